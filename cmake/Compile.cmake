@@ -1,0 +1,21 @@
+# How every target is compiled: warnings are errors, IEEE arithmetic is kept, results do not depend on the compiler.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# -ffp-contract=off: a*b+c stays two roundings unless fma is written, on every host.
+add_compile_options(-Wall -Wextra -Wpedantic -Werror -ffp-contract=off -fno-math-errno)
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+
+if(WM_SANITIZE)
+  add_compile_options(-fsanitize=${WM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${WM_SANITIZE})
+endif()

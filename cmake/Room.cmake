@@ -1,0 +1,22 @@
+# wm_room(NAME LINK libs…): the static library wm_NAME from every .cc below src/NAME. New files need no edit here.
+function(wm_room name)
+  cmake_parse_arguments(ROOM "" "" "LINK" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cc)
+  add_library(wm_${name} STATIC ${sources})
+  target_include_directories(wm_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(wm_${name} PUBLIC ${ROOM_LINK})
+endfunction()
+
+# wm_tests(NAME LINK libs…): the test program test_NAME from every .cc below tests/NAME, its tests known to ctest.
+function(wm_tests name)
+  cmake_parse_arguments(SUITE "" "" "LINK" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cc)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(test_${name} ${sources})
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${name} PRIVATE WM_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WM_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_link_libraries(test_${name} PRIVATE ${SUITE_LINK} GTest::gtest_main GTest::gmock)
+  gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${name} TIMEOUT 300)
+endfunction()

@@ -1,0 +1,15 @@
+// PTX text to IR. What the parser does not know it names with line and column; it never guesses.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "ptx/ir.h"
+
+namespace wm::ptx {
+
+// `file` is used in messages only.
+Result<Module> parse(std::string_view text, std::string file = {});
+
+}  // namespace wm::ptx
