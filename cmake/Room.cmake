@@ -2,9 +2,15 @@
 function(wm_room name)
   cmake_parse_arguments(ROOM "" "" "LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cc)
-  add_library(wm_${name} STATIC ${sources})
-  target_include_directories(wm_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(wm_${name} PUBLIC ${ROOM_LINK})
+  if(sources)
+    add_library(wm_${name} STATIC ${sources})
+    target_include_directories(wm_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(wm_${name} PUBLIC ${ROOM_LINK})
+  else()  # headers alone
+    add_library(wm_${name} INTERFACE)
+    target_include_directories(wm_${name} INTERFACE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(wm_${name} INTERFACE ${ROOM_LINK})
+  endif()
 endfunction()
 
 # wm_tests(NAME LINK libs…): the test program test_NAME from every .cc below tests/NAME, its tests known to ctest.
