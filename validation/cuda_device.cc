@@ -1,0 +1,165 @@
+#include "cuda_device.h"
+
+#include <cuda.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <fstream>
+#include <map>
+#include <utility>
+
+namespace wm::validation {
+namespace {
+
+Result<void> check(CUresult code, std::string_view doing) {
+  if (code == CUDA_SUCCESS) return {};
+  const char* text = nullptr;
+  cuGetErrorString(code, &text);
+  return Error{fmt::format("{}: {}", doing, text != nullptr ? text : "unknown CUDA error")};
+}
+
+std::string driver_version() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// One application's device objects, freed together.
+class Session {
+ public:
+  ~Session() {
+    for (const CUdeviceptr p : memory_) cuMemFree(p);
+    for (CUevent e : events_) cuEventDestroy(e);
+    if (module_ != nullptr) cuModuleUnload(module_);
+  }
+
+  Result<void> load(std::string_view ptx) {
+    std::string text(ptx);
+    std::array<char, 4096> log{};
+    std::array<CUjit_option, 2> options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
+    const CUresult code = cuModuleLoadDataEx(&module_, text.c_str(), 2, options.data(), values.data());
+    return check(code, fmt::format("loading PTX ({})", log.data()));
+  }
+
+  Result<void> allocate(const gpu::Application& application, std::byte poison) {
+    for (const gpu::Buffer& b : application.buffers) {
+      CUdeviceptr p = 0;
+      if (auto r = check(cuMemAlloc(&p, std::max<std::size_t>(b.bytes, 1)), "allocating " + b.name); !r) return r;
+      memory_.push_back(p);
+      if (auto r = check(cuMemsetD8(p, std::to_integer<unsigned char>(poison), b.bytes), "poisoning " + b.name); !r)
+        return r;
+    }
+    return {};
+  }
+
+  Result<void> step(const gpu::Application& application, const gpu::Step& s, GpuRun& run) {
+    if (const auto* transfer = std::get_if<gpu::Transfer>(&s)) {
+      if (transfer->direction == gpu::Transfer::Direction::to_host) return {};  // contents are read at the end
+      const gpu::Buffer& b = application.buffers[transfer->buffer.index];
+      if (transfer->offset >= b.initial.size()) return {};
+      const std::size_t bytes = std::min(transfer->bytes, b.initial.size() - transfer->offset);
+      return check(cuMemcpyHtoD(address(transfer->buffer) + transfer->offset, b.initial.data() + transfer->offset, bytes),
+                   "copying to " + b.name);
+    }
+    if (const auto* fill = std::get_if<gpu::Fill>(&s))
+      return check(cuMemsetD8(address(fill->buffer) + fill->offset, std::to_integer<unsigned char>(fill->value), fill->bytes),
+                   "filling");
+    return launch(std::get<gpu::Launch>(s), run);
+  }
+
+  Result<void> download(const gpu::Application& application, GpuRun& run) {
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      std::vector<std::byte> bytes(application.buffers[i].bytes);
+      if (auto r = check(cuMemcpyDtoH(bytes.data(), memory_[i], bytes.size()), "reading " + application.buffers[i].name); !r)
+        return r;
+      run.buffers.push_back(std::move(bytes));
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] CUdeviceptr address(gpu::BufferId id) const { return memory_[id.index]; }
+
+  Result<void> launch(const gpu::Launch& l, GpuRun& run) {
+    CUfunction function = nullptr;
+    if (auto r = check(cuModuleGetFunction(&function, module_, l.kernel.c_str()), "finding " + l.kernel); !r) return r;
+    std::vector<std::vector<std::byte>> values;
+    for (const gpu::Argument& a : l.arguments) {
+      if (const auto* scalar = std::get_if<gpu::Scalar>(&a)) {
+        values.push_back(scalar->bytes);
+      } else if (const auto* buffer = std::get_if<gpu::BufferArgument>(&a)) {
+        const CUdeviceptr p = address(buffer->buffer) + buffer->offset;
+        std::vector<std::byte> bytes(sizeof p);
+        std::memcpy(bytes.data(), &p, sizeof p);
+        values.push_back(std::move(bytes));
+      } else {
+        return Error{l.kernel + ": the CUDA driver has no local-memory arguments"};
+      }
+    }
+    std::vector<void*> pointers;
+    for (auto& v : values) pointers.push_back(v.data());
+    if (events_.empty()) {
+      events_.resize(2);
+      for (CUevent& e : events_)
+        if (auto r = check(cuEventCreate(&e, CU_EVENT_DEFAULT), "creating an event"); !r) return r;
+    }
+    cuEventRecord(events_[0], nullptr);
+    if (auto r = check(cuLaunchKernel(function, l.grid.x, l.grid.y, l.grid.z, l.block.x, l.block.y, l.block.z,
+                                      static_cast<unsigned>(l.dynamic_shared_bytes), nullptr, pointers.data(), nullptr),
+                       "launching " + l.kernel);
+        !r)
+      return r;
+    cuEventRecord(events_[1], nullptr);
+    if (auto r = check(cuCtxSynchronize(), "running " + l.kernel); !r) return r;
+    float milliseconds = 0;
+    cuEventElapsedTime(&milliseconds, events_[0], events_[1]);
+    run.launches.push_back({l.kernel, milliseconds * 1000.0});
+    return {};
+  }
+
+  CUmodule module_ = nullptr;
+  std::vector<CUdeviceptr> memory_;
+  std::vector<CUevent> events_;
+};
+
+}  // namespace
+
+Result<CudaDevice> CudaDevice::open() {
+  CudaDevice d;
+  if (auto r = check(cuInit(0), "starting the CUDA driver"); !r) return r.error();
+  if (auto r = check(cuDeviceGet(&d.ordinal_, 0), "finding a GPU"); !r) return r.error();
+  CUcontext context = nullptr;
+  if (auto r = check(cuDevicePrimaryCtxRetain(&context, d.ordinal_), "creating a context"); !r) return r.error();
+  d.context_ = context;
+  if (auto r = check(cuCtxSetCurrent(context), "entering the context"); !r) return r.error();
+  std::array<char, 256> name{};
+  cuDeviceGetName(name.data(), static_cast<int>(name.size()), d.ordinal_);
+  d.name_ = name.data();
+  d.driver_ = driver_version();
+  return d;
+}
+
+CudaDevice::CudaDevice(CudaDevice&& other) noexcept
+    : context_(std::exchange(other.context_, nullptr)),
+      ordinal_(other.ordinal_),
+      name_(std::move(other.name_)),
+      driver_(std::move(other.driver_)) {}
+
+CudaDevice::~CudaDevice() {
+  if (context_ != nullptr) cuDevicePrimaryCtxRelease(ordinal_);
+}
+
+Result<GpuRun> CudaDevice::run(std::string_view ptx, const gpu::Application& application, std::byte poison) {
+  Session session;
+  GpuRun run;
+  if (auto r = session.load(ptx); !r) return r.error();
+  if (auto r = session.allocate(application, poison); !r) return r.error();
+  for (const gpu::Step& s : application.steps)
+    if (auto r = session.step(application, s, run); !r) return r.error();
+  if (auto r = session.download(application, run); !r) return r.error();
+  return run;
+}
+
+}  // namespace wm::validation

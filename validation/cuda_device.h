@@ -1,0 +1,49 @@
+// Runs an application on a real GPU through the CUDA driver, from PTX: the hardware side of every comparison.
+//
+// Buffers start poisoned, as in the executor, so that a kernel which reads what nobody wrote shows on either side.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "gpu/application.h"
+
+namespace wm::validation {
+
+struct LaunchTime {
+  std::string kernel;
+  double microseconds = 0;  // between two events on the launch's stream
+};
+
+struct GpuRun {
+  std::vector<std::vector<std::byte>> buffers;  // final contents, by BufferId
+  std::vector<LaunchTime> launches;             // in order
+};
+
+class CudaDevice {
+ public:
+  // The first device of the machine, in a context of its own.
+  static Result<CudaDevice> open();
+
+  CudaDevice(CudaDevice&& other) noexcept;
+  CudaDevice& operator=(CudaDevice&&) = delete;
+  ~CudaDevice();
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& driver() const { return driver_; }
+
+  Result<GpuRun> run(std::string_view ptx, const gpu::Application& application, std::byte poison);
+
+ private:
+  CudaDevice() = default;
+
+  void* context_ = nullptr;
+  int ordinal_ = 0;
+  std::string name_;
+  std::string driver_;
+};
+
+}  // namespace wm::validation
