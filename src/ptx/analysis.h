@@ -13,13 +13,13 @@ inline constexpr std::uint32_t kNoBlock = 0xffffffffU;
 struct BasicBlock {
   std::uint32_t begin = 0;  // instructions [begin, end) of Function::body
   std::uint32_t end = 0;
-  std::vector<std::uint32_t> successors;    // block indices
+  std::vector<std::uint32_t> successors;  // block indices
   std::vector<std::uint32_t> predecessors;
 };
 
 struct ControlFlow {
-  std::vector<BasicBlock> blocks;             // in order of `begin`; block 0 is the entry
-  std::vector<std::uint32_t> block_of;        // by instruction
+  std::vector<BasicBlock> blocks;       // in order of `begin`; block 0 is the entry
+  std::vector<std::uint32_t> block_of;  // by instruction
   // Immediate post-dominator of each block; kNoBlock where only the end of the function post-dominates it.
   std::vector<std::uint32_t> post_dominator;
 };
@@ -27,7 +27,7 @@ ControlFlow control_flow(const Function& function);
 
 // Live registers before each instruction are too many to keep; these are what users of liveness ask for.
 struct Liveness {
-  std::vector<std::vector<std::uint32_t>> live_in;   // by block, sorted register indices
+  std::vector<std::vector<std::uint32_t>> live_in;  // by block, sorted register indices
   std::vector<std::vector<std::uint32_t>> live_out;
 };
 Liveness liveness(const Function& function, const ControlFlow& flow);
@@ -35,7 +35,8 @@ Liveness liveness(const Function& function, const ControlFlow& flow);
 // How many 32-bit registers a thread needs, as ptxas would allocate: the largest number live at once (64-bit values
 // count twice, predicates apart), calls included, with the ABI's own.
 struct RegisterDemand {
-  std::uint32_t registers = 0;   // 32-bit registers a thread, rounded as the hardware allocates them is the caller's task
+  std::uint32_t registers =
+      0;  // 32-bit registers a thread, rounded as the hardware allocates them is the caller's task
   std::uint32_t predicates = 0;
 };
 RegisterDemand register_demand(const Module& module, const Function& function);

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "ptx/opcode.h"    // enum class Opcode: one per instruction name ("add", "setp", "cp.async", …)
-#include "ptx/special.h"   // enum class Special: %tid.x, %laneid, %clock64, …
-#include "ptx/suffix.h"    // enum class Suffix: every ".xyz" of an instruction that is not a type
+#include "ptx/opcode.h"   // enum class Opcode: one per instruction name ("add", "setp", "cp.async", …)
+#include "ptx/special.h"  // enum class Special: %tid.x, %laneid, %clock64, …
+#include "ptx/suffix.h"   // enum class Suffix: every ".xyz" of an instruction that is not a type
 #include "ptx/type.h"
 
 namespace wm::ptx {
@@ -57,10 +57,10 @@ enum class Linkage : std::uint8_t { internal, visible, external, weak, common };
 struct Variable {
   std::string name;
   Space space = Space::global;
-  Type type = Type::b8;              // of one element
-  std::uint32_t vector = 1;          // .v2, .v4
-  std::uint32_t align = 1;           // in bytes; the type's own where none was written
-  std::vector<std::uint64_t> shape;  // {} scalar; {n} one dimension; {0} an array of unknown length (extern shared)
+  Type type = Type::b8;               // of one element
+  std::uint32_t vector = 1;           // .v2, .v4
+  std::uint32_t align = 1;            // in bytes; the type's own where none was written
+  std::vector<std::uint64_t> shape;   // {} scalar; {n} one dimension; {0} an array of unknown length (extern shared)
   std::vector<std::uint8_t> initial;  // empty: zero
   std::vector<Relocation> relocations;
   Linkage linkage = Linkage::internal;
@@ -176,7 +176,7 @@ struct Directive {
 
 struct Function {
   std::string name;
-  bool entry = false;       // a kernel
+  bool entry = false;        // a kernel
   bool declaration = false;  // no body here
   bool noreturn = false;
   Linkage linkage = Linkage::internal;
@@ -202,8 +202,8 @@ struct Module {
   std::uint32_t version_minor = 0;
   std::vector<std::string> targets;  // {"sm_90"}, {"sm_75", "texmode_independent"}
   std::uint32_t address_size = 64;
-  std::vector<std::string> files;    // by .file index; [0] unused
-  std::vector<Variable> variables;   // global, constant, module-scope shared
+  std::vector<std::string> files;   // by .file index; [0] unused
+  std::vector<Variable> variables;  // global, constant, module-scope shared
   std::vector<Function> functions;
   friend bool operator==(const Module&, const Module&) = default;
 

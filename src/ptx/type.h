@@ -10,13 +10,35 @@ namespace wm::ptx {
 enum class Type : std::uint8_t {
   none,
   pred,
-  b8, b16, b32, b64, b128,
-  u8, u16, u32, u64,
-  s8, s16, s32, s64,
-  f16, f16x2, bf16, bf16x2, tf32, f32, f64,
-  u16x2, s16x2,
-  e4m3, e5m2, e4m3x2, e5m2x2,
+  b8,
+  b16,
+  b32,
+  b64,
+  b128,
+  u8,
+  u16,
+  u32,
+  u64,
+  s8,
+  s16,
+  s32,
+  s64,
+  f16,
+  f16x2,
+  bf16,
+  bf16x2,
+  tf32,
+  f32,
+  f64,
+  u16x2,
+  s16x2,
+  e4m3,
+  e5m2,
+  e4m3x2,
+  e5m2x2,
 };
+
+inline constexpr int kTypeCount = static_cast<int>(Type::e5m2x2) + 1;
 
 // Bits of one value; a predicate counts as 1.
 [[nodiscard]] int bits(Type type);

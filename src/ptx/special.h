@@ -1,0 +1,30 @@
+// The registers the hardware fills: who a thread is, where it runs, what time it is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "ptx/type.h"
+
+namespace wm::ptx {
+
+enum class Special : std::uint8_t {
+#define WM_SPECIAL(enumerator, text, type) enumerator,
+#include "ptx/special.def"
+#undef WM_SPECIAL
+};
+
+inline constexpr int kSpecialCount = 0
+#define WM_SPECIAL(...) +1
+#include "ptx/special.def"
+#undef WM_SPECIAL
+    ;
+
+// With the percent sign: "%tid.x".
+[[nodiscard]] std::string_view name(Special special);
+[[nodiscard]] std::optional<Special> special_named(std::string_view name);
+// What a `mov` of it reads: u32 or u64, pred for %is_explicit_cluster, b32 for %envregN.
+[[nodiscard]] Type type_of(Special special);
+
+}  // namespace wm::ptx
