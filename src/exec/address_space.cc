@@ -1,0 +1,111 @@
+#include "exec/address_space.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include <fmt/format.h>
+
+namespace wm::exec {
+
+namespace {
+
+constexpr std::uint64_t kAlign = 512;
+
+Error outside(const char* what, std::uint64_t address, std::uint64_t bytes, const std::string& nearest) {
+  return {fmt::format("{} of {} bytes at {:#x} is out of bounds; {}", what, bytes, address, nearest)};
+}
+
+// How far `address` is from the bytes of `a`: 0 inside.
+std::uint64_t distance(const Allocation& a, std::uint64_t address) {
+  if (address < a.base) return a.base - address;
+  const std::uint64_t end = a.base + a.bytes;
+  return address >= end ? address - end + 1 : 0;
+}
+
+}  // namespace
+
+AddressSpace::AddressSpace(std::uint64_t limit) : limit_(limit) {}
+
+Result<std::uint64_t> AddressSpace::allocate(std::uint64_t bytes, std::string name) {
+  if (bytes > limit_ - used_)
+    return Error{fmt::format("cannot allocate {} bytes for '{}': {} of {} bytes of device memory are in use", bytes,
+                             name, used_, limit_)};
+  const auto index = static_cast<std::uint32_t>(allocations_.size());
+  // A page between neighbours stays unmapped. The start varies within its page: buffers that all started at a page
+  // would all fall into the same cache sets.
+  const std::uint64_t start = std::uint64_t{index} * 37 % 64 * kAlign;
+  const std::uint64_t first_page = pages_.size() + 1;
+  const std::uint64_t last_page = first_page + ((start + std::max<std::uint64_t>(bytes, 1) - 1) >> kPageBits);
+  if ((last_page << kPageBits) >= kGlobalEnd - kGlobalBase)
+    return Error{fmt::format("no addresses left for {} bytes for '{}'", bytes, name)};
+
+  Allocation a;
+  a.base = kGlobalBase + (first_page << kPageBits) + start;
+  a.bytes = bytes;
+  a.host.reset(new (std::nothrow) std::byte[std::max<std::uint64_t>(bytes, 1)]);
+  if (!a.host) return Error{fmt::format("the host has no {} bytes for '{}'", bytes, name)};
+  std::memset(a.host.get(), static_cast<int>(kPoison), bytes);
+  a.name = std::move(name);
+  pages_.resize(first_page, kFree);
+  pages_.resize(last_page + 1, index);
+  used_ += bytes;
+  allocations_.push_back(std::move(a));
+  return allocations_.back().base;
+}
+
+Result<void> AddressSpace::free(std::uint64_t address) {
+  const Allocation* a = find(address);
+  if (a == nullptr || a->base != address) return Error{fmt::format("no allocation starts at {:#x}", address)};
+  auto& freed = allocations_[static_cast<std::size_t>(a - allocations_.data())];
+  const std::uint64_t first = (address - kGlobalBase) >> kPageBits;
+  const std::uint64_t last = (address + std::max<std::uint64_t>(freed.bytes, 1) - 1 - kGlobalBase) >> kPageBits;
+  std::fill(pages_.begin() + static_cast<std::ptrdiff_t>(first), pages_.begin() + static_cast<std::ptrdiff_t>(last) + 1,
+            kFree);
+  used_ -= freed.bytes;
+  freed.host.reset();
+  return {};
+}
+
+void AddressSpace::make_read_only(std::uint64_t address) {
+  if (const Allocation* a = find(address)) allocations_[static_cast<std::size_t>(a - allocations_.data())].read_only = true;
+}
+
+Result<void> AddressSpace::write(std::uint64_t address, const std::byte* from, std::uint64_t bytes) {
+  if (bytes == 0) return {};
+  std::byte* to = at(address, bytes);
+  if (to == nullptr) return outside("copy", address, bytes, nearest(address));
+  std::memcpy(to, from, bytes);
+  return {};
+}
+
+Result<void> AddressSpace::read(std::uint64_t address, std::byte* to, std::uint64_t bytes) const {
+  if (bytes == 0) return {};
+  const std::byte* from = at(address, bytes);
+  if (from == nullptr) return outside("copy", address, bytes, nearest(address));
+  std::memcpy(to, from, bytes);
+  return {};
+}
+
+Result<void> AddressSpace::fill(std::uint64_t address, std::byte value, std::uint64_t bytes) {
+  if (bytes == 0) return {};
+  std::byte* to = at(address, bytes);
+  if (to == nullptr) return outside("fill", address, bytes, nearest(address));
+  std::memset(to, static_cast<int>(value), bytes);
+  return {};
+}
+
+std::string AddressSpace::nearest(std::uint64_t address) const {
+  const Allocation* best = nullptr;
+  for (const Allocation& a : allocations_)
+    if (a.host && (best == nullptr || distance(a, address) < distance(*best, address))) best = &a;
+  if (best == nullptr) return "nothing is allocated";
+  const std::string which = fmt::format("nearest allocation: '{}' [{:#x}, {:#x}) of {} bytes", best->name, best->base,
+                                        best->base + best->bytes, best->bytes);
+  if (address < best->base) return fmt::format("{}, the address is {} bytes before it", which, best->base - address);
+  const std::uint64_t offset = address - best->base;
+  if (offset < best->bytes) return fmt::format("{}, the address is {} bytes into it", which, offset);
+  return fmt::format("{}, the address is {} bytes past its end", which, offset - best->bytes);
+}
+
+}  // namespace wm::exec

@@ -1,0 +1,88 @@
+// The device memory of one client: allocations with names and bounds, and the generic address map.
+//
+// An allocation starts on a page of its own (64 KiB of virtual addresses), so finding it is one table look-up, and an
+// access past its end is never inside a neighbour. Fresh memory holds poison (0xa5), the same on every run. Two clients
+// are two address spaces: the same address means different memory in each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace wm::exec {
+
+// Generic addresses: global (and constant) memory below, then windows onto the memory a thread cannot share further.
+inline constexpr std::uint64_t kGlobalBase = 0x700000000000ULL;
+inline constexpr std::uint64_t kGlobalEnd = 0x7f0000000000ULL;
+inline constexpr std::uint64_t kWindowBytes = 0x1000000ULL;  // 16 MiB each
+inline constexpr std::uint64_t kParamWindow = 0x7ffd00000000ULL;
+inline constexpr std::uint64_t kSharedWindow = 0x7ffe00000000ULL;
+inline constexpr std::uint64_t kLocalWindow = 0x7fff00000000ULL;
+inline constexpr std::byte kPoison{0xa5};
+
+// Memory of the host behind `bytes` bytes at `base`.
+struct Allocation {
+  std::uint64_t base = 0;
+  std::uint64_t bytes = 0;
+  std::unique_ptr<std::byte[]> host;
+  std::string name;
+  bool read_only = false;
+
+  [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t size) const {
+    return address - base <= bytes && size <= bytes - (address - base);
+  }
+};
+
+class AddressSpace {
+ public:
+  // `limit`: how many bytes may be allocated in all (an allocation past it is refused, as on a device that is full).
+  explicit AddressSpace(std::uint64_t limit = std::uint64_t{1} << 36);
+  AddressSpace(AddressSpace&&) noexcept = default;
+  AddressSpace& operator=(AddressSpace&&) noexcept = default;
+
+  // The address of `bytes` bytes of poison, a multiple of 512; an allocation of no bytes has an address too.
+  Result<std::uint64_t> allocate(std::uint64_t bytes, std::string name);
+  // Forgets the allocation that starts at `address`; its addresses are not given out again.
+  Result<void> free(std::uint64_t address);
+  // Stores from kernels into the allocation that starts at `address` are faults from now on.
+  void make_read_only(std::uint64_t address);
+
+  // The allocation on `address`'s page, or nullptr; the caller checks that it holds the bytes.
+  [[nodiscard]] const Allocation* find(std::uint64_t address) const {
+    const std::uint64_t page = (address - kGlobalBase) >> kPageBits;
+    if (page >= pages_.size()) return nullptr;
+    const std::uint32_t index = pages_[page];
+    return index == kFree ? nullptr : &allocations_[index];
+  }
+  // Host memory of `size` bytes at `address`, or nullptr where they are not all inside one allocation.
+  [[nodiscard]] std::byte* at(std::uint64_t address, std::uint64_t size) const {
+    const Allocation* a = find(address);
+    return a != nullptr && a->holds(address, size) ? a->host.get() + (address - a->base) : nullptr;
+  }
+
+  // What the host does: copies in and out, fills. An error names the range that is not inside one allocation.
+  Result<void> write(std::uint64_t address, const std::byte* from, std::uint64_t bytes);
+  Result<void> read(std::uint64_t address, std::byte* to, std::uint64_t bytes) const;
+  Result<void> fill(std::uint64_t address, std::byte value, std::uint64_t bytes);
+
+  // "nearest allocation 'x' [0x…, 0x…) of 16 bytes ends 4 bytes before"; "no allocation" where there is none.
+  [[nodiscard]] std::string nearest(std::uint64_t address) const;
+
+  [[nodiscard]] std::uint64_t allocated_bytes() const { return used_; }
+
+ private:
+  static constexpr int kPageBits = 16;
+  static constexpr std::uint32_t kFree = 0xffffffffU;
+
+  std::vector<Allocation> allocations_;  // in the order of their addresses; a freed one keeps its place, without host
+  std::vector<std::uint32_t> pages_;     // by page: index into allocations_
+  std::uint64_t limit_;
+  std::uint64_t used_ = 0;
+};
+
+}  // namespace wm::exec

@@ -1,0 +1,70 @@
+// Why a kernel stopped before its end: what it did, where in its source and its PTX, which thread, which address.
+//
+// A fault ends the launch it happened in and nothing else. `to_string()` is what a user reads: the first line says
+// what and where, further lines (nearest allocation, the warps' positions) are indented.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "exec/lanes.h"
+#include "gpu/application.h"
+
+namespace wm::exec {
+
+// Where an instruction stands: the PTX line, and the line of the program it was made from where `.loc` says so.
+struct CodePlace {
+  std::string function;
+  std::string ptx_file;
+  std::uint32_t ptx_line = 0;
+  std::string source_file;
+  std::uint32_t source_line = 0;
+
+  // "vecadd.cl:7 (vecadd.ptx:31)", or "vecadd.ptx:31" where the source line is not known.
+  [[nodiscard]] std::string to_string() const;
+};
+
+// Where a warp, or those of its lanes that took one path, stood when the launch was stopped.
+struct WarpPosition {
+  gpu::Dim3 block{0, 0, 0};
+  std::uint32_t warp = 0;
+  Mask lanes = 0;
+  CodePlace place;
+  std::string instruction;  // its opcode with suffixes
+  std::string waits_for;    // "barrier 0 (64 of 128 threads arrived)"; empty when it could go on
+
+  [[nodiscard]] std::string to_string() const;
+};
+
+struct Fault {
+  enum class Kind : std::uint8_t {
+    out_of_bounds,       // no allocation holds the bytes accessed
+    misaligned,          // the address is no multiple of the access size
+    read_only,           // a store to constant memory or to kernel parameters
+    bad_call,            // an indirect call or branch to what is no target
+    illegal_instruction,  // operands the instruction does not take, known only when it runs
+    stack_overflow,
+    trap,
+    assertion,
+    deadlock,
+    instruction_limit,
+    memory_limit,
+  };
+
+  Kind kind = Kind::trap;
+  std::string kernel;
+  CodePlace place;
+  gpu::Dim3 block{0, 0, 0};
+  gpu::Dim3 thread{0, 0, 0};
+  bool has_thread = false;
+  std::uint64_t address = 0;  // of memory faults
+  std::uint32_t bytes = 0;
+  std::string what;     // "global load of 4 bytes at 0x700000000400 is out of bounds"
+  std::string nearest;  // "nearest allocation: 'x' [0x…, 0x…), 4 bytes before"; empty where it says nothing
+  std::vector<WarpPosition> warps;  // of deadlocks and limits
+
+  [[nodiscard]] std::string to_string() const;
+};
+
+}  // namespace wm::exec

@@ -1,0 +1,73 @@
+// Running kernels without time: one launch, or everything an application does, block by block to completion.
+//
+// For those who need more control (a simulator that decides when each warp steps) the pieces are: decode() in
+// program.h, Image in image.h, Grid in grid.h, Block in block.h.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "exec/fault.h"
+#include "exec/instruction_class.h"
+#include "gpu/application.h"
+#include "ptx/ir.h"
+
+namespace wm::exec {
+
+struct Grid;
+
+// What kernels print, in the order of blocks, then warps, then lanes: one call a vprintf of a thread.
+using PrintSink = std::function<void(std::string_view)>;
+
+struct RunOptions {
+  // Warp instructions a launch may execute; 0: no limit. A launch past it ends with Fault::Kind::instruction_limit.
+  std::uint64_t max_instructions = 0;
+  // Bytes an application's buffers may take in all.
+  std::uint64_t max_memory = std::uint64_t{1} << 36;
+  // Nothing: what kernels print is dropped.
+  PrintSink print;
+  // Called after each launch of an application, with the launches done and their number in all.
+  std::function<void(std::size_t, std::size_t)> progress;
+};
+
+struct LaunchStatistics {
+  std::uint64_t blocks = 0;
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;  // lanes that executed, guards applied
+  std::array<std::uint64_t, kClasses> by_class{};  // warp instructions by Class
+
+  LaunchStatistics& operator+=(const LaunchStatistics& other);
+};
+
+struct LaunchResult {
+  LaunchStatistics statistics;
+  std::optional<Fault> fault;
+};
+
+// Runs a grid (grid.h) to its end or its fault.
+LaunchResult run_launch(const Grid& grid, const RunOptions& options = {});
+
+struct LaunchRecord {
+  std::string kernel;
+  LaunchStatistics statistics;
+};
+
+struct ApplicationResult {
+  std::vector<std::vector<std::byte>> buffers;  // what each buffer of the application holds on the device at the end
+  std::vector<LaunchRecord> launches;           // in order
+};
+
+// Runs every step of `application` with the kernels of `module`, in an address space of its own. A launch that does not
+// fit its kernel (arguments, sizes), a kernel that cannot be decoded, and a fault are errors. `file` names the PTX in
+// messages.
+Result<ApplicationResult> run_application(const ptx::Module& module, const gpu::Application& application,
+                                          const RunOptions& options = {}, const std::string& file = {});
+
+}  // namespace wm::exec
