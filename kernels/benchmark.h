@@ -37,6 +37,7 @@ using Contents = std::function<const std::vector<std::byte>&(gpu::BufferId)>;
 struct Case {
   gpu::Application application;
   std::vector<Expectation> expected;
+  std::function<void(Case&)> reference;  // optional: adds expectations when asked, for references that take time
   std::function<Result<void>(const Contents&)> check;  // optional, run after the expectations passed
 
   template <typename T>
@@ -77,12 +78,18 @@ template <typename T>
 void Case::expect(gpu::BufferId buffer, const std::vector<T>& values, double absolute, double relative) {
   using enum Expectation::Element;
   Expectation e{.buffer = buffer, .element = u32, .values = {}, .absolute = absolute, .relative = relative};
-  if constexpr (std::is_same_v<T, float>) e.element = f32;
-  else if constexpr (std::is_same_v<T, double>) e.element = f64;
-  else if constexpr (std::is_same_v<T, std::int32_t>) e.element = i32;
-  else if constexpr (sizeof(T) == 1) e.element = u8;
-  else if constexpr (sizeof(T) == 2) e.element = u16;
-  else if constexpr (sizeof(T) == 8) e.element = u64;
+  if constexpr (std::is_same_v<T, float>)
+    e.element = f32;
+  else if constexpr (std::is_same_v<T, double>)
+    e.element = f64;
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    e.element = i32;
+  else if constexpr (sizeof(T) == 1)
+    e.element = u8;
+  else if constexpr (sizeof(T) == 2)
+    e.element = u16;
+  else if constexpr (sizeof(T) == 8)
+    e.element = u64;
   e.values.resize(values.size() * sizeof(T));
   if (!values.empty()) std::memcpy(e.values.data(), values.data(), e.values.size());
   expected.push_back(std::move(e));
