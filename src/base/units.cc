@@ -30,19 +30,21 @@ std::string names(std::span<const Unit> units) {
 Result<std::uint64_t> scaled(std::string_view number, std::uint64_t scale) {
   const Error too_large{"'" + std::string(number) + "' is too large"};
   std::uint64_t value = 0;
+  std::uint64_t decimals = 1;  // 10 to the number of digits behind the point
   bool point = false;
   for (const char c : number) {
     if (c == '.') {
       point = true;
       continue;
     }
-    if (point && scale % 10 != 0) return Error{"'" + std::string(number) + "' does not come to a whole number"};
-    if (point) scale /= 10;
+    const auto digit = static_cast<std::uint64_t>(c - '0');
     if (__builtin_mul_overflow(value, std::uint64_t{10}, &value)) return too_large;
-    if (__builtin_add_overflow(value, static_cast<std::uint64_t>(c - '0'), &value)) return too_large;
+    if (__builtin_add_overflow(value, digit, &value)) return too_large;
+    if (point && __builtin_mul_overflow(decimals, std::uint64_t{10}, &decimals)) return too_large;
   }
   if (__builtin_mul_overflow(value, scale, &value)) return too_large;
-  return value;
+  if (value % decimals != 0) return Error{"'" + std::string(number) + "' does not come to a whole number"};
+  return value / decimals;
 }
 
 bool is_number(std::string_view text) {

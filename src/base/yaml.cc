@@ -32,9 +32,10 @@ class Converter {
   }
 
  private:
+  // The line alone: it says enough for a key, and that is how people look it up.
   [[nodiscard]] Place at(const YAML::Mark& mark) const {
     if (mark.is_null()) return {file_, 0, 0};
-    return {file_, static_cast<std::uint32_t>(mark.line + 1), static_cast<std::uint32_t>(mark.column + 1)};
+    return {file_, static_cast<std::uint32_t>(mark.line + 1), 0};
   }
 
   Result<Value> list(const YAML::Node& node, const Place& place, int depth) {
