@@ -1,0 +1,22 @@
+// What policies there are, for people: the text of `wm policies [NAME]` and the tables of the documentation.
+#pragma once
+
+#include <string>
+
+#include "policy/policy.h"
+
+namespace wm::policy {
+
+// One line a policy: name and what it does.
+std::string list_text();
+
+// One policy: what it does, where it comes from, what it needs, its parameters with default, range and paper section.
+std::string details_text(const Info& info);
+
+// The parameters as a Markdown table; empty when there are none.
+std::string parameters_markdown(const Info& info);
+
+// "blocks in the way", in a sentence that begins "A kernel that arrives waits at most for".
+std::string_view waits_text(Waits waits);
+
+}  // namespace wm::policy
