@@ -32,4 +32,19 @@ inline std::vector<std::uint32_t> uniform_integers(Random& random, std::size_t c
   return values;
 }
 
+// A kernel's arguments: `arguments(input, output, count)` passes buffers by their id and everything else by value.
+template <typename... T>
+std::vector<gpu::Argument> arguments(const T&... values) {
+  std::vector<gpu::Argument> out;
+  out.reserve(sizeof...(values));
+  const auto add = [&out](const auto& value) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, gpu::BufferId>)
+      out.push_back(gpu::buffer(value));
+    else
+      out.push_back(gpu::scalar(value));
+  };
+  (add(values), ...);
+  return out;
+}
+
 }  // namespace wm::zoo

@@ -82,16 +82,13 @@ Case make(Size size) {
   for (const auto id : {samples, phi_re, phi_im, x, y, z}) app.upload(id);
   app.fill(q_re, std::byte{0});
   app.fill(q_im, std::byte{0});
-  app.launch({"mri_q_phimag",
-              {blocks_for(count, kPhiMagBlock)},
-              {kPhiMagBlock},
-              {gpu::buffer(phi_re), gpu::buffer(phi_im), gpu::buffer(samples), gpu::scalar(count)}});
+  app.launch(
+      {"mri_q_phimag", {blocks_for(count, kPhiMagBlock)}, {kPhiMagBlock}, arguments(phi_re, phi_im, samples, count)});
   for (const std::uint32_t first : {0U, count / 2})
     app.launch({"mri_q_q",
                 {static_cast<std::uint32_t>(in.voxels() / kQBlock)},
                 {kQBlock},
-                {gpu::buffer(samples), gpu::scalar(first), gpu::scalar(first + count / 2), gpu::buffer(x),
-                 gpu::buffer(y), gpu::buffer(z), gpu::buffer(q_re), gpu::buffer(q_im)}});
+                arguments(samples, first, first + count / 2, x, y, z, q_re, q_im)});
   app.download(q_re);
   app.download(q_im);
 
