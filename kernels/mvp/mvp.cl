@@ -1,0 +1,17 @@
+// Matrix times vector, one thread a row. The matrix is stored in panels of 16 columns, a row's 64 bytes of a panel
+// together: a warp's loads touch 16 lines sixteen times over, so a few warps live from L1 and more than a few thrash it.
+#define PANEL 16
+
+__kernel void mvp(__global const float* restrict matrix, __global const float* restrict x, __global float* restrict y,
+                  uint rows, uint columns) {
+  const uint row = get_global_id(0);
+  if (row >= rows) return;
+  float sum = 0.0f;
+#pragma unroll 1
+  for (uint panel = 0; panel < columns; panel += PANEL) {
+    __global const float* piece = matrix + panel * rows + row * PANEL;
+#pragma unroll 1
+    for (uint k = 0; k < PANEL; ++k) sum += piece[k] * x[panel + k];
+  }
+  y[row] = sum;
+}
