@@ -10,7 +10,7 @@
 __kernel __attribute__((reqd_work_group_size(TILE_N, TILE_K, 1))) void sgemm(
     __global const float* restrict a, uint lda, __global const float* restrict b, uint ldb, __global float* restrict c,
     uint ldc, uint k, float alpha, float beta) {
-  __local float tile[TILE_K][TILE_N];
+  __local float tile[TILE_K][TILE_N] __attribute__((aligned(16)));  // rows are read as vectors
   const uint lx = get_local_id(0), ly = get_local_id(1);
   const uint row = get_group_id(0) * TILE_M + ly * TILE_N + lx;
   const uint column = get_group_id(1) * TILE_N;
