@@ -2,7 +2,7 @@
 
 // The normal distribution's tail beyond |d| as a polynomial in 1 / (1 + p |d|): Abramowitz and Stegun 26.2.17, whose
 // error is below 7.5e-8.
-float normal_cdf(float d) {
+static float normal_cdf(float d) {
   const float k = native_recip(1.0f + 0.2316419f * fabs(d));
   float poly = 1.330274429f;
   poly = poly * k - 1.821255978f;

@@ -2,7 +2,7 @@
 // are in place and in colour. Pixels are RGBA bytes in a word; beyond the border the border pixel repeats.
 #define RADIUS 3
 
-float3 colour(uint pixel) {
+static float3 colour(uint pixel) {
   return (float3)((float)(pixel & 255u), (float)((pixel >> 8) & 255u), (float)((pixel >> 16) & 255u)) * (1.0f / 255.0f);
 }
 
@@ -17,7 +17,7 @@ __kernel void denoise(__global const uint* restrict image, __global uint* restri
 #pragma unroll 1
   for (int dy = -RADIUS; dy <= RADIUS; ++dy) {
     const int row = clamp(y + dy, 0, height - 1) * width;
-#pragma unroll
+#pragma unroll 1
     for (int dx = -RADIUS; dx <= RADIUS; ++dx) {
       const float3 near = colour(image[row + clamp(x + dx, 0, width - 1)]);
       const float3 apart = near - centre;

@@ -4,19 +4,19 @@
 #define TEXELS 16
 #define THREADS 64
 
-int expand5(int c) { return (c << 3) | (c >> 2); }
-int expand6(int c) { return (c << 2) | (c >> 4); }
+static int expand5(int c) { return (c << 3) | (c >> 2); }
+static int expand6(int c) { return (c << 2) | (c >> 4); }
 
 // The end colour numerator * scale in `most` steps. The numerator is below 2^24, so exact as a float, and fma rounds once.
-int quantise(int numerator, float scale, int most) {
+static int quantise(int numerator, float scale, int most) {
   return clamp((int)fma((float)numerator, scale * (float)most, 0.5f), 0, most);
 }
 
 // Squared error of `count` texels with colour sum `sum` drawn as `drawn`, less the texels' own squares.
-int cost(int count, int sum, int drawn) { return drawn * (count * drawn - 2 * sum); }
+static int cost(int count, int sum, int drawn) { return drawn * (count * drawn - 2 * sum); }
 
 // All four clusters of one channel, between the ends `a` and `b`; p1, p2, p3 are sums up to the cuts, all over everything.
-int channel_cost(int a, int b, int4 counts, int p1, int p2, int p3, int all) {
+static int channel_cost(int a, int b, int4 counts, int p1, int p2, int p3, int all) {
   return cost(counts.x, p1, a) + cost(counts.y, p2 - p1, (2 * a + b) / 3) + cost(counts.z, p3 - p2, (a + 2 * b) / 3) +
          cost(counts.w, all - p3, b);
 }
@@ -126,15 +126,15 @@ __kernel void dxt(__global const uint* restrict image, __global const uint2* res
   best_ends[thread] = least_ends;
 
   // The least cost, the first cut among equals.
-  for (int half_of = THREADS / 2; half_of > 0; half_of /= 2) {
+  for (int apart_by = THREADS / 2; apart_by > 0; apart_by /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (thread < half_of) {
-      const int other = best_cost[thread + half_of];
-      const int other_cut = best_cut[thread + half_of];
+    if (thread < apart_by) {
+      const int other = best_cost[thread + apart_by];
+      const int other_cut = best_cut[thread + apart_by];
       if (other < best_cost[thread] || (other == best_cost[thread] && other_cut < best_cut[thread])) {
         best_cost[thread] = other;
         best_cut[thread] = other_cut;
-        best_ends[thread] = best_ends[thread + half_of];
+        best_ends[thread] = best_ends[thread + apart_by];
       }
     }
   }

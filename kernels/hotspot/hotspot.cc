@@ -12,26 +12,26 @@ namespace {
 constexpr std::int32_t kTile = 16;
 constexpr std::int32_t kStepsALaunch = 2;
 constexpr float kAmbient = 80;
+constexpr float kStepTime = 1.46e-7F;
 
 struct Chip {
   std::int32_t cells;  // on a side
   std::vector<float> power, temperature;
-  float per_capacity, to_x, to_y, to_ambient;
+  float capacity, resist_x, resist_y, resist_z;  // of a cell, and between it and its neighbours and the ambient
 };
 
 // A silicon die 16 mm wide and 0.5 mm thick, cut into square cells; the step is short enough for an explicit scheme.
 Chip make_chip(std::int32_t cells) {
   constexpr double kWidth = 0.016, kThickness = 0.0005, kConductivity = 100, kHeatCapacity = 0.5 * 1.75e6;  // SI
-  constexpr double kStep = 1.46e-7;
   const double area = (kWidth / cells) * (kWidth / cells);
   Random random(0x407);
   const std::size_t count = static_cast<std::size_t>(cells) * static_cast<std::size_t>(cells);
   Chip chip{cells, {}, {}, 0, 0, 0, 0};
   chip.power = uniform_floats(random, count, 0, 0.5F);
   chip.temperature = uniform_floats(random, count, 320, 345);
-  chip.per_capacity = static_cast<float>(kStep / (kHeatCapacity * kThickness * area));
-  chip.to_x = chip.to_y = static_cast<float>(2 * kConductivity * kThickness);
-  chip.to_ambient = static_cast<float>(kConductivity * area / kThickness);
+  chip.capacity = static_cast<float>(kHeatCapacity * kThickness * area);
+  chip.resist_x = chip.resist_y = static_cast<float>(1 / (2 * kConductivity * kThickness));
+  chip.resist_z = static_cast<float>(kThickness / (kConductivity * area));
   return chip;
 }
 
@@ -44,9 +44,9 @@ std::vector<double> step(const Chip& chip, const std::vector<double>& t) {
       const std::size_t i = y * n + x;
       const double north = t[y == 0 ? i : i - n], south = t[y == n - 1 ? i : i + n];
       const double west = t[x == 0 ? i : i - 1], east = t[x == n - 1 ? i : i + 1];
-      const double flow = chip.power[i] + (north + south - 2 * t[i]) * chip.to_y +
-                          (east + west - 2 * t[i]) * chip.to_x + (kAmbient - t[i]) * chip.to_ambient;
-      next[i] = t[i] + chip.per_capacity * flow;
+      const double flow = chip.power[i] + (north + south - 2 * t[i]) / chip.resist_y +
+                          (east + west - 2 * t[i]) / chip.resist_x + (kAmbient - t[i]) / chip.resist_z;
+      next[i] = t[i] + kStepTime / chip.capacity * flow;
     }
   return next;
 }
@@ -69,8 +69,8 @@ Case make(Size size) {
                 {blocks, blocks},
                 {kTile, kTile},
                 {gpu::buffer(power_id), gpu::buffer(before), gpu::buffer(after), gpu::scalar(chip.cells),
-                 gpu::scalar(now), gpu::scalar(chip.per_capacity), gpu::scalar(chip.to_x), gpu::scalar(chip.to_y),
-                 gpu::scalar(chip.to_ambient), gpu::scalar(kAmbient)}});
+                 gpu::scalar(now), gpu::scalar(kStepTime), gpu::scalar(chip.capacity), gpu::scalar(chip.resist_x),
+                 gpu::scalar(chip.resist_y), gpu::scalar(chip.resist_z), gpu::scalar(kAmbient)}});
     std::swap(before, after);
   }
   app.download(before);

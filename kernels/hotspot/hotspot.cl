@@ -4,8 +4,8 @@
 #define TILE 16
 
 __kernel void hotspot(__global const float* restrict power, __global const float* restrict before,
-                      __global float* restrict after, int cells, int steps, float per_capacity, float to_x,
-                      float to_y, float to_ambient, float ambient) {
+                      __global float* restrict after, int cells, int steps, float step_time, float capacity,
+                      float resist_x, float resist_y, float resist_z, float ambient) {
   __local float now[TILE][TILE];
   __local float next[TILE][TILE];
   __local float heat[TILE][TILE];
@@ -18,6 +18,10 @@ __kernel void hotspot(__global const float* restrict power, __global const float
   const int y = top + ty;
   const bool on_chip = x >= 0 && x < cells && y >= 0 && y < cells;
   const int cell = y * cells + x;
+  const float per_capacity = native_divide(step_time, capacity);
+  const float to_x = native_recip(resist_x);
+  const float to_y = native_recip(resist_y);
+  const float to_ambient = native_recip(resist_z);
   if (on_chip) {
     now[ty][tx] = before[cell];
     heat[ty][tx] = power[cell];

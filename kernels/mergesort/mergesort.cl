@@ -5,7 +5,7 @@
 #define BLOCK (TILE / 2)
 
 // How many of the `count` sorted keys are below `key`, or not above it.
-uint count_below(__local const uint* keys, uint count, uint key) {
+static uint count_below(__local const uint* keys, uint count, uint key) {
   uint low = 0;
   uint high = count;
   while (low < high) {
@@ -15,7 +15,7 @@ uint count_below(__local const uint* keys, uint count, uint key) {
   }
   return low;
 }
-uint count_up_to(__local const uint* keys, uint count, uint key) {
+static uint count_up_to(__local const uint* keys, uint count, uint key) {
   uint low = 0;
   uint high = count;
   while (low < high) {
@@ -64,7 +64,7 @@ __kernel void mergesort_shared(__global const uint* restrict key_in, __global co
 }
 
 // How many of the first `taken` merged elements come from the left run.
-uint split(__global const uint* left, __global const uint* right, uint run, uint taken) {
+static uint split(__global const uint* left, __global const uint* right, uint run, uint taken) {
   uint low = taken > run ? taken - run : 0;
   uint high = min(taken, run);
   while (low < high) {

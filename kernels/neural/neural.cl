@@ -9,7 +9,7 @@
 #define NEURONS4 10
 #define WINDOW 5
 
-float activate(float x) { return 1.7159f * tanh(0.66666667f * x); }
+static float activate(float x) { return 1.7159f * tanh(0.66666667f * x); }
 
 // A block of 13 x 13 threads makes one map of one image: group (map, image). Every thread walks a 5 x 5 window, two
 // pixels from its neighbour's, and all of them the map's weights; what the windows share lives in L1.
@@ -22,7 +22,7 @@ __kernel void neural_1(__global const float* restrict images, __global const flo
   __global const float* weight = weights + map * (WINDOW * WINDOW + 1);
   __global const float* pixel = images + image * (IMAGE * IMAGE) + 2 * y * IMAGE + 2 * x;
   float sum = weight[0];
-#pragma unroll
+#pragma unroll 1
   for (int i = 0; i < WINDOW; ++i)
 #pragma unroll
     for (int j = 0; j < WINDOW; ++j) sum += weight[1 + i * WINDOW + j] * pixel[i * IMAGE + j];
@@ -51,8 +51,8 @@ __kernel void neural_2(__global const float* restrict maps, __global const float
 }
 
 // Fully connected: a block an image, a thread a neuron. The weights are transposed so that neighbours read neighbours.
-float neuron(__global const float* restrict inputs, __global const float* restrict weights, int count, int neurons,
-             int mine) {
+static float neuron(__global const float* restrict inputs, __global const float* restrict weights, int count,
+                    int neurons, int mine) {
   float sum = weights[mine];
 #pragma unroll 4
   for (int i = 0; i < count; ++i) sum += weights[(i + 1) * neurons + mine] * inputs[i];
