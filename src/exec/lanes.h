@@ -46,11 +46,18 @@ struct Frame {
 };
 
 // The operands of one decoded register-only instruction. Lanes outside Frame::active keep their destination.
+//
+// Sources lie in the order they are written in. A destination written `_` has no slot. The condition code of extended
+// precision is a predicate row that the engine owns: destination[1] of add.cc, sub.cc, mad.cc and of their carry-in
+// forms with .cc, source[3] of addc, subc and madc. It is set when an addition carries out, and, after a subtraction,
+// when that borrows.
+//
+// mov to or from a vector and mma use `more` alone: the elements of the destination, then of each source in order.
 struct Operands {
-  std::array<Slot, 2> destination;    // second: the `q` of `p|q`, or a carry-out
+  std::array<Slot, 2> destination;    // second: the `q` of `p|q`, or the carry out
   std::array<Slot, 4> source;
   std::array<bool, 4> negated{};      // of predicate sources
-  std::uint32_t immediate = 0;        // lop3 table, prmt mode: what the opcode needs beyond rows
+  std::uint32_t immediate = 0;        // lane_immediate(): what the opcode needs beyond rows
   std::span<const Slot> more;         // register groups of mma and friends, destinations first
 };
 

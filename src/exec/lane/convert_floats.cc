@@ -1,0 +1,159 @@
+// cvt between floats: to another format, or to an integral value of the same one.
+#include <cmath>
+
+#include "exec/lane/convert.h"
+
+namespace wm::exec {
+
+namespace {
+
+using ptx::Suffix;
+using ptx::Type;
+
+template <typename S>
+void load_as(Slot slot, bool ftz, const Frame& frame, FloatRow& out) {
+  const auto* row = frame.source<Bits<S>>(slot);
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    const S value = from_bits<S>(row[i]);
+    out[i] = widen(ftz ? flush<true>(value) : value);
+  }
+}
+
+template <typename D, typename S>
+WM_LANE D nearest(S a) {
+  if constexpr (sizeof(D) > sizeof(S))
+    return canonical(static_cast<D>(widen(a)));
+  else
+    return narrow<D, Rounding::rn>(widen(a));
+}
+
+template <typename D>
+D finish(const ConversionPlan& plan, D value) {
+  if (plan.ftz && std::is_same_v<D, float>) value = flush<true>(value);
+  if (plan.relu) value = rectify<true>(value);
+  return plan.sat ? saturate<true>(value) : value;
+}
+
+template <typename D, Rounding R>
+D rounded(const ConversionPlan& plan, double value) {
+  if constexpr (std::is_same_v<D, double>)
+    return canonical(value);
+  else
+    return plan.finite ? narrow<D, R, true>(value) : narrow<D, R>(value);
+}
+
+template <typename D, Rounding R>
+void between_floats(const Operands& operands, const Frame& frame) {
+  const ConversionPlan plan = ConversionPlan::unpack(operands.immediate);
+  const bool ftz = plan.ftz && plan.from == Type::f32;
+  const FloatRow row = load_floats(plan.from, ftz, operands.source[0], frame);
+  write_row<Bits<D>>(frame, operands.destination[0], [&](Bits<D>* out) {
+    for (std::size_t i = 0; i < kLanes; ++i) out[i] = bits_of(finish<D>(plan, rounded<D, R>(plan, row[i])));
+  });
+}
+
+template <Rounding R>
+double integral(double x) {
+  if constexpr (R == Rounding::rn) return std::nearbyint(x);
+  if constexpr (R == Rounding::rm) return std::floor(x);
+  if constexpr (R == Rounding::rp) return std::ceil(x);
+  return std::trunc(x);
+}
+
+template <typename T, Rounding R>
+void to_integral(const Operands& operands, const Frame& frame) {
+  const ConversionPlan plan = ConversionPlan::unpack(operands.immediate);
+  const FloatRow row = load_floats(plan.from, plan.ftz && plan.from == Type::f32, operands.source[0], frame);
+  write_row<Bits<T>>(frame, operands.destination[0], [&](Bits<T>* out) {
+    for (std::size_t i = 0; i < kLanes; ++i)
+      out[i] = bits_of(finish<T>(plan, rounded<T, Rounding::rn>(plan, integral<R>(row[i]))));
+  });
+}
+
+LaneOp common(Type to, Type from) {
+  if (to == Type::f64 && from == Type::f32) return lanes<nearest<double, float>>;
+  if (to == Type::f32 && from == Type::f64) return lanes<nearest<float, double>>;
+  if (to == Type::f32 && from == Type::f16) return lanes<nearest<float, Half>>;
+  if (to == Type::f32 && from == Type::bf16) return lanes<nearest<float, Brain>>;
+  if (to == Type::f16 && from == Type::f32) return lanes<nearest<Half, float>>;
+  if (to == Type::bf16 && from == Type::f32) return lanes<nearest<Brain, float>>;
+  return nullptr;
+}
+
+template <Rounding R>
+LaneOp to_format(Type to) {
+  switch (to) {
+    case Type::f16:
+      return between_floats<Half, R>;
+    case Type::bf16:
+      return between_floats<Brain, R>;
+    case Type::tf32:
+      return between_floats<Tf32, R>;
+    case Type::f32:
+      return between_floats<float, R>;
+    case Type::f64:
+      return between_floats<double, R>;
+    default:
+      return nullptr;
+  }
+}
+
+LaneOp same_format(Type type, Rounding rounding) {
+  return by_rounding(rounding, [&](auto r) -> LaneOp {
+    switch (type) {
+      case Type::f16:
+        return to_integral<Half, r()>;
+      case Type::bf16:
+        return to_integral<Brain, r()>;
+      case Type::f32:
+        return to_integral<float, r()>;
+      case Type::f64:
+        return to_integral<double, r()>;
+      default:
+        return nullptr;
+    }
+  });
+}
+
+bool is_scalar_float(Type type) {
+  return type == Type::f16 || type == Type::bf16 || type == Type::f32 || type == Type::f64;
+}
+
+}  // namespace
+
+FloatRow load_floats(Type type, bool ftz, Slot slot, const Frame& frame) {
+  FloatRow row;
+  switch (type) {
+    case Type::f16:
+      load_as<Half>(slot, false, frame, row);
+      break;
+    case Type::bf16:
+      load_as<Brain>(slot, false, frame, row);
+      break;
+    case Type::f32:
+      load_as<float>(slot, ftz, frame, row);
+      break;
+    default:
+      load_as<double>(slot, false, frame, row);
+      break;
+  }
+  return row;
+}
+
+LaneOp convert_between_floats(Form& form) {
+  const Type to = form.type(0), from = form.type(1);
+  if (!is_scalar_float(from) || form.row_bytes(1, from) != ptx::bytes(from)) return nullptr;
+  if (form.row_bytes(0, to) != ptx::bytes(to)) return nullptr;
+  const auto to_nearest_integer = form.take_integer_rounding();
+  const auto rounding = form.take_rounding();
+  const bool ftz = form.take(Suffix::ftz), sat = form.take(Suffix::sat);
+  const bool relu = form.take(Suffix::relu), finite = form.take(Suffix::satfinite);
+  if (to_nearest_integer) return to == from ? same_format(to, *to_nearest_integer) : nullptr;
+  if (rounding == Rounding::rna) return to == Type::tf32 ? between_floats<Tf32, Rounding::rna> : nullptr;
+  const Rounding direction = rounding.value_or(Rounding::rn);
+  const bool plain = direction == Rounding::rn && !ftz && !sat && !relu && !finite;
+  if (const LaneOp op = plain ? common(to, from) : nullptr; op != nullptr) return op;
+  return by_rounding(direction, [&](auto r) { return to_format<r()>(to); });
+}
+
+}  // namespace wm::exec

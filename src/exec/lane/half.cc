@@ -1,0 +1,76 @@
+// add, sub, mul, fma on f16, bf16 and their pairs. Sums and products of 16-bit floats are exact in double; a fused sum
+// may not be, and is forced to odd before it is rounded.
+#include "exec/lane/half.h"
+
+namespace wm::exec {
+
+namespace {
+
+using ptx::Opcode;
+using ptx::Suffix;
+
+enum class Range : std::uint8_t { all, sat, relu };
+
+template <Range Kind, bool Ftz, typename T>
+WM_LANE T finish(double value) {
+  const T result = flush<Ftz>(narrow<T, Rounding::rn>(value));
+  if constexpr (Kind == Range::relu) return rectify<true>(result);
+  return saturate<Kind == Range::sat>(result);
+}
+
+template <typename T, Opcode Op, bool Ftz, Range Kind>
+WM_LANE T two(T a, T b) {
+  const double x = widen(flush<Ftz>(a)), y = widen(flush<Ftz>(b));
+  return finish<Kind, Ftz, T>(Op == Opcode::add ? add_odd(x, y) : Op == Opcode::sub ? add_odd(x, -y) : x * y);
+}
+template <typename T, bool Ftz, Range Kind>
+WM_LANE T fused(T a, T b, T c) {
+  const double x = widen(flush<Ftz>(a)), y = widen(flush<Ftz>(b)), z = widen(flush<Ftz>(c));
+  return finish<Kind, Ftz, T>(add_odd(x * y, z));
+}
+
+template <typename T, Opcode Op, bool Ftz, Range Kind>
+LaneOp binary(bool pair) {
+  constexpr auto function = two<T, Op, Ftz, Kind>;
+  return pair ? lanes<binary_x2<function, T>> : lanes<function>;
+}
+template <typename T, bool Ftz, Range Kind>
+LaneOp ternary(bool pair) {
+  constexpr auto function = fused<T, Ftz, Kind>;
+  return pair ? lanes<ternary_x2<function, T>> : lanes<function>;
+}
+
+template <typename T, bool Ftz, Range Kind>
+LaneOp of(Opcode opcode, bool pair) {
+  if constexpr (Kind != Range::relu) {
+    switch (opcode) {
+      case Opcode::add:
+        return binary<T, Opcode::add, Ftz, Kind>(pair);
+      case Opcode::sub:
+        return binary<T, Opcode::sub, Ftz, Kind>(pair);
+      case Opcode::mul:
+        return binary<T, Opcode::mul, Ftz, Kind>(pair);
+      default:
+        break;
+    }
+  }
+  return opcode == Opcode::fma ? ternary<T, Ftz, Kind>(pair) : nullptr;
+}
+
+}  // namespace
+
+LaneOp half_arithmetic(Form& form) {
+  const bool pair = is_pair(form.type());
+  if (form.take_rounding().value_or(Rounding::rn) != Rounding::rn) return nullptr;
+  if (is_brain(form.type())) {
+    if (form.take(Suffix::relu)) return of<Brain, false, Range::relu>(form.opcode(), pair);
+    return of<Brain, false, Range::all>(form.opcode(), pair);
+  }
+  const bool ftz = form.take(Suffix::ftz), sat = form.take(Suffix::sat), relu = form.take(Suffix::relu);
+  return by_flag(ftz, [&](auto f) -> LaneOp {
+    if (relu) return sat ? nullptr : of<Half, f(), Range::relu>(form.opcode(), pair);
+    return sat ? of<Half, f(), Range::sat>(form.opcode(), pair) : of<Half, f(), Range::all>(form.opcode(), pair);
+  });
+}
+
+}  // namespace wm::exec
