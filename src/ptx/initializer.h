@@ -1,0 +1,13 @@
+// Initial values of variables: numbers, floats, nested braces, addresses of variables and functions.
+#pragma once
+
+#include "ptx/ir.h"
+#include "ptx/token_stream.h"
+
+namespace wm::ptx {
+
+// After the `=`. Fills variable.initial up to the last byte that is not zero, variable.relocations, and the first
+// length where none was written. Symbols are checked by the caller once the module is whole.
+void parse_initializer(TokenStream& tokens, Variable& variable);
+
+}  // namespace wm::ptx

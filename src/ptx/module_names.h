@@ -1,0 +1,16 @@
+// What module-level names stand for, as the parser meets them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+
+namespace wm::ptx {
+
+struct ModuleSymbol {
+  bool function = false;    // else a variable
+  std::uint32_t index = 0;  // into Module::functions or Module::variables
+};
+using ModuleNames = std::unordered_map<std::string_view, ModuleSymbol>;
+
+}  // namespace wm::ptx

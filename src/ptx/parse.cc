@@ -1,0 +1,15 @@
+#include "ptx/parse.h"
+
+#include "ptx/module_parser.h"
+
+namespace wm::ptx {
+
+Result<Module> parse(std::string_view text, std::string file) {
+  try {
+    return ModuleParser(text, file).parse();
+  } catch (const ParseFailure& failure) {
+    return failure.error;
+  }
+}
+
+}  // namespace wm::ptx
