@@ -26,11 +26,11 @@ std::vector<std::string> names(const List& list, Name name) {
 
 std::string Parameter::initial_text() const {
   if (kind == Kind::choice) return std::string(options.front().name);
-  return kind == Kind::text ? std::string() : plain(*this, initial);
+  return kind == Kind::counts ? std::string() : plain(*this, initial);
 }
 
 std::string Parameter::range_text() const {
-  if (kind == Kind::text) return "text";
+  if (kind == Kind::counts) return "whole numbers, as in 5/3";
   if (kind != Kind::choice) return fmt::format("{} to {}", plain(*this, range.low), plain(*this, range.high));
   std::string all;
   for (const Option& o : options) {
@@ -54,13 +54,24 @@ Parameter number(std::string_view name, double initial, Range range, std::string
 Parameter choice(std::string_view name, std::vector<Option> options, std::string_view about, std::string_view section) {
   return {name, Parameter::Kind::choice, about, section, 0, {}, std::move(options)};
 }
-Parameter text(std::string_view name, std::string_view about, std::string_view section) {
-  return {name, Parameter::Kind::text, about, section, 0, {}, {}};
+Parameter counts(std::string_view name, std::string_view about, std::string_view section) {
+  return {name, Parameter::Kind::counts, about, section, 0, {}, {}};
 }
 
 Result<Values::Value> Values::read(const Parameter& p, std::string_view text, std::string_view who) {
-  Value value{p, p.initial, 0, std::string(text)};
-  if (p.kind == Parameter::Kind::text) return value;
+  Value value{p, p.initial, 0, {}};
+  if (p.kind == Parameter::Kind::counts) {
+    for (std::string_view rest = text; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('/'), rest.size());
+      const auto count = parse_integer<std::uint32_t>(rest.substr(0, end));
+      if (!count || *count == 0) {
+        return Error{fmt::format("{}: {} = '{}' is not a list of {}", who, p.name, text, p.range_text())};
+      }
+      value.counts.push_back(*count);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return value;
+  }
   if (p.kind == Parameter::Kind::choice) {
     const auto at = std::find_if(p.options.begin(), p.options.end(), [&](const Option& o) { return o.name == text; });
     if (at == p.options.end()) {
@@ -122,7 +133,9 @@ std::int64_t Values::integer(std::string_view name) const {
 }
 Cycles Values::cycles(std::string_view name) const { return {static_cast<std::uint64_t>(integer(name))}; }
 double Values::number(std::string_view name) const { return at(name, Parameter::Kind::number).number; }
-const std::string& Values::text(std::string_view name) const { return at(name, Parameter::Kind::text).text; }
+const std::vector<std::uint32_t>& Values::counts(std::string_view name) const {
+  return at(name, Parameter::Kind::counts).counts;
+}
 
 Cans Values::needs() const {
   Cans needs;
@@ -135,7 +148,8 @@ Cans Values::needs() const {
 std::vector<Argument> Values::all() const {
   std::vector<Argument> all;
   for (const Value& v : values_) {
-    std::string text = v.text;
+    std::string text;
+    for (const std::uint32_t n : v.counts) text += fmt::format("{}{}", text.empty() ? "" : "/", n);
     if (v.parameter.kind == Parameter::Kind::choice) text = v.parameter.options[v.option].name;
     if (v.parameter.kind == Parameter::Kind::integer || v.parameter.kind == Parameter::Kind::number) {
       text = plain(v.parameter, v.number);

@@ -30,7 +30,7 @@ struct Range {
 };
 
 struct Parameter {
-  enum class Kind { integer, number, choice, text };
+  enum class Kind { integer, number, choice, counts };
 
   std::string_view name;
   Kind kind = Kind::integer;
@@ -51,7 +51,8 @@ Parameter cycles(std::string_view name, std::int64_t initial, Range range, std::
                  std::string_view section);
 Parameter number(std::string_view name, double initial, Range range, std::string_view about, std::string_view section);
 Parameter choice(std::string_view name, std::vector<Option> options, std::string_view about, std::string_view section);
-Parameter text(std::string_view name, std::string_view about, std::string_view section);
+// Whole numbers from 1 on, as in 5/3; none by default.
+Parameter counts(std::string_view name, std::string_view about, std::string_view section);
 
 using Argument = std::pair<std::string, std::string>;
 
@@ -66,7 +67,7 @@ class Values {
   [[nodiscard]] std::int64_t integer(std::string_view name) const;
   [[nodiscard]] Cycles cycles(std::string_view name) const;
   [[nodiscard]] double number(std::string_view name) const;
-  [[nodiscard]] const std::string& text(std::string_view name) const;
+  [[nodiscard]] const std::vector<std::uint32_t>& counts(std::string_view name) const;
   // The chosen option's place, as an enumeration that lists the options in the same order.
   template <typename Enum>
   [[nodiscard]] Enum choice(std::string_view name) const {
@@ -83,7 +84,7 @@ class Values {
     Parameter parameter;
     double number = 0;
     std::size_t option = 0;
-    std::string text;
+    std::vector<std::uint32_t> counts;
   };
   [[nodiscard]] static Result<Value> read(const Parameter& parameter, std::string_view text, std::string_view who);
   [[nodiscard]] const Value& at(std::string_view name, Parameter::Kind kind) const;

@@ -29,13 +29,27 @@ void FakeMachine::start(const std::string& text) {
 }
 
 KernelId FakeMachine::arrive(FakeKernel kernel) {
-  const KernelId id{static_cast<std::uint32_t>(clients_.size())};
-  clients_.push_back({.spec = std::move(kernel), .view = {}, .preempted = {}});
-  for (auto& row : slots_) row.emplace_back();
-  for (auto& row : blocks_) row.emplace_back();
-  launch(id);
+  arrive_together({std::move(kernel)});
+  return {static_cast<std::uint32_t>(clients_.size() - 1)};
+}
+
+void FakeMachine::arrive_together(std::vector<FakeKernel> kernels) {
+  for (FakeKernel& kernel : kernels) {
+    const KernelId id{static_cast<std::uint32_t>(clients_.size())};
+    clients_.push_back({.spec = std::move(kernel), .view = {}, .preempted = {}});
+    for (auto& row : slots_) row.emplace_back();
+    for (auto& row : blocks_) row.emplace_back();
+    launch(id);
+  }
   settle();
-  return id;
+}
+
+void FakeMachine::wake_at(Cycles when, std::uint64_t tag) {
+  if (when > now_) {
+    wakes_.push_back({when, tag});
+  } else {
+    post(Wake{tag});
+  }
 }
 
 void FakeMachine::launch(KernelId id) {

@@ -51,6 +51,7 @@ class FakeMachine final : public Machine {
   // Starts a policy, written as a user would; the test fails where it cannot.
   void start(const std::string& policy);
   KernelId arrive(FakeKernel kernel);
+  void arrive_together(std::vector<FakeKernel> kernels);  // in one instant
   void run(Cycles length);
   void run_until_done(Cycles at_most);
   // What the hardware would report, by hand.
@@ -92,7 +93,7 @@ class FakeMachine final : public Machine {
   void gate(SmId sm) override;
   void order(std::span<const KernelId> first) override { order_.assign(first.begin(), first.end()); }
   void set_epoch(Cycles length) override;
-  void wake_at(Cycles when, std::uint64_t tag) override { wakes_.push_back({when, tag}); }
+  void wake_at(Cycles when, std::uint64_t tag) override;
 
  private:
   struct Block {
@@ -158,6 +159,9 @@ inline Happening arrive(FakeKernel kernel) {
   return [kernel](FakeMachine& gpu) { gpu.arrive(kernel); };
 }
 inline Happening arrive(const std::string& name) { return arrive(FakeKernel{.name = name}); }
+inline Happening arrive_together(std::vector<FakeKernel> kernels) {
+  return [kernels](FakeMachine& gpu) { gpu.arrive_together(kernels); };
+}
 inline Happening run(std::uint64_t cycles) {
   return [cycles](FakeMachine& gpu) { gpu.run({cycles}); };
 }

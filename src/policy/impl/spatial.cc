@@ -1,5 +1,6 @@
 // Even spatial sharing: every kernel owns an equal, disjoint set of SMs.
 // Adriaens et al., "The case for GPGPU spatial multitasking", HPCA 2012; the baseline of four of our papers.
+#include "policy/algorithm/members.h"
 #include "policy/policy.h"
 
 namespace wm::policy {
@@ -13,10 +14,10 @@ class Spatial final : public Policy {
  private:
   // Neighbouring SMs go to the same kernel, so that a repartition moves as few as possible.
   static void divide(Machine& gpu) {
-    const auto kernels = gpu.kernels();
+    const auto kernels = by_client(gpu);
     if (kernels.empty()) return;
     const std::size_t sms = gpu.sms().size();
-    for (std::uint32_t i = 0; i < sms; ++i) gpu.give({i}, kernels[i * kernels.size() / sms].id, Preempt::drain);
+    for (std::uint32_t i = 0; i < sms; ++i) gpu.give({i}, kernels[part_of(i, sms, kernels.size())].id, Preempt::drain);
   }
 };
 

@@ -1,0 +1,43 @@
+#include "policy/algorithm/demand.h"
+
+#include <algorithm>
+
+namespace wm::policy {
+
+bool idle(const Machine& gpu, const Sm& sm) {
+  if (sm.state != Sm::State::on || sm.resident != 0) return false;
+  const Kernel* owner = gpu.find(sm.owner);
+  return owner == nullptr || owner->waiting == 0;
+}
+
+std::uint32_t unserved(const Machine& gpu, const Kernel& k) {
+  std::uint64_t room = 0;
+  for (const Sm& sm : gpu.sms()) {
+    if (!powered(sm) || heir(sm) != k.id) continue;
+    room += sm.state == Sm::State::on ? gpu::fit(k.footprint, sm.free) : k.most;
+  }
+  return k.waiting > room ? static_cast<std::uint32_t>(k.waiting - room) : 0;
+}
+
+std::vector<Kernel> by_priority(const Machine& gpu) {
+  const auto all = gpu.kernels();
+  std::vector<Kernel> sorted(all.begin(), all.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Kernel& a, const Kernel& b) { return a.priority > b.priority; });
+  return sorted;
+}
+
+const Sm* easiest_to_take(const Machine& gpu, KernelId from) {
+  const Sm* best = nullptr;
+  const auto easier = [](const Sm& a, const Sm& b) {
+    const bool a_reserved = a.state == Sm::State::reserved;
+    const bool b_reserved = b.state == Sm::State::reserved;
+    return a_reserved != b_reserved ? a_reserved : a.resident < b.resident;
+  };
+  for (const Sm& sm : gpu.sms()) {
+    if (powered(sm) && heir(sm) == from && (best == nullptr || easier(sm, *best))) best = &sm;
+  }
+  return best;
+}
+
+}  // namespace wm::policy

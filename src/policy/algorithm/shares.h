@@ -1,0 +1,42 @@
+// Ways to divide one SM, or the whole GPU, among kernels: how many blocks each may have.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gpu/occupancy.h"
+
+namespace wm::policy {
+
+// What one kernel asks for: a block's footprint and its weight among the others.
+struct Claim {
+  gpu::Resources footprint;
+  double weight = 1;
+};
+
+// Warped-Slicer's "even" (section III): each kernel may fill its own 1/K of every resource. A kernel whose block is
+// larger than that still gets one, where the SM can hold it beside the others.
+std::vector<std::uint32_t> even_split(std::span<const Claim> claims, const gpu::Resources& sm);
+
+// SMK's blocks by dominant-resource fairness: the kernel with the least dominant share gets the next block, until none
+// fits.
+std::vector<std::uint32_t> dominant_fair(std::span<const Claim> claims, const gpu::Resources& sm);
+
+// The QoS paper's start (section 3.6): as equal numbers of threads as whole blocks allow, and at least one block each.
+// Where that takes more of another resource than there is, the kernel with most threads gives blocks back.
+std::vector<std::uint32_t> equal_threads(std::span<const Claim> claims, const gpu::Resources& sm);
+
+// accelOS (section 3): x_i = T/(K w_i), y_i = L/(K m_i), z_i = R/(K r_i) and the least of them, by weight where weights
+// differ; then block by block around the kernels until nothing more fits into `room`. 0 for a kernel that has no room
+// at all.
+std::vector<std::uint32_t> accelos_shares(std::span<const Claim> claims, const gpu::Resources& total,
+                                          const gpu::Resources& room, double weight_of_all);
+
+// Whether these counts of blocks fit together.
+bool fits_together(std::span<const Claim> claims, std::span<const std::uint32_t> counts, const gpu::Resources& sm);
+
+// `whole` things in proportion to weights; what rounding leaves goes to the first ones, one each.
+std::vector<std::uint32_t> proportional(std::uint32_t whole, std::span<const double> weights);
+
+}  // namespace wm::policy

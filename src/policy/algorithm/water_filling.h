@@ -1,0 +1,36 @@
+// Warped-Slicer's partition of one SM (ISCA 2016, algorithm 1): raise the kernel that loses most, until nothing fits
+// any more.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gpu/occupancy.h"
+
+namespace wm::policy {
+
+// One kernel that wants part of an SM. `performance[j - 1]` is P(i, j): how fast it is with j blocks, relative to its
+// best; it ends at the most blocks an SM can hold.
+struct Sharer {
+  std::span<const double> performance;
+  gpu::Resources footprint;
+};
+
+// Blocks per kernel that maximise the least P(i, T_i) (equation 1), at least one each; nothing when not even one of
+// each fits.
+std::optional<std::vector<std::uint32_t>> water_fill(std::span<const Sharer> sharers, const gpu::Resources& total);
+
+// Equations 3 and 4: what the rate sampled on an SM with `blocks` would be if every SM ran as many. `memory_stalls` is
+// phi_mem, `average_blocks` the mean over the SMs that were sampled at the same time.
+double scale_for_bandwidth(double sampled_ipc, double memory_stalls, double blocks, double average_blocks);
+
+// A curve relative to its best point.
+std::vector<double> normalized(std::span<const double> ipc);
+
+// Every choice of blocks, at least one of each kernel, that fits into `total`; the last kernel's count runs fastest.
+std::vector<std::vector<std::uint32_t>> combinations(std::span<const gpu::Resources> footprints,
+                                                     const gpu::Resources& total);
+
+}  // namespace wm::policy

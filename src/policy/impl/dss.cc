@@ -1,0 +1,77 @@
+// Dynamic spatial sharing: each kernel has a budget of SMs in tokens, pays one for each SM it has, and may go into debt
+// for SMs nobody else wants. Tanasic et al., ISCA 2014, section 3.4, algorithm 1.
+#include <algorithm>
+#include <map>
+
+#include "policy/algorithm/demand.h"
+#include "policy/algorithm/shares.h"
+#include "policy/policy.h"
+
+namespace wm::policy {
+namespace {
+
+class Dss final : public Policy {
+ public:
+  explicit Dss(const Values& v) : how_(v.choice<Preempt>("preemption")) {}
+
+  // "(1) a kernel is inserted in the active queue and (2) an SM becomes idle"
+  void on(const KernelArrived&, Machine& gpu) override { partition(gpu); }
+  void on(const SmIdle&, Machine& gpu) override { partition(gpu); }
+
+ private:
+  // Section 4.4: tc = floor(N_sm / N_p) tokens each, in proportion to shares where they differ; the remainder to those
+  // that came first. What a kernel has left of it is its budget less the SMs it has or that are reserved for it.
+  static std::map<KernelId, std::int64_t> tokens(const Machine& gpu, std::span<const Kernel> active) {
+    std::vector<double> weights;
+    for (const Kernel& k : active) weights.push_back(k.share);
+    const auto budget = proportional(static_cast<std::uint32_t>(gpu.sms().size()), weights);
+    std::map<KernelId, std::int64_t> count;
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      count[active[i].id] = std::int64_t{budget[i]} - gpu.owned(active[i].id);
+    }
+    return count;
+  }
+
+  void partition(Machine& gpu) const {
+    // No more active kernels than SMs (section 3.3); the others wait in their command buffers.
+    const auto active = gpu.kernels().first(std::min(gpu.kernels().size(), gpu.sms().size()));
+    if (active.empty()) return;
+    auto count = tokens(gpu, active);
+    for (;;) {
+      const Kernel* max = nullptr;  // most tokens, among those with blocks to issue
+      const Kernel* min = nullptr;  // fewest tokens, among those that have an SM to lose
+      for (const Kernel& k : active) {
+        if (unserved(gpu, k) > 0 && (max == nullptr || count[k.id] > count[max->id])) max = &k;
+        if (gpu.owned(k.id) > 0 && (min == nullptr || count[k.id] < count[min->id])) min = &k;
+      }
+      if (max == nullptr) return;
+      const auto all = gpu.sms();
+      const auto free = std::find_if(all.begin(), all.end(), [&](const Sm& sm) { return idle(gpu, sm); });
+      if (free != all.end()) {
+        if (count.contains(free->owner)) ++count[free->owner];  // it had no use for it any more
+        gpu.give(free->id, max->id, how_);
+        --count[max->id];
+        continue;
+      }
+      // "until the difference between the token counts is no bigger than one (to prevent a livelock)"
+      if (min == nullptr || count[max->id] <= count[min->id] + 1) return;
+      // An SM still being preempted for `min` only changes the kernel it is reserved for.
+      gpu.give(easiest_to_take(gpu, min->id)->id, max->id, how_);
+      ++count[min->id];
+      --count[max->id];
+    }
+  }
+
+  Preempt how_;
+};
+
+}  // namespace
+
+WM_POLICY(Dss, {.name = "dss",
+                .about = "SMs by tokens, in debt where nobody else wants them",
+                .paper = "Tanasic et al., ISCA 2014, section 3.4",
+                .needs = {Can::own_sms},
+                .parameters = {choice("preemption", {{"drain", {Can::drain}}, {"switch", {Can::switch_context}}},
+                                      "how blocks in the way leave an SM", "3.2")}})
+
+}  // namespace wm::policy

@@ -1,0 +1,35 @@
+// Non-preemptive priority queues: an SM that falls free goes to the most important kernel that can use it; nothing that
+// runs is disturbed. Tanasic et al., ISCA 2014, sections 2.4 and 4.2.
+#include "policy/algorithm/demand.h"
+#include "policy/policy.h"
+
+namespace wm::policy {
+namespace {
+
+class Npq final : public Policy {
+ public:
+  void on(const KernelArrived&, Machine& gpu) override { hand_out(gpu); }
+  void on(const KernelDone&, Machine& gpu) override { hand_out(gpu); }
+  void on(const SmIdle&, Machine& gpu) override { hand_out(gpu); }
+
+ private:
+  static void hand_out(Machine& gpu) {
+    for (const Kernel& k : by_priority(gpu)) {
+      for (const Sm& sm : gpu.sms()) {
+        // An SM nobody ever had goes to the first kernel that comes, whether it fills it or not: it costs nobody
+        // anything.
+        if (sm.owner == kNobody || (unserved(gpu, k) > 0 && idle(gpu, sm))) gpu.give(sm.id, k.id, Preempt::drain);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+WM_POLICY(Npq, {.name = "npq",
+                .about = "free SMs go to the most important kernel, running blocks are left alone",
+                .paper = "Tanasic et al., ISCA 2014, section 4.2",
+                .waits = Waits::for_priority,
+                .needs = {Can::own_sms, Can::drain}})
+
+}  // namespace wm::policy

@@ -1,0 +1,235 @@
+// Quality of service by instruction quotas: a kernel with a goal gets just enough of every SM, the others the rest.
+// Wang et al., "Quality of Service Support for Fine-Grained Sharing on GPUs", ISCA 2017, section 3.
+//
+//   naive          an epoch's quota from the goal; what is not used is lost (3.4.1)
+//   history        … raised by what the past fell short of the goal (3.4.2)
+//   elastic        … and where all kernels have spent theirs, the next epoch begins at once (3.4.3)
+//   rollover       … or what a QoS kernel did not use is added to its next quota (3.4.4)
+//   rollover_time  … and other kernels wait until the QoS kernels have spent theirs (4.5)
+//
+// Kernels without a goal get an artificial one that follows how well the QoS kernels do (3.5). Blocks are divided
+// symmetrically and then adjusted by idle warps (3.6).
+#include <algorithm>
+#include <cmath>
+
+#include "policy/algorithm/members.h"
+#include "policy/algorithm/quotas.h"
+#include "policy/algorithm/shares.h"
+#include "policy/policy.h"
+
+namespace wm::policy {
+namespace {
+
+class Quota final : public Policy {
+ public:
+  explicit Quota(const Values& v)
+      : scheme_(v.choice<Scheme>("scheme")),
+        look_back_(scheme_ == Scheme::history || (scheme_ != Scheme::naive && v.choice<OnOff>("history") == OnOff::on)),
+        adjust_(v.choice<OnOff>("adjust") == OnOff::on),
+        first_ipc_(v.number("first_ipc")),
+        epoch_(v.cycles("epoch")) {}
+
+  void on(const Started&, Machine& gpu) override { gpu.set_epoch(epoch_); }
+  void on(const KernelArrived&, Machine& gpu) override { gpu.wake_at(gpu.now(), 0); }
+  void on(const KernelDone&, Machine& gpu) override { gpu.wake_at(gpu.now(), 0); }
+
+  // Other company: blocks are divided anew and an epoch begins. A kernel that is merely launched again keeps its
+  // counters.
+  void on(const Wake&, Machine& gpu) override {
+    if (!members_.changed(gpu)) return;
+    const std::size_t known = gpu.sms().empty() ? 0 : gpu.slots({0}).size();
+    state_.resize(known, {first_ipc_, 1.0});
+    quota_.resize(gpu.sms().size());
+    for (auto& row : quota_) row.resize(known, 0);
+    allocate_blocks(gpu);
+    gpu.set_epoch(epoch_);
+    allocate_quotas(gpu);
+  }
+
+  void on(const Epoch&, Machine& gpu) override {
+    for (const Kernel& k : gpu.kernels()) {
+      // A kernel held back to nothing must be able to come back: the goal below is a multiple of this.
+      if (!k.has_goal()) state_[k.id.index].ipc = std::max(gpu.epoch_ipc(k.id), first_ipc_);
+    }
+    if (adjust_ && gpu.can(Can::sample_warps)) adjust_blocks(gpu);
+    allocate_quotas(gpu);
+  }
+
+  void on(const QuotaSpent& e, Machine& gpu) override {
+    const bool qos_spent = all_spent(gpu, e.sm, true);
+    if (scheme_ == Scheme::rollover_time ? !qos_spent : !(qos_spent && all_spent(gpu, e.sm, false))) return;
+    for (const Kernel& k : gpu.kernels()) {
+      const Slot& slot = gpu.slots(e.sm)[k.id.index];
+      if (slot.quota > 0 || (k.has_goal() && scheme_ != Scheme::elastic)) continue;
+      gpu.add_quota(e.sm, k.id, std::max<std::int64_t>(quota_[e.sm.index][k.id.index], kLeast));
+    }
+  }
+
+ private:
+  enum class Scheme { rollover, naive, history, elastic, rollover_time };  // the first is the default
+  enum class OnOff { on, off };
+  static constexpr std::int64_t kLeast = 32;  // a warp instruction
+
+  struct State {
+    double ipc;    // IPC_epoch of a kernel without a goal
+    double alpha;  // of a kernel with one
+  };
+
+  // Whether the kernels with a goal, or those without, that have blocks on the SM used up their quotas there.
+  static bool all_spent(const Machine& gpu, SmId sm, bool with_goal) {
+    const auto slots = gpu.slots(sm);
+    return std::all_of(gpu.kernels().begin(), gpu.kernels().end(), [&](const Kernel& k) {
+      return k.has_goal() != with_goal || slots[k.id.index].resident == 0 || slots[k.id.index].quota <= 0;
+    });
+  }
+
+  // Section 3.6, "Symmetric TB allocation": QoS kernels on every SM, the others each on their part of the SMs; within
+  // an SM an equal number of threads for each kernel that is there.
+  static void allocate_blocks(Machine& gpu) {
+    std::vector<Kernel> qos;
+    std::vector<Kernel> others;
+    for (const Kernel& k : gpu.kernels()) (k.has_goal() ? qos : others).push_back(k);
+    for (auto* list : {&qos, &others}) {
+      std::sort(list->begin(), list->end(), [](const Kernel& a, const Kernel& b) { return a.id < b.id; });
+    }
+    const std::size_t sms = gpu.sms().size();
+    for (std::uint32_t sm = 0; sm < sms; ++sm) {
+      std::vector<Kernel> here = qos;
+      if (!others.empty()) here.push_back(others[part_of(sm, sms, others.size())]);
+      std::vector<Claim> claims;
+      for (const Kernel& k : here) claims.push_back({k.footprint});
+      for (const Kernel& k : others) gpu.cap({sm}, k.id, 0);
+      if (here.empty()) continue;
+      const auto blocks = equal_threads(claims, gpu.limits().total);
+      for (std::size_t i = 0; i < here.size(); ++i) gpu.cap({sm}, here[i].id, blocks[i]);
+    }
+  }
+
+  void allocate_quotas(Machine& gpu) {
+    double room = 1;  // section 3.5: the product over the QoS kernels
+    bool any_goal = false;
+    for (const Kernel& k : gpu.kernels()) {
+      if (!k.has_goal()) continue;
+      any_goal = true;
+      State& s = state_[k.id.index];
+      const bool ran = gpu.epoch_length().count > 0;
+      if (ran) room *= headroom(gpu.epoch_ipc(k.id), s.alpha, k.goal);
+      s.alpha = look_back_ ? history_factor(k.goal, k.history(gpu.now())) : 1.0;
+    }
+    for (const Kernel& k : gpu.kernels()) {
+      const State& s = state_[k.id.index];
+      if (!any_goal) {
+        for (const Sm& sm : gpu.sms()) gpu.set_quota(sm.id, k.id, kNoQuota);
+      } else if (k.has_goal()) {
+        distribute(gpu, k, epoch_quota(s.alpha, k.goal, epoch_));
+      } else {
+        distribute(gpu, k, epoch_quota(1, s.ipc * room, epoch_));
+      }
+    }
+  }
+
+  // Section 3.4.1: to each SM by the blocks it hosts; before any runs, by the blocks it may host.
+  void distribute(Machine& gpu, const Kernel& k, double quota) {
+    const auto blocks = [&](const Sm& sm) {
+      const Slot& slot = gpu.slots(sm.id)[k.id.index];
+      return k.resident > 0 ? slot.resident : std::min(slot.cap, k.most);
+    };
+    std::uint32_t all = 0;
+    for (const Sm& sm : gpu.sms()) all += blocks(sm);
+    for (const Sm& sm : gpu.sms()) {
+      const std::int64_t local = local_quota(quota, blocks(sm), all);
+      const std::int64_t unused = std::max<std::int64_t>(gpu.slots(sm.id)[k.id.index].quota, 0);
+      quota_[sm.index][k.id.index] = local;
+      const bool rolls = scheme_ == Scheme::rollover || scheme_ == Scheme::rollover_time;
+      if (k.has_goal() && rolls && unused != kNoQuota) {
+        gpu.set_quota(sm.id, k.id, local + unused);
+      } else if (!k.has_goal() && scheme_ == Scheme::rollover_time && qos_here(gpu, sm.id)) {
+        gpu.set_quota(sm.id, k.id, 0);
+      } else {
+        gpu.set_quota(sm.id, k.id, local);
+      }
+    }
+  }
+
+  static bool qos_here(const Machine& gpu, SmId sm) {
+    const auto slots = gpu.slots(sm);
+    return std::any_of(gpu.kernels().begin(), gpu.kernels().end(), [&](const Kernel& k) {
+      return k.has_goal() && (k.resident > 0 ? slots[k.id.index].resident > 0 : slots[k.id.index].cap > 0);
+    });
+  }
+
+  // Section 3.6, "Run-time adjustment": a QoS kernel behind its goal that uses all its warps gets one block more on an
+  // SM, from free resources or from a victim. Not while blocks are still leaving from the last time.
+  static void adjust_blocks(Machine& gpu) {
+    for (const Sm& sm : gpu.sms()) {
+      if (sm.leaving > 0) return;
+    }
+    for (const Sm& sm : gpu.sms()) {
+      for (const Kernel& k : gpu.kernels()) {
+        const Slot& slot = gpu.slots(sm.id)[k.id.index];
+        const bool behind = k.has_goal() && k.history(gpu.now()) < k.goal;
+        const bool has_use = k.waiting > 0 && slot.resident == slot.cap && slot.cap < k.most;
+        if (!behind || !has_use || idle_blocks(slot.counters.idle_warps, k.warps_per_block) > 1) continue;
+        if (make_room(gpu, sm, k)) {
+          gpu.cap(sm.id, k.id, slot.cap + 1);
+          break;  // one change an SM and epoch
+        }
+      }
+    }
+  }
+
+  static bool make_room(Machine& gpu, const Sm& sm, const Kernel& k) {
+    if (gpu::fit(k.footprint, sm.free) > 0) return true;
+    for (const Kernel& victim : gpu.kernels()) {
+      if (victim.id == k.id) continue;
+      const Slot& slot = gpu.slots(sm.id)[victim.id.index];
+      for (std::uint32_t n = 1; n <= slot.resident; ++n) {
+        const gpu::Resources freed = {sm.free.threads + victim.footprint.threads * n,
+                                      sm.free.registers + victim.footprint.registers * n,
+                                      sm.free.shared_bytes + victim.footprint.shared_bytes * n, sm.free.blocks + n};
+        if (gpu::fit(k.footprint, freed) == 0) continue;
+        if (!may_lose(gpu, victim, slot, n)) break;
+        gpu.cap(sm.id, victim.id, slot.resident - n);
+        if (gpu.can(Can::switch_some)) gpu.preempt(sm.id, victim.id, n);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // The three victim rules. A kernel without a goal keeps its last block on the SM, since nothing would give it one
+  // back.
+  static bool may_lose(const Machine& gpu, const Kernel& victim, const Slot& slot, std::uint32_t n) {
+    if (!victim.has_goal()) return slot.resident > n;
+    if (idle_blocks(slot.counters.idle_warps, victim.warps_per_block) >= n + 1) return true;
+    const double left = 1 - static_cast<double>(n) / std::max(victim.resident, 1U);
+    return victim.history(gpu.now()) * left > victim.goal;
+  }
+
+  Scheme scheme_;
+  bool look_back_;
+  bool adjust_;
+  double first_ipc_;
+  Cycles epoch_;
+  Members members_;
+  std::vector<State> state_;                      // by kernel
+  std::vector<std::vector<std::int64_t>> quota_;  // quota_k of this epoch, by SM and kernel
+};
+
+}  // namespace
+
+WM_POLICY(Quota, {.name = "quota",
+                  .about = "instruction quotas that just meet the goals, the rest to kernels without one",
+                  .paper = "Wang et al., ISCA 2017",
+                  .needs = {Can::cap_blocks, Can::quotas, Can::count_instructions},
+                  .uses = {Can::switch_some, Can::sample_warps},
+                  .parameters = {
+                      choice("scheme", {{"rollover"}, {"naive"}, {"history"}, {"elastic"}, {"rollover_time"}},
+                             "what becomes of quotas at the end of an epoch", "3.4"),
+                      cycles("epoch", 10'000, {100, 10'000'000}, "length of an epoch", "4.1"),
+                      choice("history", {{"on"}, {"off"}},
+                             "raise quotas by what the past fell short (elastic, rollover)", "3.4.2"),
+                      choice("adjust", {{"on"}, {"off"}}, "adjust blocks by idle warps", "3.6"),
+                      number("first_ipc", 1, {0.001, 1'000'000}, "rate a kernel without a goal starts from", "3.5")}})
+
+}  // namespace wm::policy

@@ -1,0 +1,119 @@
+// Simultaneous multikernel: on every SM blocks by dominant-resource fairness, and instruction quotas that let all
+// kernels fall behind their speed alone by the same factor. Wang et al., HPCA 2016, as the QoS paper (ISCA 2017,
+// sections 2.3 and 3.3) builds on it.
+//
+// Quotas are in proportion to the rate alone. On an SM where every kernel has spent its quota all get the next one, so
+// nobody idles for long; a kernel that cannot use its quota loses it at the end of the epoch. Where the rate alone is
+// not known the kernels are measured first, each by itself on its part of the SMs.
+#include <algorithm>
+#include <cmath>
+
+#include "policy/algorithm/members.h"
+#include "policy/algorithm/shares.h"
+#include "policy/policy.h"
+
+namespace wm::policy {
+namespace {
+
+class Smk final : public Policy {
+ public:
+  explicit Smk(const Values& v) : epoch_(v.cycles("epoch")), profile_(v.cycles("profile")) {}
+
+  void on(const KernelArrived& e, Machine& gpu) override {
+    if (e.kernel.index >= alone_.size()) alone_.resize(e.kernel.index + 1, 0);
+    if (const double known = gpu.find(e.kernel)->alone; known > 0) alone_[e.kernel.index] = known;
+    gpu.wake_at(gpu.now(), 0);
+  }
+  void on(const KernelDone&, Machine& gpu) override { gpu.wake_at(gpu.now(), 0); }
+  void on(const Wake&, Machine& gpu) override {
+    if (members_.changed(gpu)) restart(gpu);
+  }
+
+  void on(const Epoch&, Machine& gpu) override {
+    if (profiling_) {
+      read_profile(gpu);
+      restart(gpu);
+    } else {
+      for (const Sm& sm : gpu.sms()) refill(gpu, sm.id);
+    }
+  }
+
+  // The fair epoch of an SM ends when all of its kernels have had their turn.
+  void on(const QuotaSpent& e, Machine& gpu) override {
+    const auto slots = gpu.slots(e.sm);
+    const auto waits = [&](const Kernel& k) { return slots[k.id.index].resident == 0 || slots[k.id.index].quota <= 0; };
+    if (!profiling_ && std::all_of(gpu.kernels().begin(), gpu.kernels().end(), waits)) refill(gpu, e.sm);
+  }
+
+ private:
+  void restart(Machine& gpu) {
+    const auto kernels = gpu.kernels();
+    if (kernels.empty()) return;
+    const auto unknown = [&](const Kernel& k) { return alone_[k.id.index] == 0; };
+    profiling_ = kernels.size() > 1 && std::any_of(kernels.begin(), kernels.end(), unknown);
+    if (profiling_) return begin_profile(gpu);
+
+    std::vector<Claim> claims;
+    for (const Kernel& k : kernels) claims.push_back({k.footprint, k.share});
+    const auto blocks = dominant_fair(claims, gpu.limits().total);
+    for (const Sm& sm : gpu.sms()) {
+      for (std::size_t i = 0; i < kernels.size(); ++i) gpu.cap(sm.id, kernels[i].id, std::max(blocks[i], 1U));
+      refill(gpu, sm.id);
+    }
+    gpu.set_epoch(epoch_);
+  }
+
+  // Each kernel by itself on its part of the SMs: the others' blocks there run to their end.
+  void begin_profile(Machine& gpu) {
+    const auto kernels = gpu.kernels();
+    for (const Sm& sm : gpu.sms()) {
+      const KernelId alone = kernels[part_of(sm.index, gpu.sms().size(), kernels.size())].id;
+      for (const Kernel& k : kernels) {
+        gpu.cap(sm.id, k.id, k.id == alone ? kNoCap : 0);
+        gpu.set_quota(sm.id, k.id, kNoQuota);
+      }
+    }
+    gpu.set_epoch(profile_);
+  }
+
+  void read_profile(Machine& gpu) {
+    for (const Kernel& k : gpu.kernels()) {
+      const auto mine = [&](const Sm& sm) { return gpu.slots(sm.id)[k.id.index].cap != 0; };
+      const auto sms = std::count_if(gpu.sms().begin(), gpu.sms().end(), mine);
+      const double per_sm = gpu.epoch_ipc(k.id) / static_cast<double>(std::max<std::ptrdiff_t>(sms, 1));
+      // A kernel that never ran counts as slow: it will get little, and be served.
+      if (alone_[k.id.index] == 0) alone_[k.id.index] = std::max(per_sm * static_cast<double>(gpu.sms().size()), 1.0);
+    }
+  }
+
+  // An equal part of the epoch at each kernel's own speed.
+  void refill(Machine& gpu, SmId sm) const {
+    const auto kernels = gpu.kernels();
+    if (kernels.size() < 2) {
+      for (const Kernel& k : kernels) gpu.set_quota(sm, k.id, kNoQuota);
+      return;
+    }
+    for (const Kernel& k : kernels) {
+      const double part = static_cast<double>(epoch_.count) / static_cast<double>(kernels.size() * gpu.sms().size());
+      gpu.set_quota(sm, k.id, std::max<std::int64_t>(std::llround(alone_[k.id.index] * part), 1));
+    }
+  }
+
+  Cycles epoch_;
+  Cycles profile_;
+  Members members_;
+  std::vector<double> alone_;  // by kernel; 0: not known
+  bool profiling_ = false;
+};
+
+}  // namespace
+
+WM_POLICY(Smk, {.name = "smk",
+                .about = "fair blocks on every SM, and quotas that slow all kernels alike",
+                .paper = "Wang et al. (SMK), HPCA 2016",
+                .needs = {Can::cap_blocks, Can::quotas, Can::count_instructions},
+                .parameters = {cycles("epoch", 10'000, {100, 10'000'000}, "longest time between two quotas", ""),
+                               cycles("profile", 10'000, {100, 10'000'000},
+                                      "measurement of kernels whose rate alone is not known", "")}})
+
+}  // namespace wm::policy

@@ -1,0 +1,238 @@
+// Warped-Slicer: measure how each kernel's speed grows with its blocks on an SM, then divide every SM so that the
+// kernel that loses most loses least. Xu et al., ISCA 2016, section IV.
+//
+//   warm up   the SMs are divided among the kernels, and on a kernel's i-th SM i blocks of it run alone (figure 4)
+//   sample    for 5K cycles; where there are fewer SMs than block counts, in rounds, which only add blocks
+//   decide    scale for bandwidth (equations 3 and 4), water-fill (algorithm 1), or spatial sharing where someone would
+//   lose too much watch     a kernel whose speed changes, and stays changed, starts it all over (section IV.B)
+//
+// A new kernel starts it all over, too; blocks above a new cap run to their end. A kernel that was measured before is
+// not measured again.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "policy/algorithm/members.h"
+#include "policy/algorithm/water_filling.h"
+#include "policy/policy.h"
+
+namespace wm::policy {
+namespace {
+
+class WarpedSlicer final : public Policy {
+ public:
+  explicit WarpedSlicer(const Values& v)
+      : warmup_(v.cycles("warmup")),
+        sample_(v.cycles("sample")),
+        delay_(v.cycles("delay")),
+        loss_(v.number("loss")),
+        phase_change_(v.number("phase_change")),
+        phase_samples_(static_cast<int>(v.integer("phase_samples"))) {}
+
+  void on(const KernelArrived&, Machine& gpu) override { gpu.wake_at(gpu.now(), kRegroup); }
+  void on(const KernelDone&, Machine& gpu) override { gpu.wake_at(gpu.now(), kRegroup); }
+
+  void on(const Wake& e, Machine& gpu) override {
+    if (e.tag == kRegroup) {
+      if (members_.changed(gpu)) regroup(gpu);
+    } else if (e.tag == plan_ && stage_ == Stage::warming) {
+      stage_ = Stage::sampling;
+      gpu.set_epoch(sample_);
+    } else if (e.tag == plan_ && stage_ == Stage::deciding) {
+      partition(gpu);
+    }
+  }
+
+  void on(const Epoch& e, Machine& gpu) override {
+    if (stage_ == Stage::sampling) {
+      read_sample(gpu, e.length);
+      next_round(gpu);
+    } else if (stage_ == Stage::sharing) {
+      watch(gpu);
+    }
+  }
+
+ private:
+  enum class Stage { alone, warming, sampling, deciding, sharing };
+  static constexpr std::uint64_t kRegroup =
+      0;  // other tags are numbers of plans, so that an outdated wake-up is known as such
+
+  struct Curve {
+    std::vector<double> ipc;           // on one SM with 1, 2, … blocks
+    std::vector<std::uint32_t> times;  // how often each was sampled
+  };
+  using Key = std::pair<KernelId, std::uint32_t>;  // client and function
+  static Key key(const Kernel& k) { return {k.id, k.function}; }
+
+  void regroup(Machine& gpu) {
+    const auto kernels = by_client(gpu);
+    ++plan_;
+    if (kernels.size() < 2) {
+      stage_ = Stage::alone;
+      for (const Kernel& k : kernels) {
+        for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, k.id, kNoCap);
+      }
+      return;
+    }
+    const auto known = [this](const Kernel& k) { return curves_.contains(key(k)); };
+    if (std::all_of(kernels.begin(), kernels.end(), known)) return partition(gpu);
+    begin_profile(gpu);
+  }
+
+  void begin_profile(Machine& gpu) {
+    for (const Kernel& k : by_client(gpu)) curves_.erase(key(k));
+    round_ = 0;
+    place(gpu);
+    stage_ = Stage::warming;
+    gpu.wake_at(gpu.now() + warmup_, plan_);
+  }
+
+  // Figure 4: each kernel by itself on its part of the SMs, with one block more on every next SM.
+  void place(Machine& gpu) {
+    const auto kernels = by_client(gpu);
+    const std::size_t sms = gpu.sms().size();
+    std::vector<std::uint32_t> place(kernels.size(), 0);
+    targets_.assign(sms, {});
+    for (std::uint32_t i = 0; i < sms; ++i) {
+      const std::size_t mine = part_of(i, sms, kernels.size());
+      const std::size_t parts = std::max<std::size_t>(sms / kernels.size(), 1);
+      const auto count = static_cast<std::uint32_t>(round_ * parts + place[mine]++);
+      const std::uint32_t most = kernels[mine].most;
+      // Later rounds must not take blocks away: those would still be there when the sample begins.
+      targets_[i] = {kernels[mine].id, round_ == 0 ? count % most + 1 : std::min(count + 1, most)};
+      for (const Kernel& k : kernels) gpu.cap({i}, k.id, k.id == kernels[mine].id ? targets_[i].blocks : 0);
+    }
+  }
+
+  void read_sample(Machine& gpu, Cycles length) {
+    for (const Kernel& k : by_client(gpu)) {
+      double sum = 0;  // for CTA_avg
+      int sampled = 0;
+      for (const Sm& sm : gpu.sms()) {
+        if (targets_[sm.index].kernel != k.id) continue;
+        sum += targets_[sm.index].blocks;
+        ++sampled;
+      }
+      Curve& curve = curves_[key(k)];
+      curve.ipc.resize(k.most, 0);
+      curve.times.resize(k.most, 0);
+      for (const Sm& sm : gpu.sms()) {
+        const Target& target = targets_[sm.index];
+        if (target.kernel != k.id) continue;
+        const Counters& c = gpu.slots(sm.id)[k.id.index].counters;
+        const double cycles = static_cast<double>(length.count);
+        const double stalls = std::min(static_cast<double>(c.memory_stall_cycles) / cycles, 1.0);  // phi_mem
+        const double ipc = static_cast<double>(c.thread_instructions) / cycles;
+        const double scaled = scale_for_bandwidth(ipc, stalls, target.blocks, sum / sampled);
+        const std::size_t at = target.blocks - 1;
+        curve.ipc[at] = (curve.ipc[at] * curve.times[at] + scaled) / (curve.times[at] + 1);
+        ++curve.times[at];
+      }
+    }
+  }
+
+  // "Time sharing one SM to run with a different number of CTAs sequentially", until every count of every kernel was
+  // seen.
+  void next_round(Machine& gpu) {
+    const auto seen = [this](const Kernel& k) {
+      const Curve& c = curves_[key(k)];
+      return std::all_of(c.times.begin(), c.times.end(), [](std::uint32_t n) { return n > 0; });
+    };
+    const auto kernels = by_client(gpu);
+    if (std::all_of(kernels.begin(), kernels.end(), seen)) {
+      stage_ = Stage::deciding;
+      gpu.wake_at(gpu.now() + delay_, plan_);
+      return;
+    }
+    ++round_;
+    place(gpu);
+  }
+
+  void partition(Machine& gpu) {
+    const auto kernels = by_client(gpu);
+    std::vector<std::vector<double>> curves;
+    std::vector<Sharer> sharers;
+    for (const Kernel& k : kernels) curves.push_back(normalized(curves_[key(k)].ipc));
+    for (std::size_t i = 0; i < kernels.size(); ++i) sharers.push_back({curves[i], kernels[i].footprint});
+    const auto blocks = water_fill(sharers, gpu.limits().total);
+    bool together = blocks.has_value();
+    for (std::size_t i = 0; together && i < kernels.size(); ++i) {
+      // "the performance loss threshold of any single kernel is 1/K x 120%"
+      const double lost = 1 - curves[i][(*blocks)[i] - 1];
+      together = lost <= loss_ / static_cast<double>(kernels.size());
+    }
+    const std::size_t sms = gpu.sms().size();
+    for (std::uint32_t sm = 0; sm < sms; ++sm) {
+      for (std::size_t i = 0; i < kernels.size(); ++i) {
+        const bool mine = part_of(sm, sms, kernels.size()) == i;
+        gpu.cap({sm}, kernels[i].id, together ? (*blocks)[i] : mine ? kNoCap : 0);
+      }
+    }
+    stage_ = Stage::sharing;
+    usual_.clear();
+    gpu.set_epoch(sample_);
+  }
+
+  // Section IV.B: a change that is large and stays for several samples is a new phase.
+  void watch(Machine& gpu) {
+    for (const Kernel& k : by_client(gpu)) {
+      const double ipc = gpu.epoch_ipc(k.id);
+      auto [at, fresh] = usual_.try_emplace(k.id, Usual{});
+      Usual& usual = at->second;
+      if (usual.samples < kSettling) {  // blocks of the sampling phase are still leaving
+        ++usual.samples;
+        usual.ipc = ipc;
+        continue;
+      }
+      const bool off = std::abs(ipc - usual.ipc) > phase_change_ * usual.ipc;
+      usual.strange = off ? usual.strange + 1 : 0;
+      if (usual.strange >= phase_samples_) {
+        ++plan_;
+        return begin_profile(gpu);
+      }
+    }
+  }
+
+  struct Target {
+    KernelId kernel;
+    std::uint32_t blocks = 0;
+  };
+  struct Usual {
+    double ipc = 0;
+    int samples = 0;
+    int strange = 0;
+  };
+  static constexpr int kSettling = 4;
+
+  Cycles warmup_;
+  Cycles sample_;
+  Cycles delay_;
+  double loss_;
+  double phase_change_;
+  int phase_samples_;
+  Members members_;
+  Stage stage_ = Stage::alone;
+  std::uint64_t plan_ = kRegroup;
+  std::size_t round_ = 0;
+  std::vector<Target> targets_;  // by SM, while sampling
+  std::map<Key, Curve> curves_;
+  std::map<KernelId, Usual> usual_;
+};
+
+}  // namespace
+
+WM_POLICY(WarpedSlicer,
+          {.name = "warped_slicer",
+           .about = "divides every SM so that the kernel that loses most loses least",
+           .paper = "Xu et al. (Warped-Slicer), ISCA 2016",
+           .needs = {Can::cap_blocks, Can::count_instructions},
+           .uses = {Can::sample_stalls},
+           .parameters = {
+               cycles("warmup", 20'000, {0, 10'000'000}, "wait before sampling, while blocks in the way end", "V"),
+               cycles("sample", 5'000, {100, 10'000'000}, "length of a sample", "IV.A"),
+               cycles("delay", 0, {0, 10'000'000}, "from the last sample to the new partition", "V.H"),
+               number("loss", 1.2, {0, 100}, "spatial sharing where a kernel would lose more than this over K", "IV"),
+               number("phase_change", 0.5, {0, 100}, "change of a kernel's rate that may be a new phase", "IV.B"),
+               integer("phase_samples", 2, {1, 1000}, "samples it must last", "IV.B")}})
+
+}  // namespace wm::policy
