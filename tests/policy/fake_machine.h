@@ -71,7 +71,7 @@ class FakeMachine final : public Machine {
   [[nodiscard]] std::uint64_t instructions(KernelId kernel) const { return clients_[kernel.index].instructions; }
   [[nodiscard]] double ipc(KernelId kernel) const;
   [[nodiscard]] bool all_done() const { return kernels_.empty(); }
-  [[nodiscard]] Recorder& recorder() { return *recorder_; }
+  [[nodiscard]] const Recorder& recorder() const { return *recorder_; }
   [[nodiscard]] Policy& policy() { return *policy_; }
 
   [[nodiscard]] Cans cans() const override { return spec_.cans; }
