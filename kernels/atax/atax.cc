@@ -24,10 +24,7 @@ Case make(Size size) {
   app.upload(a_id);
   app.upload(x_id);
   const auto launch = [&](const char* kernel, std::uint32_t threads, gpu::BufferId from, gpu::BufferId to) {
-    app.launch({kernel,
-                {blocks_for(threads, kBlock)},
-                {kBlock},
-                {gpu::buffer(a_id), gpu::buffer(from), gpu::buffer(to), gpu::scalar(rows), gpu::scalar(columns)}});
+    app.launch({kernel, {blocks_for(threads, kBlock)}, {kBlock}, arguments(a_id, from, to, rows, columns)});
   };
   launch("atax_1", rows, x_id, tmp_id);
   launch("atax_2", columns, tmp_id, y_id);

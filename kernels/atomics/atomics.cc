@@ -54,14 +54,13 @@ Case make(Size size) {
   app.upload(values_id);
   for (const auto id : {bins_id, largest_id, sums_id, counter_id}) app.fill(id, std::byte{0});
 
-  const auto launch = [&](const char* kernel, std::vector<gpu::Argument> arguments) {
-    arguments.insert(arguments.begin(), gpu::buffer(values_id));
-    app.launch({.kernel = kernel, .grid = {s.blocks}, .block = {kBlock}, .arguments = std::move(arguments)});
+  const auto launch = [&](const char* kernel, std::vector<gpu::Argument> passed_on) {
+    app.launch({kernel, {s.blocks}, {kBlock}, std::move(passed_on)});
   };
-  launch("atomics_add", {gpu::buffer(bins_id), gpu::scalar(mask)});
-  launch("atomics_max", {gpu::buffer(largest_id), gpu::scalar(mask)});
-  launch("atomics_cas", {gpu::buffer(sums_id), gpu::scalar(mask), gpu::scalar(kPrime)});
-  launch("atomics_ticket", {gpu::buffer(counter_id), gpu::buffer(passed_id), gpu::scalar(kBelow)});
+  launch("atomics_add", arguments(values_id, bins_id, mask));
+  launch("atomics_max", arguments(values_id, largest_id, mask));
+  launch("atomics_cas", arguments(values_id, sums_id, mask, kPrime));
+  launch("atomics_ticket", arguments(values_id, counter_id, passed_id, kBelow));
   for (const auto id : {bins_id, largest_id, sums_id, counter_id, passed_id}) app.download(id);
 
   c.expect(bins_id, bins);

@@ -25,10 +25,7 @@ Case make(Size size) {
   const auto q_id = app.add_uninitialized("q", rows * sizeof(float));
   for (const auto id : {a_id, r_id, p_id}) app.upload(id);
   const auto launch = [&](const char* kernel, std::uint32_t threads, gpu::BufferId from, gpu::BufferId to) {
-    app.launch({kernel,
-                {blocks_for(threads, kBlock)},
-                {kBlock},
-                {gpu::buffer(a_id), gpu::buffer(from), gpu::buffer(to), gpu::scalar(rows), gpu::scalar(columns)}});
+    app.launch({kernel, {blocks_for(threads, kBlock)}, {kBlock}, arguments(a_id, from, to, rows, columns)});
   };
   launch("bicg_1", columns, r_id, s_id);
   launch("bicg_2", rows, p_id, q_id);

@@ -57,10 +57,7 @@ Case make(Size size) {
   const auto options_id = app.add("options", options);
   const auto call_id = app.add_uninitialized("call", options.size() * sizeof(float));
   app.upload(options_id);
-  app.launch({"binomial",
-              {static_cast<std::uint32_t>(options.size())},
-              {kBlock},
-              {gpu::buffer(options_id), gpu::buffer(call_id)}});
+  app.launch({"binomial", {static_cast<std::uint32_t>(options.size())}, {kBlock}, arguments(options_id, call_id)});
   app.download(call_id);
 
   c.reference = [options = std::move(options), call_id](Case& out) {

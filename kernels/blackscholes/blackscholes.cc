@@ -48,8 +48,7 @@ Case make(Size size) {
   app.launch({"blackscholes",
               {at(size, 32U, 480U, 480U)},
               {kBlock},
-              {gpu::buffer(call_id), gpu::buffer(put_id), gpu::buffer(price_id), gpu::buffer(strike_id),
-               gpu::buffer(years_id), gpu::scalar(kRiskfree), gpu::scalar(kVolatility), gpu::scalar(options)}});
+              arguments(call_id, put_id, price_id, strike_id, years_id, kRiskfree, kVolatility, options)});
   app.download(call_id);
   app.download(put_id);
 

@@ -41,10 +41,7 @@ Case make(Size size) {
   const auto last_id = app.add_uninitialized("last", sizeof(std::uint32_t));
   app.upload(next_id);
   app.launch(
-      {.kernel = "chase",
-       .grid = {1},
-       .block = {1},
-       .arguments = {gpu::buffer(next_id), gpu::buffer(last_id), gpu::scalar(kLineWords), gpu::scalar(s.rounds)}});
+      {.kernel = "chase", .grid = {1}, .block = {1}, .arguments = arguments(next_id, last_id, kLineWords, s.rounds)});
   app.download(last_id);
   c.expect(last_id, std::vector<std::uint32_t>{stop});
   return c;

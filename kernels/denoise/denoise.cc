@@ -76,8 +76,7 @@ Case make(Size size) {
   app.launch({"denoise",
               {blocks_for(width, kTile), blocks_for(height, kTile)},
               {kTile, kTile},
-              {gpu::buffer(image_id), gpu::buffer(smooth_id), gpu::scalar(picture.width), gpu::scalar(picture.height),
-               gpu::scalar(kByColour), gpu::scalar(kByPlace)}});
+              arguments(image_id, smooth_id, picture.width, picture.height, kByColour, kByPlace)});
   app.download(smooth_id);
   c.check = [picture = std::move(picture), smooth_id](const Contents& contents) {
     return check(picture, contents(smooth_id));

@@ -176,8 +176,8 @@ Case make(Size size) {
   app.launch({"dxt",
               {squares},
               {64},
-              {gpu::buffer(image_id), gpu::buffer(cuts_id), gpu::scalar(static_cast<std::int32_t>(cuts.size())),
-               gpu::scalar(static_cast<std::int32_t>(width)), gpu::buffer(compressed_id)}});
+              arguments(image_id, cuts_id, static_cast<std::int32_t>(cuts.size()), static_cast<std::int32_t>(width),
+                        compressed_id)});
   app.download(compressed_id);
 
   c.reference = [pixels = std::move(pixels), cuts, width, squares, compressed_id](Case& out) {

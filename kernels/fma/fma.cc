@@ -41,8 +41,7 @@ Case make(Size size) {
   app.launch({.kernel = "fma_loop",
               .grid = {s.blocks},
               .block = {kBlock},
-              .arguments = {gpu::buffer(start_id), gpu::buffer(result_id), gpu::scalar(kA), gpu::scalar(kB),
-                            gpu::scalar(s.rounds)}});
+              .arguments = arguments(start_id, result_id, kA, kB, s.rounds)});
   app.download(result_id);
   c.expect(result_id, result);
   return c;

@@ -33,7 +33,7 @@ Case make(Size size) {
   app.launch({.kernel = "gather",
               .grid = {s.blocks},
               .block = {kBlock},
-              .arguments = {gpu::buffer(table_id), gpu::buffer(index_id), gpu::buffer(sum_id), gpu::scalar(s.each)}});
+              .arguments = arguments(table_id, index_id, sum_id, s.each)});
   app.download(sum_id);
   c.expect(sum_id, sum);
   return c;

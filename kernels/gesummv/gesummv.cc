@@ -24,11 +24,7 @@ Case make(Size size) {
   const auto x_id = app.add("x", x);
   const auto y_id = app.add_uninitialized("y", n * sizeof(float));
   for (const auto id : {a_id, b_id, x_id}) app.upload(id);
-  app.launch({"gesummv",
-              {blocks_for(n, kBlock)},
-              {kBlock},
-              {gpu::buffer(a_id), gpu::buffer(b_id), gpu::buffer(x_id), gpu::buffer(y_id), gpu::scalar(n),
-               gpu::scalar(kAlpha), gpu::scalar(kBeta)}});
+  app.launch({"gesummv", {blocks_for(n, kBlock)}, {kBlock}, arguments(a_id, b_id, x_id, y_id, n, kAlpha, kBeta)});
   app.download(y_id);
 
   c.reference = [a = std::move(a), b = std::move(b), x = std::move(x), y_id](Case& out) {

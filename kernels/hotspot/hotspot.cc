@@ -68,9 +68,8 @@ Case make(Size size) {
     app.launch({"hotspot",
                 {blocks, blocks},
                 {kTile, kTile},
-                {gpu::buffer(power_id), gpu::buffer(before), gpu::buffer(after), gpu::scalar(chip.cells),
-                 gpu::scalar(now), gpu::scalar(kStepTime), gpu::scalar(chip.capacity), gpu::scalar(chip.resist_x),
-                 gpu::scalar(chip.resist_y), gpu::scalar(chip.resist_z), gpu::scalar(kAmbient)}});
+                arguments(power_id, before, after, chip.cells, now, kStepTime, chip.capacity, chip.resist_x,
+                          chip.resist_y, chip.resist_z, kAmbient)});
     std::swap(before, after);
   }
   app.download(before);

@@ -43,8 +43,7 @@ Case make(Size size) {
   app.launch({"knn",
               {blocks_for(records, kBlock)},
               {kBlock},
-              {gpu::buffer(places_id), gpu::buffer(distance_id), gpu::scalar(records), gpu::scalar(kLatitude),
-               gpu::scalar(kLongitude)}});
+              arguments(places_id, distance_id, records, kLatitude, kLongitude)});
   app.download(distance_id);
 
   c.expect(distance_id, distance, 0, kTolerance);

@@ -84,9 +84,8 @@ Case make(Size size) {
   app.launch({"libor",
               {blocks},
               {kBlock},
-              {gpu::buffer(normals_id), gpu::buffer(volatility_id), gpu::buffer(maturity_id), gpu::buffer(swap_rate_id),
-               gpu::scalar(static_cast<std::int32_t>(model.maturity.size())), gpu::scalar(kStart),
-               gpu::scalar(kAccrual), gpu::scalar(kRootAccrual), gpu::buffer(payoff_id)}});
+              arguments(normals_id, volatility_id, maturity_id, swap_rate_id,
+                        static_cast<std::int32_t>(model.maturity.size()), kStart, kAccrual, kRootAccrual, payoff_id)});
   app.download(payoff_id);
 
   c.reference = [model = std::move(model), z = std::move(z), paths, payoff_id](Case& out) {

@@ -28,15 +28,13 @@ Case make(Size size) {
   Pairs spare{app.add_uninitialized("keys b", bytes), app.add_uninitialized("values b", bytes)};
   app.upload(input.first);
   app.upload(input.second);
-  const auto launch = [&](const char* kernel, const Pairs& from, const Pairs& to, std::vector<gpu::Argument> more) {
-    std::vector<gpu::Argument> arguments{gpu::buffer(from.first), gpu::buffer(from.second), gpu::buffer(to.first),
-                                         gpu::buffer(to.second)};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    app.launch({kernel, {tiles}, {kTile / 2}, std::move(arguments)});
-  };
-  launch("mergesort_shared", input, sorted, {});
+  app.launch(
+      {"mergesort_shared", {tiles}, {kTile / 2}, arguments(input.first, input.second, sorted.first, sorted.second)});
   for (std::uint32_t run = kTile; run < n; run *= 2) {
-    launch("mergesort_merge", sorted, spare, {gpu::scalar(run)});
+    app.launch({"mergesort_merge",
+                {tiles},
+                {kTile / 2},
+                arguments(sorted.first, sorted.second, spare.first, spare.second, run)});
     std::swap(sorted, spare);
   }
   app.download(sorted.first);

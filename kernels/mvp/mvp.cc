@@ -33,10 +33,7 @@ Case make(Size size) {
   const auto y_id = app.add_uninitialized("y", rows * sizeof(float));
   app.upload(matrix_id);
   app.upload(x_id);
-  app.launch({"mvp",
-              {blocks_for(rows, kBlock)},
-              {kBlock},
-              {gpu::buffer(matrix_id), gpu::buffer(x_id), gpu::buffer(y_id), gpu::scalar(rows), gpu::scalar(columns)}});
+  app.launch({"mvp", {blocks_for(rows, kBlock)}, {kBlock}, arguments(matrix_id, x_id, y_id, rows, columns)});
   app.download(y_id);
 
   c.reference = [a = std::move(a), x = std::move(x), y_id](Case& out) {

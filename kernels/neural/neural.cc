@@ -76,7 +76,7 @@ Case make(Size size) {
   app.upload(images_id);
   const auto launch = [&](const char* kernel, gpu::Dim3 grid, gpu::Dim3 block, gpu::BufferId from, gpu::BufferId by,
                           gpu::BufferId to) {
-    app.launch({kernel, grid, block, {gpu::buffer(from), gpu::buffer(by), gpu::buffer(to)}});
+    app.launch({kernel, grid, block, arguments(from, by, to)});
   };
   launch("neural_1", {kMaps1, count}, {kSide1, kSide1}, images_id, weights[0], maps_id);
   launch("neural_2", {count}, {kSide2, kSide2, kMaps2}, maps_id, weights[1], features_id);

@@ -53,8 +53,7 @@ Case make(Size size) {
     app.launch({"pathfinder",
                 {blocks_for(columns, kBlock - 2 * now)},
                 {kBlock},
-                {gpu::buffer(cost_id), gpu::buffer(before), gpu::buffer(after), gpu::scalar(columns), gpu::scalar(row),
-                 gpu::scalar(now)}});
+                arguments(cost_id, before, after, columns, row, now)});
     std::swap(before, after);
   }
   app.download(before);

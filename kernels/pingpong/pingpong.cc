@@ -35,7 +35,7 @@ Case make(Size size) {
   app.launch({.kernel = "pingpong",
               .grid = {s.blocks},
               .block = {2 * kPairs},
-              .arguments = {gpu::buffer(serve_id), gpu::buffer(last_id), gpu::scalar(s.rounds)}});
+              .arguments = arguments(serve_id, last_id, s.rounds)});
   app.download(last_id);
   c.expect(last_id, last);
   return c;

@@ -32,10 +32,8 @@ Case make(Size size) {
   gpu::Application& app = c.application;
   for (const std::uint32_t stride : kStrides) {
     const auto sum_id = app.add_uninitialized("sum by " + std::to_string(stride), threads * sizeof(std::uint32_t));
-    app.launch({.kernel = "smem",
-                .grid = {s.blocks},
-                .block = {kBlock},
-                .arguments = {gpu::buffer(sum_id), gpu::scalar(stride), gpu::scalar(s.rounds)}});
+    app.launch(
+        {.kernel = "smem", .grid = {s.blocks}, .block = {kBlock}, .arguments = arguments(sum_id, stride, s.rounds)});
     app.download(sum_id);
     std::vector<std::uint32_t> sum;
     for (std::uint32_t t = 0; t < kBlock; ++t) sum.push_back(walk(t, stride, s.rounds));

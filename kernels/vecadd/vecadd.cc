@@ -26,7 +26,7 @@ Case make(Size size) {
   app.launch({.kernel = "vecadd",
               .grid = {blocks_for(n, kBlock)},
               .block = {kBlock},
-              .arguments = {gpu::buffer(a_id), gpu::buffer(b_id), gpu::buffer(c_id), gpu::scalar(n)}});
+              .arguments = arguments(a_id, b_id, c_id, n)});
   app.download(c_id);
   c.expect(c_id, sum);
   return c;
