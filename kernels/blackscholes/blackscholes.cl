@@ -23,7 +23,8 @@ __kernel void blackscholes(__global float* restrict call, __global float* restri
     const float x = strike[i];
     const float t = years[i];
     const float spread = volatility * native_sqrt(t);
-    const float d1 = native_divide(native_log(native_divide(s, x)) + (riskfree + 0.5f * volatility * volatility) * t, spread);
+    const float drift = riskfree + 0.5f * volatility * volatility;
+    const float d1 = native_divide(native_log(native_divide(s, x)) + drift * t, spread);
     const float d2 = d1 - spread;
     const float n1 = normal_cdf(d1);
     const float n2 = normal_cdf(d2);

@@ -1,13 +1,13 @@
-// DXT1 compression, one square of 4 x 4 texels a block of 64 threads. The texels are sorted along the diagonal of their
-// colours; each way to cut the sorted row into four clusters has least-squares end colours, and the threads try all ways
-// between them. What decides is integer arithmetic or a single rounding, so every machine picks the same cut.
+// DXT1 compression, a block of 64 threads for each square of 4 x 4 texels. The texels are sorted along the diagonal of
+// their colours; each way to cut the sorted row into four clusters has least-squares end colours, and the threads try
+// all ways between them. What decides is integer arithmetic or a single rounding, so every machine picks the same cut.
 #define TEXELS 16
 #define THREADS 64
 
 static int expand5(int c) { return (c << 3) | (c >> 2); }
 static int expand6(int c) { return (c << 2) | (c >> 4); }
 
-// The end colour numerator * scale in `most` steps. The numerator is below 2^24, so exact as a float, and fma rounds once.
+// The end colour numerator * scale in `most` steps. The numerator is below 2^24, so exact as a float; fma rounds once.
 static int quantise(int numerator, float scale, int most) {
   return clamp((int)fma((float)numerator, scale * (float)most, 0.5f), 0, most);
 }
@@ -15,7 +15,7 @@ static int quantise(int numerator, float scale, int most) {
 // Squared error of `count` texels with colour sum `sum` drawn as `drawn`, less the texels' own squares.
 static int cost(int count, int sum, int drawn) { return drawn * (count * drawn - 2 * sum); }
 
-// All four clusters of one channel, between the ends `a` and `b`; p1, p2, p3 are sums up to the cuts, all over everything.
+// All four clusters of a channel, between the ends `a` and `b`; p1, p2, p3 are the sums up to the cuts, `all` of all.
 static int channel_cost(int a, int b, int4 counts, int p1, int p2, int p3, int all) {
   return cost(counts.x, p1, a) + cost(counts.y, p2 - p1, (2 * a + b) / 3) + cost(counts.z, p3 - p2, (a + 2 * b) / 3) +
          cost(counts.w, all - p3, b);
@@ -140,7 +140,7 @@ __kernel void dxt(__global const uint* restrict image, __global const uint2* res
   }
   if (thread != 0) return;
 
-  // The format wants the greater end first; swapping the ends flips the low bit of every code. Equal ends need no codes.
+  // The format wants the greater end first; swapping ends flips the low bit of every code. Equal ends need no codes.
   const uint cut = cuts[best_cut[0]].x;
   const uint code_of_cluster = 0x78;  // 0 2 3 1, two bits each
   uint codes = 0;

@@ -1,4 +1,4 @@
-// Four independent chains of fused multiply-adds a thread, two links each in every round: the arithmetic pipeline alone.
+// Four independent chains of fused multiply-adds a thread, two links each in every round: arithmetic and nothing else.
 __kernel void fma_loop(__global const float* restrict start, __global float* restrict result, float a, float b,
                        uint rounds) {
   const uint i = get_global_id(0);

@@ -39,8 +39,9 @@ __kernel void hotspot(__global const float* restrict power, __global const float
     mine = on_chip && tx >= step + 1 && tx <= TILE - 2 - step && ty >= step + 1 && ty <= TILE - 2 - step;
     if (mine) {
       const float t = now[ty][tx];
-      next[ty][tx] = t + per_capacity * (heat[ty][tx] + (now[south][tx] + now[north][tx] - 2.0f * t) * to_y +
-                                         (now[ty][east] + now[ty][west] - 2.0f * t) * to_x + (ambient - t) * to_ambient);
+      const float from_y = (now[south][tx] + now[north][tx] - 2.0f * t) * to_y;
+      const float from_x = (now[ty][east] + now[ty][west] - 2.0f * t) * to_x;
+      next[ty][tx] = t + per_capacity * (heat[ty][tx] + from_y + from_x + (ambient - t) * to_ambient);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (step == steps - 1) break;

@@ -1,6 +1,6 @@
 // Monte Carlo on the LIBOR market model, one path a thread: 80 forward rates of quarter-year accruals move together for
-// 40 steps, then a portfolio of swaptions is valued on them and discounted. A thread's rates are an array it indexes, so
-// they live in local memory, and the kernel lives from the memory system.
+// 40 steps, then a portfolio of swaptions is valued on them and discounted. A thread's rates are an array it indexes,
+// so they are in local memory and every step streams them through the caches.
 #define RATES 80
 #define STEPS 40
 #define AFTER (RATES - STEPS)

@@ -10,8 +10,11 @@ static uint count_below(__local const uint* keys, uint count, uint key) {
   uint high = count;
   while (low < high) {
     const uint middle = (low + high) / 2;
-    if (keys[middle] < key) low = middle + 1;
-    else high = middle;
+    if (keys[middle] < key) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
   }
   return low;
 }
@@ -20,8 +23,11 @@ static uint count_up_to(__local const uint* keys, uint count, uint key) {
   uint high = count;
   while (low < high) {
     const uint middle = (low + high) / 2;
-    if (keys[middle] <= key) low = middle + 1;
-    else high = middle;
+    if (keys[middle] <= key) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
   }
   return low;
 }
@@ -69,8 +75,11 @@ static uint split(__global const uint* left, __global const uint* right, uint ru
   uint high = min(taken, run);
   while (low < high) {
     const uint middle = (low + high) / 2;
-    if (left[middle] <= right[taken - 1 - middle]) low = middle + 1;
-    else high = middle;
+    if (left[middle] <= right[taken - 1 - middle]) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
   }
   return low;
 }

@@ -1,5 +1,5 @@
 // Matrix times vector, one thread a row. The matrix is stored in panels of 16 columns, a row's 64 bytes of a panel
-// together: a warp's loads touch 16 lines sixteen times over, so a few warps live from L1 and more than a few thrash it.
+// together: a warp's loads touch the same 16 lines sixteen times over, so a few warps live from L1 and many thrash it.
 #define PANEL 16
 
 __kernel void mvp(__global const float* restrict matrix, __global const float* restrict x, __global float* restrict y,
