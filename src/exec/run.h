@@ -15,16 +15,12 @@
 
 #include "base/result.h"
 #include "exec/fault.h"
-#include "exec/instruction_class.h"
+#include "exec/grid.h"
+#include "exec/statistics.h"
 #include "gpu/application.h"
 #include "ptx/ir.h"
 
 namespace wm::exec {
-
-struct Grid;
-
-// What kernels print, in the order of blocks, then warps, then lanes: one call a vprintf of a thread.
-using PrintSink = std::function<void(std::string_view)>;
 
 struct RunOptions {
   // Warp instructions a launch may execute; 0: no limit. A launch past it ends with Fault::Kind::instruction_limit.
@@ -37,21 +33,12 @@ struct RunOptions {
   std::function<void(std::size_t, std::size_t)> progress;
 };
 
-struct LaunchStatistics {
-  std::uint64_t blocks = 0;
-  std::uint64_t warp_instructions = 0;
-  std::uint64_t thread_instructions = 0;  // lanes that executed, guards applied
-  std::array<std::uint64_t, kClasses> by_class{};  // warp instructions by Class
-
-  LaunchStatistics& operator+=(const LaunchStatistics& other);
-};
-
 struct LaunchResult {
   LaunchStatistics statistics;
   std::optional<Fault> fault;
 };
 
-// Runs a grid (grid.h) to its end or its fault.
+// Runs a grid to its end or its fault. What it prints goes to Grid::print; `options.print` is for applications.
 LaunchResult run_launch(const Grid& grid, const RunOptions& options = {});
 
 struct LaunchRecord {

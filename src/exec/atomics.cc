@@ -1,0 +1,151 @@
+// atom and red: lanes in order, each reading, combining and writing back before the next.
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "exec/block.h"
+#include "exec/lane/formats.h"
+#include "exec/warp.h"
+
+namespace wm::exec {
+
+namespace {
+
+using ptx::Type;
+
+struct Wide {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  friend bool operator==(const Wide&, const Wide&) = default;
+};
+
+// Integers: the new value from the old one and the operands.
+template <typename T>
+T integer(Mode mode, T old, T b, T c) {
+  using U = std::make_unsigned_t<T>;
+  switch (mode) {
+    case Mode::add: return static_cast<T>(static_cast<U>(old) + static_cast<U>(b));
+    case Mode::min: return b < old ? b : old;
+    case Mode::max: return b > old ? b : old;
+    case Mode::and_: return static_cast<T>(old & b);
+    case Mode::or_: return static_cast<T>(old | b);
+    case Mode::xor_: return static_cast<T>(old ^ b);
+    case Mode::inc: return static_cast<T>(old >= b ? T{0} : static_cast<T>(static_cast<U>(old) + 1));
+    case Mode::dec: return static_cast<T>(old == 0 || old > b ? b : static_cast<T>(static_cast<U>(old) - 1));
+    case Mode::exch: return b;
+    case Mode::cas: return old == b ? c : old;
+    default: return old;
+  }
+}
+
+// f32 additions flush subnormals in global memory and keep them in shared memory.
+float add_float(float a, float b, bool ftz) {
+  if (!ftz) return canonical(a + b);
+  return flush<true>(canonical(flush<true>(a) + flush<true>(b)));
+}
+
+template <typename F>
+std::uint16_t add_small(std::uint16_t a, std::uint16_t b) {
+  return bits_of(narrow<F, Rounding::rn>(widen(F{a}) + widen(F{b})));
+}
+
+template <typename F>
+std::uint32_t add_pair(std::uint32_t a, std::uint32_t b) {
+  const std::uint32_t low = add_small<F>(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b));
+  const std::uint32_t high = add_small<F>(static_cast<std::uint16_t>(a >> 16), static_cast<std::uint16_t>(b >> 16));
+  return high << 16 | low;
+}
+
+std::uint32_t update32(Type type, Mode mode, bool ftz, std::uint32_t old, std::uint32_t b, std::uint32_t c) {
+  switch (type) {
+    case Type::f32: return mode == Mode::add ? bits_of(add_float(from_bits<float>(old), from_bits<float>(b), ftz)) : b;
+    case Type::f16x2: return add_pair<Half>(old, b);
+    case Type::bf16x2: return add_pair<Brain>(old, b);
+    case Type::s32:
+      return static_cast<std::uint32_t>(integer(mode, static_cast<std::int32_t>(old), static_cast<std::int32_t>(b),
+                                                static_cast<std::int32_t>(c)));
+    default: return integer(mode, old, b, c);
+  }
+}
+
+std::uint64_t update64(Type type, Mode mode, std::uint64_t old, std::uint64_t b, std::uint64_t c) {
+  switch (type) {
+    case Type::f64: return mode == Mode::add ? bits_of(canonical(from_bits<double>(old) + from_bits<double>(b))) : b;
+    case Type::s64:
+      return static_cast<std::uint64_t>(integer(mode, static_cast<std::int64_t>(old), static_cast<std::int64_t>(b),
+                                                static_cast<std::int64_t>(c)));
+    default: return integer(mode, old, b, c);
+  }
+}
+
+std::uint16_t update16(Type type, Mode mode, std::uint16_t old, std::uint16_t b, std::uint16_t c) {
+  switch (type) {
+    case Type::f16: return add_small<Half>(old, b);
+    case Type::bf16: return add_small<Brain>(old, b);
+    default: return integer(mode, old, b, c);
+  }
+}
+
+template <typename T, typename Update>
+void update(std::byte* at, const Frame& frame, Slot to, Slot b, Slot c, int lane, Update&& next) {
+  T old;
+  std::memcpy(&old, at, sizeof(T));
+  const T operand = frame.source<T>(b)[lane];
+  const T replacement = c.none() ? T{} : frame.source<T>(c)[lane];
+  const T value = next(old, operand, replacement);
+  std::memcpy(at, &value, sizeof(T));
+  if (!to.none()) frame.destination<T>(to)[lane] = old;
+}
+
+void update_lane(const Op& op, std::byte* at, bool ftz, const Frame& frame, Slot to, Slot b, Slot c, int lane) {
+  const Type type = op.memory.type;
+  const Mode mode = op.mode;
+  switch (op.memory.bytes) {
+    case 2:
+      return update<std::uint16_t>(at, frame, to, b, c, lane,
+                                   [&](auto o, auto x, auto y) { return update16(type, mode, o, x, y); });
+    case 4:
+      return update<std::uint32_t>(at, frame, to, b, c, lane,
+                                   [&](auto o, auto x, auto y) { return update32(type, mode, ftz, o, x, y); });
+    case 8:
+      return update<std::uint64_t>(at, frame, to, b, c, lane,
+                                   [&](auto o, auto x, auto y) { return update64(type, mode, o, x, y); });
+    default:
+      return update<Wide>(at, frame, to, b, c, lane, [&](auto o, auto x, auto y) {
+        if (mode == Mode::exch) return x;
+        return o == x ? y : o;
+      });
+  }
+}
+
+}  // namespace
+
+void Warp::atomic(const Op& op, Mask active) {
+  const Memory& memory = op.memory;
+  const Frame frame = frame_of(paths_.now(), active);
+  Window window;
+  const bool inside = locate(op, memory, active, window);
+  const Access& access = block_->access_;
+  const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
+  for (Mask m = active; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    std::uint64_t within = access.address[lane];
+    std::byte* at = inside ? window.at(within, lane) : host_of(op, access.space, lane, within, bytes, true);
+    if (at == nullptr) return;
+    const bool ftz = access.space == ptx::Space::global;
+    if (memory.count == 1) {
+      update_lane(op, at, ftz, frame, op.operands.destination[0], op.operands.source[0], op.operands.source[1], lane);
+      continue;
+    }
+    // Vectors: destinations first, then what is added to each element.
+    const std::size_t first_source = op.kind == Kind::atomic ? memory.count : 0;
+    for (std::size_t e = 0; e < memory.count; ++e) {
+      const Slot to = op.kind == Kind::atomic ? op.operands.more[e] : Slot{};
+      update_lane(op, at + e * memory.bytes, ftz, frame, to, op.operands.more[first_source + e], Slot{}, lane);
+    }
+  }
+  advance();
+  spin(memory);
+}
+
+}  // namespace wm::exec

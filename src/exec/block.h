@@ -1,0 +1,98 @@
+// A block: its warps, its shared memory, its barriers. It can be started on any SM at any time, stepped warp by warp in
+// any order, set aside and gone on with later: all its state is in here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "exec/fault.h"
+#include "exec/grid.h"
+#include "exec/statistics.h"
+#include "exec/warp.h"
+
+namespace wm::exec {
+
+// A named barrier of a block.
+struct Barrier {
+  std::uint32_t threads = 0;   // that arrived
+  std::uint32_t padded = 0;    // the same, whole warps counted as 32: what a count given by the program compares with
+  std::uint32_t expected = 0;  // given by the program; 0: every thread of the block
+  std::uint32_t trues = 0;     // threads that arrived with a true predicate
+};
+inline constexpr std::uint32_t kBarriers = 16;
+
+class Block {
+ public:
+  // Where it runs, for %smid and %nsmid.
+  struct Where {
+    std::uint32_t sm = 0;
+    std::uint32_t sms = 1;
+  };
+
+  Block() = default;
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  // Begins block `index` of `grid`; storage of an earlier block is used again. The grid must outlive the block's run.
+  void start(const Grid& grid, gpu::Dim3 index, Where where);
+  void start(const Grid& grid, gpu::Dim3 index) { start(grid, index, Where{}); }
+
+  [[nodiscard]] const Grid& grid() const { return *grid_; }
+  [[nodiscard]] gpu::Dim3 index() const { return index_; }
+  [[nodiscard]] const Where& where() const { return where_; }
+  [[nodiscard]] std::uint32_t warps() const { return warp_count_; }
+  [[nodiscard]] Warp& warp(std::uint32_t i) { return warps_[i]; }
+  [[nodiscard]] const Warp& warp(std::uint32_t i) const { return warps_[i]; }
+  [[nodiscard]] bool done() const { return done_warps_ == warp_count_; }
+  [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
+  // What the block executed so far.
+  [[nodiscard]] const LaunchStatistics& statistics() const { return statistics_; }
+
+  // One operation of a warp that is ready.
+  void step(std::uint32_t warp, Step& out);
+  // Runs warps in turn until the block is done or faulted, or `budget` operations are spent; returns those executed.
+  // A barrier that can never complete is a fault.
+  std::uint64_t run(std::uint64_t budget);
+  // For a caller that steps: call it when no warp of the block is ready though it is not done. Either some warp can go on
+  // after it, or the block is in deadlock and has its fault.
+  void unblock();
+
+  // What %clock reads; a simulator sets its own time before a step.
+  std::uint64_t clock = 0;
+  // Nanoseconds, for %globaltimer.
+  std::uint64_t timer = 0;
+
+  [[nodiscard]] std::vector<WarpPosition> positions() const;
+
+ private:
+  friend class Warp;
+
+  void warp_done() { ++done_warps_; }
+  void lanes_exited(std::uint32_t lanes);
+  // The current path of `warp` arrives with `lanes`, of which `trues` bring a true predicate.
+  void arrive(Warp& warp, std::uint32_t id, std::uint32_t expected, Mask lanes, Mask trues);
+  bool try_complete(std::uint32_t id);
+  void raise(Fault fault);
+  void deadlock();
+
+  const Grid* grid_ = nullptr;
+  gpu::Dim3 index_{0, 0, 0};
+  Where where_;
+  std::uint32_t warp_count_ = 0;
+  std::uint32_t done_warps_ = 0;
+  std::uint32_t exited_threads_ = 0;
+  std::uint32_t turn_ = 0;  // the warp that runs next
+  std::vector<Warp> warps_;
+  std::vector<std::byte> registers_;
+  std::vector<std::byte> shared_;
+  std::array<Barrier, kBarriers> barriers_{};
+  std::uint32_t barriers_used_ = 0;  // bit i: barrier i may be in use
+  std::optional<Fault> fault_;
+  LaunchStatistics statistics_;
+  Access access_;
+};
+
+}  // namespace wm::exec

@@ -1,0 +1,83 @@
+// Functions that the machine provides to kernels: vprintf and __assertfail.
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "exec/block.h"
+#include "exec/print_format.h"
+#include "exec/warp.h"
+
+namespace wm::exec {
+
+namespace {
+
+constexpr std::size_t kLongestString = 64U << 10;
+
+}  // namespace
+
+// An argument of the call, as one lane gave it.
+std::uint64_t Warp::argument(const CallSite& site, std::size_t index, int lane) const {
+  if (index >= site.arguments.size()) return 0;
+  const Passed& p = site.arguments[index];
+  std::uint64_t value = 0;
+  const std::byte* from = p.in_register && p.row.constant()
+                              ? grid_->constants->data() + p.row.offset() + static_cast<std::size_t>(lane) * p.bytes
+                              : passed_at(p, frame(), lane);
+  std::memcpy(&value, from, std::min<std::size_t>(p.bytes, sizeof value));
+  return value;
+}
+
+std::optional<std::string> Warp::string_at(const Op& op, int lane, std::uint64_t address) {
+  std::string text;
+  while (text.size() < kLongestString) {
+    const std::byte* c = host_of(op, ptx::Space::generic, lane, address + text.size(), 1, false);
+    if (c == nullptr) return std::nullopt;
+    if (*c == std::byte{0}) return text;
+    text += static_cast<char>(*c);
+  }
+  return text;
+}
+
+void Warp::builtin(ProgramFunction::Builtin which, const Op& op, Mask active) {
+  const CallSite& site = program_->calls[op.targets];
+  for (Mask m = active; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    if (which == ProgramFunction::Builtin::assertfail) return assertion(op, site, lane);
+    if (!print(op, site, lane)) return;
+  }
+  advance();
+}
+
+bool Warp::print(const Op& op, const CallSite& site, int lane) {
+  const auto format = string_at(op, lane, argument(site, 0, lane));
+  if (!format) return false;
+  const std::uint64_t buffer = argument(site, 1, lane);
+  const Printed printed = format_print(
+      *format,
+      [&](std::uint64_t offset, std::uint32_t bytes) -> const std::byte* {
+        return host_of(op, ptx::Space::generic, lane, buffer + offset, bytes, false);
+      },
+      [&](std::uint64_t address) { return string_at(op, lane, address); });
+  if (!printed.ok) return false;
+  if (grid_->print) grid_->print(printed.text);
+  if (!site.results.empty() && !(site.results[0].in_register && site.results[0].row.constant())) {
+    const std::int32_t count = printed.arguments;
+    std::memcpy(passed_at(site.results[0], frame(), lane), &count,
+                std::min<std::size_t>(site.results[0].bytes, sizeof count));
+  }
+  return true;
+}
+
+// __assertfail(message, file, line, function, size of a character)
+void Warp::assertion(const Op& op, const CallSite& site, int lane) {
+  const auto message = string_at(op, lane, argument(site, 0, lane));
+  const auto file = message ? string_at(op, lane, argument(site, 1, lane)) : std::nullopt;
+  const auto function = file ? string_at(op, lane, argument(site, 3, lane)) : std::nullopt;
+  if (!function) return;
+  const auto line = static_cast<std::uint32_t>(argument(site, 2, lane));
+  raise(fault_at(Fault::Kind::assertion, lane,
+                 fmt::format("assertion '{}' failed at {}:{} in '{}'", *message, *file, line, *function)));
+}
+
+}  // namespace wm::exec

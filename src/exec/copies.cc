@@ -1,0 +1,140 @@
+// Copies that are not loads or stores of one register: cp.async, ldmatrix, stmatrix.
+#include <bit>
+#include <cstring>
+
+#include "exec/block.h"
+#include "exec/warp.h"
+
+namespace wm::exec {
+
+using ptx::Space;
+
+// The copy is done when it is issued: a program may not look before it has waited, so it cannot tell.
+// operands: source[0] the shared address row, source[1] how many bytes come from memory (the rest are zero), source[2] a
+// predicate that, when true, takes none from memory.
+void Warp::async_copy(const Op& op, Mask active) {
+  const Memory& memory = op.memory;
+  const Frame frame = frame_of(paths_.now(), active);
+  const Memory target = program_->second_access[op.target];
+  // The shared side first, so that what a simulator sees at the end are the global addresses.
+  Window window;
+  locate(op, target, active, window);
+  const auto to_address = block_->access_.address;
+  const Space to_space = block_->access_.space;
+  locate(op, memory, active, window);
+  const Access& access = block_->access_;
+  for (Mask m = active; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    std::byte* to = host_of(op, to_space, lane, to_address[lane], target.bytes, true);
+    if (to == nullptr) return;
+    std::uint32_t wanted = memory.bytes;
+    if (!op.operands.source[1].none())
+      wanted = std::min(wanted, frame.source<std::uint32_t>(op.operands.source[1])[lane]);
+    if (!op.operands.source[2].none()) {
+      const Mask ignore = frame.predicate(op.operands.source[2]) ^ (op.operands.negated[2] ? kAllLanes : 0U);
+      if ((ignore >> lane) & 1U) wanted = 0;
+    }
+    if (wanted != 0) {
+      // All of the source must be there, however little of it is taken.
+      const std::byte* from = host_of(op, access.space, lane, access.address[lane], memory.bytes, false);
+      if (from == nullptr) return;
+      std::memcpy(to, from, wanted);
+    }
+    std::memset(to + wanted, 0, memory.bytes - wanted);
+  }
+  advance();
+}
+
+namespace {
+
+// Where element (row, column) of an 8x8 matrix of 16-bit values lies in a warp: its lane and which half of the register.
+struct Cell {
+  int lane;
+  int half;
+};
+Cell cell(int row, int column, bool transposed) {
+  if (transposed) std::swap(row, column);
+  return {row * 4 + column / 2, column % 2};
+}
+
+}  // namespace
+
+// Lanes 8k .. 8k+7 give the addresses of the rows of matrix k.
+void Warp::matrix_load(const Op& op, Mask active) {
+  const Frame frame = frame_of(paths_.now(), active);
+  const auto count = static_cast<std::size_t>(op.memory.count);
+  Memory row = op.memory;
+  row.bytes = 16;
+  row.count = 1;
+  Window window;
+  locate(op, row, active, window);
+  const Access& access = block_->access_;
+  std::uint16_t cells[4][8][8];
+  for (std::size_t k = 0; k < count; ++k) {
+    for (int r = 0; r < 8; ++r) {
+      const int lane = static_cast<int>(k) * 8 + r;
+      const std::byte* from = host_of(op, access.space, lane, access.address[lane], 16, false);
+      if (from == nullptr) return;
+      std::memcpy(cells[k][r], from, 16);
+    }
+  }
+  const bool transposed = op.memory.sign_extend;
+  for (std::size_t k = 0; k < count; ++k) {
+    auto* out = frame.destination<std::uint32_t>(op.operands.more[k]);
+    for (int r = 0; r < 8; ++r) {
+      for (int c = 0; c < 8; ++c) {
+        const Cell at = cell(r, c, transposed);
+        const std::uint32_t shift = at.half * 16U;
+        out[at.lane] = (out[at.lane] & ~(0xffffU << shift)) | std::uint32_t{cells[k][r][c]} << shift;
+      }
+    }
+  }
+  advance();
+}
+
+// movmatrix: an 8x8 matrix from one register into another, rows and columns changing places.
+void Warp::matrix_move(const Op& op, Mask active) {
+  const Frame frame = frame_of(paths_.now(), active);
+  std::uint32_t in[kLanes];
+  std::memcpy(in, frame.source<std::uint32_t>(op.operands.source[0]), sizeof in);
+  auto* out = frame.destination<std::uint32_t>(op.operands.destination[0]);
+  for (int r = 0; r < 8; ++r) {
+    for (int c = 0; c < 8; ++c) {
+      const Cell from = cell(r, c, false);
+      const Cell to = cell(r, c, true);
+      const std::uint32_t value = (in[from.lane] >> (from.half * 16)) & 0xffffU;
+      const std::uint32_t shift = to.half * 16U;
+      out[to.lane] = (out[to.lane] & ~(0xffffU << shift)) | value << shift;
+    }
+  }
+  advance();
+}
+
+void Warp::matrix_store(const Op& op, Mask active) {
+  const Frame frame = frame_of(paths_.now(), active);
+  const auto count = static_cast<std::size_t>(op.memory.count);
+  Memory row = op.memory;
+  row.bytes = 16;
+  row.count = 1;
+  Window window;
+  locate(op, row, active, window);
+  const Access& access = block_->access_;
+  const bool transposed = op.memory.sign_extend;
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto* in = frame.source<std::uint32_t>(op.operands.more[k]);
+    for (int r = 0; r < 8; ++r) {
+      const int lane = static_cast<int>(k) * 8 + r;
+      std::uint16_t values[8];
+      for (int c = 0; c < 8; ++c) {
+        const Cell at = cell(r, c, transposed);
+        values[c] = static_cast<std::uint16_t>(in[at.lane] >> (at.half * 16));
+      }
+      std::byte* to = host_of(op, access.space, lane, access.address[lane], 16, true);
+      if (to == nullptr) return;
+      std::memcpy(to, values, 16);
+    }
+  }
+  advance();
+}
+
+}  // namespace wm::exec

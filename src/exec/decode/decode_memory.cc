@@ -1,0 +1,241 @@
+// Loads, stores, atomics, copies, and the conversions between address spaces.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "exec/decode/function_decoder.h"
+
+namespace wm::exec {
+
+using ptx::Opcode;
+using ptx::Space;
+using ptx::Suffix;
+using ptx::Type;
+
+namespace {
+
+// A loop may wait for what such an access brings.
+bool may_spin(const ptx::Instruction& i) {
+  return i.opcode == Opcode::atom || i.has(Suffix::volatile_) || i.has(Suffix::relaxed) || i.has(Suffix::acquire) ||
+         i.has(Suffix::cv) || i.has(Suffix::mmio);
+}
+
+// Addresses wrap.
+std::int64_t sum(std::int64_t offset, std::uint64_t more) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) + more);
+}
+
+Mode atomic_mode(const ptx::Instruction& i) {
+  for (const Suffix s : i.suffixes) {
+    switch (s) {
+      case Suffix::add: return Mode::add;
+      case Suffix::min: return Mode::min;
+      case Suffix::max: return Mode::max;
+      case Suffix::inc: return Mode::inc;
+      case Suffix::dec: return Mode::dec;
+      case Suffix::and_: return Mode::and_;
+      case Suffix::or_: return Mode::or_;
+      case Suffix::xor_: return Mode::xor_;
+      case Suffix::exch: return Mode::exch;
+      case Suffix::cas: return Mode::cas;
+      default: break;
+    }
+  }
+  return Mode::none;
+}
+
+}  // namespace
+
+bool FunctionDecoder::memory(const Instruction& instruction, Op& op) {
+  const auto& operands = instruction.operands;
+  switch (instruction.opcode) {
+    case Opcode::ld:
+    case Opcode::ldu:
+      op.kind = Kind::load;
+      load_store(instruction, op, operands[0], operands[1]);
+      return true;
+    case Opcode::st:
+      op.kind = Kind::store;
+      load_store(instruction, op, operands[1], operands[0]);
+      return true;
+    case Opcode::atom:
+    case Opcode::red: atomic(instruction, op); return true;
+    case Opcode::cp_async: async_copy(instruction, op); return true;
+    case Opcode::cp_async_commit_group: op.kind = Kind::async_commit; return true;
+    case Opcode::cp_async_wait_group:
+    case Opcode::cp_async_wait_all: op.kind = Kind::async_wait; return true;
+    case Opcode::ldmatrix:
+      op.kind = Kind::matrix_load;
+      matrix(instruction, op, operands[0], operands[1]);
+      return true;
+    case Opcode::stmatrix:
+      op.kind = Kind::matrix_store;
+      matrix(instruction, op, operands[1], operands[0]);
+      return true;
+    case Opcode::cvta:
+    case Opcode::isspacep: window(instruction, op); return true;
+    case Opcode::prefetch:
+    case Opcode::prefetchu:
+    case Opcode::applypriority:
+    case Opcode::discard:
+    case Opcode::membar:
+    case Opcode::fence: op.kind = Kind::nothing; return true;
+    default: return false;
+  }
+}
+
+// Where an access goes: the address operand, and the space, which a variable knows where the instruction does not say.
+Memory FunctionDecoder::access(const Instruction& instruction, const Operand& address, Space space, Type type) {
+  Memory m;
+  m.space = space;
+  m.type = type;
+  m.bytes = static_cast<std::uint8_t>(lane_bytes(type));
+  m.offset = address.offset;
+  m.spins = may_spin(instruction);
+  const Operand& base = address.elements.at(0);
+  if (base.kind == Operand::Kind::integer) {
+    m.offset = sum(m.offset, base.bits);
+    m.uniform = true;
+    return m;
+  }
+  if (base.kind == Operand::Kind::reg) {
+    m.base = reg(base.index);
+    m.base_bytes = static_cast<std::uint8_t>(lane_bytes(function_.registers[base.index].type));
+    return m;
+  }
+  const ptx::Variable& v = variable(base);
+  const Space own = v.space;
+  const bool global = own == Space::global || own == Space::constant;
+  const bool fits = space == own || space == Space::generic || (space == Space::global && global);
+  if (!fits) refuse(instruction, fmt::format("accesses '{}', which is in another state space", v.name));
+  m.uniform = true;
+  m.space = own;
+  switch (own) {
+    case Space::shared: m.offset = sum(m.offset, shared_offset(base) + static_cast<std::uint64_t>(base.offset)); break;
+    case Space::param: m.offset = sum(m.offset, parameter_address(base) + static_cast<std::uint64_t>(base.offset)); break;
+    default:
+      m.base = address_row(base, 8);
+      m.base_bytes = 8;
+      break;
+  }
+  return m;
+}
+
+// Bytes of one lane of the registers that take or give the data; immediates fit in.
+int FunctionDecoder::data_bytes(const Operand& data, Type type) const {
+  int bytes = 0;
+  const auto look = [&](const Operand& one) {
+    if (one.kind == Operand::Kind::reg) bytes = std::max(bytes, lane_bytes(function_.registers[one.index].type));
+  };
+  look(data);
+  for (const Operand& element : data.elements) look(element);
+  return bytes != 0 ? bytes : lane_bytes(type);
+}
+
+void FunctionDecoder::load_store(const Instruction& instruction, Op& op, const Operand& data, const Operand& address) {
+  const Type type = instruction.type();
+  op.memory = access(instruction, address, instruction.space(), type);
+  op.memory.count = static_cast<std::uint8_t>(instruction.vector_width());
+  const int bytes = data_bytes(data, type);
+  op.memory.row_bytes = static_cast<std::uint8_t>(bytes);
+  op.memory.sign_extend = ptx::is_signed(type);
+  if (type == Type::pred || bytes < lane_bytes(type) || bytes > 16) refuse(instruction, "does not fit its registers");
+  if (bytes == 16 && lane_bytes(type) != 16) refuse(instruction, "does not fit its registers");
+  if (instruction.opcode == Opcode::st && op.memory.space == Space::constant)
+    refuse(instruction, "stores to constant memory");
+  static constexpr Type kUntyped[] = {Type::b8, Type::b16, Type::b32, Type::b64, Type::b128};
+  const Type row_type = *std::find_if(std::begin(kUntyped), std::end(kUntyped),
+                                      [&](Type t) { return lane_bytes(t) == bytes; });
+  const auto slot_of = [&](const Operand& one) {
+    if (one.kind == Operand::Kind::reg && lane_bytes(function_.registers[one.index].type) != bytes)
+      refuse(instruction, "mixes registers of different widths");
+    return op.kind == Kind::load ? destination(one) : source(one, row_type);
+  };
+  if (data.kind == Operand::Kind::vector) {
+    std::vector<Slot> slots;
+    for (const Operand& element : data.elements) slots.push_back(slot_of(element));
+    keep_slots(op, std::move(slots));
+  } else if (op.kind == Kind::load) {
+    op.operands.destination[0] = slot_of(data);
+  } else {
+    op.operands.source[0] = slot_of(data);
+  }
+}
+
+void FunctionDecoder::atomic(const Instruction& instruction, Op& op) {
+  const bool returns = instruction.opcode == Opcode::atom;
+  const Type type = instruction.type();
+  const auto& operands = instruction.operands;
+  const std::size_t address = returns ? 1 : 0;
+  op.kind = returns ? Kind::atomic : Kind::reduction;
+  op.mode = atomic_mode(instruction);
+  op.memory = access(instruction, operands[address], instruction.space(), type);
+  op.memory.count = static_cast<std::uint8_t>(instruction.vector_width());
+  op.memory.row_bytes = op.memory.bytes;
+  if (op.memory.space == Space::constant || op.memory.space == Space::param || op.memory.space == Space::local)
+    refuse(instruction, "works on global and shared memory only");
+  const Operand& data = operands[address + 1];
+  if (data.kind == Operand::Kind::vector) {
+    std::vector<Slot> slots;
+    if (returns)
+      for (const Operand& element : operands[0].elements) slots.push_back(destination(element));
+    for (const Operand& element : data.elements) slots.push_back(source(element, type));
+    keep_slots(op, std::move(slots));
+    return;
+  }
+  if (returns) op.operands.destination[0] = destination(operands[0]);
+  op.operands.source[0] = source(data, type);
+  if (op.mode == Mode::cas) op.operands.source[1] = source(operands[address + 2], type);
+}
+
+void FunctionDecoder::async_copy(const Instruction& instruction, Op& op) {
+  const auto& operands = instruction.operands;
+  op.kind = Kind::async_copy;
+  const std::uint64_t bytes = operands[2].bits;
+  if (bytes != 4 && bytes != 8 && bytes != 16) refuse(instruction, "copies 4, 8 or 16 bytes");
+  if (instruction.has(Suffix::cg) && bytes != 16) refuse(instruction, "copies 16 bytes");
+  Memory to = access(instruction, operands[0], Space::shared, Type::b8);
+  Memory from = access(instruction, operands[1], Space::global, Type::b8);
+  to.bytes = from.bytes = static_cast<std::uint8_t>(bytes);
+  op.memory = from;
+  op.target = static_cast<std::uint32_t>(program_.second_access.size());
+  program_.second_access.push_back(to);
+  const bool hint = instruction.has(Suffix::L2_cache_hint);
+  if (operands.size() > (hint ? 4U : 3U)) {
+    const Operand& more = operands[3];
+    const bool ignore = more.kind == Operand::Kind::reg && function_.registers[more.index].type == Type::pred;
+    op.operands.source[ignore ? 2 : 1] = source(more, ignore ? Type::pred : Type::u32);
+    op.operands.negated[2] = more.negated;
+  }
+}
+
+void FunctionDecoder::matrix(const Instruction& instruction, Op& op, const Operand& data, const Operand& address) {
+  op.memory = access(instruction, address, Space::shared, Type::b16);
+  op.memory.row_bytes = 4;
+  op.memory.sign_extend = instruction.has(Suffix::trans);  // here: whether rows and columns change places
+  op.memory.count = static_cast<std::uint8_t>(std::max<std::size_t>(data.elements.size(), 1));
+  std::vector<Slot> slots;
+  const auto slot_of = [&](const Operand& one) {
+    return op.kind == Kind::matrix_load ? destination(one) : source(one, Type::b32);
+  };
+  if (data.kind == Operand::Kind::vector)
+    for (const Operand& element : data.elements) slots.push_back(slot_of(element));
+  else
+    slots.push_back(slot_of(data));
+  keep_slots(op, std::move(slots));
+}
+
+void FunctionDecoder::window(const Instruction& instruction, Op& op) {
+  op.memory.space = instruction.space();
+  if (instruction.opcode == Opcode::isspacep) {
+    op.kind = Kind::in_space;
+    op.operands.source[0] = source(instruction.operands[1], Type::u64);
+  } else {
+    if (lane_bytes(instruction.type()) != 8) refuse(instruction, "takes 64-bit addresses only");
+    op.kind = instruction.has(Suffix::to) ? Kind::from_generic : Kind::to_generic;
+    op.operands.source[0] = source(instruction.operands[1], Type::u64);
+  }
+  op.operands.destination[0] = destination(instruction.operands[0]);
+}
+
+}  // namespace wm::exec

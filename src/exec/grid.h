@@ -1,0 +1,51 @@
+// A launch made ready to run: the decoded kernel, its client's memory, the bytes of its parameters, its shape.
+//
+// A Grid is immutable while its blocks run; blocks of any number of grids can run interleaved.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "exec/address_space.h"
+#include "exec/image.h"
+#include "exec/program.h"
+#include "gpu/application.h"
+
+namespace wm::exec {
+
+// What kernels print, in the order of blocks, then warps, then lanes: one call a vprintf of a thread.
+using PrintSink = std::function<void(std::string_view)>;
+
+struct Grid {
+  std::shared_ptr<const Program> program;
+  std::shared_ptr<const Constants> constants;  // the program's pool, linked to the client's addresses
+  AddressSpace* memory = nullptr;
+  gpu::Dim3 blocks;
+  gpu::Dim3 threads;
+  std::vector<std::byte> parameters;
+  std::uint32_t dynamic_shared_bytes = 0;  // what the launch asked for beyond the kernel's own
+  std::uint32_t shared_bytes = 0;          // of one block, in all
+  std::uint64_t id = 0;                    // %gridid
+  PrintSink print;                         // none: what the kernel prints is dropped
+
+  [[nodiscard]] std::uint32_t threads_per_block() const { return static_cast<std::uint32_t>(threads.count()); }
+  [[nodiscard]] std::uint32_t warps_per_block() const { return (threads_per_block() + kLanes - 1) / kLanes; }
+  // The index of the `n`th block, x fastest.
+  [[nodiscard]] gpu::Dim3 block_index(std::uint64_t n) const {
+    return {static_cast<std::uint32_t>(n % blocks.x), static_cast<std::uint32_t>(n / blocks.x % blocks.y),
+            static_cast<std::uint32_t>(n / blocks.x / blocks.y)};
+  }
+};
+
+// A grid of `program` for `launch`. `buffers` are the addresses of the application's buffers. What does not fit (the
+// number or size of arguments, a block too large) is an error that names the kernel.
+Result<Grid> make_grid(std::shared_ptr<const Program> program, std::shared_ptr<const Constants> constants,
+                       AddressSpace& memory, const gpu::Launch& launch, std::span<const std::uint64_t> buffers);
+
+}  // namespace wm::exec

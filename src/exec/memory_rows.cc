@@ -1,0 +1,166 @@
+#include "exec/memory_rows.h"
+
+#include <bit>
+#include <cstring>
+
+namespace wm::exec {
+
+namespace {
+
+// 128 bits that move whole.
+struct Wide {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+};
+
+template <typename E>
+E read(const std::byte* at) {
+  E value;
+  std::memcpy(&value, at, sizeof(E));
+  return value;
+}
+
+std::byte* pointer(std::uintptr_t at) { return reinterpret_cast<std::byte*>(at); }
+
+// Whether lane i's element directly follows lane i-1's.
+template <typename E>
+bool consecutive(const std::uint64_t* address, std::uint64_t lane_stride) {
+  std::uint64_t gap = lane_stride;
+  for (std::uint64_t i = 0; i < kLanes; ++i) gap |= address[i] - address[0] - i * sizeof(E);
+  return gap == 0;
+}
+
+template <typename T>
+void blend_lanes(T* to, const T* from, Mask active) {
+  for (int i = 0; i < kLanes; ++i) to[i] = ((active >> i) & 1U) != 0 ? from[i] : to[i];
+}
+
+// E: the element in memory; R: the register's lane. E's signedness says how it is extended.
+template <typename E, typename R>
+void gather(std::uintptr_t host, std::uint64_t lane_stride, const std::uint64_t* address, R* out) {
+  if constexpr (sizeof(E) == sizeof(R)) {
+    if (consecutive<E>(address, lane_stride)) {
+      std::memcpy(out, pointer(host + address[0]), sizeof(E) * kLanes);
+      return;
+    }
+  }
+  for (int i = 0; i < kLanes; ++i) {
+    out[i] = static_cast<R>(read<E>(pointer(host + address[i])));
+    host += lane_stride;
+  }
+}
+
+template <typename E, typename R>
+void load_as(std::uintptr_t host, std::uint64_t lane_stride, const std::uint64_t* address, const Frame& frame,
+             Slot to) {
+  R* row = frame.destination<R>(to);
+  if (frame.active == kAllLanes) return gather<E, R>(host, lane_stride, address, row);
+  R result[kLanes];
+  gather<E, R>(host, lane_stride, address, result);
+  blend_lanes(row, result, frame.active);
+}
+
+template <typename E, typename R>
+void scatter(std::uintptr_t host, std::uint64_t lane_stride, const std::uint64_t* address, const R* row, Mask active) {
+  if (active == kAllLanes) {
+    if constexpr (sizeof(E) == sizeof(R)) {
+      if (consecutive<E>(address, lane_stride)) {
+        std::memcpy(pointer(host + address[0]), row, sizeof(E) * kLanes);
+        return;
+      }
+    }
+    for (int i = 0; i < kLanes; ++i) {
+      const E value = static_cast<E>(row[i]);
+      std::memcpy(pointer(host + address[i] + static_cast<std::uint64_t>(i) * lane_stride), &value, sizeof(E));
+    }
+    return;
+  }
+  for (Mask m = active; m != 0; m &= m - 1) {
+    const int i = std::countr_zero(m);
+    const E value = static_cast<E>(row[i]);
+    std::memcpy(pointer(host + address[i] + static_cast<std::uint64_t>(i) * lane_stride), &value, sizeof(E));
+  }
+}
+
+// Calls `body` with an element and a register value of the types of `memory`.
+template <typename Body>
+void by_width(const Memory& memory, Body&& body) {
+  const auto with_row = [&](auto element) {
+    using E = decltype(element);
+    switch (memory.row_bytes) {
+      case 1: if constexpr (sizeof(E) <= 1) body(element, std::uint8_t{}); return;
+      case 2: if constexpr (sizeof(E) <= 2) body(element, std::uint16_t{}); return;
+      case 4: if constexpr (sizeof(E) <= 4) body(element, std::uint32_t{}); return;
+      case 8: if constexpr (sizeof(E) <= 8) body(element, std::uint64_t{}); return;
+      default: return;
+    }
+  };
+  switch (memory.bytes) {
+    case 1: return memory.sign_extend ? with_row(std::int8_t{}) : with_row(std::uint8_t{});
+    case 2: return memory.sign_extend ? with_row(std::int16_t{}) : with_row(std::uint16_t{});
+    case 4: return memory.sign_extend ? with_row(std::int32_t{}) : with_row(std::uint32_t{});
+    case 8: return with_row(std::uint64_t{});
+    default: return;
+  }
+}
+
+}  // namespace
+
+void load_row(const Memory& memory, std::uintptr_t host, std::uint64_t lane_stride, const std::uint64_t* address,
+              const Frame& frame, Slot to) {
+  if (to.none()) return;
+  if (memory.bytes == 4 && memory.row_bytes == 4)  // the usual one first
+    return load_as<std::uint32_t, std::uint32_t>(host, lane_stride, address, frame, to);
+  if (memory.bytes == 16) {
+    for (Mask m = frame.active; m != 0; m &= m - 1) {
+      const int i = std::countr_zero(m);
+      frame.destination<Wide>(to)[i] = read<Wide>(pointer(host + address[i] + static_cast<std::uint64_t>(i) * lane_stride));
+    }
+    return;
+  }
+  by_width(memory, [&](auto element, auto row) {
+    load_as<decltype(element), decltype(row)>(host, lane_stride, address, frame, to);
+  });
+}
+
+void load_lane(const Memory& memory, const std::byte* from, const Frame& frame, Slot to, int lane) {
+  if (to.none()) return;
+  if (memory.bytes == 16) {
+    frame.destination<Wide>(to)[lane] = read<Wide>(from);
+    return;
+  }
+  by_width(memory, [&](auto element, auto row) {
+    frame.destination<decltype(row)>(to)[lane] = static_cast<decltype(row)>(read<decltype(element)>(from));
+  });
+}
+
+void store_row(const Memory& memory, std::uintptr_t host, std::uint64_t lane_stride, const std::uint64_t* address,
+               const Frame& frame, Slot from) {
+  if (memory.bytes == 4 && memory.row_bytes == 4)
+    return scatter<std::uint32_t, std::uint32_t>(host, lane_stride, address, frame.source<std::uint32_t>(from),
+                                                 frame.active);
+  if (memory.bytes == 16) {
+    for (Mask m = frame.active; m != 0; m &= m - 1) {
+      const int i = std::countr_zero(m);
+      std::memcpy(pointer(host + address[i] + static_cast<std::uint64_t>(i) * lane_stride), frame.source<Wide>(from) + i, 16);
+    }
+    return;
+  }
+  by_width(memory, [&](auto element, auto row) {
+    scatter<decltype(element), decltype(row)>(host, lane_stride, address, frame.source<decltype(row)>(from),
+                                              frame.active);
+  });
+}
+
+void store_lane(const Memory& memory, std::byte* to, const Frame& frame, Slot from, int lane) {
+  if (memory.bytes == 16) {
+    std::memcpy(to, frame.source<Wide>(from) + lane, 16);
+    return;
+  }
+  by_width(memory, [&](auto element, auto row) {
+    const auto value = static_cast<decltype(element)>(frame.source<decltype(row)>(from)[lane]);
+    std::memcpy(to, &value, sizeof value);
+  });
+}
+
+}  // namespace wm::exec

@@ -1,0 +1,272 @@
+#include "exec/warp.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "exec/block.h"
+#include "exec/special.h"
+
+namespace wm::exec {
+
+namespace {
+
+// How long one path of a diverged warp may keep the others waiting: in accesses of the kind that waiting loops are made
+// of, and in operations of any kind.
+constexpr std::uint32_t kSpins = 64;
+constexpr std::uint32_t kTurn = 1U << 20;
+
+}  // namespace
+
+void Warp::start(Block& block, std::uint32_t index, std::byte* registers) {
+  block_ = &block;
+  grid_ = &block.grid();
+  program_ = grid_->program.get();
+  code_ = program_->code.data();
+  index_ = index;
+  turn_ = 0;
+  const std::uint32_t threads = grid_->threads_per_block() - index * kLanes;
+  const Mask lanes = threads >= kLanes ? kAllLanes : (Mask{1} << threads) - 1;
+  paths_.reset(lanes, program_->functions[0].entry);
+  if (frames_.empty()) frames_.emplace_back();
+  for (CallFrame& frame : frames_) frame.used = false;
+  frames_[0].registers = registers;
+  frames_[0].function = 0;
+  frames_[0].local_base = 0;
+  frames_[0].used = true;
+  if (program_->local_bytes != 0) local_.assign(std::size_t{program_->local_bytes} * kLanes, kPoison);
+  setup_frame(program_->functions[0], frames_[0]);
+}
+
+void Warp::setup_frame(const ProgramFunction& function, CallFrame& frame) {
+  for (const SetupRow& row : function.setup) {
+    std::byte* to = frame.registers + row.slot.offset();
+    switch (row.what) {
+      case SetupRow::What::special: fill_special(row.special, to); break;
+      case SetupRow::What::zero:
+        std::memset(to, 0, row.bytes == 0 ? sizeof(Mask) : std::size_t{row.bytes} * kLanes);
+        break;
+      case SetupRow::What::local_address: {
+        const std::uint64_t address = frame.local_base + row.value;
+        for (int lane = 0; lane < kLanes; ++lane) std::memcpy(to + lane * row.bytes, &address, row.bytes);
+        break;
+      }
+    }
+  }
+}
+
+void Warp::fill_special(ptx::Special special, std::byte* row) const {
+  exec::fill_special(special, {*grid_, *block_, index_}, row);
+}
+
+Frame Warp::frame_of(const Path& path, Mask active) const {
+  return {frames_[path.frame].registers, grid_->constants->data(), active};
+}
+
+Mask Warp::guarded(const Op& op, const Path& path) const {
+  if (op.guard.none()) return path.lanes;
+  const Mask mask = *reinterpret_cast<const Mask*>(frames_[path.frame].registers + op.guard.offset());
+  return path.lanes & (op.guard_negated ? ~mask : mask);
+}
+
+void Warp::account(const Op& op, Mask active) {
+  LaunchStatistics& s = block_->statistics_;
+  ++s.warp_instructions;
+  s.thread_instructions += static_cast<std::uint64_t>(std::popcount(active));
+  ++s.by_class[static_cast<std::size_t>(op.unit)];
+}
+
+// Rows of %clock and its like are filled afresh for an operation that reads them.
+void Warp::refresh_clock() {
+  const CallFrame& frame = frames_[paths_.now().frame];
+  for (const SetupRow& row : program_->functions[frame.function].setup)
+    if (row.what == SetupRow::What::special && changes(row.special))
+      fill_special(row.special, frame.registers + row.slot.offset());
+}
+
+void Warp::step(Step& step) {
+  const Path& path = paths_.now();
+  const Op& op = code_[path.pc];
+  const Mask active = guarded(op, path);
+  step.op = &op;
+  step.pc = path.pc;
+  step.path = path.lanes;
+  step.active = active;
+  event_ = {};
+  block_->access_.lanes = 0;
+  account(op, active);
+  if (op.reads_clock) refresh_clock();
+  if (op.kind == Kind::lane) {
+    if (active != 0) op.run(op.operands, frame_of(path, active));
+    advance();
+  } else {
+    execute(op, active);
+  }
+  if (!paths_.ready() && !paths_.done()) resume_waiting();
+  if (paths_.diverged() && ++turn_ >= kTurn && paths_.ready()) take_turns();
+  step.executed = !event_.set_aside;
+  step.divergent = event_.divergent;
+  step.at_barrier = event_.at_barrier;
+  step.exited = event_.exited;
+  step.access = &block_->access_;
+  step.memory = block_->access_.lanes != 0;
+}
+
+std::uint64_t Warp::run(std::uint64_t budget) {
+  std::uint64_t left = budget;
+  LaunchStatistics& statistics = block_->statistics_;
+  const std::byte* constants = grid_->constants->data();
+  while (left != 0 && !block_->fault_) {
+    if (!paths_.ready()) {
+      if (!paths_.done()) resume_waiting();
+      if (!paths_.ready()) break;
+    }
+    Path& path = paths_.now();
+    const std::uint32_t meet = path.meet;
+    const Mask lanes = path.lanes;
+    Frame frame{frames_[path.frame].registers, constants, lanes};
+    std::uint32_t pc = path.pc;
+    while (true) {
+      const Op& op = code_[pc];
+      Mask active = lanes;
+      if (!op.guard.none()) {
+        const Mask mask = *reinterpret_cast<const Mask*>(frame.registers + op.guard.offset());
+        active &= op.guard_negated ? ~mask : mask;
+      }
+      --left;
+      ++statistics.warp_instructions;
+      statistics.thread_instructions += static_cast<std::uint64_t>(std::popcount(active));
+      ++statistics.by_class[static_cast<std::size_t>(op.unit)];
+      if (op.kind == Kind::lane) {
+        if (op.reads_clock) {
+          block_->clock = block_->timer = statistics.warp_instructions;
+          refresh_clock();
+        }
+        if (active != 0) {
+          frame.active = active;
+          op.run(op.operands, frame);
+        }
+        ++pc;
+      } else if (op.kind == Kind::branch && (active == lanes || active == 0)) {
+        pc = active != 0 ? op.target : pc + 1;
+      } else {
+        path.pc = pc;
+        execute(op, active);
+        break;
+      }
+      if (pc == meet || left == 0) {
+        path.pc = pc;
+        if (pc == meet) paths_.settle();
+        break;
+      }
+    }
+  }
+  const std::uint64_t spent = budget - left;
+  if (paths_.diverged()) {
+    turn_ += static_cast<std::uint32_t>(std::min<std::uint64_t>(spent, kTurn));
+    if (turn_ >= kTurn && paths_.ready()) take_turns();
+  }
+  return spent;
+}
+
+void Warp::execute(const Op& op, Mask active) {
+  // An operation that no lane executes has no effect; `.sync` forms neither wait nor arrive.
+  if (active == 0) return advance();
+  switch (op.kind) {
+    case Kind::lane: break;
+    case Kind::load: return load(op, active);
+    case Kind::store: return store(op, active);
+    case Kind::atomic:
+    case Kind::reduction: return atomic(op, active);
+    case Kind::async_copy: return async_copy(op, active);
+    case Kind::matrix_load: return matrix_load(op, active);
+    case Kind::matrix_store: return matrix_store(op, active);
+    case Kind::matrix_move: return matrix_move(op, active);
+    case Kind::to_generic: return to_generic(op, active);
+    case Kind::from_generic: return from_generic(op, active);
+    case Kind::in_space: return in_space(op, active);
+    case Kind::branch: return branch(op, active);
+    case Kind::indexed_branch: return indexed_branch(op, active);
+    case Kind::call: return call(op, active);
+    case Kind::indirect_call: return indirect_call(op, active);
+    case Kind::ret: return ret(active);
+    case Kind::exit: return exit(active);
+    case Kind::trap:
+      return raise(fault_at(Fault::Kind::trap, std::countr_zero(active), "trap"));
+    case Kind::barrier: return barrier(op, active);
+    case Kind::warp_barrier:
+    case Kind::vote:
+    case Kind::match:
+    case Kind::shuffle:
+    case Kind::warp_reduce:
+    case Kind::elect: return exchange(op, active);
+    case Kind::active_mask: {
+      auto* row = reinterpret_cast<std::uint32_t*>(frame().registers + op.operands.destination[0].offset());
+      for (int lane = 0; lane < kLanes; ++lane)
+        if ((active >> lane) & 1U) row[lane] = active;
+      return advance();
+    }
+    case Kind::async_commit:  // copies are done when they are issued
+    case Kind::async_wait:
+    case Kind::nothing: return advance();
+  }
+}
+
+// A loop that waits for lanes of its own warp must not wait for ever: after a while the others have their turn.
+void Warp::spin(const Memory& memory) {
+  if (!memory.spins || !paths_.diverged()) return;
+  if (++paths_.now().spins >= kSpins) take_turns();
+}
+
+void Warp::take_turns() {
+  turn_ = 0;
+  paths_.now().spins = 0;
+  if (!paths_.let_go()) paths_.rotate();
+}
+
+Fault Warp::fault_at(Fault::Kind kind, int lane, std::string what) const {
+  Fault fault;
+  fault.kind = kind;
+  fault.kernel = program_->kernel;
+  fault.place = program_->place(paths_.now().pc);
+  fault.block = block_->index();
+  const std::uint32_t flat = index_ * kLanes + static_cast<std::uint32_t>(lane);
+  const gpu::Dim3& size = grid_->threads;
+  fault.thread = {flat % size.x, flat / size.x % size.y, flat / size.x / size.y};
+  fault.has_thread = true;
+  fault.what = std::move(what);
+  return fault;
+}
+
+void Warp::raise(Fault fault) { block_->raise(std::move(fault)); }
+
+void Warp::positions(std::vector<WarpPosition>& out) const {
+  for (std::uint32_t i = 0; i < paths_.size(); ++i) {
+    const Path& path = paths_[i];
+    if (path.state == Path::State::unused || path.lanes == 0) continue;
+    WarpPosition p;
+    p.block = block_->index();
+    p.warp = index_;
+    p.lanes = path.lanes;
+    p.place = program_->place(path.pc);
+    p.instruction = program_->info[path.pc].text;
+    switch (path.state) {
+      case Path::State::warp_wait: p.waits_for = fmt::format("lanes {:08x}", path.awaited & ~path.lanes); break;
+      case Path::State::join: p.waits_for = "the other lanes of its warp to get there"; break;
+      case Path::State::block_wait: {
+        const Barrier& b = block_->barriers_[path.key];
+        p.waits_for = b.expected != 0
+                          ? fmt::format("barrier {} ({} of {} threads arrived)", path.key, b.padded, b.expected)
+                          : fmt::format("barrier {} ({} of {} threads arrived)", path.key, b.threads,
+                                        grid_->threads_per_block() - block_->exited_threads_);
+        break;
+      }
+      default: break;
+    }
+    out.push_back(std::move(p));
+  }
+}
+
+}  // namespace wm::exec

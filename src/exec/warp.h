@@ -1,0 +1,198 @@
+// A warp: 32 lanes of one block with their registers, paths and call frames, executed one operation at a time.
+//
+// A warp belongs to a Block, which owns shared memory and barriers. Nothing here knows time: `clock` is given.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/grid.h"
+#include "exec/lanes.h"
+#include "exec/paths.h"
+#include "exec/program.h"
+
+namespace wm::exec {
+
+class Block;
+
+// The addresses of the last memory operation, in the space it went to: the generic ones resolved, shared and local ones
+// as offsets. `space` is generic where lanes went to different spaces; addresses are generic then.
+struct Access {
+  ptx::Space space = ptx::Space::generic;
+  std::uint8_t bytes = 0;  // of one lane: all elements of a vector
+  Mask lanes = 0;
+  std::array<std::uint64_t, kLanes> address{};
+};
+
+// What one step did, for a simulator.
+struct Step {
+  const Op* op = nullptr;
+  std::uint32_t pc = 0;
+  Mask path = 0;      // lanes on the path that stepped
+  Mask active = 0;    // of these, the lanes that executed (guard applied)
+  bool executed = false;   // false: the path was set aside to wait for other lanes, and executes later
+  bool memory = false;     // `access` tells addresses
+  bool divergent = false;  // a branch, call or return that lanes disagreed on
+  bool at_barrier = false;
+  bool exited = false;     // lanes of the warp ended
+  const Access* access = nullptr;
+};
+
+class Warp {
+ public:
+  // Begins at the kernel's first operation. `registers` is memory of the frame of the kernel, kept by the caller.
+  void start(Block& block, std::uint32_t index, std::byte* registers);
+
+  [[nodiscard]] bool done() const { return paths_.done(); }
+  // Can execute; otherwise it is done or waits for a barrier of the block.
+  [[nodiscard]] bool ready() const { return paths_.ready(); }
+  // The operation it executes next; it must be ready.
+  [[nodiscard]] std::uint32_t next_pc() const { return paths_.now().pc; }
+  [[nodiscard]] Mask next_lanes() const { return paths_.now().lanes; }
+  [[nodiscard]] std::uint32_t index() const { return index_; }
+
+  // Executes one operation.
+  void step(Step& step);
+  // Executes until the warp is done, waits at a barrier, faults, or `budget` operations are spent; what it executed.
+  std::uint64_t run(std::uint64_t budget);
+
+  // For messages: where each path stands and what it waits for.
+  void positions(std::vector<WarpPosition>& out) const;
+
+  [[nodiscard]] Paths& paths() { return paths_; }
+  [[nodiscard]] const Paths& paths() const { return paths_; }
+  // Writes what a barrier's reduction gave to the lanes of a path that waited for it, and lets the path go on.
+  void barrier_done(std::uint32_t path, bool all, bool any, std::uint32_t count);
+  // Lanes that stand at joins go ahead: for the block, when nothing else can.
+  bool let_go() { return paths_.let_go(); }
+
+ private:
+  struct CallFrame {
+    std::byte* registers = nullptr;
+    std::uint32_t function = 0;
+    std::uint32_t local_base = 0;
+    std::uint32_t call = 0;  // Program::calls: how results go back
+    std::uint32_t caller = 0;
+    std::uint32_t depth = 0;
+    bool used = false;
+    std::unique_ptr<std::byte[]> storage;
+    std::uint32_t capacity = 0;
+  };
+  // The host memory behind a range of addresses: what a memory operation of many lanes checks once.
+  struct Window {
+    std::byte* host = nullptr;
+    std::uint64_t base = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t lane_stride = 0;  // lanes have memory of their own, that far apart
+    bool read_only = false;
+
+    // What to add to an address of lane 0 for its place in the host's memory.
+    [[nodiscard]] std::uintptr_t origin() const { return reinterpret_cast<std::uintptr_t>(host) - base; }
+    [[nodiscard]] std::byte* at(std::uint64_t address, int lane) const {
+      return host + (address - base) + static_cast<std::uint64_t>(lane) * lane_stride;
+    }
+  };
+  struct Exchange;
+  // What the last operation did to the paths, for Step.
+  struct Event {
+    bool divergent = false;
+    bool set_aside = false;
+    bool at_barrier = false;
+    bool exited = false;
+  };
+
+  // warp.cc
+  void execute(const Op& op, Mask active);
+  void account(const Op& op, Mask active);
+  void refresh_clock();
+  void setup_frame(const ProgramFunction& function, CallFrame& frame);
+  void fill_special(ptx::Special special, std::byte* row) const;
+  [[nodiscard]] Mask guarded(const Op& op, const Path& path) const;
+  [[nodiscard]] Frame frame_of(const Path& path, Mask active) const;
+  [[nodiscard]] const CallFrame& frame() const { return frames_[paths_.now().frame]; }
+  void advance() {
+    Path& path = paths_.now();
+    ++path.pc;
+    if (path.pc == path.meet) paths_.settle();
+  }
+  void spin(const Memory& memory);
+  void take_turns();
+
+  // control.cc
+  void branch(const Op& op, Mask active);
+  void indexed_branch(const Op& op, Mask active);
+  void call(const Op& op, Mask active);
+  void indirect_call(const Op& op, Mask active);
+  void enter(std::uint32_t function, const Op& op, Mask active);
+  std::uint32_t open_frame(const ProgramFunction& function);
+  void close_frames();
+  void ret(Mask active);
+  void exit(Mask active);
+  void pass(const std::vector<Passed>& from, const CallFrame& source, const std::vector<Passed>& to,
+            const CallFrame& target, Mask lanes);
+  [[nodiscard]] std::byte* passed_at(const Passed& p, const CallFrame& frame, int lane) const;
+
+  // memory.cc
+  void addresses(const Memory& memory, Mask active);
+  bool resolve_generic();
+  bool find_window(ptx::Space space, std::uint64_t address, Window& window);
+  bool locate(const Op& op, const Memory& memory, Mask active, Window& window);
+  std::byte* host_of(const Op& op, ptx::Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool write);
+  void memory_fault(Fault::Kind kind, const Op& op, ptx::Space space, int lane, std::uint64_t address,
+                    std::uint32_t bytes, const char* problem);
+  void load(const Op& op, Mask active);
+  void store(const Op& op, Mask active);
+
+  // atomics.cc
+  void atomic(const Op& op, Mask active);
+
+  // copies.cc
+  void async_copy(const Op& op, Mask active);
+  void matrix_load(const Op& op, Mask active);
+  void matrix_store(const Op& op, Mask active);
+  void matrix_move(const Op& op, Mask active);
+
+  // windows.cc
+  void to_generic(const Op& op, Mask active);
+  void from_generic(const Op& op, Mask active);
+  void in_space(const Op& op, Mask active);
+
+  // exchange.cc
+  void exchange(const Op& op, Mask active);
+  void resume_waiting();
+  bool complete_exchange();
+  [[nodiscard]] bool waiting() const;
+  [[nodiscard]] Mask named_lanes(const Op& op, const Path& path, Mask active) const;
+  [[nodiscard]] std::vector<std::uint32_t> partners(std::uint32_t first) const;
+  void gather(const Op& op, const Path& path, Mask active, Exchange& e) const;
+  void scatter(const Op& op, const Path& path, Mask active, const Exchange& e);
+  static void together(const Op& op, Exchange& e);
+  void barrier(const Op& op, Mask active);
+
+  // builtin.cc
+  void builtin(ProgramFunction::Builtin which, const Op& op, Mask active);
+  bool print(const Op& op, const CallSite& site, int lane);
+  void assertion(const Op& op, const CallSite& site, int lane);
+  [[nodiscard]] std::uint64_t argument(const CallSite& site, std::size_t index, int lane) const;
+  std::optional<std::string> string_at(const Op& op, int lane, std::uint64_t address);
+
+  Fault fault_at(Fault::Kind kind, int lane, std::string what) const;
+  void raise(Fault fault);
+
+  Block* block_ = nullptr;
+  const Grid* grid_ = nullptr;
+  const Program* program_ = nullptr;
+  const Op* code_ = nullptr;
+  std::uint32_t index_ = 0;
+  std::uint32_t turn_ = 0;  // operations since paths last took turns
+  Event event_;
+  Paths paths_;
+  std::vector<CallFrame> frames_;  // [0] is the kernel's
+  std::vector<std::byte> local_;   // of each lane, one after the other; made when first used
+};
+
+}  // namespace wm::exec
