@@ -20,7 +20,8 @@ struct BasicBlock {
 struct ControlFlow {
   std::vector<BasicBlock> blocks;       // in order of `begin`; block 0 is the entry
   std::vector<std::uint32_t> block_of;  // by instruction
-  // Immediate post-dominator of each block; kNoBlock where only the end of the function post-dominates it.
+  // Immediate post-dominator of each block; kNoBlock where only the end of the function post-dominates it. A guarded
+  // `ret`, `exit` or `trap` ends a block and is no path to the end: it asks where the threads that go on meet.
   std::vector<std::uint32_t> post_dominator;
 };
 ControlFlow control_flow(const Function& function);

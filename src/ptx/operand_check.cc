@@ -43,12 +43,9 @@ bool OperandCheck::is_register(const Operand& operand, Wanted want, bool or_wide
 }
 
 bool OperandCheck::is_immediate(const Operand& operand, Wanted want) const {
-  const bool floating = operand.kind == Operand::Kind::f32 || operand.kind == Operand::Kind::f64;
-  if (operand.kind == Operand::Kind::integer) {
-    // Halves have no literal of their own: their bits are written as an integer.
-    return class_of(want.type) != Class::floating || (want.bits <= 32 && want.type != Type::f32);
-  }
-  if (!floating) return false;
+  // Halves have no literals: they come by a mov of their bits.
+  if (operand.kind == Operand::Kind::integer) return class_of(want.type) != Class::floating;
+  if (operand.kind != Operand::Kind::f32 && operand.kind != Operand::Kind::f64) return false;
   if (want.type == Type::f32 || want.type == Type::f64) return true;
   return class_of(want.type) == Class::untyped && want.bits == (operand.kind == Operand::Kind::f32 ? 32 : 64);
 }
@@ -69,9 +66,10 @@ bool OperandCheck::is_pair(const Operand& operand, Wanted want) const {
 bool OperandCheck::is_memory_operand(const Operand& operand, Wanted want, bool load) const {
   const auto fits_one = [&](const Operand& one) {
     if (load ? one.kind == Operand::Kind::sink : is_immediate(one, want)) return true;
-    return is_register(one, want, !is_float(want.type));
+    return is_register(one, want, true);
   };
   const auto width = static_cast<std::size_t>(instruction_.vector_width());
+  if (width * static_cast<std::size_t>(want.bits) > 128) return false;
   if (width == 1) return operand.kind != Operand::Kind::sink && fits_one(operand);
   return operand.kind == Operand::Kind::vector && operand.elements.size() == width &&
          std::all_of(operand.elements.begin(), operand.elements.end(), fits_one);
@@ -98,9 +96,9 @@ bool OperandCheck::is_pack(const Operand& operand, Wanted want) const {
 bool OperandCheck::is_mov_source(const Operand& operand, Wanted want) const {
   if (operand.kind == Operand::Kind::variable || operand.kind == Operand::Kind::function) return want.bits >= 32;
   if (operand.kind == Operand::Kind::special) {
-    // A 32-bit view of a 64-bit counter is its low half, as older PTX reads %clock64 and %gridid.
-    const Type type = type_of(operand.special);
-    return type == Type::pred ? want.type == Type::pred : want.bits <= bits(type) && want.bits >= 16;
+    // A 16-bit register may take the low half of a 32-bit one, as the oldest PTX did.
+    const int has = bits(type_of(operand.special));
+    return want.bits == has || (want.bits == 16 && has == 32);
   }
   return is_register(operand, want, false) || is_immediate(operand, want);
 }
@@ -123,7 +121,8 @@ bool OperandCheck::fits(const OperandSpec& spec, const Operand& operand) const {
     case Kind::destination_or_pair:
       return is_register(operand, want, false) || is_pair(operand, want);
     case Kind::source:
-      return is_register(operand, want, false) || is_immediate(operand, want);
+      return is_register(operand, want, false) || is_immediate(operand, want) ||
+             (want.type == Type::pred && is_predicate(operand));
     case Kind::integer:
       return operand.kind == Operand::Kind::integer;
     case Kind::predicate:
@@ -137,7 +136,7 @@ bool OperandCheck::fits(const OperandSpec& spec, const Operand& operand) const {
     case Kind::store:
       return is_memory_operand(operand, want, false);
     case Kind::convert:
-      return is_register(operand, want, !is_float(want.type)) ||
+      return is_register(operand, want, true) ||
              (is_immediate(operand, want) && &operand != instruction_.operands.data());
     case Kind::vector:
       return is_vector(operand, want, spec.count);

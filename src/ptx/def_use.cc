@@ -1,0 +1,40 @@
+#include "ptx/def_use.h"
+
+namespace wm::ptx {
+
+bool has_destination(const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::st:
+    case Opcode::red:
+    case Opcode::prefetch:
+    case Opcode::prefetchu:
+    case Opcode::applypriority:
+    case Opcode::discard:
+    case Opcode::cp_async:
+    case Opcode::cp_async_commit_group:
+    case Opcode::cp_async_wait_group:
+    case Opcode::cp_async_wait_all:
+    case Opcode::membar:
+    case Opcode::fence:
+    case Opcode::bar_warp:
+    case Opcode::barrier_cluster:
+    case Opcode::griddepcontrol:
+    case Opcode::stmatrix:
+    case Opcode::bra:
+    case Opcode::brx_idx:
+    case Opcode::ret:
+    case Opcode::exit:
+    case Opcode::trap:
+    case Opcode::brkpt:
+    case Opcode::nanosleep:
+    case Opcode::pmevent:
+      return false;
+    case Opcode::bar:
+    case Opcode::barrier:
+      return instruction.has(Suffix::red);
+    default:
+      return true;
+  }
+}
+
+}  // namespace wm::ptx
