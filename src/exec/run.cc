@@ -1,6 +1,7 @@
 #include "exec/run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <limits>
 #include <map>
@@ -148,9 +149,11 @@ class Running {
     if (!grid) return grid.error();
     grid->id = result_.launches.size() + 1;
     grid->print = options_.print;
+    const auto start = std::chrono::steady_clock::now();
     LaunchResult run = run_launch(*grid, options_);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     if (run.fault) return Error{run.fault->to_string()};
-    result_.launches.push_back({launch.kernel, run.statistics});
+    result_.launches.push_back({launch.kernel, run.statistics, took.count()});
     return {};
   }
 

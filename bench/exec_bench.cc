@@ -1,0 +1,48 @@
+// Functional execution: warp instructions a second, for each benchmark of the zoo that is named in docs/benchmarks.md.
+#include <benchmark/benchmark.h>
+
+#include <string>
+
+#include "exec/measure.h"
+#include "kernels/benchmark.h"
+#include "ptx/parse.h"
+
+namespace {
+
+using namespace wm;
+
+void execute(benchmark::State& state, const std::string& name, zoo::Size size) {
+  const auto entry = zoo::find(name);
+  if (!entry) return state.SkipWithError(entry.error().to_string().c_str());
+  const auto module = ptx::parse((*entry)->ptx, name + ".ptx");
+  if (!module) return state.SkipWithError(module.error().to_string().c_str());
+  const zoo::Case c = (*entry)->benchmark.make(size);
+  double instructions = 0;
+  for (auto _ : state) {
+    const auto measured = exec::measure_application(*module, c.application, 1);
+    if (!measured) return state.SkipWithError(measured.error().to_string().c_str());
+    state.SetIterationTime(measured->seconds);
+    instructions += static_cast<double>(measured->statistics.warp_instructions);
+  }
+  state.counters["warp_instructions"] = benchmark::Counter(instructions, benchmark::Counter::kAvgIterations);
+  state.counters["warp_instr/s"] = benchmark::Counter(instructions, benchmark::Counter::kIsRate);
+}
+
+void add(const std::string& name, zoo::Size size) {
+  benchmark::RegisterBenchmark(("exec/" + name).c_str(),
+                               [=](benchmark::State& state) { execute(state, name, size); })
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const char* name : {"fma", "vecadd"}) add(name, zoo::Size::large);
+  add("sgemm", zoo::Size::medium);
+  for (const char* name : {"gather", "smem", "atomics"}) add(name, zoo::Size::medium);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}
