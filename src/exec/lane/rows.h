@@ -58,7 +58,7 @@ struct Flag {
 template <typename T>
 [[gnu::noinline]] void blend(T* destination, const T* result, Mask active) {
   WM_EACH_LANE {
-    const T keep = static_cast<T>(((active >> i) & 1U) - 1U);  // all ones: not active
+    const T keep = static_cast<T>(static_cast<T>((active >> i) & 1U) - T{1});  // all ones: not active
     destination[i] = static_cast<T>((destination[i] & keep) | (result[i] & static_cast<T>(~keep)));
   }
 }
