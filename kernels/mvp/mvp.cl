@@ -7,11 +7,11 @@ __kernel void mvp(__global const float* restrict matrix, __global const float* r
   const uint row = get_global_id(0);
   if (row >= rows) return;
   float sum = 0.0f;
+  uint at = row * PANEL;
 #pragma unroll 1
-  for (uint panel = 0; panel < columns; panel += PANEL) {
-    __global const float* piece = matrix + panel * rows + row * PANEL;
-#pragma unroll 1
-    for (uint k = 0; k < PANEL; ++k) sum += piece[k] * x[panel + k];
+  for (uint k = 0; k < columns; ++k) {
+    sum += matrix[at] * x[k];
+    at += k % PANEL == PANEL - 1 ? (rows - 1) * PANEL + 1 : 1;  // on to the row's piece of the next panel
   }
   y[row] = sum;
 }

@@ -26,7 +26,7 @@ std::uint32_t walk(std::uint32_t thread, std::uint32_t stride, std::uint32_t rou
 }
 
 Case make(Size size) {
-  const auto s = at(size, Shape{8, 8}, Shape{64, 64}, Shape{512, 64});
+  const auto s = at(size, Shape{8, 8}, Shape{64, 48}, Shape{128, 64});
   const std::uint32_t threads = s.blocks * kBlock;
   Case c;
   gpu::Application& app = c.application;
