@@ -1,0 +1,103 @@
+// wm bench: the figures of docs/benchmarks.md, measured now.
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/subject.h"
+#include "cli/table.h"
+#include "exec/run.h"
+#include "ptx/parse.h"
+
+namespace wm::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::vector<std::string> names{"fma", "sgemm", "vecadd"};
+  std::string size = "medium";
+  double seconds = 1.0;
+  std::string json;
+};
+
+struct Measured {
+  std::uint64_t warp_instructions = 0;
+  double seconds = 0;  // of the fastest of the runs
+  int runs = 0;
+};
+
+// Runs one application again and again for about `seconds`; the fastest run is the least disturbed one.
+Result<Measured> measure(const Subject& subject, zoo::Size size, double seconds) {
+  const auto module = ptx::parse(subject.ptx, subject.ptx_file);
+  if (!module) return module.error();
+  const zoo::Case c = subject.make(size);
+  Measured best;
+  double spent = 0;
+  do {
+    const auto start = Clock::now();
+    const auto result = exec::run_application(*module, c.application, {}, subject.ptx_file);
+    const double took = std::chrono::duration<double>(Clock::now() - start).count();
+    if (!result) return result.error();
+    exec::LaunchStatistics sum;
+    for (const exec::LaunchRecord& launch : result->launches) sum += launch.statistics;
+    best.warp_instructions = sum.warp_instructions;
+    best.seconds = best.runs == 0 ? took : std::min(best.seconds, took);
+    ++best.runs;
+    spent += took;
+  } while (spent < seconds);
+  return best;
+}
+
+Result<int> bench_exec(const Options& options) {
+  const auto size = parse_size(options.size);
+  if (!size) return size.error();
+  const auto subjects = find_subjects(options.names, PtxOrigin());
+  if (!subjects) return subjects.error();
+  Table table({"kernel", "warp instr.", "runs", "best", "warp instr./s"});
+  auto items = nlohmann::ordered_json::array();
+  Progress progress(subjects->size());
+  for (const Subject& subject : *subjects) {
+    const auto measured = measure(subject, *size, options.seconds);
+    if (!measured) return measured.error();
+    progress.advance(1, subject.name);
+    const double rate = static_cast<double>(measured->warp_instructions) / measured->seconds;
+    table.add({subject.name, grouped(measured->warp_instructions), grouped(static_cast<std::uint64_t>(measured->runs)),
+               duration(measured->seconds), scaled(rate)});
+    items.push_back({{"name", subject.name},
+                     {"size", options.size},
+                     {"warp_instructions", measured->warp_instructions},
+                     {"runs", measured->runs},
+                     {"seconds", measured->seconds},
+                     {"warp_instructions_per_second", rate}});
+  }
+  const Output output(options.json);
+  output.say(table.to_string());
+  if (auto done = output.items(items); !done) return done.error();
+  return 0;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Action& chosen) {
+  CLI::App* bench = app.add_subcommand("bench", "The figures of docs/benchmarks.md, measured now");
+  bench->require_subcommand(1);
+  bench->footer("Example:\n  wm bench exec");
+  auto options = std::make_shared<Options>();
+  CLI::App* exec = bench->add_subcommand("exec", "Speed of functional execution, one core");
+  exec->add_option("names", options->names, "Benchmarks")->capture_default_str();
+  exec->add_option("--size", options->size, "small, medium or large")->capture_default_str();
+  exec->add_option("--seconds", options->seconds, "Time to spend on each")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 3600.0));
+  exec->add_option("--json", options->json, "Write the results as JSON to FILE (-: stdout)")->type_name("FILE");
+  exec->footer("Example:\n  wm bench exec fma --seconds 5 --json -");
+  exec->callback([options, &chosen] { chosen = [options] { return bench_exec(*options); }; });
+}
+
+}  // namespace wm::cli

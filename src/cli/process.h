@@ -1,0 +1,35 @@
+// Runs another program and waits: its exit code, and what it wrote to stdout and stderr together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace wm::cli {
+
+struct Finished {
+  int code = 0;
+  std::string output;
+};
+
+Result<Finished> run_program(const std::vector<std::string>& words);
+
+// A fresh folder for intermediate files, gone with the object.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> make();
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+}  // namespace wm::cli

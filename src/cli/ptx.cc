@@ -1,0 +1,129 @@
+// wm ptx: what a PTX file holds. `run` has a file of its own.
+#include <fmt/format.h>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/facts.h"
+#include "cli/output.h"
+#include "ptx/parse.h"
+#include "ptx/print.h"
+
+namespace wm::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::vector<std::string> files;
+  std::string json;
+  std::string out;
+};
+
+Result<ptx::Module> load(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return text.error();
+  return ptx::parse(*text, path);
+}
+
+// Every file is parsed, printed and parsed again; the two must be equal.
+Result<std::string> check_file(const std::string& path, const std::string& text) {
+  const auto module = ptx::parse(text, path);
+  if (!module) return module.error();
+  const auto again = ptx::parse(ptx::print(*module), path + " (printed)");
+  if (!again) return again.error();
+  if (!(*again == *module)) return Error{"printing changes it", {path, 0, 0}};
+  std::size_t kernels = 0;
+  std::size_t instructions = 0;
+  for (const ptx::Function& f : module->functions) {
+    kernels += f.entry ? 1 : 0;
+    instructions += f.body.size();
+  }
+  return fmt::format("{} kernels, {} instructions", kernels, instructions);
+}
+
+Result<int> check_files(const Options& options) {
+  Table table({"file", "result"});
+  Json items = Json::array();
+  bool all = true;
+  for (const std::string& path : options.files) {
+    const auto text = read_file(path);
+    if (!text) return text.error();
+    const auto outcome = check_file(path, *text);
+    const std::string detail = outcome ? *outcome : outcome.error().to_string();
+    all = all && outcome.ok();
+    table.add({path, outcome ? Cell(detail) : Cell("FAILED: " + detail, Style::bad)});
+    items.push_back({{"name", path}, {"passed", outcome.ok()}, {"detail", detail}});
+  }
+  const Output output(options.json);
+  output.say(table.to_string());
+  if (auto done = output.items(items); !done) return done.error();
+  return all ? 0 : 1;
+}
+
+Result<int> print_file(const Options& options) {
+  const auto module = load(options.files.front());
+  if (!module) return module.error();
+  const std::string text = ptx::print(*module);
+  if (!options.out.empty() && options.out != "-") {
+    if (auto done = write_file(options.out, text); !done) return done.error();
+    return 0;
+  }
+  Output("").say(text);
+  return 0;
+}
+
+Result<int> show_stats(const Options& options) {
+  std::vector<KernelFacts> all;
+  Json items = Json::array();
+  for (const std::string& path : options.files) {
+    const auto module = load(path);
+    if (!module) return module.error();
+    for (KernelFacts& facts : facts_of(*module)) {
+      items.push_back(json_of(facts));
+      items.back()["file"] = path;
+      all.push_back(std::move(facts));
+    }
+  }
+  const Output output(options.json);
+  output.say(table_of(all).to_string());
+  if (auto done = output.items(items); !done) return done.error();
+  return 0;
+}
+
+CLI::App* add_tool(CLI::App& ptx, const char* name, const char* about, const char* example,
+                   Result<int> (*run)(const Options&), Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App* tool = ptx.add_subcommand(name, about);
+  auto* files = tool->add_option("files", options->files, "PTX files")->required()->type_name("FILE");
+  if (run == print_file) {
+    files->expected(1);
+    tool->add_option("-o,--out", options->out, "Write to FILE instead of stdout")->type_name("FILE");
+  } else {
+    tool->add_option("--json", options->json, "Write the results as JSON to FILE (-: stdout)")->type_name("FILE");
+  }
+  tool->footer(std::string("Example:\n  ") + example);
+  tool->callback([options, run, &chosen] { chosen = [options, run] { return run(*options); }; });
+  return tool;
+}
+
+}  // namespace
+
+void add_ptx(CLI::App& app, Action& chosen) {
+  CLI::App* ptx = app.add_subcommand("ptx", "The PTX tools: check, print, stats, run");
+  ptx->require_subcommand(1);
+  ptx->footer(
+      "Examples:\n  wm ptx stats kernel.ptx\n  wm ptx run kernel.ptx --kernel add --grid 4 --block 256 --arg u32:7");
+  add_tool(*ptx, "check", "Parse files, print them, parse the print: are they understood?", "wm ptx check a.ptx b.ptx",
+           check_files, chosen);
+  add_tool(*ptx, "print", "Print a file in canonical form", "wm ptx print kernel.ptx -o canonical.ptx", print_file,
+           chosen);
+  add_tool(*ptx, "stats", "Static instruction counts, registers and memory of every kernel",
+           "wm ptx stats kernel.ptx --json -", show_stats, chosen);
+  add_ptx_run(*ptx, chosen);
+}
+
+}  // namespace wm::cli

@@ -1,0 +1,34 @@
+// Where the zoo's PTX comes from: the build's clang, an nvcc or an NVIDIA OpenCL on this machine, or a folder.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "kernels/benchmark.h"
+
+namespace wm::cli {
+
+struct PtxText {
+  std::string text;
+  std::string file;  // what to call it in messages
+};
+
+class PtxOrigin {
+ public:
+  // "clang" (the build's, the default), "nvcc", "opencl", or a folder that holds NAME.ptx.
+  static Result<PtxOrigin> parse(const std::string& text);
+  PtxOrigin() = default;
+
+  [[nodiscard]] Result<PtxText> ptx(const zoo::Entry& entry) const;
+
+ private:
+  enum class Kind { clang, nvcc, opencl, folder };
+  Kind kind_ = Kind::clang;
+  std::string folder_;
+};
+
+// OpenCL C to PTX by the compilers that may be here; an error says what is missing or what the compiler said.
+Result<std::string> compile_with_nvcc(const std::string& name, std::string_view source);
+Result<std::string> compile_with_opencl(const std::string& name, std::string_view source);
+
+}  // namespace wm::cli

@@ -1,0 +1,52 @@
+// What is shown to a person at a terminal and kept from pipes: colour, and how far a long task is.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace wm::cli {
+
+// Marked up for stdout: as it is where stdout is no terminal, or NO_COLOR is set.
+enum class Style { plain, bold, dim, good, bad };
+std::string styled(Style style, std::string_view text);
+
+// 1234567 as "1,234,567".
+std::string grouped(std::uint64_t number);
+// 23456789.0 as "23.5 M".
+std::string scaled(double number);
+// 0.0123 as "12 ms", 83.2 as "1 min 23 s".
+std::string duration(double seconds);
+
+// "[######------] 40%  sgemm  about 12 s left": the line a bar shows. `done` in [0, 1].
+std::string progress_line(double done, double seconds, std::string_view what);
+
+// A bar on stderr, drawn once a task has taken two seconds and gone when it ends; nothing where stderr is no terminal.
+// Steps may come from several threads.
+class Progress {
+ public:
+  explicit Progress(std::size_t steps);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // A part of a step, in [0, 1], just done by whoever works on `what`.
+  void advance(double part, const std::string& what);
+
+ private:
+  void draw_until_done();
+
+  const double steps_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  double done_ = 0;
+  std::string what_;
+  bool ended_ = false;
+  std::thread painter_;
+};
+
+}  // namespace wm::cli
