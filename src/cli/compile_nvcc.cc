@@ -26,14 +26,17 @@ std::string find_nvcc() {
   return "nvcc";
 }
 
-// What no macro can tell: whether a qualifier stands before a variable or inside a pointer's type.
+// What no macro can tell: whether a qualifier stands before a variable or inside a pointer's type, that helpers run on the
+// device, and that a cast of several values makes a vector.
 std::string as_cuda(const std::string& name, std::string_view source) {
   static const std::regex local_variable(R"(\b__local\b([^;(){}*]*[\[;]))");
   static const std::regex constant_variable(R"(\b__constant\b([^;(){}*]*\[))");
   static const std::regex vector_literal(R"(\(\s*(u?(?:char|short|int|long)|float|double)([234])\s*\)\s*\()");
+  static const std::regex helper_function(R"(\n([a-z]\w*\s+(?:\w+\s+)?\w+\s*\([^;{}()]*\)\s*\{))");
   std::string text = std::regex_replace(std::string(source), local_variable, "__shared__$1");
   text = std::regex_replace(text, constant_variable, "__constant__$1");
   text = std::regex_replace(text, vector_literal, "make_$1$2(");
+  text = std::regex_replace(text, helper_function, "\n__device__ $1");
   return "#define __local\n#define __constant const\n#line 1 \"" + name + ".cl\"\n" + text;
 }
 
