@@ -151,8 +151,7 @@ class Machine {
   virtual void order(std::span<const KernelId> first) = 0;
   // Begins an epoch now: counters are cleared; Epoch comes when it ends, and every `length` after that. 0: no epochs.
   virtual void set_epoch(Cycles length) = 0;
-  // Wake comes then, once, with `tag`. Now, or the past, means this instant, after everything else that happens in it
-  // and before blocks are dispatched: so a policy can look at several arrivals together.
+  // Wake comes then, once, with `tag`. Now, or the past, means this instant, after what else happens in it.
   virtual void wake_at(Cycles when, std::uint64_t tag) = 0;
 
   // --- what follows from the above

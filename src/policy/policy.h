@@ -25,6 +25,9 @@ struct KernelArrived {
 struct KernelDone {
   KernelId kernel;
 };
+// Told once after all KernelArrived and KernelDone of one instant, before blocks start: the company as it is now. A
+// kernel that ended and was launched again in the same instant has not left.
+struct Regrouped {};
 // Can::see_blocks.
 struct BlockDone {
   SmId sm;
@@ -65,6 +68,7 @@ class Policy {
   virtual void on(const Started&, Machine&) {}
   virtual void on(const KernelArrived&, Machine&) {}
   virtual void on(const KernelDone&, Machine&) {}
+  virtual void on(const Regrouped&, Machine&) {}
   virtual void on(const BlockDone&, Machine&) {}
   virtual void on(const SmIdle&, Machine&) {}
   virtual void on(const SmReady&, Machine&) {}

@@ -1,5 +1,4 @@
-// Recorder: a Machine around a Machine that writes down every event told (blocks that end apart) and every
-// action taken, with its time.
+// Recorder: a Machine around a Machine that writes down every event told and every action taken, with its time.
 //
 // The log is text, so that a golden log in a test reads like the story it tells; neighbouring SMs that are treated
 // alike share a line: "20000 give sm 0-7 to k0, drain". An action that asks for what is so already leaves no line. It
@@ -16,6 +15,10 @@
 
 namespace wm::policy {
 
+// Blocks that end are too many to tell a story, and a regrouping follows from what was told.
+template <typename Event>
+inline constexpr bool kNoted = !std::is_same_v<Event, BlockDone> && !std::is_same_v<Event, Regrouped>;
+
 class Recorder final : public Machine {
  public:
   // `declared`: what the policy said it needs or uses.
@@ -24,7 +27,7 @@ class Recorder final : public Machine {
   // Writes the event down and hands it to the policy, which acts on this recorder.
   template <typename Event>
   void tell(Policy& policy, const Event& event) {
-    if constexpr (!std::is_same_v<Event, BlockDone>) note("> " + to_string(event));  // too many to tell a story
+    if constexpr (kNoted<Event>) note("> " + to_string(event));
     policy.on(event, *this);
   }
 

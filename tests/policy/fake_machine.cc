@@ -82,11 +82,16 @@ Kernel* FakeMachine::view(KernelId id) {
 
 template <typename Event>
 void FakeMachine::post(const Event& event) {
+  if (std::is_same_v<Event, KernelArrived> || std::is_same_v<Event, KernelDone>) regrouped_ = true;
   events_.emplace_back([this, event] { recorder_->tell(*policy_, event); });
 }
 
 void FakeMachine::deliver() {
-  while (!events_.empty()) {
+  while (!events_.empty() || regrouped_) {
+    if (events_.empty()) {
+      regrouped_ = false;
+      post(Regrouped{});
+    }
     const auto event = std::move(events_.front());
     events_.pop_front();
     event();
@@ -388,12 +393,8 @@ void FakeMachine::step() {
     wakes_.erase(wakes_.begin() + static_cast<std::ptrdiff_t>(i));
     post(Wake{tag});
   }
-  const bool epoch = epoch_length_.count != 0 && now_ >= epoch_began_ + epoch_length_;
-  if (epoch) {
-    end_epoch();
-  } else {
-    settle();
-  }
+  settle();
+  if (epoch_length_.count != 0 && now_ >= epoch_began_ + epoch_length_) end_epoch();
   if (check_) check_(*this);
 }
 

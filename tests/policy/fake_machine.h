@@ -148,6 +148,7 @@ class FakeMachine final : public Machine {
   Cycles epoch_began_;
   Cycles epoch_length_;
   std::deque<std::function<void()>> events_;
+  bool regrouped_ = false;
   std::function<void(const FakeMachine&)> check_;
   std::unique_ptr<Policy> policy_;
   std::unique_ptr<Recorder> recorder_;
@@ -158,7 +159,7 @@ using Happening = std::function<void(FakeMachine&)>;
 inline Happening arrive(FakeKernel kernel) {
   return [kernel](FakeMachine& gpu) { gpu.arrive(kernel); };
 }
-inline Happening arrive(const std::string& name) { return arrive(FakeKernel{.name = name}); }
+inline Happening arrive(const char* name) { return arrive(FakeKernel{.name = name}); }
 inline Happening arrive_together(std::vector<FakeKernel> kernels) {
   return [kernels](FakeMachine& gpu) { gpu.arrive_together(kernels); };
 }

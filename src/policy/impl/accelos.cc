@@ -18,13 +18,9 @@ class AccelOs final : public Policy {
   void on(const KernelArrived& e, Machine& gpu) override {
     workers_.erase(e.kernel);
     for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, e.kernel, 0);
-    gpu.wake_at(gpu.now(), 0);
   }
-  void on(const KernelDone& e, Machine& gpu) override {
-    workers_.erase(e.kernel);
-    gpu.wake_at(gpu.now(), 0);  // someone who found no room may now
-  }
-  void on(const Wake&, Machine& gpu) override { bind(gpu); }
+  void on(const KernelDone& e, Machine&) override { workers_.erase(e.kernel); }
+  void on(const Regrouped&, Machine& gpu) override { bind(gpu); }
 
  private:
   void bind(Machine& gpu) {

@@ -15,13 +15,11 @@ class ElasticKernels final : public Policy {
 
   void on(const KernelArrived& e, Machine& gpu) override {
     for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, e.kernel, 0);
-    gpu.wake_at(gpu.now(), 0);
   }
-  void on(const KernelDone& e, Machine& gpu) override {
+  void on(const KernelDone& e, Machine&) override {
     running_.erase(std::remove(running_.begin(), running_.end(), e.kernel), running_.end());
-    gpu.wake_at(gpu.now(), 0);
   }
-  void on(const Wake&, Machine& gpu) override {
+  void on(const Regrouped&, Machine& gpu) override {
     if (running_.empty()) merge(gpu);
   }
 

@@ -8,8 +8,7 @@ namespace {
 
 class Npq final : public Policy {
  public:
-  void on(const KernelArrived&, Machine& gpu) override { hand_out(gpu); }
-  void on(const KernelDone&, Machine& gpu) override { hand_out(gpu); }
+  void on(const Regrouped&, Machine& gpu) override { hand_out(gpu); }
   void on(const SmIdle&, Machine& gpu) override { hand_out(gpu); }
 
  private:

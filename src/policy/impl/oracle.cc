@@ -19,16 +19,14 @@ class Oracle final : public Policy {
         objective_(v.choice<Objective>("objective")),
         fixed_(v.counts("blocks")) {}
 
-  void on(const KernelArrived&, Machine& gpu) override { gpu.wake_at(gpu.now(), kRegroup); }
-  void on(const KernelDone&, Machine& gpu) override { gpu.wake_at(gpu.now(), kRegroup); }
+  void on(const Regrouped&, Machine& gpu) override {
+    if (members_.changed(gpu)) regroup(gpu);
+  }
 
   void on(const Wake& e, Machine& gpu) override {
-    if (e.tag == kRegroup) {
-      if (members_.changed(gpu)) regroup(gpu);
-    } else if (e.tag == trials_) {
-      measuring_ = true;
-      gpu.set_epoch(trial_);
-    }
+    if (e.tag != trials_) return;  // an earlier search's
+    measuring_ = true;
+    gpu.set_epoch(trial_);
   }
 
   void on(const Epoch&, Machine& gpu) override {
@@ -45,13 +43,13 @@ class Oracle final : public Policy {
 
  private:
   enum class Objective { ipc, stp, least };
-  static constexpr std::uint64_t kRegroup = 0;
   using Plan = std::vector<std::uint32_t>;  // blocks a kernel; empty: left-over
   static constexpr std::uint32_t kSpatial = 0;
 
   void regroup(Machine& gpu) {
     const auto kernels = by_client(gpu);
     measuring_ = false;
+    ++trials_;
     if (kernels.size() < 2) return apply(gpu, {});
     if (!fixed_.empty()) return apply(gpu, fixed_);
     std::vector<gpu::Resources> footprints;
@@ -73,8 +71,8 @@ class Oracle final : public Policy {
     const auto kernels = by_client(gpu);
     const bool spatial = !plan.empty() && std::all_of(plan.begin(), plan.end(), [](auto n) { return n == kSpatial; });
     const std::size_t sms = gpu.sms().size();
-    for (std::uint32_t sm = 0; sm < sms; ++sm) {
-      for (std::size_t i = 0; i < kernels.size(); ++i) {
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      for (std::uint32_t sm = 0; sm < sms; ++sm) {
         std::uint32_t cap = i < plan.size() && plan[i] > 0 ? plan[i] : kNoCap;
         if (spatial) cap = part_of(sm, sms, kernels.size()) == i ? kNoCap : 0;
         gpu.cap({sm}, kernels[i].id, cap);
@@ -105,7 +103,7 @@ class Oracle final : public Policy {
   std::size_t best_ = 0;
   double best_score_ = -1;
   bool measuring_ = false;
-  std::uint64_t trials_ = kRegroup;
+  std::uint64_t trials_ = 0;
 };
 
 }  // namespace

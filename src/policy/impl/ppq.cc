@@ -14,8 +14,7 @@ class Ppq final : public Policy {
   explicit Ppq(const Values& v)
       : exclusive_(v.choice<Access>("access") == Access::exclusive), how_(v.choice<Preempt>("preemption")) {}
 
-  void on(const KernelArrived&, Machine& gpu) override { schedule(gpu); }
-  void on(const KernelDone&, Machine& gpu) override { schedule(gpu); }
+  void on(const Regrouped&, Machine& gpu) override { schedule(gpu); }
   void on(const SmIdle&, Machine& gpu) override { schedule(gpu); }
 
  private:

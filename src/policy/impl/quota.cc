@@ -30,12 +30,10 @@ class Quota final : public Policy {
         epoch_(v.cycles("epoch")) {}
 
   void on(const Started&, Machine& gpu) override { gpu.set_epoch(epoch_); }
-  void on(const KernelArrived&, Machine& gpu) override { gpu.wake_at(gpu.now(), 0); }
-  void on(const KernelDone&, Machine& gpu) override { gpu.wake_at(gpu.now(), 0); }
 
   // Other company: blocks are divided anew and an epoch begins. A kernel that is merely launched again keeps its
   // counters.
-  void on(const Wake&, Machine& gpu) override {
+  void on(const Regrouped&, Machine& gpu) override {
     if (!members_.changed(gpu)) return;
     const std::size_t known = gpu.sms().empty() ? 0 : gpu.slots({0}).size();
     state_.resize(known, {first_ipc_, 1.0});
@@ -93,15 +91,25 @@ class Quota final : public Policy {
       std::sort(list->begin(), list->end(), [](const Kernel& a, const Kernel& b) { return a.id < b.id; });
     }
     const std::size_t sms = gpu.sms().size();
-    for (std::uint32_t sm = 0; sm < sms; ++sm) {
+    const auto allocate = [&](const Kernel* other, std::uint32_t first, std::uint32_t last) {
       std::vector<Kernel> here = qos;
-      if (!others.empty()) here.push_back(others[part_of(sm, sms, others.size())]);
+      if (other != nullptr) here.push_back(*other);
       std::vector<Claim> claims;
       for (const Kernel& k : here) claims.push_back({k.footprint});
-      for (const Kernel& k : others) gpu.cap({sm}, k.id, 0);
-      if (here.empty()) continue;
-      const auto blocks = equal_threads(claims, gpu.limits().total);
-      for (std::size_t i = 0; i < here.size(); ++i) gpu.cap({sm}, here[i].id, blocks[i]);
+      const auto blocks = here.empty() ? std::vector<std::uint32_t>{} : equal_threads(claims, gpu.limits().total);
+      for (std::size_t i = 0; i < here.size(); ++i) {
+        for (std::uint32_t sm = first; sm < last; ++sm) gpu.cap({sm}, here[i].id, blocks[i]);
+      }
+      for (const Kernel& k : others) {
+        for (std::uint32_t sm = first; sm < last && (other == nullptr || k.id != other->id); ++sm)
+          gpu.cap({sm}, k.id, 0);
+      }
+    };
+    if (others.empty()) return allocate(nullptr, 0, static_cast<std::uint32_t>(sms));
+    for (std::uint32_t first = 0, last = 0; first < sms; first = last) {
+      const std::size_t part = part_of(first, sms, others.size());
+      while (last < sms && part_of(last, sms, others.size()) == part) ++last;
+      allocate(&others[part], first, last);
     }
   }
 

@@ -22,10 +22,8 @@ class Smk final : public Policy {
   void on(const KernelArrived& e, Machine& gpu) override {
     if (e.kernel.index >= alone_.size()) alone_.resize(e.kernel.index + 1, 0);
     if (const double known = gpu.find(e.kernel)->alone; known > 0) alone_[e.kernel.index] = known;
-    gpu.wake_at(gpu.now(), 0);
   }
-  void on(const KernelDone&, Machine& gpu) override { gpu.wake_at(gpu.now(), 0); }
-  void on(const Wake&, Machine& gpu) override {
+  void on(const Regrouped&, Machine& gpu) override {
     if (members_.changed(gpu)) restart(gpu);
   }
 
@@ -34,7 +32,7 @@ class Smk final : public Policy {
       read_profile(gpu);
       restart(gpu);
     } else {
-      for (const Sm& sm : gpu.sms()) refill(gpu, sm.id);
+      refill(gpu, gpu.sms());
     }
   }
 
@@ -42,7 +40,8 @@ class Smk final : public Policy {
   void on(const QuotaSpent& e, Machine& gpu) override {
     const auto slots = gpu.slots(e.sm);
     const auto waits = [&](const Kernel& k) { return slots[k.id.index].resident == 0 || slots[k.id.index].quota <= 0; };
-    if (!profiling_ && std::all_of(gpu.kernels().begin(), gpu.kernels().end(), waits)) refill(gpu, e.sm);
+    if (!profiling_ && std::all_of(gpu.kernels().begin(), gpu.kernels().end(), waits))
+      refill(gpu, gpu.sms().subspan(e.sm.index, 1));
   }
 
  private:
@@ -56,21 +55,21 @@ class Smk final : public Policy {
     std::vector<Claim> claims;
     for (const Kernel& k : kernels) claims.push_back({k.footprint, k.share});
     const auto blocks = dominant_fair(claims, gpu.limits().total);
-    for (const Sm& sm : gpu.sms()) {
-      for (std::size_t i = 0; i < kernels.size(); ++i) gpu.cap(sm.id, kernels[i].id, std::max(blocks[i], 1U));
-      refill(gpu, sm.id);
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, kernels[i].id, std::max(blocks[i], 1U));
     }
+    refill(gpu, gpu.sms());
     gpu.set_epoch(epoch_);
   }
 
   // Each kernel by itself on its part of the SMs: the others' blocks there run to their end.
   void begin_profile(Machine& gpu) {
     const auto kernels = gpu.kernels();
-    for (const Sm& sm : gpu.sms()) {
-      const KernelId alone = kernels[part_of(sm.index, gpu.sms().size(), kernels.size())].id;
-      for (const Kernel& k : kernels) {
-        gpu.cap(sm.id, k.id, k.id == alone ? kNoCap : 0);
-        gpu.set_quota(sm.id, k.id, kNoQuota);
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      for (const Sm& sm : gpu.sms()) {
+        const bool alone = part_of(sm.index, gpu.sms().size(), kernels.size()) == i;
+        gpu.cap(sm.id, kernels[i].id, alone ? kNoCap : 0);
+        gpu.set_quota(sm.id, kernels[i].id, kNoQuota);
       }
     }
     gpu.set_epoch(profile_);
@@ -87,15 +86,12 @@ class Smk final : public Policy {
   }
 
   // An equal part of the epoch at each kernel's own speed.
-  void refill(Machine& gpu, SmId sm) const {
+  void refill(Machine& gpu, std::span<const Sm> sms) const {
     const auto kernels = gpu.kernels();
-    if (kernels.size() < 2) {
-      for (const Kernel& k : kernels) gpu.set_quota(sm, k.id, kNoQuota);
-      return;
-    }
     for (const Kernel& k : kernels) {
       const double part = static_cast<double>(epoch_.count) / static_cast<double>(kernels.size() * gpu.sms().size());
-      gpu.set_quota(sm, k.id, std::max<std::int64_t>(std::llround(alone_[k.id.index] * part), 1));
+      const auto fair = std::max<std::int64_t>(std::llround(alone_[k.id.index] * part), 1);
+      for (const Sm& sm : sms) gpu.set_quota(sm.id, k.id, kernels.size() < 2 ? kNoQuota : fair);
     }
   }
 

@@ -18,11 +18,8 @@ class SmQos final : public Policy {
  public:
   explicit SmQos(const Values& v) : epoch_(v.cycles("epoch")), threshold_(v.number("threshold")) {}
 
-  void on(const KernelArrived&, Machine& gpu) override { gpu.wake_at(gpu.now(), 0); }
-  void on(const KernelDone&, Machine& gpu) override { gpu.wake_at(gpu.now(), 0); }
-
   // Section 5.1: "Initially, the SMs are evenly partitioned". Other company, another beginning.
-  void on(const Wake&, Machine& gpu) override {
+  void on(const Regrouped&, Machine& gpu) override {
     if (!members_.changed(gpu) || gpu.kernels().empty()) return;
     const auto kernels = by_client(gpu);
     const std::size_t sms = gpu.sms().size();
@@ -35,8 +32,8 @@ class SmQos final : public Policy {
   }
 
   void on(const Epoch&, Machine& gpu) override {
-    const auto moving = [](const Sm& sm) { return sm.state == Sm::State::reserved || sm.state == Sm::State::waking; };
-    if (std::any_of(gpu.sms().begin(), gpu.sms().end(), moving)) return;
+    const auto rests = [](const Sm& sm) { return sm.state == Sm::State::on || sm.state == Sm::State::off; };
+    if (!std::all_of(gpu.sms().begin(), gpu.sms().end(), rests)) return;
     for (auto& [id, task] : batch_) {
       determine_opt_k(task, gpu.epoch_ipc(id), gpu.owned(id));
       task.ipc_last = gpu.epoch_ipc(id);

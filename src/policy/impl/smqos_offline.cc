@@ -17,16 +17,14 @@ class SmQosOffline final : public Policy {
   explicit SmQosOffline(const Values& v)
       : settle_(v.cycles("settle")), trial_(v.cycles("trial")), fixed_(static_cast<std::uint32_t>(v.integer("sms"))) {}
 
-  void on(const KernelArrived&, Machine& gpu) override { gpu.wake_at(gpu.now(), kRegroup); }
-  void on(const KernelDone&, Machine& gpu) override { gpu.wake_at(gpu.now(), kRegroup); }
+  void on(const Regrouped&, Machine& gpu) override {
+    if (members_.changed(gpu)) regroup(gpu);
+  }
 
   void on(const Wake& e, Machine& gpu) override {
-    if (e.tag == kRegroup) {
-      if (members_.changed(gpu)) regroup(gpu);
-    } else if (e.tag == trials_) {
-      measuring_ = true;
-      gpu.set_epoch(trial_);
-    }
+    if (e.tag != trials_) return;  // an earlier search's
+    measuring_ = true;
+    gpu.set_epoch(trial_);
   }
 
   void on(const Epoch&, Machine& gpu) override {
@@ -43,8 +41,6 @@ class SmQosOffline final : public Policy {
   }
 
  private:
-  static constexpr std::uint64_t kRegroup = 0;
-
   // Every other task keeps one SM.
   static std::uint32_t most(const Machine& gpu) {
     return static_cast<std::uint32_t>(gpu.sms().size() - (by_client(gpu).size() - 1));
@@ -52,6 +48,7 @@ class SmQosOffline final : public Policy {
 
   void regroup(Machine& gpu) {
     measuring_ = false;
+    ++trials_;
     const auto kernels = by_client(gpu);
     const auto ls = std::find_if(kernels.begin(), kernels.end(), [](const Kernel& k) { return k.has_goal(); });
     ls_ = ls == kernels.end() ? kNobody : ls->id;
@@ -90,7 +87,7 @@ class SmQosOffline final : public Policy {
   std::uint32_t tried_ = 0;
   std::uint32_t best_ = 0;
   bool measuring_ = false;
-  std::uint64_t trials_ = kRegroup;
+  std::uint64_t trials_ = 0;
 };
 
 }  // namespace

@@ -16,11 +16,9 @@ class Spart final : public Policy {
   explicit Spart(const Values& v) : epoch_(v.cycles("epoch")), how_(v.choice<Preempt>("preemption")) {}
 
   void on(const Started&, Machine& gpu) override { gpu.set_epoch(epoch_); }
-  void on(const KernelArrived&, Machine& gpu) override { gpu.wake_at(gpu.now(), 0); }
-  void on(const KernelDone&, Machine& gpu) override { gpu.wake_at(gpu.now(), 0); }
 
   // Other company: an even split to measure from.
-  void on(const Wake&, Machine& gpu) override {
+  void on(const Regrouped&, Machine& gpu) override {
     if (!members_.changed(gpu) || gpu.kernels().empty()) return;
     const auto kernels = by_client(gpu);
     const std::size_t sms = gpu.sms().size();

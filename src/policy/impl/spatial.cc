@@ -8,8 +8,7 @@ namespace {
 
 class Spatial final : public Policy {
  public:
-  void on(const KernelArrived&, Machine& gpu) override { divide(gpu); }
-  void on(const KernelDone&, Machine& gpu) override { divide(gpu); }
+  void on(const Regrouped&, Machine& gpu) override { divide(gpu); }
 
  private:
   // Neighbouring SMs go to the same kernel, so that a repartition moves as few as possible.

@@ -13,9 +13,7 @@ namespace {
 
 class StaticSmQos final : public Policy {
  public:
-  void on(const KernelArrived&, Machine& gpu) override { gpu.wake_at(gpu.now(), 0); }
-  void on(const KernelDone&, Machine& gpu) override { gpu.wake_at(gpu.now(), 0); }
-  void on(const Wake&, Machine& gpu) override {
+  void on(const Regrouped&, Machine& gpu) override {
     if (members_.changed(gpu)) divide(gpu);
   }
 

@@ -29,13 +29,12 @@ class WarpedSlicer final : public Policy {
         phase_change_(v.number("phase_change")),
         phase_samples_(static_cast<int>(v.integer("phase_samples"))) {}
 
-  void on(const KernelArrived&, Machine& gpu) override { gpu.wake_at(gpu.now(), kRegroup); }
-  void on(const KernelDone&, Machine& gpu) override { gpu.wake_at(gpu.now(), kRegroup); }
+  void on(const Regrouped&, Machine& gpu) override {
+    if (members_.changed(gpu)) regroup(gpu);
+  }
 
   void on(const Wake& e, Machine& gpu) override {
-    if (e.tag == kRegroup) {
-      if (members_.changed(gpu)) regroup(gpu);
-    } else if (e.tag == plan_ && stage_ == Stage::warming) {
+    if (e.tag == plan_ && stage_ == Stage::warming) {
       stage_ = Stage::sampling;
       gpu.set_epoch(sample_);
     } else if (e.tag == plan_ && stage_ == Stage::deciding) {
@@ -162,8 +161,8 @@ class WarpedSlicer final : public Policy {
       together = lost <= loss_ / static_cast<double>(kernels.size());
     }
     const std::size_t sms = gpu.sms().size();
-    for (std::uint32_t sm = 0; sm < sms; ++sm) {
-      for (std::size_t i = 0; i < kernels.size(); ++i) {
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      for (std::uint32_t sm = 0; sm < sms; ++sm) {
         const bool mine = part_of(sm, sms, kernels.size()) == i;
         gpu.cap({sm}, kernels[i].id, together ? (*blocks)[i] : mine ? kNoCap : 0);
       }
@@ -212,7 +211,7 @@ class WarpedSlicer final : public Policy {
   int phase_samples_;
   Members members_;
   Stage stage_ = Stage::alone;
-  std::uint64_t plan_ = kRegroup;
+  std::uint64_t plan_ = 0;  // tags wake-ups, so that an outdated one is known as such
   std::size_t round_ = 0;
   std::vector<Target> targets_;  // by SM, while sampling
   std::map<Key, Curve> curves_;

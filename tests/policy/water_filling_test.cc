@@ -1,0 +1,95 @@
+#include "policy/algorithm/water_filling.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+
+#include "base/random.h"
+
+namespace wm::policy {
+namespace {
+
+using testing::ElementsAre;
+
+// The SM of Warped-Slicer's table I, in per mille of registers so that table II's shares can be written down as they
+// are.
+constexpr gpu::Resources kSm = {.threads = 1536, .registers = 1000, .shared_bytes = 1000, .blocks = 8};
+
+TEST(WaterFilling, SweetSpotOfFigure3b) {
+  // IMG rises until it saturates, NN falls again once the L1 thrashes; an even split costs IMG 30%, 5 and 3 blocks cost
+  // both 10%.
+  const std::vector<double> img = {0.2, 0.4, 0.55, 0.7, 0.9, 0.95, 1.0, 1.0};
+  const std::vector<double> nn = {0.4, 0.7, 0.9, 1.0, 0.95, 0.9, 0.8, 0.7};
+  const std::vector<Sharer> both = {{img, {64, 54, 0, 1}}, {nn, {192, 117, 0, 1}}};
+  EXPECT_THAT(*water_fill(both, kSm), ElementsAre(5, 3));
+}
+
+TEST(WaterFilling, FlatStretchesAreSkipped) {
+  // The first kernel gains only from its fourth block on; it gets all three more at once or none.
+  const std::vector<double> steps = {0.3, 0.3, 0.3, 1.0};
+  const std::vector<double> line = {0.5, 1.0};
+  const std::vector<Sharer> both = {{steps, {192, 0, 0, 1}}, {line, {192, 0, 0, 1}}};
+  EXPECT_THAT(*water_fill(both, kSm), ElementsAre(4, 2));
+  const gpu::Resources four_blocks = {1536, 1000, 1000, 4};
+  EXPECT_THAT(*water_fill(both, four_blocks), ElementsAre(1, 2));
+}
+
+TEST(WaterFilling, BlocksThatHurtAreNeverGiven) {
+  const std::vector<double> thrashes = {1.0, 0.8, 0.6};
+  const std::vector<Sharer> one = {{thrashes, {64, 0, 0, 1}}};
+  EXPECT_THAT(*water_fill(one, kSm), ElementsAre(1));
+}
+
+TEST(WaterFilling, NothingWhereNotEvenOneBlockEachFits) {
+  const std::vector<double> line = {1.0};
+  const std::vector<Sharer> both = {{line, {1024, 0, 0, 1}}, {line, {1024, 0, 0, 1}}};
+  EXPECT_FALSE(water_fill(both, kSm).has_value());
+}
+
+// Equation 1 by brute force: no combination has a better worst kernel. Curves that rise and then fall, as in figure 3a.
+TEST(WaterFilling, NoCombinationHasABetterWorstKernel) {
+  Random random(7);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::vector<double>> curves;
+    std::vector<gpu::Resources> footprints;
+    std::vector<Sharer> sharers;
+    const std::size_t kernels = 2 + random.below(2);
+    for (std::size_t k = 0; k < kernels; ++k) {
+      footprints.push_back({64 * (1 + random.below(4)), 40 + random.below(200), random.below(200), 1});
+      std::vector<double> curve;
+      const double peak = 1 + random.below(8);
+      for (std::uint32_t j = 1; j <= gpu::fit(footprints[k], kSm); ++j)
+        curve.push_back(j <= peak ? j / peak : peak / j);
+      curves.push_back(normalized(curve));
+    }
+    for (std::size_t k = 0; k < kernels; ++k) sharers.push_back({curves[k], footprints[k]});
+    const auto worst = [&](const std::vector<std::uint32_t>& t) {
+      double least = 1;
+      for (std::size_t k = 0; k < kernels; ++k) least = std::min(least, curves[k][t[k] - 1]);
+      return least;
+    };
+    const auto chosen = water_fill(sharers, kSm);
+    const auto all = combinations(footprints, kSm);
+    ASSERT_EQ(chosen.has_value(), !all.empty());
+    if (!chosen) continue;
+    double best = 0;
+    for (const auto& t : all) best = std::max(best, worst(t));
+    // Exact where curves rise to a peak: giving the worst kernel its next step is then never a mistake.
+    EXPECT_DOUBLE_EQ(worst(*chosen), best);
+  }
+}
+
+TEST(BandwidthScaling, Equations3And4) {
+  // Half the cycles stalled on memory, twice the average blocks: factor 1 + 0.5 * (2 - 1).
+  EXPECT_DOUBLE_EQ(scale_for_bandwidth(10, 0.5, 8, 4), 15);
+  EXPECT_DOUBLE_EQ(scale_for_bandwidth(10, 0.5, 2, 4), 7.5);
+  EXPECT_DOUBLE_EQ(scale_for_bandwidth(10, 0, 8, 4), 10);
+  EXPECT_DOUBLE_EQ(scale_for_bandwidth(10, 1, 4, 4), 10);
+}
+
+TEST(Combinations, AllThatFitWithOneOfEachAtLeast) {
+  const std::vector<gpu::Resources> two = {{512, 0, 0, 1}, {512, 0, 0, 1}};
+  EXPECT_THAT(combinations(two, kSm), ElementsAre(ElementsAre(1, 1), ElementsAre(1, 2), ElementsAre(2, 1)));
+}
+
+}  // namespace
+}  // namespace wm::policy
