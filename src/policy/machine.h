@@ -172,4 +172,9 @@ class Machine {
   return sm.state != Sm::State::off && sm.state != Sm::State::gating;
 }
 
+// The kernel has no block on the SM and will start none as things stand.
+[[nodiscard]] constexpr bool absent(const Kernel& k, const Slot& on) {
+  return on.resident == 0 && (k.waiting == 0 || on.cap == 0);
+}
+
 }  // namespace wm::policy

@@ -57,6 +57,8 @@ class FakeMachine final : public Machine {
   // What the hardware would report, by hand.
   void spend(SmId sm, KernelId kernel, std::int64_t instructions);
   void end_epoch();
+  void pass(Cycles time) { now_ += time; }  // without progress
+  void become(KernelId kernel, std::vector<double> ipc) { clients_[kernel.index].spec.ipc = std::move(ipc); }
   void finish(KernelId kernel);  // all its blocks end now, and no launch follows
   void after_each_step(std::function<void(const FakeMachine&)> check) { check_ = std::move(check); }
 

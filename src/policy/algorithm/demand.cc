@@ -40,4 +40,10 @@ const Sm* easiest_to_take(const Machine& gpu, KernelId from) {
   return best;
 }
 
+void claim_rest(Machine& gpu, KernelId kernel, Preempt how) {
+  for (const Sm& sm : gpu.sms()) {
+    if (heir(sm) == kNobody) gpu.give(sm.id, kernel, how);
+  }
+}
+
 }  // namespace wm::policy

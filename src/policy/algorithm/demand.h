@@ -23,4 +23,7 @@ std::vector<Kernel> by_priority(const Machine& gpu);
 // for. nullptr: none.
 const Sm* easiest_to_take(const Machine& gpu, KernelId from);
 
+// SMs nobody had yet become the kernel's: where SMs are owned, none is left for blocks to spread to by themselves.
+void claim_rest(Machine& gpu, KernelId kernel, Preempt how);
+
 }  // namespace wm::policy

@@ -44,7 +44,7 @@ class Dss final : public Policy {
         if (unserved(gpu, k) > 0 && (max == nullptr || count[k.id] > count[max->id])) max = &k;
         if (gpu.owned(k.id) > 0 && (min == nullptr || count[k.id] < count[min->id])) min = &k;
       }
-      if (max == nullptr) return;
+      if (max == nullptr) return claim_rest(gpu, active.front().id, how_);
       const auto all = gpu.sms();
       const auto free = std::find_if(all.begin(), all.end(), [&](const Sm& sm) { return idle(gpu, sm); });
       if (free != all.end()) {

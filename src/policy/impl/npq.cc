@@ -13,13 +13,13 @@ class Npq final : public Policy {
 
  private:
   static void hand_out(Machine& gpu) {
-    for (const Kernel& k : by_priority(gpu)) {
+    const auto kernels = by_priority(gpu);
+    for (const Kernel& k : kernels) {
       for (const Sm& sm : gpu.sms()) {
-        // An SM nobody ever had goes to the first kernel that comes, whether it fills it or not: it costs nobody
-        // anything.
-        if (sm.owner == kNobody || (unserved(gpu, k) > 0 && idle(gpu, sm))) gpu.give(sm.id, k.id, Preempt::drain);
+        if (unserved(gpu, k) > 0 && idle(gpu, sm)) gpu.give(sm.id, k.id, Preempt::drain);
       }
     }
+    if (!kernels.empty()) claim_rest(gpu, kernels.front().id, Preempt::drain);
   }
 };
 

@@ -25,11 +25,13 @@ class Ppq final : public Policy {
     for (const Kernel& k : kernels) {
       if (exclusive_ && k.priority < kernels.front().priority) break;
       for (const Sm& sm : gpu.sms()) {
-        if (sm.owner == kNobody || (unserved(gpu, k) > 0 && idle(gpu, sm))) gpu.give(sm.id, k.id, how_);
+        if (unserved(gpu, k) > 0 && idle(gpu, sm)) gpu.give(sm.id, k.id, how_);
       }
       preempt_for(gpu, k);
     }
-    if (exclusive_ && !kernels.empty()) clear_for(gpu, kernels.front());
+    if (kernels.empty()) return;
+    claim_rest(gpu, kernels.front().id, how_);
+    if (exclusive_) clear_for(gpu, kernels.front());
   }
 
   // From the least important kernels first, as long as this one has blocks that fit nowhere.

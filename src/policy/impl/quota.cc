@@ -73,11 +73,12 @@ class Quota final : public Policy {
     double alpha;  // of a kernel with one
   };
 
-  // Whether the kernels with a goal, or those without, that have blocks on the SM used up their quotas there.
+  // Whether the kernels with a goal, or those without, used up their quotas on the SM. Who has no block there and will
+  // start none holds nobody up.
   static bool all_spent(const Machine& gpu, SmId sm, bool with_goal) {
     const auto slots = gpu.slots(sm);
     return std::all_of(gpu.kernels().begin(), gpu.kernels().end(), [&](const Kernel& k) {
-      return k.has_goal() != with_goal || slots[k.id.index].resident == 0 || slots[k.id.index].quota <= 0;
+      return k.has_goal() != with_goal || absent(k, slots[k.id.index]) || slots[k.id.index].quota <= 0;
     });
   }
 
@@ -161,9 +162,8 @@ class Quota final : public Policy {
 
   static bool qos_here(const Machine& gpu, SmId sm) {
     const auto slots = gpu.slots(sm);
-    return std::any_of(gpu.kernels().begin(), gpu.kernels().end(), [&](const Kernel& k) {
-      return k.has_goal() && (k.resident > 0 ? slots[k.id.index].resident > 0 : slots[k.id.index].cap > 0);
-    });
+    return std::any_of(gpu.kernels().begin(), gpu.kernels().end(),
+                       [&](const Kernel& k) { return k.has_goal() && !absent(k, slots[k.id.index]); });
   }
 
   // Section 3.6, "Run-time adjustment": a QoS kernel behind its goal that uses all its warps gets one block more on an

@@ -39,7 +39,7 @@ class Smk final : public Policy {
   // The fair epoch of an SM ends when all of its kernels have had their turn.
   void on(const QuotaSpent& e, Machine& gpu) override {
     const auto slots = gpu.slots(e.sm);
-    const auto waits = [&](const Kernel& k) { return slots[k.id.index].resident == 0 || slots[k.id.index].quota <= 0; };
+    const auto waits = [&](const Kernel& k) { return absent(k, slots[k.id.index]) || slots[k.id.index].quota <= 0; };
     if (!profiling_ && std::all_of(gpu.kernels().begin(), gpu.kernels().end(), waits))
       refill(gpu, gpu.sms().subspan(e.sm.index, 1));
   }

@@ -1,0 +1,82 @@
+// How well a GPU was shared: the metrics of the papers, from how kernels did together and alone.
+//
+// Times and rates may be in any unit, as long as both of a kernel are in the same. Definitions:
+//   Eyerman and Eeckhout, IEEE Micro 2008 (NTT, ANTT, STP, fairness), as ISCA 2014 section 4.1 uses them;
+//   accelOS, CGO 2016 section 7.4 (unfairness, overlap); ISCA 2017 section 4 (QoSreach, overshoot);
+//   SMQoS, Parallel Computing 2022 sections 5 and 6 (violations, NPM, NTP).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace wm::gpu {
+
+// One kernel, or application, of a workload: how fast it was by itself and beside the others. From times, progress is
+// alone/shared; from rates, shared/alone.
+struct Progress {
+  double normalized = 0;  // 1: as fast as alone
+
+  static Progress of_times(double alone, double shared) { return {shared > 0 ? alone / shared : 0}; }
+  static Progress of_rates(double alone, double shared) { return {alone > 0 ? shared / alone : 0}; }
+
+  // Normalized turnaround time, the slowdown: infinite for what made no progress.
+  [[nodiscard]] double ntt() const;
+};
+
+double antt(std::span<const Progress> all);       // mean slowdown
+double worst_ntt(std::span<const Progress> all);  // largest slowdown
+double stp(std::span<const Progress> all);        // sum of normalized progress
+double least(std::span<const Progress> all);      // Warped-Slicer's minimum speedup (figure 9a)
+// Least progress over largest: 1 all alike, 0 somebody starved.
+double fairness(std::span<const Progress> all);
+// accelOS: largest slowdown over smallest, 1 or more; infinite where somebody starved.
+double unfairness(std::span<const Progress> all);
+
+// When an execution ran, for overlap.
+struct Interval {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+// accelOS: the time in which all executions run, over the time in which at least one does. 0 when nothing runs.
+double overlap(std::span<const Interval> all);
+
+// A kernel with a goal: what it reached and what it should have, both rates.
+struct Goal {
+  double reached = 0;
+  double wanted = 0;
+
+  [[nodiscard]] bool met() const { return reached >= wanted; }
+};
+// The part of the cases in which every goal was met; nothing where there are no cases.
+std::optional<double> qos_reach(std::span<const Goal> cases);
+// By how much those that met their goal are above it, on average (ISCA 2017 figure 9: 0.028 is 2.8%).
+std::optional<double> overshoot(std::span<const Goal> cases);
+// The cases that missed, by how much, as counts: up to edges[0], up to edges[1], …, and above the last (ISCA 2017
+// figure 5). Edges rise.
+std::vector<std::size_t> violations(std::span<const Goal> cases, std::span<const double> edges);
+
+// SMQoS on real hardware, from durations: NPM = T_alone / (goal x T_shared), above 1 when the goal is met; NTP =
+// T_alone / T_shared.
+double npm(double alone, double shared, double goal);
+double ntp(double alone, double shared);
+
+// Energy of a run.
+struct Energy {
+  double joules = 0;
+  double seconds = 0;
+  double instructions = 0;  // of threads
+
+  [[nodiscard]] double watts() const { return seconds > 0 ? joules / seconds : 0; }
+  [[nodiscard]] double instructions_per_joule() const { return joules > 0 ? instructions / joules : 0; }
+  // Instructions per second and watt: what ISCA 2017 figure 14 compares. The same number as instructions per joule.
+  [[nodiscard]] double instructions_per_watt_second() const { return instructions_per_joule(); }
+  [[nodiscard]] double energy_delay() const { return joules * seconds; }
+};
+
+// Mean of ratios, as the papers average over workloads. All must be above 0.
+double geometric_mean(std::span<const double> values);
+
+}  // namespace wm::gpu

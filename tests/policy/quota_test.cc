@@ -1,0 +1,238 @@
+// QoS by quotas: the examples of the paper's figure 4, its rules, and what comes of them.
+#include <gmock/gmock.h>
+
+#include "policy/fake_machine.h"
+
+namespace wm::policy::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr SmId kSm{0};
+constexpr KernelId kQos{0};
+constexpr KernelId kOther{1};
+
+// Figure 4: one SM, a QoS kernel with 100 instructions an epoch and another with 50. Nothing runs by itself; the test
+// spends.
+class Figure4 : public testing::Test {
+ protected:
+  void start(const std::string& scheme) {
+    gpu_.start("quota:epoch=100:first_ipc=0.5:history=off:scheme=" + scheme);
+    gpu_.arrive_together({{.name = "q", .goal = 1}, {.name = "o"}});
+  }
+  [[nodiscard]] std::int64_t left(KernelId k) const { return gpu_.slots(kSm)[k.index].quota; }
+  void end_epoch() {
+    gpu_.pass({100});
+    gpu_.end_epoch();
+  }
+  FakeMachine gpu_{{.sms = 1}};
+};
+
+TEST_F(Figure4, NaiveRefillsOnlyTheOtherKernelAndDiscardsTheRest) {
+  start("naive");
+  EXPECT_EQ(left(kQos), 100);
+  EXPECT_EQ(left(kOther), 50);
+  gpu_.spend(kSm, kOther, 53);  // the last warp took it below 0
+  EXPECT_EQ(left(kOther), -3);
+  gpu_.spend(kSm, kQos, 100);
+  EXPECT_EQ(left(kQos), 0);
+  EXPECT_EQ(left(kOther), 47);  // "C_K1 <- 47"
+  gpu_.spend(kSm, kOther, 20);
+  end_epoch();
+  EXPECT_EQ(left(kQos), 100);
+  EXPECT_EQ(left(kOther), 73);  // its rate of the last epoch, and not the 27 it had left
+}
+
+TEST_F(Figure4, NaiveLosesWhatTheQosKernelDidNotUse) {
+  start("naive");
+  gpu_.spend(kSm, kQos, 70);
+  end_epoch();
+  EXPECT_EQ(left(kQos), 100);
+}
+
+TEST_F(Figure4, ElasticBeginsTheNextEpochForBoth) {
+  start("elastic");
+  gpu_.spend(kSm, kQos, 100);
+  EXPECT_EQ(left(kQos), 0) << "the other kernel has not spent its quota yet";
+  gpu_.spend(kSm, kOther, 53);
+  EXPECT_EQ(left(kQos), 100);
+  EXPECT_EQ(left(kOther), 47);
+}
+
+TEST_F(Figure4, RolloverKeepsTheQosKernelsRest) {
+  start("rollover");
+  gpu_.spend(kSm, kQos, 70);
+  gpu_.spend(kSm, kOther, 20);
+  end_epoch();
+  EXPECT_EQ(left(kQos), 130);
+  EXPECT_EQ(left(kOther), 35);  // 0.5 x (0.7 / 1): held back, and its 30 are gone
+}
+
+TEST_F(Figure4, RolloverTimeLetsTheOtherWaitForTheQosKernel) {
+  start("rollover_time");
+  EXPECT_EQ(left(kOther), 0);
+  gpu_.spend(kSm, kQos, 100);
+  EXPECT_EQ(left(kOther), 50);
+}
+
+TEST(Quota, HistoryRaisesTheQuotaByWhatWasMissed) {
+  FakeMachine gpu({.sms = 1});
+  gpu.start("quota:scheme=history:epoch=100:first_ipc=0.5");
+  gpu.arrive_together({{.name = "q", .goal = 1}, {.name = "o"}});
+  gpu.spend(kSm, kQos, 80);
+  gpu.pass({100});
+  gpu.end_epoch();
+  EXPECT_EQ(gpu.slots(kSm)[0].quota, 125);  // alpha = 1 / 0.8
+}
+
+// Section 3.5: the artificial goal follows the QoS kernels, each compared with what it was allotted.
+TEST(Quota, ArtificialGoalsMultiplyTheHeadroomOfAllQosKernels) {
+  FakeMachine gpu({.sms = 1});
+  gpu.start("quota:scheme=naive:epoch=1000:first_ipc=1");
+  gpu.arrive_together({{.name = "p", .goal = 1}, {.name = "q", .goal = 2}, {.name = "o"}});
+  gpu.spend(kSm, {0}, 500);   // half of what it should
+  gpu.spend(kSm, {1}, 1600);  // 0.8
+  gpu.spend(kSm, {2}, 10'000);
+  gpu.pass({1000});
+  gpu.end_epoch();
+  EXPECT_EQ(gpu.slots(kSm)[2].quota, 4000);  // 10 x 0.5 x 0.8 for 1000 cycles
+}
+
+TEST(Quota, LocalQuotasFollowResidentBlocks) {
+  FakeMachine gpu({.sms = 4});
+  gpu.start("quota:epoch=10000");
+  gpu.arrive_together({{.name = "q", .blocks = 6, .block_instructions = 1'000'000, .goal = 12}, {.name = "o"}});
+  gpu.end_epoch();  // 2, 2, 1 and 1 blocks are there, and the 30,000 they were given first
+  EXPECT_THAT(gpu.recorder().actions(), HasSubstr("quota sm 0-1 k0 = 70000\n0 quota sm 2-3 k0 = 50000\n"));
+}
+
+TEST(Quota, SymmetricBlocks) {
+  // The paper's example: a QoS kernel on 16 SMs, two others on 8 each; equal threads on every SM.
+  FakeMachine gpu({.sms = 16});
+  gpu.start("quota");
+  gpu.arrive_together({{.name = "q", .block = {256, 16, 0}, .goal = 10}, {.name = "o"}, {.name = "p"}});
+  EXPECT_EQ(gpu.caps({0}), "4444444444444444");
+  EXPECT_EQ(gpu.caps({1}), "8888888800000000");
+  EXPECT_EQ(gpu.caps({2}), "0000000088888888");
+}
+
+TEST(Quota, Decisions) {
+  FakeMachine gpu({.sms = 2, .sm_ipc = 100});
+  const auto q = FakeKernel{.name = "q", .blocks = 100'000, .block_instructions = 2000, .ipc = {80}, .goal = 120};
+  const auto o = FakeKernel{.name = "o", .blocks = 100'000, .block_instructions = 2000, .ipc = {80}};
+  drive(gpu, "quota:first_ipc=40", {arrive_together({q, o}), run(10'000)});
+  EXPECT_EQ(gpu.recorder().everything(),
+            "0 > started\n"
+            "0 epoch 10000\n"
+            "0 > k0 arrived\n"
+            "0 > k1 arrived\n"
+            "0 cap sm 0-1 k0 at 8\n"
+            "0 cap sm 0-1 k1 at 8\n"
+            "0 epoch 10000\n"
+            "0 quota sm 0-1 k0 = 600000\n"
+            "0 quota sm 0-1 k1 = 200000\n"
+            "4000 > quota of k1 spent on sm 0\n"
+            "4000 > quota of k1 spent on sm 1\n"
+            "9000 > quota of k0 spent on sm 0\n"
+            "9000 quota sm 0 k1 += 200000\n"
+            "9000 > quota of k0 spent on sm 1\n"
+            "9000 quota sm 1 k1 += 200000\n"
+            "10000 > epoch\n"
+            "10000 quota sm 0-1 k0 = 600000\n"    // the goal was met, nothing rolls over
+            "10000 quota sm 0-1 k1 = 280000\n");  // what the other did, times 1
+}
+
+// A service on SMs that are too slow for both: the goal is met exactly, the other gets what is left.
+TEST(Quota, RolloverMeetsTheGoalAndNoMore) {
+  FakeMachine gpu({.sms = 2, .sm_ipc = 100});
+  const auto q =
+      FakeKernel{.name = "q", .blocks = 3000, .block_instructions = 2000, .ipc = {80}, .goal = 120, .launches = 0};
+  const auto o = FakeKernel{.name = "o", .blocks = 3000, .block_instructions = 2000, .ipc = {80}, .launches = 0};
+  drive(gpu, "quota", {arrive_together({q, o}), run(1'000'000)});
+  EXPECT_GE(gpu.ipc({0}), 119.5);
+  EXPECT_LE(gpu.ipc({0}), 124);
+  EXPECT_GT(gpu.ipc({1}), 60);
+}
+
+// A kernel whose speed goes up and down: naive caps the good epochs and never makes good the bad ones (section 3.4.2).
+TEST(Quota, FluctuationDefeatsNaiveAndNotRollover) {
+  for (const bool rollover : {false, true}) {
+    FakeMachine gpu({.sms = 2});
+    const auto q = FakeKernel{.name = "q", .blocks = 100'000, .block_instructions = 4000, .ipc = {80}, .goal = 100};
+    drive(gpu, rollover ? "quota" : "quota:scheme=naive", {arrive_together({q, {.name = "o", .launches = 0}})});
+    for (int i = 0; i < 20; ++i) {
+      gpu.become({0}, {i % 2 == 0 ? 35.0 : 80.0});
+      gpu.run({10'000});
+    }
+    EXPECT_EQ(gpu.ipc({0}) >= 99, rollover) << gpu.ipc({0});
+  }
+}
+
+TEST(Quota, WithoutAnyGoalThereAreNoQuotas) {
+  FakeMachine gpu({.sms = 2});
+  drive(gpu, "quota", {arrive_together({{.name = "a"}, {.name = "b"}}), run(30'000)});
+  EXPECT_THAT(gpu.recorder().actions(), Not(HasSubstr("quota")));
+}
+
+// Section 3.6: who gives a block to a QoS kernel that is behind and uses all its warps.
+class Adjustment : public testing::Test {
+ protected:
+  // Both kernels fill the SM: 8 blocks of 128 threads each.
+  void start(FakeKernel q, FakeKernel o) {
+    q.blocks = o.blocks = 100'000;
+    q.block_instructions = o.block_instructions = 1'000'000;
+    gpu_.start("quota:epoch=1000");
+    gpu_.arrive_together({q, o});
+    gpu_.run({1'000});
+  }
+  FakeMachine gpu_{{.sms = 1}};
+};
+
+TEST_F(Adjustment, AKernelWithoutAGoalIsAVictim) {
+  start({.name = "q", .ipc = {10}, .goal = 20}, {.name = "o"});
+  EXPECT_THAT(gpu_.recorder().actions(), HasSubstr("1000 cap sm 0 k1 at 7\n"
+                                                   "1000 preempt sm 0 k1, 1 blocks\n"
+                                                   "1000 cap sm 0 k0 at 9\n"));
+  gpu_.run({1'000});
+  EXPECT_EQ(gpu_.resident(kSm, kQos), 9U);
+  EXPECT_EQ(gpu_.resident(kSm, kOther), 7U);
+}
+
+TEST_F(Adjustment, IdleWarpsMeanEnoughBlocks) {
+  start({.name = "q", .ipc = {10}, .goal = 20, .idle_warps = 8}, {.name = "o"});  // two blocks of four warps
+  EXPECT_THAT(gpu_.recorder().actions(), Not(HasSubstr("preempt")));
+}
+
+TEST_F(Adjustment, AGoalThatIsMetNeedsNoMore) {
+  start({.name = "q", .ipc = {30}, .goal = 20}, {.name = "o"});
+  EXPECT_THAT(gpu_.recorder().actions(), Not(HasSubstr("preempt")));
+}
+
+TEST_F(Adjustment, AnotherQosKernelGivesIdleBlocks) {
+  start({.name = "q", .ipc = {10}, .goal = 20}, {.name = "o", .ipc = {30}, .goal = 29.9, .idle_warps = 8});
+  EXPECT_THAT(gpu_.recorder().actions(), HasSubstr("1000 preempt sm 0 k1, 1 blocks\n"));
+}
+
+TEST_F(Adjustment, AnotherQosKernelGivesFromItsMargin) {
+  // 1 - 1/8 of its rate is still above its goal; its quota lets it run ahead in the first epoch.
+  start({.name = "q", .ipc = {10}, .goal = 20}, {.name = "o", .ipc = {30}, .goal = 29.9});
+  EXPECT_THAT(gpu_.recorder().actions(), Not(HasSubstr("preempt")));
+}
+
+TEST_F(Adjustment, TheLastBlockOfAKernelWithoutAGoalStays) {
+  start({.name = "q", .ipc = {10}, .goal = 20}, {.name = "o"});
+  gpu_.run({40'000});
+  EXPECT_EQ(gpu_.resident(kSm, kQos), 15U);
+  EXPECT_EQ(gpu_.resident(kSm, kOther), 1U);
+}
+
+TEST_F(Adjustment, CanBeSwitchedOff) {
+  gpu_.start("quota:epoch=1000:adjust=off");
+  gpu_.arrive_together({{.name = "q", .blocks = 1000, .ipc = {10}, .goal = 20}, {.name = "o"}});
+  gpu_.run({10'000});
+  EXPECT_EQ(gpu_.caps(kQos), "8");
+}
+
+}  // namespace
+}  // namespace wm::policy::test

@@ -1,0 +1,137 @@
+// Warped-Slicer and its oracle.
+#include <gmock/gmock.h>
+
+#include "policy/fake_machine.h"
+
+namespace wm::policy::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const gpu::SmLimits kTable1 = {.total = {.threads = 1536, .registers = 32768, .shared_bytes = 49152, .blocks = 8}};
+
+// The two kernels of figure 3: one saturates, one thrashes the L1.
+FakeKernel img() {
+  return {.name = "i", .blocks = 1'000'000, .block = {64, 27, 0}, .ipc = {20, 40, 55, 70, 90, 95, 100, 100}};
+}
+FakeKernel nn() {
+  return {.name = "n", .blocks = 1'000'000, .block = {192, 20, 0}, .ipc = {40, 70, 90, 100, 95, 90, 80, 70}};
+}
+
+TEST(WarpedSlicer, DecisionsForFigure3b) {
+  FakeMachine gpu({.sms = 16, .limits = kTable1});
+  drive(gpu, "warped_slicer", {arrive_together({img(), nn()}), run(25'000)});
+  EXPECT_EQ(gpu.caps({0}), "5555555555555555");
+  EXPECT_EQ(gpu.caps({1}), "3333333333333333");
+  const std::string log = gpu.recorder().everything();
+  // Figure 4: 1 to 8 blocks of each, alone on eight SMs each.
+  EXPECT_THAT(log, HasSubstr("0 cap sm 0 k0 at 1\n0 cap sm 0 k1 at 0\n0 cap sm 1 k0 at 2\n0 cap sm 1 k1 at 0\n"));
+  EXPECT_THAT(log, HasSubstr("0 cap sm 15 k0 at 0\n0 cap sm 15 k1 at 8\n"));
+  EXPECT_THAT(log, HasSubstr("0 wake at 20000 as 1\n"
+                             "20000 > wake 1\n"
+                             "20000 epoch 5000\n"
+                             "25000 > epoch\n"));
+}
+
+TEST(WarpedSlicer, FewerSmsThanBlockCountsMeansRoundsThatAddBlocks) {
+  FakeMachine gpu({.sms = 4, .limits = kTable1});
+  drive(gpu, "warped_slicer", {arrive_together({img(), nn()}), run(21'000)});
+  EXPECT_EQ(gpu.caps({0}), "1200");
+  gpu.run({5'000});
+  EXPECT_EQ(gpu.caps({0}), "3400");
+  gpu.run({15'000});  // samples of 1-2, 3-4, 5-6 and 7-8 blocks
+  EXPECT_EQ(gpu.caps({0}), "5555");
+  EXPECT_EQ(gpu.caps({1}), "3333");
+}
+
+TEST(WarpedSlicer, FallsBackToSpatialWhereAKernelWouldLoseTooMuch) {
+  // Blocks so large that two and one are all that fit: the first would run at a quarter of its best.
+  FakeKernel big = img();
+  big.block = {512, 16, 0};
+  big.ipc = {20, 50, 100};
+  FakeKernel other = nn();
+  other.block = {1024, 16, 0};
+  other.ipc = {50};
+  FakeMachine gpu({.sms = 8, .limits = kTable1});
+  drive(gpu, "warped_slicer", {arrive_together({big, other}), run(40'000)});
+  EXPECT_EQ(gpu.caps({0}), "****0000");
+  EXPECT_EQ(gpu.caps({1}), "0000****");
+  FakeMachine tolerant({.sms = 8, .limits = kTable1});
+  drive(tolerant, "warped_slicer:loss=1.7", {arrive_together({big, other}), run(40'000)});
+  EXPECT_EQ(tolerant.caps({0}), "11111111");
+}
+
+TEST(WarpedSlicer, AThirdKernelStartsANewMeasurementAndADepartureNone) {
+  FakeMachine gpu({.sms = 16, .limits = kTable1});
+  drive(gpu, "warped_slicer", {arrive_together({img(), nn()}), run(30'000)});
+  gpu.arrive({.name = "t", .blocks = 1'000'000, .block = {64, 16, 0}, .ipc = {30, 60}});
+  EXPECT_EQ(gpu.caps({2}), "0000000000012345");
+  gpu.run({60'000});
+  const std::string three = gpu.caps({0});
+  EXPECT_EQ(three, std::string(16, three[0]));
+  gpu.finish({2});
+  EXPECT_EQ(gpu.caps({0}), "5555555555555555");  // at once, from the curves it knows
+  EXPECT_EQ(gpu.caps({1}), "3333333333333333");
+}
+
+TEST(WarpedSlicer, ALaunchOfAKnownKernelIsNotMeasuredAgain) {
+  FakeKernel again = img();
+  again.blocks = 400;
+  again.block_instructions = 2'000;
+  again.launches = 0;
+  FakeMachine gpu({.sms = 16, .limits = kTable1});
+  drive(gpu, "warped_slicer", {arrive_together({again, nn()}), run(100'000)});
+  EXPECT_GT(gpu.find({0})->launch, 2U);
+  EXPECT_EQ(gpu.caps({0}), "5555555555555555");
+  EXPECT_THAT(gpu.recorder().actions(), Not(HasSubstr("as 2")));  // one plan only
+}
+
+TEST(WarpedSlicer, ASustainedChangeOfRateStartsANewMeasurement) {
+  FakeMachine gpu({.sms = 16, .limits = kTable1});
+  drive(gpu, "warped_slicer", {arrive_together({img(), nn()}), run(60'000)});
+  gpu.become({0}, {5, 10, 15, 20, 25, 30, 35, 40});
+  gpu.run({5'000});
+  EXPECT_EQ(gpu.caps({0}), "5555555555555555") << "one strange sample is not yet a phase";
+  gpu.run({10'000});
+  EXPECT_EQ(gpu.caps({0}), "1234567800000000");
+  gpu.run({40'000});
+  EXPECT_EQ(gpu.caps({0}), "6666666666666666");  // it rises to its last block now
+  EXPECT_EQ(gpu.caps({1}), "2222222222222222");
+}
+
+TEST(WarpedSlicer, BandwidthScalingUsesMemoryStalls) {
+  // Flat when sampled together, since the SMs with more blocks took the bandwidth; with stalls in sight it is seen to
+  // rise.
+  FakeKernel memory = img();
+  memory.ipc = {50, 50, 50, 50, 50, 50, 50, 50};
+  FakeMachine blind({.sms = 16, .limits = kTable1});
+  drive(blind, "warped_slicer", {arrive_together({memory, nn()}), run(25'000)});
+  EXPECT_EQ(blind.caps({0}), "1111111111111111");
+  memory.memory_stalls = 0.9;
+  FakeMachine seeing({.sms = 16, .limits = kTable1});
+  drive(seeing, "warped_slicer", {arrive_together({memory, nn()}), run(25'000)});
+  EXPECT_EQ(seeing.caps({0}), "6666666666666666");
+}
+
+TEST(Oracle, KeepsTheBestCombinationItTried) {
+  FakeKernel a = img();
+  FakeKernel b = nn();
+  a.block_instructions = b.block_instructions = 10'000;
+  FakeMachine gpu({.sms = 2, .limits = kTable1});
+  drive(gpu, "oracle:objective=ipc", {arrive_together({a, b}), run(500'000)});
+  // 5 and 3 give 90 + 90, 4 and 4 give 70 + 100, 6 and 2 give 95 + 70.
+  EXPECT_EQ(gpu.caps({0}), "55");
+  EXPECT_EQ(gpu.caps({1}), "33");
+}
+
+TEST(Oracle, RunsOneCombinationWhereToldTo) {
+  FakeMachine gpu({.sms = 2, .limits = kTable1});
+  drive(gpu, "oracle:blocks=6/2", {arrive_together({img(), nn()}), run(50'000)});
+  EXPECT_EQ(gpu.recorder().actions(),
+            "0 cap sm 0-1 k0 at 6\n"
+            "0 cap sm 0-1 k1 at 2\n");
+}
+
+}  // namespace
+}  // namespace wm::policy::test

@@ -1,0 +1,158 @@
+// QoS by whole SMs: Spart, SMQoS and its two relatives.
+#include <algorithm>
+#include <gmock/gmock.h>
+
+#include "policy/fake_machine.h"
+
+namespace wm::policy::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// 25 instructions a cycle on each SM.
+FakeKernel service(double goal) {
+  return {.name = "s", .blocks = 2'000'000, .block_instructions = 2000, .ipc = {25}, .goal = goal, .alone = 200};
+}
+// Gains from every SM.
+FakeKernel compute(const char* name = "c") {
+  return {.name = name, .blocks = 2'000'000, .block_instructions = 2000, .ipc = {50}};
+}
+// Gains from no more than two.
+FakeKernel memory() {
+  FakeKernel k = compute("m");
+  k.most_ipc = 100;
+  return k;
+}
+
+TEST(Spart, Decisions) {
+  FakeMachine gpu({.sms = 8});
+  drive(gpu, "spart", {arrive_together({service(150), compute()}), run(80'000)});
+  EXPECT_EQ(gpu.recorder().actions(),
+            "0 epoch 10000\n"
+            "0 give sm 0-3 to k0, drain\n"
+            "0 give sm 4-7 to k1, drain\n"
+            "0 epoch 10000\n"
+            "10000 give sm 4-5 to k0, drain\n"  // 4 SMs made 100: the model says 6
+            "10000 epoch 10000\n"
+            "20000 give sm 6 to k0, drain\n"  // on the whole it is still behind
+            "20000 epoch 10000\n"
+            "50000 give sm 0 to k1, drain\n"  // made good
+            "50000 epoch 10000\n");
+}
+
+TEST(Spart, MeetsTheGoal) {
+  FakeMachine gpu({.sms = 8});
+  drive(gpu, "spart", {arrive_together({service(130), compute()}), run(1'000'000)});
+  EXPECT_GE(gpu.ipc({0}), 130);
+  EXPECT_GT(gpu.ipc({1}), 50);
+}
+
+TEST(Spart, KernelsWithoutAGoalKeepAnSmEach) {
+  FakeMachine gpu({.sms = 8});
+  drive(gpu, "spart", {arrive_together({service(500), compute("c"), compute("d")}), run(200'000)});
+  EXPECT_EQ(gpu.owned({1}), 1U);
+  EXPECT_EQ(gpu.owned({2}), 1U);
+}
+
+TEST(SmQos, Decisions) {
+  FakeMachine gpu({.sms = 8});
+  drive(gpu, "smqos", {arrive_together({service(120), memory()}), run(95'000)});
+  EXPECT_EQ(
+      gpu.recorder().actions(),
+      "0 give sm 0-3 to k0, drain\n"
+      "0 give sm 4-7 to k1, drain\n"
+      "0 epoch 10000\n"
+      "10000 give sm 4 to k0, drain\n"  // behind: one SM at a time; the batch task loses nothing by it (opt_k 3) …
+      "20000 give sm 5 to k0, drain\n"  // … nor by the next (opt_k 2), so upper_k is true
+      "70000 gate sm 6\n"               // ahead: the SM it gives up is not wanted, and lower_k is tried with one less
+      "70000 gate sm 0\n"
+      "80000 give sm 1 to k1, drain\n"    // that was too few: lower_k is true, opt_k stays 2
+      "90000 give sm 0 to k0, drain\n");  // behind again: an idle SM first
+}
+
+TEST(SmQos, SettlesJustAboveItsGoal) {
+  for (const FakeKernel& batch : {compute(), memory()}) {
+    FakeMachine gpu({.sms = 8});
+    drive(gpu, "smqos", {arrive_together({service(110), batch}), run(2'000'000)});
+    EXPECT_GE(gpu.ipc({0}), 110);
+    EXPECT_LE(gpu.ipc({0}), 114);
+  }
+}
+
+TEST(SmQos, GatesSmsThatAMemoryBoundTaskDoesNotGainFrom) {
+  FakeMachine gpu({.sms = 8});
+  drive(gpu, "smqos", {arrive_together({service(60), memory()})});
+  double off = 0;
+  gpu.after_each_step([&off](const FakeMachine& m) {
+    off +=
+        static_cast<double>(std::count_if(m.sms().begin(), m.sms().end(), [](const Sm& sm) { return !powered(sm); }));
+  });
+  gpu.run({1'000'000});
+  EXPECT_GT(off / 10'000, 2);  // of 8, over 10,000 steps
+  EXPECT_GE(gpu.ipc({0}), 60);
+  EXPECT_GT(gpu.ipc({1}), 95);  // which costs the batch task nothing
+}
+
+TEST(SmQos, AComputeBoundTaskGetsEverySm) {
+  FakeMachine gpu({.sms = 8});
+  drive(gpu, "smqos", {arrive_together({service(60), compute()}), run(1'000'000)});
+  EXPECT_THAT(gpu.recorder().actions(), Not(HasSubstr("gate")));
+}
+
+TEST(SmQos, WithoutPowerGatingSmsGoToTheBatchTask) {
+  FakeMachine gpu({.sms = 8, .cans = Cans::all().without({Can::gate_power})});
+  drive(gpu, "smqos", {arrive_together({service(60), memory()}), run(500'000)});
+  EXPECT_EQ(gpu.owned({0}) + gpu.owned({1}), 8U);
+}
+
+TEST(SmQos, SeveralBatchTasksShareWhatIsLeft) {
+  FakeMachine gpu({.sms = 9});
+  drive(gpu, "smqos", {arrive_together({service(25), compute("c"), compute("d")}), run(500'000)});
+  EXPECT_GE(gpu.ipc({0}), 25);
+  EXPECT_LE(std::max(gpu.owned({1}), gpu.owned({2})) - std::min(gpu.owned({1}), gpu.owned({2})), 1U);
+}
+
+TEST(StaticSmQos, Decisions) {
+  FakeMachine gpu({.sms = 24});
+  drive(gpu, "static_smqos", {arrive_together({service(190), compute("c")})});  // 95% of 24 is 22.8
+  EXPECT_EQ(gpu.owners(), "sssssssssssssssssssssssc");
+  EXPECT_EQ(gpu.recorder().actions(),
+            "0 give sm 0-22 to k0, drain\n"
+            "0 give sm 23 to k1, drain\n");
+}
+
+TEST(StaticSmQos, TheRestIsDividedAndNobodyIsLeftOut) {
+  FakeMachine gpu({.sms = 8});
+  drive(gpu, "static_smqos", {arrive_together({service(200), compute("c"), compute("d")})});
+  EXPECT_EQ(gpu.owners(), "sssssscd");
+}
+
+TEST(SmQosOffline, FindsTheFewestSmsThatMeetTheGoal) {
+  FakeMachine gpu({.sms = 8});
+  drive(gpu, "smqos_offline", {arrive_together({service(110), compute()}), run(400'000)});
+  EXPECT_EQ(gpu.owners(), "sssssccc");  // 5 x 25
+}
+
+TEST(SmQosOffline, Decisions) {
+  FakeMachine gpu({.sms = 3});
+  drive(gpu, "smqos_offline", {arrive_together({service(20), compute()}), run(45'000)});
+  EXPECT_EQ(gpu.recorder().actions(),
+            "0 give sm 0 to k0, drain\n"
+            "0 give sm 1-2 to k1, drain\n"
+            "0 wake at 10000 as 2\n"
+            "10000 epoch 10000\n"
+            "20000 give sm 1 to k0, drain\n"
+            "20000 wake at 30000 as 3\n"
+            "30000 epoch 10000\n"
+            "40000 give sm 1 to k1, drain\n");
+}
+
+TEST(SmQosOffline, RunsWithANumberWhereToldTo) {
+  FakeMachine gpu({.sms = 8});
+  drive(gpu, "smqos_offline:sms=3", {arrive_together({service(110), compute()}), run(100'000)});
+  EXPECT_EQ(gpu.owners(), "sssccccc");
+}
+
+}  // namespace
+}  // namespace wm::policy::test
