@@ -46,6 +46,7 @@ class BodyParser {
   Guard guard();
   void mnemonic(Instruction& instruction);
   void choose_form(Instruction& instruction);
+  void put_name_in_order(Instruction& instruction);
   [[noreturn]] void fail_name(const Instruction& instruction) const;
   [[nodiscard]] std::string mnemonic_text(const Instruction& instruction) const;
 

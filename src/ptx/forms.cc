@@ -213,6 +213,27 @@ NameMatch match_name(const Form& form, std::span<const NamePart> parts) {
   return match;
 }
 
+std::vector<std::size_t> match_in_any_order(const Form& form, std::span<const NamePart> parts) {
+  constexpr std::size_t kFree = SIZE_MAX;
+  std::vector<std::size_t> part_at(form.name.size(), kFree);
+  std::size_t last_type = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    std::size_t place = parts[i].is_type() ? last_type : 0;
+    while (place < form.name.size() && (part_at[place] != kFree || !form.name[place].allowed.test(parts[i].index()))) {
+      ++place;
+    }
+    if (place == form.name.size()) return {};
+    part_at[place] = i;
+    if (parts[i].is_type()) last_type = place + 1;
+  }
+  std::vector<std::size_t> order;
+  for (std::size_t place = 0; place < form.name.size(); ++place) {
+    if (part_at[place] != kFree) order.push_back(part_at[place]);
+    if (part_at[place] == kFree && !form.name[place].optional) return {};
+  }
+  return order;
+}
+
 std::string list_parts(const NameParts& parts) {
   std::string text;
   std::size_t left = parts.count();

@@ -94,6 +94,10 @@ struct NameMatch {
 };
 NameMatch match_name(const Form& form, std::span<const NamePart> parts);
 
+// The order in which `parts` fit the form's name when suffixes may stand anywhere; empty where they do not fit. Types
+// keep their order among themselves.
+std::vector<std::size_t> match_in_any_order(const Form& form, std::span<const NamePart> parts);
+
 // ".rn, .rz or .rm", in the order of the tables.
 std::string list_parts(const NameParts& parts);
 

@@ -143,7 +143,31 @@ void BodyParser::fail_name(const Instruction& instruction) const {
   tokens_.fail(instruction.position, fmt::format("'{}' is incomplete, expected {}", mnemonic_text(instruction), list));
 }
 
+// ptxas takes the parts of a name in any order and headers use that (atom.add.release.gpu.u32); the IR keeps the ISA's.
+void BodyParser::put_name_in_order(Instruction& instruction) {
+  const auto all = forms(instruction.opcode);
+  const auto fits = [&](const Form& form) { return match_name(form, name_parts_).complete; };
+  if (std::any_of(all.begin(), all.end(), fits)) return;
+  for (const Form& form : all) {
+    const std::vector<std::size_t> order = match_in_any_order(form, name_parts_);
+    if (order.empty()) continue;
+    std::vector<Token> parts;
+    std::vector<NamePart> name_parts;
+    for (const std::size_t i : order) {
+      parts.push_back(parts_[i]);
+      name_parts.push_back(name_parts_[i]);
+    }
+    parts_ = std::move(parts);
+    name_parts_ = std::move(name_parts);
+    instruction.suffixes.clear();
+    for (const NamePart part : name_parts_)
+      if (!part.is_type()) instruction.suffixes.push_back(part.suffix());
+    return;
+  }
+}
+
 void BodyParser::choose_form(Instruction& instruction) {
+  put_name_in_order(instruction);
   const OperandCheck check{function_, instruction};
   bool named = false;
   std::size_t farthest = 0;

@@ -61,7 +61,7 @@ struct Variable {
   std::uint32_t vector = 1;           // .v2, .v4
   std::uint32_t align = 1;            // in bytes; the type's own where none was written
   std::vector<std::uint64_t> shape;   // {} scalar; {n} one dimension; {0} an array of unknown length (extern shared)
-  std::vector<std::uint8_t> initial;  // empty: zero
+  std::vector<std::uint8_t> initial;  // from the first byte; what it leaves out is zero
   std::vector<Relocation> relocations;
   Linkage linkage = Linkage::internal;
   // Of a kernel parameter declared `.ptr`: the space it points into, and the alignment promised.
@@ -122,7 +122,9 @@ struct Instruction {
   std::vector<Suffix> suffixes;
   std::vector<Type> types;
   Guard guard;
-  // Destinations first, as written. `ld` and friends: {destination, address}; `st`: {address, source}.
+  // Destinations first, as written. `ld` and friends: {destination, address}; `st`: {address, source}. A call always
+  // has {arguments: its results, target, arguments}, the lists perhaps empty, and a fourth when it is indirect: the
+  // prototype or the call targets. A floating-point immediate has the width the instruction works in.
   std::vector<Operand> operands;
   SourceLine source;
   Position position;
@@ -185,7 +187,7 @@ struct Function {
   std::vector<Variable> results;
   std::vector<Variable> parameters;
   std::vector<Directive> directives;
-  std::vector<Register> registers;
+  std::vector<Register> registers;  // those the body uses, in the order it first names them; register parameters before
   std::vector<Variable> variables;  // local, shared, and the .param of calls
   std::vector<Label> labels;
   std::vector<BranchTable> branch_tables;
@@ -204,7 +206,7 @@ struct Module {
   std::uint32_t address_size = 64;
   std::vector<std::string> files;   // by .file index; [0] unused
   std::vector<Variable> variables;  // global, constant, module-scope shared
-  std::vector<Function> functions;
+  std::vector<Function> functions;  // device functions before kernels
   friend bool operator==(const Module&, const Module&) = default;
 
   [[nodiscard]] const Function* entry(const std::string& name) const;

@@ -67,8 +67,11 @@ void ModuleParser::version() {
 
 void ModuleParser::target() {
   do {
-    module_.targets.emplace_back(tokens_.expect_identifier("a target such as sm_90").text);
+    const Token word = tokens_.expect_identifier("a target such as sm_90");
+    // The sections that `debug` promises are not kept, so neither is the promise.
+    if (word.text != "debug") module_.targets.emplace_back(word.text);
   } while (tokens_.accept(','));
+  if (module_.targets.empty()) tokens_.fail_expected("a target such as sm_90");
 }
 
 void ModuleParser::item() {
@@ -92,6 +95,8 @@ void ModuleParser::file() {
   const Position at = tokens_.current().position;
   const std::uint64_t index = tokens_.expect_integer("the file's number", kMostFiles);
   std::string path = tokens_.expect_string("the file's name");
+  // Folder and name may be written apart.
+  if (tokens_.current().kind == TokenKind::string) path += "/" + tokens_.expect_string("the file's name");
   if (index == 0) tokens_.fail(at, "files are numbered from 1");
   if (module_.files.size() <= index) module_.files.resize(index + 1);
   module_.files[index] = std::move(path);

@@ -37,7 +37,10 @@ class Values {
     std::vector<std::uint64_t> rows;
     if (variable_.vector != 1) rows.push_back(row);
     for (std::size_t i = variable_.shape.size(); i > 1; --i) rows.push_back(row *= variable_.shape[i - 1]);
-    if (variable_.shape.empty()) rows.pop_back();
+    if (variable_.shape.empty()) {
+      rows.pop_back();
+      count_ = variable_.vector;
+    }
     return braces(rows, rows.size(), count_);
   }
 
@@ -45,7 +48,9 @@ class Values {
   // Up to `limit` elements in braces; inner braces for each row below.
   std::string braces(const std::vector<std::uint64_t>& rows, std::size_t level, std::uint64_t limit) {
     std::string text = "{";
-    for (std::uint64_t done = 0; done < limit && at_ < count_;) {
+    // Rows may be cut short, vectors may not.
+    const bool whole = level == 0 && variable_.vector != 1;
+    for (std::uint64_t done = 0; done < limit && (whole || at_ < count_);) {
       if (done != 0) text += ", ";
       if (level == 0) {
         text += next();

@@ -1,0 +1,65 @@
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+extern "C" __global__ void half_math(const half* a, const half2* b, half* o, half2* p, float* f, __nv_bfloat16* bo,
+                                     __nv_bfloat162* bp, double* d, int* in) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  half x = a[i];
+  half2 y = b[i];
+  half r = __hfma(x, x, __hadd(x, __hmul(x, x)));
+  r = __hfma_sat(r, x, x);
+  r = __hadd_sat(r, x);
+  r = hsqrt(r);
+  r = hexp2(r);
+  r = htanh(r);
+  r = __hmax(r, x);
+  r = __hmin_nan(r, x);
+  r = __hdiv(r, x);
+  r = hrsqrt(r);
+  r = __habs(__hneg(r));
+  r = hfloor(r);
+  r = hceil(hrint(r));
+  r = htrunc(r);
+  if (__hlt(r, x) || __hisnan(r) || __hgeu(r, x)) r = x;
+  half2 q = __hfma2(y, y, y);
+  q = __hadd2(q, y);
+  q = __hmul2(q, __float2half2_rn(2.5f));
+  q = __hmax2(q, y);
+  q = h2exp2(q);
+  q = __hneg2(q);
+  q = __habs2(q);
+  q = __lows2half2(q, y);
+  if (__hbgt2(q, y)) q = y;
+  q = __hgt2(q, y);
+  q = __hfma2_relu(q, y, y);
+  o[i] = r;
+  p[i] = q;
+  f[i] = __half2float(r) + __low2float(q) + __high2float(q);
+  o[i + 1] = __float2half_rn(f[i + 1]);
+  o[i + 2] = __float2half_rz(f[i + 2]);
+  o[i + 3] = __float2half_rd(f[i + 3]);
+  o[i + 4] = __float2half_ru(f[i + 4]);
+  o[i + 5] = __double2half(d[i]);
+  o[i + 6] = __int2half_rn(in[i]);
+  o[i + 7] = __ull2half_rz(in[i + 1]);
+  in[i] = __half2int_rz(r);
+  in[i + 1] = __half2short_rd(r);
+  d[i] = (double)__half2float(r);
+  in[i + 2] = __half2uint_ru(r);
+  __nv_bfloat16 bx = bo[i];
+  bx = __hfma(bx, bx, bx);
+  bx = __hmax(bx, bo[i + 1]);
+  bx = __hadd(bx, __float2bfloat16(f[i]));
+  bx = __habs(bx);
+  bo[i] = bx;
+  in[i + 5] = __bfloat162int_rz(bx);
+  bo[i + 3] = __int2bfloat16_rn(in[i + 3]);
+  bp[i] = __hfma2(bp[i], bp[i], __floats2bfloat162_rn(f[i], f[i + 1]));
+  f[i + 2] = __bfloat162float(bx);
+  bp[i + 1] = __hmax2(bp[i], bp[i + 2]);
+  p[i + 1] = __floats2half2_rn(f[i], f[i + 1]);
+  atomicAdd(&p[i + 2], q);
+  atomicAdd(&o[i + 4], r);
+  atomicAdd(&bo[i + 4], bx);
+  atomicAdd(&bp[i + 4], bp[i]);
+  if (__hlt(bx, bo[7])) bo[8] = bx;
+}
