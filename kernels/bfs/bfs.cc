@@ -59,7 +59,7 @@ std::vector<std::uint32_t> search(const Graph& g) {
 }
 
 Case make(Size size) {
-  const Graph g = generate(at(size, 2048U, 65536U, 1000000U));
+  const Graph g = generate(at(size, 2048U, 131072U, 1000000U));
   const std::vector<std::uint32_t> expected = search(g);
   std::uint32_t deepest = 0;
   for (const std::uint32_t l : expected)

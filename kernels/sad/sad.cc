@@ -103,7 +103,7 @@ Result<void> check(const Frames& f, const std::vector<std::byte>& got) {
 }
 
 Case make(Size size) {
-  const std::uint32_t across = at(size, 2U, 8U, 120U), down = at(size, 2U, 6U, 67U);
+  const std::uint32_t across = at(size, 2U, 8U, 120U), down = at(size, 1U, 6U, 67U);
   Frames f = generate(static_cast<int>(across), static_cast<int>(down));
   Case c;
   gpu::Application& app = c.application;

@@ -30,7 +30,7 @@ std::vector<float> multiply(const std::vector<float>& a, const std::vector<float
 }
 
 Case make(Size size) {
-  const auto m = at(size, 256U, 512U, 1024U), n = at(size, 64U, 256U, 1056U), k = at(size, 96U, 256U, 992U);
+  const auto m = at(size, 256U, 512U, 1024U), n = at(size, 64U, 256U, 1056U), k = at(size, 96U, 384U, 992U);
   Random random(0x9e33);
   auto a = uniform_floats(random, std::size_t{m} * k, -1, 1);
   auto b = uniform_floats(random, std::size_t{n} * k, -1, 1);
