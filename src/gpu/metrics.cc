@@ -97,9 +97,10 @@ std::vector<std::size_t> violations(std::span<const Goal> cases, std::span<const
   std::vector<std::size_t> counts(edges.size() + 1, 0);
   for (const Goal& g : cases) {
     if (g.met() || g.wanted <= 0) continue;
-    const double missed = 1 - g.reached / g.wanted;
-    const auto bin = std::lower_bound(edges.begin(), edges.end(), missed) - edges.begin();
-    ++counts[static_cast<std::size_t>(bin)];
+    // Compared as amounts, not as ratios: 99 of 100 misses by exactly 1%.
+    std::size_t bin = 0;
+    while (bin < edges.size() && g.wanted - g.reached > edges[bin] * g.wanted) ++bin;
+    ++counts[bin];
   }
   return counts;
 }

@@ -54,7 +54,7 @@ TEST(Metrics, OverlapIsTimeTogetherOverTimeAtAll) {
 TEST(Metrics, GoalsReachedAndHowMuchAbove) {
   const std::vector<Goal> cases = {{100, 100}, {104, 100}, {99, 100}, {80, 100}};
   EXPECT_DOUBLE_EQ(*qos_reach(cases), 0.5);
-  EXPECT_DOUBLE_EQ(*overshoot(cases), 0.02);
+  EXPECT_NEAR(*overshoot(cases), 0.02, 1e-12);
   EXPECT_FALSE(qos_reach({}).has_value());
   EXPECT_FALSE(overshoot(std::vector<Goal>{{1, 2}}).has_value());
 }
