@@ -129,10 +129,30 @@ Offences wrong_includes(const fs::path& root) {
   return offences;
 }
 
+namespace {
+
+bool begins_with_a_comment(const fs::path& file) {
+  bool comment = false;
+  each_line(file, [&](int number, const std::string& line) {
+    if (number == 1) comment = line.starts_with("// ");
+  });
+  return comment;
+}
+
+}  // namespace
+
 Offences folders_without_readme(const fs::path& root) {
   Offences offences;
   for (const char* parent : {"src", "kernels"}) {
     for (const fs::path& folder : folders_of(root, parent)) {
+      const std::string name = folder.filename().string();
+      if (fs::exists(root / folder / (name + ".cl"))) {  // a benchmark is two files that speak for themselves
+        for (const char* extension : {".cl", ".cc"}) {
+          const fs::path file = folder / (name + extension);
+          if (!begins_with_a_comment(root / file)) offences.push_back(file.string() + ": does not say what it is");
+        }
+        continue;
+      }
       int lines = 0;
       each_line(root / folder / "README.md", [&](int number, const std::string&) { lines = number; });
       if (lines == 0) offences.push_back(folder.string() + ": no README.md");

@@ -14,7 +14,7 @@ using Offences = std::vector<std::string>;
 // A room includes rooms of lower floors only; the zoo includes base and gpu only; a room must have a floor.
 Offences wrong_includes(const std::filesystem::path& root);
 
-// Every room and every benchmark folder has a README.md, of less than a page.
+// Every room has a README.md, of less than a page; a benchmark's kernels and host part begin with what they are.
 Offences folders_without_readme(const std::filesystem::path& root);
 
 // Headers guard themselves with #pragma once; no source or header has 500 lines or more.
