@@ -25,6 +25,7 @@ void Block::start(const Grid& grid, gpu::Dim3 index, Where where) {
   done_warps_ = 0;
   exited_threads_ = 0;
   turn_ = 0;
+  spins_ = 0;
   fault_.reset();
   statistics_ = {};
   statistics_.blocks = 1;

@@ -51,6 +51,9 @@ class Block {
   // What the block executed so far.
   [[nodiscard]] const LaunchStatistics& statistics() const { return statistics_; }
 
+  // Accesses that may be a wait in a loop: atomics, volatile and acquiring loads.
+  [[nodiscard]] std::uint64_t spins() const { return spins_; }
+
   // One operation of a warp that is ready.
   void step(std::uint32_t warp, Step& out);
   // Runs warps in turn until the block is done or faulted, or `budget` operations are spent; returns those executed.
@@ -85,6 +88,7 @@ class Block {
   std::uint32_t done_warps_ = 0;
   std::uint32_t exited_threads_ = 0;
   std::uint32_t turn_ = 0;  // the warp that runs next
+  std::uint64_t spins_ = 0;
   std::vector<Warp> warps_;
   std::vector<std::byte> registers_;
   std::vector<std::byte> shared_;

@@ -16,9 +16,10 @@ namespace wm::exec {
 
 namespace {
 
-// A block that has not ended after this many operations may wait for one that has not begun: blocks then run in turns,
-// up to a number that no device would have resident.
-constexpr std::uint64_t kBlockTurn = 1U << 22;
+// A block that spends its turn with accesses that waiting loops are made of may wait for a block that has not begun:
+// blocks then run in turns, up to a number that no device would have resident.
+constexpr std::uint64_t kBlockTurn = 1U << 18;
+constexpr std::uint64_t kSpinsPerTurn = kBlockTurn / 64;
 constexpr std::size_t kMostResident = 4096;
 
 Fault over_limit(const Grid& grid, std::uint64_t limit, const std::deque<std::unique_ptr<Block>>& resident) {
@@ -44,22 +45,24 @@ LaunchResult run_launch(const Grid& grid, const RunOptions& options) {
   std::vector<std::unique_ptr<Block>> spare;
   std::uint64_t next = 0;
   std::uint64_t spent = 0;
+  bool rotate = true;  // another block has its turn
   while (next < count || !resident.empty()) {
-    const bool may_begin = next < count && resident.size() < kMostResident;
-    if (may_begin) {
+    if (rotate && next < count && resident.size() < kMostResident) {
       if (spare.empty()) spare.push_back(std::make_unique<Block>());
       resident.push_front(std::move(spare.back()));
       spare.pop_back();
       resident.front()->start(grid, grid.block_index(next++));
     }
     Block& block = *resident.front();
+    const std::uint64_t spins = block.spins();
     spent += block.run(std::min(kBlockTurn, limit - spent));
+    rotate = block.done() || block.spins() - spins >= kSpinsPerTurn;
     if (block.fault()) {
       result.fault = block.fault();
     } else if (!block.done() && spent >= limit) {
       result.fault = over_limit(grid, limit, resident);
     } else if (!block.done()) {
-      std::rotate(resident.begin(), resident.begin() + 1, resident.end());
+      if (rotate) std::rotate(resident.begin(), resident.begin() + 1, resident.end());
       continue;
     }
     if (result.fault) break;

@@ -216,7 +216,9 @@ void Warp::execute(const Op& op, Mask active) {
 
 // A loop that waits for lanes of its own warp must not wait for ever: after a while the others have their turn.
 void Warp::spin(const Memory& memory) {
-  if (!memory.spins || !paths_.diverged()) return;
+  if (!memory.spins) return;
+  ++block_->spins_;
+  if (!paths_.diverged()) return;
   if (++paths_.now().spins >= kSpins) take_turns();
 }
 

@@ -1,0 +1,103 @@
+#include "exec/address_space.h"
+
+#include <gtest/gtest.h>
+
+namespace wm::exec {
+namespace {
+
+TEST(AddressSpace, FreshMemoryIsPoison) {
+  AddressSpace memory;
+  const auto a = memory.allocate(16, "a");
+  ASSERT_TRUE(a.ok());
+  std::byte read[16];
+  ASSERT_TRUE(memory.read(*a, read, 16).ok());
+  for (const std::byte b : read) EXPECT_EQ(b, kPoison);
+}
+
+TEST(AddressSpace, AddressesAreAlignedAndApart) {
+  AddressSpace memory;
+  std::uint64_t end = 0;
+  for (int i = 0; i < 200; ++i) {
+    const auto a = memory.allocate(100 + i, "a");
+    ASSERT_TRUE(a.ok());
+    EXPECT_EQ(*a % 512, 0U);
+    EXPECT_GE(*a, end + 1024) << "an access past the end must not hit the next allocation";
+    end = *a + 100 + i;
+  }
+}
+
+TEST(AddressSpace, AnAllocationEndsWhereItEnds) {
+  AddressSpace memory;
+  const auto a = memory.allocate(100000, "a");
+  ASSERT_TRUE(a.ok());
+  EXPECT_NE(memory.at(*a, 100000), nullptr);
+  EXPECT_NE(memory.at(*a + 99996, 4), nullptr);
+  EXPECT_EQ(memory.at(*a + 99997, 4), nullptr);
+  EXPECT_EQ(memory.at(*a + 100000, 1), nullptr);
+  EXPECT_EQ(memory.at(*a - 1, 1), nullptr);
+  EXPECT_EQ(memory.at(*a, 0xffffffffffffffffULL), nullptr);
+  EXPECT_EQ(memory.at(0, 4), nullptr);
+  EXPECT_EQ(memory.at(0xffffffffffffffffULL, 4), nullptr);
+}
+
+TEST(AddressSpace, WhatWasFreedIsGoneAndNotGivenOutAgain) {
+  AddressSpace memory;
+  const auto a = memory.allocate(64, "a");
+  const auto b = memory.allocate(64, "b");
+  ASSERT_TRUE(a.ok() && b.ok());
+  ASSERT_TRUE(memory.free(*a).ok());
+  EXPECT_EQ(memory.at(*a, 4), nullptr);
+  EXPECT_NE(memory.at(*b, 4), nullptr);
+  EXPECT_FALSE(memory.free(*a).ok());
+  const auto c = memory.allocate(64, "c");
+  ASSERT_TRUE(c.ok());
+  EXPECT_NE(*c, *a);
+  EXPECT_EQ(memory.allocated_bytes(), 128U);
+}
+
+TEST(AddressSpace, ADeviceThatIsFullSaysSo) {
+  AddressSpace memory(1000);
+  ASSERT_TRUE(memory.allocate(900, "a").ok());
+  const auto b = memory.allocate(101, "b");
+  ASSERT_FALSE(b.ok());
+  EXPECT_EQ(b.error().to_string(), "cannot allocate 101 bytes for 'b': 900 of 1000 bytes of device memory are in use");
+}
+
+TEST(AddressSpace, TheNearestAllocationIsNamed) {
+  AddressSpace memory;
+  EXPECT_EQ(memory.nearest(kGlobalBase), "nothing is allocated");
+  const auto a = memory.allocate(16, "a");
+  ASSERT_TRUE(a.ok());
+  EXPECT_EQ(memory.nearest(*a + 20),
+            "nearest allocation: 'a' [0x700000010000, 0x700000010010) of 16 bytes, the address is 4 bytes past its end");
+  EXPECT_EQ(memory.nearest(*a - 8),
+            "nearest allocation: 'a' [0x700000010000, 0x700000010010) of 16 bytes, the address is 8 bytes before it");
+  EXPECT_EQ(memory.nearest(*a + 14),
+            "nearest allocation: 'a' [0x700000010000, 0x700000010010) of 16 bytes, the address is 14 bytes into it");
+}
+
+TEST(AddressSpace, TwoClientsHaveTheSameAddressesAndDifferentMemory) {
+  AddressSpace one, two;
+  const auto a = one.allocate(4, "a");
+  const auto b = two.allocate(4, "b");
+  ASSERT_TRUE(a.ok() && b.ok());
+  EXPECT_EQ(*a, *b);
+  ASSERT_TRUE(one.fill(*a, std::byte{1}, 4).ok());
+  ASSERT_TRUE(two.fill(*b, std::byte{2}, 4).ok());
+  EXPECT_EQ(*one.at(*a, 1), std::byte{1});
+  EXPECT_EQ(*two.at(*b, 1), std::byte{2});
+}
+
+TEST(AddressSpace, CopiesOutsideAreRefused) {
+  AddressSpace memory;
+  const auto a = memory.allocate(16, "a");
+  ASSERT_TRUE(a.ok());
+  std::byte data[32]{};
+  EXPECT_FALSE(memory.write(*a, data, 17).ok());
+  EXPECT_FALSE(memory.read(*a + 8, data, 9).ok());
+  EXPECT_FALSE(memory.fill(*a + 16, std::byte{0}, 1).ok());
+  EXPECT_TRUE(memory.write(*a, data, 0).ok());
+}
+
+}  // namespace
+}  // namespace wm::exec
