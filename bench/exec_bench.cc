@@ -1,6 +1,5 @@
 // Functional execution: warp instructions a second, for each benchmark of the zoo that is named in docs/benchmarks.md.
 #include <benchmark/benchmark.h>
-
 #include <string>
 
 #include "exec/measure.h"
@@ -29,8 +28,7 @@ void execute(benchmark::State& state, const std::string& name, zoo::Size size) {
 }
 
 void add(const std::string& name, zoo::Size size) {
-  benchmark::RegisterBenchmark(("exec/" + name).c_str(),
-                               [=](benchmark::State& state) { execute(state, name, size); })
+  benchmark::RegisterBenchmark(("exec/" + name).c_str(), [=](benchmark::State& state) { execute(state, name, size); })
       ->UseManualTime()
       ->Unit(benchmark::kMillisecond);
 }

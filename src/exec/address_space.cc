@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
-
 #include <fmt/format.h>
+#include <new>
 
 namespace wm::exec {
 
@@ -68,7 +67,8 @@ Result<void> AddressSpace::free(std::uint64_t address) {
 }
 
 void AddressSpace::make_read_only(std::uint64_t address) {
-  if (const Allocation* a = find(address)) allocations_[static_cast<std::size_t>(a - allocations_.data())].read_only = true;
+  if (const Allocation* a = find(address))
+    allocations_[static_cast<std::size_t>(a - allocations_.data())].read_only = true;
 }
 
 Result<void> AddressSpace::write(std::uint64_t address, const std::byte* from, std::uint64_t bytes) {

@@ -24,17 +24,28 @@ template <typename T>
 T integer(Mode mode, T old, T b, T c) {
   using U = std::make_unsigned_t<T>;
   switch (mode) {
-    case Mode::add: return static_cast<T>(static_cast<U>(old) + static_cast<U>(b));
-    case Mode::min: return b < old ? b : old;
-    case Mode::max: return b > old ? b : old;
-    case Mode::and_: return static_cast<T>(old & b);
-    case Mode::or_: return static_cast<T>(old | b);
-    case Mode::xor_: return static_cast<T>(old ^ b);
-    case Mode::inc: return static_cast<T>(old >= b ? T{0} : static_cast<T>(static_cast<U>(old) + 1));
-    case Mode::dec: return static_cast<T>(old == 0 || old > b ? b : static_cast<T>(static_cast<U>(old) - 1));
-    case Mode::exch: return b;
-    case Mode::cas: return old == b ? c : old;
-    default: return old;
+    case Mode::add:
+      return static_cast<T>(static_cast<U>(old) + static_cast<U>(b));
+    case Mode::min:
+      return b < old ? b : old;
+    case Mode::max:
+      return b > old ? b : old;
+    case Mode::and_:
+      return static_cast<T>(old & b);
+    case Mode::or_:
+      return static_cast<T>(old | b);
+    case Mode::xor_:
+      return static_cast<T>(old ^ b);
+    case Mode::inc:
+      return static_cast<T>(old >= b ? T{0} : static_cast<T>(static_cast<U>(old) + 1));
+    case Mode::dec:
+      return static_cast<T>(old == 0 || old > b ? b : static_cast<T>(static_cast<U>(old) - 1));
+    case Mode::exch:
+      return b;
+    case Mode::cas:
+      return old == b ? c : old;
+    default:
+      return old;
   }
 }
 
@@ -58,31 +69,40 @@ std::uint32_t add_pair(std::uint32_t a, std::uint32_t b) {
 
 std::uint32_t update32(Type type, Mode mode, bool ftz, std::uint32_t old, std::uint32_t b, std::uint32_t c) {
   switch (type) {
-    case Type::f32: return mode == Mode::add ? bits_of(add_float(from_bits<float>(old), from_bits<float>(b), ftz)) : b;
-    case Type::f16x2: return add_pair<Half>(old, b);
-    case Type::bf16x2: return add_pair<Brain>(old, b);
+    case Type::f32:
+      return mode == Mode::add ? bits_of(add_float(from_bits<float>(old), from_bits<float>(b), ftz)) : b;
+    case Type::f16x2:
+      return add_pair<Half>(old, b);
+    case Type::bf16x2:
+      return add_pair<Brain>(old, b);
     case Type::s32:
-      return static_cast<std::uint32_t>(integer(mode, static_cast<std::int32_t>(old), static_cast<std::int32_t>(b),
-                                                static_cast<std::int32_t>(c)));
-    default: return integer(mode, old, b, c);
+      return static_cast<std::uint32_t>(
+          integer(mode, static_cast<std::int32_t>(old), static_cast<std::int32_t>(b), static_cast<std::int32_t>(c)));
+    default:
+      return integer(mode, old, b, c);
   }
 }
 
 std::uint64_t update64(Type type, Mode mode, std::uint64_t old, std::uint64_t b, std::uint64_t c) {
   switch (type) {
-    case Type::f64: return mode == Mode::add ? bits_of(canonical(from_bits<double>(old) + from_bits<double>(b))) : b;
+    case Type::f64:
+      return mode == Mode::add ? bits_of(canonical(from_bits<double>(old) + from_bits<double>(b))) : b;
     case Type::s64:
-      return static_cast<std::uint64_t>(integer(mode, static_cast<std::int64_t>(old), static_cast<std::int64_t>(b),
-                                                static_cast<std::int64_t>(c)));
-    default: return integer(mode, old, b, c);
+      return static_cast<std::uint64_t>(
+          integer(mode, static_cast<std::int64_t>(old), static_cast<std::int64_t>(b), static_cast<std::int64_t>(c)));
+    default:
+      return integer(mode, old, b, c);
   }
 }
 
 std::uint16_t update16(Type type, Mode mode, std::uint16_t old, std::uint16_t b, std::uint16_t c) {
   switch (type) {
-    case Type::f16: return add_small<Half>(old, b);
-    case Type::bf16: return add_small<Brain>(old, b);
-    default: return integer(mode, old, b, c);
+    case Type::f16:
+      return add_small<Half>(old, b);
+    case Type::bf16:
+      return add_small<Brain>(old, b);
+    default:
+      return integer(mode, old, b, c);
   }
 }
 

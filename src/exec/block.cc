@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-
 #include <fmt/format.h>
 
 namespace wm::exec {
@@ -71,7 +70,8 @@ void Block::unblock() {
 
 void Block::lanes_exited(std::uint32_t lanes) {
   exited_threads_ += lanes;
-  for (std::uint32_t used = barriers_used_; used != 0; used &= used - 1) try_complete(static_cast<std::uint32_t>(std::countr_zero(used)));
+  for (std::uint32_t used = barriers_used_; used != 0; used &= used - 1)
+    try_complete(static_cast<std::uint32_t>(std::countr_zero(used)));
 }
 
 void Block::arrive(Warp& warp, std::uint32_t id, std::uint32_t expected, Mask lanes, Mask trues) {
@@ -89,8 +89,8 @@ void Block::arrive(Warp& warp, std::uint32_t id, std::uint32_t expected, Mask la
 bool Block::try_complete(std::uint32_t id) {
   Barrier& b = barriers_[id];
   if (b.threads == 0) return false;
-  const bool complete = b.expected != 0 ? b.padded >= b.expected
-                                        : b.threads + exited_threads_ >= grid_->threads_per_block();
+  const bool complete =
+      b.expected != 0 ? b.padded >= b.expected : b.threads + exited_threads_ >= grid_->threads_per_block();
   if (!complete) return false;
   const Barrier finished = b;
   b = {};

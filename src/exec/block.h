@@ -59,8 +59,8 @@ class Block {
   // Runs warps in turn until the block is done or faulted, or `budget` operations are spent; returns those executed.
   // A barrier that can never complete is a fault.
   std::uint64_t run(std::uint64_t budget);
-  // For a caller that steps: call it when no warp of the block is ready though it is not done. Either some warp can go on
-  // after it, or the block is in deadlock and has its fault.
+  // For a caller that steps: call it when no warp of the block is ready though it is not done. Either some warp can go
+  // on after it, or the block is in deadlock and has its fault.
   void unblock();
 
   // What %clock reads; a simulator sets its own time before a step.

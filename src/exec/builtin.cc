@@ -1,7 +1,6 @@
 // Functions that the machine provides to kernels: vprintf and __assertfail.
 #include <bit>
 #include <cstring>
-
 #include <fmt/format.h>
 
 #include "exec/block.h"

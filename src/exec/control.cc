@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-
 #include <fmt/format.h>
 
 #include "exec/block.h"
@@ -75,8 +74,8 @@ void Warp::indirect_call(const Op& op, Mask active) {
   const int first = std::countr_zero(active);
   for (const std::uint32_t f : program_->calls[op.targets].allowed)
     if (function_address(program_->functions[f].module_index) == address[first]) return enter(f, op, active);
-  raise(fault_at(Fault::Kind::bad_call, first, fmt::format("call to {:#x}, which is no function of this kernel that fits",
-                                                           address[first])));
+  raise(fault_at(Fault::Kind::bad_call, first,
+                 fmt::format("call to {:#x}, which is no function of this kernel that fits", address[first])));
 }
 
 void Warp::enter(std::uint32_t function, const Op& op, Mask active) {

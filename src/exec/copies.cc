@@ -10,8 +10,8 @@ namespace wm::exec {
 using ptx::Space;
 
 // The copy is done when it is issued: a program may not look before it has waited, so it cannot tell.
-// operands: source[0] the shared address row, source[1] how many bytes come from memory (the rest are zero), source[2] a
-// predicate that, when true, takes none from memory.
+// operands: source[0] the shared address row, source[1] how many bytes come from memory (the rest are zero), source[2]
+// a predicate that, when true, takes none from memory.
 void Warp::async_copy(const Op& op, Mask active) {
   const Memory& memory = op.memory;
   const Frame frame = frame_of(paths_.now(), active);
@@ -47,7 +47,8 @@ void Warp::async_copy(const Op& op, Mask active) {
 
 namespace {
 
-// Where element (row, column) of an 8x8 matrix of 16-bit values lies in a warp: its lane and which half of the register.
+// Where element (row, column) of an 8x8 matrix of 16-bit values lies in a warp: its lane and which half of the
+// register.
 struct Cell {
   int lane;
   int half;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-
 #include <fmt/format.h>
 
 #include "exec/block.h"
@@ -30,9 +29,12 @@ std::uint32_t key_of(const Op& op) {
 Slot member_slot(const Op& op) {
   switch (op.kind) {
     case Kind::warp_barrier:
-    case Kind::elect: return op.operands.source[0];
-    case Kind::shuffle: return op.operands.source[3];
-    default: return op.operands.source[1];
+    case Kind::elect:
+      return op.operands.source[0];
+    case Kind::shuffle:
+      return op.operands.source[3];
+    default:
+      return op.operands.source[1];
   }
 }
 
@@ -94,10 +96,18 @@ void vote(const Op& op, E& e) {
     const Mask trues = e.truth & group;
     bool flag = false;
     switch (op.mode) {
-      case Mode::all: flag = trues == group; break;
-      case Mode::any: flag = trues != 0; break;
-      case Mode::uni: flag = trues == 0 || trues == group; break;
-      default: e.result[lane] = trues; break;
+      case Mode::all:
+        flag = trues == group;
+        break;
+      case Mode::any:
+        flag = trues != 0;
+        break;
+      case Mode::uni:
+        flag = trues == 0 || trues == group;
+        break;
+      default:
+        e.result[lane] = trues;
+        break;
     }
     if (flag) e.flag |= Mask{1} << lane;
   });
@@ -121,12 +131,18 @@ void match(const Op& op, E& e) {
 std::uint32_t combine(Mode mode, bool is_signed, std::uint32_t x, std::uint32_t y) {
   const auto less = is_signed ? static_cast<std::int32_t>(x) < static_cast<std::int32_t>(y) : x < y;
   switch (mode) {
-    case Mode::add: return x + y;
-    case Mode::min: return less ? x : y;
-    case Mode::max: return less ? y : x;
-    case Mode::and_: return x & y;
-    case Mode::or_: return x | y;
-    default: return x ^ y;
+    case Mode::add:
+      return x + y;
+    case Mode::min:
+      return less ? x : y;
+    case Mode::max:
+      return less ? y : x;
+    case Mode::and_:
+      return x & y;
+    case Mode::or_:
+      return x | y;
+    default:
+      return x ^ y;
   }
 }
 
@@ -206,12 +222,18 @@ void Warp::scatter(const Op& op, const Path& path, Mask active, const Exchange& 
 
 void Warp::together(const Op& op, Exchange& e) {
   switch (op.kind) {
-    case Kind::shuffle: return shuffle(op, e);
-    case Kind::vote: return vote(op, e);
-    case Kind::match: return match(op, e);
-    case Kind::warp_reduce: return reduce(op, e);
-    case Kind::elect: return elect(e);
-    default: return;
+    case Kind::shuffle:
+      return shuffle(op, e);
+    case Kind::vote:
+      return vote(op, e);
+    case Kind::match:
+      return match(op, e);
+    case Kind::warp_reduce:
+      return reduce(op, e);
+    case Kind::elect:
+      return elect(e);
+    default:
+      return;
   }
 }
 

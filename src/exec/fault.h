@@ -39,10 +39,10 @@ struct WarpPosition {
 
 struct Fault {
   enum class Kind : std::uint8_t {
-    out_of_bounds,       // no allocation holds the bytes accessed
-    misaligned,          // the address is no multiple of the access size
-    read_only,           // a store to constant memory or to kernel parameters
-    bad_call,            // an indirect call or branch to what is no target
+    out_of_bounds,        // no allocation holds the bytes accessed
+    misaligned,           // the address is no multiple of the access size
+    read_only,            // a store to constant memory or to kernel parameters
+    bad_call,             // an indirect call or branch to what is no target
     illegal_instruction,  // operands the instruction does not take, known only when it runs
     stack_overflow,
     trap,

@@ -1,7 +1,6 @@
 #include "exec/grid.h"
 
 #include <cstring>
-
 #include <fmt/format.h>
 
 namespace wm::exec {
@@ -21,8 +20,8 @@ Result<void> check_shape(const Program& program, const gpu::Launch& launch) {
     return Error{fmt::format("kernel '{}': a grid of {} blocks of {} threads is empty", program.kernel,
                              text(launch.grid), text(block))};
   if (block.x > kMostThreads || block.y > kMostThreads || block.z > kMostThreads || block.count() > kMostThreads)
-    return Error{fmt::format("kernel '{}': a block of {} threads is larger than {}", program.kernel, text(block),
-                             kMostThreads)};
+    return Error{
+        fmt::format("kernel '{}': a block of {} threads is larger than {}", program.kernel, text(block), kMostThreads)};
   if (launch.grid.x > 0x7fffffffU || launch.grid.y > 0xffffU || launch.grid.z > 0xffffU)
     return Error{fmt::format("kernel '{}': a grid of {} blocks is larger than a device takes", program.kernel,
                              text(launch.grid))};
@@ -108,8 +107,8 @@ Result<Grid> make_grid(std::shared_ptr<const Program> program, std::shared_ptr<c
     if (binder.shared_ > kWindowBytes) break;
   }
   if (binder.shared_ > kWindowBytes)
-    return Error{fmt::format("kernel '{}': a block needs more than {} bytes of shared memory", program->kernel,
-                             kWindowBytes)};
+    return Error{
+        fmt::format("kernel '{}': a block needs more than {} bytes of shared memory", program->kernel, kWindowBytes)};
   grid.shared_bytes = static_cast<std::uint32_t>(binder.shared_);
   grid.dynamic_shared_bytes = grid.shared_bytes - program->static_shared_bytes;
   grid.program = std::move(program);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-
 #include <fmt/format.h>
 
 namespace wm::exec {
@@ -11,9 +10,7 @@ namespace {
 
 constexpr std::size_t kAlign = 64;
 
-bool in_memory(const ptx::Variable& v) {
-  return v.space == ptx::Space::global || v.space == ptx::Space::constant;
-}
+bool in_memory(const ptx::Variable& v) { return v.space == ptx::Space::global || v.space == ptx::Space::constant; }
 
 // The value of `symbol` in an initialiser: a variable's address or a function's.
 Result<std::uint64_t> symbol_value(const ptx::Module& module, const std::vector<std::uint64_t>& addresses,
@@ -47,8 +44,7 @@ Result<void> initialise(const ptx::Module& module, const std::vector<std::uint64
 
 }  // namespace
 
-Constants::Constants(std::size_t bytes)
-    : storage_(new std::byte[bytes + kAlign]), data_(storage_.get()) {
+Constants::Constants(std::size_t bytes) : storage_(new std::byte[bytes + kAlign]), data_(storage_.get()) {
   const auto misfit = reinterpret_cast<std::uintptr_t>(data_) % kAlign;
   if (misfit != 0) data_ += kAlign - misfit;
 }
@@ -78,8 +74,8 @@ Result<std::shared_ptr<const Constants>> Image::link(const Program& program) con
   for (const PoolRelocation& r : program.relocations) {
     const std::uint64_t base = addresses_[r.variable];
     if (base == 0)
-      return Error{fmt::format("kernel '{}' uses '{}', which this module only declares", program.kernel,
-                               names_[r.variable])};
+      return Error{
+          fmt::format("kernel '{}' uses '{}', which this module only declares", program.kernel, names_[r.variable])};
     const std::uint64_t value = base + static_cast<std::uint64_t>(r.addend);
     for (int lane = 0; lane < kLanes; ++lane)
       std::memcpy(pool->data() + r.row + static_cast<std::size_t>(lane) * r.bytes, &value, r.bytes);

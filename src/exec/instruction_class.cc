@@ -8,21 +8,36 @@ using ptx::Type;
 
 std::string_view name(Class c) {
   switch (c) {
-    case Class::integer: return "integer";
-    case Class::fp32: return "fp32";
-    case Class::fp64: return "fp64";
-    case Class::fp16: return "fp16";
-    case Class::special_function: return "special function";
-    case Class::tensor: return "tensor";
-    case Class::conversion: return "conversion";
-    case Class::move: return "move";
-    case Class::load: return "load";
-    case Class::store: return "store";
-    case Class::atomic: return "atomic";
-    case Class::branch: return "branch";
-    case Class::barrier: return "barrier";
-    case Class::exchange: return "exchange";
-    case Class::other: return "other";
+    case Class::integer:
+      return "integer";
+    case Class::fp32:
+      return "fp32";
+    case Class::fp64:
+      return "fp64";
+    case Class::fp16:
+      return "fp16";
+    case Class::special_function:
+      return "special function";
+    case Class::tensor:
+      return "tensor";
+    case Class::conversion:
+      return "conversion";
+    case Class::move:
+      return "move";
+    case Class::load:
+      return "load";
+    case Class::store:
+      return "store";
+    case Class::atomic:
+      return "atomic";
+    case Class::branch:
+      return "branch";
+    case Class::barrier:
+      return "barrier";
+    case Class::exchange:
+      return "exchange";
+    case Class::other:
+      return "other";
   }
   return "other";
 }
@@ -31,14 +46,18 @@ namespace {
 
 Class by_type(Type type) {
   switch (type) {
-    case Type::f64: return Class::fp64;
+    case Type::f64:
+      return Class::fp64;
     case Type::f32:
-    case Type::tf32: return Class::fp32;
+    case Type::tf32:
+      return Class::fp32;
     case Type::f16:
     case Type::f16x2:
     case Type::bf16:
-    case Type::bf16x2: return Class::fp16;
-    default: return Class::integer;
+    case Type::bf16x2:
+      return Class::fp16;
+    default:
+      return Class::integer;
   }
 }
 
@@ -56,42 +75,54 @@ Class classify(const ptx::Instruction& instruction) {
     case Opcode::cos:
     case Opcode::lg2:
     case Opcode::ex2:
-    case Opcode::tanh: return Class::special_function;
-    case Opcode::set: return by_type(instruction.types.size() > 1 ? instruction.types[1] : instruction.type());
+    case Opcode::tanh:
+      return Class::special_function;
+    case Opcode::set:
+      return by_type(instruction.types.size() > 1 ? instruction.types[1] : instruction.type());
     case Opcode::mov:
-    case Opcode::movmatrix: return Class::move;
+    case Opcode::movmatrix:
+      return Class::move;
     case Opcode::cvt:
-    case Opcode::cvt_pack: return Class::conversion;
-    case Opcode::mma: return Class::tensor;
+    case Opcode::cvt_pack:
+      return Class::conversion;
+    case Opcode::mma:
+      return Class::tensor;
     case Opcode::ld:
     case Opcode::ldu:
     case Opcode::cp_async:
-    case Opcode::ldmatrix: return Class::load;
+    case Opcode::ldmatrix:
+      return Class::load;
     case Opcode::st:
-    case Opcode::stmatrix: return Class::store;
+    case Opcode::stmatrix:
+      return Class::store;
     case Opcode::atom:
-    case Opcode::red: return Class::atomic;
+    case Opcode::red:
+      return Class::atomic;
     case Opcode::bra:
     case Opcode::brx_idx:
     case Opcode::call:
     case Opcode::ret:
     case Opcode::exit:
     case Opcode::trap:
-    case Opcode::brkpt: return Class::branch;
+    case Opcode::brkpt:
+      return Class::branch;
     case Opcode::bar:
     case Opcode::bar_warp:
     case Opcode::barrier:
-    case Opcode::barrier_cluster: return Class::barrier;
+    case Opcode::barrier_cluster:
+      return Class::barrier;
     case Opcode::vote:
     case Opcode::match:
     case Opcode::shfl:
     case Opcode::redux:
     case Opcode::activemask:
-    case Opcode::elect: return Class::exchange;
+    case Opcode::elect:
+      return Class::exchange;
     case Opcode::cvta:
     case Opcode::isspacep:
     case Opcode::mapa:
-    case Opcode::getctarank: return Class::integer;
+    case Opcode::getctarank:
+      return Class::integer;
     default:
       // Arithmetic, bits, comparison and selection stand before mov in the list of opcodes.
       return instruction.opcode < Opcode::mov ? by_type(instruction.type()) : Class::other;

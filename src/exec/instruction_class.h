@@ -10,7 +10,7 @@
 namespace wm::exec {
 
 enum class Class : std::uint8_t {
-  integer,           // integer arithmetic, logic, comparison, selection
+  integer,  // integer arithmetic, logic, comparison, selection
   fp32,
   fp64,
   fp16,              // f16, bf16, alone and packed
@@ -21,10 +21,10 @@ enum class Class : std::uint8_t {
   load,
   store,
   atomic,
-  branch,            // branches, calls, returns, exit
-  barrier,           // of blocks and warps
-  exchange,          // shfl, vote, match, redux
-  other,             // fences, prefetches, nanosleep, …
+  branch,    // branches, calls, returns, exit
+  barrier,   // of blocks and warps
+  exchange,  // shfl, vote, match, redux
+  other,     // fences, prefetches, nanosleep, …
 };
 inline constexpr std::size_t kClasses = 15;
 

@@ -1,8 +1,8 @@
 // How a warp's registers lie in memory, and the form of a decoded instruction that works on registers alone.
 //
-// A register of N bits is a row of 32 N-bit values, one a lane, so that an instruction is a loop of 32 that the compiler
-// turns into vector code. A predicate is one 32-bit mask, bit i for lane i. 16-bit registers are rows of 16-bit values.
-// Immediates become rows of a constant pool at decode, so every source operand is a row.
+// A register of N bits is a row of 32 N-bit values, one a lane, so that an instruction is a loop of 32 that the
+// compiler turns into vector code. A predicate is one 32-bit mask, bit i for lane i. 16-bit registers are rows of
+// 16-bit values. Immediates become rows of a constant pool at decode, so every source operand is a row.
 #pragma once
 
 #include <array>
@@ -54,11 +54,11 @@ struct Frame {
 //
 // mov to or from a vector and mma use `more` alone: the elements of the destination, then of each source in order.
 struct Operands {
-  std::array<Slot, 2> destination;    // second: the `q` of `p|q`, or the carry out
+  std::array<Slot, 2> destination;  // second: the `q` of `p|q`, or the carry out
   std::array<Slot, 4> source;
-  std::array<bool, 4> negated{};      // of predicate sources
-  std::uint32_t immediate = 0;        // lane_immediate(): what the opcode needs beyond rows
-  std::span<const Slot> more;         // register groups of mma and friends, destinations first
+  std::array<bool, 4> negated{};  // of predicate sources
+  std::uint32_t immediate = 0;    // lane_immediate(): what the opcode needs beyond rows
+  std::span<const Slot> more;     // register groups of mma and friends, destinations first
 };
 
 // Runs one register-only instruction for the active lanes.

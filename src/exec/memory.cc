@@ -4,7 +4,6 @@
 // different pieces, and accesses that fault, go lane by lane.
 #include <bit>
 #include <cstring>
-
 #include <fmt/format.h>
 
 #include "exec/block.h"
@@ -19,12 +18,18 @@ namespace {
 
 const char* space_name(Space space) {
   switch (space) {
-    case Space::constant: return "constant";
-    case Space::global: return "global";
-    case Space::local: return "local";
-    case Space::param: return "param";
-    case Space::shared: return "shared";
-    default: return "generic";
+    case Space::constant:
+      return "constant";
+    case Space::global:
+      return "global";
+    case Space::local:
+      return "local";
+    case Space::param:
+      return "param";
+    case Space::shared:
+      return "shared";
+    default:
+      return "generic";
   }
 }
 
@@ -41,11 +46,15 @@ Space space_of(std::uint64_t address, std::uint64_t& within) {
 const char* doing_name(const Op& op) {
   switch (op.kind) {
     case Kind::load:
-    case Kind::matrix_load: return "load";
+    case Kind::matrix_load:
+      return "load";
     case Kind::store:
-    case Kind::matrix_store: return "store";
-    case Kind::async_copy: return "copy";
-    default: return "atomic";
+    case Kind::matrix_store:
+      return "store";
+    case Kind::async_copy:
+      return "copy";
+    default:
+      return "atomic";
   }
 }
 
@@ -66,7 +75,8 @@ void Warp::addresses(const Memory& memory, Mask active) {
     for (int i = 0; i < kLanes; ++i) address[i] = row[i] + offset;
   } else {
     const auto* row = frame.source<std::uint32_t>(memory.base);
-    for (int i = 0; i < kLanes; ++i) address[i] = static_cast<std::uint32_t>(row[i] + static_cast<std::uint32_t>(offset));
+    for (int i = 0; i < kLanes; ++i)
+      address[i] = static_cast<std::uint32_t>(row[i] + static_cast<std::uint32_t>(offset));
   }
   if (active == kAllLanes) return;
   const std::uint64_t first = address[std::countr_zero(active)];
@@ -105,8 +115,12 @@ bool Warp::find_window(Space space, std::uint64_t address, Window& window) {
       window = {a->host.get(), a->base, a->bytes, 0, a->read_only};
       return true;
     }
-    case Space::shared: window = {block_->shared_.data(), 0, block_->shared_.size(), 0, false}; return true;
-    case Space::local: window = {local_.data(), 0, program_->local_bytes, program_->local_bytes, false}; return true;
+    case Space::shared:
+      window = {block_->shared_.data(), 0, block_->shared_.size(), 0, false};
+      return true;
+    case Space::local:
+      window = {local_.data(), 0, program_->local_bytes, program_->local_bytes, false};
+      return true;
     case Space::param:
       if (address < kFrameParameters) {
         window = {const_cast<std::byte*>(grid_->parameters.data()), 0, grid_->parameters.size(), 0, true};
@@ -115,7 +129,8 @@ bool Warp::find_window(Space space, std::uint64_t address, Window& window) {
         window = {frame.registers + f.row_bytes, kFrameParameters, f.parameter_bytes, f.parameter_bytes, false};
       }
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -162,16 +177,25 @@ std::byte* Warp::host_of(const Op& op, Space space, int lane, std::uint64_t addr
 
 void Warp::memory_fault(Fault::Kind kind, const Op& op, Space space, int lane, std::uint64_t address,
                         std::uint32_t bytes, const char* problem) {
-  Fault fault = fault_at(kind, lane, fmt::format("{} {} of {} byte{} at {:#x} {}", space_name(space), doing_name(op),
-                                                 bytes, bytes == 1 ? "" : "s", address, problem));
+  Fault fault = fault_at(kind, lane,
+                         fmt::format("{} {} of {} byte{} at {:#x} {}", space_name(space), doing_name(op), bytes,
+                                     bytes == 1 ? "" : "s", address, problem));
   fault.address = address;
   fault.bytes = bytes;
   switch (space) {
     case Space::global:
-    case Space::constant: fault.nearest = grid_->memory->nearest(address); break;
-    case Space::shared: fault.nearest = fmt::format("the block has {} bytes of shared memory", block_->shared_.size()); break;
-    case Space::local: fault.nearest = fmt::format("the thread has {} bytes of local memory", program_->local_bytes); break;
-    default: fault.nearest = fmt::format("the kernel has {} bytes of parameters", grid_->parameters.size()); break;
+    case Space::constant:
+      fault.nearest = grid_->memory->nearest(address);
+      break;
+    case Space::shared:
+      fault.nearest = fmt::format("the block has {} bytes of shared memory", block_->shared_.size());
+      break;
+    case Space::local:
+      fault.nearest = fmt::format("the thread has {} bytes of local memory", program_->local_bytes);
+      break;
+    default:
+      fault.nearest = fmt::format("the kernel has {} bytes of parameters", grid_->parameters.size());
+      break;
   }
   raise(std::move(fault));
 }
@@ -186,8 +210,8 @@ void Warp::load(const Op& op, Mask active) {
       load_row(memory, window.origin(), window.lane_stride, address.data(), frame, op.operands.destination[0]);
     } else {
       for (int e = 0; e < memory.count; ++e)
-        load_row(memory, window.origin() + static_cast<std::uintptr_t>(e * memory.bytes), window.lane_stride, address.data(), frame,
-                 op.operands.more[static_cast<std::size_t>(e)]);
+        load_row(memory, window.origin() + static_cast<std::uintptr_t>(e * memory.bytes), window.lane_stride,
+                 address.data(), frame, op.operands.more[static_cast<std::size_t>(e)]);
     }
   } else {
     const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
@@ -197,9 +221,8 @@ void Warp::load(const Op& op, Mask active) {
       const std::byte* from = host_of(op, space, lane, block_->access_.address[lane], bytes, false);
       if (from == nullptr) return;
       for (int e = 0; e < memory.count; ++e)
-        load_lane(memory, from + e * memory.bytes, frame, memory.count == 1 ? op.operands.destination[0]
-                                                                            : op.operands.more[static_cast<std::size_t>(e)],
-                  lane);
+        load_lane(memory, from + e * memory.bytes, frame,
+                  memory.count == 1 ? op.operands.destination[0] : op.operands.more[static_cast<std::size_t>(e)], lane);
     }
   }
   advance();
@@ -216,8 +239,8 @@ void Warp::store(const Op& op, Mask active) {
       store_row(memory, window.origin(), window.lane_stride, address.data(), frame, op.operands.source[0]);
     } else {
       for (int e = 0; e < memory.count; ++e)
-        store_row(memory, window.origin() + static_cast<std::uintptr_t>(e * memory.bytes), window.lane_stride, address.data(), frame,
-                  op.operands.more[static_cast<std::size_t>(e)]);
+        store_row(memory, window.origin() + static_cast<std::uintptr_t>(e * memory.bytes), window.lane_stride,
+                  address.data(), frame, op.operands.more[static_cast<std::size_t>(e)]);
     }
   } else {
     const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
@@ -227,9 +250,8 @@ void Warp::store(const Op& op, Mask active) {
       std::byte* to = host_of(op, space, lane, block_->access_.address[lane], bytes, true);
       if (to == nullptr) return;
       for (int e = 0; e < memory.count; ++e)
-        store_lane(memory, to + e * memory.bytes, frame, memory.count == 1 ? op.operands.source[0]
-                                                                           : op.operands.more[static_cast<std::size_t>(e)],
-                   lane);
+        store_lane(memory, to + e * memory.bytes, frame,
+                   memory.count == 1 ? op.operands.source[0] : op.operands.more[static_cast<std::size_t>(e)], lane);
     }
   }
   advance();

@@ -88,19 +88,33 @@ void by_width(const Memory& memory, Body&& body) {
   const auto with_row = [&](auto element) {
     using E = decltype(element);
     switch (memory.row_bytes) {
-      case 1: if constexpr (sizeof(E) <= 1) body(element, std::uint8_t{}); return;
-      case 2: if constexpr (sizeof(E) <= 2) body(element, std::uint16_t{}); return;
-      case 4: if constexpr (sizeof(E) <= 4) body(element, std::uint32_t{}); return;
-      case 8: if constexpr (sizeof(E) <= 8) body(element, std::uint64_t{}); return;
-      default: return;
+      case 1:
+        if constexpr (sizeof(E) <= 1) body(element, std::uint8_t{});
+        return;
+      case 2:
+        if constexpr (sizeof(E) <= 2) body(element, std::uint16_t{});
+        return;
+      case 4:
+        if constexpr (sizeof(E) <= 4) body(element, std::uint32_t{});
+        return;
+      case 8:
+        if constexpr (sizeof(E) <= 8) body(element, std::uint64_t{});
+        return;
+      default:
+        return;
     }
   };
   switch (memory.bytes) {
-    case 1: return memory.sign_extend ? with_row(std::int8_t{}) : with_row(std::uint8_t{});
-    case 2: return memory.sign_extend ? with_row(std::int16_t{}) : with_row(std::uint16_t{});
-    case 4: return memory.sign_extend ? with_row(std::int32_t{}) : with_row(std::uint32_t{});
-    case 8: return with_row(std::uint64_t{});
-    default: return;
+    case 1:
+      return memory.sign_extend ? with_row(std::int8_t{}) : with_row(std::uint8_t{});
+    case 2:
+      return memory.sign_extend ? with_row(std::int16_t{}) : with_row(std::uint16_t{});
+    case 4:
+      return memory.sign_extend ? with_row(std::int32_t{}) : with_row(std::uint32_t{});
+    case 8:
+      return with_row(std::uint64_t{});
+    default:
+      return;
   }
 }
 
@@ -114,7 +128,8 @@ void load_row(const Memory& memory, std::uintptr_t host, std::uint64_t lane_stri
   if (memory.bytes == 16) {
     for (Mask m = frame.active; m != 0; m &= m - 1) {
       const int i = std::countr_zero(m);
-      frame.destination<Wide>(to)[i] = read<Wide>(pointer(host + address[i] + static_cast<std::uint64_t>(i) * lane_stride));
+      frame.destination<Wide>(to)[i] =
+          read<Wide>(pointer(host + address[i] + static_cast<std::uint64_t>(i) * lane_stride));
     }
     return;
   }
@@ -142,7 +157,8 @@ void store_row(const Memory& memory, std::uintptr_t host, std::uint64_t lane_str
   if (memory.bytes == 16) {
     for (Mask m = frame.active; m != 0; m &= m - 1) {
       const int i = std::countr_zero(m);
-      std::memcpy(pointer(host + address[i] + static_cast<std::uint64_t>(i) * lane_stride), frame.source<Wide>(from) + i, 16);
+      std::memcpy(pointer(host + address[i] + static_cast<std::uint64_t>(i) * lane_stride),
+                  frame.source<Wide>(from) + i, 16);
     }
     return;
   }

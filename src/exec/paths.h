@@ -21,9 +21,9 @@ struct Path {
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
   State state = State::unused;
-  std::uint32_t pc = 0;          // of a join: where its lanes go on
-  std::uint32_t meet = kNone;    // the pc where this path ends; kNone: only by ret or exit
-  Mask lanes = 0;                // of a join: those that arrived
+  std::uint32_t pc = 0;        // of a join: where its lanes go on
+  std::uint32_t meet = kNone;  // the pc where this path ends; kNone: only by ret or exit
+  Mask lanes = 0;              // of a join: those that arrived
   std::uint32_t parent = kNone;
   std::uint32_t children = 0;
   std::uint32_t frame = 0;       // the call frame it runs in

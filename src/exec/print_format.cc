@@ -69,8 +69,10 @@ class Printer {
       c.precision = std::max(number(), 0);
     }
     for (; peek() != '\0' && std::strchr("hljzt", peek()) != nullptr; ++at_) {
-      if (peek() == 'h') c.narrow = c.narrow == 2 ? 1 : 2;
-      else c.wide = true;
+      if (peek() == 'h')
+        c.narrow = c.narrow == 2 ? 1 : 2;
+      else
+        c.wide = true;
     }
     c.type = peek();
     if (c.type != '\0') ++at_;
@@ -169,7 +171,8 @@ class Printer {
         emit(c, "", text->c_str());
         return true;
       }
-      default: return false;
+      default:
+        return false;
     }
   }
 

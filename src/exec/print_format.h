@@ -21,8 +21,9 @@ struct Printed {
   bool ok = true;  // false: an argument lies outside of memory
 };
 
-// Conversions: d i u o x X f F e E g G a A c s p %, with flags, width, precision (also *) and the lengths hh h l ll j z t.
-// Others are printed as they are written. Integers take 4 bytes (8 with l, ll, j, z, t), floats 8, each aligned to itself.
+// Conversions: d i u o x X f F e E g G a A c s p %, with flags, width, precision (also *) and the lengths hh h l ll j z
+// t. Others are printed as they are written. Integers take 4 bytes (8 with l, ll, j, z, t), floats 8, each aligned to
+// itself.
 Printed format_print(std::string_view format, const ArgumentBytes& argument, const DeviceString& string);
 
 }  // namespace wm::exec

@@ -1,8 +1,8 @@
 // A kernel decoded once: a flat array of operations for the kernel and every function it can call.
 //
 // Branch targets and reconvergence points are indices into that array (a "pc"), registers are rows of a frame (lanes.h)
-// that share their place where they are never alive together, immediates are rows of a constant pool. A Program knows no
-// client and no launch: any number of them can run it at once.
+// that share their place where they are never alive together, immediates are rows of a constant pool. A Program knows
+// no client and no launch: any number of them can run it at once.
 #pragma once
 
 #include <array>
@@ -64,23 +64,42 @@ enum class Kind : std::uint8_t {
 // The variant of an operation, where its Kind has several.
 enum class Mode : std::uint8_t {
   none,
-  add, min, max, inc, dec, and_, or_, xor_, exch, cas,  // atomics, redux
-  all, any, uni, ballot,                                // vote; match
-  up, down, bfly, idx,                                  // shfl
-  sync, arrive, red_popc, red_and, red_or,              // bar
+  add,
+  min,
+  max,
+  inc,
+  dec,
+  and_,
+  or_,
+  xor_,
+  exch,
+  cas,  // atomics, redux
+  all,
+  any,
+  uni,
+  ballot,  // vote; match
+  up,
+  down,
+  bfly,
+  idx,  // shfl
+  sync,
+  arrive,
+  red_popc,
+  red_and,
+  red_or,  // bar
 };
 
 // What a memory operation accesses: `count` elements of `bytes` each, beside one another, at base + offset.
 struct Memory {
-  Slot base;                   // of the address register; none: the offset is the address
+  Slot base;                    // of the address register; none: the offset is the address
   std::uint8_t base_bytes = 0;  // 4 or 8
   ptx::Space space = ptx::Space::generic;
-  std::uint8_t bytes = 0;      // of one element
+  std::uint8_t bytes = 0;  // of one element
   std::uint8_t count = 1;
   std::uint8_t row_bytes = 0;  // of one lane of the registers that take or give the elements
   bool sign_extend = false;
-  bool spins = false;          // volatile, relaxed or acquire: a loop may wait on it
-  bool uniform = false;        // every lane has the same address
+  bool spins = false;    // volatile, relaxed or acquire: a loop may wait on it
+  bool uniform = false;  // every lane has the same address
   ptx::Type type = ptx::Type::none;
   std::int64_t offset = 0;
 };
@@ -93,10 +112,10 @@ struct Op {
   Kind kind = Kind::nothing;
   Mode mode = Mode::none;
   Class unit = Class::other;
-  bool reads_clock = false;  // a special register that changes while the warp runs: its rows are refreshed before
-  bool synchronous = false;  // .sync: waits for the lanes its mask names
-  std::uint32_t target = kNoPc;      // branch: pc; call: function; indexed branch: first of the table
-  std::uint32_t targets = 0;         // indexed branch: how many; indirect call: the call's own record
+  bool reads_clock = false;      // a special register that changes while the warp runs: its rows are refreshed before
+  bool synchronous = false;      // .sync: waits for the lanes its mask names
+  std::uint32_t target = kNoPc;  // branch: pc; call: function; indexed branch: first of the table
+  std::uint32_t targets = 0;     // indexed branch: how many; indirect call: the call's own record
   std::uint32_t reconverge = kNoPc;  // branch: where its lanes meet again; kNoPc: only at the function's end
   Memory memory;
 };
@@ -182,18 +201,18 @@ class Program {
   std::vector<OpInfo> info;
   std::vector<ProgramFunction> functions;  // [0] is the kernel
   std::vector<CallSite> calls;
-  std::vector<Memory> second_access;       // cp.async: the shared side; Op::target is the index
+  std::vector<Memory> second_access;  // cp.async: the shared side; Op::target is the index
   std::vector<std::uint32_t> branch_targets;
-  std::vector<std::uint32_t> registers;    // pool of OpInfo's register numbers, dense over the program
-  std::uint32_t register_count = 0;        // how many numbers there are
-  std::vector<std::byte> constants;        // rows, before relocation
+  std::vector<std::uint32_t> registers;  // pool of OpInfo's register numbers, dense over the program
+  std::uint32_t register_count = 0;      // how many numbers there are
+  std::vector<std::byte> constants;      // rows, before relocation
   std::vector<PoolRelocation> relocations;
   std::vector<std::unique_ptr<Slot[]>> slots;  // what Operands::more points into
   std::vector<KernelParameter> parameters;
   std::uint32_t parameter_bytes = 0;
-  std::uint32_t static_shared_bytes = 0;   // of a block
-  std::uint32_t local_bytes = 0;           // of a thread: the deepest stack of local variables
-  std::uint32_t shared_align = 16;         // of what follows the static part
+  std::uint32_t static_shared_bytes = 0;          // of a block
+  std::uint32_t local_bytes = 0;                  // of a thread: the deepest stack of local variables
+  std::uint32_t shared_align = 16;                // of what follows the static part
   std::array<std::uint32_t, 3> required_block{};  // .reqntid; 0: not given
   std::array<std::uint32_t, 3> largest_block{};   // .maxntid
 

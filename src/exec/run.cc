@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <fmt/format.h>
 #include <limits>
 #include <map>
 #include <memory>
-
-#include <fmt/format.h>
 
 #include "exec/block.h"
 #include "exec/image.h"
@@ -17,10 +16,18 @@ namespace wm::exec {
 namespace {
 
 // A block that spends its turn with accesses that waiting loops are made of may wait for a block that has not begun:
-// blocks then run in turns, up to a number that no device would have resident.
+// blocks then run in turns, up to a number that no device would have resident, or until they take too much memory.
 constexpr std::uint64_t kBlockTurn = 1U << 18;
 constexpr std::uint64_t kSpinsPerTurn = kBlockTurn / 64;
-constexpr std::size_t kMostResident = 4096;
+constexpr std::uint64_t kMostResident = 4096;
+constexpr std::uint64_t kResidentBytes = 256U << 20;
+
+std::uint64_t most_resident(const Grid& grid) {
+  const std::uint64_t warp =
+      grid.program->functions[0].frame_bytes() + std::uint64_t{grid.program->local_bytes} * kLanes;
+  const std::uint64_t block = grid.shared_bytes + warp * grid.warps_per_block();
+  return std::clamp<std::uint64_t>(kResidentBytes / std::max<std::uint64_t>(block, 1), 1, kMostResident);
+}
 
 Fault over_limit(const Grid& grid, std::uint64_t limit, const std::deque<std::unique_ptr<Block>>& resident) {
   Fault fault;
@@ -46,8 +53,9 @@ LaunchResult run_launch(const Grid& grid, const RunOptions& options) {
   std::uint64_t next = 0;
   std::uint64_t spent = 0;
   bool rotate = true;  // another block has its turn
+  const std::uint64_t most = most_resident(grid);
   while (next < count || !resident.empty()) {
-    if (rotate && next < count && resident.size() < kMostResident) {
+    if (rotate && next < count && resident.size() < most) {
       if (spare.empty()) spare.push_back(std::make_unique<Block>());
       resident.push_front(std::move(spare.back()));
       spare.pop_back();

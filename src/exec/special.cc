@@ -57,8 +57,10 @@ bool changes(Special special) {
     case Special::clock64:
     case Special::globaltimer:
     case Special::globaltimer_lo:
-    case Special::globaltimer_hi: return true;
-    default: return false;
+    case Special::globaltimer_hi:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -68,50 +70,84 @@ void fill_special(Special special, const WarpPlace& at, std::byte* row) {
   switch (special) {
     case Special::tid_x:
     case Special::tid_y:
-    case Special::tid_z: return fill_tid(special, at, row);
-    case Special::ntid_x: return fill32(row, grid.threads.x);
-    case Special::ntid_y: return fill32(row, grid.threads.y);
-    case Special::ntid_z: return fill32(row, grid.threads.z);
+    case Special::tid_z:
+      return fill_tid(special, at, row);
+    case Special::ntid_x:
+      return fill32(row, grid.threads.x);
+    case Special::ntid_y:
+      return fill32(row, grid.threads.y);
+    case Special::ntid_z:
+      return fill32(row, grid.threads.z);
     // A block is a cluster of its own.
     case Special::clusterid_x:
-    case Special::ctaid_x: return fill32(row, block.index().x);
+    case Special::ctaid_x:
+      return fill32(row, block.index().x);
     case Special::clusterid_y:
-    case Special::ctaid_y: return fill32(row, block.index().y);
+    case Special::ctaid_y:
+      return fill32(row, block.index().y);
     case Special::clusterid_z:
-    case Special::ctaid_z: return fill32(row, block.index().z);
+    case Special::ctaid_z:
+      return fill32(row, block.index().z);
     case Special::nclusterid_x:
-    case Special::nctaid_x: return fill32(row, grid.blocks.x);
+    case Special::nctaid_x:
+      return fill32(row, grid.blocks.x);
     case Special::nclusterid_y:
-    case Special::nctaid_y: return fill32(row, grid.blocks.y);
+    case Special::nctaid_y:
+      return fill32(row, grid.blocks.y);
     case Special::nclusterid_z:
-    case Special::nctaid_z: return fill32(row, grid.blocks.z);
+    case Special::nctaid_z:
+      return fill32(row, grid.blocks.z);
     case Special::cluster_nctaid_x:
     case Special::cluster_nctaid_y:
     case Special::cluster_nctaid_z:
-    case Special::cluster_nctarank: return fill32(row, 1);
-    case Special::laneid: return each_lane(row, [](std::uint32_t lane) { return lane; });
-    case Special::lanemask_eq: return each_lane(row, [](std::uint32_t lane) { return 1U << lane; });
-    case Special::lanemask_lt: return each_lane(row, [](std::uint32_t lane) { return (1U << lane) - 1; });
-    case Special::lanemask_le: return each_lane(row, [](std::uint32_t lane) { return (2U << lane) - 1; });
-    case Special::lanemask_ge: return each_lane(row, [](std::uint32_t lane) { return ~((1U << lane) - 1); });
-    case Special::lanemask_gt: return each_lane(row, [](std::uint32_t lane) { return ~((2U << lane) - 1); });
-    case Special::warpid: return fill32(row, at.warp);
-    case Special::nwarpid: return fill32(row, grid.warps_per_block());
-    case Special::smid: return fill32(row, block.where().sm);
-    case Special::nsmid: return fill32(row, block.where().sms);
-    case Special::gridid: return fill64(row, grid.id);
-    case Special::clock: return fill32(row, static_cast<std::uint32_t>(block.clock));
-    case Special::clock_hi: return fill32(row, static_cast<std::uint32_t>(block.clock >> 32));
-    case Special::clock64: return fill64(row, block.clock);
-    case Special::globaltimer: return fill64(row, block.timer);
-    case Special::globaltimer_lo: return fill32(row, static_cast<std::uint32_t>(block.timer));
-    case Special::globaltimer_hi: return fill32(row, static_cast<std::uint32_t>(block.timer >> 32));
+    case Special::cluster_nctarank:
+      return fill32(row, 1);
+    case Special::laneid:
+      return each_lane(row, [](std::uint32_t lane) { return lane; });
+    case Special::lanemask_eq:
+      return each_lane(row, [](std::uint32_t lane) { return 1U << lane; });
+    case Special::lanemask_lt:
+      return each_lane(row, [](std::uint32_t lane) { return (1U << lane) - 1; });
+    case Special::lanemask_le:
+      return each_lane(row, [](std::uint32_t lane) { return (2U << lane) - 1; });
+    case Special::lanemask_ge:
+      return each_lane(row, [](std::uint32_t lane) { return ~((1U << lane) - 1); });
+    case Special::lanemask_gt:
+      return each_lane(row, [](std::uint32_t lane) { return ~((2U << lane) - 1); });
+    case Special::warpid:
+      return fill32(row, at.warp);
+    case Special::nwarpid:
+      return fill32(row, grid.warps_per_block());
+    case Special::smid:
+      return fill32(row, block.where().sm);
+    case Special::nsmid:
+      return fill32(row, block.where().sms);
+    case Special::gridid:
+      return fill64(row, grid.id);
+    case Special::clock:
+      return fill32(row, static_cast<std::uint32_t>(block.clock));
+    case Special::clock_hi:
+      return fill32(row, static_cast<std::uint32_t>(block.clock >> 32));
+    case Special::clock64:
+      return fill64(row, block.clock);
+    case Special::globaltimer:
+      return fill64(row, block.timer);
+    case Special::globaltimer_lo:
+      return fill32(row, static_cast<std::uint32_t>(block.timer));
+    case Special::globaltimer_hi:
+      return fill32(row, static_cast<std::uint32_t>(block.timer >> 32));
     case Special::total_smem_size:
-    case Special::aggr_smem_size: return fill32(row, grid.shared_bytes);
-    case Special::dynamic_smem_size: return fill32(row, grid.dynamic_shared_bytes);
-    case Special::current_graph_exec: return fill64(row, 0);
-    case Special::is_explicit_cluster: *reinterpret_cast<std::uint32_t*>(row) = 0; return;
-    default: return fill32(row, 0);  // ranks in a cluster of one; %envreg
+    case Special::aggr_smem_size:
+      return fill32(row, grid.shared_bytes);
+    case Special::dynamic_smem_size:
+      return fill32(row, grid.dynamic_shared_bytes);
+    case Special::current_graph_exec:
+      return fill64(row, 0);
+    case Special::is_explicit_cluster:
+      *reinterpret_cast<std::uint32_t*>(row) = 0;
+      return;
+    default:
+      return fill32(row, 0);  // ranks in a cluster of one; %envreg
   }
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-
 #include <fmt/format.h>
 
 #include "exec/block.h"
@@ -44,7 +43,9 @@ void Warp::setup_frame(const ProgramFunction& function, CallFrame& frame) {
   for (const SetupRow& row : function.setup) {
     std::byte* to = frame.registers + row.slot.offset();
     switch (row.what) {
-      case SetupRow::What::special: fill_special(row.special, to); break;
+      case SetupRow::What::special:
+        fill_special(row.special, to);
+        break;
       case SetupRow::What::zero:
         std::memset(to, 0, row.bytes == 0 ? sizeof(Mask) : std::size_t{row.bytes} * kLanes);
         break;
@@ -175,33 +176,52 @@ void Warp::execute(const Op& op, Mask active) {
   // An operation that no lane executes has no effect; `.sync` forms neither wait nor arrive.
   if (active == 0) return advance();
   switch (op.kind) {
-    case Kind::lane: break;
-    case Kind::load: return load(op, active);
-    case Kind::store: return store(op, active);
+    case Kind::lane:
+      break;
+    case Kind::load:
+      return load(op, active);
+    case Kind::store:
+      return store(op, active);
     case Kind::atomic:
-    case Kind::reduction: return atomic(op, active);
-    case Kind::async_copy: return async_copy(op, active);
-    case Kind::matrix_load: return matrix_load(op, active);
-    case Kind::matrix_store: return matrix_store(op, active);
-    case Kind::matrix_move: return matrix_move(op, active);
-    case Kind::to_generic: return to_generic(op, active);
-    case Kind::from_generic: return from_generic(op, active);
-    case Kind::in_space: return in_space(op, active);
-    case Kind::branch: return branch(op, active);
-    case Kind::indexed_branch: return indexed_branch(op, active);
-    case Kind::call: return call(op, active);
-    case Kind::indirect_call: return indirect_call(op, active);
-    case Kind::ret: return ret(active);
-    case Kind::exit: return exit(active);
+    case Kind::reduction:
+      return atomic(op, active);
+    case Kind::async_copy:
+      return async_copy(op, active);
+    case Kind::matrix_load:
+      return matrix_load(op, active);
+    case Kind::matrix_store:
+      return matrix_store(op, active);
+    case Kind::matrix_move:
+      return matrix_move(op, active);
+    case Kind::to_generic:
+      return to_generic(op, active);
+    case Kind::from_generic:
+      return from_generic(op, active);
+    case Kind::in_space:
+      return in_space(op, active);
+    case Kind::branch:
+      return branch(op, active);
+    case Kind::indexed_branch:
+      return indexed_branch(op, active);
+    case Kind::call:
+      return call(op, active);
+    case Kind::indirect_call:
+      return indirect_call(op, active);
+    case Kind::ret:
+      return ret(active);
+    case Kind::exit:
+      return exit(active);
     case Kind::trap:
       return raise(fault_at(Fault::Kind::trap, std::countr_zero(active), "trap"));
-    case Kind::barrier: return barrier(op, active);
+    case Kind::barrier:
+      return barrier(op, active);
     case Kind::warp_barrier:
     case Kind::vote:
     case Kind::match:
     case Kind::shuffle:
     case Kind::warp_reduce:
-    case Kind::elect: return exchange(op, active);
+    case Kind::elect:
+      return exchange(op, active);
     case Kind::active_mask: {
       auto* row = reinterpret_cast<std::uint32_t*>(frame().registers + op.operands.destination[0].offset());
       for (int lane = 0; lane < kLanes; ++lane)
@@ -210,7 +230,8 @@ void Warp::execute(const Op& op, Mask active) {
     }
     case Kind::async_commit:  // copies are done when they are issued
     case Kind::async_wait:
-    case Kind::nothing: return advance();
+    case Kind::nothing:
+      return advance();
   }
 }
 
@@ -255,8 +276,12 @@ void Warp::positions(std::vector<WarpPosition>& out) const {
     p.place = program_->place(path.pc);
     p.instruction = program_->info[path.pc].text;
     switch (path.state) {
-      case Path::State::warp_wait: p.waits_for = fmt::format("lanes {:08x}", path.awaited & ~path.lanes); break;
-      case Path::State::join: p.waits_for = "the other lanes of its warp to get there"; break;
+      case Path::State::warp_wait:
+        p.waits_for = fmt::format("lanes {:08x}", path.awaited & ~path.lanes);
+        break;
+      case Path::State::join:
+        p.waits_for = "the other lanes of its warp to get there";
+        break;
       case Path::State::block_wait: {
         const Barrier& b = block_->barriers_[path.key];
         p.waits_for = b.expected != 0
@@ -265,7 +290,8 @@ void Warp::positions(std::vector<WarpPosition>& out) const {
                                         grid_->threads_per_block() - block_->exited_threads_);
         break;
       }
-      default: break;
+      default:
+        break;
     }
     out.push_back(std::move(p));
   }

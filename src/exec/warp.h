@@ -32,13 +32,13 @@ struct Access {
 struct Step {
   const Op* op = nullptr;
   std::uint32_t pc = 0;
-  Mask path = 0;      // lanes on the path that stepped
-  Mask active = 0;    // of these, the lanes that executed (guard applied)
+  Mask path = 0;           // lanes on the path that stepped
+  Mask active = 0;         // of these, the lanes that executed (guard applied)
   bool executed = false;   // false: the path was set aside to wait for other lanes, and executes later
   bool memory = false;     // `access` tells addresses
   bool divergent = false;  // a branch, call or return that lanes disagreed on
   bool at_barrier = false;
-  bool exited = false;     // lanes of the warp ended
+  bool exited = false;  // lanes of the warp ended
   const Access* access = nullptr;
 };
 

@@ -13,10 +13,14 @@ namespace {
 
 std::uint64_t window_of(Space space) {
   switch (space) {
-    case Space::shared: return kSharedWindow;
-    case Space::local: return kLocalWindow;
-    case Space::param: return kParamWindow;
-    default: return 0;  // global and constant addresses are generic ones
+    case Space::shared:
+      return kSharedWindow;
+    case Space::local:
+      return kLocalWindow;
+    case Space::param:
+      return kParamWindow;
+    default:
+      return 0;  // global and constant addresses are generic ones
   }
 }
 

@@ -68,8 +68,9 @@ TEST(AddressSpace, TheNearestAllocationIsNamed) {
   EXPECT_EQ(memory.nearest(kGlobalBase), "nothing is allocated");
   const auto a = memory.allocate(16, "a");
   ASSERT_TRUE(a.ok());
-  EXPECT_EQ(memory.nearest(*a + 20),
-            "nearest allocation: 'a' [0x700000010000, 0x700000010010) of 16 bytes, the address is 4 bytes past its end");
+  EXPECT_EQ(
+      memory.nearest(*a + 20),
+      "nearest allocation: 'a' [0x700000010000, 0x700000010010) of 16 bytes, the address is 4 bytes past its end");
   EXPECT_EQ(memory.nearest(*a - 8),
             "nearest allocation: 'a' [0x700000010000, 0x700000010010) of 16 bytes, the address is 8 bytes before it");
   EXPECT_EQ(memory.nearest(*a + 14),

@@ -194,7 +194,8 @@ TEST(Barrier, ImpossibleBarriersAreFaults) {
   s.text = kernel("bar.sync 16;\nret;");
   EXPECT_NE(run(s).error.find("barrier 16 of 16"), std::string::npos) << run(s).error;
   s.text = kernel("bar.sync 0, 33;\nret;");
-  EXPECT_NE(run(s).error.find("barrier 0 for 33 threads, which is no multiple of 32"), std::string::npos) << run(s).error;
+  EXPECT_NE(run(s).error.find("barrier 0 for 33 threads, which is no multiple of 32"), std::string::npos)
+      << run(s).error;
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ constexpr const char* kSquare = R"(
 )";
 
 std::string call(const std::string& name, const std::string& from, const std::string& to) {
-  return "{ .param .b32 p; .param .b32 q; st.param.b32 [p], " + from + "; call.uni (q), " + name + ", (p); ld.param.b32 " +
-         to + ", [q]; }\n";
+  return "{ .param .b32 p; .param .b32 q; st.param.b32 [p], " + from + "; call.uni (q), " + name +
+         ", (p); ld.param.b32 " + to + ", [q]; }\n";
 }
 
 TEST(Call, AFunctionGetsItsArgumentsAndGivesItsResult) {
@@ -29,11 +29,12 @@ TEST(Call, AFunctionGetsItsArgumentsAndGivesItsResult) {
 
 TEST(Call, LanesThatDoNotCallKeepTheirs) {
   Snippet s;
-  s.text = kernel("setp.lt.u32 %p0, %lane, 4;\nmov.u32 %r0, 99;\n.param .b32 p; .param .b32 q;\nst.param.b32 [p], %lane;\n"
-                  "st.param.b32 [q], 7;\n@%p0 call (q), square, (p);\nld.param.b32 %r0, [q];\n"
-                  "activemask.b32 %r1;\nsetp.ne.u32 %p1, %r1, -1;\n@%p1 mov.u32 %r0, 555;\n"
-                  "st.global.u32 [%at], %r0;\nret;",
-                  kSquare);
+  s.text = kernel(
+      "setp.lt.u32 %p0, %lane, 4;\nmov.u32 %r0, 99;\n.param .b32 p; .param .b32 q;\nst.param.b32 [p], %lane;\n"
+      "st.param.b32 [q], 7;\n@%p0 call (q), square, (p);\nld.param.b32 %r0, [q];\n"
+      "activemask.b32 %r1;\nsetp.ne.u32 %p1, %r1, -1;\n@%p1 mov.u32 %r0, 555;\n"
+      "st.global.u32 [%at], %r0;\nret;",
+      kSquare);
   EXPECT_EQ(run(s).error, "");
   EXPECT_EQ(run(s).out, table(32, [](auto i) { return i < 4 ? i * i : 7; }));
 }

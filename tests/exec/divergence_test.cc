@@ -100,7 +100,8 @@ TEST(Divergence, AnExitInsideABranchLeavesTheOthersToMeet) {
     st.global.u32 [%at], %r1;
     ret;)");
   EXPECT_EQ(out[7], 0U);
-  // Lanes 8 to 31 are all that is left. Whether they meet before the return is up to the machine: each lane sees itself.
+  // Lanes 8 to 31 are all that is left. Whether they meet before the return is up to the machine: each lane sees
+  // itself.
   for (std::uint32_t i = 8; i < 32; ++i) EXPECT_NE(out[i] & (1U << i), 0U);
 }
 
@@ -132,7 +133,8 @@ TEST(Divergence, AnIndexedBranchSendsEachLaneToItsTarget) {
 TEST(Divergence, AnIndexPastTheTableIsAFault) {
   Snippet s;
   s.text = kernel("ts: .branchtargets A, B;\nbrx.idx %lane, ts;\nA: ret;\nB: ret;");
-  EXPECT_EQ(run(s).error, "kernel 'k': brx.idx with index 2 into a table of 2, at k.ptx:22, block (0,0,0) thread (2,0,0)");
+  EXPECT_EQ(run(s).error,
+            "kernel 'k': brx.idx with index 2 into a table of 2, at k.ptx:22, block (0,0,0) thread (2,0,0)");
 }
 
 TEST(Divergence, APartialWarpRunsOnlyItsThreads) {

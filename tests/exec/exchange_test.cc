@@ -115,7 +115,9 @@ TEST(Exchange, OneLaneIsElected) {
     st.global.u32 [%at], %r0;
   END:
     ret;)"),
-            table(32, [](auto i) { return i < 7 ? 0 : i == 7 ? 107 : 7; }));
+            table(32, [](auto i) { return i < 7    ? 0
+                                          : i == 7 ? 107
+                                                   : 7; }));
 }
 
 // Lanes of the two sides of a branch shuffle with one another: each side waits for the other.

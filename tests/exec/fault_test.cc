@@ -14,11 +14,12 @@ TEST(Fault, AStorePastTheEndNamesThreadAddressAndNearestAllocation) {
   Snippet s;
   s.grid = {2, 1, 1};
   s.out_words = 30;
-  EXPECT_EQ(error_of("st.global.u32 [%at], %lane;\nret;", s),
-            "kernel 'k': global store of 4 bytes at 0x700000010078 is out of bounds, at k.ptx:21, block (0,0,0) thread "
-            "(30,0,0)\n"
-            "  nearest allocation: 'out' [0x700000010000, 0x700000010078) of 120 bytes, the address is 0 bytes past its "
-            "end");
+  EXPECT_EQ(
+      error_of("st.global.u32 [%at], %lane;\nret;", s),
+      "kernel 'k': global store of 4 bytes at 0x700000010078 is out of bounds, at k.ptx:21, block (0,0,0) thread "
+      "(30,0,0)\n"
+      "  nearest allocation: 'out' [0x700000010000, 0x700000010078) of 120 bytes, the address is 0 bytes past its "
+      "end");
 }
 
 TEST(Fault, ThreeDimensionalThreadsAreNamedAsTheyAre) {
@@ -41,8 +42,9 @@ TEST(Fault, ThreeDimensionalThreadsAreNamedAsTheyAre) {
 TEST(Fault, AMisalignedAccessIsAFault) {
   EXPECT_EQ(error_of("ld.global.u32 %r0, [%out+2];\nret;").substr(0, 76),
             "kernel 'k': global load of 4 bytes at 0x700000010002 is not aligned, at k.pt");
-  EXPECT_NE(error_of("ld.global.v4.u32 {%r0,%r1,%r2,%r3}, [%out+8];\nret;").find("16 bytes at 0x700000010008 is not aligned"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of("ld.global.v4.u32 {%r0,%r1,%r2,%r3}, [%out+8];\nret;").find("16 bytes at 0x700000010008 is not aligned"),
+      std::string::npos);
 }
 
 TEST(Fault, SharedMemoryHasAnEnd) {

@@ -25,7 +25,8 @@ TEST(Memory, NarrowLoadsAreExtendedBySignOrZero) {
     st.global.u16 [%out+26], %h0;
     ret;)",
                          s);
-  EXPECT_EQ(out, (std::vector<std::uint32_t>{0xfe, 0xfffffffe, 0x8001, 0xffff8001, 0x8001fe7f, 0xffffffff, 0x80007f, 0}));
+  EXPECT_EQ(out,
+            (std::vector<std::uint32_t>{0xfe, 0xfffffffe, 0x8001, 0xffff8001, 0x8001fe7f, 0xffffffff, 0x80007f, 0}));
 }
 
 TEST(Memory, NarrowStoresLeaveTheirNeighboursAlone) {

@@ -104,8 +104,8 @@ TEST(Paths, AReturnWithoutACallIsRefused) {
 TEST(Paths, LanesAtAJoinCanBeLetGoAheadAndMeetFurtherOn) {
   Paths p;
   p.reset(0xff, 0);
-  p.diverge(0xf0, 100, 1, 200);   // the outer branch
-  p.diverge(0x0c, 30, 2, 30);     // lanes 2 and 3 stand at 30
+  p.diverge(0xf0, 100, 1, 200);  // the outer branch
+  p.diverge(0x0c, 30, 2, 30);    // lanes 2 and 3 stand at 30
   p.wait(Path::State::warp_wait, 0, 0x0f);
   EXPECT_EQ(p.now().lanes, 0xf0U);
   EXPECT_TRUE(p.let_go());

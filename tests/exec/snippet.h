@@ -4,11 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <gtest/gtest.h>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "exec/run.h"
 #include "gpu/application.h"
@@ -44,11 +43,12 @@ inline std::string kernel(const std::string& body, const std::string& before = {
     loads += "ld.param.u64 %in" + std::to_string(i) + ", [in" + std::to_string(i) + "];\n";
   }
   return ".version 8.0\n.target sm_80\n.address_size 64\n" + before + "\n.visible .entry k(" + parameters + ")\n{\n" +
-         ".reg .pred %p<8>;\n.reg .b16 %h<8>;\n.reg .b32 %r<32>;\n.reg .f32 %f<8>;\n.reg .b64 %d<16>;\n.reg .f64 %fd<8>;\n"
+         ".reg .pred %p<8>;\n.reg .b16 %h<8>;\n.reg .b32 %r<32>;\n.reg .f32 %f<8>;\n.reg .b64 %d<16>;\n.reg .f64 "
+         "%fd<8>;\n"
          ".reg .b64 %out, %at;\n.reg .b64 %in<4>;\n.reg .b32 %thread, %lane;\n" +
          loads +
-         "mov.u32 %thread, %tid.x;\nmov.u32 %lane, %laneid;\nmul.wide.u32 %at, %thread, 4;\nadd.u64 %at, %at, %out;\n" + body +
-         "\n}\n";
+         "mov.u32 %thread, %tid.x;\nmov.u32 %lane, %laneid;\nmul.wide.u32 %at, %thread, 4;\nadd.u64 %at, %at, %out;\n" +
+         body + "\n}\n";
 }
 
 inline Outcome run(const Snippet& s) {

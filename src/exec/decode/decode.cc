@@ -1,5 +1,4 @@
 #include <algorithm>
-
 #include <fmt/format.h>
 
 #include "exec/decode/function_decoder.h"
@@ -50,7 +49,8 @@ void take_directives(const ptx::Function& kernel, Program& program) {
 // The deepest stack of local variables a thread can have: exact where calls are direct and do not recur.
 class StackDepth {
  public:
-  explicit StackDepth(const Program& program) : program_(program), state_(program.functions.size(), State::fresh), depth_(program.functions.size(), 0) {}
+  explicit StackDepth(const Program& program)
+      : program_(program), state_(program.functions.size(), State::fresh), depth_(program.functions.size(), 0) {}
 
   std::uint32_t of_kernel() {
     const std::uint32_t depth = of(0);
@@ -104,7 +104,8 @@ Result<std::shared_ptr<const Program>> decode_or_throw(const ptx::Module& module
     out.name = function.name;
     out.module_index = layout->functions[i];
     if (is_builtin(function)) {
-      out.builtin = function.name == "vprintf" ? ProgramFunction::Builtin::vprintf : ProgramFunction::Builtin::assertfail;
+      out.builtin =
+          function.name == "vprintf" ? ProgramFunction::Builtin::vprintf : ProgramFunction::Builtin::assertfail;
       out.entry = out.end = 0;
     } else {
       FunctionDecoder(module, *layout, i, pool, *program).run();

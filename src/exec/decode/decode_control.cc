@@ -26,15 +26,26 @@ bool FunctionDecoder::control(const Instruction& instruction, Op& op) {
       op.reconverge = reconvergence(instruction);
       return true;
     }
-    case Opcode::call: call(instruction, op); return true;
-    case Opcode::ret: op.kind = Kind::ret; return true;
-    case Opcode::exit: op.kind = Kind::exit; return true;
-    case Opcode::trap: op.kind = Kind::trap; return true;
+    case Opcode::call:
+      call(instruction, op);
+      return true;
+    case Opcode::ret:
+      op.kind = Kind::ret;
+      return true;
+    case Opcode::exit:
+      op.kind = Kind::exit;
+      return true;
+    case Opcode::trap:
+      op.kind = Kind::trap;
+      return true;
     case Opcode::brkpt:
     case Opcode::nanosleep:
     case Opcode::pmevent:
-    case Opcode::griddepcontrol: op.kind = Kind::nothing; return true;
-    default: return false;
+    case Opcode::griddepcontrol:
+      op.kind = Kind::nothing;
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -59,8 +70,8 @@ std::vector<Passed> FunctionDecoder::handed_over(const Operand& list, const std:
       p.bytes = static_cast<std::uint32_t>(variable(element).bytes());
     } else {
       const Type type = element.kind == Operand::Kind::reg ? function_.registers[element.index].type
-                        : i < wanted.size()               ? wanted[i].type
-                                                          : Type::b32;
+                        : i < wanted.size()                ? wanted[i].type
+                                                           : Type::b32;
       p.in_register = true;
       p.row = source(element, type);
       p.bytes = static_cast<std::uint32_t>(lane_bytes(type));
@@ -75,7 +86,8 @@ namespace {
 bool same_shape(const std::vector<ptx::Variable>& a, const std::vector<ptx::Variable>& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i)
-    if (a[i].bytes() != b[i].bytes() || (a[i].space == ptx::Space::reg) != (b[i].space == ptx::Space::reg)) return false;
+    if (a[i].bytes() != b[i].bytes() || (a[i].space == ptx::Space::reg) != (b[i].space == ptx::Space::reg))
+      return false;
   return true;
 }
 
@@ -135,7 +147,8 @@ void FunctionDecoder::check_passed(const Instruction& instruction, const std::ve
     const auto bytes = in_register ? static_cast<std::uint64_t>(lane_bytes(wanted[i].type)) : wanted[i].bytes();
     const bool predicate = given[i].in_register && given[i].bytes == 0;
     if (predicate != (in_register && bytes == 0) || given[i].bytes < bytes)
-      refuse(instruction, fmt::format("hands over {} bytes where '{}' takes {}", given[i].bytes, wanted[i].name, bytes));
+      refuse(instruction,
+             fmt::format("hands over {} bytes where '{}' takes {}", given[i].bytes, wanted[i].name, bytes));
   }
 }
 

@@ -13,9 +13,7 @@ using ptx::Type;
 
 namespace {
 
-bool takes_carry(Opcode opcode) {
-  return opcode == Opcode::addc || opcode == Opcode::subc || opcode == Opcode::madc;
-}
+bool takes_carry(Opcode opcode) { return opcode == Opcode::addc || opcode == Opcode::subc || opcode == Opcode::madc; }
 
 bool has_vector(const ptx::Instruction& instruction) {
   for (const ptx::Operand& operand : instruction.operands)

@@ -1,6 +1,5 @@
 // Loads, stores, atomics, copies, and the conversions between address spaces.
 #include <algorithm>
-
 #include <fmt/format.h>
 
 #include "exec/decode/function_decoder.h"
@@ -28,17 +27,28 @@ std::int64_t sum(std::int64_t offset, std::uint64_t more) {
 Mode atomic_mode(const ptx::Instruction& i) {
   for (const Suffix s : i.suffixes) {
     switch (s) {
-      case Suffix::add: return Mode::add;
-      case Suffix::min: return Mode::min;
-      case Suffix::max: return Mode::max;
-      case Suffix::inc: return Mode::inc;
-      case Suffix::dec: return Mode::dec;
-      case Suffix::and_: return Mode::and_;
-      case Suffix::or_: return Mode::or_;
-      case Suffix::xor_: return Mode::xor_;
-      case Suffix::exch: return Mode::exch;
-      case Suffix::cas: return Mode::cas;
-      default: break;
+      case Suffix::add:
+        return Mode::add;
+      case Suffix::min:
+        return Mode::min;
+      case Suffix::max:
+        return Mode::max;
+      case Suffix::inc:
+        return Mode::inc;
+      case Suffix::dec:
+        return Mode::dec;
+      case Suffix::and_:
+        return Mode::and_;
+      case Suffix::or_:
+        return Mode::or_;
+      case Suffix::xor_:
+        return Mode::xor_;
+      case Suffix::exch:
+        return Mode::exch;
+      case Suffix::cas:
+        return Mode::cas;
+      default:
+        break;
     }
   }
   return Mode::none;
@@ -59,11 +69,19 @@ bool FunctionDecoder::memory(const Instruction& instruction, Op& op) {
       load_store(instruction, op, operands[1], operands[0]);
       return true;
     case Opcode::atom:
-    case Opcode::red: atomic(instruction, op); return true;
-    case Opcode::cp_async: async_copy(instruction, op); return true;
-    case Opcode::cp_async_commit_group: op.kind = Kind::async_commit; return true;
+    case Opcode::red:
+      atomic(instruction, op);
+      return true;
+    case Opcode::cp_async:
+      async_copy(instruction, op);
+      return true;
+    case Opcode::cp_async_commit_group:
+      op.kind = Kind::async_commit;
+      return true;
     case Opcode::cp_async_wait_group:
-    case Opcode::cp_async_wait_all: op.kind = Kind::async_wait; return true;
+    case Opcode::cp_async_wait_all:
+      op.kind = Kind::async_wait;
+      return true;
     case Opcode::ldmatrix:
       op.kind = Kind::matrix_load;
       matrix(instruction, op, operands[0], operands[1]);
@@ -73,14 +91,19 @@ bool FunctionDecoder::memory(const Instruction& instruction, Op& op) {
       matrix(instruction, op, operands[1], operands[0]);
       return true;
     case Opcode::cvta:
-    case Opcode::isspacep: window(instruction, op); return true;
+    case Opcode::isspacep:
+      window(instruction, op);
+      return true;
     case Opcode::prefetch:
     case Opcode::prefetchu:
     case Opcode::applypriority:
     case Opcode::discard:
     case Opcode::membar:
-    case Opcode::fence: op.kind = Kind::nothing; return true;
-    default: return false;
+    case Opcode::fence:
+      op.kind = Kind::nothing;
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -111,8 +134,12 @@ Memory FunctionDecoder::access(const Instruction& instruction, const Operand& ad
   m.uniform = true;
   m.space = own;
   switch (own) {
-    case Space::shared: m.offset = sum(m.offset, shared_offset(base) + static_cast<std::uint64_t>(base.offset)); break;
-    case Space::param: m.offset = sum(m.offset, parameter_address(base) + static_cast<std::uint64_t>(base.offset)); break;
+    case Space::shared:
+      m.offset = sum(m.offset, shared_offset(base) + static_cast<std::uint64_t>(base.offset));
+      break;
+    case Space::param:
+      m.offset = sum(m.offset, parameter_address(base) + static_cast<std::uint64_t>(base.offset));
+      break;
     default:
       m.base = address_row(base, 8);
       m.base_bytes = 8;
@@ -144,8 +171,8 @@ void FunctionDecoder::load_store(const Instruction& instruction, Op& op, const O
   if (instruction.opcode == Opcode::st && op.memory.space == Space::constant)
     refuse(instruction, "stores to constant memory");
   static constexpr Type kUntyped[] = {Type::b8, Type::b16, Type::b32, Type::b64, Type::b128};
-  const Type row_type = *std::find_if(std::begin(kUntyped), std::end(kUntyped),
-                                      [&](Type t) { return lane_bytes(t) == bytes; });
+  const Type row_type =
+      *std::find_if(std::begin(kUntyped), std::end(kUntyped), [&](Type t) { return lane_bytes(t) == bytes; });
   const auto slot_of = [&](const Operand& one) {
     if (one.kind == Operand::Kind::reg && lane_bytes(function_.registers[one.index].type) != bytes)
       refuse(instruction, "mixes registers of different widths");

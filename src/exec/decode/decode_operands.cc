@@ -22,14 +22,20 @@ Slot FunctionDecoder::destination(const Operand& operand) const {
 Slot FunctionDecoder::source(const Operand& operand, Type type) {
   const int bytes = lane_bytes(type);
   switch (operand.kind) {
-    case Operand::Kind::reg: return reg(operand.index);
+    case Operand::Kind::reg:
+      return reg(operand.index);
     case Operand::Kind::integer:
     case Operand::Kind::f32:
-    case Operand::Kind::f64: return bytes == 0 ? pool_.predicate(operand.bits != 0) : pool_.row(bytes, operand.bits);
-    case Operand::Kind::special: return special_row(operand.special, bytes);
-    case Operand::Kind::variable: return address_row(operand, bytes);
-    case Operand::Kind::function: return pool_.row(bytes, function_address(operand.index));
-    default: return {};
+    case Operand::Kind::f64:
+      return bytes == 0 ? pool_.predicate(operand.bits != 0) : pool_.row(bytes, operand.bits);
+    case Operand::Kind::special:
+      return special_row(operand.special, bytes);
+    case Operand::Kind::variable:
+      return address_row(operand, bytes);
+    case Operand::Kind::function:
+      return pool_.row(bytes, function_address(operand.index));
+    default:
+      return {};
   }
 }
 
@@ -41,10 +47,14 @@ Slot FunctionDecoder::special_row(ptx::Special special, int bytes) {
 
 const ptx::Variable& FunctionDecoder::variable(const Operand& operand) const {
   switch (operand.scope) {
-    case Operand::Scope::parameter: return function_.parameters[operand.index];
-    case Operand::Scope::result: return function_.results[operand.index];
-    case Operand::Scope::local: return function_.variables[operand.index];
-    default: return module_.variables[operand.index];
+    case Operand::Scope::parameter:
+      return function_.parameters[operand.index];
+    case Operand::Scope::result:
+      return function_.results[operand.index];
+    case Operand::Scope::local:
+      return function_.variables[operand.index];
+    default:
+      return module_.variables[operand.index];
   }
 }
 
@@ -57,8 +67,10 @@ std::uint64_t FunctionDecoder::parameter_address(const Operand& operand) const {
   switch (operand.scope) {
     case Operand::Scope::parameter:
       return (function_.entry ? 0 : kFrameParameters) + parameter_offsets_[operand.index];
-    case Operand::Scope::result: return kFrameParameters + result_offsets_[operand.index];
-    default: return kFrameParameters + variable_offsets_[operand.index];
+    case Operand::Scope::result:
+      return kFrameParameters + result_offsets_[operand.index];
+    default:
+      return kFrameParameters + variable_offsets_[operand.index];
   }
 }
 
@@ -67,14 +79,17 @@ Slot FunctionDecoder::address_row(const Operand& operand, int bytes) {
   const ptx::Variable& v = variable(operand);
   const auto offset = static_cast<std::uint64_t>(operand.offset);
   switch (v.space) {
-    case Space::shared: return pool_.row(bytes, shared_offset(operand) + offset);
-    case Space::param: return pool_.row(bytes, parameter_address(operand) + offset);
+    case Space::shared:
+      return pool_.row(bytes, shared_offset(operand) + offset);
+    case Space::param:
+      return pool_.row(bytes, parameter_address(operand) + offset);
     case Space::local: {
       const auto [at, fresh] = local_addresses_.try_emplace({variable_offsets_[operand.index] + offset, bytes});
       if (fresh) at->second = fresh_row(bytes);
       return at->second;
     }
-    default: return pool_.address(bytes, operand.index, operand.offset);
+    default:
+      return pool_.address(bytes, operand.index, operand.offset);
   }
 }
 

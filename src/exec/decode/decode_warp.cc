@@ -12,21 +12,36 @@ namespace {
 Mode mode_of(const ptx::Instruction& i) {
   for (const Suffix s : i.suffixes) {
     switch (s) {
-      case Suffix::all: return Mode::all;
-      case Suffix::any: return Mode::any;
-      case Suffix::uni: return Mode::uni;
-      case Suffix::ballot: return Mode::ballot;
-      case Suffix::up: return Mode::up;
-      case Suffix::down: return Mode::down;
-      case Suffix::bfly: return Mode::bfly;
-      case Suffix::idx: return Mode::idx;
-      case Suffix::add: return Mode::add;
-      case Suffix::min: return Mode::min;
-      case Suffix::max: return Mode::max;
-      case Suffix::and_: return Mode::and_;
-      case Suffix::or_: return Mode::or_;
-      case Suffix::xor_: return Mode::xor_;
-      default: break;
+      case Suffix::all:
+        return Mode::all;
+      case Suffix::any:
+        return Mode::any;
+      case Suffix::uni:
+        return Mode::uni;
+      case Suffix::ballot:
+        return Mode::ballot;
+      case Suffix::up:
+        return Mode::up;
+      case Suffix::down:
+        return Mode::down;
+      case Suffix::bfly:
+        return Mode::bfly;
+      case Suffix::idx:
+        return Mode::idx;
+      case Suffix::add:
+        return Mode::add;
+      case Suffix::min:
+        return Mode::min;
+      case Suffix::max:
+        return Mode::max;
+      case Suffix::and_:
+        return Mode::and_;
+      case Suffix::or_:
+        return Mode::or_;
+      case Suffix::xor_:
+        return Mode::xor_;
+      default:
+        break;
     }
   }
   return Mode::none;
@@ -128,7 +143,8 @@ bool FunctionDecoder::cooperation(const Instruction& instruction, Op& op) {
       move.position = instruction.position;
       return lane(move, op);
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 

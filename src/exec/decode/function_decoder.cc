@@ -1,7 +1,6 @@
 #include "exec/decode/function_decoder.h"
 
 #include <algorithm>
-
 #include <fmt/format.h>
 
 #include "exec/special.h"
@@ -108,16 +107,20 @@ void FunctionDecoder::note_registers(const Instruction& instruction, OpInfo& inf
     case Opcode::prefetchu:
     case Opcode::applypriority:
     case Opcode::discard:
-    case Opcode::nanosleep: writes_first = false; break;
+    case Opcode::nanosleep:
+      writes_first = false;
+      break;
     case Opcode::bar:
-    case Opcode::barrier: writes_first = instruction.has(ptx::Suffix::red); break;
-    default: break;
+    case Opcode::barrier:
+      writes_first = instruction.has(ptx::Suffix::red);
+      break;
+    default:
+      break;
   }
   if (instruction.guard.present) note(reads, number(instruction.guard.reg));
   for (std::size_t i = 0; i < instruction.operands.size(); ++i)
-    each_register(instruction.operands[i], [&](const Operand& r) {
-      note(i == 0 && writes_first ? writes : reads, number(r.index));
-    });
+    each_register(instruction.operands[i],
+                  [&](const Operand& r) { note(i == 0 && writes_first ? writes : reads, number(r.index)); });
   info.first_register = static_cast<std::uint32_t>(program_.registers.size());
   info.reads = static_cast<std::uint16_t>(reads.size());
   info.writes = static_cast<std::uint16_t>(writes.size());
@@ -174,8 +177,9 @@ void FunctionDecoder::place_locals() {
       offset = local;
       local += std::min<std::uint64_t>(v.bytes(), kMostLocalBytes + 1);
       if (local > kMostLocalBytes)
-        throw Refusal{at(program_, v.position, fmt::format("'{}' takes the local memory of a thread past {} bytes", v.name,
-                                                           kMostLocalBytes))};
+        throw Refusal{
+            at(program_, v.position,
+               fmt::format("'{}' takes the local memory of a thread past {} bytes", v.name, kMostLocalBytes))};
     }
     variable_offsets_.push_back(static_cast<std::uint32_t>(offset));
   }

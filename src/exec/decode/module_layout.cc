@@ -1,7 +1,6 @@
 #include "exec/decode/module_layout.h"
 
 #include <algorithm>
-
 #include <fmt/format.h>
 
 #include "exec/address_space.h"

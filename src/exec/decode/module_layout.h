@@ -16,7 +16,8 @@ struct ModuleLayout {
   // Functions in the order they were reached, the kernel first: indices into Module::functions.
   std::vector<std::uint32_t> functions;
   std::map<std::uint32_t, std::uint32_t> number;  // Module::functions index to the place in `functions`
-  // Shared variables: by function (kModuleScope for the module's own) and variable index, the offset in a block's memory.
+  // Shared variables: by function (kModuleScope for the module's own) and variable index, the offset in a block's
+  // memory.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> shared;
   std::uint64_t static_shared_bytes = 0;
 

@@ -1,0 +1,122 @@
+// Special registers and the instructions that have no effect here.
+#include "exec/snippet.h"
+
+namespace wm::exec {
+namespace {
+
+std::vector<std::uint32_t> reads(const std::string& special, gpu::Dim3 grid, gpu::Dim3 block) {
+  Snippet s;
+  s.grid = grid;
+  s.block = block;
+  const auto threads = static_cast<std::uint32_t>(block.count());
+  s.out_words = static_cast<std::size_t>(grid.count()) * threads;
+  return words("mov.u32 %r0, " + special + R"(;
+    mov.u32 %r1, %ntid.x;
+    mov.u32 %r2, %ntid.y;
+    mov.u32 %r3, %tid.x;
+    mov.u32 %r4, %tid.y;
+    mov.u32 %r5, %tid.z;
+    mad.lo.u32 %r5, %r5, %r2, %r4;
+    mad.lo.u32 %r5, %r5, %r1, %r3;
+    mov.u32 %r6, %ctaid.x;
+    mov.u32 %r7, %ctaid.y;
+    mov.u32 %r8, %ctaid.z;
+    mov.u32 %r9, %nctaid.x;
+    mov.u32 %r10, %nctaid.y;
+    mad.lo.u32 %r8, %r8, %r10, %r7;
+    mad.lo.u32 %r8, %r8, %r9, %r6;
+    mad.lo.u32 %r5, %r8, )" +
+                   std::to_string(threads) + R"(, %r5;
+    mul.wide.u32 %d0, %r5, 4;
+    add.u64 %d0, %d0, %out;
+    st.global.u32 [%d0], %r0;
+    ret;)",
+               s);
+}
+
+TEST(Special, ThreadAndBlockIndicesInThreeDimensions) {
+  const gpu::Dim3 grid{2, 3, 2}, block{5, 4, 3};
+  EXPECT_EQ(reads("%tid.x", grid, block), table(720, [](auto i) { return i % 5; }));
+  EXPECT_EQ(reads("%tid.y", grid, block), table(720, [](auto i) { return i / 5 % 4; }));
+  EXPECT_EQ(reads("%tid.z", grid, block), table(720, [](auto i) { return i / 20 % 3; }));
+  EXPECT_EQ(reads("%ctaid.x", grid, block), table(720, [](auto i) { return i / 60 % 2; }));
+  EXPECT_EQ(reads("%ctaid.y", grid, block), table(720, [](auto i) { return i / 120 % 3; }));
+  EXPECT_EQ(reads("%ctaid.z", grid, block), table(720, [](auto i) { return i / 360; }));
+  EXPECT_EQ(reads("%nctaid.y", grid, block), table(720, [](auto) { return 3; }));
+  EXPECT_EQ(reads("%ntid.z", grid, block), table(720, [](auto) { return 3; }));
+  EXPECT_EQ(reads("%laneid", grid, block), table(720, [](auto i) { return i % 60 % 32; }));
+  EXPECT_EQ(reads("%warpid", grid, block), table(720, [](auto i) { return i % 60 / 32; }));
+  EXPECT_EQ(reads("%nwarpid", grid, block), table(720, [](auto) { return 2; }));
+}
+
+TEST(Special, LaneMasks) {
+  const gpu::Dim3 one{}, warp{32, 1, 1};
+  EXPECT_EQ(reads("%lanemask_eq", one, warp), table(32, [](auto i) { return 1U << i; }));
+  EXPECT_EQ(reads("%lanemask_lt", one, warp), table(32, [](auto i) { return (1U << i) - 1; }));
+  EXPECT_EQ(reads("%lanemask_le", one, warp), table(32, [](auto i) { return (1U << i) - 1 + (1U << i); }));
+  EXPECT_EQ(reads("%lanemask_gt", one, warp), table(32, [](auto i) { return ~((1U << i) - 1 + (1U << i)); }));
+  EXPECT_EQ(reads("%lanemask_ge", one, warp), table(32, [](auto i) { return ~((1U << i) - 1); }));
+}
+
+TEST(Special, ABlockIsItsOwnCluster) {
+  const gpu::Dim3 grid{3, 1, 1}, block{1, 1, 1};
+  EXPECT_EQ(reads("%clusterid.x", grid, block), table(3, [](auto i) { return i; }));
+  EXPECT_EQ(reads("%nclusterid.x", grid, block), table(3, [](auto) { return 3; }));
+  EXPECT_EQ(reads("%cluster_nctarank", grid, block), table(3, [](auto) { return 1; }));
+  EXPECT_EQ(reads("%cluster_ctarank", grid, block), table(3, [](auto) { return 0; }));
+  EXPECT_EQ(reads("%nsmid", grid, block), table(3, [](auto) { return 1; }));
+  EXPECT_EQ(reads("%envreg3", grid, block), table(3, [](auto) { return 0; }));
+}
+
+TEST(Special, ClocksGoOn) {
+  Snippet s;
+  s.block = {1, 1, 1};
+  s.out_words = 4;
+  const auto out = words(R"(
+    mov.u64 %d0, %clock64;
+    mov.u32 %r0, %clock;
+    mov.u64 %d2, %globaltimer;
+    add.u32 %r5, %r0, 1;
+    mov.u64 %d1, %clock64;
+    mov.u32 %r1, %clock;
+    mov.u64 %d3, %globaltimer;
+    setp.gt.u64 %p0, %d1, %d0;
+    setp.gt.u32 %p1, %r1, %r0;
+    setp.gt.u64 %p2, %d3, %d2;
+    selp.u32 %r2, 1, 0, %p0;
+    selp.u32 %r3, 1, 0, %p1;
+    selp.u32 %r4, 1, 0, %p2;
+    st.global.u32 [%out], %r2;
+    st.global.u32 [%out+4], %r3;
+    st.global.u32 [%out+8], %r4;
+    ret;)",
+                         s);
+  EXPECT_EQ(out, (std::vector<std::uint32_t>{1, 1, 1, 0}));
+}
+
+TEST(Special, FencesPrefetchesAndSleepHaveNoEffect) {
+  const auto out = words(R"(
+    membar.gl;
+    fence.acq_rel.gpu;
+    prefetch.global.L2 [%at];
+    nanosleep.u32 100;
+    st.global.u32 [%at], 6;
+    ret;)");
+  EXPECT_EQ(out, table(32, [](auto) { return 6; }));
+}
+
+TEST(Special, CarriesGoFromOneInstructionToTheNext) {
+  const auto out = words(R"(
+    mov.u32 %r0, 0xffffffff;
+    add.cc.u32 %r1, %r0, %lane;
+    addc.u32 %r2, 0, 0;
+    sub.cc.u32 %r3, %lane, 5;
+    subc.u32 %r4, 0, 0;
+    add.u32 %r2, %r2, %r4;
+    st.global.u32 [%at], %r2;
+    ret;)");
+  EXPECT_EQ(out, table(32, [](auto i) { return (i != 0 ? 1 : 0) - (i < 5 ? 1 : 0); }));
+}
+
+}  // namespace
+}  // namespace wm::exec

@@ -1,0 +1,249 @@
+// The interface of a simulator: blocks stepped warp by warp, in any order, several kernels and clients at once.
+#include "base/random.h"
+#include "exec/block.h"
+#include "exec/snippet.h"
+
+namespace wm::exec {
+namespace {
+
+// A client with one module loaded, and a buffer "out".
+class Client {
+ public:
+  Client(const std::string& text, std::size_t words) : words_(words) {
+    auto module = ptx::parse(text, "k.ptx");
+    EXPECT_TRUE(module.ok()) << module.error().to_string();
+    module_ = std::move(*module);
+    auto out = memory_.allocate(words * 4, "out");
+    EXPECT_TRUE(out.ok());
+    out_ = *out;
+    EXPECT_TRUE(memory_.fill(out_, std::byte{0}, words * 4).ok());
+    auto image = Image::load(module_, memory_);
+    EXPECT_TRUE(image.ok());
+    auto program = decode(module_, "k", "k.ptx");
+    EXPECT_TRUE(program.ok()) << program.error().to_string();
+    program_ = *program;
+    auto constants = image->link(*program_);
+    EXPECT_TRUE(constants.ok());
+    constants_ = *constants;
+  }
+
+  Grid grid(gpu::Dim3 blocks, gpu::Dim3 threads) {
+    const std::uint64_t buffers[] = {out_};
+    gpu::Launch launch{"k", blocks, threads, {gpu::buffer({0})}, 0};
+    auto made = make_grid(program_, constants_, memory_, launch, buffers);
+    EXPECT_TRUE(made.ok()) << made.error().to_string();
+    return std::move(*made);
+  }
+
+  std::vector<std::uint32_t> out() {
+    std::vector<std::uint32_t> words(words_);
+    EXPECT_TRUE(memory_.read(out_, reinterpret_cast<std::byte*>(words.data()), words_ * 4).ok());
+    return words;
+  }
+
+ private:
+  std::size_t words_;
+  ptx::Module module_;
+  AddressSpace memory_;
+  std::uint64_t out_ = 0;
+  std::shared_ptr<const Program> program_;
+  std::shared_ptr<const Constants> constants_;
+};
+
+// Each thread adds up what the threads of its block left in shared memory, round by round, with divergence in between.
+const std::string kRounds = kernel(R"(
+    .shared .align 4 .b32 tile[128];
+    mov.u32 %r0, %ctaid.x;
+    shl.b32 %r1, %thread, 2;
+    mov.u32 %r2, tile;
+    add.u32 %r3, %r2, %r1;
+    mov.u32 %r4, 0;
+    mov.u32 %r5, %thread;
+  ROUND:
+    st.shared.u32 [%r3], %r5;
+    bar.sync 0;
+    xor.b32 %r6, %r1, 508;
+    add.u32 %r6, %r6, %r2;
+    ld.shared.u32 %r7, [%r6];
+    and.b32 %r8, %r7, 1;
+    setp.eq.u32 %p0, %r8, 0;
+    @%p0 bra EVEN;
+    mad.lo.u32 %r5, %r7, 3, 1;
+    bra NEXT;
+  EVEN:
+    shr.u32 %r5, %r7, 1;
+    add.u32 %r5, %r5, %r0;
+  NEXT:
+    shfl.sync.bfly.b32 %r9, %r5, 8, 31, -1;
+    add.u32 %r5, %r5, %r9;
+    bar.sync 0;
+    add.u32 %r4, %r4, 1;
+    setp.lt.u32 %p1, %r4, 20;
+    @%p1 bra ROUND;
+    mad.lo.u32 %r0, %r0, 128, %thread;
+    mul.wide.u32 %d0, %r0, 4;
+    add.u64 %d0, %d0, %out;
+    st.global.u32 [%d0], %r5;
+    ret;)");
+
+std::vector<std::uint32_t> in_order() {
+  Client client(kRounds, 512);
+  const Grid grid = client.grid({4, 1, 1}, {128, 1, 1});
+  const LaunchResult result = run_launch(grid);
+  EXPECT_FALSE(result.fault.has_value());
+  return client.out();
+}
+
+TEST(Step, AnyOrderOfWarpsAndBlocksGivesTheSameResult) {
+  const auto expected = in_order();
+  EXPECT_NE(expected, std::vector<std::uint32_t>(512, 0));
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    Client client(kRounds, 512);
+    const Grid grid = client.grid({4, 1, 1}, {128, 1, 1});
+    std::vector<std::unique_ptr<Block>> blocks;
+    for (std::uint32_t b = 0; b < 4; ++b) {
+      blocks.push_back(std::make_unique<Block>());
+      blocks.back()->start(grid, grid.block_index(b), {b, 4});
+    }
+    Random random(seed);
+    std::uint64_t steps = 0;
+    for (bool running = true; running;) {
+      running = false;
+      for (const auto& block : blocks) running = running || !block->done();
+      Block& block = *blocks[random.below(4)];
+      const std::uint32_t warp = random.below(block.warps());
+      if (block.done() || !block.warp(warp).ready()) continue;
+      Step step;
+      block.step(warp, step);
+      ++steps;
+      ASSERT_FALSE(block.fault().has_value()) << block.fault()->to_string();
+    }
+    EXPECT_EQ(client.out(), expected) << "seed " << seed;
+    std::uint64_t counted = 0;
+    for (const auto& block : blocks) counted += block->statistics().warp_instructions;
+    EXPECT_EQ(counted, steps);
+  }
+}
+
+TEST(Step, StepsAndARunCountTheSame) {
+  Client one(kRounds, 512), two(kRounds, 512);
+  const Grid grid = one.grid({1, 1, 1}, {128, 1, 1});
+  const LaunchResult ran = run_launch(grid);
+  const Grid again = two.grid({1, 1, 1}, {128, 1, 1});
+  Block block;
+  block.start(again, {0, 0, 0});
+  Step step;
+  while (!block.done())
+    for (std::uint32_t w = 0; w < block.warps(); ++w)
+      if (block.warp(w).ready()) block.step(w, step);
+  EXPECT_EQ(block.statistics().warp_instructions, ran.statistics.warp_instructions);
+  EXPECT_EQ(block.statistics().thread_instructions, ran.statistics.thread_instructions);
+  EXPECT_EQ(block.statistics().by_class, ran.statistics.by_class);
+}
+
+TEST(Step, TwoClientsInterleavedDoNotTouchEachOther) {
+  Client a(kRounds, 512), b(kernel("mov.u32 %r0, 7;\nst.global.u32 [%at], %r0;\nret;"), 512);
+  const Grid ga = a.grid({1, 1, 1}, {128, 1, 1}), gb = b.grid({1, 1, 1}, {128, 1, 1});
+  Block ba, bb;
+  ba.start(ga, {0, 0, 0});
+  bb.start(gb, {0, 0, 0});
+  Step step;
+  while (!ba.done() || !bb.done()) {
+    for (Block* block : {&ba, &bb})
+      for (std::uint32_t w = 0; w < block->warps(); ++w)
+        if (block->warp(w).ready()) block->step(w, step);
+  }
+  const auto expected = in_order();
+  EXPECT_TRUE(std::equal(expected.begin(), expected.begin() + 128, a.out().begin()));
+  EXPECT_EQ(b.out(), table(512, [](auto i) { return i < 128 ? 7 : 0; }));
+}
+
+TEST(Step, TellsWhatAnInstructionDid) {
+  Client client(kernel(R"(
+    mul.wide.u32 %d0, %lane, 8;
+    add.u64 %d0, %d0, %out;
+    setp.lt.u32 %p0, %lane, 4;
+    @%p0 st.global.u32 [%d0], %lane;
+    @%p0 bra END;
+    bar.sync 0;
+  END:
+    exit;)"),
+                64);
+  const Grid grid = client.grid({1, 1, 1}, {32, 1, 1});
+  Block block;
+  block.start(grid, {0, 0, 0});
+  std::vector<Step> steps;
+  std::vector<Access> accesses;
+  while (!block.done()) {
+    if (!block.warp(0).ready()) {
+      block.unblock();
+      ASSERT_FALSE(block.fault().has_value());
+      continue;
+    }
+    const std::uint32_t next = block.warp(0).next_pc();
+    Step step;
+    block.step(0, step);
+    EXPECT_EQ(step.pc, next);
+    EXPECT_EQ(step.op, &grid.program->code[next]);
+    steps.push_back(step);
+    accesses.push_back(*step.access);
+  }
+  const auto find = [&](Kind kind) {
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      if (steps[i].op->kind == kind) return i;
+    return steps.size();
+  };
+  const std::size_t store = find(Kind::store);
+  ASSERT_LT(store, steps.size());
+  EXPECT_TRUE(steps[store].memory);
+  EXPECT_EQ(steps[store].path, 0xffffffffU);
+  EXPECT_EQ(steps[store].active, 0xfU);
+  EXPECT_EQ(accesses[store].space, ptx::Space::global);
+  EXPECT_EQ(accesses[store].bytes, 4);
+  EXPECT_EQ(accesses[store].address[3] - accesses[store].address[0], 24U);
+  const std::size_t branch = find(Kind::branch);
+  EXPECT_TRUE(steps[branch].divergent);
+  EXPECT_EQ(steps[branch].active, 0xfU);
+  EXPECT_FALSE(steps[branch].memory);
+  const std::size_t barrier = find(Kind::barrier);
+  EXPECT_TRUE(steps[barrier].at_barrier);
+  EXPECT_TRUE(steps.back().exited);
+}
+
+// A block set aside in the middle goes on later, on another SM, after others ran.
+TEST(Step, ABlockSetAsideGoesOnLater) {
+  Client client(kRounds, 512);
+  const Grid grid = client.grid({2, 1, 1}, {128, 1, 1});
+  Block first, second;
+  first.start(grid, {0, 0, 0});
+  EXPECT_EQ(first.run(500), 500U);
+  EXPECT_FALSE(first.done());
+  second.start(grid, {1, 0, 0});
+  second.run(1U << 30);
+  EXPECT_TRUE(second.done());
+  first.run(1U << 30);
+  EXPECT_TRUE(first.done());
+  const auto expected = in_order();
+  EXPECT_TRUE(std::equal(expected.begin(), expected.begin() + 256, client.out().begin()));
+}
+
+TEST(Step, ABlockObjectIsUsedAgain) {
+  Client client(kRounds, 512);
+  const Grid grid = client.grid({4, 1, 1}, {128, 1, 1});
+  Client faulty(kernel("st.global.u32 [0], 1;\nret;"), 32);
+  const Grid bad = faulty.grid({1, 1, 1}, {96, 1, 1});
+  Block block;
+  for (std::uint32_t b = 0; b < 4; ++b) {
+    block.start(bad, {0, 0, 0});
+    block.run(1000);
+    EXPECT_TRUE(block.fault().has_value());
+    block.start(grid, grid.block_index(b));
+    block.run(1U << 30);
+    EXPECT_TRUE(block.done());
+    EXPECT_FALSE(block.fault().has_value());
+  }
+  EXPECT_EQ(client.out(), in_order());
+}
+
+}  // namespace
+}  // namespace wm::exec
