@@ -200,6 +200,21 @@ WM_CUDA To wm_astype(From from) {
 #define WM_SUBS(c) a.c -= b;
 #define WM_MULS(c) a.c *= b;
 #define WM_DIVS(c) a.c /= b;
+#define WM_BITS(V, T, N)                                            \
+  WM_CUDA V operator|(V a, V b) { WM_EACH##N(WM_OR) return a; }     \
+  WM_CUDA V operator&(V a, V b) { WM_EACH##N(WM_AND) return a; }    \
+  WM_CUDA V operator&(V a, T b) { WM_EACH##N(WM_ANDS) return a; }   \
+  WM_CUDA V operator<<(V a, int b) { WM_EACH##N(WM_SHL) return a; } \
+  WM_CUDA V operator>>(V a, int b) { WM_EACH##N(WM_SHR) return a; }
+#define WM_OR(c) a.c |= b.c;
+#define WM_AND(c) a.c &= b.c;
+#define WM_ANDS(c) a.c &= b;
+#define WM_SHL(c) a.c <<= b;
+#define WM_SHR(c) a.c >>= b;
+WM_BITS(int2, int, 2)
+WM_BITS(int4, int, 4)
+WM_BITS(uint2, uint, 2)
+WM_BITS(uint4, uint, 4)
 WM_VECTOR(float2, float, 2)
 WM_VECTOR(float3, float, 3)
 WM_VECTOR(float4, float, 4)

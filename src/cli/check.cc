@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <fmt/format.h>
 #include <thread>
 
@@ -15,8 +14,6 @@
 namespace wm::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // Adds up what the launches did, and verifies what they left.
@@ -28,13 +25,14 @@ Result<void> run_and_verify(const Subject& subject, const CheckOptions& options,
   exec::RunOptions run;
   run.max_instructions = options.max_instructions;
   run.progress = [&](std::size_t, std::size_t all) { progress.advance(1.0 / static_cast<double>(all), subject.name); };
-  const auto start = Clock::now();
   const auto result = exec::run_application(*module, c.application, run, subject.ptx_file);
-  out.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (!result) return result.error();
 
   exec::LaunchStatistics sum;
-  for (const exec::LaunchRecord& launch : result->launches) sum += launch.statistics;
+  for (const exec::LaunchRecord& launch : result->launches) {
+    sum += launch.statistics;
+    out.seconds += launch.seconds;
+  }
   out.launches = result->launches.size();
   out.blocks = sum.blocks;
   out.warp_instructions = sum.warp_instructions;

@@ -26,8 +26,8 @@ std::string find_nvcc() {
   return "nvcc";
 }
 
-// What no macro can tell: whether a qualifier stands before a variable or inside a pointer's type, that helpers run on the
-// device, and that a cast of several values makes a vector.
+// What no macro can tell: whether a qualifier stands before a variable or inside a pointer's type, that helpers run on
+// the device, and that a cast of several values makes a vector.
 std::string as_cuda(const std::string& name, std::string_view source) {
   static const std::regex local_variable(R"(\b__local\b([^;(){}*]*[\[;]))");
   static const std::regex constant_variable(R"(\b__constant\b([^;(){}*]*\[))");

@@ -29,12 +29,12 @@ Result<int> run_demo(const std::string& json) {
   const std::vector<Checked> checked = check(*subjects, {});
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
-  Table table({"kernel", "what it computes", "launches", "warp instr.", "result"});
+  Table table({"kernel", "launches", "warp instr.", "result", "what it computes"});
   for (const Checked& c : checked) {
-    table.add({Cell(c.name, Style::bold), c.about, grouped(c.launches), grouped(c.warp_instructions),
-               c.passed ? Cell("correct", Style::good) : Cell("WRONG: " + c.detail, Style::bad)});
+    table.add({Cell(c.name, Style::bold), grouped(c.launches), grouped(c.warp_instructions),
+               c.passed ? Cell("correct", Style::good) : Cell("WRONG", Style::bad), c.passed ? c.about : c.detail});
   }
-  output.say(table.to_string() + "\n" + summary_of(checked, seconds) + "\n\n");
+  output.say(table.fitted(terminal_width()) + "\n" + summary_of(checked, seconds) + "\n\n");
   output.say(
       "Next:\n"
       "  wm kernels                                       all benchmarks\n"

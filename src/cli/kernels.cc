@@ -42,7 +42,7 @@ Result<int> list(const Options& options, const PtxOrigin& origin) {
     items.push_back(json_of(s));
   }
   const Output output(options.json);
-  output.say(table.to_string());
+  output.say(table.fitted(terminal_width()));
   output.say("\n'wm kernels NAME' says more about one, 'wm kernels check' runs them.\n");
   if (auto done = output.items(items); !done) return done.error();
   return 0;

@@ -42,7 +42,7 @@ Result<std::string> check_file(const std::string& path, const std::string& text)
     kernels += f.entry ? 1 : 0;
     instructions += f.body.size();
   }
-  return fmt::format("{} kernels, {} instructions", kernels, instructions);
+  return fmt::format("{} kernel{}, {} instructions", kernels, kernels == 1 ? "" : "s", instructions);
 }
 
 Result<int> check_files(const Options& options) {

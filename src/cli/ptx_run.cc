@@ -146,6 +146,14 @@ Result<void> write_dumps(const std::vector<Chosen>& chosen, const exec::Applicat
   return {};
 }
 
+// The kernel's own doing, not bad input: all of it is shown, and the exit code is 1.
+Result<int> report_fault(const std::string& entry, const std::string& fault, const Output& output) {
+  std::fprintf(stderr, "wm: %s\n", fault.c_str());
+  Json item{{"name", entry}, {"passed", false}, {"detail", fault}};
+  if (auto done = output.items(Json::array({item})); !done) return done.error();
+  return 1;
+}
+
 Result<int> run_kernel(const Options& options) {
   auto plan = gpu::is_description(options.file) ? plan_from_description(options) : plan_from_words(options);
   if (!plan) return plan.error();
@@ -169,7 +177,14 @@ Result<int> run_kernel(const Options& options) {
     output.say(line);
     printed += line;
   };
-  const auto result = exec::run_application(*module, plan->application, run, plan->ptx_path);
+  std::string fault;
+  run.on_fault = [&](const exec::Fault& f) { fault = f.to_string(); };
+  Result<exec::ApplicationResult> result = Error{};
+  {
+    const Progress progress(1);  // says that something happens; how far a kernel is nobody knows
+    result = exec::run_application(*module, plan->application, run, plan->ptx_path);
+  }
+  if (!fault.empty()) return report_fault(*entry, fault, output);
   if (!result) return result.error();
 
   exec::LaunchStatistics sum;

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/nearest.h"
+#include "cli/terminal.h"
 #include "gpu/description.h"
 
 namespace wm::cli {
@@ -97,8 +98,10 @@ Result<Subject> find_subject(const std::string& name, const PtxOrigin& origin) {
 
 Result<std::vector<Subject>> find_subjects(const std::vector<std::string>& names, const PtxOrigin& origin) {
   std::vector<Subject> subjects;
+  Progress progress(names.empty() ? zoo::entries().size() : names.size());  // a vendor's compiler takes its time
   const auto add = [&](Result<Subject> subject) -> Result<void> {
     if (!subject) return subject.error();
+    progress.advance(1, subject->name);
     subjects.push_back(*std::move(subject));
     return {};
   };

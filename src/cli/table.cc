@@ -15,7 +15,7 @@ bool numeric(const std::string& text) { return text.empty() || text == "-" || (t
 
 }  // namespace
 
-std::string Table::to_string() const {
+std::string Table::fitted(std::size_t limit) const {
   const std::size_t columns = header_.size();
   std::vector<std::size_t> widths(columns);
   std::vector<bool> right(columns, true);
@@ -26,12 +26,16 @@ std::string Table::to_string() const {
       if (!numeric(row[c].text)) right[c] = false;
     }
   }
+  std::size_t before_last = 0;
+  for (std::size_t c = 0; c + 1 < columns; ++c) before_last += widths[c] + 2;
   std::string out;
   const auto put = [&](std::size_t c, const Cell& cell) {
     const std::string padding(widths[c] - width(cell.text), ' ');
     const bool last = c + 1 == columns;
     if (right[c]) out += padding;
-    out += styled(cell.style, cell.text);
+    // Less than a few words of the last column would say nothing; then the line may wrap.
+    const bool cut = last && limit >= before_last + 20 && width(cell.text) + before_last > limit;
+    out += styled(cell.style, cut ? cell.text.substr(0, limit - before_last - 1) + "…" : cell.text);
     if (!right[c] && !last) out += padding;
     out += last ? "\n" : "  ";
   };

@@ -19,7 +19,9 @@ class Table {
  public:
   explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
-  [[nodiscard]] std::string to_string() const;
+  [[nodiscard]] std::string to_string() const { return fitted(0); }
+  // With the last column cut where a line would pass `width`; 0: never.
+  [[nodiscard]] std::string fitted(std::size_t width) const;
 
  private:
   std::vector<std::string> header_;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace wm::cli {
@@ -32,6 +33,12 @@ std::string styled(Style style, std::string_view text) {
   if (style == Style::good) code = "32";
   if (style == Style::bad) code = "31";
   return fmt::format("\033[{}m{}\033[0m", code, text);
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
 }
 
 std::string grouped(std::uint64_t number) {

@@ -14,6 +14,9 @@ namespace wm::cli {
 enum class Style { plain, bold, dim, good, bad };
 std::string styled(Style style, std::string_view text);
 
+// Columns of the terminal that stdout is; 0 where it is none.
+std::size_t terminal_width();
+
 // 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number);
 // 23456789.0 as "23.5 M".

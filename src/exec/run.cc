@@ -163,7 +163,10 @@ class Running {
     const auto start = std::chrono::steady_clock::now();
     LaunchResult run = run_launch(*grid, options_);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    if (run.fault) return Error{run.fault->to_string()};
+    if (run.fault) {
+      if (options_.on_fault) options_.on_fault(*run.fault);
+      return Error{run.fault->to_string()};
+    }
     result_.launches.push_back({launch.kernel, run.statistics, took.count()});
     return {};
   }

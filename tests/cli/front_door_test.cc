@@ -42,7 +42,7 @@ class FrontDoor : public ::testing::Test {
     return shell("cd / && PATH=" + tree_.path("bin") + ":/usr/bin:/bin " + environment + " " + tree_.path("wm") + " " +
                  arguments);
   }
-  [[nodiscard]] std::string calls() const {
+  std::string calls() const {
     std::string text = tree_.read("calls");
     shell("rm -f " + tree_.path("calls"));
     return text;

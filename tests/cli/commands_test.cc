@@ -1,0 +1,191 @@
+// The built wm, with good and bad arguments: exit codes, one-line errors, help with examples, JSON, no partial files.
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/shell.h"
+
+namespace wm::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kExample = WM_SOURCE_DIR "/examples/saxpy/";
+
+void expect_one_line(const Ran& ran, const std::string& message) {
+  EXPECT_EQ(ran.code, 2) << ran.err;
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr(message));
+  EXPECT_TRUE(ran.err.starts_with("wm: ")) << ran.err;
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+}
+
+// The names below "Subcommands:" of a help text.
+std::vector<std::string> subcommands(const std::string& help) {
+  std::vector<std::string> names;
+  std::istringstream lines(help);
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line == "Subcommands:") {
+      inside = true;
+    } else if (line.empty()) {
+      inside = false;
+    } else if (inside && line.starts_with("  ") && line[2] != ' ') {
+      names.push_back(line.substr(2, line.find(' ', 2) - 2));
+    }
+  }
+  return names;
+}
+
+void expect_examples_below(const std::string& command, int& seen) {
+  const Ran ran = run_wm(command + " --help");
+  EXPECT_EQ(ran.code, 0) << command;
+  EXPECT_THAT(ran.out, HasSubstr("Example")) << "wm " << command;
+  ++seen;
+  for (const std::string& name : subcommands(ran.out)) expect_examples_below(command + " " + name, seen);
+}
+
+TEST(Wm, EveryCommandsHelpHasAnExample) {
+  int seen = 0;
+  expect_examples_below("", seen);
+  EXPECT_GE(seen, 12);
+}
+
+TEST(Wm, VersionAndBareStart) {
+  EXPECT_THAT(run_wm("--version").out, HasSubstr("wm 0."));
+  const Ran bare = run_wm("");
+  EXPECT_EQ(bare.code, 0);
+  EXPECT_THAT(bare.out, HasSubstr("Subcommands:"));
+}
+
+TEST(Wm, BadInputIsOneLineAndExitCodeTwo) {
+  expect_one_line(run_wm("kernls"), "no command 'kernls' (did you mean 'kernels'?)");
+  expect_one_line(run_wm("ptx chck a"), "no command 'ptx chck' (did you mean 'check'?)");
+  expect_one_line(run_wm("kernels chek sgemm"), "no command 'kernels chek' (did you mean 'check'?)");
+  expect_one_line(run_wm("kernels --frob"), "--frob");
+  expect_one_line(run_wm("kernels sgem"), "did you mean 'sgemm'?");
+  expect_one_line(run_wm("kernels histo/mian"), "'histo' has no kernel 'mian' (did you mean 'main'?)");
+  expect_one_line(run_wm("kernels check sgemm --size big"), "no size 'big'");
+  expect_one_line(run_wm("kernels check sgemm --jobs 0"), "--jobs");
+  expect_one_line(run_wm("kernels check nofile.yaml"), "cannot read 'nofile.yaml'");
+  expect_one_line(run_wm("kernels check sgemm --ptx-from gcc"), "--ptx-from takes clang, nvcc, opencl or a folder");
+  expect_one_line(run_wm("ptx"), "subcommand");
+  expect_one_line(run_wm("ptx check"), "files");
+  expect_one_line(run_wm("ptx check /no/such.ptx"), "cannot read '/no/such.ptx'");
+  expect_one_line(run_wm("ptx print /"), "'/' is a folder");
+  expect_one_line(run_wm("test"), "./wm test");
+  expect_one_line(run_wm("bench exec --seconds -1"), "--seconds");
+}
+
+TEST(Wm, KernelsListsTheZoo) {
+  const Ran ran = run_wm("kernels --json -");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const json list = json::parse(ran.out);
+  EXPECT_EQ(list["schema"], 1);
+  std::vector<std::string> names;
+  for (const json& item : list["items"]) names.push_back(item["name"]);
+  EXPECT_THAT(names, ElementsAre("atax", "atomics", "bfs", "bicg", "binomial", "blackscholes", "chase", "cutcp",
+                                 "denoise", "dxt", "fma", "gather", "gesummv", "histo", "hotspot", "knn", "lbm",
+                                 "libor", "mergesort", "mri-gridding", "mri-q", "mvp", "neural", "pathfinder",
+                                 "pingpong", "sad", "sgemm", "smem", "spmv", "stencil", "tpacf", "vecadd"));
+  EXPECT_EQ(run_wm("kernels | head -1").out.substr(0, 4), "name");
+}
+
+TEST(Wm, KernelDetailsByNameAliasAndPart) {
+  const json sgemm = json::parse(run_wm("kernels sgemm --json -").out)["items"][0];
+  EXPECT_EQ(sgemm["kernels"][0]["name"], "sgemm");
+  EXPECT_GT(sgemm["kernels"][0]["instructions"], 50);
+  EXPECT_GT(sgemm["kernels"][0]["registers"], 16);
+  EXPECT_GT(sgemm["kernels"][0]["shared_bytes"], 0);
+  ASSERT_EQ(sgemm["sizes"].size(), 3U);
+  EXPECT_EQ(sgemm["sizes"][2]["size"], "large");
+  EXPECT_EQ(sgemm["sizes"][0]["launches"][0]["block"].size(), 3U);
+
+  EXPECT_EQ(json::parse(run_wm("kernels BLK --json -").out)["items"][0]["name"], "blackscholes");
+  const json part = json::parse(run_wm("kernels histo/main --json -").out)["items"][0];
+  ASSERT_EQ(part["kernels"].size(), 1U);
+  EXPECT_EQ(part["kernels"][0]["name"], "main");
+}
+
+TEST(Wm, CheckPassesAndSaysSo) {
+  const Ran ran = run_wm("kernels check vecadd sgemm --json -");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  EXPECT_EQ(ran.err, "") << "quiet in a pipe";
+  const json items = json::parse(ran.out)["items"];
+  ASSERT_EQ(items.size(), 2U);
+  EXPECT_EQ(items[1]["name"], "sgemm");
+  EXPECT_EQ(items[1]["passed"], true);
+  EXPECT_EQ(items[1]["detail"], "matches the reference");
+  EXPECT_GT(items[1]["warp_instructions"], 1000);
+  EXPECT_THAT(run_wm("kernels check vecadd").out, HasSubstr("1 benchmark passed"));
+}
+
+TEST(Wm, ResultsDoNotDependOnTheNumberOfJobs) {
+  const auto counts = [](const std::string& jobs) {
+    std::vector<std::uint64_t> all;
+    const json result = json::parse(run_wm("kernels check bfs histo vecadd fma --json - --jobs " + jobs).out);
+    for (const json& item : result["items"]) all.push_back(item["thread_instructions"]);
+    return all;
+  };
+  EXPECT_EQ(counts("1"), counts("4"));
+}
+
+TEST(Wm, ABrokenKernelOfTheZooFailsItsCheck) {
+  const Scratch scratch;
+  const std::string broken = "sed s/add.f32/sub.f32/ " WM_BINARY_DIR "/kernels/ptx/vecadd.ptx > ";
+  ASSERT_EQ(shell(broken + scratch.path("vecadd.ptx")).code, 0);
+  const Ran ran = run_wm("kernels check vecadd --json - --ptx-from " + scratch.path());
+  EXPECT_EQ(ran.code, 1);
+  const json item = json::parse(ran.out)["items"][0];
+  EXPECT_EQ(item["passed"], false);
+  EXPECT_THAT(item["detail"].get<std::string>(), HasSubstr("elements wrong"));
+  EXPECT_THAT(run_wm("kernels check vecadd --ptx-from " + scratch.path()).out, HasSubstr("1 of 1 benchmark failed"));
+}
+
+TEST(Wm, AKernelOfOnesOwnIsTakenWhereverANameIs) {
+  const std::string yaml = std::string(kExample) + "saxpy.yaml";
+  EXPECT_EQ(run_wm("kernels check " + yaml + " vecadd").code, 0);
+  EXPECT_EQ(json::parse(run_wm("kernels --json - " + yaml).out)["items"][0]["kernels"][0]["name"], "saxpy");
+  EXPECT_THAT(run_wm("ptx run " + yaml + " --dump y:f32:4").out, HasSubstr("y[0] 1 3.5 6 8.5\n"));
+}
+
+TEST(Wm, AKernelOfOnesOwnWithAWrongExpectationFails) {
+  const Scratch scratch;
+  shell("cp " + std::string(kExample) + "saxpy.ptx " + scratch.path());
+  shell("sed 's/step: 2.5/step: 2/' " + std::string(kExample) + "saxpy.yaml > " + scratch.path("k.yaml"));
+  const Ran ran = run_wm("kernels check " + scratch.path("k.yaml"));
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("FAILED: y[1] is 3.5, expected 3 (999 of 1000 elements wrong)"));
+}
+
+TEST(Wm, AWrittenFileIsWholeOrNotThere) {
+  const Scratch scratch;
+  EXPECT_EQ(run_wm("kernels check vecadd --json " + scratch.path("r.json")).code, 0);
+  EXPECT_TRUE(json::parse(scratch.read("r.json"))["items"][0]["passed"]);
+  EXPECT_THAT(scratch.files(), ElementsAre("r.json"));
+  expect_one_line(run_wm("ptx print " + std::string(kExample) + "saxpy.ptx -o " + scratch.path("no/x.ptx")),
+                  "cannot write");
+  EXPECT_THAT(scratch.files(), ElementsAre("r.json"));
+}
+
+TEST(Wm, DemoTellsWhatItDid) {
+  const Ran ran = run_wm("demo");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("8 benchmarks passed"));
+  EXPECT_THAT(ran.out, HasSubstr("Next:"));
+}
+
+TEST(Wm, BenchMeasures) {
+  const json item = json::parse(run_wm("bench exec vecadd --size small --seconds 0 --json -").out)["items"][0];
+  EXPECT_EQ(item["name"], "vecadd");
+  EXPECT_GT(item["warp_instructions_per_second"], 0);
+}
+
+}  // namespace
+}  // namespace wm::cli
