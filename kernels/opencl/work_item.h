@@ -27,8 +27,15 @@ WM_BUILTIN size_t get_global_offset(uint d) { return 0 * d; }
 WM_BUILTIN size_t get_global_id(uint d) { return wm_ctaid(d) * wm_ntid(d) + wm_tid(d); }
 WM_BUILTIN size_t get_global_size(uint d) { return wm_nctaid(d) * wm_ntid(d); }
 
-// A PTX barrier orders both memories, whatever the flags ask for.
-#define barrier(flags) ((void)(flags), __syncthreads())
+// A PTX barrier orders both memories, whatever the flags ask for. LLVM takes the barrier's intrinsic for something that
+// writes no variable of ours and would keep local memory in registers across it; the empty statements forbid that.
+#define WM_NO_MOVE() __asm__ volatile("" ::: "memory")
+WM_BUILTIN void wm_barrier(void) {
+  WM_NO_MOVE();
+  __syncthreads();
+  WM_NO_MOVE();
+}
+#define barrier(flags) ((void)(flags), wm_barrier())
 #define work_group_barrier(flags) barrier(flags)
 #define mem_fence(flags) ((void)(flags), __nvvm_membar_cta())
 #define read_mem_fence(flags) mem_fence(flags)
