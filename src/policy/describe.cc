@@ -61,4 +61,22 @@ std::string parameters_markdown(const Info& info) {
   return text;
 }
 
+std::string policies_markdown() {
+  std::string text =
+      "# Policies\n\n"
+      "Written from the policies' own tables (`wm policies NAME` shows the same). A policy argument is "
+      "`NAME[:parameter=value]…`.\n"
+      "What each does beyond its paper, or otherwise, is in [deviations.md](deviations.md); how to write one in\n"
+      "[add-a-policy.md](add-a-policy.md).\n";
+  for (const Entry& e : entries()) {
+    const Info& info = e.info;
+    text += fmt::format("\n## {}\n\n{}. {}.\n\n", info.name, info.about, info.paper);
+    text += fmt::format("Needs {}", info.needs.empty() ? "nothing of the machine" : info.needs.to_string());
+    if (!info.uses.empty()) text += fmt::format("; can use {}", info.uses.to_string());
+    text += fmt::format(". A kernel that arrives waits at most for {}.\n", waits_text(info.waits));
+    if (!info.parameters.empty()) text += "\n" + parameters_markdown(info);
+  }
+  return text;
+}
+
 }  // namespace wm::policy

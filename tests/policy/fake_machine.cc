@@ -20,10 +20,14 @@ FakeMachine::FakeMachine(FakeSpec spec)
 void FakeMachine::start(const std::string& text) {
   auto choice = choose(text);
   if (!choice) throw std::runtime_error(choice.error().to_string());
-  auto made = make(*choice, spec_.cans, "fake");
+  start(*choice);
+}
+
+void FakeMachine::start(const Choice& choice) {
+  auto made = make(choice, spec_.cans, "fake");
   if (!made) throw std::runtime_error(made.error().to_string());
   policy_ = *std::move(made);
-  recorder_ = std::make_unique<Recorder>(*this, choice->needs() | choice->entry->info.uses);
+  recorder_ = std::make_unique<Recorder>(*this, choice.needs() | choice.entry->info.uses);
   post(Started{});
   settle();
 }

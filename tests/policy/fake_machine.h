@@ -50,6 +50,7 @@ class FakeMachine final : public Machine {
 
   // Starts a policy, written as a user would; the test fails where it cannot.
   void start(const std::string& policy);
+  void start(const Choice& choice);
   KernelId arrive(FakeKernel kernel);
   void arrive_together(std::vector<FakeKernel> kernels);  // in one instant
   void run(Cycles length);

@@ -19,6 +19,16 @@ std::uint32_t unserved(const Machine& gpu, const Kernel& k) {
   return k.waiting > room ? static_cast<std::uint32_t>(k.waiting - room) : 0;
 }
 
+void give_idle(Machine& gpu, const Kernel& k, Preempt how) {
+  std::uint32_t need = unserved(gpu, k);
+  for (const Sm& sm : gpu.sms()) {
+    if (need == 0) return;
+    if (!idle(gpu, sm)) continue;
+    gpu.give(sm.id, k.id, how);
+    need -= std::min(need, k.most);
+  }
+}
+
 std::vector<Kernel> by_priority(const Machine& gpu) {
   const auto all = gpu.kernels();
   std::vector<Kernel> sorted(all.begin(), all.end());

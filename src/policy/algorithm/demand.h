@@ -16,6 +16,9 @@ bool idle(const Machine& gpu, const Sm& sm);
 // issue".
 std::uint32_t unserved(const Machine& gpu, const Kernel& k);
 
+// Idle SMs to the kernel, as many as it can use.
+void give_idle(Machine& gpu, const Kernel& k, Preempt how);
+
 // Most important first: by priority, and among equals by arrival.
 std::vector<Kernel> by_priority(const Machine& gpu);
 

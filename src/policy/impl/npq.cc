@@ -14,11 +14,7 @@ class Npq final : public Policy {
  private:
   static void hand_out(Machine& gpu) {
     const auto kernels = by_priority(gpu);
-    for (const Kernel& k : kernels) {
-      for (const Sm& sm : gpu.sms()) {
-        if (unserved(gpu, k) > 0 && idle(gpu, sm)) gpu.give(sm.id, k.id, Preempt::drain);
-      }
-    }
+    for (const Kernel& k : kernels) give_idle(gpu, k, Preempt::drain);
     if (!kernels.empty()) claim_rest(gpu, kernels.front().id, Preempt::drain);
   }
 };

@@ -3,6 +3,8 @@
 //
 //   exclusive   while a kernel of higher priority is active, no other starts a block anywhere (figure 6a)
 //   shared      SMs it cannot use go to the next in line (figure 6b)
+#include <algorithm>
+
 #include "policy/algorithm/demand.h"
 #include "policy/policy.h"
 
@@ -24,9 +26,7 @@ class Ppq final : public Policy {
     const auto kernels = by_priority(gpu);
     for (const Kernel& k : kernels) {
       if (exclusive_ && k.priority < kernels.front().priority) break;
-      for (const Sm& sm : gpu.sms()) {
-        if (unserved(gpu, k) > 0 && idle(gpu, sm)) gpu.give(sm.id, k.id, how_);
-      }
+      give_idle(gpu, k, how_);
       preempt_for(gpu, k);
     }
     if (kernels.empty()) return;
@@ -37,10 +37,11 @@ class Ppq final : public Policy {
   // From the least important kernels first, as long as this one has blocks that fit nowhere.
   void preempt_for(Machine& gpu, const Kernel& k) const {
     const auto kernels = by_priority(gpu);
+    std::uint32_t need = unserved(gpu, k);
     for (auto victim = kernels.rbegin(); victim != kernels.rend() && victim->priority < k.priority; ++victim) {
-      for (const Sm* sm = easiest_to_take(gpu, victim->id); sm != nullptr; sm = easiest_to_take(gpu, victim->id)) {
-        if (unserved(gpu, k) == 0) return;
+      for (const Sm* sm = nullptr; need > 0 && (sm = easiest_to_take(gpu, victim->id)) != nullptr;) {
         gpu.give(sm->id, k.id, how_);
+        need -= std::min(need, k.most);
       }
     }
   }
