@@ -1,9 +1,8 @@
 #include "cuda_device.h"
 
+#include <array>
 #include <cuda.h>
 #include <fmt/format.h>
-
-#include <array>
 #include <fstream>
 #include <map>
 #include <utility>
@@ -60,19 +59,23 @@ class Session {
       const gpu::Buffer& b = application.buffers[transfer->buffer.index];
       if (transfer->offset >= b.initial.size()) return {};
       const std::size_t bytes = std::min(transfer->bytes, b.initial.size() - transfer->offset);
-      return check(cuMemcpyHtoD(address(transfer->buffer) + transfer->offset, b.initial.data() + transfer->offset, bytes),
-                   "copying to " + b.name);
+      return check(
+          cuMemcpyHtoD(address(transfer->buffer) + transfer->offset, b.initial.data() + transfer->offset, bytes),
+          "copying to " + b.name);
     }
     if (const auto* fill = std::get_if<gpu::Fill>(&s))
-      return check(cuMemsetD8(address(fill->buffer) + fill->offset, std::to_integer<unsigned char>(fill->value), fill->bytes),
-                   "filling");
+      return check(
+          cuMemsetD8(address(fill->buffer) + fill->offset, std::to_integer<unsigned char>(fill->value), fill->bytes),
+          "filling");
     return launch(std::get<gpu::Launch>(s), run);
   }
 
   Result<void> download(const gpu::Application& application, GpuRun& run) {
     for (std::size_t i = 0; i < memory_.size(); ++i) {
       std::vector<std::byte> bytes(application.buffers[i].bytes);
-      if (auto r = check(cuMemcpyDtoH(bytes.data(), memory_[i], bytes.size()), "reading " + application.buffers[i].name); !r)
+      if (auto r =
+              check(cuMemcpyDtoH(bytes.data(), memory_[i], bytes.size()), "reading " + application.buffers[i].name);
+          !r)
         return r;
       run.buffers.push_back(std::move(bytes));
     }

@@ -85,7 +85,7 @@ void Map::miss(std::string_view key) {
   keep(Error{"missing key '" + std::string(key) + "'" + where, value_.place});
 }
 
-void Map::keep(Result<void> outcome) {
+void Map::keep(const Result<void>& outcome) {
   if (!outcome && !error_) error_ = outcome.error();
 }
 

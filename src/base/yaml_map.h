@@ -84,7 +84,7 @@ class Map {
 
   // Reports that `key` is required and absent.
   void miss(std::string_view key);
-  void keep(Result<void> outcome);
+  void keep(const Result<void>& outcome);
 
   [[nodiscard]] std::string label(std::string_view key) const;
   [[nodiscard]] Result<void> finish() const;

@@ -51,8 +51,7 @@ struct LocalMemory {  // an OpenCL __local pointer argument: that many bytes of 
 using Argument = std::variant<Scalar, BufferArgument, LocalMemory>;
 
 template <typename T>
-  requires std::is_trivially_copyable_v<T>
-Argument scalar(const T& value) {
+requires std::is_trivially_copyable_v<T> Argument scalar(const T& value) {
   Scalar s;
   s.bytes.resize(sizeof(T));
   std::memcpy(s.bytes.data(), &value, sizeof(T));
@@ -105,8 +104,12 @@ struct Application {
     return {static_cast<std::uint32_t>(buffers.size() - 1)};
   }
 
-  void upload(BufferId id) { steps.push_back(Transfer{Transfer::Direction::to_device, id, 0, buffers[id.index].bytes}); }
-  void download(BufferId id) { steps.push_back(Transfer{Transfer::Direction::to_host, id, 0, buffers[id.index].bytes}); }
+  void upload(BufferId id) {
+    steps.push_back(Transfer{Transfer::Direction::to_device, id, 0, buffers[id.index].bytes});
+  }
+  void download(BufferId id) {
+    steps.push_back(Transfer{Transfer::Direction::to_host, id, 0, buffers[id.index].bytes});
+  }
   void fill(BufferId id, std::byte value) { steps.push_back(Fill{id, 0, buffers[id.index].bytes, value}); }
   void launch(Launch l) { steps.push_back(std::move(l)); }
 };
