@@ -1,0 +1,255 @@
+// mma: a product of small matrices whose elements are spread over the warp.
+//
+// Products are exact. PTX leaves the order and the width of the sums to the hardware: here they are what an H200 does,
+// to the bit. Integers are exact, and wrap or saturate as asked.
+#include "exec/lane/mma.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "exec/lane/form.h"
+
+namespace wm::exec {
+
+namespace {
+
+using ptx::Suffix;
+using ptx::Type;
+
+struct Shape {
+  int m, n, k, products;
+};
+
+// Up to 16 x 32; m8n8k4 keeps its four products side by side.
+template <typename T>
+using Matrix = std::array<T, 4 * 16 * 32>;
+
+template <typename T>
+T& at(Matrix<T>& matrix, Element e, int columns, int rows) {
+  return matrix[static_cast<std::size_t>((e.product * rows + e.row) * columns + e.column)];
+}
+
+// One value of a fragment: the i-th of `per` in a register.
+template <typename V, int Per>
+V value_of(std::span<const Slot> slots, const Frame& frame, int lane, int i) {
+  using Register = Bits<std::conditional_t<sizeof(V) == 8, double, float>>;
+  const Register word = frame.source<Register>(slots[static_cast<std::size_t>(i / Per)])[lane];
+  return from_bits<V>(static_cast<Bits<V>>(word >> (i % Per * static_cast<int>(sizeof(V)) * 8)));
+}
+
+template <typename V>
+auto number(V x) {
+  if constexpr (std::is_integral_v<V>)
+    return static_cast<std::int64_t>(x);
+  else if constexpr (std::is_same_v<V, Tf32>)
+    return widen(Tf32{x.bits & 0xffffe000U});
+  else
+    return widen(x);
+}
+
+template <typename V, int Per, typename T>
+void gather(std::span<const Slot> slots, const Frame& frame, Layout32 layout, int columns, int rows,
+            Matrix<T>& matrix) {
+  const int count = static_cast<int>(slots.size()) * Per;
+  for (int lane = 0; lane < kLanes; ++lane)
+    for (int i = 0; i < count; ++i)
+      at(matrix, layout(lane, i), columns, rows) = number(value_of<V, Per>(slots, frame, lane, i));
+}
+
+// One product more a term: x * y, or the number that was there before.
+struct Term {
+  double value = 0;
+  int exponent = 0;
+};
+
+// The exponent a value is stored with; subnormals have the smallest normal's.
+template <typename V>
+int exponent_of(double x) {
+  const int exponent = static_cast<int>(magnitude(x) >> 52) - kBias<double>;
+  return exponent < 1 - kBias<V> ? 1 - kBias<V> : exponent;
+}
+
+// How the tensor cores add: every term is cut two bits below the last place of an f32 as large as the largest, and what
+// is left is added exactly.
+double aligned_sum(std::span<const Term> terms) {
+  int largest = std::numeric_limits<int>::min();
+  double plain = 0;
+  for (const Term& term : terms) {
+    plain += term.value;
+    if (term.value != 0 && term.exponent > largest) largest = term.exponent;
+  }
+  if (!(plain - plain == 0) || largest == std::numeric_limits<int>::min()) return plain;
+  const double unit = std::ldexp(1.0, largest - 25);
+  std::int64_t sum = 0;
+  for (const Term& term : terms) sum += static_cast<std::int64_t>(term.value / unit);
+  return static_cast<double>(sum) * unit;
+}
+
+// One element of the result: the sum of row and column, and what was there before.
+template <typename V, typename D, bool Quad, typename T>
+D sum_of(Matrix<T>& a, Matrix<T>& b, const Shape& shape, Element e, T before, bool finite) {
+  const auto left = [&](int k) { return at(a, {e.row, k, e.product}, shape.k, shape.m); };
+  const auto right = [&](int k) { return at(b, {k, e.column, e.product}, shape.n, shape.k); };
+  if constexpr (std::is_integral_v<V>) {
+    std::int64_t sum = before;
+    for (int k = 0; k < shape.k; ++k) sum += left(k) * right(k);
+    constexpr std::int64_t low = std::numeric_limits<D>::min(), high = std::numeric_limits<D>::max();
+    return static_cast<D>(!finite ? sum : sum < low ? low : sum > high ? high : sum);
+  } else if constexpr (std::is_same_v<V, double>) {
+    double sum = before;
+    for (int k = 0; k < shape.k; ++k) sum = settled(std::fma(left(k), right(k), sum), left(k), sum, right(k));
+    return sum;
+  } else if constexpr (Quad && std::is_same_v<D, float>) {
+    // No matrix unit has this shape any more: fused products in f32, and the number before at the end.
+    float sum = static_cast<float>(left(0)) * static_cast<float>(right(0));
+    for (int k = 1; k < shape.k; ++k) sum = std::fma(static_cast<float>(left(k)), static_cast<float>(right(k)), sum);
+    return canonical(sum + static_cast<float>(before));
+  } else {
+    Term terms[17] = {{before, exponent_of<D>(before)}};
+    for (int k = 0; k < shape.k; ++k)
+      terms[k + 1] = {left(k) * right(k), exponent_of<V>(left(k)) + exponent_of<V>(right(k))};
+    constexpr Rounding rounding = std::is_same_v<D, float> ? Rounding::rz : Rounding::rn;
+    return narrow<D, rounding>(aligned_sum(std::span(terms).first(static_cast<std::size_t>(shape.k) + 1)));
+  }
+}
+
+// V, W: elements of A and B; D: of C and D; Per…: how many of them a register holds.
+template <typename V, typename W, typename D, int PerV, int PerD, bool Quad = false>
+struct Fragments {
+  Layout32 a, b, c;
+  Shape shape;
+
+  void multiply(const Operands& operands, const Frame& frame) const {
+    using T = decltype(number(V{}));
+    const auto registers = [&](int elements, int per) {
+      return static_cast<std::size_t>(elements / kLanes * shape.products / per);
+    };
+    const std::size_t sums = registers(shape.m * shape.n, PerD), as = registers(shape.m * shape.k, PerV);
+    const std::size_t bs = registers(shape.k * shape.n, PerV);
+    const auto slots = operands.more;
+    Matrix<T> left, right, total;
+    gather<V, PerV>(slots.subspan(sums, as), frame, a, shape.k, shape.m, left);
+    gather<W, PerV>(slots.subspan(sums + as, bs), frame, b, shape.n, shape.k, right);
+    gather<D, PerD>(slots.subspan(sums + as + bs, sums), frame, c, shape.n, shape.m, total);
+    scatter(slots.first(sums), frame, operands.immediate != 0, left, right, total);
+  }
+
+ private:
+  template <typename T>
+  void scatter(std::span<const Slot> slots, const Frame& frame, bool finite, Matrix<T>& left, Matrix<T>& right,
+               Matrix<T>& total) const {
+    using Register = Bits<std::conditional_t<sizeof(D) == 8, double, float>>;
+    for (std::size_t r = 0; r < slots.size(); ++r) {
+      Register row[kLanes];
+      for (int lane = 0; lane < kLanes; ++lane) {
+        row[lane] = 0;
+        for (int part = 0; part < PerD; ++part) {
+          const Element e = c(lane, static_cast<int>(r) * PerD + part);
+          const T before = at(total, e, shape.n, shape.m);
+          const D sum = sum_of<V, D, Quad>(left, right, shape, e, before, finite);
+          row[lane] |= static_cast<Register>(bits_of(sum)) << (part * static_cast<int>(sizeof(D)) * 8);
+        }
+      }
+      blend(frame.destination<Register>(slots[r]), row, frame.active);
+    }
+  }
+};
+
+constexpr Layout32 kSums = rows_over_lanes<2, 2>, kSums8 = rows_over_lanes<2, 1>;
+
+// Halves: two neighbours a register, so runs of two.
+template <typename V, typename D, int PerD, int K>
+void halves(const Operands& operands, const Frame& frame) {
+  Fragments<V, V, D, 2, PerD>{rows_over_lanes<2, 2>, columns_over_lanes<2>, kSums, {16, 8, K, 1}}.multiply(operands,
+                                                                                                           frame);
+}
+template <int K>
+void tf32(const Operands& operands, const Frame& frame) {
+  Fragments<Tf32, Tf32, float, 1, 1>{rows_over_lanes<1, 2>, columns_over_lanes<1>, kSums, {16, 8, K, 1}}.multiply(
+      operands, frame);
+}
+void doubles(const Operands& operands, const Frame& frame) {
+  Fragments<double, double, double, 1, 1>{rows_over_lanes<1, 1>, columns_over_lanes<1>, kSums8, {8, 8, 4, 1}}.multiply(
+      operands, frame);
+}
+template <typename D, int PerD, bool RowA, bool RowB>
+void quads(const Operands& operands, const Frame& frame) {
+  Fragments<Half, Half, D, 2, PerD, true>{RowA ? quad_lane_row : quad_lane_column,
+                                          RowB ? quad_b_row : quad_b_column,
+                                          PerD == 1 ? quad_sums32 : quad_lane_row,
+                                          {8, 8, 4, 4}}
+      .multiply(operands, frame);
+}
+template <typename V, typename W, int M, int K>
+void bytes(const Operands& operands, const Frame& frame) {
+  Fragments<V, W, std::int32_t, 4, 1>{
+      rows_over_lanes<4, M / 8>, columns_over_lanes<4>, M == 8 ? kSums8 : kSums, {M, 8, K, 1}}
+      .multiply(operands, frame);
+}
+
+template <typename V, int K>
+LaneOp halves_of(Type sums) {
+  if (sums == Type::f32) return halves<V, float, 1, K>;
+  if constexpr (std::is_same_v<V, Half>)
+    if (sums == Type::f16) return halves<V, Half, 2, K>;
+  return nullptr;
+}
+
+LaneOp quads_of(Type sums, bool row_a, bool row_b) {
+  return by_flag(row_a, [&](auto a) {
+    return by_flag(row_b, [&](auto b) -> LaneOp {
+      if (sums == Type::f32) return quads<float, 1, decltype(a)::value, b()>;
+      return sums == Type::f16 ? quads<Half, 2, decltype(a)::value, b()> : nullptr;
+    });
+  });
+}
+
+template <int M, int K>
+LaneOp bytes_of(Type a, Type b) {
+  if (a == Type::s8 && b == Type::s8) return bytes<std::int8_t, std::int8_t, M, K>;
+  if (a == Type::s8 && b == Type::u8) return bytes<std::int8_t, std::uint8_t, M, K>;
+  if (a == Type::u8 && b == Type::s8) return bytes<std::uint8_t, std::int8_t, M, K>;
+  return a == Type::u8 && b == Type::u8 ? bytes<std::uint8_t, std::uint8_t, M, K> : nullptr;
+}
+
+LaneOp of_shape(Form& form, Type sums, Type a, Type b) {
+  const bool single = a == b && sums == form.type(3);
+  if (form.take(Suffix::m16n8k16)) {
+    if (a == Type::f16 && single) return halves_of<Half, 16>(sums);
+    return a == Type::bf16 && single ? halves_of<Brain, 16>(sums) : bytes_of<16, 16>(a, b);
+  }
+  if (form.take(Suffix::m16n8k8) && single) {
+    if (a == Type::f16) return halves_of<Half, 8>(sums);
+    if (a == Type::bf16) return halves_of<Brain, 8>(sums);
+    return a == Type::tf32 && sums == Type::f32 ? tf32<8> : nullptr;
+  }
+  if (form.take(Suffix::m16n8k4)) return single && a == Type::tf32 && sums == Type::f32 ? tf32<4> : nullptr;
+  if (form.take(Suffix::m16n8k32)) return bytes_of<16, 32>(a, b);
+  if (form.take(Suffix::m8n8k16)) return bytes_of<8, 16>(a, b);
+  return nullptr;
+}
+
+}  // namespace
+
+LaneOp matrix_multiply(Form& form) {
+  form.take(Suffix::sync), form.take(Suffix::aligned);
+  const auto& suffixes = form.instruction().suffixes;
+  const Type sums = form.type(0), a = form.type(1), b = form.type(2);
+  const bool eight = form.take(Suffix::m8n8k4);
+  // The layouts of A and B, in this order.
+  std::array<bool, 2> row{};
+  std::size_t seen = 0;
+  for (const Suffix suffix : suffixes)
+    if ((suffix == Suffix::row || suffix == Suffix::col) && seen < 2) row[seen++] = suffix == Suffix::row;
+  if (seen != 2) return nullptr;
+  while (form.take(Suffix::row) || form.take(Suffix::col)) continue;
+  if (eight && a == Type::f16 && b == Type::f16 && sums == form.type(3)) return quads_of(sums, row[0], row[1]);
+  if (!row[0] || row[1]) return nullptr;
+  if (eight) return sums == Type::f64 && a == Type::f64 && b == Type::f64 ? doubles : nullptr;
+  const bool integers = sums == Type::s32 && form.type(3) == Type::s32;
+  if (integers) form.take(Suffix::satfinite);
+  return of_shape(form, sums, a, b);
+}
+
+}  // namespace wm::exec
