@@ -50,6 +50,9 @@ int run(int argc, const char* const* argv) {
   add_demo(app, action);
   add_test(app, action);
   add_kernels(app, action);
+  add_gpus(app, action);
+  add_policies(app, action);
+  add_sim(app, action);
   add_ptx(app, action);
   add_bench(app, action);
 

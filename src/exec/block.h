@@ -24,6 +24,8 @@ struct Barrier {
 };
 inline constexpr std::uint32_t kBarriers = 16;
 
+class GlobalPort;
+
 class Block {
  public:
   // Where it runs, for %smid and %nsmid.
@@ -63,6 +65,8 @@ class Block {
   // on after it, or the block is in deadlock and has its fault.
   void unblock();
 
+  // How global memory is accessed; none: at once. Set before the first step, kept when the block starts again.
+  GlobalPort* port = nullptr;
   // What %clock reads; a simulator sets its own time before a step.
   std::uint64_t clock = 0;
   // Nanoseconds, for %globaltimer.

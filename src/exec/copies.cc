@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "exec/block.h"
+#include "exec/global_port.h"
 #include "exec/warp.h"
 
 namespace wm::exec {
@@ -38,7 +39,11 @@ void Warp::async_copy(const Op& op, Mask active) {
       // All of the source must be there, however little of it is taken.
       const std::byte* from = host_of(op, access.space, lane, access.address[lane], memory.bytes, false);
       if (from == nullptr) return;
-      std::memcpy(to, from, wanted);
+      if (block_->port != nullptr && access.space == Space::global) {
+        block_->port->read(from, to, wanted);
+      } else {
+        std::memcpy(to, from, wanted);
+      }
     }
     std::memset(to + wanted, 0, memory.bytes - wanted);
   }

@@ -2,11 +2,14 @@
 //
 // The usual access finds all its lanes in one piece of memory ("window"), which is looked up and checked once. Lanes in
 // different pieces, and accesses that fault, go lane by lane.
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <fmt/format.h>
 
 #include "exec/block.h"
+#include "exec/global_port.h"
 #include "exec/memory_rows.h"
 #include "exec/warp.h"
 
@@ -200,11 +203,49 @@ void Warp::memory_fault(Fault::Kind kind, const Op& op, Space space, int lane, s
   raise(std::move(fault));
 }
 
+// Whether the port's log may hold newer values than memory does.
+bool Warp::port_holds(Mask active, const Window& window) const {
+  const Access& access = block_->access_;
+  if (block_->port == nullptr || block_->port->empty() || access.space != Space::global) return false;
+  bool any = false;
+  for (Mask m = active; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    any |= block_->port->may_hold(window.at(access.address[lane], lane));
+  }
+  return any;
+}
+
+// A store through a port. Lanes side by side whose row is what memory is to hold are one entry of its log.
+bool Warp::log_row(const Op& op, Mask active, const Window& window) {
+  const Memory& memory = op.memory;
+  const auto& address = block_->access_.address;
+  if (active != kAllLanes || memory.count != 1 || memory.row_bytes != memory.bytes) return false;
+  for (int i = 1; i < kLanes; ++i)
+    if (address[i] != address[0] + static_cast<std::uint64_t>(i) * memory.bytes) return false;
+  const Frame frame = frame_of(paths_.now(), active);
+  block_->port->store(window.at(address[0], 0), frame.source<std::byte>(op.operands.source[0]),
+                      kLanes * std::uint32_t{memory.bytes});
+  return true;
+}
+
+// The address of each lane of the next operation, without executing it; false: it is no memory operation.
+bool Warp::peek(Access& out) {
+  const Path& path = paths_.now();
+  const Op& op = code_[path.pc];
+  if (op.memory.bytes == 0) return false;
+  const Mask active = guarded(op, path);
+  if (active == 0) return false;
+  Window window;
+  locate(op, op.memory, active, window);
+  out = block_->access_;
+  return true;
+}
+
 void Warp::load(const Op& op, Mask active) {
   const Memory& memory = op.memory;
   const Frame frame = frame_of(paths_.now(), active);
   Window window;
-  if (locate(op, memory, active, window)) {
+  if (locate(op, memory, active, window) && !port_holds(active, window)) {
     const auto& address = block_->access_.address;
     if (memory.count == 1) {
       load_row(memory, window.origin(), window.lane_stride, address.data(), frame, op.operands.destination[0]);
@@ -220,6 +261,11 @@ void Warp::load(const Op& op, Mask active) {
       const int lane = std::countr_zero(m);
       const std::byte* from = host_of(op, space, lane, block_->access_.address[lane], bytes, false);
       if (from == nullptr) return;
+      std::array<std::byte, 32> seen;
+      if (block_->port != nullptr && space == Space::global) {
+        block_->port->read(from, seen.data(), bytes);
+        from = seen.data();
+      }
       for (int e = 0; e < memory.count; ++e)
         load_lane(memory, from + e * memory.bytes, frame,
                   memory.count == 1 ? op.operands.destination[0] : op.operands.more[static_cast<std::size_t>(e)], lane);
@@ -233,7 +279,13 @@ void Warp::store(const Op& op, Mask active) {
   const Memory& memory = op.memory;
   const Frame frame = frame_of(paths_.now(), active);
   Window window;
-  if (locate(op, memory, active, window)) {
+  const bool inside = locate(op, memory, active, window);
+  const bool logged = block_->port != nullptr && block_->access_.space == Space::global;
+  if (inside && logged && log_row(op, active, window)) {
+    advance();
+    return;
+  }
+  if (inside && !logged) {
     const auto& address = block_->access_.address;
     if (memory.count == 1) {
       store_row(memory, window.origin(), window.lane_stride, address.data(), frame, op.operands.source[0]);
@@ -247,11 +299,15 @@ void Warp::store(const Op& op, Mask active) {
     const Space space = block_->access_.space;
     for (Mask m = active; m != 0; m &= m - 1) {
       const int lane = std::countr_zero(m);
-      std::byte* to = host_of(op, space, lane, block_->access_.address[lane], bytes, true);
+      std::byte* to = inside ? window.at(block_->access_.address[lane], lane)
+                             : host_of(op, space, lane, block_->access_.address[lane], bytes, true);
       if (to == nullptr) return;
+      std::array<std::byte, 32> kept;
+      std::byte* const place = logged ? kept.data() : to;
       for (int e = 0; e < memory.count; ++e)
-        store_lane(memory, to + e * memory.bytes, frame,
+        store_lane(memory, place + e * memory.bytes, frame,
                    memory.count == 1 ? op.operands.source[0] : op.operands.more[static_cast<std::size_t>(e)], lane);
+      if (logged) block_->port->store(to, kept.data(), bytes);
     }
   }
   advance();

@@ -55,6 +55,8 @@ class Warp {
   [[nodiscard]] Mask next_lanes() const { return paths_.now().lanes; }
   [[nodiscard]] std::uint32_t index() const { return index_; }
 
+  // Where the next operation would access memory, without executing it; false: it accesses none.
+  bool peek(Access& out);
   // Executes one operation.
   void step(Step& step);
   // Executes until the warp is done, waits at a barrier, faults, or `budget` operations are spent; what it executed.
@@ -144,11 +146,14 @@ class Warp {
   std::byte* host_of(const Op& op, ptx::Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool write);
   void memory_fault(Fault::Kind kind, const Op& op, ptx::Space space, int lane, std::uint64_t address,
                     std::uint32_t bytes, const char* problem);
+  [[nodiscard]] bool port_holds(Mask active, const Window& window) const;
+  bool log_row(const Op& op, Mask active, const Window& window);
   void load(const Op& op, Mask active);
   void store(const Op& op, Mask active);
 
   // atomics.cc
   void atomic(const Op& op, Mask active);
+  void defer_atomic(const Op& op, Mask active, const Window* window);
 
   // copies.cc
   void async_copy(const Op& op, Mask active);

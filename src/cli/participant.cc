@@ -1,0 +1,101 @@
+#include "cli/participant.h"
+
+#include <array>
+#include <fmt/format.h>
+
+#include "base/nearest.h"
+#include "base/number.h"
+#include "cli/subject.h"
+#include "ptx/parse.h"
+
+namespace wm::cli {
+namespace {
+
+struct Word {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> settings;
+};
+
+Result<Word> split(const std::string& text) {
+  Word word;
+  std::size_t from = text.find(':');
+  word.name = text.substr(0, from);
+  while (from != std::string::npos) {
+    const std::size_t to = text.find(':', from + 1);
+    const std::string part = text.substr(from + 1, to == std::string::npos ? to : to - from - 1);
+    const std::size_t equals = part.find('=');
+    if (equals == std::string::npos) return Error{fmt::format("kernel '{}': '{}' is not key=value", text, part)};
+    word.settings.emplace_back(part.substr(0, equals), part.substr(equals + 1));
+    from = to;
+  }
+  return word;
+}
+
+Result<double> number(const std::string& key, const std::string& value, double low, double high) {
+  const auto n = parse_double(value);
+  if (!n || !(*n >= low && *n <= high))
+    return Error{fmt::format("'{}' must be a number from {} to {}, not '{}'", key, low, high, value)};
+  return *n;
+}
+
+Result<void> apply(const std::string& key, const std::string& value, lab::Participant& p, zoo::Size& size) {
+  if (key == "size") {
+    const auto s = parse_size(value);
+    if (!s) return s.error();
+    size = *s;
+    return {};
+  }
+  const std::vector<std::string> known{"goal", "ipc", "priority", "share", "size", "arrive", "launches"};
+  if (key == "goal" || key == "ipc") {
+    const auto n = number(key, value, 1e-9, key == "goal" ? 1 : 1e9);
+    if (!n) return n.error();
+    (key == "goal" ? p.goal : p.goal_ipc) = *n;
+  } else if (key == "priority") {
+    const auto n = parse_integer<int>(value);
+    if (!n) return Error{fmt::format("'priority' must be a whole number, not '{}'", value)};
+    p.priority = *n;
+  } else if (key == "share") {
+    const auto n = number(key, value, 1e-6, 1e6);
+    if (!n) return n.error();
+    p.share = *n;
+  } else if (key == "arrive" || key == "launches") {
+    const auto n = parse_integer<std::uint32_t>(value);
+    if (!n) return Error{fmt::format("'{}' must be a whole number, not '{}'", key, value)};
+    if (key == "arrive")
+      p.arrive = Cycles{*n};
+    else
+      p.launches = *n;
+  } else {
+    return Error{fmt::format("unknown key '{}'{}", key, did_you_mean(key, known))};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<lab::Participant> parse_participant(const std::string& text, zoo::Size size, const PtxOrigin& origin) {
+  const auto word = split(text);
+  if (!word) return word.error();
+  lab::Participant p;
+  for (const auto& [key, value] : word->settings)
+    if (auto r = apply(key, value, p, size); !r)
+      return Error{fmt::format("kernel '{}': {}", word->name, r.error().to_string())};
+  auto subject = find_subject(word->name, origin);
+  if (!subject) return subject.error();
+  auto module = ptx::parse(subject->ptx, subject->ptx_file);
+  if (!module) return module.error();
+  p.name = word->name;
+  p.module = std::make_shared<ptx::Module>(*std::move(module));
+  p.ptx_file = subject->ptx_file;
+  for (const zoo::Kernel& k : subject->kernels)
+    if (!subject->kernel.empty() && k.name == subject->kernel) p.entry = k.entry;
+  auto c = std::make_shared<zoo::Case>(subject->make(size));
+  p.application = std::shared_ptr<const gpu::Application>(c, &c->application);
+  if (!c->expected.empty() || c->check)
+    p.verify = [c](const std::vector<std::vector<std::byte>>& buffers) {
+      return zoo::verify(*c, [&](gpu::BufferId id) -> const std::vector<std::byte>& { return buffers[id.index]; });
+    };
+  return p;
+}
+
+}  // namespace wm::cli

@@ -1,0 +1,83 @@
+// wm sim: kernels together on a simulated GPU under one policy.
+#include <fmt/format.h>
+#include <memory>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/data_folder.h"
+#include "cli/output.h"
+#include "cli/participant.h"
+#include "cli/sim_report.h"
+#include "cli/subject.h"
+#include "gpu/load_gpu.h"
+
+namespace wm::cli {
+namespace {
+
+struct Options {
+  std::string gpu = "qos16";
+  std::vector<std::string> kernels;
+  std::string policy = "left_over";
+  std::string machine = "cycle";
+  std::string size = "medium";
+  std::string json;
+  lab::CorunOptions run;
+};
+
+Result<int> run(const Options& o) {
+  if (o.machine != "cycle") return Error{fmt::format("no machine '{}'; there is 'cycle'", o.machine)};
+  const auto gpu = gpu::load_gpu(o.gpu, gpu_folder());
+  if (!gpu) return gpu.error();
+  const auto policy = policy::choose(o.policy);
+  if (!policy) return policy.error();
+  const auto size = parse_size(o.size);
+  if (!size) return size.error();
+  std::vector<lab::Participant> participants;
+  for (const std::string& word : o.kernels) {
+    auto p = parse_participant(word, *size, PtxOrigin{});
+    if (!p) return p.error();
+    participants.push_back(*std::move(p));
+  }
+  const auto result = lab::corun(*gpu, participants, *policy, o.run);
+  if (!result) return result.error();
+  const Output output(o.json);
+  output.say(text_of(*result));
+  if (!o.json.empty())
+    if (auto done = output.document(json_of(*result)); !done) return done.error();
+  const bool wrong = std::any_of(result->kernels.begin(), result->kernels.end(),
+                                 [](const lab::KernelResult& k) { return k.verified == false; });
+  return wrong ? 1 : 0;
+}
+
+}  // namespace
+
+void add_sim(CLI::App& app, Action& chosen) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("sim", "kernels together on a simulated GPU, under a policy");
+  command->add_option("--gpu", o->gpu, "a GPU by name, or a YAML file")->capture_default_str();
+  command
+      ->add_option("--kernel", o->kernels,
+                   "NAME[:goal=0.9][:priority=1][:size=medium][:arrive=CYCLE][:launches=N]; repeat it")
+      ->required();
+  command->add_option("--policy", o->policy, "NAME[:parameter=value]…")->capture_default_str();
+  command->add_option("--machine", o->machine, "cycle")->capture_default_str();
+  command->add_option("--size", o->size, "of kernels that name none: small, medium, large")->capture_default_str();
+  command->add_option("--cycles", o->run.cycles,
+                      "stop there; kernels start again when they end before (0: run to the end)");
+  command->add_flag("--match-instructions", o->run.match_instructions,
+                    "each kernel stops at the instructions it executed alone in --cycles");
+  command->add_option("--threads", o->run.threads, "of the host; the result is the same for any number")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command->add_option("--seed", o->run.seed, "of the policy's random numbers")->capture_default_str();
+  command->add_option("--json", o->json, "also write JSON there ('-': stdout)");
+  command->footer(
+      "Examples:\n  wm sim --gpu qos16 --kernel sgemm --kernel lbm --policy spatial\n"
+      "  wm sim --gpu qos16 --kernel sgemm:goal=0.8:launches=0 --kernel lbm:launches=0 --policy quota --cycles 200000");
+  command->callback([=, &chosen] { chosen = [=] { return run(*o); }; });
+}
+
+}  // namespace wm::cli

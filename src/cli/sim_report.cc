@@ -1,0 +1,116 @@
+#include "cli/sim_report.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/table.h"
+#include "gpu/metrics.h"
+
+namespace wm::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<gpu::Progress> progress_of(const lab::CorunResult& r) {
+  std::vector<gpu::Progress> all;
+  for (const lab::KernelResult& k : r.kernels)
+    if (k.ipc_alone > 0) all.push_back(gpu::Progress::of_rates(k.ipc_alone, k.ipc));
+  return all;
+}
+
+double total_ipc(const lab::CorunResult& r) {
+  double instructions = 0;
+  for (const lab::KernelResult& k : r.kernels) instructions += static_cast<double>(k.totals.sm.thread_instructions);
+  return r.cycles == 0 ? 0 : instructions / static_cast<double>(r.cycles);
+}
+
+std::uint64_t warp_instructions(const lab::CorunResult& r) {
+  std::uint64_t sum = 0;
+  for (const lab::KernelResult& k : r.kernels) sum += k.totals.sm.warp_instructions;
+  return sum;
+}
+
+Json or_null(const std::optional<bool>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json json_of(const lab::KernelResult& k, std::size_t client) {
+  return {{"name", k.name},
+          {"client", client},
+          {"instructions", k.totals.sm.thread_instructions},
+          {"warp_instructions", k.totals.sm.warp_instructions},
+          {"cycles", k.totals.cycles},
+          {"ipc", k.ipc},
+          {"ipc_alone", k.ipc_alone},
+          {"normalized", k.normalized()},
+          {"goal", k.goal ? Json(*k.goal) : Json(nullptr)},
+          {"reached", or_null(k.reached())},
+          {"blocks_done", k.totals.blocks},
+          {"launches_done", k.totals.launches},
+          {"preemptions", k.totals.preemptions},
+          {"verified", or_null(k.verified)}};
+}
+
+Cell yes_or_no(const std::optional<bool>& value) {
+  if (!value) return "";
+  return *value ? Cell("yes", Style::good) : Cell("no", Style::bad);
+}
+
+}  // namespace
+
+std::string text_of(const lab::CorunResult& r) {
+  Table table({"kernel", "cycles", "IPC", "alone", "normalized", "goal", "reached", "blocks", "preempted", "L1 miss",
+               "verified"});
+  for (const lab::KernelResult& k : r.kernels) {
+    const sim::SmCounters& c = k.totals.sm;
+    const double miss = c.l1_sectors == 0 ? 0 : static_cast<double>(c.l1_misses) / static_cast<double>(c.l1_sectors);
+    table.add({Cell(k.name, Style::bold), grouped(k.totals.cycles), fmt::format("{:.1f}", k.ipc),
+               k.ipc_alone > 0 ? fmt::format("{:.1f}", k.ipc_alone) : "",
+               k.ipc_alone > 0 ? fmt::format("{:.3f}", k.normalized()) : "",
+               k.goal ? fmt::format("{:.1f}", *k.goal) : "", yes_or_no(k.reached()), grouped(k.totals.blocks),
+               grouped(k.totals.preemptions), fmt::format("{:.0f}%", miss * 100), yes_or_no(k.verified)});
+  }
+  std::string text = fmt::format("{} under {}, {} cycles\n\n{}", r.gpu, r.policy, grouped(r.cycles), table.to_string());
+  const auto progress = progress_of(r);
+  if (progress.size() == r.kernels.size())
+    text += fmt::format("\nSTP {:.3f}   ANTT {:.3f}   fairness {:.3f}   IPC {:.1f}", gpu::stp(progress),
+                        gpu::antt(progress), gpu::fairness(progress), total_ipc(r));
+  text += fmt::format("\n{:.1f} W, {:.3g} J; {} warp instructions in {} ({}/s)\n", r.watts, r.joules,
+                      scaled(static_cast<double>(warp_instructions(r))), duration(r.seconds),
+                      scaled(static_cast<double>(warp_instructions(r)) / std::max(1e-9, r.seconds)));
+  return text;
+}
+
+Json json_of(const lab::CorunResult& r) {
+  Json kernels = Json::array();
+  for (std::size_t i = 0; i < r.kernels.size(); ++i) kernels.push_back(json_of(r.kernels[i], i));
+  const auto progress = progress_of(r);
+  Json metrics = {{"stp", gpu::stp(progress)},
+                  {"antt", gpu::antt(progress)},
+                  {"fairness", gpu::fairness(progress)},
+                  {"unfairness", gpu::unfairness(progress)},
+                  {"worst_ntt", gpu::worst_ntt(progress)},
+                  {"ipc", total_ipc(r)}};
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const double seconds = std::max(1e-9, r.seconds);
+  return {{"schema", 1},
+          {"gpu", r.gpu},
+          {"machine", "cycle"},
+          {"policy", r.policy.substr(0, r.policy.find(':'))},
+          {"parameters", r.policy},
+          {"cycles", r.cycles},
+          {"seed", r.seed},
+          {"run_hash", fmt::format("{:016x}", r.run_hash)},
+          {"kernels", kernels},
+          {"metrics", metrics},
+          {"power", {{"watts", r.watts}, {"joules", r.joules}, {"instructions_per_joule", r.instructions_per_joule}}},
+          {"host",
+           {{"seconds", r.seconds},
+            {"warp_instructions_per_second", static_cast<double>(warp_instructions(r)) / seconds},
+            {"gpu_cycles_per_second", static_cast<double>(r.cycles) / seconds},
+            {"peak_rss_bytes", static_cast<std::uint64_t>(usage.ru_maxrss) * 1024},
+            {"threads", r.threads}}}};
+}
+
+}  // namespace wm::cli

@@ -1,0 +1,74 @@
+// How accesses to global memory take effect when blocks run on several host threads: the same for any number of them.
+//
+// Without a port everything happens at once. A simulator that runs SMs side by side gives each a port of its own.
+// Through it stores are kept in a log: loads of the same port see them, everybody else does after `publish`, which the
+// simulator calls for one port after the other while no block runs. Atomics are not executed but handed out
+// (`take_atomics`): the simulator applies them where its memory system orders them, then completes them, which writes
+// the old values to the warp's register. Until an atomic is complete nothing may use that register or access the same
+// memory: it is the simulator's task to hold such instructions back (Warp::peek).
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "exec/lanes.h"
+#include "exec/program.h"
+
+namespace wm::exec {
+
+// One atomic instruction of a warp, on its way. Its operands are its own: the warp may go on.
+struct PendingAtomic {
+  const Op* op = nullptr;
+  Mask lanes = 0;
+  std::array<std::byte*, kLanes> at{};  // by lane
+  std::array<std::uint64_t, kLanes> address{};
+  std::byte* destination = nullptr;  // the warp's row; nullptr: nobody asked for the old values
+  alignas(64) std::array<std::byte, 3 * kLanes * 16> rows{};  // old values, b, c
+
+  // Reads, combines and writes back, lane after lane.
+  void apply(Mask which);
+  // Hands the old values to the warp.
+  void complete() const;
+};
+
+class GlobalPort {
+ public:
+  // --- for warps
+  [[nodiscard]] bool empty() const { return log_.empty(); }
+  void store(std::byte* to, const std::byte* from, std::uint32_t bytes);
+  // Whether the log may hold any of the 16 bytes there; never wrongly false.
+  [[nodiscard]] bool may_hold(const std::byte* at) const { return touched_[index(at)] || touched_[index(at + 15)]; }
+  // The bytes as this port's blocks see them.
+  void read(const std::byte* from, std::byte* to, std::uint32_t bytes) const;
+  PendingAtomic& defer();
+
+  // --- for the simulator
+  // Makes the logged stores everybody's, in the order they were made.
+  void publish();
+  // The atomic of the last step, nullptr if it made none.
+  PendingAtomic* take_atomic() { return std::exchange(last_, nullptr); }
+  void recycle(PendingAtomic* atomic) { spare_.push_back(atomic); }
+
+ private:
+  struct Store {
+    std::byte* to = nullptr;
+    std::uint32_t bytes = 0;
+    std::uint32_t data = 0;  // where in data_
+  };
+  static constexpr std::size_t kBuckets = 4096;
+  static std::size_t index(const std::byte* at) { return (reinterpret_cast<std::uintptr_t>(at) >> 5) % kBuckets; }
+
+  std::vector<Store> log_;
+  std::vector<std::byte> data_;
+  std::bitset<kBuckets> touched_;
+  std::vector<std::unique_ptr<PendingAtomic>> all_;
+  std::vector<PendingAtomic*> spare_;
+  PendingAtomic* last_ = nullptr;
+};
+
+}  // namespace wm::exec

@@ -1,0 +1,144 @@
+// What a GPU is, as a simulator sees it: the contents of configs/gpus/<name>.yaml, checked and in plain numbers.
+//
+// Latencies are SM cycles from issue to the first dependent instruction, unloaded, as a pointer chase measures them;
+// the parts of a memory path are derived from those totals (see docs/cycle-machine.md).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace wm::gpu {
+
+// What an instruction occupies. Order is that of UnitTable.
+enum class Unit : std::uint8_t { fp32, integer, fp64, sfu, tensor, load_store, branch, count };
+inline constexpr std::size_t kUnits = static_cast<std::size_t>(Unit::count);
+
+struct UnitConfig {
+  std::uint32_t latency = 4;  // to the next dependent instruction
+  std::uint32_t lanes = 32;   // threads it takes a cycle: a warp occupies it 32 / lanes cycles
+  bool per_sm = false;        // one for all schedulers, not one each
+};
+
+enum class WarpScheduler : std::uint8_t { gto, lrr, two_level };
+
+struct SmConfig {
+  std::uint32_t count = 16;
+  std::uint32_t clock_mhz = 1000;
+  std::uint32_t schedulers = 4;
+  std::uint32_t issue_width = 1;  // instructions of one warp a cycle
+  WarpScheduler policy = WarpScheduler::gto;
+  std::uint32_t registers = 65536;    // of 32 bits
+  std::uint32_t register_unit = 256;  // a warp's registers are allocated in steps of so many
+  std::uint32_t shared_memory = 96 * 1024;
+  std::uint32_t shared_memory_unit = 256;
+  std::uint32_t threads = 2048;
+  std::uint32_t blocks = 32;
+  std::uint32_t register_banks = 2;  // of a scheduler's part of the register file; 0: not modelled
+  std::array<UnitConfig, kUnits> units;
+
+  [[nodiscard]] std::uint32_t warps() const { return threads / 32; }
+};
+
+struct SharedMemoryConfig {
+  std::uint32_t banks = 32;  // 4 bytes each
+  std::uint32_t latency = 24;
+};
+
+struct InstructionCacheConfig {
+  std::uint32_t bytes = 128 * 1024;
+  std::uint32_t line = 128;
+  std::uint32_t ways = 8;
+  std::uint32_t miss_latency = 40;
+  std::uint32_t instruction_bytes = 16;
+};
+
+struct ConstantCacheConfig {
+  std::uint32_t bytes = 2048;
+  std::uint32_t line = 64;
+  std::uint32_t ways = 4;
+  std::uint32_t latency = 8;
+  std::uint32_t miss_latency = 90;
+};
+
+enum class StorePolicy : std::uint8_t { write_through, write_evict };  // what a store does to a line present in L1
+
+struct L1Config {
+  std::uint32_t bytes = 32 * 1024;
+  std::uint32_t ways = 4;
+  std::uint32_t latency = 30;
+  std::uint32_t mshrs = 128;
+  std::uint32_t mshr_waiters = 16;
+  std::uint32_t bytes_per_cycle = 128;
+  StorePolicy store = StorePolicy::write_through;
+  bool caches_global = true;
+  std::uint32_t stores_in_flight = 256;  // lines
+};
+
+struct L2Config {
+  std::uint32_t slices = 8;  // in all; a multiple of the memory channels
+  std::uint32_t bytes = 2 * 1024 * 1024;
+  std::uint32_t ways = 16;
+  std::uint32_t latency = 200;
+  std::uint32_t mshrs = 128;  // of a slice
+  std::uint32_t mshr_waiters = 32;
+  std::uint32_t bytes_per_cycle = 32;   // of a slice
+  std::uint32_t atomics_per_cycle = 1;  // of a slice, 32-bit lanes
+};
+
+enum class Topology : std::uint8_t { crossbar, mesh };
+
+struct NocConfig {
+  Topology topology = Topology::crossbar;
+  std::uint32_t latency = 40;          // one way, unloaded (mesh: of injection and ejection, hops come on top)
+  std::uint32_t bytes_per_cycle = 32;  // of a port, or a link
+  std::uint32_t hop_latency = 4;       // mesh: a router and its link
+};
+
+struct DramConfig {
+  std::uint32_t channels = 4;
+  std::uint32_t clock_mhz = 1750;      // of commands
+  std::uint32_t bytes_per_clock = 32;  // of a channel's data bus, per command clock
+  std::uint32_t banks = 16;
+  std::uint32_t row_bytes = 2048;
+  std::uint32_t latency = 400;  // of a load that opens a row, unloaded, in SM cycles
+  std::uint32_t read_queue = 64;
+  std::uint32_t write_queue = 64;
+  std::uint32_t tCL = 12, tRP = 12, tRC = 40, tRAS = 28, tRCD = 12, tRRD = 6, tWR = 12, tWTR = 5;
+
+  [[nodiscard]] double peak_bytes_per_second() const {
+    return static_cast<double>(channels) * clock_mhz * 1e6 * bytes_per_clock;
+  }
+};
+
+// Energy of one event in picojoules and static power in milliwatts; where each figure comes from stands in the YAML.
+struct PowerConfig {
+  std::array<std::uint32_t, kUnits> lane_operation_pj{};  // one lane of one instruction, by unit
+  std::uint32_t instruction_pj = 0;                       // fetch, decode and issue of one warp instruction
+  std::uint32_t register_access_pj = 0;                   // one 32-bit lane operand
+  std::uint32_t shared_access_pj = 0;                     // one 32-bit lane
+  std::uint32_t l1_sector_pj = 0;
+  std::uint32_t l2_sector_pj = 0;
+  std::uint32_t noc_flit_pj = 0;
+  std::uint32_t dram_sector_pj = 0;
+  std::uint32_t sm_static_mw = 0;    // an SM that is on
+  std::uint32_t sm_gated_mw = 0;     // an SM that is gated
+  std::uint32_t rest_static_mw = 0;  // L2, interconnect, memory controllers, DRAM background, board
+  std::uint32_t wake_cycles = 0;     // to switch a gated SM on
+};
+
+struct GpuConfig {
+  std::string name;
+  std::string about;
+  SmConfig sm;
+  SharedMemoryConfig shared;
+  InstructionCacheConfig icache;
+  ConstantCacheConfig constant;
+  L1Config l1;
+  L2Config l2;
+  NocConfig noc;
+  DramConfig dram;
+  PowerConfig power;
+};
+
+}  // namespace wm::gpu

@@ -1,0 +1,245 @@
+#include "gpu/load_gpu.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/nearest.h"
+#include "base/yaml_map.h"
+
+namespace wm::gpu {
+namespace {
+
+using yaml::Map;
+using yaml::Value;
+
+constexpr std::array<const char*, kUnits> kUnitNames{"fp32",   "integer",    "fp64",  "sfu",
+                                                     "tensor", "load_store", "branch"};
+
+// Quantities with a unit, into plain counts.
+void bytes(Map& map, std::string_view key, std::uint32_t& out, bool required = true) {
+  Bytes b{out};
+  required ? map.required(key, b) : map.optional(key, b);
+  out = static_cast<std::uint32_t>(std::min<std::uint64_t>(b.count, 0xffffffffU));
+}
+
+void megahertz(Map& map, std::string_view key, std::uint32_t& out) {
+  Hertz h{std::uint64_t{out} * 1'000'000};
+  map.required(key, h);
+  out = static_cast<std::uint32_t>(h.count / 1'000'000);
+}
+
+template <typename Enum>
+void choice(Map& map, std::string_view key, Enum& out, const std::vector<std::pair<std::string, Enum>>& names) {
+  const Value* value = map.take(key);
+  if (value == nullptr) return;
+  std::vector<std::string> known;
+  for (const auto& [name, e] : names) {
+    if (value->text == name) {
+      out = e;
+      return;
+    }
+    known.push_back(name);
+  }
+  map.keep(Error{fmt::format("unknown {} '{}'{}", key, value->text, did_you_mean(value->text, known)), value->place});
+}
+
+// A nested map, read by `fill`; its mistakes become the outer map's.
+template <typename Fill>
+void part(Map& outer, std::string_view key, bool required, Fill&& fill) {
+  const Value* value = outer.take(key);
+  if (value == nullptr) {
+    if (required) outer.miss(key);
+    return;
+  }
+  Map inner(*value, std::string(key));
+  fill(inner);
+  outer.keep(inner.finish());
+}
+
+void read_units(Map& sm, SmConfig& c) {
+  part(sm, "units", true, [&](Map& units) {
+    for (std::size_t u = 0; u < kUnits; ++u)
+      part(units, kUnitNames[u], true, [&](Map& m) {
+        m.required("latency", c.units[u].latency)
+            .required("lanes", c.units[u].lanes)
+            .optional("per_sm", c.units[u].per_sm);
+      });
+  });
+}
+
+void read_sm(Map& m, SmConfig& c) {
+  m.required("count", c.count).required("schedulers", c.schedulers).optional("issue_width", c.issue_width);
+  megahertz(m, "clock", c.clock_mhz);
+  choice(m, "policy", c.policy,
+         {{"gto", WarpScheduler::gto}, {"lrr", WarpScheduler::lrr}, {"two_level", WarpScheduler::two_level}});
+  std::uint32_t register_bytes = 0;
+  bytes(m, "registers", register_bytes);
+  c.registers = register_bytes / 4;
+  m.optional("register_unit", c.register_unit).optional("register_banks", c.register_banks);
+  bytes(m, "shared_memory", c.shared_memory);
+  bytes(m, "shared_memory_unit", c.shared_memory_unit, false);
+  m.required("threads", c.threads).required("blocks", c.blocks);
+  read_units(m, c);
+}
+
+void read_caches(Map& m, GpuConfig& c) {
+  part(m, "shared_memory_access", false,
+       [&](Map& s) { s.optional("banks", c.shared.banks).required("latency", c.shared.latency); });
+  part(m, "instruction_cache", false, [&](Map& i) {
+    bytes(i, "size", c.icache.bytes);
+    bytes(i, "line", c.icache.line, false);
+    bytes(i, "instruction", c.icache.instruction_bytes, false);
+    i.optional("ways", c.icache.ways).required("miss_latency", c.icache.miss_latency);
+  });
+  part(m, "constant_cache", false, [&](Map& k) {
+    bytes(k, "size", c.constant.bytes);
+    bytes(k, "line", c.constant.line, false);
+    k.optional("ways", c.constant.ways)
+        .required("latency", c.constant.latency)
+        .required("miss_latency", c.constant.miss_latency);
+  });
+  part(m, "l1", true, [&](Map& l) {
+    bytes(l, "size", c.l1.bytes);
+    bytes(l, "bytes_per_cycle", c.l1.bytes_per_cycle, false);
+    l.required("ways", c.l1.ways).required("latency", c.l1.latency).required("mshrs", c.l1.mshrs);
+    l.optional("mshr_waiters", c.l1.mshr_waiters).optional("caches_global", c.l1.caches_global);
+    l.optional("stores_in_flight", c.l1.stores_in_flight);
+    choice(l, "store", c.l1.store,
+           {{"write_through", StorePolicy::write_through}, {"write_evict", StorePolicy::write_evict}});
+  });
+  part(m, "l2", true, [&](Map& l) {
+    bytes(l, "size", c.l2.bytes);
+    bytes(l, "bytes_per_cycle", c.l2.bytes_per_cycle, false);
+    l.required("slices", c.l2.slices).required("ways", c.l2.ways).required("latency", c.l2.latency);
+    l.optional("mshrs", c.l2.mshrs).optional("mshr_waiters", c.l2.mshr_waiters);
+    l.optional("atomics_per_cycle", c.l2.atomics_per_cycle);
+  });
+}
+
+void read_paths(Map& m, GpuConfig& c) {
+  part(m, "interconnect", true, [&](Map& n) {
+    choice(n, "topology", c.noc.topology, {{"crossbar", Topology::crossbar}, {"mesh", Topology::mesh}});
+    bytes(n, "bytes_per_cycle", c.noc.bytes_per_cycle);
+    n.required("latency", c.noc.latency).optional("hop_latency", c.noc.hop_latency);
+  });
+  part(m, "dram", true, [&](Map& d) {
+    megahertz(d, "clock", c.dram.clock_mhz);
+    bytes(d, "bytes_per_clock", c.dram.bytes_per_clock);
+    bytes(d, "row", c.dram.row_bytes, false);
+    d.required("channels", c.dram.channels).optional("banks", c.dram.banks).required("latency", c.dram.latency);
+    d.optional("read_queue", c.dram.read_queue).optional("write_queue", c.dram.write_queue);
+    d.required("tCL", c.dram.tCL).required("tRP", c.dram.tRP).required("tRC", c.dram.tRC).required("tRAS", c.dram.tRAS);
+    d.required("tRCD", c.dram.tRCD)
+        .required("tRRD", c.dram.tRRD)
+        .optional("tWR", c.dram.tWR)
+        .optional("tWTR", c.dram.tWTR);
+  });
+}
+
+void read_power(Map& m, PowerConfig& p) {
+  part(m, "power", true, [&](Map& w) {
+    part(w, "lane_operation_pj", true, [&](Map& l) {
+      for (std::size_t u = 0; u < kUnits; ++u) l.required(kUnitNames[u], p.lane_operation_pj[u]);
+    });
+    w.required("instruction_pj", p.instruction_pj).required("register_access_pj", p.register_access_pj);
+    w.required("shared_access_pj", p.shared_access_pj).required("l1_sector_pj", p.l1_sector_pj);
+    w.required("l2_sector_pj", p.l2_sector_pj).required("noc_flit_pj", p.noc_flit_pj);
+    w.required("dram_sector_pj", p.dram_sector_pj).required("sm_static_mw", p.sm_static_mw);
+    w.required("sm_gated_mw", p.sm_gated_mw).required("rest_static_mw", p.rest_static_mw);
+    w.required("wake_cycles", p.wake_cycles);
+  });
+}
+
+// The checks of `validate`, as a table: what must hold, and what is said where it does not.
+struct Check {
+  bool holds;
+  std::string what;
+};
+
+}  // namespace
+
+Result<void> validate(const GpuConfig& c) {
+  const auto power_of_two = [](std::uint32_t n) { return n != 0 && (n & (n - 1)) == 0; };
+  std::vector<Check> checks{
+      {c.sm.count >= 1 && c.sm.count <= 1024, "sm: count must be from 1 to 1024"},
+      {c.sm.clock_mhz >= 1, "sm: clock must be at least 1 MHz"},
+      {c.sm.schedulers >= 1 && c.sm.schedulers <= 4, "sm: schedulers must be from 1 to 4"},
+      {c.sm.issue_width >= 1 && c.sm.issue_width <= 2, "sm: issue_width must be 1 or 2"},
+      {c.sm.threads % 32 == 0 && c.sm.threads >= 32 && c.sm.threads <= 2048,
+       "sm: threads must be a multiple of 32 up to 2048"},
+      {c.sm.blocks >= 1 && c.sm.blocks <= 64, "sm: blocks must be from 1 to 64"},
+      {c.sm.registers >= 1024, "sm: registers must be at least 4 KB"},
+      {c.shared.banks == 32 || c.shared.banks == 16, "shared_memory_access: banks must be 16 or 32"},
+      {c.l1.bytes >= 128 * c.l1.ways && c.l1.ways >= 1, "l1: size must hold at least one set of lines (ways x 128 B)"},
+      {c.l1.mshrs >= 1 && c.l1.mshr_waiters >= 1, "l1: mshrs must be at least 1"},
+      {c.dram.channels >= 1, "dram: channels must be at least 1"},
+      {c.l2.slices % std::max(1U, c.dram.channels) == 0 && c.l2.slices >= 1,
+       "l2: slices must be a multiple of dram channels"},
+      {c.l2.bytes / std::max(1U, c.l2.slices) >= 128 * c.l2.ways,
+       "l2: size must hold at least one set of lines a slice"},
+      {c.dram.banks >= 1 && c.dram.banks <= 64, "dram: banks must be from 1 to 64"},
+      {c.dram.row_bytes >= 128 && power_of_two(c.dram.row_bytes), "dram: row must be a power of two of at least 128 B"},
+      {c.dram.bytes_per_clock >= 1 && c.dram.clock_mhz >= 1, "dram: clock and bytes_per_clock must be at least 1"},
+      {c.dram.tRC >= c.dram.tRAS, "dram: tRC must be at least tRAS"},
+      {c.noc.latency >= 1 && c.noc.bytes_per_cycle >= 1,
+       "interconnect: latency and bytes_per_cycle must be at least 1"},
+  };
+  for (std::size_t u = 0; u < kUnits; ++u) {
+    const std::uint32_t lanes = c.sm.units[u].lanes;
+    checks.push_back({lanes >= 1 && lanes <= 128 && c.sm.units[u].latency >= 1 && c.sm.units[u].latency <= 200,
+                      fmt::format("sm: units: {} needs 1 to 128 lanes and a latency from 1 to 200", kUnitNames[u])});
+  }
+  for (const Check& check : checks)
+    if (!check.holds) return Error{check.what};
+  return {};
+}
+
+Result<GpuConfig> parse_gpu(std::string_view text, const std::string& file) {
+  const auto value = yaml::load(text, file);
+  if (!value) return value.error();
+  GpuConfig c;
+  Map map(*value, "");
+  map.required("name", c.name).optional("about", c.about);
+  part(map, "sm", true, [&](Map& m) { read_sm(m, c.sm); });
+  read_caches(map, c);
+  read_paths(map, c);
+  read_power(map, c.power);
+  if (auto read = map.finish(); !read) return read.error();
+  if (auto possible = validate(c); !possible) {
+    Error e = possible.error();
+    // The line of the part the message starts with: "dram: …".
+    const std::string part_name = e.what.substr(0, e.what.find(':'));
+    e.where.file = file;
+    for (const yaml::Member& m : value->members)
+      if (m.key == part_name) e.where = m.place;
+    return e;
+  }
+  return c;
+}
+
+std::vector<std::string> gpu_names(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<GpuConfig> load_gpu(const std::string& name_or_path, const std::string& folder) {
+  std::string path = name_or_path;
+  if (!name_or_path.ends_with(".yaml")) {
+    const std::vector<std::string> names = gpu_names(folder);
+    if (std::find(names.begin(), names.end(), name_or_path) == names.end())
+      return Error{fmt::format("unknown GPU '{}'{}; `wm gpus` lists them, a path ends in .yaml", name_or_path,
+                               did_you_mean(name_or_path, names))};
+    path = folder + "/" + name_or_path + ".yaml";
+  }
+  const auto text = read_file(path);
+  if (!text) return text.error();
+  return parse_gpu(*text, path);
+}
+
+}  // namespace wm::gpu

@@ -1,0 +1,142 @@
+#include "lab/corun.h"
+
+#include <chrono>
+
+#include "sim/cycle/power/power.h"
+
+namespace wm::lab {
+namespace {
+
+using sim::CycleMachine;
+
+sim::ClientSpec spec_of(const Participant& p, double goal, double alone) {
+  sim::ClientSpec s;
+  s.name = p.name;
+  s.module = p.module;
+  s.file = p.ptx_file;
+  s.application = p.application;
+  s.entry = p.entry;
+  s.launches = p.launches;
+  s.arrive = p.arrive;
+  s.priority = p.priority;
+  s.share = p.share;
+  s.goal = goal;
+  s.alone = alone;
+  return s;
+}
+
+struct Alone {
+  double ipc = 0;
+  std::uint64_t instructions = 0;
+};
+
+Result<Alone> run_alone(const gpu::GpuConfig& gpu, Participant p, const CorunOptions& options) {
+  auto machine = CycleMachine::make(gpu, options.threads, options.seed);
+  if (!machine) return machine.error();
+  p.arrive = {};
+  if (auto r = (*machine)->add(spec_of(p, 0, 0)); !r) return r.error();
+  const auto choice = policy::choose("left_over");
+  if (!choice) return choice.error();
+  auto policy = policy::make(*choice, (*machine)->cans(), "cycle");
+  if (!policy) return policy.error();
+  sim::RunLimits limits;
+  if (options.cycles != 0) limits.cycles = options.cycles;
+  if (auto r = (*machine)->run(**policy, limits); !r) return r.error();
+  const sim::ClientTotals t = (*machine)->totals(0);
+  return Alone{
+      static_cast<double>(t.sm.thread_instructions) / static_cast<double>(std::max<std::uint64_t>(1, t.cycles)),
+      t.sm.thread_instructions};
+}
+
+// FNV-1a over numbers.
+class Hash {
+ public:
+  void add(std::uint64_t value) {
+    for (int i = 0; i < 8; ++i) state_ = (state_ ^ (value >> (8 * i) & 0xff)) * 0x100000001b3ULL;
+  }
+  [[nodiscard]] std::uint64_t value() const { return state_; }
+
+ private:
+  std::uint64_t state_ = 0xcbf29ce484222325ULL;
+};
+
+void add_counts(Hash& hash, const sim::ClientTotals& t) {
+  for (const std::uint64_t n : {t.sm.warp_instructions, t.sm.thread_instructions, t.sm.issued, t.sm.l1_sectors,
+                                t.sm.l1_misses, t.sm.requests, t.memory.l2_misses, t.memory.dram_read_sectors,
+                                t.memory.dram_write_sectors, t.cycles, t.blocks, t.launches, t.preemptions})
+    hash.add(n);
+  for (const std::uint64_t n : t.sm.stalls) hash.add(n);
+}
+
+// Only an application that came to its end can be verified.
+std::optional<bool> verified(CycleMachine& machine, std::uint32_t client, const Participant& p,
+                             const sim::ClientTotals& t) {
+  if (!p.verify || !t.finished || t.fault || p.launches == 0) return std::nullopt;
+  const auto buffers = machine.client(client).buffers();
+  return buffers ? p.verify(*buffers).ok() : false;
+}
+
+}  // namespace
+
+Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
+                          const policy::Choice& policy, const CorunOptions& options) {
+  std::vector<Alone> alone(participants.size());
+  for (std::size_t i = 0; i < participants.size(); ++i) {
+    const bool needed = options.alone || participants[i].goal || options.match_instructions;
+    if (!needed) continue;
+    const auto ran = run_alone(gpu, participants[i], options);
+    if (!ran) return ran.error();
+    alone[i] = *ran;
+  }
+  auto made = CycleMachine::make(gpu, options.threads, options.seed);
+  if (!made) return made.error();
+  CycleMachine& machine = **made;
+  sim::RunLimits limits;
+  if (options.cycles != 0 && !options.match_instructions) limits.cycles = options.cycles;
+  CorunResult result;
+  result.gpu = gpu.name;
+  result.policy = policy.to_string();
+  result.seed = options.seed;
+  result.threads = options.threads;
+  for (std::size_t i = 0; i < participants.size(); ++i) {
+    const Participant& p = participants[i];
+    KernelResult k;
+    k.name = p.name;
+    k.ipc_alone = alone[i].ipc;
+    if (p.goal) k.goal = *p.goal * alone[i].ipc;
+    if (p.goal_ipc) k.goal = p.goal_ipc;
+    if (auto r = machine.add(spec_of(p, k.goal.value_or(0), alone[i].ipc)); !r) return r.error();
+    if (options.match_instructions) limits.instructions.push_back(alone[i].instructions);
+    result.kernels.push_back(std::move(k));
+  }
+  auto chosen = policy::make(policy, machine.cans(), "cycle");
+  if (!chosen) return chosen.error();
+  const auto start = std::chrono::steady_clock::now();
+  if (auto r = machine.run(**chosen, limits); !r) return r.error();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.cycles = machine.now().count;
+
+  Hash hash;
+  hash.add(result.cycles);
+  std::vector<std::uint64_t> dynamic;
+  double instructions = 0;
+  for (std::uint32_t i = 0; i < machine.clients(); ++i) {
+    KernelResult& k = result.kernels[i];
+    k.totals = machine.totals(i);
+    if (k.totals.fault && !k.totals.fault->empty()) return Error{*k.totals.fault};
+    k.ipc = static_cast<double>(k.totals.sm.thread_instructions) /
+            static_cast<double>(std::max<std::uint64_t>(1, k.totals.cycles));
+    k.verified = verified(machine, i, participants[i], k.totals);
+    dynamic.push_back(sim::dynamic_picojoules(gpu.power, k.totals.sm, k.totals.memory));
+    instructions += static_cast<double>(k.totals.sm.thread_instructions);
+    add_counts(hash, k.totals);
+  }
+  const sim::EnergyReport energy = sim::energy_of(gpu, result.cycles, machine.gated_cycles(), dynamic);
+  result.watts = energy.watts();
+  result.joules = energy.joules;
+  result.instructions_per_joule = energy.joules > 0 ? instructions / energy.joules : 0;
+  result.run_hash = hash.value();
+  return result;
+}
+
+}  // namespace wm::lab

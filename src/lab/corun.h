@@ -1,0 +1,80 @@
+// One co-run: kernels together on a GPU under a policy, beside what each does alone.
+//
+// The numbers of `wm sim` and of every experiment come from here. A kernel's rate alone is measured on the same
+// machine, by itself, with the same limit on cycles; runs that were made before are taken from a cache (alone.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "gpu/application.h"
+#include "gpu/gpu_config.h"
+#include "policy/registry.h"
+#include "ptx/ir.h"
+#include "sim/cycle/machine.h"
+
+namespace wm::lab {
+
+// A kernel as it takes part, with all that is needed to run and to verify it.
+struct Participant {
+  std::string name;
+  std::shared_ptr<const ptx::Module> module;
+  std::string ptx_file;
+  std::shared_ptr<const gpu::Application> application;
+  std::string entry;  // of several kernels the one that is timed; empty: all
+  // Whether the buffers at the end of the application are right; none: cannot be said.
+  std::function<Result<void>(const std::vector<std::vector<std::byte>>&)> verify;
+
+  std::optional<double> goal;      // of its rate alone, as 0.9
+  std::optional<double> goal_ipc;  // in place of it
+  int priority = 0;
+  double share = 1;
+  Cycles arrive;
+  std::uint32_t launches = 1;  // 0: again and again to the end
+};
+
+struct CorunOptions {
+  std::uint64_t cycles = 0;  // the run ends there; 0: when all are done
+  bool match_instructions =
+      false;  // each kernel stops at the instructions it executed alone (Warped-Slicer's protocol)
+  std::uint64_t seed = 1;
+  std::uint32_t threads = 1;
+  bool alone = true;  // measure rates alone, where a goal or the metrics need them
+};
+
+struct KernelResult {
+  std::string name;
+  sim::ClientTotals totals;
+  double ipc = 0;
+  double ipc_alone = 0;        // 0: not measured
+  std::optional<double> goal;  // ipc
+  std::optional<bool> verified;
+
+  [[nodiscard]] double normalized() const { return ipc_alone > 0 ? ipc / ipc_alone : 0; }
+  [[nodiscard]] std::optional<bool> reached() const { return goal ? std::optional<bool>(ipc >= *goal) : std::nullopt; }
+};
+
+struct CorunResult {
+  std::string gpu;
+  std::string policy;  // with its parameters written out
+  std::uint64_t cycles = 0;
+  std::uint64_t seed = 0;
+  std::uint32_t threads = 1;
+  std::vector<KernelResult> kernels;
+  double watts = 0;
+  double joules = 0;
+  double instructions_per_joule = 0;
+  double seconds = 0;          // of the host, for the co-run
+  std::uint64_t run_hash = 0;  // of everything that was counted: equal runs have equal hashes
+};
+
+Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
+                          const policy::Choice& policy, const CorunOptions& options);
+
+}  // namespace wm::lab

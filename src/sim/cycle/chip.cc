@@ -1,0 +1,54 @@
+#include "sim/cycle/chip.h"
+
+#include <algorithm>
+
+namespace wm::sim {
+
+Chip::Chip(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32_t threads)
+    : config_(config), map_(config), crew_(threads), replies_(config.dram.channels), quantum_(timing.noc) {
+  for (std::uint32_t i = 0; i < config.sm.count; ++i)
+    sms_.push_back(std::make_unique<Sm>(config_, timing, static_cast<std::uint16_t>(i)));
+  for (std::uint32_t i = 0; i < config.dram.channels; ++i)
+    partitions_.push_back(std::make_unique<Partition>(config_, timing, i));
+}
+
+std::uint64_t Chip::next_event() const {
+  std::uint64_t next = ~std::uint64_t{0};
+  for (const auto& sm : sms_) next = std::min(next, sm->next_event());
+  for (const auto& p : partitions_) next = std::min(next, p->next_event());
+  return next;
+}
+
+void Chip::skip_idle(std::uint64_t limit) {
+  const std::uint64_t next = std::min(next_event(), limit);
+  if (next > now_ + quantum_) now_ += (next - now_) / quantum_ * quantum_;
+}
+
+std::uint64_t Chip::run_quantum() {
+  const std::uint64_t end = now_ + quantum_;
+  crew_.run(static_cast<std::uint32_t>(sms_.size()), [&](std::uint32_t i) {
+    if (sms_[i]->next_event() < end) sms_[i]->run(now_, end);
+  });
+  // Stores become everybody's before partitions execute atomics: never while a block runs.
+  for (const auto& sm : sms_) sm->publish();
+  crew_.run(static_cast<std::uint32_t>(partitions_.size()), [&](std::uint32_t i) {
+    if (partitions_[i]->next_event() < end) partitions_[i]->run(end, replies_[i]);
+  });
+  now_ = end;
+  exchange();
+  return now_;
+}
+
+void Chip::exchange() {
+  for (const auto& sm : sms_) {
+    for (const Message& m : sm->outbox()) partitions_[map_.channel_of_slice(map_.slice(m.line))]->receive(m);
+    sm->outbox().clear();
+  }
+  for (std::vector<Message>& replies : replies_) {
+    for (const Message& m : replies) sms_[m.sm]->receive(m);
+    replies.clear();
+  }
+  for (const auto& sm : sms_) sm->sort_inbox();
+}
+
+}  // namespace wm::sim

@@ -1,0 +1,93 @@
+// One client of the simulated GPU: an application with its memory and decoded kernels, and how far it has come.
+//
+// Its timed launches are handed out one after the other. What lies between them (transfers, fills, launches of kernels
+// that are not being timed) happens at once, functionally. An application that ends begins again where it is to repeat:
+// its uploads restore the inputs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "exec/address_space.h"
+#include "exec/grid.h"
+#include "exec/image.h"
+#include "gpu/application.h"
+#include "gpu/gpu_config.h"
+#include "gpu/occupancy.h"
+#include "ptx/ir.h"
+#include "sim/cycle/sm/timed_program.h"
+
+namespace wm::sim {
+
+struct ClientSpec {
+  std::string name;  // as the user wrote it: "histo/main"
+  std::shared_ptr<const ptx::Module> module;
+  std::string file;  // of the PTX, for messages
+  std::shared_ptr<const gpu::Application> application;
+  std::string entry;           // only launches of this kernel take time; empty: all
+  std::uint32_t launches = 1;  // runs of the application; 0: again and again to the end
+  Cycles arrive;
+  int priority = 0;
+  double share = 1;
+  double goal = 0;   // ipc; 0: none
+  double alone = 0;  // ipc alone; 0: not known
+};
+
+struct TimedLaunch {
+  exec::Grid grid;
+  const TimedProgram* program = nullptr;
+  gpu::BlockDemand demand;
+  std::uint32_t function = 0;  // equal numbers: the same kernel, grid and block
+};
+
+class Client {
+ public:
+  static Result<std::unique_ptr<Client>> make(ClientSpec spec, const gpu::GpuConfig& config);
+
+  [[nodiscard]] const ClientSpec& spec() const { return spec_; }
+
+  // Executes steps up to the next timed launch and makes it current(); false: the application is done for good.
+  Result<bool> next_launch();
+  [[nodiscard]] const TimedLaunch& current() const { return current_; }
+  // Runs of the application that were completed.
+  [[nodiscard]] std::uint32_t runs() const { return runs_; }
+
+  // Executes what is left of the current run, functionally: after it the buffers can be verified.
+  Result<void> finish_functionally();
+  Result<std::vector<std::vector<std::byte>>> buffers() const;
+
+ private:
+  explicit Client(ClientSpec spec) : spec_(std::move(spec)) {}
+
+  struct Kernel {
+    std::shared_ptr<const exec::Program> program;
+    std::shared_ptr<const exec::Constants> constants;
+    TimedProgram timed;
+    std::uint32_t registers = 0;  // a thread
+  };
+
+  Result<Kernel*> kernel(const std::string& entry);
+  Result<exec::Grid> grid(const gpu::Launch& launch);
+  Result<void> transfer(const gpu::Transfer& transfer);
+  Result<void> run_functionally(const gpu::Launch& launch);
+
+  ClientSpec spec_;
+  const gpu::GpuConfig* config_ = nullptr;
+  exec::AddressSpace memory_;
+  std::unique_ptr<exec::Image> image_;
+  std::vector<std::uint64_t> addresses_;  // by buffer
+  std::map<std::string, std::unique_ptr<Kernel>> kernels_;
+  std::vector<std::string> functions_;  // what TimedLaunch::function numbers
+  std::size_t step_ = 0;
+  bool timed_any_ = false;  // in this run of the application
+  std::uint32_t runs_ = 0;
+  std::uint64_t grids_ = 0;
+  TimedLaunch current_;
+};
+
+}  // namespace wm::sim

@@ -1,0 +1,80 @@
+// Launches come and go: a client's next one arrives when it is due, the policy is told of both ends.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "sim/cycle/machine.h"
+
+namespace wm::sim {
+
+Result<void> CycleMachine::arrivals(policy::Policy& policy) {
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    if (lanes_[i].state != Lane::State::to_come || clients_[i]->spec().arrive.count > chip_.now()) continue;
+    lanes_[i].state = Lane::State::active;
+    if (auto r = launch_next(i, policy); !r) return r;
+  }
+  return {};
+}
+
+Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& policy) {
+  Client& c = *clients_[client];
+  Lane& lane = lanes_[client];
+  const auto more = c.next_launch();
+  if (!more) return more.error();
+  if (!*more) {
+    end_client(client);
+    return {};
+  }
+  const TimedLaunch& launch = c.current();
+  const auto most = gpu::max_blocks(launch.demand, limits_);
+  if (!most)
+    return Error{fmt::format("kernel '{}' cannot run on '{}': {}", c.spec().name, config_.name, most.error().what)};
+  lane.running = {
+      .program = launch.program, .grid = &launch.grid, .client = client + 1, .slot = static_cast<std::uint8_t>(client)};
+  lane.next_block = 0;
+  lane.context_bytes = std::uint64_t{launch.demand.threads} * launch.demand.registers_per_thread * 4 +
+                       launch.demand.shared_bytes + launch.grid.warps_per_block() * std::uint64_t{128};
+  policy::Kernel k;
+  k.id = {client};
+  k.function = launch.function;
+  k.launch = static_cast<std::uint32_t>(lane.launches);
+  k.priority = c.spec().priority;
+  k.share = c.spec().share;
+  k.goal = c.spec().goal;
+  k.alone = c.spec().alone;
+  k.first_arrived = c.spec().arrive;
+  k.arrived = Cycles{chip_.now()};
+  k.instructions = instructions(client);
+  k.warps_per_block = launch.grid.warps_per_block();
+  k.footprint = gpu::footprint(launch.demand, limits_);
+  k.most = *most;
+  k.blocks = static_cast<std::uint32_t>(launch.grid.blocks.count());
+  k.waiting = k.blocks;
+  kernels_.push_back(k);
+  dirty_ = true;
+  policy.on(policy::KernelArrived{{client}}, *this);
+  return {};
+}
+
+Result<void> CycleMachine::launch_done(std::uint32_t client, policy::Policy& policy) {
+  ++lanes_[client].launches;
+  kernels_.erase(
+      std::find_if(kernels_.begin(), kernels_.end(), [&](const policy::Kernel& k) { return k.id.index == client; }));
+  policy.on(policy::KernelDone{{client}}, *this);
+  if (lanes_[client].state == Lane::State::done) return {};
+  return launch_next(client, policy);
+}
+
+void CycleMachine::end_client(std::uint32_t client) {
+  lanes_[client].state = Lane::State::done;
+  lanes_[client].ended = chip_.now();
+}
+
+std::uint64_t CycleMachine::instructions(std::uint32_t client) const {
+  std::uint64_t sum = 0;
+  auto& chip = const_cast<Chip&>(chip_);
+  for (std::uint32_t s = 0; s < chip.sm_count(); ++s)
+    sum += chip.sm(s).counters(static_cast<std::uint8_t>(client)).thread_instructions;
+  return sum;
+}
+
+}  // namespace wm::sim

@@ -1,0 +1,180 @@
+// What happened in a quantum, brought into the tables and told to the policy.
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+
+#include "sim/cycle/machine.h"
+
+namespace wm::sim {
+
+using SmState = policy::Sm::State;
+
+Result<void> CycleMachine::collect(policy::Policy& policy) {
+  for (policy::Kernel& k : kernels_) k.instructions = instructions(k.id.index);
+  for (std::uint32_t s = 0; s < sms_.size(); ++s) {
+    collect_faults(s);
+    collect_stopped(s);
+    collect_moved(s, policy);
+    if (auto r = collect_blocks(s, policy); !r) return r;
+    settle(s, policy);
+    for (std::uint32_t m = chip_.sm(s).take_spent(); m != 0; m &= m - 1)
+      policy.on(policy::QuotaSpent{{s}, {static_cast<std::uint32_t>(std::countr_zero(m))}}, *this);
+  }
+  return {};
+}
+
+// A block of `client` is off the SM for good, or until it is resumed elsewhere.
+void CycleMachine::left(std::uint32_t sm, std::uint32_t client) {
+  policy::Sm& unit = sms_[sm];
+  --unit.resident;
+  --slots_[sm][client].resident;
+  const gpu::Resources f = view(client)->footprint;
+  unit.free = {unit.free.threads + f.threads, unit.free.registers + f.registers,
+               unit.free.shared_bytes + f.shared_bytes, unit.free.blocks + f.blocks};
+  dirty_ = true;
+}
+
+Result<void> CycleMachine::collect_blocks(std::uint32_t sm, policy::Policy& policy) {
+  std::vector<Sm::Ended> ended = std::move(chip_.sm(sm).ended());
+  chip_.sm(sm).ended().clear();
+  for (Sm::Ended& e : ended) {
+    const std::uint32_t client = e.run->kernel.slot;
+    left(sm, client);
+    spare_runs_.push_back(std::move(e.run));
+    policy::Kernel& k = *view(client);
+    ++k.done;
+    --k.resident;
+    ++lanes_[client].blocks;
+    const bool last = k.done == k.blocks;
+    policy.on(policy::BlockDone{{sm}, {client}}, *this);
+    if (last)
+      if (auto r = launch_done(client, policy); !r) return r;
+  }
+  return {};
+}
+
+// Blocks that issue no more and have no load on its way: their context starts to move out.
+void CycleMachine::collect_stopped(std::uint32_t sm) {
+  std::vector<Sm::Ended> stopped = std::move(chip_.sm(sm).stopped());
+  chip_.sm(sm).stopped().clear();
+  for (Sm::Ended& e : stopped) {
+    const std::uint8_t slot = e.run->kernel.slot;
+    if (lanes_[slot].fault) {  // nothing of it is kept
+      left(sm, slot);
+      spare_runs_.push_back(std::move(e.run));
+      if (--view(slot)->resident == 0) kernels_.erase(kernels_.begin() + (view(slot) - kernels_.data()));
+      continue;
+    }
+    const std::uint32_t token =
+        chip_.sm(sm).move_context(MessageKind::write, lanes_[slot].context_bytes, context_place(*e.run), slot);
+    moving_.push_back({std::move(e.run), sm, token, true});
+  }
+}
+
+LineAddress CycleMachine::context_place(const BlockRun& run) const {
+  return (run.kernel.client << 56) | (std::uint64_t{1} << 40) | (run.number * 4096 % (std::uint64_t{1} << 30));
+}
+
+void CycleMachine::collect_moved(std::uint32_t sm, policy::Policy& policy) {
+  std::vector<std::uint32_t> moved = std::move(chip_.sm(sm).moved());
+  chip_.sm(sm).moved().clear();
+  for (const std::uint32_t token : moved) {
+    const auto it =
+        std::find_if(moving_.begin(), moving_.end(), [&](const Moving& m) { return m.sm == sm && m.token == token; });
+    Moving m = std::move(*it);
+    moving_.erase(it);
+    const std::uint32_t client = m.run->kernel.slot;
+    if (!m.out) {
+      chip_.sm(sm).start(std::move(m.run), chip_.now());
+      continue;
+    }
+    left(sm, client);
+    --slots_[sm][client].leaving;
+    --sms_[sm].leaving;
+    policy::Kernel& k = *view(client);
+    --k.resident;
+    ++k.waiting;
+    lanes_[client].set_aside.push_back(std::move(m.run));
+    if (asked_[sm][client] == 0) continue;
+    --asked_[sm][client];
+    policy.on(policy::Preempted{{sm}, {client}, 1}, *this);
+  }
+}
+
+// A kernel that faulted is over: its blocks everywhere are stopped and dropped.
+void CycleMachine::collect_faults(std::uint32_t sm) {
+  for (const Sm::Faulted& f : chip_.sm(sm).faulted()) {
+    Lane& lane = lanes_[f.slot];
+    if (lane.fault) continue;
+    lane.fault = f.fault.to_string();
+    end_client(f.slot);
+    for (std::uint32_t s = 0; s < sms_.size(); ++s) chip_.sm(s).stop(f.slot, ~0U);
+    if (policy::Kernel* k = view(f.slot)) k->waiting = 0;
+  }
+  chip_.sm(sm).faulted().clear();
+}
+
+// An SM whose blocks have left changes hands, is switched off, or is done waking.
+void CycleMachine::settle(std::uint32_t sm, policy::Policy& policy) {
+  policy::Sm& unit = sms_[sm];
+  if (unit.state == SmState::reserved && slots_[sm][unit.next.index].resident == unit.resident) {
+    unit.state = SmState::on;
+    unit.owner = unit.next;
+    unit.next = policy::kNobody;
+    dirty_ = true;
+    policy.on(policy::SmReady{{sm}, unit.owner}, *this);
+  } else if (unit.state == SmState::gating && unit.resident == 0) {
+    unit.state = SmState::off;
+    gated_since_[sm] = chip_.now();
+  } else if (unit.state == SmState::waking && woken_at_[sm] <= chip_.now()) {
+    unit.state = SmState::on;
+    dirty_ = true;
+    policy.on(policy::SmReady{{sm}, unit.owner}, *this);
+  }
+}
+
+void CycleMachine::timers(policy::Policy& policy) {
+  if (epoch_length_ != 0) sample_idle_warps();
+  if (epoch_length_ != 0 && chip_.now() >= epoch_began_ + epoch_length_) {
+    const Cycles length{chip_.now() - epoch_began_};
+    policy.on(policy::Epoch{length}, *this);
+    begin_epoch();
+  }
+  std::vector<Alarm> due;
+  std::erase_if(alarms_, [&](const Alarm& a) {
+    if (a.when > chip_.now()) return false;
+    due.push_back(a);
+    return true;
+  });
+  std::sort(due.begin(), due.end(),
+            [](const Alarm& a, const Alarm& b) { return a.when != b.when ? a.when < b.when : a.number < b.number; });
+  for (const Alarm& a : due) policy.on(policy::Wake{a.tag}, *this);
+}
+
+// A hundred times an epoch, as the QoS paper samples (section 4.1).
+void CycleMachine::sample_idle_warps() {
+  if (chip_.now() < next_sample_) return;
+  next_sample_ = chip_.now() + std::max<std::uint64_t>(1, epoch_length_ / 100);
+  ++samples_;
+  for (std::uint32_t s = 0; s < sms_.size(); ++s)
+    for (std::uint8_t i = 0; i < clients_.size(); ++i)
+      if (slots_[s][i].resident != 0) chip_.sm(s).counters(i).idle_warp_samples += chip_.sm(s).idle_warps(i);
+}
+
+// Warped-Slicer's protocol: a client that has executed its instructions stops, its blocks are dropped.
+Result<void> CycleMachine::check_limits(const RunLimits& limits, policy::Policy& policy) {
+  if (limits.instructions.empty()) return {};
+  for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
+    Lane& lane = lanes_[i];
+    if (lane.instruction_limit == 0 || lane.state != Lane::State::active) continue;
+    if (instructions(i) < lane.instruction_limit) continue;
+    lane.fault = "";  // its blocks are dropped like a faulted kernel's
+    end_client(i);
+    for (std::uint32_t s = 0; s < sms_.size(); ++s) chip_.sm(s).stop(static_cast<std::uint8_t>(i), ~0U);
+    if (policy::Kernel* k = view(i)) k->waiting = 0;
+    (void)policy;
+  }
+  return {};
+}
+
+}  // namespace wm::sim

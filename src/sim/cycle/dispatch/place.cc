@@ -1,0 +1,90 @@
+// Blocks onto SMs: one an SM and turn, as hardware deals them out, where ownership, caps and room allow.
+#include <algorithm>
+
+#include "sim/cycle/machine.h"
+
+namespace wm::sim {
+
+void CycleMachine::place(policy::Policy& policy) {
+  if (dirty_) {
+    dirty_ = false;
+    // The dispatcher starts one block a cycle.
+    std::uint64_t budget = chip_.quantum();
+    bool placed = true;
+    while (placed && budget != 0) {
+      placed = false;
+      for (std::uint32_t i = 0; i < sms_.size() && budget != 0; ++i) {
+        if (!place_one((first_sm_ + i) % sms_.size())) continue;
+        placed = true;
+        --budget;
+      }
+    }
+    if (budget == 0) dirty_ = true;
+    first_sm_ = (first_sm_ + 1) % static_cast<std::uint32_t>(sms_.size());
+  }
+  for (std::uint32_t s = 0; s < sms_.size(); ++s) {
+    const bool busy = sms_[s].resident != 0;
+    if (was_busy_[s] && !busy && !dirty_ && sms_[s].state == policy::Sm::State::on)
+      policy.on(policy::SmIdle{{s}}, *this);
+    was_busy_[s] = busy;
+  }
+}
+
+bool CycleMachine::place_one(std::uint32_t s) {
+  const policy::Sm& sm = sms_[s];
+  if (sm.state != policy::Sm::State::on) return false;
+  const auto fits = [&](const policy::Kernel& k) {
+    if (k.waiting == 0 || (sm.owner != policy::kNobody && sm.owner != k.id)) return false;
+    const policy::Slot& slot = slots_[s][k.id.index];
+    return slot.resident < slot.cap && gpu::fit(k.footprint, sm.free) != 0;
+  };
+  for (const policy::KernelId id : order_) {
+    policy::Kernel* k = view(id.index);
+    if (k == nullptr || !fits(*k)) continue;
+    start_block(s, *k);
+    return true;
+  }
+  for (policy::Kernel& k : kernels_) {
+    if (std::find(order_.begin(), order_.end(), k.id) != order_.end() || !fits(k)) continue;
+    start_block(s, k);
+    return true;
+  }
+  return false;
+}
+
+// Takes the block's room in the tables.
+void CycleMachine::enter(std::uint32_t s, policy::Kernel& kernel) {
+  sms_[s].free = gpu::less(sms_[s].free, kernel.footprint);
+  ++sms_[s].resident;
+  ++slots_[s][kernel.id.index].resident;
+  ++kernel.resident;
+  --kernel.waiting;
+}
+
+void CycleMachine::start_block(std::uint32_t s, policy::Kernel& kernel) {
+  Lane& lane = lanes_[kernel.id.index];
+  enter(s, kernel);
+  if (!lane.set_aside.empty()) {
+    std::unique_ptr<BlockRun> run = std::move(lane.set_aside.front());
+    lane.set_aside.erase(lane.set_aside.begin());
+    const std::uint32_t token =
+        chip_.sm(s).move_context(MessageKind::read, lane.context_bytes, context_place(*run), run->kernel.slot);
+    moving_.push_back({std::move(run), s, token, false});
+    return;
+  }
+  std::unique_ptr<BlockRun> run;
+  if (spare_runs_.empty()) {
+    run = std::make_unique<BlockRun>();
+  } else {
+    run = std::move(spare_runs_.back());
+    spare_runs_.pop_back();
+  }
+  run->kernel = lane.running;
+  run->number = lane.next_block++;
+  run->started = chip_.now();
+  run->block.start(*lane.running.grid, lane.running.grid->block_index(run->number),
+                   {.sm = s, .sms = static_cast<std::uint32_t>(sms_.size())});
+  chip_.sm(s).start(std::move(run), chip_.now());
+}
+
+}  // namespace wm::sim

@@ -1,0 +1,56 @@
+#include "sim/cycle/dram/channel.h"
+
+#include <algorithm>
+
+namespace wm::sim {
+
+std::uint64_t DramChannel::earliest(DramCommand command, std::uint32_t bank) const {
+  const Bank& b = banks_[bank];
+  // A column command may go out once the bus is free when its data starts, tCL later.
+  const std::uint64_t bus = bus_free_ > spec_.tCL ? bus_free_ - spec_.tCL : 0;
+  switch (command) {
+    case DramCommand::activate:
+      return std::max(b.activate_after, any_activate_after_);
+    case DramCommand::precharge:
+      return b.precharge_after;
+    case DramCommand::read:
+      return std::max({b.column_after, bus, any_read_after_});
+    case DramCommand::write:
+      return std::max(b.column_after, bus);
+  }
+  return 0;
+}
+
+std::uint64_t DramChannel::issue(DramCommand command, std::uint32_t bank, std::uint64_t row_or_bytes,
+                                 std::uint64_t at) {
+  Bank& b = banks_[bank];
+  switch (command) {
+    case DramCommand::activate:
+      b.row = row_or_bytes;
+      b.column_after = at + spec_.tRCD;
+      b.precharge_after = at + spec_.tRAS;
+      b.activate_after = at + spec_.tRC;
+      any_activate_after_ = at + spec_.tRRD;
+      return at;
+    case DramCommand::precharge:
+      b.row = kClosed;
+      b.activate_after = std::max(b.activate_after, at + spec_.tRP);
+      return at;
+    case DramCommand::read:
+    case DramCommand::write:
+      break;
+  }
+  const std::uint64_t clocks = (row_or_bytes + spec_.bytes_per_clock - 1) / spec_.bytes_per_clock;
+  const std::uint64_t done = at + spec_.tCL + clocks;
+  bus_free_ = done;
+  busy_clocks_ += clocks;
+  if (command == DramCommand::write) {
+    b.precharge_after = std::max(b.precharge_after, done + spec_.tWR);
+    any_read_after_ = std::max(any_read_after_, done + spec_.tWTR);
+  } else {
+    b.precharge_after = std::max(b.precharge_after, at + clocks);
+  }
+  return done;
+}
+
+}  // namespace wm::sim

@@ -1,0 +1,62 @@
+// One DRAM channel's banks and data bus: which command is legal when, and what it does to the state.
+//
+// Time is the command clock, as an integer. Commands must be issued in non-decreasing time, each at or after
+// `earliest`. The scheduler that chooses among requests is fr_fcfs.h; this is only the device.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace wm::sim {
+
+struct DramSpec {
+  std::uint32_t banks = 16;
+  std::uint32_t row_bytes = 2048;
+  std::uint32_t bytes_per_clock = 32;  // on the data bus, per command clock
+  std::uint32_t tCL = 12;              // read to its data
+  std::uint32_t tRP = 12;              // precharge to activate
+  std::uint32_t tRC = 40;              // activate to activate, one bank
+  std::uint32_t tRAS = 28;             // activate to precharge
+  std::uint32_t tRCD = 12;             // activate to read or write
+  std::uint32_t tRRD = 6;              // activate to activate, two banks
+  std::uint32_t tWR = 12;              // end of write data to precharge
+  std::uint32_t tWTR = 5;              // end of write data to read
+};
+
+enum class DramCommand : std::uint8_t { activate, precharge, read, write };
+
+class DramChannel {
+ public:
+  static constexpr std::uint64_t kClosed = ~std::uint64_t{0};
+
+  explicit DramChannel(const DramSpec& spec) : spec_(spec), banks_(spec.banks) {}
+
+  [[nodiscard]] std::uint64_t open_row(std::uint32_t bank) const { return banks_[bank].row; }
+
+  // The first time `command` may be issued to `bank`, given what was issued so far. Only legal in the right row state:
+  // activate on a closed bank, the others on an open one. `bytes`: of the transfer, for read and write.
+  [[nodiscard]] std::uint64_t earliest(DramCommand command, std::uint32_t bank) const;
+
+  // Issues it; returns when its last data leaves the bus (read, write) or the time itself.
+  std::uint64_t issue(DramCommand command, std::uint32_t bank, std::uint64_t row_or_bytes, std::uint64_t at);
+
+  [[nodiscard]] const DramSpec& spec() const { return spec_; }
+  [[nodiscard]] std::uint64_t busy_clocks() const { return busy_clocks_; }  // of the data bus, in all
+
+ private:
+  struct Bank {
+    std::uint64_t row = kClosed;
+    std::uint64_t activate_after = 0;
+    std::uint64_t precharge_after = 0;
+    std::uint64_t column_after = 0;
+  };
+
+  DramSpec spec_;
+  std::vector<Bank> banks_;
+  std::uint64_t any_activate_after_ = 0;
+  std::uint64_t any_read_after_ = 0;
+  std::uint64_t bus_free_ = 0;
+  std::uint64_t busy_clocks_ = 0;
+};
+
+}  // namespace wm::sim

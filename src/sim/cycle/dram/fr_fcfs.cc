@@ -1,0 +1,76 @@
+#include "sim/cycle/dram/fr_fcfs.h"
+
+#include <algorithm>
+
+namespace wm::sim {
+
+FrFcfs::FrFcfs(const DramSpec& spec, std::uint32_t read_queue, std::uint32_t write_queue)
+    : channel_(spec), read_capacity_(read_queue), write_capacity_(write_queue) {
+  reads_.reserve(read_queue);
+  writes_.reserve(write_queue);
+}
+
+bool FrFcfs::accepts(bool write) const {
+  return write ? writes_.size() < write_capacity_ : reads_.size() < read_capacity_;
+}
+
+void FrFcfs::push(const DramRequest& request) { (request.write ? writes_ : reads_).push_back(request); }
+
+// Reads go first; writes get the bus when their queue is three quarters full, or nothing else waits, and keep it until
+// a quarter is left.
+void FrFcfs::update_mode() {
+  if (draining_) {
+    draining_ = !writes_.empty() && (reads_.empty() || writes_.size() > write_capacity_ / 4);
+  } else {
+    draining_ = !writes_.empty() && (reads_.empty() || writes_.size() * 4 >= write_capacity_ * 3);
+  }
+}
+
+FrFcfs::Choice FrFcfs::choose(const std::vector<DramRequest>& queue) const {
+  Choice best;
+  std::uint64_t banks_seen = 0;  // an older request of the bank decides its row (at most 64 banks)
+  std::uint64_t banks_hit = 0;   // a request that hits waits: the row stays open for it
+  for (const DramRequest& r : queue)
+    if (channel_.open_row(r.bank) == r.row) banks_hit |= std::uint64_t{1} << r.bank;
+  for (std::uint32_t i = 0; i < queue.size(); ++i) {
+    const DramRequest& r = queue[i];
+    const std::uint64_t bit = std::uint64_t{1} << r.bank;
+    const bool hit = channel_.open_row(r.bank) == r.row;
+    if (!hit && ((banks_hit | banks_seen) & bit) != 0) continue;
+    banks_seen |= bit;
+    DramCommand command = r.write ? DramCommand::write : DramCommand::read;
+    if (!hit)
+      command = channel_.open_row(r.bank) == DramChannel::kClosed ? DramCommand::activate : DramCommand::precharge;
+    const std::uint64_t at = std::max({channel_.earliest(command, r.bank), r.arrived, now_});
+    // First ready wins; at the same clock a column command goes before a row command, then the older one.
+    const bool column = hit;
+    const bool best_column = best.command == DramCommand::read || best.command == DramCommand::write;
+    if (at < best.at || (at == best.at && column && !best_column)) best = {at, i, command};
+  }
+  return best;
+}
+
+std::uint64_t FrFcfs::advance(std::uint64_t until, std::deque<DramDone>& done) {
+  bool finished = false;
+  while (true) {
+    update_mode();
+    std::vector<DramRequest>& queue = draining_ ? writes_ : reads_;
+    if (queue.empty()) return ~std::uint64_t{0};
+    const Choice c = choose(queue);
+    if (c.at >= until || finished) return c.at;
+    const DramRequest r = queue[c.index];
+    now_ = c.at + 1;
+    if (c.command == DramCommand::precharge || c.command == DramCommand::activate) {
+      channel_.issue(c.command, r.bank, r.row, c.at);
+      activates_ += c.command == DramCommand::activate ? 1 : 0;
+      continue;
+    }
+    const std::uint64_t at = channel_.issue(c.command, r.bank, r.bytes, c.at);
+    ++columns_;
+    if (!r.write) done.push_back({at, r.token});
+    queue.erase(queue.begin() + c.index);
+    finished = true;
+  }
+}
+
+}  // namespace wm::sim

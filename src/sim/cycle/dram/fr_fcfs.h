@@ -1,0 +1,69 @@
+// First-ready, first-come-first-served: among waiting requests those that hit an open row go first, oldest first; a
+// bank with no hit waiting opens the row of its oldest request. Banks work in parallel behind one command per clock.
+//
+// Event-driven: `advance` issues the commands that can go out before `until` and reports finished reads in order.
+// Writes wait in a queue of their own and are drained in batches, since turning the bus around costs tWTR.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "sim/cycle/dram/channel.h"
+
+namespace wm::sim {
+
+struct DramRequest {
+  std::uint64_t row = 0;
+  std::uint64_t arrived = 0;  // command clock
+  std::uint32_t bank = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t token = 0;  // the caller's, given back when done
+  bool write = false;
+};
+
+struct DramDone {
+  std::uint64_t at = 0;
+  std::uint32_t token = 0;
+};
+
+class FrFcfs {
+ public:
+  FrFcfs(const DramSpec& spec, std::uint32_t read_queue, std::uint32_t write_queue);
+
+  // Whether one more request of that kind fits.
+  [[nodiscard]] bool accepts(bool write) const;
+  void push(const DramRequest& request);
+
+  // Issues commands at clocks in [now, until) up to the first that finishes a request: a read is appended to `done`,
+  // and the caller may have new requests by then. Returns the clock of the next command (~0 when nothing waits).
+  std::uint64_t advance(std::uint64_t until, std::deque<DramDone>& done);
+
+  // One clock after the last command.
+  [[nodiscard]] std::uint64_t now() const { return now_; }
+  [[nodiscard]] bool idle() const { return reads_.empty() && writes_.empty(); }
+  [[nodiscard]] std::uint64_t columns() const { return columns_; }      // reads and writes
+  [[nodiscard]] std::uint64_t activates() const { return activates_; }  // each one a row miss
+  [[nodiscard]] const DramChannel& channel() const { return channel_; }
+
+ private:
+  struct Choice {
+    std::uint64_t at = ~std::uint64_t{0};
+    std::uint32_t index = 0;
+    DramCommand command = DramCommand::read;
+  };
+  [[nodiscard]] Choice choose(const std::vector<DramRequest>& queue) const;
+  void update_mode();
+
+  DramChannel channel_;
+  std::uint32_t read_capacity_;
+  std::uint32_t write_capacity_;
+  std::vector<DramRequest> reads_;  // oldest first
+  std::vector<DramRequest> writes_;
+  bool draining_ = false;  // writes have the bus
+  std::uint64_t now_ = 0;  // no command goes out before it
+  std::uint64_t columns_ = 0;
+  std::uint64_t activates_ = 0;
+};
+
+}  // namespace wm::sim

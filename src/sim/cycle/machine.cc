@@ -1,0 +1,291 @@
+#include "sim/cycle/machine.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace wm::sim {
+
+using policy::KernelId;
+using policy::SmId;
+
+namespace {
+
+gpu::SmLimits limits_of(const gpu::SmConfig& sm) {
+  return {.total = {.threads = sm.threads,
+                    .registers = sm.registers,
+                    .shared_bytes = sm.shared_memory,
+                    .blocks = sm.blocks},
+          .warp_threads = 32,
+          .register_unit = sm.register_unit,
+          .shared_unit = sm.shared_memory_unit};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CycleMachine>> CycleMachine::make(const gpu::GpuConfig& config, std::uint32_t threads,
+                                                         std::uint64_t seed) {
+  const auto timing = derive_timing(config);
+  if (!timing) return timing.error();
+  return std::unique_ptr<CycleMachine>(new CycleMachine(config, *timing, threads, seed));
+}
+
+CycleMachine::CycleMachine(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32_t threads,
+                           std::uint64_t seed)
+    : config_(config),
+      timing_(timing),
+      chip_(config_, timing, threads),
+      limits_(limits_of(config.sm)),
+      random_(seed),
+      sms_(config.sm.count),
+      slots_(config.sm.count),
+      refreshed_(config.sm.count, ~std::uint64_t{0}),
+      epoch_base_(config.sm.count),
+      asked_(config.sm.count),
+      woken_at_(config.sm.count, 0),
+      gated_since_(config.sm.count, 0),
+      gated_cycles_(config.sm.count, 0),
+      was_busy_(config.sm.count, false) {
+  for (std::uint32_t i = 0; i < config.sm.count; ++i) {
+    sms_[i].id = {i};
+    sms_[i].index = i;
+    sms_[i].free = limits_.total;
+  }
+}
+
+Result<void> CycleMachine::add(ClientSpec spec) {
+  if (clients_.size() == kMaxKernels) return Error{fmt::format("at most {} kernels can run together", kMaxKernels)};
+  auto client = Client::make(std::move(spec), config_);
+  if (!client) return client.error();
+  clients_.push_back(*std::move(client));
+  lanes_.emplace_back();
+  for (std::uint32_t i = 0; i < sms_.size(); ++i) {
+    slots_[i].emplace_back();
+    epoch_base_[i].emplace_back();
+    asked_[i].push_back(0);
+  }
+  return {};
+}
+
+policy::Kernel* CycleMachine::view(std::uint32_t client) {
+  const auto it =
+      std::find_if(kernels_.begin(), kernels_.end(), [&](const policy::Kernel& k) { return k.id.index == client; });
+  return it == kernels_.end() ? nullptr : &*it;
+}
+
+std::uint64_t CycleMachine::next_deadline() const {
+  std::uint64_t next = epoch_length_ != 0 ? epoch_began_ + epoch_length_ : ~std::uint64_t{0};
+  for (const Alarm& a : alarms_) next = std::min(next, a.when);
+  for (std::uint32_t i = 0; i < clients_.size(); ++i)
+    if (lanes_[i].state == Lane::State::to_come) next = std::min(next, clients_[i]->spec().arrive.count);
+  for (std::uint32_t i = 0; i < sms_.size(); ++i)
+    if (sms_[i].state == policy::Sm::State::waking) next = std::min(next, woken_at_[i]);
+  return next;
+}
+
+Result<void> CycleMachine::run(policy::Policy& policy, const RunLimits& limits) {
+  for (std::uint32_t i = 0; i < lanes_.size(); ++i)
+    lanes_[i].instruction_limit = i < limits.instructions.size() ? limits.instructions[i] : 0;
+  policy.on(policy::Started{}, *this);
+  while (true) {
+    if (auto r = collect(policy); !r) return r;
+    if (auto r = arrivals(policy); !r) return r;
+    timers(policy);
+    place(policy);
+    const bool over =
+        std::all_of(lanes_.begin(), lanes_.end(), [](const Lane& l) { return l.state == Lane::State::done; });
+    if (over || chip_.now() >= limits.cycles) break;
+    const std::uint64_t deadline = std::min(next_deadline(), limits.cycles);
+    const std::uint64_t next = chip_.next_event();
+    if (next == ~std::uint64_t{0} && deadline == ~std::uint64_t{0})
+      return Error{fmt::format("nothing can go on at cycle {}: the policy starts no block of the kernels that wait",
+                               chip_.now())};
+    chip_.skip_idle(deadline);
+    chip_.run_quantum();
+    if (auto r = check_limits(limits, policy); !r) return r;
+  }
+  for (std::uint32_t i = 0; i < lanes_.size(); ++i)
+    if (lanes_[i].state != Lane::State::done) lanes_[i].ended = chip_.now();
+  return {};
+}
+
+// --- what a policy sees
+
+void CycleMachine::refresh(std::uint32_t sm) const {
+  if (refreshed_[sm] == chip_.now()) return;
+  refreshed_[sm] = chip_.now();
+  Sm& unit = const_cast<Chip&>(chip_).sm(sm);
+  for (std::uint32_t i = 0; i < slots_[sm].size(); ++i) {
+    const SmCounters& c = unit.counters(static_cast<std::uint8_t>(i));
+    const SmCounters& base = epoch_base_[sm][i];
+    policy::Slot& slot = slots_[sm][i];
+    slot.quota = unit.quota(static_cast<std::uint8_t>(i));
+    slot.counters = {
+        .thread_instructions = c.thread_instructions - base.thread_instructions,
+        .warp_instructions = c.warp_instructions - base.warp_instructions,
+        .idle_warps = samples_ == 0 ? 0
+                                    : static_cast<double>(c.idle_warp_samples - base.idle_warp_samples) /
+                                          static_cast<double>(samples_),
+        .memory_stall_cycles = (c.stalls[0] - base.stalls[0]) / config_.sm.schedulers,
+        .l2_accesses = c.requests - base.requests,
+        .l2_misses = c.l2_misses - base.l2_misses,
+        .dram_bytes = (c.l2_misses - base.l2_misses) * kSectorBytes,
+    };
+  }
+}
+
+std::span<const policy::Slot> CycleMachine::slots(SmId sm) const {
+  refresh(sm.index);
+  return slots_[sm.index];
+}
+
+void CycleMachine::begin_epoch() {
+  epoch_began_ = chip_.now();
+  samples_ = 0;
+  next_sample_ = chip_.now();
+  for (std::uint32_t s = 0; s < sms_.size(); ++s) {
+    for (std::uint32_t i = 0; i < clients_.size(); ++i)
+      epoch_base_[s][i] = chip_.sm(s).counters(static_cast<std::uint8_t>(i));
+    refreshed_[s] = ~std::uint64_t{0};
+  }
+}
+
+// --- what it does
+
+void CycleMachine::give(SmId id, KernelId kernel, policy::Preempt how) {
+  using State = policy::Sm::State;
+  policy::Sm& sm = sms_[id.index];
+  dirty_ = true;
+  if (sm.state == State::off) wake(id.index);
+  if (sm.state == State::waking) {
+    sm.owner = kernel;
+    return;
+  }
+  const bool reserved = sm.state == State::reserved;
+  if (slots_[id.index][kernel.index].resident == sm.resident || (reserved && sm.owner == kernel)) {
+    sm.state = State::on;
+    sm.owner = kernel;
+    sm.next = policy::kNobody;
+    return;
+  }
+  sm.state = State::reserved;
+  sm.next = kernel;
+  if (reserved || how == policy::Preempt::drain) return;
+  for (std::uint32_t i = 0; i < clients_.size(); ++i)
+    if (i != kernel.index) stop_blocks(id.index, i, ~0U, false);
+}
+
+void CycleMachine::share(SmId id) {
+  policy::Sm& sm = sms_[id.index];
+  dirty_ = true;
+  sm.owner = policy::kNobody;
+  sm.next = policy::kNobody;
+  if (sm.state == policy::Sm::State::off) return wake(id.index);
+  if (sm.state != policy::Sm::State::waking) sm.state = policy::Sm::State::on;
+}
+
+void CycleMachine::cap(SmId sm, KernelId kernel, std::uint32_t blocks) {
+  slots_[sm.index][kernel.index].cap = blocks;
+  dirty_ = true;
+}
+
+void CycleMachine::preempt(SmId sm, KernelId kernel, std::uint32_t blocks) {
+  stop_blocks(sm.index, kernel.index, blocks, true);
+}
+
+void CycleMachine::stop_blocks(std::uint32_t sm, std::uint32_t client, std::uint32_t count, bool asked) {
+  const std::uint32_t stopped = chip_.sm(sm).stop(static_cast<std::uint8_t>(client), count);
+  slots_[sm][client].leaving += stopped;
+  sms_[sm].leaving += stopped;
+  lanes_[client].preemptions += stopped;
+  asked_[sm][client] += asked ? stopped : 0;
+}
+
+void CycleMachine::set_quota(SmId sm, KernelId kernel, std::int64_t instructions) {
+  chip_.sm(sm.index).set_quota(static_cast<std::uint8_t>(kernel.index), instructions);
+  slots_[sm.index][kernel.index].quota = instructions;
+}
+
+void CycleMachine::add_quota(SmId sm, KernelId kernel, std::int64_t instructions) {
+  const std::int64_t left = chip_.sm(sm.index).quota(static_cast<std::uint8_t>(kernel.index));
+  set_quota(sm, kernel, left == policy::kNoQuota ? policy::kNoQuota : left + instructions);
+}
+
+void CycleMachine::gate(SmId id) {
+  policy::Sm& sm = sms_[id.index];
+  if (sm.state == policy::Sm::State::off || sm.state == policy::Sm::State::gating) return;
+  sm.owner = policy::kNobody;
+  sm.next = policy::kNobody;
+  sm.state = sm.resident == 0 ? policy::Sm::State::off : policy::Sm::State::gating;
+  if (sm.state == policy::Sm::State::off) gated_since_[id.index] = chip_.now();
+}
+
+void CycleMachine::wake(std::uint32_t sm) {
+  sms_[sm].state = policy::Sm::State::waking;
+  woken_at_[sm] = chip_.now() + config_.power.wake_cycles;
+  gated_cycles_[sm] += chip_.now() - gated_since_[sm];
+}
+
+void CycleMachine::order(std::span<const KernelId> first) {
+  order_.assign(first.begin(), first.end());
+  dirty_ = true;
+}
+
+void CycleMachine::set_epoch(Cycles length) {
+  epoch_length_ = length.count;
+  begin_epoch();
+}
+
+void CycleMachine::wake_at(Cycles when, std::uint64_t tag) { alarms_.push_back({when.count, tag, alarm_numbers_++}); }
+
+std::uint64_t CycleMachine::gated_cycles() const {
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 0; i < sms_.size(); ++i) {
+    sum += gated_cycles_[i];
+    if (sms_[i].state == policy::Sm::State::off) sum += chip_.now() - gated_since_[i];
+  }
+  return sum;
+}
+
+ClientTotals CycleMachine::totals(std::uint32_t client) const {
+  ClientTotals t;
+  const auto add = [](auto& to, const auto& from) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+  };
+  auto& chip = const_cast<Chip&>(chip_);
+  for (std::uint32_t s = 0; s < chip.sm_count(); ++s) {
+    const SmCounters& c = chip.sm(s).counters(static_cast<std::uint8_t>(client));
+    t.sm.warp_instructions += c.warp_instructions;
+    t.sm.thread_instructions += c.thread_instructions;
+    t.sm.issued += c.issued;
+    add(t.sm.unit_lanes, c.unit_lanes);
+    add(t.sm.unit_cycles, c.unit_cycles);
+    add(t.sm.stalls, c.stalls);
+    t.sm.register_lanes += c.register_lanes;
+    t.sm.shared_lanes += c.shared_lanes;
+    t.sm.shared_conflict_cycles += c.shared_conflict_cycles;
+    t.sm.l1_sectors += c.l1_sectors;
+    t.sm.l1_misses += c.l1_misses;
+    t.sm.requests += c.requests;
+    t.sm.l2_misses += c.l2_misses;
+    t.sm.noc_flits += c.noc_flits;
+    t.sm.blocks_done += c.blocks_done;
+  }
+  for (std::uint32_t p = 0; p < chip.partition_count(); ++p) {
+    const PartitionCounters& c = chip.partition(p).counters(client);
+    t.memory.l2_sectors += c.l2_sectors;
+    t.memory.l2_misses += c.l2_misses;
+    t.memory.dram_read_sectors += c.dram_read_sectors;
+    t.memory.dram_write_sectors += c.dram_write_sectors;
+    t.memory.atomics += c.atomics;
+  }
+  const Lane& lane = lanes_[client];
+  t.cycles = lane.ended - std::min(lane.ended, clients_[client]->spec().arrive.count);
+  t.blocks = lane.blocks;
+  t.launches = lane.launches;
+  t.preemptions = lane.preemptions;
+  t.finished = lane.state == Lane::State::done;
+  t.fault = lane.fault;
+  return t;
+}
+
+}  // namespace wm::sim

@@ -1,0 +1,172 @@
+// The cycle-level Machine: clients' launches on a Chip, under a policy that sees and acts through policy::Machine.
+//
+// Events reach the policy between quanta of the chip (some tens of cycles, chip.h), blocks are placed there too.
+// All of policy::Machine's capabilities are here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "policy/machine.h"
+#include "policy/policy.h"
+#include "sim/cycle/chip.h"
+#include "sim/cycle/client.h"
+
+namespace wm::sim {
+
+struct RunLimits {
+  std::uint64_t cycles = ~std::uint64_t{0};  // ends there
+  std::vector<std::uint64_t> instructions;   // by client: it stops when it has executed so many; 0: no limit
+  std::uint64_t stuck_after = 50'000'000;    // cycles without an instruction or a block: a deadlock
+};
+
+// A client's totals at the end of a run.
+struct ClientTotals {
+  SmCounters sm;
+  PartitionCounters memory;
+  std::uint64_t cycles = 0;  // from its arrival to its end, or the run's
+  std::uint64_t blocks = 0;
+  std::uint64_t launches = 0;
+  std::uint64_t preemptions = 0;
+  bool finished = false;
+  std::optional<std::string> fault;
+};
+
+class CycleMachine final : public policy::Machine {
+ public:
+  static Result<std::unique_ptr<CycleMachine>> make(const gpu::GpuConfig& config, std::uint32_t threads,
+                                                    std::uint64_t seed);
+
+  Result<void> add(ClientSpec spec);
+  // Runs until every client is done or a limit is reached.
+  Result<void> run(policy::Policy& policy, const RunLimits& limits);
+
+  [[nodiscard]] ClientTotals totals(std::uint32_t client) const;
+  // Cycles SMs were switched off, summed over SMs.
+  [[nodiscard]] std::uint64_t gated_cycles() const;
+  [[nodiscard]] Client& client(std::uint32_t i) { return *clients_[i]; }
+  [[nodiscard]] std::uint32_t clients() const { return static_cast<std::uint32_t>(clients_.size()); }
+
+  // --- policy::Machine
+  [[nodiscard]] policy::Cans cans() const override { return policy::Cans::all(); }
+  [[nodiscard]] Cycles now() const override { return Cycles{chip_.now()}; }
+  [[nodiscard]] const gpu::SmLimits& limits() const override { return limits_; }
+  [[nodiscard]] std::span<const policy::Sm> sms() const override { return sms_; }
+  [[nodiscard]] std::span<const policy::Kernel> kernels() const override { return kernels_; }
+  [[nodiscard]] std::span<const policy::Slot> slots(policy::SmId sm) const override;
+  [[nodiscard]] Cycles epoch_began() const override { return Cycles{epoch_began_}; }
+  Random& random() override { return random_; }
+  void give(policy::SmId sm, policy::KernelId kernel, policy::Preempt how) override;
+  void share(policy::SmId sm) override;
+  void cap(policy::SmId sm, policy::KernelId kernel, std::uint32_t blocks) override;
+  void preempt(policy::SmId sm, policy::KernelId kernel, std::uint32_t blocks) override;
+  void set_quota(policy::SmId sm, policy::KernelId kernel, std::int64_t instructions) override;
+  void add_quota(policy::SmId sm, policy::KernelId kernel, std::int64_t instructions) override;
+  void gate(policy::SmId sm) override;
+  void order(std::span<const policy::KernelId> first) override;
+  void set_epoch(Cycles length) override;
+  void wake_at(Cycles when, std::uint64_t tag) override;
+
+ private:
+  CycleMachine(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32_t threads, std::uint64_t seed);
+
+  // A client's place in the run.
+  struct Lane {
+    enum class State { to_come, active, done } state = State::to_come;
+    std::uint64_t next_block = 0;                      // never started so far
+    std::vector<std::unique_ptr<BlockRun>> set_aside;  // preempted, oldest first
+    RunningKernel running;
+    std::uint64_t ended = 0;   // cycle of its end
+    std::uint64_t blocks = 0;  // done, over all launches
+    std::uint64_t launches = 0;
+    std::uint64_t preemptions = 0;
+    std::uint64_t context_bytes = 0;  // of one block: what a switch saves
+    std::uint64_t instruction_limit = 0;
+    std::uint64_t stopped_at = 0;  // instructions when it was cut off at its limit
+    std::optional<std::string> fault;
+  };
+  // A block whose context travels, to memory or back.
+  struct Moving {
+    std::unique_ptr<BlockRun> run;
+    std::uint32_t sm = 0;
+    std::uint32_t token = 0;  // of the SM's move
+    bool out = true;
+  };
+  struct Alarm {
+    std::uint64_t when = 0;
+    std::uint64_t tag = 0;
+    std::uint64_t number = 0;  // first come, first told
+  };
+
+  // machine.cc
+  policy::Kernel* view(std::uint32_t client);
+  void refresh(std::uint32_t sm) const;
+  void begin_epoch();
+  void stop_blocks(std::uint32_t sm, std::uint32_t client, std::uint32_t count, bool asked);
+  void wake(std::uint32_t sm);
+
+  // dispatch/arrive.cc: launches come and go
+  Result<void> arrivals(policy::Policy& policy);
+  Result<void> launch_next(std::uint32_t client, policy::Policy& policy);
+  Result<void> launch_done(std::uint32_t client, policy::Policy& policy);
+  void end_client(std::uint32_t client);
+  [[nodiscard]] std::uint64_t instructions(std::uint32_t client) const;
+
+  // dispatch/collect.cc: what happened in a quantum, told to the policy
+  Result<void> collect(policy::Policy& policy);
+  Result<void> collect_blocks(std::uint32_t sm, policy::Policy& policy);
+  void collect_stopped(std::uint32_t sm);
+  void collect_moved(std::uint32_t sm, policy::Policy& policy);
+  void collect_faults(std::uint32_t sm);
+  void left(std::uint32_t sm, std::uint32_t client);
+  void settle(std::uint32_t sm, policy::Policy& policy);
+  void timers(policy::Policy& policy);
+  void sample_idle_warps();
+  Result<void> check_limits(const RunLimits& limits, policy::Policy& policy);
+
+  // dispatch/place.cc: blocks onto SMs
+  void place(policy::Policy& policy);
+  bool place_one(std::uint32_t sm);
+  void start_block(std::uint32_t sm, policy::Kernel& kernel);
+  void enter(std::uint32_t sm, policy::Kernel& kernel);
+  [[nodiscard]] LineAddress context_place(const BlockRun& run) const;
+
+  [[nodiscard]] std::uint64_t next_deadline() const;
+
+  gpu::GpuConfig config_;
+  MemoryTiming timing_;
+  Chip chip_;
+  gpu::SmLimits limits_;
+  Random random_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<Lane> lanes_;
+  std::vector<policy::Sm> sms_;
+  std::vector<policy::Kernel> kernels_;
+  std::vector<policy::KernelId> order_;
+  mutable std::vector<std::vector<policy::Slot>> slots_;  // by SM, by client
+  mutable std::vector<std::uint64_t> refreshed_;          // by SM: when its counters were last brought up to date
+  std::vector<std::vector<SmCounters>> epoch_base_;       // by SM, by client
+  std::vector<std::vector<std::uint32_t>> asked_;         // by SM, by client: blocks preempt() asked for, still leaving
+  std::vector<std::unique_ptr<BlockRun>> spare_runs_;
+  std::vector<Moving> moving_;
+  std::vector<Alarm> alarms_;
+  std::uint64_t alarm_numbers_ = 0;
+  std::uint64_t epoch_began_ = 0;
+  std::uint64_t epoch_length_ = 0;
+  std::uint64_t samples_ = 0;  // of idle warps in this epoch
+  std::uint64_t next_sample_ = 0;
+  std::vector<std::uint64_t> woken_at_;  // by SM, while waking
+  std::vector<std::uint64_t> gated_since_;
+  std::vector<std::uint64_t> gated_cycles_;
+  std::vector<bool> was_busy_;  // by SM: had blocks when SmIdle was last considered
+  std::uint32_t first_sm_ = 0;  // where placing begins, so that no SM is always first
+  bool dirty_ = true;           // something changed that may let blocks start
+};
+
+}  // namespace wm::sim

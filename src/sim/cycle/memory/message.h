@@ -1,0 +1,38 @@
+// What travels between SMs and memory partitions. One message moves up to one line: a mask says which sectors.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/cycle/memory/tags.h"
+
+namespace wm::exec {
+struct PendingAtomic;
+}
+
+namespace wm::sim {
+
+inline constexpr std::uint32_t kLineBytes = 128;
+inline constexpr std::uint32_t kSectorBytes = 32;
+inline constexpr std::uint32_t kHeaderBytes = 8;  // address, kind and token of a message
+
+enum class MessageKind : std::uint8_t { read, write, atomic };
+
+struct Message {
+  std::uint64_t time = 0;  // when it arrives, in SM cycles
+  LineAddress line = 0;
+  exec::PendingAtomic* atomic = nullptr;  // to be applied where the line is
+  std::uint32_t token = 0;                // the sender's
+  std::uint16_t sm = 0;
+  std::uint8_t kernel = 0;  // slot of the kernel, for accounting
+  MessageKind kind = MessageKind::read;
+  Sectors sectors = 0;
+  std::uint8_t lanes = 0;   // of an atomic
+  bool moved = false;       // context on its way, not a program's access
+  std::uint8_t missed = 0;  // in a reply: sectors that were not in L2
+};
+
+[[nodiscard]] inline std::uint32_t data_bytes(Sectors sectors) {
+  return static_cast<std::uint32_t>(__builtin_popcount(sectors)) * kSectorBytes;
+}
+
+}  // namespace wm::sim

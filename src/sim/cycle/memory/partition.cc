@@ -1,0 +1,243 @@
+#include "sim/cycle/memory/partition.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "exec/global_port.h"
+
+namespace wm::sim {
+namespace {
+
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
+constexpr std::uint64_t kNeverCycle = ~std::uint64_t{0};
+
+DramSpec dram_spec(const gpu::DramConfig& d) {
+  return {.banks = d.banks,
+          .row_bytes = d.row_bytes,
+          .bytes_per_clock = d.bytes_per_clock,
+          .tCL = d.tCL,
+          .tRP = d.tRP,
+          .tRC = d.tRC,
+          .tRAS = d.tRAS,
+          .tRCD = d.tRCD,
+          .tRRD = d.tRRD,
+          .tWR = d.tWR,
+          .tWTR = d.tWTR};
+}
+
+std::uint32_t cycles(std::uint32_t bytes, std::uint32_t per_cycle) { return (bytes + per_cycle - 1) / per_cycle; }
+
+}  // namespace
+
+Partition::Partition(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32_t /*channel*/)
+    : map_(config),
+      timing_(timing),
+      sm_mhz_(config.sm.clock_mhz),
+      dram_mhz_(config.dram.clock_mhz),
+      port_bytes_(config.noc.bytes_per_cycle),
+      slice_bytes_(config.l2.bytes_per_cycle),
+      atomics_per_cycle_(config.l2.atomics_per_cycle),
+      dram_(dram_spec(config.dram), config.dram.read_queue, config.dram.write_queue) {
+  const std::uint32_t lines = config.l2.bytes / config.l2.slices / kLineBytes;
+  const TagSpec tags{.sets = std::max(1U, lines / config.l2.ways), .ways = config.l2.ways};
+  const MshrSpec mshrs{.entries = config.l2.mshrs, .waiters = config.l2.mshr_waiters};
+  for (std::uint32_t i = 0; i < config.l2.slices / config.dram.channels; ++i) slices_.emplace_back(tags, mshrs);
+}
+
+// Arrival order, the SM's number deciding between equals: the same whatever order the SMs were simulated in.
+void Partition::sort_inbox(std::uint64_t until) {
+  std::sort(inbox_.begin(), inbox_.end(), [](const Message& a, const Message& b) {
+    if (a.time != b.time) return a.time < b.time;
+    return a.sm != b.sm ? a.sm < b.sm : a.token < b.token;
+  });
+  // What comes later waits outside: a message sent after it may still arrive before it.
+  std::size_t due = 0;
+  for (; due < inbox_.size() && inbox_[due].time < until; ++due) {
+    const Message& m = inbox_[due];
+    slices_[map_.place(m.line).slice].queue.push_back(m);
+  }
+  inbox_.erase(inbox_.begin(), inbox_.begin() + static_cast<std::ptrdiff_t>(due));
+}
+
+std::uint64_t Partition::start_of(const Slice& slice) const {
+  if (slice.queue.empty() || slice.stalled) return kNeverCycle;
+  return std::max(slice.queue.front().time, slice.free_at);
+}
+
+void Partition::run(std::uint64_t until, std::vector<Message>& replies) {
+  sort_inbox(until);
+  const std::uint64_t later = inbox_.empty() ? kNeverCycle : inbox_.front().time;
+  while (true) {
+    Slice* first = &slices_.front();
+    std::uint64_t start = kNeverCycle;
+    for (Slice& s : slices_) {
+      const std::uint64_t at = start_of(s);
+      if (at < start) {
+        start = at;
+        first = &s;
+      }
+    }
+    const std::uint64_t filled = done_.empty() ? kNeverCycle : to_sm(done_.front().at) + timing_.dram;
+    const std::uint64_t horizon = std::min({start, filled, until});
+    if (dram_next_ < to_dram(horizon)) {
+      dram_next_ = dram_.advance(to_dram(horizon), done_);
+      unstall(to_sm(dram_.now()));  // a finished request left room in its queue
+      continue;
+    }
+    next_ = std::min({start, filled, later, dram_next_ == kNeverCycle ? kNeverCycle : to_sm(dram_next_)});
+    if (horizon >= until) return;
+    if (filled <= start) {
+      const DramDone done = done_.front();
+      done_.pop_front();
+      fill(done, replies);
+    } else {
+      serve(*first, start, replies);
+    }
+  }
+}
+
+void Partition::serve(Slice& slice, std::uint64_t start, std::vector<Message>& replies) {
+  const Message m = slice.queue.front();
+  const bool taken =
+      m.kind == MessageKind::write ? serve_write(slice, m, start, replies) : serve_read(slice, m, start, replies);
+  if (!taken) {
+    slice.stalled = true;
+    return;
+  }
+  slice.queue.pop_front();
+  std::uint32_t busy = cycles(data_bytes(m.sectors), slice_bytes_);
+  PartitionCounters& c = counters_[m.kernel];
+  c.l2_sectors += static_cast<std::uint32_t>(__builtin_popcount(m.sectors));
+  if (m.kind == MessageKind::atomic) {
+    apply(m);
+    busy = std::max(busy, cycles(m.lanes, atomics_per_cycle_));
+    c.atomics += m.lanes;
+  }
+  slice.free_at = start + busy;
+}
+
+// Atomics take effect in the order the slice takes requests, whether their line is there yet or not.
+void Partition::apply(const Message& m) {
+  if (m.atomic == nullptr) return;
+  exec::Mask here = 0;
+  for (exec::Mask lanes = m.atomic->lanes; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
+    const bool in_line = m.atomic->address[lane] / kLineBytes == (m.line & ((LineAddress{1} << 56) - 1));
+    here |= exec::Mask{in_line} << lane;
+  }
+  m.atomic->apply(here);
+}
+
+bool Partition::serve_read(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies) {
+  const Sectors present = slice.tags.lookup(m.line, m.sectors);
+  const Sectors missing = static_cast<Sectors>(m.sectors & ~present);
+  if (missing == 0) {
+    if (m.kind == MessageKind::atomic) slice.tags.write(m.line, m.sectors);
+    reply(slice, m, start + timing_.l2, replies);
+    return true;
+  }
+  if (!dram_.accepts(false)) return false;
+  const std::uint32_t token = new_pending(m);
+  const Mshrs::Outcome outcome = slice.mshrs.accept(m.line, missing, token);
+  if (!outcome.accepted) {
+    pending_[token].next_free = free_pending_;
+    free_pending_ = token;
+    return false;
+  }
+  counters_[m.kernel].l2_misses += static_cast<std::uint32_t>(__builtin_popcount(missing));
+  if (outcome.send != 0) {
+    counters_[m.kernel].dram_read_sectors += static_cast<std::uint32_t>(__builtin_popcount(outcome.send));
+    // The DRAM's token names the line and sectors by a pending of its own, freed by the fill.
+    Message fetch = m;
+    fetch.sectors = outcome.send;
+    push_dram(m.line, outcome.send, new_pending(fetch), false, start);
+  }
+  return true;
+}
+
+// L2 is write-back: a store makes its sectors present and dirty without fetching them.
+bool Partition::serve_write(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies) {
+  if (late_writes_.size() >= slices_.size() * 8) return false;
+  if (slice.tags.write(m.line, m.sectors) != m.sectors) {
+    const Tags::Evicted evicted = slice.tags.fill(m.line, m.sectors, true);
+    if (evicted.dirty != 0) write_back(evicted.line, evicted.dirty, m.kernel, start);
+  }
+  Message acknowledge = m;
+  acknowledge.sectors = 0;
+  reply(slice, acknowledge, start + timing_.l2, replies);
+  return true;
+}
+
+void Partition::reply(Slice& slice, const Message& m, std::uint64_t ready, std::vector<Message>& replies) {
+  const std::uint64_t leaves = std::max(ready, slice.reply_free);
+  const std::uint32_t flits = cycles(data_bytes(m.sectors) + kHeaderBytes, port_bytes_);
+  slice.reply_free = leaves + flits;
+  Message r = m;
+  r.time = leaves + flits + timing_.noc;
+  replies.push_back(r);
+}
+
+void Partition::fill(const DramDone& done, std::vector<Message>& replies) {
+  const std::uint64_t at = to_sm(done.at) + timing_.dram;
+  const Message fetch = pending_[done.token].message;
+  pending_[done.token].next_free = free_pending_;
+  free_pending_ = done.token;
+  Slice& slice = slices_[map_.place(fetch.line).slice];
+  const Tags::Evicted evicted = slice.tags.fill(fetch.line, fetch.sectors, fetch.kind == MessageKind::atomic);
+  if (evicted.dirty != 0) write_back(evicted.line, evicted.dirty, fetch.kernel, at);
+  slice.mshrs.fill(fetch.line, fetch.sectors, [&](std::uint32_t token) {
+    Message m = pending_[token].message;
+    m.missed = static_cast<std::uint8_t>(__builtin_popcount(m.sectors));
+    pending_[token].next_free = free_pending_;
+    free_pending_ = token;
+    reply(slice, m, at + timing_.l2, replies);
+  });
+  unstall(at);
+}
+
+void Partition::unstall(std::uint64_t at) {
+  while (!late_writes_.empty() && dram_.accepts(true)) {
+    dram_.push(late_writes_.front());
+    late_writes_.pop_front();
+    dram_next_ = 0;
+  }
+  for (Slice& s : slices_)
+    if (s.stalled) {
+      s.stalled = false;
+      s.free_at = std::max(s.free_at, at);
+    }
+}
+
+void Partition::write_back(LineAddress line, Sectors sectors, std::uint8_t kernel, std::uint64_t at) {
+  counters_[kernel].dram_write_sectors += static_cast<std::uint32_t>(__builtin_popcount(sectors));
+  push_dram(line, sectors, kNone, true, at);
+}
+
+void Partition::push_dram(LineAddress line, Sectors sectors, std::uint32_t token, bool write, std::uint64_t at) {
+  const AddressMap::Place p = map_.place(line);
+  const DramRequest r{.row = p.row,
+                      .arrived = to_dram(at),
+                      .bank = p.bank,
+                      .bytes = data_bytes(sectors),
+                      .token = token,
+                      .write = write};
+  if (write && !dram_.accepts(true)) {
+    late_writes_.push_back(r);
+    return;
+  }
+  dram_.push(r);
+  dram_next_ = 0;  // unknown: asked again before anything later happens
+}
+
+std::uint32_t Partition::new_pending(const Message& m) {
+  if (free_pending_ == kNone) {
+    pending_.push_back({m, kNone});
+    return static_cast<std::uint32_t>(pending_.size() - 1);
+  }
+  const std::uint32_t i = free_pending_;
+  free_pending_ = pending_[i].next_free;
+  pending_[i].message = m;
+  return i;
+}
+
+}  // namespace wm::sim

@@ -1,0 +1,102 @@
+// One memory channel with its L2 slices: takes requests in order of arrival, answers them in time.
+//
+// It runs a quantum at a time (`run(until)`), on its own: whatever reaches it within a quantum was sent in an earlier
+// one, since the interconnect's latency is at least a quantum. Replies carry the time they reach their SM.
+// A slice handles one request after the other; a miss that finds no MSHR or no place in the DRAM queue holds up those
+// behind it, and with them, through the SMs' bounded requests in flight, the senders.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "gpu/gpu_config.h"
+#include "sim/cycle/dram/fr_fcfs.h"
+#include "sim/cycle/memory/address_map.h"
+#include "sim/cycle/memory/message.h"
+#include "sim/cycle/memory/mshrs.h"
+#include "sim/cycle/memory/timing.h"
+
+namespace wm::sim {
+
+inline constexpr std::uint32_t kMaxKernels = 16;  // resident at once, with counters of their own
+
+struct PartitionCounters {
+  std::uint64_t l2_sectors = 0;
+  std::uint64_t l2_misses = 0;  // sectors
+  std::uint64_t dram_read_sectors = 0;
+  std::uint64_t dram_write_sectors = 0;
+  std::uint64_t atomics = 0;  // lanes
+};
+
+class Partition {
+ public:
+  Partition(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32_t channel);
+
+  // In any order, before the quantum in which it arrives.
+  void receive(const Message& message) {
+    inbox_.push_back(message);
+    next_ = std::min(next_, message.time);
+  }
+
+  // Handles everything up to `until`; `replies` is appended to, ordered by send time per slice.
+  void run(std::uint64_t until, std::vector<Message>& replies);
+
+  // The next cycle at which there is something to do; ~0 when nothing waits.
+  [[nodiscard]] std::uint64_t next_event() const { return next_; }
+  [[nodiscard]] const PartitionCounters& counters(std::uint32_t kernel) const { return counters_[kernel]; }
+  [[nodiscard]] std::uint64_t busy_clocks() const { return dram_.channel().busy_clocks(); }
+  [[nodiscard]] std::uint64_t row_activates() const { return dram_.activates(); }
+
+ private:
+  struct Slice {
+    Slice(const TagSpec& tags, const MshrSpec& mshrs) : tags(tags), mshrs(mshrs) {}
+    Tags tags;
+    Mshrs mshrs;
+    std::deque<Message> queue;  // by arrival
+    std::uint64_t free_at = 0;  // takes its next request then
+    std::uint64_t reply_free = 0;
+    bool stalled = false;  // until a fill makes room
+  };
+  struct Pending {  // a miss under way, by token
+    Message message;
+    std::uint32_t next_free = 0;
+  };
+
+  void sort_inbox(std::uint64_t until);
+  [[nodiscard]] std::uint64_t start_of(const Slice& slice) const;
+  void serve(Slice& slice, std::uint64_t start, std::vector<Message>& replies);
+  bool serve_read(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies);
+  bool serve_write(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies);
+  static void apply(const Message& m);
+  void unstall(std::uint64_t at);
+  void reply(Slice& slice, const Message& m, std::uint64_t ready, std::vector<Message>& replies);
+  void fill(const DramDone& done, std::vector<Message>& replies);
+  void write_back(LineAddress line, Sectors sectors, std::uint8_t kernel, std::uint64_t at);
+  std::uint32_t new_pending(const Message& m);
+  void push_dram(LineAddress line, Sectors sectors, std::uint32_t token, bool write, std::uint64_t at);
+
+  [[nodiscard]] std::uint64_t to_dram(std::uint64_t cycle) const { return (cycle * dram_mhz_ + sm_mhz_ - 1) / sm_mhz_; }
+  [[nodiscard]] std::uint64_t to_sm(std::uint64_t clock) const { return (clock * sm_mhz_ + dram_mhz_ - 1) / dram_mhz_; }
+
+  AddressMap map_;
+  MemoryTiming timing_;
+  std::uint64_t sm_mhz_;
+  std::uint64_t dram_mhz_;
+  std::uint32_t port_bytes_;
+  std::uint32_t slice_bytes_;
+  std::uint32_t atomics_per_cycle_;
+  std::vector<Slice> slices_;
+  FrFcfs dram_;
+  std::vector<Message> inbox_;
+  std::deque<DramDone> done_;
+  std::uint64_t dram_next_ = ~std::uint64_t{0};  // clock of its next command
+  std::vector<Pending> pending_;
+  std::uint32_t free_pending_ = ~std::uint32_t{0};
+  std::deque<DramRequest> late_writes_;  // write-backs the DRAM's queue had no room for yet
+  std::uint64_t next_ = ~std::uint64_t{0};
+  PartitionCounters counters_[kMaxKernels];
+};
+
+}  // namespace wm::sim

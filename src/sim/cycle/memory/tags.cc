@@ -1,0 +1,70 @@
+#include "sim/cycle/memory/tags.h"
+
+#include <algorithm>
+
+namespace wm::sim {
+
+Tags::Tags(const TagSpec& spec) : sets_(spec.sets), ways_(spec.ways), lines_(std::size_t{spec.sets} * spec.ways) {}
+
+// Upper bits are folded in so that strides of a power of two do not all land in one set.
+std::uint32_t Tags::set_of(LineAddress line) const {
+  std::uint64_t h = line * 0x9e3779b97f4a7c15ULL;
+  h ^= h >> 32;
+  return static_cast<std::uint32_t>(((h & 0xffffffffU) * sets_) >> 32);
+}
+
+Tags::Line* Tags::find(LineAddress line) {
+  Line* set = &lines_[std::size_t{set_of(line)} * ways_];
+  for (std::uint32_t w = 0; w < ways_; ++w)
+    if (set[w].line == line && set[w].valid != 0) return &set[w];
+  return nullptr;
+}
+
+Sectors Tags::lookup(LineAddress line, Sectors wanted) {
+  Line* l = find(line);
+  if (l == nullptr || (l->valid & wanted) == 0) return 0;
+  l->used = ++clock_;
+  return l->valid & wanted;
+}
+
+Sectors Tags::peek(LineAddress line, Sectors wanted) const {
+  const Line* l = const_cast<Tags*>(this)->find(line);
+  return l == nullptr ? Sectors{0} : static_cast<Sectors>(l->valid & wanted);
+}
+
+Tags::Evicted Tags::fill(LineAddress line, Sectors sectors, bool dirty) {
+  Line* l = find(line);
+  Evicted evicted;
+  if (l == nullptr) {
+    Line* set = &lines_[std::size_t{set_of(line)} * ways_];
+    l = std::min_element(set, set + ways_, [](const Line& a, const Line& b) {
+      return (a.valid == 0 ? 0 : a.used) < (b.valid == 0 ? 0 : b.used);
+    });
+    if (l->valid != 0) evicted = {l->line, l->dirty};
+    *l = {.line = line};
+  }
+  l->used = ++clock_;
+  l->valid |= sectors;
+  if (dirty) l->dirty |= sectors;
+  return evicted;
+}
+
+Sectors Tags::write(LineAddress line, Sectors sectors) {
+  Line* l = find(line);
+  if (l == nullptr) return 0;
+  l->used = ++clock_;
+  const Sectors present = l->valid & sectors;
+  l->dirty |= present;
+  return present;
+}
+
+void Tags::invalidate(LineAddress line) {
+  if (Line* l = find(line)) *l = {};
+}
+
+void Tags::clear() {
+  std::fill(lines_.begin(), lines_.end(), Line{});
+  clock_ = 0;
+}
+
+}  // namespace wm::sim

@@ -1,0 +1,153 @@
+// Blocks on an SM: how they start, end, stop, and wait at barriers.
+#include <algorithm>
+#include <bit>
+
+#include "sim/cycle/sm/sm.h"
+
+namespace wm::sim {
+
+void Sm::start(std::unique_ptr<BlockRun> run, std::uint64_t at) {
+  std::unique_ptr<Resident> r;
+  if (spare_.empty()) {
+    r = std::make_unique<Resident>();
+  } else {
+    r = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  const std::uint32_t count = run->block.warps();
+  r->run = std::move(run);
+  r->run->block.port = &port_;
+  r->warps.assign(count, 0);
+  r->alive = 0;
+  r->stuck = 0;
+  r->loads = 0;
+  r->stopping = false;
+  const std::uint8_t kernel = r->run->kernel.slot;
+  ++resident_[kernel];
+  free_warps_ -= count;
+  next_ = std::min(next_, at);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    while (warps_[place_].state != State::empty) place_ = (place_ + 1) % warps_.size();
+    const std::uint32_t slot = place_;
+    r->warps[i] = static_cast<std::uint16_t>(slot);
+    WarpSlot& w = warps_[slot];
+    w.warp = &r->run->block.warp(i);
+    w.resident = r.get();
+    w.kernel = kernel;
+    w.loads = 0;
+    w.age = ++ages_;
+    w.line = ~0ULL;
+    w.ready.assign(r->run->kernel.program->register_count, 0);
+    w.state = State::done;
+    Scheduler& s = scheduler_of(slot);
+    if (s.all == 0) s.now = at;
+    s.all |= bit_of(slot);
+    s.kernels[kernel] |= bit_of(slot);
+    if (w.warp->done()) continue;  // of a resumed block
+    ++r->alive;
+    prepare(slot, at, at + 1);
+  }
+  residents_.push_back(std::move(r));
+}
+
+// Hands a block over and frees its warps.
+void Sm::detach(Resident& r, std::vector<Ended>& to, std::uint64_t at) {
+  for (const std::uint16_t slot : r.warps) {
+    leave(slot);
+    WarpSlot& w = warps_[slot];
+    Scheduler& s = scheduler_of(slot);
+    s.all &= ~bit_of(slot);
+    s.kernels[w.kernel] &= ~bit_of(slot);
+    w.state = State::empty;
+    w.resident = nullptr;
+    ++free_warps_;
+  }
+  --resident_[r.run->kernel.slot];
+  to.push_back({std::move(r.run), at});
+  const auto it = std::find_if(residents_.begin(), residents_.end(), [&](const auto& p) { return p.get() == &r; });
+  spare_.push_back(std::move(*it));
+  residents_.erase(it);
+}
+
+void Sm::warp_ended(std::uint32_t warp, std::uint64_t now) {
+  WarpSlot& w = warps_[warp];
+  Resident& r = *w.resident;
+  w.state = State::done;
+  --r.alive;
+  if (r.alive == 0) end_block(r, now);
+}
+
+// A load nobody waited for may still be on its way; the block's slots are free once it is back.
+void Sm::end_block(Resident& r, std::uint64_t now) {
+  if (r.loads != 0) return;
+  ++counters_[r.run->kernel.slot].blocks_done;
+  detach(r, ended_, now);
+}
+
+// Lets warps go on whose barrier completed; finds out when a block can never go on.
+void Sm::wake_barrier(Resident& r, std::uint64_t now) {
+  if (r.run == nullptr || r.stuck == 0) return;
+  const std::uint32_t before = r.stuck;
+  if (r.stuck == r.alive) {
+    const bool any = std::any_of(r.warps.begin(), r.warps.end(), [&](std::uint16_t slot) {
+      return warps_[slot].state == State::barrier && warps_[slot].warp->ready();
+    });
+    if (!any) r.run->block.unblock();
+    if (r.run->block.fault()) return raise(r);
+  }
+  for (const std::uint16_t slot : r.warps) {
+    if (r.stuck == 0) break;
+    WarpSlot& w = warps_[slot];
+    if (w.state != State::barrier || (!w.warp->ready() && !w.warp->done())) continue;
+    leave(slot);
+    --r.stuck;
+    w.state = State::done;
+    prepare(slot, now, now + config_.sm.units[static_cast<std::size_t>(gpu::Unit::branch)].latency);
+    if (r.run == nullptr) return;
+  }
+  if (r.stuck != before && r.stuck == r.alive) wake_barrier(r, now);
+}
+
+void Sm::raise(Resident& r) {
+  faulted_.push_back({r.run->kernel.slot, *r.run->block.fault()});
+  for (const std::uint16_t slot : r.warps) {
+    leave(slot);
+    warps_[slot].state = State::done;
+  }
+  r.stopping = true;
+  if (r.loads == 0) detach(r, stopped_, next_);
+}
+
+std::uint32_t Sm::stop(std::uint8_t slot, std::uint32_t count) {
+  std::uint32_t stopped = 0;
+  for (std::size_t i = residents_.size(); i-- > 0 && stopped < count;) {
+    Resident& r = *residents_[i];
+    if (r.run->kernel.slot != slot || r.stopping) continue;
+    ++stopped;
+    r.stopping = true;
+    for (const std::uint16_t warp : r.warps) {
+      leave(warp);
+      warps_[warp].state = State::done;
+    }
+    if (r.loads == 0) detach(r, stopped_, next_);
+  }
+  return stopped;
+}
+
+void Sm::set_quota(std::uint8_t slot, std::int64_t instructions) {
+  quota_[slot] = instructions;
+  quotas_spent_ &= ~(1U << slot);
+  if (instructions <= 0) quotas_spent_ |= 1U << slot;
+}
+
+std::uint32_t Sm::idle_warps(std::uint8_t slot) const {
+  std::uint32_t warps = 0;
+  for (const Scheduler& s : schedulers_) {
+    WarpMask ready = 0;
+    for (const WarpMask m : s.ready) ready |= m;
+    warps += static_cast<std::uint32_t>(std::popcount(ready & s.kernels[slot]));
+  }
+  return warps;
+}
+
+}  // namespace wm::sim

@@ -1,0 +1,34 @@
+// What one kernel did on one SM. Two kernels on one SM never share a counter.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "gpu/gpu_config.h"
+
+namespace wm::sim {
+
+// Why a scheduler issued nothing in a cycle, as Warped-Slicer's figure 1 tells them apart.
+enum class Stall : std::uint8_t { memory, unit, dependency, fetch, barrier, quota, idle, count };
+inline constexpr std::size_t kStalls = static_cast<std::size_t>(Stall::count);
+
+struct SmCounters {
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;
+  std::uint64_t issued = 0;  // issue slots taken: folded instructions take none, expanded ones several
+  std::array<std::uint64_t, gpu::kUnits> unit_lanes{};   // lanes executed, by unit
+  std::array<std::uint64_t, gpu::kUnits> unit_cycles{};  // cycles the unit was occupied
+  std::array<std::uint64_t, kStalls> stalls{};           // scheduler cycles
+  std::uint64_t register_lanes = 0;                      // 32-bit operands read or written, by lane
+  std::uint64_t shared_lanes = 0;
+  std::uint64_t shared_conflict_cycles = 0;  // beyond the first
+  std::uint64_t l1_sectors = 0;
+  std::uint64_t l1_misses = 0;  // sectors
+  std::uint64_t requests = 0;   // sent to L2
+  std::uint64_t l2_misses = 0;  // sectors that came from DRAM
+  std::uint64_t noc_flits = 0;
+  std::uint64_t blocks_done = 0;
+  std::uint64_t idle_warp_samples = 0;  // sum over samples of warps ready but not issued
+};
+
+}  // namespace wm::sim

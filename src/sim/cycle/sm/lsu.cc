@@ -1,0 +1,174 @@
+#include "sim/cycle/sm/lsu.h"
+
+#include <algorithm>
+
+namespace wm::sim {
+namespace {
+
+constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
+std::uint32_t cycles(std::uint32_t bytes, std::uint32_t per_cycle) { return (bytes + per_cycle - 1) / per_cycle; }
+std::uint32_t count(Sectors s) { return static_cast<std::uint32_t>(__builtin_popcount(s)); }
+
+}  // namespace
+
+Lsu::Lsu(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t sm)
+    : timing_(timing),
+      l1_latency_(config.l1.latency),
+      l1_bytes_(config.l1.bytes_per_cycle),
+      shared_latency_(config.shared.latency),
+      port_bytes_(config.noc.bytes_per_cycle),
+      stores_allowed_(config.l1.stores_in_flight),
+      store_policy_(config.l1.store),
+      caches_global_(config.l1.caches_global),
+      sm_(sm),
+      tags_({.sets = config.l1.bytes / kLineBytes / config.l1.ways, .ways = config.l1.ways}),
+      mshrs_({.entries = config.l1.mshrs, .waiters = config.l1.mshr_waiters}) {}
+
+std::uint32_t Lsu::new_load() {
+  if (free_load_ == kNoLoad) {
+    loads_.push_back({});
+    return static_cast<std::uint32_t>(loads_.size() - 1);
+  }
+  const std::uint32_t i = free_load_;
+  free_load_ = loads_[i].next_free;
+  loads_[i] = {};
+  return i;
+}
+
+void Lsu::release(std::uint32_t load) {
+  loads_[load].next_free = free_load_;
+  free_load_ = load;
+}
+
+void Lsu::send(LineAddress line, Sectors sectors, MessageKind kind, std::uint32_t token, std::uint8_t kernel,
+               std::uint8_t lanes, std::uint64_t at, SmCounters& counters) {
+  const std::uint32_t bytes = kHeaderBytes + (kind == MessageKind::read ? 0 : data_bytes(sectors));
+  const std::uint32_t flits = cycles(bytes, port_bytes_);
+  const std::uint64_t leaves = std::max(at + timing_.miss, port_free_);
+  port_free_ = leaves + flits;
+  ++in_flight_;
+  ++counters.requests;
+  counters.noc_flits += flits;
+  outbox_.push_back({.time = leaves + timing_.noc,
+                     .line = line,
+                     .token = token,
+                     .sm = sm_,
+                     .kernel = kernel,
+                     .kind = kind,
+                     .sectors = sectors,
+                     .lanes = lanes});
+}
+
+Lsu::Look Lsu::look(const LineAccess& a, MessageKind kind, std::uint32_t load, std::uint8_t kernel, std::uint64_t at,
+                    SmCounters& counters, exec::PendingAtomic* atomic) {
+  if (kind != MessageKind::read) {
+    if (stores_ >= stores_allowed_) return Look::refused;
+    ++stores_;
+    // An atomic happens at L2: what L1 has of the line is stale afterwards.
+    if (kind == MessageKind::atomic || store_policy_ == gpu::StorePolicy::write_evict) tags_.invalidate(a.line);
+    send(a.line, a.sectors, kind, load, kernel, a.lanes, at, counters);
+    outbox_.back().atomic = atomic;
+    return Look::coming;
+  }
+  counters.l1_sectors += count(a.sectors);
+  const Sectors present = caches_global_ ? tags_.lookup(a.line, a.sectors) : Sectors{0};
+  const Sectors missing = static_cast<Sectors>(a.sectors & ~present);
+  if (missing == 0) return Look::present;
+  const Mshrs::Outcome outcome = mshrs_.accept(a.line, missing, load);
+  if (!outcome.accepted) {
+    counters.l1_sectors -= count(a.sectors);
+    return Look::refused;
+  }
+  counters.l1_misses += count(missing);
+  if (outcome.send != 0) send(a.line, outcome.send, kind, load, kernel, a.lanes, at, counters);
+  return Look::coming;
+}
+
+Lsu::Issued Lsu::access(MessageKind kind, const Coalesced& access, std::uint8_t kernel, bool returns, std::uint64_t now,
+                        SmCounters& counters, exec::PendingAtomic* atomic) {
+  const std::uint32_t load = returns ? new_load() : kNoLoad;
+  std::uint64_t at = std::max(now, free_at_);
+  std::uint32_t coming = 0;
+  for (std::uint32_t i = 0; i < access.count; ++i) {
+    const LineAccess& a = access.lines[i];
+    // Behind something that waits, everything waits.
+    const Look looked = blocked() ? Look::refused : look(a, kind, load, kernel, at, counters, atomic);
+    if (looked == Look::refused) waiting_.push_back({a, load, kind, kernel, atomic});
+    if (looked != Look::present) ++coming;
+    at += std::max(1U, cycles(data_bytes(a.sectors), l1_bytes_));
+  }
+  free_at_ = at;
+  if (!returns) return {now, kNoLoad};
+  if (coming == 0) {
+    release(load);
+    return {at - 1 + l1_latency_, kNoLoad};
+  }
+  loads_[load].lines = coming;
+  return {kUnknown, load};
+}
+
+Lsu::Issued Lsu::shared(std::uint32_t conflict_cycles, std::uint64_t now) {
+  const std::uint64_t at = std::max(now, free_at_);
+  free_at_ = at + conflict_cycles;
+  return {at + conflict_cycles - 1 + shared_latency_, kNoLoad};
+}
+
+std::uint32_t Lsu::move(MessageKind kind, std::uint64_t bytes, LineAddress from, std::uint8_t kernel) {
+  const std::uint32_t load = new_load();
+  const auto lines = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (bytes + kLineBytes - 1) / kLineBytes));
+  loads_[load].lines = lines;
+  moves_.push_back({from, lines, load, kind, kernel});
+  return load;
+}
+
+// Half of the port's time goes to moves. They pass L1 by: a read has no MSHR, its reply is told by the moved mark.
+void Lsu::pump(std::uint64_t now, std::uint64_t budget, SmCounters* counters) {
+  const std::uint32_t flits = cycles(kLineBytes + kHeaderBytes, port_bytes_);
+  std::uint64_t lines = std::max<std::uint64_t>(1, budget / (2 * flits));
+  while (lines != 0 && !moves_.empty()) {
+    Move& m = moves_.front();
+    for (; lines != 0 && m.lines != 0; --lines, --m.lines) {
+      ++stores_;
+      send(m.next++, 0xf, m.kind, m.load, m.kernel, 0, now, counters[m.kernel]);
+      outbox_.back().moved = true;
+    }
+    if (m.lines == 0) moves_.erase(moves_.begin());
+  }
+}
+
+std::uint64_t Lsu::replied(const Message& reply, std::vector<std::uint32_t>& done, SmCounters* counters) {
+  --in_flight_;
+  counters[reply.kernel].l2_misses += reply.missed;
+  const std::uint32_t flits = cycles(data_bytes(reply.sectors) + kHeaderBytes, port_bytes_);
+  const std::uint64_t at = std::max(reply.time, arrive_free_) + flits;
+  arrive_free_ = at;
+  const auto arrived = [&](std::uint32_t load) {
+    if (load != kNoLoad && --loads_[load].lines == 0) done.push_back(load);
+  };
+  if (reply.kind != MessageKind::read || reply.moved) {
+    --stores_;
+    arrived(reply.token);
+    return at;
+  }
+  if (caches_global_) tags_.fill(reply.line, reply.sectors, false);
+  mshrs_.fill(reply.line, reply.sectors, arrived);
+  return at;
+}
+
+void Lsu::resume(std::uint64_t now, SmCounters* counters, std::vector<std::uint32_t>& done) {
+  std::size_t served = 0;
+  std::uint64_t at = std::max(now, free_at_);
+  for (; served < waiting_.size(); ++served) {
+    const Waiting& w = waiting_[served];
+    const Look looked = look(w.line, w.kind, w.load, w.kernel, at, counters[w.kernel], w.atomic);
+    if (looked == Look::refused) break;
+    // Its line came while it waited.
+    if (looked == Look::present && w.load != kNoLoad && --loads_[w.load].lines == 0) done.push_back(w.load);
+    ++at;
+  }
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(served));
+  if (served != 0) free_at_ = at;
+}
+
+}  // namespace wm::sim

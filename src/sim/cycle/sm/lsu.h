@@ -1,0 +1,112 @@
+// The load/store unit of an SM: its L1, the requests on their way, and the loads that wait for them.
+//
+// An access is a list of lines (coalesce.h), looked up one after the other. A load whose lines are all present is done
+// at a known time; otherwise it gets a number, and `replied` says when the last of its lines has come. A line that
+// finds no MSHR, or a store that finds none free of those allowed in flight, waits, and everything behind it: the unit
+// is `blocked` until a reply makes room.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gpu/gpu_config.h"
+#include "sim/cycle/memory/message.h"
+#include "sim/cycle/memory/mshrs.h"
+#include "sim/cycle/memory/timing.h"
+#include "sim/cycle/sm/coalesce.h"
+#include "sim/cycle/sm/counters.h"
+
+namespace wm::sim {
+
+inline constexpr std::uint32_t kNoLoad = ~std::uint32_t{0};
+
+class Lsu {
+ public:
+  Lsu(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t sm);
+
+  struct Issued {
+    std::uint64_t ready = 0;  // when its value is there; ~0: when `load` is reported done
+    std::uint32_t load = kNoLoad;
+  };
+  // A load, store or atomic of the lines in `access` at time `now`; needs !blocked(). `returns`: something waits for
+  // it.
+  Issued access(MessageKind kind, const Coalesced& access, std::uint8_t kernel, bool returns, std::uint64_t now,
+                SmCounters& counters, exec::PendingAtomic* atomic = nullptr);
+
+  // A shared-memory access of `cycles` cycles.
+  Issued shared(std::uint32_t cycles, std::uint64_t now);
+
+  // Begins to move `bytes` of context to memory (write) or back; reported done like a load. It goes out a part a
+  // quantum, so that those who stay on the SM are not held up behind it.
+  std::uint32_t move(MessageKind kind, std::uint64_t bytes, LineAddress from, std::uint8_t kernel);
+  void pump(std::uint64_t now, std::uint64_t cycles, SmCounters* counters_of_kernels);
+  [[nodiscard]] bool moving() const { return !moves_.empty(); }
+
+  // Hands a message from memory in; appends the loads that are complete to `done`, returns when they are.
+  std::uint64_t replied(const Message& reply, std::vector<std::uint32_t>& done, SmCounters* counters_of_kernels);
+  // After replies: goes on with what was blocked, at `now`. `done` as above, for loads that turn out to be complete.
+  void resume(std::uint64_t now, SmCounters* counters_of_kernels, std::vector<std::uint32_t>& done);
+
+  [[nodiscard]] bool blocked() const { return !waiting_.empty(); }
+  // Takes its next instruction then.
+  [[nodiscard]] std::uint64_t free_at() const { return free_at_ > kBacklog ? free_at_ - kBacklog : 0; }
+  [[nodiscard]] bool quiet() const { return in_flight_ == 0 && waiting_.empty(); }
+
+  // Requests to memory, each with the time it arrives there; the caller takes and clears them.
+  std::vector<Message>& outbox() { return outbox_; }
+  void release(std::uint32_t load);
+  void flush_l1() { tags_.clear(); }
+
+ private:
+  static constexpr std::uint32_t kBacklog = 8;  // cycles of lookups that may queue up behind an instruction
+
+  struct Load {
+    std::uint32_t lines = 0;  // to come
+    std::uint32_t next_free = 0;
+  };
+  struct Waiting {
+    LineAccess line;
+    std::uint32_t load = kNoLoad;
+    MessageKind kind = MessageKind::read;
+    std::uint8_t kernel = 0;
+    exec::PendingAtomic* atomic = nullptr;
+  };
+  struct Move {
+    LineAddress next = 0;
+    std::uint32_t lines = 0;
+    std::uint32_t load = kNoLoad;
+    MessageKind kind = MessageKind::write;
+    std::uint8_t kernel = 0;
+  };
+  enum class Look { present, coming, refused };
+
+  Look look(const LineAccess& line, MessageKind kind, std::uint32_t load, std::uint8_t kernel, std::uint64_t at,
+            SmCounters& counters, exec::PendingAtomic* atomic);
+  void send(LineAddress line, Sectors sectors, MessageKind kind, std::uint32_t token, std::uint8_t kernel,
+            std::uint8_t lanes, std::uint64_t at, SmCounters& counters);
+  std::uint32_t new_load();
+
+  MemoryTiming timing_;
+  std::uint32_t l1_latency_;
+  std::uint32_t l1_bytes_;
+  std::uint32_t shared_latency_;
+  std::uint32_t port_bytes_;
+  std::uint32_t stores_allowed_;
+  gpu::StorePolicy store_policy_;
+  bool caches_global_;
+  std::uint16_t sm_;
+  Tags tags_;
+  Mshrs mshrs_;
+  std::uint64_t free_at_ = 0;      // the lookup stage
+  std::uint64_t port_free_ = 0;    // towards memory
+  std::uint64_t arrive_free_ = 0;  // from memory
+  std::uint32_t stores_ = 0;       // in flight
+  std::uint32_t in_flight_ = 0;    // messages
+  std::vector<Load> loads_;
+  std::uint32_t free_load_ = kNoLoad;
+  std::vector<Waiting> waiting_;  // first in, first out; short
+  std::vector<Move> moves_;
+  std::vector<Message> outbox_;
+};
+
+}  // namespace wm::sim

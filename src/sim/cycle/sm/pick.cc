@@ -1,0 +1,66 @@
+// Which of the warps that can issue does, and where the cycles went in which none could.
+#include <bit>
+
+#include "sim/cycle/sm/sm.h"
+
+namespace wm::sim {
+namespace {
+
+constexpr std::uint32_t kGroup = 8;  // warps of two-level scheduling that are active together
+
+std::uint32_t first(WarpMask mask) { return static_cast<std::uint32_t>(std::countr_zero(mask)); }
+
+// The first warp after `last`, round and round.
+std::uint32_t after(WarpMask mask, std::uint32_t last) {
+  const WarpMask later = last >= 63 ? 0 : mask & ~((WarpMask{2} << last) - 1);
+  return first(later != 0 ? later : mask);
+}
+
+}  // namespace
+
+std::uint32_t Sm::pick(Scheduler& s, std::uint32_t number, WarpMask candidates) const {
+  switch (config_.sm.policy) {
+    case gpu::WarpScheduler::gto: {
+      // Greedy: the one that issued last; then the oldest.
+      if (s.last < 64 && (candidates >> s.last & 1) != 0) return s.last;
+      std::uint32_t oldest = first(candidates);
+      for (WarpMask m = candidates & (candidates - 1); m != 0; m &= m - 1)
+        if (warps_[slot_of(number, first(m))].age < warps_[slot_of(number, oldest)].age) oldest = first(m);
+      return oldest;
+    }
+    case gpu::WarpScheduler::lrr:
+      return after(candidates, s.last);
+    case gpu::WarpScheduler::two_level: {
+      // Within the active group round robin; when none of it can issue, the next group that can becomes active.
+      const WarpMask group = candidates & (((WarpMask{1} << kGroup) - 1) << s.active);
+      if (group != 0) return after(group, s.last);
+      const std::uint32_t next = after(candidates, s.active + kGroup - 1);
+      s.active = next / kGroup * kGroup;
+      return next;
+    }
+  }
+  return first(candidates);
+}
+
+// Nothing was issued in [s.now, until): the reason is the first of these that holds for any warp, and the cycles go to
+// the kernel of that warp.
+void Sm::account(Scheduler& s, std::uint64_t until) {
+  if (until <= s.now) return;
+  const std::uint64_t cycles = until - s.now;
+  s.now = until;
+  WarpMask ready = 0;
+  for (const WarpMask m : s.ready) ready |= m;
+  const WarpMask closed = quotas_spent_ == 0 ? 0 : gated(s);
+  const WarpMask asleep = s.all & ~(ready | s.memory | s.barrier);
+  const auto charge = [&](WarpMask warps, Stall why) {
+    const auto number = static_cast<std::uint32_t>(&s - schedulers_.data());
+    counters_[warps_[slot_of(number, first(warps))].kernel].stalls[static_cast<std::size_t>(why)] += cycles;
+  };
+  if ((ready & ~closed) != 0) return charge(ready & ~closed, Stall::unit);
+  if (s.memory != 0) return charge(s.memory, Stall::memory);
+  if (asleep != 0) return charge(asleep, Stall::dependency);
+  if (s.barrier != 0) return charge(s.barrier, Stall::barrier);
+  if (ready != 0) return charge(ready, Stall::quota);
+}
+
+}  // namespace wm::sim

@@ -1,0 +1,214 @@
+// A streaming multiprocessor: warps, schedulers, pipelines, and the blocks that are resident.
+//
+// It runs a quantum at a time (`run(until)`) without looking at anything outside itself: requests to memory are left in
+// its outbox, replies were put in its inbox before. It never ticks: a warp sleeps until its next instruction's operands
+// are ready (a known time) or until a reply comes, and cycles in which nothing can issue are passed over.
+//
+// Dispatch is not decided here: blocks are started, stopped and capped from outside, between quanta.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "exec/block.h"
+#include "exec/global_port.h"
+#include "gpu/gpu_config.h"
+#include "sim/cycle/memory/partition.h"
+#include "sim/cycle/sm/counters.h"
+#include "sim/cycle/sm/lsu.h"
+#include "sim/cycle/sm/timed_program.h"
+#include "sim/cycle/sm/wheel.h"
+
+namespace wm::sim {
+
+// A launch as SMs see it, the same for all blocks.
+struct RunningKernel {
+  const TimedProgram* program = nullptr;
+  const exec::Grid* grid = nullptr;
+  std::uint64_t client = 0;  // in the top byte of line addresses
+  std::uint8_t slot = 0;     // its counters, below kMaxKernels
+};
+
+// A block on its way: begun, running, or set aside with all its state.
+struct BlockRun {
+  exec::Block block;
+  RunningKernel kernel;
+  std::uint64_t number = 0;   // in its grid
+  std::uint64_t started = 0;  // cycle of its first start
+};
+
+class Sm {
+ public:
+  Sm(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t index);
+
+  // --- between quanta
+  // Starts a block whose exec::Block has been begun (or resumed); its warps may issue from `at` on.
+  void start(std::unique_ptr<BlockRun> run, std::uint64_t at);
+  // Stops up to `count` blocks of the kernel slot, the youngest first: they issue no more, and appear in `stopped` once
+  // their loads have come back. Returns how many.
+  std::uint32_t stop(std::uint8_t slot, std::uint32_t count);
+  [[nodiscard]] std::uint32_t resident(std::uint8_t slot) const { return resident_[slot]; }
+  [[nodiscard]] std::uint32_t free_warps() const { return free_warps_; }
+
+  struct Ended {
+    std::unique_ptr<BlockRun> run;
+    std::uint64_t at = 0;
+  };
+  std::vector<Ended>& ended() { return ended_; }
+  std::vector<Ended>& stopped() { return stopped_; }
+  // The first fault of a block since the last call, with its kernel slot.
+  struct Faulted {
+    std::uint8_t slot = 0;
+    exec::Fault fault;
+  };
+  std::vector<Faulted>& faulted() { return faulted_; }
+
+  // Replies of a quantum, in any order; then sort_inbox, once.
+  void receive(const Message& reply) { inbox_.push_back(reply); }
+  void sort_inbox();
+  std::vector<Message>& outbox() { return lsu_.outbox(); }
+  // Makes the quantum's stores visible to other SMs.
+  void publish() { port_.publish(); }
+
+  // Thread instructions the kernel slot may issue; it issues none at 0 or below.
+  void set_quota(std::uint8_t slot, std::int64_t instructions);
+  [[nodiscard]] std::int64_t quota(std::uint8_t slot) const { return quota_[slot]; }
+
+  // Kernel slots whose quota was spent since the last call, as bits.
+  std::uint32_t take_spent() { return std::exchange(newly_spent_, 0); }
+
+  // Moves `bytes` of a block's context to memory at line `place`, or back; its number appears in `moved` when all is
+  // there.
+  std::uint32_t move_context(MessageKind kind, std::uint64_t bytes, std::uint64_t place, std::uint8_t slot);
+  std::vector<std::uint32_t>& moved() { return moved_; }
+
+  // --- a quantum
+  void run(std::uint64_t begin, std::uint64_t until);
+  // The next cycle with something to do; what is being moved goes on every quantum.
+  [[nodiscard]] std::uint64_t next_event() const { return lsu_.moving() ? 0 : next_; }
+
+  [[nodiscard]] SmCounters& counters(std::uint8_t slot) { return counters_[slot]; }
+  // Warps that could issue but did not, of the kernel slot, now.
+  [[nodiscard]] std::uint32_t idle_warps(std::uint8_t slot) const;
+
+ private:
+  enum class State : std::uint8_t { empty, ready, asleep, memory, barrier, done };
+
+  struct Resident {
+    std::unique_ptr<BlockRun> run;
+    std::vector<std::uint16_t> warps;  // slots, by warp of the block
+    std::uint32_t alive = 0;
+    std::uint32_t stuck = 0;  // warps at a barrier
+    std::uint32_t loads = 0;  // on their way
+    bool stopping = false;
+  };
+  struct WarpSlot {
+    exec::Warp* warp = nullptr;
+    Resident* resident = nullptr;
+    const TimedOp* next = nullptr;
+    State state = State::empty;
+    std::uint8_t kernel = 0;
+    std::uint16_t loads = 0;  // on their way
+    std::uint64_t age = 0;
+    std::uint64_t wakes = 0;           // while asleep
+    std::uint64_t line = ~0ULL;        // of code it fetched last
+    std::vector<std::uint64_t> ready;  // by register: when it can be used; kPending: nobody knows yet
+  };
+  struct Scheduler {
+    std::array<WarpMask, gpu::kUnits> ready{};      // by the unit the next instruction needs
+    std::array<std::uint64_t, gpu::kUnits> free{};  // when the unit takes another warp
+    WarpMask memory = 0;                            // waiting for a load
+    WarpMask barrier = 0;
+    std::array<WarpMask, kMaxKernels> kernels{};  // whose warp it is
+    WarpMask all = 0;
+    Wheel wheel;
+    std::uint64_t port = 0;    // issues its next instruction then
+    std::uint64_t now = 0;     // accounted for up to here
+    std::uint32_t last = 64;   // the warp that issued last
+    std::uint32_t active = 0;  // two-level: first of the group that is active
+  };
+  struct LoadInfo {
+    std::uint16_t warp = 0;
+    const TimedOp* op = nullptr;  // none: context on its way
+    exec::PendingAtomic* atomic = nullptr;
+  };
+
+  static constexpr std::uint64_t kPending = ~std::uint64_t{0};
+
+  // blocks.cc
+  void detach(Resident& resident, std::vector<Ended>& to, std::uint64_t at);
+  void warp_ended(std::uint32_t warp, std::uint64_t now);
+  void end_block(Resident& resident, std::uint64_t now);
+  void wake_barrier(Resident& resident, std::uint64_t now);
+  void raise(Resident& resident);
+
+  // sm.cc
+  void deliver(std::uint64_t now);
+  void finish_load(std::uint32_t load, std::uint64_t at);
+  std::uint64_t tick(std::uint32_t s, std::uint64_t now);
+  void issue(std::uint32_t s, std::uint32_t index, std::uint64_t now);
+  void prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before);
+  void make_ready(std::uint32_t warp);
+  void leave(std::uint32_t warp);
+  [[nodiscard]] WarpMask eligible(const Scheduler& s, std::uint64_t now) const;
+  [[nodiscard]] WarpMask gated(const Scheduler& s) const;
+  [[nodiscard]] std::uint64_t unit_free(const Scheduler& s, std::size_t unit) const;
+  [[nodiscard]] std::uint64_t next_time(const Scheduler& s, std::uint64_t now) const;
+  std::uint64_t memory_access(std::uint32_t warp, const TimedOp& op, const exec::Step& step, std::uint64_t now);
+  // Atomics on their way: what accesses the same lines waits for them.
+  [[nodiscard]] bool behind_atomic(WarpSlot& w);
+  void track_atomic(const exec::PendingAtomic& atomic, int by);
+  std::uint64_t fetch(WarpSlot& w, std::uint32_t pc, std::uint64_t now);
+  void count(const TimedOp& op, const exec::Step& step, SmCounters& counters) const;
+  void account(Scheduler& s, std::uint64_t until);
+
+  // pick.cc
+  [[nodiscard]] std::uint32_t pick(Scheduler& s, std::uint32_t number, WarpMask eligible) const;
+
+  [[nodiscard]] std::uint32_t slot_of(std::uint32_t scheduler, std::uint32_t index) const {
+    return index * schedulers_count_ + scheduler;
+  }
+  Scheduler& scheduler_of(std::uint32_t warp) { return schedulers_[warp % schedulers_count_]; }
+  [[nodiscard]] WarpMask bit_of(std::uint32_t warp) const { return WarpMask{1} << (warp / schedulers_count_); }
+
+  const gpu::GpuConfig& config_;
+  std::uint32_t schedulers_count_;
+  Lsu lsu_;
+  Tags icache_;
+  std::uint32_t instructions_per_line_;
+  Tags constant_cache_;
+  std::vector<Scheduler> schedulers_;
+  std::array<std::uint64_t, gpu::kUnits> sm_free_{};  // units one SM has one of
+  std::vector<WarpSlot> warps_;
+  std::vector<std::unique_ptr<Resident>> residents_;
+  std::vector<std::unique_ptr<Resident>> spare_;
+  std::array<std::uint32_t, kMaxKernels> resident_{};
+  std::uint32_t free_warps_ = 0;
+  std::uint64_t ages_ = 0;
+  std::uint32_t place_ = 0;  // where the search for free warp slots begins
+  std::vector<LoadInfo> load_info_;
+  std::vector<Message> inbox_;
+  std::size_t inbox_head_ = 0;
+  std::vector<std::uint32_t> done_loads_;
+  std::vector<Ended> ended_;
+  std::vector<Ended> stopped_;
+  std::vector<Faulted> faulted_;
+  std::array<SmCounters, kMaxKernels> counters_{};
+  std::array<std::int64_t, kMaxKernels> quota_;
+  std::uint32_t quotas_spent_ = 0;  // bit: kernel slot
+  std::uint32_t newly_spent_ = 0;
+  std::vector<std::uint32_t> moved_;
+  std::uint64_t next_ = ~std::uint64_t{0};
+  Coalesced coalesced_;
+  exec::GlobalPort port_;
+  std::uint32_t atomics_ = 0;                      // on their way
+  std::array<std::uint16_t, 256> atomic_lines_{};  // by a hash of the line: how many lanes
+  std::vector<std::uint16_t> behind_;              // warps that wait for an atomic
+  exec::Access peeked_;
+};
+
+}  // namespace wm::sim

@@ -1,0 +1,49 @@
+// A decoded kernel as the pipelines see it: for every operation the unit it occupies, for how long, and what it reads
+// and writes.
+//
+// PTX is not what the hardware issues. Where a vendor's assembler always makes less of an instruction (a parameter read
+// from the constant bank, a move, an address conversion) it is `folded`: executed with its neighbour, at no cost. Where
+// it makes more (a division), `slots` says how many issue slots it takes. The table is in timed_program.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "exec/program.h"
+#include "gpu/gpu_config.h"
+
+namespace wm::sim {
+
+enum class TimedKind : std::uint8_t { compute, load, store, atomic, constant, barrier, branch, exit };
+
+struct TimedOp {
+  gpu::Unit unit = gpu::Unit::integer;
+  TimedKind kind = TimedKind::compute;
+  bool folded = false;
+  bool leaves_call = false;  // waits until nothing is on its way into the frame it leaves
+  std::uint8_t slots = 1;
+  std::uint16_t occupies = 1;  // cycles its unit takes no other warp
+  std::uint16_t latency = 1;   // until what it writes can be used; memory: set by the access
+  std::uint32_t first_register = 0;
+  std::uint16_t reads = 0;
+  std::uint16_t writes = 0;
+};
+
+struct TimedProgram {
+  std::shared_ptr<const exec::Program> program;
+  std::vector<TimedOp> ops;  // by pc
+  std::uint32_t register_count = 0;
+
+  [[nodiscard]] std::span<const std::uint32_t> operands(const TimedOp& op) const {
+    return {program->registers.data() + op.first_register, std::size_t{op.reads} + op.writes};
+  }
+  [[nodiscard]] std::span<const std::uint32_t> writes(const TimedOp& op) const {
+    return {program->registers.data() + op.first_register + op.reads, op.writes};
+  }
+};
+
+TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gpu::GpuConfig& config);
+
+}  // namespace wm::sim

@@ -1,0 +1,62 @@
+#include "sim/cycle/memory/tags.h"
+
+#include <gtest/gtest.h>
+
+namespace wm::sim {
+namespace {
+
+TEST(Tags, ASectorIsPresentOnlyAfterItsFill) {
+  Tags tags({.sets = 4, .ways = 2});
+  EXPECT_EQ(tags.lookup(9, 0xf), 0);
+  tags.fill(9, 0x3, false);
+  EXPECT_EQ(tags.lookup(9, 0xf), 0x3);
+  tags.fill(9, 0x4, false);
+  EXPECT_EQ(tags.lookup(9, 0xf), 0x7);
+}
+
+TEST(Tags, TheLeastRecentlyUsedLineOfASetGoes) {
+  Tags tags({.sets = 1, .ways = 2});
+  tags.fill(1, 1, false);
+  tags.fill(2, 1, false);
+  EXPECT_EQ(tags.lookup(1, 1), 1) << "1 is used again, so 2 is the older";
+  tags.fill(3, 1, false);
+  EXPECT_EQ(tags.peek(1, 1), 1);
+  EXPECT_EQ(tags.peek(2, 1), 0);
+}
+
+TEST(Tags, OnlyDirtySectorsOfAnEvictedLineAreWrittenBack) {
+  Tags tags({.sets = 1, .ways = 1});
+  tags.fill(1, 0xf, false);
+  EXPECT_EQ(tags.write(1, 0x2), 0x2);
+  const Tags::Evicted evicted = tags.fill(2, 1, false);
+  EXPECT_EQ(evicted.line, 1U);
+  EXPECT_EQ(evicted.dirty, 0x2);
+  EXPECT_EQ(tags.fill(3, 1, false).dirty, 0);
+}
+
+TEST(Tags, TwoClientsNeverShareALine) {
+  Tags tags({.sets = 8, .ways = 4});
+  const LineAddress a = (std::uint64_t{1} << 56) | 77;
+  const LineAddress b = (std::uint64_t{2} << 56) | 77;
+  tags.fill(a, 0xf, false);
+  EXPECT_EQ(tags.lookup(b, 0xf), 0);
+}
+
+TEST(Tags, AnInvalidatedLineIsGone) {
+  Tags tags({.sets = 2, .ways = 2});
+  tags.fill(5, 0xf, true);
+  tags.invalidate(5);
+  EXPECT_EQ(tags.lookup(5, 0xf), 0);
+}
+
+TEST(Tags, HoldsExactlyItsCapacityOfAStreamThatFits) {
+  Tags tags({.sets = 1, .ways = 16});
+  for (LineAddress l = 0; l < 16; ++l) tags.fill(l, 1, false);
+  for (LineAddress l = 0; l < 16; ++l) EXPECT_EQ(tags.lookup(l, 1), 1) << l;
+  for (LineAddress l = 0; l < 17; ++l)
+    if (tags.lookup(l, 1) == 0) tags.fill(l, 1, false);
+  EXPECT_EQ(tags.peek(0, 1), 0) << "one line too many evicts the oldest";
+}
+
+}  // namespace
+}  // namespace wm::sim
