@@ -1,4 +1,5 @@
-// mma: fragments of a matrix spread over a warp.
+// mma: fragments of a matrix spread over a warp. PTX does not define the bits of a sum, but the hardware's are known
+// (src/exec/lane/mma.cc), so they are held to.
 #include "forms.h"
 
 namespace wm::semantics {
@@ -17,7 +18,7 @@ std::string group(char letter, std::size_t from, std::size_t count) {
 }
 
 void add(std::vector<Form>& forms, const std::string& shape, const std::string& types, const std::string& inputs,
-         const std::string& sums, Counts counts, Check check) {
+         const std::string& sums, Counts counts) {
   Form result;
   result.name = "mma.sync.aligned." + shape + "." + types;
   result.operands = group('d', 0, counts.d) + ", " + group('s', 0, counts.a) + ", " + group('s', counts.a, counts.b) +
@@ -25,37 +26,35 @@ void add(std::vector<Form>& forms, const std::string& shape, const std::string& 
   result.destinations.assign(counts.d, {register_of(sums), sums});
   result.sources.assign(counts.a + counts.b, {register_of(inputs), inputs});
   result.sources.insert(result.sources.end(), counts.c, {register_of(sums), sums});
-  result.check = check;
   forms.push_back(result);
 }
 
 }  // namespace
 
 void add_matrix_forms(std::vector<Form>& forms) {
-  const Check near = Check::approximate, exact = Check::exact;
-  add(forms, "m16n8k16.row.col", "f32.f16.f16.f32", "smallf16x2", "smallf32", {4, 4, 2, 4}, near);
-  add(forms, "m16n8k16.row.col", "f16.f16.f16.f16", "smallf16x2", "smallf16x2", {2, 4, 2, 2}, near);
-  add(forms, "m16n8k16.row.col", "f32.bf16.bf16.f32", "smallbf16x2", "smallf32", {4, 4, 2, 4}, near);
-  add(forms, "m16n8k8.row.col", "f32.f16.f16.f32", "smallf16x2", "smallf32", {4, 2, 1, 4}, near);
-  add(forms, "m16n8k8.row.col", "f16.f16.f16.f16", "smallf16x2", "smallf16x2", {2, 2, 1, 2}, near);
-  add(forms, "m16n8k8.row.col", "f32.bf16.bf16.f32", "smallbf16x2", "smallf32", {4, 2, 1, 4}, near);
-  add(forms, "m16n8k8.row.col", "f32.tf32.tf32.f32", "smallf32", "smallf32", {4, 4, 2, 4}, near);
-  add(forms, "m16n8k4.row.col", "f32.tf32.tf32.f32", "smallf32", "smallf32", {4, 2, 1, 4}, near);
+  add(forms, "m16n8k16.row.col", "f32.f16.f16.f32", "smallf16x2", "smallf32", {4, 4, 2, 4});
+  add(forms, "m16n8k16.row.col", "f16.f16.f16.f16", "smallf16x2", "smallf16x2", {2, 4, 2, 2});
+  add(forms, "m16n8k16.row.col", "f32.bf16.bf16.f32", "smallbf16x2", "smallf32", {4, 4, 2, 4});
+  add(forms, "m16n8k8.row.col", "f32.f16.f16.f32", "smallf16x2", "smallf32", {4, 2, 1, 4});
+  add(forms, "m16n8k8.row.col", "f16.f16.f16.f16", "smallf16x2", "smallf16x2", {2, 2, 1, 2});
+  add(forms, "m16n8k8.row.col", "f32.bf16.bf16.f32", "smallbf16x2", "smallf32", {4, 2, 1, 4});
+  add(forms, "m16n8k8.row.col", "f32.tf32.tf32.f32", "smallf32", "smallf32", {4, 4, 2, 4});
+  add(forms, "m16n8k4.row.col", "f32.tf32.tf32.f32", "smallf32", "smallf32", {4, 2, 1, 4});
   for (const char* a : {"row", "col"})
     for (const char* b : {"row", "col"}) {
       const std::string shape = std::string("m8n8k4.") + a + "." + b;
-      add(forms, shape, "f32.f16.f16.f32", "smallf16x2", "smallf32", {8, 2, 2, 8}, near);
-      add(forms, shape, "f16.f16.f16.f16", "smallf16x2", "smallf16x2", {4, 2, 2, 4}, near);
+      add(forms, shape, "f32.f16.f16.f32", "smallf16x2", "smallf32", {8, 2, 2, 8});
+      add(forms, shape, "f16.f16.f16.f16", "smallf16x2", "smallf16x2", {4, 2, 2, 4});
     }
-  add(forms, "m8n8k4.row.col", "f64.f64.f64.f64", "smallf64", "smallf64", {2, 1, 1, 2}, near);
+  add(forms, "m8n8k4.row.col", "f64.f64.f64.f64", "smallf64", "smallf64", {2, 1, 1, 2});
   for (const char* a : {"u8", "s8"})
     for (const char* b : {"u8", "s8"})
       for (const char* sat : {"", ".satfinite"}) {
         const std::string types = std::string("s32.") + a + "." + b + ".s32";
         const std::string column = std::string(".row.col") + sat;
-        add(forms, "m8n8k16" + column, types, "b32", "s32", {2, 1, 1, 2}, exact);
-        add(forms, "m16n8k16" + column, types, "b32", "s32", {4, 2, 1, 4}, exact);
-        add(forms, "m16n8k32" + column, types, "b32", "s32", {4, 4, 2, 4}, exact);
+        add(forms, "m8n8k16" + column, types, "b32", "s32", {2, 1, 1, 2});
+        add(forms, "m16n8k16" + column, types, "b32", "s32", {4, 2, 1, 4});
+        add(forms, "m16n8k32" + column, types, "b32", "s32", {4, 4, 2, 4});
       }
 }
 

@@ -52,14 +52,15 @@ WM_LANE T half(T a) {
   return flush<Ftz>(narrow<T, Rounding::rn>(evaluate<Op>(widen(flush<Ftz>(a)))));
 }
 
-// The f64 forms look at the upper half of their argument and give the upper half of a result.
+// The f64 forms look at the upper half of their argument and give the upper half of a result, of a NaN too.
 WM_LANE double upper(double x) { return from_bits<double>(bits_of(x) & 0xffffffff00000000ULL); }
 template <Opcode Op>
 WM_LANE double upper_half(double a) {
-  const double x = flush<true>(a);
-  return canonical(upper(flush<true>(evaluate<Op>(is_nan(x) ? x : upper(x)))));
+  const double x = flush<true>(upper(a));
+  const double result = upper(flush<true>(evaluate<Op>(x)));
+  return is_nan(result) ? from_bits<double>(0x7fffffff00000000ULL) : result;
 }
-WM_LANE double rsqrt64(double a) { return canonical(evaluate<Opcode::rsqrt>(a)); }
+WM_LANE double rsqrt64(double a) { return settled(evaluate<Opcode::rsqrt>(a), a); }
 
 template <Opcode Op>
 LaneOp in_single(bool ftz) {

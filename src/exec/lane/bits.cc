@@ -1,5 +1,6 @@
 // popc, clz, bfind, fns, brev, bfe, bfi, szext, bmsk.
 #include <bit>
+#include <limits>
 
 #include "exec/lane/form.h"
 #include "exec/lane/integer.h"
@@ -32,7 +33,9 @@ WM_LANE std::uint32_t find_highest(T a) {
 }
 
 // The offset-th set bit from base, upwards for a positive offset, downwards for a negative one; the base itself for 0.
+// The lowest offset has no opposite, and the hardware answers 0.
 WM_LANE std::uint32_t find_nth(std::uint32_t mask, std::uint32_t base, std::int32_t offset) {
+  if (offset == std::numeric_limits<std::int32_t>::min()) return 0;
   if (base > 31U) return 0xffffffffU;
   if (offset == 0) return ((mask >> base) & 1U) != 0 ? base : 0xffffffffU;
   const int step = offset > 0 ? 1 : -1;
@@ -49,15 +52,22 @@ WM_LANE T reverse(T a) {
   return result;
 }
 
+// Positions and lengths above 255 are not PTX. The hardware reads their low byte in the 32-bit forms and the whole word
+// in the 64-bit ones.
+template <typename T>
+WM_LANE std::uint64_t field_argument(std::uint32_t x) {
+  return sizeof(T) == 4 ? x & 0xffU : x;
+}
+
 // `length` bits from `position`, filled up with the field's sign; positions past the top read the value's own sign.
 template <typename T>
 WM_LANE T extract(T a, std::uint32_t b, std::uint32_t c) {
-  constexpr std::uint32_t width = sizeof(T) * 8;
-  const std::uint32_t position = b & 0xffU, length = c & 0xffU;
-  const std::uint32_t from = position < width ? position : width - 1;
+  constexpr std::uint64_t width = sizeof(T) * 8;
+  const std::uint64_t position = field_argument<T>(b), length = field_argument<T>(c);
+  const std::uint64_t from = position < width ? position : width - 1;
   const T shifted = static_cast<T>(position < width ? a >> from : (a < 0 ? -1 : 0));
   if (length == 0) return 0;
-  const std::uint32_t last = position + length - 1 < width ? position + length - 1 : width - 1;
+  const std::uint64_t last = position + length - 1 < width ? position + length - 1 : width - 1;
   const bool negative = std::is_signed_v<T> && ((static_cast<Bits<T>>(a) >> last) & 1U) != 0;
   if (length >= width) return shifted;
   const Bits<T> field = (Bits<T>{1} << length) - 1;
@@ -66,8 +76,8 @@ WM_LANE T extract(T a, std::uint32_t b, std::uint32_t c) {
 
 template <typename T>
 WM_LANE T insert(T a, T b, std::uint32_t c, std::uint32_t d) {
-  constexpr std::uint32_t width = sizeof(T) * 8;
-  const std::uint32_t position = c & 0xffU, length = d & 0xffU;
+  constexpr std::uint64_t width = sizeof(T) * 8;
+  const std::uint64_t position = field_argument<T>(c), length = field_argument<T>(d);
   if (position >= width) return b;
   const T field = length >= width ? static_cast<T>(~T{0}) : (T{1} << length) - 1;
   return (b & ~(field << position)) | ((a & field) << position);

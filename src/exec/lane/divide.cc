@@ -1,5 +1,4 @@
-// div and rem on integers. PTX leaves a zero divisor open; what comes out here is what the hardware gives: a quotient
-// of all ones, and the dividend as the remainder.
+// div and rem on integers. PTX leaves a zero divisor open; what comes out here is what the hardware gives, all ones.
 #include "exec/lane/form.h"
 #include "exec/lane/integer.h"
 
@@ -18,7 +17,7 @@ WM_LANE T divide(T a, T b) {
 
 template <typename T>
 WM_LANE T remainder(T a, T b) {
-  if (b == 0) return a;
+  if (b == 0) return static_cast<T>(-1);
   if (std::is_signed_v<T> && b == static_cast<T>(-1)) return T{0};
   return static_cast<T>(a % b);
 }

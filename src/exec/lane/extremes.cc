@@ -18,6 +18,16 @@ WM_LANE auto order(T x) {
                              static_cast<Signed>((bits >> (sizeof(T) * 8 - 1)) & static_cast<Signed>(~kSign<T>)));
 }
 
+// What two NaNs give.
+template <typename T>
+WM_LANE T no_number(T, T) {
+  return from_bits<T>(Layout<T>::nan);
+}
+template <>
+WM_LANE double no_number(double, double b) {
+  return quiet(b);
+}
+
 template <typename T, bool Max, bool Ftz, bool Nan, bool XorSign>
 WM_LANE T extreme(T a, T b) {
   T x = flush<Ftz>(a), y = flush<Ftz>(b);
@@ -27,7 +37,7 @@ WM_LANE T extreme(T a, T b) {
   T result = first ? x : y;
   if constexpr (XorSign) result = from_bits<T>(static_cast<Bits<T>>(bits_of(result) | sign));
   const bool nan_a = is_nan(a), nan_b = is_nan(b);
-  const T none = from_bits<T>(Layout<T>::nan);
+  const T none = no_number(a, b);
   if constexpr (Nan) return nan_a || nan_b ? none : result;
   const auto keep = [&](T number) {
     return XorSign ? from_bits<T>(static_cast<Bits<T>>(magnitude(number) | sign)) : number;

@@ -18,28 +18,29 @@ template <Rounding R>
 WM_LANE double add(double a, double b) {
   if constexpr (R != Rounding::rn)
     if (finite(a) && finite(b)) return round_to_double(exact_sum(exact(a), exact(b), R), R);
-  return canonical(a + b);
+  return settled(a + b, a, b);
 }
 template <Rounding R>
 WM_LANE double sub(double a, double b) {
-  return add<R>(a, -b);
+  const double sum = add<R>(a, -b);
+  return b != b ? quiet(b) : sum;  // a NaN keeps its sign
 }
 template <Rounding R>
 WM_LANE double mul(double a, double b) {
   if constexpr (R != Rounding::rn)
     if (finite(a) && finite(b)) return round_to_double(exact_product(a, b), R);
-  return canonical(a * b);
+  return settled(a * b, a, b);
 }
 template <Rounding R>
 WM_LANE double fma(double a, double b, double c) {
   if (finite(a) && finite(b) && finite(c)) return round_to_double(exact_sum(exact_product(a, b), exact(c), R), R);
-  return canonical(std::fma(a, b, c));
+  return settled(std::fma(a, b, c), a, c, b);
 }
 template <Rounding R>
 WM_LANE double div(double a, double b) {
   if constexpr (R != Rounding::rn)
     if (finite(a) && finite(b) && b != 0) return round_to_double(exact_quotient(a, b), R);
-  return canonical(a / b);
+  return settled(a / b, b, a);
 }
 template <Rounding R>
 WM_LANE double rcp(double a) {
@@ -49,7 +50,7 @@ template <Rounding R>
 WM_LANE double sqrt(double a) {
   if constexpr (R != Rounding::rn)
     if (finite(a) && a > 0) return round_to_double(exact_root(a), R);
-  return canonical(std::sqrt(a));
+  return settled(std::sqrt(a), a);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ WM_FUSED void fma_rn_ftz(const Operands& operands, const Frame& frame) { nearest
 WM_FUSED void fma_rn_sat(const Operands& operands, const Frame& frame) { nearest<false, true>(operands, frame); }
 WM_FUSED void fma_rn_ftz_sat(const Operands& operands, const Frame& frame) { nearest<true, true>(operands, frame); }
 
-WM_LANE double fma64(double a, double b, double c) { return canonical(std::fma(a, b, c)); }
+WM_LANE double fma64(double a, double b, double c) { return settled(std::fma(a, b, c), a, c, b); }
 WM_FUSED void fma64_rn(const Operands& operands, const Frame& frame) { detail::run<fma64>(operands, frame, fma64); }
 
 }  // namespace

@@ -47,7 +47,7 @@ struct Layout<float> {
 template <>
 struct Layout<Tf32> {
   static constexpr int fraction = 10, exponent = 8;
-  static constexpr std::uint32_t nan = 0x7fffffffU;
+  static constexpr std::uint32_t nan = 0x7fffe000U;
 };
 template <>
 struct Layout<Half> {
@@ -110,6 +110,17 @@ template <typename T>
 WM_LANE T canonical(T x) {
   if constexpr (std::is_floating_point_v<T>) return x == x ? x : from_bits<T>(Layout<T>::nan);
   return is_nan(x) ? from_bits<T>(Layout<T>::nan) : x;
+}
+
+// f64 arithmetic hands a NaN on: quiet, with its sign and payload.
+WM_LANE double quiet(double nan) { return from_bits<double>(bits_of(nan) | 0x0008000000000000ULL); }
+// A result of f64 arithmetic: the last operand here that is a NaN, quietly; else the one NaN of an operation that has
+// no result; else the result.
+template <typename... Operand>
+WM_LANE double settled(double result, Operand... operands) {
+  result = canonical(result);
+  ((result = operands != operands ? quiet(operands) : result), ...);
+  return result;
 }
 
 // .sat: to [+0, 1], NaN to +0.

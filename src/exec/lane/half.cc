@@ -9,11 +9,20 @@ namespace {
 using ptx::Opcode;
 using ptx::Suffix;
 
+// .ftz looks at a result before subnormals are rounded, see float32.h.
+template <bool Ftz>
+WM_LANE double flush_tiny(double value) {
+  if constexpr (!Ftz) return value;
+  constexpr double bound = 0x1p-14 - 0x1p-26;  // rounds up to the smallest normal f16
+  const bool tiny = value < bound && value > -bound;
+  return tiny ? from_bits<double>(bits_of(value) & kSign<double>) : value;
+}
+
 enum class Range : std::uint8_t { all, sat, relu };
 
 template <Range Kind, bool Ftz, typename T>
 WM_LANE T finish(double value) {
-  const T result = flush<Ftz>(narrow<T, Rounding::rn>(value));
+  const T result = flush<Ftz>(narrow<T, Rounding::rn>(flush_tiny<Ftz>(value)));
   if constexpr (Kind == Range::relu) return rectify<true>(result);
   return saturate<Kind == Range::sat>(result);
 }

@@ -146,6 +146,8 @@ LaneOp find(Form& form) {
       return conversion(form);
     case Opcode::cvt_pack:
       return convert_packed(form);
+    case Opcode::mma:
+      return matrix_multiply(form);
     default:
       return nullptr;
   }

@@ -128,6 +128,8 @@ std::uint32_t lane_immediate(const ptx::Instruction& instruction, std::span<cons
       return static_cast<std::uint32_t>(join_of(instruction)) | static_cast<std::uint32_t>(instruction.type()) << 8;
     case Opcode::cvt:
       return conversion_plan(instruction, operand_types).pack();
+    case Opcode::mma:
+      return instruction.has(Suffix::satfinite) ? 1 : 0;
     default:
       return 0;
   }

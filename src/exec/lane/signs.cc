@@ -9,13 +9,19 @@ using ptx::Opcode;
 using ptx::Suffix;
 using ptx::Type;
 
+// A NaN has no sign to change: it becomes the NaN that arithmetic would make of it.
+template <typename T>
+WM_LANE T unless_nan(T a, T result) {
+  if constexpr (std::is_same_v<T, double>) return is_nan(a) ? quiet(a) : result;
+  return is_nan(a) ? from_bits<T>(Layout<T>::nan) : result;
+}
 template <typename T, bool Ftz>
 WM_LANE T negate(T a) {
-  return from_bits<T>(static_cast<Bits<T>>(bits_of(flush<Ftz>(a)) ^ kSign<T>));
+  return unless_nan(a, from_bits<T>(static_cast<Bits<T>>(bits_of(flush<Ftz>(a)) ^ kSign<T>)));
 }
 template <typename T, bool Ftz>
 WM_LANE T absolute(T a) {
-  return from_bits<T>(magnitude(flush<Ftz>(a)));
+  return unless_nan(a, from_bits<T>(magnitude(flush<Ftz>(a))));
 }
 // The sign of a, the value of b.
 template <typename T>
@@ -36,7 +42,7 @@ WM_LANE Flag test(T a) {
     case Suffix::notanumber:
       return {size > kInfinity<T>};
     case Suffix::normal:
-      return {size >= kSmallestNormal<T> && size < kInfinity<T>};
+      return {(size == 0 || size >= kSmallestNormal<T>)&&size < kInfinity<T>};  // zero counts as normal
     default:
       return {size < kSmallestNormal<T> && size != 0};
   }
