@@ -75,6 +75,16 @@ TEST(WarpedSlicer, AThirdKernelStartsANewMeasurementAndADepartureNone) {
   EXPECT_EQ(gpu.caps({1}), "3333333333333333");
 }
 
+TEST(WarpedSlicer, AMeasurementCutShortIsNoMeasurement) {
+  FakeMachine gpu({.sms = 6, .limits = kTable1});
+  FakeKernel third = img();
+  third.name = "t";
+  drive(gpu, "warped_slicer", {arrive_together({img(), nn(), third}), run(26'000)});
+  EXPECT_EQ(gpu.caps({0}), "340000") << "in the second of four rounds";
+  gpu.finish({2});
+  EXPECT_EQ(gpu.caps({0}), "123000") << "all over, for two";
+}
+
 TEST(WarpedSlicer, ALaunchOfAKnownKernelIsNotMeasuredAgain) {
   FakeKernel again = img();
   again.blocks = 400;

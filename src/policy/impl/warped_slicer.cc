@@ -53,8 +53,6 @@ class WarpedSlicer final : public Policy {
 
  private:
   enum class Stage { alone, warming, sampling, deciding, sharing };
-  static constexpr std::uint64_t kRegroup =
-      0;  // other tags are numbers of plans, so that an outdated wake-up is known as such
 
   struct Curve {
     std::vector<double> ipc;           // on one SM with 1, 2, … blocks
@@ -73,8 +71,7 @@ class WarpedSlicer final : public Policy {
       }
       return;
     }
-    const auto known = [this](const Kernel& k) { return curves_.contains(key(k)); };
-    if (std::all_of(kernels.begin(), kernels.end(), known)) return partition(gpu);
+    if (measured(kernels)) return partition(gpu);
     begin_profile(gpu);
   }
 
@@ -130,15 +127,19 @@ class WarpedSlicer final : public Policy {
     }
   }
 
+  // Whether every count of blocks of every kernel was sampled.
+  [[nodiscard]] bool measured(const std::vector<Kernel>& kernels) const {
+    return std::all_of(kernels.begin(), kernels.end(), [this](const Kernel& k) {
+      const auto curve = curves_.find(key(k));
+      return curve != curves_.end() &&
+             std::find(curve->second.times.begin(), curve->second.times.end(), 0U) == curve->second.times.end();
+    });
+  }
+
   // "Time sharing one SM to run with a different number of CTAs sequentially", until every count of every kernel was
   // seen.
   void next_round(Machine& gpu) {
-    const auto seen = [this](const Kernel& k) {
-      const Curve& c = curves_[key(k)];
-      return std::all_of(c.times.begin(), c.times.end(), [](std::uint32_t n) { return n > 0; });
-    };
-    const auto kernels = by_client(gpu);
-    if (std::all_of(kernels.begin(), kernels.end(), seen)) {
+    if (measured(by_client(gpu))) {
       stage_ = Stage::deciding;
       gpu.wake_at(gpu.now() + delay_, plan_);
       return;
@@ -176,8 +177,7 @@ class WarpedSlicer final : public Policy {
   void watch(Machine& gpu) {
     for (const Kernel& k : by_client(gpu)) {
       const double ipc = gpu.epoch_ipc(k.id);
-      auto [at, fresh] = usual_.try_emplace(k.id, Usual{});
-      Usual& usual = at->second;
+      Usual& usual = usual_[k.id];
       if (usual.samples < kSettling) {  // blocks of the sampling phase are still leaving
         ++usual.samples;
         usual.ipc = ipc;
