@@ -7,7 +7,7 @@
 //
 // ptxas takes the fast order while the SM can still hold all its threads, and beyond that comes down towards `least`.
 // The constants below were set on the zoo and checked on kernels of sorting and random-number libraries that were not
-// looked at while setting them (validation/README.md has the figures).
+// looked at while setting them (docs/ptx.md has the figures).
 #include <algorithm>
 #include <map>
 
