@@ -12,6 +12,15 @@
 #include "ptx/parse.h"
 
 namespace wm::cli {
+
+double blocks_of(const gpu::Application& application) {
+  std::uint64_t blocks = 0;
+  for (const gpu::Step& step : application.steps) {
+    if (const auto* launch = std::get_if<gpu::Launch>(&step)) blocks += launch->grid.count();
+  }
+  return static_cast<double>(blocks);
+}
+
 namespace {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -20,11 +29,12 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 Result<void> run_and_verify(const Subject& subject, const CheckOptions& options, Progress& progress, Checked& out) {
   auto module = ptx::parse(subject.ptx, subject.ptx_file);
   if (!module) return module.error();
-  const zoo::Case c = subject.make(options.size);
+  const zoo::Case c = subject.make(subject.size.value_or(options.size));
 
   exec::RunOptions run;
   run.max_instructions = options.max_instructions;
-  run.progress = [&](std::size_t, std::size_t all) { progress.advance(1.0 / static_cast<double>(all), subject.name); };
+  const double blocks = blocks_of(c.application);
+  run.on_block = [&] { progress.advance(1.0 / blocks, subject.name); };
   const auto result = exec::run_application(*module, c.application, run, subject.ptx_file);
   if (!result) return result.error();
 
@@ -44,7 +54,7 @@ Checked check_one(const Subject& subject, const CheckOptions& options, Progress&
   Checked checked;
   checked.name = subject.kernel.empty() ? subject.name : subject.name + "/" + subject.kernel;
   checked.about = subject.about;
-  checked.size = subject.own ? "own" : name(options.size);
+  checked.size = subject.own ? "own" : name(subject.size.value_or(options.size));
   const auto outcome = run_and_verify(subject, options, progress, checked);
   checked.passed = outcome.ok();
   checked.detail = outcome.ok() ? "matches the reference" : outcome.error().to_string();

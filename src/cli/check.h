@@ -31,6 +31,9 @@ struct CheckOptions {
   std::uint64_t max_instructions = 0;
 };
 
+// Blocks of all launches: what progress is measured in.
+double blocks_of(const gpu::Application& application);
+
 // In the order of `subjects`, whatever the number of jobs.
 std::vector<Checked> check(const std::vector<Subject>& subjects, const CheckOptions& options);
 

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "cli/arguments.h"
+#include "cli/check.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
@@ -181,7 +182,9 @@ Result<int> run_kernel(const Options& options) {
   run.on_fault = [&](const exec::Fault& f) { fault = f.to_string(); };
   Result<exec::ApplicationResult> result = Error{};
   {
-    const Progress progress(1);  // says that something happens; how far a kernel is nobody knows
+    Progress progress(1);
+    const double blocks = blocks_of(plan->application);
+    run.on_block = [&] { progress.advance(1.0 / blocks, *entry); };
     result = exec::run_application(*module, plan->application, run, plan->ptx_path);
   }
   if (!fault.empty()) return report_fault(*entry, fault, output);

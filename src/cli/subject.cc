@@ -1,6 +1,7 @@
 #include "cli/subject.h"
 
 #include <memory>
+#include <sstream>
 
 #include "base/file.h"
 #include "base/nearest.h"
@@ -68,7 +69,7 @@ Result<Subject> zoo_subject(const zoo::Entry& entry, const PtxOrigin& origin) {
   auto ptx = origin.ptx(entry);
   if (!ptx) return ptx.error();
   const zoo::Benchmark& b = entry.benchmark;
-  return Subject{b.name, b.about, b.suite, b.aliases, b.kernels, {}, ptx->text, ptx->file, false, b.make};
+  return Subject{b.name, b.about, b.suite, b.aliases, b.kernels, {}, ptx->text, ptx->file, {}, false, b.make};
 }
 
 // The part behind the slash of `histo/main`, or an error that names the nearest.
@@ -81,9 +82,8 @@ Result<std::string> kernel_of(const zoo::Benchmark& benchmark, const std::string
   return Error{"'" + benchmark.name + "' has no kernel '" + wanted + "'" + did_you_mean(wanted, names)};
 }
 
-}  // namespace
-
-Result<Subject> find_subject(const std::string& name, const PtxOrigin& origin) {
+// Without keys behind it.
+Result<Subject> named(const std::string& name, const PtxOrigin& origin) {
   if (gpu::is_description(name)) return own_subject(name);
   const auto slash = name.find('/');
   const auto entry = zoo::find(name.substr(0, slash));
@@ -93,6 +93,33 @@ Result<Subject> find_subject(const std::string& name, const PtxOrigin& origin) {
   auto kernel = kernel_of((*entry)->benchmark, name.substr(slash + 1));
   if (!kernel) return kernel.error();
   subject->kernel = *std::move(kernel);
+  return subject;
+}
+
+// "size=medium"; the other keys of a kernel argument say how it shares a GPU, which nothing here does.
+Result<void> set_keys(const std::string& keys, Subject& subject) {
+  std::istringstream words(keys);
+  for (std::string word; std::getline(words, word, ':');) {
+    const auto equal = word.find('=');
+    const std::string key = word.substr(0, equal);
+    if (key != "size" || equal == std::string::npos) {
+      return Error{"'" + word + "' says nothing here: a kernel is NAME or NAME:size=medium" +
+                   did_you_mean(key, {"size"})};
+    }
+    const auto size = parse_size(word.substr(equal + 1));
+    if (!size) return size.error();
+    subject.size = *size;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Subject> find_subject(const std::string& word, const PtxOrigin& origin) {
+  const auto colon = word.find(':');
+  auto subject = named(word.substr(0, colon), origin);
+  if (!subject || colon == std::string::npos) return subject;
+  if (auto done = set_keys(word.substr(colon + 1), *subject); !done) return done.error();
   return subject;
 }
 

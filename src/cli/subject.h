@@ -1,8 +1,9 @@
 // A kernel as a user names it, of the zoo (`sgemm`, `BLK`, `histo/main`) or their own (a path to a description), with
-// all that is needed to run and check it.
+// all that is needed to run and check it. Behind the name may stand `:size=medium`.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,11 @@ struct Subject {
   std::string suite;
   std::vector<std::string> aliases;
   std::vector<zoo::Kernel> kernels;
-  std::string kernel;    // of several the one named, as in `histo/main`; empty: all
-  std::string ptx;       // the text
-  std::string ptx_file;  // what to call it in messages
-  bool own = false;      // a user's: the same at every size
+  std::string kernel;             // of several the one named, as in `histo/main`; empty: all
+  std::string ptx;                // the text
+  std::string ptx_file;           // what to call it in messages
+  std::optional<zoo::Size> size;  // of `NAME:size=medium`
+  bool own = false;               // a user's: the same at every size
   std::function<zoo::Case(zoo::Size)> make;
 };
 

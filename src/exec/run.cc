@@ -77,6 +77,7 @@ LaunchResult run_launch(const Grid& grid, const RunOptions& options) {
     result.statistics += block.statistics();
     spare.push_back(std::move(resident.front()));
     resident.pop_front();
+    if (options.on_block) options.on_block();
   }
   for (const auto& block : resident) result.statistics += block->statistics();
   return result;

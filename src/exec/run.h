@@ -31,6 +31,8 @@ struct RunOptions {
   PrintSink print;
   // Called after each launch of an application, with the launches done and their number in all.
   std::function<void(std::size_t, std::size_t)> progress;
+  // Called after each block, to show how far a long launch is.
+  std::function<void()> on_block;
   // Called with the fault an application ends with, before its error is returned: a kernel's fault is no bad input.
   std::function<void(const Fault&)> on_fault;
 };

@@ -126,6 +126,14 @@ TEST(Wm, CheckPassesAndSaysSo) {
   EXPECT_THAT(run_wm("kernels check vecadd").out, HasSubstr("1 benchmark passed"));
 }
 
+TEST(Wm, ANameCarriesItsSize) {
+  const json items = json::parse(run_wm("kernels check vecadd:size=medium vecadd --json -").out)["items"];
+  EXPECT_EQ(items[0]["size"], "medium");
+  EXPECT_EQ(items[1]["size"], "small");
+  expect_one_line(run_wm("kernels check vecadd:size=big"), "no size 'big'");
+  expect_one_line(run_wm("kernels check vecadd:goal=0.9"), "'goal=0.9' says nothing here");
+}
+
 TEST(Wm, ResultsDoNotDependOnTheNumberOfJobs) {
   const auto counts = [](const std::string& jobs) {
     std::vector<std::uint64_t> all;
