@@ -139,16 +139,6 @@ void update_lane(const Op& op, std::byte* at, bool ftz, const Frame& frame, Slot
   }
 }
 
-// The rows of a pending atomic, as slots of a frame of its own.
-constexpr std::uint32_t kRow = kLanes * 16;
-constexpr Slot kOld{0};
-constexpr Slot kB{kRow};
-constexpr Slot kC{2 * kRow};
-
-void copy_row(std::byte* to, const Frame& frame, Slot from, std::uint32_t bytes) {
-  if (!from.none()) std::memcpy(to, frame.source<std::byte>(from), std::size_t{bytes} * kLanes);
-}
-
 }  // namespace
 
 void PendingAtomic::apply(Mask which) {
@@ -169,47 +159,17 @@ void PendingAtomic::complete() const {
   }
 }
 
-// Through a port: checked now, executed later.
-void Warp::defer_atomic(const Op& op, Mask active, const Window* window) {
-  const Frame frame = frame_of(paths_.now(), active);
-  const Access& access = block_->access_;
-  PendingAtomic& pending = block_->port->defer();
-  pending.op = &op;
-  pending.lanes = active;
-  pending.address = access.address;
-  const std::uint32_t bytes = op.memory.bytes;
-  for (Mask m = active; m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    const std::uint64_t address = access.address[static_cast<std::size_t>(lane)];
-    std::byte* at =
-        window != nullptr ? window->at(address, lane) : host_of(op, access.space, lane, address, bytes, true);
-    if (at == nullptr) {
-      block_->port->recycle(block_->port->take_atomic());
-      return;
-    }
-    pending.at[static_cast<std::size_t>(lane)] = at;
-  }
-  copy_row(pending.rows.data() + kB.offset(), frame, op.operands.source[0], bytes);
-  copy_row(pending.rows.data() + kC.offset(), frame, op.operands.source[1], bytes);
-  const Slot to = op.operands.destination[0];
-  pending.destination = to.none() ? nullptr : frame.destination<std::byte>(to);
-  advance();
-}
-
-void Warp::atomic(const Op& op, Mask active) {
+bool Warp::atomic(const Op& op, const Frame& frame) {
   const Memory& memory = op.memory;
-  const Frame frame = frame_of(paths_.now(), active);
-  Window window;
-  const bool inside = locate(op, memory, active, window);
+  const Window window = locate(op, memory, frame);
   const Access& access = block_->access_;
-  if (block_->port != nullptr && access.space == ptx::Space::global && memory.count == 1)
-    return defer_atomic(op, active, inside ? &window : nullptr);
+  if (memory.count == 1 && ported()) return defer_atomic(op, frame, window);
   const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
-  for (Mask m = active; m != 0; m &= m - 1) {
+  for (Mask m = frame.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
-    std::uint64_t within = access.address[lane];
-    std::byte* at = inside ? window.at(within, lane) : host_of(op, access.space, lane, within, bytes, true);
-    if (at == nullptr) return;
+    const std::uint64_t address = access.address[lane];
+    std::byte* at = window.inside ? window.at(address, lane) : host_of(op, access.space, lane, address, bytes, true);
+    if (at == nullptr) return false;
     const bool ftz = access.space == ptx::Space::global;
     if (memory.count == 1) {
       update_lane(op, at, ftz, frame, op.operands.destination[0], op.operands.source[0], op.operands.source[1], lane);
@@ -222,8 +182,7 @@ void Warp::atomic(const Op& op, Mask active) {
       update_lane(op, at + e * memory.bytes, ftz, frame, to, op.operands.more[first_source + e], Slot{}, lane);
     }
   }
-  advance();
-  spin(memory);
+  return true;
 }
 
 }  // namespace wm::exec

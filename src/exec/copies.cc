@@ -13,21 +13,18 @@ using ptx::Space;
 // The copy is done when it is issued: a program may not look before it has waited, so it cannot tell.
 // operands: source[0] the shared address row, source[1] how many bytes come from memory (the rest are zero), source[2]
 // a predicate that, when true, takes none from memory.
-void Warp::async_copy(const Op& op, Mask active) {
+bool Warp::async_copy(const Op& op, const Frame& frame) {
   const Memory& memory = op.memory;
-  const Frame frame = frame_of(paths_.now(), active);
   const Memory target = program_->second_access[op.target];
   // The shared side first, so that what a simulator sees at the end are the global addresses.
-  Window window;
-  locate(op, target, active, window);
-  const auto to_address = block_->access_.address;
-  const Space to_space = block_->access_.space;
-  locate(op, memory, active, window);
+  locate(op, target, frame);
+  const Access to_access = block_->access_;
+  locate(op, memory, frame);
   const Access& access = block_->access_;
-  for (Mask m = active; m != 0; m &= m - 1) {
+  for (Mask m = frame.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
-    std::byte* to = host_of(op, to_space, lane, to_address[lane], target.bytes, true);
-    if (to == nullptr) return;
+    std::byte* to = host_of(op, to_access.space, lane, to_access.address[lane], target.bytes, true);
+    if (to == nullptr) return false;
     std::uint32_t wanted = memory.bytes;
     if (!op.operands.source[1].none())
       wanted = std::min(wanted, frame.source<std::uint32_t>(op.operands.source[1])[lane]);
@@ -38,16 +35,15 @@ void Warp::async_copy(const Op& op, Mask active) {
     if (wanted != 0) {
       // All of the source must be there, however little of it is taken.
       const std::byte* from = host_of(op, access.space, lane, access.address[lane], memory.bytes, false);
-      if (from == nullptr) return;
-      if (block_->port != nullptr && access.space == Space::global) {
+      if (from == nullptr) return false;
+      if (ported())
         block_->port->read(from, to, wanted);
-      } else {
+      else
         std::memcpy(to, from, wanted);
-      }
     }
     std::memset(to + wanted, 0, memory.bytes - wanted);
   }
-  advance();
+  return true;
 }
 
 namespace {
@@ -66,21 +62,19 @@ Cell cell(int row, int column, bool transposed) {
 }  // namespace
 
 // Lanes 8k .. 8k+7 give the addresses of the rows of matrix k.
-void Warp::matrix_load(const Op& op, Mask active) {
-  const Frame frame = frame_of(paths_.now(), active);
+bool Warp::matrix_load(const Op& op, const Frame& frame) {
   const auto count = static_cast<std::size_t>(op.memory.count);
   Memory row = op.memory;
   row.bytes = 16;
   row.count = 1;
-  Window window;
-  locate(op, row, active, window);
+  locate(op, row, frame);
   const Access& access = block_->access_;
   std::uint16_t cells[4][8][8];
   for (std::size_t k = 0; k < count; ++k) {
     for (int r = 0; r < 8; ++r) {
       const int lane = static_cast<int>(k) * 8 + r;
       const std::byte* from = host_of(op, access.space, lane, access.address[lane], 16, false);
-      if (from == nullptr) return;
+      if (from == nullptr) return false;
       std::memcpy(cells[k][r], from, 16);
     }
   }
@@ -95,12 +89,11 @@ void Warp::matrix_load(const Op& op, Mask active) {
       }
     }
   }
-  advance();
+  return true;
 }
 
 // movmatrix: an 8x8 matrix from one register into another, rows and columns changing places.
-void Warp::matrix_move(const Op& op, Mask active) {
-  const Frame frame = frame_of(paths_.now(), active);
+void Warp::matrix_move(const Op& op, const Frame& frame) {
   std::uint32_t in[kLanes];
   std::memcpy(in, frame.source<std::uint32_t>(op.operands.source[0]), sizeof in);
   auto* out = frame.destination<std::uint32_t>(op.operands.destination[0]);
@@ -113,17 +106,14 @@ void Warp::matrix_move(const Op& op, Mask active) {
       out[to.lane] = (out[to.lane] & ~(0xffffU << shift)) | value << shift;
     }
   }
-  advance();
 }
 
-void Warp::matrix_store(const Op& op, Mask active) {
-  const Frame frame = frame_of(paths_.now(), active);
+bool Warp::matrix_store(const Op& op, const Frame& frame) {
   const auto count = static_cast<std::size_t>(op.memory.count);
   Memory row = op.memory;
   row.bytes = 16;
   row.count = 1;
-  Window window;
-  locate(op, row, active, window);
+  locate(op, row, frame);
   const Access& access = block_->access_;
   const bool transposed = op.memory.sign_extend;
   for (std::size_t k = 0; k < count; ++k) {
@@ -136,11 +126,11 @@ void Warp::matrix_store(const Op& op, Mask active) {
         values[c] = static_cast<std::uint16_t>(in[at.lane] >> (at.half * 16));
       }
       std::byte* to = host_of(op, access.space, lane, access.address[lane], 16, true);
-      if (to == nullptr) return;
+      if (to == nullptr) return false;
       std::memcpy(to, values, 16);
     }
   }
-  advance();
+  return true;
 }
 
 }  // namespace wm::exec

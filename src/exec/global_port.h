@@ -23,12 +23,18 @@ namespace wm::exec {
 
 // One atomic instruction of a warp, on its way. Its operands are its own: the warp may go on.
 struct PendingAtomic {
+  // Its rows: old values, b, c.
+  static constexpr std::uint32_t kRow = kLanes * 16;
+  static constexpr Slot kOld{0};
+  static constexpr Slot kB{kRow};
+  static constexpr Slot kC{2 * kRow};
+
   const Op* op = nullptr;
   Mask lanes = 0;
   std::array<std::byte*, kLanes> at{};  // by lane
   std::array<std::uint64_t, kLanes> address{};
   std::byte* destination = nullptr;  // the warp's row; nullptr: nobody asked for the old values
-  alignas(64) std::array<std::byte, 3 * kLanes * 16> rows{};  // old values, b, c
+  alignas(64) std::array<std::byte, 3 * kRow> rows{};
 
   // Reads, combines and writes back, lane after lane.
   void apply(Mask which);

@@ -2,14 +2,12 @@
 //
 // The usual access finds all its lanes in one piece of memory ("window"), which is looked up and checked once. Lanes in
 // different pieces, and accesses that fault, go lane by lane.
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <fmt/format.h>
 
 #include "exec/block.h"
-#include "exec/global_port.h"
+#include "exec/lane/rows.h"
 #include "exec/memory_rows.h"
 #include "exec/warp.h"
 
@@ -63,51 +61,43 @@ const char* doing_name(const Op& op) {
 
 }  // namespace
 
-// The address of every active lane, as the operation gives it. Other lanes get that of the first active one, so that
-// what follows may look at all 32.
-void Warp::addresses(const Memory& memory, Mask active) {
-  auto& address = block_->access_.address;
-  const Frame frame = frame_of(paths_.now(), active);
-  const auto offset = static_cast<std::uint64_t>(memory.offset);
-  if (memory.base.none()) {
-    address.fill(offset);
-    return;
-  }
-  if (memory.base_bytes == 8) {
-    const auto* row = frame.source<std::uint64_t>(memory.base);
-    for (int i = 0; i < kLanes; ++i) address[i] = row[i] + offset;
-  } else {
-    const auto* row = frame.source<std::uint32_t>(memory.base);
-    for (int i = 0; i < kLanes; ++i)
-      address[i] = static_cast<std::uint32_t>(row[i] + static_cast<std::uint32_t>(offset));
-  }
-  if (active == kAllLanes) return;
-  const std::uint64_t first = address[std::countr_zero(active)];
-  for (int i = 0; i < kLanes; ++i) address[i] = ((active >> i) & 1U) != 0 ? address[i] : first;
+namespace {
+
+// The address of a lane; a 32-bit one wraps at 32 bits.
+template <typename Row>
+std::uint64_t address_of(Row base, std::uint64_t offset) {
+  return static_cast<Row>(base + static_cast<Row>(offset));
 }
 
-// Turns generic addresses into addresses of the one space they all lie in; false: they lie in several.
-bool Warp::resolve_generic() {
-  Access& access = block_->access_;
-  std::uint64_t within = 0;
-  const Space space = space_of(access.address[0], within);
-  if (space == Space::global) {
-    std::uint64_t highest = 0;
-    for (int i = 0; i < kLanes; ++i) highest |= static_cast<std::uint64_t>(access.address[i] >= kParamWindow);
-    if (highest != 0) return false;
-  } else {
-    for (int i = 1; i < kLanes; ++i)
-      if (space_of(access.address[i], within) != space) return false;
-    for (int i = 0; i < kLanes; ++i) {
-      space_of(access.address[i], within);
-      access.address[i] = within;
+// Every lane's address; returns all bits that occur in their distances from `base`, which bounds these from above.
+// Lanes that do not execute get the address of the first that does, so that what follows may look at all 32.
+template <typename Row>
+std::uint64_t addresses(const Row* row, std::uint64_t offset, std::uint64_t base, Mask active, std::uint64_t* out) {
+  std::uint64_t bits = 0;
+  if (active == kAllLanes) {
+    WM_EACH_LANE {
+      out[i] = address_of(row[i], offset);
+      bits |= out[i] - base;
     }
+    return bits;
   }
-  access.space = space;
-  return true;
+  const std::uint64_t first = address_of(row[std::countr_zero(active)], offset);
+  WM_EACH_LANE {
+    out[i] = ((active >> i) & 1U) != 0 ? address_of(row[i], offset) : first;
+    bits |= out[i] - base;
+  }
+  return bits;
 }
 
-// The memory that holds `address` of a space.
+bool all_within(const std::uint64_t* address, std::uint64_t base, std::uint64_t limit) {
+  std::uint64_t outside = 0;
+  for (int i = 0; i < kLanes; ++i) outside |= static_cast<std::uint64_t>(address[i] - base > limit);
+  return outside == 0;
+}
+
+}  // namespace
+
+// The memory that holds `address` of a space; a generic address's, as the window it lies in.
 bool Warp::find_window(Space space, std::uint64_t address, Window& window) {
   const CallFrame& frame = frames_[paths_.now().frame];
   switch (space) {
@@ -132,30 +122,64 @@ bool Warp::find_window(Space space, std::uint64_t address, Window& window) {
         window = {frame.registers + f.row_bytes, kFrameParameters, f.parameter_bytes, f.parameter_bytes, false};
       }
       return true;
+    case Space::generic: {
+      std::uint64_t within = 0;
+      const Space own = space_of(address, within);
+      if (!find_window(own, within, window)) return false;
+      window.base += address - within;
+      return true;
+    }
     default:
       return false;
   }
 }
 
-// Fills the access's addresses; true when every lane is inside `window` and aligned.
-bool Warp::locate(const Op& op, const Memory& memory, Mask active, Window& window) {
+// Fills the access's addresses and finds the memory they lie in: all of them where `inside` is set.
+Warp::Window Warp::locate(const Op& op, const Memory& memory, const Frame& frame) {
   Access& access = block_->access_;
   const std::uint64_t bytes = std::uint64_t{memory.bytes} * memory.count;
+  const auto offset = static_cast<std::uint64_t>(memory.offset);
+  const int lead = std::countr_zero(frame.active);
   access.space = memory.space;
   access.bytes = static_cast<std::uint8_t>(bytes);
-  access.lanes = active;
-  addresses(memory, active);
-  if (memory.space == Space::generic && !resolve_generic()) return false;
-  if (!find_window(access.space, access.address[0], window)) return false;
-  if (window.bytes < bytes || (window.read_only && op.kind != Kind::load)) return false;
-  const std::uint64_t limit = window.bytes - bytes;
-  std::uint64_t bad = 0;
-  std::uint64_t low = 0;
-  for (int i = 0; i < kLanes; ++i) {
-    bad |= static_cast<std::uint64_t>(access.address[i] - window.base > limit);
-    low |= access.address[i];
-  }
-  return bad == 0 && (low & (bytes - 1)) == 0;
+  access.lanes = frame.active;
+
+  std::uint64_t first = offset;
+  if (memory.base_bytes == 8)
+    first = address_of(frame.source<std::uint64_t>(memory.base)[lead], offset);
+  else if (memory.base_bytes == 4)
+    first = address_of(frame.source<std::uint32_t>(memory.base)[lead], offset);
+  Window window;
+  const bool found = find_window(memory.space, first, window) && window.bytes >= bytes &&
+                     !(window.read_only && op.kind != Kind::load && op.kind != Kind::async_copy);
+
+  std::uint64_t bits = first - window.base;
+  std::uint64_t* address = access.address.data();
+  if (memory.uniform)
+    access.address.fill(first);
+  else if (memory.base_bytes == 8)
+    bits = addresses(frame.source<std::uint64_t>(memory.base), offset, window.base, frame.active, address);
+  else
+    bits = addresses(frame.source<std::uint32_t>(memory.base), offset, window.base, frame.active, address);
+  window.inside = found && (bits & (bytes - 1)) == 0 &&
+                  (bits <= window.bytes - bytes || all_within(address, window.base, window.bytes - bytes));
+  if (memory.space == Space::generic) settle_generic(window);
+  return window;
+}
+
+// Generic addresses that all lie in one space become addresses of that space.
+void Warp::settle_generic(Window& window) {
+  Access& access = block_->access_;
+  std::uint64_t within = 0;
+  const Space space = space_of(access.address[0], within);
+  const std::uint64_t shift = access.address[0] - within;
+  if (!window.inside)
+    for (int i = 1; i < kLanes; ++i)
+      if (space_of(access.address[i], within) != space) return;
+  access.space = space;
+  if (shift == 0) return;
+  for (std::uint64_t& a : access.address) a -= shift;
+  window.base -= shift;
 }
 
 // The memory of one lane's access, checked; nullptr after a fault.
@@ -203,114 +227,69 @@ void Warp::memory_fault(Fault::Kind kind, const Op& op, Space space, int lane, s
   raise(std::move(fault));
 }
 
-// Whether the port's log may hold newer values than memory does.
-bool Warp::port_holds(Mask active, const Window& window) const {
-  const Access& access = block_->access_;
-  if (block_->port == nullptr || block_->port->empty() || access.space != Space::global) return false;
-  bool any = false;
-  for (Mask m = active; m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    any |= block_->port->may_hold(window.at(access.address[lane], lane));
-  }
-  return any;
-}
-
-// A store through a port. Lanes side by side whose row is what memory is to hold are one entry of its log.
-bool Warp::log_row(const Op& op, Mask active, const Window& window) {
-  const Memory& memory = op.memory;
-  const auto& address = block_->access_.address;
-  if (active != kAllLanes || memory.count != 1 || memory.row_bytes != memory.bytes) return false;
-  for (int i = 1; i < kLanes; ++i)
-    if (address[i] != address[0] + static_cast<std::uint64_t>(i) * memory.bytes) return false;
-  const Frame frame = frame_of(paths_.now(), active);
-  block_->port->store(window.at(address[0], 0), frame.source<std::byte>(op.operands.source[0]),
-                      kLanes * std::uint32_t{memory.bytes});
-  return true;
-}
-
-// The address of each lane of the next operation, without executing it; false: it is no memory operation.
 bool Warp::peek(Access& out) {
   const Path& path = paths_.now();
   const Op& op = code_[path.pc];
-  if (op.memory.bytes == 0) return false;
   const Mask active = guarded(op, path);
-  if (active == 0) return false;
-  Window window;
-  locate(op, op.memory, active, window);
+  if (active == 0 || op.kind < Kind::load || op.kind > Kind::matrix_store) return false;
+  locate(op, op.memory, frame_of(path, active));
   out = block_->access_;
   return true;
 }
 
-void Warp::load(const Op& op, Mask active) {
+bool Warp::load(const Op& op, const Frame& frame) {
   const Memory& memory = op.memory;
-  const Frame frame = frame_of(paths_.now(), active);
-  Window window;
-  if (locate(op, memory, active, window) && !port_holds(active, window)) {
-    const auto& address = block_->access_.address;
-    if (memory.count == 1) {
-      load_row(memory, window.origin(), window.lane_stride, address.data(), frame, op.operands.destination[0]);
-    } else {
-      for (int e = 0; e < memory.count; ++e)
-        load_row(memory, window.origin() + static_cast<std::uintptr_t>(e * memory.bytes), window.lane_stride,
-                 address.data(), frame, op.operands.more[static_cast<std::size_t>(e)]);
+  const Window window = locate(op, memory, frame);
+  const Access& access = block_->access_;
+  if (ported() && port_holds(frame.active, window)) return port_load(op, frame, window);
+  const auto slot = [&](int e) {
+    return memory.count == 1 ? op.operands.destination[0] : op.operands.more[static_cast<std::size_t>(e)];
+  };
+  if (window.inside) {
+    if (memory.uniform && window.lane_stride == 0) {
+      const std::byte* from = window.at(access.address[0], 0);
+      for (int e = 0; e < memory.count; ++e) load_broadcast(memory, from + e * memory.bytes, frame, slot(e));
+      return true;
     }
-  } else {
-    const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
-    const Space space = block_->access_.space;
-    for (Mask m = active; m != 0; m &= m - 1) {
-      const int lane = std::countr_zero(m);
-      const std::byte* from = host_of(op, space, lane, block_->access_.address[lane], bytes, false);
-      if (from == nullptr) return;
-      std::array<std::byte, 32> seen;
-      if (block_->port != nullptr && space == Space::global) {
-        block_->port->read(from, seen.data(), bytes);
-        from = seen.data();
-      }
-      for (int e = 0; e < memory.count; ++e)
-        load_lane(memory, from + e * memory.bytes, frame,
-                  memory.count == 1 ? op.operands.destination[0] : op.operands.more[static_cast<std::size_t>(e)], lane);
-    }
+    const bool row = memory.count == 1 && window.lane_stride == 0 && in_a_row(access.address, memory.bytes);
+    for (int e = 0; e < memory.count; ++e)
+      load_row(memory, {window.origin() + static_cast<std::uintptr_t>(e * memory.bytes), window.lane_stride, row},
+               access.address.data(), frame, slot(e));
+    return true;
   }
-  advance();
-  spin(memory);
+  const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
+  for (Mask m = frame.active; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const std::byte* from = host_of(op, access.space, lane, access.address[lane], bytes, false);
+    if (from == nullptr) return false;
+    for (int e = 0; e < memory.count; ++e) load_lane(memory, from + e * memory.bytes, frame, slot(e), lane);
+  }
+  return true;
 }
 
-void Warp::store(const Op& op, Mask active) {
+bool Warp::store(const Op& op, const Frame& frame) {
   const Memory& memory = op.memory;
-  const Frame frame = frame_of(paths_.now(), active);
-  Window window;
-  const bool inside = locate(op, memory, active, window);
-  const bool logged = block_->port != nullptr && block_->access_.space == Space::global;
-  if (inside && logged && log_row(op, active, window)) {
-    advance();
-    return;
+  const Window window = locate(op, memory, frame);
+  const Access& access = block_->access_;
+  if (ported()) return port_store(op, frame, window);
+  const auto slot = [&](int e) {
+    return memory.count == 1 ? op.operands.source[0] : op.operands.more[static_cast<std::size_t>(e)];
+  };
+  if (window.inside) {
+    const bool row = memory.count == 1 && window.lane_stride == 0 && in_a_row(access.address, memory.bytes);
+    for (int e = 0; e < memory.count; ++e)
+      store_row(memory, {window.origin() + static_cast<std::uintptr_t>(e * memory.bytes), window.lane_stride, row},
+                access.address.data(), frame, slot(e));
+    return true;
   }
-  if (inside && !logged) {
-    const auto& address = block_->access_.address;
-    if (memory.count == 1) {
-      store_row(memory, window.origin(), window.lane_stride, address.data(), frame, op.operands.source[0]);
-    } else {
-      for (int e = 0; e < memory.count; ++e)
-        store_row(memory, window.origin() + static_cast<std::uintptr_t>(e * memory.bytes), window.lane_stride,
-                  address.data(), frame, op.operands.more[static_cast<std::size_t>(e)]);
-    }
-  } else {
-    const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
-    const Space space = block_->access_.space;
-    for (Mask m = active; m != 0; m &= m - 1) {
-      const int lane = std::countr_zero(m);
-      std::byte* to = inside ? window.at(block_->access_.address[lane], lane)
-                             : host_of(op, space, lane, block_->access_.address[lane], bytes, true);
-      if (to == nullptr) return;
-      std::array<std::byte, 32> kept;
-      std::byte* const place = logged ? kept.data() : to;
-      for (int e = 0; e < memory.count; ++e)
-        store_lane(memory, place + e * memory.bytes, frame,
-                   memory.count == 1 ? op.operands.source[0] : op.operands.more[static_cast<std::size_t>(e)], lane);
-      if (logged) block_->port->store(to, kept.data(), bytes);
-    }
+  const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
+  for (Mask m = frame.active; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    std::byte* to = host_of(op, access.space, lane, access.address[lane], bytes, true);
+    if (to == nullptr) return false;
+    for (int e = 0; e < memory.count; ++e) store_lane(memory, to + e * memory.bytes, frame, slot(e), lane);
   }
-  advance();
+  return true;
 }
 
 }  // namespace wm::exec

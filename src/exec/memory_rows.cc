@@ -1,5 +1,6 @@
 #include "exec/memory_rows.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -22,12 +23,8 @@ E read(const std::byte* at) {
 
 std::byte* pointer(std::uintptr_t at) { return reinterpret_cast<std::byte*>(at); }
 
-// Whether lane i's element directly follows lane i-1's.
-template <typename E>
-bool consecutive(const std::uint64_t* address, std::uint64_t lane_stride) {
-  std::uint64_t gap = lane_stride;
-  for (std::uint64_t i = 0; i < kLanes; ++i) gap |= address[i] - address[0] - i * sizeof(E);
-  return gap == 0;
+std::byte* at(const Place& place, const std::uint64_t* address, int lane) {
+  return pointer(place.host + address[lane] + static_cast<std::uint64_t>(lane) * place.lane_stride);
 }
 
 template <typename T>
@@ -37,48 +34,48 @@ void blend_lanes(T* to, const T* from, Mask active) {
 
 // E: the element in memory; R: the register's lane. E's signedness says how it is extended.
 template <typename E, typename R>
-void gather(std::uintptr_t host, std::uint64_t lane_stride, const std::uint64_t* address, R* out) {
+void gather(const Place& place, const std::uint64_t* address, R* out) {
   if constexpr (sizeof(E) == sizeof(R)) {
-    if (consecutive<E>(address, lane_stride)) {
-      std::memcpy(out, pointer(host + address[0]), sizeof(E) * kLanes);
+    if (place.consecutive) {
+      std::memcpy(out, pointer(place.host + address[0]), sizeof(E) * kLanes);
       return;
     }
   }
+  std::uintptr_t host = place.host;
   for (int i = 0; i < kLanes; ++i) {
     out[i] = static_cast<R>(read<E>(pointer(host + address[i])));
-    host += lane_stride;
+    host += place.lane_stride;
   }
 }
 
 template <typename E, typename R>
-void load_as(std::uintptr_t host, std::uint64_t lane_stride, const std::uint64_t* address, const Frame& frame,
-             Slot to) {
+void load_as(const Place& place, const std::uint64_t* address, const Frame& frame, Slot to) {
   R* row = frame.destination<R>(to);
-  if (frame.active == kAllLanes) return gather<E, R>(host, lane_stride, address, row);
+  if (frame.active == kAllLanes) return gather<E, R>(place, address, row);
   R result[kLanes];
-  gather<E, R>(host, lane_stride, address, result);
+  gather<E, R>(place, address, result);
   blend_lanes(row, result, frame.active);
 }
 
 template <typename E, typename R>
-void scatter(std::uintptr_t host, std::uint64_t lane_stride, const std::uint64_t* address, const R* row, Mask active) {
-  if (active == kAllLanes) {
-    if constexpr (sizeof(E) == sizeof(R)) {
-      if (consecutive<E>(address, lane_stride)) {
-        std::memcpy(pointer(host + address[0]), row, sizeof(E) * kLanes);
-        return;
-      }
+void scatter(const Place& place, const std::uint64_t* address, const R* row, Mask active) {
+  if constexpr (sizeof(E) == sizeof(R)) {
+    if (place.consecutive) {
+      std::memcpy(pointer(place.host + address[0]), row, sizeof(E) * kLanes);
+      return;
     }
+  }
+  if (active == kAllLanes) {
     for (int i = 0; i < kLanes; ++i) {
       const E value = static_cast<E>(row[i]);
-      std::memcpy(pointer(host + address[i] + static_cast<std::uint64_t>(i) * lane_stride), &value, sizeof(E));
+      std::memcpy(at(place, address, i), &value, sizeof(E));
     }
     return;
   }
   for (Mask m = active; m != 0; m &= m - 1) {
     const int i = std::countr_zero(m);
     const E value = static_cast<E>(row[i]);
-    std::memcpy(pointer(host + address[i] + static_cast<std::uint64_t>(i) * lane_stride), &value, sizeof(E));
+    std::memcpy(at(place, address, i), &value, sizeof(E));
   }
 }
 
@@ -120,21 +117,45 @@ void by_width(const Memory& memory, Body&& body) {
 
 }  // namespace
 
-void load_row(const Memory& memory, std::uintptr_t host, std::uint64_t lane_stride, const std::uint64_t* address,
-              const Frame& frame, Slot to) {
+bool in_a_row(const std::array<std::uint64_t, kLanes>& address, std::uint64_t step) {
+  const std::uint64_t first = address[0];
+  if (address[kLanes - 1] - first != step * (kLanes - 1)) return false;
+  const int shift = std::countr_zero(step);
+  std::uint64_t gap = 0;
+  for (int i = 0; i < kLanes; ++i) gap |= address[i] - first - (static_cast<std::uint64_t>(i) << shift);
+  return gap == 0;
+}
+
+void load_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame, Slot to) {
   if (to.none()) return;
   if (memory.bytes == 4 && memory.row_bytes == 4)  // the usual one first
-    return load_as<std::uint32_t, std::uint32_t>(host, lane_stride, address, frame, to);
+    return load_as<std::uint32_t, std::uint32_t>(place, address, frame, to);
   if (memory.bytes == 16) {
     for (Mask m = frame.active; m != 0; m &= m - 1) {
       const int i = std::countr_zero(m);
-      frame.destination<Wide>(to)[i] =
-          read<Wide>(pointer(host + address[i] + static_cast<std::uint64_t>(i) * lane_stride));
+      frame.destination<Wide>(to)[i] = read<Wide>(at(place, address, i));
     }
     return;
   }
+  by_width(memory,
+           [&](auto element, auto row) { load_as<decltype(element), decltype(row)>(place, address, frame, to); });
+}
+
+void load_broadcast(const Memory& memory, const std::byte* from, const Frame& frame, Slot to) {
+  if (to.none()) return;
+  if (memory.bytes == 16) {
+    for (Mask m = frame.active; m != 0; m &= m - 1) load_lane(memory, from, frame, to, std::countr_zero(m));
+    return;
+  }
   by_width(memory, [&](auto element, auto row) {
-    load_as<decltype(element), decltype(row)>(host, lane_stride, address, frame, to);
+    using R = decltype(row);
+    const R value = static_cast<R>(read<decltype(element)>(from));
+    R* out = frame.destination<R>(to);
+    if (frame.active == kAllLanes) {
+      std::fill(out, out + kLanes, value);
+      return;
+    }
+    for (int i = 0; i < kLanes; ++i) out[i] = ((frame.active >> i) & 1U) != 0 ? value : out[i];
   });
 }
 
@@ -149,22 +170,18 @@ void load_lane(const Memory& memory, const std::byte* from, const Frame& frame, 
   });
 }
 
-void store_row(const Memory& memory, std::uintptr_t host, std::uint64_t lane_stride, const std::uint64_t* address,
-               const Frame& frame, Slot from) {
+void store_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame, Slot from) {
   if (memory.bytes == 4 && memory.row_bytes == 4)
-    return scatter<std::uint32_t, std::uint32_t>(host, lane_stride, address, frame.source<std::uint32_t>(from),
-                                                 frame.active);
+    return scatter<std::uint32_t, std::uint32_t>(place, address, frame.source<std::uint32_t>(from), frame.active);
   if (memory.bytes == 16) {
     for (Mask m = frame.active; m != 0; m &= m - 1) {
       const int i = std::countr_zero(m);
-      std::memcpy(pointer(host + address[i] + static_cast<std::uint64_t>(i) * lane_stride),
-                  frame.source<Wide>(from) + i, 16);
+      std::memcpy(at(place, address, i), frame.source<Wide>(from) + i, 16);
     }
     return;
   }
   by_width(memory, [&](auto element, auto row) {
-    scatter<decltype(element), decltype(row)>(host, lane_stride, address, frame.source<decltype(row)>(from),
-                                              frame.active);
+    scatter<decltype(element), decltype(row)>(place, address, frame.source<decltype(row)>(from), frame.active);
   });
 }
 

@@ -1,10 +1,9 @@
 // Moving elements between memory and register rows: 32 lanes at once where all is checked, or one lane.
 //
-// An element narrower than its register is extended, with its sign or with zeros. Lane i's element lies at
-// host + address[i] + i * lane_stride, where `host` is the memory of the host less the address it stands for: a number,
-// since it points nowhere itself.
+// An element narrower than its register is extended, with its sign or with zeros.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -13,13 +12,25 @@
 
 namespace wm::exec {
 
+// Lane i's element lies at host + address[i] + i * lane_stride, where `host` is the memory of the host less the address
+// it stands for: a number, since it points nowhere itself.
+struct Place {
+  std::uintptr_t host = 0;
+  std::uint64_t lane_stride = 0;
+  bool consecutive = false;  // lane i's element directly follows lane i-1's, and all lanes execute where it is a store
+};
+
+// Whether each lane's element of `step` bytes (a power of two) directly follows the last one's. The ends say no to most
+// that do not.
+[[nodiscard]] bool in_a_row(const std::array<std::uint64_t, kLanes>& address, std::uint64_t step);
+
 // A destination slot of none drops the element (`_`).
-void load_row(const Memory& memory, std::uintptr_t host, std::uint64_t lane_stride, const std::uint64_t* address,
-              const Frame& frame, Slot to);
+void load_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame, Slot to);
+// The same element for every lane.
+void load_broadcast(const Memory& memory, const std::byte* from, const Frame& frame, Slot to);
 void load_lane(const Memory& memory, const std::byte* from, const Frame& frame, Slot to, int lane);
 
-void store_row(const Memory& memory, std::uintptr_t host, std::uint64_t lane_stride, const std::uint64_t* address,
-               const Frame& frame, Slot from);
+void store_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame, Slot from);
 void store_lane(const Memory& memory, std::byte* to, const Frame& frame, Slot from, int lane);
 
 }  // namespace wm::exec

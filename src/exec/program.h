@@ -30,19 +30,21 @@ inline constexpr std::uint64_t kFrameParameters = 0x100000;
 // What executes an operation: `lane` is a routine of lane_ops.h, the others are parts of Warp.
 enum class Kind : std::uint8_t {
   lane,
+  // These work on registers and memory and leave the paths of a warp alone.
   load,
   store,
   atomic,     // atom
   reduction,  // red
   async_copy,
-  async_commit,
-  async_wait,
   matrix_load,
   matrix_store,
   matrix_move,
   to_generic,    // cvta
   from_generic,  // cvta.to
   in_space,      // isspacep
+  active_mask,
+  nothing,  // what orders, waits for what is done already, or hints: fences, cp.async.wait_all, prefetches
+  // These may change them.
   branch,
   indexed_branch,
   call,
@@ -56,10 +58,9 @@ enum class Kind : std::uint8_t {
   match,
   shuffle,
   warp_reduce,
-  active_mask,
   elect,
-  nothing,  // what orders or hints and has no effect of its own: fences, prefetches
 };
+[[nodiscard]] constexpr bool keeps_paths(Kind kind) { return kind <= Kind::nothing; }
 
 // The variant of an operation, where its Kind has several.
 enum class Mode : std::uint8_t {

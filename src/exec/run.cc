@@ -1,7 +1,7 @@
 #include "exec/run.h"
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <deque>
 #include <fmt/format.h>
 #include <limits>
@@ -161,14 +161,14 @@ class Running {
     if (!grid) return grid.error();
     grid->id = result_.launches.size() + 1;
     grid->print = options_.print;
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     LaunchResult run = run_launch(*grid, options_);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     if (run.fault) {
       if (options_.on_fault) options_.on_fault(*run.fault);
       return Error{run.fault->to_string()};
     }
-    result_.launches.push_back({launch.kernel, run.statistics, took.count()});
+    result_.launches.push_back({launch.kernel, run.statistics, seconds});
     return {};
   }
 

@@ -48,7 +48,7 @@ LaunchResult run_launch(const Grid& grid, const RunOptions& options = {});
 struct LaunchRecord {
   std::string kernel;
   LaunchStatistics statistics;
-  double seconds = 0;  // the host took; everything else is the same on every run
+  double seconds = 0;  // of the host's processor; everything else is the same on every run
 };
 
 struct ApplicationResult {

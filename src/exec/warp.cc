@@ -62,21 +62,10 @@ void Warp::fill_special(ptx::Special special, std::byte* row) const {
   exec::fill_special(special, {*grid_, *block_, index_}, row);
 }
 
-Frame Warp::frame_of(const Path& path, Mask active) const {
-  return {frames_[path.frame].registers, grid_->constants->data(), active};
-}
-
 Mask Warp::guarded(const Op& op, const Path& path) const {
   if (op.guard.none()) return path.lanes;
   const Mask mask = *reinterpret_cast<const Mask*>(frames_[path.frame].registers + op.guard.offset());
   return path.lanes & (op.guard_negated ? ~mask : mask);
-}
-
-void Warp::account(const Op& op, Mask active) {
-  LaunchStatistics& s = block_->statistics_;
-  ++s.warp_instructions;
-  s.thread_instructions += static_cast<std::uint64_t>(std::popcount(active));
-  ++s.by_class[static_cast<std::size_t>(op.unit)];
 }
 
 // Rows of %clock and its like are filled afresh for an operation that reads them.
@@ -88,7 +77,7 @@ void Warp::refresh_clock() {
 }
 
 void Warp::step(Step& step) {
-  const Path& path = paths_.now();
+  Path& path = paths_.now();
   const Op& op = code_[path.pc];
   const Mask active = guarded(op, path);
   step.op = &op;
@@ -97,11 +86,16 @@ void Warp::step(Step& step) {
   step.active = active;
   event_ = {};
   block_->access_.lanes = 0;
-  account(op, active);
+  LaunchStatistics& statistics = block_->statistics_;
+  ++statistics.warp_instructions;
+  statistics.thread_instructions += static_cast<std::uint64_t>(std::popcount(active));
+  ++statistics.by_class[static_cast<std::size_t>(op.unit)];
   if (op.reads_clock) refresh_clock();
-  if (op.kind == Kind::lane) {
-    if (active != 0) op.run(op.operands, frame_of(path, active));
-    advance();
+  if (keeps_paths(op.kind)) {
+    if (active == 0 || work(op, frame_of(path, active))) {
+      advance();
+      if (op.memory.spins && active != 0) spin();
+    }
   } else {
     execute(op, active);
   }
@@ -117,54 +111,15 @@ void Warp::step(Step& step) {
 
 std::uint64_t Warp::run(std::uint64_t budget) {
   std::uint64_t left = budget;
-  LaunchStatistics& statistics = block_->statistics_;
-  const std::byte* constants = grid_->constants->data();
   while (left != 0 && !block_->fault_) {
     if (!paths_.ready()) {
       if (!paths_.done()) resume_waiting();
       if (!paths_.ready()) break;
     }
-    Path& path = paths_.now();
-    const std::uint32_t meet = path.meet;
-    const Mask lanes = path.lanes;
-    Frame frame{frames_[path.frame].registers, constants, lanes};
-    std::uint32_t pc = path.pc;
-    while (true) {
-      const Op& op = code_[pc];
-      Mask active = lanes;
-      if (!op.guard.none()) {
-        const Mask mask = *reinterpret_cast<const Mask*>(frame.registers + op.guard.offset());
-        active &= op.guard_negated ? ~mask : mask;
-      }
-      --left;
-      ++statistics.warp_instructions;
-      statistics.thread_instructions += static_cast<std::uint64_t>(std::popcount(active));
-      ++statistics.by_class[static_cast<std::size_t>(op.unit)];
-      if (op.kind == Kind::lane) {
-        if (op.reads_clock) {
-          block_->clock = block_->timer = statistics.warp_instructions;
-          refresh_clock();
-        }
-        if (active != 0) {
-          frame.active = active;
-          op.run(op.operands, frame);
-        }
-        ++pc;
-      } else if (op.kind == Kind::branch && (active == lanes || active == 0)) {
-        pc = active != 0 ? op.target : pc + 1;
-      } else {
-        path.pc = pc;
-        execute(op, active);
-        break;
-      }
-      if (pc == meet || left == 0) {
-        path.pc = pc;
-        if (pc == meet) paths_.settle();
-        break;
-      }
-    }
+    run_path(left);
   }
   const std::uint64_t spent = budget - left;
+  block_->statistics_.warp_instructions += spent;
   if (paths_.diverged()) {
     turn_ += static_cast<std::uint32_t>(std::min<std::uint64_t>(spent, kTurn));
     if (turn_ >= kTurn && paths_.ready()) take_turns();
@@ -172,33 +127,113 @@ std::uint64_t Warp::run(std::uint64_t budget) {
   return spent;
 }
 
+// The current path until its operations change the paths, and at least one of them. The hot loop: what it needs is held
+// in variables of its own, and written back where somebody may look.
+void Warp::run_path(std::uint64_t& budget) {
+  LaunchStatistics& statistics = block_->statistics_;
+  Path& path = paths_.now();
+  const std::uint32_t meet = path.meet;
+  const Mask lanes = path.lanes;
+  const auto lane_count = static_cast<std::uint64_t>(std::popcount(lanes));
+  Frame frame{frames_[path.frame].registers, grid_->constants->data(), lanes};
+  std::uint64_t left = budget;
+  std::uint64_t threads = 0;
+  std::uint32_t pc = path.pc;
+  const Op* last = nullptr;
+  while (true) {
+    const Op& op = code_[pc];
+    Mask active = lanes;
+    if (op.guard.none()) {
+      threads += lane_count;
+    } else {
+      const Mask mask = *reinterpret_cast<const Mask*>(frame.registers + op.guard.offset());
+      active &= op.guard_negated ? ~mask : mask;
+      threads += static_cast<std::uint64_t>(std::popcount(active));
+    }
+    --left;
+    ++statistics.by_class[static_cast<std::size_t>(op.unit)];
+    if (op.kind == Kind::lane) {
+      if (op.reads_clock) {
+        block_->clock = block_->timer = statistics.warp_instructions + (budget - left);
+        refresh_clock();
+      }
+      if (active != 0) {
+        frame.active = active;
+        op.run(op.operands, frame);
+      }
+      ++pc;
+    } else if (op.kind == Kind::branch && (active == lanes || active == 0)) {
+      pc = active != 0 ? op.target : pc + 1;
+    } else if (keeps_paths(op.kind)) {
+      if (active != 0) {
+        frame.active = active;
+        path.pc = pc;  // for a fault
+        if (!work(op, frame)) break;
+      }
+      ++pc;
+      if (op.memory.spins) {
+        last = &op;
+        break;
+      }
+    } else {
+      last = &op;
+      break;
+    }
+    if (pc == meet || left == 0) break;
+  }
+  budget = left;
+  statistics.thread_instructions += threads;
+  if (block_->fault_) return;
+  path.pc = pc;
+  if (last == nullptr) return paths_.settle();
+  if (!keeps_paths(last->kind)) return execute(*last, guarded(*last, path));
+  paths_.settle();
+  if (paths_.ready()) spin();
+}
+
+bool Warp::work(const Op& op, const Frame& frame) {
+  switch (op.kind) {
+    case Kind::lane:
+      op.run(op.operands, frame);
+      return true;
+    case Kind::load:
+      return load(op, frame);
+    case Kind::store:
+      return store(op, frame);
+    case Kind::atomic:
+    case Kind::reduction:
+      return atomic(op, frame);
+    case Kind::async_copy:
+      return async_copy(op, frame);
+    case Kind::matrix_load:
+      return matrix_load(op, frame);
+    case Kind::matrix_store:
+      return matrix_store(op, frame);
+    case Kind::matrix_move:
+      matrix_move(op, frame);
+      return true;
+    case Kind::to_generic:
+    case Kind::from_generic:
+      shift_window(op, frame);
+      return true;
+    case Kind::in_space:
+      in_space(op, frame);
+      return true;
+    case Kind::active_mask: {
+      auto* row = frame.destination<std::uint32_t>(op.operands.destination[0]);
+      for (int lane = 0; lane < kLanes; ++lane)
+        if ((frame.active >> lane) & 1U) row[lane] = frame.active;
+      return true;
+    }
+    default:
+      return true;
+  }
+}
+
 void Warp::execute(const Op& op, Mask active) {
   // An operation that no lane executes has no effect; `.sync` forms neither wait nor arrive.
   if (active == 0) return advance();
   switch (op.kind) {
-    case Kind::lane:
-      break;
-    case Kind::load:
-      return load(op, active);
-    case Kind::store:
-      return store(op, active);
-    case Kind::atomic:
-    case Kind::reduction:
-      return atomic(op, active);
-    case Kind::async_copy:
-      return async_copy(op, active);
-    case Kind::matrix_load:
-      return matrix_load(op, active);
-    case Kind::matrix_store:
-      return matrix_store(op, active);
-    case Kind::matrix_move:
-      return matrix_move(op, active);
-    case Kind::to_generic:
-      return to_generic(op, active);
-    case Kind::from_generic:
-      return from_generic(op, active);
-    case Kind::in_space:
-      return in_space(op, active);
     case Kind::branch:
       return branch(op, active);
     case Kind::indexed_branch:
@@ -215,32 +250,15 @@ void Warp::execute(const Op& op, Mask active) {
       return raise(fault_at(Fault::Kind::trap, std::countr_zero(active), "trap"));
     case Kind::barrier:
       return barrier(op, active);
-    case Kind::warp_barrier:
-    case Kind::vote:
-    case Kind::match:
-    case Kind::shuffle:
-    case Kind::warp_reduce:
-    case Kind::elect:
+    default:
       return exchange(op, active);
-    case Kind::active_mask: {
-      auto* row = reinterpret_cast<std::uint32_t*>(frame().registers + op.operands.destination[0].offset());
-      for (int lane = 0; lane < kLanes; ++lane)
-        if ((active >> lane) & 1U) row[lane] = active;
-      return advance();
-    }
-    case Kind::async_commit:  // copies are done when they are issued
-    case Kind::async_wait:
-    case Kind::nothing:
-      return advance();
   }
 }
 
 // A loop that waits for lanes of its own warp must not wait for ever: after a while the others have their turn.
-void Warp::spin(const Memory& memory) {
-  if (!memory.spins) return;
+void Warp::spin() {
   ++block_->spins_;
-  if (!paths_.diverged()) return;
-  if (++paths_.now().spins >= kSpins) take_turns();
+  if (paths_.ready() && paths_.diverged() && ++paths_.now().spins >= kSpins) take_turns();
 }
 
 void Warp::take_turns() {

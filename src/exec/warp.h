@@ -20,7 +20,7 @@ namespace wm::exec {
 class Block;
 
 // The addresses of the last memory operation, in the space it went to: the generic ones resolved, shared and local ones
-// as offsets. `space` is generic where lanes went to different spaces; addresses are generic then.
+// as offsets. `space` is generic where lanes went to different spaces; addresses are generic then. Only `lanes` count.
 struct Access {
   ptx::Space space = ptx::Space::generic;
   std::uint8_t bytes = 0;  // of one lane: all elements of a vector
@@ -91,6 +91,7 @@ class Warp {
     std::uint64_t bytes = 0;
     std::uint64_t lane_stride = 0;  // lanes have memory of their own, that far apart
     bool read_only = false;
+    bool inside = false;  // every lane of the access is in it, and aligned
 
     // What to add to an address of lane 0 for its place in the host's memory.
     [[nodiscard]] std::uintptr_t origin() const { return reinterpret_cast<std::uintptr_t>(host) - base; }
@@ -108,20 +109,22 @@ class Warp {
   };
 
   // warp.cc
+  void run_path(std::uint64_t& budget);
   void execute(const Op& op, Mask active);
-  void account(const Op& op, Mask active);
   void refresh_clock();
   void setup_frame(const ProgramFunction& function, CallFrame& frame);
   void fill_special(ptx::Special special, std::byte* row) const;
   [[nodiscard]] Mask guarded(const Op& op, const Path& path) const;
-  [[nodiscard]] Frame frame_of(const Path& path, Mask active) const;
+  [[nodiscard]] Frame frame_of(const Path& path, Mask active) const {
+    return {frames_[path.frame].registers, grid_->constants->data(), active};
+  }
   [[nodiscard]] const CallFrame& frame() const { return frames_[paths_.now().frame]; }
   void advance() {
     Path& path = paths_.now();
     ++path.pc;
     if (path.pc == path.meet) paths_.settle();
   }
-  void spin(const Memory& memory);
+  void spin();
   void take_turns();
 
   // control.cc
@@ -138,33 +141,38 @@ class Warp {
             const CallFrame& target, Mask lanes);
   [[nodiscard]] std::byte* passed_at(const Passed& p, const CallFrame& frame, int lane) const;
 
+  // Operations that leave the paths alone (keeps_paths); false after a fault.
+  bool work(const Op& op, const Frame& frame);
+
   // memory.cc
-  void addresses(const Memory& memory, Mask active);
-  bool resolve_generic();
+  bool load(const Op& op, const Frame& frame);
+  bool store(const Op& op, const Frame& frame);
+  Window locate(const Op& op, const Memory& memory, const Frame& frame);
+  void settle_generic(Window& window);
   bool find_window(ptx::Space space, std::uint64_t address, Window& window);
-  bool locate(const Op& op, const Memory& memory, Mask active, Window& window);
   std::byte* host_of(const Op& op, ptx::Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool write);
   void memory_fault(Fault::Kind kind, const Op& op, ptx::Space space, int lane, std::uint64_t address,
                     std::uint32_t bytes, const char* problem);
+
+  // port_access.cc: through the block's GlobalPort
+  [[nodiscard]] bool ported() const;
   [[nodiscard]] bool port_holds(Mask active, const Window& window) const;
-  bool log_row(const Op& op, Mask active, const Window& window);
-  void load(const Op& op, Mask active);
-  void store(const Op& op, Mask active);
+  bool port_load(const Op& op, const Frame& frame, const Window& window);
+  bool port_store(const Op& op, const Frame& frame, const Window& window);
+  bool defer_atomic(const Op& op, const Frame& frame, const Window& window);
 
   // atomics.cc
-  void atomic(const Op& op, Mask active);
-  void defer_atomic(const Op& op, Mask active, const Window* window);
+  bool atomic(const Op& op, const Frame& frame);
 
   // copies.cc
-  void async_copy(const Op& op, Mask active);
-  void matrix_load(const Op& op, Mask active);
-  void matrix_store(const Op& op, Mask active);
-  void matrix_move(const Op& op, Mask active);
+  bool async_copy(const Op& op, const Frame& frame);
+  bool matrix_load(const Op& op, const Frame& frame);
+  bool matrix_store(const Op& op, const Frame& frame);
+  static void matrix_move(const Op& op, const Frame& frame);
 
   // windows.cc
-  void to_generic(const Op& op, Mask active);
-  void from_generic(const Op& op, Mask active);
-  void in_space(const Op& op, Mask active);
+  static void shift_window(const Op& op, const Frame& frame);
+  void in_space(const Op& op, const Frame& frame) const;
 
   // exchange.cc
   void exchange(const Op& op, Mask active);

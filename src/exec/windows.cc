@@ -24,26 +24,17 @@ std::uint64_t window_of(Space space) {
   }
 }
 
-void shift(const Op& op, const Frame& frame, std::uint64_t by) {
+}  // namespace
+
+void Warp::shift_window(const Op& op, const Frame& frame) {
+  const std::uint64_t window = window_of(op.memory.space);
+  const std::uint64_t by = op.kind == Kind::to_generic ? window : std::uint64_t{0} - window;
   const auto* from = frame.source<std::uint64_t>(op.operands.source[0]);
   auto* to = frame.destination<std::uint64_t>(op.operands.destination[0]);
   for (int i = 0; i < kLanes; ++i) to[i] = ((frame.active >> i) & 1U) != 0 ? from[i] + by : to[i];
 }
 
-}  // namespace
-
-void Warp::to_generic(const Op& op, Mask active) {
-  shift(op, frame_of(paths_.now(), active), window_of(op.memory.space));
-  advance();
-}
-
-void Warp::from_generic(const Op& op, Mask active) {
-  shift(op, frame_of(paths_.now(), active), std::uint64_t{0} - window_of(op.memory.space));
-  advance();
-}
-
-void Warp::in_space(const Op& op, Mask active) {
-  const Frame frame = frame_of(paths_.now(), active);
+void Warp::in_space(const Op& op, const Frame& frame) const {
   const auto* address = frame.source<std::uint64_t>(op.operands.source[0]);
   Mask inside = 0;
   for (int i = 0; i < kLanes; ++i) {
@@ -59,8 +50,7 @@ void Warp::in_space(const Op& op, Mask active) {
     inside |= static_cast<Mask>(in) << i;
   }
   auto* to = frame.destination<Mask>(op.operands.destination[0]);
-  *to = (*to & ~active) | (inside & active);
-  advance();
+  *to = (*to & ~frame.active) | (inside & frame.active);
 }
 
 }  // namespace wm::exec

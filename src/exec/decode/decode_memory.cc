@@ -75,13 +75,6 @@ bool FunctionDecoder::memory(const Instruction& instruction, Op& op) {
     case Opcode::cp_async:
       async_copy(instruction, op);
       return true;
-    case Opcode::cp_async_commit_group:
-      op.kind = Kind::async_commit;
-      return true;
-    case Opcode::cp_async_wait_group:
-    case Opcode::cp_async_wait_all:
-      op.kind = Kind::async_wait;
-      return true;
     case Opcode::ldmatrix:
       op.kind = Kind::matrix_load;
       matrix(instruction, op, operands[0], operands[1]);
@@ -94,6 +87,9 @@ bool FunctionDecoder::memory(const Instruction& instruction, Op& op) {
     case Opcode::isspacep:
       window(instruction, op);
       return true;
+    case Opcode::cp_async_commit_group:  // copies are done when they are issued
+    case Opcode::cp_async_wait_group:
+    case Opcode::cp_async_wait_all:
     case Opcode::prefetch:
     case Opcode::prefetchu:
     case Opcode::applypriority:
