@@ -1,6 +1,7 @@
 // Runs the zoo's PTX on a real GPU and in the executor, and compares every buffer both leave behind.
 //
-//   zoo_on_gpu OUT.csv [SIZE…]        one row a buffer; exit code 1 where any row fails
+//   zoo_on_gpu OUT [SIZE…]        writes OUT.csv, one row a buffer, and OUT-times.csv; exit code 1 where any row fails
+//   zoo_on_gpu OUT times          launches at the large size, timed on the GPU alone: OUT-times.csv
 //
 // Integers must be equal to the bit. Floats are compared by the tolerance the benchmark states for its own output,
 // since approximate functions differ in their last bits; a buffer nobody states a tolerance for (an intermediate one)
@@ -60,6 +61,26 @@ struct Report {
   bool passed = true;
 };
 
+void add_times(const zoo::Entry& entry, zoo::Size size, const zoo::Case& c, const GpuRun& run, Report& report) {
+  std::size_t n = 0;
+  for (const gpu::Step& s : c.application.steps)
+    if (const auto* l = std::get_if<gpu::Launch>(&s)) {
+      report.times += fmt::format("{},{},{},{},{}x{}x{},{}x{}x{},{:.3f}\n", entry.benchmark.name, name(size), n,
+                                  l->kernel, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z,
+                                  run.launches[n].microseconds);
+      ++n;
+    }
+}
+
+Result<void> time_only(CudaDevice& gpu, const zoo::Entry& entry, Report& report) {
+  const zoo::Case c = entry.benchmark.make(zoo::Size::large);
+  if (auto warm = gpu.run(entry.ptx, c.application, exec::kPoison); !warm) return warm.error();
+  const auto run = gpu.run(entry.ptx, c.application, exec::kPoison);
+  if (!run) return run.error();
+  add_times(entry, zoo::Size::large, c, *run, report);
+  return zoo::verify(c, [&](gpu::BufferId id) -> const Bytes& { return run->buffers[id.index]; });
+}
+
 Result<void> check(CudaDevice& gpu, const zoo::Entry& entry, zoo::Size size, Report& report) {
   const zoo::Case c = entry.benchmark.make(size);
   const auto module = ptx::parse(entry.ptx, entry.benchmark.name + ".ptx");
@@ -96,14 +117,7 @@ Result<void> check(CudaDevice& gpu, const zoo::Entry& entry, zoo::Size size, Rep
                                c.application.buffers[b].name, element, d.elements, d.unequal,
                                element[0] == 'f' ? d.worst : 0.0, gpu_ok, exec_ok, ok);
   }
-  std::size_t n = 0;
-  for (const gpu::Step& s : c.application.steps)
-    if (const auto* l = std::get_if<gpu::Launch>(&s)) {
-      report.times += fmt::format("{},{},{},{},{}x{}x{},{}x{}x{},{:.3f}\n", entry.benchmark.name, name(size), n,
-                                  l->kernel, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z,
-                                  there->launches[n].microseconds);
-      ++n;
-    }
+  add_times(entry, size, c, *there, report);
   return {};
 }
 
@@ -120,9 +134,11 @@ int main_of(const std::vector<std::string>& arguments) {
                     : arguments[i] == "medium" ? zoo::Size::medium
                                                : zoo::Size::small);
   if (sizes.empty()) sizes = {zoo::Size::small, zoo::Size::medium};
+  const bool times = arguments.size() == 2 && arguments[1] == "times";
+  if (times) sizes = {zoo::Size::large};
   for (const zoo::Entry& entry : zoo::entries())
     for (const zoo::Size size : sizes)
-      if (auto r = check(*gpu, entry, size, report); !r) {
+      if (auto r = times ? time_only(*gpu, entry, report) : check(*gpu, entry, size, report); !r) {
         std::fprintf(stderr, "%s %s: %s\n", entry.benchmark.name.c_str(), name(size), r.error().to_string().c_str());
         report.passed = false;
       }
@@ -130,7 +146,7 @@ int main_of(const std::vector<std::string>& arguments) {
   char date[32];
   std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
   const std::string head = fmt::format("# {}; {}; {}; command: zoo_on_gpu\n", date, gpu->name(), gpu->driver());
-  if (auto r = write_file(arguments[0] + ".csv", head + report.rows); !r)
+  if (auto r = times ? Result<void>() : write_file(arguments[0] + ".csv", head + report.rows); !r)
     std::fprintf(stderr, "%s\n", r.error().to_string().c_str());
   if (auto r = write_file(arguments[0] + "-times.csv", head + report.times); !r)
     std::fprintf(stderr, "%s\n", r.error().to_string().c_str());
