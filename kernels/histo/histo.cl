@@ -1,7 +1,7 @@
 // Saturating histogram (8 bits a bin) of an image whose values crowd into a part of the bins.
 //
-// prescan finds that part, intermediates turns each value into a stripe of bins and a place in it, main counts one stripe
-// a row of blocks in local memory, final saturates the counts and clears them for the next image.
+// prescan finds that part, intermediates turns each value into a stripe of bins and a place in it, main counts one
+// stripe a row of blocks in local memory, final saturates the counts and clears them for the next image.
 
 #define STRIPE 6144
 #define PRESCAN_THREADS 512

@@ -1,4 +1,4 @@
-// One time step of a lattice-Boltzmann fluid (D3Q19, BGK): collide in place, then push each population to its neighbour.
+// One time step of a lattice-Boltzmann fluid (D3Q19, BGK): collide, then push each population to its neighbour.
 //
 // Populations are stored direction by direction, so that a warp reads and writes runs of words. A block is one row of
 // cells. `margin` cells lie before and after the lattice, for what the outermost walls push outwards.

@@ -23,8 +23,8 @@ __kernel void mri_gridding_binning(__global const float* restrict samples, uint 
 }
 
 // ---- exclusive scan -------------------------------------------------------------------------------------------------
-// scanL1 scans 1024 words a block and puts the block's total into `sums`; scaninter1 and scaninter2 scan the sums, up and
-// down a tree whose levels are launches; uniformAdd adds each block's offset.
+// scanL1 scans 1024 words a block and puts the block's total into `sums`; scaninter1 and scaninter2 scan the sums, up
+// and down a tree whose levels are launches; uniformAdd adds each block's offset.
 
 #define PAD(i) ((i) + ((i) >> 4) + ((i) >> 8))  // no two words of a step share a bank
 #define SCAN_THREADS 512

@@ -2,7 +2,7 @@
 // reference frame around it, 33 x 33 positions, for 4 x 4 pixels and merged into the larger shapes.
 //
 // Sums are 16 bits, POSITIONS a block padded to PADDED, so that two travel in a word: no sum exceeds 255 * 256.
-// The output holds, for `blocks` macro-blocks, the shapes 16x16, 16x8, 8x16, 8x8, 8x4, 4x8, 4x4 (width x height) in that
+// The output holds, for all macro-blocks, the shapes 16x16, 16x8, 8x16, 8x8, 8x4, 4x8, 4x4 (width x height) in that
 // order, each macro-block by macro-block, in raster order within it.
 
 #define RANGE 16

@@ -3,7 +3,7 @@
 
 #define ROWS_PER_GROUP 32
 
-// Rows of a group of 32 are padded to the longest (depth[group] elements); diagonal[k] is where the k-th elements start.
+// A group of 32 rows is padded to its longest (depth[group] elements); diagonal[k] is where the k-th elements start.
 __kernel void spmv(__global const float* restrict values, __global const uint* restrict columns,
                    __global const uint* restrict row_of, __global const uint* restrict diagonal,
                    __global const uint* restrict depth, __global const float* restrict x, __global float* restrict y,

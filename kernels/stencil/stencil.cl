@@ -1,10 +1,10 @@
-// One step of 3D diffusion, 7 points. A thread owns one column and walks along z with three planes' values in registers.
+// One step of 3D diffusion, 7 points. A thread owns a column and walks along z with three planes' values in registers.
 
 #define AT(x, y, z) ((x) + nx * ((y) + ny * (z)))
 
-__kernel __attribute__((reqd_work_group_size(32, 32, 1))) void stencil(__global const float* restrict in,
-                                                                       __global float* restrict out, uint nx, uint ny,
-                                                                       uint nz, float centre, float side) {
+__kernel __attribute__((reqd_work_group_size(32, 32, 1))) void stencil(
+    __global const float* restrict in, __global float* restrict out, uint nx, uint ny, uint nz, float centre,
+    float side) {
   const uint x = get_global_id(0), y = get_global_id(1);
   if (x == 0 || y == 0 || x >= nx - 1 || y >= ny - 1) return;  // the border keeps its values
   float below = in[AT(x, y, 0)];

@@ -9,12 +9,9 @@
 #define WARPS 8
 #define COPIES 16
 
-__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void tpacf(__global const float* restrict x,
-                                                                         __global const float* restrict y,
-                                                                         __global const float* restrict z,
-                                                                         __global const float* restrict edges,
-                                                                         __global uint* restrict histograms, uint points,
-                                                                         uint sets) {
+__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void tpacf(
+    __global const float* restrict x, __global const float* restrict y, __global const float* restrict z,
+    __global const float* restrict edges, __global uint* restrict histograms, uint points, uint sets) {
   __local uint counts[BINS][WARPS * COPIES];
   __local float tile_x[THREADS], tile_y[THREADS], tile_z[THREADS];
   const uint thread = get_local_id(0), block = get_group_id(0);
