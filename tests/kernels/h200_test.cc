@@ -1,0 +1,42 @@
+// The committed comparison with a real GPU covers the whole zoo and found no difference.
+#include <fstream>
+#include <gtest/gtest.h>
+#include <set>
+#include <sstream>
+
+#include "kernels/benchmark.h"
+
+namespace wm::zoo {
+namespace {
+
+std::vector<std::vector<std::string>> rows_of(const std::string& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  std::vector<std::vector<std::string>> rows;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#') || line.starts_with("benchmark,")) continue;
+    std::vector<std::string> cells;
+    std::istringstream words(line);
+    for (std::string cell; std::getline(words, cell, ',');) cells.push_back(cell);
+    rows.push_back(std::move(cells));
+  }
+  return rows;
+}
+
+TEST(H200, GaveTheExecutorsBuffersForEveryBenchmark) {
+  std::set<std::string> seen;
+  for (const auto& row : rows_of(WM_SOURCE_DIR "/validation/h200/zoo.csv")) {
+    ASSERT_EQ(row.size(), 10U);
+    seen.insert(row[0] + " " + row[1]);
+    EXPECT_EQ(row[9], "true") << row[0] << " " << row[1] << " " << row[2];
+    if (row[3] == "integer") {
+      EXPECT_EQ(row[5], "0") << row[0] << " " << row[2];
+    }
+  }
+  for (const Entry& e : entries())
+    for (const char* size : {" small", " medium"})
+      EXPECT_TRUE(seen.contains(e.benchmark.name + size)) << e.benchmark.name << size;
+}
+
+}  // namespace
+}  // namespace wm::zoo
