@@ -150,8 +150,12 @@ Warp::Window Warp::locate(const Op& op, const Memory& memory, const Frame& frame
   else if (memory.base_bytes == 4)
     first = address_of(frame.source<std::uint32_t>(memory.base)[lead], offset);
   Window window;
-  const bool found = find_window(memory.space, first, window) && window.bytes >= bytes &&
-                     !(window.read_only && op.kind != Kind::load && op.kind != Kind::async_copy);
+  bool found = true;
+  if (memory.space == Space::shared)
+    window = {block_->shared_.data(), 0, block_->shared_.size(), 0, false, false};
+  else
+    found = find_window(memory.space, first, window);
+  found = found && window.bytes >= bytes && !(window.read_only && op.kind != Kind::load && op.kind != Kind::async_copy);
 
   std::uint64_t bits = first - window.base;
   std::uint64_t* address = access.address.data();

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "exec/lane/rows.h"
+
 namespace wm::exec {
 
 namespace {
@@ -27,11 +29,6 @@ std::byte* at(const Place& place, const std::uint64_t* address, int lane) {
   return pointer(place.host + address[lane] + static_cast<std::uint64_t>(lane) * place.lane_stride);
 }
 
-template <typename T>
-void blend_lanes(T* to, const T* from, Mask active) {
-  for (int i = 0; i < kLanes; ++i) to[i] = ((active >> i) & 1U) != 0 ? from[i] : to[i];
-}
-
 // E: the element in memory; R: the register's lane. E's signedness says how it is extended.
 template <typename E, typename R>
 void gather(const Place& place, const std::uint64_t* address, R* out) {
@@ -41,11 +38,15 @@ void gather(const Place& place, const std::uint64_t* address, R* out) {
       return;
     }
   }
-  std::uintptr_t host = place.host;
-  for (int i = 0; i < kLanes; ++i) {
-    out[i] = static_cast<R>(read<E>(pointer(host + address[i])));
-    host += place.lane_stride;
+  if (place.lane_stride == 0) {
+    const std::uintptr_t host = place.host;
+    R taken[kLanes];  // apart from the addresses, so that the compiler may read several at once
+#pragma GCC unroll 8
+    for (int i = 0; i < kLanes; ++i) taken[i] = static_cast<R>(read<E>(pointer(host + address[i])));
+    std::memcpy(out, taken, sizeof taken);
+    return;
   }
+  for (int i = 0; i < kLanes; ++i) out[i] = static_cast<R>(read<E>(at(place, address, i)));
 }
 
 template <typename E, typename R>
@@ -54,7 +55,7 @@ void load_as(const Place& place, const std::uint64_t* address, const Frame& fram
   if (frame.active == kAllLanes) return gather<E, R>(place, address, row);
   R result[kLanes];
   gather<E, R>(place, address, result);
-  blend_lanes(row, result, frame.active);
+  blend(row, result, frame.active);
 }
 
 template <typename E, typename R>
@@ -155,7 +156,9 @@ void load_broadcast(const Memory& memory, const std::byte* from, const Frame& fr
       std::fill(out, out + kLanes, value);
       return;
     }
-    for (int i = 0; i < kLanes; ++i) out[i] = ((frame.active >> i) & 1U) != 0 ? value : out[i];
+    R same[kLanes];
+    std::fill(same, same + kLanes, value);
+    blend(out, same, frame.active);
   });
 }
 
