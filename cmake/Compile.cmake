@@ -16,6 +16,9 @@ add_compile_options(-Wall -Wextra -Wpedantic -Werror -ffp-contract=off -fno-math
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   add_compile_options(-Wno-restrict)  # a false alarm of gcc 12 on "literal" + std::string (GCC bug 105651)
 endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  add_compile_options(-Wno-pass-failed)  # loops marked as safe to vectorise that a sanitizer, or -O0, leaves scalar
+endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
 
 if(WM_SANITIZE)
