@@ -1,6 +1,7 @@
 #include "sim/cycle/machine.h"
 
 #include <algorithm>
+#include <utility>
 #include <fmt/format.h>
 
 namespace wm::sim {
@@ -89,6 +90,7 @@ Result<void> CycleMachine::run(policy::Policy& policy, const RunLimits& limits) 
   while (true) {
     if (auto r = collect(policy); !r) return r;
     if (auto r = arrivals(policy); !r) return r;
+    if (std::exchange(regrouped_, false)) policy.on(policy::Regrouped{}, *this);
     timers(policy);
     place(policy);
     const bool over =

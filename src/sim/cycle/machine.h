@@ -166,6 +166,7 @@ class CycleMachine final : public policy::Machine {
   std::vector<std::uint64_t> gated_cycles_;
   std::vector<bool> was_busy_;  // by SM: had blocks when SmIdle was last considered
   std::uint32_t first_sm_ = 0;  // where placing begins, so that no SM is always first
+  bool regrouped_ = false;         // launches came or went since the policy was last told
   bool dirty_ = true;           // something changed that may let blocks start
 };
 

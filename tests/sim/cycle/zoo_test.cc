@@ -13,12 +13,12 @@ std::vector<std::string> names() {
   return all;
 }
 
-struct Run {
+struct Outcome {
   std::uint64_t cycles = 0;
   ClientTotals totals;
 };
 
-Run run(const zoo::Entry& entry, const zoo::Case& c, const std::string& gpu, const std::string& policy_text,
+Outcome run(const zoo::Entry& entry, const zoo::Case& c, const std::string& gpu, const std::string& policy_text,
         std::uint32_t threads) {
   auto machine = CycleMachine::make(test_gpu(gpu), threads, 1);
   ClientSpec spec;
@@ -39,8 +39,8 @@ Run run(const zoo::Entry& entry, const zoo::Case& c, const std::string& gpu, con
 TEST_P(Zoo, EndsWithTheRightOutputOnOneThreadAndOnTwo) {
   const zoo::Entry& entry = **zoo::find(GetParam());
   const zoo::Case c = entry.benchmark.make(zoo::Size::small);
-  const Run one = run(entry, c, "qos16", "left_over", 1);
-  const Run two = run(entry, c, "qos16", "left_over", 2);
+  const Outcome one = run(entry, c, "qos16", "left_over", 1);
+  const Outcome two = run(entry, c, "qos16", "left_over", 2);
   EXPECT_EQ(one.cycles, two.cycles);
   EXPECT_EQ(one.totals.sm.issued, two.totals.sm.issued);
   EXPECT_EQ(one.totals.sm.stalls, two.totals.sm.stalls);

@@ -51,12 +51,14 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
   k.waiting = k.blocks;
   kernels_.push_back(k);
   dirty_ = true;
+  regrouped_ = true;
   policy.on(policy::KernelArrived{{client}}, *this);
   return {};
 }
 
 Result<void> CycleMachine::launch_done(std::uint32_t client, policy::Policy& policy) {
   ++lanes_[client].launches;
+  regrouped_ = true;
   kernels_.erase(
       std::find_if(kernels_.begin(), kernels_.end(), [&](const policy::Kernel& k) { return k.id.index == client; }));
   policy.on(policy::KernelDone{{client}}, *this);
