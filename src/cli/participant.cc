@@ -91,7 +91,7 @@ Result<lab::Participant> parse_participant(const std::string& text, zoo::Size si
     if (!subject->kernel.empty() && k.name == subject->kernel) p.entry = k.entry;
   auto c = std::make_shared<zoo::Case>(subject->make(size));
   p.application = std::shared_ptr<const gpu::Application>(c, &c->application);
-  if (!c->expected.empty() || c->check)
+  if (!c->expected.empty() || c->check || c->reference)
     p.verify = [c](const std::vector<std::vector<std::byte>>& buffers) {
       return zoo::verify(*c, [&](gpu::BufferId id) -> const std::vector<std::byte>& { return buffers[id.index]; });
     };
