@@ -1,8 +1,8 @@
 #include "sim/cycle/machine.h"
 
 #include <algorithm>
-#include <utility>
 #include <fmt/format.h>
+#include <utility>
 
 namespace wm::sim {
 

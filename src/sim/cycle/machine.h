@@ -82,6 +82,7 @@ class CycleMachine final : public policy::Machine {
     std::uint64_t next_block = 0;                      // never started so far
     std::vector<std::unique_ptr<BlockRun>> set_aside;  // preempted, oldest first
     RunningKernel running;
+    bool flushing = false;     // all blocks ended, stores are on their way
     std::uint64_t ended = 0;   // cycle of its end
     std::uint64_t blocks = 0;  // done, over all launches
     std::uint64_t launches = 0;
@@ -120,7 +121,8 @@ class CycleMachine final : public policy::Machine {
 
   // dispatch/collect.cc: what happened in a quantum, told to the policy
   Result<void> collect(policy::Policy& policy);
-  Result<void> collect_blocks(std::uint32_t sm, policy::Policy& policy);
+  void collect_blocks(std::uint32_t sm, policy::Policy& policy);
+  Result<void> collect_launches(policy::Policy& policy);
   void collect_stopped(std::uint32_t sm);
   void collect_moved(std::uint32_t sm, policy::Policy& policy);
   void collect_faults(std::uint32_t sm);
@@ -166,7 +168,7 @@ class CycleMachine final : public policy::Machine {
   std::vector<std::uint64_t> gated_cycles_;
   std::vector<bool> was_busy_;  // by SM: had blocks when SmIdle was last considered
   std::uint32_t first_sm_ = 0;  // where placing begins, so that no SM is always first
-  bool regrouped_ = false;         // launches came or went since the policy was last told
+  bool regrouped_ = false;      // launches came or went since the policy was last told
   bool dirty_ = true;           // something changed that may let blocks start
 };
 

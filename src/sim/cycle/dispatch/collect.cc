@@ -15,12 +15,12 @@ Result<void> CycleMachine::collect(policy::Policy& policy) {
     collect_faults(s);
     collect_stopped(s);
     collect_moved(s, policy);
-    if (auto r = collect_blocks(s, policy); !r) return r;
+    collect_blocks(s, policy);
     settle(s, policy);
     for (std::uint32_t m = chip_.sm(s).take_spent(); m != 0; m &= m - 1)
       policy.on(policy::QuotaSpent{{s}, {static_cast<std::uint32_t>(std::countr_zero(m))}}, *this);
   }
-  return {};
+  return collect_launches(policy);
 }
 
 // A block of `client` is off the SM for good, or until it is resumed elsewhere.
@@ -34,7 +34,7 @@ void CycleMachine::left(std::uint32_t sm, std::uint32_t client) {
   dirty_ = true;
 }
 
-Result<void> CycleMachine::collect_blocks(std::uint32_t sm, policy::Policy& policy) {
+void CycleMachine::collect_blocks(std::uint32_t sm, policy::Policy& policy) {
   std::vector<Sm::Ended> ended = std::move(chip_.sm(sm).ended());
   chip_.sm(sm).ended().clear();
   for (Sm::Ended& e : ended) {
@@ -45,10 +45,20 @@ Result<void> CycleMachine::collect_blocks(std::uint32_t sm, policy::Policy& poli
     ++k.done;
     --k.resident;
     ++lanes_[client].blocks;
-    const bool last = k.done == k.blocks;
+    lanes_[client].flushing = k.done == k.blocks;
     policy.on(policy::BlockDone{{sm}, {client}}, *this);
-    if (last)
-      if (auto r = launch_done(client, policy); !r) return r;
+  }
+}
+
+// A launch is over when its last block has ended and all it stored has arrived.
+Result<void> CycleMachine::collect_launches(policy::Policy& policy) {
+  for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
+    if (!lanes_[i].flushing) continue;
+    bool quiet = true;
+    for (std::uint32_t s = 0; s < sms_.size() && quiet; ++s) quiet = chip_.sm(s).quiet(static_cast<std::uint8_t>(i));
+    if (!quiet) continue;
+    lanes_[i].flushing = false;
+    if (auto r = launch_done(i, policy); !r) return r;
   }
   return {};
 }

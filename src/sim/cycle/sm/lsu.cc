@@ -47,7 +47,7 @@ void Lsu::send(LineAddress line, Sectors sectors, MessageKind kind, std::uint32_
   const std::uint32_t flits = cycles(bytes, port_bytes_);
   const std::uint64_t leaves = std::max(at + timing_.miss, port_free_);
   port_free_ = leaves + flits;
-  ++in_flight_;
+  ++in_flight_[kernel];
   ++counters.requests;
   counters.noc_flits += flits;
   outbox_.push_back({.time = leaves + timing_.noc,
@@ -138,7 +138,7 @@ void Lsu::pump(std::uint64_t now, std::uint64_t budget, SmCounters* counters) {
 }
 
 std::uint64_t Lsu::replied(const Message& reply, std::vector<std::uint32_t>& done, SmCounters* counters) {
-  --in_flight_;
+  --in_flight_[reply.kernel];
   counters[reply.kernel].l2_misses += reply.missed;
   const std::uint32_t flits = cycles(data_bytes(reply.sectors) + kHeaderBytes, port_bytes_);
   const std::uint64_t at = std::max(reply.time, arrive_free_) + flits;

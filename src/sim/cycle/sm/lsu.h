@@ -6,12 +6,14 @@
 // is `blocked` until a reply makes room.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "gpu/gpu_config.h"
 #include "sim/cycle/memory/message.h"
 #include "sim/cycle/memory/mshrs.h"
+#include "sim/cycle/memory/partition.h"
 #include "sim/cycle/memory/timing.h"
 #include "sim/cycle/sm/coalesce.h"
 #include "sim/cycle/sm/counters.h"
@@ -50,7 +52,8 @@ class Lsu {
   [[nodiscard]] bool blocked() const { return !waiting_.empty(); }
   // Takes its next instruction then.
   [[nodiscard]] std::uint64_t free_at() const { return free_at_ > kBacklog ? free_at_ - kBacklog : 0; }
-  [[nodiscard]] bool quiet() const { return in_flight_ == 0 && waiting_.empty(); }
+  // Messages of the kernel on their way or waiting to be sent: 0 when all it stored is where others see it.
+  [[nodiscard]] bool quiet(std::uint8_t kernel) const { return in_flight_[kernel] == 0 && waiting_.empty(); }
 
   // Requests to memory, each with the time it arrives there; the caller takes and clears them.
   std::vector<Message>& outbox() { return outbox_; }
@@ -97,11 +100,11 @@ class Lsu {
   std::uint16_t sm_;
   Tags tags_;
   Mshrs mshrs_;
-  std::uint64_t free_at_ = 0;      // the lookup stage
-  std::uint64_t port_free_ = 0;    // towards memory
-  std::uint64_t arrive_free_ = 0;  // from memory
-  std::uint32_t stores_ = 0;       // in flight
-  std::uint32_t in_flight_ = 0;    // messages
+  std::uint64_t free_at_ = 0;                           // the lookup stage
+  std::uint64_t port_free_ = 0;                         // towards memory
+  std::uint64_t arrive_free_ = 0;                       // from memory
+  std::uint32_t stores_ = 0;                            // in flight
+  std::array<std::uint32_t, kMaxKernels> in_flight_{};  // messages, by kernel
   std::vector<Load> loads_;
   std::uint32_t free_load_ = kNoLoad;
   std::vector<Waiting> waiting_;  // first in, first out; short

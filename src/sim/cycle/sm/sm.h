@@ -52,6 +52,8 @@ class Sm {
   // their loads have come back. Returns how many.
   std::uint32_t stop(std::uint8_t slot, std::uint32_t count);
   [[nodiscard]] std::uint32_t resident(std::uint8_t slot) const { return resident_[slot]; }
+  // Nothing of the kernel slot is on its way to or from memory.
+  [[nodiscard]] bool quiet(std::uint8_t slot) const { return lsu_.quiet(slot); }
   [[nodiscard]] std::uint32_t free_warps() const { return free_warps_; }
 
   struct Ended {
