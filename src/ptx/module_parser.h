@@ -16,7 +16,7 @@ namespace wm::ptx {
 
 class ModuleParser {
  public:
-  ModuleParser(std::string_view text, std::string_view file) : tokens_(text, file) {}
+  ModuleParser(std::string_view text, std::string file) : file_(std::move(file)), tokens_(text, file_) {}
 
   // Throws ParseFailure.
   Module parse();
@@ -37,6 +37,7 @@ class ModuleParser {
   // Device functions before kernels, so that a printed module declares what it calls before it calls it.
   void order_functions();
 
+  std::string file_;
   TokenStream tokens_;
   Module module_;
   ModuleNames names_;

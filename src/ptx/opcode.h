@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -13,11 +14,13 @@ enum class Opcode : std::uint8_t {
 #undef WM_OPCODE
 };
 
-inline constexpr int kOpcodeCount = 0
-#define WM_OPCODE(...) +1
+inline constexpr int kOpcodeCount =
+    std::initializer_list<int>{
+#define WM_OPCODE(...) 0,
 #include "ptx/opcode.def"
 #undef WM_OPCODE
-    ;
+    }
+        .size();
 
 // As written in PTX: "add", "cp.async.wait_group".
 [[nodiscard]] std::string_view name(Opcode opcode);

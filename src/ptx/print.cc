@@ -159,10 +159,17 @@ std::string tables(const Names& names) {
   return text;
 }
 
-// Labels in the order they stand in the body.
+// Labels something names, in the order they stand in the body.
 std::vector<const Label*> labels_in_order(const Function& function) {
+  std::vector<bool> used(function.labels.size());
+  for (const Instruction& instruction : function.body)
+    for (const Operand& operand : instruction.operands)
+      if (operand.kind == Operand::Kind::label) used[operand.index] = true;
+  for (const BranchTable& table : function.branch_tables)
+    for (const std::uint32_t label : table.labels) used[label] = true;
   std::vector<const Label*> order;
-  for (const Label& label : function.labels) order.push_back(&label);
+  for (std::size_t i = 0; i < used.size(); ++i)
+    if (used[i]) order.push_back(&function.labels[i]);
   std::stable_sort(order.begin(), order.end(), [](const Label* a, const Label* b) { return a->at < b->at; });
   return order;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -15,11 +16,13 @@ enum class Special : std::uint8_t {
 #undef WM_SPECIAL
 };
 
-inline constexpr int kSpecialCount = 0
-#define WM_SPECIAL(...) +1
+inline constexpr int kSpecialCount =
+    std::initializer_list<int>{
+#define WM_SPECIAL(...) 0,
 #include "ptx/special.def"
 #undef WM_SPECIAL
-    ;
+    }
+        .size();
 
 // With the percent sign: "%tid.x".
 [[nodiscard]] std::string_view name(Special special);

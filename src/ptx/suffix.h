@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -13,11 +14,13 @@ enum class Suffix : std::uint8_t {
 #undef WM_SUFFIX
 };
 
-inline constexpr int kSuffixCount = 0
-#define WM_SUFFIX(...) +1
+inline constexpr int kSuffixCount =
+    std::initializer_list<int>{
+#define WM_SUFFIX(...) 0,
 #include "ptx/suffix.def"
 #undef WM_SUFFIX
-    ;
+    }
+        .size();
 
 // Without the leading dot: "rn", "L1::no_allocate".
 [[nodiscard]] std::string_view name(Suffix suffix);

@@ -149,6 +149,19 @@ TEST(Parse, DeviceFunctionsComeBeforeKernels) {
   EXPECT_EQ(m.entry("f"), nullptr);
 }
 
+TEST(Print, LeavesOutWhatAChangedFunctionNoLongerUses) {
+  Module m = module_of(".entry k() { .reg .b32 %r<3>; bra L; L: mov.u32 %r1, 1; mov.u32 %r2, 2; }");
+  m.functions[0].body.erase(m.functions[0].body.begin());
+  m.functions[0].labels[0].at = 0;
+  m.functions[0].body.pop_back();
+  const std::string text = print(m);
+  EXPECT_EQ(text.find("L:"), std::string::npos) << text;
+  EXPECT_NE(text.find("%r<2>"), std::string::npos) << text;
+  const auto again = parse(text);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(print(*again), text);
+}
+
 TEST(Print, NamesRangesOnlyWhereTheyCaptureNothing) {
   const Module m = module_of(
       ".global .b32 x1; .entry k() { .reg .b32 x<3>, y<3>; .reg .f32 z1; mov.b32 x2, y2; mov.f32 z1, 0f00000000;"

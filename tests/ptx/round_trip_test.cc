@@ -47,6 +47,26 @@ INSTANTIATE_TEST_SUITE_P(Files, Corpus, testing::ValuesIn(corpus()), [](const au
   return name;
 });
 
+// What the fuzzer found worth keeping: accepted texts round-trip, refused ones say where.
+TEST(FuzzCorpus, RoundTripsOrIsRefusedWithItsPlace) {
+  int accepted = 0;
+  int refused = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(WM_SOURCE_DIR "/fuzz/corpus/ptx")) {
+    std::ifstream file(entry.path());
+    std::stringstream text;
+    text << file.rdbuf();
+    const auto module = parse(text.str(), entry.path().filename().string());
+    ++(module.ok() ? accepted : refused);
+    if (module.ok()) {
+      expect_round_trip(text.str(), entry.path().filename().string());
+    } else {
+      EXPECT_NE(module.error().where.line, 0U) << module.error().to_string();
+    }
+  }
+  EXPECT_GT(accepted, 10);
+  EXPECT_GT(refused, 10);
+}
+
 class EveryForm : public testing::TestWithParam<int> {};
 
 TEST_P(EveryForm, RoundTrips) {
