@@ -6,8 +6,8 @@
 //  the sum with what every thread has: a stack pointer, pairs that must be aligned, a temporary.
 //
 // ptxas takes the fast order while the SM can still hold all its threads, and beyond that comes down towards `least`.
-// The constants below were set on the zoo and checked on kernels of sorting and random-number libraries that were not
-// looked at while setting them (docs/ptx.md has the figures).
+// The constants below were chosen by how well the zoo, and kernels of sorting and random-number libraries, come out
+// (docs/ptx.md has the figures).
 #include <algorithm>
 #include <map>
 
