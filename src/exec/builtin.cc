@@ -1,4 +1,5 @@
 // Functions that the machine provides to kernels: vprintf and __assertfail.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <fmt/format.h>
@@ -11,7 +12,7 @@ namespace wm::exec {
 
 namespace {
 
-constexpr std::size_t kLongestString = 64U << 10;
+constexpr std::uint64_t kLongestString = 4096;
 
 }  // namespace
 
@@ -28,14 +29,17 @@ std::uint64_t Warp::argument(const CallSite& site, std::size_t index, int lane) 
 }
 
 std::optional<std::string> Warp::string_at(const Op& op, int lane, std::uint64_t address) {
-  std::string text;
-  while (text.size() < kLongestString) {
-    const std::byte* c = host_of(op, ptx::Space::generic, lane, address + text.size(), 1, false);
-    if (c == nullptr) return std::nullopt;
-    if (*c == std::byte{0}) return text;
-    text += static_cast<char>(*c);
-  }
-  return text;
+  const std::byte* first = host_of(op, ptx::Space::generic, lane, address, 1, false);
+  Window window;
+  if (first == nullptr || !find_window(ptx::Space::generic, address, window)) return std::nullopt;
+  const std::uint64_t there = std::min(window.bytes - (address - window.base), kLongestString);
+  const auto* text = reinterpret_cast<const char*>(first);
+  const void* end = std::memchr(text, 0, there);
+  if (end != nullptr) return std::string(text, static_cast<const char*>(end));
+  if (there == kLongestString) return std::string(text, there);
+  // It runs past the end of what is allocated: a fault where it does.
+  host_of(op, ptx::Space::generic, lane, address + there, 1, false);
+  return std::nullopt;
 }
 
 void Warp::builtin(ProgramFunction::Builtin which, const Op& op, Mask active) {

@@ -11,7 +11,8 @@ namespace wm::exec {
 
 namespace {
 
-constexpr std::uint32_t kMaxDepth = 512;  // of calls
+constexpr std::uint32_t kMaxDepth = 512;              // of calls
+constexpr std::uint64_t kMostFrameBytes = 16U << 20;  // of a warp's calls
 
 // The lanes of `active` whose value in `row` equals that of the first of them.
 template <typename T>
@@ -84,7 +85,8 @@ void Warp::enter(std::uint32_t function, const Op& op, Mask active) {
 
   const CallFrame& caller = frames_[paths_.now().frame];
   const std::uint32_t local_base = caller.local_base + program_->functions[caller.function].local_bytes;
-  if (caller.depth >= kMaxDepth || local_base + callee.local_bytes > program_->local_bytes) {
+  if (caller.depth >= kMaxDepth || local_base + callee.local_bytes > program_->local_bytes ||
+      frame_bytes_ + callee.frame_bytes() > kMostFrameBytes) {
     return raise(fault_at(Fault::Kind::stack_overflow, std::countr_zero(active),
                           fmt::format("stack overflow in the call of '{}', {} calls deep", callee.name, caller.depth)));
   }
@@ -111,6 +113,7 @@ std::uint32_t Warp::open_frame(const ProgramFunction& function) {
     made.capacity = std::max(bytes, 4096U);
     made.storage = std::make_unique<std::byte[]>(made.capacity);
     made.registers = made.storage.get();
+    frame_bytes_ += made.capacity;
   }
   frames_[index].used = true;
   return index;
@@ -169,7 +172,7 @@ void Warp::pass(const std::vector<Passed>& from, const CallFrame& source, const 
     const Passed& a = from[i];
     const Passed& b = to[i];
     if (a.bytes == 0 && a.in_register) {  // a predicate
-      const auto value = *reinterpret_cast<const Mask*>(source.registers + a.row.offset());
+      const Mask value = Frame{source.registers, grid_->constants->data(), lanes}.predicate(a.row);
       auto* out = reinterpret_cast<Mask*>(target.registers + b.row.offset());
       *out = (*out & ~lanes) | (value & lanes);
       continue;

@@ -54,6 +54,9 @@ const char* doing_name(const Op& op) {
       return "store";
     case Kind::async_copy:
       return "copy";
+    case Kind::call:  // of vprintf and its like
+    case Kind::indirect_call:
+      return "read";
     default:
       return "atomic";
   }

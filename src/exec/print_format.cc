@@ -8,7 +8,9 @@ namespace wm::exec {
 
 namespace {
 
-constexpr int kMostWidth = 4096;  // wider fields than anyone prints would only cost memory
+// Wider fields and longer texts than anyone prints would only cost memory.
+constexpr int kMostWidth = 1024;
+constexpr std::size_t kLongest = 64U << 10;
 
 struct Conversion {
   std::string flags;
@@ -25,7 +27,7 @@ class Printer {
       : format_(format), argument_(argument), string_(string) {}
 
   Printed run() {
-    while (at_ < format_.size() && out_.ok) {
+    while (at_ < format_.size() && out_.ok && out_.text.size() < kLongest) {
       if (format_[at_] != '%') {
         out_.text += format_[at_++];
         continue;

@@ -205,6 +205,7 @@ class Warp {
   Event event_;
   Paths paths_;
   std::vector<CallFrame> frames_;  // [0] is the kernel's
+  std::uint64_t frame_bytes_ = 0;  // of the others
   std::vector<std::byte> local_;   // of each lane, one after the other; made when first used
 };
 

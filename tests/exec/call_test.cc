@@ -184,6 +184,36 @@ TEST(Call, AnExitInAFunctionEndsTheThread) {
   EXPECT_EQ(run(s).out, table(32, [](auto i) { return i < 5 ? 0 : 1; }));
 }
 
+TEST(Call, AFunctionMayBeDeclaredBeforeItsBody) {
+  Snippet s;
+  s.text = kernel(call("square", "%lane", "%r0") + "st.global.u32 [%at], %r0;\nret;",
+                  ".func (.param .b32 r) square(.param .b32 x);\n" + std::string(kSquare));
+  EXPECT_EQ(run(s).error, "");
+  EXPECT_EQ(run(s).out, table(32, [](auto i) { return i * i; }));
+}
+
+TEST(Call, FramesTooLargeAreAStackOverflow) {
+  Snippet s;
+  s.text = kernel("call deep;\nret;", ".func deep()\n{\n.param .b8 large[60000];\ncall deep;\nret;\n}\n");
+  EXPECT_NE(run(s).error.find("stack overflow in the call of 'deep'"), std::string::npos) << run(s).error;
+}
+
+TEST(Call, AResultNeedsAPlace) {
+  Snippet s;
+  s.text = kernel("call (5), give;\nret;", ".func (.reg .b32 %x) give()\n{\nmov.u32 %x, 1;\nret;\n}\n");
+  EXPECT_EQ(run(s).error, "k.ptx:26:1: 'call' has a result that nothing can take");
+}
+
+TEST(Call, PredicatesArePassedToo) {
+  Snippet s;
+  s.text = kernel(
+      "setp.lt.u32 %p0, %lane, 9;\ncall (%p1), turn, (%p0);\nselp.u32 %r0, 1, 2, %p1;\n"
+      "st.global.u32 [%at], %r0;\nret;",
+      ".func (.reg .pred %y) turn(.reg .pred %x)\n{\nnot.pred %y, %x;\nret;\n}\n");
+  EXPECT_EQ(run(s).error, "");
+  EXPECT_EQ(run(s).out, table(32, [](auto i) { return i < 9 ? 2 : 1; }));
+}
+
 TEST(Call, AFunctionWithoutABodyIsRefused) {
   Snippet s;
   s.text = kernel("call nowhere;\nret;", ".extern .func nowhere();\n");

@@ -84,6 +84,21 @@ TEST(Print, WhatIsNoConversionIsPrintedAsItStands) {
   EXPECT_FALSE(format("%s", {0}).ok);
 }
 
+TEST(Print, AStringThatDoesNotEndIsAFault) {
+  Snippet s;
+  s.block = {1, 1, 1};
+  s.text = kernel(R"(
+    .param .b64 f; .param .b64 a; .param .b32 r;
+    mov.u64 %d1, format;
+    st.param.b64 [f], %d1;
+    st.param.b64 [a], 0;
+    call.uni (r), vprintf, (f, a);
+    ret;)",
+                  ".global .align 1 .b8 format[3] = {97, 98, 99};\n"
+                  ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n");
+  EXPECT_NE(run(s).error.find("global read of 1 byte at 0x700000034a03 is out of bounds"), std::string::npos) << run(s).error;
+}
+
 TEST(Print, AFailedAssertionIsAFaultWithItsText) {
   Snippet s;
   s.text = kernel(

@@ -123,6 +123,9 @@ void FunctionDecoder::call(const Instruction& instruction, Op& op) {
       if (element.kind == Operand::Kind::variable &&
           (variable(element).space != ptx::Space::param || parameter_address(element) < kFrameParameters))
         refuse(instruction, fmt::format("hands over '{}', which is no .param of the caller", variable(element).name));
+  for (const Operand& element : instruction.operands[0].elements)
+    if (element.kind != Operand::Kind::variable && element.kind != Operand::Kind::reg)
+      refuse(instruction, "has a result that nothing can take");
   CallSite site;
   site.results = handed_over(instruction.operands[0], *results);
   site.arguments = handed_over(instruction.operands[2], *parameters);
