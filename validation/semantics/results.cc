@@ -16,6 +16,8 @@ std::string key_of(const Form& form) {
   std::string key = form.name + " ";
   for (const char c : form.operands)
     if (c != ' ') key += c;
+  for (const Place& place : form.destinations) key += ":" + place.type;
+  for (const Place& place : form.sources) key += "<" + place.type;
   return key;
 }
 

@@ -1,7 +1,7 @@
 // What a GPU gave for every form, as text small enough to keep beside the code.
 //
-// One line a form: its name, its operands, and for each warp of 32 elements a fingerprint of all their outputs; for an
-// approximate form the outputs themselves, since only their distance can be judged.
+// One line a form: its name, its operands and their registers, and for each warp of 32 elements a fingerprint of all
+// their outputs; for an approximate form the outputs themselves, since only their distance can be judged.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ std::string line_of(const Form& form, std::span<const std::uint64_t> outputs);
 
 // A line taken apart: fingerprints, or outputs, in hexadecimal order as written.
 struct Line {
-  std::string key;  // name and operands
+  std::string key;  // name, operands and registers: "cvt.s8.s32 d0,s0:b32<b32"
   std::vector<std::uint64_t> values;
 };
 std::string key_of(const Form& form);

@@ -26,7 +26,7 @@ WM_LANE double evaluate(double x) {
     case Opcode::sqrt:
       return std::sqrt(x);
     case Opcode::rsqrt:
-      return x == 0 ? 1.0 / x : 1.0 / std::sqrt(x);
+      return 1.0 / std::sqrt(x);
     case Opcode::sin:
       return not_finite_to_nan(x, x == 0 ? x : sine_of<0>(x));
     case Opcode::cos:

@@ -57,60 +57,58 @@ void gather(std::span<const Slot> slots, const Frame& frame, Layout32 layout, in
       at(matrix, layout(lane, i), columns, rows) = number(value_of<V, Per>(slots, frame, lane, i));
 }
 
-// One product more a term: x * y, or the number that was there before.
-struct Term {
-  double value = 0;
-  int exponent = 0;
-};
-
-// The exponent a value is stored with; subnormals have the smallest normal's.
+// The exponent a value is stored with; subnormals have the smallest normal's. That of zero is below all others.
 template <typename V>
 int exponent_of(double x) {
+  constexpr int smallest = 1 - kBias<V>, none = -400;
   const int exponent = static_cast<int>(magnitude(x) >> 52) - kBias<double>;
-  return exponent < 1 - kBias<V> ? 1 - kBias<V> : exponent;
+  return x == 0 ? none : exponent < smallest ? smallest : exponent;
 }
 
 // How the tensor cores add: every term is cut two bits below the last place of an f32 as large as the largest, and what
 // is left is added exactly.
-double aligned_sum(std::span<const Term> terms) {
+double aligned_sum(const double* terms, const int* exponents, int count) {
   int largest = std::numeric_limits<int>::min();
   double plain = 0;
-  for (const Term& term : terms) {
-    plain += term.value;
-    if (term.value != 0 && term.exponent > largest) largest = term.exponent;
+  for (int i = 0; i < count; ++i) {
+    plain += terms[i];
+    largest = exponents[i] > largest ? exponents[i] : largest;
   }
-  if (!(plain - plain == 0) || largest == std::numeric_limits<int>::min()) return plain;
-  const double unit = std::ldexp(1.0, largest - 25);
+  if (!(plain - plain == 0) || largest < -399) return plain;
+  // The last bit that counts, 2^(largest - 25), and its inverse: exact for every format that comes here.
+  const double unit = from_bits<double>(static_cast<std::uint64_t>(kBias<double> + largest - 25) << 52);
+  const double units = from_bits<double>(static_cast<std::uint64_t>(kBias<double> - largest + 25) << 52);
   std::int64_t sum = 0;
-  for (const Term& term : terms) sum += static_cast<std::int64_t>(term.value / unit);
+  for (int i = 0; i < count; ++i) sum += static_cast<std::int64_t>(terms[i] * units);
   return static_cast<double>(sum) * unit;
 }
 
-// One element of the result: the sum of row and column, and what was there before.
+// One element of the result: row x of A and column y of B, both of k neighbours, and what was there before.
 template <typename V, typename D, bool Quad, typename T>
-D sum_of(Matrix<T>& a, Matrix<T>& b, const Shape& shape, Element e, T before, bool finite) {
-  const auto left = [&](int k) { return at(a, {e.row, k, e.product}, shape.k, shape.m); };
-  const auto right = [&](int k) { return at(b, {k, e.column, e.product}, shape.n, shape.k); };
+D sum_of(const T* x, const T* y, int k, T before, bool finite) {
   if constexpr (std::is_integral_v<V>) {
     std::int64_t sum = before;
-    for (int k = 0; k < shape.k; ++k) sum += left(k) * right(k);
+    for (int i = 0; i < k; ++i) sum += x[i] * y[i];
     constexpr std::int64_t low = std::numeric_limits<D>::min(), high = std::numeric_limits<D>::max();
     return static_cast<D>(!finite ? sum : sum < low ? low : sum > high ? high : sum);
   } else if constexpr (std::is_same_v<V, double>) {
     double sum = before;
-    for (int k = 0; k < shape.k; ++k) sum = settled(std::fma(left(k), right(k), sum), left(k), sum, right(k));
+    for (int i = 0; i < k; ++i) sum = settled(std::fma(x[i], y[i], sum), x[i], sum, y[i]);
     return sum;
   } else if constexpr (Quad && std::is_same_v<D, float>) {
     // No matrix unit has this shape any more: fused products in f32, and the number before at the end.
-    float sum = static_cast<float>(left(0)) * static_cast<float>(right(0));
-    for (int k = 1; k < shape.k; ++k) sum = std::fma(static_cast<float>(left(k)), static_cast<float>(right(k)), sum);
+    float sum = static_cast<float>(x[0]) * static_cast<float>(y[0]);
+    for (int i = 1; i < k; ++i) sum = std::fma(static_cast<float>(x[i]), static_cast<float>(y[i]), sum);
     return canonical(sum + static_cast<float>(before));
   } else {
-    Term terms[17] = {{before, exponent_of<D>(before)}};
-    for (int k = 0; k < shape.k; ++k)
-      terms[k + 1] = {left(k) * right(k), exponent_of<V>(left(k)) + exponent_of<V>(right(k))};
+    double terms[17] = {before};
+    int exponents[17] = {exponent_of<D>(before)};
+    for (int i = 0; i < k; ++i) {
+      terms[i + 1] = x[i] * y[i];
+      exponents[i + 1] = exponent_of<V>(x[i]) + exponent_of<V>(y[i]);
+    }
     constexpr Rounding rounding = std::is_same_v<D, float> ? Rounding::rz : Rounding::rn;
-    return narrow<D, rounding>(aligned_sum(std::span(terms).first(static_cast<std::size_t>(shape.k) + 1)));
+    return narrow<D, rounding>(aligned_sum(terms, exponents, k + 1));
   }
 }
 
@@ -130,7 +128,7 @@ struct Fragments {
     const auto slots = operands.more;
     Matrix<T> left, right, total;
     gather<V, PerV>(slots.subspan(sums, as), frame, a, shape.k, shape.m, left);
-    gather<W, PerV>(slots.subspan(sums + as, bs), frame, b, shape.n, shape.k, right);
+    gather<W, PerV>(slots.subspan(sums + as, bs), frame, b, shape.k, shape.n, right);
     gather<D, PerD>(slots.subspan(sums + as + bs, sums), frame, c, shape.n, shape.m, total);
     scatter(slots.first(sums), frame, operands.immediate != 0, left, right, total);
   }
@@ -147,7 +145,9 @@ struct Fragments {
         for (int part = 0; part < PerD; ++part) {
           const Element e = c(lane, static_cast<int>(r) * PerD + part);
           const T before = at(total, e, shape.n, shape.m);
-          const D sum = sum_of<V, D, Quad>(left, right, shape, e, before, finite);
+          const T* x = &at(left, {e.row, 0, e.product}, shape.k, shape.m);
+          const T* y = &at(right, {e.column, 0, e.product}, shape.k, shape.n);
+          const D sum = sum_of<V, D, Quad>(x, y, shape.k, before, finite);
           row[lane] |= static_cast<Register>(bits_of(sum)) << (part * static_cast<int>(sizeof(D)) * 8);
         }
       }
@@ -161,22 +161,22 @@ constexpr Layout32 kSums = rows_over_lanes<2, 2>, kSums8 = rows_over_lanes<2, 1>
 // Halves: two neighbours a register, so runs of two.
 template <typename V, typename D, int PerD, int K>
 void halves(const Operands& operands, const Frame& frame) {
-  Fragments<V, V, D, 2, PerD>{rows_over_lanes<2, 2>, columns_over_lanes<2>, kSums, {16, 8, K, 1}}.multiply(operands,
+  Fragments<V, V, D, 2, PerD>{rows_over_lanes<2, 2>, rows_over_lanes<2, 1>, kSums, {16, 8, K, 1}}.multiply(operands,
                                                                                                            frame);
 }
 template <int K>
 void tf32(const Operands& operands, const Frame& frame) {
-  Fragments<Tf32, Tf32, float, 1, 1>{rows_over_lanes<1, 2>, columns_over_lanes<1>, kSums, {16, 8, K, 1}}.multiply(
+  Fragments<Tf32, Tf32, float, 1, 1>{rows_over_lanes<1, 2>, rows_over_lanes<1, 1>, kSums, {16, 8, K, 1}}.multiply(
       operands, frame);
 }
 void doubles(const Operands& operands, const Frame& frame) {
-  Fragments<double, double, double, 1, 1>{rows_over_lanes<1, 1>, columns_over_lanes<1>, kSums8, {8, 8, 4, 1}}.multiply(
+  Fragments<double, double, double, 1, 1>{rows_over_lanes<1, 1>, rows_over_lanes<1, 1>, kSums8, {8, 8, 4, 1}}.multiply(
       operands, frame);
 }
 template <typename D, int PerD, bool RowA, bool RowB>
 void quads(const Operands& operands, const Frame& frame) {
   Fragments<Half, Half, D, 2, PerD, true>{RowA ? quad_lane_row : quad_lane_column,
-                                          RowB ? quad_b_row : quad_b_column,
+                                          RowB ? quad_lane_column : quad_lane_row,
                                           PerD == 1 ? quad_sums32 : quad_lane_row,
                                           {8, 8, 4, 4}}
       .multiply(operands, frame);
@@ -184,7 +184,7 @@ void quads(const Operands& operands, const Frame& frame) {
 template <typename V, typename W, int M, int K>
 void bytes(const Operands& operands, const Frame& frame) {
   Fragments<V, W, std::int32_t, 4, 1>{
-      rows_over_lanes<4, M / 8>, columns_over_lanes<4>, M == 8 ? kSums8 : kSums, {M, 8, K, 1}}
+      rows_over_lanes<4, M / 8>, rows_over_lanes<4, 1>, M == 8 ? kSums8 : kSums, {M, 8, K, 1}}
       .multiply(operands, frame);
 }
 

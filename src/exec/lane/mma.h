@@ -1,8 +1,8 @@
 // Where the elements of a matrix lie in the registers of a warp, for each shape of mma.
 //
 // A layout tells, for lane and element (the i-th value the lane holds, counted through its registers from the low bits
-// up), the row and the column in A (m x k), B (k x n) or C and D (m x n). `quad`, m8n8k4 of f16, is four products at
-// once, each by eight lanes: `product` says which.
+// up), the row and the column in A (m x k), B transposed (n x k) or C and D (m x n). `quad`, m8n8k4 of f16, is four
+// products at once, each by eight lanes: `product` says which.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +28,6 @@ constexpr Element rows_over_lanes(int lane, int i) {
   const int run = i % Run, block = i / Run;
   return {quarter(lane) + 8 * (block % RowBlocks), within(lane) * Run + run + 4 * Run * (block / RowBlocks), 0};
 }
-// The same of the transposed matrix: B, whose columns lie over the lanes.
-template <int Run>
-constexpr Element columns_over_lanes(int lane, int i) {
-  const Element turned = rows_over_lanes<Run, 1>(lane, i);
-  return {turned.column, turned.row, 0};
-}
-
 // m8n8k4 of f16: lanes l and l + 16 of the same four work together, the second on the upper half.
 constexpr int quad_product(int lane) { return quarter(lane) % 4; }
 constexpr int quad_row(int lane) { return within(lane) + (lane < 16 ? 0 : 4); }
@@ -43,9 +36,6 @@ constexpr Element quad_lane_row(int lane, int i) { return {quad_row(lane), i, qu
 constexpr Element quad_lane_column(int lane, int i) {
   return {i + (lane < 16 ? 0 : 4), within(lane), quad_product(lane)};
 }
-constexpr Element quad_turned(Element e) { return {e.column, e.row, e.product}; }
-constexpr Element quad_b_column(int lane, int i) { return quad_turned(quad_lane_row(lane, i)); }
-constexpr Element quad_b_row(int lane, int i) { return quad_turned(quad_lane_column(lane, i)); }
 constexpr Element quad_sums32(int lane, int i) {
   return {(lane & 1) + (i & 2) + (lane < 16 ? 0 : 4), (i & 4) + (lane & 2) + (i & 1), quad_product(lane)};
 }

@@ -85,14 +85,14 @@ struct Source {
   const Bits<T>* row;
   Source(const Operands& operands, const Frame& frame, std::size_t index)
       : row(frame.source<Bits<T>>(operands.source[index])) {}
-  [[nodiscard]] T at(int lane) const { return std::bit_cast<T>(row[lane]); }
+  [[nodiscard, gnu::always_inline]] T at(int lane) const { return std::bit_cast<T>(row[lane]); }
 };
 template <>
 struct Source<Flag> {
   Mask mask;
   Source(const Operands& operands, const Frame& frame, std::size_t index)
       : mask(frame.predicate(operands.source[index]) ^ (operands.negated[index] ? kAllLanes : 0U)) {}
-  [[nodiscard]] Flag at(int lane) const { return {((mask >> lane) & 1U) != 0}; }
+  [[nodiscard, gnu::always_inline]] Flag at(int lane) const { return {((mask >> lane) & 1U) != 0}; }
 };
 
 namespace detail {
