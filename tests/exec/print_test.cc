@@ -96,7 +96,8 @@ TEST(Print, AStringThatDoesNotEndIsAFault) {
     ret;)",
                   ".global .align 1 .b8 format[3] = {97, 98, 99};\n"
                   ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n");
-  EXPECT_NE(run(s).error.find("global read of 1 byte at 0x700000034a03 is out of bounds"), std::string::npos) << run(s).error;
+  EXPECT_NE(run(s).error.find("global read of 1 byte at 0x700000034a03 is out of bounds"), std::string::npos)
+      << run(s).error;
 }
 
 TEST(Print, AFailedAssertionIsAFaultWithItsText) {

@@ -114,8 +114,7 @@ TEST(Conservation, EveryBlockEndsAndEveryRequestIsAnswered) {
   const Measured m = measure(c, stream_text(), 512, 256, std::vector<std::uint64_t>(4 * 8388608 / 8));
   EXPECT_EQ(m.totals.blocks, 512U);
   EXPECT_EQ(m.totals.sm.blocks_done, 512U);
-  EXPECT_EQ(m.totals.sm.l1_misses, m.totals.memory.l2_sectors - 512U * 8 * 16)
-      << "stores are the other L2 sectors";
+  EXPECT_EQ(m.totals.sm.l1_misses, m.totals.memory.l2_sectors - 512U * 8 * 16) << "stores are the other L2 sectors";
 }
 
 TEST(Threads, AnyNumberOfHostThreadsGivesTheSameRun) {

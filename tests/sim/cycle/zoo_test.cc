@@ -19,7 +19,7 @@ struct Outcome {
 };
 
 Outcome run(const zoo::Entry& entry, const zoo::Case& c, const std::string& gpu, const std::string& policy_text,
-        std::uint32_t threads) {
+            std::uint32_t threads) {
   auto machine = CycleMachine::make(test_gpu(gpu), threads, 1);
   ClientSpec spec;
   spec.name = entry.benchmark.name;
