@@ -8,11 +8,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "gpu/gpu_config.h"
 #include "sim/cycle/crew.h"
 #include "sim/cycle/memory/partition.h"
+#include "sim/cycle/noc/mesh.h"
 #include "sim/cycle/sm/sm.h"
 
 namespace wm::sim {
@@ -38,6 +40,7 @@ class Chip {
 
  private:
   void exchange();
+  void cross_mesh();
 
   const gpu::GpuConfig& config_;
   AddressMap map_;
@@ -45,6 +48,8 @@ class Chip {
   std::vector<std::unique_ptr<Sm>> sms_;
   std::vector<std::unique_ptr<Partition>> partitions_;
   std::vector<std::vector<Message>> replies_;  // by partition
+  std::optional<Mesh> requests_mesh_;          // where the topology is one; a crossbar has only its ports
+  std::optional<Mesh> replies_mesh_;
   std::uint64_t now_ = 0;
   std::uint64_t quantum_;
 };
