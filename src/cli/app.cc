@@ -47,14 +47,15 @@ int run(int argc, const char* const* argv) {
   app.get_formatter()->column_width(34);
 
   Action action;
-  add_demo(app, action);
-  add_test(app, action);
-  add_kernels(app, action);
-  add_gpus(app, action);
-  add_policies(app, action);
-  add_sim(app, action);
-  add_ptx(app, action);
-  add_bench(app, action);
+  const Command wm(app, action);
+  add_demo(wm);
+  add_test(wm);
+  add_kernels(wm);
+  add_gpus(wm);
+  add_policies(wm);
+  add_sim(wm);
+  add_ptx(wm);
+  add_bench(wm);
 
   if (argc <= 1) {
     std::fputs(app.help().c_str(), stdout);

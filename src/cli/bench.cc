@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
@@ -83,20 +82,17 @@ Result<int> bench_exec(const Options& options) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, Action& chosen) {
-  CLI::App* bench = app.add_subcommand("bench", "The figures of docs/benchmarks.md, measured now");
-  bench->require_subcommand(1);
-  bench->footer("Example:\n  wm bench exec");
+void add_bench(const Command& wm) {
+  const Command bench = wm.add("bench", "The figures of docs/benchmarks.md, measured now", "wm bench exec");
+  bench.needs_command();
   auto options = std::make_shared<Options>();
-  CLI::App* exec = bench->add_subcommand("exec", "Speed of functional execution, one core");
-  exec->add_option("names", options->names, "Benchmarks")->capture_default_str();
-  exec->add_option("--size", options->size, "small, medium or large")->capture_default_str();
-  exec->add_option("--seconds", options->seconds, "Time to spend on each")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 3600.0));
-  exec->add_option("--json", options->json, "Write the results as JSON to FILE (-: stdout)")->type_name("FILE");
-  exec->footer("Example:\n  wm bench exec fma --seconds 5 --json -");
-  exec->callback([options, &chosen] { chosen = [options] { return bench_exec(*options); }; });
+  const Command exec =
+      bench.add("exec", "Speed of functional execution, one core", "wm bench exec fma --seconds 5 --json -");
+  exec.option("names", options->names, "Benchmarks", {.show_default = true});
+  exec.option("--size", options->size, "small, medium or large", {.show_default = true});
+  exec.option("--seconds", options->seconds, "Time to spend on each", {.show_default = true, .high = 3600});
+  exec.json(options->json);
+  exec.run([options] { return bench_exec(*options); });
 }
 
 }  // namespace wm::cli

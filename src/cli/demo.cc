@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/check.h"
@@ -47,12 +46,11 @@ Result<int> run_demo(const std::string& json) {
 
 }  // namespace
 
-void add_demo(CLI::App& app, Action& chosen) {
+void add_demo(const Command& wm) {
   auto json = std::make_shared<std::string>();
-  CLI::App* demo = app.add_subcommand("demo", "A short tour with real kernels");
-  demo->add_option("--json", *json, "Write the results as JSON to FILE (-: stdout)")->type_name("FILE");
-  demo->footer("Example:\n  wm demo");
-  demo->callback([json, &chosen] { chosen = [json] { return run_demo(*json); }; });
+  const Command demo = wm.add("demo", "A short tour with real kernels", "wm demo");
+  demo.json(*json);
+  demo.run([json] { return run_demo(*json); });
 }
 
 }  // namespace wm::cli

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -65,14 +64,13 @@ Result<int> show(const std::string& name, const std::string& json) {
 
 }  // namespace
 
-void add_gpus(CLI::App& app, Action& chosen) {
+void add_gpus(const Command& wm) {
   auto name = std::make_shared<std::string>();
   auto json = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("gpus", "the GPUs that can be simulated");
-  command->add_option("NAME", *name, "one GPU: its whole configuration");
-  command->add_option("--json", *json, "also write JSON there ('-': stdout)");
-  command->footer("Examples:\n  wm gpus\n  wm gpus qos16 > mine.yaml");
-  command->callback([=, &chosen] { chosen = [=] { return name->empty() ? list(*json) : show(*name, *json); }; });
+  const Command gpus = wm.add("gpus", "The GPUs that can be simulated", "wm gpus\nwm gpus qos16 > mine.yaml");
+  gpus.option("name", *name, "One GPU: its whole configuration");
+  gpus.json(*json);
+  gpus.run([=] { return name->empty() ? list(*json) : show(*name, *json); });
 }
 
 }  // namespace wm::cli

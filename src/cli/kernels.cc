@@ -3,7 +3,6 @@
 #include <map>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
@@ -165,18 +164,16 @@ Result<int> run_kernels(const Options& options) {
 
 }  // namespace
 
-void add_kernels(CLI::App& app, Action& chosen) {
+void add_kernels(const Command& wm) {
   auto options = std::make_shared<Options>();
-  CLI::App* kernels = app.add_subcommand("kernels", "The benchmark zoo: what there is, one kernel's details, checks");
-  kernels->add_option("name", options->name, "A benchmark, one kernel of it (histo/main), or your own kernel's YAML");
-  kernels->add_option("--ptx-from", options->ptx_from, "clang (the build's), nvcc, opencl, or a folder of NAME.ptx")
-      ->capture_default_str();
-  kernels->add_option("--json", options->json, "Write the results as JSON to FILE (-: stdout)")->type_name("FILE");
-  kernels->footer("Examples:\n  wm kernels\n  wm kernels mri-q\n  wm kernels check --size medium");
-  add_kernels_check(*kernels, chosen);
-  kernels->callback([options, kernels, &chosen] {
-    if (kernels->get_subcommands().empty()) chosen = [options] { return run_kernels(*options); };
-  });
+  const Command kernels = wm.add("kernels", "The benchmark zoo: what there is, one kernel's details, checks",
+                                 "wm kernels\nwm kernels mri-q\nwm kernels check --size medium");
+  kernels.option("name", options->name, "A benchmark, one kernel of it (histo/main), or your own kernel's YAML");
+  kernels.option("--ptx-from", options->ptx_from, "clang (the build's), nvcc, opencl, or a folder of NAME.ptx",
+                 {.show_default = true});
+  kernels.json(options->json);
+  add_kernels_check(kernels);
+  kernels.run([options] { return run_kernels(*options); });
 }
 
 }  // namespace wm::cli

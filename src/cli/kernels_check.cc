@@ -2,7 +2,6 @@
 #include <chrono>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/check.h"
@@ -51,19 +50,19 @@ Result<int> run_check(const Options& options) {
 
 }  // namespace
 
-void add_kernels_check(CLI::App& kernels, Action& chosen) {
+void add_kernels_check(const Command& kernels) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = kernels.add_subcommand("check", "Execute kernels and compare with their CPU references");
-  app->add_option("names", options->names, "Benchmarks (default: all), or paths of your own kernels' YAML");
-  app->add_option("--size", options->size, "small, medium or large")->capture_default_str();
-  app->add_option("--jobs", options->check.jobs, "Kernels run at a time (default: one a core, at most 8)")
-      ->check(CLI::Range(1U, 1024U));
-  app->add_option("--max-instructions", options->check.max_instructions, "Warp instructions a launch may execute");
-  app->add_option("--ptx-from", options->ptx_from, "clang (the build's), nvcc, opencl, or a folder of NAME.ptx")
-      ->capture_default_str();
-  app->add_option("--json", options->json, "Write the results as JSON to FILE (-: stdout)")->type_name("FILE");
-  app->footer("Example:\n  wm kernels check sgemm histo --size medium --json results.json");
-  app->callback([options, &chosen] { chosen = [options] { return run_check(*options); }; });
+  const Command check = kernels.add("check", "Execute kernels and compare with their CPU references",
+                                    "wm kernels check sgemm histo --size medium --json results.json");
+  check.option("names", options->names, "Benchmarks (default: all), or paths of your own kernels' YAML");
+  check.option("--size", options->size, "small, medium or large", {.show_default = true});
+  check.option("--jobs", options->check.jobs, "Kernels run at a time (default: one a core, at most 8)",
+               {.low = 1, .high = 1024});
+  check.option("--max-instructions", options->check.max_instructions, "Warp instructions a launch may execute");
+  check.option("--ptx-from", options->ptx_from, "clang (the build's), nvcc, opencl, or a folder of NAME.ptx",
+               {.show_default = true});
+  check.json(options->json);
+  check.run([options] { return run_check(*options); });
 }
 
 }  // namespace wm::cli

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
@@ -38,14 +37,13 @@ Result<int> run(const std::string& name, const std::string& json) {
 
 }  // namespace
 
-void add_policies(CLI::App& app, Action& chosen) {
+void add_policies(const Command& wm) {
   auto name = std::make_shared<std::string>();
   auto json = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("policies", "the sharing policies");
-  command->add_option("NAME", *name, "one policy: its parameters and where it comes from");
-  command->add_option("--json", *json, "also write JSON there ('-': stdout)");
-  command->footer("Examples:\n  wm policies\n  wm policies quota");
-  command->callback([=, &chosen] { chosen = [=] { return run(*name, *json); }; });
+  const Command policies = wm.add("policies", "The sharing policies", "wm policies\nwm policies quota");
+  policies.option("name", *name, "One policy: its parameters and where it comes from");
+  policies.json(*json);
+  policies.run([=] { return run(*name, *json); });
 }
 
 }  // namespace wm::cli

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -94,36 +93,37 @@ Result<int> show_stats(const Options& options) {
   return 0;
 }
 
-CLI::App* add_tool(CLI::App& ptx, const char* name, const char* about, const char* example,
-                   Result<int> (*run)(const Options&), Action& chosen) {
+void add_tool(const Command& ptx, const char* name, const char* about, const char* example,
+              Result<int> (*run)(const Options&)) {
   auto options = std::make_shared<Options>();
-  CLI::App* tool = ptx.add_subcommand(name, about);
-  auto* files = tool->add_option("files", options->files, "PTX files")->required()->type_name("FILE");
-  if (run == print_file) {
-    files->expected(1);
-    tool->add_option("-o,--out", options->out, "Write to FILE instead of stdout")->type_name("FILE");
-  } else {
-    tool->add_option("--json", options->json, "Write the results as JSON to FILE (-: stdout)")->type_name("FILE");
-  }
-  tool->footer(std::string("Example:\n  ") + example);
-  tool->callback([options, run, &chosen] { chosen = [options, run] { return run(*options); }; });
-  return tool;
+  const Command tool = ptx.add(name, about, example);
+  tool.option("files", options->files, "PTX files", {.required = true, .type = "FILE"});
+  tool.json(options->json);
+  tool.run([options, run] { return run(*options); });
+}
+
+void add_print(const Command& ptx) {
+  auto options = std::make_shared<Options>();
+  options->files.resize(1);
+  const Command print = ptx.add("print", "Print a file in canonical form", "wm ptx print kernel.ptx -o canonical.ptx");
+  print.option("file", options->files.front(), "A PTX file", {.required = true, .type = "FILE"});
+  print.option("-o,--out", options->out, "Write to FILE instead of stdout", {.type = "FILE"});
+  print.run([options] { return print_file(*options); });
 }
 
 }  // namespace
 
-void add_ptx(CLI::App& app, Action& chosen) {
-  CLI::App* ptx = app.add_subcommand("ptx", "The PTX tools: check, print, stats, run");
-  ptx->require_subcommand(1);
-  ptx->footer(
-      "Examples:\n  wm ptx stats kernel.ptx\n  wm ptx run kernel.ptx --kernel add --grid 4 --block 256 --arg u32:7");
-  add_tool(*ptx, "check", "Parse files, print them, parse the print: are they understood?", "wm ptx check a.ptx b.ptx",
-           check_files, chosen);
-  add_tool(*ptx, "print", "Print a file in canonical form", "wm ptx print kernel.ptx -o canonical.ptx", print_file,
-           chosen);
-  add_tool(*ptx, "stats", "Static instruction counts, registers and memory of every kernel",
-           "wm ptx stats kernel.ptx --json -", show_stats, chosen);
-  add_ptx_run(*ptx, chosen);
+void add_ptx(const Command& wm) {
+  const Command ptx =
+      wm.add("ptx", "The PTX tools: check, print, stats, run",
+             "wm ptx stats kernel.ptx\nwm ptx run kernel.ptx --kernel add --grid 4 --block 256 --arg u32:7");
+  ptx.needs_command();
+  add_tool(ptx, "check", "Parse files, print them, parse the print: are they understood?", "wm ptx check a.ptx b.ptx",
+           check_files);
+  add_print(ptx);
+  add_tool(ptx, "stats", "Static instruction counts, registers and memory of every kernel",
+           "wm ptx stats kernel.ptx --json -", show_stats);
+  add_ptx_run(ptx);
 }
 
 }  // namespace wm::cli

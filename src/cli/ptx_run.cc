@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -209,27 +208,24 @@ Result<int> run_kernel(const Options& options) {
 
 }  // namespace
 
-void add_ptx_run(CLI::App& ptx, Action& chosen) {
+void add_ptx_run(const Command& ptx) {
   auto options = std::make_shared<Options>();
-  CLI::App* run = ptx.add_subcommand("run", "Execute a kernel of a file with given arguments");
-  run->add_option("file", options->file, "A PTX file, or a kernel description (.yaml)")->required()->type_name("FILE");
-  run->add_option("--kernel", options->kernel, "The entry, where the file has several");
-  run->add_option("--grid", options->grid, "Blocks: x or x,y or x,y,z");
-  run->add_option("--block", options->block, "Threads of a block, likewise");
-  run->add_option("--arg", options->arguments,
-                  "An argument, in order: TYPE:VALUE, buf:NAME:SIZE[:CONTENT], ref:NAME, local:BYTES")
-      ->allow_extra_args(false);
-  run->add_option("--shared", options->shared, "Dynamic shared memory of a block, in bytes");
-  run->add_option("--max-instructions", options->max_instructions, "Warp instructions after which to stop");
-  run->add_option("--dump", options->dumps, "A buffer afterwards: NAME=FILE, or NAME[:TYPE[:COUNT]] to stdout")
-      ->allow_extra_args(false);
-  run->add_option("--json", options->json, "Write the results as JSON to FILE (-: stdout)")->type_name("FILE");
-  run->footer(
-      "SIZE is bytes (4096) or elements (f32x1024); CONTENT is zero, iota, random, =VALUE, @FILE or none.\n\n"
-      "Example:\n"
-      "  wm ptx run saxpy.ptx --grid 4 --block 256 --arg u32:1000 --arg f32:2.5 \\\n"
-      "      --arg buf:x:f32x1000:iota --arg buf:y:f32x1000:=1 --dump y:f32:8");
-  run->callback([options, &chosen] { chosen = [options] { return run_kernel(*options); }; });
+  const Command run =
+      ptx.add("run", "Execute a kernel of a file with given arguments",
+              "wm ptx run saxpy.ptx --grid 4 --block 256 --arg u32:1000 --arg f32:2.5 \\\n"
+              "    --arg buf:x:f32x1000:iota --arg buf:y:f32x1000:=1 --dump y:f32:8\n\n"
+              "SIZE is bytes (4096) or elements (f32x1024); CONTENT is zero, iota, random, =VALUE, @FILE or none.");
+  run.option("file", options->file, "A PTX file, or a kernel description (.yaml)", {.required = true, .type = "FILE"});
+  run.option("--kernel", options->kernel, "The entry, where the file has several");
+  run.option("--grid", options->grid, "Blocks: x or x,y or x,y,z");
+  run.option("--block", options->block, "Threads of a block, likewise");
+  run.option("--arg", options->arguments,
+             "An argument, in order: TYPE:VALUE, buf:NAME:SIZE[:CONTENT], ref:NAME, local:BYTES");
+  run.option("--shared", options->shared, "Dynamic shared memory of a block, in bytes");
+  run.option("--max-instructions", options->max_instructions, "Warp instructions after which to stop");
+  run.option("--dump", options->dumps, "A buffer afterwards: NAME=FILE, or NAME[:TYPE[:COUNT]] to stdout");
+  run.json(options->json);
+  run.run([options] { return run_kernel(*options); });
 }
 
 }  // namespace wm::cli

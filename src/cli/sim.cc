@@ -3,7 +3,6 @@
 #include <memory>
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
@@ -54,30 +53,26 @@ Result<int> run(const Options& o) {
 
 }  // namespace
 
-void add_sim(CLI::App& app, Action& chosen) {
+void add_sim(const Command& wm) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("sim", "kernels together on a simulated GPU, under a policy");
-  command->add_option("--gpu", o->gpu, "a GPU by name, or a YAML file")->capture_default_str();
-  command
-      ->add_option("--kernel", o->kernels,
-                   "NAME[:goal=0.9][:priority=1][:size=medium][:arrive=CYCLE][:launches=N]; repeat it")
-      ->required();
-  command->add_option("--policy", o->policy, "NAME[:parameter=value]…")->capture_default_str();
-  command->add_option("--machine", o->machine, "cycle")->capture_default_str();
-  command->add_option("--size", o->size, "of kernels that name none: small, medium, large")->capture_default_str();
-  command->add_option("--cycles", o->run.cycles,
-                      "stop there; kernels start again when they end before (0: run to the end)");
-  command->add_flag("--match-instructions", o->run.match_instructions,
-                    "each kernel stops at the instructions it executed alone in --cycles");
-  command->add_option("--threads", o->run.threads, "of the host; the result is the same for any number")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  command->add_option("--seed", o->run.seed, "of the policy's random numbers")->capture_default_str();
-  command->add_option("--json", o->json, "also write JSON there ('-': stdout)");
-  command->footer(
-      "Examples:\n  wm sim --gpu qos16 --kernel sgemm --kernel lbm --policy spatial\n"
-      "  wm sim --gpu qos16 --kernel sgemm:goal=0.8:launches=0 --kernel lbm:launches=0 --policy quota --cycles 200000");
-  command->callback([=, &chosen] { chosen = [=] { return run(*o); }; });
+  const Command sim = wm.add(
+      "sim", "Kernels together on a simulated GPU, under a policy",
+      "wm sim --gpu qos16 --kernel sgemm --kernel lbm --policy spatial\n"
+      "wm sim --gpu qos16 --kernel sgemm:goal=0.8:launches=0 --kernel lbm:launches=0 --policy quota --cycles 200000");
+  sim.option("--gpu", o->gpu, "A GPU by name, or a YAML file", {.show_default = true});
+  sim.option("--kernel", o->kernels,
+             "NAME[:goal=0.9][:priority=1][:size=medium][:arrive=CYCLE][:launches=N]; repeat it", {.required = true});
+  sim.option("--policy", o->policy, "NAME[:parameter=value]…", {.show_default = true});
+  sim.option("--machine", o->machine, "cycle", {.show_default = true});
+  sim.option("--size", o->size, "Of kernels that name none: small, medium, large", {.show_default = true});
+  sim.option("--cycles", o->run.cycles, "Stop there; kernels start again when they end before (0: run to the end)");
+  sim.flag("--match-instructions", o->run.match_instructions,
+           "Each kernel stops at the instructions it executed alone in --cycles");
+  sim.option("--threads", o->run.threads, "Of the host; the result is the same for any number",
+             {.show_default = true, .low = 1, .high = 64});
+  sim.option("--seed", o->run.seed, "Of the policy's random numbers", {.show_default = true});
+  sim.json(o->json);
+  sim.run([=] { return run(*o); });
 }
 
 }  // namespace wm::cli
