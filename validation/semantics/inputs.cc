@@ -94,6 +94,8 @@ Values pool_of_floats(const std::string& pool) {
     Values values = float_edges(52, 11), turns = integral_turns();
     for (std::size_t i = 0; i < turns.size(); i += 5) values.push_back(turns[i]);
     values.push_back(bits(1e-40)), values.push_back(bits(0x1.fffffefp127)), values.push_back(bits(65519.999));
+    values.push_back(bits(0x1.fffffep-127)), values.push_back(bits(0x1.ffffffp-127)),
+        values.push_back(bits(0x1.ffffffcp-127));
     return values;
   }
   if (pool == "f32") {
@@ -121,7 +123,8 @@ int width_of(const std::string& pool) {
   return reg == "b64" ? 64 : reg == "b16" ? 16 : 32;
 }
 
-// A float of any size: all bits, or of a size near 1 so that sums meet, or a small number of quarters.
+// A float of any size: all bits, or of a size near 1 so that sums meet, or a small number of quarters, or sparse bits
+// (subnormal ones of f64).
 std::uint64_t random_float(Random& random, int fraction, int exponent) {
   const std::uint64_t any = random.next() & mask_of(fraction + exponent + 1);
   const std::uint64_t unit = std::uint64_t{1} << fraction, bias = (std::uint64_t{1} << (exponent - 1)) - 1;
@@ -134,7 +137,9 @@ std::uint64_t random_float(Random& random, int fraction, int exponent) {
     case 2:
       return sign | (bias + random.below(5)) << fraction | ((any & (unit - 1)) & ~(unit / 8 - 1));
     default:
-      return sign | (1 + random.below(static_cast<std::uint32_t>(2 * bias))) << fraction |
+      return sign |
+             (std::uint64_t{1} + random.below(static_cast<std::uint32_t>(2 * bias)))
+                 << (fraction == 52 ? 20 : fraction) |
              (any & (unit - 1) & (any >> 7));
   }
 }
@@ -200,6 +205,45 @@ std::vector<Element> crossed(const Form& form) {
   return elements;
 }
 
+// Products and quotients that are just below the smallest normal number, where .ftz has to decide: significands whose
+// product misses a power of two by little, of a format with `fraction` bits stored.
+std::vector<Element> just_below_normal(int fraction, int exponent) {
+  const std::uint64_t unit = std::uint64_t{1} << fraction, bias = (std::uint64_t{1} << (exponent - 1)) - 1;
+  const std::uint64_t low = (bias / 2 + 1) << fraction, high = (bias - bias / 2 - 1) << fraction;  // 2^-bias together
+  std::vector<Element> elements;
+  for (std::uint64_t i = 3; elements.size() < 12; i += 7) {
+    const std::uint64_t first = unit + i * i % unit, second = 2 * unit * unit / first;
+    if (second < unit || first * second == 2 * unit * unit) continue;
+    elements.push_back({low | (first - unit), high | (second - unit)});
+  }
+  const std::uint64_t almost_two = 2 * unit - 1;  // (2 - ulp) 2^(1 - bias)
+  elements.push_back({almost_two, (bias + 1) << fraction});
+  elements.push_back({almost_two, (bias - 1) << fraction});
+  return elements;
+}
+
+void add_flushing(const Form& form, std::vector<Element>& elements) {
+  const std::string& pool = form.sources[0].pool;
+  if (form.name.find(".ftz") == std::string::npos || form.sources.size() < 2) return;
+  if ((pool != "f32" && pool != "f16") || form.sources[1].pool != pool) return;
+  for (Element element : pool == "f32" ? just_below_normal(23, 8) : just_below_normal(10, 5)) {
+    while (element.size() < form.sources.size()) element.push_back(0);
+    elements.push_back(element);
+  }
+}
+
+// Of the pools of matrices: any size of number, with zeros, and now and then no number at all.
+std::uint64_t wide_float(Random& random, const std::string& pool) {
+  if (is_pair(pool)) return wide_float(random, half_of(pool)) | wide_float(random, half_of(pool)) << 16;
+  const bool brain = pool == "smallbf16", half = pool == "smallf16", twice = pool == "smallf64";
+  const int fraction = twice ? 52 : brain ? 7 : half ? 10 : 23, exponent = twice ? 11 : half ? 5 : 8;
+  std::uint64_t value = random_float(random, fraction, exponent);
+  if (random.below(8) == 0) value &= std::uint64_t{1} << (fraction + exponent);
+  const std::uint64_t full = ((std::uint64_t{1} << exponent) - 1) << fraction;
+  if (random.below(300) != 0 && (value & full) == full) value &= ~(std::uint64_t{1} << (fraction + exponent - 1));
+  return value;
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> edges(const std::string& pool) {
@@ -225,11 +269,15 @@ std::vector<Element> inputs(const Form& form) {
   Random random(seed_of(form));
   std::vector<Element> elements = crossed(form);
   const bool matrix = form.name.substr(0, 3) == "mma";
-  const std::size_t drawn = matrix ? 256 : form.sources.size() == 1 ? 512 : form.sources.size() == 2 ? 480 : 1536;
+  add_flushing(form, elements);
+  const std::size_t drawn = matrix ? 512 : form.sources.size() == 1 ? 512 : form.sources.size() == 2 ? 480 : 1536;
   const std::size_t count = (elements.size() + drawn) / 32 * 32;
   while (elements.size() < count) {
     Element element;
-    for (const Place& source : form.sources) element.push_back(pick(random, source.pool));
+    for (const Place& source : form.sources) {
+      const bool wide = source.pool.substr(0, 5) == "small" && elements.size() >= 256;
+      element.push_back(wide ? wide_float(random, source.pool) : pick(random, source.pool));
+    }
     elements.push_back(element);
   }
   return elements;

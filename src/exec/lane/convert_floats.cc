@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "exec/lane/convert.h"
+#include "exec/lane/float32.h"
 
 namespace wm::exec {
 
@@ -69,6 +70,8 @@ D finish(const ConversionPlan& plan, D value) {
 template <typename D, Rounding R>
 D rounded(const ConversionPlan& plan, double value) {
   if (value != value) return converted_nan<D>(plan.from, plan.ftz, value);
+  if constexpr (std::is_same_v<D, float>)
+    if (plan.ftz) value = flush_tiny<true, R>(value);
   if constexpr (std::is_same_v<D, double>)
     return value;
   else

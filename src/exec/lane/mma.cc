@@ -95,11 +95,15 @@ D sum_of(const T* x, const T* y, int k, T before, bool finite) {
     double sum = before;
     for (int i = 0; i < k; ++i) sum = settled(std::fma(x[i], y[i], sum), x[i], sum, y[i]);
     return sum;
-  } else if constexpr (Quad && std::is_same_v<D, float>) {
+  } else if constexpr (Quad) {
     // No matrix unit has this shape any more: fused products in f32, and the number before at the end.
-    float sum = static_cast<float>(x[0]) * static_cast<float>(y[0]);
-    for (int i = 1; i < k; ++i) sum = std::fma(static_cast<float>(x[i]), static_cast<float>(y[i]), sum);
-    return canonical(sum + static_cast<float>(before));
+    const auto fused = [&](int i, float sum) {
+      return std::fma(static_cast<float>(x[i]), static_cast<float>(y[i]), sum);
+    };
+    const auto product = [&](int i) { return static_cast<float>(x[i]) * static_cast<float>(y[i]); };
+    const bool single = std::is_same_v<D, float>;
+    const float sum = single ? fused(3, fused(2, fused(1, product(0)))) : fused(1, product(0)) + fused(3, product(2));
+    return narrow<D, Rounding::rn>(static_cast<double>(sum + static_cast<float>(before)));
   } else {
     double terms[17] = {before};
     int exponents[17] = {exponent_of<D>(before)};
@@ -107,8 +111,13 @@ D sum_of(const T* x, const T* y, int k, T before, bool finite) {
       terms[i + 1] = x[i] * y[i];
       exponents[i + 1] = exponent_of<V>(x[i]) + exponent_of<V>(y[i]);
     }
-    constexpr Rounding rounding = std::is_same_v<D, float> ? Rounding::rz : Rounding::rn;
-    return narrow<D, rounding>(aligned_sum(terms, exponents, k + 1));
+    const double sum = aligned_sum(terms, exponents, k + 1);
+    if constexpr (std::is_same_v<D, float>) {
+      const float result = narrow<float, Rounding::rz>(sum);  // what is too large becomes infinity all the same
+      return sum < 0x1p128 && sum > -0x1p128 ? result : narrow<float, Rounding::rn>(sum);
+    } else {
+      return narrow<D, Rounding::rn>(sum);
+    }
   }
 }
 

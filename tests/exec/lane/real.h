@@ -22,8 +22,8 @@ class Real {
   mpfr_t value_;
 };
 
-enum class Direction { nearest, zero, down, up, away };
-// rn, rz, rm, rp, rna or their integer forms; nearest where there is none.
+enum class Direction { nearest, zero, down, up };
+// rn, rz, rm, rp or their integer forms; nearest where there is none.
 Direction direction_of(const Name& name);
 mpfr_rnd_t mode_of(Direction direction);
 
@@ -47,9 +47,6 @@ double rounded(const Format& format, Direction direction, Operate&& operate, boo
   mpfr_set_emin(low), mpfr_set_emax(high);
   return value;
 }
-
-// A double rounded into a format.
-double rounded(const Format& format, Direction direction, double x);
 
 // The allowed distance of an approximation from the exact value, and whether `bits` keeps it.
 // `why` says what was expected where it does not.

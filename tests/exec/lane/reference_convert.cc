@@ -47,7 +47,11 @@ std::uint64_t finished(const Format& format, const Name& name, double value) {
 }
 
 std::uint64_t to_float(const Name& name, const Format& to, double x) {
-  return finished(to, name, rounded(to, direction_of(name), x));
+  Real exact;
+  Real::set(exact, x);
+  const bool flush = name.has("ftz") && to.fraction == 23;
+  const auto convert = [&](mpfr_ptr r, mpfr_rnd_t m) { return mpfr_set(r, exact.get(), m); };
+  return finished(to, name, rounded(to, direction_of(name), convert, flush));
 }
 
 std::uint64_t from_integer(const Name& name, const Format& to, Int value) {

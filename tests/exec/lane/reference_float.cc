@@ -103,7 +103,7 @@ Direction direction_of(const Name& name) {
   if (name.has("rz") || name.has("rzi")) return Direction::zero;
   if (name.has("rm") || name.has("rmi")) return Direction::down;
   if (name.has("rp") || name.has("rpi")) return Direction::up;
-  return name.has("rna") ? Direction::away : Direction::nearest;
+  return Direction::nearest;
 }
 
 mpfr_rnd_t mode_of(Direction direction) {
@@ -117,20 +117,6 @@ mpfr_rnd_t mode_of(Direction direction) {
     default:
       return MPFR_RNDN;
   }
-}
-
-double rounded(const Format& format, Direction direction, double x) {
-  if (direction == Direction::away && std::isfinite(x) && x != 0) {
-    // Ties away from zero: half a unit in the last place further out, then cut.
-    const int exponent = std::max(std::ilogb(x), 1 - format.bias());
-    const double half = std::ldexp(0.5, exponent - format.fraction);
-    const double outer = std::fabs(x) + half;
-    if (outer >= std::ldexp(2.0, format.bias())) return std::copysign(HUGE_VAL, x);
-    return rounded(format, Direction::zero, std::copysign(outer, x));
-  }
-  Real exact;
-  Real::set(exact, x);
-  return rounded(format, direction, [&](mpfr_ptr r, mpfr_rnd_t m) { return mpfr_set(r, exact.get(), m); });
 }
 
 std::optional<Outputs> float_reference(const Form&, const Name& name, const Element& in) {
