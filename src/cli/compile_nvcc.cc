@@ -9,7 +9,7 @@
 
 namespace wm::cli {
 
-extern const char* const kCudaPrelude;  // kernels/cuda_prelude.h, embedded by the build
+const char* cuda_prelude();  // kernels/cuda_prelude.h, embedded by the build
 
 namespace {
 
@@ -48,7 +48,7 @@ Result<std::string> compile_with_nvcc(const std::string& name, std::string_view 
   const std::string in = folder->file(name + ".cu");
   const std::string out = folder->file(name + ".ptx");
   // #line: what nvcc says, and the .loc it writes, speak of the kernel's own file.
-  const std::string text = std::string(kCudaPrelude) + "\n" + as_cuda(name, source);
+  const std::string text = std::string(cuda_prelude()) + "\n" + as_cuda(name, source);
   if (auto done = write_file(in, text); !done) return done.error();
   const auto ran = run_program({find_nvcc(), "-arch=compute_75", "-w", "-lineinfo", "-ptx", in, "-o", out});
   if (!ran) return Error{"--ptx-from nvcc: " + ran.error().what};

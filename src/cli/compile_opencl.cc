@@ -59,46 +59,60 @@ Result<cl_device_id> nvidia_device(const OpenCl& cl) {
   return Error{"--ptx-from opencl: no GPU of NVIDIA's OpenCL here (platforms: " + (seen.empty() ? "none" : seen) + ")"};
 }
 
-std::string build_log(const OpenCl& cl, cl_program program, cl_device_id device) {
-  std::size_t size = 0;
-  WM_CL(cl, clGetProgramBuildInfo)(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
-  std::string log(size, '\0');
-  WM_CL(cl, clGetProgramBuildInfo)(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
-  return log.substr(0, log.find_first_of(std::string("\n\0", 2)));
-}
+class Compiler final : public OpenClCompiler {
+ public:
+  Compiler(OpenCl cl, cl_device_id device, cl_context context)
+      : cl_(std::move(cl)), device_(device), context_(context) {}
+  ~Compiler() override { WM_CL(cl_, clReleaseContext)(context_); }
+  Compiler(const Compiler&) = delete;
+  Compiler& operator=(const Compiler&) = delete;
 
-Result<std::string> binary_of(const OpenCl& cl, cl_program program) {
-  std::size_t size = 0;
-  WM_CL(cl, clGetProgramInfo)(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
-  std::string binary(size, '\0');
-  auto* bytes = reinterpret_cast<unsigned char*>(binary.data());
-  if (WM_CL(cl, clGetProgramInfo)(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, nullptr) != CL_SUCCESS) {
-    return Error{"--ptx-from opencl: the driver gives no binary"};
+  [[nodiscard]] Result<std::string> compile(const std::string& name, std::string_view source) const override {
+    const char* text = source.data();
+    const std::size_t length = source.size();
+    cl_program program = WM_CL(cl_, clCreateProgramWithSource)(context_, 1, &text, &length, nullptr);
+    const bool built = WM_CL(cl_, clBuildProgram)(program, 1, &device_, "", nullptr, nullptr) == CL_SUCCESS;
+    Result<std::string> ptx = built ? binary_of(program) : Result<std::string>(Error{build_log(program)});
+    WM_CL(cl_, clReleaseProgram)(program);
+    if (!ptx) return Error{"--ptx-from opencl: '" + name + "': " + ptx.error().what};
+    return ptx;
   }
-  return binary.substr(0, binary.find('\0'));  // PTX text, closed with a zero
-}
+
+ private:
+  [[nodiscard]] std::string build_log(cl_program program) const {
+    std::size_t size = 0;
+    WM_CL(cl_, clGetProgramBuildInfo)(program, device_, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+    std::string log(size, '\0');
+    WM_CL(cl_, clGetProgramBuildInfo)(program, device_, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
+    return log.substr(0, log.find_first_of(std::string("\n\0", 2)));
+  }
+
+  [[nodiscard]] Result<std::string> binary_of(cl_program program) const {
+    std::size_t size = 0;
+    WM_CL(cl_, clGetProgramInfo)(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
+    std::string binary(size, '\0');
+    auto* bytes = reinterpret_cast<unsigned char*>(binary.data());
+    if (WM_CL(cl_, clGetProgramInfo)(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, nullptr) != CL_SUCCESS) {
+      return Error{"the driver gives no binary"};
+    }
+    return binary.substr(0, binary.find('\0'));  // PTX text, closed with a zero
+  }
+
+  OpenCl cl_;
+  cl_device_id device_;
+  cl_context context_;
+};
 
 }  // namespace
 
-Result<std::string> compile_with_opencl(const std::string& name, std::string_view source) {
-  const OpenCl cl;
+Result<std::shared_ptr<const OpenClCompiler>> OpenClCompiler::open() {
+  OpenCl cl;
   if (!cl.there()) return Error{"--ptx-from opencl: no libOpenCL here"};
   const auto device = nvidia_device(cl);
   if (!device) return device.error();
   cl_context context = WM_CL(cl, clCreateContext)(nullptr, 1, &*device, nullptr, nullptr, nullptr);
   if (context == nullptr) return Error{"--ptx-from opencl: the driver gives no context"};
-  const char* text = source.data();
-  const std::size_t length = source.size();
-  cl_program program = WM_CL(cl, clCreateProgramWithSource)(context, 1, &text, &length, nullptr);
-  Result<std::string> ptx = Error{};
-  if (WM_CL(cl, clBuildProgram)(program, 1, &*device, "", nullptr, nullptr) == CL_SUCCESS) {
-    ptx = binary_of(cl, program);
-  } else {
-    ptx = Error{"--ptx-from opencl: '" + name + "' does not compile: " + build_log(cl, program, *device)};
-  }
-  WM_CL(cl, clReleaseProgram)(program);
-  WM_CL(cl, clReleaseContext)(context);
-  return ptx;
+  return std::shared_ptr<const OpenClCompiler>(std::make_shared<Compiler>(std::move(cl), *device, context));
 }
 
 }  // namespace wm::cli
@@ -107,7 +121,7 @@ Result<std::string> compile_with_opencl(const std::string& name, std::string_vie
 
 namespace wm::cli {
 
-Result<std::string> compile_with_opencl(const std::string&, std::string_view) {
+Result<std::shared_ptr<const OpenClCompiler>> OpenClCompiler::open() {
   return Error{"--ptx-from opencl: this wm was built without OpenCL's headers"};
 }
 

@@ -12,7 +12,10 @@ Result<PtxOrigin> PtxOrigin::parse(const std::string& text) {
   if (text == "nvcc") {
     origin.kind_ = Kind::nvcc;
   } else if (text == "opencl") {
+    auto opened = OpenClCompiler::open();
+    if (!opened) return opened.error();
     origin.kind_ = Kind::opencl;
+    origin.opencl_ = *std::move(opened);
   } else if (std::error_code ignored; std::filesystem::is_directory(text, ignored)) {
     origin.kind_ = Kind::folder;
     origin.folder_ = text;
@@ -31,7 +34,7 @@ Result<PtxText> PtxOrigin::ptx(const zoo::Entry& entry) const {
     text = read_file(file);
   }
   if (kind_ == Kind::nvcc) text = compile_with_nvcc(name, entry.source);
-  if (kind_ == Kind::opencl) text = compile_with_opencl(name, entry.source);
+  if (kind_ == Kind::opencl) text = opencl_->compile(name, entry.source);
   if (!text) return text.error();
   return PtxText{*std::move(text), file};
 }

@@ -1,7 +1,9 @@
 // Where the zoo's PTX comes from: the build's clang, an nvcc or an NVIDIA OpenCL on this machine, or a folder.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "kernels/benchmark.h"
@@ -11,6 +13,17 @@ namespace wm::cli {
 struct PtxText {
   std::string text;
   std::string file;  // what to call it in messages
+};
+
+// OpenCL C to PTX by the compilers that may be here; an error says what is missing or what the compiler said.
+Result<std::string> compile_with_nvcc(const std::string& name, std::string_view source);
+
+// NVIDIA's OpenCL driver, one context for all kernels: making one takes seconds.
+class OpenClCompiler {
+ public:
+  static Result<std::shared_ptr<const OpenClCompiler>> open();
+  virtual ~OpenClCompiler() = default;
+  [[nodiscard]] virtual Result<std::string> compile(const std::string& name, std::string_view source) const = 0;
 };
 
 class PtxOrigin {
@@ -25,10 +38,7 @@ class PtxOrigin {
   enum class Kind { clang, nvcc, opencl, folder };
   Kind kind_ = Kind::clang;
   std::string folder_;
+  std::shared_ptr<const OpenClCompiler> opencl_;
 };
-
-// OpenCL C to PTX by the compilers that may be here; an error says what is missing or what the compiler said.
-Result<std::string> compile_with_nvcc(const std::string& name, std::string_view source);
-Result<std::string> compile_with_opencl(const std::string& name, std::string_view source);
 
 }  // namespace wm::cli
