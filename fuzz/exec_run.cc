@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/random.h"
 #include "exec/block.h"
 #include "exec/run.h"
+#include "line_mutator.h"
 #include "ptx/parse.h"
 
 namespace {
@@ -95,4 +97,33 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const ptx::Function& function : module->functions)
     if (function.entry && !function.declaration) run(*module, function.name, size);
   return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+
+namespace {
+
+std::size_t put(const std::string& text, std::uint8_t* data, std::size_t most) {
+  const std::size_t size = text.size() < most ? text.size() : most;
+  std::memcpy(data, text.data(), size);
+  return size;
+}
+
+std::string_view view(const std::uint8_t* data, std::size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+}  // namespace
+
+// Bytes changed at random hardly ever parse; most mutations move lines.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  if (seed % 8 == 0) return LLVMFuzzerMutate(data, size, most);
+  const std::string text(view(data, size));
+  return put(wm::fuzz::LineMutator(text, seed).mutate(text), data, most);
+}
+
+extern "C" std::size_t LLVMFuzzerCustomCrossOver(const std::uint8_t* a, std::size_t a_size, const std::uint8_t* b,
+                                                 std::size_t b_size, std::uint8_t* out, std::size_t most,
+                                                 unsigned seed) {
+  return put(wm::fuzz::LineMutator(view(a, a_size), seed).mutate(view(b, b_size)), out, most);
 }
