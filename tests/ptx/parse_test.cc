@@ -171,5 +171,15 @@ TEST(Print, NamesRangesOnlyWhereTheyCaptureNothing) {
   EXPECT_NE(text.find(".reg .b32 y<3>;"), std::string::npos) << text;
 }
 
+TEST(Parse, MetadataOfNvidiasOpenClIsPassedOver) {
+  const auto module = parse(
+      ".version 8.8\n.target sm_90, texmode_independent\n.address_size 64\n"
+      ".entry k(.param .u64 .ptr .global .align 4 p)\n{\n ret;\n}\n"
+      ".metadata_section {\n.metadata 0 {\n\"cl_kernel_arg_name\",\n1\n}\n}\n",
+      "k.ptx");
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  EXPECT_EQ(module->functions.size(), 1U);
+}
+
 }  // namespace
 }  // namespace wm::ptx
