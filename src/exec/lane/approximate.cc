@@ -15,7 +15,7 @@ using ptx::Suffix;
 using ptx::Type;
 
 WM_LANE double infinity() { return from_bits<double>(kInfinity<double>); }
-WM_LANE double no_number() { return from_bits<double>(Layout<double>::nan); }
+WM_LANE double no_number() { return from_bits<double>(Layout<double>::kNan); }
 WM_LANE double not_finite_to_nan(double x, double value) { return x - x == 0 ? value : no_number(); }
 
 template <Opcode Op>

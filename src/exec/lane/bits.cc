@@ -27,7 +27,7 @@ template <typename T, bool ShiftAmount>
 WM_LANE std::uint32_t find_highest(T a) {
   const Bits<T> bits = a < 0 ? static_cast<Bits<T>>(~a) : static_cast<Bits<T>>(a);
   const auto zeros = static_cast<std::uint32_t>(std::countl_zero(bits));
-  constexpr std::uint32_t width = sizeof(T) * 8;
+  const std::uint32_t width = sizeof(T) * 8;
   const std::uint32_t found = ShiftAmount ? zeros : width - 1 - zeros;
   return zeros == width ? 0xffffffffU : found;
 }
@@ -62,7 +62,7 @@ WM_LANE std::uint64_t field_argument(std::uint32_t x) {
 // `length` bits from `position`, filled up with the field's sign; positions past the top read the value's own sign.
 template <typename T>
 WM_LANE T extract(T a, std::uint32_t b, std::uint32_t c) {
-  constexpr std::uint64_t width = sizeof(T) * 8;
+  const std::uint64_t width = sizeof(T) * 8;
   const std::uint64_t position = field_argument<T>(b), length = field_argument<T>(c);
   const std::uint64_t from = position < width ? position : width - 1;
   const T shifted = static_cast<T>(position < width ? a >> from : (a < 0 ? -1 : 0));
@@ -76,7 +76,7 @@ WM_LANE T extract(T a, std::uint32_t b, std::uint32_t c) {
 
 template <typename T>
 WM_LANE T insert(T a, T b, std::uint32_t c, std::uint32_t d) {
-  constexpr std::uint64_t width = sizeof(T) * 8;
+  const std::uint64_t width = sizeof(T) * 8;
   const std::uint64_t position = field_argument<T>(c), length = field_argument<T>(d);
   if (position >= width) return b;
   const T field = length >= width ? static_cast<T>(~T{0}) : (T{1} << length) - 1;

@@ -20,7 +20,7 @@ LaneOp integer_compare(Form& form) {
   return by_integer(form.type(), [&]<typename T>(std::type_identity<T>) {
     return by_order(*comparison, [](auto c) -> LaneOp {
       // Equality is the same for both signs.
-      constexpr bool order = c() != Comparison::eq && c() != Comparison::ne;
+      const bool order = c() != Comparison::eq && c() != Comparison::ne;
       return setp<c(), std::conditional_t<order, T, Bits<T>>>;
     });
   });

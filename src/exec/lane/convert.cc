@@ -79,6 +79,7 @@ template <typename D>
 void clamp(IntegerRow& row, bool from_signed) {
   for (std::uint64_t& value : row) {
     const auto exact = from_signed ? static_cast<Int128>(static_cast<std::int64_t>(value)) : static_cast<Int128>(value);
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign of 8-bit types is meant to spread
     value = static_cast<std::uint64_t>(clamp_to<D>(exact));
   }
 }

@@ -15,9 +15,9 @@ using ptx::Type;
 template <typename S>
 WM_LANE double widen_nan(S nan) {
   if constexpr (std::is_same_v<S, double>) return nan;
-  constexpr int up = 64 - static_cast<int>(sizeof(S)) * 8;
+  const int up = 64 - static_cast<int>(sizeof(S)) * 8;
   const std::uint64_t top = static_cast<std::uint64_t>(bits_of(nan)) << up;
-  const std::uint64_t payload = top << (1 + Layout<S>::exponent) >> 12;
+  const std::uint64_t payload = top << (1 + Layout<S>::kExponent) >> 12;
   return quiet(from_bits<double>((top & kSign<double>) | kInfinity<double> | payload));
 }
 
@@ -36,9 +36,9 @@ WM_LANE D converted_nan(Type from, bool ftz, double nan) {
   if constexpr (std::is_same_v<D, double>) {
     return ftz ? from_bits<double>(0x7fffffffe0000000ULL) : quiet(nan);  // .ftz goes through f32's own NaN
   } else {
-    if (from != Type::f64) return from_bits<D>(Layout<D>::nan);
+    if (from != Type::f64) return from_bits<D>(Layout<D>::kNan);
     const std::uint64_t bits = bits_of(quiet(nan));
-    const auto payload = static_cast<Bits<D>>((bits & 0xfffffffffffffULL) >> (52 - Layout<D>::fraction));
+    const auto payload = static_cast<Bits<D>>((bits & 0xfffffffffffffULL) >> (52 - Layout<D>::kFraction));
     const auto sign = static_cast<Bits<D>>((bits >> 63) != 0 ? kSign<D> : 0);
     return from_bits<D>(static_cast<Bits<D>>(sign | kInfinity<D> | payload));
   }

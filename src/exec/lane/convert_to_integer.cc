@@ -23,9 +23,9 @@ WM_LANE double integral(double x) {
 // `rounded` is integral or not finite. The ends are compared as doubles: the high one is the first value out of range.
 template <typename D, bool WideNan>
 WM_LANE D to_integer(double rounded) {
-  constexpr auto low = static_cast<double>(std::numeric_limits<D>::min());
-  constexpr double high = 2.0 * static_cast<double>(std::numeric_limits<D>::max() / 2 + 1);
-  constexpr D nan = WideNan ? static_cast<D>(Bits<D>{1} << (sizeof(D) * 8 - 1)) : D{0};
+  const auto low = static_cast<double>(std::numeric_limits<D>::min());
+  const double high = 2.0 * static_cast<double>(Bits<D>{1} << (std::numeric_limits<D>::digits - 1));
+  const D nan = WideNan ? static_cast<D>(Bits<D>{1} << (sizeof(D) * 8 - 1)) : D{0};
   const bool inside = rounded >= low && rounded < high;
   const D value = static_cast<D>(inside ? rounded : 0.0);
   const D end = rounded < low ? std::numeric_limits<D>::min() : std::numeric_limits<D>::max();
@@ -34,7 +34,7 @@ WM_LANE D to_integer(double rounded) {
 
 template <typename D, typename S, Rounding R, bool Ftz>
 WM_LANE D direct(S a) {
-  constexpr bool wide = sizeof(D) == 8 || sizeof(S) == 8;
+  const bool wide = sizeof(D) == 8 || sizeof(S) == 8;
   return to_integer<D, wide>(integral<R>(widen(flush<Ftz>(a))));
 }
 
@@ -57,6 +57,7 @@ LaneOp directly(Type to) {
 template <typename D>
 void store_as(const FloatRow& in, bool wide, IntegerRow& out) {
   for (std::size_t i = 0; i < kLanes; ++i)
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign of 8-bit types is meant to spread
     out[i] = static_cast<std::uint64_t>(wide ? to_integer<D, true>(in[i]) : to_integer<D, false>(in[i]));
 }
 

@@ -21,7 +21,7 @@ WM_LANE auto order(T x) {
 // What two NaNs give.
 template <typename T>
 WM_LANE T no_number(T, T) {
-  return from_bits<T>(Layout<T>::nan);
+  return from_bits<T>(Layout<T>::kNan);
 }
 template <>
 WM_LANE double no_number(double, double b) {
@@ -54,12 +54,12 @@ WM_LANE T extreme_of_three(T a, T b, T c) {
 template <typename T, bool Max, bool Ftz, bool Nan, bool XorSign>
 LaneOp arity(const Form& form) {
   const std::size_t operands = form.instruction().operands.size();
-  constexpr auto function = extreme<T, Max, Ftz, Nan, XorSign>;
+  constexpr auto kFunction = extreme<T, Max, Ftz, Nan, XorSign>;
   if constexpr (std::is_same_v<T, float>)
     if (operands == 4) return lanes<extreme_of_three<T, Max, Ftz, Nan, XorSign>>;
   if (operands != 3) return nullptr;
-  if constexpr (sizeof(T) == 2) return is_pair(form.type()) ? lanes<binary_x2<function, T>> : lanes<function>;
-  return lanes<function>;
+  if constexpr (sizeof(T) == 2) return is_pair(form.type()) ? lanes<binary_x2<kFunction, T>> : lanes<kFunction>;
+  return lanes<kFunction>;
 }
 
 template <typename T>

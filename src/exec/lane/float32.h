@@ -34,7 +34,7 @@ template <bool Ftz, Rounding R>
 WM_LANE double flush_tiny(double value) {
   if constexpr (!Ftz) return value;
   // From where on a size rounds to the smallest normal number, to nearest and away from zero.
-  constexpr double nearest = 0x1p-126 - 0x1p-151, away = 0x1p-126 - 0x1p-150;
+  const double nearest = 0x1p-126 - 0x1p-151, away = 0x1p-126 - 0x1p-150;
   const double size = from_bits<double>(magnitude(value));
   const bool outwards = (R == Rounding::rm && value < 0) || (R == Rounding::rp && value > 0);
   const bool tiny = R == Rounding::rn ? size < nearest : outwards ? size <= away : size < 0x1p-126;

@@ -17,7 +17,7 @@ WM_LANE float div_approx(float a, float b) {
   const bool huge = size > 0x7e800000U && size < kInfinity<float>;
   const std::uint32_t sign = (bits_of(a) ^ bits_of(b)) & kSign<float>;
   const bool no_number = magnitude(a) >= kInfinity<float>;
-  const std::uint32_t swamped = no_number ? Layout<float>::nan : sign;
+  const std::uint32_t swamped = no_number ? Layout<float>::kNan : sign;
   return huge ? from_bits<float>(swamped) : quotient;
 }
 

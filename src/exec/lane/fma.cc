@@ -18,8 +18,8 @@ namespace {
 
 template <bool Ftz, bool Sat>
 WM_LANE void nearest(const Operands& operands, const Frame& frame) {
-  constexpr auto function = fma32<Rounding::rn, Ftz, Sat>;
-  detail::run<function>(operands, frame, function);
+  constexpr auto kFunction = fma32<Rounding::rn, Ftz, Sat>;
+  detail::run<kFunction>(operands, frame, kFunction);
 }
 
 WM_FUSED void fma_rn(const Operands& operands, const Frame& frame) { nearest<false, false>(operands, frame); }

@@ -31,55 +31,55 @@ struct E5m2 {
   std::uint8_t bits = 0;
 };
 
-// fraction: stored bits of the significand; nan: what an operation that has no result gives.
+// kFraction: stored bits of the significand; kNan: what an operation that has no result gives.
 template <typename T>
 struct Layout;
 template <>
 struct Layout<double> {
-  static constexpr int fraction = 52, exponent = 11;
-  static constexpr std::uint64_t nan = 0xfff8000000000000ULL;
+  static constexpr int kFraction = 52, kExponent = 11;
+  static constexpr std::uint64_t kNan = 0xfff8000000000000ULL;
 };
 template <>
 struct Layout<float> {
-  static constexpr int fraction = 23, exponent = 8;
-  static constexpr std::uint32_t nan = 0x7fffffffU;
+  static constexpr int kFraction = 23, kExponent = 8;
+  static constexpr std::uint32_t kNan = 0x7fffffffU;
 };
 template <>
 struct Layout<Tf32> {
-  static constexpr int fraction = 10, exponent = 8;
-  static constexpr std::uint32_t nan = 0x7fffe000U;
+  static constexpr int kFraction = 10, kExponent = 8;
+  static constexpr std::uint32_t kNan = 0x7fffe000U;
 };
 template <>
 struct Layout<Half> {
-  static constexpr int fraction = 10, exponent = 5;
-  static constexpr std::uint16_t nan = 0x7fffU;
+  static constexpr int kFraction = 10, kExponent = 5;
+  static constexpr std::uint16_t kNan = 0x7fffU;
 };
 template <>
 struct Layout<Brain> {
-  static constexpr int fraction = 7, exponent = 8;
-  static constexpr std::uint16_t nan = 0x7fffU;
+  static constexpr int kFraction = 7, kExponent = 8;
+  static constexpr std::uint16_t kNan = 0x7fffU;
 };
 template <>
 struct Layout<E5m2> {
-  static constexpr int fraction = 2, exponent = 5;
-  static constexpr std::uint8_t nan = 0x7fU;
+  static constexpr int kFraction = 2, kExponent = 5;
+  static constexpr std::uint8_t kNan = 0x7fU;
 };
 template <>
 struct Layout<E4m3> {
-  static constexpr int fraction = 3, exponent = 4;
-  static constexpr std::uint8_t nan = 0x7fU;
+  static constexpr int kFraction = 3, kExponent = 4;
+  static constexpr std::uint8_t kNan = 0x7fU;
 };
 
 template <typename T>
-inline constexpr int kBias = (1 << (Layout<T>::exponent - 1)) - 1;
+inline constexpr int kBias = (1 << (Layout<T>::kExponent - 1)) - 1;
 template <typename T>
 inline constexpr Bits<T> kSign = static_cast<Bits<T>>(Bits<T>{1} << (sizeof(T) * 8 - 1));
 template <typename T>
-inline constexpr Bits<T> kInfinity = static_cast<Bits<T>>(((Bits<T>{1} << Layout<T>::exponent) - 1)
-                                                          << (sizeof(T) * 8 - 1 - Layout<T>::exponent));
+inline constexpr Bits<T> kInfinity = static_cast<Bits<T>>(((Bits<T>{1} << Layout<T>::kExponent) - 1)
+                                                          << (sizeof(T) * 8 - 1 - Layout<T>::kExponent));
 template <typename T>
 inline constexpr Bits<T> kSmallestNormal = static_cast<Bits<T>>(Bits<T>{1}
-                                                                << (sizeof(T) * 8 - 1 - Layout<T>::exponent));
+                                                                << (sizeof(T) * 8 - 1 - Layout<T>::kExponent));
 
 template <typename T>
 WM_LANE Bits<T> bits_of(T x) {
@@ -108,8 +108,8 @@ WM_LANE T flush(T x) {
 // The one NaN that arithmetic gives.
 template <typename T>
 WM_LANE T canonical(T x) {
-  if constexpr (std::is_floating_point_v<T>) return x == x ? x : from_bits<T>(Layout<T>::nan);
-  return is_nan(x) ? from_bits<T>(Layout<T>::nan) : x;
+  if constexpr (std::is_floating_point_v<T>) return x == x ? x : from_bits<T>(Layout<T>::kNan);
+  return is_nan(x) ? from_bits<T>(Layout<T>::kNan) : x;
 }
 
 // f64 arithmetic hands a NaN on: quiet, with its sign and payload.
@@ -127,8 +127,8 @@ WM_LANE double settled(double result, Operand... operands) {
 template <bool Sat, typename T>
 WM_LANE T saturate(T x) {
   if constexpr (!Sat) return x;
-  constexpr auto one =
-      static_cast<Bits<T>>(static_cast<std::uint64_t>(kBias<T>) << (sizeof(T) * 8 - 1 - Layout<T>::exponent));
+  const auto one =
+      static_cast<Bits<T>>(static_cast<std::uint64_t>(kBias<T>) << (sizeof(T) * 8 - 1 - Layout<T>::kExponent));
   const Bits<T> bits = bits_of(x);
   const Bits<T> high = bits > one ? one : bits;
   return from_bits<T>(bits > kInfinity<T> ? Bits<T>{0} : high);  // negative or NaN compare above infinity
@@ -207,12 +207,12 @@ WM_LANE bool overflows_to_infinity(bool negative) {
 template <typename T, Rounding R, bool Finite = false>
 WM_LANE T narrow(double value) {
   static_assert(!std::is_same_v<T, double>, "a double holds what it is given");
-  constexpr int fraction = Layout<T>::fraction;
-  constexpr int lowest = 1 - kBias<T>;  // exponent of the smallest normal number
-  constexpr bool has_infinity = !std::is_same_v<T, E4m3>;
-  constexpr std::uint64_t infinity =
-      has_infinity ? ((std::uint64_t{1} << Layout<T>::exponent) - 1) << fraction : Layout<T>::nan;
-  constexpr int unused = static_cast<int>(sizeof(T)) * 8 - 1 - Layout<T>::exponent - fraction;  // tf32 leaves 13 bits
+  const int fraction = Layout<T>::kFraction;
+  const int lowest = 1 - kBias<T>;  // exponent of the smallest normal number
+  const bool has_infinity = !std::is_same_v<T, E4m3>;
+  const std::uint64_t infinity =
+      has_infinity ? ((std::uint64_t{1} << Layout<T>::kExponent) - 1) << fraction : Layout<T>::kNan;
+  const int unused = static_cast<int>(sizeof(T)) * 8 - 1 - Layout<T>::kExponent - fraction;  // tf32 leaves 13 bits
 
   const std::uint64_t bits = bits_of(value);
   const bool negative = (bits >> 63) != 0;
@@ -233,7 +233,7 @@ WM_LANE T narrow(double value) {
   result = size == kInfinity<double> ? (Finite ? infinity - 1 : infinity) : result;
   const auto sign = static_cast<Bits<T>>(negative ? kSign<T> : Bits<T>{0});
   const auto packed = static_cast<Bits<T>>(static_cast<Bits<T>>(result << unused) | sign);
-  return from_bits<T>(size > kInfinity<double> ? Layout<T>::nan : packed);
+  return from_bits<T>(size > kInfinity<double> ? Layout<T>::kNan : packed);
 }
 
 // The common case in one instruction of the host.

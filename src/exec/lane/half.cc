@@ -13,7 +13,7 @@ using ptx::Suffix;
 template <bool Ftz>
 WM_LANE double flush_tiny(double value) {
   if constexpr (!Ftz) return value;
-  constexpr double bound = 0x1p-14 - 0x1p-26;  // rounds up to the smallest normal f16
+  const double bound = 0x1p-14 - 0x1p-26;  // rounds up to the smallest normal f16
   const bool tiny = value < bound && value > -bound;
   return tiny ? from_bits<double>(bits_of(value) & kSign<double>) : value;
 }
@@ -40,13 +40,13 @@ WM_LANE T fused(T a, T b, T c) {
 
 template <typename T, Opcode Op, bool Ftz, Range Kind>
 LaneOp binary(bool pair) {
-  constexpr auto function = two<T, Op, Ftz, Kind>;
-  return pair ? lanes<binary_x2<function, T>> : lanes<function>;
+  constexpr auto kFunction = two<T, Op, Ftz, Kind>;
+  return pair ? lanes<binary_x2<kFunction, T>> : lanes<kFunction>;
 }
 template <typename T, bool Ftz, Range Kind>
 LaneOp ternary(bool pair) {
-  constexpr auto function = fused<T, Ftz, Kind>;
-  return pair ? lanes<ternary_x2<function, T>> : lanes<function>;
+  constexpr auto kFunction = fused<T, Ftz, Kind>;
+  return pair ? lanes<ternary_x2<kFunction, T>> : lanes<kFunction>;
 }
 
 template <typename T, bool Ftz, Range Kind>

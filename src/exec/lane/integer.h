@@ -69,8 +69,9 @@ WM_LANE T wrapping_mul(T a, T b) {
 
 template <typename T, typename From>
 WM_LANE T clamp_to(From value) {
-  constexpr auto low = static_cast<From>(std::numeric_limits<T>::min());
-  constexpr auto high = static_cast<From>(std::numeric_limits<T>::max());
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign of 8-bit types is meant to spread
+  const auto low = static_cast<From>(std::numeric_limits<T>::min());
+  const auto high = static_cast<From>(std::numeric_limits<T>::max());
   return static_cast<T>(value < low ? low : value > high ? high : value);
 }
 

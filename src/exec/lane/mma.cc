@@ -27,7 +27,8 @@ using Matrix = std::array<T, 4 * 16 * 32>;
 
 template <typename T>
 T& at(Matrix<T>& matrix, Element e, int columns, int rows) {
-  return matrix[static_cast<std::size_t>((e.product * rows + e.row) * columns + e.column)];
+  const int index = (e.product * rows + e.row) * columns + e.column;
+  return matrix[static_cast<std::size_t>(index)];
 }
 
 // One value of a fragment: the i-th of `per` in a register.
@@ -60,7 +61,7 @@ void gather(std::span<const Slot> slots, const Frame& frame, Layout32 layout, in
 // The exponent a value is stored with; subnormals have the smallest normal's. That of zero is below all others.
 template <typename V>
 int exponent_of(double x) {
-  constexpr int smallest = 1 - kBias<V>, none = -400;
+  const int smallest = 1 - kBias<V>, none = -400;
   const int exponent = static_cast<int>(magnitude(x) >> 52) - kBias<double>;
   return x == 0 ? none : exponent < smallest ? smallest : exponent;
 }
@@ -89,7 +90,7 @@ D sum_of(const T* x, const T* y, int k, T before, bool finite) {
   if constexpr (std::is_integral_v<V>) {
     std::int64_t sum = before;
     for (int i = 0; i < k; ++i) sum += x[i] * y[i];
-    constexpr std::int64_t low = std::numeric_limits<D>::min(), high = std::numeric_limits<D>::max();
+    const std::int64_t low = std::numeric_limits<D>::min(), high = std::numeric_limits<D>::max();
     return static_cast<D>(!finite ? sum : sum < low ? low : sum > high ? high : sum);
   } else if constexpr (std::is_same_v<V, double>) {
     double sum = before;

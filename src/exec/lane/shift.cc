@@ -12,13 +12,13 @@ using ptx::Type;
 
 template <typename T>
 WM_LANE T shift_left(T a, std::uint32_t count) {
-  constexpr std::uint32_t width = sizeof(T) * 8;
+  const std::uint32_t width = sizeof(T) * 8;
   const T shifted = static_cast<T>(static_cast<Word<T>>(a) << (count & (width - 1)));
   return count < width ? shifted : T{0};
 }
 template <typename T>
 WM_LANE T shift_right(T a, std::uint32_t count) {
-  constexpr std::uint32_t width = sizeof(T) * 8;
+  const std::uint32_t width = sizeof(T) * 8;
   if constexpr (std::is_signed_v<T>) {
     return static_cast<T>(a >> (count < width ? count : width - 1));
   } else {

@@ -13,7 +13,7 @@ using ptx::Type;
 template <typename T>
 WM_LANE T unless_nan(T a, T result) {
   if constexpr (std::is_same_v<T, double>) return is_nan(a) ? quiet(a) : result;
-  return is_nan(a) ? from_bits<T>(Layout<T>::nan) : result;
+  return is_nan(a) ? from_bits<T>(Layout<T>::kNan) : result;
 }
 template <typename T, bool Ftz>
 WM_LANE T negate(T a) {

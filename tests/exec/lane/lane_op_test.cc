@@ -88,6 +88,36 @@ TEST(LaneOp, ASuffixThatDoesNotBelongIsNamed) {
   EXPECT_EQ(op.error().what, "'add.wide.f32': .wide does not belong here");
 }
 
+// Newer than the recorded GPU: extremes of three.
+TEST(LaneOp, ThreeInputsGiveOneExtreme) {
+  EXPECT_EQ(run("min.f32", {filled(f32(3.0F)), filled(f32(-1.0F)), filled(f32(2.0F))})[7], f32(-1.0F));
+  EXPECT_EQ(run("max.f32", {filled(f32(3.0F)), filled(0x7fc00000U), filled(f32(5.0F))})[7], f32(5.0F));
+  EXPECT_EQ(run("max.NaN.f32", {filled(f32(3.0F)), filled(0x7fc00000U), filled(f32(5.0F))})[7], 0x7fffffffU);
+}
+
+TEST(LaneOp, A128BitRegisterIsPackedAndTakenApart) {
+  ptx::Instruction pack = named("mov.b128"), unpack = named("mov.b128");
+  ptx::Operand halves;
+  halves.kind = ptx::Operand::Kind::vector;
+  halves.elements.assign(2, reg_operand());
+  pack.operands = {reg_operand(), halves};
+  unpack.operands = {halves, reg_operand()};
+  const auto packing = lane_op(pack, {}), unpacking = lane_op(unpack, {});
+  ASSERT_TRUE(packing.ok() && unpacking.ok());
+  Warp warp(5);  // one row of 16 bytes a lane, two and two of 8
+  warp.set(1, ptx::Type::b64, filled(0x1122334455667788ULL));
+  warp.set(2, ptx::Type::b64, filled(0x99aabbccddeeff00ULL));
+  const std::vector<Slot> in = {Warp::slot(0), Warp::slot(1), Warp::slot(2)},
+                          out = {Warp::slot(3), Warp::slot(4), Warp::slot(0)};
+  Operands operands;
+  operands.more = in;
+  warp.run(*packing, operands);
+  operands.more = out;
+  warp.run(*unpacking, operands);
+  EXPECT_EQ(warp.get(3, ptx::Type::b64)[31], 0x1122334455667788ULL);
+  EXPECT_EQ(warp.get(4, ptx::Type::b64)[31], 0x99aabbccddeeff00ULL);
+}
+
 TEST(LaneOp, MemoryAndControlFlowAreNotAsked) {
   EXPECT_TRUE(is_lane_op(named("add.s32")));
   EXPECT_TRUE(is_lane_op(named("slct.u32.s32")));
