@@ -90,12 +90,15 @@ void fill_special(Special special, const WarpPlace& at, std::byte* row) {
       return fill32(row, block.index().z);
     case Special::nclusterid_x:
     case Special::nctaid_x:
+    case Special::envreg6:  // NVIDIA's OpenCL keeps the number of groups in %envreg6 to 8, offsets (0) in those below
       return fill32(row, grid.blocks.x);
     case Special::nclusterid_y:
     case Special::nctaid_y:
+    case Special::envreg7:
       return fill32(row, grid.blocks.y);
     case Special::nclusterid_z:
     case Special::nctaid_z:
+    case Special::envreg8:
       return fill32(row, grid.blocks.z);
     case Special::cluster_nctaid_x:
     case Special::cluster_nctaid_y:
@@ -147,7 +150,7 @@ void fill_special(Special special, const WarpPlace& at, std::byte* row) {
       *reinterpret_cast<std::uint32_t*>(row) = 0;
       return;
     default:
-      return fill32(row, 0);  // ranks in a cluster of one; %envreg
+      return fill32(row, 0);  // ranks in a cluster of one; the other %envreg
   }
 }
 

@@ -43,6 +43,8 @@ TEST(Special, ThreadAndBlockIndicesInThreeDimensions) {
   EXPECT_EQ(reads("%ctaid.y", grid, block), table(720, [](auto i) { return i / 120 % 3; }));
   EXPECT_EQ(reads("%ctaid.z", grid, block), table(720, [](auto i) { return i / 360; }));
   EXPECT_EQ(reads("%nctaid.y", grid, block), table(720, [](auto) { return 3; }));
+  EXPECT_EQ(reads("%envreg7", grid, block), table(720, [](auto) { return 3; })) << "as NVIDIA's OpenCL counts groups";
+  EXPECT_EQ(reads("%envreg4", grid, block), table(720, [](auto) { return 0; }));
   EXPECT_EQ(reads("%ntid.z", grid, block), table(720, [](auto) { return 3; }));
   EXPECT_EQ(reads("%laneid", grid, block), table(720, [](auto i) { return i % 60 % 32; }));
   EXPECT_EQ(reads("%warpid", grid, block), table(720, [](auto i) { return i % 60 / 32; }));
