@@ -197,6 +197,8 @@ void FunctionDecoder::atomic(const Instruction& instruction, Op& op) {
   op.memory.row_bytes = op.memory.bytes;
   if (op.memory.space == Space::constant || op.memory.space == Space::param || op.memory.space == Space::local)
     refuse(instruction, "works on global and shared memory only");
+  if (ptx::is_float(instruction.type()) && (op.mode == Mode::min || op.mode == Mode::max))
+    refuse(instruction, "finds no minimum or maximum of floats");
   const Operand& data = operands[address + 1];
   if (data.kind == Operand::Kind::vector) {
     std::vector<Slot> slots;
