@@ -1,5 +1,5 @@
-// The textbook matrix product in 16x16 tiles of shared memory, as clang 19 compiles it: the benchmark that simulators are
-// compared on. The zoo's own sgemm tiles registers too.
+// The textbook matrix product in 16x16 tiles of shared memory, as clang 19 compiles it: the benchmark that simulators
+// are compared on. The zoo's own sgemm tiles registers too.
 #pragma once
 
 namespace wm::bench {

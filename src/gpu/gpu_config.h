@@ -34,7 +34,6 @@ struct SmConfig {
   std::uint32_t shared_memory_unit = 256;
   std::uint32_t threads = 2048;
   std::uint32_t blocks = 32;
-  std::uint32_t register_banks = 2;  // of a scheduler's part of the register file; 0: not modelled
   std::array<UnitConfig, kUnits> units;
 
   [[nodiscard]] std::uint32_t warps() const { return threads / 32; }
