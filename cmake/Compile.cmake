@@ -25,7 +25,7 @@ if(WM_SANITIZE)
   add_compile_options(-fsanitize=${WM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${WM_SANITIZE})
   # gcc's array-bounds warning sees ghosts in instrumented library code; the sanitizer itself checks these accesses.
-  add_compile_options(-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+  add_compile_options(-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-maybe-uninitialized)
 endif()
 if(WM_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)

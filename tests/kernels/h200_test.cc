@@ -26,11 +26,14 @@ std::vector<std::vector<std::string>> rows_of(const std::string& path) {
 TEST(H200, GaveTheExecutorsBuffersForEveryBenchmark) {
   std::set<std::string> seen;
   for (const auto& row : rows_of(WM_SOURCE_DIR "/validation/h200/zoo.csv")) {
-    ASSERT_EQ(row.size(), 10U);
+    ASSERT_EQ(row.size(), 11U);
     seen.insert(row[0] + " " + row[1]);
-    EXPECT_EQ(row[9], "true") << row[0] << " " << row[1] << " " << row[2];
-    if (row[3] == "integer") {
-      EXPECT_EQ(row[5], "0") << row[0] << " " << row[2];
+    EXPECT_EQ(row[10], "true") << row[0] << " " << row[1] << " " << row[2];
+    // The tickets that atomics hand out are in any order; a denoised pixel may round the other way.
+    if (row[3] == "as a whole") {
+      EXPECT_TRUE(row[0] == "atomics" || row[0] == "denoise") << row[0];
+    } else {
+      EXPECT_EQ(row[6], "0") << row[0] << " " << row[2] << ": outside the benchmark's tolerance";
     }
   }
   for (const Entry& e : entries())
