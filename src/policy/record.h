@@ -35,6 +35,8 @@ class Recorder final : public Machine {
   [[nodiscard]] std::string actions() const { return text(false); }
   [[nodiscard]] std::string everything() const { return text(true); }
   void forget() { log_.clear(); }
+  // Things written down so far.
+  [[nodiscard]] std::size_t lines() const { return log_.size(); }
 
   static std::string to_string(const Started&) { return "started"; }
   static std::string to_string(const KernelArrived& e);

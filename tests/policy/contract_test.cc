@@ -16,6 +16,7 @@ class FakeRig final : public Rig {
   [[nodiscard]] const Machine& machine() const override { return gpu_; }
   [[nodiscard]] std::uint64_t blocks_done(KernelId kernel) const override { return gpu_.blocks_done(kernel); }
   [[nodiscard]] std::string log() const override { return gpu_.recorder().everything(); }
+  [[nodiscard]] std::size_t happened() const override { return gpu_.recorder().lines(); }
 
  private:
   FakeMachine gpu_;

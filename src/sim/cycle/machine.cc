@@ -45,7 +45,7 @@ CycleMachine::CycleMachine(const gpu::GpuConfig& config, const MemoryTiming& tim
       woken_at_(config.sm.count, 0),
       gated_since_(config.sm.count, 0),
       gated_cycles_(config.sm.count, 0),
-      was_busy_(config.sm.count, false) {
+      idle_told_(config.sm.count, true) {
   for (std::uint32_t i = 0; i < config.sm.count; ++i) {
     sms_[i].id = {i};
     sms_[i].index = i;
@@ -74,7 +74,7 @@ policy::Kernel* CycleMachine::view(std::uint32_t client) {
 }
 
 std::uint64_t CycleMachine::next_deadline() const {
-  std::uint64_t next = epoch_length_ != 0 ? epoch_began_ + epoch_length_ : ~std::uint64_t{0};
+  std::uint64_t next = epoch_length_ != 0 ? epoch_due_ : ~std::uint64_t{0};
   for (const Alarm& a : alarms_) next = std::min(next, a.when);
   for (std::uint32_t i = 0; i < clients_.size(); ++i)
     if (lanes_[i].state == Lane::State::to_come) next = std::min(next, clients_[i]->spec().arrive.count);
@@ -84,30 +84,42 @@ std::uint64_t CycleMachine::next_deadline() const {
 }
 
 Result<void> CycleMachine::run(policy::Policy& policy, const RunLimits& limits) {
-  for (std::uint32_t i = 0; i < lanes_.size(); ++i)
-    lanes_[i].instruction_limit = i < limits.instructions.size() ? limits.instructions[i] : 0;
-  policy.on(policy::Started{}, *this);
+  begin(policy, limits);
   while (true) {
-    if (auto r = collect(policy); !r) return r;
-    if (auto r = arrivals(policy); !r) return r;
-    if (std::exchange(regrouped_, false)) policy.on(policy::Regrouped{}, *this);
-    timers(policy);
-    place(policy);
-    const bool over =
-        std::all_of(lanes_.begin(), lanes_.end(), [](const Lane& l) { return l.state == Lane::State::done; });
-    if (over || chip_.now() >= limits.cycles) break;
-    const std::uint64_t deadline = std::min(next_deadline(), limits.cycles);
-    const std::uint64_t next = chip_.next_event();
-    if (next == ~std::uint64_t{0} && deadline == ~std::uint64_t{0})
-      return Error{fmt::format("nothing can go on at cycle {}: the policy starts no block of the kernels that wait",
-                               chip_.now())};
-    chip_.skip_idle(deadline);
-    chip_.run_quantum();
-    if (auto r = check_limits(limits, policy); !r) return r;
+    const auto on = step(policy, limits);
+    if (!on) return on.error();
+    if (!*on) break;
   }
   for (std::uint32_t i = 0; i < lanes_.size(); ++i)
     if (lanes_[i].state != Lane::State::done) lanes_[i].ended = chip_.now();
   return {};
+}
+
+void CycleMachine::begin(policy::Policy& policy, const RunLimits& limits) {
+  for (std::uint32_t i = 0; i < lanes_.size(); ++i)
+    lanes_[i].instruction_limit = i < limits.instructions.size() ? limits.instructions[i] : 0;
+  policy.on(policy::Started{}, *this);
+}
+
+Result<bool> CycleMachine::step(policy::Policy& policy, const RunLimits& limits) {
+  if (auto r = collect(policy); !r) return r.error();
+  if (auto r = arrivals(policy); !r) return r.error();
+  if (std::exchange(regrouped_, false)) policy.on(policy::Regrouped{}, *this);
+  timers(policy);
+  do place();
+  while (tell_idle(policy));
+  const bool over = kernels_.empty() && std::all_of(lanes_.begin(), lanes_.end(),
+                                                    [](const Lane& l) { return l.state == Lane::State::done; });
+  if (over || chip_.now() >= limits.cycles) return false;
+  const std::uint64_t deadline = std::min(next_deadline(), limits.cycles);
+  if (chip_.next_event() == ~std::uint64_t{0} && deadline == ~std::uint64_t{0})
+    return Error{
+        fmt::format("nothing can go on at cycle {}: the policy starts no block of the kernels that wait", chip_.now())};
+  chip_.skip_idle(deadline);
+  chip_.run_quantum();
+  check_instruction_limits();
+  if (auto r = check_progress(limits); !r) return r.error();
+  return true;
 }
 
 // --- what a policy sees
@@ -164,6 +176,7 @@ void CycleMachine::give(SmId id, KernelId kernel, policy::Preempt how) {
   }
   const bool reserved = sm.state == State::reserved;
   if (slots_[id.index][kernel.index].resident == sm.resident || (reserved && sm.owner == kernel)) {
+    if (sm.resident == 0) idle_told_[id.index] = false;
     sm.state = State::on;
     sm.owner = kernel;
     sm.next = policy::kNobody;
@@ -203,7 +216,7 @@ void CycleMachine::stop_blocks(std::uint32_t sm, std::uint32_t client, std::uint
 }
 
 void CycleMachine::set_quota(SmId sm, KernelId kernel, std::int64_t instructions) {
-  chip_.sm(sm.index).set_quota(static_cast<std::uint8_t>(kernel.index), instructions);
+  chip_.sm(sm.index).set_quota(static_cast<std::uint8_t>(kernel.index), instructions, chip_.now());
   slots_[sm.index][kernel.index].quota = instructions;
 }
 
@@ -234,6 +247,7 @@ void CycleMachine::order(std::span<const KernelId> first) {
 
 void CycleMachine::set_epoch(Cycles length) {
   epoch_length_ = length.count;
+  epoch_due_ = chip_.now() + epoch_length_;
   begin_epoch();
 }
 
@@ -285,7 +299,7 @@ ClientTotals CycleMachine::totals(std::uint32_t client) const {
   t.blocks = lane.blocks;
   t.launches = lane.launches;
   t.preemptions = lane.preemptions;
-  t.finished = lane.state == Lane::State::done;
+  t.finished = lane.state == Lane::State::done && !lane.cut_off;
   t.fault = lane.fault;
   return t;
 }

@@ -23,7 +23,7 @@ namespace wm::sim {
 struct RunLimits {
   std::uint64_t cycles = ~std::uint64_t{0};  // ends there
   std::vector<std::uint64_t> instructions;   // by client: it stops when it has executed so many; 0: no limit
-  std::uint64_t stuck_after = 50'000'000;    // cycles without an instruction or a block: a deadlock
+  std::uint64_t stuck_after = 50'000'000;    // cycles without an instruction: kernels wait for what never comes
 };
 
 // A client's totals at the end of a run.
@@ -34,7 +34,7 @@ struct ClientTotals {
   std::uint64_t blocks = 0;
   std::uint64_t launches = 0;
   std::uint64_t preemptions = 0;
-  bool finished = false;
+  bool finished = false;  // by itself: neither the run's end nor a limit on its instructions came before
   std::optional<std::string> fault;
 };
 
@@ -43,9 +43,13 @@ class CycleMachine final : public policy::Machine {
   static Result<std::unique_ptr<CycleMachine>> make(const gpu::GpuConfig& config, std::uint32_t threads,
                                                     std::uint64_t seed);
 
+  // A client may also come while the machine runs; it arrives at its time, or now where that has passed.
   Result<void> add(ClientSpec spec);
   // Runs until every client is done or a limit is reached.
   Result<void> run(policy::Policy& policy, const RunLimits& limits);
+  // The same by hand: `begin`, then one quantum a step. False: every client is done, or the limit on cycles is reached.
+  void begin(policy::Policy& policy, const RunLimits& limits);
+  Result<bool> step(policy::Policy& policy, const RunLimits& limits);
 
   [[nodiscard]] ClientTotals totals(std::uint32_t client) const;
   // Cycles SMs were switched off, summed over SMs.
@@ -83,13 +87,13 @@ class CycleMachine final : public policy::Machine {
     std::vector<std::unique_ptr<BlockRun>> set_aside;  // preempted, oldest first
     RunningKernel running;
     bool flushing = false;     // all blocks ended, stores are on their way
+    bool cut_off = false;      // by a fault or its limit: its blocks are dropped as they stop
     std::uint64_t ended = 0;   // cycle of its end
     std::uint64_t blocks = 0;  // done, over all launches
     std::uint64_t launches = 0;
     std::uint64_t preemptions = 0;
     std::uint64_t context_bytes = 0;  // of one block: what a switch saves
     std::uint64_t instruction_limit = 0;
-    std::uint64_t stopped_at = 0;  // instructions when it was cut off at its limit
     std::optional<std::string> fault;
   };
   // A block whose context travels, to memory or back.
@@ -117,6 +121,8 @@ class CycleMachine final : public policy::Machine {
   Result<void> launch_next(std::uint32_t client, policy::Policy& policy);
   Result<void> launch_done(std::uint32_t client, policy::Policy& policy);
   void end_client(std::uint32_t client);
+  void cut_off(std::uint32_t client);
+  void drop(std::uint32_t sm, std::unique_ptr<BlockRun> run);
   [[nodiscard]] std::uint64_t instructions(std::uint32_t client) const;
 
   // dispatch/collect.cc: what happened in a quantum, told to the policy
@@ -130,10 +136,12 @@ class CycleMachine final : public policy::Machine {
   void settle(std::uint32_t sm, policy::Policy& policy);
   void timers(policy::Policy& policy);
   void sample_idle_warps();
-  Result<void> check_limits(const RunLimits& limits, policy::Policy& policy);
+  void check_instruction_limits();
+  Result<void> check_progress(const RunLimits& limits);
 
   // dispatch/place.cc: blocks onto SMs
-  void place(policy::Policy& policy);
+  void place();
+  bool tell_idle(policy::Policy& policy);
   bool place_one(std::uint32_t sm);
   void start_block(std::uint32_t sm, policy::Kernel& kernel);
   void enter(std::uint32_t sm, policy::Kernel& kernel);
@@ -161,12 +169,15 @@ class CycleMachine final : public policy::Machine {
   std::uint64_t alarm_numbers_ = 0;
   std::uint64_t epoch_began_ = 0;
   std::uint64_t epoch_length_ = 0;
-  std::uint64_t samples_ = 0;  // of idle warps in this epoch
+  std::uint64_t epoch_due_ = 0;  // its end, to the cycle: what a quantum is late does not add up
+  std::uint64_t samples_ = 0;    // of idle warps in this epoch
   std::uint64_t next_sample_ = 0;
   std::vector<std::uint64_t> woken_at_;  // by SM, while waking
   std::vector<std::uint64_t> gated_since_;
   std::vector<std::uint64_t> gated_cycles_;
-  std::vector<bool> was_busy_;  // by SM: had blocks when SmIdle was last considered
+  std::vector<bool> idle_told_;      // by SM: SmIdle was told, or there was no reason to
+  std::uint64_t last_progress_ = 0;  // cycle, and instructions by then
+  std::uint64_t progress_ = 0;
   std::uint32_t first_sm_ = 0;  // where placing begins, so that no SM is always first
   bool regrouped_ = false;      // launches came or went since the policy was last told
   bool dirty_ = true;           // something changed that may let blocks start

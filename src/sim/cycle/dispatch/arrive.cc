@@ -57,7 +57,7 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
 }
 
 Result<void> CycleMachine::launch_done(std::uint32_t client, policy::Policy& policy) {
-  ++lanes_[client].launches;
+  if (!lanes_[client].cut_off) ++lanes_[client].launches;
   regrouped_ = true;
   kernels_.erase(
       std::find_if(kernels_.begin(), kernels_.end(), [&](const policy::Kernel& k) { return k.id.index == client; }));
@@ -69,6 +69,36 @@ Result<void> CycleMachine::launch_done(std::uint32_t client, policy::Policy& pol
 void CycleMachine::end_client(std::uint32_t client) {
   lanes_[client].state = Lane::State::done;
   lanes_[client].ended = chip_.now();
+}
+
+// A client that faulted or has executed all it may: its blocks everywhere are stopped and then dropped; its launch is
+// over when the last is off its SM.
+void CycleMachine::cut_off(std::uint32_t client) {
+  Lane& lane = lanes_[client];
+  lane.cut_off = true;
+  end_client(client);
+  policy::Kernel* k = view(client);
+  if (k == nullptr) return;
+  for (std::uint32_t s = 0; s < sms_.size(); ++s) {
+    const std::uint32_t stopped = chip_.sm(s).stop(static_cast<std::uint8_t>(client), ~0U);
+    slots_[s][client].leaving += stopped;
+    sms_[s].leaving += stopped;
+  }
+  lane.set_aside.clear();
+  k->waiting = 0;
+  k->blocks = k->done + k->resident;
+  lane.flushing = k->resident == 0;
+}
+
+// A block of a client that was cut off has stopped.
+void CycleMachine::drop(std::uint32_t sm, std::unique_ptr<BlockRun> run) {
+  const std::uint32_t client = run->kernel.slot;
+  left(sm, client);
+  spare_runs_.push_back(std::move(run));
+  policy::Kernel& k = *view(client);
+  --k.resident;
+  --k.blocks;
+  lanes_[client].flushing = k.resident == 0;
 }
 
 std::uint64_t CycleMachine::instructions(std::uint32_t client) const {

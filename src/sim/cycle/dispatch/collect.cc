@@ -11,8 +11,8 @@ using SmState = policy::Sm::State;
 
 Result<void> CycleMachine::collect(policy::Policy& policy) {
   for (policy::Kernel& k : kernels_) k.instructions = instructions(k.id.index);
+  for (std::uint32_t s = 0; s < sms_.size(); ++s) collect_faults(s);
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
-    collect_faults(s);
     collect_stopped(s);
     collect_moved(s, policy);
     collect_blocks(s, policy);
@@ -69,10 +69,10 @@ void CycleMachine::collect_stopped(std::uint32_t sm) {
   chip_.sm(sm).stopped().clear();
   for (Sm::Ended& e : stopped) {
     const std::uint8_t slot = e.run->kernel.slot;
-    if (lanes_[slot].fault) {  // nothing of it is kept
-      left(sm, slot);
-      spare_runs_.push_back(std::move(e.run));
-      if (--view(slot)->resident == 0) kernels_.erase(kernels_.begin() + (view(slot) - kernels_.data()));
+    if (lanes_[slot].cut_off) {
+      --slots_[sm][slot].leaving;
+      --sms_[sm].leaving;
+      drop(sm, std::move(e.run));
       continue;
     }
     const std::uint32_t token =
@@ -94,13 +94,19 @@ void CycleMachine::collect_moved(std::uint32_t sm, policy::Policy& policy) {
     Moving m = std::move(*it);
     moving_.erase(it);
     const std::uint32_t client = m.run->kernel.slot;
-    if (!m.out) {
+    if (!m.out && !lanes_[client].cut_off) {
       chip_.sm(sm).start(std::move(m.run), chip_.now());
       continue;
     }
+    if (m.out) {
+      --slots_[sm][client].leaving;
+      --sms_[sm].leaving;
+    }
+    if (lanes_[client].cut_off) {
+      drop(sm, std::move(m.run));
+      continue;
+    }
     left(sm, client);
-    --slots_[sm][client].leaving;
-    --sms_[sm].leaving;
     policy::Kernel& k = *view(client);
     --k.resident;
     ++k.waiting;
@@ -111,15 +117,15 @@ void CycleMachine::collect_moved(std::uint32_t sm, policy::Policy& policy) {
   }
 }
 
-// A kernel that faulted is over: its blocks everywhere are stopped and dropped.
+// A kernel that faulted is over. The block that faulted has stopped by itself.
 void CycleMachine::collect_faults(std::uint32_t sm) {
   for (const Sm::Faulted& f : chip_.sm(sm).faulted()) {
+    ++slots_[sm][f.slot].leaving;
+    ++sms_[sm].leaving;
     Lane& lane = lanes_[f.slot];
-    if (lane.fault) continue;
+    if (lane.cut_off) continue;
     lane.fault = f.fault.to_string();
-    end_client(f.slot);
-    for (std::uint32_t s = 0; s < sms_.size(); ++s) chip_.sm(s).stop(f.slot, ~0U);
-    if (policy::Kernel* k = view(f.slot)) k->waiting = 0;
+    cut_off(f.slot);
   }
   chip_.sm(sm).faulted().clear();
 }
@@ -145,20 +151,24 @@ void CycleMachine::settle(std::uint32_t sm, policy::Policy& policy) {
 
 void CycleMachine::timers(policy::Policy& policy) {
   if (epoch_length_ != 0) sample_idle_warps();
-  if (epoch_length_ != 0 && chip_.now() >= epoch_began_ + epoch_length_) {
-    const Cycles length{chip_.now() - epoch_began_};
-    policy.on(policy::Epoch{length}, *this);
+  if (epoch_length_ != 0 && chip_.now() >= epoch_due_) {
+    const std::uint64_t due = epoch_due_;
+    policy.on(policy::Epoch{Cycles{chip_.now() - epoch_began_}}, *this);
     begin_epoch();
+    if (epoch_due_ == due)  // the policy did not begin another one
+      epoch_due_ = std::max(due + epoch_length_, chip_.now() + 1);
   }
-  std::vector<Alarm> due;
-  std::erase_if(alarms_, [&](const Alarm& a) {
-    if (a.when > chip_.now()) return false;
-    due.push_back(a);
-    return true;
-  });
-  std::sort(due.begin(), due.end(),
-            [](const Alarm& a, const Alarm& b) { return a.when != b.when ? a.when < b.when : a.number < b.number; });
-  for (const Alarm& a : due) policy.on(policy::Wake{a.tag}, *this);
+  for (std::vector<Alarm> due; true; due.clear()) {  // a policy may ask for "now" when it is woken
+    std::erase_if(alarms_, [&](const Alarm& a) {
+      if (a.when > chip_.now()) return false;
+      due.push_back(a);
+      return true;
+    });
+    if (due.empty()) return;
+    std::sort(due.begin(), due.end(),
+              [](const Alarm& a, const Alarm& b) { return a.when != b.when ? a.when < b.when : a.number < b.number; });
+    for (const Alarm& a : due) policy.on(policy::Wake{a.tag}, *this);
+  }
 }
 
 // A hundred times an epoch, as the QoS paper samples (section 4.1).
@@ -171,19 +181,25 @@ void CycleMachine::sample_idle_warps() {
       if (slots_[s][i].resident != 0) chip_.sm(s).counters(i).idle_warp_samples += chip_.sm(s).idle_warps(i);
 }
 
-// Warped-Slicer's protocol: a client that has executed its instructions stops, its blocks are dropped.
-Result<void> CycleMachine::check_limits(const RunLimits& limits, policy::Policy& policy) {
-  if (limits.instructions.empty()) return {};
+// Warped-Slicer's protocol: a client that has executed its instructions stops and leaves its resources.
+void CycleMachine::check_instruction_limits() {
   for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
-    Lane& lane = lanes_[i];
+    const Lane& lane = lanes_[i];
     if (lane.instruction_limit == 0 || lane.state != Lane::State::active) continue;
-    if (instructions(i) < lane.instruction_limit) continue;
-    lane.fault = "";  // its blocks are dropped like a faulted kernel's
-    end_client(i);
-    for (std::uint32_t s = 0; s < sms_.size(); ++s) chip_.sm(s).stop(static_cast<std::uint8_t>(i), ~0U);
-    if (policy::Kernel* k = view(i)) k->waiting = 0;
-    (void)policy;
+    if (instructions(i) >= lane.instruction_limit) cut_off(i);
   }
+}
+
+// Kernels that wait for each other, or for a policy that never lets them go on, must not keep their user waiting.
+Result<void> CycleMachine::check_progress(const RunLimits& limits) {
+  if (chip_.now() - last_progress_ < limits.stuck_after) return {};
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) sum += instructions(i);
+  if (sum == progress_ && !kernels_.empty())
+    return Error{fmt::format("no kernel has executed an instruction for {} cycles, at cycle {}",
+                             chip_.now() - last_progress_, chip_.now())};
+  progress_ = sum;
+  last_progress_ = chip_.now();
   return {};
 }
 

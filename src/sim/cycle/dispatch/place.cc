@@ -5,29 +5,35 @@
 
 namespace wm::sim {
 
-void CycleMachine::place(policy::Policy& policy) {
-  if (dirty_) {
-    dirty_ = false;
-    // The dispatcher starts one block a cycle.
-    std::uint64_t budget = chip_.quantum();
-    bool placed = true;
-    while (placed && budget != 0) {
-      placed = false;
-      for (std::uint32_t i = 0; i < sms_.size() && budget != 0; ++i) {
-        if (!place_one((first_sm_ + i) % sms_.size())) continue;
-        placed = true;
-        --budget;
-      }
+void CycleMachine::place() {
+  if (!dirty_) return;
+  dirty_ = false;
+  // The dispatcher starts one block a cycle.
+  std::uint64_t budget = chip_.quantum();
+  bool placed = true;
+  while (placed && budget != 0) {
+    placed = false;
+    for (std::uint32_t i = 0; i < sms_.size() && budget != 0; ++i) {
+      if (!place_one((first_sm_ + i) % sms_.size())) continue;
+      placed = true;
+      --budget;
     }
-    if (budget == 0) dirty_ = true;
-    first_sm_ = (first_sm_ + 1) % static_cast<std::uint32_t>(sms_.size());
   }
+  if (budget == 0) dirty_ = true;  // perhaps not all: the rest in the next quantum
+  first_sm_ = (first_sm_ + 1) % static_cast<std::uint32_t>(sms_.size());
+}
+
+// SMs that have become empty, once nothing more can be placed. True: someone was told and may have acted on it.
+bool CycleMachine::tell_idle(policy::Policy& policy) {
+  if (dirty_) return false;
+  bool told = false;
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
-    const bool busy = sms_[s].resident != 0;
-    if (was_busy_[s] && !busy && !dirty_ && sms_[s].state == policy::Sm::State::on)
-      policy.on(policy::SmIdle{{s}}, *this);
-    was_busy_[s] = busy;
+    if (sms_[s].state != policy::Sm::State::on || sms_[s].resident != 0 || idle_told_[s]) continue;
+    idle_told_[s] = true;
+    told = true;
+    policy.on(policy::SmIdle{{s}}, *this);
   }
+  return told;
 }
 
 bool CycleMachine::place_one(std::uint32_t s) {
@@ -56,6 +62,7 @@ bool CycleMachine::place_one(std::uint32_t s) {
 void CycleMachine::enter(std::uint32_t s, policy::Kernel& kernel) {
   sms_[s].free = gpu::less(sms_[s].free, kernel.footprint);
   ++sms_[s].resident;
+  idle_told_[s] = false;
   ++slots_[s][kernel.id.index].resident;
   ++kernel.resident;
   --kernel.waiting;

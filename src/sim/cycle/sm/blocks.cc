@@ -1,6 +1,7 @@
 // Blocks on an SM: how they start, end, stop, and wait at barriers.
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "sim/cycle/sm/sm.h"
 
@@ -122,7 +123,7 @@ std::uint32_t Sm::stop(std::uint8_t slot, std::uint32_t count) {
   std::uint32_t stopped = 0;
   for (std::size_t i = residents_.size(); i-- > 0 && stopped < count;) {
     Resident& r = *residents_[i];
-    if (r.run->kernel.slot != slot || r.stopping) continue;
+    if (r.run->kernel.slot != slot || r.stopping || r.alive == 0) continue;  // what has ended waits for its loads
     ++stopped;
     r.stopping = true;
     for (const std::uint16_t warp : r.warps) {
@@ -134,10 +135,23 @@ std::uint32_t Sm::stop(std::uint8_t slot, std::uint32_t count) {
   return stopped;
 }
 
-void Sm::set_quota(std::uint8_t slot, std::int64_t instructions) {
+// Warps that were held back may issue at once.
+void Sm::set_quota(std::uint8_t slot, std::int64_t instructions, std::uint64_t now) {
   quota_[slot] = instructions;
   quotas_spent_ &= ~(1U << slot);
   if (instructions <= 0) quotas_spent_ |= 1U << slot;
+  if (instructions > 0 && resident_[slot] != 0) next_ = std::min(next_, now);
+}
+
+// What was executed counts, whether it took an issue slot or not: rates and goals count the same.
+void Sm::spend(std::uint8_t slot, exec::Mask lanes) {
+  std::int64_t& left = quota_[slot];
+  if (left == std::numeric_limits<std::int64_t>::max()) return;
+  const bool had = left > 0;
+  left -= std::popcount(lanes);
+  if (!had || left > 0) return;
+  quotas_spent_ |= 1U << slot;
+  newly_spent_ |= 1U << slot;
 }
 
 std::uint32_t Sm::idle_warps(std::uint8_t slot) const {

@@ -227,13 +227,7 @@ void Sm::issue(std::uint32_t number, std::uint32_t index, std::uint64_t now) {
   const auto unit = static_cast<std::size_t>(op.unit);
   (config_.sm.units[unit].per_sm ? sm_free_[unit] : s.free[unit]) = now + op.occupies;
   s.port = now + op.slots;
-  if (quota_[w.kernel] != std::numeric_limits<std::int64_t>::max()) {
-    quota_[w.kernel] -= std::popcount(step.active);
-    if (quota_[w.kernel] <= 0) {
-      quotas_spent_ |= 1U << w.kernel;
-      newly_spent_ |= 1U << w.kernel;
-    }
-  }
+  spend(w.kernel, step.active);
   if (r.run->block.fault()) return raise(r);
 
   std::uint64_t ready = now + op.latency;
@@ -300,10 +294,11 @@ void Sm::prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before
       s.memory |= bit_of(warp);
       return;
     }
-    if (op.folded) {
+    if (op.folded && (quotas_spent_ >> w.kernel & 1) == 0) {  // without a quota it waits like any other
       exec::Step step;
       w.resident->run->block.step(w.warp->index(), step);
       count(op, step, counters_[w.kernel]);
+      spend(w.kernel, step.active);
       for (const std::uint32_t reg : program.writes(op)) w.ready[reg] = at > not_before ? at : 0;
       continue;
     }

@@ -77,7 +77,7 @@ class Sm {
   void publish() { port_.publish(); }
 
   // Thread instructions the kernel slot may issue; it issues none at 0 or below.
-  void set_quota(std::uint8_t slot, std::int64_t instructions);
+  void set_quota(std::uint8_t slot, std::int64_t instructions, std::uint64_t now);
   [[nodiscard]] std::int64_t quota(std::uint8_t slot) const { return quota_[slot]; }
 
   // Kernel slots whose quota was spent since the last call, as bits.
@@ -147,6 +147,7 @@ class Sm {
   void end_block(Resident& resident, std::uint64_t now);
   void wake_barrier(Resident& resident, std::uint64_t now);
   void raise(Resident& resident);
+  void spend(std::uint8_t slot, exec::Mask lanes);
 
   // sm.cc
   void deliver(std::uint64_t now);
