@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <thread>
 #include <unistd.h>
 
 namespace wm {
@@ -49,7 +50,9 @@ Result<void> write_file(const std::string& path, std::string_view content) {
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     return write_all(path, content) ? Result<void>{} : system_error("cannot write", path, errno);
   }
-  const std::string beside = path + ".part-" + std::to_string(getpid());
+  // A name no other process or thread writes to at this moment.
+  const std::string beside = path + ".part-" + std::to_string(getpid()) + "-" +
+                             std::to_string(std::hash<std::thread::id>{}(std::this_thread::get_id()));
   if (write_all(beside, content) && std::rename(beside.c_str(), path.c_str()) == 0) return {};
   const int code = errno;
   (void)std::remove(beside.c_str());

@@ -86,6 +86,7 @@ Result<lab::Participant> parse_participant(const std::string& text, zoo::Size si
   if (!module) return module.error();
   p.name = word->name;
   p.module = std::make_shared<ptx::Module>(*std::move(module));
+  p.ptx = subject->ptx;
   p.ptx_file = subject->ptx_file;
   for (const zoo::Kernel& k : subject->kernels)
     if (!subject->kernel.empty() && k.name == subject->kernel) p.entry = k.entry;

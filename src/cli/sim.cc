@@ -23,10 +23,12 @@ struct Options {
   std::string machine = "cycle";
   std::string size = "medium";
   std::string json;
+  std::string cache = lab::AloneCache::default_folder();
   lab::CorunOptions run;
 };
 
-Result<int> run(const Options& o) {
+Result<int> run(Options o) {
+  o.run.cache = lab::AloneCache(o.cache);
   if (o.machine != "cycle") return Error{fmt::format("no machine '{}'; there is 'cycle'", o.machine)};
   const auto gpu = gpu::load_gpu(o.gpu, gpu_folder());
   if (!gpu) return gpu.error();
@@ -71,6 +73,8 @@ void add_sim(const Command& wm) {
   sim.option("--threads", o->run.threads, "Of the host; the result is the same for any number",
              {.show_default = true, .low = 1, .high = 64});
   sim.option("--seed", o->run.seed, "Of the policy's random numbers", {.show_default = true});
+  sim.option("--cache", o->cache, "Where rates alone are kept; \"\": nowhere",
+             {.show_default = true, .type = "FOLDER"});
   sim.json(o->json);
   sim.run([=] { return run(*o); });
 }

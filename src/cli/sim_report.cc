@@ -110,7 +110,8 @@ Json json_of(const lab::CorunResult& r) {
             {"warp_instructions_per_second", static_cast<double>(warp_instructions(r)) / seconds},
             {"gpu_cycles_per_second", static_cast<double>(r.cycles) / seconds},
             {"peak_rss_bytes", static_cast<std::uint64_t>(usage.ru_maxrss) * 1024},
-            {"threads", r.threads}}}};
+            {"threads", r.threads},
+            {"alone_runs", r.alone_runs}}}};
 }
 
 }  // namespace wm::cli

@@ -138,6 +138,7 @@ struct GpuConfig {
   NocConfig noc;
   DramConfig dram;
   PowerConfig power;
+  std::string source;  // the text it was read from; whoever changes a field afterwards clears it
 };
 
 }  // namespace wm::gpu

@@ -216,6 +216,7 @@ Result<GpuConfig> parse_gpu(std::string_view text, const std::string& file) {
       if (m.key == part_name) e.where = m.place;
     return e;
   }
+  c.source = text;
   return c;
 }
 

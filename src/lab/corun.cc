@@ -25,11 +25,6 @@ sim::ClientSpec spec_of(const Participant& p, double goal, double alone) {
   return s;
 }
 
-struct Alone {
-  double ipc = 0;
-  std::uint64_t instructions = 0;
-};
-
 Result<Alone> run_alone(const gpu::GpuConfig& gpu, Participant p, const CorunOptions& options) {
   auto machine = CycleMachine::make(gpu, options.threads, options.seed);
   if (!machine) return machine.error();
@@ -43,9 +38,19 @@ Result<Alone> run_alone(const gpu::GpuConfig& gpu, Participant p, const CorunOpt
   if (options.cycles != 0) limits.cycles = options.cycles;
   if (auto r = (*machine)->run(**policy, limits); !r) return r.error();
   const sim::ClientTotals t = (*machine)->totals(0);
-  return Alone{
-      static_cast<double>(t.sm.thread_instructions) / static_cast<double>(std::max<std::uint64_t>(1, t.cycles)),
-      t.sm.thread_instructions};
+  return Alone{t.sm.thread_instructions, std::max<std::uint64_t>(1, t.cycles)};
+}
+
+// From the cache, or measured now and kept there.
+Result<Alone> alone_rate(const gpu::GpuConfig& gpu, const Participant& p, const CorunOptions& options,
+                         std::uint32_t& measured) {
+  const std::string key = options.cache.enabled() ? alone_key(gpu, p, options.cycles) : "";
+  if (const auto known = options.cache.find(key)) return *known;
+  auto ran = run_alone(gpu, p, options);
+  if (!ran) return ran;
+  ++measured;
+  options.cache.keep(key, *ran);
+  return ran;
 }
 
 // FNV-1a over numbers.
@@ -80,11 +85,12 @@ std::optional<bool> verified(CycleMachine& machine, std::uint32_t client, const 
 
 Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
                           const policy::Choice& policy, const CorunOptions& options) {
+  CorunResult result;
   std::vector<Alone> alone(participants.size());
   for (std::size_t i = 0; i < participants.size(); ++i) {
     const bool needed = options.alone || participants[i].goal || options.match_instructions;
     if (!needed) continue;
-    const auto ran = run_alone(gpu, participants[i], options);
+    const auto ran = alone_rate(gpu, participants[i], options, result.alone_runs);
     if (!ran) return ran.error();
     alone[i] = *ran;
   }
@@ -93,7 +99,6 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
   CycleMachine& machine = **made;
   sim::RunLimits limits;
   if (options.cycles != 0 && !options.match_instructions) limits.cycles = options.cycles;
-  CorunResult result;
   result.gpu = gpu.name;
   result.policy = policy.to_string();
   result.seed = options.seed;
@@ -102,10 +107,10 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
     const Participant& p = participants[i];
     KernelResult k;
     k.name = p.name;
-    k.ipc_alone = alone[i].ipc;
-    if (p.goal) k.goal = *p.goal * alone[i].ipc;
+    k.ipc_alone = alone[i].ipc();
+    if (p.goal) k.goal = *p.goal * alone[i].ipc();
     if (p.goal_ipc) k.goal = p.goal_ipc;
-    if (auto r = machine.add(spec_of(p, k.goal.value_or(0), alone[i].ipc)); !r) return r.error();
+    if (auto r = machine.add(spec_of(p, k.goal.value_or(0), alone[i].ipc())); !r) return r.error();
     if (options.match_instructions) limits.instructions.push_back(alone[i].instructions);
     result.kernels.push_back(std::move(k));
   }

@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "gpu/application.h"
 #include "gpu/gpu_config.h"
+#include "lab/alone.h"
 #include "policy/registry.h"
 #include "ptx/ir.h"
 #include "sim/cycle/machine.h"
@@ -25,6 +26,7 @@ namespace wm::lab {
 struct Participant {
   std::string name;
   std::shared_ptr<const ptx::Module> module;
+  std::string ptx;  // the text the module was read from
   std::string ptx_file;
   std::shared_ptr<const gpu::Application> application;
   std::string entry;  // of several kernels the one that is timed; empty: all
@@ -46,6 +48,7 @@ struct CorunOptions {
   std::uint64_t seed = 1;
   std::uint32_t threads = 1;
   bool alone = true;  // measure rates alone, where a goal or the metrics need them
+  AloneCache cache;   // of those
 };
 
 struct KernelResult {
@@ -70,8 +73,9 @@ struct CorunResult {
   double watts = 0;
   double joules = 0;
   double instructions_per_joule = 0;
-  double seconds = 0;          // of the host, for the co-run
-  std::uint64_t run_hash = 0;  // of everything that was counted: equal runs have equal hashes
+  double seconds = 0;            // of the host, for the co-run
+  std::uint32_t alone_runs = 0;  // rates alone that had to be measured: not in the cache
+  std::uint64_t run_hash = 0;    // of everything that was counted: equal runs have equal hashes
 };
 
 Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
