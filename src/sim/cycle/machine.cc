@@ -108,6 +108,7 @@ Result<bool> CycleMachine::step(policy::Policy& policy, const RunLimits& limits)
   timers(policy);
   do place();
   while (tell_idle(policy));
+  if (observer_ != nullptr) observer_->quantum(*this);
   const bool over = kernels_.empty() && std::all_of(lanes_.begin(), lanes_.end(),
                                                     [](const Lane& l) { return l.state == Lane::State::done; });
   if (over || chip_.now() >= limits.cycles) return false;
@@ -120,6 +121,11 @@ Result<bool> CycleMachine::step(policy::Policy& policy, const RunLimits& limits)
   check_instruction_limits();
   if (auto r = check_progress(limits); !r) return r.error();
   return true;
+}
+
+SeenBlock CycleMachine::seen(std::uint32_t sm, const BlockRun& run) const {
+  const std::uint32_t client = run.kernel.slot;
+  return {.sm = sm, .client = client, .launch = lanes_[client].launches, .number = run.number};
 }
 
 // --- what a policy sees

@@ -17,6 +17,7 @@
 #include "policy/policy.h"
 #include "sim/cycle/chip.h"
 #include "sim/cycle/client.h"
+#include "sim/cycle/observer.h"
 
 namespace wm::sim {
 
@@ -45,6 +46,8 @@ class CycleMachine final : public policy::Machine {
 
   // A client may also come while the machine runs; it arrives at its time, or now where that has passed.
   Result<void> add(ClientSpec spec);
+  // Watches the run; it must outlive it.
+  void observe(Observer& observer) { observer_ = &observer; }
   // Runs until every client is done or a limit is reached.
   Result<void> run(policy::Policy& policy, const RunLimits& limits);
   // The same by hand: `begin`, then one quantum a step. False: every client is done, or the limit on cycles is reached.
@@ -148,6 +151,7 @@ class CycleMachine final : public policy::Machine {
   [[nodiscard]] LineAddress context_place(const BlockRun& run) const;
 
   [[nodiscard]] std::uint64_t next_deadline() const;
+  [[nodiscard]] SeenBlock seen(std::uint32_t sm, const BlockRun& run) const;
 
   gpu::GpuConfig config_;
   MemoryTiming timing_;
@@ -181,6 +185,7 @@ class CycleMachine final : public policy::Machine {
   std::uint32_t first_sm_ = 0;  // where placing begins, so that no SM is always first
   bool regrouped_ = false;      // launches came or went since the policy was last told
   bool dirty_ = true;           // something changed that may let blocks start
+  Observer* observer_ = nullptr;
 };
 
 }  // namespace wm::sim

@@ -94,6 +94,7 @@ void CycleMachine::cut_off(std::uint32_t client) {
 void CycleMachine::drop(std::uint32_t sm, std::unique_ptr<BlockRun> run) {
   const std::uint32_t client = run->kernel.slot;
   left(sm, client);
+  if (observer_ != nullptr) observer_->left(seen(sm, *run), chip_.now(), Left::dropped);
   spare_runs_.push_back(std::move(run));
   policy::Kernel& k = *view(client);
   --k.resident;

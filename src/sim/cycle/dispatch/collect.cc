@@ -40,6 +40,7 @@ void CycleMachine::collect_blocks(std::uint32_t sm, policy::Policy& policy) {
   for (Sm::Ended& e : ended) {
     const std::uint32_t client = e.run->kernel.slot;
     left(sm, client);
+    if (observer_ != nullptr) observer_->left(seen(sm, *e.run), e.at, Left::done);
     spare_runs_.push_back(std::move(e.run));
     policy::Kernel& k = *view(client);
     ++k.done;
@@ -107,6 +108,7 @@ void CycleMachine::collect_moved(std::uint32_t sm, policy::Policy& policy) {
       continue;
     }
     left(sm, client);
+    if (observer_ != nullptr) observer_->left(seen(sm, *m.run), chip_.now(), Left::preempted);
     policy::Kernel& k = *view(client);
     --k.resident;
     ++k.waiting;

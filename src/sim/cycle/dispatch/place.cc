@@ -74,6 +74,7 @@ void CycleMachine::start_block(std::uint32_t s, policy::Kernel& kernel) {
   if (!lane.set_aside.empty()) {
     std::unique_ptr<BlockRun> run = std::move(lane.set_aside.front());
     lane.set_aside.erase(lane.set_aside.begin());
+    if (observer_ != nullptr) observer_->began(seen(s, *run), chip_.now(), true);
     const std::uint32_t token =
         chip_.sm(s).move_context(MessageKind::read, lane.context_bytes, context_place(*run), run->kernel.slot);
     moving_.push_back({std::move(run), s, token, false});
@@ -91,6 +92,7 @@ void CycleMachine::start_block(std::uint32_t s, policy::Kernel& kernel) {
   run->started = chip_.now();
   run->block.start(*lane.running.grid, lane.running.grid->block_index(run->number),
                    {.sm = s, .sms = static_cast<std::uint32_t>(sms_.size())});
+  if (observer_ != nullptr) observer_->began(seen(s, *run), chip_.now(), false);
   chip_.sm(s).start(std::move(run), chip_.now());
 }
 
