@@ -2,9 +2,7 @@
 #include <benchmark/benchmark.h>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/random.h"
 #include "bench/tiled_sgemm.h"
 #include "exec/measure.h"
 #include "kernels/benchmark.h"
@@ -42,29 +40,11 @@ void add(const std::string& name, zoo::Size size) {
   if (entry) add(name, (*entry)->ptx, (*entry)->benchmark.make(size).application);
 }
 
-// 256^3 in 16x16 tiles.
-gpu::Application tiled_sgemm() {
-  constexpr std::uint32_t kSize = 256;
-  Random random(1);
-  std::vector<float> values(kSize * kSize);
-  for (float& v : values) v = random.uniform(-1, 1);
-  gpu::Application app;
-  const auto a = app.add("a", values), b = app.add("b", values), c = app.add_uninitialized("c", values.size() * 4);
-  app.upload(a);
-  app.upload(b);
-  app.launch({"sgemm_tile",
-              {kSize / 16, kSize / 16, 1},
-              {16, 16, 1},
-              {gpu::buffer(a), gpu::buffer(b), gpu::buffer(c), gpu::scalar(kSize)},
-              0});
-  return app;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   for (const char* name : {"fma", "vecadd"}) add(name, zoo::Size::large);
-  add("sgemm_16x16_tiles", wm::bench::kTiledSgemm, tiled_sgemm());
+  add("sgemm_16x16_tiles", wm::bench::kTiledSgemm, wm::bench::tiled_sgemm());
   add("sgemm", zoo::Size::medium);
   for (const char* name : {"gather", "smem", "atomics"}) add(name, zoo::Size::medium);
   benchmark::Initialize(&argc, argv);

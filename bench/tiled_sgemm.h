@@ -2,6 +2,12 @@
 // are compared on. The zoo's own sgemm tiles registers too.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
+#include "base/random.h"
+#include "gpu/application.h"
+
 namespace wm::bench {
 
 // c = a * b, n x n each, blocks of 16x16 threads:
@@ -126,5 +132,23 @@ $L__BB0_3:
  ret;
 }
 )";
+
+// 256^3 of it.
+inline gpu::Application tiled_sgemm() {
+  constexpr std::uint32_t kSize = 256;
+  Random random(1);
+  std::vector<float> values(std::size_t{kSize} * kSize);
+  for (float& v : values) v = random.uniform(-1, 1);
+  gpu::Application app;
+  const auto a = app.add("a", values), b = app.add("b", values), c = app.add_uninitialized("c", values.size() * 4);
+  app.upload(a);
+  app.upload(b);
+  app.launch({"sgemm_tile",
+              {kSize / 16, kSize / 16, 1},
+              {16, 16, 1},
+              {gpu::buffer(a), gpu::buffer(b), gpu::buffer(c), gpu::scalar(kSize)},
+              0});
+  return app;
+}
 
 }  // namespace wm::bench

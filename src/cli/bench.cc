@@ -83,7 +83,8 @@ Result<int> bench_exec(const Options& options) {
 }  // namespace
 
 void add_bench(const Command& wm) {
-  const Command bench = wm.add("bench", "The figures of docs/benchmarks.md, measured now", "wm bench exec");
+  const Command bench =
+      wm.add("bench", "The figures of docs/benchmarks.md, measured now", "wm bench exec\nwm bench sim");
   bench.needs_command();
   auto options = std::make_shared<Options>();
   const Command exec =
@@ -93,6 +94,7 @@ void add_bench(const Command& wm) {
   exec.option("--seconds", options->seconds, "Time to spend on each", {.show_default = true, .high = 3600});
   exec.json(options->json);
   exec.run([options] { return bench_exec(*options); });
+  add_bench_sim(bench);
 }
 
 }  // namespace wm::cli

@@ -15,6 +15,7 @@ void add_sim(const Command& wm);
 void add_ptx(const Command& wm);
 void add_ptx_run(const Command& ptx);
 void add_bench(const Command& wm);
+void add_bench_sim(const Command& bench);
 
 // Parses and runs; the whole of main.
 int run(int argc, const char* const* argv);

@@ -189,6 +189,19 @@ TEST(Wm, DemoTellsWhatItDid) {
   EXPECT_THAT(ran.out, HasSubstr("Next:"));
 }
 
+TEST(Wm, BenchOfTheCycleMachineHasARateAndAPeakOfMemory) {
+  const json item = json::parse(run_wm("bench sim vecadd --gpu qos16 --seconds 0 --json -").out)["items"][0];
+  EXPECT_EQ(item["name"], "vecadd");
+  EXPECT_EQ(item["gpu"], "qos16");
+  EXPECT_EQ(item["sms"], 16);
+  EXPECT_EQ(item["warp_instructions"], 622'592);
+  EXPECT_GT(item["gpu_cycles"], 20'000);
+  EXPECT_DOUBLE_EQ(item["warp_instructions_per_second"], 622'592 / item["seconds"].get<double>());
+  EXPECT_GT(item["peak_rss_bytes"], 1'000'000);
+  EXPECT_LT(item["peak_rss_bytes"], 500'000'000);
+  expect_one_line(run_wm("bench sim vecad"), "did you mean 'vecadd'?");
+}
+
 TEST(Wm, BenchMeasures) {
   const json item = json::parse(run_wm("bench exec vecadd --size small --seconds 0 --json -").out)["items"][0];
   EXPECT_EQ(item["name"], "vecadd");
