@@ -19,8 +19,14 @@ struct LaunchTime {
 };
 
 struct GpuRun {
-  std::vector<std::vector<std::byte>> buffers;  // final contents, by BufferId
+  std::vector<std::vector<std::byte>> buffers;  // final contents, by BufferId; empty ones where not asked for
   std::vector<LaunchTime> launches;             // in order
+};
+
+struct GpuRunOptions {
+  std::byte poison{};    // what buffers hold before anything is written
+  bool evict = false;    // L2 holds none of the buffers when the first launch starts
+  bool download = true;  // read the buffers back
 };
 
 class CudaDevice {
@@ -35,7 +41,7 @@ class CudaDevice {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& driver() const { return driver_; }
 
-  Result<GpuRun> run(std::string_view ptx, const gpu::Application& application, std::byte poison);
+  Result<GpuRun> run(std::string_view ptx, const gpu::Application& application, const GpuRunOptions& options);
 
  private:
   CudaDevice() = default;

@@ -85,8 +85,8 @@ void add_times(const zoo::Entry& entry, zoo::Size size, const zoo::Case& c, cons
 
 Result<void> time_only(CudaDevice& gpu, const zoo::Entry& entry, Report& report) {
   const zoo::Case c = entry.benchmark.make(zoo::Size::large);
-  if (auto warm = gpu.run(entry.ptx, c.application, exec::kPoison); !warm) return warm.error();
-  const auto run = gpu.run(entry.ptx, c.application, exec::kPoison);
+  if (auto warm = gpu.run(entry.ptx, c.application, {.poison = exec::kPoison}); !warm) return warm.error();
+  const auto run = gpu.run(entry.ptx, c.application, {.poison = exec::kPoison});
   if (!run) return run.error();
   add_times(entry, zoo::Size::large, c, *run, report);
   return zoo::verify(c, [&](gpu::BufferId id) -> const Bytes& { return run->buffers[id.index]; });
@@ -123,8 +123,8 @@ Result<void> check(CudaDevice& gpu, const zoo::Entry& entry, zoo::Size size, Rep
   const auto here = exec::run_application(*module, c.application);
   if (!here) return here.error();
   // Twice: the first run loads the module and warms the clocks, the second is timed.
-  if (auto warm = gpu.run(entry.ptx, c.application, exec::kPoison); !warm) return warm.error();
-  const auto there = gpu.run(entry.ptx, c.application, exec::kPoison);
+  if (auto warm = gpu.run(entry.ptx, c.application, {.poison = exec::kPoison}); !warm) return warm.error();
+  const auto there = gpu.run(entry.ptx, c.application, {.poison = exec::kPoison});
   if (!there) return there.error();
   const bool gpu_ok = zoo::verify(c, [&](gpu::BufferId id) -> const Bytes& { return there->buffers[id.index]; }).ok();
   const bool exec_ok = zoo::verify(c, [&](gpu::BufferId id) -> const Bytes& { return here->buffers[id.index]; }).ok();

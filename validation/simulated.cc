@@ -1,0 +1,83 @@
+#include "simulated.h"
+
+#include <memory>
+
+#include "ptx/parse.h"
+#include "sim/cycle/machine.h"
+
+namespace wm::validation {
+namespace {
+
+// Leaves everything to the machine and notes when launches come and go.
+class Watch final : public policy::Policy {
+ public:
+  struct Stamp {
+    std::uint64_t arrived = 0;
+    std::uint64_t done = 0;
+    std::uint64_t warp_instructions = 0;  // up to its end
+    std::uint64_t issued = 0;
+  };
+
+  explicit Watch(const sim::CycleMachine& machine) : machine_(machine) {}
+
+  void on(const policy::KernelArrived&, policy::Machine& gpu) override {
+    stamps.push_back({.arrived = gpu.now().count});
+  }
+  void on(const policy::KernelDone&, policy::Machine& gpu) override {
+    const sim::ClientTotals totals = machine_.totals(0);
+    stamps.back().done = gpu.now().count;
+    stamps.back().warp_instructions = totals.sm.warp_instructions;
+    stamps.back().issued = totals.sm.issued;
+  }
+
+  std::vector<Stamp> stamps;
+
+ private:
+  const sim::CycleMachine& machine_;
+};
+
+// The application up to its `launches`-th launch.
+gpu::Application beginning(const gpu::Application& whole, std::uint32_t launches) {
+  gpu::Application part{.buffers = whole.buffers, .steps = {}};
+  for (const gpu::Step& s : whole.steps) {
+    if (std::holds_alternative<gpu::Launch>(s) && launches-- == 0) break;
+    part.steps.push_back(s);
+  }
+  return part;
+}
+
+}  // namespace
+
+Result<SimulatedRun> simulate(const gpu::GpuConfig& gpu, std::string_view ptx, const gpu::Application& application,
+                              std::uint32_t launches) {
+  auto module = ptx::parse(ptx);
+  if (!module) return module.error();
+  auto machine = sim::CycleMachine::make(gpu, 1, 1);
+  if (!machine) return machine.error();
+  sim::ClientSpec spec;
+  spec.name = "alone";
+  spec.module = std::make_shared<const ptx::Module>(*std::move(module));
+  spec.application =
+      std::make_shared<const gpu::Application>(launches == 0 ? application : beginning(application, launches));
+  const auto app = spec.application;
+  if (auto r = (*machine)->add(std::move(spec)); !r) return r.error();
+  Watch watch(**machine);
+  if (auto r = (*machine)->run(watch, {}); !r) return r.error();
+  if (const auto fault = (*machine)->totals(0).fault) return Error{*fault};
+  SimulatedRun run;
+  Watch::Stamp before;
+  for (const gpu::Step& s : app->steps) {
+    const auto* launch = std::get_if<gpu::Launch>(&s);
+    if (launch == nullptr) continue;
+    const Watch::Stamp& stamp = watch.stamps[run.launches.size()];
+    run.launches.push_back({launch->kernel, stamp.done - stamp.arrived,
+                            stamp.warp_instructions - before.warp_instructions, stamp.issued - before.issued});
+    before = stamp;
+  }
+  auto buffers = (*machine)->client(0).buffers();
+  if (!buffers) return buffers.error();
+  run.buffers = *std::move(buffers);
+  return run;
+}
+
+}  // namespace wm::validation
