@@ -1,0 +1,180 @@
+#include "lab/store.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "lab/sqlite/statement.h"
+
+namespace wm::lab {
+namespace {
+
+constexpr std::int64_t kApplication = 0x776d6c62;  // "wmlb": what tells a store from another program's database
+constexpr std::int64_t kSchema = 1;
+
+constexpr const char* kTables =
+    "CREATE TABLE cells(key TEXT PRIMARY KEY, command TEXT NOT NULL, gpu TEXT NOT NULL, configuration TEXT NOT NULL,"
+    " seed INTEGER NOT NULL, code_version TEXT NOT NULL, state TEXT NOT NULL, run_hash TEXT NOT NULL,"
+    " host_seconds REAL NOT NULL, result TEXT NOT NULL, error TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE gpus(digest TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;";
+constexpr const char* kColumns =
+    "key, command, gpu, configuration, seed, code_version, state, run_hash, host_seconds, result, error";
+
+Row row_of(const Statement& s) {
+  Row r;
+  r.key = s.text(0);
+  r.command = s.text(1);
+  r.gpu = s.text(2);
+  r.configuration = s.text(3);
+  r.seed = static_cast<std::uint64_t>(s.integer(4));
+  r.code_version = s.text(5);
+  r.state = s.text(6) == "done" ? Row::State::done : Row::State::failed;
+  r.run_hash = s.text(7);
+  r.host_seconds = s.number(8);
+  r.result = s.text(9);
+  r.error = s.text(10);
+  return r;
+}
+
+std::int64_t pragma(sqlite3* database, const char* sql) {
+  Statement s(database, sql);
+  return s.step() == SQLITE_ROW ? s.integer(0) : -1;
+}
+
+// Why a file that is there cannot be used; SQLite's words, and what to do.
+Error damaged(const std::string& path, const std::string& why) {
+  return Error{fmt::format(
+      "store '{}' is damaged ({}); it is left as it is: move it away, or try `sqlite3 {} .recover`", path, why, path)};
+}
+
+// A store that was just opened is ours and sound, or new and made so.
+Result<void> take_over(sqlite3* database, const std::string& path, bool fresh) {
+  const auto said = [&] { return std::string(sqlite3_errmsg(database)); };
+  if (fresh) {
+    const std::string make =
+        fmt::format("BEGIN IMMEDIATE; {} PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT;", kTables,
+                    kApplication, kSchema);
+    if (sqlite3_exec(database, make.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+      return Error{fmt::format("cannot make the store '{}': {}", path, said())};
+    return {};
+  }
+  Statement check(database, "PRAGMA quick_check(1)");
+  if (check.step() != SQLITE_ROW) {
+    const int code = sqlite3_errcode(database);
+    if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) return damaged(path, said());
+    return Error{fmt::format("cannot read the store '{}': {}", path, said())};
+  }
+  if (const std::string verdict = check.text(0); verdict != "ok") return damaged(path, verdict);
+  if (pragma(database, "PRAGMA application_id") != kApplication)
+    return Error{fmt::format("'{}' is a database, but no store of wm lab", path)};
+  if (const std::int64_t schema = pragma(database, "PRAGMA user_version"); schema != kSchema)
+    return Error{fmt::format("store '{}' has format {}, this wm reads format {}", path, schema, kSchema)};
+  return {};
+}
+
+}  // namespace
+
+Result<Store> Store::open(const std::string& path, Mode mode) {
+  std::error_code ignored;
+  const bool exists = std::filesystem::exists(path, ignored);
+  const bool fresh = !exists || std::filesystem::file_size(path, ignored) == 0;
+  if (mode == Mode::read && !exists) return Error{fmt::format("there is no store '{}'", path)};
+  sqlite3* database = nullptr;
+  const int flags = mode == Mode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const int opened = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
+  Store store(database, path);
+  if (opened != SQLITE_OK) return Error{fmt::format("cannot open the store '{}': {}", path, sqlite3_errmsg(database))};
+  if (mode == Mode::write && exists && access(path.c_str(), W_OK) != 0)
+    return Error{fmt::format("cannot write to the store '{}': it is read-only", path)};
+  sqlite3_busy_timeout(database, 20'000);
+  sqlite3_exec(database, "PRAGMA synchronous = FULL", nullptr, nullptr, nullptr);
+  if (mode == Mode::read && fresh) return Error{fmt::format("store '{}' is empty", path)};
+  if (auto ours = take_over(database, path, fresh); !ours) return ours.error();
+  return store;
+}
+
+Store::Store(Store&& other) noexcept
+    : database_(std::exchange(other.database_, nullptr)), path_(std::move(other.path_)) {}
+Store& Store::operator=(Store&& other) noexcept {
+  std::swap(database_, other.database_);
+  std::swap(path_, other.path_);
+  return *this;
+}
+Store::~Store() { sqlite3_close(database_); }
+
+Error Store::failure(const std::string& doing) const {
+  const int code = sqlite3_errcode(database_);
+  if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) return damaged(path_, sqlite3_errmsg(database_));
+  return Error{fmt::format("cannot {} the store '{}': {}", doing, path_, sqlite3_errmsg(database_))};
+}
+
+Result<void> Store::execute(const char* sql) {
+  if (sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return failure("write to");
+  return {};
+}
+
+Result<void> Store::insert(const Row& r) {
+  Statement s(database_,
+              fmt::format("INSERT OR REPLACE INTO cells({}) VALUES(?,?,?,?,?,?,?,?,?,?,?)", kColumns).c_str());
+  s.bind(r.key).bind(r.command).bind(r.gpu).bind(r.configuration).bind(static_cast<std::int64_t>(r.seed));
+  s.bind(r.code_version).bind(r.state == Row::State::done ? "done" : "failed").bind(r.run_hash).bind(r.host_seconds);
+  s.bind(r.result).bind(r.error);
+  if (s.step() != SQLITE_DONE) return failure("write to");
+  return {};
+}
+
+Result<void> Store::put(const Row& row) { return insert(row); }
+
+Result<void> Store::put(const std::vector<Row>& rows) {
+  if (auto begun = execute("BEGIN IMMEDIATE"); !begun) return begun;
+  for (const Row& row : rows)
+    if (auto done = insert(row); !done) {
+      (void)execute("ROLLBACK");
+      return done;
+    }
+  auto committed = execute("COMMIT");
+  if (!committed) (void)execute("ROLLBACK");
+  return committed;
+}
+
+Result<void> Store::put_gpu(const std::string& digest, const std::string& text) {
+  Statement s(database_, "INSERT OR IGNORE INTO gpus(digest, text) VALUES(?,?)");
+  s.bind(digest).bind(text);
+  if (s.step() != SQLITE_DONE) return failure("write to");
+  return {};
+}
+
+Result<std::optional<Row>> Store::find(const std::string& key) const {
+  Statement s(database_, fmt::format("SELECT {} FROM cells WHERE key = ?", kColumns).c_str());
+  s.bind(key);
+  const int code = s.step();
+  if (code == SQLITE_ROW) return std::optional<Row>(row_of(s));
+  if (code == SQLITE_DONE) return std::optional<Row>();
+  return failure("read");
+}
+
+Result<void> Store::each(const std::function<void(const Row&)>& see) const {
+  Statement s(database_, fmt::format("SELECT {} FROM cells ORDER BY key", kColumns).c_str());
+  int code = SQLITE_ROW;
+  while ((code = s.step()) == SQLITE_ROW) see(row_of(s));
+  if (code != SQLITE_DONE) return failure("read");
+  return {};
+}
+
+Result<std::vector<Row>> Store::rows() const {
+  std::vector<Row> all;
+  if (auto seen = each([&](const Row& row) { all.push_back(row); }); !seen) return seen.error();
+  return all;
+}
+
+Result<std::map<std::string, std::string>> Store::gpus() const {
+  std::map<std::string, std::string> all;
+  Statement s(database_, "SELECT digest, text FROM gpus ORDER BY digest");
+  int code = SQLITE_ROW;
+  while ((code = s.step()) == SQLITE_ROW) all[s.text(0)] = s.text(1);
+  if (code != SQLITE_DONE) return failure("read");
+  return all;
+}
+
+}  // namespace wm::lab

@@ -1,0 +1,74 @@
+// Results travel: JSON and back without loss, CSV for spreadsheets, two stores into one.
+#include "lab/exchange.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lab/scratch.h"
+#include "lab/store/rows.h"
+
+namespace wm::lab {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Results some_results() {
+  Row failed = some_row(2);
+  failed.state = Row::State::failed;
+  failed.run_hash = failed.result = "";
+  failed.error = "killed by signal 9, \"out of memory\"";
+  return {{some_row(1), failed}, {{"g", "name: g\nsm: {}\n"}}};
+}
+
+TEST(Exchange, JsonHoldsEverything) {
+  const Results results = some_results();
+  const auto again = from_json(to_json(results), "r.json");
+  ASSERT_TRUE(again.ok()) << again.error().to_string();
+  EXPECT_EQ(again->rows, results.rows);
+  EXPECT_EQ(again->gpus, results.gpus);
+  EXPECT_EQ(to_json(*again), to_json(results));
+}
+
+TEST(Exchange, OtherJsonIsRefusedWithItsName) {
+  EXPECT_THAT(from_json("{\"schema\":1}", "r.json").error().to_string(), StartsWith("r.json: no results of wm lab"));
+  EXPECT_THAT(from_json("{\"sche", "r.json").error().to_string(), StartsWith("r.json: no results of wm lab"));
+}
+
+TEST(Exchange, CsvHasALineACellAndQuotesWhatNeedsIt) {
+  const std::string csv = to_csv(some_results());
+  EXPECT_THAT(csv,
+              StartsWith("key,command,gpu_digest,code_version,state,host_seconds,error,cycles,filler,kernels.0.ipc\n"
+                         "k01,wm sim --kernel vecadd --seed 1,g,c,done,0.250,,1,"));
+  EXPECT_THAT(csv, HasSubstr("\nk02,wm sim --kernel vecadd --seed 2,g,c,failed,0.500,"
+                             "\"killed by signal 9, \"\"out of memory\"\"\",,,\n"));
+}
+
+TEST(Exchange, MergeTakesWhatIsMissingOrFailedAndKeepsTheRest) {
+  const Scratch folder;
+  auto into = Store::open(folder.path("a.db"), Store::Mode::write);
+  Row failed = some_row(1);
+  failed.state = Row::State::failed;
+  Row mine = some_row(2);
+  mine.host_seconds = 99;
+  ASSERT_TRUE(into->put({failed, mine, some_row(5)}).ok());
+
+  Results from{{some_row(1), some_row(2), some_row(3), some_row(5)}, {{"g", "text"}}};
+  from.rows[3].run_hash = "another";
+  const auto merged = merge(*into, from);
+  ASSERT_TRUE(merged.ok());
+  EXPECT_EQ(merged->added, 2U);
+  EXPECT_EQ(merged->kept, 2U);
+  EXPECT_EQ(merged->disagreed, 1U);
+  EXPECT_EQ(**into->find("k01"), some_row(1));
+  EXPECT_EQ(**into->find("k02"), mine);
+  EXPECT_EQ(**into->find("k03"), some_row(3));
+  EXPECT_EQ(into->gpus()->at("g"), "text");
+
+  // What was exported from the one can be loaded like the other.
+  folder.write("a.json", to_json(*load_results(folder.path("a.db"))));
+  EXPECT_EQ(load_results(folder.path("a.json"))->rows, load_results(folder.path("a.db"))->rows);
+}
+
+}  // namespace
+}  // namespace wm::lab
