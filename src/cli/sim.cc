@@ -5,13 +5,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "cli/command.h"
 #include "cli/data_folder.h"
+#include "cli/interval_report.h"
 #include "cli/output.h"
 #include "cli/participant.h"
+#include "cli/run_progress.h"
 #include "cli/sim_report.h"
 #include "cli/subject.h"
 #include "gpu/load_gpu.h"
+#include "lab/trace.h"
 
 namespace wm::cli {
 namespace {
@@ -23,6 +27,9 @@ struct Options {
   std::string machine = "cycle";
   std::string size = "medium";
   std::string json;
+  std::string trace;
+  bool stats = false;
+  std::uint64_t interval = 10'000;
   std::string cache = lab::AloneCache::default_folder();
   lab::CorunOptions run;
 };
@@ -42,12 +49,25 @@ Result<int> run(Options o) {
     if (!p) return p.error();
     participants.push_back(*std::move(p));
   }
-  const auto result = lab::corun(*gpu, participants, *policy, o.run);
+  sim::Timeline timeline(o.interval);
+  if (o.stats || !o.trace.empty()) o.run.timeline = &timeline;
+  const auto result =
+      with_progress(participants.size() + 1, o.run, [&] { return lab::corun(*gpu, participants, *policy, o.run); });
   if (!result) return result.error();
+  if (!o.trace.empty()) {
+    const auto trace = lab::perfetto_trace(*gpu, *result, timeline);
+    if (!trace) return trace.error();
+    if (auto written = write_file(o.trace, *trace); !written) return written.error();
+  }
   const Output output(o.json);
+  const auto intervals = o.stats ? lab::rates_of(*gpu, timeline) : std::vector<lab::IntervalRates>{};
+  if (o.stats) output.say(text_of(*result, intervals) + "\n");
   output.say(text_of(*result));
-  if (!o.json.empty())
-    if (auto done = output.document(json_of(*result)); !done) return done.error();
+  if (!o.json.empty()) {
+    auto document = json_of(*result);
+    if (o.stats) document["intervals"] = json_of(*result, intervals);
+    if (auto done = output.document(document); !done) return done.error();
+  }
   const bool wrong = std::any_of(result->kernels.begin(), result->kernels.end(),
                                  [](const lab::KernelResult& k) { return k.verified == false; });
   return wrong ? 1 : 0;
@@ -75,6 +95,10 @@ void add_sim(const Command& wm) {
   sim.option("--seed", o->run.seed, "Of the policy's random numbers", {.show_default = true});
   sim.option("--cache", o->cache, "Where rates alone are kept; \"\": nowhere",
              {.show_default = true, .type = "FOLDER"});
+  sim.option("--trace", o->trace, "Write a timeline that ui.perfetto.dev opens", {.type = "FILE"});
+  sim.flag("--stats", o->stats, "What each kernel did in every interval; in JSON as 'intervals'");
+  sim.option("--interval", o->interval, "Of --stats and of the curves of --trace, in cycles",
+             {.show_default = true, .low = 1, .high = 1e12});
   sim.json(o->json);
   sim.run([=] { return run(*o); });
 }

@@ -25,6 +25,11 @@ sim::ClientSpec spec_of(const Participant& p, double goal, double alone) {
   return s;
 }
 
+OnProgress progress_of(const CorunOptions& options, const std::string& what) {
+  if (!options.progress) return {};
+  return [what, tell = options.progress](double done) { tell(what, done); };
+}
+
 Result<Alone> run_alone(const gpu::GpuConfig& gpu, Participant p, const CorunOptions& options) {
   auto machine = CycleMachine::make(gpu, options.threads, options.seed);
   if (!machine) return machine.error();
@@ -36,6 +41,8 @@ Result<Alone> run_alone(const gpu::GpuConfig& gpu, Participant p, const CorunOpt
   if (!policy) return policy.error();
   sim::RunLimits limits;
   if (options.cycles != 0) limits.cycles = options.cycles;
+  Watch watch(nullptr, progress_of(options, p.name + " alone"), options.cycles, blocks_of(p));
+  if (options.progress) (*machine)->observe(watch);
   if (auto r = (*machine)->run(**policy, limits); !r) return r.error();
   const sim::ClientTotals t = (*machine)->totals(0);
   return Alone{t.sm.thread_instructions, std::max<std::uint64_t>(1, t.cycles)};
@@ -83,17 +90,28 @@ std::optional<bool> verified(CycleMachine& machine, std::uint32_t client, const 
 
 }  // namespace
 
-Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
-                          const policy::Choice& policy, const CorunOptions& options) {
-  CorunResult result;
+Result<std::vector<Alone>> measure_alone(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
+                                         const CorunOptions& options, std::uint32_t* measured) {
   std::vector<Alone> alone(participants.size());
+  std::uint32_t ran = 0;
   for (std::size_t i = 0; i < participants.size(); ++i) {
     const bool needed = options.alone || participants[i].goal || options.match_instructions;
     if (!needed) continue;
-    const auto ran = alone_rate(gpu, participants[i], options, result.alone_runs);
-    if (!ran) return ran.error();
-    alone[i] = *ran;
+    const auto rate = alone_rate(gpu, participants[i], options, ran);
+    if (!rate) return rate.error();
+    alone[i] = *rate;
   }
+  if (measured != nullptr) *measured = ran;
+  return alone;
+}
+
+Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
+                          const policy::Choice& policy, const CorunOptions& options) {
+  CorunResult result;
+  auto measured = options.known.empty() ? measure_alone(gpu, participants, options, &result.alone_runs)
+                                        : Result<std::vector<Alone>>(options.known);
+  if (!measured) return measured.error();
+  const std::vector<Alone>& alone = *measured;
   auto made = CycleMachine::make(gpu, options.threads, options.seed);
   if (!made) return made.error();
   CycleMachine& machine = **made;
@@ -116,8 +134,13 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
   }
   auto chosen = policy::make(policy, machine.cans(), "cycle");
   if (!chosen) return chosen.error();
+  std::uint64_t blocks = 0;
+  for (const Participant& p : participants) blocks += blocks_of(p);
+  Watch watch(options.timeline, progress_of(options, std::string(policy.entry->info.name)), options.cycles, blocks);
+  if (options.timeline != nullptr || options.progress) machine.observe(watch);
   const auto start = std::chrono::steady_clock::now();
   if (auto r = machine.run(**chosen, limits); !r) return r.error();
+  if (options.timeline != nullptr) options.timeline->finish(machine);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.cycles = machine.now().count;
 

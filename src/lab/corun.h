@@ -16,6 +16,7 @@
 #include "gpu/application.h"
 #include "gpu/gpu_config.h"
 #include "lab/alone.h"
+#include "lab/watch.h"
 #include "policy/registry.h"
 #include "ptx/ir.h"
 #include "sim/cycle/machine.h"
@@ -47,8 +48,12 @@ struct CorunOptions {
       false;  // each kernel stops at the instructions it executed alone (Warped-Slicer's protocol)
   std::uint64_t seed = 1;
   std::uint32_t threads = 1;
-  bool alone = true;  // measure rates alone, where a goal or the metrics need them
-  AloneCache cache;   // of those
+  bool alone = true;                  // measure rates alone, where a goal or the metrics need them
+  AloneCache cache;                   // of those
+  std::vector<Alone> known;           // rates alone, by participant, where they were measured before
+  sim::Timeline* timeline = nullptr;  // is filled with the co-run
+  // Told of each run (a kernel's name, or the policy's) and how far it is.
+  std::function<void(const std::string& what, double done)> progress;
 };
 
 struct KernelResult {
@@ -77,6 +82,10 @@ struct CorunResult {
   std::uint32_t alone_runs = 0;  // rates alone that had to be measured: not in the cache
   std::uint64_t run_hash = 0;    // of everything that was counted: equal runs have equal hashes
 };
+
+// What each does alone under these options, from the cache or measured now. `measured`, where given, is how many were.
+Result<std::vector<Alone>> measure_alone(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
+                                         const CorunOptions& options, std::uint32_t* measured = nullptr);
 
 Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
                           const policy::Choice& policy, const CorunOptions& options);
