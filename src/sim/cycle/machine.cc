@@ -134,6 +134,7 @@ void CycleMachine::refresh(std::uint32_t sm) const {
   if (refreshed_[sm] == chip_.now()) return;
   refreshed_[sm] = chip_.now();
   Sm& unit = const_cast<Chip&>(chip_).sm(sm);
+  unit.charge_until(chip_.now());
   for (std::uint32_t i = 0; i < slots_[sm].size(); ++i) {
     const SmCounters& c = unit.counters(static_cast<std::uint8_t>(i));
     const SmCounters& base = epoch_base_[sm][i];
@@ -163,6 +164,7 @@ void CycleMachine::begin_epoch() {
   samples_ = 0;
   next_sample_ = chip_.now();
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
+    chip_.sm(s).charge_until(chip_.now());
     for (std::uint32_t i = 0; i < clients_.size(); ++i)
       epoch_base_[s][i] = chip_.sm(s).counters(static_cast<std::uint8_t>(i));
     refreshed_[s] = ~std::uint64_t{0};
@@ -214,7 +216,7 @@ void CycleMachine::preempt(SmId sm, KernelId kernel, std::uint32_t blocks) {
 }
 
 void CycleMachine::stop_blocks(std::uint32_t sm, std::uint32_t client, std::uint32_t count, bool asked) {
-  const std::uint32_t stopped = chip_.sm(sm).stop(static_cast<std::uint8_t>(client), count);
+  const std::uint32_t stopped = chip_.sm(sm).stop(static_cast<std::uint8_t>(client), count, chip_.now());
   slots_[sm][client].leaving += stopped;
   sms_[sm].leaving += stopped;
   lanes_[client].preemptions += stopped;
@@ -275,6 +277,7 @@ ClientTotals CycleMachine::totals(std::uint32_t client) const {
   };
   auto& chip = const_cast<Chip&>(chip_);
   for (std::uint32_t s = 0; s < chip.sm_count(); ++s) {
+    chip.sm(s).charge_until(chip.now());
     const SmCounters& c = chip.sm(s).counters(static_cast<std::uint8_t>(client));
     t.sm.warp_instructions += c.warp_instructions;
     t.sm.thread_instructions += c.thread_instructions;

@@ -109,6 +109,15 @@ TEST(LittlesLaw, MshrsOverLatencyBoundTheMissesOfAnSm) {
   EXPECT_LE(in_flight, 1.05 * 16);
 }
 
+TEST(Stalls, AChainOfLoadsWaitsForMemory) {
+  const gpu::GpuConfig c = test_gpu("qos16");
+  const Chase far = chase(4096, 128, 256);
+  const Measured m = measure(c, far.text, 1, 1, far.ring);
+  const auto cycles = [&](Stall why) { return static_cast<double>(m.totals.sm.stalls[static_cast<std::size_t>(why)]); };
+  EXPECT_GT(cycles(Stall::memory), 0.9 * static_cast<double>(m.cycles));
+  EXPECT_LT(cycles(Stall::dependency), 0.1 * static_cast<double>(m.cycles));
+}
+
 TEST(Conservation, EveryBlockEndsAndEveryRequestIsAnswered) {
   const gpu::GpuConfig c = test_gpu("qos16");
   const Measured m = measure(c, stream_text(), 512, 256, std::vector<std::uint64_t>(4 * 8388608 / 8));

@@ -80,7 +80,7 @@ void CycleMachine::cut_off(std::uint32_t client) {
   policy::Kernel* k = view(client);
   if (k == nullptr) return;
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
-    const std::uint32_t stopped = chip_.sm(s).stop(static_cast<std::uint8_t>(client), ~0U);
+    const std::uint32_t stopped = chip_.sm(s).stop(static_cast<std::uint8_t>(client), ~0U, chip_.now());
     slots_[s][client].leaving += stopped;
     sms_[s].leaving += stopped;
   }

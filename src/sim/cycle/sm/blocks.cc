@@ -8,6 +8,7 @@
 namespace wm::sim {
 
 void Sm::start(std::unique_ptr<BlockRun> run, std::uint64_t at) {
+  charge_until(at);
   std::unique_ptr<Resident> r;
   if (spare_.empty()) {
     r = std::make_unique<Resident>();
@@ -119,7 +120,8 @@ void Sm::raise(Resident& r) {
   if (r.loads == 0) detach(r, stopped_, next_);
 }
 
-std::uint32_t Sm::stop(std::uint8_t slot, std::uint32_t count) {
+std::uint32_t Sm::stop(std::uint8_t slot, std::uint32_t count, std::uint64_t now) {
+  charge_until(now);
   std::uint32_t stopped = 0;
   for (std::size_t i = residents_.size(); i-- > 0 && stopped < count;) {
     Resident& r = *residents_[i];
@@ -137,6 +139,7 @@ std::uint32_t Sm::stop(std::uint8_t slot, std::uint32_t count) {
 
 // Warps that were held back may issue at once.
 void Sm::set_quota(std::uint8_t slot, std::int64_t instructions, std::uint64_t now) {
+  charge_until(now);
   quota_[slot] = instructions;
   quotas_spent_ &= ~(1U << slot);
   if (instructions <= 0) quotas_spent_ |= 1U << slot;

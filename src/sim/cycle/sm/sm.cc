@@ -57,6 +57,7 @@ void Sm::run(std::uint64_t begin, std::uint64_t until) {
   if (lsu_.moving()) lsu_.pump(begin, until - begin, counters_.data());
   while (next_ < until) {
     const std::uint64_t now = next_;
+    charge_until(now);
     deliver(now);
     std::uint64_t next = kNeverCycle;
     for (std::uint32_t s = 0; s < schedulers_count_; ++s) next = std::min(next, tick(s, now));
@@ -150,7 +151,6 @@ std::uint64_t Sm::next_time(const Scheduler& s, std::uint64_t now) const {
 std::uint64_t Sm::tick(std::uint32_t number, std::uint64_t now) {
   Scheduler& s = schedulers_[number];
   if (s.all == 0) return kNeverCycle;
-  account(s, now);
   for (WarpMask m = s.wheel.take(now); m != 0; m &= m - 1)
     make_ready(slot_of(number, static_cast<std::uint32_t>(std::countr_zero(m))));
   if (s.port > now) return next_time(s, now);

@@ -50,7 +50,7 @@ class Sm {
   void start(std::unique_ptr<BlockRun> run, std::uint64_t at);
   // Stops up to `count` blocks of the kernel slot, the youngest first: they issue no more, and appear in `stopped` once
   // their loads have come back. Returns how many.
-  std::uint32_t stop(std::uint8_t slot, std::uint32_t count);
+  std::uint32_t stop(std::uint8_t slot, std::uint32_t count, std::uint64_t now);
   [[nodiscard]] std::uint32_t resident(std::uint8_t slot) const { return resident_[slot]; }
   // Nothing of the kernel slot is on its way to or from memory.
   [[nodiscard]] bool quiet(std::uint8_t slot) const { return lsu_.quiet(slot); }
@@ -93,6 +93,10 @@ class Sm {
   // The next cycle with something to do; what is being moved goes on every quantum.
   [[nodiscard]] std::uint64_t next_event() const { return lsu_.moving() ? 0 : next_; }
 
+  // Brings the stall counters up to `now`, which no quantum has passed; the others are always up to date.
+  void charge_until(std::uint64_t now) {
+    for (Scheduler& s : schedulers_) account(s, now);
+  }
   [[nodiscard]] SmCounters& counters(std::uint8_t slot) { return counters_[slot]; }
   // Warps that could issue but did not, of the kernel slot, now.
   [[nodiscard]] std::uint32_t idle_warps(std::uint8_t slot) const;
