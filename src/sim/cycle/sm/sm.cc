@@ -61,6 +61,8 @@ void Sm::run(std::uint64_t begin, std::uint64_t until) {
     deliver(now);
     std::uint64_t next = kNeverCycle;
     for (std::uint32_t s = 0; s < schedulers_count_; ++s) next = std::min(next, tick(s, now));
+    // A scheduler may have woken warps of one that had its turn before.
+    for (const Scheduler& s : schedulers_) next = std::min(next, next_time(s, now));
     if (inbox_head_ < inbox_.size()) next = std::min(next, std::max(now + 1, inbox_[inbox_head_].time));
     next_ = next;
   }
@@ -151,8 +153,14 @@ std::uint64_t Sm::next_time(const Scheduler& s, std::uint64_t now) const {
 std::uint64_t Sm::tick(std::uint32_t number, std::uint64_t now) {
   Scheduler& s = schedulers_[number];
   if (s.all == 0) return kNeverCycle;
-  for (WarpMask m = s.wheel.take(now); m != 0; m &= m - 1)
-    make_ready(slot_of(number, static_cast<std::uint32_t>(std::countr_zero(m))));
+  for (WarpMask m = s.wheel.take(now); m != 0; m &= m - 1) {
+    const std::uint32_t warp = slot_of(number, static_cast<std::uint32_t>(std::countr_zero(m)));
+    WarpSlot& w = warps_[warp];
+    if (w.due <= now)
+      make_ready(warp);
+    else
+      w.wakes = s.wheel.sleep(bit_of(warp), w.due, now);
+  }
   if (s.port > now) return next_time(s, now);
   WarpMask candidates = eligible(s, now);
   for (std::uint32_t issued = 0; candidates != 0;) {
@@ -304,6 +312,7 @@ void Sm::prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before
     }
     if (at <= now) return make_ready(warp);
     w.state = State::asleep;
+    w.due = at;
     w.wakes = s.wheel.sleep(bit_of(warp), at, now);
     return;
   }

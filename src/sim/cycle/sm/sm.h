@@ -120,7 +120,8 @@ class Sm {
     std::uint8_t kernel = 0;
     std::uint16_t loads = 0;  // on their way
     std::uint64_t age = 0;
-    std::uint64_t wakes = 0;           // while asleep
+    std::uint64_t due = 0;             // while asleep: when its instruction can issue
+    std::uint64_t wakes = 0;           // when it will look, at the latest then
     std::uint64_t line = ~0ULL;        // of code it fetched last
     std::vector<std::uint64_t> ready;  // by register: when it can be used; kPending: nobody knows yet
   };
