@@ -54,6 +54,7 @@ int run(int argc, const char* const* argv) {
   add_gpus(wm);
   add_policies(wm);
   add_sim(wm);
+  add_compare(wm);
   add_ptx(wm);
   add_bench(wm);
 

@@ -12,6 +12,7 @@ void add_kernels_check(const Command& kernels);
 void add_gpus(const Command& wm);
 void add_policies(const Command& wm);
 void add_sim(const Command& wm);
+void add_compare(const Command& wm);
 void add_ptx(const Command& wm);
 void add_ptx_run(const Command& ptx);
 void add_bench(const Command& wm);

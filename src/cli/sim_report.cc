@@ -6,31 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/table.h"
-#include "gpu/metrics.h"
+#include "lab/metrics.h"
 
 namespace wm::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::vector<gpu::Progress> progress_of(const lab::CorunResult& r) {
-  std::vector<gpu::Progress> all;
-  for (const lab::KernelResult& k : r.kernels)
-    if (k.ipc_alone > 0) all.push_back(gpu::Progress::of_rates(k.ipc_alone, k.ipc));
-  return all;
-}
-
-double total_ipc(const lab::CorunResult& r) {
-  double instructions = 0;
-  for (const lab::KernelResult& k : r.kernels) instructions += static_cast<double>(k.totals.sm.thread_instructions);
-  return r.cycles == 0 ? 0 : instructions / static_cast<double>(r.cycles);
-}
-
-std::uint64_t warp_instructions(const lab::CorunResult& r) {
-  std::uint64_t sum = 0;
-  for (const lab::KernelResult& k : r.kernels) sum += k.totals.sm.warp_instructions;
-  return sum;
-}
 
 Json or_null(const std::optional<bool>& value) { return value ? Json(*value) : Json(nullptr); }
 
@@ -71,26 +52,25 @@ std::string text_of(const lab::CorunResult& r) {
                grouped(k.totals.preemptions), fmt::format("{:.0f}%", miss * 100), yes_or_no(k.verified)});
   }
   std::string text = fmt::format("{} under {}, {} cycles\n\n{}", r.gpu, r.policy, grouped(r.cycles), table.to_string());
-  const auto progress = progress_of(r);
-  if (progress.size() == r.kernels.size())
-    text += fmt::format("\nSTP {:.3f}   ANTT {:.3f}   fairness {:.3f}   IPC {:.1f}", gpu::stp(progress),
-                        gpu::antt(progress), gpu::fairness(progress), total_ipc(r));
+  const lab::Metrics m = lab::metrics_of(r);
+  if (m.known)
+    text += fmt::format("\nSTP {:.3f}   ANTT {:.3f}   fairness {:.3f}   IPC {:.1f}", m.stp, m.antt, m.fairness, m.ipc);
   text += fmt::format("\n{:.1f} W, {:.3g} J; {} warp instructions in {} ({}/s)\n", r.watts, r.joules,
-                      scaled(static_cast<double>(warp_instructions(r))), duration(r.seconds),
-                      scaled(static_cast<double>(warp_instructions(r)) / std::max(1e-9, r.seconds)));
+                      scaled(static_cast<double>(lab::warp_instructions(r))), duration(r.seconds),
+                      scaled(static_cast<double>(lab::warp_instructions(r)) / std::max(1e-9, r.seconds)));
   return text;
 }
 
 Json json_of(const lab::CorunResult& r) {
   Json kernels = Json::array();
   for (std::size_t i = 0; i < r.kernels.size(); ++i) kernels.push_back(json_of(r.kernels[i], i));
-  const auto progress = progress_of(r);
-  Json metrics = {{"stp", gpu::stp(progress)},
-                  {"antt", gpu::antt(progress)},
-                  {"fairness", gpu::fairness(progress)},
-                  {"unfairness", gpu::unfairness(progress)},
-                  {"worst_ntt", gpu::worst_ntt(progress)},
-                  {"ipc", total_ipc(r)}};
+  const lab::Metrics m = lab::metrics_of(r);
+  const Json metrics = {{"stp", m.stp},
+                        {"antt", m.antt},
+                        {"fairness", m.fairness},
+                        {"unfairness", m.unfairness},
+                        {"worst_ntt", m.worst_ntt},
+                        {"ipc", m.ipc}};
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const double seconds = std::max(1e-9, r.seconds);
@@ -107,7 +87,7 @@ Json json_of(const lab::CorunResult& r) {
           {"power", {{"watts", r.watts}, {"joules", r.joules}, {"instructions_per_joule", r.instructions_per_joule}}},
           {"host",
            {{"seconds", r.seconds},
-            {"warp_instructions_per_second", static_cast<double>(warp_instructions(r)) / seconds},
+            {"warp_instructions_per_second", static_cast<double>(lab::warp_instructions(r)) / seconds},
             {"gpu_cycles_per_second", static_cast<double>(r.cycles) / seconds},
             {"peak_rss_bytes", static_cast<std::uint64_t>(usage.ru_maxrss) * 1024},
             {"threads", r.threads},

@@ -11,7 +11,9 @@ std::size_t width(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-bool numeric(const std::string& text) { return text.empty() || text == "-" || (text[0] >= '0' && text[0] <= '9'); }
+bool numeric(const std::string& text) {
+  return text.empty() || text == "-" || text == "∞" || (text[0] >= '0' && text[0] <= '9');
+}
 
 }  // namespace
 

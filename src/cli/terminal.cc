@@ -28,11 +28,24 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 std::string styled(Style style, std::string_view text) {
   if (style == Style::plain || !colours()) return std::string(text);
-  const char* code = "1";
-  if (style == Style::dim) code = "2";
-  if (style == Style::good) code = "32";
-  if (style == Style::bad) code = "31";
-  return fmt::format("\033[{}m{}\033[0m", code, text);
+  static constexpr std::array kCodes{"0", "1", "2", "32", "31", "34", "33", "35", "36"};
+  return fmt::format("\033[{}m{}\033[0m", kCodes[static_cast<std::size_t>(style)], text);
+}
+
+Style style_of_kernel(std::size_t kernel) {
+  static constexpr std::array kStyles{Style::blue, Style::amber, Style::violet, Style::teal};
+  return kStyles[kernel % kStyles.size()];
+}
+
+std::string bar(double part, std::size_t width) {
+  static constexpr std::array kEighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto eighths =
+      static_cast<std::size_t>(std::lround(std::clamp(part, 0.0, 1.0) * static_cast<double>(width) * 8));
+  std::string text;
+  for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
+  text += kEighths[eighths % 8];
+  const std::size_t columns = eighths / 8 + (eighths % 8 != 0 ? 1 : 0);
+  return text + std::string(width - columns, ' ');
 }
 
 std::size_t terminal_width() {

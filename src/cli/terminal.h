@@ -11,11 +11,16 @@
 namespace wm::cli {
 
 // Marked up for stdout: as it is where stdout is no terminal, or NO_COLOR is set.
-enum class Style { plain, bold, dim, good, bad };
+enum class Style { plain, bold, dim, good, bad, blue, amber, violet, teal };
 std::string styled(Style style, std::string_view text);
 
 // Columns of the terminal that stdout is; 0 where it is none.
 std::size_t terminal_width();
+
+// A colour a kernel, in the order of the command line.
+Style style_of_kernel(std::size_t kernel);
+// "██████▌   " for 0.65: `part` of `width` columns, to an eighth of one.
+std::string bar(double part, std::size_t width);
 
 // 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number);

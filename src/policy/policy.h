@@ -91,8 +91,9 @@ struct Info {
   std::string_view about = {};  // one line
   std::string_view paper = {};  // where it was published
   Waits waits = Waits::for_blocks;
-  Cans needs = {};  // without one of these it cannot run
-  Cans uses = {};   // asks `gpu.can()` before it does these
+  bool goals = false;  // made for kernels with goals: where none has one there is nothing for it to decide
+  Cans needs = {};     // without one of these it cannot run
+  Cans uses = {};      // asks `gpu.can()` before it does these
   std::vector<Parameter> parameters = {};
 };
 

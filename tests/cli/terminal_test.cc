@@ -26,6 +26,14 @@ TEST(Text, ABarWithAnEstimate) {
   EXPECT_EQ(progress_line(2, 3, "x"), "[##############################] 100%  x");
 }
 
+TEST(Text, ABarFillsToAnEighthOfAColumn) {
+  EXPECT_EQ(bar(0, 4), "    ");
+  EXPECT_EQ(bar(0.5, 4), "██  ");
+  EXPECT_EQ(bar(0.65, 4), "██▋ ");
+  EXPECT_EQ(bar(1, 4), "████");
+  EXPECT_EQ(bar(7, 4), "████");
+}
+
 TEST(Text, TablesAlign) {
   Table table({"kernel", "time", "result"});
   table.add({"sgemm", "12 ms", "passed"});

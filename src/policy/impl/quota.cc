@@ -229,6 +229,7 @@ class Quota final : public Policy {
 WM_POLICY(Quota, {.name = "quota",
                   .about = "instruction quotas that just meet the goals, the rest to kernels without one",
                   .paper = "Wang et al., ISCA 2017",
+                  .goals = true,
                   .needs = {Can::cap_blocks, Can::quotas, Can::count_instructions},
                   .uses = {Can::switch_some, Can::sample_warps},
                   .parameters = {

@@ -96,6 +96,7 @@ WM_POLICY(SmQosOffline,
           {.name = "smqos_offline",
            .about = "the fewest SMs that meet the goal, by trying all numbers",
            .paper = "Sun et al. (SMQoS), Parallel Computing 2022, section 5.4",
+           .goals = true,
            .needs = {Can::own_sms, Can::drain, Can::count_instructions},
            .parameters = {
                integer("sms", 0, {0, 100'000}, "SMs for the LS task, instead of the search; 0: search", "5.4"),

@@ -100,6 +100,7 @@ class Spart final : public Policy {
 WM_POLICY(Spart, {.name = "spart",
                   .about = "whole SMs, as many for a goal as a linear model and measurement say",
                   .paper = "Aguilera et al., ASP-DAC 2014",
+                  .goals = true,
                   .needs = {Can::own_sms, Can::count_instructions},
                   .parameters = {cycles("epoch", 10'000, {100, 10'000'000}, "length of an epoch", "ISCA 2017, 4.1"),
                                  choice("preemption", {{"drain", {Can::drain}}, {"switch", {Can::switch_context}}},

@@ -54,6 +54,7 @@ class StaticSmQos final : public Policy {
 WM_POLICY(StaticSmQos, {.name = "static_smqos",
                         .about = "a goal of x% of the speed alone gets x% of the SMs",
                         .paper = "Sun et al. (SMQoS), Parallel Computing 2022, section 5.2",
+                        .goals = true,
                         .needs = {Can::own_sms, Can::drain}})
 
 }  // namespace wm::policy

@@ -125,7 +125,11 @@ Result<bool> CycleMachine::step(policy::Policy& policy, const RunLimits& limits)
 
 SeenBlock CycleMachine::seen(std::uint32_t sm, const BlockRun& run) const {
   const std::uint32_t client = run.kernel.slot;
-  return {.sm = sm, .client = client, .launch = lanes_[client].launches, .number = run.number};
+  return {.sm = sm,
+          .client = client,
+          .launch = lanes_[client].launches,
+          .number = run.number,
+          .warps = run.kernel.grid->warps_per_block()};
 }
 
 // --- what a policy sees

@@ -16,6 +16,7 @@ struct SeenBlock {
   std::uint32_t client = 0;
   std::uint64_t launch = 0;  // of its client, from 0
   std::uint64_t number = 0;  // in its grid
+  std::uint32_t warps = 0;
 };
 
 enum class Left : std::uint8_t {

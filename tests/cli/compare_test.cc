@@ -1,0 +1,49 @@
+// wm compare as a user and a script see it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/shell.h"
+
+namespace wm::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+const std::string kPair = "compare --kernel lbm --kernel mri-q --size small --cycles 3000 --cache '' ";
+
+TEST(Compare, PrintsARowAPolicyAndSaysWhoWasLeftOut) {
+  const Ran ran = run_wm(kPair + "--policy even --policy spatial --policy quota");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("lbm + mri-q on qos16"));
+  EXPECT_THAT(ran.out, HasSubstr("\neven "));
+  EXPECT_THAT(ran.out, HasSubstr("\nspatial "));
+  EXPECT_THAT(ran.out, HasSubstr("not run: quota: no kernel has a goal"));
+}
+
+TEST(Compare, ItsJsonHasARunAPolicy) {
+  const Ran ran = run_wm(kPair + "--policy even --policy quota --json -");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const json all = json::parse(ran.out);
+  ASSERT_EQ(all["items"].size(), 1U);
+  EXPECT_EQ(all["items"][0]["name"], "even");
+  EXPECT_EQ(all["items"][0]["kernels"].size(), 2U);
+  EXPECT_EQ(all["unfit"][0]["name"], "quota");
+}
+
+TEST(Compare, NothingThatFitsIsNoSuccess) {
+  const Ran ran = run_wm(kPair + "--policy quota");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("not run: quota"));
+}
+
+TEST(Compare, AnUnknownPolicyIsNamedWithItsNeighbour) {
+  const Ran ran = run_wm(kPair + "--policy spatal");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("did you mean 'spatial'"));
+}
+
+}  // namespace
+}  // namespace wm::cli
