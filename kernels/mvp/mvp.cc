@@ -7,9 +7,9 @@ namespace wm::zoo {
 namespace {
 
 constexpr std::uint32_t kBlock = 192;
-constexpr std::uint32_t kPanel = 16;
+constexpr std::uint32_t kPanel = 8;
 
-// The matrix by rows as the kernel wants it: panels of 16 columns, each by rows.
+// The matrix by rows as the kernel wants it: panels of 8 columns, each by rows.
 std::vector<float> in_panels(const std::vector<float>& a, std::size_t columns) {
   const std::size_t rows = a.size() / columns;
   std::vector<float> panels(a.size());

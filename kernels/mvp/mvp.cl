@@ -1,6 +1,6 @@
-// Matrix times vector, one thread a row. The matrix is stored in panels of 16 columns, a row's 64 bytes of a panel
-// together: a warp's loads touch the same 16 lines sixteen times over, so a few warps live from L1 and many thrash it.
-#define PANEL 16
+// Matrix times vector, one thread a row. The matrix is stored in panels of 8 columns, a row's 32 bytes of a panel
+// together: a warp's loads touch the same 8 lines eight times over, so a few warps live from L1 and many thrash it.
+#define PANEL 8
 
 __kernel void mvp(__global const float* restrict matrix, __global const float* restrict x, __global float* restrict y,
                   uint rows, uint columns) {

@@ -45,7 +45,7 @@ Result<void> apply(const std::string& key, const std::string& value, lab::Partic
     size = *s;
     return {};
   }
-  const std::vector<std::string> known{"goal", "ipc", "priority", "share", "size", "arrive", "launches"};
+  const std::vector<std::string> known{"goal", "ipc", "priority", "share", "size", "arrive", "launches", "blocks"};
   if (key == "goal" || key == "ipc") {
     const auto n = number(key, value, 1e-9, key == "goal" ? 1 : 1e9);
     if (!n) return n.error();
@@ -58,13 +58,13 @@ Result<void> apply(const std::string& key, const std::string& value, lab::Partic
     const auto n = number(key, value, 1e-6, 1e6);
     if (!n) return n.error();
     p.share = *n;
-  } else if (key == "arrive" || key == "launches") {
+  } else if (key == "arrive" || key == "launches" || key == "blocks") {
     const auto n = parse_integer<std::uint32_t>(value);
     if (!n) return Error{fmt::format("'{}' must be a whole number, not '{}'", key, value)};
     if (key == "arrive")
       p.arrive = Cycles{*n};
     else
-      p.launches = *n;
+      (key == "blocks" ? p.blocks_per_sm : p.launches) = *n;
   } else {
     return Error{fmt::format("unknown key '{}'{}", key, did_you_mean(key, known))};
   }

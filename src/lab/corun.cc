@@ -17,6 +17,7 @@ sim::ClientSpec spec_of(const Participant& p, double goal, double alone) {
   s.application = p.application;
   s.entry = p.entry;
   s.launches = p.launches;
+  s.blocks_per_sm = p.blocks_per_sm;
   s.arrive = p.arrive;
   s.priority = p.priority;
   s.share = p.share;
@@ -34,6 +35,7 @@ Result<Alone> run_alone(const gpu::GpuConfig& gpu, Participant p, const CorunOpt
   auto machine = CycleMachine::make(gpu, options.threads, options.seed);
   if (!machine) return machine.error();
   p.arrive = {};
+  p.blocks_per_sm = 0;
   if (auto r = (*machine)->add(spec_of(p, 0, 0)); !r) return r.error();
   const auto choice = policy::choose("left_over");
   if (!choice) return choice.error();

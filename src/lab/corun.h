@@ -38,6 +38,7 @@ struct Participant {
   std::optional<double> goal_ipc;  // in place of it
   int priority = 0;
   double share = 1;
+  std::uint32_t blocks_per_sm = 0;  // at most so many on an SM; alone it has as many as fit. 0: no limit
   Cycles arrive;
   std::uint32_t launches = 1;  // 0: again and again to the end
 };

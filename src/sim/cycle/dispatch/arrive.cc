@@ -46,7 +46,7 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
   k.instructions = instructions(client);
   k.warps_per_block = launch.grid.warps_per_block();
   k.footprint = gpu::footprint(launch.demand, limits_);
-  k.most = *most;
+  k.most = c.spec().blocks_per_sm == 0 ? *most : std::min(*most, c.spec().blocks_per_sm);
   k.blocks = static_cast<std::uint32_t>(launch.grid.blocks.count());
   k.waiting = k.blocks;
   kernels_.push_back(k);

@@ -42,7 +42,7 @@ bool CycleMachine::place_one(std::uint32_t s) {
   const auto fits = [&](const policy::Kernel& k) {
     if (k.waiting == 0 || (sm.owner != policy::kNobody && sm.owner != k.id)) return false;
     const policy::Slot& slot = slots_[s][k.id.index];
-    return slot.resident < slot.cap && gpu::fit(k.footprint, sm.free) != 0;
+    return slot.resident < std::min(slot.cap, k.most) && gpu::fit(k.footprint, sm.free) != 0;
   };
   for (const policy::KernelId id : order_) {
     policy::Kernel* k = view(id.index);
