@@ -12,10 +12,9 @@ namespace wm::exec {
 
 namespace {
 
-// How long one path of a diverged warp may keep the others waiting: in accesses of the kind that waiting loops are made
-// of, and in operations of any kind.
+// How long one path of a diverged warp may keep the others waiting, in accesses of the kind that waiting loops are made
+// of.
 constexpr std::uint32_t kSpins = 64;
-constexpr std::uint32_t kTurn = 1U << 20;
 
 }  // namespace
 

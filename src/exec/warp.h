@@ -42,6 +42,12 @@ struct Step {
   const Access* access = nullptr;
 };
 
+// An operation that was executed ahead of its time: where it stands and how many lanes it had.
+struct Executed {
+  std::uint32_t pc : 26 = 0;
+  std::uint32_t lanes : 6 = 0;
+};
+
 class Warp {
  public:
   // Begins at the kernel's first operation. `registers` is memory of the frame of the kernel, kept by the caller.
@@ -59,6 +65,10 @@ class Warp {
   bool peek(Access& out);
   // Executes one operation.
   void step(Step& step);
+  // Executes the operations from here on that touch nothing but the warp's registers, up to `most`, and notes them in
+  // `out`; returns how many. The first that must wait for its time (memory, barriers, exchanges, clocks) is left for
+  // `step`. A fault is the block's afterwards.
+  std::uint32_t run_ahead(Executed* out, std::uint32_t most);
   // Executes until the warp is done, waits at a barrier, faults, or `budget` operations are spent; what it executed.
   std::uint64_t run(std::uint64_t budget);
 
@@ -107,6 +117,12 @@ class Warp {
     bool at_barrier = false;
     bool exited = false;
   };
+
+  // How long one path of a diverged warp may keep the others waiting, in operations.
+  static constexpr std::uint32_t kTurn = 1U << 20;
+
+  // run_ahead.cc
+  std::uint32_t run_path_ahead(Executed* out, std::uint32_t most);
 
   // warp.cc
   void run_path(std::uint64_t& budget);

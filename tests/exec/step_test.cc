@@ -1,4 +1,6 @@
 // The interface of a simulator: blocks stepped warp by warp, in any order, several kernels and clients at once.
+#include <bit>
+
 #include "base/random.h"
 #include "exec/block.h"
 #include "exec/snippet.h"
@@ -139,6 +141,42 @@ TEST(Step, StepsAndARunCountTheSame) {
   EXPECT_EQ(block.statistics().warp_instructions, ran.statistics.warp_instructions);
   EXPECT_EQ(block.statistics().thread_instructions, ran.statistics.thread_instructions);
   EXPECT_EQ(block.statistics().by_class, ran.statistics.by_class);
+}
+
+// Which operations a warp executed, with how many lanes each.
+using Trace = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+TEST(RunAhead, ExecutesWhatStepsWouldAndStopsBeforeMemory) {
+  for (const std::uint32_t most : {1U, 3U, 31U}) {
+    Client one(kRounds, 512), two(kRounds, 512);
+    const Grid grid = one.grid({1, 1, 1}, {128, 1, 1});
+    const Grid again = two.grid({1, 1, 1}, {128, 1, 1});
+    Block steps, ahead;
+    steps.start(grid, {0, 0, 0});
+    ahead.start(again, {0, 0, 0});
+    std::array<Trace, 4> expected, got;
+    Step step;
+    while (!steps.done())
+      for (std::uint32_t w = 0; w < 4; ++w)
+        if (steps.warp(w).ready()) {
+          steps.step(w, step);
+          expected[w].emplace_back(step.pc, std::popcount(step.active));
+        }
+    std::vector<Executed> list(most);
+    while (!ahead.done())
+      for (std::uint32_t w = 0; w < 4; ++w) {
+        const std::uint32_t count = ahead.warp(w).run_ahead(list.data(), most);
+        for (std::uint32_t i = 0; i < count; ++i) got[w].push_back({list[i].pc, list[i].lanes});
+        if (count == most || !ahead.warp(w).ready()) continue;
+        ahead.step(w, step);
+        EXPECT_FALSE(step.op->kind == Kind::lane || step.op->kind == Kind::branch);
+        got[w].emplace_back(step.pc, std::popcount(step.active));
+      }
+    EXPECT_EQ(got, expected);
+    EXPECT_EQ(one.out(), two.out());
+    EXPECT_EQ(ahead.statistics().by_class, steps.statistics().by_class);
+    EXPECT_EQ(ahead.statistics().thread_instructions, steps.statistics().thread_instructions);
+  }
 }
 
 TEST(Step, TwoClientsInterleavedDoNotTouchEachOther) {

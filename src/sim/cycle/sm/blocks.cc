@@ -34,15 +34,21 @@ void Sm::start(std::unique_ptr<BlockRun> run, std::uint64_t at) {
     r->warps[i] = static_cast<std::uint16_t>(slot);
     WarpSlot& w = warps_[slot];
     w.warp = &r->run->block.warp(i);
+    w.ahead = &r->run->ahead[i];
+    w.ops = r->run->kernel.program->ops.data();
+    w.registers = r->run->kernel.program->program->registers.data();
     w.resident = r.get();
     w.kernel = kernel;
     w.loads = 0;
+    w.atomics = 0;
     w.age = ++ages_;
-    w.line = ~0ULL;
+    w.line = ~0U;
     w.ready.assign(r->run->kernel.program->register_count, 0);
     w.state = State::done;
     Scheduler& s = scheduler_of(slot);
     if (s.all == 0) s.now = at;
+    for (WarpMask& older : s.older) older &= ~bit_of(slot);
+    s.older[slot / schedulers_count_] = s.all;
     s.all |= bit_of(slot);
     s.kernels[kernel] |= bit_of(slot);
     if (w.warp->done()) continue;  // of a resumed block
@@ -76,7 +82,9 @@ void Sm::warp_ended(std::uint32_t warp, std::uint64_t now) {
   Resident& r = *w.resident;
   w.state = State::done;
   --r.alive;
-  if (r.alive == 0) end_block(r, now);
+  if (r.alive != 0) return;
+  charge_until(now);
+  end_block(r, now);
 }
 
 // A load nobody waited for may still be on its way; the block's slots are free once it is back.
@@ -89,6 +97,7 @@ void Sm::end_block(Resident& r, std::uint64_t now) {
 // Lets warps go on whose barrier completed; finds out when a block can never go on.
 void Sm::wake_barrier(Resident& r, std::uint64_t now) {
   if (r.run == nullptr || r.stuck == 0) return;
+  charge_until(now);
   const std::uint32_t before = r.stuck;
   if (r.stuck == r.alive) {
     const bool any = std::any_of(r.warps.begin(), r.warps.end(), [&](std::uint16_t slot) {
@@ -111,6 +120,7 @@ void Sm::wake_barrier(Resident& r, std::uint64_t now) {
 }
 
 void Sm::raise(Resident& r) {
+  charge_until(next_);
   faulted_.push_back({r.run->kernel.slot, *r.run->block.fault()});
   for (const std::uint16_t slot : r.warps) {
     leave(slot);
@@ -143,16 +153,19 @@ void Sm::set_quota(std::uint8_t slot, std::int64_t instructions, std::uint64_t n
   quota_[slot] = instructions;
   quotas_spent_ &= ~(1U << slot);
   if (instructions <= 0) quotas_spent_ |= 1U << slot;
-  if (instructions > 0 && resident_[slot] != 0) next_ = std::min(next_, now);
+  if (instructions <= 0 || resident_[slot] == 0) return;
+  next_ = std::min(next_, now);
+  look_at(now);
 }
 
 // What was executed counts, whether it took an issue slot or not: rates and goals count the same.
-void Sm::spend(std::uint8_t slot, exec::Mask lanes) {
+void Sm::spend(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now) {
   std::int64_t& left = quota_[slot];
   if (left == std::numeric_limits<std::int64_t>::max()) return;
   const bool had = left > 0;
-  left -= std::popcount(lanes);
+  left -= lanes;
   if (!had || left > 0) return;
+  charge_until(now);
   quotas_spent_ |= 1U << slot;
   newly_spent_ |= 1U << slot;
 }

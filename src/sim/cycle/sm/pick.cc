@@ -18,14 +18,13 @@ std::uint32_t after(WarpMask mask, std::uint32_t last) {
 
 }  // namespace
 
-std::uint32_t Sm::pick(Scheduler& s, std::uint32_t number, WarpMask candidates) const {
+std::uint32_t Sm::pick(Scheduler& s, WarpMask candidates) const {
   switch (config_.sm.policy) {
     case gpu::WarpScheduler::gto: {
       // Greedy: the one that issued last; then the oldest.
       if (s.last < 64 && (candidates >> s.last & 1) != 0) return s.last;
       std::uint32_t oldest = first(candidates);
-      for (WarpMask m = candidates & (candidates - 1); m != 0; m &= m - 1)
-        if (warps_[slot_of(number, first(m))].age < warps_[slot_of(number, oldest)].age) oldest = first(m);
+      for (WarpMask m = candidates & s.older[oldest]; m != 0; m = candidates & s.older[oldest]) oldest = first(m);
       return oldest;
     }
     case gpu::WarpScheduler::lrr:
@@ -42,25 +41,22 @@ std::uint32_t Sm::pick(Scheduler& s, std::uint32_t number, WarpMask candidates) 
   return first(candidates);
 }
 
-// Nothing was issued in [s.now, until): the reason is the first of these that holds for any warp, and the cycles go to
+// Nothing was issued for some cycles: the reason is the first of these that holds for any warp, and the cycles go to
 // the kernel of that warp.
-void Sm::account(Scheduler& s, std::uint64_t until) {
-  if (until <= s.now) return;
-  const std::uint64_t cycles = until - s.now;
-  s.now = until;
+void Sm::charge(Scheduler& s, std::uint64_t cycles) {
   WarpMask ready = 0;
   for (const WarpMask m : s.ready) ready |= m;
   const WarpMask closed = quotas_spent_ == 0 ? 0 : gated(s);
   const WarpMask asleep = s.all & ~(ready | s.memory | s.barrier);
-  const auto charge = [&](WarpMask warps, Stall why) {
+  const auto to = [&](WarpMask warps, Stall why) {
     const auto number = static_cast<std::uint32_t>(&s - schedulers_.data());
     counters_[warps_[slot_of(number, first(warps))].kernel].stalls[static_cast<std::size_t>(why)] += cycles;
   };
-  if ((ready & ~closed) != 0) return charge(ready & ~closed, Stall::unit);
-  if (s.memory != 0) return charge(s.memory, Stall::memory);
-  if (asleep != 0) return charge(asleep, Stall::dependency);
-  if (s.barrier != 0) return charge(s.barrier, Stall::barrier);
-  if (ready != 0) return charge(ready, Stall::quota);
+  if ((ready & ~closed) != 0) return to(ready & ~closed, Stall::unit);
+  if (s.memory != 0) return to(s.memory, Stall::memory);
+  if (asleep != 0) return to(asleep, Stall::dependency);
+  if (s.barrier != 0) return to(s.barrier, Stall::barrier);
+  if (ready != 0) return to(ready, Stall::quota);
 }
 
 }  // namespace wm::sim

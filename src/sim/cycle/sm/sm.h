@@ -33,12 +33,40 @@ struct RunningKernel {
   std::uint8_t slot = 0;     // its counters, below kMaxKernels
 };
 
+// Operations a warp executed ahead of their time (exec::Warp::run_ahead), first to last; each is still to be issued.
+class Ahead {
+ public:
+  [[nodiscard]] bool empty() const { return head_ == count_; }
+  [[nodiscard]] exec::Executed front() const { return ops_[head_]; }
+  void pop() { ++head_; }
+  void clear() { head_ = count_ = 0; }
+  // When empty: as many as there are and fit. False: the next operation must wait for its time.
+  bool refill(exec::Warp& warp) {
+    head_ = 0;
+    count_ = static_cast<std::uint16_t>(warp.run_ahead(ops_.data(), kMost));
+    return count_ != 0;
+  }
+
+ private:
+  static constexpr std::uint32_t kMost = 31;
+  std::uint16_t head_ = 0;
+  std::uint16_t count_ = 0;
+  std::array<exec::Executed, kMost> ops_;
+};
+
 // A block on its way: begun, running, or set aside with all its state.
 struct BlockRun {
   exec::Block block;
+  std::vector<Ahead> ahead;  // by warp
   RunningKernel kernel;
   std::uint64_t number = 0;   // in its grid
   std::uint64_t started = 0;  // cycle of its first start
+
+  void begin(const exec::Grid& grid, gpu::Dim3 index, exec::Block::Where where) {
+    block.start(grid, index, where);
+    ahead.resize(block.warps());
+    for (Ahead& a : ahead) a.clear();
+  }
 };
 
 class Sm {
@@ -114,24 +142,31 @@ class Sm {
   };
   struct WarpSlot {
     exec::Warp* warp = nullptr;
+    Ahead* ahead = nullptr;
     Resident* resident = nullptr;
+    const TimedOp* ops = nullptr;              // of its program
+    const std::uint32_t* registers = nullptr;  // what their first_register counts from
     const TimedOp* next = nullptr;
     State state = State::empty;
     std::uint8_t kernel = 0;
-    std::uint16_t loads = 0;  // on their way
+    std::uint16_t loads = 0;    // on their way
+    std::uint16_t atomics = 0;  // of these, those that will write a register
     std::uint64_t age = 0;
     std::uint64_t due = 0;             // while asleep: when its instruction can issue
     std::uint64_t wakes = 0;           // when it will look, at the latest then
-    std::uint64_t line = ~0ULL;        // of code it fetched last
+    std::uint32_t line = ~0U;          // of code it fetched last
     std::vector<std::uint64_t> ready;  // by register: when it can be used; kPending: nobody knows yet
   };
   struct Scheduler {
     std::array<WarpMask, gpu::kUnits> ready{};      // by the unit the next instruction needs
+    std::uint32_t units = 0;                        // bit: the unit has warps in `ready`
+    std::uint64_t next = ~std::uint64_t{0};         // has nothing to do before
     std::array<std::uint64_t, gpu::kUnits> free{};  // when the unit takes another warp
     WarpMask memory = 0;                            // waiting for a load
     WarpMask barrier = 0;
     std::array<WarpMask, kMaxKernels> kernels{};  // whose warp it is
     WarpMask all = 0;
+    std::array<WarpMask, 64> older{};  // by warp: those that came before it (and some that are gone)
     Wheel wheel;
     std::uint64_t port = 0;    // issues its next instruction then
     std::uint64_t now = 0;     // accounted for up to here
@@ -152,30 +187,44 @@ class Sm {
   void end_block(Resident& resident, std::uint64_t now);
   void wake_barrier(Resident& resident, std::uint64_t now);
   void raise(Resident& resident);
-  void spend(std::uint8_t slot, exec::Mask lanes);
+  void spend(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now);
 
   // sm.cc
   void deliver(std::uint64_t now);
   void finish_load(std::uint32_t load, std::uint64_t at);
-  std::uint64_t tick(std::uint32_t s, std::uint64_t now);
-  void issue(std::uint32_t s, std::uint32_t index, std::uint64_t now);
-  void prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before);
-  void make_ready(std::uint32_t warp);
+  [[nodiscard]] std::uint64_t earliest() const;
+  void look_at(std::uint64_t now);
+  void tick(std::uint32_t s, std::uint64_t now);
+  void wake(Scheduler& s, std::uint32_t number, std::uint64_t now);
+  void make_ready(Scheduler& s, std::uint32_t warp);
   void leave(std::uint32_t warp);
   [[nodiscard]] WarpMask eligible(const Scheduler& s, std::uint64_t now) const;
   [[nodiscard]] WarpMask gated(const Scheduler& s) const;
   [[nodiscard]] std::uint64_t unit_free(const Scheduler& s, std::size_t unit) const;
   [[nodiscard]] std::uint64_t next_time(const Scheduler& s, std::uint64_t now) const;
+
+  // issue.cc
+  void issue(Scheduler& s, std::uint32_t warp, std::uint64_t now);
+  void issue_executed(Scheduler& s, std::uint32_t warp, const TimedOp& op, std::uint64_t now);
+  void take_unit(Scheduler& s, const TimedOp& op, SmCounters& counters, std::uint64_t now);
+  void prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before);
+  bool fold(WarpSlot& w, const TimedOp& op, std::uint64_t now);
   std::uint64_t memory_access(std::uint32_t warp, const TimedOp& op, const exec::Step& step, std::uint64_t now);
   // Atomics on their way: what accesses the same lines waits for them.
   [[nodiscard]] bool behind_atomic(WarpSlot& w);
   void track_atomic(const exec::PendingAtomic& atomic, int by);
-  std::uint64_t fetch(WarpSlot& w, std::uint32_t pc, std::uint64_t now);
-  void count(const TimedOp& op, const exec::Step& step, SmCounters& counters) const;
-  void account(Scheduler& s, std::uint64_t until);
+  std::uint64_t fetch(WarpSlot& w, const TimedOp& op, std::uint64_t now);
+  static void count(const TimedOp& op, std::uint32_t lanes, SmCounters& counters);
 
   // pick.cc
-  [[nodiscard]] std::uint32_t pick(Scheduler& s, std::uint32_t number, WarpMask eligible) const;
+  [[nodiscard]] std::uint32_t pick(Scheduler& s, WarpMask eligible) const;
+  void charge(Scheduler& s, std::uint64_t cycles);
+  void account(Scheduler& s, std::uint64_t until) {
+    if (until <= s.now) return;
+    const std::uint64_t cycles = until - s.now;
+    s.now = until;
+    if (s.all != 0) charge(s, cycles);
+  }
 
   [[nodiscard]] std::uint32_t slot_of(std::uint32_t scheduler, std::uint32_t index) const {
     return index * schedulers_count_ + scheduler;
@@ -187,10 +236,10 @@ class Sm {
   std::uint32_t schedulers_count_;
   Lsu lsu_;
   Tags icache_;
-  std::uint32_t instructions_per_line_;
   Tags constant_cache_;
   std::vector<Scheduler> schedulers_;
   std::array<std::uint64_t, gpu::kUnits> sm_free_{};  // units one SM has one of
+  std::uint32_t sm_units_ = 0;                        // bit: such a unit
   std::vector<WarpSlot> warps_;
   std::vector<std::unique_ptr<Resident>> residents_;
   std::vector<std::unique_ptr<Resident>> spare_;

@@ -130,6 +130,7 @@ TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gp
     t.first_register = info.first_register;
     t.reads = info.reads;
     t.writes = info.writes;
+    t.line = pc / std::max(1U, config.icache.line / config.icache.instruction_bytes);
     if (op.kind == Kind::lane)
       for (const Expansion& e : kExpansions)
         if (info.text.starts_with(e.begins) && info.text.ends_with(e.ends)) {

@@ -29,6 +29,7 @@ struct TimedOp {
   std::uint32_t first_register = 0;
   std::uint16_t reads = 0;
   std::uint16_t writes = 0;
+  std::uint32_t line = 0;  // of the instruction cache
 };
 
 struct TimedProgram {

@@ -1,0 +1,100 @@
+// Operations that touch nothing but their warp's registers, executed before it is their time: a simulator that knows
+// when each takes place need not come back for every one of them.
+#include <bit>
+
+#include "exec/block.h"
+#include "exec/warp.h"
+
+namespace wm::exec {
+
+namespace {
+
+// Its result does not depend on when it is executed, and nobody else can tell.
+bool private_to_warp(const Op& op) {
+  switch (op.kind) {
+    case Kind::lane:
+      return !op.reads_clock;
+    case Kind::load:
+      return op.memory.space == ptx::Space::param;
+    case Kind::matrix_move:
+    case Kind::to_generic:
+    case Kind::from_generic:
+    case Kind::in_space:
+    case Kind::branch:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t most) {
+  std::uint32_t count = 0;
+  while (count != most && paths_.ready() && !block_->fault_ && !(paths_.diverged() && turn_ + most >= kTurn)) {
+    const std::uint32_t executed = run_path_ahead(out + count, most - count);
+    if (executed == 0) break;
+    count += executed;
+    if (paths_.diverged()) turn_ += executed;
+    if (!paths_.ready() && !paths_.done()) resume_waiting();
+  }
+  return count;
+}
+
+// The current path until an operation must wait for its time, or the paths change.
+std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most) {
+  LaunchStatistics& statistics = block_->statistics_;
+  Path& path = paths_.now();
+  const Mask lanes = path.lanes;
+  const auto lane_count = static_cast<std::uint32_t>(std::popcount(lanes));
+  Frame frame{frames_[path.frame].registers, grid_->constants->data(), lanes};
+  std::uint32_t pc = path.pc;
+  std::uint32_t count = 0;
+  std::uint64_t threads = 0;
+  const Op* parting = nullptr;  // a branch that lanes disagree on
+  while (count != most) {
+    const Op& op = code_[pc];
+    if (!private_to_warp(op)) break;
+    Mask active = lanes;
+    std::uint32_t active_count = lane_count;
+    if (!op.guard.none()) {
+      const Mask mask = *reinterpret_cast<const Mask*>(frame.registers + op.guard.offset());
+      active &= op.guard_negated ? ~mask : mask;
+      if (active != lanes) active_count = static_cast<std::uint32_t>(std::popcount(active));
+    }
+    out[count++] = {pc, active_count};
+    threads += active_count;
+    ++statistics.by_class[static_cast<std::size_t>(op.unit)];
+    if (op.kind == Kind::branch) {
+      if (active != lanes && active != 0) {
+        parting = &op;
+        frame.active = active;
+        break;
+      }
+      pc = active != 0 ? op.target : pc + 1;
+    } else {
+      if (active != 0) {
+        frame.active = active;
+        if (op.kind == Kind::lane) {
+          op.run(op.operands, frame);
+        } else {
+          path.pc = pc;  // for a fault
+          if (!work(op, frame)) break;
+        }
+      }
+      ++pc;
+    }
+    if (pc == path.meet) break;
+  }
+  statistics.warp_instructions += count;
+  statistics.thread_instructions += threads;
+  if (block_->fault_) return count;
+  path.pc = pc;
+  if (parting != nullptr)
+    branch(*parting, frame.active);
+  else if (pc == path.meet)
+    paths_.settle();
+  return count;
+}
+
+}  // namespace wm::exec

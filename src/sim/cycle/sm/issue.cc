@@ -1,0 +1,209 @@
+// Instructions of a warp: when the next can issue, what its issue takes, and what its accesses cost.
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "sim/cycle/sm/sm.h"
+
+namespace wm::sim {
+
+void Sm::count(const TimedOp& op, std::uint32_t lanes, SmCounters& c) {
+  ++c.warp_instructions;
+  c.thread_instructions += lanes;
+  c.unit_lanes[static_cast<std::size_t>(op.unit)] += std::uint64_t{lanes} * op.slots;
+  c.register_lanes += std::uint64_t{lanes} * (std::uint32_t{op.reads} + op.writes);
+}
+
+void Sm::take_unit(Scheduler& s, const TimedOp& op, SmCounters& c, std::uint64_t now) {
+  const auto unit = static_cast<std::size_t>(op.unit);
+  c.issued += op.slots;
+  c.unit_cycles[unit] += op.occupies;
+  ((sm_units_ >> unit & 1) != 0 ? sm_free_[unit] : s.free[unit]) = now + op.occupies;
+  s.port = now + op.slots;
+}
+
+void Sm::issue(Scheduler& s, std::uint32_t warp, std::uint64_t now) {
+  WarpSlot& w = warps_[warp];
+  const TimedOp& op = *w.next;
+  leave(warp);
+  if (!w.ahead->empty()) return issue_executed(s, warp, op, now);
+  Resident& r = *w.resident;
+  if (atomics_ != 0 && (op.kind == TimedKind::load || op.kind == TimedKind::store) && behind_atomic(w)) {
+    w.state = State::memory;
+    s.memory |= bit_of(warp);
+    behind_.push_back(static_cast<std::uint16_t>(warp));
+    return;
+  }
+  exec::Step step;
+  r.run->block.clock = now;
+  w.warp->step(step);
+  const auto lanes = static_cast<std::uint32_t>(std::popcount(step.active));
+  SmCounters& c = counters_[w.kernel];
+  count(op, lanes, c);
+  take_unit(s, op, c, now);
+  spend(w.kernel, lanes, now);
+  if (r.run->block.fault()) return raise(r);
+
+  std::uint64_t ready = now + op.latency;
+  if (step.memory) ready = memory_access(warp, op, step, now);
+  const std::uint32_t* written = w.registers + op.first_register + op.reads;
+  for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[written[i]] = ready;
+  const bool turns = op.kind == TimedKind::branch;
+  const bool second = config_.sm.issue_width > 1 && !turns && op.slots == 1;
+  prepare(warp, now, turns ? now + op.latency : now + (second ? 0 : 1));
+  if (op.kind == TimedKind::barrier || step.exited) wake_barrier(r, now);
+}
+
+// What was executed ahead only takes its time now.
+void Sm::issue_executed(Scheduler& s, std::uint32_t warp, const TimedOp& op, std::uint64_t now) {
+  WarpSlot& w = warps_[warp];
+  const std::uint32_t lanes = w.ahead->front().lanes;
+  w.ahead->pop();
+  SmCounters& c = counters_[w.kernel];
+  count(op, lanes, c);
+  take_unit(s, op, c, now);
+  spend(w.kernel, lanes, now);
+  const std::uint64_t ready = now + op.latency;
+  const std::uint32_t* written = w.registers + op.first_register + op.reads;
+  for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[written[i]] = ready;
+  const bool turns = op.kind == TimedKind::branch;
+  const bool second = config_.sm.issue_width > 1 && !turns && op.slots == 1;
+  prepare(warp, now, turns ? ready : now + (second ? 0 : 1));
+}
+
+void Sm::track_atomic(const exec::PendingAtomic& atomic, int by) {
+  for (exec::Mask m = atomic.lanes; m != 0; m &= m - 1) {
+    const std::uint64_t line = atomic.address[static_cast<std::size_t>(std::countr_zero(m))] / kLineBytes;
+    auto& lanes = atomic_lines_[line * 0x9e3779b97f4a7c15ULL >> 56];
+    lanes = static_cast<std::uint16_t>(lanes + by);
+  }
+}
+
+bool Sm::behind_atomic(WarpSlot& w) {
+  if (!w.warp->peek(peeked_) || peeked_.space == ptx::Space::shared || peeked_.space == ptx::Space::local) return false;
+  for (exec::Mask m = peeked_.lanes; m != 0; m &= m - 1) {
+    const std::uint64_t line = peeked_.address[static_cast<std::size_t>(std::countr_zero(m))] / kLineBytes;
+    if (atomic_lines_[line * 0x9e3779b97f4a7c15ULL >> 56] != 0) return true;
+  }
+  return false;
+}
+
+std::uint64_t Sm::fetch(WarpSlot& w, const TimedOp& op, std::uint64_t now) {
+  if (op.line == w.line) return now;
+  w.line = op.line;
+  const LineAddress address = (std::uint64_t{w.kernel} << 48) | op.line;
+  if (icache_.lookup(address, 1) != 0) return now;
+  icache_.fill(address, 1, false);
+  return now + config_.icache.miss_latency;
+}
+
+// Executes what takes no issue slot; false: it faults, and is issued like any other so that somebody sees it.
+bool Sm::fold(WarpSlot& w, const TimedOp& op, std::uint64_t now) {
+  std::uint32_t lanes = 0;
+  if (w.ahead->empty()) {
+    exec::Step step;
+    w.warp->step(step);
+    if (w.resident->run->block.fault()) return false;
+    lanes = static_cast<std::uint32_t>(std::popcount(step.active));
+  } else {
+    lanes = w.ahead->front().lanes;
+    w.ahead->pop();
+  }
+  count(op, lanes, counters_[w.kernel]);
+  spend(w.kernel, lanes, now);
+  return true;
+}
+
+// Finds when the warp's next instruction can issue, executing what is folded on the way.
+void Sm::prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before) {
+  WarpSlot& w = warps_[warp];
+  Scheduler& s = scheduler_of(warp);
+  while (true) {
+    // An atomic's result comes later than its issue: until then operations wait for their time.
+    if (w.ahead->empty() && (w.atomics != 0 || !w.ahead->refill(*w.warp)) && !w.warp->ready()) {
+      if (w.warp->done()) return warp_ended(warp, now);
+      w.state = State::barrier;
+      s.barrier |= bit_of(warp);
+      ++w.resident->stuck;
+      return;
+    }
+    const TimedOp& op = w.ops[w.ahead->empty() ? w.warp->next_pc() : w.ahead->front().pc];
+    w.next = &op;
+    std::uint64_t at = std::max(not_before, fetch(w, op, now));
+    std::uint64_t latest = 0;
+    const std::uint32_t* operands = w.registers + op.first_register;
+    for (std::uint32_t i = 0, n = std::uint32_t{op.reads} + op.writes; i < n; ++i)
+      latest = std::max(latest, w.ready[operands[i]]);
+    if (latest == kPending || (op.leaves_call && w.loads != 0)) {
+      w.state = State::memory;
+      s.memory |= bit_of(warp);
+      return;
+    }
+    at = std::max(at, latest);
+    // Without a quota what is folded waits like any other.
+    if (op.folded && (quotas_spent_ >> w.kernel & 1) == 0 && fold(w, op, now)) {
+      for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[operands[op.reads + i]] = at > not_before ? at : 0;
+      continue;
+    }
+    if (at <= now) {
+      make_ready(s, warp);
+      s.next = std::min(s.next, now);
+      return;
+    }
+    w.state = State::asleep;
+    w.due = at;
+    w.wakes = s.wheel.sleep(bit_of(warp), at, now);
+    s.next = std::min(s.next, w.wakes);
+    return;
+  }
+}
+
+std::uint64_t Sm::memory_access(std::uint32_t warp, const TimedOp& op, const exec::Step& step, std::uint64_t now) {
+  WarpSlot& w = warps_[warp];
+  SmCounters& c = counters_[w.kernel];
+  const exec::Access& a = *step.access;
+  if (op.kind == TimedKind::constant) {
+    const LineAddress line = (std::uint64_t{w.kernel} << 48) |
+                             a.address[static_cast<std::size_t>(std::countr_zero(a.lanes))] / config_.constant.line;
+    if (constant_cache_.lookup(line, 1) != 0) return now + config_.constant.latency;
+    constant_cache_.fill(line, 1, false);
+    return now + config_.constant.miss_latency;
+  }
+  if (a.space == ptx::Space::shared) {
+    const std::uint32_t cycles = shared_cycles(a, config_.shared.banks);
+    c.shared_lanes += static_cast<std::uint64_t>(std::popcount(a.lanes)) * std::max(1, a.bytes / 4);
+    c.shared_conflict_cycles += cycles - 1;
+    return lsu_.shared(cycles, now).ready;
+  }
+  const MessageKind kind = op.kind == TimedKind::load    ? MessageKind::read
+                           : op.kind == TimedKind::store ? MessageKind::write
+                                                         : MessageKind::atomic;
+  std::uint64_t space = w.resident->run->kernel.client << 56;
+  if (a.space == ptx::Space::local) {
+    // A thread's words lie 32 apart, so that lanes at the same offset share lines.
+    exec::Access spread = a;
+    const std::uint64_t base = (std::uint64_t{1} << 46) + (w.age << 20);
+    for (std::size_t lane = 0; lane < exec::kLanes; ++lane)
+      spread.address[lane] = base + a.address[lane] / 4 * kLineBytes + lane * 4 + a.address[lane] % 4;
+    spread.bytes = std::min<std::uint8_t>(a.bytes, 4);
+    coalesce(spread, space, coalesced_);
+  } else {
+    coalesce(a, space, coalesced_);
+  }
+  exec::PendingAtomic* atomic = kind == MessageKind::atomic ? port_.take_atomic() : nullptr;
+  const bool returns = op.writes != 0 || atomic != nullptr;
+  const Lsu::Issued issued = lsu_.access(kind, coalesced_, w.kernel, returns, now, c, atomic);
+  if (issued.load == kNoLoad) return issued.ready;
+  if (load_info_.size() <= issued.load) load_info_.resize(issued.load + 1);
+  load_info_[issued.load] = {static_cast<std::uint16_t>(warp), &op, atomic};
+  ++w.resident->loads;
+  ++w.loads;
+  if (atomic != nullptr) {
+    ++atomics_;
+    if (atomic->destination != nullptr) ++w.atomics;
+    track_atomic(*atomic, 1);
+  }
+  return kPending;
+}
+
+}  // namespace wm::sim
