@@ -16,6 +16,8 @@ bool Members::changed(const Machine& gpu) {
   for (const Kernel& k : gpu.kernels()) now.emplace_back(k.id, k.function);
   std::sort(now.begin(), now.end());
   if (now == seen_) return false;
+  other_clients_ = !std::equal(now.begin(), now.end(), seen_.begin(), seen_.end(),
+                               [](const auto& a, const auto& b) { return a.first == b.first; });
   seen_ = std::move(now);
   return true;
 }

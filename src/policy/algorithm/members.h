@@ -18,9 +18,12 @@ class Members {
  public:
   // Whether clients came, left or changed to another function since the last call that said so.
   bool changed(const Machine& gpu);
+  // Of the last call that said so: whether clients came or left, and not only functions changed.
+  [[nodiscard]] bool other_clients() const { return other_clients_; }
 
  private:
   std::vector<std::pair<KernelId, std::uint32_t>> seen_;
+  bool other_clients_ = false;
 };
 
 // Neighbouring SMs to the same kernel, as equal parts as can be: the place of SM `sm` of `sms` among `parts`.

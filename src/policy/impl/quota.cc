@@ -31,8 +31,8 @@ class Quota final : public Policy {
 
   void on(const Started&, Machine& gpu) override { gpu.set_epoch(epoch_); }
 
-  // Other company: blocks are divided anew and an epoch begins. A kernel that is merely launched again keeps its
-  // counters.
+  // Other company: blocks are divided anew and an epoch begins. A client that goes on with another function has other
+  // blocks but the same quota, or many short launches would add up to many epochs' worth.
   void on(const Regrouped&, Machine& gpu) override {
     if (!members_.changed(gpu)) return;
     const std::size_t known = gpu.sms().empty() ? 0 : gpu.slots({0}).size();
@@ -40,6 +40,7 @@ class Quota final : public Policy {
     quota_.resize(gpu.sms().size());
     for (auto& row : quota_) row.resize(known, 0);
     allocate_blocks(gpu);
+    if (!members_.other_clients()) return;
     gpu.set_epoch(epoch_);
     allocate_quotas(gpu);
   }

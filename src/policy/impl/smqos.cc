@@ -20,7 +20,7 @@ class SmQos final : public Policy {
 
   // Section 5.1: "Initially, the SMs are evenly partitioned". Other company, another beginning.
   void on(const Regrouped&, Machine& gpu) override {
-    if (!members_.changed(gpu) || gpu.kernels().empty()) return;
+    if (!members_.changed(gpu) || !members_.other_clients() || gpu.kernels().empty()) return;
     const auto kernels = by_client(gpu);
     const std::size_t sms = gpu.sms().size();
     for (std::uint32_t i = 0; i < sms; ++i) gpu.give({i}, kernels[part_of(i, sms, kernels.size())].id, Preempt::drain);

@@ -18,7 +18,7 @@ class SmQosOffline final : public Policy {
       : settle_(v.cycles("settle")), trial_(v.cycles("trial")), fixed_(static_cast<std::uint32_t>(v.integer("sms"))) {}
 
   void on(const Regrouped&, Machine& gpu) override {
-    if (members_.changed(gpu)) regroup(gpu);
+    if (members_.changed(gpu) && members_.other_clients()) regroup(gpu);
   }
 
   void on(const Wake& e, Machine& gpu) override {

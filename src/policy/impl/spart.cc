@@ -19,7 +19,7 @@ class Spart final : public Policy {
 
   // Other company: an even split to measure from.
   void on(const Regrouped&, Machine& gpu) override {
-    if (!members_.changed(gpu) || gpu.kernels().empty()) return;
+    if (!members_.changed(gpu) || !members_.other_clients() || gpu.kernels().empty()) return;
     const auto kernels = by_client(gpu);
     const std::size_t sms = gpu.sms().size();
     for (std::uint32_t i = 0; i < sms; ++i) gpu.give({i}, kernels[part_of(i, sms, kernels.size())].id, how_);

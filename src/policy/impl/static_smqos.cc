@@ -14,7 +14,7 @@ namespace {
 class StaticSmQos final : public Policy {
  public:
   void on(const Regrouped&, Machine& gpu) override {
-    if (members_.changed(gpu)) divide(gpu);
+    if (members_.changed(gpu) && members_.other_clients()) divide(gpu);
   }
 
  private:
