@@ -160,17 +160,20 @@ TEST(RunAhead, ExecutesWhatStepsWouldAndStopsBeforeMemory) {
       for (std::uint32_t w = 0; w < 4; ++w)
         if (steps.warp(w).ready()) {
           steps.step(w, step);
-          expected[w].emplace_back(step.pc, std::popcount(step.active));
+          expected[w].emplace_back(step.pc, static_cast<std::uint32_t>(std::popcount(step.active)));
         }
     std::vector<Executed> list(most);
     while (!ahead.done())
       for (std::uint32_t w = 0; w < 4; ++w) {
         const std::uint32_t count = ahead.warp(w).run_ahead(list.data(), most);
-        for (std::uint32_t i = 0; i < count; ++i) got[w].push_back({list[i].pc, list[i].lanes});
+        for (std::uint32_t i = 0; i < count; ++i) {
+          const Executed e = list[i];
+          got[w].emplace_back(std::uint32_t{e.pc}, std::uint32_t{e.lanes});
+        }
         if (count == most || !ahead.warp(w).ready()) continue;
         ahead.step(w, step);
         EXPECT_FALSE(step.op->kind == Kind::lane || step.op->kind == Kind::branch);
-        got[w].emplace_back(step.pc, std::popcount(step.active));
+        got[w].emplace_back(step.pc, static_cast<std::uint32_t>(std::popcount(step.active)));
       }
     EXPECT_EQ(got, expected);
     EXPECT_EQ(one.out(), two.out());
