@@ -1,15 +1,20 @@
 #include "kernels/opencl_runner.h"
 
 #include <fmt/format.h>
+#include <map>
+#include <utility>
 
 #ifndef WM_HAVE_OPENCL
 
 namespace wm::zoo {
 
+struct OpenClProgram::Parts {};
+
 bool have_opencl_device() { return false; }
-Result<std::vector<std::vector<std::byte>>> run_on_opencl(std::string_view, const gpu::Application&) {
+Result<OpenClProgram> OpenClProgram::build(std::string_view, const std::string&) {
   return Error{"built without OpenCL"};
 }
+Result<Buffers> OpenClProgram::run(const gpu::Application&, const Placement&) { return Error{"built without OpenCL"}; }
 
 }  // namespace wm::zoo
 
@@ -60,45 +65,86 @@ cl_device_id first_device() {
   return nullptr;
 }
 
+Error failed(std::string_view what, cl_int status) { return {fmt::format("OpenCL: {}: {}", what, status)}; }
+
+}  // namespace
+
+struct OpenClProgram::Parts {
+  cl_device_id device = nullptr;
+  Context context;
+  Queue queue;
+  Program program;
+  std::map<std::string, KernelHandle> kernels;
+
+  Result<void> build(std::string_view source, const std::string& options) {
+    cl_int status = CL_SUCCESS;
+    context = Context(clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status));
+    if (status != CL_SUCCESS) return failed("clCreateContext", status);
+    queue = Queue(clCreateCommandQueue(context.get(), device, 0, &status));
+    if (status != CL_SUCCESS) return failed("clCreateCommandQueue", status);
+    const char* text = source.data();
+    const std::size_t length = source.size();
+    program = Program(clCreateProgramWithSource(context.get(), 1, &text, &length, &status));
+    if (status != CL_SUCCESS) return failed("clCreateProgramWithSource", status);
+    status = clBuildProgram(program.get(), 1, &device, options.c_str(), nullptr, nullptr);
+    if (status != CL_SUCCESS) return Error{"OpenCL: the source does not build:\n" + build_log()};
+    return {};
+  }
+
+  std::string build_log() {
+    std::size_t size = 0;
+    clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+    std::string log(size, '\0');
+    clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
+    return log;
+  }
+
+  Result<cl_kernel> kernel(const std::string& name) {
+    auto found = kernels.find(name);
+    if (found == kernels.end()) {
+      cl_int status = CL_SUCCESS;
+      KernelHandle made(clCreateKernel(program.get(), name.c_str(), &status));
+      if (status != CL_SUCCESS) return failed("clCreateKernel of " + name, status);
+      found = kernels.emplace(name, std::move(made)).first;
+    }
+    return found->second.get();
+  }
+};
+
+namespace {
+
 class Runner {
  public:
-  Runner(cl_device_id device, const gpu::Application& app) : device_(device), app_(app) {}
+  Runner(OpenClProgram::Parts& parts, const gpu::Application& app, const Placement& placement)
+      : parts_(parts), app_(app), placement_(placement) {}
 
-  Result<std::vector<std::vector<std::byte>>> run(std::string_view source) {
-    if (Result<void> r = prepare(source); !r) return r.error();
+  Result<Buffers> run() {
+    if (Result<void> r = make_buffers(); !r) return r.error();
     for (const gpu::Step& step : app_.steps)
       if (Result<void> r = std::visit([this](const auto& s) { return this->perform(s); }, step); !r) return r.error();
-    std::vector<std::vector<std::byte>> contents;
+    Buffers contents;
     for (std::size_t i = 0; i < memory_.size(); ++i) {
       contents.emplace_back(app_.buffers[i].bytes);
       if (contents[i].empty()) continue;
-      if (clEnqueueReadBuffer(queue_.get(), memory_[i].get(), CL_TRUE, 0, contents[i].size(), contents[i].data(), 0,
-                              nullptr, nullptr) != CL_SUCCESS)
+      if (clEnqueueReadBuffer(queue(), memory_[i].get(), CL_TRUE, 0, contents[i].size(), contents[i].data(), 0, nullptr,
+                              nullptr) != CL_SUCCESS)
         return Error{"OpenCL: reading a buffer failed"};
     }
     return contents;
   }
 
  private:
-  Result<void> prepare(std::string_view source) {
+  [[nodiscard]] cl_command_queue queue() const { return parts_.queue.get(); }
+
+  Result<void> make_buffers() {
     cl_int status = CL_SUCCESS;
-    context_ = Context(clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status));
-    if (status != CL_SUCCESS) return failed("clCreateContext", status);
-    queue_ = Queue(clCreateCommandQueue(context_.get(), device_, 0, &status));
-    if (status != CL_SUCCESS) return failed("clCreateCommandQueue", status);
-    const char* text = source.data();
-    const std::size_t length = source.size();
-    program_ = Program(clCreateProgramWithSource(context_.get(), 1, &text, &length, &status));
-    if (status != CL_SUCCESS) return failed("clCreateProgramWithSource", status);
-    status = clBuildProgram(program_.get(), 1, &device_, "-cl-std=CL1.2", nullptr, nullptr);
-    if (status != CL_SUCCESS) return Error{"OpenCL: the source does not build:\n" + build_log()};
     for (const gpu::Buffer& b : app_.buffers) {
       const std::size_t bytes = b.bytes == 0 ? 4 : b.bytes;
-      memory_.emplace_back(clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, bytes, nullptr, &status));
+      memory_.emplace_back(clCreateBuffer(parts_.context.get(), CL_MEM_READ_WRITE, bytes, nullptr, &status));
       if (status != CL_SUCCESS) return failed("clCreateBuffer", status);
       // Garbage where the host has written nothing, so that reading it shows.
       const std::vector<std::byte> poison(bytes, std::byte{0xcd});
-      clEnqueueWriteBuffer(queue_.get(), memory_.back().get(), CL_TRUE, 0, bytes, poison.data(), 0, nullptr, nullptr);
+      clEnqueueWriteBuffer(queue(), memory_.back().get(), CL_TRUE, 0, bytes, poison.data(), 0, nullptr, nullptr);
     }
     return {};
   }
@@ -106,27 +152,23 @@ class Runner {
   Result<void> perform(const gpu::Transfer& t) {
     if (t.direction == gpu::Transfer::Direction::to_host || t.bytes == 0) return {};  // all buffers are read at the end
     const gpu::Buffer& b = app_.buffers[t.buffer.index];
-    const cl_int status = clEnqueueWriteBuffer(queue_.get(), memory_[t.buffer.index].get(), CL_TRUE, t.offset, t.bytes,
+    const cl_int status = clEnqueueWriteBuffer(queue(), memory_[t.buffer.index].get(), CL_TRUE, t.offset, t.bytes,
                                                b.initial.data() + t.offset, 0, nullptr, nullptr);
     return status == CL_SUCCESS ? Result<void>{} : failed("clEnqueueWriteBuffer", status);
   }
 
   Result<void> perform(const gpu::Fill& f) {
     if (f.bytes == 0) return {};
-    const cl_int status = clEnqueueFillBuffer(queue_.get(), memory_[f.buffer.index].get(), &f.value, 1, f.offset,
-                                              f.bytes, 0, nullptr, nullptr);
+    const cl_int status = clEnqueueFillBuffer(queue(), memory_[f.buffer.index].get(), &f.value, 1, f.offset, f.bytes, 0,
+                                              nullptr, nullptr);
     return status == CL_SUCCESS ? Result<void>{} : failed("clEnqueueFillBuffer", status);
   }
 
   Result<void> perform(const gpu::Launch& launch) {
-    auto found = kernels_.find(launch.kernel);
+    const auto found = parts_.kernel(launch.kernel);
+    if (!found) return found.error();
+    const cl_kernel kernel = *found;
     cl_int status = CL_SUCCESS;
-    if (found == kernels_.end()) {
-      KernelHandle kernel(clCreateKernel(program_.get(), launch.kernel.c_str(), &status));
-      if (status != CL_SUCCESS) return failed("clCreateKernel of " + launch.kernel, status);
-      found = kernels_.emplace(launch.kernel, std::move(kernel)).first;
-    }
-    const cl_kernel kernel = found->second.get();
     for (cl_uint i = 0; i < launch.arguments.size(); ++i) {
       status = std::visit([&](const auto& a) { return set(kernel, i, a); }, launch.arguments[i]);
       if (status != CL_SUCCESS) return failed(fmt::format("argument {} of {}", i, launch.kernel), status);
@@ -134,8 +176,9 @@ class Runner {
     const gpu::Dim3 g = launch.grid, b = launch.block;
     const std::size_t global[3] = {std::size_t{g.x} * b.x, std::size_t{g.y} * b.y, std::size_t{g.z} * b.z};
     const std::size_t local[3] = {b.x, b.y, b.z};
-    status = clEnqueueNDRangeKernel(queue_.get(), kernel, 3, nullptr, global, local, 0, nullptr, nullptr);
-    if (status == CL_SUCCESS) status = clFinish(queue_.get());
+    status = clEnqueueNDRangeKernel(queue(), kernel, placement_.dimensions, placement_.offset.data(), global, local, 0,
+                                    nullptr, nullptr);
+    if (status == CL_SUCCESS) status = clFinish(queue());
     return status == CL_SUCCESS ? Result<void>{} : failed("launch of " + launch.kernel, status);
   }
 
@@ -151,33 +194,43 @@ class Runner {
     return clSetKernelArg(kernel, index, l.bytes, nullptr);
   }
 
-  std::string build_log() {
-    std::size_t size = 0;
-    clGetProgramBuildInfo(program_.get(), device_, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
-    std::string log(size, '\0');
-    clGetProgramBuildInfo(program_.get(), device_, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
-    return log;
-  }
-
-  static Error failed(std::string_view what, cl_int status) { return {fmt::format("OpenCL: {}: {}", what, status)}; }
-
-  cl_device_id device_;
+  OpenClProgram::Parts& parts_;
   const gpu::Application& app_;
-  Context context_;
-  Queue queue_;
-  Program program_;
+  const Placement& placement_;
   std::vector<Memory> memory_;
-  std::map<std::string, KernelHandle> kernels_;
 };
 
 }  // namespace
 
 bool have_opencl_device() { return first_device() != nullptr; }
 
-Result<std::vector<std::vector<std::byte>>> run_on_opencl(std::string_view source, const gpu::Application& app) {
-  return Runner(first_device(), app).run(source);
+Result<OpenClProgram> OpenClProgram::build(std::string_view source, const std::string& options) {
+  auto parts = std::make_unique<Parts>();
+  parts->device = first_device();
+  if (parts->device == nullptr) return Error{"OpenCL: no device"};
+  if (Result<void> built = parts->build(source, options); !built) return built.error();
+  return OpenClProgram(std::move(parts));
+}
+
+Result<Buffers> OpenClProgram::run(const gpu::Application& app, const Placement& placement) {
+  return Runner(*parts_, app, placement).run();
 }
 
 }  // namespace wm::zoo
 
 #endif
+
+namespace wm::zoo {
+
+OpenClProgram::OpenClProgram(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+OpenClProgram::OpenClProgram(OpenClProgram&&) noexcept = default;
+OpenClProgram& OpenClProgram::operator=(OpenClProgram&&) noexcept = default;
+OpenClProgram::~OpenClProgram() = default;
+
+Result<Buffers> run_on_opencl(std::string_view source, const gpu::Application& app) {
+  auto program = OpenClProgram::build(source);
+  if (!program) return program.error();
+  return program->run(app);
+}
+
+}  // namespace wm::zoo

@@ -2,7 +2,9 @@
 // with ours. Built where OpenCL is found; a device is looked for at run time.
 #pragma once
 
-#include <map>
+#include <array>
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +16,33 @@ namespace wm::zoo {
 
 bool have_opencl_device();
 
-// Final contents of every buffer, by index.
-Result<std::vector<std::vector<std::byte>>> run_on_opencl(std::string_view source, const gpu::Application& app);
+using Buffers = std::vector<std::vector<std::byte>>;
+
+// How launches are placed, beyond what an application says.
+struct Placement {
+  std::array<std::size_t, 3> offset{0, 0, 0};
+  unsigned dimensions = 3;
+};
+
+// A program built once, for any number of runs.
+class OpenClProgram {
+ public:
+  static Result<OpenClProgram> build(std::string_view source, const std::string& options = "-cl-std=CL1.2");
+  OpenClProgram(OpenClProgram&&) noexcept;
+  OpenClProgram& operator=(OpenClProgram&&) noexcept;
+  ~OpenClProgram();
+
+  // Final contents of every buffer, by index.
+  Result<Buffers> run(const gpu::Application& app, const Placement& placement = {});
+
+  struct Parts;
+
+ private:
+  explicit OpenClProgram(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+// Both at once.
+Result<Buffers> run_on_opencl(std::string_view source, const gpu::Application& app);
 
 }  // namespace wm::zoo

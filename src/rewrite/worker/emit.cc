@@ -1,0 +1,273 @@
+#include "rewrite/worker/emit.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "rewrite/worker/edits.h"
+
+namespace wm::rewrite {
+namespace {
+
+// What every function that knows its virtual group is given, in the order of Needs.
+struct Parameter {
+  const char* type;
+  const char* name;
+  const char* value;  // in the scheduling kernel
+};
+constexpr std::array<Parameter, Needs::kKinds> kParameters{{{"uint", "wm__g0", "wm__g0"},
+                                                            {"uint", "wm__g1", "wm__g1"},
+                                                            {"uint", "wm__g2", "wm__g2"},
+                                                            {"uint", "wm__n0", "wm__r.groups[0]"},
+                                                            {"uint", "wm__n1", "wm__r.groups[1]"},
+                                                            {"uint", "wm__n2", "wm__r.groups[2]"},
+                                                            {"ulong", "wm__o0", "wm__r.offset[0]"},
+                                                            {"ulong", "wm__o1", "wm__r.offset[1]"},
+                                                            {"ulong", "wm__o2", "wm__r.offset[2]"},
+                                                            {"uint", "wm__dim", "wm__r.dimensions"}}};
+
+constexpr const char* kRangeType =
+    "typedef struct { uint groups[3]; uint chunk; ulong offset[3]; uint dimensions; uint unused; } wm__range;\n";
+
+// For dimensions that are not constants. Each program has its own, since linked programs share one space of names.
+constexpr const char* kPickers =
+    "size_t wm__pick{0}(uint d, size_t a, size_t b, size_t c, size_t other) {{\n"
+    "  return d == 0 ? a : d == 1 ? b : d == 2 ? c : other;\n"
+    "}}\n"
+    "size_t wm__global_id{0}(uint d, size_t g0, size_t g1, size_t g2, size_t o0, size_t o1, size_t o2) {{\n"
+    "  return d > 2 ? 0\n"
+    "               : wm__pick{0}(d, g0, g1, g2, 0) * get_local_size(d) + get_local_id(d) + wm__pick{0}(d, o0, o1, o2, "
+    "0);\n"
+    "}}\n"
+    "size_t wm__global_size{0}(uint d, size_t n0, size_t n1, size_t n2) {{\n"
+    "  return d > 2 ? 1 : wm__pick{0}(d, n0, n1, n2, 0) * get_local_size(d);\n"
+    "}}\n";
+
+// The master item takes the next virtual groups, as many as the chunk says, and tells the others through local memory;
+// a worker whose index the control word excludes takes none and leaves. The barrier after the body lets all items be
+// done with the group's local memory, and with wm__next, before either is used again.
+constexpr const char* kSchedule =
+    " {{\n"
+    "  __local uint wm__next[4];\n"
+    "{0}"
+    "  for (;;) {{\n"
+    "    if ((get_local_id(0) | get_local_id(1) | get_local_id(2)) == 0) {{\n"
+    "      const uint wm__all = wm__r.groups[0] * wm__r.groups[1] * wm__r.groups[2];\n"
+    "      uint wm__at = wm__all;\n"
+    "      if (get_group_id(0) < wm__control[0]) wm__at = atomic_add(wm__queue, wm__r.chunk);\n"
+    "      wm__next[3] = wm__at >= wm__all ? 0 : wm__all - wm__at < wm__r.chunk ? wm__all - wm__at : wm__r.chunk;\n"
+    "      wm__next[0] = wm__at % wm__r.groups[0];\n"
+    "      wm__at /= wm__r.groups[0];\n"
+    "      wm__next[1] = wm__at % wm__r.groups[1];\n"
+    "      wm__next[2] = wm__at / wm__r.groups[1];\n"
+    "    }}\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    uint wm__g0 = wm__next[0], wm__g1 = wm__next[1], wm__g2 = wm__next[2], wm__left = wm__next[3];\n"
+    "    (void)wm__g2;\n"
+    "    if (wm__left == 0) break;\n"
+    "    do {{\n"
+    "      {1};\n"
+    "      barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "      if (++wm__g0 == wm__r.groups[0]) {{\n"
+    "        wm__g0 = 0;\n"
+    "        if (++wm__g1 == wm__r.groups[1]) {{\n"
+    "          wm__g1 = 0;\n"
+    "          ++wm__g2;\n"
+    "        }}\n"
+    "      }}\n"
+    "    }} while (--wm__left != 0);\n"
+    "  }}\n"
+    "}}\n";
+
+void add_item(std::string& list, const std::string& item) { list += (list.empty() ? "" : ", ") + item; }
+
+std::uint32_t fingerprint(const std::string& text) {
+  std::uint32_t hash = 2166136261U;  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return hash;
+}
+
+class Emitter {
+ public:
+  Emitter(const Facts& facts, const Plan& plan)
+      : facts_(facts), plan_(plan), suffix_(fmt::format("_{:08x}", fingerprint(facts.text))) {}
+
+  std::string text() {
+    struct Piece {
+      std::size_t function;
+      const Declaration* declaration;
+    };
+    std::vector<Piece> pieces;
+    for (std::size_t i = 0; i < facts_.functions.size(); ++i) {
+      for (const Declaration& d : facts_.functions[i].declarations) pieces.push_back({i, &d});
+    }
+    std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+      return a.declaration->whole.begin < b.declaration->whole.begin;
+    });
+    std::string body;
+    std::size_t at = 0;
+    for (const Piece& piece : pieces) {
+      const Span whole = piece.declaration->whole;
+      if (whole.begin < at) continue;  // declared together with the one before
+      body += facts_.text.substr(at, whole.begin - at);
+      body += text_of(piece.function, *piece.declaration);
+      at = whole.end;
+    }
+    body += facts_.text.substr(at);
+    return kRangeType + (picks_ ? fmt::format(fmt::runtime(kPickers), suffix_) : std::string{}) + body;
+  }
+
+ private:
+  [[nodiscard]] const Function& function(std::size_t i) const { return facts_.functions[i]; }
+  [[nodiscard]] const LocalVariable& variable(const LocalId& id) const {
+    return function(id.function).locals[id.local];
+  }
+  [[nodiscard]] std::string threaded_name(std::size_t i) const {
+    return (function(i).kernel ? "wm__body_" : "wm__") + function(i).name;
+  }
+
+  std::string text_of(std::size_t i, const Declaration& d) {
+    const FunctionPlan& plan = plan_[i];
+    std::string out;
+    if (plan.original) out += facts_.text.substr(d.whole.begin, d.whole.end - d.whole.begin);
+    if (plan.threaded) {
+      if (plan.original) out += "\n";
+      out += threaded(i, d);
+    }
+    if (plan.rewritten && d.definition) out += "\n" + scheduling_kernel(i, d);
+    return out;
+  }
+
+  // The function with its ids, and a kernel's local variables, as further parameters.
+  std::string threaded(std::size_t i, const Declaration& d) {
+    const Function& f = function(i);
+    Edits edits;
+    edits.replace(d.name, threaded_name(i));
+    if (f.kernel) {
+      for (const Span& word : d.kernel_words) edits.replace(word, "");
+    }
+    std::string more;
+    for (unsigned k = 0; k < Needs::kKinds; ++k) {
+      if (plan_[i].needs.has(k)) add_item(more, fmt::format("{} {}", kParameters[k].type, kParameters[k].name));
+    }
+    for (const LocalId& id : plan_[i].locals) add_item(more, variable(id).parameter);
+    if (!more.empty()) {
+      if (d.no_parameters) {
+        edits.replace({d.open + 1, d.close}, more);
+      } else {
+        edits.insert(d.close, ", " + more);
+      }
+    }
+    if (d.definition) edit_body(i, edits);
+    // Inlined, the ids are plain registers and the loop around them is the compiler's to see.
+    const char* inlined = f.kernel ? "__attribute__((always_inline)) " : "";
+    return inlined + edits.apply(facts_.text, d.whole);
+  }
+
+  void edit_body(std::size_t i, Edits& edits) {
+    const Function& f = function(i);
+    for (const QuerySite& site : f.queries) edit_query(site, edits);
+    for (const CallSite& call : f.calls) {
+      if (!plan_[call.callee].threaded) continue;
+      edits.replace(call.name, threaded_name(call.callee));
+      std::string more;
+      for (unsigned k = 0; k < Needs::kKinds; ++k) {
+        if (plan_[call.callee].needs.has(k)) add_item(more, kParameters[k].name);
+      }
+      for (const LocalId& id : plan_[call.callee].locals) add_item(more, variable(id).hoisted);
+      if (!more.empty()) edits.insert(call.close, (call.has_arguments ? ", " : "") + more);
+    }
+    std::size_t last = facts_.text.size();
+    for (const LocalVariable& local : f.locals) {
+      if (local.statement.begin != last) edits.replace(local.statement, ";");
+      last = local.statement.begin;
+      for (const Span& use : local.uses) edits.replace(use, "(*" + local.hoisted + ")");
+    }
+  }
+
+  void edit_query(const QuerySite& site, Edits& edits) {
+    if (site.query == Query::work_dim) {
+      edits.replace(site.call, "wm__dim");
+    } else if (site.query == Query::global_linear_id) {
+      edits.replace(site.call, linear_id());
+    } else if (site.dimension) {
+      edits.replace(site.call, constant_query(site.query, *site.dimension));
+    } else {
+      picks_ = true;
+      const auto [name, more] = computed_query(site.query);
+      edits.replace(site.name, name + suffix_);
+      edits.insert(site.close, more);
+    }
+  }
+
+  static std::string linear_id() {
+    const auto id = [](int d) {
+      return fmt::format("((size_t)wm__g{0} * get_local_size({0}) + get_local_id({0}))", d);
+    };
+    const auto size = [](int d) { return fmt::format("((size_t)wm__n{0} * get_local_size({0}))", d); };
+    return fmt::format("(({2} * {4} + {1}) * {3} + {0})", id(0), id(1), id(2), size(0), size(1));
+  }
+
+  static std::string constant_query(Query query, unsigned d) {
+    const bool is_size = query == Query::num_groups || query == Query::global_size;
+    if (d > 2) return is_size ? "((size_t)1)" : "((size_t)0)";
+    switch (query) {
+      case Query::group_id:
+        return fmt::format("((size_t)wm__g{})", d);
+      case Query::num_groups:
+        return fmt::format("((size_t)wm__n{})", d);
+      case Query::global_size:
+        return fmt::format("((size_t)wm__n{0} * get_local_size({0}))", d);
+      case Query::global_offset:
+        return fmt::format("((size_t)wm__o{})", d);
+      default:
+        return fmt::format("((size_t)wm__g{0} * get_local_size({0}) + get_local_id({0}) + (size_t)wm__o{0})", d);
+    }
+  }
+
+  // The function that takes the call's place, and what it takes beside the dimension.
+  static std::pair<std::string, std::string> computed_query(Query query) {
+    switch (query) {
+      case Query::group_id:
+        return {"wm__pick", ", wm__g0, wm__g1, wm__g2, 0"};
+      case Query::num_groups:
+        return {"wm__pick", ", wm__n0, wm__n1, wm__n2, 1"};
+      case Query::global_offset:
+        return {"wm__pick", ", wm__o0, wm__o1, wm__o2, 0"};
+      case Query::global_size:
+        return {"wm__global_size", ", wm__n0, wm__n1, wm__n2"};
+      default:
+        return {"wm__global_id", ", wm__g0, wm__g1, wm__g2, wm__o0, wm__o1, wm__o2"};
+    }
+  }
+
+  [[nodiscard]] std::string scheduling_kernel(std::size_t i, const Declaration& d) const {
+    std::string parameters = d.no_parameters ? std::string{} : facts_.text.substr(d.open + 1, d.close - d.open - 1);
+    add_item(parameters, "__global uint* wm__queue, __global const volatile uint* wm__control, wm__range wm__r");
+    std::string locals;
+    std::string values;
+    for (const std::string& name : function(i).parameters) add_item(values, name);
+    for (unsigned k = 0; k < Needs::kKinds; ++k) {
+      if (plan_[i].needs.has(k)) add_item(values, kParameters[k].value);
+    }
+    for (const LocalId& id : plan_[i].locals) {
+      locals += "  " + variable(id).declaration + ";\n";
+      add_item(values, "&" + variable(id).hoisted);
+    }
+    std::string head = facts_.text.substr(d.whole.begin, d.open + 1 - d.whole.begin) + parameters +
+                       facts_.text.substr(d.close, d.body - d.close);
+    while (!head.empty() && (head.back() == ' ' || head.back() == '\n')) head.pop_back();
+    return head + fmt::format(fmt::runtime(kSchedule), locals, fmt::format("{}({})", threaded_name(i), values));
+  }
+
+  const Facts& facts_;
+  const Plan& plan_;
+  std::string suffix_;
+  bool picks_ = false;
+};
+
+}  // namespace
+
+std::string emit(const Facts& facts, const Plan& plan) { return Emitter(facts, plan).text(); }
+
+}  // namespace wm::rewrite

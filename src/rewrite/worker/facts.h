@@ -1,0 +1,91 @@
+// What the syntax tree says about a program, in offsets of its preprocessed text. No clang from here on: the plan and
+// the new text are made from these facts alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rewrite/program.h"
+
+namespace wm::rewrite {
+
+struct Span {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+// The work-item functions whose answer is a virtual group's, not the worker's.
+enum class Query { group_id, num_groups, global_id, global_size, global_offset, work_dim, global_linear_id };
+
+struct QuerySite {
+  Query query = Query::global_id;
+  Span call;                          // get_global_id(0)
+  Span name;                          // get_global_id
+  std::size_t close = 0;              // its closing parenthesis
+  std::optional<unsigned> dimension;  // where it is a constant
+};
+
+// A call of another function of the program.
+struct CallSite {
+  std::size_t callee = 0;  // in Facts::functions
+  Span name;
+  std::size_t close = 0;
+  bool has_arguments = false;
+};
+
+// A variable in local memory that a kernel declares. `declaration` and `parameter` carry the name it has when hoisted.
+struct LocalVariable {
+  std::string hoisted;      // wm__local_k_tile
+  std::string declaration;  // __local float wm__local_k_tile[8][16] __attribute__((aligned(16)))
+  std::string parameter;    // __local float (*wm__local_k_tile)[8][16]
+  std::uint64_t bytes = 0;
+  std::uint64_t alignment = 1;
+  Span statement;  // what declares it, with the semicolon; several variables may share it
+  std::vector<Span> uses;
+};
+
+// One declaration or the definition of a function.
+struct Declaration {
+  Span whole;  // to the semicolon or the closing brace, inclusive
+  Span name;
+  std::size_t open = 0;  // the parentheses around its parameters
+  std::size_t close = 0;
+  bool no_parameters = false;      // () or (void)
+  std::vector<Span> kernel_words;  // `kernel` and attributes: what a plain function must not carry
+  std::size_t body = 0;            // the opening brace, in a definition
+  bool definition = false;
+};
+
+struct Function {
+  std::string name;
+  bool kernel = false;
+  bool internal = false;                  // static
+  std::vector<Declaration> declarations;  // in the order of the text
+  std::vector<QuerySite> queries;
+  std::vector<CallSite> calls;
+  std::vector<LocalVariable> locals;
+  std::vector<std::string> parameters;  // names
+  std::vector<std::string> reasons;     // why a kernel that gets here cannot be rewritten
+  std::uint32_t instructions = 0;       // its own
+
+  // Kernels only.
+  std::vector<ArgumentInfo> arguments;
+  std::string attributes;
+
+  [[nodiscard]] bool defined() const {
+    for (const Declaration& d : declarations) {
+      if (d.definition) return true;
+    }
+    return false;
+  }
+};
+
+struct Facts {
+  std::string text;
+  std::vector<Function> functions;
+};
+
+}  // namespace wm::rewrite

@@ -1,0 +1,43 @@
+// A program's text as clang's tree points into it: offsets of locations, and the tokens between them.
+#pragma once
+
+#include <clang/Basic/LangOptions.h>
+#include <clang/Basic/SourceManager.h>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rewrite/worker/facts.h"
+
+namespace wm::rewrite {
+
+class Text {
+ public:
+  Text(const clang::SourceManager& sources, const clang::LangOptions& language, const std::string& text);
+
+  // Where a location lies in the text; nothing for one that a macro of the OpenCL header made up.
+  [[nodiscard]] std::optional<std::size_t> offset(clang::SourceLocation location) const;
+  // The token at a location.
+  [[nodiscard]] std::optional<Span> token(clang::SourceLocation location) const;
+
+  // Where the declaration or statement that clang lets begin at `offset` begins with the attributes before it.
+  [[nodiscard]] std::size_t begin_of(std::size_t offset) const;
+  // The first `kind` at or after `offset`, as the offset behind it.
+  [[nodiscard]] std::size_t after_next(std::size_t offset, std::string_view kind) const;
+  // `kernel`, `__kernel` and whole attributes between two offsets.
+  [[nodiscard]] std::vector<Span> kernel_words(std::size_t begin, std::size_t end) const;
+
+ private:
+  struct Token {
+    Span span;
+    std::string_view text;
+  };
+  [[nodiscard]] std::size_t index_at(std::size_t offset) const;  // of the first token at or behind it
+
+  const clang::SourceManager& sources_;
+  const clang::LangOptions& language_;
+  std::vector<Token> tokens_;  // without those of # lines
+};
+
+}  // namespace wm::rewrite
