@@ -61,7 +61,7 @@ Reply answer(Frontend& frontend, const Request& request) {
   }
   for (const std::string& path : source->files) {
     const auto content = read_file(path);
-    if (content) reply.dependencies.push_back({path, digest(*content)});
+    reply.dependencies.push_back({path, content ? digest(*content) : 0});
   }
   if (any) {
     reply.source = emit(facts, plan);

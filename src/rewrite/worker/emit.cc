@@ -29,18 +29,25 @@ constexpr std::array<Parameter, Needs::kKinds> kParameters{{{"uint", "wm__g0", "
 constexpr const char* kRangeType =
     "typedef struct { uint groups[3]; uint chunk; ulong offset[3]; uint dimensions; uint unused; } wm__range;\n";
 
-// For dimensions that are not constants. Each program has its own, since linked programs share one space of names.
+// For dimensions that are not constants. What a fourth dimension is, implementations do not agree on: theirs is asked.
+// Each program has its own set, since linked programs share one space of names.
 constexpr const char* kPickers =
-    "size_t wm__pick{0}(uint d, size_t a, size_t b, size_t c, size_t other) {{\n"
-    "  return d == 0 ? a : d == 1 ? b : d == 2 ? c : other;\n"
+    "size_t wm__group_id{0}(uint d, size_t g0, size_t g1, size_t g2) {{\n"
+    "  return d == 0 ? g0 : d == 1 ? g1 : d == 2 ? g2 : get_group_id(d);\n"
     "}}\n"
-    "size_t wm__global_id{0}(uint d, size_t g0, size_t g1, size_t g2, size_t o0, size_t o1, size_t o2) {{\n"
-    "  return d > 2 ? 0\n"
-    "               : wm__pick{0}(d, g0, g1, g2, 0) * get_local_size(d) + get_local_id(d) + wm__pick{0}(d, o0, o1, o2, "
-    "0);\n"
+    "size_t wm__num_groups{0}(uint d, size_t n0, size_t n1, size_t n2) {{\n"
+    "  return d == 0 ? n0 : d == 1 ? n1 : d == 2 ? n2 : get_num_groups(d);\n"
+    "}}\n"
+    "size_t wm__global_offset{0}(uint d, size_t o0, size_t o1, size_t o2) {{\n"
+    "  return d == 0 ? o0 : d == 1 ? o1 : d == 2 ? o2 : get_global_offset(d);\n"
     "}}\n"
     "size_t wm__global_size{0}(uint d, size_t n0, size_t n1, size_t n2) {{\n"
-    "  return d > 2 ? 1 : wm__pick{0}(d, n0, n1, n2, 0) * get_local_size(d);\n"
+    "  return d > 2 ? get_global_size(d) : wm__num_groups{0}(d, n0, n1, n2) * get_local_size(d);\n"
+    "}}\n"
+    "size_t wm__global_id{0}(uint d, size_t g0, size_t g1, size_t g2, size_t o0, size_t o1, size_t o2) {{\n"
+    "  return d > 2 ? get_global_id(d)\n"
+    "               : wm__group_id{0}(d, g0, g1, g2) * get_local_size(d) + get_local_id(d) +\n"
+    "                     wm__global_offset{0}(d, o0, o1, o2);\n"
     "}}\n";
 
 // The master item takes the next virtual groups, as many as the chunk says, and tells the others through local memory;
@@ -191,7 +198,7 @@ class Emitter {
     } else if (site.query == Query::global_linear_id) {
       edits.replace(site.call, linear_id());
     } else if (site.dimension) {
-      edits.replace(site.call, constant_query(site.query, *site.dimension));
+      if (*site.dimension < 3) edits.replace(site.call, constant_query(site.query, *site.dimension));
     } else {
       picks_ = true;
       const auto [name, more] = computed_query(site.query);
@@ -209,8 +216,6 @@ class Emitter {
   }
 
   static std::string constant_query(Query query, unsigned d) {
-    const bool is_size = query == Query::num_groups || query == Query::global_size;
-    if (d > 2) return is_size ? "((size_t)1)" : "((size_t)0)";
     switch (query) {
       case Query::group_id:
         return fmt::format("((size_t)wm__g{})", d);
@@ -229,11 +234,11 @@ class Emitter {
   static std::pair<std::string, std::string> computed_query(Query query) {
     switch (query) {
       case Query::group_id:
-        return {"wm__pick", ", wm__g0, wm__g1, wm__g2, 0"};
+        return {"wm__group_id", ", wm__g0, wm__g1, wm__g2"};
       case Query::num_groups:
-        return {"wm__pick", ", wm__n0, wm__n1, wm__n2, 1"};
+        return {"wm__num_groups", ", wm__n0, wm__n1, wm__n2"};
       case Query::global_offset:
-        return {"wm__pick", ", wm__o0, wm__o1, wm__o2, 0"};
+        return {"wm__global_offset", ", wm__o0, wm__o1, wm__o2"};
       case Query::global_size:
         return {"wm__global_size", ", wm__n0, wm__n1, wm__n2"};
       default:

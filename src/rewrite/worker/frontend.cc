@@ -85,6 +85,7 @@ class Run {
     words.reserve(arguments_.size());
     for (const std::string& word : arguments_) words.push_back(word.c_str());
     clang::CompilerInvocation::CreateFromArgs(compiler_.getInvocation(), words, compiler_.getDiagnostics());
+    compiler_.getDiagnosticOpts().ShowCarets = false;  // nor the count of errors, on a stderr that is not ours
     compiler_.createFileManager(files);
     compiler_.createSourceManager(compiler_.getFileManager());
   }
@@ -189,8 +190,10 @@ class Look final : public clang::ASTFrontendAction {
 std::vector<std::string> host_files(const clang::SourceManager& sources) {
   std::set<std::string> names;
   for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
-    std::string name = file->first.getName().str();
-    if (name != kMain && !name.starts_with(kHeaders)) names.insert(std::move(name));
+    llvm::SmallString<256> name = file->first.getName();
+    if (name == kMain || name.starts_with(kHeaders)) continue;
+    (void)sources.getFileManager().getVirtualFileSystem().makeAbsolute(name);
+    names.insert(std::string(name));
   }
   return {names.begin(), names.end()};
 }

@@ -119,6 +119,11 @@ class Planner {
       if (!function(i).kernel) continue;
       for (const std::size_t callee : reached(i)) (plan_[i].rewritten ? from_workers : from_others)[callee] = true;
     }
+    // A function that no kernel gets to stays as it is, and with it what it calls.
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+      if (from_workers[i] || from_others[i]) continue;
+      for (const std::size_t callee : reached(i)) from_others[callee] = true;
+    }
     for (std::size_t i = 0; i < plan_.size(); ++i) {
       const bool takes_ids = !plan_[i].needs.none() || !plan_[i].locals.empty() || function(i).kernel;
       plan_[i].threaded = from_workers[i] && takes_ids;

@@ -1,0 +1,86 @@
+// Generated kernels leave the same buffers rewritten and not, on an OpenCL device and, as PTX, in the executor.
+#include <gtest/gtest.h>
+
+#include "rewrite/generator.h"
+#include "rewrite/machines.h"
+#include "rewrite/workers.h"
+
+namespace wm::rewrite {
+namespace {
+
+Reply rewritten(const Generated& g) {
+  auto reply = worker_here().rewrite({.source = g.source, .options = g.options});
+  if (!reply)
+    return Reply{.source = {}, .options = {}, .refusal = reply.error().what, .kernels = {}, .dependencies = {}};
+  return *reply;
+}
+
+void same_on_opencl(std::uint64_t seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  const Generated g = generate(seed);
+  const Reply reply = rewritten(g);
+  ASSERT_EQ(reply.refusal, "") << g.source;
+  ASSERT_TRUE(reply.kernels.back().rewritten) << reply.kernels.back().reason << "\n" << g.source;
+  auto original = zoo::OpenClProgram::build(g.source, g.options);
+  ASSERT_TRUE(original.ok()) << original.error().to_string() << g.source;
+  const auto expected = original->run(g.application, {.offset = g.offset, .dimensions = 3});
+  ASSERT_TRUE(expected.ok()) << expected.error().to_string();
+  auto workers = zoo::OpenClProgram::build(reply.source, reply.options);
+  ASSERT_TRUE(workers.ok()) << workers.error().to_string() << reply.source;
+  for (const std::uint32_t count : {1U, 2U, 7U, 64U}) {
+    auto app = with_workers(g.application, reply, count);
+    ASSERT_TRUE(app.ok()) << app.error().to_string();
+    set_offset(*app, g.offset);
+    const auto got = workers->run(*app);
+    ASSERT_TRUE(got.ok()) << got.error().to_string();
+    ASSERT_EQ(difference(g.application, *expected, *got), "") << count << " workers\n" << g.source << reply.source;
+  }
+}
+
+void same_as_ptx(std::uint64_t seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  const Generated g = generate(seed, {.kernel_calls = true, .fourth_dimension = true});
+  const Reply reply = rewritten(g);
+  ASSERT_EQ(reply.refusal, "") << g.source;
+  const std::string extra =
+      "#define EXTRA " + g.options.substr(g.options.find('=', g.options.find("-DEXTRA")) + 1) + "\n";
+  const auto original = compile_to_ptx(extra + g.source);
+  ASSERT_TRUE(original.ok()) << original.error().to_string() << g.source;
+  const auto expected = run_ptx(*original, g.application);
+  ASSERT_TRUE(expected.ok()) << expected.error().to_string();
+  const auto workers = compile_to_ptx(reply.source);
+  ASSERT_TRUE(workers.ok()) << workers.error().to_string() << reply.source;
+  for (const std::uint32_t count : {1U, 2U, 7U, 64U}) {
+    const auto app = with_workers(g.application, reply, count);
+    const auto got = run_ptx(*workers, *app);
+    ASSERT_TRUE(got.ok()) << got.error().to_string() << reply.source;
+    ASSERT_EQ(difference(g.application, *expected, *got), "") << count << " workers\n" << g.source << reply.source;
+  }
+}
+
+constexpr std::uint64_t kQuick = 2;  // in every run; the long tests take 220
+
+TEST(GeneratedKernels, LeaveTheSameBuffersOnOpenCl) {
+  if (!zoo::have_opencl_device()) GTEST_SKIP() << "no OpenCL device";
+  for (std::uint64_t seed = 0; seed < kQuick; ++seed) same_on_opencl(seed);
+}
+
+TEST(GeneratedKernels, LeaveTheSameBuffersAsPtx) {
+  for (std::uint64_t seed = 0; seed < kQuick; ++seed) same_as_ptx(seed);
+}
+
+class LongGeneratedKernels : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(LongGeneratedKernels, LeaveTheSameBuffersOnOpenCl) {
+  if (!zoo::have_opencl_device()) GTEST_SKIP() << "no OpenCL device";
+  for (std::uint64_t seed = GetParam(); seed < GetParam() + 20; ++seed) same_on_opencl(seed);
+}
+
+TEST_P(LongGeneratedKernels, LeaveTheSameBuffersAsPtx) {
+  for (std::uint64_t seed = GetParam(); seed < GetParam() + 20; ++seed) same_as_ptx(seed);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, LongGeneratedKernels, testing::Range<std::uint64_t>(0, 220, 20));
+
+}  // namespace
+}  // namespace wm::rewrite
