@@ -8,10 +8,12 @@
 #include "cli/compare_report.h"
 #include "cli/data_folder.h"
 #include "cli/output.h"
+#include "cli/page_document.h"
 #include "cli/participant.h"
 #include "cli/run_progress.h"
 #include "cli/subject.h"
 #include "gpu/load_gpu.h"
+#include "lab/page.h"
 
 namespace wm::cli {
 namespace {
@@ -22,9 +24,20 @@ struct Options {
   std::vector<std::string> policies;
   std::string size = "medium";
   std::string json;
+  std::string html;
   std::string cache = lab::AloneCache::default_folder();
   lab::CorunOptions run;
 };
+
+// What makes the same page again.
+std::string command_of(const Options& o) {
+  std::string text = "wm compare --gpu " + o.gpu;
+  for (const std::string& k : o.kernels) text += " --kernel " + k;
+  for (const std::string& p : o.policies) text += " --policy " + p;
+  if (o.run.cycles != 0) text += fmt::format(" --cycles {}", o.run.cycles);
+  if (o.run.match_instructions) text += " --match-instructions";
+  return text + " --size " + o.size + " --html " + o.html;
+}
 
 Result<int> run(Options o) {
   o.run.cache = lab::AloneCache(o.cache);
@@ -43,13 +56,21 @@ Result<int> run(Options o) {
   }
   const auto policies = lab::policies_for(o.policies, participants);
   if (!policies) return policies.error();
-  const auto compared = with_progress(participants.size() + policies->fit.size(), o.run,
-                                      [&] { return lab::compare(*gpu, participants, *policies, o.run, 0); });
+  const auto compared = with_progress(participants.size() + policies->fit.size(), o.run, [&] {
+    return lab::compare(*gpu, participants, *policies, o.run, o.html.empty() ? 0 : kPageInterval);
+  });
   if (!compared) return compared.error();
   const Output output(o.json);
   output.say(fmt::format("{} on {}\n\n{}", title, gpu->name, text_of(*compared)));
   if (!o.json.empty())
     if (auto done = output.document(json_of(*compared)); !done) return done.error();
+  if (!o.html.empty()) {
+    const Page page{.title = title + ", shared",
+                    .about = "The same kernels together on one simulated GPU, under several policies.",
+                    .command = command_of(o)};
+    if (auto done = lab::write_page(o.html, document_of(page, *gpu, *compared)); !done) return done.error();
+    output.say(fmt::format("\n{} shows it.\n", o.html));
+  }
   return compared->runs.empty() ? 1 : 0;
 }
 
@@ -74,6 +95,7 @@ void add_compare(const Command& wm) {
   compare.option("--seed", o->run.seed, "Of the policies' random numbers", {.show_default = true});
   compare.option("--cache", o->cache, "Where rates alone are kept; \"\": nowhere",
                  {.show_default = true, .type = "FOLDER"});
+  compare.option("--html", o->html, "Write a page with timelines, which needs no network", {.type = "FILE"});
   compare.json(o->json);
   compare.run([=] { return run(*o); });
 }

@@ -21,6 +21,7 @@ class FrontDoor : public ::testing::Test {
     tree_.write("cmake/a.cmake", "");
     tree_.write("src/a.cc", "");
     tree_.write("kernels/a.cl", "");
+    tree_.write("web/a.js", "");
     // Nothing is installed until apt-get was asked to; the lists are empty until `update`.
     tool("dpkg-query", "[ -e installed ] && echo -n installed || exit 1");
     tool("apt-get", "case \"$*\" in *update*) touch updated ;; *install*) [ -e updated ] && touch installed ;; esac");
@@ -88,6 +89,23 @@ TEST_F(FrontDoor, AChangedPackageListIsInstalledAgain) {
   shell("rm " + tree_.path("installed"));
   EXPECT_EQ(start("demo").code, 0);
   EXPECT_THAT(calls(), HasSubstr("install --no-install-recommends cmake other-lib"));
+}
+
+TEST_F(FrontDoor, WhatOnlyTestsNeedIsInstalledForTestsOnly) {
+  tree_.write("packages.txt", "cmake\ntest: browser # large\n");
+  ASSERT_EQ(start("demo").code, 0);
+  EXPECT_THAT(calls(), HasSubstr("install --no-install-recommends cmake\n"));
+  shell("rm " + tree_.path("installed"));
+  ASSERT_EQ(start("test").code, 0);
+  EXPECT_THAT(calls(), HasSubstr("install --no-install-recommends cmake browser\n"));
+}
+
+TEST_F(FrontDoor, APackageThatAnotherProvidesIsThere) {
+  tree_.write("packages.txt", "node\nnpm\n");
+  tool("dpkg-query",
+       "case \"$*\" in *' node') echo -n installed ;; *' npm') exit 1 ;; *) echo ' other (= 1), npm' ;; esac");
+  ASSERT_EQ(start("demo").code, 0);
+  EXPECT_THAT(calls(), Not(HasSubstr("apt-get")));
 }
 
 TEST_F(FrontDoor, TestBuildsAllAndRunsCtest) {

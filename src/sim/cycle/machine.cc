@@ -125,11 +125,13 @@ Result<bool> CycleMachine::step(policy::Policy& policy, const RunLimits& limits)
 
 SeenBlock CycleMachine::seen(std::uint32_t sm, const BlockRun& run) const {
   const std::uint32_t client = run.kernel.slot;
+  const auto kernel =
+      std::find_if(kernels_.begin(), kernels_.end(), [&](const policy::Kernel& k) { return k.id.index == client; });
   return {.sm = sm,
           .client = client,
           .launch = lanes_[client].launches,
           .number = run.number,
-          .warps = run.kernel.grid->warps_per_block()};
+          .most = kernel == kernels_.end() ? 1 : kernel->most};
 }
 
 // --- what a policy sees

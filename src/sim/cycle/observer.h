@@ -16,7 +16,7 @@ struct SeenBlock {
   std::uint32_t client = 0;
   std::uint64_t launch = 0;  // of its client, from 0
   std::uint64_t number = 0;  // in its grid
-  std::uint32_t warps = 0;
+  std::uint32_t most = 1;    // of its kind that an empty SM holds
 };
 
 enum class Left : std::uint8_t {

@@ -1,0 +1,95 @@
+// A paper's figures: measured beside reported, and a verdict a claim.
+import {draw, widthOf} from './chart.js';
+import {h, replace} from './dom.js';
+import {fixed} from './format.js';
+import {changed, choose, chosen, figures, labelOf, runs} from './model.js';
+import {colour, kernelColour} from './theme.js';
+
+const kVerdicts = {reproduced: ['✓', 'reproduced', 'good'], direction: ['≈', 'same direction', 'fair'], no: ['✗', 'not reproduced', 'bad']};
+
+function badge(verdict) {
+  const [sign, words, tone] = kVerdicts[verdict] ?? ['?', verdict, 'fair'];
+  return h('span.badge.' + tone, {}, `${sign} ${words}`);
+}
+
+const distinct = (values) => [...new Set(values)];
+
+function specOf(figure, width) {
+  const p = figure.plot;
+  const rows = figure.rows.map((r) => ({source: 'measured', ...r}));
+  const series = p.series ? distinct(rows.map((r) => r[p.series])) : [];
+  const both = distinct(rows.map((r) => r.source)).length > 1;
+  const sources = ['measured', 'paper'];
+  const xs = distinct(rows.map((r) => r[p.x]));
+  for (const r of rows) r.group_ = `${p.series ? series.indexOf(r[p.series]) : 0} ${r.source}`;
+  const color = p.series ? {color: {field: p.series, type: 'nominal', sort: series,
+                                    scale: {domain: series, range: series.map((_, i) => kernelColour(i))}}}
+                         : {color: {value: kernelColour(0)}};
+  const y = {field: p.y, type: 'quantitative', title: p.y_title ?? p.y};
+  const tooltip = [p.x, p.series, p.facet, p.y, 'source'].filter(Boolean).map((field) => ({field}));
+  const numeric = p.kind !== 'bar' && rows.every((r) => typeof r[p.x] === 'number');
+  const x = {field: p.x, type: numeric ? 'quantitative' : 'nominal', sort: xs, title: p.x_title ?? null,
+             axis: {labelAngle: numeric || xs.length <= 6 ? 0 : -40}};
+  const marks = {
+    bar: {mark: {type: 'bar', strokeWidth: 1},
+          encoding: {x, y, ...color, tooltip, xOffset: {field: 'group_', type: 'nominal'},
+                     ...(both ? {fillOpacity: {field: 'source', type: 'nominal', legend: null, scale: {domain: sources, range: [1, 0.22]}},
+                                 stroke: p.series ? {field: p.series, type: 'nominal', legend: null} : {value: kernelColour(0)}} : {})}},
+    line: {mark: {type: 'line', point: {size: 24}},
+           encoding: {x, y, ...color, tooltip,
+                      ...(both ? {strokeDash: {field: 'source', type: 'nominal', scale: {domain: sources, range: [[1, 0], [4, 3]]}}} : {})}},
+    point: {mark: {type: 'point', size: 40},
+            encoding: {x, y, ...color, tooltip,
+                       ...(both ? {shape: {field: 'source', type: 'nominal', scale: {domain: sources, range: ['circle', 'cross']}}} : {})}},
+  };
+  const rule = p.rule === null || p.rule === undefined ? []
+    : [{mark: {type: 'rule', strokeDash: [3, 3], color: colour('muted')}, encoding: {y: {datum: p.rule}}}];
+  const layers = {layer: [marks[p.kind] ?? marks.bar, ...rule]};
+  const least = numeric ? 240 : xs.length * Math.max(1, p.kind === 'bar' ? series.length * (both ? 2 : 1) : 1) * 7;
+  if (!p.facet) return {data: {values: rows}, width: Math.max(width - 70, least), height: 240, ...layers};
+  const columns = width > 700 ? 3 : width > 460 ? 2 : 1;
+  return {data: {values: rows}, columns, facet: {field: p.facet, type: 'nominal', title: null},
+          spec: {width: Math.max(120, width / columns - 70), height: 160, ...layers}};
+}
+
+function claim(c) {
+  const number = (v) => (v === null || v === undefined ? '–' : fixed(v, Math.abs(v) >= 100 ? 0 : 2) + (c.unit ?? ''));
+  const behind = (c.runs ?? []).map((id) => runs.find((r) => r.id === id)).filter(Boolean);
+  return h('tr', {}, h('td', {}, c.text ?? c.id, c.detail ? h('div.note', {}, c.detail) : null,
+             behind.length ? h('div.links', {}, behind.slice(0, 6).map((r) =>
+               h('button.link', {type: 'button', onclick: () => { choose(r); document.getElementById('run').scrollIntoView(); }},
+                 labelOf(r)))) : null),
+           h('td.number', {}, number(c.paper)), h('td.number', {}, number(c.measured)), h('td', {}, badge(c.verdict)));
+}
+
+function one(figure) {
+  const chart = h('div.chart');
+  const claims = (figure.claims ?? []).filter((c) => !chosen.verdict || c.verdict === chosen.verdict);
+  const element = h('article.card.figure', {id: figure.id},
+    h('h3', {}, figure.title), h('p.note', {}, [figure.paper, figure.id, figure.protocol].filter(Boolean).join(' · ')),
+    figure.about ? h('p', {}, figure.about) : null, h('div.scroll', {}, chart),
+    claims.length ? h('div.scroll', {}, h('table.claims', {},
+      h('thead', {}, h('tr', {}, ['claim', 'paper', 'measured', 'verdict'].map((t, i) => h(i === 1 || i === 2 ? 'th.number' : 'th', {}, t)))),
+      h('tbody', {}, claims.map(claim)))) : null);
+  return {element, draw: () => figure.rows?.length && figure.plot && draw(chart, specOf(figure, widthOf(chart)))};
+}
+
+export function figureList() {
+  const element = h('section.figures');
+  const papers = distinct(figures.map((f) => f.paper).filter(Boolean));
+  const update = () => {
+    const all = figures.flatMap((f) => f.claims ?? []);
+    const passing = figures.filter((f) => (!chosen.paper || f.paper === chosen.paper) &&
+      (!chosen.verdict || (f.claims ?? []).some((c) => c.verdict === chosen.verdict)));
+    const choice = (key, value, text) => h('button.chip' + (chosen[key] === value ? '.on' : ''),
+      {type: 'button', 'data-choice': value ?? 'all', onclick: () => { chosen[key] = chosen[key] === value ? null : value; changed(); }}, text);
+    const drawn = passing.map(one);
+    replace(element, h('h2', {}, 'Figures'),
+      h('div.chips', {}, Object.entries(kVerdicts).map(([key, [sign, words]]) =>
+        choice('verdict', key, `${sign} ${words} ${all.filter((c) => c.verdict === key).length}`)),
+        papers.length > 1 ? papers.map((p) => choice('paper', p, p)) : null),
+      drawn.map((d) => d.element));
+    drawn.forEach((d) => d.draw());
+  };
+  return {element, update};
+}

@@ -1,0 +1,80 @@
+// The page: what stands where, and who is told when the reader chooses.
+import {bars} from './bars.js';
+import {curves} from './curves.js';
+import {h, replace} from './dom.js';
+import {figureList} from './figures.js';
+import {filters} from './filters.js';
+import {grouped} from './format.js';
+import {matrix} from './matrix.js';
+import {current, document_, figures, labelOf, onChange, changed, runs, workloadOf, workloads} from './model.js';
+import {policyTable} from './table.js';
+import {onTheme, toggleTheme} from './theme.js';
+import {timeline} from './timeline.js';
+
+function header() {
+  const gpus = [...new Set(runs.map((r) => r.gpu))].join(', ');
+  return h('header', {},
+    h('div.line', {}, h('h1', {}, document_.title),
+      h('button.icon', {type: 'button', title: 'light or dark', 'aria-label': 'light or dark',
+                        onclick: () => { toggleTheme(); changed(); }}, '◐')),
+    document_.about ? h('p.about', {}, document_.about) : null,
+    h('p.note', {}, [gpus && `on ${gpus}`, `${runs.length} runs`, figures.length && `${figures.length} figures`]
+      .filter(Boolean).join(' · ')),
+    document_.command ? h('pre.command', {}, document_.command) : null);
+}
+
+// The run that is looked into.
+function lookInto() {
+  const strips = timeline();
+  const lines = curves();
+  const title = h('h2');
+  const legend = h('div.legend');
+  const body = h('div', {}, strips.element, lines.element);
+  const none = h('p.empty', {}, 'This run was made without a timeline.');
+  const element = h('section.card', {id: 'run'}, h('div.line', {}, title, legend), body, none);
+  const update = () => {
+    const run = current();
+    element.hidden = !run;
+    if (!run) return;
+    replace(title, `${workloadOf(run)} under ${labelOf(run)}`);
+    replace(legend, run.kernels.map((k, i) => h('span', {}, h('i.dot', {style: `background:var(--kernel-${i % 8})`}), k.name)),
+            run.timeline?.off?.some((t) => /[^A]/.test(t)) ? h('span', {}, h('i.dot.off'), 'switched off') : null,
+            h('span.note', {}, `${grouped(run.cycles)} cycles`));
+    body.hidden = !run.timeline;
+    none.hidden = Boolean(run.timeline);
+    if (!run.timeline) return;
+    strips.update(run);
+    lines.update(run);
+  };
+  return {element, update};
+}
+
+const page = document.getElementById('page');
+document.title = document_.title;
+const parts = [];
+const add = (part) => (parts.push(part), part.element);
+replace(page, header());
+if (runs.length) {
+  page.append(add(filters()));
+  if (workloads.length > 1) page.append(h('section.card', {id: 'matrix'}, h('h2', {}, 'Policies × workloads'), add(matrix())));
+  const one = workloads.length > 1 ? 'One workload' : 'Policies side by side';
+  page.append(h('section.card', {id: 'policies'}, h('h2', {}, one),
+    h('p.note', {}, 'Bars: a kernel’s rate beside the others, of its rate alone; the mark is its goal. Choose a row to look into its run.'),
+    add(policyTable())));
+  page.append(add(lookInto()));
+  page.append(h('section.card', {id: 'bars'}, h('h2', {}, 'Rates of each kernel'), add(bars())));
+}
+if (figures.length) page.append(add(figureList()));
+page.append(h('footer', {}, 'made by warpmux; everything in this page is in this file'));
+
+const update = () => parts.forEach((p) => p.update());
+onChange(update);
+onTheme(update);
+let width = innerWidth;
+addEventListener('resize', () => {
+  if (innerWidth === width) return;  // phones resize when their bars hide
+  width = innerWidth;
+  update();
+});
+update();
+document.documentElement.dataset.ready = 'true';

@@ -1,0 +1,46 @@
+// Policies × workloads by one metric, the better the stronger its colour. A click looks into the run.
+import {h, replace} from './dom.js';
+import {fixed} from './format.js';
+import {changed, choose, chosen, current, goalsOf, labelOf, labels, metrics, shown, workloadOf, workloads} from './model.js';
+
+function strength(value, values, better) {
+  const known = values.filter((v) => v !== null);
+  const low = Math.min(...known);
+  const high = Math.max(...known);
+  if (value === null || high === low) return value === null ? 0 : 0.5;
+  const part = (value - low) / (high - low);
+  return better > 0 ? part : 1 - part;
+}
+
+function cell(run, values, metric) {
+  if (!run) return h('td.none', {}, '');
+  const goals = goalsOf(run);
+  const value = metric.of(run);
+  const missed = goals.all > 0 && goals.reached < goals.all;
+  return h('td.cell' + (current()?.id === run.id ? '.selected' : ''),
+           {style: `--strength:${strength(value, values, metric.better).toFixed(3)}`, tabindex: 0, 'data-run': run.id,
+            title: `${workloadOf(run)} under ${labelOf(run)}` + (missed ? ': a goal is missed' : ''),
+            onclick: () => choose(run), onkeydown: (e) => e.key === 'Enter' && choose(run)},
+           fixed(value, metric.digits), missed ? h('span.missed', {}, ' ✗') : null);
+}
+
+export function matrix() {
+  const element = h('div');
+  const update = () => {
+    const runs = shown();
+    const metric = metrics.find((m) => m.key === chosen.metric);
+    const columns = labels.filter((l) => runs.some((r) => labelOf(r) === l));
+    const rows = workloads.filter((w) => runs.some((r) => workloadOf(r) === w));
+    const chooser = h('div.chips', {role: 'group', 'aria-label': 'metric'}, metrics.map((m) =>
+      h('button.chip' + (m.key === metric.key ? '.on' : ''),
+        {type: 'button', title: m.about, onclick: () => { chosen.metric = m.key; changed(); }}, m.title)));
+    replace(element, chooser, h('div.scroll', {}, h('table.matrix', {},
+      h('thead', {}, h('tr', {}, h('th', {}, 'workload'), columns.map((c) => h('th', {scope: 'col'}, h('span', {}, c))))),
+      h('tbody', {}, rows.map((w) => {
+        const here = columns.map((c) => runs.find((r) => workloadOf(r) === w && labelOf(r) === c));
+        const values = here.filter(Boolean).map(metric.of);
+        return h('tr', {}, h('th', {scope: 'row'}, w), here.map((run) => cell(run, values, metric)));
+      })))));
+  };
+  return {element, update};
+}

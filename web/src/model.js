@@ -1,0 +1,56 @@
+// The document as the page asks about it, and what the reader has chosen.
+export const document_ = JSON.parse(document.getElementById('document').textContent);
+export const runs = document_.runs ?? [];
+export const figures = document_.figures ?? [];
+
+export const labelOf = (run) => run.label ?? run.policy;
+export const workloadOf = (run) => run.workload ?? run.kernels.map((k) => k.name).join(' + ');
+const distinct = (values) => [...new Set(values)];
+
+export const workloads = distinct(runs.map(workloadOf));
+export const labels = distinct(runs.map(labelOf));
+export const filterKeys = distinct(runs.flatMap((r) => Object.keys(r.filters ?? {})));
+export const filterValues = (key) => distinct(runs.map((r) => r.filters?.[key]).filter((v) => v !== undefined));
+
+// What a run is judged by; `better` says which end is good.
+export const metrics = [
+  {key: 'stp', title: 'STP', about: 'system throughput: the sum of all rates, each of its rate alone', digits: 3, better: 1,
+   of: (r) => r.metrics.stp},
+  {key: 'antt', title: 'ANTT', about: 'average slowdown', digits: 2, better: -1, of: (r) => r.metrics.antt},
+  {key: 'worst_ntt', title: 'worst', about: 'largest slowdown', digits: 2, better: -1, of: (r) => r.metrics.worst_ntt},
+  {key: 'fairness', title: 'fairness', about: 'least progress over largest: 1 is fair', digits: 2, better: 1,
+   of: (r) => r.metrics.fairness},
+  {key: 'ipc', title: 'IPC', about: 'thread instructions a cycle, all kernels', digits: 0, better: 1, of: (r) => r.metrics.ipc},
+  {key: 'watts', title: 'W', about: 'power', digits: 1, better: -1, of: (r) => r.power.watts},
+  {key: 'efficiency', title: 'Ginstr/J', about: 'thread instructions a joule, in billions', digits: 2, better: 1,
+   of: (r) => r.power.instructions_per_joule / 1e9},
+];
+
+export function goalsOf(run) {
+  const goals = run.kernels.filter((k) => k.goal !== null && k.goal !== undefined);
+  return {all: goals.length, reached: goals.filter((k) => k.reached).length};
+}
+
+// The reader's choices. Whoever changes one calls changed().
+export const chosen = {
+  workload: workloads[0], metric: 'stp', hidden: new Set(), filters: {}, run: null, curve: 'ipc', verdict: null, paper: null,
+};
+const listeners = [];
+export const onChange = (listener) => listeners.push(listener);
+export const changed = () => listeners.forEach((l) => l());
+
+const passes = (run) => Object.entries(chosen.filters).every(([key, value]) => !value || run.filters?.[key] === value);
+export const shown = () => runs.filter((r) => !chosen.hidden.has(labelOf(r)) && passes(r));
+export const shownHere = () => shown().filter((r) => workloadOf(r) === chosen.workload);
+
+// The run that is looked into: the one chosen while it is shown, else the first with a timeline.
+export function current() {
+  const here = shownHere();
+  return here.find((r) => r.id === chosen.run) ?? here.find((r) => r.timeline) ?? here[0] ?? null;
+}
+
+export function choose(run) {
+  chosen.run = run.id;
+  chosen.workload = workloadOf(run);
+  changed();
+}

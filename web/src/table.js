@@ -1,0 +1,50 @@
+// Policies of one workload side by side: each kernel's rate of its rate alone as a bar, and the metrics.
+import {h, replace} from './dom.js';
+import {fixed} from './format.js';
+import {choose, current, goalsOf, labelOf, metrics, shownHere} from './model.js';
+
+function best(runs, metric) {
+  const values = runs.map(metric.of).filter((v) => v !== null);
+  return metric.better > 0 ? Math.max(...values) : Math.min(...values);
+}
+
+function progress(kernel, index, longest) {
+  const width = Math.min(100, 100 * kernel.normalized / longest);
+  const goal = kernel.goal && kernel.ipc_alone ? 100 * kernel.goal / kernel.ipc_alone / longest : null;
+  return h('td.progress', {title: `${kernel.name}: IPC ${fixed(kernel.ipc, 1)}, alone ${fixed(kernel.ipc_alone, 1)}`},
+           h('div.track', {},
+             h('div.fill', {style: `width:${width}%;background:var(--kernel-${index % 8})`}),
+             goal === null ? null : h('div.goal', {style: `left:${Math.min(100, goal)}%`, title: 'goal'})),
+           h('span', {}, fixed(kernel.normalized)));
+}
+
+function row(run, runs, longest) {
+  const goals = goalsOf(run);
+  const met = goals.reached === goals.all;
+  const selected = current()?.id === run.id;
+  return h('tr' + (selected ? '.selected' : ''), {'data-run': run.id, tabindex: 0, 'aria-selected': String(selected),
+             onclick: () => choose(run), onkeydown: (e) => e.key === 'Enter' && choose(run)},
+           h('th', {scope: 'row', title: run.parameters}, labelOf(run)),
+           run.kernels.map((k, i) => progress(k, i, longest)),
+           goals.all ? h('td', {}, h('span.badge' + (met ? '.good' : '.bad'), {}, `${met ? '✓' : '✗'} ${goals.reached}/${goals.all}`))
+                     : null,
+           metrics.map((m) => h('td.number' + (m.of(run) === best(runs, m) ? '.best' : ''), {}, fixed(m.of(run), m.digits))));
+}
+
+export function policyTable() {
+  const element = h('div.scroll');
+  const update = () => {
+    const runs = shownHere();
+    if (!runs.length) return replace(element, h('p.empty', {}, 'No run is left by the filters.'));
+    const longest = Math.max(1, ...runs.flatMap((r) => r.kernels.map((k) => k.normalized)));
+    const kernels = runs[0].kernels;
+    replace(element, h('table.policies', {},
+      h('thead', {}, h('tr', {},
+        h('th', {scope: 'col'}, 'policy'),
+        kernels.map((k, i) => h('th', {scope: 'col'}, h('i.dot', {style: `background:var(--kernel-${i % 8})`}), k.name)),
+        goalsOf(runs[0]).all ? h('th', {scope: 'col'}, 'goals') : null,
+        metrics.map((m) => h('th.number', {scope: 'col', title: m.about}, m.title)))),
+      h('tbody', {}, runs.map((r) => row(r, runs, longest)))));
+  };
+  return {element, update};
+}
