@@ -1,7 +1,6 @@
 // Blocks on an SM: how they start, end, stop, and wait at barriers.
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "sim/cycle/sm/sm.h"
 
@@ -159,9 +158,8 @@ void Sm::set_quota(std::uint8_t slot, std::int64_t instructions, std::uint64_t n
 }
 
 // What was executed counts, whether it took an issue slot or not: rates and goals count the same.
-void Sm::spend(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now) {
+void Sm::spend_quota(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now) {
   std::int64_t& left = quota_[slot];
-  if (left == std::numeric_limits<std::int64_t>::max()) return;
   const bool had = left > 0;
   left -= lanes;
   if (!had || left > 0) return;

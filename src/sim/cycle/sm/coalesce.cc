@@ -63,26 +63,60 @@ void coalesce(const exec::Access& access, std::uint64_t client, Coalesced& out) 
     touch_bytes(out, client, access.address[static_cast<std::size_t>(std::countr_zero(m))], access.bytes);
 }
 
+namespace {
+
+// All 32 lanes in one row of the banks: whatever words they want, no two of them are in one bank.
+bool one_row(const exec::Access& a, std::uint32_t row_bytes) {
+  if (a.lanes != exec::kAllLanes || a.bytes > 4) return false;
+  std::uint64_t apart = 0;
+  for (const std::uint64_t address : a.address) apart |= address ^ a.address[0];
+  return apart < row_bytes;
+}
+
+// The distinct words that some lanes want, bank by bank.
+class BankLoad {
+ public:
+  explicit BankLoad(std::uint32_t banks) : banks_(banks) { head_.fill(kNone); }
+
+  void want(std::uint64_t word) {
+    const auto bank = static_cast<std::size_t>(word % banks_);
+    std::uint32_t found = 0;
+    for (std::uint8_t i = head_[bank]; i != kNone; i = next_[i]) {
+      if (words_[i] == word) return;
+      ++found;
+    }
+    words_[count_] = word;
+    next_[count_] = head_[bank];
+    head_[bank] = count_++;
+    worst_ = std::max(worst_, found + 1);
+  }
+  [[nodiscard]] std::uint32_t worst() const { return worst_; }
+
+ private:
+  static constexpr std::uint8_t kNone = 0xff;
+  std::uint32_t banks_;
+  std::uint32_t worst_ = 0;
+  std::uint8_t count_ = 0;
+  std::array<std::uint8_t, 32> head_;  // by bank
+  std::array<std::uint8_t, kLanes> next_;
+  std::array<std::uint64_t, kLanes> words_;
+};
+
+}  // namespace
+
 std::uint32_t shared_cycles(const exec::Access& access, std::uint32_t banks) {
+  if (one_row(access, banks * 4)) return 1;
   const std::uint32_t words = std::max<std::uint32_t>(1, access.bytes / 4);
   if (consecutive(access)) return words;
   const std::uint32_t lanes_a_part = kLanes / words;
   std::uint32_t total = 0;
   for (std::uint32_t part = 0; part < words; ++part) {
-    std::array<std::uint64_t, kLanes * 4> seen;  // distinct words of this part
-    std::uint32_t count = 0;
-    std::array<std::uint8_t, 32> load{};
-    std::uint32_t worst = 0;
+    BankLoad load(banks);
     for (std::uint32_t lane = part * lanes_a_part; lane < (part + 1) * lanes_a_part; ++lane) {
       if ((access.lanes >> lane & 1) == 0) continue;
-      for (std::uint32_t w = 0; w < words; ++w) {
-        const std::uint64_t word = access.address[lane] / 4 + w;
-        if (std::find(seen.begin(), seen.begin() + count, word) != seen.begin() + count) continue;
-        seen[count++] = word;
-        worst = std::max<std::uint32_t>(worst, ++load[word % banks]);
-      }
+      for (std::uint32_t w = 0; w < words; ++w) load.want(access.address[lane] / 4 + w);
     }
-    total += worst;
+    total += load.worst();
   }
   return std::max(1U, total);
 }

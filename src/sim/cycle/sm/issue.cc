@@ -25,12 +25,12 @@ void Sm::take_unit(Scheduler& s, const TimedOp& op, SmCounters& c, std::uint64_t
 void Sm::issue(Scheduler& s, std::uint32_t warp, std::uint64_t now) {
   WarpSlot& w = warps_[warp];
   const TimedOp& op = *w.next;
-  leave(warp);
+  take_ready(s, w);
   if (!w.ahead->empty()) return issue_executed(s, warp, op, now);
   Resident& r = *w.resident;
   if (atomics_ != 0 && (op.kind == TimedKind::load || op.kind == TimedKind::store) && behind_atomic(w)) {
     w.state = State::memory;
-    s.memory |= bit_of(warp);
+    s.memory |= w.bit;
     behind_.push_back(static_cast<std::uint16_t>(warp));
     return;
   }
@@ -49,7 +49,7 @@ void Sm::issue(Scheduler& s, std::uint32_t warp, std::uint64_t now) {
   const std::uint32_t* written = w.registers + op.first_register + op.reads;
   for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[written[i]] = ready;
   const bool turns = op.kind == TimedKind::branch;
-  const bool second = config_.sm.issue_width > 1 && !turns && op.slots == 1;
+  const bool second = issue_width_ > 1 && !turns && op.slots == 1;
   prepare(warp, now, turns ? now + op.latency : now + (second ? 0 : 1));
   if (op.kind == TimedKind::barrier || step.exited) wake_barrier(r, now);
 }
@@ -67,7 +67,7 @@ void Sm::issue_executed(Scheduler& s, std::uint32_t warp, const TimedOp& op, std
   const std::uint32_t* written = w.registers + op.first_register + op.reads;
   for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[written[i]] = ready;
   const bool turns = op.kind == TimedKind::branch;
-  const bool second = config_.sm.issue_width > 1 && !turns && op.slots == 1;
+  const bool second = issue_width_ > 1 && !turns && op.slots == 1;
   prepare(warp, now, turns ? ready : now + (second ? 0 : 1));
 }
 
@@ -123,7 +123,7 @@ void Sm::prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before
     if (w.ahead->empty() && (w.atomics != 0 || !w.ahead->refill(*w.warp)) && !w.warp->ready()) {
       if (w.warp->done()) return warp_ended(warp, now);
       w.state = State::barrier;
-      s.barrier |= bit_of(warp);
+      s.barrier |= w.bit;
       ++w.resident->stuck;
       return;
     }
@@ -136,7 +136,7 @@ void Sm::prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before
       latest = std::max(latest, w.ready[operands[i]]);
     if (latest == kPending || (op.leaves_call && w.loads != 0)) {
       w.state = State::memory;
-      s.memory |= bit_of(warp);
+      s.memory |= w.bit;
       return;
     }
     at = std::max(at, latest);
@@ -146,13 +146,13 @@ void Sm::prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before
       continue;
     }
     if (at <= now) {
-      make_ready(s, warp);
+      make_ready(s, w);
       s.next = std::min(s.next, now);
       return;
     }
     w.state = State::asleep;
     w.due = at;
-    w.wakes = s.wheel.sleep(bit_of(warp), at, now);
+    w.wakes = s.wheel.sleep(w.bit, at, now);
     s.next = std::min(s.next, w.wakes);
     return;
   }

@@ -45,7 +45,7 @@ std::uint32_t Sm::pick(Scheduler& s, WarpMask candidates) const {
 // the kernel of that warp.
 void Sm::charge(Scheduler& s, std::uint64_t cycles) {
   WarpMask ready = 0;
-  for (const WarpMask m : s.ready) ready |= m;
+  for (std::uint32_t m = s.units; m != 0; m &= m - 1) ready |= s.ready[first(m)];
   const WarpMask closed = quotas_spent_ == 0 ? 0 : gated(s);
   const WarpMask asleep = s.all & ~(ready | s.memory | s.barrier);
   const auto to = [&](WarpMask warps, Stall why) {

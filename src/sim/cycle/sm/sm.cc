@@ -20,12 +20,17 @@ TagSpec tags_of(std::uint32_t bytes, std::uint32_t line, std::uint32_t ways) {
 Sm::Sm(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t index)
     : config_(config),
       schedulers_count_(config.sm.schedulers),
+      issue_width_(config.sm.issue_width),
       lsu_(config, timing, index),
       icache_(tags_of(config.icache.bytes, config.icache.line, config.icache.ways)),
       constant_cache_(tags_of(config.constant.bytes, config.constant.line, config.constant.ways)),
       schedulers_(config.sm.schedulers),
       warps_(config.sm.warps()),
       free_warps_(config.sm.warps()) {
+  for (std::uint32_t i = 0; i < warps_.size(); ++i) {
+    warps_[i].scheduler = static_cast<std::uint8_t>(i % schedulers_count_);
+    warps_[i].bit = WarpMask{1} << (i / schedulers_count_);
+  }
   for (std::size_t u = 0; u < gpu::kUnits; ++u)
     if (config.sm.units[u].per_sm) sm_units_ |= 1U << u;
   quota_.fill(std::numeric_limits<std::int64_t>::max());
@@ -174,7 +179,7 @@ void Sm::tick(std::uint32_t number, std::uint64_t now) {
       s.last = index;
       issue(s, slot_of(number, index), now);
       s.now = now + 1;
-      if (++issued == config_.sm.issue_width || s.port > now + 1) break;
+      if (++issued == issue_width_ || s.port > now + 1) break;
       // A second instruction comes from the same warp, if it is ready for one.
       candidates = eligible(s, now) & (WarpMask{1} << index);
     }
@@ -188,18 +193,10 @@ void Sm::wake(Scheduler& s, std::uint32_t number, std::uint64_t now) {
     const std::uint32_t warp = slot_of(number, static_cast<std::uint32_t>(std::countr_zero(m)));
     WarpSlot& w = warps_[warp];
     if (w.due <= now)
-      make_ready(s, warp);
+      make_ready(s, w);
     else
-      w.wakes = s.wheel.sleep(bit_of(warp), w.due, now);
+      w.wakes = s.wheel.sleep(w.bit, w.due, now);
   }
-}
-
-void Sm::make_ready(Scheduler& s, std::uint32_t warp) {
-  WarpSlot& w = warps_[warp];
-  const auto unit = static_cast<std::size_t>(w.next->unit);
-  w.state = State::ready;
-  s.ready[unit] |= bit_of(warp);
-  s.units |= 1U << unit;
 }
 
 // Takes a warp out of whatever list it is in.
@@ -208,12 +205,9 @@ void Sm::leave(std::uint32_t warp) {
   Scheduler& s = scheduler_of(warp);
   const WarpMask bit = bit_of(warp);
   switch (w.state) {
-    case State::ready: {
-      const auto unit = static_cast<std::size_t>(w.next->unit);
-      s.ready[unit] &= ~bit;
-      if (s.ready[unit] == 0) s.units &= ~(1U << unit);
+    case State::ready:
+      take_ready(s, w);
       break;
-    }
     case State::asleep:
       s.wheel.forget(bit, w.wakes);
       break;

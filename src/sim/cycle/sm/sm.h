@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -147,7 +148,9 @@ class Sm {
     const TimedOp* ops = nullptr;              // of its program
     const std::uint32_t* registers = nullptr;  // what their first_register counts from
     const TimedOp* next = nullptr;
+    WarpMask bit = 0;  // in its scheduler's masks
     State state = State::empty;
+    std::uint8_t scheduler = 0;
     std::uint8_t kernel = 0;
     std::uint16_t loads = 0;    // on their way
     std::uint16_t atomics = 0;  // of these, those that will write a register
@@ -187,7 +190,10 @@ class Sm {
   void end_block(Resident& resident, std::uint64_t now);
   void wake_barrier(Resident& resident, std::uint64_t now);
   void raise(Resident& resident);
-  void spend(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now);
+  void spend(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now) {
+    if (quota_[slot] != std::numeric_limits<std::int64_t>::max()) spend_quota(slot, lanes, now);
+  }
+  void spend_quota(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now);
 
   // sm.cc
   void deliver(std::uint64_t now);
@@ -196,7 +202,17 @@ class Sm {
   void look_at(std::uint64_t now);
   void tick(std::uint32_t s, std::uint64_t now);
   void wake(Scheduler& s, std::uint32_t number, std::uint64_t now);
-  void make_ready(Scheduler& s, std::uint32_t warp);
+  static void make_ready(Scheduler& s, WarpSlot& w) {
+    const auto unit = static_cast<std::size_t>(w.next->unit);
+    w.state = State::ready;
+    s.ready[unit] |= w.bit;
+    s.units |= 1U << unit;
+  }
+  static void take_ready(Scheduler& s, const WarpSlot& w) {
+    const auto unit = static_cast<std::size_t>(w.next->unit);
+    s.ready[unit] &= ~w.bit;
+    if (s.ready[unit] == 0) s.units &= ~(1U << unit);
+  }
   void leave(std::uint32_t warp);
   [[nodiscard]] WarpMask eligible(const Scheduler& s, std::uint64_t now) const;
   [[nodiscard]] WarpMask gated(const Scheduler& s) const;
@@ -229,11 +245,12 @@ class Sm {
   [[nodiscard]] std::uint32_t slot_of(std::uint32_t scheduler, std::uint32_t index) const {
     return index * schedulers_count_ + scheduler;
   }
-  Scheduler& scheduler_of(std::uint32_t warp) { return schedulers_[warp % schedulers_count_]; }
-  [[nodiscard]] WarpMask bit_of(std::uint32_t warp) const { return WarpMask{1} << (warp / schedulers_count_); }
+  Scheduler& scheduler_of(std::uint32_t warp) { return schedulers_[warps_[warp].scheduler]; }
+  [[nodiscard]] WarpMask bit_of(std::uint32_t warp) const { return warps_[warp].bit; }
 
   const gpu::GpuConfig& config_;
   std::uint32_t schedulers_count_;
+  std::uint32_t issue_width_;
   Lsu lsu_;
   Tags icache_;
   Tags constant_cache_;
