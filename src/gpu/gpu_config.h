@@ -69,6 +69,7 @@ struct L1Config {
   std::uint32_t mshrs = 128;
   std::uint32_t mshr_waiters = 16;
   std::uint32_t bytes_per_cycle = 128;
+  std::uint32_t lookups_per_cycle = 1;  // lines; with more than one, words that meet in a bank of 4 bytes take turns
   StorePolicy store = StorePolicy::write_through;
   bool caches_global = true;
   std::uint32_t stores_in_flight = 256;  // lines
@@ -101,6 +102,7 @@ struct DramConfig {
   std::uint32_t banks = 16;
   std::uint32_t row_bytes = 2048;
   std::uint32_t latency = 400;  // of a load that opens a row, unloaded, in SM cycles
+  std::uint32_t commands_per_clock = 1;
   std::uint32_t read_queue = 64;
   std::uint32_t write_queue = 64;
   std::uint32_t tCL = 12, tRP = 12, tRC = 40, tRAS = 28, tRCD = 12, tRRD = 6, tWR = 12, tWTR = 5;
@@ -129,6 +131,7 @@ struct PowerConfig {
 struct GpuConfig {
   std::string name;
   std::string about;
+  std::uint32_t launch_latency = 0;  // cycles from a launch's arrival until its first block may start
   SmConfig sm;
   SharedMemoryConfig shared;
   InstructionCacheConfig icache;

@@ -105,7 +105,7 @@ void read_caches(Map& m, GpuConfig& c) {
     bytes(l, "bytes_per_cycle", c.l1.bytes_per_cycle, false);
     l.required("ways", c.l1.ways).required("latency", c.l1.latency).required("mshrs", c.l1.mshrs);
     l.optional("mshr_waiters", c.l1.mshr_waiters).optional("caches_global", c.l1.caches_global);
-    l.optional("stores_in_flight", c.l1.stores_in_flight);
+    l.optional("stores_in_flight", c.l1.stores_in_flight).optional("lookups_per_cycle", c.l1.lookups_per_cycle);
     choice(l, "store", c.l1.store,
            {{"write_through", StorePolicy::write_through}, {"write_evict", StorePolicy::write_evict}});
   });
@@ -129,6 +129,7 @@ void read_paths(Map& m, GpuConfig& c) {
     bytes(d, "bytes_per_clock", c.dram.bytes_per_clock);
     bytes(d, "row", c.dram.row_bytes, false);
     d.required("channels", c.dram.channels).optional("banks", c.dram.banks).required("latency", c.dram.latency);
+    d.optional("commands_per_clock", c.dram.commands_per_clock);
     d.optional("read_queue", c.dram.read_queue).optional("write_queue", c.dram.write_queue);
     d.required("tCL", c.dram.tCL).required("tRP", c.dram.tRP).required("tRC", c.dram.tRC).required("tRAS", c.dram.tRAS);
     d.required("tRCD", c.dram.tRCD)
@@ -174,6 +175,7 @@ Result<void> validate(const GpuConfig& c) {
       {c.shared.banks == 32 || c.shared.banks == 16, "shared_memory_access: banks must be 16 or 32"},
       {c.l1.bytes >= 128 * c.l1.ways && c.l1.ways >= 1, "l1: size must hold at least one set of lines (ways x 128 B)"},
       {c.l1.mshrs >= 1 && c.l1.mshr_waiters >= 1, "l1: mshrs must be at least 1"},
+      {c.l1.lookups_per_cycle >= 1 && c.l1.lookups_per_cycle <= 32, "l1: lookups_per_cycle must be from 1 to 32"},
       {c.dram.channels >= 1, "dram: channels must be at least 1"},
       {c.l2.slices % std::max(1U, c.dram.channels) == 0 && c.l2.slices >= 1,
        "l2: slices must be a multiple of dram channels"},
@@ -182,6 +184,7 @@ Result<void> validate(const GpuConfig& c) {
       {c.dram.banks >= 1 && c.dram.banks <= 64, "dram: banks must be from 1 to 64"},
       {c.dram.row_bytes >= 128 && power_of_two(c.dram.row_bytes), "dram: row must be a power of two of at least 128 B"},
       {c.dram.bytes_per_clock >= 1 && c.dram.clock_mhz >= 1, "dram: clock and bytes_per_clock must be at least 1"},
+      {c.dram.commands_per_clock >= 1, "dram: commands_per_clock must be at least 1"},
       {c.dram.tRC >= c.dram.tRAS, "dram: tRC must be at least tRAS"},
       {c.noc.latency >= 1 && c.noc.bytes_per_cycle >= 1,
        "interconnect: latency and bytes_per_cycle must be at least 1"},
@@ -201,7 +204,7 @@ Result<GpuConfig> parse_gpu(std::string_view text, const std::string& file) {
   if (!value) return value.error();
   GpuConfig c;
   Map map(*value, "");
-  map.required("name", c.name).optional("about", c.about);
+  map.required("name", c.name).optional("about", c.about).optional("launch_latency", c.launch_latency);
   part(map, "sm", true, [&](Map& m) { read_sm(m, c.sm); });
   read_caches(map, c);
   read_paths(map, c);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
+
+#include "ptx/def_use.h"
 
 namespace wm::ptx {
 namespace {
@@ -39,6 +42,7 @@ bool is_read_only(const Instruction& i) {
 bool is_store(const Instruction& i) { return i.opcode == Opcode::st || i.opcode == Opcode::stmatrix; }
 // What nothing in memory may pass.
 bool is_fence(const Instruction& i) {
+  if (i.has(Suffix::volatile_) || i.has(Suffix::relaxed) || i.has(Suffix::acquire) || i.has(Suffix::release)) return true;
   switch (i.opcode) {
     case Opcode::atom:
     case Opcode::red:
@@ -60,6 +64,15 @@ bool is_fence(const Instruction& i) {
       return false;
   }
 }
+// What nothing at all may pass: it looks at the time.
+bool reads_clock(const Instruction& i) {
+  return std::any_of(i.operands.begin(), i.operands.end(), [](const Operand& o) {
+    return o.kind == Operand::Kind::special &&
+           (o.special == Special::clock || o.special == Special::clock_hi || o.special == Special::clock64 ||
+            o.special == Special::globaltimer || o.special == Special::globaltimer_lo ||
+            o.special == Special::globaltimer_hi);
+  });
+}
 bool is_end(const Instruction& i) {
   return i.opcode == Opcode::bra || i.opcode == Opcode::brx_idx || i.opcode == Opcode::ret ||
          i.opcode == Opcode::exit || i.opcode == Opcode::trap;
@@ -68,11 +81,8 @@ bool is_end(const Instruction& i) {
 // List scheduling, cycle by cycle.
 class Scheduler {
  public:
-  Scheduler(const Function& function, const BasicBlock& block, const std::vector<Access>& accesses,
-            const ValueCost& cost)
-      : function_(function), accesses_(accesses) {
-    for (std::uint32_t i = block.begin; i < block.end; ++i)
-      if (!cost.vanishes(i)) nodes_.push_back(i);
+  Scheduler(const Function& function, std::vector<std::uint32_t> nodes, const std::vector<Access>& accesses)
+      : function_(function), accesses_(accesses), nodes_(std::move(nodes)) {
     after_.resize(nodes_.size());
     waits_.resize(nodes_.size());
     height_.resize(nodes_.size());
@@ -138,10 +148,13 @@ class Scheduler {
     std::map<Space, Order> spaces;
     std::vector<std::uint32_t> since_fence;
     std::uint32_t fence = kNoNode;
+    std::uint32_t clock = kNoNode;
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       const Instruction& instruction = function_.body[nodes_[n]];
-      if (is_end(instruction))
+      if (is_end(instruction) || reads_clock(instruction))
         for (std::uint32_t m = 0; m < n; ++m) link(m, n, 1);
+      if (clock != kNoNode) link(clock, n, 1);
+      if (reads_clock(instruction)) clock = n;
       if (is_fence(instruction)) {
         for (const std::uint32_t m : since_fence) link(m, n, 1);
         if (fence != kNoNode) link(fence, n, 1);
@@ -188,7 +201,32 @@ class Scheduler {
 
 std::vector<std::uint32_t> latency_order(const Function& function, const BasicBlock& block,
                                          const std::vector<Access>& accesses, const ValueCost& cost) {
-  return Scheduler(function, block, accesses, cost).run();
+  std::vector<std::uint32_t> nodes;
+  for (std::uint32_t i = block.begin; i < block.end; ++i)
+    if (!cost.vanishes(i)) nodes.push_back(i);
+  return Scheduler(function, std::move(nodes), accesses).run();
+}
+
+Function in_latency_order(const Function& function) {
+  std::vector<Access> all(function.body.size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    for_each_use(function.body[i], [&](std::uint32_t r) { all[i].reads.push_back(r); });
+    for_each_definition(function.body[i], [&](std::uint32_t r) { all[i].writes.push_back(r); });
+  }
+  Function ordered = function;
+  for (const BasicBlock& block : control_flow(function).blocks) {
+    std::vector<std::uint32_t> nodes;
+    bool calls = false;
+    for (std::uint32_t i = block.begin; i < block.end; ++i) {
+      nodes.push_back(i);
+      calls |= function.body[i].opcode == Opcode::call;
+    }
+    if (calls) continue;
+    std::uint32_t at = block.begin;
+    for (const std::uint32_t i : Scheduler(function, std::move(nodes), all).run())
+      ordered.body[at++] = function.body[i];
+  }
+  return ordered;
 }
 
 }  // namespace wm::ptx

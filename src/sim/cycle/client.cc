@@ -5,13 +5,16 @@
 
 #include "exec/run.h"
 #include "ptx/analysis.h"
+#include "ptx/schedule.h"
 
 namespace wm::sim {
 
 Result<std::unique_ptr<Client>> Client::make(ClientSpec spec, const gpu::GpuConfig& config) {
   std::unique_ptr<Client> c(new Client(std::move(spec)));
   c->config_ = &config;
-  auto image = exec::Image::load(*c->spec_.module, c->memory_);
+  c->module_ = *c->spec_.module;
+  for (ptx::Function& f : c->module_.functions) f = ptx::in_latency_order(f);
+  auto image = exec::Image::load(c->module_, c->memory_);
   if (!image) return image.error();
   c->image_ = std::make_unique<exec::Image>(*std::move(image));
   for (const gpu::Buffer& b : c->spec_.application->buffers) {
@@ -33,7 +36,7 @@ Result<std::unique_ptr<Client>> Client::make(ClientSpec spec, const gpu::GpuConf
 Result<Client::Kernel*> Client::kernel(const std::string& entry) {
   auto& k = kernels_[entry];
   if (k != nullptr) return k.get();
-  auto program = exec::decode(*spec_.module, entry, spec_.file);
+  auto program = exec::decode(module_, entry, spec_.file);
   if (!program) return program.error();
   auto constants = image_->link(**program);
   if (!constants) return constants.error();

@@ -78,6 +78,8 @@ std::uint64_t CycleMachine::next_deadline() const {
   for (const Alarm& a : alarms_) next = std::min(next, a.when);
   for (std::uint32_t i = 0; i < clients_.size(); ++i)
     if (lanes_[i].state == Lane::State::to_come) next = std::min(next, clients_[i]->spec().arrive.count);
+  for (const Lane& lane : lanes_)
+    if (lane.state == Lane::State::active && lane.starts > chip_.now()) next = std::min(next, lane.starts);
   for (std::uint32_t i = 0; i < sms_.size(); ++i)
     if (sms_[i].state == policy::Sm::State::waking) next = std::min(next, woken_at_[i]);
   return next;

@@ -91,6 +91,7 @@ class CycleMachine final : public policy::Machine {
     RunningKernel running;
     bool flushing = false;     // all blocks ended, stores are on their way
     bool cut_off = false;      // by a fault or its limit: its blocks are dropped as they stop
+    std::uint64_t starts = 0;  // cycle from which blocks of the launch may start
     std::uint64_t ended = 0;   // cycle of its end
     std::uint64_t blocks = 0;  // done, over all launches
     std::uint64_t launches = 0;

@@ -31,6 +31,8 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
   lane.running = {
       .program = launch.program, .grid = &launch.grid, .client = client + 1, .slot = static_cast<std::uint8_t>(client)};
   lane.next_block = 0;
+  lane.starts = chip_.now() + config_.launch_latency;
+  for (std::uint32_t s = 0; s < chip_.sm_count(); ++s) chip_.sm(s).forget(lane.running.client);
   lane.context_bytes = std::uint64_t{launch.demand.threads} * launch.demand.registers_per_thread * 4 +
                        launch.demand.shared_bytes + launch.grid.warps_per_block() * std::uint64_t{128};
   policy::Kernel k;

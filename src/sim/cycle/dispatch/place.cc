@@ -10,17 +10,17 @@ void CycleMachine::place() {
   dirty_ = false;
   // The dispatcher starts one block a cycle.
   std::uint64_t budget = chip_.quantum();
-  bool placed = true;
-  while (placed && budget != 0) {
-    placed = false;
-    for (std::uint32_t i = 0; i < sms_.size() && budget != 0; ++i) {
-      if (!place_one((first_sm_ + i) % sms_.size())) continue;
-      placed = true;
-      --budget;
-    }
+  // Round and round, going on where it stopped: no SM gets a second block before the others had their chance.
+  const auto count = static_cast<std::uint32_t>(sms_.size());
+  for (std::uint32_t refused = 0; refused < count && budget != 0; first_sm_ = (first_sm_ + 1) % count) {
+    const bool placed = place_one(first_sm_);
+    refused = placed ? 0 : refused + 1;
+    budget -= placed ? 1 : 0;
   }
-  if (budget == 0) dirty_ = true;  // perhaps not all: the rest in the next quantum
-  first_sm_ = (first_sm_ + 1) % static_cast<std::uint32_t>(sms_.size());
+  const bool soon = std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
+    return lane.state == Lane::State::active && lane.starts > chip_.now();
+  });
+  if (budget == 0 || soon) dirty_ = true;  // perhaps not all: the rest in a later quantum
 }
 
 // SMs that have become empty, once nothing more can be placed. True: someone was told and may have acted on it.
@@ -40,7 +40,8 @@ bool CycleMachine::place_one(std::uint32_t s) {
   const policy::Sm& sm = sms_[s];
   if (sm.state != policy::Sm::State::on) return false;
   const auto fits = [&](const policy::Kernel& k) {
-    if (k.waiting == 0 || (sm.owner != policy::kNobody && sm.owner != k.id)) return false;
+    if (k.waiting == 0 || lanes_[k.id.index].starts > chip_.now()) return false;
+    if (sm.owner != policy::kNobody && sm.owner != k.id) return false;
     const policy::Slot& slot = slots_[s][k.id.index];
     return slot.resident < std::min(slot.cap, k.most) && gpu::fit(k.footprint, sm.free) != 0;
   };

@@ -4,8 +4,9 @@
 
 namespace wm::sim {
 
-FrFcfs::FrFcfs(const DramSpec& spec, std::uint32_t read_queue, std::uint32_t write_queue)
-    : channel_(spec), read_capacity_(read_queue), write_capacity_(write_queue) {
+FrFcfs::FrFcfs(const DramSpec& spec, std::uint32_t read_queue, std::uint32_t write_queue,
+               std::uint32_t commands_per_clock)
+    : channel_(spec), read_capacity_(read_queue), write_capacity_(write_queue), commands_(commands_per_clock) {
   reads_.reserve(read_queue);
   writes_.reserve(write_queue);
 }
@@ -59,7 +60,10 @@ std::uint64_t FrFcfs::advance(std::uint64_t until, std::deque<DramDone>& done) {
     const Choice c = choose(queue);
     if (c.at >= until || finished) return c.at;
     const DramRequest r = queue[c.index];
-    now_ = c.at + 1;
+    // So many commands a clock, then the next.
+    sent_ = c.at == clock_ ? sent_ + 1 : 1;
+    clock_ = c.at;
+    now_ = sent_ < commands_ ? c.at : c.at + 1;
     if (c.command == DramCommand::precharge || c.command == DramCommand::activate) {
       channel_.issue(c.command, r.bank, r.row, c.at);
       activates_ += c.command == DramCommand::activate ? 1 : 0;

@@ -1,5 +1,5 @@
 // First-ready, first-come-first-served: among waiting requests those that hit an open row go first, oldest first; a
-// bank with no hit waiting opens the row of its oldest request. Banks work in parallel behind one command per clock.
+// bank with no hit waiting opens the row of its oldest request. Banks work in parallel behind a few commands per clock.
 //
 // Event-driven: `advance` issues the commands that can go out before `until` and reports finished reads in order.
 // Writes wait in a queue of their own and are drained in batches, since turning the bus around costs tWTR.
@@ -29,7 +29,8 @@ struct DramDone {
 
 class FrFcfs {
  public:
-  FrFcfs(const DramSpec& spec, std::uint32_t read_queue, std::uint32_t write_queue);
+  FrFcfs(const DramSpec& spec, std::uint32_t read_queue, std::uint32_t write_queue,
+         std::uint32_t commands_per_clock = 1);
 
   // Whether one more request of that kind fits.
   [[nodiscard]] bool accepts(bool write) const;
@@ -39,7 +40,7 @@ class FrFcfs {
   // and the caller may have new requests by then. Returns the clock of the next command (~0 when nothing waits).
   std::uint64_t advance(std::uint64_t until, std::deque<DramDone>& done);
 
-  // One clock after the last command.
+  // No command goes out before it.
   [[nodiscard]] std::uint64_t now() const { return now_; }
   [[nodiscard]] bool idle() const { return reads_.empty() && writes_.empty(); }
   [[nodiscard]] std::uint64_t columns() const { return columns_; }      // reads and writes
@@ -60,7 +61,10 @@ class FrFcfs {
   std::uint32_t write_capacity_;
   std::vector<DramRequest> reads_;  // oldest first
   std::vector<DramRequest> writes_;
-  bool draining_ = false;  // writes have the bus
+  std::uint32_t commands_;   // a clock
+  std::uint32_t sent_ = 0;   // in clock_
+  std::uint64_t clock_ = 0;  // of the last command
+  bool draining_ = false;    // writes have the bus
   std::uint64_t now_ = 0;  // no command goes out before it
   std::uint64_t columns_ = 0;
   std::uint64_t activates_ = 0;

@@ -37,7 +37,8 @@ Partition::Partition(const gpu::GpuConfig& config, const MemoryTiming& timing, s
       port_bytes_(config.noc.bytes_per_cycle),
       slice_bytes_(config.l2.bytes_per_cycle),
       atomics_per_cycle_(config.l2.atomics_per_cycle),
-      dram_(dram_spec(config.dram), config.dram.read_queue, config.dram.write_queue) {
+      dram_(dram_spec(config.dram), config.dram.read_queue, config.dram.write_queue,
+            config.dram.commands_per_clock) {
   const std::uint32_t lines = config.l2.bytes / config.l2.slices / kLineBytes;
   const TagSpec tags{.sets = std::max(1U, lines / config.l2.ways), .ways = config.l2.ways};
   const MshrSpec mshrs{.entries = config.l2.mshrs, .waiters = config.l2.mshr_waiters};

@@ -62,9 +62,9 @@ void Tags::invalidate(LineAddress line) {
   if (Line* l = find(line)) *l = {};
 }
 
-void Tags::clear() {
-  std::fill(lines_.begin(), lines_.end(), Line{});
-  clock_ = 0;
+void Tags::forget(std::uint64_t client) {
+  for (Line& l : lines_)
+    if (l.valid != 0 && l.line >> kClientShift == client) l = {};
 }
 
 }  // namespace wm::sim

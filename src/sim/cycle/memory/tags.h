@@ -11,6 +11,7 @@ namespace wm::sim {
 
 // A line's address in units of lines, with the client in the top byte.
 using LineAddress = std::uint64_t;
+inline constexpr std::uint32_t kClientShift = 56;
 using Sectors = std::uint8_t;  // bit i: sector i of the line
 
 struct TagSpec {
@@ -39,8 +40,8 @@ class Tags {
   Sectors write(LineAddress line, Sectors sectors);
 
   void invalidate(LineAddress line);
-  // Forgets every line (a kernel boundary in an L1 that is not coherent).
-  void clear();
+  // Forgets every line of the client (a kernel boundary in an L1 that is not coherent).
+  void forget(std::uint64_t client);
 
  private:
   struct Line {

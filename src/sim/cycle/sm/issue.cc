@@ -192,7 +192,9 @@ std::uint64_t Sm::memory_access(std::uint32_t warp, const TimedOp& op, const exe
   }
   exec::PendingAtomic* atomic = kind == MessageKind::atomic ? port_.take_atomic() : nullptr;
   const bool returns = op.writes != 0 || atomic != nullptr;
-  const Lsu::Issued issued = lsu_.access(kind, coalesced_, w.kernel, returns, now, c, atomic);
+  const std::uint32_t bank_cycles =
+      config_.l1.lookups_per_cycle > 1 && coalesced_.count > 1 ? shared_cycles(a, config_.shared.banks) : 1;
+  const Lsu::Issued issued = lsu_.access(kind, coalesced_, w.kernel, returns, now, c, bank_cycles, atomic);
   if (issued.load == kNoLoad) return issued.ready;
   if (load_info_.size() <= issued.load) load_info_.resize(issued.load + 1);
   load_info_[issued.load] = {static_cast<std::uint16_t>(warp), &op, atomic};

@@ -16,6 +16,7 @@ Lsu::Lsu(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t
     : timing_(timing),
       l1_latency_(config.l1.latency),
       l1_bytes_(config.l1.bytes_per_cycle),
+      lookups_(config.l1.lookups_per_cycle),
       shared_latency_(config.shared.latency),
       port_bytes_(config.noc.bytes_per_cycle),
       stores_allowed_(config.l1.stores_in_flight),
@@ -86,9 +87,10 @@ Lsu::Look Lsu::look(const LineAccess& a, MessageKind kind, std::uint32_t load, s
 }
 
 Lsu::Issued Lsu::access(MessageKind kind, const Coalesced& access, std::uint8_t kernel, bool returns, std::uint64_t now,
-                        SmCounters& counters, exec::PendingAtomic* atomic) {
+                        SmCounters& counters, std::uint32_t bank_cycles, exec::PendingAtomic* atomic) {
   const std::uint32_t load = returns ? new_load() : kNoLoad;
-  std::uint64_t at = std::max(now, free_at_);
+  const std::uint64_t begin = std::max(now, free_at_);
+  std::uint64_t at = begin;
   std::uint32_t coming = 0;
   for (std::uint32_t i = 0; i < access.count; ++i) {
     const LineAccess& a = access.lines[i];
@@ -96,8 +98,9 @@ Lsu::Issued Lsu::access(MessageKind kind, const Coalesced& access, std::uint8_t 
     const Look looked = blocked() ? Look::refused : look(a, kind, load, kernel, at, counters, atomic);
     if (looked == Look::refused) waiting_.push_back({a, load, kind, kernel, atomic});
     if (looked != Look::present) ++coming;
-    at += std::max(1U, cycles(data_bytes(a.sectors), l1_bytes_));
+    at = lookups_ == 1 ? at + std::max(1U, cycles(data_bytes(a.sectors), l1_bytes_)) : begin + (i + 1) / lookups_;
   }
+  if (lookups_ > 1) at = begin + std::max(bank_cycles, (access.count + lookups_ - 1) / lookups_);
   free_at_ = at;
   if (!returns) return {now, kNoLoad};
   if (coming == 0) {

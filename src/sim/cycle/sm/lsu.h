@@ -31,9 +31,9 @@ class Lsu {
     std::uint32_t load = kNoLoad;
   };
   // A load, store or atomic of the lines in `access` at time `now`; needs !blocked(). `returns`: something waits for
-  // it.
+  // it. `bank_cycles`: the data array needs at least so many.
   Issued access(MessageKind kind, const Coalesced& access, std::uint8_t kernel, bool returns, std::uint64_t now,
-                SmCounters& counters, exec::PendingAtomic* atomic = nullptr);
+                SmCounters& counters, std::uint32_t bank_cycles = 1, exec::PendingAtomic* atomic = nullptr);
 
   // A shared-memory access of `cycles` cycles.
   Issued shared(std::uint32_t cycles, std::uint64_t now);
@@ -58,7 +58,8 @@ class Lsu {
   // Requests to memory, each with the time it arrives there; the caller takes and clears them.
   std::vector<Message>& outbox() { return outbox_; }
   void release(std::uint32_t load);
-  void flush_l1() { tags_.clear(); }
+  // L1 forgets what it has of the client (the top byte of its lines): a launch sees what others stored before it.
+  void forget(std::uint64_t client) { tags_.forget(client); }
 
  private:
   static constexpr std::uint32_t kBacklog = 8;  // cycles of lookups that may queue up behind an instruction
@@ -92,6 +93,7 @@ class Lsu {
   MemoryTiming timing_;
   std::uint32_t l1_latency_;
   std::uint32_t l1_bytes_;
+  std::uint32_t lookups_;  // lines a cycle
   std::uint32_t shared_latency_;
   std::uint32_t port_bytes_;
   std::uint32_t stores_allowed_;

@@ -102,6 +102,8 @@ class Sm {
   void receive(const Message& reply) { inbox_.push_back(reply); }
   void sort_inbox();
   std::vector<Message>& outbox() { return lsu_.outbox(); }
+  // L1 forgets the client's lines, as at the start of its launch.
+  void forget(std::uint64_t client) { lsu_.forget(client); }
   // Makes the quantum's stores visible to other SMs.
   void publish() { port_.publish(); }
 
