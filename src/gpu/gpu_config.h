@@ -35,6 +35,9 @@ struct SmConfig {
   std::uint32_t threads = 2048;
   std::uint32_t blocks = 32;
   std::array<UnitConfig, kUnits> units;
+  bool fp32_adds = false;              // the fp32 unit adds integers, the integer unit compares floats (since Volta)
+  std::uint32_t barrier_latency = 0;   // from the last arrival until warps go on; 0: the branch unit's
+  std::uint32_t barrier_per_warp = 0;  // and for every warp of the block
 
   [[nodiscard]] std::uint32_t warps() const { return threads / 32; }
 };
@@ -84,6 +87,7 @@ struct L2Config {
   std::uint32_t mshr_waiters = 32;
   std::uint32_t bytes_per_cycle = 32;   // of a slice
   std::uint32_t atomics_per_cycle = 1;  // of a slice, 32-bit lanes
+  std::uint32_t atomic_cycles = 0;      // of a slice, for every word an atomic changes, in place of that; 0: not so
 };
 
 enum class Topology : std::uint8_t { crossbar, mesh };

@@ -81,6 +81,8 @@ void read_sm(Map& m, SmConfig& c) {
   bytes(m, "shared_memory", c.shared_memory);
   bytes(m, "shared_memory_unit", c.shared_memory_unit, false);
   m.required("threads", c.threads).required("blocks", c.blocks);
+  m.optional("fp32_adds", c.fp32_adds);
+  m.optional("barrier_latency", c.barrier_latency).optional("barrier_per_warp", c.barrier_per_warp);
   read_units(m, c);
 }
 
@@ -114,7 +116,7 @@ void read_caches(Map& m, GpuConfig& c) {
     bytes(l, "bytes_per_cycle", c.l2.bytes_per_cycle, false);
     l.required("slices", c.l2.slices).required("ways", c.l2.ways).required("latency", c.l2.latency);
     l.optional("mshrs", c.l2.mshrs).optional("mshr_waiters", c.l2.mshr_waiters);
-    l.optional("atomics_per_cycle", c.l2.atomics_per_cycle);
+    l.optional("atomics_per_cycle", c.l2.atomics_per_cycle).optional("atomic_cycles", c.l2.atomic_cycles);
   });
 }
 

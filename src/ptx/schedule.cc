@@ -42,7 +42,8 @@ bool is_read_only(const Instruction& i) {
 bool is_store(const Instruction& i) { return i.opcode == Opcode::st || i.opcode == Opcode::stmatrix; }
 // What nothing in memory may pass.
 bool is_fence(const Instruction& i) {
-  if (i.has(Suffix::volatile_) || i.has(Suffix::relaxed) || i.has(Suffix::acquire) || i.has(Suffix::release)) return true;
+  if (i.has(Suffix::volatile_) || i.has(Suffix::relaxed) || i.has(Suffix::acquire) || i.has(Suffix::release))
+    return true;
   switch (i.opcode) {
     case Opcode::atom:
     case Opcode::red:

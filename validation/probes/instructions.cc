@@ -32,20 +32,20 @@ constexpr std::array kForms{
     Form{"min.max.s32", "min.s32 %r@, %r@, %r8;\nmax.s32 %r@, %r@, %r9;", 'r', 2},
     Form{"setp.selp", "setp.lt.s32 %p@, %r@, %r8;\nselp.b32 %r@, %r@, %r9, %p@;", 'r', 2},
     Form{"popc.b32", "popc.b32 %r@, %r@;\nadd.s32 %r@, %r@, %r9;", 'r', 2},
-    Form{"cvt.s32.f32", "cvt.rzi.s32.f32 %r@, %f@;\ncvt.rn.f32.s32 %f@, %r@;", 'f', 2},
+    Form{"cvt.s32.f32", "cvt.rzi.s32.f32 %r@, %f@;\nadd.s32 %r@, %r@, %r8;\ncvt.rn.f32.s32 %f@, %r@;", 'f', 3},
     Form{"ex2.approx.f32", "ex2.approx.ftz.f32 %f@, %f@;", 'f'},
-    Form{"rcp.approx.f32", "rcp.approx.ftz.f32 %f@, %f@;", 'f'},
+    Form{"rcp.approx.f32", "rcp.approx.ftz.f32 %f@, %f@;\nadd.rn.f32 %f@, %f@, %f1;", 'f', 2},
     Form{"rsqrt.approx.f32", "rsqrt.approx.ftz.f32 %f@, %f@;", 'f'},
     Form{"sin.approx.f32", "sin.approx.f32 %f@, %f@;", 'f'},
     Form{"sqrt.approx.f32", "sqrt.approx.f32 %f@, %f@;", 'f'},
-    Form{"div.full.f32", "div.full.f32 %f@, %f@, %f1;", 'f'},
+    Form{"div.full.f32", "div.full.f32 %f@, %f1, %f@;", 'f'},
     Form{"div.rn.f32", "div.rn.f32 %f@, %f@, %f1;", 'f'},
     Form{"div.s32", "div.s32 %r@, %r9, %r@;", 'r'},
     Form{"rem.u32", "rem.u32 %r@, %r9, %r@;\nor.b32 %r@, %r@, %r8;", 'r'},
     Form{"add.s64", "add.s64 %rd@, %rd@, %rd8;\nxor.b64 %rd@, %rd@, %rd9;", 'd', 2},
     Form{"fma.f64", "fma.rn.f64 %fd@, %fd@, %fd1, %fd2;", 'F'},
     Form{"add.f64", "add.rn.f64 %fd@, %fd@, %fd1;", 'F'},
-    Form{"shfl.idx", "shfl.sync.idx.b32 %r@, %r@, %r8, 31, -1;", 'r'},
+    Form{"shfl.bfly", "shfl.sync.bfly.b32 %r@, %r@, %r9, 31, -1;\nadd.s32 %r@, %r@, %r8;", 'r', 2},
     Form{"atom.shared.add", "atom.shared.add.u32 %r@, [%r83], %r8;\nadd.s32 %r83, %r83, %r@;", 'r'},
 };
 
@@ -123,7 +123,7 @@ void add_shared(std::vector<Probe>& to) {
   for (const std::uint32_t degree : {1U, 2U, 4U, 8U, 16U, 32U}) {
     std::string body;
     for (std::uint32_t i = 0; i < kRepeat; ++i)
-      body += fmt::format("ld.shared.u32 %r{}, [%r22+{}];\n", 30 + i, (i + degree) % 2 * 4);
+      body += fmt::format("ld.shared.u32 %r{}, [%r22+{}];\n", 30 + i, i * 4);
     for (std::uint32_t i = 0; i < kRepeat; ++i) body += fmt::format("xor.b32 %r21, %r21, %r{};\n", 30 + i);
     body += "add.s32 %r22, %r22, %r23;\n";
     const std::string start = fmt::format(

@@ -37,8 +37,8 @@ Partition::Partition(const gpu::GpuConfig& config, const MemoryTiming& timing, s
       port_bytes_(config.noc.bytes_per_cycle),
       slice_bytes_(config.l2.bytes_per_cycle),
       atomics_per_cycle_(config.l2.atomics_per_cycle),
-      dram_(dram_spec(config.dram), config.dram.read_queue, config.dram.write_queue,
-            config.dram.commands_per_clock) {
+      atomic_cycles_(config.l2.atomic_cycles),
+      dram_(dram_spec(config.dram), config.dram.read_queue, config.dram.write_queue, config.dram.commands_per_clock) {
   const std::uint32_t lines = config.l2.bytes / config.l2.slices / kLineBytes;
   const TagSpec tags{.sets = std::max(1U, lines / config.l2.ways), .ways = config.l2.ways};
   const MshrSpec mshrs{.entries = config.l2.mshrs, .waiters = config.l2.mshr_waiters};
@@ -110,23 +110,26 @@ void Partition::serve(Slice& slice, std::uint64_t start, std::vector<Message>& r
   PartitionCounters& c = counters_[m.kernel];
   c.l2_sectors += static_cast<std::uint32_t>(__builtin_popcount(m.sectors));
   if (m.kind == MessageKind::atomic) {
-    apply(m);
-    busy = std::max(busy, cycles(m.lanes, atomics_per_cycle_));
+    const std::uint32_t words = apply(m);
+    busy = std::max(busy, atomic_cycles_ != 0 ? words * atomic_cycles_ : cycles(m.lanes, atomics_per_cycle_));
     c.atomics += m.lanes;
   }
   slice.free_at = start + busy;
 }
 
 // Atomics take effect in the order the slice takes requests, whether their line is there yet or not.
-void Partition::apply(const Message& m) {
-  if (m.atomic == nullptr) return;
+std::uint32_t Partition::apply(const Message& m) {
+  if (m.atomic == nullptr) return 0;
   exec::Mask here = 0;
+  std::uint32_t words = 0;  // of the line, as bits
   for (exec::Mask lanes = m.atomic->lanes; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
     const bool in_line = m.atomic->address[lane] / kLineBytes == (m.line & ((LineAddress{1} << 56) - 1));
     here |= exec::Mask{in_line} << lane;
+    if (in_line) words |= 1U << (m.atomic->address[lane] % kLineBytes / 4);
   }
   m.atomic->apply(here);
+  return static_cast<std::uint32_t>(std::popcount(words));
 }
 
 bool Partition::serve_read(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies) {

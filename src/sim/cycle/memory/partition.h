@@ -69,7 +69,8 @@ class Partition {
   void serve(Slice& slice, std::uint64_t start, std::vector<Message>& replies);
   bool serve_read(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies);
   bool serve_write(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies);
-  static void apply(const Message& m);
+  // Executes it; returns how many words it changes.
+  static std::uint32_t apply(const Message& m);
   void unstall(std::uint64_t at);
   void reply(Slice& slice, const Message& m, std::uint64_t ready, std::vector<Message>& replies);
   void fill(const DramDone& done, std::vector<Message>& replies);
@@ -87,6 +88,7 @@ class Partition {
   std::uint32_t port_bytes_;
   std::uint32_t slice_bytes_;
   std::uint32_t atomics_per_cycle_;
+  std::uint32_t atomic_cycles_;
   std::vector<Slice> slices_;
   FrFcfs dram_;
   std::vector<Message> inbox_;

@@ -105,6 +105,10 @@ void Sm::wake_barrier(Resident& r, std::uint64_t now) {
     if (!any) r.run->block.unblock();
     if (r.run->block.fault()) return raise(r);
   }
+  const gpu::SmConfig& sm = config_.sm;
+  const std::uint64_t release =
+      (sm.barrier_latency != 0 ? sm.barrier_latency : sm.units[static_cast<std::size_t>(gpu::Unit::branch)].latency) +
+      sm.barrier_per_warp * r.warps.size();
   for (const std::uint16_t slot : r.warps) {
     if (r.stuck == 0) break;
     WarpSlot& w = warps_[slot];
@@ -112,7 +116,7 @@ void Sm::wake_barrier(Resident& r, std::uint64_t now) {
     leave(slot);
     --r.stuck;
     w.state = State::done;
-    prepare(slot, now, now + config_.sm.units[static_cast<std::size_t>(gpu::Unit::branch)].latency);
+    prepare(slot, now, now + release);
     if (r.run == nullptr) return;
   }
   if (r.stuck != before && r.stuck == r.alive) wake_barrier(r, now);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <string_view>
 
 namespace wm::sim {
@@ -11,33 +12,79 @@ using exec::Class;
 using exec::Kind;
 using gpu::Unit;
 
-// Instructions that become several: the beginning and the end of their name, the issue slots they take and where.
-// Counted in the machine code ptxas 13 makes of them for sm_90 (common paths, without the rare ones they branch to).
+// What an assembler makes of an instruction: the beginning and the end of its name, the unit its longest part goes to,
+// the issue slots of all parts, how many of them take the unit, and how many further instructions of the fp32 unit's
+// latency its result waits for. Counted in the machine code ptxas 13 makes for sm_90 (common paths, without the rare
+// ones they branch to) and checked against the latency and rate probes on an H200. The first that fits is taken.
 struct Expansion {
   std::string_view begins;
   std::string_view ends;
   Unit unit;
   std::uint8_t slots;
+  std::uint8_t on_unit;
+  std::uint8_t chain;
 };
 constexpr std::array kExpansions{
-    Expansion{"div.rn", "f32", Unit::fp32, 9},     Expansion{"div.full", "f32", Unit::fp32, 4},
-    Expansion{"div.approx", "f32", Unit::fp32, 3}, Expansion{"div.r", "f64", Unit::fp64, 11},
-    Expansion{"rcp.rn", "f32", Unit::fp32, 6},     Expansion{"rcp.r", "f64", Unit::fp64, 8},
-    Expansion{"sqrt.rn", "f32", Unit::fp32, 8},    Expansion{"sqrt.r", "f64", Unit::fp64, 12},
-    Expansion{"div.", "32", Unit::integer, 18},    Expansion{"rem.", "32", Unit::integer, 20},
-    Expansion{"div.", "64", Unit::integer, 60},    Expansion{"rem.", "64", Unit::integer, 64},
-    Expansion{"div.", "16", Unit::integer, 12},    Expansion{"rem.", "16", Unit::integer, 12},
-    Expansion{"mul.lo", "64", Unit::integer, 4},   Expansion{"mad.lo", "64", Unit::integer, 4},
-    Expansion{"mul.hi", "64", Unit::integer, 8},   Expansion{"sin.approx", "f32", Unit::sfu, 2},
-    Expansion{"cos.approx", "f32", Unit::sfu, 2},  Expansion{"ex2.approx", "f32", Unit::sfu, 2},
-    Expansion{"lg2.approx", "f32", Unit::sfu, 2},  Expansion{"bfe.", "32", Unit::integer, 2},
-    Expansion{"bfi.", "32", Unit::integer, 3},     Expansion{"add.", "64", Unit::integer, 2},
-    Expansion{"sub.", "64", Unit::integer, 2},     Expansion{"shl.", "64", Unit::integer, 2},
-    Expansion{"shr.", "64", Unit::integer, 2},     Expansion{"and.", "64", Unit::integer, 2},
-    Expansion{"or.", "64", Unit::integer, 2},      Expansion{"xor.", "64", Unit::integer, 2},
-    Expansion{"setp.", "64", Unit::integer, 2},    Expansion{"min.", "64", Unit::integer, 3},
-    Expansion{"max.", "64", Unit::integer, 3},     Expansion{"selp.", "64", Unit::integer, 2},
+    Expansion{"div.rn", "f32", Unit::fp32, 17, 17, 13},
+    Expansion{"div.full", "f32", Unit::sfu, 8, 1, 5},
+    Expansion{"div.approx", "f32", Unit::sfu, 4, 1, 3},
+    Expansion{"div.r", "f64", Unit::fp64, 11, 11, 20},
+    Expansion{"rcp.rn", "f32", Unit::fp32, 9, 9, 7},
+    Expansion{"rcp.r", "f64", Unit::fp64, 8, 8, 14},
+    Expansion{"sqrt.rn", "f32", Unit::fp32, 11, 11, 9},
+    Expansion{"sqrt.r", "f64", Unit::fp64, 12, 12, 22},
+    // Without .ftz, what is small is scaled before and after.
+    Expansion{"rcp.approx.ftz", "f32", Unit::sfu, 1, 1, 0},
+    Expansion{"rcp.approx", "f32", Unit::sfu, 4, 1, 3},
+    Expansion{"rsqrt.approx.ftz", "f32", Unit::sfu, 1, 1, 0},
+    Expansion{"rsqrt.approx", "f32", Unit::sfu, 4, 1, 3},
+    Expansion{"sqrt.approx", "f32", Unit::sfu, 5, 1, 5},
+    Expansion{"ex2.approx.ftz", "f32", Unit::sfu, 1, 1, 0},
+    Expansion{"ex2.approx", "f32", Unit::sfu, 4, 1, 3},
+    Expansion{"lg2.approx.ftz", "f32", Unit::sfu, 1, 1, 0},
+    Expansion{"lg2.approx", "f32", Unit::sfu, 4, 1, 3},
+    Expansion{"sin.approx", "f32", Unit::sfu, 2, 1, 1},
+    Expansion{"cos.approx", "f32", Unit::sfu, 2, 1, 1},
+    Expansion{"div.s", "32", Unit::integer, 30, 12, 34},
+    Expansion{"div.", "32", Unit::integer, 27, 11, 31},
+    Expansion{"rem.s", "32", Unit::integer, 30, 12, 34},
+    Expansion{"rem.", "32", Unit::integer, 27, 11, 31},
+    Expansion{"div.", "64", Unit::integer, 80, 40, 60},
+    Expansion{"rem.", "64", Unit::integer, 80, 40, 60},
+    Expansion{"div.", "16", Unit::integer, 14, 5, 12},
+    Expansion{"rem.", "16", Unit::integer, 14, 5, 12},
+    Expansion{"mul.lo", "64", Unit::integer, 4, 4, 1},
+    Expansion{"mad.lo", "64", Unit::integer, 4, 4, 1},
+    Expansion{"mul.hi", "64", Unit::integer, 8, 8, 4},
+    Expansion{"mul.hi", "32", Unit::integer, 1, 2, 1},
+    Expansion{"mad.hi", "32", Unit::integer, 1, 2, 1},
+    Expansion{"bfe.", "32", Unit::integer, 2, 2, 1},
+    Expansion{"bfi.", "32", Unit::integer, 3, 3, 2},
+    Expansion{"popc.", "", Unit::sfu, 1, 1, 0},
+    Expansion{"clz.", "", Unit::sfu, 1, 1, 0},
+    Expansion{"bfind.", "", Unit::sfu, 1, 1, 0},
+    Expansion{"brev.", "", Unit::sfu, 1, 1, 0},
 };
+// 64-bit integers are two registers: the parts follow each other without waiting for whole results.
+constexpr std::array<std::string_view, 11> kPairs{"add", "sub",  "shl", "shr", "and", "or",
+                                                  "xor", "setp", "min", "max", "selp"};
+
+bool is_wide_integer(std::string_view text) {
+  if (!text.ends_with(".s64") && !text.ends_with(".u64") && !text.ends_with(".b64")) return false;
+  const std::string_view name = text.substr(0, text.find('.'));
+  return std::find(kPairs.begin(), kPairs.end(), name) != kPairs.end();
+}
+
+// Conversions to or from floating point are made where the special functions are; between half and single, and between
+// integers, where arithmetic is.
+bool converts_float(const exec::Op& op, std::string_view text) {
+  return op.unit == Class::conversion && (text.find("f32") != text.npos || text.find("f64") != text.npos) &&
+         text.find("f16") == text.npos;
+}
+
+bool is_any(std::string_view text, std::initializer_list<std::string_view> names) {
+  return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return text.starts_with(name); });
+}
 
 Unit unit_of(const exec::Op& op) {
   switch (op.unit) {
@@ -97,7 +144,25 @@ bool folds(const exec::Op& op, const std::string& text) {
   if (op.kind == Kind::load && op.memory.space == ptx::Space::param) return true;
   if (op.kind == Kind::to_generic || op.kind == Kind::from_generic) return true;
   if (op.kind != Kind::lane) return false;
+  // A sign is changed where an operand is read.
+  if (text == "neg.f32" || text == "abs.f32") return true;
   return (op.unit == Class::move && !op.reads_clock) || text == "cvt.u64.u32" || text == "cvt.u32.u64";
+}
+
+// Blocks are laid out so that a jump is where the code goes on anyway, or is one with the condition before it.
+bool falls_through(const exec::Program& p, std::uint32_t pc) {
+  const exec::Op& op = p.code[pc];
+  const auto conditional = [&](const exec::Op& o) { return o.kind == Kind::branch && !o.guard.none(); };
+  if (op.kind != Kind::branch || conditional(op)) return false;
+  return op.target > pc || (pc != 0 && conditional(p.code[pc - 1]));
+}
+
+// A forward branch that lanes may take or not: they are sent apart and together again by instructions of their own.
+// One that leaves the kernel needs none.
+bool parts_lanes(const exec::Program& p, std::uint32_t pc) {
+  const exec::Op& op = p.code[pc];
+  return op.kind == Kind::branch && !op.guard.none() && op.target > pc && op.reconverge != exec::kNoPc &&
+         op.target < p.code.size() && p.code[op.target].kind != Kind::exit && p.code[op.target].kind != Kind::ret;
 }
 
 // 64-bit additions that end an address computed by a widening multiply: the assembler makes one multiply-add of both.
@@ -114,6 +179,30 @@ bool ends_wide_multiply(const exec::Program& p, std::uint32_t pc) {
   return false;
 }
 
+// Where an arithmetic operation goes, and what it takes there.
+void expand(const exec::Op& op, std::string_view text, const gpu::GpuConfig& config, TimedOp& t, std::uint32_t& on_unit,
+            std::uint32_t& chain) {
+  for (const Expansion& e : kExpansions)
+    if (text.starts_with(e.begins) && text.ends_with(e.ends)) {
+      t.unit = e.unit;
+      t.slots = e.slots;
+      on_unit = e.on_unit;
+      chain = e.chain;
+      return;
+    }
+  if (is_wide_integer(text)) {
+    t.slots = 2;
+    on_unit = 2;
+  } else if (converts_float(op, text)) {
+    t.unit = Unit::sfu;
+  } else if (config.sm.fp32_adds) {
+    // Comparisons and choices of floats are the integer unit's; integer sums go where there is room.
+    if (t.unit == Unit::fp32 && is_any(text, {"min.", "max.", "setp.", "set.", "selp.", "slct."}))
+      t.unit = Unit::integer;
+    if (t.unit == Unit::integer && is_any(text, {"add.s32", "add.u32", "sub.s32", "sub.u32"})) t.unit = Unit::fp32;
+  }
+}
+
 }  // namespace
 
 TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gpu::GpuConfig& config) {
@@ -125,24 +214,21 @@ TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gp
     TimedOp t;
     t.unit = unit_of(op);
     t.kind = kind_of(op);
-    t.folded = folds(op, info.text) || ends_wide_multiply(*program, pc);
+    t.folded = folds(op, info.text) || ends_wide_multiply(*program, pc) || falls_through(*program, pc);
     t.leaves_call = op.kind == Kind::ret && info.function != 0;
     t.first_register = info.first_register;
     t.reads = info.reads;
     t.writes = info.writes;
     t.line = pc / std::max(1U, config.icache.line / config.icache.instruction_bytes);
-    if (op.kind == Kind::lane)
-      for (const Expansion& e : kExpansions)
-        if (info.text.starts_with(e.begins) && info.text.ends_with(e.ends)) {
-          t.unit = e.unit;
-          t.slots = e.slots;
-          break;
-        }
+    std::uint32_t on_unit = 1;
+    std::uint32_t chain = 0;
+    if (op.kind == Kind::lane) expand(op, info.text, config, t, on_unit, chain);
+    if (parts_lanes(*program, pc)) t.slots = 3;
     const gpu::UnitConfig& unit = config.sm.units[static_cast<std::size_t>(t.unit)];
-    const std::uint32_t interval = std::max(1U, 32 / unit.lanes);
-    t.occupies = static_cast<std::uint16_t>(interval * t.slots);
-    // The parts of an expanded instruction depend on each other, two at a time on average.
-    t.latency = static_cast<std::uint16_t>(unit.latency + (t.slots > 1 ? unit.latency * (t.slots - 1) / 2 : 0));
+    t.occupies = static_cast<std::uint16_t>(std::max(1U, 32 / unit.lanes) * on_unit);
+    t.latency = static_cast<std::uint16_t>(unit.latency + chain * config.sm.units[0].latency);
+    // A value goes from lane to lane by way of shared memory's crossbar.
+    if (op.kind == Kind::shuffle) t.latency = static_cast<std::uint16_t>(config.shared.latency);
     timed.ops.push_back(t);
   }
   return timed;
