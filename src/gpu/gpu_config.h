@@ -135,6 +135,7 @@ struct PowerConfig {
 struct GpuConfig {
   std::string name;
   std::string about;
+  bool assembled = false;            // code in the order an assembler issues it; else as PTX has it
   std::uint32_t launch_latency = 0;  // cycles from a launch's arrival until its first block may start
   SmConfig sm;
   SharedMemoryConfig shared;

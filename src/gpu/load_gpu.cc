@@ -207,6 +207,7 @@ Result<GpuConfig> parse_gpu(std::string_view text, const std::string& file) {
   GpuConfig c;
   Map map(*value, "");
   map.required("name", c.name).optional("about", c.about).optional("launch_latency", c.launch_latency);
+  map.optional("assembled", c.assembled);
   part(map, "sm", true, [&](Map& m) { read_sm(m, c.sm); });
   read_caches(map, c);
   read_paths(map, c);

@@ -13,7 +13,8 @@ Result<std::unique_ptr<Client>> Client::make(ClientSpec spec, const gpu::GpuConf
   std::unique_ptr<Client> c(new Client(std::move(spec)));
   c->config_ = &config;
   c->module_ = *c->spec_.module;
-  for (ptx::Function& f : c->module_.functions) f = ptx::in_latency_order(f);
+  if (config.assembled)
+    for (ptx::Function& f : c->module_.functions) f = ptx::in_latency_order(f);
   auto image = exec::Image::load(c->module_, c->memory_);
   if (!image) return image.error();
   c->image_ = std::make_unique<exec::Image>(*std::move(image));

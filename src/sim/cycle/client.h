@@ -78,7 +78,7 @@ class Client {
   Result<void> run_functionally(const gpu::Launch& launch);
 
   ClientSpec spec_;
-  ptx::Module module_;  // the spec's, its instructions in the order an assembler issues them
+  ptx::Module module_;  // the spec's, in the order the GPU issues its instructions
   const gpu::GpuConfig* config_ = nullptr;
   exec::AddressSpace memory_;
   std::unique_ptr<exec::Image> image_;

@@ -34,8 +34,7 @@ double latency(const gpu::GpuConfig& config, std::uint64_t lines, std::uint64_t 
 
 // The add between two loads, which the address needs.
 double add_latency(const gpu::GpuConfig& c) {
-  const gpu::UnitConfig& unit = c.sm.units[static_cast<std::size_t>(gpu::Unit::integer)];
-  return unit.latency + unit.latency / 2.0;
+  return c.sm.units[static_cast<std::size_t>(gpu::Unit::integer)].latency;
 }
 
 class Latency : public ::testing::TestWithParam<const char*> {};
