@@ -57,6 +57,12 @@ int run(int argc, const char* const* argv) {
   add_compare(wm);
   add_ptx(wm);
   add_bench(wm);
+#ifdef WM_RUNTIME
+  add_serve(wm);
+  add_run(wm);
+  add_status(wm);
+  add_top(wm);
+#endif
 
   if (argc <= 1) {
     std::fputs(app.help().c_str(), stdout);

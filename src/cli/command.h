@@ -17,6 +17,12 @@ void add_ptx(const Command& wm);
 void add_ptx_run(const Command& ptx);
 void add_bench(const Command& wm);
 void add_bench_sim(const Command& bench);
+#ifdef WM_RUNTIME
+void add_serve(const Command& wm);
+void add_run(const Command& wm);
+void add_status(const Command& wm);
+void add_top(const Command& wm);
+#endif
 
 // Parses and runs; the whole of main.
 int run(int argc, const char* const* argv);

@@ -1,0 +1,82 @@
+// wm serve: the daemon that shares a device among OpenCL applications.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <sys/signalfd.h>
+
+#include "base/units.h"
+#include "cli/command.h"
+#include "runtime/daemon/server.h"
+
+namespace wm::cli {
+namespace {
+
+struct Options {
+  runtime::ServeOptions serve;
+  std::string mode = "0600", memory, client_memory, when_full = "fail";
+};
+
+Result<int> serve(Options options) {
+  char* end = nullptr;
+  options.serve.mode = static_cast<unsigned>(std::strtoul(options.mode.c_str(), &end, 8));
+  if (*end != 0 || options.mode.empty() || options.serve.mode > 0777) {
+    return Error{"--mode '" + options.mode + "' is no file mode as in 0600"};
+  }
+  for (const auto& [text, bytes] : {std::pair{&options.memory, &options.serve.memory},
+                                    std::pair{&options.client_memory, &options.serve.client_memory}}) {
+    if (text->empty()) continue;
+    const auto parsed = parse_bytes(*text);
+    if (!parsed) return parsed.error();
+    *bytes = parsed->count;
+  }
+  if (options.when_full != "fail" && options.when_full != "wait") {
+    return Error{"--when-full '" + options.when_full + "' is neither fail nor wait"};
+  }
+  options.serve.wait_for_memory = options.when_full == "wait";
+  if (options.serve.socket.empty()) options.serve.socket = runtime::default_socket();
+  // Before any thread starts, so that all of them leave these signals to the descriptor.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const runtime::Descriptor stop(::signalfd(-1, &signals, SFD_CLOEXEC));
+  auto server = runtime::Server::open(options.serve);
+  if (!server) return server.error();
+  std::printf("%s\nlistening at %s\n", (*server)->about().c_str(), options.serve.socket.c_str());
+  std::fflush(stdout);
+  (*server)->run(stop.get());
+  if (!(*server)->drain(5)) {
+    // A kernel that never ends cannot be waited for, nor taken from the device; it ends with the process.
+    std::fputs("wm: the device still runs a client's kernel; leaving it\n", stderr);
+    ::unlink(options.serve.socket.c_str());
+    std::_Exit(0);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_serve(const Command& wm) {
+  auto options = std::make_shared<Options>();
+  const Command serve_command = wm.add("serve", "Share a device among OpenCL applications",
+                                       "wm serve\nwm serve --policy fifo --metrics-port 9464\nwm serve --device PoCL "
+                                       "--client-memory '2 GB'");
+  serve_command.option("--policy", options->serve.policy,
+                       "Who runs when, with how much: NAME[:param=value]…, or fifo: what the device does by itself",
+                       {.show_default = true});
+  serve_command.option("--device", options->serve.device, "Part of the name of the platform or device to use");
+  serve_command.option("--socket", options->serve.socket,
+                       "Where clients connect (default: $WARPMUX_SOCKET, or the user's)", {.type = "FILE"});
+  serve_command.option("--mode", options->mode, "The socket's file mode", {.show_default = true});
+  serve_command.option("--memory", options->memory, "Device memory for all clients together, as '8 GB'");
+  serve_command.option("--client-memory", options->client_memory, "Device memory for each client");
+  serve_command.option("--when-full", options->when_full,
+                       "An allocation that does not fit beside others' may fail or wait", {.show_default = true});
+  serve_command.option("--metrics-port", options->serve.metrics_port, "Prometheus metrics on this loopback port",
+                       {.high = 65535});
+  serve_command.run([options] { return serve(*options); });
+}
+
+}  // namespace wm::cli

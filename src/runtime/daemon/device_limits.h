@@ -1,0 +1,12 @@
+// What the device runs at once, all compute units together.
+#pragma once
+
+#include "gpu/occupancy.h"
+#include "runtime/daemon/native.h"
+
+namespace wm::runtime {
+
+// A CPU device runs one group on each compute unit. Of NVIDIA's GPUs the compute capability tells the rest.
+gpu::SmLimits device_limits(const Native& native);
+
+}  // namespace wm::runtime

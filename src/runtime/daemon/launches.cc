@@ -1,0 +1,118 @@
+// Kernels: from a command whose turn has come to groups on the device, as the policy lets them.
+#include <algorithm>
+
+#include "runtime/daemon/scheduler.h"
+#include "runtime/daemon/session.h"
+
+namespace wm::runtime {
+namespace {
+
+std::uint32_t clipped(std::uint64_t n) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, 0xffffffffU)); }
+
+// Items of a group; where the device chooses, the most it may choose.
+std::uint64_t group_items(const LaunchPlan& plan) {
+  std::uint64_t items = 1;
+  for (cl_uint i = 0; i < plan.dimensions; ++i) items *= plan.local_given ? plan.local[i] : plan.global[i];
+  return plan.local_given ? items : std::min(items, std::max<std::uint64_t>(plan.kernel->most_items, 1));
+}
+
+std::uint64_t groups(const LaunchPlan& plan) {
+  std::uint64_t items = 1;
+  for (cl_uint i = 0; i < plan.dimensions; ++i) items *= plan.global[i];
+  const std::uint64_t each = std::max<std::uint64_t>(group_items(plan), 1);
+  return (items + each - 1) / each;
+}
+
+}  // namespace
+
+DeviceMachine::Launch Scheduler::describe(const Node& node) const {
+  const LaunchPlan& plan = *node.launch;
+  DeviceMachine::Launch launch;
+  launch.function = plan.kernel->function;
+  launch.priority = node.client->standing.figures.priority;
+  launch.share = node.client->standing.figures.share;
+  launch.footprint = gpu::footprint({clipped(group_items(plan)), 0, plan.local_bytes}, machine_.limits());
+  launch.groups = clipped(groups(plan));
+  return launch;
+}
+
+void Scheduler::arrive(const NodePtr& node) {
+  node->ready = now();
+  node->kernel = machine_.arrive(describe(*node));
+  running_[node->kernel.index] = node;
+  policy_->on(policy::KernelArrived{node->kernel}, machine_);
+  regroup_ = true;
+}
+
+void Scheduler::start(policy::KernelId kernel, std::uint32_t groups) {
+  put_on_device(running_.at(kernel.index), groups);
+}
+
+void Scheduler::put_on_device(const NodePtr& node, std::uint32_t groups) {
+  Figures& client = node->client->standing.figures;
+  client.kernel = node->launch->kernel->name;
+  ++client.launches;
+  client.workers = groups;
+  cl_event event = nullptr;
+  node->submitted = now();
+  client.waited_nanoseconds += node->submitted - node->ready;
+  const cl_int status = enqueue(*node->launch, node->queue->native.get(), &event);
+  on_device(node, status, event);
+}
+
+bool Scheduler::alone(const Session& client) const {
+  return std::all_of(running_.begin(), running_.end(),
+                     [&](const auto& r) { return r.second->client.get() == &client; });
+}
+
+bool Scheduler::has_kernel(const Session& client) const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](const auto& r) { return r.second->client.get() == &client; });
+}
+
+void Scheduler::ride(const NodePtr& node) {
+  node->rides = true;
+  ++node->client->standing.riders;
+  node->ready = now();
+  put_on_device(node, clipped(groups(*node->launch)));
+}
+
+void Scheduler::adopt(const NodePtr& node) {
+  node->rides = false;
+  --node->client->standing.riders;
+  node->kernel = machine_.arrive_started(describe(*node));
+  running_[node->kernel.index] = node;
+  policy_->on(policy::KernelArrived{node->kernel}, machine_);
+  regroup_ = true;
+}
+
+cl_int Scheduler::try_argument(const Kernel& kernel, cl_uint index, const LaunchPlan::Value& value) {
+  const std::lock_guard lock(mutex_);
+  return native_.cl.SetKernelArg(kernel.native.get(), index, value.size,
+                                 value.kind == ArgumentKind::local ? nullptr : value.bytes.data());
+}
+
+cl_int Scheduler::enqueue(LaunchPlan& plan, cl_command_queue queue, cl_event* event) {
+  const cl_kernel kernel = plan.kernel->native.get();
+  for (cl_uint i = 0; i < plan.arguments.size(); ++i) {
+    const LaunchPlan::Value& a = plan.arguments[i];
+    cl_int status = CL_SUCCESS;
+    if (a.kind == ArgumentKind::memory) {
+      const cl_mem memory = a.memory->native.get();
+      status = native_.cl.SetKernelArg(kernel, i, sizeof memory, &memory);
+    } else if (a.kind == ArgumentKind::no_memory) {
+      const cl_mem none = nullptr;
+      status = native_.cl.SetKernelArg(kernel, i, sizeof none, &none);
+    } else if (a.kind == ArgumentKind::sampler) {
+      const cl_sampler sampler = a.sampler->native.get();
+      status = native_.cl.SetKernelArg(kernel, i, sizeof sampler, &sampler);
+    } else {
+      status = native_.cl.SetKernelArg(kernel, i, a.size, a.kind == ArgumentKind::local ? nullptr : a.bytes.data());
+    }
+    if (status != CL_SUCCESS) return status;
+  }
+  return native_.cl.EnqueueNDRangeKernel(queue, kernel, plan.dimensions, plan.offset.data(), plan.global.data(),
+                                         plan.local_given ? plan.local.data() : nullptr, 0, nullptr, event);
+}
+
+}  // namespace wm::runtime

@@ -1,0 +1,72 @@
+// A client's command on its way: what it waits for, what waits for it, and how it ended.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "policy/machine.h"
+#include "runtime/daemon/objects.h"
+
+namespace wm::runtime {
+
+class Session;
+
+// A client's queue: a native queue of its own, and the commands that order what comes next.
+struct Queue {
+  Native_<cl_command_queue> native;
+  bool in_order = true;
+  std::weak_ptr<struct Node> last;               // in order: the latest command
+  std::weak_ptr<struct Node> barrier;            // out of order: the latest barrier
+  std::vector<std::weak_ptr<struct Node>> open;  // out of order: commands since then
+};
+
+// A launch as it was asked for: everything the device needs to be told when its turn comes.
+struct LaunchPlan {
+  std::shared_ptr<Kernel> kernel;
+  cl_uint dimensions = 1;
+  std::array<std::size_t, 3> offset{}, global{1, 1, 1}, local{};
+  bool local_given = false;
+  struct Value {
+    ArgumentKind kind{};
+    std::size_t size = 0;
+    std::vector<std::byte> bytes;
+    std::shared_ptr<Memory> memory;
+    std::shared_ptr<Sampler> sampler;
+  };
+  std::vector<Value> arguments;
+  std::uint32_t local_bytes = 0;  // of a group
+};
+
+struct Node {
+  std::shared_ptr<Session> client;
+  std::shared_ptr<Queue> queue;  // none: a user's event
+  Work work = Work::marker;
+  std::uint32_t slot = kNoSlot;
+  // Puts a transfer on a native queue.
+  std::function<cl_int(cl_command_queue, cl_event*)> run;
+  std::unique_ptr<LaunchPlan> launch;
+
+  enum class State { waiting, submitted, done };
+  State state = State::waiting;
+  bool doomed = false;       // something it waited for failed
+  std::uint32_t waits = 0;   // commands that must end, or be on the same native queue, before it is submitted
+  std::uint32_t trails = 0;  // commands before it on the native queue that have not been seen to end
+  bool ended = false;        // the device is done with it, but not seen to be with those before it
+  cl_int status = CL_COMPLETE;
+
+  struct Edge {
+    std::shared_ptr<Node> node;
+    bool order;  // only because of the queue's order: the other's failure does not matter
+    bool early = false;
+  };
+  std::vector<Edge> after;
+
+  policy::KernelId kernel = policy::kNobody;
+  bool rides = false;  // on the device behind a kernel of its own client, before the policy has heard of it
+  std::uint64_t received = 0, ready = 0, submitted = 0;                         // on the daemon's clock, in nanoseconds
+  std::uint64_t queued_at = 0, submitted_at = 0, started_at = 0, ended_at = 0;  // on the device's
+};
+using NodePtr = std::shared_ptr<Node>;
+
+}  // namespace wm::runtime

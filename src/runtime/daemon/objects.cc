@@ -1,0 +1,36 @@
+#include "runtime/daemon/objects.h"
+
+#include <chrono>
+
+namespace wm::runtime {
+
+bool MemoryLimits::crowded(std::uint64_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  return used_ + bytes > total_;
+}
+
+bool MemoryLimits::take(Share& share, std::uint64_t bytes) {
+  std::unique_lock lock(mutex_);
+  if (bytes > each_ || bytes > total_) return false;
+  for (;;) {
+    if (share.bytes + bytes > each_) return false;
+    if (used_ + bytes <= total_) break;
+    // Waiting makes sense while others hold memory that they may give back.
+    if (!wait_ || used_ == share.bytes || share.closed) return false;
+    freed_.wait_for(lock, std::chrono::milliseconds(100));
+  }
+  used_ += bytes;
+  share.bytes += bytes;
+  return true;
+}
+
+void MemoryLimits::give(Share& share, std::uint64_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    used_ -= bytes;
+    share.bytes -= bytes;
+  }
+  freed_.notify_all();
+}
+
+}  // namespace wm::runtime

@@ -1,0 +1,98 @@
+// What a client's names stand for: native objects, freed when the client has let go and no command uses them any more.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "runtime/daemon/native.h"
+#include "runtime/protocol/message.h"
+
+namespace wm::runtime {
+
+// Native objects alive in this daemon, for `wm status`: what a client leaves behind would show here.
+struct Census {
+  std::atomic<std::int64_t> memories{0}, samplers{0}, queues{0}, programs{0}, kernels{0}, events{0}, commands{0};
+};
+
+template <typename T>
+using Native_ = std::shared_ptr<std::remove_pointer_t<T>>;
+
+// Owns a native object; `alive` counts it.
+template <typename T, typename Release>
+Native_<T> own(T object, Release release, std::atomic<std::int64_t>& alive) {
+  ++alive;
+  return Native_<T>(object, [release, &alive](T dead) {
+    release(dead);
+    --alive;
+  });
+}
+
+// The device's memory: who has how much of it, and whether more may be had.
+class MemoryLimits {
+ public:
+  MemoryLimits(std::uint64_t total, std::uint64_t per_client, bool wait)
+      : total_(total), each_(per_client), wait_(wait) {}
+
+  // One client's part.
+  struct Share {
+    std::atomic<std::uint64_t> bytes{0};
+    std::atomic<bool> closed{false};
+  };
+  [[nodiscard]] bool waits() const { return wait_; }
+  [[nodiscard]] std::uint64_t per_client() const { return each_; }
+  // Whether `bytes` more would have to wait for others.
+  [[nodiscard]] bool crowded(std::uint64_t bytes) const;
+  // False: it does not fit, and where waiting is asked for, never will (or the client has gone).
+  bool take(Share& share, std::uint64_t bytes);
+  void give(Share& share, std::uint64_t bytes);
+  void wake() { freed_.notify_all(); }
+
+ private:
+  const std::uint64_t total_, each_;
+  const bool wait_;
+  mutable std::mutex mutex_;
+  std::condition_variable freed_;
+  std::uint64_t used_ = 0;
+};
+
+// Its bytes are the client's until the last command that uses them has ended.
+struct Memory {
+  Native_<cl_mem> native;
+  std::shared_ptr<Memory> parent;
+  std::shared_ptr<MemoryLimits::Share> share;
+  MemoryLimits* limits = nullptr;
+  std::uint64_t bytes = 0;
+  ~Memory() {
+    native.reset();
+    if (limits != nullptr) limits->give(*share, bytes);
+  }
+};
+
+struct Sampler {
+  Native_<cl_sampler> native;
+};
+
+struct Program {
+  Native_<cl_program> native;
+  std::string source;
+  std::string options;  // as the client gave them
+};
+
+struct Kernel {
+  Native_<cl_kernel> native;
+  std::shared_ptr<Program> program;
+  std::string name;
+  std::uint32_t function = 0;     // a number for each (program, name)
+  std::uint32_t local_bytes = 0;  // of one group, without local arguments
+  std::uint64_t most_items = 0;
+  std::array<std::size_t, 3> compiled_local{};
+};
+
+}  // namespace wm::runtime

@@ -1,0 +1,309 @@
+#include "runtime/daemon/scheduler.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/daemon/session.h"
+
+namespace wm::runtime {
+namespace {
+
+constexpr cl_int kFailedBefore = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+
+bool for_device(Work work) { return work != Work::marker && work != Work::barrier; }
+
+struct Call {
+  Scheduler* scheduler;
+  NodePtr node;
+};
+
+}  // namespace
+
+Scheduler::Scheduler(Native& native, Census& census, const gpu::SmLimits& device,
+                     std::unique_ptr<policy::Policy> policy, bool pass_through)
+    : native_(native), census_(census), policy_(std::move(policy)), pass_through_(pass_through), machine_(device, 1) {
+  policy_->on(policy::Started{}, machine_);
+  listener_ = std::thread([this] { listen(); });
+}
+
+Scheduler::~Scheduler() {
+  // The device calls back for what it still runs.
+  while (census_.events != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  {
+    const std::lock_guard lock(news_mutex_);
+    stop_ = true;
+  }
+  news_.notify_all();
+  listener_.join();
+}
+
+std::uint64_t Scheduler::now() const {
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+void Scheduler::depend(const NodePtr& node, const NodePtr& on, bool order) {
+  if (on == nullptr || on == node || on->state == Node::State::done) return;
+  Node::Edge edge{node, order, false};
+  // Already on the native queue that this one goes to: the device keeps their order.
+  edge.early = order && on->state == Node::State::submitted && may_follow(*node) && on->queue == node->queue;
+  ++(edge.early ? node->trails : node->waits);
+  on->after.push_back(std::move(edge));
+}
+
+bool Scheduler::may_follow(const Node& node) const {
+  if (!for_device(node.work) || !node.queue || !node.queue->in_order) return false;
+  constexpr std::uint32_t kMostRiders = 32;
+  return node.launch == nullptr || pass_through_ || (alone(*node.client) && node.client->standing.riders < kMostRiders);
+}
+
+void Scheduler::order_in_queue(const NodePtr& node, bool explicit_waits) {
+  Queue& queue = *node->queue;
+  if (queue.in_order) {
+    depend(node, queue.last.lock(), true);
+    queue.last = node;
+    return;
+  }
+  depend(node, queue.barrier.lock(), true);
+  std::erase_if(queue.open, [](const auto& weak) {
+    const NodePtr open = weak.lock();
+    return open == nullptr || open->state == Node::State::done;
+  });
+  const bool after_all = !for_device(node->work) && !explicit_waits;
+  for (const auto& weak : queue.open) {
+    if (after_all) depend(node, weak.lock(), true);
+  }
+  queue.open.push_back(node);
+  if (node->work == Work::barrier) queue.barrier = node;
+}
+
+void Scheduler::add(const NodePtr& node, std::span<const std::uint32_t> waits) {
+  const std::lock_guard lock(mutex_);
+  Standing& client = node->client->standing;
+  ++client.figures.outstanding;
+  ++client.figures.commands;
+  ++node->client->outstanding;
+  ++census_.commands;
+  node->received = now();
+  for (const std::uint32_t slot : waits) {
+    if (const auto it = client.open.find(slot); it != client.open.end()) depend(node, it->second, false);
+    if (client.failed.contains(slot)) node->doomed = true;
+  }
+  order_in_queue(node, !waits.empty() || node->doomed);
+  if (node->slot != kNoSlot) {
+    client.open[node->slot] = node;
+    client.failed.erase(node->slot);
+    node->client->show(node->slot, CL_SUBMITTED);
+  }
+  if (node->waits == 0) ready_.push_back(node);
+  work();
+}
+
+void Scheduler::add_user_event(const std::shared_ptr<Session>& client, std::uint32_t slot) {
+  const std::lock_guard lock(mutex_);
+  auto node = std::make_shared<Node>();
+  node->client = client;
+  node->slot = slot;
+  client->standing.open[slot] = node;
+  client->standing.failed.erase(slot);
+  ++client->standing.figures.outstanding;
+  ++client->outstanding;
+  ++census_.commands;
+}
+
+void Scheduler::set_user_event(Session& client, std::uint32_t slot, cl_int status) {
+  const std::lock_guard lock(mutex_);
+  const auto it = client.standing.open.find(slot);
+  if (it == client.standing.open.end() || it->second->queue) return;
+  finish(NodePtr(it->second), std::min(status, cl_int{CL_COMPLETE}));
+  work();
+}
+
+void Scheduler::drop(Session& client) {
+  const std::lock_guard lock(mutex_);
+  // User events that nobody will set any more end here; what waits for them is swept out with them.
+  std::vector<NodePtr> users;
+  for (const auto& [slot, node] : client.standing.open) {
+    if (!node->queue) users.push_back(node);
+  }
+  for (const NodePtr& node : users) finish(node, kFailedBefore);
+  // Kernels that have arrived and not started leave the company.
+  std::vector<NodePtr> waiting;
+  for (const auto& [id, node] : running_) {
+    if (node->client.get() == &client && node->state == Node::State::waiting) waiting.push_back(node);
+  }
+  for (const NodePtr& node : waiting) {
+    finish(node, kFailedBefore);
+  }
+  work();
+}
+
+// Everything that follows from what has just happened.
+void Scheduler::work() {
+  machine_.set_now(Cycles{now()});
+  while (!ready_.empty() || regroup_) {
+    while (!ready_.empty()) {
+      const NodePtr node = std::move(ready_.front());
+      ready_.pop_front();
+      submit(node);
+    }
+    if (!regroup_) continue;
+    regroup_ = false;
+    policy_->on(policy::Regrouped{}, machine_);
+    machine_.dispatch([this](policy::KernelId kernel, std::uint32_t groups) { start(kernel, groups); });
+  }
+}
+
+void Scheduler::submit(const NodePtr& node) {
+  if (node->doomed || node->client->closed()) {
+    finish(node, kFailedBefore);
+  } else if (!for_device(node->work)) {
+    finish(node, CL_COMPLETE);
+  } else if (node->launch && !pass_through_ && node->trails != 0 && has_kernel(*node->client)) {
+    ride(node);
+  } else if (node->launch) {
+    arrive(node);
+  } else {
+    cl_event event = nullptr;
+    node->submitted = now();
+    const cl_int status = node->run(node->queue->native.get(), &event);
+    on_device(node, status, event);
+  }
+}
+
+// The device has it, or has refused it.
+void Scheduler::on_device(const NodePtr& node, cl_int status, cl_event event) {
+  if (status != CL_SUCCESS) {
+    finish(node, status);
+    return;
+  }
+  ++census_.events;
+  node->state = Node::State::submitted;
+  if (node->slot != kNoSlot) node->client->show(node->slot, CL_RUNNING);
+  native_.cl.SetEventCallback(event, CL_COMPLETE, &Scheduler::on_ended, new Call{this, node});
+  native_.cl.Flush(node->queue->native.get());
+  for (Node::Edge& edge : node->after) {
+    if (!edge.order || edge.early || !may_follow(*edge.node) || edge.node->queue != node->queue) continue;
+    edge.early = true;
+    ++edge.node->trails;
+    if (--edge.node->waits == 0) ready_.push_back(edge.node);
+  }
+}
+
+void CL_CALLBACK Scheduler::on_ended(cl_event event, cl_int status, void* data) {
+  const std::unique_ptr<Call> call(static_cast<Call*>(data));
+  {
+    const std::lock_guard lock(call->scheduler->news_mutex_);
+    call->scheduler->ended_.push_back({std::move(call->node), event, status});
+  }
+  call->scheduler->news_.notify_one();
+}
+
+void Scheduler::listen() {
+  for (;;) {
+    std::vector<Ended> ended;
+    {
+      std::optional<Cycles> alarm;
+      {
+        const std::lock_guard lock(mutex_);
+        alarm = machine_.next_alarm();
+      }
+      std::unique_lock lock(news_mutex_);
+      const auto news = [this] { return stop_ || !ended_.empty(); };
+      if (alarm) {
+        using Clock = std::chrono::steady_clock;
+        news_.wait_until(lock, Clock::time_point(Clock::duration(alarm->count)), news);
+      } else {
+        news_.wait(lock, news);
+      }
+      if (stop_ && ended_.empty()) return;
+      ended.swap(ended_);
+    }
+    const std::lock_guard lock(mutex_);
+    machine_.set_now(Cycles{now()});
+    for (const Ended& e : ended) hear(e);
+    if (const auto due = machine_.next_alarm(); due && *due <= machine_.now()) {
+      machine_.ring(*policy_);
+      regroup_ = true;
+    }
+    work();
+  }
+}
+
+void Scheduler::hear(const Ended& ended) {
+  Node& node = *ended.node;
+  if (ended.status == CL_COMPLETE) read_times(node, ended.event);
+  native_.cl.ReleaseEvent(ended.event);
+  --census_.events;
+  node.status = ended.status;
+  node.ended = true;
+  if (node.trails == 0) finish(ended.node, ended.status);
+}
+
+void Scheduler::read_times(Node& node, cl_event event) {
+  const auto time = [&](cl_profiling_info name) {
+    cl_ulong value = 0;
+    native_.cl.GetEventProfilingInfo(event, name, sizeof value, &value, nullptr);
+    return std::uint64_t{value};
+  };
+  const std::uint64_t queued = time(CL_PROFILING_COMMAND_QUEUED);
+  // The device's clock at the moment the client's command came in.
+  node.queued_at = queued - std::min(queued, node.submitted - node.received);
+  node.submitted_at = time(CL_PROFILING_COMMAND_SUBMIT);
+  node.started_at = time(CL_PROFILING_COMMAND_START);
+  node.ended_at = time(CL_PROFILING_COMMAND_END);
+}
+
+void Scheduler::finish(const NodePtr& node, cl_int status) {
+  if (node->state == Node::State::done) return;
+  node->state = Node::State::done;
+  node->status = status;
+  Standing& client = node->client->standing;
+  --client.figures.outstanding;
+  --node->client->outstanding;
+  --census_.commands;
+  if (node->kernel != policy::kNobody) {
+    running_.erase(node->kernel.index);
+    machine_.finish(node->kernel);
+    policy_->on(policy::KernelDone{node->kernel}, machine_);
+    regroup_ = true;
+  }
+  if (node->rides) --client.riders;
+  if (node->launch && node->ended) {
+    client.figures.device_nanoseconds += node->ended_at - node->started_at;
+    client.figures.workers = 0;
+  }
+  if (node->slot != kNoSlot) {
+    client.open.erase(node->slot);
+    if (status < 0) client.failed[node->slot] = status;
+    node->client->show_end(*node);
+  }
+  release_dependents(*node, status);
+  node->run = nullptr;  // lets go of the objects it used
+  node->launch.reset();
+}
+
+void Scheduler::release_dependents(Node& node, cl_int status) {
+  const auto after = std::move(node.after);
+  node.after.clear();
+  for (const Node::Edge& edge : after) {
+    Node& next = *edge.node;
+    if (status < 0 && !edge.order) next.doomed = true;
+    if (edge.early) {
+      if (--next.trails != 0) continue;
+      if (next.ended) {
+        finish(edge.node, next.status);
+      } else if (next.rides) {
+        adopt(edge.node);
+      }
+    } else if (--next.waits == 0) {
+      ready_.push_back(edge.node);
+    }
+  }
+}
+
+Figures Scheduler::figures(const Session& client) {
+  const std::lock_guard lock(mutex_);
+  return client.standing.figures;
+}
+
+}  // namespace wm::runtime

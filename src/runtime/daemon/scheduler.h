@@ -1,0 +1,108 @@
+// When each client's commands run: dependencies, the native queues they go to, and the policy that says whose kernels
+// start when, with how much of the device.
+//
+// Commands without kernels go to the device as soon as what they wait for has ended, or lies before them on the same
+// native queue. Kernels are arrivals of the device Machine. One lock guards all of it; who has news (a client's reader,
+// or the thread that hears from the device) brings it and does what follows from it.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <span>
+#include <thread>
+
+#include "policy/registry.h"
+#include "runtime/daemon/device_machine.h"
+#include "runtime/daemon/node.h"
+
+namespace wm::runtime {
+
+// What people want to know about a client's work.
+struct Figures {
+  std::uint64_t commands = 0, launches = 0, outstanding = 0;
+  std::uint64_t device_nanoseconds = 0;  // kernels on the device …
+  std::uint64_t waited_nanoseconds = 0;  // … and ready, but not yet on it
+  std::uint32_t workers = 0;             // groups of the running kernel that may run at once
+  std::string kernel;                    // the latest to start
+  int priority = 0;
+  double share = 1;
+};
+
+// What the scheduler keeps about a client, under its own lock.
+struct Standing {
+  std::map<std::uint32_t, NodePtr> open;   // by slot: commands and user events that have not ended
+  std::map<std::uint32_t, cl_int> failed;  // by slot: how the last command there failed
+  std::uint32_t riders = 0;
+  Figures figures;
+};
+
+class Scheduler {
+ public:
+  Scheduler(Native& native, Census& census, const gpu::SmLimits& device, std::unique_ptr<policy::Policy> policy,
+            bool pass_through);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // A command, to run after those of its queue and of these slots.
+  void add(const NodePtr& node, std::span<const std::uint32_t> waits);
+  void add_user_event(const std::shared_ptr<Session>& client, std::uint32_t slot);
+  void set_user_event(Session& client, std::uint32_t slot, cl_int status);
+  // The client is gone: what has not reached the device never will.
+  void drop(Session& client);
+  // Whether the device takes such a value there. Between launches, which set arguments too.
+  cl_int try_argument(const Kernel& kernel, cl_uint index, const LaunchPlan::Value& value);
+  [[nodiscard]] Figures figures(const Session& client);
+
+ private:
+  struct Ended {
+    NodePtr node;
+    cl_event event;
+    cl_int status;
+  };
+  static void CL_CALLBACK on_ended(cl_event event, cl_int status, void* data);
+  void listen();
+  void depend(const NodePtr& node, const NodePtr& on, bool order);
+  void order_in_queue(const NodePtr& node, bool explicit_waits);
+  void work();
+  void submit(const NodePtr& node);
+  void arrive(const NodePtr& node);
+  void start(policy::KernelId kernel, std::uint32_t groups);
+  void put_on_device(const NodePtr& node, std::uint32_t groups);
+  // Kernels of a client that is alone may follow each other on its native queue without the policy's leave; each is
+  // told to it when the one before it has ended.
+  void ride(const NodePtr& node);
+  void adopt(const NodePtr& node);
+  [[nodiscard]] DeviceMachine::Launch describe(const Node& node) const;
+  [[nodiscard]] bool alone(const Session& client) const;
+  [[nodiscard]] bool has_kernel(const Session& client) const;
+  void on_device(const NodePtr& node, cl_int status, cl_event event);
+  void hear(const Ended& ended);
+  void finish(const NodePtr& node, cl_int status);
+  void release_dependents(Node& node, cl_int status);
+  [[nodiscard]] bool may_follow(const Node& node) const;
+  cl_int enqueue(LaunchPlan& plan, cl_command_queue queue, cl_event* event);
+  void read_times(Node& node, cl_event event);
+  [[nodiscard]] std::uint64_t now() const;
+
+  Native& native_;
+  Census& census_;
+  std::unique_ptr<policy::Policy> policy_;
+  const bool pass_through_;
+
+  std::mutex mutex_;
+  DeviceMachine machine_;
+  std::deque<NodePtr> ready_;
+  std::map<std::uint32_t, NodePtr> running_;  // kernels that have arrived, by id
+  bool regroup_ = false;
+
+  std::mutex news_mutex_;
+  std::condition_variable news_;
+  std::vector<Ended> ended_;
+  bool stop_ = false;
+  std::thread listener_;
+};
+
+}  // namespace wm::runtime

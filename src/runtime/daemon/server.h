@@ -1,0 +1,68 @@
+// The daemon: one device, one socket, any number of clients.
+#pragma once
+
+#include <atomic>
+#include <future>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "runtime/daemon/session.h"
+
+namespace wm::runtime {
+
+struct ServeOptions {
+  std::string socket;
+  unsigned mode = 0600;
+  std::string device;               // part of its name; empty: the first
+  std::string policy = "accelos";   // or "fifo": what the device does by itself
+  std::uint64_t memory = 0;         // for all clients; 0: what the device has
+  std::uint64_t client_memory = 0;  // for each; 0: no limit of its own
+  bool wait_for_memory = false;     // instead of failing, where others hold it
+  std::uint32_t metrics_port = 0;   // on the loopback; 0: none
+};
+
+class Server {
+ public:
+  static Result<std::unique_ptr<Server>> open(const ServeOptions& options);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Serves until `stop` becomes readable (a signalfd, an eventfd).
+  void run(int stop);
+  // Lets go of all clients. False: the device still runs something after `seconds`, and would keep us.
+  bool drain(double seconds);
+  // What `wm status` prints: see docs/runtime.md.
+  [[nodiscard]] std::string status();
+  // The same figures as Prometheus reads them.
+  [[nodiscard]] std::string metrics();
+  // "PoCL: pthread-…, policy accelos"
+  [[nodiscard]] std::string about() const;
+
+ private:
+  struct Connection {
+    Descriptor socket;
+    std::shared_ptr<Session> session;  // none: it has not said hello
+  };
+  Server(ServeOptions options, std::unique_ptr<Native> native);
+  void greet(Connection& connection);
+  // True: it is to be let go of.
+  bool hear(Connection& connection);
+  void let_go(Connection& connection);
+  void answer_metrics();
+
+  const ServeOptions options_;
+  const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  std::unique_ptr<Native> native_;
+  Census census_;
+  std::string policy_;
+  std::unique_ptr<MemoryLimits> limits_;
+  std::unique_ptr<Scheduler> scheduler_;
+  Descriptor listener_, metrics_listener_;
+  std::list<Connection> connections_;
+  std::list<std::future<void>> leaving_;
+  std::uint64_t clients_ = 0, cut_off_ = 0;
+};
+
+}  // namespace wm::runtime

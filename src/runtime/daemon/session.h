@@ -1,0 +1,148 @@
+// One client: the memory shared with it, its names, and the thread that reads what it says.
+//
+// Nothing a client says is believed: messages are copied before they are read, names are looked up in its own tables,
+// chunks are checked against what is shared. A client that breaks the protocol is cut off with a reason.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <list>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "runtime/daemon/scheduler.h"
+#include "runtime/protocol/shared_area.h"
+#include "runtime/protocol/socket.h"
+#include "runtime/protocol/wire.h"
+
+namespace wm::runtime {
+
+// What all sessions share.
+struct Ground {
+  Native& native;
+  Census& census;
+  MemoryLimits& limits;
+  Scheduler& scheduler;
+};
+
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  struct Who {
+    Peer peer;
+    std::string name;
+    std::uint64_t number = 0;
+  };
+  // With its shared area; `file` is for the client.
+  static Result<std::shared_ptr<Session>> make(const Ground& ground, Who who, const Hello& hello, Descriptor& file);
+  ~Session();
+
+  void start();
+  // The client has gone, or is cut off: reads no more, drops what has not started, lets go of everything.
+  void close();
+  [[nodiscard]] bool closed() const { return closed_.load(std::memory_order_acquire); }
+  // Why it was cut off; empty: it was not.
+  [[nodiscard]] std::string cut_off() const;
+  [[nodiscard]] bool finished() const { return finished_.load(std::memory_order_acquire); }
+
+  // A region for one large transfer; its number, or 0.
+  std::uint32_t add_region(std::uint64_t size, Descriptor& file);
+
+  // --- the scheduler's
+  Standing standing;
+  std::atomic<std::uint64_t> outstanding{0};
+  void show(std::uint32_t slot, cl_int state);
+  void show_end(const Node& node);
+
+  // --- for people
+  [[nodiscard]] const Who& who() const { return who_; }
+  struct Counts {
+    std::size_t memories = 0, programs = 0, kernels = 0, queues = 0;
+    std::uint64_t bytes = 0;
+    double seconds = 0;
+  };
+  [[nodiscard]] Counts counts() const;
+
+ private:
+  Session(const Ground& ground, Who who, SharedArea area);
+  void read_messages();
+  // False: the message breaks the protocol.
+  bool handle(std::span<const std::byte> message);
+  bool handle_call(const Head& head, Reader& reader);
+  bool handle_post(const Head& head, Reader& reader);
+  void answer(const Head& head, cl_int status, std::span<const std::byte> bytes = {});
+  // Runs where it may take long: compiling, waiting for memory.
+  void later(std::function<void()> work);
+
+  // Objects.
+  void create_buffer(const Head& head, const CreateBuffer& m);
+  void create_sub_buffer(const Head& head, const CreateSubBuffer& m);
+  void create_image(const Head& head, const CreateImage& m);
+  void create_sampler(const Head& head, const CreateSampler& m);
+  cl_int create_queue(const CreateQueue& m);
+  void image_formats(const Head& head, const ImageFormats& m);
+  void image_info(const Head& head, const Query& m);
+  void device_timer(const Head& head);
+  // Accounts for `bytes` and answers with what `make` did, at once or when there is room.
+  void create_memory(const Head& head, std::uint64_t id, std::uint64_t bytes, const std::shared_ptr<Memory>& parent,
+                     std::function<cl_mem(cl_int*)> make);
+  bool release(const Release& m);
+  // Programs and kernels.
+  void create_program(const Head& head, const CreateProgram& m);
+  bool build_program(const Head& head, Reader& reader);
+  bool link_program(const Head& head, Reader& reader);
+  bool create_kernel(const Head& head, Reader& reader);
+  bool check_argument(const Head& head, Reader& reader);
+  void program_info(const Head& head, const Query& m);
+  void program_build_info(const Head& head, const Query& m);
+  void kernel_info(const Head& head, const Query& m);
+  void kernel_arg_info(const Head& head, const KernelQuery& m);
+  void kernel_group_info(const Head& head, const KernelQuery& m);
+  // Commands.
+  bool command(Reader& reader);
+  bool transfer(Node& node, Reader& reader);
+  bool rect_transfer(Node& node, Reader& reader);
+  bool copy(Node& node, Reader& reader);
+  bool rect_copy(Node& node, Reader& reader);
+  bool fill(Node& node, Reader& reader);
+  bool launch(Node& node, Reader& reader);
+  bool read_argument(Reader& reader, LaunchPlan::Value& value);
+
+  // The bytes of a chunk; empty where it is not inside what is shared.
+  [[nodiscard]] std::span<std::byte> bytes_of(const Chunk& chunk);
+  template <typename T>
+  [[nodiscard]] std::shared_ptr<T> find(const std::map<std::uint64_t, std::shared_ptr<T>>& table,
+                                        std::uint64_t id) const {
+    const std::lock_guard lock(mutex_);
+    const auto it = table.find(id);
+    return it == table.end() ? nullptr : it->second;
+  }
+  // False: the name is taken.
+  template <typename T>
+  bool keep(std::map<std::uint64_t, std::shared_ptr<T>>& table, std::uint64_t id, std::shared_ptr<T> object) {
+    const std::lock_guard lock(mutex_);
+    return !closed() && table.emplace(id, std::move(object)).second;
+  }
+
+  const Ground ground_;
+  const Who who_;
+  const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  SharedArea area_;
+  std::shared_ptr<MemoryLimits::Share> share_ = std::make_shared<MemoryLimits::Share>();
+  std::atomic<bool> closed_{false}, finished_{false};
+  std::thread reader_;
+
+  mutable std::mutex mutex_;  // what follows
+  std::string cut_off_;
+  std::map<std::uint32_t, std::shared_ptr<Mapping>> regions_;
+  std::uint32_t next_region_ = 1;
+  std::map<std::uint64_t, std::shared_ptr<Memory>> memories_;
+  std::map<std::uint64_t, std::shared_ptr<Sampler>> samplers_;
+  std::map<std::uint64_t, std::shared_ptr<Queue>> queues_;
+  std::map<std::uint64_t, std::shared_ptr<Program>> programs_;
+  std::map<std::uint64_t, std::shared_ptr<Kernel>> kernels_;
+  std::list<std::future<void>> later_;
+};
+
+}  // namespace wm::runtime

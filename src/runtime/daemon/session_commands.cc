@@ -1,0 +1,239 @@
+// A client's commands: from a message to a node that knows how to put itself on the device.
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/daemon/session.h"
+
+namespace wm::runtime {
+namespace {
+
+constexpr std::uint32_t kMostWaits = 65'536;
+constexpr std::uint32_t kMostArguments = 4096;
+
+// Tells a refused name apart from a broken message: the command fails, the client lives.
+void fail_with(Node& node, cl_int status) {
+  node.run = [status](cl_command_queue, cl_event*) { return status; };
+}
+
+std::array<std::size_t, 3> three(const std::uint64_t* from) { return {from[0], from[1], from[2]}; }
+
+}  // namespace
+
+bool Session::command(Reader& reader) {
+  const auto m = reader.take<Command>();
+  if (m.work > kLastWork || m.waits > kMostWaits || (m.slot != kNoSlot && m.slot >= kSlots)) return false;
+  const auto waits = reader.bytes(m.waits * sizeof(std::uint32_t));
+  std::vector<std::uint32_t> slots(waits.size() / sizeof(std::uint32_t));
+  if (!slots.empty()) std::memcpy(slots.data(), waits.data(), waits.size());
+  auto node = std::make_shared<Node>();
+  node->client = shared_from_this();
+  node->queue = find(queues_, m.queue);
+  node->work = m.work;
+  node->slot = m.slot;
+  node->doomed = m.doomed != 0;
+  if (!node->queue || !reader.ok()) return false;
+  bool read = true;
+  switch (m.work) {
+    case Work::marker:
+    case Work::barrier:
+      break;
+    case Work::read:
+    case Work::write:
+      read = transfer(*node, reader);
+      break;
+    case Work::read_rect:
+    case Work::write_rect:
+    case Work::read_image:
+    case Work::write_image:
+      read = rect_transfer(*node, reader);
+      break;
+    case Work::copy:
+    case Work::image_to_buffer:
+    case Work::buffer_to_image:
+      read = copy(*node, reader);
+      break;
+    case Work::copy_rect:
+    case Work::copy_image:
+      read = rect_copy(*node, reader);
+      break;
+    case Work::fill:
+    case Work::fill_image:
+      read = fill(*node, reader);
+      break;
+    case Work::launch:
+      read = launch(*node, reader);
+      break;
+  }
+  if (!read || !reader.ok()) return false;
+  ground_.scheduler.add(node, slots);
+  return true;
+}
+
+bool Session::transfer(Node& node, Reader& reader) {
+  const auto m = reader.take<Transfer>();
+  const auto bytes = bytes_of(m.chunk);
+  if (bytes.empty()) return false;
+  const auto memory = find(memories_, m.memory);
+  if (!memory) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
+  const NativeCalls& cl = ground_.native.cl;
+  if (node.work == Work::read) {
+    node.run = [&cl, memory, m, bytes](cl_command_queue queue, cl_event* event) {
+      return cl.EnqueueReadBuffer(queue, memory->native.get(), CL_FALSE, m.offset, bytes.size(), bytes.data(), 0,
+                                  nullptr, event);
+    };
+  } else {
+    node.run = [&cl, memory, m, bytes](cl_command_queue queue, cl_event* event) {
+      return cl.EnqueueWriteBuffer(queue, memory->native.get(), CL_FALSE, m.offset, bytes.size(), bytes.data(), 0,
+                                   nullptr, event);
+    };
+  }
+  return true;
+}
+
+bool Session::rect_transfer(Node& node, Reader& reader) {
+  const auto m = reader.take<RectTransfer>();
+  const auto bytes = bytes_of(m.chunk);
+  if (bytes.empty()) return false;
+  const auto memory = find(memories_, m.memory);
+  if (!memory) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
+  // What the device will touch must lie in the chunk: its elements may have up to 16 bytes.
+  std::uint64_t size = 1;
+  if (node.work == Work::read_image || node.work == Work::write_image) {
+    std::size_t element = 0;
+    if (ground_.native.cl.GetImageInfo(memory->native.get(), CL_IMAGE_ELEMENT_SIZE, sizeof element, &element,
+                                       nullptr) != CL_SUCCESS) {
+      return fail_with(node, CL_INVALID_MEM_OBJECT), true;
+    }
+    size = element;
+  }
+  for (const std::uint64_t n : m.region) {
+    if (__builtin_mul_overflow(size, n, &size)) return false;
+  }
+  if (size > bytes.size()) return false;
+  const NativeCalls& cl = ground_.native.cl;
+  node.run = [&cl, memory, m, bytes, work = node.work](cl_command_queue queue, cl_event* event) -> cl_int {
+    const auto origin = three(m.origin), region = three(m.region);
+    const std::size_t zero[3] = {0, 0, 0};
+    switch (work) {
+      case Work::read_rect:
+        return cl.EnqueueReadBufferRect(queue, memory->native.get(), CL_FALSE, origin.data(), zero, region.data(),
+                                        m.row_pitch, m.slice_pitch, 0, 0, bytes.data(), 0, nullptr, event);
+      case Work::write_rect:
+        return cl.EnqueueWriteBufferRect(queue, memory->native.get(), CL_FALSE, origin.data(), zero, region.data(),
+                                         m.row_pitch, m.slice_pitch, 0, 0, bytes.data(), 0, nullptr, event);
+      case Work::read_image:
+        return cl.EnqueueReadImage(queue, memory->native.get(), CL_FALSE, origin.data(), region.data(), 0, 0,
+                                   bytes.data(), 0, nullptr, event);
+      default:
+        return cl.EnqueueWriteImage(queue, memory->native.get(), CL_FALSE, origin.data(), region.data(), 0, 0,
+                                    bytes.data(), 0, nullptr, event);
+    }
+  };
+  return true;
+}
+
+bool Session::copy(Node& node, Reader& reader) {
+  const auto m = reader.take<Copy>();
+  const auto from = find(memories_, m.from), to = find(memories_, m.to);
+  if (!from || !to) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
+  const NativeCalls& cl = ground_.native.cl;
+  node.run = [&cl, from, to, m, work = node.work](cl_command_queue queue, cl_event* event) -> cl_int {
+    const auto origin = three(m.origin), region = three(m.region);
+    switch (work) {
+      case Work::copy:
+        return cl.EnqueueCopyBuffer(queue, from->native.get(), to->native.get(), m.from_offset, m.to_offset, m.size, 0,
+                                    nullptr, event);
+      case Work::image_to_buffer:
+        return cl.EnqueueCopyImageToBuffer(queue, from->native.get(), to->native.get(), origin.data(), region.data(),
+                                           m.to_offset, 0, nullptr, event);
+      default:
+        return cl.EnqueueCopyBufferToImage(queue, from->native.get(), to->native.get(), m.from_offset, origin.data(),
+                                           region.data(), 0, nullptr, event);
+    }
+  };
+  return true;
+}
+
+bool Session::rect_copy(Node& node, Reader& reader) {
+  const auto m = reader.take<RectCopy>();
+  const auto from = find(memories_, m.from), to = find(memories_, m.to);
+  if (!from || !to) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
+  const NativeCalls& cl = ground_.native.cl;
+  node.run = [&cl, from, to, m, work = node.work](cl_command_queue queue, cl_event* event) -> cl_int {
+    const auto a = three(m.from_origin), b = three(m.to_origin), region = three(m.region);
+    if (work == Work::copy_image) {
+      return cl.EnqueueCopyImage(queue, from->native.get(), to->native.get(), a.data(), b.data(), region.data(), 0,
+                                 nullptr, event);
+    }
+    return cl.EnqueueCopyBufferRect(queue, from->native.get(), to->native.get(), a.data(), b.data(), region.data(),
+                                    m.from_row, m.from_slice, m.to_row, m.to_slice, 0, nullptr, event);
+  };
+  return true;
+}
+
+bool Session::fill(Node& node, Reader& reader) {
+  const auto m = reader.take<Fill>();
+  if (m.pattern_size > sizeof m.pattern) return false;
+  const auto memory = find(memories_, m.memory);
+  if (!memory) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
+  const NativeCalls& cl = ground_.native.cl;
+  node.run = [&cl, memory, m, work = node.work](cl_command_queue queue, cl_event* event) -> cl_int {
+    if (work == Work::fill) {
+      return cl.EnqueueFillBuffer(queue, memory->native.get(), m.pattern, m.pattern_size, m.offset, m.size, 0, nullptr,
+                                  event);
+    }
+    const auto origin = three(m.origin), region = three(m.region);
+    return cl.EnqueueFillImage(queue, memory->native.get(), m.pattern, origin.data(), region.data(), 0, nullptr, event);
+  };
+  return true;
+}
+
+bool Session::read_argument(Reader& reader, LaunchPlan::Value& value) {
+  const auto head = reader.take<Argument>();
+  value.kind = head.kind;
+  value.size = head.size;
+  if (head.kind > ArgumentKind::local) return false;
+  if (head.kind == ArgumentKind::local || head.kind == ArgumentKind::no_memory) return reader.ok();
+  const auto bytes = reader.bytes(head.size);
+  value.bytes.assign(bytes.begin(), bytes.end());
+  return reader.ok();
+}
+
+bool Session::launch(Node& node, Reader& reader) {
+  const auto m = reader.take<Launch>();
+  if (m.dimensions < 1 || m.dimensions > 3 || m.arguments > kMostArguments) return false;
+  auto plan = std::make_unique<LaunchPlan>();
+  plan->kernel = find(kernels_, m.kernel);
+  plan->dimensions = m.dimensions;
+  for (std::uint32_t i = 0; i < m.dimensions; ++i) {
+    plan->offset[i] = m.offset[i];
+    plan->global[i] = m.global[i];
+    plan->local[i] = m.local[i];
+    if (m.global[i] == 0) return false;
+  }
+  plan->local_given = m.local[0] != 0;
+  bool known = plan->kernel != nullptr;
+  plan->local_bytes = known ? plan->kernel->local_bytes : 0;
+  for (std::uint32_t i = 0; i < m.arguments; ++i) {
+    LaunchPlan::Value value;
+    if (!read_argument(reader, value)) return false;
+    if (value.kind == ArgumentKind::memory || value.kind == ArgumentKind::sampler) {
+      std::uint64_t name = 0;
+      if (value.bytes.size() != sizeof name) return false;
+      std::memcpy(&name, value.bytes.data(), sizeof name);
+      if (value.kind == ArgumentKind::memory) value.memory = find(memories_, name);
+      if (value.kind == ArgumentKind::sampler) value.sampler = find(samplers_, name);
+      known &= value.memory != nullptr || value.sampler != nullptr;
+    }
+    if (value.kind == ArgumentKind::local) plan->local_bytes += static_cast<std::uint32_t>(value.size);
+    plan->arguments.push_back(std::move(value));
+  }
+  if (known) {
+    node.launch = std::move(plan);
+  } else {
+    fail_with(node, CL_INVALID_KERNEL_ARGS);
+  }
+  return true;
+}
+
+}  // namespace wm::runtime

@@ -1,0 +1,167 @@
+// A client's memory, samplers and queues.
+#include "runtime/daemon/session.h"
+
+namespace wm::runtime {
+
+void Session::create_memory(const Head& head, std::uint64_t id, std::uint64_t bytes,
+                            const std::shared_ptr<Memory>& parent, std::function<cl_mem(cl_int*)> make) {
+  const auto work = [this, head, id, bytes, parent, make = std::move(make)] {
+    if (bytes != 0 && !ground_.limits.take(*share_, bytes)) {
+      answer(head, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+      return;
+    }
+    cl_int status = CL_SUCCESS;
+    const cl_mem native = make(&status);
+    if (status != CL_SUCCESS) {
+      if (bytes != 0) ground_.limits.give(*share_, bytes);
+      answer(head, status);
+      return;
+    }
+    auto memory = std::make_shared<Memory>();
+    memory->native = own(native, ground_.native.cl.ReleaseMemObject, ground_.census.memories);
+    memory->parent = parent;
+    if (bytes != 0) {
+      memory->share = share_;
+      memory->limits = &ground_.limits;
+      memory->bytes = bytes;
+    }
+    answer(head, keep(memories_, id, std::move(memory)) ? CL_SUCCESS : CL_INVALID_VALUE);
+  };
+  // Waiting for memory must not hold up the messages that may free some.
+  if (bytes != 0 && ground_.limits.waits() && ground_.limits.crowded(bytes)) {
+    later(work);
+  } else {
+    work();
+  }
+}
+
+void Session::create_buffer(const Head& head, const CreateBuffer& m) {
+  create_memory(head, m.id, m.size, nullptr, [this, m](cl_int* status) {
+    return ground_.native.cl.CreateBuffer(ground_.native.context, m.flags, m.size, nullptr, status);
+  });
+}
+
+void Session::create_sub_buffer(const Head& head, const CreateSubBuffer& m) {
+  const auto parent = find(memories_, m.parent);
+  if (!parent) return answer(head, CL_INVALID_MEM_OBJECT);
+  create_memory(head, m.id, 0, parent, [this, m, parent](cl_int* status) {
+    const cl_buffer_region region{m.origin, m.size};
+    return ground_.native.cl.CreateSubBuffer(parent->native.get(), m.flags, CL_BUFFER_CREATE_TYPE_REGION, &region,
+                                             status);
+  });
+}
+
+void Session::create_image(const Head& head, const CreateImage& m) {
+  const auto below = m.buffer == 0 ? nullptr : find(memories_, m.buffer);
+  if (m.buffer != 0 && !below) return answer(head, CL_INVALID_IMAGE_DESCRIPTOR);
+  // What it will take is not known beforehand: elements have at most 16 bytes.
+  const auto or_one = [](std::uint64_t n) { return n == 0 ? 1 : n; };
+  std::uint64_t bytes = 16;
+  for (const std::uint64_t n : {m.width, or_one(m.height), or_one(m.depth), or_one(m.array_size)}) {
+    if (__builtin_mul_overflow(bytes, n, &bytes)) return answer(head, CL_INVALID_IMAGE_SIZE);
+  }
+  create_memory(head, m.id, below ? 0 : bytes, below, [this, m, below](cl_int* status) {
+    const cl_image_format format{m.order, m.type};
+    cl_image_desc desc{};
+    desc.image_type = m.object_type;
+    desc.image_width = m.width;
+    desc.image_height = m.height;
+    desc.image_depth = m.depth;
+    desc.image_array_size = m.array_size;
+    desc.image_row_pitch = m.row_pitch;
+    desc.mem_object = below ? below->native.get() : nullptr;
+    return ground_.native.cl.CreateImage(ground_.native.context, m.flags, &format, &desc, nullptr, status);
+  });
+}
+
+void Session::image_info(const Head& head, const Query& m) {
+  const auto image = find(memories_, m.object);
+  if (!image) return answer(head, CL_INVALID_MEM_OBJECT);
+  if (m.name == CL_IMAGE_BUFFER) return answer(head, CL_INVALID_VALUE);  // a pointer of ours
+  std::vector<std::byte> bytes;
+  const cl_int status = info_bytes(
+      [&](std::size_t room, void* value, std::size_t* size) {
+        return ground_.native.cl.GetImageInfo(image->native.get(), static_cast<cl_image_info>(m.name), room, value,
+                                              size);
+      },
+      bytes);
+  answer(head, status, bytes);
+}
+
+void Session::image_formats(const Head& head, const ImageFormats& m) {
+  const auto& cl = ground_.native.cl;
+  const auto type = static_cast<cl_mem_object_type>(m.type);
+  cl_uint count = 0;
+  cl_int status = cl.GetSupportedImageFormats(ground_.native.context, m.flags, type, 0, nullptr, &count);
+  std::vector<cl_image_format> formats(count);
+  if (status == CL_SUCCESS && count != 0) {
+    status = cl.GetSupportedImageFormats(ground_.native.context, m.flags, type, count, formats.data(), nullptr);
+  }
+  answer(head, status, std::as_bytes(std::span(formats)));
+}
+
+void Session::create_sampler(const Head& head, const CreateSampler& m) {
+  cl_int status = CL_SUCCESS;
+  const cl_sampler native =
+      ground_.native.cl.CreateSampler(ground_.native.context, m.normalized, m.addressing, m.filter, &status);
+  if (status != CL_SUCCESS) return answer(head, status);
+  auto sampler = std::make_shared<Sampler>();
+  sampler->native = own(native, ground_.native.cl.ReleaseSampler, ground_.census.samplers);
+  answer(head, keep(samplers_, m.id, std::move(sampler)) ? CL_SUCCESS : CL_INVALID_VALUE);
+}
+
+cl_int Session::create_queue(const CreateQueue& m) {
+  // Always with times: the daemon wants to know, whether or not the client does.
+  const cl_command_queue_properties properties =
+      CL_QUEUE_PROFILING_ENABLE | (m.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  cl_int status = CL_SUCCESS;
+  const cl_command_queue native =
+      ground_.native.cl.CreateCommandQueue(ground_.native.context, ground_.native.device, properties, &status);
+  if (status != CL_SUCCESS) return status;
+  auto queue = std::make_shared<Queue>();
+  queue->native = own(native, ground_.native.cl.ReleaseCommandQueue, ground_.census.queues);
+  queue->in_order = (m.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
+  return keep(queues_, m.id, std::move(queue)) ? CL_SUCCESS : CL_INVALID_VALUE;
+}
+
+void Session::device_timer(const Head& head) {
+  // Devices below OpenCL 2.1 have no timer that can be read; the host's stands for both.
+  const auto now = static_cast<cl_ulong>(std::chrono::steady_clock::now().time_since_epoch().count());
+  const cl_ulong times[2] = {now, now};
+  answer(head, CL_SUCCESS, std::as_bytes(std::span(times)));
+}
+
+bool Session::release(const Release& m) {
+  // What is let go of is destroyed outside the lock.
+  std::shared_ptr<void> dead;
+  const auto take = [&](auto& table, auto id) {
+    const auto it = table.find(id);
+    if (it == table.end()) return;
+    dead = it->second;
+    table.erase(it);
+  };
+  const std::lock_guard lock(mutex_);
+  switch (m.kind) {
+    case Kind::memory:
+      take(memories_, m.id);
+      return true;
+    case Kind::sampler:
+      take(samplers_, m.id);
+      return true;
+    case Kind::queue:
+      if (m.id != 0) take(queues_, m.id);
+      return true;
+    case Kind::program:
+      take(programs_, m.id);
+      return true;
+    case Kind::kernel:
+      take(kernels_, m.id);
+      return true;
+    case Kind::region:
+      take(regions_, static_cast<std::uint32_t>(m.id));
+      return true;
+  }
+  return false;
+}
+
+}  // namespace wm::runtime

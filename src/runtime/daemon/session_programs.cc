@@ -1,0 +1,286 @@
+// A client's programs and kernels.
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/daemon/session.h"
+
+namespace wm::runtime {
+namespace {
+
+std::string text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::shared_ptr<Program> own_program(const Ground& ground, cl_program native) {
+  auto program = std::make_shared<Program>();
+  program->native = own(native, ground.native.cl.ReleaseProgram, ground.census.programs);
+  return program;
+}
+
+ParameterKind parameter_kind(const Native& native, cl_kernel kernel, cl_uint index) {
+  cl_kernel_arg_address_qualifier space = 0;
+  if (native.cl.GetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, nullptr) !=
+      CL_SUCCESS) {
+    return ParameterKind::unknown;
+  }
+  std::vector<std::byte> bytes;
+  info_bytes(
+      [&](std::size_t room, void* value, std::size_t* size) {
+        return native.cl.GetKernelArgInfo(kernel, index, CL_KERNEL_ARG_TYPE_NAME, room, value, size);
+      },
+      bytes);
+  const std::string type = text(bytes);
+  if (type.starts_with("image") && type.find("_t") != std::string::npos) return ParameterKind::image;
+  if (type.starts_with("sampler_t")) return ParameterKind::sampler;
+  switch (space) {
+    case CL_KERNEL_ARG_ADDRESS_GLOBAL:
+    case CL_KERNEL_ARG_ADDRESS_CONSTANT:
+      return ParameterKind::memory;
+    case CL_KERNEL_ARG_ADDRESS_LOCAL:
+      return ParameterKind::local;
+    default:
+      return ParameterKind::value;
+  }
+}
+
+}  // namespace
+
+void Session::create_program(const Head& head, const CreateProgram& m) {
+  const auto bytes = bytes_of(m.text);
+  if (bytes.empty()) return answer(head, m.from == ProgramFrom::binary ? CL_INVALID_BINARY : CL_INVALID_VALUE);
+  const std::string content = text(bytes);
+  const Native& native = ground_.native;
+  cl_int status = CL_SUCCESS;
+  cl_program made = nullptr;
+  if (m.from == ProgramFrom::source) {
+    const char* source = content.c_str();
+    const std::size_t length = content.size();
+    made = native.cl.CreateProgramWithSource(native.context, 1, &source, &length, &status);
+  } else if (m.from == ProgramFrom::binary) {
+    const auto* binary = reinterpret_cast<const unsigned char*>(content.data());
+    const std::size_t length = content.size();
+    cl_int loaded = CL_SUCCESS;
+    made = native.cl.CreateProgramWithBinary(native.context, 1, &native.device, &length, &binary, &loaded, &status);
+  } else {
+    status = CL_INVALID_VALUE;
+  }
+  if (status != CL_SUCCESS) return answer(head, status);
+  auto program = own_program(ground_, made);
+  if (m.from == ProgramFrom::source) program->source = content;
+  answer(head, keep(programs_, m.id, std::move(program)) ? CL_SUCCESS : CL_INVALID_VALUE);
+}
+
+bool Session::build_program(const Head& head, Reader& reader) {
+  const auto m = reader.take<BuildProgram>();
+  if (m.inputs > 4096) return false;
+  std::vector<std::shared_ptr<Program>> headers;
+  bool known = true;
+  for (std::uint32_t i = 0; i < m.inputs; ++i) {
+    headers.push_back(find(programs_, reader.take<std::uint64_t>()));
+    known &= headers.back() != nullptr;
+  }
+  const std::string options(reader.word());
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < m.inputs; ++i) names.emplace_back(reader.word());
+  const auto program = find(programs_, m.program);
+  if (!reader.ok()) return false;
+  if (!program || !known) {
+    answer(head, CL_INVALID_PROGRAM);
+    return true;
+  }
+  // Compilers take their time; other threads of the client need not.
+  later([this, head, m, program, headers, names, options] {
+    const Native& native = ground_.native;
+    cl_int status = CL_SUCCESS;
+    // The daemon wants to know arguments apart; whether the client may ask is up to its own options.
+    const std::string built_with = options + " -cl-kernel-arg-info";
+    if (m.compile_only == 0) {
+      status = native.cl.BuildProgram(program->native.get(), 1, &native.device, built_with.c_str(), nullptr, nullptr);
+    } else {
+      std::vector<cl_program> programs;
+      std::vector<const char*> words;
+      for (const auto& h : headers) programs.push_back(h->native.get());
+      for (const auto& n : names) words.push_back(n.c_str());
+      status = native.cl.CompileProgram(program->native.get(), 1, &native.device, built_with.c_str(), m.inputs,
+                                        programs.empty() ? nullptr : programs.data(),
+                                        words.empty() ? nullptr : words.data(), nullptr, nullptr);
+    }
+    program->options = options;
+    answer(head, status);
+  });
+  return true;
+}
+
+bool Session::link_program(const Head& head, Reader& reader) {
+  const auto m = reader.take<LinkProgram>();
+  if (m.inputs > 4096) return false;
+  std::vector<std::shared_ptr<Program>> inputs;
+  bool known = true;
+  for (std::uint32_t i = 0; i < m.inputs; ++i) {
+    inputs.push_back(find(programs_, reader.take<std::uint64_t>()));
+    known &= inputs.back() != nullptr;
+  }
+  const std::string options(reader.word());
+  if (!reader.ok()) return false;
+  if (!known) {
+    answer(head, CL_INVALID_PROGRAM);
+    return true;
+  }
+  later([this, head, m, inputs, options] {
+    const Native& native = ground_.native;
+    std::vector<cl_program> programs;
+    for (const auto& p : inputs) programs.push_back(p->native.get());
+    cl_int status = CL_SUCCESS;
+    const cl_program made = native.cl.LinkProgram(native.context, 1, &native.device, options.c_str(), m.inputs,
+                                                  programs.data(), nullptr, nullptr, &status);
+    if (made == nullptr) return answer(head, status);
+    auto program = own_program(ground_, made);
+    program->options = options;
+    const bool kept = status == CL_SUCCESS && keep(programs_, m.id, std::move(program));
+    answer(head, kept ? CL_SUCCESS : status == CL_SUCCESS ? CL_INVALID_VALUE : status);
+  });
+  return true;
+}
+
+void Session::program_info(const Head& head, const Query& m) {
+  const auto program = find(programs_, m.object);
+  if (!program) return answer(head, CL_INVALID_PROGRAM);
+  const Native& native = ground_.native;
+  const auto name = static_cast<cl_program_info>(m.name);
+  if (name == CL_PROGRAM_CONTEXT || name == CL_PROGRAM_DEVICES) return answer(head, CL_INVALID_VALUE);
+  std::vector<std::byte> bytes;
+  cl_int status = CL_SUCCESS;
+  if (name == CL_PROGRAM_BINARIES) {
+    std::size_t size = 0;
+    status = native.cl.GetProgramInfo(program->native.get(), CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
+    bytes.resize(size);
+    auto* to = reinterpret_cast<unsigned char*>(bytes.data());
+    if (status == CL_SUCCESS && size != 0) {
+      status = native.cl.GetProgramInfo(program->native.get(), CL_PROGRAM_BINARIES, sizeof to, &to, nullptr);
+    }
+  } else {
+    status = info_bytes(
+        [&](std::size_t room, void* value, std::size_t* size) {
+          return native.cl.GetProgramInfo(program->native.get(), name, room, value, size);
+        },
+        bytes);
+  }
+  answer(head, status, bytes);
+}
+
+void Session::program_build_info(const Head& head, const Query& m) {
+  const auto program = find(programs_, m.object);
+  if (!program) return answer(head, CL_INVALID_PROGRAM);
+  if (m.name == CL_PROGRAM_BUILD_OPTIONS && !program->source.empty()) {
+    const std::string& options = program->options;
+    return answer(head, CL_SUCCESS, std::as_bytes(std::span(options.c_str(), options.size() + 1)));
+  }
+  std::vector<std::byte> bytes;
+  const cl_int status = info_bytes(
+      [&](std::size_t room, void* value, std::size_t* size) {
+        return ground_.native.cl.GetProgramBuildInfo(program->native.get(), ground_.native.device,
+                                                     static_cast<cl_program_build_info>(m.name), room, value, size);
+      },
+      bytes);
+  answer(head, status, bytes);
+}
+
+bool Session::create_kernel(const Head& head, Reader& reader) {
+  const auto m = reader.take<CreateKernel>();
+  const std::string name(reader.word());
+  if (!reader.ok()) return false;
+  const auto program = find(programs_, m.program);
+  const Native& native = ground_.native;
+  cl_int status = CL_INVALID_PROGRAM;
+  const cl_kernel made = program ? native.cl.CreateKernel(program->native.get(), name.c_str(), &status) : nullptr;
+  if (made == nullptr) {
+    answer(head, status);
+    return true;
+  }
+  auto kernel = std::make_shared<Kernel>();
+  kernel->native = own(made, native.cl.ReleaseKernel, ground_.census.kernels);
+  kernel->program = program;
+  kernel->name = name;
+  kernel->function = static_cast<std::uint32_t>(std::hash<std::string>{}(name) ^ m.program);
+  cl_uint parameters = 0;
+  native.cl.GetKernelInfo(made, CL_KERNEL_NUM_ARGS, sizeof parameters, &parameters, nullptr);
+  KernelFacts facts;
+  std::size_t most = 0;
+  cl_ulong local = 0;
+  const auto ask = [&](cl_kernel_work_group_info what, std::size_t size, void* value) {
+    native.cl.GetKernelWorkGroupInfo(made, native.device, what, size, value, nullptr);
+  };
+  ask(CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most);
+  ask(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof kernel->compiled_local, kernel->compiled_local.data());
+  ask(CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local);
+  kernel->most_items = facts.most_items = most;
+  kernel->local_bytes = static_cast<std::uint32_t>(local);
+  std::copy_n(kernel->compiled_local.begin(), 3, facts.compiled_local);
+  facts.parameters = parameters;
+  std::vector<std::byte> bytes(sizeof facts + parameters * sizeof(ParameterKind));
+  std::memcpy(bytes.data(), &facts, sizeof facts);
+  for (cl_uint i = 0; i < parameters; ++i) {
+    const ParameterKind kind = parameter_kind(native, made, i);
+    std::memcpy(bytes.data() + sizeof facts + i * sizeof kind, &kind, sizeof kind);
+  }
+  answer(head, keep(kernels_, m.id, std::move(kernel)) ? CL_SUCCESS : CL_INVALID_VALUE, bytes);
+  return true;
+}
+
+bool Session::check_argument(const Head& head, Reader& reader) {
+  const auto m = reader.take<CheckArgument>();
+  LaunchPlan::Value value;
+  if (!read_argument(reader, value)) return false;
+  const auto kernel = find(kernels_, m.kernel);
+  const bool plain = value.kind == ArgumentKind::value || value.kind == ArgumentKind::local;
+  if (!kernel || !plain) {
+    answer(head, CL_INVALID_KERNEL);
+    return true;
+  }
+  answer(head, ground_.scheduler.try_argument(*kernel, m.index, value));
+  return true;
+}
+
+void Session::kernel_info(const Head& head, const Query& m) {
+  const auto kernel = find(kernels_, m.object);
+  if (!kernel) return answer(head, CL_INVALID_KERNEL);
+  const auto name = static_cast<cl_kernel_info>(m.name);
+  if (name == CL_KERNEL_CONTEXT || name == CL_KERNEL_PROGRAM) return answer(head, CL_INVALID_VALUE);
+  std::vector<std::byte> bytes;
+  const cl_int status = info_bytes(
+      [&](std::size_t room, void* value, std::size_t* size) {
+        return ground_.native.cl.GetKernelInfo(kernel->native.get(), name, room, value, size);
+      },
+      bytes);
+  answer(head, status, bytes);
+}
+
+void Session::kernel_arg_info(const Head& head, const KernelQuery& m) {
+  const auto kernel = find(kernels_, m.kernel);
+  if (!kernel) return answer(head, CL_INVALID_KERNEL);
+  const Program& program = *kernel->program;
+  const bool asked_for = program.source.empty() || program.options.find("-cl-kernel-arg-info") != std::string::npos;
+  if (!asked_for && !ground_.native.always_argument_info()) return answer(head, CL_KERNEL_ARG_INFO_NOT_AVAILABLE);
+  std::vector<std::byte> bytes;
+  const cl_int status = info_bytes(
+      [&](std::size_t room, void* value, std::size_t* size) {
+        return ground_.native.cl.GetKernelArgInfo(kernel->native.get(), m.index, m.name, room, value, size);
+      },
+      bytes);
+  answer(head, status, bytes);
+}
+
+void Session::kernel_group_info(const Head& head, const KernelQuery& m) {
+  const auto kernel = find(kernels_, m.kernel);
+  if (!kernel) return answer(head, CL_INVALID_KERNEL);
+  std::vector<std::byte> bytes;
+  const cl_int status = info_bytes(
+      [&](std::size_t room, void* value, std::size_t* size) {
+        return ground_.native.cl.GetKernelWorkGroupInfo(kernel->native.get(), ground_.native.device, m.name, room,
+                                                        value, size);
+      },
+      bytes);
+  answer(head, status, bytes);
+}
+
+}  // namespace wm::runtime

@@ -1,0 +1,106 @@
+// What a daemon says about itself: a document for `wm status`, and the same as Prometheus's text.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/daemon/server.h"
+
+namespace wm::runtime {
+namespace {
+
+// Turnaround against time on the device: what sharing costs, as far as it can be known without running alone.
+double slowdown(const Figures& f) {
+  if (f.device_nanoseconds == 0) return 1;
+  return 1 + static_cast<double>(f.waited_nanoseconds) / static_cast<double>(f.device_nanoseconds);
+}
+
+nlohmann::ordered_json alive(const Census& c) {
+  return {{"memories", c.memories.load()}, {"samplers", c.samplers.load()}, {"queues", c.queues.load()},
+          {"programs", c.programs.load()}, {"kernels", c.kernels.load()},   {"events", c.events.load()},
+          {"commands", c.commands.load()}};
+}
+
+nlohmann::ordered_json of_client(const Session& session, const Figures& f) {
+  const Session::Counts counts = session.counts();
+  return {{"client", session.who().number},
+          {"name", session.who().name},
+          {"pid", session.who().peer.pid},
+          {"uid", session.who().peer.uid},
+          {"seconds", counts.seconds},
+          {"priority", f.priority},
+          {"share", f.share},
+          {"kernel", f.kernel},
+          {"workers", f.workers},
+          {"queued", f.outstanding},
+          {"commands", f.commands},
+          {"launches", f.launches},
+          {"device_seconds", static_cast<double>(f.device_nanoseconds) * 1e-9},
+          {"waited_seconds", static_cast<double>(f.waited_nanoseconds) * 1e-9},
+          {"slowdown", slowdown(f)},
+          {"memory_bytes", counts.bytes},
+          {"memories", counts.memories},
+          {"programs", counts.programs},
+          {"kernels", counts.kernels},
+          {"queues", counts.queues}};
+}
+
+}  // namespace
+
+std::string Server::status() {
+  const std::chrono::duration<double> age = std::chrono::steady_clock::now() - since_;
+  nlohmann::ordered_json document{{"schema", 1},
+                                  {"pid", ::getpid()},
+                                  {"socket", options_.socket},
+                                  {"seconds", age.count()},
+                                  {"platform", native_->platform_name()},
+                                  {"device", native_->text(CL_DEVICE_NAME)},
+                                  {"policy", policy_},
+                                  {"clients_seen", clients_},
+                                  {"clients_cut_off", cut_off_},
+                                  {"clients_leaving", leaving_.size()},
+                                  {"alive", alive(census_)}};
+  auto clients = nlohmann::ordered_json::array();
+  for (const Connection& c : connections_) {
+    if (c.session) clients.push_back(of_client(*c.session, scheduler_->figures(*c.session)));
+  }
+  document["clients"] = clients;
+  return document.dump();
+}
+
+std::string Server::metrics() {
+  std::string page;
+  const auto one = [&page](const char* name, const char* type, const char* help, auto value) {
+    page += fmt::format("# HELP warpmux_{0} {2}\n# TYPE warpmux_{0} {1}\nwarpmux_{0} {3}\n", name, type, help, value);
+  };
+  one("clients_total", "counter", "Clients that have connected.", clients_);
+  one("clients_cut_off_total", "counter", "Clients cut off for breaking the protocol.", cut_off_);
+  one("memory_objects", "gauge", "Memory objects alive on the device.", census_.memories.load());
+  one("commands_open", "gauge", "Commands that have not ended.", census_.commands.load());
+  const auto each = [&](const char* name, const char* type, const char* help, auto value) {
+    page += fmt::format("# HELP warpmux_client_{0} {2}\n# TYPE warpmux_client_{0} {1}\n", name, type, help);
+    for (const Connection& c : connections_) {
+      if (!c.session) continue;
+      const auto& who = c.session->who();
+      std::string program;  // as a label: quotes and backslashes escaped, other controls left out
+      for (const char ch : who.name) {
+        if (ch == '"' || ch == '\\') program += '\\';
+        if (static_cast<unsigned char>(ch) >= ' ') program += ch;
+      }
+      page += fmt::format("warpmux_client_{}{{client=\"{}\",program=\"{}\"}} {}\n", name, who.number, program,
+                          value(*c.session, scheduler_->figures(*c.session)));
+    }
+  };
+  each("launches_total", "counter", "Kernels started.", [](const Session&, const Figures& f) { return f.launches; });
+  each("device_seconds_total", "counter", "Time its kernels ran.",
+       [](const Session&, const Figures& f) { return static_cast<double>(f.device_nanoseconds) * 1e-9; });
+  each("waited_seconds_total", "counter", "Time its kernels were ready and did not run.",
+       [](const Session&, const Figures& f) { return static_cast<double>(f.waited_nanoseconds) * 1e-9; });
+  each("queued", "gauge", "Commands that have not ended.",
+       [](const Session&, const Figures& f) { return f.outstanding; });
+  each("memory_bytes", "gauge", "Device memory held.",
+       [](const Session& s, const Figures&) { return s.counts().bytes; });
+  return page;
+}
+
+}  // namespace wm::runtime

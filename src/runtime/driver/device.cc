@@ -1,0 +1,182 @@
+// The device: the daemon's, with its own answers, less what cannot pass between processes.
+#include <algorithm>
+#include <array>
+
+#include "runtime/driver/api.h"
+
+namespace wm::runtime::driver {
+namespace {
+
+// Extensions that bring words of the kernel language, or queries, and no calls of their own.
+constexpr std::array kPassed{"cl_khr_byte_addressable_store",
+                             "cl_khr_global_int32_base_atomics",
+                             "cl_khr_global_int32_extended_atomics",
+                             "cl_khr_local_int32_base_atomics",
+                             "cl_khr_local_int32_extended_atomics",
+                             "cl_khr_int64_base_atomics",
+                             "cl_khr_int64_extended_atomics",
+                             "cl_khr_3d_image_writes",
+                             "cl_khr_fp64",
+                             "cl_khr_fp16",
+                             "cl_khr_depth_images",
+                             "cl_nv_compiler_options",
+                             "cl_nv_device_attribute_query",
+                             "cl_nv_pragma_unroll",
+                             "cl_khr_device_uuid",
+                             "cl_khr_pci_bus_info",
+                             "cl_khr_extended_bit_ops",
+                             "cl_khr_integer_dot_product"};
+
+bool passed(std::string_view name) {
+  return std::any_of(kPassed.begin(), kPassed.end(), [name](std::string_view known) { return known == name; });
+}
+
+std::string extensions() {
+  const std::string all = process().device_text(CL_DEVICE_EXTENSIONS);
+  std::string kept;
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = std::min(all.find(' ', at), all.size());
+    const std::string name = all.substr(at, end - at);
+    if (passed(name)) kept += (kept.empty() ? "" : " ") + name;
+    at = end + 1;
+  }
+  return kept;
+}
+
+cl_int extensions_with_version(const Info& info) {
+  std::vector<std::byte> bytes;
+  const cl_int status = process().device_info(CL_DEVICE_EXTENSIONS_WITH_VERSION, bytes);
+  if (status != CL_SUCCESS) return status;
+  std::vector<cl_name_version> all(bytes.size() / sizeof(cl_name_version));
+  std::memcpy(all.data(), bytes.data(), all.size() * sizeof(cl_name_version));
+  std::erase_if(all, [](const cl_name_version& e) { return !passed(e.name); });
+  return info.list(all);
+}
+
+// What the device may be able to do, but not for another process: pointers and functions do not travel.
+cl_int not_across_processes(cl_device_info name, const Info& info, bool& known) {
+  known = true;
+  switch (name) {
+    case CL_DEVICE_PLATFORM:
+      return info.is(process().platform());
+    case CL_DEVICE_PARENT_DEVICE:
+      return info.is(cl_device_id{nullptr});
+    case CL_DEVICE_REFERENCE_COUNT:
+      return info.is(cl_uint{1});
+    case CL_DEVICE_PARTITION_MAX_SUB_DEVICES:
+      return info.is(cl_uint{0});
+    case CL_DEVICE_PARTITION_PROPERTIES:
+      return info.is(cl_device_partition_property{0});
+    case CL_DEVICE_PARTITION_AFFINITY_DOMAIN:
+      return info.is(cl_device_affinity_domain{0});
+    case CL_DEVICE_PARTITION_TYPE:
+      return info.raw(nullptr, 0);
+    case CL_DEVICE_EXECUTION_CAPABILITIES:
+      return info.is(cl_device_exec_capabilities{CL_EXEC_KERNEL});
+    case CL_DEVICE_EXTENSIONS:
+      return info.text(extensions());
+    case CL_DEVICE_BUILT_IN_KERNELS:
+      return info.text("");
+    default:
+      known = false;
+      return CL_SUCCESS;
+  }
+}
+
+// The same for questions of OpenCL 2 and 3: answered only where the device knows them.
+cl_int newer(cl_device_info name, const Info& info, bool& known) {
+  known = true;
+  switch (name) {
+    case CL_DEVICE_SVM_CAPABILITIES:
+      return info.is(cl_device_svm_capabilities{0});
+    case CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES:
+      return info.is(cl_command_queue_properties{0});
+    case CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES:
+      return info.is(cl_device_device_enqueue_capabilities{0});
+    case CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE:
+    case CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE:
+    case CL_DEVICE_MAX_ON_DEVICE_QUEUES:
+    case CL_DEVICE_MAX_ON_DEVICE_EVENTS:
+    case CL_DEVICE_MAX_PIPE_ARGS:
+    case CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS:
+    case CL_DEVICE_PIPE_MAX_PACKET_SIZE:
+      return info.is(cl_uint{0});
+    case CL_DEVICE_PIPE_SUPPORT:
+      return info.is(cl_bool{CL_FALSE});
+    case CL_DEVICE_IL_VERSION:
+      return info.text("");
+    case CL_DEVICE_ILS_WITH_VERSION:
+    case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
+      return info.raw(nullptr, 0);
+    case CL_DEVICE_EXTENSIONS_WITH_VERSION:
+      return extensions_with_version(info);
+    default:
+      known = false;
+      return CL_SUCCESS;
+  }
+}
+
+}  // namespace
+
+cl_int get_device_ids(cl_platform_id platform, cl_device_type type, cl_uint entries, cl_device_id* devices,
+                      cl_uint* count) {
+  return guarded([&]() -> cl_int {
+    if (process().platform() == nullptr || (platform != nullptr && platform != process().platform())) {
+      return CL_INVALID_PLATFORM;
+    }
+    constexpr cl_device_type kKnown = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU |
+                                      CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
+    if (type != CL_DEVICE_TYPE_ALL && (type == 0 || (type & ~kKnown) != 0)) return CL_INVALID_DEVICE_TYPE;
+    if ((entries == 0 && devices != nullptr) || (devices == nullptr && count == nullptr)) return CL_INVALID_VALUE;
+    const auto own = process().device_fact<cl_device_type>(CL_DEVICE_TYPE) | CL_DEVICE_TYPE_DEFAULT;
+    const bool fits = (type & own) != 0;
+    if (count != nullptr) *count = fits ? 1 : 0;
+    if (!fits) return CL_DEVICE_NOT_FOUND;
+    if (devices != nullptr) devices[0] = process().device();
+    return CL_SUCCESS;
+  });
+}
+
+cl_int get_device_info(cl_device_id device, cl_device_info name, std::size_t room, void* value, std::size_t* needed) {
+  return guarded([&]() -> cl_int {
+    if (!valid(device)) return CL_INVALID_DEVICE;
+    const Info info{room, value, needed};
+    bool known = false;
+    cl_int status = not_across_processes(name, info, known);
+    if (known) return status;
+    std::vector<std::byte> bytes;
+    if (const cl_int native = process().device_info(name, bytes); native != CL_SUCCESS) return native;
+    status = newer(name, info, known);
+    return known ? status : info.raw(bytes.data(), bytes.size());
+  });
+}
+
+cl_int create_sub_devices(cl_device_id device, const cl_device_partition_property*, cl_uint, cl_device_id*, cl_uint*) {
+  if (!valid(device)) return CL_INVALID_DEVICE;
+  return CL_INVALID_VALUE;  // it cannot be divided, and says so
+}
+// The device is no sub-device: counts stay as they are.
+cl_int retain_device(cl_device_id device) { return valid(device) ? CL_SUCCESS : CL_INVALID_DEVICE; }
+cl_int release_device(cl_device_id device) { return valid(device) ? CL_SUCCESS : CL_INVALID_DEVICE; }
+
+cl_int get_device_and_host_timer(cl_device_id device, cl_ulong* device_time, cl_ulong* host_time) {
+  return guarded([&]() -> cl_int {
+    if (!valid(device)) return CL_INVALID_DEVICE;
+    if (device_time == nullptr || host_time == nullptr) return CL_INVALID_VALUE;
+    Writer message(Op::device_timer);
+    std::vector<std::byte> answer;
+    const cl_int status = link().call(message, &answer);
+    if (status != CL_SUCCESS) return status;
+    if (answer.size() != 2 * sizeof(cl_ulong)) return CL_OUT_OF_RESOURCES;
+    std::memcpy(device_time, answer.data(), sizeof *device_time);
+    std::memcpy(host_time, answer.data() + sizeof *device_time, sizeof *host_time);
+    return CL_SUCCESS;
+  });
+}
+
+cl_int get_host_timer(cl_device_id device, cl_ulong* host_time) {
+  cl_ulong unused = 0;
+  return get_device_and_host_timer(device, &unused, host_time);
+}
+
+}  // namespace wm::runtime::driver

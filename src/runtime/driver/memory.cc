@@ -1,0 +1,197 @@
+// Buffers and sub-buffers, and what all memory objects share.
+#include "runtime/driver/memory.h"
+
+#include <algorithm>
+
+_cl_mem::~_cl_mem() {
+  using namespace wm::runtime;
+  driver::process().remove_memory(this);
+  Writer message(Op::release);
+  message.put(Release{name, Kind::memory, 0});
+  driver::link().post(message);
+  for (auto it = farewells.rbegin(); it != farewells.rend(); ++it) it->first(this, it->second);
+}
+
+std::byte* _cl_mem::mapped_base() {
+  if (host != nullptr) return static_cast<std::byte*>(host);
+  if (parent && !is_image()) return parent->mapped_base() + offset;
+  const std::lock_guard lock(mutex);
+  if (!shadow) {
+    constexpr std::size_t kPage = 4096;
+    shadow.reset(static_cast<std::byte*>(std::aligned_alloc(kPage, (size + kPage - 1) / kPage * kPage)));
+    if (!shadow) throw std::bad_alloc();
+  }
+  return shadow.get();
+}
+
+namespace wm::runtime::driver {
+namespace {
+
+constexpr cl_mem_flags kAccess = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
+constexpr cl_mem_flags kHostAccess = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
+constexpr cl_mem_flags kHostPointer = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+
+bool at_most_one(cl_mem_flags flags) { return (flags & (flags - 1)) == 0; }
+
+}  // namespace
+
+cl_int check_memory_flags(cl_mem_flags flags, cl_mem_flags also) {
+  if ((flags & ~(kAccess | kHostAccess | kHostPointer | also)) != 0) return CL_INVALID_VALUE;
+  if (!at_most_one(flags & kAccess) || !at_most_one(flags & kHostAccess)) return CL_INVALID_VALUE;
+  if ((flags & CL_MEM_USE_HOST_PTR) != 0 && (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0) {
+    return CL_INVALID_VALUE;
+  }
+  return CL_SUCCESS;
+}
+
+cl_int check_host_pointer(cl_mem_flags flags, const void* host) {
+  const bool wanted = (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;
+  return wanted == (host != nullptr) ? CL_SUCCESS : CL_INVALID_HOST_PTR;
+}
+
+// What the device is told: the host's part is played here.
+cl_mem_flags device_flags(cl_mem_flags flags) { return flags & (kAccess | CL_MEM_KERNEL_READ_AND_WRITE); }
+
+namespace {
+
+cl_mem make_buffer(cl_context context, cl_mem_flags flags, std::size_t size, void* host, cl_int& status) {
+  if (!valid(context)) return refuse<_cl_mem>(status, CL_INVALID_CONTEXT);
+  if (flags == 0) flags = CL_MEM_READ_WRITE;
+  status = check_memory_flags(flags, 0);
+  if (status != CL_SUCCESS) return nullptr;
+  if ((flags & kAccess) == 0) flags |= CL_MEM_READ_WRITE;
+  const auto most = process().device_fact<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  if (size == 0 || (most != 0 && size > most)) return refuse<_cl_mem>(status, CL_INVALID_BUFFER_SIZE);
+  status = check_host_pointer(flags, host);
+  if (status != CL_SUCCESS) return nullptr;
+  auto memory = std::make_unique<_cl_mem>();
+  memory->context = Held<_cl_context>(context);
+  memory->flags = flags;
+  memory->size = size;
+  if ((flags & CL_MEM_USE_HOST_PTR) != 0) memory->host = host;
+  memory->name = link().new_name();
+  Writer message(Op::create_buffer);
+  message.put(CreateBuffer{memory->name, device_flags(flags), size});
+  status = link().call(message);
+  if (status == CL_SUCCESS && host != nullptr) {
+    status = move_linear({process().own_queue(), memory.get(), CL_COMMAND_WRITE_BUFFER, true}, true, 0, size,
+                         static_cast<std::byte*>(host), {0, nullptr, nullptr});
+  }
+  if (status != CL_SUCCESS) return nullptr;
+  process().add_memory(memory.get());
+  return memory.release();
+}
+
+}  // namespace
+
+cl_mem create_buffer(cl_context context, cl_mem_flags flags, std::size_t size, void* host, cl_int* out) {
+  return making(out, [&](cl_int& status) { return make_buffer(context, flags, size, host, status); });
+}
+
+cl_mem create_buffer_with_properties(cl_context context, const cl_mem_properties* properties, cl_mem_flags flags,
+                                     std::size_t size, void* host, cl_int* out) {
+  return making(out, [&](cl_int& status) -> cl_mem {
+    if (properties != nullptr && *properties != 0) return refuse<_cl_mem>(status, CL_INVALID_PROPERTY);
+    cl_mem memory = make_buffer(context, flags, size, host, status);
+    if (memory != nullptr && properties != nullptr) memory->properties = {0};
+    return memory;
+  });
+}
+
+cl_mem create_sub_buffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type, const void* how, cl_int* out) {
+  return making(out, [&](cl_int& status) -> cl_mem {
+    if (!valid(parent) || parent->is_image() || parent->parent) {
+      return refuse<_cl_mem>(status, CL_INVALID_MEM_OBJECT);
+    }
+    if (how == nullptr || type != CL_BUFFER_CREATE_TYPE_REGION) return refuse<_cl_mem>(status, CL_INVALID_VALUE);
+    const cl_mem_flags above = parent->flags;
+    if ((flags & kHostPointer) != 0 || check_memory_flags(flags, 0) != CL_SUCCESS) {
+      return refuse<_cl_mem>(status, CL_INVALID_VALUE);
+    }
+    const bool wider =
+        ((above & CL_MEM_WRITE_ONLY) != 0 && (flags & (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY)) != 0) ||
+        ((above & CL_MEM_READ_ONLY) != 0 && (flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY)) != 0) ||
+        ((above & CL_MEM_HOST_WRITE_ONLY) != 0 && (flags & CL_MEM_HOST_READ_ONLY) != 0) ||
+        ((above & CL_MEM_HOST_READ_ONLY) != 0 && (flags & CL_MEM_HOST_WRITE_ONLY) != 0) ||
+        ((above & CL_MEM_HOST_NO_ACCESS) != 0 && (flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY)) != 0);
+    if (wider) return refuse<_cl_mem>(status, CL_INVALID_VALUE);
+    if ((flags & kAccess) == 0) flags |= above & kAccess;
+    if ((flags & kHostAccess) == 0) flags |= above & kHostAccess;
+    flags |= above & kHostPointer;
+    const auto& region = *static_cast<const cl_buffer_region*>(how);
+    if (region.size == 0) return refuse<_cl_mem>(status, CL_INVALID_BUFFER_SIZE);
+    if (region.origin > parent->size || region.size > parent->size - region.origin) {
+      return refuse<_cl_mem>(status, CL_INVALID_VALUE);
+    }
+    const auto bits = process().device_fact<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN);
+    if (bits >= 8 && region.origin % (bits / 8) != 0) {
+      return refuse<_cl_mem>(status, CL_MISALIGNED_SUB_BUFFER_OFFSET);
+    }
+    auto memory = std::make_unique<_cl_mem>();
+    memory->context = parent->context;
+    memory->flags = flags;
+    memory->size = region.size;
+    memory->parent = Held<_cl_mem>(parent);
+    memory->offset = region.origin;
+    if (parent->host != nullptr) memory->host = static_cast<std::byte*>(parent->host) + region.origin;
+    memory->name = link().new_name();
+    Writer message(Op::create_sub_buffer);
+    message.put(CreateSubBuffer{memory->name, parent->name, device_flags(flags), region.origin, region.size});
+    status = link().call(message);
+    if (status != CL_SUCCESS) return nullptr;
+    process().add_memory(memory.get());
+    return memory.release();
+  });
+}
+
+cl_int retain_mem_object(cl_mem memory) { return retain_checked(memory, CL_INVALID_MEM_OBJECT); }
+cl_int release_mem_object(cl_mem memory) {
+  return guarded([&] { return release_checked(memory, CL_INVALID_MEM_OBJECT); });
+}
+
+cl_int get_mem_object_info(cl_mem memory, cl_mem_info name, std::size_t room, void* value, std::size_t* needed) {
+  return guarded([&]() -> cl_int {
+    if (!valid(memory)) return CL_INVALID_MEM_OBJECT;
+    const Info info{room, value, needed};
+    switch (name) {
+      case CL_MEM_TYPE:
+        return info.is(memory->type);
+      case CL_MEM_FLAGS:
+        return info.is(memory->flags);
+      case CL_MEM_SIZE:
+        return info.is(memory->size);
+      case CL_MEM_HOST_PTR:
+        return info.is(memory->host);
+      case CL_MEM_MAP_COUNT: {
+        const std::lock_guard lock(memory->mutex);
+        return info.is(static_cast<cl_uint>(memory->maps.size()));
+      }
+      case CL_MEM_REFERENCE_COUNT:
+        return info.is(cl_uint{memory->references.load()});
+      case CL_MEM_CONTEXT:
+        return info.is(memory->context.get());
+      case CL_MEM_ASSOCIATED_MEMOBJECT:
+        return info.is(memory->parent.get());
+      case CL_MEM_OFFSET:
+        return info.is(memory->offset);
+      case CL_MEM_USES_SVM_POINTER:
+        return info.is(cl_bool{CL_FALSE});
+      case CL_MEM_PROPERTIES:
+        return info.list(memory->properties);
+      default:
+        return CL_INVALID_VALUE;
+    }
+  });
+}
+
+cl_int set_mem_object_destructor_callback(cl_mem memory, void(CL_CALLBACK* call)(cl_mem, void*), void* data) {
+  return guarded([&]() -> cl_int {
+    if (!valid(memory)) return CL_INVALID_MEM_OBJECT;
+    if (call == nullptr) return CL_INVALID_VALUE;
+    const std::lock_guard lock(memory->mutex);
+    memory->farewells.emplace_back(call, data);
+    return CL_SUCCESS;
+  });
+}
+
+}  // namespace wm::runtime::driver

@@ -1,0 +1,137 @@
+// How bytes travel between an application and the daemon: through chunks of shared memory, in pieces where the
+// application waits anyway, so that copying in and out overlaps with the device's work.
+#include <algorithm>
+#include <deque>
+
+#include "runtime/driver/api.h"
+
+namespace wm::runtime::driver {
+namespace {
+
+constexpr std::size_t kPiece = 2 << 20;
+constexpr std::size_t kAhead = 6;  // pieces on their way at once
+
+cl_int no_memory() { return link().lost() ? kGone : CL_OUT_OF_HOST_MEMORY; }
+
+// A blocking command's error, from the state its event ended in.
+cl_int outcome(std::int32_t state) { return state >= 0 ? CL_SUCCESS : state; }
+
+struct Piece {
+  std::size_t offset, size;
+  std::byte* host;
+};
+
+// One piece on its way; its slot is held by the caller. kNoSlot: it could not be sent.
+std::uint32_t send(const Movement& how, bool to_device, const Piece& piece, const Waits& waits, std::uint32_t after) {
+  Chunk chunk = link().take_chunk(piece.size, how.blocking);
+  if (chunk.size == 0) return kNoSlot;
+  const std::uint32_t slot = link().take_slot(CL_QUEUED);
+  if (slot == kNoSlot) {
+    link().give_chunk(chunk);
+    return kNoSlot;
+  }
+  chunk.size = piece.size;
+  std::byte* shared = link().at(chunk);
+  Writer message = begin(to_device ? Work::write : Work::read, how.queue, slot, waits, after);
+  message.put(Transfer{how.memory->name, piece.offset, chunk});
+  if (to_device) {
+    std::memcpy(shared, piece.host, piece.size);
+    link().when_ended(slot, chunk);
+  } else {
+    link().when_ended(slot, chunk, {piece.host, piece.size},
+                      [piece, shared] { std::memcpy(piece.host, shared, piece.size); });
+  }
+  if (!link().post(message)) return kNoSlot;
+  return slot;
+}
+
+// Pieces one after the other; all but the last have ended when it returns, and the last one's slot is the caller's.
+std::uint32_t stream(const Movement& how, bool to_device, Piece whole, const Waits& waits) {
+  std::deque<std::uint32_t> sent;
+  const Waits none{0, nullptr, nullptr};
+  bool lost = false;
+  for (std::size_t done = 0; done < whole.size && !lost; done += kPiece) {
+    const Piece piece{whole.offset + done, std::min(kPiece, whole.size - done), whole.host + done};
+    if (sent.size() == kAhead) {
+      lost = link().wait(sent.front()) == kGone;
+      link().give_slot(sent.front());
+      sent.pop_front();
+    }
+    const std::uint32_t slot =
+        send(how, to_device, piece, done == 0 ? waits : none, sent.empty() ? kNoSlot : sent.back());
+    lost |= slot == kNoSlot;
+    if (slot != kNoSlot) sent.push_back(slot);
+  }
+  while (sent.size() > 1) {
+    link().wait(sent.front());
+    link().give_slot(sent.front());
+    sent.pop_front();
+  }
+  return lost || sent.empty() ? kNoSlot : sent.front();
+}
+
+cl_int conclude(const Movement& how, std::uint32_t slot, const Waits& waits) {
+  if (slot == kNoSlot) return no_memory();
+  const cl_int status = how.blocking ? outcome(link().wait(slot)) : CL_SUCCESS;
+  if (waits.out != nullptr) {
+    *waits.out = new_event(how.queue, how.type, slot);
+  } else {
+    link().give_slot(slot);
+  }
+  return status;
+}
+
+}  // namespace
+
+cl_int move_linear(const Movement& how, bool to_device, std::size_t offset, std::size_t size, std::byte* host,
+                   const Waits& waits) {
+  if (to_device) link().wait_for_deliveries(host, size);
+  const Piece whole{offset, size, host};
+  const bool in_pieces = how.blocking && size > kPiece;
+  return conclude(how, in_pieces ? stream(how, to_device, whole, waits) : send(how, to_device, whole, waits, kNoSlot),
+                  waits);
+}
+
+void gather(const HostRect& from, std::byte* to) {
+  for (std::size_t z = 0; z < from.depth; ++z) {
+    for (std::size_t y = 0; y < from.height; ++y, to += from.width) {
+      std::memcpy(to, from.at + z * from.slice_pitch + y * from.row_pitch, from.width);
+    }
+  }
+}
+
+void scatter(const std::byte* from, const HostRect& to) {
+  for (std::size_t z = 0; z < to.depth; ++z) {
+    for (std::size_t y = 0; y < to.height; ++y, from += to.width) {
+      std::memcpy(to.at + z * to.slice_pitch + y * to.row_pitch, from, to.width);
+    }
+  }
+}
+
+cl_int move_rect(const Movement& how, Work work, RectTransfer rect, const HostRect& host, const Waits& waits) {
+  const bool to_device = work == Work::write_rect || work == Work::write_image;
+  const std::size_t extent = (host.depth - 1) * host.slice_pitch + (host.height - 1) * host.row_pitch + host.width;
+  if (to_device) link().wait_for_deliveries(host.at, extent);
+  Chunk chunk = link().take_chunk(host.size(), how.blocking);
+  if (chunk.size == 0) return no_memory();
+  chunk.size = host.size();
+  const std::uint32_t slot = link().take_slot(CL_QUEUED);
+  if (slot == kNoSlot) {
+    link().give_chunk(chunk);
+    return CL_OUT_OF_HOST_MEMORY;
+  }
+  std::byte* shared = link().at(chunk);
+  rect.memory = how.memory->name;
+  rect.chunk = chunk;
+  Writer message = begin(work, how.queue, slot, waits);
+  message.put(rect);
+  if (to_device) {
+    gather(host, shared);
+    link().when_ended(slot, chunk);
+  } else {
+    link().when_ended(slot, chunk, {host.at, extent}, [host, shared] { scatter(shared, host); });
+  }
+  return conclude(how, link().post(message) ? slot : kNoSlot, waits);
+}
+
+}  // namespace wm::runtime::driver

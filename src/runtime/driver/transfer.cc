@@ -1,0 +1,196 @@
+// Commands on buffers: read, write, copy, fill, and their rectangles.
+#include <bit>
+
+#include "runtime/driver/memory.h"
+
+namespace wm::runtime::driver {
+namespace {
+
+cl_int transfer(cl_command_queue queue, cl_mem buffer, bool blocking, bool to_device, std::size_t offset,
+                std::size_t size, void* host, const Waits& waits) {
+  if (const cl_int bad = check_buffer(queue, buffer, waits); bad != CL_SUCCESS) return bad;
+  if (const cl_int bad = host_may(buffer, !to_device, to_device); bad != CL_SUCCESS) return bad;
+  if (host == nullptr || !inside(offset, size, buffer->size)) return CL_INVALID_VALUE;
+  const cl_command_type type = to_device ? CL_COMMAND_WRITE_BUFFER : CL_COMMAND_READ_BUFFER;
+  if (size == 0) return enqueue(Work::marker, type, queue, waits);
+  return move_linear({queue, buffer, type, blocking}, to_device, offset, size, static_cast<std::byte*>(host), waits);
+}
+
+// The pitches of a rectangle, filled in where they are 0; false where they cannot be.
+bool pitches(const std::size_t* region, std::size_t& row, std::size_t& slice) {
+  if (row == 0) row = region[0];
+  if (slice == 0) slice = row * region[1];
+  return row >= region[0] && slice >= row * region[1] && (slice % row == 0);
+}
+
+std::size_t first_byte(const std::size_t* origin, std::size_t row, std::size_t slice) {
+  return origin[2] * slice + origin[1] * row + origin[0];
+}
+std::size_t extent(const std::size_t* region, std::size_t row, std::size_t slice) {
+  return (region[2] - 1) * slice + (region[1] - 1) * row + region[0];
+}
+bool empty(const std::size_t* region) { return region[0] == 0 || region[1] == 0 || region[2] == 0; }
+
+void copy3(std::uint64_t* to, const std::size_t* from) { std::copy_n(from, 3, to); }
+
+struct Rect {
+  const std::size_t *buffer_origin, *host_origin, *region;
+  std::size_t buffer_row, buffer_slice, host_row, host_slice;
+};
+
+cl_int transfer_rect(cl_command_queue queue, cl_mem buffer, bool blocking, bool to_device, Rect r, void* host,
+                     const Waits& waits) {
+  if (const cl_int bad = check_buffer(queue, buffer, waits); bad != CL_SUCCESS) return bad;
+  if (const cl_int bad = host_may(buffer, !to_device, to_device); bad != CL_SUCCESS) return bad;
+  if (host == nullptr || r.buffer_origin == nullptr || r.host_origin == nullptr || r.region == nullptr) {
+    return CL_INVALID_VALUE;
+  }
+  if (empty(r.region) || !pitches(r.region, r.buffer_row, r.buffer_slice) ||
+      !pitches(r.region, r.host_row, r.host_slice)) {
+    return CL_INVALID_VALUE;
+  }
+  if (!inside(first_byte(r.buffer_origin, r.buffer_row, r.buffer_slice), extent(r.region, r.buffer_row, r.buffer_slice),
+              buffer->size)) {
+    return CL_INVALID_VALUE;
+  }
+  RectTransfer message;
+  copy3(message.origin, r.buffer_origin);
+  copy3(message.region, r.region);
+  message.row_pitch = r.buffer_row;
+  message.slice_pitch = r.buffer_slice;
+  const HostRect rect{static_cast<std::byte*>(host) + first_byte(r.host_origin, r.host_row, r.host_slice),
+                      r.host_row,
+                      r.host_slice,
+                      r.region[0],
+                      r.region[1],
+                      r.region[2]};
+  return move_rect(
+      {queue, buffer,
+       static_cast<cl_command_type>(to_device ? CL_COMMAND_WRITE_BUFFER_RECT : CL_COMMAND_READ_BUFFER_RECT), blocking},
+      to_device ? Work::write_rect : Work::read_rect, message, rect, waits);
+}
+
+bool overlap(std::size_t a, std::size_t b, std::size_t size) { return a < b + size && b < a + size; }
+
+// Whether two boxes of one buffer meet, as the standard defines it (CL_MEM_COPY_OVERLAP): dimension by dimension, and
+// for boxes that run over the end of a row or slice by the bytes they span.
+bool boxes_overlap(const std::size_t* from, const std::size_t* to, const std::size_t* region, std::size_t row,
+                   std::size_t slice) {
+  bool meet = true;
+  for (int i = 0; i < 3; ++i) meet &= overlap(from[i], to[i], region[i]);
+  if (meet) return true;
+  const auto beyond = [](std::size_t end, std::size_t limit) { return end > limit ? end - limit : 0; };
+  const auto runs_into = [&](int i, std::size_t limit) {
+    const std::size_t a = beyond(from[i] + region[i], limit), b = beyond(to[i] + region[i], limit);
+    return (a != 0 && a > to[i]) || (b != 0 && b > from[i]);
+  };
+  if (!runs_into(0, row) && !(region[2] > 1 && runs_into(1, slice / row))) return false;
+  const std::size_t span = region[2] * slice + region[1] * row + region[0];
+  return overlap(first_byte(from, row, slice), first_byte(to, row, slice), span);
+}
+
+}  // namespace
+
+cl_int enqueue_read_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, std::size_t offset,
+                           std::size_t size, void* host, cl_uint count, const cl_event* list, cl_event* out) {
+  return guarded([&] { return transfer(queue, buffer, blocking != 0, false, offset, size, host, {count, list, out}); });
+}
+
+cl_int enqueue_write_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, std::size_t offset,
+                            std::size_t size, const void* host, cl_uint count, const cl_event* list, cl_event* out) {
+  return guarded([&] {
+    return transfer(queue, buffer, blocking != 0, true, offset, size, const_cast<void*>(host), {count, list, out});
+  });
+}
+
+cl_int enqueue_read_buffer_rect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const std::size_t* origin,
+                                const std::size_t* host_origin, const std::size_t* region, std::size_t row,
+                                std::size_t slice, std::size_t host_row, std::size_t host_slice, void* host,
+                                cl_uint count, const cl_event* list, cl_event* out) {
+  return guarded([&] {
+    return transfer_rect(queue, buffer, blocking != 0, false,
+                         {origin, host_origin, region, row, slice, host_row, host_slice}, host, {count, list, out});
+  });
+}
+
+cl_int enqueue_write_buffer_rect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const std::size_t* origin,
+                                 const std::size_t* host_origin, const std::size_t* region, std::size_t row,
+                                 std::size_t slice, std::size_t host_row, std::size_t host_slice, const void* host,
+                                 cl_uint count, const cl_event* list, cl_event* out) {
+  return guarded([&] {
+    return transfer_rect(queue, buffer, blocking != 0, true,
+                         {origin, host_origin, region, row, slice, host_row, host_slice}, const_cast<void*>(host),
+                         {count, list, out});
+  });
+}
+
+cl_int enqueue_copy_buffer(cl_command_queue queue, cl_mem from, cl_mem to, std::size_t from_offset,
+                           std::size_t to_offset, std::size_t size, cl_uint count, const cl_event* list,
+                           cl_event* out) {
+  return guarded([&]() -> cl_int {
+    const Waits waits{count, list, out};
+    if (const cl_int bad = check_buffer(queue, from, waits); bad != CL_SUCCESS) return bad;
+    if (const cl_int bad = check_buffer(queue, to, waits); bad != CL_SUCCESS) return bad;
+    if (!inside(from_offset, size, from->size) || !inside(to_offset, size, to->size)) return CL_INVALID_VALUE;
+    if (size == 0) return enqueue(Work::marker, CL_COMMAND_COPY_BUFFER, queue, waits);
+    if (from == to && overlap(from_offset, to_offset, size)) return CL_MEM_COPY_OVERLAP;
+    Copy copy;
+    copy.from = from->name;
+    copy.to = to->name;
+    copy.from_offset = from_offset;
+    copy.to_offset = to_offset;
+    copy.size = size;
+    return enqueue(Work::copy, CL_COMMAND_COPY_BUFFER, queue, waits, copy);
+  });
+}
+
+cl_int enqueue_copy_buffer_rect(cl_command_queue queue, cl_mem from, cl_mem to, const std::size_t* from_origin,
+                                const std::size_t* to_origin, const std::size_t* region, std::size_t from_row,
+                                std::size_t from_slice, std::size_t to_row, std::size_t to_slice, cl_uint count,
+                                const cl_event* list, cl_event* out) {
+  return guarded([&]() -> cl_int {
+    const Waits waits{count, list, out};
+    if (const cl_int bad = check_buffer(queue, from, waits); bad != CL_SUCCESS) return bad;
+    if (const cl_int bad = check_buffer(queue, to, waits); bad != CL_SUCCESS) return bad;
+    if (from_origin == nullptr || to_origin == nullptr || region == nullptr || empty(region)) return CL_INVALID_VALUE;
+    if (!pitches(region, from_row, from_slice) || !pitches(region, to_row, to_slice)) return CL_INVALID_VALUE;
+    if (from == to && (from_row != to_row || from_slice != to_slice)) return CL_INVALID_VALUE;
+    if (!inside(first_byte(from_origin, from_row, from_slice), extent(region, from_row, from_slice), from->size) ||
+        !inside(first_byte(to_origin, to_row, to_slice), extent(region, to_row, to_slice), to->size)) {
+      return CL_INVALID_VALUE;
+    }
+    if (from == to && boxes_overlap(from_origin, to_origin, region, from_row, from_slice)) return CL_MEM_COPY_OVERLAP;
+    RectCopy copy;
+    copy.from = from->name;
+    copy.to = to->name;
+    copy3(copy.from_origin, from_origin);
+    copy3(copy.to_origin, to_origin);
+    copy3(copy.region, region);
+    copy.from_row = from_row;
+    copy.from_slice = from_slice;
+    copy.to_row = to_row;
+    copy.to_slice = to_slice;
+    return enqueue(Work::copy_rect, CL_COMMAND_COPY_BUFFER_RECT, queue, waits, copy);
+  });
+}
+
+cl_int enqueue_fill_buffer(cl_command_queue queue, cl_mem buffer, const void* pattern, std::size_t pattern_size,
+                           std::size_t offset, std::size_t size, cl_uint count, const cl_event* list, cl_event* out) {
+  return guarded([&]() -> cl_int {
+    const Waits waits{count, list, out};
+    if (const cl_int bad = check_buffer(queue, buffer, waits); bad != CL_SUCCESS) return bad;
+    if (!inside(offset, size, buffer->size) || pattern == nullptr) return CL_INVALID_VALUE;
+    if (!std::has_single_bit(pattern_size) || pattern_size > 128) return CL_INVALID_VALUE;
+    if (offset % pattern_size != 0 || size % pattern_size != 0) return CL_INVALID_VALUE;
+    if (size == 0) return enqueue(Work::marker, CL_COMMAND_FILL_BUFFER, queue, waits);
+    Fill fill;
+    fill.memory = buffer->name;
+    fill.offset = offset;
+    fill.size = size;
+    fill.pattern_size = pattern_size;
+    std::memcpy(fill.pattern, pattern, pattern_size);
+    return enqueue(Work::fill, CL_COMMAND_FILL_BUFFER, queue, waits, fill);
+  });
+}
+
+}  // namespace wm::runtime::driver

@@ -1,0 +1,229 @@
+// What a client and the daemon say to each other: plain structs of fixed layout, little-endian, 64-bit, one machine.
+//
+// A message is a Head, then the struct of its Op, then what that struct announces (wait lists, arguments, text). Every
+// number in it is a claim: the reader checks sizes, the daemon checks that names are the client's own and that chunks
+// lie inside what both share. Names of objects are chosen by the client; no two of its objects share one.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace wm::runtime {
+
+inline constexpr std::uint32_t kMagic = 0x584d4d57;  // "WMMX"
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kLargestMessage = 256 * 1024;
+inline constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
+
+enum class Op : std::uint32_t {
+  // Answered: the caller waits for a Reply.
+  device_info = 1,
+  image_formats,
+  create_buffer,
+  create_sub_buffer,
+  create_image,
+  image_info,
+  create_sampler,
+  create_queue,
+  create_program,
+  build_program,
+  link_program,
+  program_info,
+  program_build_info,
+  create_kernel,
+  kernel_info,
+  kernel_arg_info,
+  kernel_group_info,
+  check_argument,
+  device_timer,
+  // Not answered.
+  release,
+  command,
+  user_event,
+  set_user_event,
+};
+inline constexpr Op kLastOp = Op::set_user_event;
+[[nodiscard]] constexpr bool answered(Op op) { return op < Op::release; }
+
+// A piece of the memory both share: staging area 0, or a region made later.
+struct Chunk {
+  std::uint32_t region = 0;
+  std::uint32_t unused = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+struct Head {
+  std::uint32_t size = 0;  // of the whole message
+  Op op{};
+  Chunk reply;  // where an answer goes; it begins with a Reply
+};
+
+// `state` is a futex: 0 until the answer stands. `size` is that of the whole answer, of which as much as fits follows.
+struct Reply {
+  std::uint32_t state = 0;
+  std::int32_t status = 0;
+  std::uint64_t size = 0;
+};
+
+enum class Kind : std::uint32_t { memory, sampler, queue, program, kernel, region };
+
+struct Query {  // device_info, image_info, program_info, program_build_info, kernel_info
+  std::uint64_t object = 0;
+  std::uint64_t name = 0;
+};
+struct KernelQuery {  // kernel_arg_info (index), kernel_group_info
+  std::uint64_t kernel = 0;
+  std::uint32_t index = 0;
+  std::uint32_t name = 0;
+};
+struct ImageFormats {
+  std::uint64_t flags = 0;
+  std::uint64_t type = 0;
+};
+struct CreateBuffer {
+  std::uint64_t id = 0, flags = 0, size = 0;
+};
+struct CreateSubBuffer {
+  std::uint64_t id = 0, parent = 0, flags = 0, origin = 0, size = 0;
+};
+struct CreateImage {
+  std::uint64_t id = 0, flags = 0, buffer = 0;  // buffer: the memory below it, or 0
+  std::uint32_t order = 0, type = 0, object_type = 0, unused = 0;
+  std::uint64_t width = 0, height = 0, depth = 0, array_size = 0, row_pitch = 0, slice_pitch = 0;
+};
+struct CreateSampler {
+  std::uint64_t id = 0;
+  std::uint32_t normalized = 0, addressing = 0, filter = 0, unused = 0;
+};
+struct CreateQueue {
+  std::uint64_t id = 0, properties = 0;
+};
+enum class ProgramFrom : std::uint32_t { source, binary, built_in };
+struct CreateProgram {  // `text` holds source, binary or names
+  std::uint64_t id = 0;
+  ProgramFrom from{};
+  std::uint32_t unused = 0;
+  Chunk text;
+};
+// Headers are programs with names: inputs × u64 follow, then the options, a zero, then each name and a zero.
+struct BuildProgram {
+  std::uint64_t program = 0;
+  std::uint32_t compile_only = 0, inputs = 0;
+};
+struct LinkProgram {  // inputs × u64 follow, then the options
+  std::uint64_t id = 0;
+  std::uint32_t inputs = 0, unused = 0;
+};
+struct CreateKernel {  // its name follows
+  std::uint64_t id = 0, program = 0;
+};
+struct Release {
+  std::uint64_t id = 0;
+  Kind kind{};
+  std::uint32_t unused = 0;
+};
+struct UserEvent {
+  std::uint32_t slot = 0;
+  std::int32_t status = 0;
+};
+
+// The answer to create_kernel; a ParameterKind for each parameter follows.
+enum class ParameterKind : std::uint32_t { unknown, value, memory, image, sampler, local };
+struct KernelFacts {
+  std::uint64_t most_items = 0, compiled_local[3] = {};
+  std::uint32_t parameters = 0, unused = 0;
+};
+
+enum class ArgumentKind : std::uint32_t { value, memory, no_memory, sampler, local };
+// Its bytes follow, padded to 8: a value, or the u64 name of an object; nothing for local memory, whose size it is.
+struct Argument {
+  ArgumentKind kind{};
+  std::uint32_t size = 0;
+};
+struct CheckArgument {  // an Argument follows
+  std::uint64_t kernel = 0;
+  std::uint32_t index = 0, unused = 0;
+};
+
+enum class Work : std::uint32_t {
+  marker,   // done when what it waits for is
+  barrier,  // … and what comes later in the queue waits for it
+  read,
+  write,
+  read_rect,
+  write_rect,
+  read_image,
+  write_image,
+  copy,
+  copy_rect,
+  fill,
+  copy_image,
+  image_to_buffer,
+  buffer_to_image,
+  fill_image,
+  launch
+};
+inline constexpr Work kLastWork = Work::launch;
+
+// A command of a queue: waits × u32 slots follow, padded to 8, then the struct of its work.
+struct Command {
+  std::uint64_t queue = 0;
+  Work work{};
+  std::uint32_t slot = kNoSlot;  // where its progress shows
+  std::uint32_t waits = 0;
+  std::uint32_t doomed = 0;  // something it waits for has failed already
+};
+struct Transfer {  // read, write
+  std::uint64_t memory = 0, offset = 0;
+  Chunk chunk;
+};
+// Rectangles and images: the chunk holds them without gaps.
+struct RectTransfer {
+  std::uint64_t memory = 0, origin[3] = {}, region[3] = {}, row_pitch = 0, slice_pitch = 0;
+  Chunk chunk;
+};
+struct Copy {  // copy; and image_to_buffer, buffer_to_image with the image's origin and region
+  std::uint64_t from = 0, to = 0, from_offset = 0, to_offset = 0, size = 0, origin[3] = {}, region[3] = {};
+};
+struct RectCopy {  // copy_rect; copy_image without pitches
+  std::uint64_t from = 0, to = 0, from_origin[3] = {}, to_origin[3] = {}, region[3] = {};
+  std::uint64_t from_row = 0, from_slice = 0, to_row = 0, to_slice = 0;
+};
+struct Fill {  // fill: offset, size and a pattern; fill_image: origin, region and 16 bytes of colour
+  std::uint64_t memory = 0, offset = 0, size = 0, origin[3] = {}, region[3] = {};
+  std::uint64_t pattern_size = 0;
+  std::uint8_t pattern[128] = {};
+};
+struct Launch {  // `arguments` of Argument follow. A local size of 0: the device chooses
+  std::uint64_t kernel = 0;
+  std::uint32_t dimensions = 0, arguments = 0;
+  std::uint64_t offset[3] = {}, global[3] = {}, local[3] = {};
+};
+
+// --- on the socket
+enum class Role : std::uint32_t { client, monitor };
+struct Hello {
+  std::uint32_t magic = kMagic, version = kVersion;
+  Role role = Role::client;
+  std::int32_t priority = 0;   // larger goes first, where the policy has priorities
+  std::uint32_t share = 1000;  // its weight among others, in thousandths
+  std::uint32_t unused = 0;
+  char name[64] = {};  // the program, for people
+};
+struct Welcome {  // with the descriptor of the shared area, for a client
+  std::uint32_t magic = kMagic, version = kVersion;
+  std::uint32_t accepted = 0, unused = 0;
+  char reason[240] = {};
+};
+struct RegionRequest {
+  std::uint64_t size = 0;
+};
+struct RegionAnswer {  // with its descriptor when `region` is not 0
+  std::uint32_t region = 0, unused = 0;
+};
+
+template <typename T>
+concept Plain = std::is_trivially_copyable_v<T> && std::is_standard_layout_v<T>;
+
+}  // namespace wm::runtime

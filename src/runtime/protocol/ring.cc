@@ -1,0 +1,71 @@
+#include "runtime/protocol/ring.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/protocol/message.h"
+
+namespace wm::runtime {
+
+bool RingWriter::try_write(std::span<const std::byte> message) {
+  const std::uint64_t used = written_ - ends_->read.load(std::memory_order_acquire);
+  if (used > bytes_.size() || bytes_.size() - used < message.size()) return false;
+  const std::size_t at = written_ % bytes_.size();
+  const std::size_t first = std::min(message.size(), bytes_.size() - at);
+  std::memcpy(bytes_.data() + at, message.data(), first);
+  std::memcpy(bytes_.data(), message.data() + first, message.size() - first);
+  written_ += message.size();
+  // Sequentially consistent with the reader's announcement that it sleeps: one of the two sees the other.
+  ends_->written.store(written_, std::memory_order_seq_cst);
+  if (ends_->reader_sleeps.load(std::memory_order_seq_cst) != 0) {
+    ends_->reader_sleeps.store(0, std::memory_order_relaxed);
+    wake_all(ends_->reader_sleeps);
+  }
+  return true;
+}
+
+void RingWriter::wait_for_room(int milliseconds) {
+  const std::uint64_t read = ends_->read.load(std::memory_order_acquire);
+  ends_->writer_sleeps.store(1, std::memory_order_seq_cst);
+  if (ends_->read.load(std::memory_order_seq_cst) == read) sleep_on(ends_->writer_sleeps, 1, milliseconds);
+  ends_->writer_sleeps.store(0, std::memory_order_relaxed);
+}
+
+RingReader::Outcome RingReader::try_read(std::vector<std::byte>& message) {
+  const std::uint64_t available = ends_->written.load(std::memory_order_acquire) - read_;
+  if (available == 0) return Outcome::nothing;
+  if (available > bytes_.size() || available < sizeof(Head)) return Outcome::broken;
+  std::uint32_t size = 0;
+  std::byte head[sizeof size];
+  copy_out(read_, head);
+  std::memcpy(&size, head, sizeof size);
+  if (size < sizeof(Head) || size > available || size > kLargestMessage || size % 8 != 0) return Outcome::broken;
+  message.resize(size);
+  copy_out(read_, message);
+  read_ += size;
+  // Its size may have changed between the two looks; what was copied is what counts.
+  std::memcpy(message.data(), &size, sizeof size);
+  ends_->read.store(read_, std::memory_order_seq_cst);
+  if (ends_->writer_sleeps.load(std::memory_order_seq_cst) != 0) {
+    ends_->writer_sleeps.store(0, std::memory_order_relaxed);
+    wake_all(ends_->writer_sleeps);
+  }
+  return Outcome::message;
+}
+
+void RingReader::wait_for_message(int milliseconds) {
+  const auto something = [this] { return ends_->written.load(std::memory_order_acquire) != read_; };
+  if (spin_until(something)) return;
+  ends_->reader_sleeps.store(1, std::memory_order_seq_cst);
+  if (ends_->written.load(std::memory_order_seq_cst) == read_) sleep_on(ends_->reader_sleeps, 1, milliseconds);
+  ends_->reader_sleeps.store(0, std::memory_order_relaxed);
+}
+
+void RingReader::copy_out(std::uint64_t from, std::span<std::byte> to) const {
+  const std::size_t at = from % bytes_.size();
+  const std::size_t first = std::min(to.size(), bytes_.size() - at);
+  std::memcpy(to.data(), bytes_.data() + at, first);
+  std::memcpy(to.data() + first, bytes_.data(), to.size() - first);
+}
+
+}  // namespace wm::runtime

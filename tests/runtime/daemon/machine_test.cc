@@ -1,0 +1,142 @@
+// The device as a Machine: what policies see of it and what becomes of their decisions.
+#include <gtest/gtest.h>
+#include <map>
+
+#include "policy/registry.h"
+#include "runtime/daemon/device_machine.h"
+
+namespace wm::runtime {
+namespace {
+
+using policy::KernelId;
+
+// A device of `units` compute units that run a group each, with a policy on it.
+class Device {
+ public:
+  Device(const std::string& policy, std::uint32_t units)
+      : machine({.total = {1024 * units, 1 << 20, 1 << 20, units}, .warp_threads = 1}, 1) {
+    const auto choice = policy::choose(policy);
+    auto made = policy::make(*choice, DeviceMachine::capabilities(), "device");
+    EXPECT_TRUE(made.ok()) << made.error().what;
+    policy_ = std::move(*made);
+    policy_->on(policy::Started{}, machine);
+  }
+  KernelId arrive(std::uint32_t groups, bool divisible) {
+    const KernelId id = machine.arrive({0, 0, 1, {64, 0, 0, 1}, groups, divisible});
+    policy_->on(policy::KernelArrived{id}, machine);
+    return id;
+  }
+  void done(KernelId id) {
+    machine.finish(id);
+    policy_->on(policy::KernelDone{id}, machine);
+  }
+  // Groups started by now, by kernel.
+  std::map<std::uint32_t, std::uint32_t> settle() {
+    policy_->on(policy::Regrouped{}, machine);
+    machine.dispatch([this](KernelId id, std::uint32_t n) { started[id.index] += n; });
+    return started;
+  }
+  void check_books() const {
+    gpu::Resources used;
+    for (const policy::Kernel& k : machine.kernels()) {
+      used.threads += k.footprint.threads * k.resident;
+      used.blocks += k.resident;
+      EXPECT_EQ(k.done + k.resident + k.waiting, k.blocks);
+    }
+    EXPECT_EQ(used.threads + machine.sms()[0].free.threads, machine.limits().total.threads);
+    EXPECT_EQ(used.blocks + machine.sms()[0].free.blocks, machine.limits().total.blocks);
+  }
+
+  DeviceMachine machine;
+  std::map<std::uint32_t, std::uint32_t> started;
+
+ private:
+  std::unique_ptr<policy::Policy> policy_;
+};
+
+TEST(DeviceMachine, AccelOsGivesTwoKernelsHalfTheDeviceEach) {
+  Device device("accelos", 8);
+  const KernelId a = device.arrive(100, true), b = device.arrive(100, true);
+  const auto started = device.settle();
+  EXPECT_EQ(started.at(a.index), 4U);
+  EXPECT_EQ(started.at(b.index), 4U);
+  device.check_books();
+}
+
+TEST(DeviceMachine, AKernelNeverHasMoreWorkersThanGroups) {
+  Device device("accelos", 8);
+  const KernelId a = device.arrive(3, true);
+  EXPECT_EQ(device.settle().at(a.index), 3U);
+  device.check_books();
+}
+
+TEST(DeviceMachine, WithoutRewritingALaunchIsAllOrNothing) {
+  Device device("accelos", 2);
+  const KernelId a = device.arrive(100, false);
+  EXPECT_EQ(device.settle().at(a.index), 100U);
+  device.check_books();
+  const KernelId b = device.arrive(50, false);
+  EXPECT_FALSE(device.settle().contains(b.index)) << "no room: it waits its turn";
+  device.done(a);
+  EXPECT_EQ(device.settle().at(b.index), 50U);
+  device.check_books();
+}
+
+TEST(DeviceMachine, LeftOverSendsLaunchesToTheDeviceAsTheyCome) {
+  Device device("left_over", 2);
+  const KernelId a = device.arrive(100, false), b = device.arrive(50, false);
+  const auto started = device.settle();
+  EXPECT_EQ(started.at(a.index), 100U);
+  EXPECT_EQ(started.at(b.index), 50U);
+  device.check_books();
+}
+
+TEST(DeviceMachine, WorkersThatLeaveMakeRoomAndTheLaunchGoesOn) {
+  Device device("left_over", 4);
+  const KernelId a = device.arrive(100, true);
+  EXPECT_EQ(device.settle().at(a.index), 4U);
+  device.machine.left(a, 3, 40);
+  device.check_books();
+  EXPECT_EQ(device.machine.find(a)->done, 40U);
+  EXPECT_EQ(device.settle().at(a.index), 7U) << "three more start";
+  device.check_books();
+}
+
+TEST(DeviceMachine, IdsOfEndedLaunchesAreUsedAgain) {
+  Device device("accelos", 2);
+  const KernelId a = device.arrive(1, false);
+  device.settle();
+  device.done(a);
+  for (int i = 0; i < 100; ++i) {
+    const KernelId b = device.arrive(1, false);
+    device.settle();
+    device.done(b);
+  }
+  EXPECT_LE(device.machine.slots({0}).size(), 2U);
+}
+
+TEST(DeviceMachine, APolicyThatNeedsMoreThanADeviceCanIsRefused) {
+  const auto choice = policy::choose("spatial");
+  ASSERT_TRUE(choice.ok());
+  EXPECT_FALSE(policy::make(*choice, DeviceMachine::capabilities(), "device").ok());
+}
+
+TEST(DeviceMachine, AnAlarmRingsWhenItsTimeHasCome) {
+  class Sleeper final : public policy::Policy {
+   public:
+    void on(const policy::Wake& w, policy::Machine&) override { woken += w.tag; }
+    std::uint64_t woken = 0;
+  } sleeper;
+  DeviceMachine machine({.total = {1, 1, 1, 1}}, 1);
+  machine.set_now(Cycles{100});
+  machine.wake_at(Cycles{150}, 1);
+  machine.wake_at(Cycles{120}, 10);
+  EXPECT_EQ(machine.next_alarm()->count, 120U);
+  machine.set_now(Cycles{130});
+  machine.ring(sleeper);
+  EXPECT_EQ(sleeper.woken, 10U);
+  EXPECT_EQ(machine.next_alarm()->count, 150U);
+}
+
+}  // namespace
+}  // namespace wm::runtime

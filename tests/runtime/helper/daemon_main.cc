@@ -1,0 +1,34 @@
+// A daemon for tests: `wm serve` without the rest of wm. Arguments: socket, policy, and for limits the bytes a client
+// may have. Says "ready" when clients may come.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+
+#include "runtime/daemon/server.h"
+
+int main(int count, char** words) {
+  if (count < 3) return 2;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // no daemon outlives its test
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const wm::runtime::Descriptor stop(::signalfd(-1, &signals, SFD_CLOEXEC));
+  wm::runtime::ServeOptions options;
+  options.socket = words[1];
+  options.policy = words[2];
+  if (count > 3) options.client_memory = std::strtoull(words[3], nullptr, 10);
+  auto server = wm::runtime::Server::open(options);
+  if (!server) {
+    std::fprintf(stderr, "%s\n", server.error().to_string().c_str());
+    return 1;
+  }
+  std::puts("ready");
+  std::fflush(stdout);
+  (*server)->run(stop.get());
+  if (!(*server)->drain(10)) std::_Exit(3);
+  return 0;
+}
