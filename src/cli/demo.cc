@@ -1,56 +1,153 @@
-// wm demo: a short tour with real kernels, each run to its end and compared with its CPU reference.
-#include <array>
+// wm demo: the two-minute tour. Two real kernels, alone and together on a simulated GPU, under several policies.
+#include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
 #include <memory>
+#include <thread>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/check.h"
 #include "cli/command.h"
+#include "cli/compare_report.h"
+#include "cli/data_folder.h"
 #include "cli/output.h"
+#include "cli/page_document.h"
+#include "cli/participant.h"
+#include "cli/run_progress.h"
+#include "gpu/load_gpu.h"
+#include "lab/page.h"
 
 namespace wm::cli {
 namespace {
 
-// One of each temper: streaming, dense, irregular, atomic, transcendental, stencil, sorting.
-constexpr std::array kTour{"vecadd", "sgemm", "bfs", "histo", "mri-q", "stencil", "blackscholes", "mergesort"};
+// One that computes and has a goal, one that lives from memory and takes what is left.
+constexpr const char* kGpu = "qos16";
+const std::vector<std::string> kKernels{"denoise", "lbm"};
+constexpr double kGoal = 0.7;
+// From "whoever came first" over "equal parts" to those that know of goals.
+const std::vector<std::string> kPolicies{"left_over", "spatial", "smk",   "warped_slicer",
+                                         "dss",       "spart",   "smqos", "quota"};
 
-Result<int> run_demo(const std::string& json) {
-  const std::vector<std::string> names(kTour.begin(), kTour.end());
-  const auto subjects = find_subjects(names, PtxOrigin());
+struct Options {
+  std::string json;
+  std::string html = "wm-demo.html";
+  std::uint64_t cycles = 150'000;
+  std::string cache = lab::AloneCache::default_folder();
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string heading(int number, const std::string& text) {
+  return styled(Style::bold, fmt::format("{}  {}", number, text)) + "\n";
+}
+
+// The kernels compute what they should, before anything is timed.
+Result<bool> show_kernels(const Output& output) {
+  const auto subjects = find_subjects(kKernels, PtxOrigin());
   if (!subjects) return subjects.error();
-  const Output output(json);
-  output.say(
-      "Real GPU kernels, compiled from OpenCL C to PTX, executed here instruction by instruction,\n"
-      "32 lanes at a time, and compared with plain CPU code:\n\n");
-  const auto start = std::chrono::steady_clock::now();
   const std::vector<Checked> checked = check(*subjects, {});
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-
-  Table table({"kernel", "launches", "warp instr.", "result", "what it computes"});
-  for (const Checked& c : checked) {
-    table.add({Cell(c.name, Style::bold), grouped(c.launches), grouped(c.warp_instructions),
-               c.passed ? Cell("correct", Style::good) : Cell("WRONG", Style::bad), c.passed ? c.about : c.detail});
+  output.say(heading(1, "Two real kernels, compiled from OpenCL C to PTX"));
+  for (std::size_t i = 0; i < checked.size(); ++i) {
+    const Checked& c = checked[i];
+    output.say(fmt::format("   {}  {}\n            {} warp instructions, {}\n",
+                           styled(style_of_kernel(i), fmt::format("{:<7}", c.name)), c.about,
+                           grouped(c.warp_instructions),
+                           c.passed ? styled(Style::good, "output equal to the CPU's") : styled(Style::bad, c.detail)));
   }
-  output.say(table.fitted(terminal_width()) + "\n" + summary_of(checked, seconds) + "\n\n");
+  return all_passed(checked);
+}
+
+Result<std::vector<lab::Participant>> participants() {
+  std::vector<lab::Participant> all;
+  for (const std::string& name : kKernels) {
+    auto p = parse_participant(name + ":launches=0", zoo::Size::medium, PtxOrigin());
+    if (!p) return p.error();
+    all.push_back(*std::move(p));
+  }
+  all[0].goal = kGoal;
+  return all;
+}
+
+// What the table shows, in a sentence.
+std::string moral(const lab::Comparison& all) {
+  const auto met = std::count_if(all.runs.begin(), all.runs.end(),
+                                 [](const lab::ComparedRun& r) { return lab::metrics_of(r.result).reached != 0; });
+  double most = 0;
+  for (const lab::ComparedRun& r : all.runs)
+    most = std::max(most, r.result.kernels[1].normalized() * (lab::metrics_of(r.result).reached != 0 ? 1 : 0));
+  return fmt::format("   {} of {} policies keep {} at its goal; the best of them leaves {} {:.0f}% of its own speed.\n",
+                     met, all.runs.size(), kKernels[0], kKernels[1], most * 100);
+}
+
+void show_next(const Output& output, const std::string& page) {
+  output.say(heading(4, "Next"));
+  if (!page.empty()) output.say(fmt::format("   open {:<52} every run over time: SMs, rates, quotas, power\n", page));
   output.say(
-      "Next:\n"
-      "  wm kernels                                       all benchmarks\n"
-      "  wm kernels sgemm                                 one of them: launches, registers, instructions\n"
-      "  wm kernels check --size medium                   all of them, checked at a larger size\n"
-      "  wm kernels check examples/saxpy/saxpy.yaml       a CUDA kernel of your own\n");
-  if (auto done = output.items(json_of(checked)); !done) return done.error();
-  return all_passed(checked) ? 0 : 1;
+      "   wm compare --kernel sgemm:goal=0.8 --kernel stencil --cycles 100000 --html my.html\n"
+      "                                                             your own pair, under every policy that fits\n"
+      "   wm sim --kernel sgemm --kernel lbm --policy even --trace run.pftrace\n"
+      "                                                             one run, block by block, for ui.perfetto.dev\n"
+      "   wm policies quota                                         what a policy does, and its parameters\n"
+      "   wm kernels, wm gpus                                       what else there is; each takes a file of your "
+      "own\n");
+}
+
+Result<int> run_demo(const Options& o) {
+  const auto start = std::chrono::steady_clock::now();
+  const Output output(o.json);
+  const auto gpu = gpu::load_gpu(kGpu, gpu_folder());
+  if (!gpu) return gpu.error();
+  const auto kernels = participants();
+  if (!kernels) return kernels.error();
+  output.say("\n" + styled(Style::bold, "warpmux") + ": one GPU, many kernels, and who gets how much of it\n\n");
+  const auto right = show_kernels(output);
+  if (!right) return right.error();
+  output.say("\n" + heading(2, fmt::format("Together on {}: {} SMs at {} MHz, every warp instruction in time",
+                                           gpu->name, gpu->sm.count, gpu->sm.clock_mhz)));
+  output.say(fmt::format("   {} must keep {:.0f}% of its speed alone. {} takes what it can get. {} cycles each.\n\n",
+                         kKernels[0], kGoal * 100, kKernels[1], grouped(o.cycles)));
+  lab::CorunOptions options;
+  options.cycles = o.cycles;
+  options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, 2U);
+  options.cache = lab::AloneCache(o.cache);
+  const auto policies = lab::policies_for(kPolicies, *kernels);
+  if (!policies) return policies.error();
+  const auto compared = with_progress(kKernels.size() + kPolicies.size(), options,
+                                      [&] { return lab::compare(*gpu, *kernels, *policies, options, kPageInterval); });
+  if (!compared) return compared.error();
+  output.say(text_of(*compared) + "\n");
+  if (!compared->runs.empty()) output.say(moral(*compared));
+
+  output.say("\n" + heading(3, fmt::format("Looked into, in {}", duration(seconds_since(start)))));
+  const Page page{.title = "Two kernels on one GPU",
+                  .about = fmt::format("{} must keep {:.0f}% of its speed; {} takes what is left. The same {} cycles "
+                                       "under {} policies, each warp instruction simulated.",
+                                       kKernels[0], kGoal * 100, kKernels[1], grouped(o.cycles), compared->runs.size()),
+                  .command = "wm demo"};
+  const auto written = lab::write_page(o.html, document_of(page, *gpu, *compared));
+  output.say(written ? fmt::format("   {} is written; it needs no network.\n\n", o.html)
+                     : fmt::format("   no page: {}\n\n", written.error().to_string()));
+  show_next(output, written ? o.html : "");
+  if (!o.json.empty())
+    if (auto done = output.document(json_of(*compared)); !done) return done.error();
+  return *right && !compared->runs.empty() ? 0 : 1;
 }
 
 }  // namespace
 
 void add_demo(const Command& wm) {
-  auto json = std::make_shared<std::string>();
-  const Command demo = wm.add("demo", "A short tour with real kernels", "wm demo");
-  demo.json(*json);
-  demo.run([json] { return run_demo(*json); });
+  auto o = std::make_shared<Options>();
+  const Command demo =
+      wm.add("demo", "The two-minute tour: two real kernels share a GPU under several policies", "wm demo");
+  demo.option("--html", o->html, "Where the page goes", {.show_default = true, .type = "FILE"});
+  demo.option("--cycles", o->cycles, "Of each run", {.show_default = true, .low = 1000, .high = 1e9});
+  demo.option("--cache", o->cache, "Where rates alone are kept; \"\": nowhere",
+              {.show_default = true, .type = "FOLDER"});
+  demo.json(o->json);
+  demo.run([o] { return run_demo(*o); });
 }
 
 }  // namespace wm::cli

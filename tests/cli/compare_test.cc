@@ -33,6 +33,18 @@ TEST(Compare, ItsJsonHasARunAPolicy) {
   EXPECT_EQ(all["unfit"][0]["name"], "quota");
 }
 
+TEST(Compare, APageHoldsTheRuns) {
+  const Scratch scratch;
+  const Ran ran =
+      run_wm(kPair + "--policy even --policy dss --policy dss:preemption=switch --html " + scratch.path("page.html"));
+  if (ran.err.find("this build writes no pages") != std::string::npos) GTEST_SKIP() << ran.err;
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const std::string html = scratch.read("page.html");
+  EXPECT_THAT(html, HasSubstr("\"label\":\"even\""));
+  EXPECT_THAT(html, HasSubstr("\"label\":\"dss:preemption=drain\"")) << "the same policy twice is told apart";
+  EXPECT_THAT(html, HasSubstr("wm compare --gpu qos16 --kernel lbm --kernel mri-q --policy even"));
+}
+
 TEST(Compare, NothingThatFitsIsNoSuccess) {
   const Ran ran = run_wm(kPair + "--policy quota");
   EXPECT_EQ(ran.code, 1);

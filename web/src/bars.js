@@ -14,9 +14,9 @@ export function bars() {
     })));
     if (!rows.length) return element.replaceChildren();
     const names = runs[0].kernels.map((k) => k.name);
-    const y = {field: 'policy', type: 'nominal', sort: runs.map(labelOf), title: null,
+    const y = {field: 'policy', type: 'nominal', sort: null, scale: {domain: runs.map(labelOf)}, title: null,
                axis: {domain: false, ticks: false, labelPadding: 8, labelColor: colour('text'), labelFontSize: 12}};
-    const offset = {field: 'order', type: 'nominal'};
+    const offset = {field: 'order', type: 'nominal', sort: null, scale: {domain: names.map((_, i) => i)}};
     draw(element, {
       width: widthOf(element) - 130,
       height: {step: Math.max(9, 22 / names.length)},

@@ -33,7 +33,7 @@ function specOf(figure, width) {
   const marks = {
     bar: {mark: {type: 'bar', strokeWidth: 1},
           encoding: {x, y, ...color, tooltip, xOffset: {field: 'group_', type: 'nominal'},
-                     ...(both ? {fillOpacity: {field: 'source', type: 'nominal', legend: null, scale: {domain: sources, range: [1, 0.22]}},
+                     ...(both ? {fillOpacity: {condition: {test: 'datum.source === "paper"', value: 0.22}, value: 1},
                                  stroke: p.series ? {field: p.series, type: 'nominal', legend: null} : {value: kernelColour(0)}} : {})}},
     line: {mark: {type: 'line', point: {size: 24}},
            encoding: {x, y, ...color, tooltip,

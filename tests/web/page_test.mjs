@@ -1,0 +1,103 @@
+// The page in a real browser: node page_test.mjs CHROMIUM WM FOLDER. Opens what `wm compare --html` wrote and a document with
+// figures, clicks, filters, and wants no complaint and no request beyond the file itself.
+import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {Browser} from './browser.mjs';
+
+const [chromium, wm, folder] = process.argv.slice(2);
+mkdirSync(folder, {recursive: true});
+const comparison = join(folder, 'comparison.html');
+execFileSync(wm, ['compare', '--kernel', 'lbm:goal=0.5', '--kernel', 'mri-q', '--size', 'small', '--cycles', '4000', '--cache', '',
+                  '--policy', 'even', '--policy', 'spatial', '--policy', 'smk', '--html', comparison]);
+
+// The same page with another document: two workloads and figures, as the lab's reports have them.
+const html = readFileSync(comparison, 'utf8');
+const [before, rest] = html.split('<script type="application/json" id="document">');
+const end = rest.indexOf('</script>');
+const runs = JSON.parse(rest.slice(0, end)).runs;
+const rows = ['50%', '80%'].flatMap((goal) => ['even', 'smk'].flatMap((policy, i) =>
+  ['measured', 'paper'].map((source, j) => ({goal, policy, reach: 0.4 + 0.2 * i + 0.05 * j, source}))));
+const figure = (id, verdict, kind, run) => ({
+  id, paper: id.split('/')[0], title: `Figure ${id}`, about: 'What it shows.', protocol: 'quick',
+  plot: {kind, x: 'goal', y: 'reach', series: 'policy', x_title: 'goal', y_title: 'reached', rule: 0.5}, rows,
+  claims: [{id: 'a', text: `A claim that is ${verdict}`, paper: 0.9, measured: 0.88, verdict, runs: [run.id]}],
+});
+const report = {
+  schema: 1, title: 'A report', runs: [...runs.map((r) => ({...r, filters: {goal: '50%'}})),
+    ...runs.map((r) => ({...r, id: 'b' + r.id, workload: 'another pair', filters: {goal: '80%'}}))],
+  figures: [figure('one/fig1', 'reproduced', 'bar', runs[0]), figure('two/fig2', 'no', 'line', runs[1]),
+            figure('two/fig3', 'direction', 'point', runs[2])],
+};
+const reportFile = join(folder, 'report.html');
+writeFileSync(reportFile, before + '<script type="application/json" id="document">' +
+  JSON.stringify(report).replaceAll('<', '\\u003c') + rest.slice(end));
+
+const tests = {
+  async 'a row is chosen by a click, and its timeline is drawn'(b) {
+    await b.open('file://' + comparison);
+    assert.equal(await b.value('document.querySelectorAll("table.policies tbody tr").length'), 3);
+    const last = await b.value('[...document.querySelectorAll("table.policies tbody tr")].at(-1).dataset.run');
+    const painted = () => b.value('document.querySelector("#run canvas").toDataURL()');
+    const first = await painted();
+    await b.click('table.policies tbody tr:last-child');
+    await b.until(`document.querySelector('tr.selected').dataset.run === ${JSON.stringify(last)}`);
+    assert.notEqual(await painted(), first, 'the timeline is the chosen run’s');
+    assert.ok(await b.value('document.querySelectorAll("#run .chart svg path").length') > 2, 'curves are drawn');
+  },
+  async 'a filter takes a policy out and brings it back'(b) {
+    await b.open('file://' + comparison);
+    await b.click('.filters [data-policy=even]');
+    await b.until('document.querySelectorAll("table.policies tbody tr").length === 2');
+    assert.equal(await b.value('document.querySelector("#bars svg").textContent.includes("even")'), false);
+    await b.click('.filters [data-policy=even]');
+    await b.until('document.querySelectorAll("table.policies tbody tr").length === 3');
+  },
+  async 'another curve is drawn where it is asked for'(b) {
+    await b.open('file://' + comparison);
+    assert.equal(await b.value('document.querySelector("[role=tab][aria-selected=true]").dataset.curve'), 'ipc');
+    await b.click('[data-curve=watts]');
+    await b.until('document.querySelector("[role=tab][aria-selected=true]").dataset.curve === "watts"');
+    assert.match(await b.value('document.querySelector("#run .curves .note").textContent'), /W/);
+  },
+  async 'a report has a matrix, figures and verdicts that can be filtered'(b) {
+    await b.open('file://' + reportFile);
+    assert.equal(await b.value('document.querySelectorAll("table.matrix td.cell").length'), 6);
+    await b.click('table.matrix tbody tr:last-child td.cell');
+    await b.until('document.querySelector("#run h2").textContent.startsWith("another pair")');
+    assert.equal(await b.value('document.querySelectorAll(".figure .chart svg").length'), 3);
+    await b.click('[data-choice=no]');
+    await b.until('document.querySelectorAll(".figure").length === 1');
+    assert.match(await b.value('document.querySelector(".figure h3").textContent'), /two\/fig2/);
+    await b.click('.figure button.link');
+    await b.until(`document.querySelector('#run h2').textContent.includes(${JSON.stringify(runs[1].label)})`);
+    await b.value(`(() => { const s = document.querySelector('select[aria-label=goal]'); s.value = '80%';
+                            s.dispatchEvent(new Event('change')); })()`);
+    await b.until('document.querySelectorAll("table.matrix tbody tr").length === 1');
+  },
+  async 'dark and light differ, and a phone needs no sideways scroll of the page'(b) {
+    await b.open('file://' + comparison, {dark: true});
+    const dark = await b.value('getComputedStyle(document.body).backgroundColor');
+    await b.click('button.icon');
+    assert.notEqual(await b.value('getComputedStyle(document.body).backgroundColor'), dark);
+    await b.open('file://' + reportFile, {width: 390, height: 800});
+    assert.ok(await b.value('document.documentElement.scrollWidth') <= 390);
+  },
+};
+
+const browser = new Browser(chromium);
+let failed = 0;
+for (const [name, test] of Object.entries(tests)) {
+  try {
+    await test(browser);
+    assert.deepEqual(browser.complaints, [], 'the page complained');
+    assert.deepEqual(browser.requests.filter((r) => !r.startsWith('file:') && !r.startsWith('data:')), [], 'it asked the network');
+    console.log('ok      ' + name);
+  } catch (error) {
+    ++failed;
+    console.log('FAILED  ' + name + '\n' + error.stack);
+  }
+}
+await browser.close();
+process.exit(failed ? 1 : 0);
