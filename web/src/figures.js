@@ -19,7 +19,6 @@ function specOf(figure, width) {
   const rows = figure.rows.map((r) => ({source: 'measured', ...r}));
   const series = p.series ? distinct(rows.map((r) => r[p.series])) : [];
   const both = distinct(rows.map((r) => r.source)).length > 1;
-  const sources = ['measured', 'paper'];
   const xs = distinct(rows.map((r) => r[p.x]));
   for (const r of rows) r.group_ = `${p.series ? series.indexOf(r[p.series]) : 0} ${r.source}`;
   const color = p.series ? {color: {field: p.series, type: 'nominal', sort: series,
@@ -30,17 +29,13 @@ function specOf(figure, width) {
   const numeric = p.kind !== 'bar' && rows.every((r) => typeof r[p.x] === 'number');
   const x = {field: p.x, type: numeric ? 'quantitative' : 'nominal', sort: xs, title: p.x_title ?? null,
              axis: {labelAngle: numeric || xs.length <= 6 ? 0 : -40}};
+  const faded = both ? {opacity: {condition: {test: 'datum.source === "paper"', value: 0.35}, value: 1}} : {};
+  const dashed = both ? {strokeDash: {field: 'source', type: 'nominal', legend: null,
+                                      scale: {domain: ['measured', 'paper'], range: [[1, 0], [4, 3]]}}} : {};
   const marks = {
-    bar: {mark: {type: 'bar', strokeWidth: 1},
-          encoding: {x, y, ...color, tooltip, xOffset: {field: 'group_', type: 'nominal'},
-                     ...(both ? {fillOpacity: {condition: {test: 'datum.source === "paper"', value: 0.22}, value: 1},
-                                 stroke: p.series ? {field: p.series, type: 'nominal', legend: null} : {value: kernelColour(0)}} : {})}},
-    line: {mark: {type: 'line', point: {size: 24}},
-           encoding: {x, y, ...color, tooltip,
-                      ...(both ? {strokeDash: {field: 'source', type: 'nominal', scale: {domain: sources, range: [[1, 0], [4, 3]]}}} : {})}},
-    point: {mark: {type: 'point', size: 40},
-            encoding: {x, y, ...color, tooltip,
-                       ...(both ? {shape: {field: 'source', type: 'nominal', scale: {domain: sources, range: ['circle', 'cross']}}} : {})}},
+    bar: {mark: {type: 'bar'}, encoding: {x, y, ...color, tooltip, xOffset: {field: 'group_', type: 'nominal'}, ...faded}},
+    line: {mark: {type: 'line', point: {size: 24}}, encoding: {x, y, ...color, tooltip, ...dashed}},
+    point: {mark: {type: 'circle', size: 60}, encoding: {x, y, ...color, tooltip, ...faded}},
   };
   const rule = p.rule === null || p.rule === undefined ? []
     : [{mark: {type: 'rule', strokeDash: [3, 3], color: colour('muted')}, encoding: {y: {datum: p.rule}}}];
@@ -50,6 +45,12 @@ function specOf(figure, width) {
   const columns = width > 700 ? 3 : width > 460 ? 2 : 1;
   return {data: {values: rows}, columns, facet: {field: p.facet, type: 'nominal', title: null},
           spec: {width: Math.max(120, width / columns - 70), height: 160, ...layers}};
+}
+
+// How to tell what was measured from what the paper reports.
+function legendOf(figure) {
+  if (!figure.rows?.some((r) => r.source === 'paper')) return null;
+  return figure.plot.kind === 'line' ? 'dashed: the paper' : 'pale: the paper';
 }
 
 function claim(c) {
@@ -66,7 +67,7 @@ function one(figure) {
   const chart = h('div.chart');
   const claims = (figure.claims ?? []).filter((c) => !chosen.verdict || c.verdict === chosen.verdict);
   const element = h('article.card.figure', {id: figure.id},
-    h('h3', {}, figure.title), h('p.note', {}, [figure.paper, figure.id, figure.protocol].filter(Boolean).join(' · ')),
+    h('h3', {}, figure.title), h('p.note', {}, [figure.paper, figure.id, figure.protocol, legendOf(figure)].filter(Boolean).join(' · ')),
     figure.about ? h('p', {}, figure.about) : null, h('div.scroll', {}, chart),
     claims.length ? h('div.scroll', {}, h('table.claims', {},
       h('thead', {}, h('tr', {}, ['claim', 'paper', 'measured', 'verdict'].map((t, i) => h(i === 1 || i === 2 ? 'th.number' : 'th', {}, t)))),
