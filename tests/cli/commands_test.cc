@@ -188,7 +188,7 @@ TEST(Wm, DemoTellsWhatItDid) {
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("output equal to the CPU's"));
   EXPECT_THAT(ran.out, HasSubstr("\nquota "));
-  EXPECT_THAT(ran.out, HasSubstr("of 8 policies keep denoise at its goal"));
+  EXPECT_THAT(ran.out, HasSubstr("of 8 policies keep dxt at its goal"));
   EXPECT_THAT(ran.out, HasSubstr("4  Next"));
   if (ran.out.find("no page: ") == std::string::npos) {
     EXPECT_THAT(scratch.read("demo.html"), HasSubstr("\"title\":\"Two kernels on one GPU\""));

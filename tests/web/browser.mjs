@@ -91,8 +91,8 @@ export class Browser {
       await this.send('Input.dispatchMouseEvent', {type, ...spot, button: 'left', clickCount: 1});
   }
 
-  async screenshot() {
-    const {data} = await this.send('Page.captureScreenshot', {format: 'png', captureBeyondViewport: true});
+  async screenshot(clip) {
+    const {data} = await this.send('Page.captureScreenshot', {format: 'png', captureBeyondViewport: true, clip});
     return Buffer.from(data, 'base64');
   }
 }
