@@ -23,6 +23,31 @@ TEST(WaterFilling, SweetSpotOfFigure3b) {
   EXPECT_THAT(*water_fill(both, kSm), ElementsAre(5, 3));
 }
 
+// Table III for the five kernels whose curves figure 3a shows. The paper prints no numbers: these curves have its
+// shapes and what section IV says of them. A block of HOT takes 26% of the registers, the most with which table III's
+// (2,4) fits an SM. IMG with NN is left out: figure 3b has (5,3), above, and table III (3,5).
+TEST(WaterFilling, TheDynamicColumnOfTable3) {
+  struct Shape {
+    std::vector<double> curve;
+    gpu::Resources block;
+  };
+  const Shape hot{{0.4, 0.72, 1.0}, {256, 260, 63, 1}};
+  const Shape img{{0.2, 0.4, 0.55, 0.7, 0.9, 0.95, 1.0, 1.0}, {64, 54, 0, 1}};
+  const Shape blk{{0.35, 0.6, 0.8, 0.92, 0.97, 0.99, 1.0, 1.0}, {128, 119, 0, 1}};
+  const Shape nn{{0.4, 0.7, 0.9, 1.0, 0.95, 0.9, 0.8, 0.7}, {192, 117, 0, 1}};
+  const Shape mvp{{1.0, 0.95, 0.8, 0.7, 0.6, 0.55, 0.5, 0.5}, {192, 92, 0, 1}};
+  const auto divided = [](const Shape& a, const Shape& b) {
+    const std::vector<Sharer> both = {{a.curve, a.block}, {b.curve, b.block}};
+    return *water_fill(both, kSm);
+  };
+  EXPECT_THAT(divided(hot, mvp), ElementsAre(3, 1));
+  EXPECT_THAT(divided(hot, nn), ElementsAre(2, 4));
+  EXPECT_THAT(divided(hot, blk), ElementsAre(2, 4));
+  EXPECT_THAT(divided(hot, img), ElementsAre(2, 6));
+  EXPECT_THAT(divided(img, mvp), ElementsAre(7, 1));
+  EXPECT_THAT(divided(img, blk), ElementsAre(5, 3));
+}
+
 TEST(WaterFilling, FlatStretchesAreSkipped) {
   // The first kernel gains only from its fourth block on; it gets all three more at once or none.
   const std::vector<double> steps = {0.3, 0.3, 0.3, 1.0};
