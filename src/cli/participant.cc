@@ -45,11 +45,20 @@ Result<void> apply(const std::string& key, const std::string& value, lab::Partic
     size = *s;
     return {};
   }
-  const std::vector<std::string> known{"goal", "ipc", "priority", "share", "size", "arrive", "launches", "blocks"};
+  const std::vector<std::string> known{"goal",  "ipc",  "time",   "rate",     "priority",
+                                       "share", "size", "arrive", "launches", "blocks"};
   if (key == "goal" || key == "ipc") {
     const auto n = number(key, value, 1e-9, key == "goal" ? 1 : 1e9);
     if (!n) return n.error();
     (key == "goal" ? p.goal : p.goal_ipc) = *n;
+  } else if (key == "time") {
+    const auto t = parse_picoseconds(value);
+    if (!t || t->count == 0) return Error{fmt::format("'time' must be a time such as 2ms, not '{}'", value)};
+    p.goal_time = *t;
+  } else if (key == "rate") {
+    const auto n = number(key, value, 1e-3, 1e9);
+    if (!n) return n.error();
+    p.goal_rate = *n;
   } else if (key == "priority") {
     const auto n = parse_integer<int>(value);
     if (!n) return Error{fmt::format("'priority' must be a whole number, not '{}'", value)};
@@ -80,6 +89,8 @@ Result<lab::Participant> parse_participant(const std::string& text, zoo::Size si
   for (const auto& [key, value] : word->settings)
     if (auto r = apply(key, value, p, size); !r)
       return Error{fmt::format("kernel '{}': {}", word->name, r.error().to_string())};
+  if (p.goal.has_value() + p.goal_ipc.has_value() + p.goal_time.has_value() + p.goal_rate.has_value() > 1)
+    return Error{fmt::format("kernel '{}': of goal, ipc, time and rate only one", word->name)};
   auto subject = find_subject(word->name, origin);
   if (!subject) return subject.error();
   auto module = ptx::parse(subject->ptx, subject->ptx_file);

@@ -83,7 +83,8 @@ void add_sim(const Command& wm) {
       "wm sim --gpu qos16 --kernel sgemm:goal=0.8:launches=0 --kernel lbm:launches=0 --policy quota --cycles 200000");
   sim.option("--gpu", o->gpu, "A GPU by name, or a YAML file", {.show_default = true});
   sim.option("--kernel", o->kernels,
-             "NAME[:goal=0.9][:priority=1][:size=medium][:arrive=CYCLE][:launches=N][:blocks=N an SM]; repeat it",
+             "NAME[:goal=0.9 | :ipc=N | :time=2ms | :rate=N a "
+             "second][:priority=1][:share=1][:size=medium][:arrive=CYCLE][:launches=N][:blocks=N an SM]; repeat it",
              {.required = true});
   sim.option("--policy", o->policy, "NAME[:parameter=value]…", {.show_default = true});
   sim.option("--machine", o->machine, "cycle", {.show_default = true});

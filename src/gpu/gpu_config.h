@@ -132,6 +132,12 @@ struct PowerConfig {
   std::uint32_t wake_cycles = 0;     // to switch a gated SM on
 };
 
+// The link to the host: what transfers take of a goal in time. PCI Express 3.0 with 16 lanes where a GPU says nothing.
+struct HostLinkConfig {
+  std::uint64_t latency_ps = 10'000'000;         // of a copy
+  std::uint64_t bytes_per_microsecond = 12'000;  // 12 GB/s
+};
+
 struct GpuConfig {
   std::string name;
   std::string about;
@@ -146,6 +152,7 @@ struct GpuConfig {
   NocConfig noc;
   DramConfig dram;
   PowerConfig power;
+  HostLinkConfig host;
   std::string source;  // the text it was read from; whoever changes a field afterwards clears it
 };
 

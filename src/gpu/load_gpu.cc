@@ -141,6 +141,15 @@ void read_paths(Map& m, GpuConfig& c) {
   });
 }
 
+void read_host_link(Map& m, HostLinkConfig& h) {
+  part(m, "host_link", false, [&](Map& l) {
+    Picoseconds latency{h.latency_ps};
+    Bytes a_second{h.bytes_per_microsecond * 1'000'000};
+    l.optional("latency", latency).optional("bytes_per_second", a_second);
+    h = {latency.count, std::max<std::uint64_t>(1, a_second.count / 1'000'000)};
+  });
+}
+
 void read_power(Map& m, PowerConfig& p) {
   part(m, "power", true, [&](Map& w) {
     part(w, "lane_operation_pj", true, [&](Map& l) {
@@ -211,6 +220,7 @@ Result<GpuConfig> parse_gpu(std::string_view text, const std::string& file) {
   part(map, "sm", true, [&](Map& m) { read_sm(m, c.sm); });
   read_caches(map, c);
   read_paths(map, c);
+  read_host_link(map, c.host);
   read_power(map, c.power);
   if (auto read = map.finish(); !read) return read.error();
   if (auto possible = validate(c); !possible) {

@@ -1,7 +1,9 @@
 #include "lab/corun.h"
 
 #include <chrono>
+#include <fmt/format.h>
 
+#include "lab/goal.h"
 #include "sim/cycle/power/power.h"
 
 namespace wm::lab {
@@ -90,10 +92,23 @@ std::optional<bool> verified(CycleMachine& machine, std::uint32_t client, const 
   return buffers ? p.verify(*buffers).ok() : false;
 }
 
+// What would never end, or not begin, is said before anything is measured.
+Result<void> check(const std::vector<Participant>& participants, const CorunOptions& options) {
+  if (participants.size() > sim::kMaxKernels)
+    return Error{fmt::format("{} kernels: at most {} can run together", participants.size(), sim::kMaxKernels)};
+  for (const Participant& p : participants)
+    if (p.launches == 0 && options.cycles == 0)
+      return Error{fmt::format("kernel '{}' repeats without end (launches=0): say when to stop with --cycles", p.name)};
+  if (options.match_instructions && options.cycles == 0)
+    return Error{"--match-instructions needs --cycles: how long each kernel runs alone"};
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<Alone>> measure_alone(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
                                          const CorunOptions& options, std::uint32_t* measured) {
+  if (auto r = check(participants, options); !r) return r.error();
   std::vector<Alone> alone(participants.size());
   std::uint32_t ran = 0;
   for (std::size_t i = 0; i < participants.size(); ++i) {
@@ -128,8 +143,9 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
     KernelResult k;
     k.name = p.name;
     k.ipc_alone = alone[i].ipc();
-    if (p.goal) k.goal = *p.goal * alone[i].ipc();
-    if (p.goal_ipc) k.goal = p.goal_ipc;
+    auto goal = goal_ipc(gpu, p, alone[i].ipc());
+    if (!goal) return goal.error();
+    k.goal = *goal;
     if (auto r = machine.add(spec_of(p, k.goal.value_or(0), alone[i].ipc())); !r) return r.error();
     if (options.match_instructions) limits.instructions.push_back(alone[i].instructions);
     result.kernels.push_back(std::move(k));

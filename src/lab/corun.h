@@ -34,8 +34,10 @@ struct Participant {
   // Whether the buffers at the end of the application are right; none: cannot be said.
   std::function<Result<void>(const std::vector<std::vector<std::byte>>&)> verify;
 
-  std::optional<double> goal;      // of its rate alone, as 0.9
-  std::optional<double> goal_ipc;  // in place of it
+  std::optional<double> goal;            // of its rate alone, as 0.9
+  std::optional<double> goal_ipc;        // in place of it
+  std::optional<Picoseconds> goal_time;  // or: its application is to end in that time, transfers included
+  std::optional<double> goal_rate;       // or: so many runs of it a second
   int priority = 0;
   double share = 1;
   std::uint32_t blocks_per_sm = 0;  // at most so many on an SM; alone it has as many as fit. 0: no limit

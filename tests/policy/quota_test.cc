@@ -227,6 +227,46 @@ TEST_F(Adjustment, TheLastBlockOfAKernelWithoutAGoalStays) {
   EXPECT_EQ(gpu_.resident(kSm, kOther), 1U);
 }
 
+// Four SMs, and a QoS kernel that never reaches its goal: how the blocks of the other go.
+std::vector<std::uint32_t> blocks_of_the_other(const std::vector<double>& curve) {
+  FakeMachine gpu{{.sms = 4}};
+  gpu.start("quota:epoch=1000");
+  gpu.arrive_together({{.name = "q", .blocks = 100'000, .block_instructions = 1'000'000, .ipc = curve, .goal = 80},
+                       {.name = "o", .blocks = 100'000, .block_instructions = 1'000'000}});
+  std::vector<std::uint32_t> after;  // each epoch
+  for (int epoch = 0; epoch < 60; ++epoch) {
+    gpu.run({1'000});
+    after.push_back(0);
+    for (std::uint32_t sm = 0; sm < 4; ++sm) after.back() += gpu.resident({sm}, kOther);
+  }
+  return after;
+}
+
+TEST(Quota, AKernelWithoutAGoalKeepsABlockSomewhere) {
+  std::vector<double> rises;
+  for (int blocks = 1; blocks <= 16; ++blocks) rises.push_back(blocks);
+  const auto left = blocks_of_the_other(rises);
+  for (std::size_t i = 1; i < left.size(); ++i)
+    EXPECT_TRUE(left[i - 1] > 4 || left[i] + 1 >= left[i - 1]) << "the last of an SM on one SM an epoch";
+  EXPECT_EQ(left.back(), 1U);
+}
+
+TEST(Quota, SmsAreNotTakenForAKernelThatDoesNoMoreOnThem) {
+  EXPECT_EQ(blocks_of_the_other({10}).back(), 3U) << "one was tried";
+}
+
+// Launches that end on one SM: an epoch that begins meanwhile must not leave the next launch without a quota elsewhere.
+TEST(Quota, TheNextLaunchTakesTheQuotaAlong) {
+  for (const char* policy : {"quota:epoch=1000", "quota:scheme=history:epoch=1000"}) {
+    FakeMachine gpu{{.sms = 2}};
+    gpu.start(policy);
+    gpu.arrive_together({{.name = "q", .blocks = 17, .block_instructions = 32 * 700, .goal = 128, .launches = 0},
+                         {.name = "o", .blocks = 100'000}});
+    gpu.run({100'000});
+    EXPECT_GT(gpu.ipc(kQos), 0.98 * 128) << policy;
+  }
+}
+
 TEST_F(Adjustment, CanBeSwitchedOff) {
   gpu_.start("quota:epoch=1000:adjust=off");
   gpu_.arrive_together({{.name = "q", .blocks = 1000, .ipc = {10}, .goal = 20}, {.name = "o"}});

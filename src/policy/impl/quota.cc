@@ -11,6 +11,7 @@
 // symmetrically and then adjusted by idle warps (3.6).
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "policy/algorithm/members.h"
 #include "policy/algorithm/quotas.h"
@@ -31,16 +32,19 @@ class Quota final : public Policy {
 
   void on(const Started&, Machine& gpu) override { gpu.set_epoch(epoch_); }
 
+  void on(const KernelArrived& e, Machine&) override { launched_.push_back(e.kernel); }
+
   // Other company: blocks are divided anew and an epoch begins. A client that goes on with another function has other
   // blocks but the same quota, or many short launches would add up to many epochs' worth.
   void on(const Regrouped&, Machine& gpu) override {
-    if (!members_.changed(gpu)) return;
+    const auto launched = std::exchange(launched_, {});
+    if (!members_.changed(gpu)) return spread(gpu, launched);
     const std::size_t known = gpu.sms().empty() ? 0 : gpu.slots({0}).size();
     state_.resize(known, {first_ipc_, 1.0});
     quota_.resize(gpu.sms().size());
     for (auto& row : quota_) row.resize(known, 0);
     allocate_blocks(gpu);
-    if (!members_.other_clients()) return;
+    if (!members_.other_clients()) return spread(gpu, launched);
     gpu.set_epoch(epoch_);
     allocate_quotas(gpu);
   }
@@ -161,6 +165,25 @@ class Quota final : public Policy {
     }
   }
 
+  // A client's next launch: what the last one left of the epoch's quota lies where that one's last blocks were, and the
+  // new one will be everywhere.
+  static void spread(Machine& gpu, const std::vector<KernelId>& launched) {
+    for (const KernelId id : launched) {
+      const Kernel* k = gpu.find(id);
+      if (k == nullptr || gpu.slots({0})[id.index].quota == kNoQuota) continue;
+      std::int64_t left = 0;
+      std::uint32_t all = 0;
+      for (const Sm& sm : gpu.sms()) {
+        left += gpu.slots(sm.id)[id.index].quota;
+        all += std::min(gpu.slots(sm.id)[id.index].cap, k->most);
+      }
+      for (const Sm& sm : gpu.sms()) {
+        const std::uint32_t here = std::min(gpu.slots(sm.id)[id.index].cap, k->most);
+        gpu.set_quota(sm.id, id, local_quota(static_cast<double>(std::max<std::int64_t>(left, 0)), here, all));
+      }
+    }
+  }
+
   static bool qos_here(const Machine& gpu, SmId sm) {
     const auto slots = gpu.slots(sm);
     return std::any_of(gpu.kernels().begin(), gpu.kernels().end(),
@@ -173,13 +196,14 @@ class Quota final : public Policy {
     for (const Sm& sm : gpu.sms()) {
       if (sm.leaving > 0) return;
     }
+    bool last = false;  // someone lost its last block on an SM
     for (const Sm& sm : gpu.sms()) {
       for (const Kernel& k : gpu.kernels()) {
         const Slot& slot = gpu.slots(sm.id)[k.id.index];
         const bool behind = k.has_goal() && k.history(gpu.now()) < k.goal;
         const bool has_use = k.waiting > 0 && slot.resident == slot.cap && slot.cap < k.most;
         if (!behind || !has_use || idle_blocks(slot.counters.idle_warps, k.warps_per_block) > 1) continue;
-        if (make_room(gpu, sm, k)) {
+        if (make_room(gpu, sm, k, last)) {
           gpu.cap(sm.id, k.id, slot.cap + 1);
           break;  // one change an SM and epoch
         }
@@ -187,7 +211,7 @@ class Quota final : public Policy {
     }
   }
 
-  static bool make_room(Machine& gpu, const Sm& sm, const Kernel& k) {
+  static bool make_room(Machine& gpu, const Sm& sm, const Kernel& k, bool& last) {
     if (gpu::fit(k.footprint, sm.free) > 0) return true;
     for (const Kernel& victim : gpu.kernels()) {
       if (victim.id == k.id) continue;
@@ -197,7 +221,8 @@ class Quota final : public Policy {
                                       sm.free.registers + victim.footprint.registers * n,
                                       sm.free.shared_bytes + victim.footprint.shared_bytes * n, sm.free.blocks + n};
         if (gpu::fit(k.footprint, freed) == 0) continue;
-        if (!may_lose(gpu, victim, slot, n)) break;
+        if (!may_lose(gpu, victim, slot, n, k, last)) break;
+        last |= slot.resident == n;
         gpu.cap(sm.id, victim.id, slot.resident - n);
         if (gpu.can(Can::switch_some)) gpu.preempt(sm.id, victim.id, n);
         return true;
@@ -206,13 +231,27 @@ class Quota final : public Policy {
     return false;
   }
 
-  // The three victim rules. A kernel without a goal keeps its last block on the SM, since nothing would give it one
-  // back.
-  static bool may_lose(const Machine& gpu, const Kernel& victim, const Slot& slot, std::uint32_t n) {
-    if (!victim.has_goal()) return slot.resident > n;
+  // The three victim rules. Nothing gives a kernel without a goal its blocks back, so its last one on an SM goes only
+  // while it has others elsewhere, on one SM an epoch, and as long as that helps.
+  static bool may_lose(const Machine& gpu, const Kernel& victim, const Slot& slot, std::uint32_t n, const Kernel& to,
+                       bool last) {
+    if (!victim.has_goal()) return slot.resident > n || (!last && victim.resident > n && gains_alone(gpu, to, victim));
     if (idle_blocks(slot.counters.idle_warps, victim.warps_per_block) >= n + 1) return true;
     const double left = 1 - static_cast<double>(n) / std::max(victim.resident, 1U);
     return victim.history(gpu.now()) * left > victim.goal;
+  }
+
+  // Whether the kernel does more on SMs that the other has left than on those it still shares with it.
+  static bool gains_alone(const Machine& gpu, const Kernel& k, const Kernel& other) {
+    double done[2] = {0, 0};
+    std::uint32_t sms[2] = {0, 0};
+    for (const Sm& sm : gpu.sms()) {
+      const auto slots = gpu.slots(sm.id);
+      const std::size_t alone = slots[other.id.index].resident == 0 ? 1 : 0;
+      done[alone] += static_cast<double>(slots[k.id.index].counters.thread_instructions);
+      ++sms[alone];
+    }
+    return sms[1] == 0 || sms[0] == 0 || done[1] / sms[1] > done[0] / sms[0];
   }
 
   Scheme scheme_;
@@ -221,6 +260,7 @@ class Quota final : public Policy {
   double first_ipc_;
   Cycles epoch_;
   Members members_;
+  std::vector<KernelId> launched_;                // since the company was last looked at
   std::vector<State> state_;                      // by kernel
   std::vector<std::vector<std::int64_t>> quota_;  // quota_k of this epoch, by SM and kernel
 };
