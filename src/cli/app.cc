@@ -55,6 +55,7 @@ int run(int argc, const char* const* argv) {
   add_policies(wm);
   add_sim(wm);
   add_compare(wm);
+  add_lab(wm);
   add_ptx(wm);
   add_bench(wm);
 #ifdef WM_RUNTIME

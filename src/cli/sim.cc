@@ -29,10 +29,27 @@ struct Options {
   std::string json;
   std::string trace;
   bool stats = false;
+  bool alone = false;
   std::uint64_t interval = 10'000;
   std::string cache = lab::AloneCache::default_folder();
   lab::CorunOptions run;
 };
+
+// Rates alone, into the cache: what co-runs will ask for.
+Result<int> run_alone(const Options& o, const gpu::GpuConfig& gpu, const std::vector<lab::Participant>& participants) {
+  nlohmann::ordered_json items = nlohmann::ordered_json::array();
+  const Output output(o.json);
+  const auto rates = lab::measure_alone(gpu, participants, o.run);
+  if (!rates) return rates.error();
+  for (std::size_t i = 0; i < participants.size(); ++i) {
+    const lab::Alone& a = (*rates)[i];
+    output.say(fmt::format("{} alone on {}: {:.1f} IPC\n", participants[i].name, gpu.name, a.ipc()));
+    items.push_back(
+        {{"name", participants[i].name}, {"ipc", a.ipc()}, {"instructions", a.instructions}, {"cycles", a.cycles}});
+  }
+  if (auto done = output.items(items); !done) return done.error();
+  return 0;
+}
 
 Result<int> run(Options o) {
   o.run.cache = lab::AloneCache(o.cache);
@@ -49,6 +66,7 @@ Result<int> run(Options o) {
     if (!p) return p.error();
     participants.push_back(*std::move(p));
   }
+  if (o.alone) return run_alone(o, *gpu, participants);
   sim::Timeline timeline(o.interval);
   if (o.stats || !o.trace.empty()) o.run.timeline = &timeline;
   const auto result =
@@ -95,6 +113,7 @@ void add_sim(const Command& wm) {
   sim.option("--threads", o->run.threads, "Of the host; the result is the same for any number",
              {.show_default = true, .low = 1, .high = 64});
   sim.option("--seed", o->run.seed, "Of the policy's random numbers", {.show_default = true});
+  sim.flag("--alone", o->alone, "Only measure what each kernel does by itself, into the cache");
   sim.option("--cache", o->cache, "Where rates alone are kept; \"\": nowhere",
              {.show_default = true, .type = "FOLDER"});
   sim.option("--trace", o->trace, "Write a timeline that ui.perfetto.dev opens", {.type = "FILE"});

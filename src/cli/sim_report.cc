@@ -1,11 +1,13 @@
 #include "cli/sim_report.h"
 
+#include <array>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/table.h"
+#include "lab/code_version.h"
 #include "lab/metrics.h"
 
 namespace wm::cli {
@@ -13,7 +15,44 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::array<const char*, gpu::kUnits> kUnitNames{"fp32",   "integer",    "fp64",  "sfu",
+                                                          "tensor", "load_store", "branch"};
+constexpr std::array<const char*, sim::kStalls> kStallNames{"memory",  "unit",  "dependency", "fetch",
+                                                            "barrier", "quota", "idle"};
+
 Json or_null(const std::optional<bool>& value) { return value ? Json(*value) : Json(nullptr); }
+
+// Everything that was counted, for figures about more than rates.
+Json counters_of(const lab::KernelResult& k) {
+  const sim::SmCounters& c = k.totals.sm;
+  const sim::PartitionCounters& m = k.totals.memory;
+  Json units = Json::object();
+  for (std::size_t u = 0; u < gpu::kUnits; ++u) units[kUnitNames[u]] = c.unit_cycles[u];
+  Json stalls = Json::object();
+  for (std::size_t s = 0; s < sim::kStalls; ++s) stalls[kStallNames[s]] = c.stalls[s];
+  return {{"issued", c.issued},
+          {"units", units},
+          {"stalls", stalls},
+          {"l1_sectors", c.l1_sectors},
+          {"l1_misses", c.l1_misses},
+          {"l2_sectors", m.l2_sectors},
+          {"l2_misses", m.l2_misses},
+          {"dram_read_sectors", m.dram_read_sectors},
+          {"dram_write_sectors", m.dram_write_sectors}};
+}
+
+Json held_of(const lab::CorunResult& r) {
+  const lab::Held h = r.residency.held();
+  return {{"threads", h.threads},
+          {"registers", h.registers},
+          {"shared_memory", h.shared_memory},
+          {"gated", h.gated},
+          {"together", h.together},
+          {"partition", r.residency.partition()},
+          {"note_cycles", lab::Residency::kNote},
+          {"owned", r.residency.owned()},
+          {"off", r.residency.off()}};
+}
 
 Json json_of(const lab::KernelResult& k, std::size_t client) {
   return {{"name", k.name},
@@ -29,6 +68,8 @@ Json json_of(const lab::KernelResult& k, std::size_t client) {
           {"blocks_done", k.totals.blocks},
           {"launches_done", k.totals.launches},
           {"preemptions", k.totals.preemptions},
+          {"joules", k.joules},
+          {"counters", counters_of(k)},
           {"verified", or_null(k.verified)}};
 }
 
@@ -77,6 +118,9 @@ Json json_of(const lab::CorunResult& r) {
   return {{"schema", 1},
           {"gpu", r.gpu},
           {"machine", "cycle"},
+          {"sms", r.sms},
+          {"schedulers", r.schedulers},
+          {"code_version", lab::code_version(r.policy.substr(0, r.policy.find(':')))},
           {"policy", r.policy.substr(0, r.policy.find(':'))},
           {"parameters", r.policy},
           {"cycles", r.cycles},
@@ -84,7 +128,13 @@ Json json_of(const lab::CorunResult& r) {
           {"run_hash", fmt::format("{:016x}", r.run_hash)},
           {"kernels", kernels},
           {"metrics", metrics},
-          {"power", {{"watts", r.watts}, {"joules", r.joules}, {"instructions_per_joule", r.instructions_per_joule}}},
+          {"held", held_of(r)},
+          {"power",
+           {{"watts", r.watts},
+            {"joules", r.joules},
+            {"static_joules", r.static_joules},
+            {"dynamic_watts", r.joules > 0 ? r.watts * (r.joules - r.static_joules) / r.joules : 0},
+            {"instructions_per_joule", r.instructions_per_joule}}},
           {"host",
            {{"seconds", r.seconds},
             {"warp_instructions_per_second", static_cast<double>(lab::warp_instructions(r)) / seconds},

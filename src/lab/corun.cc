@@ -155,7 +155,7 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
   std::uint64_t blocks = 0;
   for (const Participant& p : participants) blocks += blocks_of(p);
   Watch watch(options.timeline, progress_of(options, std::string(policy.entry->info.name)), options.cycles, blocks);
-  if (options.timeline != nullptr || options.progress) machine.observe(watch);
+  machine.observe(watch);
   const auto start = std::chrono::steady_clock::now();
   if (auto r = machine.run(**chosen, limits); !r) return r.error();
   if (options.timeline != nullptr) options.timeline->finish(machine);
@@ -180,6 +180,11 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
   const sim::EnergyReport energy = sim::energy_of(gpu, result.cycles, machine.gated_cycles(), dynamic);
   result.watts = energy.watts();
   result.joules = energy.joules;
+  result.static_joules = energy.static_joules;
+  for (std::size_t i = 0; i < result.kernels.size(); ++i) result.kernels[i].joules = energy.kernel_joules[i];
+  result.sms = gpu.sm.count;
+  result.schedulers = gpu.sm.schedulers;
+  result.residency = watch.residency();
   result.instructions_per_joule = energy.joules > 0 ? instructions / energy.joules : 0;
   result.run_hash = hash.value();
   return result;

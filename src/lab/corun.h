@@ -16,6 +16,7 @@
 #include "gpu/application.h"
 #include "gpu/gpu_config.h"
 #include "lab/alone.h"
+#include "lab/residency.h"
 #include "lab/watch.h"
 #include "policy/registry.h"
 #include "ptx/ir.h"
@@ -66,6 +67,7 @@ struct KernelResult {
   double ipc_alone = 0;        // 0: not measured
   std::optional<double> goal;  // ipc
   std::optional<bool> verified;
+  double joules = 0;  // dynamic
 
   [[nodiscard]] double normalized() const { return ipc_alone > 0 ? ipc / ipc_alone : 0; }
   [[nodiscard]] std::optional<bool> reached() const { return goal ? std::optional<bool>(ipc >= *goal) : std::nullopt; }
@@ -77,9 +79,13 @@ struct CorunResult {
   std::uint64_t cycles = 0;
   std::uint64_t seed = 0;
   std::uint32_t threads = 1;
+  std::uint32_t sms = 0;
+  std::uint32_t schedulers = 0;  // of an SM
   std::vector<KernelResult> kernels;
+  Residency residency;
   double watts = 0;
   double joules = 0;
+  double static_joules = 0;  // of those, for being on
   double instructions_per_joule = 0;
   double seconds = 0;            // of the host, for the co-run
   std::uint32_t alone_runs = 0;  // rates alone that had to be measured: not in the cache

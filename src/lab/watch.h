@@ -1,9 +1,10 @@
-// Watches a run for others: fills a timeline, and says how far the run is, both where asked for.
+// Watches a run for others: sums up what was where, fills a timeline and says how far the run is where asked for.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 
+#include "lab/residency.h"
 #include "sim/cycle/observer.h"
 #include "sim/cycle/timeline.h"
 
@@ -26,8 +27,10 @@ class Watch final : public sim::Observer {
   void began(const sim::SeenBlock& block, std::uint64_t at, bool resumed) override;
   void left(const sim::SeenBlock& block, std::uint64_t at, sim::Left how) override;
   void quantum(const sim::CycleMachine& machine) override;
+  [[nodiscard]] const Residency& residency() const { return residency_; }
 
  private:
+  Residency residency_;
   sim::Timeline* timeline_;
   OnProgress progress_;
   std::uint64_t cycles_;

@@ -81,14 +81,19 @@ Result<Store> Store::open(const std::string& path, Mode mode) {
   const bool fresh = !exists || std::filesystem::file_size(path, ignored) == 0;
   if (mode == Mode::read && !exists) return Error{fmt::format("there is no store '{}'", path)};
   sqlite3* database = nullptr;
-  const int flags = mode == Mode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  // A reader, too, must be able to roll back what a killed writer left half done; query_only keeps it from more.
+  const bool writable = access(path.c_str(), W_OK) == 0;
+  const int flags = mode == Mode::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                    : writable          ? SQLITE_OPEN_READWRITE
+                                        : SQLITE_OPEN_READONLY;
   const int opened = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
   Store store(database, path);
   if (opened != SQLITE_OK) return Error{fmt::format("cannot open the store '{}': {}", path, sqlite3_errmsg(database))};
-  if (mode == Mode::write && exists && access(path.c_str(), W_OK) != 0)
+  if (mode == Mode::write && exists && !writable)
     return Error{fmt::format("cannot write to the store '{}': it is read-only", path)};
   sqlite3_busy_timeout(database, 20'000);
   sqlite3_exec(database, "PRAGMA synchronous = FULL", nullptr, nullptr, nullptr);
+  if (mode == Mode::read) sqlite3_exec(database, "PRAGMA query_only = ON", nullptr, nullptr, nullptr);
   if (mode == Mode::read && fresh) return Error{fmt::format("store '{}' is empty", path)};
   if (auto ours = take_over(database, path, fresh); !ours) return ours.error();
   return store;

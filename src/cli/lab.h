@@ -1,0 +1,34 @@
+// What the commands of `wm lab` share: figures by name, and where results are.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "lab/exchange.h"
+#include "lab/experiment.h"
+#include "lab/matrix.h"
+
+namespace wm::cli {
+
+// Asks the zoo and the GPU folder.
+lab::Names lab_names();
+
+// Figures by name ("qos-isca17/fig6a"), by paper ("qos-isca17": all of it), or files; none named: all there are.
+Result<std::vector<lab::Experiment>> find_figures(const std::vector<std::string>& names);
+
+// One figure under a protocol, with its cells. `only`: conditions like policy=Rollover that cells must pass.
+struct Planned {
+  const lab::Experiment* experiment = nullptr;
+  const lab::Protocol* protocol = nullptr;
+  lab::Matrix matrix;
+};
+Result<std::vector<Planned>> plan(const std::vector<lab::Experiment>& figures, const std::string& protocol,
+                                  const std::vector<std::string>& only = {});
+
+// The rows of `store`; where none is named, those of wm-lab.db if it is here, else those that came with warpmux.
+Result<lab::Results> find_results(const std::string& store);
+inline constexpr const char* kDefaultStore = "wm-lab.db";
+
+}  // namespace wm::cli

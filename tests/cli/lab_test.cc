@@ -1,0 +1,150 @@
+// wm lab as a user runs it: kills and resumes, errors in one line, results that travel.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/shell.h"
+
+namespace wm::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+const std::string kSweep =
+    "title: small kernels\n"
+    "gpus: [qos16]\n"
+    "policies: {Even: even, Spatial: spatial, Left-Over: left_over}\n"
+    "workloads: [[vecadd, fma], [vecadd, gather], [fma, gather]]\n"
+    "protocols: {quick: {cycles: 3000, size: small}}\n"
+    "plot: {x: workload, series: policy, y: mean(stp)}\n"
+    "claims:\n"
+    "- {id: even, says: it is there, paper: 1, measure: \"gain(ipc, policy=Even, against=Left-Over)\", within: 5}\n";
+
+class Lab {
+ public:
+  Lab() { folder.write("sweep.yaml", kSweep); }
+  [[nodiscard]] Ran lab(const std::string& words, const std::string& before = "") const {
+    return shell("cd " + folder.path() + " && XDG_CACHE_HOME=" + folder.path("cache") + " " + before +
+                 " " WM_BINARY_DIR "/bin/wm lab " + words);
+  }
+  // What a store holds, without how long it took.
+  [[nodiscard]] std::map<std::string, Json> rows(const std::string& store, bool times) const {
+    const Ran ran = lab("export --store " + store + " --json -");
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    std::map<std::string, Json> all;
+    const Json document = Json::parse(ran.out);
+    for (Json cell : document["cells"]) {
+      if (!times) {
+        cell.erase("host_seconds");
+        cell["result"].erase("host");
+      }
+      all[cell["key"]] = cell;
+    }
+    return all;
+  }
+  Scratch folder;
+};
+
+TEST(LabCommand, RunsShowsAndExports) {
+  const Lab lab;
+  const Ran ran = lab.lab("run sweep.yaml --jobs 2 --json -");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(Json::parse(ran.out)["ran"], 9);
+  const Ran shown = lab.lab("show sweep.yaml");
+  EXPECT_THAT(shown.out, HasSubstr("9 of 9 cells"));
+  EXPECT_THAT(shown.out, HasSubstr("vecadd_gather"));
+  EXPECT_THAT(shown.out, HasSubstr("reproduced"));
+  const Json figure = Json::parse(lab.lab("show sweep.yaml --json -").out);
+  EXPECT_EQ(figure["rows"].size(), 9U);
+  EXPECT_EQ(figure["claims"][0]["verdict"], "reproduced");
+  EXPECT_THAT(lab.lab("export --csv -").out, HasSubstr(",metrics.stp,"));
+
+  // A store that was merged from an export has the same rows; only some cells, and none that is there, are run.
+  ASSERT_EQ(lab.lab("export --json all.json").code, 0);
+  ASSERT_EQ(lab.lab("merge other.db all.json").code, 0);
+  EXPECT_EQ(lab.rows("other.db", true), lab.rows("wm-lab.db", true));
+  EXPECT_EQ(lab.lab("run sweep.yaml --only policy=Even --dry-run --again").out.find("spatial"), std::string::npos);
+  EXPECT_EQ(Json::parse(lab.lab("run sweep.yaml --resume --store other.db --json -").out)["ran"], 0);
+}
+
+// Killed again and again, then resumed: the rows of an undisturbed run, and those that were there are untouched.
+TEST(LabCommand, KilledAtAnyMomentItResumes) {
+  const Lab lab;
+  ASSERT_EQ(lab.lab("run sweep.yaml --jobs 2 --store whole.db").code, 0);
+  const auto whole = lab.rows("whole.db", false);
+  ASSERT_EQ(whole.size(), 9U);
+  std::map<std::string, Json> before;
+  for (const char* after : {"0.15", "0.3", "0.45", "0.25"}) {
+    const Ran killed = lab.lab("run sweep.yaml --jobs 2 --store k.db", std::string("timeout -s KILL ") + after);
+    if (killed.code == 0) break;
+    const auto now = lab.folder.read("k.db").empty() ? before : lab.rows("k.db", true);
+    for (const auto& [key, row] : before) EXPECT_EQ(now.at(key), row);
+    before = now;
+  }
+  const Ran resumed = lab.lab("run sweep.yaml --jobs 2 --store k.db --resume --json -");
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  const auto final = lab.rows("k.db", true);
+  for (const auto& [key, row] : before) EXPECT_EQ(final.at(key), row);
+  EXPECT_EQ(lab.rows("k.db", false), whole);
+}
+
+TEST(LabCommand, ACellThatCrashesLosesItselfAlone) {
+  const Lab lab;
+  lab.folder.write("bad.yaml", "name: bad\nptx: bad.ptx\nentry: k\ngrid: 1\nblock: 32\n");
+  lab.folder.write("sweep.yaml", std::string(kSweep).replace(kSweep.find("[vecadd, fma]"), 13, "[vecadd, bad.yaml]"));
+  const Ran ran = lab.lab("run sweep.yaml --jobs 2 --json -");
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  EXPECT_EQ(Json::parse(ran.out)["failed"], 3);
+  EXPECT_EQ(Json::parse(ran.out)["ran"], 9);
+  const Ran again = lab.lab("run sweep.yaml");
+  EXPECT_THAT(again.out,
+              HasSubstr("failed: wm sim --gpu qos16 --kernel vecadd:launches=0 --kernel bad.yaml:launches=0"));
+}
+
+TEST(LabCommand, BadInputIsOneLine) {
+  const Lab lab;
+  lab.folder.write("bad.yaml", std::string(kSweep).replace(kSweep.find("spatial"), 7, "spacial"));
+  const Ran unknown = lab.lab("run bad.yaml");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_EQ(unknown.err, "wm: bad.yaml:3: unknown policy 'spacial' (did you mean 'spatial'?)\n");
+  EXPECT_THAT(lab.lab("run nothing/fig1").err, HasSubstr("unknown figure 'nothing/fig1'"));
+  EXPECT_THAT(lab.lab("run sweep.yaml --resume").err, HasSubstr("nothing to resume: there is no store 'wm-lab.db'"));
+  EXPECT_THAT(lab.lab("run sweep.yaml --only polcy=Even").err, HasSubstr("did you mean 'policy'?"));
+  EXPECT_THAT(lab.lab("run sweep.yaml --protocol fast").err, HasSubstr("no protocol 'fast'"));
+  lab.folder.write("wm-lab.db", std::string(4096, 'x'));
+  const Ran damaged = lab.lab("run sweep.yaml");
+  EXPECT_EQ(damaged.code, 2);
+  EXPECT_THAT(damaged.err, HasSubstr("store 'wm-lab.db' is damaged"));
+  EXPECT_EQ(lab.folder.read("wm-lab.db"), std::string(4096, 'x'));
+}
+
+// Files may not grow beyond some tens of KB: the store fills up, the run stops with a line, and goes on when there is
+// room.
+TEST(LabCommand, AFullDiskStopsTheRunAndLosesNothing) {
+  const Lab lab;
+  const Ran full = lab.lab("run sweep.yaml --jobs 1", "trap '' XFSZ; ulimit -f 80;");
+  EXPECT_EQ(full.code, 2) << full.out;
+  EXPECT_THAT(full.err, HasSubstr("wm: cannot"));
+  const auto before = lab.rows("wm-lab.db", true);
+  const Ran resumed = lab.lab("run sweep.yaml --resume --retry --json -");
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  const auto after = lab.rows("wm-lab.db", true);
+  EXPECT_EQ(after.size(), 9U);
+  for (const auto& [key, row] : before)
+    if (row["state"] == "done") {
+      EXPECT_EQ(after.at(key), row);
+    }
+}
+
+// Everything that is shipped can be read and unfolded.
+TEST(LabCommand, EveryFigureOfThePapersLoads) {
+  const Ran listed = run_wm("lab list --json -");
+  ASSERT_EQ(listed.code, 0) << listed.err;
+  EXPECT_GE(Json::parse(listed.out)["items"].size(), 3U);
+}
+
+}  // namespace
+}  // namespace wm::cli
