@@ -92,7 +92,7 @@ class Layers {
       if (auto read = read_goals(*v, p); !read) return read;
     if (const Value* v = map.take("parameters"))
       if (auto read = read_parameters(*v, p); !read) return read;
-    map.optional("cycles", p.cycles).optional("match_instructions", p.match_instructions);
+    map.optional("blocks", p.blocks).optional("cycles", p.cycles).optional("match_instructions", p.match_instructions);
     map.optional("about", p.about).optional("seed", p.seed);
     if (const Value* v = map.take("size")) {
       if (auto known = one_of("size", *v, {"small", "medium", "large"}); !known) return known;
@@ -238,7 +238,7 @@ Result<void> read_protocols(const Value& file, const Paper& paper, const Names& 
 }  // namespace
 
 std::vector<std::string> labels_of(const std::vector<Axis>& parameters) {
-  std::vector<std::string> labels{"gpu", "workload", "group", "kernel", "beside", "policy", "goal"};
+  std::vector<std::string> labels{"gpu", "workload", "group", "kernel", "beside", "policy", "goal", "blocks"};
   for (const Axis& a : parameters) labels.push_back(a.parameter);
   return labels;
 }

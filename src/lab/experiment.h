@@ -44,6 +44,7 @@ struct Protocol {
   std::vector<double> goals;              // empty: no kernel has one
   std::vector<std::size_t> goal_kernels;  // which of a workload's kernels have it, from 0
   std::vector<Axis> parameters;
+  std::vector<std::uint32_t> blocks;  // every kernel limited to so many on an SM, one after the other; empty: no limit
   std::uint64_t cycles = 0;
   bool match_instructions = false;
   std::string size = "medium";

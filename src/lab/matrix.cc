@@ -60,18 +60,20 @@ class Expansion {
   Expansion(const Protocol& p, const std::string& gpu, std::string digest)
       : protocol_(p), gpu_(gpu), digest_(std::move(digest)) {}
 
-  [[nodiscard]] Cell cell(const Workload& w, const Variant& v, const double* goal) const {
+  [[nodiscard]] Cell cell(const Workload& w, const Variant& v, const double* goal, std::uint32_t blocks) const {
     Cell c;
     c.labels = v.labels;
     c.labels.insert({{"gpu", gpu_}, {"workload", w.name}, {"group", w.group}, {"kernel", w.kernels[0]}});
     c.labels["beside"] = w.kernels.size() > 1 ? w.kernels[1] : "";
     c.labels["goal"] = goal == nullptr ? "" : fmt::format("{}", *goal);
+    c.labels["blocks"] = blocks == 0 ? "" : std::to_string(blocks);
     c.words = {"sim", "--gpu", gpu_};
     for (std::size_t i = 0; i < w.kernels.size(); ++i) {
       std::string word = kernel_word(w.kernels[i], protocol_);
       const auto& with = protocol_.goal_kernels;
       if (goal != nullptr && std::find(with.begin(), with.end(), i) != with.end())
         word += fmt::format(":goal={}", *goal);
+      if (blocks != 0) word += fmt::format(":blocks={}", blocks);
       c.words.insert(c.words.end(), {"--kernel", word});
       c.alone.push_back(alone(w.kernels[i]));
     }
@@ -151,8 +153,9 @@ Result<Matrix> expand(const Experiment&, const Protocol& p, const Names& names) 
     for (const Workload& w : p.workloads)
       for (const LabelledPolicy& l : p.policies)
         for (const Variant& v : variants(l, p.parameters)) {
-          if (p.goals.empty()) m.cells.push_back(expansion.cell(w, v, nullptr));
-          for (const double& goal : p.goals) m.cells.push_back(expansion.cell(w, v, &goal));
+          if (p.goals.empty() && p.blocks.empty()) m.cells.push_back(expansion.cell(w, v, nullptr, 0));
+          for (const std::uint32_t n : p.blocks) m.cells.push_back(expansion.cell(w, v, nullptr, n));
+          for (const double& goal : p.goals) m.cells.push_back(expansion.cell(w, v, &goal, 0));
         }
   }
   return m;

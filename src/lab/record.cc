@@ -90,6 +90,22 @@ Value stall(const Json& r, std::string_view kind) {
   return ratio(total(r, "counters.stalls." + std::string(kind)), slots * r.at("cycles").get<double>());
 }
 
+// Mean over the later half of the run, when policies have settled.
+double settled(const Json& list) {
+  double sum = 0;
+  const std::size_t half = list.size() / 2;
+  for (std::size_t i = half; i < list.size(); ++i) sum += list[i].get<double>();
+  return list.empty() ? 0 : sum / static_cast<double>(list.size() - half);
+}
+// SMs owned by the kernels from `first` to before `last`.
+Value owned(const Json& r, std::size_t first, std::size_t last) {
+  if (!r.contains("held") || !r["held"].contains("owned")) return std::nullopt;
+  const Json& lists = r["held"]["owned"];
+  double sum = 0;
+  for (std::size_t i = first; i < std::min(last, lists.size()); ++i) sum += settled(lists[i]);
+  return sum;
+}
+
 struct Named {
   Measure measure;
   Value (*compute)(const Json&);
@@ -136,6 +152,12 @@ const std::vector<Named>& named() {
       {{"shared", "the same of shared memory"}, [](const Json& r) { return number_at(r, "held.shared_memory"); }},
       {{"threads", "the same of thread slots"}, [](const Json& r) { return number_at(r, "held.threads"); }},
       {{"gated", "part of the time SMs were switched off"}, [](const Json& r) { return number_at(r, "held.gated"); }},
+      {{"sms_first", "SMs the first kernel owns, in the later half of the run"},
+       [](const Json& r) { return owned(r, 0, 1); }},
+      {{"sms_others", "SMs the other kernels own, in the later half"},
+       [](const Json& r) { return owned(r, 1, ~std::size_t{0}); }},
+      {{"sms_off", "SMs switched off, in the later half"},
+       [](const Json& r) { return r.contains("held") ? Value(settled(r["held"]["off"])) : std::nullopt; }},
       {{"stall_memory", "part of the issue cycles lost to memory"}, [](const Json& r) { return stall(r, "memory"); }},
       {{"stall_unit", "lost to units that are taken"}, [](const Json& r) { return stall(r, "unit"); }},
       {{"stall_dependency", "lost to operands not ready"}, [](const Json& r) { return stall(r, "dependency"); }},

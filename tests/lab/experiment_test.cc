@@ -129,6 +129,17 @@ TEST(Experiment, ParametersAreSweptForPoliciesThatHaveThem) {
   EXPECT_THAT(matrix->cells[5].command(), HasSubstr("--policy quota:scheme=elastic:epoch=20000"));
 }
 
+TEST(Experiment, BlocksAnSmCanBeSwept) {
+  const Scratch folder;
+  const auto e = load(folder, replaced(kFigure, "goals: {kernels: [1], values: [0.5, 0.9]}", "blocks: [1, 2, 3]"));
+  ASSERT_TRUE(e.ok()) << e.error().to_string();
+  const auto matrix = expand(*e, *e->protocol("quick"), test_names());
+  ASSERT_EQ(matrix->cells.size(), 6U);
+  EXPECT_EQ(matrix->cells[2].labels.at("blocks"), "3");
+  EXPECT_THAT(matrix->cells[2].command(), HasSubstr("--kernel a:launches=0:blocks=3 --kernel c:launches=0:blocks=3 "));
+  EXPECT_THAT(matrix->cells[2].alone[0], HasSubstr("--kernel a:launches=0 --alone"));
+}
+
 TEST(Experiment, EveryUnknownNameIsAnErrorWithItsLine) {
   EXPECT_EQ(mistake("left_over", "leftover"), "f.yaml:3: unknown policy 'leftover' (did you mean 'left_over'?)");
   EXPECT_THAT(mistake("quota:scheme=elastic", "quota:schem=elastic"), HasSubstr("f.yaml:3:"));
