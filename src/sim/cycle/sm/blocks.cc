@@ -42,7 +42,8 @@ void Sm::start(std::unique_ptr<BlockRun> run, std::uint64_t at) {
     w.atomics = 0;
     w.age = ++ages_;
     w.line = ~0U;
-    w.ready.assign(r->run->kernel.program->register_count, 0);
+    w.scoreboard.assign(r->run->kernel.program->register_count, 0);
+    w.ready = w.scoreboard.data();
     w.state = State::done;
     Scheduler& s = scheduler_of(slot);
     if (s.all == 0) s.now = at;

@@ -145,15 +145,11 @@ void Sm::prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before
       for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[operands[op.reads + i]] = at > not_before ? at : 0;
       continue;
     }
-    if (at <= now) {
-      make_ready(s, w);
-      s.next = std::min(s.next, now);
-      return;
-    }
-    w.state = State::asleep;
+    w.state = State::waiting;
     w.due = at;
-    w.wakes = s.wheel.sleep(w.bit, at, now);
-    s.next = std::min(s.next, w.wakes);
+    if (at > now) return sleep(s, w, now);
+    make_ready(s, static_cast<std::size_t>(op.unit), w.bit);
+    due_[w.scheduler] = std::min(due_[w.scheduler], now);
     return;
   }
 }

@@ -24,6 +24,7 @@ Sm::Sm(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t i
       lsu_(config, timing, index),
       icache_(tags_of(config.icache.bytes, config.icache.line, config.icache.ways)),
       constant_cache_(tags_of(config.constant.bytes, config.constant.line, config.constant.ways)),
+      due_(config.sm.schedulers, kNeverCycle),
       schedulers_(config.sm.schedulers),
       warps_(config.sm.warps()),
       free_warps_(config.sm.warps()) {
@@ -62,7 +63,7 @@ std::uint32_t Sm::move_context(MessageKind kind, std::uint64_t bytes, std::uint6
 // When an SM next has something to do: a scheduler that is due, or a reply that has come.
 std::uint64_t Sm::earliest() const {
   std::uint64_t next = inbox_head_ < inbox_.size() ? inbox_[inbox_head_].time : kNeverCycle;
-  for (const Scheduler& s : schedulers_) next = std::min(next, s.next);
+  for (const std::uint64_t due : due_) next = std::min(next, due);
   return next;
 }
 
@@ -71,13 +72,13 @@ void Sm::run(std::uint64_t begin, std::uint64_t until) {
   for (next_ = std::max(earliest(), begin); next_ < until; next_ = std::max(earliest(), next_ + 1)) {
     if (inbox_head_ < inbox_.size() && inbox_[inbox_head_].time <= next_) deliver(next_);
     for (std::uint32_t i = 0; i < schedulers_count_; ++i)
-      if (schedulers_[i].next <= next_) tick(i, next_);
+      if (due_[i] <= next_) tick(i, next_);
   }
 }
 
 // Every scheduler looks at what it can do at `now`.
 void Sm::look_at(std::uint64_t now) {
-  for (Scheduler& s : schedulers_) s.next = std::min(s.next, now);
+  for (std::uint64_t& due : due_) due = std::min(due, now);
 }
 
 // Replies that have come by now, and the loads they complete.
@@ -184,19 +185,31 @@ void Sm::tick(std::uint32_t number, std::uint64_t now) {
       candidates = eligible(s, now) & (WarpMask{1} << index);
     }
   }
-  s.next = next_time(s, now);
+  due_[number] = next_time(s, now);
 }
 
 // Warps whose time has come; those that the wheel's reach woke too early sleep on.
 void Sm::wake(Scheduler& s, std::uint32_t number, std::uint64_t now) {
   for (WarpMask m = s.wheel.take(now); m != 0; m &= m - 1) {
-    const std::uint32_t warp = slot_of(number, static_cast<std::uint32_t>(std::countr_zero(m)));
-    WarpSlot& w = warps_[warp];
-    if (w.due <= now)
-      make_ready(s, w);
-    else
-      w.wakes = s.wheel.sleep(w.bit, w.due, now);
+    const WarpMask bit = m & (0 - m);
+    const auto index = static_cast<std::uint32_t>(std::countr_zero(m));
+    if ((s.far & bit) != 0) {
+      WarpSlot& w = warps_[slot_of(number, index)];
+      if (w.due > now) {
+        sleep(s, w, now);
+        continue;
+      }
+    }
+    make_ready(s, s.unit[index], bit);
   }
+}
+
+// Until `w.due`.
+void Sm::sleep(Scheduler& s, WarpSlot& w, std::uint64_t now) {
+  const std::uint64_t wakes = s.wheel.sleep(w.bit, w.due, now);
+  s.far = wakes == w.due ? s.far & ~w.bit : s.far | w.bit;
+  s.unit[static_cast<std::size_t>(std::countr_zero(w.bit))] = static_cast<std::uint8_t>(w.next->unit);
+  due_[w.scheduler] = std::min(due_[w.scheduler], wakes);
 }
 
 // Takes a warp out of whatever list it is in.
@@ -205,11 +218,9 @@ void Sm::leave(std::uint32_t warp) {
   Scheduler& s = scheduler_of(warp);
   const WarpMask bit = bit_of(warp);
   switch (w.state) {
-    case State::ready:
+    case State::waiting:
       take_ready(s, w);
-      break;
-    case State::asleep:
-      s.wheel.forget(bit, w.wakes);
+      s.wheel.forget(bit);
       break;
     case State::memory:
       s.memory &= ~bit;

@@ -133,50 +133,54 @@ class Sm {
   [[nodiscard]] std::uint32_t idle_warps(std::uint8_t slot) const;
 
  private:
-  enum class State : std::uint8_t { empty, ready, asleep, memory, barrier, done };
+  // `waiting`: for operands that come at a known time, then for its turn.
+  enum class State : std::uint8_t { empty, waiting, memory, barrier, done };
 
   struct Resident {
     std::unique_ptr<BlockRun> run;
     std::vector<std::uint16_t> warps;  // slots, by warp of the block
     std::uint32_t alive = 0;
-    std::uint32_t stuck = 0;  // warps at a barrier
-    std::uint32_t loads = 0;  // on their way
+    std::uint32_t stuck = 0;    // warps at a barrier
+    std::uint32_t loads = 0;    // on their way
+    std::uint32_t atomics = 0;  // of these, those that will write a register
     bool stopping = false;
   };
-  struct WarpSlot {
-    exec::Warp* warp = nullptr;
+  // What issuing touches comes first, a cache line of it.
+  struct alignas(64) WarpSlot {
     Ahead* ahead = nullptr;
-    Resident* resident = nullptr;
+    std::uint64_t* ready = nullptr;            // by register: when it can be used; kPending: nobody knows yet
     const TimedOp* ops = nullptr;              // of its program
     const std::uint32_t* registers = nullptr;  // what their first_register counts from
     const TimedOp* next = nullptr;
-    WarpMask bit = 0;  // in its scheduler's masks
+    WarpMask bit = 0;          // in its scheduler's masks
+    std::uint64_t due = 0;     // while it waits: when its instruction can issue
+    std::uint32_t line = ~0U;  // of code it fetched last
     State state = State::empty;
     std::uint8_t scheduler = 0;
     std::uint8_t kernel = 0;
-    std::uint16_t loads = 0;    // on their way
-    std::uint16_t atomics = 0;  // of these, those that will write a register
+    exec::Warp* warp = nullptr;
+    Resident* resident = nullptr;
     std::uint64_t age = 0;
-    std::uint64_t due = 0;             // while asleep: when its instruction can issue
-    std::uint64_t wakes = 0;           // when it will look, at the latest then
-    std::uint32_t line = ~0U;          // of code it fetched last
-    std::vector<std::uint64_t> ready;  // by register: when it can be used; kPending: nobody knows yet
+    std::uint32_t loads = 0;    // on their way
+    std::uint32_t atomics = 0;  // of these, those that will write a register
+    std::vector<std::uint64_t> scoreboard;
   };
-  struct Scheduler {
-    std::array<WarpMask, gpu::kUnits> ready{};      // by the unit the next instruction needs
-    std::uint32_t units = 0;                        // bit: the unit has warps in `ready`
-    std::uint64_t next = ~std::uint64_t{0};         // has nothing to do before
-    std::array<std::uint64_t, gpu::kUnits> free{};  // when the unit takes another warp
-    WarpMask memory = 0;                            // waiting for a load
+  struct alignas(64) Scheduler {
+    std::uint32_t units = 0;                    // bit: the unit has warps in `ready`
+    std::uint32_t last = 64;                    // the warp that issued last
+    std::array<WarpMask, gpu::kUnits> ready{};  // by the unit the next instruction needs
+    WarpMask memory = 0;                        // waiting for a load
     WarpMask barrier = 0;
-    std::array<WarpMask, kMaxKernels> kernels{};  // whose warp it is
     WarpMask all = 0;
-    std::array<WarpMask, 64> older{};  // by warp: those that came before it (and some that are gone)
+    WarpMask far = 0;                               // asleep for longer than the wheel reaches
+    std::uint64_t port = 0;                         // issues its next instruction then
+    std::uint64_t now = 0;                          // accounted for up to here
+    std::array<std::uint64_t, gpu::kUnits> free{};  // when the unit takes another warp
+    std::array<std::uint8_t, 64> unit{};            // by warp, while it sleeps: what it will wait for
     Wheel wheel;
-    std::uint64_t port = 0;    // issues its next instruction then
-    std::uint64_t now = 0;     // accounted for up to here
-    std::uint32_t last = 64;   // the warp that issued last
-    std::uint32_t active = 0;  // two-level: first of the group that is active
+    std::array<WarpMask, kMaxKernels> kernels{};  // whose warp it is
+    std::array<WarpMask, 64> older{};             // by warp: those that came before it (and some that are gone)
+    std::uint32_t active = 0;                     // two-level: first of the group that is active
   };
   struct LoadInfo {
     std::uint16_t warp = 0;
@@ -204,10 +208,8 @@ class Sm {
   void look_at(std::uint64_t now);
   void tick(std::uint32_t s, std::uint64_t now);
   void wake(Scheduler& s, std::uint32_t number, std::uint64_t now);
-  static void make_ready(Scheduler& s, WarpSlot& w) {
-    const auto unit = static_cast<std::size_t>(w.next->unit);
-    w.state = State::ready;
-    s.ready[unit] |= w.bit;
+  static void make_ready(Scheduler& s, std::size_t unit, WarpMask bit) {
+    s.ready[unit] |= bit;
     s.units |= 1U << unit;
   }
   static void take_ready(Scheduler& s, const WarpSlot& w) {
@@ -215,6 +217,7 @@ class Sm {
     s.ready[unit] &= ~w.bit;
     if (s.ready[unit] == 0) s.units &= ~(1U << unit);
   }
+  void sleep(Scheduler& s, WarpSlot& w, std::uint64_t now);
   void leave(std::uint32_t warp);
   [[nodiscard]] WarpMask eligible(const Scheduler& s, std::uint64_t now) const;
   [[nodiscard]] WarpMask gated(const Scheduler& s) const;
@@ -256,6 +259,7 @@ class Sm {
   Lsu lsu_;
   Tags icache_;
   Tags constant_cache_;
+  std::vector<std::uint64_t> due_;  // by scheduler: has nothing to do before
   std::vector<Scheduler> schedulers_;
   std::array<std::uint64_t, gpu::kUnits> sm_free_{};  // units one SM has one of
   std::uint32_t sm_units_ = 0;                        // bit: such a unit

@@ -35,8 +35,10 @@ class Wheel {
     return warps;
   }
 
-  // A warp that leaves before it wakes at `when`.
-  void forget(WarpMask warps, std::uint64_t when) { slots_[when % kSlots] &= ~warps; }
+  // Warps that leave, asleep or not.
+  void forget(WarpMask warps) {
+    for (WarpMask& slot : slots_) slot &= ~warps;
+  }
 
   // The next time after `now` at which a slot is used; ~0 when all is awake.
   [[nodiscard]] std::uint64_t next(std::uint64_t now) const {
@@ -46,8 +48,8 @@ class Wheel {
   }
 
  private:
-  std::array<WarpMask, kSlots> slots_{};
   std::uint64_t used_ = 0;
+  std::array<WarpMask, kSlots> slots_{};
 };
 
 }  // namespace wm::sim

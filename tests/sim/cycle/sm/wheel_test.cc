@@ -31,7 +31,7 @@ TEST(Wheel, CutsWhatLiesBeyondItsReach) {
 TEST(Wheel, AForgottenWarpDoesNotWake) {
   Wheel wheel;
   wheel.sleep(0b11, 50, 40);
-  wheel.forget(0b01, 50);
+  wheel.forget(0b01);
   EXPECT_EQ(wheel.take(50), 0b10U);
 }
 
