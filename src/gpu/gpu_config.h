@@ -110,6 +110,7 @@ struct DramConfig {
   std::uint32_t read_queue = 64;
   std::uint32_t write_queue = 64;
   std::uint32_t tCL = 12, tRP = 12, tRC = 40, tRAS = 28, tRCD = 12, tRRD = 6, tWR = 12, tWTR = 5;
+  std::uint32_t tREFI = 0, tRFC = 0;  // every tREFI clocks no command for tRFC; 0: never
 
   [[nodiscard]] double peak_bytes_per_second() const {
     return static_cast<double>(channels) * clock_mhz * 1e6 * bytes_per_clock;

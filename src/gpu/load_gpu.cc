@@ -138,6 +138,7 @@ void read_paths(Map& m, GpuConfig& c) {
         .required("tRRD", c.dram.tRRD)
         .optional("tWR", c.dram.tWR)
         .optional("tWTR", c.dram.tWTR);
+    d.optional("tREFI", c.dram.tREFI).optional("tRFC", c.dram.tRFC);
   });
 }
 
@@ -196,6 +197,7 @@ Result<void> validate(const GpuConfig& c) {
       {c.dram.row_bytes >= 128 && power_of_two(c.dram.row_bytes), "dram: row must be a power of two of at least 128 B"},
       {c.dram.bytes_per_clock >= 1 && c.dram.clock_mhz >= 1, "dram: clock and bytes_per_clock must be at least 1"},
       {c.dram.commands_per_clock >= 1, "dram: commands_per_clock must be at least 1"},
+      {c.dram.tREFI == 0 || c.dram.tRFC < c.dram.tREFI, "dram: tRFC must be less than tREFI"},
       {c.dram.tRC >= c.dram.tRAS, "dram: tRC must be at least tRAS"},
       {c.noc.latency >= 1 && c.noc.bytes_per_cycle >= 1,
        "interconnect: latency and bytes_per_cycle must be at least 1"},

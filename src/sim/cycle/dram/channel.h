@@ -21,6 +21,8 @@ struct DramSpec {
   std::uint32_t tRRD = 6;              // activate to activate, two banks
   std::uint32_t tWR = 12;              // end of write data to precharge
   std::uint32_t tWTR = 5;              // end of write data to read
+  std::uint32_t tREFI = 0;             // from refresh to refresh; 0: none
+  std::uint32_t tRFC = 0;              // a refresh: no command meanwhile
 };
 
 enum class DramCommand : std::uint8_t { activate, precharge, read, write };
@@ -36,6 +38,12 @@ class DramChannel {
   // The first time `command` may be issued to `bank`, given what was issued so far. Only legal in the right row state:
   // activate on a closed bank, the others on an open one. `bytes`: of the transfer, for read and write.
   [[nodiscard]] std::uint64_t earliest(DramCommand command, std::uint32_t bank) const;
+  // `at`, or the end of the refresh it falls into.
+  [[nodiscard]] std::uint64_t after_refresh(std::uint64_t at) const {
+    if (spec_.tREFI == 0) return at;
+    const std::uint64_t since = at % spec_.tREFI;
+    return since < spec_.tRFC && at >= spec_.tREFI ? at - since + spec_.tRFC : at;
+  }
 
   // Issues it; returns when its last data leaves the bus (read, write) or the time itself.
   std::uint64_t issue(DramCommand command, std::uint32_t bank, std::uint64_t row_or_bytes, std::uint64_t at);

@@ -42,7 +42,7 @@ FrFcfs::Choice FrFcfs::choose(const std::vector<DramRequest>& queue) const {
     DramCommand command = r.write ? DramCommand::write : DramCommand::read;
     if (!hit)
       command = channel_.open_row(r.bank) == DramChannel::kClosed ? DramCommand::activate : DramCommand::precharge;
-    const std::uint64_t at = std::max({channel_.earliest(command, r.bank), r.arrived, now_});
+    const std::uint64_t at = channel_.after_refresh(std::max({channel_.earliest(command, r.bank), r.arrived, now_}));
     // First ready wins; at the same clock a column command goes before a row command, then the older one.
     const bool column = hit;
     const bool best_column = best.command == DramCommand::read || best.command == DramCommand::write;

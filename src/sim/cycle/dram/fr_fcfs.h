@@ -65,7 +65,7 @@ class FrFcfs {
   std::uint32_t sent_ = 0;   // in clock_
   std::uint64_t clock_ = 0;  // of the last command
   bool draining_ = false;    // writes have the bus
-  std::uint64_t now_ = 0;  // no command goes out before it
+  std::uint64_t now_ = 0;    // no command goes out before it
   std::uint64_t columns_ = 0;
   std::uint64_t activates_ = 0;
 };

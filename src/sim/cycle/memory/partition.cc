@@ -22,7 +22,9 @@ DramSpec dram_spec(const gpu::DramConfig& d) {
           .tRCD = d.tRCD,
           .tRRD = d.tRRD,
           .tWR = d.tWR,
-          .tWTR = d.tWTR};
+          .tWTR = d.tWTR,
+          .tREFI = d.tREFI,
+          .tRFC = d.tRFC};
 }
 
 std::uint32_t cycles(std::uint32_t bytes, std::uint32_t per_cycle) { return (bytes + per_cycle - 1) / per_cycle; }

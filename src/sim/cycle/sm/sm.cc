@@ -71,7 +71,11 @@ void Sm::run(std::uint64_t begin, std::uint64_t until) {
   if (lsu_.moving()) lsu_.pump(begin, until - begin, counters_.data());
   for (next_ = std::max(earliest(), begin); next_ < until; next_ = std::max(earliest(), next_ + 1)) {
     if (inbox_head_ < inbox_.size() && inbox_[inbox_head_].time <= next_) deliver(next_);
-    for (std::uint32_t i = 0; i < schedulers_count_; ++i)
+    // They take turns at being first, so that none has the SM's common units to itself.
+    first_ = first_ + 1 < schedulers_count_ ? first_ + 1 : 0;
+    for (std::uint32_t i = first_; i < schedulers_count_; ++i)
+      if (due_[i] <= next_) tick(i, next_);
+    for (std::uint32_t i = 0; i < first_; ++i)
       if (due_[i] <= next_) tick(i, next_);
   }
 }

@@ -268,6 +268,7 @@ class Sm {
   std::vector<std::unique_ptr<Resident>> spare_;
   std::array<std::uint32_t, kMaxKernels> resident_{};
   std::uint32_t free_warps_ = 0;
+  std::uint32_t first_ = 0;  // scheduler that looks first in a cycle
   std::uint64_t ages_ = 0;
   std::uint32_t place_ = 0;  // where the search for free warp slots begins
   std::vector<LoadInfo> load_info_;

@@ -179,6 +179,47 @@ bool ends_wide_multiply(const exec::Program& p, std::uint32_t pc) {
   return false;
 }
 
+bool is_sum(std::string_view text) { return is_any(text, {"add.s32", "add.u32", "sub.s32", "sub.u32"}); }
+bool is_logic(std::string_view text) { return text.ends_with(".b32") && is_any(text, {"and.", "or.", "xor.", "not."}); }
+
+// Sums of three, logic of three, and a shift with a sum are one instruction each: the first of two is folded where only
+// the second wants its result and both are in one basic block.
+std::vector<bool> first_of_two(const exec::Program& p) {
+  const auto size = static_cast<std::uint32_t>(p.code.size());
+  std::vector<bool> folded(size);
+  std::vector<bool> begins(size + 1);
+  std::vector<std::uint32_t> uses(p.register_count);
+  for (std::uint32_t pc = 0; pc < size; ++pc) {
+    const exec::Op& op = p.code[pc];
+    if (op.kind == Kind::branch && op.target < size) begins[op.target] = true;
+    if (!exec::keeps_paths(op.kind)) begins[pc + 1] = true;
+    for (const std::uint32_t r : p.reads(pc)) ++uses[r];
+  }
+  for (const std::uint32_t target : p.branch_targets)
+    if (target < size) begins[target] = true;
+  std::vector<std::uint32_t> writer(p.register_count, exec::kNoPc);
+  std::uint32_t block = 0;
+  std::vector<bool> taken(size);  // as the second of two
+  for (std::uint32_t pc = 0; pc < size; ++pc) {
+    if (begins[pc]) block = pc;
+    const std::string_view text = p.info[pc].text;
+    const bool plain = p.code[pc].kind == Kind::lane && p.code[pc].guard.none();
+    if (plain && (is_sum(text) || is_logic(text)))
+      for (const std::uint32_t r : p.reads(pc)) {
+        const std::uint32_t before = writer[r];
+        if (before == exec::kNoPc || before < block || uses[r] != 1 || folded[before] || taken[before]) continue;
+        const std::string_view first = p.info[before].text;
+        const bool pair = is_sum(text) ? is_sum(first) || first == "shl.b32" : is_logic(first);
+        if (!pair || !p.code[before].guard.none()) continue;
+        folded[before] = true;
+        taken[pc] = true;
+        break;
+      }
+    for (const std::uint32_t r : p.writes(pc)) writer[r] = pc;
+  }
+  return folded;
+}
+
 // Where an arithmetic operation goes, and what it takes there.
 void expand(const exec::Op& op, std::string_view text, const gpu::GpuConfig& config, TimedOp& t, std::uint32_t& on_unit,
             std::uint32_t& chain) {
@@ -208,13 +249,14 @@ void expand(const exec::Op& op, std::string_view text, const gpu::GpuConfig& con
 TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gpu::GpuConfig& config) {
   TimedProgram timed{.program = program, .ops = {}, .register_count = program->register_count};
   timed.ops.reserve(program->code.size());
+  const std::vector<bool> joined = config.assembled ? first_of_two(*program) : std::vector<bool>(program->code.size());
   for (std::uint32_t pc = 0; pc < program->code.size(); ++pc) {
     const exec::Op& op = program->code[pc];
     const exec::OpInfo& info = program->info[pc];
     TimedOp t;
     t.unit = unit_of(op);
     t.kind = kind_of(op);
-    t.folded = folds(op, info.text) || ends_wide_multiply(*program, pc) || falls_through(*program, pc);
+    t.folded = folds(op, info.text) || ends_wide_multiply(*program, pc) || falls_through(*program, pc) || joined[pc];
     t.leaves_call = op.kind == Kind::ret && info.function != 0;
     t.first_register = info.first_register;
     t.reads = info.reads;
@@ -227,6 +269,10 @@ TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gp
     const gpu::UnitConfig& unit = config.sm.units[static_cast<std::size_t>(t.unit)];
     t.occupies = static_cast<std::uint16_t>(std::max(1U, 32 / unit.lanes) * on_unit);
     t.latency = static_cast<std::uint16_t>(unit.latency + chain * config.sm.units[0].latency);
+    if (op.kind == Kind::lane && converts_float(op, info.text)) {  // twice as fast as the functions beside them
+      t.occupies = static_cast<std::uint16_t>(std::max(1, t.occupies / 2));
+      t.latency = static_cast<std::uint16_t>(std::max(1, t.latency * 2 / 3));
+    }
     // A value goes from lane to lane by way of shared memory's crossbar.
     if (op.kind == Kind::shuffle) t.latency = static_cast<std::uint16_t>(config.shared.latency);
     timed.ops.push_back(t);
