@@ -14,8 +14,8 @@ namespace wm::ptx {
 std::vector<std::uint32_t> latency_order(const Function& function, const BasicBlock& block,
                                          const std::vector<Access>& accesses, const ValueCost& cost);
 
-// The same function, each of its blocks in that order and nothing left out: what an assembler's code does in the order a
-// pipeline sees it. Blocks with calls stay as they are.
+// The same function, each of its blocks in that order and nothing left out: what an assembler's code does in the order
+// a pipeline sees it. Blocks with calls stay as they are.
 Function in_latency_order(const Function& function);
 
 }  // namespace wm::ptx

@@ -29,8 +29,8 @@ struct ClientSpec {
   std::shared_ptr<const ptx::Module> module;
   std::string file;  // of the PTX, for messages
   std::shared_ptr<const gpu::Application> application;
-  std::string entry;           // only launches of this kernel take time; empty: all
-  std::uint32_t launches = 1;  // runs of the application; 0: again and again to the end
+  std::string entry;                // only launches of this kernel take time; empty: all
+  std::uint32_t launches = 1;       // runs of the application; 0: again and again to the end
   std::uint32_t blocks_per_sm = 0;  // at most so many of its blocks on an SM, whatever the policy; 0: as many as fit
   Cycles arrive;
   int priority = 0;

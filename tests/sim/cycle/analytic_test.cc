@@ -33,9 +33,7 @@ double latency(const gpu::GpuConfig& config, std::uint64_t lines, std::uint64_t 
 }
 
 // The add between two loads, which the address needs.
-double add_latency(const gpu::GpuConfig& c) {
-  return c.sm.units[static_cast<std::size_t>(gpu::Unit::integer)].latency;
-}
+double add_latency(const gpu::GpuConfig& c) { return c.sm.units[static_cast<std::size_t>(gpu::Unit::integer)].latency; }
 
 class Latency : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Gpus, Latency, ::testing::Values("qos16", "slicer16", "v100", "h200"));
