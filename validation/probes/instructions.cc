@@ -122,8 +122,7 @@ void add_shared(std::vector<Probe>& to) {
   to.push_back(latency);
   for (const std::uint32_t degree : {1U, 2U, 4U, 8U, 16U, 32U}) {
     std::string body;
-    for (std::uint32_t i = 0; i < kRepeat; ++i)
-      body += fmt::format("ld.shared.u32 %r{}, [%r22+{}];\n", 30 + i, i * 4);
+    for (std::uint32_t i = 0; i < kRepeat; ++i) body += fmt::format("ld.shared.u32 %r{}, [%r22+{}];\n", 30 + i, i * 4);
     for (std::uint32_t i = 0; i < kRepeat; ++i) body += fmt::format("xor.b32 %r21, %r21, %r{};\n", 30 + i);
     body += "add.s32 %r22, %r22, %r23;\n";
     const std::string start = fmt::format(
