@@ -57,6 +57,7 @@ int run(int argc, const char* const* argv) {
   add_compare(wm);
   add_lab(wm);
   add_ptx(wm);
+  add_cl(wm);
   add_bench(wm);
 #ifdef WM_RUNTIME
   add_serve(wm);

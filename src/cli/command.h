@@ -19,6 +19,7 @@ void add_lab_show(const Command& lab);
 void add_lab_exchange(const Command& lab);
 void add_ptx(const Command& wm);
 void add_ptx_run(const Command& ptx);
+void add_cl(const Command& wm);
 void add_bench(const Command& wm);
 void add_bench_sim(const Command& bench);
 #ifdef WM_RUNTIME

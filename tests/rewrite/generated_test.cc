@@ -73,14 +73,12 @@ class LongGeneratedKernels : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(LongGeneratedKernels, LeaveTheSameBuffersOnOpenCl) {
   if (!zoo::have_opencl_device()) GTEST_SKIP() << "no OpenCL device";
-  for (std::uint64_t seed = GetParam(); seed < GetParam() + 20; ++seed) same_on_opencl(seed);
+  same_on_opencl(GetParam());
 }
 
-TEST_P(LongGeneratedKernels, LeaveTheSameBuffersAsPtx) {
-  for (std::uint64_t seed = GetParam(); seed < GetParam() + 20; ++seed) same_as_ptx(seed);
-}
+TEST_P(LongGeneratedKernels, LeaveTheSameBuffersAsPtx) { same_as_ptx(GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, LongGeneratedKernels, testing::Range<std::uint64_t>(0, 220, 20));
+INSTANTIATE_TEST_SUITE_P(Seeds, LongGeneratedKernels, testing::Range<std::uint64_t>(0, 220));
 
 }  // namespace
 }  // namespace wm::rewrite

@@ -24,7 +24,8 @@ constexpr std::array<Parameter, Needs::kKinds> kParameters{{{"uint", "wm__g0", "
                                                             {"ulong", "wm__o0", "wm__r.offset[0]"},
                                                             {"ulong", "wm__o1", "wm__r.offset[1]"},
                                                             {"ulong", "wm__o2", "wm__r.offset[2]"},
-                                                            {"uint", "wm__dim", "wm__r.dimensions"}}};
+                                                            {"uint", "wm__dim", "wm__r.dimensions"},
+                                                            {"volatile __local const uint*", "wm__touch", "wm__next"}}};
 
 constexpr const char* kRangeType =
     "typedef struct { uint groups[3]; uint chunk; ulong offset[3]; uint dimensions; uint unused; } wm__range;\n";
@@ -166,14 +167,13 @@ class Emitter {
       }
     }
     if (d.definition) edit_body(i, edits);
-    // Inlined, the ids are plain registers and the loop around them is the compiler's to see.
-    const char* inlined = f.kernel ? "__attribute__((always_inline)) " : "";
-    return inlined + edits.apply(facts_.text, d.whole);
+    return edits.apply(facts_.text, d.whole);
   }
 
   void edit_body(std::size_t i, Edits& edits) {
     const Function& f = function(i);
     for (const QuerySite& site : f.queries) edit_query(site, edits);
+    if (f.delicate) keep_apart(f.barriers, edits);
     for (const CallSite& call : f.calls) {
       if (!plan_[call.callee].threaded) continue;
       edits.replace(call.name, threaded_name(call.callee));
@@ -189,6 +189,16 @@ class Emitter {
       if (local.statement.begin != last) edits.replace(local.statement, ";");
       last = local.statement.begin;
       for (const Span& use : local.uses) edits.replace(use, "(*" + local.hoisted + ")");
+    }
+  }
+
+  // A branch whose condition is the same in every round of the worker's loop is moved out of it, and PoCL 3.1 fails an
+  // assertion when that leaves a barrier with two ways on that meet again before the next. A load it must not move
+  // stays between the two.
+  static void keep_apart(const std::vector<Span>& barriers, Edits& edits) {
+    for (const Span& barrier : barriers) {
+      edits.insert(barrier.begin, "(");
+      edits.insert(barrier.end, ", (void)(*wm__touch + 0u))");
     }
   }
 

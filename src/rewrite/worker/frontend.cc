@@ -187,6 +187,14 @@ class Look final : public clang::ASTFrontendAction {
   const std::function<void(clang::ASTContext&)>& look_;
 };
 
+// What clang's printer says of its own buffers before it comes to the program.
+void drop_preamble(std::string& text) {
+  const std::string begin = std::string("#line 1 \"") + kMain + "\"\n";
+  const std::size_t options = text.find("#line 1 \"<command line>\"\n");
+  const std::size_t program = options == std::string::npos ? options : text.find(begin, options);
+  if (program != std::string::npos) text.erase(0, program);
+}
+
 std::vector<std::string> host_files(const clang::SourceManager& sources) {
   std::set<std::string> names;
   for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
@@ -243,6 +251,7 @@ Result<Preprocessed> Frontend::preprocess(const Request& request, const BuildOpt
     }
     if (again) continue;
     if (!done) return done.error();
+    drop_preamble(out.text);
     out.files = host_files(run.compiler().getSourceManager());
     return out;
   }
