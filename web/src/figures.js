@@ -78,7 +78,12 @@ function one(figure) {
 export function figureList() {
   const element = h('section.figures');
   const papers = distinct(figures.map((f) => f.paper).filter(Boolean));
+  let drawnFor = null;
   const update = () => {
+    // Charts are dear: they are drawn again when something that shows in them has changed.
+    const now = [chosen.verdict, chosen.paper, innerWidth, colour('page')].join();
+    if (now === drawnFor) return;
+    drawnFor = now;
     const all = figures.flatMap((f) => f.claims ?? []);
     const passing = figures.filter((f) => (!chosen.paper || f.paper === chosen.paper) &&
       (!chosen.verdict || (f.claims ?? []).some((c) => c.verdict === chosen.verdict)));

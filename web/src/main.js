@@ -54,7 +54,9 @@ document.title = document_.title;
 const parts = [];
 const add = (part) => (parts.push(part), part.element);
 replace(page, header());
+if (figures.length) page.append(add(figureList()));
 if (runs.length) {
+  if (figures.length) page.append(h('h2.part', {}, 'The runs behind them'));
   page.append(add(filters()));
   if (workloads.length > 1) page.append(h('section.card', {id: 'matrix'}, h('h2', {}, 'Policies × workloads'), add(matrix())));
   const one = workloads.length > 1 ? 'One workload' : 'Policies side by side';
@@ -64,7 +66,6 @@ if (runs.length) {
   page.append(add(lookInto()));
   page.append(h('section.card', {id: 'bars'}, h('h2', {}, 'Rates of each kernel'), add(bars())));
 }
-if (figures.length) page.append(add(figureList()));
 page.append(h('footer', {}, 'made by warpmux; everything in this page is in this file'));
 
 const update = () => parts.forEach((p) => p.update());

@@ -31,17 +31,24 @@ export function goalsOf(run) {
   return {all: goals.length, reached: goals.filter((k) => k.reached).length};
 }
 
-// The reader's choices. Whoever changes one calls changed().
+// The reader's choices. Whoever changes one calls changed(). Papers have little in common: one at a time.
 export const chosen = {
-  workload: workloads[0], metric: 'stp', hidden: new Set(), filters: {}, run: null, curve: 'ipc', verdict: null, paper: null,
+  workload: workloads[0], metric: 'stp', hidden: new Set(),
+  filters: filterKeys.includes('paper') ? {paper: filterValues('paper')[0]} : {}, run: null, curve: 'ipc', verdict: null, paper: null,
 };
 const listeners = [];
 export const onChange = (listener) => listeners.push(listener);
 export const changed = () => listeners.forEach((l) => l());
 
 const passes = (run) => Object.entries(chosen.filters).every(([key, value]) => !value || run.filters?.[key] === value);
-export const shown = () => runs.filter((r) => !chosen.hidden.has(labelOf(r)) && passes(r));
-export const shownHere = () => shown().filter((r) => workloadOf(r) === chosen.workload);
+export const passing = () => runs.filter(passes);
+export const shown = () => passing().filter((r) => !chosen.hidden.has(labelOf(r)));
+// Of the chosen workload, or of the first that the filters leave.
+export function shownHere() {
+  const all = shown();
+  const workload = all.some((r) => workloadOf(r) === chosen.workload) ? chosen.workload : all.length ? workloadOf(all[0]) : null;
+  return all.filter((r) => workloadOf(r) === workload);
+}
 
 // The run that is looked into: the one chosen while it is shown, else the first with a timeline.
 export function current() {
@@ -50,6 +57,8 @@ export function current() {
 }
 
 export function choose(run) {
+  for (const key of filterKeys) if (chosen.filters[key]) chosen.filters[key] = run.filters?.[key];
+  chosen.hidden.delete(labelOf(run));
   chosen.run = run.id;
   chosen.workload = workloadOf(run);
   changed();
