@@ -35,6 +35,11 @@ struct RunningKernel {
 };
 
 // Operations a warp executed ahead of their time (exec::Warp::run_ahead), first to last; each is still to be issued.
+// The note of one that went to shared memory holds what that takes.
+struct SharedNote {
+  std::uint16_t cycles = 0;  // 0: it did not
+  std::uint16_t words = 0;
+};
 class Ahead {
  public:
   [[nodiscard]] bool empty() const { return head_ == count_; }
@@ -42,11 +47,7 @@ class Ahead {
   void pop() { ++head_; }
   void clear() { head_ = count_ = 0; }
   // When empty: as many as there are and fit. False: the next operation must wait for its time.
-  bool refill(exec::Warp& warp) {
-    head_ = 0;
-    count_ = static_cast<std::uint16_t>(warp.run_ahead(ops_.data(), kMost));
-    return count_ != 0;
-  }
+  bool refill(exec::Warp& warp, std::uint32_t banks);
 
  private:
   static constexpr std::uint32_t kMost = 31;
