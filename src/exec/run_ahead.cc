@@ -1,5 +1,5 @@
-// Operations that nobody else can tell the time of, executed before it has come: a simulator that knows when each takes
-// place need not come back for every one of them.
+// Operations that touch nothing but their warp's registers, executed before it is their time: a simulator that knows
+// when each takes place need not come back for every one of them.
 #include <bit>
 
 #include "exec/block.h"
@@ -9,17 +9,13 @@ namespace wm::exec {
 
 namespace {
 
-bool in_shared(const Op& op) { return op.memory.space == ptx::Space::shared && !op.memory.spins; }
-
-// Its result does not depend on when it is executed before the next barrier.
-bool timeless(const Op& op) {
+// Its result does not depend on when it is executed, and nobody else can tell.
+bool private_to_warp(const Op& op) {
   switch (op.kind) {
     case Kind::lane:
       return !op.reads_clock;
     case Kind::load:
-      return op.memory.space == ptx::Space::param || in_shared(op);
-    case Kind::store:
-      return in_shared(op);
+      return op.memory.space == ptx::Space::param;
     case Kind::matrix_move:
     case Kind::to_generic:
     case Kind::from_generic:
@@ -33,14 +29,10 @@ bool timeless(const Op& op) {
 
 }  // namespace
 
-const Access& Warp::access() const { return block_->access_; }
-
-std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t most, bool& accessed) {
-  accessed = false;
+std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t most) {
   std::uint32_t count = 0;
-  while (count != most && !accessed && paths_.ready() && !block_->fault_ &&
-         !(paths_.diverged() && turn_ + most >= kTurn)) {
-    const std::uint32_t executed = run_path_ahead(out + count, most - count, accessed);
+  while (count != most && paths_.ready() && !block_->fault_ && !(paths_.diverged() && turn_ + most >= kTurn)) {
+    const std::uint32_t executed = run_path_ahead(out + count, most - count);
     if (executed == 0) break;
     count += executed;
     if (paths_.diverged()) turn_ += executed;
@@ -50,7 +42,7 @@ std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t most, bool& accessed)
 }
 
 // The current path until an operation must wait for its time, or the paths change.
-std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most, bool& accessed) {
+std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most) {
   LaunchStatistics& statistics = block_->statistics_;
   Path& path = paths_.now();
   const Mask lanes = path.lanes;
@@ -62,7 +54,7 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most, bool& acce
   const Op* parting = nullptr;  // a branch that lanes disagree on
   while (count != most) {
     const Op& op = code_[pc];
-    if (!timeless(op)) break;
+    if (!private_to_warp(op)) break;
     Mask active = lanes;
     std::uint32_t active_count = lane_count;
     if (!op.guard.none()) {
@@ -70,7 +62,7 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most, bool& acce
       active &= op.guard_negated ? ~mask : mask;
       if (active != lanes) active_count = static_cast<std::uint32_t>(std::popcount(active));
     }
-    out[count++] = {pc, active_count, 0};
+    out[count++] = {pc, active_count};
     threads += active_count;
     ++statistics.by_class[static_cast<std::size_t>(op.unit)];
     if (op.kind == Kind::branch) {
@@ -88,11 +80,9 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most, bool& acce
         } else {
           path.pc = pc;  // for a fault
           if (!work(op, frame)) break;
-          accessed = op.memory.space == ptx::Space::shared;
         }
       }
       ++pc;
-      if (accessed) break;
     }
     if (pc == path.meet) break;
   }

@@ -29,6 +29,7 @@ struct SmConfig {
   std::uint32_t issue_width = 1;  // instructions of one warp a cycle
   WarpScheduler policy = WarpScheduler::gto;
   std::uint32_t registers = 65536;    // of 32 bits
+  std::uint32_t register_banks = 0;   // operands of one bank are read one after the other; 0: never in each other's way
   std::uint32_t register_unit = 256;  // a warp's registers are allocated in steps of so many
   std::uint32_t shared_memory = 96 * 1024;
   std::uint32_t shared_memory_unit = 256;

@@ -77,7 +77,7 @@ void read_sm(Map& m, SmConfig& c) {
   std::uint32_t register_bytes = 0;
   bytes(m, "registers", register_bytes);
   c.registers = register_bytes / 4;
-  m.optional("register_unit", c.register_unit);
+  m.optional("register_unit", c.register_unit).optional("register_banks", c.register_banks);
   bytes(m, "shared_memory", c.shared_memory);
   bytes(m, "shared_memory_unit", c.shared_memory_unit, false);
   m.required("threads", c.threads).required("blocks", c.blocks);

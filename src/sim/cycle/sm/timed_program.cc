@@ -220,6 +220,20 @@ std::vector<bool> first_of_two(const exec::Program& p) {
   return folded;
 }
 
+// Reads beyond the first of the bank that has most of an instruction's operands. Registers lie in banks by their
+// number.
+std::uint32_t bank_conflicts(std::span<const std::uint32_t> reads, std::uint32_t banks) {
+  if (banks == 0) return 0;
+  std::uint32_t most = 1;
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    std::uint32_t same = 1;
+    for (std::size_t j = i + 1; j < reads.size(); ++j)
+      same += reads[j] != reads[i] && reads[j] % banks == reads[i] % banks ? 1 : 0;
+    most = std::max(most, same);
+  }
+  return most - 1;
+}
+
 // Where an arithmetic operation goes, and what it takes there.
 void expand(const exec::Op& op, std::string_view text, const gpu::GpuConfig& config, TimedOp& t, std::uint32_t& on_unit,
             std::uint32_t& chain) {
@@ -257,7 +271,8 @@ TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gp
     t.unit = unit_of(op);
     t.kind = kind_of(op);
     t.folded = folds(op, info.text) || ends_wide_multiply(*program, pc) || falls_through(*program, pc) || joined[pc];
-    t.leaves_call = op.kind == Kind::ret && info.function != 0;
+    t.waits_for_loads = (op.kind == Kind::ret && info.function != 0) || info.text.starts_with("cp.async.wait");
+    t.copies = op.kind == Kind::async_copy;
     t.first_register = info.first_register;
     t.reads = info.reads;
     t.writes = info.writes;
@@ -273,6 +288,7 @@ TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gp
       t.occupies = static_cast<std::uint16_t>(std::max(1, t.occupies / 2));
       t.latency = static_cast<std::uint16_t>(std::max(1, t.latency * 2 / 3));
     }
+    t.occupies = static_cast<std::uint16_t>(t.occupies + bank_conflicts(program->reads(pc), config.sm.register_banks));
     // A value goes from lane to lane by way of shared memory's crossbar.
     if (op.kind == Kind::shuffle) t.latency = static_cast<std::uint16_t>(config.shared.latency);
     timed.ops.push_back(t);

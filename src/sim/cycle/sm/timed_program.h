@@ -22,7 +22,8 @@ struct TimedOp {
   gpu::Unit unit = gpu::Unit::integer;
   TimedKind kind = TimedKind::compute;
   bool folded = false;
-  bool leaves_call = false;  // waits until nothing is on its way into the frame it leaves
+  bool waits_for_loads = false;  // until none is on its way: into the frame a call leaves, or an asynchronous copy
+  bool copies = false;           // asynchronously: nothing waits for it but what waits for loads
   std::uint8_t slots = 1;
   std::uint16_t occupies = 1;  // cycles its unit takes no other warp
   std::uint16_t latency = 1;   // until what it writes can be used; memory: set by the access
