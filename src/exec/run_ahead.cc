@@ -1,5 +1,5 @@
-// Operations that touch nothing but their warp's registers, executed before it is their time: a simulator that knows
-// when each takes place need not come back for every one of them.
+// Operations that nobody else can tell the time of, executed before it has come: a simulator that knows when each takes
+// place need not come back for every one of them.
 #include <bit>
 
 #include "exec/block.h"
@@ -9,13 +9,17 @@ namespace wm::exec {
 
 namespace {
 
-// Its result does not depend on when it is executed, and nobody else can tell.
-bool private_to_warp(const Op& op) {
+bool in_shared(const Op& op) { return op.memory.space == ptx::Space::shared && !op.memory.spins; }
+
+// Its result does not depend on when it is executed before the next barrier.
+bool timeless(const Op& op) {
   switch (op.kind) {
     case Kind::lane:
       return !op.reads_clock;
     case Kind::load:
-      return op.memory.space == ptx::Space::param;
+      return op.memory.space == ptx::Space::param || in_shared(op);
+    case Kind::store:
+      return in_shared(op);
     case Kind::matrix_move:
     case Kind::to_generic:
     case Kind::from_generic:
@@ -29,10 +33,14 @@ bool private_to_warp(const Op& op) {
 
 }  // namespace
 
-std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t most) {
+const Access& Warp::access() const { return block_->access_; }
+
+std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t most, bool& accessed) {
+  accessed = false;
   std::uint32_t count = 0;
-  while (count != most && paths_.ready() && !block_->fault_ && !(paths_.diverged() && turn_ + most >= kTurn)) {
-    const std::uint32_t executed = run_path_ahead(out + count, most - count);
+  while (count != most && !accessed && paths_.ready() && !block_->fault_ &&
+         !(paths_.diverged() && turn_ + most >= kTurn)) {
+    const std::uint32_t executed = run_path_ahead(out + count, most - count, accessed);
     if (executed == 0) break;
     count += executed;
     if (paths_.diverged()) turn_ += executed;
@@ -42,7 +50,7 @@ std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t most) {
 }
 
 // The current path until an operation must wait for its time, or the paths change.
-std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most) {
+std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most, bool& accessed) {
   LaunchStatistics& statistics = block_->statistics_;
   Path& path = paths_.now();
   const Mask lanes = path.lanes;
@@ -54,7 +62,7 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most) {
   const Op* parting = nullptr;  // a branch that lanes disagree on
   while (count != most) {
     const Op& op = code_[pc];
-    if (!private_to_warp(op)) break;
+    if (!timeless(op)) break;
     Mask active = lanes;
     std::uint32_t active_count = lane_count;
     if (!op.guard.none()) {
@@ -62,7 +70,7 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most) {
       active &= op.guard_negated ? ~mask : mask;
       if (active != lanes) active_count = static_cast<std::uint32_t>(std::popcount(active));
     }
-    out[count++] = {pc, active_count};
+    out[count++] = {pc, active_count, 0};
     threads += active_count;
     ++statistics.by_class[static_cast<std::size_t>(op.unit)];
     if (op.kind == Kind::branch) {
@@ -80,9 +88,11 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most) {
         } else {
           path.pc = pc;  // for a fault
           if (!work(op, frame)) break;
+          accessed = op.memory.space == ptx::Space::shared;
         }
       }
       ++pc;
+      if (accessed) break;
     }
     if (pc == path.meet) break;
   }

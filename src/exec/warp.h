@@ -46,6 +46,7 @@ struct Step {
 struct Executed {
   std::uint32_t pc : 26 = 0;
   std::uint32_t lanes : 6 = 0;
+  std::uint32_t note = 0;  // the caller's
 };
 
 class Warp {
@@ -65,10 +66,13 @@ class Warp {
   bool peek(Access& out);
   // Executes one operation.
   void step(Step& step);
-  // Executes the operations from here on that touch nothing but the warp's registers, up to `most`, and notes them in
-  // `out`; returns how many. The first that must wait for its time (memory, barriers, exchanges, clocks) is left for
-  // `step`. A fault is the block's afterwards.
-  std::uint32_t run_ahead(Executed* out, std::uint32_t most);
+  // Executes the operations from here on whose effect is the same at any time up to the warp's next barrier, up to
+  // `most`, and notes them in `out`; returns how many. These work on the warp's registers, or read and write shared
+  // memory: only a program with a race could tell. `accessed`: the last one went to shared memory, as access() tells.
+  // The first that must wait for its time (other memory, barriers, exchanges, clocks) is left for `step`. A fault is
+  // the block's afterwards.
+  std::uint32_t run_ahead(Executed* out, std::uint32_t most, bool& accessed);
+  [[nodiscard]] const Access& access() const;
   // Executes until the warp is done, waits at a barrier, faults, or `budget` operations are spent; what it executed.
   std::uint64_t run(std::uint64_t budget);
 
@@ -122,7 +126,7 @@ class Warp {
   static constexpr std::uint32_t kTurn = 1U << 20;
 
   // run_ahead.cc
-  std::uint32_t run_path_ahead(Executed* out, std::uint32_t most);
+  std::uint32_t run_path_ahead(Executed* out, std::uint32_t most, bool& accessed);
 
   // warp.cc
   void run_path(std::uint64_t& budget);

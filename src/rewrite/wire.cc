@@ -10,8 +10,6 @@ constexpr std::uint32_t kMagic = 0x52574d57;  // "WMWR"
 // One description of each type serves both directions: an archive either appends what it is shown or fills it in.
 class Writer {
  public:
-  static constexpr bool kReads = false;
-
   template <typename T>
   requires std::is_integral_v<T>
   void number(T value) {
@@ -35,7 +33,6 @@ class Writer {
 
 class Reader {
  public:
-  static constexpr bool kReads = true;
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
 
   template <typename T>

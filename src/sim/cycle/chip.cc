@@ -83,7 +83,6 @@ void Chip::exchange() {
     for (const Message& m : replies) sms_[m.sm]->receive(m);
     replies.clear();
   }
-  for (const auto& sm : sms_) sm->sort_inbox();
 }
 
 }  // namespace wm::sim

@@ -91,8 +91,7 @@ void CycleMachine::start_block(std::uint32_t s, policy::Kernel& kernel) {
   run->kernel = lane.running;
   run->number = lane.next_block++;
   run->started = chip_.now();
-  run->begin(*lane.running.grid, lane.running.grid->block_index(run->number),
-             {.sm = s, .sms = static_cast<std::uint32_t>(sms_.size())});
+  run->begun = false;
   if (observer_ != nullptr) observer_->began(seen(s, *run), chip_.now(), false);
   chip_.sm(s).start(std::move(run), chip_.now());
 }

@@ -15,7 +15,16 @@ bool FrFcfs::accepts(bool write) const {
   return write ? writes_.size() < write_capacity_ : reads_.size() < read_capacity_;
 }
 
-void FrFcfs::push(const DramRequest& request) { (request.write ? writes_ : reads_).push_back(request); }
+void FrFcfs::push(const DramRequest& request) {
+  (request.write ? writes_ : reads_).push_back(request);
+  chosen_ = false;
+}
+
+const FrFcfs::Choice& FrFcfs::next_choice(const std::vector<DramRequest>& queue) {
+  if (!chosen_) choice_ = choose(queue);
+  chosen_ = true;
+  return choice_;
+}
 
 // Reads go first; writes get the bus when their queue is three quarters full, or nothing else waits, and keep it until
 // a quarter is left.
@@ -57,9 +66,10 @@ std::uint64_t FrFcfs::advance(std::uint64_t until, std::deque<DramDone>& done) {
     update_mode();
     std::vector<DramRequest>& queue = draining_ ? writes_ : reads_;
     if (queue.empty()) return ~std::uint64_t{0};
-    const Choice c = choose(queue);
+    const Choice c = next_choice(queue);
     if (c.at >= until || finished) return c.at;
     const DramRequest r = queue[c.index];
+    chosen_ = false;
     // So many commands a clock, then the next.
     sent_ = c.at == clock_ ? sent_ + 1 : 1;
     clock_ = c.at;

@@ -54,6 +54,7 @@ class FrFcfs {
     DramCommand command = DramCommand::read;
   };
   [[nodiscard]] Choice choose(const std::vector<DramRequest>& queue) const;
+  const Choice& next_choice(const std::vector<DramRequest>& queue);
   void update_mode();
 
   DramChannel channel_;
@@ -64,8 +65,10 @@ class FrFcfs {
   std::uint32_t commands_;   // a clock
   std::uint32_t sent_ = 0;   // in clock_
   std::uint64_t clock_ = 0;  // of the last command
-  bool draining_ = false;    // writes have the bus
-  std::uint64_t now_ = 0;    // no command goes out before it
+  Choice choice_;            // what goes out next, while nothing has come or gone since
+  bool chosen_ = false;
+  bool draining_ = false;  // writes have the bus
+  std::uint64_t now_ = 0;  // no command goes out before it
   std::uint64_t columns_ = 0;
   std::uint64_t activates_ = 0;
 };

@@ -7,7 +7,21 @@
 namespace wm::sim {
 
 void Sm::start(std::unique_ptr<BlockRun> run, std::uint64_t at) {
+  ++resident_[run->kernel.slot];
+  free_warps_ -= run->kernel.grid->warps_per_block();
+  next_ = std::min(next_, at);
+  starting_.push_back({std::move(run), at});
+}
+
+// Blocks that were taken since the last quantum. On the SM's own time, since SMs run side by side.
+void Sm::begin_blocks() {
+  for (Starting& s : starting_) begin_block(std::move(s.run), s.at);
+  starting_.clear();
+}
+
+void Sm::begin_block(std::unique_ptr<BlockRun> run, std::uint64_t at) {
   charge_until(at);
+  if (!run->begun) run->begin({.sm = index_, .sms = config_.sm.count});
   std::unique_ptr<Resident> r;
   if (spare_.empty()) {
     r = std::make_unique<Resident>();
@@ -24,9 +38,6 @@ void Sm::start(std::unique_ptr<BlockRun> run, std::uint64_t at) {
   r->loads = 0;
   r->stopping = false;
   const std::uint8_t kernel = r->run->kernel.slot;
-  ++resident_[kernel];
-  free_warps_ -= count;
-  next_ = std::min(next_, at);
   for (std::uint32_t i = 0; i < count; ++i) {
     while (warps_[place_].state != State::empty) place_ = (place_ + 1) % warps_.size();
     const std::uint32_t slot = place_;
@@ -135,6 +146,7 @@ void Sm::raise(Resident& r) {
 }
 
 std::uint32_t Sm::stop(std::uint8_t slot, std::uint32_t count, std::uint64_t now) {
+  begin_blocks();
   charge_until(now);
   std::uint32_t stopped = 0;
   for (std::size_t i = residents_.size(); i-- > 0 && stopped < count;) {
@@ -153,6 +165,7 @@ std::uint32_t Sm::stop(std::uint8_t slot, std::uint32_t count, std::uint64_t now
 
 // Warps that were held back may issue at once.
 void Sm::set_quota(std::uint8_t slot, std::int64_t instructions, std::uint64_t now) {
+  begin_blocks();
   charge_until(now);
   quota_[slot] = instructions;
   quotas_spent_ &= ~(1U << slot);

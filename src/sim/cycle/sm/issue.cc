@@ -7,6 +7,19 @@
 
 namespace wm::sim {
 
+bool Ahead::refill(exec::Warp& warp, std::uint32_t banks) {
+  head_ = count_ = 0;
+  for (bool accessed = true; accessed && count_ != kMost;) {
+    count_ = static_cast<std::uint16_t>(count_ + warp.run_ahead(ops_.data() + count_, kMost - count_, accessed));
+    const exec::Access& a = warp.access();
+    if (!accessed || a.lanes == 0) continue;
+    const SharedNote note{static_cast<std::uint16_t>(shared_cycles(a, banks)),
+                          static_cast<std::uint16_t>(std::popcount(a.lanes) * std::max(1, a.bytes / 4))};
+    ops_[count_ - 1U].note = std::bit_cast<std::uint32_t>(note);
+  }
+  return count_ != 0;
+}
+
 void Sm::count(const TimedOp& op, std::uint32_t lanes, SmCounters& c) {
   ++c.warp_instructions;
   c.thread_instructions += lanes;
@@ -57,13 +70,19 @@ void Sm::issue(Scheduler& s, std::uint32_t warp, std::uint64_t now) {
 // What was executed ahead only takes its time now.
 void Sm::issue_executed(Scheduler& s, std::uint32_t warp, const TimedOp& op, std::uint64_t now) {
   WarpSlot& w = warps_[warp];
-  const std::uint32_t lanes = w.ahead->front().lanes;
+  const exec::Executed executed = w.ahead->front();
   w.ahead->pop();
   SmCounters& c = counters_[w.kernel];
-  count(op, lanes, c);
+  count(op, executed.lanes, c);
   take_unit(s, op, c, now);
-  spend(w.kernel, lanes, now);
-  const std::uint64_t ready = now + op.latency;
+  spend(w.kernel, executed.lanes, now);
+  std::uint64_t ready = now + op.latency;
+  if (executed.note != 0) {
+    const auto note = std::bit_cast<SharedNote>(executed.note);
+    c.shared_lanes += note.words;
+    c.shared_conflict_cycles += note.cycles - 1U;
+    ready = lsu_.shared(note.cycles, now).ready;
+  }
   const std::uint32_t* written = w.registers + op.first_register + op.reads;
   for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[written[i]] = ready;
   const bool turns = op.kind == TimedKind::branch;
@@ -120,7 +139,7 @@ void Sm::prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before
   Scheduler& s = scheduler_of(warp);
   while (true) {
     // An atomic's result comes later than its issue: until then operations wait for their time.
-    if (w.ahead->empty() && (w.atomics != 0 || !w.ahead->refill(*w.warp)) && !w.warp->ready()) {
+    if (w.ahead->empty() && (w.atomics != 0 || !w.ahead->refill(*w.warp, config_.shared.banks)) && !w.warp->ready()) {
       if (w.warp->done()) return warp_ended(warp, now);
       w.state = State::barrier;
       s.barrier |= w.bit;

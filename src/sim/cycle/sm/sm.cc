@@ -19,6 +19,7 @@ TagSpec tags_of(std::uint32_t bytes, std::uint32_t line, std::uint32_t ways) {
 
 Sm::Sm(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t index)
     : config_(config),
+      index_(index),
       schedulers_count_(config.sm.schedulers),
       issue_width_(config.sm.issue_width),
       lsu_(config, timing, index),
@@ -39,18 +40,13 @@ Sm::Sm(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t i
 
 // In order of arrival. Replies of earlier quanta may still be on their way; what was delivered is dropped here.
 void Sm::sort_inbox() {
-  if (inbox_head_ == inbox_.size()) {
-    inbox_.clear();
-    inbox_head_ = 0;
-    return;
-  }
+  unsorted_ = false;
   inbox_.erase(inbox_.begin(), inbox_.begin() + static_cast<std::ptrdiff_t>(inbox_head_));
   inbox_head_ = 0;
   std::sort(inbox_.begin(), inbox_.end(), [](const Message& a, const Message& b) {
     if (a.time != b.time) return a.time < b.time;
     return a.line != b.line ? a.line < b.line : a.token < b.token;
   });
-  next_ = std::min(next_, inbox_.front().time);
 }
 
 std::uint32_t Sm::move_context(MessageKind kind, std::uint64_t bytes, std::uint64_t place, std::uint8_t slot) {
@@ -68,6 +64,8 @@ std::uint64_t Sm::earliest() const {
 }
 
 void Sm::run(std::uint64_t begin, std::uint64_t until) {
+  if (!starting_.empty()) begin_blocks();
+  if (unsorted_) sort_inbox();
   if (lsu_.moving()) lsu_.pump(begin, until - begin, counters_.data());
   for (next_ = std::max(earliest(), begin); next_ < until; next_ = std::max(earliest(), next_ + 1)) {
     if (inbox_head_ < inbox_.size() && inbox_[inbox_head_].time <= next_) deliver(next_);

@@ -7,6 +7,7 @@
 // Dispatch is not decided here: blocks are started, stopped and capped from outside, between quanta.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -35,6 +36,11 @@ struct RunningKernel {
 };
 
 // Operations a warp executed ahead of their time (exec::Warp::run_ahead), first to last; each is still to be issued.
+// The note of one that went to shared memory holds what that takes.
+struct SharedNote {
+  std::uint16_t cycles = 0;  // 0: it did not
+  std::uint16_t words = 0;
+};
 class Ahead {
  public:
   [[nodiscard]] bool empty() const { return head_ == count_; }
@@ -42,11 +48,7 @@ class Ahead {
   void pop() { ++head_; }
   void clear() { head_ = count_ = 0; }
   // When empty: as many as there are and fit. False: the next operation must wait for its time.
-  bool refill(exec::Warp& warp) {
-    head_ = 0;
-    count_ = static_cast<std::uint16_t>(warp.run_ahead(ops_.data(), kMost));
-    return count_ != 0;
-  }
+  bool refill(exec::Warp& warp, std::uint32_t banks);
 
  private:
   static constexpr std::uint32_t kMost = 31;
@@ -62,9 +64,12 @@ struct BlockRun {
   RunningKernel kernel;
   std::uint64_t number = 0;   // in its grid
   std::uint64_t started = 0;  // cycle of its first start
+  bool begun = false;
 
-  void begin(const exec::Grid& grid, gpu::Dim3 index, exec::Block::Where where) {
-    block.start(grid, index, where);
+  // Where the SM it was given to is about to run it for the first time.
+  void begin(exec::Block::Where where) {
+    begun = true;
+    block.start(*kernel.grid, kernel.grid->block_index(number), where);
     ahead.resize(block.warps());
     for (Ahead& a : ahead) a.clear();
   }
@@ -75,7 +80,8 @@ class Sm {
   Sm(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t index);
 
   // --- between quanta
-  // Starts a block whose exec::Block has been begun (or resumed); its warps may issue from `at` on.
+  // Takes a block, a new one or one that was set aside; its warps may issue from `at` on. The work of beginning it is
+  // part of the next quantum.
   void start(std::unique_ptr<BlockRun> run, std::uint64_t at);
   // Stops up to `count` blocks of the kernel slot, the youngest first: they issue no more, and appear in `stopped` once
   // their loads have come back. Returns how many.
@@ -98,9 +104,12 @@ class Sm {
   };
   std::vector<Faulted>& faulted() { return faulted_; }
 
-  // Replies of a quantum, in any order; then sort_inbox, once.
-  void receive(const Message& reply) { inbox_.push_back(reply); }
-  void sort_inbox();
+  // Replies of a quantum, in any order.
+  void receive(const Message& reply) {
+    inbox_.push_back(reply);
+    next_ = std::min(next_, reply.time);
+    unsorted_ = true;
+  }
   std::vector<Message>& outbox() { return lsu_.outbox(); }
   // L1 forgets the client's lines, as at the start of its launch.
   void forget(std::uint64_t client) { lsu_.forget(client); }
@@ -191,6 +200,12 @@ class Sm {
   static constexpr std::uint64_t kPending = ~std::uint64_t{0};
 
   // blocks.cc
+  struct Starting {
+    std::unique_ptr<BlockRun> run;
+    std::uint64_t at = 0;
+  };
+  void begin_blocks();
+  void begin_block(std::unique_ptr<BlockRun> run, std::uint64_t at);
   void detach(Resident& resident, std::vector<Ended>& to, std::uint64_t at);
   void warp_ended(std::uint32_t warp, std::uint64_t now);
   void end_block(Resident& resident, std::uint64_t now);
@@ -202,6 +217,7 @@ class Sm {
   void spend_quota(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now);
 
   // sm.cc
+  void sort_inbox();
   void deliver(std::uint64_t now);
   void finish_load(std::uint32_t load, std::uint64_t at);
   [[nodiscard]] std::uint64_t earliest() const;
@@ -254,6 +270,7 @@ class Sm {
   [[nodiscard]] WarpMask bit_of(std::uint32_t warp) const { return warps_[warp].bit; }
 
   const gpu::GpuConfig& config_;
+  std::uint32_t index_;
   std::uint32_t schedulers_count_;
   std::uint32_t issue_width_;
   Lsu lsu_;
@@ -266,6 +283,7 @@ class Sm {
   std::vector<WarpSlot> warps_;
   std::vector<std::unique_ptr<Resident>> residents_;
   std::vector<std::unique_ptr<Resident>> spare_;
+  std::vector<Starting> starting_;
   std::array<std::uint32_t, kMaxKernels> resident_{};
   std::uint32_t free_warps_ = 0;
   std::uint32_t first_ = 0;  // scheduler that looks first in a cycle
@@ -274,6 +292,7 @@ class Sm {
   std::vector<LoadInfo> load_info_;
   std::vector<Message> inbox_;
   std::size_t inbox_head_ = 0;
+  bool unsorted_ = false;  // the inbox
   std::vector<std::uint32_t> done_loads_;
   std::vector<Ended> ended_;
   std::vector<Ended> stopped_;
