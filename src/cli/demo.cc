@@ -3,7 +3,6 @@
 #include <chrono>
 #include <fmt/format.h>
 #include <memory>
-#include <thread>
 
 #include <nlohmann/json.hpp>
 
@@ -112,7 +111,6 @@ Result<int> run_demo(const Options& o) {
       kKernels[1], kGoal * 100, kKernels[0], grouped(o.cycles)));
   lab::CorunOptions options;
   options.cycles = o.cycles;
-  options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, 2U);
   options.cache = lab::AloneCache(o.cache);
   const auto policies = lab::policies_for(kPolicies, *kernels);
   if (!policies) return policies.error();
