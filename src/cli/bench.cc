@@ -83,8 +83,8 @@ Result<int> bench_exec(const Options& options) {
 }  // namespace
 
 void add_bench(const Command& wm) {
-  const Command bench =
-      wm.add("bench", "The figures of docs/benchmarks.md, measured now", "wm bench exec\nwm bench sim");
+  const Command bench = wm.add("bench", "The figures of docs/benchmarks.md, measured now",
+                               "wm bench exec\nwm bench sim\nwm bench policies");
   bench.needs_command();
   auto options = std::make_shared<Options>();
   const Command exec =
@@ -95,6 +95,7 @@ void add_bench(const Command& wm) {
   exec.json(options->json);
   exec.run([options] { return bench_exec(*options); });
   add_bench_sim(bench);
+  add_bench_policies(bench);
 }
 
 }  // namespace wm::cli

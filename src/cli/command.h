@@ -22,6 +22,7 @@ void add_ptx_run(const Command& ptx);
 void add_cl(const Command& wm);
 void add_bench(const Command& wm);
 void add_bench_sim(const Command& bench);
+void add_bench_policies(const Command& bench);
 #ifdef WM_RUNTIME
 void add_serve(const Command& wm);
 void add_run(const Command& wm);
