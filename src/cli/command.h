@@ -16,6 +16,7 @@ void add_compare(const Command& wm);
 void add_lab(const Command& wm);
 void add_lab_run(const Command& lab);
 void add_lab_show(const Command& lab);
+void add_lab_report(const Command& lab);
 void add_lab_exchange(const Command& lab);
 void add_ptx(const Command& wm);
 void add_ptx_run(const Command& ptx);

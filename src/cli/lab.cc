@@ -157,6 +157,7 @@ void add_lab(const Command& wm) {
   add_list(lab);
   add_lab_run(lab);
   add_lab_show(lab);
+  add_lab_report(lab);
   add_lab_exchange(lab);
 }
 

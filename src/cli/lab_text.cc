@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/table.h"
+#include "lab/report.h"
 
 namespace wm::cli {
 namespace {
@@ -36,7 +37,9 @@ std::string grid(const lab::Figure& f, const std::string& facet) {
   std::vector<std::string> header{plot.x};
   for (const std::string& c : columns) header.push_back(c.empty() ? "value" : c);
   Table table(header);
-  for (const std::string& x : order_of(f.rows, plot.x)) {
+  std::vector<std::string> xs = order_of(f.rows, plot.x);
+  std::stable_partition(xs.begin(), xs.end(), [&](const std::string& x) { return x != plot.overall; });
+  for (const std::string& x : xs) {
     std::vector<Cell> line{Cell(x, Style::bold)};
     bool any = false;
     for (const std::string& column : columns) {
@@ -45,7 +48,7 @@ std::string grid(const lab::Figure& f, const std::string& facet) {
       for (const lab::PlotRow& r : f.rows) {
         if (label_of(r, plot.x) != x || (!across.empty() && label_of(r, across) != column)) continue;
         if (!r.from_paper && !plot.facet.empty() && label_of(r, plot.facet) != facet) continue;
-        (r.from_paper ? paper : measured) = value_text(r.value, "");
+        (r.from_paper ? paper : measured) = lab::value_text(r.value, "");
       }
       any |= !measured.empty() || !paper.empty();
       line.emplace_back(paper.empty() ? measured : measured + " (" + paper + ")");
@@ -56,12 +59,6 @@ std::string grid(const lab::Figure& f, const std::string& facet) {
 }
 
 }  // namespace
-
-std::string value_text(double value, const std::string& unit) {
-  if (unit == "%") return fmt::format("{:.1f}%", value * 100);
-  if (std::abs(value) >= 1000) return fmt::format("{:.0f}{}", value, unit);
-  return fmt::format("{:.3f}{}", value, unit);
-}
 
 std::string text_of(const lab::Figure& f) {
   const lab::Experiment& e = *f.experiment;
@@ -76,8 +73,8 @@ std::string text_of(const lab::Figure& f) {
   if (f.claims.empty()) return text;
   Table claims({"claim", "paper", "measured", "verdict", "says"});
   for (const lab::JudgedClaim& c : f.claims)
-    claims.add({Cell(c.claim->id, Style::bold), value_text(c.claim->paper, c.claim->unit),
-                c.measured ? value_text(*c.measured, c.claim->unit) : "",
+    claims.add({Cell(c.claim->id, Style::bold), lab::value_text(c.claim->paper, c.claim->unit),
+                c.measured ? lab::value_text(*c.measured, c.claim->unit) : "",
                 Cell(lab::name(c.verdict), style_of(c.verdict)), c.claim->says});
   return text + claims.fitted(terminal_width());
 }

@@ -10,11 +10,13 @@
 #include "cli/data_folder.h"
 #include "cli/interval_report.h"
 #include "cli/output.h"
+#include "cli/page_document.h"
 #include "cli/participant.h"
 #include "cli/run_progress.h"
 #include "cli/sim_report.h"
 #include "cli/subject.h"
 #include "gpu/load_gpu.h"
+#include "lab/timeline_document.h"
 #include "lab/trace.h"
 
 namespace wm::cli {
@@ -30,6 +32,7 @@ struct Options {
   std::string trace;
   bool stats = false;
   bool alone = false;
+  bool timeline = false;
   std::uint64_t interval = 10'000;
   std::string cache = lab::AloneCache::default_folder();
   lab::CorunOptions run;
@@ -67,8 +70,8 @@ Result<int> run(Options o) {
     participants.push_back(*std::move(p));
   }
   if (o.alone) return run_alone(o, *gpu, participants);
-  sim::Timeline timeline(o.interval);
-  if (o.stats || !o.trace.empty()) o.run.timeline = &timeline;
+  sim::Timeline timeline(o.timeline ? kPageInterval : o.interval);
+  if (o.stats || o.timeline || !o.trace.empty()) o.run.timeline = &timeline;
   const auto result =
       with_progress(participants.size() + 1, o.run, [&] { return lab::corun(*gpu, participants, *policy, o.run); });
   if (!result) return result.error();
@@ -84,6 +87,7 @@ Result<int> run(Options o) {
   if (!o.json.empty()) {
     auto document = json_of(*result);
     if (o.stats) document["intervals"] = json_of(*result, intervals);
+    if (o.timeline) document["timeline"] = lab::timeline_document(*gpu, *result, timeline);
     if (auto done = output.document(document); !done) return done.error();
   }
   const bool wrong = std::any_of(result->kernels.begin(), result->kernels.end(),
@@ -113,6 +117,7 @@ void add_sim(const Command& wm) {
   sim.option("--threads", o->run.threads, "Of the host; the result is the same for any number",
              {.show_default = true, .low = 1, .high = 64});
   sim.option("--seed", o->run.seed, "Of the policy's random numbers", {.show_default = true});
+  sim.flag("--timeline", o->timeline, "Put a timeline into the JSON, as pages show it");
   sim.flag("--alone", o->alone, "Only measure what each kernel does by itself, into the cache");
   sim.option("--cache", o->cache, "Where rates alone are kept; \"\": nowhere",
              {.show_default = true, .type = "FOLDER"});

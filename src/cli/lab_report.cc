@@ -1,0 +1,117 @@
+// wm lab report: figures as one HTML file that needs no network, and their claims as Markdown.
+#include <filesystem>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/lab.h"
+#include "cli/output.h"
+#include "cli/process.h"
+#include "cli/terminal.h"
+#include "lab/page.h"
+#include "lab/report.h"
+
+namespace wm::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> figures;
+  std::string protocol = "quick";
+  std::string store;
+  std::string html = "wm-lab.html";
+  std::string markdown;
+  unsigned timelines = 0;
+};
+
+// Makes runs of the document again, watched, so that a reader can look into them: of each paper's first figure the
+// first workload's, as many as asked for.
+Result<void> add_timelines(nlohmann::ordered_json& document, const std::vector<lab::Figure>& figures,
+                           const std::map<std::string, const lab::Row*>& rows, unsigned most) {
+  std::error_code ignored;
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+  const auto folder = TemporaryFolder::make();
+  if (!folder) return folder.error();
+  std::map<std::string, unsigned> made;  // by paper
+  Progress bar(std::max(1U, most));
+  for (const lab::Figure& f : figures)
+    for (const lab::Record& r : f.records) {
+      if (made[f.experiment->paper] >= most || r.labels.at("workload") != f.records.front().labels.at("workload"))
+        continue;
+      std::vector<std::string> words{program};
+      for (std::size_t from = 3; from < rows.at(r.key)->command.size();) {
+        const std::string& command = rows.at(r.key)->command;
+        const std::size_t to = std::min(command.find(' ', from), command.size());
+        words.push_back(command.substr(from, to - from));
+        from = to + 1;
+      }
+      words.insert(words.end(), {"--timeline", "--json", folder->file("run.json")});
+      const auto ran = run_program(words);
+      if (!ran) return ran.error();
+      if (ran->code != 0) return Error{fmt::format("{} said: {}", rows.at(r.key)->command, ran->output)};
+      const auto text = read_file(folder->file("run.json"));
+      if (!text) return text.error();
+      const auto run = nlohmann::ordered_json::parse(*text, nullptr, false);
+      for (auto& known : document["runs"])
+        if (known["id"] == r.key && run.contains("timeline")) known["timeline"] = run["timeline"];
+      ++made[f.experiment->paper];
+      bar.advance(1.0 / 3, f.experiment->id);
+    }
+  return {};
+}
+
+std::string command_of(const Options& o) {
+  std::string command = "wm lab report";
+  for (const std::string& f : o.figures) command += " " + f;
+  return command + " --protocol " + o.protocol;
+}
+
+Result<int> report(const Options& o) {
+  const auto experiments = find_figures(o.figures);
+  if (!experiments) return experiments.error();
+  const auto plans = plan(*experiments, o.protocol);
+  if (!plans) return plans.error();
+  const auto results = find_results(o.store);
+  if (!results) return results.error();
+  const auto rows = lab::index(*results);
+  std::vector<lab::Figure> figures;
+  for (const Planned& p : *plans) {
+    lab::Figure f = lab::make_figure(*p.experiment, *p.protocol, p.matrix, rows);
+    if (f.done > 0) figures.push_back(std::move(f));
+  }
+  if (figures.empty()) return Error{fmt::format("none of these figures has results under the {} protocol", o.protocol)};
+  const Output output("");
+  if (!o.markdown.empty()) {
+    if (auto written = write_file(o.markdown, lab::claims_markdown(figures)); !written) return written.error();
+    output.say(fmt::format("{} written\n", o.markdown));
+  }
+  if (o.html.empty()) return 0;
+  auto document = lab::report_document(
+      figures, "The papers' figures, measured",
+      "What was measured stands beside what the papers report; each claim has a verdict.", command_of(o));
+  if (o.timelines > 0)
+    if (auto added = add_timelines(document, figures, rows, o.timelines); !added) return added.error();
+  if (auto written = lab::write_page(o.html, document); !written) return written.error();
+  output.say(fmt::format("{} written: {} figures, {} runs\n", o.html, figures.size(), document["runs"].size()));
+  return 0;
+}
+
+}  // namespace
+
+void add_lab_report(const Command& lab) {
+  auto o = std::make_shared<Options>();
+  const Command command = lab.add("report", "Figures as a page: plots, claims, a matrix of policies and workloads",
+                                  "wm lab report --html report.html\nwm lab report qos-isca17 --timelines 3");
+  command.option("figure", o->figures, "PAPER, PAPER/FIGURE or FILE.yaml; none: all");
+  command.option("--protocol", o->protocol, "quick or paper", {.show_default = true});
+  command.option("--store", o->store,
+                 "A store, or JSON that `wm lab export` wrote; none: wm-lab.db, else warpmux's own", {.type = "FILE"});
+  command.option("--html", o->html, "The page; \"\": none", {.show_default = true, .type = "FILE"});
+  command.option("--markdown", o->markdown, "The claims as tables", {.type = "FILE"});
+  command.option("--timelines", o->timelines, "Runs of each paper to make again and show in time",
+                 {.show_default = true, .low = 0, .high = 100});
+  command.run([o] { return report(*o); });
+}
+
+}  // namespace wm::cli
