@@ -131,8 +131,8 @@ Figure make_figure(const Experiment& experiment, const Protocol& protocol, const
     if (result.is_discarded()) continue;
     ++f.done;
     if (found->second->code_version != cell.code_version) ++f.old;
-    f.results.push_back(std::move(result));
-    f.records.push_back({cell.key, cell.labels, &f.results.back()});
+    f.results.push_back(std::make_unique<Json>(std::move(result)));
+    f.records.push_back({cell.key, cell.labels, f.results.back().get()});
   }
   Rows(experiment.plot, f).make();
   for (const Reported& r : experiment.reported) f.rows.push_back({r.labels, r.value, true});

@@ -1,8 +1,8 @@
 // A figure with its results: what was measured, beside what the paper reports, and a verdict for each of its claims.
 #pragma once
 
-#include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,8 +40,8 @@ struct Figure {
   std::size_t cells = 0;
   std::size_t done = 0;
   std::size_t failed = 0;
-  std::size_t old = 0;  // of those done, by other code than this
-  std::deque<nlohmann::ordered_json> results;
+  std::size_t old = 0;                                           // of those done, by other code than this
+  std::vector<std::unique_ptr<nlohmann::ordered_json>> results;  // records point into them, wherever the figure moves
   Records records;
   std::vector<PlotRow> rows;
   std::vector<JudgedClaim> claims;
