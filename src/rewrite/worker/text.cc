@@ -6,7 +6,7 @@
 namespace wm::rewrite {
 
 Text::Text(const clang::SourceManager& sources, const clang::LangOptions& language, const std::string& text)
-    : sources_(sources), language_(language) {
+    : sources_(sources) {
   const clang::SourceLocation start = sources.getLocForStartOfFile(sources.getMainFileID());
   clang::Lexer lexer(start, language, text.data(), text.data(), text.data() + text.size());
   clang::Token token;

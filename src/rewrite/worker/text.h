@@ -36,7 +36,6 @@ class Text {
   [[nodiscard]] std::size_t index_at(std::size_t offset) const;  // of the first token at or behind it
 
   const clang::SourceManager& sources_;
-  const clang::LangOptions& language_;
   std::vector<Token> tokens_;  // without those of # lines
 };
 
