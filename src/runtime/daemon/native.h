@@ -16,23 +16,55 @@
 namespace wm::runtime {
 
 // clX as cl.X. One line a call.
-#define WM_NATIVE_CALLS(X)                                                                                             \
-  X(GetPlatformIDs)                                                                                                    \
-  X(GetPlatformInfo)                                                                                                   \
-  X(GetDeviceIDs)                                                                                                      \
-  X(GetDeviceInfo)                                                                                                     \
-  X(CreateContext)                                                                                                     \
-  X(ReleaseContext) X(CreateCommandQueue) X(ReleaseCommandQueue) X(CreateBuffer) X(CreateSubBuffer) X(CreateImage)     \
-      X(ReleaseMemObject) X(GetSupportedImageFormats) X(GetImageInfo) X(CreateSampler) X(ReleaseSampler)               \
-          X(CreateProgramWithSource) X(CreateProgramWithBinary) X(ReleaseProgram) X(BuildProgram) X(CompileProgram)    \
-              X(LinkProgram) X(GetProgramInfo) X(GetProgramBuildInfo) X(CreateKernel) X(ReleaseKernel) X(SetKernelArg) \
-                  X(GetKernelInfo) X(GetKernelArgInfo) X(GetKernelWorkGroupInfo) X(WaitForEvents) X(GetEventInfo)      \
-                      X(ReleaseEvent) X(GetEventProfilingInfo) X(SetEventCallback) X(Flush) X(Finish)                  \
-                          X(EnqueueReadBuffer) X(EnqueueWriteBuffer) X(EnqueueReadBufferRect)                          \
-                              X(EnqueueWriteBufferRect) X(EnqueueCopyBuffer) X(EnqueueCopyBufferRect)                  \
-                                  X(EnqueueFillBuffer) X(EnqueueReadImage) X(EnqueueWriteImage) X(EnqueueCopyImage)    \
-                                      X(EnqueueCopyImageToBuffer) X(EnqueueCopyBufferToImage) X(EnqueueFillImage)      \
-                                          X(EnqueueNDRangeKernel)
+#define WM_NATIVE_CALLS(X)    \
+  X(GetPlatformIDs)           \
+  X(GetPlatformInfo)          \
+  X(GetDeviceIDs)             \
+  X(GetDeviceInfo)            \
+  X(CreateContext)            \
+  X(ReleaseContext)           \
+  X(CreateCommandQueue)       \
+  X(ReleaseCommandQueue)      \
+  X(CreateBuffer)             \
+  X(CreateSubBuffer)          \
+  X(CreateImage)              \
+  X(ReleaseMemObject)         \
+  X(GetSupportedImageFormats) \
+  X(GetImageInfo)             \
+  X(CreateSampler)            \
+  X(ReleaseSampler)           \
+  X(CreateProgramWithSource)  \
+  X(CreateProgramWithBinary)  \
+  X(ReleaseProgram)           \
+  X(BuildProgram)             \
+  X(CompileProgram)           \
+  X(LinkProgram)              \
+  X(GetProgramInfo)           \
+  X(GetProgramBuildInfo)      \
+  X(CreateKernel)             \
+  X(ReleaseKernel)            \
+  X(SetKernelArg)             \
+  X(GetKernelInfo)            \
+  X(GetKernelArgInfo)         \
+  X(GetKernelWorkGroupInfo)   \
+  X(WaitForEvents)            \
+  X(GetEventInfo)             \
+  X(ReleaseEvent)             \
+  X(GetEventProfilingInfo)    \
+  X(SetEventCallback)         \
+  X(Flush)                    \
+  X(Finish)                   \
+  X(EnqueueReadBuffer)        \
+  X(EnqueueWriteBuffer)       \
+  X(EnqueueReadBufferRect)    \
+  X(EnqueueWriteBufferRect)   \
+  X(EnqueueCopyBuffer)        \
+  X(EnqueueCopyBufferRect)    \
+  X(EnqueueFillBuffer)        \
+  X(EnqueueReadImage)         \
+  X(EnqueueWriteImage)        \
+  X(EnqueueCopyImage)         \
+  X(EnqueueCopyImageToBuffer) X(EnqueueCopyBufferToImage) X(EnqueueFillImage) X(EnqueueNDRangeKernel)
 
 struct NativeCalls {
 #define WM_NATIVE_CALL(name) decltype(&::cl##name) name = nullptr;
