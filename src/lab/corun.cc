@@ -7,9 +7,6 @@
 #include "sim/cycle/power/power.h"
 
 namespace wm::lab {
-namespace {
-
-using sim::CycleMachine;
 
 sim::ClientSpec spec_of(const Participant& p, double goal, double alone) {
   sim::ClientSpec s;
@@ -27,6 +24,10 @@ sim::ClientSpec spec_of(const Participant& p, double goal, double alone) {
   s.alone = alone;
   return s;
 }
+
+namespace {
+
+using sim::CycleMachine;
 
 OnProgress progress_of(const CorunOptions& options, const std::string& what) {
   if (!options.progress) return {};

@@ -92,6 +92,9 @@ struct CorunResult {
   std::uint64_t run_hash = 0;    // of everything that was counted: equal runs have equal hashes
 };
 
+// A participant as the machine takes it; its goal and its rate alone in instructions a cycle.
+sim::ClientSpec spec_of(const Participant& p, double goal, double alone);
+
 // What each does alone under these options, from the cache or measured now. `measured`, where given, is how many were.
 Result<std::vector<Alone>> measure_alone(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
                                          const CorunOptions& options, std::uint32_t* measured = nullptr);

@@ -52,17 +52,8 @@ Result<DecisionCost> measure_decisions(const gpu::GpuConfig& gpu, const std::vec
   auto machine = sim::CycleMachine::make(gpu, 1, 1);
   if (!machine) return machine.error();
   for (const Participant& p : participants) {
-    sim::ClientSpec spec;
-    spec.name = p.name;
-    spec.module = p.module;
-    spec.file = p.ptx_file;
-    spec.application = p.application;
-    spec.entry = p.entry;
-    spec.launches = p.launches;
-    spec.priority = p.priority;
-    spec.goal = p.goal_ipc.value_or(0);
-    spec.alone = 4 * spec.goal;
-    if (auto r = (*machine)->add(spec); !r) return r.error();
+    const double goal = p.goal_ipc.value_or(0);
+    if (auto r = (*machine)->add(spec_of(p, goal, 4 * goal)); !r) return r.error();
   }
   auto made = policy::make(policy, (*machine)->cans(), "cycle");
   if (!made) return made.error();
