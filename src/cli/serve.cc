@@ -14,6 +14,7 @@ namespace {
 
 struct Options {
   runtime::ServeOptions serve;
+  bool whole = false;
   std::string mode = "0600", memory, client_memory, when_full = "fail";
 };
 
@@ -33,6 +34,7 @@ Result<int> serve(Options options) {
   if (options.when_full != "fail" && options.when_full != "wait") {
     return Error{"--when-full '" + options.when_full + "' is neither fail nor wait"};
   }
+  options.serve.rewrite = !options.whole;
   options.serve.wait_for_memory = options.when_full == "wait";
   if (options.serve.socket.empty()) options.serve.socket = runtime::default_socket();
   // Before any thread starts, so that all of them leave these signals to the descriptor.
@@ -74,6 +76,7 @@ void add_serve(const Command& wm) {
   serve_command.option("--client-memory", options->client_memory, "Device memory for each client");
   serve_command.option("--when-full", options->when_full,
                        "An allocation that does not fit beside others' may fail or wait", {.show_default = true});
+  serve_command.flag("--no-rewrite", options->whole, "Leave kernels as they are, instead of running them as workers");
   serve_command.option("--metrics-port", options->serve.metrics_port, "Prometheus metrics on this loopback port",
                        {.high = 65535});
   serve_command.run([options] { return serve(*options); });

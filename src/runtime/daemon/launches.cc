@@ -25,12 +25,22 @@ std::uint64_t groups(const LaunchPlan& plan) {
 
 }  // namespace
 
-DeviceMachine::Launch Scheduler::describe(const Node& node) const {
+DeviceMachine::Launch Scheduler::describe(Node& node, bool whole) {
   const LaunchPlan& plan = *node.launch;
+  if (!whole) node.workers = as_workers(plan);
   DeviceMachine::Launch launch;
   launch.function = plan.kernel->function;
   launch.priority = node.client->standing.figures.priority;
   launch.share = node.client->standing.figures.share;
+  if (node.workers) {
+    const auto& local = node.workers->local;
+    const std::uint32_t bytes = plan.local_bytes + plan.kernel->extra_local_bytes;
+    launch.footprint = gpu::footprint({clipped(local[0] * local[1] * local[2]), 0, bytes}, machine_.limits());
+    launch.groups = node.workers->groups;
+    launch.divisible = gpu::fit(launch.footprint, machine_.limits().total) != 0;
+    if (launch.divisible) return launch;
+    node.workers.reset();
+  }
   launch.footprint = gpu::footprint({clipped(group_items(plan)), 0, plan.local_bytes}, machine_.limits());
   launch.groups = clipped(groups(plan));
   return launch;
@@ -38,7 +48,7 @@ DeviceMachine::Launch Scheduler::describe(const Node& node) const {
 
 void Scheduler::arrive(const NodePtr& node) {
   node->ready = now();
-  node->kernel = machine_.arrive(describe(*node));
+  node->kernel = machine_.arrive(describe(*node, false));
   running_[node->kernel.index] = node;
   policy_->on(policy::KernelArrived{node->kernel}, machine_);
   regroup_ = true;
@@ -49,6 +59,7 @@ void Scheduler::start(policy::KernelId kernel, std::uint32_t groups) {
 }
 
 void Scheduler::put_on_device(const NodePtr& node, std::uint32_t groups) {
+  if (node->workers) return send_squad(node, groups);
   Figures& client = node->client->standing.figures;
   client.kernel = node->launch->kernel->name;
   ++client.launches;
@@ -80,7 +91,7 @@ void Scheduler::ride(const NodePtr& node) {
 void Scheduler::adopt(const NodePtr& node) {
   node->rides = false;
   --node->client->standing.riders;
-  node->kernel = machine_.arrive_started(describe(*node));
+  node->kernel = machine_.arrive_started(describe(*node, true));
   running_[node->kernel.index] = node;
   policy_->on(policy::KernelArrived{node->kernel}, machine_);
   regroup_ = true;
@@ -92,8 +103,7 @@ cl_int Scheduler::try_argument(const Kernel& kernel, cl_uint index, const Launch
                                  value.kind == ArgumentKind::local ? nullptr : value.bytes.data());
 }
 
-cl_int Scheduler::enqueue(LaunchPlan& plan, cl_command_queue queue, cl_event* event) {
-  const cl_kernel kernel = plan.kernel->native.get();
+cl_int Scheduler::set_arguments(const LaunchPlan& plan, cl_kernel kernel) {
   for (cl_uint i = 0; i < plan.arguments.size(); ++i) {
     const LaunchPlan::Value& a = plan.arguments[i];
     cl_int status = CL_SUCCESS;
@@ -111,6 +121,12 @@ cl_int Scheduler::enqueue(LaunchPlan& plan, cl_command_queue queue, cl_event* ev
     }
     if (status != CL_SUCCESS) return status;
   }
+  return CL_SUCCESS;
+}
+
+cl_int Scheduler::enqueue(LaunchPlan& plan, cl_command_queue queue, cl_event* event) {
+  const cl_kernel kernel = plan.kernel->native.get();
+  if (const cl_int status = set_arguments(plan, kernel); status != CL_SUCCESS) return status;
   return native_.cl.EnqueueNDRangeKernel(queue, kernel, plan.dimensions, plan.offset.data(), plan.global.data(),
                                          plan.local_given ? plan.local.data() : nullptr, 0, nullptr, event);
 }

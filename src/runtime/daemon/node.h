@@ -7,6 +7,7 @@
 
 #include "policy/machine.h"
 #include "runtime/daemon/objects.h"
+#include "runtime/daemon/words.h"
 
 namespace wm::runtime {
 
@@ -38,6 +39,22 @@ struct LaunchPlan {
   std::uint32_t local_bytes = 0;  // of a group
 };
 
+// A launch that runs as workers. A squad is one native launch of them, with a control word of its own; the queue of
+// groups is common to all.
+struct Squad {
+  std::shared_ptr<Words::Word> control;
+  std::uint32_t workers = 0;  // that go on
+  bool shrunk = false;
+};
+struct WorkerRun {
+  rewrite::Range range;
+  std::uint32_t groups = 0;
+  std::array<std::size_t, 3> local{1, 1, 1};
+  std::shared_ptr<Words::Word> queue;
+  std::vector<std::shared_ptr<Squad>> squads;
+  bool exhausted = false;  // no group is left in the queue
+};
+
 struct Node {
   std::shared_ptr<Session> client;
   std::shared_ptr<Queue> queue;  // none: a user's event
@@ -46,6 +63,7 @@ struct Node {
   // Puts a transfer on a native queue.
   std::function<cl_int(cl_command_queue, cl_event*)> run;
   std::unique_ptr<LaunchPlan> launch;
+  std::unique_ptr<WorkerRun> workers;  // once it has arrived, where it runs so
 
   enum class State { waiting, submitted, done };
   State state = State::waiting;

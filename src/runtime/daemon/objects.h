@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "rewrite/program.h"
 #include "runtime/daemon/native.h"
 #include "runtime/protocol/message.h"
 
@@ -83,6 +84,10 @@ struct Program {
   Native_<cl_program> native;
   std::string source;
   std::string options;  // as the client gave them
+  // Its second form, where it has one (worker_form.h).
+  Native_<cl_program> workers;
+  std::vector<rewrite::KernelReply> forms;
+  std::string whole_because;  // why not
 };
 
 struct Kernel {
@@ -93,6 +98,11 @@ struct Kernel {
   std::uint32_t local_bytes = 0;  // of one group, without local arguments
   std::uint64_t most_items = 0;
   std::array<std::size_t, 3> compiled_local{};
+  // As workers.
+  Native_<cl_kernel> workers;
+  std::uint32_t chunk = 1, extra_local_bytes = 0;
+  std::uint64_t workers_most_items = 0;
+  std::string whole_because;  // why it runs as it is
 };
 
 }  // namespace wm::runtime

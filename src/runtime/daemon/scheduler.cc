@@ -15,14 +15,25 @@ bool for_device(Work work) { return work != Work::marker && work != Work::barrie
 struct Call {
   Scheduler* scheduler;
   NodePtr node;
+  std::shared_ptr<Squad> squad;
 };
 
 }  // namespace
 
 Scheduler::Scheduler(Native& native, Census& census, const gpu::SmLimits& device,
                      std::unique_ptr<policy::Policy> policy, bool pass_through)
-    : native_(native), census_(census), policy_(std::move(policy)), pass_through_(pass_through), machine_(device, 1) {
+    : native_(native),
+      census_(census),
+      policy_(std::move(policy)),
+      pass_through_(pass_through),
+      words_(native),
+      machine_(device, 1) {
   policy_->on(policy::Started{}, machine_);
+  const auto able = native.fact<cl_command_queue_properties>(CL_DEVICE_QUEUE_PROPERTIES);
+  const cl_command_queue more = native.cl.CreateCommandQueue(
+      native.context, native.device, CL_QUEUE_PROFILING_ENABLE | (able & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE),
+      nullptr);
+  if (more != nullptr) more_workers_.reset(more, native.cl.ReleaseCommandQueue);
   listener_ = std::thread([this] { listen(); });
 }
 
@@ -53,7 +64,8 @@ void Scheduler::depend(const NodePtr& node, const NodePtr& on, bool order) {
 bool Scheduler::may_follow(const Node& node) const {
   if (!for_device(node.work) || !node.queue || !node.queue->in_order) return false;
   constexpr std::uint32_t kMostRiders = 32;
-  return node.launch == nullptr || pass_through_ || (alone(*node.client) && node.client->standing.riders < kMostRiders);
+  if (node.launch == nullptr || pass_through_) return true;
+  return !node.launch->kernel->workers && alone(*node.client) && node.client->standing.riders < kMostRiders;
 }
 
 void Scheduler::order_in_queue(const NodePtr& node, bool explicit_waits) {
@@ -131,9 +143,8 @@ void Scheduler::drop(Session& client) {
   for (const auto& [id, node] : running_) {
     if (node->client.get() == &client && node->state == Node::State::waiting) waiting.push_back(node);
   }
-  for (const NodePtr& node : waiting) {
-    finish(node, kFailedBefore);
-  }
+  for (const NodePtr& node : waiting) finish(node, kFailedBefore);
+  call_off_workers(client);
   work();
 }
 
@@ -149,6 +160,7 @@ void Scheduler::work() {
     if (!regroup_) continue;
     regroup_ = false;
     policy_->on(policy::Regrouped{}, machine_);
+    shrink_to_caps();
     machine_.dispatch([this](policy::KernelId kernel, std::uint32_t groups) { start(kernel, groups); });
   }
 }
@@ -171,7 +183,7 @@ void Scheduler::submit(const NodePtr& node) {
 }
 
 // The device has it, or has refused it.
-void Scheduler::on_device(const NodePtr& node, cl_int status, cl_event event) {
+void Scheduler::on_device(const NodePtr& node, cl_int status, cl_event event, const std::shared_ptr<Squad>& squad) {
   if (status != CL_SUCCESS) {
     finish(node, status);
     return;
@@ -179,8 +191,10 @@ void Scheduler::on_device(const NodePtr& node, cl_int status, cl_event event) {
   ++census_.events;
   node->state = Node::State::submitted;
   if (node->slot != kNoSlot) node->client->show(node->slot, CL_RUNNING);
-  native_.cl.SetEventCallback(event, CL_COMPLETE, &Scheduler::on_ended, new Call{this, node});
+  native_.cl.SetEventCallback(event, CL_COMPLETE, &Scheduler::on_ended, new Call{this, node, squad});
   native_.cl.Flush(node->queue->native.get());
+  // Workers may be sent again: what follows on the native queue would overtake them.
+  if (squad) return;
   for (Node::Edge& edge : node->after) {
     if (!edge.order || edge.early || !may_follow(*edge.node) || edge.node->queue != node->queue) continue;
     edge.early = true;
@@ -193,7 +207,7 @@ void CL_CALLBACK Scheduler::on_ended(cl_event event, cl_int status, void* data) 
   const std::unique_ptr<Call> call(static_cast<Call*>(data));
   {
     const std::lock_guard lock(call->scheduler->news_mutex_);
-    call->scheduler->ended_.push_back({std::move(call->node), event, status});
+    call->scheduler->ended_.push_back({std::move(call->node), event, status, std::move(call->squad)});
   }
   call->scheduler->news_.notify_one();
 }
@@ -234,6 +248,7 @@ void Scheduler::hear(const Ended& ended) {
   if (ended.status == CL_COMPLETE) read_times(node, ended.event);
   native_.cl.ReleaseEvent(ended.event);
   --census_.events;
+  if (ended.squad) return squad_ended(ended);
   node.status = ended.status;
   node.ended = true;
   if (node.trails == 0) finish(ended.node, ended.status);
@@ -245,6 +260,10 @@ void Scheduler::read_times(Node& node, cl_event event) {
     native_.cl.GetEventProfilingInfo(event, name, sizeof value, &value, nullptr);
     return std::uint64_t{value};
   };
+  if (node.started_at != 0) {  // not its first squad
+    node.ended_at = std::max(node.ended_at, time(CL_PROFILING_COMMAND_END));
+    return;
+  }
   const std::uint64_t queued = time(CL_PROFILING_COMMAND_QUEUED);
   // The device's clock at the moment the client's command came in.
   node.queued_at = queued - std::min(queued, node.submitted - node.received);
@@ -280,6 +299,7 @@ void Scheduler::finish(const NodePtr& node, cl_int status) {
   release_dependents(*node, status);
   node->run = nullptr;  // lets go of the objects it used
   node->launch.reset();
+  node->workers.reset();
 }
 
 void Scheduler::release_dependents(Node& node, cl_int status) {

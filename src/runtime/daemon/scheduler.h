@@ -24,6 +24,7 @@ struct Figures {
   std::uint64_t commands = 0, launches = 0, outstanding = 0;
   std::uint64_t device_nanoseconds = 0;  // kernels on the device …
   std::uint64_t waited_nanoseconds = 0;  // … and ready, but not yet on it
+  std::uint64_t as_workers = 0;          // of the launches, those that ran as workers
   std::uint32_t workers = 0;             // groups of the running kernel that may run at once
   std::string kernel;                    // the latest to start
   int priority = 0;
@@ -61,6 +62,7 @@ class Scheduler {
     NodePtr node;
     cl_event event;
     cl_int status;
+    std::shared_ptr<Squad> squad;
   };
   static void CL_CALLBACK on_ended(cl_event event, cl_int status, void* data);
   void listen();
@@ -71,14 +73,24 @@ class Scheduler {
   void arrive(const NodePtr& node);
   void start(policy::KernelId kernel, std::uint32_t groups);
   void put_on_device(const NodePtr& node, std::uint32_t groups);
+  // Launches that run as workers (worker_launches.cc).
+  [[nodiscard]] std::unique_ptr<WorkerRun> as_workers(const LaunchPlan& plan);
+  void send_squad(const NodePtr& node, std::uint32_t workers);
+  void shrink_to_caps();
+  // Of a client that has gone: they leave at their next group, and none follow.
+  void call_off_workers(Session& client);
+  void shrink(Node& node, std::uint32_t by);
+  void squad_ended(const Ended& ended);
+  cl_int set_arguments(const LaunchPlan& plan, cl_kernel kernel);
   // Kernels of a client that is alone may follow each other on its native queue without the policy's leave; each is
   // told to it when the one before it has ended.
   void ride(const NodePtr& node);
   void adopt(const NodePtr& node);
-  [[nodiscard]] DeviceMachine::Launch describe(const Node& node) const;
+  // As workers where it can be, unless it is on the device whole.
+  [[nodiscard]] DeviceMachine::Launch describe(Node& node, bool whole);
   [[nodiscard]] bool alone(const Session& client) const;
   [[nodiscard]] bool has_kernel(const Session& client) const;
-  void on_device(const NodePtr& node, cl_int status, cl_event event);
+  void on_device(const NodePtr& node, cl_int status, cl_event event, const std::shared_ptr<Squad>& squad = nullptr);
   void hear(const Ended& ended);
   void finish(const NodePtr& node, cl_int status);
   void release_dependents(Node& node, cl_int status);
@@ -92,6 +104,8 @@ class Scheduler {
   std::unique_ptr<policy::Policy> policy_;
   const bool pass_through_;
 
+  Words words_;
+  Native_<cl_command_queue> more_workers_;  // for squads after the first, which need not wait for it
   std::mutex mutex_;
   DeviceMachine machine_;
   std::deque<NodePtr> ready_;

@@ -62,6 +62,11 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   const std::uint64_t total = options.memory != 0 ? options.memory : has;
   server->limits_ = std::make_unique<MemoryLimits>(total, options.client_memory != 0 ? options.client_memory : total,
                                                    options.wait_for_memory);
+  if (options.rewrite && !fifo) {
+    server->rewriter_ = std::make_unique<rewrite::Rewriter>(
+        rewrite::RewriterOptions{.worker = rewrite::find_worker(), .cache_folder = rewrite::default_cache_folder()});
+  }
+  server->forms_ = std::make_unique<WorkerForms>(*server->native_, server->census_, server->rewriter_.get());
   server->scheduler_ = std::make_unique<Scheduler>(*server->native_, server->census_, device_limits(*server->native_),
                                                    std::move(*policy), fifo);
   return server;
@@ -158,7 +163,7 @@ void Server::greet(Connection& connection) {
   hello.name[sizeof hello.name - 1] = 0;
   Descriptor file;
   auto session =
-      Session::make({*native_, census_, *limits_, *scheduler_}, {*peer, hello.name, ++clients_}, hello, file);
+      Session::make({*native_, census_, *limits_, *scheduler_, *forms_}, {*peer, hello.name, ++clients_}, hello, file);
   if (!session) return refuse(connection.socket, session.error().what);
   Welcome welcome;
   welcome.accepted = 1;

@@ -19,6 +19,7 @@ struct ServeOptions {
   std::uint64_t memory = 0;         // for all clients; 0: what the device has
   std::uint64_t client_memory = 0;  // for each; 0: no limit of its own
   bool wait_for_memory = false;     // instead of failing, where others hold it
+  bool rewrite = true;              // kernels as workers, where that can be
   std::uint32_t metrics_port = 0;   // on the loopback; 0: none
 };
 
@@ -58,6 +59,8 @@ class Server {
   Census census_;
   std::string policy_;
   std::unique_ptr<MemoryLimits> limits_;
+  std::unique_ptr<rewrite::Rewriter> rewriter_;
+  std::unique_ptr<WorkerForms> forms_;
   std::unique_ptr<Scheduler> scheduler_;
   Descriptor listener_, metrics_listener_;
   std::list<Connection> connections_;

@@ -128,7 +128,12 @@ void Session::show_end(const Node& node) {
 Session::Counts Session::counts() const {
   const std::lock_guard lock(mutex_);
   const std::chrono::duration<double> age = std::chrono::steady_clock::now() - since_;
-  return {memories_.size(), programs_.size(), kernels_.size(), queues_.size(), share_->bytes.load(), age.count()};
+  Counts counts{
+      memories_.size(), programs_.size(), kernels_.size(), queues_.size(), share_->bytes.load(), age.count(), {}};
+  for (const auto& [id, kernel] : kernels_) {
+    if (!kernel->workers) counts.whole[kernel->name] = kernel->whole_because;
+  }
+  return counts;
 }
 
 void Session::answer(const Head& head, cl_int status, std::span<const std::byte> bytes) {

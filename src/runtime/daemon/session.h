@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "runtime/daemon/scheduler.h"
+#include "runtime/daemon/worker_form.h"
 #include "runtime/protocol/shared_area.h"
 #include "runtime/protocol/socket.h"
 #include "runtime/protocol/wire.h"
@@ -25,6 +26,7 @@ struct Ground {
   Census& census;
   MemoryLimits& limits;
   Scheduler& scheduler;
+  const WorkerForms& forms;
 };
 
 class Session : public std::enable_shared_from_this<Session> {
@@ -61,6 +63,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::size_t memories = 0, programs = 0, kernels = 0, queues = 0;
     std::uint64_t bytes = 0;
     double seconds = 0;
+    std::map<std::string, std::string> whole;  // kernels that run as they are, and why
   };
   [[nodiscard]] Counts counts() const;
 

@@ -106,6 +106,8 @@ bool Session::build_program(const Head& head, Reader& reader) {
                                         words.empty() ? nullptr : words.data(), nullptr, nullptr);
     }
     program->options = options;
+    program->whole_because = "compiled apart from what it is linked with";
+    if (status == CL_SUCCESS && m.compile_only == 0 && !program->source.empty()) ground_.forms.add(*program);
     answer(head, status);
   });
   return true;
@@ -202,6 +204,7 @@ bool Session::create_kernel(const Head& head, Reader& reader) {
   kernel->program = program;
   kernel->name = name;
   kernel->function = static_cast<std::uint32_t>(std::hash<std::string>{}(name) ^ m.program);
+  ground_.forms.add(*kernel);
   cl_uint parameters = 0;
   native.cl.GetKernelInfo(made, CL_KERNEL_NUM_ARGS, sizeof parameters, &parameters, nullptr);
   KernelFacts facts;

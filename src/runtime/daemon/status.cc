@@ -35,6 +35,7 @@ nlohmann::ordered_json of_client(const Session& session, const Figures& f) {
           {"queued", f.outstanding},
           {"commands", f.commands},
           {"launches", f.launches},
+          {"as_workers", f.as_workers},
           {"device_seconds", static_cast<double>(f.device_nanoseconds) * 1e-9},
           {"waited_seconds", static_cast<double>(f.waited_nanoseconds) * 1e-9},
           {"slowdown", slowdown(f)},
@@ -42,7 +43,8 @@ nlohmann::ordered_json of_client(const Session& session, const Figures& f) {
           {"memories", counts.memories},
           {"programs", counts.programs},
           {"kernels", counts.kernels},
-          {"queues", counts.queues}};
+          {"queues", counts.queues},
+          {"whole_kernels", counts.whole}};
 }
 
 }  // namespace

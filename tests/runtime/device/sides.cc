@@ -41,6 +41,8 @@ cl_platform_id platform(bool ours) {
   return nullptr;
 }
 
+}  // namespace
+
 Side open_side(bool ours) {
   Side side;
   const cl_platform_id p = platform(ours);
@@ -55,8 +57,6 @@ void close_side(const Side& side) {
   if (side.context != nullptr) clReleaseContext(side.context);
 }
 
-}  // namespace
-
 Daemon::Daemon(const std::string& name, const std::string& policy, const std::string& client_memory)
     : socket_(fresh_folder() + "/" + name) {
   fs::create_directory(only_ours());
@@ -67,6 +67,8 @@ Daemon::Daemon(const std::string& name, const std::string& policy, const std::st
   if (child == 0) {
     ::dup2(ready[1], STDOUT_FILENO);
     ::unsetenv("OCL_ICD_VENDORS");
+    ::setenv("WM_REWRITE", WM_REWRITER, 1);
+    ::setenv("XDG_CACHE_HOME", fs::path(socket_).parent_path().c_str(), 1);
     const char* words[] = {WM_DAEMON, socket_.c_str(), policy.c_str(),
                            client_memory.empty() ? nullptr : client_memory.c_str(), nullptr};
     ::execv(words[0], const_cast<char**>(words));
@@ -106,7 +108,7 @@ std::string Daemon::status() const {
 Daemon* the_daemon() {
   // Until the program ends; its folder goes with it.
   static const std::unique_ptr<Daemon> daemon = [] {
-    auto made = std::make_unique<Daemon>("sock");
+    auto made = std::make_unique<Daemon>("sock", "moving_shares");
     if (made->started()) offer_both(fs::path(made->socket()).parent_path(), made->socket());
     return made;
   }();

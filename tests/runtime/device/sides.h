@@ -45,6 +45,10 @@ struct Side {
   cl_command_queue queue = nullptr;
 };
 
+// The device through its own driver, or through ours.
+Side open_side(bool ours);
+void close_side(const Side& side);
+
 // What a sequence of calls was told, line by line.
 class Transcript {
  public:

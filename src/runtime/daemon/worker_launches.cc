@@ -1,0 +1,154 @@
+// Launches that run as workers: squads of them, shrunk by their control words and sent again when there is room.
+#include <algorithm>
+
+#include "runtime/daemon/scheduler.h"
+#include "runtime/daemon/session.h"
+
+namespace wm::runtime {
+namespace {
+
+// A local size where the client leaves it open: along the first dimension, as large as divides it.
+std::size_t chosen_local(std::size_t global, std::size_t most) {
+  for (std::size_t n = std::min<std::size_t>(global, most); n > 1; --n) {
+    if (global % n == 0) return n;
+  }
+  return 1;
+}
+
+constexpr std::size_t kMostChosen = 256;
+// Below this a group is too small to be worth taking from a queue.
+constexpr std::size_t kLeastChosen = 16;
+
+}  // namespace
+
+std::unique_ptr<WorkerRun> Scheduler::as_workers(const LaunchPlan& plan) {
+  if (pass_through_ || !plan.kernel->workers) return nullptr;
+  auto run = std::make_unique<WorkerRun>();
+  std::uint64_t groups = 1, items = 1;
+  for (cl_uint i = 0; i < plan.dimensions; ++i) {
+    run->local[i] = plan.local_given ? plan.local[i] : 1;
+    if (!plan.local_given && i == 0) {
+      run->local[0] = chosen_local(plan.global[0], std::min<std::size_t>(kMostChosen, plan.kernel->workers_most_items));
+      if (run->local[0] < kLeastChosen) return nullptr;
+    }
+    if (plan.global[i] % run->local[i] != 0) return nullptr;  // groups of different sizes
+    groups *= plan.global[i] / run->local[i];
+    items *= run->local[i];
+    if (groups >= (std::uint64_t{1} << 31)) return nullptr;
+    run->range.groups[i] = static_cast<std::uint32_t>(plan.global[i] / run->local[i]);
+    run->range.offset[i] = plan.offset[i];
+  }
+  // One group cannot be divided; a form that needs more registers may not take groups as large as the original does.
+  if (groups < 2 || items > plan.kernel->workers_most_items) return nullptr;
+  run->range.chunk = plan.kernel->chunk;
+  run->range.dimensions = plan.dimensions;
+  run->groups = static_cast<std::uint32_t>(groups);
+  run->queue = words_.take();
+  if (!run->queue || run->queue->set(0, nullptr) != CL_SUCCESS) return nullptr;
+  return run;
+}
+
+void Scheduler::send_squad(const NodePtr& node, std::uint32_t workers) {
+  WorkerRun& run = *node->workers;
+  Figures& client = node->client->standing.figures;
+  const bool first = node->state == Node::State::waiting;
+  if (first) {
+    client.kernel = node->launch->kernel->name;
+    ++client.launches;
+    ++client.as_workers;
+    node->submitted = now();
+    client.waited_nanoseconds += node->submitted - node->ready;
+  }
+  auto squad = std::make_shared<Squad>();
+  squad->workers = workers;
+  squad->control = words_.take();
+  cl_event before = nullptr, event = nullptr;
+  cl_int status = squad->control ? squad->control->set(workers, &before) : CL_OUT_OF_RESOURCES;
+  const cl_kernel kernel = node->launch->kernel->workers.get();
+  if (status == CL_SUCCESS) status = set_arguments(*node->launch, kernel);
+  auto next = static_cast<cl_uint>(node->launch->arguments.size());
+  const cl_mem queue_word = run.queue->memory(), control_word = squad->control ? squad->control->memory() : nullptr;
+  if (status == CL_SUCCESS) status = native_.cl.SetKernelArg(kernel, next++, sizeof queue_word, &queue_word);
+  if (status == CL_SUCCESS) status = native_.cl.SetKernelArg(kernel, next++, sizeof control_word, &control_word);
+  if (status == CL_SUCCESS) status = native_.cl.SetKernelArg(kernel, next, sizeof run.range, &run.range);
+  const std::size_t global[3] = {workers * run.local[0], run.local[1], run.local[2]};
+  // A later squad runs beside the first, once what that had to wait for on its native queue has ended.
+  const bool beside = !first && node->trails == 0 && more_workers_;
+  const cl_command_queue to = beside ? more_workers_.get() : node->queue->native.get();
+  if (status == CL_SUCCESS) {
+    status = native_.cl.EnqueueNDRangeKernel(to, kernel, 3, nullptr, global, run.local.data(),
+                                             before != nullptr ? 1 : 0, before != nullptr ? &before : nullptr, &event);
+  }
+  if (before != nullptr) native_.cl.ReleaseEvent(before);
+  if (status != CL_SUCCESS && !run.squads.empty()) return;  // those that run will do all of it
+  client.workers = workers + (first ? 0 : client.workers);
+  if (status == CL_SUCCESS) run.squads.push_back(squad);
+  on_device(node, status, event, squad);
+  if (beside) native_.cl.Flush(to);
+}
+
+void Scheduler::call_off_workers(Session& client) {
+  std::vector<NodePtr> idle;
+  for (const auto& [id, node] : running_) {
+    if (node->client.get() != &client || !node->workers) continue;
+    WorkerRun& run = *node->workers;
+    if (const policy::Kernel* view = machine_.find(node->kernel)) shrink(*node, view->resident);
+    run.exhausted = true;
+    machine_.left(node->kernel, 0, run.groups);
+    if (run.squads.empty()) idle.push_back(node);
+  }
+  for (const NodePtr& node : idle) finish(node, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+}
+
+void Scheduler::shrink_to_caps() {
+  for (const auto& [id, node] : running_) {
+    if (!node->workers) continue;
+    const policy::Kernel* view = machine_.find(node->kernel);
+    const std::uint32_t allowed = machine_.allowed(node->kernel);
+    if (view != nullptr && view->resident > allowed) shrink(*node, view->resident - allowed);
+  }
+}
+
+// The youngest go first. They leave when their group ends; the device keeps what comes next waiting that long.
+void Scheduler::shrink(Node& node, std::uint32_t by) {
+  WorkerRun& run = *node.workers;
+  std::uint32_t gone = 0;
+  for (auto it = run.squads.rbegin(); it != run.squads.rend() && gone < by; ++it) {
+    Squad& squad = **it;
+    const std::uint32_t less = std::min(squad.workers, by - gone);
+    if (less == 0) continue;
+    squad.workers -= less;
+    squad.shrunk = true;
+    squad.control->set(squad.workers, nullptr);
+    gone += less;
+  }
+  const policy::Kernel* view = machine_.find(node.kernel);
+  machine_.left(node.kernel, gone, view->done);
+  node.client->standing.figures.workers -= std::min(gone, node.client->standing.figures.workers);
+}
+
+void Scheduler::squad_ended(const Ended& ended) {
+  Node& node = *ended.node;
+  WorkerRun& run = *node.workers;
+  if (ended.status < 0) {
+    node.status = ended.status;
+    run.exhausted = true;
+  }
+  std::erase(run.squads, ended.squad);
+  // Workers leave by themselves only when there is nothing more to take.
+  if (!ended.squad->shrunk || run.queue->get() >= run.groups) run.exhausted = true;
+  const policy::Kernel* view = machine_.find(node.kernel);
+  const std::uint32_t resident = view->resident - std::min(view->resident, ended.squad->workers);
+  const std::uint32_t done = run.exhausted ? run.groups - std::min(run.groups, resident) : view->done;
+  machine_.left(node.kernel, ended.squad->workers, done);
+  Figures& client = node.client->standing.figures;
+  client.workers -= std::min(client.workers, ended.squad->workers);
+  regroup_ = true;
+  if (!run.exhausted && node.client->closed()) run.exhausted = true;
+  if (run.squads.empty() && run.exhausted) {
+    node.ended = true;
+    finish(ended.node, node.status);
+  }
+}
+
+}  // namespace wm::runtime

@@ -1,0 +1,45 @@
+// accelOS's shares that move with the company.
+#include <gtest/gtest.h>
+
+#include "policy/fake_machine.h"
+
+namespace wm::policy::test {
+namespace {
+
+TEST(MovingShares, ALaunchGivesRoomToANewcomerAndTakesItBack) {
+  FakeMachine gpu({.sms = 2});
+  drive(gpu, "moving_shares", {arrive({.name = "a", .blocks = 4000})});
+  EXPECT_EQ(gpu.slots({0})[0].cap, 16U);
+  FakeMachine two({.sms = 2});
+  drive(two, "moving_shares",
+        {arrive({.name = "a", .blocks = 4000}), run(1000), arrive({.name = "b", .blocks = 4000})});
+  EXPECT_EQ(two.slots({0})[0].cap, 8U);
+  EXPECT_EQ(two.slots({0})[1].cap, 8U);
+  FakeMachine again({.sms = 2});
+  drive(again, "moving_shares",
+        {arrive({.name = "a", .blocks = 4000}), run(1000), arrive({.name = "b", .blocks = 4000}), run(1000), done(1)});
+  EXPECT_EQ(again.slots({0})[0].cap, 16U);
+}
+
+TEST(MovingShares, SharesMayDiffer) {
+  FakeMachine gpu({.sms = 2});
+  drive(gpu, "moving_shares", {arrive_together({{.name = "a", .share = 3}, {.name = "b"}})});
+  EXPECT_EQ(gpu.slots({0})[0].cap, 12U);
+  EXPECT_EQ(gpu.slots({0})[1].cap, 4U);
+}
+
+// Blocks so large that one fills an SM: two kernels cannot be there at once, and take turns.
+TEST(MovingShares, KernelsWithoutRoomTakeTurns) {
+  FakeMachine gpu({.sms = 1});
+  const gpu::BlockDemand whole{2048, 16, 0};
+  drive(gpu, "moving_shares:slice=1000",
+        {arrive_together({{.name = "a", .blocks = 50, .block = whole}, {.name = "b", .blocks = 50, .block = whole}}),
+         run(200'000)});
+  const auto first = gpu.find(KernelId{0}), second = gpu.find(KernelId{1});
+  ASSERT_TRUE(first != nullptr && second != nullptr);
+  EXPECT_GT(first->done, 5U);
+  EXPECT_LE(first->done > second->done ? first->done - second->done : second->done - first->done, 2U);
+}
+
+}  // namespace
+}  // namespace wm::policy::test

@@ -1,0 +1,94 @@
+// Kernels as workers: results stay, and a newcomer does not wait for the whole of what runs.
+#include <thread>
+
+#include "runtime/device/sides.h"
+
+namespace wm::runtime::test {
+namespace {
+
+constexpr const char* kSource = R"(
+kernel void spin(global uint* out, uint rounds) {
+  local uint sums[16];
+  uint x = get_global_id(0) + 1;
+  for (uint i = 0; i < rounds; ++i) x = x * 1664525u + 1013904223u;
+  sums[get_local_id(0)] = x;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[get_global_id(0)] = sums[15 - get_local_id(0)] + get_group_id(0) + get_num_groups(0);
+})";
+
+cl_int status_of(cl_event event) {
+  cl_int status = 99;
+  clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  return status;
+}
+
+struct Job {
+  cl_kernel kernel = nullptr;
+  cl_mem memory = nullptr;
+};
+
+Job job(const Side& s, cl_program program, cl_uint groups, cl_uint rounds) {
+  Job j{clCreateKernel(program, "spin", nullptr),
+        clCreateBuffer(s.context, CL_MEM_READ_WRITE, groups * 16 * 4, nullptr, nullptr)};
+  clSetKernelArg(j.kernel, 0, sizeof j.memory, &j.memory);
+  clSetKernelArg(j.kernel, 1, sizeof rounds, &rounds);
+  return j;
+}
+
+cl_event launch(cl_command_queue queue, const Job& j, std::size_t groups) {
+  const std::size_t global = groups * 16, local = 16;
+  cl_event event = nullptr;
+  EXPECT_EQ(clEnqueueNDRangeKernel(queue, j.kernel, 1, nullptr, &global, &local, 0, nullptr, &event), CL_SUCCESS);
+  clFlush(queue);
+  return event;
+}
+
+void end(const Job& j) {
+  clReleaseKernel(j.kernel);
+  clReleaseMemObject(j.memory);
+}
+
+TEST(Sharing, WorkersGiveTheSameResults) {
+  same_on_both([](const Side& s, Transcript& t) {
+    cl_program program = build(s, kSource);
+    for (const cl_uint groups : {1U, 2U, 7U, 300U}) {
+      const Job j = job(s, program, groups, 50);
+      cl_event event = launch(s.queue, j, groups);
+      std::vector<cl_uint> out(groups * 16);
+      clEnqueueReadBuffer(s.queue, j.memory, CL_TRUE, 0, out.size() * 4, out.data(), 0, nullptr, nullptr);
+      t.say("complete", status_of(event));
+      t.data("out", out);
+      clReleaseEvent(event);
+      end(j);
+    }
+    clReleaseProgram(program);
+  });
+}
+
+// On a device that runs one kernel at a time the short one would wait for all of the long one.
+TEST(Sharing, AShortKernelDoesNotWaitForALongOne) {
+  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
+  if (std::string(WM_REWRITER).empty()) GTEST_SKIP() << "no rewriter here";
+  const Side s = open_side(true);
+  ASSERT_NE(s.queue, nullptr);
+  cl_command_queue other = clCreateCommandQueue(s.context, s.device, 0, nullptr);
+  cl_program program = build(s, kSource);
+  constexpr cl_uint kLong = 4000;
+  const Job a = job(s, program, kLong, 20'000), b = job(s, program, 4, 1000);
+  clWaitForEvents(1, std::vector<cl_event>{launch(s.queue, b, 4)}.data());  // compiled by now
+  cl_event long_one = launch(s.queue, a, kLong);
+  while (status_of(long_one) > CL_RUNNING) std::this_thread::yield();
+  cl_event short_one = launch(other, b, 4);
+  EXPECT_EQ(clWaitForEvents(1, &short_one), CL_SUCCESS);
+  EXPECT_NE(status_of(long_one), CL_COMPLETE) << "the short one waited for the long one";
+  EXPECT_EQ(clWaitForEvents(1, &long_one), CL_SUCCESS);
+  for (cl_event e : {long_one, short_one}) clReleaseEvent(e);
+  end(a);
+  end(b);
+  clReleaseProgram(program);
+  clReleaseCommandQueue(other);
+  close_side(s);
+}
+
+}  // namespace
+}  // namespace wm::runtime::test
