@@ -11,7 +11,9 @@
 // symmetrically and then adjusted by idle warps (3.6).
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "policy/algorithm/members.h"
 #include "policy/algorithm/quotas.h"
@@ -43,6 +45,10 @@ class Quota final : public Policy {
     state_.resize(known, {first_ipc_, 1.0});
     quota_.resize(gpu.sms().size());
     for (auto& row : quota_) row.resize(known, 0);
+    spent_.resize(gpu.sms().size());
+    place_.resize(gpu.sms().size());
+    for (auto& row : spent_) row.resize(known, false);
+    for (auto& row : place_) row.assign(known, Place::unknown);
     allocate_blocks(gpu);
     if (!members_.other_clients()) return spread(gpu, launched);
     gpu.set_epoch(epoch_);
@@ -58,13 +64,17 @@ class Quota final : public Policy {
     allocate_quotas(gpu);
   }
 
+  // While others are still held to small quotas this comes thousands of times an epoch, so it looks at what it was told
+  // before, and at the machine's tables only where that does not decide.
   void on(const QuotaSpent& e, Machine& gpu) override {
-    const bool qos_spent = all_spent(gpu, e.sm, true);
-    if (scheme_ == Scheme::rollover_time ? !qos_spent : !(qos_spent && all_spent(gpu, e.sm, false))) return;
-    for (const Kernel& k : gpu.kernels()) {
-      const Slot& slot = gpu.slots(e.sm)[k.id.index];
-      if (slot.quota > 0 || (k.has_goal() && scheme_ != Scheme::elastic)) continue;
+    spent_[e.sm.index][e.kernel.index] = true;
+    const auto kernels = gpu.kernels();
+    if (waits_surely(kernels, e.sm) || (!known_spent(kernels, e.sm) && !all_spent(kernels, gpu.slots(e.sm)))) return;
+    for (const Kernel& k : kernels) {
+      if (k.has_goal() && scheme_ != Scheme::elastic) continue;
+      if (!spent_[e.sm.index][k.id.index] && gpu.slots(e.sm)[k.id.index].quota > 0) continue;
       gpu.add_quota(e.sm, k.id, std::max<std::int64_t>(quota_[e.sm.index][k.id.index], kLeast));
+      spent_[e.sm.index][k.id.index] = false;
     }
   }
 
@@ -72,19 +82,42 @@ class Quota final : public Policy {
   enum class Scheme { rollover, naive, history, elastic, rollover_time };  // the first is the default
   enum class OnOff { on, off };
   static constexpr std::int64_t kLeast = 32;  // a warp instruction
+  // Of a kernel on an SM: blocks may start there; none is there and none may start; or blocks there are its last.
+  enum class Place : std::uint8_t { stays, away, unknown };
 
   struct State {
     double ipc;    // IPC_epoch of a kernel without a goal
     double alpha;  // of a kernel with one
   };
 
-  // Whether the kernels with a goal, or those without, used up their quotas on the SM. Who has no block there and will
-  // start none holds nobody up.
-  static bool all_spent(const Machine& gpu, SmId sm, bool with_goal) {
-    const auto slots = gpu.slots(sm);
-    return std::all_of(gpu.kernels().begin(), gpu.kernels().end(), [&](const Kernel& k) {
-      return k.has_goal() != with_goal || absent(k, slots[k.id.index]) || slots[k.id.index].quota <= 0;
+  // Whose quotas must be spent on an SM before others get more there.
+  [[nodiscard]] bool waited_for(const Kernel& k) const { return k.has_goal() || scheme_ != Scheme::rollover_time; }
+
+  // Whether somebody is there, or will be, whose quota was not told spent: if it is, that comes next.
+  [[nodiscard]] bool waits_surely(std::span<const Kernel> kernels, SmId sm) const {
+    return std::any_of(kernels.begin(), kernels.end(), [&](const Kernel& k) {
+      return waited_for(k) && !spent_[sm.index][k.id.index] && place_[sm.index][k.id.index] == Place::stays &&
+             k.waiting > 0;
     });
+  }
+
+  // Whether all were told spent, or cannot spend any. False where the tables must tell.
+  [[nodiscard]] bool known_spent(std::span<const Kernel> kernels, SmId sm) const {
+    return std::all_of(kernels.begin(), kernels.end(), [&](const Kernel& k) {
+      return !waited_for(k) || spent_[sm.index][k.id.index] || place_[sm.index][k.id.index] == Place::away;
+    });
+  }
+
+  // Who has no block there and will start none holds nobody up.
+  [[nodiscard]] bool all_spent(std::span<const Kernel> kernels, std::span<const Slot> slots) const {
+    return std::all_of(kernels.begin(), kernels.end(), [&](const Kernel& k) {
+      return !waited_for(k) || absent(k, slots[k.id.index]) || slots[k.id.index].quota <= 0;
+    });
+  }
+
+  void set_quota(Machine& gpu, const Sm& sm, KernelId id, std::int64_t instructions) {
+    gpu.set_quota(sm.id, id, instructions);
+    spent_[sm.index][id.index] = instructions <= 0;
   }
 
   // Section 3.6, "Symmetric TB allocation": QoS kernels on every SM, the others each on their part of the SMs; within
@@ -133,7 +166,7 @@ class Quota final : public Policy {
     for (const Kernel& k : gpu.kernels()) {
       const State& s = state_[k.id.index];
       if (!any_goal) {
-        for (const Sm& sm : gpu.sms()) gpu.set_quota(sm.id, k.id, kNoQuota);
+        for (const Sm& sm : gpu.sms()) set_quota(gpu, sm, k.id, kNoQuota);
       } else if (k.has_goal()) {
         distribute(gpu, k, epoch_quota(s.alpha, k.goal, epoch_));
       } else {
@@ -152,22 +185,24 @@ class Quota final : public Policy {
     for (const Sm& sm : gpu.sms()) all += blocks(sm);
     for (const Sm& sm : gpu.sms()) {
       const std::int64_t local = local_quota(quota, blocks(sm), all);
-      const std::int64_t unused = std::max<std::int64_t>(gpu.slots(sm.id)[k.id.index].quota, 0);
+      const Slot& slot = gpu.slots(sm.id)[k.id.index];
+      const std::int64_t unused = std::max<std::int64_t>(slot.quota, 0);
       quota_[sm.index][k.id.index] = local;
+      place_[sm.index][k.id.index] = slot.cap > 0 ? Place::stays : (slot.resident > 0 ? Place::unknown : Place::away);
       const bool rolls = scheme_ == Scheme::rollover || scheme_ == Scheme::rollover_time;
       if (k.has_goal() && rolls && unused != kNoQuota) {
-        gpu.set_quota(sm.id, k.id, local + unused);
+        set_quota(gpu, sm, k.id, local + unused);
       } else if (!k.has_goal() && scheme_ == Scheme::rollover_time && qos_here(gpu, sm.id)) {
-        gpu.set_quota(sm.id, k.id, 0);
+        set_quota(gpu, sm, k.id, 0);
       } else {
-        gpu.set_quota(sm.id, k.id, local);
+        set_quota(gpu, sm, k.id, local);
       }
     }
   }
 
   // A client's next launch: what the last one left of the epoch's quota lies where that one's last blocks were, and the
   // new one will be everywhere.
-  static void spread(Machine& gpu, const std::vector<KernelId>& launched) {
+  void spread(Machine& gpu, const std::vector<KernelId>& launched) {
     for (const KernelId id : launched) {
       const Kernel* k = gpu.find(id);
       if (k == nullptr || gpu.slots({0})[id.index].quota == kNoQuota) continue;
@@ -179,7 +214,7 @@ class Quota final : public Policy {
       }
       for (const Sm& sm : gpu.sms()) {
         const std::uint32_t here = std::min(gpu.slots(sm.id)[id.index].cap, k->most);
-        gpu.set_quota(sm.id, id, local_quota(static_cast<double>(std::max<std::int64_t>(left, 0)), here, all));
+        set_quota(gpu, sm, id, local_quota(static_cast<double>(std::max<std::int64_t>(left, 0)), here, all));
       }
     }
   }
@@ -263,6 +298,8 @@ class Quota final : public Policy {
   std::vector<KernelId> launched_;                // since the company was last looked at
   std::vector<State> state_;                      // by kernel
   std::vector<std::vector<std::int64_t>> quota_;  // quota_k of this epoch, by SM and kernel
+  std::vector<std::vector<char>> spent_;          // as far as told, by SM and kernel
+  std::vector<std::vector<Place>> place_;         // by SM and kernel, until caps change
 };
 
 }  // namespace
