@@ -1,7 +1,7 @@
 // How accesses to global memory take effect when blocks run on several host threads: the same for any number of them.
 //
 // Without a port everything happens at once. A simulator that runs SMs side by side gives each a port of its own.
-// Through it stores are kept in a log: loads of the same port see them, everybody else does after `publish`, which the
+// Through it stores are kept apart: loads of the same port see them, everybody else does after `publish`, which the
 // simulator calls for one port after the other while no block runs. Atomics are not executed but handed out
 // (`take_atomics`): the simulator applies them where its memory system orders them, then completes them, which writes
 // the old values to the warp's register. Until an atomic is complete nothing may use that register or access the same
@@ -45,33 +45,41 @@ struct PendingAtomic {
 class GlobalPort {
  public:
   // --- for warps
-  [[nodiscard]] bool empty() const { return log_.empty(); }
+  [[nodiscard]] bool empty() const { return pieces_.empty(); }
   void store(std::byte* to, const std::byte* from, std::uint32_t bytes);
-  // Whether the log may hold any of the 16 bytes there; never wrongly false.
-  [[nodiscard]] bool may_hold(const std::byte* at) const { return touched_[index(at)] || touched_[index(at + 15)]; }
+  // Whether it may hold any of the 16 bytes there; never wrongly false.
+  [[nodiscard]] bool may_hold(const std::byte* at) const { return holds_piece(at) || holds_piece(at + 15); }
   // The bytes as this port's blocks see them.
   void read(const std::byte* from, std::byte* to, std::uint32_t bytes) const;
   PendingAtomic& defer();
 
   // --- for the simulator
-  // Makes the logged stores everybody's, in the order they were made.
+  // Makes what was stored everybody's.
   void publish();
   // The atomic of the last step, nullptr if it made none.
   PendingAtomic* take_atomic() { return std::exchange(last_, nullptr); }
   void recycle(PendingAtomic* atomic) { spare_.push_back(atomic); }
 
  private:
-  struct Store {
-    std::byte* to = nullptr;
-    std::uint32_t bytes = 0;
-    std::uint32_t data = 0;  // where in data_
+  // 32 bytes of memory, aligned, as far as they were stored to; the last store to a byte counts.
+  struct Piece {
+    std::byte* at = nullptr;
+    std::uint32_t held = 0;  // bit i: byte i
+    std::array<std::byte, 32> bytes;
   };
   static constexpr std::size_t kBuckets = 4096;
-  static std::size_t index(const std::byte* at) { return (reinterpret_cast<std::uintptr_t>(at) >> 5) % kBuckets; }
+  static std::size_t number(const std::byte* at) { return reinterpret_cast<std::uintptr_t>(at) / 32; }
+  static std::size_t hash(std::size_t number) { return number * 0x9e3779b97f4a7c15ULL >> 32; }
+  [[nodiscard]] bool holds_piece(const std::byte* at) const {
+    return touched_[number(at) % kBuckets] && find(number(at)) != nullptr;
+  }
+  [[nodiscard]] const Piece* find(std::size_t number) const;
+  Piece& piece(std::byte* at);
+  void grow();
 
-  std::vector<Store> log_;
-  std::vector<std::byte> data_;
-  std::bitset<kBuckets> touched_;
+  std::vector<Piece> pieces_;         // in the order they were first stored to
+  std::vector<std::uint32_t> table_;  // by hash: 1 + which piece; 0: none. At most half full
+  std::bitset<kBuckets> touched_;     // a first look, without the table
   std::vector<std::unique_ptr<PendingAtomic>> all_;
   std::vector<PendingAtomic*> spare_;
   PendingAtomic* last_ = nullptr;

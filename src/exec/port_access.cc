@@ -1,4 +1,4 @@
-// Global memory through a port (global_port.h): stores into its log, loads that look there first, atomics put off.
+// Global memory through a port (global_port.h): stores kept in it, loads that look there first, atomics put off.
 #include <array>
 #include <bit>
 #include <cstring>
@@ -22,7 +22,7 @@ void copy_row(std::byte* to, const Frame& frame, Slot from, std::uint32_t bytes)
 
 bool Warp::ported() const { return block_->port != nullptr && block_->access_.space == ptx::Space::global; }
 
-// Whether the port's log may hold newer values than memory does.
+// Whether the port may hold newer values than memory does.
 bool Warp::port_holds(Mask active, const Window& window) const {
   const Access& access = block_->access_;
   if (block_->port->empty()) return false;
@@ -54,7 +54,7 @@ bool Warp::port_load(const Op& op, const Frame& frame, const Window& window) {
   return true;
 }
 
-// Lanes side by side whose row is what memory is to hold are one entry of the log.
+// Lanes side by side whose row is what memory is to hold are stored in one go.
 bool Warp::port_store(const Op& op, const Frame& frame, const Window& window) {
   const Memory& memory = op.memory;
   const Access& access = block_->access_;

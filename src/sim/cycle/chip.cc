@@ -5,7 +5,13 @@
 namespace wm::sim {
 
 Chip::Chip(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32_t threads)
-    : config_(config), map_(config), crew_(threads), replies_(config.dram.channels), quantum_(timing.noc) {
+    : config_(config),
+      map_(config),
+      crew_(threads),
+      replies_(config.dram.channels),
+      grain_(timing.noc),
+      ahead_(timing.miss + timing.noc),
+      reach_(timing.round_trip) {
   for (std::uint32_t i = 0; i < config.sm.count; ++i)
     sms_.push_back(std::make_unique<Sm>(config_, timing, static_cast<std::uint16_t>(i)));
   for (std::uint32_t i = 0; i < config.dram.channels; ++i)
@@ -20,64 +26,74 @@ Chip::Chip(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32
   }
 }
 
+// In the SMs' time: a partition's event comes into the quantum that its own lead has reached.
 std::uint64_t Chip::next_event() const {
   std::uint64_t next = ~std::uint64_t{0};
-  for (const auto& sm : sms_) next = std::min(next, sm->next_event());
   for (const auto& p : partitions_) next = std::min(next, p->next_event());
+  if (next != ~std::uint64_t{0}) next -= ahead_;
+  for (const auto& sm : sms_) next = std::min(next, sm->next_event());
   return next;
 }
 
-void Chip::skip_idle(std::uint64_t limit) {
-  const std::uint64_t next = std::min(next_event(), limit);
-  if (next > now_ + quantum_) now_ += (next - now_) / quantum_ * quantum_;
-}
+void Chip::skip_idle(std::uint64_t limit) { now_ = std::max(now_, std::min(next_event(), limit)); }
 
-std::uint64_t Chip::run_quantum() {
-  const std::uint64_t end = now_ + quantum_;
+void Chip::run(std::uint64_t length) {
+  const std::uint64_t end = now_ + length;
   crew_.run(static_cast<std::uint32_t>(sms_.size()), [&](std::uint32_t i) {
     if (sms_[i]->next_event() < end) sms_[i]->run(now_, end);
   });
   // Stores become everybody's before partitions execute atomics: never while a block runs.
   for (const auto& sm : sms_) sm->publish();
+  send_requests();
   crew_.run(static_cast<std::uint32_t>(partitions_.size()), [&](std::uint32_t i) {
-    if (partitions_[i]->next_event() < end) partitions_[i]->run(end, replies_[i]);
+    if (partitions_[i]->next_event() < end + ahead_) partitions_[i]->run(end + ahead_, replies_[i]);
   });
+  send_replies();
   now_ = end;
-  exchange();
-  return now_;
 }
 
-// What was sent in this quantum crosses the mesh in the order of time, both ways: each message's time becomes that of
-// its arrival behind the last hop.
-void Chip::cross_mesh() {
-  std::vector<std::pair<Message*, std::uint32_t>> sent;  // with its channel
-  const auto earlier = [](const auto& a, const auto& b) {
+namespace {
+
+// What was sent in a quantum crosses a mesh in the order of time: each message's time becomes that of its arrival
+// behind the last hop.
+using Sent = std::vector<std::pair<Message*, std::uint32_t>>;  // with its channel
+void sort_by_time(Sent& sent) {
+  std::stable_sort(sent.begin(), sent.end(), [](const auto& a, const auto& b) {
     if (a.first->time != b.first->time) return a.first->time < b.first->time;
     return a.first->sm != b.first->sm ? a.first->sm < b.first->sm : a.second < b.second;
-  };
-  const auto channel_of = [&](const Message& m) { return map_.channel_of_slice(map_.slice(m.line)); };
-  for (const auto& sm : sms_)
-    for (Message& m : sm->outbox()) sent.emplace_back(&m, channel_of(m));
-  std::stable_sort(sent.begin(), sent.end(), earlier);
-  for (const auto& [m, channel] : sent) {
-    const std::uint32_t bytes = kHeaderBytes + (m->kind == MessageKind::read ? 0 : data_bytes(m->sectors));
-    m->time = requests_mesh_->travel(requests_mesh_->node_of_sm(m->sm), requests_mesh_->node_of_channel(channel),
-                                     m->time, bytes);
-  }
-  sent.clear();
-  for (std::uint32_t p = 0; p < replies_.size(); ++p)
-    for (Message& m : replies_[p]) sent.emplace_back(&m, p);
-  std::stable_sort(sent.begin(), sent.end(), earlier);
-  for (const auto& [m, channel] : sent)
-    m->time = replies_mesh_->travel(replies_mesh_->node_of_channel(channel), replies_mesh_->node_of_sm(m->sm), m->time,
-                                    kHeaderBytes + data_bytes(m->sectors));
+  });
 }
 
-void Chip::exchange() {
-  if (requests_mesh_) cross_mesh();
+}  // namespace
+
+void Chip::send_requests() {
+  const auto channel_of = [&](const Message& m) { return map_.channel_of_slice(map_.slice(m.line)); };
+  if (requests_mesh_) {
+    Sent sent;
+    for (const auto& sm : sms_)
+      for (Message& m : sm->outbox()) sent.emplace_back(&m, channel_of(m));
+    sort_by_time(sent);
+    for (const auto& [m, channel] : sent) {
+      const std::uint32_t bytes = kHeaderBytes + (m->kind == MessageKind::read ? 0 : data_bytes(m->sectors));
+      m->time = requests_mesh_->travel(requests_mesh_->node_of_sm(m->sm), requests_mesh_->node_of_channel(channel),
+                                       m->time, bytes);
+    }
+  }
   for (const auto& sm : sms_) {
-    for (const Message& m : sm->outbox()) partitions_[map_.channel_of_slice(map_.slice(m.line))]->receive(m);
+    for (const Message& m : sm->outbox()) partitions_[channel_of(m)]->receive(m);
     sm->outbox().clear();
+  }
+}
+
+void Chip::send_replies() {
+  if (replies_mesh_) {
+    Sent sent;
+    for (std::uint32_t p = 0; p < replies_.size(); ++p)
+      for (Message& m : replies_[p]) sent.emplace_back(&m, p);
+    sort_by_time(sent);
+    for (const auto& [m, channel] : sent)
+      m->time = replies_mesh_->travel(replies_mesh_->node_of_channel(channel), replies_mesh_->node_of_sm(m->sm),
+                                      m->time, kHeaderBytes + data_bytes(m->sectors));
   }
   for (std::vector<Message>& replies : replies_) {
     for (const Message& m : replies) sms_[m.sm]->receive(m);

@@ -1,9 +1,11 @@
-// The chip: SMs and memory partitions, joined by the interconnect, advanced a quantum at a time.
+// The chip: SMs and memory partitions, joined by the interconnect, advanced a quantum of time at a time.
 //
-// A quantum is as long as the interconnect's latency: what an SM sends in one reaches a partition in a later one. So in
-// a quantum first all SMs run on their own, then all partitions, on as many threads as there are, and the result is the
-// same for any number. Stores become visible to other SMs, and messages change hands, in between, in an order that
-// depends on times and numbers alone.
+// In a quantum first all SMs run on their own, then all partitions, on as many threads as there are, and the result is
+// the same for any number. Partitions are ahead of the SMs by a request's way to them (`ahead_`): by the end of a
+// quantum they have handled every request that SMs sent in it. What they answer is back at an SM no sooner than a whole
+// round trip after the quantum began, so no quantum may be longer than that (`reach`): nothing arrives late, and it
+// does not matter to the result of a memory access how long quanta are. Stores become visible to other SMs, and
+// messages change hands, in between, in an order that depends on times and numbers alone.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +25,16 @@ class Chip {
  public:
   Chip(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32_t threads);
 
-  // Simulates the quantum from `now` and hands messages over; returns its end, the new `now`.
-  std::uint64_t run_quantum();
-  // Passes over quanta in which nothing happens before `limit`.
+  // Simulates `length` cycles from `now`, at most `reach`, and hands messages over.
+  void run(std::uint64_t length);
+  // Passes over cycles in which nothing happens before `limit`.
   void skip_idle(std::uint64_t limit);
 
   [[nodiscard]] std::uint64_t now() const { return now_; }
-  [[nodiscard]] std::uint64_t quantum() const { return quantum_; }
+  // The longest quantum: the fastest round trip from an SM to L2 and back.
+  [[nodiscard]] std::uint64_t reach() const { return reach_; }
+  // As short as a quantum need be: one way over the interconnect.
+  [[nodiscard]] std::uint64_t grain() const { return grain_; }
   // The next cycle at which an SM or partition has something to do; ~0: all is quiet.
   [[nodiscard]] std::uint64_t next_event() const;
 
@@ -39,8 +44,8 @@ class Chip {
   [[nodiscard]] std::uint32_t partition_count() const { return static_cast<std::uint32_t>(partitions_.size()); }
 
  private:
-  void exchange();
-  void cross_mesh();
+  void send_requests();
+  void send_replies();
 
   const gpu::GpuConfig& config_;
   AddressMap map_;
@@ -51,7 +56,9 @@ class Chip {
   std::optional<Mesh> requests_mesh_;          // where the topology is one; a crossbar has only its ports
   std::optional<Mesh> replies_mesh_;
   std::uint64_t now_ = 0;
-  std::uint64_t quantum_;
+  std::uint64_t grain_;
+  std::uint64_t ahead_;
+  std::uint64_t reach_;
 };
 
 }  // namespace wm::sim

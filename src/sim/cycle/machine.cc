@@ -119,20 +119,55 @@ Result<bool> CycleMachine::step(policy::Policy& policy, const RunLimits& limits)
     return Error{
         fmt::format("nothing can go on at cycle {}: the policy starts no block of the kernels that wait", chip_.now())};
   chip_.skip_idle(deadline);
-  chip_.run_quantum();
+  // The run ends to the cycle.
+  const std::uint64_t length = std::min(quantum(deadline), std::max(limits.cycles, chip_.now() + 1) - chip_.now());
+  if (length > chip_.grain()) offer_blocks();
+  chip_.run(length);
   check_instruction_limits();
   if (auto r = check_progress(limits); !r) return r.error();
   return true;
 }
 
-SeenBlock CycleMachine::seen(std::uint32_t sm, const BlockRun& run) const {
-  const std::uint32_t client = run.kernel.slot;
+// Something is about to change hands, or may be held up until a policy hears of it.
+bool CycleMachine::in_suspense() const {
+  if (!moving_.empty()) return true;
+  for (std::uint32_t s = 0; s < sms_.size(); ++s) {
+    const policy::Sm& sm = sms_[s];
+    if (sm.leaving != 0 || sm.state == policy::Sm::State::reserved || sm.state == policy::Sm::State::gating)
+      return true;
+    for (const policy::Kernel& k : kernels_)
+      if (const_cast<Chip&>(chip_).sm(s).quota(static_cast<std::uint8_t>(k.id.index)) != policy::kNoQuota) return true;
+  }
+  // Launches that are nearly over.
+  for (const policy::Kernel& k : kernels_)
+    if (lanes_[k.id.index].flushing || (k.waiting == 0 && k.resident * 2 <= sms_.size())) return true;
+  return false;
+}
+
+// A round trip, or up to what is due earlier; no shorter than one way over the interconnect, since a policy may ask to
+// be woken all the time.
+std::uint64_t CycleMachine::quantum(std::uint64_t deadline) const {
+  const std::uint64_t shortest = chip_.grain();
+  if (in_suspense()) return shortest;
+  std::uint64_t length = std::min(chip_.reach(), deadline - std::min(deadline, chip_.now()));
+  if (epoch_length_ != 0) length = std::min(length, next_sample_ - std::min(next_sample_, chip_.now()));
+  // A client stops at its limit of instructions: no more than it can get there in.
+  const std::uint64_t rate = std::uint64_t{32} * config_.sm.count * config_.sm.schedulers * config_.sm.issue_width;
+  for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
+    if (lanes_[i].instruction_limit == 0 || lanes_[i].state != Lane::State::active) continue;
+    const std::uint64_t executed = std::min(instructions(i), lanes_[i].instruction_limit);
+    length = std::min(length, (lanes_[i].instruction_limit - executed) / rate);
+  }
+  return std::max(length, shortest);
+}
+
+SeenBlock CycleMachine::seen(std::uint32_t sm, std::uint32_t client, std::uint64_t number) const {
   const auto kernel =
       std::find_if(kernels_.begin(), kernels_.end(), [&](const policy::Kernel& k) { return k.id.index == client; });
   return {.sm = sm,
           .client = client,
           .launch = lanes_[client].launches,
-          .number = run.number,
+          .number = number,
           .most = kernel == kernels_.end() ? 1 : kernel->most};
 }
 

@@ -1,7 +1,8 @@
 // The cycle-level Machine: clients' launches on a Chip, under a policy that sees and acts through policy::Machine.
 //
-// Events reach the policy between quanta of the chip (some tens of cycles, chip.h), blocks are placed there too.
-// All of policy::Machine's capabilities are here.
+// Events reach the policy between quanta of the chip (chip.h), blocks are placed there too. A quantum is a round trip
+// to L2 long where nobody waits for its end, and one way over the interconnect where somebody may (`quantum`). All of
+// policy::Machine's capabilities are here.
 #pragma once
 
 #include <cstdint>
@@ -86,12 +87,14 @@ class CycleMachine final : public policy::Machine {
   // A client's place in the run.
   struct Lane {
     enum class State { to_come, active, done } state = State::to_come;
-    std::uint64_t next_block = 0;                      // never started so far
+    std::uint64_t next_block = 0;                      // never started so far, nor offered
+    std::vector<std::uint64_t> given_back;             // numbers of blocks that were offered and did not start
     std::vector<std::unique_ptr<BlockRun>> set_aside;  // preempted, oldest first
     RunningKernel running;
     bool flushing = false;     // all blocks ended, stores are on their way
     bool cut_off = false;      // by a fault or its limit: its blocks are dropped as they stop
     std::uint64_t starts = 0;  // cycle from which blocks of the launch may start
+    std::uint64_t over = 0;    // cycle at which its last launch was over
     std::uint64_t ended = 0;   // cycle of its end
     std::uint64_t blocks = 0;  // done, over all launches
     std::uint64_t launches = 0;
@@ -146,13 +149,21 @@ class CycleMachine final : public policy::Machine {
   // dispatch/place.cc: blocks onto SMs
   void place();
   bool tell_idle(policy::Policy& policy);
-  bool place_one(std::uint32_t sm);
-  void start_block(std::uint32_t sm, policy::Kernel& kernel);
+  bool place_one(std::uint32_t sm, std::uint64_t at);
+  // The kernel whose block the SM gets next, where one of `leaving` goes first; nullptr: none.
+  policy::Kernel* next_for(std::uint32_t sm, const policy::Kernel* leaving);
+  void offer_blocks();
+  void take_back_offers();
+  std::uint64_t next_number(Lane& lane);
+  void start_block(std::uint32_t sm, policy::Kernel& kernel, std::uint64_t at);
   void enter(std::uint32_t sm, policy::Kernel& kernel);
   [[nodiscard]] LineAddress context_place(const BlockRun& run) const;
 
   [[nodiscard]] std::uint64_t next_deadline() const;
-  [[nodiscard]] SeenBlock seen(std::uint32_t sm, const BlockRun& run) const;
+  // How long the next quantum is to be.
+  [[nodiscard]] std::uint64_t quantum(std::uint64_t deadline) const;
+  [[nodiscard]] bool in_suspense() const;
+  [[nodiscard]] SeenBlock seen(std::uint32_t sm, std::uint32_t client, std::uint64_t number) const;
 
   gpu::GpuConfig config_;
   MemoryTiming timing_;

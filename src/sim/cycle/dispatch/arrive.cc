@@ -22,6 +22,7 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
   if (!more) return more.error();
   if (!*more) {
     end_client(client);
+    if (lane.launches != 0) lane.ended = lane.over;
     return {};
   }
   const TimedLaunch& launch = c.current();
@@ -31,7 +32,9 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
   lane.running = {
       .program = launch.program, .grid = &launch.grid, .client = client + 1, .slot = static_cast<std::uint8_t>(client)};
   lane.next_block = 0;
-  lane.starts = chip_.now() + config_.launch_latency;
+  // The quantum may have gone on for a little after the launch before it was over.
+  const std::uint64_t from = lane.launches == 0 ? chip_.now() : lane.over;
+  lane.starts = std::max(chip_.now(), from + config_.launch_latency);
   for (std::uint32_t s = 0; s < chip_.sm_count(); ++s) chip_.sm(s).forget(lane.running.client);
   lane.context_bytes = std::uint64_t{launch.demand.threads} * launch.demand.registers_per_thread * 4 +
                        launch.demand.shared_bytes + launch.grid.warps_per_block() * std::uint64_t{128};
@@ -87,6 +90,7 @@ void CycleMachine::cut_off(std::uint32_t client) {
     sms_[s].leaving += stopped;
   }
   lane.set_aside.clear();
+  lane.given_back.clear();
   k->waiting = 0;
   k->blocks = k->done + k->resident;
   lane.flushing = k->resident == 0;
@@ -96,7 +100,7 @@ void CycleMachine::cut_off(std::uint32_t client) {
 void CycleMachine::drop(std::uint32_t sm, std::unique_ptr<BlockRun> run) {
   const std::uint32_t client = run->kernel.slot;
   left(sm, client);
-  if (observer_ != nullptr) observer_->left(seen(sm, *run), chip_.now(), Left::dropped);
+  if (observer_ != nullptr) observer_->left(seen(sm, client, run->number), chip_.now(), Left::dropped);
   spare_runs_.push_back(std::move(run));
   policy::Kernel& k = *view(client);
   --k.resident;

@@ -10,6 +10,7 @@ namespace wm::sim {
 using SmState = policy::Sm::State;
 
 Result<void> CycleMachine::collect(policy::Policy& policy) {
+  take_back_offers();
   for (policy::Kernel& k : kernels_) k.instructions = instructions(k.id.index);
   for (std::uint32_t s = 0; s < sms_.size(); ++s) collect_faults(s);
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
@@ -38,17 +39,20 @@ void CycleMachine::collect_blocks(std::uint32_t sm, policy::Policy& policy) {
   std::vector<Sm::Ended> ended = std::move(chip_.sm(sm).ended());
   chip_.sm(sm).ended().clear();
   for (Sm::Ended& e : ended) {
-    const std::uint32_t client = e.run->kernel.slot;
+    const std::uint32_t client = e.slot;
     left(sm, client);
-    if (observer_ != nullptr) observer_->left(seen(sm, *e.run), e.at, Left::done);
-    spare_runs_.push_back(std::move(e.run));
+    if (observer_ != nullptr) observer_->left(seen(sm, client, e.number), e.at, Left::done);
+    if (e.run != nullptr) spare_runs_.push_back(std::move(e.run));
     policy::Kernel& k = *view(client);
     ++k.done;
     --k.resident;
     ++lanes_[client].blocks;
     lanes_[client].flushing = k.done == k.blocks;
-    policy.on(policy::BlockDone{{sm}, {client}}, *this);
+    if (!e.followed) continue;
+    enter(sm, k);
+    if (observer_ != nullptr) observer_->began(seen(sm, client, e.follower), e.follows_at, false);
   }
+  for (const Sm::Ended& e : ended) policy.on(policy::BlockDone{{sm}, {e.slot}}, *this);
 }
 
 // A launch is over when its last block has ended and all it stored has arrived.
@@ -56,9 +60,14 @@ Result<void> CycleMachine::collect_launches(policy::Policy& policy) {
   for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
     if (!lanes_[i].flushing) continue;
     bool quiet = true;
-    for (std::uint32_t s = 0; s < sms_.size() && quiet; ++s) quiet = chip_.sm(s).quiet(static_cast<std::uint8_t>(i));
+    std::uint64_t over = 0;
+    for (std::uint32_t s = 0; s < sms_.size() && quiet; ++s) {
+      quiet = chip_.sm(s).quiet(static_cast<std::uint8_t>(i));
+      over = std::max(over, chip_.sm(s).last_of(static_cast<std::uint8_t>(i)));
+    }
     if (!quiet) continue;
     lanes_[i].flushing = false;
+    lanes_[i].over = std::min(over, chip_.now());
     if (auto r = launch_done(i, policy); !r) return r;
   }
   return {};
@@ -108,7 +117,7 @@ void CycleMachine::collect_moved(std::uint32_t sm, policy::Policy& policy) {
       continue;
     }
     left(sm, client);
-    if (observer_ != nullptr) observer_->left(seen(sm, *m.run), chip_.now(), Left::preempted);
+    if (observer_ != nullptr) observer_->left(seen(sm, client, m.run->number), chip_.now(), Left::preempted);
     policy::Kernel& k = *view(client);
     --k.resident;
     ++k.waiting;

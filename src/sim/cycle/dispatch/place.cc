@@ -1,5 +1,6 @@
 // Blocks onto SMs: one an SM and turn, as hardware deals them out, where ownership, caps and room allow.
 #include <algorithm>
+#include <functional>
 
 #include "sim/cycle/machine.h"
 
@@ -9,18 +10,19 @@ void CycleMachine::place() {
   if (!dirty_) return;
   dirty_ = false;
   // The dispatcher starts one block a cycle.
-  std::uint64_t budget = chip_.quantum();
+  const std::uint64_t most = chip_.reach();
+  std::uint64_t placed = 0;
   // Round and round, going on where it stopped: no SM gets a second block before the others had their chance.
   const auto count = static_cast<std::uint32_t>(sms_.size());
-  for (std::uint32_t refused = 0; refused < count && budget != 0; first_sm_ = (first_sm_ + 1) % count) {
-    const bool placed = place_one(first_sm_);
-    refused = placed ? 0 : refused + 1;
-    budget -= placed ? 1 : 0;
+  for (std::uint32_t refused = 0; refused < count && placed != most; first_sm_ = (first_sm_ + 1) % count) {
+    const bool one = place_one(first_sm_, chip_.now() + placed);
+    refused = one ? 0 : refused + 1;
+    placed += one ? 1 : 0;
   }
   const bool soon = std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
     return lane.state == Lane::State::active && lane.starts > chip_.now();
   });
-  if (budget == 0 || soon) dirty_ = true;  // perhaps not all: the rest in a later quantum
+  if (placed == most || soon) dirty_ = true;  // perhaps not all: the rest in a later quantum
 }
 
 // SMs that have become empty, once nothing more can be placed. True: someone was told and may have acted on it.
@@ -36,27 +38,74 @@ bool CycleMachine::tell_idle(policy::Policy& policy) {
   return told;
 }
 
-bool CycleMachine::place_one(std::uint32_t s) {
+policy::Kernel* CycleMachine::next_for(std::uint32_t s, const policy::Kernel* leaving) {
   const policy::Sm& sm = sms_[s];
-  if (sm.state != policy::Sm::State::on) return false;
+  if (sm.state != policy::Sm::State::on) return nullptr;
+  gpu::Resources free = sm.free;
+  if (leaving != nullptr) {
+    const gpu::Resources& f = leaving->footprint;
+    free = {free.threads + f.threads, free.registers + f.registers, free.shared_bytes + f.shared_bytes,
+            free.blocks + f.blocks};
+  }
   const auto fits = [&](const policy::Kernel& k) {
     if (k.waiting == 0 || lanes_[k.id.index].starts > chip_.now()) return false;
     if (sm.owner != policy::kNobody && sm.owner != k.id) return false;
     const policy::Slot& slot = slots_[s][k.id.index];
-    return slot.resident < std::min(slot.cap, k.most) && gpu::fit(k.footprint, sm.free) != 0;
+    const std::uint32_t resident = slot.resident - (&k == leaving ? 1 : 0);
+    return resident < std::min(slot.cap, k.most) && gpu::fit(k.footprint, free) != 0;
   };
   for (const policy::KernelId id : order_) {
     policy::Kernel* k = view(id.index);
-    if (k == nullptr || !fits(*k)) continue;
-    start_block(s, *k);
-    return true;
+    if (k != nullptr && fits(*k)) return k;
   }
+  for (policy::Kernel& k : kernels_)
+    if (std::find(order_.begin(), order_.end(), k.id) == order_.end() && fits(k)) return &k;
+  return nullptr;
+}
+
+bool CycleMachine::place_one(std::uint32_t s, std::uint64_t at) {
+  policy::Kernel* k = next_for(s, nullptr);
+  if (k == nullptr) return false;
+  start_block(s, *k, at);
+  return true;
+}
+
+// Blocks that may follow those that end within the next quantum: on SMs where a block's place would go to one of its
+// own kernel anyway, one an SM and turn, as many as there are places. Blocks that were set aside wait for the quantum's
+// end.
+void CycleMachine::offer_blocks() {
+  const auto count = static_cast<std::uint32_t>(sms_.size());
   for (policy::Kernel& k : kernels_) {
-    if (std::find(order_.begin(), order_.end(), k.id) != order_.end() || !fits(k)) continue;
-    start_block(s, k);
-    return true;
+    Lane& lane = lanes_[k.id.index];
+    if (!lane.set_aside.empty()) continue;
+    std::uint32_t left = k.waiting;
+    for (std::uint32_t turn = 1, any = 1; any != 0 && left != 0; ++turn) {
+      any = 0;
+      for (std::uint32_t i = 0; i < count && left != 0; ++i) {
+        const std::uint32_t s = (first_sm_ + i) % count;
+        if (slots_[s][k.id.index].resident < turn || next_for(s, &k) != &k) continue;
+        chip_.sm(s).offer({static_cast<std::uint8_t>(k.id.index), next_number(lane)});
+        --left;
+        any = 1;
+      }
+    }
   }
-  return false;
+}
+
+// Those nobody needed wait again, in the order of their numbers.
+void CycleMachine::take_back_offers() {
+  for (std::uint32_t s = 0; s < sms_.size(); ++s) {
+    for (const Sm::Offer& o : chip_.sm(s).offers()) lanes_[o.slot].given_back.push_back(o.number);
+    chip_.sm(s).offers().clear();
+  }
+  for (Lane& lane : lanes_) std::sort(lane.given_back.begin(), lane.given_back.end(), std::greater<>());
+}
+
+std::uint64_t CycleMachine::next_number(Lane& lane) {
+  if (lane.given_back.empty()) return lane.next_block++;
+  const std::uint64_t number = lane.given_back.back();
+  lane.given_back.pop_back();
+  return number;
 }
 
 // Takes the block's room in the tables.
@@ -69,13 +118,13 @@ void CycleMachine::enter(std::uint32_t s, policy::Kernel& kernel) {
   --kernel.waiting;
 }
 
-void CycleMachine::start_block(std::uint32_t s, policy::Kernel& kernel) {
+void CycleMachine::start_block(std::uint32_t s, policy::Kernel& kernel, std::uint64_t at) {
   Lane& lane = lanes_[kernel.id.index];
   enter(s, kernel);
   if (!lane.set_aside.empty()) {
     std::unique_ptr<BlockRun> run = std::move(lane.set_aside.front());
     lane.set_aside.erase(lane.set_aside.begin());
-    if (observer_ != nullptr) observer_->began(seen(s, *run), chip_.now(), true);
+    if (observer_ != nullptr) observer_->began(seen(s, run->kernel.slot, run->number), chip_.now(), true);
     const std::uint32_t token =
         chip_.sm(s).move_context(MessageKind::read, lane.context_bytes, context_place(*run), run->kernel.slot);
     moving_.push_back({std::move(run), s, token, false});
@@ -89,11 +138,11 @@ void CycleMachine::start_block(std::uint32_t s, policy::Kernel& kernel) {
     spare_runs_.pop_back();
   }
   run->kernel = lane.running;
-  run->number = lane.next_block++;
-  run->started = chip_.now();
+  run->number = next_number(lane);
+  run->started = at;
   run->begun = false;
-  if (observer_ != nullptr) observer_->began(seen(s, *run), chip_.now(), false);
-  chip_.sm(s).start(std::move(run), chip_.now());
+  if (observer_ != nullptr) observer_->began(seen(s, run->kernel.slot, run->number), at, false);
+  chip_.sm(s).start(std::move(run), at);
 }
 
 }  // namespace wm::sim

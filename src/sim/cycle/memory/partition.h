@@ -1,9 +1,9 @@
 // One memory channel with its L2 slices: takes requests in order of arrival, answers them in time.
 //
-// It runs a quantum at a time (`run(until)`), on its own: whatever reaches it within a quantum was sent in an earlier
-// one, since the interconnect's latency is at least a quantum. Replies carry the time they reach their SM.
-// A slice handles one request after the other; a miss that finds no MSHR or no place in the DRAM queue holds up those
-// behind it, and with them, through the SMs' bounded requests in flight, the senders.
+// It runs a quantum at a time (`run(until)`), on its own, when all that reaches it before `until` has been handed to
+// it. Replies carry the time they reach their SM. A slice handles one request after the other; a miss that finds no
+// MSHR or no place in the DRAM queue holds up those behind it, and with them, through the SMs' bounded requests in
+// flight, the senders.
 #pragma once
 
 #include <algorithm>

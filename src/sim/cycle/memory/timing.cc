@@ -29,6 +29,8 @@ Result<MemoryTiming> derive_timing(const gpu::GpuConfig& c) {
     return Error{
         fmt::format("l2 latency {} is less than the way there and back takes ({} cycles)", c.l2.latency, travel)};
   t.l2 = c.l2.latency - travel;
+  const std::uint32_t header = (kHeaderBytes + c.noc.bytes_per_cycle - 1) / c.noc.bytes_per_cycle;
+  t.round_trip = t.miss + 2 * t.noc + t.l2 + header;
   const std::uint32_t open = row_open_cycles(c);
   if (c.dram.latency <= c.l2.latency + open)
     return Error{fmt::format("dram latency {} is less than l2 latency and opening a row take ({} cycles)",

@@ -11,10 +11,11 @@
 namespace wm::sim {
 
 struct MemoryTiming {
-  std::uint32_t miss = 0;  // L1 lookup until the request leaves the SM
-  std::uint32_t noc = 0;   // one way
-  std::uint32_t l2 = 0;    // slice lookup until the reply leaves
-  std::uint32_t dram = 0;  // on top of the DRAM's own timing, for a load that goes there
+  std::uint32_t miss = 0;        // L1 lookup until the request leaves the SM
+  std::uint32_t noc = 0;         // one way
+  std::uint32_t l2 = 0;          // slice lookup until the reply leaves
+  std::uint32_t dram = 0;        // on top of the DRAM's own timing, for a load that goes there
+  std::uint32_t round_trip = 0;  // no reply is back at its SM's port sooner after the access that asked for it
 };
 
 Result<MemoryTiming> derive_timing(const gpu::GpuConfig& config);

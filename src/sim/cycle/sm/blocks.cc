@@ -1,6 +1,7 @@
 // Blocks on an SM: how they start, end, stop, and wait at barriers.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "sim/cycle/sm/sm.h"
 
@@ -10,13 +11,28 @@ void Sm::start(std::unique_ptr<BlockRun> run, std::uint64_t at) {
   ++resident_[run->kernel.slot];
   free_warps_ -= run->kernel.grid->warps_per_block();
   next_ = std::min(next_, at);
+  starts_ = std::min(starts_, at);
   starting_.push_back({std::move(run), at});
 }
 
-// Blocks that were taken since the last quantum. On the SM's own time, since SMs run side by side.
-void Sm::begin_blocks() {
-  for (Starting& s : starting_) begin_block(std::move(s.run), s.at);
-  starting_.clear();
+// Blocks whose time has come. On the SM's own time, since SMs run side by side.
+void Sm::begin_blocks(std::uint64_t now) {
+  starts_ = kPending;
+  std::vector<Starting> starting = std::exchange(starting_, {});
+  for (Starting& s : starting) {
+    if (s.at <= now) {
+      begin_block(std::move(s.run), s.at);
+    } else {
+      starts_ = std::min(starts_, s.at);
+      starting_.push_back(std::move(s));
+    }
+  }
+}
+
+// Between quanta somebody looks at the blocks: those on their way begin at once.
+void Sm::begin_all(std::uint64_t now) {
+  for (Starting& s : starting_) s.at = std::min(s.at, now);
+  begin_blocks(now);
 }
 
 void Sm::begin_block(std::unique_ptr<BlockRun> run, std::uint64_t at) {
@@ -62,15 +78,18 @@ void Sm::begin_block(std::unique_ptr<BlockRun> run, std::uint64_t at) {
     s.older[slot / schedulers_count_] = s.all;
     s.all |= bit_of(slot);
     s.kernels[kernel] |= bit_of(slot);
-    if (w.warp->done()) continue;  // of a resumed block
+    if (w.warp->done()) {  // of a resumed block
+      s.all &= ~w.bit;
+      continue;
+    }
     ++r->alive;
     prepare(slot, at, at + 1);
   }
   residents_.push_back(std::move(r));
 }
 
-// Hands a block over and frees its warps.
-void Sm::detach(Resident& r, std::vector<Ended>& to, std::uint64_t at) {
+// Frees a block's warps.
+std::unique_ptr<BlockRun> Sm::detach(Resident& r) {
   for (const std::uint16_t slot : r.warps) {
     leave(slot);
     WarpSlot& w = warps_[slot];
@@ -82,15 +101,26 @@ void Sm::detach(Resident& r, std::vector<Ended>& to, std::uint64_t at) {
     ++free_warps_;
   }
   --resident_[r.run->kernel.slot];
-  to.push_back({std::move(r.run), at});
+  std::unique_ptr<BlockRun> run = std::move(r.run);
   const auto it = std::find_if(residents_.begin(), residents_.end(), [&](const auto& p) { return p.get() == &r; });
   spare_.push_back(std::move(*it));
   residents_.erase(it);
+  return run;
+}
+
+void Sm::hand_over(Resident& r, std::vector<Ended>& to, std::uint64_t at) {
+  Ended ended{.run = detach(r), .at = at};
+  ended.slot = ended.run->kernel.slot;
+  ended.number = ended.run->number;
+  to.push_back(std::move(ended));
 }
 
 void Sm::warp_ended(std::uint32_t warp, std::uint64_t now) {
   WarpSlot& w = warps_[warp];
   Resident& r = *w.resident;
+  Scheduler& s = scheduler_of(warp);
+  account(s, now);
+  s.all &= ~w.bit;  // nobody waits for it any more
   w.state = State::done;
   --r.alive;
   if (r.alive != 0) return;
@@ -98,11 +128,25 @@ void Sm::warp_ended(std::uint32_t warp, std::uint64_t now) {
   end_block(r, now);
 }
 
-// A load nobody waited for may still be on its way; the block's slots are free once it is back.
+// A load nobody waited for may still be on its way; the block's slots are free once it is back. Where another block of
+// the kernel was offered it takes them after half of a way over the interconnect, in what the ended one has in memory.
 void Sm::end_block(Resident& r, std::uint64_t now) {
   if (r.loads != 0) return;
-  ++counters_[r.run->kernel.slot].blocks_done;
-  detach(r, ended_, now);
+  const std::uint8_t slot = r.run->kernel.slot;
+  ++counters_[slot].blocks_done;
+  last_[slot] = std::max(last_[slot], now);
+  hand_over(r, ended_, now);
+  const auto offer = std::find_if(offers_.begin(), offers_.end(), [&](const Offer& o) { return o.slot == slot; });
+  if (offer == offers_.end()) return;
+  Ended& ended = ended_.back();
+  ended.followed = true;
+  ended.follower = offer->number;
+  ended.follows_at = now + std::max(1U, grain_ / 2);
+  offers_.erase(offer);
+  ended.run->number = ended.follower;
+  ended.run->started = ended.follows_at;
+  ended.run->begun = false;
+  start(std::move(ended.run), ended.follows_at);
 }
 
 // Lets warps go on whose barrier completed; finds out when a block can never go on.
@@ -142,11 +186,11 @@ void Sm::raise(Resident& r) {
     warps_[slot].state = State::done;
   }
   r.stopping = true;
-  if (r.loads == 0) detach(r, stopped_, next_);
+  if (r.loads == 0) hand_over(r, stopped_, next_);
 }
 
 std::uint32_t Sm::stop(std::uint8_t slot, std::uint32_t count, std::uint64_t now) {
-  begin_blocks();
+  begin_all(now);
   charge_until(now);
   std::uint32_t stopped = 0;
   for (std::size_t i = residents_.size(); i-- > 0 && stopped < count;) {
@@ -158,14 +202,14 @@ std::uint32_t Sm::stop(std::uint8_t slot, std::uint32_t count, std::uint64_t now
       leave(warp);
       warps_[warp].state = State::done;
     }
-    if (r.loads == 0) detach(r, stopped_, next_);
+    if (r.loads == 0) hand_over(r, stopped_, next_);
   }
   return stopped;
 }
 
 // Warps that were held back may issue at once.
 void Sm::set_quota(std::uint8_t slot, std::int64_t instructions, std::uint64_t now) {
-  begin_blocks();
+  begin_all(now);
   charge_until(now);
   quota_[slot] = instructions;
   quotas_spent_ &= ~(1U << slot);

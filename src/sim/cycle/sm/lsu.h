@@ -38,8 +38,8 @@ class Lsu {
   // A shared-memory access of `cycles` cycles.
   Issued shared(std::uint32_t cycles, std::uint64_t now);
 
-  // Begins to move `bytes` of context to memory (write) or back; reported done like a load. It goes out a part a
-  // quantum, so that those who stay on the SM are not held up behind it.
+  // Begins to move `bytes` of context to memory (write) or back; reported done like a load. It goes out part by
+  // part, so that those who stay on the SM are not held up behind it.
   std::uint32_t move(MessageKind kind, std::uint64_t bytes, LineAddress from, std::uint8_t kernel);
   void pump(std::uint64_t now, std::uint64_t cycles, SmCounters* counters_of_kernels);
   [[nodiscard]] bool moving() const { return !moves_.empty(); }

@@ -28,6 +28,7 @@ Sm::Sm(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t i
       due_(config.sm.schedulers, kNeverCycle),
       schedulers_(config.sm.schedulers),
       warps_(config.sm.warps()),
+      grain_(std::max(1U, timing.noc)),
       free_warps_(config.sm.warps()) {
   for (std::uint32_t i = 0; i < warps_.size(); ++i) {
     warps_[i].scheduler = static_cast<std::uint8_t>(i % schedulers_count_);
@@ -56,24 +57,33 @@ std::uint32_t Sm::move_context(MessageKind kind, std::uint64_t bytes, std::uint6
   return load;
 }
 
-// When an SM next has something to do: a scheduler that is due, or a reply that has come.
+// When an SM next has something to do: a scheduler that is due, a reply that has come, a block that starts.
 std::uint64_t Sm::earliest() const {
-  std::uint64_t next = inbox_head_ < inbox_.size() ? inbox_[inbox_head_].time : kNeverCycle;
+  std::uint64_t next = std::min(starts_, inbox_head_ < inbox_.size() ? inbox_[inbox_head_].time : kNeverCycle);
   for (const std::uint64_t due : due_) next = std::min(next, due);
   return next;
 }
 
 void Sm::run(std::uint64_t begin, std::uint64_t until) {
-  if (!starting_.empty()) begin_blocks();
   if (unsorted_) sort_inbox();
-  if (lsu_.moving()) lsu_.pump(begin, until - begin, counters_.data());
+  while (lsu_.moving() && begin < until) {
+    const std::uint64_t end = std::min(begin + grain_, until);
+    lsu_.pump(begin, end - begin, counters_.data());
+    run_until(begin, end);
+    begin = end;
+  }
+  if (begin < until) run_until(begin, until);
+}
+
+void Sm::run_until(std::uint64_t begin, std::uint64_t until) {
   for (next_ = std::max(earliest(), begin); next_ < until; next_ = std::max(earliest(), next_ + 1)) {
+    if (starts_ <= next_) begin_blocks(next_);
     if (inbox_head_ < inbox_.size() && inbox_[inbox_head_].time <= next_) deliver(next_);
     // They take turns at being first, so that none has the SM's common units to itself.
-    first_ = first_ + 1 < schedulers_count_ ? first_ + 1 : 0;
-    for (std::uint32_t i = first_; i < schedulers_count_; ++i)
+    const auto first = static_cast<std::uint32_t>(next_ % schedulers_count_);
+    for (std::uint32_t i = first; i < schedulers_count_; ++i)
       if (due_[i] <= next_) tick(i, next_);
-    for (std::uint32_t i = 0; i < first_; ++i)
+    for (std::uint32_t i = 0; i < first; ++i)
       if (due_[i] <= next_) tick(i, next_);
   }
 }
@@ -88,7 +98,9 @@ void Sm::deliver(std::uint64_t now) {
   charge_until(now);
   while (inbox_head_ < inbox_.size() && inbox_[inbox_head_].time <= now) {
     done_loads_.clear();
-    const std::uint64_t at = lsu_.replied(inbox_[inbox_head_++], done_loads_, counters_.data());
+    const Message& reply = inbox_[inbox_head_++];
+    const std::uint64_t at = lsu_.replied(reply, done_loads_, counters_.data());
+    last_[reply.kernel] = std::max(at, now);
     for (const std::uint32_t load : done_loads_) finish_load(load, std::max(at, now));
   }
   if (lsu_.blocked()) {
@@ -125,7 +137,7 @@ void Sm::finish_load(std::uint32_t load, std::uint64_t at) {
     }
   }
   if (r.stopping) {
-    if (r.loads == 0) detach(r, stopped_, at);
+    if (r.loads == 0) hand_over(r, stopped_, at);
     return;
   }
   if (w.state == State::memory) {

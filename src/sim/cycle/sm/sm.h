@@ -1,10 +1,11 @@
 // A streaming multiprocessor: warps, schedulers, pipelines, and the blocks that are resident.
 //
-// It runs a quantum at a time (`run(until)`) without looking at anything outside itself: requests to memory are left in
+// It runs a quantum of time at once (`run`) without looking at anything outside itself: requests to memory are left in
 // its outbox, replies were put in its inbox before. It never ticks: a warp sleeps until its next instruction's operands
 // are ready (a known time) or until a reply comes, and cycles in which nothing can issue are passed over.
 //
-// Dispatch is not decided here: blocks are started, stopped and capped from outside, between quanta.
+// Dispatch is not decided here: blocks are started, stopped and capped from outside, between quanta. Within one only a
+// block that ends may be followed by another of its kernel, where that was offered before.
 #pragma once
 
 #include <algorithm>
@@ -81,19 +82,34 @@ class Sm {
 
   // --- between quanta
   // Takes a block, a new one or one that was set aside; its warps may issue from `at` on. The work of beginning it is
-  // part of the next quantum.
+  // part of a quantum.
   void start(std::unique_ptr<BlockRun> run, std::uint64_t at);
+  // Block `number` of the kernel slot may follow when one of the slot's blocks ends in the next quantum.
+  struct Offer {
+    std::uint8_t slot = 0;
+    std::uint64_t number = 0;
+  };
+  void offer(Offer block) { offers_.push_back(block); }
+  // What was offered and not taken, first to last; the caller clears it.
+  std::vector<Offer>& offers() { return offers_; }
   // Stops up to `count` blocks of the kernel slot, the youngest first: they issue no more, and appear in `stopped` once
   // their loads have come back. Returns how many.
   std::uint32_t stop(std::uint8_t slot, std::uint32_t count, std::uint64_t now);
   [[nodiscard]] std::uint32_t resident(std::uint8_t slot) const { return resident_[slot]; }
   // Nothing of the kernel slot is on its way to or from memory.
   [[nodiscard]] bool quiet(std::uint8_t slot) const { return lsu_.quiet(slot); }
+  // When the slot's last block ended or its last message came, so far.
+  [[nodiscard]] std::uint64_t last_of(std::uint8_t slot) const { return last_[slot]; }
   [[nodiscard]] std::uint32_t free_warps() const { return free_warps_; }
 
   struct Ended {
-    std::unique_ptr<BlockRun> run;
+    std::unique_ptr<BlockRun> run;  // none where another block follows in its place
     std::uint64_t at = 0;
+    std::uint8_t slot = 0;
+    std::uint64_t number = 0;  // in its grid
+    bool followed = false;
+    std::uint64_t follower = 0;  // its number
+    std::uint64_t follows_at = 0;
   };
   std::vector<Ended>& ended() { return ended_; }
   std::vector<Ended>& stopped() { return stopped_; }
@@ -104,7 +120,7 @@ class Sm {
   };
   std::vector<Faulted>& faulted() { return faulted_; }
 
-  // Replies of a quantum, in any order.
+  // Replies, in any order.
   void receive(const Message& reply) {
     inbox_.push_back(reply);
     next_ = std::min(next_, reply.time);
@@ -130,7 +146,7 @@ class Sm {
 
   // --- a quantum
   void run(std::uint64_t begin, std::uint64_t until);
-  // The next cycle with something to do; what is being moved goes on every quantum.
+  // The next cycle with something to do; what is being moved goes on all the time.
   [[nodiscard]] std::uint64_t next_event() const { return lsu_.moving() ? 0 : next_; }
 
   // Brings the stall counters up to `now`, which no quantum has passed; the others are always up to date.
@@ -180,7 +196,7 @@ class Sm {
     std::array<WarpMask, gpu::kUnits> ready{};  // by the unit the next instruction needs
     WarpMask memory = 0;                        // waiting for a load
     WarpMask barrier = 0;
-    WarpMask all = 0;
+    WarpMask all = 0;                               // that have not ended
     WarpMask far = 0;                               // asleep for longer than the wheel reaches
     std::uint64_t port = 0;                         // issues its next instruction then
     std::uint64_t now = 0;                          // accounted for up to here
@@ -204,9 +220,11 @@ class Sm {
     std::unique_ptr<BlockRun> run;
     std::uint64_t at = 0;
   };
-  void begin_blocks();
+  void begin_blocks(std::uint64_t now);
+  void begin_all(std::uint64_t now);
   void begin_block(std::unique_ptr<BlockRun> run, std::uint64_t at);
-  void detach(Resident& resident, std::vector<Ended>& to, std::uint64_t at);
+  std::unique_ptr<BlockRun> detach(Resident& resident);
+  void hand_over(Resident& resident, std::vector<Ended>& to, std::uint64_t at);
   void warp_ended(std::uint32_t warp, std::uint64_t now);
   void end_block(Resident& resident, std::uint64_t now);
   void wake_barrier(Resident& resident, std::uint64_t now);
@@ -217,6 +235,7 @@ class Sm {
   void spend_quota(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now);
 
   // sm.cc
+  void run_until(std::uint64_t begin, std::uint64_t until);
   void sort_inbox();
   void deliver(std::uint64_t now);
   void finish_load(std::uint32_t load, std::uint64_t at);
@@ -284,9 +303,12 @@ class Sm {
   std::vector<std::unique_ptr<Resident>> residents_;
   std::vector<std::unique_ptr<Resident>> spare_;
   std::vector<Starting> starting_;
+  std::uint64_t starts_ = ~std::uint64_t{0};  // the first of them
+  std::vector<Offer> offers_;
+  std::uint32_t grain_;  // cycles between two parts of what is moved
+  std::array<std::uint64_t, kMaxKernels> last_{};
   std::array<std::uint32_t, kMaxKernels> resident_{};
   std::uint32_t free_warps_ = 0;
-  std::uint32_t first_ = 0;  // scheduler that looks first in a cycle
   std::uint64_t ages_ = 0;
   std::uint32_t place_ = 0;  // where the search for free warp slots begins
   std::vector<LoadInfo> load_info_;

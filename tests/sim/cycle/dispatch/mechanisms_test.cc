@@ -101,7 +101,8 @@ class Mechanisms : public ::testing::Test {
     return gpu_->totals(client).sm.thread_instructions;
   }
 
-  static constexpr std::uint64_t kQuantum = 36;  // of qos16: its interconnect's latency
+  static constexpr std::uint64_t kQuantum =
+      36;  // of qos16 where somebody waits for its end: one way over the interconnect
   gpu::GpuConfig config_;
   std::unique_ptr<CycleMachine> gpu_;
   std::vector<std::uint64_t> instruction_limits_;
