@@ -96,6 +96,10 @@ void add_bench(const Command& wm) {
   exec.run([options] { return bench_exec(*options); });
   add_bench_sim(bench);
   add_bench_policies(bench);
+#ifdef WM_RUNTIME
+  add_bench_share(bench);
+  add_bench_calls(bench);
+#endif
 }
 
 }  // namespace wm::cli

@@ -6,9 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "cli/cl_run.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "kernels/benchmark.h"
 #include "rewrite/rewriter.h"
 
 namespace wm::cli {
@@ -112,6 +114,21 @@ Result<int> rewrite_file(const Options& options) {
   return all ? 0 : 1;
 }
 
+// Replies for the zoo, as a daemon would ask for them on behalf of `wm cl run`.
+Result<int> fill_cache(const Options& options) {
+  auto rewriter = rewriter_for(options);
+  std::size_t kernels = 0, rewritten = 0;
+  for (const zoo::Entry& entry : zoo::entries()) {
+    const auto reply = rewriter.rewrite({.source = std::string(entry.source), .options = kZooBuildOptions});
+    if (!reply) return Error{entry.benchmark.name + ": " + reply.error().what};
+    kernels += reply->kernels.size();
+    for (const rewrite::KernelReply& kernel : reply->kernels) rewritten += kernel.rewritten ? 1 : 0;
+  }
+  Output("").say(fmt::format("{}: {} programs, {} of {} kernels as workers\n", options.cache, zoo::entries().size(),
+                             rewritten, kernels));
+  return 0;
+}
+
 void add_options(const Command& command, Options& options) {
   command.option("--build", options.build, "An option of clBuildProgram, as in --build=-DN=4; may be repeated",
                  {.type = "OPTION"});
@@ -121,7 +138,7 @@ void add_options(const Command& command, Options& options) {
 }  // namespace
 
 void add_cl(const Command& wm) {
-  const Command cl = wm.add("cl", "OpenCL C as persistent workers: check, rewrite",
+  const Command cl = wm.add("cl", "OpenCL C as persistent workers: check, rewrite, run",
                             "wm cl check kernels/*/*.cl\nwm cl rewrite kernel.cl --build=-DN=64");
   cl.needs_command();
 
@@ -141,6 +158,15 @@ void add_cl(const Command& wm) {
   add_options(rewrite, *rewritten);
   rewrite.option("-o,--out", rewritten->out, "Write to FILE instead of stdout", {.type = "FILE"});
   rewrite.run([rewritten] { return rewrite_file(*rewritten); });
+
+  auto kept = std::make_shared<Options>();
+  const Command cache = cl.add("cache", "Rewrite the zoo into a folder that serves a host without clang",
+                               "wm cl cache build/cl-cache\nwm serve --cache build/cl-cache");
+  cache.option("folder", kept->cache, "The folder", {.required = true, .type = "FOLDER"});
+  cache.run([kept] { return fill_cache(*kept); });
+#ifdef WM_RUNTIME
+  add_cl_run(cl);
+#endif
 }
 
 }  // namespace wm::cli

@@ -21,6 +21,11 @@ void add_lab_exchange(const Command& lab);
 void add_ptx(const Command& wm);
 void add_ptx_run(const Command& ptx);
 void add_cl(const Command& wm);
+#ifdef WM_RUNTIME
+void add_cl_run(const Command& cl);
+void add_bench_share(const Command& bench);
+void add_bench_calls(const Command& bench);
+#endif
 void add_bench(const Command& wm);
 void add_bench_sim(const Command& bench);
 void add_bench_policies(const Command& bench);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/driver_library.h"
 #include "cli/process.h"
 #include "runtime/protocol/monitor.h"
 #include "runtime/protocol/socket.h"
@@ -27,23 +28,6 @@ struct Options {
   std::vector<std::string> command;
 };
 
-Result<std::string> find_library(const std::string& asked) {
-  std::vector<fs::path> places;
-  if (!asked.empty()) {
-    places = {asked};
-  } else {
-    std::error_code error;
-    const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    places = {program.parent_path() / "../lib/libwarpmux_opencl.so", program.parent_path() / "libwarpmux_opencl.so",
-              "/usr/local/lib/libwarpmux_opencl.so", "/usr/lib/libwarpmux_opencl.so"};
-  }
-  for (const fs::path& place : places) {
-    std::error_code error;
-    if (fs::exists(place, error)) return fs::canonical(place, error).string();
-  }
-  return Error{"libwarpmux_opencl.so is not where it should be (" + places.front().string() + "); --library names it"};
-}
-
 // Waits for the application while it holds the terminal: interrupts are its own to handle.
 int wait_for(pid_t child) {
   std::signal(SIGINT, SIG_IGN);
@@ -59,7 +43,7 @@ Result<int> run_application(const Options& options) {
   if (options.command.empty()) return Error{"run what? wm run -- APP ARGUMENTS…"};
   const std::string socket = options.socket.empty() ? runtime::default_socket() : options.socket;
   if (const auto there = runtime::ask_status(socket); !there) return there.error();
-  const auto library = find_library(options.library);
+  const auto library = find_driver(options.library);
   if (!library) return library.error();
   // A folder of its own with one driver: both common loaders take a folder, and nothing else is found then.
   auto folder = TemporaryFolder::make();
@@ -72,6 +56,7 @@ Result<int> run_application(const Options& options) {
     ::setenv("OCL_ICD_VENDORS", fs::path(folder->file("")).parent_path().c_str(), 1);
     ::setenv("WARPMUX_SOCKET", socket.c_str(), 1);
     ::setenv("WARPMUX_VERBOSE", "1", 1);
+    ::unsetenv("OCL_ICD_FILENAMES");
     ::unsetenv("WARPMUX_DISABLE");
     if (options.share > 0) ::setenv("WARPMUX_SHARE", std::to_string(options.share).c_str(), 1);
     if (options.priority > 0) ::setenv("WARPMUX_PRIORITY", std::to_string(options.priority).c_str(), 1);

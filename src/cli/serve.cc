@@ -77,6 +77,8 @@ void add_serve(const Command& wm) {
   serve_command.option("--when-full", options->when_full,
                        "An allocation that does not fit beside others' may fail or wait", {.show_default = true});
   serve_command.flag("--no-rewrite", options->whole, "Leave kernels as they are, instead of running them as workers");
+  serve_command.option("--cache", options->serve.cache, "Rewritten programs (default: the user's cache)",
+                       {.type = "FOLDER"});
   serve_command.option("--metrics-port", options->serve.metrics_port, "Prometheus metrics on this loopback port",
                        {.high = 65535});
   serve_command.run([options] { return serve(*options); });

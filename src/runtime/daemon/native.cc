@@ -1,14 +1,11 @@
 #include "runtime/daemon/native.h"
 
-#include <cstdlib>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 namespace wm::runtime {
 
 Result<void> Native::load() {
-  // Where our own driver is registered for all applications, it must not offer this daemon to itself.
-  ::setenv("WARPMUX_DISABLE", "1", 1);
   library_ = ::dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library_ == nullptr) return Error{"no libOpenCL.so.1 here: is an OpenCL driver installed?"};
 #define WM_NATIVE_CALL(name)                                                    \

@@ -1,4 +1,4 @@
-// The device's own OpenCL, opened when a daemon starts: wm runs where there is none.
+// OpenCL, opened when it is asked for: wm runs where there is none.
 #pragma once
 
 #ifndef CL_TARGET_OPENCL_VERSION

@@ -1,5 +1,6 @@
 #include "runtime/daemon/server.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 #include <poll.h>
@@ -45,6 +46,8 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   // Before the device, which takes seconds to open.
   auto listener = listen_at(options.socket, options.mode);
   if (!listener) return listener.error();
+  // Where our own driver is registered for all applications, it must not offer this daemon to itself.
+  ::setenv("WARPMUX_DISABLE", "1", 1);
   auto native = Native::open({options.device});
   if (!native) {
     ::unlink(options.socket.c_str());
@@ -64,7 +67,7 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
                                                    options.wait_for_memory);
   if (options.rewrite && !fifo) {
     server->rewriter_ = std::make_unique<rewrite::Rewriter>(
-        rewrite::RewriterOptions{.worker = rewrite::find_worker(), .cache_folder = rewrite::default_cache_folder()});
+        rewrite::RewriterOptions{.worker = rewrite::find_worker(), .cache_folder = options.cache.empty() ? rewrite::default_cache_folder() : options.cache});
   }
   server->forms_ = std::make_unique<WorkerForms>(*server->native_, server->census_, server->rewriter_.get());
   server->scheduler_ = std::make_unique<Scheduler>(*server->native_, server->census_, device_limits(*server->native_),

@@ -20,6 +20,7 @@ struct ServeOptions {
   std::uint64_t client_memory = 0;  // for each; 0: no limit of its own
   bool wait_for_memory = false;     // instead of failing, where others hold it
   bool rewrite = true;              // kernels as workers, where that can be
+  std::string cache;                // of rewritten programs; empty: the user's
   std::uint32_t metrics_port = 0;   // on the loopback; 0: none
 };
 

@@ -20,9 +20,23 @@ std::string fresh_folder() {
   return ::mkdtemp(pattern.data()) != nullptr ? pattern : "";
 }
 
-// A folder with both drivers, where the loader looks instead of /etc.
+// Where the loader finds the device's own driver: a folder, or one file of it.
+fs::path vendors() {
+  static const std::string named = [] {
+    const char* text = std::getenv("OCL_ICD_VENDORS");
+    return std::string(text != nullptr ? text : "/etc/OpenCL/vendors");
+  }();
+  return named;
+}
+
+// A folder with both drivers, where the loader looks instead.
 void offer_both(const std::string& folder, const std::string& socket) {
-  for (const auto& entry : fs::directory_iterator("/etc/OpenCL/vendors")) fs::copy(entry.path(), folder);
+  std::error_code none;
+  if (fs::is_directory(vendors(), none)) {
+    for (const auto& entry : fs::directory_iterator(vendors(), none)) fs::copy(entry.path(), folder, none);
+  } else if (fs::exists(vendors(), none)) {
+    fs::copy(vendors(), folder, none);
+  }
   std::ofstream(folder + "/warpmux.icd") << WM_DRIVER << "\n";
   ::setenv("OCL_ICD_VENDORS", folder.c_str(), 1);
   ::setenv("WARPMUX_SOCKET", socket.c_str(), 1);
@@ -66,7 +80,7 @@ Daemon::Daemon(const std::string& name, const std::string& policy, const std::st
   const pid_t child = ::fork();
   if (child == 0) {
     ::dup2(ready[1], STDOUT_FILENO);
-    ::unsetenv("OCL_ICD_VENDORS");
+    ::setenv("OCL_ICD_VENDORS", vendors().c_str(), 1);
     ::setenv("WM_REWRITE", WM_REWRITER, 1);
     ::setenv("XDG_CACHE_HOME", fs::path(socket_).parent_path().c_str(), 1);
     const char* words[] = {WM_DAEMON, socket_.c_str(), policy.c_str(),
@@ -108,6 +122,7 @@ std::string Daemon::status() const {
 Daemon* the_daemon() {
   // Until the program ends; its folder goes with it.
   static const std::unique_ptr<Daemon> daemon = [] {
+    (void)vendors();  // before the environment changes
     auto made = std::make_unique<Daemon>("sock", "moving_shares");
     if (made->started()) offer_both(fs::path(made->socket()).parent_path(), made->socket());
     return made;
