@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/subject.h"

@@ -4,8 +4,7 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "base/random.h"
 #include "cli/command.h"
 #include "cli/output.h"

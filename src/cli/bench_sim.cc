@@ -6,8 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "base/nearest.h"
 #include "bench/sim_rows.h"
 #include "cli/command.h"

@@ -5,8 +5,7 @@
 #include <fmt/format.h>
 #include <thread>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/terminal.h"
 #include "exec/run.h"
 #include "ptx/parse.h"

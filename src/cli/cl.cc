@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include <nlohmann/json.hpp>
-
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/cl_run.h"
 #include "cli/command.h"
 #include "cli/output.h"

@@ -8,8 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/subject.h"

@@ -2,8 +2,7 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/compare_report.h"
 #include "cli/data_folder.h"

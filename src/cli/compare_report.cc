@@ -4,8 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/sim_report.h"
 #include "cli/table.h"
 

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include <nlohmann/json.hpp>
+#include "base/json.h"
 
 namespace wm::cli {
 namespace {

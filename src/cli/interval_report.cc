@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/table.h"
 
 namespace wm::cli {

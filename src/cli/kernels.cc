@@ -3,8 +3,7 @@
 #include <map>
 #include <memory>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/facts.h"
 #include "cli/output.h"

@@ -2,8 +2,7 @@
 #include <chrono>
 #include <memory>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/check.h"
 #include "cli/command.h"
 #include "cli/output.h"

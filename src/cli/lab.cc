@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "base/file.h"
+#include "base/json.h"
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/data_folder.h"

@@ -2,9 +2,8 @@
 #include <filesystem>
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/lab.h"
 #include "cli/output.h"

@@ -4,8 +4,7 @@
 #include <set>
 #include <thread>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/lab.h"
 #include "cli/output.h"

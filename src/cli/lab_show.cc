@@ -1,8 +1,7 @@
 // wm lab show: a figure in the terminal, measured beside reported, with a verdict for each claim.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/lab.h"
 #include "cli/lab_text.h"

@@ -2,9 +2,8 @@
 
 #include <cstdio>
 
-#include <nlohmann/json.hpp>
-
 #include "base/file.h"
+#include "base/json.h"
 
 namespace wm::cli {
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/sim_report.h"
 #include "lab/timeline_document.h"
 

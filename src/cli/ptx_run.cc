@@ -2,9 +2,8 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include <nlohmann/json.hpp>
-
 #include "base/file.h"
+#include "base/json.h"
 #include "base/nearest.h"
 #include "cli/arguments.h"
 #include "cli/check.h"

@@ -12,8 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/driver_library.h"
 
 extern char** environ;

@@ -3,9 +3,8 @@
 #include <memory>
 #include <sys/resource.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/data_folder.h"
 #include "cli/interval_report.h"

@@ -4,8 +4,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/table.h"
 #include "lab/code_version.h"
 #include "lab/metrics.h"

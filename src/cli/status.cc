@@ -6,8 +6,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/table.h"

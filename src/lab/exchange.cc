@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "base/file.h"
+#include "base/json.h"
 
 namespace wm::lab {
 namespace {

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "lab/exchange.h"
 #include "lab/experiment.h"
 #include "lab/matrix.h"

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "lab/code_version.h"
 #include "lab/digest.h"
 #include "policy/registry.h"

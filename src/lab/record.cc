@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <nlohmann/json.hpp>
+#include "base/json.h"
 
 namespace wm::lab {
 namespace {

@@ -9,9 +9,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/file.h"
+#include "base/json.h"
 
 namespace wm::lab {
 namespace {

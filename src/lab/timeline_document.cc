@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "lab/rates.h"
 
 namespace wm::lab {

@@ -2,8 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/shell.h"
 
 namespace wm::cli {

@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/shell.h"
 
 namespace wm::cli {

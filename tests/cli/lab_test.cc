@@ -3,8 +3,7 @@
 #include <gtest/gtest.h>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/shell.h"
 
 namespace wm::cli {

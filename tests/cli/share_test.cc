@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #ifdef WM_RUNTIME
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/share_report.h"
 #include "cli/shell.h"
 

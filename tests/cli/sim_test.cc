@@ -1,8 +1,7 @@
 // wm sim as a user sees it: intervals, traces, and what it says to bad input.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "cli/shell.h"
 
 namespace wm::cli {

@@ -5,8 +5,7 @@
 #include <map>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "lab/record.h"
 
 namespace wm::lab {

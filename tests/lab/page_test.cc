@@ -4,8 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "lab/page_template.h"
 #include "lab/scratch.h"
 #include "lab/timeline_document.h"

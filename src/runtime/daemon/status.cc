@@ -2,8 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "runtime/daemon/server.h"
 
 namespace wm::runtime {
