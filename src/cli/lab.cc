@@ -12,10 +12,12 @@
 #include "cli/command.h"
 #include "cli/data_folder.h"
 #include "cli/output.h"
+#include "cli/participant.h"
 #include "cli/subject.h"
 #include "cli/table.h"
 #include "gpu/load_gpu.h"
 #include "lab/expression.h"
+#include "lab/splits.h"
 
 namespace wm::cli {
 namespace {
@@ -80,6 +82,19 @@ lab::Names lab_names() {
     if (!found) return found.error();
     return {};
   };
+  // A kernel's blocks are the same at all sizes; small ones are made at once.
+  names.splits = [](const std::string& name, const std::vector<std::string>& kernels,
+                    bool full) -> Result<std::vector<std::string>> {
+    const auto gpu = gpu::load_gpu(name, gpu_folder());
+    if (!gpu) return gpu.error();
+    std::vector<lab::Participant> participants;
+    for (const std::string& k : kernels) {
+      auto p = parse_participant(k, zoo::Size::small, PtxOrigin{});
+      if (!p) return p.error();
+      participants.push_back(*std::move(p));
+    }
+    return lab::splits(*gpu, participants, full);
+  };
   return names;
 }
 
@@ -103,14 +118,16 @@ Result<std::vector<lab::Experiment>> find_figures(const std::vector<std::string>
 }
 
 Result<std::vector<Planned>> plan(const std::vector<lab::Experiment>& figures, const std::string& protocol,
-                                  const std::vector<std::string>& only) {
+                                  const std::vector<std::string>& only, std::size_t first) {
   if (protocol != "quick" && protocol != "paper")
     return Error{fmt::format("no protocol '{}'; there are 'quick' and 'paper'", protocol)};
   std::vector<Planned> all;
   for (const lab::Experiment& e : figures) {
     const lab::Protocol* p = e.protocol(protocol);
     if (p == nullptr) continue;
-    auto matrix = lab::expand(e, *p, lab_names());
+    lab::Protocol some = *p;
+    if (first != 0 && first < some.workloads.size()) some.workloads.resize(first);
+    auto matrix = lab::expand(e, some, lab_names());
     if (!matrix) return matrix.error();
     for (const std::string& condition : only) {
       const std::size_t equals = condition.find('=');

@@ -18,14 +18,15 @@ lab::Names lab_names();
 // Figures by name ("qos-isca17/fig6a"), by paper ("qos-isca17": all of it), or files; none named: all there are.
 Result<std::vector<lab::Experiment>> find_figures(const std::vector<std::string>& names);
 
-// One figure under a protocol, with its cells. `only`: conditions like policy=Rollover that cells must pass.
+// One figure under a protocol, with its cells. `only`: conditions like policy=Rollover that cells must pass; `first`:
+// so many of its workloads, in their order; 0: all.
 struct Planned {
   const lab::Experiment* experiment = nullptr;
   const lab::Protocol* protocol = nullptr;
   lab::Matrix matrix;
 };
 Result<std::vector<Planned>> plan(const std::vector<lab::Experiment>& figures, const std::string& protocol,
-                                  const std::vector<std::string>& only = {});
+                                  const std::vector<std::string>& only = {}, std::size_t first = 0);
 
 // The rows of `store`; where none is named, those of wm-lab.db if it is here, else those that came with warpmux.
 Result<lab::Results> find_results(const std::string& store);

@@ -21,6 +21,7 @@ struct Options {
   std::string protocol = "quick";
   std::string store = kDefaultStore;
   std::vector<std::string> only;
+  std::size_t first = 0;
   unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
   bool resume = false;
   bool retry = false;
@@ -79,7 +80,7 @@ Result<int> dry_run(const Options& o, const lab::Matrix& matrix) {
 Result<int> run(const Options& o) {
   const auto figures = find_figures(o.figures);
   if (!figures) return figures.error();
-  const auto plans = plan(*figures, o.protocol, o.only);
+  const auto plans = plan(*figures, o.protocol, o.only, o.first);
   if (!plans) return plans.error();
   const lab::Matrix matrix = together(*plans);
   if (o.dry_run) return dry_run(o, matrix);
@@ -123,6 +124,7 @@ void add_lab_run(const Command& lab) {
   command.option("--protocol", o->protocol, "quick or paper", {.show_default = true});
   command.option("--store", o->store, "The file that takes the results", {.show_default = true, .type = "FILE"});
   command.option("--only", o->only, "Cells with label=value alone, as policy=Rollover; repeat it");
+  command.option("--first", o->first, "Of each figure only so many workloads, from the beginning; 0: all");
   command.option("--jobs", o->jobs, "Cells at a time", {.show_default = true, .low = 1, .high = 1024});
   command.flag("--resume", o->resume, "Go on with a run that was stopped: the store must be there");
   command.flag("--retry", o->retry, "Cells that failed, too");

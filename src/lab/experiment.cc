@@ -24,8 +24,16 @@ Result<void> one_of(const std::string& what, const Value& value, const std::vect
 Result<std::vector<LabelledPolicy>> read_policies(const Value& value) {
   std::vector<LabelledPolicy> all;
   for (const yaml::Member& m : value.members) {
-    if (auto known = policy::choose(m.value.text); !known) return Error{known.error().what, m.value.place};
-    all.push_back({m.key, m.value.text});
+    LabelledPolicy l{m.key, m.value.text};
+    for (const auto& [ending, splits] :
+         {std::pair{":blocks=*", LabelledPolicy::Splits::all}, {":blocks=full", LabelledPolicy::Splits::full}}) {
+      if (!l.policy.ends_with(ending)) continue;
+      l.splits = splits;
+      l.policy.resize(l.policy.size() - std::string_view(ending).size());
+    }
+    const std::string tried = l.policy + (l.splits == LabelledPolicy::Splits::none ? "" : ":blocks=1/1");
+    if (auto known = policy::choose(tried); !known) return Error{known.error().what, m.value.place};
+    all.push_back(std::move(l));
   }
   if (all.empty()) return Error{"'policies' must be a map from labels to policies", value.place};
   return all;
@@ -238,7 +246,7 @@ Result<void> read_protocols(const Value& file, const Paper& paper, const Names& 
 }  // namespace
 
 std::vector<std::string> labels_of(const std::vector<Axis>& parameters) {
-  std::vector<std::string> labels{"gpu", "workload", "group", "kernel", "beside", "policy", "goal", "blocks"};
+  std::vector<std::string> labels{"gpu", "workload", "group", "kernel", "beside", "policy", "goal", "blocks", "split"};
   for (const Axis& a : parameters) labels.push_back(a.parameter);
   return labels;
 }

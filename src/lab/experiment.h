@@ -28,6 +28,10 @@ struct Workload {
 struct LabelledPolicy {
   std::string label;   // as the paper calls it
   std::string policy;  // "quota:scheme=history"
+  // blocks=* or blocks=full: a cell for every split of an SM, or for those that leave no room for another block; the
+  // figure shows the best of them and of the other policies' runs.
+  enum class Splits { none, all, full };
+  Splits splits = Splits::none;
 };
 
 struct Axis {
@@ -104,6 +108,10 @@ struct Experiment {
 struct Names {
   std::function<Result<std::string>(const std::string&)> gpu;  // its configuration, as text
   std::function<Result<void>(const std::string&)> kernel;
+  // Ways to divide an SM of the GPU among kernels: "5/3"; all, or those that leave no room.
+  std::function<Result<std::vector<std::string>>(const std::string& gpu, const std::vector<std::string>& kernels,
+                                                 bool full)>
+      splits;
 };
 
 // "qos-isca17/fig6a" below `folder`, or a path that ends in .yaml.

@@ -19,8 +19,13 @@ struct Variant {
   std::map<std::string, std::string> labels;
 };
 
-std::vector<Variant> variants(const LabelledPolicy& labelled, const std::vector<Axis>& axes) {
-  std::vector<Variant> all{{labelled.policy, {{"policy", labelled.label}}}};
+std::vector<Variant> variants(const LabelledPolicy& labelled, const std::vector<Axis>& axes,
+                              const std::vector<std::string>& splits) {
+  std::vector<Variant> all;
+  for (const std::string& s : splits)
+    all.push_back({labelled.policy + ":blocks=" + s, {{"policy", labelled.label}, {"split", s}}});
+  if (labelled.splits == LabelledPolicy::Splits::none)
+    all.push_back({labelled.policy, {{"policy", labelled.label}, {"split", ""}}});
   const auto choice = policy::choose(labelled.policy);
   const auto& table = choice->entry->info.parameters;
   for (const Axis& axis : axes) {
@@ -150,12 +155,19 @@ Result<Matrix> expand(const Experiment&, const Protocol& p, const Names& names) 
     m.gpus[digest] = *text;
     const Expansion expansion(p, gpu, digest);
     for (const Workload& w : p.workloads)
-      for (const LabelledPolicy& l : p.policies)
-        for (const Variant& v : variants(l, p.parameters)) {
+      for (const LabelledPolicy& l : p.policies) {
+        std::vector<std::string> splits;
+        if (l.splits != LabelledPolicy::Splits::none) {
+          auto found = names.splits(gpu, w.kernels, l.splits == LabelledPolicy::Splits::full);
+          if (!found) return found.error();
+          splits = *std::move(found);
+        }
+        for (const Variant& v : variants(l, p.parameters, splits)) {
           if (p.goals.empty() && p.blocks.empty()) m.cells.push_back(expansion.cell(w, v, nullptr, 0));
           for (const std::uint32_t n : p.blocks) m.cells.push_back(expansion.cell(w, v, nullptr, n));
           for (const double& goal : p.goals) m.cells.push_back(expansion.cell(w, v, &goal, 0));
         }
+      }
   }
   return m;
 }

@@ -90,6 +90,26 @@ Result<std::vector<Workload>> read_product(const Value& value, const Paper& pape
   return some;
 }
 
+// {ring: KERNELS, steps: [1, 4]}: each kernel beside the one that many places further around, step after step, so that
+// every so many of the list, from its beginning, have each kernel first once and second once.
+Result<std::vector<Workload>> read_ring(const Value& value, const Paper& paper, const Names& names) {
+  Map map(value, "workloads");
+  std::vector<std::size_t> steps;
+  const Value* ring = map.take("ring");
+  map.required("steps", steps);
+  if (auto read = map.finish(); !read) return read.error();
+  const auto kernels = read_factor(*ring, paper, names);
+  if (!kernels) return kernels.error();
+  std::vector<Workload> all;
+  for (const std::size_t step : steps) {
+    if (step == 0 || step >= kernels->size())
+      return Error{fmt::format("steps around this ring are 1 to {}", kernels->size() - 1), value.place};
+    for (std::size_t i = 0; i < kernels->size(); ++i)
+      all.push_back(workload_of({(*kernels)[i], (*kernels)[(i + step) % kernels->size()]}, paper));
+  }
+  return all;
+}
+
 Result<std::vector<Workload>> read_list(const Value& value, const Paper& paper, const Names& names) {
   std::vector<Workload> all;
   for (const Value& item : value.items) {
@@ -107,7 +127,11 @@ Result<std::vector<Workload>> read_list(const Value& value, const Paper& paper, 
 }  // namespace
 
 Result<std::vector<Workload>> read_workloads(const Value& value, const Paper& paper, const Names& names) {
-  if (value.kind == Value::Kind::map) return read_product(value, paper, names);
+  if (value.kind == Value::Kind::map) {
+    const bool ring =
+        std::any_of(value.members.begin(), value.members.end(), [](const yaml::Member& m) { return m.key == "ring"; });
+    return ring ? read_ring(value, paper, names) : read_product(value, paper, names);
+  }
   if (value.kind == Value::Kind::list) return read_list(value, paper, names);
   const auto found = paper.workloads.find(value.text);
   if (found != paper.workloads.end()) return found->second;

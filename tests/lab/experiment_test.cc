@@ -26,6 +26,10 @@ Names test_names() {
     if (name.size() != 1) return Error{"unknown kernel '" + name + "'"};
     return {};
   };
+  names.splits = [](const std::string&, const std::vector<std::string>&,
+                    bool full) -> Result<std::vector<std::string>> {
+    return full ? std::vector<std::string>{"1/2"} : std::vector<std::string>{"1/1", "1/2"};
+  };
   return names;
 }
 
@@ -218,6 +222,47 @@ TEST(Figure, PutsMeasuredBesideReportedAndJudges) {
   EXPECT_EQ(json["figure"], "p/f");
   EXPECT_EQ(json["claims"][0]["verdict"], "no");
   EXPECT_EQ(json["claims"][0]["paper"], 0.8);
+}
+
+// Each kernel first once and second once in every turn around the ring.
+TEST(Experiment, ARingGivesPairsInABalancedOrder) {
+  const Scratch folder;
+  const auto e = load(folder, kFigure, replaced(kPaper, "{product: [all, all]}", "{ring: [a, c, b], steps: [1, 2]}"));
+  ASSERT_TRUE(e.ok()) << e.error().to_string();
+  std::vector<std::string> names;
+  for (const Workload& w : e->protocol("paper")->workloads) names.push_back(w.name);
+  EXPECT_THAT(names, ElementsAre("a_c", "c_b", "b_a", "a_b", "c_a", "b_c"));
+  const auto far = load(folder, kFigure, replaced(kPaper, "{product: [all, all]}", "{ring: [a, c, b], steps: [3]}"));
+  ASSERT_FALSE(far.ok());
+  EXPECT_THAT(far.error().to_string(), EndsWith("steps around this ring are 1 to 2"));
+}
+
+// The oracle: every split of an SM is a cell, and what the figure shows is the best run of each case.
+TEST(Figure, TheOracleIsTheBestOfAllSplitsAndPolicies) {
+  const Scratch folder;
+  const auto e = load(folder, replaced(replaced(kFigure, "\"quota:scheme=elastic\"", "\"oracle:blocks=*\""),
+                                       "y: mean(reached)", "y: mean(ipc)"));
+  ASSERT_TRUE(e.ok()) << e.error().to_string();
+  const Protocol& p = *e->protocol("quick");
+  const auto matrix = expand(*e, p, test_names());
+  ASSERT_TRUE(matrix.ok());
+  ASSERT_EQ(matrix->cells.size(), 6U) << "two goals, left_over and two splits";
+  EXPECT_THAT(matrix->cells[2].command(), HasSubstr("--policy oracle:blocks=1/1 "));
+  Results results;
+  const std::map<std::string, double> ipc{{"0.5", 7}, {"0.5 1/1", 8}, {"0.5 1/2", 9},
+                                          {"0.9", 5}, {"0.9 1/1", 4}, {"0.9 1/2", 3}};
+  for (const Cell& c : matrix->cells) {
+    const std::string split = c.labels.at("split");
+    const double rate = ipc.at(c.labels.at("goal") + (split.empty() ? "" : " " + split));
+    Row row = c.row();
+    row.result = R"({"kernels":[{"goal":1,"reached":true}],"metrics":{"ipc":)" + std::to_string(rate) + "}}";
+    results.rows.push_back(row);
+  }
+  const Figure f = make_figure(*e, p, *matrix, index(results));
+  ASSERT_EQ(f.rows.size(), 4U);
+  EXPECT_EQ(f.rows[2].labels.at("policy"), "Two");
+  EXPECT_EQ(f.rows[2].value, 9) << "its own best";
+  EXPECT_EQ(f.rows[3].value, 5) << "another policy's";
 }
 
 }  // namespace

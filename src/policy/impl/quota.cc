@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "policy/algorithm/members.h"
+#include "policy/algorithm/qos_blocks.h"
 #include "policy/algorithm/quotas.h"
-#include "policy/algorithm/shares.h"
 #include "policy/policy.h"
 
 namespace wm::policy {
@@ -37,7 +37,7 @@ class Quota final : public Policy {
   void on(const KernelArrived& e, Machine&) override { launched_.push_back(e.kernel); }
 
   // Other company: blocks are divided anew and an epoch begins. A client that goes on with another function has other
-  // blocks but the same quota, or many short launches would add up to many epochs' worth.
+  // blocks but the same threads and the same quota, or many short launches would add up to many epochs' worth.
   void on(const Regrouped&, Machine& gpu) override {
     const auto launched = std::exchange(launched_, {});
     if (!members_.changed(gpu)) return spread(gpu, launched);
@@ -49,8 +49,11 @@ class Quota final : public Policy {
     place_.resize(gpu.sms().size());
     for (auto& row : spent_) row.resize(known, false);
     for (auto& row : place_) row.assign(known, Place::unknown);
-    allocate_blocks(gpu);
-    if (!members_.other_clients()) return spread(gpu, launched);
+    if (!members_.other_clients()) {
+      blocks_.keep(gpu);
+      return spread(gpu, launched);
+    }
+    blocks_.allocate(gpu);
     gpu.set_epoch(epoch_);
     allocate_quotas(gpu);
   }
@@ -60,7 +63,7 @@ class Quota final : public Policy {
       // A kernel held back to nothing must be able to come back: the goal below is a multiple of this.
       if (!k.has_goal()) state_[k.id.index].ipc = std::max(gpu.epoch_ipc(k.id), first_ipc_);
     }
-    if (adjust_ && gpu.can(Can::sample_warps)) adjust_blocks(gpu);
+    if (adjust_ && gpu.can(Can::sample_warps)) blocks_.adjust(gpu, epoch_);
     allocate_quotas(gpu);
   }
 
@@ -118,38 +121,6 @@ class Quota final : public Policy {
   void set_quota(Machine& gpu, const Sm& sm, KernelId id, std::int64_t instructions) {
     gpu.set_quota(sm.id, id, instructions);
     spent_[sm.index][id.index] = instructions <= 0;
-  }
-
-  // Section 3.6, "Symmetric TB allocation": QoS kernels on every SM, the others each on their part of the SMs; within
-  // an SM an equal number of threads for each kernel that is there.
-  static void allocate_blocks(Machine& gpu) {
-    std::vector<Kernel> qos;
-    std::vector<Kernel> others;
-    for (const Kernel& k : gpu.kernels()) (k.has_goal() ? qos : others).push_back(k);
-    for (auto* list : {&qos, &others}) {
-      std::sort(list->begin(), list->end(), [](const Kernel& a, const Kernel& b) { return a.id < b.id; });
-    }
-    const std::size_t sms = gpu.sms().size();
-    const auto allocate = [&](const Kernel* other, std::uint32_t first, std::uint32_t last) {
-      std::vector<Kernel> here = qos;
-      if (other != nullptr) here.push_back(*other);
-      std::vector<Claim> claims;
-      for (const Kernel& k : here) claims.push_back({k.footprint});
-      const auto blocks = here.empty() ? std::vector<std::uint32_t>{} : equal_threads(claims, gpu.limits().total);
-      for (std::size_t i = 0; i < here.size(); ++i) {
-        for (std::uint32_t sm = first; sm < last; ++sm) gpu.cap({sm}, here[i].id, blocks[i]);
-      }
-      for (const Kernel& k : others) {
-        for (std::uint32_t sm = first; sm < last && (other == nullptr || k.id != other->id); ++sm)
-          gpu.cap({sm}, k.id, 0);
-      }
-    };
-    if (others.empty()) return allocate(nullptr, 0, static_cast<std::uint32_t>(sms));
-    for (std::uint32_t first = 0, last = 0; first < sms; first = last) {
-      const std::size_t part = part_of(first, sms, others.size());
-      while (last < sms && part_of(last, sms, others.size()) == part) ++last;
-      allocate(&others[part], first, last);
-    }
   }
 
   void allocate_quotas(Machine& gpu) {
@@ -225,76 +196,13 @@ class Quota final : public Policy {
                        [&](const Kernel& k) { return k.has_goal() && !absent(k, slots[k.id.index]); });
   }
 
-  // Section 3.6, "Run-time adjustment": a QoS kernel behind its goal that uses all its warps gets one block more on an
-  // SM, from free resources or from a victim. Not while blocks are still leaving from the last time.
-  static void adjust_blocks(Machine& gpu) {
-    for (const Sm& sm : gpu.sms()) {
-      if (sm.leaving > 0) return;
-    }
-    bool last = false;  // someone lost its last block on an SM
-    for (const Sm& sm : gpu.sms()) {
-      for (const Kernel& k : gpu.kernels()) {
-        const Slot& slot = gpu.slots(sm.id)[k.id.index];
-        const bool behind = k.has_goal() && k.history(gpu.now()) < k.goal;
-        const bool has_use = k.waiting > 0 && slot.resident == slot.cap && slot.cap < k.most;
-        if (!behind || !has_use || idle_blocks(slot.counters.idle_warps, k.warps_per_block) > 1) continue;
-        if (make_room(gpu, sm, k, last)) {
-          gpu.cap(sm.id, k.id, slot.cap + 1);
-          break;  // one change an SM and epoch
-        }
-      }
-    }
-  }
-
-  static bool make_room(Machine& gpu, const Sm& sm, const Kernel& k, bool& last) {
-    if (gpu::fit(k.footprint, sm.free) > 0) return true;
-    for (const Kernel& victim : gpu.kernels()) {
-      if (victim.id == k.id) continue;
-      const Slot& slot = gpu.slots(sm.id)[victim.id.index];
-      for (std::uint32_t n = 1; n <= slot.resident; ++n) {
-        const gpu::Resources freed = {sm.free.threads + victim.footprint.threads * n,
-                                      sm.free.registers + victim.footprint.registers * n,
-                                      sm.free.shared_bytes + victim.footprint.shared_bytes * n, sm.free.blocks + n};
-        if (gpu::fit(k.footprint, freed) == 0) continue;
-        if (!may_lose(gpu, victim, slot, n, k, last)) break;
-        last |= slot.resident == n;
-        gpu.cap(sm.id, victim.id, slot.resident - n);
-        if (gpu.can(Can::switch_some)) gpu.preempt(sm.id, victim.id, n);
-        return true;
-      }
-    }
-    return false;
-  }
-
-  // The three victim rules. Nothing gives a kernel without a goal its blocks back, so its last one on an SM goes only
-  // while it has others elsewhere, on one SM an epoch, and as long as that helps.
-  static bool may_lose(const Machine& gpu, const Kernel& victim, const Slot& slot, std::uint32_t n, const Kernel& to,
-                       bool last) {
-    if (!victim.has_goal()) return slot.resident > n || (!last && victim.resident > n && gains_alone(gpu, to, victim));
-    if (idle_blocks(slot.counters.idle_warps, victim.warps_per_block) >= n + 1) return true;
-    const double left = 1 - static_cast<double>(n) / std::max(victim.resident, 1U);
-    return victim.history(gpu.now()) * left > victim.goal;
-  }
-
-  // Whether the kernel does more on SMs that the other has left than on those it still shares with it.
-  static bool gains_alone(const Machine& gpu, const Kernel& k, const Kernel& other) {
-    double done[2] = {0, 0};
-    std::uint32_t sms[2] = {0, 0};
-    for (const Sm& sm : gpu.sms()) {
-      const auto slots = gpu.slots(sm.id);
-      const std::size_t alone = slots[other.id.index].resident == 0 ? 1 : 0;
-      done[alone] += static_cast<double>(slots[k.id.index].counters.thread_instructions);
-      ++sms[alone];
-    }
-    return sms[1] == 0 || sms[0] == 0 || done[1] / sms[1] > done[0] / sms[0];
-  }
-
   Scheme scheme_;
   bool look_back_;
   bool adjust_;
   double first_ipc_;
   Cycles epoch_;
   Members members_;
+  QosBlocks blocks_;
   std::vector<KernelId> launched_;                // since the company was last looked at
   std::vector<State> state_;                      // by kernel
   std::vector<std::vector<std::int64_t>> quota_;  // quota_k of this epoch, by SM and kernel

@@ -1,0 +1,145 @@
+#include "policy/algorithm/qos_blocks.h"
+
+#include <algorithm>
+
+#include "policy/algorithm/members.h"
+#include "policy/algorithm/quotas.h"
+#include "policy/algorithm/shares.h"
+
+namespace wm::policy {
+namespace {
+
+// Of SMs the kernel should have to itself beside those it has: half of what it lacks, by what it does more on SMs that
+// the other has left than on those they share; one to find that out; none where it is no better there.
+std::uint32_t sms_to_win(const Machine& gpu, const Kernel& k, const Kernel& other, Cycles epoch) {
+  double done[2] = {0, 0};
+  double sms[2] = {0, 0};
+  for (const Sm& sm : gpu.sms()) {
+    const auto slots = gpu.slots(sm.id);
+    const std::size_t alone = slots[other.id.index].resident == 0 ? 1 : 0;
+    done[alone] += static_cast<double>(slots[k.id.index].counters.thread_instructions);
+    ++sms[alone];
+  }
+  if (sms[1] == 0 || sms[0] == 0) return 1;
+  const double gain = done[1] / sms[1] - done[0] / sms[0];
+  if (gain <= 0) return 0;
+  const double lacks = epoch_quota(1, k.goal, epoch) - done[0] - done[1];
+  return static_cast<std::uint32_t>(std::clamp(lacks / gain / 2, 1.0, sms[0]));
+}
+
+// The three victim rules. Nothing gives a kernel without a goal its blocks back, so its last ones on an SM go only
+// while it has others elsewhere, and from as many SMs as the other kernel needs.
+bool may_lose(const Machine& gpu, const Kernel& victim, const Slot& slot, std::uint32_t n, const Kernel& to,
+              Cycles epoch, std::uint32_t gone) {
+  if (!victim.has_goal()) {
+    return slot.resident > n || (victim.resident > gone + n && gone / n < sms_to_win(gpu, to, victim, epoch));
+  }
+  if (idle_blocks(slot.counters.idle_warps, victim.warps_per_block) >= n + 1) return true;
+  const double left = 1 - static_cast<double>(n) / std::max(victim.resident, 1U);
+  return victim.history(gpu.now()) * left > victim.goal;
+}
+
+// Blocks of the kernels on one SM that come nearest to these threads and fit beside each other.
+std::vector<std::uint32_t> blocks_for(std::span<const Claim> claims, std::span<const std::uint32_t> threads,
+                                      const gpu::Resources& sm) {
+  std::vector<std::uint32_t> counts;
+  for (std::size_t i = 0; i < claims.size(); ++i)
+    counts.push_back(std::max(threads[i] / std::max(claims[i].footprint.threads, 1U), 1U));
+  while (!fits_together(claims, counts, sm)) {
+    const auto most = std::max_element(counts.begin(), counts.end());
+    if (*most == 1) return equal_threads(claims, sm);
+    --*most;
+  }
+  return counts;
+}
+
+}  // namespace
+
+void QosBlocks::set(Machine& gpu, SmId sm, const Kernel& k, std::uint32_t blocks) {
+  gpu.cap(sm, k.id, blocks);
+  threads_[sm.index][k.id.index] = blocks * k.footprint.threads;
+}
+
+void QosBlocks::allocate(Machine& gpu) {
+  std::vector<Kernel> qos;
+  std::vector<Kernel> others;
+  for (const Kernel& k : gpu.kernels()) (k.has_goal() ? qos : others).push_back(k);
+  for (auto* list : {&qos, &others}) {
+    std::sort(list->begin(), list->end(), [](const Kernel& a, const Kernel& b) { return a.id < b.id; });
+  }
+  const auto sms = static_cast<std::uint32_t>(gpu.sms().size());
+  threads_.resize(sms);
+  for (std::uint32_t sm = 0; sm < sms; ++sm) threads_[sm].assign(gpu.slots({sm}).size(), 0);
+  for (std::uint32_t first = 0, last = 0; first < sms; first = last) {
+    const std::size_t parts = std::max<std::size_t>(others.size(), 1);
+    while (last < sms && part_of(last, sms, parts) == part_of(first, sms, parts)) ++last;
+    std::vector<Kernel> here = qos;
+    if (!others.empty()) here.push_back(others[part_of(first, sms, parts)]);
+    std::vector<Claim> claims;
+    for (const Kernel& k : here) claims.push_back({k.footprint});
+    const auto blocks = here.empty() ? std::vector<std::uint32_t>{} : equal_threads(claims, gpu.limits().total);
+    for (std::size_t i = 0; i < here.size(); ++i)
+      for (std::uint32_t sm = first; sm < last; ++sm) set(gpu, {sm}, here[i], blocks[i]);
+    for (const Kernel& k : others)
+      for (std::uint32_t sm = first; sm < last && k.id != here.back().id; ++sm) set(gpu, {sm}, k, 0);
+  }
+}
+
+void QosBlocks::keep(Machine& gpu) const {
+  for (const Sm& sm : gpu.sms()) {
+    std::vector<KernelId> here;
+    std::vector<Claim> claims;
+    std::vector<std::uint32_t> threads;
+    for (const Kernel& k : gpu.kernels()) {
+      if (threads_[sm.index][k.id.index] == 0) continue;
+      here.push_back(k.id);
+      claims.push_back({k.footprint});
+      threads.push_back(threads_[sm.index][k.id.index]);
+    }
+    if (here.empty()) continue;
+    const auto blocks = blocks_for(claims, threads, gpu.limits().total);
+    for (std::size_t i = 0; i < here.size(); ++i) gpu.cap(sm.id, here[i], blocks[i]);
+  }
+}
+
+void QosBlocks::adjust(Machine& gpu, Cycles epoch) {
+  for (const Sm& sm : gpu.sms()) {
+    if (sm.leaving > 0) return;
+  }
+  std::vector<std::uint32_t> lost(gpu.slots({0}).size(), 0);  // last blocks on an SM, by kernel that lost them
+  for (const Sm& sm : gpu.sms()) {
+    for (const Kernel& k : gpu.kernels()) {
+      const Slot& slot = gpu.slots(sm.id)[k.id.index];
+      const bool behind = k.has_goal() && k.history(gpu.now()) < k.goal;
+      const bool has_use = k.waiting > 0 && slot.resident == slot.cap && slot.cap < k.most && slot.quota > 0;
+      if (!behind || !has_use || idle_blocks(slot.counters.idle_warps, k.warps_per_block) > 1) continue;
+      if (make_room(gpu, sm, k, epoch, lost)) {
+        set(gpu, sm.id, k, slot.cap + 1);
+        break;  // one change an SM and epoch
+      }
+    }
+  }
+}
+
+bool QosBlocks::make_room(Machine& gpu, const Sm& sm, const Kernel& k, Cycles epoch, std::vector<std::uint32_t>& lost) {
+  if (gpu::fit(k.footprint, sm.free) > 0) return true;
+  for (const Kernel& victim : gpu.kernels()) {
+    if (victim.id == k.id) continue;
+    const Slot& slot = gpu.slots(sm.id)[victim.id.index];
+    for (std::uint32_t n = 1; n <= slot.resident; ++n) {
+      const gpu::Resources freed = {sm.free.threads + victim.footprint.threads * n,
+                                    sm.free.registers + victim.footprint.registers * n,
+                                    sm.free.shared_bytes + victim.footprint.shared_bytes * n, sm.free.blocks + n};
+      if (gpu::fit(k.footprint, freed) == 0) continue;
+      std::uint32_t& gone = lost[victim.id.index];
+      if (!may_lose(gpu, victim, slot, n, k, epoch, gone)) break;
+      gone += slot.resident == n ? n : 0;
+      set(gpu, sm.id, victim, slot.resident - n);
+      if (gpu.can(Can::switch_some)) gpu.preempt(sm.id, victim.id, n);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace wm::policy
