@@ -21,9 +21,10 @@ struct Options {
 };
 
 Json json_of(const runtime::CallCosts& c) {
-  return {{"launch_call_us", c.launch_call}, {"launch_stream_us", c.launch_stream}, {"launch_wait_us", c.launch_wait},
-          {"small_write_us", c.small_write}, {"small_read_us", c.small_read},       {"write_gb_s", c.write_bandwidth},
-          {"read_gb_s", c.read_bandwidth},   {"build_new_ms", c.build_new},         {"build_known_ms", c.build_known}};
+  return {{"launch_call_us", c.launch_call},  {"launch_stream_us", c.launch_stream}, {"launch_wait_us", c.launch_wait},
+          {"small_write_us", c.small_write},  {"small_read_us", c.small_read},       {"write_gb_s", c.write_bandwidth},
+          {"read_gb_s", c.read_bandwidth},    {"build_new_ms", c.build_new},         {"build_known_ms", c.build_known},
+          {"first_launch_ms", c.first_launch}};
 }
 
 Result<int> measure_here(const Options& o) {

@@ -40,6 +40,12 @@ Result<Reply> Rewriter::ask(const Request& request) {
   }
 }
 
+void Rewriter::warm_up() {
+  const std::lock_guard lock(mutex_);
+  if (options_.worker.empty() || worker_) return;
+  (void)ask({.source = "kernel void first(global int* x) { x[get_global_id(0)] = 1; }"}).ok();
+}
+
 std::uint64_t Rewriter::cached() const {
   const std::lock_guard lock(mutex_);
   return cached_;

@@ -33,6 +33,9 @@ class Rewriter {
   // program. A program that cannot be rewritten is an answer, with the reason in it.
   Result<Reply> rewrite(const Request& request);
 
+  // Starts the worker and lets it load what every program needs, so that the first one does not wait for that.
+  void warm_up();
+
   // How many replies came from the cache, and how many the worker gave.
   [[nodiscard]] std::uint64_t cached() const;
   [[nodiscard]] std::uint64_t asked() const;

@@ -44,6 +44,7 @@ gpu::SmLimits device_limits(const Native& native) {
   limits.total = {times(one.threads, units), times(65'536, units), times(one.local_bytes, units),
                   times(one.groups, units)};
   limits.warp_threads = one.groups == 1 ? 1 : 32;
+  limits.register_unit = one.groups == 1 ? 1 : 256;
   return limits;
 }
 

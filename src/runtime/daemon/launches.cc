@@ -34,8 +34,9 @@ DeviceMachine::Launch Scheduler::describe(Node& node, bool whole) {
   launch.share = node.client->standing.figures.share;
   if (node.workers) {
     const auto& local = node.workers->local;
-    const std::uint32_t bytes = plan.local_bytes + plan.kernel->extra_local_bytes;
-    launch.footprint = gpu::footprint({clipped(local[0] * local[1] * local[2]), 0, bytes}, machine_.limits());
+    const std::uint32_t bytes = plan.local_bytes + plan.form->extra_local_bytes;
+    launch.footprint =
+        gpu::footprint({clipped(local[0] * local[1] * local[2]), plan.form->registers, bytes}, machine_.limits());
     launch.groups = node.workers->groups;
     launch.divisible = gpu::fit(launch.footprint, machine_.limits().total) != 0;
     if (launch.divisible) return launch;
@@ -48,7 +49,9 @@ DeviceMachine::Launch Scheduler::describe(Node& node, bool whole) {
 
 void Scheduler::arrive(const NodePtr& node) {
   node->ready = now();
-  node->kernel = machine_.arrive(describe(*node, false));
+  // Nothing of it would be worth dividing before it has ended.
+  const bool whole = alone(*node->client) && is_short(*node->launch, 0);
+  node->kernel = machine_.arrive(describe(*node, whole));
   running_[node->kernel.index] = node;
   policy_->on(policy::KernelArrived{node->kernel}, machine_);
   regroup_ = true;
@@ -84,13 +87,38 @@ bool Scheduler::has_kernel(const Session& client) const {
 void Scheduler::ride(const NodePtr& node) {
   node->rides = true;
   ++node->client->standing.riders;
+  node->expected = expected(*node->launch).value_or(0);
+  node->client->standing.ahead_nanoseconds += node->expected;
   node->ready = now();
   put_on_device(node, clipped(groups(*node->launch)));
 }
 
+void Scheduler::end_ride(Node& node) {
+  node.rides = false;
+  --node.client->standing.riders;
+  node.client->standing.ahead_nanoseconds -= node.expected;
+}
+
+std::optional<double> Scheduler::expected(const LaunchPlan& plan) {
+  const double each = plan.kernel->group_nanoseconds;
+  return each > 0 ? std::optional(each * static_cast<double>(groups(plan))) : std::nullopt;
+}
+
+bool Scheduler::is_short(const LaunchPlan& plan, double ahead) {
+  constexpr double kShort = 300'000;
+  const auto time = expected(plan);
+  return time && *time + ahead < kShort;
+}
+
+void Scheduler::learn(Node& node) {
+  const auto count = static_cast<double>(groups(*node.launch));
+  const double each = static_cast<double>(node.ended_at - node.started_at) / count;
+  double& known = node.launch->kernel->group_nanoseconds;
+  known = known > 0 ? 0.75 * known + 0.25 * each : each;
+}
+
 void Scheduler::adopt(const NodePtr& node) {
-  node->rides = false;
-  --node->client->standing.riders;
+  end_ride(*node);
   node->kernel = machine_.arrive_started(describe(*node, true));
   running_[node->kernel.index] = node;
   policy_->on(policy::KernelArrived{node->kernel}, machine_);

@@ -99,6 +99,8 @@ class Native {
   }
   [[nodiscard]] std::string text(cl_device_info name) const;
   [[nodiscard]] std::string platform_name() const;
+  // Whether buffers are in the host's memory, where others may map them too.
+  [[nodiscard]] bool in_host_memory() const { return (fact<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0; }
   // Whether kernels tell of their arguments without being built for it (-cl-kernel-arg-info).
   [[nodiscard]] bool always_argument_info() const { return always_argument_info_; }
 

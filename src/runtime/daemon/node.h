@@ -25,6 +25,7 @@ struct Queue {
 // A launch as it was asked for: everything the device needs to be told when its turn comes.
 struct LaunchPlan {
   std::shared_ptr<Kernel> kernel;
+  std::shared_ptr<const KernelForm> form;
   cl_uint dimensions = 1;
   std::array<std::size_t, 3> offset{}, global{1, 1, 1}, local{};
   bool local_given = false;
@@ -67,6 +68,7 @@ struct Node {
 
   enum class State { waiting, submitted, done };
   State state = State::waiting;
+  bool lent = false;         // the client may touch its buffer now, and will say when it has
   bool doomed = false;       // something it waited for failed
   std::uint32_t waits = 0;   // commands that must end, or be on the same native queue, before it is submitted
   std::uint32_t trails = 0;  // commands before it on the native queue that have not been seen to end
@@ -81,7 +83,8 @@ struct Node {
   std::vector<Edge> after;
 
   policy::KernelId kernel = policy::kNobody;
-  bool rides = false;  // on the device behind a kernel of its own client, before the policy has heard of it
+  double expected = 0;  // nanoseconds, of one that rides
+  bool rides = false;   // on the device behind a kernel of its own client, before the policy has heard of it
   std::uint64_t received = 0, ready = 0, submitted = 0;                         // on the daemon's clock, in nanoseconds
   std::uint64_t queued_at = 0, submitted_at = 0, started_at = 0, ended_at = 0;  // on the device's
 };

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,6 +15,7 @@
 
 #include "rewrite/program.h"
 #include "runtime/daemon/native.h"
+#include "runtime/protocol/descriptor.h"
 #include "runtime/protocol/message.h"
 
 namespace wm::runtime {
@@ -65,6 +68,7 @@ class MemoryLimits {
 
 // Its bytes are the client's until the last command that uses them has ended.
 struct Memory {
+  std::shared_ptr<Mapping> place;  // shared with the client, where it lives there
   Native_<cl_mem> native;
   std::shared_ptr<Memory> parent;
   std::shared_ptr<MemoryLimits::Share> share;
@@ -80,14 +84,27 @@ struct Sampler {
   Native_<cl_sampler> native;
 };
 
+// A program's second form, its kernels as workers (worker_form.h); none where `workers` is null.
+struct ProgramForm {
+  Native_<cl_program> workers;
+  std::vector<rewrite::KernelReply> kernels;
+  std::map<std::string, std::uint32_t> registers;  // of an item, by kernel, where the device tells
+  std::string whole_because;                       // why not
+};
+struct KernelForm {
+  Native_<cl_kernel> workers;  // null: it runs as it is
+  std::uint32_t chunk = 1, extra_local_bytes = 0, registers = 0;
+  std::uint64_t most_items = 0;
+  std::string whole_because;  // why it does
+};
+
 struct Program {
   Native_<cl_program> native;
   std::string source;
   std::string options;  // as the client gave them
-  // Its second form, where it has one (worker_form.h).
-  Native_<cl_program> workers;
-  std::vector<rewrite::KernelReply> forms;
-  std::string whole_because;  // why not
+  // Made beside what the client does after the build; not valid: nothing was built from source.
+  std::shared_future<std::shared_ptr<const ProgramForm>> form;
+  std::string whole_because;  // why it has none
 };
 
 struct Kernel {
@@ -98,11 +115,11 @@ struct Kernel {
   std::uint32_t local_bytes = 0;  // of one group, without local arguments
   std::uint64_t most_items = 0;
   std::array<std::size_t, 3> compiled_local{};
-  // As workers.
-  Native_<cl_kernel> workers;
-  std::uint32_t chunk = 1, extra_local_bytes = 0;
-  std::uint64_t workers_most_items = 0;
-  std::string whole_because;  // why it runs as it is
+  // Its form as workers, known from its first launch on.
+  std::mutex mutex;
+  std::shared_ptr<const KernelForm> form;
+  // What a group took on the device lately, in nanoseconds; 0: not known. The scheduler's.
+  double group_nanoseconds = 0;
 };
 
 }  // namespace wm::runtime

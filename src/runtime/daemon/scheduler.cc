@@ -10,7 +10,8 @@ namespace {
 
 constexpr cl_int kFailedBefore = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
-bool for_device(Work work) { return work != Work::marker && work != Work::barrier; }
+bool only_orders(Work work) { return work == Work::marker || work == Work::barrier; }
+bool for_device(Work work) { return !only_orders(work) && work != Work::host; }
 
 struct Call {
   Scheduler* scheduler;
@@ -55,8 +56,10 @@ std::uint64_t Scheduler::now() const {
 void Scheduler::depend(const NodePtr& node, const NodePtr& on, bool order) {
   if (on == nullptr || on == node || on->state == Node::State::done) return;
   Node::Edge edge{node, order, false};
-  // Already on the native queue that this one goes to: the device keeps their order.
-  edge.early = order && on->state == Node::State::submitted && may_follow(*node) && on->queue == node->queue;
+  // Already on the native queue that this one goes to: the device keeps their order. Workers may be sent again, and
+  // would be overtaken.
+  edge.early =
+      order && on->state == Node::State::submitted && !on->workers && on->queue == node->queue && may_follow(*node);
   ++(edge.early ? node->trails : node->waits);
   on->after.push_back(std::move(edge));
 }
@@ -65,7 +68,9 @@ bool Scheduler::may_follow(const Node& node) const {
   if (!for_device(node.work) || !node.queue || !node.queue->in_order) return false;
   constexpr std::uint32_t kMostRiders = 32;
   if (node.launch == nullptr || pass_through_) return true;
-  return !node.launch->kernel->workers && alone(*node.client) && node.client->standing.riders < kMostRiders;
+  const Standing& client = node.client->standing;
+  if (client.riders >= kMostRiders || !alone(*node.client)) return false;
+  return !node.launch->form->workers || is_short(*node.launch, client.ahead_nanoseconds);
 }
 
 void Scheduler::order_in_queue(const NodePtr& node, bool explicit_waits) {
@@ -80,7 +85,7 @@ void Scheduler::order_in_queue(const NodePtr& node, bool explicit_waits) {
     const NodePtr open = weak.lock();
     return open == nullptr || open->state == Node::State::done;
   });
-  const bool after_all = !for_device(node->work) && !explicit_waits;
+  const bool after_all = only_orders(node->work) && !explicit_waits;
   for (const auto& weak : queue.open) {
     if (after_all) depend(node, weak.lock(), true);
   }
@@ -130,12 +135,20 @@ void Scheduler::set_user_event(Session& client, std::uint32_t slot, cl_int statu
   work();
 }
 
+void Scheduler::end_host_access(Session& client, std::uint32_t slot) {
+  const std::lock_guard lock(mutex_);
+  const auto it = client.standing.open.find(slot);
+  if (it == client.standing.open.end() || !it->second->lent) return;
+  finish(NodePtr(it->second), CL_COMPLETE);
+  work();
+}
+
 void Scheduler::drop(Session& client) {
   const std::lock_guard lock(mutex_);
-  // User events that nobody will set any more end here; what waits for them is swept out with them.
+  // What nobody will end any more ends here; what waits for it is swept out with it.
   std::vector<NodePtr> users;
   for (const auto& [slot, node] : client.standing.open) {
-    if (!node->queue) users.push_back(node);
+    if (!node->queue || node->lent) users.push_back(node);
   }
   for (const NodePtr& node : users) finish(node, kFailedBefore);
   // Kernels that have arrived and not started leave the company.
@@ -168,6 +181,9 @@ void Scheduler::work() {
 void Scheduler::submit(const NodePtr& node) {
   if (node->doomed || node->client->closed()) {
     finish(node, kFailedBefore);
+  } else if (node->work == Work::host) {
+    node->lent = true;
+    node->client->show(node->slot, CL_RUNNING);
   } else if (!for_device(node->work)) {
     finish(node, CL_COMPLETE);
   } else if (node->launch && !pass_through_ && node->trails != 0 && has_kernel(*node->client)) {
@@ -208,6 +224,7 @@ void CL_CALLBACK Scheduler::on_ended(cl_event event, cl_int status, void* data) 
   {
     const std::lock_guard lock(call->scheduler->news_mutex_);
     call->scheduler->ended_.push_back({std::move(call->node), event, status, std::move(call->squad)});
+    call->scheduler->pending_.store(true, std::memory_order_release);
   }
   call->scheduler->news_.notify_one();
 }
@@ -217,10 +234,13 @@ void Scheduler::listen() {
     std::vector<Ended> ended;
     {
       std::optional<Cycles> alarm;
+      bool busy = false;  // something is on the device
       {
         const std::lock_guard lock(mutex_);
         alarm = machine_.next_alarm();
+        busy = census_.events != 0;
       }
+      if (busy) spin_until([this] { return pending_.load(std::memory_order_acquire); });
       std::unique_lock lock(news_mutex_);
       const auto news = [this] { return stop_ || !ended_.empty(); };
       if (alarm) {
@@ -231,6 +251,7 @@ void Scheduler::listen() {
       }
       if (stop_ && ended_.empty()) return;
       ended.swap(ended_);
+      pending_.store(false, std::memory_order_relaxed);
     }
     const std::lock_guard lock(mutex_);
     machine_.set_now(Cycles{now()});
@@ -286,10 +307,11 @@ void Scheduler::finish(const NodePtr& node, cl_int status) {
     policy_->on(policy::KernelDone{node->kernel}, machine_);
     regroup_ = true;
   }
-  if (node->rides) --client.riders;
+  if (node->rides) end_ride(*node);
   if (node->launch && node->ended) {
     client.figures.device_nanoseconds += node->ended_at - node->started_at;
     client.figures.workers = 0;
+    learn(*node);
   }
   if (node->slot != kNoSlot) {
     client.open.erase(node->slot);

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 
@@ -36,6 +37,7 @@ struct Standing {
   std::map<std::uint32_t, NodePtr> open;   // by slot: commands and user events that have not ended
   std::map<std::uint32_t, cl_int> failed;  // by slot: how the last command there failed
   std::uint32_t riders = 0;
+  double ahead_nanoseconds = 0;  // that the riders are expected to take
   Figures figures;
 };
 
@@ -51,6 +53,8 @@ class Scheduler {
   void add(const NodePtr& node, std::span<const std::uint32_t> waits);
   void add_user_event(const std::shared_ptr<Session>& client, std::uint32_t slot);
   void set_user_event(Session& client, std::uint32_t slot, cl_int status);
+  // The client has moved the bytes that it waited for.
+  void end_host_access(Session& client, std::uint32_t slot);
   // The client is gone: what has not reached the device never will.
   void drop(Session& client);
   // Whether the device takes such a value there. Between launches, which set arguments too.
@@ -82,10 +86,16 @@ class Scheduler {
   void shrink(Node& node, std::uint32_t by);
   void squad_ended(const Ended& ended);
   cl_int set_arguments(const LaunchPlan& plan, cl_kernel kernel);
-  // Kernels of a client that is alone may follow each other on its native queue without the policy's leave; each is
-  // told to it when the one before it has ended.
+  // Kernels of a client that is alone may follow each other on its native queue without the policy's leave, if they are
+  // short or cannot be divided; each is told to it when the one before it has ended.
   void ride(const NodePtr& node);
+  void end_ride(Node& node);
   void adopt(const NodePtr& node);
+  // What a launch is expected to take alone; nothing where its kernel has not run yet.
+  [[nodiscard]] static std::optional<double> expected(const LaunchPlan& plan);
+  // So short, behind `ahead` nanoseconds of others, that a newcomer would not mind.
+  [[nodiscard]] static bool is_short(const LaunchPlan& plan, double ahead);
+  static void learn(Node& node);
   // As workers where it can be, unless it is on the device whole.
   [[nodiscard]] DeviceMachine::Launch describe(Node& node, bool whole);
   [[nodiscard]] bool alone(const Session& client) const;
@@ -115,6 +125,7 @@ class Scheduler {
   std::mutex news_mutex_;
   std::condition_variable news_;
   std::vector<Ended> ended_;
+  std::atomic<bool> pending_{false};  // `ended_` is not empty, for who looks without the lock
   bool stop_ = false;
   std::thread listener_;
 };

@@ -66,8 +66,12 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   server->limits_ = std::make_unique<MemoryLimits>(total, options.client_memory != 0 ? options.client_memory : total,
                                                    options.wait_for_memory);
   if (options.rewrite && !fifo) {
-    server->rewriter_ = std::make_unique<rewrite::Rewriter>(
-        rewrite::RewriterOptions{.worker = rewrite::find_worker(), .cache_folder = options.cache.empty() ? rewrite::default_cache_folder() : options.cache});
+    server->rewriter_ = std::make_unique<rewrite::Rewriter>(rewrite::RewriterOptions{
+        .worker = rewrite::find_worker(),
+        .cache_folder = options.cache.empty() ? rewrite::default_cache_folder() : options.cache});
+  }
+  if (server->rewriter_) {
+    server->warming_ = std::async(std::launch::async, [r = server->rewriter_.get()] { r->warm_up(); });
   }
   server->forms_ = std::make_unique<WorkerForms>(*server->native_, server->census_, server->rewriter_.get());
   server->scheduler_ = std::make_unique<Scheduler>(*server->native_, server->census_, device_limits(*server->native_),
@@ -170,6 +174,7 @@ void Server::greet(Connection& connection) {
   if (!session) return refuse(connection.socket, session.error().what);
   Welcome welcome;
   welcome.accepted = 1;
+  welcome.host_memory = native_->in_host_memory() ? 1 : 0;
   if (!send_packet(connection.socket, bytes_of(welcome), file)) return;
   (*session)->start();
   connection.session = std::move(*session);

@@ -7,7 +7,7 @@ namespace {
 
 // Commands that a client may have open before it has to wait: its ring fills up, and its calls take longer.
 constexpr std::uint64_t kMostOpen = 65'536;
-constexpr std::size_t kMostRegions = 256;
+constexpr std::size_t kMostRegions = 256, kMostPlaced = 4096;
 
 }  // namespace
 
@@ -96,22 +96,23 @@ std::uint32_t Session::add_region(std::uint64_t size, Descriptor& file) {
   auto map = Mapping::of(*made, size);
   if (!map) return 0;
   const std::lock_guard lock(mutex_);
-  if (regions_.size() >= kMostRegions || closed()) return 0;
+  std::erase_if(placed_, [](const auto& region) { return region.expired(); });
+  if (regions_.size() >= kMostRegions || placed_.size() >= kMostPlaced || closed()) return 0;
   file = std::move(*made);
   regions_[next_region_] = std::make_shared<Mapping>(std::move(*map));
   return next_region_++;
 }
 
-std::span<std::byte> Session::bytes_of(const Chunk& chunk) {
-  std::span<std::byte> whole = area_.staging();
+Session::SharedBytes Session::bytes_of(const Chunk& chunk) {
+  SharedBytes whole{area_.staging(), nullptr};
   if (chunk.region != 0) {
     const std::lock_guard lock(mutex_);
     const auto it = regions_.find(chunk.region);
     if (it == regions_.end()) return {};
-    whole = it->second->bytes();
+    whole = {it->second->bytes(), it->second};
   }
-  if (chunk.offset > whole.size() || chunk.size > whole.size() - chunk.offset) return {};
-  return whole.subspan(chunk.offset, chunk.size);
+  if (chunk.offset > whole.bytes.size() || chunk.size > whole.bytes.size() - chunk.offset) return {};
+  return {whole.bytes.subspan(chunk.offset, chunk.size), std::move(whole.region)};
 }
 
 void Session::show(std::uint32_t slot, cl_int state) { publish(area_.head(), area_.slots()[slot], state); }
@@ -131,13 +132,14 @@ Session::Counts Session::counts() const {
   Counts counts{
       memories_.size(), programs_.size(), kernels_.size(), queues_.size(), share_->bytes.load(), age.count(), {}};
   for (const auto& [id, kernel] : kernels_) {
-    if (!kernel->workers) counts.whole[kernel->name] = kernel->whole_because;
+    const std::unique_lock kernel_lock(kernel->mutex, std::try_to_lock);  // held while its form is being made
+    if (kernel_lock && kernel->form && !kernel->form->workers) counts.whole[kernel->name] = kernel->form->whole_because;
   }
   return counts;
 }
 
 void Session::answer(const Head& head, cl_int status, std::span<const std::byte> bytes) {
-  const std::span<std::byte> to = bytes_of(head.reply);
+  const auto [to, region] = bytes_of(head.reply);
   if (to.size() < sizeof(Reply)) return;  // a client that wants no answer gets none
   const Reply reply{0, status, bytes.size()};
   std::memcpy(to.data() + offsetof(Reply, status), &reply.status, sizeof reply.status);
@@ -173,11 +175,14 @@ bool Session::handle_post(const Head& head, Reader& reader) {
     case Op::command:
       return command(reader);
     case Op::user_event:
+    case Op::host_done:
     case Op::set_user_event: {
       const auto m = reader.take<UserEvent>();
       if (m.slot >= kSlots) return false;
       if (head.op == Op::user_event) {
         ground_.scheduler.add_user_event(shared_from_this(), m.slot);
+      } else if (head.op == Op::host_done) {
+        ground_.scheduler.end_host_access(*this, m.slot);
       } else {
         ground_.scheduler.set_user_event(*this, m.slot, m.status);
       }

@@ -89,7 +89,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void device_timer(const Head& head);
   // Accounts for `bytes` and answers with what `make` did, at once or when there is room.
   void create_memory(const Head& head, std::uint64_t id, std::uint64_t bytes, const std::shared_ptr<Memory>& parent,
-                     std::function<cl_mem(cl_int*)> make);
+                     std::function<cl_mem(cl_int*)> make, const std::shared_ptr<Mapping>& place = nullptr);
   bool release(const Release& m);
   // Programs and kernels.
   void create_program(const Head& head, const CreateProgram& m);
@@ -112,8 +112,12 @@ class Session : public std::enable_shared_from_this<Session> {
   bool launch(Node& node, Reader& reader);
   bool read_argument(Reader& reader, LaunchPlan::Value& value);
 
-  // The bytes of a chunk; empty where it is not inside what is shared.
-  [[nodiscard]] std::span<std::byte> bytes_of(const Chunk& chunk);
+  // The bytes of a chunk, there as long as `region` is held; empty where it is not inside what is shared.
+  struct SharedBytes {
+    std::span<std::byte> bytes;
+    std::shared_ptr<Mapping> region;  // none: staging, which lives as long as the session
+  };
+  [[nodiscard]] SharedBytes bytes_of(const Chunk& chunk);
   template <typename T>
   [[nodiscard]] std::shared_ptr<T> find(const std::map<std::uint64_t, std::shared_ptr<T>>& table,
                                         std::uint64_t id) const {
@@ -140,6 +144,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string cut_off_;
   std::map<std::uint32_t, std::shared_ptr<Mapping>> regions_;
   std::uint32_t next_region_ = 1;
+  std::vector<std::weak_ptr<Mapping>> placed_;  // regions in which buffers live
   std::map<std::uint64_t, std::shared_ptr<Memory>> memories_;
   std::map<std::uint64_t, std::shared_ptr<Sampler>> samplers_;
   std::map<std::uint64_t, std::shared_ptr<Queue>> queues_;

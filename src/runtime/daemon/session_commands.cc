@@ -37,6 +37,9 @@ bool Session::command(Reader& reader) {
     case Work::marker:
     case Work::barrier:
       break;
+    case Work::host:
+      read = m.slot != kNoSlot;
+      break;
     case Work::read:
     case Work::write:
       read = transfer(*node, reader);
@@ -71,18 +74,19 @@ bool Session::command(Reader& reader) {
 
 bool Session::transfer(Node& node, Reader& reader) {
   const auto m = reader.take<Transfer>();
-  const auto bytes = bytes_of(m.chunk);
+  const auto shared = bytes_of(m.chunk);
+  const auto bytes = shared.bytes;
   if (bytes.empty()) return false;
   const auto memory = find(memories_, m.memory);
   if (!memory) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
   const NativeCalls& cl = ground_.native.cl;
   if (node.work == Work::read) {
-    node.run = [&cl, memory, m, bytes](cl_command_queue queue, cl_event* event) {
+    node.run = [&cl, memory, m, bytes, keep = shared.region](cl_command_queue queue, cl_event* event) {
       return cl.EnqueueReadBuffer(queue, memory->native.get(), CL_FALSE, m.offset, bytes.size(), bytes.data(), 0,
                                   nullptr, event);
     };
   } else {
-    node.run = [&cl, memory, m, bytes](cl_command_queue queue, cl_event* event) {
+    node.run = [&cl, memory, m, bytes, keep = shared.region](cl_command_queue queue, cl_event* event) {
       return cl.EnqueueWriteBuffer(queue, memory->native.get(), CL_FALSE, m.offset, bytes.size(), bytes.data(), 0,
                                    nullptr, event);
     };
@@ -92,7 +96,8 @@ bool Session::transfer(Node& node, Reader& reader) {
 
 bool Session::rect_transfer(Node& node, Reader& reader) {
   const auto m = reader.take<RectTransfer>();
-  const auto bytes = bytes_of(m.chunk);
+  const auto shared = bytes_of(m.chunk);
+  const auto bytes = shared.bytes;
   if (bytes.empty()) return false;
   const auto memory = find(memories_, m.memory);
   if (!memory) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
@@ -111,7 +116,8 @@ bool Session::rect_transfer(Node& node, Reader& reader) {
   }
   if (size > bytes.size()) return false;
   const NativeCalls& cl = ground_.native.cl;
-  node.run = [&cl, memory, m, bytes, work = node.work](cl_command_queue queue, cl_event* event) -> cl_int {
+  node.run = [&cl, memory, m, bytes, keep = shared.region, work = node.work](cl_command_queue queue,
+                                                                             cl_event* event) -> cl_int {
     const auto origin = three(m.origin), region = three(m.region);
     const std::size_t zero[3] = {0, 0, 0};
     switch (work) {
@@ -229,6 +235,7 @@ bool Session::launch(Node& node, Reader& reader) {
     plan->arguments.push_back(std::move(value));
   }
   if (known) {
+    plan->form = ground_.forms.of(*plan->kernel);
     node.launch = std::move(plan);
   } else {
     fail_with(node, CL_INVALID_KERNEL_ARGS);

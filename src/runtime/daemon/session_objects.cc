@@ -4,8 +4,9 @@
 namespace wm::runtime {
 
 void Session::create_memory(const Head& head, std::uint64_t id, std::uint64_t bytes,
-                            const std::shared_ptr<Memory>& parent, std::function<cl_mem(cl_int*)> make) {
-  const auto work = [this, head, id, bytes, parent, make = std::move(make)] {
+                            const std::shared_ptr<Memory>& parent, std::function<cl_mem(cl_int*)> make,
+                            const std::shared_ptr<Mapping>& place) {
+  const auto work = [this, head, id, bytes, parent, place, make = std::move(make)] {
     if (bytes != 0 && !ground_.limits.take(*share_, bytes)) {
       answer(head, CL_MEM_OBJECT_ALLOCATION_FAILURE);
       return;
@@ -20,6 +21,7 @@ void Session::create_memory(const Head& head, std::uint64_t id, std::uint64_t by
     auto memory = std::make_shared<Memory>();
     memory->native = own(native, ground_.native.cl.ReleaseMemObject, ground_.census.memories);
     memory->parent = parent;
+    memory->place = place;
     if (bytes != 0) {
       memory->share = share_;
       memory->limits = &ground_.limits;
@@ -36,9 +38,25 @@ void Session::create_memory(const Head& head, std::uint64_t id, std::uint64_t by
 }
 
 void Session::create_buffer(const Head& head, const CreateBuffer& m) {
-  create_memory(head, m.id, m.size, nullptr, [this, m](cl_int* status) {
-    return ground_.native.cl.CreateBuffer(ground_.native.context, m.flags, m.size, nullptr, status);
-  });
+  std::shared_ptr<Mapping> place;
+  if (m.region != 0 && ground_.native.in_host_memory()) {
+    const std::lock_guard lock(mutex_);
+    const auto it = regions_.find(m.region);
+    if (it != regions_.end() && it->second->bytes().size() >= m.size) {
+      place = it->second;
+      placed_.push_back(place);
+      regions_.erase(it);
+    }
+  }
+  if (m.region != 0 && !place) return answer(head, CL_INVALID_VALUE);
+  const cl_mem_flags flags = m.flags | (place ? CL_MEM_USE_HOST_PTR : 0);
+  create_memory(
+      head, m.id, m.size, nullptr,
+      [this, m, flags, place](cl_int* status) {
+        void* at = place ? place->bytes().data() : nullptr;
+        return ground_.native.cl.CreateBuffer(ground_.native.context, flags, m.size, at, status);
+      },
+      place);
 }
 
 void Session::create_sub_buffer(const Head& head, const CreateSubBuffer& m) {

@@ -46,7 +46,7 @@ ParameterKind parameter_kind(const Native& native, cl_kernel kernel, cl_uint ind
 }  // namespace
 
 void Session::create_program(const Head& head, const CreateProgram& m) {
-  const auto bytes = bytes_of(m.text);
+  const auto [bytes, region] = bytes_of(m.text);
   if (bytes.empty()) return answer(head, m.from == ProgramFrom::binary ? CL_INVALID_BINARY : CL_INVALID_VALUE);
   const std::string content = text(bytes);
   const Native& native = ground_.native;
@@ -88,8 +88,21 @@ bool Session::build_program(const Head& head, Reader& reader) {
     answer(head, CL_INVALID_PROGRAM);
     return true;
   }
-  // Compilers take their time; other threads of the client need not.
-  later([this, head, m, program, headers, names, options] {
+  // Compilers take their time; other threads of the client need not. The form as workers is made beside what the client
+  // does next, and waited for by the first launch.
+  auto built = std::make_shared<std::promise<cl_int>>();
+  const std::shared_future<cl_int> outcome = built->get_future().share();
+  program->options = options;
+  program->whole_because = "compiled apart from what it is linked with";
+  program->form = {};
+  if (m.compile_only == 0 && !program->source.empty()) {
+    auto made = std::make_shared<std::promise<std::shared_ptr<const ProgramForm>>>();
+    program->form = made->get_future().share();
+    later([this, made, outcome, options, source = program->source] {
+      made->set_value(ground_.forms.make(source, options, outcome));
+    });
+  }
+  later([this, head, m, program, headers, names, options, built] {
     const Native& native = ground_.native;
     cl_int status = CL_SUCCESS;
     // The daemon wants to know arguments apart; whether the client may ask is up to its own options.
@@ -105,9 +118,7 @@ bool Session::build_program(const Head& head, Reader& reader) {
                                         programs.empty() ? nullptr : programs.data(),
                                         words.empty() ? nullptr : words.data(), nullptr, nullptr);
     }
-    program->options = options;
-    program->whole_because = "compiled apart from what it is linked with";
-    if (status == CL_SUCCESS && m.compile_only == 0 && !program->source.empty()) ground_.forms.add(*program);
+    built->set_value(status);
     answer(head, status);
   });
   return true;
@@ -204,7 +215,6 @@ bool Session::create_kernel(const Head& head, Reader& reader) {
   kernel->program = program;
   kernel->name = name;
   kernel->function = static_cast<std::uint32_t>(std::hash<std::string>{}(name) ^ m.program);
-  ground_.forms.add(*kernel);
   cl_uint parameters = 0;
   native.cl.GetKernelInfo(made, CL_KERNEL_NUM_ARGS, sizeof parameters, &parameters, nullptr);
   KernelFacts facts;

@@ -1,53 +1,103 @@
 #include "runtime/daemon/worker_form.h"
 
 #include <algorithm>
+#include <sstream>
 
 namespace wm::runtime {
+namespace {
 
-void WorkerForms::add(Program& program) const {
-  program.workers.reset();
-  program.forms.clear();
-  if (rewriter_ == nullptr) {
-    program.whole_because = "rewriting is off";
-    return;
+std::string build_log(const Native& native, cl_program program) {
+  std::vector<std::byte> bytes;
+  info_bytes(
+      [&](std::size_t room, void* value, std::size_t* size) {
+        return native.cl.GetProgramBuildInfo(program, native.device, CL_PROGRAM_BUILD_LOG, room, value, size);
+      },
+      bytes);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::shared_ptr<const ProgramForm> none(std::string why) {
+  auto form = std::make_shared<ProgramForm>();
+  form->whole_because = std::move(why);
+  return form;
+}
+
+}  // namespace
+
+std::map<std::string, std::uint32_t> registers_told(const std::string& log) {
+  std::map<std::string, std::uint32_t> registers;
+  std::istringstream lines(log);
+  std::string kernel;
+  constexpr std::string_view kEntry = "entry function '", kUsed = "Used ", kUnit = " registers";
+  for (std::string line; std::getline(lines, line);) {
+    if (const auto at = line.find(kEntry); at != std::string::npos) {
+      const auto from = at + kEntry.size();
+      kernel = line.substr(from, line.find('\'', from) - from);
+    }
+    const auto used = line.find(kUsed);
+    if (used == std::string::npos || line.find(kUnit, used) == std::string::npos || kernel.empty()) continue;
+    registers[kernel] = static_cast<std::uint32_t>(std::strtoul(line.c_str() + used + kUsed.size(), nullptr, 10));
   }
-  const auto reply = rewriter_->rewrite({.source = program.source, .options = program.options});
-  if (!reply) {
-    program.whole_because = reply.error().what;
-    return;
-  }
-  program.whole_because = reply->refusal;
-  program.forms = reply->kernels;
-  if (reply->source.empty()) return;
+  return registers;
+}
+
+std::shared_ptr<const ProgramForm> WorkerForms::make(const std::string& source, const std::string& options,
+                                                     std::shared_future<cl_int> built) const {
+  if (rewriter_ == nullptr) return none("rewriting is off");
+  const auto reply = rewriter_->rewrite({.source = source, .options = options});
+  if (!reply) return none(reply.error().what);
+  // The client waits for the original: that goes first.
+  if (built.get() != CL_SUCCESS) return none("the original does not build");
+  auto form = std::make_shared<ProgramForm>();
+  form->whole_because = reply->refusal;
+  form->kernels = reply->kernels;
+  if (reply->source.empty()) return form;
   const char* text = reply->source.c_str();
   const std::size_t length = reply->source.size();
   const cl_program made = native_.cl.CreateProgramWithSource(native_.context, 1, &text, &length, nullptr);
-  if (made == nullptr) return;
+  if (made == nullptr) return none("the device takes no second program");
   auto workers = own(made, native_.cl.ReleaseProgram, census_.programs);
-  if (native_.cl.BuildProgram(made, 1, &native_.device, reply->options.c_str(), nullptr, nullptr) != CL_SUCCESS) {
-    program.whole_because = "the device does not build the rewritten program";
-    return;
+  const bool nvidia = native_.platform_name().starts_with("NVIDIA");
+  const std::string with = reply->options + (nvidia ? " -cl-nv-verbose" : "");
+  if (native_.cl.BuildProgram(made, 1, &native_.device, with.c_str(), nullptr, nullptr) != CL_SUCCESS) {
+    form->whole_because = "the device does not build the rewritten program";
+    return form;
   }
-  program.workers = std::move(workers);
+  if (nvidia) form->registers = registers_told(build_log(native_, made));
+  form->workers = std::move(workers);
+  return form;
 }
 
-void WorkerForms::add(Kernel& kernel) const {
-  const Program& program = *kernel.program;
-  const auto form = std::find_if(program.forms.begin(), program.forms.end(),
-                                 [&](const rewrite::KernelReply& k) { return k.name == kernel.name; });
-  kernel.whole_because = program.whole_because;
-  if (form == program.forms.end()) return;
-  if (!form->reason.empty()) kernel.whole_because = form->reason;
-  if (!program.workers || !form->rewritten) return;
-  const cl_kernel made = native_.cl.CreateKernel(program.workers.get(), kernel.name.c_str(), nullptr);
-  if (made == nullptr) return;
-  kernel.workers = own(made, native_.cl.ReleaseKernel, census_.kernels);
-  kernel.chunk = form->chunk;
-  kernel.extra_local_bytes = static_cast<std::uint32_t>(form->extra_local_bytes);
+std::shared_ptr<const KernelForm> WorkerForms::of(Kernel& kernel) const {
+  const std::lock_guard lock(kernel.mutex);
+  if (!kernel.form) kernel.form = make(kernel);
+  return kernel.form;
+}
+
+std::shared_ptr<const KernelForm> WorkerForms::make(const Kernel& kernel) const {
+  auto form = std::make_shared<KernelForm>();
+  form->whole_because = kernel.program->whole_because;
+  if (!kernel.program->form.valid()) return form;
+  const auto program = kernel.program->form.get();
+  form->whole_because = program->whole_because;
+  const auto reply = std::find_if(program->kernels.begin(), program->kernels.end(),
+                                  [&](const rewrite::KernelReply& k) { return k.name == kernel.name; });
+  if (reply == program->kernels.end()) return form;
+  if (!reply->reason.empty()) form->whole_because = reply->reason;
+  if (!program->workers || !reply->rewritten) return form;
+  const cl_kernel made = native_.cl.CreateKernel(program->workers.get(), kernel.name.c_str(), nullptr);
+  if (made == nullptr) return form;
+  form->workers = own(made, native_.cl.ReleaseKernel, census_.kernels);
+  form->chunk = reply->chunk;
+  form->extra_local_bytes = static_cast<std::uint32_t>(reply->extra_local_bytes);
+  if (const auto it = program->registers.find(kernel.name); it != program->registers.end()) {
+    form->registers = it->second;
+  }
   std::size_t most = 0;
   native_.cl.GetKernelWorkGroupInfo(made, native_.device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, nullptr);
-  kernel.workers_most_items = most;
-  kernel.whole_because.clear();
+  form->most_items = most;
+  form->whole_because.clear();
+  return form;
 }
 
 }  // namespace wm::runtime

@@ -12,15 +12,22 @@ class WorkerForms {
   WorkerForms(const Native& native, Census& census, rewrite::Rewriter* rewriter)
       : native_(native), census_(census), rewriter_(rewriter) {}
 
-  // After the original was built from its source: rewrites and builds, and notes why where it does not.
-  void add(Program& program) const;
-  // The kernel's workers, where the program has them.
-  void add(Kernel& kernel) const;
+  // Rewrites a source; then, when the original was `built` without error, builds the result. Notes why where it does
+  // not.
+  [[nodiscard]] std::shared_ptr<const ProgramForm> make(const std::string& source, const std::string& options,
+                                                        std::shared_future<cl_int> built) const;
+  // The kernel's form, once its program's is there; waits for that.
+  [[nodiscard]] std::shared_ptr<const KernelForm> of(Kernel& kernel) const;
 
  private:
+  [[nodiscard]] std::shared_ptr<const KernelForm> make(const Kernel& kernel) const;
+
   const Native& native_;
   Census& census_;
   rewrite::Rewriter* rewriter_;
 };
+
+// What NVIDIA's compiler tells under -cl-nv-verbose: registers of an item, by kernel.
+std::map<std::string, std::uint32_t> registers_told(const std::string& log);
 
 }  // namespace wm::runtime

@@ -22,13 +22,13 @@ constexpr std::size_t kLeastChosen = 16;
 }  // namespace
 
 std::unique_ptr<WorkerRun> Scheduler::as_workers(const LaunchPlan& plan) {
-  if (pass_through_ || !plan.kernel->workers) return nullptr;
+  if (pass_through_ || !plan.form->workers) return nullptr;
   auto run = std::make_unique<WorkerRun>();
   std::uint64_t groups = 1, items = 1;
   for (cl_uint i = 0; i < plan.dimensions; ++i) {
     run->local[i] = plan.local_given ? plan.local[i] : 1;
     if (!plan.local_given && i == 0) {
-      run->local[0] = chosen_local(plan.global[0], std::min<std::size_t>(kMostChosen, plan.kernel->workers_most_items));
+      run->local[0] = chosen_local(plan.global[0], std::min<std::size_t>(kMostChosen, plan.form->most_items));
       if (run->local[0] < kLeastChosen) return nullptr;
     }
     if (plan.global[i] % run->local[i] != 0) return nullptr;  // groups of different sizes
@@ -39,13 +39,12 @@ std::unique_ptr<WorkerRun> Scheduler::as_workers(const LaunchPlan& plan) {
     run->range.offset[i] = plan.offset[i];
   }
   // One group cannot be divided; a form that needs more registers may not take groups as large as the original does.
-  if (groups < 2 || items > plan.kernel->workers_most_items) return nullptr;
-  run->range.chunk = plan.kernel->chunk;
+  if (groups < 2 || items > plan.form->most_items) return nullptr;
+  run->range.chunk = plan.form->chunk;
   run->range.dimensions = plan.dimensions;
   run->groups = static_cast<std::uint32_t>(groups);
-  run->queue = words_.take();
-  if (!run->queue || run->queue->set(0, nullptr) != CL_SUCCESS) return nullptr;
-  return run;
+  run->queue = words_.take(Words::Kind::queue);
+  return run->queue ? std::move(run) : nullptr;
 }
 
 void Scheduler::send_squad(const NodePtr& node, std::uint32_t workers) {
@@ -61,10 +60,10 @@ void Scheduler::send_squad(const NodePtr& node, std::uint32_t workers) {
   }
   auto squad = std::make_shared<Squad>();
   squad->workers = workers;
-  squad->control = words_.take();
-  cl_event before = nullptr, event = nullptr;
-  cl_int status = squad->control ? squad->control->set(workers, &before) : CL_OUT_OF_RESOURCES;
-  const cl_kernel kernel = node->launch->kernel->workers.get();
+  squad->control = words_.take(Words::Kind::control);
+  cl_event event = nullptr;
+  cl_int status = squad->control ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+  const cl_kernel kernel = node->launch->form->workers.get();
   if (status == CL_SUCCESS) status = set_arguments(*node->launch, kernel);
   auto next = static_cast<cl_uint>(node->launch->arguments.size());
   const cl_mem queue_word = run.queue->memory(), control_word = squad->control ? squad->control->memory() : nullptr;
@@ -75,11 +74,15 @@ void Scheduler::send_squad(const NodePtr& node, std::uint32_t workers) {
   // A later squad runs beside the first, once what that had to wait for on its native queue has ended.
   const bool beside = !first && node->trails == 0 && more_workers_;
   const cl_command_queue to = beside ? more_workers_.get() : node->queue->native.get();
+  std::vector<cl_event> before;
+  for (Words::Word* word : {run.queue.get(), squad->control.get()}) {
+    if (const cl_event e = word != nullptr ? word->before() : nullptr; e != nullptr) before.push_back(e);
+  }
   if (status == CL_SUCCESS) {
     status = native_.cl.EnqueueNDRangeKernel(to, kernel, 3, nullptr, global, run.local.data(),
-                                             before != nullptr ? 1 : 0, before != nullptr ? &before : nullptr, &event);
+                                             static_cast<cl_uint>(before.size()),
+                                             before.empty() ? nullptr : before.data(), &event);
   }
-  if (before != nullptr) native_.cl.ReleaseEvent(before);
   if (status != CL_SUCCESS && !run.squads.empty()) return;  // those that run will do all of it
   client.workers = workers + (first ? 0 : client.workers);
   if (status == CL_SUCCESS) run.squads.push_back(squad);
@@ -119,7 +122,7 @@ void Scheduler::shrink(Node& node, std::uint32_t by) {
     if (less == 0) continue;
     squad.workers -= less;
     squad.shrunk = true;
-    squad.control->set(squad.workers, nullptr);
+    squad.control->set(squad.workers);
     gone += less;
   }
   const policy::Kernel* view = machine_.find(node.kernel);

@@ -93,6 +93,9 @@ struct HostRect {
 void gather(const HostRect& from, std::byte* to);
 void scatter(const std::byte* from, const HostRect& to);
 
+// The first `count` commands of an ordered queue have ended.
+void note_ended(cl_command_queue queue, std::uint64_t count);
+
 // Data between the application and a memory object. `type` is what the event says; a queue of none is the driver's own.
 struct Movement {
   cl_command_queue queue;

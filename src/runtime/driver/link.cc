@@ -19,8 +19,11 @@ std::span<const std::byte> bytes_of(const T& value) {
 
 }  // namespace
 
-Link::Link(Descriptor socket, SharedArea area)
-    : socket_(std::move(socket)), area_(std::move(area)), ring_(&area_.head().ring, area_.ring()) {
+Link::Link(Descriptor socket, SharedArea area, bool host_memory)
+    : socket_(std::move(socket)),
+      area_(std::move(area)),
+      host_memory_(host_memory),
+      ring_(&area_.head().ring, area_.ring()) {
   free_slots_.reserve(kSlots);
   for (std::uint32_t i = kSlots; i-- > 0;) free_slots_.push_back(i);
 }
@@ -44,7 +47,7 @@ Result<std::unique_ptr<Link>> Link::connect(const std::string& path) {
   if (welcome.accepted == 0) return Error{path + ": " + welcome.reason};
   auto area = SharedArea::attach(answer->file);
   if (!area) return area.error();
-  return std::unique_ptr<Link>(new Link(std::move(*socket), std::move(*area)));
+  return std::unique_ptr<Link>(new Link(std::move(*socket), std::move(*area), welcome.host_memory != 0));
 }
 
 bool Link::lost() {
@@ -130,15 +133,15 @@ std::int32_t Link::state(std::uint32_t slot) {
   return lost_.load(std::memory_order_relaxed) ? kGone : now;
 }
 
-std::int32_t Link::wait(std::uint32_t slot) {
+std::int32_t Link::wait(std::uint32_t slot, std::int32_t until) {
   EventSlot& s = this->slot(slot);
-  while (raw_state(slot) > 0) {
-    if (spin_until([&] { return raw_state(slot) <= 0; })) break;
+  while (raw_state(slot) > until) {
+    if (spin_until([&] { return raw_state(slot) <= until; })) break;
     s.sleepers.fetch_add(1, std::memory_order_seq_cst);
     const std::uint32_t now = s.state.load(std::memory_order_seq_cst);
-    if (static_cast<std::int32_t>(now) > 0) sleep_on(s.state, now, kLookAgain);
+    if (static_cast<std::int32_t>(now) > until) sleep_on(s.state, now, kLookAgain);
     s.sleepers.fetch_sub(1, std::memory_order_seq_cst);
-    if (raw_state(slot) > 0 && lost()) return kGone;
+    if (raw_state(slot) > until && lost()) return kGone;
   }
   settle();
   return raw_state(slot);

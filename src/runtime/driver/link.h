@@ -38,8 +38,8 @@ class Link {
   void give_slot(std::uint32_t slot);
   // The state now, with what has ended settled, so that data read has arrived where it belongs.
   std::int32_t state(std::uint32_t slot);
-  // Until it has ended; its final state.
-  std::int32_t wait(std::uint32_t slot);
+  // Until it has ended, or is as far as `until`; its state then.
+  std::int32_t wait(std::uint32_t slot, std::int32_t until = 0);
   [[nodiscard]] EventSlot& slot(std::uint32_t index) const { return area_.slots()[index]; }
   void set_state(std::uint32_t slot, std::int32_t state);
   // Sleeps until any slot changes after `seen`, or a while.
@@ -57,13 +57,16 @@ class Link {
   void when_ended(std::uint32_t slot, const Chunk& chunk, std::span<const std::byte> host = {},
                   std::function<void()> deliver = {});
   void settle();
+  // A region of its own for a buffer to live in; 0: none is to be had, or the device has its own memory.
+  std::uint32_t place_buffer(std::uint64_t size, Mapping& map);
   // Waits for what still has to be delivered into these bytes.
   void wait_for_deliveries(const void* host, std::size_t size);
 
   [[nodiscard]] bool lost();
 
  private:
-  explicit Link(Descriptor socket, SharedArea area);
+  Link(Descriptor socket, SharedArea area, bool host_memory);
+  std::uint32_t ask_region(std::uint64_t bytes, Mapping& map);
   struct Region {
     Mapping map;
     bool taken = false;
@@ -83,6 +86,7 @@ class Link {
 
   Descriptor socket_;
   SharedArea area_;
+  const bool host_memory_;  // the device's is the host's
   std::atomic<bool> lost_{false};
   std::atomic<std::uint64_t> names_{0};
 

@@ -51,19 +51,33 @@ Chunk Link::take_region(std::uint64_t size) {
       return {id, 0, 0, size};
     }
   }
+  Mapping map;
+  const std::uint32_t region = ask_region(wanted, map);
+  if (region == 0) return {};
+  const std::lock_guard lock(dividing_);
+  regions_[region] = Region{std::move(map), true};
+  return {region, 0, 0, size};
+}
+
+std::uint32_t Link::ask_region(std::uint64_t bytes, Mapping& map) {
   const std::lock_guard asking(asking_);
-  const RegionRequest request{wanted};
-  if (!send_packet(socket_, {reinterpret_cast<const std::byte*>(&request), sizeof request})) return {};
+  const RegionRequest request{bytes};
+  if (!send_packet(socket_, {reinterpret_cast<const std::byte*>(&request), sizeof request})) return 0;
   const auto packet = receive_packet(socket_, 30'000);
   RegionAnswer answer;
-  if (!packet || packet->bytes.size() != sizeof answer) return {};
+  if (!packet || packet->bytes.size() != sizeof answer) return 0;
   std::memcpy(&answer, packet->bytes.data(), sizeof answer);
-  if (answer.region == 0) return {};
-  auto map = Mapping::of(packet->file, wanted);
-  if (!map) return {};
-  const std::lock_guard lock(dividing_);
-  regions_[answer.region] = Region{std::move(*map), true};
-  return {answer.region, 0, 0, size};
+  if (answer.region == 0) return 0;
+  auto made = Mapping::of(packet->file, bytes);
+  if (!made) return 0;
+  map = std::move(*made);
+  return answer.region;
+}
+
+std::uint32_t Link::place_buffer(std::uint64_t size, Mapping& map) {
+  constexpr std::uint64_t kWorthIt = 16 * 1024;
+  if (!host_memory_ || size < kWorthIt) return 0;
+  return ask_region((size + kPage - 1) / kPage * kPage, map);
 }
 
 void Link::give_chunk(const Chunk& chunk) {

@@ -26,6 +26,9 @@ void forget(cl_mem memory, void* at) {
   if (const auto it = memory->maps.find(at); it != memory->maps.end()) memory->maps.erase(it);
 }
 
+// Where the buffer itself is what the application sees, nothing moves.
+bool sees_itself(cl_mem memory) { return memory->host == nullptr && memory->in_place() != nullptr; }
+
 // A command that only takes its place among the others.
 cl_int in_turn(const Movement& how, const Waits& waits) {
   cl_event event = nullptr;
@@ -58,7 +61,8 @@ void* enqueue_map_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking
     region.flags = flags;
     remember(buffer, at, region);
     const Movement how{queue, buffer, CL_COMMAND_MAP_BUFFER, blocking != 0};
-    status = unread(flags) ? in_turn(how, waits) : move_linear(how, false, offset, size, at, waits);
+    status =
+        unread(flags) || sees_itself(buffer) ? in_turn(how, waits) : move_linear(how, false, offset, size, at, waits);
     if (status != CL_SUCCESS) forget(buffer, at);
     return status == CL_SUCCESS ? at : nullptr;
   });
@@ -113,7 +117,7 @@ cl_int enqueue_unmap_mem_object(cl_command_queue queue, cl_mem memory, void* at,
       memory->maps.erase(it);
     }
     const Movement how{queue, memory, CL_COMMAND_UNMAP_MEM_OBJECT, false};
-    if ((mapped.flags & kMapWrites) == 0) return in_turn(how, waits);
+    if ((mapped.flags & kMapWrites) == 0 || sees_itself(memory)) return in_turn(how, waits);
     if (!memory->is_image()) {
       return move_linear(how, true, mapped.origin[0], mapped.region[0], static_cast<std::byte*>(at), waits);
     }

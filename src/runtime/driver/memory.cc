@@ -12,8 +12,16 @@ _cl_mem::~_cl_mem() {
   for (auto it = farewells.rbegin(); it != farewells.rend(); ++it) it->first(this, it->second);
 }
 
+std::byte* _cl_mem::in_place() const {
+  if (is_image()) return nullptr;
+  if (!parent) return place.bytes().data();
+  std::byte* base = parent->in_place();
+  return base == nullptr ? nullptr : base + offset;
+}
+
 std::byte* _cl_mem::mapped_base() {
   if (host != nullptr) return static_cast<std::byte*>(host);
+  if (std::byte* here = in_place(); here != nullptr) return here;
   if (parent && !is_image()) return parent->mapped_base() + offset;
   const std::lock_guard lock(mutex);
   if (!shadow) {
@@ -71,7 +79,8 @@ cl_mem make_buffer(cl_context context, cl_mem_flags flags, std::size_t size, voi
   if ((flags & CL_MEM_USE_HOST_PTR) != 0) memory->host = host;
   memory->name = link().new_name();
   Writer message(Op::create_buffer);
-  message.put(CreateBuffer{memory->name, device_flags(flags), size});
+  const std::uint32_t region = link().place_buffer(size, memory->place);
+  message.put(CreateBuffer{memory->name, device_flags(flags), size, region, 0});
   status = link().call(message);
   if (status == CL_SUCCESS && host != nullptr) {
     status = move_linear({process().own_queue(), memory.get(), CL_COMMAND_WRITE_BUFFER, true}, true, 0, size,

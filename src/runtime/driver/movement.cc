@@ -70,6 +70,45 @@ std::uint32_t stream(const Movement& how, bool to_device, Piece whole, const Wai
   return lost || sent.empty() ? kNoSlot : sent.front();
 }
 
+// Whether nothing in the queue is open, and nothing that is waited for.
+bool idle(cl_command_queue queue, const Waits& waits) {
+  queue->use();
+  if (!queue->in_order() || queue->several_users.load()) return false;
+  if (queue->ended.load() != queue->posted.load()) return false;
+  for (cl_uint i = 0; i < waits.count; ++i) {
+    if (link().state(waits.list[i]->slot) != CL_COMPLETE) return false;
+  }
+  return !link().lost();
+}
+
+// The buffer's bytes are here: they are moved when their turn comes, and nothing after them runs until they are.
+cl_int move_in_place(const Movement& how, bool to_device, std::byte* bytes, std::size_t size, std::byte* host,
+                     const Waits& waits) {
+  const auto copy = [&] { std::memcpy(to_device ? bytes : host, to_device ? host : bytes, size); };
+  if (waits.out == nullptr && idle(how.queue, waits)) return copy(), CL_SUCCESS;
+  const std::uint32_t slot = link().take_slot(CL_QUEUED);
+  if (slot == kNoSlot) return CL_OUT_OF_HOST_MEMORY;
+  const std::uint64_t before = how.queue->posted.load(std::memory_order_acquire);
+  Writer message = begin(Work::host, how.queue, slot, waits);
+  if (!link().post(message)) return kGone;
+  const std::int32_t state = link().wait(slot, CL_RUNNING);
+  if (state == kGone && link().lost()) return kGone;
+  if (state == CL_RUNNING) {
+    copy();
+    Writer done(Op::host_done);
+    done.put(UserEvent{slot, CL_COMPLETE});
+    if (!link().post(done)) return kGone;
+    note_ended(how.queue, before + 1);
+  }
+  if (waits.out != nullptr) {
+    link().wait(slot);
+    *waits.out = new_event(how.queue, how.type, slot);
+  } else {
+    link().give_slot(slot);
+  }
+  return outcome(state);
+}
+
 cl_int conclude(const Movement& how, std::uint32_t slot, const Waits& waits) {
   if (slot == kNoSlot) return no_memory();
   const cl_int status = how.blocking ? outcome(link().wait(slot)) : CL_SUCCESS;
@@ -83,9 +122,20 @@ cl_int conclude(const Movement& how, std::uint32_t slot, const Waits& waits) {
 
 }  // namespace
 
+void note_ended(cl_command_queue queue, std::uint64_t count) {
+  if (!queue->in_order() || queue->posted.load(std::memory_order_acquire) != count) return;
+  std::uint64_t known = queue->ended.load(std::memory_order_relaxed);
+  while (known < count && !queue->ended.compare_exchange_weak(known, count, std::memory_order_acq_rel)) {
+  }
+}
+
 cl_int move_linear(const Movement& how, bool to_device, std::size_t offset, std::size_t size, std::byte* host,
                    const Waits& waits) {
   if (to_device) link().wait_for_deliveries(host, size);
+  const bool timed = waits.out != nullptr && (how.queue->properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+  if (std::byte* base = how.memory->in_place(); base != nullptr && how.blocking && !timed) {
+    return move_in_place(how, to_device, base + offset, size, host, waits);
+  }
   const Piece whole{offset, size, host};
   const bool in_pieces = how.blocking && size > kPiece;
   return conclude(how, in_pieces ? stream(how, to_device, whole, waits) : send(how, to_device, whole, waits, kNoSlot),

@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -129,6 +130,18 @@ struct _cl_command_queue : wm::runtime::driver::Object<4> {
   std::uint64_t name = 0;
   std::atomic<cl_command_queue_properties> properties{0};
   std::vector<cl_queue_properties> given;  // as clCreateCommandQueueWithProperties was given them
+  std::atomic<std::uint64_t> posted{0};    // commands so far
+  std::atomic<std::uint64_t> ended{0};     // of an ordered queue: that many are known to have ended
+
+  // Threads that meet in a queue order their commands as they come: what one knows of it may be old.
+  std::atomic<std::thread::id> user{};
+  std::atomic<bool> several_users{false};
+  void use() {
+    std::thread::id nobody{};
+    const std::thread::id self = std::this_thread::get_id();
+    if (!user.compare_exchange_strong(nobody, self) && nobody != self) several_users.store(true);
+  }
+  [[nodiscard]] bool in_order() const { return (properties.load() & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0; }
 };
 
 // Where a mapped region is, and how it was mapped.
@@ -147,6 +160,7 @@ struct _cl_mem : wm::runtime::driver::Object<5> {
   cl_mem_flags flags = 0;
   std::size_t size = 0;
   void* host = nullptr;                       // of CL_MEM_USE_HOST_PTR
+  wm::runtime::Mapping place;                 // where the buffer itself lies, where it is shared with the daemon
   wm::runtime::driver::Held<_cl_mem> parent;  // of a sub-buffer, or the buffer below an image
   std::size_t offset = 0;                     // in the parent
   std::vector<cl_mem_properties> properties;
@@ -160,6 +174,8 @@ struct _cl_mem : wm::runtime::driver::Object<5> {
   wm::runtime::driver::Farewells<cl_mem> farewells;
 
   [[nodiscard]] bool is_image() const { return type != CL_MEM_OBJECT_BUFFER; }
+  // The buffer's own bytes in this process; null where it has none here.
+  [[nodiscard]] std::byte* in_place() const;
   // Where mapped bytes of it lie in this process; a sub-buffer's are its parent's.
   std::byte* mapped_base();
 };

@@ -110,10 +110,12 @@ cl_int finish(cl_command_queue queue) {
     if (!valid(queue)) return CL_INVALID_COMMAND_QUEUE;
     const std::uint32_t slot = link().take_slot(CL_QUEUED);
     if (slot == kNoSlot) return CL_OUT_OF_HOST_MEMORY;
+    const std::uint64_t before = queue->posted.load(std::memory_order_acquire);
     Writer message = begin(Work::marker, queue, slot, {0, nullptr, nullptr});
     const bool sent = link().post(message);
     const std::int32_t ended = sent ? link().wait(slot) : kGone;
     if (ended == kGone && link().lost()) return kGone;
+    note_ended(queue, before + 1);
     link().give_slot(slot);
     return CL_SUCCESS;
   });

@@ -18,6 +18,7 @@ struct CallCosts {
   double write_bandwidth = 0, read_bandwidth = 0;
   // Milliseconds: clBuildProgram of a program that nobody has seen, and of one that was built before.
   double build_new = 0, build_known = 0;
+  double first_launch = 0;  // of a new program's kernel, its making and the wait included
 };
 
 struct CostOptions {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 namespace wm::runtime {
@@ -13,13 +14,20 @@ static_assert(Word::is_always_lock_free && sizeof(Word) == 4);
 void sleep_on(const Word& word, std::uint32_t expected, int milliseconds);
 void wake_all(const Word& word);
 
-// Looks again and again for a few microseconds before it is worth sleeping.
+// How long it is worth looking again and again before sleeping: longer than waking up takes, where a processor is to
+// spare for it.
+std::chrono::nanoseconds worth_spinning();
+
 template <typename Ready>
-bool spin_until(Ready ready, int rounds = 400) {
-  for (int i = 0; i < rounds; ++i) {
-    if (ready()) return true;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-  }
+bool spin_until(Ready ready) {
+  constexpr int kLooks = 64;  // between looks at the clock
+  const auto end = std::chrono::steady_clock::now() + worth_spinning();
+  do {
+    for (int i = 0; i < kLooks; ++i) {
+      if (ready()) return true;
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+  } while (std::chrono::steady_clock::now() < end);
   return ready();
 }
 

@@ -11,7 +11,7 @@
 namespace wm::runtime {
 
 inline constexpr std::uint32_t kMagic = 0x584d4d57;  // "WMMX"
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::uint32_t kLargestMessage = 256 * 1024;
 inline constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 
@@ -41,8 +41,9 @@ enum class Op : std::uint32_t {
   command,
   user_event,
   set_user_event,
+  host_done,
 };
-inline constexpr Op kLastOp = Op::set_user_event;
+inline constexpr Op kLastOp = Op::host_done;
 [[nodiscard]] constexpr bool answered(Op op) { return op < Op::release; }
 
 // A piece of the memory both share: staging area 0, or a region made later.
@@ -83,6 +84,7 @@ struct ImageFormats {
 };
 struct CreateBuffer {
   std::uint64_t id = 0, flags = 0, size = 0;
+  std::uint32_t region = 0, unused = 0;  // the region it lives in, which is the buffer's from then on; 0: none
 };
 struct CreateSubBuffer {
   std::uint64_t id = 0, parent = 0, flags = 0, origin = 0, size = 0;
@@ -123,7 +125,7 @@ struct Release {
   Kind kind{};
   std::uint32_t unused = 0;
 };
-struct UserEvent {
+struct UserEvent {  // host_done: the bytes that a command `host` waited for have been moved
   std::uint32_t slot = 0;
   std::int32_t status = 0;
 };
@@ -162,9 +164,10 @@ enum class Work : std::uint32_t {
   image_to_buffer,
   buffer_to_image,
   fill_image,
-  launch
+  launch,
+  host  // the client itself touches a buffer that lives in shared memory: running until it says that it is done
 };
-inline constexpr Work kLastWork = Work::launch;
+inline constexpr Work kLastWork = Work::host;
 
 // A command of a queue: waits × u32 slots follow, padded to 8, then the struct of its work.
 struct Command {
@@ -213,7 +216,8 @@ struct Hello {
 };
 struct Welcome {  // with the descriptor of the shared area, for a client
   std::uint32_t magic = kMagic, version = kVersion;
-  std::uint32_t accepted = 0, unused = 0;
+  std::uint32_t accepted = 0;
+  std::uint32_t host_memory = 0;  // 1: the device works in the host's memory, so buffers may live in regions
   char reason[240] = {};
 };
 struct RegionRequest {
