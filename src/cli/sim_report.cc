@@ -34,6 +34,8 @@ Json counters_of(const lab::KernelResult& k) {
           {"stalls", stalls},
           {"l1_sectors", c.l1_sectors},
           {"l1_misses", c.l1_misses},
+          {"texture_sectors", c.texture_sectors},
+          {"texture_misses", c.texture_misses},
           {"l2_sectors", m.l2_sectors},
           {"l2_misses", m.l2_misses},
           {"dram_read_sectors", m.dram_read_sectors},

@@ -116,7 +116,7 @@ struct Op {
   bool reads_clock = false;      // a special register that changes while the warp runs: its rows are refreshed before
   bool synchronous = false;      // .sync: waits for the lanes its mask names
   std::uint32_t target = kNoPc;  // branch: pc; call: function; indexed branch: first of the table
-  std::uint32_t targets = 0;     // indexed branch: how many; indirect call: the call's own record
+  std::uint32_t targets = 0;  // indexed branch: how many; indirect call: the call's own record; cp.async.wait_group: N
   std::uint32_t reconverge = kNoPc;  // branch: where its lanes meet again; kNoPc: only at the function's end
   Memory memory;
 };

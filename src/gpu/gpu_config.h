@@ -64,6 +64,15 @@ struct ConstantCacheConfig {
   std::uint32_t miss_latency = 90;
 };
 
+// The path of read-only loads (ld.global.nc) where it is a cache of its own, which no store touches.
+struct TextureCacheConfig {
+  std::uint32_t bytes = 0;  // 0: they take L1's
+  std::uint32_t ways = 4;
+  std::uint32_t latency = 100;  // of a hit
+  std::uint32_t mshrs = 64;
+  std::uint32_t mshr_waiters = 16;
+};
+
 enum class StorePolicy : std::uint8_t { write_through, write_evict };  // what a store does to a line present in L1
 
 struct L1Config {
@@ -87,6 +96,7 @@ struct L2Config {
   std::uint32_t mshrs = 128;  // of a slice
   std::uint32_t mshr_waiters = 32;
   std::uint32_t bytes_per_cycle = 32;   // of a slice
+  std::uint32_t dirty_ways = 0;         // lines of a set that may be dirty, the oldest is written back; 0: all
   std::uint32_t atomics_per_cycle = 1;  // of a slice, 32-bit lanes
   std::uint32_t atomic_cycles = 0;      // of a slice, for every word an atomic changes, in place of that; 0: not so
 };
@@ -149,6 +159,7 @@ struct GpuConfig {
   SharedMemoryConfig shared;
   InstructionCacheConfig icache;
   ConstantCacheConfig constant;
+  TextureCacheConfig texture;
   L1Config l1;
   L2Config l2;
   NocConfig noc;

@@ -102,6 +102,11 @@ void read_caches(Map& m, GpuConfig& c) {
         .required("latency", c.constant.latency)
         .required("miss_latency", c.constant.miss_latency);
   });
+  part(m, "texture_cache", false, [&](Map& t) {
+    bytes(t, "size", c.texture.bytes);
+    t.required("ways", c.texture.ways).required("latency", c.texture.latency);
+    t.optional("mshrs", c.texture.mshrs).optional("mshr_waiters", c.texture.mshr_waiters);
+  });
   part(m, "l1", true, [&](Map& l) {
     bytes(l, "size", c.l1.bytes);
     bytes(l, "bytes_per_cycle", c.l1.bytes_per_cycle, false);
@@ -116,6 +121,7 @@ void read_caches(Map& m, GpuConfig& c) {
     bytes(l, "bytes_per_cycle", c.l2.bytes_per_cycle, false);
     l.required("slices", c.l2.slices).required("ways", c.l2.ways).required("latency", c.l2.latency);
     l.optional("mshrs", c.l2.mshrs).optional("mshr_waiters", c.l2.mshr_waiters);
+    l.optional("dirty_ways", c.l2.dirty_ways);
     l.optional("atomics_per_cycle", c.l2.atomics_per_cycle).optional("atomic_cycles", c.l2.atomic_cycles);
   });
 }
@@ -188,11 +194,16 @@ Result<void> validate(const GpuConfig& c) {
       {c.l1.bytes >= 128 * c.l1.ways && c.l1.ways >= 1, "l1: size must hold at least one set of lines (ways x 128 B)"},
       {c.l1.mshrs >= 1 && c.l1.mshr_waiters >= 1, "l1: mshrs must be at least 1"},
       {c.l1.lookups_per_cycle >= 1 && c.l1.lookups_per_cycle <= 32, "l1: lookups_per_cycle must be from 1 to 32"},
+      {c.texture.ways >= 1 && (c.texture.bytes == 0 || c.texture.bytes >= 128 * c.texture.ways),
+       "texture_cache: size must hold at least one set of lines (ways x 128 B)"},
+      {c.texture.latency >= 1 && c.texture.mshrs >= 1 && c.texture.mshr_waiters >= 1,
+       "texture_cache: latency, mshrs and mshr_waiters must be at least 1"},
       {c.dram.channels >= 1, "dram: channels must be at least 1"},
       {c.l2.slices % std::max(1U, c.dram.channels) == 0 && c.l2.slices >= 1,
        "l2: slices must be a multiple of dram channels"},
       {c.l2.bytes / std::max(1U, c.l2.slices) >= 128 * c.l2.ways,
        "l2: size must hold at least one set of lines a slice"},
+      {c.l2.dirty_ways <= c.l2.ways, "l2: dirty_ways must not be more than ways"},
       {c.dram.banks >= 1 && c.dram.banks <= 64, "dram: banks must be from 1 to 64"},
       {c.dram.row_bytes >= 128 && power_of_two(c.dram.row_bytes), "dram: row must be a power of two of at least 128 B"},
       {c.dram.bytes_per_clock >= 1 && c.dram.clock_mhz >= 1, "dram: clock and bytes_per_clock must be at least 1"},

@@ -87,8 +87,10 @@ bool FunctionDecoder::memory(const Instruction& instruction, Op& op) {
     case Opcode::isspacep:
       window(instruction, op);
       return true;
-    case Opcode::cp_async_commit_group:  // copies are done when they are issued
-    case Opcode::cp_async_wait_group:
+    case Opcode::cp_async_wait_group:  // copies are done when they are issued; who keeps time wants to know
+      op.targets = static_cast<std::uint32_t>(operands[0].bits);
+      [[fallthrough]];
+    case Opcode::cp_async_commit_group:
     case Opcode::cp_async_wait_all:
     case Opcode::prefetch:
     case Opcode::prefetchu:

@@ -333,6 +333,8 @@ ClientTotals CycleMachine::totals(std::uint32_t client) const {
     t.sm.shared_conflict_cycles += c.shared_conflict_cycles;
     t.sm.l1_sectors += c.l1_sectors;
     t.sm.l1_misses += c.l1_misses;
+    t.sm.texture_sectors += c.texture_sectors;
+    t.sm.texture_misses += c.texture_misses;
     t.sm.requests += c.requests;
     t.sm.l2_misses += c.l2_misses;
     t.sm.noc_flits += c.noc_flits;

@@ -80,6 +80,51 @@ TEST(AsynchronousCopy, WaitingForItTakesItsTime) {
   EXPECT_LT(not_waiting, waiting / 3);
 }
 
+// Cycles one warp waits for memory in a kernel of copies, each of a line of its own from DRAM.
+std::uint64_t waited(const std::string& body) {
+  gpu::GpuConfig c = test_gpu("qos16");
+  c.sm.count = 1;
+  std::string t = kernel_text("mov.u32 %r20, s;\n" + body);
+  t.replace(t.find(".reg .pred"), 0, ".shared .align 16 .b8 s[64];\n");
+  t.replace(t.find("sm_75"), 5, "sm_80");
+  const Measured m = measure(c, t, 1, 1, std::vector<std::uint64_t>(std::size_t{8} * 16384 / 8));
+  return m.totals.sm.stalls[static_cast<std::size_t>(Stall::memory)];
+}
+std::string copy(int line) {
+  return fmt::format("cp.async.ca.shared.global [%r20], [%rd1+{}], 16;\ncp.async.commit_group;\n", line * 16384);
+}
+std::string chain(int length) {
+  std::string text;
+  for (int i = 0; i < length; ++i) text += "fma.rn.f32 %f20, %f20, %f1, %f2;\n";
+  return text;
+}
+
+TEST(AsynchronousCopy, WaitGroupLeavesTheYoungestOnTheirWay) {
+  const gpu::GpuConfig c = test_gpu("qos16");
+  const std::uint32_t step = c.sm.units[kFp32].latency;
+  const int covers = static_cast<int>(2 * c.dram.latency / step);
+  // The chain outlasts the first copy; the second is waited for to the cycle, or not at all.
+  const std::string two = copy(0) + chain(covers) + copy(1);
+  const std::uint64_t whole = waited(two + chain(1) + "cp.async.wait_group 0;\n");
+  EXPECT_GT(whole, c.l2.latency);
+  EXPECT_EQ(waited(two + chain(11) + "cp.async.wait_group 0;\n"), whole - std::uint64_t{10} * step);
+  EXPECT_EQ(waited(two + chain(11) + "cp.async.wait_all;\n"), whole - std::uint64_t{10} * step);
+  EXPECT_EQ(waited(two + chain(1) + "cp.async.wait_group 1;\n"), 0U);
+  EXPECT_EQ(waited(two + chain(1) + "cp.async.wait_group 2;\n"), 0U);
+  // An empty group counts: the second copy is now the second youngest.
+  EXPECT_GT(waited(two + "cp.async.commit_group;\ncp.async.wait_group 0;\n"), c.l2.latency);
+  EXPECT_EQ(waited(two + "cp.async.commit_group;\ncp.async.wait_group 2;\n"), 0U);
+  EXPECT_GT(waited(two + "cp.async.commit_group;\ncp.async.commit_group;\ncp.async.wait_group 2;\n"), c.l2.latency);
+}
+
+TEST(AsynchronousCopy, WaitGroupWaitsForNoOtherLoads) {
+  const gpu::GpuConfig c = test_gpu("qos16");
+  const int covers = static_cast<int>(2 * c.dram.latency / c.sm.units[kFp32].latency);
+  EXPECT_EQ(waited(copy(0) + chain(covers) + "ld.global.u32 %r30, [%rd1+65536];\ncp.async.wait_group 0;\n" +
+                   chain(covers) + "st.global.u32 [%rd1+8], %r30;"),
+            0U);
+}
+
 TEST(DramLatency, OfALoadThatOpensARowIsAsConfigured) {
   for (const char* name : {"qos16", "slicer16", "v100"}) {
     gpu::GpuConfig c = test_gpu(name);

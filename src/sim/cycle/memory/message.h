@@ -28,6 +28,7 @@ struct Message {
   Sectors sectors = 0;
   std::uint8_t lanes = 0;   // of an atomic
   bool moved = false;       // context on its way, not a program's access
+  bool texture = false;     // of the SM's texture cache, not its L1
   std::uint8_t missed = 0;  // in a reply: sectors that were not in L2
 };
 

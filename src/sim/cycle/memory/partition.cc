@@ -42,7 +42,8 @@ Partition::Partition(const gpu::GpuConfig& config, const MemoryTiming& timing, s
       atomic_cycles_(config.l2.atomic_cycles),
       dram_(dram_spec(config.dram), config.dram.read_queue, config.dram.write_queue, config.dram.commands_per_clock) {
   const std::uint32_t lines = config.l2.bytes / config.l2.slices / kLineBytes;
-  const TagSpec tags{.sets = std::max(1U, lines / config.l2.ways), .ways = config.l2.ways};
+  const TagSpec tags{
+      .sets = std::max(1U, lines / config.l2.ways), .ways = config.l2.ways, .dirty_ways = config.l2.dirty_ways};
   const MshrSpec mshrs{.entries = config.l2.mshrs, .waiters = config.l2.mshr_waiters};
   for (std::uint32_t i = 0; i < config.l2.slices / config.dram.channels; ++i) slices_.emplace_back(tags, mshrs);
 }
@@ -108,7 +109,7 @@ void Partition::serve(Slice& slice, std::uint64_t start, std::vector<Message>& r
     return;
   }
   slice.queue.pop_front();
-  std::uint32_t busy = cycles(data_bytes(m.sectors), slice_bytes_);
+  std::uint32_t busy = slice.passes(data_bytes(m.sectors), slice_bytes_, start);
   PartitionCounters& c = counters_[m.kernel];
   c.l2_sectors += static_cast<std::uint32_t>(__builtin_popcount(m.sectors));
   if (m.kind == MessageKind::atomic) {
@@ -117,6 +118,15 @@ void Partition::serve(Slice& slice, std::uint64_t start, std::vector<Message>& r
     c.atomics += m.lanes;
   }
   slice.free_at = start + busy;
+}
+
+// What does not fill its last cycle leaves the rest of it to the next, if that follows at once.
+std::uint32_t Partition::Slice::passes(std::uint32_t bytes, std::uint32_t per_cycle, std::uint64_t start) {
+  if (start > free_at) begun = 0;
+  if (bytes <= per_cycle) return 1;
+  const std::uint32_t total = bytes + begun;
+  begun = total % per_cycle;
+  return total / per_cycle;
 }
 
 // Atomics take effect in the order the slice takes requests, whether their line is there yet or not.
@@ -138,7 +148,10 @@ bool Partition::serve_read(Slice& slice, const Message& m, std::uint64_t start, 
   const Sectors present = slice.tags.lookup(m.line, m.sectors);
   const Sectors missing = static_cast<Sectors>(m.sectors & ~present);
   if (missing == 0) {
-    if (m.kind == MessageKind::atomic) slice.tags.write(m.line, m.sectors);
+    if (m.kind == MessageKind::atomic) {
+      slice.tags.write(m.line, m.sectors);
+      clean(slice, m, start);
+    }
     reply(slice, m, start + timing_.l2, replies);
     return true;
   }
@@ -168,6 +181,7 @@ bool Partition::serve_write(Slice& slice, const Message& m, std::uint64_t start,
     const Tags::Evicted evicted = slice.tags.fill(m.line, m.sectors, true);
     if (evicted.dirty != 0) write_back(evicted.line, evicted.dirty, m.kernel, start);
   }
+  clean(slice, m, start);
   Message acknowledge = m;
   acknowledge.sectors = 0;
   reply(slice, acknowledge, start + timing_.l2, replies);
@@ -191,6 +205,7 @@ void Partition::fill(const DramDone& done, std::vector<Message>& replies) {
   Slice& slice = slices_[map_.place(fetch.line).slice];
   const Tags::Evicted evicted = slice.tags.fill(fetch.line, fetch.sectors, fetch.kind == MessageKind::atomic);
   if (evicted.dirty != 0) write_back(evicted.line, evicted.dirty, fetch.kernel, at);
+  if (fetch.kind == MessageKind::atomic) clean(slice, fetch, at);
   slice.mshrs.fill(fetch.line, fetch.sectors, [&](std::uint32_t token) {
     Message m = pending_[token].message;
     m.missed = static_cast<std::uint8_t>(__builtin_popcount(m.sectors));
@@ -212,6 +227,11 @@ void Partition::unstall(std::uint64_t at) {
       s.stalled = false;
       s.free_at = std::max(s.free_at, at);
     }
+}
+
+void Partition::clean(Slice& slice, const Message& m, std::uint64_t at) {
+  const Tags::Evicted cleaned = slice.tags.clean(m.line);
+  if (cleaned.dirty != 0) write_back(cleaned.line, cleaned.dirty, m.kernel, at);
 }
 
 void Partition::write_back(LineAddress line, Sectors sectors, std::uint8_t kernel, std::uint64_t at) {

@@ -57,7 +57,11 @@ class Partition {
     std::deque<Message> queue;  // by arrival
     std::uint64_t free_at = 0;  // takes its next request then
     std::uint64_t reply_free = 0;
-    bool stalled = false;  // until a fill makes room
+    bool stalled = false;     // until a fill makes room
+    std::uint32_t begun = 0;  // bytes of the next cycle that are taken
+
+    // The cycles that `bytes` take of it from `start` on.
+    std::uint32_t passes(std::uint32_t bytes, std::uint32_t per_cycle, std::uint64_t start);
   };
   struct Pending {  // a miss under way, by token
     Message message;
@@ -74,6 +78,8 @@ class Partition {
   void unstall(std::uint64_t at);
   void reply(Slice& slice, const Message& m, std::uint64_t ready, std::vector<Message>& replies);
   void fill(const DramDone& done, std::vector<Message>& replies);
+  // After a line became dirty.
+  void clean(Slice& slice, const Message& m, std::uint64_t at);
   void write_back(LineAddress line, Sectors sectors, std::uint8_t kernel, std::uint64_t at);
   std::uint32_t new_pending(const Message& m);
   void push_dram(LineAddress line, Sectors sectors, std::uint32_t token, bool write, std::uint64_t at);

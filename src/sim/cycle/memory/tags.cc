@@ -1,10 +1,15 @@
 #include "sim/cycle/memory/tags.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace wm::sim {
 
-Tags::Tags(const TagSpec& spec) : sets_(spec.sets), ways_(spec.ways), lines_(std::size_t{spec.sets} * spec.ways) {}
+Tags::Tags(const TagSpec& spec)
+    : sets_(spec.sets),
+      ways_(spec.ways),
+      dirty_ways_(spec.dirty_ways == 0 ? spec.ways : spec.dirty_ways),
+      lines_(std::size_t{spec.sets} * spec.ways) {}
 
 // Upper bits are folded in so that strides of a power of two do not all land in one set.
 std::uint32_t Tags::set_of(LineAddress line) const {
@@ -56,6 +61,20 @@ Sectors Tags::write(LineAddress line, Sectors sectors) {
   const Sectors present = l->valid & sectors;
   l->dirty |= present;
   return present;
+}
+
+Tags::Evicted Tags::clean(LineAddress line) {
+  if (dirty_ways_ >= ways_) return {};
+  Line* set = &lines_[std::size_t{set_of(line)} * ways_];
+  Line* oldest = nullptr;
+  std::uint32_t dirty = 0;
+  for (Line* l = set; l != set + ways_; ++l) {
+    if (l->valid == 0 || l->dirty == 0) continue;
+    ++dirty;
+    if (oldest == nullptr || l->used < oldest->used) oldest = l;
+  }
+  if (dirty <= dirty_ways_) return {};
+  return {oldest->line, std::exchange(oldest->dirty, Sectors{0})};
 }
 
 void Tags::invalidate(LineAddress line) {

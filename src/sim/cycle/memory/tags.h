@@ -17,6 +17,7 @@ using Sectors = std::uint8_t;  // bit i: sector i of the line
 struct TagSpec {
   std::uint32_t sets = 1;
   std::uint32_t ways = 1;
+  std::uint32_t dirty_ways = 0;  // lines of a set that may be dirty; 0: all
 };
 
 class Tags {
@@ -39,6 +40,9 @@ class Tags {
   // Marks present sectors dirty; returns those that were present.
   Sectors write(LineAddress line, Sectors sectors);
 
+  // Where more lines of the set than may be are dirty, the one used longest ago becomes clean and stays.
+  Evicted clean(LineAddress line);
+
   void invalidate(LineAddress line);
   // Forgets every line of the client (a kernel boundary in an L1 that is not coherent).
   void forget(std::uint64_t client);
@@ -55,6 +59,7 @@ class Tags {
 
   std::uint32_t sets_;
   std::uint32_t ways_;
+  std::uint32_t dirty_ways_;
   std::uint32_t clock_ = 0;
   std::vector<Line> lines_;
 };

@@ -4,7 +4,7 @@ namespace wm::sim {
 
 std::uint64_t dynamic_picojoules(const gpu::PowerConfig& p, const SmCounters& sm, const PartitionCounters& memory) {
   std::uint64_t pj = sm.issued * p.instruction_pj + sm.register_lanes * p.register_access_pj +
-                     sm.shared_lanes * p.shared_access_pj + sm.l1_sectors * p.l1_sector_pj +
+                     sm.shared_lanes * p.shared_access_pj + (sm.l1_sectors + sm.texture_sectors) * p.l1_sector_pj +
                      sm.noc_flits * p.noc_flit_pj + memory.l2_sectors * p.l2_sector_pj +
                      (memory.dram_read_sectors + memory.dram_write_sectors) * p.dram_sector_pj;
   for (std::size_t u = 0; u < gpu::kUnits; ++u) pj += sm.unit_lanes[u] * p.lane_operation_pj[u];

@@ -67,6 +67,8 @@ void Sm::begin_block(std::unique_ptr<BlockRun> run, std::uint64_t at) {
     w.kernel = kernel;
     w.loads = 0;
     w.atomics = 0;
+    w.copies.clear();
+    w.copies_gone = 0;
     w.age = ++ages_;
     w.line = ~0U;
     w.scoreboard.assign(r->run->kernel.program->register_count, 0);

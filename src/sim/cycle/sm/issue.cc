@@ -56,6 +56,7 @@ void Sm::issue(Scheduler& s, std::uint32_t warp, std::uint64_t now) {
   take_unit(s, op, c, now);
   spend(w.kernel, lanes, now);
   if (r.run->block.fault()) return raise(r);
+  if (op.copies == CopyRole::commit) commit_copies(w, now);
 
   std::uint64_t ready = now + op.latency;
   if (step.memory) ready = memory_access(warp, op, step, now);
@@ -76,6 +77,7 @@ void Sm::issue_executed(Scheduler& s, std::uint32_t warp, const TimedOp& op, std
   count(op, executed.lanes, c);
   take_unit(s, op, c, now);
   spend(w.kernel, executed.lanes, now);
+  if (op.copies == CopyRole::commit) commit_copies(w, now);
   std::uint64_t ready = now + op.latency;
   if (executed.note != 0) {
     const auto note = std::bit_cast<SharedNote>(executed.note);
@@ -153,7 +155,7 @@ void Sm::prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before
     const std::uint32_t* operands = w.registers + op.first_register;
     for (std::uint32_t i = 0, n = std::uint32_t{op.reads} + op.writes; i < n; ++i)
       latest = std::max(latest, w.ready[operands[i]]);
-    if (latest == kPending || (op.waits_for_loads && w.loads != 0)) {
+    if (latest == kPending || (op.waits_for_loads && waits(w, op, at))) {
       w.state = State::memory;
       s.memory |= w.bit;
       return;
@@ -206,13 +208,20 @@ std::uint64_t Sm::memory_access(std::uint32_t warp, const TimedOp& op, const exe
     coalesce(a, space, coalesced_);
   }
   exec::PendingAtomic* atomic = kind == MessageKind::atomic ? port_.take_atomic() : nullptr;
-  const bool returns = op.writes != 0 || atomic != nullptr || op.copies;
+  const bool copy = op.copies == CopyRole::copy;
   const std::uint32_t bank_cycles =
       config_.l1.lookups_per_cycle > 1 && coalesced_.count > 1 ? shared_cycles(a, config_.shared.banks) : 1;
-  const Lsu::Issued issued = lsu_.access(kind, coalesced_, w.kernel, returns, now, c, bank_cycles, atomic);
+  const Lsu::Issued issued = lsu_.access({.kind = kind,
+                                          .kernel = w.kernel,
+                                          .returns = op.writes != 0 || atomic != nullptr || copy,
+                                          .read_only = op.read_only,
+                                          .bank_cycles = bank_cycles,
+                                          .atomic = atomic},
+                                         coalesced_, now, c);
+  const std::uint32_t group = copy ? issue_copy(w, issued) : 0;
   if (issued.load == kNoLoad) return issued.ready;
   if (load_info_.size() <= issued.load) load_info_.resize(issued.load + 1);
-  load_info_[issued.load] = {static_cast<std::uint16_t>(warp), &op, atomic};
+  load_info_[issued.load] = {static_cast<std::uint16_t>(warp), &op, atomic, group};
   ++w.resident->loads;
   ++w.loads;
   if (atomic != nullptr) {

@@ -14,17 +14,23 @@ std::uint32_t count(Sectors s) { return static_cast<std::uint32_t>(__builtin_pop
 
 Lsu::Lsu(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t sm)
     : timing_(timing),
-      l1_latency_(config.l1.latency),
       l1_bytes_(config.l1.bytes_per_cycle),
       lookups_(config.l1.lookups_per_cycle),
       shared_latency_(config.shared.latency),
       port_bytes_(config.noc.bytes_per_cycle),
       stores_allowed_(config.l1.stores_in_flight),
       store_policy_(config.l1.store),
-      caches_global_(config.l1.caches_global),
       sm_(sm),
-      tags_({.sets = config.l1.bytes / kLineBytes / config.l1.ways, .ways = config.l1.ways}),
-      mshrs_({.entries = config.l1.mshrs, .waiters = config.l1.mshr_waiters}) {}
+      l1_{.present = config.l1.caches_global,
+          .latency = config.l1.latency,
+          .tags = Tags({.sets = config.l1.bytes / kLineBytes / config.l1.ways, .ways = config.l1.ways}),
+          .mshrs = Mshrs({.entries = config.l1.mshrs, .waiters = config.l1.mshr_waiters})},
+      texture_{
+          .present = config.texture.bytes != 0,
+          .latency = config.texture.latency,
+          .tags = Tags({.sets = config.texture.bytes / kLineBytes / config.texture.ways, .ways = config.texture.ways}),
+          .mshrs = Mshrs({.entries = config.texture.bytes == 0 ? 1 : config.texture.mshrs,
+                          .waiters = config.texture.mshr_waiters})} {}
 
 std::uint32_t Lsu::new_load() {
   if (free_load_ == kNoLoad) {
@@ -61,51 +67,58 @@ void Lsu::send(LineAddress line, Sectors sectors, MessageKind kind, std::uint32_
                      .lanes = lanes});
 }
 
-Lsu::Look Lsu::look(const LineAccess& a, MessageKind kind, std::uint32_t load, std::uint8_t kernel, std::uint64_t at,
-                    SmCounters& counters, exec::PendingAtomic* atomic) {
-  if (kind != MessageKind::read) {
-    if (stores_ >= stores_allowed_) return Look::refused;
-    ++stores_;
-    // An atomic happens at L2: what L1 has of the line is stale afterwards.
-    if (kind == MessageKind::atomic || store_policy_ == gpu::StorePolicy::write_evict) tags_.invalidate(a.line);
-    send(a.line, a.sectors, kind, load, kernel, a.lanes, at, counters);
-    outbox_.back().atomic = atomic;
-    return Look::coming;
-  }
-  counters.l1_sectors += count(a.sectors);
-  const Sectors present = caches_global_ ? tags_.lookup(a.line, a.sectors) : Sectors{0};
-  const Sectors missing = static_cast<Sectors>(a.sectors & ~present);
-  if (missing == 0) return Look::present;
-  const Mshrs::Outcome outcome = mshrs_.accept(a.line, missing, load);
-  if (!outcome.accepted) {
-    counters.l1_sectors -= count(a.sectors);
-    return Look::refused;
-  }
-  counters.l1_misses += count(missing);
-  if (outcome.send != 0) send(a.line, outcome.send, kind, load, kernel, a.lanes, at, counters);
+Lsu::Look Lsu::look(const LineAccess& a, const Access& access, std::uint32_t load, std::uint64_t at,
+                    SmCounters& counters) {
+  if (access.kind == MessageKind::read)
+    return read(access.read_only && texture_.present ? texture_ : l1_, a, access, load, at, counters);
+  if (stores_ >= stores_allowed_) return Look::refused;
+  ++stores_;
+  // An atomic happens at L2: what L1 has of the line is stale afterwards.
+  if (access.kind == MessageKind::atomic || store_policy_ == gpu::StorePolicy::write_evict) l1_.tags.invalidate(a.line);
+  send(a.line, a.sectors, access.kind, load, access.kernel, a.lanes, at, counters);
+  outbox_.back().atomic = access.atomic;
   return Look::coming;
 }
 
-Lsu::Issued Lsu::access(MessageKind kind, const Coalesced& access, std::uint8_t kernel, bool returns, std::uint64_t now,
-                        SmCounters& counters, std::uint32_t bank_cycles, exec::PendingAtomic* atomic) {
-  const std::uint32_t load = returns ? new_load() : kNoLoad;
+Lsu::Look Lsu::read(Cache& cache, const LineAccess& a, const Access& access, std::uint32_t load, std::uint64_t at,
+                    SmCounters& counters) {
+  const bool texture = &cache == &texture_;
+  const Sectors present = cache.present ? cache.tags.lookup(a.line, a.sectors) : Sectors{0};
+  const Sectors missing = static_cast<Sectors>(a.sectors & ~present);
+  Mshrs::Outcome outcome;
+  if (missing != 0) {
+    outcome = cache.mshrs.accept(a.line, missing, load);
+    if (!outcome.accepted) return Look::refused;
+  }
+  (texture ? counters.texture_sectors : counters.l1_sectors) += count(a.sectors);
+  if (missing == 0) return Look::present;
+  (texture ? counters.texture_misses : counters.l1_misses) += count(missing);
+  if (outcome.send != 0) {
+    send(a.line, outcome.send, MessageKind::read, load, access.kernel, a.lanes, at, counters);
+    outbox_.back().texture = texture;
+  }
+  return Look::coming;
+}
+
+Lsu::Issued Lsu::access(const Access& access, const Coalesced& lines, std::uint64_t now, SmCounters& counters) {
+  const std::uint32_t load = access.returns ? new_load() : kNoLoad;
   const std::uint64_t begin = std::max(now, free_at_);
   std::uint64_t at = begin;
   std::uint32_t coming = 0;
-  for (std::uint32_t i = 0; i < access.count; ++i) {
-    const LineAccess& a = access.lines[i];
+  for (std::uint32_t i = 0; i < lines.count; ++i) {
+    const LineAccess& a = lines.lines[i];
     // Behind something that waits, everything waits.
-    const Look looked = blocked() ? Look::refused : look(a, kind, load, kernel, at, counters, atomic);
-    if (looked == Look::refused) waiting_.push_back({a, load, kind, kernel, atomic});
+    const Look looked = blocked() ? Look::refused : look(a, access, load, at, counters);
+    if (looked == Look::refused) waiting_.push_back({a, load, access});
     if (looked != Look::present) ++coming;
     at = lookups_ == 1 ? at + std::max(1U, cycles(data_bytes(a.sectors), l1_bytes_)) : begin + (i + 1) / lookups_;
   }
-  if (lookups_ > 1) at = begin + std::max(bank_cycles, (access.count + lookups_ - 1) / lookups_);
+  if (lookups_ > 1) at = begin + std::max(access.bank_cycles, (lines.count + lookups_ - 1) / lookups_);
   free_at_ = at;
-  if (!returns) return {now, kNoLoad};
+  if (!access.returns) return {now, kNoLoad};
   if (coming == 0) {
     release(load);
-    return {at - 1 + l1_latency_, kNoLoad};
+    return {at - 1 + (access.read_only && texture_.present ? texture_ : l1_).latency, kNoLoad};
   }
   loads_[load].lines = coming;
   return {kUnknown, load};
@@ -154,8 +167,9 @@ std::uint64_t Lsu::replied(const Message& reply, std::vector<std::uint32_t>& don
     arrived(reply.token);
     return at;
   }
-  if (caches_global_) tags_.fill(reply.line, reply.sectors, false);
-  mshrs_.fill(reply.line, reply.sectors, arrived);
+  Cache& cache = reply.texture ? texture_ : l1_;
+  if (cache.present) cache.tags.fill(reply.line, reply.sectors, false);
+  cache.mshrs.fill(reply.line, reply.sectors, arrived);
   return at;
 }
 
@@ -164,7 +178,7 @@ void Lsu::resume(std::uint64_t now, SmCounters* counters, std::vector<std::uint3
   std::uint64_t at = std::max(now, free_at_);
   for (; served < waiting_.size(); ++served) {
     const Waiting& w = waiting_[served];
-    const Look looked = look(w.line, w.kind, w.load, w.kernel, at, counters[w.kernel], w.atomic);
+    const Look looked = look(w.line, w.access, w.load, at, counters[w.access.kernel]);
     if (looked == Look::refused) break;
     // Its line came while it waited.
     if (looked == Look::present && w.load != kNoLoad && --loads_[w.load].lines == 0) done.push_back(w.load);

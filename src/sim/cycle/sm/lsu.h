@@ -3,7 +3,8 @@
 // An access is a list of lines (coalesce.h), looked up one after the other. A load whose lines are all present is done
 // at a known time; otherwise it gets a number, and `replied` says when the last of its lines has come. A line that
 // finds no MSHR, or a store that finds none free of those allowed in flight, waits, and everything behind it: the unit
-// is `blocked` until a reply makes room.
+// is `blocked` until a reply makes room. Read-only loads have tags and MSHRs of their own where the GPU has a texture
+// cache; the port to memory is one.
 #pragma once
 
 #include <array>
@@ -30,10 +31,16 @@ class Lsu {
     std::uint64_t ready = 0;  // when its value is there; ~0: when `load` is reported done
     std::uint32_t load = kNoLoad;
   };
-  // A load, store or atomic of the lines in `access` at time `now`; needs !blocked(). `returns`: something waits for
-  // it. `bank_cycles`: the data array needs at least so many.
-  Issued access(MessageKind kind, const Coalesced& access, std::uint8_t kernel, bool returns, std::uint64_t now,
-                SmCounters& counters, std::uint32_t bank_cycles = 1, exec::PendingAtomic* atomic = nullptr);
+  struct Access {
+    MessageKind kind = MessageKind::read;
+    std::uint8_t kernel = 0;
+    bool returns = false;           // something waits for it
+    bool read_only = false;         // a load that may take the texture path
+    std::uint32_t bank_cycles = 1;  // the data array needs at least so many
+    exec::PendingAtomic* atomic = nullptr;
+  };
+  // A load, store or atomic of `lines` at time `now`; needs !blocked().
+  Issued access(const Access& access, const Coalesced& lines, std::uint64_t now, SmCounters& counters);
 
   // A shared-memory access of `cycles` cycles.
   Issued shared(std::uint32_t cycles, std::uint64_t now);
@@ -59,7 +66,10 @@ class Lsu {
   std::vector<Message>& outbox() { return outbox_; }
   void release(std::uint32_t load);
   // L1 forgets what it has of the client (the top byte of its lines): a launch sees what others stored before it.
-  void forget(std::uint64_t client) { tags_.forget(client); }
+  void forget(std::uint64_t client) {
+    l1_.tags.forget(client);
+    if (texture_.present) texture_.tags.forget(client);
+  }
 
  private:
   static constexpr std::uint32_t kBacklog = 8;  // cycles of lookups that may queue up behind an instruction
@@ -71,9 +81,13 @@ class Lsu {
   struct Waiting {
     LineAccess line;
     std::uint32_t load = kNoLoad;
-    MessageKind kind = MessageKind::read;
-    std::uint8_t kernel = 0;
-    exec::PendingAtomic* atomic = nullptr;
+    Access access;
+  };
+  struct Cache {
+    bool present;
+    std::uint32_t latency;
+    Tags tags;
+    Mshrs mshrs;
   };
   struct Move {
     LineAddress next = 0;
@@ -84,24 +98,23 @@ class Lsu {
   };
   enum class Look { present, coming, refused };
 
-  Look look(const LineAccess& line, MessageKind kind, std::uint32_t load, std::uint8_t kernel, std::uint64_t at,
-            SmCounters& counters, exec::PendingAtomic* atomic);
+  Look look(const LineAccess& line, const Access& access, std::uint32_t load, std::uint64_t at, SmCounters& counters);
+  Look read(Cache& cache, const LineAccess& line, const Access& access, std::uint32_t load, std::uint64_t at,
+            SmCounters& counters);
   void send(LineAddress line, Sectors sectors, MessageKind kind, std::uint32_t token, std::uint8_t kernel,
             std::uint8_t lanes, std::uint64_t at, SmCounters& counters);
   std::uint32_t new_load();
 
   MemoryTiming timing_;
-  std::uint32_t l1_latency_;
   std::uint32_t l1_bytes_;
   std::uint32_t lookups_;  // lines a cycle
   std::uint32_t shared_latency_;
   std::uint32_t port_bytes_;
   std::uint32_t stores_allowed_;
   gpu::StorePolicy store_policy_;
-  bool caches_global_;
   std::uint16_t sm_;
-  Tags tags_;
-  Mshrs mshrs_;
+  Cache l1_;
+  Cache texture_;
   std::uint64_t free_at_ = 0;                           // the lookup stage
   std::uint64_t port_free_ = 0;                         // towards memory
   std::uint64_t arrive_free_ = 0;                       // from memory

@@ -123,6 +123,7 @@ void Sm::finish_load(std::uint32_t load, std::uint64_t at) {
   --r.loads;
   --w.loads;
   for (const std::uint32_t reg : r.run->kernel.program->writes(*info.op)) w.ready[reg] = at;
+  if (info.op->copies == CopyRole::copy) finish_copy(w, info.group, at);
   if (info.atomic != nullptr) {
     info.atomic->complete();
     if (info.atomic->destination != nullptr) --w.atomics;

@@ -170,6 +170,10 @@ class Sm {
     std::uint32_t atomics = 0;  // of these, those that will write a register
     bool stopping = false;
   };
+  struct CopyGroup {
+    std::uint32_t pending = 0;  // copies on their way
+    std::uint64_t ready = 0;    // when those that came are there
+  };
   // What issuing touches comes first, a cache line of it.
   struct alignas(64) WarpSlot {
     Ahead* ahead = nullptr;
@@ -189,6 +193,8 @@ class Sm {
     std::uint32_t loads = 0;    // on their way
     std::uint32_t atomics = 0;  // of these, those that will write a register
     std::vector<std::uint64_t> scoreboard;
+    std::vector<CopyGroup> copies;  // groups that were committed, oldest first, and the one that is open
+    std::uint32_t copies_gone = 0;  // groups before the first of these
   };
   struct alignas(64) Scheduler {
     std::uint32_t units = 0;                    // bit: the unit has warps in `ready`
@@ -211,6 +217,7 @@ class Sm {
     std::uint16_t warp = 0;
     const TimedOp* op = nullptr;  // none: context on its way
     exec::PendingAtomic* atomic = nullptr;
+    std::uint32_t group = 0;  // of a copy
   };
 
   static constexpr std::uint64_t kPending = ~std::uint64_t{0};
@@ -266,6 +273,12 @@ class Sm {
   void prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before);
   bool fold(WarpSlot& w, const TimedOp& op, std::uint64_t now);
   std::uint64_t memory_access(std::uint32_t warp, const TimedOp& op, const exec::Step& step, std::uint64_t now);
+  // copies.cc: groups of asynchronous copies
+  std::uint32_t issue_copy(WarpSlot& w, const Lsu::Issued& issued);
+  static void commit_copies(WarpSlot& w, std::uint64_t now);
+  static void finish_copy(WarpSlot& w, std::uint32_t group, std::uint64_t at);
+  // Whether the warp must wait before `op` for what is on its way; else `at` is when what it waits for is there.
+  [[nodiscard]] static bool waits(const WarpSlot& w, const TimedOp& op, std::uint64_t& at);
   // Atomics on their way: what accesses the same lines waits for them.
   [[nodiscard]] bool behind_atomic(WarpSlot& w);
   void track_atomic(const exec::PendingAtomic& atomic, int by);

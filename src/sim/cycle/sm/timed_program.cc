@@ -138,6 +138,13 @@ TimedKind kind_of(const exec::Op& op) {
   }
 }
 
+CopyRole copy_role(const exec::Op& op, std::string_view text) {
+  if (op.kind == Kind::async_copy) return CopyRole::copy;
+  if (text == "cp.async.commit_group") return CopyRole::commit;
+  if (text == "cp.async.wait_group") return CopyRole::wait_group;
+  return text == "cp.async.wait_all" ? CopyRole::wait_all : CopyRole::none;
+}
+
 // What an assembler makes nothing of: parameters are operands in the constant bank, moves and zero-extensions are
 // renamings, address conversions are no-ops under one address space.
 bool folds(const exec::Op& op, const std::string& text) {
@@ -271,8 +278,11 @@ TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gp
     t.unit = unit_of(op);
     t.kind = kind_of(op);
     t.folded = folds(op, info.text) || ends_wide_multiply(*program, pc) || falls_through(*program, pc) || joined[pc];
-    t.waits_for_loads = (op.kind == Kind::ret && info.function != 0) || info.text.starts_with("cp.async.wait");
-    t.copies = op.kind == Kind::async_copy;
+    t.copies = copy_role(op, info.text);
+    t.groups = t.copies == CopyRole::wait_group ? op.targets : 0;
+    t.waits_for_loads = (op.kind == Kind::ret && info.function != 0) || t.copies == CopyRole::wait_group ||
+                        t.copies == CopyRole::wait_all;
+    t.read_only = op.kind == Kind::load && info.text.starts_with("ld.global.nc");
     t.first_register = info.first_register;
     t.reads = info.reads;
     t.writes = info.writes;

@@ -18,12 +18,17 @@ namespace wm::sim {
 
 enum class TimedKind : std::uint8_t { compute, load, store, atomic, constant, barrier, branch, exit };
 
+// Asynchronous copies: one that copies, one that closes a group of them, one that waits for groups or for all.
+enum class CopyRole : std::uint8_t { none, copy, commit, wait_group, wait_all };
+
 struct TimedOp {
   gpu::Unit unit = gpu::Unit::integer;
   TimedKind kind = TimedKind::compute;
   bool folded = false;
-  bool waits_for_loads = false;  // until none is on its way: into the frame a call leaves, or an asynchronous copy
-  bool copies = false;           // asynchronously: nothing waits for it but what waits for loads
+  bool waits_for_loads = false;  // until none is on its way: into the frame a call leaves; or (copies) for copies
+  bool read_only = false;        // a load of what nobody writes while the kernel runs
+  CopyRole copies = CopyRole::none;
+  std::uint32_t groups = 0;  // of copies that it leaves on their way
   std::uint8_t slots = 1;
   std::uint16_t occupies = 1;  // cycles its unit takes no other warp
   std::uint16_t latency = 1;   // until what it writes can be used; memory: set by the access

@@ -58,5 +58,22 @@ TEST(Tags, HoldsExactlyItsCapacityOfAStreamThatFits) {
   EXPECT_EQ(tags.peek(0, 1), 0) << "one line too many evicts the oldest";
 }
 
+TEST(Tags, BeyondItsDirtyWaysTheOldestDirtyLineBecomesCleanAndStays) {
+  Tags tags({.sets = 1, .ways = 4, .dirty_ways = 2});
+  tags.fill(1, 0x3, true);
+  EXPECT_EQ(tags.clean(1).dirty, 0U);
+  tags.fill(2, 0xf, true);
+  EXPECT_EQ(tags.clean(2).dirty, 0U);  // two may be
+  tags.lookup(1, 0x1);
+  tags.fill(3, 0x1, true);
+  const Tags::Evicted cleaned = tags.clean(3);
+  EXPECT_EQ(cleaned.line, 2U);
+  EXPECT_EQ(cleaned.dirty, 0xfU);
+  EXPECT_EQ(tags.peek(2, 0xf), 0xfU);
+  EXPECT_EQ(tags.clean(3).dirty, 0U);
+  tags.fill(4, 0x1, false);
+  EXPECT_EQ(tags.fill(5, 0x1, false).dirty, 0U) << "line 2 is the oldest and clean";
+}
+
 }  // namespace
 }  // namespace wm::sim

@@ -1,0 +1,72 @@
+// One memory partition by itself: what a slice delivers a cycle, and how many lines of a set stay dirty.
+#include "sim/cycle/memory/partition.h"
+
+#include <gtest/gtest.h>
+
+#include "gpu/load_gpu.h"
+
+namespace wm::sim {
+namespace {
+
+gpu::GpuConfig one_slice(std::uint32_t bytes_per_cycle) {
+  auto loaded = gpu::load_gpu("qos16", WM_SOURCE_DIR "/configs/gpus");
+  EXPECT_TRUE(loaded.ok());
+  gpu::GpuConfig c = *loaded;
+  c.dram.channels = 1;
+  c.l2.slices = 1;
+  c.l2.bytes = 64 * 1024;
+  c.l2.bytes_per_cycle = bytes_per_cycle;
+  c.noc.bytes_per_cycle = 1024;  // replies never wait for the port
+  return c;
+}
+
+Message message(MessageKind kind, LineAddress line, std::uint64_t time, Sectors sectors = 0xf) {
+  return {.time = time, .line = line, .kind = kind, .sectors = sectors};
+}
+
+// The times of the replies to whole lines that are all asked for at once and present.
+std::vector<std::uint64_t> replies_to(std::uint32_t bytes_per_cycle, std::uint32_t lines, Sectors sectors) {
+  const gpu::GpuConfig c = one_slice(bytes_per_cycle);
+  Partition p(c, *derive_timing(c), 0);
+  std::vector<Message> out;
+  for (std::uint32_t i = 0; i < lines; ++i) p.receive(message(MessageKind::write, i, i));
+  p.run(10'000, out);
+  out.clear();
+  for (std::uint32_t i = 0; i < lines; ++i) p.receive(message(MessageKind::read, i, 20'000, sectors));
+  p.run(40'000, out);
+  std::vector<std::uint64_t> times;
+  for (const Message& m : out) times.push_back(m.time);
+  return times;
+}
+
+TEST(Slice, DeliversItsBytesACycle) {
+  for (const std::uint32_t bytes : {32U, 48U, 49U, 64U}) {
+    const auto times = replies_to(bytes, 50, 0xf);
+    ASSERT_EQ(times.size(), 50U);
+    EXPECT_EQ(times.back() - times.front(), 49U * 128 / bytes) << bytes;
+  }
+}
+
+TEST(Slice, TakesACycleForWhatIsLess) {
+  const auto times = replies_to(64, 50, 0x1);
+  EXPECT_EQ(times.back() - times.front(), 49U);
+}
+
+TEST(Slice, KeepsAsManyLinesOfASetDirtyAsItMay) {
+  gpu::GpuConfig c = one_slice(64);
+  const std::uint32_t lines = c.l2.bytes / kLineBytes;
+  const auto written_back = [&](std::uint32_t dirty_ways) {
+    c.l2.dirty_ways = dirty_ways;
+    Partition p(c, *derive_timing(c), 0);
+    std::vector<Message> out;
+    for (std::uint32_t i = 0; i < lines / 2; ++i) p.receive(message(MessageKind::write, i, 100 * i));
+    p.run(100 * lines, out);
+    return p.counters(0).dram_write_sectors;
+  };
+  EXPECT_EQ(written_back(1), 4U * (lines / 2 - lines / c.l2.ways));  // every set has one left
+  EXPECT_GT(written_back(1), written_back(4));
+  EXPECT_LT(written_back(0), 4U * 16);  // hashing overfills a set here and there
+}
+
+}  // namespace
+}  // namespace wm::sim
