@@ -39,7 +39,9 @@ Json counters_of(const lab::KernelResult& k) {
           {"l2_sectors", m.l2_sectors},
           {"l2_misses", m.l2_misses},
           {"dram_read_sectors", m.dram_read_sectors},
-          {"dram_write_sectors", m.dram_write_sectors}};
+          {"dram_write_sectors", m.dram_write_sectors},
+          {"dram_accesses", m.dram_accesses},
+          {"dram_activates", m.dram_activates}};
 }
 
 Json held_of(const lab::CorunResult& r) {

@@ -346,6 +346,8 @@ ClientTotals CycleMachine::totals(std::uint32_t client) const {
     t.memory.l2_misses += c.l2_misses;
     t.memory.dram_read_sectors += c.dram_read_sectors;
     t.memory.dram_write_sectors += c.dram_write_sectors;
+    t.memory.dram_accesses += chip.partition(p).dram_use(client).columns;
+    t.memory.dram_activates += chip.partition(p).dram_use(client).activates;
     t.memory.atomics += c.atomics;
   }
   const Lane& lane = lanes_[client];

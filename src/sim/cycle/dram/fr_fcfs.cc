@@ -76,11 +76,11 @@ std::uint64_t FrFcfs::advance(std::uint64_t until, std::deque<DramDone>& done) {
     now_ = sent_ < commands_ ? c.at : c.at + 1;
     if (c.command == DramCommand::precharge || c.command == DramCommand::activate) {
       channel_.issue(c.command, r.bank, r.row, c.at);
-      activates_ += c.command == DramCommand::activate ? 1 : 0;
+      use_[r.kernel].activates += c.command == DramCommand::activate ? 1 : 0;
       continue;
     }
     const std::uint64_t at = channel_.issue(c.command, r.bank, r.bytes, c.at);
-    ++columns_;
+    ++use_[r.kernel].columns;
     if (!r.write) done.push_back({at, r.token});
     queue.erase(queue.begin() + c.index);
     finished = true;

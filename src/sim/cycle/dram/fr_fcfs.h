@@ -5,6 +5,7 @@
 // Writes wait in a queue of their own and are drained in batches, since turning the bus around costs tWTR.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -20,6 +21,7 @@ struct DramRequest {
   std::uint32_t bytes = 0;
   std::uint32_t token = 0;  // the caller's, given back when done
   bool write = false;
+  std::uint8_t kernel = 0;  // slot of the kernel, for accounting
 };
 
 struct DramDone {
@@ -43,8 +45,12 @@ class FrFcfs {
   // No command goes out before it.
   [[nodiscard]] std::uint64_t now() const { return now_; }
   [[nodiscard]] bool idle() const { return reads_.empty() && writes_.empty(); }
-  [[nodiscard]] std::uint64_t columns() const { return columns_; }      // reads and writes
-  [[nodiscard]] std::uint64_t activates() const { return activates_; }  // each one a row miss
+  // Of a kernel's requests: reads and writes, and the rows opened for them.
+  struct Use {
+    std::uint64_t columns = 0;
+    std::uint64_t activates = 0;
+  };
+  [[nodiscard]] const Use& use(std::uint32_t kernel) const { return use_[kernel]; }
   [[nodiscard]] const DramChannel& channel() const { return channel_; }
 
  private:
@@ -67,10 +73,9 @@ class FrFcfs {
   std::uint64_t clock_ = 0;  // of the last command
   Choice choice_;            // what goes out next, while nothing has come or gone since
   bool chosen_ = false;
-  bool draining_ = false;  // writes have the bus
-  std::uint64_t now_ = 0;  // no command goes out before it
-  std::uint64_t columns_ = 0;
-  std::uint64_t activates_ = 0;
+  bool draining_ = false;      // writes have the bus
+  std::uint64_t now_ = 0;      // no command goes out before it
+  std::array<Use, 16> use_{};  // by kernel slot
 };
 
 }  // namespace wm::sim

@@ -169,7 +169,7 @@ bool Partition::serve_read(Slice& slice, const Message& m, std::uint64_t start, 
     // The DRAM's token names the line and sectors by a pending of its own, freed by the fill.
     Message fetch = m;
     fetch.sectors = outcome.send;
-    push_dram(m.line, outcome.send, new_pending(fetch), false, start);
+    push_dram(m.line, outcome.send, new_pending(fetch), false, start, m.kernel);
   }
   return true;
 }
@@ -236,17 +236,19 @@ void Partition::clean(Slice& slice, const Message& m, std::uint64_t at) {
 
 void Partition::write_back(LineAddress line, Sectors sectors, std::uint8_t kernel, std::uint64_t at) {
   counters_[kernel].dram_write_sectors += static_cast<std::uint32_t>(__builtin_popcount(sectors));
-  push_dram(line, sectors, kNone, true, at);
+  push_dram(line, sectors, kNone, true, at, kernel);
 }
 
-void Partition::push_dram(LineAddress line, Sectors sectors, std::uint32_t token, bool write, std::uint64_t at) {
+void Partition::push_dram(LineAddress line, Sectors sectors, std::uint32_t token, bool write, std::uint64_t at,
+                          std::uint8_t kernel) {
   const AddressMap::Place p = map_.place(line);
   const DramRequest r{.row = p.row,
                       .arrived = to_dram(at),
                       .bank = p.bank,
                       .bytes = data_bytes(sectors),
                       .token = token,
-                      .write = write};
+                      .write = write,
+                      .kernel = kernel};
   if (write && !dram_.accepts(true)) {
     late_writes_.push_back(r);
     return;

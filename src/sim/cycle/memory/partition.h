@@ -27,6 +27,8 @@ struct PartitionCounters {
   std::uint64_t l2_misses = 0;  // sectors
   std::uint64_t dram_read_sectors = 0;
   std::uint64_t dram_write_sectors = 0;
+  std::uint64_t dram_accesses = 0;  // reads and writes of the channel, a line or less; in totals only
+  std::uint64_t dram_activates = 0;
   std::uint64_t atomics = 0;  // lanes
 };
 
@@ -47,7 +49,7 @@ class Partition {
   [[nodiscard]] std::uint64_t next_event() const { return next_; }
   [[nodiscard]] const PartitionCounters& counters(std::uint32_t kernel) const { return counters_[kernel]; }
   [[nodiscard]] std::uint64_t busy_clocks() const { return dram_.channel().busy_clocks(); }
-  [[nodiscard]] std::uint64_t row_activates() const { return dram_.activates(); }
+  [[nodiscard]] const FrFcfs::Use& dram_use(std::uint32_t kernel) const { return dram_.use(kernel); }
 
  private:
   struct Slice {
@@ -82,7 +84,8 @@ class Partition {
   void clean(Slice& slice, const Message& m, std::uint64_t at);
   void write_back(LineAddress line, Sectors sectors, std::uint8_t kernel, std::uint64_t at);
   std::uint32_t new_pending(const Message& m);
-  void push_dram(LineAddress line, Sectors sectors, std::uint32_t token, bool write, std::uint64_t at);
+  void push_dram(LineAddress line, Sectors sectors, std::uint32_t token, bool write, std::uint64_t at,
+                 std::uint8_t kernel);
 
   [[nodiscard]] std::uint64_t to_dram(std::uint64_t cycle) const { return (cycle * dram_mhz_ + sm_mhz_ - 1) / sm_mhz_; }
   [[nodiscard]] std::uint64_t to_sm(std::uint64_t clock) const { return (clock * sm_mhz_ + dram_mhz_ - 1) / dram_mhz_; }

@@ -36,7 +36,7 @@ TEST(FrFcfs, ARequestThatHitsTheOpenRowOvertakesOneThatDoesNot) {
   dram.push(read_of(0, 2, 2));
   dram.push(read_of(0, 1, 3));
   EXPECT_EQ(order_of(dram), (std::vector<std::uint32_t>{1, 3, 2}));
-  EXPECT_EQ(dram.activates(), 2U);
+  EXPECT_EQ(dram.use(0).activates, 2U);
 }
 
 TEST(FrFcfs, BanksOpenTheirRowsInParallel) {
