@@ -45,7 +45,8 @@ Result<int> run_application(const Options& options) {
   if (const auto there = runtime::ask_status(socket); !there) return there.error();
   const auto library = find_driver(options.library);
   if (!library) return library.error();
-  // A folder of its own with one driver: both common loaders take a folder, and nothing else is found then.
+  // A folder of its own with one driver: nothing else is found then. The loader that comes with CUDA takes no folder
+  // but the library itself.
   auto folder = TemporaryFolder::make();
   if (!folder) return folder.error();
   std::ofstream(folder->file("warpmux.icd")) << *library << "\n";
@@ -56,7 +57,7 @@ Result<int> run_application(const Options& options) {
     ::setenv("OCL_ICD_VENDORS", fs::path(folder->file("")).parent_path().c_str(), 1);
     ::setenv("WARPMUX_SOCKET", socket.c_str(), 1);
     ::setenv("WARPMUX_VERBOSE", "1", 1);
-    ::unsetenv("OCL_ICD_FILENAMES");
+    ::setenv("OCL_ICD_FILENAMES", library->c_str(), 1);
     ::unsetenv("WARPMUX_DISABLE");
     if (options.share > 0) ::setenv("WARPMUX_SHARE", std::to_string(options.share).c_str(), 1);
     if (options.priority > 0) ::setenv("WARPMUX_PRIORITY", std::to_string(options.priority).c_str(), 1);

@@ -145,7 +145,7 @@ Result<std::unique_ptr<ShareCompany>> ShareCompany::start(const ShareSetup& setu
       return Error{"the daemon does not start; what it said stands above"};
   }
   company->daemon_ = std::move(*daemon);
-  company->environment_ = {"WARPMUX_SOCKET=" + socket, "OCL_ICD_VENDORS=" + vendors, "OCL_ICD_FILENAMES",
+  company->environment_ = {"WARPMUX_SOCKET=" + socket, "OCL_ICD_VENDORS=" + vendors, "OCL_ICD_FILENAMES=" + *library,
                            "WARPMUX_DISABLE"};
   return company;
 }
