@@ -2,7 +2,8 @@
 // those that no share is left for take turns. Past the paper (CGO 2016, section 2.5), which binds a launch to what it
 // got first.
 //
-// A turn goes to the kernels that had least of the machine so far, by weight: workers times time.
+// A turn goes to the clients that had least of the machine so far, by weight: workers times time, over all of a
+// client's launches.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -19,15 +20,23 @@ class MovingShares final : public Policy {
 
   void on(const KernelArrived& e, Machine& gpu) override {
     charge(gpu);
-    // A newcomer has no claim on the past.
+    // Who was away has no claim on the time that passed, and who comes back no rebate on what it had.
     double least = -1;
-    for (const auto& [id, m] : members_) least = least < 0 ? m.served : std::min(least, m.served);
-    members_[e.kernel] = {std::max(least, 0.0)};
+    for (const auto& [id, m] : members_) {
+      if (m.here) least = least < 0 ? m.served : std::min(least, m.served);
+    }
+    Member& member = members_[e.kernel];
+    const Kernel* kernel = gpu.find(e.kernel);
+    const bool new_client = kernel == nullptr || kernel->launch == 0;
+    member.served = std::max({least, 0.0, new_client ? 0.0 : member.served});
+    member.here = true;
+    member.cap = 0;
+    member.share = kernel != nullptr ? std::max(kernel->share, 1e-9) : 1;
     for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, e.kernel, 0);
   }
   void on(const KernelDone& e, Machine& gpu) override {
-    charge(gpu);
-    members_.erase(e.kernel);
+    charge(gpu, e.kernel);
+    members_[e.kernel].here = false;
   }
   void on(const Regrouped&, Machine& gpu) override { divide(gpu); }
   void on(const Wake&, Machine& gpu) override {
@@ -38,23 +47,31 @@ class MovingShares final : public Policy {
  private:
   struct Member {
     double served = 0;  // blocks times cycles, over its weight
+    double share = 1;
+    std::uint32_t cap = 0;  // blocks an SM
+    bool here = false;
   };
 
-  void charge(const Machine& gpu) {
+  // What is there counts, not what may be: a block that has to leave stays until its end. Of a launch that has just
+  // ended only what it was allowed is known.
+  void charge(const Machine& gpu, KernelId ended = kNobody) {
     const auto passed = static_cast<double>((gpu.now() - charged_).count);
     charged_ = gpu.now();
-    for (const Kernel& k : gpu.kernels()) {
-      const auto it = members_.find(k.id);
-      // What is there, not what may be: a block that has to leave stays until its end.
-      if (it != members_.end()) it->second.served += passed * k.resident / std::max(k.share, 1e-9);
+    for (auto& [id, m] : members_) {
+      if (!m.here) continue;
+      const Kernel* k = gpu.find(id);
+      const auto all = static_cast<double>(m.cap) * static_cast<double>(gpu.sms().size());
+      m.served += passed * (id == ended || k == nullptr ? all : k->resident) / m.share;
     }
   }
 
   void divide(Machine& gpu) {
     charge(gpu);
     std::vector<Kernel> turn(gpu.kernels().begin(), gpu.kernels().end());
+    // Of those that had as much, who came last goes first: the others have just had a turn.
     std::stable_sort(turn.begin(), turn.end(), [this](const Kernel& a, const Kernel& b) {
-      return members_[a.id].served < members_[b.id].served;
+      const double x = members_[a.id].served, y = members_[b.id].served;
+      return x != y ? x < y : a.arrived > b.arrived;
     });
     std::vector<Claim> claims;
     double weights = 0;
@@ -66,6 +83,7 @@ class MovingShares final : public Policy {
     const auto counts = accelos_shares(claims, total, total, weights);
     bool left_out = false;
     for (std::size_t i = 0; i < turn.size(); ++i) {
+      members_[turn[i].id].cap = counts[i];
       left_out |= counts[i] == 0;
       for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, turn[i].id, counts[i]);
     }
@@ -89,6 +107,6 @@ WM_POLICY(
      .about = "accelOS's equal shares, divided anew whenever a kernel comes or goes; who finds no room takes turns",
      .paper = "after Margiolas and O'Boyle (accelOS), CGO 2016",
      .needs = {Can::cap_blocks},
-     .parameters = {cycles("slice", 5'000'000, {1000, 1'000'000'000}, "length of a turn", "")}})
+     .parameters = {cycles("slice", 2'000'000, {1000, 1'000'000'000}, "length of a turn", "")}})
 
 }  // namespace wm::policy

@@ -22,17 +22,27 @@ policy::Kernel* DeviceMachine::view(KernelId id) {
   return it == kernels_.end() ? nullptr : &*it;
 }
 
-KernelId DeviceMachine::arrive(const Launch& launch) {
-  KernelId id{static_cast<std::uint32_t>(slots_.size())};
-  if (free_ids_.empty()) {
-    slots_.emplace_back();
-    extras_.emplace_back();
-  } else {
-    id = free_ids_.back();
-    free_ids_.pop_back();
+KernelId DeviceMachine::id_for(std::uint64_t stream) {
+  constexpr std::size_t kKept = 64;  // ids that wait for their stream's next launch
+  const auto same = std::find_if(free_ids_.begin(), free_ids_.end(),
+                                 [&](KernelId id) { return stream != 0 && extras_[id.index].stream == stream; });
+  if (same != free_ids_.end() || free_ids_.size() > kKept) {
+    const auto taken = same != free_ids_.end() ? same : free_ids_.begin();
+    const KernelId id = *taken;
+    free_ids_.erase(taken);
+    Extra& extra = extras_[id.index];
+    extra = extra.stream == stream && stream != 0 ? Extra{false, false, extra.launches + 1, extra.first_arrived, stream}
+                                                  : Extra{false, false, 0, now_, stream};
     slots_[id.index] = {};
-    extras_[id.index] = {};
+    return id;
   }
+  slots_.emplace_back();
+  extras_.push_back({false, false, 0, now_, stream});
+  return {static_cast<std::uint32_t>(slots_.size() - 1)};
+}
+
+KernelId DeviceMachine::arrive(const Launch& launch) {
+  const KernelId id = id_for(launch.stream);
   Extra& extra = extras_[id.index];
   extra.divisible = launch.divisible;
   policy::Kernel k;
@@ -40,7 +50,9 @@ KernelId DeviceMachine::arrive(const Launch& launch) {
   k.function = launch.function;
   k.priority = launch.priority;
   k.share = launch.share;
-  k.first_arrived = k.arrived = now_;
+  k.launch = extra.launches;
+  k.first_arrived = extra.first_arrived;
+  k.arrived = now_;
   k.footprint = launch.footprint;
   k.warps_per_block = (launch.footprint.threads + limits_.warp_threads - 1) / std::max(limits_.warp_threads, 1U);
   k.most = gpu::fit(launch.footprint, limits_.total);

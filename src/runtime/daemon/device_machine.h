@@ -30,10 +30,11 @@ class DeviceMachine final : public policy::Machine {
     double share = 1;
     gpu::Resources footprint;  // of a group
     std::uint32_t groups = 0;
-    bool divisible = false;  // rewritten: runs as workers
+    bool divisible = false;    // rewritten: runs as workers
+    std::uint64_t stream = 0;  // the client's queue: its launches are one kernel's to a policy; 0: of none
   };
   void set_now(Cycles now) { now_ = now; }
-  // A fresh id, or one whose launch has ended.
+  // The id of the stream's last launch where that has ended; else a fresh one, or one that was long not used.
   policy::KernelId arrive(const Launch& launch);
   // One that is on the device already, whole.
   policy::KernelId arrive_started(const Launch& launch);
@@ -76,22 +77,24 @@ class DeviceMachine final : public policy::Machine {
   };
   struct Extra {
     bool divisible = false;
-    bool started = false;  // all of it, where it cannot be divided
-    std::uint32_t launches = 0;
+    bool started = false;        // all of it, where it cannot be divided
+    std::uint32_t launches = 0;  // of its stream, before this one
     Cycles first_arrived;
+    std::uint64_t stream = 0;
   };
   [[noreturn]] static void refused(const char* what);
   [[nodiscard]] policy::Kernel* view(policy::KernelId id);
+  policy::KernelId id_for(std::uint64_t stream);
   [[nodiscard]] std::vector<policy::KernelId> in_order() const;
   void occupy(policy::Kernel& kernel, std::uint32_t groups);
   void vacate(policy::Kernel& kernel, std::uint32_t groups);
 
   gpu::SmLimits limits_;
   policy::Sm sm_;
-  std::vector<policy::Kernel> kernels_;  // in order of arrival
-  std::vector<policy::Slot> slots_;      // by id
-  std::vector<Extra> extras_;            // by id
-  std::vector<policy::KernelId> free_ids_;
+  std::vector<policy::Kernel> kernels_;     // in order of arrival
+  std::vector<policy::Slot> slots_;         // by id
+  std::vector<Extra> extras_;               // by id
+  std::vector<policy::KernelId> free_ids_;  // that ended first, first
   std::vector<policy::KernelId> first_;
   std::vector<Alarm> alarms_;
   Cycles now_, epoch_began_, epoch_length_;

@@ -30,6 +30,7 @@ DeviceMachine::Launch Scheduler::describe(Node& node, bool whole) {
   if (!whole) node.workers = as_workers(plan);
   DeviceMachine::Launch launch;
   launch.function = plan.kernel->function;
+  launch.stream = node.queue->number;
   launch.priority = node.client->standing.figures.priority;
   launch.share = node.client->standing.figures.share;
   if (node.workers) {

@@ -16,6 +16,7 @@ class Session;
 // A client's queue: a native queue of its own, and the commands that order what comes next.
 struct Queue {
   Native_<cl_command_queue> native;
+  std::uint64_t number = 0;  // of all queues of all clients
   bool in_order = true;
   std::weak_ptr<struct Node> last;               // in order: the latest command
   std::weak_ptr<struct Node> barrier;            // out of order: the latest barrier

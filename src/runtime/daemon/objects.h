@@ -23,6 +23,7 @@ namespace wm::runtime {
 // Native objects alive in this daemon, for `wm status`: what a client leaves behind would show here.
 struct Census {
   std::atomic<std::int64_t> memories{0}, samplers{0}, queues{0}, programs{0}, kernels{0}, events{0}, commands{0};
+  std::atomic<std::uint64_t> queues_made{0};
 };
 
 template <typename T>

@@ -138,6 +138,7 @@ cl_int Session::create_queue(const CreateQueue& m) {
   if (status != CL_SUCCESS) return status;
   auto queue = std::make_shared<Queue>();
   queue->native = own(native, ground_.native.cl.ReleaseCommandQueue, ground_.census.queues);
+  queue->number = ++ground_.census.queues_made;
   queue->in_order = (m.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
   return keep(queues_, m.id, std::move(queue)) ? CL_SUCCESS : CL_INVALID_VALUE;
 }

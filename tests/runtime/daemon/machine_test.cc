@@ -102,17 +102,26 @@ TEST(DeviceMachine, WorkersThatLeaveMakeRoomAndTheLaunchGoesOn) {
   device.check_books();
 }
 
-TEST(DeviceMachine, IdsOfEndedLaunchesAreUsedAgain) {
+TEST(DeviceMachine, AStreamKeepsItsIdAndIdsDoNotGrowWithoutEnd) {
   Device device("accelos", 2);
-  const KernelId a = device.arrive(1, false);
-  device.settle();
-  device.done(a);
-  for (int i = 0; i < 100; ++i) {
-    const KernelId b = device.arrive(1, false);
-    device.settle();
-    device.done(b);
+  const auto arrive = [&](std::uint64_t stream) {
+    return device.machine.arrive({0, 0, 1, {64, 0, 0, 1}, 1, false, stream});
+  };
+  const KernelId first = arrive(7);
+  EXPECT_EQ(device.machine.find(first)->launch, 0U);
+  const KernelId beside = arrive(7);
+  EXPECT_NE(beside, first) << "two of one stream at once are two";
+  device.machine.finish(beside);
+  device.machine.finish(first);
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    const KernelId other = arrive(100 + i % 50), again = arrive(7);
+    EXPECT_TRUE(again == first || again == beside);
+    EXPECT_GT(device.machine.find(again)->launch, 0U);
+    device.machine.finish(other);
+    device.machine.finish(again);
   }
-  EXPECT_LE(device.machine.slots({0}).size(), 2U);
+  for (std::uint64_t i = 0; i < 1000; ++i) device.machine.finish(arrive(1000 + i));
+  EXPECT_LE(device.machine.slots({0}).size(), 70U);
 }
 
 TEST(DeviceMachine, APolicyThatNeedsMoreThanADeviceCanIsRefused) {
