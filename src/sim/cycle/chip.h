@@ -27,7 +27,7 @@ class Chip {
 
   // Simulates `length` cycles from `now`, at most `reach`, and hands messages over.
   void run(std::uint64_t length);
-  // Passes over cycles in which nothing happens before `limit`.
+  // Goes on at `limit` where nothing would happen before.
   void skip_idle(std::uint64_t limit);
 
   [[nodiscard]] std::uint64_t now() const { return now_; }

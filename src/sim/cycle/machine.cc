@@ -119,10 +119,11 @@ Result<bool> CycleMachine::step(policy::Policy& policy, const RunLimits& limits)
     return Error{
         fmt::format("nothing can go on at cycle {}: the policy starts no block of the kernels that wait", chip_.now())};
   chip_.skip_idle(deadline);
-  // The run ends to the cycle.
-  const std::uint64_t length = std::min(quantum(deadline), std::max(limits.cycles, chip_.now() + 1) - chip_.now());
-  if (length > chip_.grain()) offer_blocks();
-  chip_.run(length);
+  if (chip_.now() < limits.cycles) {  // the run ends to the cycle
+    const std::uint64_t length = std::min(quantum(deadline), limits.cycles - chip_.now());
+    if (length > chip_.grain()) offer_blocks();
+    chip_.run(length);
+  }
   check_instruction_limits();
   if (auto r = check_progress(limits); !r) return r.error();
   return true;

@@ -187,9 +187,11 @@ void CycleMachine::sample_idle_warps() {
   if (chip_.now() < next_sample_) return;
   next_sample_ = chip_.now() + std::max<std::uint64_t>(1, epoch_length_ / 100);
   ++samples_;
-  for (std::uint32_t s = 0; s < sms_.size(); ++s)
+  for (std::uint32_t s = 0; s < sms_.size(); ++s) {
+    chip_.sm(s).charge_until(chip_.now());
     for (std::uint8_t i = 0; i < clients_.size(); ++i)
       if (slots_[s][i].resident != 0) chip_.sm(s).counters(i).idle_warp_samples += chip_.sm(s).idle_warps(i);
+  }
 }
 
 // Warped-Slicer's protocol: a client that has executed its instructions stops and leaves its resources.

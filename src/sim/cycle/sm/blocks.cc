@@ -80,6 +80,7 @@ void Sm::begin_block(std::unique_ptr<BlockRun> run, std::uint64_t at) {
     s.older[slot / schedulers_count_] = s.all;
     s.all |= bit_of(slot);
     s.kernels[kernel] |= bit_of(slot);
+    s.kernel[slot / schedulers_count_] = kernel;
     if (w.warp->done()) {  // of a resumed block
       s.all &= ~w.bit;
       continue;
@@ -235,9 +236,7 @@ void Sm::spend_quota(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now) 
 std::uint32_t Sm::idle_warps(std::uint8_t slot) const {
   std::uint32_t warps = 0;
   for (const Scheduler& s : schedulers_) {
-    WarpMask ready = 0;
-    for (const WarpMask m : s.ready) ready |= m;
-    warps += static_cast<std::uint32_t>(std::popcount(ready & s.kernels[slot]));
+    warps += static_cast<std::uint32_t>(std::popcount(s.any & s.kernels[slot]));
   }
   return warps;
 }

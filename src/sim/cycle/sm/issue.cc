@@ -170,7 +170,7 @@ void Sm::prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before
     w.due = at;
     if (at > now) return sleep(s, w, now);
     make_ready(s, static_cast<std::size_t>(op.unit), w.bit);
-    due_[w.scheduler] = std::min(due_[w.scheduler], now);
+    due_from(w.scheduler, static_cast<std::size_t>(op.unit), now);
     return;
   }
 }

@@ -44,19 +44,17 @@ std::uint32_t Sm::pick(Scheduler& s, WarpMask candidates) const {
 // Nothing was issued for some cycles: the reason is the first of these that holds for any warp, and the cycles go to
 // the kernel of that warp.
 void Sm::charge(Scheduler& s, std::uint64_t cycles) {
-  WarpMask ready = 0;
-  for (std::uint32_t m = s.units; m != 0; m &= m - 1) ready |= s.ready[first(m)];
   const WarpMask closed = quotas_spent_ == 0 ? 0 : gated(s);
-  const WarpMask asleep = s.all & ~(ready | s.memory | s.barrier);
+  const WarpMask open = s.any & ~closed;
+  const WarpMask asleep = s.all & ~(s.any | s.memory | s.barrier);
   const auto to = [&](WarpMask warps, Stall why) {
-    const auto number = static_cast<std::uint32_t>(&s - schedulers_.data());
-    counters_[warps_[slot_of(number, first(warps))].kernel].stalls[static_cast<std::size_t>(why)] += cycles;
+    counters_[s.kernel[first(warps)]].stalls[static_cast<std::size_t>(why)] += cycles;
   };
-  if ((ready & ~closed) != 0) return to(ready & ~closed, Stall::unit);
+  if (open != 0) return to(open, Stall::unit);
   if (s.memory != 0) return to(s.memory, Stall::memory);
   if (asleep != 0) return to(asleep, Stall::dependency);
   if (s.barrier != 0) return to(s.barrier, Stall::barrier);
-  if (ready != 0) return to(ready, Stall::quota);
+  if (s.any != 0) return to(s.any, Stall::quota);
 }
 
 }  // namespace wm::sim

@@ -9,7 +9,6 @@ namespace wm::sim {
 namespace {
 
 constexpr std::uint64_t kNeverCycle = ~std::uint64_t{0};
-constexpr std::size_t kLoadStore = static_cast<std::size_t>(gpu::Unit::load_store);
 
 TagSpec tags_of(std::uint32_t bytes, std::uint32_t line, std::uint32_t ways) {
   return {.sets = std::max(1U, bytes / line / ways), .ways = ways};
@@ -26,6 +25,7 @@ Sm::Sm(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t i
       icache_(tags_of(config.icache.bytes, config.icache.line, config.icache.ways)),
       constant_cache_(tags_of(config.constant.bytes, config.constant.line, config.constant.ways)),
       due_(config.sm.schedulers, kNeverCycle),
+      lsu_due_(config.sm.schedulers, kNeverCycle),
       schedulers_(config.sm.schedulers),
       warps_(config.sm.warps()),
       grain_(std::max(1U, timing.noc)),
@@ -61,7 +61,9 @@ std::uint32_t Sm::move_context(MessageKind kind, std::uint64_t bytes, std::uint6
 std::uint64_t Sm::earliest() const {
   std::uint64_t next = std::min(starts_, inbox_head_ < inbox_.size() ? inbox_[inbox_head_].time : kNeverCycle);
   for (const std::uint64_t due : due_) next = std::min(next, due);
-  return next;
+  std::uint64_t lsu = kNeverCycle;
+  for (const std::uint64_t due : lsu_due_) lsu = std::min(lsu, due);
+  return lsu < next ? std::min(next, std::max(lsu, lsu_open())) : next;
 }
 
 void Sm::run(std::uint64_t begin, std::uint64_t until) {
@@ -80,17 +82,16 @@ void Sm::run_until(std::uint64_t begin, std::uint64_t until) {
     if (starts_ <= next_) begin_blocks(next_);
     if (inbox_head_ < inbox_.size() && inbox_[inbox_head_].time <= next_) deliver(next_);
     // They take turns at being first, so that none has the SM's common units to itself.
-    const auto first = static_cast<std::uint32_t>(next_ % schedulers_count_);
-    for (std::uint32_t i = first; i < schedulers_count_; ++i)
-      if (due_[i] <= next_) tick(i, next_);
-    for (std::uint32_t i = 0; i < first; ++i)
-      if (due_[i] <= next_) tick(i, next_);
+    auto i = static_cast<std::uint32_t>(next_ % schedulers_count_);
+    for (std::uint32_t n = schedulers_count_; n != 0; --n, i = i + 1 < schedulers_count_ ? i + 1 : 0)
+      if (due_[i] <= next_ || (lsu_due_[i] <= next_ && lsu_open() <= next_)) tick(i, next_);
   }
 }
 
 // Every scheduler looks at what it can do at `now`.
 void Sm::look_at(std::uint64_t now) {
   for (std::uint64_t& due : due_) due = std::min(due, now);
+  for (std::uint64_t& due : lsu_due_) due = std::min(due, now);
 }
 
 // Replies that have come by now, and the loads they complete.
@@ -107,7 +108,6 @@ void Sm::deliver(std::uint64_t now) {
     done_loads_.clear();
     lsu_.resume(now, counters_.data(), done_loads_);
     for (const std::uint32_t load : done_loads_) finish_load(load, now + config_.l1.latency);
-    if (!lsu_.blocked()) look_at(now);
   }
 }
 
@@ -172,22 +172,35 @@ WarpMask Sm::eligible(const Scheduler& s, std::uint64_t now) const {
   return quotas_spent_ == 0 ? mask : mask & ~gated(s);
 }
 
-std::uint64_t Sm::next_time(const Scheduler& s, std::uint64_t now) const {
-  std::uint64_t ready = kNeverCycle;
+// When the load/store unit takes another instruction, as far as all schedulers are concerned.
+std::uint64_t Sm::lsu_open() const {
+  if (lsu_.blocked()) return kNeverCycle;
+  return (sm_units_ >> kLoadStore & 1) != 0 ? std::max(sm_free_[kLoadStore], lsu_.free_at()) : lsu_.free_at();
+}
+
+// When a warp has its operands and its unit is free; warps that wake before that need not be looked at.
+void Sm::set_due(const Scheduler& s, std::uint32_t number, std::uint64_t now) {
+  std::uint64_t due = kNeverCycle;
+  std::uint64_t lsu = kNeverCycle;
   const WarpMask closed = quotas_spent_ == 0 ? 0 : gated(s);
-  for (std::uint32_t m = s.units; m != 0; m &= m - 1) {
+  for (std::uint32_t m = s.units | s.wheel.kinds(); m != 0; m &= m - 1) {
     const auto unit = static_cast<std::size_t>(std::countr_zero(m));
-    if ((s.ready[unit] & ~closed) != 0) ready = std::min(ready, unit_free(s, unit));
+    const std::uint64_t at = (s.ready[unit] & ~closed) != 0 ? now + 1 : s.wheel.first(static_cast<std::uint32_t>(unit));
+    const std::uint64_t free = (sm_units_ >> unit & 1) != 0 ? sm_free_[unit] : s.free[unit];
+    if (unit == kLoadStore)
+      lsu = std::max({at, free, s.port});
+    else
+      due = std::min(due, std::max(at, free));
   }
-  if (ready != kNeverCycle) ready = std::max({ready, now + 1, s.port});
-  return std::min(ready, s.wheel.next(now));
+  due_[number] = std::max(due, s.port);
+  lsu_due_[number] = lsu;
 }
 
 // One cycle of a scheduler.
 void Sm::tick(std::uint32_t number, std::uint64_t now) {
   Scheduler& s = schedulers_[number];
   account(s, now);
-  wake(s, number, now);
+  if (s.wheel.first() == now) wake_first(s);
   if (s.port <= now) {
     WarpMask candidates = eligible(s, now);
     for (std::uint32_t issued = 0; candidates != 0;) {
@@ -200,16 +213,17 @@ void Sm::tick(std::uint32_t number, std::uint64_t now) {
       candidates = eligible(s, now) & (WarpMask{1} << index);
     }
   }
-  due_[number] = next_time(s, now);
+  set_due(s, number, now);
 }
 
 // Warps whose time has come; those that the wheel's reach woke too early sleep on.
-void Sm::wake(Scheduler& s, std::uint32_t number, std::uint64_t now) {
-  for (WarpMask m = s.wheel.take(now); m != 0; m &= m - 1) {
+void Sm::wake_first(Scheduler& s) {
+  const std::uint64_t now = s.wheel.first();
+  for (WarpMask m = s.wheel.take(); m != 0; m &= m - 1) {
     const WarpMask bit = m & (0 - m);
     const auto index = static_cast<std::uint32_t>(std::countr_zero(m));
     if ((s.far & bit) != 0) {
-      WarpSlot& w = warps_[slot_of(number, index)];
+      WarpSlot& w = warps_[slot_of(static_cast<std::uint32_t>(&s - schedulers_.data()), index)];
       if (w.due > now) {
         sleep(s, w, now);
         continue;
@@ -221,10 +235,11 @@ void Sm::wake(Scheduler& s, std::uint32_t number, std::uint64_t now) {
 
 // Until `w.due`.
 void Sm::sleep(Scheduler& s, WarpSlot& w, std::uint64_t now) {
-  const std::uint64_t wakes = s.wheel.sleep(w.bit, w.due, now);
+  const auto unit = static_cast<std::uint8_t>(w.next->unit);
+  const std::uint64_t wakes = s.wheel.sleep(w.bit, unit, w.due, now);
   s.far = wakes == w.due ? s.far & ~w.bit : s.far | w.bit;
-  s.unit[static_cast<std::size_t>(std::countr_zero(w.bit))] = static_cast<std::uint8_t>(w.next->unit);
-  due_[w.scheduler] = std::min(due_[w.scheduler], wakes);
+  s.unit[static_cast<std::size_t>(std::countr_zero(w.bit))] = unit;
+  due_from(w.scheduler, unit, wakes);
 }
 
 // Takes a warp out of whatever list it is in.

@@ -154,7 +154,7 @@ class Sm {
     for (Scheduler& s : schedulers_) account(s, now);
   }
   [[nodiscard]] SmCounters& counters(std::uint8_t slot) { return counters_[slot]; }
-  // Warps that could issue but did not, of the kernel slot, now.
+  // Warps that could issue but did not, of the kernel slot, by the time of charge_until().
   [[nodiscard]] std::uint32_t idle_warps(std::uint8_t slot) const;
 
  private:
@@ -199,6 +199,7 @@ class Sm {
   struct alignas(64) Scheduler {
     std::uint32_t units = 0;                    // bit: the unit has warps in `ready`
     std::uint32_t last = 64;                    // the warp that issued last
+    WarpMask any = 0;                           // all of `ready`
     std::array<WarpMask, gpu::kUnits> ready{};  // by the unit the next instruction needs
     WarpMask memory = 0;                        // waiting for a load
     WarpMask barrier = 0;
@@ -208,6 +209,7 @@ class Sm {
     std::uint64_t now = 0;                          // accounted for up to here
     std::array<std::uint64_t, gpu::kUnits> free{};  // when the unit takes another warp
     std::array<std::uint8_t, 64> unit{};            // by warp, while it sleeps: what it will wait for
+    std::array<std::uint8_t, 64> kernel{};          // by warp
     Wheel wheel;
     std::array<WarpMask, kMaxKernels> kernels{};  // whose warp it is
     std::array<WarpMask, 64> older{};             // by warp: those that came before it (and some that are gone)
@@ -221,6 +223,7 @@ class Sm {
   };
 
   static constexpr std::uint64_t kPending = ~std::uint64_t{0};
+  static constexpr std::size_t kLoadStore = static_cast<std::size_t>(gpu::Unit::load_store);
 
   // blocks.cc
   struct Starting {
@@ -249,13 +252,19 @@ class Sm {
   [[nodiscard]] std::uint64_t earliest() const;
   void look_at(std::uint64_t now);
   void tick(std::uint32_t s, std::uint64_t now);
-  void wake(Scheduler& s, std::uint32_t number, std::uint64_t now);
+  void wake_first(Scheduler& s);
+  void due_from(std::uint32_t scheduler, std::size_t unit, std::uint64_t at) {
+    std::uint64_t& due = unit == kLoadStore ? lsu_due_[scheduler] : due_[scheduler];
+    due = std::min(due, at);
+  }
   static void make_ready(Scheduler& s, std::size_t unit, WarpMask bit) {
+    s.any |= bit;
     s.ready[unit] |= bit;
     s.units |= 1U << unit;
   }
   static void take_ready(Scheduler& s, const WarpSlot& w) {
     const auto unit = static_cast<std::size_t>(w.next->unit);
+    s.any &= ~w.bit;
     s.ready[unit] &= ~w.bit;
     if (s.ready[unit] == 0) s.units &= ~(1U << unit);
   }
@@ -264,7 +273,8 @@ class Sm {
   [[nodiscard]] WarpMask eligible(const Scheduler& s, std::uint64_t now) const;
   [[nodiscard]] WarpMask gated(const Scheduler& s) const;
   [[nodiscard]] std::uint64_t unit_free(const Scheduler& s, std::size_t unit) const;
-  [[nodiscard]] std::uint64_t next_time(const Scheduler& s, std::uint64_t now) const;
+  [[nodiscard]] std::uint64_t lsu_open() const;
+  void set_due(const Scheduler& s, std::uint32_t number, std::uint64_t now);
 
   // issue.cc
   void issue(Scheduler& s, std::uint32_t warp, std::uint64_t now);
@@ -288,7 +298,15 @@ class Sm {
   // pick.cc
   [[nodiscard]] std::uint32_t pick(Scheduler& s, WarpMask eligible) const;
   void charge(Scheduler& s, std::uint64_t cycles);
+  // Brings masks and stalls up to `until`: warps that wake before it are awake.
   void account(Scheduler& s, std::uint64_t until) {
+    while (s.wheel.first() < until) {
+      charge_cycles(s, s.wheel.first());
+      wake_first(s);
+    }
+    charge_cycles(s, until);
+  }
+  void charge_cycles(Scheduler& s, std::uint64_t until) {
     if (until <= s.now) return;
     const std::uint64_t cycles = until - s.now;
     s.now = until;
@@ -308,7 +326,10 @@ class Sm {
   Lsu lsu_;
   Tags icache_;
   Tags constant_cache_;
-  std::vector<std::uint64_t> due_;  // by scheduler: has nothing to do before
+  // By scheduler: has nothing to do before; for the load/store unit, which all share, apart: whoever wants it is not
+  // looked at while others have it.
+  std::vector<std::uint64_t> due_;
+  std::vector<std::uint64_t> lsu_due_;
   std::vector<Scheduler> schedulers_;
   std::array<std::uint64_t, gpu::kUnits> sm_free_{};  // units one SM has one of
   std::uint32_t sm_units_ = 0;                        // bit: such a unit

@@ -1,7 +1,9 @@
-// When sleeping warps wake: a timing wheel of 64 cycles for the warps of one scheduler.
+// When sleeping warps wake: a timing wheel of 64 cycles for the warps of one scheduler, each of a kind (the unit it
+// will want).
 //
 // A warp sleeps in at most one slot. Times further ahead than the wheel reaches are cut to its end; whoever wakes up
-// looks again.
+// looks again. Slots are taken in order of time, but not necessarily at their time: none may be left behind by 64
+// cycles when another is used.
 #pragma once
 
 #include <array>
@@ -16,22 +18,44 @@ class Wheel {
  public:
   static constexpr std::uint32_t kSlots = 64;
 
+  static constexpr std::uint32_t kKinds = 8;
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
   // Wakes the warps in `warps` at `when` > now; returns the time they will really wake.
-  std::uint64_t sleep(WarpMask warps, std::uint64_t when, std::uint64_t now) {
+  std::uint64_t sleep(WarpMask warps, std::uint32_t kind, std::uint64_t when, std::uint64_t now) {
     if (when - now >= kSlots) when = now + kSlots - 1;
     const std::uint32_t s = when % kSlots;
     slots_[s] |= warps;
     used_ |= std::uint64_t{1} << s;
+    of_[kind] |= std::uint64_t{1} << s;
+    kinds_ |= 1U << kind;
+    if (when < first_) first_ = when;
     return when;
   }
 
-  // The warps that wake at `now`; they are asleep no more. Every used slot must be asked for at its time.
-  WarpMask take(std::uint64_t now) {
-    const std::uint32_t s = now % kSlots;
-    if ((used_ >> s & 1) == 0) return 0;
-    used_ &= ~(std::uint64_t{1} << s);
+  // The next time at which a slot is used; ~0 when all is awake.
+  [[nodiscard]] std::uint64_t first() const { return first_; }
+  // The same for warps of one kind.
+  [[nodiscard]] std::uint64_t first(std::uint32_t kind) const {
+    if (of_[kind] == 0) return kNever;
+    return first_ + static_cast<std::uint64_t>(std::countr_zero(turned(of_[kind], first_)));
+  }
+  // Bits: kinds of which some sleep.
+  [[nodiscard]] std::uint32_t kinds() const { return kinds_; }
+
+  // The warps that wake at first(); they are asleep no more.
+  WarpMask take() {
+    const std::uint32_t s = first_ % kSlots;
+    const std::uint64_t others = ~(std::uint64_t{1} << s);
+    used_ &= others;
+    for (std::uint32_t m = kinds_; m != 0; m &= m - 1) {
+      const auto kind = static_cast<std::uint32_t>(std::countr_zero(m));
+      of_[kind] &= others;
+      if (of_[kind] == 0) kinds_ &= ~(1U << kind);
+    }
     const WarpMask warps = slots_[s];
     slots_[s] = 0;
+    first_ = used_ == 0 ? kNever : first_ + static_cast<std::uint64_t>(std::countr_zero(turned(used_, first_)));
     return warps;
   }
 
@@ -40,15 +64,15 @@ class Wheel {
     for (WarpMask& slot : slots_) slot &= ~warps;
   }
 
-  // The next time after `now` at which a slot is used; ~0 when all is awake.
-  [[nodiscard]] std::uint64_t next(std::uint64_t now) const {
-    if (used_ == 0) return ~std::uint64_t{0};
-    const std::uint64_t turned = std::rotr(used_, static_cast<int>((now + 1) % kSlots));
-    return now + 1 + static_cast<std::uint64_t>(std::countr_zero(turned));
+ private:
+  static std::uint64_t turned(std::uint64_t slots, std::uint64_t time) {
+    return std::rotr(slots, static_cast<int>(time % kSlots));
   }
 
- private:
+  std::uint64_t first_ = kNever;
   std::uint64_t used_ = 0;
+  std::uint32_t kinds_ = 0;
+  std::array<std::uint64_t, kKinds> of_{};  // by kind: slots with warps of it
   std::array<WarpMask, kSlots> slots_{};
 };
 

@@ -5,34 +5,55 @@
 namespace wm::sim {
 namespace {
 
-TEST(Wheel, WakesAtItsTimeAndNotBefore) {
+TEST(Wheel, WakesInOrderOfTime) {
   Wheel wheel;
-  EXPECT_EQ(wheel.sleep(0b101, 110, 100), 110U);
-  EXPECT_EQ(wheel.next(100), 110U);
-  EXPECT_EQ(wheel.take(109), 0U);
-  EXPECT_EQ(wheel.take(110), 0b101U);
-  EXPECT_EQ(wheel.next(110), ~std::uint64_t{0});
+  EXPECT_EQ(wheel.first(), Wheel::kNever);
+  EXPECT_EQ(wheel.sleep(0b101, 0, 110, 100), 110U);
+  wheel.sleep(0b010, 0, 104, 100);
+  EXPECT_EQ(wheel.first(), 104U);
+  EXPECT_EQ(wheel.take(), 0b010U);
+  EXPECT_EQ(wheel.first(), 110U);
+  EXPECT_EQ(wheel.take(), 0b101U);
+  EXPECT_EQ(wheel.first(), Wheel::kNever);
 }
 
 TEST(Wheel, FindsTheNextTimeAcrossItsEnd) {
   for (std::uint64_t now = 1000; now < 1600; now += 7)
-    for (std::uint64_t ahead = 1; ahead < Wheel::kSlots; ahead += 5) {
+    for (std::uint64_t ahead = 1; ahead + 1 < Wheel::kSlots; ahead += 5) {
       Wheel wheel;
-      wheel.sleep(1, now + ahead, now);
-      ASSERT_EQ(wheel.next(now), now + ahead) << now << " " << ahead;
+      wheel.sleep(1, 2, now + ahead, now);
+      wheel.sleep(2, 3, now + Wheel::kSlots - 1, now);
+      ASSERT_EQ(wheel.first(), now + ahead) << now << " " << ahead;
+      wheel.take();
+      ASSERT_EQ(wheel.first(), now + Wheel::kSlots - 1) << now << " " << ahead;
     }
+}
+
+TEST(Wheel, TellsKindsApart) {
+  Wheel wheel;
+  wheel.sleep(0b001, 5, 70, 60);
+  wheel.sleep(0b010, 1, 65, 60);
+  wheel.sleep(0b100, 5, 65, 60);
+  EXPECT_EQ(wheel.kinds(), 1U << 5 | 1U << 1);
+  EXPECT_EQ(wheel.first(1), 65U);
+  EXPECT_EQ(wheel.first(5), 65U);
+  EXPECT_EQ(wheel.first(0), Wheel::kNever);
+  EXPECT_EQ(wheel.take(), 0b110U);
+  EXPECT_EQ(wheel.kinds(), 1U << 5);
+  EXPECT_EQ(wheel.first(1), Wheel::kNever);
+  EXPECT_EQ(wheel.first(5), 70U);
 }
 
 TEST(Wheel, CutsWhatLiesBeyondItsReach) {
   Wheel wheel;
-  EXPECT_EQ(wheel.sleep(1, 5000, 100), 100U + Wheel::kSlots - 1);
+  EXPECT_EQ(wheel.sleep(1, 0, 5000, 100), 100U + Wheel::kSlots - 1);
 }
 
 TEST(Wheel, AForgottenWarpDoesNotWake) {
   Wheel wheel;
-  wheel.sleep(0b11, 50, 40);
+  wheel.sleep(0b11, 0, 50, 40);
   wheel.forget(0b01);
-  EXPECT_EQ(wheel.take(50), 0b10U);
+  EXPECT_EQ(wheel.take(), 0b10U);
 }
 
 }  // namespace
