@@ -51,7 +51,8 @@ nlohmann::ordered_json json_of(const lab::RunSummary& s) {
           {"ran", s.ran},
           {"failed", s.failed},
           {"taken_in", s.taken_in},
-          {"host_seconds", s.host_seconds}};
+          {"host_seconds", s.host_seconds},
+          {"alone_seconds", s.alone_seconds}};
 }
 
 Result<int> dry_run(const Options& o, const lab::Matrix& matrix) {
@@ -102,8 +103,10 @@ Result<int> run(const Options& o) {
   });
   if (!summary) return summary.error();
   const Output output(o.json);
-  output.say(fmt::format("{} cells: {} were in {}, {} ran in {} of processor time, {} failed\n", summary->cells,
-                         summary->stored, o.store, summary->ran, duration(summary->host_seconds), summary->failed));
+  output.say(
+      fmt::format("{} cells: {} were in {}, {} ran in {} of processor time and {} for kernels alone, {} failed\n",
+                  summary->cells, summary->stored, o.store, summary->ran, duration(summary->host_seconds),
+                  duration(summary->alone_seconds), summary->failed));
   for (const lab::Cell& c : matrix.cells)
     if (const auto row = store->find(c.key); row && *row && (*row)->state == lab::Row::State::failed)
       output.say(fmt::format("failed: {}\n  {}\n", (*row)->command, (*row)->error));

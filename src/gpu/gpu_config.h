@@ -39,6 +39,7 @@ struct SmConfig {
   bool fp32_adds = false;              // the fp32 unit adds integers, the integer unit compares floats (since Volta)
   std::uint32_t barrier_latency = 0;   // from the last arrival until warps go on; 0: the branch unit's
   std::uint32_t barrier_per_warp = 0;  // and for every warp of the block
+  bool saves_context = true;  // a block that is switched out is moved to memory; false: for nothing, to compare
 
   [[nodiscard]] std::uint32_t warps() const { return threads / 32; }
 };

@@ -19,8 +19,9 @@ struct Job {
 
 struct Ended {
   std::string id;
-  int code = 0;  // exit code, or 128 and the signal that ended it
-  double seconds = 0;
+  int code = 0;        // exit code, or 128 and the signal that ended it
+  double seconds = 0;  // of the clock
+  double busy = 0;     // of processors
 };
 
 class Executor {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,13 +53,18 @@ Result<std::vector<Ended>> LocalExecutor::wait() {
   std::vector<Ended> ended;
   while (ended.empty() && !running_.empty()) {
     int status = 0;
-    const pid_t pid = waitpid(-1, &status, 0);
+    rusage used{};
+    const pid_t pid = wait4(-1, &status, 0, &used);
     if (pid < 0 && errno == EINTR) continue;
     if (pid < 0) return Error{std::string("lost the processes: ") + std::strerror(errno)};  // NOLINT
     const auto found = running_.find(pid);
     if (found == running_.end()) continue;  // somebody else's
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - found->second.since;
-    ended.push_back({found->second.id, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), took.count()});
+    const auto seconds = [](const timeval& t) {
+      return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+    };
+    ended.push_back({found->second.id, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), took.count(),
+                     seconds(used.ru_utime) + seconds(used.ru_stime)});
     running_.erase(found);
   }
   return ended;

@@ -124,7 +124,8 @@ Result<void> Runner::take_in_leftovers(const Matrix& matrix, RunSummary& summary
   return {};
 }
 
-Result<void> Runner::run_alone(const std::vector<Cell>& cells, const std::function<void(const Progress&)>& tell) {
+Result<void> Runner::run_alone(const std::vector<Cell>& cells, const std::function<void(const Progress&)>& tell,
+                               RunSummary& summary) {
   std::vector<Job> jobs;
   std::set<std::string> seen;
   for (const Cell& cell : cells)
@@ -138,11 +139,13 @@ Result<void> Runner::run_alone(const std::vector<Cell>& cells, const std::functi
     }
   std::size_t done = 0;
   double spent = 0;
+  const std::size_t at_a_time = std::max<std::size_t>(1, executor_.room());
   // A kernel that fails alone fails in its cells too, which say so.
   return drive(executor_, jobs, [&](const Ended& e) -> Result<void> {
     spent += e.seconds;
+    summary.alone_seconds += e.busy;
     ++done;
-    tell({done, jobs.size(), estimate(spent, done, jobs.size(), 1), "alone: " + e.id});
+    tell({done, jobs.size(), estimate(spent, done, jobs.size(), at_a_time), "alone: " + e.id});
     return {};
   });
 }
@@ -152,11 +155,11 @@ Result<void> Runner::take_in(const Cell& cell, const Ended& ended, RunSummary& s
   const std::string said = beside(cell.key + ".err");
   std::error_code ignored;
   const auto text = read_file(file);
-  std::optional<Row> row = text ? done_row(cell, *text, ended.seconds) : std::nullopt;
+  std::optional<Row> row = text ? done_row(cell, *text, ended.busy) : std::nullopt;
   if (!row) {
     row = cell.row();
     row->state = Row::State::failed;
-    row->host_seconds = ended.seconds;
+    row->host_seconds = ended.busy;
     row->error = last_words(said, ended.code);
     ++summary.failed;
   }
@@ -164,7 +167,7 @@ Result<void> Runner::take_in(const Cell& cell, const Ended& ended, RunSummary& s
   fs::remove(file, ignored);
   fs::remove(said, ignored);
   ++summary.ran;
-  summary.host_seconds += ended.seconds;
+  summary.host_seconds += ended.busy;
   return {};
 }
 
@@ -180,7 +183,7 @@ Result<RunSummary> Runner::run(const Matrix& matrix, const std::function<void(co
   if (auto taken = take_in_leftovers(matrix, summary); !taken) return taken.error();
   const auto left = missing(matrix, summary);
   if (!left) return left.error();
-  if (auto ran = run_alone(*left, tell); !ran) return ran.error();
+  if (auto ran = run_alone(*left, tell, summary); !ran) return ran.error();
 
   std::map<std::string, const Cell*> by_key;
   std::vector<Job> jobs;
@@ -192,12 +195,14 @@ Result<RunSummary> Runner::run(const Matrix& matrix, const std::function<void(co
     jobs.push_back(std::move(job));
   }
   std::size_t done = 0;
+  double spent = 0;
   const std::size_t at_a_time = std::max<std::size_t>(1, executor_.room());
   auto ran = drive(executor_, jobs, [&](const Ended& e) -> Result<void> {
+    spent += e.seconds;
     const Cell& cell = *by_key.at(e.id);
     if (auto taken = take_in(cell, e, summary); !taken) return taken;
     ++done;
-    tell({done, jobs.size(), estimate(summary.host_seconds, done, jobs.size(), at_a_time),
+    tell({done, jobs.size(), estimate(spent, done, jobs.size(), at_a_time),
           cell.labels.at("workload") + " " + cell.labels.at("policy")});
     return {};
   });

@@ -37,7 +37,8 @@ struct RunSummary {
   std::size_t ran = 0;
   std::size_t failed = 0;
   std::size_t taken_in = 0;  // finished by a run that was killed
-  double host_seconds = 0;   // of the cells that ran
+  double host_seconds = 0;   // of processors, for the cells that ran …
+  double alone_seconds = 0;  // … and for what kernels do alone
 };
 
 class Runner {
@@ -51,7 +52,8 @@ class Runner {
 
  private:
   Result<void> take_in_leftovers(const Matrix& matrix, RunSummary& summary);
-  Result<void> run_alone(const std::vector<Cell>& cells, const std::function<void(const Progress&)>& tell);
+  Result<void> run_alone(const std::vector<Cell>& cells, const std::function<void(const Progress&)>& tell,
+                         RunSummary& summary);
   Result<void> take_in(const Cell& cell, const Ended& ended, RunSummary& summary);
   [[nodiscard]] bool counts(const Row& row, const Cell& cell) const;
   [[nodiscard]] std::string beside(const std::string& name) const { return path_ + ".cells/" + name; }

@@ -32,10 +32,10 @@ struct Row {
   std::uint64_t seed = 1;
   std::string code_version;  // code_version.h
   State state = State::done;
-  std::string run_hash;  // of a done cell
-  double host_seconds = 0;
-  std::string result;  // JSON of a done cell, as `wm sim --json` writes it
-  std::string error;   // of a failed one: the last it said
+  std::string run_hash;     // of a done cell
+  double host_seconds = 0;  // of a processor
+  std::string result;       // JSON of a done cell, as `wm sim --json` writes it
+  std::string error;        // of a failed one: the last it said
 
   friend bool operator==(const Row&, const Row&) = default;
 };

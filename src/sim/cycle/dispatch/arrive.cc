@@ -38,6 +38,7 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
   for (std::uint32_t s = 0; s < chip_.sm_count(); ++s) chip_.sm(s).forget(lane.running.client);
   lane.context_bytes = std::uint64_t{launch.demand.threads} * launch.demand.registers_per_thread * 4 +
                        launch.demand.shared_bytes + launch.grid.warps_per_block() * std::uint64_t{128};
+  if (!config_.sm.saves_context) lane.context_bytes = kSectorBytes;
   policy::Kernel k;
   k.id = {client};
   k.function = launch.function;
