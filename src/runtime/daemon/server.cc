@@ -73,7 +73,8 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   if (server->rewriter_) {
     server->warming_ = std::async(std::launch::async, [r = server->rewriter_.get()] { r->warm_up(); });
   }
-  server->forms_ = std::make_unique<WorkerForms>(*server->native_, server->census_, server->rewriter_.get());
+  server->forms_ =
+      std::make_unique<WorkerForms>(*server->native_, server->census_, server->compilers_, server->rewriter_.get());
   server->scheduler_ = std::make_unique<Scheduler>(*server->native_, server->census_, device_limits(*server->native_),
                                                    std::move(*policy), fifo);
   return server;
@@ -169,8 +170,8 @@ void Server::greet(Connection& connection) {
   if (hello.role == Role::monitor) return send_text(connection.socket, status());
   hello.name[sizeof hello.name - 1] = 0;
   Descriptor file;
-  auto session =
-      Session::make({*native_, census_, *limits_, *scheduler_, *forms_}, {*peer, hello.name, ++clients_}, hello, file);
+  auto session = Session::make({*native_, census_, *limits_, *scheduler_, *forms_, compilers_},
+                               {*peer, hello.name, ++clients_}, hello, file);
   if (!session) return refuse(connection.socket, session.error().what);
   Welcome welcome;
   welcome.accepted = 1;

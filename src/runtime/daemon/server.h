@@ -62,6 +62,7 @@ class Server {
   std::unique_ptr<MemoryLimits> limits_;
   std::unique_ptr<rewrite::Rewriter> rewriter_;
   std::future<void> warming_;  // its worker
+  Compilers compilers_;
   std::unique_ptr<WorkerForms> forms_;
   std::unique_ptr<Scheduler> scheduler_;
   Descriptor listener_, metrics_listener_;

@@ -27,6 +27,7 @@ struct Ground {
   MemoryLimits& limits;
   Scheduler& scheduler;
   const WorkerForms& forms;
+  Compilers& compilers;
 };
 
 class Session : public std::enable_shared_from_this<Session> {

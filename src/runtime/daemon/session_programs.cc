@@ -99,25 +99,27 @@ bool Session::build_program(const Head& head, Reader& reader) {
     auto made = std::make_shared<std::promise<std::shared_ptr<const ProgramForm>>>();
     program->form = made->get_future().share();
     later([this, made, outcome, options, source = program->source] {
-      made->set_value(ground_.forms.make(source, options, outcome));
+      made->set_value(ground_.forms.make(source, options, outcome, [this] { return closed(); }));
     });
   }
   later([this, head, m, program, headers, names, options, built] {
     const Native& native = ground_.native;
-    cl_int status = CL_SUCCESS;
     // The daemon wants to know arguments apart; whether the client may ask is up to its own options.
     const std::string built_with = options + " -cl-kernel-arg-info";
-    if (m.compile_only == 0) {
-      status = native.cl.BuildProgram(program->native.get(), 1, &native.device, built_with.c_str(), nullptr, nullptr);
-    } else {
+    const auto compile = [&]() -> cl_int {
+      if (m.compile_only == 0) {
+        return native.cl.BuildProgram(program->native.get(), 1, &native.device, built_with.c_str(), nullptr, nullptr);
+      }
       std::vector<cl_program> programs;
       std::vector<const char*> words;
       for (const auto& h : headers) programs.push_back(h->native.get());
       for (const auto& n : names) words.push_back(n.c_str());
-      status = native.cl.CompileProgram(program->native.get(), 1, &native.device, built_with.c_str(), m.inputs,
-                                        programs.empty() ? nullptr : programs.data(),
-                                        words.empty() ? nullptr : words.data(), nullptr, nullptr);
-    }
+      return native.cl.CompileProgram(program->native.get(), 1, &native.device, built_with.c_str(), m.inputs,
+                                      programs.empty() ? nullptr : programs.data(),
+                                      words.empty() ? nullptr : words.data(), nullptr, nullptr);
+    };
+    const cl_int status =
+        ground_.compilers.run([this] { return closed(); }, compile).value_or(CL_BUILD_PROGRAM_FAILURE);
     built->set_value(status);
     answer(head, status);
   });

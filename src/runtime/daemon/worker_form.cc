@@ -42,8 +42,10 @@ std::map<std::string, std::uint32_t> registers_told(const std::string& log) {
 }
 
 std::shared_ptr<const ProgramForm> WorkerForms::make(const std::string& source, const std::string& options,
-                                                     std::shared_future<cl_int> built) const {
+                                                     std::shared_future<cl_int> built,
+                                                     const std::function<bool()>& unwanted) const {
   if (rewriter_ == nullptr) return none("rewriting is off");
+  if (unwanted()) return none("its client has gone");
   const auto reply = rewriter_->rewrite({.source = source, .options = options});
   if (!reply) return none(reply.error().what);
   // The client waits for the original: that goes first.
@@ -59,7 +61,9 @@ std::shared_ptr<const ProgramForm> WorkerForms::make(const std::string& source, 
   auto workers = own(made, native_.cl.ReleaseProgram, census_.programs);
   const bool nvidia = native_.platform_name().starts_with("NVIDIA");
   const std::string with = reply->options + (nvidia ? " -cl-nv-verbose" : "");
-  if (native_.cl.BuildProgram(made, 1, &native_.device, with.c_str(), nullptr, nullptr) != CL_SUCCESS) {
+  const auto status = compilers_.run(
+      unwanted, [&] { return native_.cl.BuildProgram(made, 1, &native_.device, with.c_str(), nullptr, nullptr); });
+  if (status != CL_SUCCESS) {
     form->whole_because = "the device does not build the rewritten program";
     return form;
   }

@@ -1,7 +1,10 @@
 // A program in its second form: kernels as persistent workers, built beside the original.
 #pragma once
 
+#include <functional>
+
 #include "rewrite/rewriter.h"
+#include "runtime/daemon/compilers.h"
 #include "runtime/daemon/objects.h"
 
 namespace wm::runtime {
@@ -9,13 +12,14 @@ namespace wm::runtime {
 class WorkerForms {
  public:
   // Nothing is rewritten where `rewriter` is null.
-  WorkerForms(const Native& native, Census& census, rewrite::Rewriter* rewriter)
-      : native_(native), census_(census), rewriter_(rewriter) {}
+  WorkerForms(const Native& native, Census& census, Compilers& compilers, rewrite::Rewriter* rewriter)
+      : native_(native), census_(census), compilers_(compilers), rewriter_(rewriter) {}
 
   // Rewrites a source; then, when the original was `built` without error, builds the result. Notes why where it does
   // not.
   [[nodiscard]] std::shared_ptr<const ProgramForm> make(const std::string& source, const std::string& options,
-                                                        std::shared_future<cl_int> built) const;
+                                                        std::shared_future<cl_int> built,
+                                                        const std::function<bool()>& unwanted) const;
   // The kernel's form, once its program's is there; waits for that.
   [[nodiscard]] std::shared_ptr<const KernelForm> of(Kernel& kernel) const;
 
@@ -24,6 +28,7 @@ class WorkerForms {
 
   const Native& native_;
   Census& census_;
+  Compilers& compilers_;
   rewrite::Rewriter* rewriter_;
 };
 
