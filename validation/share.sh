@@ -13,6 +13,7 @@ mkdir -p "$out"
 if [ -z "${OCL_ICD_VENDORS:-}" ] && ! ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1; then
   export OCL_ICD_VENDORS=$(mktemp -d)
   echo libnvidia-opencl.so.1 > "$OCL_ICD_VENDORS/nvidia.icd"
+  export OCL_ICD_FILENAMES=${OCL_ICD_FILENAMES:-libnvidia-opencl.so.1}  # CUDA's loader takes no folder
 fi
 
 step() { echo "== $*"; }

@@ -19,7 +19,7 @@ namespace {
 [[noreturn]] void work_forever(const Daemon& daemon) {
   ::setenv("WARPMUX_SOCKET", daemon.socket().c_str(), 1);
   ::setenv("OCL_ICD_VENDORS", daemon.only_ours().c_str(), 1);
-  ::unsetenv("OCL_ICD_FILENAMES");
+  ::setenv("OCL_ICD_FILENAMES", WM_DRIVER, 1);  // for loaders that take no folder
   ::execl(WM_CLIENT, WM_CLIENT, static_cast<char*>(nullptr));
   std::_Exit(127);
 }

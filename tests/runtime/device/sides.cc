@@ -39,6 +39,9 @@ void offer_both(const std::string& folder, const std::string& socket) {
   }
   std::ofstream(folder + "/warpmux.icd") << WM_DRIVER << "\n";
   ::setenv("OCL_ICD_VENDORS", folder.c_str(), 1);
+  if (const char* libraries = std::getenv("OCL_ICD_FILENAMES")) {
+    ::setenv("OCL_ICD_FILENAMES", (std::string(libraries) + ":" + WM_DRIVER).c_str(), 1);
+  }
   ::setenv("WARPMUX_SOCKET", socket.c_str(), 1);
 }
 
