@@ -1,6 +1,7 @@
 // wm lab report: figures as one HTML file that needs no network, and their claims as Markdown.
 #include <filesystem>
 #include <fmt/format.h>
+#include <iterator>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -69,20 +70,26 @@ std::string command_of(const Options& o) {
 Result<int> report(const Options& o) {
   const auto experiments = find_figures(o.figures);
   if (!experiments) return experiments.error();
-  const auto plans = plan(*experiments, o.protocol);
-  if (!plans) return plans.error();
+  std::vector<Planned> plans;
+  for (const std::string& protocol :
+       o.protocol == "both" ? std::vector<std::string>{"quick", "paper"} : std::vector<std::string>{o.protocol}) {
+    auto some = plan(*experiments, protocol);
+    if (!some) return some.error();
+    std::move(some->begin(), some->end(), std::back_inserter(plans));
+  }
   const auto results = find_results(o.store);
   if (!results) return results.error();
   const auto rows = lab::index(*results);
   std::vector<lab::Figure> figures;
-  for (const Planned& p : *plans) {
+  for (const Planned& p : plans) {
     lab::Figure f = lab::make_figure(*p.experiment, *p.protocol, p.matrix, rows);
     if (f.done > 0) figures.push_back(std::move(f));
   }
-  if (figures.empty()) return Error{fmt::format("none of these figures has results under the {} protocol", o.protocol)};
+  if (figures.empty()) return Error{fmt::format("none of these figures has results, protocol: {}", o.protocol)};
   const Output output("");
   if (!o.markdown.empty()) {
-    if (auto written = write_file(o.markdown, lab::claims_markdown(figures)); !written) return written.error();
+    if (auto written = write_file(o.markdown, lab::claims_markdown(figures, command_of(o))); !written)
+      return written.error();
     output.say(fmt::format("{} written\n", o.markdown));
   }
   if (o.html.empty()) return 0;
@@ -103,7 +110,7 @@ void add_lab_report(const Command& lab) {
   const Command command = lab.add("report", "Figures as a page: plots, claims, a matrix of policies and workloads",
                                   "wm lab report --html report.html\nwm lab report qos-isca17 --timelines 3");
   command.option("figure", o->figures, "PAPER, PAPER/FIGURE or FILE.yaml; none: all");
-  command.option("--protocol", o->protocol, "quick or paper", {.show_default = true});
+  command.option("--protocol", o->protocol, "quick, paper or both", {.show_default = true});
   command.option("--store", o->store,
                  "A store, or JSON that `wm lab export` wrote; none: wm-lab.db, else warpmux's own", {.type = "FILE"});
   command.option("--html", o->html, "The page; \"\": none", {.show_default = true, .type = "FILE"});

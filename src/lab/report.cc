@@ -1,5 +1,6 @@
 #include "lab/report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <set>
@@ -11,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kRunsOfAClaim = 12;  // that a reader can jump to
+constexpr std::size_t kRunsOfAClaim = 6;  // that a reader can jump to
 
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
@@ -27,6 +28,19 @@ Json row_of(const PlotRow& row, const Plot& plot) {
   j["value"] = row.value;
   j["source"] = row.from_paper ? "paper" : "measured";
   return j;
+}
+
+// Some of the runs behind a claim, evenly spread: of the policies it names, or of all.
+Json runs_behind(const JudgedClaim& c, const Records& records) {
+  const auto named = c.claim->measured.mentioned("policy");
+  std::vector<std::string> keys;
+  for (const Record& r : records)
+    if (named.empty() || std::find(named.begin(), named.end(), r.labels.at("policy")) != named.end())
+      keys.push_back(r.key);
+  Json runs = Json::array();
+  const std::size_t some = std::min(kRunsOfAClaim, keys.size());
+  for (std::size_t i = 0; i < some; ++i) runs.push_back(keys[(2 * i + 1) * keys.size() / (2 * some)]);
+  return runs;
 }
 
 Json claim_of(const JudgedClaim& c, const Json& runs) {
@@ -46,12 +60,9 @@ Json figure_of(const Figure& f) {
   const Plot& p = f.experiment->plot;
   Json rows = Json::array();
   for (const PlotRow& r : f.rows) rows.push_back(row_of(r, p));
-  Json runs = Json::array();
-  for (const Record& r : f.records)
-    if (runs.size() < kRunsOfAClaim) runs.push_back(r.key);
   Json claims = Json::array();
   for (const JudgedClaim& c : f.claims)
-    if (c.measured) claims.push_back(claim_of(c, runs));
+    if (c.measured) claims.push_back(claim_of(c, runs_behind(c, f.records)));
   const std::string series = p.series.empty() && p.y.size() > 1 && p.x != "measure" ? "measure" : p.series;
   const Protocol* protocol = f.experiment->protocol(f.protocol);
   return {{"id", f.experiment->id},
@@ -106,21 +117,38 @@ Json report_document(const std::vector<Figure>& figures, const std::string& titl
   return {{"schema", 1}, {"title", title}, {"about", about}, {"command", command}, {"runs", runs}, {"figures", drawn}};
 }
 
-std::string claims_markdown(const std::vector<Figure>& figures) {
-  std::string text;
-  std::string paper;
+std::string claims_markdown(const std::vector<Figure>& figures, const std::string& command) {
+  std::map<Verdict, std::size_t> count;
+  for (const Figure& f : figures)
+    for (const JudgedClaim& c : f.claims) ++count[c.verdict];
+  std::string text = fmt::format(
+      "# Results\n\nWhat the papers say of their policies, beside what is measured here. Written by `{}`; "
+      "`wm lab report --html` shows the same as a page, with plots and the runs behind each number. Why something is "
+      "not "
+      "reproduced is in [deviations.md](deviations.md).\n\n{} claims: {} reproduced, {} in the same direction, {} not "
+      "reproduced{}.\n",
+      command, count[Verdict::reproduced] + count[Verdict::direction] + count[Verdict::no], count[Verdict::reproduced],
+      count[Verdict::direction], count[Verdict::no],
+      count[Verdict::unknown] > 0
+          ? fmt::format(" ({} more could not be judged by the cells that were run)", count[Verdict::unknown])
+          : "");
+  std::string heading;
   for (const Figure& f : figures) {
-    if (f.experiment->paper != paper) {
-      paper = f.experiment->paper;
+    if (f.claims.empty()) continue;
+    const std::string now = fmt::format("{}, {} protocol", f.experiment->paper, f.protocol);
+    if (now != heading) {
+      heading = now;
       text += fmt::format(
-          "\n## {}\n\n{}.\n\n| figure | the paper says | paper | measured | verdict |\n|---|---|--:|--:|---|\n", paper,
-          f.experiment->cite);
+          "\n## {}\n\n{}.\n\n| figure | cells | the paper says | paper | measured | verdict |\n"
+          "|---|--:|---|--:|--:|---|\n",
+          now, f.experiment->cite);
     }
-    const std::string figure = f.experiment->id.substr(paper.size() + 1);
+    const std::string figure = f.experiment->id.substr(f.experiment->paper.size() + 1);
     for (const JudgedClaim& c : f.claims)
-      text +=
-          fmt::format("| {} | {} | {} | {} | {} |\n", figure, c.claim->says, value_text(c.claim->paper, c.claim->unit),
-                      c.measured ? value_text(*c.measured, c.claim->unit) : "–", name(c.verdict));
+      text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", figure,
+                          f.done == f.cells ? fmt::format("{}", f.cells) : fmt::format("{} of {}", f.done, f.cells),
+                          c.claim->says, value_text(c.claim->paper, c.claim->unit),
+                          c.measured ? value_text(*c.measured, c.claim->unit) : "–", name(c.verdict));
   }
   return text;
 }

@@ -14,8 +14,8 @@ namespace wm::lab {
 nlohmann::ordered_json report_document(const std::vector<Figure>& figures, const std::string& title,
                                        const std::string& about, const std::string& command);
 
-// A heading and a table a paper: claim, paper, measured, verdict.
-std::string claims_markdown(const std::vector<Figure>& figures);
+// A document: a heading and a table a protocol and paper, of claim, paper, measured and verdict. `command` made it.
+std::string claims_markdown(const std::vector<Figure>& figures, const std::string& command);
 
 // 0.884 with unit "%" as "88.4%", else with three digits.
 std::string value_text(double value, const std::string& unit);

@@ -20,7 +20,7 @@ function specOf(figure, width) {
   const series = p.series ? distinct(rows.map((r) => r[p.series])) : [];
   const both = distinct(rows.map((r) => r.source)).length > 1;
   const xs = distinct(rows.map((r) => r[p.x]));
-  for (const r of rows) r.group_ = `${p.series ? series.indexOf(r[p.series]) : 0} ${r.source}`;
+  for (const r of rows) r.group_ = p.series ? series.indexOf(r[p.series]) : 0;
   const color = p.series ? {color: {field: p.series, type: 'nominal', sort: series,
                                     scale: {domain: series, range: series.map((_, i) => kernelColour(i))}}}
                          : {color: {value: kernelColour(0)}};
@@ -32,15 +32,20 @@ function specOf(figure, width) {
   const faded = both ? {opacity: {condition: {test: 'datum.source === "paper"', value: 0.35}, value: 1}} : {};
   const dashed = both ? {strokeDash: {field: 'source', type: 'nominal', legend: null,
                                       scale: {domain: ['measured', 'paper'], range: [[1, 0], [4, 3]]}}} : {};
+  const xOffset = {field: 'group_', type: 'nominal', scale: {domain: p.series ? series.map((_, i) => i) : [0]}};
+  const reported = !both || (p.kind && p.kind !== 'bar') ? [] : [{
+    transform: [{filter: 'datum.source === "paper"'}],
+    mark: {type: 'point', shape: 'stroke', strokeWidth: 2.5, opacity: 1, color: colour('text'), size: 260},
+    encoding: {x, y, xOffset, tooltip}}];
   const marks = {
-    bar: {mark: {type: 'bar'}, encoding: {x, y, ...color, tooltip, xOffset: {field: 'group_', type: 'nominal'}, ...faded}},
+    bar: {transform: [{filter: 'datum.source !== "paper"'}], mark: {type: 'bar'}, encoding: {x, y, ...color, tooltip, xOffset}},
     line: {mark: {type: 'line', point: {size: 24}}, encoding: {x, y, ...color, tooltip, ...dashed}},
     point: {mark: {type: 'circle', size: 60}, encoding: {x, y, ...color, tooltip, ...faded}},
   };
   const rule = p.rule === null || p.rule === undefined ? []
     : [{mark: {type: 'rule', strokeDash: [3, 3], color: colour('muted')}, encoding: {y: {datum: p.rule}}}];
-  const layers = {layer: [marks[p.kind] ?? marks.bar, ...rule]};
-  const least = numeric ? 240 : xs.length * Math.max(1, p.kind === 'bar' ? series.length * (both ? 2 : 1) : 1) * 7;
+  const layers = {layer: [marks[p.kind] ?? marks.bar, ...reported, ...rule]};
+  const least = numeric ? 240 : xs.length * Math.max(1, p.kind === 'bar' ? series.length : 1) * 7;
   if (!p.facet) return {data: {values: rows}, width: Math.max(width - 70, least), height: 240, ...layers};
   const columns = width > 700 ? 3 : width > 460 ? 2 : 1;
   return {data: {values: rows}, columns, facet: {field: p.facet, type: 'nominal', title: null},
@@ -50,17 +55,18 @@ function specOf(figure, width) {
 // How to tell what was measured from what the paper reports.
 function legendOf(figure) {
   if (!figure.rows?.some((r) => r.source === 'paper')) return null;
-  return figure.plot.kind === 'line' ? 'dashed: the paper' : 'pale: the paper';
+  return {line: 'dashed: the paper', point: 'pale: the paper'}[figure.plot.kind] ?? 'a dash across: the paper';
 }
 
 function claim(c) {
   const number = (v) => (v === null || v === undefined ? '–' : fixed(v, Math.abs(v) >= 100 ? 0 : 2) + (c.unit ?? ''));
   const behind = (c.runs ?? []).map((id) => runs.find((r) => r.id === id)).filter(Boolean);
   return h('tr', {}, h('td', {}, c.text ?? c.id, c.detail ? h('div.note', {}, c.detail) : null,
-             behind.length ? h('div.links', {}, behind.slice(0, 6).map((r) =>
+             behind.length ? h('div.links', {}, behind.map((r) =>
                h('button.link', {type: 'button', onclick: () => { choose(r); document.getElementById('run').scrollIntoView(); }},
-                 labelOf(r)))) : null),
-           h('td.number', {}, number(c.paper)), h('td.number', {}, number(c.measured)), h('td', {}, badge(c.verdict)));
+                 [r.workload, r.filters?.goal, labelOf(r)].filter(Boolean).join(' ')))) : null),
+           h('td.number', {'data-name': 'paper'}, number(c.paper)), h('td.number', {'data-name': 'measured'}, number(c.measured)),
+           h('td', {}, badge(c.verdict)));
 }
 
 function one(figure) {
