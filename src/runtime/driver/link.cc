@@ -110,6 +110,11 @@ std::uint32_t Link::take_slot(std::int32_t state) {
   return index;
 }
 
+void Link::hold_slot(std::uint32_t slot) {
+  const std::lock_guard lock(dividing_);
+  ++holds_[slot];
+}
+
 void Link::give_slot(std::uint32_t slot) {
   const std::lock_guard lock(dividing_);
   if (--holds_[slot] != 0) return;

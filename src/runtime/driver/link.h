@@ -34,6 +34,7 @@ class Link {
   // --- event slots
   // Held once by the caller; kNoSlot: none is left.
   std::uint32_t take_slot(std::int32_t state);
+  void hold_slot(std::uint32_t slot);
   // Free again when nobody holds it and its command has ended.
   void give_slot(std::uint32_t slot);
   // The state now, with what has ended settled, so that data read has arrived where it belongs.

@@ -70,6 +70,17 @@ std::uint32_t stream(const Movement& how, bool to_device, Piece whole, const Wai
   return lost || sent.empty() ? kNoSlot : sent.front();
 }
 
+cl_int conclude(const Movement& how, std::uint32_t slot, const Waits& waits) {
+  if (slot == kNoSlot) return no_memory();
+  const cl_int status = how.blocking ? outcome(link().wait(slot)) : CL_SUCCESS;
+  if (waits.out != nullptr) {
+    *waits.out = new_event(how.queue, how.type, slot);
+  } else {
+    link().give_slot(slot);
+  }
+  return status;
+}
+
 // Whether nothing in the queue is open, and nothing that is waited for.
 bool idle(cl_command_queue queue, const Waits& waits) {
   queue->use();
@@ -85,12 +96,16 @@ bool idle(cl_command_queue queue, const Waits& waits) {
 cl_int move_in_place(const Movement& how, bool to_device, std::byte* bytes, std::size_t size, std::byte* host,
                      const Waits& waits) {
   const auto copy = [&] { std::memcpy(to_device ? bytes : host, to_device ? host : bytes, size); };
-  if (waits.out == nullptr && idle(how.queue, waits)) return copy(), CL_SUCCESS;
+  if (how.blocking && waits.out == nullptr && idle(how.queue, waits)) return copy(), CL_SUCCESS;
   const std::uint32_t slot = link().take_slot(CL_QUEUED);
   if (slot == kNoSlot) return CL_OUT_OF_HOST_MEMORY;
   const std::uint64_t before = how.queue->posted.load(std::memory_order_acquire);
   Writer message = begin(Work::host, how.queue, slot, waits);
   if (!link().post(message)) return kGone;
+  if (!how.blocking) {
+    process().mover().add(link(), slot, how.memory, to_device ? bytes : host, to_device ? host : bytes, size);
+    return conclude(how, slot, waits);
+  }
   const std::int32_t state = link().wait(slot, CL_RUNNING);
   if (state == kGone && link().lost()) return kGone;
   if (state == CL_RUNNING) {
@@ -109,17 +124,6 @@ cl_int move_in_place(const Movement& how, bool to_device, std::byte* bytes, std:
   return outcome(state);
 }
 
-cl_int conclude(const Movement& how, std::uint32_t slot, const Waits& waits) {
-  if (slot == kNoSlot) return no_memory();
-  const cl_int status = how.blocking ? outcome(link().wait(slot)) : CL_SUCCESS;
-  if (waits.out != nullptr) {
-    *waits.out = new_event(how.queue, how.type, slot);
-  } else {
-    link().give_slot(slot);
-  }
-  return status;
-}
-
 }  // namespace
 
 void note_ended(cl_command_queue queue, std::uint64_t count) {
@@ -132,10 +136,12 @@ void note_ended(cl_command_queue queue, std::uint64_t count) {
 cl_int move_linear(const Movement& how, bool to_device, std::size_t offset, std::size_t size, std::byte* host,
                    const Waits& waits) {
   if (to_device) link().wait_for_deliveries(host, size);
+  constexpr std::size_t kWorthAThread = 64 << 10;
   const bool timed = waits.out != nullptr && (how.queue->properties & CL_QUEUE_PROFILING_ENABLE) != 0;
-  if (std::byte* base = how.memory->in_place(); base != nullptr && how.blocking && !timed) {
+  if (std::byte* base = how.memory->in_place(); base != nullptr && !timed && (how.blocking || size >= kWorthAThread)) {
     return move_in_place(how, to_device, base + offset, size, host, waits);
   }
+  if (to_device) process().mover().wait_for(host, size);
   const Piece whole{offset, size, host};
   const bool in_pieces = how.blocking && size > kPiece;
   return conclude(how, in_pieces ? stream(how, to_device, whole, waits) : send(how, to_device, whole, waits, kNoSlot),
@@ -161,7 +167,10 @@ void scatter(const std::byte* from, const HostRect& to) {
 cl_int move_rect(const Movement& how, Work work, RectTransfer rect, const HostRect& host, const Waits& waits) {
   const bool to_device = work == Work::write_rect || work == Work::write_image;
   const std::size_t extent = (host.depth - 1) * host.slice_pitch + (host.height - 1) * host.row_pitch + host.width;
-  if (to_device) link().wait_for_deliveries(host.at, extent);
+  if (to_device) {
+    link().wait_for_deliveries(host.at, extent);
+    process().mover().wait_for(host.at, extent);
+  }
   Chunk chunk = link().take_chunk(host.size(), how.blocking);
   if (chunk.size == 0) return no_memory();
   chunk.size = host.size();

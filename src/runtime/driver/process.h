@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "runtime/driver/mover.h"
 #include "runtime/driver/object.h"
 
 namespace wm::runtime::driver {
@@ -61,6 +62,7 @@ class Process {
   bool is_memory(const void* pointer);
 
   Callbacks& callbacks() { return callbacks_; }
+  Mover& mover() { return mover_; }
 
  private:
   friend Process& process();
@@ -74,6 +76,7 @@ class Process {
   std::map<cl_device_info, std::pair<cl_int, std::vector<std::byte>>> device_answers_;
   std::set<const void*> memory_;
   Callbacks callbacks_;
+  Mover mover_;
 };
 
 // Lives as long as the process does: applications release objects from their own destructors, in any order.
