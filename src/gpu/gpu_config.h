@@ -98,8 +98,9 @@ struct L2Config {
   std::uint32_t mshr_waiters = 32;
   std::uint32_t bytes_per_cycle = 32;   // of a slice
   std::uint32_t dirty_ways = 0;         // lines of a set that may be dirty, the oldest is written back; 0: all
-  std::uint32_t atomics_per_cycle = 1;  // of a slice, 32-bit lanes
-  std::uint32_t atomic_cycles = 0;      // of a slice, for every word an atomic changes, in place of that; 0: not so
+  std::uint32_t atomics_per_cycle = 1;  // of a slice: lanes, or with atomic_cycles words
+  std::uint32_t atomic_cycles =
+      0;  // of a slice, before that, for every sector an atomic changes; 0: none, and lanes count
 };
 
 enum class Topology : std::uint8_t { crossbar, mesh };

@@ -18,10 +18,12 @@ const gpu::GpuConfig& h200() {
 class OnTheH200 : public ::testing::TestWithParam<const char*> {};
 // What is promised within a tenth: latencies of a pointer chase, bandwidths, the rate of fma.
 INSTANTIATE_TEST_SUITE_P(Probes, OnTheH200,
-                         ::testing::Values("chase.l1", "chase.dram", "l1.read.v4", "rate.fma.f32", "latency.fma.f32",
-                                           "latency.ld.shared", "shared.conflict.1", "shared.conflict.32"));
+                         ::testing::Values("chase.l1", "chase.dram", "l1.read", "l1.read.v4", "rate.fma.f32",
+                                           "latency.fma.f32", "latency.ld.shared", "shared.conflict.1",
+                                           "shared.conflict.32"));
 // The same, of those that take longer than a test may.
-INSTANTIATE_TEST_SUITE_P(LongProbes, OnTheH200, ::testing::Values("chase.l2", "l2.read", "dram.read"));
+INSTANTIATE_TEST_SUITE_P(LongProbes, OnTheH200,
+                         ::testing::Values("chase.l2", "l2.read", "dram.read", "dram.write", "dram.update"));
 
 TEST_P(OnTheH200, IsWithinATenthOfHardware) {
   const auto hardware = read_results(kHardware);

@@ -114,7 +114,10 @@ void Partition::serve(Slice& slice, std::uint64_t start, std::vector<Message>& r
   c.l2_sectors += static_cast<std::uint32_t>(__builtin_popcount(m.sectors));
   if (m.kind == MessageKind::atomic) {
     const std::uint32_t words = apply(m);
-    busy = std::max(busy, atomic_cycles_ != 0 ? words * atomic_cycles_ : cycles(m.lanes, atomics_per_cycle_));
+    busy = std::max(busy, atomic_cycles_ == 0
+                              ? cycles(m.lanes, atomics_per_cycle_)
+                              : static_cast<std::uint32_t>(__builtin_popcount(m.sectors)) * atomic_cycles_ +
+                                    cycles(words, atomics_per_cycle_));
     c.atomics += m.lanes;
   }
   slice.free_at = start + busy;

@@ -77,12 +77,19 @@ void Sm::run(std::uint64_t begin, std::uint64_t until) {
   if (begin < until) run_until(begin, until);
 }
 
+// By the clock; but where the load/store unit takes several cycles for an access it falls free in step with the clock,
+// always for the same scheduler, so that turns follow no short period there.
+std::uint32_t Sm::first_at(std::uint64_t now) const {
+  if (config_.l1.lookups_per_cycle == 1) return static_cast<std::uint32_t>(now % schedulers_count_);
+  return static_cast<std::uint32_t>((now * 0x9e3779b97f4a7c15ULL >> 32) * schedulers_count_ >> 32);
+}
+
 void Sm::run_until(std::uint64_t begin, std::uint64_t until) {
   for (next_ = std::max(earliest(), begin); next_ < until; next_ = std::max(earliest(), next_ + 1)) {
     if (starts_ <= next_) begin_blocks(next_);
     if (inbox_head_ < inbox_.size() && inbox_[inbox_head_].time <= next_) deliver(next_);
     // They take turns at being first, so that none has the SM's common units to itself.
-    auto i = static_cast<std::uint32_t>(next_ % schedulers_count_);
+    std::uint32_t i = first_at(next_);
     for (std::uint32_t n = schedulers_count_; n != 0; --n, i = i + 1 < schedulers_count_ ? i + 1 : 0)
       if (due_[i] <= next_ || (lsu_due_[i] <= next_ && lsu_open() <= next_)) tick(i, next_);
   }

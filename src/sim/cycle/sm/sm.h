@@ -250,6 +250,8 @@ class Sm {
   void deliver(std::uint64_t now);
   void finish_load(std::uint32_t load, std::uint64_t at);
   [[nodiscard]] std::uint64_t earliest() const;
+  // The scheduler that looks first in a cycle.
+  [[nodiscard]] std::uint32_t first_at(std::uint64_t now) const;
   void look_at(std::uint64_t now);
   void tick(std::uint32_t s, std::uint64_t now);
   void wake_first(Scheduler& s);

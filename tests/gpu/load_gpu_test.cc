@@ -1,0 +1,78 @@
+// GPU descriptions: all that are shipped load, and a copy with a mistake is refused with the line of the mistake.
+#include "gpu/load_gpu.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+
+namespace wm::gpu {
+namespace {
+
+const std::string kFolder = WM_SOURCE_DIR "/configs/gpus";
+
+std::string text_of(const std::string& name) {
+  const auto text = read_file(kFolder + "/" + name + ".yaml");
+  EXPECT_TRUE(text.ok());
+  return text.ok() ? *text : "";
+}
+
+// What is said of smqos24 with one piece of its text replaced; the line the piece is in goes to `line`.
+std::string said(const std::string& piece, const std::string& by, std::string& line) {
+  std::string text = text_of("smqos24");
+  const std::size_t at = text.find(piece);
+  EXPECT_NE(at, std::string::npos) << piece;
+  line = ":" + std::to_string(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1);
+  text.replace(at, piece.size(), by);
+  const auto parsed = parse_gpu(text, "mine.yaml");
+  return parsed.ok() ? "" : parsed.error().to_string();
+}
+
+struct Mistake {
+  const char* piece;
+  const char* by;
+  const char* what;
+};
+class Mistakes : public ::testing::TestWithParam<Mistake> {};
+INSTANTIATE_TEST_SUITE_P(
+    Smqos24, Mistakes,
+    ::testing::Values(Mistake{"texture_cache: {size: 12 KB, ways", "texture_cache: {size: 12 KB, wys", "wys"},
+                      Mistake{"texture_cache:", "texture_cash:", "texture_cash"},
+                      Mistake{"texture_cache: {size: 12 KB", "texture_cache: {size: 1 KB", "size must hold"},
+                      Mistake{"texture_cache: {size: 12 KB, ways: 24", "texture_cache: {size: 12 KB, ways: 0",
+                              "size must"},
+                      Mistake{"texture_cache: {size: 12 KB, ways: 24, latency: 36",
+                              "texture_cache: {size: 12 KB, ways: 24, latency: 0", "latency"},
+                      Mistake{"l2: {size: 768 KB", "l2: {dirty_ways: 9, size: 768 KB", "dirty_ways"},
+                      Mistake{"l2: {size: 768 KB, slices: 6", "l2: {size: 768 KB, slices: 7", "multiple"},
+                      Mistake{"dram: {channels: 6", "dram: {channels: many", "channels"}));
+
+TEST_P(Mistakes, AreRefusedWithTheirLine) {
+  std::string line;
+  const std::string message = said(GetParam().piece, GetParam().by, line);
+  EXPECT_NE(message.find("mine.yaml" + line), std::string::npos) << message << " is not of line " << line;
+  EXPECT_NE(message.find(GetParam().what), std::string::npos) << message;
+}
+
+TEST(LoadGpu, AllThatAreShippedLoad) {
+  const auto names = gpu_names(kFolder);
+  EXPECT_GE(names.size(), 9U);
+  for (const std::string& name : names) {
+    const auto g = load_gpu(name, kFolder);
+    ASSERT_TRUE(g.ok()) << g.error().to_string();
+    EXPECT_EQ(g->name, name);
+  }
+}
+
+TEST(LoadGpu, ReadOnlyLoadsHaveTheirOwnCacheWhereTheGpuHasOne) {
+  for (const char* name : {"k20c", "smqos24"}) EXPECT_NE(load_gpu(name, kFolder)->texture.bytes, 0U) << name;
+  for (const char* name : {"v100", "a100", "h200"}) EXPECT_EQ(load_gpu(name, kFolder)->texture.bytes, 0U) << name;
+}
+
+TEST(LoadGpu, AnUnknownNameGetsTheNearest) {
+  const auto g = load_gpu("h20", kFolder);
+  ASSERT_FALSE(g.ok());
+  EXPECT_NE(g.error().to_string().find("h200"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace wm::gpu
