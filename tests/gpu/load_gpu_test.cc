@@ -1,6 +1,7 @@
 // GPU descriptions: all that are shipped load, and a copy with a mistake is refused with the line of the mistake.
 #include "gpu/load_gpu.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
