@@ -111,14 +111,29 @@ void QosBlocks::adjust(Machine& gpu, Cycles epoch) {
     for (const Kernel& k : gpu.kernels()) {
       const Slot& slot = gpu.slots(sm.id)[k.id.index];
       const bool behind = k.has_goal() && k.history(gpu.now()) < k.goal;
-      const bool has_use = k.waiting > 0 && slot.resident == slot.cap && slot.cap < k.most && slot.quota > 0;
-      if (!behind || !has_use || idle_blocks(slot.counters.idle_warps, k.warps_per_block) > 1) continue;
-      if (make_room(gpu, sm, k, epoch, lost)) {
-        set(gpu, sm.id, k, slot.cap + 1);
-        break;  // one change an SM and epoch
-      }
+      const bool held_back = slot.resident > 0 && slot.quota <= 0;
+      if (!behind || k.waiting == 0 || held_back) continue;
+      const bool has_a_right = slot.resident < slot.cap;  // to another block, for which there is no room
+      if (has_a_right && (gpu::fit(k.footprint, sm.free) > 0 || take_what_is_above(gpu, sm, k))) continue;
+      const bool idles = idle_blocks(slot.counters.idle_warps, k.warps_per_block) > 1;
+      if ((!has_a_right && slot.cap >= k.most) || idles || !make_room(gpu, sm, k, epoch, lost)) continue;
+      if (!has_a_right) set(gpu, sm.id, k, slot.cap + 1);
+      break;  // one change an SM and epoch
     }
   }
+}
+
+// Blocks of others above their caps are switched out, if there are any. Without a quota they would never end.
+bool QosBlocks::take_what_is_above(Machine& gpu, const Sm& sm, const Kernel& k) {
+  bool taken = false;
+  if (!gpu.can(Can::switch_some)) return false;
+  for (const Kernel& other : gpu.kernels()) {
+    const Slot& slot = gpu.slots(sm.id)[other.id.index];
+    if (other.id == k.id || slot.resident <= slot.cap) continue;
+    gpu.preempt(sm.id, other.id, slot.resident - slot.cap);
+    taken = true;
+  }
+  return taken;
 }
 
 bool QosBlocks::make_room(Machine& gpu, const Sm& sm, const Kernel& k, Cycles epoch, std::vector<std::uint32_t>& lost) {

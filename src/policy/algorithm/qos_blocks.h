@@ -25,6 +25,7 @@ class QosBlocks {
 
  private:
   void set(Machine& gpu, SmId sm, const Kernel& k, std::uint32_t blocks);
+  static bool take_what_is_above(Machine& gpu, const Sm& sm, const Kernel& k);
   bool make_room(Machine& gpu, const Sm& sm, const Kernel& k, Cycles epoch, std::vector<std::uint32_t>& lost);
 
   std::vector<std::vector<std::uint32_t>> threads_;  // that a kernel may have, by SM and kernel
