@@ -64,6 +64,7 @@ struct Node {
   std::uint32_t slot = kNoSlot;
   // Puts a transfer on a native queue.
   std::function<cl_int(cl_command_queue, cl_event*)> run;
+  bool carried = false;  // … and waits there until it is done: for a thread of its own (carrier.cc)
   std::unique_ptr<LaunchPlan> launch;
   std::unique_ptr<WorkerRun> workers;  // once it has arrived, where it runs so
 

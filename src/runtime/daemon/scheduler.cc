@@ -36,6 +36,9 @@ Scheduler::Scheduler(Native& native, Census& census, const gpu::SmLimits& device
       nullptr);
   if (more != nullptr) more_workers_.reset(more, native.cl.ReleaseCommandQueue);
   listener_ = std::thread([this] { listen(); });
+  if (native.in_host_memory()) return;
+  constexpr int kCarriers = 4;
+  for (int i = 0; i < kCarriers; ++i) carriers_.emplace_back([this] { carry_on(); });
 }
 
 Scheduler::~Scheduler() {
@@ -46,7 +49,9 @@ Scheduler::~Scheduler() {
     stop_ = true;
   }
   news_.notify_all();
+  cargo_there_.notify_all();
   listener_.join();
+  for (std::thread& carrier : carriers_) carrier.join();
 }
 
 std::uint64_t Scheduler::now() const {
@@ -65,7 +70,7 @@ void Scheduler::depend(const NodePtr& node, const NodePtr& on, bool order) {
 }
 
 bool Scheduler::may_follow(const Node& node) const {
-  if (!for_device(node.work) || !node.queue || !node.queue->in_order) return false;
+  if (!for_device(node.work) || node.carried || !node.queue || !node.queue->in_order) return false;
   constexpr std::uint32_t kMostRiders = 32;
   if (node.launch == nullptr || pass_through_) return true;
   const Standing& client = node.client->standing;
@@ -190,6 +195,8 @@ void Scheduler::submit(const NodePtr& node) {
     ride(node);
   } else if (node->launch) {
     arrive(node);
+  } else if (node->carried) {
+    carry(node);
   } else {
     cl_event event = nullptr;
     node->submitted = now();

@@ -75,6 +75,9 @@ class Scheduler {
   void work();
   void submit(const NodePtr& node);
   void arrive(const NodePtr& node);
+  // Transfers that are waited for, by threads of their own (carrier.cc).
+  void carry(const NodePtr& node);
+  void carry_on();
   void start(policy::KernelId kernel, std::uint32_t groups);
   void put_on_device(const NodePtr& node, std::uint32_t groups);
   // Launches that run as workers (worker_launches.cc).
@@ -128,6 +131,10 @@ class Scheduler {
   std::atomic<bool> pending_{false};  // `ended_` is not empty, for who looks without the lock
   bool stop_ = false;
   std::thread listener_;
+
+  std::condition_variable cargo_there_;  // with news_mutex_
+  std::deque<NodePtr> cargo_;
+  std::vector<std::thread> carriers_;
 };
 
 }  // namespace wm::runtime

@@ -26,7 +26,7 @@ cl_int check_local(cl_kernel kernel, const Range& range) {
     items *= range.local[i];
   }
   const auto device_most = process().device_fact<std::size_t>(CL_DEVICE_MAX_WORK_GROUP_SIZE);
-  if (items > device_most || (kernel->most_items != 0 && items > kernel->most_items)) return CL_INVALID_WORK_GROUP_SIZE;
+  if (items > device_most) return CL_INVALID_WORK_GROUP_SIZE;
   for (cl_uint i = 0; i < range.dimensions; ++i) {
     if (most[i] != 0 && range.local[i] > most[i]) return CL_INVALID_WORK_ITEM_SIZE;
     if (range.global[i] % range.local[i] != 0 && !uneven) return CL_INVALID_WORK_GROUP_SIZE;
@@ -46,6 +46,14 @@ cl_int check_range(cl_kernel kernel, const Range& range) {
   return check_local(kernel, range);
 }
 
+// More items in a group than the device says the kernel can have: some refuse it, some do not.
+bool doubtful(cl_kernel kernel, const Range& range) {
+  if (range.local == nullptr || kernel->most_items == 0) return false;
+  std::size_t items = 1;
+  for (cl_uint i = 0; i < range.dimensions; ++i) items *= range.local[i];
+  return items > kernel->most_items;
+}
+
 cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_command_type type, const Waits& waits) {
   if (!valid(queue)) return CL_INVALID_COMMAND_QUEUE;
   if (!valid(kernel)) return CL_INVALID_KERNEL;
@@ -57,7 +65,8 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
     if (!a.set) return CL_INVALID_KERNEL_ARGS;
   }
   std::uint32_t slot = kNoSlot;
-  if (waits.out != nullptr) {
+  const bool ask = doubtful(kernel, range) && waits.count == 0;
+  if (waits.out != nullptr || ask) {
     slot = link().take_slot(CL_QUEUED);
     if (slot == kNoSlot) return CL_OUT_OF_HOST_MEMORY;
   }
@@ -74,6 +83,11 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   message.put(head);
   for (const SetArgument& a : kernel->arguments) message.put(a.head).raw(a.bytes.data(), a.bytes.size()).pad();
   if (!link().post(message)) return kGone;
+  if (ask) {  // the device's own answer, which comes when it is tried
+    const std::int32_t state = link().wait(slot, CL_RUNNING);
+    if (state < 0 || waits.out == nullptr) link().give_slot(slot);
+    if (state < 0) return state;
+  }
   if (waits.out != nullptr) *waits.out = new_event(queue, type, slot);
   return CL_SUCCESS;
 }
