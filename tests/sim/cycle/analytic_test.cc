@@ -11,12 +11,12 @@ struct Chase {
   std::vector<std::uint64_t> ring;
   std::string text;
 };
-Chase chase(std::uint64_t lines, std::uint64_t stride, std::uint32_t loops) {
+Chase chase(std::uint64_t lines, std::uint64_t stride, std::uint32_t loops, const std::string& load = "ld.global.u64") {
   Chase c;
   c.ring.assign(lines * stride / 8, 0);
   for (std::uint64_t i = 0; i < lines; ++i) c.ring[i * stride / 8] = (i + 1) % lines * stride;
   std::string body = "mov.u32 %r10, 0;\nmov.u64 %rd2, 0;\nL:\n";
-  for (int i = 0; i < 16; ++i) body += "add.s64 %rd3, %rd1, %rd2;\nld.global.u64 %rd2, [%rd3];\n";
+  for (int i = 0; i < 16; ++i) body += "add.s64 %rd3, %rd1, %rd2;\n" + load + " %rd2, [%rd3];\n";
   body += fmt::format("add.s32 %r10, %r10, 1;\nsetp.lt.u32 %p1, %r10, {};\n@%p1 bra L;\n", loops);
   body += "st.global.u64 [%rd1], %rd2;";
   c.text = kernel_text(body);
@@ -24,9 +24,10 @@ Chase chase(std::uint64_t lines, std::uint64_t stride, std::uint32_t loops) {
 }
 
 // Cycles of one load in the chain: the slope between a short and a long run, both long enough to be warm.
-double latency(const gpu::GpuConfig& config, std::uint64_t lines, std::uint64_t stride, std::uint32_t loops) {
-  const Chase once = chase(lines, stride, loops);
-  const Chase twice = chase(lines, stride, 2 * loops);
+double latency(const gpu::GpuConfig& config, std::uint64_t lines, std::uint64_t stride, std::uint32_t loops,
+               const std::string& load = "ld.global.u64") {
+  const Chase once = chase(lines, stride, loops, load);
+  const Chase twice = chase(lines, stride, 2 * loops, load);
   const auto a = measure(config, once.text, 1, 1, once.ring).cycles;
   const auto b = measure(config, twice.text, 1, 1, twice.ring).cycles;
   return static_cast<double>(b - a) / (16.0 * loops);
@@ -48,6 +49,23 @@ TEST_P(Latency, OfAnL2HitIsAsConfigured) {
   const gpu::GpuConfig c = test_gpu(GetParam());
   const std::uint64_t lines = 2 * c.l1.bytes / 128;
   EXPECT_NEAR(latency(c, lines, 128, static_cast<std::uint32_t>(lines / 16)), c.l2.latency + add_latency(c), 3.0);
+}
+
+TEST(TexturePath, AReadOnlyHitTakesItsCachesLatencyAndAMissTheWayToL2) {
+  for (const char* name : {"k20c", "smqos24"}) {
+    gpu::GpuConfig c = test_gpu(name);
+    c.noc.hop_latency = 0;
+    c.texture.latency = c.l1.latency + 7;
+    EXPECT_NEAR(latency(c, 8, 128, 64, "ld.global.nc.u64"), c.texture.latency + add_latency(c), 1.0) << name;
+    const double plain = c.l1.caches_global ? c.l1.latency : c.l2.latency;
+    EXPECT_NEAR(latency(c, 8, 128, 64), plain + add_latency(c), 3.0) << name;
+    const std::uint64_t lines = 2 * c.texture.bytes / 128;
+    const Measured cold =
+        measure(c, chase(lines, 128, 4, "ld.global.nc.u64").text, 1, 1, chase(lines, 128, 4, "ld.global.nc.u64").ring);
+    EXPECT_EQ(cold.totals.sm.texture_sectors, 64U) << name;
+    EXPECT_EQ(cold.totals.sm.texture_misses, 64U) << name;
+    EXPECT_EQ(cold.totals.sm.l1_sectors, 0U) << name;
+  }
 }
 
 TEST(Rate, Fp32PeakIsReachedWithinOnePercent) {
