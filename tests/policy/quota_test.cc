@@ -268,6 +268,16 @@ TEST_F(Adjustment, AKernelThatSpendsItsQuotaGetsNoMoreBlocks) {
   EXPECT_EQ(gpu_.caps(kQos), "9");
 }
 
+// The other was there first and fills the SM. Held to a small quota its blocks would not end for a long time.
+TEST_F(Adjustment, BlocksAboveTheirCapMakeRoom) {
+  gpu_.start("quota:epoch=1000");
+  gpu_.arrive({.name = "o", .blocks = 1000, .block_instructions = 1'000'000'000});
+  gpu_.run({5'000});
+  const KernelId q = gpu_.arrive({.name = "q", .blocks = 1000, .block_instructions = 1'000'000, .goal = 20});
+  gpu_.run({3'000});
+  EXPECT_EQ(gpu_.resident(kSm, q), 8U);
+}
+
 // Launches that end on one SM: an epoch that begins meanwhile must not leave the next launch without a quota elsewhere.
 TEST(Quota, TheNextLaunchTakesTheQuotaAlong) {
   for (const char* policy : {"quota:epoch=1000", "quota:scheme=history:epoch=1000"}) {
