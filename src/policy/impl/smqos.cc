@@ -97,14 +97,14 @@ class SmQos final : public Policy {
     }
   }
 
-  // Algorithm 3, precondition 1: the LS task gets an idle SM, or one of the batch task that has most. A batch task
-  // keeps its last one.
+  // Algorithm 3, precondition 1: the LS task gets an idle SM, or one of the batch task that has most, its last one too:
+  // a task whose speed goes with its SMs could never make up for its beginning on 23 of 24 at a goal of 95%.
   void swap_in(Machine& gpu, KernelId ls) {
     for (const Sm& sm : gpu.sms()) {
       if (!powered(sm)) return gpu.give(sm.id, ls, Preempt::drain);
     }
     KernelId from = kNobody;
-    std::uint32_t most = 1;
+    std::uint32_t most = 0;
     for (const auto& [id, task] : batch_) {
       if (gpu.owned(id) > most) from = id, most = gpu.owned(id);
     }
