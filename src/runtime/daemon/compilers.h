@@ -35,7 +35,7 @@ class Compilers {
  private:
   std::mutex mutex_;
   std::condition_variable free_;
-  unsigned idle_ = std::max(std::thread::hardware_concurrency() / 2, 1U);
+  unsigned idle_ = std::max(std::thread::hardware_concurrency(), 2U);
 };
 
 }  // namespace wm::runtime
