@@ -113,7 +113,7 @@ std::uint64_t CycleMachine::instructions(std::uint32_t client) const {
   std::uint64_t sum = 0;
   auto& chip = const_cast<Chip&>(chip_);
   for (std::uint32_t s = 0; s < chip.sm_count(); ++s)
-    sum += chip.sm(s).counters(static_cast<std::uint8_t>(client)).thread_instructions;
+    sum += chip.sm(s).thread_instructions(static_cast<std::uint8_t>(client));
   return sum;
 }
 

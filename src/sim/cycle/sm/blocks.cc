@@ -54,6 +54,7 @@ void Sm::begin_block(std::unique_ptr<BlockRun> run, std::uint64_t at) {
   r->loads = 0;
   r->stopping = false;
   const std::uint8_t kernel = r->run->kernel.slot;
+  begin_tally(kernel, *r->run->kernel.program);
   for (std::uint32_t i = 0; i < count; ++i) {
     while (warps_[place_].state != State::empty) place_ = (place_ + 1) % warps_.size();
     const std::uint32_t slot = place_;
@@ -65,6 +66,7 @@ void Sm::begin_block(std::unique_ptr<BlockRun> run, std::uint64_t at) {
     w.registers = r->run->kernel.program->program->registers.data();
     w.resident = r.get();
     w.kernel = kernel;
+    w.tally = tallies_[kernel].executed.data();
     w.loads = 0;
     w.atomics = 0;
     w.copies.clear();
@@ -236,7 +238,7 @@ void Sm::spend_quota(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now) 
 std::uint32_t Sm::idle_warps(std::uint8_t slot) const {
   std::uint32_t warps = 0;
   for (const Scheduler& s : schedulers_) {
-    warps += static_cast<std::uint32_t>(std::popcount(s.any & s.kernels[slot]));
+    warps += static_cast<std::uint32_t>(std::popcount(s.ready & s.kernels[slot]));
   }
   return warps;
 }

@@ -20,17 +20,35 @@ bool Ahead::refill(exec::Warp& warp, std::uint32_t banks) {
   return count_ != 0;
 }
 
-void Sm::count(const TimedOp& op, std::uint32_t lanes, SmCounters& c) {
-  ++c.warp_instructions;
-  c.thread_instructions += lanes;
-  c.unit_lanes[static_cast<std::size_t>(op.unit)] += std::uint64_t{lanes} * op.slots;
-  c.register_lanes += std::uint64_t{lanes} * (std::uint32_t{op.reads} + op.writes);
+void Sm::begin_tally(std::uint8_t slot, const TimedProgram& program) {
+  Tally& tally = tallies_[slot];
+  if (tally.program == &program) return;
+  count_tally(slot);
+  tally.program = &program;
+  tally.executed.assign(2 * program.ops.size(), 0);
 }
 
-void Sm::take_unit(Scheduler& s, const TimedOp& op, SmCounters& c, std::uint64_t now) {
+void Sm::count_tally(std::uint8_t slot) {
+  Tally& tally = tallies_[slot];
+  SmCounters& c = counters_[slot];
+  for (std::size_t i = 0; i < tally.executed.size(); ++i) {
+    if (tally.executed[i] == 0) continue;
+    const std::uint64_t times = tally.executed[i] >> 32;
+    const std::uint64_t lanes = tally.executed[i] & 0xffffffffU;
+    tally.executed[i] = 0;
+    const TimedOp& op = tally.program->ops[i / 2];
+    const auto unit = static_cast<std::size_t>(op.unit);
+    c.warp_instructions += times;
+    c.unit_lanes[unit] += lanes * op.slots;
+    c.register_lanes += lanes * (std::uint32_t{op.reads} + op.writes);
+    if (i % 2 == 0) continue;
+    c.issued += times * op.slots;
+    c.unit_cycles[unit] += times * op.occupies;
+  }
+}
+
+void Sm::take_unit(Scheduler& s, const TimedOp& op, std::uint64_t now) {
   const auto unit = static_cast<std::size_t>(op.unit);
-  c.issued += op.slots;
-  c.unit_cycles[unit] += op.occupies;
   ((sm_units_ >> unit & 1) != 0 ? sm_free_[unit] : s.free[unit]) = now + op.occupies;
   s.port = now + op.slots;
 }
@@ -38,7 +56,7 @@ void Sm::take_unit(Scheduler& s, const TimedOp& op, SmCounters& c, std::uint64_t
 void Sm::issue(Scheduler& s, std::uint32_t warp, std::uint64_t now) {
   WarpSlot& w = warps_[warp];
   const TimedOp& op = *w.next;
-  take_ready(s, w);
+  s.ready &= ~w.bit;
   if (!w.ahead->empty()) return issue_executed(s, warp, op, now);
   Resident& r = *w.resident;
   if (atomics_ != 0 && (op.kind == TimedKind::load || op.kind == TimedKind::store) && behind_atomic(w)) {
@@ -51,9 +69,8 @@ void Sm::issue(Scheduler& s, std::uint32_t warp, std::uint64_t now) {
   r.run->block.clock = now;
   w.warp->step(step);
   const auto lanes = static_cast<std::uint32_t>(std::popcount(step.active));
-  SmCounters& c = counters_[w.kernel];
-  count(op, lanes, c);
-  take_unit(s, op, c, now);
+  count(w, op, lanes, true);
+  take_unit(s, op, now);
   spend(w.kernel, lanes, now);
   if (r.run->block.fault()) return raise(r);
   if (op.copies == CopyRole::commit) commit_copies(w, now);
@@ -73,14 +90,14 @@ void Sm::issue_executed(Scheduler& s, std::uint32_t warp, const TimedOp& op, std
   WarpSlot& w = warps_[warp];
   const exec::Executed executed = w.ahead->front();
   w.ahead->pop();
-  SmCounters& c = counters_[w.kernel];
-  count(op, executed.lanes, c);
-  take_unit(s, op, c, now);
+  count(w, op, executed.lanes, true);
+  take_unit(s, op, now);
   spend(w.kernel, executed.lanes, now);
   if (op.copies == CopyRole::commit) commit_copies(w, now);
   std::uint64_t ready = now + op.latency;
   if (executed.note != 0) {
     const auto note = std::bit_cast<SharedNote>(executed.note);
+    SmCounters& c = counters_[w.kernel];
     c.shared_lanes += note.words;
     c.shared_conflict_cycles += note.cycles - 1U;
     ready = lsu_.shared(note.cycles, now).ready;
@@ -130,7 +147,7 @@ bool Sm::fold(WarpSlot& w, const TimedOp& op, std::uint64_t now) {
     lanes = w.ahead->front().lanes;
     w.ahead->pop();
   }
-  count(op, lanes, counters_[w.kernel]);
+  count(w, op, lanes, false);
   spend(w.kernel, lanes, now);
   return true;
 }
@@ -168,8 +185,9 @@ void Sm::prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before
     }
     w.state = State::waiting;
     w.due = at;
+    want(s, w, op.unit);
     if (at > now) return sleep(s, w, now);
-    make_ready(s, static_cast<std::size_t>(op.unit), w.bit);
+    s.ready |= w.bit;
     due_from(w.scheduler, static_cast<std::size_t>(op.unit), now);
     return;
   }

@@ -45,8 +45,8 @@ std::uint32_t Sm::pick(Scheduler& s, WarpMask candidates) const {
 // the kernel of that warp.
 void Sm::charge(Scheduler& s, std::uint64_t cycles) {
   const WarpMask closed = quotas_spent_ == 0 ? 0 : gated(s);
-  const WarpMask open = s.any & ~closed;
-  const WarpMask asleep = s.all & ~(s.any | s.memory | s.barrier);
+  const WarpMask open = s.ready & ~closed;
+  const WarpMask asleep = s.all & ~(s.ready | s.memory | s.barrier);
   const auto to = [&](WarpMask warps, Stall why) {
     counters_[s.kernel[first(warps)]].stalls[static_cast<std::size_t>(why)] += cycles;
   };
@@ -54,7 +54,7 @@ void Sm::charge(Scheduler& s, std::uint64_t cycles) {
   if (s.memory != 0) return to(s.memory, Stall::memory);
   if (asleep != 0) return to(asleep, Stall::dependency);
   if (s.barrier != 0) return to(s.barrier, Stall::barrier);
-  if (s.any != 0) return to(s.any, Stall::quota);
+  if (s.ready != 0) return to(s.ready, Stall::quota);
 }
 
 }  // namespace wm::sim

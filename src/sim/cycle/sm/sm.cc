@@ -9,6 +9,7 @@ namespace wm::sim {
 namespace {
 
 constexpr std::uint64_t kNeverCycle = ~std::uint64_t{0};
+constexpr std::uint64_t kTallied = std::uint64_t{1} << 22;  // cycles: what one operation is executed in them fits 32 bits
 
 TagSpec tags_of(std::uint32_t bytes, std::uint32_t line, std::uint32_t ways) {
   return {.sets = std::max(1U, bytes / line / ways), .ways = ways};
@@ -24,8 +25,6 @@ Sm::Sm(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t i
       lsu_(config, timing, index),
       icache_(tags_of(config.icache.bytes, config.icache.line, config.icache.ways)),
       constant_cache_(tags_of(config.constant.bytes, config.constant.line, config.constant.ways)),
-      due_(config.sm.schedulers, kNeverCycle),
-      lsu_due_(config.sm.schedulers, kNeverCycle),
       schedulers_(config.sm.schedulers),
       warps_(config.sm.warps()),
       grain_(std::max(1U, timing.noc)),
@@ -33,7 +32,11 @@ Sm::Sm(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t i
   for (std::uint32_t i = 0; i < warps_.size(); ++i) {
     warps_[i].scheduler = static_cast<std::uint8_t>(i % schedulers_count_);
     warps_[i].bit = WarpMask{1} << (i / schedulers_count_);
+    schedulers_[i % schedulers_count_].wants[0] |= warps_[i].bit;
+    schedulers_[i % schedulers_count_].units = 1;
   }
+  due_.fill(kNeverCycle);
+  lsu_due_.fill(kNeverCycle);
   for (std::size_t u = 0; u < gpu::kUnits; ++u)
     if (config.sm.units[u].per_sm) sm_units_ |= 1U << u;
   quota_.fill(std::numeric_limits<std::int64_t>::max());
@@ -68,6 +71,11 @@ std::uint64_t Sm::earliest() const {
 
 void Sm::run(std::uint64_t begin, std::uint64_t until) {
   if (unsorted_) sort_inbox();
+  for (std::uint8_t slot = 0; slot < kMaxKernels; ++slot)
+    if (begin - tallies_[slot].counted >= kTallied) {
+      count_tally(slot);
+      tallies_[slot].counted = begin;
+    }
   while (lsu_.moving() && begin < until) {
     const std::uint64_t end = std::min(begin + grain_, until);
     lsu_.pump(begin, end - begin, counters_.data());
@@ -171,11 +179,13 @@ std::uint64_t Sm::unit_free(const Scheduler& s, std::size_t unit) const {
 }
 
 WarpMask Sm::eligible(const Scheduler& s, std::uint64_t now) const {
+  if (s.ready == 0) return 0;
   WarpMask mask = 0;
   for (std::uint32_t m = s.units; m != 0; m &= m - 1) {
     const auto unit = static_cast<std::size_t>(std::countr_zero(m));
-    if (unit_free(s, unit) <= now) mask |= s.ready[unit];
+    if ((s.ready & s.wants[unit]) != 0 && unit_free(s, unit) <= now) mask |= s.wants[unit];
   }
+  mask &= s.ready;
   return quotas_spent_ == 0 ? mask : mask & ~gated(s);
 }
 
@@ -186,13 +196,13 @@ std::uint64_t Sm::lsu_open() const {
 }
 
 // When a warp has its operands and its unit is free; warps that wake before that need not be looked at.
-void Sm::set_due(const Scheduler& s, std::uint32_t number, std::uint64_t now) {
+void Sm::set_due(Scheduler& s, std::uint32_t number, std::uint64_t now) {
   std::uint64_t due = kNeverCycle;
   std::uint64_t lsu = kNeverCycle;
-  const WarpMask closed = quotas_spent_ == 0 ? 0 : gated(s);
-  for (std::uint32_t m = s.units | s.wheel.kinds(); m != 0; m &= m - 1) {
+  const WarpMask open = quotas_spent_ == 0 ? s.ready : s.ready & ~gated(s);
+  for (std::uint32_t m = s.units; m != 0; m &= m - 1) {
     const auto unit = static_cast<std::size_t>(std::countr_zero(m));
-    const std::uint64_t at = (s.ready[unit] & ~closed) != 0 ? now + 1 : s.wheel.first(static_cast<std::uint32_t>(unit));
+    const std::uint64_t at = (open & s.wants[unit]) != 0 ? now + 1 : s.wheel.first(unit);
     const std::uint64_t free = (sm_units_ >> unit & 1) != 0 ? sm_free_[unit] : s.free[unit];
     if (unit == kLoadStore)
       lsu = std::max({at, free, s.port});
@@ -226,26 +236,22 @@ void Sm::tick(std::uint32_t number, std::uint64_t now) {
 // Warps whose time has come; those that the wheel's reach woke too early sleep on.
 void Sm::wake_first(Scheduler& s) {
   const std::uint64_t now = s.wheel.first();
-  for (WarpMask m = s.wheel.take(); m != 0; m &= m - 1) {
-    const WarpMask bit = m & (0 - m);
+  WarpMask woken = s.wheel.take();
+  for (WarpMask m = woken & s.far; m != 0; m &= m - 1) {
     const auto index = static_cast<std::uint32_t>(std::countr_zero(m));
-    if ((s.far & bit) != 0) {
-      WarpSlot& w = warps_[slot_of(static_cast<std::uint32_t>(&s - schedulers_.data()), index)];
-      if (w.due > now) {
-        sleep(s, w, now);
-        continue;
-      }
-    }
-    make_ready(s, s.unit[index], bit);
+    WarpSlot& w = warps_[slot_of(static_cast<std::uint32_t>(&s - schedulers_.data()), index)];
+    if (w.due <= now) continue;
+    woken &= ~w.bit;
+    sleep(s, w, now);
   }
+  s.ready |= woken;
 }
 
 // Until `w.due`.
 void Sm::sleep(Scheduler& s, WarpSlot& w, std::uint64_t now) {
-  const auto unit = static_cast<std::uint8_t>(w.next->unit);
+  const auto unit = static_cast<std::size_t>(w.unit);
   const std::uint64_t wakes = s.wheel.sleep(w.bit, unit, w.due, now);
   s.far = wakes == w.due ? s.far & ~w.bit : s.far | w.bit;
-  s.unit[static_cast<std::size_t>(std::countr_zero(w.bit))] = unit;
   due_from(w.scheduler, unit, wakes);
 }
 
@@ -256,7 +262,7 @@ void Sm::leave(std::uint32_t warp) {
   const WarpMask bit = bit_of(warp);
   switch (w.state) {
     case State::waiting:
-      take_ready(s, w);
+      s.ready &= ~bit;
       s.wheel.forget(bit);
       break;
     case State::memory:

@@ -153,7 +153,14 @@ class Sm {
   void charge_until(std::uint64_t now) {
     for (Scheduler& s : schedulers_) account(s, now);
   }
-  [[nodiscard]] SmCounters& counters(std::uint8_t slot) { return counters_[slot]; }
+  [[nodiscard]] SmCounters& counters(std::uint8_t slot) {
+    count_tally(slot);
+    return counters_[slot];
+  }
+  // The same of one counter, at less cost.
+  [[nodiscard]] std::uint64_t thread_instructions(std::uint8_t slot) const {
+    return counters_[slot].thread_instructions;
+  }
   // Warps that could issue but did not, of the kernel slot, by the time of charge_until().
   [[nodiscard]] std::uint32_t idle_warps(std::uint8_t slot) const;
 
@@ -187,6 +194,8 @@ class Sm {
     State state = State::empty;
     std::uint8_t scheduler = 0;
     std::uint8_t kernel = 0;
+    gpu::Unit unit = gpu::Unit::fp32;  // that its next instruction needs
+    std::uint64_t* tally = nullptr;    // of its kernel
     exec::Warp* warp = nullptr;
     Resident* resident = nullptr;
     std::uint64_t age = 0;
@@ -197,10 +206,10 @@ class Sm {
     std::uint32_t copies_gone = 0;  // groups before the first of these
   };
   struct alignas(64) Scheduler {
-    std::uint32_t units = 0;                    // bit: the unit has warps in `ready`
+    std::uint32_t units = 0;                    // bit: the unit is wanted
     std::uint32_t last = 64;                    // the warp that issued last
-    WarpMask any = 0;                           // all of `ready`
-    std::array<WarpMask, gpu::kUnits> ready{};  // by the unit the next instruction needs
+    WarpMask ready = 0;                         // its operands are there
+    std::array<WarpMask, gpu::kUnits> wants{};  // by unit: warps whose next instruction needs it, ready or not
     WarpMask memory = 0;                        // waiting for a load
     WarpMask barrier = 0;
     WarpMask all = 0;                               // that have not ended
@@ -208,7 +217,6 @@ class Sm {
     std::uint64_t port = 0;                         // issues its next instruction then
     std::uint64_t now = 0;                          // accounted for up to here
     std::array<std::uint64_t, gpu::kUnits> free{};  // when the unit takes another warp
-    std::array<std::uint8_t, 64> unit{};            // by warp, while it sleeps: what it will wait for
     std::array<std::uint8_t, 64> kernel{};          // by warp
     Wheel wheel;
     std::array<WarpMask, kMaxKernels> kernels{};  // whose warp it is
@@ -222,6 +230,7 @@ class Sm {
     std::uint32_t group = 0;  // of a copy
   };
 
+  static constexpr std::uint32_t kMaxSchedulers = 4;
   static constexpr std::uint64_t kPending = ~std::uint64_t{0};
   static constexpr std::size_t kLoadStore = static_cast<std::size_t>(gpu::Unit::load_store);
 
@@ -259,16 +268,16 @@ class Sm {
     std::uint64_t& due = unit == kLoadStore ? lsu_due_[scheduler] : due_[scheduler];
     due = std::min(due, at);
   }
-  static void make_ready(Scheduler& s, std::size_t unit, WarpMask bit) {
-    s.any |= bit;
-    s.ready[unit] |= bit;
-    s.units |= 1U << unit;
-  }
-  static void take_ready(Scheduler& s, const WarpSlot& w) {
-    const auto unit = static_cast<std::size_t>(w.next->unit);
-    s.any &= ~w.bit;
-    s.ready[unit] &= ~w.bit;
-    if (s.ready[unit] == 0) s.units &= ~(1U << unit);
+  // The next instruction of `w` needs that unit.
+  static void want(Scheduler& s, WarpSlot& w, gpu::Unit unit) {
+    if (w.unit == unit) return;
+    const auto old = static_cast<std::size_t>(w.unit);
+    const auto now = static_cast<std::size_t>(unit);
+    s.wants[old] &= ~w.bit;
+    if (s.wants[old] == 0) s.units &= ~(1U << old);
+    s.wants[now] |= w.bit;
+    s.units |= 1U << now;
+    w.unit = unit;
   }
   void sleep(Scheduler& s, WarpSlot& w, std::uint64_t now);
   void leave(std::uint32_t warp);
@@ -276,12 +285,12 @@ class Sm {
   [[nodiscard]] WarpMask gated(const Scheduler& s) const;
   [[nodiscard]] std::uint64_t unit_free(const Scheduler& s, std::size_t unit) const;
   [[nodiscard]] std::uint64_t lsu_open() const;
-  void set_due(const Scheduler& s, std::uint32_t number, std::uint64_t now);
+  void set_due(Scheduler& s, std::uint32_t number, std::uint64_t now);
 
   // issue.cc
   void issue(Scheduler& s, std::uint32_t warp, std::uint64_t now);
   void issue_executed(Scheduler& s, std::uint32_t warp, const TimedOp& op, std::uint64_t now);
-  void take_unit(Scheduler& s, const TimedOp& op, SmCounters& counters, std::uint64_t now);
+  void take_unit(Scheduler& s, const TimedOp& op, std::uint64_t now);
   void prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before);
   bool fold(WarpSlot& w, const TimedOp& op, std::uint64_t now);
   std::uint64_t memory_access(std::uint32_t warp, const TimedOp& op, const exec::Step& step, std::uint64_t now);
@@ -295,7 +304,20 @@ class Sm {
   [[nodiscard]] bool behind_atomic(WarpSlot& w);
   void track_atomic(const exec::PendingAtomic& atomic, int by);
   std::uint64_t fetch(WarpSlot& w, const TimedOp& op, std::uint64_t now);
-  static void count(const TimedOp& op, std::uint32_t lanes, SmCounters& counters);
+  // How often each operation of a kernel was executed, and by how many lanes, since it was last counted: in the upper
+  // and the lower half of a word, the operations that took an issue slot apart. What else is counted for each
+  // instruction follows from it.
+  struct Tally {
+    const TimedProgram* program = nullptr;
+    std::vector<std::uint64_t> executed;  // by operation: [2 pc] folded, [2 pc + 1] issued
+    std::uint64_t counted = 0;            // cycle; a half must not overflow
+  };
+  void begin_tally(std::uint8_t slot, const TimedProgram& program);
+  void count_tally(std::uint8_t slot);
+  void count(WarpSlot& w, const TimedOp& op, std::uint32_t lanes, bool issued) {
+    counters_[w.kernel].thread_instructions += lanes;
+    w.tally[2 * static_cast<std::size_t>(&op - w.ops) + (issued ? 1 : 0)] += std::uint64_t{1} << 32 | lanes;
+  }
 
   // pick.cc
   [[nodiscard]] std::uint32_t pick(Scheduler& s, WarpMask eligible) const;
@@ -330,8 +352,8 @@ class Sm {
   Tags constant_cache_;
   // By scheduler: has nothing to do before; for the load/store unit, which all share, apart: whoever wants it is not
   // looked at while others have it.
-  std::vector<std::uint64_t> due_;
-  std::vector<std::uint64_t> lsu_due_;
+  std::array<std::uint64_t, kMaxSchedulers> due_;
+  std::array<std::uint64_t, kMaxSchedulers> lsu_due_;
   std::vector<Scheduler> schedulers_;
   std::array<std::uint64_t, gpu::kUnits> sm_free_{};  // units one SM has one of
   std::uint32_t sm_units_ = 0;                        // bit: such a unit
@@ -356,6 +378,7 @@ class Sm {
   std::vector<Ended> stopped_;
   std::vector<Faulted> faulted_;
   std::array<SmCounters, kMaxKernels> counters_{};
+  std::array<Tally, kMaxKernels> tallies_;
   std::array<std::int64_t, kMaxKernels> quota_;
   std::uint32_t quotas_spent_ = 0;  // bit: kernel slot
   std::uint32_t newly_spent_ = 0;

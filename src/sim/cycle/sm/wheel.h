@@ -22,37 +22,29 @@ class Wheel {
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
   // Wakes the warps in `warps` at `when` > now; returns the time they will really wake.
-  std::uint64_t sleep(WarpMask warps, std::uint32_t kind, std::uint64_t when, std::uint64_t now) {
+  std::uint64_t sleep(WarpMask warps, std::size_t kind, std::uint64_t when, std::uint64_t now) {
     if (when - now >= kSlots) when = now + kSlots - 1;
     const std::uint32_t s = when % kSlots;
     slots_[s] |= warps;
     used_ |= std::uint64_t{1} << s;
     of_[kind] |= std::uint64_t{1} << s;
-    kinds_ |= 1U << kind;
     if (when < first_) first_ = when;
     return when;
   }
 
   // The next time at which a slot is used; ~0 when all is awake.
   [[nodiscard]] std::uint64_t first() const { return first_; }
-  // The same for warps of one kind.
-  [[nodiscard]] std::uint64_t first(std::uint32_t kind) const {
+  // No warp of that kind wakes before; perhaps one of another does.
+  [[nodiscard]] std::uint64_t first(std::size_t kind) {
+    of_[kind] &= used_;
     if (of_[kind] == 0) return kNever;
     return first_ + static_cast<std::uint64_t>(std::countr_zero(turned(of_[kind], first_)));
   }
-  // Bits: kinds of which some sleep.
-  [[nodiscard]] std::uint32_t kinds() const { return kinds_; }
 
   // The warps that wake at first(); they are asleep no more.
   WarpMask take() {
     const std::uint32_t s = first_ % kSlots;
-    const std::uint64_t others = ~(std::uint64_t{1} << s);
-    used_ &= others;
-    for (std::uint32_t m = kinds_; m != 0; m &= m - 1) {
-      const auto kind = static_cast<std::uint32_t>(std::countr_zero(m));
-      of_[kind] &= others;
-      if (of_[kind] == 0) kinds_ &= ~(1U << kind);
-    }
+    used_ &= ~(std::uint64_t{1} << s);
     const WarpMask warps = slots_[s];
     slots_[s] = 0;
     first_ = used_ == 0 ? kNever : first_ + static_cast<std::uint64_t>(std::countr_zero(turned(used_, first_)));
@@ -71,8 +63,7 @@ class Wheel {
 
   std::uint64_t first_ = kNever;
   std::uint64_t used_ = 0;
-  std::uint32_t kinds_ = 0;
-  std::array<std::uint64_t, kKinds> of_{};  // by kind: slots with warps of it
+  std::array<std::uint64_t, kKinds> of_{};  // by kind: slots with warps of it; they stay until the kind is asked for
   std::array<WarpMask, kSlots> slots_{};
 };
 
