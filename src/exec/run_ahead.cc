@@ -33,14 +33,10 @@ bool timeless(const Op& op) {
 
 }  // namespace
 
-const Access& Warp::access() const { return block_->access_; }
-
-std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t most, bool& accessed) {
-  accessed = false;
+std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t most, const AccessNote& shared) {
   std::uint32_t count = 0;
-  while (count != most && !accessed && paths_.ready() && !block_->fault_ &&
-         !(paths_.diverged() && turn_ + most >= kTurn)) {
-    const std::uint32_t executed = run_path_ahead(out + count, most - count, accessed);
+  while (count != most && paths_.ready() && !block_->fault_ && !(paths_.diverged() && turn_ + most >= kTurn)) {
+    const std::uint32_t executed = run_path_ahead(out + count, most - count, shared);
     if (executed == 0) break;
     count += executed;
     if (paths_.diverged()) turn_ += executed;
@@ -50,7 +46,7 @@ std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t most, bool& accessed)
 }
 
 // The current path until an operation must wait for its time, or the paths change.
-std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most, bool& accessed) {
+std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most, const AccessNote& shared) {
   LaunchStatistics& statistics = block_->statistics_;
   Path& path = paths_.now();
   const Mask lanes = path.lanes;
@@ -88,11 +84,11 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most, bool& acce
         } else {
           path.pc = pc;  // for a fault
           if (!work(op, frame)) break;
-          accessed = op.memory.space == ptx::Space::shared;
+          if (op.memory.space == ptx::Space::shared && shared.note != nullptr && block_->access_.lanes != 0)
+            out[count - 1].note = shared.note(block_->access_, shared.argument);
         }
       }
       ++pc;
-      if (accessed) break;
     }
     if (pc == path.meet) break;
   }

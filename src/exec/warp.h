@@ -49,6 +49,12 @@ struct Executed {
   std::uint32_t note = 0;  // the caller's
 };
 
+// What a caller notes of an access to shared memory.
+struct AccessNote {
+  std::uint32_t (*note)(const Access& access, std::uint32_t argument) = nullptr;
+  std::uint32_t argument = 0;  // the caller's
+};
+
 class Warp {
  public:
   // Begins at the kernel's first operation. `registers` is memory of the frame of the kernel, kept by the caller.
@@ -68,11 +74,9 @@ class Warp {
   void step(Step& step);
   // Executes the operations from here on whose effect is the same at any time up to the warp's next barrier, up to
   // `most`, and notes them in `out`; returns how many. These work on the warp's registers, or read and write shared
-  // memory: only a program with a race could tell. `accessed`: the last one went to shared memory, as access() tells.
-  // The first that must wait for its time (other memory, barriers, exchanges, clocks) is left for `step`. A fault is
-  // the block's afterwards.
-  std::uint32_t run_ahead(Executed* out, std::uint32_t most, bool& accessed);
-  [[nodiscard]] const Access& access() const;
+  // memory: only a program with a race could tell. The first that must wait for its time (other memory, barriers,
+  // exchanges, clocks) is left for `step`. A fault is the block's afterwards.
+  std::uint32_t run_ahead(Executed* out, std::uint32_t most, const AccessNote& shared);
   // Executes until the warp is done, waits at a barrier, faults, or `budget` operations are spent; what it executed.
   std::uint64_t run(std::uint64_t budget);
 
@@ -126,7 +130,7 @@ class Warp {
   static constexpr std::uint32_t kTurn = 1U << 20;
 
   // run_ahead.cc
-  std::uint32_t run_path_ahead(Executed* out, std::uint32_t most, bool& accessed);
+  std::uint32_t run_path_ahead(Executed* out, std::uint32_t most, const AccessNote& shared);
 
   // warp.cc
   void run_path(std::uint64_t& budget);

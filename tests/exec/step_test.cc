@@ -165,13 +165,12 @@ TEST(RunAhead, ExecutesWhatStepsWouldAndStopsBeforeMemory) {
     std::vector<Executed> list(most);
     while (!ahead.done())
       for (std::uint32_t w = 0; w < 4; ++w) {
-        bool accessed = false;
-        const std::uint32_t count = ahead.warp(w).run_ahead(list.data(), most, accessed);
+        const std::uint32_t count = ahead.warp(w).run_ahead(list.data(), most, {});
         for (std::uint32_t i = 0; i < count; ++i) {
           const Executed e = list[i];
           got[w].emplace_back(std::uint32_t{e.pc}, std::uint32_t{e.lanes});
         }
-        if (count == most || accessed || !ahead.warp(w).ready()) continue;
+        if (count == most || !ahead.warp(w).ready()) continue;
         ahead.step(w, step);
         EXPECT_FALSE(step.op->kind == Kind::lane || step.op->kind == Kind::branch);
         got[w].emplace_back(step.pc, static_cast<std::uint32_t>(std::popcount(step.active)));

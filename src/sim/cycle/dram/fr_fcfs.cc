@@ -38,24 +38,28 @@ void FrFcfs::update_mode() {
 
 FrFcfs::Choice FrFcfs::choose(const std::vector<DramRequest>& queue) const {
   Choice best;
-  std::uint64_t banks_seen = 0;  // an older request of the bank decides its row (at most 64 banks)
+  bool best_column = false;
+  std::uint64_t banks_done = 0;  // nothing further in the queue can go before what was seen (at most 64 banks)
   std::uint64_t banks_hit = 0;   // a request that hits waits: the row stays open for it
-  for (const DramRequest& r : queue)
-    if (channel_.open_row(r.bank) == r.row) banks_hit |= std::uint64_t{1} << r.bank;
+  for (const DramRequest& r : queue) banks_hit |= std::uint64_t{channel_.open_row(r.bank) == r.row ? 1U : 0U} << r.bank;
   for (std::uint32_t i = 0; i < queue.size(); ++i) {
     const DramRequest& r = queue[i];
     const std::uint64_t bit = std::uint64_t{1} << r.bank;
-    const bool hit = channel_.open_row(r.bank) == r.row;
-    if (!hit && ((banks_hit | banks_seen) & bit) != 0) continue;
-    banks_seen |= bit;
+    if ((banks_done & bit) != 0) continue;
+    const bool hit = (banks_hit & bit) != 0;
+    if (hit && channel_.open_row(r.bank) != r.row) continue;
     DramCommand command = r.write ? DramCommand::write : DramCommand::read;
     if (!hit)
       command = channel_.open_row(r.bank) == DramChannel::kClosed ? DramCommand::activate : DramCommand::precharge;
-    const std::uint64_t at = channel_.after_refresh(std::max({channel_.earliest(command, r.bank), r.arrived, now_}));
+    const std::uint64_t ready = std::max(channel_.earliest(command, r.bank), now_);
+    // The oldest request of a bank decides its row. Of those that hit the oldest goes first, unless it has yet to come.
+    if (!hit || r.arrived <= ready) banks_done |= bit;
+    const std::uint64_t at = channel_.after_refresh(std::max(ready, r.arrived));
     // First ready wins; at the same clock a column command goes before a row command, then the older one.
-    const bool column = hit;
-    const bool best_column = best.command == DramCommand::read || best.command == DramCommand::write;
-    if (at < best.at || (at == best.at && column && !best_column)) best = {at, i, command};
+    if (at < best.at || (at == best.at && hit && !best_column)) {
+      best = {at, i, command};
+      best_column = hit;
+    }
   }
   return best;
 }

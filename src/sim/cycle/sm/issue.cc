@@ -1,4 +1,5 @@
-// Instructions of a warp: when the next can issue, what its issue takes, and what its accesses cost.
+// The schedulers' loop: when a warp's next instruction can issue, which of those that can does, what its issue takes,
+// and where the cycles went in which none could. One file, so that a compiler can make one piece of it.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -6,45 +7,30 @@
 #include "sim/cycle/sm/sm.h"
 
 namespace wm::sim {
+namespace {
+
+constexpr std::uint64_t kNeverCycle = ~std::uint64_t{0};
+constexpr std::uint32_t kGroup = 8;  // warps of two-level scheduling that are active together
+
+std::uint32_t first(WarpMask mask) { return static_cast<std::uint32_t>(std::countr_zero(mask)); }
+
+// The first warp after `last`, round and round.
+std::uint32_t after(WarpMask mask, std::uint32_t last) {
+  const WarpMask later = last >= 63 ? 0 : mask & ~((WarpMask{2} << last) - 1);
+  return first(later != 0 ? later : mask);
+}
+
+}  // namespace
 
 bool Ahead::refill(exec::Warp& warp, std::uint32_t banks) {
-  head_ = count_ = 0;
-  for (bool accessed = true; accessed && count_ != kMost;) {
-    count_ = static_cast<std::uint16_t>(count_ + warp.run_ahead(ops_.data() + count_, kMost - count_, accessed));
-    const exec::Access& a = warp.access();
-    if (!accessed || a.lanes == 0) continue;
-    const SharedNote note{static_cast<std::uint16_t>(shared_cycles(a, banks)),
-                          static_cast<std::uint16_t>(std::popcount(a.lanes) * std::max(1, a.bytes / 4))};
-    ops_[count_ - 1U].note = std::bit_cast<std::uint32_t>(note);
-  }
+  const auto note = [](const exec::Access& a, std::uint32_t count) {
+    return std::bit_cast<std::uint32_t>(
+        SharedNote{static_cast<std::uint16_t>(shared_cycles(a, count)),
+                   static_cast<std::uint16_t>(std::popcount(a.lanes) * std::max(1, a.bytes / 4))});
+  };
+  head_ = 0;
+  count_ = static_cast<std::uint16_t>(warp.run_ahead(ops_.data(), kMost, {note, banks}));
   return count_ != 0;
-}
-
-void Sm::begin_tally(std::uint8_t slot, const TimedProgram& program) {
-  Tally& tally = tallies_[slot];
-  if (tally.program == &program) return;
-  count_tally(slot);
-  tally.program = &program;
-  tally.executed.assign(2 * program.ops.size(), 0);
-}
-
-void Sm::count_tally(std::uint8_t slot) {
-  Tally& tally = tallies_[slot];
-  SmCounters& c = counters_[slot];
-  for (std::size_t i = 0; i < tally.executed.size(); ++i) {
-    if (tally.executed[i] == 0) continue;
-    const std::uint64_t times = tally.executed[i] >> 32;
-    const std::uint64_t lanes = tally.executed[i] & 0xffffffffU;
-    tally.executed[i] = 0;
-    const TimedOp& op = tally.program->ops[i / 2];
-    const auto unit = static_cast<std::size_t>(op.unit);
-    c.warp_instructions += times;
-    c.unit_lanes[unit] += lanes * op.slots;
-    c.register_lanes += lanes * (std::uint32_t{op.reads} + op.writes);
-    if (i % 2 == 0) continue;
-    c.issued += times * op.slots;
-    c.unit_cycles[unit] += times * op.occupies;
-  }
 }
 
 void Sm::take_unit(Scheduler& s, const TimedOp& op, std::uint64_t now) {
@@ -53,77 +39,12 @@ void Sm::take_unit(Scheduler& s, const TimedOp& op, std::uint64_t now) {
   s.port = now + op.slots;
 }
 
-void Sm::issue(Scheduler& s, std::uint32_t warp, std::uint64_t now) {
-  WarpSlot& w = warps_[warp];
-  const TimedOp& op = *w.next;
-  s.ready &= ~w.bit;
-  if (!w.ahead->empty()) return issue_executed(s, warp, op, now);
-  Resident& r = *w.resident;
-  if (atomics_ != 0 && (op.kind == TimedKind::load || op.kind == TimedKind::store) && behind_atomic(w)) {
-    w.state = State::memory;
-    s.memory |= w.bit;
-    behind_.push_back(static_cast<std::uint16_t>(warp));
-    return;
-  }
-  exec::Step step;
-  r.run->block.clock = now;
-  w.warp->step(step);
-  const auto lanes = static_cast<std::uint32_t>(std::popcount(step.active));
-  count(w, op, lanes, true);
-  take_unit(s, op, now);
-  spend(w.kernel, lanes, now);
-  if (r.run->block.fault()) return raise(r);
-  if (op.copies == CopyRole::commit) commit_copies(w, now);
-
-  std::uint64_t ready = now + op.latency;
-  if (step.memory) ready = memory_access(warp, op, step, now);
-  const std::uint32_t* written = w.registers + op.first_register + op.reads;
-  for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[written[i]] = ready;
-  const bool turns = op.kind == TimedKind::branch;
-  const bool second = issue_width_ > 1 && !turns && op.slots == 1;
-  prepare(warp, now, turns ? now + op.latency : now + (second ? 0 : 1));
-  if (op.kind == TimedKind::barrier || step.exited) wake_barrier(r, now);
-}
-
-// What was executed ahead only takes its time now.
-void Sm::issue_executed(Scheduler& s, std::uint32_t warp, const TimedOp& op, std::uint64_t now) {
-  WarpSlot& w = warps_[warp];
-  const exec::Executed executed = w.ahead->front();
-  w.ahead->pop();
-  count(w, op, executed.lanes, true);
-  take_unit(s, op, now);
-  spend(w.kernel, executed.lanes, now);
-  if (op.copies == CopyRole::commit) commit_copies(w, now);
-  std::uint64_t ready = now + op.latency;
-  if (executed.note != 0) {
-    const auto note = std::bit_cast<SharedNote>(executed.note);
-    SmCounters& c = counters_[w.kernel];
-    c.shared_lanes += note.words;
-    c.shared_conflict_cycles += note.cycles - 1U;
-    ready = lsu_.shared(note.cycles, now).ready;
-  }
-  const std::uint32_t* written = w.registers + op.first_register + op.reads;
-  for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[written[i]] = ready;
-  const bool turns = op.kind == TimedKind::branch;
-  const bool second = issue_width_ > 1 && !turns && op.slots == 1;
-  prepare(warp, now, turns ? ready : now + (second ? 0 : 1));
-}
-
-void Sm::track_atomic(const exec::PendingAtomic& atomic, int by) {
-  for (exec::Mask m = atomic.lanes; m != 0; m &= m - 1) {
-    const std::uint64_t line = atomic.address[static_cast<std::size_t>(std::countr_zero(m))] / kLineBytes;
-    auto& lanes = atomic_lines_[line * 0x9e3779b97f4a7c15ULL >> 56];
-    lanes = static_cast<std::uint16_t>(lanes + by);
-  }
-}
-
-bool Sm::behind_atomic(WarpSlot& w) {
-  if (!w.warp->peek(peeked_) || peeked_.space == ptx::Space::shared || peeked_.space == ptx::Space::local) return false;
-  for (exec::Mask m = peeked_.lanes; m != 0; m &= m - 1) {
-    const std::uint64_t line = peeked_.address[static_cast<std::size_t>(std::countr_zero(m))] / kLineBytes;
-    if (atomic_lines_[line * 0x9e3779b97f4a7c15ULL >> 56] != 0) return true;
-  }
-  return false;
+// Until `w.due`.
+void Sm::sleep(Scheduler& s, WarpSlot& w, std::uint64_t now) {
+  const auto unit = static_cast<std::size_t>(w.unit);
+  const std::uint64_t wakes = s.wheel.sleep(w.bit, unit, w.due, now);
+  s.far = wakes == w.due ? s.far & ~w.bit : s.far | w.bit;
+  due_from(w.scheduler, unit, wakes);
 }
 
 std::uint64_t Sm::fetch(WarpSlot& w, const TimedOp& op, std::uint64_t now) {
@@ -152,8 +73,12 @@ bool Sm::fold(WarpSlot& w, const TimedOp& op, std::uint64_t now) {
   return true;
 }
 
-// Finds when the warp's next instruction can issue, executing what is folded on the way.
 void Sm::prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before) {
+  prepare_next(warp, now, not_before);
+}
+
+// Finds when the warp's next instruction can issue, executing what is folded on the way.
+void Sm::prepare_next(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before) {
   WarpSlot& w = warps_[warp];
   Scheduler& s = scheduler_of(warp);
   while (true) {
@@ -193,61 +118,205 @@ void Sm::prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before
   }
 }
 
-std::uint64_t Sm::memory_access(std::uint32_t warp, const TimedOp& op, const exec::Step& step, std::uint64_t now) {
+// What was executed ahead only takes its time now.
+void Sm::issue_executed(Scheduler& s, std::uint32_t warp, const TimedOp& op, std::uint64_t now) {
   WarpSlot& w = warps_[warp];
-  SmCounters& c = counters_[w.kernel];
-  const exec::Access& a = *step.access;
-  if (op.kind == TimedKind::constant) {
-    const LineAddress line = (std::uint64_t{w.kernel} << 48) |
-                             a.address[static_cast<std::size_t>(std::countr_zero(a.lanes))] / config_.constant.line;
-    if (constant_cache_.lookup(line, 1) != 0) return now + config_.constant.latency;
-    constant_cache_.fill(line, 1, false);
-    return now + config_.constant.miss_latency;
+  const exec::Executed executed = w.ahead->front();
+  w.ahead->pop();
+  count(w, op, executed.lanes, true);
+  take_unit(s, op, now);
+  spend(w.kernel, executed.lanes, now);
+  if (op.copies == CopyRole::commit) commit_copies(w, now);
+  std::uint64_t ready = now + op.latency;
+  if (executed.note != 0) {
+    const auto note = std::bit_cast<SharedNote>(executed.note);
+    SmCounters& c = counters_[w.kernel];
+    c.shared_lanes += note.words;
+    c.shared_conflict_cycles += note.cycles - 1U;
+    ready = lsu_.shared(note.cycles, now).ready;
   }
-  if (a.space == ptx::Space::shared) {
-    const std::uint32_t cycles = shared_cycles(a, config_.shared.banks);
-    c.shared_lanes += static_cast<std::uint64_t>(std::popcount(a.lanes)) * std::max(1, a.bytes / 4);
-    c.shared_conflict_cycles += cycles - 1;
-    return lsu_.shared(cycles, now).ready;
+  const std::uint32_t* written = w.registers + op.first_register + op.reads;
+  for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[written[i]] = ready;
+  const bool turns = op.kind == TimedKind::branch;
+  const bool second = issue_width_ > 1 && !turns && op.slots == 1;
+  prepare_next(warp, now, turns ? ready : now + (second ? 0 : 1));
+}
+
+void Sm::issue(Scheduler& s, std::uint32_t warp, std::uint64_t now) {
+  WarpSlot& w = warps_[warp];
+  const TimedOp& op = *w.next;
+  s.ready &= ~w.bit;
+  if (!w.ahead->empty()) return issue_executed(s, warp, op, now);
+  Resident& r = *w.resident;
+  if (atomics_ != 0 && (op.kind == TimedKind::load || op.kind == TimedKind::store) && behind_atomic(w)) {
+    w.state = State::memory;
+    s.memory |= w.bit;
+    behind_.push_back(static_cast<std::uint16_t>(warp));
+    return;
   }
-  const MessageKind kind = op.kind == TimedKind::load    ? MessageKind::read
-                           : op.kind == TimedKind::store ? MessageKind::write
-                                                         : MessageKind::atomic;
-  std::uint64_t space = w.resident->run->kernel.client << 56;
-  if (a.space == ptx::Space::local) {
-    // A thread's words lie 32 apart, so that lanes at the same offset share lines.
-    exec::Access spread = a;
-    const std::uint64_t base = (std::uint64_t{1} << 46) + (w.age << 20);
-    for (std::size_t lane = 0; lane < exec::kLanes; ++lane)
-      spread.address[lane] = base + a.address[lane] / 4 * kLineBytes + lane * 4 + a.address[lane] % 4;
-    spread.bytes = std::min<std::uint8_t>(a.bytes, 4);
-    coalesce(spread, space, coalesced_);
-  } else {
-    coalesce(a, space, coalesced_);
+  exec::Step step;
+  r.run->block.clock = now;
+  w.warp->step(step);
+  const auto lanes = static_cast<std::uint32_t>(std::popcount(step.active));
+  count(w, op, lanes, true);
+  take_unit(s, op, now);
+  spend(w.kernel, lanes, now);
+  if (r.run->block.fault()) return raise(r);
+  if (op.copies == CopyRole::commit) commit_copies(w, now);
+
+  std::uint64_t ready = now + op.latency;
+  if (step.memory) ready = memory_access(warp, op, step, now);
+  const std::uint32_t* written = w.registers + op.first_register + op.reads;
+  for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[written[i]] = ready;
+  const bool turns = op.kind == TimedKind::branch;
+  const bool second = issue_width_ > 1 && !turns && op.slots == 1;
+  prepare(warp, now, turns ? now + op.latency : now + (second ? 0 : 1));
+  if (op.kind == TimedKind::barrier || step.exited) wake_barrier(r, now);
+}
+
+std::uint32_t Sm::pick(Scheduler& s, WarpMask candidates) const {
+  switch (config_.sm.policy) {
+    case gpu::WarpScheduler::gto: {
+      // Greedy: the one that issued last; then the oldest.
+      if (s.last < 64 && (candidates >> s.last & 1) != 0) return s.last;
+      std::uint32_t oldest = first(candidates);
+      for (WarpMask m = candidates & s.older[oldest]; m != 0; m = candidates & s.older[oldest]) oldest = first(m);
+      return oldest;
+    }
+    case gpu::WarpScheduler::lrr:
+      return after(candidates, s.last);
+    case gpu::WarpScheduler::two_level: {
+      // Within the active group round robin; when none of it can issue, the next group that can becomes active.
+      const WarpMask group = candidates & (((WarpMask{1} << kGroup) - 1) << s.active);
+      if (group != 0) return after(group, s.last);
+      const std::uint32_t next = after(candidates, s.active + kGroup - 1);
+      s.active = next / kGroup * kGroup;
+      return next;
+    }
   }
-  exec::PendingAtomic* atomic = kind == MessageKind::atomic ? port_.take_atomic() : nullptr;
-  const bool copy = op.copies == CopyRole::copy;
-  const std::uint32_t bank_cycles =
-      config_.l1.lookups_per_cycle > 1 && coalesced_.count > 1 ? shared_cycles(a, config_.shared.banks) : 1;
-  const Lsu::Issued issued = lsu_.access({.kind = kind,
-                                          .kernel = w.kernel,
-                                          .returns = op.writes != 0 || atomic != nullptr || copy,
-                                          .read_only = op.read_only,
-                                          .bank_cycles = bank_cycles,
-                                          .atomic = atomic},
-                                         coalesced_, now, c);
-  const std::uint32_t group = copy ? issue_copy(w, issued) : 0;
-  if (issued.load == kNoLoad) return issued.ready;
-  if (load_info_.size() <= issued.load) load_info_.resize(issued.load + 1);
-  load_info_[issued.load] = {static_cast<std::uint16_t>(warp), &op, atomic, group};
-  ++w.resident->loads;
-  ++w.loads;
-  if (atomic != nullptr) {
-    ++atomics_;
-    if (atomic->destination != nullptr) ++w.atomics;
-    track_atomic(*atomic, 1);
+  return first(candidates);
+}
+
+// Nothing was issued for some cycles: the reason is the first of these that holds for any warp, and the cycles go to
+// the kernel of that warp.
+void Sm::charge(Scheduler& s, std::uint64_t cycles) {
+  const WarpMask closed = quotas_spent_ == 0 ? 0 : gated(s);
+  const WarpMask open = s.ready & ~closed;
+  const WarpMask asleep = s.all & ~(s.ready | s.memory | s.barrier);
+  const auto to = [&](WarpMask warps, Stall why) {
+    counters_[s.kernel[first(warps)]].stalls[static_cast<std::size_t>(why)] += cycles;
+  };
+  if (open != 0) return to(open, Stall::unit);
+  if (s.memory != 0) return to(s.memory, Stall::memory);
+  if (asleep != 0) return to(asleep, Stall::dependency);
+  if (s.barrier != 0) return to(s.barrier, Stall::barrier);
+  if (s.ready != 0) return to(s.ready, Stall::quota);
+}
+
+// Warps of kernels whose quota is spent.
+WarpMask Sm::gated(const Scheduler& s) const {
+  WarpMask mask = 0;
+  for (std::uint32_t m = quotas_spent_; m != 0; m &= m - 1)
+    mask |= s.kernels[static_cast<std::size_t>(std::countr_zero(m))];
+  return mask;
+}
+
+std::uint64_t Sm::unit_free(const Scheduler& s, std::size_t unit) const {
+  const std::uint64_t at = (sm_units_ >> unit & 1) != 0 ? sm_free_[unit] : s.free[unit];
+  if (unit != kLoadStore) return at;
+  return lsu_.blocked() ? kNeverCycle : std::max(at, lsu_.free_at());
+}
+
+WarpMask Sm::eligible(const Scheduler& s, std::uint64_t now) const {
+  if (s.ready == 0) return 0;
+  WarpMask mask = 0;
+  for (std::uint32_t m = s.units; m != 0; m &= m - 1) {
+    const auto unit = static_cast<std::size_t>(std::countr_zero(m));
+    if ((s.ready & s.wants[unit]) != 0 && unit_free(s, unit) <= now) mask |= s.wants[unit];
   }
-  return kPending;
+  mask &= s.ready;
+  return quotas_spent_ == 0 ? mask : mask & ~gated(s);
+}
+
+// When the load/store unit takes another instruction, as far as all schedulers are concerned.
+std::uint64_t Sm::lsu_open() const {
+  if (lsu_.blocked()) return kNeverCycle;
+  return (sm_units_ >> kLoadStore & 1) != 0 ? std::max(sm_free_[kLoadStore], lsu_.free_at()) : lsu_.free_at();
+}
+
+// When a warp has its operands and its unit is free; warps that wake before that need not be looked at.
+void Sm::set_due(Scheduler& s, std::uint32_t number, std::uint64_t now) {
+  const WarpMask open = quotas_spent_ == 0 ? s.ready : s.ready & ~gated(s);
+  const auto from = [&](std::size_t unit) {
+    const std::uint64_t at = (open & s.wants[unit]) != 0 ? now + 1 : s.wheel.first(unit);
+    return std::max(at, (sm_units_ >> unit & 1) != 0 ? sm_free_[unit] : s.free[unit]);
+  };
+  std::uint64_t due = kNeverCycle;
+  for (std::uint32_t m = s.units & ~(1U << kLoadStore); m != 0 && due > now + 1; m &= m - 1)
+    due = std::min(due, from(static_cast<std::size_t>(std::countr_zero(m))));
+  due_[number] = std::max(due, s.port);
+  lsu_due_[number] = (s.units >> kLoadStore & 1) != 0 ? std::max(from(kLoadStore), s.port) : kNeverCycle;
+}
+
+// One cycle of a scheduler.
+void Sm::tick(std::uint32_t number, std::uint64_t now) {
+  Scheduler& s = schedulers_[number];
+  account(s, now);
+  if (s.wheel.first() == now) wake_first(s);
+  if (s.port <= now) {
+    WarpMask candidates = eligible(s, now);
+    for (std::uint32_t issued = 0; candidates != 0;) {
+      const std::uint32_t index = pick(s, candidates);
+      s.last = index;
+      issue(s, slot_of(number, index), now);
+      s.now = now + 1;
+      if (++issued == issue_width_ || s.port > now + 1) break;
+      // A second instruction comes from the same warp, if it is ready for one.
+      candidates = eligible(s, now) & (WarpMask{1} << index);
+    }
+  }
+  set_due(s, number, now);
+}
+
+// Warps whose time has come; those that the wheel's reach woke too early sleep on.
+void Sm::wake_first(Scheduler& s) {
+  const std::uint64_t now = s.wheel.first();
+  WarpMask woken = s.wheel.take();
+  for (WarpMask m = woken & s.far; m != 0; m &= m - 1) {
+    const auto index = static_cast<std::uint32_t>(std::countr_zero(m));
+    WarpSlot& w = warps_[slot_of(static_cast<std::uint32_t>(&s - schedulers_.data()), index)];
+    if (w.due <= now) continue;
+    woken &= ~w.bit;
+    sleep(s, w, now);
+  }
+  s.ready |= woken;
+}
+
+// When an SM next has something to do: a scheduler that is due, a reply that has come, a block that starts.
+std::uint64_t Sm::earliest() const {
+  std::uint64_t next = std::min(starts_, inbox_head_ < inbox_.size() ? inbox_[inbox_head_].time : kNeverCycle);
+  for (const std::uint64_t due : due_) next = std::min(next, due);
+  std::uint64_t lsu = kNeverCycle;
+  for (const std::uint64_t due : lsu_due_) lsu = std::min(lsu, due);
+  return lsu < next ? std::min(next, std::max(lsu, lsu_open())) : next;
+}
+
+// By the clock; but where the load/store unit takes several cycles for an access it falls free in step with the clock,
+// always for the same scheduler, so that turns follow no short period there.
+std::uint32_t Sm::first_at(std::uint64_t now) const {
+  if (config_.l1.lookups_per_cycle == 1) return static_cast<std::uint32_t>(now % schedulers_count_);
+  return static_cast<std::uint32_t>((now * 0x9e3779b97f4a7c15ULL >> 32) * schedulers_count_ >> 32);
+}
+
+void Sm::run_until(std::uint64_t begin, std::uint64_t until) {
+  for (next_ = std::max(earliest(), begin); next_ < until; next_ = std::max(earliest(), next_ + 1)) {
+    if (starts_ <= next_) begin_blocks(next_);
+    if (inbox_head_ < inbox_.size() && inbox_[inbox_head_].time <= next_) deliver(next_);
+    // They take turns at being first, so that none has the SM's common units to itself.
+    std::uint32_t i = first_at(next_);
+    for (std::uint32_t n = schedulers_count_; n != 0; --n, i = i + 1 < schedulers_count_ ? i + 1 : 0)
+      if (due_[i] <= next_ || (lsu_due_[i] <= next_ && lsu_open() <= next_)) tick(i, next_);
+  }
 }
 
 }  // namespace wm::sim

@@ -262,7 +262,7 @@ class Sm {
   // The scheduler that looks first in a cycle.
   [[nodiscard]] std::uint32_t first_at(std::uint64_t now) const;
   void look_at(std::uint64_t now);
-  void tick(std::uint32_t s, std::uint64_t now);
+  inline void tick(std::uint32_t s, std::uint64_t now);
   void wake_first(Scheduler& s);
   void due_from(std::uint32_t scheduler, std::size_t unit, std::uint64_t at) {
     std::uint64_t& due = unit == kLoadStore ? lsu_due_[scheduler] : due_[scheduler];
@@ -279,20 +279,21 @@ class Sm {
     s.units |= 1U << now;
     w.unit = unit;
   }
-  void sleep(Scheduler& s, WarpSlot& w, std::uint64_t now);
+  inline void sleep(Scheduler& s, WarpSlot& w, std::uint64_t now);
   void leave(std::uint32_t warp);
-  [[nodiscard]] WarpMask eligible(const Scheduler& s, std::uint64_t now) const;
+  [[nodiscard]] inline WarpMask eligible(const Scheduler& s, std::uint64_t now) const;
   [[nodiscard]] WarpMask gated(const Scheduler& s) const;
-  [[nodiscard]] std::uint64_t unit_free(const Scheduler& s, std::size_t unit) const;
+  [[nodiscard]] inline std::uint64_t unit_free(const Scheduler& s, std::size_t unit) const;
   [[nodiscard]] std::uint64_t lsu_open() const;
-  void set_due(Scheduler& s, std::uint32_t number, std::uint64_t now);
+  inline void set_due(Scheduler& s, std::uint32_t number, std::uint64_t now);
 
   // issue.cc
-  void issue(Scheduler& s, std::uint32_t warp, std::uint64_t now);
-  void issue_executed(Scheduler& s, std::uint32_t warp, const TimedOp& op, std::uint64_t now);
-  void take_unit(Scheduler& s, const TimedOp& op, std::uint64_t now);
+  inline void issue(Scheduler& s, std::uint32_t warp, std::uint64_t now);
+  inline void issue_executed(Scheduler& s, std::uint32_t warp, const TimedOp& op, std::uint64_t now);
+  inline void take_unit(Scheduler& s, const TimedOp& op, std::uint64_t now);
   void prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before);
-  bool fold(WarpSlot& w, const TimedOp& op, std::uint64_t now);
+  inline void prepare_next(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before);
+  inline bool fold(WarpSlot& w, const TimedOp& op, std::uint64_t now);
   std::uint64_t memory_access(std::uint32_t warp, const TimedOp& op, const exec::Step& step, std::uint64_t now);
   // copies.cc: groups of asynchronous copies
   std::uint32_t issue_copy(WarpSlot& w, const Lsu::Issued& issued);
@@ -303,7 +304,7 @@ class Sm {
   // Atomics on their way: what accesses the same lines waits for them.
   [[nodiscard]] bool behind_atomic(WarpSlot& w);
   void track_atomic(const exec::PendingAtomic& atomic, int by);
-  std::uint64_t fetch(WarpSlot& w, const TimedOp& op, std::uint64_t now);
+  inline std::uint64_t fetch(WarpSlot& w, const TimedOp& op, std::uint64_t now);
   // How often each operation of a kernel was executed, and by how many lanes, since it was last counted: in the upper
   // and the lower half of a word, the operations that took an issue slot apart. What else is counted for each
   // instruction follows from it.
@@ -319,8 +320,7 @@ class Sm {
     w.tally[2 * static_cast<std::size_t>(&op - w.ops) + (issued ? 1 : 0)] += std::uint64_t{1} << 32 | lanes;
   }
 
-  // pick.cc
-  [[nodiscard]] std::uint32_t pick(Scheduler& s, WarpMask eligible) const;
+  [[nodiscard]] inline std::uint32_t pick(Scheduler& s, WarpMask eligible) const;
   void charge(Scheduler& s, std::uint64_t cycles);
   // Brings masks and stalls up to `until`: warps that wake before it are awake.
   void account(Scheduler& s, std::uint64_t until) {
