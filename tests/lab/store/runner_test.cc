@@ -28,7 +28,7 @@ class Pretend final : public Executor {
     for (std::size_t i = 0; i + 1 < job.command.size(); ++i)
       if (job.command[i] == "--json") result = job.command[i + 1];
     started.push_back(result.empty() ? job.id : "cell " + job.id);
-    waiting_.push_back({job.id, result.empty() ? 0 : act(job, result), 2.5});
+    waiting_.push_back({job.id, result.empty() ? 0 : act(job, result), 3.5, 2.5});
     return {};
   }
   Result<std::vector<Ended>> wait() override { return std::exchange(waiting_, {}); }
