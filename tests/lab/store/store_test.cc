@@ -4,6 +4,7 @@
 #include <csignal>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -142,7 +143,9 @@ TEST(Store, KilledAtAnyMomentARowIsWholeOrAbsent) {
       }
     }
     close(ends[1]);
-    ::usleep(static_cast<useconds_t>(7000 + 4100 * round));
+    pollfd first{ends[0], POLLIN, 0};
+    poll(&first, 1, 30'000);  // on a busy host a process may be long in starting
+    ::usleep(static_cast<useconds_t>(4100 * round));
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     char byte = 0;
