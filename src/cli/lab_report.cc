@@ -88,7 +88,10 @@ Result<int> report(const Options& o) {
   if (figures.empty()) return Error{fmt::format("none of these figures has results, protocol: {}", o.protocol)};
   const Output output("");
   if (!o.markdown.empty()) {
-    if (auto written = write_file(o.markdown, lab::claims_markdown(figures, command_of(o))); !written)
+    if (auto written = write_file(o.markdown,
+                                  lab::claims_markdown(figures, command_of(o) + (o.html.empty() ? " --html \"\"" : "") +
+                                                                    " --markdown " + o.markdown));
+        !written)
       return written.error();
     output.say(fmt::format("{} written\n", o.markdown));
   }

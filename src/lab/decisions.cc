@@ -1,35 +1,20 @@
 #include "lab/decisions.h"
 
-#include <algorithm>
-#include <ctime>
+#include <chrono>
 
 #include "policy/policy.h"
 
 namespace wm::lab {
 namespace {
 
-// Of this thread's processor, so that what else runs on the host does not count.
-double busy() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
+using Clock = std::chrono::steady_clock;
 
-// What reading the clock adds to an event: it asks the system.
-double reading() {
-  constexpr int kTimes = 2000;
-  double all = 0;
-  for (int i = 0; i < kTimes; ++i) {
-    const double start = busy();
-    all += busy() - start;
-  }
-  return all / kTimes;
-}
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Hands every event on and takes the time.
 class Timed final : public policy::Policy {
  public:
-  Timed(policy::Policy& inner, DecisionCost& cost) : inner_(inner), cost_(cost), reading_(reading()) {}
+  Timed(policy::Policy& inner, DecisionCost& cost) : inner_(inner), cost_(cost) {}
   void on(const policy::Started& e, policy::Machine& gpu) override { tell(e, gpu); }
   void on(const policy::KernelArrived& e, policy::Machine& gpu) override { tell(e, gpu); }
   void on(const policy::KernelDone& e, policy::Machine& gpu) override { tell(e, gpu); }
@@ -50,15 +35,14 @@ class Timed final : public policy::Policy {
  private:
   template <typename Event>
   void tell(const Event& event, policy::Machine& gpu) {
-    const double start = busy();
+    const Clock::time_point start = Clock::now();
     inner_.on(event, gpu);
-    cost_.policy_seconds += std::max(0.0, busy() - start - reading_);
+    cost_.policy_seconds += since(start);
     ++cost_.events;
   }
 
   policy::Policy& inner_;
   DecisionCost& cost_;
-  double reading_;
 };
 
 }  // namespace
@@ -75,9 +59,9 @@ Result<DecisionCost> measure_decisions(const gpu::GpuConfig& gpu, const std::vec
   if (!made) return made.error();
   DecisionCost cost;
   Timed timed(**made, cost);
-  const double start = busy();
+  const Clock::time_point start = Clock::now();
   if (auto r = (*machine)->run(timed, {.cycles = cycles, .instructions = {}}); !r) return r.error();
-  cost.run_seconds = busy() - start;
+  cost.run_seconds = since(start);
   return cost;
 }
 
