@@ -72,10 +72,12 @@ class Quota final : public Policy {
   void on(const QuotaSpent& e, Machine& gpu) override {
     spent_[e.sm.index][e.kernel.index] = true;
     const auto kernels = gpu.kernels();
-    if (waits_surely(kernels, e.sm) || (!known_spent(kernels, e.sm) && !all_spent(kernels, gpu.slots(e.sm)))) return;
+    if (waits_surely(kernels, e.sm)) return;
+    const bool known = known_spent(kernels, e.sm);  // then who was not told spent is not there
+    if (!known && !all_spent(kernels, gpu.slots(e.sm))) return;
     for (const Kernel& k : kernels) {
       if (k.has_goal() && scheme_ != Scheme::elastic) continue;
-      if (!spent_[e.sm.index][k.id.index] && gpu.slots(e.sm)[k.id.index].quota > 0) continue;
+      if (!spent_[e.sm.index][k.id.index] && (known || gpu.slots(e.sm)[k.id.index].quota > 0)) continue;
       gpu.add_quota(e.sm, k.id, std::max<std::int64_t>(quota_[e.sm.index][k.id.index], kLeast));
       spent_[e.sm.index][k.id.index] = false;
     }
