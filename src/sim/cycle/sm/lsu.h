@@ -7,6 +7,7 @@
 // cache; the port to memory is one.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -60,7 +61,10 @@ class Lsu {
   // Takes its next instruction then.
   [[nodiscard]] std::uint64_t free_at() const { return free_at_ > kBacklog ? free_at_ - kBacklog : 0; }
   // Messages of the kernel on their way or waiting to be sent: 0 when all it stored is where others see it.
-  [[nodiscard]] bool quiet(std::uint8_t kernel) const { return in_flight_[kernel] == 0 && waiting_.empty(); }
+  [[nodiscard]] bool quiet(std::uint8_t kernel) const {
+    return in_flight_[kernel] == 0 &&
+           std::none_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.access.kernel == kernel; });
+  }
 
   // Requests to memory, each with the time it arrives there; the caller takes and clears them.
   std::vector<Message>& outbox() { return outbox_; }

@@ -97,6 +97,19 @@ TEST(HitUnderMiss, WithoutAnMshrAMissBlocksTheUnitUntilAReply) {
   EXPECT_EQ(unit.answer(500), std::vector<std::uint32_t>{third.load});
 }
 
+// A launch ends when its client is quiet on every SM; a neighbour that always has something waiting must not put that
+// off.
+TEST(Quiet, DoesNotWaitForWhatAnotherKernelHasWaiting) {
+  gpu::GpuConfig c = config("qos16");
+  c.l1.mshrs = 1;
+  Unit unit(c);
+  (void)unit.load(1, 0);
+  (void)unit.load(2, 1);
+  ASSERT_TRUE(unit.lsu.blocked());
+  EXPECT_FALSE(unit.lsu.quiet(0));
+  EXPECT_TRUE(unit.lsu.quiet(1));
+}
+
 TEST(Texture, ReadOnlyLoadsHaveACacheOfTheirOwn) {
   const gpu::GpuConfig c = config("smqos24");
   ASSERT_NE(c.texture.bytes, 0U);
