@@ -165,6 +165,13 @@ Result<lab::Results> find_results(const std::string& store) {
   return all;
 }
 
+void add_shown(const Command& command, Shown& shown, const std::string& protocols) {
+  command.option("figure", shown.figures, "PAPER, PAPER/FIGURE or FILE.yaml; none: all");
+  command.option("--protocol", shown.protocol, protocols, {.show_default = true});
+  command.option("--store", shown.store,
+                 "A store, or JSON that `wm lab export` wrote; none: wm-lab.db, else warpmux's own", {.type = "FILE"});
+}
+
 void add_lab(const Command& wm) {
   const Command lab = wm.add("lab", "The papers' figures and your own sweeps",
                              "wm lab list\nwm lab run qos-isca17/fig6a\nwm lab show qos-isca17/fig6a\n"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/options.h"
 #include "lab/exchange.h"
 #include "lab/experiment.h"
 #include "lab/matrix.h"
@@ -27,6 +28,14 @@ struct Planned {
 };
 Result<std::vector<Planned>> plan(const std::vector<lab::Experiment>& figures, const std::string& protocol,
                                   const std::vector<std::string>& only = {}, std::size_t first = 0);
+
+// What every command that shows figures asks for: which, under which protocol, and whose results.
+struct Shown {
+  std::vector<std::string> figures;
+  std::string protocol = "quick";
+  std::string store;
+};
+void add_shown(const Command& command, Shown& shown, const std::string& protocols);
 
 // The rows of `store`; where none is named, those of wm-lab.db if it is here, else those that came with warpmux.
 Result<lab::Results> find_results(const std::string& store);

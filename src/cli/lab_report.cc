@@ -16,10 +16,7 @@
 namespace wm::cli {
 namespace {
 
-struct Options {
-  std::vector<std::string> figures;
-  std::string protocol = "quick";
-  std::string store;
+struct Options : Shown {
   std::string html = "wm-lab.html";
   std::string markdown;
   unsigned timelines = 0;
@@ -112,10 +109,7 @@ void add_lab_report(const Command& lab) {
   auto o = std::make_shared<Options>();
   const Command command = lab.add("report", "Figures as a page: plots, claims, a matrix of policies and workloads",
                                   "wm lab report --html report.html\nwm lab report qos-isca17 --timelines 3");
-  command.option("figure", o->figures, "PAPER, PAPER/FIGURE or FILE.yaml; none: all");
-  command.option("--protocol", o->protocol, "quick, paper or both", {.show_default = true});
-  command.option("--store", o->store,
-                 "A store, or JSON that `wm lab export` wrote; none: wm-lab.db, else warpmux's own", {.type = "FILE"});
+  add_shown(command, *o, "quick, paper or both");
   command.option("--html", o->html, "The page; \"\": none", {.show_default = true, .type = "FILE"});
   command.option("--markdown", o->markdown, "The claims as tables", {.type = "FILE"});
   command.option("--timelines", o->timelines, "Runs of each paper to make again and show in time",

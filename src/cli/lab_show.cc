@@ -10,10 +10,7 @@
 namespace wm::cli {
 namespace {
 
-struct Options {
-  std::vector<std::string> figures;
-  std::string protocol = "quick";
-  std::string store;
+struct Options : Shown {
   std::string json;
 };
 
@@ -44,10 +41,7 @@ void add_lab_show(const Command& lab) {
   auto o = std::make_shared<Options>();
   const Command command = lab.add("show", "Figures in the terminal, with a verdict for each claim",
                                   "wm lab show qos-isca17/fig6a\nwm lab show warped-slicer-isca16 --protocol paper");
-  command.option("figure", o->figures, "PAPER, PAPER/FIGURE or FILE.yaml; none: all");
-  command.option("--protocol", o->protocol, "quick or paper", {.show_default = true});
-  command.option("--store", o->store,
-                 "A store, or JSON that `wm lab export` wrote; none: wm-lab.db, else warpmux's own", {.type = "FILE"});
+  add_shown(command, *o, "quick or paper");
   command.json(o->json);
   command.run([o] { return show(*o); });
 }
