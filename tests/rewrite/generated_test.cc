@@ -58,15 +58,16 @@ void same_as_ptx(std::uint64_t seed) {
   }
 }
 
-constexpr std::uint64_t kQuick = 2;  // in every run; the long tests take 220
+// In every run; the long tests take 220. PoCL 3.1 once failed on the last two.
+constexpr std::uint64_t kQuick[] = {0, 1, 106, 129};
 
 TEST(GeneratedKernels, LeaveTheSameBuffersOnOpenCl) {
   if (!zoo::have_opencl_device()) GTEST_SKIP() << "no OpenCL device";
-  for (std::uint64_t seed = 0; seed < kQuick; ++seed) same_on_opencl(seed);
+  for (const std::uint64_t seed : kQuick) same_on_opencl(seed);
 }
 
 TEST(GeneratedKernels, LeaveTheSameBuffersAsPtx) {
-  for (std::uint64_t seed = 0; seed < kQuick; ++seed) same_as_ptx(seed);
+  for (const std::uint64_t seed : kQuick) same_as_ptx(seed);
 }
 
 class LongGeneratedKernels : public testing::TestWithParam<std::uint64_t> {};

@@ -19,8 +19,10 @@ Result<std::string> compile_to_ptx(const std::string& source) {
   const std::string out = (folder / "program.ptx").string();
   const std::string log = (folder / "log").string();
   if (auto written = write_file(in, source); !written) return written.error();
-  const std::string command =
-      WM_OPENCL_TO_PTX " -Wno-unused -Wno-incompatible-pointer-types -o " + out + " " + in + " 2>" + log;
+  // Which product of a sum of two is fused is left to the back end by `fast`, and differs where the code around it
+  // does.
+  const std::string command = WM_OPENCL_TO_PTX " -ffp-contract=on -Wno-unused -Wno-incompatible-pointer-types -o " +
+                              out + " " + in + " 2>" + log;
   const int status = std::system(command.c_str());
   auto text = read_file(status == 0 ? out : log);
   std::filesystem::remove_all(folder);

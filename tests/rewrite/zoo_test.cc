@@ -53,7 +53,9 @@ void same_as_ptx(const Entry& entry) {
   const auto reply = rewrite_all(entry);
   ASSERT_TRUE(reply.ok()) << reply.error().to_string();
   const Case c = entry.benchmark.make(zoo::size_asked_for());
-  const auto expected = run_ptx(std::string(entry.ptx), c.application);
+  const auto original = compile_to_ptx(std::string(entry.source));
+  ASSERT_TRUE(original.ok()) << original.error().to_string();
+  const auto expected = run_ptx(*original, c.application);
   ASSERT_TRUE(expected.ok()) << expected.error().to_string();
   const auto rewritten = compile_to_ptx(reply->source);
   ASSERT_TRUE(rewritten.ok()) << rewritten.error().to_string();

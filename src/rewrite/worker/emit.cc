@@ -31,24 +31,38 @@ constexpr const char* kRangeType =
     "typedef struct { uint groups[3]; uint chunk; ulong offset[3]; uint dimensions; uint unused; } wm__range;\n";
 
 // For dimensions that are not constants. What a fourth dimension is, implementations do not agree on: theirs is asked.
-// Each program has its own set, since linked programs share one space of names.
+// Each program has its own set, since linked programs share one space of names. They choose between values and have no
+// branches: PoCL 3.1 compiles some branches that divide a group inside the worker's loop wrongly, or not at all.
 constexpr const char* kPickers =
+    "size_t wm__local_id{0}(uint d) {{\n"
+    "  const size_t l0 = get_local_id(0), l1 = get_local_id(1), l2 = get_local_id(2);\n"
+    "  return d == 0 ? l0 : d == 1 ? l1 : l2;\n"
+    "}}\n"
+    "size_t wm__local_size{0}(uint d) {{\n"
+    "  const size_t s0 = get_local_size(0), s1 = get_local_size(1), s2 = get_local_size(2);\n"
+    "  return d == 0 ? s0 : d == 1 ? s1 : s2;\n"
+    "}}\n"
     "size_t wm__group_id{0}(uint d, size_t g0, size_t g1, size_t g2) {{\n"
-    "  return d == 0 ? g0 : d == 1 ? g1 : d == 2 ? g2 : get_group_id(d);\n"
+    "  const size_t g3 = get_group_id(3);\n"
+    "  return d == 0 ? g0 : d == 1 ? g1 : d == 2 ? g2 : g3;\n"
     "}}\n"
     "size_t wm__num_groups{0}(uint d, size_t n0, size_t n1, size_t n2) {{\n"
-    "  return d == 0 ? n0 : d == 1 ? n1 : d == 2 ? n2 : get_num_groups(d);\n"
+    "  const size_t n3 = get_num_groups(3);\n"
+    "  return d == 0 ? n0 : d == 1 ? n1 : d == 2 ? n2 : n3;\n"
     "}}\n"
     "size_t wm__global_offset{0}(uint d, size_t o0, size_t o1, size_t o2) {{\n"
-    "  return d == 0 ? o0 : d == 1 ? o1 : d == 2 ? o2 : get_global_offset(d);\n"
+    "  const size_t o3 = get_global_offset(3);\n"
+    "  return d == 0 ? o0 : d == 1 ? o1 : d == 2 ? o2 : o3;\n"
     "}}\n"
     "size_t wm__global_size{0}(uint d, size_t n0, size_t n1, size_t n2) {{\n"
-    "  return d > 2 ? get_global_size(d) : wm__num_groups{0}(d, n0, n1, n2) * get_local_size(d);\n"
+    "  const size_t s3 = get_global_size(3), s = wm__num_groups{0}(d, n0, n1, n2) * wm__local_size{0}(d);\n"
+    "  return d > 2 ? s3 : s;\n"
     "}}\n"
     "size_t wm__global_id{0}(uint d, size_t g0, size_t g1, size_t g2, size_t o0, size_t o1, size_t o2) {{\n"
-    "  return d > 2 ? get_global_id(d)\n"
-    "               : wm__group_id{0}(d, g0, g1, g2) * get_local_size(d) + get_local_id(d) +\n"
-    "                     wm__global_offset{0}(d, o0, o1, o2);\n"
+    "  const size_t i3 = get_global_id(3);\n"
+    "  const size_t i = wm__group_id{0}(d, g0, g1, g2) * wm__local_size{0}(d) + wm__local_id{0}(d) +\n"
+    "                   wm__global_offset{0}(d, o0, o1, o2);\n"
+    "  return d > 2 ? i3 : i;\n"
     "}}\n";
 
 // The master item takes the next virtual groups, as many as the chunk says, and tells the others through local memory;
