@@ -41,5 +41,19 @@ TEST(MovingShares, KernelsWithoutRoomTakeTurns) {
   EXPECT_LE(first->done > second->done ? first->done - second->done : second->done - first->done, 2U);
 }
 
+// Long launches beside a client of many short ones that follow each other: none of these sends it to the end of the
+// line, and it gets as much as the others.
+TEST(MovingShares, LaunchesThatFollowEachOtherKeepTheirClaim) {
+  FakeMachine gpu({.sms = 1});
+  const gpu::BlockDemand whole{2048, 16, 0};
+  drive(gpu, "moving_shares:slice=1000",
+        {arrive_together({{.name = "a", .blocks = 500, .block = whole},
+                          {.name = "b", .blocks = 500, .block = whole},
+                          {.name = "c", .blocks = 1, .block = whole, .block_instructions = 5000, .launches = 0}}),
+         run(400'000)});
+  EXPECT_GT(gpu.instructions({2}), 3'000'000U);
+  EXPECT_LT(gpu.instructions({2}), 5'000'000U);
+}
+
 }  // namespace
 }  // namespace wm::policy::test

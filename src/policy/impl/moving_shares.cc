@@ -20,23 +20,23 @@ class MovingShares final : public Policy {
 
   void on(const KernelArrived& e, Machine& gpu) override {
     charge(gpu);
-    // Who was away has no claim on the time that passed, and who comes back no rebate on what it had.
-    double least = -1;
-    for (const auto& [id, m] : members_) {
-      if (m.here) least = least < 0 ? m.served : std::min(least, m.served);
-    }
     Member& member = members_[e.kernel];
     const Kernel* kernel = gpu.find(e.kernel);
     const bool new_client = kernel == nullptr || kernel->launch == 0;
-    member.served = std::max({least, 0.0, new_client ? 0.0 : member.served});
+    // Who was away has no claim on the time that passed, and who comes back no rebate on what it had. A client whose
+    // launches follow each other was never away.
+    if (new_client || gpu.now() > member.left + slice_) {
+      member.served = std::max(least_served(), new_client ? 0.0 : member.served);
+    }
     member.here = true;
-    member.cap = 0;
+    member.cap = member.seen = 0;
     member.share = kernel != nullptr ? std::max(kernel->share, 1e-9) : 1;
     for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, e.kernel, 0);
   }
   void on(const KernelDone& e, Machine& gpu) override {
     charge(gpu, e.kernel);
     members_[e.kernel].here = false;
+    members_[e.kernel].left = gpu.now();
   }
   void on(const Regrouped&, Machine& gpu) override { divide(gpu); }
   void on(const Wake&, Machine& gpu) override {
@@ -48,12 +48,22 @@ class MovingShares final : public Policy {
   struct Member {
     double served = 0;  // blocks times cycles, over its weight
     double share = 1;
-    std::uint32_t cap = 0;  // blocks an SM
+    std::uint32_t cap = 0;   // blocks an SM
+    std::uint32_t seen = 0;  // blocks it had when it was last charged
     bool here = false;
+    Cycles left;
   };
 
-  // What is there counts, not what may be: a block that has to leave stays until its end. Of a launch that has just
-  // ended only what it was allowed is known.
+  [[nodiscard]] double least_served() const {
+    double least = -1;
+    for (const auto& [id, m] : members_) {
+      if (m.here) least = least < 0 ? m.served : std::min(least, m.served);
+    }
+    return std::max(least, 0.0);
+  }
+
+  // What is there counts, not what may be: a block that has to leave stays until its end, and is told of when it has
+  // gone. Of a launch that has just ended only what it was allowed is known.
   void charge(const Machine& gpu, KernelId ended = kNobody) {
     const auto passed = static_cast<double>((gpu.now() - charged_).count);
     charged_ = gpu.now();
@@ -61,7 +71,9 @@ class MovingShares final : public Policy {
       if (!m.here) continue;
       const Kernel* k = gpu.find(id);
       const auto all = static_cast<double>(m.cap) * static_cast<double>(gpu.sms().size());
-      m.served += passed * (id == ended || k == nullptr ? all : k->resident) / m.share;
+      const double there = id == ended || k == nullptr ? all : k->resident;
+      m.served += passed * std::max<double>(there, m.seen) / m.share;
+      m.seen = k == nullptr ? 0 : k->resident;
     }
   }
 

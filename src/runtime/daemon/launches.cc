@@ -63,7 +63,7 @@ void Scheduler::start(policy::KernelId kernel, std::uint32_t groups) {
 }
 
 void Scheduler::put_on_device(const NodePtr& node, std::uint32_t groups) {
-  if (node->workers) return send_squad(node, groups);
+  if (node->workers) return send_workers(node, groups);
   Figures& client = node->client->standing.figures;
   client.kernel = node->launch->kernel->name;
   ++client.launches;

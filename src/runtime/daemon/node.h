@@ -47,6 +47,7 @@ struct Squad {
   std::shared_ptr<Words::Word> control;
   std::uint32_t workers = 0;  // that go on
   bool shrunk = false;
+  bool leaves = false;  // was told to, whole, and keeps its place until it has
 };
 struct WorkerRun {
   rewrite::Range range;

@@ -27,6 +27,7 @@ Scheduler::Scheduler(Native& native, Census& census, const gpu::SmLimits& device
       census_(census),
       policy_(std::move(policy)),
       pass_through_(pass_through),
+      one_by_one_(native.in_host_memory()),
       words_(native),
       machine_(device, 1) {
   policy_->on(policy::Started{}, machine_);

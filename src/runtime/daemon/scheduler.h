@@ -82,11 +82,13 @@ class Scheduler {
   void put_on_device(const NodePtr& node, std::uint32_t groups);
   // Launches that run as workers (worker_launches.cc).
   [[nodiscard]] std::unique_ptr<WorkerRun> as_workers(const LaunchPlan& plan);
+  void send_workers(const NodePtr& node, std::uint32_t workers);
   void send_squad(const NodePtr& node, std::uint32_t workers);
   void shrink_to_caps();
   // Of a client that has gone: they leave at their next group, and none follow.
   void call_off_workers(Session& client);
   void shrink(Node& node, std::uint32_t by);
+  void recall(Node& node, std::uint32_t allowed);
   void squad_ended(const Ended& ended);
   cl_int set_arguments(const LaunchPlan& plan, cl_kernel kernel);
   // Kernels of a client that is alone may follow each other on its native queue without the policy's leave, if they are
@@ -116,6 +118,9 @@ class Scheduler {
   Census& census_;
   std::unique_ptr<policy::Policy> policy_;
   const bool pass_through_;
+  // Every worker is a squad, and its place is free when it is seen to have left. Where groups run long on few compute
+  // units, who comes next is decided then, and nobody pays for a place that another still holds.
+  const bool one_by_one_;
 
   Words words_;
   Native_<cl_command_queue> more_workers_;  // for squads after the first, which need not wait for it

@@ -47,6 +47,11 @@ std::unique_ptr<WorkerRun> Scheduler::as_workers(const LaunchPlan& plan) {
   return run->queue ? std::move(run) : nullptr;
 }
 
+void Scheduler::send_workers(const NodePtr& node, std::uint32_t workers) {
+  if (!one_by_one_) return send_squad(node, workers);
+  for (std::uint32_t i = 0; i < workers && node->state != Node::State::done; ++i) send_squad(node, 1);
+}
+
 void Scheduler::send_squad(const NodePtr& node, std::uint32_t workers) {
   WorkerRun& run = *node->workers;
   Figures& client = node->client->standing.figures;
@@ -95,7 +100,11 @@ void Scheduler::call_off_workers(Session& client) {
   for (const auto& [id, node] : running_) {
     if (node->client.get() != &client || !node->workers) continue;
     WorkerRun& run = *node->workers;
-    if (const policy::Kernel* view = machine_.find(node->kernel)) shrink(*node, view->resident);
+    if (one_by_one_) {
+      recall(*node, 0);
+    } else if (const policy::Kernel* view = machine_.find(node->kernel)) {
+      shrink(*node, view->resident);
+    }
     run.exhausted = true;
     machine_.left(node->kernel, 0, run.groups);
     if (run.squads.empty()) idle.push_back(node);
@@ -107,8 +116,24 @@ void Scheduler::shrink_to_caps() {
   for (const auto& [id, node] : running_) {
     if (!node->workers) continue;
     const policy::Kernel* view = machine_.find(node->kernel);
+    if (view == nullptr) continue;
     const std::uint32_t allowed = machine_.allowed(node->kernel);
-    if (view != nullptr && view->resident > allowed) shrink(*node, view->resident - allowed);
+    if (one_by_one_) {
+      recall(*node, allowed);
+    } else if (view->resident > allowed) {
+      shrink(*node, view->resident - allowed);
+    }
+  }
+}
+
+// The oldest stay. One that was told to leave and has not yet done so may be told to stay.
+void Scheduler::recall(Node& node, std::uint32_t allowed) {
+  for (const auto& squad : node.workers->squads) {
+    const bool stays = allowed != 0;
+    if (stays) --allowed;
+    if (squad->leaves != stays) continue;
+    squad->leaves = !stays;
+    squad->control->set(stays ? squad->workers : 0);
   }
 }
 
@@ -139,7 +164,7 @@ void Scheduler::squad_ended(const Ended& ended) {
   }
   std::erase(run.squads, ended.squad);
   // Workers leave by themselves only when there is nothing more to take.
-  if (!ended.squad->shrunk || run.queue->get() >= run.groups) run.exhausted = true;
+  if ((!one_by_one_ && !ended.squad->shrunk) || run.queue->get() >= run.groups) run.exhausted = true;
   const policy::Kernel* view = machine_.find(node.kernel);
   const std::uint32_t resident = view->resident - std::min(view->resident, ended.squad->workers);
   const std::uint32_t done = run.exhausted ? run.groups - std::min(run.groups, resident) : view->done;
