@@ -1,5 +1,6 @@
 #include "runtime/daemon/native.h"
 
+#include <cstdlib>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -46,6 +47,9 @@ Result<std::unique_ptr<Native>> Native::open(const DeviceChoice& choice) {
   cl_int status = CL_SUCCESS;
   native->context = native->cl.CreateContext(nullptr, 1, &native->device, nullptr, nullptr, &status);
   if (status != CL_SUCCESS) return Error{fmt::format("the device gives no context: OpenCL error {}", status)};
+  // A variable for tests: a CPU treated as a device with memory of its own.
+  native->in_host_memory_ = (native->fact<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0 &&
+                            std::getenv("WARPMUX_OWN_MEMORY") == nullptr;
   native->try_argument_info();
   return native;
 }

@@ -29,6 +29,8 @@ namespace wm::runtime {
   X(CreateSubBuffer)          \
   X(CreateImage)              \
   X(ReleaseMemObject)         \
+  X(GetMemObjectInfo)         \
+  X(EnqueueMapBuffer)         \
   X(GetSupportedImageFormats) \
   X(GetImageInfo)             \
   X(CreateSampler)            \
@@ -100,7 +102,7 @@ class Native {
   [[nodiscard]] std::string text(cl_device_info name) const;
   [[nodiscard]] std::string platform_name() const;
   // Whether buffers are in the host's memory, where others may map them too.
-  [[nodiscard]] bool in_host_memory() const { return (fact<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0; }
+  [[nodiscard]] bool in_host_memory() const { return in_host_memory_; }
   // Whether kernels tell of their arguments without being built for it (-cl-kernel-arg-info).
   [[nodiscard]] bool always_argument_info() const { return always_argument_info_; }
 
@@ -111,6 +113,7 @@ class Native {
   void try_argument_info();
   void* library_ = nullptr;
   bool always_argument_info_ = false;
+  bool in_host_memory_ = false;
 };
 
 // The answer of any clGetXInfo, of whatever size.

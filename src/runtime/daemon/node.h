@@ -18,6 +18,8 @@ struct Queue {
   Native_<cl_command_queue> native;
   std::uint64_t number = 0;  // of all queues of all clients
   bool in_order = true;
+  bool timed = true;                             // the device is asked when commands began and ended
+  std::uint64_t last_end = 0;                    // where it is not: of the latest command, on the daemon's clock
   std::weak_ptr<struct Node> last;               // in order: the latest command
   std::weak_ptr<struct Node> barrier;            // out of order: the latest barrier
   std::vector<std::weak_ptr<struct Node>> open;  // out of order: commands since then

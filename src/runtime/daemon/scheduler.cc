@@ -36,8 +36,11 @@ Scheduler::Scheduler(Native& native, Census& census, const gpu::SmLimits& device
       native.context, native.device, CL_QUEUE_PROFILING_ENABLE | (able & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE),
       nullptr);
   if (more != nullptr) more_workers_.reset(more, native.cl.ReleaseCommandQueue);
-  listener_ = std::thread([this] { listen(); });
-  if (native.in_host_memory()) return;
+  if (native.in_host_memory()) {
+    listener_ = std::thread([this] { listen(); });
+    return;
+  }
+  listener_ = std::thread([this] { look(); });
   constexpr int kCarriers = 4;
   for (int i = 0; i < kCarriers; ++i) carriers_.emplace_back([this] { carry_on(); });
 }
@@ -207,7 +210,8 @@ void Scheduler::submit(const NodePtr& node) {
 }
 
 // The device has it, or has refused it.
-void Scheduler::on_device(const NodePtr& node, cl_int status, cl_event event, const std::shared_ptr<Squad>& squad) {
+void Scheduler::on_device(const NodePtr& node, cl_int status, cl_event event, const std::shared_ptr<Squad>& squad,
+                          cl_command_queue to) {
   if (status != CL_SUCCESS) {
     finish(node, status);
     return;
@@ -215,8 +219,13 @@ void Scheduler::on_device(const NodePtr& node, cl_int status, cl_event event, co
   ++census_.events;
   node->state = Node::State::submitted;
   if (node->slot != kNoSlot) node->client->show(node->slot, CL_RUNNING);
-  native_.cl.SetEventCallback(event, CL_COMPLETE, &Scheduler::on_ended, new Call{this, node, squad});
-  native_.cl.Flush(node->queue->native.get());
+  const cl_command_queue queue = to != nullptr ? to : node->queue->native.get();
+  if (native_.in_host_memory()) {
+    native_.cl.SetEventCallback(event, CL_COMPLETE, &Scheduler::on_ended, new Call{this, node, squad});
+  } else {
+    watch(queue, to == nullptr && node->queue->in_order, {node, event, CL_QUEUED, squad});
+  }
+  native_.cl.Flush(queue);
   // Workers may be sent again: what follows on the native queue would overtake them.
   if (squad) return;
   for (Node::Edge& edge : node->after) {
@@ -264,17 +273,24 @@ void Scheduler::listen() {
     const std::lock_guard lock(mutex_);
     machine_.set_now(Cycles{now()});
     for (const Ended& e : ended) hear(e);
-    if (const auto due = machine_.next_alarm(); due && *due <= machine_.now()) {
-      machine_.ring(*policy_);
-      regroup_ = true;
-    }
+    ring();
     work();
+  }
+}
+
+// What the policy wanted to be told by now.
+void Scheduler::ring() {
+  if (const auto due = machine_.next_alarm(); due && *due <= machine_.now()) {
+    machine_.ring(*policy_);
+    regroup_ = true;
   }
 }
 
 void Scheduler::hear(const Ended& ended) {
   Node& node = *ended.node;
-  if (ended.status == CL_COMPLETE) read_times(node, ended.event);
+  if (ended.status == CL_COMPLETE) {
+    node.queue->timed ? read_times(node, ended.event) : guess_times(node, ended);
+  }
   native_.cl.ReleaseEvent(ended.event);
   --census_.events;
   if (ended.squad) return squad_ended(ended);
@@ -299,6 +315,16 @@ void Scheduler::read_times(Node& node, cl_event event) {
   node.submitted_at = time(CL_PROFILING_COMMAND_SUBMIT);
   node.started_at = time(CL_PROFILING_COMMAND_START);
   node.ended_at = time(CL_PROFILING_COMMAND_END);
+}
+
+// Where the device was not asked: since it was given it, or since the one before ended. Of several that were seen to
+// have ended at once each took its part.
+void Scheduler::guess_times(Node& node, const Ended& ended) {
+  Queue& queue = *node.queue;
+  const std::uint64_t start = std::min(std::max(node.submitted, queue.last_end), ended.time);
+  node.ended_at = start + (ended.time - start) / ended.among;
+  if (node.started_at == 0) node.started_at = start;
+  queue.last_end = node.ended_at;
 }
 
 void Scheduler::finish(const NodePtr& node, cl_int status) {

@@ -67,9 +67,30 @@ class Scheduler {
     cl_event event;
     cl_int status;
     std::shared_ptr<Squad> squad;
+    double expected = 0;     // nanoseconds on the device
+    std::uint64_t time = 0;  // when it was seen; 0: the event knows better
+    std::size_t among = 1;   // of those seen then, with it and after it
+  };
+  // What is on a native queue and not known to have ended.
+  struct Line {
+    cl_command_queue queue;
+    bool in_order;
+    std::deque<Ended> open;
+  };
+  struct Watched {
+    cl_command_queue queue;
+    cl_event event;
+    cl_int state = CL_QUEUED;
   };
   static void CL_CALLBACK on_ended(cl_event event, cl_int status, void* data);
   void listen();
+  void ring();
+  // Without being called back (endings.cc).
+  void look();
+  void watch(cl_command_queue queue, bool in_order, Ended ended);
+  [[nodiscard]] static std::size_t last_to_tell(const Line& line);
+  void choose_events();
+  void tell_of(const Watched& watched);
   void depend(const NodePtr& node, const NodePtr& on, bool order);
   void order_in_queue(const NodePtr& node, bool explicit_waits);
   void work();
@@ -105,13 +126,15 @@ class Scheduler {
   [[nodiscard]] DeviceMachine::Launch describe(Node& node, bool whole);
   [[nodiscard]] bool alone(const Session& client) const;
   [[nodiscard]] bool has_kernel(const Session& client) const;
-  void on_device(const NodePtr& node, cl_int status, cl_event event, const std::shared_ptr<Squad>& squad = nullptr);
+  void on_device(const NodePtr& node, cl_int status, cl_event event, const std::shared_ptr<Squad>& squad = nullptr,
+                 cl_command_queue to = nullptr);
   void hear(const Ended& ended);
   void finish(const NodePtr& node, cl_int status);
   void release_dependents(Node& node, cl_int status);
   [[nodiscard]] bool may_follow(const Node& node) const;
   cl_int enqueue(LaunchPlan& plan, cl_command_queue queue, cl_event* event);
   void read_times(Node& node, cl_event event);
+  void guess_times(Node& node, const Ended& ended);
   [[nodiscard]] std::uint64_t now() const;
 
   Native& native_;
@@ -136,6 +159,10 @@ class Scheduler {
   std::atomic<bool> pending_{false};  // `ended_` is not empty, for who looks without the lock
   bool stop_ = false;
   std::thread listener_;
+  std::vector<Line> lines_;                      // none is empty
+  std::atomic<std::size_t> on_device_{0};        // in all lines
+  std::atomic<std::uint64_t> lines_changed_{0};  // goes up when there is another event to look at
+  std::vector<Watched> watched_;                 // the listener's
 
   std::condition_variable cargo_there_;  // with news_mutex_
   std::deque<NodePtr> cargo_;

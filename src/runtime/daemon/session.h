@@ -112,6 +112,8 @@ class Session : public std::enable_shared_from_this<Session> {
   bool fill(Node& node, Reader& reader);
   bool launch(Node& node, Reader& reader);
   bool read_argument(Reader& reader, LaunchPlan::Value& value);
+  // Whether these bytes lie in the part of staging that the device's driver knows, and moves by itself.
+  [[nodiscard]] bool known_to_device(std::span<const std::byte> bytes);
 
   // The bytes of a chunk, there as long as `region` is held; empty where it is not inside what is shared.
   struct SharedBytes {
@@ -138,6 +140,8 @@ class Session : public std::enable_shared_from_this<Session> {
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   SharedArea area_;
   std::shared_ptr<MemoryLimits::Share> share_ = std::make_shared<MemoryLimits::Share>();
+  Native_<cl_mem> pinned_;  // the first part of staging; the reader's
+  bool pinned_asked_ = false;
   std::atomic<bool> closed_{false}, finished_{false};
   std::thread reader_;
 

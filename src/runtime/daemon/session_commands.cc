@@ -80,9 +80,9 @@ bool Session::transfer(Node& node, Reader& reader) {
   const auto memory = find(memories_, m.memory);
   if (!memory) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
   const NativeCalls& cl = ground_.native.cl;
-  // Drivers move memory that they have not allocated themselves far faster when they may wait for it.
+  // Drivers move memory that they do not know far faster when they may wait for it.
   constexpr std::size_t kLarge = 64 << 10;
-  node.carried = !ground_.native.in_host_memory() && bytes.size() >= kLarge;
+  node.carried = !ground_.native.in_host_memory() && bytes.size() >= kLarge && !known_to_device(bytes);
   const cl_bool wait = node.carried ? CL_TRUE : CL_FALSE;
   if (node.work == Work::read) {
     node.run = [&cl, memory, m, bytes, wait, keep = shared.region](cl_command_queue queue, cl_event* event) {
@@ -96,6 +96,27 @@ bool Session::transfer(Node& node, Reader& reader) {
     };
   }
   return true;
+}
+
+// The driver takes staging's first part as a buffer's memory, and by that into the memory that the device reaches. It
+// is mapped for good: what the buffer itself holds is nobody's.
+bool Session::known_to_device(std::span<const std::byte> bytes) {
+  const NativeCalls& cl = ground_.native.cl;
+  const auto part = area_.staging().first(kPinnedBytes);
+  if (bytes.data() < part.data() || bytes.data() + bytes.size() > part.data() + part.size()) return false;
+  if (!pinned_asked_) {
+    pinned_asked_ = true;
+    const cl_mem made = cl.CreateBuffer(ground_.native.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, part.size(),
+                                        part.data(), nullptr);
+    if (made == nullptr) return false;
+    pinned_ = own(made, cl.ReleaseMemObject, ground_.census.memories);
+    const auto queue = find(queues_, 0);
+    cl_int status = CL_SUCCESS;
+    const void* at = cl.EnqueueMapBuffer(queue->native.get(), made, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
+                                         part.size(), 0, nullptr, nullptr, &status);
+    if (at != part.data()) pinned_.reset();
+  }
+  return pinned_ != nullptr;
 }
 
 bool Session::rect_transfer(Node& node, Reader& reader) {

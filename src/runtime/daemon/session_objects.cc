@@ -129,9 +129,10 @@ void Session::create_sampler(const Head& head, const CreateSampler& m) {
 }
 
 cl_int Session::create_queue(const CreateQueue& m) {
-  // Always with times: the daemon wants to know, whether or not the client does.
+  // With times where they cost nothing: the daemon wants to know, whether or not the client does.
+  const bool timed = ground_.native.in_host_memory() || (m.properties & CL_QUEUE_PROFILING_ENABLE) != 0;
   const cl_command_queue_properties properties =
-      CL_QUEUE_PROFILING_ENABLE | (m.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+      (timed ? CL_QUEUE_PROFILING_ENABLE : 0) | (m.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   cl_int status = CL_SUCCESS;
   const cl_command_queue native =
       ground_.native.cl.CreateCommandQueue(ground_.native.context, ground_.native.device, properties, &status);
@@ -139,6 +140,7 @@ cl_int Session::create_queue(const CreateQueue& m) {
   auto queue = std::make_shared<Queue>();
   queue->native = own(native, ground_.native.cl.ReleaseCommandQueue, ground_.census.queues);
   queue->number = ++ground_.census.queues_made;
+  queue->timed = timed;
   queue->in_order = (m.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
   return keep(queues_, m.id, std::move(queue)) ? CL_SUCCESS : CL_INVALID_VALUE;
 }

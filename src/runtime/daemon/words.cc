@@ -1,12 +1,14 @@
 #include "runtime/daemon/words.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
 namespace wm::runtime {
 namespace {
 
-constexpr std::size_t kBytes = 128;  // its own line of any cache
+constexpr std::size_t kApart = 128;  // its own line of any cache
+constexpr std::size_t kInABlock = 64;
 
 std::uint32_t first_value(Words::Kind kind) { return kind == Words::Kind::queue ? 0 : ~std::uint32_t{0}; }
 
@@ -18,70 +20,89 @@ Words::Words(const Native& native) : native_(native) {
 }
 
 Words::~Words() {
-  for (auto& free : free_) {
-    for (const auto& word : free) {
-      if (word->ready_ != nullptr) native_.cl.ReleaseEvent(word->ready_);
-      native_.cl.ReleaseMemObject(word->memory_);
+  for (const auto& block : blocks_) {
+    if (block->ready != nullptr) native_.cl.ReleaseEvent(block->ready);
+    for (const auto& word : block->words) {
+      if (word->memory_ != block->memory) native_.cl.ReleaseMemObject(word->memory_);
     }
+    native_.cl.ReleaseMemObject(block->memory);
+    std::free(block->page);
   }
-  for (void* page : pages_) std::free(page);
   if (queue_ != nullptr) native_.cl.ReleaseCommandQueue(queue_);
 }
 
-std::unique_ptr<Words::Word> Words::make(Kind kind) {
-  auto word = std::make_unique<Word>();
-  word->words_ = this;
-  word->kind_ = kind;
-  void* place = nullptr;
-  if (queue_ == nullptr) {
-    place = std::aligned_alloc(kBytes, kBytes);
-    if (place == nullptr) return nullptr;
-    pages_.push_back(place);
-    word->in_place_ = new (place) std::atomic<std::uint32_t>(0);
+// In place a word has a buffer of its own: nothing is saved by more, and no device need have sub-buffers of host
+// memory.
+std::unique_ptr<Words::Block> Words::make(Kind kind) {
+  auto block = std::make_unique<Block>();
+  block->kind = kind;
+  const std::size_t count = queue_ == nullptr ? 1 : kInABlock;
+  const std::size_t apart = std::max<std::size_t>(native_.fact<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8, kApart);
+  if (queue_ == nullptr && (block->page = std::aligned_alloc(kApart, kApart)) == nullptr) return nullptr;
+  const cl_mem_flags flags = block->page != nullptr ? CL_MEM_USE_HOST_PTR : CL_MEM_READ_WRITE;
+  block->memory =
+      native_.cl.CreateBuffer(native_.context, flags, queue_ == nullptr ? kApart : count * apart, block->page, nullptr);
+  if (block->memory == nullptr) return std::free(block->page), nullptr;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto word = std::make_unique<Word>();
+    word->words_ = this;
+    word->block_ = block.get();
+    if (queue_ == nullptr) {
+      word->memory_ = block->memory;
+      word->in_place_ = new (block->page) std::atomic<std::uint32_t>(0);
+    } else {
+      const cl_buffer_region part{i * apart, sizeof(std::uint32_t)};
+      word->memory_ = native_.cl.CreateSubBuffer(block->memory, 0, CL_BUFFER_CREATE_TYPE_REGION, &part, nullptr);
+      if (word->memory_ == nullptr) break;
+    }
+    block->words.push_back(std::move(word));
   }
-  word->memory_ = native_.cl.CreateBuffer(native_.context, place != nullptr ? CL_MEM_USE_HOST_PTR : CL_MEM_READ_WRITE,
-                                          kBytes, place, nullptr);
-  if (word->memory_ == nullptr) return nullptr;
-  word->make_ready();
-  return word;
+  return block;
+}
+
+void Words::make_ready(Block& block) {
+  block.back = block.words.size();
+  for (const auto& word : block.words) free_[static_cast<int>(block.kind)].push_back(word.get());
+  const std::uint32_t value = first_value(block.kind);
+  if (queue_ == nullptr) return block.words.front()->in_place_->store(value, std::memory_order_seq_cst);
+  if (block.ready != nullptr) native_.cl.ReleaseEvent(block.ready);
+  block.ready = nullptr;
+  std::size_t bytes = 0;
+  native_.cl.GetMemObjectInfo(block.memory, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
+  native_.cl.EnqueueFillBuffer(queue_, block.memory, &value, sizeof value, 0, bytes, 0, nullptr, &block.ready);
+  native_.cl.Flush(queue_);
+}
+
+void Words::give_back(Word& word) {
+  const std::lock_guard lock(mutex_);
+  Block& block = *word.block_;
+  if (++block.back == block.words.size()) make_ready(block);
 }
 
 std::shared_ptr<Words::Word> Words::take(Kind kind) {
   auto& free = free_[static_cast<int>(kind)];
-  std::unique_ptr<Word> word;
   const std::lock_guard lock(mutex_);
   if (free.empty()) {
-    word = make(kind);
-    if (!word) return nullptr;
-  } else {
-    word = std::move(free.front());
-    free.pop_front();
+    auto block = make(kind);
+    if (!block || block->words.empty()) return nullptr;
+    make_ready(*block);
+    blocks_.push_back(std::move(block));
   }
-  return {word.release(), [this](Word* back) {
-            back->make_ready();
-            const std::lock_guard giving(mutex_);
-            free_[static_cast<int>(back->kind_)].emplace_back(back);
-          }};
-}
-
-void Words::Word::make_ready() {
-  const std::uint32_t value = first_value(kind_);
-  if (in_place_ != nullptr) return in_place_->store(value, std::memory_order_seq_cst);
-  const NativeCalls& cl = words_->native_.cl;
-  if (ready_ != nullptr) cl.ReleaseEvent(ready_);
-  ready_ = nullptr;
-  cl.EnqueueFillBuffer(words_->queue_, memory_, &value, sizeof value, 0, sizeof value, 0, nullptr, &ready_);
-  cl.Flush(words_->queue_);
+  Word* word = free.front();
+  free.pop_front();
+  --word->block_->back;
+  return {word, [this](Word* back) { give_back(*back); }};
 }
 
 cl_event Words::Word::before() {
-  if (ready_ == nullptr) return nullptr;
+  const std::lock_guard lock(words_->mutex_);
+  if (block_->ready == nullptr) return nullptr;
   const NativeCalls& cl = words_->native_.cl;
   cl_int state = CL_QUEUED;
-  cl.GetEventInfo(ready_, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
-  if (state != CL_COMPLETE) return ready_;
-  cl.ReleaseEvent(ready_);
-  return ready_ = nullptr;
+  cl.GetEventInfo(block_->ready, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
+  if (state != CL_COMPLETE) return block_->ready;
+  cl.ReleaseEvent(block_->ready);
+  return block_->ready = nullptr;
 }
 
 cl_int Words::Word::set(std::uint32_t value) {
@@ -90,8 +111,9 @@ cl_int Words::Word::set(std::uint32_t value) {
     return CL_SUCCESS;
   }
   const NativeCalls& cl = words_->native_.cl;
+  last_set_ = value;
   const cl_int status =
-      cl.EnqueueFillBuffer(words_->queue_, memory_, &value, sizeof value, 0, sizeof value, 0, nullptr, nullptr);
+      cl.EnqueueWriteBuffer(words_->queue_, memory_, CL_FALSE, 0, sizeof last_set_, &last_set_, 0, nullptr, nullptr);
   cl.Flush(words_->queue_);
   return status;
 }

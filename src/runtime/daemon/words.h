@@ -1,8 +1,8 @@
 // Words in device memory that workers look at: the queue they take groups from, and how many of them may go on.
 //
 // Where the device works in the host's memory (a CPU) a word is written and read in place. Elsewhere it is written and
-// read by commands on a queue of its own, beside what runs. A word that comes back is made ready for the next launch
-// then, so that launches find theirs ready.
+// read by commands on a queue of its own, beside what runs. Such words lie in blocks, and a block is made ready by one
+// command when all of its words have come back, so that launches find theirs ready and pay for a part of a command.
 #pragma once
 
 #include <atomic>
@@ -17,6 +17,8 @@
 namespace wm::runtime {
 
 class Words {
+  struct Block;
+
  public:
   explicit Words(const Native& native);
   ~Words();
@@ -35,24 +37,34 @@ class Words {
 
    private:
     friend class Words;
-    void make_ready();
     Words* words_ = nullptr;
-    Kind kind_{};
+    Block* block_ = nullptr;
     cl_mem memory_ = nullptr;
     std::atomic<std::uint32_t>* in_place_ = nullptr;
-    cl_event ready_ = nullptr;
+    std::uint32_t last_set_ = 0;  // outlives the command that writes it
   };
   // Null: the device has no memory for one.
   std::shared_ptr<Word> take(Kind kind);
 
  private:
-  std::unique_ptr<Word> make(Kind kind);
+  struct Block {
+    Kind kind{};
+    void* page = nullptr;  // where words are in place
+    cl_mem memory = nullptr;
+    cl_event ready = nullptr;  // none: they stand
+    std::vector<std::unique_ptr<Word>> words;
+    std::size_t back = 0;  // words that nobody has
+  };
+  [[nodiscard]] std::unique_ptr<Block> make(Kind kind);
+  // Its words get their first value and may be taken.
+  void make_ready(Block& block);
+  void give_back(Word& word);
 
   const Native& native_;
   cl_command_queue queue_ = nullptr;  // none: words are in place
   std::mutex mutex_;
-  std::deque<std::unique_ptr<Word>> free_[2];  // the one that came back first goes first
-  std::vector<void*> pages_;
+  std::deque<Word*> free_[2];  // the one that came back first goes first
+  std::vector<std::unique_ptr<Block>> blocks_;
 };
 
 }  // namespace wm::runtime

@@ -91,8 +91,7 @@ void Scheduler::send_squad(const NodePtr& node, std::uint32_t workers) {
   if (status != CL_SUCCESS && !run.squads.empty()) return;  // those that run will do all of it
   client.workers = workers + (first ? 0 : client.workers);
   if (status == CL_SUCCESS) run.squads.push_back(squad);
-  on_device(node, status, event, squad);
-  if (beside) native_.cl.Flush(to);
+  on_device(node, status, event, squad, beside ? to : nullptr);
 }
 
 void Scheduler::call_off_workers(Session& client) {

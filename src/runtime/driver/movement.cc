@@ -8,8 +8,8 @@
 namespace wm::runtime::driver {
 namespace {
 
-constexpr std::size_t kPiece = 2 << 20;
-constexpr std::size_t kAhead = 6;  // pieces on their way at once
+constexpr std::size_t kPiece = 1 << 20;
+constexpr std::size_t kAhead = 4;  // pieces on their way at once: few enough to stay in a cache
 
 cl_int no_memory() { return link().lost() ? kGone : CL_OUT_OF_HOST_MEMORY; }
 

@@ -37,6 +37,7 @@ inline constexpr std::uint32_t kSlots = 1 << 16;
 inline constexpr std::uint64_t kSlotsOffset = kRingOffset + kRingBytes;
 inline constexpr std::uint64_t kStagingOffset = kSlotsOffset + kSlots * sizeof(EventSlot);
 inline constexpr std::uint64_t kStagingBytes = 32 << 20;
+inline constexpr std::uint64_t kPinnedBytes = 8 << 20;  // of staging, which a device may reach by itself
 inline constexpr std::uint64_t kAreaBytes = kStagingOffset + kStagingBytes;
 static_assert(sizeof(AreaHead) <= kRingOffset);
 

@@ -158,7 +158,6 @@ TEST(Buffer, CopiesAndFillsCheckAndMoveTheSame) {
     t.say("crooked offset", fill(&pattern, 4, 6, 32));
     t.say("crooked size", fill(&pattern, 4, 8, 30));
     t.say("odd pattern", fill(&pattern, 3, 0, 30));
-    t.say("no pattern", fill(nullptr, 4, 0, 32));
     t.say("outside", fill(&pattern, 4, 240, 32));
     t.data("a", contents(s, a, 256));
     clReleaseMemObject(a);

@@ -1,0 +1,138 @@
+// How the scheduler learns that a command has ended, on devices with memory of their own: a thread looks.
+//
+// Their drivers call back late and at a price that every launch would pay, and a look at an event holds up whoever
+// enqueues. So one event of a queue is looked at, the last of those that may be heard of together: what comes before it
+// on a queue in order has ended too.
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/daemon/scheduler.h"
+#include "runtime/daemon/session.h"
+
+namespace wm::runtime {
+namespace {
+
+// What may be told late: by so much if somebody could be waiting for it, by more if nobody can.
+constexpr double kLate = 20'000, kLateUnseen = 100'000;  // nanoseconds
+constexpr auto kBetweenLooks = std::chrono::nanoseconds(700);
+constexpr auto kPatience = std::chrono::microseconds(300);  // without news, before it looks only now and then
+constexpr auto kNap = std::chrono::microseconds(15);
+
+}  // namespace
+
+void Scheduler::watch(cl_command_queue queue, bool in_order, Ended ended) {
+  auto line = std::find_if(lines_.begin(), lines_.end(), [&](const Line& l) { return l.queue == queue; });
+  if (line == lines_.end() || !in_order) ++lines_changed_;
+  if (line == lines_.end()) line = lines_.insert(lines_.end(), Line{queue, in_order, {}});
+  const Node& node = *ended.node;
+  ended.expected = node.launch ? expected(*node.launch).value_or(kLateUnseen) : 0;
+  line->open.push_back(std::move(ended));
+  if (on_device_.fetch_add(1, std::memory_order_release) != 0) return;
+  { const std::lock_guard lock(news_mutex_); }
+  news_.notify_one();
+}
+
+// The last of the first ones in line that may be told of together.
+std::size_t Scheduler::last_to_tell(const Line& line) {
+  std::size_t last = 0;
+  double late = 0;
+  while (line.in_order && last + 1 < line.open.size()) {
+    const Ended& next = line.open[last + 1];
+    late += next.expected;
+    if (next.squad || line.open[last].squad) break;
+    if (late > (line.open[last].node->slot == kNoSlot ? kLateUnseen : kLate)) break;
+    ++last;
+  }
+  return last;
+}
+
+void Scheduler::choose_events() {
+  watched_.clear();
+  for (const Line& line : lines_) {
+    if (line.in_order) {
+      watched_.push_back({line.queue, line.open[last_to_tell(line)].event});
+    } else {
+      for (const Ended& e : line.open) watched_.push_back({line.queue, e.event});
+    }
+  }
+}
+
+// With those before it, where they ended in order.
+void Scheduler::tell_of(const Watched& watched) {
+  const auto line = std::find_if(lines_.begin(), lines_.end(), [&](const Line& l) { return l.queue == watched.queue; });
+  const auto end =
+      std::find_if(line->open.begin(), line->open.end(), [&](const Ended& e) { return e.event == watched.event; });
+  const auto begin = line->in_order ? line->open.begin() : end;
+  std::vector<Ended> gone(std::make_move_iterator(begin), std::make_move_iterator(end + 1));
+  line->open.erase(begin, end + 1);
+  if (line->open.empty()) lines_.erase(line);
+  const std::uint64_t time = now();
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    Ended& e = gone[i];
+    e.status = CL_COMPLETE;
+    if (watched.state < 0) {
+      native_.cl.GetEventInfo(e.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof e.status, &e.status, nullptr);
+    }
+    e.time = time;
+    e.among = gone.size() - i;
+    hear(e);
+  }
+  on_device_.fetch_sub(gone.size(), std::memory_order_relaxed);
+}
+
+void Scheduler::look() {
+  using Clock = std::chrono::steady_clock;
+  auto news = Clock::now();
+  for (std::uint64_t known = 0;;) {
+    std::optional<Cycles> alarm;
+    {
+      const std::lock_guard lock(mutex_);
+      choose_events();
+      known = lines_changed_;
+      alarm = machine_.next_alarm();
+    }
+    const auto due = [&] { return alarm && alarm->count <= now(); };
+    if (watched_.empty()) {
+      const auto more = [this] { return on_device_.load(std::memory_order_acquire) != 0; };
+      if (!spin_until(more) && !due()) {
+        std::unique_lock lock(news_mutex_);
+        if (stop_) return;
+        const auto until = alarm ? Clock::time_point(Clock::duration(alarm->count)) : Clock::time_point::max();
+        const auto wake = [&] { return stop_ || more(); };
+        if (alarm) {
+          news_.wait_until(lock, until, wake);
+        } else {
+          news_.wait(lock, wake);
+        }
+      }
+      news = Clock::now();
+    }
+    bool any = false;
+    for (bool again = !watched_.empty(); again && !any && !due();) {
+      for (Watched& w : watched_) {
+        native_.cl.GetEventInfo(w.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof w.state, &w.state, nullptr);
+        any |= w.state <= CL_COMPLETE;
+      }
+      if (any) break;
+      const auto time = Clock::now();
+      if (time - news > kPatience) {
+        std::this_thread::sleep_for(kNap);
+      } else {
+        while (Clock::now() - time < kBetweenLooks) {
+        }
+      }
+      again = lines_changed_.load(std::memory_order_relaxed) == known;
+    }
+    if (!any && !due()) continue;
+    news = Clock::now();
+    const std::lock_guard lock(mutex_);
+    machine_.set_now(Cycles{now()});
+    for (const Watched& w : watched_) {
+      if (w.state <= CL_COMPLETE) tell_of(w);
+    }
+    ring();
+    work();
+  }
+}
+
+}  // namespace wm::runtime
