@@ -44,6 +44,7 @@ class Quota final : public Policy {
     const std::size_t known = gpu.sms().empty() ? 0 : gpu.slots({0}).size();
     state_.resize(known, {first_ipc_, 1.0});
     quota_.resize(gpu.sms().size());
+    refills_.resize(gpu.sms().size());
     for (auto& row : quota_) row.resize(known, 0);
     spent_.resize(gpu.sms().size());
     place_.resize(gpu.sms().size());
@@ -75,10 +76,11 @@ class Quota final : public Policy {
     if (waits_surely(kernels, e.sm)) return;
     const bool known = known_spent(kernels, e.sm);  // then who was not told spent is not there
     if (!known && !all_spent(kernels, gpu.slots(e.sm))) return;
+    const std::int64_t least = refills_[e.sm.index]++ < kOften ? kLeast : kLeastOften;
     for (const Kernel& k : kernels) {
       if (k.has_goal() && scheme_ != Scheme::elastic) continue;
       if (!spent_[e.sm.index][k.id.index] && (known || gpu.slots(e.sm)[k.id.index].quota > 0)) continue;
-      gpu.add_quota(e.sm, k.id, std::max<std::int64_t>(quota_[e.sm.index][k.id.index], kLeast));
+      gpu.add_quota(e.sm, k.id, std::max(quota_[e.sm.index][k.id.index], least));
       spent_[e.sm.index][k.id.index] = false;
     }
   }
@@ -87,6 +89,10 @@ class Quota final : public Policy {
   enum class Scheme { rollover, naive, history, elastic, rollover_time };  // the first is the default
   enum class OnOff { on, off };
   static constexpr std::int64_t kLeast = 32;  // a warp instruction
+  // Whoever was given more that often in an epoch gets this much at least: a quota of a few warp instructions would be
+  // spent and asked for hundreds of times.
+  static constexpr std::uint32_t kOften = 4;
+  static constexpr std::int64_t kLeastOften = 512;
   // Of a kernel on an SM: blocks may start there; none is there and none may start; or blocks there are its last.
   enum class Place : std::uint8_t { stays, away, unknown };
 
@@ -126,6 +132,7 @@ class Quota final : public Policy {
   }
 
   void allocate_quotas(Machine& gpu) {
+    std::fill(refills_.begin(), refills_.end(), 0);
     double room = 1;  // section 3.5: the product over the QoS kernels
     bool any_goal = false;
     for (const Kernel& k : gpu.kernels()) {
@@ -208,6 +215,7 @@ class Quota final : public Policy {
   std::vector<KernelId> launched_;                // since the company was last looked at
   std::vector<State> state_;                      // by kernel
   std::vector<std::vector<std::int64_t>> quota_;  // quota_k of this epoch, by SM and kernel
+  std::vector<std::uint32_t> refills_;            // of this epoch, by SM
   std::vector<std::vector<char>> spent_;          // as far as told, by SM and kernel
   std::vector<std::vector<Place>> place_;         // by SM and kernel, until caps change
 };

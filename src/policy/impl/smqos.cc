@@ -2,10 +2,12 @@
 // more than it gains from. SMs nobody gains from are switched off. Sun et al., "QoS-aware dynamic resource allocation
 // with improved utilization and energy efficiency on GPU", Parallel Computing 2022, section 4, algorithms 1 to 3.
 //
-// LS tasks are kernels with a goal, batch tasks those without. An SM changes hands only when its blocks have ended, and
-// one at a time: while one is on its way nothing is decided.
+// LS tasks are kernels with a goal, batch tasks those without. An SM changes hands only when its blocks have ended.
+// That may take many epochs, and nobody waits for it: LS tasks ask for one, or give one away, every epoch. What an SM
+// does for a batch task is judged by epochs in which the task had the same SMs nearly all the time.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "policy/algorithm/demand.h"
 #include "policy/algorithm/members.h"
@@ -26,19 +28,27 @@ class SmQos final : public Policy {
     for (std::uint32_t i = 0; i < sms; ++i) gpu.give({i}, kernels[part_of(i, sms, kernels.size())].id, Preempt::drain);
     batch_.clear();
     for (const Kernel& k : kernels) {
-      if (!k.has_goal()) batch_[k.id] = {.opt_k = gpu.owned(k.id)};
+      if (!k.has_goal()) batch_[k.id].opt_k = gpu.owned(k.id);
     }
     gpu.set_epoch(epoch_);
+    look_again(gpu);
+  }
+
+  // SMs that change hands early in an epoch count as having done so at its beginning.
+  void on(const SmReady&, Machine& gpu) override {
+    if (gpu.epoch_length().count * 4 < epoch_.count) look_again(gpu);
+  }
+  void on(const SmIdle&, Machine& gpu) override {
+    if (gpu.epoch_length().count * 4 < epoch_.count) look_again(gpu);
   }
 
   void on(const Epoch&, Machine& gpu) override {
-    const auto rests = [](const Sm& sm) { return sm.state == Sm::State::on || sm.state == Sm::State::off; };
-    if (!std::all_of(gpu.sms().begin(), gpu.sms().end(), rests)) return;
     for (auto& [id, task] : batch_) {
-      determine_opt_k(task, gpu.epoch_ipc(id), gpu.owned(id));
+      const auto held = holds(gpu, id);
+      if (!held || held != task.held) continue;
+      determine_opt_k(task, gpu.epoch_ipc(id), *held);
       task.ipc_last = gpu.epoch_ipc(id);
-      task.sm_last = gpu.owned(id);
-      task.swapped = Swapped::none;
+      task.sm_last = *held;
     }
     for (const Kernel& k : by_client(gpu)) {
       if (!k.has_goal()) continue;
@@ -47,12 +57,13 @@ class SmQos final : public Policy {
           swap_in(gpu, k.id);
           break;
         case Swapped::out:
-          swap_out(gpu, k.id);
+          if (!take_back(gpu, k.id)) swap_out(gpu, k.id);
           break;
         case Swapped::none:
           break;
       }
     }
+    look_again(gpu);
   }
 
  private:
@@ -62,10 +73,25 @@ class SmQos final : public Policy {
     std::uint32_t opt_k = 0;
     bool upper_k = false;
     bool lower_k = false;
-    std::uint32_t sm_last = 0;
+    std::optional<std::uint32_t> held;  // SMs since the epoch began, if none was on its way
+    std::uint32_t sm_last = 0;          // … and in the last epoch that was so to its end
     double ipc_last = 0;
-    Swapped swapped = Swapped::none;
   };
+
+  // SMs on which only its blocks are, or none while blocks of it are on their way out elsewhere.
+  [[nodiscard]] static std::optional<std::uint32_t> holds(const Machine& gpu, KernelId id) {
+    std::uint32_t count = 0;
+    for (const Sm& sm : gpu.sms()) {
+      const bool its_own = sm.state == Sm::State::on && sm.owner == id;
+      if (!its_own && gpu.slots(sm.id)[id.index].resident > 0) return {};
+      count += its_own ? 1 : 0;
+    }
+    return count;
+  }
+
+  void look_again(const Machine& gpu) {
+    for (auto& [id, task] : batch_) task.held = holds(gpu, id);
+  }
 
   // Algorithm 1: dynamic SM adjustment to maintain QoS.
   [[nodiscard]] Swapped maintain(const Machine& gpu, const Kernel& ls) const {
@@ -77,10 +103,10 @@ class SmQos final : public Policy {
     return Swapped::none;
   }
 
-  // Algorithm 2: the task swapped an SM in the epoch before; did it matter?
+  // Algorithm 2: the task swapped an SM since the last time; did it matter?
   void determine_opt_k(Batch& task, double ipc_epoch, std::uint32_t sm_batch) const {
-    if (task.swapped == Swapped::none || task.sm_last != task.opt_k || (task.upper_k && task.lower_k)) return;
-    if (task.swapped == Swapped::in) {
+    if (task.sm_last == sm_batch || task.sm_last != task.opt_k || (task.upper_k && task.lower_k)) return;
+    if (task.sm_last < sm_batch) {
       if (ipc_epoch > task.ipc_last * (1 + threshold_)) {
         task.lower_k = true;
         task.opt_k = sm_batch;
@@ -100,9 +126,7 @@ class SmQos final : public Policy {
   // Algorithm 3, precondition 1: the LS task gets an idle SM, or one of the batch task that has most, its last one too:
   // a task whose speed goes with its SMs could never make up for its beginning on 23 of 24 at a goal of 95%.
   void swap_in(Machine& gpu, KernelId ls) {
-    for (const Sm& sm : gpu.sms()) {
-      if (!powered(sm)) return gpu.give(sm.id, ls, Preempt::drain);
-    }
+    if (const Sm* sm = idle_sm(gpu)) return gpu.give(sm->id, ls, Preempt::drain);
     KernelId from = kNobody;
     std::uint32_t most = 0;
     for (const auto& [id, task] : batch_) {
@@ -110,14 +134,33 @@ class SmQos final : public Policy {
     }
     if (from == kNobody) return;
     gpu.give(easiest_to_take(gpu, from)->id, ls, Preempt::drain);
-    batch_[from].swapped = Swapped::out;
+  }
+
+  // One that is off, or else one that will be.
+  [[nodiscard]] static const Sm* idle_sm(const Machine& gpu) {
+    const Sm* found = nullptr;
+    for (const Sm& sm : gpu.sms()) {
+      if (sm.state == Sm::State::off) return &sm;
+      if (sm.state == Sm::State::gating && found == nullptr) found = &sm;
+    }
+    return found;
+  }
+
+  // An SM that was asked for and is still to come is not needed any more.
+  [[nodiscard]] bool take_back(Machine& gpu, KernelId ls) const {
+    for (const Sm& sm : gpu.sms()) {
+      if (sm.state != Sm::State::reserved || sm.next != ls || !batch_.contains(sm.owner)) continue;
+      gpu.give(sm.id, sm.owner, Preempt::drain);
+      return true;
+    }
+    return false;
   }
 
   // Algorithm 3, precondition 2: the LS task's SM goes to the batch task with fewest SMs among those that want one; or
   // it is switched off, with another one of a batch task that may be past its optimum. A machine that cannot switch SMs
-  // off uses them all.
+  // off uses them all. While blocks of the LS task are still on their way out its rate does not show what it has.
   void swap_out(Machine& gpu, KernelId ls) {
-    if (gpu.owned(ls) < 2 || batch_.empty()) return;
+    if (gpu.owned(ls) < 2 || batch_.empty() || !holds(gpu, ls)) return;
     const SmId sm = easiest_to_take(gpu, ls)->id;
     KernelId wants = kNobody;
     KernelId may_shrink = kNobody;
@@ -127,15 +170,8 @@ class SmQos final : public Policy {
       if (swap_in && (wants == kNobody || has < gpu.owned(wants))) wants = id;
       if (!swap_in && !task.lower_k && has > 1) may_shrink = id;
     }
-    if (wants != kNobody) {
-      gpu.give(sm, wants, Preempt::drain);
-      batch_[wants].swapped = Swapped::in;
-      return;
-    }
-    if (may_shrink != kNobody) {
-      gpu.gate(easiest_to_take(gpu, may_shrink)->id);
-      batch_[may_shrink].swapped = Swapped::out;
-    }
+    if (wants != kNobody) return gpu.give(sm, wants, Preempt::drain);
+    if (may_shrink != kNobody) gpu.gate(easiest_to_take(gpu, may_shrink)->id);
     gpu.gate(sm);
   }
 
