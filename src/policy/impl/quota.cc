@@ -76,11 +76,12 @@ class Quota final : public Policy {
     if (waits_surely(kernels, e.sm)) return;
     const bool known = known_spent(kernels, e.sm);  // then who was not told spent is not there
     if (!known && !all_spent(kernels, gpu.slots(e.sm))) return;
-    const std::int64_t least = refills_[e.sm.index]++ < kOften ? kLeast : kLeastOften;
+    const bool elastic = scheme_ == Scheme::elastic;
+    const std::uint32_t doublings = elastic ? 0 : std::min(refills_[e.sm.index]++ / kTimes, kMostDoublings);
     for (const Kernel& k : kernels) {
-      if (k.has_goal() && scheme_ != Scheme::elastic) continue;
+      if (k.has_goal() && !elastic) continue;
       if (!spent_[e.sm.index][k.id.index] && (known || gpu.slots(e.sm)[k.id.index].quota > 0)) continue;
-      gpu.add_quota(e.sm, k.id, std::max(quota_[e.sm.index][k.id.index], least));
+      gpu.add_quota(e.sm, k.id, std::max(quota_[e.sm.index][k.id.index], kLeast) << doublings);
       spent_[e.sm.index][k.id.index] = false;
     }
   }
@@ -89,10 +90,10 @@ class Quota final : public Policy {
   enum class Scheme { rollover, naive, history, elastic, rollover_time };  // the first is the default
   enum class OnOff { on, off };
   static constexpr std::int64_t kLeast = 32;  // a warp instruction
-  // Whoever was given more that often in an epoch gets this much at least: a quota of a few warp instructions would be
-  // spent and asked for hundreds of times.
-  static constexpr std::uint32_t kOften = 4;
-  static constexpr std::int64_t kLeastOften = 512;
+  // What kernels without a goal get once the others have spent theirs doubles after every fourth time in an epoch:
+  // quotas of a few warp instructions would be spent, and asked for again, hundreds of times.
+  static constexpr std::uint32_t kTimes = 4;
+  static constexpr std::uint32_t kMostDoublings = 6;
   // Of a kernel on an SM: blocks may start there; none is there and none may start; or blocks there are its last.
   enum class Place : std::uint8_t { stays, away, unknown };
 
