@@ -43,13 +43,8 @@ class Quota final : public Policy {
     if (!members_.changed(gpu)) return spread(gpu, launched);
     const std::size_t known = gpu.sms().empty() ? 0 : gpu.slots({0}).size();
     state_.resize(known, {first_ipc_, 1.0});
-    quota_.resize(gpu.sms().size());
     refills_.resize(gpu.sms().size());
-    for (auto& row : quota_) row.resize(known, 0);
-    spent_.resize(gpu.sms().size());
-    place_.resize(gpu.sms().size());
-    for (auto& row : spent_) row.resize(known, false);
-    for (auto& row : place_) row.assign(known, Place::unknown);
+    make_cells(gpu.sms().size(), known);
     if (!members_.other_clients()) {
       blocks_.keep(gpu);
       return spread(gpu, launched);
@@ -71,7 +66,7 @@ class Quota final : public Policy {
   // While others are still held to small quotas this comes thousands of times an epoch, so it looks at what it was told
   // before, and at the machine's tables only where that does not decide.
   void on(const QuotaSpent& e, Machine& gpu) override {
-    spent_[e.sm.index][e.kernel.index] = true;
+    at(e.sm.index, e.kernel).spent = true;
     const auto kernels = gpu.kernels();
     if (waits_surely(kernels, e.sm)) return;
     const bool known = known_spent(kernels, e.sm);  // then who was not told spent is not there
@@ -80,9 +75,9 @@ class Quota final : public Policy {
     const std::uint32_t doublings = elastic ? 0 : std::min(refills_[e.sm.index]++ / kTimes, kMostDoublings);
     for (const Kernel& k : kernels) {
       if (k.has_goal() && !elastic) continue;
-      if (!spent_[e.sm.index][k.id.index] && (known || gpu.slots(e.sm)[k.id.index].quota > 0)) continue;
-      gpu.add_quota(e.sm, k.id, std::max(quota_[e.sm.index][k.id.index], kLeast) << doublings);
-      spent_[e.sm.index][k.id.index] = false;
+      if (!at(e.sm.index, k.id).spent && (known || gpu.slots(e.sm)[k.id.index].quota > 0)) continue;
+      gpu.add_quota(e.sm, k.id, std::max(at(e.sm.index, k.id).quota, kLeast) << doublings);
+      at(e.sm.index, k.id).spent = false;
     }
   }
 
@@ -97,6 +92,13 @@ class Quota final : public Policy {
   // Of a kernel on an SM: blocks may start there; none is there and none may start; or blocks there are its last.
   enum class Place : std::uint8_t { stays, away, unknown };
 
+  // Of a kernel on an SM, side by side: an event finds all it needs in one or two lines of the host's cache.
+  struct Cell {
+    std::int64_t quota = 0;  // quota_k of this epoch
+    bool spent = false;      // as far as told
+    Place place = Place::unknown;
+  };
+
   struct State {
     double ipc;    // IPC_epoch of a kernel without a goal
     double alpha;  // of a kernel with one
@@ -108,15 +110,14 @@ class Quota final : public Policy {
   // Whether somebody is there, or will be, whose quota was not told spent: if it is, that comes next.
   [[nodiscard]] bool waits_surely(std::span<const Kernel> kernels, SmId sm) const {
     return std::any_of(kernels.begin(), kernels.end(), [&](const Kernel& k) {
-      return waited_for(k) && !spent_[sm.index][k.id.index] && place_[sm.index][k.id.index] == Place::stays &&
-             k.waiting > 0;
+      return waited_for(k) && !at(sm.index, k.id).spent && at(sm.index, k.id).place == Place::stays && k.waiting > 0;
     });
   }
 
   // Whether all were told spent, or cannot spend any. False where the tables must tell.
   [[nodiscard]] bool known_spent(std::span<const Kernel> kernels, SmId sm) const {
     return std::all_of(kernels.begin(), kernels.end(), [&](const Kernel& k) {
-      return !waited_for(k) || spent_[sm.index][k.id.index] || place_[sm.index][k.id.index] == Place::away;
+      return !waited_for(k) || at(sm.index, k.id).spent || at(sm.index, k.id).place == Place::away;
     });
   }
 
@@ -127,9 +128,21 @@ class Quota final : public Policy {
     });
   }
 
+  // What was known of clients stays, but where their blocks are.
+  void make_cells(std::size_t sms, std::size_t clients) {
+    std::vector<Cell> cells(sms * clients);
+    for (std::size_t i = 0; i < cells_.size(); ++i) cells[i / clients_ * clients + i % clients_] = cells_[i];
+    for (Cell& c : cells) c.place = Place::unknown;
+    cells_ = std::move(cells);
+    clients_ = clients;
+  }
+
+  [[nodiscard]] Cell& at(std::size_t sm, KernelId id) { return cells_[sm * clients_ + id.index]; }
+  [[nodiscard]] const Cell& at(std::size_t sm, KernelId id) const { return cells_[sm * clients_ + id.index]; }
+
   void set_quota(Machine& gpu, const Sm& sm, KernelId id, std::int64_t instructions) {
     gpu.set_quota(sm.id, id, instructions);
-    spent_[sm.index][id.index] = instructions <= 0;
+    at(sm.index, id).spent = instructions <= 0;
   }
 
   void allocate_quotas(Machine& gpu) {
@@ -168,8 +181,8 @@ class Quota final : public Policy {
       const std::int64_t local = local_quota(quota, blocks(sm), all);
       const Slot& slot = gpu.slots(sm.id)[k.id.index];
       const std::int64_t unused = std::max<std::int64_t>(slot.quota, 0);
-      quota_[sm.index][k.id.index] = local;
-      place_[sm.index][k.id.index] = slot.cap > 0 ? Place::stays : (slot.resident > 0 ? Place::unknown : Place::away);
+      at(sm.index, k.id).quota = local;
+      at(sm.index, k.id).place = slot.cap > 0 ? Place::stays : (slot.resident > 0 ? Place::unknown : Place::away);
       const bool rolls = scheme_ == Scheme::rollover || scheme_ == Scheme::rollover_time;
       if (k.has_goal() && rolls && unused != kNoQuota) {
         set_quota(gpu, sm, k.id, local + unused);
@@ -213,12 +226,11 @@ class Quota final : public Policy {
   Cycles epoch_;
   Members members_;
   QosBlocks blocks_;
-  std::vector<KernelId> launched_;                // since the company was last looked at
-  std::vector<State> state_;                      // by kernel
-  std::vector<std::vector<std::int64_t>> quota_;  // quota_k of this epoch, by SM and kernel
-  std::vector<std::uint32_t> refills_;            // of this epoch, by SM
-  std::vector<std::vector<char>> spent_;          // as far as told, by SM and kernel
-  std::vector<std::vector<Place>> place_;         // by SM and kernel, until caps change
+  std::vector<KernelId> launched_;      // since the company was last looked at
+  std::vector<State> state_;            // by kernel
+  std::vector<std::uint32_t> refills_;  // of this epoch, by SM
+  std::vector<Cell> cells_;             // by SM and kernel
+  std::size_t clients_ = 1;
 };
 
 }  // namespace
