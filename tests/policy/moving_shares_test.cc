@@ -28,6 +28,14 @@ TEST(MovingShares, SharesMayDiffer) {
   EXPECT_EQ(gpu.slots({0})[1].cap, 4U);
 }
 
+// What a small launch has no use for goes to its neighbour.
+TEST(MovingShares, NobodyGetsMoreThanItHasBlocks) {
+  FakeMachine gpu({.sms = 2});
+  drive(gpu, "moving_shares", {arrive_together({{.name = "a", .blocks = 4000}, {.name = "b", .blocks = 4}})});
+  EXPECT_EQ(gpu.slots({0})[0].cap, 14U);
+  EXPECT_EQ(gpu.slots({0})[1].cap, 2U);
+}
+
 // Blocks so large that one fills an SM: two kernels cannot be there at once, and take turns.
 TEST(MovingShares, KernelsWithoutRoomTakeTurns) {
   FakeMachine gpu({.sms = 1});

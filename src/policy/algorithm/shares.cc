@@ -79,13 +79,13 @@ std::vector<std::uint32_t> accelos_shares(std::span<const Claim> claims, const g
   gpu::Resources left = room;
   for (std::size_t i = 0; i < claims.size(); ++i) {
     const gpu::Resources own = part(total, claims[i].weight / weight_of_all);
-    counts[i] = std::min(gpu::fit(claims[i].footprint, own), gpu::fit(claims[i].footprint, left));
+    counts[i] = std::min({gpu::fit(claims[i].footprint, own), gpu::fit(claims[i].footprint, left), claims[i].most});
     left = gpu::less(left, claims[i].footprint, counts[i]);
   }
   for (bool grew = true; grew;) {
     grew = false;
     for (std::size_t i = 0; i < claims.size(); ++i) {
-      if (gpu::fit(claims[i].footprint, left) == 0) continue;
+      if (counts[i] >= claims[i].most || gpu::fit(claims[i].footprint, left) == 0) continue;
       left = gpu::less(left, claims[i].footprint);
       ++counts[i];
       grew = true;

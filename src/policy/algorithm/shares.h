@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace wm::policy {
 struct Claim {
   gpu::Resources footprint;
   double weight = 1;
+  std::uint32_t most = std::numeric_limits<std::uint32_t>::max();  // blocks it has any use for (accelos_shares)
 };
 
 // Warped-Slicer's "even" (section III): each kernel may fill its own 1/K of every resource. A kernel whose block is
@@ -29,7 +31,7 @@ std::vector<std::uint32_t> equal_threads(std::span<const Claim> claims, const gp
 
 // accelOS (section 3): x_i = T/(K w_i), y_i = L/(K m_i), z_i = R/(K r_i) and the least of them, by weight where weights
 // differ; then block by block around the kernels until nothing more fits into `room`. 0 for a kernel that has no room
-// at all.
+// at all. None gets more than it has a use for.
 std::vector<std::uint32_t> accelos_shares(std::span<const Claim> claims, const gpu::Resources& total,
                                           const gpu::Resources& room, double weight_of_all);
 

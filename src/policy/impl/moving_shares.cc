@@ -88,7 +88,8 @@ class MovingShares final : public Policy {
     std::vector<Claim> claims;
     double weights = 0;
     for (const Kernel& k : turn) {
-      claims.push_back({k.footprint, k.share});
+      const auto sms = static_cast<std::uint32_t>(gpu.sms().size());
+      claims.push_back({k.footprint, k.share, std::max((k.resident + k.waiting + sms - 1) / sms, 1U)});
       weights += k.share;
     }
     const gpu::Resources total = gpu.limits().total;
