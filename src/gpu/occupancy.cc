@@ -34,6 +34,11 @@ Resources less(const Resources& room, const Resources& footprint, std::uint32_t 
           room.shared_bytes - footprint.shared_bytes * count, room.blocks - footprint.blocks * count};
 }
 
+Resources more(const Resources& room, const Resources& footprint, std::uint32_t count) {
+  return {room.threads + footprint.threads * count, room.registers + footprint.registers * count,
+          room.shared_bytes + footprint.shared_bytes * count, room.blocks + footprint.blocks * count};
+}
+
 double dominant_share(const Resources& footprint, const Resources& total, std::uint32_t count) {
   const auto share = [count](std::uint32_t part, std::uint32_t whole) {
     return whole == 0 ? 0.0 : static_cast<double>(part) * count / whole;

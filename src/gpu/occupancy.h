@@ -46,6 +46,8 @@ std::uint32_t fit(const Resources& footprint, const Resources& room);
 
 // `room` after `count` blocks more; the caller knows that they fit.
 Resources less(const Resources& room, const Resources& footprint, std::uint32_t count = 1);
+// `room` once `count` blocks have left.
+Resources more(const Resources& room, const Resources& footprint, std::uint32_t count = 1);
 
 // The largest of the four shares of an SM that `count` blocks take: the dominant share, 0 to 1 while they fit.
 double dominant_share(const Resources& footprint, const Resources& total, std::uint32_t count = 1);

@@ -35,6 +35,8 @@ TEST(Occupancy, WhatBlocksLeave) {
   const Resources left = less(kH200.total, one, 3);
   EXPECT_EQ(left, (Resources{2048 - 768, 65536 - 3 * 8192, 233472 - 3072, 29}));
   EXPECT_EQ(fit(one, left), 5U);
+  EXPECT_EQ(more(left, one, 2), less(kH200.total, one));
+  EXPECT_EQ(more(less(kH200.total, one), one), kH200.total);
   EXPECT_DOUBLE_EQ(dominant_share(one, kH200.total, 2), 0.25);
 }
 

@@ -29,9 +29,7 @@ void CycleMachine::left(std::uint32_t sm, std::uint32_t client) {
   policy::Sm& unit = sms_[sm];
   --unit.resident;
   --slots_[sm][client].resident;
-  const gpu::Resources f = view(client)->footprint;
-  unit.free = {unit.free.threads + f.threads, unit.free.registers + f.registers,
-               unit.free.shared_bytes + f.shared_bytes, unit.free.blocks + f.blocks};
+  unit.free = gpu::more(unit.free, view(client)->footprint);
   dirty_ = true;
 }
 

@@ -41,12 +41,7 @@ bool CycleMachine::tell_idle(policy::Policy& policy) {
 policy::Kernel* CycleMachine::next_for(std::uint32_t s, const policy::Kernel* leaving) {
   const policy::Sm& sm = sms_[s];
   if (sm.state != policy::Sm::State::on) return nullptr;
-  gpu::Resources free = sm.free;
-  if (leaving != nullptr) {
-    const gpu::Resources& f = leaving->footprint;
-    free = {free.threads + f.threads, free.registers + f.registers, free.shared_bytes + f.shared_bytes,
-            free.blocks + f.blocks};
-  }
+  const gpu::Resources free = leaving == nullptr ? sm.free : gpu::more(sm.free, leaving->footprint);
   const auto fits = [&](const policy::Kernel& k) {
     if (k.waiting == 0 || lanes_[k.id.index].starts > chip_.now()) return false;
     if (sm.owner != policy::kNobody && sm.owner != k.id) return false;
