@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "exec/block.h"
+#include "exec/shared_shape.h"
 #include "exec/warp.h"
 
 namespace wm::exec {
@@ -45,6 +46,18 @@ std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t most, const AccessNot
   return count;
 }
 
+// A load from shared memory whose addresses have a shape; false: it has none, or would fault.
+bool Warp::load_shaped(const Op& op, const Frame& frame, SharedShapes& shapes, const AccessNote& shared,
+                       Executed& out) const {
+  if (op.kind != Kind::load || frame.active != kAllLanes || !SharedShapes::takes(op)) return false;
+  const SharedShape& shape = shapes.of(op.memory, frame, shared);
+  if (!shape.grouped || !shape.load(op.memory.offset, block_->shared_.data(), block_->shared_.size(),
+                                    frame.destination<std::uint32_t>(op.operands.destination[0])))
+    return false;
+  out.note = shape.note;
+  return true;
+}
+
 // The current path until an operation must wait for its time, or the paths change.
 std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most, const AccessNote& shared) {
   LaunchStatistics& statistics = block_->statistics_;
@@ -56,6 +69,7 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most, const Acce
   std::uint32_t count = 0;
   std::uint64_t threads = 0;
   const Op* parting = nullptr;  // a branch that lanes disagree on
+  SharedShapes shapes;
   while (count != most) {
     const Op& op = code_[pc];
     if (!timeless(op)) break;
@@ -81,12 +95,13 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most, const Acce
         frame.active = active;
         if (op.kind == Kind::lane) {
           op.run(op.operands, frame);
-        } else {
+        } else if (!load_shaped(op, frame, shapes, shared, out[count - 1])) {
           path.pc = pc;  // for a fault
           if (!work(op, frame)) break;
           if (op.memory.space == ptx::Space::shared && shared.note != nullptr && block_->access_.lanes != 0)
             out[count - 1].note = shared.note(block_->access_, shared.argument);
         }
+        shapes.written(op.operands);
       }
       ++pc;
     }

@@ -18,6 +18,7 @@
 namespace wm::exec {
 
 class Block;
+class SharedShapes;
 
 // The addresses of the last memory operation, in the space it went to: the generic ones resolved, shared and local ones
 // as offsets. `space` is generic where lanes went to different spaces; addresses are generic then. Only `lanes` count.
@@ -131,6 +132,8 @@ class Warp {
 
   // run_ahead.cc
   std::uint32_t run_path_ahead(Executed* out, std::uint32_t most, const AccessNote& shared);
+  bool load_shaped(const Op& op, const Frame& frame, SharedShapes& shapes, const AccessNote& shared,
+                   Executed& out) const;
 
   // warp.cc
   void run_path(std::uint64_t& budget);

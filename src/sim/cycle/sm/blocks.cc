@@ -8,7 +8,7 @@
 namespace wm::sim {
 
 void Sm::start(std::unique_ptr<BlockRun> run, std::uint64_t at) {
-  ++resident_[run->kernel.slot];
+  if (resident_[run->kernel.slot]++ == 0) ++kernels_;
   free_warps_ -= run->kernel.grid->warps_per_block();
   next_ = std::min(next_, at);
   starts_ = std::min(starts_, at);
@@ -37,6 +37,7 @@ void Sm::begin_all(std::uint64_t now) {
 
 void Sm::begin_block(std::unique_ptr<BlockRun> run, std::uint64_t at) {
   charge_until(at);
+  if (at - epoch_ >= kEpoch) begin_epoch(at);
   if (!run->begun) run->begin({.sm = index_, .sms = config_.sm.count});
   std::unique_ptr<Resident> r;
   if (spare_.empty()) {
@@ -105,7 +106,7 @@ std::unique_ptr<BlockRun> Sm::detach(Resident& r) {
     w.resident = nullptr;
     ++free_warps_;
   }
-  --resident_[r.run->kernel.slot];
+  if (--resident_[r.run->kernel.slot] == 0) --kernels_;
   std::unique_ptr<BlockRun> run = std::move(r.run);
   const auto it = std::find_if(residents_.begin(), residents_.end(), [&](const auto& p) { return p.get() == &r; });
   spare_.push_back(std::move(*it));
@@ -146,12 +147,19 @@ void Sm::end_block(Resident& r, std::uint64_t now) {
   Ended& ended = ended_.back();
   ended.followed = true;
   ended.follower = offer->number;
-  ended.follows_at = now + std::max(1U, grain_ / 2);
+  ended.follows_at = now + follows_after();
   offers_.erase(offer);
   ended.run->number = ended.follower;
   ended.run->started = ended.follows_at;
   ended.run->begun = false;
   start(std::move(ended.run), ended.follows_at);
+}
+
+// Cycles from the arrival of the last of `warps` warps until they go on.
+std::uint64_t Sm::barrier_release(std::size_t warps) const {
+  const gpu::SmConfig& sm = config_.sm;
+  const std::uint32_t latency = sm.units[static_cast<std::size_t>(gpu::Unit::branch)].latency;
+  return (sm.barrier_latency != 0 ? sm.barrier_latency : latency) + sm.barrier_per_warp * warps;
 }
 
 // Lets warps go on whose barrier completed; finds out when a block can never go on.
@@ -166,10 +174,7 @@ void Sm::wake_barrier(Resident& r, std::uint64_t now) {
     if (!any) r.run->block.unblock();
     if (r.run->block.fault()) return raise(r);
   }
-  const gpu::SmConfig& sm = config_.sm;
-  const std::uint64_t release =
-      (sm.barrier_latency != 0 ? sm.barrier_latency : sm.units[static_cast<std::size_t>(gpu::Unit::branch)].latency) +
-      sm.barrier_per_warp * r.warps.size();
+  const std::uint64_t release = barrier_release(r.warps.size());
   for (const std::uint16_t slot : r.warps) {
     if (r.stuck == 0) break;
     WarpSlot& w = warps_[slot];

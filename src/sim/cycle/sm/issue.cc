@@ -56,6 +56,15 @@ std::uint64_t Sm::fetch(WarpSlot& w, const TimedOp& op, std::uint64_t now) {
   return now + config_.icache.miss_latency;
 }
 
+// When all that `op` reads and writes can be used.
+std::uint64_t Sm::last_operand(const WarpSlot& w, const TimedOp& op) const {
+  std::uint32_t latest = 0;
+  const std::uint32_t* operands = w.registers + op.first_register;
+  for (std::uint32_t i = 0, n = std::uint32_t{op.reads} + op.writes; i < n; ++i)
+    latest = std::max(latest, w.ready[operands[i]]);
+  return latest == kUnknown ? kPending : epoch_ + latest;
+}
+
 // Executes what takes no issue slot; false: it faults, and is issued like any other so that somebody sees it.
 bool Sm::fold(WarpSlot& w, const TimedOp& op, std::uint64_t now) {
   std::uint32_t lanes = 0;
@@ -93,10 +102,7 @@ void Sm::prepare_next(std::uint32_t warp, std::uint64_t now, std::uint64_t not_b
     const TimedOp& op = w.ops[w.ahead->empty() ? w.warp->next_pc() : w.ahead->front().pc];
     w.next = &op;
     std::uint64_t at = std::max(not_before, fetch(w, op, now));
-    std::uint64_t latest = 0;
-    const std::uint32_t* operands = w.registers + op.first_register;
-    for (std::uint32_t i = 0, n = std::uint32_t{op.reads} + op.writes; i < n; ++i)
-      latest = std::max(latest, w.ready[operands[i]]);
+    const std::uint64_t latest = last_operand(w, op);
     if (latest == kPending || (op.waits_for_loads && waits(w, op, at))) {
       w.state = State::memory;
       s.memory |= w.bit;
@@ -105,7 +111,9 @@ void Sm::prepare_next(std::uint32_t warp, std::uint64_t now, std::uint64_t not_b
     at = std::max(at, latest);
     // Without a quota what is folded waits like any other.
     if (op.folded && (quotas_spent_ >> w.kernel & 1) == 0 && fold(w, op, now)) {
-      for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[operands[op.reads + i]] = at > not_before ? at : 0;
+      const std::uint32_t usable = at > not_before ? short_time(at) : 0;
+      const std::uint32_t* written = w.registers + op.first_register + op.reads;
+      for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[written[i]] = usable;
       continue;
     }
     w.state = State::waiting;
@@ -136,7 +144,7 @@ void Sm::issue_executed(Scheduler& s, std::uint32_t warp, const TimedOp& op, std
     ready = lsu_.shared(note.cycles, now).ready;
   }
   const std::uint32_t* written = w.registers + op.first_register + op.reads;
-  for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[written[i]] = ready;
+  for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[written[i]] = short_time(ready);
   const bool turns = op.kind == TimedKind::branch;
   const bool second = issue_width_ > 1 && !turns && op.slots == 1;
   prepare_next(warp, now, turns ? ready : now + (second ? 0 : 1));
@@ -167,7 +175,7 @@ void Sm::issue(Scheduler& s, std::uint32_t warp, std::uint64_t now) {
   std::uint64_t ready = now + op.latency;
   if (step.memory) ready = memory_access(warp, op, step, now);
   const std::uint32_t* written = w.registers + op.first_register + op.reads;
-  for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[written[i]] = ready;
+  for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[written[i]] = short_time(ready);
   const bool turns = op.kind == TimedKind::branch;
   const bool second = issue_width_ > 1 && !turns && op.slots == 1;
   prepare(warp, now, turns ? now + op.latency : now + (second ? 0 : 1));
@@ -276,6 +284,90 @@ void Sm::tick(std::uint32_t number, std::uint64_t now) {
     }
   }
   set_due(s, number, now);
+  if (greedy_ && kernels_ == 1) go_on(s, number);
+}
+
+// A warp's issue of `op`, which it has executed, and what is to be found out about the instruction behind it, touch
+// nothing but the warp and its scheduler.
+bool Sm::concerns_nobody(const WarpSlot& w, const TimedOp& op) const {
+  if (!w.ahead->has_second() || op.unit == gpu::Unit::load_store ||
+      (sm_units_ >> static_cast<std::size_t>(op.unit) & 1) != 0)
+    return false;
+  const TimedOp& behind = w.ops[w.ahead->second().pc];
+  return !behind.folded && behind.line == op.line;
+}
+
+// Until then nothing that happens elsewhere makes a warp of `s` ready: replies, blocks that begin (also in place of one
+// that ends from now on), barriers that complete from now on.
+std::uint64_t Sm::alone_until(const Scheduler& s) const {
+  std::uint64_t until = std::min(until_, starts_);
+  if (inbox_head_ < inbox_.size()) until = std::min(until, inbox_[inbox_head_].time);
+  if (!offers_.empty()) until = std::min(until, next_ + follows_after());
+  if (s.barrier != 0) until = std::min(until, next_ + barrier_release(1));
+  return until;
+}
+
+// When a warp of `s` may issue to another unit than `unit`, at the earliest.
+std::uint64_t Sm::others_due(Scheduler& s, std::uint32_t number, gpu::Unit unit, std::uint64_t now) const {
+  std::uint64_t due = std::max(lsu_due_[number], lsu_open());
+  for (std::uint32_t m = s.units & ~(1U << kLoadStore | 1U << static_cast<std::size_t>(unit)); m != 0; m &= m - 1) {
+    const auto other = static_cast<std::size_t>(std::countr_zero(m));
+    const std::uint64_t at = (s.ready & s.wants[other]) != 0 ? now + 1 : s.wheel.first(other);
+    due = std::min(due, std::max(at, unit_free(s, other)));
+  }
+  return due;
+}
+
+// A greedy scheduler stays with the warp that issued last whenever that can issue, whatever the others do: as long as
+// what it does concerns nobody else it is done at once, ahead of the other schedulers' time.
+void Sm::go_on(Scheduler& s, std::uint32_t number) {
+  if (s.last >= 64) return;
+  const std::uint32_t warp = slot_of(number, s.last);
+  WarpSlot& w = warps_[warp];
+  if (w.unit == gpu::Unit::load_store || quota_[w.kernel] != std::numeric_limits<std::int64_t>::max()) return;
+  const std::uint64_t end = alone_until(s);
+  for (std::uint64_t at = due_[number]; at < end; at = due_[number]) {
+    if (w.state != State::waiting || w.due > at || !concerns_nobody(w, *w.next)) return;
+    if (s.free[static_cast<std::size_t>(w.unit)] > at || std::max(lsu_due_[number], lsu_open()) < at) return;
+    account(s, at);
+    if (s.wheel.first() == at) wake_first(s);
+    s.ready &= ~w.bit;
+    if (w.next->plain)
+      at = issue_run(s, warp, at, end);
+    else
+      issue_executed(s, warp, *w.next, at);
+    s.now = at + 1;
+    set_due(s, number, at);
+  }
+}
+
+// Issues the warp's next instruction at `at` and those behind it that follow as soon as their unit takes them, before
+// any other warp has its chance. Returns when the last one issued.
+std::uint64_t Sm::issue_run(Scheduler& s, std::uint32_t warp, std::uint64_t at, std::uint64_t end) {
+  WarpSlot& w = warps_[warp];
+  const std::uint64_t others = others_due(s, w.scheduler, w.unit, at);
+  const TimedOp* op = w.next;
+  std::uint64_t stalled = 0;
+  while (true) {
+    count(w, *op, w.ahead->front().lanes, true);
+    w.ahead->pop();
+    const std::uint32_t* written = w.registers + op->first_register + op->reads;
+    for (std::uint32_t i = 0; i < op->writes; ++i) w.ready[written[i]] = short_time(at + op->latency);
+    const std::uint64_t then = at + std::max<std::uint64_t>(op->occupies, op->slots);
+    if (then >= end || (op->occupies > op->slots && then > others)) break;
+    const TimedOp& next = w.ops[w.ahead->front().pc];
+    if (!next.plain || next.unit != op->unit || !concerns_nobody(w, next) || last_operand(w, next) > at + 1) break;
+    stalled += then - at - 1;
+    op = &next;
+    at = then;
+  }
+  counters_[w.kernel].stalls[static_cast<std::size_t>(Stall::unit)] += stalled;
+  s.now = at;
+  account(s, at);  // whoever woke meanwhile is awake
+  if (s.wheel.first() == at) wake_first(s);
+  take_unit(s, *op, at);
+  prepare_next(warp, at, at + 1);
+  return at;
 }
 
 // Warps whose time has come; those that the wheel's reach woke too early sleep on.
@@ -309,6 +401,7 @@ std::uint32_t Sm::first_at(std::uint64_t now) const {
 }
 
 void Sm::run_until(std::uint64_t begin, std::uint64_t until) {
+  until_ = until;
   for (next_ = std::max(earliest(), begin); next_ < until; next_ = std::max(earliest(), next_ + 1)) {
     if (starts_ <= next_) begin_blocks(next_);
     if (inbox_head_ < inbox_.size() && inbox_[inbox_head_].time <= next_) deliver(next_);

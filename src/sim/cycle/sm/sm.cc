@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <limits>
 #include <utility>
 
@@ -23,6 +24,7 @@ Sm::Sm(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t i
       index_(index),
       schedulers_count_(config.sm.schedulers),
       issue_width_(config.sm.issue_width),
+      greedy_(config.sm.policy == gpu::WarpScheduler::gto && config.sm.issue_width == 1),
       lsu_(config, timing, index),
       icache_(tags_of(config.icache.bytes, config.icache.line, config.icache.ways)),
       constant_cache_(tags_of(config.constant.bytes, config.constant.line, config.constant.ways)),
@@ -61,7 +63,33 @@ std::uint32_t Sm::move_context(MessageKind kind, std::uint64_t bytes, std::uint6
   return load;
 }
 
+void Sm::begin_epoch(std::uint64_t now) {
+  const std::uint64_t by = now - epoch_;
+  for (WarpSlot& w : warps_)
+    for (std::uint32_t& ready : w.scoreboard)
+      if (ready != kUnknown) ready = ready > by ? static_cast<std::uint32_t>(ready - by) : 0;
+  epoch_ = now;
+}
+
+// What a quantum looks at was last used a quantum ago, before the state of all other SMs: asked for all at once it is
+// there sooner than piece by piece.
+void Sm::fetch_state() const {
+  constexpr std::size_t kLine = 64;
+  const auto fetch = [](const void* from, std::size_t bytes) {
+    const auto* at = static_cast<const std::byte*>(from);
+    for (std::size_t i = 0; i < bytes; i += kLine) __builtin_prefetch(at + i);
+  };
+  for (const Scheduler& s : schedulers_) fetch(&s, offsetof(Scheduler, kernels));
+  for (const WarpSlot& w : warps_) {
+    if (w.state != State::waiting) continue;
+    fetch(w.ahead, sizeof(Ahead));
+    fetch(w.ready, w.scoreboard.size() * sizeof w.ready[0]);
+  }
+}
+
 void Sm::run(std::uint64_t begin, std::uint64_t until) {
+  if (begin - epoch_ >= kEpoch) begin_epoch(begin);
+  fetch_state();
   if (unsorted_) sort_inbox();
   for (std::uint8_t slot = 0; slot < kMaxKernels; ++slot)
     if (begin - tallies_[slot].counted >= kTallied) {
@@ -111,7 +139,7 @@ void Sm::finish_load(std::uint32_t load, std::uint64_t at) {
   Resident& r = *w.resident;
   --r.loads;
   --w.loads;
-  for (const std::uint32_t reg : r.run->kernel.program->writes(*info.op)) w.ready[reg] = at;
+  for (const std::uint32_t reg : r.run->kernel.program->writes(*info.op)) w.ready[reg] = short_time(at);
   if (info.op->copies == CopyRole::copy) finish_copy(w, info.group, at);
   if (info.atomic != nullptr) {
     info.atomic->complete();

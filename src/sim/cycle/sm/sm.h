@@ -47,6 +47,9 @@ class Ahead {
   [[nodiscard]] bool empty() const { return head_ == count_; }
   [[nodiscard]] exec::Executed front() const { return ops_[head_]; }
   void pop() { ++head_; }
+  // The one behind the front, where it is there already.
+  [[nodiscard]] bool has_second() const { return head_ + 1U < count_; }
+  [[nodiscard]] exec::Executed second() const { return ops_[head_ + 1U]; }
   void clear() { head_ = count_ = 0; }
   // When empty: as many as there are and fit. False: the next operation must wait for its time.
   bool refill(exec::Warp& warp, std::uint32_t banks);
@@ -184,7 +187,7 @@ class Sm {
   // What issuing touches comes first, a cache line of it.
   struct alignas(64) WarpSlot {
     Ahead* ahead = nullptr;
-    std::uint64_t* ready = nullptr;            // by register: when it can be used; kPending: nobody knows yet
+    std::uint32_t* ready = nullptr;            // by register: when it can be used, since epoch_; kUnknown
     const TimedOp* ops = nullptr;              // of its program
     const std::uint32_t* registers = nullptr;  // what their first_register counts from
     const TimedOp* next = nullptr;
@@ -201,7 +204,7 @@ class Sm {
     std::uint64_t age = 0;
     std::uint32_t loads = 0;    // on their way
     std::uint32_t atomics = 0;  // of these, those that will write a register
-    std::vector<std::uint64_t> scoreboard;
+    std::vector<std::uint32_t> scoreboard;
     std::vector<CopyGroup> copies;  // groups that were committed, oldest first, and the one that is open
     std::uint32_t copies_gone = 0;  // groups before the first of these
   };
@@ -232,6 +235,8 @@ class Sm {
 
   static constexpr std::uint32_t kMaxSchedulers = 4;
   static constexpr std::uint64_t kPending = ~std::uint64_t{0};
+  static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};  // nobody knows yet when a register can be used
+  static constexpr std::uint64_t kEpoch = std::uint64_t{1} << 31;
   static constexpr std::size_t kLoadStore = static_cast<std::size_t>(gpu::Unit::load_store);
 
   // blocks.cc
@@ -247,6 +252,8 @@ class Sm {
   void warp_ended(std::uint32_t warp, std::uint64_t now);
   void end_block(Resident& resident, std::uint64_t now);
   void wake_barrier(Resident& resident, std::uint64_t now);
+  [[nodiscard]] std::uint64_t barrier_release(std::size_t warps) const;
+  [[nodiscard]] std::uint32_t follows_after() const { return std::max(1U, grain_ / 2); }
   void raise(Resident& resident);
   void spend(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now) {
     if (quota_[slot] != std::numeric_limits<std::int64_t>::max()) spend_quota(slot, lanes, now);
@@ -256,6 +263,12 @@ class Sm {
   // sm.cc
   void run_until(std::uint64_t begin, std::uint64_t until);
   void sort_inbox();
+  void fetch_state() const;
+  // Times of registers are short numbers, counted from an epoch that follows the clock.
+  void begin_epoch(std::uint64_t now);
+  [[nodiscard]] std::uint32_t short_time(std::uint64_t at) const {
+    return at == kPending ? kUnknown : static_cast<std::uint32_t>(at - epoch_);
+  }
   void deliver(std::uint64_t now);
   void finish_load(std::uint32_t load, std::uint64_t at);
   [[nodiscard]] std::uint64_t earliest() const;
@@ -264,6 +277,13 @@ class Sm {
   void look_at(std::uint64_t now);
   inline void tick(std::uint32_t s, std::uint64_t now);
   void wake_first(Scheduler& s);
+  inline void go_on(Scheduler& s, std::uint32_t number);
+  std::uint64_t issue_run(Scheduler& s, std::uint32_t warp, std::uint64_t at, std::uint64_t end);
+  [[nodiscard]] inline bool concerns_nobody(const WarpSlot& w, const TimedOp& op) const;
+  [[nodiscard]] inline std::uint64_t alone_until(const Scheduler& s) const;
+  [[nodiscard]] inline std::uint64_t others_due(Scheduler& s, std::uint32_t number, gpu::Unit unit,
+                                                std::uint64_t now) const;
+  [[nodiscard]] inline std::uint64_t last_operand(const WarpSlot& w, const TimedOp& op) const;
   void due_from(std::uint32_t scheduler, std::size_t unit, std::uint64_t at) {
     std::uint64_t& due = unit == kLoadStore ? lsu_due_[scheduler] : due_[scheduler];
     due = std::min(due, at);
@@ -347,6 +367,7 @@ class Sm {
   std::uint32_t index_;
   std::uint32_t schedulers_count_;
   std::uint32_t issue_width_;
+  bool greedy_;  // a scheduler stays with its warp, and issues one instruction a cycle
   Lsu lsu_;
   Tags icache_;
   Tags constant_cache_;
@@ -366,8 +387,11 @@ class Sm {
   std::uint32_t grain_;  // cycles between two parts of what is moved
   std::array<std::uint64_t, kMaxKernels> last_{};
   std::array<std::uint32_t, kMaxKernels> resident_{};
+  std::uint32_t kernels_ = 0;  // that have blocks here
+  std::uint64_t until_ = 0;    // the quantum ends
   std::uint32_t free_warps_ = 0;
   std::uint64_t ages_ = 0;
+  std::uint64_t epoch_ = 0;
   std::uint32_t place_ = 0;  // where the search for free warp slots begins
   std::vector<LoadInfo> load_info_;
   std::vector<Message> inbox_;

@@ -282,6 +282,8 @@ TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gp
     t.groups = t.copies == CopyRole::wait_group ? op.targets : 0;
     t.waits_for_loads = (op.kind == Kind::ret && info.function != 0) || t.copies == CopyRole::wait_group ||
                         t.copies == CopyRole::wait_all;
+    t.plain = op.kind == Kind::lane && t.kind == TimedKind::compute && !t.folded && !t.waits_for_loads &&
+              t.copies == CopyRole::none;
     t.read_only = op.kind == Kind::load && info.text.starts_with("ld.global.nc");
     t.first_register = info.first_register;
     t.reads = info.reads;

@@ -27,6 +27,7 @@ struct TimedOp {
   bool folded = false;
   bool waits_for_loads = false;  // until none is on its way: into the frame a call leaves; or (copies) for copies
   bool read_only = false;        // a load of what nobody writes while the kernel runs
+  bool plain = false;            // works on registers alone, and is issued as it stands
   CopyRole copies = CopyRole::none;
   std::uint32_t groups = 0;  // of copies that it leaves on their way
   std::uint8_t slots = 1;

@@ -1,0 +1,71 @@
+// Loads from shared memory whose lanes lie in four groups of eight, each group at one word or at eight in a row: rows
+// of tiles 8, 16 or 32 wide, words that many lanes want. The shape of such addresses is looked at once and holds for
+// every offset from the same register, so that an unrolled loop over a tile pays for its words alone.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "exec/lanes.h"
+#include "exec/program.h"
+#include "exec/warp.h"
+
+namespace wm::exec {
+
+struct SharedShape {
+  static constexpr int kGroups = 4;
+  static constexpr int kGroup = kLanes / kGroups;
+
+  Slot base;             // of the register; none: no shape
+  bool grouped = false;  // false: its addresses have no such shape
+  bool narrow = false;   // 32-bit addresses
+  bool in_a_row = false;
+  std::array<std::uint64_t, kGroups> first{};  // by group: its first lane's address, without an offset
+  std::uint32_t note = 0;                      // of the accesses
+
+  // Of the register that holds `memory`'s addresses; the note is asked for where it has one.
+  void find(const Memory& memory, const Frame& frame, const AccessNote& shared);
+  // Loads a word a lane into `to`; false: not all of them lie in `bytes` of `memory`, and nothing was done.
+  [[nodiscard]] bool load(std::int64_t offset, const std::byte* memory, std::uint64_t bytes, std::uint32_t* to) const;
+};
+
+// The shapes of the registers used last. They hold until somebody writes the register.
+class SharedShapes {
+ public:
+  // Whether `op`, a load from shared memory by all lanes, is of the kind that is looked at.
+  [[nodiscard]] static bool takes(const Op& op) {
+    const Memory& m = op.memory;
+    return m.space == ptx::Space::shared && m.bytes == 4 && m.row_bytes == 4 && m.count == 1 && m.base_bytes != 0 &&
+           !m.spins && !op.operands.destination[0].none();
+  }
+  const SharedShape& of(const Memory& memory, const Frame& frame, const AccessNote& shared) {
+    for (const SharedShape& s : shapes_)
+      if (s.base.value == memory.base.value && s.narrow == (memory.base_bytes == 4)) return s;
+    any_ = true;
+    SharedShape& s = shapes_[next_];
+    next_ = (next_ + 1) % kShapes;
+    s.find(memory, frame, shared);
+    return s;
+  }
+  // An operation wrote its destinations.
+  void written(const Operands& operands) {
+    if (!any_) return;
+    written(operands.destination[0]);
+    if (!operands.destination[1].none()) written(operands.destination[1]);
+    for (const Slot slot : operands.more) written(slot);
+  }
+
+ private:
+  void written(Slot slot) {
+    for (SharedShape& s : shapes_)
+      if (s.base.value == slot.value) s.base = {};
+  }
+
+  static constexpr std::uint32_t kShapes = 2;
+  bool any_ = false;
+  std::array<SharedShape, kShapes> shapes_;
+  std::uint32_t next_ = 0;
+};
+
+}  // namespace wm::exec
