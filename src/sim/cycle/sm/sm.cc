@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstddef>
 #include <limits>
 #include <utility>
 
@@ -71,25 +70,8 @@ void Sm::begin_epoch(std::uint64_t now) {
   epoch_ = now;
 }
 
-// What a quantum looks at was last used a quantum ago, before the state of all other SMs: asked for all at once it is
-// there sooner than piece by piece.
-void Sm::fetch_state() const {
-  constexpr std::size_t kLine = 64;
-  const auto fetch = [](const void* from, std::size_t bytes) {
-    const auto* at = static_cast<const std::byte*>(from);
-    for (std::size_t i = 0; i < bytes; i += kLine) __builtin_prefetch(at + i);
-  };
-  for (const Scheduler& s : schedulers_) fetch(&s, offsetof(Scheduler, kernels));
-  for (const WarpSlot& w : warps_) {
-    if (w.state != State::waiting) continue;
-    fetch(w.ahead, sizeof(Ahead));
-    fetch(w.ready, w.scoreboard.size() * sizeof w.ready[0]);
-  }
-}
-
 void Sm::run(std::uint64_t begin, std::uint64_t until) {
   if (begin - epoch_ >= kEpoch) begin_epoch(begin);
-  fetch_state();
   if (unsorted_) sort_inbox();
   for (std::uint8_t slot = 0; slot < kMaxKernels; ++slot)
     if (begin - tallies_[slot].counted >= kTallied) {

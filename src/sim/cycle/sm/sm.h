@@ -263,7 +263,6 @@ class Sm {
   // sm.cc
   void run_until(std::uint64_t begin, std::uint64_t until);
   void sort_inbox();
-  void fetch_state() const;
   // Times of registers are short numbers, counted from an epoch that follows the clock.
   void begin_epoch(std::uint64_t now);
   [[nodiscard]] std::uint32_t short_time(std::uint64_t at) const {
