@@ -5,7 +5,7 @@ namespace wm::ptx {
 namespace {
 
 // clang-format off
-constexpr FormText kForms[] = {
+constexpr FormText kArithmetic[] = {
     {Opcode::add, ".$int|u16x2|s16x2", "d:0, s:0, s:0"},
     {Opcode::add, ".sat.s32", "d:0, s:0, s:0"},
     {Opcode::add, ".cc.$carry", "d:0, s:0, s:0"},
@@ -98,6 +98,6 @@ constexpr FormText kForms[] = {
 
 }  // namespace
 
-std::span<const FormText> arithmetic_forms() { return kForms; }
+std::span<const FormText> arithmetic_forms() { return kArithmetic; }
 
 }  // namespace wm::ptx

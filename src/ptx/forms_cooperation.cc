@@ -5,7 +5,7 @@ namespace wm::ptx {
 namespace {
 
 // clang-format off
-constexpr FormText kForms[] = {
+constexpr FormText kCooperation[] = {
     {Opcode::bar, "?.cta.sync", "s:u32, ?s:u32"},
     {Opcode::bar, "?.cta.arrive", "s:u32, s:u32"},
     {Opcode::bar, "?.cta.red.popc.u32", "d:0, s:u32, p:pred"},
@@ -61,6 +61,6 @@ constexpr FormText kForms[] = {
 
 }  // namespace
 
-std::span<const FormText> cooperation_forms() { return kForms; }
+std::span<const FormText> cooperation_forms() { return kCooperation; }
 
 }  // namespace wm::ptx

@@ -5,7 +5,7 @@ namespace wm::ptx {
 namespace {
 
 // clang-format off
-constexpr FormText kForms[] = {
+constexpr FormText kLogic[] = {
     {Opcode::and_, ".pred|$bits", "d:0, s:0, s:0"},
     {Opcode::or_, ".pred|$bits", "d:0, s:0, s:0"},
     {Opcode::xor_, ".pred|$bits", "d:0, s:0, s:0"},
@@ -65,6 +65,6 @@ constexpr FormText kForms[] = {
 
 }  // namespace
 
-std::span<const FormText> logic_forms() { return kForms; }
+std::span<const FormText> logic_forms() { return kLogic; }
 
 }  // namespace wm::ptx

@@ -5,7 +5,7 @@ namespace wm::ptx {
 namespace {
 
 // clang-format off
-constexpr FormText kForms[] = {
+constexpr FormText kMemory[] = {
     {Opcode::ld, "?.weak?.$space?.$loadcop?.$fetch?.v2|v4.$memory", "l:0, a"},
     {Opcode::ld, "?.weak?.global?.$loadcop.L2::cache_hint?.$fetch?.v2|v4.$memory", "l:0, a, s:b64"},
     {Opcode::ld, "?.weak?.$space?.$L1?.$fetch?.v2|v4.$memory", "l:0, a"},
@@ -82,6 +82,6 @@ constexpr FormText kForms[] = {
 
 }  // namespace
 
-std::span<const FormText> memory_forms() { return kForms; }
+std::span<const FormText> memory_forms() { return kMemory; }
 
 }  // namespace wm::ptx

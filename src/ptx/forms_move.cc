@@ -5,7 +5,7 @@ namespace wm::ptx {
 namespace {
 
 // clang-format off
-constexpr FormText kForms[] = {
+constexpr FormText kMove[] = {
     {Opcode::mov, ".pred|$word", "d:0, m:0"},
     {Opcode::mov, ".b32|b64|b128", "x:0, r:0"},
     {Opcode::mov, ".b32|b64|b128", "d:0, x:0"},
@@ -49,6 +49,6 @@ constexpr FormText kForms[] = {
 
 }  // namespace
 
-std::span<const FormText> move_forms() { return kForms; }
+std::span<const FormText> move_forms() { return kMove; }
 
 }  // namespace wm::ptx
