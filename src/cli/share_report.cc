@@ -40,15 +40,25 @@ double mean(const std::vector<ShareFigures>& all, Get get) {
 
 }  // namespace
 
+double median(std::vector<double> all) {
+  if (all.empty()) return 0;
+  std::sort(all.begin(), all.end());
+  const std::size_t n = all.size();
+  return n % 2 != 0 ? all[n / 2] : (all[n / 2 - 1] + all[n / 2]) / 2;
+}
+
 ShareFigures figures_of(const ShareCase& c) {
   ShareFigures f;
-  const auto rounds = static_cast<double>(c.rounds.size());
-  f.shared.resize(c.benchmarks.size());
-  for (const auto& round : c.rounds) {
-    for (std::size_t i = 0; i < round.size(); ++i) f.shared[i] += seconds(round[i].ended - round[i].began) / rounds;
-    f.overlap += overlap_of(round) / rounds;
-    f.seconds += makespan(round) / rounds;
+  const auto over_rounds = [&](auto get) {
+    std::vector<double> all;
+    for (const auto& round : c.rounds) all.push_back(get(round));
+    return median(std::move(all));
+  };
+  for (std::size_t i = 0; i < c.benchmarks.size(); ++i) {
+    f.shared.push_back(over_rounds([i](const auto& round) { return seconds(round[i].ended - round[i].began); }));
   }
+  f.overlap = over_rounds(overlap_of);
+  f.seconds = over_rounds(makespan);
   const auto plain = progress(c.alone, f.shared), in_form = progress(c.alone_in_form, f.shared);
   for (const gpu::Progress& p : plain) f.slowdown.push_back(p.ntt());
   f.unfairness = gpu::unfairness(plain);

@@ -18,14 +18,15 @@ struct ShareCase {
 };
 
 struct ShareFigures {
-  std::vector<double> shared;    // seconds, mean over the rounds
+  std::vector<double> shared;    // seconds, the median of the rounds
   std::vector<double> slowdown;  // against alone
   double unfairness = 1, antt = 1, worst = 1, stp = 1;
   double unfairness_in_form = 1, antt_in_form = 1, stp_in_form = 1;  // against alone_in_form
   double overlap = 0;
-  double seconds = 0;  // until all have ended, mean
+  double seconds = 0;  // until all have ended, the median
 };
 
+double median(std::vector<double> all);
 ShareFigures figures_of(const ShareCase& c);
 
 // Means over workloads of one size; `throughput` and `fairer` are over the baseline's.
