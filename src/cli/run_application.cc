@@ -69,7 +69,7 @@ Result<int> run_application(const Options& options) {
     std::_Exit(127);
   }
   const int code = wait_for(child);
-  if (!runtime::connect_to(socket).ok()) {
+  if (!runtime::ask_status(socket)) {  // it may still accept while it dies, but does not answer
     std::fprintf(stderr, "wm: the daemon at %s is gone; what the application did after that had no device\n",
                  socket.c_str());
     return code == 0 ? 1 : code;

@@ -57,11 +57,26 @@ std::string heading(const Json& d) {
       alive["queues"].get<int>(), alive["commands"].get<int>());
 }
 
+// Clients that did not leave by themselves, and kernels that would not leave with theirs.
+std::string troubles(const Json& d) {
+  std::string text;
+  const auto who = [](const Json& c) {
+    return fmt::format("client {} ({}, pid {})", c["client"].get<std::uint64_t>(), c["name"].get<std::string>(),
+                       c["pid"].get<int>());
+  };
+  for (const Json& c : d["cut_off"]) text += who(c) + " was cut off: it " + c["reason"].get<std::string>() + "\n";
+  for (const Json& c : d["left_behind"]) {
+    text += fmt::format("{} has gone; its kernel {} has been on the device for {}\n", who(c),
+                        c["kernel"].get<std::string>(), duration(c["seconds"].get<double>()));
+  }
+  return text;
+}
+
 Result<int> status(const Options& options) {
   const auto document = ask(options);
   if (!document) return document.error();
   const Output output(options.json);
-  output.say(heading(*document) + table_of(*document));
+  output.say(heading(*document) + table_of(*document) + troubles(*document));
   if (auto done = output.document(*document); !done) return done.error();
   return 0;
 }

@@ -81,9 +81,13 @@ void DeviceMachine::vacate(policy::Kernel& kernel, std::uint32_t groups) {
   kernel.resident -= groups;
   slots_[kernel.id.index].resident -= groups;
   sm_.resident -= groups;
-  sm_.free.threads += kernel.footprint.threads * groups;
-  sm_.free.registers += kernel.footprint.registers * groups;
-  sm_.free.shared_bytes += kernel.footprint.shared_bytes * groups;
+  give_back(kernel.footprint, groups);
+}
+
+void DeviceMachine::give_back(const gpu::Resources& footprint, std::uint32_t groups) {
+  sm_.free.threads += footprint.threads * groups;
+  sm_.free.registers += footprint.registers * groups;
+  sm_.free.shared_bytes += footprint.shared_bytes * groups;
   sm_.free.blocks += groups;
 }
 
@@ -99,7 +103,20 @@ void DeviceMachine::finish(KernelId id) {
   policy::Kernel* k = view(id);
   if (k == nullptr) return;
   vacate(*k, k->resident);
-  kernels_.erase(kernels_.begin() + (k - kernels_.data()));
+  forget(*k);
+}
+
+void DeviceMachine::abandon(KernelId id) {
+  policy::Kernel* k = view(id);
+  if (k == nullptr) return;
+  slots_[id.index].resident -= k->resident;
+  sm_.resident -= k->resident;
+  forget(*k);
+}
+
+void DeviceMachine::forget(policy::Kernel& kernel) {
+  const KernelId id = kernel.id;
+  kernels_.erase(kernels_.begin() + (&kernel - kernels_.data()));
   std::erase(first_, id);
   free_ids_.push_back(id);
 }

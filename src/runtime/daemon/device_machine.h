@@ -41,6 +41,10 @@ class DeviceMachine final : public policy::Machine {
   // That many workers have left; `done` groups of the launch are finished by now.
   void left(policy::KernelId kernel, std::uint32_t workers, std::uint32_t done);
   void finish(policy::KernelId kernel);
+  // It cannot be stopped and nobody waits for it: policies see no more of it, and its room stays taken until it is
+  // given back.
+  void abandon(policy::KernelId kernel);
+  void give_back(const gpu::Resources& footprint, std::uint32_t groups);
   // The policy's share of an instant is over: starts what may start. `start(kernel, workers)` puts that many on the
   // device; a launch that cannot be divided is started once, whole.
   void dispatch(const std::function<void(policy::KernelId, std::uint32_t)>& start);
@@ -88,6 +92,7 @@ class DeviceMachine final : public policy::Machine {
   [[nodiscard]] std::vector<policy::KernelId> in_order() const;
   void occupy(policy::Kernel& kernel, std::uint32_t groups);
   void vacate(policy::Kernel& kernel, std::uint32_t groups);
+  void forget(policy::Kernel& kernel);
 
   gpu::SmLimits limits_;
   policy::Sm sm_;

@@ -126,6 +126,24 @@ void Scheduler::adopt(const NodePtr& node) {
   regroup_ = true;
 }
 
+// What the device still runs of a client that has gone nobody can stop. Others share what it leaves free.
+void Scheduler::abandon_kernels(Session& client) {
+  std::vector<NodePtr> there;
+  for (const auto& [id, node] : running_) {
+    if (node->client.get() == &client) there.push_back(node);
+  }
+  for (const NodePtr& node : there) {
+    const policy::Kernel* view = machine_.find(node->kernel);
+    node->held = {view->footprint, view->resident, now()};
+    left_behind_.push_back(node);
+    running_.erase(node->kernel.index);
+    machine_.abandon(node->kernel);
+    policy_->on(policy::KernelDone{node->kernel}, machine_);
+    node->kernel = policy::kNobody;
+    regroup_ = true;
+  }
+}
+
 cl_int Scheduler::try_argument(const Kernel& kernel, cl_uint index, const LaunchPlan::Value& value) {
   const std::lock_guard lock(mutex_);
   return native_.cl.SetKernelArg(kernel.native.get(), index, value.size,

@@ -83,7 +83,7 @@ struct DeviceChoice {
 class Native {
  public:
   static Result<std::unique_ptr<Native>> open(const DeviceChoice& choice);
-  ~Native();
+  virtual ~Native();
   Native(const Native&) = delete;
   Native& operator=(const Native&) = delete;
 
@@ -106,8 +106,10 @@ class Native {
   // Whether kernels tell of their arguments without being built for it (-cl-kernel-arg-info).
   [[nodiscard]] bool always_argument_info() const { return always_argument_info_; }
 
+ protected:
+  Native() = default;  // for devices that are not OpenCL's: they fill `cl` themselves
+
  private:
-  Native() = default;
   Result<void> load();
   Result<void> choose(const std::string& text);
   void try_argument_info();

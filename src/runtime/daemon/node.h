@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "policy/machine.h"
@@ -65,6 +66,7 @@ struct Node {
   std::shared_ptr<Queue> queue;  // none: a user's event
   Work work = Work::marker;
   std::uint32_t slot = kNoSlot;
+  std::size_t message_bytes = 0;  // of what asked for it
   // Puts a transfer on a native queue.
   std::function<cl_int(cl_command_queue, cl_event*)> run;
   bool carried = false;  // … and waits there until it is done: for a thread of its own (carrier.cc)
@@ -88,6 +90,13 @@ struct Node {
   std::vector<Edge> after;
 
   policy::KernelId kernel = policy::kNobody;
+  // On the device although its client has gone: what it holds there, and since when.
+  struct Held {
+    gpu::Resources footprint;
+    std::uint32_t groups = 0;
+    std::uint64_t since = 0;
+  };
+  std::optional<Held> held;
   double expected = 0;  // nanoseconds, of one that rides
   bool rides = false;   // on the device behind a kernel of its own client, before the policy has heard of it
   std::uint64_t received = 0, ready = 0, submitted = 0;                         // on the daemon's clock, in nanoseconds

@@ -48,6 +48,7 @@ class MemoryLimits {
   // One client's part.
   struct Share {
     std::atomic<std::uint64_t> bytes{0};
+    std::atomic<std::uint64_t> text{0};  // of its programs, in the daemon's own memory
     std::atomic<bool> closed{false};
   };
   [[nodiscard]] bool waits() const { return wait_; }
@@ -102,11 +103,16 @@ struct KernelForm {
 struct Program {
   Native_<cl_program> native;
   std::string source;
-  std::string options;  // as the client gave them
+  std::shared_ptr<void> text;  // counts it, while it is held
+  std::string options;         // as the client gave them
   // Made beside what the client does after the build; not valid: nothing was built from source.
   std::shared_future<std::shared_ptr<const ProgramForm>> form;
   std::string whole_because;  // why it has none
 };
+
+[[nodiscard]] constexpr bool takes_object(ParameterKind kind) {
+  return kind == ParameterKind::memory || kind == ParameterKind::image || kind == ParameterKind::sampler;
+}
 
 struct Kernel {
   Native_<cl_kernel> native;
@@ -116,6 +122,7 @@ struct Kernel {
   std::uint32_t local_bytes = 0;  // of one group, without local arguments
   std::uint64_t most_items = 0;
   std::array<std::size_t, 3> compiled_local{};
+  std::vector<ParameterKind> parameters;
   // Its form as workers, known from its first launch on.
   std::mutex mutex;
   std::shared_ptr<const KernelForm> form;

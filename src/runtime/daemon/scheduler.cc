@@ -108,6 +108,7 @@ void Scheduler::add(const NodePtr& node, std::span<const std::uint32_t> waits) {
   ++client.figures.outstanding;
   ++client.figures.commands;
   ++node->client->outstanding;
+  node->client->outstanding_bytes += node->message_bytes;
   ++census_.commands;
   node->received = now();
   for (const std::uint32_t slot : waits) {
@@ -167,6 +168,7 @@ void Scheduler::drop(Session& client) {
   }
   for (const NodePtr& node : waiting) finish(node, kFailedBefore);
   call_off_workers(client);
+  abandon_kernels(client);
   work();
 }
 
@@ -334,11 +336,17 @@ void Scheduler::finish(const NodePtr& node, cl_int status) {
   Standing& client = node->client->standing;
   --client.figures.outstanding;
   --node->client->outstanding;
+  node->client->outstanding_bytes -= node->message_bytes;
   --census_.commands;
   if (node->kernel != policy::kNobody) {
     running_.erase(node->kernel.index);
     machine_.finish(node->kernel);
     policy_->on(policy::KernelDone{node->kernel}, machine_);
+    regroup_ = true;
+  }
+  if (node->held) {
+    machine_.give_back(node->held->footprint, node->held->groups);
+    std::erase(left_behind_, node);
     regroup_ = true;
   }
   if (node->rides) end_ride(*node);
@@ -379,7 +387,21 @@ void Scheduler::release_dependents(Node& node, cl_int status) {
 
 Figures Scheduler::figures(const Session& client) {
   const std::lock_guard lock(mutex_);
-  return client.standing.figures;
+  Figures figures = client.standing.figures;
+  for (const auto& [id, node] : running_) {
+    if (node->client.get() != &client || node->state != Node::State::submitted) continue;
+    figures.running_nanoseconds = std::max(figures.running_nanoseconds, now() - node->submitted);
+  }
+  return figures;
+}
+
+std::vector<Scheduler::Leftover> Scheduler::leftovers() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Leftover> all;
+  for (const NodePtr& node : left_behind_) {
+    all.push_back({node->client, node->launch->kernel->name, now() - node->submitted, now() - node->held->since});
+  }
+  return all;
 }
 
 }  // namespace wm::runtime

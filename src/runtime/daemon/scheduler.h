@@ -23,11 +23,12 @@ namespace wm::runtime {
 // What people want to know about a client's work.
 struct Figures {
   std::uint64_t commands = 0, launches = 0, outstanding = 0;
-  std::uint64_t device_nanoseconds = 0;  // kernels on the device …
-  std::uint64_t waited_nanoseconds = 0;  // … and ready, but not yet on it
-  std::uint64_t as_workers = 0;          // of the launches, those that ran as workers
-  std::uint32_t workers = 0;             // groups of the running kernel that may run at once
-  std::string kernel;                    // the latest to start
+  std::uint64_t device_nanoseconds = 0;   // kernels on the device …
+  std::uint64_t waited_nanoseconds = 0;   // … and ready, but not yet on it
+  std::uint64_t as_workers = 0;           // of the launches, those that ran as workers
+  std::uint64_t running_nanoseconds = 0;  // since the oldest kernel that is on the device came there
+  std::uint32_t workers = 0;              // groups of the running kernel that may run at once
+  std::string kernel;                     // the latest to start
   int priority = 0;
   double share = 1;
 };
@@ -60,6 +61,13 @@ class Scheduler {
   // Whether the device takes such a value there. Between launches, which set arguments too.
   cl_int try_argument(const Kernel& kernel, cl_uint index, const LaunchPlan::Value& value);
   [[nodiscard]] Figures figures(const Session& client);
+  // Kernels of clients that have gone, still on the device: OpenCL cannot take them back.
+  struct Leftover {
+    std::shared_ptr<Session> client;
+    std::string kernel;
+    std::uint64_t nanoseconds, gone;  // since it came there, and since its client went
+  };
+  [[nodiscard]] std::vector<Leftover> leftovers();
 
  private:
   struct Ended {
@@ -109,6 +117,7 @@ class Scheduler {
   // Of a client that has gone: they leave at their next group, and none follow.
   void call_off_workers(Session& client);
   void shrink(Node& node, std::uint32_t by);
+  void abandon_kernels(Session& client);
   void recall(Node& node, std::uint32_t allowed);
   void squad_ended(const Ended& ended);
   cl_int set_arguments(const LaunchPlan& plan, cl_kernel kernel);
@@ -151,6 +160,7 @@ class Scheduler {
   DeviceMachine machine_;
   std::deque<NodePtr> ready_;
   std::map<std::uint32_t, NodePtr> running_;  // kernels that have arrived, by id
+  std::vector<NodePtr> left_behind_;          // kernels that run on without their clients
   bool regroup_ = false;
 
   std::mutex news_mutex_;

@@ -129,6 +129,7 @@ void Server::run(int stop) {
       if (auto socket = accept_from(listener_)) connections_.push_back({std::move(*socket), nullptr});
     }
     if (watched[2].revents != 0) answer_metrics();
+    report_leftovers();
     leaving_.remove_if([](auto& l) { return l.wait_for(std::chrono::seconds(0)) == std::future_status::ready; });
   }
 }
@@ -142,7 +143,10 @@ bool Server::hear(Connection& connection) {
   const auto packet = receive_packet(connection.socket, 0);
   if (!packet) return false;
   RegionRequest request;
-  if (packet->bytes.size() != sizeof request) return true;
+  if (packet->bytes.size() != sizeof request) {
+    connection.session->cut("broke the protocol");
+    return true;
+  }
   std::memcpy(&request, packet->bytes.data(), sizeof request);
   Descriptor file;
   RegionAnswer answer;
@@ -150,7 +154,9 @@ bool Server::hear(Connection& connection) {
   if (request.size != 0 && request.size <= kLargestRegion) {
     answer.region = connection.session->add_region(request.size, file);
   }
-  return !send_packet(connection.socket, bytes_of(answer), file);
+  if (send_packet(connection.socket, bytes_of(answer), file)) return false;
+  connection.session->cut("does not read its answers");
+  return true;
 }
 
 void Server::greet(Connection& connection) {
@@ -183,9 +189,25 @@ void Server::greet(Connection& connection) {
 
 void Server::let_go(Connection& connection) {
   if (!connection.session) return;
-  if (!connection.session->cut_off().empty()) ++cut_off_;
+  if (const std::string why = connection.session->cut_off(); !why.empty()) {
+    constexpr std::size_t kRemembered = 16;
+    ++cut_off_;
+    cut_offs_.push_back({connection.session->who(), why});
+    if (cut_offs_.size() > kRemembered) cut_offs_.pop_front();
+  }
   // Its compilations may have to end first; nobody else waits for that.
   leaving_.push_back(std::async(std::launch::async, [session = std::move(connection.session)] { session->close(); }));
+}
+
+void Server::report_leftovers() {
+  constexpr std::uint64_t kLong = 1'000'000'000;
+  for (const auto& l : scheduler_->leftovers()) {
+    const Session::Who& who = l.client->who();
+    if (l.gone < kLong || !reported_.insert(who.number).second) continue;
+    std::fprintf(stderr, "wm: client %llu (%s, pid %d) has gone, but its kernel %s runs on: %s\n",
+                 static_cast<unsigned long long>(who.number), who.name.c_str(), who.peer.pid, l.kernel.c_str(),
+                 "a group cannot be taken from the device");
+  }
 }
 
 void Server::answer_metrics() { serve_metrics(metrics_listener_, metrics()); }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <future>
 #include <list>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "runtime/daemon/session.h"
@@ -52,6 +54,8 @@ class Server {
   // True: it is to be let go of.
   bool hear(Connection& connection);
   void let_go(Connection& connection);
+  // Says once that a kernel runs on whose client has gone.
+  void report_leftovers();
   void answer_metrics();
 
   const ServeOptions options_;
@@ -69,6 +73,12 @@ class Server {
   std::list<Connection> connections_;
   std::list<std::future<void>> leaving_;
   std::uint64_t clients_ = 0, cut_off_ = 0;
+  struct CutOff {
+    Session::Who who;
+    std::string why;
+  };
+  std::deque<CutOff> cut_offs_;       // the latest
+  std::set<std::uint64_t> reported_;  // clients whose kernels were
 };
 
 }  // namespace wm::runtime

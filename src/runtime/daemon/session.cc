@@ -5,9 +5,28 @@
 namespace wm::runtime {
 namespace {
 
-// Commands that a client may have open before it has to wait: its ring fills up, and its calls take longer.
-constexpr std::uint64_t kMostOpen = 65'536;
-constexpr std::size_t kMostRegions = 256, kMostPlaced = 4096;
+// What a client may have on its way before it has to wait: commands, the bytes of their messages, compilations.
+constexpr std::uint64_t kMostOpen = 65'536, kMostOpenBytes = 16 << 20;
+constexpr std::size_t kMostLater = 256;
+// What it may have at all before it is refused more.
+constexpr std::size_t kMostRegions = 256, kMostPlaced = 4096, kMostObjects = 1 << 18;
+
+bool compiles(Op op) { return op == Op::build_program || op == Op::link_program; }
+bool makes_an_object(Op op) {
+  switch (op) {
+    case Op::create_buffer:
+    case Op::create_sub_buffer:
+    case Op::create_image:
+    case Op::create_sampler:
+    case Op::create_queue:
+    case Op::create_program:
+    case Op::link_program:
+    case Op::create_kernel:
+      return true;
+    default:
+      return false;
+  }
+}
 
 }  // namespace
 
@@ -49,13 +68,16 @@ void Session::read_messages() {
       case RingReader::Outcome::message:
         if (handle(message)) break;
         [[fallthrough]];
-      case RingReader::Outcome::broken: {
-        const std::lock_guard lock(mutex_);
-        cut_off_ = "broke the protocol";
-        closed_ = true;
-      }
+      case RingReader::Outcome::broken:
+        cut("broke the protocol");
     }
   }
+}
+
+void Session::cut(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  cut_off_ = why;
+  closed_ = true;
 }
 
 std::string Session::cut_off() const {
@@ -91,11 +113,15 @@ void Session::close() {
 }
 
 std::uint32_t Session::add_region(std::uint64_t size, Descriptor& file) {
+  if (size > ground_.limits.per_client()) return 0;
   auto made = sealed_memory("warpmux-region", size);
   if (!made) return 0;
   auto map = Mapping::of(*made, size);
   if (!map) return 0;
   const std::lock_guard lock(mutex_);
+  std::uint64_t bytes = size;  // of regions in which no buffer lives: those are counted with it
+  for (const auto& [id, region] : regions_) bytes += region->bytes().size();
+  if (bytes > ground_.limits.per_client()) return 0;
   std::erase_if(placed_, [](const auto& region) { return region.expired(); });
   if (regions_.size() >= kMostRegions || placed_.size() >= kMostPlaced || closed()) return 0;
   file = std::move(*made);
@@ -156,11 +182,27 @@ void Session::later(std::function<void()> work) {
   later_.push_back(std::async(std::launch::async, [self = shared_from_this(), work = std::move(work)] { work(); }));
 }
 
+void Session::hold_back(Op op) {
+  const auto too_much = [this, op] {
+    if (outstanding > kMostOpen || outstanding_bytes > kMostOpenBytes) return true;
+    if (!compiles(op)) return false;
+    const std::lock_guard lock(mutex_);
+    later_.remove_if([](const auto& l) { return l.wait_for(std::chrono::seconds(0)) == std::future_status::ready; });
+    return later_.size() >= kMostLater;
+  };
+  while (too_much() && !closed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+bool Session::has_too_many_objects() const {
+  const std::lock_guard lock(mutex_);
+  return memories_.size() + samplers_.size() + queues_.size() + programs_.size() + kernels_.size() >= kMostObjects;
+}
+
 bool Session::handle(std::span<const std::byte> message) {
   Reader reader(message);
   const Head head = reader.take<Head>();
   if (head.op < Op::device_info || head.op > kLastOp) return false;
-  while (outstanding > kMostOpen && !closed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  hold_back(head.op);
   if (answered(head.op)) {
     if (head.reply.offset % 8 != 0) return false;
     return handle_call(head, reader) && reader.ok();
@@ -194,6 +236,10 @@ bool Session::handle_post(const Head& head, Reader& reader) {
 }
 
 bool Session::handle_call(const Head& head, Reader& reader) {
+  if (makes_an_object(head.op) && has_too_many_objects()) {
+    answer(head, CL_OUT_OF_HOST_MEMORY);
+    return true;
+  }
   switch (head.op) {
     case Op::device_info: {
       std::vector<std::byte> bytes;

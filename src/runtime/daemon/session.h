@@ -47,6 +47,7 @@ class Session : public std::enable_shared_from_this<Session> {
   [[nodiscard]] bool closed() const { return closed_.load(std::memory_order_acquire); }
   // Why it was cut off; empty: it was not.
   [[nodiscard]] std::string cut_off() const;
+  void cut(const std::string& why);
   [[nodiscard]] bool finished() const { return finished_.load(std::memory_order_acquire); }
 
   // A region for one large transfer; its number, or 0.
@@ -54,7 +55,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // --- the scheduler's
   Standing standing;
-  std::atomic<std::uint64_t> outstanding{0};
+  std::atomic<std::uint64_t> outstanding{0}, outstanding_bytes{0};
   void show(std::uint32_t slot, cl_int state);
   void show_end(const Node& node);
 
@@ -76,6 +77,9 @@ class Session : public std::enable_shared_from_this<Session> {
   bool handle_call(const Head& head, Reader& reader);
   bool handle_post(const Head& head, Reader& reader);
   void answer(const Head& head, cl_int status, std::span<const std::byte> bytes = {});
+  // Waits while the client has more on its way than it may: its ring fills up, and its calls take longer.
+  void hold_back(Op op);
+  [[nodiscard]] bool has_too_many_objects() const;
   // Runs where it may take long: compiling, waiting for memory.
   void later(std::function<void()> work);
 

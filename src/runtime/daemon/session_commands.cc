@@ -15,11 +15,28 @@ void fail_with(Node& node, cl_int status) {
   node.run = [status](cl_command_queue, cl_event*) { return status; };
 }
 
+bool fits(ParameterKind parameter, ArgumentKind argument) {
+  switch (parameter) {
+    case ParameterKind::memory:
+    case ParameterKind::image:
+      return argument == ArgumentKind::memory || argument == ArgumentKind::no_memory;
+    case ParameterKind::sampler:
+      return argument == ArgumentKind::sampler;
+    case ParameterKind::local:
+      return argument == ArgumentKind::local;
+    case ParameterKind::value:
+      return argument == ArgumentKind::value;
+    default:
+      return true;  // of a binary that does not tell
+  }
+}
+
 std::array<std::size_t, 3> three(const std::uint64_t* from) { return {from[0], from[1], from[2]}; }
 
 }  // namespace
 
 bool Session::command(Reader& reader) {
+  const std::size_t size = reader.left();
   const auto m = reader.take<Command>();
   if (m.work > kLastWork || m.waits > kMostWaits || (m.slot != kNoSlot && m.slot >= kSlots)) return false;
   const auto waits = reader.bytes(m.waits * sizeof(std::uint32_t));
@@ -30,6 +47,7 @@ bool Session::command(Reader& reader) {
   node->queue = find(queues_, m.queue);
   node->work = m.work;
   node->slot = m.slot;
+  node->message_bytes = size;
   node->doomed = m.doomed != 0;
   if (!node->queue || !reader.ok()) return false;
   bool read = true;
@@ -243,7 +261,9 @@ bool Session::launch(Node& node, Reader& reader) {
     if (m.global[i] == 0) return false;
   }
   plan->local_given = m.local[0] != 0;
-  bool known = plan->kernel != nullptr;
+  // All of its arguments, each of its kind: one that is left out would be an earlier launch's, and bytes in the place
+  // of an object would be taken for a pointer.
+  bool known = plan->kernel != nullptr && m.arguments == plan->kernel->parameters.size();
   plan->local_bytes = known ? plan->kernel->local_bytes : 0;
   for (std::uint32_t i = 0; i < m.arguments; ++i) {
     LaunchPlan::Value value;
@@ -256,6 +276,7 @@ bool Session::launch(Node& node, Reader& reader) {
       if (value.kind == ArgumentKind::sampler) value.sampler = find(samplers_, name);
       known &= value.memory != nullptr || value.sampler != nullptr;
     }
+    known &= known && fits(plan->kernel->parameters[i], value.kind);
     if (value.kind == ArgumentKind::local) plan->local_bytes += static_cast<std::uint32_t>(value.size);
     plan->arguments.push_back(std::move(value));
   }

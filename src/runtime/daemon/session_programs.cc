@@ -48,6 +48,8 @@ ParameterKind parameter_kind(const Native& native, cl_kernel kernel, cl_uint ind
 void Session::create_program(const Head& head, const CreateProgram& m) {
   const auto [bytes, region] = bytes_of(m.text);
   if (bytes.empty()) return answer(head, m.from == ProgramFrom::binary ? CL_INVALID_BINARY : CL_INVALID_VALUE);
+  constexpr std::uint64_t kMostText = 1 << 30;
+  if (share_->text + bytes.size() > kMostText) return answer(head, CL_OUT_OF_HOST_MEMORY);
   const std::string content = text(bytes);
   const Native& native = ground_.native;
   cl_int status = CL_SUCCESS;
@@ -67,6 +69,8 @@ void Session::create_program(const Head& head, const CreateProgram& m) {
   if (status != CL_SUCCESS) return answer(head, status);
   auto program = own_program(ground_, made);
   if (m.from == ProgramFrom::source) program->source = content;
+  share_->text += content.size();
+  program->text = {nullptr, [share = share_, size = content.size()](std::nullptr_t) { share->text -= size; }};
   answer(head, keep(programs_, m.id, std::move(program)) ? CL_SUCCESS : CL_INVALID_VALUE);
 }
 
@@ -236,6 +240,7 @@ bool Session::create_kernel(const Head& head, Reader& reader) {
   std::memcpy(bytes.data(), &facts, sizeof facts);
   for (cl_uint i = 0; i < parameters; ++i) {
     const ParameterKind kind = parameter_kind(native, made, i);
+    kernel->parameters.push_back(kind);
     std::memcpy(bytes.data() + sizeof facts + i * sizeof kind, &kind, sizeof kind);
   }
   answer(head, keep(kernels_, m.id, std::move(kernel)) ? CL_SUCCESS : CL_INVALID_VALUE, bytes);
@@ -250,6 +255,12 @@ bool Session::check_argument(const Head& head, Reader& reader) {
   const bool plain = value.kind == ArgumentKind::value || value.kind == ArgumentKind::local;
   if (!kernel || !plain) {
     answer(head, CL_INVALID_KERNEL);
+    return true;
+  }
+  // Bytes of the client's must never be taken for a pointer to an object.
+  const bool names_object = m.index < kernel->parameters.size() && takes_object(kernel->parameters[m.index]);
+  if (value.kind == ArgumentKind::value && names_object) {
+    answer(head, value.size == sizeof(cl_mem) ? CL_INVALID_MEM_OBJECT : CL_INVALID_ARG_SIZE);
     return true;
   }
   answer(head, ground_.scheduler.try_argument(*kernel, m.index, value));

@@ -31,6 +31,7 @@ nlohmann::ordered_json of_client(const Session& session, const Figures& f) {
           {"share", f.share},
           {"kernel", f.kernel},
           {"workers", f.workers},
+          {"running_seconds", static_cast<double>(f.running_nanoseconds) * 1e-9},
           {"queued", f.outstanding},
           {"commands", f.commands},
           {"launches", f.launches},
@@ -49,6 +50,18 @@ nlohmann::ordered_json of_client(const Session& session, const Figures& f) {
 }  // namespace
 
 std::string Server::status() {
+  auto cut_off = nlohmann::ordered_json::array(), left_behind = cut_off;
+  for (const CutOff& c : cut_offs_) {
+    cut_off.push_back({{"client", c.who.number}, {"name", c.who.name}, {"pid", c.who.peer.pid}, {"reason", c.why}});
+  }
+  for (const auto& l : scheduler_->leftovers()) {
+    const Session::Who& who = l.client->who();
+    left_behind.push_back({{"client", who.number},
+                           {"name", who.name},
+                           {"pid", who.peer.pid},
+                           {"kernel", l.kernel},
+                           {"seconds", static_cast<double>(l.nanoseconds) * 1e-9}});
+  }
   const std::chrono::duration<double> age = std::chrono::steady_clock::now() - since_;
   nlohmann::ordered_json document{{"schema", 1},
                                   {"pid", ::getpid()},
@@ -60,13 +73,16 @@ std::string Server::status() {
                                   {"clients_seen", clients_},
                                   {"clients_cut_off", cut_off_},
                                   {"clients_leaving", leaving_.size()},
+                                  {"cut_off", cut_off},
+                                  {"left_behind", left_behind},
                                   {"alive", alive(census_)}};
   auto clients = nlohmann::ordered_json::array();
   for (const Connection& c : connections_) {
     if (c.session) clients.push_back(of_client(*c.session, scheduler_->figures(*c.session)));
   }
   document["clients"] = clients;
-  return document.dump();
+  // Names are what clients say they are: bytes that are no text are replaced.
+  return document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string Server::metrics() {

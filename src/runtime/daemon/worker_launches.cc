@@ -164,10 +164,15 @@ void Scheduler::squad_ended(const Ended& ended) {
   std::erase(run.squads, ended.squad);
   // Workers leave by themselves only when there is nothing more to take.
   if ((!one_by_one_ && !ended.squad->shrunk) || run.queue->get() >= run.groups) run.exhausted = true;
-  const policy::Kernel* view = machine_.find(node.kernel);
-  const std::uint32_t resident = view->resident - std::min(view->resident, ended.squad->workers);
-  const std::uint32_t done = run.exhausted ? run.groups - std::min(run.groups, resident) : view->done;
-  machine_.left(node.kernel, ended.squad->workers, done);
+  if (const policy::Kernel* view = machine_.find(node.kernel)) {
+    const std::uint32_t resident = view->resident - std::min(view->resident, ended.squad->workers);
+    const std::uint32_t done = run.exhausted ? run.groups - std::min(run.groups, resident) : view->done;
+    machine_.left(node.kernel, ended.squad->workers, done);
+  } else if (node.held) {
+    const std::uint32_t gone = std::min(node.held->groups, ended.squad->workers);
+    machine_.give_back(node.held->footprint, gone);
+    node.held->groups -= gone;
+  }
   Figures& client = node.client->standing.figures;
   client.workers -= std::min(client.workers, ended.squad->workers);
   regroup_ = true;

@@ -30,6 +30,10 @@ class Device {
     machine.finish(id);
     policy_->on(policy::KernelDone{id}, machine);
   }
+  void abandon(KernelId id) {
+    machine.abandon(id);
+    policy_->on(policy::KernelDone{id}, machine);
+  }
   // Groups started by now, by kernel.
   std::map<std::uint32_t, std::uint32_t> settle() {
     policy_->on(policy::Regrouped{}, machine);
@@ -53,6 +57,22 @@ class Device {
  private:
   std::unique_ptr<policy::Policy> policy_;
 };
+
+// A kernel that nobody can stop keeps its unit; the policy sees the others alone, and they get the rest.
+TEST(DeviceMachine, AnAbandonedKernelKeepsItsRoomOnly) {
+  Device device("accelos", 2);
+  const KernelId endless = device.arrive(1, false);
+  device.settle();
+  const KernelId other = device.arrive(100, true);
+  EXPECT_EQ(device.settle()[other.index], 0U) << "accelos gave the first all of the device, for as long as it runs";
+  device.abandon(endless);
+  EXPECT_EQ(device.settle()[other.index], 1U);
+  EXPECT_EQ(device.machine.kernels().size(), 1U);
+  device.machine.give_back({64, 0, 0, 1}, 1);
+  EXPECT_EQ(device.settle()[other.index], 2U);
+  device.done(other);
+  device.check_books();
+}
 
 TEST(DeviceMachine, AccelOsGivesTwoKernelsHalfTheDeviceEach) {
   Device device("accelos", 8);

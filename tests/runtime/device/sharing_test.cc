@@ -6,7 +6,7 @@
 namespace wm::runtime::test {
 namespace {
 
-constexpr const char* kSource = R"(
+constexpr const char* kSpinSource = R"(
 kernel void spin(global uint* out, uint rounds) {
   local uint sums[16];
   uint x = get_global_id(0) + 1;
@@ -16,7 +16,7 @@ kernel void spin(global uint* out, uint rounds) {
   out[get_global_id(0)] = sums[15 - get_local_id(0)] + get_group_id(0) + get_num_groups(0);
 })";
 
-cl_int status_of(cl_event event) {
+cl_int state_of(cl_event event) {
   cl_int status = 99;
   clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
   return status;
@@ -50,13 +50,13 @@ void end(const Job& j) {
 
 TEST(Sharing, WorkersGiveTheSameResults) {
   same_on_both([](const Side& s, Transcript& t) {
-    cl_program program = build(s, kSource);
+    cl_program program = build(s, kSpinSource);
     for (const cl_uint groups : {1U, 2U, 7U, 300U}) {
       const Job j = job(s, program, groups, 50);
       cl_event event = launch(s.queue, j, groups);
       std::vector<cl_uint> out(groups * 16);
       clEnqueueReadBuffer(s.queue, j.memory, CL_TRUE, 0, out.size() * 4, out.data(), 0, nullptr, nullptr);
-      t.say("complete", status_of(event));
+      t.say("complete", state_of(event));
       t.data("out", out);
       clReleaseEvent(event);
       end(j);
@@ -72,15 +72,15 @@ TEST(Sharing, AShortKernelDoesNotWaitForALongOne) {
   const Side s = open_side(true);
   ASSERT_NE(s.queue, nullptr);
   cl_command_queue other = clCreateCommandQueue(s.context, s.device, 0, nullptr);
-  cl_program program = build(s, kSource);
+  cl_program program = build(s, kSpinSource);
   constexpr cl_uint kLong = 4000;
   const Job a = job(s, program, kLong, 20'000), b = job(s, program, 4, 1000);
   clWaitForEvents(1, std::vector<cl_event>{launch(s.queue, b, 4)}.data());  // compiled by now
   cl_event long_one = launch(s.queue, a, kLong);
-  while (status_of(long_one) > CL_RUNNING) std::this_thread::yield();
+  while (state_of(long_one) > CL_RUNNING) std::this_thread::yield();
   cl_event short_one = launch(other, b, 4);
   EXPECT_EQ(clWaitForEvents(1, &short_one), CL_SUCCESS);
-  EXPECT_NE(status_of(long_one), CL_COMPLETE) << "the short one waited for the long one";
+  EXPECT_NE(state_of(long_one), CL_COMPLETE) << "the short one waited for the long one";
   EXPECT_EQ(clWaitForEvents(1, &long_one), CL_SUCCESS);
   for (cl_event e : {long_one, short_one}) clReleaseEvent(e);
   end(a);

@@ -1,53 +1,124 @@
-// A client for tests: buffers, a program, kernels and transfers, again and again until something fails. Exits with 42
-// then. With WM_HOARD it takes buffers of a megabyte until it gets no more, and exits with their number.
+// A client for tests, by its first argument; it exits with 42 when a call fails.
+//   work [ROUNDS]  buffers, a program, kernels and transfers, again and again
+//   hoard          buffers of a megabyte until it gets no more; exits with their number
+//   many           a kernel whose groups each end, but of which there are more than anyone can wait for
+//   endless        a kernel of one group that never ends
+//   stuck          waits for a command that waits for a user event which nobody sets
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 namespace {
+
+constexpr const char* kSource = R"(
+kernel void work(global int* x) { x[get_global_id(0)] += 1; }
+kernel void many(global uint* x) {
+  uint v = get_global_id(0);
+  for (uint i = 0; i < 1000000u; ++i) v = v * 1664525u + 1013904223u;
+  x[0] = v;
+}
+kernel void endless(global volatile int* x) {
+  while (x[0] != 1) {}
+})";
 
 void must(cl_int status) {
   if (status != CL_SUCCESS) std::_Exit(42);
 }
 
-}  // namespace
-
-int main() {
-  cl_platform_id platform = nullptr;
+struct Client {
   cl_device_id device = nullptr;
+  cl_context context = nullptr;
+  cl_command_queue queue = nullptr;
+};
+
+Client connect() {
+  Client c;
+  cl_platform_id platform = nullptr;
   cl_int status = CL_SUCCESS;
   must(clGetPlatformIDs(1, &platform, nullptr));
-  must(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr));
-  cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status);
+  must(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &c.device, nullptr));
+  c.context = clCreateContext(nullptr, 1, &c.device, nullptr, nullptr, &status);
   must(status);
-  if (std::getenv("WM_HOARD") != nullptr) {
-    int count = 0;
-    while (clCreateBuffer(context, CL_MEM_READ_WRITE, 1 << 20, nullptr, &status) != nullptr) ++count;
-    std::_Exit(status == CL_MEM_OBJECT_ALLOCATION_FAILURE ? count : 42);
-  }
-  cl_command_queue queue = clCreateCommandQueue(context, device, 0, &status);
+  c.queue = clCreateCommandQueue(c.context, c.device, 0, &status);
   must(status);
-  const char* source = "kernel void work(global int* x) { x[get_global_id(0)] += 1; }";
-  cl_program program = clCreateProgramWithSource(context, 1, &source, nullptr, &status);
+  return c;
+}
+
+cl_kernel kernel_of(const Client& c, const char* name) {
+  cl_int status = CL_SUCCESS;
+  cl_program program = clCreateProgramWithSource(c.context, 1, const_cast<const char**>(&kSource), nullptr, &status);
   must(status);
-  must(clBuildProgram(program, 1, &device, "", nullptr, nullptr));
-  cl_kernel kernel = clCreateKernel(program, "work", &status);
+  must(clBuildProgram(program, 1, &c.device, "", nullptr, nullptr));
+  cl_kernel kernel = clCreateKernel(program, name, &status);
   must(status);
+  return kernel;
+}
+
+cl_mem buffer(const Client& c, std::size_t bytes) {
+  cl_int status = CL_SUCCESS;
+  cl_mem memory = clCreateBuffer(c.context, CL_MEM_READ_WRITE, bytes, nullptr, &status);
+  must(status);
+  return memory;
+}
+
+void work(const Client& c, int rounds) {
+  cl_kernel kernel = kernel_of(c, "work");
   std::vector<int> values(1 << 16, 1);
   const std::size_t bytes = values.size() * sizeof(int), items = values.size();
-  for (;;) {
-    cl_mem memory = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &status);
-    must(status);
-    must(clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, bytes, values.data(), 0, nullptr, nullptr));
+  for (int round = 0; rounds == 0 || round < rounds; ++round) {
+    cl_mem memory = buffer(c, bytes);
+    const int before = values.back();
+    must(clEnqueueWriteBuffer(c.queue, memory, CL_FALSE, 0, bytes, values.data(), 0, nullptr, nullptr));
     must(clSetKernelArg(kernel, 0, sizeof memory, &memory));
     cl_event event = nullptr;
     for (int i = 0; i < 10; ++i) {
-      must(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &items, nullptr, 0, nullptr, i == 9 ? &event : nullptr));
+      must(clEnqueueNDRangeKernel(c.queue, kernel, 1, nullptr, &items, nullptr, 0, nullptr, i == 9 ? &event : nullptr));
     }
     must(clWaitForEvents(1, &event));
-    must(clEnqueueReadBuffer(queue, memory, CL_TRUE, 0, bytes, values.data(), 0, nullptr, nullptr));
+    must(clEnqueueReadBuffer(c.queue, memory, CL_TRUE, 0, bytes, values.data(), 0, nullptr, nullptr));
     must(clReleaseEvent(event));
     must(clReleaseMemObject(memory));
+    if (values.back() != before + 10) std::_Exit(43);
   }
+}
+
+int hoard(const Client& c) {
+  int count = 0;
+  cl_int status = CL_SUCCESS;
+  while (clCreateBuffer(c.context, CL_MEM_READ_WRITE, 1 << 20, nullptr, &status) != nullptr) ++count;
+  return status == CL_MEM_OBJECT_ALLOCATION_FAILURE ? count : 42;
+}
+
+void run_on(const Client& c, const char* name, std::size_t items, std::size_t group) {
+  cl_kernel kernel = kernel_of(c, name);
+  cl_mem memory = buffer(c, 4096);
+  const int zero = 0;
+  must(clEnqueueWriteBuffer(c.queue, memory, CL_TRUE, 0, sizeof zero, &zero, 0, nullptr, nullptr));
+  must(clSetKernelArg(kernel, 0, sizeof memory, &memory));
+  must(clEnqueueNDRangeKernel(c.queue, kernel, 1, nullptr, &items, &group, 0, nullptr, nullptr));
+  must(clFinish(c.queue));
+}
+
+void get_stuck(const Client& c) {
+  cl_int status = CL_SUCCESS;
+  cl_event gate = clCreateUserEvent(c.context, &status), marker = nullptr;
+  must(status);
+  must(clEnqueueMarkerWithWaitList(c.queue, 1, &gate, &marker));
+  must(clFlush(c.queue));
+  must(clWaitForEvents(1, &marker));
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::string mode = count > 1 ? words[1] : "work";
+  const Client c = connect();
+  if (mode == "work") work(c, count > 2 ? std::atoi(words[2]) : 0);
+  if (mode == "hoard") std::_Exit(hoard(c));
+  if (mode == "many") run_on(c, "many", std::size_t{1} << 26, 16);
+  if (mode == "endless") run_on(c, "endless", 1, 1);
+  if (mode == "stuck") get_stuck(c);
+  return 0;
 }

@@ -1,0 +1,31 @@
+// wm run beside a daemon that goes away.
+#include <gtest/gtest.h>
+
+#ifdef WM_RUNTIME
+
+#include "cli/shell.h"
+
+namespace wm::cli {
+namespace {
+
+TEST(WmRun, SaysThatTheDaemonHasGone) {
+  if (run_wm("cl run vecadd").code != 0) GTEST_SKIP() << "no OpenCL device";
+  const Scratch scratch;
+  const std::string socket = scratch.path("socket"), log = scratch.path("log");
+  const Ran ran =
+      shell(WM_BINARY_DIR "/bin/wm serve --socket " + socket + " > " + log + " & daemon=$!; until grep -q listening " +
+            log + "; do kill -0 $daemon || exit 9; sleep 0.05; done; " WM_BINARY_DIR "/bin/wm run --socket " + socket +
+            " -- sh -c \"kill -9 $daemon\"");
+  EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+  EXPECT_NE(ran.err.find("the daemon at " + socket + " is gone"), std::string::npos) << ran.err;
+}
+
+TEST(WmRun, WithoutADaemonIsOneLine) {
+  const Ran ran = run_wm("run --socket /nowhere/at/all -- true");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_NE(ran.err.find("/nowhere/at/all"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace wm::cli
+#endif
