@@ -37,20 +37,22 @@ CorunOptions for_cycles(std::uint64_t cycles) {
 struct Pair {
   const char* qos;
   const char* other;
+  std::uint64_t cycles = 300'000;
 };
-// Compute with compute, compute with memory, memory with memory.
+// Compute with compute, compute with memory, memory with memory. The last makes up for its beginning after 400,000
+// cycles only: stencil's blocks drift apart, and it is slower then than in its mean.
 constexpr std::array kQosPairs{Pair{"sgemm", "mri-q"}, Pair{"cutcp", "tpacf"}, Pair{"sgemm", "lbm"},
-                               Pair{"cutcp", "lbm"},   Pair{"lbm", "stencil"}, Pair{"stencil", "lbm"}};
+                               Pair{"cutcp", "lbm"},   Pair{"lbm", "stencil"}, Pair{"stencil", "lbm", 800'000}};
 
 class LongQosClaims : public ::testing::TestWithParam<Pair> {};
 
 // QoS paper, sections 4.2 and 4.4. The first tenth of a run is finding out; at the paper's 2M cycles it is a hundredth.
 TEST_P(LongQosClaims, RolloverReachesWithLittleOvershootWhatNaiveMisses) {
-  const auto [qos, other] = GetParam();
+  const auto [qos, other, cycles] = GetParam();
   for (const double goal : {0.5, 0.8}) {
     const std::vector<Participant> kernels{repeating(qos, goal), repeating(other)};
-    const KernelResult naive = run("qos16", kernels, "quota:scheme=naive", for_cycles(300'000)).kernels[0];
-    const KernelResult rollover = run("qos16", kernels, "quota:scheme=rollover", for_cycles(300'000)).kernels[0];
+    const KernelResult naive = run("qos16", kernels, "quota:scheme=naive", for_cycles(cycles)).kernels[0];
+    const KernelResult rollover = run("qos16", kernels, "quota:scheme=rollover", for_cycles(cycles)).kernels[0];
     EXPECT_LE(naive.ipc, 1.002 * *naive.goal) << "a quota is never exceeded by more than a warp: goal " << goal;
     EXPECT_GE(rollover.ipc, 0.99 * *rollover.goal) << goal;
     EXPECT_LE(rollover.ipc, 1.04 * *rollover.goal) << goal;
@@ -103,7 +105,15 @@ TEST(LongSmQosClaims, SettlesJustAboveTheGoalAndGatesSmsBesideAMemoryBoundTask) 
   EXPECT_GE(r.kernels[0].ipc, *r.kernels[0].goal);
   EXPECT_LE(r.kernels[0].ipc, 1.1 * *r.kernels[0].goal);
   EXPECT_GT(r.kernels[1].normalized(), 0.85) << "it needs only some of the SMs";
-  EXPECT_GT(r.residency.held().gated, 0) << "one at a time, until the other task asks for it again";
+  EXPECT_GT(r.residency.held().gated, 0.05) << "parts of all SMs' time";
+}
+
+TEST(LongSmQosClaims, HardlyGatesBesideAComputeBoundTask) {
+  const CorunResult r =
+      run("smqos24", {repeating("mergesort", 0.4), repeating("hotspot")}, "smqos", for_cycles(400'000));
+  EXPECT_GE(r.kernels[0].ipc, *r.kernels[0].goal);
+  EXPECT_LE(r.kernels[0].ipc, 1.1 * *r.kernels[0].goal);
+  EXPECT_LT(r.residency.held().gated, 0.01);
 }
 
 }  // namespace
