@@ -164,15 +164,15 @@ class Talk {
       case Op::build_program: {
         const auto inputs = static_cast<std::uint32_t>(in_.one() % 8 == 0 ? in_.below(3) : 0);
         m.put(BuildProgram{name(), in_.one() % 4 == 0 ? 1U : 0U, inputs});
-        for (std::uint32_t i = 0; i < inputs; ++i) m.put(name());
+        for (std::uint32_t i = 0; i < inputs && i < 4; ++i) m.put(name());
         m.text(in_.one() % 8 == 0 ? "!" : "").raw("", 1);
-        for (std::uint32_t i = 0; i < inputs; ++i) m.raw("h", 2);
+        for (std::uint32_t i = 0; i < inputs && i < 4; ++i) m.raw("h", 2);
         return;
       }
       case Op::link_program: {
         const auto inputs = static_cast<std::uint32_t>(in_.below(3));
         m.put(LinkProgram{name(), inputs, 0});
-        for (std::uint32_t i = 0; i < inputs; ++i) m.put(name());
+        for (std::uint32_t i = 0; i < inputs && i < 4; ++i) m.put(name());
         m.raw("", 1);
         return;
       }

@@ -117,12 +117,24 @@ void Scheduler::add(const NodePtr& node, std::span<const std::uint32_t> waits) {
   }
   order_in_queue(node, !waits.empty() || node->doomed);
   if (node->slot != kNoSlot) {
-    client.open[node->slot] = node;
-    client.failed.erase(node->slot);
+    put_in_slot(node);
     node->client->show(node->slot, CL_SUBMITTED);
   }
   if (node->waits == 0) ready_.push_back(node);
   work();
+}
+
+// A slot is one command's until it has ended. What a client that holds otherwise displaces is remembered: user events
+// have no end of their own, and whatever waits for them would stay.
+void Scheduler::put_in_slot(const NodePtr& node) {
+  Standing& client = node->client->standing;
+  NodePtr& place = client.open[node->slot];
+  if (place) {
+    std::erase_if(client.displaced, [](const NodePtr& n) { return n->state == Node::State::done; });
+    client.displaced.push_back(std::move(place));
+  }
+  place = node;
+  client.failed.erase(node->slot);
 }
 
 void Scheduler::add_user_event(const std::shared_ptr<Session>& client, std::uint32_t slot) {
@@ -130,8 +142,7 @@ void Scheduler::add_user_event(const std::shared_ptr<Session>& client, std::uint
   auto node = std::make_shared<Node>();
   node->client = client;
   node->slot = slot;
-  client->standing.open[slot] = node;
-  client->standing.failed.erase(slot);
+  put_in_slot(node);
   ++client->standing.figures.outstanding;
   ++client->outstanding;
   ++census_.commands;
@@ -160,6 +171,9 @@ void Scheduler::drop(Session& client) {
   for (const auto& [slot, node] : client.standing.open) {
     if (!node->queue || node->lent) users.push_back(node);
   }
+  users.insert(users.end(), client.standing.displaced.begin(), client.standing.displaced.end());
+  std::erase_if(users, [](const NodePtr& node) { return node->queue && !node->lent; });
+  client.standing.displaced.clear();
   for (const NodePtr& node : users) finish(node, kFailedBefore);
   // Kernels that have arrived and not started leave the company.
   std::vector<NodePtr> waiting;
@@ -356,7 +370,8 @@ void Scheduler::finish(const NodePtr& node, cl_int status) {
     learn(*node);
   }
   if (node->slot != kNoSlot) {
-    client.open.erase(node->slot);
+    const auto place = client.open.find(node->slot);
+    if (place != client.open.end() && place->second == node) client.open.erase(place);
     if (status < 0) client.failed[node->slot] = status;
     node->client->show_end(*node);
   }

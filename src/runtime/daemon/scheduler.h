@@ -36,6 +36,7 @@ struct Figures {
 // What the scheduler keeps about a client, under its own lock.
 struct Standing {
   std::map<std::uint32_t, NodePtr> open;   // by slot: commands and user events that have not ended
+  std::vector<NodePtr> displaced;          // whose slot was taken by another before they ended
   std::map<std::uint32_t, cl_int> failed;  // by slot: how the last command there failed
   std::uint32_t riders = 0;
   double ahead_nanoseconds = 0;  // that the riders are expected to take
@@ -99,6 +100,7 @@ class Scheduler {
   [[nodiscard]] static std::size_t last_to_tell(const Line& line);
   void choose_events();
   void tell_of(const Watched& watched);
+  static void put_in_slot(const NodePtr& node);
   void depend(const NodePtr& node, const NodePtr& on, bool order);
   void order_in_queue(const NodePtr& node, bool explicit_waits);
   void work();
