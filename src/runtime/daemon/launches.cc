@@ -39,7 +39,11 @@ DeviceMachine::Launch Scheduler::describe(Node& node, bool whole) {
     launch.footprint =
         gpu::footprint({clipped(local[0] * local[1] * local[2]), plan.form->registers, bytes}, machine_.limits());
     launch.groups = node.workers->groups;
-    launch.divisible = gpu::fit(launch.footprint, machine_.limits().total) != 0;
+    const std::uint32_t room = gpu::fit(launch.footprint, machine_.limits().total);
+    launch.divisible = room != 0;
+    // Chunks spare workers the way to the queue, but must not leave workers that have room without any.
+    auto& chunk = node.workers->range.chunk;
+    chunk = std::clamp(launch.groups / (2 * std::max(room, 1U)), 1U, std::max<std::uint32_t>(chunk, 1));
     if (launch.divisible) return launch;
     node.workers.reset();
   }
@@ -51,7 +55,7 @@ DeviceMachine::Launch Scheduler::describe(Node& node, bool whole) {
 void Scheduler::arrive(const NodePtr& node) {
   node->ready = now();
   // Nothing of it would be worth dividing before it has ended.
-  const bool whole = alone(*node->client) && is_short(*node->launch, 0);
+  const bool whole = is_short(*node, 0, alone(*node->client));
   node->kernel = machine_.arrive(describe(*node, whole));
   running_[node->kernel.index] = node;
   policy_->on(policy::KernelArrived{node->kernel}, machine_);
@@ -105,10 +109,11 @@ std::optional<double> Scheduler::expected(const LaunchPlan& plan) {
   return each > 0 ? std::optional(each * static_cast<double>(groups(plan))) : std::nullopt;
 }
 
-bool Scheduler::is_short(const LaunchPlan& plan, double ahead) {
-  constexpr double kShort = 300'000;
-  const auto time = expected(plan);
-  return time && *time + ahead < kShort;
+bool Scheduler::is_short(const Node& node, double ahead, bool alone) const {
+  constexpr double kShort = 300'000, kShortInCompany = 100'000;
+  if (!alone && one_by_one_) return false;  // workers of others hold the compute units; it would wait for all of them
+  const auto time = expected(*node.launch);
+  return time && *time + ahead < (alone ? kShort : kShortInCompany);
 }
 
 void Scheduler::learn(Node& node) {

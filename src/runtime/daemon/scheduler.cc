@@ -78,8 +78,9 @@ bool Scheduler::may_follow(const Node& node) const {
   constexpr std::uint32_t kMostRiders = 32;
   if (node.launch == nullptr || pass_through_) return true;
   const Standing& client = node.client->standing;
-  if (client.riders >= kMostRiders || !alone(*node.client)) return false;
-  return !node.launch->form->workers || is_short(*node.launch, client.ahead_nanoseconds);
+  if (client.riders >= kMostRiders) return false;
+  const bool by_itself = alone(*node.client);
+  return (by_itself && !node.launch->form->workers) || is_short(node, client.ahead_nanoseconds, by_itself);
 }
 
 void Scheduler::order_in_queue(const NodePtr& node, bool explicit_waits) {

@@ -17,6 +17,7 @@
 #include "policy/registry.h"
 #include "runtime/daemon/device_machine.h"
 #include "runtime/daemon/node.h"
+#include "runtime/protocol/futex.h"
 
 namespace wm::runtime {
 
@@ -130,8 +131,9 @@ class Scheduler {
   void adopt(const NodePtr& node);
   // What a launch is expected to take alone; nothing where its kernel has not run yet.
   [[nodiscard]] static std::optional<double> expected(const LaunchPlan& plan);
-  // So short, behind `ahead` nanoseconds of others, that a newcomer would not mind.
-  [[nodiscard]] static bool is_short(const LaunchPlan& plan, double ahead);
+  // So short, behind `ahead` nanoseconds of its client's others, that a newcomer would not mind; or, in company on a
+  // device with many compute units, that hearing of its end and sending the next would take longer than it does.
+  [[nodiscard]] bool is_short(const Node& node, double ahead, bool alone) const;
   static void learn(Node& node);
   // As workers where it can be, unless it is on the device whole.
   [[nodiscard]] DeviceMachine::Launch describe(Node& node, bool whole);
@@ -158,7 +160,7 @@ class Scheduler {
 
   Words words_;
   Native_<cl_command_queue> more_workers_;  // for squads after the first, which need not wait for it
-  std::mutex mutex_;
+  BriefMutex mutex_;
   DeviceMachine machine_;
   std::deque<NodePtr> ready_;
   std::map<std::uint32_t, NodePtr> running_;  // kernels that have arrived, by id

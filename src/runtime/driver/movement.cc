@@ -35,11 +35,11 @@ std::uint32_t send(const Movement& how, bool to_device, const Piece& piece, cons
   Writer message = begin(to_device ? Work::write : Work::read, how.queue, slot, waits, after);
   message.put(Transfer{how.memory->name, piece.offset, chunk});
   if (to_device) {
-    std::memcpy(shared, piece.host, piece.size);
+    process().copying().copy(shared, piece.host, piece.size);
     link().when_ended(slot, chunk);
   } else {
     link().when_ended(slot, chunk, {piece.host, piece.size},
-                      [piece, shared] { std::memcpy(piece.host, shared, piece.size); });
+                      [piece, shared] { process().copying().copy(piece.host, shared, piece.size); });
   }
   if (!link().post(message)) return kNoSlot;
   return slot;

@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "runtime/driver/copying.h"
 #include "runtime/driver/mover.h"
 #include "runtime/driver/object.h"
 
@@ -63,6 +64,7 @@ class Process {
 
   Callbacks& callbacks() { return callbacks_; }
   Mover& mover() { return mover_; }
+  Copying& copying() { return copying_; }
 
  private:
   friend Process& process();
@@ -77,6 +79,7 @@ class Process {
   std::set<const void*> memory_;
   Callbacks callbacks_;
   Mover mover_;
+  Copying copying_;
 };
 
 // Lives as long as the process does: applications release objects from their own destructors, in any order.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 
 namespace wm::runtime {
 
@@ -30,5 +31,18 @@ bool spin_until(Ready ready) {
   } while (std::chrono::steady_clock::now() < end);
   return ready();
 }
+
+// For locks that are held for microseconds by threads that have much to say to each other.
+class BriefMutex {
+ public:
+  void lock() {
+    if (!spin_until([this] { return mutex_.try_lock(); })) mutex_.lock();
+  }
+  bool try_lock() { return mutex_.try_lock(); }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  std::mutex mutex_;
+};
 
 }  // namespace wm::runtime
