@@ -33,10 +33,11 @@ function(wm_room name)
   endif()
 endfunction()
 
-# wm_tests(NAME LINK libs…): the test program test_NAME from every .cc below tests/NAME, its tests known to ctest.
+# wm_tests(NAME LINK libs… READ headers…): the test program test_NAME from every .cc below tests/NAME, its tests known to ctest.
+# READ: headers that most of them include.
 function(wm_tests name)
   string(REPLACE / _ program test_${name})
-  cmake_parse_arguments(SUITE "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(SUITE "" "" "LINK;READ" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cc)
   if(NOT sources)
     return()
@@ -47,8 +48,7 @@ function(wm_tests name)
   # The rooms are optimised; optimising the assertions around them would only make the build slower.
   target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(${program} PRIVATE ${SUITE_LINK} GTest::gtest_main GTest::gmock)
-  wm_read_once(${program} <gtest/gtest.h>)
-  wm_together(${program})
+  wm_read_once(${program} <gtest/gtest.h> <gmock/gmock.h> ${SUITE_READ})
   # Tests of a suite named Long… take more than a few seconds; ./wm test leaves them out (ctest -L long runs them).
   gtest_discover_tests(${program} TEST_FILTER -Long*:*/Long* DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${name} TIMEOUT 300)
   gtest_discover_tests(${program} TEST_LIST ${program}_LONG TEST_FILTER Long*:*/Long* DISCOVERY_TIMEOUT 60
