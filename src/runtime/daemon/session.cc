@@ -170,7 +170,8 @@ void Session::answer(const Head& head, cl_int status, std::span<const std::byte>
   const Reply reply{0, status, bytes.size()};
   std::memcpy(to.data() + offsetof(Reply, status), &reply.status, sizeof reply.status);
   std::memcpy(to.data() + offsetof(Reply, size), &reply.size, sizeof reply.size);
-  std::memcpy(to.data() + sizeof reply, bytes.data(), std::min(bytes.size(), to.size() - sizeof reply));
+  const std::size_t told = std::min(bytes.size(), to.size() - sizeof reply);
+  if (told != 0) std::memcpy(to.data() + sizeof reply, bytes.data(), told);
   auto& state = *reinterpret_cast<Word*>(to.data());
   state.store(1, std::memory_order_release);
   wake_all(state);

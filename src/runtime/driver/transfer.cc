@@ -132,7 +132,7 @@ cl_int enqueue_copy_buffer(cl_command_queue queue, cl_mem from, cl_mem to, std::
     if (const cl_int bad = check_buffer(queue, from, waits); bad != CL_SUCCESS) return bad;
     if (const cl_int bad = check_buffer(queue, to, waits); bad != CL_SUCCESS) return bad;
     if (!inside(from_offset, size, from->size) || !inside(to_offset, size, to->size)) return CL_INVALID_VALUE;
-    if (size == 0) return enqueue(Work::marker, CL_COMMAND_COPY_BUFFER, queue, waits);
+    if (size == 0) return CL_INVALID_VALUE;
     if (from == to && overlap(from_offset, to_offset, size)) return CL_MEM_COPY_OVERLAP;
     Copy copy;
     copy.from = from->name;
