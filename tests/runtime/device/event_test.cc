@@ -78,8 +78,8 @@ TEST(Events, CallsAreCheckedTheSame) {
     t.say("finish", clFinish(s.queue));
     t.say("complete", status_of(marker));
     t.say("set a marker", clSetUserEventStatus(marker, CL_COMPLETE));
-    cl_uint count = 0;
-    clGetEventInfo(marker, CL_EVENT_REFERENCE_COUNT, sizeof count, &count, nullptr);
+    cl_uint count = 0;  // of an event no driver's thread still holds
+    clGetEventInfo(user, CL_EVENT_REFERENCE_COUNT, sizeof count, &count, nullptr);
     t.say("references", count);
     t.say("unknown", clGetEventInfo(marker, 0x7777, sizeof count, &count, nullptr));
     clSetUserEventStatus(user, CL_COMPLETE);

@@ -101,7 +101,8 @@ void Sm::prepare_next(std::uint32_t warp, std::uint64_t now, std::uint64_t not_b
     }
     const TimedOp& op = w.ops[w.ahead->empty() ? w.warp->next_pc() : w.ahead->front().pc];
     w.next = &op;
-    std::uint64_t at = std::max(not_before, fetch(w, op, now));
+    const std::uint64_t fetched = fetch(w, op, now);
+    std::uint64_t at = std::max(not_before, fetched);
     const std::uint64_t latest = last_operand(w, op);
     if (latest == kPending || (op.waits_for_loads && waits(w, op, at))) {
       w.state = State::memory;
@@ -119,7 +120,10 @@ void Sm::prepare_next(std::uint32_t warp, std::uint64_t now, std::uint64_t not_b
     w.state = State::waiting;
     w.due = at;
     want(s, w, op.unit);
-    if (at > now) return sleep(s, w, now);
+    if (at > now) {
+      s.fetching = fetched == at ? s.fetching | w.bit : s.fetching & ~w.bit;
+      return sleep(s, w, now);
+    }
     s.ready |= w.bit;
     due_from(w.scheduler, static_cast<std::size_t>(op.unit), now);
     return;
@@ -216,7 +220,8 @@ void Sm::charge(Scheduler& s, std::uint64_t cycles) {
   };
   if (open != 0) return to(open, Stall::unit);
   if (s.memory != 0) return to(s.memory, Stall::memory);
-  if (asleep != 0) return to(asleep, Stall::dependency);
+  if ((asleep & ~s.fetching) != 0) return to(asleep & ~s.fetching, Stall::dependency);
+  if (asleep != 0) return to(asleep, Stall::fetch);
   if (s.barrier != 0) return to(s.barrier, Stall::barrier);
   if (s.ready != 0) return to(s.ready, Stall::quota);
 }

@@ -217,6 +217,7 @@ class Sm {
     WarpMask barrier = 0;
     WarpMask all = 0;                               // that have not ended
     WarpMask far = 0;                               // asleep for longer than the wheel reaches
+    WarpMask fetching = 0;                          // asleep, or last slept, until their code came
     std::uint64_t port = 0;                         // issues its next instruction then
     std::uint64_t now = 0;                          // accounted for up to here
     std::array<std::uint64_t, gpu::kUnits> free{};  // when the unit takes another warp
