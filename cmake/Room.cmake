@@ -33,8 +33,8 @@ function(wm_room name)
   endif()
 endfunction()
 
-# wm_tests(NAME LINK libs… READ headers…): the test program test_NAME from every .cc below tests/NAME, its tests known to ctest.
-# READ: headers that most of them include.
+# wm_tests(NAME LINK libs… READ headers…): the test program test_NAME from every .cc below tests/NAME, its tests known to
+# ctest. READ: headers that most of them include.
 function(wm_tests name)
   string(REPLACE / _ program test_${name})
   cmake_parse_arguments(SUITE "" "" "LINK;READ" ${ARGN})
