@@ -321,6 +321,10 @@ cl_int launch(cl_command_queue q, cl_kernel k, cl_uint, const std::size_t*, cons
   if (kernel.arguments[0] != nullptr && kernel.arguments[0]->size != 0) kernel.arguments[0]->bytes[0] ^= std::byte{1};
   return done(event);
 }
+cl_int marker(cl_command_queue q, cl_uint, const cl_event*, cl_event* event) {
+  object(q, Sort::queue);
+  return done(event);
+}
 cl_int when_done(cl_event e, cl_int, void(CL_CALLBACK* heard)(cl_event, cl_int, void*), void* data) {
   object(e, Sort::event);
   heard(e, CL_COMPLETE, data);
@@ -387,6 +391,7 @@ class NullDevice final : public runtime::Native {
     cl.EnqueueCopyBufferToImage = buffer_to_image;
     cl.EnqueueFillImage = fill_image;
     cl.EnqueueNDRangeKernel = launch;
+    cl.EnqueueMarkerWithWaitList = marker;
   }
 };
 

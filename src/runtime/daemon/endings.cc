@@ -14,7 +14,9 @@ namespace {
 
 // What may be told late: by so much if somebody could be waiting for it, by more if nobody can.
 constexpr double kLate = 20'000, kLateUnseen = 100'000;  // nanoseconds
-constexpr auto kBetweenLooks = std::chrono::nanoseconds(2500);
+constexpr auto kBetweenLooks = std::chrono::nanoseconds(2500), kBetweenIdleLooks = std::chrono::nanoseconds(15'000);
+constexpr std::uint32_t kMostUnheard = 15;
+constexpr std::uint64_t kUnheardFor = 50'000;               // nanoseconds: nothing has followed by then
 constexpr auto kPatience = std::chrono::microseconds(300);  // without news, before it looks only now and then
 constexpr auto kNap = std::chrono::microseconds(15);
 
@@ -46,15 +48,63 @@ std::size_t Scheduler::last_to_tell(const Line& line) {
   return last;
 }
 
+bool Scheduler::awaited(const Line& line, std::size_t last) const {
+  return in_company() ||
+         std::any_of(line.open.begin(), line.open.begin() + static_cast<std::ptrdiff_t>(last) + 1, [](const Ended& e) {
+           const auto& after = e.node->after;
+           return e.node->slot != kNoSlot || e.squad ||
+                  std::any_of(after.begin(), after.end(), [](const Node::Edge& edge) { return !edge.early; });
+         });
+}
+
 void Scheduler::choose_events() {
   watched_.clear();
-  for (const Line& line : lines_) {
+  for (Line& line : lines_) {
     if (line.in_order) {
-      watched_.push_back({line.queue, line.open[last_to_tell(line)].event});
+      std::size_t last = last_to_tell(line);
+      while (line.open[last].event == nullptr && last + 1 < line.open.size()) ++last;
+      cl_int status = CL_QUEUED;
+      if (line.open[last].event == nullptr) {
+        if (now() - line.open.front().node->submitted < kUnheardFor) continue;
+        status = make_heard(line);
+      }
+      watched_.push_back({line.queue, line.open[last].event, awaited(line, last), status});
     } else {
       for (const Ended& e : line.open) watched_.push_back({line.queue, e.event});
     }
   }
+}
+
+bool Scheduler::goes_unheard(const Node& node) const {
+  const Queue& queue = *node.queue;
+  if (native_.in_host_memory() || !node.followed || node.slot != kNoSlot || queue.timed || !queue.in_order)
+    return false;
+  const auto time = expected(*node.launch);
+  if (!time || queue.unheard >= kMostUnheard || queue.unheard_nanoseconds + *time > kLateUnseen) return false;
+  return std::all_of(node.after.begin(), node.after.end(), [&](const Node::Edge& edge) {
+    return edge.order && edge.node->queue == node.queue && may_follow(*edge.node);
+  });
+}
+
+void Scheduler::make_heard(const Node& node) {
+  ++lines_changed_;
+  if (native_.in_host_memory() || !node.queue) return;
+  const auto line =
+      std::find_if(lines_.begin(), lines_.end(), [&](const Line& l) { return l.queue == node.queue->native.get(); });
+  if (line != lines_.end()) make_heard(*line);
+}
+
+// What a device that takes no marker had on that line has failed.
+cl_int Scheduler::make_heard(Line& line) {
+  Ended& last = line.open.back();
+  if (last.event != nullptr) return CL_QUEUED;
+  const cl_int status = native_.cl.EnqueueMarkerWithWaitList(line.queue, 0, nullptr, &last.event);
+  if (status != CL_SUCCESS) return last.event = nullptr, status;
+  native_.cl.Flush(line.queue);
+  last.node->queue->unheard = 0;
+  last.node->queue->unheard_nanoseconds = 0;
+  ++lines_changed_;
+  return CL_QUEUED;
 }
 
 // With those before it, where they ended in order.
@@ -70,7 +120,9 @@ void Scheduler::tell_of(const Watched& watched) {
   for (std::size_t i = 0; i < gone.size(); ++i) {
     Ended& e = gone[i];
     e.status = CL_COMPLETE;
-    if (watched.state < 0) {
+    if (watched.state < 0 && e.event == nullptr) {
+      e.status = watched.state;
+    } else if (watched.state < 0) {
       native_.cl.GetEventInfo(e.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof e.status, &e.status, nullptr);
     }
     e.time = time;
@@ -106,11 +158,16 @@ void Scheduler::look() {
         }
       }
       news = Clock::now();
+      if (more()) {  // nothing of it has an event yet
+        while (Clock::now() - news < kBetweenLooks) {
+        }
+      }
     }
     bool any = false;
     for (bool again = !watched_.empty(); again && !any && !due();) {
       for (Watched& w : watched_) {
-        native_.cl.GetEventInfo(w.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof w.state, &w.state, nullptr);
+        if (w.event != nullptr)
+          native_.cl.GetEventInfo(w.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof w.state, &w.state, nullptr);
         any |= w.state <= CL_COMPLETE;
       }
       if (any) break;
@@ -118,7 +175,8 @@ void Scheduler::look() {
       if (time - news > kPatience) {
         std::this_thread::sleep_for(kNap);
       } else {
-        while (Clock::now() - time < kBetweenLooks) {
+        const bool urgent = std::any_of(watched_.begin(), watched_.end(), [](const Watched& w) { return w.awaited; });
+        while (Clock::now() - time < (urgent ? kBetweenLooks : kBetweenIdleLooks) && lines_changed_ == known) {
         }
       }
       again = lines_changed_.load(std::memory_order_relaxed) == known;

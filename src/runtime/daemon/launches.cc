@@ -75,7 +75,11 @@ void Scheduler::put_on_device(const NodePtr& node, std::uint32_t groups) {
   cl_event event = nullptr;
   node->submitted = now();
   client.waited_nanoseconds += node->submitted - node->ready;
-  const cl_int status = enqueue(*node->launch, node->queue->native.get(), &event);
+  const bool unheard = goes_unheard(*node);
+  const cl_int status = enqueue(*node->launch, node->queue->native.get(), unheard ? nullptr : &event);
+  Queue& queue = *node->queue;
+  queue.unheard = unheard ? queue.unheard + 1 : 0;
+  queue.unheard_nanoseconds = unheard ? queue.unheard_nanoseconds + *expected(*node->launch) : 0;
   on_device(node, status, event);
 }
 
@@ -83,6 +87,8 @@ bool Scheduler::alone(const Session& client) const {
   return std::all_of(running_.begin(), running_.end(),
                      [&](const auto& r) { return r.second->client.get() == &client; });
 }
+
+bool Scheduler::in_company() const { return !running_.empty() && !alone(*running_.begin()->second->client); }
 
 bool Scheduler::has_kernel(const Session& client) const {
   return std::any_of(running_.begin(), running_.end(),

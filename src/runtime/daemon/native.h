@@ -66,7 +66,8 @@ namespace wm::runtime {
   X(EnqueueReadImage)         \
   X(EnqueueWriteImage)        \
   X(EnqueueCopyImage)         \
-  X(EnqueueCopyImageToBuffer) X(EnqueueCopyBufferToImage) X(EnqueueFillImage) X(EnqueueNDRangeKernel)
+  X(EnqueueCopyImageToBuffer) \
+  X(EnqueueCopyBufferToImage) X(EnqueueFillImage) X(EnqueueNDRangeKernel) X(EnqueueMarkerWithWaitList)
 
 struct NativeCalls {
 #define WM_NATIVE_CALL(name) decltype(&::cl##name) name = nullptr;

@@ -24,6 +24,8 @@ struct Queue {
   std::weak_ptr<struct Node> last;               // in order: the latest command
   std::weak_ptr<struct Node> barrier;            // out of order: the latest barrier
   std::vector<std::weak_ptr<struct Node>> open;  // out of order: commands since then
+  std::uint32_t unheard = 0;                     // launches since the last one with an event of the device's
+  double unheard_nanoseconds = 0;                // that they are expected to take
 };
 
 // A launch as it was asked for: everything the device needs to be told when its turn comes.
@@ -69,7 +71,8 @@ struct Node {
   std::size_t message_bytes = 0;  // of what asked for it
   // Puts a transfer on a native queue.
   std::function<cl_int(cl_command_queue, cl_event*)> run;
-  bool carried = false;  // … and waits there until it is done: for a thread of its own (carrier.cc)
+  bool followed = false;  // a launch that the next one of its queue follows at once
+  bool carried = false;   // … and waits there until it is done: for a thread of its own (carrier.cc)
   std::unique_ptr<LaunchPlan> launch;
   std::unique_ptr<WorkerRun> workers;  // once it has arrived, where it runs so
 

@@ -69,6 +69,7 @@ void Scheduler::depend(const NodePtr& node, const NodePtr& on, bool order) {
   // would be overtaken.
   edge.early =
       order && on->state == Node::State::submitted && !on->workers && on->queue == node->queue && may_follow(*node);
+  if (!edge.early && on->state == Node::State::submitted) make_heard(*on);
   ++(edge.early ? node->trails : node->waits);
   on->after.push_back(std::move(edge));
 }
@@ -212,7 +213,7 @@ void Scheduler::submit(const NodePtr& node) {
     node->client->show(node->slot, CL_RUNNING);
   } else if (!for_device(node->work)) {
     finish(node, CL_COMPLETE);
-  } else if (node->launch && !pass_through_ && node->trails != 0 && has_kernel(*node->client)) {
+  } else if (node->launch && node->trails != 0 && (pass_through_ || has_kernel(*node->client))) {
     ride(node);
   } else if (node->launch) {
     arrive(node);
@@ -242,7 +243,7 @@ void Scheduler::on_device(const NodePtr& node, cl_int status, cl_event event, co
   } else {
     watch(queue, to == nullptr && node->queue->in_order, {node, event, CL_QUEUED, squad});
   }
-  native_.cl.Flush(queue);
+  if (event != nullptr) native_.cl.Flush(queue);
   // Workers may be sent again: what follows on the native queue would overtake them.
   if (squad) return;
   for (Node::Edge& edge : node->after) {
@@ -308,7 +309,7 @@ void Scheduler::hear(const Ended& ended) {
   if (ended.status == CL_COMPLETE) {
     node.queue->timed ? read_times(node, ended.event) : guess_times(node, ended);
   }
-  native_.cl.ReleaseEvent(ended.event);
+  if (ended.event != nullptr) native_.cl.ReleaseEvent(ended.event);
   --census_.events;
   if (ended.squad) return squad_ended(ended);
   node.status = ended.status;

@@ -90,6 +90,7 @@ class Scheduler {
   struct Watched {
     cl_command_queue queue;
     cl_event event;
+    bool awaited = true;  // somebody could be waiting for it
     cl_int state = CL_QUEUED;
   };
   static void CL_CALLBACK on_ended(cl_event event, cl_int status, void* data);
@@ -100,7 +101,14 @@ class Scheduler {
   void watch(cl_command_queue queue, bool in_order, Ended ended);
   [[nodiscard]] static std::size_t last_to_tell(const Line& line);
   void choose_events();
+  [[nodiscard]] bool awaited(const Line& line, std::size_t last) const;
   void tell_of(const Watched& watched);
+  // Launches that nobody looks at, one of many that follow each other, have no event of the device's, which would cost
+  // as much as a third of the launch; a later one's stands for them.
+  [[nodiscard]] bool goes_unheard(const Node& node) const;
+  // A marker, if the last on the line has none.
+  cl_int make_heard(Line& line);
+  void make_heard(const Node& node);
   static void put_in_slot(const NodePtr& node);
   void depend(const NodePtr& node, const NodePtr& on, bool order);
   void order_in_queue(const NodePtr& node, bool explicit_waits);
@@ -138,6 +146,7 @@ class Scheduler {
   // As workers where it can be, unless it is on the device whole.
   [[nodiscard]] DeviceMachine::Launch describe(Node& node, bool whole);
   [[nodiscard]] bool alone(const Session& client) const;
+  [[nodiscard]] bool in_company() const;
   [[nodiscard]] bool has_kernel(const Session& client) const;
   void on_device(const NodePtr& node, cl_int status, cl_event event, const std::shared_ptr<Squad>& squad = nullptr,
                  cl_command_queue to = nullptr);

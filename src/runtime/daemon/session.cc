@@ -66,12 +66,22 @@ void Session::read_messages() {
         ring.wait_for_message(200);
         break;
       case RingReader::Outcome::message:
+        launch_ahead_ = launch_ahead(ring);
         if (handle(message)) break;
         [[fallthrough]];
       case RingReader::Outcome::broken:
         cut("broke the protocol");
     }
   }
+}
+
+std::optional<std::uint64_t> Session::launch_ahead(const RingReader& ring) {
+  std::byte bytes[sizeof(Head) + sizeof(Command)];
+  if (!ring.peek(bytes)) return std::nullopt;
+  Reader reader(bytes);
+  if (reader.take<Head>().op != Op::command) return std::nullopt;
+  const auto next = reader.take<Command>();
+  return next.work == Work::launch ? std::optional(next.queue) : std::nullopt;
 }
 
 void Session::cut(const std::string& why) {

@@ -10,10 +10,12 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "runtime/daemon/scheduler.h"
 #include "runtime/daemon/worker_form.h"
+#include "runtime/protocol/ring.h"
 #include "runtime/protocol/shared_area.h"
 #include "runtime/protocol/socket.h"
 #include "runtime/protocol/wire.h"
@@ -72,6 +74,8 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   Session(const Ground& ground, Who who, SharedArea area);
   void read_messages();
+  // The queue of the next message, if that is there and a launch.
+  [[nodiscard]] static std::optional<std::uint64_t> launch_ahead(const RingReader& ring);
   // False: the message breaks the protocol.
   bool handle(std::span<const std::byte> message);
   bool handle_call(const Head& head, Reader& reader);
@@ -148,6 +152,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool pinned_asked_ = false;
   std::atomic<bool> closed_{false}, finished_{false};
   std::thread reader_;
+  std::optional<std::uint64_t> launch_ahead_;  // the reader's
 
   mutable std::mutex mutex_;  // what follows
   std::string cut_off_;

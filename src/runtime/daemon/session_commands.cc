@@ -281,6 +281,7 @@ bool Session::launch(Node& node, Reader& reader) {
     plan->arguments.push_back(std::move(value));
   }
   if (known) {
+    node.followed = launch_ahead_ && find(queues_, *launch_ahead_) == node.queue;
     plan->form = ground_.forms.of(*plan->kernel);
     node.launch = std::move(plan);
   } else {

@@ -49,7 +49,16 @@ Result<void> HostProgram::build(std::string_view source, const std::string& opti
   program_ = native_.cl.CreateProgramWithSource(native_.context, 1, &text, &length, &status);
   if (status != CL_SUCCESS) return failed("clCreateProgramWithSource", status);
   status = native_.cl.BuildProgram(program_, 1, &native_.device, options.c_str(), nullptr, nullptr);
-  return done("clBuildProgram", status);
+  if (status == CL_SUCCESS) return {};
+  std::vector<std::byte> log;
+  info_bytes(
+      [&](std::size_t room, void* value, std::size_t* size) {
+        return native_.cl.GetProgramBuildInfo(program_, native_.device, CL_PROGRAM_BUILD_LOG, room, value, size);
+      },
+      log);
+  const std::string_view said(reinterpret_cast<const char*>(log.data()), log.size());
+  return failed(fmt::format("clBuildProgram says '{}'", said.substr(0, said.find_first_of(std::string_view("\n", 2)))),
+                status);
 }
 
 Result<void> HostProgram::make_buffers() {

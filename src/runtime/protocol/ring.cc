@@ -61,6 +61,13 @@ void RingReader::wait_for_message(int milliseconds) {
   ends_->reader_sleeps.store(0, std::memory_order_relaxed);
 }
 
+bool RingReader::peek(std::span<std::byte> beginning) const {
+  const std::uint64_t available = ends_->written.load(std::memory_order_acquire) - read_;
+  if (available > bytes_.size() || available < beginning.size()) return false;
+  copy_out(read_, beginning);
+  return true;
+}
+
 void RingReader::copy_out(std::uint64_t from, std::span<std::byte> to) const {
   const std::size_t at = from % bytes_.size();
   const std::size_t first = std::min(to.size(), bytes_.size() - at);

@@ -46,6 +46,8 @@ class RingReader {
   // `broken`: the other side broke the rules (an end that cannot be, a size that cannot be).
   Outcome try_read(std::vector<std::byte>& message);
   void wait_for_message(int milliseconds);
+  // The beginning of the next message, if it is there already. A hint: it may be another when it is read.
+  [[nodiscard]] bool peek(std::span<std::byte> beginning) const;
 
  private:
   void copy_out(std::uint64_t at, std::span<std::byte> to) const;

@@ -48,6 +48,23 @@ TEST(Faults, AClientGetsNoMoreMemoryThanItMayHave) {
   EXPECT_TRUE(comes_to_say(daemon, kNothingAlive)) << daemon.status();
 }
 
+// Launches that nobody looks at share an event of the device's, and end for the daemon all the same.
+void stream_launches(const std::string& policy) {
+  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
+  ::setenv("WARPMUX_OWN_MEMORY", "1", 1);
+  Daemon daemon("stream", policy);
+  ::unsetenv("WARPMUX_OWN_MEMORY");
+  ASSERT_TRUE(daemon.started());
+  Child child(daemon, {"stream"});
+  ASSERT_TRUE(comes_to_say(daemon, R"("launches":968)")) << child.wait(0).value_or(0);
+  EXPECT_TRUE(comes_to_say(daemon, R"("queued":0)")) << daemon.status();
+  child.kill();
+  EXPECT_TRUE(comes_to_say(daemon, kNothingAlive)) << daemon.status();
+}
+
+TEST(Faults, LaunchesInAStreamAreDoneOnceAndHeardOf) { stream_launches("accelos"); }
+TEST(LongFaults, LaunchesInAStreamAreDoneOnceAndHeardOfInOrder) { stream_launches("fifo"); }
+
 // Workers leave at the end of a group: what would run for days ends with its client, and nobody else notices.
 TEST(Faults, AKernelOfManyGroupsEndsWithItsClient) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";

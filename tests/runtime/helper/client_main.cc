@@ -1,6 +1,7 @@
 // A client for tests, by its first argument; it exits with 42 when a call fails.
 //   work [ROUNDS]  buffers, a program, kernels and transfers, again and again
 //   hoard          buffers of a megabyte until it gets no more; exits with their number
+//   stream         launches that follow each other, without events; at last some that nobody waits for
 //   many           a kernel whose groups each end, but of which there are more than anyone can wait for
 //   endless        a kernel of one group that never ends
 //   stuck          waits for a command that waits for a user event which nobody sets
@@ -8,6 +9,7 @@
 #include <CL/cl.h>
 #include <cstdlib>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -84,6 +86,32 @@ void work(const Client& c, int rounds) {
   }
 }
 
+void stream(const Client& c) {
+  cl_kernel kernel = kernel_of(c, "work");
+  constexpr std::size_t kItems = 64, kGroup = 16;
+  std::vector<int> values(kItems, 0);
+  const std::size_t bytes = kItems * sizeof(int);
+  cl_mem memory = buffer(c, bytes);
+  must(clSetKernelArg(kernel, 0, sizeof memory, &memory));
+  must(clEnqueueWriteBuffer(c.queue, memory, CL_TRUE, 0, bytes, values.data(), 0, nullptr, nullptr));
+  const auto launches = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      must(clEnqueueNDRangeKernel(c.queue, kernel, 1, nullptr, &kItems, &kGroup, 0, nullptr, nullptr));
+    }
+  };
+  int sum = 0;
+  for (const int count : {1, 2, 40, 17, 700, 3, 200}) {
+    launches(count);
+    sum += count;
+    if (count % 3 == 0) must(clFinish(c.queue));
+    must(clEnqueueReadBuffer(c.queue, memory, CL_TRUE, 0, bytes, values.data(), 0, nullptr, nullptr));
+    if (values.front() != sum || values.back() != sum) std::_Exit(43);
+  }
+  launches(5);
+  must(clFlush(c.queue));
+  for (;;) ::pause();
+}
+
 int hoard(const Client& c) {
   int count = 0;
   cl_int status = CL_SUCCESS;
@@ -116,6 +144,7 @@ int main(int count, char** words) {
   const std::string mode = count > 1 ? words[1] : "work";
   const Client c = connect();
   if (mode == "work") work(c, count > 2 ? std::atoi(words[2]) : 0);
+  if (mode == "stream") stream(c);
   if (mode == "hoard") std::_Exit(hoard(c));
   if (mode == "many") run_on(c, "many", std::size_t{1} << 26, 16);
   if (mode == "endless") run_on(c, "endless", 1, 1);
