@@ -64,6 +64,11 @@ void Scheduler::choose_events() {
       std::size_t last = last_to_tell(line);
       while (line.open[last].event == nullptr && last + 1 < line.open.size()) ++last;
       cl_int status = CL_QUEUED;
+      Queue& queue = *line.open.front().node->queue;
+      if (queue.unflushed != 0 && now() - line.open.back().node->submitted > kUnheardFor) {
+        native_.cl.Flush(line.queue);
+        queue.unflushed = 0;
+      }
       if (line.open[last].event == nullptr) {
         if (now() - line.open.front().node->submitted < kUnheardFor) continue;
         status = make_heard(line);
@@ -97,10 +102,15 @@ void Scheduler::make_heard(const Node& node) {
 // What a device that takes no marker had on that line has failed.
 cl_int Scheduler::make_heard(Line& line) {
   Ended& last = line.open.back();
-  if (last.event != nullptr) return CL_QUEUED;
+  if (last.event != nullptr) {
+    if (last.node->queue->unflushed != 0) native_.cl.Flush(line.queue);
+    last.node->queue->unflushed = 0;
+    return CL_QUEUED;
+  }
   const cl_int status = native_.cl.EnqueueMarkerWithWaitList(line.queue, 0, nullptr, &last.event);
   if (status != CL_SUCCESS) return last.event = nullptr, status;
   native_.cl.Flush(line.queue);
+  last.node->queue->unflushed = 0;
   last.node->queue->unheard = 0;
   last.node->queue->unheard_nanoseconds = 0;
   ++lines_changed_;

@@ -26,6 +26,7 @@ struct Queue {
   std::vector<std::weak_ptr<struct Node>> open;  // out of order: commands since then
   std::uint32_t unheard = 0;                     // launches since the last one with an event of the device's
   double unheard_nanoseconds = 0;                // that they are expected to take
+  std::uint32_t unflushed = 0;                   // launches that the device's driver may still keep to itself
 };
 
 // A launch as it was asked for: everything the device needs to be told when its turn comes.

@@ -8,6 +8,8 @@
 namespace wm::runtime {
 namespace {
 
+constexpr std::uint32_t kMostUnflushed = 7;
+constexpr std::uint64_t kClockHolds = 10'000'000;  // nanoseconds in which the two clocks do not drift apart
 constexpr cl_int kFailedBefore = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
 bool only_orders(Work work) { return work == Work::marker || work == Work::barrier; }
@@ -243,7 +245,14 @@ void Scheduler::on_device(const NodePtr& node, cl_int status, cl_event event, co
   } else {
     watch(queue, to == nullptr && node->queue->in_order, {node, event, CL_QUEUED, squad});
   }
-  if (event != nullptr) native_.cl.Flush(queue);
+  // A flush costs as much as a tenth of a launch; the next one's will do.
+  const bool may_wait = node->followed && node->queue->in_order && !squad && !native_.in_host_memory();
+  if (may_wait && node->queue->unflushed < kMostUnflushed) {
+    ++node->queue->unflushed;
+  } else {
+    native_.cl.Flush(queue);
+    node->queue->unflushed = 0;
+  }
   // Workers may be sent again: what follows on the native queue would overtake them.
   if (squad) return;
   for (Node::Edge& edge : node->after) {
@@ -327,12 +336,15 @@ void Scheduler::read_times(Node& node, cl_event event) {
     node.ended_at = std::max(node.ended_at, time(CL_PROFILING_COMMAND_END));
     return;
   }
-  const std::uint64_t queued = time(CL_PROFILING_COMMAND_QUEUED);
-  // The device's clock at the moment the client's command came in.
-  node.queued_at = queued - std::min(queued, node.submitted - node.received);
-  node.submitted_at = time(CL_PROFILING_COMMAND_SUBMIT);
   node.started_at = time(CL_PROFILING_COMMAND_START);
   node.ended_at = time(CL_PROFILING_COMMAND_END);
+  // The other two are the daemon's, on the device's clock: each question costs a device's driver microseconds.
+  if (native_.in_host_memory() || now() - clocks_compared_ > kClockHolds) {
+    device_ahead_ = time(CL_PROFILING_COMMAND_QUEUED) - node.submitted;
+    clocks_compared_ = now();
+  }
+  node.submitted_at = std::min(node.submitted + device_ahead_, node.started_at);
+  node.queued_at = std::min(node.received + device_ahead_, node.submitted_at);
 }
 
 // Where the device was not asked: since it was given it, or since the one before ended. Of several that were seen to
@@ -378,7 +390,9 @@ void Scheduler::finish(const NodePtr& node, cl_int status) {
     node->client->show_end(*node);
   }
   release_dependents(*node, status);
-  node->run = nullptr;  // lets go of the objects it used
+  // Lets go of the objects it used.
+  if (node->carried) sweeper_.take(std::make_shared<decltype(node->run)>(std::move(node->run)));
+  node->run = nullptr;
   node->launch.reset();
   node->workers.reset();
 }

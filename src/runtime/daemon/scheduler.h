@@ -17,6 +17,7 @@
 #include "policy/registry.h"
 #include "runtime/daemon/device_machine.h"
 #include "runtime/daemon/node.h"
+#include "runtime/daemon/sweeper.h"
 #include "runtime/protocol/futex.h"
 
 namespace wm::runtime {
@@ -62,6 +63,8 @@ class Scheduler {
   void drop(Session& client);
   // Whether the device takes such a value there. Between launches, which set arguments too.
   cl_int try_argument(const Kernel& kernel, cl_uint index, const LaunchPlan::Value& value);
+  // Destroyed when there is time, by nobody who has something to do.
+  void let_go(std::shared_ptr<void> thing) { sweeper_.take(std::move(thing)); }
   [[nodiscard]] Figures figures(const Session& client);
   // Kernels of clients that have gone, still on the device: OpenCL cannot take them back.
   struct Leftover {
@@ -167,6 +170,7 @@ class Scheduler {
   // units, who comes next is decided then, and nobody pays for a place that another still holds.
   const bool one_by_one_;
 
+  Sweeper sweeper_;
   Words words_;
   Native_<cl_command_queue> more_workers_;  // for squads after the first, which need not wait for it
   BriefMutex mutex_;
@@ -175,6 +179,7 @@ class Scheduler {
   std::map<std::uint32_t, NodePtr> running_;  // kernels that have arrived, by id
   std::vector<NodePtr> left_behind_;          // kernels that run on without their clients
   bool regroup_ = false;
+  std::uint64_t device_ahead_ = 0, clocks_compared_ = 0;  // the device's clock less ours, modulo 2^64, and since when
 
   std::mutex news_mutex_;
   std::condition_variable news_;

@@ -178,6 +178,8 @@ void Session::answer(const Head& head, cl_int status, std::span<const std::byte>
   const auto [to, region] = bytes_of(head.reply);
   if (to.size() < sizeof(Reply)) return;  // a client that wants no answer gets none
   const Reply reply{0, status, bytes.size()};
+  // A client may have named the same place twice.
+  const std::lock_guard lock(answers_);
   std::memcpy(to.data() + offsetof(Reply, status), &reply.status, sizeof reply.status);
   std::memcpy(to.data() + offsetof(Reply, size), &reply.size, sizeof reply.size);
   const std::size_t told = std::min(bytes.size(), to.size() - sizeof reply);

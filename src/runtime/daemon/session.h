@@ -154,6 +154,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::thread reader_;
   std::optional<std::uint64_t> launch_ahead_;  // the reader's
 
+  std::mutex answers_;  // one is written at a time
+
   mutable std::mutex mutex_;  // what follows
   std::string cut_off_;
   std::map<std::uint32_t, std::shared_ptr<Mapping>> regions_;

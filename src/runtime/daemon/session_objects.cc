@@ -180,6 +180,7 @@ bool Session::release(const Release& m) {
       return true;
     case Kind::region:
       take(regions_, static_cast<std::uint32_t>(m.id));
+      ground_.scheduler.let_go(std::move(dead));
       return true;
   }
   return false;

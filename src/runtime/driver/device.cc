@@ -43,13 +43,18 @@ std::string extensions() {
   return kept;
 }
 
-cl_int extensions_with_version(const Info& info) {
+// Features that need calls which are not offered.
+bool passed_feature(std::string_view name) {
+  return name != "__opencl_c_pipes" && name != "__opencl_c_device_enqueue" && name != "__opencl_c_subgroups";
+}
+
+cl_int with_versions(cl_device_info name, bool (*passed)(std::string_view), const Info& info) {
   std::vector<std::byte> bytes;
-  const cl_int status = process().device_info(CL_DEVICE_EXTENSIONS_WITH_VERSION, bytes);
+  const cl_int status = process().device_info(name, bytes);
   if (status != CL_SUCCESS) return status;
   std::vector<cl_name_version> all(bytes.size() / sizeof(cl_name_version));
   std::memcpy(all.data(), bytes.data(), all.size() * sizeof(cl_name_version));
-  std::erase_if(all, [](const cl_name_version& e) { return !passed(e.name); });
+  std::erase_if(all, [passed](const cl_name_version& e) { return !passed(e.name); });
   return info.list(all);
 }
 
@@ -100,8 +105,10 @@ cl_int newer(cl_device_info name, const Info& info, bool& known) {
     case CL_DEVICE_MAX_PIPE_ARGS:
     case CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS:
     case CL_DEVICE_PIPE_MAX_PACKET_SIZE:
+    case CL_DEVICE_MAX_NUM_SUB_GROUPS:
       return info.is(cl_uint{0});
     case CL_DEVICE_PIPE_SUPPORT:
+    case CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS:
       return info.is(cl_bool{CL_FALSE});
     case CL_DEVICE_IL_VERSION:
       return info.text("");
@@ -109,7 +116,9 @@ cl_int newer(cl_device_info name, const Info& info, bool& known) {
     case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
       return info.raw(nullptr, 0);
     case CL_DEVICE_EXTENSIONS_WITH_VERSION:
-      return extensions_with_version(info);
+      return with_versions(name, passed, info);
+    case CL_DEVICE_OPENCL_C_FEATURES:
+      return with_versions(name, passed_feature, info);
     default:
       known = false;
       return CL_SUCCESS;

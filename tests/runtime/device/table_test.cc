@@ -91,6 +91,8 @@ TEST(Table, NewerQueriesFitTogether) {
   };
   EXPECT_FALSE(has("__opencl_c_pipes"));
   EXPECT_FALSE(has("__opencl_c_device_enqueue"));
+  EXPECT_FALSE(has("__opencl_c_subgroups"));
+  EXPECT_EQ(one_of<cl_uint>(s.device, CL_DEVICE_MAX_NUM_SUB_GROUPS), 0U);
   EXPECT_EQ(one_of<cl_bool>(s.device, CL_DEVICE_PIPE_SUPPORT), CL_FALSE);
   EXPECT_EQ(one_of<cl_ulong>(s.device, CL_DEVICE_SVM_CAPABILITIES), 0U);
   EXPECT_EQ(one_of<cl_ulong>(s.device, CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES), 0U);
