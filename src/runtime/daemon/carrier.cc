@@ -30,7 +30,7 @@ void Scheduler::carry_on() {
     cl_int status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (!node->client->closed()) status = node->run(node->queue->native.get(), &event);
     const std::lock_guard lock(mutex_);
-    if (status == CL_SUCCESS && node->queue->timed) read_times(*node, event);
+    if (status == CL_SUCCESS && node->queue->timed) note_times(*node, times_of(event, true));
     if (event != nullptr) native_.cl.ReleaseEvent(event);
     --census_.events;
     node->ended = status == CL_SUCCESS;

@@ -16,6 +16,7 @@ namespace {
 constexpr double kLate = 20'000, kLateUnseen = 100'000;  // nanoseconds
 constexpr auto kBetweenLooks = std::chrono::nanoseconds(2500), kBetweenIdleLooks = std::chrono::nanoseconds(15'000);
 constexpr std::uint32_t kMostUnheard = 15;
+constexpr std::uint64_t kClockHolds = 10'000'000;           // nanoseconds in which the two clocks do not drift apart
 constexpr std::uint64_t kUnheardFor = 50'000;               // nanoseconds: nothing has followed by then
 constexpr auto kPatience = std::chrono::microseconds(300);  // without news, before it looks only now and then
 constexpr auto kNap = std::chrono::microseconds(15);
@@ -117,29 +118,31 @@ cl_int Scheduler::make_heard(Line& line) {
   return CL_QUEUED;
 }
 
-// With those before it, where they ended in order.
-void Scheduler::tell_of(const Watched& watched) {
+void Scheduler::take_ended(const Watched& watched, std::vector<Ended>& ended) {
   const auto line = std::find_if(lines_.begin(), lines_.end(), [&](const Line& l) { return l.queue == watched.queue; });
   const auto end =
       std::find_if(line->open.begin(), line->open.end(), [&](const Ended& e) { return e.event == watched.event; });
   const auto begin = line->in_order ? line->open.begin() : end;
-  std::vector<Ended> gone(std::make_move_iterator(begin), std::make_move_iterator(end + 1));
+  const std::uint64_t time = now();
+  for (auto it = begin; it != end + 1; ++it) {
+    it->time = time;
+    it->among = static_cast<std::size_t>(end + 1 - it);
+    it->status = watched.state < 0 ? watched.state : CL_COMPLETE;
+    ended.push_back(std::move(*it));
+  }
   line->open.erase(begin, end + 1);
   if (line->open.empty()) lines_.erase(line);
-  const std::uint64_t time = now();
-  for (std::size_t i = 0; i < gone.size(); ++i) {
-    Ended& e = gone[i];
-    e.status = CL_COMPLETE;
-    if (watched.state < 0 && e.event == nullptr) {
-      e.status = watched.state;
-    } else if (watched.state < 0) {
-      native_.cl.GetEventInfo(e.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof e.status, &e.status, nullptr);
-    }
-    e.time = time;
-    e.among = gone.size() - i;
-    hear(e);
+}
+
+void Scheduler::ask(Ended& ended) const {
+  if (ended.event == nullptr) return;
+  if (ended.status < 0) {
+    native_.cl.GetEventInfo(ended.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof ended.status, &ended.status,
+                            nullptr);
   }
-  on_device_.fetch_sub(gone.size(), std::memory_order_relaxed);
+  if (ended.node->queue->timed) ended.times = times_of(ended.event, now() - clocks_compared_ > kClockHolds);
+  native_.cl.ReleaseEvent(ended.event);
+  ended.event = nullptr;
 }
 
 void Scheduler::look() {
@@ -193,11 +196,18 @@ void Scheduler::look() {
     }
     if (!any && !due()) continue;
     news = Clock::now();
+    std::vector<Ended> ended;
+    if (any) {
+      const std::lock_guard lock(mutex_);
+      for (const Watched& w : watched_) {
+        if (w.state <= CL_COMPLETE) take_ended(w, ended);
+      }
+    }
+    for (Ended& e : ended) ask(e);
     const std::lock_guard lock(mutex_);
     machine_.set_now(Cycles{now()});
-    for (const Watched& w : watched_) {
-      if (w.state <= CL_COMPLETE) tell_of(w);
-    }
+    for (const Ended& e : ended) hear(e);
+    on_device_.fetch_sub(ended.size(), std::memory_order_relaxed);
     ring();
     work();
   }

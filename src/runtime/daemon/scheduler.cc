@@ -9,7 +9,6 @@ namespace wm::runtime {
 namespace {
 
 constexpr std::uint32_t kMostUnflushed = 7;
-constexpr std::uint64_t kClockHolds = 10'000'000;  // nanoseconds in which the two clocks do not drift apart
 constexpr cl_int kFailedBefore = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
 bool only_orders(Work work) { return work == Work::marker || work == Work::barrier; }
@@ -315,8 +314,10 @@ void Scheduler::ring() {
 
 void Scheduler::hear(const Ended& ended) {
   Node& node = *ended.node;
-  if (ended.status == CL_COMPLETE) {
-    node.queue->timed ? read_times(node, ended.event) : guess_times(node, ended);
+  if (ended.status == CL_COMPLETE && !node.queue->timed) {
+    guess_times(node, ended);
+  } else if (ended.status == CL_COMPLETE) {
+    note_times(node, ended.times ? *ended.times : times_of(ended.event, true));
   }
   if (ended.event != nullptr) native_.cl.ReleaseEvent(ended.event);
   --census_.events;
@@ -326,21 +327,23 @@ void Scheduler::hear(const Ended& ended) {
   if (node.trails == 0) finish(ended.node, ended.status);
 }
 
-void Scheduler::read_times(Node& node, cl_event event) {
+Scheduler::DeviceTimes Scheduler::times_of(cl_event event, bool queued) const {
   const auto time = [&](cl_profiling_info name) {
     cl_ulong value = 0;
     native_.cl.GetEventProfilingInfo(event, name, sizeof value, &value, nullptr);
     return std::uint64_t{value};
   };
-  if (node.started_at != 0) {  // not its first squad
-    node.ended_at = std::max(node.ended_at, time(CL_PROFILING_COMMAND_END));
-    return;
-  }
-  node.started_at = time(CL_PROFILING_COMMAND_START);
-  node.ended_at = time(CL_PROFILING_COMMAND_END);
-  // The other two are the daemon's, on the device's clock: each question costs a device's driver microseconds.
-  if (native_.in_host_memory() || now() - clocks_compared_ > kClockHolds) {
-    device_ahead_ = time(CL_PROFILING_COMMAND_QUEUED) - node.submitted;
+  return {queued ? time(CL_PROFILING_COMMAND_QUEUED) : 0, time(CL_PROFILING_COMMAND_START),
+          time(CL_PROFILING_COMMAND_END)};
+}
+
+void Scheduler::note_times(Node& node, const DeviceTimes& times) {
+  node.ended_at = std::max(node.ended_at, times.ended);
+  if (node.started_at != 0) return;  // not its first squad
+  node.started_at = times.started;
+  // The other two are the daemon's, on the device's clock.
+  if (times.queued != 0) {
+    device_ahead_ = times.queued - node.submitted;
     clocks_compared_ = now();
   }
   node.submitted_at = std::min(node.submitted + device_ahead_, node.started_at);

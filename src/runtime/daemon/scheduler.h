@@ -75,14 +75,18 @@ class Scheduler {
   [[nodiscard]] std::vector<Leftover> leftovers();
 
  private:
+  struct DeviceTimes {
+    std::uint64_t queued = 0, started = 0, ended = 0;  // queued: 0 where that was not asked for
+  };
   struct Ended {
     NodePtr node;
     cl_event event;
     cl_int status;
     std::shared_ptr<Squad> squad;
-    double expected = 0;     // nanoseconds on the device
-    std::uint64_t time = 0;  // when it was seen; 0: the event knows better
-    std::size_t among = 1;   // of those seen then, with it and after it
+    double expected = 0;                              // nanoseconds on the device
+    std::uint64_t time = 0;                           // when it was seen; 0: the event knows better
+    std::size_t among = 1;                            // of those seen then, with it and after it
+    std::optional<DeviceTimes> times = std::nullopt;  // where the event has been asked, and is gone
   };
   // What is on a native queue and not known to have ended.
   struct Line {
@@ -105,7 +109,10 @@ class Scheduler {
   [[nodiscard]] static std::size_t last_to_tell(const Line& line);
   void choose_events();
   [[nodiscard]] bool awaited(const Line& line, std::size_t last) const;
-  void tell_of(const Watched& watched);
+  // Off its line, with those before it where they ended in order.
+  void take_ended(const Watched& watched, std::vector<Ended>& ended);
+  // What the device's driver knows of it. Without the lock: each question takes microseconds.
+  void ask(Ended& ended) const;
   // Launches that nobody looks at, one of many that follow each other, have no event of the device's, which would cost
   // as much as a third of the launch; a later one's stands for them.
   [[nodiscard]] bool goes_unheard(const Node& node) const;
@@ -158,7 +165,8 @@ class Scheduler {
   void release_dependents(Node& node, cl_int status);
   [[nodiscard]] bool may_follow(const Node& node) const;
   cl_int enqueue(LaunchPlan& plan, cl_command_queue queue, cl_event* event);
-  void read_times(Node& node, cl_event event);
+  [[nodiscard]] DeviceTimes times_of(cl_event event, bool queued) const;
+  void note_times(Node& node, const DeviceTimes& times);
   void guess_times(Node& node, const Ended& ended);
   [[nodiscard]] std::uint64_t now() const;
 
@@ -179,7 +187,8 @@ class Scheduler {
   std::map<std::uint32_t, NodePtr> running_;  // kernels that have arrived, by id
   std::vector<NodePtr> left_behind_;          // kernels that run on without their clients
   bool regroup_ = false;
-  std::uint64_t device_ahead_ = 0, clocks_compared_ = 0;  // the device's clock less ours, modulo 2^64, and since when
+  std::uint64_t device_ahead_ = 0;                 // the device's clock less ours, modulo 2^64 …
+  std::atomic<std::uint64_t> clocks_compared_{0};  // … and since when
 
   std::mutex news_mutex_;
   std::condition_variable news_;
