@@ -6,8 +6,7 @@
 
 namespace wm::sim {
 
-std::uint64_t Sm::memory_access(std::uint32_t warp, const TimedOp& op, const exec::Step& step, std::uint64_t now) {
-  WarpSlot& w = warps_[warp];
+std::uint64_t Sm::memory_access(WarpSlot& w, const TimedOp& op, const exec::Step& step, std::uint64_t now) {
   SmCounters& c = counters_[w.kernel];
   const exec::Access& a = *step.access;
   if (op.kind == TimedKind::constant) {
@@ -52,7 +51,7 @@ std::uint64_t Sm::memory_access(std::uint32_t warp, const TimedOp& op, const exe
   const std::uint32_t group = copy ? issue_copy(w, issued) : 0;
   if (issued.load == kNoLoad) return issued.ready;
   if (load_info_.size() <= issued.load) load_info_.resize(issued.load + 1);
-  load_info_[issued.load] = {static_cast<std::uint16_t>(warp), &op, atomic, group};
+  load_info_[issued.load] = {static_cast<std::uint16_t>(number_of(w)), &op, atomic, group};
   ++w.resident->loads;
   ++w.loads;
   if (atomic != nullptr) {

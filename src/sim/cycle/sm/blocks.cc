@@ -1,6 +1,7 @@
 // Blocks on an SM: how they start, end, stop, and wait at barriers.
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 #include "sim/cycle/sm/sm.h"
@@ -63,18 +64,19 @@ void Sm::begin_block(std::unique_ptr<BlockRun> run, std::uint64_t at) {
     WarpSlot& w = warps_[slot];
     w.warp = &r->run->block.warp(i);
     w.ahead = &r->run->ahead[i];
+    w.front = w.ahead->begin();
+    w.back = w.ahead->end();
     w.ops = r->run->kernel.program->ops.data();
     w.registers = r->run->kernel.program->program->registers.data();
     w.resident = r.get();
     w.kernel = kernel;
-    w.tally = tallies_[kernel].executed.data();
     w.loads = 0;
     w.atomics = 0;
     w.copies.clear();
     w.copies_gone = 0;
     w.age = ++ages_;
     w.line = ~0U;
-    w.scoreboard.assign(r->run->kernel.program->register_count, 0);
+    w.scoreboard.assign(r->run->kernel.program->scoreboard_size(), 0);
     w.ready = w.scoreboard.data();
     w.state = State::done;
     Scheduler& s = scheduler_of(slot);
@@ -89,7 +91,7 @@ void Sm::begin_block(std::unique_ptr<BlockRun> run, std::uint64_t at) {
       continue;
     }
     ++r->alive;
-    prepare(slot, at, at + 1);
+    prepare(w, at, at + 1);
   }
   residents_.push_back(std::move(r));
 }
@@ -102,6 +104,7 @@ std::unique_ptr<BlockRun> Sm::detach(Resident& r) {
     Scheduler& s = scheduler_of(slot);
     s.all &= ~bit_of(slot);
     s.kernels[w.kernel] &= ~bit_of(slot);
+    w.ahead->go_to(w.front);
     w.state = State::empty;
     w.resident = nullptr;
     ++free_warps_;
@@ -121,10 +124,9 @@ void Sm::hand_over(Resident& r, std::vector<Ended>& to, std::uint64_t at) {
   to.push_back(std::move(ended));
 }
 
-void Sm::warp_ended(std::uint32_t warp, std::uint64_t now) {
-  WarpSlot& w = warps_[warp];
+void Sm::warp_ended(WarpSlot& w, std::uint64_t now) {
   Resident& r = *w.resident;
-  Scheduler& s = scheduler_of(warp);
+  Scheduler& s = schedulers_[w.scheduler];
   account(s, now);
   s.all &= ~w.bit;  // nobody waits for it any more
   w.state = State::done;
@@ -182,7 +184,7 @@ void Sm::wake_barrier(Resident& r, std::uint64_t now) {
     leave(slot);
     --r.stuck;
     w.state = State::done;
-    prepare(slot, now, now + release);
+    prepare(w, now, now + release);
     if (r.run == nullptr) return;
   }
   if (r.stuck != before && r.stuck == r.alive) wake_barrier(r, now);
@@ -222,6 +224,8 @@ void Sm::set_quota(std::uint8_t slot, std::int64_t instructions, std::uint64_t n
   begin_all(now);
   charge_until(now);
   quota_[slot] = instructions;
+  quotas_ &= ~(1U << slot);
+  if (instructions != std::numeric_limits<std::int64_t>::max()) quotas_ |= 1U << slot;
   quotas_spent_ &= ~(1U << slot);
   if (instructions <= 0) quotas_spent_ |= 1U << slot;
   if (instructions <= 0 || resident_[slot] == 0) return;
@@ -242,8 +246,12 @@ void Sm::spend_quota(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now) 
 
 std::uint32_t Sm::idle_warps(std::uint8_t slot) const {
   std::uint32_t warps = 0;
-  for (const Scheduler& s : schedulers_) {
-    warps += static_cast<std::uint32_t>(std::popcount(s.ready & s.kernels[slot]));
+  for (std::uint32_t i = 0; i < schedulers_count_; ++i) {
+    const Scheduler& s = schedulers_[i];
+    WarpMask ready = s.ready;
+    // The one that issued last is among them a cycle early.
+    if (s.last < 64 && warps_[slot_of(i, s.last)].due >= s.now) ready &= ~(WarpMask{1} << s.last);
+    warps += static_cast<std::uint32_t>(std::popcount(ready & s.kernels[slot]));
   }
   return warps;
 }

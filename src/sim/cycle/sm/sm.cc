@@ -27,7 +27,6 @@ Sm::Sm(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t i
       lsu_(config, timing, index),
       icache_(tags_of(config.icache.bytes, config.icache.line, config.icache.ways)),
       constant_cache_(tags_of(config.constant.bytes, config.constant.line, config.constant.ways)),
-      schedulers_(config.sm.schedulers),
       warps_(config.sm.warps()),
       grain_(std::max(1U, timing.noc)),
       free_warps_(config.sm.warps()) {
@@ -53,6 +52,7 @@ void Sm::sort_inbox() {
     if (a.time != b.time) return a.time < b.time;
     return a.line != b.line ? a.line < b.line : a.token < b.token;
   });
+  arrives_ = inbox_.empty() ? kNeverCycle : inbox_.front().time;
 }
 
 std::uint32_t Sm::move_context(MessageKind kind, std::uint64_t bytes, std::uint64_t place, std::uint8_t slot) {
@@ -103,10 +103,12 @@ void Sm::deliver(std::uint64_t now) {
     last_[reply.kernel] = std::max(at, now);
     for (const std::uint32_t load : done_loads_) finish_load(load, std::max(at, now));
   }
+  arrives_ = inbox_head_ < inbox_.size() ? inbox_[inbox_head_].time : kNeverCycle;
   if (lsu_.blocked()) {
     done_loads_.clear();
     lsu_.resume(now, counters_.data(), done_loads_);
     for (const std::uint32_t load : done_loads_) finish_load(load, now + config_.l1.latency);
+    look_at_lsu();
   }
 }
 
@@ -132,7 +134,7 @@ void Sm::finish_load(std::uint32_t load, std::uint64_t at) {
       for (const std::uint16_t waiting : std::exchange(behind_, {})) {
         if (warps_[waiting].state != State::memory) continue;
         leave(waiting);
-        prepare(waiting, next_, next_);
+        prepare(warps_[waiting], next_, next_);
       }
     }
   }
@@ -142,7 +144,7 @@ void Sm::finish_load(std::uint32_t load, std::uint64_t at) {
   }
   if (w.state == State::memory) {
     leave(info.warp);
-    prepare(info.warp, next_, next_);
+    prepare(w, next_, next_);
   } else if (r.alive == 0) {
     end_block(r, at);
   }

@@ -44,15 +44,13 @@ struct SharedNote {
 };
 class Ahead {
  public:
-  [[nodiscard]] bool empty() const { return head_ == count_; }
-  [[nodiscard]] exec::Executed front() const { return ops_[head_]; }
-  void pop() { ++head_; }
-  // The one behind the front, where it is there already.
-  [[nodiscard]] bool has_second() const { return head_ + 1U < count_; }
-  [[nodiscard]] exec::Executed second() const { return ops_[head_ + 1U]; }
+  // Those that are left. An SM goes through them on its own, and says how far it came where the block leaves.
+  [[nodiscard]] const exec::Executed* begin() const { return ops_.data() + head_; }
+  [[nodiscard]] const exec::Executed* end() const { return ops_.data() + count_; }
+  void go_to(const exec::Executed* at) { head_ = static_cast<std::uint16_t>(at - ops_.data()); }
   void clear() { head_ = count_ = 0; }
-  // When empty: as many as there are and fit. False: the next operation must wait for its time.
-  bool refill(exec::Warp& warp, std::uint32_t banks);
+  // When empty: as many as there are and fit. None: the next operation must wait for its time.
+  void refill(exec::Warp& warp, std::uint32_t banks);
 
  private:
   static constexpr std::uint32_t kMost = 31;
@@ -186,10 +184,10 @@ class Sm {
   };
   // What issuing touches comes first, a cache line of it.
   struct alignas(64) WarpSlot {
-    Ahead* ahead = nullptr;
-    std::uint32_t* ready = nullptr;            // by register: when it can be used, since epoch_; kUnknown
-    const TimedOp* ops = nullptr;              // of its program
-    const std::uint32_t* registers = nullptr;  // what their first_register counts from
+    const exec::Executed* front = nullptr;  // of those in `ahead`
+    const exec::Executed* back = nullptr;   // behind the last of them
+    std::uint32_t* ready = nullptr;         // by register: when it can be used, since epoch_; kUnknown
+    const TimedOp* ops = nullptr;           // of its program
     const TimedOp* next = nullptr;
     WarpMask bit = 0;          // in its scheduler's masks
     std::uint64_t due = 0;     // while it waits: when its instruction can issue
@@ -198,8 +196,9 @@ class Sm {
     std::uint8_t scheduler = 0;
     std::uint8_t kernel = 0;
     gpu::Unit unit = gpu::Unit::fp32;  // that its next instruction needs
-    std::uint64_t* tally = nullptr;    // of its kernel
     exec::Warp* warp = nullptr;
+    Ahead* ahead = nullptr;
+    const std::uint32_t* registers = nullptr;  // what the operations' first_register counts from
     Resident* resident = nullptr;
     std::uint64_t age = 0;
     std::uint32_t loads = 0;    // on their way
@@ -207,6 +206,8 @@ class Sm {
     std::vector<std::uint32_t> scoreboard;
     std::vector<CopyGroup> copies;  // groups that were committed, oldest first, and the one that is open
     std::uint32_t copies_gone = 0;  // groups before the first of these
+
+    [[nodiscard]] bool executed() const { return front != back; }  // its next operation, ahead of its time
   };
   struct alignas(64) Scheduler {
     std::uint32_t units = 0;                    // bit: the unit is wanted
@@ -250,14 +251,14 @@ class Sm {
   void begin_block(std::unique_ptr<BlockRun> run, std::uint64_t at);
   std::unique_ptr<BlockRun> detach(Resident& resident);
   void hand_over(Resident& resident, std::vector<Ended>& to, std::uint64_t at);
-  void warp_ended(std::uint32_t warp, std::uint64_t now);
+  void warp_ended(WarpSlot& w, std::uint64_t now);
   void end_block(Resident& resident, std::uint64_t now);
   void wake_barrier(Resident& resident, std::uint64_t now);
   [[nodiscard]] std::uint64_t barrier_release(std::size_t warps) const;
   [[nodiscard]] std::uint32_t follows_after() const { return std::max(1U, grain_ / 2); }
   void raise(Resident& resident);
   void spend(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now) {
-    if (quota_[slot] != std::numeric_limits<std::int64_t>::max()) spend_quota(slot, lanes, now);
+    if (quotas_ != 0 && quota_[slot] != std::numeric_limits<std::int64_t>::max()) spend_quota(slot, lanes, now);
   }
   void spend_quota(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now);
 
@@ -276,14 +277,22 @@ class Sm {
   [[nodiscard]] std::uint32_t first_at(std::uint64_t now) const;
   void look_at(std::uint64_t now);
   inline void tick(std::uint32_t s, std::uint64_t now);
-  void wake_first(Scheduler& s);
-  inline void go_on(Scheduler& s, std::uint32_t number);
-  std::uint64_t issue_run(Scheduler& s, std::uint32_t warp, std::uint64_t at, std::uint64_t end);
+  void issue_several(Scheduler& s, std::uint32_t number, std::uint64_t now);
+  inline void catch_up(Scheduler& s, std::uint64_t now);
+  void wake_first(Scheduler& s) {
+    const std::uint64_t at = s.wheel.first();
+    WarpMask woken = s.wheel.take();
+    if ((woken & s.far) != 0) woken = sleep_on(s, woken, at);
+    s.ready |= woken;
+  }
+  WarpMask sleep_on(Scheduler& s, WarpMask woken, std::uint64_t now);
+  inline void go_on(Scheduler& s, WarpSlot& w, std::uint32_t number);
+  inline std::uint64_t issue_run(Scheduler& s, WarpSlot& w, std::uint64_t at, std::uint64_t end);
   [[nodiscard]] inline bool concerns_nobody(const WarpSlot& w, const TimedOp& op) const;
   [[nodiscard]] inline std::uint64_t alone_until(const Scheduler& s) const;
   [[nodiscard]] inline std::uint64_t others_due(Scheduler& s, std::uint32_t number, gpu::Unit unit,
                                                 std::uint64_t now) const;
-  [[nodiscard]] inline std::uint64_t last_operand(const WarpSlot& w, const TimedOp& op) const;
+  [[nodiscard]] static inline std::uint32_t last_operand(const WarpSlot& w, const TimedOp& op);
   void due_from(std::uint32_t scheduler, std::size_t unit, std::uint64_t at) {
     std::uint64_t& due = unit == kLoadStore ? lsu_due_[scheduler] : due_[scheduler];
     due = std::min(due, at);
@@ -303,18 +312,26 @@ class Sm {
   void leave(std::uint32_t warp);
   [[nodiscard]] inline WarpMask eligible(const Scheduler& s, std::uint64_t now) const;
   [[nodiscard]] WarpMask gated(const Scheduler& s) const;
-  [[nodiscard]] inline std::uint64_t unit_free(const Scheduler& s, std::size_t unit) const;
-  [[nodiscard]] std::uint64_t lsu_open() const;
+  [[nodiscard]] std::uint64_t unit_free(const Scheduler& s, std::size_t unit) const {
+    return unit == kLoadStore ? std::max(s.free[unit], lsu_open_) : s.free[unit];
+  }
+  // After whatever may change when the load/store unit takes another instruction.
+  void look_at_lsu() { lsu_open_ = lsu_.blocked() ? kPending : std::max(lsu_taken_, lsu_.free_at()); }
   inline void set_due(Scheduler& s, std::uint32_t number, std::uint64_t now);
 
   // issue.cc
-  inline void issue(Scheduler& s, std::uint32_t warp, std::uint64_t now);
-  inline void issue_executed(Scheduler& s, std::uint32_t warp, const TimedOp& op, std::uint64_t now);
+  inline void issue(Scheduler& s, WarpSlot& w, std::uint64_t now);
+  void issue_now(Scheduler& s, WarpSlot& w, std::uint64_t now);
+  inline void issue_executed(Scheduler& s, WarpSlot& w, std::uint64_t now);
   inline void take_unit(Scheduler& s, const TimedOp& op, std::uint64_t now);
-  void prepare(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before);
-  inline void prepare_next(std::uint32_t warp, std::uint64_t now, std::uint64_t not_before);
-  inline bool fold(WarpSlot& w, const TimedOp& op, std::uint64_t now);
-  std::uint64_t memory_access(std::uint32_t warp, const TimedOp& op, const exec::Step& step, std::uint64_t now);
+  void set_written(WarpSlot& w, const TimedOp& op, std::uint32_t usable) const {
+    const std::uint32_t* written = w.registers + op.first_register + op.reads;
+    for (std::uint32_t i = 0; i < op.writes; ++i) w.ready[written[i]] = usable;
+  }
+  void prepare(WarpSlot& w, std::uint64_t now, std::uint64_t not_before);
+  inline void prepare_next(Scheduler& s, WarpSlot& w, std::uint64_t now, std::uint64_t not_before);
+  bool fold(WarpSlot& w, const TimedOp& op, std::uint64_t now);
+  std::uint64_t memory_access(WarpSlot& w, const TimedOp& op, const exec::Step& step, std::uint64_t now);
   // copies.cc: groups of asynchronous copies
   std::uint32_t issue_copy(WarpSlot& w, const Lsu::Issued& issued);
   static void commit_copies(WarpSlot& w, std::uint64_t now);
@@ -324,7 +341,7 @@ class Sm {
   // Atomics on their way: what accesses the same lines waits for them.
   [[nodiscard]] bool behind_atomic(WarpSlot& w);
   void track_atomic(const exec::PendingAtomic& atomic, int by);
-  inline std::uint64_t fetch(WarpSlot& w, const TimedOp& op, std::uint64_t now);
+  std::uint64_t fetch(WarpSlot& w, const TimedOp& op, std::uint64_t now);
   // How often each operation of a kernel was executed, and by how many lanes, since it was last counted: in the upper
   // and the lower half of a word, the operations that took an issue slot apart. What else is counted for each
   // instruction follows from it.
@@ -335,9 +352,9 @@ class Sm {
   };
   void begin_tally(std::uint8_t slot, const TimedProgram& program);
   void count_tally(std::uint8_t slot);
-  void count(WarpSlot& w, const TimedOp& op, std::uint32_t lanes, bool issued) {
+  void count(const WarpSlot& w, std::uint32_t pc, std::uint32_t lanes, bool issued) {
     counters_[w.kernel].thread_instructions += lanes;
-    w.tally[2 * static_cast<std::size_t>(&op - w.ops) + (issued ? 1 : 0)] += std::uint64_t{1} << 32 | lanes;
+    tallies_[w.kernel].executed[2 * std::size_t{pc} + (issued ? 1 : 0)] += std::uint64_t{1} << 32 | lanes;
   }
 
   [[nodiscard]] inline std::uint32_t pick(Scheduler& s, WarpMask eligible) const;
@@ -360,6 +377,9 @@ class Sm {
   [[nodiscard]] std::uint32_t slot_of(std::uint32_t scheduler, std::uint32_t index) const {
     return index * schedulers_count_ + scheduler;
   }
+  [[nodiscard]] std::uint32_t number_of(const WarpSlot& w) const {
+    return static_cast<std::uint32_t>(&w - warps_.data());
+  }
   Scheduler& scheduler_of(std::uint32_t warp) { return schedulers_[warps_[warp].scheduler]; }
   [[nodiscard]] WarpMask bit_of(std::uint32_t warp) const { return warps_[warp].bit; }
 
@@ -375,9 +395,11 @@ class Sm {
   // looked at while others have it.
   std::array<std::uint64_t, kMaxSchedulers> due_;
   std::array<std::uint64_t, kMaxSchedulers> lsu_due_;
-  std::vector<Scheduler> schedulers_;
-  std::array<std::uint64_t, gpu::kUnits> sm_free_{};  // units one SM has one of
-  std::uint32_t sm_units_ = 0;                        // bit: such a unit
+  std::uint64_t lsu_open_ = 0;                 // the load/store unit takes another instruction, of whomever
+  std::uint64_t lsu_taken_ = 0;                // until then, where an SM has one of it
+  std::uint64_t arrives_ = ~std::uint64_t{0};  // the next reply
+  std::array<Scheduler, kMaxSchedulers> schedulers_;
+  std::uint32_t sm_units_ = 0;  // bit: a unit an SM has one of; all its schedulers have the same `free` for it
   std::vector<WarpSlot> warps_;
   std::vector<std::unique_ptr<Resident>> residents_;
   std::vector<std::unique_ptr<Resident>> spare_;
@@ -404,7 +426,8 @@ class Sm {
   std::array<SmCounters, kMaxKernels> counters_{};
   std::array<Tally, kMaxKernels> tallies_;
   std::array<std::int64_t, kMaxKernels> quota_;
-  std::uint32_t quotas_spent_ = 0;  // bit: kernel slot
+  std::uint32_t quotas_ = 0;        // bit: kernel slot that has one
+  std::uint32_t quotas_spent_ = 0;  // the same, and it is spent
   std::uint32_t newly_spent_ = 0;
   std::vector<std::uint32_t> moved_;
   std::uint64_t next_ = ~std::uint64_t{0};

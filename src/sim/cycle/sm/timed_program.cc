@@ -265,6 +265,16 @@ void expand(const exec::Op& op, std::string_view text, const gpu::GpuConfig& con
   }
 }
 
+// What a scheduler would otherwise look up each time.
+void prepare(TimedOp& t, const exec::Program& program) {
+  const std::uint32_t* registers = program.registers.data() + t.first_register;
+  const std::uint32_t count = std::uint32_t{t.reads} + t.writes;
+  for (std::uint32_t i = 0; i < TimedOp::kFew; ++i) t.operands[i] = i < count ? registers[i] : program.register_count;
+  t.written = t.writes == 1 ? registers[t.reads] : program.register_count + 1;
+  t.direct = !t.folded && !t.waits_for_loads;
+  t.simple = t.writes <= 1 && t.copies == CopyRole::none && t.kind != TimedKind::branch && t.slots == 1;
+}
+
 }  // namespace
 
 TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gpu::GpuConfig& config) {
@@ -303,6 +313,7 @@ TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gp
     t.occupies = static_cast<std::uint16_t>(t.occupies + bank_conflicts(program->reads(pc), config.sm.register_banks));
     // A value goes from lane to lane by way of shared memory's crossbar.
     if (op.kind == Kind::shuffle) t.latency = static_cast<std::uint16_t>(config.shared.latency);
+    prepare(t, *program);
     timed.ops.push_back(t);
   }
   return timed;

@@ -6,6 +6,7 @@
 // it makes more (a division), `slots` says how many issue slots it takes. The table is in timed_program.cc.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -21,22 +22,31 @@ enum class TimedKind : std::uint8_t { compute, load, store, atomic, constant, ba
 // Asynchronous copies: one that copies, one that closes a group of them, one that waits for groups or for all.
 enum class CopyRole : std::uint8_t { none, copy, commit, wait_group, wait_all };
 
-struct TimedOp {
+// What a scheduler asks of each operation lies in one line of the host's cache.
+struct alignas(64) TimedOp {
+  static constexpr std::uint32_t kFew = 4;
+
   gpu::Unit unit = gpu::Unit::integer;
   TimedKind kind = TimedKind::compute;
   bool folded = false;
   bool waits_for_loads = false;  // until none is on its way: into the frame a call leaves; or (copies) for copies
   bool read_only = false;        // a load of what nobody writes while the kernel runs
   bool plain = false;            // works on registers alone, and is issued as it stands
-  CopyRole copies = CopyRole::none;
-  std::uint32_t groups = 0;  // of copies that it leaves on their way
-  std::uint8_t slots = 1;
-  std::uint16_t occupies = 1;  // cycles its unit takes no other warp
-  std::uint16_t latency = 1;   // until what it writes can be used; memory: set by the access
+  bool direct = false;           // issued by itself, when its operands are there and nothing else
+  bool simple = false;           // issuing it does no more than set the time of `written`
+  std::uint16_t occupies = 1;    // cycles its unit takes no other warp
+  std::uint16_t latency = 1;     // until what it writes can be used; memory: set by the access
+  std::uint32_t line = 0;        // of the instruction cache
+  // The first of the registers it reads and writes, and the one it writes where it is no more than one; what is missing
+  // names places that scoreboards have behind their registers, one that stays 0 and one that nobody reads.
+  std::array<std::uint32_t, kFew> operands{};
+  std::uint32_t written = 0;
   std::uint32_t first_register = 0;
   std::uint16_t reads = 0;
   std::uint16_t writes = 0;
-  std::uint32_t line = 0;  // of the instruction cache
+  std::uint8_t slots = 1;
+  CopyRole copies = CopyRole::none;
+  std::uint32_t groups = 0;  // of copies that it leaves on their way
 };
 
 struct TimedProgram {
@@ -44,6 +54,8 @@ struct TimedProgram {
   std::vector<TimedOp> ops;  // by pc
   std::uint32_t register_count = 0;
 
+  // Of a warp: its registers, and the two places that missing operands name.
+  [[nodiscard]] std::uint32_t scoreboard_size() const { return register_count + 2; }
   [[nodiscard]] std::span<const std::uint32_t> operands(const TimedOp& op) const {
     return {program->registers.data() + op.first_register, std::size_t{op.reads} + op.writes};
   }
