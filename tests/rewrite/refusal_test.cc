@@ -37,6 +37,18 @@ TEST(Refused, InlineAssembly) {
   EXPECT_EQ(reason("kernel void k(global int* x) { __asm__ volatile(\"\"); x[0] = 1; }"), "uses inline assembly");
 }
 
+// The original and the rewritten program would each have one of their own.
+TEST(Refused, VariablesOfTheProgram) {
+  constexpr const char* kWhy = "uses a variable of the program in global memory";
+  EXPECT_EQ(reason("global int n;\nkernel void k(global int* x) { x[0] = n++; }", "-cl-std=CL2.0"), kWhy);
+  EXPECT_EQ(reason("kernel void k(global int* x) { static global int n = 3; x[0] = n++; }", "-cl-std=CL2.0"), kWhy);
+  EXPECT_EQ(reason("int n[4];\nint next(void) { return n[0]++; }\nkernel void k(global int* x) { x[0] = next(); }",
+                   "-cl-std=CL2.0"),
+            std::string("calls 'next', which ") + kWhy);
+  EXPECT_EQ(reason("constant int n = 4;\nkernel void k(global int* x) { x[get_global_id(0)] = n; }", "-cl-std=CL2.0"),
+            "");
+}
+
 TEST(Refused, FunctionsOfAnotherProgram) {
   EXPECT_EQ(reason("int elsewhere(int a);\nkernel void k(global int* x) { x[0] = elsewhere(1); }"),
             "calls 'elsewhere', which is defined in another program");

@@ -74,6 +74,7 @@ class BodySurvey : public clang::RecursiveASTVisitor<BodySurvey> {
   }
 
   bool VisitDeclRefExpr(clang::DeclRefExpr* use) {  // NOLINT(readability-identifier-naming)
+    if (is_the_programs(use->getDecl())) return refuse("uses a variable of the program in global memory");
     if (!is_local(use->getDecl())) return true;
     const auto known = locals_.find(use->getDecl());
     const auto span = text_.token(use->getLocation());
@@ -93,6 +94,13 @@ class BodySurvey : public clang::RecursiveASTVisitor<BodySurvey> {
       out_.reasons.push_back(std::move(why));
     }
     return true;
+  }
+
+  // There would be two of it: the original's, for launches that run whole, and the rewritten program's.
+  static bool is_the_programs(const clang::Decl* decl) {
+    const auto* variable = llvm::dyn_cast<clang::VarDecl>(decl);
+    return variable != nullptr && variable->hasGlobalStorage() && !variable->getType().isConstQualified() &&
+           variable->getType().getAddressSpace() == clang::LangAS::opencl_global;
   }
 
   static bool is_local(const clang::Decl* decl) {

@@ -15,6 +15,7 @@ namespace {
 // What may be told late: by so much if somebody could be waiting for it, by more if nobody can.
 constexpr double kLate = 20'000, kLateUnseen = 100'000;  // nanoseconds
 constexpr auto kBetweenLooks = std::chrono::nanoseconds(2500), kBetweenIdleLooks = std::chrono::nanoseconds(15'000);
+constexpr double kSurely = 0.5;  // of the time that a launch is expected to take it does not end in
 constexpr std::uint32_t kMostUnheard = 15;
 constexpr std::uint64_t kClockHolds = 10'000'000;           // nanoseconds in which the two clocks do not drift apart
 constexpr std::uint64_t kUnheardFor = 50'000;               // nanoseconds: nothing has followed by then
@@ -74,7 +75,14 @@ void Scheduler::choose_events() {
         if (now() - line.open.front().node->submitted < kUnheardFor) continue;
         status = make_heard(line);
       }
-      watched_.push_back({line.queue, line.open[last].event, awaited(line, last), status});
+      double expected_time = 0;  // only where it was measured on the device: what is heard late was not long for that
+      for (std::size_t i = 0; i <= last && queue.timed; ++i) {
+        const Node& node = *line.open[i].node;
+        if (node.launch) expected_time += expected(*node.launch).value_or(0);
+      }
+      const std::uint64_t since = std::max(line.open.front().node->submitted, queue.heard);
+      watched_.push_back({line.queue, line.open[last].event, awaited(line, last),
+                          since + static_cast<std::uint64_t>(expected_time * kSurely), status});
     } else {
       for (const Ended& e : line.open) watched_.push_back({line.queue, e.event});
     }
@@ -124,6 +132,7 @@ void Scheduler::take_ended(const Watched& watched, std::vector<Ended>& ended) {
       std::find_if(line->open.begin(), line->open.end(), [&](const Ended& e) { return e.event == watched.event; });
   const auto begin = line->in_order ? line->open.begin() : end;
   const std::uint64_t time = now();
+  end->node->queue->heard = time;
   for (auto it = begin; it != end + 1; ++it) {
     it->time = time;
     it->among = static_cast<std::size_t>(end + 1 - it);
@@ -178,8 +187,9 @@ void Scheduler::look() {
     }
     bool any = false;
     for (bool again = !watched_.empty(); again && !any && !due();) {
+      const std::uint64_t looked = now();
       for (Watched& w : watched_) {
-        if (w.event != nullptr)
+        if (w.event != nullptr && looked >= w.not_before)
           native_.cl.GetEventInfo(w.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof w.state, &w.state, nullptr);
         any |= w.state <= CL_COMPLETE;
       }

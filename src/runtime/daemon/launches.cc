@@ -108,6 +108,12 @@ void Scheduler::end_ride(Node& node) {
   node.rides = false;
   --node.client->standing.riders;
   node.client->standing.ahead_nanoseconds -= node.expected;
+  // Others follow before the last of them has ended; several at once, since each that is sent by itself must be heard
+  // of by itself.
+  const Standing& client = node.client->standing;
+  const double most = alone(*node.client) ? kShort : kShortInCompany;
+  if (client.riders > kMostRiders / 2 || client.ahead_nanoseconds > most / 2) return;
+  if (const NodePtr sent = node.queue->sent.lock(); sent && sent->state == Node::State::submitted) let_follow(*sent);
 }
 
 std::optional<double> Scheduler::expected(const LaunchPlan& plan) {
@@ -116,7 +122,6 @@ std::optional<double> Scheduler::expected(const LaunchPlan& plan) {
 }
 
 bool Scheduler::is_short(const Node& node, double ahead, bool alone) const {
-  constexpr double kShort = 300'000, kShortInCompany = 100'000;
   if (!alone && one_by_one_) return false;  // workers of others hold the compute units; it would wait for all of them
   const auto time = expected(*node.launch);
   return time && *time + ahead < (alone ? kShort : kShortInCompany);

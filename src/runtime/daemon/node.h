@@ -26,6 +26,8 @@ struct Queue {
   std::vector<std::weak_ptr<struct Node>> open;  // out of order: commands since then
   std::uint32_t unheard = 0;                     // launches since the last one with an event of the device's
   double unheard_nanoseconds = 0;                // that they are expected to take
+  std::weak_ptr<struct Node> sent;               // the latest on the native queue
+  std::uint64_t heard = 0;                       // when one was last known to have ended, on the daemon's clock
   std::uint32_t unflushed = 0;                   // launches that the device's driver may still keep to itself
 };
 

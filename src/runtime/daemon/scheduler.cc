@@ -77,7 +77,6 @@ void Scheduler::depend(const NodePtr& node, const NodePtr& on, bool order) {
 
 bool Scheduler::may_follow(const Node& node) const {
   if (!for_device(node.work) || node.carried || !node.queue || !node.queue->in_order) return false;
-  constexpr std::uint32_t kMostRiders = 32;
   if (node.launch == nullptr || pass_through_) return true;
   const Standing& client = node.client->standing;
   if (client.riders >= kMostRiders) return false;
@@ -254,8 +253,13 @@ void Scheduler::on_device(const NodePtr& node, cl_int status, cl_event event, co
   }
   // Workers may be sent again: what follows on the native queue would overtake them.
   if (squad) return;
-  for (Node::Edge& edge : node->after) {
-    if (!edge.order || edge.early || !may_follow(*edge.node) || edge.node->queue != node->queue) continue;
+  node->queue->sent = node;
+  let_follow(*node);
+}
+
+void Scheduler::let_follow(Node& node) {
+  for (Node::Edge& edge : node.after) {
+    if (!edge.order || edge.early || edge.node->queue != node.queue || !may_follow(*edge.node)) continue;
     edge.early = true;
     ++edge.node->trails;
     if (--edge.node->waits == 0) ready_.push_back(edge.node);

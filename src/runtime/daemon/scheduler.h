@@ -97,7 +97,8 @@ class Scheduler {
   struct Watched {
     cl_command_queue queue;
     cl_event event;
-    bool awaited = true;  // somebody could be waiting for it
+    bool awaited = true;           // somebody could be waiting for it
+    std::uint64_t not_before = 0;  // it will hardly have ended by then, on the daemon's clock
     cl_int state = CL_QUEUED;
   };
   static void CL_CALLBACK on_ended(cl_event event, cl_int status, void* data);
@@ -144,8 +145,12 @@ class Scheduler {
   cl_int set_arguments(const LaunchPlan& plan, cl_kernel kernel);
   // Kernels of a client that is alone may follow each other on its native queue without the policy's leave, if they are
   // short or cannot be divided; each is told to it when the one before it has ended.
+  static constexpr std::uint32_t kMostRiders = 32;
+  static constexpr double kShort = 300'000, kShortInCompany = 100'000;  // nanoseconds
   void ride(const NodePtr& node);
   void end_ride(Node& node);
+  // Those that may follow it on its native queue do.
+  void let_follow(Node& node);
   void adopt(const NodePtr& node);
   // What a launch is expected to take alone; nothing where its kernel has not run yet.
   [[nodiscard]] static std::optional<double> expected(const LaunchPlan& plan);

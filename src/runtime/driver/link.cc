@@ -140,8 +140,10 @@ std::int32_t Link::state(std::uint32_t slot) {
 
 std::int32_t Link::wait(std::uint32_t slot, std::int32_t until) {
   EventSlot& s = this->slot(slot);
+  // A CPU needs the processor for the work itself; for a GPU's end its own driver would look all the time.
+  const bool to_spare = !host_memory_ && worth_spinning() >= std::chrono::microseconds(50);
   while (raw_state(slot) > until) {
-    if (spin_until([&] { return raw_state(slot) <= until; })) break;
+    if (spin_until([&] { return raw_state(slot) <= until; }, worth_spinning() * (to_spare ? 4 : 1))) break;
     s.sleepers.fetch_add(1, std::memory_order_seq_cst);
     const std::uint32_t now = s.state.load(std::memory_order_seq_cst);
     if (static_cast<std::int32_t>(now) > until) sleep_on(s.state, now, kLookAgain);

@@ -20,9 +20,9 @@ void wake_all(const Word& word);
 std::chrono::nanoseconds worth_spinning();
 
 template <typename Ready>
-bool spin_until(Ready ready) {
+bool spin_until(Ready ready, std::chrono::nanoseconds patience = worth_spinning()) {
   constexpr int kLooks = 64;  // between looks at the clock
-  const auto end = std::chrono::steady_clock::now() + worth_spinning();
+  const auto end = std::chrono::steady_clock::now() + patience;
   do {
     for (int i = 0; i < kLooks; ++i) {
       if (ready()) return true;
