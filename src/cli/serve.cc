@@ -77,6 +77,13 @@ void add_serve(const Command& wm) {
   serve_command.option("--when-full", options->when_full,
                        "An allocation that does not fit beside others' may fail or wait", {.show_default = true});
   serve_command.flag("--no-rewrite", options->whole, "Leave kernels as they are, instead of running them as workers");
+  if (const char* given = std::getenv("WARPMUX_SHORT")) {
+    options->serve.short_launch = static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10));
+  }
+  serve_command.option("--short", options->serve.short_launch,
+                       "Launches expected to take less than so many microseconds are not divided; three times as many "
+                       "while their client is alone ($WARPMUX_SHORT)",
+                       {.show_default = true, .high = 1'000'000});
   serve_command.option("--cache", options->serve.cache, "Rewritten programs (default: the user's cache)",
                        {.type = "FOLDER"});
   serve_command.option("--metrics-port", options->serve.metrics_port, "Prometheus metrics on this loopback port",

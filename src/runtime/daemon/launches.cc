@@ -111,7 +111,7 @@ void Scheduler::end_ride(Node& node) {
   // Others follow before the last of them has ended; several at once, since each that is sent by itself must be heard
   // of by itself.
   const Standing& client = node.client->standing;
-  const double most = alone(*node.client) ? kShort : kShortInCompany;
+  const double most = alone(*node.client) ? short_alone_ : short_in_company_;
   if (client.riders > kMostRiders / 2 || client.ahead_nanoseconds > most / 2) return;
   if (const NodePtr sent = node.queue->sent.lock(); sent && sent->state == Node::State::submitted) let_follow(*sent);
 }
@@ -124,7 +124,7 @@ std::optional<double> Scheduler::expected(const LaunchPlan& plan) {
 bool Scheduler::is_short(const Node& node, double ahead, bool alone) const {
   if (!alone && one_by_one_) return false;  // workers of others hold the compute units; it would wait for all of them
   const auto time = expected(*node.launch);
-  return time && *time + ahead < (alone ? kShort : kShortInCompany);
+  return time && *time + ahead < (alone ? short_alone_ : short_in_company_);
 }
 
 void Scheduler::learn(Node& node) {

@@ -23,11 +23,13 @@ struct Call {
 }  // namespace
 
 Scheduler::Scheduler(Native& native, Census& census, const gpu::SmLimits& device,
-                     std::unique_ptr<policy::Policy> policy, bool pass_through)
+                     std::unique_ptr<policy::Policy> policy, bool pass_through, double short_launch)
     : native_(native),
       census_(census),
       policy_(std::move(policy)),
       pass_through_(pass_through),
+      short_alone_(3 * short_launch),
+      short_in_company_(short_launch),
       one_by_one_(native.in_host_memory()),
       words_(native),
       machine_(device, 1) {

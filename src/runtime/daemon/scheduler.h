@@ -48,7 +48,7 @@ struct Standing {
 class Scheduler {
  public:
   Scheduler(Native& native, Census& census, const gpu::SmLimits& device, std::unique_ptr<policy::Policy> policy,
-            bool pass_through);
+            bool pass_through, double short_launch = 100'000);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -146,7 +146,6 @@ class Scheduler {
   // Kernels of a client that is alone may follow each other on its native queue without the policy's leave, if they are
   // short or cannot be divided; each is told to it when the one before it has ended.
   static constexpr std::uint32_t kMostRiders = 32;
-  static constexpr double kShort = 300'000, kShortInCompany = 100'000;  // nanoseconds
   void ride(const NodePtr& node);
   void end_ride(Node& node);
   // Those that may follow it on its native queue do.
@@ -179,6 +178,7 @@ class Scheduler {
   Census& census_;
   std::unique_ptr<policy::Policy> policy_;
   const bool pass_through_;
+  const double short_alone_, short_in_company_;  // nanoseconds
   // Every worker is a squad, and its place is free when it is seen to have left. Where groups run long on few compute
   // units, who comes next is decided then, and nobody pays for a place that another still holds.
   const bool one_by_one_;

@@ -76,7 +76,7 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   server->forms_ =
       std::make_unique<WorkerForms>(*server->native_, server->census_, server->compilers_, server->rewriter_.get());
   server->scheduler_ = std::make_unique<Scheduler>(*server->native_, server->census_, device_limits(*server->native_),
-                                                   std::move(*policy), fifo);
+                                                   std::move(*policy), fifo, options.short_launch * 1000.0);
   return server;
 }
 

@@ -36,7 +36,7 @@ bool spin_until(Ready ready, std::chrono::nanoseconds patience = worth_spinning(
 class BriefMutex {
  public:
   void lock() {
-    if (!spin_until([this] { return mutex_.try_lock(); })) mutex_.lock();
+    if (!spin_until([this] { return mutex_.try_lock(); }, 4 * worth_spinning())) mutex_.lock();
   }
   bool try_lock() { return mutex_.try_lock(); }
   void unlock() { mutex_.unlock(); }
