@@ -61,6 +61,7 @@ bool Scheduler::awaited(const Line& line, std::size_t last) const {
 
 void Scheduler::choose_events() {
   watched_.clear();
+  unsettled_ = false;
   for (Line& line : lines_) {
     if (line.in_order) {
       std::size_t last = last_to_tell(line);
@@ -71,8 +72,12 @@ void Scheduler::choose_events() {
         native_.cl.Flush(line.queue);
         queue.unflushed = 0;
       }
+      unsettled_ |= queue.unflushed != 0;
       if (line.open[last].event == nullptr) {
-        if (now() - line.open.front().node->submitted < kUnheardFor) continue;
+        if (now() - line.open.front().node->submitted < kUnheardFor) {
+          unsettled_ = true;
+          continue;
+        }
         status = make_heard(line);
       }
       double expected_time = 0;  // only where it was measured on the device: what is heard late was not long for that
@@ -186,6 +191,7 @@ void Scheduler::look() {
       }
     }
     bool any = false;
+    const std::uint64_t chosen = now();
     for (bool again = !watched_.empty(); again && !any && !due();) {
       const std::uint64_t looked = now();
       for (Watched& w : watched_) {
@@ -202,7 +208,7 @@ void Scheduler::look() {
         while (Clock::now() - time < (urgent ? kBetweenLooks : kBetweenIdleLooks) && lines_changed_ == known) {
         }
       }
-      again = lines_changed_.load(std::memory_order_relaxed) == known;
+      again = lines_changed_.load(std::memory_order_relaxed) == known && !(unsettled_ && now() - chosen > kUnheardFor);
     }
     if (!any && !due()) continue;
     news = Clock::now();

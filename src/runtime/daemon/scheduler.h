@@ -204,7 +204,8 @@ class Scheduler {
   std::vector<Line> lines_;                      // none is empty
   std::atomic<std::size_t> on_device_{0};        // in all lines
   std::atomic<std::uint64_t> lines_changed_{0};  // goes up when there is another event to look at
-  std::vector<Watched> watched_;                 // the listener's
+  std::vector<Watched> watched_;                 // the listener's …
+  bool unsettled_ = false;                       // … and whether a line waits to be flushed, or has no event yet
 
   std::condition_variable cargo_there_;  // with news_mutex_
   std::deque<NodePtr> cargo_;

@@ -8,6 +8,14 @@
 namespace wm::runtime::test {
 namespace {
 
+cl_uint compute_units() {
+  cl_uint units = 0;
+  const Side side = open_side(false);
+  clGetDeviceInfo(side.device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, nullptr);
+  close_side(side);
+  return units;
+}
+
 void kill_clients(int times) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   Daemon daemon("kill");
@@ -65,6 +73,20 @@ void stream_launches(const std::string& policy) {
 TEST(Faults, LaunchesInAStreamAreDoneOnceAndHeardOf) { stream_launches("accelos"); }
 TEST(LongFaults, LaunchesInAStreamAreDoneOnceAndHeardOfInOrder) { stream_launches("fifo"); }
 
+// What looks as if another launch followed at once, and then none does, is heard of although nothing else happens.
+TEST(Faults, ALaunchWithoutFollowersIsHeardOfBesideAnEndlessOne) {
+  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
+  if (compute_units() < 2) GTEST_SKIP() << "the endless kernel has the only compute unit";
+  ::setenv("WARPMUX_OWN_MEMORY", "1", 1);
+  Daemon daemon("held", "fifo");
+  ::unsetenv("WARPMUX_OWN_MEMORY");
+  ASSERT_TRUE(daemon.started());
+  Child child(daemon, {"held"});
+  EXPECT_TRUE(comes_to_say(daemon, R"("queued":12,)")) << daemon.status();
+  child.kill();
+  daemon.kill();  // the kernel ends with the process, and not before
+}
+
 // Workers leave at the end of a group: what would run for days ends with its client, and nobody else notices.
 TEST(Faults, AKernelOfManyGroupsEndsWithItsClient) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
@@ -82,11 +104,7 @@ TEST(Faults, AKernelOfManyGroupsEndsWithItsClient) {
 // One group cannot be stopped, on a CPU no more than on a GPU: it keeps a part of the device, and that is said.
 TEST(Faults, AGroupThatNeverEndsIsReportedAndOthersGoOn) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
-  cl_uint units = 0;
-  const Side side = open_side(false);
-  clGetDeviceInfo(side.device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, nullptr);
-  close_side(side);
-  if (units < 2) GTEST_SKIP() << "the endless kernel has the only compute unit";
+  if (compute_units() < 2) GTEST_SKIP() << "the endless kernel has the only compute unit";
   Daemon daemon("endless");
   ASSERT_TRUE(daemon.started());
   Child endless(daemon, {"endless"});

@@ -3,6 +3,7 @@
 //   hoard          buffers of a megabyte until it gets no more; exits with their number
 //   stream         launches that follow each other, without events; at last some that nobody waits for
 //   many           a kernel whose groups each end, but of which there are more than anyone can wait for
+//   held           a kernel that never ends; on another queue one that ends, and ten that wait for a user event
 //   endless        a kernel of one group that never ends
 //   stuck          waits for a command that waits for a user event which nobody sets
 #define CL_TARGET_OPENCL_VERSION 120
@@ -129,6 +130,32 @@ void run_on(const Client& c, const char* name, std::size_t items, std::size_t gr
   must(clFinish(c.queue));
 }
 
+void be_held(const Client& c) {
+  cl_kernel work = kernel_of(c, "work"), endless = kernel_of(c, "endless");
+  cl_mem memory = buffer(c, 4096), flag = buffer(c, 4096);
+  constexpr std::size_t kItems = 16, kOne = 1;
+  const int zero = 0;
+  must(clEnqueueWriteBuffer(c.queue, flag, CL_TRUE, 0, sizeof zero, &zero, 0, nullptr, nullptr));
+  must(clSetKernelArg(work, 0, sizeof memory, &memory));
+  must(clSetKernelArg(endless, 0, sizeof flag, &flag));
+  const auto launch = [&](cl_uint waits, const cl_event* events) {
+    must(clEnqueueNDRangeKernel(c.queue, work, 1, nullptr, &kItems, &kItems, waits, events, nullptr));
+  };
+  launch(0, nullptr);
+  must(clFinish(c.queue));  // compiled, and known to be short
+  cl_int status = CL_SUCCESS;
+  cl_command_queue other = clCreateCommandQueue(c.context, c.device, 0, &status);
+  must(status);
+  must(clEnqueueNDRangeKernel(other, endless, 1, nullptr, &kOne, &kOne, 0, nullptr, nullptr));
+  must(clFlush(other));
+  ::usleep(100'000);
+  cl_event gate = clCreateUserEvent(c.context, &status);
+  must(status);
+  launch(0, nullptr);
+  for (int i = 0; i < 10; ++i) launch(1, &gate);
+  for (;;) ::pause();
+}
+
 void get_stuck(const Client& c) {
   cl_int status = CL_SUCCESS;
   cl_event gate = clCreateUserEvent(c.context, &status), marker = nullptr;
@@ -148,6 +175,7 @@ int main(int count, char** words) {
   if (mode == "hoard") std::_Exit(hoard(c));
   if (mode == "many") run_on(c, "many", std::size_t{1} << 26, 16);
   if (mode == "endless") run_on(c, "endless", 1, 1);
+  if (mode == "held") be_held(c);
   if (mode == "stuck") get_stuck(c);
   return 0;
 }
