@@ -131,7 +131,8 @@ void Scheduler::learn(Node& node) {
   const auto count = static_cast<double>(groups(*node.launch));
   const double each = static_cast<double>(node.ended_at - node.started_at) / count;
   double& known = node.launch->kernel->group_nanoseconds;
-  known = known > 0 ? 0.75 * known + 0.25 * each : each;
+  // The first may have been compiled on its way; what is so much shorter is believed at once.
+  known = known > 2 * each || known <= 0 ? each : 0.75 * known + 0.25 * each;
 }
 
 void Scheduler::adopt(const NodePtr& node) {
