@@ -1,30 +1,40 @@
-# wm_read_once(TARGET headers…): what most sources of the target include, and the given headers, are read only once; in many
-# sources reading takes longer than compiling. gcc 12 sees ghosts in strings that were read that way.
-function(wm_read_once target)
-  target_precompile_headers(${target} PRIVATE <algorithm> <map> <memory> <string> <vector> ${ARGN})
-  target_compile_options(${target} PRIVATE
-                         $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
-endfunction()
-
 # wm_together(TARGET): an optimised build compiles the target's sources some at a time as one: what they include, and the
 # templates they share, are then compiled once. Names in their unnamed namespaces must differ. -DWM_TOGETHER=OFF, and every
 # other build, compiles each by itself, which is quicker after a change in one of them.
 function(wm_together target)
   if(WM_TOGETHER)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    # A source that is included is taken for a header, whose types should not hold unnamed ones.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 
-# wm_room(NAME LINK libs…): the static library wm_NAME from every .cc below src/NAME. New files need no edit here.
-# The library of a room in a folder, sim/cycle, is wm_sim_cycle.
+# wm_read_once(TARGET headers…): what most sources of the target include, and the given headers, are read only once, where
+# they are not compiled as one anyway; in many sources reading takes longer than compiling.
+function(wm_read_once target)
+  get_target_property(together ${target} UNITY_BUILD)
+  if(together)
+    return()
+  endif()
+  target_precompile_headers(${target} PRIVATE <algorithm> <map> <memory> <string> <vector> ${ARGN})
+  target_compile_options(${target} PRIVATE  # gcc 12 sees ghosts in strings that were read that way
+                         $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
+endfunction()
+
+# wm_room(NAME TOGETHER LINK libs…): the static library wm_NAME from every .cc below src/NAME. New files need no edit here.
+# The library of a room in a folder, sim/cycle, is wm_sim_cycle. TOGETHER: as
+# wm_together has it.
 function(wm_room name)
   string(REPLACE / _ library wm_${name})
-  cmake_parse_arguments(ROOM "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ROOM "TOGETHER" "" "LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cc)
   if(sources)
     add_library(${library} STATIC ${sources})
     target_include_directories(${library} PUBLIC ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${library} PUBLIC ${ROOM_LINK})
+    if(ROOM_TOGETHER)
+      wm_together(${library})
+    endif()
     wm_read_once(${library} <fmt/format.h>)
   else()  # headers alone
     add_library(${library} INTERFACE)
@@ -48,6 +58,7 @@ function(wm_tests name)
   # The rooms are optimised; optimising the assertions around them would only make the build slower.
   target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(${program} PRIVATE ${SUITE_LINK} GTest::gtest_main GTest::gmock)
+  wm_together(${program})
   wm_read_once(${program} <gtest/gtest.h> <gmock/gmock.h> ${SUITE_READ})
   # Tests of a suite named Long… take more than a few seconds; ./wm test leaves them out (ctest -L long runs them).
   gtest_discover_tests(${program} TEST_FILTER -Long*:*/Long* DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${name} TIMEOUT 300)

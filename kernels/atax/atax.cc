@@ -4,7 +4,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace atax {
 
 constexpr std::uint32_t kBlock = 256;
 
@@ -37,7 +37,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace atax
 
 Benchmark benchmark_atax() {
   return {.name = "atax",
@@ -45,7 +45,7 @@ Benchmark benchmark_atax() {
           .suite = "PolyBench",
           .aliases = {"ATAX"},
           .kernels = {{"1", "atax_1"}, {"2", "atax_2"}},
-          .make = make};
+          .make = atax::make};
 }
 
 }  // namespace wm::zoo

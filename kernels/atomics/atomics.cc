@@ -6,7 +6,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace atomics {
 
 constexpr std::uint32_t kBlock = 256;
 constexpr std::uint32_t kPrime = 65521;
@@ -76,7 +76,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace atomics
 
 Benchmark benchmark_atomics() {
   return {
@@ -85,7 +85,7 @@ Benchmark benchmark_atomics() {
       .suite = "micro",
       .aliases = {},
       .kernels = {{"add", "atomics_add"}, {"max", "atomics_max"}, {"cas", "atomics_cas"}, {"ticket", "atomics_ticket"}},
-      .make = make};
+      .make = atomics::make};
 }
 
 }  // namespace wm::zoo

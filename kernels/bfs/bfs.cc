@@ -7,7 +7,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace bfs {
 
 constexpr std::uint32_t kBlock = 512;
 constexpr std::uint32_t kUnvisited = 0xffffffff;
@@ -79,7 +79,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace bfs
 
 Benchmark benchmark_bfs() {
   return {.name = "bfs",
@@ -87,7 +87,7 @@ Benchmark benchmark_bfs() {
           .suite = "Parboil",
           .aliases = {"BFS"},
           .kernels = {{"bfs", "bfs"}},
-          .make = make};
+          .make = bfs::make};
 }
 
 }  // namespace wm::zoo

@@ -4,7 +4,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace bicg {
 
 constexpr std::uint32_t kBlock = 256;
 
@@ -39,7 +39,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace bicg
 
 Benchmark benchmark_bicg() {
   return {.name = "bicg",
@@ -47,7 +47,7 @@ Benchmark benchmark_bicg() {
           .suite = "PolyBench",
           .aliases = {"BICG"},
           .kernels = {{"1", "bicg_1"}, {"2", "bicg_2"}},
-          .make = make};
+          .make = bicg::make};
 }
 
 }  // namespace wm::zoo

@@ -6,7 +6,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace binomial {
 
 constexpr std::uint32_t kBlock = 256;
 constexpr int kLevels = 1024;
@@ -70,7 +70,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace binomial
 
 Benchmark benchmark_binomial() {
   return {.name = "binomial",
@@ -78,7 +78,7 @@ Benchmark benchmark_binomial() {
           .suite = "CUDA SDK",
           .aliases = {"BINO"},
           .kernels = {{"binomial", "binomial"}},
-          .make = make};
+          .make = binomial::make};
 }
 
 }  // namespace wm::zoo

@@ -5,7 +5,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace blackscholes {
 
 constexpr std::uint32_t kBlock = 128;
 constexpr float kRiskfree = 0.02F;
@@ -66,7 +66,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace blackscholes
 
 Benchmark benchmark_blackscholes() {
   return {.name = "blackscholes",
@@ -74,7 +74,7 @@ Benchmark benchmark_blackscholes() {
           .suite = "CUDA SDK",
           .aliases = {"BLK"},
           .kernels = {{"blackscholes", "blackscholes"}},
-          .make = make};
+          .make = blackscholes::make};
 }
 
 }  // namespace wm::zoo

@@ -8,7 +8,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace chase {
 
 constexpr std::uint32_t kLineWords = 32;  // 128 bytes
 constexpr std::uint32_t kHopsARound = 16;
@@ -48,7 +48,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace chase
 
 Benchmark benchmark_chase() {
   return {.name = "chase",
@@ -56,7 +56,7 @@ Benchmark benchmark_chase() {
           .suite = "micro",
           .aliases = {},
           .kernels = {{"chase", "chase"}},
-          .make = make};
+          .make = chase::make};
 }
 
 }  // namespace wm::zoo

@@ -6,7 +6,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace cutcp {
 
 constexpr std::uint32_t kThreads = 128;
 constexpr std::uint32_t kSide = 8;
@@ -116,7 +116,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace cutcp
 
 Benchmark benchmark_cutcp() {
   return {.name = "cutcp",
@@ -124,7 +124,7 @@ Benchmark benchmark_cutcp() {
           .suite = "Parboil",
           .aliases = {"CP", "CUTCP"},
           .kernels = {{"cutcp", "cutcp"}},
-          .make = make};
+          .make = cutcp::make};
 }
 
 }  // namespace wm::zoo

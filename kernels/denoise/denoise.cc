@@ -8,7 +8,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace denoise {
 
 constexpr std::uint32_t kTile = 8;
 constexpr std::int32_t kRadius = 3;
@@ -84,7 +84,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace denoise
 
 Benchmark benchmark_denoise() {
   return {.name = "denoise",
@@ -92,7 +92,7 @@ Benchmark benchmark_denoise() {
           .suite = "CUDA SDK",
           .aliases = {"IMG"},
           .kernels = {{"denoise", "denoise"}},
-          .make = make};
+          .make = denoise::make};
 }
 
 }  // namespace wm::zoo

@@ -11,7 +11,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace dxt {
 
 constexpr int kTexels = 16;
 using Colour = std::array<int, 3>;
@@ -189,7 +189,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace dxt
 
 Benchmark benchmark_dxt() {
   return {.name = "dxt",
@@ -197,7 +197,7 @@ Benchmark benchmark_dxt() {
           .suite = "CUDA SDK",
           .aliases = {"DXT"},
           .kernels = {{"dxt", "dxt"}},
-          .make = make};
+          .make = dxt::make};
 }
 
 }  // namespace wm::zoo

@@ -5,7 +5,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace fma {
 
 constexpr std::uint32_t kBlock = 256;
 
@@ -47,7 +47,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace fma
 
 Benchmark benchmark_fma() {
   return {.name = "fma",
@@ -55,7 +55,7 @@ Benchmark benchmark_fma() {
           .suite = "micro",
           .aliases = {},
           .kernels = {{"fma", "fma_loop"}},  // `fma` itself is a built-in function of OpenCL C
-          .make = make};
+          .make = fma::make};
 }
 
 }  // namespace wm::zoo

@@ -3,7 +3,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace gather {
 
 constexpr std::uint32_t kBlock = 256;
 
@@ -39,7 +39,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace gather
 
 Benchmark benchmark_gather() {
   return {.name = "gather",
@@ -47,7 +47,7 @@ Benchmark benchmark_gather() {
           .suite = "micro",
           .aliases = {},
           .kernels = {{"gather", "gather"}},
-          .make = make};
+          .make = gather::make};
 }
 
 }  // namespace wm::zoo

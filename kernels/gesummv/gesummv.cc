@@ -4,7 +4,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace gesummv {
 
 constexpr std::uint32_t kBlock = 256;
 constexpr float kAlpha = 1.5F;
@@ -36,7 +36,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace gesummv
 
 Benchmark benchmark_gesummv() {
   return {.name = "gesummv",
@@ -44,7 +44,7 @@ Benchmark benchmark_gesummv() {
           .suite = "PolyBench",
           .aliases = {"GESUMMV"},
           .kernels = {{"gesummv", "gesummv"}},
-          .make = make};
+          .make = gesummv::make};
 }
 
 }  // namespace wm::zoo

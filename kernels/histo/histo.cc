@@ -6,7 +6,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace histo {
 
 constexpr std::uint32_t kWidth = 996;
 constexpr std::uint32_t kRowsPerBlock = 16;
@@ -63,7 +63,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace histo
 
 Benchmark benchmark_histo() {
   return {.name = "histo",
@@ -74,7 +74,7 @@ Benchmark benchmark_histo() {
                       {"intermediates", "histo_intermediates"},
                       {"main", "histo_main"},
                       {"final", "histo_final"}},
-          .make = make};
+          .make = histo::make};
 }
 
 }  // namespace wm::zoo

@@ -7,7 +7,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace hotspot {
 
 constexpr std::int32_t kTile = 16;
 constexpr std::int32_t kStepsALaunch = 2;
@@ -83,7 +83,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace hotspot
 
 Benchmark benchmark_hotspot() {
   return {.name = "hotspot",
@@ -91,7 +91,7 @@ Benchmark benchmark_hotspot() {
           .suite = "Rodinia",
           .aliases = {"HOT", "HS"},
           .kernels = {{"hotspot", "hotspot"}},
-          .make = make};
+          .make = hotspot::make};
 }
 
 }  // namespace wm::zoo

@@ -6,7 +6,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace knn {
 
 constexpr std::uint32_t kBlock = 256;
 constexpr std::size_t kNearest = 10;
@@ -59,7 +59,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace knn
 
 Benchmark benchmark_knn() {
   return {.name = "knn",
@@ -67,7 +67,7 @@ Benchmark benchmark_knn() {
           .suite = "Rodinia",
           .aliases = {"KNN"},
           .kernels = {{"knn", "knn"}},
-          .make = make};
+          .make = knn::make};
 }
 
 }  // namespace wm::zoo

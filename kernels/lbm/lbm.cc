@@ -5,7 +5,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace lbm {
 
 constexpr std::uint32_t kWidth = 120;  // cells of a row, and threads of a block
 constexpr std::size_t kDirections = 19;
@@ -144,7 +144,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace lbm
 
 Benchmark benchmark_lbm() {
   return {.name = "lbm",
@@ -152,7 +152,7 @@ Benchmark benchmark_lbm() {
           .suite = "Parboil",
           .aliases = {"LBM"},
           .kernels = {{"lbm", "lbm"}},
-          .make = make};
+          .make = lbm::make};
 }
 
 }  // namespace wm::zoo

@@ -6,7 +6,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace libor {
 
 constexpr std::uint32_t kBlock = 64;
 constexpr std::size_t kRates = 80;
@@ -99,7 +99,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace libor
 
 Benchmark benchmark_libor() {
   return {.name = "libor",
@@ -107,7 +107,7 @@ Benchmark benchmark_libor() {
           .suite = "ISPASS",
           .aliases = {"LIB"},
           .kernels = {{"libor", "libor"}},
-          .make = make};
+          .make = libor::make};
 }
 
 }  // namespace wm::zoo

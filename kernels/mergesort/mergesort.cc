@@ -7,7 +7,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace mergesort {
 
 constexpr std::uint32_t kTile = 1024;
 
@@ -51,7 +51,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace mergesort
 
 Benchmark benchmark_mergesort() {
   return {.name = "mergesort",
@@ -59,7 +59,7 @@ Benchmark benchmark_mergesort() {
           .suite = "CUDA SDK",
           .aliases = {"MERGE"},
           .kernels = {{"shared", "mergesort_shared"}, {"merge", "mergesort_merge"}},
-          .make = make};
+          .make = mergesort::make};
 }
 
 }  // namespace wm::zoo

@@ -7,7 +7,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace mri_gridding {
 
 constexpr std::uint32_t kFloats = 6;  // of a sample: x, y, z, real, imaginary, density compensation
 constexpr std::uint32_t kSortTile = 1024;
@@ -202,7 +202,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace mri_gridding
 
 Benchmark benchmark_mri_gridding() {
   std::vector<Kernel> kernels;
@@ -214,7 +214,7 @@ Benchmark benchmark_mri_gridding() {
           .suite = "Parboil",
           .aliases = {"MRI-G", "MRIG", "MRI-GRIDDING"},
           .kernels = std::move(kernels),
-          .make = make};
+          .make = mri_gridding::make};
 }
 
 }  // namespace wm::zoo

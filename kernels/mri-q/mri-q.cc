@@ -7,7 +7,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace mri_q {
 
 constexpr std::uint32_t kQBlock = 256;
 constexpr std::uint32_t kPhiMagBlock = 512;
@@ -107,7 +107,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace mri_q
 
 Benchmark benchmark_mri_q() {
   return {.name = "mri-q",
@@ -115,7 +115,7 @@ Benchmark benchmark_mri_q() {
           .suite = "Parboil",
           .aliases = {"MRI-Q", "MRIQ"},
           .kernels = {{"phimag", "mri_q_phimag"}, {"q", "mri_q_q"}},
-          .make = make};
+          .make = mri_q::make};
 }
 
 }  // namespace wm::zoo

@@ -4,7 +4,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace mvp {
 
 constexpr std::uint32_t kBlock = 192;
 constexpr std::uint32_t kPanel = 8;
@@ -42,7 +42,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace mvp
 
 Benchmark benchmark_mvp() {
   return {.name = "mvp",
@@ -50,7 +50,7 @@ Benchmark benchmark_mvp() {
           .suite = "Parboil",
           .aliases = {"MVP"},
           .kernels = {{"mvp", "mvp"}},
-          .make = make};
+          .make = mvp::make};
 }
 
 }  // namespace wm::zoo

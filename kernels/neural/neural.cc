@@ -6,7 +6,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace neural {
 
 constexpr std::uint32_t kImage = 29, kMaps1 = 6, kSide1 = 13, kMaps2 = 16, kSide2 = 5, kWindow = 5;
 constexpr std::uint32_t kFeatures = kMaps2 * kSide2 * kSide2, kHidden = 84, kDigits = 10;
@@ -99,7 +99,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace neural
 
 Benchmark benchmark_neural() {
   return {.name = "neural",
@@ -107,7 +107,7 @@ Benchmark benchmark_neural() {
           .suite = "ISPASS",
           .aliases = {"NN"},
           .kernels = {{"1", "neural_1"}, {"2", "neural_2"}, {"3", "neural_3"}, {"4", "neural_4"}},
-          .make = make};
+          .make = neural::make};
 }
 
 }  // namespace wm::zoo

@@ -7,7 +7,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace pathfinder {
 
 constexpr std::int32_t kBlock = 256;
 constexpr std::int32_t kRowsALaunch = 20;
@@ -61,7 +61,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace pathfinder
 
 Benchmark benchmark_pathfinder() {
   return {.name = "pathfinder",
@@ -69,7 +69,7 @@ Benchmark benchmark_pathfinder() {
           .suite = "Rodinia",
           .aliases = {"PF"},
           .kernels = {{"pathfinder", "pathfinder"}},
-          .make = make};
+          .make = pathfinder::make};
 }
 
 }  // namespace wm::zoo

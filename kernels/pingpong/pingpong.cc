@@ -3,7 +3,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace pingpong {
 
 constexpr std::uint32_t kPairs = 128;
 
@@ -41,7 +41,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace pingpong
 
 Benchmark benchmark_pingpong() {
   return {.name = "pingpong",
@@ -49,7 +49,7 @@ Benchmark benchmark_pingpong() {
           .suite = "micro",
           .aliases = {},
           .kernels = {{"pingpong", "pingpong"}},
-          .make = make};
+          .make = pingpong::make};
 }
 
 }  // namespace wm::zoo

@@ -9,7 +9,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace sad {
 
 constexpr int kRange = 16;
 constexpr int kWindow = 2 * kRange + 1;
@@ -120,7 +120,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace sad
 
 Benchmark benchmark_sad() {
   return {.name = "sad",
@@ -128,7 +128,7 @@ Benchmark benchmark_sad() {
           .suite = "Parboil",
           .aliases = {"SAD"},
           .kernels = {{"mb", "sad_mb"}, {"8", "sad_8"}, {"16", "sad_16"}},
-          .make = make};
+          .make = sad::make};
 }
 
 }  // namespace wm::zoo

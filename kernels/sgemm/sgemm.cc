@@ -5,7 +5,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace sgemm {
 
 constexpr std::uint32_t kTileM = 128;
 constexpr std::uint32_t kTileN = 16;
@@ -49,7 +49,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace sgemm
 
 Benchmark benchmark_sgemm() {
   return {.name = "sgemm",
@@ -57,7 +57,7 @@ Benchmark benchmark_sgemm() {
           .suite = "Parboil",
           .aliases = {"MM", "SGEMM"},
           .kernels = {{"sgemm", "sgemm"}},
-          .make = make};
+          .make = sgemm::make};
 }
 
 }  // namespace wm::zoo

@@ -5,7 +5,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace smem {
 
 constexpr std::uint32_t kBlock = 256;
 constexpr std::uint32_t kWords = 4096;
@@ -43,7 +43,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace smem
 
 Benchmark benchmark_smem() {
   return {.name = "smem",
@@ -51,7 +51,7 @@ Benchmark benchmark_smem() {
           .suite = "micro",
           .aliases = {},
           .kernels = {{"smem", "smem"}},
-          .make = make};
+          .make = smem::make};
 }
 
 }  // namespace wm::zoo

@@ -9,7 +9,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace spmv {
 
 constexpr std::uint32_t kBlock = 32;
 
@@ -96,7 +96,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace spmv
 
 Benchmark benchmark_spmv() {
   return {.name = "spmv",
@@ -104,7 +104,7 @@ Benchmark benchmark_spmv() {
           .suite = "Parboil",
           .aliases = {"SPMV"},
           .kernels = {{"spmv", "spmv"}},
-          .make = make};
+          .make = spmv::make};
 }
 
 }  // namespace wm::zoo

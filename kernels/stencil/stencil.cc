@@ -3,7 +3,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace stencil {
 
 constexpr std::uint32_t kSide = 32;
 constexpr float kCentre = 0.4F;
@@ -51,7 +51,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace stencil
 
 Benchmark benchmark_stencil() {
   return {.name = "stencil",
@@ -59,7 +59,7 @@ Benchmark benchmark_stencil() {
           .suite = "Parboil",
           .aliases = {"STENCIL"},
           .kernels = {{"stencil", "stencil"}},
-          .make = make};
+          .make = stencil::make};
 }
 
 }  // namespace wm::zoo

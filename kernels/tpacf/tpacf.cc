@@ -6,7 +6,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace tpacf {
 
 constexpr std::uint32_t kBlock = 256;
 constexpr std::uint32_t kBins = 20;
@@ -92,7 +92,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace tpacf
 
 Benchmark benchmark_tpacf() {
   return {.name = "tpacf",
@@ -100,7 +100,7 @@ Benchmark benchmark_tpacf() {
           .suite = "Parboil",
           .aliases = {"TPACF"},
           .kernels = {{"tpacf", "tpacf"}},
-          .make = make};
+          .make = tpacf::make};
 }
 
 }  // namespace wm::zoo

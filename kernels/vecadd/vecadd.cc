@@ -3,7 +3,7 @@
 
 namespace wm::zoo {
 
-namespace {
+namespace vecadd {
 
 constexpr std::uint32_t kBlock = 256;
 
@@ -32,7 +32,7 @@ Case make(Size size) {
   return c;
 }
 
-}  // namespace
+}  // namespace vecadd
 
 Benchmark benchmark_vecadd() {
   return {.name = "vecadd",
@@ -40,7 +40,7 @@ Benchmark benchmark_vecadd() {
           .suite = "micro",
           .aliases = {},
           .kernels = {{"vecadd", "vecadd"}},
-          .make = make};
+          .make = vecadd::make};
 }
 
 }  // namespace wm::zoo

@@ -14,7 +14,7 @@
 namespace wm::cli {
 namespace {
 
-struct Options {
+struct BenchOptions {
   std::vector<std::string> names{"fma", "sgemm", "vecadd"};
   std::string size = "medium";
   double seconds = 1.0;
@@ -51,7 +51,7 @@ Result<Measured> measure(const Subject& subject, zoo::Size size, double seconds)
   return best;
 }
 
-Result<int> bench_exec(const Options& options) {
+Result<int> bench_exec(const BenchOptions& options) {
   const auto size = parse_size(options.size);
   if (!size) return size.error();
   const auto subjects = find_subjects(options.names, PtxOrigin());
@@ -85,7 +85,7 @@ void add_bench(const Command& wm) {
   const Command bench = wm.add("bench", "The figures of docs/benchmarks.md, measured now",
                                "wm bench exec\nwm bench sim\nwm bench policies");
   bench.needs_command();
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   const Command exec =
       bench.add("exec", "Speed of functional execution, one core", "wm bench exec fma --seconds 5 --json -");
   exec.option("names", options->names, "Benchmarks", {.show_default = true});

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct BenchCallsOptions {
   std::string policy = "accelos", device, cache, json;
   std::uint64_t megabytes = 64;
   bool here = false, whole = false;
@@ -27,7 +27,7 @@ Json json_of(const runtime::CallCosts& c) {
           {"first_launch_ms", c.first_launch}};
 }
 
-Result<int> measure_here(const Options& o) {
+Result<int> measure_here(const BenchCallsOptions& o) {
   const auto native = runtime::Native::open({o.device});
   if (!native) return native.error();
   const auto costs = runtime::measure_calls(**native, {.bytes = o.megabytes << 20});
@@ -36,7 +36,7 @@ Result<int> measure_here(const Options& o) {
   return 0;
 }
 
-Result<Json> measured_under(const Options& o, const std::string& policy) {
+Result<Json> measured_under(const BenchCallsOptions& o, const std::string& policy) {
   const ShareSetup setup{.size = "small", .device = o.device, .cache = o.cache, .rewrite = !o.whole};
   const auto company = ShareCompany::start(setup, policy);
   if (!company) return company.error();
@@ -47,7 +47,7 @@ Result<Json> measured_under(const Options& o, const std::string& policy) {
   return costs;
 }
 
-Result<int> bench_calls(const Options& o) {
+Result<int> bench_calls(const BenchCallsOptions& o) {
   if (o.here) return measure_here(o);
   const auto native = measured_under(o, "native");
   if (!native) return native.error();
@@ -70,7 +70,7 @@ Result<int> bench_calls(const Options& o) {
 }  // namespace
 
 void add_bench_calls(const Command& bench) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchCallsOptions>();
   const Command calls = bench.add("calls", "What the daemon adds to OpenCL's calls, one client",
                                   "wm bench calls\nwm bench calls --policy fifo --json -");
   calls.option("--policy", options->policy, "The daemon's", {.show_default = true});

@@ -14,7 +14,7 @@
 namespace wm::cli {
 namespace {
 
-struct Options {
+struct BenchPoliciesOptions {
   std::vector<std::string> policies;
   std::vector<std::string> gpus;
   std::uint64_t cycles = 60'000;
@@ -33,7 +33,7 @@ Result<std::vector<lab::Participant>> company() {
   return all;
 }
 
-Result<int> bench_policies(const Options& o) {
+Result<int> bench_policies(const BenchPoliciesOptions& o) {
   std::vector<policy::Choice> choices;
   std::vector<std::string> words = o.policies;
   if (words.empty())
@@ -82,7 +82,7 @@ Result<int> bench_policies(const Options& o) {
 }  // namespace
 
 void add_bench_policies(const Command& bench) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<BenchPoliciesOptions>();
   const Command policies = bench.add("policies", "What policies' decisions cost, beside the simulation they steer",
                                      "wm bench policies\nwm bench policies quota smqos --gpu h200 --cycles 100000");
   policies.option("names", o->policies, "Policies, NAME[:parameter=value]… (all)");

@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr const char* kBaseline = "fifo";
 
-struct Options {
+struct BenchShareOptions {
   std::vector<std::string> names;
   std::vector<std::string> policies{"elastic_kernels", "accelos", "moving_shares"};
   std::vector<std::string> clients{"2", "4", "8"};
@@ -39,7 +39,7 @@ struct PolicyResult {
   std::vector<ShareFigures> workloads;
 };
 
-Result<std::vector<std::string>> chosen(const Options& o) {
+Result<std::vector<std::string>> chosen(const BenchShareOptions& o) {
   std::vector<std::string> names;
   for (const std::string& name : o.names) {
     const auto entry = zoo::find(name);
@@ -53,7 +53,7 @@ Result<std::vector<std::string>> chosen(const Options& o) {
   return names;
 }
 
-Result<std::vector<Workload>> workloads_of(const Options& o, const std::vector<std::string>& names) {
+Result<std::vector<Workload>> workloads_of(const BenchShareOptions& o, const std::vector<std::string>& names) {
   std::vector<Workload> all;
   Random random(o.seed);
   for (const std::string& text : o.clients) {
@@ -84,8 +84,9 @@ Result<std::vector<std::vector<ShareRun>>> rounds_of(ShareCompany& company, cons
   return rounds;
 }
 
-Result<PolicyResult> measure(const Options& o, const std::string& policy, const std::vector<Workload>& workloads,
-                             const std::map<std::string, double>* baseline, Progress& progress) {
+Result<PolicyResult> measure(const BenchShareOptions& o, const std::string& policy,
+                             const std::vector<Workload>& workloads, const std::map<std::string, double>* baseline,
+                             Progress& progress) {
   PolicyResult result;
   result.policy = policy;
   const auto company = ShareCompany::start(o.setup, policy);
@@ -193,7 +194,7 @@ std::string alone_text(const std::vector<PolicyResult>& results, Json& json) {
   return table.to_string() + means;
 }
 
-Result<int> bench_share(const Options& o) {
+Result<int> bench_share(const BenchShareOptions& o) {
   if (const auto size = parse_size(o.setup.size); !size) return size.error();
   const auto names = chosen(o);
   if (!names) return names.error();
@@ -236,7 +237,7 @@ Result<int> bench_share(const Options& o) {
 }  // namespace
 
 void add_bench_share(const Command& bench) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchShareOptions>();
   const Command share =
       bench.add("share", "OpenCL clients beside each other, on the device that is here",
                 "wm bench share --clients 2 --workloads 10\nwm bench share sgemm lbm --policy accelos --policy native");

@@ -19,7 +19,7 @@
 namespace wm::cli {
 namespace {
 
-struct Options {
+struct BenchSimOptions {
   std::vector<std::string> names = bench::sim_rows();
   std::vector<std::string> gpus;
   unsigned threads = 1;
@@ -32,7 +32,7 @@ struct Row {
   std::uint64_t peak_bytes = 0;
 };
 
-Result<Row> measure_here(const gpu::GpuConfig& gpu, const std::string& name, const Options& options) {
+Result<Row> measure_here(const gpu::GpuConfig& gpu, const std::string& name, const BenchSimOptions& options) {
   const auto kernel = bench::sim_row(name);
   if (!kernel) return kernel.error();
   const auto speed = lab::measure_speed(gpu, *kernel, options.threads, options.seconds);
@@ -43,7 +43,7 @@ Result<Row> measure_here(const gpu::GpuConfig& gpu, const std::string& name, con
 }
 
 // A process never forgets its peak of memory, so each row has one of its own.
-Result<Row> measure(const gpu::GpuConfig& gpu, const std::string& name, const Options& options) {
+Result<Row> measure(const gpu::GpuConfig& gpu, const std::string& name, const BenchSimOptions& options) {
   int ends[2];
   if (pipe(ends) != 0) return Error{"no pipe to a process of its own"};
   const pid_t child = fork();
@@ -65,7 +65,7 @@ Result<Row> measure(const gpu::GpuConfig& gpu, const std::string& name, const Op
   return row;
 }
 
-Result<int> bench_sim(const Options& options) {
+Result<int> bench_sim(const BenchSimOptions& options) {
   const auto known = bench::sim_rows();
   for (const std::string& name : options.names)
     if (std::find(known.begin(), known.end(), name) == known.end())
@@ -107,7 +107,7 @@ Result<int> bench_sim(const Options& options) {
 }  // namespace
 
 void add_bench_sim(const Command& bench) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchSimOptions>();
   const Command sim = bench.add("sim", "Speed of the cycle-level machine",
                                 "wm bench sim\nwm bench sim fma --gpu v100 --threads 2 --json -");
   sim.option("names", options->names, "vecadd, sgemm (256^3 in 16x16 tiles), fma, gather", {.show_default = true});

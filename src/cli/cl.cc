@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ClOptions {
   std::vector<std::string> files;
   std::vector<std::string> build;
   std::string cache;
@@ -25,7 +25,7 @@ struct Options {
   std::string out;
 };
 
-Result<rewrite::Reply> ask(rewrite::Rewriter& rewriter, const Options& options, const std::string& path) {
+Result<rewrite::Reply> ask(rewrite::Rewriter& rewriter, const ClOptions& options, const std::string& path) {
   auto source = read_file(path);
   if (!source) return source.error();
   rewrite::Request request{.source = *std::move(source)};
@@ -43,7 +43,7 @@ std::string in_file(const std::string& refusal, const std::string& path) {
   return refusal.starts_with(kName) ? path + refusal.substr(kName.size()) : path + ": " + refusal;
 }
 
-rewrite::Rewriter rewriter_for(const Options& options) {
+rewrite::Rewriter rewriter_for(const ClOptions& options) {
   return rewrite::Rewriter({.worker = rewrite::find_worker(), .cache_folder = options.cache});
 }
 
@@ -68,7 +68,7 @@ Json json_of(const rewrite::KernelReply& kernel, const std::string& path) {
           {"arguments", arguments}};
 }
 
-Result<int> check_files(const Options& options) {
+Result<int> check_files(const ClOptions& options) {
   auto rewriter = rewriter_for(options);
   Table table({"kernel", "instructions", "chunk", "local bytes", "result"});
   Json items = Json::array();
@@ -91,7 +91,7 @@ Result<int> check_files(const Options& options) {
   return all ? 0 : 1;
 }
 
-Result<int> rewrite_file(const Options& options) {
+Result<int> rewrite_file(const ClOptions& options) {
   auto rewriter = rewriter_for(options);
   const std::string& path = options.files.front();
   const auto reply = ask(rewriter, options, path);
@@ -114,7 +114,7 @@ Result<int> rewrite_file(const Options& options) {
 }
 
 // Replies for the zoo, as a daemon would ask for them on behalf of `wm cl run`.
-Result<int> fill_cache(const Options& options) {
+Result<int> fill_cache(const ClOptions& options) {
   auto rewriter = rewriter_for(options);
   std::size_t kernels = 0, rewritten = 0;
   for (const zoo::Entry& entry : zoo::entries()) {
@@ -128,7 +128,7 @@ Result<int> fill_cache(const Options& options) {
   return 0;
 }
 
-void add_options(const Command& command, Options& options) {
+void add_options(const Command& command, ClOptions& options) {
   command.option("--build", options.build, "An option of clBuildProgram, as in --build=-DN=4; may be repeated",
                  {.type = "OPTION"});
   command.option("--cache", options.cache, "Keep replies in FOLDER, and take them from there", {.type = "FOLDER"});
@@ -141,7 +141,7 @@ void add_cl(const Command& wm) {
                             "wm cl check kernels/*/*.cl\nwm cl rewrite kernel.cl --build=-DN=64");
   cl.needs_command();
 
-  auto checked = std::make_shared<Options>();
+  auto checked = std::make_shared<ClOptions>();
   const Command check = cl.add("check", "Which kernels can become persistent workers, and why others cannot",
                                "wm cl check kernel.cl --json -");
   check.option("files", checked->files, "OpenCL C files", {.required = true, .type = "FILE"});
@@ -149,7 +149,7 @@ void add_cl(const Command& wm) {
   check.json(checked->json);
   check.run([checked] { return check_files(*checked); });
 
-  auto rewritten = std::make_shared<Options>();
+  auto rewritten = std::make_shared<ClOptions>();
   rewritten->files.resize(1);
   const Command rewrite = cl.add("rewrite", "Print the program whose kernels are persistent workers",
                                  "wm cl rewrite kernel.cl --build=-DN=64 -o workers.cl");
@@ -158,7 +158,7 @@ void add_cl(const Command& wm) {
   rewrite.option("-o,--out", rewritten->out, "Write to FILE instead of stdout", {.type = "FILE"});
   rewrite.run([rewritten] { return rewrite_file(*rewritten); });
 
-  auto kept = std::make_shared<Options>();
+  auto kept = std::make_shared<ClOptions>();
   const Command cache = cl.add("cache", "Rewrite the zoo into a folder that serves a host without clang",
                                "wm cl cache build/cl-cache\nwm serve --cache build/cl-cache");
   cache.option("folder", kept->cache, "The folder", {.required = true, .type = "FOLDER"});

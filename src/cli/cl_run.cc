@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using runtime::HostProgram;
 
-struct Options {
+struct ClRunOptions {
   std::vector<std::string> names;
   std::string size = "small", device, json;
   std::uint64_t rounds = 1;
@@ -108,7 +108,7 @@ Result<Outcome> run_one(const runtime::Native& native, const zoo::Entry& entry, 
   return outcome;
 }
 
-Result<int> cl_run(const Options& options) {
+Result<int> cl_run(const ClRunOptions& options) {
   const auto size = parse_size(options.size);
   if (!size) return size.error();
   std::vector<const zoo::Entry*> entries;
@@ -156,7 +156,7 @@ Result<int> cl_run(const Options& options) {
 }  // namespace
 
 void add_cl_run(const Command& cl) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClRunOptions>();
   const Command run = cl.add("run", "Run the zoo as OpenCL host programs and check what comes out",
                              "wm cl run sgemm --size medium\nwm run -- wm cl run");
   run.option("names", options->names, "Benchmarks (default: all)");

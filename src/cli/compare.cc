@@ -17,7 +17,7 @@
 namespace wm::cli {
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::string gpu = "qos16";
   std::vector<std::string> kernels;
   std::vector<std::string> policies;
@@ -29,7 +29,7 @@ struct Options {
 };
 
 // What makes the same page again.
-std::string command_of(const Options& o) {
+std::string command_of(const CompareOptions& o) {
   std::string text = "wm compare --gpu " + o.gpu;
   for (const std::string& k : o.kernels) text += " --kernel " + k;
   for (const std::string& p : o.policies) text += " --policy " + p;
@@ -38,7 +38,7 @@ std::string command_of(const Options& o) {
   return text + " --size " + o.size + " --html " + o.html;
 }
 
-Result<int> run(Options o) {
+Result<int> run(CompareOptions o) {
   o.run.cache = lab::AloneCache(o.cache);
   if (o.policies.empty()) o.policies = {"all"};
   const auto gpu = gpu::load_gpu(o.gpu, gpu_folder());
@@ -60,9 +60,9 @@ Result<int> run(Options o) {
   });
   if (!compared) return compared.error();
   const Output output(o.json);
-  output.say(fmt::format("{} on {}\n\n{}", title, gpu->name, text_of(*compared)));
+  output.say(fmt::format("{} on {}\n\n{}", title, gpu->name, cli::text_of(*compared)));
   if (!o.json.empty())
-    if (auto done = output.document(json_of(*compared)); !done) return done.error();
+    if (auto done = output.document(cli::json_of(*compared)); !done) return done.error();
   if (!o.html.empty()) {
     const Page page{.title = title + ", shared",
                     .about = "The same kernels together on one simulated GPU, under several policies.",
@@ -76,7 +76,7 @@ Result<int> run(Options o) {
 }  // namespace
 
 void add_compare(const Command& wm) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CompareOptions>();
   const Command compare =
       wm.add("compare", "The same co-run under several policies",
              "wm compare --kernel sgemm --kernel lbm --cycles 100000\n"

@@ -27,14 +27,14 @@ constexpr double kGoal = 0.8;
 const std::vector<std::string> kPolicies{"left_over", "spatial", "smk",   "warped_slicer",
                                          "dss",       "spart",   "smqos", "quota"};
 
-struct Options {
+struct DemoOptions {
   std::string json;
   std::string html = "wm-demo.html";
   std::uint64_t cycles = 150'000;
   std::string cache = lab::AloneCache::default_folder();
 };
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
+double elapsed_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -93,7 +93,7 @@ void show_next(const Output& output, const std::string& page) {
       "own\n");
 }
 
-Result<int> run_demo(const Options& o) {
+Result<int> run_demo(const DemoOptions& o) {
   const auto start = std::chrono::steady_clock::now();
   const Output output(o.json);
   const auto gpu = gpu::load_gpu(kGpu, gpu_folder());
@@ -116,10 +116,10 @@ Result<int> run_demo(const Options& o) {
   const auto compared = with_progress(kKernels.size() + kPolicies.size(), options,
                                       [&] { return lab::compare(*gpu, *kernels, *policies, options, kPageInterval); });
   if (!compared) return compared.error();
-  output.say(text_of(*compared) + "\n");
+  output.say(cli::text_of(*compared) + "\n");
   if (!compared->runs.empty()) output.say(moral(*compared));
 
-  output.say("\n" + heading(3, fmt::format("Looked into, in {}", duration(seconds_since(start)))));
+  output.say("\n" + heading(3, fmt::format("Looked into, in {}", duration(elapsed_since(start)))));
   const Page page{
       .title = "Two kernels on one GPU",
       .about = fmt::format("{} must keep {:.0f}% of its speed alone; {} takes what is left. The same {} cycles "
@@ -131,14 +131,14 @@ Result<int> run_demo(const Options& o) {
                      : fmt::format("   no page: {}\n\n", written.error().to_string()));
   show_next(output, written ? o.html : "");
   if (!o.json.empty())
-    if (auto done = output.document(json_of(*compared)); !done) return done.error();
+    if (auto done = output.document(cli::json_of(*compared)); !done) return done.error();
   return *right && !compared->runs.empty() ? 0 : 1;
 }
 
 }  // namespace
 
 void add_demo(const Command& wm) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<DemoOptions>();
   const Command demo =
       wm.add("demo", "The two-minute tour: two real kernels share a GPU under several policies", "wm demo");
   demo.option("--html", o->html, "Where the page goes", {.show_default = true, .type = "FILE"});

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct KernelsOptions {
   std::string name;
   std::string json;
   std::string ptx_from = "clang";
@@ -30,7 +30,7 @@ Json json_of(const Subject& s) {
   return {{"name", s.name}, {"about", s.about}, {"suite", s.suite}, {"aliases", s.aliases}, {"kernels", kernels}};
 }
 
-Result<int> list(const Options& options, const PtxOrigin& origin) {
+Result<int> list(const KernelsOptions& options, const PtxOrigin& origin) {
   const auto subjects = find_subjects({}, origin);
   if (!subjects) return subjects.error();
   Table table({"name", "alias", "suite", "kernels", "about"});
@@ -118,7 +118,7 @@ void add_size(const Subject& subject, zoo::Size size, Table& table, Json& json) 
   json.push_back({{"size", size_name}, {"buffer_bytes", bytes}, {"launches", launches}});
 }
 
-Result<int> details(const Options& options, const PtxOrigin& origin) {
+Result<int> details(const KernelsOptions& options, const PtxOrigin& origin) {
   const auto subject = find_subject(options.name, origin);
   if (!subject) return subject.error();
   const auto module = ptx::parse(subject->ptx, subject->ptx_file);
@@ -155,7 +155,7 @@ Result<int> details(const Options& options, const PtxOrigin& origin) {
   return 0;
 }
 
-Result<int> run_kernels(const Options& options) {
+Result<int> run_kernels(const KernelsOptions& options) {
   const auto origin = PtxOrigin::parse(options.ptx_from);
   if (!origin) return origin.error();
   return options.name.empty() ? list(options, *origin) : details(options, *origin);
@@ -164,7 +164,7 @@ Result<int> run_kernels(const Options& options) {
 }  // namespace
 
 void add_kernels(const Command& wm) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<KernelsOptions>();
   const Command kernels = wm.add("kernels", "The benchmark zoo: what there is, one kernel's details, checks",
                                  "wm kernels\nwm kernels mri-q\nwm kernels check --size medium");
   kernels.option("name", options->name, "A benchmark, one kernel of it (histo/main), or your own kernel's YAML");

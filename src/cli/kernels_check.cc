@@ -10,7 +10,7 @@
 namespace wm::cli {
 namespace {
 
-struct Options {
+struct KernelsCheckOptions {
   std::vector<std::string> names;
   std::string size = "small";
   std::string json;
@@ -27,7 +27,7 @@ std::string details_of(const std::vector<Checked>& checked) {
   return text;
 }
 
-Result<int> run_check(const Options& options) {
+Result<int> run_check(const KernelsCheckOptions& options) {
   const auto size = parse_size(options.size);
   if (!size) return size.error();
   const auto origin = PtxOrigin::parse(options.ptx_from);
@@ -43,14 +43,14 @@ Result<int> run_check(const Options& options) {
 
   const Output output(options.json);
   output.say(table_of(checked).to_string() + details_of(checked) + "\n" + summary_of(checked, seconds) + "\n");
-  if (auto done = output.items(json_of(checked)); !done) return done.error();
+  if (auto done = output.items(cli::json_of(checked)); !done) return done.error();
   return all_passed(checked) ? 0 : 1;
 }
 
 }  // namespace
 
 void add_kernels_check(const Command& kernels) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<KernelsCheckOptions>();
   const Command check = kernels.add("check", "Execute kernels and compare with their CPU references",
                                     "wm kernels check sgemm histo --size medium --json results.json");
   check.option("names", options->names, "Benchmarks (default: all), or paths of your own kernels' YAML");

@@ -16,7 +16,7 @@
 namespace wm::cli {
 namespace {
 
-struct Options : Shown {
+struct LabReportOptions : Shown {
   std::string html = "wm-lab.html";
   std::string markdown;
   unsigned timelines = 0;
@@ -58,13 +58,13 @@ Result<void> add_timelines(nlohmann::ordered_json& document, const std::vector<l
   return {};
 }
 
-std::string command_of(const Options& o) {
+std::string command_of(const LabReportOptions& o) {
   std::string command = "wm lab report";
   for (const std::string& f : o.figures) command += " " + f;
   return command + " --protocol " + o.protocol;
 }
 
-Result<int> report(const Options& o) {
+Result<int> report(const LabReportOptions& o) {
   const auto experiments = find_figures(o.figures);
   if (!experiments) return experiments.error();
   std::vector<Planned> plans;
@@ -106,7 +106,7 @@ Result<int> report(const Options& o) {
 }  // namespace
 
 void add_lab_report(const Command& lab) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<LabReportOptions>();
   const Command command = lab.add("report", "Figures as a page: plots, claims, a matrix of policies and workloads",
                                   "wm lab report --html report.html\nwm lab report qos-isca17 --timelines 3");
   add_shown(command, *o, "quick, paper or both");

@@ -16,7 +16,7 @@
 namespace wm::cli {
 namespace {
 
-struct Options {
+struct LabRunOptions {
   std::vector<std::string> figures;
   std::string protocol = "quick";
   std::string store = kDefaultStore;
@@ -55,7 +55,7 @@ nlohmann::ordered_json json_of(const lab::RunSummary& s) {
           {"alone_seconds", s.alone_seconds}};
 }
 
-Result<int> dry_run(const Options& o, const lab::Matrix& matrix) {
+Result<int> dry_run(const LabRunOptions& o, const lab::Matrix& matrix) {
   std::vector<lab::Cell> left = matrix.cells;
   lab::RunSummary summary;
   std::error_code ignored;
@@ -78,7 +78,7 @@ Result<int> dry_run(const Options& o, const lab::Matrix& matrix) {
   return 0;
 }
 
-Result<int> run(const Options& o) {
+Result<int> run(const LabRunOptions& o) {
   const auto figures = find_figures(o.figures);
   if (!figures) return figures.error();
   const auto plans = plan(*figures, o.protocol, o.only, o.first);
@@ -118,7 +118,7 @@ Result<int> run(const Options& o) {
 }  // namespace
 
 void add_lab_run(const Command& lab) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<LabRunOptions>();
   const Command command = lab.add("run", "Run figures' cells into a store",
                                   "wm lab run qos-isca17/fig6a --protocol quick\n"
                                   "wm lab run --resume                       # after a kill\n"

@@ -10,11 +10,11 @@
 namespace wm::cli {
 namespace {
 
-struct Options : Shown {
+struct LabShowOptions : Shown {
   std::string json;
 };
 
-Result<int> show(const Options& o) {
+Result<int> show(const LabShowOptions& o) {
   const auto figures = find_figures(o.figures);
   if (!figures) return figures.error();
   const auto plans = plan(*figures, o.protocol);
@@ -26,7 +26,7 @@ Result<int> show(const Options& o) {
   nlohmann::ordered_json documents = nlohmann::ordered_json::array();
   for (const Planned& p : *plans) {
     const lab::Figure figure = lab::make_figure(*p.experiment, *p.protocol, p.matrix, rows);
-    output.say(text_of(figure) + "\n");
+    output.say(cli::text_of(figure) + "\n");
     documents.push_back(lab::json_of(figure));
   }
   if (o.json.empty()) return 0;
@@ -38,7 +38,7 @@ Result<int> show(const Options& o) {
 }  // namespace
 
 void add_lab_show(const Command& lab) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<LabShowOptions>();
   const Command command = lab.add("show", "Figures in the terminal, with a verdict for each claim",
                                   "wm lab show qos-isca17/fig6a\nwm lab show warped-slicer-isca16 --protocol paper");
   add_shown(command, *o, "quick or paper");

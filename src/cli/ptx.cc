@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct PtxOptions {
   std::vector<std::string> files;
   std::string json;
   std::string out;
@@ -43,7 +43,7 @@ Result<std::string> check_file(const std::string& path, const std::string& text)
   return fmt::format("{} kernel{}, {} instructions", kernels, kernels == 1 ? "" : "s", instructions);
 }
 
-Result<int> check_files(const Options& options) {
+Result<int> check_files(const PtxOptions& options) {
   Table table({"file", "result"});
   Json items = Json::array();
   bool all = true;
@@ -62,7 +62,7 @@ Result<int> check_files(const Options& options) {
   return all ? 0 : 1;
 }
 
-Result<int> print_file(const Options& options) {
+Result<int> print_file(const PtxOptions& options) {
   const auto module = load(options.files.front());
   if (!module) return module.error();
   const std::string text = ptx::print(*module);
@@ -74,7 +74,7 @@ Result<int> print_file(const Options& options) {
   return 0;
 }
 
-Result<int> show_stats(const Options& options) {
+Result<int> show_stats(const PtxOptions& options) {
   std::vector<KernelFacts> all;
   Json items = Json::array();
   for (const std::string& path : options.files) {
@@ -93,8 +93,8 @@ Result<int> show_stats(const Options& options) {
 }
 
 void add_tool(const Command& ptx, const char* name, const char* about, const char* example,
-              Result<int> (*run)(const Options&)) {
-  auto options = std::make_shared<Options>();
+              Result<int> (*run)(const PtxOptions&)) {
+  auto options = std::make_shared<PtxOptions>();
   const Command tool = ptx.add(name, about, example);
   tool.option("files", options->files, "PTX files", {.required = true, .type = "FILE"});
   tool.json(options->json);
@@ -102,7 +102,7 @@ void add_tool(const Command& ptx, const char* name, const char* about, const cha
 }
 
 void add_print(const Command& ptx) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PtxOptions>();
   options->files.resize(1);
   const Command print = ptx.add("print", "Print a file in canonical form", "wm ptx print kernel.ptx -o canonical.ptx");
   print.option("file", options->files.front(), "A PTX file", {.required = true, .type = "FILE"});

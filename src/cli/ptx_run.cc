@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct PtxRunOptions {
   std::string file;
   std::string kernel;
   std::string grid;
@@ -39,7 +39,7 @@ struct Plan {
   std::vector<gpu::Element> elements;  // of each buffer
 };
 
-Result<Plan> plan_from_description(const Options& o) {
+Result<Plan> plan_from_description(const PtxRunOptions& o) {
   if (!o.kernel.empty() || !o.grid.empty() || !o.block.empty() || !o.arguments.empty() || o.shared != 0) {
     return Error{"'" + o.file + "' says kernel, grid, block, shared memory and arguments itself"};
   }
@@ -48,7 +48,7 @@ Result<Plan> plan_from_description(const Options& o) {
   return Plan{d->ptx_path, d->entry, std::move(d->application), std::move(d->elements)};
 }
 
-Result<Plan> plan_from_words(const Options& o) {
+Result<Plan> plan_from_words(const PtxRunOptions& o) {
   if (o.grid.empty() || o.block.empty()) return Error{"--grid and --block are needed, such as --grid 4 --block 256"};
   const auto grid = parse_extent(o.grid);
   if (!grid) return Error{"--grid: " + grid.error().what};
@@ -80,7 +80,7 @@ struct Chosen {
   std::size_t buffer = 0;
 };
 
-Result<std::vector<Chosen>> choose_dumps(const Options& options, const Plan& plan) {
+Result<std::vector<Chosen>> choose_dumps(const PtxRunOptions& options, const Plan& plan) {
   std::vector<Chosen> chosen;
   for (const std::string& word : options.dumps) {
     auto dump = parse_dump(word);
@@ -153,7 +153,7 @@ Result<int> report_fault(const std::string& entry, const std::string& fault, con
   return 1;
 }
 
-Result<int> run_kernel(const Options& options) {
+Result<int> run_kernel(const PtxRunOptions& options) {
   auto plan = gpu::is_description(options.file) ? plan_from_description(options) : plan_from_words(options);
   if (!plan) return plan.error();
   const auto dumps = choose_dumps(options, *plan);
@@ -208,7 +208,7 @@ Result<int> run_kernel(const Options& options) {
 }  // namespace
 
 void add_ptx_run(const Command& ptx) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PtxRunOptions>();
   const Command run =
       ptx.add("run", "Execute a kernel of a file with given arguments",
               "wm ptx run saxpy.ptx --grid 4 --block 256 --arg u32:1000 --arg f32:2.5 \\\n"

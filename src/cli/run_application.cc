@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct RunApplicationOptions {
   std::string socket, library;
   double share = 0;
   std::uint64_t priority = 0;
@@ -39,7 +39,7 @@ int wait_for(pid_t child) {
   return WEXITSTATUS(status);
 }
 
-Result<int> run_application(const Options& options) {
+Result<int> run_application(const RunApplicationOptions& options) {
   if (options.command.empty()) return Error{"run what? wm run -- APP ARGUMENTS…"};
   const std::string socket = options.socket.empty() ? runtime::default_socket() : options.socket;
   if (const auto there = runtime::ask_status(socket); !there) return there.error();
@@ -80,7 +80,7 @@ Result<int> run_application(const Options& options) {
 }  // namespace
 
 void add_run(const Command& wm) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunApplicationOptions>();
   const Command run = wm.add("run", "Run an OpenCL application on the shared device",
                              "wm run -- clinfo\nwm run --share 2 -- ./app --size 4096");
   run.option("command", options->command, "The application and its arguments, after --");

@@ -12,13 +12,13 @@
 namespace wm::cli {
 namespace {
 
-struct Options {
+struct ServeOptions {
   runtime::ServeOptions serve;
   bool whole = false;
   std::string mode = "0600", memory, client_memory, when_full = "fail";
 };
 
-Result<int> serve(Options options) {
+Result<int> serve(ServeOptions options) {
   char* end = nullptr;
   options.serve.mode = static_cast<unsigned>(std::strtoul(options.mode.c_str(), &end, 8));
   if (*end != 0 || options.mode.empty() || options.serve.mode > 0777) {
@@ -61,7 +61,7 @@ Result<int> serve(Options options) {
 }  // namespace
 
 void add_serve(const Command& wm) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ServeOptions>();
   const Command serve_command = wm.add("serve", "Share a device among OpenCL applications",
                                        "wm serve\nwm serve --policy fifo --metrics-port 9464\nwm serve --device PoCL "
                                        "--client-memory '2 GB'");

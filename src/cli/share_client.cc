@@ -20,7 +20,7 @@ extern char** environ;
 namespace wm::cli {
 namespace {
 
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 
 constexpr double kPatience = 300;            // seconds: a first run compiles
 constexpr std::uint64_t kAhead = 4'000'000;  // nanoseconds from the order to the start: all clients wait by then
@@ -54,10 +54,10 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return all;
 }
 
-Result<Json> answer(Told& told, double seconds) {
+Result<PlainJson> answer(Told& told, double seconds) {
   const auto line = told.hear(seconds);
   if (!line) return line.error();
-  Json json = Json::parse(*line, nullptr, false);
+  PlainJson json = PlainJson::parse(*line, nullptr, false);
   if (json.is_discarded()) return Error{"a client says '" + *line + "'"};
   if (json.contains("error")) return Error{json["error"].get<std::string>()};
   return json;
@@ -177,7 +177,7 @@ Result<std::vector<ShareRun>> ShareCompany::run(const std::vector<std::string>& 
     if (!one) return one.error();
     all.push_back(*one);
   }
-  const auto hear_all = [&](std::vector<Json>* answers) -> Result<void> {
+  const auto hear_all = [&](std::vector<PlainJson>* answers) -> Result<void> {
     for (std::size_t i = 0; i < all.size(); ++i) {
       const auto said = answer(*all[i], kPatience);
       if (!said) return Error{benchmarks[i] + ": " + said.error().what};
@@ -192,10 +192,10 @@ Result<std::vector<ShareRun>> ShareCompany::run(const std::vector<std::string>& 
     one->say("run " + std::to_string(start));
     start += kApart;
   }
-  std::vector<Json> answers;
+  std::vector<PlainJson> answers;
   if (auto r = hear_all(&answers); !r) return r.error();
   std::vector<ShareRun> runs;
-  for (const Json& a : answers) {
+  for (const PlainJson& a : answers) {
     runs.push_back({a["began"].get<std::uint64_t>(), a["ended"].get<std::uint64_t>(),
                     a["device_began"].get<std::uint64_t>(), a["device_ended"].get<std::uint64_t>()});
   }

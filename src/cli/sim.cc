@@ -21,7 +21,7 @@
 namespace wm::cli {
 namespace {
 
-struct Options {
+struct SimOptions {
   std::string gpu = "qos16";
   std::vector<std::string> kernels;
   std::string policy = "left_over";
@@ -38,7 +38,8 @@ struct Options {
 };
 
 // Rates alone, into the cache: what co-runs will ask for.
-Result<int> run_alone(const Options& o, const gpu::GpuConfig& gpu, const std::vector<lab::Participant>& participants) {
+Result<int> run_alone(const SimOptions& o, const gpu::GpuConfig& gpu,
+                      const std::vector<lab::Participant>& participants) {
   nlohmann::ordered_json items = nlohmann::ordered_json::array();
   const Output output(o.json);
   const auto rates = lab::measure_alone(gpu, participants, o.run);
@@ -53,7 +54,7 @@ Result<int> run_alone(const Options& o, const gpu::GpuConfig& gpu, const std::ve
   return 0;
 }
 
-Result<int> run(Options o) {
+Result<int> run(SimOptions o) {
   o.run.cache = lab::AloneCache(o.cache);
   if (o.machine != "cycle") return Error{fmt::format("no machine '{}'; there is 'cycle'", o.machine)};
   const auto gpu = gpu::load_gpu(o.gpu, gpu_folder());
@@ -81,11 +82,11 @@ Result<int> run(Options o) {
   }
   const Output output(o.json);
   const auto intervals = o.stats ? lab::rates_of(*gpu, timeline) : std::vector<lab::IntervalRates>{};
-  if (o.stats) output.say(text_of(*result, intervals) + "\n");
-  output.say(text_of(*result));
+  if (o.stats) output.say(cli::text_of(*result, intervals) + "\n");
+  output.say(cli::text_of(*result));
   if (!o.json.empty()) {
-    auto document = json_of(*result);
-    if (o.stats) document["intervals"] = json_of(*result, intervals);
+    auto document = cli::json_of(*result);
+    if (o.stats) document["intervals"] = cli::json_of(*result, intervals);
     if (o.timeline) document["timeline"] = lab::timeline_document(*gpu, *result, timeline);
     if (auto done = output.document(document); !done) return done.error();
   }
@@ -97,7 +98,7 @@ Result<int> run(Options o) {
 }  // namespace
 
 void add_sim(const Command& wm) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<SimOptions>();
   const Command sim = wm.add(
       "sim", "Kernels together on a simulated GPU, under a policy",
       "wm sim --gpu qos16 --kernel sgemm --kernel lbm --policy spatial\n"

@@ -18,13 +18,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct StatusOptions {
   std::string socket, json;
   double every = 1;
   std::uint64_t rounds = 0;
 };
 
-Result<Json> ask(const Options& options) {
+Result<Json> ask(const StatusOptions& options) {
   const auto text = runtime::ask_status(options.socket.empty() ? runtime::default_socket() : options.socket);
   if (!text) return text.error();
   Json document = Json::parse(*text, nullptr, false);
@@ -72,7 +72,7 @@ std::string troubles(const Json& d) {
   return text;
 }
 
-Result<int> status(const Options& options) {
+Result<int> status(const StatusOptions& options) {
   const auto document = ask(options);
   if (!document) return document.error();
   const Output output(options.json);
@@ -81,7 +81,7 @@ Result<int> status(const Options& options) {
   return 0;
 }
 
-Result<int> top(const Options& options) {
+Result<int> top(const StatusOptions& options) {
   const bool terminal = ::isatty(STDOUT_FILENO) != 0;
   for (std::uint64_t round = 0; options.rounds == 0 || round < options.rounds; ++round) {
     if (round != 0) std::this_thread::sleep_for(std::chrono::duration<double>(options.every));
@@ -97,7 +97,7 @@ Result<int> top(const Options& options) {
 }  // namespace
 
 void add_status(const Command& wm) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StatusOptions>();
   const Command command = wm.add("status", "Who uses the shared device", "wm status\nwm status --json -");
   command.option("--socket", options->socket, "The daemon's socket", {.type = "FILE"});
   command.json(options->json);
@@ -105,7 +105,7 @@ void add_status(const Command& wm) {
 }
 
 void add_top(const Command& wm) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StatusOptions>();
   const Command command = wm.add("top", "The same, again and again", "wm top --every 0.5");
   command.option("--socket", options->socket, "The daemon's socket", {.type = "FILE"});
   command.option("--every", options->every, "Seconds between looks", {.show_default = true, .low = 0.01, .high = 3600});

@@ -15,7 +15,7 @@
 namespace wm::lab {
 namespace {
 
-struct Row {
+struct Golden {
   std::string gpu;
   std::string policy;
   std::string kernels;  // NAME[*GOAL] joined by '+'
@@ -30,8 +30,8 @@ std::vector<std::string> split(const std::string& text, char by) {
   return parts;
 }
 
-std::vector<Row> rows() {
-  std::vector<Row> all;
+std::vector<Golden> rows() {
+  std::vector<Golden> all;
   std::ifstream file(WM_SOURCE_DIR "/tests/lab/golden_runs.csv");
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with('#')) continue;
@@ -42,7 +42,7 @@ std::vector<Row> rows() {
   return all;
 }
 
-std::vector<Participant> participants_of(const Row& row) {
+std::vector<Participant> participants_of(const Golden& row) {
   std::vector<Participant> all;
   for (const std::string& word : split(row.kernels, '+')) {
     const auto star = word.find('*');
@@ -59,7 +59,7 @@ std::string ptx_digest(const std::vector<Participant>& participants) {
   return digest.hex();
 }
 
-std::string run_hash(const Row& row, const std::vector<Participant>& participants, std::uint32_t threads) {
+std::string run_hash(const Golden& row, const std::vector<Participant>& participants, std::uint32_t threads) {
   CorunOptions options;
   options.cycles = 40'000;
   options.threads = threads;
@@ -75,7 +75,7 @@ TEST(GoldenRuns, HaveTheHashThatIsWrittenDown) {
   ASSERT_GE(rows().size(), 6U);
   const bool print = std::getenv("WM_GOLDEN_RUNS") != nullptr;
   std::size_t compared = 0;
-  for (const Row& row : rows()) {
+  for (const Golden& row : rows()) {
     const auto participants = participants_of(row);
     const std::string ptx = ptx_digest(participants);
     if (print) {
@@ -89,7 +89,7 @@ TEST(GoldenRuns, HaveTheHashThatIsWrittenDown) {
 }
 
 TEST(GoldenRuns, DoNotDependOnTheNumberOfThreads) {
-  const Row row = rows().front();
+  const Golden row = rows().front();
   const auto participants = participants_of(row);
   EXPECT_EQ(run_hash(row, participants, 2), run_hash(row, participants, 1));
 }

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 
 // The SM of Warped-Slicer's table I, in per mille of registers so that table II's shares can be written down as they
 // are.
-constexpr gpu::Resources kSm = {.threads = 1536, .registers = 1000, .shared_bytes = 1000, .blocks = 8};
+constexpr gpu::Resources kOneSm = {.threads = 1536, .registers = 1000, .shared_bytes = 1000, .blocks = 8};
 
 TEST(WaterFilling, SweetSpotOfFigure3b) {
   // IMG rises until it saturates, NN falls again once the L1 thrashes; an even split costs IMG 30%, 5 and 3 blocks cost
@@ -20,7 +20,7 @@ TEST(WaterFilling, SweetSpotOfFigure3b) {
   const std::vector<double> img = {0.2, 0.4, 0.55, 0.7, 0.9, 0.95, 1.0, 1.0};
   const std::vector<double> nn = {0.4, 0.7, 0.9, 1.0, 0.95, 0.9, 0.8, 0.7};
   const std::vector<Sharer> both = {{img, {64, 54, 0, 1}}, {nn, {192, 117, 0, 1}}};
-  EXPECT_THAT(*water_fill(both, kSm), ElementsAre(5, 3));
+  EXPECT_THAT(*water_fill(both, kOneSm), ElementsAre(5, 3));
 }
 
 // Table III for the five kernels whose curves figure 3a shows. The paper prints no numbers: these curves have its
@@ -38,7 +38,7 @@ TEST(WaterFilling, TheDynamicColumnOfTable3) {
   const Shape mvp{{1.0, 0.95, 0.8, 0.7, 0.6, 0.55, 0.5, 0.5}, {192, 92, 0, 1}};
   const auto divided = [](const Shape& a, const Shape& b) {
     const std::vector<Sharer> both = {{a.curve, a.block}, {b.curve, b.block}};
-    return *water_fill(both, kSm);
+    return *water_fill(both, kOneSm);
   };
   EXPECT_THAT(divided(hot, mvp), ElementsAre(3, 1));
   EXPECT_THAT(divided(hot, nn), ElementsAre(2, 4));
@@ -53,7 +53,7 @@ TEST(WaterFilling, FlatStretchesAreSkipped) {
   const std::vector<double> steps = {0.3, 0.3, 0.3, 1.0};
   const std::vector<double> line = {0.5, 1.0};
   const std::vector<Sharer> both = {{steps, {192, 0, 0, 1}}, {line, {192, 0, 0, 1}}};
-  EXPECT_THAT(*water_fill(both, kSm), ElementsAre(4, 2));
+  EXPECT_THAT(*water_fill(both, kOneSm), ElementsAre(4, 2));
   const gpu::Resources four_blocks = {1536, 1000, 1000, 4};
   EXPECT_THAT(*water_fill(both, four_blocks), ElementsAre(1, 2));
 }
@@ -61,13 +61,13 @@ TEST(WaterFilling, FlatStretchesAreSkipped) {
 TEST(WaterFilling, BlocksThatHurtAreNeverGiven) {
   const std::vector<double> thrashes = {1.0, 0.8, 0.6};
   const std::vector<Sharer> one = {{thrashes, {64, 0, 0, 1}}};
-  EXPECT_THAT(*water_fill(one, kSm), ElementsAre(1));
+  EXPECT_THAT(*water_fill(one, kOneSm), ElementsAre(1));
 }
 
 TEST(WaterFilling, NothingWhereNotEvenOneBlockEachFits) {
   const std::vector<double> line = {1.0};
   const std::vector<Sharer> both = {{line, {1024, 0, 0, 1}}, {line, {1024, 0, 0, 1}}};
-  EXPECT_FALSE(water_fill(both, kSm).has_value());
+  EXPECT_FALSE(water_fill(both, kOneSm).has_value());
 }
 
 // Equation 1 by brute force: no combination has a better worst kernel. Curves that rise and then fall, as in figure 3a.
@@ -82,7 +82,7 @@ TEST(WaterFilling, NoCombinationHasABetterWorstKernel) {
       footprints.push_back({64 * (1 + random.below(4)), 40 + random.below(200), random.below(200), 1});
       std::vector<double> curve;
       const double peak = 1 + random.below(8);
-      for (std::uint32_t j = 1; j <= gpu::fit(footprints[k], kSm); ++j)
+      for (std::uint32_t j = 1; j <= gpu::fit(footprints[k], kOneSm); ++j)
         curve.push_back(j <= peak ? j / peak : peak / j);
       curves.push_back(normalized(curve));
     }
@@ -92,8 +92,8 @@ TEST(WaterFilling, NoCombinationHasABetterWorstKernel) {
       for (std::size_t k = 0; k < kernels; ++k) least = std::min(least, curves[k][t[k] - 1]);
       return least;
     };
-    const auto chosen = water_fill(sharers, kSm);
-    const auto all = combinations(footprints, kSm);
+    const auto chosen = water_fill(sharers, kOneSm);
+    const auto all = combinations(footprints, kOneSm);
     ASSERT_EQ(chosen.has_value(), !all.empty());
     if (!chosen) continue;
     double best = 0;
@@ -113,7 +113,7 @@ TEST(BandwidthScaling, Equations3And4) {
 
 TEST(Combinations, AllThatFitWithOneOfEachAtLeast) {
   const std::vector<gpu::Resources> two = {{512, 0, 0, 1}, {512, 0, 0, 1}};
-  EXPECT_THAT(combinations(two, kSm), ElementsAre(ElementsAre(1, 1), ElementsAre(1, 2), ElementsAre(2, 1)));
+  EXPECT_THAT(combinations(two, kOneSm), ElementsAre(ElementsAre(1, 1), ElementsAre(1, 2), ElementsAre(2, 1)));
 }
 
 }  // namespace

@@ -7,14 +7,14 @@
 namespace wm::ptx {
 namespace {
 
-Module module_of(const std::string& functions) {
+Module module_with(const std::string& functions) {
   auto module = parse(".version 8.0\n.target sm_80\n.address_size 64\n.shared .b32 tile[64];\n" + functions);
   EXPECT_TRUE(module.ok()) << module.error().to_string();
   return *std::move(module);
 }
 
 Module kernel_of(const std::string& body) {
-  return module_of(
+  return module_with(
       ".entry k(.param .u64 a, .param .u32 n) { .reg .pred %p<8>; .reg .b32 %r<90>; .reg .b64 %rd<40>; .reg .f32 "
       "%f<90>; " +
       body + " }");
@@ -88,15 +88,15 @@ TEST(RegisterDemand, ACallNeedsWhatIsLiveAcrossItAndTheCallee) {
   const std::string callee = ".func f() { .reg .b32 %r<3>; .reg .b64 %rd<3>; st.global.u32 [%rd1], %r1; ret; }";
   const std::string entry = ".entry k(.param .u64 a) { .reg .b32 %r<90>; .reg .b64 %rd<40>; .reg .f32 %f<90>; ";
   std::string body = gathered(40);
-  const Module without = module_of(callee + entry + body + " }");
+  const Module without = module_with(callee + entry + body + " }");
   body.replace(body.find("bar.sync 0;"), 11, "call f;");
-  const Module with = module_of(callee + entry + body + " }");
+  const Module with = module_with(callee + entry + body + " }");
   EXPECT_GE(register_demand(with, with.functions[1]).registers,
             register_demand(without, without.functions[1]).registers + 10);
 }
 
 TEST(RegisterDemand, ARecursionEndsAtTheEncodingsLimit) {
-  const Module m = module_of(
+  const Module m = module_with(
       ".func f() { .reg .b32 %r<3>; .reg .b64 %rd<3>; mov.u32 %r1, %tid.x; call f; st.global.u32 [%rd1], %r1; ret; }"
       ".entry k() { call f; ret; }");
   EXPECT_EQ(register_demand(m, m.functions[1]).registers, 255U);

@@ -7,7 +7,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-const Names kIntegers = {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"};
+const Names kWidths = {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"};
 
 // 8-bit values have no registers of their own.
 std::string held(const std::string& type) { return type.substr(1) == "8" ? "b16" : type; }
@@ -21,8 +21,8 @@ bool holds(const std::string& to, const std::string& from) {
 }
 
 void add_between_integers(std::vector<Form>& forms) {
-  for (const auto& to : kIntegers) {
-    for (const auto& from : kIntegers) {
+  for (const auto& to : kWidths) {
+    for (const auto& from : kWidths) {
       for (const char* sat : {"", ".sat"}) {
         const std::string name = std::string("cvt") + sat + "." + to + "." + from;
         if (*sat != 0 && holds(to, from)) continue;  // nothing to saturate: PTX refuses it
@@ -40,7 +40,7 @@ void add_between_integers(std::vector<Form>& forms) {
 
 void add_from_integers(std::vector<Form>& forms) {
   for (const char* to : {"f16", "f32", "f64", "bf16"}) {
-    for (const auto& from : kIntegers) {
+    for (const auto& from : kWidths) {
       if (std::string(to) == "bf16" && width(from) == 8) continue;
       for (const char* rounding : {".rn", ".rz", ".rm", ".rp"}) {
         forms.push_back(form(std::string("cvt") + rounding + "." + to + "." + from, to, {held(from)}));
@@ -53,7 +53,7 @@ void add_from_integers(std::vector<Form>& forms) {
 
 void add_to_integers(std::vector<Form>& forms) {
   for (const char* from : {"f16", "f32", "f64", "bf16"}) {
-    for (const auto& to : kIntegers) {
+    for (const auto& to : kWidths) {
       if (std::string(from) == "bf16" && width(to) == 8) continue;
       for (const char* rounding : {".rni", ".rzi", ".rmi", ".rpi"}) {
         forms.push_back(form(std::string("cvt") + rounding + "." + to + "." + from, held(to), {from}));

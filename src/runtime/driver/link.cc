@@ -13,7 +13,7 @@ constexpr int kLookAgain = 50;  // milliseconds after which a waiting thread ask
 constexpr std::uint64_t kReplyBytes = 4096;
 
 template <Plain T>
-std::span<const std::byte> bytes_of(const T& value) {
+std::span<const std::byte> view_of(const T& value) {
   return {reinterpret_cast<const std::byte*>(&value), sizeof value};
 }
 
@@ -37,7 +37,7 @@ Result<std::unique_ptr<Link>> Link::connect(const std::string& path) {
     hello.share = static_cast<std::uint32_t>(std::clamp(std::atof(share), 0.001, 1000.0) * 1000);
   }
   std::snprintf(hello.name, sizeof hello.name, "%s", program_invocation_short_name);
-  if (!send_packet(*socket, bytes_of(hello))) return Error{path + ": the daemon hung up"};
+  if (!send_packet(*socket, view_of(hello))) return Error{path + ": the daemon hung up"};
   auto answer = receive_packet(*socket, 10'000);
   if (!answer || answer->bytes.size() != sizeof(Welcome)) return Error{path + ": no answer that makes sense"};
   Welcome welcome;

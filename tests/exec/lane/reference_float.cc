@@ -24,7 +24,7 @@ std::uint64_t flushed(const Format& format, std::uint64_t bits, bool ftz) {
 }
 
 // .ftz, .relu, .sat of a result, and the canonical NaN.
-std::uint64_t finished(const Format& format, const Name& name, double value) {
+std::uint64_t finished_float(const Format& format, const Name& name, double value) {
   if (name.has("sat")) {
     if (std::isnan(value) || value <= 0) return 0;
     return flushed(format, encode(format, std::fmin(value, 1.0)), name.has("ftz"));
@@ -94,7 +94,7 @@ std::optional<std::uint64_t> one(const Format& format, const Name& name, std::ve
   std::vector<double> values;
   for (const auto bits : v) values.push_back(decode(format, bits));
   const auto result = arithmetic(format, name, values);
-  return result ? std::optional(finished(format, name, *result)) : std::nullopt;
+  return result ? std::optional(finished_float(format, name, *result)) : std::nullopt;
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ Outputs carried(const Form& form, const Name& name, const Element& in) {
   return outputs;
 }
 
-Outputs packed(const Name& name, const Element& in) {
+Outputs packed_integers(const Name& name, const Element& in) {
   Name half = name;
   half.types = {name.type().substr(0, 3)};
   std::uint64_t result = 0;
@@ -108,7 +108,7 @@ Outputs dot(const Name& name, const Element& in) {
 
 std::optional<Outputs> integer_reference(const Form& form, const Name& name, const Element& in) {
   if (name.opcode == "dp4a" || name.opcode == "dp2a") return dot(name, in);
-  if (name.type() == "u16x2" || name.type() == "s16x2") return packed(name, in);
+  if (name.type() == "u16x2" || name.type() == "s16x2") return packed_integers(name, in);
   if (form.sources.back().type == "carry" || form.destinations.back().type == "carry") return carried(form, name, in);
   std::vector<Int> v;
   const std::string& type = name.type();

@@ -6,10 +6,10 @@
 namespace wm::sim {
 namespace {
 
-constexpr MeshSpec kSpec{.sms = 24, .channels = 6, .hop_latency = 4, .bytes_per_cycle = 32};
+constexpr MeshSpec kMesh{.sms = 24, .channels = 6, .hop_latency = 4, .bytes_per_cycle = 32};
 
 TEST(Mesh, EverySmAndChannelHasANodeOfItsOwn) {
-  const Mesh mesh(kSpec);
+  const Mesh mesh(kMesh);
   std::set<std::uint32_t> nodes;
   for (std::uint32_t i = 0; i < 24; ++i) nodes.insert(mesh.node_of_sm(i));
   for (std::uint32_t i = 0; i < 6; ++i) nodes.insert(mesh.node_of_channel(i));
@@ -17,9 +17,9 @@ TEST(Mesh, EverySmAndChannelHasANodeOfItsOwn) {
 }
 
 TEST(Mesh, AnUnloadedMessageTakesItsHops) {
-  Mesh mesh(kSpec);
+  Mesh mesh(kMesh);
   for (std::uint32_t sm = 0; sm < 24; ++sm) {
-    Mesh fresh(kSpec);
+    Mesh fresh(kMesh);
     const std::uint32_t from = fresh.node_of_sm(sm);
     const std::uint32_t to = fresh.node_of_channel(3);
     EXPECT_EQ(fresh.travel(from, to, 100, 8), 100U + 4 * fresh.hops(from, to));
@@ -27,7 +27,7 @@ TEST(Mesh, AnUnloadedMessageTakesItsHops) {
 }
 
 TEST(Mesh, TwoMessagesOverOneLinkGoOneAfterTheOther) {
-  Mesh mesh(kSpec);
+  Mesh mesh(kMesh);
   const std::uint64_t first = mesh.travel(0, 1, 100, 136);  // five flits
   EXPECT_EQ(first, 104U);
   EXPECT_EQ(mesh.travel(0, 1, 100, 8), 109U) << "the link is free again after five cycles";
@@ -35,10 +35,10 @@ TEST(Mesh, TwoMessagesOverOneLinkGoOneAfterTheOther) {
 }
 
 TEST(Mesh, ALinkThatIsFreeAgainDelaysNobody) {
-  Mesh mesh(kSpec);
+  Mesh mesh(kMesh);
   mesh.travel(0, 1, 100, 136);
   EXPECT_EQ(mesh.travel(0, 1, 105, 8), 109U);
-  Mesh other(kSpec);
+  Mesh other(kMesh);
   other.travel(0, 1, 100, 136);
   EXPECT_EQ(other.travel(0, 1, 104, 8), 109U) << "one cycle too early waits that cycle";
 }

@@ -58,7 +58,7 @@ Seen run(const gpu::GpuConfig& config, const std::string& text, std::uint64_t bl
   auto grid = exec::make_grid(*program, *image->link(**program), memory, launch, buffers);
   EXPECT_TRUE(grid.ok()) << grid.error().to_string();
   const TimedProgram timed = time_program(*program, config);
-  Sm sm(config, *derive_timing(config), 0);
+  sim::Sm sm(config, *derive_timing(config), 0);
   if (held_back) sm.set_quota(0, std::int64_t{1} << 60, 0);
   for (std::uint64_t number = 0; number < 2; ++number) {
     auto block = std::make_unique<BlockRun>();
@@ -70,7 +70,7 @@ Seen run(const gpu::GpuConfig& config, const std::string& text, std::uint64_t bl
   for (std::uint64_t now = 0; now < 40'000; now += 100) sm.run(now, now + 100);
   sm.charge_until(40'000);
   Seen seen{sm.counters(0), {}};
-  for (const Sm::Ended& e : sm.ended()) seen.ended.emplace_back(e.number, e.at);
+  for (const sim::Sm::Ended& e : sm.ended()) seen.ended.emplace_back(e.number, e.at);
   return seen;
 }
 

@@ -17,13 +17,13 @@ gpu::GpuConfig with_icache(std::uint32_t latency) {
   return c;
 }
 
-std::string chain(int length) {
+std::string chain_of(int length) {
   std::string text;
   for (int i = 0; i < length; ++i) text += "fma.rn.f32 %f20, %f20, %f1, %f2;\n";
   return text;
 }
 std::string loop(int length, int rounds) {
-  return kernel_text("mov.u32 %r10, 0;\nL:\n" + chain(length) +
+  return kernel_text("mov.u32 %r10, 0;\nL:\n" + chain_of(length) +
                      fmt::format("add.s32 %r10, %r10, 1;\nsetp.lt.u32 %p1, %r10, {};\n@%p1 bra L;\n", rounds));
 }
 Measured run(const gpu::GpuConfig& c, const std::string& text) { return measure(c, text, 1, 32, {0}); }
@@ -34,8 +34,8 @@ std::uint64_t fetching(std::uint32_t latency, const std::string& text) {
 TEST(Fetch, EveryLineOfStraightCodeIsWaitedForOnce) {
   const gpu::GpuConfig c = with_icache(100);
   const auto line = static_cast<int>(c.icache.line / c.icache.instruction_bytes);
-  const auto shorter = run(c, kernel_text(chain(line))).totals.sm.stalls;
-  const auto longer = run(c, kernel_text(chain(3 * line))).totals.sm.stalls;
+  const auto shorter = run(c, kernel_text(chain_of(line))).totals.sm.stalls;
+  const auto longer = run(c, kernel_text(chain_of(3 * line))).totals.sm.stalls;
   // Two lines more: each is asked for when the instruction before it issues, and its first one can issue `latency`
   // later; the others wait for the one before.
   EXPECT_EQ(longer[kFetch] - shorter[kFetch], 2 * 99U);
@@ -45,7 +45,7 @@ TEST(Fetch, EveryLineOfStraightCodeIsWaitedForOnce) {
 
 TEST(Fetch, ACycleMoreOfLatencyIsACycleMoreForEachLine) {
   // Of the code's five lines the first begins with instructions that take no issue slot.
-  const std::string text = kernel_text(chain(64));
+  const std::string text = kernel_text(chain_of(64));
   EXPECT_EQ(fetching(101, text) - fetching(100, text), 4U);
   // What comes before the instruction's operands is not waited for at all.
   EXPECT_EQ(fetching(5, text), 0U);
@@ -62,7 +62,7 @@ TEST(Fetch, ALoopThatFitsIsFetchedOnceAndOneThatDoesNotEachTime) {
 
 TEST(Fetch, OtherWarpsHideIt) {
   const gpu::GpuConfig c = with_icache(100);
-  const std::string text = kernel_text(chain(64));
+  const std::string text = kernel_text(chain_of(64));
   EXPECT_LT(measure(c, text, 8, 256, {0}).totals.sm.stalls[kFetch], 8 * 8 * run(c, text).totals.sm.stalls[kFetch] / 4);
 }
 
