@@ -4,23 +4,6 @@
 
 namespace wm::sim {
 
-std::uint64_t DramChannel::earliest(DramCommand command, std::uint32_t bank) const {
-  const Bank& b = banks_[bank];
-  // A column command may go out once the bus is free when its data starts, tCL later.
-  const std::uint64_t bus = bus_free_ > spec_.tCL ? bus_free_ - spec_.tCL : 0;
-  switch (command) {
-    case DramCommand::activate:
-      return std::max(b.activate_after, any_activate_after_);
-    case DramCommand::precharge:
-      return b.precharge_after;
-    case DramCommand::read:
-      return std::max({b.column_after, bus, any_read_after_});
-    case DramCommand::write:
-      return std::max(b.column_after, bus);
-  }
-  return 0;
-}
-
 std::uint64_t DramChannel::issue(DramCommand command, std::uint32_t bank, std::uint64_t row_or_bytes,
                                  std::uint64_t at) {
   Bank& b = banks_[bank];

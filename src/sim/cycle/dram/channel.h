@@ -4,6 +4,7 @@
 // `earliest`. The scheduler that chooses among requests is fr_fcfs.h; this is only the device.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -37,7 +38,22 @@ class DramChannel {
 
   // The first time `command` may be issued to `bank`, given what was issued so far. Only legal in the right row state:
   // activate on a closed bank, the others on an open one. `bytes`: of the transfer, for read and write.
-  [[nodiscard]] std::uint64_t earliest(DramCommand command, std::uint32_t bank) const;
+  [[nodiscard]] std::uint64_t earliest(DramCommand command, std::uint32_t bank) const {
+    const Bank& b = banks_[bank];
+    // A column command may go out once the bus is free when its data starts, tCL later.
+    const std::uint64_t bus = bus_free_ > spec_.tCL ? bus_free_ - spec_.tCL : 0;
+    switch (command) {
+      case DramCommand::activate:
+        return std::max(b.activate_after, any_activate_after_);
+      case DramCommand::precharge:
+        return b.precharge_after;
+      case DramCommand::read:
+        return std::max({b.column_after, bus, any_read_after_});
+      case DramCommand::write:
+        return std::max(b.column_after, bus);
+    }
+    return 0;
+  }
   // `at`, or the end of the refresh it falls into.
   [[nodiscard]] std::uint64_t after_refresh(std::uint64_t at) const {
     if (spec_.tREFI == 0) return at;

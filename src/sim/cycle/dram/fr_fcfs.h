@@ -8,21 +8,11 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <vector>
 
+#include "sim/cycle/dram/bank_queue.h"
 #include "sim/cycle/dram/channel.h"
 
 namespace wm::sim {
-
-struct DramRequest {
-  std::uint64_t row = 0;
-  std::uint64_t arrived = 0;  // command clock
-  std::uint32_t bank = 0;
-  std::uint32_t bytes = 0;
-  std::uint32_t token = 0;  // the caller's, given back when done
-  bool write = false;
-  std::uint8_t kernel = 0;  // slot of the kernel, for accounting
-};
 
 struct DramDone {
   std::uint64_t at = 0;
@@ -56,18 +46,18 @@ class FrFcfs {
  private:
   struct Choice {
     std::uint64_t at = ~std::uint64_t{0};
-    std::uint32_t index = 0;
+    BankQueue::Index index = 0;
     DramCommand command = DramCommand::read;
   };
-  [[nodiscard]] Choice choose(const std::vector<DramRequest>& queue) const;
-  const Choice& next_choice(const std::vector<DramRequest>& queue);
+  [[nodiscard]] Choice choose(const BankQueue& queue) const;
+  const Choice& next_choice(const BankQueue& queue);
   void update_mode();
 
   DramChannel channel_;
   std::uint32_t read_capacity_;
   std::uint32_t write_capacity_;
-  std::vector<DramRequest> reads_;  // oldest first
-  std::vector<DramRequest> writes_;
+  BankQueue reads_;
+  BankQueue writes_;
   std::uint32_t commands_;   // a clock
   std::uint32_t sent_ = 0;   // in clock_
   std::uint64_t clock_ = 0;  // of the last command

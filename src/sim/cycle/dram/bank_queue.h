@@ -1,0 +1,104 @@
+// Requests that wait for a DRAM channel, bank by bank in the order they came, with those that hit the open row of their
+// bank at hand: who chooses among them looks at banks, not at requests.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace wm::sim {
+
+struct DramRequest {
+  std::uint64_t row = 0;
+  std::uint64_t arrived = 0;  // command clock
+  std::uint32_t bank = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t token = 0;  // the caller's, given back when done
+  bool write = false;
+  std::uint8_t kernel = 0;  // slot of the kernel, for accounting
+};
+
+class BankQueue {
+ public:
+  using Index = std::uint32_t;
+  static constexpr Index kNone = ~Index{0};
+
+  // At most 64 banks; all of them closed.
+  BankQueue(std::uint32_t banks, std::uint32_t capacity) : banks_(banks) { nodes_.reserve(capacity); }
+
+  [[nodiscard]] std::uint32_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  // Banks with requests, as bits.
+  [[nodiscard]] std::uint64_t waiting() const { return waiting_; }
+  [[nodiscard]] const DramRequest& operator[](Index i) const { return nodes_[i].request; }
+  // Which came first.
+  [[nodiscard]] std::uint64_t number(Index i) const { return nodes_[i].number; }
+  // The oldest request of a bank that has some, and the oldest of those that hit its open row.
+  [[nodiscard]] Index oldest(std::uint32_t bank) const { return banks_[bank].first; }
+  [[nodiscard]] Index hit(std::uint32_t bank) const { return banks_[bank].hit; }
+  // The next one that hits.
+  [[nodiscard]] Index hit_after(Index i) const {
+    return hit_from(nodes_[i].next, banks_[nodes_[i].request.bank].open_row);
+  }
+
+  void push(const DramRequest& request) {
+    Index i = free_;
+    if (i == kNone) {
+      i = static_cast<Index>(nodes_.size());
+      nodes_.emplace_back();
+    } else {
+      free_ = nodes_[i].next;
+    }
+    nodes_[i] = {request, numbers_++, kNone};
+    Bank& bank = banks_[request.bank];
+    (bank.first == kNone ? bank.first : nodes_[bank.last].next) = i;
+    bank.last = i;
+    if (bank.hit == kNone && request.row == bank.open_row) bank.hit = i;
+    waiting_ |= std::uint64_t{1} << request.bank;
+    ++size_;
+  }
+
+  void remove(Index i) {
+    Bank& bank = banks_[nodes_[i].request.bank];
+    Index before = kNone;
+    for (Index at = bank.first; at != i; at = nodes_[at].next) before = at;
+    if (bank.hit == i) bank.hit = hit_after(i);
+    (before == kNone ? bank.first : nodes_[before].next) = nodes_[i].next;
+    if (bank.last == i) bank.last = before;
+    if (bank.first == kNone) waiting_ &= ~(std::uint64_t{1} << nodes_[i].request.bank);
+    nodes_[i].next = free_;
+    free_ = i;
+    --size_;
+  }
+
+  // The bank has another row open, or none (a row that nobody asks for).
+  void open(std::uint32_t bank, std::uint64_t row) {
+    banks_[bank].open_row = row;
+    banks_[bank].hit = hit_from(banks_[bank].first, row);
+  }
+
+ private:
+  struct Node {
+    DramRequest request;
+    std::uint64_t number = 0;
+    Index next = kNone;  // of its bank; of the free ones
+  };
+  struct Bank {
+    std::uint64_t open_row = ~std::uint64_t{0};
+    Index first = kNone;
+    Index last = kNone;
+    Index hit = kNone;
+  };
+  [[nodiscard]] Index hit_from(Index i, std::uint64_t row) const {
+    while (i != kNone && nodes_[i].request.row != row) i = nodes_[i].next;
+    return i;
+  }
+
+  std::vector<Node> nodes_;
+  std::vector<Bank> banks_;
+  std::uint64_t waiting_ = 0;
+  std::uint64_t numbers_ = 0;
+  std::uint32_t size_ = 0;
+  Index free_ = kNone;
+};
+
+}  // namespace wm::sim
