@@ -115,6 +115,8 @@ struct Op {
   Class unit = Class::other;
   bool reads_clock = false;      // a special register that changes while the warp runs: its rows are refreshed before
   bool synchronous = false;      // .sync: waits for the lanes its mask names
+  bool timeless = false;         // its result does not depend on when it is executed before the next barrier
+  bool shaped = false;           // a load from shared memory as shared_shape.h takes it
   std::uint32_t target = kNoPc;  // branch: pc; call: function; indexed branch: first of the table
   std::uint32_t targets = 0;  // indexed branch: how many; indirect call: the call's own record; cp.async.wait_group: N
   std::uint32_t reconverge = kNoPc;  // branch: where its lanes meet again; kNoPc: only at the function's end
@@ -229,6 +231,9 @@ class Program {
 // Decodes `kernel` of `module`. What cannot be executed is an error at its line of the PTX. `file` names the PTX.
 Result<std::shared_ptr<const Program>> decode(const ptx::Module& module, std::string_view kernel,
                                               const std::string& file = {});
+
+// What may be executed ahead of its time (Warp::run_ahead), and how.
+void mark_ahead(Op& op);
 
 // The address of a function as a value: what `mov` of its name gives and an indirect call takes.
 [[nodiscard]] constexpr std::uint64_t function_address(std::uint32_t module_index) {

@@ -12,7 +12,6 @@ namespace {
 
 bool in_shared(const Op& op) { return op.memory.space == ptx::Space::shared && !op.memory.spins; }
 
-// Its result does not depend on when it is executed before the next barrier.
 bool timeless(const Op& op) {
   switch (op.kind) {
     case Kind::lane:
@@ -34,6 +33,11 @@ bool timeless(const Op& op) {
 
 }  // namespace
 
+void mark_ahead(Op& op) {
+  op.timeless = timeless(op);
+  op.shaped = op.kind == Kind::load && SharedShapes::takes(op);
+}
+
 std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t most, const AccessNote& shared) {
   std::uint32_t count = 0;
   while (count != most && paths_.ready() && !block_->fault_ && !(paths_.diverged() && turn_ + most >= kTurn)) {
@@ -49,7 +53,7 @@ std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t most, const AccessNot
 // A load from shared memory whose addresses have a shape; false: it has none, or would fault.
 bool Warp::load_shaped(const Op& op, const Frame& frame, SharedShapes& shapes, const AccessNote& shared,
                        Executed& out) const {
-  if (op.kind != Kind::load || frame.active != kAllLanes || !SharedShapes::takes(op)) return false;
+  if (!op.shaped || frame.active != kAllLanes) return false;
   const SharedShape& shape = shapes.of(op.memory, frame, shared);
   if (!shape.grouped || !shape.load(op.memory.offset, block_->shared_.data(), block_->shared_.size(),
                                     frame.destination<std::uint32_t>(op.operands.destination[0])))
@@ -72,7 +76,7 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most, const Acce
   SharedShapes shapes;
   while (count != most) {
     const Op& op = code_[pc];
-    if (!timeless(op)) break;
+    if (!op.timeless) break;
     Mask active = lanes;
     std::uint32_t active_count = lane_count;
     if (!op.guard.none()) {

@@ -21,8 +21,10 @@ struct SharedShape {
   bool grouped = false;  // false: its addresses have no such shape
   bool narrow = false;   // 32-bit addresses
   bool in_a_row = false;
-  std::array<std::uint64_t, kGroups> first{};  // by group: its first lane's address, without an offset
-  std::uint32_t note = 0;                      // of the accesses
+  std::array<std::int64_t, kGroups> first{};  // by group: its first lane's address, without an offset
+  std::int64_t lowest = 0;                    // of these
+  std::int64_t furthest = 0;
+  std::uint32_t note = 0;  // of the accesses
 
   // Of the register that holds `memory`'s addresses; the note is asked for where it has one.
   void find(const Memory& memory, const Frame& frame, const AccessNote& shared);
@@ -33,7 +35,7 @@ struct SharedShape {
 // The shapes of the registers used last. They hold until somebody writes the register.
 class SharedShapes {
  public:
-  // Whether `op`, a load from shared memory by all lanes, is of the kind that is looked at.
+  // Whether `op`, a load by all lanes, is of the kind that is looked at.
   [[nodiscard]] static bool takes(const Op& op) {
     const Memory& m = op.memory;
     return m.space == ptx::Space::shared && m.bytes == 4 && m.row_bytes == 4 && m.count == 1 && m.base_bytes != 0 &&

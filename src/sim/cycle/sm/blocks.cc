@@ -149,7 +149,7 @@ void Sm::end_block(Resident& r, std::uint64_t now) {
   Ended& ended = ended_.back();
   ended.followed = true;
   ended.follower = offer->number;
-  ended.follows_at = now + follows_after();
+  ended.follows_at = now + follows_after_;
   offers_.erase(offer);
   ended.run->number = ended.follower;
   ended.run->started = ended.follows_at;

@@ -12,26 +12,29 @@ Sectors sector_range(std::uint32_t first, std::uint32_t last) {
   return static_cast<Sectors>(((2U << last) - 1) & ~((1U << first) - 1));
 }
 
-void touch(Coalesced& out, LineAddress line, Sectors sectors) {
+constexpr std::uint32_t kGroup = 8;  // lanes that are looked at together
+
+void touch(Coalesced& out, LineAddress line, Sectors sectors, std::uint32_t lanes) {
   for (std::uint32_t i = out.count; i-- > 0;)
     if (out.lines[i].line == line) {
       out.lines[i].sectors |= sectors;
-      ++out.lines[i].lanes;
+      out.lines[i].lanes = static_cast<std::uint8_t>(out.lines[i].lanes + lanes);
       return;
     }
-  out.lines[out.count++] = {line, sectors, 1};
+  out.lines[out.count++] = {line, sectors, static_cast<std::uint8_t>(lanes)};
 }
 
-void touch_bytes(Coalesced& out, std::uint64_t client, std::uint64_t address, std::uint32_t bytes) {
+void touch_bytes(Coalesced& out, std::uint64_t client, std::uint64_t address, std::uint32_t bytes,
+                 std::uint32_t lanes) {
   const std::uint64_t first = address / kLineBytes;
   const std::uint64_t last = (address + bytes - 1) / kLineBytes;
   const auto sector = [](std::uint64_t a) { return static_cast<std::uint32_t>(a % kLineBytes / kSectorBytes); };
   if (first == last) {
-    touch(out, client | first, sector_range(sector(address), sector(address + bytes - 1)));
+    touch(out, client | first, sector_range(sector(address), sector(address + bytes - 1)), lanes);
     return;
   }
-  touch(out, client | first, sector_range(sector(address), 3));
-  touch(out, client | last, sector_range(0, sector(address + bytes - 1)));
+  touch(out, client | first, sector_range(sector(address), 3), lanes);
+  touch(out, client | last, sector_range(0, sector(address + bytes - 1)), lanes);
 }
 
 // All 32 lanes, one after the other without a gap: the common case, done without looking at single lanes.
@@ -40,6 +43,13 @@ bool consecutive(const exec::Access& a) {
   bool all = true;
   for (int i = 1; i < kLanes; ++i) all &= a.address[i] == a.address[0] + static_cast<std::uint64_t>(i) * a.bytes;
   return all;
+}
+
+// Eight lanes, one after the other without a gap and in one line.
+bool in_one_line(const exec::Access& a, std::size_t first, std::size_t lanes) {
+  std::uint64_t apart = 0;
+  for (std::size_t i = 0; i < lanes; ++i) apart |= a.address[first + i] ^ (a.address[first] + i * a.bytes);
+  return apart == 0 && a.address[first] % kLineBytes + lanes * a.bytes <= kLineBytes;
 }
 
 }  // namespace
@@ -59,8 +69,18 @@ void coalesce(const exec::Access& access, std::uint64_t client, Coalesced& out) 
     }
     return;
   }
+  if (access.lanes == exec::kAllLanes) {
+    for (std::size_t first = 0; first < kLanes; first += kGroup) {
+      if (in_one_line(access, first, kGroup))
+        touch_bytes(out, client, access.address[first], kGroup * access.bytes, kGroup);
+      else
+        for (std::size_t i = first; i < first + kGroup; ++i)
+          touch_bytes(out, client, access.address[i], access.bytes, 1);
+    }
+    return;
+  }
   for (exec::Mask m = access.lanes; m != 0; m &= m - 1)
-    touch_bytes(out, client, access.address[static_cast<std::size_t>(std::countr_zero(m))], access.bytes);
+    touch_bytes(out, client, access.address[static_cast<std::size_t>(std::countr_zero(m))], access.bytes, 1);
 }
 
 namespace {

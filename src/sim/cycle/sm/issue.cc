@@ -67,8 +67,8 @@ std::uint64_t Sm::fetch(WarpSlot& w, const TimedOp& op, std::uint64_t now) {
 std::uint32_t Sm::last_operand(const WarpSlot& w, const TimedOp& op) {
   std::uint32_t latest = 0;
   for (const std::uint32_t operand : op.operands) latest = std::max(latest, w.ready[operand]);
+  if (op.few) return latest;
   const std::uint32_t count = std::uint32_t{op.reads} + op.writes;
-  if (count <= TimedOp::kFew) return latest;
   const std::uint32_t* operands = w.registers + op.first_register;
   for (std::uint32_t i = TimedOp::kFew; i < count; ++i) latest = std::max(latest, w.ready[operands[i]]);
   return latest;
@@ -174,7 +174,7 @@ void Sm::issue_executed(Scheduler& s, WarpSlot& w, std::uint64_t now) {
   }
   take_unit(s, op, now);
   if (op.simple) {
-    w.ready[op.written] = short_time(ready);
+    w.ready[op.written] = known_time(ready);
     return prepare_next(s, w, now, now + (issue_width_ > 1 ? 0 : 1));
   }
   if (op.copies == CopyRole::commit) commit_copies(w, now);
@@ -357,7 +357,7 @@ bool Sm::concerns_nobody(const WarpSlot& w, const TimedOp& op) const {
 // that ends from now on), barriers that complete from now on.
 std::uint64_t Sm::alone_until(const Scheduler& s) const {
   std::uint64_t until = std::min({until_, starts_, arrives_});
-  if (!offers_.empty()) until = std::min(until, next_ + follows_after());
+  if (!offers_.empty()) until = std::min(until, next_ + follows_after_);
   if (s.barrier != 0) until = std::min(until, next_ + barrier_release(1));
   return until;
 }
@@ -395,26 +395,39 @@ void Sm::go_on(Scheduler& s, WarpSlot& w, std::uint32_t number) {
 // Issues the warp's next instruction at `at` and those behind it that follow as soon as their unit takes them, before
 // any other warp has its chance. Returns when the last one issued.
 std::uint64_t Sm::issue_run(Scheduler& s, WarpSlot& w, std::uint64_t at, std::uint64_t end) {
-  const std::uint64_t others = others_due(s, w.scheduler, w.unit, at);
+  const std::uint64_t start = at;
+  std::uint64_t others = 0;  // when they have their chance; asked for where it matters
+  std::uint64_t* tally = tallies_[w.kernel].executed.data();
+  const exec::Executed* front = w.front;
   const TimedOp* op = w.next;
   std::uint64_t stalled = 0;
+  std::uint64_t lanes = 0;
   while (true) {
-    count(w, w.front->pc, w.front->lanes, true);
-    ++w.front;
+    tally[2 * std::size_t{front->pc} + 1] += std::uint64_t{1} << 32 | front->lanes;
+    lanes += front->lanes;
+    ++front;
     if (op->writes <= 1)
-      w.ready[op->written] = short_time(at + op->latency);
+      w.ready[op->written] = known_time(at + op->latency);
     else
-      set_written(w, *op, short_time(at + op->latency));
+      set_written(w, *op, known_time(at + op->latency));
     const std::uint64_t then = at + std::max<std::uint64_t>(op->occupies, op->slots);
-    if (then >= end || (op->occupies > op->slots && then > others)) break;
-    const TimedOp& next = w.ops[w.front->pc];
-    if (!next.plain || next.unit != op->unit || !concerns_nobody(w, next)) break;
+    if (then >= end) break;
+    if (op->occupies > op->slots) {
+      if (others == 0) others = others_due(s, w.scheduler, w.unit, start);
+      if (then > others) break;
+    }
+    if (w.back - front < 2) break;
+    const TimedOp& next = w.ops[front->pc];
+    const TimedOp& behind = w.ops[front[1].pc];
+    if (!next.plain || next.unit != op->unit || behind.folded || behind.line != next.line) break;
     const std::uint32_t latest = last_operand(w, next);
     if (latest == kUnknown || epoch_ + latest > at + 1) break;
     stalled += then - at - 1;
     op = &next;
     at = then;
   }
+  w.front = front;
+  counters_[w.kernel].thread_instructions += lanes;
   counters_[w.kernel].stalls[static_cast<std::size_t>(Stall::unit)] += stalled;
   s.now = at;
   catch_up(s, at);  // whoever woke meanwhile is awake
@@ -457,9 +470,11 @@ void Sm::run_until(std::uint64_t begin, std::uint64_t until) {
     if (starts_ <= next_) begin_blocks(next_);
     if (arrives_ <= next_) deliver(next_);
     // They take turns at being first, so that none has the SM's common units to itself.
-    std::uint32_t i = first_at(next_);
-    for (std::uint32_t n = schedulers_count_; n != 0; --n, i = i + 1 < schedulers_count_ ? i + 1 : 0)
+    const std::uint32_t first = first_at(next_);
+    for (std::uint32_t n = first, end = first + schedulers_count_; n < end; ++n) {
+      const std::uint32_t i = n < schedulers_count_ ? n : n - schedulers_count_;
       if (due_[i] <= next_ || (lsu_due_[i] <= next_ && lsu_open_ <= next_)) tick(i, next_);
+    }
   }
 }
 

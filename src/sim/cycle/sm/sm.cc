@@ -29,6 +29,7 @@ Sm::Sm(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t i
       constant_cache_(tags_of(config.constant.bytes, config.constant.line, config.constant.ways)),
       warps_(config.sm.warps()),
       grain_(std::max(1U, timing.noc)),
+      follows_after_(std::max(1U, grain_ / 2)),
       free_warps_(config.sm.warps()) {
   for (std::uint32_t i = 0; i < warps_.size(); ++i) {
     warps_[i].scheduler = static_cast<std::uint8_t>(i % schedulers_count_);

@@ -53,7 +53,7 @@ class Ahead {
   void refill(exec::Warp& warp, std::uint32_t banks);
 
  private:
-  static constexpr std::uint32_t kMost = 31;
+  static constexpr std::uint32_t kMost = 63;
   std::uint16_t head_ = 0;
   std::uint16_t count_ = 0;
   std::array<exec::Executed, kMost> ops_;
@@ -255,7 +255,6 @@ class Sm {
   void end_block(Resident& resident, std::uint64_t now);
   void wake_barrier(Resident& resident, std::uint64_t now);
   [[nodiscard]] std::uint64_t barrier_release(std::size_t warps) const;
-  [[nodiscard]] std::uint32_t follows_after() const { return std::max(1U, grain_ / 2); }
   void raise(Resident& resident);
   void spend(std::uint8_t slot, std::uint32_t lanes, std::uint64_t now) {
     if (quotas_ != 0 && quota_[slot] != std::numeric_limits<std::int64_t>::max()) spend_quota(slot, lanes, now);
@@ -267,9 +266,8 @@ class Sm {
   void sort_inbox();
   // Times of registers are short numbers, counted from an epoch that follows the clock.
   void begin_epoch(std::uint64_t now);
-  [[nodiscard]] std::uint32_t short_time(std::uint64_t at) const {
-    return at == kPending ? kUnknown : static_cast<std::uint32_t>(at - epoch_);
-  }
+  [[nodiscard]] std::uint32_t short_time(std::uint64_t at) const { return at == kPending ? kUnknown : known_time(at); }
+  [[nodiscard]] std::uint32_t known_time(std::uint64_t at) const { return static_cast<std::uint32_t>(at - epoch_); }
   void deliver(std::uint64_t now);
   void finish_load(std::uint32_t load, std::uint64_t at);
   [[nodiscard]] std::uint64_t earliest() const;
@@ -406,7 +404,8 @@ class Sm {
   std::vector<Starting> starting_;
   std::uint64_t starts_ = ~std::uint64_t{0};  // the first of them
   std::vector<Offer> offers_;
-  std::uint32_t grain_;  // cycles between two parts of what is moved
+  std::uint32_t grain_;          // cycles between two parts of what is moved
+  std::uint32_t follows_after_;  // cycles from a block's end to the start of one in its place
   std::array<std::uint64_t, kMaxKernels> last_{};
   std::array<std::uint32_t, kMaxKernels> resident_{};
   std::uint32_t kernels_ = 0;  // that have blocks here

@@ -271,6 +271,7 @@ void prepare(TimedOp& t, const exec::Program& program) {
   const std::uint32_t count = std::uint32_t{t.reads} + t.writes;
   for (std::uint32_t i = 0; i < TimedOp::kFew; ++i) t.operands[i] = i < count ? registers[i] : program.register_count;
   t.written = t.writes == 1 ? registers[t.reads] : program.register_count + 1;
+  t.few = count <= TimedOp::kFew;
   t.direct = !t.folded && !t.waits_for_loads;
   t.simple = t.writes <= 1 && t.copies == CopyRole::none && t.kind != TimedKind::branch && t.slots == 1;
 }

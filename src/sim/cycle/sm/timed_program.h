@@ -34,6 +34,7 @@ struct alignas(64) TimedOp {
   bool plain = false;            // works on registers alone, and is issued as it stands
   bool direct = false;           // issued by itself, when its operands are there and nothing else
   bool simple = false;           // issuing it does no more than set the time of `written`
+  bool few = false;              // `operands` are all it reads and writes
   std::uint16_t occupies = 1;    // cycles its unit takes no other warp
   std::uint16_t latency = 1;     // until what it writes can be used; memory: set by the access
   std::uint32_t line = 0;        // of the instruction cache
