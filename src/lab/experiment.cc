@@ -257,6 +257,29 @@ const Protocol* Experiment::protocol(const std::string& name) const {
   return nullptr;
 }
 
+namespace {
+
+// As a paper has its figures: the ninth before the tenth.
+std::string in_order(const std::string& name) {
+  std::string key, digits;
+  const auto flush = [&] {
+    if (!digits.empty()) key += std::string(8 - std::min<std::size_t>(8, digits.size()), '0') + digits;
+    digits.clear();
+  };
+  for (const char c : name) {
+    if (c >= '0' && c <= '9') {
+      digits += c;
+    } else {
+      flush();
+      key += c;
+    }
+  }
+  flush();
+  return key;
+}
+
+}  // namespace
+
 std::vector<std::string> experiment_names(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code ignored;
@@ -264,7 +287,8 @@ std::vector<std::string> experiment_names(const std::string& folder) {
     for (const auto& entry : fs::directory_iterator(paper.path(), ignored))
       if (entry.path().extension() == ".yaml" && entry.path().stem() != "paper")
         names.push_back(paper.path().filename().string() + "/" + entry.path().stem().string());
-  std::sort(names.begin(), names.end());
+  std::sort(names.begin(), names.end(),
+            [](const auto& a, const auto& b) { return std::pair(in_order(a), a) < std::pair(in_order(b), b); });
   return names;
 }
 

@@ -88,6 +88,15 @@ TEST(Experiment, IsReadWithWhatItsPaperShares) {
   EXPECT_EQ(experiment_names(folder.path()), std::vector<std::string>{"p/f"});
 }
 
+TEST(Experiment, AreListedInTheOrderOfTheirPaper) {
+  const Scratch folder;
+  for (const char* name :
+       {"p/fig10.yaml", "p/fig9.yaml", "p/fig6b.yaml", "p/fig6a.yaml", "p/energy.yaml", "o/table2.yaml"})
+    folder.write(name, "");
+  EXPECT_EQ(experiment_names(folder.path()),
+            (std::vector<std::string>{"o/table2", "p/energy", "p/fig6a", "p/fig6b", "p/fig9", "p/fig10"}));
+}
+
 TEST(Experiment, UnfoldsIntoCells) {
   const Scratch folder;
   const auto e = load(folder, kFigure);
