@@ -27,13 +27,13 @@ std::string chains() {
                      "add.f32 %f20, %f30, %f49;\nadd.s32 %r10, %r10, 1;\nsetp.lt.u32 %p1, %r10, 20;\n@%p1 bra L;\n");
 }
 
-struct Seen {
+struct AtTheEnd {
   SmCounters counters;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ended;  // block, cycles after the loads came
 };
 
 // Two blocks that begin at 0 and wait for loads, which come at `later`; of each warp the second after the first.
-Seen run(const gpu::GpuConfig& config, std::uint64_t later) {
+AtTheEnd run(const gpu::GpuConfig& config, std::uint64_t later) {
   auto module = ptx::parse(chains(), "k.ptx");
   EXPECT_TRUE(module.ok()) << module.error().to_string();
   exec::AddressSpace memory;
@@ -67,7 +67,7 @@ Seen run(const gpu::GpuConfig& config, std::uint64_t later) {
   }
   for (std::uint64_t now = later; now < later + kLength; now += kQuantum) sm.run(now, now + kQuantum);
   sm.charge_until(later + kLength);
-  Seen seen{sm.counters(0), {}};
+  AtTheEnd seen{sm.counters(0), {}};
   for (const Sm::Ended& e : sm.ended()) seen.ended.emplace_back(e.number, e.at - later);
   return seen;
 }
@@ -76,12 +76,12 @@ TEST(Epoch, ChangesNothingThatASmDoes) {
   constexpr std::uint64_t kEpoch = std::uint64_t{1} << 31;
   for (const char* name : {"v100", "qos16"}) {
     const gpu::GpuConfig config = test_gpu(name);
-    const Seen early = run(config, kWaits);
+    const AtTheEnd early = run(config, kWaits);
     ASSERT_EQ(early.ended.size(), 2U);
     EXPECT_GT(early.ended[0].second, 3'000U);  // some quanta lie behind the epoch's beginning below
     // An epoch begins while the blocks run; the clock passes 32 bits; so does a clock that was in its second epoch.
     for (const std::uint64_t later : {kEpoch - 1'500, 2 * kEpoch - 1'500, 3 * kEpoch - 1'500, 5 * kEpoch - 1'500}) {
-      const Seen late = run(config, later / 4 * 4);  // schedulers take turns by the clock
+      const AtTheEnd late = run(config, later / 4 * 4);  // schedulers take turns by the clock
       EXPECT_EQ(late.ended, early.ended) << name << " " << later;
       EXPECT_EQ(late.counters.issued, early.counters.issued);
       EXPECT_EQ(late.counters.unit_cycles, early.counters.unit_cycles);
