@@ -15,7 +15,7 @@ namespace {
 // What may be told late: by so much if somebody could be waiting for it, by more if nobody can.
 constexpr double kLate = 20'000, kLateUnseen = 100'000;  // nanoseconds
 constexpr auto kBetweenLooks = std::chrono::nanoseconds(2500), kBetweenIdleLooks = std::chrono::nanoseconds(15'000);
-constexpr double kSurely = 0.5;  // of the time that a launch is expected to take it does not end in
+constexpr double kSurely = 0.5;  // of the time that a launch took before is not looked for its end, up to `kLate`
 constexpr std::uint32_t kMostUnheard = 15;
 constexpr std::uint64_t kClockHolds = 10'000'000;           // nanoseconds in which the two clocks do not drift apart
 constexpr std::uint64_t kUnheardFor = 50'000;               // nanoseconds: nothing has followed by then
@@ -87,7 +87,7 @@ void Scheduler::choose_events() {
       }
       const std::uint64_t since = std::max(line.open.front().node->submitted, queue.heard);
       watched_.push_back({line.queue, line.open[last].event, awaited(line, last),
-                          since + static_cast<std::uint64_t>(expected_time * kSurely), status});
+                          since + static_cast<std::uint64_t>(std::min(expected_time * kSurely, kLate)), status});
     } else {
       for (const Ended& e : line.open) watched_.push_back({line.queue, e.event});
     }
