@@ -40,7 +40,6 @@ void Sm::take_unit(Scheduler& s, const TimedOp& op, std::uint64_t now) {
     s.free[unit] = until;
   } else if (unit == kLoadStore) {
     lsu_taken_ = until;
-    look_at_lsu();
   } else {
     for (Scheduler& other : schedulers_) other.free[unit] = until;
   }
@@ -170,9 +169,9 @@ void Sm::issue_executed(Scheduler& s, WarpSlot& w, std::uint64_t now) {
     c.shared_lanes += note.words;
     c.shared_conflict_cycles += note.cycles - 1U;
     ready = lsu_.shared(note.cycles, now).ready;
-    look_at_lsu();
   }
   take_unit(s, op, now);
+  if (executed.note != 0 || op.unit == gpu::Unit::load_store) look_at_lsu();
   if (op.simple) {
     w.ready[op.written] = known_time(ready);
     return prepare_next(s, w, now, now + (issue_width_ > 1 ? 0 : 1));
@@ -200,6 +199,7 @@ void Sm::issue_now(Scheduler& s, WarpSlot& w, std::uint64_t now) {
   const auto lanes = static_cast<std::uint32_t>(std::popcount(step.active));
   count(w, static_cast<std::uint32_t>(&op - w.ops), lanes, true);
   take_unit(s, op, now);
+  look_at_lsu();
   spend(w.kernel, lanes, now);
   if (r.run->block.fault()) return raise(r);
   if (op.copies == CopyRole::commit) commit_copies(w, now);
@@ -464,16 +464,32 @@ std::uint32_t Sm::first_at(std::uint64_t now) const {
   return static_cast<std::uint32_t>((now * 0x9e3779b97f4a7c15ULL >> 32) * schedulers_count_ >> 32);
 }
 
+// The schedulers that have something to do at `now`, as bits from the one that looks first on.
+std::uint32_t Sm::due_at(std::uint64_t now, std::uint32_t first) const {
+  std::uint32_t due = 0;
+  std::uint32_t lsu = 0;
+  for (std::uint32_t i = 0; i < kMaxSchedulers; ++i) {
+    due |= static_cast<std::uint32_t>(due_[i] <= now) << i;
+    lsu |= static_cast<std::uint32_t>(lsu_due_[i] <= now) << i;
+  }
+  if (lsu_open_ <= now) due |= lsu;
+  return ((due | due << schedulers_count_) >> first) & ((1U << schedulers_count_) - 1);
+}
+
 void Sm::run_until(std::uint64_t begin, std::uint64_t until) {
   until_ = until;
-  for (next_ = std::max(earliest(), begin); next_ < until; next_ = std::max(earliest(), next_ + 1)) {
+  for (std::uint64_t from = begin;; from = next_ + 1) {
+    next_ = std::max(earliest(), from);
+    if (next_ >= until) return;
     if (starts_ <= next_) begin_blocks(next_);
     if (arrives_ <= next_) deliver(next_);
-    // They take turns at being first, so that none has the SM's common units to itself.
+    // They take turns at being first, so that none has the SM's common units to itself. Nothing that one does makes
+    // another one due in the same cycle; but it may take the load/store unit.
     const std::uint32_t first = first_at(next_);
-    for (std::uint32_t n = first, end = first + schedulers_count_; n < end; ++n) {
-      const std::uint32_t i = n < schedulers_count_ ? n : n - schedulers_count_;
-      if (due_[i] <= next_ || (lsu_due_[i] <= next_ && lsu_open_ <= next_)) tick(i, next_);
+    for (std::uint32_t m = due_at(next_, first); m != 0; m &= m - 1) {
+      std::uint32_t i = first + static_cast<std::uint32_t>(std::countr_zero(m));
+      if (i >= schedulers_count_) i -= schedulers_count_;
+      if (due_[i] <= next_ || lsu_open_ <= next_) tick(i, next_);
     }
   }
 }

@@ -124,12 +124,6 @@ Lsu::Issued Lsu::access(const Access& access, const Coalesced& lines, std::uint6
   return {kUnknown, load};
 }
 
-Lsu::Issued Lsu::shared(std::uint32_t conflict_cycles, std::uint64_t now) {
-  const std::uint64_t at = std::max(now, free_at_);
-  free_at_ = at + conflict_cycles;
-  return {at + conflict_cycles - 1 + shared_latency_, kNoLoad};
-}
-
 std::uint32_t Lsu::move(MessageKind kind, std::uint64_t bytes, LineAddress from, std::uint8_t kernel) {
   const std::uint32_t load = new_load();
   const auto lines = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (bytes + kLineBytes - 1) / kLineBytes));

@@ -44,7 +44,11 @@ class Lsu {
   Issued access(const Access& access, const Coalesced& lines, std::uint64_t now, SmCounters& counters);
 
   // A shared-memory access of `cycles` cycles.
-  Issued shared(std::uint32_t cycles, std::uint64_t now);
+  Issued shared(std::uint32_t cycles, std::uint64_t now) {
+    const std::uint64_t at = std::max(now, free_at_);
+    free_at_ = at + cycles;
+    return {at + cycles - 1 + shared_latency_, kNoLoad};
+  }
 
   // Begins to move `bytes` of context to memory (write) or back; reported done like a load. It goes out part by
   // part, so that those who stay on the SM are not held up behind it.

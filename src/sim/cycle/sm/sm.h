@@ -270,7 +270,8 @@ class Sm {
   [[nodiscard]] std::uint32_t known_time(std::uint64_t at) const { return static_cast<std::uint32_t>(at - epoch_); }
   void deliver(std::uint64_t now);
   void finish_load(std::uint32_t load, std::uint64_t at);
-  [[nodiscard]] std::uint64_t earliest() const;
+  [[nodiscard]] inline std::uint64_t earliest() const;
+  [[nodiscard]] inline std::uint32_t due_at(std::uint64_t now, std::uint32_t first) const;
   // The scheduler that looks first in a cycle.
   [[nodiscard]] std::uint32_t first_at(std::uint64_t now) const;
   void look_at(std::uint64_t now);
