@@ -11,6 +11,7 @@
 #include "bench/sim_rows.h"
 #include "cli/command.h"
 #include "cli/data_folder.h"
+#include "cli/large_pages.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "gpu/load_gpu.h"
@@ -66,6 +67,7 @@ Result<Row> measure(const gpu::GpuConfig& gpu, const std::string& name, const Be
 }
 
 Result<int> bench_sim(const BenchSimOptions& options) {
+  use_large_pages();
   const auto known = bench::sim_rows();
   for (const std::string& name : options.names)
     if (std::find(known.begin(), known.end(), name) == known.end())

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/compare_report.h"
 #include "cli/data_folder.h"
+#include "cli/large_pages.h"
 #include "cli/output.h"
 #include "cli/page_document.h"
 #include "cli/participant.h"
@@ -94,6 +95,7 @@ void show_next(const Output& output, const std::string& page) {
 }
 
 Result<int> run_demo(const DemoOptions& o) {
+  use_large_pages();
   const auto start = std::chrono::steady_clock::now();
   const Output output(o.json);
   const auto gpu = gpu::load_gpu(kGpu, gpu_folder());

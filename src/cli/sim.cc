@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/data_folder.h"
 #include "cli/interval_report.h"
+#include "cli/large_pages.h"
 #include "cli/output.h"
 #include "cli/page_document.h"
 #include "cli/participant.h"
@@ -55,6 +56,7 @@ Result<int> run_alone(const SimOptions& o, const gpu::GpuConfig& gpu,
 }
 
 Result<int> run(SimOptions o) {
+  use_large_pages();
   o.run.cache = lab::AloneCache(o.cache);
   if (o.machine != "cycle") return Error{fmt::format("no machine '{}'; there is 'cycle'", o.machine)};
   const auto gpu = gpu::load_gpu(o.gpu, gpu_folder());
