@@ -1,5 +1,6 @@
 #include "runtime/protocol/descriptor.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -8,8 +9,14 @@
 
 namespace wm::runtime {
 
+// In pieces: the kernel holds the lock of the whole address space for each, and other threads' faults wait for it.
 Mapping::~Mapping() {
-  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+  constexpr std::size_t kPiece = 2 << 20;
+  for (auto rest = bytes_; !rest.empty();) {
+    const auto piece = rest.first(std::min(rest.size(), kPiece));
+    ::munmap(piece.data(), piece.size());
+    rest = rest.subspan(piece.size());
+  }
 }
 
 Result<Mapping> Mapping::of(const Descriptor& file, std::size_t size) {
