@@ -5,6 +5,7 @@
 #include <memory>
 #include <sys/signalfd.h>
 
+#include "base/number.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "runtime/daemon/server.h"
@@ -15,8 +16,21 @@ namespace {
 struct ServeOptions {
   runtime::ServeOptions serve;
   bool whole = false;
-  std::string mode = "0600", memory, client_memory, when_full = "fail";
+  std::string mode = "0600", memory, client_memory, when_full = "fail", short_launch;
 };
+
+// As an option, or for a daemon that another command starts.
+Result<void> read_short_launch(ServeOptions& options) {
+  const char* given = std::getenv("WARPMUX_SHORT");
+  const std::string text = !options.short_launch.empty() ? options.short_launch : given == nullptr ? "" : given;
+  if (text.empty()) return {};
+  const auto microseconds = parse_integer<std::uint32_t>(text);
+  if (!microseconds || *microseconds > 1'000'000)
+    return Error{(options.short_launch.empty() ? "WARPMUX_SHORT" : "--short") + (" '" + text) +
+                 "' is no number of microseconds up to a million"};
+  options.serve.short_launch = *microseconds;
+  return {};
+}
 
 Result<int> serve(ServeOptions options) {
   char* end = nullptr;
@@ -34,6 +48,7 @@ Result<int> serve(ServeOptions options) {
   if (options.when_full != "fail" && options.when_full != "wait") {
     return Error{"--when-full '" + options.when_full + "' is neither fail nor wait"};
   }
+  if (auto read = read_short_launch(options); !read) return read.error();
   options.serve.rewrite = !options.whole;
   options.serve.wait_for_memory = options.when_full == "wait";
   if (options.serve.socket.empty()) options.serve.socket = runtime::default_socket();
@@ -77,13 +92,9 @@ void add_serve(const Command& wm) {
   serve_command.option("--when-full", options->when_full,
                        "An allocation that does not fit beside others' may fail or wait", {.show_default = true});
   serve_command.flag("--no-rewrite", options->whole, "Leave kernels as they are, instead of running them as workers");
-  if (const char* given = std::getenv("WARPMUX_SHORT")) {
-    options->serve.short_launch = static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10));
-  }
-  serve_command.option("--short", options->serve.short_launch,
+  serve_command.option("--short", options->short_launch,
                        "Launches expected to take less than so many microseconds are not divided; three times as many "
-                       "while their client is alone ($WARPMUX_SHORT)",
-                       {.show_default = true, .high = 1'000'000});
+                       "while their client is alone (default: $WARPMUX_SHORT, or 100)");
   serve_command.option("--cache", options->serve.cache, "Rewritten programs (default: the user's cache)",
                        {.type = "FOLDER"});
   serve_command.option("--metrics-port", options->serve.metrics_port, "Prometheus metrics on this loopback port",

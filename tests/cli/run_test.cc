@@ -26,6 +26,18 @@ TEST(WmRun, WithoutADaemonIsOneLine) {
   EXPECT_NE(ran.err.find("/nowhere/at/all"), std::string::npos);
 }
 
+TEST(WmServe, RefusesAShortLaunchThatIsNoNumber) {
+  const std::string socket = " --socket /nowhere/at/all";
+  for (const char* wrong : {"some", "-1", "1000001", "3.5"}) {
+    const Ran option = run_wm("serve" + socket + " --short=" + wrong);
+    EXPECT_EQ(option.code, 2) << wrong;
+    EXPECT_NE(option.err.find(std::string("--short '") + wrong + "' is no number"), std::string::npos) << option.err;
+    const Ran variable = shell("WARPMUX_SHORT=" + std::string(wrong) + " " WM_BINARY_DIR "/bin/wm serve" + socket);
+    EXPECT_EQ(variable.code, 2) << wrong;
+    EXPECT_NE(variable.err.find("WARPMUX_SHORT '"), std::string::npos) << variable.err;
+  }
+}
+
 }  // namespace
 }  // namespace wm::cli
 #endif
