@@ -17,6 +17,7 @@ std::uint32_t first_value(Words::Kind kind) { return kind == Words::Kind::queue 
 Words::Words(const Native& native) : native_(native) {
   if (native.in_host_memory()) return;
   queue_ = native.cl.CreateCommandQueue(native.context, native.device, 0, nullptr);
+  fills_ = native.cl.CreateCommandQueue(native.context, native.device, 0, nullptr);
 }
 
 Words::~Words() {
@@ -28,7 +29,9 @@ Words::~Words() {
     native_.cl.ReleaseMemObject(block->memory);
     std::free(block->page);
   }
-  if (queue_ != nullptr) native_.cl.ReleaseCommandQueue(queue_);
+  for (cl_command_queue queue : {queue_, fills_}) {
+    if (queue != nullptr) native_.cl.ReleaseCommandQueue(queue);
+  }
 }
 
 // In place a word has a buffer of its own: nothing is saved by more, and no device need have sub-buffers of host
@@ -69,8 +72,8 @@ void Words::make_ready(Block& block) {
   block.ready = nullptr;
   std::size_t bytes = 0;
   native_.cl.GetMemObjectInfo(block.memory, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
-  native_.cl.EnqueueFillBuffer(queue_, block.memory, &value, sizeof value, 0, bytes, 0, nullptr, &block.ready);
-  native_.cl.Flush(queue_);
+  native_.cl.EnqueueFillBuffer(fills_, block.memory, &value, sizeof value, 0, bytes, 0, nullptr, &block.ready);
+  native_.cl.Flush(fills_);
 }
 
 void Words::give_back(Word& word) {
@@ -96,6 +99,10 @@ std::shared_ptr<Words::Word> Words::take(Kind kind) {
 
 cl_event Words::Word::before() {
   const std::lock_guard lock(words_->mutex_);
+  return pending();
+}
+
+cl_event Words::Word::pending() {
   if (block_->ready == nullptr) return nullptr;
   const NativeCalls& cl = words_->native_.cl;
   cl_int state = CL_QUEUED;
@@ -111,9 +118,11 @@ cl_int Words::Word::set(std::uint32_t value) {
     return CL_SUCCESS;
   }
   const NativeCalls& cl = words_->native_.cl;
+  const std::lock_guard lock(words_->mutex_);
+  const cl_event first = pending();
   last_set_ = value;
-  const cl_int status =
-      cl.EnqueueWriteBuffer(words_->queue_, memory_, CL_FALSE, 0, sizeof last_set_, &last_set_, 0, nullptr, nullptr);
+  const cl_int status = cl.EnqueueWriteBuffer(words_->queue_, memory_, CL_FALSE, 0, sizeof last_set_, &last_set_,
+                                              first != nullptr ? 1 : 0, first != nullptr ? &first : nullptr, nullptr);
   cl.Flush(words_->queue_);
   return status;
 }

@@ -3,6 +3,7 @@
 // Where the device works in the host's memory (a CPU) a word is written and read in place. Elsewhere it is written and
 // read by commands on a queue of its own, beside what runs. Such words lie in blocks, and a block is made ready by one
 // command when all of its words have come back, so that launches find theirs ready and pay for a part of a command.
+// That one has another queue: a fill may be a kernel of the driver's, which waits for others where a copy does not.
 #pragma once
 
 #include <atomic>
@@ -33,10 +34,13 @@ class Words {
     // The event that a command must wait for to see the first value; null where it stands already. The word's own.
     [[nodiscard]] cl_event before();
     cl_int set(std::uint32_t value);
+    // Of a launch that has ended, or began at least.
     [[nodiscard]] std::uint32_t get() const;
 
    private:
     friend class Words;
+    // As before(); the words' mutex is held.
+    [[nodiscard]] cl_event pending();
     Words* words_ = nullptr;
     Block* block_ = nullptr;
     cl_mem memory_ = nullptr;
@@ -62,6 +66,7 @@ class Words {
 
   const Native& native_;
   cl_command_queue queue_ = nullptr;  // none: words are in place
+  cl_command_queue fills_ = nullptr;
   std::mutex mutex_;
   std::deque<Word*> free_[2];  // the one that came back first goes first
   std::vector<std::unique_ptr<Block>> blocks_;
