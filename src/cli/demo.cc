@@ -35,10 +35,6 @@ struct DemoOptions {
   std::string cache = lab::AloneCache::default_folder();
 };
 
-double elapsed_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 std::string heading(int number, const std::string& text) {
   return styled(Style::bold, fmt::format("{}  {}", number, text)) + "\n";
 }
@@ -121,7 +117,7 @@ Result<int> run_demo(const DemoOptions& o) {
   output.say(cli::text_of(*compared) + "\n");
   if (!compared->runs.empty()) output.say(moral(*compared));
 
-  output.say("\n" + heading(3, fmt::format("Looked into, in {}", duration(elapsed_since(start)))));
+  output.say("\n" + heading(3, fmt::format("Looked into, in {}", duration(seconds_since(start)))));
   const Page page{
       .title = "Two kernels on one GPU",
       .about = fmt::format("{} must keep {:.0f}% of its speed alone; {} takes what is left. The same {} cycles "

@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/lab.h"
-#include "cli/large_pages.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "lab/alone.h"
@@ -80,7 +79,6 @@ Result<int> dry_run(const LabRunOptions& o, const lab::Matrix& matrix) {
 }
 
 Result<int> run(const LabRunOptions& o) {
-  use_large_pages();
   const auto figures = find_figures(o.figures);
   if (!figures) return figures.error();
   const auto plans = plan(*figures, o.protocol, o.only, o.first);

@@ -20,11 +20,11 @@ bool colours() {
   return on;
 }
 
+}  // namespace
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
-
-}  // namespace
 
 std::string styled(Style style, std::string_view text) {
   if (style == Style::plain || !colours()) return std::string(text);

@@ -28,6 +28,7 @@ std::string grouped(std::uint64_t number);
 std::string scaled(double number);
 // 0.0123 as "12 ms", 83.2 as "1 min 23 s".
 std::string duration(double seconds);
+double seconds_since(std::chrono::steady_clock::time_point start);
 
 // "[######------] 40%  sgemm  about 12 s left": the line a bar shows. `done` in [0, 1].
 std::string progress_line(double done, double seconds, std::string_view what);

@@ -29,6 +29,9 @@ struct Name {
 
 using Outputs = std::vector<std::uint64_t>;
 
+// f16x2 and its like: two values in one register.
+inline bool is_pair(const std::string& type) { return type.ends_with("x2"); }
+
 // The outputs of one element; nothing when the form is of another family.
 std::optional<Outputs> integer_reference(const Form& form, const Name& name, const Element& in);
 std::optional<Outputs> bit_reference(const Form& form, const Name& name, const Element& in);

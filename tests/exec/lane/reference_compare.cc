@@ -53,12 +53,10 @@ std::uint64_t ones(const std::string& type, bool pair) {
   return pair || width_of(type) == 16 ? 0xffffU : 0xffffffffU;
 }
 
-bool is_pair_type(const std::string& type) { return type.size() > 2 && type.substr(type.size() - 2) == "x2"; }
-
 Outputs compared(const Form& form, const Name& name, const Element& in) {
   const std::string& type = name.types.back();
   const bool predicate = name.opcode == "setp";
-  if (is_pair_type(type)) {
+  if (is_pair(type)) {
     const bool low = joined(form, name, in, compared_half(name, type, in, 0));
     const bool high = joined(form, name, in, compared_half(name, type, in, 1));
     if (predicate) return {low ? 1U : 0U, high ? 1U : 0U};

@@ -9,8 +9,6 @@ namespace wm::exec::test {
 namespace {
 
 bool is_integer(const std::string& type) { return type[0] == 'u' || type[0] == 's'; }
-bool is_pair(const std::string& type) { return type.size() > 2 && type.substr(type.size() - 2) == "x2"; }
-
 // To the width of the register, with the sign or the zeros of the type.
 std::uint64_t extended(const Form& form, const std::string& type, Int value) {
   return wrapped(value_of(type, wrapped(value, width_of(type))), width_of(form.destinations[0].type));

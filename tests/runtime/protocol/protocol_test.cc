@@ -40,6 +40,23 @@ TEST_F(RingTest, MessagesArriveInOrderAroundTheEnd) {
   EXPECT_EQ(reader.try_read(message), RingReader::Outcome::nothing);
 }
 
+TEST_F(RingTest, ABeginningIsSeenWithoutBeingTaken) {
+  std::byte beginning[sizeof(Head) + sizeof(std::uint64_t)];
+  for (std::uint64_t i = 0; i < 200; ++i) {  // around the end
+    EXPECT_FALSE(reader.peek(beginning)) << "nothing is there";
+    ASSERT_TRUE(writer.try_write(numbered(i, i % 90).finish()));
+    for (int again = 0; again < 2; ++again) {
+      ASSERT_TRUE(reader.peek(beginning));
+      Reader r(beginning);
+      EXPECT_EQ(r.take<Head>().op, Op::command);
+      EXPECT_EQ(r.take<std::uint64_t>(), i);
+    }
+    ASSERT_EQ(reader.try_read(message), RingReader::Outcome::message);
+  }
+  ends.written += bytes.size() + 8;
+  EXPECT_FALSE(reader.peek(beginning)) << "ends that cannot be";
+}
+
 TEST_F(RingTest, AFullRingTakesNothingMoreAndLosesNothing) {
   std::uint64_t written = 0, read = 0;
   while (true) {
