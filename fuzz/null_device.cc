@@ -311,9 +311,12 @@ cl_int fill_image(cl_command_queue q, cl_mem m, const void* colour, const std::s
                   cl_uint, const cl_event*, cl_event* event) {
   return fill(q, m, colour, 16, 0, volume(region, 4), 0, nullptr, event);
 }
-cl_int launch(cl_command_queue q, cl_kernel k, cl_uint, const std::size_t*, const std::size_t*,
+cl_int launch(cl_command_queue q, cl_kernel k, cl_uint dimensions, const std::size_t*, const std::size_t*,
               const std::size_t* local, cl_uint, const cl_event*, cl_event* event) {
   object(q, Sort::queue);
+  for (cl_uint i = 0; local != nullptr && i < dimensions; ++i) {
+    if (local[i] == 0) __builtin_trap();  // real drivers divide by it
+  }
   Object& kernel = object(k, Sort::kernel);
   if (local != nullptr && local[0] > 256) return CL_INVALID_WORK_GROUP_SIZE;
   // Workers leave when every group is taken.

@@ -261,6 +261,9 @@ bool Session::launch(Node& node, Reader& reader) {
     if (m.global[i] == 0) return false;
   }
   plan->local_given = m.local[0] != 0;
+  // All of them or none: drivers divide by what they are given.
+  bool shaped = true;
+  for (std::uint32_t i = 0; i < m.dimensions; ++i) shaped &= (m.local[i] != 0) == plan->local_given;
   // All of its arguments, each of its kind: one that is left out would be an earlier launch's, and bytes in the place
   // of an object would be taken for a pointer.
   bool known = plan->kernel != nullptr && m.arguments == plan->kernel->parameters.size();
@@ -280,7 +283,9 @@ bool Session::launch(Node& node, Reader& reader) {
     if (value.kind == ArgumentKind::local) plan->local_bytes += static_cast<std::uint32_t>(value.size);
     plan->arguments.push_back(std::move(value));
   }
-  if (known) {
+  if (!shaped) {
+    fail_with(node, CL_INVALID_WORK_GROUP_SIZE);
+  } else if (known) {
     node.followed = launch_ahead_ && find(queues_, *launch_ahead_) == node.queue;
     plan->form = ground_.forms.of(*plan->kernel);
     node.launch = std::move(plan);

@@ -253,7 +253,8 @@ TEST(Buffer, LargeTransfersArriveWhole) {
   });
 }
 
-// What a read has not delivered yet is what a write from the same place must send.
+// What a read has not delivered yet is what a write from the same place must send. (Natively not everywhere: NVIDIA's
+// driver takes a small write's bytes when it is called, whatever is under way.)
 TEST(Buffer, AWriteSeesWhatAnEarlierReadBrings) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_mem a = buffer(s, 256), b = buffer(s, 256);
@@ -262,7 +263,9 @@ TEST(Buffer, AWriteSeesWhatAnEarlierReadBrings) {
     std::vector<unsigned char> between(256);
     clEnqueueReadBuffer(s.queue, a, CL_FALSE, 0, 256, between.data(), 0, nullptr, nullptr);
     clEnqueueWriteBuffer(s.queue, b, CL_FALSE, 0, 256, between.data(), 0, nullptr, nullptr);
-    t.data("b", contents(s, b, 256));
+    const auto arrived = contents(s, b, 256);
+    t.say("bytes", static_cast<long long>(arrived.size()));
+    EXPECT_TRUE(!s.ours || arrived == bytes);
     clReleaseMemObject(a);
     clReleaseMemObject(b);
   });

@@ -21,18 +21,35 @@ bool says(const Daemon& daemon, const std::string& text, bool so) {
   return false;
 }
 
-}  // namespace
-
-Child::Child(const Daemon& daemon, const std::vector<std::string>& words) : pid_(::fork()) {
-  if (pid_ != 0) return;
-  ::setenv("WARPMUX_SOCKET", daemon.socket().c_str(), 1);
-  ::setenv("OCL_ICD_VENDORS", daemon.only_ours().c_str(), 1);
-  ::setenv("OCL_ICD_FILENAMES", WM_DRIVER, 1);  // for loaders that take no folder
+// `files` is for loaders that take no folder; empty: none are named.
+[[noreturn]] void become_client(const std::string& vendors, const std::string& files,
+                                const std::vector<std::string>& words) {
+  ::setenv("OCL_ICD_VENDORS", vendors.c_str(), 1);
+  ::unsetenv("OCL_ICD_FILENAMES");
+  if (!files.empty()) ::setenv("OCL_ICD_FILENAMES", files.c_str(), 1);
   std::vector<char*> arguments{const_cast<char*>(WM_CLIENT)};
   for (const std::string& w : words) arguments.push_back(const_cast<char*>(w.c_str()));
   arguments.push_back(nullptr);
   ::execv(WM_CLIENT, arguments.data());
   std::_Exit(127);
+}
+
+}  // namespace
+
+Child::Child(const Daemon& daemon, const std::vector<std::string>& words) : pid_(::fork()) {
+  if (pid_ != 0) return;
+  ::setenv("WARPMUX_SOCKET", daemon.socket().c_str(), 1);
+  become_client(daemon.only_ours(), WM_DRIVER, words);
+}
+
+Child::Child(const std::vector<std::string>& words) : pid_(::fork()) {
+  if (pid_ == 0) become_client(native_loader().vendors, native_loader().files, words);
+}
+
+bool native_driver_survives(const std::vector<std::string>& words) {
+  Child child(words);
+  const auto ended = child.wait(10);
+  return ended && *ended >= 0;
 }
 
 Child::~Child() { kill(); }

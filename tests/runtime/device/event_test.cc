@@ -144,7 +144,14 @@ TEST(Events, AQueueOutOfOrderKeepsBarriersAndLists) {
     clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, 64, ones.data(), 1, &user, &late);
     clEnqueueMarkerWithWaitList(queue, 0, nullptr, nullptr);
     clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, 64, twos.data(), 0, nullptr, &early);
-    t.say("not held up", clWaitForEvents(1, &early));
+    clFlush(queue);
+    // Not every driver's queues do more out of order than they must (NVIDIA's does not); ours do.
+    bool held_up = true;
+    for (int i = 0; i < 2000 && held_up; ++i) {
+      held_up = status_of(early) > CL_COMPLETE;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_FALSE(s.ours && held_up);
     t.say("waits", status_of(late) > 0 ? 1 : 0);
     clEnqueueBarrierWithWaitList(queue, 0, nullptr, nullptr);
     cl_event after = nullptr;
@@ -153,7 +160,7 @@ TEST(Events, AQueueOutOfOrderKeepsBarriersAndLists) {
     t.say("behind the barrier", status_of(after) > 0 ? 1 : 0);
     clSetUserEventStatus(user, CL_COMPLETE);
     t.say("finish", clFinish(queue));
-    t.say("last written", back[0]);
+    EXPECT_TRUE(!s.ours || back[0] == 1);  // what waited for its user was written last
     for (cl_event e : {user, late, early, after}) clReleaseEvent(e);
     clReleaseMemObject(memory);
     clReleaseCommandQueue(queue);

@@ -1,7 +1,7 @@
 // Programs, kernels and launches through the driver: results, logs and errors are the native driver's.
 #include <cstring>
 
-#include "runtime/device/sides.h"
+#include "runtime/device/children.h"
 
 namespace wm::runtime::test {
 namespace {
@@ -78,7 +78,10 @@ TEST(KernelCalls, ArgumentsAreCheckedTheSame) {
 }
 
 TEST(KernelCalls, LaunchesAreCheckedAndRunTheSame) {
-  same_on_both([](const Side& s, Transcript& t) {
+  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
+  // NVIDIA's divides by it.
+  const bool ask_for_none = native_driver_survives({"no-group"});
+  same_on_both([=](const Side& s, Transcript& t) {
     cl_program program = build(s, kSource);
     cl_kernel scale = clCreateKernel(program, "scale", nullptr);
     cl_kernel fixed = clCreateKernel(program, "fixed", nullptr);
@@ -101,7 +104,11 @@ TEST(KernelCalls, LaunchesAreCheckedAndRunTheSame) {
     t.say("dimensions 4", launch(scale, 4, nullptr, &global, &local));
     t.say("crooked", launch(scale, 1, nullptr, &global, &seven));
     t.say("huge groups", launch(scale, 1, nullptr, &huge, &huge));
-    t.say("groups of none", launch(scale, 1, nullptr, &global, &zero));
+    if (ask_for_none) {
+      t.say("groups of none", launch(scale, 1, nullptr, &global, &zero));
+    } else if (s.ours) {
+      EXPECT_EQ(launch(scale, 1, nullptr, &global, &zero), CL_INVALID_WORK_GROUP_SIZE);
+    }
     t.say("no queue", clEnqueueNDRangeKernel(nullptr, scale, 1, nullptr, &global, &local, 0, nullptr, nullptr));
     clSetKernelArg(fixed, 0, sizeof memory, &memory);
     const std::size_t global2[2] = {8, 8}, right[2] = {4, 2}, wrong[2] = {2, 4};

@@ -21,13 +21,7 @@ std::string fresh_folder() {
 }
 
 // Where the loader finds the device's own driver: a folder, or one file of it.
-fs::path vendors() {
-  static const std::string named = [] {
-    const char* text = std::getenv("OCL_ICD_VENDORS");
-    return std::string(text != nullptr ? text : "/etc/OpenCL/vendors");
-  }();
-  return named;
-}
+fs::path vendors() { return native_loader().vendors; }
 
 // A folder with both drivers, where the loader looks instead.
 void offer_both(const std::string& folder, const std::string& socket) {
@@ -60,8 +54,18 @@ cl_platform_id platform(bool ours) {
 
 }  // namespace
 
+const NativeLoader& native_loader() {
+  static const NativeLoader loader = [] {
+    const char* vendors = std::getenv("OCL_ICD_VENDORS");
+    const char* files = std::getenv("OCL_ICD_FILENAMES");
+    return NativeLoader{vendors != nullptr ? vendors : "/etc/OpenCL/vendors", files != nullptr ? files : ""};
+  }();
+  return loader;
+}
+
 Side open_side(bool ours) {
   Side side;
+  side.ours = ours;
   const cl_platform_id p = platform(ours);
   if (p == nullptr || clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 1, &side.device, nullptr) != CL_SUCCESS) return side;
   side.context = clCreateContext(nullptr, 1, &side.device, nullptr, nullptr, nullptr);

@@ -40,10 +40,17 @@ class Daemon {
 Daemon* the_daemon();
 
 struct Side {
+  bool ours = false;
   cl_device_id device = nullptr;
   cl_context context = nullptr;
   cl_command_queue queue = nullptr;
 };
+
+// What OCL_ICD_VENDORS and OCL_ICD_FILENAMES were before both drivers were offered: the device's own.
+struct NativeLoader {
+  std::string vendors, files;
+};
+const NativeLoader& native_loader();
 
 // The device through its own driver, or through ours.
 Side open_side(bool ours);

@@ -5,6 +5,7 @@
 //   many           a kernel whose groups each end, but of which there are more than anyone can wait for
 //   held           a kernel that never ends; on another queue some that end, and ten that wait for a user event
 //   endless        a kernel of one group that never ends
+//   no-group       launches a kernel in groups of no items
 //   stuck          waits for a command that waits for a user event which nobody sets
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -158,6 +159,15 @@ void be_held(const Client& c) {
   for (;;) ::pause();
 }
 
+void launch_no_group(const Client& c) {
+  cl_kernel kernel = kernel_of(c, "work");
+  cl_mem memory = buffer(c, 4096);
+  must(clSetKernelArg(kernel, 0, sizeof memory, &memory));
+  const std::size_t items = 64, none = 0;
+  must(clEnqueueNDRangeKernel(c.queue, kernel, 1, nullptr, &items, &none, 0, nullptr, nullptr));
+  must(clFinish(c.queue));
+}
+
 void get_stuck(const Client& c) {
   cl_int status = CL_SUCCESS;
   cl_event gate = clCreateUserEvent(c.context, &status), marker = nullptr;
@@ -178,6 +188,7 @@ int main(int count, char** words) {
   if (mode == "many") run_on(c, "many", std::size_t{1} << 26, 16);
   if (mode == "endless") run_on(c, "endless", 1, 1);
   if (mode == "held") be_held(c);
+  if (mode == "no-group") launch_no_group(c);
   if (mode == "stuck") get_stuck(c);
   return 0;
 }
