@@ -140,7 +140,9 @@ std::vector<KernelId> DeviceMachine::in_order() const {
 
 void DeviceMachine::dispatch(const std::function<void(KernelId, std::uint32_t)>& start) {
   for (const KernelId id : in_order()) {
-    policy::Kernel& k = *view(id);
+    policy::Kernel* still = view(id);
+    if (still == nullptr) continue;  // ended by what the start of another brought about
+    policy::Kernel& k = *still;
     Extra& extra = extras_[id.index];
     const std::uint32_t cap = slots_[id.index].cap;
     const std::uint32_t room = gpu::fit(k.footprint, sm_.free);

@@ -63,7 +63,9 @@ void Scheduler::arrive(const NodePtr& node) {
 }
 
 void Scheduler::start(policy::KernelId kernel, std::uint32_t groups) {
-  put_on_device(running_.at(kernel.index), groups);
+  // Held here: one that the device refuses is taken out of there.
+  const NodePtr node = running_.at(kernel.index);
+  put_on_device(node, groups);
 }
 
 void Scheduler::put_on_device(const NodePtr& node, std::uint32_t groups) {

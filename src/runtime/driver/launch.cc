@@ -30,7 +30,10 @@ cl_int check_local(cl_kernel kernel, const Range& range) {
   for (cl_uint i = 0; i < range.dimensions; ++i) {
     if (most[i] != 0 && range.local[i] > most[i]) return CL_INVALID_WORK_ITEM_SIZE;
     if (range.global[i] % range.local[i] != 0 && !uneven) return CL_INVALID_WORK_GROUP_SIZE;
-    if (fixed && range.local[i] != kernel->compiled_local[i]) return CL_INVALID_WORK_GROUP_SIZE;
+  }
+  for (cl_uint i = 0; fixed && i < 3; ++i) {
+    const std::size_t given = i < range.dimensions ? range.local[i] : 1;
+    if (given != kernel->compiled_local[i]) return CL_INVALID_WORK_GROUP_SIZE;
   }
   return CL_SUCCESS;
 }

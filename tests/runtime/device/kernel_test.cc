@@ -115,6 +115,7 @@ TEST(KernelCalls, LaunchesAreCheckedAndRunTheSame) {
     t.say("as compiled", launch(fixed, 2, nullptr, global2, right));
     t.data("fixed", ints(s, memory, 64));
     t.say("not as compiled", launch(fixed, 2, nullptr, global2, wrong));
+    t.say("fewer dimensions than compiled", launch(fixed, 1, nullptr, global2, right));
     clSetKernelArg(offsets, 0, sizeof memory, &memory);
     const std::size_t offset = 1000;
     t.say("offset", launch(offsets, 1, &offset, &global, nullptr));
