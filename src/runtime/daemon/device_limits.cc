@@ -45,7 +45,11 @@ gpu::SmLimits device_limits(const Native& native) {
                   times(one.groups, units)};
   limits.warp_threads = one.groups == 1 ? 1 : 32;
   limits.register_unit = one.groups == 1 ? 1 : 256;
+  limits.shared_unit = one.groups == 1 ? 1 : 128;
   return limits;
 }
+
+// The same guide, section on shared memory: a kilobyte from 8.0 on.
+std::uint32_t local_reserve(const Native& native) { return native.fact<cl_uint>(kComputeMajor) >= 8 ? 1024 : 0; }
 
 }  // namespace wm::runtime

@@ -31,13 +31,14 @@ KernelId DeviceMachine::id_for(std::uint64_t stream) {
     const KernelId id = *taken;
     free_ids_.erase(taken);
     Extra& extra = extras_[id.index];
-    extra = extra.stream == stream && stream != 0 ? Extra{false, false, extra.launches + 1, extra.first_arrived, stream}
-                                                  : Extra{false, false, 0, now_, stream};
+    extra = extra.stream == stream && stream != 0
+                ? Extra{false, false, extra.launches + 1, extra.first_arrived, stream, kNoCap}
+                : Extra{false, false, 0, now_, stream, kNoCap};
     slots_[id.index] = {};
     return id;
   }
   slots_.emplace_back();
-  extras_.push_back({false, false, 0, now_, stream});
+  extras_.push_back({false, false, 0, now_, stream, kNoCap});
   return {static_cast<std::uint32_t>(slots_.size() - 1)};
 }
 
@@ -125,7 +126,9 @@ void DeviceMachine::cap(policy::SmId, KernelId kernel, std::uint32_t blocks) {
   if (kernel.index < slots_.size()) slots_[kernel.index].cap = blocks;
 }
 
-std::uint32_t DeviceMachine::allowed(KernelId kernel) const { return slots_[kernel.index].cap; }
+std::uint32_t DeviceMachine::allowed(KernelId kernel) const {
+  return std::min(slots_[kernel.index].cap, extras_[kernel.index].bound);
+}
 
 std::vector<KernelId> DeviceMachine::in_order() const {
   std::vector<KernelId> order;
@@ -144,7 +147,7 @@ void DeviceMachine::dispatch(const std::function<void(KernelId, std::uint32_t)>&
     if (still == nullptr) continue;  // ended by what the start of another brought about
     policy::Kernel& k = *still;
     Extra& extra = extras_[id.index];
-    const std::uint32_t cap = slots_[id.index].cap;
+    const std::uint32_t cap = extra.divisible ? allowed(id) : slots_[id.index].cap;
     const std::uint32_t room = gpu::fit(k.footprint, sm_.free);
     if (extra.divisible) {
       const std::uint32_t more = cap > k.resident ? std::min({cap - k.resident, k.waiting, room}) : 0;

@@ -35,7 +35,7 @@ DeviceMachine::Launch Scheduler::describe(Node& node, bool whole) {
   launch.share = node.client->standing.figures.share;
   if (node.workers) {
     const auto& local = node.workers->local;
-    const std::uint32_t bytes = plan.local_bytes + plan.form->extra_local_bytes;
+    const std::uint32_t bytes = plan.local_bytes + plan.form->extra_local_bytes + local_reserve_;
     launch.footprint =
         gpu::footprint({clipped(local[0] * local[1] * local[2]), plan.form->registers, bytes}, machine_.limits());
     launch.groups = node.workers->groups;
@@ -47,7 +47,8 @@ DeviceMachine::Launch Scheduler::describe(Node& node, bool whole) {
     if (launch.divisible) return launch;
     node.workers.reset();
   }
-  launch.footprint = gpu::footprint({clipped(group_items(plan)), 0, plan.local_bytes}, machine_.limits());
+  launch.footprint =
+      gpu::footprint({clipped(group_items(plan)), 0, plan.local_bytes + local_reserve_}, machine_.limits());
   launch.groups = clipped(groups(plan));
   return launch;
 }

@@ -55,7 +55,8 @@ struct Squad {
   std::shared_ptr<Words::Word> control;
   std::uint32_t workers = 0;  // that go on
   bool shrunk = false;
-  bool leaves = false;  // was told to, whole, and keeps its place until it has
+  bool leaves = false;             // was told to, whole, and keeps its place until it has
+  Native_<cl_command_queue> lane;  // its own, where it has one
 };
 struct WorkerRun {
   rewrite::Range range;
@@ -64,6 +65,7 @@ struct WorkerRun {
   std::shared_ptr<Words::Word> queue;
   std::vector<std::shared_ptr<Squad>> squads;
   bool exhausted = false;  // no group is left in the queue
+  bool everywhere = true;  // has had all compute units: its workers leave when there is nothing more to take
 };
 
 struct Node {
@@ -109,5 +111,8 @@ struct Node {
   std::uint64_t queued_at = 0, submitted_at = 0, started_at = 0, ended_at = 0;  // on the device's
 };
 using NodePtr = std::shared_ptr<Node>;
+
+// What marks the compute units of its launch.
+inline std::uint32_t tag_of(const Node& node) { return node.kernel.index + 1; }
 
 }  // namespace wm::runtime

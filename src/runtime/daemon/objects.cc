@@ -9,6 +9,11 @@ bool MemoryLimits::crowded(std::uint64_t bytes) const {
   return used_ + bytes > total_;
 }
 
+std::uint64_t MemoryLimits::spare() const {
+  const std::lock_guard lock(mutex_);
+  return total_ - used_;
+}
+
 bool MemoryLimits::take(Share& share, std::uint64_t bytes) {
   std::unique_lock lock(mutex_);
   if (bytes > each_ || bytes > total_) return false;

@@ -58,6 +58,7 @@ class MemoryLimits {
   // False: it does not fit, and where waiting is asked for, never will (or the client has gone).
   bool take(Share& share, std::uint64_t bytes);
   void give(Share& share, std::uint64_t bytes);
+  [[nodiscard]] std::uint64_t spare() const;
   void wake() { freed_.notify_all(); }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/daemon/device_limits.h"
 #include "runtime/daemon/session.h"
 
 namespace wm::runtime {
@@ -10,6 +11,11 @@ namespace {
 
 constexpr std::uint32_t kMostUnflushed = 7;
 constexpr cl_int kFailedBefore = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+
+gpu::Resources part_of(const gpu::Resources& all, std::uint32_t units) {
+  units = std::max(units, 1U);
+  return {all.threads / units, all.registers / units, all.shared_bytes / units, all.blocks / units};
+}
 
 bool only_orders(Work work) { return work == Work::marker || work == Work::barrier; }
 bool for_device(Work work) { return !only_orders(work) && work != Work::host; }
@@ -23,7 +29,8 @@ struct Call {
 }  // namespace
 
 Scheduler::Scheduler(Native& native, Census& census, const gpu::SmLimits& device,
-                     std::unique_ptr<policy::Policy> policy, bool pass_through, double short_launch)
+                     std::unique_ptr<policy::Policy> policy, bool pass_through, double short_launch,
+                     std::vector<std::uint32_t> units)
     : native_(native),
       census_(census),
       policy_(std::move(policy)),
@@ -31,14 +38,14 @@ Scheduler::Scheduler(Native& native, Census& census, const gpu::SmLimits& device
       short_alone_(3 * short_launch),
       short_in_company_(short_launch),
       one_by_one_(native.in_host_memory()),
+      releases_(native, [&census] { return census.events == 0; }),
       words_(native),
+      units_(std::move(units)),
+      unit_table_(native, units_.table().size()),
+      local_reserve_(local_reserve(native)),
+      unit_room_(part_of(device.total, units_.count())),
       machine_(device, 1) {
   policy_->on(policy::Started{}, machine_);
-  const auto able = native.fact<cl_command_queue_properties>(CL_DEVICE_QUEUE_PROPERTIES);
-  const cl_command_queue more = native.cl.CreateCommandQueue(
-      native.context, native.device, CL_QUEUE_PROFILING_ENABLE | (able & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE),
-      nullptr);
-  if (more != nullptr) more_workers_.reset(more, native.cl.ReleaseCommandQueue);
   if (native.in_host_memory()) {
     listener_ = std::thread([this] { listen(); });
     return;
@@ -202,6 +209,7 @@ void Scheduler::work() {
     if (!regroup_) continue;
     regroup_ = false;
     policy_->on(policy::Regrouped{}, machine_);
+    divide_units();
     shrink_to_caps();
     machine_.dispatch([this](policy::KernelId kernel, std::uint32_t groups) { start(kernel, groups); });
   }

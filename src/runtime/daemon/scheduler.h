@@ -17,7 +17,9 @@
 #include "policy/registry.h"
 #include "runtime/daemon/device_machine.h"
 #include "runtime/daemon/node.h"
+#include "runtime/daemon/releases.h"
 #include "runtime/daemon/sweeper.h"
+#include "runtime/daemon/units.h"
 #include "runtime/protocol/futex.h"
 
 namespace wm::runtime {
@@ -48,7 +50,7 @@ struct Standing {
 class Scheduler {
  public:
   Scheduler(Native& native, Census& census, const gpu::SmLimits& device, std::unique_ptr<policy::Policy> policy,
-            bool pass_through, double short_launch = 100'000);
+            bool pass_through, double short_launch = 100'000, std::vector<std::uint32_t> units = {});
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -65,6 +67,7 @@ class Scheduler {
   cl_int try_argument(const Kernel& kernel, cl_uint index, const LaunchPlan::Value& value);
   // Destroyed when there is time, by nobody who has something to do.
   void let_go(std::shared_ptr<void> thing) { sweeper_.take(std::move(thing)); }
+  [[nodiscard]] Releases& releases() { return releases_; }
   [[nodiscard]] Figures figures(const Session& client);
   // Kernels of clients that have gone, still on the device: OpenCL cannot take them back.
   struct Leftover {
@@ -139,6 +142,13 @@ class Scheduler {
   // Of a client that has gone: they leave at their next group, and none follow.
   void call_off_workers(Session& client);
   void shrink(Node& node, std::uint32_t by);
+  // Compute units for each launch, as many as its share of the device comes to (unit_shares.cc).
+  struct UnitPart;
+  void divide_units();
+  [[nodiscard]] std::vector<UnitPart> unit_parts();
+  void lose_units(Node& node, std::uint32_t had, std::uint32_t has);
+  // Native queues for squads after the first, which need not wait for it or for each other.
+  [[nodiscard]] Native_<cl_command_queue> lane();
   void abandon_kernels(Session& client);
   void recall(Node& node, std::uint32_t allowed);
   void squad_ended(const Ended& ended);
@@ -183,9 +193,14 @@ class Scheduler {
   // units, who comes next is decided then, and nobody pays for a place that another still holds.
   const bool one_by_one_;
 
+  Releases releases_;
   Sweeper sweeper_;
   Words words_;
-  Native_<cl_command_queue> more_workers_;  // for squads after the first, which need not wait for it
+  Units units_;
+  UnitTable unit_table_;
+  const std::uint32_t local_reserve_;             // bytes, of each group
+  const gpu::Resources unit_room_;                // of one of them
+  std::vector<Native_<cl_command_queue>> lanes_;  // that no squad has
   BriefMutex mutex_;
   DeviceMachine machine_;
   std::deque<NodePtr> ready_;

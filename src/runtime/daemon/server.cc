@@ -73,10 +73,12 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   if (server->rewriter_) {
     server->warming_ = std::async(std::launch::async, [r = server->rewriter_.get()] { r->warm_up(); });
   }
-  server->forms_ =
-      std::make_unique<WorkerForms>(*server->native_, server->census_, server->compilers_, server->rewriter_.get());
-  server->scheduler_ = std::make_unique<Scheduler>(*server->native_, server->census_, device_limits(*server->native_),
-                                                   std::move(*policy), fifo, options.short_launch * 1000.0);
+  auto units = server->rewriter_ ? find_units(*server->native_) : UnitsFound{};
+  server->forms_ = std::make_unique<WorkerForms>(*server->native_, server->census_, server->compilers_,
+                                                 server->rewriter_.get(), units.build);
+  server->scheduler_ =
+      std::make_unique<Scheduler>(*server->native_, server->census_, device_limits(*server->native_),
+                                  std::move(*policy), fifo, options.short_launch * 1000.0, std::move(units.ids));
   return server;
 }
 

@@ -31,7 +31,7 @@ bool makes_an_object(Op op) {
 }  // namespace
 
 Session::Session(const Ground& ground, Who who, SharedArea area)
-    : ground_(ground), who_(std::move(who)), area_(std::move(area)) {}
+    : ground_(ground), who_(std::move(who)), area_(std::make_shared<SharedArea>(std::move(area))) {}
 
 Result<std::shared_ptr<Session>> Session::make(const Ground& ground, Who who, const Hello& hello, Descriptor& file) {
   auto area = SharedArea::make(file);
@@ -58,7 +58,7 @@ void Session::start() {
 }
 
 void Session::read_messages() {
-  RingReader ring(&area_.head().ring, area_.ring());
+  RingReader ring(&area_->head().ring, area_->ring());
   std::vector<std::byte> message;
   while (!closed()) {
     switch (ring.try_read(message)) {
@@ -99,7 +99,7 @@ void Session::close() {
   closed_ = true;
   share_->closed = true;
   ground_.limits.wake();
-  wake_all(area_.head().ring.reader_sleeps);
+  wake_all(area_->head().ring.reader_sleeps);
   if (reader_.joinable()) reader_.join();
   std::list<std::future<void>> later;
   {
@@ -140,7 +140,7 @@ std::uint32_t Session::add_region(std::uint64_t size, Descriptor& file) {
 }
 
 Session::SharedBytes Session::bytes_of(const Chunk& chunk) {
-  SharedBytes whole{area_.staging(), nullptr};
+  SharedBytes whole{area_->staging(), nullptr};
   if (chunk.region != 0) {
     const std::lock_guard lock(mutex_);
     const auto it = regions_.find(chunk.region);
@@ -151,15 +151,15 @@ Session::SharedBytes Session::bytes_of(const Chunk& chunk) {
   return {whole.bytes.subspan(chunk.offset, chunk.size), std::move(whole.region)};
 }
 
-void Session::show(std::uint32_t slot, cl_int state) { publish(area_.head(), area_.slots()[slot], state); }
+void Session::show(std::uint32_t slot, cl_int state) { publish(area_->head(), area_->slots()[slot], state); }
 
 void Session::show_end(const Node& node) {
-  EventSlot& slot = area_.slots()[node.slot];
+  EventSlot& slot = area_->slots()[node.slot];
   slot.queued = node.queued_at;
   slot.submitted = node.submitted_at;
   slot.started = node.started_at;
   slot.ended = node.ended_at;
-  publish(area_.head(), slot, node.status);
+  publish(area_->head(), slot, node.status);
 }
 
 Session::Counts Session::counts() const {

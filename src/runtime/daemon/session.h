@@ -97,6 +97,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void image_info(const Head& head, const Query& m);
   void device_timer(const Head& head);
   // Accounts for `bytes` and answers with what `make` did, at once or when there is room.
+  // Counted, and given back when the device is at rest; `beneath` stays until then.
+  [[nodiscard]] Native_<cl_mem> own_memory(cl_mem memory, std::uint64_t bytes, std::shared_ptr<void> beneath) const;
+  bool make_room();
   void create_memory(const Head& head, std::uint64_t id, std::uint64_t bytes, const std::shared_ptr<Memory>& parent,
                      std::function<cl_mem(cl_int*)> make, const std::shared_ptr<Mapping>& place = nullptr);
   bool release(const Release& m);
@@ -146,7 +149,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const Ground ground_;
   const Who who_;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-  SharedArea area_;
+  const std::shared_ptr<SharedArea> area_;
   std::shared_ptr<MemoryLimits::Share> share_ = std::make_shared<MemoryLimits::Share>();
   Native_<cl_mem> pinned_;  // the first part of staging; the reader's
   bool pinned_asked_ = false;

@@ -120,14 +120,14 @@ bool Session::transfer(Node& node, Reader& reader) {
 // is mapped for good: what the buffer itself holds is nobody's.
 bool Session::known_to_device(std::span<const std::byte> bytes) {
   const NativeCalls& cl = ground_.native.cl;
-  const auto part = area_.staging().first(kPinnedBytes);
+  const auto part = area_->staging().first(kPinnedBytes);
   if (bytes.data() < part.data() || bytes.data() + bytes.size() > part.data() + part.size()) return false;
   if (!pinned_asked_) {
     pinned_asked_ = true;
     const cl_mem made = cl.CreateBuffer(ground_.native.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, part.size(),
                                         part.data(), nullptr);
     if (made == nullptr) return false;
-    pinned_ = own(made, cl.ReleaseMemObject, ground_.census.memories);
+    pinned_ = own_memory(made, 0, area_);
     const auto queue = find(queues_, 0);
     cl_int status = CL_SUCCESS;
     const void* at = cl.EnqueueMapBuffer(queue->native.get(), made, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,

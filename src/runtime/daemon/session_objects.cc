@@ -3,6 +3,24 @@
 
 namespace wm::runtime {
 
+Native_<cl_mem> Session::own_memory(cl_mem memory, std::uint64_t bytes, std::shared_ptr<void> beneath) const {
+  ++ground_.census.memories;
+  return {memory, [&releases = ground_.scheduler.releases(), &alive = ground_.census.memories, bytes,
+                   beneath = std::move(beneath)](cl_mem dead) {
+            releases.release(dead, bytes, [&alive, beneath] { --alive; });
+          }};
+}
+
+// What was let go of and is still on the device may stay there while there is room for all. Behind a kernel that never
+// ends nothing can be given back.
+bool Session::make_room() {
+  Releases& releases = ground_.scheduler.releases();
+  if (releases.bytes() <= ground_.limits.spare()) return true;
+  if (!ground_.scheduler.leftovers().empty()) return false;
+  releases.now();
+  return true;
+}
+
 void Session::create_memory(const Head& head, std::uint64_t id, std::uint64_t bytes,
                             const std::shared_ptr<Memory>& parent, std::function<cl_mem(cl_int*)> make,
                             const std::shared_ptr<Mapping>& place) {
@@ -11,15 +29,15 @@ void Session::create_memory(const Head& head, std::uint64_t id, std::uint64_t by
       answer(head, CL_MEM_OBJECT_ALLOCATION_FAILURE);
       return;
     }
-    cl_int status = CL_SUCCESS;
-    const cl_mem native = make(&status);
+    cl_int status = make_room() ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    const cl_mem native = status == CL_SUCCESS ? make(&status) : nullptr;
     if (status != CL_SUCCESS) {
       if (bytes != 0) ground_.limits.give(*share_, bytes);
       answer(head, status);
       return;
     }
     auto memory = std::make_shared<Memory>();
-    memory->native = own(native, ground_.native.cl.ReleaseMemObject, ground_.census.memories);
+    memory->native = own_memory(native, bytes, nullptr);
     memory->parent = parent;
     memory->place = place;
     if (bytes != 0) {

@@ -12,8 +12,9 @@ namespace wm::runtime {
 class WorkerForms {
  public:
   // Nothing is rewritten where `rewriter` is null.
-  WorkerForms(const Native& native, Census& census, Compilers& compilers, rewrite::Rewriter* rewriter)
-      : native_(native), census_(census), compilers_(compilers), rewriter_(rewriter) {}
+  WorkerForms(const Native& native, Census& census, Compilers& compilers, rewrite::Rewriter* rewriter,
+              std::string build = {})
+      : native_(native), census_(census), compilers_(compilers), rewriter_(rewriter), build_(std::move(build)) {}
 
   // Rewrites a source; then, when the original was `built` without error, builds the result. Notes why where it does
   // not.
@@ -30,6 +31,7 @@ class WorkerForms {
   Census& census_;
   Compilers& compilers_;
   rewrite::Rewriter* rewriter_;
+  const std::string build_;  // options of ours
 };
 
 // What NVIDIA's compiler tells under -cl-nv-verbose: registers of an item, by kernel.

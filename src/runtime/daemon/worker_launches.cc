@@ -47,6 +47,17 @@ std::unique_ptr<WorkerRun> Scheduler::as_workers(const LaunchPlan& plan) {
   return run->queue ? std::move(run) : nullptr;
 }
 
+Native_<cl_command_queue> Scheduler::lane() {
+  if (!lanes_.empty()) {
+    auto lane = std::move(lanes_.back());
+    lanes_.pop_back();
+    return lane;
+  }
+  const cl_command_queue made =
+      native_.cl.CreateCommandQueue(native_.context, native_.device, CL_QUEUE_PROFILING_ENABLE, nullptr);
+  return made == nullptr ? nullptr : Native_<cl_command_queue>(made, native_.cl.ReleaseCommandQueue);
+}
+
 void Scheduler::send_workers(const NodePtr& node, std::uint32_t workers) {
   if (!one_by_one_) return send_squad(node, workers);
   for (std::uint32_t i = 0; i < workers && node->state != Node::State::done; ++i) send_squad(node, 1);
@@ -65,20 +76,26 @@ void Scheduler::send_squad(const NodePtr& node, std::uint32_t workers) {
   }
   auto squad = std::make_shared<Squad>();
   squad->workers = workers;
-  squad->control = words_.take(Words::Kind::control);
+  if (units_.known()) {
+    run.range.tag = tag_of(*node);
+    run.everywhere = run.everywhere && units_.of(run.range.tag) == units_.count();
+  } else {
+    squad->control = words_.take(Words::Kind::control);
+  }
+  const cl_mem control_word = squad->control ? squad->control->memory() : unit_table_.memory();
   cl_event event = nullptr;
-  cl_int status = squad->control ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+  cl_int status = control_word != nullptr ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
   const cl_kernel kernel = node->launch->form->workers.get();
   if (status == CL_SUCCESS) status = set_arguments(*node->launch, kernel);
   auto next = static_cast<cl_uint>(node->launch->arguments.size());
-  const cl_mem queue_word = run.queue->memory(), control_word = squad->control ? squad->control->memory() : nullptr;
+  const cl_mem queue_word = run.queue->memory();
   if (status == CL_SUCCESS) status = native_.cl.SetKernelArg(kernel, next++, sizeof queue_word, &queue_word);
   if (status == CL_SUCCESS) status = native_.cl.SetKernelArg(kernel, next++, sizeof control_word, &control_word);
   if (status == CL_SUCCESS) status = native_.cl.SetKernelArg(kernel, next, sizeof run.range, &run.range);
   const std::size_t global[3] = {workers * run.local[0], run.local[1], run.local[2]};
   // A later squad runs beside the first, once what that had to wait for on its native queue has ended.
-  const bool beside = !first && node->trails == 0 && more_workers_;
-  const cl_command_queue to = beside ? more_workers_.get() : node->queue->native.get();
+  if (!first && node->trails == 0) squad->lane = lane();
+  const cl_command_queue to = squad->lane ? squad->lane.get() : node->queue->native.get();
   std::vector<cl_event> before;
   for (Words::Word* word : {run.queue.get(), squad->control.get()}) {
     if (const cl_event e = word != nullptr ? word->before() : nullptr; e != nullptr) before.push_back(e);
@@ -91,7 +108,7 @@ void Scheduler::send_squad(const NodePtr& node, std::uint32_t workers) {
   if (status != CL_SUCCESS && !run.squads.empty()) return;  // those that run will do all of it
   client.workers = workers + (first ? 0 : client.workers);
   if (status == CL_SUCCESS) run.squads.push_back(squad);
-  on_device(node, status, event, squad, beside ? to : nullptr);
+  on_device(node, status, event, squad, squad->lane ? to : nullptr);
 }
 
 void Scheduler::call_off_workers(Session& client) {
@@ -139,6 +156,7 @@ void Scheduler::recall(Node& node, std::uint32_t allowed) {
 // The youngest go first. They leave when their group ends; the device keeps what comes next waiting that long.
 void Scheduler::shrink(Node& node, std::uint32_t by) {
   WorkerRun& run = *node.workers;
+  run.everywhere = false;
   std::uint32_t gone = 0;
   for (auto it = run.squads.rbegin(); it != run.squads.rend() && gone < by; ++it) {
     Squad& squad = **it;
@@ -146,7 +164,7 @@ void Scheduler::shrink(Node& node, std::uint32_t by) {
     if (less == 0) continue;
     squad.workers -= less;
     squad.shrunk = true;
-    squad.control->set(squad.workers);
+    if (squad.control) squad.control->set(squad.workers);
     gone += less;
   }
   const policy::Kernel* view = machine_.find(node.kernel);
@@ -163,7 +181,9 @@ void Scheduler::squad_ended(const Ended& ended) {
   }
   std::erase(run.squads, ended.squad);
   // Workers leave by themselves only when there is nothing more to take.
-  if ((!one_by_one_ && !ended.squad->shrunk) || run.queue->get() >= run.groups) run.exhausted = true;
+  const bool stayed = units_.known() ? run.everywhere : !one_by_one_ && !ended.squad->shrunk;
+  if (stayed || run.queue->get() >= run.groups) run.exhausted = true;
+  if (ended.squad->lane) lanes_.push_back(std::move(ended.squad->lane));
   if (const policy::Kernel* view = machine_.find(node.kernel)) {
     const std::uint32_t resident = view->resident - std::min(view->resident, ended.squad->workers);
     const std::uint32_t done = run.exhausted ? run.groups - std::min(run.groups, resident) : view->done;
