@@ -55,9 +55,10 @@ std::vector<std::uint32_t> ask_smid(const Native& native, std::size_t units) {
 
 UnitsFound find_units(const Native& native) {
   if (native.in_host_memory()) return {};
-  // A variable for tests: workers count as on units by their number.
+  // A variable for tests: workers count as on that many units by their number; 0: they cannot tell.
   if (const char* pretended = std::getenv("WARPMUX_UNITS")) {
-    const auto count = std::clamp<std::size_t>(std::strtoul(pretended, nullptr, 10), 1, kMostUnits);
+    const std::size_t count = std::min<std::size_t>(std::strtoul(pretended, nullptr, 10), kMostUnits);
+    if (count == 0) return {};
     std::vector<std::uint32_t> ids(count);
     std::iota(ids.begin(), ids.end(), 0U);
     return {std::move(ids), " -DWM__UNITS=" + std::to_string(count)};
