@@ -23,7 +23,7 @@ struct Daemon {
   Daemon(bool cpu, const char* policy_name, bool pass_through, rewrite::Rewriter* rewriter)
       : native(null_device(cpu)),
         limits(4 << 20, 2 << 20, cpu),
-        forms(*native, census, compilers, rewriter),
+        forms(*native, census, compilers, rewriter, trials),
         scheduler(*native, census, device_limits(*native), made(policy_name), pass_through) {}
   static std::unique_ptr<policy::Policy> made(const char* name) {
     auto policy = policy::make(*policy::choose(name), DeviceMachine::capabilities(), "device");
@@ -37,6 +37,7 @@ struct Daemon {
   Census census;
   MemoryLimits limits;
   Compilers compilers;
+  trial::Trials trials{{}};
   WorkerForms forms;
   Scheduler scheduler;
 };
@@ -295,7 +296,7 @@ class Talk {
 bool run_session(std::span<const std::uint8_t> bytes) {
   Bytes in(bytes);
   Daemon& on = daemon(in.one());
-  const Ground ground{*on.native, on.census, on.limits, on.scheduler, on.forms, on.compilers};
+  const Ground ground{*on.native, on.census, on.limits, on.scheduler, on.forms, on.compilers, on.trials};
   Descriptor file;
   auto session = Session::make(ground, {}, Hello{}, file);
   if (!session) return false;

@@ -97,6 +97,11 @@ void add_serve(const Command& wm) {
                        "while their client is alone (default: $WARPMUX_SHORT, or 100)");
   serve_command.option("--cache", options->serve.cache, "Rewritten programs (default: the user's cache)",
                        {.type = "FOLDER"});
+  serve_command.option(
+      "--trial", options->serve.trial_seconds,
+      "Seconds that a program may take to compile, in a process of its own before it is compiled in the "
+      "daemon; 0: none is tried",
+      {.show_default = true, .high = 86'400});
   serve_command.option("--metrics-port", options->serve.metrics_port, "Prometheus metrics on this loopback port",
                        {.high = 65535});
   serve_command.run([options] { return serve(*options); });

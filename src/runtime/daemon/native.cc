@@ -50,12 +50,11 @@ Result<std::unique_ptr<Native>> Native::open(const DeviceChoice& choice) {
   // A variable for tests: a CPU treated as a device with memory of its own.
   native->in_host_memory_ = (native->fact<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0 &&
                             std::getenv("WARPMUX_OWN_MEMORY") == nullptr;
-  native->try_argument_info();
   return native;
 }
 
-void Native::try_argument_info() {
-  const char* source = "kernel void probe(global int* x) { x[0] = 1; }";
+void Native::try_compiler() {
+  const char* source = kProbe;
   const cl_program program = cl.CreateProgramWithSource(context, 1, &source, nullptr, nullptr);
   if (program == nullptr) return;
   if (cl.BuildProgram(program, 1, &device, "", nullptr, nullptr) == CL_SUCCESS) {

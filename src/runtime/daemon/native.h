@@ -31,6 +31,9 @@ namespace wm::runtime {
   X(ReleaseMemObject)         \
   X(GetMemObjectInfo)         \
   X(EnqueueMapBuffer)         \
+  X(EnqueueUnmapMemObject)    \
+  X(CreateUserEvent)          \
+  X(SetUserEventStatus)       \
   X(GetSupportedImageFormats) \
   X(GetImageInfo)             \
   X(CreateSampler)            \
@@ -75,6 +78,9 @@ struct NativeCalls {
 #undef WM_NATIVE_CALL
 };
 
+// A program for asking things of a driver.
+inline constexpr const char* kProbe = "kernel void probe(global int* x) { x[0] = 1; }";
+
 // Which device: the first one found, or the one whose platform's or own name holds a text.
 struct DeviceChoice {
   std::string text;
@@ -104,6 +110,8 @@ class Native {
   [[nodiscard]] std::string platform_name() const;
   // Whether buffers are in the host's memory, where others may map them too.
   [[nodiscard]] bool in_host_memory() const { return in_host_memory_; }
+  // Asks the device's compiler what there is no query for; until then it is taken to do as little as it may.
+  void try_compiler();
   // Whether kernels tell of their arguments without being built for it (-cl-kernel-arg-info).
   [[nodiscard]] bool always_argument_info() const { return always_argument_info_; }
 
@@ -113,7 +121,6 @@ class Native {
  private:
   Result<void> load();
   Result<void> choose(const std::string& text);
-  void try_argument_info();
   void* library_ = nullptr;
   bool always_argument_info_ = false;
   bool in_host_memory_ = false;

@@ -42,8 +42,9 @@ Native_<T> own(T object, Release release, std::atomic<std::int64_t>& alive) {
 // The device's memory: who has how much of it, and whether more may be had.
 class MemoryLimits {
  public:
-  MemoryLimits(std::uint64_t total, std::uint64_t per_client, bool wait)
-      : total_(total), each_(per_client), wait_(wait) {}
+  // `all_there_is`: nobody has set a limit.
+  MemoryLimits(std::uint64_t total, std::uint64_t per_client, bool wait, bool all_there_is = false)
+      : total_(total), each_(per_client), wait_(wait), all_there_is_(all_there_is) {}
 
   // One client's part.
   struct Share {
@@ -52,6 +53,9 @@ class MemoryLimits {
     std::atomic<bool> closed{false};
   };
   [[nodiscard]] bool waits() const { return wait_; }
+  // Whether it is more than the device has. Some drivers make such a buffer as long as nobody uses it, so it takes
+  // nothing from anybody.
+  [[nodiscard]] bool takes_nothing(std::uint64_t bytes) const { return all_there_is_ && bytes > total_; }
   [[nodiscard]] std::uint64_t per_client() const { return each_; }
   // Whether `bytes` more would have to wait for others.
   [[nodiscard]] bool crowded(std::uint64_t bytes) const;
@@ -63,7 +67,7 @@ class MemoryLimits {
 
  private:
   const std::uint64_t total_, each_;
-  const bool wait_;
+  const bool wait_, all_there_is_;
   mutable std::mutex mutex_;
   std::condition_variable freed_;
   std::uint64_t used_ = 0;
@@ -76,7 +80,8 @@ struct Memory {
   std::shared_ptr<Memory> parent;
   std::shared_ptr<MemoryLimits::Share> share;
   MemoryLimits* limits = nullptr;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;   // counted
+  std::uint64_t extent = 0;  // of a buffer
   ~Memory() {
     native.reset();
     if (limits != nullptr) limits->give(*share, bytes);
@@ -104,8 +109,11 @@ struct KernelForm {
 struct Program {
   Native_<cl_program> native;
   std::string source;
-  std::shared_ptr<void> text;  // counts it, while it is held
-  std::string options;         // as the client gave them
+  std::shared_ptr<void> text;                                // counts it, while it is held
+  std::string options;                                       // as the client gave them
+  std::string binary;                                        // what it was loaded from
+  std::vector<std::pair<std::string, std::string>> headers;  // names and texts that it was last compiled with
+  std::string refusal;  // why the device's compiler was not given it; empty: it was, or nobody asked
   // Made beside what the client does after the build; not valid: nothing was built from source.
   std::shared_future<std::shared_ptr<const ProgramForm>> form;
   std::string whole_because;  // why it has none

@@ -63,8 +63,9 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   }
   const auto has = server->native_->fact<cl_ulong>(CL_DEVICE_GLOBAL_MEM_SIZE);
   const std::uint64_t total = options.memory != 0 ? options.memory : has;
-  server->limits_ = std::make_unique<MemoryLimits>(total, options.client_memory != 0 ? options.client_memory : total,
-                                                   options.wait_for_memory);
+  server->limits_ =
+      std::make_unique<MemoryLimits>(total, options.client_memory != 0 ? options.client_memory : total,
+                                     options.wait_for_memory, options.memory == 0 && options.client_memory == 0);
   if (options.rewrite && !fifo) {
     server->rewriter_ = std::make_unique<rewrite::Rewriter>(rewrite::RewriterOptions{
         .worker = rewrite::find_worker(),
@@ -73,13 +74,28 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   if (server->rewriter_) {
     server->warming_ = std::async(std::launch::async, [r = server->rewriter_.get()] { r->warm_up(); });
   }
+  server->try_driver();
+  server->native_->try_compiler();
   auto units = server->rewriter_ ? find_units(*server->native_) : UnitsFound{};
   server->forms_ = std::make_unique<WorkerForms>(*server->native_, server->census_, server->compilers_,
-                                                 server->rewriter_.get(), units.build);
+                                                 server->rewriter_.get(), *server->trials_, units.build);
   server->scheduler_ =
       std::make_unique<Scheduler>(*server->native_, server->census_, device_limits(*server->native_),
                                   std::move(*policy), fifo, options.short_launch * 1000.0, std::move(units.ids));
   return server;
+}
+
+void Server::try_driver() {
+  trial::TrialOptions how;
+  if (options_.trial_seconds != 0) how.program = trial::find_trial();
+  how.device = options_.device;
+  how.driver = fmt::format("{} {} {} {}", native_->platform_name(), native_->text(CL_DEVICE_NAME),
+                           native_->text(CL_DRIVER_VERSION), native_->text(CL_DEVICE_VERSION));
+  const std::string cache = options_.cache.empty() ? rewrite::default_cache_folder() : options_.cache;
+  if (!cache.empty()) how.folder = cache + "/tried";
+  how.limit = std::chrono::seconds(options_.trial_seconds);
+  trials_ = std::make_unique<trial::Trials>(how);
+  asking_ = std::async(std::launch::async, [this] { return trials_->answers(); });
 }
 
 bool Server::drain(double seconds) {
@@ -178,12 +194,14 @@ void Server::greet(Connection& connection) {
   if (hello.role == Role::monitor) return send_text(connection.socket, status());
   hello.name[sizeof hello.name - 1] = 0;
   Descriptor file;
-  auto session = Session::make({*native_, census_, *limits_, *scheduler_, *forms_, compilers_},
+  auto session = Session::make({*native_, census_, *limits_, *scheduler_, *forms_, compilers_, *trials_},
                                {*peer, hello.name, ++clients_}, hello, file);
   if (!session) return refuse(connection.socket, session.error().what);
   Welcome welcome;
   welcome.accepted = 1;
   welcome.host_memory = native_->in_host_memory() ? 1 : 0;
+  if (asking_.valid()) answers_ = asking_.get();
+  welcome.answers = answers_;
   if (!send_packet(connection.socket, bytes_of(welcome), file)) return;
   (*session)->start();
   connection.session = std::move(*session);

@@ -25,6 +25,8 @@ struct ServeOptions {
   std::uint32_t short_launch = 100;  // microseconds: what takes less is not divided; alone three times as much
   std::string cache;                 // of rewritten programs; empty: the user's
   std::uint32_t metrics_port = 0;    // on the loopback; 0: none
+  std::uint32_t trial_seconds =
+      120;  // that a program may take to compile, in a process of its own first; 0: none is tried
 };
 
 class Server {
@@ -51,6 +53,7 @@ class Server {
     std::shared_ptr<Session> session;  // none: it has not said hello
   };
   Server(ServeOptions options, std::unique_ptr<Native> native);
+  void try_driver();
   void greet(Connection& connection);
   // True: it is to be let go of.
   bool hear(Connection& connection);
@@ -68,6 +71,9 @@ class Server {
   std::unique_ptr<rewrite::Rewriter> rewriter_;
   std::future<void> warming_;  // its worker
   Compilers compilers_;
+  std::unique_ptr<trial::Trials> trials_;
+  std::future<Answers> asking_;
+  Answers answers_;  // the device's driver's
   std::unique_ptr<WorkerForms> forms_;
   std::unique_ptr<Scheduler> scheduler_;
   Descriptor listener_, metrics_listener_;

@@ -19,6 +19,7 @@
 #include "runtime/protocol/shared_area.h"
 #include "runtime/protocol/socket.h"
 #include "runtime/protocol/wire.h"
+#include "runtime/trial/trials.h"
 
 namespace wm::runtime {
 
@@ -30,6 +31,7 @@ struct Ground {
   Scheduler& scheduler;
   const WorkerForms& forms;
   Compilers& compilers;
+  trial::Trials& trials;
 };
 
 class Session : public std::enable_shared_from_this<Session> {
@@ -101,7 +103,8 @@ class Session : public std::enable_shared_from_this<Session> {
   [[nodiscard]] Native_<cl_mem> own_memory(cl_mem memory, std::uint64_t bytes, std::shared_ptr<void> beneath) const;
   bool make_room();
   void create_memory(const Head& head, std::uint64_t id, std::uint64_t bytes, const std::shared_ptr<Memory>& parent,
-                     std::function<cl_mem(cl_int*)> make, const std::shared_ptr<Mapping>& place = nullptr);
+                     std::uint64_t extent, std::function<cl_mem(cl_int*)> make,
+                     const std::shared_ptr<Mapping>& place = nullptr);
   bool release(const Release& m);
   // Programs and kernels.
   void create_program(const Head& head, const CreateProgram& m);

@@ -22,9 +22,9 @@ bool Session::make_room() {
 }
 
 void Session::create_memory(const Head& head, std::uint64_t id, std::uint64_t bytes,
-                            const std::shared_ptr<Memory>& parent, std::function<cl_mem(cl_int*)> make,
-                            const std::shared_ptr<Mapping>& place) {
-  const auto work = [this, head, id, bytes, parent, place, make = std::move(make)] {
+                            const std::shared_ptr<Memory>& parent, std::uint64_t extent,
+                            std::function<cl_mem(cl_int*)> make, const std::shared_ptr<Mapping>& place) {
+  const auto work = [this, head, id, bytes, parent, extent, place, make = std::move(make)] {
     if (bytes != 0 && !ground_.limits.take(*share_, bytes)) {
       answer(head, CL_MEM_OBJECT_ALLOCATION_FAILURE);
       return;
@@ -40,6 +40,7 @@ void Session::create_memory(const Head& head, std::uint64_t id, std::uint64_t by
     memory->native = own_memory(native, bytes, nullptr);
     memory->parent = parent;
     memory->place = place;
+    memory->extent = extent;
     if (bytes != 0) {
       memory->share = share_;
       memory->limits = &ground_.limits;
@@ -69,7 +70,7 @@ void Session::create_buffer(const Head& head, const CreateBuffer& m) {
   if (m.region != 0 && !place) return answer(head, CL_INVALID_VALUE);
   const cl_mem_flags flags = m.flags | (place ? CL_MEM_USE_HOST_PTR : 0);
   create_memory(
-      head, m.id, m.size, nullptr,
+      head, m.id, ground_.limits.takes_nothing(m.size) ? 0 : m.size, nullptr, m.size,
       [this, m, flags, place](cl_int* status) {
         void* at = place ? place->bytes().data() : nullptr;
         return ground_.native.cl.CreateBuffer(ground_.native.context, flags, m.size, at, status);
@@ -80,8 +81,13 @@ void Session::create_buffer(const Head& head, const CreateBuffer& m) {
 void Session::create_sub_buffer(const Head& head, const CreateSubBuffer& m) {
   const auto parent = find(memories_, m.parent);
   if (!parent) return answer(head, CL_INVALID_MEM_OBJECT);
-  create_memory(head, m.id, 0, parent, [this, m, parent](cl_int* status) {
-    const cl_buffer_region region{m.origin, m.size};
+  // No driver is asked for more than the parent has: what lies behind it is another's.
+  if (m.origin >= parent->extent) {
+    return answer(head, parent->extent == 0 ? CL_INVALID_MEM_OBJECT : CL_INVALID_VALUE);
+  }
+  const std::uint64_t size = std::min(m.size, parent->extent - m.origin);
+  create_memory(head, m.id, 0, parent, size, [this, m, size, parent](cl_int* status) {
+    const cl_buffer_region region{m.origin, size};
     return ground_.native.cl.CreateSubBuffer(parent->native.get(), m.flags, CL_BUFFER_CREATE_TYPE_REGION, &region,
                                              status);
   });
@@ -96,7 +102,7 @@ void Session::create_image(const Head& head, const CreateImage& m) {
   for (const std::uint64_t n : {m.width, or_one(m.height), or_one(m.depth), or_one(m.array_size)}) {
     if (__builtin_mul_overflow(bytes, n, &bytes)) return answer(head, CL_INVALID_IMAGE_SIZE);
   }
-  create_memory(head, m.id, below ? 0 : bytes, below, [this, m, below](cl_int* status) {
+  create_memory(head, m.id, below ? 0 : bytes, below, 0, [this, m, below](cl_int* status) {
     const cl_image_format format{m.order, m.type};
     cl_image_desc desc{};
     desc.image_type = m.object_type;

@@ -43,6 +43,22 @@ ParameterKind parameter_kind(const Native& native, cl_kernel kernel, cl_uint ind
   }
 }
 
+// A program for a trial of the device's compiler.
+trial::Program as_tried(const Program& program, const std::string& options) {
+  trial::Program tried{!program.binary.empty(), program.binary.empty() ? program.source : program.binary, options, {}};
+  for (const auto& [name, text] : program.headers) tried.headers.push_back({name, text});
+  return tried;
+}
+
+trial::Request trial_of(const Program& program, bool compile_only, const std::string& options) {
+  trial::Request request;
+  request.what = compile_only             ? trial::Request::What::compile
+                 : program.binary.empty() ? trial::Request::What::build
+                                          : trial::Request::What::load;
+  request.programs.push_back(as_tried(program, options));
+  return request;
+}
+
 }  // namespace
 
 void Session::create_program(const Head& head, const CreateProgram& m) {
@@ -62,13 +78,17 @@ void Session::create_program(const Head& head, const CreateProgram& m) {
     const auto* binary = reinterpret_cast<const unsigned char*>(content.data());
     const std::size_t length = content.size();
     cl_int loaded = CL_SUCCESS;
+    trial::Request load;
+    load.what = trial::Request::What::load;
+    load.programs.push_back({true, content, "", {}});
+    if (ground_.trials.refusal(load)) return answer(head, CL_INVALID_BINARY);
     made = native.cl.CreateProgramWithBinary(native.context, 1, &native.device, &length, &binary, &loaded, &status);
   } else {
     status = CL_INVALID_VALUE;
   }
   if (status != CL_SUCCESS) return answer(head, status);
   auto program = own_program(ground_, made);
-  if (m.from == ProgramFrom::source) program->source = content;
+  (m.from == ProgramFrom::source ? program->source : program->binary) = content;
   share_->text += content.size();
   program->text = {nullptr, [share = share_, size = content.size()](std::nullptr_t) { share->text -= size; }};
   answer(head, keep(programs_, m.id, std::move(program)) ? CL_SUCCESS : CL_INVALID_VALUE);
@@ -94,6 +114,8 @@ bool Session::build_program(const Head& head, Reader& reader) {
   }
   // Compilers take their time; other threads of the client need not. The form as workers is made beside what the client
   // does next, and waited for by the first launch.
+  program->headers.clear();
+  for (std::uint32_t i = 0; i < m.inputs; ++i) program->headers.emplace_back(names[i], headers[i]->source);
   auto built = std::make_shared<std::promise<cl_int>>();
   const std::shared_future<cl_int> outcome = built->get_future().share();
   program->options = options;
@@ -111,6 +133,11 @@ bool Session::build_program(const Head& head, Reader& reader) {
     // The daemon wants to know arguments apart; whether the client may ask is up to its own options.
     const std::string built_with = options + " -cl-kernel-arg-info";
     const auto compile = [&]() -> cl_int {
+      program->refusal.clear();
+      if (const auto why = ground_.trials.refusal(trial_of(*program, m.compile_only != 0, built_with))) {
+        program->refusal = "warpmux: " + *why + "\n";
+        return m.compile_only == 0 ? CL_BUILD_PROGRAM_FAILURE : CL_COMPILE_PROGRAM_FAILURE;
+      }
       if (m.compile_only == 0) {
         return native.cl.BuildProgram(program->native.get(), 1, &native.device, built_with.c_str(), nullptr, nullptr);
       }
@@ -150,6 +177,11 @@ bool Session::link_program(const Head& head, Reader& reader) {
     std::vector<cl_program> programs;
     for (const auto& p : inputs) programs.push_back(p->native.get());
     cl_int status = CL_SUCCESS;
+    trial::Request link;
+    link.what = trial::Request::What::link;
+    link.options = options;
+    for (const auto& p : inputs) link.programs.push_back(as_tried(*p, p->options));
+    if (ground_.trials.refusal(link)) return answer(head, CL_LINK_PROGRAM_FAILURE);
     const cl_program made = native.cl.LinkProgram(native.context, 1, &native.device, options.c_str(), m.inputs,
                                                   programs.data(), nullptr, nullptr, &status);
     if (made == nullptr) return answer(head, status);
@@ -193,6 +225,13 @@ void Session::program_build_info(const Head& head, const Query& m) {
   if (m.name == CL_PROGRAM_BUILD_OPTIONS && !program->source.empty()) {
     const std::string& options = program->options;
     return answer(head, CL_SUCCESS, std::as_bytes(std::span(options.c_str(), options.size() + 1)));
+  }
+  if (!program->refusal.empty() && m.name == CL_PROGRAM_BUILD_LOG) {
+    return answer(head, CL_SUCCESS, std::as_bytes(std::span(program->refusal.c_str(), program->refusal.size() + 1)));
+  }
+  if (!program->refusal.empty() && m.name == CL_PROGRAM_BUILD_STATUS) {
+    const cl_build_status failed = CL_BUILD_ERROR;
+    return answer(head, CL_SUCCESS, std::as_bytes(std::span(&failed, 1)));
   }
   std::vector<std::byte> bytes;
   const cl_int status = info_bytes(
@@ -286,7 +325,9 @@ void Session::kernel_arg_info(const Head& head, const KernelQuery& m) {
   if (!kernel) return answer(head, CL_INVALID_KERNEL);
   const Program& program = *kernel->program;
   const bool asked_for = program.source.empty() || program.options.find("-cl-kernel-arg-info") != std::string::npos;
-  if (!asked_for && !ground_.native.always_argument_info()) return answer(head, CL_KERNEL_ARG_INFO_NOT_AVAILABLE);
+  const bool there = m.index < kernel->parameters.size();
+  if (there && !asked_for && !ground_.native.always_argument_info())
+    return answer(head, CL_KERNEL_ARG_INFO_NOT_AVAILABLE);
   std::vector<std::byte> bytes;
   const cl_int status = info_bytes(
       [&](std::size_t room, void* value, std::size_t* size) {

@@ -62,6 +62,7 @@ std::string Server::status() {
                            {"kernel", l.kernel},
                            {"seconds", static_cast<double>(l.nanoseconds) * 1e-9}});
   }
+  const trial::Trials::Counts trials = trials_->counts();
   const std::chrono::duration<double> age = std::chrono::steady_clock::now() - since_;
   nlohmann::ordered_json document{{"schema", 1},
                                   {"pid", ::getpid()},
@@ -75,6 +76,9 @@ std::string Server::status() {
                                   {"clients_leaving", leaving_.size()},
                                   {"cut_off", cut_off},
                                   {"left_behind", left_behind},
+                                  {"programs_tried", trials.tried},
+                                  {"programs_known", trials.known},
+                                  {"programs_refused", trials.refused},
                                   {"alive", alive(census_)}};
   auto clients = nlohmann::ordered_json::array();
   for (const Connection& c : connections_) {

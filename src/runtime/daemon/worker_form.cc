@@ -61,8 +61,10 @@ std::shared_ptr<const ProgramForm> WorkerForms::make(const std::string& source, 
   auto workers = own(made, native_.cl.ReleaseProgram, census_.programs);
   const bool nvidia = native_.platform_name().starts_with("NVIDIA");
   const std::string with = reply->options + build_ + (nvidia ? " -cl-nv-verbose" : "");
-  const auto status = compilers_.run(
-      unwanted, [&] { return native_.cl.BuildProgram(made, 1, &native_.device, with.c_str(), nullptr, nullptr); });
+  const auto status = compilers_.run(unwanted, [&] {
+    if (trials_.refusal(trial::build_of(reply->source, with))) return CL_BUILD_PROGRAM_FAILURE;
+    return native_.cl.BuildProgram(made, 1, &native_.device, with.c_str(), nullptr, nullptr);
+  });
   if (status != CL_SUCCESS) {
     form->whole_because = "the device does not build the rewritten program";
     return form;

@@ -6,6 +6,7 @@
 #include "rewrite/rewriter.h"
 #include "runtime/daemon/compilers.h"
 #include "runtime/daemon/objects.h"
+#include "runtime/trial/trials.h"
 
 namespace wm::runtime {
 
@@ -13,8 +14,13 @@ class WorkerForms {
  public:
   // Nothing is rewritten where `rewriter` is null.
   WorkerForms(const Native& native, Census& census, Compilers& compilers, rewrite::Rewriter* rewriter,
-              std::string build = {})
-      : native_(native), census_(census), compilers_(compilers), rewriter_(rewriter), build_(std::move(build)) {}
+              trial::Trials& trials, std::string build = {})
+      : native_(native),
+        census_(census),
+        compilers_(compilers),
+        rewriter_(rewriter),
+        trials_(trials),
+        build_(std::move(build)) {}
 
   // Rewrites a source; then, when the original was `built` without error, builds the result. Notes why where it does
   // not.
@@ -31,6 +37,7 @@ class WorkerForms {
   Census& census_;
   Compilers& compilers_;
   rewrite::Rewriter* rewriter_;
+  trial::Trials& trials_;
   const std::string build_;  // options of ours
 };
 

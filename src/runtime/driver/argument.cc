@@ -60,7 +60,6 @@ cl_int set_value(cl_kernel kernel, cl_uint index, Parameter& parameter, SetArgum
 cl_int set_local(cl_kernel kernel, cl_uint index, Parameter& parameter, SetArgument& to, std::size_t size,
                  const void* value) {
   if (value != nullptr) return CL_INVALID_ARG_VALUE;
-  if (size == 0) return CL_INVALID_ARG_SIZE;
   SetArgument argument{true, {ArgumentKind::local, static_cast<std::uint32_t>(size)}, {}};
   const cl_int status = ask(kernel, index, parameter, argument);
   if (status == CL_SUCCESS) to = std::move(argument);

@@ -134,9 +134,11 @@ cl_event create_user_event(cl_context context, cl_int* out) {
 
 cl_int set_user_event_status(cl_event event, cl_int state) {
   return guarded([&]() -> cl_int {
-    if (!valid(event) || event->queue) return CL_INVALID_EVENT;
-    if (state > CL_COMPLETE) return CL_INVALID_VALUE;
-    if (event->user_set.exchange(true)) return CL_INVALID_OPERATION;
+    if (!valid(event)) return CL_INVALID_EVENT;
+    // What a driver takes of these changes nothing.
+    if (event->queue) return link().natively(Question::user_event_of_command);
+    if (state > CL_COMPLETE) return link().natively(Question::user_event_unfinished);
+    if (event->user_set.exchange(true)) return link().natively(Question::user_event_twice);
     Writer message(Op::set_user_event);
     message.put(UserEvent{event->slot, state});
     if (!link().post(message)) return kGone;

@@ -145,7 +145,6 @@ cl_int get_kernel_arg_info(cl_kernel kernel, cl_uint index, cl_kernel_arg_info n
                            std::size_t* needed) {
   return guarded([&]() -> cl_int {
     if (!valid(kernel)) return CL_INVALID_KERNEL;
-    if (index >= kernel->parameters.size()) return CL_INVALID_ARG_INDEX;
     Writer message(Op::kernel_arg_info);
     message.put(KernelQuery{kernel->name, index, name});
     return forward(message, {room, value, needed});

@@ -38,13 +38,19 @@ cl_int check_local(cl_kernel kernel, const Range& range) {
   return CL_SUCCESS;
 }
 
+bool of_nothing(const Range& range) {
+  return range.global == nullptr ||
+         std::any_of(range.global, range.global + range.dimensions, [](std::size_t items) { return items == 0; });
+}
+
 cl_int check_range(cl_kernel kernel, const Range& range) {
   if (range.dimensions < 1 || range.dimensions > 3) return CL_INVALID_WORK_DIMENSION;
-  if (range.global == nullptr) return CL_INVALID_GLOBAL_WORK_SIZE;
+  if (range.global == nullptr) return link().natively(Question::launch_without_range);
+  if (of_nothing(range)) return link().natively(Question::launch_of_nothing);
   for (cl_uint i = 0; i < range.dimensions; ++i) {
-    if (range.global[i] == 0) return CL_INVALID_GLOBAL_WORK_SIZE;
     const std::size_t offset = range.offset == nullptr ? 0 : range.offset[i];
-    if (offset + range.global[i] < offset) return CL_INVALID_GLOBAL_OFFSET;
+    if (offset + range.global[i] >= offset) continue;
+    if (const cl_int bad = link().natively(Question::launch_offset_beyond); bad != CL_SUCCESS) return bad;
   }
   return check_local(kernel, range);
 }
@@ -67,6 +73,7 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   for (const SetArgument& a : kernel->arguments) {
     if (!a.set) return CL_INVALID_KERNEL_ARGS;
   }
+  if (of_nothing(range)) return enqueue(Work::marker, type, queue, waits);
   std::uint32_t slot = kNoSlot;
   const bool ask = doubtful(kernel, range) && waits.count == 0;
   if (waits.out != nullptr || ask) {

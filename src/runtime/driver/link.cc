@@ -19,10 +19,11 @@ std::span<const std::byte> view_of(const T& value) {
 
 }  // namespace
 
-Link::Link(Descriptor socket, SharedArea area, bool host_memory)
+Link::Link(Descriptor socket, SharedArea area, bool host_memory, const Answers& answers)
     : socket_(std::move(socket)),
       area_(std::move(area)),
       host_memory_(host_memory),
+      answers_(answers),
       ring_(&area_.head().ring, area_.ring()) {
   free_slots_.reserve(kSlots);
   for (std::uint32_t i = kSlots; i-- > 0;) free_slots_.push_back(i);
@@ -47,7 +48,8 @@ Result<std::unique_ptr<Link>> Link::connect(const std::string& path) {
   if (welcome.accepted == 0) return Error{path + ": " + welcome.reason};
   auto area = SharedArea::attach(answer->file);
   if (!area) return area.error();
-  return std::unique_ptr<Link>(new Link(std::move(*socket), std::move(*area), welcome.host_memory != 0));
+  return std::unique_ptr<Link>(
+      new Link(std::move(*socket), std::move(*area), welcome.host_memory != 0, welcome.answers));
 }
 
 bool Link::lost() {

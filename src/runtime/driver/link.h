@@ -64,9 +64,11 @@ class Link {
   void wait_for_deliveries(const void* host, std::size_t size);
 
   [[nodiscard]] bool lost();
+  // What the device's own driver says to a call that the standard refuses; 0: it takes it.
+  [[nodiscard]] std::int32_t natively(Question question) const { return answers_[question]; }
 
  private:
-  Link(Descriptor socket, SharedArea area, bool host_memory);
+  Link(Descriptor socket, SharedArea area, bool host_memory, const Answers& answers);
   std::uint32_t ask_region(std::uint64_t bytes, Mapping& map);
   struct Region {
     Mapping map;
@@ -88,6 +90,7 @@ class Link {
   Descriptor socket_;
   SharedArea area_;
   const bool host_memory_;  // the device's is the host's
+  const Answers answers_;
   std::atomic<bool> lost_{false};
   std::atomic<std::uint64_t> names_{0};
 

@@ -9,7 +9,9 @@ constexpr cl_map_flags kMapFlags = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INV
 constexpr cl_map_flags kMapWrites = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
 
 cl_int check_flags(cl_mem memory, cl_map_flags flags) {
-  if ((flags & ~kMapFlags) != 0) return CL_INVALID_VALUE;
+  if ((flags & ~kMapFlags) != 0) {
+    if (const cl_int bad = link().natively(Question::map_unknown_flags); bad != CL_SUCCESS) return bad;
+  }
   return host_may(memory, (flags & CL_MAP_READ) != 0, (flags & kMapWrites) != 0);
 }
 
@@ -51,7 +53,7 @@ void* enqueue_map_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking
   return making(out, [&](cl_int& status) -> void* {
     const Waits waits{count, list, event};
     status = check_buffer(queue, buffer, waits);
-    if (status == CL_SUCCESS && (size == 0 || !inside(offset, size, buffer->size))) status = CL_INVALID_VALUE;
+    if (status == CL_SUCCESS && (size == 0 || !inside(offset, size, buffer->backed()))) status = CL_INVALID_VALUE;
     if (status == CL_SUCCESS) status = check_flags(buffer, flags);
     if (status != CL_SUCCESS) return nullptr;
     std::byte* at = buffer->mapped_base() + offset;

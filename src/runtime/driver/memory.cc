@@ -46,9 +46,9 @@ bool at_most_one(cl_mem_flags flags) { return (flags & (flags - 1)) == 0; }
 cl_int check_memory_flags(cl_mem_flags flags, cl_mem_flags also) {
   if ((flags & ~(kAccess | kHostAccess | kHostPointer | also)) != 0) return CL_INVALID_VALUE;
   if (!at_most_one(flags & kAccess) || !at_most_one(flags & kHostAccess)) return CL_INVALID_VALUE;
-  if ((flags & CL_MEM_USE_HOST_PTR) != 0 && (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0) {
-    return CL_INVALID_VALUE;
-  }
+  if ((flags & CL_MEM_USE_HOST_PTR) != 0 && (flags & CL_MEM_ALLOC_HOST_PTR) != 0) return CL_INVALID_VALUE;
+  constexpr cl_mem_flags kBothWays = CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+  if ((flags & kBothWays) == kBothWays) return link().natively(Question::host_pointer_both_ways);
   return CL_SUCCESS;
 }
 
@@ -62,14 +62,25 @@ cl_mem_flags device_flags(cl_mem_flags flags) { return flags & (kAccess | CL_MEM
 
 namespace {
 
+cl_int check_sub_buffer_flags(cl_mem_flags flags) {
+  if ((flags & ~(kAccess | kHostAccess)) != 0) {
+    if (const cl_int bad = link().natively(Question::sub_buffer_unknown_flags); bad != CL_SUCCESS) return bad;
+  }
+  if (!at_most_one(flags & kAccess)) {
+    if (const cl_int bad = link().natively(Question::sub_buffer_two_accesses); bad != CL_SUCCESS) return bad;
+  }
+  return at_most_one(flags & kHostAccess) ? CL_SUCCESS : link().natively(Question::sub_buffer_two_hosts);
+}
+
 cl_mem make_buffer(cl_context context, cl_mem_flags flags, std::size_t size, void* host, cl_int& status) {
   if (!valid(context)) return refuse<_cl_mem>(status, CL_INVALID_CONTEXT);
   if (flags == 0) flags = CL_MEM_READ_WRITE;
   status = check_memory_flags(flags, 0);
   if (status != CL_SUCCESS) return nullptr;
-  if ((flags & kAccess) == 0) flags |= CL_MEM_READ_WRITE;
   const auto most = process().device_fact<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-  if (size == 0 || (most != 0 && size > most)) return refuse<_cl_mem>(status, CL_INVALID_BUFFER_SIZE);
+  if (size == 0) return refuse<_cl_mem>(status, CL_INVALID_BUFFER_SIZE);
+  if (most != 0 && size > most) status = link().natively(Question::large_buffer);
+  if (status != CL_SUCCESS) return nullptr;
   status = check_host_pointer(flags, host);
   if (status != CL_SUCCESS) return nullptr;
   auto memory = std::make_unique<_cl_mem>();
@@ -109,14 +120,15 @@ cl_mem create_buffer_with_properties(cl_context context, const cl_mem_properties
 
 cl_mem create_sub_buffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type, const void* how, cl_int* out) {
   return making(out, [&](cl_int& status) -> cl_mem {
-    if (!valid(parent) || parent->is_image() || parent->parent) {
-      return refuse<_cl_mem>(status, CL_INVALID_MEM_OBJECT);
-    }
+    if (!valid(parent) || parent->is_image()) return refuse<_cl_mem>(status, CL_INVALID_MEM_OBJECT);
+    if (parent->parent) status = link().natively(Question::sub_buffer_of_sub_buffer);
+    if (status != CL_SUCCESS) return nullptr;
     if (how == nullptr || type != CL_BUFFER_CREATE_TYPE_REGION) return refuse<_cl_mem>(status, CL_INVALID_VALUE);
     const cl_mem_flags above = parent->flags;
-    if ((flags & kHostPointer) != 0 || check_memory_flags(flags, 0) != CL_SUCCESS) {
-      return refuse<_cl_mem>(status, CL_INVALID_VALUE);
-    }
+    if ((flags & kHostPointer) != 0) return refuse<_cl_mem>(status, CL_INVALID_VALUE);
+    status = check_sub_buffer_flags(flags);
+    if (status != CL_SUCCESS) return nullptr;
+    flags &= kAccess | kHostAccess;
     const bool wider =
         ((above & CL_MEM_WRITE_ONLY) != 0 && (flags & (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY)) != 0) ||
         ((above & CL_MEM_READ_ONLY) != 0 && (flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY)) != 0) ||
@@ -129,13 +141,13 @@ cl_mem create_sub_buffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_typ
     flags |= above & kHostPointer;
     const auto& region = *static_cast<const cl_buffer_region*>(how);
     if (region.size == 0) return refuse<_cl_mem>(status, CL_INVALID_BUFFER_SIZE);
-    if (region.origin > parent->size || region.size > parent->size - region.origin) {
-      return refuse<_cl_mem>(status, CL_INVALID_VALUE);
-    }
+    if (region.origin >= parent->size) return refuse<_cl_mem>(status, CL_INVALID_VALUE);
+    if (region.size > parent->size - region.origin) status = link().natively(Question::sub_buffer_beyond);
     const auto bits = process().device_fact<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN);
-    if (bits >= 8 && region.origin % (bits / 8) != 0) {
-      return refuse<_cl_mem>(status, CL_MISALIGNED_SUB_BUFFER_OFFSET);
+    if (status == CL_SUCCESS && bits >= 8 && region.origin % (bits / 8) != 0) {
+      status = link().natively(Question::sub_buffer_misaligned);
     }
+    if (status != CL_SUCCESS) return nullptr;
     auto memory = std::make_unique<_cl_mem>();
     memory->context = parent->context;
     memory->flags = flags;

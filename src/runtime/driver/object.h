@@ -12,6 +12,7 @@
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include <CL/cl_icd.h>
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <functional>
@@ -174,6 +175,10 @@ struct _cl_mem : wm::runtime::driver::Object<5> {
   wm::runtime::driver::Farewells<cl_mem> farewells;
 
   [[nodiscard]] bool is_image() const { return type != CL_MEM_OBJECT_BUFFER; }
+  // Bytes of it that are there: some drivers make sub-buffers that go on beyond their parents.
+  [[nodiscard]] std::size_t backed() const {
+    return parent && !is_image() ? std::min(size, parent->backed() - offset) : size;
+  }
   // The buffer's own bytes in this process; null where it has none here.
   [[nodiscard]] std::byte* in_place() const;
   // Where mapped bytes of it lie in this process; a sub-buffer's are its parent's.

@@ -16,10 +16,6 @@ cl_sampler make_sampler(cl_context context, cl_bool normalized, cl_addressing_mo
   if (process().device_fact<cl_bool>(CL_DEVICE_IMAGE_SUPPORT) == 0) {
     return refuse<_cl_sampler>(status, CL_INVALID_OPERATION);
   }
-  if (addressing < CL_ADDRESS_NONE || addressing > CL_ADDRESS_MIRRORED_REPEAT || filter < CL_FILTER_NEAREST ||
-      filter > CL_FILTER_LINEAR) {
-    return refuse<_cl_sampler>(status, CL_INVALID_VALUE);
-  }
   auto sampler = std::make_unique<_cl_sampler>();
   sampler->context = Held<_cl_context>(context);
   sampler->normalized = normalized;

@@ -10,7 +10,7 @@ cl_int transfer(cl_command_queue queue, cl_mem buffer, bool blocking, bool to_de
                 std::size_t size, void* host, const Waits& waits) {
   if (const cl_int bad = check_buffer(queue, buffer, waits); bad != CL_SUCCESS) return bad;
   if (const cl_int bad = host_may(buffer, !to_device, to_device); bad != CL_SUCCESS) return bad;
-  if (host == nullptr || !inside(offset, size, buffer->size)) return CL_INVALID_VALUE;
+  if (host == nullptr || !inside(offset, size, buffer->backed())) return CL_INVALID_VALUE;
   const cl_command_type type = to_device ? CL_COMMAND_WRITE_BUFFER : CL_COMMAND_READ_BUFFER;
   if (size == 0) return enqueue(Work::marker, type, queue, waits);
   return move_linear({queue, buffer, type, blocking}, to_device, offset, size, static_cast<std::byte*>(host), waits);
@@ -31,6 +31,14 @@ std::size_t extent(const std::size_t* region, std::size_t row, std::size_t slice
 }
 bool empty(const std::size_t* region) { return region[0] == 0 || region[1] == 0 || region[2] == 0; }
 
+// A rectangle of nothing: as the device's driver has it, which may also be a command that does nothing.
+cl_int nothing(const std::size_t* region, Question flat, Question otherwise, cl_command_type type,
+               cl_command_queue queue, const Waits& waits) {
+  const bool only_flat = region[0] != 0 && region[1] != 0;
+  const cl_int bad = link().natively(only_flat ? flat : otherwise);
+  return bad != CL_SUCCESS ? bad : enqueue(Work::marker, type, queue, waits);
+}
+
 void copy3(std::uint64_t* to, const std::size_t* from) { std::copy_n(from, 3, to); }
 
 struct Rect {
@@ -45,12 +53,17 @@ cl_int transfer_rect(cl_command_queue queue, cl_mem buffer, bool blocking, bool 
   if (host == nullptr || r.buffer_origin == nullptr || r.host_origin == nullptr || r.region == nullptr) {
     return CL_INVALID_VALUE;
   }
-  if (empty(r.region) || !pitches(r.region, r.buffer_row, r.buffer_slice) ||
-      !pitches(r.region, r.host_row, r.host_slice)) {
+  const auto type =
+      static_cast<cl_command_type>(to_device ? CL_COMMAND_WRITE_BUFFER_RECT : CL_COMMAND_READ_BUFFER_RECT);
+  if (empty(r.region)) {
+    return to_device ? nothing(r.region, Question::flat_write_rect, Question::empty_write_rect, type, queue, waits)
+                     : nothing(r.region, Question::flat_read_rect, Question::empty_read_rect, type, queue, waits);
+  }
+  if (!pitches(r.region, r.buffer_row, r.buffer_slice) || !pitches(r.region, r.host_row, r.host_slice)) {
     return CL_INVALID_VALUE;
   }
   if (!inside(first_byte(r.buffer_origin, r.buffer_row, r.buffer_slice), extent(r.region, r.buffer_row, r.buffer_slice),
-              buffer->size)) {
+              buffer->backed())) {
     return CL_INVALID_VALUE;
   }
   RectTransfer message;
@@ -64,10 +77,19 @@ cl_int transfer_rect(cl_command_queue queue, cl_mem buffer, bool blocking, bool 
                       r.region[0],
                       r.region[1],
                       r.region[2]};
-  return move_rect(
-      {queue, buffer,
-       static_cast<cl_command_type>(to_device ? CL_COMMAND_WRITE_BUFFER_RECT : CL_COMMAND_READ_BUFFER_RECT), blocking},
-      to_device ? Work::write_rect : Work::read_rect, message, rect, waits);
+  return move_rect({queue, buffer, type, blocking}, to_device ? Work::write_rect : Work::read_rect, message, rect,
+                   waits);
+}
+
+// Where a buffer lies in the one that was not made of another.
+struct Place {
+  cl_mem memory;
+  std::size_t offset;
+};
+Place place(cl_mem memory) {
+  Place p{memory, 0};
+  for (; p.memory->parent; p.memory = p.memory->parent.get()) p.offset += p.memory->offset;
+  return p;
 }
 
 bool overlap(std::size_t a, std::size_t b, std::size_t size) { return a < b + size && b < a + size; }
@@ -131,9 +153,10 @@ cl_int enqueue_copy_buffer(cl_command_queue queue, cl_mem from, cl_mem to, std::
     const Waits waits{count, list, out};
     if (const cl_int bad = check_buffer(queue, from, waits); bad != CL_SUCCESS) return bad;
     if (const cl_int bad = check_buffer(queue, to, waits); bad != CL_SUCCESS) return bad;
-    if (!inside(from_offset, size, from->size) || !inside(to_offset, size, to->size)) return CL_INVALID_VALUE;
+    if (!inside(from_offset, size, from->backed()) || !inside(to_offset, size, to->backed())) return CL_INVALID_VALUE;
     if (size == 0) return CL_INVALID_VALUE;
-    if (from == to && overlap(from_offset, to_offset, size)) return CL_MEM_COPY_OVERLAP;
+    const Place a = place(from), b = place(to);
+    if (a.memory == b.memory && overlap(a.offset + from_offset, b.offset + to_offset, size)) return CL_MEM_COPY_OVERLAP;
     Copy copy;
     copy.from = from->name;
     copy.to = to->name;
@@ -152,14 +175,20 @@ cl_int enqueue_copy_buffer_rect(cl_command_queue queue, cl_mem from, cl_mem to, 
     const Waits waits{count, list, out};
     if (const cl_int bad = check_buffer(queue, from, waits); bad != CL_SUCCESS) return bad;
     if (const cl_int bad = check_buffer(queue, to, waits); bad != CL_SUCCESS) return bad;
-    if (from_origin == nullptr || to_origin == nullptr || region == nullptr || empty(region)) return CL_INVALID_VALUE;
+    if (from_origin == nullptr || to_origin == nullptr || region == nullptr) return CL_INVALID_VALUE;
+    if (empty(region)) {
+      return nothing(region, Question::flat_copy_rect, Question::empty_copy_rect, CL_COMMAND_COPY_BUFFER_RECT, queue,
+                     waits);
+    }
     if (!pitches(region, from_row, from_slice) || !pitches(region, to_row, to_slice)) return CL_INVALID_VALUE;
     if (from == to && (from_row != to_row || from_slice != to_slice)) return CL_INVALID_VALUE;
-    if (!inside(first_byte(from_origin, from_row, from_slice), extent(region, from_row, from_slice), from->size) ||
-        !inside(first_byte(to_origin, to_row, to_slice), extent(region, to_row, to_slice), to->size)) {
+    if (!inside(first_byte(from_origin, from_row, from_slice), extent(region, from_row, from_slice), from->backed()) ||
+        !inside(first_byte(to_origin, to_row, to_slice), extent(region, to_row, to_slice), to->backed())) {
       return CL_INVALID_VALUE;
     }
-    if (from == to && boxes_overlap(from_origin, to_origin, region, from_row, from_slice)) return CL_MEM_COPY_OVERLAP;
+    if (from == to && boxes_overlap(from_origin, to_origin, region, from_row, from_slice)) {
+      if (const cl_int bad = link().natively(Question::overlapping_copy_rect); bad != CL_SUCCESS) return bad;
+    }
     RectCopy copy;
     copy.from = from->name;
     copy.to = to->name;
@@ -179,9 +208,14 @@ cl_int enqueue_fill_buffer(cl_command_queue queue, cl_mem buffer, const void* pa
   return guarded([&]() -> cl_int {
     const Waits waits{count, list, out};
     if (const cl_int bad = check_buffer(queue, buffer, waits); bad != CL_SUCCESS) return bad;
-    if (!inside(offset, size, buffer->size) || pattern == nullptr) return CL_INVALID_VALUE;
+    if (!inside(offset, size, buffer->backed()) || pattern == nullptr) return CL_INVALID_VALUE;
     if (!std::has_single_bit(pattern_size) || pattern_size > 128) return CL_INVALID_VALUE;
-    if (offset % pattern_size != 0 || size % pattern_size != 0) return CL_INVALID_VALUE;
+    if (offset % pattern_size != 0) {
+      if (const cl_int bad = link().natively(Question::crooked_fill_offset); bad != CL_SUCCESS) return bad;
+    }
+    if (size % pattern_size != 0) {
+      if (const cl_int bad = link().natively(Question::crooked_fill_size); bad != CL_SUCCESS) return bad;
+    }
     if (size == 0) return enqueue(Work::marker, CL_COMMAND_FILL_BUFFER, queue, waits);
     Fill fill;
     fill.memory = buffer->name;

@@ -11,7 +11,7 @@
 namespace wm::runtime {
 
 inline constexpr std::uint32_t kMagic = 0x584d4d57;  // "WMMX"
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 inline constexpr std::uint32_t kLargestMessage = 256 * 1024;
 inline constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 
@@ -204,6 +204,44 @@ struct Launch {  // `arguments` of Argument follow. A local size of 0: the devic
   std::uint64_t offset[3] = {}, global[3] = {}, local[3] = {};
 };
 
+// Calls that the standard refuses and some drivers take. Each is asked of the device's own driver once, and its answer
+// is the driver's here: 0 where it is taken.
+enum class Question : std::uint32_t {
+  large_buffer,              // larger than CL_DEVICE_MAX_MEM_ALLOC_SIZE
+  host_pointer_both_ways,    // CL_MEM_USE_HOST_PTR with CL_MEM_COPY_HOST_PTR
+  sub_buffer_misaligned,     // its origin
+  sub_buffer_beyond,         // the end of its parent
+  sub_buffer_of_sub_buffer,  //
+  sub_buffer_two_accesses,   // CL_MEM_READ_ONLY with CL_MEM_WRITE_ONLY
+  sub_buffer_two_hosts,      // CL_MEM_HOST_READ_ONLY with CL_MEM_HOST_WRITE_ONLY
+  sub_buffer_unknown_flags,  //
+  empty_read_rect,           // no bytes in a row, or no rows
+  empty_write_rect,
+  empty_copy_rect,
+  flat_read_rect,  // no slices
+  flat_write_rect,
+  flat_copy_rect,
+  overlapping_copy_rect,
+  crooked_fill_offset,  // no multiple of the pattern
+  crooked_fill_size,
+  map_unknown_flags,
+  user_event_unfinished,  // set to a state before CL_COMPLETE
+  user_event_twice,
+  user_event_of_command,  // an event that is not the user's
+  launch_of_nothing,      // a global size of 0
+  launch_without_range,   // no global size
+  launch_offset_beyond,   // what a size_t holds
+  count
+};
+inline constexpr std::size_t kQuestions = static_cast<std::size_t>(Question::count);
+// As the standard has it.
+struct Answers {
+  std::int8_t to[40] = {-61, -30, -13, -30, -38, -30, -30, -30, -30, -30, -30, -30,
+                        -30, -30, -8,  -30, -30, -30, -30, -59, -58, -63, -63, -56};
+  [[nodiscard]] std::int32_t operator[](Question q) const { return to[static_cast<std::size_t>(q)]; }
+};
+static_assert(kQuestions <= sizeof Answers::to);
+
 // --- on the socket
 enum class Role : std::uint32_t { client, monitor };
 struct Hello {
@@ -218,6 +256,7 @@ struct Welcome {  // with the descriptor of the shared area, for a client
   std::uint32_t magic = kMagic, version = kVersion;
   std::uint32_t accepted = 0;
   std::uint32_t host_memory = 0;  // 1: the device works in the host's memory, so buffers may live in regions
+  Answers answers;
   char reason[240] = {};
 };
 struct RegionRequest {

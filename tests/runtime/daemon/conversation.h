@@ -19,9 +19,10 @@ class Conversation {
   Conversation(std::unique_ptr<Native> device, const std::string& policy, bool pass_through)
       : native_(std::move(device)),
         limits_(64 << 20, 64 << 20, false),
-        forms_(*native_, census_, compilers_, nullptr),
+        forms_(*native_, census_, compilers_, nullptr, trials_),
         scheduler_(*native_, census_, device_limits(*native_), made(policy), pass_through) {
-    auto session = Session::make({*native_, census_, limits_, scheduler_, forms_, compilers_}, {}, Hello{}, file_);
+    auto session =
+        Session::make({*native_, census_, limits_, scheduler_, forms_, compilers_, trials_}, {}, Hello{}, file_);
     session_ = std::move(*session);
     area_.emplace(std::move(*SharedArea::attach(file_)));
     ring_.emplace(&area_->head().ring, area_->ring());
@@ -110,6 +111,7 @@ class Conversation {
   Census census_;
   MemoryLimits limits_;
   Compilers compilers_;
+  trial::Trials trials_{{}};
   WorkerForms forms_;
   Scheduler scheduler_;
   Descriptor file_;

@@ -91,6 +91,33 @@ TEST(Faults, ALaunchWithoutFollowersIsHeardOfBesideAnEndlessOne) {
   daemon.kill();  // the kernel ends with the process, and not before
 }
 
+// A source that is too deep for the compiler's stack. It is told of it, as of any that does not build; nobody else is.
+TEST(Faults, AProgramThatCrashesTheCompilerFailsAlone) {
+  Daemon* daemon = the_daemon();
+  if (daemon == nullptr) GTEST_SKIP() << "no OpenCL device";
+  const Side s = open_side(true);
+  std::string deep = "kernel void f(global int* x) { x[0] = ";
+  for (int i = 0; i < 30'000; ++i) deep += "- ";
+  deep += "1; }";
+  const char* source = deep.c_str();
+  for (int i = 0; i < 2; ++i) {  // known the second time
+    cl_program program = clCreateProgramWithSource(s.context, 1, &source, nullptr, nullptr);
+    EXPECT_EQ(clBuildProgram(program, 1, &s.device, "", nullptr, nullptr), CL_BUILD_PROGRAM_FAILURE);
+    cl_build_status status = CL_BUILD_NONE;
+    clGetProgramBuildInfo(program, s.device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr);
+    EXPECT_EQ(status, CL_BUILD_ERROR);
+    char log[256] = {};
+    EXPECT_EQ(clGetProgramBuildInfo(program, s.device, CL_PROGRAM_BUILD_LOG, sizeof log, log, nullptr), CL_SUCCESS);
+    EXPECT_NE(std::string(log).find("crashed: signal 11"), std::string::npos) << log;
+    EXPECT_EQ(clCompileProgram(program, 1, &s.device, "", 0, nullptr, nullptr, nullptr, nullptr),
+              CL_COMPILE_PROGRAM_FAILURE);
+    clReleaseProgram(program);
+  }
+  EXPECT_TRUE(comes_to_say(*daemon, R"("programs_refused":4)")) << daemon->status();
+  clReleaseProgram(build(s, "kernel void f(global int* x) { x[0] = - - 1; }"));
+  close_side(s);
+}
+
 // Workers leave at the end of a group: what would run for days ends with its client, and nobody else notices.
 TEST(Faults, AKernelOfManyGroupsEndsWithItsClient) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";

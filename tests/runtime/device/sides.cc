@@ -20,6 +20,19 @@ std::string fresh_folder() {
   return ::mkdtemp(pattern.data()) != nullptr ? pattern : "";
 }
 
+// What the daemons of this program keep between them, gone with it.
+const std::string& caches() {
+  struct Folder {
+    ~Folder() {
+      std::error_code ignored;
+      fs::remove_all(path, ignored);
+    }
+    std::string path = fresh_folder();
+  };
+  static const Folder folder;
+  return folder.path;
+}
+
 // Where the loader finds the device's own driver: a folder, or one file of it.
 fs::path vendors() { return native_loader().vendors; }
 
@@ -89,7 +102,8 @@ Daemon::Daemon(const std::string& name, const std::string& policy, const std::st
     ::dup2(ready[1], STDOUT_FILENO);
     ::setenv("OCL_ICD_VENDORS", vendors().c_str(), 1);
     ::setenv("WM_REWRITE", WM_REWRITER, 1);
-    ::setenv("XDG_CACHE_HOME", fs::path(socket_).parent_path().c_str(), 1);
+    ::setenv("WM_TRIAL", WM_TRIAL_PROGRAM, 1);
+    ::setenv("XDG_CACHE_HOME", caches().c_str(), 1);
     const char* words[] = {WM_DAEMON, socket_.c_str(), policy.c_str(),
                            client_memory.empty() ? nullptr : client_memory.c_str(), nullptr};
     ::execv(words[0], const_cast<char**>(words));
@@ -130,6 +144,7 @@ Daemon* the_daemon() {
   // Until the program ends; its folder goes with it.
   static const std::unique_ptr<Daemon> daemon = [] {
     (void)vendors();  // before the environment changes
+    (void)caches();   // gone after the daemon
     auto made = std::make_unique<Daemon>("sock", "moving_shares");
     if (made->started()) offer_both(fs::path(made->socket()).parent_path(), made->socket());
     return made;

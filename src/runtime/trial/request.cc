@@ -1,0 +1,97 @@
+#include "runtime/trial/request.h"
+
+namespace wm::runtime::trial {
+namespace {
+
+class Packer {
+ public:
+  Packer& number(std::uint32_t n) {
+    for (int i = 0; i < 4; ++i) bytes_ += static_cast<char>(n >> (8 * i) & 0xff);
+    return *this;
+  }
+  Packer& text(const std::string& s) {
+    number(static_cast<std::uint32_t>(s.size()));
+    bytes_ += s;
+    return *this;
+  }
+  [[nodiscard]] std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+// Zeros and empty text where there is nothing more.
+class Unpacker {
+ public:
+  explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
+  std::uint32_t number() {
+    if (rest_.size() < 4) return fail(), 0;
+    std::uint32_t n = 0;
+    for (std::size_t i = 0; i < 4; ++i) n |= std::uint32_t{static_cast<unsigned char>(rest_[i])} << (8 * i);
+    rest_.remove_prefix(4);
+    return n;
+  }
+  std::string text() {
+    const std::uint32_t size = number();
+    if (size > rest_.size()) return fail(), std::string();
+    std::string s(rest_.substr(0, size));
+    rest_.remove_prefix(size);
+    return s;
+  }
+  [[nodiscard]] bool ok() const { return ok_; }
+
+ private:
+  void fail() {
+    ok_ = false;
+    rest_ = {};
+  }
+  std::string_view rest_;
+  bool ok_ = true;
+};
+
+}  // namespace
+
+Request build_of(const std::string& source, const std::string& options) {
+  Request request;
+  request.programs.push_back({false, source, options, {}});
+  return request;
+}
+
+std::string encode(const Request& request) {
+  Packer to;
+  to.number(static_cast<std::uint32_t>(request.what)).number(request.question);
+  to.text(request.device).text(request.options).number(static_cast<std::uint32_t>(request.programs.size()));
+  for (const Program& p : request.programs) {
+    to.number(p.binary ? 1 : 0).text(p.text).text(p.options).number(static_cast<std::uint32_t>(p.headers.size()));
+    for (const Header& h : p.headers) to.text(h.name).text(h.text);
+  }
+  return to.take();
+}
+
+Result<Request> decode(std::string_view bytes) {
+  Unpacker from(bytes);
+  Request request;
+  request.what = static_cast<Request::What>(from.number());
+  request.question = from.number();
+  request.device = from.text();
+  request.options = from.text();
+  const std::uint32_t programs = from.number();
+  for (std::uint32_t i = 0; i < programs && from.ok(); ++i) {
+    Program p;
+    p.binary = from.number() != 0;
+    p.text = from.text();
+    p.options = from.text();
+    const std::uint32_t headers = from.number();
+    for (std::uint32_t h = 0; h < headers && from.ok(); ++h) {
+      Header header;
+      header.name = from.text();
+      header.text = from.text();
+      p.headers.push_back(std::move(header));
+    }
+    request.programs.push_back(std::move(p));
+  }
+  if (!from.ok() || request.what > Request::What::question) return Error{"a torn request"};
+  return request;
+}
+
+}  // namespace wm::runtime::trial

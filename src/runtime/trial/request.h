@@ -1,0 +1,48 @@
+// What the daemon has tried in another process before it does it itself, as bytes for the pipe and as a name on disk.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace wm::runtime::trial {
+
+// A header of a program, by the name it is included under.
+struct Header {
+  std::string name, text;
+};
+// A program as its client gave it, and how it was compiled.
+struct Program {
+  bool binary = false;
+  std::string text, options;
+  std::vector<Header> headers;
+};
+
+struct Request {
+  enum class What : std::uint32_t {
+    build,     // the first of `programs`, from source
+    compile,   // …
+    load,      // …, from a binary
+    link,      // all of `programs`, compiled first
+    question,  // a Question (protocol/message.h)
+  };
+  What what{};
+  std::uint32_t question = 0;
+  std::string device;   // part of its name
+  std::string options;  // to link with
+  std::vector<Program> programs;
+};
+
+// A program built from source.
+Request build_of(const std::string& source, const std::string& options);
+
+std::string encode(const Request& request);
+Result<Request> decode(std::string_view bytes);
+
+// The answer of a child that found no such device.
+inline constexpr std::int32_t kNoDevice = -32000;
+
+}  // namespace wm::runtime::trial

@@ -1,0 +1,134 @@
+// The process in which the device's driver is tried, played by scripts.
+#include "runtime/trial/trials.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+
+namespace wm::runtime::trial {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Scripts : public testing::Test {
+ protected:
+  ~Scripts() override { fs::remove_all(folder_); }
+  // Every request is one byte more in a file, then the script does `what`.
+  TrialOptions script(const std::string& what, std::chrono::milliseconds limit = std::chrono::seconds(20)) {
+    const std::string program = folder_ + "/trial";
+    EXPECT_TRUE(write_file(program, "#!/bin/sh\necho >> " + folder_ + "/started\n" + what + "\n").ok());
+    ::chmod(program.c_str(), 0700);
+    return {program, "", "a driver", folder_ + "/tried", limit};
+  }
+  [[nodiscard]] std::size_t started() const {
+    const auto text = read_file(folder_ + "/started");
+    return text ? text->size() : 0;
+  }
+  // Answers every request that has been read in full (they are short) with four zeros.
+  static constexpr const char* kWell =
+      "while dd bs=65536 count=1 2>/dev/null | grep -q .; do printf "
+      "'\\004\\000\\000\\000\\000\\000\\000\\000'; done";
+
+ private:
+  std::string folder_ = [] {
+    std::string pattern = testing::TempDir() + "wm-trials-XXXXXX";
+    return std::string(::mkdtemp(pattern.data()));
+  }();
+};
+
+TEST_F(Scripts, WhatWentWellIsNotTriedAgain) {
+  const TrialOptions options = script(kWell);
+  {
+    Trials trials(options);
+    EXPECT_FALSE(trials.refusal(build_of("kernel void f() {}", "")));
+    EXPECT_FALSE(trials.refusal(build_of("kernel void f() {}", "")));
+    EXPECT_FALSE(trials.refusal(build_of("kernel void f() {}", "-DA")));
+    EXPECT_FALSE(trials.refusal(build_of("#include <f.h>", "")));
+    EXPECT_FALSE(trials.refusal(build_of("#include <f.h>", "")));
+    EXPECT_EQ(trials.counts().tried, 4U) << "what reads files is tried every time";
+    EXPECT_EQ(trials.counts().known, 1U);
+    EXPECT_EQ(started(), 1U) << "one process serves them all";
+  }
+  Trials later(options);
+  EXPECT_FALSE(later.refusal(build_of("kernel void f() {}", "")));
+  EXPECT_EQ(later.counts().known, 1U);
+  TrialOptions other = options;
+  other.driver = "another driver";
+  Trials newer(other);
+  EXPECT_FALSE(newer.refusal(build_of("kernel void f() {}", "")));
+  EXPECT_EQ(newer.counts().tried, 1U);
+}
+
+TEST_F(Scripts, OneThatDiesIsARefusalAndRemembered) {
+  Trials trials(script("kill -SEGV $$"));
+  for (int i = 0; i < 2; ++i) {
+    const auto why = trials.refusal(build_of("kernel void f() {}", ""));
+    ASSERT_TRUE(why);
+    EXPECT_NE(why->find("crashed: signal 11"), std::string::npos) << *why;
+  }
+  EXPECT_EQ(started(), 1U);
+  EXPECT_EQ(trials.counts().refused, 2U);
+}
+
+TEST_F(Scripts, OneThatEndsByItselfIsARefusal) {
+  Trials trials(script("exit 1"));
+  const auto why = trials.refusal(build_of("kernel void f() {}", ""));
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("ended its process"), std::string::npos) << *why;
+}
+
+TEST_F(Scripts, OneThatDoesNotEndIsARefusal) {
+  Trials trials(script("exec sleep 100", std::chrono::milliseconds(200)));
+  const auto why = trials.refusal(build_of("kernel void f() {}", ""));
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("did not end within 0.2 s"), std::string::npos) << *why;
+}
+
+TEST_F(Scripts, WhereNoneCanBeStartedNothingIsRefused) {
+  TrialOptions options = script("");
+  options.program += ".not-there";
+  Trials missing(options), none(TrialOptions{});
+  EXPECT_FALSE(missing.refusal(build_of("kernel void f() {}", "")));
+  EXPECT_FALSE(none.refusal(build_of("kernel void f() {}", "")));
+  EXPECT_EQ(missing.answers()[Question::large_buffer], -61);
+}
+
+TEST_F(Scripts, AnswersAreAskedOnce) {
+  const TrialOptions options = script(kWell);
+  Trials trials(options);
+  const Answers answers = trials.answers();
+  for (std::size_t i = 0; i < kQuestions; ++i) EXPECT_EQ(answers.to[i], 0);
+  const std::size_t before = started();
+  Trials later(options);
+  EXPECT_EQ(later.answers()[Question::crooked_fill_size], 0);
+  EXPECT_EQ(started(), before);
+}
+
+// A driver that does not survive a question is taken to refuse it; the others are asked all the same.
+TEST_F(Scripts, AQuestionThatKillsIsAnsweredAsTheStandardHasIt) {
+  Trials trials(script("kill -SEGV $$"));
+  const Answers answers = trials.answers();
+  EXPECT_EQ(answers[Question::large_buffer], -61);
+  EXPECT_EQ(answers[Question::overlapping_copy_rect], -8);
+  EXPECT_EQ(answers[Question::launch_offset_beyond], -56);
+  EXPECT_EQ(started(), kQuestions);
+}
+
+TEST(TrialRequests, AreReadAsTheyWereWritten) {
+  Request request;
+  request.what = Request::What::link;
+  request.device = "a device";
+  request.options = "-create-library";
+  request.programs = {{false, "text", "-DA", {{"h.h", "int x;"}, {"", ""}}}, {true, std::string("\0bin", 4), "", {}}};
+  const std::string bytes = encode(request);
+  const auto read = decode(bytes);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(encode(*read), bytes);
+  EXPECT_EQ(read->programs[0].headers[0].name, "h.h");
+  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(decode(bytes.substr(0, size)).ok()) << size;
+}
+
+}  // namespace
+}  // namespace wm::runtime::trial
