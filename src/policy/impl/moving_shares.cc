@@ -16,7 +16,8 @@ namespace {
 
 class MovingShares final : public Policy {
  public:
-  explicit MovingShares(const Values& v) : slice_(v.cycles("slice")) {}
+  explicit MovingShares(const Values& v)
+      : slice_(v.cycles("slice")), at_once_(static_cast<std::size_t>(v.integer("at_once"))) {}
 
   void on(const KernelArrived& e, Machine& gpu) override {
     charge(gpu);
@@ -52,6 +53,7 @@ class MovingShares final : public Policy {
     std::uint32_t seen = 0;  // blocks it had when it was last charged
     bool here = false;
     Cycles left;
+    Cycles turn_began;
   };
 
   [[nodiscard]] double least_served() const {
@@ -80,11 +82,18 @@ class MovingShares final : public Policy {
   void divide(Machine& gpu) {
     charge(gpu);
     std::vector<Kernel> turn(gpu.kernels().begin(), gpu.kernels().end());
+    const bool turns = at_once_ != 0 && turn.size() > at_once_;
     // Of those that had as much, who came last goes first: the others have just had a turn.
-    std::stable_sort(turn.begin(), turn.end(), [this](const Kernel& a, const Kernel& b) {
+    std::stable_sort(turn.begin(), turn.end(), [&](const Kernel& a, const Kernel& b) {
+      const bool stays = turns && in_turn(a.id, gpu.now());
+      if (stays != (turns && in_turn(b.id, gpu.now()))) return stays;
       const double x = members_[a.id].served, y = members_[b.id].served;
       return x != y ? x < y : a.arrived > b.arrived;
     });
+    if (turns) {
+      for (std::size_t i = at_once_; i < turn.size(); ++i) set_cap(gpu, turn[i].id, 0);
+      turn.resize(at_once_);
+    }
     std::vector<Claim> claims;
     double weights = 0;
     for (const Kernel& k : turn) {
@@ -94,11 +103,10 @@ class MovingShares final : public Policy {
     }
     const gpu::Resources total = gpu.limits().total;
     const auto counts = accelos_shares(claims, total, total, weights);
-    bool left_out = false;
+    bool left_out = turns;
     for (std::size_t i = 0; i < turn.size(); ++i) {
-      members_[turn[i].id].cap = counts[i];
       left_out |= counts[i] == 0;
-      for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, turn[i].id, counts[i]);
+      set_cap(gpu, turn[i].id, counts[i]);
     }
     if (left_out && !asleep_) {
       asleep_ = true;
@@ -106,7 +114,20 @@ class MovingShares final : public Policy {
     }
   }
 
+  [[nodiscard]] bool in_turn(KernelId id, Cycles now) {
+    const Member& m = members_[id];
+    return m.cap != 0 && now < m.turn_began + slice_;
+  }
+
+  void set_cap(Machine& gpu, KernelId id, std::uint32_t blocks) {
+    Member& m = members_[id];
+    if (m.cap == 0) m.turn_began = gpu.now();
+    m.cap = blocks;
+    for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, id, blocks);
+  }
+
   Cycles slice_;
+  std::size_t at_once_;
   Cycles charged_;
   bool asleep_ = false;
   std::map<KernelId, Member> members_;
@@ -120,6 +141,8 @@ WM_POLICY(
      .about = "accelOS's equal shares, divided anew whenever a kernel comes or goes; who finds no room takes turns",
      .paper = "after Margiolas and O'Boyle (accelOS), CGO 2016",
      .needs = {Can::cap_blocks},
-     .parameters = {cycles("slice", 2'000'000, {1000, 1'000'000'000}, "length of a turn", "")}})
+     .parameters = {
+         cycles("slice", 2'000'000, {1000, 1'000'000'000}, "length of a turn", ""),
+         integer("at_once", 0, {0, 1000}, "kernels that share the machine while others wait for a turn; 0: all", "")}})
 
 }  // namespace wm::policy

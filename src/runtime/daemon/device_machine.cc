@@ -9,7 +9,8 @@ namespace wm::runtime {
 using policy::KernelId;
 using policy::kNoCap;
 
-DeviceMachine::DeviceMachine(const gpu::SmLimits& device, std::uint64_t seed) : limits_(device), random_(seed) {
+DeviceMachine::DeviceMachine(const gpu::SmLimits& device, std::uint64_t seed, bool queues)
+    : limits_(device), queues_(queues), random_(seed) {
   sm_.free = device.total;
 }
 
@@ -32,13 +33,13 @@ KernelId DeviceMachine::id_for(std::uint64_t stream) {
     free_ids_.erase(taken);
     Extra& extra = extras_[id.index];
     extra = extra.stream == stream && stream != 0
-                ? Extra{false, false, extra.launches + 1, extra.first_arrived, stream, kNoCap}
-                : Extra{false, false, 0, now_, stream, kNoCap};
+                ? Extra{false, false, extra.launches + 1, extra.first_arrived, stream, kNoCap, 0}
+                : Extra{false, false, 0, now_, stream, kNoCap, 0};
     slots_[id.index] = {};
     return id;
   }
   slots_.emplace_back();
-  extras_.push_back({false, false, 0, now_, stream, kNoCap});
+  extras_.push_back({false, false, 0, now_, stream, kNoCap, 0});
   return {static_cast<std::uint32_t>(slots_.size() - 1)};
 }
 
@@ -78,11 +79,22 @@ void DeviceMachine::occupy(policy::Kernel& kernel, std::uint32_t groups) {
   sm_.free = gpu::less(sm_.free, kernel.footprint, groups);
 }
 
+void DeviceMachine::start_roomless(policy::Kernel& kernel, std::uint32_t groups) {
+  kernel.resident += groups;
+  kernel.waiting -= groups;
+  slots_[kernel.id.index].resident += groups;
+  sm_.resident += groups;
+  extras_[kernel.id.index].roomless += groups;
+}
+
 void DeviceMachine::vacate(policy::Kernel& kernel, std::uint32_t groups) {
   kernel.resident -= groups;
   slots_[kernel.id.index].resident -= groups;
   sm_.resident -= groups;
-  give_back(kernel.footprint, groups);
+  std::uint32_t& roomless = extras_[kernel.id.index].roomless;
+  const std::uint32_t without = std::min(roomless, groups);
+  roomless -= without;
+  give_back(kernel.footprint, groups - without);
 }
 
 void DeviceMachine::give_back(const gpu::Resources& footprint, std::uint32_t groups) {
@@ -113,6 +125,11 @@ void DeviceMachine::abandon(KernelId id) {
   slots_[id.index].resident -= k->resident;
   sm_.resident -= k->resident;
   forget(*k);
+}
+
+std::uint32_t DeviceMachine::holds(KernelId id) const {
+  const policy::Kernel* k = find(id);
+  return k == nullptr ? 0 : k->resident - extras_[id.index].roomless;
 }
 
 void DeviceMachine::forget(policy::Kernel& kernel) {
@@ -150,9 +167,12 @@ void DeviceMachine::dispatch(const std::function<void(KernelId, std::uint32_t)>&
     const std::uint32_t cap = extra.divisible ? allowed(id) : slots_[id.index].cap;
     const std::uint32_t room = gpu::fit(k.footprint, sm_.free);
     if (extra.divisible) {
-      const std::uint32_t more = cap > k.resident ? std::min({cap - k.resident, k.waiting, room}) : 0;
+      const bool limited = !queues_ || cap == kNoCap;
+      const std::uint32_t wanted = cap > k.resident ? std::min(cap - k.resident, k.waiting) : 0;
+      const std::uint32_t more = limited ? std::min(wanted, room) : wanted;
       if (more == 0) continue;
-      occupy(k, more);
+      occupy(k, std::min(more, room));
+      if (more > room) start_roomless(k, more - room);
       start(id, more);
     } else if (!extra.started && cap != 0 && (room != 0 || cap == kNoCap)) {
       // Uncapped it goes to the device at once, which queues it by its own lights.

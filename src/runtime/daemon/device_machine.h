@@ -19,7 +19,8 @@ namespace wm::runtime {
 
 class DeviceMachine final : public policy::Machine {
  public:
-  DeviceMachine(const gpu::SmLimits& device, std::uint64_t seed);
+  // `queues`: what finds no room waits on the device itself, so a share is started whatever else is there.
+  DeviceMachine(const gpu::SmLimits& device, std::uint64_t seed, bool queues = false);
 
   static policy::Cans capabilities() { return {policy::Can::cap_blocks, policy::Can::order_launches}; }
 
@@ -44,6 +45,8 @@ class DeviceMachine final : public policy::Machine {
   // It cannot be stopped and nobody waits for it: policies see no more of it, and its room stays taken until it is
   // given back.
   void abandon(policy::KernelId kernel);
+  // Groups whose room that is.
+  [[nodiscard]] std::uint32_t holds(policy::KernelId kernel) const;
   void give_back(const gpu::Resources& footprint, std::uint32_t groups);
   // The policy's share of an instant is over: starts what may start. `start(kernel, workers)` puts that many on the
   // device; a launch that cannot be divided is started once, whole.
@@ -88,6 +91,7 @@ class DeviceMachine final : public policy::Machine {
     Cycles first_arrived;
     std::uint64_t stream = 0;
     std::uint32_t bound = policy::kNoCap;
+    std::uint32_t roomless = 0;  // of the resident, those that had no room when they started
   };
   [[noreturn]] static void refused(const char* what);
   [[nodiscard]] policy::Kernel* view(policy::KernelId id);
@@ -95,9 +99,11 @@ class DeviceMachine final : public policy::Machine {
   [[nodiscard]] std::vector<policy::KernelId> in_order() const;
   void occupy(policy::Kernel& kernel, std::uint32_t groups);
   void vacate(policy::Kernel& kernel, std::uint32_t groups);
+  void start_roomless(policy::Kernel& kernel, std::uint32_t groups);
   void forget(policy::Kernel& kernel);
 
   gpu::SmLimits limits_;
+  bool queues_;
   policy::Sm sm_;
   std::vector<policy::Kernel> kernels_;     // in order of arrival
   std::vector<policy::Slot> slots_;         // by id

@@ -154,7 +154,7 @@ void Scheduler::abandon_kernels(Session& client) {
   }
   for (const NodePtr& node : there) {
     const policy::Kernel* view = machine_.find(node->kernel);
-    node->held = {view->footprint, view->resident, now()};
+    node->held = {view->footprint, machine_.holds(node->kernel), now()};
     left_behind_.push_back(node);
     running_.erase(node->kernel.index);
     machine_.abandon(node->kernel);

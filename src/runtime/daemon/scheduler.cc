@@ -44,7 +44,7 @@ Scheduler::Scheduler(Native& native, Census& census, const gpu::SmLimits& device
       unit_table_(native, units_.table().size()),
       local_reserve_(local_reserve(native)),
       unit_room_(part_of(device.total, units_.count())),
-      machine_(device, 1) {
+      machine_(device, 1, !one_by_one_) {
   policy_->on(policy::Started{}, machine_);
   if (native.in_host_memory()) {
     listener_ = std::thread([this] { listen(); });
