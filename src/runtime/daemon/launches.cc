@@ -156,6 +156,7 @@ void Scheduler::abandon_kernels(Session& client) {
     const policy::Kernel* view = machine_.find(node->kernel);
     node->held = {view->footprint, machine_.holds(node->kernel), now()};
     left_behind_.push_back(node);
+    if (node == printing_) end_printing(node);
     running_.erase(node->kernel.index);
     machine_.abandon(node->kernel);
     policy_->on(policy::KernelDone{node->kernel}, machine_);

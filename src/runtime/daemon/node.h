@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "policy/machine.h"
@@ -47,6 +48,9 @@ struct LaunchPlan {
   };
   std::vector<Value> arguments;
   std::uint32_t local_bytes = 0;  // of a group
+  bool prints = false;
+  std::span<std::byte> printed;          // where that goes, …
+  std::shared_ptr<void> printed_region;  // … while this is held
 };
 
 // A launch that runs as workers. A squad is one native launch of them, with a control word of its own; the queue of

@@ -86,6 +86,7 @@ void Scheduler::depend(const NodePtr& node, const NodePtr& on, bool order) {
 
 bool Scheduler::may_follow(const Node& node) const {
   if (!for_device(node.work) || node.carried || !node.queue || !node.queue->in_order) return false;
+  if (node.launch != nullptr && node.launch->prints) return false;
   if (node.launch == nullptr || pass_through_) return true;
   const Standing& client = node.client->standing;
   if (client.riders >= kMostRiders) return false;
@@ -192,6 +193,7 @@ void Scheduler::drop(Session& client) {
     if (node->client.get() == &client && node->state == Node::State::waiting) waiting.push_back(node);
   }
   for (const NodePtr& node : waiting) finish(node, kFailedBefore);
+  drop_printers(client);
   call_off_workers(client);
   abandon_kernels(client);
   work();
@@ -223,6 +225,8 @@ void Scheduler::submit(const NodePtr& node) {
     node->client->show(node->slot, CL_RUNNING);
   } else if (!for_device(node->work)) {
     finish(node, CL_COMPLETE);
+  } else if (waits_to_print(node)) {
+    printers_.push_back(node);
   } else if (node->launch && node->trails != 0 && (pass_through_ || has_kernel(*node->client))) {
     ride(node);
   } else if (node->launch) {
@@ -400,6 +404,7 @@ void Scheduler::finish(const NodePtr& node, cl_int status) {
     client.figures.workers = 0;
     learn(*node);
   }
+  if (node == printing_) end_printing(node);
   if (node->slot != kNoSlot) {
     const auto place = client.open.find(node->slot);
     if (place != client.open.end() && place->second == node) client.open.erase(place);

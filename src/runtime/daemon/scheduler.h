@@ -16,6 +16,7 @@
 
 #include "policy/registry.h"
 #include "runtime/daemon/device_machine.h"
+#include "runtime/daemon/kernel_output.h"
 #include "runtime/daemon/node.h"
 #include "runtime/daemon/releases.h"
 #include "runtime/daemon/sweeper.h"
@@ -141,6 +142,10 @@ class Scheduler {
   void shrink_to_caps();
   // Of a client that has gone: they leave at their next group, and none follow.
   void call_off_workers(Session& client);
+  // Launches that print (printing.cc).
+  [[nodiscard]] bool waits_to_print(const NodePtr& node);
+  void end_printing(const NodePtr& node);
+  void drop_printers(const Session& client);
   void shrink(Node& node, std::uint32_t by);
   // Compute units for each launch, as many as its share of the device comes to (unit_shares.cc).
   struct UnitPart;
@@ -206,6 +211,9 @@ class Scheduler {
   std::deque<NodePtr> ready_;
   std::map<std::uint32_t, NodePtr> running_;  // kernels that have arrived, by id
   std::vector<NodePtr> left_behind_;          // kernels that run on without their clients
+  KernelOutput output_;
+  NodePtr printing_;              // the launch whose output that is …
+  std::deque<NodePtr> printers_;  // … and those that wait to be it
   bool regroup_ = false;
   std::uint64_t device_ahead_ = 0;                 // the device's clock less ours, modulo 2^64 …
   std::atomic<std::uint64_t> clocks_compared_{0};  // … and since when

@@ -283,6 +283,12 @@ bool Session::launch(Node& node, Reader& reader) {
     if (value.kind == ArgumentKind::local) plan->local_bytes += static_cast<std::uint32_t>(value.size);
     plan->arguments.push_back(std::move(value));
   }
+  if (known && plan->kernel->program->prints) {
+    plan->prints = true;
+    const auto room = bytes_of(m.printed);
+    plan->printed = room.bytes;
+    plan->printed_region = room.region;
+  }
   if (!shaped) {
     fail_with(node, CL_INVALID_WORK_GROUP_SIZE);
   } else if (known) {

@@ -89,6 +89,7 @@ void Session::create_program(const Head& head, const CreateProgram& m) {
   if (status != CL_SUCCESS) return answer(head, status);
   auto program = own_program(ground_, made);
   (m.from == ProgramFrom::source ? program->source : program->binary) = content;
+  program->prints = calls_printf(content);
   share_->text += content.size();
   program->text = {nullptr, [share = share_, size = content.size()](std::nullptr_t) { share->text -= size; }};
   answer(head, keep(programs_, m.id, std::move(program)) ? CL_SUCCESS : CL_INVALID_VALUE);
@@ -120,6 +121,8 @@ bool Session::build_program(const Head& head, Reader& reader) {
   const std::shared_future<cl_int> outcome = built->get_future().share();
   program->options = options;
   program->whole_because = "compiled apart from what it is linked with";
+  program->prints |= calls_printf(options);
+  for (const auto& h : headers) program->prints |= h->prints;
   program->form = {};
   if (m.compile_only == 0 && !program->source.empty()) {
     auto made = std::make_shared<std::promise<std::shared_ptr<const ProgramForm>>>();
@@ -187,6 +190,7 @@ bool Session::link_program(const Head& head, Reader& reader) {
     if (made == nullptr) return answer(head, status);
     auto program = own_program(ground_, made);
     program->options = options;
+    program->prints = std::any_of(inputs.begin(), inputs.end(), [](const auto& p) { return p->prints; });
     const bool kept = status == CL_SUCCESS && keep(programs_, m.id, std::move(program));
     answer(head, kept ? CL_SUCCESS : status == CL_SUCCESS ? CL_INVALID_VALUE : status);
   });
@@ -275,6 +279,7 @@ bool Session::create_kernel(const Head& head, Reader& reader) {
   kernel->local_bytes = static_cast<std::uint32_t>(local);
   std::copy_n(kernel->compiled_local.begin(), 3, facts.compiled_local);
   facts.parameters = parameters;
+  facts.prints = program->prints ? 1 : 0;
   std::vector<std::byte> bytes(sizeof facts + parameters * sizeof(ParameterKind));
   std::memcpy(bytes.data(), &facts, sizeof facts);
   for (cl_uint i = 0; i < parameters; ++i) {

@@ -82,7 +82,8 @@ std::shared_ptr<const KernelForm> WorkerForms::of(Kernel& kernel) const {
 
 std::shared_ptr<const KernelForm> WorkerForms::make(const Kernel& kernel) const {
   auto form = std::make_shared<KernelForm>();
-  form->whole_because = kernel.program->whole_because;
+  form->whole_because = kernel.program->prints ? "its program prints" : kernel.program->whole_because;
+  if (kernel.program->prints) return form;
   if (!kernel.program->form.valid()) return form;
   const auto program = kernel.program->form.get();
   form->whole_because = program->whole_because;

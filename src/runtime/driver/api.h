@@ -90,6 +90,9 @@ struct HostRect {
   std::size_t width, height, depth;  // bytes, rows, slices
   [[nodiscard]] std::size_t size() const { return width * height * depth; }
 };
+// What one launch may print, which CL_DEVICE_PRINTF_BUFFER_SIZE says.
+inline constexpr std::size_t kMostPrinted = 1 << 20;
+
 void gather(const HostRect& from, std::byte* to);
 void scatter(const std::byte* from, const HostRect& to);
 

@@ -80,6 +80,8 @@ cl_int not_across_processes(cl_device_info name, const Info& info, bool& known) 
       return info.is(cl_device_exec_capabilities{CL_EXEC_KERNEL});
     case CL_DEVICE_EXTENSIONS:
       return info.text(extensions());
+    case CL_DEVICE_PRINTF_BUFFER_SIZE:
+      return info.is(std::size_t{kMostPrinted});
     case CL_DEVICE_BUILT_IN_KERNELS:
       return info.text("");
     default:

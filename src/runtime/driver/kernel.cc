@@ -17,6 +17,7 @@ bool learn(_cl_kernel& kernel, std::span<const std::byte> answer) {
   const auto facts = reader.take<KernelFacts>();
   kernel.most_items = facts.most_items;
   std::copy_n(facts.compiled_local, 3, kernel.compiled_local);
+  kernel.prints = facts.prints != 0;
   for (std::uint32_t i = 0; i < facts.parameters && reader.ok(); ++i) {
     Parameter parameter;
     switch (reader.take<ParameterKind>()) {

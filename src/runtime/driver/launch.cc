@@ -1,5 +1,7 @@
 // Launching kernels.
 #include <algorithm>
+#include <cerrno>
+#include <unistd.h>
 
 #include "runtime/driver/api.h"
 
@@ -63,6 +65,19 @@ bool doubtful(cl_kernel kernel, const Range& range) {
   return items > kernel->most_items;
 }
 
+// What a kernel printed, a u64 of its size before it, as its own driver would in this process.
+void print(const std::byte* text) {
+  std::uint64_t left = 0;
+  std::memcpy(&left, text, sizeof left);
+  text += sizeof left;
+  for (left = std::min<std::uint64_t>(left, kMostPrinted); left != 0;) {
+    const ssize_t written = ::write(STDOUT_FILENO, text, left);
+    if (written < 0 && errno != EINTR) return;
+    left -= static_cast<std::uint64_t>(std::max<ssize_t>(written, 0));
+    text += std::max<ssize_t>(written, 0);
+  }
+}
+
 cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_command_type type, const Waits& waits) {
   if (!valid(queue)) return CL_INVALID_COMMAND_QUEUE;
   if (!valid(kernel)) return CL_INVALID_KERNEL;
@@ -76,7 +91,7 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   if (of_nothing(range)) return enqueue(Work::marker, type, queue, waits);
   std::uint32_t slot = kNoSlot;
   const bool ask = doubtful(kernel, range) && waits.count == 0;
-  if (waits.out != nullptr || ask) {
+  if (waits.out != nullptr || ask || kernel->prints) {
     slot = link().take_slot(CL_QUEUED);
     if (slot == kNoSlot) return CL_OUT_OF_HOST_MEMORY;
   }
@@ -89,16 +104,26 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
     head.global[i] = range.global[i];
     head.local[i] = range.local == nullptr ? 0 : range.local[i];
   }
+  if (kernel->prints) {
+    head.printed = link().take_chunk(sizeof(std::uint64_t) + kMostPrinted, false);
+    if (head.printed.size == 0) return link().give_slot(slot), CL_OUT_OF_HOST_MEMORY;
+    std::byte* text = link().at(head.printed);
+    std::memset(text, 0, sizeof(std::uint64_t));
+    link().when_ended(slot, head.printed, {}, [text] { print(text); });
+  }
   Writer message = begin(Work::launch, queue, slot, waits);
   message.put(head);
   for (const SetArgument& a : kernel->arguments) message.put(a.head).raw(a.bytes.data(), a.bytes.size()).pad();
   if (!link().post(message)) return kGone;
   if (ask) {  // the device's own answer, which comes when it is tried
     const std::int32_t state = link().wait(slot, CL_RUNNING);
-    if (state < 0 || waits.out == nullptr) link().give_slot(slot);
-    if (state < 0) return state;
+    if (state < 0) return link().give_slot(slot), state;
   }
-  if (waits.out != nullptr) *waits.out = new_event(queue, type, slot);
+  if (waits.out != nullptr) {
+    *waits.out = new_event(queue, type, slot);
+  } else if (slot != kNoSlot) {
+    link().give_slot(slot);
+  }
   return CL_SUCCESS;
 }
 

@@ -212,6 +212,7 @@ struct _cl_kernel : wm::runtime::driver::Object<8> {
   std::vector<wm::runtime::driver::Parameter> parameters;
   std::size_t most_items = 0;          // CL_KERNEL_WORK_GROUP_SIZE
   std::size_t compiled_local[3] = {};  // reqd_work_group_size, or zeros
+  bool prints = false;
   std::mutex mutex;
   std::vector<wm::runtime::driver::SetArgument> arguments;
 };

@@ -134,7 +134,8 @@ struct UserEvent {  // host_done: the bytes that a command `host` waited for hav
 enum class ParameterKind : std::uint32_t { unknown, value, memory, image, sampler, local };
 struct KernelFacts {
   std::uint64_t most_items = 0, compiled_local[3] = {};
-  std::uint32_t parameters = 0, unused = 0;
+  std::uint32_t parameters = 0;
+  std::uint32_t prints = 0;  // 1: its program calls printf, and launches bring room for what comes out
 };
 
 enum class ArgumentKind : std::uint32_t { value, memory, no_memory, sampler, local };
@@ -202,6 +203,7 @@ struct Launch {  // `arguments` of Argument follow. A local size of 0: the devic
   std::uint64_t kernel = 0;
   std::uint32_t dimensions = 0, arguments = 0;
   std::uint64_t offset[3] = {}, global[3] = {}, local[3] = {};
+  Chunk printed;  // of a kernel that prints: where its output goes, a u64 of its size before it
 };
 
 // Calls that the standard refuses and some drivers take. Each is asked of the device's own driver once, and its answer
