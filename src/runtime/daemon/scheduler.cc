@@ -128,10 +128,7 @@ void Scheduler::add(const NodePtr& node, std::span<const std::uint32_t> waits) {
     if (client.failed.contains(slot)) node->doomed = true;
   }
   order_in_queue(node, !waits.empty() || node->doomed);
-  if (node->slot != kNoSlot) {
-    put_in_slot(node);
-    node->client->show(node->slot, CL_SUBMITTED);
-  }
+  if (node->slot != kNoSlot) put_in_slot(node);
   if (node->waits == 0) ready_.push_back(node);
   work();
 }
@@ -218,6 +215,7 @@ void Scheduler::work() {
 }
 
 void Scheduler::submit(const NodePtr& node) {
+  if (node->slot != kNoSlot) node->client->show(node->slot, CL_SUBMITTED);
   if (node->doomed || node->client->closed()) {
     finish(node, kFailedBefore);
   } else if (node->work == Work::host) {
@@ -399,6 +397,11 @@ void Scheduler::finish(const NodePtr& node, cl_int status) {
     regroup_ = true;
   }
   if (node->rides) end_ride(*node);
+  // Of what never was on the device: the daemon's times, on the device's clock.
+  if (node->queue && node->ended_at == 0) {
+    node->queued_at = node->received + device_ahead_;
+    node->submitted_at = node->started_at = node->ended_at = now() + device_ahead_;
+  }
   if (node->launch && node->ended) {
     client.figures.device_nanoseconds += node->ended_at - node->started_at;
     client.figures.workers = 0;

@@ -308,9 +308,6 @@ bool Session::handle_call(const Head& head, Reader& reader) {
       return true;
     case Op::check_argument:
       return check_argument(head, reader);
-    case Op::device_timer:
-      device_timer(head);
-      return true;
     default:
       return false;
   }

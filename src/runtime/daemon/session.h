@@ -97,7 +97,6 @@ class Session : public std::enable_shared_from_this<Session> {
   cl_int create_queue(const CreateQueue& m);
   void image_formats(const Head& head, const ImageFormats& m);
   void image_info(const Head& head, const Query& m);
-  void device_timer(const Head& head);
   // Accounts for `bytes` and answers with what `make` did, at once or when there is room.
   // Counted, and given back when the device is at rest; `beneath` stays until then.
   [[nodiscard]] Native_<cl_mem> own_memory(cl_mem memory, std::uint64_t bytes, std::shared_ptr<void> beneath) const;

@@ -2,6 +2,46 @@
 #include "runtime/daemon/session.h"
 
 namespace wm::runtime {
+namespace {
+
+// Of an image's element, for the account; at most 16, as for what is not known here.
+std::uint64_t element_bytes(cl_channel_order order, cl_channel_type type) {
+  std::uint64_t channel = 4;
+  switch (type) {
+    case CL_SNORM_INT8:
+    case CL_UNORM_INT8:
+    case CL_SIGNED_INT8:
+    case CL_UNSIGNED_INT8:
+      channel = 1;
+      break;
+    case CL_SNORM_INT16:
+    case CL_UNORM_INT16:
+    case CL_SIGNED_INT16:
+    case CL_UNSIGNED_INT16:
+    case CL_HALF_FLOAT:
+      channel = 2;
+      break;
+    default:
+      break;
+  }
+  switch (order) {
+    case CL_R:
+    case CL_A:
+    case CL_Rx:
+    case CL_INTENSITY:
+    case CL_LUMINANCE:
+    case CL_DEPTH:
+      return channel;
+    case CL_RG:
+    case CL_RA:
+    case CL_RGx:
+      return 2 * channel;
+    default:
+      return 4 * channel;
+  }
+}
+
+}  // namespace
 
 Native_<cl_mem> Session::own_memory(cl_mem memory, std::uint64_t bytes, std::shared_ptr<void> beneath) const {
   ++ground_.census.memories;
@@ -96,9 +136,8 @@ void Session::create_sub_buffer(const Head& head, const CreateSubBuffer& m) {
 void Session::create_image(const Head& head, const CreateImage& m) {
   const auto below = m.buffer == 0 ? nullptr : find(memories_, m.buffer);
   if (m.buffer != 0 && !below) return answer(head, CL_INVALID_IMAGE_DESCRIPTOR);
-  // What it will take is not known beforehand: elements have at most 16 bytes.
   const auto or_one = [](std::uint64_t n) { return n == 0 ? 1 : n; };
-  std::uint64_t bytes = 16;
+  std::uint64_t bytes = element_bytes(m.order, m.type);
   for (const std::uint64_t n : {m.width, or_one(m.height), or_one(m.depth), or_one(m.array_size)}) {
     if (__builtin_mul_overflow(bytes, n, &bytes)) return answer(head, CL_INVALID_IMAGE_SIZE);
   }
@@ -111,6 +150,7 @@ void Session::create_image(const Head& head, const CreateImage& m) {
     desc.image_depth = m.depth;
     desc.image_array_size = m.array_size;
     desc.image_row_pitch = m.row_pitch;
+    desc.image_slice_pitch = m.slice_pitch;
     desc.mem_object = below ? below->native.get() : nullptr;
     return ground_.native.cl.CreateImage(ground_.native.context, m.flags, &format, &desc, nullptr, status);
   });
@@ -167,13 +207,6 @@ cl_int Session::create_queue(const CreateQueue& m) {
   queue->timed = timed;
   queue->in_order = (m.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
   return keep(queues_, m.id, std::move(queue)) ? CL_SUCCESS : CL_INVALID_VALUE;
-}
-
-void Session::device_timer(const Head& head) {
-  // Devices below OpenCL 2.1 have no timer that can be read; the host's stands for both.
-  const auto now = static_cast<cl_ulong>(std::chrono::steady_clock::now().time_since_epoch().count());
-  const cl_ulong times[2] = {now, now};
-  answer(head, CL_SUCCESS, std::as_bytes(std::span(times)));
 }
 
 bool Session::release(const Release& m) {

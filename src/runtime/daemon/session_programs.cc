@@ -190,6 +190,7 @@ bool Session::link_program(const Head& head, Reader& reader) {
     if (made == nullptr) return answer(head, status);
     auto program = own_program(ground_, made);
     program->options = options;
+    program->linked = true;
     program->prints = std::any_of(inputs.begin(), inputs.end(), [](const auto& p) { return p->prints; });
     const bool kept = status == CL_SUCCESS && keep(programs_, m.id, std::move(program));
     answer(head, kept ? CL_SUCCESS : status == CL_SUCCESS ? CL_INVALID_VALUE : status);
@@ -226,7 +227,7 @@ void Session::program_info(const Head& head, const Query& m) {
 void Session::program_build_info(const Head& head, const Query& m) {
   const auto program = find(programs_, m.object);
   if (!program) return answer(head, CL_INVALID_PROGRAM);
-  if (m.name == CL_PROGRAM_BUILD_OPTIONS && !program->source.empty()) {
+  if (m.name == CL_PROGRAM_BUILD_OPTIONS && !program->linked) {
     const std::string& options = program->options;
     return answer(head, CL_SUCCESS, std::as_bytes(std::span(options.c_str(), options.size() + 1)));
   }

@@ -82,9 +82,9 @@ cl_program link_program(cl_context context, cl_uint count, const cl_device_id* d
     for (cl_uint i = 0; i < inputs; ++i) message.put(programs[i]->name);
     message.text(options == nullptr ? "" : options).put('\0');
     status = link().call(message);
-    if (status != CL_SUCCESS) return nullptr;
-    if (notify != nullptr) notify(program.get(), data);
-    return program.release();
+    const bool tried = status == CL_SUCCESS || status == CL_LINK_PROGRAM_FAILURE;
+    if (notify != nullptr && tried) notify(program.get(), data);
+    return status == CL_SUCCESS ? program.release() : nullptr;
   });
 }
 

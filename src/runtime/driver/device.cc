@@ -71,11 +71,10 @@ cl_int not_across_processes(cl_device_info name, const Info& info, bool& known) 
     case CL_DEVICE_PARTITION_MAX_SUB_DEVICES:
       return info.is(cl_uint{0});
     case CL_DEVICE_PARTITION_PROPERTIES:
+    case CL_DEVICE_PARTITION_TYPE:
       return info.is(cl_device_partition_property{0});
     case CL_DEVICE_PARTITION_AFFINITY_DOMAIN:
       return info.is(cl_device_affinity_domain{0});
-    case CL_DEVICE_PARTITION_TYPE:
-      return info.raw(nullptr, 0);
     case CL_DEVICE_EXECUTION_CAPABILITIES:
       return info.is(cl_device_exec_capabilities{CL_EXEC_KERNEL});
     case CL_DEVICE_EXTENSIONS:
@@ -170,24 +169,11 @@ cl_int create_sub_devices(cl_device_id device, const cl_device_partition_propert
 cl_int retain_device(cl_device_id device) { return valid(device) ? CL_SUCCESS : CL_INVALID_DEVICE; }
 cl_int release_device(cl_device_id device) { return valid(device) ? CL_SUCCESS : CL_INVALID_DEVICE; }
 
-cl_int get_device_and_host_timer(cl_device_id device, cl_ulong* device_time, cl_ulong* host_time) {
-  return guarded([&]() -> cl_int {
-    if (!valid(device)) return CL_INVALID_DEVICE;
-    if (device_time == nullptr || host_time == nullptr) return CL_INVALID_VALUE;
-    Writer message(Op::device_timer);
-    std::vector<std::byte> answer;
-    const cl_int status = link().call(message, &answer);
-    if (status != CL_SUCCESS) return status;
-    if (answer.size() != 2 * sizeof(cl_ulong)) return CL_OUT_OF_RESOURCES;
-    std::memcpy(device_time, answer.data(), sizeof *device_time);
-    std::memcpy(host_time, answer.data() + sizeof *device_time, sizeof *host_time);
-    return CL_SUCCESS;
-  });
+// The device's timer is the daemon's; CL_PLATFORM_HOST_TIMER_RESOLUTION says that there is none.
+cl_int get_device_and_host_timer(cl_device_id device, cl_ulong*, cl_ulong*) {
+  return valid(device) ? CL_INVALID_OPERATION : CL_INVALID_DEVICE;
 }
-
-cl_int get_host_timer(cl_device_id device, cl_ulong* host_time) {
-  cl_ulong unused = 0;
-  return get_device_and_host_timer(device, &unused, host_time);
+cl_int get_host_timer(cl_device_id device, cl_ulong*) {
+  return valid(device) ? CL_INVALID_OPERATION : CL_INVALID_DEVICE;
 }
-
 }  // namespace wm::runtime::driver

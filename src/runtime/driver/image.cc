@@ -73,15 +73,13 @@ cl_mem make_image(cl_context context, cl_mem_flags flags, const cl_image_format*
   if (status != CL_SUCCESS) return nullptr;
   if (format == nullptr) return refuse<_cl_mem>(status, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
   if (desc == nullptr) return refuse<_cl_mem>(status, CL_INVALID_IMAGE_DESCRIPTOR);
-  if (host == nullptr && desc->mem_object == nullptr && (desc->image_row_pitch != 0 || desc->image_slice_pitch != 0)) {
-    return refuse<_cl_mem>(status, CL_INVALID_IMAGE_DESCRIPTOR);
-  }
   cl_mem below = desc->mem_object;
   if (below != nullptr && !valid(below)) return refuse<_cl_mem>(status, CL_INVALID_IMAGE_DESCRIPTOR);
   if (below == nullptr) status = check_host_pointer(flags, host);
   if (status != CL_SUCCESS) return nullptr;
   constexpr cl_mem_flags kAny = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
-  if ((flags & kAny) == 0) flags |= below != nullptr ? below->flags & kAny : CL_MEM_READ_WRITE;
+  if (below != nullptr && (flags & kAny) == 0) flags |= below->flags & kAny;
+  if (flags == 0) flags = CL_MEM_READ_WRITE;
   auto image = std::make_unique<_cl_mem>();
   image->context = Held<_cl_context>(context);
   image->type = desc->image_type;
@@ -102,13 +100,17 @@ cl_mem make_image(cl_context context, cl_mem_flags flags, const cl_image_format*
   create.height = desc->image_height;
   create.depth = desc->image_depth;
   create.array_size = desc->image_array_size;
-  if (below != nullptr) create.row_pitch = desc->image_row_pitch;
+  if (below != nullptr || host == nullptr) {  // those of host memory stay here
+    create.row_pitch = desc->image_row_pitch;
+    create.slice_pitch = desc->image_slice_pitch;
+  }
   Writer message(Op::create_image);
   message.put(create);
   status = link().call(message);
   if (status == CL_SUCCESS) status = ask_element(image.get());
   if (status != CL_SUCCESS) return nullptr;
   set_pitches(image.get());
+  if (image->row < desc->image_width * image->element) return refuse<_cl_mem>(status, CL_INVALID_IMAGE_DESCRIPTOR);
   if (host != nullptr) status = fill_image(image.get(), host);
   if (status != CL_SUCCESS) return nullptr;
   process().add_memory(image.get());

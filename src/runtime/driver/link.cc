@@ -175,17 +175,25 @@ void Link::when_ended(std::uint32_t slot, const Chunk& chunk, std::span<const st
   ++holds_[slot];
 }
 
-void Link::wait_for_deliveries(const void* host, std::size_t size) {
+std::uint32_t Link::delivery_into(const void* host, std::size_t size) {
   const auto* first = static_cast<const std::byte*>(host);
+  std::uint32_t slot = kNoSlot;
+  const std::lock_guard lock(settling_);
+  for (const Ending& e : endings_) {
+    const std::byte* begin = e.host.data();
+    if (!e.host.empty() && begin < first + size && first < begin + e.host.size()) slot = e.slot;
+  }
+  return slot;
+}
+
+bool Link::awaits_delivery(const void* host, std::size_t size) {
+  settle();
+  return delivery_into(host, size) != kNoSlot;
+}
+
+void Link::wait_for_deliveries(const void* host, std::size_t size) {
   for (;;) {
-    std::uint32_t slot = kNoSlot;
-    {
-      const std::lock_guard lock(settling_);
-      for (const Ending& e : endings_) {
-        const std::byte* begin = e.host.data();
-        if (!e.host.empty() && begin < first + size && first < begin + e.host.size()) slot = e.slot;
-      }
-    }
+    const std::uint32_t slot = delivery_into(host, size);
     if (slot == kNoSlot) return;
     if (wait(slot) == kGone && lost()) return;
   }

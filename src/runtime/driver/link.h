@@ -60,7 +60,8 @@ class Link {
   void settle();
   // A region of its own for a buffer to live in; 0: none is to be had, or the device has its own memory.
   std::uint32_t place_buffer(std::uint64_t size, Mapping& map);
-  // Waits for what still has to be delivered into these bytes.
+  // Whether something still has to be delivered into these bytes, and waiting for it.
+  [[nodiscard]] bool awaits_delivery(const void* host, std::size_t size);
   void wait_for_deliveries(const void* host, std::size_t size);
 
   [[nodiscard]] bool lost();
@@ -83,6 +84,7 @@ class Link {
   [[nodiscard]] std::int32_t raw_state(std::uint32_t slot) const {
     return static_cast<std::int32_t>(this->slot(slot).state.load(std::memory_order_acquire));
   }
+  [[nodiscard]] std::uint32_t delivery_into(const void* host, std::size_t size);
   Chunk take_region(std::uint64_t size);
   bool wait_for_oldest();
   void collect_slots();

@@ -124,6 +124,30 @@ cl_int move_in_place(const Movement& how, bool to_device, std::byte* bytes, std:
   return outcome(state);
 }
 
+// Bytes that earlier commands still have to bring to the host: they are fetched when the turn of this one has come, by
+// a command of its own before it. The caller does not wait, since it may be what those commands wait for.
+cl_int write_later(const Movement& how, std::size_t offset, std::size_t size, std::byte* host, const Waits& waits) {
+  Chunk chunk = link().take_chunk(size, false);
+  if (chunk.size == 0) return no_memory();
+  chunk.size = size;
+  const std::uint32_t fetched = link().take_slot(CL_QUEUED);
+  const std::uint32_t slot = fetched == kNoSlot ? kNoSlot : link().take_slot(CL_QUEUED);
+  if (slot == kNoSlot) {
+    link().give_chunk(chunk);
+    if (fetched != kNoSlot) link().give_slot(fetched);
+    return CL_OUT_OF_HOST_MEMORY;
+  }
+  Writer fetch = begin(Work::host, how.queue, fetched, waits);
+  if (!link().post(fetch)) return kGone;
+  process().mover().add(link(), fetched, how.memory, link().at(chunk), host, size);
+  Writer message = begin(Work::write, how.queue, slot, {0, nullptr, nullptr}, fetched);
+  message.put(Transfer{how.memory->name, offset, chunk});
+  link().when_ended(slot, chunk);
+  const bool sent = link().post(message);
+  link().give_slot(fetched);
+  return conclude(how, sent ? slot : kNoSlot, waits);
+}
+
 }  // namespace
 
 void note_ended(cl_command_queue queue, std::uint64_t count) {
@@ -135,6 +159,9 @@ void note_ended(cl_command_queue queue, std::uint64_t count) {
 
 cl_int move_linear(const Movement& how, bool to_device, std::size_t offset, std::size_t size, std::byte* host,
                    const Waits& waits) {
+  if (to_device && !how.blocking && (link().awaits_delivery(host, size) || process().mover().will_touch(host, size))) {
+    return write_later(how, offset, size, host, waits);
+  }
   if (to_device) link().wait_for_deliveries(host, size);
   constexpr std::size_t kWorthAThread = 64 << 10;
   const bool timed = waits.out != nullptr && (how.queue->properties & CL_QUEUE_PROFILING_ENABLE) != 0;

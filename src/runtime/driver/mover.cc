@@ -22,6 +22,12 @@ void Mover::add(Link& link, std::uint32_t slot, cl_mem memory, std::byte* to, co
   changed_.notify_all();
 }
 
+bool Mover::will_touch(const std::byte* bytes, std::size_t size) {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(moves_.begin(), moves_.end(),
+                     [&](const Move& m) { return m.to < bytes + size && bytes < m.to + m.size; });
+}
+
 void Mover::wait_for(const std::byte* bytes, std::size_t size) {
   const auto touches = [&](const Move& m) { return m.to < bytes + size && bytes < m.to + m.size; };
   std::unique_lock lock(mutex_);
@@ -30,6 +36,7 @@ void Mover::wait_for(const std::byte* bytes, std::size_t size) {
 
 void Mover::move(Link& link, const Move& m) {
   if (link.state(m.slot) == CL_RUNNING) {
+    link.settle();  // what was read before, and is written now
     std::memcpy(m.to, m.from, m.size);
     Writer done(Op::host_done);
     done.put(UserEvent{m.slot, CL_COMPLETE});

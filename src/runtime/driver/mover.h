@@ -16,6 +16,7 @@ class Mover {
   ~Mover();
   // When the command of `slot` is running: moves, and tells the daemon. Holds the slot and the buffer till then.
   void add(Link& link, std::uint32_t slot, cl_mem memory, std::byte* to, const std::byte* from, std::size_t size);
+  [[nodiscard]] bool will_touch(const std::byte* bytes, std::size_t size);
   // Until nothing is left to be moved into these bytes.
   void wait_for(const std::byte* bytes, std::size_t size);
 

@@ -73,7 +73,7 @@ cl_program create_program_with_source(cl_context context, cl_uint count, const c
       if (texts[i] == nullptr) return refuse<_cl_program>(status, CL_INVALID_VALUE);
       source.append(texts[i], lengths == nullptr || lengths[i] == 0 ? std::strlen(texts[i]) : lengths[i]);
     }
-    cl_program program = make_program(context, ProgramFrom::source, source, status);
+    cl_program program = make_program(context, ProgramFrom::source, source.empty() ? "\n" : source, status);
     if (program != nullptr) {
       program->source = std::move(source);
       program->from_source = true;

@@ -35,7 +35,6 @@ enum class Op : std::uint32_t {
   kernel_arg_info,
   kernel_group_info,
   check_argument,
-  device_timer,
   // Not answered.
   release,
   command,

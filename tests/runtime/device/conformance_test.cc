@@ -1,0 +1,209 @@
+// What conformance tests look at and applications rarely do: output of kernels, launches without items, states of
+// commands that wait, order of host memory that is read and written, what programs and memory say of themselves.
+#include <atomic>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
+
+#include "runtime/device/sides.h"
+
+namespace wm::runtime::test {
+namespace {
+
+// Standard output of this process, while `body` runs.
+std::string output_of(const std::function<void()>& body) {
+  std::fflush(stdout);
+  const int file = ::memfd_create("output", MFD_CLOEXEC), own = ::dup(STDOUT_FILENO);
+  ::dup2(file, STDOUT_FILENO);
+  body();
+  std::fflush(stdout);
+  ::dup2(own, STDOUT_FILENO);
+  ::close(own);
+  std::string text(static_cast<std::size_t>(::lseek(file, 0, SEEK_END)), '\0');
+  EXPECT_EQ(::pread(file, text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+  ::close(file);
+  return text;
+}
+
+cl_int progress_of(cl_event event) {
+  cl_int state = 99;
+  clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
+  return state;
+}
+
+TEST(Conformance, WhatAKernelPrintsComesOutHere) {
+  same_on_both([](const Side& s, Transcript& t) {
+    cl_program program = build(s,
+                               "kernel void p(int n) { if (get_global_id(0) == 1) printf(\"%d %s %v2d|\\n\", n, "
+                               "\"words\", (int2)(n, 7)); }\n/* printf */ kernel void quiet() {}");
+    cl_kernel kernel = clCreateKernel(program, "p", nullptr), quiet = clCreateKernel(program, "quiet", nullptr);
+    const std::size_t items = 4, group = 2;
+    t.say("output", output_of([&] {
+            for (cl_int n = 1; n < 4; ++n) {
+              clSetKernelArg(kernel, 0, sizeof n, &n);
+              t.say("launch", clEnqueueNDRangeKernel(s.queue, kernel, 1, nullptr, &items, &group, 0, nullptr, nullptr));
+            }
+            clFinish(s.queue);
+          }));
+    t.say("none", output_of([&] {
+            clEnqueueNDRangeKernel(s.queue, quiet, 1, nullptr, &items, nullptr, 0, nullptr, nullptr);
+            clFinish(s.queue);
+          }));
+    cl_event event = nullptr;
+    t.say("by an event", output_of([&] {
+            clEnqueueNDRangeKernel(s.queue, kernel, 1, nullptr, &items, nullptr, 0, nullptr, &event);
+            clWaitForEvents(1, &event);
+          }));
+    clReleaseEvent(event);
+    clReleaseKernel(quiet);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+  });
+}
+
+TEST(Conformance, LaunchesWithoutItemsTakeTheirPlace) {
+  same_on_both([](const Side& s, Transcript& t) {
+    cl_program program = build(s, "kernel void f() {}");
+    cl_kernel kernel = clCreateKernel(program, "f", nullptr);
+    const std::size_t global[3] = {2, 0, 2}, local = 1;
+    const auto launch = [&](cl_uint dimensions, const std::size_t* sizes, const std::size_t* group) {
+      return clEnqueueNDRangeKernel(s.queue, kernel, dimensions, nullptr, sizes, group, 0, nullptr, nullptr);
+    };
+    t.say("one", launch(1, global + 1, nullptr));
+    t.say("two", launch(2, global, nullptr));
+    t.say("three", launch(3, global, nullptr));
+    t.say("grouped", launch(1, global + 1, &local));
+    t.say("no sizes", launch(1, nullptr, nullptr));
+    cl_event user = clCreateUserEvent(s.context, nullptr), event = nullptr;
+    t.say("waiting", clEnqueueNDRangeKernel(s.queue, kernel, 1, nullptr, global + 1, nullptr, 1, &user, &event));
+    if (event != nullptr) {
+      t.say("queued", progress_of(event));
+      clSetUserEventStatus(user, CL_COMPLETE);
+      t.say("finish", clFinish(s.queue));
+      t.say("complete", progress_of(event));
+      cl_command_type type = 0;
+      clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, nullptr);
+      t.say("type", type);
+      cl_ulong time = 0;
+      t.say("times", clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof time, &time, nullptr));
+      t.say("a time", time != 0 ? 1 : 0);
+      clReleaseEvent(event);
+    }
+    clReleaseEvent(user);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+  });
+}
+
+// A dimension that is left out counts as 1.
+TEST(Conformance, GroupsOfAFixedSizeHaveAllItsDimensions) {
+  same_on_both([](const Side& s, Transcript& t) {
+    cl_program program = build(s, "__attribute__((reqd_work_group_size(4, 2, 1))) kernel void f() {}");
+    cl_kernel kernel = clCreateKernel(program, "f", nullptr);
+    const std::size_t global[3] = {8, 2, 1}, local[3] = {4, 2, 1};
+    for (cl_uint n = 1; n <= 3; ++n) {
+      t.say("dimensions", clEnqueueNDRangeKernel(s.queue, kernel, n, nullptr, global, local, 0, nullptr, nullptr));
+    }
+    t.say("finish", clFinish(s.queue));
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+  });
+}
+
+TEST(Conformance, CommandsAreQueuedUntilTheirTurn) {
+  same_on_both([](const Side& s, Transcript& t) {
+    cl_event user = clCreateUserEvent(s.context, nullptr), first = nullptr, second = nullptr;
+    cl_mem memory = clCreateBuffer(s.context, 0, 64, nullptr, nullptr);
+    clEnqueueMarkerWithWaitList(s.queue, 1, &user, &first);
+    std::vector<char> bytes(64, 1);
+    clEnqueueReadBuffer(s.queue, memory, CL_FALSE, 0, 64, bytes.data(), 0, nullptr, &second);
+    clFlush(s.queue);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    t.say("first", progress_of(first));
+    t.say("second", progress_of(second));
+    clSetUserEventStatus(user, CL_COMPLETE);
+    clFinish(s.queue);
+    t.say("first", progress_of(first));
+    t.say("second", progress_of(second));
+    for (cl_event event : {first, second, user}) clReleaseEvent(event);
+    clReleaseMemObject(memory);
+  });
+}
+
+// Host memory that one command fills and a later one sends on, while neither may run yet.
+TEST(Conformance, BytesStillToBeReadAreWrittenOn) {
+  same_on_both([](const Side& s, Transcript& t) {
+    for (const std::size_t size : {std::size_t{512}, std::size_t{1} << 20}) {
+      std::vector<unsigned char> first(size, 3), between(size, 4), last(size, 5);
+      cl_mem from = clCreateBuffer(s.context, CL_MEM_COPY_HOST_PTR, size, first.data(), nullptr);
+      cl_mem to = clCreateBuffer(s.context, CL_MEM_COPY_HOST_PTR, size, last.data(), nullptr);
+      cl_event user = clCreateUserEvent(s.context, nullptr), written = nullptr;
+      t.say("read", clEnqueueReadBuffer(s.queue, from, CL_FALSE, 0, size, between.data(), 1, &user, nullptr));
+      t.say("write", clEnqueueWriteBuffer(s.queue, to, CL_FALSE, 0, size, between.data(), 0, nullptr, &written));
+      clSetUserEventStatus(user, CL_COMPLETE);
+      t.say("wait", clWaitForEvents(1, &written));
+      clEnqueueReadBuffer(s.queue, to, CL_TRUE, 0, size, last.data(), 0, nullptr, nullptr);
+      t.say("arrived", last == first ? 1 : 0);
+      clReleaseEvent(written);
+      clReleaseEvent(user);
+      clReleaseMemObject(to);
+      clReleaseMemObject(from);
+    }
+  });
+}
+
+TEST(Conformance, ProgramsSayTheSameOfThemselves) {
+  same_on_both([](const Side& s, Transcript& t) {
+    const char *nothing = "", *unresolved = "void g(); kernel void f() { g(); }";
+    cl_int status = 1;
+    cl_program empty = clCreateProgramWithSource(s.context, 1, &nothing, nullptr, &status);
+    t.say("empty", status);
+    t.say("builds", clBuildProgram(empty, 0, nullptr, nullptr, nullptr, nullptr));
+    clReleaseProgram(empty);
+    cl_program part = clCreateProgramWithSource(s.context, 1, &unresolved, nullptr, nullptr);
+    t.say("compiles", clCompileProgram(part, 0, nullptr, nullptr, 0, nullptr, nullptr, nullptr, nullptr));
+    std::atomic<int> calls{0};
+    cl_program linked = clLinkProgram(
+        s.context, 0, nullptr, nullptr, 1, &part, [](cl_program, void* n) { ++*static_cast<std::atomic<int>*>(n); },
+        &calls, &status);
+    t.say("does not link", status);
+    t.say("told", calls.load());
+    if (linked != nullptr) clReleaseProgram(linked);
+    clReleaseProgram(part);
+    cl_program whole = build(s, "kernel void f() {}", "-DX=1");
+    std::size_t size = 0;
+    clGetProgramInfo(whole, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
+    std::vector<unsigned char> binary(size);
+    unsigned char* bytes = binary.data();
+    clGetProgramInfo(whole, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, nullptr);
+    const unsigned char* again = bytes;
+    cl_program from = clCreateProgramWithBinary(s.context, 1, &s.device, &size, &again, nullptr, &status);
+    t.say("from its binary", clBuildProgram(from, 0, nullptr, "-DY", nullptr, nullptr));
+    char options[64] = {};
+    clGetProgramBuildInfo(from, s.device, CL_PROGRAM_BUILD_OPTIONS, sizeof options, options, nullptr);
+    t.say("options", options);
+    clReleaseProgram(from);
+    clReleaseProgram(whole);
+  });
+}
+
+TEST(Conformance, FlagsAndTimersReadTheSame) {
+  same_on_both([](const Side& s, Transcript& t) {
+    std::vector<char> host(256, 1);
+    for (const cl_mem_flags flags : {cl_mem_flags{0}, cl_mem_flags{CL_MEM_COPY_HOST_PTR},
+                                     cl_mem_flags{CL_MEM_ALLOC_HOST_PTR}, cl_mem_flags{CL_MEM_HOST_READ_ONLY}}) {
+      void* bytes = (flags & CL_MEM_COPY_HOST_PTR) != 0 ? host.data() : nullptr;
+      cl_mem memory = clCreateBuffer(s.context, flags, host.size(), bytes, nullptr);
+      cl_mem_flags told = 0;
+      clGetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof told, &told, nullptr);
+      t.say("flags", static_cast<long long>(told));
+      clReleaseMemObject(memory);
+    }
+    cl_ulong device = 0, here = 0;
+    t.say("both timers", clGetDeviceAndHostTimer(s.device, &device, &here));
+    t.say("host timer", clGetHostTimer(s.device, &here));
+  });
+}
+
+}  // namespace
+}  // namespace wm::runtime::test
