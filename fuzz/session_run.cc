@@ -267,7 +267,8 @@ class Talk {
       }
       case Work::launch: {
         const std::uint32_t arguments = in_.one() % 8 == 0 ? in_.one() % 6 : 3;
-        Launch launch{name(), static_cast<std::uint32_t>(1 + in_.below(3)), arguments, {}, {}, {}};
+        Launch launch{name(), static_cast<std::uint32_t>(1 + in_.below(3)), arguments, {}, {}, {}, {}};
+        if (in_.one() % 4 == 0) launch.printed = chunk();
         for (int i = 0; i < 3; ++i) {
           launch.local[i] = in_.below(33);
           launch.global[i] = std::max<std::uint64_t>(launch.local[i], 1) * (1 + in_.below(9));

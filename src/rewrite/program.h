@@ -13,7 +13,7 @@
 namespace wm::rewrite {
 
 // Part of every cache key: a change of the rewriter that changes an answer changes this.
-inline constexpr std::uint32_t kRewriterVersion = 4;
+inline constexpr std::uint32_t kRewriterVersion = 3;
 
 // The device a program is built for, as far as its preprocessor and its types can tell.
 struct Device {
@@ -76,10 +76,9 @@ struct Reply {
 //   __global uint* queue           the next virtual group; 0 before the first launch, kept over relaunches
 //   __global const uint* control   workers with an index below it go on; the others leave at their next dequeue
 //   Range range, by value
-// Built with -DWM__SMID (NVIDIA's compiler) a worker knows its compute unit, and `control` has a word for each unit:
-// the tag of the launch whose workers go on there. A launch has its workers along dimension 0: global size (workers *
-// local x, local y, local z), the original's local size, no offset. All virtual groups are done when a launch has ended
-// and the queue is at the number of groups or past.
+// A launch has its workers along dimension 0: global size (workers * local x, local y, local z), the original's local
+// size, no offset. All virtual groups are done when a launch has ended and the queue is at the number of groups or
+// past.
 inline constexpr std::uint32_t kExtraArguments = 3;
 
 struct Range {
@@ -87,7 +86,7 @@ struct Range {
   std::uint32_t chunk = 1;
   std::array<std::uint64_t, 3> offset{0, 0, 0};  // the global work offset
   std::uint32_t dimensions = 1;                  // get_work_dim()
-  std::uint32_t tag = 0;                         // of the launch, where units are known
+  std::uint32_t unused = 0;
 };
 static_assert(sizeof(Range) == 48, "the layout of wm__range in the rewritten source");
 

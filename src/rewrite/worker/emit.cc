@@ -28,20 +28,7 @@ constexpr std::array<Parameter, Needs::kKinds> kParameters{{{"uint", "wm__g0", "
                                                             {"volatile __local const uint*", "wm__touch", "wm__next"}}};
 
 constexpr const char* kRangeType =
-    "typedef struct { uint groups[3]; uint chunk; ulong offset[3]; uint dimensions; uint tag; } wm__range;\n";
-
-// Which compute unit a worker runs on, where the device can tell (or, for tests, is made to look as if it could).
-constexpr const char* kUnit =
-    "#ifdef WM__SMID\n"
-    "uint wm__unit{0}(void) {{\n"
-    "  uint unit;\n"
-    "  asm volatile(\"mov.u32 %0, %%smid;\" : \"=r\"(unit));\n"
-    "  return unit;\n"
-    "}}\n"
-    "#define WM__UNIT wm__unit{0}()\n"
-    "#elif defined(WM__UNITS)\n"
-    "#define WM__UNIT (get_group_id(0) % WM__UNITS)\n"
-    "#endif\n";
+    "typedef struct { uint groups[3]; uint chunk; ulong offset[3]; uint dimensions; uint unused; } wm__range;\n";
 
 // For dimensions that are not constants. What a fourth dimension is, implementations do not agree on: theirs is asked.
 // Each program has its own set, since linked programs share one space of names. They choose between values and have no
@@ -79,27 +66,17 @@ constexpr const char* kPickers =
     "}}\n";
 
 // The master item takes the next virtual groups, as many as the chunk says, and tells the others through local memory;
-// a worker whose index the control word excludes takes none and leaves. Where units are known, one that is not on a
-// unit of its launch's leaves, but never before its first chunk, so that every squad gets on. The barrier after the
-// body lets all items be done with the group's local memory, and with wm__next, before either is used again.
+// a worker whose index the control word excludes takes none and leaves. The barrier after the body lets all items be
+// done with the group's local memory, and with wm__next, before either is used again.
 constexpr const char* kSchedule =
     " {{\n"
     "  __local uint wm__next[4];\n"
     "{0}"
-    "#ifdef WM__UNIT\n"
-    "  uint wm__fresh = 1;\n"
-    "#endif\n"
     "  for (;;) {{\n"
     "    if ((get_local_id(0) | get_local_id(1) | get_local_id(2)) == 0) {{\n"
     "      const uint wm__all = wm__r.groups[0] * wm__r.groups[1] * wm__r.groups[2];\n"
     "      uint wm__at = wm__all;\n"
-    "#ifdef WM__UNIT\n"
-    "      const uint wm__stays = wm__fresh || wm__control[WM__UNIT] == wm__r.tag;\n"
-    "      wm__fresh = 0;\n"
-    "#else\n"
-    "      const uint wm__stays = get_group_id(0) < wm__control[0];\n"
-    "#endif\n"
-    "      if (wm__stays) wm__at = atomic_add(wm__queue, wm__r.chunk);\n"
+    "      if (get_group_id(0) < wm__control[0]) wm__at = atomic_add(wm__queue, wm__r.chunk);\n"
     "      wm__next[3] = wm__at >= wm__all ? 0 : wm__all - wm__at < wm__r.chunk ? wm__all - wm__at : wm__r.chunk;\n"
     "      wm__next[0] = wm__at % wm__r.groups[0];\n"
     "      wm__at /= wm__r.groups[0];\n"
@@ -159,8 +136,7 @@ class Emitter {
       at = whole.end;
     }
     body += facts_.text.substr(at);
-    return kRangeType + fmt::format(fmt::runtime(kUnit), suffix_) +
-           (picks_ ? fmt::format(fmt::runtime(kPickers), suffix_) : std::string{}) + body;
+    return kRangeType + (picks_ ? fmt::format(fmt::runtime(kPickers), suffix_) : std::string{}) + body;
   }
 
  private:

@@ -33,13 +33,13 @@ KernelId DeviceMachine::id_for(std::uint64_t stream) {
     free_ids_.erase(taken);
     Extra& extra = extras_[id.index];
     extra = extra.stream == stream && stream != 0
-                ? Extra{false, false, extra.launches + 1, extra.first_arrived, stream, kNoCap, 0}
-                : Extra{false, false, 0, now_, stream, kNoCap, 0};
+                ? Extra{false, false, extra.launches + 1, extra.first_arrived, stream, 0}
+                : Extra{false, false, 0, now_, stream, 0};
     slots_[id.index] = {};
     return id;
   }
   slots_.emplace_back();
-  extras_.push_back({false, false, 0, now_, stream, kNoCap, 0});
+  extras_.push_back({false, false, 0, now_, stream, 0});
   return {static_cast<std::uint32_t>(slots_.size() - 1)};
 }
 
@@ -143,9 +143,7 @@ void DeviceMachine::cap(policy::SmId, KernelId kernel, std::uint32_t blocks) {
   if (kernel.index < slots_.size()) slots_[kernel.index].cap = blocks;
 }
 
-std::uint32_t DeviceMachine::allowed(KernelId kernel) const {
-  return std::min(slots_[kernel.index].cap, extras_[kernel.index].bound);
-}
+std::uint32_t DeviceMachine::allowed(KernelId kernel) const { return slots_[kernel.index].cap; }
 
 std::vector<KernelId> DeviceMachine::in_order() const {
   std::vector<KernelId> order;
@@ -164,7 +162,7 @@ void DeviceMachine::dispatch(const std::function<void(KernelId, std::uint32_t)>&
     if (still == nullptr) continue;  // ended by what the start of another brought about
     policy::Kernel& k = *still;
     Extra& extra = extras_[id.index];
-    const std::uint32_t cap = extra.divisible ? allowed(id) : slots_[id.index].cap;
+    const std::uint32_t cap = slots_[id.index].cap;
     const std::uint32_t room = gpu::fit(k.footprint, sm_.free);
     if (extra.divisible) {
       const bool limited = !queues_ || cap == kNoCap;

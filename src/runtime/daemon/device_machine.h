@@ -51,8 +51,6 @@ class DeviceMachine final : public policy::Machine {
   // The policy's share of an instant is over: starts what may start. `start(kernel, workers)` puts that many on the
   // device; a launch that cannot be divided is started once, whole.
   void dispatch(const std::function<void(policy::KernelId, std::uint32_t)>& start);
-  // No more than these, whatever the policy says: what its compute units hold.
-  void bound(policy::KernelId kernel, std::uint32_t workers) { extras_[kernel.index].bound = workers; }
   // How many workers the kernel may have now; those above it should leave.
   [[nodiscard]] std::uint32_t allowed(policy::KernelId kernel) const;
   // The next moment the policy asked for, and what it is then told.
@@ -90,7 +88,6 @@ class DeviceMachine final : public policy::Machine {
     std::uint32_t launches = 0;  // of its stream, before this one
     Cycles first_arrived;
     std::uint64_t stream = 0;
-    std::uint32_t bound = policy::kNoCap;
     std::uint32_t roomless = 0;  // of the resident, those that had no room when they started
   };
   [[noreturn]] static void refused(const char* what);

@@ -7,9 +7,6 @@
 namespace wm::runtime {
 
 Result<void> Native::load() {
-  // NVIDIA's driver puts what all queues send into eight channels unless it is told otherwise, and in one of them a
-  // launch waits for the end of whatever was sent before it. 32 is the most it has.
-  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   library_ = ::dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library_ == nullptr) return Error{"no libOpenCL.so.1 here: is an OpenCL driver installed?"};
 #define WM_NATIVE_CALL(name)                                                    \

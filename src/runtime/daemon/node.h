@@ -69,7 +69,6 @@ struct WorkerRun {
   std::shared_ptr<Words::Word> queue;
   std::vector<std::shared_ptr<Squad>> squads;
   bool exhausted = false;  // no group is left in the queue
-  bool everywhere = true;  // has had all compute units: its workers leave when there is nothing more to take
 };
 
 struct Node {
@@ -115,8 +114,5 @@ struct Node {
   std::uint64_t queued_at = 0, submitted_at = 0, started_at = 0, ended_at = 0;  // on the device's
 };
 using NodePtr = std::shared_ptr<Node>;
-
-// What marks the compute units of its launch.
-inline std::uint32_t tag_of(const Node& node) { return node.kernel.index + 1; }
 
 }  // namespace wm::runtime

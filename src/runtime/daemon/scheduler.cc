@@ -12,11 +12,6 @@ namespace {
 constexpr std::uint32_t kMostUnflushed = 7;
 constexpr cl_int kFailedBefore = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
-gpu::Resources part_of(const gpu::Resources& all, std::uint32_t units) {
-  units = std::max(units, 1U);
-  return {all.threads / units, all.registers / units, all.shared_bytes / units, all.blocks / units};
-}
-
 bool only_orders(Work work) { return work == Work::marker || work == Work::barrier; }
 bool for_device(Work work) { return !only_orders(work) && work != Work::host; }
 
@@ -29,8 +24,7 @@ struct Call {
 }  // namespace
 
 Scheduler::Scheduler(Native& native, Census& census, const gpu::SmLimits& device,
-                     std::unique_ptr<policy::Policy> policy, bool pass_through, double short_launch,
-                     std::vector<std::uint32_t> units)
+                     std::unique_ptr<policy::Policy> policy, bool pass_through, double short_launch)
     : native_(native),
       census_(census),
       policy_(std::move(policy)),
@@ -40,10 +34,7 @@ Scheduler::Scheduler(Native& native, Census& census, const gpu::SmLimits& device
       one_by_one_(native.in_host_memory()),
       releases_(native, [&census] { return census.events == 0; }),
       words_(native),
-      units_(std::move(units)),
-      unit_table_(native, units_.table().size()),
       local_reserve_(local_reserve(native)),
-      unit_room_(part_of(device.total, units_.count())),
       machine_(device, 1, !one_by_one_) {
   policy_->on(policy::Started{}, machine_);
   if (native.in_host_memory()) {
@@ -208,7 +199,6 @@ void Scheduler::work() {
     if (!regroup_) continue;
     regroup_ = false;
     policy_->on(policy::Regrouped{}, machine_);
-    divide_units();
     shrink_to_caps();
     machine_.dispatch([this](policy::KernelId kernel, std::uint32_t groups) { start(kernel, groups); });
   }

@@ -20,7 +20,6 @@
 #include "runtime/daemon/node.h"
 #include "runtime/daemon/releases.h"
 #include "runtime/daemon/sweeper.h"
-#include "runtime/daemon/units.h"
 #include "runtime/protocol/futex.h"
 
 namespace wm::runtime {
@@ -51,7 +50,7 @@ struct Standing {
 class Scheduler {
  public:
   Scheduler(Native& native, Census& census, const gpu::SmLimits& device, std::unique_ptr<policy::Policy> policy,
-            bool pass_through, double short_launch = 100'000, std::vector<std::uint32_t> units = {});
+            bool pass_through, double short_launch = 100'000);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -147,11 +146,6 @@ class Scheduler {
   void end_printing(const NodePtr& node);
   void drop_printers(const Session& client);
   void shrink(Node& node, std::uint32_t by);
-  // Compute units for each launch, as many as its share of the device comes to (unit_shares.cc).
-  struct UnitPart;
-  void divide_units();
-  [[nodiscard]] std::vector<UnitPart> unit_parts();
-  void lose_units(Node& node, std::uint32_t had, std::uint32_t has);
   // Native queues for squads after the first, which need not wait for it or for each other.
   [[nodiscard]] Native_<cl_command_queue> lane();
   void abandon_kernels(Session& client);
@@ -201,10 +195,7 @@ class Scheduler {
   Releases releases_;
   Sweeper sweeper_;
   Words words_;
-  Units units_;
-  UnitTable unit_table_;
   const std::uint32_t local_reserve_;             // bytes, of each group
-  const gpu::Resources unit_room_;                // of one of them
   std::vector<Native_<cl_command_queue>> lanes_;  // that no squad has
   BriefMutex mutex_;
   DeviceMachine machine_;

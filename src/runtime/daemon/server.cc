@@ -76,12 +76,10 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   }
   server->try_driver();
   server->native_->try_compiler();
-  auto units = server->rewriter_ ? find_units(*server->native_) : UnitsFound{};
   server->forms_ = std::make_unique<WorkerForms>(*server->native_, server->census_, server->compilers_,
-                                                 server->rewriter_.get(), *server->trials_, units.build);
-  server->scheduler_ =
-      std::make_unique<Scheduler>(*server->native_, server->census_, device_limits(*server->native_),
-                                  std::move(*policy), fifo, options.short_launch * 1000.0, std::move(units.ids));
+                                                 server->rewriter_.get(), *server->trials_);
+  server->scheduler_ = std::make_unique<Scheduler>(*server->native_, server->census_, device_limits(*server->native_),
+                                                   std::move(*policy), fifo, options.short_launch * 1000.0);
   return server;
 }
 

@@ -60,7 +60,7 @@ std::shared_ptr<const ProgramForm> WorkerForms::make(const std::string& source, 
   if (made == nullptr) return none("the device takes no second program");
   auto workers = own(made, native_.cl.ReleaseProgram, census_.programs);
   const bool nvidia = native_.platform_name().starts_with("NVIDIA");
-  const std::string with = reply->options + build_ + (nvidia ? " -cl-nv-verbose" : "");
+  const std::string with = reply->options + (nvidia ? " -cl-nv-verbose" : "");
   const auto status = compilers_.run(unwanted, [&] {
     if (trials_.refusal(trial::build_of(reply->source, with))) return CL_BUILD_PROGRAM_FAILURE;
     return native_.cl.BuildProgram(made, 1, &native_.device, with.c_str(), nullptr, nullptr);

@@ -14,13 +14,8 @@ class WorkerForms {
  public:
   // Nothing is rewritten where `rewriter` is null.
   WorkerForms(const Native& native, Census& census, Compilers& compilers, rewrite::Rewriter* rewriter,
-              trial::Trials& trials, std::string build = {})
-      : native_(native),
-        census_(census),
-        compilers_(compilers),
-        rewriter_(rewriter),
-        trials_(trials),
-        build_(std::move(build)) {}
+              trial::Trials& trials)
+      : native_(native), census_(census), compilers_(compilers), rewriter_(rewriter), trials_(trials) {}
 
   // Rewrites a source; then, when the original was `built` without error, builds the result. Notes why where it does
   // not.
@@ -38,7 +33,6 @@ class WorkerForms {
   Compilers& compilers_;
   rewrite::Rewriter* rewriter_;
   trial::Trials& trials_;
-  const std::string build_;  // options of ours
 };
 
 // What NVIDIA's compiler tells under -cl-nv-verbose: registers of an item, by kernel.

@@ -76,19 +76,13 @@ void Scheduler::send_squad(const NodePtr& node, std::uint32_t workers) {
   }
   auto squad = std::make_shared<Squad>();
   squad->workers = workers;
-  if (units_.known()) {
-    run.range.tag = tag_of(*node);
-    run.everywhere = run.everywhere && units_.of(run.range.tag) == units_.count();
-  } else {
-    squad->control = words_.take(Words::Kind::control);
-  }
-  const cl_mem control_word = squad->control ? squad->control->memory() : unit_table_.memory();
+  squad->control = words_.take(Words::Kind::control);
   cl_event event = nullptr;
-  cl_int status = control_word != nullptr ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+  cl_int status = squad->control ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
   const cl_kernel kernel = node->launch->form->workers.get();
   if (status == CL_SUCCESS) status = set_arguments(*node->launch, kernel);
   auto next = static_cast<cl_uint>(node->launch->arguments.size());
-  const cl_mem queue_word = run.queue->memory();
+  const cl_mem queue_word = run.queue->memory(), control_word = squad->control ? squad->control->memory() : nullptr;
   if (status == CL_SUCCESS) status = native_.cl.SetKernelArg(kernel, next++, sizeof queue_word, &queue_word);
   if (status == CL_SUCCESS) status = native_.cl.SetKernelArg(kernel, next++, sizeof control_word, &control_word);
   if (status == CL_SUCCESS) status = native_.cl.SetKernelArg(kernel, next, sizeof run.range, &run.range);
@@ -156,7 +150,6 @@ void Scheduler::recall(Node& node, std::uint32_t allowed) {
 // The youngest go first. They leave when their group ends; the device keeps what comes next waiting that long.
 void Scheduler::shrink(Node& node, std::uint32_t by) {
   WorkerRun& run = *node.workers;
-  run.everywhere = false;
   std::uint32_t gone = 0;
   for (auto it = run.squads.rbegin(); it != run.squads.rend() && gone < by; ++it) {
     Squad& squad = **it;
@@ -164,7 +157,7 @@ void Scheduler::shrink(Node& node, std::uint32_t by) {
     if (less == 0) continue;
     squad.workers -= less;
     squad.shrunk = true;
-    if (squad.control) squad.control->set(squad.workers);
+    squad.control->set(squad.workers);
     gone += less;
   }
   const policy::Kernel* view = machine_.find(node.kernel);
@@ -181,8 +174,7 @@ void Scheduler::squad_ended(const Ended& ended) {
   }
   std::erase(run.squads, ended.squad);
   // Workers leave by themselves only when there is nothing more to take.
-  const bool stayed = units_.known() ? run.everywhere : !one_by_one_ && !ended.squad->shrunk;
-  if (stayed || run.queue->get() >= run.groups) run.exhausted = true;
+  if ((!one_by_one_ && !ended.squad->shrunk) || run.queue->get() >= run.groups) run.exhausted = true;
   if (ended.squad->lane) lanes_.push_back(std::move(ended.squad->lane));
   if (const policy::Kernel* view = machine_.find(node.kernel)) {
     const std::uint32_t resident = view->resident - std::min(view->resident, ended.squad->workers);
