@@ -114,7 +114,7 @@ struct Program {
   std::string binary;                                        // what it was loaded from
   std::vector<std::pair<std::string, std::string>> headers;  // names and texts that it was last compiled with
   std::string refusal;  // why the device's compiler was not given it; empty: it was, or nobody asked
-  bool prints = false, linked = false;
+  bool prints = false;
   // Made beside what the client does after the build; not valid: nothing was built from source.
   std::shared_future<std::shared_ptr<const ProgramForm>> form;
   std::string whole_because;  // why it has none

@@ -31,6 +31,49 @@ bool fits(ParameterKind parameter, ArgumentKind argument) {
   }
 }
 
+// The buffer that a sub-buffer is part of, where `first` of the part lies further on. PoCL 3.1 does not survive copies
+// of rectangles from or to a part.
+cl_mem whole_buffer(const NativeCalls& cl, const Memory& memory, std::size_t& first) {
+  if (!memory.parent) return memory.native.get();
+  std::size_t offset = 0;
+  cl.GetMemObjectInfo(memory.native.get(), CL_MEM_OFFSET, sizeof offset, &offset, nullptr);
+  first += offset;
+  return whole_buffer(cl, *memory.parent, first);
+}
+
+// The size of an element of an image that is a row of a buffer's; 0: it is none. PoCL 3.1 does not survive fills of
+// such images, nor copies to buffers.
+std::size_t element_of_row(const NativeCalls& cl, const Memory& image) {
+  if (!image.parent) return 0;
+  std::size_t height = 1, element = 0;
+  cl.GetImageInfo(image.native.get(), CL_IMAGE_HEIGHT, sizeof height, &height, nullptr);
+  cl.GetImageInfo(image.native.get(), CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, nullptr);
+  return height == 0 ? element : 0;
+}
+
+// By way of an image of its own, which knows how a colour is stored.
+cl_int fill_row(const NativeCalls& cl, cl_context context, cl_command_queue queue, const Memory& image, const Fill& m,
+                std::size_t element, cl_event* event) {
+  cl_image_format format{};
+  cl.GetImageInfo(image.native.get(), CL_IMAGE_FORMAT, sizeof format, &format, nullptr);
+  cl_image_desc desc{};
+  desc.image_type = CL_MEM_OBJECT_IMAGE1D;
+  desc.image_width = m.region[0];
+  cl_int status = CL_SUCCESS;
+  const cl_mem colours = cl.CreateImage(context, CL_MEM_READ_WRITE, &format, &desc, nullptr, &status);
+  if (status != CL_SUCCESS) return status;
+  const std::size_t origin[3] = {0, 0, 0}, region[3] = {m.region[0], 1, 1};
+  cl_event filled = nullptr;
+  status = cl.EnqueueFillImage(queue, colours, m.pattern, origin, region, 0, nullptr, &filled);
+  if (status == CL_SUCCESS) {
+    status = cl.EnqueueCopyImageToBuffer(queue, colours, image.parent->native.get(), origin, region,
+                                         m.origin[0] * element, 1, &filled, event);
+    cl.ReleaseEvent(filled);
+  }
+  cl.ReleaseMemObject(colours);
+  return status;
+}
+
 std::array<std::size_t, 3> three(const std::uint64_t* from) { return {from[0], from[1], from[2]}; }
 
 }  // namespace
@@ -186,8 +229,13 @@ bool Session::copy(Node& node, Reader& reader) {
   const auto from = find(memories_, m.from), to = find(memories_, m.to);
   if (!from || !to) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
   const NativeCalls& cl = ground_.native.cl;
-  node.run = [&cl, from, to, m, work = node.work](cl_command_queue queue, cl_event* event) -> cl_int {
+  const std::size_t row = node.work == Work::image_to_buffer ? element_of_row(cl, *from) : 0;
+  node.run = [&cl, from, to, m, row, work = node.work](cl_command_queue queue, cl_event* event) -> cl_int {
     const auto origin = three(m.origin), region = three(m.region);
+    if (row != 0) {
+      return cl.EnqueueCopyBuffer(queue, from->parent->native.get(), to->native.get(), origin[0] * row, m.to_offset,
+                                  region[0] * row, 0, nullptr, event);
+    }
     switch (work) {
       case Work::copy:
         return cl.EnqueueCopyBuffer(queue, from->native.get(), to->native.get(), m.from_offset, m.to_offset, m.size, 0,
@@ -209,13 +257,15 @@ bool Session::rect_copy(Node& node, Reader& reader) {
   if (!from || !to) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
   const NativeCalls& cl = ground_.native.cl;
   node.run = [&cl, from, to, m, work = node.work](cl_command_queue queue, cl_event* event) -> cl_int {
-    const auto a = three(m.from_origin), b = three(m.to_origin), region = three(m.region);
+    auto a = three(m.from_origin), b = three(m.to_origin);
+    const auto region = three(m.region);
     if (work == Work::copy_image) {
       return cl.EnqueueCopyImage(queue, from->native.get(), to->native.get(), a.data(), b.data(), region.data(), 0,
                                  nullptr, event);
     }
-    return cl.EnqueueCopyBufferRect(queue, from->native.get(), to->native.get(), a.data(), b.data(), region.data(),
-                                    m.from_row, m.from_slice, m.to_row, m.to_slice, 0, nullptr, event);
+    const cl_mem source = whole_buffer(cl, *from, a[0]), target = whole_buffer(cl, *to, b[0]);
+    return cl.EnqueueCopyBufferRect(queue, source, target, a.data(), b.data(), region.data(), m.from_row, m.from_slice,
+                                    m.to_row, m.to_slice, 0, nullptr, event);
   };
   return true;
 }
@@ -226,7 +276,10 @@ bool Session::fill(Node& node, Reader& reader) {
   const auto memory = find(memories_, m.memory);
   if (!memory) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
   const NativeCalls& cl = ground_.native.cl;
-  node.run = [&cl, memory, m, work = node.work](cl_command_queue queue, cl_event* event) -> cl_int {
+  const std::size_t row = node.work == Work::fill_image ? element_of_row(cl, *memory) : 0;
+  node.run = [&cl, memory, m, row, context = ground_.native.context, work = node.work](cl_command_queue queue,
+                                                                                       cl_event* event) -> cl_int {
+    if (row != 0) return fill_row(cl, context, queue, *memory, m, row, event);
     if (work == Work::fill) {
       return cl.EnqueueFillBuffer(queue, memory->native.get(), m.pattern, m.pattern_size, m.offset, m.size, 0, nullptr,
                                   event);

@@ -190,7 +190,6 @@ bool Session::link_program(const Head& head, Reader& reader) {
     if (made == nullptr) return answer(head, status);
     auto program = own_program(ground_, made);
     program->options = options;
-    program->linked = true;
     program->prints = std::any_of(inputs.begin(), inputs.end(), [](const auto& p) { return p->prints; });
     const bool kept = status == CL_SUCCESS && keep(programs_, m.id, std::move(program));
     answer(head, kept ? CL_SUCCESS : status == CL_SUCCESS ? CL_INVALID_VALUE : status);
@@ -227,17 +226,6 @@ void Session::program_info(const Head& head, const Query& m) {
 void Session::program_build_info(const Head& head, const Query& m) {
   const auto program = find(programs_, m.object);
   if (!program) return answer(head, CL_INVALID_PROGRAM);
-  if (m.name == CL_PROGRAM_BUILD_OPTIONS && !program->linked) {
-    const std::string& options = program->options;
-    return answer(head, CL_SUCCESS, std::as_bytes(std::span(options.c_str(), options.size() + 1)));
-  }
-  if (!program->refusal.empty() && m.name == CL_PROGRAM_BUILD_LOG) {
-    return answer(head, CL_SUCCESS, std::as_bytes(std::span(program->refusal.c_str(), program->refusal.size() + 1)));
-  }
-  if (!program->refusal.empty() && m.name == CL_PROGRAM_BUILD_STATUS) {
-    const cl_build_status failed = CL_BUILD_ERROR;
-    return answer(head, CL_SUCCESS, std::as_bytes(std::span(&failed, 1)));
-  }
   std::vector<std::byte> bytes;
   const cl_int status = info_bytes(
       [&](std::size_t room, void* value, std::size_t* size) {

@@ -1,4 +1,7 @@
 // Building, compiling and linking programs; the daemon's compiler does it while the caller waits.
+#include <algorithm>
+#include <filesystem>
+
 #include "runtime/driver/api.h"
 
 namespace wm::runtime::driver {
@@ -22,12 +25,37 @@ struct Headers {
   const char** names = nullptr;
 };
 
+bool includes(const std::string& source) { return source.find("include") != std::string::npos; }
+
+// The compiler works in another folder: paths of -I as they are from here, and this folder itself where something is
+// included, since compilers look there by themselves. Words end at spaces for them, whatever is quoted.
+std::string from_here(const std::string& options, bool includes) {
+  std::error_code unknown;
+  const std::string here = std::filesystem::current_path(unknown).string();
+  if (unknown || here.find(' ') != std::string::npos) return options;
+  std::string all;
+  bool path = false;
+  for (std::size_t at = 0; at < options.size();) {
+    const std::size_t end = std::min(options.find(' ', at), options.size());
+    std::string word = options.substr(at, end - at);
+    const std::size_t from = path ? 0 : word.starts_with("-I") ? 2 : word.size();
+    if (from < word.size() && word[from] != '/' && word[from] != '"') word.insert(from, here + "/");
+    path = word == "-I" || (path && word.empty());
+    all += word + (end < options.size() ? " " : "");
+    at = end + 1;
+  }
+  return includes ? all + " -I " + here : all;
+}
+
 cl_int build(cl_program program, bool compile_only, const char* options, const Headers& headers) {
   Writer message(Op::build_program);
   message.put(BuildProgram{program->name, compile_only ? 1U : 0U, headers.count});
   for (cl_uint i = 0; i < headers.count; ++i) message.put(headers.programs[i]->name);
   const char zero = 0;
-  message.text(options == nullptr ? "" : options).put(zero);
+  program->options = options == nullptr ? "" : options;
+  bool included = includes(program->source);
+  for (cl_uint i = 0; i < headers.count; ++i) included |= includes(headers.programs[i]->source);
+  message.text(from_here(program->options, included)).put(zero);
   for (cl_uint i = 0; i < headers.count; ++i) message.text(headers.names[i]).put(zero);
   return link().call(message);
 }
@@ -77,6 +105,7 @@ cl_program link_program(cl_context context, cl_uint count, const cl_device_id* d
     auto program = std::make_unique<_cl_program>();
     program->context = Held<_cl_context>(context);
     program->name = link().new_name();
+    program->linked = true;
     Writer message(Op::link_program);
     message.put(LinkProgram{program->name, inputs, 0});
     for (cl_uint i = 0; i < inputs; ++i) message.put(programs[i]->name);

@@ -201,6 +201,8 @@ struct _cl_program : wm::runtime::driver::Object<7> {
   std::uint64_t name = 0;
   std::string source;
   bool from_source = false;
+  std::string options;  // as they were given when it was last built
+  bool linked = false;
   std::atomic<std::uint32_t> kernels{0};  // alive
 };
 

@@ -160,6 +160,7 @@ cl_int get_program_build_info(cl_program program, cl_device_id device, cl_progra
   return guarded([&]() -> cl_int {
     if (!valid(program)) return CL_INVALID_PROGRAM;
     if (!valid(device)) return CL_INVALID_DEVICE;
+    if (name == CL_PROGRAM_BUILD_OPTIONS && !program->linked) return Info{room, value, needed}.text(program->options);
     Writer message(Op::program_build_info);
     message.put(Query{program->name, name});
     return forward(message, {room, value, needed});
