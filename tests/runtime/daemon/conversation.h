@@ -16,11 +16,12 @@ namespace wm::runtime::test {
 
 class Conversation {
  public:
-  Conversation(std::unique_ptr<Native> device, const std::string& policy, bool pass_through)
+  Conversation(std::unique_ptr<Native> device, const std::string& policy, bool pass_through,
+               double short_launch = 100'000)
       : native_(std::move(device)),
         limits_(64 << 20, 64 << 20, false),
         forms_(*native_, census_, compilers_, nullptr, trials_),
-        scheduler_(*native_, census_, device_limits(*native_), made(policy), pass_through) {
+        scheduler_(*native_, census_, device_limits(*native_), made(policy), pass_through, short_launch) {
     auto session =
         Session::make({*native_, census_, limits_, scheduler_, forms_, compilers_, trials_}, {}, Hello{}, file_);
     session_ = std::move(*session);
@@ -60,10 +61,16 @@ class Conversation {
     kernel.put(CreateKernel{1, 1}).raw("k", 2);
     EXPECT_EQ(call(kernel), CL_SUCCESS);
   }
-  // On the client's first queue; `waits`: for that slot.
-  void launch(const Launch& range, std::uint32_t slot, std::optional<std::uint32_t> waits = {}) {
+  void make_queue(std::uint64_t name) {
+    Writer queue(Op::create_queue);
+    queue.put(CreateQueue{name, 0});
+    EXPECT_EQ(call(queue), CL_SUCCESS);
+  }
+  // `waits`: for that slot. Queue 0 is there from the start.
+  void launch(const Launch& range, std::uint32_t slot, std::optional<std::uint32_t> waits = {},
+              std::uint64_t queue = 0) {
     Writer message(Op::command);
-    message.put(Command{0, Work::launch, slot, waits ? 1U : 0U, 0});
+    message.put(Command{queue, Work::launch, slot, waits ? 1U : 0U, 0});
     if (waits) message.put(*waits).pad();
     Launch launch = range;
     launch.kernel = 1;
@@ -93,11 +100,12 @@ class Conversation {
 
   template <typename Condition>
   static bool eventually(Condition condition) {
-    for (int i = 0; i < 100'000; ++i) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
-    return false;
+    return true;
   }
   [[nodiscard]] Session& session() { return *session_; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }

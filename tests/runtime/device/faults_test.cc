@@ -77,20 +77,6 @@ void stream_launches(const std::string& policy) {
 TEST(Faults, LaunchesInAStreamAreDoneOnceAndHeardOf) { stream_launches("accelos"); }
 TEST(LongFaults, LaunchesInAStreamAreDoneOnceAndHeardOfInOrder) { stream_launches("fifo"); }
 
-// What looks as if another launch followed at once, and then none does, is heard of although nothing else happens.
-TEST(Faults, ALaunchWithoutFollowersIsHeardOfBesideAnEndlessOne) {
-  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
-  if (!runs_beside_an_endless_kernel()) GTEST_SKIP() << "the endless kernel has the whole device";
-  ::setenv("WARPMUX_OWN_MEMORY", "1", 1);
-  Daemon daemon("held", "fifo");
-  ::unsetenv("WARPMUX_OWN_MEMORY");
-  ASSERT_TRUE(daemon.started());
-  Child child(daemon, {"held"});
-  EXPECT_TRUE(comes_to_say(daemon, R"("queued":12,)")) << daemon.status();
-  child.kill();
-  daemon.kill();  // the kernel ends with the process, and not before
-}
-
 // A source that is too deep for the compiler's stack. It is told of it, as of any that does not build; nobody else is.
 TEST(Faults, AProgramThatCrashesTheCompilerFailsAlone) {
   Daemon* daemon = the_daemon();

@@ -3,7 +3,6 @@
 //   hoard          buffers of a megabyte until it gets no more; exits with their number
 //   stream         launches that follow each other, without events; at last some that nobody waits for
 //   many           a kernel whose groups each end, but of which there are more than anyone can wait for
-//   held           a kernel that never ends; on another queue some that end, and ten that wait for a user event
 //   endless        a kernel of one group that never ends
 //   no-group       launches a kernel in groups of no items
 //   stuck          waits for a command that waits for a user event which nobody sets
@@ -131,34 +130,6 @@ void run_on(const Client& c, const char* name, std::size_t items, std::size_t gr
   must(clFinish(c.queue));
 }
 
-void be_held(const Client& c) {
-  cl_kernel work = kernel_of(c, "work"), endless = kernel_of(c, "endless");
-  cl_mem memory = buffer(c, 4096), flag = buffer(c, 4096);
-  constexpr std::size_t kItems = 16, kOne = 1;
-  const int zero = 0;
-  must(clEnqueueWriteBuffer(c.queue, flag, CL_TRUE, 0, sizeof zero, &zero, 0, nullptr, nullptr));
-  must(clSetKernelArg(work, 0, sizeof memory, &memory));
-  must(clSetKernelArg(endless, 0, sizeof flag, &flag));
-  const auto launch = [&](cl_uint waits, const cl_event* events) {
-    must(clEnqueueNDRangeKernel(c.queue, work, 1, nullptr, &kItems, &kItems, waits, events, nullptr));
-  };
-  for (int round = 0; round < 5; ++round) {  // compiled, and known to be short
-    for (int i = 0; i < 40; ++i) launch(0, nullptr);
-    must(clFinish(c.queue));
-  }
-  cl_int status = CL_SUCCESS;
-  cl_command_queue other = clCreateCommandQueue(c.context, c.device, 0, &status);
-  must(status);
-  must(clEnqueueNDRangeKernel(other, endless, 1, nullptr, &kOne, &kOne, 0, nullptr, nullptr));
-  must(clFlush(other));
-  ::usleep(100'000);
-  cl_event gate = clCreateUserEvent(c.context, &status);
-  must(status);
-  for (int i = 0; i < 40; ++i) launch(0, nullptr);  // so that the daemon is behind
-  for (int i = 0; i < 10; ++i) launch(1, &gate);
-  for (;;) ::pause();
-}
-
 void launch_no_group(const Client& c) {
   cl_kernel kernel = kernel_of(c, "work");
   cl_mem memory = buffer(c, 4096);
@@ -187,7 +158,6 @@ int main(int count, char** words) {
   if (mode == "hoard") std::_Exit(hoard(c));
   if (mode == "many") run_on(c, "many", std::size_t{1} << 26, 16);
   if (mode == "endless") run_on(c, "endless", 1, 1);
-  if (mode == "held") be_held(c);
   if (mode == "no-group") launch_no_group(c);
   if (mode == "stuck") get_stuck(c);
   return 0;
