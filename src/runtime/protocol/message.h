@@ -11,7 +11,7 @@
 namespace wm::runtime {
 
 inline constexpr std::uint32_t kMagic = 0x584d4d57;  // "WMMX"
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 4;
 inline constexpr std::uint32_t kLargestMessage = 256 * 1024;
 inline constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 

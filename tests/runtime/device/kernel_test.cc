@@ -104,6 +104,7 @@ TEST(KernelCalls, LaunchesAreCheckedAndRunTheSame) {
     t.say("dimensions 4", launch(scale, 4, nullptr, &global, &local));
     t.say("crooked", launch(scale, 1, nullptr, &global, &seven));
     t.say("huge groups", launch(scale, 1, nullptr, &huge, &huge));
+    t.say("of nothing", launch(scale, 1, nullptr, &zero, nullptr));
     if (ask_for_none) {
       t.say("groups of none", launch(scale, 1, nullptr, &global, &zero));
     } else if (s.ours) {

@@ -1,7 +1,10 @@
 // Wrong calls: every one is refused with the native driver's own error, or taken where that takes it.
 #include <cstring>
+#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "runtime/device/sides.h"
+#include "runtime/device/children.h"
 
 namespace wm::runtime::test {
 namespace {
@@ -72,6 +75,17 @@ TEST(Refusals, OfObjects) {
     TELL_STATUS(clCreateSubBuffer(nullptr, 0, CL_BUFFER_CREATE_TYPE_REGION, &beyond, &status));
     const cl_buffer_region half{0, 128};
     TELL_STATUS(clCreateSubBuffer(a.read_only, CL_MEM_WRITE_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &half, &status));
+    for (const cl_mem_flags flags : {cl_mem_flags{CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY}, cl_mem_flags{1} << 20,
+                                     cl_mem_flags{CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY}}) {
+      TELL_STATUS(clCreateSubBuffer(a.memory, flags, CL_BUFFER_CREATE_TYPE_REGION, &half, &status));
+    }
+    cl_mem_flags flags = 0;
+    TELL(clGetMemObjectInfo(a.read_only, CL_MEM_FLAGS, sizeof flags, &flags, nullptr));
+    t.say("flags", static_cast<long long>(flags));
+    cl_mem unnamed = clCreateBuffer(s.context, CL_MEM_HOST_READ_ONLY, 64, nullptr, nullptr);
+    TELL(clGetMemObjectInfo(unnamed, CL_MEM_FLAGS, sizeof flags, &flags, nullptr));
+    t.say("flags", static_cast<long long>(flags));
+    clReleaseMemObject(unnamed);
     TELL(clGetMemObjectInfo(a.memory, 0xffff, 0, nullptr, &size));
     TELL(clGetMemObjectInfo(nullptr, CL_MEM_SIZE, 0, nullptr, &size));
     TELL(clGetMemObjectInfo(a.memory, CL_MEM_SIZE, 1, text, nullptr));
@@ -152,6 +166,10 @@ TEST(Refusals, OfTransfers) {
     TELL(clEnqueueCopyBuffer(s.queue, a.memory, a.read_only, 0, 250, 16, 0, nullptr, nullptr));
     TELL(clEnqueueCopyBuffer(s.queue, a.memory, no, 0, 0, 16, 0, nullptr, nullptr));
     TELL(clEnqueueCopyBuffer(s.queue, a.memory, a.memory, 0, 128, 0, 0, nullptr, nullptr));
+    const cl_buffer_region half{0, 128};
+    cl_mem part = clCreateSubBuffer(a.memory, 0, CL_BUFFER_CREATE_TYPE_REGION, &half, nullptr);
+    TELL(clEnqueueCopyBuffer(s.queue, part, a.memory, 0, 8, 16, 0, nullptr, nullptr));
+    clReleaseMemObject(part);
     TELL(clEnqueueFillBuffer(s.queue, a.memory, bytes, 3, 0, 9, 0, nullptr, nullptr));
     TELL(clEnqueueFillBuffer(s.queue, a.memory, bytes, 4, 2, 8, 0, nullptr, nullptr));
     TELL(clEnqueueFillBuffer(s.queue, a.memory, bytes, 4, 0, 6, 0, nullptr, nullptr));
@@ -216,6 +234,23 @@ TEST(Refusals, OfEvents) {
     TELL(clWaitForEvents(1, &a.user));
     TELL(clReleaseEvent(marker));
   });
+}
+
+// With a driver that is said to take whatever it is asked, so does ours.
+TEST(Refusals, AreTheDriversOwn) {
+  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
+  const std::string script = testing::TempDir() + "wm-takes-all-" + std::to_string(::getpid());
+  std::ofstream(script) << "#!/bin/sh\nwhile dd bs=65536 count=1 2>/dev/null | grep -q .; do "
+                           "printf '\\004\\000\\000\\000\\000\\000\\000\\000'; done\n";
+  ::chmod(script.c_str(), 0700);
+  ::setenv("WM_TRIAL", script.c_str(), 1);
+  Daemon daemon("edges");
+  ::unsetenv("WM_TRIAL");
+  ASSERT_TRUE(daemon.started());
+  Child child(daemon, {"edges"});
+  EXPECT_EQ(child.wait(), 0);
+  EXPECT_TRUE(comes_to_say(daemon, kNothingAlive)) << daemon.status();
+  ::unlink(script.c_str());
 }
 
 }  // namespace

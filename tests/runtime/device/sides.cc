@@ -102,8 +102,9 @@ Daemon::Daemon(const std::string& name, const std::string& policy, const std::st
     ::dup2(ready[1], STDOUT_FILENO);
     ::setenv("OCL_ICD_VENDORS", vendors().c_str(), 1);
     ::setenv("WM_REWRITE", WM_REWRITER, 1);
-    ::setenv("WM_TRIAL", WM_TRIAL_PROGRAM, 1);
-    ::setenv("XDG_CACHE_HOME", caches().c_str(), 1);
+    const bool own_trial = std::getenv("WM_TRIAL") != nullptr;  // what others remember does not hold for it
+    ::setenv("WM_TRIAL", WM_TRIAL_PROGRAM, 0);
+    ::setenv("XDG_CACHE_HOME", own_trial ? fs::path(socket_).parent_path().c_str() : caches().c_str(), 1);
     const char* words[] = {WM_DAEMON, socket_.c_str(), policy.c_str(),
                            client_memory.empty() ? nullptr : client_memory.c_str(), nullptr};
     ::execv(words[0], const_cast<char**>(words));

@@ -5,6 +5,7 @@
 //   many           a kernel whose groups each end, but of which there are more than anyone can wait for
 //   endless        a kernel of one group that never ends
 //   no-group       launches a kernel in groups of no items
+//   edges          calls that the standard refuses, all of which this device takes
 //   stuck          waits for a command that waits for a user event which nobody sets
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -139,6 +140,70 @@ void launch_no_group(const Client& c) {
   must(clFinish(c.queue));
 }
 
+cl_mem sub_buffer(cl_mem of, cl_mem_flags flags, std::size_t origin, std::size_t size) {
+  const cl_buffer_region region{origin, size};
+  cl_int status = CL_SUCCESS;
+  cl_mem sub = clCreateSubBuffer(of, flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
+  must(status);
+  return sub;
+}
+
+void try_edges(const Client& c) {
+  cl_int status = CL_SUCCESS;
+  cl_mem memory = buffer(c, 4096), other = buffer(c, 4096);
+  int values[64] = {}, back[64] = {};
+  for (int i = 0; i < 64; ++i) values[i] = i;
+  // Taken and done.
+  cl_mem both = clCreateBuffer(c.context, CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR, sizeof values, values, &status);
+  must(status);
+  must(clEnqueueReadBuffer(c.queue, both, CL_TRUE, 0, sizeof back, back, 0, nullptr, nullptr));
+  if (back[63] != 63) std::_Exit(43);
+  sub_buffer(memory, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 0, 64);
+  sub_buffer(memory, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY, 0, 64);
+  // Beyond its parent's end nothing is there.
+  cl_mem beyond = sub_buffer(memory, 0, 2048, 1 << 20);
+  must(clEnqueueReadBuffer(c.queue, beyond, CL_TRUE, 0, sizeof back, back, 0, nullptr, nullptr));
+  if (clEnqueueReadBuffer(c.queue, beyond, CL_TRUE, 2048, 4, back, 0, nullptr, nullptr) != CL_INVALID_VALUE) {
+    std::_Exit(43);
+  }
+  // Taken, and nothing happens.
+  const std::size_t zero[3] = {}, rows[3] = {8, 0, 1}, slices[3] = {8, 4, 0};
+  for (const std::size_t* none : {rows, slices}) {
+    cl_event event = nullptr;
+    must(clEnqueueReadBufferRect(c.queue, memory, CL_TRUE, zero, zero, none, 16, 64, 16, 64, back, 0, nullptr, &event));
+    cl_command_type type = 0;
+    must(clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, nullptr));
+    if (type != CL_COMMAND_READ_BUFFER_RECT) std::_Exit(43);
+    must(clWaitForEvents(1, &event));
+    must(
+        clEnqueueWriteBufferRect(c.queue, memory, CL_TRUE, zero, zero, none, 16, 64, 16, 64, back, 0, nullptr, &event));
+    must(clEnqueueCopyBufferRect(c.queue, memory, other, zero, zero, none, 16, 64, 16, 64, 0, nullptr, &event));
+    must(clWaitForEvents(1, &event));
+  }
+  cl_kernel kernel = kernel_of(c, "work");
+  must(clSetKernelArg(kernel, 0, sizeof memory, &memory));
+  const std::size_t nothing = 0;
+  must(clEnqueueNDRangeKernel(c.queue, kernel, 1, nullptr, &nothing, nullptr, 0, nullptr, nullptr));
+  must(clEnqueueNDRangeKernel(c.queue, kernel, 1, nullptr, nullptr, nullptr, 0, nullptr, nullptr));
+  cl_event user = clCreateUserEvent(c.context, &status), marker = nullptr;
+  must(status);
+  must(clEnqueueMarkerWithWaitList(c.queue, 1, &user, &marker));
+  must(clSetUserEventStatus(marker, CL_COMPLETE));
+  must(clSetUserEventStatus(user, CL_RUNNING));
+  must(clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr));
+  if (status == CL_COMPLETE) std::_Exit(43);
+  must(clSetUserEventStatus(user, CL_COMPLETE));
+  must(clSetUserEventStatus(user, -5));
+  must(clWaitForEvents(1, &user));
+  must(clWaitForEvents(1, &marker));
+  // Passed on, and refused by this device after all: the call itself has gone through.
+  const int pattern = 7;
+  must(clEnqueueFillBuffer(c.queue, other, &pattern, sizeof pattern, 6, 32, 0, nullptr, nullptr));
+  const std::size_t near[3] = {1, 0, 0}, box[3] = {8, 4, 2};
+  must(clEnqueueCopyBufferRect(c.queue, other, other, zero, near, box, 16, 128, 16, 128, 0, nullptr, nullptr));
+  must(clFinish(c.queue));
+}
+
 void get_stuck(const Client& c) {
   cl_int status = CL_SUCCESS;
   cl_event gate = clCreateUserEvent(c.context, &status), marker = nullptr;
@@ -159,6 +224,7 @@ int main(int count, char** words) {
   if (mode == "many") run_on(c, "many", std::size_t{1} << 26, 16);
   if (mode == "endless") run_on(c, "endless", 1, 1);
   if (mode == "no-group") launch_no_group(c);
+  if (mode == "edges") try_edges(c);
   if (mode == "stuck") get_stuck(c);
   return 0;
 }
