@@ -226,6 +226,15 @@ void Session::program_info(const Head& head, const Query& m) {
 void Session::program_build_info(const Head& head, const Query& m) {
   const auto program = find(programs_, m.object);
   if (!program) return answer(head, CL_INVALID_PROGRAM);
+  // Of one that the device's compiler was not given.
+  const std::string& why = program->refusal;
+  if (!why.empty() && m.name == CL_PROGRAM_BUILD_LOG) {
+    return answer(head, CL_SUCCESS, std::as_bytes(std::span(why.c_str(), why.size() + 1)));
+  }
+  if (!why.empty() && m.name == CL_PROGRAM_BUILD_STATUS) {
+    const cl_build_status failed = CL_BUILD_ERROR;
+    return answer(head, CL_SUCCESS, std::as_bytes(std::span(&failed, 1)));
+  }
   std::vector<std::byte> bytes;
   const cl_int status = info_bytes(
       [&](std::size_t room, void* value, std::size_t* size) {
