@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Programs from Debian (clinfo, clpeak, hashcat, clblast-tests), each on the device's own driver and then through a daemon.
+# Programs from Debian (clinfo, clpeak, hashcat, clblast-tests, piglit), each on the device's own driver and then through a daemon.
 # One line a program: what each way gave. Exits with 1 where something that passes natively fails through the daemon;
 # programs that are not installed are named and left out.
 #
@@ -10,6 +10,7 @@ set -uo pipefail
 build=$1 out=$2
 shift 2
 limit=${LIMIT:-900}
+here=$(realpath "$(dirname "$0")")
 wm=$(realpath "$build/bin/wm")
 export WM_DATA=$PWD
 mkdir -p "$out" && out=$(realpath "$out")
@@ -26,6 +27,7 @@ summary() {  # PROGRAM FILE STATUS
     clinfo) text="$(grep -m1 -c 'Device Name' "$2") device" ;;
     clpeak) text="$(grep -cE ' : [0-9.]+$' "$2") figures, $(grep -ci 'skipp' "$2") skipped, $(grep -ciE 'error|fail' "$2") errors" ;;
     hashcat) text="$(grep -ao 'Status.*Cracked' "$2" | grep -o Cracked), answer $(cat "$2.answer" 2>/dev/null)" ;;
+    piglit) text=$(tail -4 "$2" | grep -E '^[0-9]+ ' | paste -sd, | sed 's/,/, /g') ;;
     hashcat-benchmark) text="$(grep -acE 'Speed.#1.*H/s' "$2") speeds" ;;
     *) text=$(sed 's/\x1b\[[0-9;]*m//g' "$2" | awk '/test\(s\)/ {n[$3] += $1} END {print n["passed"]+0, "passed,", n["skipped"]+0, "skipped,", n["failed"]+0, "failed"}') ;;
   esac
@@ -48,6 +50,7 @@ command_of() {
     clinfo) echo clinfo ;;
     clpeak) echo clpeak ;;
     hashcat) echo "hashcat -m 0 -a 0 -D 1 --force --potfile-disable --session wm$$ -o $out/answer $out/hash $out/words" ;;
+    piglit) ls -d /usr/lib/*/piglit > /dev/null 2>&1 && echo "$here/piglit.sh" || echo piglit ;;
     hashcat-benchmark) echo "hashcat -b -m 0 -D 1 --force --session wm$$" ;;
     *) echo "clblast_test_$1" ;;
   esac
@@ -55,7 +58,7 @@ command_of() {
 
 programs=("$@")
 if [ $# = 0 ]; then
-  programs=(clinfo clpeak hashcat hashcat-benchmark)
+  programs=(clinfo clpeak hashcat hashcat-benchmark piglit)
   for test in /usr/bin/clblast_test_*; do programs+=("${test#/usr/bin/clblast_test_}"); done
 fi
 printf '%s' warpmux | md5sum | cut -d' ' -f1 > "$out/hash"

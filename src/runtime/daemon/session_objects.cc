@@ -136,9 +136,12 @@ void Session::create_sub_buffer(const Head& head, const CreateSubBuffer& m) {
 void Session::create_image(const Head& head, const CreateImage& m) {
   const auto below = m.buffer == 0 ? nullptr : find(memories_, m.buffer);
   if (m.buffer != 0 && !below) return answer(head, CL_INVALID_IMAGE_DESCRIPTOR);
-  const auto or_one = [](std::uint64_t n) { return n == 0 ? 1 : n; };
+  // Sizes in dimensions that its type does not have mean nothing.
+  const auto is = [&](auto... types) { return ((m.object_type == static_cast<cl_mem_object_type>(types)) || ...); };
+  const bool rows = is(CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE3D, CL_MEM_OBJECT_IMAGE2D_ARRAY);
+  const bool slices = is(CL_MEM_OBJECT_IMAGE3D), layers = is(CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE2D_ARRAY);
   std::uint64_t bytes = element_bytes(m.order, m.type);
-  for (const std::uint64_t n : {m.width, or_one(m.height), or_one(m.depth), or_one(m.array_size)}) {
+  for (const std::uint64_t n : {m.width, rows ? m.height : 1, slices ? m.depth : 1, layers ? m.array_size : 1}) {
     if (__builtin_mul_overflow(bytes, n, &bytes)) return answer(head, CL_INVALID_IMAGE_SIZE);
   }
   create_memory(head, m.id, below ? 0 : bytes, below, 0, [this, m, below](cl_int* status) {
