@@ -151,6 +151,7 @@ cl_mem create_buffer(cl_context, cl_mem_flags flags, std::size_t size, void* hos
   if (!placed) o.own.resize(size);
   o.bytes = placed ? static_cast<std::byte*>(host) : o.own.data();
   o.size = size;
+  if ((flags & CL_MEM_COPY_HOST_PTR) != 0 && host != nullptr) std::memcpy(o.bytes, host, size);
   return made;
 }
 cl_mem create_sub_buffer(cl_mem parent, cl_mem_flags, cl_buffer_create_type, const void* region, cl_int* status) {
@@ -228,6 +229,12 @@ cl_int set_argument(cl_kernel k, cl_uint index, std::size_t size, const void* va
 }
 
 // --- commands
+void* map_buffer(cl_command_queue, cl_mem m, cl_bool, cl_map_flags, std::size_t at, std::size_t size, cl_uint,
+                 const cl_event*, cl_event*, cl_int* status) {
+  const Object& o = object(m, Sort::memory);
+  if (at > o.size || size > o.size - at) return *status = CL_INVALID_VALUE, nullptr;
+  return *status = CL_SUCCESS, o.bytes + at;
+}
 cl_int read(cl_command_queue q, cl_mem m, cl_bool, std::size_t at, std::size_t size, void* to, cl_uint, const cl_event*,
             cl_event* event) {
   object(q, Sort::queue);
@@ -380,6 +387,7 @@ class NullDevice final : public runtime::Native {
     cl.SetEventCallback = when_done;
     cl.Flush = flush;
     cl.Finish = flush;
+    cl.EnqueueMapBuffer = map_buffer;
     cl.EnqueueReadBuffer = read;
     cl.EnqueueWriteBuffer = write;
     cl.EnqueueReadBufferRect = read_rect;

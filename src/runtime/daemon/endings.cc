@@ -21,6 +21,7 @@ constexpr std::uint64_t kClockHolds = 10'000'000;           // nanoseconds in wh
 constexpr std::uint64_t kUnheardFor = 50'000;               // nanoseconds: nothing has followed by then
 constexpr auto kPatience = std::chrono::microseconds(300);  // without news, before it looks only now and then
 constexpr auto kNap = std::chrono::microseconds(15);
+constexpr std::uint64_t kAskDriver = 1'000'000;  // nanoseconds between questions whether what has a bell has failed
 
 }  // namespace
 
@@ -30,10 +31,20 @@ void Scheduler::watch(cl_command_queue queue, bool in_order, Ended ended) {
   if (line == lines_.end()) line = lines_.insert(lines_.end(), Line{queue, in_order, {}});
   const Node& node = *ended.node;
   ended.expected = node.launch ? expected(*node.launch).value_or(kLateUnseen) : 0;
+  if (ended.event != nullptr) hang_bell(queue, in_order, ended);
   line->open.push_back(std::move(ended));
   if (on_device_.fetch_add(1, std::memory_order_release) != 0) return;
   { const std::lock_guard lock(news_mutex_); }
   news_.notify_one();
+}
+
+// Where somebody else's command is on the device, the driver may tell of this one's end only after that one's.
+void Scheduler::hang_bell(cl_command_queue queue, bool in_order, Ended& ended) {
+  const auto others = [&](const Line& l) {
+    return !l.open.empty() && l.open.front().node->client != ended.node->client;
+  };
+  if (std::none_of(lines_.begin(), lines_.end(), others)) return;
+  ended.bell = bells_.hang(queue, in_order ? nullptr : ended.event);
 }
 
 // The last of the first ones in line that may be told of together.
@@ -87,9 +98,10 @@ void Scheduler::choose_events() {
       }
       const std::uint64_t since = std::max(line.open.front().node->submitted, queue.heard);
       watched_.push_back({line.queue, line.open[last].event, awaited(line, last),
-                          since + static_cast<std::uint64_t>(std::min(expected_time * kSurely, kLate)), status});
+                          since + static_cast<std::uint64_t>(std::min(expected_time * kSurely, kLate)), status,
+                          line.open[last].bell});
     } else {
-      for (const Ended& e : line.open) watched_.push_back({line.queue, e.event});
+      for (const Ended& e : line.open) watched_.push_back({line.queue, e.event, true, 0, CL_QUEUED, e.bell});
     }
   }
 }
@@ -123,6 +135,7 @@ cl_int Scheduler::make_heard(Line& line) {
   }
   const cl_int status = native_.cl.EnqueueMarkerWithWaitList(line.queue, 0, nullptr, &last.event);
   if (status != CL_SUCCESS) return last.event = nullptr, status;
+  hang_bell(line.queue, true, last);
   native_.cl.Flush(line.queue);
   last.node->queue->unflushed = 0;
   last.node->queue->unheard = 0;
@@ -142,6 +155,7 @@ void Scheduler::take_ended(const Watched& watched, std::vector<Ended>& ended) {
     it->time = time;
     it->among = static_cast<std::size_t>(end + 1 - it);
     it->status = watched.state < 0 ? watched.state : CL_COMPLETE;
+    if (it->bell) bells_.take_down(*it->bell);
     ended.push_back(std::move(*it));
   }
   line->open.erase(begin, end + 1);
@@ -154,14 +168,27 @@ void Scheduler::ask(Ended& ended) const {
     native_.cl.GetEventInfo(ended.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof ended.status, &ended.status,
                             nullptr);
   }
-  if (ended.node->queue->timed) ended.times = times_of(ended.event, now() - clocks_compared_ > kClockHolds);
+  if (ended.node->queue->timed) {
+    const DeviceTimes times = times_of(ended.event, now() - clocks_compared_ > kClockHolds);
+    if (times.ended != 0) ended.times = times;
+  }
   native_.cl.ReleaseEvent(ended.event);
   ended.event = nullptr;
+}
+
+void Scheduler::look_at(Watched& watched, bool driver) const {
+  if (watched.bell && bells_.rung(*watched.bell)) {
+    watched.state = CL_COMPLETE;
+  } else if (!watched.bell || driver) {
+    native_.cl.GetEventInfo(watched.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof watched.state, &watched.state,
+                            nullptr);
+  }
 }
 
 void Scheduler::look() {
   using Clock = std::chrono::steady_clock;
   auto news = Clock::now();
+  std::uint64_t asked_driver = 0;
   for (std::uint64_t known = 0;;) {
     std::optional<Cycles> alarm;
     {
@@ -194,9 +221,10 @@ void Scheduler::look() {
     const std::uint64_t chosen = now();
     for (bool again = !watched_.empty(); again && !any && !due();) {
       const std::uint64_t looked = now();
+      const bool driver = looked - asked_driver > kAskDriver;
+      if (driver) asked_driver = looked;
       for (Watched& w : watched_) {
-        if (w.event != nullptr && looked >= w.not_before)
-          native_.cl.GetEventInfo(w.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof w.state, &w.state, nullptr);
+        if (w.event != nullptr && looked >= w.not_before) look_at(w, driver);
         any |= w.state <= CL_COMPLETE;
       }
       if (any) break;

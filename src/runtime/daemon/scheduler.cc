@@ -34,6 +34,7 @@ Scheduler::Scheduler(Native& native, Census& census, const gpu::SmLimits& device
       one_by_one_(native.in_host_memory()),
       releases_(native, [&census] { return census.events == 0; }),
       words_(native),
+      bells_(native),
       local_reserve_(local_reserve(native)),
       machine_(device, 1, !one_by_one_) {
   policy_->on(policy::Started{}, machine_);
@@ -322,6 +323,11 @@ void Scheduler::hear(const Ended& ended) {
   Node& node = *ended.node;
   if (ended.status == CL_COMPLETE && !node.queue->timed) {
     guess_times(node, ended);
+  } else if (ended.status == CL_COMPLETE && ended.time != 0 && !ended.times) {
+    // Heard by its bell, and the driver does not tell yet: as we saw it, on the device's clock.
+    const std::uint64_t start = std::min(std::max(node.submitted, node.queue->last_end), ended.time);
+    node.queue->last_end = ended.time;
+    note_times(node, {0, start + device_ahead_, ended.time + device_ahead_});
   } else if (ended.status == CL_COMPLETE) {
     note_times(node, ended.times ? *ended.times : times_of(ended.event, true));
   }

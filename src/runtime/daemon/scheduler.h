@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "policy/registry.h"
+#include "runtime/daemon/bells.h"
 #include "runtime/daemon/device_machine.h"
 #include "runtime/daemon/kernel_output.h"
 #include "runtime/daemon/node.h"
@@ -90,6 +91,7 @@ class Scheduler {
     std::uint64_t time = 0;                           // when it was seen; 0: the event knows better
     std::size_t among = 1;                            // of those seen then, with it and after it
     std::optional<DeviceTimes> times = std::nullopt;  // where the event has been asked, and is gone
+    std::optional<Bells::Bell> bell = std::nullopt;
   };
   // What is on a native queue and not known to have ended.
   struct Line {
@@ -103,6 +105,7 @@ class Scheduler {
     bool awaited = true;           // somebody could be waiting for it
     std::uint64_t not_before = 0;  // it will hardly have ended by then, on the daemon's clock
     cl_int state = CL_QUEUED;
+    std::optional<Bells::Bell> bell = std::nullopt;
   };
   static void CL_CALLBACK on_ended(cl_event event, cl_int status, void* data);
   void listen();
@@ -110,6 +113,9 @@ class Scheduler {
   // Without being called back (endings.cc).
   void look();
   void watch(cl_command_queue queue, bool in_order, Ended ended);
+  void hang_bell(cl_command_queue queue, bool in_order, Ended& ended);
+  // Looks whether it has ended; asks the driver only where there is no bell, or now and then for errors.
+  void look_at(Watched& watched, bool driver) const;
   [[nodiscard]] static std::size_t last_to_tell(const Line& line);
   void choose_events();
   [[nodiscard]] bool awaited(const Line& line, std::size_t last) const;
@@ -195,6 +201,7 @@ class Scheduler {
   Releases releases_;
   Sweeper sweeper_;
   Words words_;
+  Bells bells_;
   const std::uint32_t local_reserve_;             // bytes, of each group
   std::vector<Native_<cl_command_queue>> lanes_;  // that no squad has
   BriefMutex mutex_;
