@@ -63,7 +63,12 @@ Result<int> serve(ServeOptions options) {
   if (!server) return server.error();
   std::printf("%s\nlistening at %s\n", (*server)->about().c_str(), options.serve.socket.c_str());
   std::fflush(stdout);
-  (*server)->run(stop.get());
+  if (!(*server)->run(stop.get())) {
+    std::fputs("wm: the device has failed and takes no more commands, as after a kernel that wrote where it must not\n",
+               stderr);
+    ::unlink(options.serve.socket.c_str());
+    std::_Exit(1);
+  }
   if (!(*server)->drain(5)) {
     // A kernel that never ends cannot be waited for, nor taken from the device; it ends with the process.
     std::fputs("wm: the device still runs a client's kernel; leaving it\n", stderr);

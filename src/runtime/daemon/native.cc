@@ -50,7 +50,16 @@ Result<std::unique_ptr<Native>> Native::open(const DeviceChoice& choice) {
   // A variable for tests: a CPU treated as a device with memory of its own.
   native->in_host_memory_ = (native->fact<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0 &&
                             std::getenv("WARPMUX_OWN_MEMORY") == nullptr;
+  native->pulse_queue_ = native->cl.CreateCommandQueue(native->context, native->device, 0, nullptr);
+  native->pulse_ = native->cl.CreateBuffer(native->context, CL_MEM_READ_WRITE, 64, nullptr, nullptr);
+  if (!native->lives()) return Error{"the device takes no commands"};
   return native;
+}
+
+bool Native::lives() const {
+  if (pulse_queue_ == nullptr || pulse_ == nullptr) return true;
+  const cl_uint beat = 1;
+  return cl.EnqueueWriteBuffer(pulse_queue_, pulse_, CL_TRUE, 0, sizeof beat, &beat, 0, nullptr, nullptr) == CL_SUCCESS;
 }
 
 void Native::try_compiler() {
@@ -69,6 +78,8 @@ void Native::try_compiler() {
 }
 
 Native::~Native() {
+  if (pulse_ != nullptr) cl.ReleaseMemObject(pulse_);
+  if (pulse_queue_ != nullptr) cl.ReleaseCommandQueue(pulse_queue_);
   if (context != nullptr) cl.ReleaseContext(context);
   // The library stays: drivers have threads that do not survive being unloaded.
 }

@@ -112,6 +112,8 @@ class Native {
   [[nodiscard]] bool in_host_memory() const { return in_host_memory_; }
   // Asks the device's compiler what there is no query for; until then it is taken to do as little as it may.
   void try_compiler();
+  // Whether the context still does anything: a kernel that faults may end it for everybody. Waits for the device.
+  [[nodiscard]] bool lives() const;
   // Whether kernels tell of their arguments without being built for it (-cl-kernel-arg-info).
   [[nodiscard]] bool always_argument_info() const { return always_argument_info_; }
 
@@ -122,6 +124,9 @@ class Native {
   Result<void> load();
   Result<void> choose(const std::string& text);
   void* library_ = nullptr;
+  // For `lives`; made and used once at the start, when there is room for them.
+  cl_command_queue pulse_queue_ = nullptr;
+  cl_mem pulse_ = nullptr;
   bool always_argument_info_ = false;
   bool in_host_memory_ = false;
 };

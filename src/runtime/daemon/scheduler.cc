@@ -234,6 +234,7 @@ void Scheduler::submit(const NodePtr& node) {
 void Scheduler::on_device(const NodePtr& node, cl_int status, cl_event event, const std::shared_ptr<Squad>& squad,
                           cl_command_queue to) {
   if (status != CL_SUCCESS) {
+    doubt_ = true;
     finish(node, status);
     return;
   }
@@ -331,6 +332,7 @@ void Scheduler::hear(const Ended& ended) {
   } else if (ended.status == CL_COMPLETE) {
     note_times(node, ended.times ? *ended.times : times_of(ended.event, true));
   }
+  if (ended.status < 0) doubt_ = true;
   if (ended.event != nullptr) native_.cl.ReleaseEvent(ended.event);
   --census_.events;
   if (ended.squad) return squad_ended(ended);

@@ -77,8 +77,11 @@ class Scheduler {
     std::uint64_t nanoseconds, gone;  // since it came there, and since its client went
   };
   [[nodiscard]] std::vector<Leftover> leftovers();
+  // Whether the device has failed or refused something since this was last asked.
+  [[nodiscard]] bool take_doubt() { return doubt_.exchange(false); }
 
  private:
+  std::atomic<bool> doubt_{false};
   struct DeviceTimes {
     std::uint64_t queued = 0, started = 0, ended = 0;  // queued: 0 where that was not asked for
   };

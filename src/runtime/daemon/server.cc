@@ -124,12 +124,22 @@ std::string Server::about() const {
   return fmt::format("{}: {}, policy {}", native_->platform_name(), native_->text(CL_DEVICE_NAME), policy_);
 }
 
-void Server::run(int stop) {
+bool Server::device_failed() {
+  if (pulse_.valid()) {
+    // Behind a kernel that does not end it may take for ever; that is no failure.
+    return pulse_.wait_for(std::chrono::seconds(0)) == std::future_status::ready && !pulse_.get();
+  }
+  if (scheduler_->take_doubt()) pulse_ = std::async(std::launch::async, [this] { return native_->lives(); });
+  return false;
+}
+
+bool Server::run(int stop) {
   for (;;) {
     std::vector<pollfd> watched{{stop, POLLIN, 0}, {listener_.get(), POLLIN, 0}, {metrics_listener_.get(), POLLIN, 0}};
     for (const Connection& c : connections_) watched.push_back({c.socket.get(), POLLIN | POLLRDHUP, 0});
     ::poll(watched.data(), watched.size(), 200);
-    if (watched[0].revents != 0) return;
+    if (watched[0].revents != 0) return true;
+    if (device_failed()) return false;
     std::size_t i = 3;
     for (auto it = connections_.begin(); it != connections_.end(); ++i) {
       const bool news = watched[i].revents != 0;

@@ -36,8 +36,9 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Serves until `stop` becomes readable (a signalfd, an eventfd).
-  void run(int stop);
+  // Serves until `stop` becomes readable (a signalfd, an eventfd). False: until the device has failed for good, and
+  // nothing is left but to end the process.
+  bool run(int stop);
   // Lets go of all clients. False: the device still runs something after `seconds`, and would keep us.
   bool drain(double seconds);
   // What `wm status` prints: see docs/runtime.md.
@@ -60,6 +61,8 @@ class Server {
   void let_go(Connection& connection);
   // Says once that a kernel runs on whose client has gone.
   void report_leftovers();
+  // Looks again where something has failed. True: the device does nothing any more.
+  bool device_failed();
   void answer_metrics();
 
   const ServeOptions options_;
@@ -77,6 +80,7 @@ class Server {
   std::unique_ptr<WorkerForms> forms_;
   std::unique_ptr<Scheduler> scheduler_;
   Descriptor listener_, metrics_listener_;
+  std::future<bool> pulse_;  // under way: whether the device lives
   std::list<Connection> connections_;
   std::list<std::future<void>> leaving_;
   std::uint64_t clients_ = 0, cut_off_ = 0;

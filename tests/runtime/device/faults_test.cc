@@ -108,6 +108,20 @@ TEST(Faults, AProgramThatCrashesTheCompilerFailsAlone) {
   close_side(s);
 }
 
+// All kernels share the device's one context, and on a CPU the daemon's process: a fault ends both. Everybody gets an
+// error, nobody waits, and another daemon can take over.
+TEST(Faults, AKernelThatFaultsEndsTheDaemonAndEverybodyHearsOfIt) {
+  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
+  Daemon daemon("fault");
+  ASSERT_TRUE(daemon.started());
+  Child bystander(daemon, {"work"});
+  ASSERT_TRUE(comes_to_say(daemon, R"("kernel":"work")"));
+  Child child(daemon, {"fault"});
+  EXPECT_EQ(child.wait(), 42) << "it ends so when a call fails";
+  EXPECT_EQ(bystander.wait(), 42) << "it ends so when a call fails";
+  EXPECT_TRUE(daemon.ends());
+}
+
 // Workers leave at the end of a group: what would run for days ends with its client, and nobody else notices.
 TEST(Faults, AKernelOfManyGroupsEndsWithItsClient) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";

@@ -136,6 +136,17 @@ void Daemon::kill() {
   pid_ = 0;
 }
 
+bool Daemon::ends() {
+  for (int i = 0; i < 1000; ++i) {
+    if (::waitpid(pid_, nullptr, WNOHANG) == pid_) {
+      pid_ = 0;
+      return true;
+    }
+    ::usleep(10'000);
+  }
+  return false;
+}
+
 std::string Daemon::status() const {
   const auto text = ask_status(socket_);
   return text ? *text : "";

@@ -28,6 +28,8 @@ class Daemon {
   // A folder for OCL_ICD_VENDORS with no driver but ours.
   [[nodiscard]] std::string only_ours() const;
   void kill();
+  // Whether it ends by itself within ten seconds.
+  bool ends();
   // Its status document, or empty.
   [[nodiscard]] std::string status() const;
 

@@ -3,6 +3,7 @@
 //   hoard          buffers of a megabyte until it gets no more; exits with their number
 //   stream         launches that follow each other, without events; at last some that nobody waits for
 //   many           a kernel whose groups each end, but of which there are more than anyone can wait for
+//   fault          a kernel that writes far outside its buffer
 //   endless        a kernel of one group that never ends
 //   no-group       launches a kernel in groups of no items
 //   edges          calls that the standard refuses, all of which this device takes
@@ -23,6 +24,7 @@ kernel void many(global uint* x) {
   for (uint i = 0; i < 1000000u; ++i) v = v * 1664525u + 1013904223u;
   x[0] = v;
 }
+kernel void fault(global int* x) { x[(ulong)1 << 40] = 1; }
 kernel void endless(global volatile int* x) {
   while (x[0] != 1) {}
 })";
@@ -222,6 +224,12 @@ int main(int count, char** words) {
   if (mode == "stream") stream(c);
   if (mode == "hoard") std::_Exit(hoard(c));
   if (mode == "many") run_on(c, "many", std::size_t{1} << 26, 16);
+  if (mode == "fault") {
+    run_on(c, "fault", 1, 1);
+    const Client again = connect();  // drivers may tell of it late
+    buffer(again, 4096);
+    work(again, 3);
+  }
   if (mode == "endless") run_on(c, "endless", 1, 1);
   if (mode == "no-group") launch_no_group(c);
   if (mode == "edges") try_edges(c);

@@ -28,7 +28,7 @@ int main(int count, char** words) {
   }
   std::puts("ready");
   std::fflush(stdout);
-  (*server)->run(stop.get());
+  if (!(*server)->run(stop.get())) std::_Exit(4);
   if (!(*server)->drain(10)) std::_Exit(3);
   return 0;
 }
