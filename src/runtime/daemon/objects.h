@@ -75,6 +75,7 @@ class MemoryLimits {
 
 // Its bytes are the client's until the last command that uses them has ended.
 struct Memory {
+  std::shared_ptr<void> farewell;  // tells its client, when all else of it is gone
   std::shared_ptr<Mapping> place;  // shared with the client, where it lives there
   Native_<cl_mem> native;
   std::shared_ptr<Memory> parent;

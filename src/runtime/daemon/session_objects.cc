@@ -224,6 +224,11 @@ bool Session::release(const Release& m) {
   const std::lock_guard lock(mutex_);
   switch (m.kind) {
     case Kind::memory:
+      if (const auto it = memories_.find(m.id); it != memories_.end() && m.told != 0 && m.told <= kSlots) {
+        it->second->farewell = {nullptr, [session = weak_from_this(), slot = m.told - 1](std::nullptr_t) {
+                                  if (const auto here = session.lock()) here->show(slot, CL_COMPLETE);
+                                }};
+      }
       take(memories_, m.id);
       return true;
     case Kind::sampler:

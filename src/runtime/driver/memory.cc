@@ -2,14 +2,16 @@
 #include "runtime/driver/memory.h"
 
 #include <algorithm>
+#include <chrono>
 
 _cl_mem::~_cl_mem() {
   using namespace wm::runtime;
   driver::process().remove_memory(this);
+  const std::uint32_t slot = farewells.empty() ? kNoSlot : driver::link().take_slot(CL_SUBMITTED);
   Writer message(Op::release);
-  message.put(Release{name, Kind::memory, 0});
+  message.put(Release{name, Kind::memory, slot == kNoSlot ? 0 : slot + 1});
   driver::link().post(message);
-  for (auto it = farewells.rbegin(); it != farewells.rend(); ++it) it->first(this, it->second);
+  if (!farewells.empty()) driver::say_farewell(this, std::move(farewells), slot);
 }
 
 std::byte* _cl_mem::in_place() const {
@@ -33,6 +35,33 @@ std::byte* _cl_mem::mapped_base() {
 }
 
 namespace wm::runtime::driver {
+
+// When no command uses the memory any more, which its slot shows: here where that is soon, else by the thread that
+// calls back. What is called knows the memory by its address.
+void say_farewell(cl_mem memory, Farewells<cl_mem> farewells, std::uint32_t slot) {
+  struct Last {
+    cl_mem memory;
+    Farewells<cl_mem> farewells;
+  };
+  constexpr auto kSay = [](cl_event, cl_int, void* data) {
+    const std::unique_ptr<Last> last(static_cast<Last*>(data));
+    for (auto it = last->farewells.rbegin(); it != last->farewells.rend(); ++it) it->first(last->memory, it->second);
+  };
+  auto last = std::make_unique<Last>(Last{memory, std::move(farewells)});
+  constexpr int kPatience = 100;
+  for (int i = 0; slot != kNoSlot && link().state(slot) > 0 && i < kPatience; ++i) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  if (slot == kNoSlot || link().state(slot) <= 0) {
+    if (slot != kNoSlot) link().give_slot(slot);
+    return kSay(nullptr, CL_COMPLETE, last.release());
+  }
+  auto* event = new _cl_event();
+  event->slot = slot;
+  process().callbacks().add(link(), event, CL_COMPLETE, kSay, last.release());
+  release(event);
+}
+
 namespace {
 
 constexpr cl_mem_flags kAccess = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;

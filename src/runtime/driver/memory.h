@@ -10,6 +10,9 @@ cl_int check_memory_flags(cl_mem_flags flags, cl_mem_flags also);
 cl_int check_host_pointer(cl_mem_flags flags, const void* host);
 cl_mem_flags device_flags(cl_mem_flags flags);
 
+// Calls what was set for a memory object's end, latest first; `slot` is complete when no command uses it any more.
+void say_farewell(cl_mem memory, Farewells<cl_mem> farewells, std::uint32_t slot);
+
 // Whether commands of the host may read or write it: CL_INVALID_OPERATION where it was made without that.
 inline cl_int host_may(cl_mem memory, bool read, bool write) {
   if (read && (memory->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)) != 0) return CL_INVALID_OPERATION;

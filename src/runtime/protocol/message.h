@@ -122,7 +122,7 @@ struct CreateKernel {  // its name follows
 struct Release {
   std::uint64_t id = 0;
   Kind kind{};
-  std::uint32_t unused = 0;
+  std::uint32_t told = 0;  // of memory: 1 + the slot that is complete when no command uses it any more; 0: none
 };
 struct UserEvent {  // host_done: the bytes that a command `host` waited for have been moved
   std::uint32_t slot = 0;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
@@ -151,6 +152,43 @@ TEST(Conformance, BytesStillToBeReadAreWrittenOn) {
       clReleaseMemObject(to);
       clReleaseMemObject(from);
     }
+  });
+}
+
+TEST(Conformance, MemorysEndIsToldWhenNoCommandUsesIt) {
+  same_on_both([](const Side& s, Transcript& t) {
+    static std::mutex mutex;
+    static std::vector<int> told;
+    told.clear();
+    const auto tell = [](cl_mem, void* number) {
+      const std::lock_guard lock(mutex);
+      told.push_back(static_cast<int>(reinterpret_cast<std::intptr_t>(number)));
+    };
+    const auto so_far = [] {
+      const std::lock_guard lock(mutex);
+      return told;
+    };
+    cl_mem unused = clCreateBuffer(s.context, 0, 64, nullptr, nullptr);
+    for (std::intptr_t i = 0; i < 3; ++i) clSetMemObjectDestructorCallback(unused, tell, reinterpret_cast<void*>(i));
+    clReleaseMemObject(unused);
+    t.data("at once, latest first", so_far());
+    cl_program program = build(s, "kernel void f(global int* x) { x[0] = 1; }");
+    cl_kernel kernel = clCreateKernel(program, "f", nullptr);
+    cl_mem memory = clCreateBuffer(s.context, 0, 64, nullptr, nullptr);
+    clSetKernelArg(kernel, 0, sizeof memory, &memory);
+    clSetMemObjectDestructorCallback(memory, tell, reinterpret_cast<void*>(std::intptr_t{9}));
+    cl_event user = clCreateUserEvent(s.context, nullptr);
+    const std::size_t one = 1;
+    clEnqueueNDRangeKernel(s.queue, kernel, 1, nullptr, &one, nullptr, 1, &user, nullptr);
+    clReleaseMemObject(memory);
+    t.data("not yet", so_far());
+    clSetUserEventStatus(user, CL_COMPLETE);
+    clFinish(s.queue);
+    for (int i = 0; i < 2000 && so_far().size() < 4; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    t.data("then", so_far());
+    clReleaseEvent(user);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
   });
 }
 
