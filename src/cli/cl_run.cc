@@ -69,7 +69,7 @@ Json obey(HostProgram& program, zoo::Case& c, const std::string& order) {
   }
   if (order.starts_with("run ")) {
     sleep_until(std::strtoull(order.c_str() + 4, nullptr, 10));
-    const auto run = program.run();
+    const auto run = program.run(HostProgram::Timed::ends);
     return run ? json_of(*run) : failed(run.error());
   }
   return {{"error", "no such order: " + order}};

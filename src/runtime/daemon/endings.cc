@@ -43,6 +43,8 @@ void Scheduler::hang_bell(cl_command_queue queue, bool in_order, Ended& ended) {
   const auto others = [&](const Line& l) {
     return !l.open.empty() && l.open.front().node->client != ended.node->client;
   };
+  // The next one's on the same queue will do.
+  if (in_order && ended.node->followed && !ended.squad) return;
   if (std::none_of(lines_.begin(), lines_.end(), others)) return;
   ended.bell = bells_.hang(queue, in_order ? nullptr : ended.event);
 }
@@ -77,6 +79,10 @@ void Scheduler::choose_events() {
     if (line.in_order) {
       std::size_t last = last_to_tell(line);
       while (line.open[last].event == nullptr && last + 1 < line.open.size()) ++last;
+      // A bell further down is heard before an event that the driver does not tell of yet.
+      const auto ringer = std::find_if(line.open.begin() + static_cast<std::ptrdiff_t>(last), line.open.end(),
+                                       [](const Ended& e) { return e.bell.has_value(); });
+      if (ringer != line.open.end()) last = static_cast<std::size_t>(ringer - line.open.begin());
       cl_int status = CL_QUEUED;
       Queue& queue = *line.open.front().node->queue;
       if (queue.unflushed != 0 && now() - line.open.back().node->submitted > kUnheardFor) {
@@ -108,8 +114,7 @@ void Scheduler::choose_events() {
 
 bool Scheduler::goes_unheard(const Node& node) const {
   const Queue& queue = *node.queue;
-  if (native_.in_host_memory() || !node.followed || node.slot != kNoSlot || queue.timed || !queue.in_order)
-    return false;
+  if (native_.in_host_memory() || !node.followed || node.slot != kNoSlot || !queue.in_order) return false;
   const auto time = expected(*node.launch);
   if (!time || queue.unheard >= kMostUnheard || queue.unheard_nanoseconds + *time > kLateUnseen) return false;
   return std::all_of(node.after.begin(), node.after.end(), [&](const Node::Edge& edge) {
@@ -168,7 +173,7 @@ void Scheduler::ask(Ended& ended) const {
     native_.cl.GetEventInfo(ended.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof ended.status, &ended.status,
                             nullptr);
   }
-  if (ended.node->queue->timed) {
+  if (is_timed(*ended.node)) {
     const DeviceTimes times = times_of(ended.event, now() - clocks_compared_ > kClockHolds);
     if (times.ended != 0) ended.times = times;
   }

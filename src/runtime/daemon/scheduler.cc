@@ -322,7 +322,7 @@ void Scheduler::ring() {
 
 void Scheduler::hear(const Ended& ended) {
   Node& node = *ended.node;
-  if (ended.status == CL_COMPLETE && !node.queue->timed) {
+  if (ended.status == CL_COMPLETE && !is_timed(node)) {
     guess_times(node, ended);
   } else if (ended.status == CL_COMPLETE && ended.time != 0 && !ended.times) {
     // Heard by its bell, and the driver does not tell yet: as we saw it, on the device's clock.

@@ -124,6 +124,10 @@ class Scheduler {
   [[nodiscard]] bool awaited(const Line& line, std::size_t last) const;
   // Off its line, with those before it where they ended in order.
   void take_ended(const Watched& watched, std::vector<Ended>& ended);
+  // Whether the device is asked when it began and ended: somebody may ask us, or asking costs nothing.
+  [[nodiscard]] bool is_timed(const Node& node) const {
+    return node.queue->timed && (native_.in_host_memory() || node.slot != kNoSlot);
+  }
   // What the device's driver knows of it. Without the lock: each question takes microseconds.
   void ask(Ended& ended) const;
   // Launches that nobody looks at, one of many that follow each other, have no event of the device's, which would cost

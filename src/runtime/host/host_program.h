@@ -32,10 +32,13 @@ class HostProgram {
   struct Run {
     std::uint64_t began = 0, ended = 0;  // nanoseconds: the first call, and when all was seen to have ended
     std::uint64_t device_began = 0, device_ended = 0;
-    std::uint64_t device_busy = 0;  // sum over launches
+    std::uint64_t device_busy = 0;  // sum over the launches that were timed
     std::uint32_t launches = 0;
   };
-  Result<Run> run();
+  // Events cost time, most of all among others: of a run that is to be fast only the first launch and the last have
+  // one.
+  enum class Timed { every_launch, ends };
+  Result<Run> run(Timed timed = Timed::every_launch);
 
   // Final contents, by index.
   Result<Buffers> contents();
@@ -55,6 +58,8 @@ class HostProgram {
   const Native& native_;
   const gpu::Application& application_;
   std::size_t first_launch_ = 0;
+  std::uint32_t launches_ = 0, sent_ = 0;  // of a run, and of this one so far
+  Timed timed_ = Timed::every_launch;
   cl_command_queue queue_ = nullptr;
   cl_program program_ = nullptr;
   std::map<std::string, cl_kernel> kernels_;
