@@ -110,15 +110,29 @@ struct KernelForm {
 struct Program {
   Native_<cl_program> native;
   std::string source;
-  std::shared_ptr<void> text;                                // counts it, while it is held
-  std::string options;                                       // as the client gave them
-  std::string binary;                                        // what it was loaded from
-  std::vector<std::pair<std::string, std::string>> headers;  // names and texts that it was last compiled with
-  std::string refusal;  // why the device's compiler was not given it; empty: it was, or nobody asked
+  std::shared_ptr<void> text;  // counts it, while it is held
+  std::string options;         // as the client gave them
+  std::string binary;          // what it was loaded from
+  // Names and programs that it was last compiled with; the reader's.
+  std::vector<std::pair<std::string, std::weak_ptr<Program>>> headers;
   bool prints = false;
   // Made beside what the client does after the build; not valid: nothing was built from source.
   std::shared_future<std::shared_ptr<const ProgramForm>> form;
   std::string whole_because;  // why it has none
+
+  // Why the device's compiler was not given it; empty: it was, or nobody asked.
+  [[nodiscard]] std::string refusal() const {
+    const std::lock_guard lock(mutex_);
+    return refusal_;
+  }
+  void refuse(std::string why) {
+    const std::lock_guard lock(mutex_);
+    refusal_ = std::move(why);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string refusal_;
 };
 
 [[nodiscard]] constexpr bool takes_object(ParameterKind kind) {

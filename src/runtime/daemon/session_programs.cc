@@ -43,20 +43,42 @@ ParameterKind parameter_kind(const Native& native, cl_kernel kernel, cl_uint ind
   }
 }
 
-// A program for a trial of the device's compiler.
-trial::Program as_tried(const Program& program, const std::string& options) {
-  trial::Program tried{!program.binary.empty(), program.binary.empty() ? program.source : program.binary, options, {}};
-  for (const auto& [name, text] : program.headers) tried.headers.push_back({name, text});
-  return tried;
-}
+// A program to be tried, as it is now: its text does not change, what it is compiled with does.
+struct Tried {
+  std::shared_ptr<Program> program;
+  std::string options;
+  std::vector<std::pair<std::string, std::shared_ptr<Program>>> headers;
 
-trial::Request trial_of(const Program& program, bool compile_only, const std::string& options) {
+  Tried(std::shared_ptr<Program> what, std::string with) : program(std::move(what)), options(std::move(with)) {
+    for (const auto& [name, header] : program->headers) {
+      if (auto there = header.lock()) headers.emplace_back(name, std::move(there));
+    }
+  }
+  [[nodiscard]] std::size_t bytes() const {
+    std::size_t all = program->source.size() + program->binary.size();
+    for (const auto& [name, header] : headers) all += header->source.size();
+    return all;
+  }
+  [[nodiscard]] trial::Program text() const {
+    const bool binary = !program->binary.empty();
+    trial::Program text{binary, binary ? program->binary : program->source, options, {}};
+    for (const auto& [name, header] : headers) text.headers.push_back({name, header->source});
+    return text;
+  }
+};
+
+// Why the device's compiler must not be given these; nothing where it may.
+std::optional<std::string> refusal(trial::Trials& trials, trial::Request::What what, const std::string& options,
+                                   const std::vector<Tried>& programs) {
+  constexpr std::size_t kMost = 128 << 20;
+  std::size_t all = 0;
+  for (const Tried& t : programs) all += t.bytes();
+  if (all > kMost) return "more than 128 MB of source";
   trial::Request request;
-  request.what = compile_only             ? trial::Request::What::compile
-                 : program.binary.empty() ? trial::Request::What::build
-                                          : trial::Request::What::load;
-  request.programs.push_back(as_tried(program, options));
-  return request;
+  request.what = what;
+  request.options = options;
+  for (const Tried& t : programs) request.programs.push_back(t.text());
+  return trials.refusal(std::move(request));
 }
 
 }  // namespace
@@ -78,10 +100,9 @@ void Session::create_program(const Head& head, const CreateProgram& m) {
     const auto* binary = reinterpret_cast<const unsigned char*>(content.data());
     const std::size_t length = content.size();
     cl_int loaded = CL_SUCCESS;
-    trial::Request load;
-    load.what = trial::Request::What::load;
-    load.programs.push_back({true, content, "", {}});
-    if (ground_.trials.refusal(load)) return answer(head, CL_INVALID_BINARY);
+    auto given = std::make_shared<Program>();
+    given->binary = content;
+    if (refusal(ground_.trials, trial::Request::What::load, "", {{given, ""}})) return answer(head, CL_INVALID_BINARY);
     made = native.cl.CreateProgramWithBinary(native.context, 1, &native.device, &length, &binary, &loaded, &status);
   } else {
     status = CL_INVALID_VALUE;
@@ -116,7 +137,7 @@ bool Session::build_program(const Head& head, Reader& reader) {
   // Compilers take their time; other threads of the client need not. The form as workers is made beside what the client
   // does next, and waited for by the first launch.
   program->headers.clear();
-  for (std::uint32_t i = 0; i < m.inputs; ++i) program->headers.emplace_back(names[i], headers[i]->source);
+  for (std::uint32_t i = 0; i < m.inputs; ++i) program->headers.emplace_back(names[i], headers[i]);
   auto built = std::make_shared<std::promise<cl_int>>();
   const std::shared_future<cl_int> outcome = built->get_future().share();
   program->options = options;
@@ -131,14 +152,18 @@ bool Session::build_program(const Head& head, Reader& reader) {
       made->set_value(ground_.forms.make(source, options, outcome, [this] { return closed(); }));
     });
   }
-  later([this, head, m, program, headers, names, options, built] {
+  // The daemon wants to know arguments apart; whether the client may ask is up to its own options.
+  const std::string built_with = options + " -cl-kernel-arg-info";
+  const Tried tried(program, built_with);
+  later([this, head, m, program, headers, names, built_with, built, tried] {
     const Native& native = ground_.native;
-    // The daemon wants to know arguments apart; whether the client may ask is up to its own options.
-    const std::string built_with = options + " -cl-kernel-arg-info";
     const auto compile = [&]() -> cl_int {
-      program->refusal.clear();
-      if (const auto why = ground_.trials.refusal(trial_of(*program, m.compile_only != 0, built_with))) {
-        program->refusal = "warpmux: " + *why + "\n";
+      const auto what = m.compile_only != 0       ? trial::Request::What::compile
+                        : program->binary.empty() ? trial::Request::What::build
+                                                  : trial::Request::What::load;
+      const auto why = refusal(ground_.trials, what, "", {tried});
+      program->refuse(why ? "warpmux: " + *why + "\n" : "");
+      if (why) {
         return m.compile_only == 0 ? CL_BUILD_PROGRAM_FAILURE : CL_COMPILE_PROGRAM_FAILURE;
       }
       if (m.compile_only == 0) {
@@ -175,16 +200,15 @@ bool Session::link_program(const Head& head, Reader& reader) {
     answer(head, CL_INVALID_PROGRAM);
     return true;
   }
-  later([this, head, m, inputs, options] {
+  std::vector<Tried> tried;
+  for (const auto& p : inputs) tried.emplace_back(p, p->options);
+  later([this, head, m, inputs, options, tried] {
     const Native& native = ground_.native;
     std::vector<cl_program> programs;
     for (const auto& p : inputs) programs.push_back(p->native.get());
     cl_int status = CL_SUCCESS;
-    trial::Request link;
-    link.what = trial::Request::What::link;
-    link.options = options;
-    for (const auto& p : inputs) link.programs.push_back(as_tried(*p, p->options));
-    if (ground_.trials.refusal(link)) return answer(head, CL_LINK_PROGRAM_FAILURE);
+    if (refusal(ground_.trials, trial::Request::What::link, options, tried))
+      return answer(head, CL_LINK_PROGRAM_FAILURE);
     const cl_program made = native.cl.LinkProgram(native.context, 1, &native.device, options.c_str(), m.inputs,
                                                   programs.data(), nullptr, nullptr, &status);
     if (made == nullptr) return answer(head, status);
@@ -227,7 +251,7 @@ void Session::program_build_info(const Head& head, const Query& m) {
   const auto program = find(programs_, m.object);
   if (!program) return answer(head, CL_INVALID_PROGRAM);
   // Of one that the device's compiler was not given.
-  const std::string& why = program->refusal;
+  const std::string why = program->refusal();
   if (!why.empty() && m.name == CL_PROGRAM_BUILD_LOG) {
     return answer(head, CL_SUCCESS, std::as_bytes(std::span(why.c_str(), why.size() + 1)));
   }
