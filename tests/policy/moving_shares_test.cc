@@ -1,4 +1,5 @@
 // accelOS's shares that move with the company.
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "policy/fake_machine.h"
@@ -61,6 +62,32 @@ TEST(MovingShares, LaunchesThatFollowEachOtherKeepTheirClaim) {
          run(400'000)});
   EXPECT_GT(gpu.instructions({2}), 3'000'000U);
   EXPECT_LT(gpu.instructions({2}), 5'000'000U);
+}
+
+// Four kernels that would fit beside each other, two at a time: those two have half of it each, and all get as much.
+TEST(MovingShares, TurnsOfAFewAtOnce) {
+  FakeMachine gpu({.sms = 1});
+  drive(gpu, "moving_shares:slice=1000:at_once=2",
+        {arrive_together({{.name = "a", .blocks = 4000},
+                          {.name = "b", .blocks = 4000},
+                          {.name = "c", .blocks = 4000},
+                          {.name = "d", .blocks = 4000}})});
+  std::uint32_t with = 0;
+  for (const Slot& slot : gpu.slots({0})) with += slot.cap != 0 ? 1 : 0;
+  EXPECT_EQ(with, 2U);
+  FakeMachine longer({.sms = 1});
+  drive(longer, "moving_shares:slice=1000:at_once=2",
+        {arrive_together({{.name = "a", .blocks = 4000},
+                          {.name = "b", .blocks = 4000},
+                          {.name = "c", .blocks = 4000},
+                          {.name = "d", .blocks = 4000}}),
+         run(200'000)});
+  const auto least = std::min(
+      {longer.instructions({0}), longer.instructions({1}), longer.instructions({2}), longer.instructions({3})});
+  const auto most = std::max(
+      {longer.instructions({0}), longer.instructions({1}), longer.instructions({2}), longer.instructions({3})});
+  EXPECT_GT(least, 0U);
+  EXPECT_LT(most - least, most / 4);
 }
 
 }  // namespace

@@ -72,8 +72,14 @@ void Words::make_ready(Block& block) {
   block.ready = nullptr;
   std::size_t bytes = 0;
   native_.cl.GetMemObjectInfo(block.memory, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
-  native_.cl.EnqueueFillBuffer(fills_, block.memory, &value, sizeof value, 0, bytes, 0, nullptr, &block.ready);
+  // What the words were last set to may still be on its way, on the other queue.
+  cl_event set = nullptr;
+  native_.cl.EnqueueMarkerWithWaitList(queue_, 0, nullptr, &set);
+  native_.cl.Flush(queue_);
+  native_.cl.EnqueueFillBuffer(fills_, block.memory, &value, sizeof value, 0, bytes, set != nullptr ? 1 : 0,
+                               set != nullptr ? &set : nullptr, &block.ready);
   native_.cl.Flush(fills_);
+  if (set != nullptr) native_.cl.ReleaseEvent(set);
 }
 
 void Words::give_back(Word& word) {

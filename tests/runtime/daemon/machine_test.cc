@@ -74,6 +74,26 @@ TEST(DeviceMachine, AnAbandonedKernelKeepsItsRoomOnly) {
   device.check_books();
 }
 
+// Short launches go to the device whole and hold its room for a moment. A share is started beside them all the same: a
+// GPU keeps what finds no room waiting, and a launch bound to the scraps of that moment would run on them for its life.
+TEST(DeviceMachine, AShareIsStartedBesideAWholeLaunchWhereTheDeviceQueues) {
+  for (const bool queues : {false, true}) {
+    DeviceMachine machine({.total = {1024 * 8, 1 << 20, 1 << 20, 8}, .warp_threads = 1}, 1, queues);
+    const auto launch = [&](bool divisible) { return DeviceMachine::Launch{0, 0, 1, {64, 0, 0, 1}, 100, divisible}; };
+    const KernelId whole = machine.arrive_started(launch(false)), shared = machine.arrive(launch(true));
+    machine.cap({0}, shared, 4);
+    std::uint32_t started = 0;
+    machine.dispatch([&](KernelId, std::uint32_t n) { started += n; });
+    EXPECT_EQ(started, queues ? 4U : 0U);
+    EXPECT_EQ(machine.holds(shared), 0U) << "the room is the whole launch's";
+    machine.left(shared, started / 2, 0);
+    machine.finish(whole);
+    machine.finish(shared);
+    EXPECT_EQ(machine.sms()[0].free, machine.limits().total);
+    EXPECT_EQ(machine.sms()[0].resident, 0U);
+  }
+}
+
 TEST(DeviceMachine, AccelOsGivesTwoKernelsHalfTheDeviceEach) {
   Device device("accelos", 8);
   const KernelId a = device.arrive(100, true), b = device.arrive(100, true);

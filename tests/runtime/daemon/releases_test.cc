@@ -1,0 +1,52 @@
+// Memory goes back to the device when nothing runs there, or when it is wanted.
+#include "runtime/daemon/releases.h"
+
+#include <gtest/gtest.h>
+
+#include "fuzz/null_device.h"
+
+namespace wm::runtime {
+namespace {
+
+struct Rest {
+  std::atomic<bool> at_rest{false};
+  std::atomic<int> gone{0};
+  std::unique_ptr<Native> native = fuzz::null_device(false);
+  cl_mem buffer() const { return native->cl.CreateBuffer(native->context, CL_MEM_READ_WRITE, 64, nullptr, nullptr); }
+  bool eventually_gone(int count) const {
+    for (int i = 0; i < 2000 && gone < count; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return gone == count;
+  }
+};
+
+TEST(Releases, WaitForTheDevice) {
+  Rest rest;
+  Releases releases(*rest.native, [&] { return rest.at_rest.load(); });
+  for (int i = 0; i < 3; ++i) releases.release(rest.buffer(), 64, [&] { ++rest.gone; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(rest.gone, 0) << "something runs";
+  EXPECT_EQ(releases.bytes(), 192U);
+  rest.at_rest = true;
+  EXPECT_TRUE(rest.eventually_gone(3));
+}
+
+TEST(Releases, AreMadeAtOnceWhereMemoryIsWanted) {
+  Rest rest;
+  Releases releases(*rest.native, [&] { return rest.at_rest.load(); });
+  for (int i = 0; i < 3; ++i) releases.release(rest.buffer(), 64, [&] { ++rest.gone; });
+  releases.now();
+  EXPECT_EQ(rest.gone, 3);
+  EXPECT_EQ(releases.bytes(), 0U);
+}
+
+TEST(Releases, LeaveNothingBehind) {
+  Rest rest;
+  {
+    Releases releases(*rest.native, [&] { return rest.at_rest.load(); });
+    releases.release(rest.buffer(), 64, [&] { ++rest.gone; });
+  }
+  EXPECT_EQ(rest.gone, 1);
+}
+
+}  // namespace
+}  // namespace wm::runtime
