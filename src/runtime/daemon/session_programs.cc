@@ -202,7 +202,8 @@ bool Session::link_program(const Head& head, Reader& reader) {
   }
   std::vector<Tried> tried;
   for (const auto& p : inputs) tried.emplace_back(p, p->options);
-  later([this, head, m, inputs, options, tried] {
+  const bool prints = std::any_of(inputs.begin(), inputs.end(), [](const auto& p) { return p->prints; });
+  later([this, head, m, inputs, options, tried, prints] {
     const Native& native = ground_.native;
     std::vector<cl_program> programs;
     for (const auto& p : inputs) programs.push_back(p->native.get());
@@ -214,7 +215,7 @@ bool Session::link_program(const Head& head, Reader& reader) {
     if (made == nullptr) return answer(head, status);
     auto program = own_program(ground_, made);
     program->options = options;
-    program->prints = std::any_of(inputs.begin(), inputs.end(), [](const auto& p) { return p->prints; });
+    program->prints = prints;
     const bool kept = status == CL_SUCCESS && keep(programs_, m.id, std::move(program));
     answer(head, kept ? CL_SUCCESS : status == CL_SUCCESS ? CL_INVALID_VALUE : status);
   });
