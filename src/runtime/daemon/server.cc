@@ -85,7 +85,11 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
 
 void Server::try_driver() {
   trial::TrialOptions how;
-  if (options_.trial_seconds != 0) how.program = trial::find_trial();
+  if (options_.trial_seconds != 0) {
+    how.program = trial::find_trial();
+    if (how.program.empty())
+      std::fputs("wm: no wm-trial here: what crashes the device's compiler ends this daemon\n", stderr);
+  }
   how.device = options_.device;
   how.driver = fmt::format("{} {} {} {}", native_->platform_name(), native_->text(CL_DEVICE_NAME),
                            native_->text(CL_DRIVER_VERSION), native_->text(CL_DEVICE_VERSION));

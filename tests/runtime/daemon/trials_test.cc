@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "runtime/daemon/objects.h"
 
 namespace wm::runtime::trial {
 namespace {
@@ -114,6 +115,14 @@ TEST_F(Scripts, AQuestionThatKillsIsAnsweredAsTheStandardHasIt) {
   EXPECT_EQ(answers[Question::overlapping_copy_rect], -8);
   EXPECT_EQ(answers[Question::launch_offset_beyond], -56);
   EXPECT_EQ(started(), kQuestions);
+}
+
+// Of a buffer that no device could give memory nothing is counted, where nobody has said how much a client may have.
+TEST(MemoryLimits, CountNothingForWhatCannotBeThere) {
+  const MemoryLimits all(1000, 1000, false, true), some(1000, 1000, false);
+  EXPECT_TRUE(all.takes_nothing(1001));
+  EXPECT_FALSE(all.takes_nothing(1000));
+  EXPECT_FALSE(some.takes_nothing(1001));
 }
 
 TEST(TrialRequests, AreReadAsTheyWereWritten) {
