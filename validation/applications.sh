@@ -27,7 +27,7 @@ summary() {  # PROGRAM FILE STATUS
     clinfo) text="$(grep -m1 -c 'Device Name' "$2") device" ;;
     clpeak) text="$(grep -cE ' : [0-9.]+$' "$2") figures, $(grep -ci 'skipp' "$2") skipped, $(grep -ciE 'error|fail' "$2") errors" ;;
     hashcat) text="$(grep -ao 'Status.*Cracked' "$2" | grep -o Cracked), answer $(cat "$2.answer" 2>/dev/null)" ;;
-    piglit) text=$(tail -4 "$2" | grep -E '^[0-9]+ ' | paste -sd, | sed 's/,/, /g') ;;
+    piglit) text=$(grep -E '^[0-9]+ [a-z]+$' "$2" | paste -sd, | sed 's/,/, /g') ;;
     hashcat-benchmark) text="$(grep -acE 'Speed.#1.*H/s' "$2") speeds" ;;
     *) text=$(sed 's/\x1b\[[0-9;]*m//g' "$2" | awk '/test\(s\)/ {n[$3] += $1} END {print n["passed"]+0, "passed,", n["skipped"]+0, "skipped,", n["failed"]+0, "failed"}') ;;
   esac

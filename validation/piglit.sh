@@ -18,4 +18,4 @@ one() {  # NAME COMMAND…
     if [[ $test == *.cl ]] && ! grep -q config "$test"; then continue; fi
     one "$test" bin/cl-program-tester "$test"
   done
-} | tee /dev/stderr | awk '{n[$NF]++} END {for (i in n) print n[i], i}' | sort -k2
+} | awk '{print; n[$NF]++} END {for (i in n) print n[i], i | "sort -k2"}'
