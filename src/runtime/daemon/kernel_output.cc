@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <fcntl.h>
 #include <sys/mman.h>
 
 namespace wm::runtime {
@@ -16,6 +17,7 @@ void KernelOutput::begin() {
   std::fflush(stdout);
   caught_ = Descriptor(::memfd_create("warpmux-printed", MFD_CLOEXEC));
   if (!caught_.open()) return;
+  ::fcntl(caught_.get(), F_SETFL, O_APPEND);  // several threads of a driver may write at once
   own_ = Descriptor(::dup(STDOUT_FILENO));
   ::dup2(caught_.get(), STDOUT_FILENO);
 }

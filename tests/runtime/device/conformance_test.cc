@@ -1,5 +1,6 @@
 // What conformance tests look at and applications rarely do: output of kernels, launches without items, states of
 // commands that wait, order of host memory that is read and written, what programs and memory say of themselves.
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -40,7 +41,7 @@ TEST(Conformance, WhatAKernelPrintsComesOutHere) {
                                "kernel void p(int n) { if (get_global_id(0) == 1) printf(\"%d %s %v2d|\\n\", n, "
                                "\"words\", (int2)(n, 7)); }\n/* printf */ kernel void quiet() {}");
     cl_kernel kernel = clCreateKernel(program, "p", nullptr), quiet = clCreateKernel(program, "quiet", nullptr);
-    const std::size_t items = 4, group = 2;
+    const std::size_t items = 4, group = 2, one = 1;
     t.say("output", output_of([&] {
             for (cl_int n = 1; n < 4; ++n) {
               clSetKernelArg(kernel, 0, sizeof n, &n);
@@ -57,6 +58,17 @@ TEST(Conformance, WhatAKernelPrintsComesOutHere) {
             clEnqueueNDRangeKernel(s.queue, kernel, 1, nullptr, &items, nullptr, 0, nullptr, &event);
             clWaitForEvents(1, &event);
           }));
+    cl_program groups = build(s, "kernel void g() { for (int i = 0; i < 99; ++i) printf(\"%d\\n\", i); }");
+    cl_kernel each = clCreateKernel(groups, "g", nullptr);
+    for (int i = 0; i < 5; ++i) {
+      const std::string lines = output_of([&] {
+        clEnqueueNDRangeKernel(s.queue, each, 1, nullptr, &items, &one, 0, nullptr, nullptr);
+        clFinish(s.queue);
+      });
+      t.say("lines", std::count(lines.begin(), lines.end(), '\n'));
+    }
+    clReleaseKernel(each);
+    clReleaseProgram(groups);
     clReleaseEvent(event);
     clReleaseKernel(quiet);
     clReleaseKernel(kernel);
