@@ -31,12 +31,12 @@ share() {  # SECONDS NAME CLIENTS OPTIONS…
   local limit=$1 name=$2 clients=$3
   shift 3
   timeout "$limit" "$wm" bench share --device "$device" --cache "$cache" --clients "$clients" --policy accelos \
-    --policy moving_shares:slice=200000 "$@" --json "$out/share-$name.json" > "$out/share-$name.txt" 2>&1
+    --policy moving_shares:slice=200000 --policy moving_shares:slice=200000:at_once=2 "$@" --json "$out/share-$name.json" > "$out/share-$name.txt" 2>&1
   echo "exit $?"; grep -E 'geometric|^clients|^ +[0-9]' "$out/share-$name.txt"
 }
 for clients in 2 4 8; do
   step $clients clients beside each other
-  share 50 $clients $clients --size large --unchecked --workloads 5 --rounds 5 --policy native
+  share 60 $clients $clients --size large --unchecked --workloads 5 --rounds 3 --policy native
 done
 
 step the zoo on the device\'s own driver
