@@ -18,21 +18,44 @@ class Conversation {
  public:
   Conversation(std::unique_ptr<Native> device, const std::string& policy, bool pass_through,
                double short_launch = 100'000)
-      : native_(std::move(device)),
-        limits_(64 << 20, 64 << 20, false),
-        forms_(*native_, census_, compilers_, nullptr, trials_),
-        scheduler_(*native_, census_, device_limits(*native_), made(policy), pass_through, short_launch) {
+      : side_(std::make_shared<Side>(std::move(device), policy, pass_through, short_launch)) {
+    begin();
+  }
+  // Another client of the same daemon.
+  explicit Conversation(const Conversation& beside) : side_(beside.side_) { begin(); }
+  ~Conversation() { session_->close(); }
+  Conversation& operator=(const Conversation&) = delete;
+
+ private:
+  struct Side {
+    Side(std::unique_ptr<Native> device, const std::string& policy, bool pass_through, double short_launch)
+        : native(std::move(device)),
+          limits(64 << 20, 64 << 20, false),
+          forms(*native, census, compilers, nullptr, trials),
+          scheduler(*native, census, device_limits(*native), made(policy), pass_through, short_launch) {}
+    static std::unique_ptr<policy::Policy> made(const std::string& name) {
+      auto policy = policy::make(*policy::choose(name), DeviceMachine::capabilities(), "device");
+      return std::move(*policy);
+    }
+    std::unique_ptr<Native> native;
+    Census census;
+    MemoryLimits limits;
+    Compilers compilers;
+    trial::Trials trials{{}};
+    WorkerForms forms;
+    Scheduler scheduler;
+  };
+  void begin() {
+    Side& s = *side_;
     auto session =
-        Session::make({*native_, census_, limits_, scheduler_, forms_, compilers_, trials_}, {}, Hello{}, file_);
+        Session::make({*s.native, s.census, s.limits, s.scheduler, s.forms, s.compilers, s.trials}, {}, Hello{}, file_);
     session_ = std::move(*session);
     area_.emplace(std::move(*SharedArea::attach(file_)));
     ring_.emplace(&area_->head().ring, area_->ring());
     session_->start();
   }
-  ~Conversation() { session_->close(); }
-  Conversation(const Conversation&) = delete;
-  Conversation& operator=(const Conversation&) = delete;
 
+ public:
   // What is answered, or 1 where nothing is within ten seconds.
   cl_int call(Writer& message) {
     auto* reply = reinterpret_cast<Reply*>(area_->staging().data());
@@ -108,20 +131,10 @@ class Conversation {
     return true;
   }
   [[nodiscard]] Session& session() { return *session_; }
-  [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
+  [[nodiscard]] Scheduler& scheduler() { return side_->scheduler; }
 
  private:
-  static std::unique_ptr<policy::Policy> made(const std::string& name) {
-    auto policy = policy::make(*policy::choose(name), DeviceMachine::capabilities(), "device");
-    return std::move(*policy);
-  }
-  std::unique_ptr<Native> native_;
-  Census census_;
-  MemoryLimits limits_;
-  Compilers compilers_;
-  trial::Trials trials_{{}};
-  WorkerForms forms_;
-  Scheduler scheduler_;
+  std::shared_ptr<Side> side_;
   Descriptor file_;
   std::shared_ptr<Session> session_;
   std::optional<SharedArea> area_;

@@ -153,6 +153,27 @@ TEST(Launches, OneWithoutFollowersIsHeardOfBesideAnEndlessOne) {
   EXPECT_EQ(client.ended(kEndless), CL_COMPLETE);
 }
 
+// A driver that tells of ends in the order of sending says nothing of the second one's while the first one runs.
+TEST(Launches, OneBesideALongerOfAnotherClientIsHeardOf) {
+  Stage& stage = Stage::the();
+  Conversation first(stage.device(), "left_over", true);
+  const Stage::Over over;
+  Conversation second(first);
+  for (Conversation* client : {&first, &second}) client->make_kernel();
+  stage.hold(true);  // no event tells of an end from here on; what was copied has been copied
+  first.queue_state(1);
+  first.launch(range(16, 16), 1);
+  ASSERT_TRUE(Conversation::eventually([&] { return stage.held() == 1; }));
+  for (const std::uint32_t slot : {1U, 2U, 3U}) {
+    second.queue_state(slot);
+    second.launch(range(16, 16), slot);
+    EXPECT_EQ(second.ended(slot), CL_COMPLETE) << slot;
+  }
+  stage.hold(false);
+  stage.let_go(~std::size_t{0});
+  EXPECT_EQ(first.ended(1), CL_COMPLETE);
+}
+
 // It is refused when its turn comes; what follows in its queue runs, and nobody else notices.
 TEST(Launches, OneThatTheDeviceRefusesFailsAlone) {
   for (const char* policy : {"accelos", "moving_shares"}) {
