@@ -75,7 +75,13 @@ for program in "${programs[@]}"; do
   [ -s "$out/$program.native" ] || run "$program" native "${words[@]}"
   run "$program" daemon "${words[@]}"
   verdict=''
-  if ! cmp -s "$out/$program.native" "$out/$program.daemon"; then verdict='  differs' worse=1; fi
+  if ! cmp -s "$out/$program.native" "$out/$program.daemon"; then
+    verdict='  differs'
+    # Of many programs, what counts is those that pass natively only; one may crash there and pass here.
+    lost=$(grep ' pass$' "$out/$program.native.txt" | grep -vxFf "$out/$program.daemon.txt")
+    if [ "$program" != piglit ] || [ -n "$lost" ]; then worse=1; fi
+    [ "$program" = piglit ] && verdict="  ${lost:-nothing lost}"
+  fi
   printf '%-22s %-42s %s%s\n' "$program" "$(cat "$out/$program.native")" "$(cat "$out/$program.daemon")" "$verdict"
 done
 kill -0 $daemon 2>/dev/null || { echo 'the daemon has ended'; worse=1; }

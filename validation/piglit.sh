@@ -13,7 +13,10 @@ one() {  # NAME COMMAND…
 }
 
 {
-  for program in bin/cl-api-* bin/cl-custom-* bin/cl-program-[!t]*; do one "${program#bin/}" "$program" -auto; done
+  # cl-api-enqueue-fill-buffer of this version compares what lies beyond its arrays.
+  for program in bin/cl-api-* bin/cl-custom-* bin/cl-program-[!t]*; do
+    [ "$program" = bin/cl-api-enqueue-fill-buffer ] || one "${program#bin/}" "$program" -auto
+  done
   find tests/cl generated_tests/cl -name '*.cl' -o -name '*.program_test' | sort | while read -r test; do
     if [[ $test == *.cl ]] && ! grep -q config "$test"; then continue; fi
     one "$test" bin/cl-program-tester "$test"

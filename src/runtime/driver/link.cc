@@ -121,7 +121,8 @@ void Link::give_slot(std::uint32_t slot) {
   const std::lock_guard lock(dividing_);
   if (--holds_[slot] != 0) return;
   (raw_state(slot) <= 0 ? free_slots_ : retired_).push_back(slot);
-  if (retired_.size() > kSlots / 8) collect_slots();
+  constexpr std::size_t kWorthLooking = 8192;
+  if (retired_.size() > kWorthLooking) collect_slots();
 }
 
 void Link::collect_slots() {

@@ -33,7 +33,7 @@ struct AreaHead {
 
 inline constexpr std::uint64_t kRingOffset = 4096;
 inline constexpr std::uint64_t kRingBytes = 1 << 20;
-inline constexpr std::uint32_t kSlots = 1 << 16;
+inline constexpr std::uint32_t kSlots = 1 << 18;  // events that an application may hold at once
 inline constexpr std::uint64_t kSlotsOffset = kRingOffset + kRingBytes;
 inline constexpr std::uint64_t kStagingOffset = kSlotsOffset + kSlots * sizeof(EventSlot);
 inline constexpr std::uint64_t kStagingBytes = 32 << 20;
