@@ -185,8 +185,9 @@ void Scheduler::look_at(Watched& watched, bool driver) const {
   if (watched.bell && bells_.rung(*watched.bell)) {
     watched.state = CL_COMPLETE;
   } else if (!watched.bell || driver) {
-    native_.cl.GetEventInfo(watched.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof watched.state, &watched.state,
-                            nullptr);
+    const cl_int told = native_.cl.GetEventInfo(watched.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof watched.state,
+                                                &watched.state, nullptr);
+    if (told != CL_SUCCESS) watched.state = told;  // what cannot be asked about has failed
   }
 }
 

@@ -58,8 +58,14 @@ Result<std::unique_ptr<Native>> Native::open(const DeviceChoice& choice) {
 
 bool Native::lives() const {
   if (pulse_queue_ == nullptr || pulse_ == nullptr) return true;
-  const cl_uint beat = 1;
-  return cl.EnqueueWriteBuffer(pulse_queue_, pulse_, CL_TRUE, 0, sizeof beat, &beat, 0, nullptr, nullptr) == CL_SUCCESS;
+  cl_int beat = 0;
+  cl_int status = cl.EnqueueWriteBuffer(pulse_queue_, pulse_, CL_TRUE, 0, sizeof beat, &beat, 0, nullptr, nullptr);
+  if (status != CL_SUCCESS || pulse_kernel_ == nullptr) return status == CL_SUCCESS;
+  const std::size_t one = 1;
+  status = cl.EnqueueNDRangeKernel(pulse_queue_, pulse_kernel_, 1, nullptr, &one, &one, 0, nullptr, nullptr);
+  if (status != CL_SUCCESS) return false;
+  status = cl.EnqueueReadBuffer(pulse_queue_, pulse_, CL_TRUE, 0, sizeof beat, &beat, 0, nullptr, nullptr);
+  return status == CL_SUCCESS && beat == 1;
 }
 
 void Native::try_compiler() {
@@ -71,13 +77,18 @@ void Native::try_compiler() {
       cl_kernel_arg_address_qualifier space = 0;
       always_argument_info_ =
           cl.GetKernelArgInfo(kernel, 0, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, nullptr) == CL_SUCCESS;
-      cl.ReleaseKernel(kernel);
+      if (!in_host_memory_ && cl.SetKernelArg(kernel, 0, sizeof pulse_, &pulse_) == CL_SUCCESS) {
+        pulse_kernel_ = kernel;
+      } else {
+        cl.ReleaseKernel(kernel);
+      }
     }
   }
   cl.ReleaseProgram(program);
 }
 
 Native::~Native() {
+  if (pulse_kernel_ != nullptr) cl.ReleaseKernel(pulse_kernel_);
   if (pulse_ != nullptr) cl.ReleaseMemObject(pulse_);
   if (pulse_queue_ != nullptr) cl.ReleaseCommandQueue(pulse_queue_);
   if (context != nullptr) cl.ReleaseContext(context);

@@ -127,6 +127,7 @@ class Native {
   // For `lives`; made and used once at the start, when there is room for them.
   cl_command_queue pulse_queue_ = nullptr;
   cl_mem pulse_ = nullptr;
+  cl_kernel pulse_kernel_ = nullptr;  // where kernels can fail without the process
   bool always_argument_info_ = false;
   bool in_host_memory_ = false;
 };

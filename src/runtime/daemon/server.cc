@@ -133,7 +133,15 @@ bool Server::device_failed() {
     // Behind a kernel that does not end it may take for ever; that is no failure.
     return pulse_.wait_for(std::chrono::seconds(0)) == std::future_status::ready && !pulse_.get();
   }
-  if (scheduler_->take_doubt()) pulse_ = std::async(std::launch::async, [this] { return native_->lives(); });
+  if (!scheduler_->take_doubt()) return false;
+  pulse_ = std::async(std::launch::async, [this] {
+    constexpr int kTries = 3;
+    for (int i = 0; i < kTries; ++i) {
+      if (native_->lives()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+    return false;
+  });
   return false;
 }
 
