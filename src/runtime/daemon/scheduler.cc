@@ -206,8 +206,9 @@ void Scheduler::work() {
 }
 
 void Scheduler::submit(const NodePtr& node) {
-  if (node->slot != kNoSlot) node->client->show(node->slot, CL_SUBMITTED);
-  if (node->doomed || node->client->closed()) {
+  const bool dropped = node->doomed || node->client->closed();
+  if (!dropped && node->slot != kNoSlot) node->client->show(node->slot, CL_SUBMITTED);
+  if (dropped) {
     finish(node, kFailedBefore);
   } else if (node->work == Work::host) {
     node->lent = true;
