@@ -11,11 +11,15 @@ std::vector<std::byte> bytes_of(const T& value) {
 }
 
 cl_int set_memory(SetArgument& to, bool image, std::size_t size, const void* value) {
-  if (size != sizeof(cl_mem)) return CL_INVALID_ARG_SIZE;
+  if (size != sizeof(cl_mem)) {
+    const bool none = value == nullptr && !image;
+    if (!none) return CL_INVALID_ARG_SIZE;
+    if (const cl_int bad = link().natively(Question::null_buffer_of_any_size); bad != CL_SUCCESS) return bad;
+  }
   cl_mem memory = nullptr;
   if (value != nullptr) std::memcpy(&memory, value, sizeof memory);
   if (memory == nullptr) {
-    if (image) return CL_INVALID_ARG_VALUE;
+    if (image) return value == nullptr ? CL_INVALID_ARG_VALUE : CL_INVALID_MEM_OBJECT;
     to = {true, {ArgumentKind::no_memory, 0}, {}};
     return CL_SUCCESS;
   }

@@ -92,6 +92,8 @@ cl_program link_program(cl_context context, cl_uint count, const cl_device_id* d
                         cl_uint inputs, const cl_program* programs, Notify notify, void* data, cl_int* out) {
   return making(out, [&](cl_int& status) -> cl_program {
     if (!valid(context)) return refuse<_cl_program>(status, CL_INVALID_CONTEXT);
+    if (inputs == 0 && programs == nullptr) status = link().natively(Question::link_of_nothing);
+    if (status != CL_SUCCESS) return nullptr;
     if ((count == 0) != (devices == nullptr) || inputs == 0 || programs == nullptr ||
         (notify == nullptr && data != nullptr)) {
       return refuse<_cl_program>(status, CL_INVALID_VALUE);

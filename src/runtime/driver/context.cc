@@ -29,9 +29,9 @@ cl_int read_properties(const cl_context_properties* properties, std::vector<cl_c
 cl_context create_context(const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
                           void(CL_CALLBACK* notify)(const char*, const void*, size_t, void*), void* data, cl_int* out) {
   return making(out, [&](cl_int& status) -> cl_context {
-    if (devices == nullptr || count == 0 || (notify == nullptr && data != nullptr)) {
-      return refuse<_cl_context>(status, CL_INVALID_VALUE);
-    }
+    if (devices == nullptr || count == 0) return refuse<_cl_context>(status, CL_INVALID_VALUE);
+    if (notify == nullptr && data != nullptr) status = link().natively(Question::context_data_without_callback);
+    if (status != CL_SUCCESS) return nullptr;
     for (cl_uint i = 0; i < count; ++i) {
       if (!valid(devices[i])) return refuse<_cl_context>(status, CL_INVALID_DEVICE);
     }

@@ -19,7 +19,10 @@ cl_event new_event(cl_command_queue queue, cl_command_type type, std::uint32_t s
 cl_int check(const Waits& waits, cl_context context) {
   if ((waits.count == 0) != (waits.list == nullptr)) return CL_INVALID_EVENT_WAIT_LIST;
   for (cl_uint i = 0; i < waits.count; ++i) {
-    if (!valid(waits.list[i])) return CL_INVALID_EVENT_WAIT_LIST;
+    if (!valid(waits.list[i])) {
+      const cl_int bad = link().natively(Question::null_event_in_list);
+      return bad != CL_SUCCESS ? bad : CL_INVALID_EVENT_WAIT_LIST;
+    }
     if (waits.list[i]->context.get() != context) return CL_INVALID_CONTEXT;
   }
   return CL_SUCCESS;
@@ -49,9 +52,14 @@ cl_int wait_for_events(cl_uint count, const cl_event* list) {
       if (!valid(list[i])) return CL_INVALID_EVENT;
       if (list[i]->context.get() != list[0]->context.get()) return CL_INVALID_CONTEXT;
     }
-    bool failed = false;
-    for (cl_uint i = 0; i < count; ++i) failed |= link().wait(list[i]->slot) < 0;
-    return failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
+    cl_int status = CL_SUCCESS;
+    for (cl_uint i = 0; i < count; ++i) {
+      if (link().wait(list[i]->slot) >= 0) continue;
+      const cl_int bad = list[i]->queue ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+                                        : link().natively(Question::wait_for_failed_user_event);
+      if (bad != CL_SUCCESS) status = bad;
+    }
+    return status;
   });
 }
 
@@ -135,10 +143,24 @@ cl_event create_user_event(cl_context context, cl_int* out) {
 cl_int set_user_event_status(cl_event event, cl_int state) {
   return guarded([&]() -> cl_int {
     if (!valid(event)) return CL_INVALID_EVENT;
-    // What a driver takes of these changes nothing.
-    if (event->queue) return link().natively(Question::user_event_of_command);
-    if (state > CL_COMPLETE) return link().natively(Question::user_event_unfinished);
-    if (event->user_set.exchange(true)) return link().natively(Question::user_event_twice);
+    // What a driver takes of these shows, and nothing follows from it.
+    const cl_int now = link().state(event->slot);
+    if (event->queue) {
+      return link().natively(now <= CL_COMPLETE ? Question::user_event_of_command
+                                                : Question::user_event_of_open_command);
+    }
+    const auto only_show = [&](Question question) {
+      const cl_int bad = link().natively(question);
+      if (bad == CL_SUCCESS) link().set_state(event->slot, state);
+      return bad;
+    };
+    if (state > CL_COMPLETE) {
+      return only_show(!event->user_set && state <= now ? Question::user_event_unfinished
+                                                        : Question::user_event_queued);
+    }
+    if (event->user_set.exchange(true)) {
+      return only_show(state > now ? Question::user_event_raised : Question::user_event_twice);
+    }
     Writer message(Op::set_user_event);
     message.put(UserEvent{event->slot, state});
     if (!link().post(message)) return kGone;

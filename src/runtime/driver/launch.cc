@@ -57,8 +57,12 @@ cl_int check_range(cl_kernel kernel, const Range& range) {
   return check_local(kernel, range);
 }
 
-// More items in a group than the device says the kernel can have: some refuse it, some do not.
+// More items in a group than the device says the kernel can have, or more local memory than there is: some refuse it,
+// some do not.
 bool doubtful(cl_kernel kernel, const Range& range) {
+  cl_ulong local = 0;
+  for (const SetArgument& a : kernel->arguments) local += a.head.kind == ArgumentKind::local ? a.head.size : 0;
+  if (local > process().device_fact<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE)) return true;
   if (range.local == nullptr || kernel->most_items == 0) return false;
   std::size_t items = 1;
   for (cl_uint i = 0; i < range.dimensions; ++i) items *= range.local[i];

@@ -53,8 +53,10 @@ void* enqueue_map_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking
   return making(out, [&](cl_int& status) -> void* {
     const Waits waits{count, list, event};
     status = check_buffer(queue, buffer, waits);
-    if (status == CL_SUCCESS && (size == 0 || !inside(offset, size, buffer->backed()))) status = CL_INVALID_VALUE;
+    if (status == CL_SUCCESS && !inside(offset, size, buffer->backed())) status = CL_INVALID_VALUE;
     if (status == CL_SUCCESS) status = check_flags(buffer, flags);
+    if (status != CL_SUCCESS) return nullptr;
+    if (size == 0) status = link().natively(Question::map_of_nothing);
     if (status != CL_SUCCESS) return nullptr;
     std::byte* at = buffer->mapped_base() + offset;
     MappedRegion region;
@@ -63,8 +65,8 @@ void* enqueue_map_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking
     region.flags = flags;
     remember(buffer, at, region);
     const Movement how{queue, buffer, CL_COMMAND_MAP_BUFFER, blocking != 0};
-    status =
-        unread(flags) || sees_itself(buffer) ? in_turn(how, waits) : move_linear(how, false, offset, size, at, waits);
+    status = size == 0 || unread(flags) || sees_itself(buffer) ? in_turn(how, waits)
+                                                               : move_linear(how, false, offset, size, at, waits);
     if (status != CL_SUCCESS) forget(buffer, at);
     return status == CL_SUCCESS ? at : nullptr;
   });
@@ -119,7 +121,7 @@ cl_int enqueue_unmap_mem_object(cl_command_queue queue, cl_mem memory, void* at,
       memory->maps.erase(it);
     }
     const Movement how{queue, memory, CL_COMMAND_UNMAP_MEM_OBJECT, false};
-    if ((mapped.flags & kMapWrites) == 0 || sees_itself(memory)) return in_turn(how, waits);
+    if ((mapped.flags & kMapWrites) == 0 || mapped.region[0] == 0 || sees_itself(memory)) return in_turn(how, waits);
     if (!memory->is_image()) {
       return move_linear(how, true, mapped.origin[0], mapped.region[0], static_cast<std::byte*>(at), waits);
     }

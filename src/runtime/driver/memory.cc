@@ -115,6 +115,7 @@ cl_mem make_buffer(cl_context context, cl_mem_flags flags, std::size_t size, voi
   auto memory = std::make_unique<_cl_mem>();
   memory->context = Held<_cl_context>(context);
   memory->flags = flags;
+  if ((flags & kAccess) == 0 && link().natively(Question::shown_access) != 0) memory->flags |= CL_MEM_READ_WRITE;
   memory->size = size;
   if ((flags & CL_MEM_USE_HOST_PTR) != 0) memory->host = host;
   memory->name = link().new_name();
@@ -222,8 +223,11 @@ cl_int get_mem_object_info(cl_mem memory, cl_mem_info name, std::size_t room, vo
         return info.is(memory->context.get());
       case CL_MEM_ASSOCIATED_MEMOBJECT:
         return info.is(memory->parent.get());
-      case CL_MEM_OFFSET:
-        return info.is(memory->offset);
+      case CL_MEM_OFFSET: {
+        std::size_t offset = 0;  // in the buffer that was not made of another
+        for (cl_mem m = memory; m->parent && !m->is_image(); m = m->parent.get()) offset += m->offset;
+        return info.is(offset);
+      }
       case CL_MEM_USES_SVM_POINTER:
         return info.is(cl_bool{CL_FALSE});
       case CL_MEM_PROPERTIES:

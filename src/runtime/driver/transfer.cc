@@ -20,7 +20,8 @@ cl_int transfer(cl_command_queue queue, cl_mem buffer, bool blocking, bool to_de
 bool pitches(const std::size_t* region, std::size_t& row, std::size_t& slice) {
   if (row == 0) row = region[0];
   if (slice == 0) slice = row * region[1];
-  return row >= region[0] && slice >= row * region[1] && (slice % row == 0);
+  if (row < region[0] || slice < row * region[1]) return false;
+  return slice % row == 0 || link().natively(Question::crooked_slice_pitch) == CL_SUCCESS;
 }
 
 std::size_t first_byte(const std::size_t* origin, std::size_t row, std::size_t slice) {
@@ -56,6 +57,7 @@ cl_int transfer_rect(cl_command_queue queue, cl_mem buffer, bool blocking, bool 
   const auto type =
       static_cast<cl_command_type>(to_device ? CL_COMMAND_WRITE_BUFFER_RECT : CL_COMMAND_READ_BUFFER_RECT);
   if (empty(r.region)) {
+    if (first_byte(r.buffer_origin, r.buffer_row, r.buffer_slice) > buffer->backed()) return CL_INVALID_VALUE;
     return to_device ? nothing(r.region, Question::flat_write_rect, Question::empty_write_rect, type, queue, waits)
                      : nothing(r.region, Question::flat_read_rect, Question::empty_read_rect, type, queue, waits);
   }
@@ -154,9 +156,17 @@ cl_int enqueue_copy_buffer(cl_command_queue queue, cl_mem from, cl_mem to, std::
     if (const cl_int bad = check_buffer(queue, from, waits); bad != CL_SUCCESS) return bad;
     if (const cl_int bad = check_buffer(queue, to, waits); bad != CL_SUCCESS) return bad;
     if (!inside(from_offset, size, from->backed()) || !inside(to_offset, size, to->backed())) return CL_INVALID_VALUE;
-    if (size == 0) return CL_INVALID_VALUE;
+    if (size == 0) {
+      const cl_int bad = link().natively(Question::copy_of_nothing);
+      return bad != CL_SUCCESS ? bad : enqueue(Work::marker, CL_COMMAND_COPY_BUFFER, queue, waits);
+    }
     const Place a = place(from), b = place(to);
-    if (a.memory == b.memory && overlap(a.offset + from_offset, b.offset + to_offset, size)) return CL_MEM_COPY_OVERLAP;
+    if (a.memory == b.memory && overlap(a.offset + from_offset, b.offset + to_offset, size)) {
+      const cl_int bad = from != to                 ? link().natively(Question::copy_over_sub_buffer)
+                         : from_offset == to_offset ? link().natively(Question::copy_to_same_place)
+                                                    : CL_MEM_COPY_OVERLAP;
+      if (bad != CL_SUCCESS) return bad;
+    }
     Copy copy;
     copy.from = from->name;
     copy.to = to->name;
@@ -181,12 +191,15 @@ cl_int enqueue_copy_buffer_rect(cl_command_queue queue, cl_mem from, cl_mem to, 
                      waits);
     }
     if (!pitches(region, from_row, from_slice) || !pitches(region, to_row, to_slice)) return CL_INVALID_VALUE;
-    if (from == to && (from_row != to_row || from_slice != to_slice)) return CL_INVALID_VALUE;
+    const bool two_pitches = from == to && (from_row != to_row || from_slice != to_slice);
+    if (two_pitches) {
+      if (const cl_int bad = link().natively(Question::copy_rect_two_pitches); bad != CL_SUCCESS) return bad;
+    }
     if (!inside(first_byte(from_origin, from_row, from_slice), extent(region, from_row, from_slice), from->backed()) ||
         !inside(first_byte(to_origin, to_row, to_slice), extent(region, to_row, to_slice), to->backed())) {
       return CL_INVALID_VALUE;
     }
-    if (from == to && boxes_overlap(from_origin, to_origin, region, from_row, from_slice)) {
+    if (from == to && !two_pitches && boxes_overlap(from_origin, to_origin, region, from_row, from_slice)) {
       if (const cl_int bad = link().natively(Question::overlapping_copy_rect); bad != CL_SUCCESS) return bad;
     }
     RectCopy copy;

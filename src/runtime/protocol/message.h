@@ -11,7 +11,7 @@
 namespace wm::runtime {
 
 inline constexpr std::uint32_t kMagic = 0x584d4d57;  // "WMMX"
-inline constexpr std::uint32_t kVersion = 4;
+inline constexpr std::uint32_t kVersion = 5;
 inline constexpr std::uint32_t kLargestMessage = 256 * 1024;
 inline constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 
@@ -232,13 +232,29 @@ enum class Question : std::uint32_t {
   launch_of_nothing,      // a global size of 0
   launch_without_range,   // no global size
   launch_offset_beyond,   // what a size_t holds
+  user_event_queued,      // set to CL_QUEUED
+  user_event_raised,      // set to CL_COMPLETE after it has failed
+  user_event_of_open_command,
+  wait_for_failed_user_event,
+  crooked_slice_pitch,    // no multiple of the rows'
+  copy_rect_two_pitches,  // within a buffer
+  copy_to_same_place,
+  copy_of_nothing,
+  copy_over_sub_buffer,  // from a part of a buffer to that part of the buffer itself
+  map_of_nothing,
+  null_buffer_of_any_size,        // as an argument
+  null_event_in_list,             //
+  link_of_nothing,                //
+  context_data_without_callback,  //
+  shown_access,                   // of a buffer that was made without: 0: none, -1: CL_MEM_READ_WRITE
   count
 };
 inline constexpr std::size_t kQuestions = static_cast<std::size_t>(Question::count);
 // As the standard has it.
 struct Answers {
-  std::int8_t to[40] = {-61, -30, -13, -30, -38, -30, -30, -30, -30, -30, -30, -30,
-                        -30, -30, -8,  -30, -30, -30, -30, -59, -58, -63, -63, -56};
+  std::int8_t to[48] = {-61, -30, -13, -30, -38, -30, -30, -30, -30, -30, -30, -30, -30,
+                        -30, -8,  -30, -30, -30, -30, -59, -58, -63, -63, -56, -30, -59,
+                        -58, -14, -30, -30, -8,  -30, -8,  -30, -51, -57, -30, -30, 0};
   [[nodiscard]] std::int32_t operator[](Question q) const { return to[static_cast<std::size_t>(q)]; }
 };
 static_assert(kQuestions <= sizeof Answers::to);

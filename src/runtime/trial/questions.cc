@@ -53,6 +53,7 @@ class Ground {
 };
 
 constexpr std::size_t kZero[3] = {0, 0, 0}, kNear[3] = {1, 0, 0}, kBox[3] = {8, 4, 2};
+constexpr std::size_t kFar[3] = {0, 0, 32};
 constexpr std::size_t kNoRow[3] = {8, 0, 2}, kNoSlice[3] = {8, 4, 0};
 constexpr std::size_t kRow = 16, kSlice = 128;
 
@@ -71,10 +72,63 @@ cl_int fill(const NativeCalls& cl, Ground& g, std::size_t offset, std::size_t si
   return cl.EnqueueFillBuffer(g.queue, g.memory, &pattern, sizeof pattern, offset, size, 0, nullptr, nullptr);
 }
 
+cl_int copy(const NativeCalls& cl, Ground& g, cl_mem from, cl_mem to, std::size_t at, std::size_t size) {
+  return cl.EnqueueCopyBuffer(g.queue, from, to, 0, at, size, 0, nullptr, nullptr);
+}
+cl_int map(const NativeCalls& cl, Ground& g, cl_map_flags flags, std::size_t size) {
+  cl_int status = CL_SUCCESS;
+  void* at = cl.EnqueueMapBuffer(g.queue, g.memory, CL_TRUE, flags, 0, size, 0, nullptr, nullptr, &status);
+  if (at != nullptr) cl.EnqueueUnmapMemObject(g.queue, g.memory, at, 0, nullptr, nullptr);
+  return status;
+}
+
+// Of a command that waits for its user.
+cl_int open_command(const Native& native, Ground& g) {
+  const NativeCalls& cl = native.cl;
+  const cl_event user = cl.CreateUserEvent(native.context, nullptr);
+  cl_int status = Answers{}[Question::user_event_of_open_command];
+  if (user == nullptr) return status;
+  cl_event marker = nullptr;
+  if (cl.EnqueueMarkerWithWaitList(g.queue, 1, &user, &marker) == CL_SUCCESS && marker != nullptr) {
+    status = cl.SetUserEventStatus(marker, CL_COMPLETE);
+  }
+  cl.SetUserEventStatus(user, CL_COMPLETE);
+  cl.Finish(g.queue);
+  if (marker != nullptr) cl.ReleaseEvent(marker);
+  cl.ReleaseEvent(user);
+  return status;
+}
+
+cl_int shown_access(const Native& native) {
+  const cl_mem made = native.cl.CreateBuffer(native.context, CL_MEM_HOST_READ_ONLY, 64, nullptr, nullptr);
+  if (made == nullptr) return 0;
+  cl_mem_flags flags = 0;
+  native.cl.GetMemObjectInfo(made, CL_MEM_FLAGS, sizeof flags, &flags, nullptr);
+  native.cl.ReleaseMemObject(made);
+  return (flags & CL_MEM_READ_WRITE) != 0 ? -1 : 0;
+}
+
+cl_int context(const Native& native) {
+  int data = 0;
+  cl_int status = CL_SUCCESS;
+  const cl_context made = native.cl.CreateContext(nullptr, 1, &native.device, nullptr, &data, &status);
+  if (made != nullptr) native.cl.ReleaseContext(made);
+  return status;
+}
+
+cl_int link_nothing(const Native& native) {
+  cl_int status = CL_SUCCESS;
+  const cl_program made =
+      native.cl.LinkProgram(native.context, 1, &native.device, "", 0, nullptr, nullptr, nullptr, &status);
+  if (made != nullptr) native.cl.ReleaseProgram(made);
+  return status;
+}
+
 cl_int user_event(const Native& native, Ground& g, Question question) {
   const NativeCalls& cl = native.cl;
   cl_int status = CL_SUCCESS;
   cl_event event = nullptr;
+  if (question == Question::user_event_of_open_command) return open_command(native, g);
   if (question == Question::user_event_of_command) {
     status = cl.EnqueueMarkerWithWaitList(g.queue, 0, nullptr, &event);
     cl.Finish(g.queue);
@@ -82,10 +136,15 @@ cl_int user_event(const Native& native, Ground& g, Question question) {
     event = cl.CreateUserEvent(native.context, &status);
   }
   if (event == nullptr) return Answers{}[question];
-  if (question == Question::user_event_unfinished) {
-    status = cl.SetUserEventStatus(event, CL_RUNNING);
+  constexpr cl_int kFailed = -5;
+  if (question == Question::user_event_unfinished || question == Question::user_event_queued) {
+    status = cl.SetUserEventStatus(event, question == Question::user_event_queued ? CL_QUEUED : CL_RUNNING);
     cl.SetUserEventStatus(event, CL_COMPLETE);
+  } else if (question == Question::wait_for_failed_user_event) {
+    cl.SetUserEventStatus(event, kFailed);
+    status = cl.WaitForEvents(1, &event);
   } else {
+    if (question == Question::user_event_raised) cl.SetUserEventStatus(event, kFailed);
     if (question == Question::user_event_twice) cl.SetUserEventStatus(event, CL_COMPLETE);
     status = cl.SetUserEventStatus(event, CL_COMPLETE);
   }
@@ -101,6 +160,7 @@ cl_int launch(const Native& native, Ground& g, Question question) {
   if (program == nullptr) return status;
   if (cl.BuildProgram(program, 1, &native.device, "", nullptr, nullptr) == CL_SUCCESS) {
     if (const cl_kernel kernel = cl.CreateKernel(program, "probe", nullptr)) {
+      const cl_int null_argument = cl.SetKernelArg(kernel, 0, 2 * sizeof g.memory, nullptr);
       cl.SetKernelArg(kernel, 0, sizeof g.memory, &g.memory);
       const std::size_t none = 0, some = 16, far = ~std::size_t{0};
       const bool beyond = question == Question::launch_offset_beyond;
@@ -108,6 +168,7 @@ cl_int launch(const Native& native, Ground& g, Question question) {
       status =
           cl.EnqueueNDRangeKernel(g.queue, kernel, 1, beyond ? &far : nullptr, global, nullptr, 0, nullptr, nullptr);
       cl.Finish(g.queue);
+      if (question == Question::null_buffer_of_any_size) status = null_argument;
       cl.ReleaseKernel(kernel);
     }
   }
@@ -158,20 +219,45 @@ cl_int ask(const Native& native, std::uint32_t number) {
       return fill(cl, g, 6, 32);
     case Question::crooked_fill_size:
       return fill(cl, g, 8, 30);
-    case Question::map_unknown_flags: {
-      cl_int status = CL_SUCCESS;
-      void* at =
-          cl.EnqueueMapBuffer(g.queue, g.memory, CL_TRUE, cl_map_flags{1} << 20, 0, 64, 0, nullptr, nullptr, &status);
-      if (at != nullptr) cl.EnqueueUnmapMemObject(g.queue, g.memory, at, 0, nullptr, nullptr);
-      return status;
+    case Question::map_unknown_flags:
+      return map(cl, g, cl_map_flags{1} << 20, 64);
+    case Question::map_of_nothing:
+      return map(cl, g, CL_MAP_READ, 0);
+    case Question::crooked_slice_pitch:
+      return cl.EnqueueReadBufferRect(g.queue, g.memory, CL_TRUE, kZero, kZero, kBox, kRow, kRow * 4 + 8, kRow, kSlice,
+                                      g.bytes, 0, nullptr, nullptr);
+    case Question::copy_rect_two_pitches:
+      return cl.EnqueueCopyBufferRect(g.queue, g.memory, g.memory, kZero, kFar, kBox, kRow, kSlice, kRow, kSlice / 2, 0,
+                                      nullptr, nullptr);
+    case Question::copy_to_same_place:
+      return copy(cl, g, g.memory, g.memory, 0, 16);
+    case Question::copy_of_nothing:
+      return copy(cl, g, g.memory, g.other, 0, 0);
+    case Question::copy_over_sub_buffer:
+      g.sub_buffer(g.memory, 0, 0, 1024);
+      return g.latest() == nullptr ? Answers{}[question] : copy(cl, g, g.latest(), g.memory, 8, 16);
+    case Question::null_event_in_list: {
+      const cl_event none = nullptr;
+      return cl.EnqueueMarkerWithWaitList(g.queue, 1, &none, nullptr);
     }
+    case Question::link_of_nothing:
+      return link_nothing(native);
+    case Question::context_data_without_callback:
+      return context(native);
+    case Question::shown_access:
+      return shown_access(native);
     case Question::user_event_unfinished:
     case Question::user_event_twice:
     case Question::user_event_of_command:
+    case Question::user_event_queued:
+    case Question::user_event_raised:
+    case Question::user_event_of_open_command:
+    case Question::wait_for_failed_user_event:
       return user_event(native, g, question);
     case Question::launch_of_nothing:
     case Question::launch_without_range:
     case Question::launch_offset_beyond:
+    case Question::null_buffer_of_any_size:
       return launch(native, g, question);
     case Question::count:
       break;

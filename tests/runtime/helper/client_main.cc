@@ -7,6 +7,7 @@
 //   endless        a kernel of one group that never ends
 //   no-group       launches a kernel in groups of no items
 //   edges          calls that the standard refuses, all of which this device takes
+//   no-pattern     fills a buffer with a pattern that is nowhere
 //   stuck          waits for a command that waits for a user event which nobody sets
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -233,6 +234,10 @@ int main(int count, char** words) {
   if (mode == "endless") run_on(c, "endless", 1, 1);
   if (mode == "no-group") launch_no_group(c);
   if (mode == "edges") try_edges(c);
+  if (mode == "no-pattern") {
+    clEnqueueFillBuffer(c.queue, buffer(c, 4096), nullptr, 4, 0, 8, 0, nullptr, nullptr);
+    clFinish(c.queue);
+  }
   if (mode == "stuck") get_stuck(c);
   return 0;
 }
