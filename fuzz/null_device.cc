@@ -100,6 +100,13 @@ cl_int image_info(cl_mem image, cl_image_info name, std::size_t room, void* valu
   if (name != CL_IMAGE_ELEMENT_SIZE) return CL_INVALID_VALUE;
   return tell(std::size_t{4}, room, value, needed);
 }
+cl_int memory_info(cl_mem memory, cl_mem_info name, std::size_t room, void* value, std::size_t* needed) {
+  const Object& o = object(memory, Sort::memory);
+  if (name == CL_MEM_SIZE) return tell(o.size, room, value, needed);
+  if (name != CL_MEM_TYPE) return CL_INVALID_VALUE;
+  const cl_mem_object_type type = o.image ? CL_MEM_OBJECT_IMAGE2D : CL_MEM_OBJECT_BUFFER;
+  return tell(type, room, value, needed);
+}
 cl_int program_info(cl_program p, cl_program_info name, std::size_t room, void* value, std::size_t* needed) {
   object(p, Sort::program);
   if (name == CL_PROGRAM_BINARY_SIZES) return tell(std::size_t{3}, room, value, needed);
@@ -363,6 +370,7 @@ class NullDevice final : public runtime::Native {
     cl.CreateImage = create_image;
     cl.ReleaseMemObject = release<Sort::memory, cl_mem>;
     cl.GetSupportedImageFormats = formats;
+    cl.GetMemObjectInfo = memory_info;
     cl.GetImageInfo = image_info;
     cl.CreateSampler = create_sampler;
     cl.ReleaseSampler = release<Sort::sampler, cl_sampler>;

@@ -1,12 +1,16 @@
 #include "runtime/daemon/releases.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 
 namespace wm::runtime {
 
 Releases::Releases(const Native& native, std::function<bool()> at_rest)
     : native_(native), at_rest_(std::move(at_rest)) {
-  if (!native.in_host_memory()) thread_ = std::thread([this] { run(); });
+  if (native.in_host_memory()) return;
+  queue_ = native.cl.CreateCommandQueue(native.context, native.device, 0, nullptr);
+  thread_ = std::thread([this] { run(); });
 }
 
 Releases::~Releases() {
@@ -17,6 +21,7 @@ Releases::~Releases() {
   there_.notify_all();
   if (thread_.joinable()) thread_.join();
   now();
+  if (queue_ != nullptr) native_.cl.ReleaseCommandQueue(queue_);
 }
 
 void Releases::release(cl_mem memory, std::uint64_t bytes, std::function<void()> gone) {
@@ -31,8 +36,34 @@ void Releases::release(cl_mem memory, std::uint64_t bytes, std::function<void()>
 }
 
 void Releases::give_back(const Thing& thing) {
+  if (queue_ != nullptr && thing.bytes != 0) wipe(thing.memory);
   native_.cl.ReleaseMemObject(thing.memory);
   thing.gone();
+}
+
+void Releases::wipe(cl_mem memory) {
+  const NativeCalls& cl = native_.cl;
+  static constexpr std::array<std::byte, 16> kNothing{};
+  std::size_t bytes = 0;
+  cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
+  cl.GetMemObjectInfo(memory, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
+  cl.GetMemObjectInfo(memory, CL_MEM_TYPE, sizeof type, &type, nullptr);
+  if (type == CL_MEM_OBJECT_BUFFER) {
+    const std::size_t pattern = bytes % kNothing.size() == 0 ? kNothing.size() : 1;
+    cl.EnqueueFillBuffer(queue_, memory, kNothing.data(), pattern, 0, bytes, 0, nullptr, nullptr);
+  } else {
+    const auto fact = [&](cl_image_info name) {
+      std::size_t value = 0;
+      cl.GetImageInfo(memory, name, sizeof value, &value, nullptr);
+      return std::max<std::size_t>(value, 1);
+    };
+    const bool row_of_rows = type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    const std::size_t layers = fact(CL_IMAGE_ARRAY_SIZE), origin[3] = {0, 0, 0};
+    const std::size_t region[3] = {fact(CL_IMAGE_WIDTH), row_of_rows ? layers : fact(CL_IMAGE_HEIGHT),
+                                   row_of_rows ? 1 : std::max(fact(CL_IMAGE_DEPTH), layers)};
+    cl.EnqueueFillImage(queue_, memory, kNothing.data(), origin, region, 0, nullptr, nullptr);
+  }
+  cl.Finish(queue_);
 }
 
 void Releases::now() {

@@ -2,7 +2,8 @@
 //
 // A driver with memory of its own waits in clReleaseMemObject until everything that runs has ended, and keeps everybody
 // else's calls waiting behind it (NVIDIA's 580 on an H200: as long as the longest kernel). So memory is given back
-// between kernels, or when more of it is wanted than there is.
+// between kernels, or when more of it is wanted than there is. What was written there is wiped first: the device may
+// give it to another client next.
 #pragma once
 
 #include <atomic>
@@ -38,10 +39,12 @@ class Releases {
     std::function<void()> gone;
   };
   void give_back(const Thing& thing);
+  void wipe(cl_mem memory);
   void run();
 
   const Native& native_;
   std::function<bool()> at_rest_;
+  cl_command_queue queue_ = nullptr;  // none: memory is the host's
   std::mutex mutex_;
   std::condition_variable there_;
   std::vector<Thing> things_;

@@ -112,8 +112,15 @@ void Session::create_buffer(const Head& head, const CreateBuffer& m) {
   create_memory(
       head, m.id, ground_.limits.takes_nothing(m.size) ? 0 : m.size, nullptr, m.size,
       [this, m, flags, place](cl_int* status) {
-        void* at = place ? place->bytes().data() : nullptr;
-        return ground_.native.cl.CreateBuffer(ground_.native.context, flags, m.size, at, status);
+        const NativeCalls& cl = ground_.native.cl;
+        if (place) return cl.CreateBuffer(ground_.native.context, flags, m.size, place->bytes().data(), status);
+        constexpr std::size_t kFresh = 1 << 20;  // what is larger comes from the host's kernel, which wipes it
+        if (!ground_.native.in_host_memory() || m.size == 0 || m.size > kFresh) {
+          return cl.CreateBuffer(ground_.native.context, flags, m.size, nullptr, status);
+        }
+        // What was freed in this process may come back with it.
+        std::vector<std::byte> nothing(m.size);
+        return cl.CreateBuffer(ground_.native.context, flags | CL_MEM_COPY_HOST_PTR, m.size, nothing.data(), status);
       },
       place);
 }

@@ -39,6 +39,34 @@ TEST(Releases, AreMadeAtOnceWhereMemoryIsWanted) {
   EXPECT_EQ(releases.bytes(), 0U);
 }
 
+// The device may give the memory to another client next.
+TEST(Releases, WipeWhatWasWritten) {
+  static std::vector<char> seen;
+  static NativeCalls own;
+  Rest rest;
+  own = rest.native->cl;
+  const cl_command_queue queue = own.CreateCommandQueue(rest.native->context, rest.native->device, 0, nullptr);
+  static cl_command_queue reads;
+  reads = queue;
+  rest.native->cl.ReleaseMemObject = [](cl_mem memory) {
+    seen.assign(60, 1);
+    own.EnqueueReadBuffer(reads, memory, CL_TRUE, 0, seen.size(), seen.data(), 0, nullptr, nullptr);
+    return own.ReleaseMemObject(memory);
+  };
+  {
+    Releases releases(*rest.native, [&] { return rest.at_rest.load(); });
+    for (const std::size_t bytes : {64, 61}) {
+      const cl_mem memory = own.CreateBuffer(rest.native->context, CL_MEM_READ_WRITE, bytes, nullptr, nullptr);
+      const std::vector<char> secret(bytes, 's');
+      own.EnqueueWriteBuffer(queue, memory, CL_TRUE, 0, bytes, secret.data(), 0, nullptr, nullptr);
+      releases.release(memory, bytes, [] {});
+      releases.now();
+      EXPECT_EQ(seen, std::vector<char>(60, 0)) << bytes;
+    }
+  }
+  own.ReleaseCommandQueue(queue);
+}
+
 TEST(Releases, LeaveNothingBehind) {
   Rest rest;
   {
