@@ -156,7 +156,7 @@ std::vector<KernelId> DeviceMachine::in_order() const {
   return order;
 }
 
-void DeviceMachine::dispatch(const std::function<void(KernelId, std::uint32_t)>& start) {
+void DeviceMachine::dispatch(const std::function<void(KernelId, std::uint32_t)>& start, std::uint32_t spare) {
   for (const KernelId id : in_order()) {
     policy::Kernel* still = view(id);
     if (still == nullptr) continue;  // ended by what the start of another brought about
@@ -167,7 +167,8 @@ void DeviceMachine::dispatch(const std::function<void(KernelId, std::uint32_t)>&
     if (extra.divisible) {
       const bool limited = !queues_ || cap == kNoCap;
       const std::uint32_t wanted = cap > k.resident ? std::min(cap - k.resident, k.waiting) : 0;
-      const std::uint32_t more = limited ? std::min(wanted, room) : wanted;
+      const std::uint32_t places = sm_.free.blocks - std::min(sm_.free.blocks, spare);
+      const std::uint32_t more = limited ? std::min({wanted, room, places}) : wanted;
       if (more == 0) continue;
       occupy(k, std::min(more, room));
       if (more > room) start_roomless(k, more - room);

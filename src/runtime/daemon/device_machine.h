@@ -49,8 +49,9 @@ class DeviceMachine final : public policy::Machine {
   [[nodiscard]] std::uint32_t holds(policy::KernelId kernel) const;
   void give_back(const gpu::Resources& footprint, std::uint32_t groups);
   // The policy's share of an instant is over: starts what may start. `start(kernel, workers)` puts that many on the
-  // device; a launch that cannot be divided is started once, whole.
-  void dispatch(const std::function<void(policy::KernelId, std::uint32_t)>& start);
+  // device; a launch that cannot be divided is started once, whole. Workers leave room for `spare` groups.
+  void dispatch(const std::function<void(policy::KernelId, std::uint32_t)>& start, std::uint32_t spare = 0);
+  [[nodiscard]] bool full() const { return sm_.free.blocks == 0; }
   // How many workers the kernel may have now; those above it should leave.
   [[nodiscard]] std::uint32_t allowed(policy::KernelId kernel) const;
   // The next moment the policy asked for, and what it is then told.

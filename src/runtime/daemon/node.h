@@ -80,6 +80,7 @@ struct Node {
   // Puts a transfer on a native queue.
   std::function<cl_int(cl_command_queue, cl_event*)> run;
   bool followed = false;  // a launch that the next one of its queue follows at once
+  bool errand = false;    // a transfer that takes a compute unit of a CPU for its time
   bool carried = false;   // … and waits there until it is done: for a thread of its own (carrier.cc)
   std::unique_ptr<LaunchPlan> launch;
   std::unique_ptr<WorkerRun> workers;  // once it has arrived, where it runs so

@@ -201,7 +201,8 @@ void Scheduler::work() {
     regroup_ = false;
     policy_->on(policy::Regrouped{}, machine_);
     shrink_to_caps();
-    machine_.dispatch([this](policy::KernelId kernel, std::uint32_t groups) { start(kernel, groups); });
+    machine_.dispatch([this](policy::KernelId kernel, std::uint32_t groups) { start(kernel, groups); },
+                      errands_ != 0 ? 1 : 0);
   }
 }
 
@@ -227,6 +228,7 @@ void Scheduler::submit(const NodePtr& node) {
     cl_event event = nullptr;
     node->submitted = now();
     const cl_int status = node->run(node->queue->native.get(), &event);
+    if (status == CL_SUCCESS) begin_errand(*node);
     on_device(node, status, event);
   }
 }
@@ -396,6 +398,7 @@ void Scheduler::finish(const NodePtr& node, cl_int status) {
     regroup_ = true;
   }
   if (node->rides) end_ride(*node);
+  if (node->errand) end_errand(*node);
   // Of what never was on the device: the daemon's times, on the device's clock.
   if (node->queue && node->ended_at == 0) {
     node->queued_at = node->received + device_ahead_;

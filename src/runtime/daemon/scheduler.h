@@ -152,6 +152,10 @@ class Scheduler {
   void send_workers(const NodePtr& node, std::uint32_t workers);
   void send_squad(const NodePtr& node, std::uint32_t workers);
   void shrink_to_caps();
+  // Fills and copies on a CPU need a compute unit as groups do, and no policy knows of them: one place is theirs.
+  void begin_errand(Node& node);
+  void end_errand(Node& node);
+  void make_way_for_errands();
   // Of a client that has gone: they leave at their next group, and none follow.
   void call_off_workers(Session& client);
   // Launches that print (printing.cc).
@@ -220,6 +224,7 @@ class Scheduler {
   NodePtr printing_;              // the launch whose output that is …
   std::deque<NodePtr> printers_;  // … and those that wait to be it
   bool regroup_ = false;
+  std::uint32_t errands_ = 0;                      // on the device
   std::uint64_t device_ahead_ = 0;                 // the device's clock less ours, modulo 2^64 …
   std::atomic<std::uint64_t> clocks_compared_{0};  // … and since when
 

@@ -134,6 +134,35 @@ void Scheduler::shrink_to_caps() {
       shrink(*node, view->resident - allowed);
     }
   }
+  make_way_for_errands();
+}
+
+void Scheduler::begin_errand(Node& node) {
+  if (!one_by_one_) return;  // elsewhere they have engines of their own, or find room between groups
+  node.errand = true;
+  if (++errands_ == 1 && !running_.empty()) regroup_ = true;
+}
+
+void Scheduler::end_errand(Node& node) {
+  node.errand = false;
+  if (--errands_ == 0 && !running_.empty()) regroup_ = true;
+}
+
+// Who has most workers lends a place; they leave at the end of their group.
+void Scheduler::make_way_for_errands() {
+  if (errands_ == 0 || !machine_.full()) return;
+  Node* richest = nullptr;
+  std::uint32_t most = 0;
+  for (const auto& [id, node] : running_) {
+    if (!node->workers) continue;
+    const auto& squads = node->workers->squads;
+    const auto leave = std::count_if(squads.begin(), squads.end(), [](const auto& squad) { return squad->leaves; });
+    if (leave != 0) return;  // a place will be free anyway
+    if (squads.size() <= most) continue;
+    most = static_cast<std::uint32_t>(squads.size());
+    richest = node.get();
+  }
+  if (richest != nullptr) recall(*richest, most - 1);
 }
 
 // The oldest stay. One that was told to leave and has not yet done so may be told to stay.

@@ -94,6 +94,22 @@ TEST(DeviceMachine, AShareIsStartedBesideAWholeLaunchWhereTheDeviceQueues) {
   }
 }
 
+TEST(DeviceMachine, WorkersLeaveAPlaceForWhatIsNoKernel) {
+  for (const std::uint32_t spare : {0U, 1U, 9U}) {
+    DeviceMachine machine({.total = {1024 * 2, 1 << 20, 1 << 20, 2}, .warp_threads = 1}, 1);
+    const KernelId id = machine.arrive({0, 0, 1, {64, 0, 0, 1}, 100, true});
+    std::uint32_t started = 0;
+    const auto start = [&](KernelId, std::uint32_t n) { started += n; };
+    machine.dispatch(start, spare);
+    EXPECT_EQ(started, 2 - std::min(spare, 2U));
+    machine.dispatch(start);
+    EXPECT_EQ(started, 2U);
+    EXPECT_TRUE(machine.full());
+    machine.finish(id);
+    EXPECT_FALSE(machine.full());
+  }
+}
+
 TEST(DeviceMachine, AccelOsGivesTwoKernelsHalfTheDeviceEach) {
   Device device("accelos", 8);
   const KernelId a = device.arrive(100, true), b = device.arrive(100, true);

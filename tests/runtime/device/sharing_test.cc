@@ -90,5 +90,33 @@ TEST(Sharing, AShortKernelDoesNotWaitForALongOne) {
   close_side(s);
 }
 
+// Workers hold all compute units of a CPU, and a fill needs one.
+TEST(Sharing, AFillDoesNotWaitForALongKernel) {
+  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
+  if (std::string(WM_REWRITER).empty()) GTEST_SKIP() << "no rewriter here";
+  const Side s = open_side(true);
+  ASSERT_NE(s.queue, nullptr);
+  cl_command_queue other = clCreateCommandQueue(s.context, s.device, 0, nullptr);
+  cl_program program = build(s, kSpinSource);
+  constexpr cl_uint kLong = 4000;
+  const Job a = job(s, program, kLong, 20'000), b = job(s, program, 4, 1000);
+  clWaitForEvents(1, std::vector<cl_event>{launch(s.queue, b, 4)}.data());  // compiled by now
+  cl_event long_one = launch(s.queue, a, kLong);
+  while (state_of(long_one) > CL_RUNNING) std::this_thread::yield();
+  const cl_uint zero = 0;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(clEnqueueFillBuffer(other, b.memory, &zero, sizeof zero, 0, 64, 0, nullptr, nullptr), CL_SUCCESS);
+    EXPECT_EQ(clFinish(other), CL_SUCCESS);
+  }
+  EXPECT_NE(state_of(long_one), CL_COMPLETE) << "the fill waited for the kernel";
+  EXPECT_EQ(clWaitForEvents(1, &long_one), CL_SUCCESS);
+  clReleaseEvent(long_one);
+  end(a);
+  end(b);
+  clReleaseProgram(program);
+  clReleaseCommandQueue(other);
+  close_side(s);
+}
+
 }  // namespace
 }  // namespace wm::runtime::test
