@@ -7,40 +7,14 @@
 #include <thread>
 #include <unistd.h>
 
+#include "fuzz/null_daemon.h"
 #include "fuzz/null_device.h"
-#include "policy/registry.h"
 #include "rewrite/cache.h"
-#include "runtime/daemon/device_limits.h"
-#include "runtime/daemon/session.h"
 
 namespace wm::fuzz {
 namespace {
 
 using namespace wm::runtime;
-
-// One daemon without a socket, for all conversations of this process.
-struct Daemon {
-  Daemon(bool cpu, const char* policy_name, bool pass_through, rewrite::Rewriter* rewriter)
-      : native(null_device(cpu)),
-        limits(4 << 20, 2 << 20, cpu),
-        forms(*native, census, compilers, rewriter, trials),
-        scheduler(*native, census, device_limits(*native), made(policy_name), pass_through) {}
-  static std::unique_ptr<policy::Policy> made(const char* name) {
-    auto policy = policy::make(*policy::choose(name), DeviceMachine::capabilities(), "device");
-    return std::move(*policy);
-  }
-  [[nodiscard]] bool idle() const {
-    return census.memories == 0 && census.samplers == 0 && census.queues == 0 && census.programs == 0 &&
-           census.kernels == 0 && census.events == 0 && census.commands == 0;
-  }
-  std::unique_ptr<Native> native;
-  Census census;
-  MemoryLimits limits;
-  Compilers compilers;
-  trial::Trials trials{{}};
-  WorkerForms forms;
-  Scheduler scheduler;
-};
 
 // Knows one program, from a cache in a folder of its own.
 rewrite::Rewriter& rewriter() {
@@ -59,12 +33,20 @@ rewrite::Rewriter& rewriter() {
   return rewriter;
 }
 
-Daemon& daemon(unsigned which) {
-  static const std::array<std::unique_ptr<Daemon>, 4> all = {
-      std::make_unique<Daemon>(true, "accelos", false, &rewriter()),
-      std::make_unique<Daemon>(false, "moving_shares", false, &rewriter()),
-      std::make_unique<Daemon>(true, "moving_shares", false, &rewriter()),
-      std::make_unique<Daemon>(false, "left_over", true, nullptr)};
+std::unique_ptr<NullDaemon> made(bool cpu, const char* policy, bool pass_through = false) {
+  return std::make_unique<NullDaemon>(null_device(cpu),
+                                      NullDaemon::Options{.policy = policy,
+                                                          .pass_through = pass_through,
+                                                          .memory = 4 << 20,
+                                                          .client_memory = 2 << 20,
+                                                          .wait_for_memory = cpu,
+                                                          .rewriter = pass_through ? nullptr : &rewriter()});
+}
+
+// For all conversations of this process.
+NullDaemon& daemon(unsigned which) {
+  static const std::array<std::unique_ptr<NullDaemon>, 4> all = {
+      made(true, "accelos"), made(false, "moving_shares"), made(true, "moving_shares"), made(false, "left_over", true)};
   return *all[which % all.size()];
 }
 
@@ -296,10 +278,9 @@ class Talk {
 
 bool run_session(std::span<const std::uint8_t> bytes) {
   Bytes in(bytes);
-  Daemon& on = daemon(in.one());
-  const Ground ground{*on.native, on.census, on.limits, on.scheduler, on.forms, on.compilers, on.trials};
+  NullDaemon& on = daemon(in.one());
   Descriptor file;
-  auto session = Session::make(ground, {}, Hello{}, file);
+  auto session = Session::make(on.ground(), {}, Hello{}, file);
   if (!session) return false;
   {
     const auto area = SharedArea::attach(file);

@@ -56,13 +56,6 @@ std::uint64_t Rewriter::asked() const {
   return asked_;
 }
 
-std::string find_worker() {
-  if (const char* program = std::getenv("WM_REWRITE"); program != nullptr && *program != '\0') return program;
-  std::error_code failed;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (failed) return {};
-  const auto beside = self.parent_path() / "wm-rewrite";
-  return std::filesystem::exists(beside, failed) ? beside.string() : std::string{};
-}
+std::string find_worker() { return find_program("WM_REWRITE", "wm-rewrite"); }
 
 }  // namespace wm::rewrite

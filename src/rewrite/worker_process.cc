@@ -2,7 +2,9 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -115,6 +117,15 @@ Result<Reply> WorkerProcess::ask(const Request& request, std::chrono::millisecon
   const auto bytes = exchange(encode(request), limit);
   if (!bytes) return bytes.error();
   return decode_reply(*bytes);
+}
+
+std::string find_program(const char* variable, const char* name) {
+  if (const char* program = std::getenv(variable); program != nullptr && *program != '\0') return program;
+  std::error_code failed;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) return {};
+  const auto beside = self.parent_path() / name;
+  return std::filesystem::exists(beside, failed) ? beside.string() : std::string{};
 }
 
 }  // namespace wm::rewrite

@@ -67,24 +67,19 @@ KernelId DeviceMachine::arrive_started(const Launch& launch) {
   const KernelId id = arrive(launch);
   policy::Kernel& k = kernels_.back();
   extras_[id.index].started = true;
-  occupy(k, std::min(k.waiting, gpu::fit(k.footprint, sm_.free)));
+  const std::uint32_t room = gpu::fit(k.footprint, sm_.free);
+  occupy(k, std::min(k.waiting, room), room);
   return id;
 }
 
-void DeviceMachine::occupy(policy::Kernel& kernel, std::uint32_t groups) {
+void DeviceMachine::occupy(policy::Kernel& kernel, std::uint32_t groups, std::uint32_t room) {
   kernel.resident += groups;
   kernel.waiting -= groups;
   slots_[kernel.id.index].resident += groups;
   sm_.resident += groups;
-  sm_.free = gpu::less(sm_.free, kernel.footprint, groups);
-}
-
-void DeviceMachine::start_roomless(policy::Kernel& kernel, std::uint32_t groups) {
-  kernel.resident += groups;
-  kernel.waiting -= groups;
-  slots_[kernel.id.index].resident += groups;
-  sm_.resident += groups;
-  extras_[kernel.id.index].roomless += groups;
+  const std::uint32_t counted = std::min(groups, room);
+  sm_.free = gpu::less(sm_.free, kernel.footprint, counted);
+  extras_[kernel.id.index].roomless += groups - counted;
 }
 
 void DeviceMachine::vacate(policy::Kernel& kernel, std::uint32_t groups) {
@@ -170,13 +165,12 @@ void DeviceMachine::dispatch(const std::function<void(KernelId, std::uint32_t)>&
       const std::uint32_t places = sm_.free.blocks - std::min(sm_.free.blocks, spare);
       const std::uint32_t more = limited ? std::min({wanted, room, places}) : wanted;
       if (more == 0) continue;
-      occupy(k, std::min(more, room));
-      if (more > room) start_roomless(k, more - room);
+      occupy(k, more, room);
       start(id, more);
     } else if (!extra.started && cap != 0 && (room != 0 || cap == kNoCap)) {
       // Uncapped it goes to the device at once, which queues it by its own lights.
       extra.started = true;
-      occupy(k, std::min({cap, k.waiting, room}));
+      occupy(k, std::min({cap, k.waiting, room}), room);
       start(id, k.blocks);
     }
   }

@@ -95,9 +95,9 @@ class DeviceMachine final : public policy::Machine {
   [[nodiscard]] policy::Kernel* view(policy::KernelId id);
   policy::KernelId id_for(std::uint64_t stream);
   [[nodiscard]] std::vector<policy::KernelId> in_order() const;
-  void occupy(policy::Kernel& kernel, std::uint32_t groups);
+  // `room`: how many of them have any.
+  void occupy(policy::Kernel& kernel, std::uint32_t groups, std::uint32_t room);
   void vacate(policy::Kernel& kernel, std::uint32_t groups);
-  void start_roomless(policy::Kernel& kernel, std::uint32_t groups);
   void forget(policy::Kernel& kernel);
 
   gpu::SmLimits limits_;

@@ -21,8 +21,7 @@ constexpr std::uint64_t kClockHolds = 10'000'000;           // nanoseconds in wh
 constexpr std::uint64_t kUnheardFor = 50'000;               // nanoseconds: nothing has followed by then
 constexpr auto kPatience = std::chrono::microseconds(300);  // without news, before it looks only now and then
 constexpr auto kNap = std::chrono::microseconds(15);
-constexpr std::uint64_t kAskDriver =
-    100'000;  // nanoseconds between questions about what has a bell: it may have failed
+constexpr std::uint64_t kAskDriver = 100'000;  // nanoseconds between questions about what has a bell
 
 }  // namespace
 

@@ -329,9 +329,8 @@ void Scheduler::hear(const Ended& ended) {
     guess_times(node, ended);
   } else if (ended.status == CL_COMPLETE && ended.time != 0 && !ended.times) {
     // Heard by its bell, and the driver does not tell yet: as we saw it, on the device's clock.
-    const std::uint64_t start = std::min(std::max(node.submitted, node.queue->last_end), ended.time);
+    note_times(node, {0, guessed_start(node, ended) + device_ahead_, ended.time + device_ahead_});
     node.queue->last_end = ended.time;
-    note_times(node, {0, start + device_ahead_, ended.time + device_ahead_});
   } else if (ended.status == CL_COMPLETE) {
     note_times(node, ended.times ? *ended.times : times_of(ended.event, true));
   }
@@ -367,11 +366,15 @@ void Scheduler::note_times(Node& node, const DeviceTimes& times) {
   node.queued_at = std::min(node.received + device_ahead_, node.submitted_at);
 }
 
-// Where the device was not asked: since it was given it, or since the one before ended. Of several that were seen to
-// have ended at once each took its part.
+// Where the device was not asked: since it was given it, or since the one before ended.
+std::uint64_t Scheduler::guessed_start(const Node& node, const Ended& ended) {
+  return std::min(std::max(node.submitted, node.queue->last_end), ended.time);
+}
+
+// Of several that were seen to have ended at once each took its part.
 void Scheduler::guess_times(Node& node, const Ended& ended) {
   Queue& queue = *node.queue;
-  const std::uint64_t start = std::min(std::max(node.submitted, queue.last_end), ended.time);
+  const std::uint64_t start = guessed_start(node, ended);
   node.ended_at = start + (ended.time - start) / ended.among;
   if (node.started_at == 0) node.started_at = start;
   queue.last_end = node.ended_at;

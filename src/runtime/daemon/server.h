@@ -16,17 +16,16 @@ namespace wm::runtime {
 struct ServeOptions {
   std::string socket;
   unsigned mode = 0600;
-  std::string device;                // part of its name; empty: the first
-  std::string policy = "accelos";    // or "fifo": what the device does by itself
-  std::uint64_t memory = 0;          // for all clients; 0: what the device has
-  std::uint64_t client_memory = 0;   // for each; 0: no limit of its own
-  bool wait_for_memory = false;      // instead of failing, where others hold it
-  bool rewrite = true;               // kernels as workers, where that can be
-  std::uint32_t short_launch = 100;  // microseconds: what takes less is not divided; alone three times as much
-  std::string cache;                 // of rewritten programs; empty: the user's
-  std::uint32_t metrics_port = 0;    // on the loopback; 0: none
-  std::uint32_t trial_seconds =
-      120;  // that a program may take to compile, in a process of its own first; 0: none is tried
+  std::string device;                 // part of its name; empty: the first
+  std::string policy = "accelos";     // or "fifo": what the device does by itself
+  std::uint64_t memory = 0;           // for all clients; 0: what the device has
+  std::uint64_t client_memory = 0;    // for each; 0: no limit of its own
+  bool wait_for_memory = false;       // instead of failing, where others hold it
+  bool rewrite = true;                // kernels as workers, where that can be
+  std::uint32_t short_launch = 100;   // microseconds: what takes less is not divided; alone three times as much
+  std::string cache;                  // of rewritten programs; empty: the user's
+  std::uint32_t metrics_port = 0;     // on the loopback; 0: none
+  std::uint32_t trial_seconds = 120;  // that a program may take to compile, in a process of its own; 0: none is tried
 };
 
 class Server {

@@ -143,13 +143,6 @@ Trials::Counts Trials::counts() const {
   return counts_;
 }
 
-std::string find_trial() {
-  if (const char* program = std::getenv("WM_TRIAL"); program != nullptr && *program != '\0') return program;
-  std::error_code failed;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (failed) return {};
-  const auto beside = self.parent_path() / "wm-trial";
-  return std::filesystem::exists(beside, failed) ? beside.string() : std::string{};
-}
+std::string find_trial() { return rewrite::find_program("WM_TRIAL", "wm-trial"); }
 
 }  // namespace wm::runtime::trial

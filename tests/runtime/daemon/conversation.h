@@ -7,10 +7,8 @@
 #include <memory>
 #include <thread>
 
+#include "fuzz/null_daemon.h"
 #include "fuzz/null_device.h"
-#include "policy/registry.h"
-#include "runtime/daemon/device_limits.h"
-#include "runtime/daemon/session.h"
 
 namespace wm::runtime::test {
 
@@ -18,7 +16,9 @@ class Conversation {
  public:
   Conversation(std::unique_ptr<Native> device, const std::string& policy, bool pass_through,
                double short_launch = 100'000)
-      : side_(std::make_shared<Side>(std::move(device), policy, pass_through, short_launch)) {
+      : side_(std::make_shared<fuzz::NullDaemon>(
+            std::move(device),
+            fuzz::NullDaemon::Options{.policy = policy, .pass_through = pass_through, .short_launch = short_launch})) {
     begin();
   }
   // Another client of the same daemon.
@@ -27,28 +27,8 @@ class Conversation {
   Conversation& operator=(const Conversation&) = delete;
 
  private:
-  struct Side {
-    Side(std::unique_ptr<Native> device, const std::string& policy, bool pass_through, double short_launch)
-        : native(std::move(device)),
-          limits(64 << 20, 64 << 20, false),
-          forms(*native, census, compilers, nullptr, trials),
-          scheduler(*native, census, device_limits(*native), made(policy), pass_through, short_launch) {}
-    static std::unique_ptr<policy::Policy> made(const std::string& name) {
-      auto policy = policy::make(*policy::choose(name), DeviceMachine::capabilities(), "device");
-      return std::move(*policy);
-    }
-    std::unique_ptr<Native> native;
-    Census census;
-    MemoryLimits limits;
-    Compilers compilers;
-    trial::Trials trials{{}};
-    WorkerForms forms;
-    Scheduler scheduler;
-  };
   void begin() {
-    Side& s = *side_;
-    auto session =
-        Session::make({*s.native, s.census, s.limits, s.scheduler, s.forms, s.compilers, s.trials}, {}, Hello{}, file_);
+    auto session = Session::make(side_->ground(), {}, Hello{}, file_);
     session_ = std::move(*session);
     area_.emplace(std::move(*SharedArea::attach(file_)));
     ring_.emplace(&area_->head().ring, area_->ring());
@@ -134,7 +114,7 @@ class Conversation {
   [[nodiscard]] Scheduler& scheduler() { return side_->scheduler; }
 
  private:
-  std::shared_ptr<Side> side_;
+  std::shared_ptr<fuzz::NullDaemon> side_;
   Descriptor file_;
   std::shared_ptr<Session> session_;
   std::optional<SharedArea> area_;

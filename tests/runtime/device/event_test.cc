@@ -7,12 +7,6 @@
 namespace wm::runtime::test {
 namespace {
 
-cl_int status_of(cl_event event) {
-  cl_int status = 99;
-  clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-  return status;
-}
-
 TEST(Events, AUserEventHoldsWhatWaitsForIt) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_int status = 1;

@@ -1,4 +1,5 @@
 // Kernels as workers: results stay, and a newcomer does not wait for the whole of what runs.
+#include <functional>
 #include <thread>
 
 #include "runtime/device/sides.h"
@@ -15,12 +16,6 @@ kernel void spin(global uint* out, uint rounds) {
   barrier(CLK_LOCAL_MEM_FENCE);
   out[get_global_id(0)] = sums[15 - get_local_id(0)] + get_group_id(0) + get_num_groups(0);
 })";
-
-cl_int state_of(cl_event event) {
-  cl_int status = 99;
-  clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-  return status;
-}
 
 struct Job {
   cl_kernel kernel = nullptr;
@@ -56,7 +51,7 @@ TEST(Sharing, WorkersGiveTheSameResults) {
       cl_event event = launch(s.queue, j, groups);
       std::vector<cl_uint> out(groups * 16);
       clEnqueueReadBuffer(s.queue, j.memory, CL_TRUE, 0, out.size() * 4, out.data(), 0, nullptr, nullptr);
-      t.say("complete", state_of(event));
+      t.say("complete", status_of(event));
       t.data("out", out);
       clReleaseEvent(event);
       end(j);
@@ -65,8 +60,9 @@ TEST(Sharing, WorkersGiveTheSameResults) {
   });
 }
 
-// On a device that runs one kernel at a time the short one would wait for all of the long one.
-TEST(Sharing, AShortKernelDoesNotWaitForALongOne) {
+// While a long kernel runs as workers on one queue, `meanwhile` has another; it should not take until the long one
+// ends.
+void beside_a_long_kernel(const std::function<void(cl_command_queue, const Job&)>& meanwhile) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   if (std::string(WM_REWRITER).empty()) GTEST_SKIP() << "no rewriter here";
   const Side s = open_side(true);
@@ -77,38 +73,9 @@ TEST(Sharing, AShortKernelDoesNotWaitForALongOne) {
   const Job a = job(s, program, kLong, 20'000), b = job(s, program, 4, 1000);
   clWaitForEvents(1, std::vector<cl_event>{launch(s.queue, b, 4)}.data());  // compiled by now
   cl_event long_one = launch(s.queue, a, kLong);
-  while (state_of(long_one) > CL_RUNNING) std::this_thread::yield();
-  cl_event short_one = launch(other, b, 4);
-  EXPECT_EQ(clWaitForEvents(1, &short_one), CL_SUCCESS);
-  EXPECT_NE(state_of(long_one), CL_COMPLETE) << "the short one waited for the long one";
-  EXPECT_EQ(clWaitForEvents(1, &long_one), CL_SUCCESS);
-  for (cl_event e : {long_one, short_one}) clReleaseEvent(e);
-  end(a);
-  end(b);
-  clReleaseProgram(program);
-  clReleaseCommandQueue(other);
-  close_side(s);
-}
-
-// Workers hold all compute units of a CPU, and a fill needs one.
-TEST(Sharing, AFillDoesNotWaitForALongKernel) {
-  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
-  if (std::string(WM_REWRITER).empty()) GTEST_SKIP() << "no rewriter here";
-  const Side s = open_side(true);
-  ASSERT_NE(s.queue, nullptr);
-  cl_command_queue other = clCreateCommandQueue(s.context, s.device, 0, nullptr);
-  cl_program program = build(s, kSpinSource);
-  constexpr cl_uint kLong = 4000;
-  const Job a = job(s, program, kLong, 20'000), b = job(s, program, 4, 1000);
-  clWaitForEvents(1, std::vector<cl_event>{launch(s.queue, b, 4)}.data());  // compiled by now
-  cl_event long_one = launch(s.queue, a, kLong);
-  while (state_of(long_one) > CL_RUNNING) std::this_thread::yield();
-  const cl_uint zero = 0;
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(clEnqueueFillBuffer(other, b.memory, &zero, sizeof zero, 0, 64, 0, nullptr, nullptr), CL_SUCCESS);
-    EXPECT_EQ(clFinish(other), CL_SUCCESS);
-  }
-  EXPECT_NE(state_of(long_one), CL_COMPLETE) << "the fill waited for the kernel";
+  while (status_of(long_one) > CL_RUNNING) std::this_thread::yield();
+  meanwhile(other, b);
+  EXPECT_NE(status_of(long_one), CL_COMPLETE) << "it waited for the long one";
   EXPECT_EQ(clWaitForEvents(1, &long_one), CL_SUCCESS);
   clReleaseEvent(long_one);
   end(a);
@@ -116,6 +83,26 @@ TEST(Sharing, AFillDoesNotWaitForALongKernel) {
   clReleaseProgram(program);
   clReleaseCommandQueue(other);
   close_side(s);
+}
+
+// On a device that runs one kernel at a time the short one would wait for all of the long one.
+TEST(Sharing, AShortKernelDoesNotWaitForALongOne) {
+  beside_a_long_kernel([](cl_command_queue queue, const Job& b) {
+    cl_event short_one = launch(queue, b, 4);
+    EXPECT_EQ(clWaitForEvents(1, &short_one), CL_SUCCESS);
+    clReleaseEvent(short_one);
+  });
+}
+
+// Workers hold all compute units of a CPU, and a fill needs one.
+TEST(Sharing, AFillDoesNotWaitForALongKernel) {
+  beside_a_long_kernel([](cl_command_queue queue, const Job& b) {
+    const cl_uint zero = 0;
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(clEnqueueFillBuffer(queue, b.memory, &zero, sizeof zero, 0, 64, 0, nullptr, nullptr), CL_SUCCESS);
+      EXPECT_EQ(clFinish(queue), CL_SUCCESS);
+    }
+  });
 }
 
 }  // namespace

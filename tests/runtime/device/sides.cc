@@ -187,4 +187,10 @@ cl_program build(const Side& side, const char* source, const char* options) {
   return program;
 }
 
+cl_int status_of(cl_event event) {
+  cl_int status = 99;
+  clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  return status;
+}
+
 }  // namespace wm::runtime::test

@@ -81,4 +81,7 @@ void same_on_both(const std::function<void(const Side&, Transcript&)>& sequence)
 // A program built from source; null and a failed test where it does not build.
 cl_program build(const Side& side, const char* source, const char* options = "");
 
+// A command's execution status; 99 where that cannot be asked.
+cl_int status_of(cl_event event);
+
 }  // namespace wm::runtime::test
