@@ -2,6 +2,7 @@
 // commands that wait, order of host memory that is read and written, what programs and memory say of themselves.
 #include <algorithm>
 #include <atomic>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -18,6 +19,8 @@ namespace {
 std::string output_of(const std::function<void()>& body) {
   std::fflush(stdout);
   const int file = ::memfd_create("output", MFD_CLOEXEC), own = ::dup(STDOUT_FILENO);
+  // PoCL writes from the threads that run groups: without this one can write over what another wrote.
+  ::fcntl(file, F_SETFL, O_APPEND);
   ::dup2(file, STDOUT_FILENO);
   body();
   std::fflush(stdout);
