@@ -28,7 +28,9 @@ struct NullDaemon {
     auto policy = policy::make(*policy::choose(name), runtime::DeviceMachine::capabilities(), "device");
     return std::move(*policy);
   }
-  [[nodiscard]] runtime::Ground ground() { return {*native, census, limits, scheduler, forms, compilers, trials}; }
+  [[nodiscard]] runtime::Ground ground() {
+    return {*native, census, limits, scheduler, forms, rehearsals, compilers, trials};
+  }
   [[nodiscard]] bool idle() const {
     return census.memories == 0 && census.samplers == 0 && census.queues == 0 && census.programs == 0 &&
            census.kernels == 0 && census.events == 0 && census.commands == 0;
@@ -40,6 +42,7 @@ struct NullDaemon {
   runtime::Compilers compilers;
   runtime::trial::Trials trials{{}};
   runtime::WorkerForms forms;
+  runtime::Rehearsals rehearsals{*native, forms, compilers, trials};
   runtime::Scheduler scheduler;
 };
 

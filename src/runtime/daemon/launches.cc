@@ -125,6 +125,7 @@ std::optional<double> Scheduler::expected(const LaunchPlan& plan) {
 }
 
 bool Scheduler::is_short(const Node& node, double ahead, bool alone) const {
+  if (!node.launch->may_be_whole) return false;
   if (!alone && one_by_one_) return false;  // workers of others hold the compute units; it would wait for all of them
   const auto time = expected(*node.launch);
   return time && *time + ahead < (alone ? short_alone_ : short_in_company_);
@@ -133,9 +134,9 @@ bool Scheduler::is_short(const Node& node, double ahead, bool alone) const {
 void Scheduler::learn(Node& node) {
   const auto count = static_cast<double>(groups(*node.launch));
   const double each = static_cast<double>(node.ended_at - node.started_at) / count;
-  double& known = node.launch->kernel->group_nanoseconds;
+  const double known = node.launch->kernel->group_nanoseconds;
   // The first may have been compiled on its way; what is so much shorter is believed at once.
-  known = known > 2 * each || known <= 0 ? each : 0.75 * known + 0.25 * each;
+  node.launch->kernel->group_nanoseconds = known > 2 * each || known <= 0 ? each : 0.75 * known + 0.25 * each;
 }
 
 void Scheduler::adopt(const NodePtr& node) {

@@ -48,6 +48,7 @@ struct LaunchPlan {
   };
   std::vector<Value> arguments;
   std::uint32_t local_bytes = 0;  // of a group
+  bool may_be_whole = true;       // the device's compiler has it ready so, or there is no other way
   bool prints = false;
   std::span<std::byte> printed;          // where that goes, …
   std::shared_ptr<void> printed_region;  // … while this is held
@@ -79,6 +80,10 @@ struct Node {
   std::size_t message_bytes = 0;  // of what asked for it
   // Puts a transfer on a native queue.
   std::function<cl_int(cl_command_queue, cl_event*)> run;
+  // It names what is not there, or must not be done: it fails, and its client lives.
+  void refuse(cl_int why) {
+    run = [why](cl_command_queue, cl_event*) { return why; };
+  }
   bool followed = false;  // a launch that the next one of its queue follows at once
   bool errand = false;    // a transfer that takes a compute unit of a CPU for its time
   bool carried = false;   // … and waits there until it is done: for a thread of its own (carrier.cc)

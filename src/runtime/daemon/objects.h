@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -107,6 +108,20 @@ struct KernelForm {
   std::string whole_because;  // why it does
 };
 
+class RehearsedLaunches {
+ public:
+  // Whether nobody has begun it; it is begun then.
+  bool begin(const std::string& launch);
+  void end(const std::string& launch, std::optional<std::string> refusal);
+  // Once it has ended: why it must not be done, empty where it may.
+  [[nodiscard]] std::optional<std::string> ended(const std::string& launch) const;
+  void forget();
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::optional<std::string>> launches_;
+};
+
 struct Program {
   Native_<cl_program> native;
   std::string source;
@@ -119,6 +134,8 @@ struct Program {
   // Made beside what the client does after the build; not valid: nothing was built from source.
   std::shared_future<std::shared_ptr<const ProgramForm>> form;
   std::string whole_because;  // why it has none
+  // What it was linked from, and with which options; the reader's.
+  std::vector<std::shared_ptr<Program>> inputs;
 
   // Why the device's compiler was not given it; empty: it was, or nobody asked.
   [[nodiscard]] std::string refusal() const {
@@ -129,6 +146,8 @@ struct Program {
     const std::lock_guard lock(mutex_);
     refusal_ = std::move(why);
   }
+  // Launches of its kernels that have been rehearsed, by name (rehearsals.h).
+  RehearsedLaunches rehearsed;
 
  private:
   mutable std::mutex mutex_;
@@ -138,6 +157,13 @@ struct Program {
 [[nodiscard]] constexpr bool takes_object(ParameterKind kind) {
   return kind == ParameterKind::memory || kind == ParameterKind::image || kind == ParameterKind::sampler;
 }
+
+// What the driver's compiler may make a difference of between launches of a kernel.
+struct LaunchShape {
+  std::array<std::size_t, 3> local{}, global{};  // global: only where the driver chooses the local size
+  bool wide = false, offset = false, workers = false;
+  bool operator==(const LaunchShape&) const = default;
+};
 
 struct Kernel {
   Native_<cl_kernel> native;
@@ -151,8 +177,11 @@ struct Kernel {
   // Its form as workers, known from its first launch on.
   std::mutex mutex;
   std::shared_ptr<const KernelForm> form;
-  // What a group took on the device lately, in nanoseconds; 0: not known. The scheduler's.
-  double group_nanoseconds = 0;
+  // What a group took on the device lately, in nanoseconds; 0: not known. The scheduler's to say.
+  std::atomic<double> group_nanoseconds{0};
+  // Its latest launch that was rehearsed, by shape; the reader's.
+  std::optional<LaunchShape> rehearsed;
+  bool rehearsed_whole = false;  // … and it may run as it is
 };
 
 }  // namespace wm::runtime

@@ -78,6 +78,8 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   server->native_->try_compiler();
   server->forms_ = std::make_unique<WorkerForms>(*server->native_, server->census_, server->compilers_,
                                                  server->rewriter_.get(), *server->trials_);
+  server->rehearsals_ =
+      std::make_unique<Rehearsals>(*server->native_, *server->forms_, server->compilers_, *server->trials_);
   server->scheduler_ = std::make_unique<Scheduler>(*server->native_, server->census_, device_limits(*server->native_),
                                                    std::move(*policy), fifo, options.short_launch * 1000.0);
   return server;
@@ -214,7 +216,7 @@ void Server::greet(Connection& connection) {
   if (hello.role == Role::monitor) return send_text(connection.socket, status());
   hello.name[sizeof hello.name - 1] = 0;
   Descriptor file;
-  auto session = Session::make({*native_, census_, *limits_, *scheduler_, *forms_, compilers_, *trials_},
+  auto session = Session::make({*native_, census_, *limits_, *scheduler_, *forms_, *rehearsals_, compilers_, *trials_},
                                {*peer, hello.name, ++clients_}, hello, file);
   if (!session) return refuse(connection.socket, session.error().what);
   Welcome welcome;

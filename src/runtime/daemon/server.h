@@ -77,6 +77,7 @@ class Server {
   std::future<Answers> asking_;
   Answers answers_;  // the device's driver's
   std::unique_ptr<WorkerForms> forms_;
+  std::unique_ptr<Rehearsals> rehearsals_;
   std::unique_ptr<Scheduler> scheduler_;
   Descriptor listener_, metrics_listener_;
   std::future<bool> pulse_;  // under way: whether the device lives

@@ -13,6 +13,7 @@
 #include <optional>
 #include <thread>
 
+#include "runtime/daemon/rehearsals.h"
 #include "runtime/daemon/scheduler.h"
 #include "runtime/daemon/worker_form.h"
 #include "runtime/protocol/ring.h"
@@ -30,6 +31,7 @@ struct Ground {
   MemoryLimits& limits;
   Scheduler& scheduler;
   const WorkerForms& forms;
+  const Rehearsals& rehearsals;
   Compilers& compilers;
   trial::Trials& trials;
 };
@@ -124,6 +126,9 @@ class Session : public std::enable_shared_from_this<Session> {
   bool rect_copy(Node& node, Reader& reader);
   bool fill(Node& node, Reader& reader);
   bool launch(Node& node, Reader& reader);
+  // Has the device's compiler do for it what it would do when it runs; false where it must not run.
+  bool rehearse(LaunchPlan& plan);
+  void rehearse_later(Rehearsals::Part part);
   bool read_argument(Reader& reader, LaunchPlan::Value& value);
   // Whether these bytes lie in the part of staging that the device's driver knows, and moves by itself.
   [[nodiscard]] bool known_to_device(std::span<const std::byte> bytes);

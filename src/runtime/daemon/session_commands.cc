@@ -8,28 +8,6 @@ namespace wm::runtime {
 namespace {
 
 constexpr std::uint32_t kMostWaits = 65'536;
-constexpr std::uint32_t kMostArguments = 4096;
-
-// Tells a refused name apart from a broken message: the command fails, the client lives.
-void fail_with(Node& node, cl_int status) {
-  node.run = [status](cl_command_queue, cl_event*) { return status; };
-}
-
-bool fits(ParameterKind parameter, ArgumentKind argument) {
-  switch (parameter) {
-    case ParameterKind::memory:
-    case ParameterKind::image:
-      return argument == ArgumentKind::memory || argument == ArgumentKind::no_memory;
-    case ParameterKind::sampler:
-      return argument == ArgumentKind::sampler;
-    case ParameterKind::local:
-      return argument == ArgumentKind::local;
-    case ParameterKind::value:
-      return argument == ArgumentKind::value;
-    default:
-      return true;  // of a binary that does not tell
-  }
-}
 
 // The buffer that a sub-buffer is part of, where `first` of the part lies further on. PoCL 3.1 does not survive copies
 // of rectangles from or to a part.
@@ -139,7 +117,7 @@ bool Session::transfer(Node& node, Reader& reader) {
   const auto bytes = shared.bytes;
   if (bytes.empty()) return false;
   const auto memory = find(memories_, m.memory);
-  if (!memory) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
+  if (!memory) return node.refuse(CL_INVALID_MEM_OBJECT), true;
   const NativeCalls& cl = ground_.native.cl;
   // Drivers move memory that they do not know far faster when they may wait for it.
   constexpr std::size_t kLarge = 64 << 10;
@@ -186,14 +164,14 @@ bool Session::rect_transfer(Node& node, Reader& reader) {
   const auto bytes = shared.bytes;
   if (bytes.empty()) return false;
   const auto memory = find(memories_, m.memory);
-  if (!memory) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
+  if (!memory) return node.refuse(CL_INVALID_MEM_OBJECT), true;
   // What the device will touch must lie in the chunk: its elements may have up to 16 bytes.
   std::uint64_t size = 1;
   if (node.work == Work::read_image || node.work == Work::write_image) {
     std::size_t element = 0;
     if (ground_.native.cl.GetImageInfo(memory->native.get(), CL_IMAGE_ELEMENT_SIZE, sizeof element, &element,
                                        nullptr) != CL_SUCCESS) {
-      return fail_with(node, CL_INVALID_MEM_OBJECT), true;
+      return node.refuse(CL_INVALID_MEM_OBJECT), true;
     }
     size = element;
   }
@@ -227,7 +205,7 @@ bool Session::rect_transfer(Node& node, Reader& reader) {
 bool Session::copy(Node& node, Reader& reader) {
   const auto m = reader.take<Copy>();
   const auto from = find(memories_, m.from), to = find(memories_, m.to);
-  if (!from || !to) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
+  if (!from || !to) return node.refuse(CL_INVALID_MEM_OBJECT), true;
   const NativeCalls& cl = ground_.native.cl;
   const std::size_t row = node.work == Work::image_to_buffer ? element_of_row(cl, *from) : 0;
   node.run = [&cl, from, to, m, row, work = node.work](cl_command_queue queue, cl_event* event) -> cl_int {
@@ -254,7 +232,7 @@ bool Session::copy(Node& node, Reader& reader) {
 bool Session::rect_copy(Node& node, Reader& reader) {
   const auto m = reader.take<RectCopy>();
   const auto from = find(memories_, m.from), to = find(memories_, m.to);
-  if (!from || !to) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
+  if (!from || !to) return node.refuse(CL_INVALID_MEM_OBJECT), true;
   const NativeCalls& cl = ground_.native.cl;
   node.run = [&cl, from, to, m, work = node.work](cl_command_queue queue, cl_event* event) -> cl_int {
     auto a = three(m.from_origin), b = three(m.to_origin);
@@ -274,7 +252,7 @@ bool Session::fill(Node& node, Reader& reader) {
   const auto m = reader.take<Fill>();
   if (m.pattern_size > sizeof m.pattern) return false;
   const auto memory = find(memories_, m.memory);
-  if (!memory) return fail_with(node, CL_INVALID_MEM_OBJECT), true;
+  if (!memory) return node.refuse(CL_INVALID_MEM_OBJECT), true;
   const NativeCalls& cl = ground_.native.cl;
   const std::size_t row = node.work == Work::fill_image ? element_of_row(cl, *memory) : 0;
   node.run = [&cl, memory, m, row, context = ground_.native.context, work = node.work](cl_command_queue queue,
@@ -287,70 +265,6 @@ bool Session::fill(Node& node, Reader& reader) {
     const auto origin = three(m.origin), region = three(m.region);
     return cl.EnqueueFillImage(queue, memory->native.get(), m.pattern, origin.data(), region.data(), 0, nullptr, event);
   };
-  return true;
-}
-
-bool Session::read_argument(Reader& reader, LaunchPlan::Value& value) {
-  const auto head = reader.take<Argument>();
-  value.kind = head.kind;
-  value.size = head.size;
-  if (head.kind > ArgumentKind::local) return false;
-  if (head.kind == ArgumentKind::local || head.kind == ArgumentKind::no_memory) return reader.ok();
-  const auto bytes = reader.bytes(head.size);
-  value.bytes.assign(bytes.begin(), bytes.end());
-  return reader.ok();
-}
-
-bool Session::launch(Node& node, Reader& reader) {
-  const auto m = reader.take<Launch>();
-  if (m.dimensions < 1 || m.dimensions > 3 || m.arguments > kMostArguments) return false;
-  auto plan = std::make_unique<LaunchPlan>();
-  plan->kernel = find(kernels_, m.kernel);
-  plan->dimensions = m.dimensions;
-  for (std::uint32_t i = 0; i < m.dimensions; ++i) {
-    plan->offset[i] = m.offset[i];
-    plan->global[i] = m.global[i];
-    plan->local[i] = m.local[i];
-    if (m.global[i] == 0) return false;
-  }
-  plan->local_given = m.local[0] != 0;
-  // All of them or none: drivers divide by what they are given.
-  bool shaped = true;
-  for (std::uint32_t i = 0; i < m.dimensions; ++i) shaped &= (m.local[i] != 0) == plan->local_given;
-  // All of its arguments, each of its kind: one that is left out would be an earlier launch's, and bytes in the place
-  // of an object would be taken for a pointer.
-  bool known = plan->kernel != nullptr && m.arguments == plan->kernel->parameters.size();
-  plan->local_bytes = known ? plan->kernel->local_bytes : 0;
-  for (std::uint32_t i = 0; i < m.arguments; ++i) {
-    LaunchPlan::Value value;
-    if (!read_argument(reader, value)) return false;
-    if (value.kind == ArgumentKind::memory || value.kind == ArgumentKind::sampler) {
-      std::uint64_t name = 0;
-      if (value.bytes.size() != sizeof name) return false;
-      std::memcpy(&name, value.bytes.data(), sizeof name);
-      if (value.kind == ArgumentKind::memory) value.memory = find(memories_, name);
-      if (value.kind == ArgumentKind::sampler) value.sampler = find(samplers_, name);
-      known &= value.memory != nullptr || value.sampler != nullptr;
-    }
-    known &= known && fits(plan->kernel->parameters[i], value.kind);
-    if (value.kind == ArgumentKind::local) plan->local_bytes += static_cast<std::uint32_t>(value.size);
-    plan->arguments.push_back(std::move(value));
-  }
-  if (known && plan->kernel->program->prints) {
-    plan->prints = true;
-    const auto room = bytes_of(m.printed);
-    plan->printed = room.bytes;
-    plan->printed_region = room.region;
-  }
-  if (!shaped) {
-    fail_with(node, CL_INVALID_WORK_GROUP_SIZE);
-  } else if (known) {
-    node.followed = launch_ahead_ && find(queues_, *launch_ahead_) == node.queue;
-    plan->form = ground_.forms.of(*plan->kernel);
-    node.launch = std::move(plan);
-  } else {
-    fail_with(node, CL_INVALID_KERNEL_ARGS);
-  }
   return true;
 }
 

@@ -43,44 +43,6 @@ ParameterKind parameter_kind(const Native& native, cl_kernel kernel, cl_uint ind
   }
 }
 
-// A program to be tried, as it is now: its text does not change, what it is compiled with does.
-struct Tried {
-  std::shared_ptr<Program> program;
-  std::string options;
-  std::vector<std::pair<std::string, std::shared_ptr<Program>>> headers;
-
-  Tried(std::shared_ptr<Program> what, std::string with) : program(std::move(what)), options(std::move(with)) {
-    for (const auto& [name, header] : program->headers) {
-      if (auto there = header.lock()) headers.emplace_back(name, std::move(there));
-    }
-  }
-  [[nodiscard]] std::size_t bytes() const {
-    std::size_t all = program->source.size() + program->binary.size();
-    for (const auto& [name, header] : headers) all += header->source.size();
-    return all;
-  }
-  [[nodiscard]] trial::Program text() const {
-    const bool binary = !program->binary.empty();
-    trial::Program text{binary, binary ? program->binary : program->source, options, {}};
-    for (const auto& [name, header] : headers) text.headers.push_back({name, header->source});
-    return text;
-  }
-};
-
-// Why the device's compiler must not be given these; nothing where it may.
-std::optional<std::string> refusal(trial::Trials& trials, trial::Request::What what, const std::string& options,
-                                   const std::vector<Tried>& programs) {
-  constexpr std::size_t kMost = 128 << 20;
-  std::size_t all = 0;
-  for (const Tried& t : programs) all += t.bytes();
-  if (all > kMost) return "more than 128 MB of source";
-  trial::Request request;
-  request.what = what;
-  request.options = options;
-  for (const Tried& t : programs) request.programs.push_back(t.text());
-  return trials.refusal(std::move(request));
-}
-
 }  // namespace
 
 void Session::create_program(const Head& head, const CreateProgram& m) {
@@ -102,7 +64,8 @@ void Session::create_program(const Head& head, const CreateProgram& m) {
     cl_int loaded = CL_SUCCESS;
     auto given = std::make_shared<Program>();
     given->binary = content;
-    if (refusal(ground_.trials, trial::Request::What::load, "", {{given, ""}})) return answer(head, CL_INVALID_BINARY);
+    if (ground_.trials.refusal(request_of(trial::Request::What::load, "", {{given, ""}})))
+      return answer(head, CL_INVALID_BINARY);
     made = native.cl.CreateProgramWithBinary(native.context, 1, &native.device, &length, &binary, &loaded, &status);
   } else {
     status = CL_INVALID_VALUE;
@@ -137,6 +100,7 @@ bool Session::build_program(const Head& head, Reader& reader) {
   // Compilers take their time; other threads of the client need not. The form as workers is made beside what the client
   // does next, and waited for by the first launch.
   program->headers.clear();
+  program->rehearsed.forget();
   for (std::uint32_t i = 0; i < m.inputs; ++i) program->headers.emplace_back(names[i], headers[i]);
   auto built = std::make_shared<std::promise<cl_int>>();
   const std::shared_future<cl_int> outcome = built->get_future().share();
@@ -152,8 +116,7 @@ bool Session::build_program(const Head& head, Reader& reader) {
       made->set_value(ground_.forms.make(source, options, outcome, [this] { return closed(); }));
     });
   }
-  // The daemon wants to know arguments apart; whether the client may ask is up to its own options.
-  const std::string built_with = options + " -cl-kernel-arg-info";
+  const std::string built_with = options + kArgumentInfo;
   const Tried tried(program, built_with);
   later([this, head, m, program, headers, names, built_with, built, tried] {
     const Native& native = ground_.native;
@@ -161,7 +124,7 @@ bool Session::build_program(const Head& head, Reader& reader) {
       const auto what = m.compile_only != 0       ? trial::Request::What::compile
                         : program->binary.empty() ? trial::Request::What::build
                                                   : trial::Request::What::load;
-      const auto why = refusal(ground_.trials, what, "", {tried});
+      const auto why = ground_.trials.refusal(request_of(what, "", {tried}));
       program->refuse(why ? "warpmux: " + *why + "\n" : "");
       if (why) {
         return m.compile_only == 0 ? CL_BUILD_PROGRAM_FAILURE : CL_COMPILE_PROGRAM_FAILURE;
@@ -201,20 +164,21 @@ bool Session::link_program(const Head& head, Reader& reader) {
     return true;
   }
   std::vector<Tried> tried;
-  for (const auto& p : inputs) tried.emplace_back(p, p->options);
+  for (const auto& p : inputs) tried.emplace_back(p, p->options + kArgumentInfo);
   const bool prints = std::any_of(inputs.begin(), inputs.end(), [](const auto& p) { return p->prints; });
   later([this, head, m, inputs, options, tried, prints] {
     const Native& native = ground_.native;
     std::vector<cl_program> programs;
     for (const auto& p : inputs) programs.push_back(p->native.get());
     cl_int status = CL_SUCCESS;
-    if (refusal(ground_.trials, trial::Request::What::link, options, tried))
+    if (ground_.trials.refusal(request_of(trial::Request::What::link, options, tried)))
       return answer(head, CL_LINK_PROGRAM_FAILURE);
     const cl_program made = native.cl.LinkProgram(native.context, 1, &native.device, options.c_str(), m.inputs,
                                                   programs.data(), nullptr, nullptr, &status);
     if (made == nullptr) return answer(head, status);
     auto program = own_program(ground_, made);
     program->options = options;
+    program->inputs = inputs;
     program->prints = prints;
     const bool kept = status == CL_SUCCESS && keep(programs_, m.id, std::move(program));
     answer(head, kept ? CL_SUCCESS : status == CL_SUCCESS ? CL_INVALID_VALUE : status);

@@ -62,7 +62,7 @@ std::string Server::status() {
                            {"kernel", l.kernel},
                            {"seconds", static_cast<double>(l.nanoseconds) * 1e-9}});
   }
-  const trial::Trials::Counts trials = trials_->counts();
+  const trial::Trials::Counts trials = trials_->counts(), launches = trials_->launch_counts();
   const std::chrono::duration<double> age = std::chrono::steady_clock::now() - since_;
   nlohmann::ordered_json document{{"schema", 1},
                                   {"pid", ::getpid()},
@@ -79,6 +79,8 @@ std::string Server::status() {
                                   {"programs_tried", trials.tried},
                                   {"programs_known", trials.known},
                                   {"programs_refused", trials.refused},
+                                  {"launches_rehearsed", launches.tried},
+                                  {"launches_refused", launches.refused},
                                   {"alive", alive(census_)}};
   auto clients = nlohmann::ordered_json::array();
   for (const Connection& c : connections_) {

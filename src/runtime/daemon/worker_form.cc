@@ -22,6 +22,8 @@ std::shared_ptr<const ProgramForm> none(std::string why) {
   return form;
 }
 
+bool tells_registers(const Native& native) { return native.platform_name().starts_with("NVIDIA"); }
+
 }  // namespace
 
 std::map<std::string, std::uint32_t> registers_told(const std::string& log) {
@@ -59,8 +61,7 @@ std::shared_ptr<const ProgramForm> WorkerForms::make(const std::string& source, 
   const cl_program made = native_.cl.CreateProgramWithSource(native_.context, 1, &text, &length, nullptr);
   if (made == nullptr) return none("the device takes no second program");
   auto workers = own(made, native_.cl.ReleaseProgram, census_.programs);
-  const bool nvidia = native_.platform_name().starts_with("NVIDIA");
-  const std::string with = reply->options + (nvidia ? " -cl-nv-verbose" : "");
+  const std::string with = options_of(*reply);
   const auto status = compilers_.run(unwanted, [&] {
     if (trials_.refusal(trial::build_of(reply->source, with))) return CL_BUILD_PROGRAM_FAILURE;
     return native_.cl.BuildProgram(made, 1, &native_.device, with.c_str(), nullptr, nullptr);
@@ -69,15 +70,35 @@ std::shared_ptr<const ProgramForm> WorkerForms::make(const std::string& source, 
     form->whole_because = "the device does not build the rewritten program";
     return form;
   }
-  if (nvidia) form->registers = registers_told(build_log(native_, made));
+  if (tells_registers(native_)) form->registers = registers_told(build_log(native_, made));
   form->workers = std::move(workers);
   return form;
+}
+
+std::string WorkerForms::options_of(const rewrite::Reply& reply) const {
+  return reply.options + (tells_registers(native_) ? " -cl-nv-verbose" : "");
+}
+
+// The rewriter remembers what it was asked before.
+std::optional<trial::Request> WorkerForms::building(const Program& program) const {
+  if (rewriter_ == nullptr) return std::nullopt;
+  const auto reply = rewriter_->rewrite({.source = program.source, .options = program.options});
+  if (!reply || reply->source.empty()) return std::nullopt;
+  return trial::build_of(reply->source, options_of(*reply));
 }
 
 std::shared_ptr<const KernelForm> WorkerForms::of(Kernel& kernel) const {
   const std::lock_guard lock(kernel.mutex);
   if (!kernel.form) kernel.form = make(kernel);
   return kernel.form;
+}
+
+std::shared_ptr<const KernelForm> WorkerForms::without_workers(Kernel& kernel, std::string why) {
+  auto form = std::make_shared<KernelForm>();
+  form->whole_because = std::move(why);
+  const std::lock_guard lock(kernel.mutex);
+  kernel.form = form;
+  return form;
 }
 
 std::shared_ptr<const KernelForm> WorkerForms::make(const Kernel& kernel) const {

@@ -22,11 +22,16 @@ class WorkerForms {
   [[nodiscard]] std::shared_ptr<const ProgramForm> make(const std::string& source, const std::string& options,
                                                         std::shared_future<cl_int> built,
                                                         const std::function<bool()>& unwanted) const;
+  // How the form was built, of a program that has one.
+  [[nodiscard]] std::optional<trial::Request> building(const Program& program) const;
   // The kernel's form, once its program's is there; waits for that.
   [[nodiscard]] std::shared_ptr<const KernelForm> of(Kernel& kernel) const;
+  // From now on it runs as it is.
+  [[nodiscard]] static std::shared_ptr<const KernelForm> without_workers(Kernel& kernel, std::string why);
 
  private:
   [[nodiscard]] std::shared_ptr<const KernelForm> make(const Kernel& kernel) const;
+  [[nodiscard]] std::string options_of(const rewrite::Reply& reply) const;
 
   const Native& native_;
   Census& census_;

@@ -21,28 +21,40 @@ constexpr std::size_t kLeastChosen = 16;
 
 }  // namespace
 
-std::unique_ptr<WorkerRun> Scheduler::as_workers(const LaunchPlan& plan) {
-  if (pass_through_ || !plan.form->workers) return nullptr;
-  auto run = std::make_unique<WorkerRun>();
+std::optional<std::array<std::size_t, 3>> Scheduler::local_of_workers(const LaunchPlan& plan) const {
+  if (pass_through_ || !plan.form->workers) return std::nullopt;
+  std::array<std::size_t, 3> local{1, 1, 1};
   std::uint64_t groups = 1, items = 1;
   for (cl_uint i = 0; i < plan.dimensions; ++i) {
-    run->local[i] = plan.local_given ? plan.local[i] : 1;
+    if (plan.local_given) local[i] = plan.local[i];
     if (!plan.local_given && i == 0) {
-      run->local[0] = chosen_local(plan.global[0], std::min<std::size_t>(kMostChosen, plan.form->most_items));
-      if (run->local[0] < kLeastChosen) return nullptr;
+      local[0] = chosen_local(plan.global[0], std::min<std::size_t>(kMostChosen, plan.form->most_items));
+      if (local[0] < kLeastChosen) return std::nullopt;
     }
-    if (plan.global[i] % run->local[i] != 0) return nullptr;  // groups of different sizes
-    groups *= plan.global[i] / run->local[i];
-    items *= run->local[i];
-    if (groups >= (std::uint64_t{1} << 31)) return nullptr;
-    run->range.groups[i] = static_cast<std::uint32_t>(plan.global[i] / run->local[i]);
-    run->range.offset[i] = plan.offset[i];
+    if (plan.global[i] % local[i] != 0) return std::nullopt;  // groups of different sizes
+    groups *= plan.global[i] / local[i];
+    items *= local[i];
+    if (groups >= (std::uint64_t{1} << 31)) return std::nullopt;
   }
   // One group cannot be divided; a form that needs more registers may not take groups as large as the original does.
-  if (groups < 2 || items > plan.form->most_items) return nullptr;
+  if (groups < 2 || items > plan.form->most_items) return std::nullopt;
+  return local;
+}
+
+std::unique_ptr<WorkerRun> Scheduler::as_workers(const LaunchPlan& plan) {
+  const auto local = local_of_workers(plan);
+  if (!local) return nullptr;
+  auto run = std::make_unique<WorkerRun>();
+  run->local = *local;
+  std::uint32_t groups = 1;
+  for (cl_uint i = 0; i < plan.dimensions; ++i) {
+    run->range.groups[i] = static_cast<std::uint32_t>(plan.global[i] / run->local[i]);
+    run->range.offset[i] = plan.offset[i];
+    groups *= run->range.groups[i];
+  }
   run->range.chunk = plan.form->chunk;
   run->range.dimensions = plan.dimensions;
-  run->groups = static_cast<std::uint32_t>(groups);
+  run->groups = groups;
   run->queue = words_.take(Words::Kind::queue);
   return run->queue ? std::move(run) : nullptr;
 }

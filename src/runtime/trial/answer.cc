@@ -1,24 +1,24 @@
 #include "runtime/trial/answer.h"
 
-#include <memory>
-
 namespace wm::runtime::trial {
 namespace {
 
-using Owned = std::unique_ptr<std::remove_pointer_t<cl_program>, decltype(NativeCalls::ReleaseProgram)>;
+using Owned = Native_<cl_program>;
 
-Owned owned(const Native& native, cl_program program) { return {program, native.cl.ReleaseProgram}; }
+Owned owned(const Native& native, cl_program program) { return Owned(program, native.cl.ReleaseProgram); }
 
 Owned from_text(const Native& native, const std::string& text, bool binary, cl_int& status) {
   const std::size_t length = text.size();
+  cl_program made = nullptr;
   if (!binary) {
     const char* source = text.c_str();
-    return owned(native, native.cl.CreateProgramWithSource(native.context, 1, &source, &length, &status));
+    made = native.cl.CreateProgramWithSource(native.context, 1, &source, &length, &status);
+  } else {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
+    cl_int loaded = CL_SUCCESS;
+    made = native.cl.CreateProgramWithBinary(native.context, 1, &native.device, &length, &bytes, &loaded, &status);
   }
-  const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
-  cl_int loaded = CL_SUCCESS;
-  return owned(native,
-               native.cl.CreateProgramWithBinary(native.context, 1, &native.device, &length, &bytes, &loaded, &status));
+  return made == nullptr ? nullptr : owned(native, made);
 }
 
 cl_int compile(const Native& native, cl_program program, const Program& p) {
@@ -37,35 +37,52 @@ cl_int compile(const Native& native, cl_program program, const Program& p) {
                                   nullptr, nullptr);
 }
 
-cl_int link(const Native& native, const Request& request) {
+Owned link(const Native& native, const Request& request, cl_int& status) {
   std::vector<Owned> inputs;
   std::vector<cl_program> programs;
-  cl_int status = CL_SUCCESS;
   for (const Program& p : request.programs) {
     inputs.push_back(from_text(native, p.text, p.binary, status));
-    if (!inputs.back()) return status;
+    if (!inputs.back()) return nullptr;
     if (!p.binary) status = compile(native, inputs.back().get(), p);
-    if (status != CL_SUCCESS) return status;
+    if (status != CL_SUCCESS) return nullptr;
     programs.push_back(inputs.back().get());
   }
-  const Owned made = owned(
-      native, native.cl.LinkProgram(native.context, 1, &native.device, request.options.c_str(),
-                                    static_cast<cl_uint>(programs.size()), programs.data(), nullptr, nullptr, &status));
-  return status;
+  const cl_program made =
+      native.cl.LinkProgram(native.context, 1, &native.device, request.options.c_str(),
+                            static_cast<cl_uint>(programs.size()), programs.data(), nullptr, nullptr, &status);
+  return made == nullptr ? nullptr : owned(native, made);
 }
 
 }  // namespace
 
-cl_int answer(const Native& native, const Request& request) {
-  if (request.what == Request::What::question) return ask(native, request.question);
-  if (request.programs.empty()) return CL_INVALID_VALUE;
-  if (request.what == Request::What::link) return link(native, request);
-  const Program& p = request.programs.front();
+cl_int Answerer::make(const Request& request) {
+  Request programs = request;
+  programs.launch.reset();
+  std::string made_of = encode(programs);
+  if (request.launch && program_ && made_of == made_of_) return CL_SUCCESS;
+  made_of_ = std::move(made_of);
+  program_.reset();
   cl_int status = CL_SUCCESS;
-  const Owned program = from_text(native, p.text, p.binary, status);
+  if (request.what == Request::What::link) {
+    Owned linked = link(native_, request, status);
+    if (status == CL_SUCCESS) program_ = std::move(linked);
+    return status;
+  }
+  const Program& p = request.programs.front();
+  Owned program = from_text(native_, p.text, p.binary, status);
   if (!program) return status;
-  if (request.what == Request::What::compile) return compile(native, program.get(), p);
-  return native.cl.BuildProgram(program.get(), 1, &native.device, p.options.c_str(), nullptr, nullptr);
+  status = request.what == Request::What::compile
+               ? compile(native_, program.get(), p)
+               : native_.cl.BuildProgram(program.get(), 1, &native_.device, p.options.c_str(), nullptr, nullptr);
+  if (status == CL_SUCCESS) program_ = std::move(program);
+  return status;
+}
+
+cl_int Answerer::answer(const Request& request) {
+  if (request.what == Request::What::question) return ask(native_, request.question);
+  if (request.programs.empty()) return CL_INVALID_VALUE;
+  const cl_int status = make(request);
+  return status == CL_SUCCESS && request.launch ? rehearse(*request.launch) : status;
 }
 
 }  // namespace wm::runtime::trial

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <poll.h>
 #include <pthread.h>
 #include <thread>
@@ -55,14 +56,16 @@ int main(int count, char**) {
   ::setenv("WARPMUX_DISABLE", "1", 1);
   std::thread(leave_with_daemon).detach();
   std::unique_ptr<Native> native;
+  std::optional<trial::Answerer> answerer;
   while (const auto bytes = wm::rewrite::read_frame(stdin)) {
     const auto request = trial::decode(*bytes);
     if (!request) return 1;
     if (!native) {
       if (auto opened = Native::open({request->device})) native = std::move(*opened);
+      if (native) answerer.emplace(*native);
     }
     std::int32_t said = trial::kNoDevice;
-    if (native) on_own_stack([&] { said = trial::answer(*native, *request); });
+    if (answerer) on_own_stack([&] { said = answerer->answer(*request); });
     const std::string reply(reinterpret_cast<const char*>(&said), sizeof said);
     if (!wm::rewrite::write_frame(daemon, reply)) return 1;
   }

@@ -9,6 +9,9 @@ class Packer {
     for (int i = 0; i < 4; ++i) bytes_ += static_cast<char>(n >> (8 * i) & 0xff);
     return *this;
   }
+  Packer& large(std::uint64_t n) {
+    return number(static_cast<std::uint32_t>(n)).number(static_cast<std::uint32_t>(n >> 32));
+  }
   Packer& text(const std::string& s) {
     number(static_cast<std::uint32_t>(s.size()));
     bytes_ += s;
@@ -31,6 +34,10 @@ class Unpacker {
     rest_.remove_prefix(4);
     return n;
   }
+  std::uint64_t large() {
+    const std::uint64_t low = number();
+    return low | std::uint64_t{number()} << 32;
+  }
   std::string text() {
     const std::uint32_t size = number();
     if (size > rest_.size()) return fail(), std::string();
@@ -49,6 +56,30 @@ class Unpacker {
   bool ok_ = true;
 };
 
+void put(Packer& to, const Launch& launch) {
+  to.text(launch.kernel).number(launch.dimensions).number(launch.offset ? 1 : 0);
+  for (std::size_t i = 0; i < 3; ++i) to.large(launch.global[i]).large(launch.local[i]);
+  to.number(static_cast<std::uint32_t>(launch.arguments.size()));
+  for (const auto& [kind, size] : launch.arguments) to.number(static_cast<std::uint32_t>(kind)).number(size);
+}
+
+Launch take_launch(Unpacker& from) {
+  Launch launch;
+  launch.kernel = from.text();
+  launch.dimensions = from.number();
+  launch.offset = from.number() != 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    launch.global[i] = from.large();
+    launch.local[i] = from.large();
+  }
+  const std::uint32_t count = from.number();
+  for (std::uint32_t i = 0; i < count && from.ok(); ++i) {
+    const auto kind = static_cast<Launch::Argument>(from.number());
+    launch.arguments.emplace_back(kind, from.number());
+  }
+  return launch;
+}
+
 }  // namespace
 
 Request build_of(const std::string& source, const std::string& options) {
@@ -65,6 +96,8 @@ std::string encode(const Request& request) {
     to.number(p.binary ? 1 : 0).text(p.text).text(p.options).number(static_cast<std::uint32_t>(p.headers.size()));
     for (const Header& h : p.headers) to.text(h.name).text(h.text);
   }
+  to.number(request.launch ? 1 : 0);
+  if (request.launch) put(to, *request.launch);
   return to.take();
 }
 
@@ -90,6 +123,7 @@ Result<Request> decode(std::string_view bytes) {
     }
     request.programs.push_back(std::move(p));
   }
+  if (from.number() != 0) request.launch = take_launch(from);
   if (!from.ok() || request.what > Request::What::question) return Error{"a torn request"};
   return request;
 }

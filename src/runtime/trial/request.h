@@ -1,7 +1,9 @@
 // What the daemon has tried in another process before it does it itself, as bytes for the pipe and as a name on disk.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +23,17 @@ struct Program {
   std::vector<Header> headers;
 };
 
+// A launch, as far as it matters for what the driver compiles for it.
+struct Launch {
+  enum class Argument : std::uint32_t { bytes, buffer, image, sampler, local };
+  std::string kernel;
+  std::array<std::uint64_t, 3> global{1, 1, 1}, local{};  // no local size: left to the driver
+  std::uint32_t dimensions = 1;
+  bool offset = false;
+  std::vector<std::pair<Argument, std::uint32_t>> arguments;  // and their sizes
+  bool operator==(const Launch&) const = default;
+};
+
 struct Request {
   enum class What : std::uint32_t {
     build,     // the first of `programs`, from source
@@ -34,6 +47,7 @@ struct Request {
   std::string device;   // part of its name
   std::string options;  // to link with
   std::vector<Program> programs;
+  std::optional<Launch> launch;  // then this, with kernels that do nothing
 };
 
 // A program built from source.

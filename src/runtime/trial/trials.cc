@@ -14,6 +14,16 @@ namespace {
 
 constexpr unsigned kMostAtOnce = 4;  // each has a context on the device
 constexpr std::size_t kMostFatal = 1024;
+constexpr std::size_t kMostText = 128 << 20;
+
+std::size_t size_of(const Request& request) {
+  std::size_t all = 0;
+  for (const Program& p : request.programs) {
+    all += p.text.size();
+    for (const Header& h : p.headers) all += h.text.size();
+  }
+  return all;
+}
 
 std::string name_of(const std::string& request, const std::string& driver) {
   const std::uint64_t seed = rewrite::digest(driver);
@@ -81,25 +91,27 @@ Result<std::int32_t> Trials::exchange(const std::string& request) {
 
 std::optional<std::string> Trials::refusal(Request request) {
   if (options_.program.empty()) return std::nullopt;
+  if (size_of(request) > kMostText) return "more than 128 MB of source";
   request.device = options_.device;
   const std::string bytes = encode(request);
+  Counts& counts = request.launch ? launch_counts_ : counts_;
   const std::string name = name_of(bytes, options_.driver);
   const bool kept = !reads_files(request);
   const std::string file = options_.folder + "/" + name;
   {
     const std::lock_guard lock(mutex_);
-    if (const auto it = fatal_.find(name); it != fatal_.end()) return ++counts_.refused, it->second;
+    if (const auto it = fatal_.find(name); it != fatal_.end()) return ++counts.refused, it->second;
     std::error_code none;
     if (kept && (well_.contains(name) || (!options_.folder.empty() && std::filesystem::exists(file, none)))) {
-      ++counts_.known;
+      ++counts.known;
       return std::nullopt;
     }
   }
   const auto said = exchange(bytes);
   const std::lock_guard lock(mutex_);
-  ++counts_.tried;
+  ++counts.tried;
   if (!said) {
-    ++counts_.refused;
+    ++counts.refused;
     if (fatal_.size() < kMostFatal) fatal_[name] = said.error().what;
     return said.error().what;
   }
@@ -141,6 +153,11 @@ Answers Trials::answers() {
 Trials::Counts Trials::counts() const {
   const std::lock_guard lock(mutex_);
   return counts_;
+}
+
+Trials::Counts Trials::launch_counts() const {
+  const std::lock_guard lock(mutex_);
+  return launch_counts_;
 }
 
 std::string find_trial() { return rewrite::find_program("WM_TRIAL", "wm-trial"); }

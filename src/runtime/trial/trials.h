@@ -40,7 +40,10 @@ class Trials {
   struct Counts {
     std::uint64_t tried = 0, known = 0, refused = 0;
   };
-  [[nodiscard]] Counts counts() const;
+  [[nodiscard]] Counts counts() const;         // of programs
+  [[nodiscard]] Counts launch_counts() const;  // of launches
+  // Whether there is anything to try with.
+  [[nodiscard]] bool possible() const { return !options_.program.empty(); }
 
  private:
   // Asks a process of ours, which is kept where none is idle.
@@ -54,7 +57,7 @@ class Trials {
   unsigned busy_ = 0;
   std::set<std::string> well_;                // by name of the request
   std::map<std::string, std::string> fatal_;  // …, and what became of it
-  Counts counts_;
+  Counts counts_, launch_counts_;
 };
 
 // $WM_TRIAL, or wm-trial beside the running program; empty where there is none.

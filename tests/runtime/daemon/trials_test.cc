@@ -73,6 +73,19 @@ TEST_F(Scripts, OneThatDiesIsARefusalAndRemembered) {
   EXPECT_EQ(trials.counts().refused, 2U);
 }
 
+TEST_F(Scripts, LaunchesAreCountedApart) {
+  Trials trials(script(kWell));
+  Request launch = build_of("kernel void f() {}", "");
+  launch.launch = Launch{"f", {64, 1, 1}, {16, 1, 1}, 1, false, {}};
+  EXPECT_FALSE(trials.refusal(launch));
+  EXPECT_FALSE(trials.refusal(launch));
+  launch.launch->local[0] = 32;
+  EXPECT_FALSE(trials.refusal(launch));
+  EXPECT_EQ(trials.counts().tried, 0U);
+  EXPECT_EQ(trials.launch_counts().tried, 2U);
+  EXPECT_EQ(trials.launch_counts().known, 1U);
+}
+
 TEST_F(Scripts, OneThatEndsByItselfIsARefusal) {
   Trials trials(script("exit 1"));
   const auto why = trials.refusal(build_of("kernel void f() {}", ""));
@@ -131,10 +144,12 @@ TEST(TrialRequests, AreReadAsTheyWereWritten) {
   request.device = "a device";
   request.options = "-create-library";
   request.programs = {{false, "text", "-DA", {{"h.h", "int x;"}, {"", ""}}}, {true, std::string("\0bin", 4), "", {}}};
+  request.launch = Launch{"f", {1ULL << 40, 2, 3}, {4, 5, 6}, 3, true, {{Launch::Argument::bytes, 48}}};
   const std::string bytes = encode(request);
   const auto read = decode(bytes);
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(encode(*read), bytes);
+  EXPECT_EQ(read->launch, request.launch);
   EXPECT_EQ(read->programs[0].headers[0].name, "h.h");
   for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(decode(bytes.substr(0, size)).ok()) << size;
 }

@@ -20,6 +20,16 @@ bool runs_beside_an_endless_kernel() {
   return units >= 2 && (type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
+bool runs_on_pocl() {
+  const Side side = open_side(false);
+  cl_platform_id platform = nullptr;
+  clGetDeviceInfo(side.device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr);
+  char name[256] = {};
+  clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, nullptr);
+  close_side(side);
+  return name == std::string("Portable Computing Language");
+}
+
 void kill_clients(int times) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   Daemon daemon("kill");
@@ -105,6 +115,41 @@ TEST(Faults, AProgramThatCrashesTheCompilerFailsAlone) {
   }
   EXPECT_TRUE(comes_to_say(*daemon, R"("programs_refused":4)")) << daemon->status();
   clReleaseProgram(build(s, "kernel void f(global int* x) { x[0] = - - 1; }"));
+  close_side(s);
+}
+
+// It builds, and ends PoCL when it is to run.
+TEST(Faults, AKernelThatEndsTheCompilerWhenItRunsFailsAlone) {
+  Daemon* daemon = the_daemon();
+  if (daemon == nullptr) GTEST_SKIP() << "no OpenCL device";
+  if (!runs_on_pocl()) GTEST_SKIP() << "others compile all of a program when it is built";
+  const Side s = open_side(true);
+  cl_program program = build(s,
+                             "kernel void f(global int* x) { __asm__(\".pushsection .data\\n.quad no_such_symbol\\n"
+                             ".popsection\"); x[get_global_id(0)] = 1; }\nkernel void g(global int* x) { x[0] = 2; }");
+  cl_mem memory = clCreateBuffer(s.context, CL_MEM_READ_WRITE, 64, nullptr, nullptr);
+  const std::size_t items = 16, group = 4;
+  for (int i = 0; i < 2; ++i) {  // known the second time
+    cl_kernel kernel = clCreateKernel(program, "f", nullptr);
+    clSetKernelArg(kernel, 0, sizeof memory, &memory);
+    cl_event event = nullptr;
+    EXPECT_EQ(clEnqueueNDRangeKernel(s.queue, kernel, 1, nullptr, &items, &group, 0, nullptr, &event), CL_SUCCESS);
+    EXPECT_EQ(clWaitForEvents(1, &event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    EXPECT_EQ(status_of(event), CL_OUT_OF_RESOURCES);
+    clReleaseEvent(event);
+    clReleaseKernel(kernel);
+  }
+  EXPECT_TRUE(comes_to_say(*daemon, R"("launches_refused":)")) << daemon->status();
+  EXPECT_TRUE(stops_saying(*daemon, R"("launches_refused":0)")) << daemon->status();
+  cl_kernel other = clCreateKernel(program, "g", nullptr);
+  clSetKernelArg(other, 0, sizeof memory, &memory);
+  clEnqueueNDRangeKernel(s.queue, other, 1, nullptr, &items, &group, 0, nullptr, nullptr);
+  cl_int value = 0;
+  EXPECT_EQ(clEnqueueReadBuffer(s.queue, memory, CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr), CL_SUCCESS);
+  EXPECT_EQ(value, 2);
+  clReleaseKernel(other);
+  clReleaseMemObject(memory);
+  clReleaseProgram(program);
   close_side(s);
 }
 

@@ -1,8 +1,10 @@
 // Kernels as workers: results stay, and a newcomer does not wait for the whole of what runs.
+#include <chrono>
 #include <functional>
 #include <thread>
+#include <unistd.h>
 
-#include "runtime/device/sides.h"
+#include "runtime/device/children.h"
 
 namespace wm::runtime::test {
 namespace {
@@ -103,6 +105,67 @@ TEST(Sharing, AFillDoesNotWaitForALongKernel) {
       EXPECT_EQ(clFinish(queue), CL_SUCCESS);
     }
   });
+}
+
+using Clock = std::chrono::steady_clock;
+
+// A kernel that nobody has compiled before, and that takes a while.
+std::string tedious_source() {
+  std::string body;
+  for (int i = 0; i < 64; ++i) {
+    const std::string n = std::to_string(i);
+    body += "x = x * " + n + ".25f + y * cos(x); if (x > " + n + ") y += a[" + n + "];";
+    if (i % 8 == 0) body += "barrier(CLK_LOCAL_MEM_FENCE);\n";
+  }
+  return "// " + std::to_string(::getpid()) + " " + std::to_string(Clock::now().time_since_epoch().count()) +
+         "\nkernel void tedious(global float* a) { float x = a[get_global_id(0)], y = x; " + body +
+         " a[get_global_id(0)] = x + y; }";
+}
+
+// The longest that the daemon's count of launches stood still, until the event is complete.
+Clock::duration longest_pause(const Daemon& daemon, cl_event event) {
+  const auto launches = [&daemon] {
+    const std::string status = daemon.status(), name = R"("launches":)";
+    const auto other = status.find(R"("kernel":"work")");
+    const auto client = status.rfind(R"("name":)", other);
+    return status.substr(status.find(name, client), name.size() + 9);
+  };
+  Clock::duration longest{};
+  auto since = Clock::now();
+  for (std::string before = launches(); status_of(event) > CL_COMPLETE;) {
+    std::string now = launches();
+    longest = std::max(longest, Clock::now() - since);
+    if (now == before) continue;
+    before = std::move(now);
+    since = Clock::now();
+  }
+  return longest;
+}
+
+// PoCL compiles a kernel when it first runs, and starts no other until it has.
+TEST(Sharing, NobodyWaitsForAnothersCompiler) {
+  Daemon* daemon = the_daemon();
+  if (daemon == nullptr) GTEST_SKIP() << "no OpenCL device";
+  Child bystander(*daemon, {"work"});
+  ASSERT_TRUE(comes_to_say(*daemon, R"("kernel":"work")"));
+  const Side s = open_side(true);
+  cl_program program = build(s, tedious_source().c_str());
+  cl_kernel kernel = clCreateKernel(program, "tedious", nullptr);
+  const std::size_t items = 1024, group = 64;
+  cl_mem memory = clCreateBuffer(s.context, CL_MEM_READ_WRITE, items * sizeof(cl_float), nullptr, nullptr);
+  clSetKernelArg(kernel, 0, sizeof memory, &memory);
+  const auto begin = Clock::now();
+  cl_event event = nullptr;
+  EXPECT_EQ(clEnqueueNDRangeKernel(s.queue, kernel, 1, nullptr, &items, &group, 0, nullptr, &event), CL_SUCCESS);
+  clFlush(s.queue);
+  const auto longest = longest_pause(*daemon, event);
+  EXPECT_LT(longest, (Clock::now() - begin) / 2) << "the other's launches stood still meanwhile";
+  EXPECT_EQ(status_of(event), CL_COMPLETE);
+  clReleaseEvent(event);
+  clReleaseMemObject(memory);
+  clReleaseKernel(kernel);
+  clReleaseProgram(program);
+  close_side(s);
 }
 
 }  // namespace

@@ -1,0 +1,131 @@
+#include "runtime/daemon/rehearsals.h"
+
+#include <algorithm>
+
+namespace wm::runtime {
+namespace {
+
+// PoCL makes a difference between launches that are at least so wide and those that are not.
+constexpr std::size_t kWide = 65'535;
+constexpr std::uint32_t kLocalBytes = 64;  // of a local argument: whatever it is
+
+bool is_wide(const LaunchPlan& plan) { return std::max(plan.global[0], plan.global[1]) >= kWide; }
+
+bool has_offset(const LaunchPlan& plan) {
+  return std::any_of(plan.offset.begin(), plan.offset.end(), [](std::size_t n) { return n != 0; });
+}
+
+std::vector<std::pair<trial::Launch::Argument, std::uint32_t>> arguments_of(const LaunchPlan& plan) {
+  using Argument = trial::Launch::Argument;
+  std::vector<std::pair<Argument, std::uint32_t>> arguments;
+  for (std::size_t i = 0; i < plan.arguments.size(); ++i) {
+    const LaunchPlan::Value& value = plan.arguments[i];
+    if (value.kind == ArgumentKind::local) {
+      arguments.emplace_back(Argument::local, kLocalBytes);
+    } else if (value.kind == ArgumentKind::sampler) {
+      arguments.emplace_back(Argument::sampler, 0);
+    } else if (value.kind == ArgumentKind::value) {
+      arguments.emplace_back(Argument::bytes, static_cast<std::uint32_t>(value.size));
+    } else {
+      const bool image = plan.kernel->parameters[i] == ParameterKind::image;
+      arguments.emplace_back(image ? Argument::image : Argument::buffer, 0);
+    }
+  }
+  return arguments;
+}
+
+}  // namespace
+
+Rehearsals::Rehearsals(const Native& native, const WorkerForms& forms, Compilers& compilers, trial::Trials& trials)
+    : forms_(forms),
+      compilers_(compilers),
+      trials_(trials),
+      useful_(trials.possible() && native.platform_name() == "Portable Computing Language" &&
+              (native.fact<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0) {}
+
+std::string Rehearsals::Part::name() const {
+  trial::Request request;
+  request.question = workers ? 1 : 0;
+  request.launch = launch;
+  return trial::encode(request);
+}
+
+LaunchShape Rehearsals::shape(const LaunchPlan& plan, const std::optional<Local>& workers) {
+  LaunchShape shape;
+  shape.workers = workers.has_value();
+  shape.local = workers ? *workers : plan.local;
+  if (!plan.local_given) shape.global = plan.global;
+  shape.wide = is_wide(plan);
+  shape.offset = has_offset(plan);
+  return shape;
+}
+
+Rehearsals::Part Rehearsals::whole(const LaunchPlan& plan) {
+  Part part;
+  part.program = plan.kernel->program;
+  const auto& inputs = part.program->inputs;
+  if (inputs.empty()) part.made_of.emplace_back(part.program, part.program->options + kArgumentInfo);
+  for (const auto& p : inputs) part.made_of.emplace_back(p, p->options + kArgumentInfo);
+  trial::Launch& launch = part.launch;
+  launch.kernel = plan.kernel->name;
+  launch.dimensions = plan.dimensions;
+  launch.offset = has_offset(plan);
+  launch.arguments = arguments_of(plan);
+  std::copy(plan.global.begin(), plan.global.end(), launch.global.begin());
+  if (!plan.local_given) return part;
+  // One group of each kind will do, in a row as wide where that matters.
+  for (cl_uint i = 0; i < plan.dimensions; ++i) launch.global[i] = launch.local[i] = plan.local[i];
+  if (is_wide(plan)) launch.global[0] = (kWide / plan.local[0] + 1) * plan.local[0];
+  return part;
+}
+
+Rehearsals::Part Rehearsals::as_workers(const LaunchPlan& plan, const Local& local) {
+  using Argument = trial::Launch::Argument;
+  Part part;
+  part.program = plan.kernel->program;
+  part.workers = true;
+  part.launch.kernel = plan.kernel->name;
+  part.launch.dimensions = 3;
+  part.launch.arguments = arguments_of(plan);
+  // What workers take besides: the queue of groups, their control word, and the range.
+  part.launch.arguments.insert(part.launch.arguments.end(),
+                               {{Argument::buffer, 0},
+                                {Argument::buffer, 0},
+                                {Argument::bytes, static_cast<std::uint32_t>(sizeof(rewrite::Range))}});
+  std::copy(local.begin(), local.end(), part.launch.local.begin());
+  part.launch.global = part.launch.local;
+  return part;
+}
+
+std::optional<trial::Request> Rehearsals::request(const Part& part) const {
+  if (part.workers) return forms_.building(*part.program);
+  const bool linked = part.made_of.size() != 1 || part.made_of.front().program != part.program;
+  const auto what = linked                               ? trial::Request::What::link
+                    : part.made_of.front().text().binary ? trial::Request::What::load
+                                                         : trial::Request::What::build;
+  return request_of(what, linked ? part.program->options : "", part.made_of);
+}
+
+std::optional<std::string> Rehearsals::refusal(const Part& part, const std::function<bool()>& unwanted) const {
+  RehearsedLaunches& rehearsed = part.program->rehearsed;
+  const std::string name = part.name();
+  if (!rehearsed.begin(name)) {
+    if (const auto why = rehearsed.ended(name)) return why->empty() ? std::nullopt : why;
+  }
+  return outcome(part, unwanted);
+}
+
+std::optional<std::string> Rehearsals::outcome(const Part& part, const std::function<bool()>& unwanted) const {
+  std::optional<std::string> why;
+  compilers_.run(unwanted, [&] {
+    if (auto tried = request(part)) {
+      tried->launch = part.launch;
+      why = trials_.refusal(*std::move(tried));
+    }
+    return CL_SUCCESS;
+  });
+  part.program->rehearsed.end(part.name(), why);
+  return why;
+}
+
+}  // namespace wm::runtime
