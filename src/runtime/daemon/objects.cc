@@ -46,7 +46,7 @@ bool RehearsedLaunches::begin(const std::string& launch) {
   return launches_.size() < kMostRehearsed && launches_.try_emplace(launch).second;
 }
 
-void RehearsedLaunches::end(const std::string& launch, std::optional<std::string> refusal) {
+void RehearsedLaunches::end(const std::string& launch, const std::optional<std::string>& refusal) {
   const std::lock_guard lock(mutex_);
   if (const auto it = launches_.find(launch); it != launches_.end()) it->second = refusal.value_or("");
 }

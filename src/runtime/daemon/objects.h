@@ -112,7 +112,7 @@ class RehearsedLaunches {
  public:
   // Whether nobody has begun it; it is begun then.
   bool begin(const std::string& launch);
-  void end(const std::string& launch, std::optional<std::string> refusal);
+  void end(const std::string& launch, const std::optional<std::string>& refusal);
   // Once it has ended: why it must not be done, empty where it may.
   [[nodiscard]] std::optional<std::string> ended(const std::string& launch) const;
   void forget();
