@@ -20,16 +20,6 @@ bool runs_beside_an_endless_kernel() {
   return units >= 2 && (type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
-bool runs_on_pocl() {
-  const Side side = open_side(false);
-  cl_platform_id platform = nullptr;
-  clGetDeviceInfo(side.device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr);
-  char name[256] = {};
-  clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, nullptr);
-  close_side(side);
-  return name == std::string("Portable Computing Language");
-}
-
 void kill_clients(int times) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   Daemon daemon("kill");
@@ -122,7 +112,7 @@ TEST(Faults, AProgramThatCrashesTheCompilerFailsAlone) {
 TEST(Faults, AKernelThatEndsTheCompilerWhenItRunsFailsAlone) {
   Daemon* daemon = the_daemon();
   if (daemon == nullptr) GTEST_SKIP() << "no OpenCL device";
-  if (!runs_on_pocl()) GTEST_SKIP() << "others compile all of a program when it is built";
+  if (!compiles_at_launch()) GTEST_SKIP() << "others compile all of a program when it is built";
   const Side s = open_side(true);
   cl_program program = build(s,
                              "kernel void f(global int* x) { __asm__(\".pushsection .data\\n.quad no_such_symbol\\n"

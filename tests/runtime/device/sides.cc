@@ -193,4 +193,14 @@ cl_int status_of(cl_event event) {
   return status;
 }
 
+bool compiles_at_launch() {
+  const Side side = open_side(false);
+  cl_platform_id platform = nullptr;
+  clGetDeviceInfo(side.device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr);
+  char name[256] = {};
+  clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, nullptr);
+  close_side(side);
+  return name == std::string("Portable Computing Language");
+}
+
 }  // namespace wm::runtime::test

@@ -58,6 +58,9 @@ const NativeLoader& native_loader();
 Side open_side(bool ours);
 void close_side(const Side& side);
 
+// Whether the device's own driver compiles kernels when they first run: PoCL does.
+bool compiles_at_launch();
+
 // What a sequence of calls was told, line by line.
 class Transcript {
  public:
