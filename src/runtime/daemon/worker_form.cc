@@ -44,7 +44,7 @@ std::map<std::string, std::uint32_t> registers_told(const std::string& log) {
 }
 
 std::shared_ptr<const ProgramForm> WorkerForms::make(const std::string& source, const std::string& options,
-                                                     std::shared_future<cl_int> built,
+                                                     const std::shared_future<cl_int>& built,
                                                      const std::function<bool()>& unwanted) const {
   if (rewriter_ == nullptr) return none("rewriting is off");
   if (unwanted()) return none("its client has gone");

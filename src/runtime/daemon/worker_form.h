@@ -20,7 +20,7 @@ class WorkerForms {
   // Rewrites a source; then, when the original was `built` without error, builds the result. Notes why where it does
   // not.
   [[nodiscard]] std::shared_ptr<const ProgramForm> make(const std::string& source, const std::string& options,
-                                                        std::shared_future<cl_int> built,
+                                                        const std::shared_future<cl_int>& built,
                                                         const std::function<bool()>& unwanted) const;
   // How the form was built, of a program that has one.
   [[nodiscard]] std::optional<trial::Request> building(const Program& program) const;

@@ -14,7 +14,7 @@ cl_int read_properties(const cl_context_properties* properties, std::vector<cl_c
   for (const cl_context_properties* p = properties; *p != 0; p += 2) {
     if (!seen.insert(*p).second) return CL_INVALID_PROPERTY;
     if (*p == CL_CONTEXT_PLATFORM) {
-      if (reinterpret_cast<cl_platform_id>(p[1]) != process().platform()) return CL_INVALID_PLATFORM;
+      if (p[1] != reinterpret_cast<cl_context_properties>(process().platform())) return CL_INVALID_PLATFORM;
     } else if (*p != CL_CONTEXT_INTEROP_USER_SYNC) {
       return CL_INVALID_PROPERTY;
     }

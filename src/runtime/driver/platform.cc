@@ -44,7 +44,6 @@ cl_int get_platform_info(cl_platform_id platform, cl_platform_info name, std::si
       case CL_PLATFORM_VERSION:
         return info.text(version_text());
       case CL_PLATFORM_NAME:
-        return info.text("warpmux");
       case CL_PLATFORM_VENDOR:
         return info.text("warpmux");
       case CL_PLATFORM_EXTENSIONS:

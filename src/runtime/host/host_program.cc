@@ -57,8 +57,8 @@ Result<void> HostProgram::build(std::string_view source, const std::string& opti
       },
       log);
   const std::string_view said(reinterpret_cast<const char*>(log.data()), log.size());
-  return failed(fmt::format("clBuildProgram says '{}'", said.substr(0, said.find_first_of(std::string_view("\n", 2)))),
-                status);
+  return failed(
+      fmt::format("clBuildProgram says '{}'", said.substr(0, said.find_first_of(std::string_view("\n\0", 2)))), status);
 }
 
 Result<void> HostProgram::make_buffers() {
