@@ -66,6 +66,7 @@ Rehearsals::Part Rehearsals::whole(const LaunchPlan& plan) {
   const auto& inputs = part.program->inputs;
   if (inputs.empty()) part.made_of.emplace_back(part.program, part.program->options + kArgumentInfo);
   for (const auto& p : inputs) part.made_of.emplace_back(p, p->options + kArgumentInfo);
+  if (!inputs.empty()) part.linked_with = part.program->options;
   trial::Launch& launch = part.launch;
   launch.kernel = plan.kernel->name;
   launch.dimensions = plan.dimensions;
@@ -103,7 +104,7 @@ std::optional<trial::Request> Rehearsals::request(const Part& part) const {
   const auto what = linked                               ? trial::Request::What::link
                     : part.made_of.front().text().binary ? trial::Request::What::load
                                                          : trial::Request::What::build;
-  return request_of(what, linked ? part.program->options : "", part.made_of);
+  return request_of(what, part.linked_with, part.made_of);
 }
 
 std::optional<std::string> Rehearsals::refusal(const Part& part, const std::function<bool()>& unwanted) const {

@@ -22,7 +22,8 @@ class Rehearsals {
   // A launch to be rehearsed, as it is or as workers. Made by the reader.
   struct Part {
     std::shared_ptr<Program> program;
-    std::vector<Tried> made_of;  // whole
+    std::vector<Tried> made_of;  // whole: itself, or what it was linked from
+    std::string linked_with;     // the options for that
     bool workers = false;
     trial::Launch launch;
     [[nodiscard]] std::string name() const;
