@@ -13,14 +13,15 @@
 namespace wm::rewrite {
 
 // Part of every cache key: a change of the rewriter that changes an answer changes this.
-inline constexpr std::uint32_t kRewriterVersion = 3;
+inline constexpr std::uint32_t kRewriterVersion = 4;
 
 // The device a program is built for, as far as its preprocessor and its types can tell.
 struct Device {
   std::string triple = "spir64-unknown-unknown";  // whose predefined macros and type sizes hold
   std::string language = "CL1.2";                 // what a build without -cl-std means
   std::vector<std::string> extensions;            // and OpenCL C 3.0 features; empty: whatever the triple has
-  std::vector<std::string> macros;                // NAME=VALUE, what the device's compiler defines beyond that
+  std::vector<std::string> macros;                // NAME=VALUE, what the device's compiler defines otherwise
+  std::vector<std::string> undefined;             // what it does not define
   friend bool operator==(const Device&, const Device&) = default;
 };
 
@@ -63,12 +64,22 @@ struct Dependency {
   friend bool operator==(const Dependency&, const Dependency&) = default;
 };
 
+// What a condition of the program was told of a macro that is not its own; elsewhere one may be told otherwise.
+struct Assumption {
+  std::string name;
+  bool defined = false;
+  bool valued = false;  // its value was looked at, not only whether there is one
+  std::string value;    // a whole number; empty: something else, or none
+  friend bool operator==(const Assumption&, const Assumption&) = default;
+};
+
 struct Reply {
   std::string source;   // to build instead of the original; empty when no kernel was rewritten
   std::string options;  // to build it with: the original's without -D and -I, which are spent
   std::string refusal;  // why nothing was: the source does not parse, say; the original then tells its own errors
   std::vector<KernelReply> kernels;
   std::vector<Dependency> dependencies;
+  std::vector<Assumption> assumptions;
   friend bool operator==(const Reply&, const Reply&) = default;
 };
 

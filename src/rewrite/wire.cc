@@ -89,6 +89,7 @@ void visit(Archive& a, T& v, const Request*) {
   a.string(v.device.language);
   strings(v.device.extensions);
   strings(v.device.macros);
+  strings(v.device.undefined);
 }
 
 template <typename Archive, typename T>
@@ -119,6 +120,12 @@ void visit(Archive& a, T& v, const Reply*) {
   a.list(v.dependencies, [&a](auto& file) {
     a.string(file.path);
     a.number(file.digest);
+  });
+  a.list(v.assumptions, [&a](auto& assumption) {
+    a.string(assumption.name);
+    a.number(assumption.defined);
+    a.number(assumption.valued);
+    a.string(assumption.value);
   });
 }
 

@@ -36,6 +36,7 @@ Request example() {
   r.headers = {{"a.h", "int a;"}, {"b.h", ""}};
   r.directory = "/";
   r.device.macros = {"X=1"};
+  r.device.undefined = {"Y"};
   return r;
 }
 

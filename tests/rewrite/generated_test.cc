@@ -11,7 +11,12 @@ namespace {
 Reply rewritten(const Generated& g) {
   auto reply = worker_here().rewrite({.source = g.source, .options = g.options});
   if (!reply)
-    return Reply{.source = {}, .options = {}, .refusal = reply.error().what, .kernels = {}, .dependencies = {}};
+    return Reply{.source = {},
+                 .options = {},
+                 .refusal = reply.error().what,
+                 .kernels = {},
+                 .dependencies = {},
+                 .assumptions = {}};
   return *reply;
 }
 

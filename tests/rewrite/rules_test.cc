@@ -202,6 +202,46 @@ TEST(Macros, OfTheDeviceDecideConditions) {
   EXPECT_EQ(ask(request).kernels.size(), 0U);
 }
 
+std::string assumed(const Reply& reply) {
+  std::string all;
+  for (const Assumption& a : reply.assumptions) {
+    all += a.name + (a.defined ? " is " + a.value : " is not") + (a.valued ? "! " : " ");
+  }
+  return all;
+}
+
+TEST(Macros, OfOthersAreToldOfWhereTheyDecide) {
+  EXPECT_EQ(assumed(ask("#define MINE 1\n#if MINE && GIVEN\nkernel void k(global int* x) { x[0] = CLK_LOCAL_MEM_FENCE; "
+                        "x[1] = __LINE__; }\n#endif\n#ifndef TAKEN\n#endif\n",
+                        "-DGIVEN -UTAKEN")),
+            "")
+      << "its own, and what is kept as a name";
+  EXPECT_EQ(assumed(ask("#ifdef cl_khr_fp64\n#endif\n#ifndef cl_none_such\n#endif\n#if defined(cl_khr_fp16)\n#elif "
+                        "defined(never_asked)\n#endif\nkernel void k(global int* x) { x[0] = 1; }\n")),
+            "cl_khr_fp16 is 1 cl_khr_fp64 is 1 cl_none_such is not ");
+  EXPECT_EQ(assumed(ask("#if __OPENCL_VERSION__ >= 200 || CHAR_BIT != 8\n#endif\n"
+                        "kernel void k(global int* x) { x[0] = __OPENCL_C_VERSION__; }\n")),
+            "CHAR_BIT is 8! __OPENCL_C_VERSION__ is 120! __OPENCL_VERSION__ is not! ");
+  EXPECT_EQ(assumed(ask("#define NEWER(n) (OTHERS >= n)\n#define OTHERS __NV_CL_C_VERSION\n#if NEWER(2)\n#endif\n"
+                        "kernel void k(global int* x) { x[0] = 1; }\n")),
+            "__NV_CL_C_VERSION is not! ")
+      << "through macros of its own";
+  EXPECT_EQ(assumed(ask("#ifndef __OPENCL_VERSION__\n#error too old\n#endif\n")), "__OPENCL_VERSION__ is not ")
+      << "where that is why it does not read";
+}
+
+TEST(Macros, OfTheDeviceReplaceClangsOwn) {
+  Request request{.source =
+                      "#if __OPENCL_C_VERSION__ == 300 && !defined(cl_khr_fp16)\nkernel void k(global int* x) { x[0] = "
+                      "__OPENCL_C_VERSION__; }\n#endif\n"};
+  EXPECT_EQ(ask(request).kernels.size(), 0U);
+  request.device.macros = {"__OPENCL_C_VERSION__=300"};
+  request.device.undefined = {"cl_khr_fp16"};
+  const Reply reply = ask(request);
+  EXPECT_THAT(reply.source, HasSubstr("x[0] = 300;"));
+  EXPECT_EQ(assumed(reply), "__OPENCL_C_VERSION__ is 300! cl_khr_fp16 is not ");
+}
+
 TEST(Text, KeepsItsLinesAndPragmas) {
   const std::string text = ask("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
                                "\n\n\n\n\n\n\n\n\n\n\n\nkernel void k(global int* x) {\n#pragma unroll 4\n"

@@ -33,18 +33,17 @@ KernelReply describe(const Facts& facts, const Plan& plan, std::size_t i) {
   return kernel;
 }
 
-Reply refused(std::string why) {
-  Reply reply;
-  reply.refusal = std::move(why);
-  return reply;
-}
-
 }  // namespace
 
 Reply answer(Frontend& frontend, const Request& request) {
   const BuildOptions options = parse_build_options(request.options);
+  Reply reply;
+  const auto refused = [&reply](std::string why) {
+    reply.refusal = std::move(why);
+    return reply;
+  };
   if (options.standard.starts_with("CLC++")) return refused("C++ for OpenCL is not rewritten");
-  const auto source = frontend.preprocess(request, options);
+  const auto source = frontend.preprocess(request, options, reply.assumptions);
   if (!source) return refused(source.error().to_string());
   if (source->text.find("wm__") != std::string::npos) return refused("the program uses names that begin with wm__");
   Facts facts;
@@ -52,7 +51,6 @@ Reply answer(Frontend& frontend, const Request& request) {
       source->text, request, options, [&](clang::ASTContext& context) { facts = survey(context, source->text); });
   if (!parsed) return refused(parsed.error().to_string());
   const Plan plan = make_plan(facts);
-  Reply reply;
   bool any = false;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     if (!facts.functions[i].kernel || !facts.functions[i].defined()) continue;

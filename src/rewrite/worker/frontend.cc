@@ -10,10 +10,11 @@
 #include <clang/Frontend/PreprocessorOutputOptions.h>
 #include <clang/Frontend/Utils.h>
 #include <clang/Lex/MacroInfo.h>
-#include <clang/Lex/PPCallbacks.h>
 #include <clang/Lex/Preprocessor.h>
 #include <llvm/Support/VirtualFileSystem.h>
 #include <set>
+
+#include "rewrite/worker/conditions.h"
 
 namespace wm::rewrite {
 namespace {
@@ -130,28 +131,14 @@ class ListMacros final : public clang::PreprocessorFrontendAction {
   std::map<std::string, std::string>& out_;
 };
 
-// Which of the kept macros a preprocessor condition looked into: there the value counts, not the name.
-class Conditions final : public clang::PPCallbacks {
- public:
-  Conditions(const clang::Preprocessor& pp, std::set<std::string>& asked) : pp_(pp), asked_(asked) {}
-  void MacroExpands(const clang::Token& name, const clang::MacroDefinition&, clang::SourceRange,
-                    const clang::MacroArgs*) override {
-    if (pp_.isParsingIfOrElifDirective()) asked_.insert(name.getIdentifierInfo()->getName().str());
-  }
-
- private:
-  const clang::Preprocessor& pp_;
-  std::set<std::string>& asked_;
-};
-
 class Print final : public clang::PreprocessorFrontendAction {
  public:
-  Print(std::string& text, std::set<std::string>& asked) : text_(text), asked_(asked) {}
+  Print(std::string& text, const std::set<std::string>& own, Asked& asked) : text_(text), own_(own), asked_(asked) {}
 
  private:
   void ExecuteAction() override {
     clang::Preprocessor& pp = getCompilerInstance().getPreprocessor();
-    pp.addPPCallbacks(std::make_unique<Conditions>(pp, asked_));
+    pp.addPPCallbacks(std::make_unique<Conditions>(pp, own_, asked_));
     clang::PreprocessorOutputOptions options;
     options.ShowCPP = true;
     options.ShowLineMarkers = true;
@@ -161,7 +148,8 @@ class Print final : public clang::PreprocessorFrontendAction {
   }
 
   std::string& text_;
-  std::set<std::string>& asked_;
+  const std::set<std::string>& own_;
+  Asked& asked_;
 };
 
 class Look final : public clang::ASTFrontendAction {
@@ -195,6 +183,15 @@ void drop_preamble(std::string& text) {
   if (program != std::string::npos) text.erase(0, program);
 }
 
+// That the build options define or undefine.
+std::set<std::string> names_of(const std::vector<std::string>& preprocessor) {
+  std::set<std::string> names;
+  for (const std::string& word : preprocessor) {
+    if (word.starts_with("-D") || word.starts_with("-U")) names.insert(word.substr(2, word.find_first_of("=(") - 2));
+  }
+  return names;
+}
+
 std::vector<std::string> host_files(const clang::SourceManager& sources) {
   std::set<std::string> names;
   for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
@@ -225,10 +222,12 @@ const Frontend::Macros* Frontend::opencl_macros(const std::vector<std::string>& 
   return &found->second;
 }
 
-Result<Preprocessed> Frontend::preprocess(const Request& request, const BuildOptions& options) {
+Result<Preprocessed> Frontend::preprocess(const Request& request, const BuildOptions& options,
+                                          std::vector<Assumption>& assumptions) {
   const std::vector<std::string> shared = shared_arguments(request, options);
   const Macros* macros = opencl_macros(shared);
   if (macros == nullptr) return Error{std::string("clang does not read its ") + kBaseHeader + " with these options"};
+  const std::set<std::string> own = names_of(options.preprocessor);
   std::set<std::string> valued;  // macros whose value a condition needs
   for (;;) {
     std::vector<std::string> words = shared;
@@ -236,20 +235,25 @@ Result<Preprocessed> Frontend::preprocess(const Request& request, const BuildOpt
       words.push_back("-D" + name + "=" + (valued.contains(name) ? value : name));
     }
     words.insert(words.end(), {"-U__SPIR__", "-U__SPIR64__", "-U__SPIR32__"});
-    for (const std::string& macro : request.device.macros) words.push_back("-D" + macro);
+    for (const std::string& macro : request.device.undefined) words.push_back("-U" + macro);
+    for (const std::string& macro : request.device.macros) {
+      words.insert(words.end(), {"-U" + macro.substr(0, macro.find('=')), "-D" + macro});
+    }
     for (const std::string& word : options.preprocessor) words.push_back(word);
     if (!request.headers.empty()) words.insert(words.end(), {"-I", kHeaders});
     Preprocessed out;
-    std::set<std::string> asked;
-    Print print(out.text, asked);
+    Asked asked;
+    Print print(out.text, own, asked);
     Run run(request.source, request, std::move(words));
     const Result<void> done = run.execute(print);
     bool again = false;
-    for (const std::string& name : asked) {
+    for (const std::string& name : asked.values) {
       const auto macro = macros->find(name);
       if (macro != macros->end() && !macro->second.empty()) again = valued.insert(name).second || again;
     }
     if (again) continue;
+    assumptions.clear();
+    for (const auto& [name, assumption] : asked.assumptions) assumptions.push_back(assumption);
     if (!done) return done.error();
     drop_preamble(out.text);
     out.files = host_files(run.compiler().getSourceManager());

@@ -34,7 +34,8 @@ class Frontend {
   Frontend& operator=(const Frontend&) = delete;
 
   // An error is the first that clang reports, with the program's own line.
-  Result<Preprocessed> preprocess(const Request& request, const BuildOptions& options);
+  Result<Preprocessed> preprocess(const Request& request, const BuildOptions& options,
+                                  std::vector<Assumption>& assumptions);
   Result<void> parse(const std::string& text, const Request& request, const BuildOptions& options,
                      const std::function<void(clang::ASTContext&)>& look);
 

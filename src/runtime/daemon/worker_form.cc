@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "rewrite/build_options.h"
+
 namespace wm::runtime {
 namespace {
 
@@ -48,7 +50,7 @@ std::shared_ptr<const ProgramForm> WorkerForms::make(const std::string& source, 
                                                      const std::function<bool()>& unwanted) const {
   if (rewriter_ == nullptr) return none("rewriting is off");
   if (unwanted()) return none("its client has gone");
-  const auto reply = rewriter_->rewrite({.source = source, .options = options});
+  const auto reply = rewritten(source, options);
   if (!reply) return none(reply.error().what);
   // The client waits for the original: that goes first.
   if (built.get() != CL_SUCCESS) return none("the original does not build");
@@ -75,6 +77,20 @@ std::shared_ptr<const ProgramForm> WorkerForms::make(const std::string& source, 
   return form;
 }
 
+Result<rewrite::Reply> WorkerForms::rewritten(const std::string& source, const std::string& options) const {
+  const std::string others = rewrite::parse_build_options(options).rest;
+  rewrite::Request request{.source = source, .options = options};
+  constexpr int kMost = 8;  // what is told otherwise may make it ask something else
+  for (int round = 0; round < kMost; ++round) {
+    auto reply = rewriter_->rewrite(request);
+    if (!reply) return reply;
+    const auto corrected = macros_.correct(request.device, others, reply->assumptions);
+    if (!corrected) break;
+    if (*corrected == 0) return reply;
+  }
+  return Error{"it depends on what the device's compiler defines, which cannot be told"};
+}
+
 std::string WorkerForms::options_of(const rewrite::Reply& reply) const {
   return reply.options + (tells_registers(native_) ? " -cl-nv-verbose" : "");
 }
@@ -82,7 +98,7 @@ std::string WorkerForms::options_of(const rewrite::Reply& reply) const {
 // The rewriter remembers what it was asked before.
 std::optional<trial::Request> WorkerForms::building(const Program& program) const {
   if (rewriter_ == nullptr) return std::nullopt;
-  const auto reply = rewriter_->rewrite({.source = program.source, .options = program.options});
+  const auto reply = rewritten(program.source, program.options);
   if (!reply || reply->source.empty()) return std::nullopt;
   return trial::build_of(reply->source, options_of(*reply));
 }

@@ -5,6 +5,7 @@
 
 #include "rewrite/rewriter.h"
 #include "runtime/daemon/compilers.h"
+#include "runtime/daemon/device_macros.h"
 #include "runtime/daemon/objects.h"
 #include "runtime/trial/trials.h"
 
@@ -15,7 +16,12 @@ class WorkerForms {
   // Nothing is rewritten where `rewriter` is null.
   WorkerForms(const Native& native, Census& census, Compilers& compilers, rewrite::Rewriter* rewriter,
               trial::Trials& trials)
-      : native_(native), census_(census), compilers_(compilers), rewriter_(rewriter), trials_(trials) {}
+      : native_(native),
+        census_(census),
+        compilers_(compilers),
+        rewriter_(rewriter),
+        trials_(trials),
+        macros_(native) {}
 
   // Rewrites a source; then, when the original was `built` without error, builds the result. Notes why where it does
   // not.
@@ -30,6 +36,8 @@ class WorkerForms {
   [[nodiscard]] static std::shared_ptr<const KernelForm> without_workers(Kernel& kernel, std::string why);
 
  private:
+  // With the macros that the device's compiler has.
+  [[nodiscard]] Result<rewrite::Reply> rewritten(const std::string& source, const std::string& options) const;
   [[nodiscard]] std::shared_ptr<const KernelForm> make(const Kernel& kernel) const;
   [[nodiscard]] std::string options_of(const rewrite::Reply& reply) const;
 
@@ -38,6 +46,7 @@ class WorkerForms {
   Compilers& compilers_;
   rewrite::Rewriter* rewriter_;
   trial::Trials& trials_;
+  mutable DeviceMacros macros_;
 };
 
 // What NVIDIA's compiler tells under -cl-nv-verbose: registers of an item, by kernel.

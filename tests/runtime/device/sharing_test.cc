@@ -62,6 +62,65 @@ TEST(Sharing, WorkersGiveTheSameResults) {
   });
 }
 
+std::vector<cl_uint> told_by(const Side& s, cl_program program) {
+  cl_kernel kernel = clCreateKernel(program, "macros", nullptr);
+  std::vector<cl_uint> out(8, 0);
+  const std::size_t items = 1024, group = 64, bytes = out.size() * sizeof(cl_uint);
+  cl_mem memory = clCreateBuffer(s.context, CL_MEM_COPY_HOST_PTR, bytes, out.data(), nullptr);
+  clSetKernelArg(kernel, 0, sizeof memory, &memory);
+  EXPECT_EQ(clEnqueueNDRangeKernel(s.queue, kernel, 1, nullptr, &items, &group, 0, nullptr, nullptr), CL_SUCCESS);
+  EXPECT_EQ(clEnqueueReadBuffer(s.queue, memory, CL_TRUE, 0, bytes, out.data(), 0, nullptr, nullptr), CL_SUCCESS);
+  clReleaseMemObject(memory);
+  clReleaseKernel(kernel);
+  return out;
+}
+
+// The form as workers is preprocessed by another compiler than the device's.
+TEST(Sharing, WorkersAreOfTheDevicesOwnMacros) {
+  constexpr const char* kSource = R"(
+#define AT(i, v) if (get_global_id(0) == 99) out[i] = (v)
+kernel void macros(global uint* out) {
+#ifdef __OPENCL_VERSION__
+  AT(0, __OPENCL_VERSION__);
+#endif
+#if __OPENCL_C_VERSION__ >= 200
+  AT(1, __OPENCL_C_VERSION__);
+#else
+  AT(1, 1);
+#endif
+#ifdef cl_khr_fp16
+  AT(2, 1);
+#endif
+#if defined(cl_khr_subgroups) || defined(__opencl_c_subgroups) || defined(__opencl_c_pipes)
+  AT(3, 1);
+#endif
+#ifdef __IMAGE_SUPPORT__
+  AT(4, __IMAGE_SUPPORT__);
+#endif
+#if defined(__opencl_c_images) && !defined(cles_khr_int64)
+  AT(5, 1);
+#endif
+#if __clang_major__ > 17
+  AT(6, __clang_major__);
+#endif
+  AT(7, CLK_LOCAL_MEM_FENCE);
+})";
+  // A text cannot be asked for: the program stays whole.
+  constexpr const char* kOfText =
+      "kernel void macros(global uint* out) { out[get_local_id(0) % 8] = sizeof(__VERSION__); }";
+  same_on_both([&](const Side& s, Transcript& t) {
+    for (const auto& [source, options] : {std::pair{kSource, ""}, std::pair{kSource, "-cl-std=CL1.2"},
+                                          std::pair{kSource, "-cl-std=CL3.0"}, std::pair{kOfText, ""}}) {
+      cl_program program = clCreateProgramWithSource(s.context, 1, std::vector{source}.data(), nullptr, nullptr);
+      const cl_int built = clBuildProgram(program, 1, &s.device, options, nullptr, nullptr);
+      t.say("built", built);
+      for (const cl_uint value : built == CL_SUCCESS ? told_by(s, program) : std::vector<cl_uint>{})
+        t.say("value", value);
+      clReleaseProgram(program);
+    }
+  });
+}
+
 // While a long kernel runs as workers on one queue, `meanwhile` has another; it should not take until the long one
 // ends.
 void beside_a_long_kernel(const std::function<void(cl_command_queue, const Job&)>& meanwhile) {
