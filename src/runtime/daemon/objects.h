@@ -122,6 +122,8 @@ class RehearsedLaunches {
   std::map<std::string, std::optional<std::string>> launches_;
 };
 
+struct Tried;
+
 struct Program {
   Native_<cl_program> native;
   std::string source;
@@ -134,8 +136,8 @@ struct Program {
   // Made beside what the client does after the build; not valid: nothing was built from source.
   std::shared_future<std::shared_ptr<const ProgramForm>> form;
   std::string whole_because;  // why it has none
-  // What it was linked from, and with which options; the reader's.
-  std::vector<std::shared_ptr<Program>> inputs;
+  // What it was linked from, as that was then; null: it was not.
+  std::shared_ptr<const std::vector<Tried>> inputs;
 
   // Why the device's compiler was not given it; empty: it was, or nobody asked.
   [[nodiscard]] std::string refusal() const {
@@ -146,12 +148,22 @@ struct Program {
     const std::lock_guard lock(mutex_);
     refusal_ = std::move(why);
   }
+  // As the device's compiler left it, for linking: null where it has not been compiled apart, or not to a binary.
+  [[nodiscard]] std::shared_ptr<const std::string> object() const {
+    const std::lock_guard lock(mutex_);
+    return object_;
+  }
+  void made_into(std::shared_ptr<const std::string> object) {
+    const std::lock_guard lock(mutex_);
+    object_ = std::move(object);
+  }
   // Launches of its kernels that have been rehearsed, by name (rehearsals.h).
   RehearsedLaunches rehearsed;
 
  private:
   mutable std::mutex mutex_;
   std::string refusal_;
+  std::shared_ptr<const std::string> object_;
 };
 
 [[nodiscard]] constexpr bool takes_object(ParameterKind kind) {

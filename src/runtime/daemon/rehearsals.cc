@@ -63,10 +63,8 @@ LaunchShape Rehearsals::shape(const LaunchPlan& plan, const std::optional<Local>
 Rehearsals::Part Rehearsals::whole(const LaunchPlan& plan) {
   Part part;
   part.program = plan.kernel->program;
-  const auto& inputs = part.program->inputs;
-  if (inputs.empty()) part.made_of.emplace_back(part.program, part.program->options + kArgumentInfo);
-  for (const auto& p : inputs) part.made_of.emplace_back(p, p->options + kArgumentInfo);
-  if (!inputs.empty()) part.linked_with = part.program->options;
+  part.made_of = what_made(part.program);
+  if (part.program->inputs) part.linked_with = part.program->options;
   trial::Launch& launch = part.launch;
   launch.kernel = plan.kernel->name;
   launch.dimensions = plan.dimensions;
@@ -100,11 +98,7 @@ Rehearsals::Part Rehearsals::as_workers(const LaunchPlan& plan, const Local& loc
 
 std::optional<trial::Request> Rehearsals::request(const Part& part) const {
   if (part.workers) return forms_.building(*part.program);
-  const bool linked = part.made_of.size() != 1 || part.made_of.front().program != part.program;
-  const auto what = linked                               ? trial::Request::What::link
-                    : part.made_of.front().text().binary ? trial::Request::What::load
-                                                         : trial::Request::What::build;
-  return request_of(what, part.linked_with, part.made_of);
+  return request_of(how_made(*part.program), part.linked_with, part.made_of);
 }
 
 std::optional<std::string> Rehearsals::refusal(const Part& part, const std::function<bool()>& unwanted) const {

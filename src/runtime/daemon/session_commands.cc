@@ -20,7 +20,7 @@ cl_mem whole_buffer(const NativeCalls& cl, const Memory& memory, std::size_t& fi
 }
 
 // The size of an element of an image that is a row of a buffer's; 0: it is none. PoCL 3.1 does not survive fills of
-// such images, nor copies to buffers.
+// such images, nor copies to buffers, and refuses to copy them to and from other images.
 std::size_t element_of_row(const NativeCalls& cl, const Memory& image) {
   if (!image.parent) return 0;
   std::size_t height = 1, element = 0;
@@ -53,6 +53,22 @@ cl_int fill_row(const NativeCalls& cl, cl_context context, cl_command_queue queu
 }
 
 std::array<std::size_t, 3> three(const std::uint64_t* from) { return {from[0], from[1], from[2]}; }
+
+// Between images of which at least one is a row of a buffer's.
+cl_int copy_row(const NativeCalls& cl, cl_command_queue queue, const Memory& from, const Memory& to, const RectCopy& m,
+                std::size_t from_element, std::size_t to_element, cl_event* event) {
+  const auto a = three(m.from_origin), b = three(m.to_origin), region = three(m.region);
+  if (to_element == 0) {
+    return cl.EnqueueCopyBufferToImage(queue, from.parent->native.get(), to.native.get(), a[0] * from_element, b.data(),
+                                       region.data(), 0, nullptr, event);
+  }
+  if (from_element == 0) {
+    return cl.EnqueueCopyImageToBuffer(queue, from.native.get(), to.parent->native.get(), a.data(), region.data(),
+                                       b[0] * to_element, 0, nullptr, event);
+  }
+  return cl.EnqueueCopyBuffer(queue, from.parent->native.get(), to.parent->native.get(), a[0] * from_element,
+                              b[0] * to_element, region[0] * from_element, 0, nullptr, event);
+}
 
 }  // namespace
 
@@ -234,10 +250,13 @@ bool Session::rect_copy(Node& node, Reader& reader) {
   const auto from = find(memories_, m.from), to = find(memories_, m.to);
   if (!from || !to) return node.refuse(CL_INVALID_MEM_OBJECT), true;
   const NativeCalls& cl = ground_.native.cl;
-  node.run = [&cl, from, to, m, work = node.work](cl_command_queue queue, cl_event* event) -> cl_int {
+  const bool images = node.work == Work::copy_image;
+  const std::size_t from_row = images ? element_of_row(cl, *from) : 0, to_row = images ? element_of_row(cl, *to) : 0;
+  node.run = [&cl, from, to, m, images, from_row, to_row](cl_command_queue queue, cl_event* event) -> cl_int {
+    if (from_row != 0 || to_row != 0) return copy_row(cl, queue, *from, *to, m, from_row, to_row, event);
     auto a = three(m.from_origin), b = three(m.to_origin);
     const auto region = three(m.region);
-    if (work == Work::copy_image) {
+    if (images) {
       return cl.EnqueueCopyImage(queue, from->native.get(), to->native.get(), a.data(), b.data(), region.data(), 0,
                                  nullptr, event);
     }

@@ -17,6 +17,21 @@ std::shared_ptr<Program> own_program(const Ground& ground, cl_program native) {
   return program;
 }
 
+// Of a program that is compiled or a library. Drivers that compile kernels for it do so for executables only.
+std::shared_ptr<const std::string> object_of(const Native& native, cl_program program) {
+  cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
+  native.cl.GetProgramBuildInfo(program, native.device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type, nullptr);
+  if (type != CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT && type != CL_PROGRAM_BINARY_TYPE_LIBRARY) return nullptr;
+  std::size_t size = 0;
+  if (native.cl.GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS ||
+      size == 0)
+    return nullptr;
+  auto object = std::make_shared<std::string>(size, '\0');
+  auto* to = reinterpret_cast<unsigned char*>(object->data());
+  if (native.cl.GetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof to, &to, nullptr) != CL_SUCCESS) return nullptr;
+  return object;
+}
+
 ParameterKind parameter_kind(const Native& native, cl_kernel kernel, cl_uint index) {
   cl_kernel_arg_address_qualifier space = 0;
   if (native.cl.GetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, nullptr) !=
@@ -101,6 +116,7 @@ bool Session::build_program(const Head& head, Reader& reader) {
   // does next, and waited for by the first launch.
   program->headers.clear();
   program->rehearsed.forget();
+  program->made_into(nullptr);
   for (std::uint32_t i = 0; i < m.inputs; ++i) program->headers.emplace_back(names[i], headers[i]);
   auto built = std::make_shared<std::promise<cl_int>>();
   const std::shared_future<cl_int> outcome = built->get_future().share();
@@ -136,9 +152,11 @@ bool Session::build_program(const Head& head, Reader& reader) {
       std::vector<const char*> words;
       for (const auto& h : headers) programs.push_back(h->native.get());
       for (const auto& n : names) words.push_back(n.c_str());
-      return native.cl.CompileProgram(program->native.get(), 1, &native.device, built_with.c_str(), m.inputs,
-                                      programs.empty() ? nullptr : programs.data(),
-                                      words.empty() ? nullptr : words.data(), nullptr, nullptr);
+      const cl_int status = native.cl.CompileProgram(program->native.get(), 1, &native.device, built_with.c_str(),
+                                                     m.inputs, programs.empty() ? nullptr : programs.data(),
+                                                     words.empty() ? nullptr : words.data(), nullptr, nullptr);
+      if (status == CL_SUCCESS) program->made_into(object_of(native, program->native.get()));
+      return status;
     };
     const cl_int status =
         ground_.compilers.run([this] { return closed(); }, compile).value_or(CL_BUILD_PROGRAM_FAILURE);
@@ -178,7 +196,8 @@ bool Session::link_program(const Head& head, Reader& reader) {
     if (made == nullptr) return answer(head, status);
     auto program = own_program(ground_, made);
     program->options = options;
-    program->inputs = inputs;
+    program->inputs = std::make_shared<const std::vector<Tried>>(tried);
+    program->made_into(object_of(native, made));
     program->prints = prints;
     const bool kept = status == CL_SUCCESS && keep(programs_, m.id, std::move(program));
     answer(head, kept ? CL_SUCCESS : status == CL_SUCCESS ? CL_INVALID_VALUE : status);
@@ -194,6 +213,17 @@ void Session::program_info(const Head& head, const Query& m) {
   if (name == CL_PROGRAM_CONTEXT || name == CL_PROGRAM_DEVICES) return answer(head, CL_INVALID_VALUE);
   std::vector<std::byte> bytes;
   cl_int status = CL_SUCCESS;
+  // For the binary of an executable PoCL compiles all its kernels and loads them: it is done by another first.
+  if (name == CL_PROGRAM_BINARIES || name == CL_PROGRAM_BINARY_SIZES) {
+    cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
+    native.cl.GetProgramBuildInfo(program->native.get(), native.device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type,
+                                  nullptr);
+    if (type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE && ground_.rehearsals.useful()) {
+      auto request = request_of(how_made(*program), program->inputs ? program->options : "", what_made(program));
+      request.binary = true;
+      if (ground_.trials.refusal(std::move(request))) return answer(head, CL_OUT_OF_RESOURCES);
+    }
+  }
   if (name == CL_PROGRAM_BINARIES) {
     std::size_t size = 0;
     status = native.cl.GetProgramInfo(program->native.get(), CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);

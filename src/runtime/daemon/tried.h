@@ -14,10 +14,16 @@ struct Tried {
   std::shared_ptr<Program> program;
   std::string options;
   std::vector<std::pair<std::string, std::shared_ptr<Program>>> headers;
+  // What it was compiled to: nothing else of it is needed then, and files and headers may be gone by now.
+  std::shared_ptr<const std::string> object;
 
   Tried(std::shared_ptr<Program> what, std::string with);
   [[nodiscard]] trial::Program text() const;
 };
+
+// An executable program, as it was made.
+std::vector<Tried> what_made(const std::shared_ptr<Program>& program);
+[[nodiscard]] trial::Request::What how_made(const Program& program);
 
 trial::Request request_of(trial::Request::What what, const std::string& options, const std::vector<Tried>& programs);
 

@@ -58,8 +58,9 @@ Owned link(const Native& native, const Request& request, cl_int& status) {
 cl_int Answerer::make(const Request& request) {
   Request programs = request;
   programs.launch.reset();
+  programs.binary = false;
   std::string made_of = encode(programs);
-  if (request.launch && program_ && made_of == made_of_) return CL_SUCCESS;
+  if ((request.launch || request.binary) && program_ && made_of == made_of_) return CL_SUCCESS;
   made_of_ = std::move(made_of);
   program_.reset();
   cl_int status = CL_SUCCESS;
@@ -82,7 +83,12 @@ cl_int Answerer::answer(const Request& request) {
   if (request.what == Request::What::question) return ask(native_, request.question);
   if (request.programs.empty()) return CL_INVALID_VALUE;
   const cl_int status = make(request);
-  return status == CL_SUCCESS && request.launch ? rehearse(*request.launch) : status;
+  if (status != CL_SUCCESS) return status;
+  if (request.binary) {
+    std::size_t size = 0;
+    return native_.cl.GetProgramInfo(program_.get(), CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
+  }
+  return request.launch ? rehearse(*request.launch) : status;
 }
 
 }  // namespace wm::runtime::trial

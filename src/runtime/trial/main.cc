@@ -59,13 +59,12 @@ int main(int count, char**) {
   std::optional<trial::Answerer> answerer;
   while (const auto bytes = wm::rewrite::read_frame(stdin)) {
     const auto request = trial::decode(*bytes);
-    if (!request) return 1;
-    if (!native) {
+    if (request && !native) {
       if (auto opened = Native::open({request->device})) native = std::move(*opened);
       if (native) answerer.emplace(*native);
     }
     std::int32_t said = trial::kNoDevice;
-    if (answerer) on_own_stack([&] { said = answerer->answer(*request); });
+    if (request && answerer) on_own_stack([&] { said = answerer->answer(*request); });
     const std::string reply(reinterpret_cast<const char*>(&said), sizeof said);
     if (!wm::rewrite::write_frame(daemon, reply)) return 1;
   }

@@ -3,6 +3,9 @@
 namespace wm::runtime::trial {
 namespace {
 
+// Of these bytes: the program may be replaced under a daemon that runs.
+constexpr std::uint32_t kFormat = 2;
+
 class Packer {
  public:
   Packer& number(std::uint32_t n) {
@@ -90,7 +93,7 @@ Request build_of(const std::string& source, const std::string& options) {
 
 std::string encode(const Request& request) {
   Packer to;
-  to.number(static_cast<std::uint32_t>(request.what)).number(request.question);
+  to.number(kFormat).number(static_cast<std::uint32_t>(request.what)).number(request.question);
   to.text(request.device).text(request.options).number(static_cast<std::uint32_t>(request.programs.size()));
   for (const Program& p : request.programs) {
     to.number(p.binary ? 1 : 0).text(p.text).text(p.options).number(static_cast<std::uint32_t>(p.headers.size()));
@@ -98,12 +101,14 @@ std::string encode(const Request& request) {
   }
   to.number(request.launch ? 1 : 0);
   if (request.launch) put(to, *request.launch);
+  to.number(request.binary ? 1 : 0);
   return to.take();
 }
 
 Result<Request> decode(std::string_view bytes) {
   Unpacker from(bytes);
   Request request;
+  if (from.number() != kFormat) return Error{"a request of another version"};
   request.what = static_cast<Request::What>(from.number());
   request.question = from.number();
   request.device = from.text();
@@ -124,6 +129,7 @@ Result<Request> decode(std::string_view bytes) {
     request.programs.push_back(std::move(p));
   }
   if (from.number() != 0) request.launch = take_launch(from);
+  request.binary = from.number() != 0;
   if (!from.ok() || request.what > Request::What::question) return Error{"a torn request"};
   return request;
 }

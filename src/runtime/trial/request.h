@@ -48,6 +48,7 @@ struct Request {
   std::string options;  // to link with
   std::vector<Program> programs;
   std::optional<Launch> launch;  // then this, with kernels that do nothing
+  bool binary = false;           // or this: its binary, for which some drivers compile all kernels
 };
 
 // A program built from source.
@@ -56,7 +57,7 @@ Request build_of(const std::string& source, const std::string& options);
 std::string encode(const Request& request);
 Result<Request> decode(std::string_view bytes);
 
-// The answer of a child that found no such device.
+// The answer of a child that found no such device, or does not read the request: nothing was tried.
 inline constexpr std::int32_t kNoDevice = -32000;
 
 }  // namespace wm::runtime::trial

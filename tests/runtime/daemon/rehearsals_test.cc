@@ -81,12 +81,16 @@ TEST(Rehearsals, OffsetsAndWorkersAreCompiledApart) {
 TEST(Rehearsals, LinkedProgramsAreMadeOfTheirParts) {
   const LaunchPlan linked = asked_for({64, 64, 1}, {16, 4, 1});
   const auto a = std::make_shared<Program>(), b = std::make_shared<Program>();
-  linked.kernel->program->inputs = {a, b};
   b->options = "-DB";
+  b->made_into(std::make_shared<const std::string>("compiled"));
+  linked.kernel->program->inputs =
+      std::make_shared<const std::vector<Tried>>(std::vector<Tried>{{a, ""}, {b, b->options}});
   const auto part = Rehearsals::whole(linked);
   ASSERT_EQ(part.made_of.size(), 2U);
   EXPECT_EQ(part.made_of[0].program, a);
-  EXPECT_EQ(part.made_of[1].options, "-DB -cl-kernel-arg-info");
+  EXPECT_EQ(part.made_of[1].options, "-DB");
+  EXPECT_EQ(part.made_of[1].text().text, "compiled") << "its headers may be gone";
+  EXPECT_TRUE(part.made_of[1].text().binary);
 }
 
 TEST(Rehearsals, EachIsBegunOnceAndRemembered) {

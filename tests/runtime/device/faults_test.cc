@@ -108,37 +108,67 @@ TEST(Faults, AProgramThatCrashesTheCompilerFailsAlone) {
   close_side(s);
 }
 
-// It builds, and ends PoCL when it is to run.
+// They build, and `f` ends PoCL when it is to run.
+constexpr const char* kEndsTheCompiler =
+    "kernel void f(global int* x) { __asm__(\".pushsection .data\\n.quad no_such_symbol\\n.popsection\"); "
+    "x[get_global_id(0)] = 1; }\nkernel void g(global int* x) { x[0] = 2; }";
+
+void expect_f_to_fail_alone(const Side& s, cl_program program) {
+  cl_mem memory = clCreateBuffer(s.context, CL_MEM_READ_WRITE, 64, nullptr, nullptr);
+  const std::size_t items = 16, group = 4;
+  const auto launch = [&](const char* name) {
+    cl_kernel kernel = clCreateKernel(program, name, nullptr);
+    clSetKernelArg(kernel, 0, sizeof memory, &memory);
+    cl_event event = nullptr;
+    EXPECT_EQ(clEnqueueNDRangeKernel(s.queue, kernel, 1, nullptr, &items, &group, 0, nullptr, &event), CL_SUCCESS);
+    clWaitForEvents(1, &event);
+    const cl_int status = status_of(event);
+    clReleaseEvent(event);
+    clReleaseKernel(kernel);
+    return status;
+  };
+  EXPECT_EQ(launch("f"), CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(launch("f"), CL_OUT_OF_RESOURCES) << "it is known by now";
+  EXPECT_EQ(launch("g"), CL_COMPLETE);
+  cl_int value = 0;
+  EXPECT_EQ(clEnqueueReadBuffer(s.queue, memory, CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr), CL_SUCCESS);
+  EXPECT_EQ(value, 2);
+  clReleaseMemObject(memory);
+}
+
 TEST(Faults, AKernelThatEndsTheCompilerWhenItRunsFailsAlone) {
   Daemon* daemon = the_daemon();
   if (daemon == nullptr) GTEST_SKIP() << "no OpenCL device";
   if (!compiles_at_launch()) GTEST_SKIP() << "others compile all of a program when it is built";
   const Side s = open_side(true);
-  cl_program program = build(s,
-                             "kernel void f(global int* x) { __asm__(\".pushsection .data\\n.quad no_such_symbol\\n"
-                             ".popsection\"); x[get_global_id(0)] = 1; }\nkernel void g(global int* x) { x[0] = 2; }");
-  cl_mem memory = clCreateBuffer(s.context, CL_MEM_READ_WRITE, 64, nullptr, nullptr);
-  const std::size_t items = 16, group = 4;
-  for (int i = 0; i < 2; ++i) {  // known the second time
-    cl_kernel kernel = clCreateKernel(program, "f", nullptr);
-    clSetKernelArg(kernel, 0, sizeof memory, &memory);
-    cl_event event = nullptr;
-    EXPECT_EQ(clEnqueueNDRangeKernel(s.queue, kernel, 1, nullptr, &items, &group, 0, nullptr, &event), CL_SUCCESS);
-    EXPECT_EQ(clWaitForEvents(1, &event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    EXPECT_EQ(status_of(event), CL_OUT_OF_RESOURCES);
-    clReleaseEvent(event);
-    clReleaseKernel(kernel);
-  }
-  EXPECT_TRUE(comes_to_say(*daemon, R"("launches_refused":)")) << daemon->status();
+  cl_program program = build(s, kEndsTheCompiler);
+  // For its binary PoCL loads all of its kernels.
+  std::size_t size = 0;
+  EXPECT_EQ(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr), CL_OUT_OF_RESOURCES);
+  expect_f_to_fail_alone(s, program);
   EXPECT_TRUE(stops_saying(*daemon, R"("launches_refused":0)")) << daemon->status();
-  cl_kernel other = clCreateKernel(program, "g", nullptr);
-  clSetKernelArg(other, 0, sizeof memory, &memory);
-  clEnqueueNDRangeKernel(s.queue, other, 1, nullptr, &items, &group, 0, nullptr, nullptr);
-  cl_int value = 0;
-  EXPECT_EQ(clEnqueueReadBuffer(s.queue, memory, CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr), CL_SUCCESS);
-  EXPECT_EQ(value, 2);
-  clReleaseKernel(other);
-  clReleaseMemObject(memory);
+  clReleaseProgram(program);
+  close_side(s);
+}
+
+// What it was compiled from has gone when it is launched.
+TEST(Faults, AKernelThatEndsTheCompilerFailsAloneWhenLinked) {
+  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
+  if (!compiles_at_launch()) GTEST_SKIP() << "others compile all of a program when it is built";
+  const Side s = open_side(true);
+  const char *source = "#include \"f.h\"", *name = "f.h", *text = kEndsTheCompiler;
+  cl_program header = clCreateProgramWithSource(s.context, 1, &text, nullptr, nullptr);
+  cl_program part = clCreateProgramWithSource(s.context, 1, &source, nullptr, nullptr);
+  ASSERT_EQ(clCompileProgram(part, 1, &s.device, "", 1, &header, &name, nullptr, nullptr), CL_SUCCESS);
+  clReleaseProgram(header);
+  cl_int status = CL_SUCCESS;
+  cl_program library = clLinkProgram(s.context, 1, &s.device, "-create-library", 1, &part, nullptr, nullptr, &status);
+  ASSERT_EQ(status, CL_SUCCESS);
+  cl_program program = clLinkProgram(s.context, 1, &s.device, "", 1, &library, nullptr, nullptr, &status);
+  ASSERT_EQ(status, CL_SUCCESS);
+  clReleaseProgram(part);
+  clReleaseProgram(library);
+  expect_f_to_fail_alone(s, program);
   clReleaseProgram(program);
   close_side(s);
 }
