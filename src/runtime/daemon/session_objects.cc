@@ -1,4 +1,7 @@
 // A client's memory, samplers and queues.
+#include <algorithm>
+#include <optional>
+
 #include "runtime/daemon/session.h"
 
 namespace wm::runtime {
@@ -39,6 +42,40 @@ std::uint64_t element_bytes(cl_channel_order order, cl_channel_type type) {
     default:
       return 4 * channel;
   }
+}
+
+// Sizes in dimensions that its type does not have mean nothing.
+struct Extents {
+  explicit Extents(const CreateImage& m) {
+    const auto is = [&](auto... types) { return ((m.object_type == static_cast<cl_mem_object_type>(types)) || ...); };
+    if (is(CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE3D, CL_MEM_OBJECT_IMAGE2D_ARRAY)) rows = m.height;
+    if (is(CL_MEM_OBJECT_IMAGE3D)) slices = m.depth;
+    if (is(CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE2D_ARRAY)) slices = m.array_size;
+  }
+  std::uint64_t rows = 1, slices = 1;
+};
+
+// What it takes with the pitches it shall have; nothing where no memory has so much.
+std::optional<std::uint64_t> image_bytes(std::uint64_t element, const CreateImage& m) {
+  const Extents whole(m);
+  std::uint64_t bytes = 0;
+  if (__builtin_mul_overflow(element, m.width, &bytes)) return std::nullopt;
+  if (__builtin_mul_overflow(std::max(bytes, m.row_pitch), whole.rows, &bytes)) return std::nullopt;
+  if (__builtin_mul_overflow(std::max(bytes, m.slice_pitch), whole.slices, &bytes)) return std::nullopt;
+  return bytes;
+}
+
+// Whether rows and slices have room in their pitches, and in the buffer below. Not all drivers look: PoCL 3.1 writes
+// behind what it has allocated.
+bool pitches_hold(const NativeCalls& cl, cl_mem image, const CreateImage& m, const Memory* below) {
+  std::size_t element = 0;
+  if (cl.GetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, nullptr) != CL_SUCCESS) return false;
+  const Extents whole(m);
+  const std::uint64_t row = m.row_pitch != 0 ? m.row_pitch : m.width * element;
+  if (row < m.width * element) return false;
+  if (whole.slices > 1 && m.slice_pitch != 0 && m.slice_pitch < row * whole.rows) return false;
+  if (below == nullptr || below->extent == 0) return m.object_type != CL_MEM_OBJECT_IMAGE1D_BUFFER;
+  return (whole.rows - 1) * row + m.width * element <= below->extent;
 }
 
 }  // namespace
@@ -143,15 +180,9 @@ void Session::create_sub_buffer(const Head& head, const CreateSubBuffer& m) {
 void Session::create_image(const Head& head, const CreateImage& m) {
   const auto below = m.buffer == 0 ? nullptr : find(memories_, m.buffer);
   if (m.buffer != 0 && !below) return answer(head, CL_INVALID_IMAGE_DESCRIPTOR);
-  // Sizes in dimensions that its type does not have mean nothing.
-  const auto is = [&](auto... types) { return ((m.object_type == static_cast<cl_mem_object_type>(types)) || ...); };
-  const bool rows = is(CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE3D, CL_MEM_OBJECT_IMAGE2D_ARRAY);
-  const bool slices = is(CL_MEM_OBJECT_IMAGE3D), layers = is(CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE2D_ARRAY);
-  std::uint64_t bytes = element_bytes(m.order, m.type);
-  for (const std::uint64_t n : {m.width, rows ? m.height : 1, slices ? m.depth : 1, layers ? m.array_size : 1}) {
-    if (__builtin_mul_overflow(bytes, n, &bytes)) return answer(head, CL_INVALID_IMAGE_SIZE);
-  }
-  create_memory(head, m.id, below ? 0 : bytes, below, 0, [this, m, below](cl_int* status) {
+  const auto bytes = image_bytes(element_bytes(m.order, m.type), m);
+  if (!bytes) return answer(head, CL_INVALID_IMAGE_SIZE);
+  create_memory(head, m.id, below ? 0 : *bytes, below, 0, [this, m, below](cl_int* status) -> cl_mem {
     const cl_image_format format{m.order, m.type};
     cl_image_desc desc{};
     desc.image_type = m.object_type;
@@ -162,7 +193,12 @@ void Session::create_image(const Head& head, const CreateImage& m) {
     desc.image_row_pitch = m.row_pitch;
     desc.image_slice_pitch = m.slice_pitch;
     desc.mem_object = below ? below->native.get() : nullptr;
-    return ground_.native.cl.CreateImage(ground_.native.context, m.flags, &format, &desc, nullptr, status);
+    const NativeCalls& cl = ground_.native.cl;
+    const cl_mem image = cl.CreateImage(ground_.native.context, m.flags, &format, &desc, nullptr, status);
+    if (*status != CL_SUCCESS || pitches_hold(cl, image, m, below.get())) return image;
+    cl.ReleaseMemObject(image);
+    *status = CL_INVALID_IMAGE_DESCRIPTOR;
+    return nullptr;
   });
 }
 

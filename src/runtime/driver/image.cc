@@ -44,6 +44,17 @@ void set_pitches(cl_mem image) {
   image->size = has_slices(image) ? image->slice * (layers_of_rows ? whole[1] : whole[2]) : image->row * whole[1];
 }
 
+// Whether rows and slices have room in their pitches.
+bool pitches_hold(cl_mem image) {
+  const cl_image_desc& d = image->image;
+  if (image->row < d.image_width * image->element || image->row % image->element != 0) return false;
+  if (!has_slices(image)) return true;
+  std::size_t whole[3];
+  extents(image, whole);
+  const std::size_t least = image->row * (image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? 1 : whole[1]);
+  return image->slice >= least && image->slice % image->row == 0;
+}
+
 cl_int ask_element(cl_mem image) {
   Writer message(Op::image_info);
   message.put(Query{image->name, CL_IMAGE_ELEMENT_SIZE});
@@ -73,12 +84,19 @@ cl_mem make_image(cl_context context, cl_mem_flags flags, const cl_image_format*
   if (status != CL_SUCCESS) return nullptr;
   if (format == nullptr) return refuse<_cl_mem>(status, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
   if (desc == nullptr) return refuse<_cl_mem>(status, CL_INVALID_IMAGE_DESCRIPTOR);
+  // Neither is offered.
+  if (desc->num_mip_levels != 0 || desc->num_samples != 0) return refuse<_cl_mem>(status, CL_INVALID_IMAGE_DESCRIPTOR);
   cl_mem below = desc->mem_object;
   if (below != nullptr && !valid(below)) return refuse<_cl_mem>(status, CL_INVALID_IMAGE_DESCRIPTOR);
   if (below == nullptr) status = check_host_pointer(flags, host);
   if (status != CL_SUCCESS) return nullptr;
   constexpr cl_mem_flags kAny = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
   if (below != nullptr && (flags & kAny) == 0) flags |= below->flags & kAny;
+  if (below != nullptr) {  // whose host memory, if any, it shares
+    constexpr cl_mem_flags kHostPointer = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+    flags = (flags & ~kHostPointer) | (below->flags & kHostPointer);
+    host = nullptr;
+  }
   if (flags == 0) flags = CL_MEM_READ_WRITE;
   auto image = std::make_unique<_cl_mem>();
   image->context = Held<_cl_context>(context);
@@ -87,7 +105,8 @@ cl_mem make_image(cl_context context, cl_mem_flags flags, const cl_image_format*
   image->format = *format;
   image->image = *desc;
   image->parent = Held<_cl_mem>(below);
-  if ((flags & CL_MEM_USE_HOST_PTR) != 0) image->host = host;
+  if (below == nullptr && (flags & CL_MEM_USE_HOST_PTR) != 0) image->host = host;
+  if (below != nullptr && !below->is_image()) image->host = below->host;
   image->name = link().new_name();
   CreateImage create;
   create.id = image->name;
@@ -110,7 +129,7 @@ cl_mem make_image(cl_context context, cl_mem_flags flags, const cl_image_format*
   if (status == CL_SUCCESS) status = ask_element(image.get());
   if (status != CL_SUCCESS) return nullptr;
   set_pitches(image.get());
-  if (image->row < desc->image_width * image->element) return refuse<_cl_mem>(status, CL_INVALID_IMAGE_DESCRIPTOR);
+  if (!pitches_hold(image.get())) return refuse<_cl_mem>(status, CL_INVALID_IMAGE_DESCRIPTOR);
   if (host != nullptr) status = fill_image(image.get(), host);
   if (status != CL_SUCCESS) return nullptr;
   process().add_memory(image.get());

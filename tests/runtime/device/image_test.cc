@@ -135,5 +135,73 @@ TEST(LongImages, KernelsSampleTheSame) {
   });
 }
 
+// PoCL 3.1 takes rows and slices that do not fit their pitches, and writes behind its memory.
+TEST(Images, HaveRoomInTheirPitches) {
+  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
+  const Side s = open_side(true);
+  if (!supported(s)) GTEST_SKIP() << "no images";
+  std::vector<unsigned char> bytes(kWidth * kHeight * 4 * 4);
+  const auto made = [&](std::size_t row, std::size_t slice, void* host) {
+    cl_image_desc desc{};
+    desc.image_type = CL_MEM_OBJECT_IMAGE2D_ARRAY;
+    desc.image_width = kWidth;
+    desc.image_height = kHeight;
+    desc.image_array_size = 2;
+    desc.image_row_pitch = row;
+    desc.image_slice_pitch = slice;
+    cl_int status = 1;
+    cl_mem image = clCreateImage(s.context, host != nullptr ? CL_MEM_COPY_HOST_PTR : 0, &kFormat, &desc, host, &status);
+    if (image != nullptr) clReleaseMemObject(image);
+    return status;
+  };
+  constexpr std::size_t kRow = kWidth * 4;
+  EXPECT_EQ(made(kRow, kRow * kHeight, bytes.data()), CL_SUCCESS);
+  EXPECT_EQ(made(kRow, kRow * (kHeight + 1), bytes.data()), CL_SUCCESS);
+  EXPECT_EQ(made(0, 0, nullptr), CL_SUCCESS);
+  for (const auto& [row, slice] : {std::pair{kRow - 4, kRow * kHeight}, std::pair{kRow + 1, kRow * 2 * kHeight},
+                                   std::pair{kRow, kRow * (kHeight - 1)}, std::pair{kRow, kRow}}) {
+    EXPECT_EQ(made(row, slice, bytes.data()), CL_INVALID_IMAGE_DESCRIPTOR) << row << ", " << slice;
+    EXPECT_NE(made(row, slice, nullptr), CL_SUCCESS) << row << ", " << slice;
+  }
+  close_side(s);
+}
+
+// An image that is a row of a buffer's: PoCL 3.1 refuses to copy it.
+TEST(Images, AreCopiedToAndFromRowsOfBuffers) {
+  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
+  const Side s = open_side(true);
+  if (!supported(s)) GTEST_SKIP() << "no images";
+  constexpr std::size_t kPixels = 32, kBytes = kPixels * 4;
+  std::vector<unsigned char> bytes(kBytes);
+  std::iota(bytes.begin(), bytes.end(), static_cast<unsigned char>(0));
+  cl_mem buffers[2], rows[2];
+  for (int i = 0; i < 2; ++i) {
+    buffers[i] = clCreateBuffer(s.context, CL_MEM_COPY_HOST_PTR, kBytes, bytes.data(), nullptr);
+    cl_image_desc desc{};
+    desc.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    desc.image_width = kPixels;
+    desc.mem_object = buffers[i];
+    cl_int status = 1;
+    rows[i] = clCreateImage(s.context, CL_MEM_READ_WRITE, &kFormat, &desc, nullptr, &status);
+    ASSERT_EQ(status, CL_SUCCESS);
+  }
+  const auto copy = [&](cl_mem from, std::size_t at, cl_mem to, std::size_t into) {
+    const std::size_t origin[3] = {at, 0, 0}, target[3] = {into, 0, 0}, region[3] = {4, 1, 1};
+    return clEnqueueCopyImage(s.queue, from, to, origin, target, region, 0, nullptr, nullptr);
+  };
+  cl_int status = 1;
+  cl_mem plain = image(s, &status);
+  EXPECT_EQ(copy(rows[0], 8, plain, 2), CL_SUCCESS);
+  EXPECT_EQ(copy(plain, 2, rows[1], 0), CL_SUCCESS);
+  EXPECT_EQ(copy(rows[0], 16, rows[1], 4), CL_SUCCESS);
+  std::vector<unsigned char> out(kBytes);
+  EXPECT_EQ(clEnqueueReadBuffer(s.queue, buffers[1], CL_TRUE, 0, kBytes, out.data(), 0, nullptr, nullptr), CL_SUCCESS);
+  EXPECT_TRUE(std::equal(out.begin(), out.begin() + 16, bytes.begin() + 32));
+  EXPECT_TRUE(std::equal(out.begin() + 16, out.begin() + 32, bytes.begin() + 64));
+  EXPECT_TRUE(std::equal(out.begin() + 32, out.end(), bytes.begin() + 32));
+  for (cl_mem m : {plain, rows[0], rows[1], buffers[0], buffers[1]}) clReleaseMemObject(m);
+  close_side(s);
+}
+
 }  // namespace
 }  // namespace wm::runtime::test
