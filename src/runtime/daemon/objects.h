@@ -27,6 +27,10 @@ struct Census {
   std::atomic<std::uint64_t> queues_made{0};
 };
 
+// What is larger and in the host's memory comes from its kernel, which wipes it (Server::make sees to that); what is
+// not may have been another client's.
+inline constexpr std::size_t kFreshBytes = 1 << 20;
+
 template <typename T>
 using Native_ = std::shared_ptr<std::remove_pointer_t<T>>;
 

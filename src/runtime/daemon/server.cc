@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -74,6 +75,8 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   if (server->rewriter_) {
     server->warming_ = std::async(std::launch::async, [r = server->rewriter_.get()] { r->warm_up(); });
   }
+  // The C library would raise this bound by itself, as large blocks are freed.
+  if (server->native_->in_host_memory()) ::mallopt(M_MMAP_THRESHOLD, kFreshBytes);
   server->try_driver();
   server->native_->try_compiler();
   server->forms_ = std::make_unique<WorkerForms>(*server->native_, server->census_, server->compilers_,

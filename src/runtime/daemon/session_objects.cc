@@ -151,8 +151,7 @@ void Session::create_buffer(const Head& head, const CreateBuffer& m) {
       [this, m, flags, place](cl_int* status) {
         const NativeCalls& cl = ground_.native.cl;
         if (place) return cl.CreateBuffer(ground_.native.context, flags, m.size, place->bytes().data(), status);
-        constexpr std::size_t kFresh = 1 << 20;  // what is larger comes from the host's kernel, which wipes it
-        if (!ground_.native.in_host_memory() || m.size == 0 || m.size > kFresh) {
+        if (!ground_.native.in_host_memory() || m.size == 0 || m.size > kFreshBytes) {
           return cl.CreateBuffer(ground_.native.context, flags, m.size, nullptr, status);
         }
         // What was freed in this process may come back with it.
@@ -182,7 +181,7 @@ void Session::create_image(const Head& head, const CreateImage& m) {
   if (m.buffer != 0 && !below) return answer(head, CL_INVALID_IMAGE_DESCRIPTOR);
   const auto bytes = image_bytes(element_bytes(m.order, m.type), m);
   if (!bytes) return answer(head, CL_INVALID_IMAGE_SIZE);
-  create_memory(head, m.id, below ? 0 : *bytes, below, 0, [this, m, below](cl_int* status) -> cl_mem {
+  create_memory(head, m.id, below ? 0 : *bytes, below, 0, [this, m, below, bytes = *bytes](cl_int* status) -> cl_mem {
     const cl_image_format format{m.order, m.type};
     cl_image_desc desc{};
     desc.image_type = m.object_type;
@@ -194,7 +193,11 @@ void Session::create_image(const Head& head, const CreateImage& m) {
     desc.image_slice_pitch = m.slice_pitch;
     desc.mem_object = below ? below->native.get() : nullptr;
     const NativeCalls& cl = ground_.native.cl;
-    const cl_mem image = cl.CreateImage(ground_.native.context, m.flags, &format, &desc, nullptr, status);
+    // What was freed in this process may come back with it.
+    const bool used = ground_.native.in_host_memory() && !below && bytes <= kFreshBytes;
+    std::vector<std::byte> nothing(used ? bytes : 0);
+    const cl_mem image = cl.CreateImage(ground_.native.context, m.flags | (used ? CL_MEM_COPY_HOST_PTR : 0), &format,
+                                        &desc, used ? nothing.data() : nullptr, status);
     if (*status != CL_SUCCESS || pitches_hold(cl, image, m, below.get())) return image;
     cl.ReleaseMemObject(image);
     *status = CL_INVALID_IMAGE_DESCRIPTOR;

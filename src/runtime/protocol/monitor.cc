@@ -7,6 +7,9 @@
 
 namespace wm::runtime {
 
+// A host with more to do than it can is not a daemon that has gone.
+constexpr int kPatience = 30'000;  // milliseconds
+
 Result<std::string> ask_status(const std::string& socket) {
   auto link = connect_to(socket);
   if (!link) return Error{"no daemon answers at " + socket + " (start one with: wm serve)"};
@@ -18,7 +21,7 @@ Result<std::string> ask_status(const std::string& socket) {
   }
   std::string text;
   for (;;) {
-    const auto packet = receive_packet(*link, 5000, 64 * 1024);
+    const auto packet = receive_packet(*link, kPatience, 64 * 1024);
     if (!packet) return Error{socket + ": the daemon does not answer"};
     if (packet->bytes.empty()) break;
     text.append(reinterpret_cast<const char*>(packet->bytes.data()), packet->bytes.size());

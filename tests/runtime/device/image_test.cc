@@ -1,4 +1,5 @@
 // Images and samplers through the driver.
+#include <algorithm>
 #include <numeric>
 
 #include "runtime/device/sides.h"
@@ -200,6 +201,42 @@ TEST(Images, AreCopiedToAndFromRowsOfBuffers) {
   EXPECT_TRUE(std::equal(out.begin() + 16, out.begin() + 32, bytes.begin() + 64));
   EXPECT_TRUE(std::equal(out.begin() + 32, out.end(), bytes.begin() + 32));
   for (cl_mem m : {plain, rows[0], rows[1], buffers[0], buffers[1]}) clReleaseMemObject(m);
+  close_side(s);
+}
+
+// What a client had on a device in host memory, the next one's buffers and images would be made of.
+TEST(Images, AndBuffersShowNothingOfThoseBeforeThem) {
+  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
+  const Side s = open_side(true);
+  if (!supported(s)) GTEST_SKIP() << "no images";
+  constexpr cl_uint kSecret[4] = {0x5ec4e7, 0x5ec4e7, 0x5ec4e7, 0x5ec4e7};
+  constexpr cl_image_format kWide{CL_RGBA, CL_UNSIGNED_INT32};
+  for (const std::size_t side : {8, 64, 256, 360, 512}) {  // of 1 KB to 4 MB
+    const std::size_t bytes = side * side * sizeof kSecret, zero[3] = {0, 0, 0}, region[3] = {side, side, 1};
+    cl_image_desc desc{};
+    desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+    desc.image_width = desc.image_height = side;
+    const auto both = [&](const auto& look) {
+      cl_mem image = clCreateImage(s.context, CL_MEM_READ_WRITE, &kWide, &desc, nullptr, nullptr);
+      cl_mem buffer = clCreateBuffer(s.context, CL_MEM_READ_WRITE, bytes, nullptr, nullptr);
+      look(image, buffer);
+      clReleaseMemObject(image);
+      clReleaseMemObject(buffer);
+    };
+    for (int round = 0; round < 3; ++round) {
+      both([&](cl_mem image, cl_mem buffer) {
+        clEnqueueFillImage(s.queue, image, kSecret, zero, region, 0, nullptr, nullptr);
+        clEnqueueFillBuffer(s.queue, buffer, kSecret, sizeof kSecret, 0, bytes, 0, nullptr, nullptr);
+        clFinish(s.queue);
+      });
+      both([&](cl_mem image, cl_mem buffer) {
+        std::vector<cl_uint> shown(bytes / 2);
+        clEnqueueReadImage(s.queue, image, CL_TRUE, zero, region, 0, 0, shown.data(), 0, nullptr, nullptr);
+        clEnqueueReadBuffer(s.queue, buffer, CL_TRUE, 0, bytes, shown.data() + bytes / 4, 0, nullptr, nullptr);
+        EXPECT_EQ(std::count(shown.begin(), shown.end(), kSecret[0]), 0) << side;
+      });
+    }
+  }
   close_side(s);
 }
 
