@@ -142,6 +142,7 @@ struct Program {
   std::string whole_because;  // why it has none
   // What it was linked from, as that was then; null: it was not.
   std::shared_ptr<const std::vector<Tried>> inputs;
+  bool binary_asked = false;  // by its client; the reader's
 
   // Why the device's compiler was not given it; empty: it was, or nobody asked.
   [[nodiscard]] std::string refusal() const {

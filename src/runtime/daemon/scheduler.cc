@@ -353,15 +353,25 @@ Scheduler::DeviceTimes Scheduler::times_of(cl_event event, bool queued) const {
           time(CL_PROFILING_COMMAND_END)};
 }
 
+// The driver's mark is set some time after ours, a long time where we were interrupted between them: what is seen is
+// never too little. Clocks drift by less than a part in 2048; one that leaps was set anew.
+void Scheduler::compare_clocks(std::uint64_t ahead) {
+  constexpr std::int64_t kLeap = 1'000'000'000;
+  const std::uint64_t at = now();
+  const std::uint64_t before = clocks_compared_;
+  const auto drift = static_cast<std::int64_t>((at - before) / 2048);
+  const auto more = static_cast<std::int64_t>(ahead - device_ahead_);
+  const bool late = before != 0 && more > drift && more < kLeap;
+  device_ahead_ = late ? device_ahead_ + static_cast<std::uint64_t>(drift) : ahead;
+  clocks_compared_ = at;
+}
+
 void Scheduler::note_times(Node& node, const DeviceTimes& times) {
   node.ended_at = std::max(node.ended_at, times.ended);
   if (node.started_at != 0) return;  // not its first squad
   node.started_at = times.started;
   // The other two are the daemon's, on the device's clock.
-  if (times.queued != 0) {
-    device_ahead_ = times.queued - node.submitted;
-    clocks_compared_ = now();
-  }
+  if (times.queued != 0) compare_clocks(times.queued - node.submitted);
   node.submitted_at = std::min(node.submitted + device_ahead_, node.started_at);
   node.queued_at = std::min(node.received + device_ahead_, node.submitted_at);
 }

@@ -204,6 +204,7 @@ class Scheduler {
   cl_int enqueue(LaunchPlan& plan, cl_command_queue queue, cl_event* event);
   [[nodiscard]] DeviceTimes times_of(cl_event event, bool queued) const;
   void note_times(Node& node, const DeviceTimes& times);
+  void compare_clocks(std::uint64_t ahead);
   [[nodiscard]] static std::uint64_t guessed_start(const Node& node, const Ended& ended);
   void guess_times(Node& node, const Ended& ended);
   [[nodiscard]] std::uint64_t now() const;

@@ -17,11 +17,11 @@ std::shared_ptr<Program> own_program(const Ground& ground, cl_program native) {
   return program;
 }
 
-// Of a program that is compiled or a library. Drivers that compile kernels for it do so for executables only.
+// Of a program that is compiled. Drivers that compile kernels for it do so for executables only.
 std::shared_ptr<const std::string> object_of(const Native& native, cl_program program) {
   cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
   native.cl.GetProgramBuildInfo(program, native.device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type, nullptr);
-  if (type != CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT && type != CL_PROGRAM_BINARY_TYPE_LIBRARY) return nullptr;
+  if (type != CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT) return nullptr;
   std::size_t size = 0;
   if (native.cl.GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS ||
       size == 0)
@@ -101,7 +101,7 @@ bool Session::build_program(const Head& head, Reader& reader) {
   bool known = true;
   for (std::uint32_t i = 0; i < m.inputs; ++i) {
     headers.push_back(find(programs_, reader.take<std::uint64_t>()));
-    known &= headers.back() != nullptr;
+    known &= headers.back() != nullptr && !headers.back()->source.empty();  // PoCL does not survive others
   }
   const std::string options(reader.word());
   std::vector<std::string> names;
@@ -110,6 +110,11 @@ bool Session::build_program(const Head& head, Reader& reader) {
   if (!reader.ok()) return false;
   if (!program || !known) {
     answer(head, CL_INVALID_PROGRAM);
+    return true;
+  }
+  // What was linked is not to be built by the standard. PoCL does it, but not after it was asked for the binary.
+  if (program->inputs && program->binary_asked) {
+    answer(head, CL_INVALID_OPERATION);
     return true;
   }
   // Compilers take their time; other threads of the client need not. The form as workers is made beside what the client
@@ -182,12 +187,25 @@ bool Session::link_program(const Head& head, Reader& reader) {
     return true;
   }
   std::vector<Tried> tried;
-  for (const auto& p : inputs) tried.emplace_back(p, p->options + kArgumentInfo);
+  for (const auto& p : inputs) {
+    // A library as what it was linked from: its binary must not be asked for (build_program).
+    if (p->inputs) {
+      tried.insert(tried.end(), p->inputs->begin(), p->inputs->end());
+    } else {
+      tried.emplace_back(p, p->options + kArgumentInfo);
+    }
+  }
   const bool prints = std::any_of(inputs.begin(), inputs.end(), [](const auto& p) { return p->prints; });
   later([this, head, m, inputs, options, tried, prints] {
     const Native& native = ground_.native;
     std::vector<cl_program> programs;
     for (const auto& p : inputs) programs.push_back(p->native.get());
+    // What does not compile has nothing to link, and PoCL does not survive being given it.
+    for (const cl_program p : programs) {
+      cl_build_status built = CL_BUILD_NONE;
+      native.cl.GetProgramBuildInfo(p, native.device, CL_PROGRAM_BUILD_STATUS, sizeof built, &built, nullptr);
+      if (built == CL_BUILD_ERROR) return answer(head, CL_INVALID_OPERATION);
+    }
     cl_int status = CL_SUCCESS;
     if (ground_.trials.refusal(request_of(trial::Request::What::link, options, tried)))
       return answer(head, CL_LINK_PROGRAM_FAILURE);
@@ -197,7 +215,6 @@ bool Session::link_program(const Head& head, Reader& reader) {
     auto program = own_program(ground_, made);
     program->options = options;
     program->inputs = std::make_shared<const std::vector<Tried>>(tried);
-    program->made_into(object_of(native, made));
     program->prints = prints;
     const bool kept = status == CL_SUCCESS && keep(programs_, m.id, std::move(program));
     answer(head, kept ? CL_SUCCESS : status == CL_SUCCESS ? CL_INVALID_VALUE : status);
@@ -215,6 +232,7 @@ void Session::program_info(const Head& head, const Query& m) {
   cl_int status = CL_SUCCESS;
   // For the binary of an executable PoCL compiles all its kernels and loads them: it is done by another first.
   if (name == CL_PROGRAM_BINARIES || name == CL_PROGRAM_BINARY_SIZES) {
+    program->binary_asked = true;
     cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
     native.cl.GetProgramBuildInfo(program->native.get(), native.device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type,
                                   nullptr);

@@ -173,6 +173,35 @@ TEST(Faults, AKernelThatEndsTheCompilerFailsAloneWhenLinked) {
   close_side(s);
 }
 
+// What PoCL 3.1 does not survive: parts that did not compile, headers without text, a library that is built after it
+// was asked for its binary.
+TEST(Faults, ProgramsThatCannotBeLinkedOrCompiledFailAlone) {
+  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
+  const Side s = open_side(true);
+  const char *bad = "kernel void f( {", *good = "kernel void f(global int* x) { x[0] = 1; }", *name = "f.h";
+  cl_int status = CL_SUCCESS;
+  const auto made = [&](const char* text) { return clCreateProgramWithSource(s.context, 1, &text, nullptr, nullptr); };
+  const auto linked = [&](cl_program part, const char* options) {
+    return clLinkProgram(s.context, 1, &s.device, options, 1, &part, nullptr, nullptr, &status);
+  };
+  cl_program broken = made(bad), part = made(good);
+  EXPECT_EQ(clCompileProgram(broken, 1, &s.device, "", 0, nullptr, nullptr, nullptr, nullptr),
+            CL_COMPILE_PROGRAM_FAILURE);
+  linked(broken, "");
+  EXPECT_EQ(status, CL_INVALID_OPERATION);
+  EXPECT_EQ(clCompileProgram(part, 1, &s.device, "", 0, nullptr, nullptr, nullptr, nullptr), CL_SUCCESS);
+  cl_program library = linked(part, "-create-library");
+  EXPECT_EQ(status, CL_SUCCESS);
+  EXPECT_NE(clCompileProgram(part, 1, &s.device, "", 1, &library, &name, nullptr, nullptr), CL_SUCCESS);
+  std::size_t size = 0;
+  EXPECT_EQ(clGetProgramInfo(library, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr), CL_SUCCESS);
+  EXPECT_NE(size, 0U);
+  EXPECT_EQ(clBuildProgram(library, 1, &s.device, "", nullptr, nullptr), CL_INVALID_OPERATION);
+  for (cl_program program : {broken, part, library}) clReleaseProgram(program);
+  clReleaseProgram(build(s, good));
+  close_side(s);
+}
+
 // All kernels share the device's one context, and on a CPU the daemon's process: a fault ends both. Everybody gets an
 // error, nobody waits, and another daemon can take over.
 TEST(Faults, AKernelThatFaultsEndsTheDaemonAndEverybodyHearsOfIt) {
