@@ -41,20 +41,15 @@ void MemoryLimits::give(Share& share, std::uint64_t bytes) {
 // More shapes of launches than this are not rehearsed: those that were went well.
 constexpr std::size_t kMostRehearsed = 64;
 
-bool RehearsedLaunches::begin(const std::string& launch) {
-  const std::lock_guard lock(mutex_);
-  return launches_.size() < kMostRehearsed && launches_.try_emplace(launch).second;
-}
-
-void RehearsedLaunches::end(const std::string& launch, const std::optional<std::string>& refusal) {
-  const std::lock_guard lock(mutex_);
-  if (const auto it = launches_.find(launch); it != launches_.end()) it->second = refusal.value_or("");
-}
-
-std::optional<std::string> RehearsedLaunches::ended(const std::string& launch) const {
+std::optional<std::string> RehearsedLaunches::find(const std::string& launch) const {
   const std::lock_guard lock(mutex_);
   if (const auto it = launches_.find(launch); it != launches_.end()) return it->second;
   return launches_.size() < kMostRehearsed ? std::nullopt : std::optional(std::string());
+}
+
+void RehearsedLaunches::note(const std::string& launch, std::string refusal) {
+  const std::lock_guard lock(mutex_);
+  launches_.emplace(launch, std::move(refusal));
 }
 
 void RehearsedLaunches::forget() {

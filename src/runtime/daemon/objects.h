@@ -114,16 +114,14 @@ struct KernelForm {
 
 class RehearsedLaunches {
  public:
-  // Whether nobody has begun it; it is begun then.
-  bool begin(const std::string& launch);
-  void end(const std::string& launch, const std::optional<std::string>& refusal);
-  // Once it has ended: why it must not be done, empty where it may.
-  [[nodiscard]] std::optional<std::string> ended(const std::string& launch) const;
+  // Why it must not be done, empty where it may; nothing where it has not been rehearsed.
+  [[nodiscard]] std::optional<std::string> find(const std::string& launch) const;
+  void note(const std::string& launch, std::string refusal);
   void forget();
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, std::optional<std::string>> launches_;
+  std::map<std::string, std::string> launches_;
 };
 
 struct Tried;

@@ -104,13 +104,7 @@ std::optional<trial::Request> Rehearsals::request(const Part& part) const {
 std::optional<std::string> Rehearsals::refusal(const Part& part, const std::function<bool()>& unwanted) const {
   RehearsedLaunches& rehearsed = part.program->rehearsed;
   const std::string name = part.name();
-  if (!rehearsed.begin(name)) {
-    if (const auto why = rehearsed.ended(name)) return why->empty() ? std::nullopt : why;
-  }
-  return outcome(part, unwanted);
-}
-
-std::optional<std::string> Rehearsals::outcome(const Part& part, const std::function<bool()>& unwanted) const {
+  if (const auto known = rehearsed.find(name)) return known->empty() ? std::nullopt : known;
   std::optional<std::string> why;
   compilers_.run(unwanted, [&] {
     if (auto tried = request(part)) {
@@ -119,7 +113,7 @@ std::optional<std::string> Rehearsals::outcome(const Part& part, const std::func
     }
     return CL_SUCCESS;
   });
-  part.program->rehearsed.end(part.name(), why);
+  rehearsed.note(name, why.value_or(""));
   return why;
 }
 

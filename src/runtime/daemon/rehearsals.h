@@ -36,9 +36,6 @@ class Rehearsals {
   // Why it must not be done; nothing where it may. Waits until it has been rehearsed.
   [[nodiscard]] std::optional<std::string> refusal(const Part& part, const std::function<bool()>& unwanted) const;
 
-  // The same, of one that was begun by the caller (RehearsedLaunches).
-  [[nodiscard]] std::optional<std::string> outcome(const Part& part, const std::function<bool()>& unwanted) const;
-
  private:
   [[nodiscard]] std::optional<trial::Request> request(const Part& part) const;
 

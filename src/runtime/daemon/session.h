@@ -128,7 +128,6 @@ class Session : public std::enable_shared_from_this<Session> {
   bool launch(Node& node, Reader& reader);
   // Has the device's compiler do for it what it would do when it runs; false where it must not run.
   bool rehearse(LaunchPlan& plan);
-  void rehearse_later(Rehearsals::Part part);
   bool read_argument(Reader& reader, LaunchPlan::Value& value);
   // Whether these bytes lie in the part of staging that the device's driver knows, and moves by itself.
   [[nodiscard]] bool known_to_device(std::span<const std::byte> bytes);

@@ -108,24 +108,12 @@ bool Session::rehearse(LaunchPlan& plan) {
       workers.reset();
     }
   }
-  Rehearsals::Part whole = Rehearsals::whole(plan);
-  if (!workers) {
-    if (ground_.rehearsals.refusal(whole, gone)) return false;
-    plan.may_be_whole = true;
-  } else {
-    // It need not run so; compiled beside what the client does, if that would be better.
-    const auto ended = kernel.program->rehearsed.ended(whole.name());
-    plan.may_be_whole = ended && ended->empty();
-    if (!ended && ground_.scheduler.rather_whole(plan)) rehearse_later(std::move(whole));
-  }
+  // What runs as workers is compiled as it is too when it turns out to be short.
+  const bool whole = !workers || ground_.scheduler.rather_whole(plan);
+  plan.may_be_whole = whole && !ground_.rehearsals.refusal(Rehearsals::whole(plan), gone);
   kernel.rehearsed = shape;
   kernel.rehearsed_whole = plan.may_be_whole;
-  return true;
-}
-
-void Session::rehearse_later(Rehearsals::Part part) {
-  if (!part.program->rehearsed.begin(part.name())) return;
-  later([this, part = std::move(part)] { (void)ground_.rehearsals.outcome(part, [this] { return closed(); }); });
+  return workers || plan.may_be_whole;
 }
 
 }  // namespace wm::runtime

@@ -93,23 +93,20 @@ TEST(Rehearsals, LinkedProgramsAreMadeOfTheirParts) {
   EXPECT_TRUE(part.made_of[1].text().binary);
 }
 
-TEST(Rehearsals, EachIsBegunOnceAndRemembered) {
+TEST(Rehearsals, AreRememberedUpToANumber) {
   RehearsedLaunches launches;
-  EXPECT_FALSE(launches.ended("a"));
-  EXPECT_TRUE(launches.begin("a"));
-  EXPECT_FALSE(launches.begin("a"));
-  EXPECT_FALSE(launches.ended("a")) << "it has only begun";
-  launches.end("a", std::nullopt);
-  EXPECT_EQ(launches.ended("a"), "");
-  EXPECT_TRUE(launches.begin("b"));
-  launches.end("b", "it crashed");
-  EXPECT_EQ(launches.ended("b"), "it crashed");
-  for (int i = 0; i < 62; ++i) EXPECT_TRUE(launches.begin(std::to_string(i))) << i;
-  EXPECT_FALSE(launches.begin("one too many"));
-  EXPECT_EQ(launches.ended("one too many"), "") << "so many went well";
-  EXPECT_EQ(launches.ended("b"), "it crashed");
+  EXPECT_FALSE(launches.find("a"));
+  launches.note("a", "");
+  EXPECT_EQ(launches.find("a"), "");
+  launches.note("b", "it crashed");
+  EXPECT_EQ(launches.find("b"), "it crashed");
+  for (int i = 0; i < 61; ++i) launches.note(std::to_string(i), "");
+  EXPECT_FALSE(launches.find("one more"));
+  launches.note("one more", "");
+  EXPECT_EQ(launches.find("one too many"), "") << "so many went well";
+  EXPECT_EQ(launches.find("b"), "it crashed");
   launches.forget();
-  EXPECT_FALSE(launches.ended("b"));
+  EXPECT_FALSE(launches.find("b"));
 }
 
 }  // namespace
