@@ -124,6 +124,13 @@ std::optional<double> Scheduler::expected(const LaunchPlan& plan) {
   return each > 0 ? std::optional(each * static_cast<double>(groups(plan))) : std::nullopt;
 }
 
+bool Scheduler::rather_whole(const Session& client, const LaunchPlan& plan) {
+  const auto time = expected(plan);
+  if (!time || *time >= short_alone_) return false;
+  const std::lock_guard lock(mutex_);
+  return alone(client);
+}
+
 bool Scheduler::is_short(const Node& node, double ahead, bool alone) const {
   if (!node.launch->may_be_whole) return false;
   if (!alone && one_by_one_) return false;  // workers of others hold the compute units; it would wait for all of them

@@ -68,11 +68,8 @@ class Scheduler {
   cl_int try_argument(const Kernel& kernel, cl_uint index, const LaunchPlan::Value& value);
   // The size of its groups, where such a launch can run as workers. Any thread may ask.
   [[nodiscard]] std::optional<std::array<std::size_t, 3>> local_of_workers(const LaunchPlan& plan) const;
-  // Whether it would rather run as it is: nothing of it would be worth dividing. Any thread may ask.
-  [[nodiscard]] bool rather_whole(const LaunchPlan& plan) const {
-    const auto time = expected(plan);
-    return time && *time < short_alone_;
-  }
+  // Whether it would run as it is, now: nothing of it would be worth dividing.
+  [[nodiscard]] bool rather_whole(const Session& client, const LaunchPlan& plan);
   // Destroyed when there is time, by nobody who has something to do.
   void let_go(std::shared_ptr<void> thing) { sweeper_.take(std::move(thing)); }
   [[nodiscard]] Releases& releases() { return releases_; }

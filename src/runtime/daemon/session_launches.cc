@@ -109,7 +109,7 @@ bool Session::rehearse(LaunchPlan& plan) {
     }
   }
   // What runs as workers is compiled as it is too when it turns out to be short.
-  const bool whole = !workers || ground_.scheduler.rather_whole(plan);
+  const bool whole = !workers || ground_.scheduler.rather_whole(*this, plan);
   plan.may_be_whole = whole && !ground_.rehearsals.refusal(Rehearsals::whole(plan), gone);
   kernel.rehearsed = shape;
   kernel.rehearsed_whole = plan.may_be_whole;
