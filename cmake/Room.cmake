@@ -43,11 +43,28 @@ function(wm_room name)
   endif()
 endfunction()
 
-# wm_tests(NAME LINK libs… READ headers…): the test program test_NAME from every .cc below tests/NAME, its tests known to
+# One run of the program for each suite in its sources instead of each test: where starting it costs more than most tests.
+function(wm_run_by_suite name program)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
+  set(suites "")
+  foreach(source ${ARGN})
+    file(STRINGS ${source} tests REGEX "^TEST(_F)?\\(")
+    list(TRANSFORM tests REPLACE "^TEST[_F]*\\(([A-Za-z]+),.*" "\\1")
+    list(APPEND suites ${tests})
+  endforeach()
+  list(REMOVE_DUPLICATES suites)
+  list(FILTER suites EXCLUDE REGEX "^Long")
+  foreach(suite ${suites})
+    add_test(NAME ${name}/${suite} COMMAND ${program} --gtest_filter=${suite}.*)
+    set_tests_properties(${name}/${suite} PROPERTIES LABELS ${name} TIMEOUT 600)
+  endforeach()
+endfunction()
+
+# wm_tests(NAME [BY_SUITE] LINK libs… READ headers…): the test program test_NAME from every .cc below tests/NAME, its tests known to
 # ctest. READ: headers that most of them include.
 function(wm_tests name)
   string(REPLACE / _ program test_${name})
-  cmake_parse_arguments(SUITE "" "" "LINK;READ" ${ARGN})
+  cmake_parse_arguments(SUITE "BY_SUITE" "" "LINK;READ" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cc)
   if(NOT sources)
     return()
@@ -61,7 +78,11 @@ function(wm_tests name)
   wm_together(${program})
   wm_read_once(${program} <gtest/gtest.h> <gmock/gmock.h> ${SUITE_READ})
   # Tests of a suite named Long… take more than a few seconds; ./wm test leaves them out (ctest -L long runs them).
-  gtest_discover_tests(${program} TEST_FILTER -Long*:*/Long* DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${name} TIMEOUT 300)
+  if(SUITE_BY_SUITE)
+    wm_run_by_suite(${name} ${program} ${sources})
+  else()
+    gtest_discover_tests(${program} TEST_FILTER -Long*:*/Long* DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${name} TIMEOUT 300)
+  endif()
   gtest_discover_tests(${program} TEST_LIST ${program}_LONG TEST_FILTER Long*:*/Long* DISCOVERY_TIMEOUT 60
                        PROPERTIES LABELS long TIMEOUT 1800)
 endfunction()
