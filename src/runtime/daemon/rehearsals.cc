@@ -45,9 +45,8 @@ Rehearsals::Rehearsals(const Native& native, const WorkerForms& forms, Compilers
 
 std::string Rehearsals::Part::name() const {
   trial::Request request;
-  request.question = workers ? 1 : 0;
   request.launch = launch;
-  return trial::encode(request);
+  return (workers ? "workers " : "whole ") + trial::encode(request);
 }
 
 LaunchShape Rehearsals::shape(const LaunchPlan& plan, const std::optional<Local>& workers) {

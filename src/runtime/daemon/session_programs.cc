@@ -17,19 +17,26 @@ std::shared_ptr<Program> own_program(const Ground& ground, cl_program native) {
   return program;
 }
 
-// Of a program that is compiled. Drivers that compile kernels for it do so for executables only.
-std::shared_ptr<const std::string> object_of(const Native& native, cl_program program) {
+cl_program_binary_type binary_type(const Native& native, cl_program program) {
   cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
   native.cl.GetProgramBuildInfo(program, native.device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type, nullptr);
-  if (type != CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT) return nullptr;
+  return type;
+}
+
+cl_int read_binary(const Native& native, cl_program program, std::string& binary) {
   std::size_t size = 0;
-  if (native.cl.GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS ||
-      size == 0)
-    return nullptr;
-  auto object = std::make_shared<std::string>(size, '\0');
-  auto* to = reinterpret_cast<unsigned char*>(object->data());
-  if (native.cl.GetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof to, &to, nullptr) != CL_SUCCESS) return nullptr;
-  return object;
+  const cl_int status = native.cl.GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
+  binary.resize(size);
+  auto* to = reinterpret_cast<unsigned char*>(binary.data());
+  if (status != CL_SUCCESS || size == 0) return status;
+  return native.cl.GetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof to, &to, nullptr);
+}
+
+// Of a program that is compiled. Drivers that compile kernels for it do so for executables only.
+std::shared_ptr<const std::string> object_of(const Native& native, cl_program program) {
+  if (binary_type(native, program) != CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT) return nullptr;
+  auto object = std::make_shared<std::string>();
+  return read_binary(native, program, *object) == CL_SUCCESS && !object->empty() ? object : nullptr;
 }
 
 ParameterKind parameter_kind(const Native& native, cl_kernel kernel, cl_uint index) {
@@ -228,35 +235,27 @@ void Session::program_info(const Head& head, const Query& m) {
   const Native& native = ground_.native;
   const auto name = static_cast<cl_program_info>(m.name);
   if (name == CL_PROGRAM_CONTEXT || name == CL_PROGRAM_DEVICES) return answer(head, CL_INVALID_VALUE);
-  std::vector<std::byte> bytes;
-  cl_int status = CL_SUCCESS;
   // For the binary of an executable PoCL compiles all its kernels and loads them: it is done by another first.
   if (name == CL_PROGRAM_BINARIES || name == CL_PROGRAM_BINARY_SIZES) {
     program->binary_asked = true;
-    cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
-    native.cl.GetProgramBuildInfo(program->native.get(), native.device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type,
-                                  nullptr);
-    if (type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE && ground_.rehearsals.useful()) {
+    if (ground_.rehearsals.useful() &&
+        binary_type(native, program->native.get()) == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
       auto request = request_of(how_made(*program), program->inputs ? program->options : "", what_made(program));
       request.binary = true;
       if (ground_.trials.refusal(std::move(request))) return answer(head, CL_OUT_OF_RESOURCES);
     }
   }
   if (name == CL_PROGRAM_BINARIES) {
-    std::size_t size = 0;
-    status = native.cl.GetProgramInfo(program->native.get(), CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
-    bytes.resize(size);
-    auto* to = reinterpret_cast<unsigned char*>(bytes.data());
-    if (status == CL_SUCCESS && size != 0) {
-      status = native.cl.GetProgramInfo(program->native.get(), CL_PROGRAM_BINARIES, sizeof to, &to, nullptr);
-    }
-  } else {
-    status = info_bytes(
-        [&](std::size_t room, void* value, std::size_t* size) {
-          return native.cl.GetProgramInfo(program->native.get(), name, room, value, size);
-        },
-        bytes);
+    std::string binary;
+    const cl_int status = read_binary(native, program->native.get(), binary);
+    return answer(head, status, std::as_bytes(std::span(binary)));
   }
+  std::vector<std::byte> bytes;
+  const cl_int status = info_bytes(
+      [&](std::size_t room, void* value, std::size_t* size) {
+        return native.cl.GetProgramInfo(program->native.get(), name, room, value, size);
+      },
+      bytes);
   answer(head, status, bytes);
 }
 

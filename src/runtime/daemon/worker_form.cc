@@ -50,10 +50,8 @@ std::shared_ptr<const ProgramForm> WorkerForms::make(const std::string& source, 
                                                      const std::function<bool()>& unwanted) const {
   if (rewriter_ == nullptr) return none("rewriting is off");
   if (unwanted()) return none("its client has gone");
-  const auto reply = rewritten(source, options);
+  const auto reply = rewritten(source, options, [&built] { return built.get() == CL_SUCCESS; });
   if (!reply) return none(reply.error().what);
-  // The client waits for the original: that goes first.
-  if (built.get() != CL_SUCCESS) return none("the original does not build");
   auto form = std::make_shared<ProgramForm>();
   form->whole_because = reply->refusal;
   form->kernels = reply->kernels;
@@ -77,13 +75,16 @@ std::shared_ptr<const ProgramForm> WorkerForms::make(const std::string& source, 
   return form;
 }
 
-Result<rewrite::Reply> WorkerForms::rewritten(const std::string& source, const std::string& options) const {
+Result<rewrite::Reply> WorkerForms::rewritten(const std::string& source, const std::string& options,
+                                              const std::function<bool()>& original_builds) const {
   const std::string others = rewrite::parse_build_options(options).rest;
   rewrite::Request request{.source = source, .options = options};
   constexpr int kMost = 8;  // what is told otherwise may make it ask something else
   for (int round = 0; round < kMost; ++round) {
     auto reply = rewriter_->rewrite(request);
     if (!reply) return reply;
+    // The client waits for the original, which goes first; and what it was built with has been tried.
+    if (!original_builds()) return Error{"the original does not build"};
     const auto corrected = macros_.correct(request.device, others, reply->assumptions);
     if (!corrected) break;
     if (*corrected == 0) return reply;
@@ -98,7 +99,7 @@ std::string WorkerForms::options_of(const rewrite::Reply& reply) const {
 // The rewriter remembers what it was asked before.
 std::optional<trial::Request> WorkerForms::building(const Program& program) const {
   if (rewriter_ == nullptr) return std::nullopt;
-  const auto reply = rewritten(program.source, program.options);
+  const auto reply = rewritten(program.source, program.options, [] { return true; });
   if (!reply || reply->source.empty()) return std::nullopt;
   return trial::build_of(reply->source, options_of(*reply));
 }

@@ -37,7 +37,8 @@ class WorkerForms {
 
  private:
   // With the macros that the device's compiler has.
-  [[nodiscard]] Result<rewrite::Reply> rewritten(const std::string& source, const std::string& options) const;
+  [[nodiscard]] Result<rewrite::Reply> rewritten(const std::string& source, const std::string& options,
+                                                 const std::function<bool()>& original_builds) const;
   [[nodiscard]] std::shared_ptr<const KernelForm> make(const Kernel& kernel) const;
   [[nodiscard]] std::string options_of(const rewrite::Reply& reply) const;
 
