@@ -1,39 +1,40 @@
-# Digests of the sources that results depend on, as a C++ file for src/lab/code_version.cc.
+# Writes digests of the sources that simulation results depend on into a C++ file, which the lab puts into result keys.
 #
-# Included, it adds the file to wm_lab; as a script (-DROOT= -DOUT=) it writes it. The file changes only when a digest does.
-set(version_rooms src/base src/gpu src/ptx src/exec src/sim/cycle src/policy)
+# When included, this file adds the generated source to wm_lab; run as a script (-DROOT= -DOUT=) it writes that source,
+# which changes only when a digest changes.
+set(version_modules src/base src/gpu src/ptx src/exec src/sim/cycle src/policy)
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(version_sources "")
-  foreach(room ${version_rooms})
-    file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.cc ${PROJECT_SOURCE_DIR}/${room}/*.h
-         ${PROJECT_SOURCE_DIR}/${room}/*.def)
+  foreach(module ${version_modules})
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${module}/*.cc ${PROJECT_SOURCE_DIR}/${module}/*.h
+         ${PROJECT_SOURCE_DIR}/${module}/*.def)
     list(APPEND version_sources ${files})
   endforeach()
   set(version_file ${PROJECT_BINARY_DIR}/generated/source_digests.cc)
   add_custom_command(OUTPUT ${version_file}
                      COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DOUT=${version_file}
                              -P ${CMAKE_CURRENT_LIST_FILE}
-                     DEPENDS ${version_sources} ${CMAKE_CURRENT_LIST_FILE} COMMENT "Naming the code's version")
+                     DEPENDS ${version_sources} ${CMAKE_CURRENT_LIST_FILE} COMMENT "Computing source digests")
   target_sources(wm_lab PRIVATE ${version_file})
   return()
 endif()
 
-# Sets `out` to 16 digits that name the files' paths and contents.
+# Sets `out` to 16 hexadecimal digits of a hash over the files' paths and contents.
 function(digest out)
-  set(all "")
+  set(listing "")
   foreach(path ${ARGN})
     file(SHA256 ${ROOT}/${path} hash)
-    string(APPEND all "${path} ${hash}\n")
+    string(APPEND listing "${path} ${hash}\n")
   endforeach()
-  string(SHA256 hash "${all}")
+  string(SHA256 hash "${listing}")
   string(SUBSTRING ${hash} 0 16 hash)
   set(${out} ${hash} PARENT_SCOPE)
 endfunction()
 
 set(machine "")
-foreach(room ${version_rooms})
-  file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/${room}/*.cc ${ROOT}/${room}/*.h ${ROOT}/${room}/*.def)
+foreach(module ${version_modules})
+  file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/${module}/*.cc ${ROOT}/${module}/*.h ${ROOT}/${module}/*.def)
   list(APPEND machine ${files})
 endforeach()
 list(SORT machine)

@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/version.h"
 
 namespace wm::cli {
 namespace {
@@ -41,7 +42,7 @@ std::string unknown_command(const CLI::App& app, const std::string& prefix, cons
 
 int run(int argc, const char* const* argv) {
   CLI::App app{"Shares one GPU among many kernels: real kernels, executed and compared.", "wm"};
-  app.set_version_flag("--version", "wm " WM_VERSION);
+  app.set_version_flag("--version", version());
   app.footer("Examples:\n  wm demo\n  wm kernels check sgemm --size medium\n  wm kernels --help");
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);

@@ -1,5 +1,6 @@
 #include "kernels/opencl_runner.h"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <map>
 #include <utility>
@@ -53,7 +54,11 @@ using Program = Handle<cl_program, clReleaseProgram>;
 using KernelHandle = Handle<cl_kernel, clReleaseKernel>;
 using Memory = Handle<cl_mem, clReleaseMemObject>;
 
+// PoCL writes the control flow of kernels that it cannot compile to KERNEL.dot in the current folder.
+void leave_source_tree() { std::filesystem::current_path(std::filesystem::temp_directory_path()); }
+
 cl_device_id first_device() {
+  leave_source_tree();
   cl_uint platforms = 0;
   if (clGetPlatformIDs(0, nullptr, &platforms) != CL_SUCCESS || platforms == 0) return nullptr;
   std::vector<cl_platform_id> ids(platforms);

@@ -1,0 +1,90 @@
+# How the modules below src/ and the test programs become targets.
+
+# wm_unity_build(TARGET): an optimised build compiles the target's sources in batches of twelve, so that the headers and
+# templates they share are compiled once per batch. Names in the unnamed namespaces of one target must therefore differ.
+# -DWM_UNITY_BUILD=OFF compiles every source separately, which is faster after a change to one file.
+function(wm_unity_build target)
+  if(WM_UNITY_BUILD)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    # gcc treats an included source as a header and warns about types with members from unnamed namespaces.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
+
+# wm_precompile_headers(TARGET headers…): precompiles the given headers and the standard ones that most sources include.
+# A unity build parses them once per batch already, so it gets no precompiled header.
+function(wm_precompile_headers target)
+  get_target_property(unity ${target} UNITY_BUILD)
+  if(unity)
+    return()
+  endif()
+  target_precompile_headers(${target} PRIVATE <algorithm> <map> <memory> <string> <vector> ${ARGN})
+  target_compile_options(${target} PRIVATE  # false warnings of gcc 12 about strings in precompiled headers
+                         $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
+endfunction()
+
+# wm_module(NAME [UNITY] LINK libs…): the static library wm_NAME from every .cc below src/NAME. A new file needs no edit
+# here. The library of a module in a subfolder, sim/cycle, is wm_sim_cycle. UNITY: compiled as wm_unity_build describes.
+function(wm_module name)
+  string(REPLACE / _ library wm_${name})
+  cmake_parse_arguments(MODULE "UNITY" "" "LINK" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cc)
+  if(sources)
+    add_library(${library} STATIC ${sources})
+    target_include_directories(${library} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(${library} PUBLIC ${MODULE_LINK})
+    if(MODULE_UNITY)
+      wm_unity_build(${library})
+    endif()
+    wm_precompile_headers(${library} <fmt/format.h>)
+  else()  # a module of headers only
+    add_library(${library} INTERFACE)
+    target_include_directories(${library} INTERFACE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(${library} INTERFACE ${MODULE_LINK})
+  endif()
+endfunction()
+
+# wm_run_by_suite(NAME PROGRAM sources…): registers one ctest test per suite instead of one per test case, for programs
+# whose start costs more than most of their tests.
+function(wm_run_by_suite name program)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
+  set(suites "")
+  foreach(source ${ARGN})
+    file(STRINGS ${source} tests REGEX "^TEST(_F)?\\(")
+    list(TRANSFORM tests REPLACE "^TEST[_F]*\\(([A-Za-z]+),.*" "\\1")
+    list(APPEND suites ${tests})
+  endforeach()
+  list(REMOVE_DUPLICATES suites)
+  list(FILTER suites EXCLUDE REGEX "^Long")
+  foreach(suite ${suites})
+    add_test(NAME ${name}/${suite} COMMAND ${program} --gtest_filter=${suite}.*)
+    set_tests_properties(${name}/${suite} PROPERTIES LABELS ${name} TIMEOUT 600)
+  endforeach()
+endfunction()
+
+# wm_tests(NAME [BY_SUITE] LINK libs… PRECOMPILE headers…): the test program test_NAME from every .cc below tests/NAME,
+# registered with ctest. PRECOMPILE: headers that most of the sources include.
+function(wm_tests name)
+  string(REPLACE / _ program test_${name})
+  cmake_parse_arguments(TESTS "BY_SUITE" "" "LINK;PRECOMPILE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cc)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${program} ${sources})
+  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(${program} PRIVATE WM_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WM_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  # The libraries under test are optimised; optimising the assertions around them would only slow the build down.
+  target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_link_libraries(${program} PRIVATE ${TESTS_LINK} GTest::gtest_main GTest::gmock)
+  wm_unity_build(${program})
+  wm_precompile_headers(${program} <gtest/gtest.h> <gmock/gmock.h> ${TESTS_PRECOMPILE})
+  # Suites named Long… take more than a few seconds; ./wm test leaves them out, ctest -L long runs them.
+  if(TESTS_BY_SUITE)
+    wm_run_by_suite(${name} ${program} ${sources})
+  else()
+    gtest_discover_tests(${program} TEST_FILTER -Long*:*/Long* DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${name} TIMEOUT 300)
+  endif()
+  gtest_discover_tests(${program} TEST_LIST ${program}_LONG TEST_FILTER Long*:*/Long* DISCOVERY_TIMEOUT 60
+                       PROPERTIES LABELS long TIMEOUT 1800)
+endfunction()
