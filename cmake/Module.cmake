@@ -62,12 +62,18 @@ function(wm_run_by_suite name program)
   endforeach()
 endfunction()
 
-# wm_tests(NAME [BY_SUITE] LINK libs… PRECOMPILE headers…): the test program test_NAME from every .cc below tests/NAME,
-# registered with ctest. PRECOMPILE: headers that most of the sources include.
+# wm_tests(NAME [BY_SUITE] [FOLDERS folders…] LINK libs… PRECOMPILE headers…): the test program test_NAME from every .cc
+# below tests/NAME (or below these folders of it), registered with ctest. PRECOMPILE: headers that most of the sources
+# include.
 function(wm_tests name)
   string(REPLACE / _ program test_${name})
-  cmake_parse_arguments(TESTS "BY_SUITE" "" "LINK;PRECOMPILE" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cc)
+  cmake_parse_arguments(TESTS "BY_SUITE" "" "FOLDERS;LINK;PRECOMPILE" ${ARGN})
+  set(globs ${PROJECT_SOURCE_DIR}/tests/${name}/*.cc)
+  if(TESTS_FOLDERS)
+    list(TRANSFORM TESTS_FOLDERS PREPEND ${PROJECT_SOURCE_DIR}/tests/${name}/ OUTPUT_VARIABLE globs)
+    list(TRANSFORM globs APPEND /*.cc)
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${globs})
   if(NOT sources)
     return()
   endif()

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "policy/registry.h"
-#include "runtime/daemon/device_limits.h"
-#include "runtime/daemon/session.h"
+#include "runtime/device/device_limits.h"
+#include "runtime/session/session.h"
 
 namespace wm::fuzz {
 
@@ -22,14 +22,14 @@ struct NullDaemon {
   NullDaemon(std::unique_ptr<runtime::Native> device, const Options& o)
       : native(std::move(device)),
         limits(o.memory, o.client_memory, o.wait_for_memory),
-        forms(*native, census, compilers, o.rewriter, trials),
+        forms(*native, census, compilers, o.rewriter, sandbox),
         scheduler(*native, census, device_limits(*native), made(o.policy), o.pass_through, o.short_launch) {}
   static std::unique_ptr<policy::Policy> made(const std::string& name) {
     auto policy = policy::make(*policy::choose(name), runtime::DeviceMachine::capabilities(), "device");
     return std::move(*policy);
   }
-  [[nodiscard]] runtime::Ground ground() {
-    return {*native, census, limits, scheduler, forms, rehearsals, compilers, trials};
+  [[nodiscard]] runtime::DaemonContext context() {
+    return {*native, census, limits, scheduler, forms, precompilation, compilers, sandbox};
   }
   [[nodiscard]] bool idle() const {
     return census.memories == 0 && census.samplers == 0 && census.queues == 0 && census.programs == 0 &&
@@ -37,12 +37,12 @@ struct NullDaemon {
   }
 
   std::unique_ptr<runtime::Native> native;
-  runtime::Census census;
+  runtime::ObjectCounts census;
   runtime::MemoryLimits limits;
   runtime::Compilers compilers;
-  runtime::trial::Trials trials{{}};
-  runtime::WorkerForms forms;
-  runtime::Rehearsals rehearsals{*native, forms, compilers, trials};
+  runtime::sandbox::Sandbox sandbox{{}};
+  runtime::WorkerPrograms forms;
+  runtime::Precompilation precompilation{*native, forms, compilers, sandbox};
   runtime::Scheduler scheduler;
 };
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "runtime/daemon/native.h"
+#include "runtime/device/opencl_native.h"
 
 namespace wm::fuzz {
 

@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Reader reader(message);
     const Head head = reader.take<Head>();
     if (head.size != message.size()) __builtin_trap();
-    const auto command = reader.take<Command>();
+    const auto command = reader.take<CommandMessage>();
     (void)reader.bytes(std::size_t{command.waits} * 4);
     (void)reader.take<Launch>();
     while (reader.ok() && reader.left() != 0) {

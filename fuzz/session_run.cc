@@ -215,7 +215,7 @@ class Talk {
   void command(Writer& m) {
     const auto work = static_cast<Work>(in_.below(static_cast<std::uint64_t>(kLastWork) + 1));
     const std::uint32_t waits = in_.one() % 4 == 0 ? in_.one() % 3 : 0;
-    m.put(Command{in_.one() % 2 == 0 ? 0 : name(), work, slot(), waits, in_.one() % 16 == 0 ? 1U : 0U});
+    m.put(CommandMessage{in_.one() % 2 == 0 ? 0 : name(), work, slot(), waits, in_.one() % 16 == 0 ? 1U : 0U});
     for (std::uint32_t i = 0; i < waits; ++i) m.put(static_cast<std::uint32_t>(in_.below(8)));
     m.pad();
     switch (work) {
@@ -280,7 +280,7 @@ bool run_session(std::span<const std::uint8_t> bytes) {
   Bytes in(bytes);
   NullDaemon& on = daemon(in.one());
   Descriptor file;
-  auto session = Session::make(on.ground(), {}, Hello{}, file);
+  auto session = Session::make(on.context(), {}, Hello{}, file);
   if (!session) return false;
   {
     const auto area = SharedArea::attach(file);

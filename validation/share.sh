@@ -69,6 +69,6 @@ share 40 checked 8 --size medium --workloads 2 --rounds 3
 
 # Natively a queue out of order waits there for a command that waits for its user.
 step the driver beside the native one
-timeout 60 "$build/tests/test_runtime_device" --gtest_filter='-Long*:Events.AQueueOutOfOrder*' 2>&1 | cut -c1-400 > "$out/driver-tests.txt"
+timeout 60 "$build/tests/test_runtime_conformance" --gtest_filter='-Long*:Events.AQueueOutOfOrder*' 2>&1 | cut -c1-400 > "$out/driver-tests.txt"
 grep -E 'FAILED|PASSED' "$out/driver-tests.txt"
 step end

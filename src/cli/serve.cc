@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "base/units.h"
 #include "cli/command.h"
-#include "runtime/daemon/server.h"
+#include "runtime/server/server.h"
 
 namespace wm::cli {
 namespace {

@@ -40,7 +40,7 @@ Writer begin(Work work, cl_command_queue queue, std::uint32_t slot, const Waits&
   queue->use();
   queue->posted.fetch_add(1, std::memory_order_acq_rel);
   Writer message(Op::command);
-  message.put(Command{queue->name, work, slot, static_cast<std::uint32_t>(open.size()), doomed ? 1U : 0U});
+  message.put(CommandMessage{queue->name, work, slot, static_cast<std::uint32_t>(open.size()), doomed ? 1U : 0U});
   message.raw(open.data(), open.size() * sizeof(std::uint32_t)).pad();
   return message;
 }

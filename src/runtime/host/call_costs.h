@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "runtime/daemon/native.h"
+#include "runtime/device/opencl_native.h"
 
 namespace wm::runtime {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gpu/application.h"
-#include "runtime/daemon/native.h"
+#include "runtime/device/opencl_native.h"
 
 namespace wm::runtime {
 

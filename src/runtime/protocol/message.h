@@ -170,12 +170,12 @@ enum class Work : std::uint32_t {
 inline constexpr Work kLastWork = Work::host;
 
 // A command of a queue: waits × u32 slots follow, padded to 8, then the struct of its work.
-struct Command {
+struct CommandMessage {
   std::uint64_t queue = 0;
   Work work{};
   std::uint32_t slot = kNoSlot;  // where its progress shows
   std::uint32_t waits = 0;
-  std::uint32_t doomed = 0;  // something it waits for has failed already
+  std::uint32_t dependency_failed = 0;  // something it waits for has failed already
 };
 struct Transfer {  // read, write
   std::uint64_t memory = 0, offset = 0;

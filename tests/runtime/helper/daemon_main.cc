@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 
-#include "runtime/daemon/server.h"
+#include "runtime/server/server.h"
 
 int main(int count, char** words) {
   if (count < 3) return 2;

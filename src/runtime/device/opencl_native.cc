@@ -1,0 +1,119 @@
+#include "runtime/device/opencl_native.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+namespace wm::runtime {
+
+Result<void> Native::load() {
+  library_ = ::dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library_ == nullptr) return Error{"no libOpenCL.so.1 here: is an OpenCL driver installed?"};
+#define WM_NATIVE_CALL(name)                                                    \
+  cl.name = reinterpret_cast<decltype(cl.name)>(::dlsym(library_, "cl" #name)); \
+  if (cl.name == nullptr) return Error{"libOpenCL.so.1 has no cl" #name ": too old for 1.2"};
+  WM_NATIVE_CALLS(WM_NATIVE_CALL)
+#undef WM_NATIVE_CALL
+  return {};
+}
+
+Result<void> Native::choose(const std::string& text) {
+  cl_uint count = 0;
+  cl.GetPlatformIDs(0, nullptr, &count);
+  std::vector<cl_platform_id> platforms(count);
+  if (count != 0) cl.GetPlatformIDs(count, platforms.data(), nullptr);
+  std::string seen;
+  for (cl_platform_id p : platforms) {
+    cl_uint devices = 0;
+    if (cl.GetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 0, nullptr, &devices) != CL_SUCCESS) continue;
+    std::vector<cl_device_id> ids(devices);
+    cl.GetDeviceIDs(p, CL_DEVICE_TYPE_ALL, devices, ids.data(), nullptr);
+    for (cl_device_id d : ids) {
+      platform = p;
+      device = d;
+      const std::string name = platform_name() + ": " + this->text(CL_DEVICE_NAME);
+      if (name.find(text) != std::string::npos) return {};
+      seen += (seen.empty() ? "'" : ", '") + name + "'";
+    }
+  }
+  if (seen.empty()) return Error{"no OpenCL device here"};
+  return Error{fmt::format("no OpenCL device named '{}' (there is {})", text, seen)};
+}
+
+Result<std::unique_ptr<Native>> Native::open(const DeviceChoice& choice) {
+  std::unique_ptr<Native> native(new Native());
+  if (auto r = native->load(); !r) return r.error();
+  if (auto r = native->choose(choice.text); !r) return r.error();
+  cl_int status = CL_SUCCESS;
+  native->context = native->cl.CreateContext(nullptr, 1, &native->device, nullptr, nullptr, &status);
+  if (status != CL_SUCCESS) return Error{fmt::format("the device gives no context: OpenCL error {}", status)};
+  // A variable for tests: a CPU treated as a device with memory of its own.
+  native->in_host_memory_ = (native->fact<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0 &&
+                            std::getenv("WARPMUX_OWN_MEMORY") == nullptr;
+  native->pulse_queue_ = native->cl.CreateCommandQueue(native->context, native->device, 0, nullptr);
+  native->pulse_ = native->cl.CreateBuffer(native->context, CL_MEM_READ_WRITE, 64, nullptr, nullptr);
+  if (!native->lives()) return Error{"the device takes no commands"};
+  return native;
+}
+
+bool Native::lives() const {
+  if (pulse_queue_ == nullptr || pulse_ == nullptr) return true;
+  cl_int beat = 0;
+  cl_int status = cl.EnqueueWriteBuffer(pulse_queue_, pulse_, CL_TRUE, 0, sizeof beat, &beat, 0, nullptr, nullptr);
+  if (status != CL_SUCCESS || pulse_kernel_ == nullptr) return status == CL_SUCCESS;
+  const std::size_t one = 1;
+  status = cl.EnqueueNDRangeKernel(pulse_queue_, pulse_kernel_, 1, nullptr, &one, &one, 0, nullptr, nullptr);
+  if (status != CL_SUCCESS) return false;
+  status = cl.EnqueueReadBuffer(pulse_queue_, pulse_, CL_TRUE, 0, sizeof beat, &beat, 0, nullptr, nullptr);
+  return status == CL_SUCCESS && beat == 1;
+}
+
+void Native::try_compiler() {
+  const char* source = kProbe;
+  const cl_program program = cl.CreateProgramWithSource(context, 1, &source, nullptr, nullptr);
+  if (program == nullptr) return;
+  if (cl.BuildProgram(program, 1, &device, "", nullptr, nullptr) == CL_SUCCESS) {
+    if (const cl_kernel kernel = cl.CreateKernel(program, "probe", nullptr)) {
+      cl_kernel_arg_address_qualifier space = 0;
+      always_argument_info_ =
+          cl.GetKernelArgInfo(kernel, 0, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, nullptr) == CL_SUCCESS;
+      if (!in_host_memory_ && cl.SetKernelArg(kernel, 0, sizeof pulse_, &pulse_) == CL_SUCCESS) {
+        pulse_kernel_ = kernel;
+      } else {
+        cl.ReleaseKernel(kernel);
+      }
+    }
+  }
+  cl.ReleaseProgram(program);
+}
+
+Native::~Native() {
+  if (pulse_kernel_ != nullptr) cl.ReleaseKernel(pulse_kernel_);
+  if (pulse_ != nullptr) cl.ReleaseMemObject(pulse_);
+  if (pulse_queue_ != nullptr) cl.ReleaseCommandQueue(pulse_queue_);
+  if (context != nullptr) cl.ReleaseContext(context);
+  // The library stays: drivers have threads that do not survive being unloaded.
+}
+
+cl_int Native::device_info(cl_device_info name, std::vector<std::byte>& answer) const {
+  return info_bytes([&](std::size_t room, void* value,
+                        std::size_t* size) { return cl.GetDeviceInfo(device, name, room, value, size); },
+                    answer);
+}
+
+std::string Native::text(cl_device_info name) const {
+  std::vector<std::byte> bytes;
+  if (device_info(name, bytes) != CL_SUCCESS || bytes.empty()) return {};
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size() - 1};
+}
+
+std::string Native::platform_name() const {
+  std::size_t size = 0;
+  if (cl.GetPlatformInfo(platform, CL_PLATFORM_NAME, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
+  std::string name(size, '\0');
+  cl.GetPlatformInfo(platform, CL_PLATFORM_NAME, size, name.data(), nullptr);
+  name.pop_back();
+  return name;
+}
+
+}  // namespace wm::runtime

@@ -1,0 +1,41 @@
+#include "runtime/program/sandbox_program.h"
+
+namespace wm::runtime {
+
+SandboxProgram::SandboxProgram(std::shared_ptr<Program> what, std::string with)
+    : program(std::move(what)), options(std::move(with)), object(program->object()) {
+  if (object) return;
+  for (const auto& [name, header] : program->headers) {
+    if (auto there = header.lock()) headers.emplace_back(name, std::move(there));
+  }
+}
+
+sandbox::Program SandboxProgram::text() const {
+  if (object) return {true, *object, options, {}};
+  const bool binary = !program->binary.empty();
+  sandbox::Program text{binary, binary ? program->binary : program->source, options, {}};
+  for (const auto& [name, header] : headers) text.headers.push_back({name, header->source});
+  return text;
+}
+
+std::vector<SandboxProgram> what_made(const std::shared_ptr<Program>& program) {
+  if (program->inputs) return *program->inputs;
+  return {SandboxProgram(program, program->options + kArgumentInfo)};
+}
+
+sandbox::Request::What how_made(const Program& program) {
+  return program.inputs           ? sandbox::Request::What::link
+         : program.binary.empty() ? sandbox::Request::What::build
+                                  : sandbox::Request::What::load;
+}
+
+sandbox::Request request_of(sandbox::Request::What what, const std::string& options,
+                            const std::vector<SandboxProgram>& programs) {
+  sandbox::Request request;
+  request.what = what;
+  request.options = options;
+  for (const SandboxProgram& t : programs) request.programs.push_back(t.text());
+  return request;
+}
+
+}  // namespace wm::runtime

@@ -1,0 +1,268 @@
+// The questions, as calls on a queue and buffers of their own.
+
+#include "runtime/protocol/message.h"
+#include "runtime/sandbox/answer.h"
+
+namespace wm::runtime::sandbox {
+namespace {
+
+// What they are asked with; freed with it.
+class DaemonContext {
+ public:
+  explicit DaemonContext(const Native& native) : native_(native), cl_(native.cl) {
+    queue = cl_.CreateCommandQueue(native.context, native.device, 0, nullptr);
+    memory = cl_.CreateBuffer(native.context, CL_MEM_READ_WRITE, kBytes, nullptr, nullptr);
+    other = cl_.CreateBuffer(native.context, CL_MEM_READ_WRITE, kBytes, nullptr, nullptr);
+  }
+  ~DaemonContext() {
+    cl_.Finish(queue);
+    for (cl_mem m : made_) cl_.ReleaseMemObject(m);
+    cl_.ReleaseMemObject(other);
+    cl_.ReleaseMemObject(memory);
+    cl_.ReleaseCommandQueue(queue);
+  }
+  DaemonContext(const DaemonContext&) = delete;
+  DaemonContext& operator=(const DaemonContext&) = delete;
+  [[nodiscard]] bool complete() const { return queue != nullptr && memory != nullptr && other != nullptr; }
+
+  cl_int buffer(cl_mem_flags flags, std::size_t size, void* host) {
+    cl_int status = CL_SUCCESS;
+    keep(cl_.CreateBuffer(native_.context, flags, size, host, &status));
+    return status;
+  }
+  cl_int sub_buffer(cl_mem of, cl_mem_flags flags, std::size_t origin, std::size_t size) {
+    const cl_buffer_region region{origin, size};
+    cl_int status = CL_SUCCESS;
+    keep(cl_.CreateSubBuffer(of, flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
+    return status;
+  }
+  [[nodiscard]] cl_mem latest() const { return made_.empty() ? nullptr : made_.back(); }
+
+  static constexpr std::size_t kBytes = 65'536;
+  cl_command_queue queue = nullptr;
+  cl_mem memory = nullptr, other = nullptr;
+  char bytes[4096] = {};
+
+ private:
+  void keep(cl_mem m) {
+    if (m != nullptr) made_.push_back(m);
+  }
+  const Native& native_;
+  const NativeCalls& cl_;
+  std::vector<cl_mem> made_;
+};
+
+constexpr std::size_t kZero[3] = {0, 0, 0}, kNear[3] = {1, 0, 0}, kBox[3] = {8, 4, 2};
+constexpr std::size_t kFar[3] = {0, 0, 32};
+constexpr std::size_t kNoRow[3] = {8, 0, 2}, kNoSlice[3] = {8, 4, 0};
+constexpr std::size_t kRow = 16, kSlice = 128;
+
+cl_int rect(const NativeCalls& cl, DaemonContext& g, bool read, const std::size_t* region) {
+  return read ? cl.EnqueueReadBufferRect(g.queue, g.memory, CL_TRUE, kZero, kZero, region, kRow, kSlice, kRow, kSlice,
+                                         g.bytes, 0, nullptr, nullptr)
+              : cl.EnqueueWriteBufferRect(g.queue, g.memory, CL_TRUE, kZero, kZero, region, kRow, kSlice, kRow, kSlice,
+                                          g.bytes, 0, nullptr, nullptr);
+}
+cl_int rect_copy(const NativeCalls& cl, DaemonContext& g, cl_mem to, const std::size_t* at, const std::size_t* region) {
+  return cl.EnqueueCopyBufferRect(g.queue, g.memory, to, kZero, at, region, kRow, kSlice, kRow, kSlice, 0, nullptr,
+                                  nullptr);
+}
+cl_int fill(const NativeCalls& cl, DaemonContext& g, std::size_t offset, std::size_t size) {
+  const std::uint32_t pattern = 7;
+  return cl.EnqueueFillBuffer(g.queue, g.memory, &pattern, sizeof pattern, offset, size, 0, nullptr, nullptr);
+}
+
+cl_int copy(const NativeCalls& cl, DaemonContext& g, cl_mem from, cl_mem to, std::size_t at, std::size_t size) {
+  return cl.EnqueueCopyBuffer(g.queue, from, to, 0, at, size, 0, nullptr, nullptr);
+}
+cl_int map(const NativeCalls& cl, DaemonContext& g, cl_map_flags flags, std::size_t size) {
+  cl_int status = CL_SUCCESS;
+  void* at = cl.EnqueueMapBuffer(g.queue, g.memory, CL_TRUE, flags, 0, size, 0, nullptr, nullptr, &status);
+  if (at != nullptr) cl.EnqueueUnmapMemObject(g.queue, g.memory, at, 0, nullptr, nullptr);
+  return status;
+}
+
+// Of a command that waits for its user.
+cl_int open_command(const Native& native, DaemonContext& g) {
+  const NativeCalls& cl = native.cl;
+  const cl_event user = cl.CreateUserEvent(native.context, nullptr);
+  cl_int status = Answers{}[Question::user_event_of_open_command];
+  if (user == nullptr) return status;
+  cl_event marker = nullptr;
+  if (cl.EnqueueMarkerWithWaitList(g.queue, 1, &user, &marker) == CL_SUCCESS && marker != nullptr) {
+    status = cl.SetUserEventStatus(marker, CL_COMPLETE);
+  }
+  cl.SetUserEventStatus(user, CL_COMPLETE);
+  cl.Finish(g.queue);
+  if (marker != nullptr) cl.ReleaseEvent(marker);
+  cl.ReleaseEvent(user);
+  return status;
+}
+
+cl_int shown_access(const Native& native) {
+  const cl_mem made = native.cl.CreateBuffer(native.context, CL_MEM_HOST_READ_ONLY, 64, nullptr, nullptr);
+  if (made == nullptr) return 0;
+  cl_mem_flags flags = 0;
+  native.cl.GetMemObjectInfo(made, CL_MEM_FLAGS, sizeof flags, &flags, nullptr);
+  native.cl.ReleaseMemObject(made);
+  return (flags & CL_MEM_READ_WRITE) != 0 ? -1 : 0;
+}
+
+cl_int context(const Native& native) {
+  int data = 0;
+  cl_int status = CL_SUCCESS;
+  const cl_context made = native.cl.CreateContext(nullptr, 1, &native.device, nullptr, &data, &status);
+  if (made != nullptr) native.cl.ReleaseContext(made);
+  return status;
+}
+
+cl_int link_nothing(const Native& native) {
+  cl_int status = CL_SUCCESS;
+  const cl_program made =
+      native.cl.LinkProgram(native.context, 1, &native.device, "", 0, nullptr, nullptr, nullptr, &status);
+  if (made != nullptr) native.cl.ReleaseProgram(made);
+  return status;
+}
+
+cl_int user_event(const Native& native, DaemonContext& g, Question question) {
+  const NativeCalls& cl = native.cl;
+  cl_int status = CL_SUCCESS;
+  cl_event event = nullptr;
+  if (question == Question::user_event_of_open_command) return open_command(native, g);
+  if (question == Question::user_event_of_command) {
+    status = cl.EnqueueMarkerWithWaitList(g.queue, 0, nullptr, &event);
+    cl.Finish(g.queue);
+  } else {
+    event = cl.CreateUserEvent(native.context, &status);
+  }
+  if (event == nullptr) return Answers{}[question];
+  constexpr cl_int kFailed = -5;
+  if (question == Question::user_event_unfinished || question == Question::user_event_queued) {
+    status = cl.SetUserEventStatus(event, question == Question::user_event_queued ? CL_QUEUED : CL_RUNNING);
+    cl.SetUserEventStatus(event, CL_COMPLETE);
+  } else if (question == Question::wait_for_failed_user_event) {
+    cl.SetUserEventStatus(event, kFailed);
+    status = cl.WaitForEvents(1, &event);
+  } else {
+    if (question == Question::user_event_raised) cl.SetUserEventStatus(event, kFailed);
+    if (question == Question::user_event_twice) cl.SetUserEventStatus(event, CL_COMPLETE);
+    status = cl.SetUserEventStatus(event, CL_COMPLETE);
+  }
+  cl.ReleaseEvent(event);
+  return status;
+}
+
+cl_int launch(const Native& native, DaemonContext& g, Question question) {
+  const NativeCalls& cl = native.cl;
+  const char* source = kProbe;
+  const cl_program program = cl.CreateProgramWithSource(native.context, 1, &source, nullptr, nullptr);
+  cl_int status = Answers{}[question];
+  if (program == nullptr) return status;
+  if (cl.BuildProgram(program, 1, &native.device, "", nullptr, nullptr) == CL_SUCCESS) {
+    if (const cl_kernel kernel = cl.CreateKernel(program, "probe", nullptr)) {
+      const cl_int null_argument = cl.SetKernelArg(kernel, 0, 2 * sizeof g.memory, nullptr);
+      cl.SetKernelArg(kernel, 0, sizeof g.memory, &g.memory);
+      const std::size_t none = 0, some = 16, far = ~std::size_t{0};
+      const bool beyond = question == Question::launch_offset_beyond;
+      const std::size_t* global = question == Question::launch_without_range ? nullptr : beyond ? &some : &none;
+      status =
+          cl.EnqueueNDRangeKernel(g.queue, kernel, 1, beyond ? &far : nullptr, global, nullptr, 0, nullptr, nullptr);
+      cl.Finish(g.queue);
+      if (question == Question::null_buffer_of_any_size) status = null_argument;
+      cl.ReleaseKernel(kernel);
+    }
+  }
+  cl.ReleaseProgram(program);
+  return status;
+}
+
+}  // namespace
+
+cl_int ask(const Native& native, std::uint32_t number) {
+  const auto question = static_cast<Question>(number);
+  const NativeCalls& cl = native.cl;
+  DaemonContext g(native);
+  if (!g.complete()) return Answers{}[question];
+  switch (question) {
+    case Question::large_buffer:
+      return g.buffer(CL_MEM_READ_WRITE, native.fact<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE) + 1, nullptr);
+    case Question::host_pointer_both_ways:
+      return g.buffer(CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR, sizeof g.bytes, g.bytes);
+    case Question::sub_buffer_misaligned:
+      return g.sub_buffer(g.memory, 0, 4, 64);
+    case Question::sub_buffer_beyond:
+      return g.sub_buffer(g.memory, 0, DaemonContext::kBytes / 2, DaemonContext::kBytes);
+    case Question::sub_buffer_of_sub_buffer:
+      g.sub_buffer(g.memory, 0, 0, DaemonContext::kBytes / 2);
+      return g.latest() == nullptr ? Answers{}[question] : g.sub_buffer(g.latest(), 0, 0, 64);
+    case Question::sub_buffer_two_accesses:
+      return g.sub_buffer(g.memory, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 0, 64);
+    case Question::sub_buffer_two_hosts:
+      return g.sub_buffer(g.memory, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY, 0, 64);
+    case Question::sub_buffer_unknown_flags:
+      return g.sub_buffer(g.memory, cl_mem_flags{1} << 40, 0, 64);
+    case Question::empty_read_rect:
+      return rect(cl, g, true, kNoRow);
+    case Question::empty_write_rect:
+      return rect(cl, g, false, kNoRow);
+    case Question::empty_copy_rect:
+      return rect_copy(cl, g, g.other, kZero, kNoRow);
+    case Question::flat_read_rect:
+      return rect(cl, g, true, kNoSlice);
+    case Question::flat_write_rect:
+      return rect(cl, g, false, kNoSlice);
+    case Question::flat_copy_rect:
+      return rect_copy(cl, g, g.other, kZero, kNoSlice);
+    case Question::overlapping_copy_rect:
+      return rect_copy(cl, g, g.memory, kNear, kBox);
+    case Question::crooked_fill_offset:
+      return fill(cl, g, 6, 32);
+    case Question::crooked_fill_size:
+      return fill(cl, g, 8, 30);
+    case Question::map_unknown_flags:
+      return map(cl, g, cl_map_flags{1} << 20, 64);
+    case Question::map_of_nothing:
+      return map(cl, g, CL_MAP_READ, 0);
+    case Question::crooked_slice_pitch:
+      return cl.EnqueueReadBufferRect(g.queue, g.memory, CL_TRUE, kZero, kZero, kBox, kRow, kRow * 4 + 8, kRow, kSlice,
+                                      g.bytes, 0, nullptr, nullptr);
+    case Question::copy_rect_two_pitches:
+      return cl.EnqueueCopyBufferRect(g.queue, g.memory, g.memory, kZero, kFar, kBox, kRow, kSlice, kRow, kSlice / 2, 0,
+                                      nullptr, nullptr);
+    case Question::copy_to_same_place:
+      return copy(cl, g, g.memory, g.memory, 0, 16);
+    case Question::copy_of_nothing:
+      return copy(cl, g, g.memory, g.other, 0, 0);
+    case Question::copy_over_sub_buffer:
+      g.sub_buffer(g.memory, 0, 0, 1024);
+      return g.latest() == nullptr ? Answers{}[question] : copy(cl, g, g.latest(), g.memory, 8, 16);
+    case Question::null_event_in_list: {
+      const cl_event none = nullptr;
+      return cl.EnqueueMarkerWithWaitList(g.queue, 1, &none, nullptr);
+    }
+    case Question::link_of_nothing:
+      return link_nothing(native);
+    case Question::context_data_without_callback:
+      return context(native);
+    case Question::shown_access:
+      return shown_access(native);
+    case Question::user_event_unfinished:
+    case Question::user_event_twice:
+    case Question::user_event_of_command:
+    case Question::user_event_queued:
+    case Question::user_event_raised:
+    case Question::user_event_of_open_command:
+    case Question::wait_for_failed_user_event:
+      return user_event(native, g, question);
+    case Question::launch_of_nothing:
+    case Question::launch_without_range:
+    case Question::launch_offset_beyond:
+    case Question::null_buffer_of_any_size:
+      return launch(native, g, question);
+    case Question::count:
+      break;
+  }
+  return CL_INVALID_VALUE;
+}
+
+}  // namespace wm::runtime::sandbox

@@ -1,0 +1,165 @@
+#include "runtime/sandbox/sandbox.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "rewrite/wire.h"
+
+namespace wm::runtime::sandbox {
+namespace {
+
+constexpr unsigned kMostAtOnce = 4;  // each has a context on the device
+constexpr std::size_t kMostFatal = 1024;
+constexpr std::size_t kMostText = 128 << 20;
+
+std::size_t size_of(const Request& request) {
+  std::size_t all = 0;
+  for (const Program& p : request.programs) {
+    all += p.text.size();
+    for (const Header& h : p.headers) all += h.text.size();
+  }
+  return all;
+}
+
+std::string name_of(const std::string& request, const std::string& driver) {
+  const std::uint64_t seed = rewrite::digest(driver);
+  return fmt::format("{:016x}{:016x}", rewrite::digest(request, seed),
+                     rewrite::digest(request, seed ^ 0x9e3779b97f4a7c15ULL));
+}
+
+// Files of the host may be others next time.
+bool reads_files(const Request& request) {
+  return std::any_of(request.programs.begin(), request.programs.end(),
+                     [](const Program& p) { return !p.binary && p.text.find("include") != std::string::npos; });
+}
+
+std::string seconds(std::chrono::milliseconds limit) {
+  return fmt::format("{:g} s", std::chrono::duration<double>(limit).count());
+}
+
+}  // namespace
+
+Result<std::int32_t> Sandbox::exchange(const std::string& request) {
+  std::optional<rewrite::WorkerProcess> process;
+  {
+    std::unique_lock lock(mutex_);
+    freed_.wait(lock, [this] { return busy_ < kMostAtOnce; });
+    ++busy_;
+    process.swap(idle_);
+  }
+  Result<std::int32_t> result = Error{};
+  for (bool fresh = false; !fresh;) {
+    fresh = !process;
+    if (fresh) {
+      auto started = rewrite::WorkerProcess::start(options_.program, "the device's compiler");
+      if (!started) {
+        result = std::int32_t{kNoDevice};
+        break;
+      }
+      process = *std::move(started);
+    }
+    const auto deadline = std::chrono::steady_clock::now() + options_.limit;
+    const auto bytes = process->exchange(request, options_.limit);
+    if (bytes && bytes->size() == sizeof(std::int32_t)) {
+      std::int32_t said = 0;
+      std::memcpy(&said, bytes->data(), sizeof said);
+      result = said;
+      break;
+    }
+    // One that was kept may have died of what came before; a new one died of this.
+    const bool late = std::chrono::steady_clock::now() >= deadline;
+    const int signal = bytes || late ? 0 : process->ended_by().value_or(0);
+    process.reset();
+    if (late) {
+      result = Error{fmt::format("the device's compiler did not end within {}", seconds(options_.limit))};
+      break;
+    }
+    result = signal == 0
+                 ? Error{"the device's compiler ended its process"}
+                 : Error{fmt::format("the device's compiler crashed: signal {} ({})", signal, ::strsignal(signal))};
+  }
+  const std::lock_guard lock(mutex_);
+  --busy_;
+  if (process && !idle_) idle_.swap(process);
+  freed_.notify_one();
+  return result;
+}
+
+std::optional<std::string> Sandbox::refusal(Request request) {
+  if (options_.program.empty()) return std::nullopt;
+  if (size_of(request) > kMostText) return "more than 128 MB of source";
+  request.device = options_.device;
+  const std::string bytes = encode(request);
+  Counts& counts = request.launch ? launch_counts_ : counts_;
+  const std::string name = name_of(bytes, options_.driver);
+  const bool kept = !reads_files(request);
+  const std::string file = options_.folder + "/" + name;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = fatal_.find(name); it != fatal_.end()) return ++counts.refused, it->second;
+    std::error_code none;
+    if (kept && (well_.contains(name) || (!options_.folder.empty() && std::filesystem::exists(file, none)))) {
+      ++counts.known;
+      return std::nullopt;
+    }
+  }
+  const auto said = exchange(bytes);
+  const std::lock_guard lock(mutex_);
+  ++counts.tried;
+  if (!said) {
+    ++counts.refused;
+    if (fatal_.size() < kMostFatal) fatal_[name] = said.error().what;
+    return said.error().what;
+  }
+  if (*said == kNoDevice || !kept) return std::nullopt;
+  well_.insert(name);
+  keep(name, "");
+  return std::nullopt;
+}
+
+// A file that cannot be written costs a sandbox at the next run and nothing else.
+void Sandbox::keep(const std::string& name, const std::string& content) const {
+  if (options_.folder.empty()) return;
+  std::error_code failed;
+  std::filesystem::create_directories(options_.folder, failed);
+  if (!failed) (void)write_file(options_.folder + "/" + name, content).ok();
+}
+
+Answers Sandbox::answers() {
+  Answers answers;
+  if (options_.program.empty()) return answers;
+  const std::string name = name_of(fmt::format("questions {}", kVersion), options_.driver);
+  if (const auto known = read_file(options_.folder + "/" + name); known && known->size() == sizeof answers.to) {
+    std::memcpy(answers.to, known->data(), sizeof answers.to);
+    return answers;
+  }
+  for (std::uint32_t i = 0; i < kQuestions; ++i) {
+    Request request;
+    request.what = Request::What::question;
+    request.question = i;
+    request.device = options_.device;
+    const auto said = exchange(encode(request));
+    if (said && *said == kNoDevice) return {};
+    if (said && *said <= 0 && *said > -128) answers.to[i] = static_cast<std::int8_t>(*said);
+  }
+  keep(name, std::string(reinterpret_cast<const char*>(answers.to), sizeof answers.to));
+  return answers;
+}
+
+Sandbox::Counts Sandbox::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+Sandbox::Counts Sandbox::launch_counts() const {
+  const std::lock_guard lock(mutex_);
+  return launch_counts_;
+}
+
+std::string find_sandbox() { return rewrite::find_program("WM_SANDBOX", "wm-sandbox"); }
+
+}  // namespace wm::runtime::sandbox

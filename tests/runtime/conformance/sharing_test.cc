@@ -1,0 +1,243 @@
+// Kernels as workers: results stay, and a newcomer does not wait for the whole of what runs.
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <unistd.h>
+
+#include "runtime/conformance/children.h"
+
+namespace wm::runtime::test {
+namespace {
+
+constexpr const char* kSpinSource = R"(
+kernel void spin(global uint* out, uint rounds) {
+  local uint sums[16];
+  uint x = get_global_id(0) + 1;
+  for (uint i = 0; i < rounds; ++i) x = x * 1664525u + 1013904223u;
+  sums[get_local_id(0)] = x;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[get_global_id(0)] = sums[15 - get_local_id(0)] + get_group_id(0) + get_num_groups(0);
+})";
+
+struct Job {
+  cl_kernel kernel = nullptr;
+  cl_mem memory = nullptr;
+};
+
+Job job(const Side& s, cl_program program, cl_uint groups, cl_uint rounds) {
+  Job j{clCreateKernel(program, "spin", nullptr),
+        clCreateBuffer(s.context, CL_MEM_READ_WRITE, groups * 16 * 4, nullptr, nullptr)};
+  clSetKernelArg(j.kernel, 0, sizeof j.memory, &j.memory);
+  clSetKernelArg(j.kernel, 1, sizeof rounds, &rounds);
+  return j;
+}
+
+cl_event launch(cl_command_queue queue, const Job& j, std::size_t groups) {
+  const std::size_t global = groups * 16, local = 16;
+  cl_event event = nullptr;
+  EXPECT_EQ(clEnqueueNDRangeKernel(queue, j.kernel, 1, nullptr, &global, &local, 0, nullptr, &event), CL_SUCCESS);
+  clFlush(queue);
+  return event;
+}
+
+void end(const Job& j) {
+  clReleaseKernel(j.kernel);
+  clReleaseMemObject(j.memory);
+}
+
+TEST(Sharing, WorkersGiveTheSameResults) {
+  same_on_both([](const Side& s, Transcript& t) {
+    cl_program program = build(s, kSpinSource);
+    for (const cl_uint groups : {1U, 2U, 7U, 300U}) {
+      const Job j = job(s, program, groups, 50);
+      cl_event event = launch(s.queue, j, groups);
+      std::vector<cl_uint> out(groups * 16);
+      clEnqueueReadBuffer(s.queue, j.memory, CL_TRUE, 0, out.size() * 4, out.data(), 0, nullptr, nullptr);
+      t.say("complete", status_of(event));
+      t.data("out", out);
+      clReleaseEvent(event);
+      end(j);
+    }
+    clReleaseProgram(program);
+  });
+}
+
+std::vector<cl_uint> told_by(const Side& s, cl_program program) {
+  cl_kernel kernel = clCreateKernel(program, "macros", nullptr);
+  std::vector<cl_uint> out(8, 0);
+  const std::size_t items = 1024, group = 64, bytes = out.size() * sizeof(cl_uint);
+  cl_mem memory = clCreateBuffer(s.context, CL_MEM_COPY_HOST_PTR, bytes, out.data(), nullptr);
+  clSetKernelArg(kernel, 0, sizeof memory, &memory);
+  EXPECT_EQ(clEnqueueNDRangeKernel(s.queue, kernel, 1, nullptr, &items, &group, 0, nullptr, nullptr), CL_SUCCESS);
+  EXPECT_EQ(clEnqueueReadBuffer(s.queue, memory, CL_TRUE, 0, bytes, out.data(), 0, nullptr, nullptr), CL_SUCCESS);
+  clReleaseMemObject(memory);
+  clReleaseKernel(kernel);
+  return out;
+}
+
+// The form as workers is preprocessed by another compiler than the device's.
+TEST(Sharing, WorkersAreOfTheDevicesOwnMacros) {
+  constexpr const char* kSource = R"(
+#define AT(i, v) if (get_global_id(0) == 99) out[i] = (v)
+kernel void macros(global uint* out) {
+#ifdef __OPENCL_VERSION__
+  AT(0, __OPENCL_VERSION__);
+#endif
+#if __OPENCL_C_VERSION__ >= 200
+  AT(1, __OPENCL_C_VERSION__);
+#else
+  AT(1, 1);
+#endif
+#ifdef cl_khr_fp16
+  AT(2, 1);
+#endif
+#if defined(cl_khr_subgroups) || defined(__opencl_c_subgroups) || defined(__opencl_c_pipes)
+  AT(3, 1);
+#endif
+#ifdef __IMAGE_SUPPORT__
+  AT(4, __IMAGE_SUPPORT__);
+#endif
+#if defined(__opencl_c_images) && !defined(cles_khr_int64)
+  AT(5, 1);
+#endif
+#if __clang_major__ > 17
+  AT(6, __clang_major__);
+#endif
+  AT(7, CLK_LOCAL_MEM_FENCE);
+})";
+  // A text cannot be asked for: the program stays whole.
+  constexpr const char* kOfText =
+      "kernel void macros(global uint* out) { out[get_local_id(0) % 8] = sizeof(__VERSION__); }";
+  same_on_both([&](const Side& s, Transcript& t) {
+    for (const auto& [source, options] : {std::pair{kSource, ""}, std::pair{kSource, "-cl-std=CL1.2"},
+                                          std::pair{kSource, "-cl-std=CL3.0"}, std::pair{kOfText, ""}}) {
+      cl_program program = clCreateProgramWithSource(s.context, 1, std::vector{source}.data(), nullptr, nullptr);
+      const cl_int built = clBuildProgram(program, 1, &s.device, options, nullptr, nullptr);
+      t.say("built", built);
+      for (const cl_uint value : built == CL_SUCCESS ? told_by(s, program) : std::vector<cl_uint>{})
+        t.say("value", value);
+      clReleaseProgram(program);
+    }
+  });
+}
+
+// While a long kernel runs as workers on one queue, `meanwhile` has another; it should not take until the long one
+// ends.
+void beside_a_long_kernel(const std::function<void(cl_command_queue, const Job&)>& meanwhile) {
+  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
+  if (std::string(WM_REWRITER).empty()) GTEST_SKIP() << "no rewriter here";
+  const Side s = open_side(true);
+  ASSERT_NE(s.queue, nullptr);
+  cl_command_queue other = clCreateCommandQueue(s.context, s.device, 0, nullptr);
+  cl_program program = build(s, kSpinSource);
+  constexpr cl_uint kLong = 4000;
+  const Job a = job(s, program, kLong, 20'000), b = job(s, program, 4, 1000);
+  for (int i = 0; i < 3; ++i) {  // known to be short after the first, compiled in both forms after the second
+    cl_event event = launch(s.queue, b, 4);
+    clWaitForEvents(1, &event);
+    clReleaseEvent(event);
+  }
+  cl_event long_one = launch(s.queue, a, kLong);
+  while (status_of(long_one) > CL_RUNNING) std::this_thread::yield();
+  meanwhile(other, b);
+  EXPECT_NE(status_of(long_one), CL_COMPLETE) << "it waited for the long one";
+  EXPECT_EQ(clWaitForEvents(1, &long_one), CL_SUCCESS);
+  clReleaseEvent(long_one);
+  end(a);
+  end(b);
+  clReleaseProgram(program);
+  clReleaseCommandQueue(other);
+  close_side(s);
+}
+
+// On a device that runs one kernel at a time the short one would wait for all of the long one.
+TEST(Sharing, AShortKernelDoesNotWaitForALongOne) {
+  beside_a_long_kernel([](cl_command_queue queue, const Job& b) {
+    cl_event short_one = launch(queue, b, 4);
+    EXPECT_EQ(clWaitForEvents(1, &short_one), CL_SUCCESS);
+    clReleaseEvent(short_one);
+  });
+}
+
+// Workers hold all compute units of a CPU, and a fill needs one.
+TEST(Sharing, AFillDoesNotWaitForALongKernel) {
+  beside_a_long_kernel([](cl_command_queue queue, const Job& b) {
+    const cl_uint zero = 0;
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(clEnqueueFillBuffer(queue, b.memory, &zero, sizeof zero, 0, 64, 0, nullptr, nullptr), CL_SUCCESS);
+      EXPECT_EQ(clFinish(queue), CL_SUCCESS);
+    }
+  });
+}
+
+using Clock = std::chrono::steady_clock;
+
+// A kernel that nobody has compiled before, and that takes a while.
+std::string tedious_source() {
+  std::string body;
+  for (int i = 0; i < 64; ++i) {
+    const std::string n = std::to_string(i);
+    body += "x = x * " + n + ".25f + y * cos(x); if (x > " + n + ") y += a[" + n + "];";
+    if (i % 8 == 0) body += "barrier(CLK_LOCAL_MEM_FENCE);\n";
+  }
+  return "// " + std::to_string(::getpid()) + " " + std::to_string(Clock::now().time_since_epoch().count()) +
+         "\nkernel void tedious(global float* a) { float x = a[get_global_id(0)], y = x; " + body +
+         " a[get_global_id(0)] = x + y; }\nkernel void quick(global float* a) { a[get_global_id(0)] = 1; }";
+}
+
+// The longest that the daemon's count of launches stood still, until the event is complete.
+Clock::duration longest_pause(const Daemon& daemon, cl_event event) {
+  const auto launches = [&daemon] {
+    const std::string status = daemon.status(), name = R"("launches":)";
+    const auto other = status.find(R"("kernel":"work")");
+    const auto client = status.rfind(R"("name":)", other);
+    return status.substr(status.find(name, client), name.size() + 9);
+  };
+  Clock::duration longest{};
+  auto since = Clock::now();
+  for (std::string before = launches(); status_of(event) > CL_COMPLETE;) {
+    std::string now = launches();
+    longest = std::max(longest, Clock::now() - since);
+    if (now == before) continue;
+    before = std::move(now);
+    since = Clock::now();
+  }
+  return longest;
+}
+
+// PoCL compiles a kernel when it first runs, and starts no other until it has.
+TEST(Sharing, NobodyWaitsForAnothersCompiler) {
+  Daemon* daemon = the_daemon();
+  if (daemon == nullptr) GTEST_SKIP() << "no OpenCL device";
+  if (!compiles_at_launch()) GTEST_SKIP() << "others compile all of a program when it is built";
+  Child bystander(*daemon, {"work"});
+  ASSERT_TRUE(comes_to_say(*daemon, R"("kernel":"work")"));
+  const Side s = open_side(true);
+  cl_program program = build(s, tedious_source().c_str());
+  const std::size_t items = 1024, group = 64;
+  cl_mem memory = clCreateBuffer(s.context, CL_MEM_READ_WRITE, items * sizeof(cl_float), nullptr, nullptr);
+  const auto first_launch = [&](const char* name) {
+    cl_kernel kernel = clCreateKernel(program, name, nullptr);
+    clSetKernelArg(kernel, 0, sizeof memory, &memory);
+    cl_event event = nullptr;
+    EXPECT_EQ(clEnqueueNDRangeKernel(s.queue, kernel, 1, nullptr, &items, &group, 0, nullptr, &event), CL_SUCCESS);
+    clFlush(s.queue);
+    clReleaseKernel(kernel);
+    return event;
+  };
+  cl_event quick = first_launch("quick");  // the program has both its forms then
+  clWaitForEvents(1, &quick);
+  const auto begin = Clock::now();
+  cl_event event = first_launch("tedious");
+  const auto longest = longest_pause(*daemon, event);
+  EXPECT_LT(longest, (Clock::now() - begin) / 2) << "the other's launches stood still meanwhile";
+  EXPECT_EQ(status_of(event), CL_COMPLETE);
+  clReleaseEvent(event);
+  clReleaseEvent(quick);
+  clReleaseMemObject(memory);
+  clReleaseProgram(program);
+  close_side(s);
+}
+
+}  // namespace
+}  // namespace wm::runtime::test

@@ -1,0 +1,34 @@
+// What is given to the sweeper goes on another thread, and is gone when the sweeper is.
+#include "runtime/device/cleanup_thread.h"
+
+#include <atomic>
+#include <future>
+#include <gtest/gtest.h>
+
+namespace wm::runtime {
+namespace {
+
+TEST(CleanupThread, NobodyWaitsForWhatItLetsGo) {
+  std::promise<void> may_go;
+  std::promise<std::thread::id> went;
+  CleanupThread sweeper;
+  sweeper.take(std::shared_ptr<void>(nullptr, [&](void*) {
+    may_go.get_future().wait();
+    went.set_value(std::this_thread::get_id());
+  }));
+  sweeper.take(std::make_shared<int>(1));  // while the first one still goes
+  may_go.set_value();
+  EXPECT_NE(went.get_future().get(), std::this_thread::get_id());
+}
+
+TEST(CleanupThread, LeavesNothingBehind) {
+  std::atomic<int> gone{0};
+  {
+    CleanupThread sweeper;
+    for (int i = 0; i < 1000; ++i) sweeper.take(std::shared_ptr<void>(nullptr, [&](void*) { ++gone; }));
+  }
+  EXPECT_EQ(gone, 1000);
+}
+
+}  // namespace
+}  // namespace wm::runtime
