@@ -1,0 +1,111 @@
+#include "structure/rules.h"
+
+#include <algorithm>
+#include <set>
+
+namespace wm::structure {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kMaxReadmeLines = 60;
+constexpr int kMaxFileLines = 499;
+
+bool begins_with_comment(const fs::path& file) {
+  bool comment = false;
+  for_each_line(file, [&](int number, std::string_view line) {
+    if (number == 1) comment = line.starts_with("// ");
+  });
+  return comment;
+}
+
+int line_count(const fs::path& file) {
+  int lines = 0;
+  for_each_line(file, [&](int number, std::string_view) { lines = number; });
+  return lines;
+}
+
+}  // namespace
+
+Violations folders_without_readme(const fs::path& root) {
+  Violations found;
+  for (const char* parent : {"src", "kernels"}) {
+    for (const fs::path& folder : folders_of(root, parent)) {
+      const std::string name = folder.filename().string();
+      if (fs::exists(root / folder / (name + ".cl"))) {  // a benchmark: its two files begin with a description
+        for (const char* extension : {".cl", ".cc"}) {
+          const fs::path file = folder / (name + extension);
+          if (!begins_with_comment(root / file)) found.push_back(file.string() + ": does not begin with a description");
+        }
+        continue;
+      }
+      const int lines = line_count(root / folder / "README.md");
+      if (lines == 0) found.push_back(folder.string() + ": no README.md");
+      if (lines > kMaxReadmeLines) found.push_back(folder.string() + "/README.md: longer than a page");
+    }
+  }
+  return found;
+}
+
+Violations unguarded_headers(const fs::path& root) {
+  Violations found;
+  for (const fs::path& file : code_files(root)) {
+    if (file.extension() != ".h") continue;
+    bool guarded = false;
+    for_each_line(root / file, [&](int, std::string_view line) { guarded = guarded || line == "#pragma once"; });
+    if (!guarded) found.push_back(file.string() + ": no #pragma once");
+  }
+  return found;
+}
+
+Violations long_files(const fs::path& root) {
+  Violations found;
+  for (const fs::path& file : code_files(root)) {
+    const int lines = line_count(root / file);
+    if (lines > kMaxFileLines) found.push_back(file.string() + ": " + std::to_string(lines) + " lines");
+  }
+  return found;
+}
+
+namespace {
+
+// The texts are written in halves so that this file does not contain them. `word`: matches whole words only.
+struct Forbidden {
+  std::string text;
+  bool word;
+};
+const std::vector<Forbidden>& forbidden() {
+  static const std::vector<Forbidden> list{
+      {std::string("/wo") + "rk/", false},    {std::string("/tm") + "p/wt", false},
+      {std::string("../sha") + "red", false}, {std::string("/far") + "m/", false},
+      {std::string("TO") + "DO", true},       {std::string("FIX") + "ME", true},
+      {std::string("XX") + "X", true},        {std::string("DISAB") + "LED_", false}};
+  return list;
+}
+
+bool is_text(const fs::path& file) {
+  static const std::set<std::string> endings{"",      ".md", ".txt", ".cmake", ".yaml",
+                                             ".json", ".py", ".ptx", ".sh",    ".csv"};
+  return is_code(file) || endings.contains(file.extension().string());
+}
+
+}  // namespace
+
+Violations forbidden_words(const fs::path& root) {
+  Violations found;
+  for (const fs::path& file : files_below(root, ".")) {
+    if (!is_text(file)) continue;
+    const std::string text = read_text(root / file);
+    for (const Forbidden& bad : forbidden()) {
+      for (auto at = text.find(bad.text); at != std::string::npos; at = text.find(bad.text, at + 1)) {
+        if (bad.word && !is_whole_word(text, at, bad.text.size())) continue;
+        const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+        found.push_back(file.string() + ":" + std::to_string(line) + ": contains '" + bad.text + "'");
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace wm::structure

@@ -1,0 +1,20 @@
+// Checks of every file and folder of a source tree: a README for each module, include guards, lengths, forbidden words.
+#pragma once
+
+#include <filesystem>
+
+#include "structure/source_tree.h"
+
+namespace wm::structure {
+
+// Every module has a README.md of at most a page; a benchmark's kernels and host part begin with a comment.
+Violations folders_without_readme(const std::filesystem::path& root);
+
+// Headers have #pragma once; no source or header has 500 lines or more.
+Violations unguarded_headers(const std::filesystem::path& root);
+Violations long_files(const std::filesystem::path& root);
+
+// No file names the machine it was written on or work left undone.
+Violations forbidden_words(const std::filesystem::path& root);
+
+}  // namespace wm::structure

@@ -1,0 +1,52 @@
+// The rules of files and folders hold in this tree, and each check fails on a small tree that breaks it.
+#include "structure/rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "structure/temporary_tree.h"
+
+namespace wm::structure {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(SourceTree, EveryModuleAndBenchmarkHasADescription) {
+  EXPECT_THAT(folders_without_readme(WM_SOURCE_DIR), IsEmpty());
+}
+TEST(SourceTree, EveryHeaderIsGuarded) { EXPECT_THAT(unguarded_headers(WM_SOURCE_DIR), IsEmpty()); }
+TEST(SourceTree, NoFileIsTooLong) { EXPECT_THAT(long_files(WM_SOURCE_DIR), IsEmpty()); }
+TEST(SourceTree, NoFileNamesAMachineOrUnfinishedWork) { EXPECT_THAT(forbidden_words(WM_SOURCE_DIR), IsEmpty()); }
+
+TEST(Rules, AFolderNeedsAReadme) {
+  const TemporaryTree tree;
+  tree.file("src/ptx/a.h", "#pragma once\n");
+  tree.file("kernels/opencl/README.md", std::string(61, '\n'));
+  tree.file("kernels/bfs/bfs.cl", "// One level of a search.\n");
+  tree.file("kernels/bfs/bfs.cc", "#include <vector>\n");
+  EXPECT_THAT(folders_without_readme(tree.root()),
+              ElementsAre("src/ptx: no README.md", "kernels/bfs/bfs.cc: does not begin with a description",
+                          "kernels/opencl/README.md: longer than a page"));
+}
+
+TEST(Rules, HeadersAndLengths) {
+  const TemporaryTree tree;
+  tree.file("src/ptx/a.h", "int x;\n");
+  tree.file("src/ptx/b.cc", std::string(500, '\n'));
+  tree.file("src/ptx/c.cc", std::string(499, '\n'));
+  EXPECT_THAT(unguarded_headers(tree.root()), ElementsAre("src/ptx/a.h: no #pragma once"));
+  EXPECT_THAT(long_files(tree.root()), ElementsAre("src/ptx/b.cc: 500 lines"));
+}
+
+TEST(Rules, ForbiddenWordsAreFoundInEveryKindOfText) {
+  const TemporaryTree tree;
+  tree.file("docs/a.md", std::string("fine\nsee /wo") + "rk/main\n");
+  tree.file("src/ptx/a.cc", std::string("// TO") + "DO later\n");
+  tree.file("wm", "mkdir build/work\n");
+  EXPECT_THAT(forbidden_words(tree.root()), ElementsAre(std::string("docs/a.md:2: contains '/wo") + "rk/'",
+                                                        std::string("src/ptx/a.cc:1: contains 'TO") + "DO'"));
+}
+
+}  // namespace
+}  // namespace wm::structure
