@@ -1,0 +1,73 @@
+// Old terms and comments without a subject are found on small trees, and this tree has none.
+#include "structure/terms.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "structure/temporary_tree.h"
+
+namespace wm::structure {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(LongSourceTree, NoOldTermIsUsed) {
+  const auto terms = read_old_terms(std::string(WM_SOURCE_DIR) + "/tests/structure/old_terms.txt");
+  EXPECT_THAT(terms, ::testing::Not(IsEmpty()));
+  EXPECT_THAT(old_term_uses(WM_SOURCE_DIR, terms), IsEmpty());
+}
+TEST(LongSourceTree, CommentsHaveASubject) { EXPECT_THAT(comments_without_subject(WM_SOURCE_DIR), IsEmpty()); }
+
+TEST(OldTerms, WordsAreFoundInTextAndInIdentifiers) {
+  const TemporaryTree tree;
+  tree.file("terms.txt", "# comment\nword zork  # why\nwords goes dark\n");
+  tree.file("src/lab/a.h",
+            "int zork_count;\nint kZork;\nint zorks;\n// Goes dark.\nbool goes_dark();\nclass GoesDark;\n");
+  tree.file("docs/a.md", "A zork.\n");
+  EXPECT_THAT(old_term_uses(tree.root(), read_old_terms(tree.root() / "terms.txt")),
+              ElementsAre("src/lab/a.h:1: old term 'zork'", "src/lab/a.h:2: old term 'zork'",
+                          "src/lab/a.h:4: old term 'goes dark'", "src/lab/a.h:5: old term 'goes dark'",
+                          "src/lab/a.h:6: old term 'goes dark'", "docs/a.md:1: old term 'zork'"));
+}
+
+TEST(OldTerms, NamesAreFoundInCodeOnly) {
+  const TemporaryTree tree;
+  tree.file("terms.txt", "name grue\nfirst lamp\n");
+  tree.file("src/lab/a.h", "int grue_;\nint grue_count;  // grue\nauto s = \"grue\";\nint lamp_count, max_lamp;\n");
+  tree.file("docs/a.md", "grue and lamp\n");
+  EXPECT_THAT(old_term_uses(tree.root(), read_old_terms(tree.root() / "terms.txt")),
+              ElementsAre("src/lab/a.h:1: old term 'grue'", "src/lab/a.h:4: old term 'lamp'"));
+}
+
+TEST(OldTerms, FoldersAndTheGlossarysTableLimitTheSearch) {
+  const TemporaryTree tree;
+  tree.file("terms.txt", "word zork @src/runtime,docs\n");
+  tree.file("src/lab/a.h", "int zork;\n");
+  tree.file("src/runtime/a.h", "int zork;\n");
+  tree.file("docs/glossary.md", "zork\n## Formerly\nzork\n## Next\nzork\n");
+  EXPECT_THAT(old_term_uses(tree.root(), read_old_terms(tree.root() / "terms.txt")),
+              ElementsAre("src/runtime/a.h:1: old term 'zork'", "docs/glossary.md:1: old term 'zork'",
+                          "docs/glossary.md:5: old term 'zork'"));
+}
+
+TEST(Comments, ASentenceNeedsASubject) {
+  const TemporaryTree tree;
+  tree.file("src/lab/a.h",
+            "// Who asks.\n"
+            "int a;  // What is left.\n"
+            "// The queue. Of each command\n"
+            "// What follows goes on here.\n"
+            "int b;  // Nobody\n"
+            "auto s = \"// Who\";\n"
+            "// Whoever and Often are fine. So is What in\n"
+            "// Ended.\n"
+            "// Whose turn.\n");
+  EXPECT_THAT(comments_without_subject(tree.root()),
+              ElementsAre("src/lab/a.h:1: comment without a subject", "src/lab/a.h:2: comment without a subject",
+                          "src/lab/a.h:3: comment without a subject", "src/lab/a.h:5: comment without a subject",
+                          "src/lab/a.h:9: comment without a subject"));
+}
+
+}  // namespace
+}  // namespace wm::structure
