@@ -1,4 +1,4 @@
-// wm bench: the figures of docs/benchmarks.md, measured now.
+// wm bench: the figures of docs/results/benchmarks.md, measured now.
 #include <algorithm>
 #include <fmt/format.h>
 #include <memory>
@@ -82,7 +82,7 @@ Result<int> bench_exec(const BenchOptions& options) {
 }  // namespace
 
 void add_bench(const Command& wm) {
-  const Command bench = wm.add("bench", "The figures of docs/benchmarks.md, measured now",
+  const Command bench = wm.add("bench", "The figures of docs/results/benchmarks.md, measured now",
                                "wm bench exec\nwm bench sim\nwm bench policies");
   bench.needs_command();
   auto options = std::make_shared<BenchOptions>();

@@ -1,5 +1,5 @@
 // A user's own kernel, described in a short YAML file: the PTX, the entry, the launch, its arguments and its buffers.
-// docs/your-own-kernel.md is the format's page; examples/saxpy/saxpy.yaml is a complete one.
+// docs/guide/own-kernel.md is the format's page; examples/saxpy/saxpy.yaml is a complete one.
 //
 // The result is an Application of one launch: buffers are uploaded before it and downloaded after it.
 #pragma once

@@ -1,7 +1,7 @@
 // What a GPU is, as a simulator sees it: the contents of configs/gpus/<name>.yaml, checked and in plain numbers.
 //
 // Latencies are SM cycles from issue to the first dependent instruction, unloaded, as a pointer chase measures them;
-// the parts of a memory path are derived from those totals (see docs/cycle-machine.md).
+// the parts of a memory path are derived from those totals (see docs/design/cycle-machine.md).
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // A figure of a paper, or one's own sweep, as data: experiments/<paper>/<figure>.yaml with the paper's paper.yaml
-// beside it. docs/experiments.md tells how to write one.
+// beside it. docs/guide/own-experiment.md tells how to write one.
 //
 // GPUs × workloads × policies × goals × parameters are its cells, under a protocol that says how long and how many;
 // what is plotted and what is claimed are expressions over the cells' results. Everything is checked when it is read: a

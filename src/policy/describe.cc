@@ -66,8 +66,8 @@ std::string policies_markdown() {
       "# Policies\n\n"
       "Written from the policies' own tables (`wm policies NAME` shows the same). A policy argument is "
       "`NAME[:parameter=value]…`.\n"
-      "What each does beyond its paper, or otherwise, is in [deviations.md](deviations.md); how to write one in\n"
-      "[add-a-policy.md](add-a-policy.md).\n";
+      "Differences from the papers are listed in [deviations](../results/deviations.md);\n"
+      "[Write a policy](../guide/own-policy.md) explains how to add one.\n";
   for (const Entry& e : entries()) {
     const Info& info = e.info;
     text += fmt::format("\n## {}\n\n{}. {}.\n\n", info.name, info.about, info.paper);

@@ -16,7 +16,7 @@ std::string details_text(const Info& info);
 // The parameters as a Markdown table; empty when there are none.
 std::string parameters_markdown(const Info& info);
 
-// The page of all policies, docs/policies.md.
+// The page of all policies, docs/reference/policies.md.
 std::string policies_markdown();
 
 // "blocks in the way", in a sentence that begins "A kernel that arrives waits at most for".

@@ -7,7 +7,7 @@
 //
 // ptxas takes the fast order while the SM can still hold all its threads, and beyond that comes down towards `least`.
 // The constants below were chosen by how well the zoo, and kernels of sorting and random-number libraries, come out
-// (docs/ptx.md has the figures).
+// (docs/design/ptx.md has the figures).
 #include <algorithm>
 #include <map>
 

@@ -1,4 +1,4 @@
-// docs/policies.md is written from the policies' own tables: set WM_UPDATE_DOCS=1 to write it anew.
+// docs/reference/policies.md is written from the policies' own tables: set WM_UPDATE_DOCS=1 to write it anew.
 #include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace wm::policy {
 namespace {
 
 TEST(Docs, ThePageOfPoliciesIsUpToDate) {
-  const std::string path = std::string(WM_SOURCE_DIR) + "/docs/policies.md";
+  const std::string path = std::string(WM_SOURCE_DIR) + "/docs/reference/policies.md";
   if (std::getenv("WM_UPDATE_DOCS") != nullptr) std::ofstream(path) << policies_markdown();
   std::ifstream file(path);
   std::stringstream text;

@@ -1,4 +1,4 @@
-// The policy of docs/add-a-policy.md is a file that compiles, works, and is what the page shows.
+// The policy of docs/guide/own-policy.md is a file that compiles, works, and is what the page shows.
 #define WM_POLICY_ENTRY entry_rotate
 #include <algorithm>
 #include <fstream>
@@ -19,7 +19,7 @@ std::string content(const std::string& path) {
 }
 
 TEST(Example, ThePageShowsTheFile) {
-  const std::string page = content("docs/add-a-policy.md");
+  const std::string page = content("docs/guide/own-policy.md");
   const std::string begin = "```cpp\n";
   const std::size_t from = page.find(begin) + begin.size();
   ASSERT_NE(page.find(begin), std::string::npos);

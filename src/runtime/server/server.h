@@ -40,7 +40,7 @@ class Server {
   bool run(int stop);
   // Lets go of all clients. False: the device still runs something after `seconds`, and would keep us.
   bool drain(double seconds);
-  // What `wm status` prints: see docs/runtime.md.
+  // What `wm status` prints: see docs/design/runtime.md.
   [[nodiscard]] std::string status();
   // The same statistics as Prometheus reads them.
   [[nodiscard]] std::string metrics();
