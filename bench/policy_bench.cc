@@ -21,7 +21,7 @@ class Still final : public Machine {
   [[nodiscard]] const gpu::SmLimits& limits() const override { return shown_.limits(); }
   [[nodiscard]] std::span<const Sm> sms() const override { return shown_.sms(); }
   [[nodiscard]] std::span<const Kernel> kernels() const override { return shown_.kernels(); }
-  [[nodiscard]] std::span<const Slot> slots(SmId sm) const override { return shown_.slots(sm); }
+  [[nodiscard]] std::span<const ResidentKernel> residents(SmId sm) const override { return shown_.residents(sm); }
   [[nodiscard]] Cycles epoch_began() const override { return shown_.epoch_began(); }
   Random& random() override { return shown_.random(); }
   void give(SmId, KernelId, Preempt) override { ++actions_; }
@@ -44,10 +44,11 @@ std::unique_ptr<test::FakeMachine> at_work(const std::string& policy, std::uint3
   auto gpu = std::make_unique<test::FakeMachine>(test::FakeSpec{.sms = sms, .sm_ipc = 128});
   gpu->start(policy);
   const double rate = 40.0 * sms;
-  gpu->arrive_together({{.name = "a", .blocks = 100'000'000, .ipc = {40, 70}, .goal = rate / 4, .alone = rate},
-                        {.name = "b", .blocks = 100'000'000, .ipc = {30, 50}, .goal = rate / 8, .alone = rate},
-                        {.name = "c", .blocks = 100'000'000, .ipc = {60}, .alone = rate, .idle_warps = 4},
-                        {.name = "d", .blocks = 100'000'000, .ipc = {20, 30}, .alone = rate, .memory_stalls = 0.5}});
+  gpu->arrive_together(
+      {{.name = "a", .blocks = 100'000'000, .ipc = {40, 70}, .goal = rate / 4, .isolated_ipc = rate},
+       {.name = "b", .blocks = 100'000'000, .ipc = {30, 50}, .goal = rate / 8, .isolated_ipc = rate},
+       {.name = "c", .blocks = 100'000'000, .ipc = {60}, .isolated_ipc = rate, .idle_warps = 4},
+       {.name = "d", .blocks = 100'000'000, .ipc = {20, 30}, .isolated_ipc = rate, .memory_stalls = 0.5}});
   gpu->run({64'900});  // between two epochs
   return gpu;
 }
@@ -62,7 +63,7 @@ void events(benchmark::State& state, const std::string& policy) {
   const auto gpu = at_work(policy, static_cast<std::uint32_t>(state.range(0)));
   Still still(*gpu);
   for (auto _ : state) {
-    gpu->policy().on(Regrouped{}, still);
+    gpu->policy().on(KernelSetChanged{}, still);
     gpu->policy().on(SmIdle{{0}}, still);
     gpu->policy().on(SmReady{{0}, {0}}, still);
     gpu->policy().on(QuotaSpent{{0}, {2}}, still);

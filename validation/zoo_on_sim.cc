@@ -12,7 +12,7 @@
 namespace wm::validation {
 namespace {
 
-int main_of(const std::string& gpu_name, const std::string& size_name, std::uint32_t most,
+int main_of(const std::string& gpu_name, const std::string& size_name, std::uint32_t max_launches,
             const std::vector<std::string>& names) {
   const auto config = gpu::load_gpu(gpu_name, WM_SOURCE_DIR "/configs/gpus");
   if (!config) {
@@ -27,7 +27,7 @@ int main_of(const std::string& gpu_name, const std::string& size_name, std::uint
   for (const zoo::Entry& entry : zoo::entries()) {
     const std::string& name = entry.benchmark.name;
     if (names.front() != "all" && std::find(names.begin(), names.end(), name) == names.end()) continue;
-    const auto run = simulate(*config, entry.ptx, entry.benchmark.make(size).application, most);
+    const auto run = simulate(*config, entry.ptx, entry.benchmark.make(size).application, max_launches);
     if (!run) {
       std::fprintf(stderr, "%s: %s\n", name.c_str(), run.error().to_string().c_str());
       code = 1;

@@ -12,7 +12,7 @@ class Rotate final : public Policy {
   explicit Rotate(const Values& v) : slice_(v.cycles("slice")), how_(v.choice<Preempt>("preemption")) {}
 
   void on(const Epoch&, Machine& gpu) override { next(gpu); }
-  void on(const Regrouped&, Machine& gpu) override {
+  void on(const KernelSetChanged&, Machine& gpu) override {
     if (gpu.find(turn_) == nullptr) next(gpu);  // whoever had the GPU has left
   }
 

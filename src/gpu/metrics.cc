@@ -10,9 +10,9 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double largest(std::span<const Progress> all) {
-  double most = 0;
-  for (const Progress& p : all) most = std::max(most, p.normalized);
-  return most;
+  double max_normalized = 0;
+  for (const Progress& p : all) max_normalized = std::max(max_normalized, p.normalized);
+  return max_normalized;
 }
 
 }  // namespace
@@ -105,9 +105,11 @@ std::vector<std::size_t> violations(std::span<const Goal> cases, std::span<const
   return counts;
 }
 
-double npm(double alone, double shared, double goal) { return shared > 0 && goal > 0 ? alone / (goal * shared) : 0; }
+double npm(double isolated, double shared, double goal) {
+  return shared > 0 && goal > 0 ? isolated / (goal * shared) : 0;
+}
 
-double ntp(double alone, double shared) { return Progress::of_times(alone, shared).normalized; }
+double ntp(double isolated, double shared) { return Progress::of_times(isolated, shared).normalized; }
 
 double geometric_mean(std::span<const double> values) {
   double logs = 0;

@@ -19,8 +19,8 @@ namespace wm::gpu {
 struct Progress {
   double normalized = 0;  // 1: as fast as alone
 
-  static Progress of_times(double alone, double shared) { return {shared > 0 ? alone / shared : 0}; }
-  static Progress of_rates(double alone, double shared) { return {alone > 0 ? shared / alone : 0}; }
+  static Progress of_times(double isolated, double shared) { return {shared > 0 ? isolated / shared : 0}; }
+  static Progress of_rates(double isolated, double shared) { return {isolated > 0 ? shared / isolated : 0}; }
 
   // Normalized turnaround time, the slowdown: infinite for what made no progress.
   [[nodiscard]] double ntt() const;
@@ -60,8 +60,8 @@ std::vector<std::size_t> violations(std::span<const Goal> cases, std::span<const
 
 // SMQoS on real hardware, from durations: NPM = T_alone / (goal x T_shared), above 1 when the goal is met; NTP =
 // T_alone / T_shared.
-double npm(double alone, double shared, double goal);
-double ntp(double alone, double shared);
+double npm(double isolated, double shared, double goal);
+double ntp(double isolated, double shared);
 
 // Energy of a run.
 struct Energy {

@@ -8,7 +8,7 @@
 
 namespace wm::lab {
 
-sim::ClientSpec spec_of(const Participant& p, double goal, double alone) {
+sim::ClientSpec spec_of(const Participant& p, double goal, double isolated_ipc) {
   sim::ClientSpec s;
   s.name = p.name;
   s.module = p.module;
@@ -21,7 +21,7 @@ sim::ClientSpec spec_of(const Participant& p, double goal, double alone) {
   s.priority = p.priority;
   s.share = p.share;
   s.goal = goal;
-  s.alone = alone;
+  s.isolated_ipc = isolated_ipc;
   return s;
 }
 

@@ -93,7 +93,7 @@ struct CorunResult {
 };
 
 // A participant as the machine takes it; its goal and its rate alone in instructions a cycle.
-sim::ClientSpec spec_of(const Participant& p, double goal, double alone);
+sim::ClientSpec spec_of(const Participant& p, double goal, double isolated_ipc);
 
 // What each does alone under these options, from the cache or measured now. `measured`, where given, is how many were.
 Result<std::vector<Alone>> measure_alone(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,

@@ -18,7 +18,7 @@ class Timed final : public policy::Policy {
   void on(const policy::Started& e, policy::Machine& gpu) override { tell(e, gpu); }
   void on(const policy::KernelArrived& e, policy::Machine& gpu) override { tell(e, gpu); }
   void on(const policy::KernelDone& e, policy::Machine& gpu) override { tell(e, gpu); }
-  void on(const policy::Regrouped& e, policy::Machine& gpu) override { tell(e, gpu); }
+  void on(const policy::KernelSetChanged& e, policy::Machine& gpu) override { tell(e, gpu); }
   void on(const policy::BlockDone& e, policy::Machine& gpu) override { tell(e, gpu); }
   void on(const policy::SmIdle& e, policy::Machine& gpu) override { tell(e, gpu); }
   void on(const policy::SmReady& e, policy::Machine& gpu) override { tell(e, gpu); }

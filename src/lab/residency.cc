@@ -32,7 +32,7 @@ void Residency::look(const sim::CycleMachine& machine) {
     if (sm.state == policy::Sm::State::off) gated_ += 1;
     if (sm.resident == 0) continue;
     std::vector<std::uint32_t> blocks;
-    for (const policy::Slot& s : machine.slots(sm.id)) blocks.push_back(s.resident);
+    for (const policy::ResidentKernel& s : machine.residents(sm.id)) blocks.push_back(s.resident);
     if (std::count_if(blocks.begin(), blocks.end(), [](std::uint32_t n) { return n > 0; }) < 2) continue;
     ++together_;
     ++combinations_[blocks];

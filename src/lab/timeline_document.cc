@@ -83,7 +83,7 @@ Json timeline_document(const gpu::GpuConfig& gpu, const CorunResult& run, const 
   std::vector<std::vector<Bins>> held(run.kernels.size(), std::vector<Bins>(sms, empty));
   std::vector<Bins> off(sms, empty);
   for (const sim::BlockSpan& s : timeline.blocks())
-    held[s.block.client][s.block.sm].add(s.begin, s.end, kWhole / s.block.most);
+    held[s.block.client][s.block.sm].add(s.begin, s.end, kWhole / s.block.max_blocks_per_sm);
   for (const sim::SmSpan& s : timeline.sms())
     if (s.state == policy::Sm::State::off) off[s.sm].add(s.begin, s.end, 1);
   Json held_text = Json::array();

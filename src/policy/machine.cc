@@ -13,7 +13,7 @@ const Kernel* Machine::find(KernelId id) const {
 std::uint64_t Machine::epoch_instructions(KernelId id) const {
   std::uint64_t sum = 0;
   for (const Sm& sm : sms()) {
-    const auto on = slots(sm.id);
+    const auto on = residents(sm.id);
     if (id.index < on.size()) sum += on[id.index].counters.thread_instructions;
   }
   return sum;

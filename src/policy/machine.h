@@ -71,17 +71,17 @@ struct Kernel {
   int priority = 0;                // larger goes first
   double share = 1;                // relative weight
   double goal = 0;                 // ipc to reach over its life; 0: none
-  double alone = 0;                // ipc by itself on this GPU; 0: not known
+  double isolated_ipc = 0;         // ipc by itself on this GPU; 0: not known
   Cycles first_arrived;            // of the client
   Cycles arrived;                  // of this launch
   std::uint64_t instructions = 0;  // thread instructions of all its launches
   std::uint32_t warps_per_block = 0;
-  gpu::Resources footprint;    // of one block
-  std::uint32_t most = 0;      // blocks on an empty SM
-  std::uint32_t blocks = 0;    // of this launch …
-  std::uint32_t done = 0;      // … which ended
-  std::uint32_t resident = 0;  // … which are on SMs
-  std::uint32_t waiting = 0;   // … which are not: never started, or preempted
+  gpu::Resources footprint;             // of one block
+  std::uint32_t max_blocks_per_sm = 0;  // blocks that an empty SM holds
+  std::uint32_t blocks = 0;             // of this launch …
+  std::uint32_t done = 0;               // … which ended
+  std::uint32_t resident = 0;           // … which are on SMs
+  std::uint32_t waiting = 0;            // … which are not: never started, or preempted
 
   [[nodiscard]] bool has_goal() const { return goal > 0; }
   // The mean rate since its first launch arrived: the papers' IPC_history. 0 at the first instant.
@@ -104,7 +104,7 @@ struct Counters {
 };
 
 // One kernel on one SM.
-struct Slot {
+struct ResidentKernel {
   std::uint32_t resident = 0;  // its blocks there, those on their way out included
   std::uint32_t leaving = 0;   // of these, being switched out
   std::uint32_t cap = kNoCap;
@@ -124,7 +124,7 @@ class Machine {
   // Kernels with a launch that has arrived and is not done, oldest arrival first.
   [[nodiscard]] virtual std::span<const Kernel> kernels() const = 0;
   // One entry for every client seen so far, by KernelId::index.
-  [[nodiscard]] virtual std::span<const Slot> slots(SmId sm) const = 0;
+  [[nodiscard]] virtual std::span<const ResidentKernel> residents(SmId sm) const = 0;
   [[nodiscard]] virtual Cycles epoch_began() const = 0;
   // Random numbers of this run; the machine's seed decides them.
   virtual Random& random() = 0;
@@ -173,7 +173,7 @@ class Machine {
 }
 
 // The kernel has no block on the SM and will start none as things stand.
-[[nodiscard]] constexpr bool absent(const Kernel& k, const Slot& on) {
+[[nodiscard]] constexpr bool absent(const Kernel& k, const ResidentKernel& on) {
   return on.resident == 0 && (k.waiting == 0 || on.cap == 0);
 }
 

@@ -27,7 +27,7 @@ struct KernelDone {
 };
 // Told once after all KernelArrived and KernelDone of one instant, before blocks start: the company as it is now. A
 // kernel that ended and was launched again in the same instant has not left.
-struct Regrouped {};
+struct KernelSetChanged {};
 // Can::see_blocks.
 struct BlockDone {
   SmId sm;
@@ -68,7 +68,7 @@ class Policy {
   virtual void on(const Started&, Machine&) {}
   virtual void on(const KernelArrived&, Machine&) {}
   virtual void on(const KernelDone&, Machine&) {}
-  virtual void on(const Regrouped&, Machine&) {}
+  virtual void on(const KernelSetChanged&, Machine&) {}
   virtual void on(const BlockDone&, Machine&) {}
   virtual void on(const SmIdle&, Machine&) {}
   virtual void on(const SmReady&, Machine&) {}

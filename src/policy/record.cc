@@ -52,7 +52,7 @@ void Recorder::share(SmId id) {
 
 void Recorder::cap(SmId id, KernelId kernel, std::uint32_t blocks) {
   hold_to_word(Can::cap_blocks);
-  if (slots(id)[kernel.index].cap != blocks) {
+  if (residents(id)[kernel.index].cap != blocks) {
     note("cap", id,
          blocks == kNoCap ? fmt::format("{} at nothing", k(kernel)) : fmt::format("{} at {}", k(kernel), blocks));
   }
@@ -67,7 +67,7 @@ void Recorder::preempt(SmId id, KernelId kernel, std::uint32_t blocks) {
 
 void Recorder::set_quota(SmId id, KernelId kernel, std::int64_t instructions) {
   hold_to_word(Can::quotas);
-  const std::int64_t before = slots(id)[kernel.index].quota;
+  const std::int64_t before = residents(id)[kernel.index].quota;
   if (instructions != kNoQuota) {
     note("quota", id, fmt::format("{} = {}", k(kernel), instructions));
   } else if (before != kNoQuota) {

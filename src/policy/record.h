@@ -17,7 +17,7 @@ namespace wm::policy {
 
 // Blocks that end are too many to tell a story, and a regrouping follows from what was told.
 template <typename Event>
-inline constexpr bool kNoted = !std::is_same_v<Event, BlockDone> && !std::is_same_v<Event, Regrouped>;
+inline constexpr bool kNoted = !std::is_same_v<Event, BlockDone> && !std::is_same_v<Event, KernelSetChanged>;
 
 class Recorder final : public Machine {
  public:
@@ -53,7 +53,7 @@ class Recorder final : public Machine {
   [[nodiscard]] const gpu::SmLimits& limits() const override { return inner_.limits(); }
   [[nodiscard]] std::span<const Sm> sms() const override { return inner_.sms(); }
   [[nodiscard]] std::span<const Kernel> kernels() const override { return inner_.kernels(); }
-  [[nodiscard]] std::span<const Slot> slots(SmId sm) const override { return inner_.slots(sm); }
+  [[nodiscard]] std::span<const ResidentKernel> residents(SmId sm) const override { return inner_.residents(sm); }
   [[nodiscard]] Cycles epoch_began() const override { return inner_.epoch_began(); }
   Random& random() override { return inner_.random(); }
 

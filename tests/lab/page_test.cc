@@ -69,7 +69,9 @@ TEST(TimelineDocument, SaysWhatEachKernelHoldsOfEverySm) {
       for (const sim::BlockSpan& s : timeline.blocks()) {
         if (s.block.sm != sm || s.block.client != k) continue;
         const std::uint64_t shared = std::min(end, s.end) - std::min(end, std::max(begin, s.begin));
-        held += s.end <= begin ? 0 : static_cast<double>(shared) / static_cast<double>(end - begin) / s.block.most;
+        held += s.end <= begin
+                    ? 0
+                    : static_cast<double>(shared) / static_cast<double>(end - begin) / s.block.max_blocks_per_sm;
       }
       const auto text = t["held"][k][sm].get<std::string>();
       ASSERT_EQ(text.size(), bins);

@@ -66,8 +66,8 @@ TEST(Even, BlocksAboveANewCapRunToTheirEnd) {
 
 TEST(Smk, Decisions) {
   FakeMachine gpu({.sms = 2});
-  const auto a = FakeKernel{.name = "a", .alone = 400, .launches = 0};
-  const auto b = FakeKernel{.name = "b", .alone = 100, .launches = 0};
+  const auto a = FakeKernel{.name = "a", .isolated_ipc = 400, .launches = 0};
+  const auto b = FakeKernel{.name = "b", .isolated_ipc = 100, .launches = 0};
   drive(gpu, "smk", {arrive_together({a, b}), run(4100), done(0)});
   EXPECT_EQ(gpu.recorder().everything(),
             "0 > started\n"
@@ -95,8 +95,8 @@ TEST(Smk, Decisions) {
 TEST(Smk, BothKernelsFallBehindByTheSameFactor) {
   // Alone each reaches its last rate on both SMs; together an SM issues no more than 100.
   FakeMachine gpu({.sms = 2, .sm_ipc = 100});
-  const auto a = FakeKernel{.name = "a", .block_instructions = 2000, .ipc = {90}, .alone = 180, .launches = 0};
-  const auto b = FakeKernel{.name = "b", .block_instructions = 2000, .ipc = {30}, .alone = 60, .launches = 0};
+  const auto a = FakeKernel{.name = "a", .block_instructions = 2000, .ipc = {90}, .isolated_ipc = 180, .launches = 0};
+  const auto b = FakeKernel{.name = "b", .block_instructions = 2000, .ipc = {30}, .isolated_ipc = 60, .launches = 0};
   drive(gpu, "smk", {arrive_together({a, b}), run(500'000)});
   EXPECT_NEAR(gpu.ipc({0}) / 180, gpu.ipc({1}) / 60, 0.03);
   EXPECT_GT(gpu.ipc({0}), 100);

@@ -70,12 +70,12 @@ class Invariants {
       std::uint32_t resident = 0;
       gpu::Resources used;
       for (const Kernel& k : gpu.kernels()) {
-        const Slot& slot = gpu.slots(sm.id)[k.id.index];
-        resident += slot.resident;
-        used = {used.threads + k.footprint.threads * slot.resident,
-                used.registers + k.footprint.registers * slot.resident,
-                used.shared_bytes + k.footprint.shared_bytes * slot.resident, used.blocks + slot.resident};
-        check_slot(gpu, sm, k, slot);
+        const ResidentKernel& on_sm = gpu.residents(sm.id)[k.id.index];
+        resident += on_sm.resident;
+        used = {used.threads + k.footprint.threads * on_sm.resident,
+                used.registers + k.footprint.registers * on_sm.resident,
+                used.shared_bytes + k.footprint.shared_bytes * on_sm.resident, used.blocks + on_sm.resident};
+        check_resident(gpu, sm, k, on_sm);
       }
       const gpu::Resources& total = gpu.limits().total;
       ASSERT_EQ(resident, sm.resident) << "SM " << sm.index << " holds blocks of no active kernel";
@@ -92,10 +92,10 @@ class Invariants {
   }
 
  private:
-  void check_slot(const Machine& gpu, const Sm& sm, const Kernel& k, const Slot& now) const {
-    if (before_.empty() || before_[sm.index].slots.size() <= k.id.index) return;
+  void check_resident(const Machine& gpu, const Sm& sm, const Kernel& k, const ResidentKernel& now) const {
+    if (before_.empty() || before_[sm.index].residents.size() <= k.id.index) return;
     const Before& was = before_[sm.index];
-    const Slot& then = was.slots[k.id.index];
+    const ResidentKernel& then = was.residents[k.id.index];
     const std::uint32_t cap = std::max(then.cap, now.cap);
     ASSERT_LE(now.resident, std::max(then.resident, cap))
         << "k" << k.id.index << " started blocks above its cap on SM " << sm.index << " at " << gpu.now().count;
@@ -112,14 +112,14 @@ class Invariants {
   void remember(const Machine& gpu) {
     before_.clear();
     for (const Sm& sm : gpu.sms()) {
-      const auto slots = gpu.slots(sm.id);
-      before_.push_back({sm, {slots.begin(), slots.end()}});
+      const auto residents = gpu.residents(sm.id);
+      before_.push_back({sm, {residents.begin(), residents.end()}});
     }
   }
 
   struct Before {
     Sm sm;
-    std::vector<Slot> slots;
+    std::vector<ResidentKernel> residents;
   };
   std::vector<Before> before_;
   std::size_t happened_ = 0;
@@ -151,7 +151,7 @@ class PolicyContract : public testing::TestWithParam<Contract> {
             .block_instructions = 200'000,
             .ipc = {40, 75, 100, 110},
             .goal = 200,
-            .alone = 420,
+            .isolated_ipc = 420,
             .priority = 2,
             .launches = 3};
   }
@@ -161,14 +161,18 @@ class PolicyContract : public testing::TestWithParam<Contract> {
             .block = {128, 40, 0},
             .block_instructions = 90'000,
             .ipc = {30, 55, 70, 75, 75, 60},
-            .alone = 280,
+            .isolated_ipc = 280,
             .launches = 2,
             .idle_warps = 3,
             .memory_stalls = 0.5};
   }
   static FakeKernel small() {
-    return {
-        .name = "t", .blocks = 5, .block = {64, 16, 1024}, .block_instructions = 30'000, .alone = 100, .priority = 1};
+    return {.name = "t",
+            .blocks = 5,
+            .block = {64, 16, 1024},
+            .block_instructions = 30'000,
+            .isolated_ipc = 100,
+            .priority = 1};
   }
 
   Invariants invariants_;

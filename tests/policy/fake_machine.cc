@@ -10,7 +10,7 @@ FakeMachine::FakeMachine(FakeSpec spec)
     : spec_(std::move(spec)),
       random_(spec_.seed),
       sms_(spec_.sms),
-      slots_(spec_.sms),
+      residents_(spec_.sms),
       blocks_(spec_.sms),
       idle_told_(spec_.sms, true),
       wakes_up_(spec_.sms, kNever) {
@@ -41,7 +41,7 @@ void FakeMachine::arrive_together(std::vector<FakeKernel> kernels) {
   for (FakeKernel& kernel : kernels) {
     const KernelId id{static_cast<std::uint32_t>(clients_.size())};
     clients_.push_back({.spec = std::move(kernel), .view = {}, .preempted = {}});
-    for (auto& row : slots_) row.emplace_back();
+    for (auto& row : residents_) row.emplace_back();
     for (auto& row : blocks_) row.emplace_back();
     launch(id);
   }
@@ -66,7 +66,7 @@ void FakeMachine::launch(KernelId id) {
        .priority = c.spec.priority,
        .share = c.spec.share,
        .goal = c.spec.goal,
-       .alone = c.spec.alone,
+       .isolated_ipc = c.spec.isolated_ipc,
        .first_arrived = first ? now_ : k.first_arrived,
        .arrived = now_,
        .instructions = c.instructions,
@@ -74,7 +74,7 @@ void FakeMachine::launch(KernelId id) {
        .footprint = gpu::footprint(c.spec.block, spec_.limits),
        .blocks = c.spec.blocks,
        .waiting = c.spec.blocks};
-  k.most = gpu::fit(k.footprint, spec_.limits.total);
+  k.max_blocks_per_sm = gpu::fit(k.footprint, spec_.limits.total);
   kernels_.push_back(k);
   post(KernelArrived{id});
 }
@@ -86,15 +86,15 @@ Kernel* FakeMachine::view(KernelId id) {
 
 template <typename Event>
 void FakeMachine::post(const Event& event) {
-  if (std::is_same_v<Event, KernelArrived> || std::is_same_v<Event, KernelDone>) regrouped_ = true;
+  if (std::is_same_v<Event, KernelArrived> || std::is_same_v<Event, KernelDone>) kernel_set_changed_ = true;
   events_.emplace_back([this, event] { recorder_->tell(*policy_, event); });
 }
 
 void FakeMachine::deliver() {
-  while (!events_.empty() || regrouped_) {
+  while (!events_.empty() || kernel_set_changed_) {
     if (events_.empty()) {
-      regrouped_ = false;
-      post(Regrouped{});
+      kernel_set_changed_ = false;
+      post(KernelSetChanged{});
     }
     const auto event = std::move(events_.front());
     events_.pop_front();
@@ -137,9 +137,9 @@ void FakeMachine::dispatch() {
 bool FakeMachine::start_block(SmId at, KernelId id) {
   Kernel& k = *view(id);
   Sm& sm = sms_[at.index];
-  Slot& slot = slots_[at.index][id.index];
+  ResidentKernel& on_sm = residents_[at.index][id.index];
   if (k.waiting == 0 || sm.state != Sm::State::on || (sm.owner != kNobody && sm.owner != id)) return false;
-  if (slot.resident >= slot.cap || gpu::fit(k.footprint, sm.free) == 0) return false;
+  if (on_sm.resident >= on_sm.cap || gpu::fit(k.footprint, sm.free) == 0) return false;
   Client& c = clients_[id.index];
   Block block{.left = static_cast<std::int64_t>(c.spec.block_instructions)};
   if (!c.preempted.empty()) {
@@ -149,7 +149,7 @@ bool FakeMachine::start_block(SmId at, KernelId id) {
   blocks_[at.index][id.index].push_back(block);
   --k.waiting;
   ++k.resident;
-  ++slot.resident;
+  ++on_sm.resident;
   ++sm.resident;
   sm.free = gpu::less(sm.free, k.footprint);
   idle_told_[at.index] = false;
@@ -164,7 +164,7 @@ void FakeMachine::remove_block(SmId at, KernelId id, std::size_t index) {
   sm.free = {sm.free.threads + f.threads, sm.free.registers + f.registers, sm.free.shared_bytes + f.shared_bytes,
              sm.free.blocks + f.blocks};
   --sm.resident;
-  --slots_[at.index][id.index].resident;
+  --residents_[at.index][id.index].resident;
   if (Kernel* k = view(id)) --k->resident;
   check_reserved(at);
 }
@@ -174,8 +174,8 @@ void FakeMachine::check_reserved(SmId at) {
   Sm& sm = sms_[at.index];
   if (sm.state == Sm::State::gating && sm.resident == 0) sm.state = Sm::State::off;
   if (sm.state != Sm::State::reserved) return;
-  for (std::uint32_t k = 0; k < slots_[at.index].size(); ++k) {
-    if (k != sm.next.index && slots_[at.index][k].resident != 0) return;
+  for (std::uint32_t k = 0; k < residents_[at.index].size(); ++k) {
+    if (k != sm.next.index && residents_[at.index][k].resident != 0) return;
   }
   sm.owner = sm.next;
   sm.next = kNobody;
@@ -186,7 +186,7 @@ void FakeMachine::check_reserved(SmId at) {
 
 void FakeMachine::end_block(SmId at, KernelId id, std::size_t index) {
   if (blocks_[at.index][id.index][index].leaves != kNever)
-    --slots_[at.index][id.index].leaving, --sms_[at.index].leaving;
+    --residents_[at.index][id.index].leaving, --sms_[at.index].leaving;
   remove_block(at, id, index);
   Client& c = clients_[id.index];
   ++c.blocks_done;
@@ -222,7 +222,7 @@ void FakeMachine::switch_out(SmId at, KernelId id, std::uint32_t count, bool ask
     if (b.leaves != kNever) continue;
     b.leaves = now_ + spec_.switch_time;
     b.asked = asked;
-    ++slots_[at.index][id.index].leaving;
+    ++residents_[at.index][id.index].leaving;
     ++sms_[at.index].leaving;
     --count;
   }
@@ -243,8 +243,8 @@ void FakeMachine::give(SmId at, KernelId id, Preempt how) {
     return;
   }
   bool others = false;
-  for (std::uint32_t k = 0; k < slots_[at.index].size(); ++k) {
-    if (k == id.index || slots_[at.index][k].resident == 0) continue;
+  for (std::uint32_t k = 0; k < residents_[at.index].size(); ++k) {
+    if (k == id.index || residents_[at.index][k].resident == 0) continue;
     others = true;
     if (how == Preempt::switch_context) switch_out(at, {k}, kNoCap, false);
   }
@@ -275,7 +275,7 @@ void FakeMachine::gate(SmId at) {
 void FakeMachine::preempt(SmId sm, KernelId kernel, std::uint32_t blocks) { switch_out(sm, kernel, blocks, true); }
 
 void FakeMachine::add_quota(SmId sm, KernelId kernel, std::int64_t quota) {
-  std::int64_t& q = slots_[sm.index][kernel.index].quota;
+  std::int64_t& q = residents_[sm.index][kernel.index].quota;
   q = q == kNoQuota ? quota : q + quota;
 }
 
@@ -286,8 +286,8 @@ void FakeMachine::set_epoch(Cycles length) {
 
 void FakeMachine::begin_epoch() {
   epoch_began_ = now_;
-  for (auto& row : slots_) {
-    for (Slot& s : row) s.counters = {};
+  for (auto& row : residents_) {
+    for (ResidentKernel& s : row) s.counters = {};
   }
 }
 
@@ -299,15 +299,15 @@ void FakeMachine::end_epoch() {
 }
 
 void FakeMachine::advance(SmId at, KernelId id, std::int64_t instructions) {
-  Slot& slot = slots_[at.index][id.index];
+  ResidentKernel& on_sm = residents_[at.index][id.index];
   clients_[id.index].instructions += static_cast<std::uint64_t>(instructions);
   if (Kernel* k = view(id)) k->instructions += static_cast<std::uint64_t>(instructions);
-  slot.counters.thread_instructions += static_cast<std::uint64_t>(instructions);
-  slot.counters.warp_instructions += static_cast<std::uint64_t>(instructions / 32);
-  if (slot.quota == kNoQuota) return;
-  const bool had = slot.quota > 0;
-  slot.quota -= instructions;
-  if (had && slot.quota <= 0) post(QuotaSpent{at, id});
+  on_sm.counters.thread_instructions += static_cast<std::uint64_t>(instructions);
+  on_sm.counters.warp_instructions += static_cast<std::uint64_t>(instructions / 32);
+  if (on_sm.quota == kNoQuota) return;
+  const bool had = on_sm.quota > 0;
+  on_sm.quota -= instructions;
+  if (had && on_sm.quota <= 0) post(QuotaSpent{at, id});
 }
 
 void FakeMachine::spend(SmId sm, KernelId kernel, std::int64_t instructions) {
@@ -316,9 +316,9 @@ void FakeMachine::spend(SmId sm, KernelId kernel, std::int64_t instructions) {
 }
 
 double FakeMachine::rate(SmId at, KernelId id) const {
-  const Slot& slot = slots_[at.index][id.index];
-  const std::uint32_t running = slot.resident - slot.leaving;
-  if (running == 0 || slot.quota <= 0) return 0;
+  const ResidentKernel& on_sm = residents_[at.index][id.index];
+  const std::uint32_t running = on_sm.resident - on_sm.leaving;
+  if (running == 0 || on_sm.quota <= 0) return 0;
   const auto& curve = clients_[id.index].spec.ipc;
   if (curve.empty()) return 32.0 * running;
   return curve[std::min<std::size_t>(running, curve.size()) - 1];
@@ -340,19 +340,19 @@ void FakeMachine::progress() {
     for (std::uint32_t k = 0; k < n; ++k) {
       const FakeKernel& spec = clients_[k].spec;
       double r = rates[sm.index][k];
-      if (spec.most_ipc > 0 && total[k] > spec.most_ipc) r *= spec.most_ipc / total[k];
-      Slot& slot = slots_[sm.index][k];
-      if (slot.resident > 0) {
-        slot.counters.idle_warps = spec.idle_warps;
-        slot.counters.memory_stall_cycles +=
+      if (spec.max_ipc > 0 && total[k] > spec.max_ipc) r *= spec.max_ipc / total[k];
+      ResidentKernel& on_sm = residents_[sm.index][k];
+      if (on_sm.resident > 0) {
+        on_sm.counters.idle_warps = spec.idle_warps;
+        on_sm.counters.memory_stall_cycles +=
             static_cast<std::uint64_t>(std::llround(spec.memory_stalls * static_cast<double>(spec_.step.count)));
       }
       auto instructions = std::llround(r * static_cast<double>(spec_.step.count));
-      if (slot.quota != kNoQuota) instructions = std::min<long long>(instructions, slot.quota);
+      if (on_sm.quota != kNoQuota) instructions = std::min<long long>(instructions, on_sm.quota);
       if (instructions <= 0) continue;
       advance(sm.id, {k}, instructions);
       auto& here = blocks_[sm.index][k];
-      const std::int64_t each = instructions / (slot.resident - slot.leaving);
+      const std::int64_t each = instructions / (on_sm.resident - on_sm.leaving);
       for (Block& b : here) {
         if (b.leaves == kNever) b.left -= each;
       }
@@ -371,7 +371,7 @@ void FakeMachine::step() {
         if (here[i].leaves != kNever && here[i].leaves <= now_) {
           clients_[k].preempted.push_back({.left = here[i].left});
           left += here[i].asked ? 1 : 0;
-          --slots_[sm.index][k].leaving;
+          --residents_[sm.index][k].leaving;
           --sms_[sm.index].leaving;
           remove_block(sm.id, {k}, i);
           if (Kernel* v = view({k})) ++v->waiting;
@@ -425,7 +425,7 @@ std::string FakeMachine::owners() const {
 
 std::string FakeMachine::caps(KernelId id) const {
   std::string all;
-  for (const auto& row : slots_) {
+  for (const auto& row : residents_) {
     const std::uint32_t cap = row[id.index].cap;
     all += cap == kNoCap ? "*" : std::to_string(cap);
   }

@@ -23,9 +23,9 @@ struct FakeKernel {
   std::uint64_t block_instructions = 100'000;
   // Thread instructions a cycle on one SM with 1, 2, … blocks there, the last for all above. Empty: 32 a block.
   std::vector<double> ipc = {};
-  double most_ipc = 0;  // over the whole GPU, as where memory is the limit; 0: none
+  double max_ipc = 0;  // over the whole GPU, as where memory is the limit; 0: none
   double goal = 0;
-  double alone = 0;
+  double isolated_ipc = 0;
   int priority = 0;
   double share = 1;
   std::uint32_t launches = 1;  // 0: again and again
@@ -68,7 +68,7 @@ class FakeMachine final : public Machine {
   // The caps of a kernel over the SMs: "3333", '*' for none.
   [[nodiscard]] std::string caps(KernelId kernel) const;
   [[nodiscard]] std::uint32_t resident(SmId sm, KernelId kernel) const {
-    return slots_[sm.index][kernel.index].resident;
+    return residents_[sm.index][kernel.index].resident;
   }
   [[nodiscard]] std::uint64_t blocks_done(KernelId kernel) const { return clients_[kernel.index].blocks_done; }
   [[nodiscard]] std::uint64_t instructions(KernelId kernel) const { return clients_[kernel.index].instructions; }
@@ -82,15 +82,15 @@ class FakeMachine final : public Machine {
   [[nodiscard]] const gpu::SmLimits& limits() const override { return spec_.limits; }
   [[nodiscard]] std::span<const Sm> sms() const override { return sms_; }
   [[nodiscard]] std::span<const Kernel> kernels() const override { return kernels_; }
-  [[nodiscard]] std::span<const Slot> slots(SmId sm) const override { return slots_[sm.index]; }
+  [[nodiscard]] std::span<const ResidentKernel> residents(SmId sm) const override { return residents_[sm.index]; }
   [[nodiscard]] Cycles epoch_began() const override { return epoch_began_; }
   Random& random() override { return random_; }
   void give(SmId sm, KernelId kernel, Preempt how) override;
   void share(SmId sm) override;
-  void cap(SmId sm, KernelId kernel, std::uint32_t blocks) override { slots_[sm.index][kernel.index].cap = blocks; }
+  void cap(SmId sm, KernelId kernel, std::uint32_t blocks) override { residents_[sm.index][kernel.index].cap = blocks; }
   void preempt(SmId sm, KernelId kernel, std::uint32_t blocks) override;
   void set_quota(SmId sm, KernelId kernel, std::int64_t quota) override {
-    slots_[sm.index][kernel.index].quota = quota;
+    residents_[sm.index][kernel.index].quota = quota;
   }
   void add_quota(SmId sm, KernelId kernel, std::int64_t quota) override;
   void gate(SmId sm) override;
@@ -141,7 +141,7 @@ class FakeMachine final : public Machine {
   Random random_;
   std::vector<Sm> sms_;
   std::vector<Kernel> kernels_;
-  std::vector<std::vector<Slot>> slots_;
+  std::vector<std::vector<ResidentKernel>> residents_;
   std::vector<std::vector<std::vector<Block>>> blocks_;  // by SM and kernel
   std::vector<Client> clients_;
   std::vector<bool> idle_told_;
@@ -151,7 +151,7 @@ class FakeMachine final : public Machine {
   Cycles epoch_began_;
   Cycles epoch_length_;
   std::deque<std::function<void()>> events_;
-  bool regrouped_ = false;
+  bool kernel_set_changed_ = false;
   std::function<void(const FakeMachine&)> check_;
   std::unique_ptr<Policy> policy_;
   std::unique_ptr<Recorder> recorder_;

@@ -10,31 +10,31 @@ namespace {
 TEST(MovingShares, ALaunchGivesRoomToANewcomerAndTakesItBack) {
   FakeMachine gpu({.sms = 2});
   drive(gpu, "moving_shares", {arrive({.name = "a", .blocks = 4000})});
-  EXPECT_EQ(gpu.slots({0})[0].cap, 16U);
+  EXPECT_EQ(gpu.residents({0})[0].cap, 16U);
   FakeMachine two({.sms = 2});
   drive(two, "moving_shares",
         {arrive({.name = "a", .blocks = 4000}), run(1000), arrive({.name = "b", .blocks = 4000})});
-  EXPECT_EQ(two.slots({0})[0].cap, 8U);
-  EXPECT_EQ(two.slots({0})[1].cap, 8U);
+  EXPECT_EQ(two.residents({0})[0].cap, 8U);
+  EXPECT_EQ(two.residents({0})[1].cap, 8U);
   FakeMachine again({.sms = 2});
   drive(again, "moving_shares",
         {arrive({.name = "a", .blocks = 4000}), run(1000), arrive({.name = "b", .blocks = 4000}), run(1000), done(1)});
-  EXPECT_EQ(again.slots({0})[0].cap, 16U);
+  EXPECT_EQ(again.residents({0})[0].cap, 16U);
 }
 
 TEST(MovingShares, SharesMayDiffer) {
   FakeMachine gpu({.sms = 2});
   drive(gpu, "moving_shares", {arrive_together({{.name = "a", .share = 3}, {.name = "b"}})});
-  EXPECT_EQ(gpu.slots({0})[0].cap, 12U);
-  EXPECT_EQ(gpu.slots({0})[1].cap, 4U);
+  EXPECT_EQ(gpu.residents({0})[0].cap, 12U);
+  EXPECT_EQ(gpu.residents({0})[1].cap, 4U);
 }
 
 // What a small launch has no use for goes to its neighbour.
 TEST(MovingShares, NobodyGetsMoreThanItHasBlocks) {
   FakeMachine gpu({.sms = 2});
   drive(gpu, "moving_shares", {arrive_together({{.name = "a", .blocks = 4000}, {.name = "b", .blocks = 4}})});
-  EXPECT_EQ(gpu.slots({0})[0].cap, 14U);
-  EXPECT_EQ(gpu.slots({0})[1].cap, 2U);
+  EXPECT_EQ(gpu.residents({0})[0].cap, 14U);
+  EXPECT_EQ(gpu.residents({0})[1].cap, 2U);
 }
 
 // Blocks so large that one fills an SM: two kernels cannot be there at once, and take turns.
@@ -73,7 +73,7 @@ TEST(MovingShares, TurnsOfAFewAtOnce) {
                           {.name = "c", .blocks = 4000},
                           {.name = "d", .blocks = 4000}})});
   std::uint32_t with = 0;
-  for (const Slot& slot : gpu.slots({0})) with += slot.cap != 0 ? 1 : 0;
+  for (const ResidentKernel& on_sm : gpu.residents({0})) with += on_sm.cap != 0 ? 1 : 0;
   EXPECT_EQ(with, 2U);
   FakeMachine longer({.sms = 1});
   drive(longer, "moving_shares:slice=1000:at_once=2",
@@ -84,10 +84,10 @@ TEST(MovingShares, TurnsOfAFewAtOnce) {
          run(200'000)});
   const auto least = std::min(
       {longer.instructions({0}), longer.instructions({1}), longer.instructions({2}), longer.instructions({3})});
-  const auto most = std::max(
+  const auto max_done = std::max(
       {longer.instructions({0}), longer.instructions({1}), longer.instructions({2}), longer.instructions({3})});
   EXPECT_GT(least, 0U);
-  EXPECT_LT(most - least, most / 4);
+  EXPECT_LT(max_done - least, max_done / 4);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ class Figure4 : public testing::Test {
     gpu_.start("quota:epoch=100:first_ipc=0.5:history=off:scheme=" + scheme);
     gpu_.arrive_together({{.name = "q", .goal = 1}, {.name = "o"}});
   }
-  [[nodiscard]] std::int64_t left(KernelId k) const { return gpu_.slots(kSm)[k.index].quota; }
+  [[nodiscard]] std::int64_t left(KernelId k) const { return gpu_.residents(kSm)[k.index].quota; }
   void end_epoch() {
     gpu_.pass({100});
     gpu_.end_epoch();
@@ -83,7 +83,7 @@ TEST(Quota, HistoryRaisesTheQuotaByWhatWasMissed) {
   gpu.spend(kSm, kQos, 80);
   gpu.pass({100});
   gpu.end_epoch();
-  EXPECT_EQ(gpu.slots(kSm)[0].quota, 125);  // alpha = 1 / 0.8
+  EXPECT_EQ(gpu.residents(kSm)[0].quota, 125);  // alpha = 1 / 0.8
 }
 
 // Section 3.5: the artificial goal follows the QoS kernels, each compared with what it was allotted.
@@ -96,7 +96,7 @@ TEST(Quota, ArtificialGoalsMultiplyTheHeadroomOfAllQosKernels) {
   gpu.spend(kSm, {2}, 10'000);
   gpu.pass({1000});
   gpu.end_epoch();
-  EXPECT_EQ(gpu.slots(kSm)[2].quota, 4000);  // 10 x 0.5 x 0.8 for 1000 cycles
+  EXPECT_EQ(gpu.residents(kSm)[2].quota, 4000);  // 10 x 0.5 x 0.8 for 1000 cycles
 }
 
 TEST(Quota, LocalQuotasFollowResidentBlocks) {

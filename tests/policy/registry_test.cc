@@ -77,8 +77,8 @@ TEST(Registry, EveryPolicyRunsOnAMachineWithJustItsNeeds) {
   for (const Entry& e : entries()) {
     FakeMachine gpu({.cans = choose(e.info.name)->needs()});
     drive(gpu, std::string(e.info.name),
-          {arrive(FakeKernel{.name = "a", .goal = 50, .alone = 100, .launches = 0}),
-           arrive(FakeKernel{.name = "b", .alone = 100, .launches = 0}), run(200'000)});
+          {arrive(FakeKernel{.name = "a", .goal = 50, .isolated_ipc = 100, .launches = 0}),
+           arrive(FakeKernel{.name = "b", .isolated_ipc = 100, .launches = 0}), run(200'000)});
     EXPECT_GT(gpu.instructions({0}), 0U) << e.info.name;
   }
 }

@@ -38,14 +38,14 @@ TEST(AccelOs, TheNextLaunchIsSharedOutAnew) {
   drive(gpu, "accelos",
         {arrive_together({{.name = "a", .blocks = 64, .launches = 0}, {.name = "b", .blocks = 100}}), run(1000),
          done(1), run(40'000)});
-  for (const Sm& sm : gpu.sms()) EXPECT_EQ(gpu.slots(sm.id)[0].cap, 16U);
+  for (const Sm& sm : gpu.sms()) EXPECT_EQ(gpu.residents(sm.id)[0].cap, 16U);
 }
 
 TEST(AccelOs, SharesMayDiffer) {
   FakeMachine gpu({.sms = 2});
   drive(gpu, "accelos", {arrive_together({{.name = "a", .share = 3}, {.name = "b"}})});
-  EXPECT_EQ(gpu.slots({0})[0].cap, 12U);
-  EXPECT_EQ(gpu.slots({0})[1].cap, 4U);
+  EXPECT_EQ(gpu.residents({0})[0].cap, 12U);
+  EXPECT_EQ(gpu.residents({0})[1].cap, 4U);
 }
 
 TEST(ElasticKernels, Decisions) {

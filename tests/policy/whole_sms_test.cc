@@ -12,7 +12,7 @@ using testing::Not;
 
 // 25 instructions a cycle on each SM.
 FakeKernel service(double goal) {
-  return {.name = "s", .blocks = 2'000'000, .block_instructions = 2000, .ipc = {25}, .goal = goal, .alone = 200};
+  return {.name = "s", .blocks = 2'000'000, .block_instructions = 2000, .ipc = {25}, .goal = goal, .isolated_ipc = 200};
 }
 // Gains from every SM.
 FakeKernel compute(const char* name = "c") {
@@ -21,7 +21,7 @@ FakeKernel compute(const char* name = "c") {
 // Gains from no more than two.
 FakeKernel memory() {
   FakeKernel k = compute("m");
-  k.most_ipc = 100;
+  k.max_ipc = 100;
   return k;
 }
 

@@ -14,7 +14,7 @@ std::uint32_t unserved(const Machine& gpu, const Kernel& k) {
   std::uint64_t room = 0;
   for (const Sm& sm : gpu.sms()) {
     if (!powered(sm) || heir(sm) != k.id) continue;
-    room += sm.state == Sm::State::on ? gpu::fit(k.footprint, sm.free) : k.most;
+    room += sm.state == Sm::State::on ? gpu::fit(k.footprint, sm.free) : k.max_blocks_per_sm;
   }
   return k.waiting > room ? static_cast<std::uint32_t>(k.waiting - room) : 0;
 }
@@ -25,7 +25,7 @@ void give_idle(Machine& gpu, const Kernel& k, Preempt how) {
     if (need == 0) return;
     if (!idle(gpu, sm)) continue;
     gpu.give(sm.id, k.id, how);
-    need -= std::min(need, k.most);
+    need -= std::min(need, k.max_blocks_per_sm);
   }
 }
 

@@ -15,10 +15,10 @@ std::uint32_t sms_to_win(const Machine& gpu, const Kernel& k, const Kernel& othe
   double done[2] = {0, 0};
   double sms[2] = {0, 0};
   for (const Sm& sm : gpu.sms()) {
-    const auto slots = gpu.slots(sm.id);
-    const std::size_t alone = slots[other.id.index].resident == 0 ? 1 : 0;
-    done[alone] += static_cast<double>(slots[k.id.index].counters.thread_instructions);
-    ++sms[alone];
+    const auto residents = gpu.residents(sm.id);
+    const std::size_t isolated = residents[other.id.index].resident == 0 ? 1 : 0;
+    done[isolated] += static_cast<double>(residents[k.id.index].counters.thread_instructions);
+    ++sms[isolated];
   }
   if (sms[1] == 0 || sms[0] == 0) return 1;
   const double gain = done[1] / sms[1] - done[0] / sms[0];
@@ -29,12 +29,12 @@ std::uint32_t sms_to_win(const Machine& gpu, const Kernel& k, const Kernel& othe
 
 // The three victim rules. Nothing gives a kernel without a goal its blocks back, so its last ones on an SM go only
 // while it has others elsewhere, and from as many SMs as the other kernel needs.
-bool may_lose(const Machine& gpu, const Kernel& victim, const Slot& slot, std::uint32_t n, const Kernel& to,
+bool may_lose(const Machine& gpu, const Kernel& victim, const ResidentKernel& on_sm, std::uint32_t n, const Kernel& to,
               Cycles epoch, std::uint32_t gone) {
   if (!victim.has_goal()) {
-    return slot.resident > n || (victim.resident > gone + n && gone / n < sms_to_win(gpu, to, victim, epoch));
+    return on_sm.resident > n || (victim.resident > gone + n && gone / n < sms_to_win(gpu, to, victim, epoch));
   }
-  if (idle_blocks(slot.counters.idle_warps, victim.warps_per_block) >= n + 1) return true;
+  if (idle_blocks(on_sm.counters.idle_warps, victim.warps_per_block) >= n + 1) return true;
   const double left = 1 - static_cast<double>(n) / std::max(victim.resident, 1U);
   return victim.history(gpu.now()) * left > victim.goal;
 }
@@ -46,9 +46,9 @@ std::vector<std::uint32_t> blocks_for(std::span<const Claim> claims, std::span<c
   for (std::size_t i = 0; i < claims.size(); ++i)
     counts.push_back(std::max(threads[i] / std::max(claims[i].footprint.threads, 1U), 1U));
   while (!fits_together(claims, counts, sm)) {
-    const auto most = std::max_element(counts.begin(), counts.end());
-    if (*most == 1) return equal_threads(claims, sm);
-    --*most;
+    const auto largest = std::max_element(counts.begin(), counts.end());
+    if (*largest == 1) return equal_threads(claims, sm);
+    --*largest;
   }
   return counts;
 }
@@ -69,7 +69,7 @@ void QosBlocks::allocate(Machine& gpu) {
   }
   const auto sms = static_cast<std::uint32_t>(gpu.sms().size());
   threads_.resize(sms);
-  for (std::uint32_t sm = 0; sm < sms; ++sm) threads_[sm].assign(gpu.slots({sm}).size(), 0);
+  for (std::uint32_t sm = 0; sm < sms; ++sm) threads_[sm].assign(gpu.residents({sm}).size(), 0);
   for (std::uint32_t first = 0, last = 0; first < sms; first = last) {
     const std::size_t parts = std::max<std::size_t>(others.size(), 1);
     while (last < sms && part_of(last, sms, parts) == part_of(first, sms, parts)) ++last;
@@ -106,18 +106,18 @@ void QosBlocks::adjust(Machine& gpu, Cycles epoch) {
   for (const Sm& sm : gpu.sms()) {
     if (sm.leaving > 0) return;
   }
-  std::vector<std::uint32_t> lost(gpu.slots({0}).size(), 0);  // last blocks on an SM, by kernel that lost them
+  std::vector<std::uint32_t> lost(gpu.residents({0}).size(), 0);  // last blocks on an SM, by kernel that lost them
   for (const Sm& sm : gpu.sms()) {
     for (const Kernel& k : gpu.kernels()) {
-      const Slot& slot = gpu.slots(sm.id)[k.id.index];
+      const ResidentKernel& on_sm = gpu.residents(sm.id)[k.id.index];
       const bool behind = k.has_goal() && k.history(gpu.now()) < k.goal;
-      const bool held_back = slot.resident > 0 && slot.quota <= 0;
+      const bool held_back = on_sm.resident > 0 && on_sm.quota <= 0;
       if (!behind || k.waiting == 0 || held_back) continue;
-      const bool has_a_right = slot.resident < slot.cap;  // to another block, for which there is no room
+      const bool has_a_right = on_sm.resident < on_sm.cap;  // to another block, for which there is no room
       if (has_a_right && (gpu::fit(k.footprint, sm.free) > 0 || take_what_is_above(gpu, sm, k))) continue;
-      const bool idles = idle_blocks(slot.counters.idle_warps, k.warps_per_block) > 1;
-      if ((!has_a_right && slot.cap >= k.most) || idles || !make_room(gpu, sm, k, epoch, lost)) continue;
-      if (!has_a_right) set(gpu, sm.id, k, slot.cap + 1);
+      const bool idles = idle_blocks(on_sm.counters.idle_warps, k.warps_per_block) > 1;
+      if ((!has_a_right && on_sm.cap >= k.max_blocks_per_sm) || idles || !make_room(gpu, sm, k, epoch, lost)) continue;
+      if (!has_a_right) set(gpu, sm.id, k, on_sm.cap + 1);
       break;  // one change an SM and epoch
     }
   }
@@ -128,9 +128,9 @@ bool QosBlocks::take_what_is_above(Machine& gpu, const Sm& sm, const Kernel& k) 
   bool taken = false;
   if (!gpu.can(Can::switch_some)) return false;
   for (const Kernel& other : gpu.kernels()) {
-    const Slot& slot = gpu.slots(sm.id)[other.id.index];
-    if (other.id == k.id || slot.resident <= slot.cap) continue;
-    gpu.preempt(sm.id, other.id, slot.resident - slot.cap);
+    const ResidentKernel& on_sm = gpu.residents(sm.id)[other.id.index];
+    if (other.id == k.id || on_sm.resident <= on_sm.cap) continue;
+    gpu.preempt(sm.id, other.id, on_sm.resident - on_sm.cap);
     taken = true;
   }
   return taken;
@@ -140,16 +140,16 @@ bool QosBlocks::make_room(Machine& gpu, const Sm& sm, const Kernel& k, Cycles ep
   if (gpu::fit(k.footprint, sm.free) > 0) return true;
   for (const Kernel& victim : gpu.kernels()) {
     if (victim.id == k.id) continue;
-    const Slot& slot = gpu.slots(sm.id)[victim.id.index];
-    for (std::uint32_t n = 1; n <= slot.resident; ++n) {
+    const ResidentKernel& on_sm = gpu.residents(sm.id)[victim.id.index];
+    for (std::uint32_t n = 1; n <= on_sm.resident; ++n) {
       const gpu::Resources freed = {sm.free.threads + victim.footprint.threads * n,
                                     sm.free.registers + victim.footprint.registers * n,
                                     sm.free.shared_bytes + victim.footprint.shared_bytes * n, sm.free.blocks + n};
       if (gpu::fit(k.footprint, freed) == 0) continue;
       std::uint32_t& gone = lost[victim.id.index];
-      if (!may_lose(gpu, victim, slot, n, k, epoch, gone)) break;
-      gone += slot.resident == n ? n : 0;
-      set(gpu, sm.id, victim, slot.resident - n);
+      if (!may_lose(gpu, victim, on_sm, n, k, epoch, gone)) break;
+      gone += on_sm.resident == n ? n : 0;
+      set(gpu, sm.id, victim, on_sm.resident - n);
       if (gpu.can(Can::switch_some)) gpu.preempt(sm.id, victim.id, n);
       return true;
     }

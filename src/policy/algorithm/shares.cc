@@ -79,13 +79,14 @@ std::vector<std::uint32_t> accelos_shares(std::span<const Claim> claims, const g
   gpu::Resources left = room;
   for (std::size_t i = 0; i < claims.size(); ++i) {
     const gpu::Resources own = part(total, claims[i].weight / weight_of_all);
-    counts[i] = std::min({gpu::fit(claims[i].footprint, own), gpu::fit(claims[i].footprint, left), claims[i].most});
+    counts[i] =
+        std::min({gpu::fit(claims[i].footprint, own), gpu::fit(claims[i].footprint, left), claims[i].max_blocks});
     left = gpu::less(left, claims[i].footprint, counts[i]);
   }
   for (bool grew = true; grew;) {
     grew = false;
     for (std::size_t i = 0; i < claims.size(); ++i) {
-      if (counts[i] >= claims[i].most || gpu::fit(claims[i].footprint, left) == 0) continue;
+      if (counts[i] >= claims[i].max_blocks || gpu::fit(claims[i].footprint, left) == 0) continue;
       left = gpu::less(left, claims[i].footprint);
       ++counts[i];
       grew = true;

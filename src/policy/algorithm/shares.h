@@ -14,7 +14,7 @@ namespace wm::policy {
 struct Claim {
   gpu::Resources footprint;
   double weight = 1;
-  std::uint32_t most = std::numeric_limits<std::uint32_t>::max();  // blocks it has any use for (accelos_shares)
+  std::uint32_t max_blocks = std::numeric_limits<std::uint32_t>::max();  // blocks it has any use for (accelos_shares)
 };
 
 // Warped-Slicer's "even" (section III): each kernel may fill its own 1/K of every resource. A kernel whose block is

@@ -71,8 +71,8 @@ void extend(std::span<const gpu::Resources> rest, const gpu::Resources& left, st
     all.push_back(chosen);
     return;
   }
-  const std::uint32_t most = gpu::fit(rest.front(), left);
-  for (std::uint32_t n = 1; n <= most; ++n) {
+  const std::uint32_t max_blocks = gpu::fit(rest.front(), left);
+  for (std::uint32_t n = 1; n <= max_blocks; ++n) {
     chosen.push_back(n);
     extend(rest.subspan(1), gpu::less(left, rest.front(), n), chosen, all);
     chosen.pop_back();

@@ -20,7 +20,7 @@ class AccelOs final : public Policy {
     for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, e.kernel, 0);
   }
   void on(const KernelDone& e, Machine&) override { workers_.erase(e.kernel); }
-  void on(const Regrouped&, Machine& gpu) override { bind(gpu); }
+  void on(const KernelSetChanged&, Machine& gpu) override { bind(gpu); }
 
  private:
   void bind(Machine& gpu) {

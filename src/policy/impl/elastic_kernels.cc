@@ -19,7 +19,7 @@ class ElasticKernels final : public Policy {
   void on(const KernelDone& e, Machine&) override {
     running_.erase(std::remove(running_.begin(), running_.end(), e.kernel), running_.end());
   }
-  void on(const Regrouped&, Machine& gpu) override {
+  void on(const KernelSetChanged&, Machine& gpu) override {
     if (running_.empty()) merge(gpu);
   }
 

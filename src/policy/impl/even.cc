@@ -8,7 +8,7 @@ namespace {
 
 class Even final : public Policy {
  public:
-  void on(const Regrouped&, Machine& gpu) override { divide(gpu); }
+  void on(const KernelSetChanged&, Machine& gpu) override { divide(gpu); }
 
  private:
   static void divide(Machine& gpu) {

@@ -7,7 +7,7 @@ namespace {
 
 class Fcfs final : public Policy {
  public:
-  void on(const Regrouped&, Machine& gpu) override { serve_oldest(gpu); }
+  void on(const KernelSetChanged&, Machine& gpu) override { serve_oldest(gpu); }
 
  private:
   // The oldest arrival keeps the GPU until its last block ended, so there is never a block in the next one's way.

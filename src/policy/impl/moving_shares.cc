@@ -39,7 +39,7 @@ class MovingShares final : public Policy {
     members_[e.kernel].here = false;
     members_[e.kernel].left = gpu.now();
   }
-  void on(const Regrouped&, Machine& gpu) override { divide(gpu); }
+  void on(const KernelSetChanged&, Machine& gpu) override { divide(gpu); }
   void on(const Wake&, Machine& gpu) override {
     asleep_ = false;
     divide(gpu);

@@ -8,7 +8,7 @@ namespace {
 
 class Npq final : public Policy {
  public:
-  void on(const Regrouped&, Machine& gpu) override { hand_out(gpu); }
+  void on(const KernelSetChanged&, Machine& gpu) override { hand_out(gpu); }
   void on(const SmIdle&, Machine& gpu) override { hand_out(gpu); }
 
  private:

@@ -19,7 +19,7 @@ class Oracle final : public Policy {
         objective_(v.choice<Objective>("objective")),
         fixed_(v.counts("blocks")) {}
 
-  void on(const Regrouped&, Machine& gpu) override {
+  void on(const KernelSetChanged&, Machine& gpu) override {
     if (members_.changed(gpu)) regroup(gpu);
   }
 
@@ -85,8 +85,8 @@ class Oracle final : public Policy {
     double sum = 0;
     double least = 0;
     for (const Kernel& k : gpu.kernels()) {
-      const bool relative = objective_ != Objective::ipc && k.alone > 0;
-      const double value = gpu.epoch_ipc(k.id) / (relative ? k.alone : 1);
+      const bool relative = objective_ != Objective::ipc && k.isolated_ipc > 0;
+      const double value = gpu.epoch_ipc(k.id) / (relative ? k.isolated_ipc : 1);
       least = sum == 0 ? value : std::min(least, value);
       sum += value;
     }

@@ -16,7 +16,7 @@ class Ppq final : public Policy {
   explicit Ppq(const Values& v)
       : exclusive_(v.choice<Access>("access") == Access::exclusive), how_(v.choice<Preempt>("preemption")) {}
 
-  void on(const Regrouped&, Machine& gpu) override { schedule(gpu); }
+  void on(const KernelSetChanged&, Machine& gpu) override { schedule(gpu); }
   void on(const SmIdle&, Machine& gpu) override { schedule(gpu); }
 
  private:
@@ -41,7 +41,7 @@ class Ppq final : public Policy {
     for (auto victim = kernels.rbegin(); victim != kernels.rend() && victim->priority < k.priority; ++victim) {
       for (const Sm* sm = nullptr; need > 0 && (sm = easiest_to_take(gpu, victim->id)) != nullptr;) {
         gpu.give(sm->id, k.id, how_);
-        need -= std::min(need, k.most);
+        need -= std::min(need, k.max_blocks_per_sm);
       }
     }
   }

@@ -38,10 +38,10 @@ class Quota final : public Policy {
 
   // Other company: blocks are divided anew and an epoch begins. A client that goes on with another function has other
   // blocks but the same threads and the same quota, or many short launches would add up to many epochs' worth.
-  void on(const Regrouped&, Machine& gpu) override {
+  void on(const KernelSetChanged&, Machine& gpu) override {
     const auto launched = std::exchange(launched_, {});
     if (!members_.changed(gpu)) return spread(gpu, launched);
-    const std::size_t known = gpu.sms().empty() ? 0 : gpu.slots({0}).size();
+    const std::size_t known = gpu.sms().empty() ? 0 : gpu.residents({0}).size();
     state_.resize(known, {first_ipc_, 1.0});
     refills_.resize(gpu.sms().size());
     make_cells(gpu.sms().size(), known);
@@ -70,12 +70,12 @@ class Quota final : public Policy {
     const auto kernels = gpu.kernels();
     if (waits_surely(kernels, e.sm)) return;
     const bool known = known_spent(kernels, e.sm);  // then who was not told spent is not there
-    if (!known && !all_spent(kernels, gpu.slots(e.sm))) return;
+    if (!known && !all_spent(kernels, gpu.residents(e.sm))) return;
     const bool elastic = scheme_ == Scheme::elastic;
     const std::uint32_t doublings = elastic ? 0 : std::min(refills_[e.sm.index]++ / kTimes, kMostDoublings);
     for (const Kernel& k : kernels) {
       if (k.has_goal() && !elastic) continue;
-      if (!at(e.sm.index, k.id).spent && (known || gpu.slots(e.sm)[k.id.index].quota > 0)) continue;
+      if (!at(e.sm.index, k.id).spent && (known || gpu.residents(e.sm)[k.id.index].quota > 0)) continue;
       gpu.add_quota(e.sm, k.id, std::max(at(e.sm.index, k.id).quota, kLeast) << doublings);
       at(e.sm.index, k.id).spent = false;
     }
@@ -122,9 +122,9 @@ class Quota final : public Policy {
   }
 
   // Who has no block there and will start none holds nobody up.
-  [[nodiscard]] bool all_spent(std::span<const Kernel> kernels, std::span<const Slot> slots) const {
+  [[nodiscard]] bool all_spent(std::span<const Kernel> kernels, std::span<const ResidentKernel> residents) const {
     return std::all_of(kernels.begin(), kernels.end(), [&](const Kernel& k) {
-      return !waited_for(k) || absent(k, slots[k.id.index]) || slots[k.id.index].quota <= 0;
+      return !waited_for(k) || absent(k, residents[k.id.index]) || residents[k.id.index].quota <= 0;
     });
   }
 
@@ -172,17 +172,17 @@ class Quota final : public Policy {
   // Section 3.4.1: to each SM by the blocks it hosts; before any runs, by the blocks it may host.
   void distribute(Machine& gpu, const Kernel& k, double quota) {
     const auto blocks = [&](const Sm& sm) {
-      const Slot& slot = gpu.slots(sm.id)[k.id.index];
-      return k.resident > 0 ? slot.resident : std::min(slot.cap, k.most);
+      const ResidentKernel& on_sm = gpu.residents(sm.id)[k.id.index];
+      return k.resident > 0 ? on_sm.resident : std::min(on_sm.cap, k.max_blocks_per_sm);
     };
     std::uint32_t all = 0;
     for (const Sm& sm : gpu.sms()) all += blocks(sm);
     for (const Sm& sm : gpu.sms()) {
       const std::int64_t local = local_quota(quota, blocks(sm), all);
-      const Slot& slot = gpu.slots(sm.id)[k.id.index];
-      const std::int64_t unused = std::max<std::int64_t>(slot.quota, 0);
+      const ResidentKernel& on_sm = gpu.residents(sm.id)[k.id.index];
+      const std::int64_t unused = std::max<std::int64_t>(on_sm.quota, 0);
       at(sm.index, k.id).quota = local;
-      at(sm.index, k.id).place = slot.cap > 0 ? Place::stays : (slot.resident > 0 ? Place::unknown : Place::away);
+      at(sm.index, k.id).place = on_sm.cap > 0 ? Place::stays : (on_sm.resident > 0 ? Place::unknown : Place::away);
       const bool rolls = scheme_ == Scheme::rollover || scheme_ == Scheme::rollover_time;
       if (k.has_goal() && rolls && unused != kNoQuota) {
         set_quota(gpu, sm, k.id, local + unused);
@@ -199,24 +199,24 @@ class Quota final : public Policy {
   void spread(Machine& gpu, const std::vector<KernelId>& launched) {
     for (const KernelId id : launched) {
       const Kernel* k = gpu.find(id);
-      if (k == nullptr || gpu.slots({0})[id.index].quota == kNoQuota) continue;
+      if (k == nullptr || gpu.residents({0})[id.index].quota == kNoQuota) continue;
       std::int64_t left = 0;
       std::uint32_t all = 0;
       for (const Sm& sm : gpu.sms()) {
-        left += gpu.slots(sm.id)[id.index].quota;
-        all += std::min(gpu.slots(sm.id)[id.index].cap, k->most);
+        left += gpu.residents(sm.id)[id.index].quota;
+        all += std::min(gpu.residents(sm.id)[id.index].cap, k->max_blocks_per_sm);
       }
       for (const Sm& sm : gpu.sms()) {
-        const std::uint32_t here = std::min(gpu.slots(sm.id)[id.index].cap, k->most);
+        const std::uint32_t here = std::min(gpu.residents(sm.id)[id.index].cap, k->max_blocks_per_sm);
         set_quota(gpu, sm, id, local_quota(static_cast<double>(std::max<std::int64_t>(left, 0)), here, all));
       }
     }
   }
 
   static bool qos_here(const Machine& gpu, SmId sm) {
-    const auto slots = gpu.slots(sm);
+    const auto residents = gpu.residents(sm);
     return std::any_of(gpu.kernels().begin(), gpu.kernels().end(),
-                       [&](const Kernel& k) { return k.has_goal() && !absent(k, slots[k.id.index]); });
+                       [&](const Kernel& k) { return k.has_goal() && !absent(k, residents[k.id.index]); });
   }
 
   Scheme scheme_;

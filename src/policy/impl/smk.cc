@@ -20,10 +20,10 @@ class Smk final : public Policy {
   explicit Smk(const Values& v) : epoch_(v.cycles("epoch")), profile_(v.cycles("profile")) {}
 
   void on(const KernelArrived& e, Machine& gpu) override {
-    if (e.kernel.index >= alone_.size()) alone_.resize(e.kernel.index + 1, 0);
-    if (const double known = gpu.find(e.kernel)->alone; known > 0) alone_[e.kernel.index] = known;
+    if (e.kernel.index >= isolated_ipc_.size()) isolated_ipc_.resize(e.kernel.index + 1, 0);
+    if (const double known = gpu.find(e.kernel)->isolated_ipc; known > 0) isolated_ipc_[e.kernel.index] = known;
   }
-  void on(const Regrouped&, Machine& gpu) override {
+  void on(const KernelSetChanged&, Machine& gpu) override {
     if (members_.changed(gpu)) restart(gpu);
   }
 
@@ -38,8 +38,10 @@ class Smk final : public Policy {
 
   // The fair epoch of an SM ends when all of its kernels have had their turn.
   void on(const QuotaSpent& e, Machine& gpu) override {
-    const auto slots = gpu.slots(e.sm);
-    const auto waits = [&](const Kernel& k) { return absent(k, slots[k.id.index]) || slots[k.id.index].quota <= 0; };
+    const auto residents = gpu.residents(e.sm);
+    const auto waits = [&](const Kernel& k) {
+      return absent(k, residents[k.id.index]) || residents[k.id.index].quota <= 0;
+    };
     if (!profiling_ && std::all_of(gpu.kernels().begin(), gpu.kernels().end(), waits))
       refill(gpu, gpu.sms().subspan(e.sm.index, 1));
   }
@@ -48,7 +50,7 @@ class Smk final : public Policy {
   void restart(Machine& gpu) {
     const auto kernels = gpu.kernels();
     if (kernels.empty()) return;
-    const auto unknown = [&](const Kernel& k) { return alone_[k.id.index] == 0; };
+    const auto unknown = [&](const Kernel& k) { return isolated_ipc_[k.id.index] == 0; };
     profiling_ = kernels.size() > 1 && std::any_of(kernels.begin(), kernels.end(), unknown);
     if (profiling_) return begin_profile(gpu);
 
@@ -67,8 +69,8 @@ class Smk final : public Policy {
     const auto kernels = gpu.kernels();
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       for (const Sm& sm : gpu.sms()) {
-        const bool alone = part_of(sm.index, gpu.sms().size(), kernels.size()) == i;
-        gpu.cap(sm.id, kernels[i].id, alone ? kNoCap : 0);
+        const bool measured = part_of(sm.index, gpu.sms().size(), kernels.size()) == i;
+        gpu.cap(sm.id, kernels[i].id, measured ? kNoCap : 0);
         gpu.set_quota(sm.id, kernels[i].id, kNoQuota);
       }
     }
@@ -77,11 +79,12 @@ class Smk final : public Policy {
 
   void read_profile(Machine& gpu) {
     for (const Kernel& k : gpu.kernels()) {
-      const auto mine = [&](const Sm& sm) { return gpu.slots(sm.id)[k.id.index].cap != 0; };
+      const auto mine = [&](const Sm& sm) { return gpu.residents(sm.id)[k.id.index].cap != 0; };
       const auto sms = std::count_if(gpu.sms().begin(), gpu.sms().end(), mine);
       const double per_sm = gpu.epoch_ipc(k.id) / static_cast<double>(std::max<std::ptrdiff_t>(sms, 1));
       // A kernel that never ran counts as slow: it will get little, and be served.
-      if (alone_[k.id.index] == 0) alone_[k.id.index] = std::max(per_sm * static_cast<double>(gpu.sms().size()), 1.0);
+      if (isolated_ipc_[k.id.index] == 0)
+        isolated_ipc_[k.id.index] = std::max(per_sm * static_cast<double>(gpu.sms().size()), 1.0);
     }
   }
 
@@ -90,7 +93,7 @@ class Smk final : public Policy {
     const auto kernels = gpu.kernels();
     for (const Kernel& k : kernels) {
       const double part = static_cast<double>(epoch_.count) / static_cast<double>(kernels.size() * gpu.sms().size());
-      const auto fair = std::max<std::int64_t>(std::llround(alone_[k.id.index] * part), 1);
+      const auto fair = std::max<std::int64_t>(std::llround(isolated_ipc_[k.id.index] * part), 1);
       for (const Sm& sm : sms) gpu.set_quota(sm.id, k.id, kernels.size() < 2 ? kNoQuota : fair);
     }
   }
@@ -98,7 +101,7 @@ class Smk final : public Policy {
   Cycles epoch_;
   Cycles profile_;
   Members members_;
-  std::vector<double> alone_;  // by kernel; 0: not known
+  std::vector<double> isolated_ipc_;  // by kernel; 0: not known
   bool profiling_ = false;
 };
 

@@ -21,7 +21,7 @@ class SmQos final : public Policy {
   explicit SmQos(const Values& v) : epoch_(v.cycles("epoch")), threshold_(v.number("threshold")) {}
 
   // Section 5.1: "Initially, the SMs are evenly partitioned". Other company, another beginning.
-  void on(const Regrouped&, Machine& gpu) override {
+  void on(const KernelSetChanged&, Machine& gpu) override {
     if (!members_.changed(gpu) || !members_.other_clients() || gpu.kernels().empty()) return;
     const auto kernels = by_client(gpu);
     const std::size_t sms = gpu.sms().size();
@@ -83,7 +83,7 @@ class SmQos final : public Policy {
     std::uint32_t count = 0;
     for (const Sm& sm : gpu.sms()) {
       const bool its_own = sm.state == Sm::State::on && sm.owner == id;
-      if (!its_own && gpu.slots(sm.id)[id.index].resident > 0) return {};
+      if (!its_own && gpu.residents(sm.id)[id.index].resident > 0) return {};
       count += its_own ? 1 : 0;
     }
     return count;
@@ -128,9 +128,9 @@ class SmQos final : public Policy {
   void swap_in(Machine& gpu, KernelId ls) {
     if (const Sm* sm = idle_sm(gpu)) return gpu.give(sm->id, ls, Preempt::drain);
     KernelId from = kNobody;
-    std::uint32_t most = 0;
+    std::uint32_t max_owned = 0;
     for (const auto& [id, task] : batch_) {
-      if (gpu.owned(id) > most) from = id, most = gpu.owned(id);
+      if (gpu.owned(id) > max_owned) from = id, max_owned = gpu.owned(id);
     }
     if (from == kNobody) return;
     gpu.give(easiest_to_take(gpu, from)->id, ls, Preempt::drain);

@@ -17,7 +17,7 @@ class SmQosOffline final : public Policy {
   explicit SmQosOffline(const Values& v)
       : settle_(v.cycles("settle")), trial_(v.cycles("trial")), fixed_(static_cast<std::uint32_t>(v.integer("sms"))) {}
 
-  void on(const Regrouped&, Machine& gpu) override {
+  void on(const KernelSetChanged&, Machine& gpu) override {
     if (members_.changed(gpu) && members_.other_clients()) regroup(gpu);
   }
 
@@ -33,7 +33,7 @@ class SmQosOffline final : public Policy {
     const Kernel* ls = gpu.find(ls_);
     if (ls == nullptr) return;  // it ended meanwhile
     if (gpu.epoch_ipc(ls_) >= ls->goal) best_ = std::min(best_, tried_);
-    if (tried_ < most(gpu)) {
+    if (tried_ < max_sms(gpu)) {
       try_with(gpu, tried_ + 1);
     } else {
       divide(gpu, best_);
@@ -42,7 +42,7 @@ class SmQosOffline final : public Policy {
 
  private:
   // Every other task keeps one SM.
-  static std::uint32_t most(const Machine& gpu) {
+  static std::uint32_t max_sms(const Machine& gpu) {
     return static_cast<std::uint32_t>(gpu.sms().size() - (by_client(gpu).size() - 1));
   }
 
@@ -53,8 +53,8 @@ class SmQosOffline final : public Policy {
     const auto ls = std::find_if(kernels.begin(), kernels.end(), [](const Kernel& k) { return k.has_goal(); });
     ls_ = ls == kernels.end() ? kNobody : ls->id;
     if (ls_ == kNobody || kernels.size() < 2) return divide(gpu, 0);
-    if (fixed_ > 0) return divide(gpu, std::min(fixed_, most(gpu)));
-    best_ = most(gpu);  // where no number meets the goal
+    if (fixed_ > 0) return divide(gpu, std::min(fixed_, max_sms(gpu)));
+    best_ = max_sms(gpu);  // where no number meets the goal
     try_with(gpu, 1);
   }
 

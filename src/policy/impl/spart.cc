@@ -18,7 +18,7 @@ class Spart final : public Policy {
   void on(const Started&, Machine& gpu) override { gpu.set_epoch(epoch_); }
 
   // Other company: an even split to measure from.
-  void on(const Regrouped&, Machine& gpu) override {
+  void on(const KernelSetChanged&, Machine& gpu) override {
     if (!members_.changed(gpu) || !members_.other_clients() || gpu.kernels().empty()) return;
     const auto kernels = by_client(gpu);
     const std::size_t sms = gpu.sms().size();
@@ -58,10 +58,10 @@ class Spart final : public Policy {
   // From the kernel without a goal that has most SMs; each keeps one.
   bool grow(Machine& gpu, const std::vector<Kernel>& kernels, const Kernel& k) const {
     KernelId from = kNobody;
-    std::uint32_t most = 1;
+    std::uint32_t max_owned = 1;
     for (const Kernel& other : kernels) {
       const std::uint32_t has = gpu.owned(other.id);
-      if (!other.has_goal() && has > most) from = other.id, most = has;
+      if (!other.has_goal() && has > max_owned) from = other.id, max_owned = has;
     }
     return from != kNobody && move(gpu, from, k.id);
   }

@@ -8,7 +8,7 @@ namespace {
 
 class Spatial final : public Policy {
  public:
-  void on(const Regrouped&, Machine& gpu) override { divide(gpu); }
+  void on(const KernelSetChanged&, Machine& gpu) override { divide(gpu); }
 
  private:
   // Neighbouring SMs go to the same kernel, so that a repartition moves as few as possible.

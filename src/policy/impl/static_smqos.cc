@@ -13,7 +13,7 @@ namespace {
 
 class StaticSmQos final : public Policy {
  public:
-  void on(const Regrouped&, Machine& gpu) override {
+  void on(const KernelSetChanged&, Machine& gpu) override {
     if (members_.changed(gpu) && members_.other_clients()) divide(gpu);
   }
 
@@ -27,11 +27,11 @@ class StaticSmQos final : public Policy {
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       const Kernel& k = kernels[i];
       const auto after = static_cast<std::uint32_t>(kernels.size() - i - 1);  // each of these gets one at least
-      if (!k.has_goal() || k.alone <= 0) {
+      if (!k.has_goal() || k.isolated_ipc <= 0) {
         rest[i] = k.share;  // nothing is known of what it needs
         continue;
       }
-      const double part = std::min(k.goal / k.alone, 1.0);
+      const double part = std::min(k.goal / k.isolated_ipc, 1.0);
       count[i] = std::clamp(static_cast<std::uint32_t>(std::lround(part * sms)), 1U, std::max(left, after + 1) - after);
       left -= std::min(left, count[i]);
     }

@@ -29,7 +29,7 @@ class WarpedSlicer final : public Policy {
         phase_change_(v.number("phase_change")),
         phase_samples_(static_cast<int>(v.integer("phase_samples"))) {}
 
-  void on(const Regrouped&, Machine& gpu) override {
+  void on(const KernelSetChanged&, Machine& gpu) override {
     if (members_.changed(gpu)) regroup(gpu);
   }
 
@@ -52,7 +52,7 @@ class WarpedSlicer final : public Policy {
   }
 
  private:
-  enum class Stage { alone, warming, sampling, deciding, sharing };
+  enum class Stage { isolated, warming, sampling, deciding, sharing };
 
   struct Curve {
     std::vector<double> ipc;           // on one SM with 1, 2, … blocks
@@ -65,7 +65,7 @@ class WarpedSlicer final : public Policy {
     const auto kernels = by_client(gpu);
     ++plan_;
     if (kernels.size() < 2) {
-      stage_ = Stage::alone;
+      stage_ = Stage::isolated;
       for (const Kernel& k : kernels) {
         for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, k.id, kNoCap);
       }
@@ -93,9 +93,9 @@ class WarpedSlicer final : public Policy {
       const std::size_t mine = part_of(i, sms, kernels.size());
       const std::size_t parts = std::max<std::size_t>(sms / kernels.size(), 1);
       const auto count = static_cast<std::uint32_t>(round_ * parts + place[mine]++);
-      const std::uint32_t most = kernels[mine].most;
+      const std::uint32_t max_blocks = kernels[mine].max_blocks_per_sm;
       // Later rounds must not take blocks away: those would still be there when the sample begins.
-      targets_[i] = {kernels[mine].id, round_ == 0 ? count % most + 1 : std::min(count + 1, most)};
+      targets_[i] = {kernels[mine].id, round_ == 0 ? count % max_blocks + 1 : std::min(count + 1, max_blocks)};
       for (const Kernel& k : kernels) gpu.cap({i}, k.id, k.id == kernels[mine].id ? targets_[i].blocks : 0);
     }
   }
@@ -110,12 +110,12 @@ class WarpedSlicer final : public Policy {
         ++sampled;
       }
       Curve& curve = curves_[key(k)];
-      curve.ipc.resize(k.most, 0);
-      curve.times.resize(k.most, 0);
+      curve.ipc.resize(k.max_blocks_per_sm, 0);
+      curve.times.resize(k.max_blocks_per_sm, 0);
       for (const Sm& sm : gpu.sms()) {
         const Target& target = targets_[sm.index];
         if (target.kernel != k.id) continue;
-        const Counters& c = gpu.slots(sm.id)[k.id.index].counters;
+        const Counters& c = gpu.residents(sm.id)[k.id.index].counters;
         const double cycles = static_cast<double>(length.count);
         const double stalls = std::min(static_cast<double>(c.memory_stall_cycles) / cycles, 1.0);  // phi_mem
         const double ipc = static_cast<double>(c.thread_instructions) / cycles;
@@ -210,7 +210,7 @@ class WarpedSlicer final : public Policy {
   double phase_change_;
   int phase_samples_;
   Members members_;
-  Stage stage_ = Stage::alone;
+  Stage stage_ = Stage::isolated;
   std::uint64_t plan_ = 0;  // tags wake-ups, so that an outdated one is known as such
   std::size_t round_ = 0;
   std::vector<Target> targets_;  // by SM, while sampling

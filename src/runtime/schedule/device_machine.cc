@@ -35,12 +35,12 @@ KernelId DeviceMachine::id_for(std::uint64_t stream) {
     extra = extra.stream == stream && stream != 0
                 ? Extra{false, false, extra.launches + 1, extra.first_arrived, stream, 0}
                 : Extra{false, false, 0, now_, stream, 0};
-    slots_[id.index] = {};
+    residents_[id.index] = {};
     return id;
   }
-  slots_.emplace_back();
+  residents_.emplace_back();
   extras_.push_back({false, false, 0, now_, stream, 0});
-  return {static_cast<std::uint32_t>(slots_.size() - 1)};
+  return {static_cast<std::uint32_t>(residents_.size() - 1)};
 }
 
 KernelId DeviceMachine::arrive(const KernelArrival& launch) {
@@ -57,7 +57,7 @@ KernelId DeviceMachine::arrive(const KernelArrival& launch) {
   k.arrived = now_;
   k.footprint = launch.footprint;
   k.warps_per_block = (launch.footprint.threads + limits_.warp_threads - 1) / std::max(limits_.warp_threads, 1U);
-  k.most = gpu::fit(launch.footprint, limits_.total);
+  k.max_blocks_per_sm = gpu::fit(launch.footprint, limits_.total);
   k.blocks = k.waiting = std::max(launch.groups, 1U);
   kernels_.push_back(k);
   return id;
@@ -75,7 +75,7 @@ KernelId DeviceMachine::arrive_started(const KernelArrival& launch) {
 void DeviceMachine::occupy(policy::Kernel& kernel, std::uint32_t groups, std::uint32_t room) {
   kernel.resident += groups;
   kernel.waiting -= groups;
-  slots_[kernel.id.index].resident += groups;
+  residents_[kernel.id.index].resident += groups;
   sm_.resident += groups;
   const std::uint32_t counted = std::min(groups, room);
   sm_.free = gpu::less(sm_.free, kernel.footprint, counted);
@@ -84,7 +84,7 @@ void DeviceMachine::occupy(policy::Kernel& kernel, std::uint32_t groups, std::ui
 
 void DeviceMachine::vacate(policy::Kernel& kernel, std::uint32_t groups) {
   kernel.resident -= groups;
-  slots_[kernel.id.index].resident -= groups;
+  residents_[kernel.id.index].resident -= groups;
   sm_.resident -= groups;
   std::uint32_t& roomless = extras_[kernel.id.index].roomless;
   const std::uint32_t without = std::min(roomless, groups);
@@ -117,7 +117,7 @@ void DeviceMachine::finish(KernelId id) {
 void DeviceMachine::abandon(KernelId id) {
   policy::Kernel* k = view(id);
   if (k == nullptr) return;
-  slots_[id.index].resident -= k->resident;
+  residents_[id.index].resident -= k->resident;
   sm_.resident -= k->resident;
   forget(*k);
 }
@@ -135,10 +135,10 @@ void DeviceMachine::forget(policy::Kernel& kernel) {
 }
 
 void DeviceMachine::cap(policy::SmId, KernelId kernel, std::uint32_t blocks) {
-  if (kernel.index < slots_.size()) slots_[kernel.index].cap = blocks;
+  if (kernel.index < residents_.size()) residents_[kernel.index].cap = blocks;
 }
 
-std::uint32_t DeviceMachine::allowed(KernelId kernel) const { return slots_[kernel.index].cap; }
+std::uint32_t DeviceMachine::allowed(KernelId kernel) const { return residents_[kernel.index].cap; }
 
 std::vector<KernelId> DeviceMachine::in_order() const {
   std::vector<KernelId> order;
@@ -157,7 +157,7 @@ void DeviceMachine::dispatch(const std::function<void(KernelId, std::uint32_t)>&
     if (still == nullptr) continue;  // ended by what the start of another brought about
     policy::Kernel& k = *still;
     Extra& extra = extras_[id.index];
-    const std::uint32_t cap = slots_[id.index].cap;
+    const std::uint32_t cap = residents_[id.index].cap;
     const std::uint32_t room = gpu::fit(k.footprint, sm_.free);
     if (extra.divisible) {
       const bool limited = !queues_ || cap == kNoCap;
@@ -179,7 +179,7 @@ void DeviceMachine::dispatch(const std::function<void(KernelId, std::uint32_t)>&
 void DeviceMachine::set_epoch(Cycles length) {
   epoch_began_ = now_;
   epoch_length_ = length;
-  for (policy::Slot& s : slots_) s.counters = {};
+  for (policy::ResidentKernel& s : residents_) s.counters = {};
 }
 
 std::optional<Cycles> DeviceMachine::next_alarm() const {
@@ -196,7 +196,7 @@ void DeviceMachine::ring(policy::Policy& policy) {
   if (epoch_length_.count != 0 && now_ >= epoch_began_ + epoch_length_) {
     policy.on(policy::Epoch{now_ - epoch_began_}, *this);
     epoch_began_ = now_;
-    for (policy::Slot& s : slots_) s.counters = {};
+    for (policy::ResidentKernel& s : residents_) s.counters = {};
   }
   std::vector<Alarm> due;
   for (const Alarm& a : alarms_) {

@@ -64,7 +64,7 @@ class DeviceMachine final : public policy::Machine {
   [[nodiscard]] const gpu::SmLimits& limits() const override { return limits_; }
   [[nodiscard]] std::span<const policy::Sm> sms() const override { return {&sm_, 1}; }
   [[nodiscard]] std::span<const policy::Kernel> kernels() const override { return kernels_; }
-  [[nodiscard]] std::span<const policy::Slot> slots(policy::SmId) const override { return slots_; }
+  [[nodiscard]] std::span<const policy::ResidentKernel> residents(policy::SmId) const override { return residents_; }
   [[nodiscard]] Cycles epoch_began() const override { return epoch_began_; }
   Random& random() override { return random_; }
   void give(policy::SmId, policy::KernelId, policy::Preempt) override { refused("own SMs"); }
@@ -103,10 +103,10 @@ class DeviceMachine final : public policy::Machine {
   gpu::SmLimits limits_;
   bool queues_;
   policy::Sm sm_;
-  std::vector<policy::Kernel> kernels_;     // in order of arrival
-  std::vector<policy::Slot> slots_;         // by id
-  std::vector<Extra> extras_;               // by id
-  std::vector<policy::KernelId> free_ids_;  // that ended first, first
+  std::vector<policy::Kernel> kernels_;            // in order of arrival
+  std::vector<policy::ResidentKernel> residents_;  // by id
+  std::vector<Extra> extras_;                      // by id
+  std::vector<policy::KernelId> free_ids_;         // that ended first, first
   std::vector<policy::KernelId> first_;
   std::vector<Alarm> alarms_;
   Cycles now_, epoch_began_, epoch_length_;

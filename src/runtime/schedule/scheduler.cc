@@ -199,7 +199,7 @@ void Scheduler::work() {
     }
     if (!regroup_) continue;
     regroup_ = false;
-    policy_->on(policy::Regrouped{}, machine_);
+    policy_->on(policy::KernelSetChanged{}, machine_);
     shrink_to_caps();
     machine_.dispatch([this](policy::KernelId kernel, std::uint32_t groups) { start(kernel, groups); },
                       errands_ != 0 ? 1 : 0);

@@ -35,8 +35,8 @@ struct ClientSpec {
   Cycles arrive;
   int priority = 0;
   double share = 1;
-  double goal = 0;   // ipc; 0: none
-  double alone = 0;  // ipc alone; 0: not known
+  double goal = 0;          // ipc; 0: none
+  double isolated_ipc = 0;  // ipc alone; 0: not known
 };
 
 struct TimedLaunch {

@@ -38,7 +38,7 @@ CycleMachine::CycleMachine(const gpu::GpuConfig& config, const MemoryTiming& tim
       limits_(limits_of(config.sm)),
       random_(seed),
       sms_(config.sm.count),
-      slots_(config.sm.count),
+      residents_(config.sm.count),
       refreshed_(config.sm.count, ~std::uint64_t{0}),
       epoch_base_(config.sm.count),
       asked_(config.sm.count),
@@ -60,7 +60,7 @@ Result<void> CycleMachine::add(ClientSpec spec) {
   clients_.push_back(*std::move(client));
   lanes_.emplace_back();
   for (std::uint32_t i = 0; i < sms_.size(); ++i) {
-    slots_[i].emplace_back();
+    residents_[i].emplace_back();
     epoch_base_[i].emplace_back();
     asked_[i].push_back(0);
   }
@@ -106,7 +106,7 @@ void CycleMachine::begin(policy::Policy& policy, const RunLimits& limits) {
 Result<bool> CycleMachine::step(policy::Policy& policy, const RunLimits& limits) {
   if (auto r = collect(policy); !r) return r.error();
   if (auto r = arrivals(policy); !r) return r.error();
-  if (std::exchange(regrouped_, false)) policy.on(policy::Regrouped{}, *this);
+  if (std::exchange(kernel_set_changed_, false)) policy.on(policy::KernelSetChanged{}, *this);
   timers(policy);
   do place();
   while (tell_idle(policy));
@@ -169,7 +169,7 @@ SeenBlock CycleMachine::seen(std::uint32_t sm, std::uint32_t client, std::uint64
           .client = client,
           .launch = lanes_[client].launches,
           .number = number,
-          .most = kernel == kernels_.end() ? 1 : kernel->most};
+          .max_blocks_per_sm = kernel == kernels_.end() ? 1 : kernel->max_blocks_per_sm};
 }
 
 // --- what a policy sees
@@ -179,12 +179,12 @@ void CycleMachine::refresh(std::uint32_t sm) const {
   refreshed_[sm] = chip_.now();
   Sm& unit = const_cast<Chip&>(chip_).sm(sm);
   unit.charge_until(chip_.now());
-  for (std::uint32_t i = 0; i < slots_[sm].size(); ++i) {
+  for (std::uint32_t i = 0; i < residents_[sm].size(); ++i) {
     const SmCounters& c = unit.counters(static_cast<std::uint8_t>(i));
     const SmCounters& base = epoch_base_[sm][i];
-    policy::Slot& slot = slots_[sm][i];
-    slot.quota = unit.quota(static_cast<std::uint8_t>(i));
-    slot.counters = {
+    policy::ResidentKernel& on_sm = residents_[sm][i];
+    on_sm.quota = unit.quota(static_cast<std::uint8_t>(i));
+    on_sm.counters = {
         .thread_instructions = c.thread_instructions - base.thread_instructions,
         .warp_instructions = c.warp_instructions - base.warp_instructions,
         .idle_warps = samples_ == 0 ? 0
@@ -198,9 +198,9 @@ void CycleMachine::refresh(std::uint32_t sm) const {
   }
 }
 
-std::span<const policy::Slot> CycleMachine::slots(SmId sm) const {
+std::span<const policy::ResidentKernel> CycleMachine::residents(SmId sm) const {
   refresh(sm.index);
-  return slots_[sm.index];
+  return residents_[sm.index];
 }
 
 void CycleMachine::begin_epoch() {
@@ -227,7 +227,7 @@ void CycleMachine::give(SmId id, KernelId kernel, policy::Preempt how) {
     return;
   }
   const bool reserved = sm.state == State::reserved;
-  if (slots_[id.index][kernel.index].resident == sm.resident || (reserved && sm.owner == kernel)) {
+  if (residents_[id.index][kernel.index].resident == sm.resident || (reserved && sm.owner == kernel)) {
     if (sm.resident == 0) idle_told_[id.index] = false;
     sm.state = State::on;
     sm.owner = kernel;
@@ -251,7 +251,7 @@ void CycleMachine::share(SmId id) {
 }
 
 void CycleMachine::cap(SmId sm, KernelId kernel, std::uint32_t blocks) {
-  slots_[sm.index][kernel.index].cap = blocks;
+  residents_[sm.index][kernel.index].cap = blocks;
   dirty_ = true;
 }
 
@@ -261,7 +261,7 @@ void CycleMachine::preempt(SmId sm, KernelId kernel, std::uint32_t blocks) {
 
 void CycleMachine::stop_blocks(std::uint32_t sm, std::uint32_t client, std::uint32_t count, bool asked) {
   const std::uint32_t stopped = chip_.sm(sm).stop(static_cast<std::uint8_t>(client), count, chip_.now());
-  slots_[sm][client].leaving += stopped;
+  residents_[sm][client].leaving += stopped;
   sms_[sm].leaving += stopped;
   lanes_[client].preemptions += stopped;
   asked_[sm][client] += asked ? stopped : 0;
@@ -269,7 +269,7 @@ void CycleMachine::stop_blocks(std::uint32_t sm, std::uint32_t client, std::uint
 
 void CycleMachine::set_quota(SmId sm, KernelId kernel, std::int64_t instructions) {
   chip_.sm(sm.index).set_quota(static_cast<std::uint8_t>(kernel.index), instructions, chip_.now());
-  slots_[sm.index][kernel.index].quota = instructions;
+  residents_[sm.index][kernel.index].quota = instructions;
 }
 
 void CycleMachine::add_quota(SmId sm, KernelId kernel, std::int64_t instructions) {

@@ -67,7 +67,7 @@ class CycleMachine final : public policy::Machine {
   [[nodiscard]] const gpu::SmLimits& limits() const override { return limits_; }
   [[nodiscard]] std::span<const policy::Sm> sms() const override { return sms_; }
   [[nodiscard]] std::span<const policy::Kernel> kernels() const override { return kernels_; }
-  [[nodiscard]] std::span<const policy::Slot> slots(policy::SmId sm) const override;
+  [[nodiscard]] std::span<const policy::ResidentKernel> residents(policy::SmId sm) const override;
   [[nodiscard]] Cycles epoch_began() const override { return Cycles{epoch_began_}; }
   Random& random() override { return random_; }
   void give(policy::SmId sm, policy::KernelId kernel, policy::Preempt how) override;
@@ -175,10 +175,10 @@ class CycleMachine final : public policy::Machine {
   std::vector<policy::Sm> sms_;
   std::vector<policy::Kernel> kernels_;
   std::vector<policy::KernelId> order_;
-  mutable std::vector<std::vector<policy::Slot>> slots_;  // by SM, by client
-  mutable std::vector<std::uint64_t> refreshed_;          // by SM: when its counters were last brought up to date
-  std::vector<std::vector<SmCounters>> epoch_base_;       // by SM, by client
-  std::vector<std::vector<std::uint32_t>> asked_;         // by SM, by client: blocks preempt() asked for, still leaving
+  mutable std::vector<std::vector<policy::ResidentKernel>> residents_;  // by SM, by client
+  mutable std::vector<std::uint64_t> refreshed_;     // by SM: when its counters were last brought up to date
+  std::vector<std::vector<SmCounters>> epoch_base_;  // by SM, by client
+  std::vector<std::vector<std::uint32_t>> asked_;    // by SM, by client: blocks preempt() asked for, still leaving
   std::vector<std::unique_ptr<BlockRun>> spare_runs_;
   std::vector<Moving> moving_;
   std::vector<Alarm> alarms_;
@@ -194,9 +194,9 @@ class CycleMachine final : public policy::Machine {
   std::vector<bool> idle_told_;      // by SM: SmIdle was told, or there was no reason to
   std::uint64_t last_progress_ = 0;  // cycle, and instructions by then
   std::uint64_t progress_ = 0;
-  std::uint32_t first_sm_ = 0;  // where placing begins, so that no SM is always first
-  bool regrouped_ = false;      // launches came or went since the policy was last told
-  bool dirty_ = true;           // something changed that may let blocks start
+  std::uint32_t first_sm_ = 0;       // where placing begins, so that no SM is always first
+  bool kernel_set_changed_ = false;  // launches came or went since the policy was last told
+  bool dirty_ = true;                // something changed that may let blocks start
   Observer* observer_ = nullptr;
 };
 

@@ -14,9 +14,9 @@ class CycleMachine;
 struct SeenBlock {
   std::uint32_t sm = 0;
   std::uint32_t client = 0;
-  std::uint64_t launch = 0;  // of its client, from 0
-  std::uint64_t number = 0;  // in its grid
-  std::uint32_t most = 1;    // of its kind that an empty SM holds
+  std::uint64_t launch = 0;             // of its client, from 0
+  std::uint64_t number = 0;             // in its grid
+  std::uint32_t max_blocks_per_sm = 1;  // blocks of its kernel that an empty SM holds
 };
 
 enum class Left : std::uint8_t {

@@ -31,9 +31,9 @@ KernelInterval reading(const CycleMachine& machine, std::uint32_t client) {
   const ClientTotals totals = machine.totals(client);
   KernelInterval now{.sm = totals.sm, .memory = totals.memory, .resident = 0, .quota = {}};
   for (const policy::Sm& sm : machine.sms()) {
-    const policy::Slot& slot = machine.slots(sm.id)[client];
-    now.resident += slot.resident;
-    if (slot.quota != policy::kNoQuota) now.quota = now.quota.value_or(0) + std::max<std::int64_t>(slot.quota, 0);
+    const policy::ResidentKernel& on_sm = machine.residents(sm.id)[client];
+    now.resident += on_sm.resident;
+    if (on_sm.quota != policy::kNoQuota) now.quota = now.quota.value_or(0) + std::max<std::int64_t>(on_sm.quota, 0);
   }
   return now;
 }

@@ -37,7 +37,7 @@ class Device {
   }
   // Groups started by now, by kernel.
   std::map<std::uint32_t, std::uint32_t> settle() {
-    policy_->on(policy::Regrouped{}, machine);
+    policy_->on(policy::KernelSetChanged{}, machine);
     machine.dispatch([this](KernelId id, std::uint32_t n) { started[id.index] += n; });
     return started;
   }
@@ -180,7 +180,7 @@ TEST(DeviceMachine, AStreamKeepsItsIdAndIdsDoNotGrowWithoutEnd) {
     device.machine.finish(again);
   }
   for (std::uint64_t i = 0; i < 1000; ++i) device.machine.finish(arrive(1000 + i));
-  EXPECT_LE(device.machine.slots({0}).size(), 70U);
+  EXPECT_LE(device.machine.residents({0}).size(), 70U);
 }
 
 TEST(DeviceMachine, APolicyThatNeedsMoreThanADeviceCanIsRefused) {

@@ -46,7 +46,7 @@ class Recorded final : public Policy {
   void on(const Started& e, Machine&) override { log_.tell(*inner_, e); }
   void on(const KernelArrived& e, Machine&) override { log_.tell(*inner_, e); }
   void on(const KernelDone& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const Regrouped& e, Machine&) override { log_.tell(*inner_, e); }
+  void on(const KernelSetChanged& e, Machine&) override { log_.tell(*inner_, e); }
   void on(const BlockDone& e, Machine&) override { log_.tell(*inner_, e); }
   void on(const SmIdle& e, Machine&) override { log_.tell(*inner_, e); }
   void on(const SmReady& e, Machine&) override { log_.tell(*inner_, e); }
@@ -92,7 +92,7 @@ class CycleRig final : public Rig {
       spec.priority = k.priority;
       spec.share = k.share;
       spec.goal = k.goal / kSlower;
-      spec.alone = k.alone / kSlower;
+      spec.isolated_ipc = k.isolated_ipc / kSlower;
       const auto added = gpu_->add(spec);
       ASSERT_TRUE(added.ok()) << added.error().to_string();
     }

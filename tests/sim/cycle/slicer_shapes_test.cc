@@ -16,7 +16,7 @@ std::vector<double> curve(const char* name) {
   const auto application = std::make_shared<gpu::Application>(entry.benchmark.make(zoo::Size::large).application);
   const auto module = std::make_shared<ptx::Module>(*ptx::parse(entry.ptx, name));
   std::vector<double> ipc;
-  for (std::uint32_t blocks = 1, most = 1; blocks <= most; ++blocks) {
+  for (std::uint32_t blocks = 1, max_blocks = 1; blocks <= max_blocks; ++blocks) {
     auto machine = *CycleMachine::make(test_gpu("slicer16"), 1, 1);
     ClientSpec spec;
     spec.name = name;
@@ -28,7 +28,7 @@ std::vector<double> curve(const char* name) {
     const auto policy = *policy::make(*policy::choose("left_over"), machine->cans(), "cycle");
     EXPECT_TRUE(machine->run(*policy, {.cycles = kCycles, .instructions = {}}).ok());
     ipc.push_back(static_cast<double>(machine->totals(0).sm.thread_instructions) / kCycles);
-    most = gpu::max_blocks(machine->client(0).current().demand, machine->limits()).operator*();
+    max_blocks = gpu::max_blocks(machine->client(0).current().demand, machine->limits()).operator*();
   }
   return ipc;
 }

@@ -26,9 +26,10 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
     return {};
   }
   const TimedLaunch& launch = c.current();
-  const auto most = gpu::max_blocks(launch.demand, limits_);
-  if (!most)
-    return Error{fmt::format("kernel '{}' cannot run on '{}': {}", c.spec().name, config_.name, most.error().what)};
+  const auto max_blocks = gpu::max_blocks(launch.demand, limits_);
+  if (!max_blocks)
+    return Error{
+        fmt::format("kernel '{}' cannot run on '{}': {}", c.spec().name, config_.name, max_blocks.error().what)};
   lane.running = {
       .program = launch.program, .grid = &launch.grid, .client = client + 1, .slot = static_cast<std::uint8_t>(client)};
   lane.next_block = 0;
@@ -46,25 +47,25 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
   k.priority = c.spec().priority;
   k.share = c.spec().share;
   k.goal = c.spec().goal;
-  k.alone = c.spec().alone;
+  k.isolated_ipc = c.spec().isolated_ipc;
   k.first_arrived = c.spec().arrive;
   k.arrived = Cycles{chip_.now()};
   k.instructions = instructions(client);
   k.warps_per_block = launch.grid.warps_per_block();
   k.footprint = gpu::footprint(launch.demand, limits_);
-  k.most = c.spec().blocks_per_sm == 0 ? *most : std::min(*most, c.spec().blocks_per_sm);
+  k.max_blocks_per_sm = c.spec().blocks_per_sm == 0 ? *max_blocks : std::min(*max_blocks, c.spec().blocks_per_sm);
   k.blocks = static_cast<std::uint32_t>(launch.grid.blocks.count());
   k.waiting = k.blocks;
   kernels_.push_back(k);
   dirty_ = true;
-  regrouped_ = true;
+  kernel_set_changed_ = true;
   policy.on(policy::KernelArrived{{client}}, *this);
   return {};
 }
 
 Result<void> CycleMachine::launch_done(std::uint32_t client, policy::Policy& policy) {
   if (!lanes_[client].cut_off) ++lanes_[client].launches;
-  regrouped_ = true;
+  kernel_set_changed_ = true;
   kernels_.erase(
       std::find_if(kernels_.begin(), kernels_.end(), [&](const policy::Kernel& k) { return k.id.index == client; }));
   policy.on(policy::KernelDone{{client}}, *this);
@@ -87,7 +88,7 @@ void CycleMachine::cut_off(std::uint32_t client) {
   if (k == nullptr) return;
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
     const std::uint32_t stopped = chip_.sm(s).stop(static_cast<std::uint8_t>(client), ~0U, chip_.now());
-    slots_[s][client].leaving += stopped;
+    residents_[s][client].leaving += stopped;
     sms_[s].leaving += stopped;
   }
   lane.set_aside.clear();

@@ -28,7 +28,7 @@ Result<void> CycleMachine::collect(policy::Policy& policy) {
 void CycleMachine::left(std::uint32_t sm, std::uint32_t client) {
   policy::Sm& unit = sms_[sm];
   --unit.resident;
-  --slots_[sm][client].resident;
+  --residents_[sm][client].resident;
   unit.free = gpu::more(unit.free, view(client)->footprint);
   dirty_ = true;
 }
@@ -78,7 +78,7 @@ void CycleMachine::collect_stopped(std::uint32_t sm) {
   for (Sm::Ended& e : stopped) {
     const std::uint8_t slot = e.run->kernel.slot;
     if (lanes_[slot].cut_off) {
-      --slots_[sm][slot].leaving;
+      --residents_[sm][slot].leaving;
       --sms_[sm].leaving;
       drop(sm, std::move(e.run));
       continue;
@@ -107,7 +107,7 @@ void CycleMachine::collect_moved(std::uint32_t sm, policy::Policy& policy) {
       continue;
     }
     if (m.out) {
-      --slots_[sm][client].leaving;
+      --residents_[sm][client].leaving;
       --sms_[sm].leaving;
     }
     if (lanes_[client].cut_off) {
@@ -129,7 +129,7 @@ void CycleMachine::collect_moved(std::uint32_t sm, policy::Policy& policy) {
 // A kernel that faulted is over. The block that faulted has stopped by itself.
 void CycleMachine::collect_faults(std::uint32_t sm) {
   for (const Sm::Faulted& f : chip_.sm(sm).faulted()) {
-    ++slots_[sm][f.slot].leaving;
+    ++residents_[sm][f.slot].leaving;
     ++sms_[sm].leaving;
     Lane& lane = lanes_[f.slot];
     if (lane.cut_off) continue;
@@ -142,7 +142,7 @@ void CycleMachine::collect_faults(std::uint32_t sm) {
 // An SM whose blocks have left changes hands, is switched off, or is done waking.
 void CycleMachine::settle(std::uint32_t sm, policy::Policy& policy) {
   policy::Sm& unit = sms_[sm];
-  if (unit.state == SmState::reserved && slots_[sm][unit.next.index].resident == unit.resident) {
+  if (unit.state == SmState::reserved && residents_[sm][unit.next.index].resident == unit.resident) {
     unit.state = SmState::on;
     unit.owner = unit.next;
     unit.next = policy::kNobody;
@@ -188,7 +188,7 @@ void CycleMachine::sample_idle_warps() {
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
     chip_.sm(s).charge_until(chip_.now());
     for (std::uint8_t i = 0; i < clients_.size(); ++i)
-      if (slots_[s][i].resident != 0) chip_.sm(s).counters(i).idle_warp_samples += chip_.sm(s).idle_warps(i);
+      if (residents_[s][i].resident != 0) chip_.sm(s).counters(i).idle_warp_samples += chip_.sm(s).idle_warps(i);
   }
 }
 

@@ -10,11 +10,11 @@ void CycleMachine::place() {
   if (!dirty_) return;
   dirty_ = false;
   // The dispatcher starts one block a cycle.
-  const std::uint64_t most = chip_.reach();
+  const std::uint64_t max_length = chip_.reach();
   std::uint64_t placed = 0;
   // Round and round, going on where it stopped: no SM gets a second block before the others had their chance.
   const auto count = static_cast<std::uint32_t>(sms_.size());
-  for (std::uint32_t refused = 0; refused < count && placed != most; first_sm_ = (first_sm_ + 1) % count) {
+  for (std::uint32_t refused = 0; refused < count && placed != max_length; first_sm_ = (first_sm_ + 1) % count) {
     const bool one = place_one(first_sm_, chip_.now() + placed);
     refused = one ? 0 : refused + 1;
     placed += one ? 1 : 0;
@@ -22,7 +22,7 @@ void CycleMachine::place() {
   const bool soon = std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
     return lane.state == Lane::State::active && lane.starts > chip_.now();
   });
-  if (placed == most || soon) dirty_ = true;  // perhaps not all: the rest in a later quantum
+  if (placed == max_length || soon) dirty_ = true;  // perhaps not all: the rest in a later quantum
 }
 
 // SMs that have become empty, once nothing more can be placed. True: someone was told and may have acted on it.
@@ -45,9 +45,9 @@ policy::Kernel* CycleMachine::next_for(std::uint32_t s, const policy::Kernel* le
   const auto fits = [&](const policy::Kernel& k) {
     if (k.waiting == 0 || lanes_[k.id.index].starts > chip_.now()) return false;
     if (sm.owner != policy::kNobody && sm.owner != k.id) return false;
-    const policy::Slot& slot = slots_[s][k.id.index];
-    const std::uint32_t resident = slot.resident - (&k == leaving ? 1 : 0);
-    return resident < std::min(slot.cap, k.most) && gpu::fit(k.footprint, free) != 0;
+    const policy::ResidentKernel& on_sm = residents_[s][k.id.index];
+    const std::uint32_t resident = on_sm.resident - (&k == leaving ? 1 : 0);
+    return resident < std::min(on_sm.cap, k.max_blocks_per_sm) && gpu::fit(k.footprint, free) != 0;
   };
   for (const policy::KernelId id : order_) {
     policy::Kernel* k = view(id.index);
@@ -78,7 +78,7 @@ void CycleMachine::offer_blocks() {
       any = 0;
       for (std::uint32_t i = 0; i < count && left != 0; ++i) {
         const std::uint32_t s = (first_sm_ + i) % count;
-        if (slots_[s][k.id.index].resident < turn || next_for(s, &k) != &k) continue;
+        if (residents_[s][k.id.index].resident < turn || next_for(s, &k) != &k) continue;
         chip_.sm(s).offer({static_cast<std::uint8_t>(k.id.index), next_number(lane)});
         --left;
         any = 1;
@@ -108,7 +108,7 @@ void CycleMachine::enter(std::uint32_t s, policy::Kernel& kernel) {
   sms_[s].free = gpu::less(sms_[s].free, kernel.footprint);
   ++sms_[s].resident;
   idle_told_[s] = false;
-  ++slots_[s][kernel.id.index].resident;
+  ++residents_[s][kernel.id.index].resident;
   ++kernel.resident;
   --kernel.waiting;
 }

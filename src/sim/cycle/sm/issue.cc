@@ -29,7 +29,7 @@ void Ahead::refill(exec::Warp& warp, std::uint32_t banks) {
                    static_cast<std::uint16_t>(std::popcount(a.lanes) * std::max(1, a.bytes / 4))});
   };
   head_ = 0;
-  count_ = static_cast<std::uint16_t>(warp.run_ahead(ops_.data(), kMost, {note, banks}));
+  count_ = static_cast<std::uint16_t>(warp.run_ahead(ops_.data(), kMaxOps, {note, banks}));
 }
 
 void Sm::take_unit(Scheduler& s, const TimedOp& op, std::uint64_t now) {

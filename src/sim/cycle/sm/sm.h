@@ -53,10 +53,10 @@ class Ahead {
   void refill(exec::Warp& warp, std::uint32_t banks);
 
  private:
-  static constexpr std::uint32_t kMost = 63;
+  static constexpr std::uint32_t kMaxOps = 63;
   std::uint16_t head_ = 0;
   std::uint16_t count_ = 0;
-  std::array<exec::Executed, kMost> ops_;
+  std::array<exec::Executed, kMaxOps> ops_;
 };
 
 // A block on its way: begun, running, or set aside with all its state.

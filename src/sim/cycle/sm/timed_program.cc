@@ -231,14 +231,14 @@ std::vector<bool> first_of_two(const exec::Program& p) {
 // number.
 std::uint32_t bank_conflicts(std::span<const std::uint32_t> reads, std::uint32_t banks) {
   if (banks == 0) return 0;
-  std::uint32_t most = 1;
+  std::uint32_t max_same = 1;
   for (std::size_t i = 0; i < reads.size(); ++i) {
     std::uint32_t same = 1;
     for (std::size_t j = i + 1; j < reads.size(); ++j)
       same += reads[j] != reads[i] && reads[j] % banks == reads[i] % banks ? 1 : 0;
-    most = std::max(most, same);
+    max_same = std::max(max_same, same);
   }
-  return most - 1;
+  return max_same - 1;
 }
 
 // Where an arithmetic operation goes, and what it takes there.

@@ -95,7 +95,7 @@ class Mechanisms : public ::testing::Test {
     }
   }
   [[nodiscard]] std::uint32_t resident(KernelId k, std::uint32_t sm = 0) const {
-    return gpu_->slots({sm})[k.index].resident;
+    return gpu_->residents({sm})[k.index].resident;
   }
   [[nodiscard]] std::uint64_t executed(std::uint32_t client = 0) const {
     return gpu_->totals(client).sm.thread_instructions;
@@ -123,7 +123,7 @@ TEST_F(OneSm, AQuotaEndsAfterThatManyLanes) {
     run(script, 20'000);
     EXPECT_GE(executed(), 1000U) << lanes;
     EXPECT_LT(executed(), 1000U + 32) << lanes;
-    EXPECT_EQ(gpu_->slots({0})[0].quota, 1000 - static_cast<std::int64_t>(executed()));
+    EXPECT_EQ(gpu_->residents({0})[0].quota, 1000 - static_cast<std::int64_t>(executed()));
     EXPECT_GE(gpu_->totals(0).sm.warp_instructions, 700U / lanes) << "lanes are counted, not warps";
     EXPECT_EQ(script.times("k0 spent").size(), 1U);
   }
@@ -156,9 +156,9 @@ TEST_F(OneSm, ACapIsReachedAndNeverPassed) {
   add(loop_text(50), 20, 64);
   Script script;
   script.at(0, [](Machine& gpu) { gpu.cap({0}, kA, 3); });
-  std::uint32_t most = 0;
-  run(script, ~std::uint64_t{0}, [&] { most = std::max(most, resident(kA)); });
-  EXPECT_EQ(most, 3U);
+  std::uint32_t max_resident = 0;
+  run(script, ~std::uint64_t{0}, [&] { max_resident = std::max(max_resident, resident(kA)); });
+  EXPECT_EQ(max_resident, 3U);
   EXPECT_EQ(gpu_->totals(0).blocks, 20U);
 }
 
@@ -205,13 +205,13 @@ TEST_F(TwoSms, ADrainedSmChangesHandsWhenItsLastBlockEnds) {
     gpu.give({1}, kA, policy::Preempt::drain);
   });
   script.at(2000, [](Machine& gpu) { gpu.give({1}, kB, policy::Preempt::drain); });
-  std::uint32_t most = 0;
+  std::uint32_t max_resident = 0;
   bool together = false;
   run(script, ~std::uint64_t{0}, [&] {
     if (gpu_->now().count < 2000) return;
     if (script.times("sm 1 ready").empty()) {
-      EXPECT_TRUE(most == 0 || resident(kA, 1) <= most) << "a block started on an SM that is reserved";
-      most = resident(kA, 1);
+      EXPECT_TRUE(max_resident == 0 || resident(kA, 1) <= max_resident) << "a block started on an SM that is reserved";
+      max_resident = resident(kA, 1);
     }
     together |= resident(kA, 1) != 0 && resident(kB, 1) != 0;
   });

@@ -58,7 +58,7 @@ class Unrest final : public policy::Policy {
   static void let_go(policy::Machine& gpu) {
     for (const policy::Sm& sm : gpu.sms()) {
       gpu.share(sm.id);
-      for (std::uint32_t k = 0; k < gpu.slots(sm.id).size(); ++k) {
+      for (std::uint32_t k = 0; k < gpu.residents(sm.id).size(); ++k) {
         gpu.cap(sm.id, {k}, policy::kNoCap);
         gpu.set_quota(sm.id, {k}, policy::kNoQuota);
       }
