@@ -1,4 +1,4 @@
-// Functional execution: warp instructions a second, for each benchmark of the zoo that is named in docs/results/benchmarks.md.
+// Functional execution: warp instructions per second of the benchmarks named in docs/results/benchmarks.md.
 #include <benchmark/benchmark.h>
 #include <string>
 #include <string_view>
