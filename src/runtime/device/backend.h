@@ -1,0 +1,325 @@
+// The boundary to devices: everything above it allocates, compiles, submits and observes through these interfaces, and
+// names no type of OpenCL or CUDA.
+//
+// A `Backend` is one device in one process. It has three parts: `Allocation` makes queues and memory objects,
+// `Compilation` makes programs and kernels, `Submission` puts work on queues and tells what became of it. How devices
+// differ is said once, in `Capabilities`; code above reads the field that matters to it and never asks what kind of
+// device it has.
+//
+// Objects are shared handles: the device's object is destroyed with the last one. Any thread may call; calls that use
+// the same kernel object, or the same queue, are serialised by the caller.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "gpu/occupancy.h"
+#include "runtime/protocol/message.h"
+#include "runtime/protocol/status.h"
+
+namespace wm::runtime {
+
+// A backend derives its own types from these and is the only one to look inside.
+struct DeviceObject {
+  DeviceObject() = default;
+  virtual ~DeviceObject() = default;
+  DeviceObject(const DeviceObject&) = delete;
+  DeviceObject& operator=(const DeviceObject&) = delete;
+};
+struct QueueObject : DeviceObject {};
+struct MemoryObject : DeviceObject {};
+struct SamplerObject : DeviceObject {};
+struct ProgramObject : DeviceObject {};
+struct KernelObject : DeviceObject {};
+using QueueHandle = std::shared_ptr<QueueObject>;
+using MemoryHandle = std::shared_ptr<MemoryObject>;
+using SamplerHandle = std::shared_ptr<SamplerObject>;
+using ProgramHandle = std::shared_ptr<ProgramObject>;
+using KernelHandle = std::shared_ptr<KernelObject>;
+
+// A submitted command's event. Not shared, because there is one per command: whoever receives it gives it back with
+// `Submission::release`.
+struct EventObject;
+using EventHandle = EventObject*;
+
+// A new object, or the status that says why there is none.
+template <typename Handle>
+struct Made {
+  Status status = status::kSuccess;
+  Handle object;
+};
+
+using Size3 = std::array<std::size_t, 3>;
+
+// How devices differ, as far as it changes what the daemon does.
+struct Capabilities {
+  // Buffers live in host memory, so that a client may map the same pages.
+  bool buffers_in_host_memory = false;
+  // The driver calls back when a command has completed; otherwise a thread polls events.
+  bool completion_callbacks = false;
+  // Start and end times of commands cost nothing, so that they are always recorded.
+  bool free_timestamps = false;
+  // Events and flushes cost a large part of a short launch, so that consecutive launches share them.
+  bool costly_events = false;
+  // Every worker is a launch of its own, whose place is free when it has been seen to leave. For few compute units
+  // with long groups: the next kernel is chosen when a place is free, not when it will be.
+  bool single_worker_batches = false;
+  // Groups that find no room wait on the device itself, so that a kernel's share may be submitted at once.
+  bool queues_excess_groups = false;
+  // Copies and fills run on a compute unit, as groups do.
+  bool transfers_occupy_compute_units = false;
+  // Large transfers from memory that the driver does not know are fastest when the caller waits for them.
+  bool prefers_blocking_transfers = false;
+  // Releasing memory waits for all running kernels, and blocks other calls meanwhile.
+  bool release_waits_for_kernels = false;
+  // Output of printf reaches the process's standard output only when the queue is finished.
+  bool printf_needs_finish = false;
+  // Kernels report their parameters without being built for it (-cl-kernel-arg-info).
+  bool always_argument_info = false;
+  // The build log names each kernel's registers.
+  bool reports_registers = false;
+  // A kernel is compiled when it is first launched with a shape, and what another process compiled is found on disk.
+  bool compiles_at_launch = false;
+};
+
+// Nanoseconds on the device's clock. `queued` is 0 where it was not asked for.
+struct DeviceTimes {
+  std::uint64_t queued = 0, started = 0, ended = 0;
+};
+
+// One argument of a launch. The object or the bytes live until the call returns.
+struct KernelArgument {
+  ArgumentKind kind{};
+  std::size_t size = 0;
+  const void* bytes = nullptr;
+  const MemoryObject* memory = nullptr;
+  const SamplerObject* sampler = nullptr;
+};
+
+struct KernelLaunch {
+  const KernelObject* kernel = nullptr;
+  std::span<const KernelArgument> arguments;
+  std::uint32_t dimensions = 1;
+  Size3 offset{}, global{1, 1, 1};
+  std::optional<Size3> local;          // none: the device chooses
+  std::span<const EventHandle> after;  // events that must complete first, beside what is on the queue
+};
+
+// Transfers between host memory and a memory object. The host's bytes live until the command has completed.
+struct BufferTransfer {
+  bool to_device = false;
+  MemoryHandle memory;
+  std::size_t offset = 0;
+  std::span<std::byte> bytes;
+  bool blocking = false;
+};
+struct RectBufferTransfer {  // the host's bytes have no gaps
+  bool to_device = false;
+  MemoryHandle memory;
+  Size3 origin{}, region{};
+  std::size_t row_pitch = 0, slice_pitch = 0;
+  std::span<std::byte> bytes;
+};
+struct ImageTransfer {  // the host's bytes have no gaps
+  bool to_device = false;
+  MemoryHandle image;
+  Size3 origin{}, region{};
+  std::span<std::byte> bytes;
+};
+// Copies between memory objects.
+struct BufferCopy {
+  MemoryHandle from, to;
+  std::size_t from_offset = 0, to_offset = 0, bytes = 0;
+};
+struct RectBufferCopy {
+  MemoryHandle from, to;
+  Size3 from_origin{}, to_origin{}, region{};
+  std::size_t from_row = 0, from_slice = 0, to_row = 0, to_slice = 0;
+};
+struct ImageCopy {
+  MemoryHandle from, to;
+  Size3 from_origin{}, to_origin{}, region{};
+};
+struct ImageToBufferCopy {
+  MemoryHandle image, buffer;
+  Size3 origin{}, region{};
+  std::size_t buffer_offset = 0;
+};
+struct BufferToImageCopy {
+  MemoryHandle buffer, image;
+  std::size_t buffer_offset = 0;
+  Size3 origin{}, region{};
+};
+struct BufferFill {
+  MemoryHandle memory;
+  std::span<const std::byte> pattern;
+  std::size_t offset = 0, bytes = 0;
+};
+struct ImageFill {
+  MemoryHandle image;
+  std::span<const std::byte> colour;  // 16 bytes
+  Size3 origin{}, region{};
+};
+
+// Puts work on queues. `event`, where it is not null, receives the command's event.
+class Submission {
+ public:
+  virtual ~Submission() = default;
+
+  virtual Status launch(const QueueObject& queue, const KernelLaunch& launch, EventHandle* event) = 0;
+  // Whether the device takes such an argument there.
+  virtual Status check_argument(const KernelObject& kernel, std::uint32_t index, const KernelArgument& argument) = 0;
+
+  virtual Status submit(const QueueObject& queue, const BufferTransfer& transfer, EventHandle* event) = 0;
+  virtual Status submit(const QueueObject& queue, const RectBufferTransfer& transfer, EventHandle* event) = 0;
+  virtual Status submit(const QueueObject& queue, const ImageTransfer& transfer, EventHandle* event) = 0;
+  virtual Status submit(const QueueObject& queue, const BufferCopy& copy, EventHandle* event) = 0;
+  virtual Status submit(const QueueObject& queue, const RectBufferCopy& copy, EventHandle* event) = 0;
+  virtual Status submit(const QueueObject& queue, const ImageCopy& copy, EventHandle* event) = 0;
+  virtual Status submit(const QueueObject& queue, const ImageToBufferCopy& copy, EventHandle* event) = 0;
+  virtual Status submit(const QueueObject& queue, const BufferToImageCopy& copy, EventHandle* event) = 0;
+  virtual Status submit(const QueueObject& queue, const BufferFill& fill, EventHandle* event) = 0;
+  virtual Status submit(const QueueObject& queue, const ImageFill& fill, EventHandle* event) = 0;
+  // Completes when everything before it on the queue has.
+  virtual Status submit_marker(const QueueObject& queue, EventHandle* event) = 0;
+
+  // What was submitted starts even if nothing follows.
+  virtual void flush(const QueueObject& queue) = 0;
+  virtual void finish(const QueueObject& queue) = 0;
+
+  // --- events
+  // An execution state, or the error the command ended with. An event that cannot be asked about has failed.
+  [[nodiscard]] virtual Status state(EventHandle event) const = 0;
+  [[nodiscard]] virtual DeviceTimes times(EventHandle event, bool with_queued) const = 0;
+  // Calls `completed` once, from a thread of the driver or before it returns. Only with `completion_callbacks`.
+  using Completed = void (*)(EventHandle event, Status status, void* data);
+  virtual void call_when_complete(EventHandle event, Completed completed, void* data) = 0;
+  virtual void release(EventHandle event) = 0;
+};
+
+struct BufferRequest {
+  std::uint64_t flags = 0;  // as the client gave them: OpenCL's bits
+  std::size_t bytes = 0;
+  std::span<std::byte> place;  // not empty: it lives there, in host memory
+};
+struct ImageRequest {
+  std::uint64_t flags = 0;
+  std::uint32_t channel_order = 0, channel_type = 0, object_type = 0;
+  std::size_t width = 0, height = 0, depth = 0, array_size = 0, row_pitch = 0, slice_pitch = 0;
+  MemoryHandle buffer;            // the buffer whose memory it shows; none: its own
+  std::size_t buffer_extent = 0;  // bytes of that buffer; 0: it is no buffer
+  std::size_t bytes = 0;          // that the image takes
+};
+
+// Makes and destroys what lives on the device.
+class Allocation {
+ public:
+  virtual ~Allocation() = default;
+
+  virtual Made<QueueHandle> create_queue(bool in_order, bool timed) = 0;
+  // No object shows what another client had in its memory.
+  virtual Made<MemoryHandle> create_buffer(const BufferRequest& request) = 0;
+  virtual Made<MemoryHandle> create_sub_buffer(const MemoryHandle& parent, std::uint64_t flags, std::size_t origin,
+                                               std::size_t bytes) = 0;
+  virtual Made<MemoryHandle> create_image(const ImageRequest& request) = 0;
+  virtual Made<SamplerHandle> create_sampler(bool normalized, std::uint32_t addressing, std::uint32_t filter) = 0;
+  // Host memory that the device copies from and to by itself, while the handle lives. Null: it cannot.
+  virtual MemoryHandle pin(const QueueObject& queue, std::span<std::byte> bytes) = 0;
+  // Overwrites its contents with zeros and waits for it, before another client may get the memory.
+  virtual void wipe(const QueueObject& queue, const MemoryObject& memory) = 0;
+
+  virtual Status image_info(const MemoryObject& image, std::uint32_t name, std::vector<std::byte>& answer) = 0;
+  virtual Status image_formats(std::uint64_t flags, std::uint32_t type, std::vector<std::byte>& answer) = 0;
+  // Bytes of an element of an image; 0: it is none.
+  virtual std::size_t element_bytes(const MemoryObject& image) = 0;
+};
+
+struct KernelProperties {
+  std::uint64_t max_items = 0;  // of a group
+  Size3 compiled_local{};
+  std::uint32_t local_bytes = 0;  // of a group, without local arguments
+  std::vector<ParameterKind> parameters;
+};
+
+enum class BinaryType { none, object, library, executable };
+
+// Makes programs and kernels. Calls may take long and any number of threads may be in one.
+class Compilation {
+ public:
+  virtual ~Compilation() = default;
+
+  virtual Made<ProgramHandle> program_from_source(std::string_view source) = 0;
+  virtual Made<ProgramHandle> program_from_binary(std::string_view binary) = 0;
+  virtual Status build(const ProgramObject& program, const std::string& options) = 0;
+  struct Header {
+    std::string name;
+    ProgramHandle program;
+  };
+  virtual Status compile(const ProgramObject& program, const std::string& options, std::span<const Header> headers) = 0;
+  // A program that failed to link may still be made; `status` says so then.
+  virtual Made<ProgramHandle> link(std::span<const ProgramHandle> inputs, const std::string& options) = 0;
+  [[nodiscard]] virtual bool build_failed(const ProgramObject& program) const = 0;
+  [[nodiscard]] virtual BinaryType binary_type(const ProgramObject& program) const = 0;
+  virtual Status binary(const ProgramObject& program, std::string& answer) const = 0;
+  [[nodiscard]] virtual std::string build_log(const ProgramObject& program) const = 0;
+  // Separated by semicolons, as the device's compiler lists them; nothing where it cannot tell.
+  [[nodiscard]] virtual std::optional<std::string> kernel_names(const ProgramObject& program) const = 0;
+  virtual Status program_info(const ProgramObject& program, std::uint32_t name,
+                              std::vector<std::byte>& answer) const = 0;
+  virtual Status build_info(const ProgramObject& program, std::uint32_t name, std::vector<std::byte>& answer) const = 0;
+
+  virtual Made<KernelHandle> create_kernel(const ProgramObject& program, const std::string& name) = 0;
+  [[nodiscard]] virtual KernelProperties properties(const KernelObject& kernel) const = 0;
+  virtual Status kernel_info(const KernelObject& kernel, std::uint32_t name, std::vector<std::byte>& answer) const = 0;
+  virtual Status argument_info(const KernelObject& kernel, std::uint32_t index, std::uint32_t name,
+                               std::vector<std::byte>& answer) const = 0;
+  virtual Status group_info(const KernelObject& kernel, std::uint32_t name, std::vector<std::byte>& answer) const = 0;
+};
+
+class ControlWordPool;
+class CompletionFlags;
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  [[nodiscard]] virtual const Capabilities& capabilities() const = 0;
+  virtual Allocation& allocation() = 0;
+  virtual Compilation& compilation() = 0;
+  virtual Submission& submission() = 0;
+
+  // What the device runs at once, all compute units together.
+  [[nodiscard]] virtual gpu::SmLimits limits() const = 0;
+  // Local memory that the device takes for itself with each group, in bytes.
+  [[nodiscard]] virtual std::uint32_t reserved_local_bytes() const = 0;
+  [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
+
+  virtual std::unique_ptr<ControlWordPool> make_control_words() = 0;
+  // Null where the driver reports every completion in time.
+  virtual std::unique_ptr<CompletionFlags> make_completion_flags() = 0;
+
+  // --- what people and clients ask
+  [[nodiscard]] virtual std::string platform_name() const = 0;
+  [[nodiscard]] virtual std::string device_name() const = 0;
+  // Everything that a compiled program depends on: platform, device, driver and version.
+  [[nodiscard]] virtual std::string driver_version() const = 0;
+  virtual Status device_info(std::uint32_t name, std::vector<std::byte>& answer) const = 0;
+  // Learns from the device's compiler what there is no query for. Once, before clients come.
+  virtual void probe_compiler() = 0;
+  // Whether the device still executes commands: a kernel that faults may end the context for all clients. Waits.
+  [[nodiscard]] virtual bool is_alive() const = 0;
+};
+
+// The device whose platform's or own name contains the text (empty: the first one found).
+Result<std::unique_ptr<Backend>> open_backend(const std::string& text);
+
+}  // namespace wm::runtime
