@@ -1,5 +1,5 @@
-// A module run within bounds: every kernel of it, in a small grid with small buffers, to its end, its fault or its
-// limit. What the fuzzer does with each input, and the tests with the inputs that are kept.
+// Runs every kernel of a module within bounds: a small grid with small buffers, to its end, its fault or its limit.
+// Used by the fuzzer for each input, and by the tests for the committed inputs.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ inline gpu::Launch launch_of(const exec::Program& program) {
   return launch;
 }
 
-// Warps stepped in an order of chance, as a simulator would.
+// Steps warps in a random order, as a simulator may.
 inline void step(const exec::Grid& grid, std::uint64_t seed) {
   Random random(seed);
   exec::Block block;
@@ -86,7 +86,7 @@ inline void run(const ptx::Module& module, const std::string& kernel, std::uint6
   step(*grid, seed);
 }
 
-// Whatever `text` is.
+// Accepts any text.
 inline void run_bounded(std::string_view text) {
   const auto module = ptx::parse(text, "input");
   if (!module) return;

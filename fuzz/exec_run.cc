@@ -14,15 +14,15 @@ std::string_view view(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-std::size_t put(const std::string& text, std::uint8_t* data, std::size_t most) {
-  const std::size_t size = text.size() < most ? text.size() : most;
+std::size_t put(const std::string& text, std::uint8_t* data, std::size_t max_size) {
+  const std::size_t size = text.size() < max_size ? text.size() : max_size;
   std::memcpy(data, text.data(), size);
   return size;
 }
 
 }  // namespace
 
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   wm::fuzz::run_bounded(view(data, size));
@@ -30,14 +30,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 // Bytes changed at random hardly ever parse; most mutations move lines.
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
-  if (seed % 8 == 0) return LLVMFuzzerMutate(data, size, most);
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
+                                               unsigned seed) {
+  if (seed % 8 == 0) return LLVMFuzzerMutate(data, size, max_size);
   const std::string text(view(data, size));
-  return put(wm::fuzz::LineMutator(text, seed).mutate(text), data, most);
+  return put(wm::fuzz::LineMutator(text, seed).mutate(text), data, max_size);
 }
 
 extern "C" std::size_t LLVMFuzzerCustomCrossOver(const std::uint8_t* a, std::size_t a_size, const std::uint8_t* b,
-                                                 std::size_t b_size, std::uint8_t* out, std::size_t most,
+                                                 std::size_t b_size, std::uint8_t* out, std::size_t max_size,
                                                  unsigned seed) {
-  return put(wm::fuzz::LineMutator(view(a, a_size), seed).mutate(view(b, b_size)), out, most);
+  return put(wm::fuzz::LineMutator(view(a, a_size), seed).mutate(view(b, b_size)), out, max_size);
 }

@@ -1,4 +1,5 @@
-// Mutations that keep most of a PTX text parsing: whole lines move, come and go; numbers change within them.
+// Mutations after which most of a PTX text still parses: lines are moved, inserted and removed; numbers change within
+// them.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Any bytes in a ring are messages of their size or a broken ring, and readers of messages never leave them.
+// Any bytes in a ring are read as messages of their size or reported as a broken ring; reading stays within the ring.
 #include <cstdint>
 #include <cstring>
 #include <span>

@@ -1,4 +1,4 @@
-// Any conversation with the daemon ends, and leaves nothing behind.
+// Any sequence of messages to the daemon ends, and leaks nothing.
 #include "fuzz/session_run.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

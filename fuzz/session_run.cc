@@ -16,7 +16,7 @@ namespace {
 
 using namespace wm::runtime;
 
-// Knows one program, from a cache in a folder of its own.
+// A rewriter that knows one program, from a cache in its own folder.
 rewrite::Rewriter& rewriter() {
   static const std::string folder = [] {
     auto path = std::filesystem::temp_directory_path() / ("wm-session-" + std::to_string(::getpid()));
@@ -50,7 +50,7 @@ NullDaemon& daemon(unsigned which) {
   return *all[which % all.size()];
 }
 
-// Takes the input apart; zeros when it is spent.
+// Reads values from the input; zeros after its end.
 class Bytes {
  public:
   explicit Bytes(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
@@ -69,10 +69,10 @@ class Bytes {
     rest_ = rest_.subspan(size);
     return value;
   }
-  // Mostly below `most`, sometimes anything.
-  std::uint64_t below(std::uint64_t most) {
+  // Mostly below `bound`, sometimes anything.
+  std::uint64_t below(std::uint64_t bound) {
     const std::uint8_t b = one();
-    return b == 0xff ? any<std::uint64_t>() : b % most;
+    return b == 0xff ? any<std::uint64_t>() : b % bound;
   }
   std::span<const std::uint8_t> some(std::size_t size) {
     const auto taken = rest_.first(std::min(size, rest_.size()));
@@ -113,7 +113,7 @@ class Talk {
       if (ring_.try_write(bytes)) return true;
       ring_.wait_for_room(5);
     }
-    return false;  // it waits for something that we will not do any more
+    return false;  // it waits for a message that will not be sent
   }
   std::uint64_t name() { return in_.below(kNames); }
   std::uint32_t slot() { return in_.one() % 4 == 0 ? kNoSlot : static_cast<std::uint32_t>(in_.below(8)); }
@@ -289,7 +289,7 @@ bool run_session(std::span<const std::uint8_t> bytes) {
     for (int said = 0; said < 200 && !in.empty(); ++said) {
       if (!talk.say_something()) break;
     }
-    // What was said is heard, unless the session has heard enough.
+    // The session has read all messages, unless it has refused to read more.
     for (int i = 0; i < 200; ++i) {
       if ((*session)->finished() || area->head().ring.read == area->head().ring.written) break;
       std::this_thread::sleep_for(std::chrono::microseconds(50));

@@ -1,6 +1,6 @@
-// A client's whole conversation, made from bytes: messages of every kind with names, slots and chunks that are mostly
-// near what exists, some of them nonsense, told to a session of the daemon over a device that computes nothing.
-// Whatever is said, the session ends and leaves nothing behind.
+// A client's complete session, made from bytes: messages of every kind with names, events and chunks that are mostly
+// near what exists, some of them invalid, sent to a session of the daemon over a device that computes nothing. After
+// any messages the session ends and leaks nothing.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace wm::fuzz {
 
-// True: nothing is left of it.
+// True if nothing leaked.
 bool run_session(std::span<const std::uint8_t> bytes);
 
 }  // namespace wm::fuzz

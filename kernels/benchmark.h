@@ -19,7 +19,7 @@ namespace wm::zoo {
 
 enum class Size { small, medium, large };
 
-// What a buffer must hold at the end. An element passes when |got - expected| <= absolute + relative * |expected|;
+// The expected final content of a buffer. An element passes when |got - expected| <= absolute + relative * |expected|;
 // integers compare exactly. NaN never passes.
 struct Expectation {
   enum class Element { u8, u16, i32, u32, u64, f32, f64 };
@@ -33,7 +33,7 @@ struct Expectation {
 // A buffer's final content, for checks that are not element-wise (an order that may differ, say).
 using Contents = std::function<const std::vector<std::byte>&(gpu::BufferId)>;
 
-// One benchmark at one size: what to run and what must come out.
+// One benchmark at one size: the application and its expected results.
 struct Case {
   gpu::Application application;
   std::vector<Expectation> expected;

@@ -1,6 +1,6 @@
 // OpenCL C in terms of CUDA, so that nvcc compiles the zoo's kernels as they stand (`--ptx-from nvcc`).
 //
-// Put before a kernel's text. What a macro cannot tell is rewritten in the text first: `__local` and
+// Placed before a kernel's text. Constructs that macros cannot express are rewritten in the text first: `__local` and
 // `__constant` of a variable become CUDA's qualifiers (of a pointer they vanish), functions become __device__, and
 // `(float4)(…)` make_float4(…).
 #pragma once

@@ -20,7 +20,7 @@ daemon=$!
 trap 'kill $daemon 2>/dev/null; wait $daemon' EXIT
 for _ in $(seq 600); do grep -qs listening "$out/daemon.txt" && break; sleep 0.1; done
 
-# What a program said, in a few words that do not depend on speed.
+# Summarises a program's output in a few words that do not depend on speed.
 summary() {  # PROGRAM FILE STATUS
   local text
   case $1 in
@@ -77,7 +77,7 @@ for program in "${programs[@]}"; do
   verdict=''
   if ! cmp -s "$out/$program.native" "$out/$program.daemon"; then
     verdict='  differs'
-    # Of many programs, what counts is those that pass natively only; one may crash there and pass here.
+    # For a suite of programs only those that pass natively are compared: a program may crash natively and pass through the daemon.
     lost=$(grep ' pass$' "$out/$program.native.txt" | grep -vxFf "$out/$program.daemon.txt")
     if [ "$program" != piglit ] || [ -n "$lost" ]; then worse=1; fi
     [ "$program" = piglit ] && verdict="  ${lost:-nothing lost}"

@@ -1,6 +1,6 @@
 // Runs an application on a real GPU through the CUDA driver, from PTX: the hardware side of every comparison.
 //
-// Buffers start poisoned, as in the executor, so that a kernel which reads what nobody wrote shows on either side.
+// Buffers start poisoned, as in the executor, so that a kernel which reads unwritten memory is seen on either side.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct LaunchTime {
 };
 
 struct GpuRun {
-  std::vector<std::vector<std::byte>> buffers;  // final contents, by BufferId; empty ones where not asked for
+  std::vector<std::vector<std::byte>> buffers;  // final contents, by BufferId; empty unless requested
   std::vector<LaunchTime> launches;             // in order
 };
 

@@ -40,11 +40,12 @@ Result<double> megahertz(CudaDevice& gpu) {
 Result<double> measure(CudaDevice& gpu, const Probe& p, double mhz) {
   std::vector<double> values;
   for (int i = 0; i < 3; ++i) {
-    const auto run = gpu.run(p.ptx, p.application, {.poison = {}, .evict = p.cold, .download = !p.whole});
+    const auto run = gpu.run(p.ptx, p.application, {.poison = {}, .evict = p.cold, .download = !p.times_launch});
     if (!run) return run.error();
     std::vector<double> cycles;
     for (std::size_t l = 0; l < 3; ++l)
-      cycles.push_back(p.whole ? run->launches[l].microseconds * mhz : static_cast<double>(clock_of(p, *run, l)));
+      cycles.push_back(p.times_launch ? run->launches[l].microseconds * mhz
+                                      : static_cast<double>(clock_of(p, *run, l)));
     values.push_back(value_of(p, cycles));
   }
   std::sort(values.begin(), values.end());

@@ -1,4 +1,4 @@
-// Every probe on a simulated GPU, beside what hardware gave.
+// Every probe on a simulated GPU, compared with hardware.
 //
 //   probes_on_sim GPU [HARDWARE.csv] [PREFIX]
 #include <cmath>

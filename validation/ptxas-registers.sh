@@ -1,5 +1,5 @@
 #!/bin/sh
-# How many registers ptxas gives each kernel of the zoo: the reference for register_demand.
+# The number of registers that ptxas gives each kernel of the zoo: the reference for register_demand.
 #   validation/ptxas-registers.sh build/release/kernels/ptx > validation/ptxas-registers.csv
 set -eu
 folder=${1:?usage: $0 FOLDER-WITH-PTX}

@@ -8,10 +8,10 @@ shift 3
 parts=$(mktemp -d)
 trap 'rm -rf "$parts"' EXIT
 one() {
-  local benchmark=${1%:*} size=${1#*:} most=12
-  case $benchmark in mri-gridding) most=51 ;; lbm | stencil) most=3 ;; esac
+  local benchmark=${1%:*} size=${1#*:} max_launches=12
+  case $benchmark in mri-gridding) max_launches=51 ;; lbm | stencil) max_launches=3 ;; esac
   local begin=$SECONDS
-  timeout "${LIMIT:-600}" "$build/validation/zoo_on_sim" "$gpu" "$size" "$most" "$benchmark" >"$parts/$benchmark.$size" ||
+  timeout "${LIMIT:-600}" "$build/validation/zoo_on_sim" "$gpu" "$size" "$max_launches" "$benchmark" >"$parts/$benchmark.$size" ||
     { echo "$1: given up" >&2; rm -f "$parts/$benchmark.$size"; }
   echo "$1: $((SECONDS - begin)) s" >&2
 }

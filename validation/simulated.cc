@@ -8,7 +8,7 @@
 namespace wm::validation {
 namespace {
 
-// Leaves everything to the machine and notes when launches come and go.
+// A policy that takes no action and records when launches arrive and end.
 class Watch final : public policy::Policy {
  public:
   struct Stamp {
@@ -37,9 +37,9 @@ class Watch final : public policy::Policy {
 };
 
 // The application up to its `launches`-th launch.
-gpu::Application beginning(const gpu::Application& whole, std::uint32_t launches) {
-  gpu::Application part{.buffers = whole.buffers, .steps = {}};
-  for (const gpu::Step& s : whole.steps) {
+gpu::Application beginning(const gpu::Application& application, std::uint32_t launches) {
+  gpu::Application part{.buffers = application.buffers, .steps = {}};
+  for (const gpu::Step& s : application.steps) {
     if (std::holds_alternative<gpu::Launch>(s) && launches-- == 0) break;
     part.steps.push_back(s);
   }

@@ -1,4 +1,5 @@
-// An application alone on a simulated GPU, every launch timed: the simulator's side of the comparison with hardware.
+// Runs an application on a simulated GPU without other clients and times every launch, for the comparison with
+// hardware.
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@
 //   zoo_on_gpu OUT times          launches at the large size, timed on the GPU alone: OUT-times.csv
 //
 // Integers must be equal to the bit. Floats are compared by the tolerance the benchmark states for its own output,
-// since approximate functions differ in their last bits. A buffer nobody states anything about (an input, an
+// since approximate functions differ in their last bits. A buffer without expectations (an input, an
 // intermediate one) must be equal to the bit too, or, in a benchmark of floats, equal by its loosest tolerance. Where a
 // benchmark checks its output as a whole because an order or a last bit may differ, such a buffer is reported as it is.
 #include <cmath>
@@ -54,7 +54,7 @@ Difference compare(const Bytes& a, const Bytes& b, Tolerance tolerance = {}) {
     const double scale = std::max(std::abs(static_cast<double>(x)), std::abs(static_cast<double>(y)));
     const double apart = std::abs(static_cast<double>(x) - static_cast<double>(y));
     d.worst = std::max(d.worst, std::isfinite(apart) && scale > 0 ? apart / scale : 1e300);
-    // Not "apart > …": what is no number is outside.
+    // The negated comparison counts a NaN as outside the tolerance.
     if (!(apart <= tolerance.absolute + tolerance.relative * scale)) ++d.outside;
   }
   return d;
@@ -92,7 +92,7 @@ Result<void> time_only(CudaDevice& gpu, const zoo::Entry& entry, Report& report)
   return zoo::verify(c, [&](gpu::BufferId id) -> const Bytes& { return run->buffers[id.index]; });
 }
 
-// What the buffer holds, and how far the two are apart.
+// The element type of the buffer, and the difference between the two contents.
 std::pair<std::string, Difference> compare_buffer(const zoo::Case& c, std::size_t buffer, const Bytes& a,
                                                   const Bytes& b) {
   using Element = zoo::Expectation::Element;

@@ -1,4 +1,5 @@
-// The zoo's launches alone on a simulated GPU, every launch's cycles as CSV rows on standard output.
+// The zoo's launches on a simulated GPU, without other clients: the cycles of every launch as CSV rows on standard
+// output.
 //
 //   zoo_on_sim GPU SIZE MOST BENCHMARK…    at most MOST launches of each (0: all); `all`: every benchmark
 #include <algorithm>

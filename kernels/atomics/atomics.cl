@@ -12,7 +12,7 @@ __kernel void atomics_max(__global const uint* restrict values, __global int* re
   atomic_max(&largest[value & bin_mask], (int)(value >> 1));
 }
 
-// Sums modulo a prime: no single instruction does that, so compare and swap until nobody came between.
+// Sums modulo a prime: no single instruction does that, so compare and swap until no other thread has interfered.
 __kernel void atomics_cas(__global const uint* restrict values, __global uint* restrict sums, uint bin_mask,
                           uint prime) {
   const uint value = values[get_global_id(0)];
@@ -25,7 +25,7 @@ __kernel void atomics_cas(__global const uint* restrict values, __global uint* r
   }
 }
 
-// Stream compaction: who passes draws a ticket and takes that place.
+// Stream compaction: a thread whose value passes takes a ticket and writes to that place.
 __kernel void atomics_ticket(__global const uint* restrict values, __global uint* restrict counter,
                              __global uint* restrict passed, uint below) {
   const uint value = values[get_global_id(0)];

@@ -11,7 +11,7 @@ namespace binomial {
 constexpr std::uint32_t kBlock = 256;
 constexpr int kLevels = 1024;
 
-// As the kernel reads it.
+// The layout that the kernel reads.
 struct Option {
   float price, strike;
   float step;      // the logarithm of one move up

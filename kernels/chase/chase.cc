@@ -29,7 +29,7 @@ std::vector<std::uint32_t> random_cycle(Random& random, std::uint32_t lines) {
 }
 
 Case make(Size size) {
-  // Not whole cycles, which would end where they began.
+  // A whole number of cycles would end where it began, so the count is not a multiple of the cycle's length.
   const auto s = at(size, Shape{64, 509}, Shape{4096, 4093}, Shape{1U << 20U, 1U << 12U});
   Random random(4);
   const auto next = random_cycle(random, s.lines);

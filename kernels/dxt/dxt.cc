@@ -17,7 +17,8 @@ constexpr int kTexels = 16;
 using Colour = std::array<int, 3>;
 using Square = std::array<Colour, kTexels>;
 
-// How to cut 16 sorted texels into four clusters: where clusters 1 to 3 begin, and the scale of the end colours.
+// A division of 16 sorted texels into four clusters: the beginnings of clusters 1 to 3, and the scale of the end
+// colours.
 struct Cut {
   std::array<int, 3> begin;
   float scale;
@@ -88,7 +89,7 @@ std::array<int, kTexels> sorted_order(const Square& square) {
   return order;
 }
 
-constexpr int kMost[3] = {31, 63, 31};
+constexpr int kMaxChannel[3] = {31, 63, 31};
 
 int expand(int value, std::size_t channel) {
   return channel == 1 ? (value << 2) | (value >> 4) : (value << 3) | (value >> 2);
@@ -106,8 +107,9 @@ std::array<Colour, 2> ends_of(const Cut& cut, const Square& square, const std::a
     }
     const int numerator[2] = {w.bb * a - w.ab * b, w.aa * b - w.ab * a};
     for (std::size_t end = 0; end < 2; ++end) {
-      const float steps = std::fma(static_cast<float>(numerator[end]), cut.scale * static_cast<float>(kMost[c]), 0.5F);
-      ends[end][c] = std::clamp(static_cast<int>(steps), 0, kMost[c]);
+      const float steps =
+          std::fma(static_cast<float>(numerator[end]), cut.scale * static_cast<float>(kMaxChannel[c]), 0.5F);
+      ends[end][c] = std::clamp(static_cast<int>(steps), 0, kMaxChannel[c]);
     }
   }
   return ends;

@@ -1,6 +1,6 @@
 // DXT1 compression, a block of 64 threads for each square of 4 x 4 texels. The texels are sorted along the diagonal of
 // their colours; each way to cut the sorted row into four clusters has least-squares end colours, and the threads try
-// all ways between them. What decides is integer arithmetic or a single rounding, so every machine picks the same cut.
+// all ways between them. Decisions use integer arithmetic or a single rounding, so every machine picks the same cut.
 #define TEXELS 16
 #define THREADS 64
 
@@ -8,8 +8,8 @@ static int expand5(int c) { return (c << 3) | (c >> 2); }
 static int expand6(int c) { return (c << 2) | (c >> 4); }
 
 // The end colour numerator * scale in `most` steps. The numerator is below 2^24, so exact as a float; fma rounds once.
-static int quantise(int numerator, float scale, int most) {
-  return clamp((int)fma((float)numerator, scale * (float)most, 0.5f), 0, most);
+static int quantise(int numerator, float scale, int max_level) {
+  return clamp((int)fma((float)numerator, scale * (float)max_level, 0.5f), 0, max_level);
 }
 
 // Squared error of `count` texels with colour sum `sum` drawn as `drawn`, less the texels' own squares.
@@ -90,7 +90,7 @@ __kernel void dxt(__global const uint* restrict image, __global const uint2* res
   const int4 all = prefix[TEXELS];
 #pragma unroll 1
   for (int i = thread; i < cut_count; i += THREADS) {
-    // Where clusters 1 to 3 begin, in bytes; 1 / (85 determinant) of the normal equations.
+    // The beginnings of clusters 1 to 3, in bytes; 1 / (85 determinant) of the normal equations.
     const uint2 cut = cuts[i];
     const int b1 = cut.x & 255u;
     const int b2 = (cut.x >> 8) & 255u;

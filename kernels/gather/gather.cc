@@ -9,7 +9,7 @@ constexpr std::uint32_t kBlock = 256;
 
 struct Shape {
   std::uint32_t blocks;
-  std::uint32_t each;   // gathers a thread
+  std::uint32_t gathers_per_thread;
   std::uint32_t words;  // in the table
 };
 
@@ -19,7 +19,7 @@ Case make(Size size) {
   const std::uint32_t threads = s.blocks * kBlock;
   Random random(3);
   const auto table = uniform_integers(random, s.words, UINT32_MAX);
-  const auto index = uniform_integers(random, std::size_t{threads} * s.each, s.words);
+  const auto index = uniform_integers(random, std::size_t{threads} * s.gathers_per_thread, s.words);
   std::vector<std::uint32_t> sum(threads);
   for (std::size_t i = 0; i < index.size(); ++i) sum[i % threads] += table[index[i]];
 
@@ -33,7 +33,7 @@ Case make(Size size) {
   app.launch({.kernel = "gather",
               .grid = {s.blocks},
               .block = {kBlock},
-              .arguments = arguments(table_id, index_id, sum_id, s.each)});
+              .arguments = arguments(table_id, index_id, sum_id, s.gathers_per_thread)});
   app.download(sum_id);
   c.expect(sum_id, sum);
   return c;

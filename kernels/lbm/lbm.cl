@@ -26,7 +26,7 @@ __kernel void lbm(__global const float* restrict from, __global float* restrict 
 #pragma unroll
   for (int d = 0; d < Q; ++d) f[d] = from[d * stride + at];
 
-  if (flag == WALL) {  // what arrived goes back where it came from
+  if (flag == WALL) {  // arriving fluid is reflected
 #pragma unroll
     for (int d = 0; d < Q; ++d) {
       const int o = opposite[d];

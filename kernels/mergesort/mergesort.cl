@@ -4,7 +4,7 @@
 #define TILE 1024
 #define BLOCK (TILE / 2)
 
-// How many of the `count` sorted keys are below `key`, or not above it.
+// Counts the keys below `key`, or not above it, among `count` sorted keys.
 static uint count_below(__local const uint* keys, uint count, uint key) {
   uint low = 0;
   uint high = count;
@@ -69,7 +69,7 @@ __kernel void mergesort_shared(__global const uint* restrict key_in, __global co
   value_out[base + thread + BLOCK] = value[thread + BLOCK];
 }
 
-// How many of the first `taken` merged elements come from the left run.
+// Counts the elements of the left run among the first `taken` merged elements.
 static uint split(__global const uint* left, __global const uint* right, uint run, uint taken) {
   uint low = taken > run ? taken - run : 0;
   uint high = min(taken, run);

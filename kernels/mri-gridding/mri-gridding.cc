@@ -166,7 +166,7 @@ Case make(Size size) {
   const auto count = at(size, 500U, 8000U, 2655910U);
   std::vector<float> samples = generate(g, count);
   const std::uint32_t tiles = blocks_for(count, kSortTile), padded = tiles * kSortTile;
-  const std::uint32_t most_sums = blocks_for(std::max(g.cells(), tiles * kDigits), kScanTile);
+  const std::uint32_t max_sums = blocks_for(std::max(g.cells(), tiles * kDigits), kScanTile);
 
   Case c;
   gpu::Application& app = c.application;
@@ -175,7 +175,7 @@ Case make(Size size) {
   b.sorted = app.add_uninitialized("sorted", samples.size() * 4);
   b.bin_starts = app.add_uninitialized("bin_starts", std::size_t{g.cells()} * 4);
   b.digit_starts = app.add_uninitialized("digit_starts", std::size_t{tiles} * kDigits * 4);
-  b.sums = app.add_uninitialized("sums", std::size_t{power_of_two(blocks_for(most_sums, kInterTile))} * kInterTile * 4);
+  b.sums = app.add_uninitialized("sums", std::size_t{power_of_two(blocks_for(max_sums, kInterTile))} * kInterTile * 4);
   b.grid = app.add_uninitialized("grid", std::size_t{g.cells()} * 8);
   b.density = app.add_uninitialized("density", std::size_t{g.cells()} * 4);
   for (auto* pair : {&b.keys, &b.values})

@@ -150,7 +150,7 @@ __kernel __attribute__((reqd_work_group_size(SORT_THREADS, 1, 1))) void mri_grid
   uint value[4] = {loaded_values.x, loaded_values.y, loaded_values.z, loaded_values.w};
 
   for (uint bit = shift; bit < shift + DIGIT_BITS; ++bit) {
-    // How many items with a zero bit lie before this thread's: an inclusive scan in two alternating halves.
+    // Counts the items with a zero bit before this thread's item: an inclusive scan in two alternating halves.
     uint own = 0;
 #pragma unroll
     for (uint j = 0; j < 4; ++j) own += 1 - ((key[j] >> bit) & 1);
@@ -198,7 +198,7 @@ __kernel __attribute__((reqd_work_group_size(SORT_THREADS, 1, 1))) void mri_grid
     __global const uint* restrict digit_starts, __global uint* restrict sorted_keys,
     __global uint* restrict sorted_values) {
   __local uint digits[SORT_TILE];
-  __local uint offset[DIGITS];  // from a place in this tile to the place in the whole
+  __local uint offset[DIGITS];  // from a place in this tile to the place in the complete array
   const uint thread = get_local_id(0), base = get_group_id(0) * SORT_TILE;
   for (uint i = thread; i < SORT_TILE; i += SORT_THREADS) digits[i] = DIGIT(keys[base + i]);
   barrier(CLK_LOCAL_MEM_FENCE);

@@ -20,8 +20,8 @@ struct Network {
 
 // Weights small enough that neurons work around the middle of tanh.
 Values random_weights(Random& random, std::uint32_t neurons, std::uint32_t inputs) {
-  const float most = 1.5F / std::sqrt(static_cast<float>(inputs));
-  return uniform_floats(random, std::size_t{neurons} * (inputs + 1), -most, most);
+  const float max_weight = 1.5F / std::sqrt(static_cast<float>(inputs));
+  return uniform_floats(random, std::size_t{neurons} * (inputs + 1), -max_weight, max_weight);
 }
 
 double activate(double x) { return 1.7159 * std::tanh(0.66666667 * x); }

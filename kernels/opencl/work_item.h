@@ -1,4 +1,4 @@
-// Where a work-item is, and how the items of a group wait for each other.
+// Work-item identifiers and the barriers of a work-group.
 #pragma once
 
 #define CLK_LOCAL_MEM_FENCE 1U
@@ -23,12 +23,12 @@ WM_BUILTIN size_t get_local_size(uint d) { return wm_ntid(d); }
 WM_BUILTIN size_t get_group_id(uint d) { return wm_ctaid(d); }
 WM_BUILTIN size_t get_num_groups(uint d) { return wm_nctaid(d); }
 WM_BUILTIN size_t get_global_offset(uint d) { return 0 * d; }
-// 32-bit arithmetic: no launch of ours has 2^32 items in a dimension, and PTX then needs one mad.
+// 32-bit arithmetic: no launch of the zoo has 2^32 items in a dimension, and PTX then needs one mad.
 WM_BUILTIN size_t get_global_id(uint d) { return wm_ctaid(d) * wm_ntid(d) + wm_tid(d); }
 WM_BUILTIN size_t get_global_size(uint d) { return wm_nctaid(d) * wm_ntid(d); }
 
-// A PTX barrier orders both memories, whatever the flags ask for. LLVM takes the barrier's intrinsic for something that
-// writes no variable of ours and would keep local memory in registers across it; the empty statements forbid that.
+// A PTX barrier orders both memories, whatever the flags. LLVM assumes that the barrier's intrinsic writes no variable
+// of the kernel and would keep local memory in registers across it; the empty statements forbid that.
 #define WM_NO_MOVE() __asm__ volatile("" ::: "memory")
 WM_BUILTIN void wm_barrier(void) {
   WM_NO_MOVE();

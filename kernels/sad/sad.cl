@@ -59,14 +59,14 @@ __kernel void sad_8(__global uint* restrict sads) {
   __global const uint* in = sads + (blocks * AT_4X4 + block * 16 + qy * 8 + qx * 2) * WORDS;
   __global uint* wide = sads + (blocks * AT_8X4 + block * 8 + qy * 4 + qx) * WORDS;
   __global uint* tall = sads + (blocks * AT_4X8 + block * 8 + qy * 4 + qx * 2) * WORDS;
-  __global uint* whole = sads + (blocks * AT_8X8 + block * 4 + quarter) * WORDS;
+  __global uint* sum = sads + (blocks * AT_8X8 + block * 4 + quarter) * WORDS;
   for (uint i = get_local_id(0); i < WORDS; i += get_local_size(0)) {
     const uint a = in[i], b = in[i + WORDS], c = in[i + 4 * WORDS], d = in[i + 5 * WORDS];
     wide[i] = a + b;
     wide[i + 2 * WORDS] = c + d;
     tall[i] = a + c;
     tall[i + WORDS] = b + d;
-    whole[i] = a + b + c + d;
+    sum[i] = a + b + c + d;
   }
 }
 
@@ -77,13 +77,13 @@ __kernel void sad_16(__global uint* restrict sads) {
   __global const uint* in = sads + (blocks * AT_8X8 + block * 4) * WORDS;
   __global uint* wide = sads + (blocks * AT_16X8 + block * 2) * WORDS;
   __global uint* tall = sads + (blocks * AT_8X16 + block * 2) * WORDS;
-  __global uint* whole = sads + (blocks * AT_16X16 + block) * WORDS;
+  __global uint* sum = sads + (blocks * AT_16X16 + block) * WORDS;
   for (uint i = get_local_id(0); i < WORDS; i += get_local_size(0)) {
     const uint a = in[i], b = in[i + WORDS], c = in[i + 2 * WORDS], d = in[i + 3 * WORDS];
     wide[i] = a + b;
     wide[i + WORDS] = c + d;
     tall[i] = a + c;
     tall[i + WORDS] = b + d;
-    whole[i] = a + b + c + d;
+    sum[i] = a + b + c + d;
   }
 }

@@ -17,7 +17,7 @@ struct Shape {
   std::uint32_t rounds;
 };
 
-// What thread `thread` of any block sums.
+// The sum that thread `thread` of any block computes.
 std::uint32_t walk(std::uint32_t thread, std::uint32_t stride, std::uint32_t rounds) {
   std::uint32_t total = 0;
   for (std::uint32_t read = 0; read < rounds * kReadsARound; ++read)

@@ -44,7 +44,7 @@ Result<std::string> read_file(const std::string& path) {
 }
 
 Result<void> write_file(const std::string& path, std::string_view content) {
-  // What is no plain file (a pipe, /dev/stdout) has no place beside it and no half-written state to hide.
+  // A pipe or a device such as /dev/stdout cannot be replaced by a rename, so it is written directly.
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {

@@ -1,4 +1,4 @@
-// Whole files in and out. A written file is complete or not there: it is written beside its place and then renamed.
+// Reads and writes complete files. A written file is complete or absent: it is written to a temporary name and renamed.
 #pragma once
 
 #include <string>

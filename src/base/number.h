@@ -1,4 +1,5 @@
-// Numbers from text, the whole text or nothing: no leading blanks, no trailing letters, no silent overflow.
+// Numbers from text, which must be a number from its first to its last character: no leading blanks, no trailing
+// letters, no silent overflow.
 #pragma once
 
 #include <charconv>

@@ -1,4 +1,4 @@
-// Errors as values: a Result holds what was asked for, or one Error that says what went wrong and where.
+// Errors as values: a Result holds a value, or one Error that describes the failure and its place.
 //
 // `Error::to_string()` is the one line a user sees: "file:line:column: what" with the parts that are known.
 #pragma once

@@ -8,9 +8,9 @@
 namespace wm::yaml {
 namespace {
 
-// Aliases can make a small text a huge or endless tree; these bounds are far above any file of ours.
+// Aliases can make a small text a huge or endless tree; these bounds are far above any configuration file of warpmux.
 constexpr int kDeepest = 64;
-constexpr std::size_t kMostValues = 1'000'000;
+constexpr std::size_t kMaxValues = 1'000'000;
 
 class Converter {
  public:
@@ -19,7 +19,7 @@ class Converter {
   Result<Value> convert(const YAML::Node& node, int depth) {
     const Place place = at(node.Mark());
     if (depth > kDeepest) return Error{"nested too deeply", place};
-    if (++values_ > kMostValues) return Error{"too many values", place};
+    if (++values_ > kMaxValues) return Error{"too many values", place};
     if (node.IsScalar()) {
       // yaml-cpp tags plain scalars "?" and quoted ones "!".
       return Value{Value::Kind::scalar, node.Scalar(), node.Tag() == "!", {}, {}, place};
@@ -32,7 +32,7 @@ class Converter {
   }
 
  private:
-  // The line alone: it says enough for a key, and that is how people look it up.
+  // Only the line is reported: it is enough to find a key.
   [[nodiscard]] Place at(const YAML::Mark& mark) const {
     if (mark.is_null()) return {file_, 0, 0};
     return {file_, static_cast<std::uint32_t>(mark.line + 1), 0};

@@ -1,4 +1,4 @@
-// YAML as a plain tree that remembers where everything stood. What it means is decided in yaml_map.h.
+// YAML as a plain tree with the position of every value. yaml_map.h interprets it.
 #pragma once
 
 #include <string>

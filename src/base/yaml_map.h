@@ -1,4 +1,4 @@
-// Reads a YAML map strictly: every key is asked for by name, and what was not asked for is an error.
+// Reads a YAML map strictly: every key is read by name, and a key that was not read is an error.
 //
 //   yaml::Map map(value, "sm");
 //   map.required("threads", sm.threads).optional("blocks", sm.blocks);

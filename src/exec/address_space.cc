@@ -15,7 +15,7 @@ Error outside(const char* what, std::uint64_t address, std::uint64_t bytes, cons
   return {fmt::format("{} of {} bytes at {:#x} is out of bounds; {}", what, bytes, address, nearest)};
 }
 
-// How far `address` is from the bytes of `a`: 0 inside.
+// The distance of `address` from the bytes of `a`; 0 inside.
 std::uint64_t distance(const Allocation& a, std::uint64_t address) {
   if (address < a.base) return a.base - address;
   const std::uint64_t end = a.base + a.bytes;

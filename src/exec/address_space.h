@@ -65,7 +65,7 @@ class AddressSpace {
     return a != nullptr && a->holds(address, size) ? a->host.get() + (address - a->base) : nullptr;
   }
 
-  // What the host does: copies in and out, fills. An error names the range that is not inside one allocation.
+  // Accesses by the host: copies in and out, fills. An error names the range that is not inside one allocation.
   Result<void> write(std::uint64_t address, const std::byte* from, std::uint64_t bytes);
   Result<void> read(std::uint64_t address, std::byte* to, std::uint64_t bytes) const;
   Result<void> fill(std::uint64_t address, std::byte value, std::uint64_t bytes);

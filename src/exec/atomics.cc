@@ -108,7 +108,7 @@ std::uint16_t update16(Type type, Mode mode, std::uint16_t old, std::uint16_t b,
 }
 
 template <typename T, typename Update>
-void update(std::byte* at, const Frame& frame, Slot to, Slot b, Slot c, int lane, Update&& next) {
+void update(std::byte* at, const Frame& frame, RegisterRow to, RegisterRow b, RegisterRow c, int lane, Update&& next) {
   T old;
   std::memcpy(&old, at, sizeof(T));
   const T operand = frame.source<T>(b)[lane];
@@ -118,7 +118,8 @@ void update(std::byte* at, const Frame& frame, Slot to, Slot b, Slot c, int lane
   if (!to.none()) frame.destination<T>(to)[lane] = old;
 }
 
-void update_lane(const Op& op, std::byte* at, bool ftz, const Frame& frame, Slot to, Slot b, Slot c, int lane) {
+void update_lane(const Op& op, std::byte* at, bool ftz, const Frame& frame, RegisterRow to, RegisterRow b,
+                 RegisterRow c, int lane) {
   const Type type = op.memory.type;
   const Mode mode = op.mode;
   switch (op.memory.bytes) {
@@ -143,7 +144,7 @@ void update_lane(const Op& op, std::byte* at, bool ftz, const Frame& frame, Slot
 
 void PendingAtomic::apply(Mask which) {
   const Frame frame{rows.data(), nullptr, which};
-  const Slot c = op->operands.source[1].none() ? Slot{} : kC;
+  const RegisterRow c = op->operands.source[1].none() ? RegisterRow{} : kC;
   for (Mask m = which & lanes; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     update_lane(*op, at[static_cast<std::size_t>(lane)], true, frame, kOld, kB, c, lane);
@@ -178,8 +179,8 @@ bool Warp::atomic(const Op& op, const Frame& frame) {
     // Vectors: destinations first, then what is added to each element.
     const std::size_t first_source = op.kind == Kind::atomic ? memory.count : 0;
     for (std::size_t e = 0; e < memory.count; ++e) {
-      const Slot to = op.kind == Kind::atomic ? op.operands.more[e] : Slot{};
-      update_lane(op, at + e * memory.bytes, ftz, frame, to, op.operands.more[first_source + e], Slot{}, lane);
+      const RegisterRow to = op.kind == Kind::atomic ? op.operands.more[e] : RegisterRow{};
+      update_lane(op, at + e * memory.bytes, ftz, frame, to, op.operands.more[first_source + e], RegisterRow{}, lane);
     }
   }
   return true;

@@ -9,7 +9,7 @@ namespace wm::exec {
 namespace {
 
 constexpr std::size_t kAlign = 64;
-// Operations a warp runs before the next has its turn, so that warps that wait for one another in a loop get on.
+// Operations a warp runs before the next warp runs, so that warps that wait for one another in a loop make progress.
 constexpr std::uint64_t kTurn = 1U << 16;
 
 std::size_t align_up(std::size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }

@@ -1,5 +1,5 @@
 // A block: its warps, its shared memory, its barriers. It can be started on any SM at any time, stepped warp by warp in
-// any order, set aside and gone on with later: all its state is in here.
+// any order, suspended and resumed later: all its state is in this class.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ class GlobalPort;
 
 class Block {
  public:
-  // Where it runs, for %smid and %nsmid.
+  // The SM the block runs on, for %smid and %nsmid.
   struct Where {
     std::uint32_t sm = 0;
     std::uint32_t sms = 1;
@@ -50,7 +50,7 @@ class Block {
   [[nodiscard]] const Warp& warp(std::uint32_t i) const { return warps_[i]; }
   [[nodiscard]] bool done() const { return done_warps_ == warp_count_; }
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
-  // What the block executed so far.
+  // Statistics of the operations that the block has executed so far.
   [[nodiscard]] const LaunchStatistics& statistics() const { return statistics_; }
 
   // Accesses that may be a wait in a loop: atomics, volatile and acquiring loads.
@@ -65,9 +65,10 @@ class Block {
   // on after it, or the block is in deadlock and has its fault.
   void unblock();
 
-  // How global memory is accessed; none: at once. Set before the first step, kept when the block starts again.
+  // The port for accesses to global memory; without one, accesses take effect at once. Set before the first step, kept
+  // when the block starts again.
   GlobalPort* port = nullptr;
-  // What %clock reads; a simulator sets its own time before a step.
+  // The value that %clock reads; a simulator sets its own time before a step.
   std::uint64_t clock = 0;
   // Nanoseconds, for %globaltimer.
   std::uint64_t timer = 0;

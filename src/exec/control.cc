@@ -11,8 +11,8 @@ namespace wm::exec {
 
 namespace {
 
-constexpr std::uint32_t kMaxDepth = 512;              // of calls
-constexpr std::uint64_t kMostFrameBytes = 16U << 20;  // of a warp's calls
+constexpr std::uint32_t kMaxDepth = 512;             // of calls
+constexpr std::uint64_t kMaxFrameBytes = 16U << 20;  // of a warp's calls
 
 // The lanes of `active` whose value in `row` equals that of the first of them.
 template <typename T>
@@ -86,7 +86,7 @@ void Warp::enter(std::uint32_t function, const Op& op, Mask active) {
   const CallFrame& caller = frames_[paths_.now().frame];
   const std::uint32_t local_base = caller.local_base + program_->functions[caller.function].local_bytes;
   if (caller.depth >= kMaxDepth || local_base + callee.local_bytes > program_->local_bytes ||
-      frame_bytes_ + callee.frame_bytes() > kMostFrameBytes) {
+      frame_bytes_ + callee.frame_bytes() > kMaxFrameBytes) {
     return raise(fault_at(Fault::Kind::stack_overflow, std::countr_zero(active),
                           fmt::format("stack overflow in the call of '{}', {} calls deep", callee.name, caller.depth)));
   }
@@ -158,7 +158,7 @@ void Warp::exit(Mask active) {
   if (paths_.done()) block_->warp_done();
 }
 
-// Where a value handed over lies for one lane.
+// The place of an argument or result for one lane.
 std::byte* Warp::passed_at(const Passed& p, const CallFrame& frame, int lane) const {
   const ProgramFunction& function = program_->functions[frame.function];
   if (!p.in_register)

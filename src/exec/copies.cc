@@ -48,7 +48,7 @@ bool Warp::async_copy(const Op& op, const Frame& frame) {
 
 namespace {
 
-// Where element (row, column) of an 8x8 matrix of 16-bit values lies in a warp: its lane and which half of the
+// The place of element (row, column) of an 8x8 matrix of 16-bit values in a warp: its lane and which half of the
 // register.
 struct Cell {
   int lane;

@@ -1,4 +1,5 @@
-// What lanes of a warp do together: shuffles, votes, matches, reductions, warp barriers; and arriving at a block's.
+// Operations across the lanes of a warp (shuffles, votes, matches, reductions, warp barriers) and arrival at a block's
+// barrier.
 //
 // The lanes a `.sync` form names may stand on different paths. A path that comes first is set aside; when all lanes
 // named have come to the same kind of operation, they execute it as one, each path with its own operands.
@@ -14,9 +15,9 @@ namespace wm::exec {
 
 namespace {
 
-// Lanes that take part in an exchange, and what they bring and get.
+// The lanes that take part in an exchange, with their sources and results.
 template <typename Body>
-void each(Mask lanes, Body&& body) {
+void for_each_lane(Mask lanes, Body&& body) {
   for (Mask m = lanes; m != 0; m &= m - 1) body(std::countr_zero(m));
 }
 
@@ -25,8 +26,8 @@ std::uint32_t key_of(const Op& op) {
          static_cast<std::uint32_t>(op.memory.bytes);
 }
 
-// Where the membermask stands among the sources.
-Slot member_slot(const Op& op) {
+// The source operand that holds the membermask.
+RegisterRow member_row(const Op& op) {
   switch (op.kind) {
     case Kind::warp_barrier:
     case Kind::elect:
@@ -55,7 +56,7 @@ namespace {
 
 template <typename E>
 void shuffle(const Op& op, E& e) {
-  each(e.active, [&](int lane) {
+  for_each_lane(e.active, [&](int lane) {
     const auto self = static_cast<std::uint32_t>(lane);
     const std::uint32_t clamp = e.c[lane] & 31U;
     const std::uint32_t segment = (e.c[lane] >> 8) & 31U;
@@ -91,7 +92,7 @@ void shuffle(const Op& op, E& e) {
 
 template <typename E>
 void vote(const Op& op, E& e) {
-  each(e.active, [&](int lane) {
+  for_each_lane(e.active, [&](int lane) {
     const Mask group = e.members[lane] & e.active;
     const Mask trues = e.truth & group;
     bool flag = false;
@@ -115,10 +116,10 @@ void vote(const Op& op, E& e) {
 
 template <typename E>
 void match(const Op& op, E& e) {
-  each(e.active, [&](int lane) {
+  for_each_lane(e.active, [&](int lane) {
     const Mask group = e.members[lane] & e.active;
     Mask same = 0;
-    each(group, [&](int other) { same |= static_cast<Mask>(e.a[other] == e.a[lane]) << other; });
+    for_each_lane(group, [&](int other) { same |= static_cast<Mask>(e.a[other] == e.a[lane]) << other; });
     if (op.mode == Mode::any) {
       e.result[lane] = same;
     } else {
@@ -148,10 +149,10 @@ std::uint32_t combine(Mode mode, bool is_signed, std::uint32_t x, std::uint32_t 
 
 template <typename E>
 void reduce(const Op& op, E& e) {
-  each(e.active, [&](int lane) {
+  for_each_lane(e.active, [&](int lane) {
     const Mask group = e.members[lane] & e.active;
     auto value = static_cast<std::uint32_t>(e.a[std::countr_zero(group)]);
-    each(group & (group - 1), [&](int other) {
+    for_each_lane(group & (group - 1), [&](int other) {
       value = combine(op.mode, op.memory.sign_extend, value, static_cast<std::uint32_t>(e.a[other]));
     });
     e.result[lane] = value;
@@ -160,7 +161,7 @@ void reduce(const Op& op, E& e) {
 
 template <typename E>
 void elect(E& e) {
-  each(e.active, [&](int lane) {
+  for_each_lane(e.active, [&](int lane) {
     const int leader = std::countr_zero(e.members[lane] & e.active);
     e.result[lane] = static_cast<std::uint64_t>(leader);
     if (leader == lane) e.flag |= Mask{1} << lane;
@@ -172,25 +173,25 @@ void elect(E& e) {
 // The lanes that `active` lanes of the path name, those that ended apart. Forms without .sync name their own path.
 Mask Warp::named_lanes(const Op& op, const Path& path, Mask active) const {
   if (!op.synchronous) return active;
-  const auto* row = frame_of(path, active).source<Mask>(member_slot(op));
+  const auto* row = frame_of(path, active).source<Mask>(member_row(op));
   Mask named = 0;
-  each(active, [&](int lane) { named |= row[lane]; });
+  for_each_lane(active, [&](int lane) { named |= row[lane]; });
   return named & ~paths_.exited();
 }
 
 void Warp::gather(const Op& op, const Path& path, Mask active, Exchange& e) const {
   const Frame frame = frame_of(path, active);
   e.active |= active;
-  const Mask* members = op.synchronous ? frame.source<Mask>(member_slot(op)) : nullptr;
-  each(active, [&](int lane) {
-    // A lane that leaves itself out of its mask takes part all the same: it is there.
+  const Mask* members = op.synchronous ? frame.source<Mask>(member_row(op)) : nullptr;
+  for_each_lane(active, [&](int lane) {
+    // A lane that is not in its own mask takes part, because it executes the instruction.
     e.members[lane] = (members != nullptr ? members[lane] : active) | Mask{1} << lane;
   });
   if (op.kind == Kind::vote) {
     const Mask truth = frame.predicate(op.operands.source[0]) ^ (op.operands.negated[0] ? kAllLanes : 0U);
     e.truth |= truth & active;
   } else if (op.kind != Kind::warp_barrier && op.kind != Kind::elect) {
-    each(active, [&](int lane) {
+    for_each_lane(active, [&](int lane) {
       e.a[lane] = op.memory.bytes == 8 ? frame.source<std::uint64_t>(op.operands.source[0])[lane]
                                        : frame.source<std::uint32_t>(op.operands.source[0])[lane];
     });
@@ -198,7 +199,7 @@ void Warp::gather(const Op& op, const Path& path, Mask active, Exchange& e) cons
   if (op.kind != Kind::shuffle) return;
   const auto* b = frame.source<std::uint32_t>(op.operands.source[1]);
   const auto* c = frame.source<std::uint32_t>(op.operands.source[2]);
-  each(active, [&](int lane) {
+  for_each_lane(active, [&](int lane) {
     e.b[lane] = b[lane];
     e.c[lane] = c[lane];
   });
@@ -207,13 +208,13 @@ void Warp::gather(const Op& op, const Path& path, Mask active, Exchange& e) cons
 void Warp::scatter(const Op& op, const Path& path, Mask active, const Exchange& e) {
   if (op.kind == Kind::warp_barrier) return;
   const Frame frame = frame_of(path, active);
-  const Slot value = op.operands.destination[0];
-  Slot flag = op.operands.destination[1];
+  const RegisterRow value = op.operands.destination[0];
+  RegisterRow flag = op.operands.destination[1];
   if (op.kind == Kind::vote && op.mode != Mode::ballot) {
     flag = value;
   } else if (!value.none()) {
     auto* row = frame.destination<std::uint32_t>(value);
-    each(active, [&](int lane) { row[lane] = static_cast<std::uint32_t>(e.result[lane]); });
+    for_each_lane(active, [&](int lane) { row[lane] = static_cast<std::uint32_t>(e.result[lane]); });
   }
   if (flag.none()) return;
   auto* mask = frame.destination<Mask>(flag);
@@ -252,8 +253,8 @@ void Warp::exchange(const Op& op, Mask active) {
   resume_waiting();
 }
 
-// Lets waiting lanes go on where they can: an exchange that is complete executes; where all wait, lanes that stand at
-// a join go ahead, since they may be the ones waited for.
+// Lets waiting lanes continue if they can: a complete exchange executes; if all paths wait, lanes that wait at a join
+// continue, since other lanes may wait for them.
 void Warp::resume_waiting() {
   while (complete_exchange()) {
   }
@@ -324,11 +325,11 @@ void Warp::barrier(const Op& op, Mask active) {
   const Frame frame = frame_of(path, active);
   const int first = std::countr_zero(active);
   const std::uint32_t id = frame.source<std::uint32_t>(op.operands.source[0])[first];
-  const Slot count_slot = op.operands.source[1];
-  const std::uint32_t expected = count_slot.none() ? 0 : frame.source<std::uint32_t>(count_slot)[first];
+  const RegisterRow count_row = op.operands.source[1];
+  const std::uint32_t expected = count_row.none() ? 0 : frame.source<std::uint32_t>(count_row)[first];
   if (id >= kBarriers)
     return raise(fault_at(Fault::Kind::illegal_instruction, first, fmt::format("barrier {} of {}", id, kBarriers)));
-  if (!count_slot.none() && (expected == 0 || expected % kLanes != 0)) {
+  if (!count_row.none() && (expected == 0 || expected % kLanes != 0)) {
     return raise(fault_at(Fault::Kind::illegal_instruction, first,
                           fmt::format("barrier {} for {} threads, which is no multiple of {}", id, expected, kLanes)));
   }
@@ -349,12 +350,12 @@ void Warp::barrier(const Op& op, Mask active) {
 void Warp::barrier_done(std::uint32_t index, bool all, bool any, std::uint32_t count) {
   Path& path = paths_[index];
   const Op& op = code_[path.pc];
-  const Slot to = op.operands.destination[0];
+  const RegisterRow to = op.operands.destination[0];
   if (!to.none()) {
     const Frame frame = frame_of(path, path.lanes);
     if (op.mode == Mode::red_popc) {
       auto* row = frame.destination<std::uint32_t>(to);
-      each(path.lanes, [&](int lane) { row[lane] = count; });
+      for_each_lane(path.lanes, [&](int lane) { row[lane] = count; });
     } else {
       auto* mask = frame.destination<Mask>(to);
       const bool value = op.mode == Mode::red_and ? all : any;

@@ -6,7 +6,7 @@ namespace wm::exec {
 
 namespace {
 
-// A deadlock of a large block would print hundreds of equal lines; the first few tell the story.
+// A deadlock of a large block would print hundreds of equal lines, so only the first few are printed.
 constexpr std::size_t kPrintedWarps = 32;
 
 std::string triple(const gpu::Dim3& d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }

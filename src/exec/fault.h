@@ -13,7 +13,7 @@
 
 namespace wm::exec {
 
-// Where an instruction stands: the PTX line, and the line of the program it was made from where `.loc` says so.
+// The position of an instruction: the PTX line, and the source line if `.loc` gives one.
 struct CodePlace {
   std::string function;
   std::string ptx_file;
@@ -25,7 +25,7 @@ struct CodePlace {
   [[nodiscard]] std::string to_string() const;
 };
 
-// Where a warp, or those of its lanes that took one path, stood when the launch was stopped.
+// The position of a warp, or of the lanes of one path, when the launch was stopped.
 struct WarpPosition {
   gpu::Dim3 block{0, 0, 0};
   std::uint32_t warp = 0;

@@ -1,7 +1,7 @@
-// How accesses to global memory take effect when blocks run on several host threads: the same for any number of them.
+// Makes accesses to global memory deterministic when blocks run on several host threads, for any number of threads.
 //
 // Without a port everything happens at once. A simulator that runs SMs side by side gives each a port of its own.
-// Through it stores are kept apart: loads of the same port see them, everybody else does after `publish`, which the
+// A port buffers stores: loads through the same port see them at once, other ports after `publish`, which the
 // simulator calls for one port after the other while no block runs. Atomics are not executed but handed out
 // (`take_atomics`): the simulator applies them where its memory system orders them, then completes them, which writes
 // the old values to the warp's register. Until an atomic is complete nothing may use that register or access the same
@@ -21,24 +21,24 @@
 
 namespace wm::exec {
 
-// One atomic instruction of a warp, on its way. Its operands are its own: the warp may go on.
+// One atomic instruction of a warp that is not yet executed. It has copies of its operands, so the warp can continue.
 struct PendingAtomic {
   // Its rows: old values, b, c.
   static constexpr std::uint32_t kRow = kLanes * 16;
-  static constexpr Slot kOld{0};
-  static constexpr Slot kB{kRow};
-  static constexpr Slot kC{2 * kRow};
+  static constexpr RegisterRow kOld{0};
+  static constexpr RegisterRow kB{kRow};
+  static constexpr RegisterRow kC{2 * kRow};
 
   const Op* op = nullptr;
   Mask lanes = 0;
   std::array<std::byte*, kLanes> at{};  // by lane
   std::array<std::uint64_t, kLanes> address{};
-  std::byte* destination = nullptr;  // the warp's row; nullptr: nobody asked for the old values
+  std::byte* destination = nullptr;  // the warp's row; nullptr if the old values are not needed
   alignas(64) std::array<std::byte, 3 * kRow> rows{};
 
   // Reads, combines and writes back, lane after lane.
   void apply(Mask which);
-  // Hands the old values to the warp.
+  // Writes the old values to the warp's register.
   void complete() const;
 };
 
@@ -47,14 +47,14 @@ class GlobalPort {
   // --- for warps
   [[nodiscard]] bool empty() const { return pieces_.empty(); }
   void store(std::byte* to, const std::byte* from, std::uint32_t bytes);
-  // Whether it may hold any of the 16 bytes there; never wrongly false.
+  // Whether it may hold any of the 16 bytes there; false positives are possible, false negatives are not.
   [[nodiscard]] bool may_hold(const std::byte* at) const { return holds_piece(at) || holds_piece(at + 15); }
   // The bytes as this port's blocks see them.
   void read(const std::byte* from, std::byte* to, std::uint32_t bytes) const;
   PendingAtomic& defer();
 
   // --- for the simulator
-  // Makes what was stored everybody's.
+  // Makes the buffered stores visible to all ports.
   void publish();
   // The atomic of the last step, nullptr if it made none.
   PendingAtomic* take_atomic() { return std::exchange(last_, nullptr); }
@@ -79,7 +79,7 @@ class GlobalPort {
 
   std::vector<Piece> pieces_;         // in the order they were first stored to
   std::vector<std::uint32_t> table_;  // by hash: 1 + which piece; 0: none. At most half full
-  std::bitset<kBuckets> touched_;     // a first look, without the table
+  std::bitset<kBuckets> touched_;     // a filter that avoids most look-ups in the table
   std::vector<std::unique_ptr<PendingAtomic>> all_;
   std::vector<PendingAtomic*> spare_;
   PendingAtomic* last_ = nullptr;

@@ -7,7 +7,7 @@ namespace wm::exec {
 
 namespace {
 
-constexpr std::uint64_t kMostThreads = 1024;  // of a block, on any device
+constexpr std::uint64_t kMaxThreads = 1024;   // of a block, on any device
 constexpr std::uint64_t kArgumentAlign = 16;  // of each __local argument
 
 std::uint64_t align_to(std::uint64_t n, std::uint64_t align) { return (n + align - 1) / align * align; }
@@ -19,9 +19,9 @@ Result<void> check_shape(const Program& program, const gpu::Launch& launch) {
   if (block.count() == 0 || launch.grid.count() == 0)
     return Error{fmt::format("kernel '{}': a grid of {} blocks of {} threads is empty", program.kernel,
                              text(launch.grid), text(block))};
-  if (block.x > kMostThreads || block.y > kMostThreads || block.z > kMostThreads || block.count() > kMostThreads)
+  if (block.x > kMaxThreads || block.y > kMaxThreads || block.z > kMaxThreads || block.count() > kMaxThreads)
     return Error{
-        fmt::format("kernel '{}': a block of {} threads is larger than {}", program.kernel, text(block), kMostThreads)};
+        fmt::format("kernel '{}': a block of {} threads is larger than {}", program.kernel, text(block), kMaxThreads)};
   if (launch.grid.x > 0x7fffffffU || launch.grid.y > 0xffffU || launch.grid.z > 0xffffU)
     return Error{fmt::format("kernel '{}': a grid of {} blocks is larger than a device takes", program.kernel,
                              text(launch.grid))};

@@ -19,7 +19,7 @@
 
 namespace wm::exec {
 
-// What kernels print, in the order of blocks, then warps, then lanes: one call a vprintf of a thread.
+// Receives the output of kernels, in the order of blocks, then warps, then lanes: one call per vprintf of a thread.
 using PrintSink = std::function<void(std::string_view)>;
 
 struct Grid {
@@ -29,7 +29,7 @@ struct Grid {
   gpu::Dim3 blocks;
   gpu::Dim3 threads;
   std::vector<std::byte> parameters;
-  std::uint32_t dynamic_shared_bytes = 0;  // what the launch asked for beyond the kernel's own
+  std::uint32_t dynamic_shared_bytes = 0;  // dynamic shared memory of the launch
   std::uint32_t shared_bytes = 0;          // of one block, in all
   std::uint64_t id = 0;                    // %gridid
   PrintSink print;                         // none: what the kernel prints is dropped
@@ -43,7 +43,7 @@ struct Grid {
   }
 };
 
-// A grid of `program` for `launch`. `buffers` are the addresses of the application's buffers. What does not fit (the
+// A grid of `program` for `launch`. `buffers` are the addresses of the application's buffers. A mismatch (the
 // number or size of arguments, a block too large) is an error that names the kernel.
 Result<Grid> make_grid(std::shared_ptr<const Program> program, std::shared_ptr<const Constants> constants,
                        AddressSpace& memory, const gpu::Launch& launch, std::span<const std::uint64_t> buffers);

@@ -1,4 +1,4 @@
-// The kinds of instructions that statistics and execution units tell apart.
+// The classes of instructions that statistics and execution units distinguish.
 #pragma once
 
 #include <cstddef>

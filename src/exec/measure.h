@@ -1,4 +1,4 @@
-// How fast launches are executed on this host: what `wm bench exec` and bench/ report.
+// Measures how fast this host executes launches, for `wm bench exec` and bench/.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace wm::exec {
 
 struct Measured {
   LaunchStatistics statistics;  // of all launches of the application, once
-  double seconds = 0;           // of the processor, for the launches alone; the fastest of the repetitions
+  double seconds = 0;           // of the processor, for the launches only; the fastest of the repetitions
 
   [[nodiscard]] double warp_instructions_per_second() const {
     return seconds > 0 ? static_cast<double>(statistics.warp_instructions) / seconds : 0;

@@ -34,7 +34,7 @@ const char* space_name(Space space) {
   }
 }
 
-// Which space a generic address is in, and its address there.
+// The space that a generic address belongs to, and the address within that space.
 Space space_of(std::uint64_t address, std::uint64_t& within) {
   within = address;
   if (address < kParamWindow) return Space::global;
@@ -249,19 +249,19 @@ bool Warp::load(const Op& op, const Frame& frame) {
   const Window window = locate(op, memory, frame);
   const Access& access = block_->access_;
   if (ported() && port_holds(frame.active, window)) return port_load(op, frame, window);
-  const auto slot = [&](int e) {
+  const auto element_row = [&](int e) {
     return memory.count == 1 ? op.operands.destination[0] : op.operands.more[static_cast<std::size_t>(e)];
   };
   if (window.inside) {
     if (memory.uniform && window.lane_stride == 0) {
       const std::byte* from = window.at(access.address[0], 0);
-      for (int e = 0; e < memory.count; ++e) load_broadcast(memory, from + e * memory.bytes, frame, slot(e));
+      for (int e = 0; e < memory.count; ++e) load_broadcast(memory, from + e * memory.bytes, frame, element_row(e));
       return true;
     }
     const bool row = memory.count == 1 && window.lane_stride == 0 && in_a_row(access.address, memory.bytes);
     for (int e = 0; e < memory.count; ++e)
       load_row(memory, {window.origin() + static_cast<std::uintptr_t>(e * memory.bytes), window.lane_stride, row},
-               access.address.data(), frame, slot(e));
+               access.address.data(), frame, element_row(e));
     return true;
   }
   const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
@@ -269,7 +269,7 @@ bool Warp::load(const Op& op, const Frame& frame) {
     const int lane = std::countr_zero(m);
     const std::byte* from = host_of(op, access.space, lane, access.address[lane], bytes, false);
     if (from == nullptr) return false;
-    for (int e = 0; e < memory.count; ++e) load_lane(memory, from + e * memory.bytes, frame, slot(e), lane);
+    for (int e = 0; e < memory.count; ++e) load_lane(memory, from + e * memory.bytes, frame, element_row(e), lane);
   }
   return true;
 }
@@ -279,14 +279,14 @@ bool Warp::store(const Op& op, const Frame& frame) {
   const Window window = locate(op, memory, frame);
   const Access& access = block_->access_;
   if (ported()) return port_store(op, frame, window);
-  const auto slot = [&](int e) {
+  const auto element_row = [&](int e) {
     return memory.count == 1 ? op.operands.source[0] : op.operands.more[static_cast<std::size_t>(e)];
   };
   if (window.inside) {
     const bool row = memory.count == 1 && window.lane_stride == 0 && in_a_row(access.address, memory.bytes);
     for (int e = 0; e < memory.count; ++e)
       store_row(memory, {window.origin() + static_cast<std::uintptr_t>(e * memory.bytes), window.lane_stride, row},
-                access.address.data(), frame, slot(e));
+                access.address.data(), frame, element_row(e));
     return true;
   }
   const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
@@ -294,7 +294,7 @@ bool Warp::store(const Op& op, const Frame& frame) {
     const int lane = std::countr_zero(m);
     std::byte* to = host_of(op, access.space, lane, access.address[lane], bytes, true);
     if (to == nullptr) return false;
-    for (int e = 0; e < memory.count; ++e) store_lane(memory, to + e * memory.bytes, frame, slot(e), lane);
+    for (int e = 0; e < memory.count; ++e) store_lane(memory, to + e * memory.bytes, frame, element_row(e), lane);
   }
   return true;
 }

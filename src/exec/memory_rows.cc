@@ -10,7 +10,7 @@ namespace wm::exec {
 
 namespace {
 
-// 128 bits that move whole.
+// A 128-bit value that is moved as a unit.
 struct Wide {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -50,7 +50,7 @@ void gather(const Place& place, const std::uint64_t* address, R* out) {
 }
 
 template <typename E, typename R>
-void load_as(const Place& place, const std::uint64_t* address, const Frame& frame, Slot to) {
+void load_as(const Place& place, const std::uint64_t* address, const Frame& frame, RegisterRow to) {
   R* row = frame.destination<R>(to);
   if (frame.active == kAllLanes) return gather<E, R>(place, address, row);
   R result[kLanes];
@@ -127,7 +127,8 @@ bool in_a_row(const std::array<std::uint64_t, kLanes>& address, std::uint64_t st
   return gap == 0;
 }
 
-void load_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame, Slot to) {
+void load_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame,
+              RegisterRow to) {
   if (to.none()) return;
   if (memory.bytes == 4 && memory.row_bytes == 4)  // the usual one first
     return load_as<std::uint32_t, std::uint32_t>(place, address, frame, to);
@@ -142,7 +143,7 @@ void load_row(const Memory& memory, const Place& place, const std::uint64_t* add
            [&](auto element, auto row) { load_as<decltype(element), decltype(row)>(place, address, frame, to); });
 }
 
-void load_broadcast(const Memory& memory, const std::byte* from, const Frame& frame, Slot to) {
+void load_broadcast(const Memory& memory, const std::byte* from, const Frame& frame, RegisterRow to) {
   if (to.none()) return;
   if (memory.bytes == 16) {
     for (Mask m = frame.active; m != 0; m &= m - 1) load_lane(memory, from, frame, to, std::countr_zero(m));
@@ -162,7 +163,7 @@ void load_broadcast(const Memory& memory, const std::byte* from, const Frame& fr
   });
 }
 
-void load_lane(const Memory& memory, const std::byte* from, const Frame& frame, Slot to, int lane) {
+void load_lane(const Memory& memory, const std::byte* from, const Frame& frame, RegisterRow to, int lane) {
   if (to.none()) return;
   if (memory.bytes == 16) {
     frame.destination<Wide>(to)[lane] = read<Wide>(from);
@@ -173,7 +174,8 @@ void load_lane(const Memory& memory, const std::byte* from, const Frame& frame, 
   });
 }
 
-void store_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame, Slot from) {
+void store_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame,
+               RegisterRow from) {
   if (memory.bytes == 4 && memory.row_bytes == 4)
     return scatter<std::uint32_t, std::uint32_t>(place, address, frame.source<std::uint32_t>(from), frame.active);
   if (memory.bytes == 16) {
@@ -188,7 +190,7 @@ void store_row(const Memory& memory, const Place& place, const std::uint64_t* ad
   });
 }
 
-void store_lane(const Memory& memory, std::byte* to, const Frame& frame, Slot from, int lane) {
+void store_lane(const Memory& memory, std::byte* to, const Frame& frame, RegisterRow from, int lane) {
   if (memory.bytes == 16) {
     std::memcpy(to, frame.source<Wide>(from) + lane, 16);
     return;

@@ -20,17 +20,19 @@ struct Place {
   bool consecutive = false;  // lane i's element directly follows lane i-1's, and all lanes execute where it is a store
 };
 
-// Whether each lane's element of `step` bytes (a power of two) directly follows the last one's. The ends say no to most
-// that do not.
+// Whether each lane's element of `step` bytes (a power of two) directly follows the last one's. The first and last lane
+// are tested first, which decides most negative cases.
 [[nodiscard]] bool in_a_row(const std::array<std::uint64_t, kLanes>& address, std::uint64_t step);
 
-// A destination slot of none drops the element (`_`).
-void load_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame, Slot to);
+// A destination row of none drops the element (`_`).
+void load_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame,
+              RegisterRow to);
 // The same element for every lane.
-void load_broadcast(const Memory& memory, const std::byte* from, const Frame& frame, Slot to);
-void load_lane(const Memory& memory, const std::byte* from, const Frame& frame, Slot to, int lane);
+void load_broadcast(const Memory& memory, const std::byte* from, const Frame& frame, RegisterRow to);
+void load_lane(const Memory& memory, const std::byte* from, const Frame& frame, RegisterRow to, int lane);
 
-void store_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame, Slot from);
-void store_lane(const Memory& memory, std::byte* to, const Frame& frame, Slot from, int lane);
+void store_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame,
+               RegisterRow from);
+void store_lane(const Memory& memory, std::byte* to, const Frame& frame, RegisterRow from, int lane);
 
 }  // namespace wm::exec

@@ -36,7 +36,7 @@ void Paths::drop(std::uint32_t index) {
   --live_;
 }
 
-// One path below `parent` is gone: a join whose last one it was runs on, or is gone itself where no lane arrived.
+// One path below `parent` has ended. If it was the last, the join continues, or ends itself if no lane arrived.
 void Paths::end_child(std::uint32_t parent) {
   while (parent != Path::kNone) {
     Path& join = paths_[parent];
@@ -59,7 +59,7 @@ void Paths::diverge(Mask away, std::uint32_t target, std::uint32_t stay, std::ui
   std::uint32_t index = ready_.back();
   const Mask others = paths_[index].lanes & ~away;
   if (paths_[index].meet != meet) {
-    // The current path becomes the join; what stays runs on below it.
+    // The current path becomes the join; the remaining lanes continue as a path below it.
     Path below = paths_[index];
     below.parent = index;
     below.meet = meet;

@@ -30,7 +30,7 @@ struct Path {
   std::uint32_t opened = kNone;  // of a call: the frame of the callee
   Mask awaited = 0;              // warp_wait: the lanes it needs
   std::uint32_t key = 0;         // warp_wait: what they must be at; block_wait: the barrier
-  std::uint32_t spins = 0;       // accesses that a waiting loop is made of, since the path began
+  std::uint32_t spins = 0;       // accesses of the kind found in spin loops, since the path began
 };
 
 class Paths {
@@ -59,7 +59,7 @@ class Paths {
   void call(Mask lanes, std::uint32_t entry, std::uint32_t frame);
   // `lanes` of the current path return; false: there is no call to return from.
   [[nodiscard]] bool ret(Mask lanes);
-  // `lanes` of the current path are done for good.
+  // `lanes` of the current path have exited.
   void exit(Mask lanes);
 
   // Sets the current path aside.
@@ -71,7 +71,7 @@ class Paths {
   // Lanes that stand at a join go ahead without the others; false: there were none.
   bool let_go();
 
-  // Frames of calls that are over since the last time, for their owner to take back.
+  // The frames of calls that have returned since the last call of this function, for their owner to reuse.
   [[nodiscard]] std::vector<std::uint32_t>& closed_frames() { return closed_; }
 
  private:

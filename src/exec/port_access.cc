@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kWidest = 32;  // bytes of one lane's access
 
-void copy_row(std::byte* to, const Frame& frame, Slot from, std::uint32_t bytes) {
+void copy_row(std::byte* to, const Frame& frame, RegisterRow from, std::uint32_t bytes) {
   if (!from.none()) std::memcpy(to, frame.source<std::byte>(from), std::size_t{bytes} * kLanes);
 }
 
@@ -47,14 +47,15 @@ bool Warp::port_load(const Op& op, const Frame& frame, const Window& window) {
     std::array<std::byte, kWidest> seen;
     block_->port->read(from, seen.data(), bytes);
     for (int e = 0; e < memory.count; ++e) {
-      const Slot to = memory.count == 1 ? op.operands.destination[0] : op.operands.more[static_cast<std::size_t>(e)];
+      const RegisterRow to =
+          memory.count == 1 ? op.operands.destination[0] : op.operands.more[static_cast<std::size_t>(e)];
       load_lane(memory, seen.data() + e * memory.bytes, frame, to, lane);
     }
   }
   return true;
 }
 
-// Lanes side by side whose row is what memory is to hold are stored in one go.
+// Adjacent lanes whose row has the layout of memory are stored with one copy.
 bool Warp::port_store(const Op& op, const Frame& frame, const Window& window) {
   const Memory& memory = op.memory;
   const Access& access = block_->access_;
@@ -72,7 +73,8 @@ bool Warp::port_store(const Op& op, const Frame& frame, const Window& window) {
     if (to == nullptr) return false;
     std::array<std::byte, kWidest> kept;
     for (int e = 0; e < memory.count; ++e) {
-      const Slot from = memory.count == 1 ? op.operands.source[0] : op.operands.more[static_cast<std::size_t>(e)];
+      const RegisterRow from =
+          memory.count == 1 ? op.operands.source[0] : op.operands.more[static_cast<std::size_t>(e)];
       store_lane(memory, kept.data() + e * memory.bytes, frame, from, lane);
     }
     block_->port->store(to, kept.data(), bytes);
@@ -100,7 +102,7 @@ bool Warp::defer_atomic(const Op& op, const Frame& frame, const Window& window) 
   }
   copy_row(pending.rows.data() + PendingAtomic::kB.offset(), frame, op.operands.source[0], bytes);
   copy_row(pending.rows.data() + PendingAtomic::kC.offset(), frame, op.operands.source[1], bytes);
-  const Slot to = op.operands.destination[0];
+  const RegisterRow to = op.operands.destination[0];
   pending.destination = to.none() ? nullptr : frame.destination<std::byte>(to);
   return true;
 }

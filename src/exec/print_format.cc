@@ -8,8 +8,8 @@ namespace wm::exec {
 
 namespace {
 
-// Wider fields and longer texts than anyone prints would only cost memory.
-constexpr int kMostWidth = 1024;
+// A bound on field widths, so that a format string cannot take unlimited memory.
+constexpr int kMaxWidth = 1024;
 constexpr std::size_t kLongest = 64U << 10;
 
 struct Conversion {
@@ -49,10 +49,10 @@ class Printer {
   int number() {
     if (peek() == '*') {
       ++at_;
-      return std::clamp(static_cast<int>(integer(4)), -kMostWidth, kMostWidth);
+      return std::clamp(static_cast<int>(integer(4)), -kMaxWidth, kMaxWidth);
     }
     int value = 0;
-    for (; peek() >= '0' && peek() <= '9'; ++at_) value = std::min(value * 10 + (peek() - '0'), kMostWidth);
+    for (; peek() >= '0' && peek() <= '9'; ++at_) value = std::min(value * 10 + (peek() - '0'), kMaxWidth);
     return value;
   }
 

@@ -1,4 +1,4 @@
-// What a kernel's printf prints: a format string and its packed arguments into text.
+// Formats the output of a kernel's printf: a format string and its packed arguments into text.
 #pragma once
 
 #include <cstddef>

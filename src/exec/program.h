@@ -1,7 +1,7 @@
 // A kernel decoded once: a flat array of operations for the kernel and every function it can call.
 //
 // Branch targets and reconvergence points are indices into that array (a "pc"), registers are rows of a frame (lanes.h)
-// that share their place where they are never alive together, immediates are rows of a constant pool. A Program knows
+// that share their place if they are never live together, immediates are rows of a constant pool. A Program knows
 // no client and no launch: any number of them can run it at once.
 #pragma once
 
@@ -27,10 +27,10 @@ inline constexpr std::uint32_t kNoPc = 0xffffffffU;
 // prepares from here.
 inline constexpr std::uint64_t kFrameParameters = 0x100000;
 
-// What executes an operation: `lane` is a routine of lane_ops.h, the others are parts of Warp.
+// The code that executes an operation: `lane` is a routine of lane_ops.h, the others are parts of Warp.
 enum class Kind : std::uint8_t {
   lane,
-  // These work on registers and memory and leave the paths of a warp alone.
+  // These work on registers and memory and do not change the paths of a warp.
   load,
   store,
   atomic,     // atom
@@ -43,8 +43,8 @@ enum class Kind : std::uint8_t {
   from_generic,  // cvta.to
   in_space,      // isspacep
   active_mask,
-  nothing,  // what orders, waits for what is done already, or hints: fences, cp.async.wait_all, prefetches
-  // These may change them.
+  nothing,  // no effect without timing: fences, cp.async.wait_all, prefetches
+  // These may change the paths.
   branch,
   indexed_branch,
   call,
@@ -90,9 +90,9 @@ enum class Mode : std::uint8_t {
   red_or,  // bar
 };
 
-// What a memory operation accesses: `count` elements of `bytes` each, beside one another, at base + offset.
+// The memory that an operation accesses: `count` elements of `bytes` each, beside one another, at base + offset.
 struct Memory {
-  Slot base;                    // of the address register; none: the offset is the address
+  RegisterRow base;             // of the address register; none: the offset is the address
   std::uint8_t base_bytes = 0;  // 4 or 8
   ptx::Space space = ptx::Space::generic;
   std::uint8_t bytes = 0;  // of one element
@@ -108,7 +108,7 @@ struct Memory {
 struct Op {
   LaneOp run = nullptr;
   Operands operands;
-  Slot guard;
+  RegisterRow guard;
   bool guard_negated = false;
   Kind kind = Kind::nothing;
   Mode mode = Mode::none;
@@ -123,7 +123,7 @@ struct Op {
   Memory memory;
 };
 
-// What a simulator or a message asks about an operation, apart from what executing it needs.
+// Data about an operation for simulators and messages, kept apart from the data needed to execute it.
 struct OpInfo {
   std::uint32_t ptx_line = 0;
   ptx::SourceLine source;
@@ -141,15 +141,15 @@ struct SetupRow {
   What what = What::zero;
   std::uint8_t bytes = 4;  // of one lane; 0: a predicate
   ptx::Special special{};
-  Slot slot;
+  RegisterRow destination;
   std::uint64_t value = 0;  // of a local variable: its offset in the frame
 };
 
-// Where a parameter or result lies: in the frame's parameter area, or in a register row.
+// The place of a parameter or result: in the frame's parameter area, or in a register row.
 struct Passed {
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;
-  Slot row;
+  RegisterRow row;
   bool in_register = false;
 };
 
@@ -171,7 +171,7 @@ struct ProgramFunction {
   [[nodiscard]] std::uint32_t frame_bytes() const { return row_bytes + kLanes * parameter_bytes; }
 };
 
-// What a call hands over: rows or parameter-area offsets of the caller, in the callee's order.
+// The arguments and results of a call: rows or parameter-area offsets of the caller, in the callee's order.
 struct CallSite {
   std::vector<Passed> arguments;
   std::vector<Passed> results;
@@ -210,7 +210,7 @@ class Program {
   std::uint32_t register_count = 0;      // how many numbers there are
   std::vector<std::byte> constants;      // rows, before relocation
   std::vector<PoolRelocation> relocations;
-  std::vector<std::unique_ptr<Slot[]>> slots;  // what Operands::more points into
+  std::vector<std::unique_ptr<RegisterRow[]>> operand_rows;  // what Operands::more points into
   std::vector<KernelParameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes = 0;          // of a block
@@ -228,11 +228,12 @@ class Program {
   [[nodiscard]] CodePlace place(std::uint32_t pc) const;
 };
 
-// Decodes `kernel` of `module`. What cannot be executed is an error at its line of the PTX. `file` names the PTX.
+// Decodes `kernel` of `module`. An instruction that cannot be executed is an error at its line of the PTX. `file` names
+// the PTX.
 Result<std::shared_ptr<const Program>> decode(const ptx::Module& module, std::string_view kernel,
                                               const std::string& file = {});
 
-// What may be executed ahead of its time (Warp::run_ahead), and how.
+// Marks the operations that Warp::run_ahead may execute early, and how.
 void mark_ahead(Op& op);
 
 // The address of a function as a value: what `mov` of its name gives and an indirect call takes.

@@ -15,25 +15,25 @@ namespace wm::exec {
 
 namespace {
 
-// The processor's time of this thread alone: applications may run side by side on others.
+// The processor time of this thread only: other threads may run other applications.
 double thread_seconds() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-// A block that spends its turn with accesses that waiting loops are made of may wait for a block that has not begun:
-// blocks then run in turns, up to a number that no device would have resident, or until they take too much memory.
+// A block that executes many accesses of the kind found in spin loops may wait for a block that has not begun. Blocks
+// then run in turns, up to a number above what any device holds, or up to a memory limit.
 constexpr std::uint64_t kBlockTurn = 1U << 18;
 constexpr std::uint64_t kSpinsPerTurn = kBlockTurn / 64;
-constexpr std::uint64_t kMostResident = 4096;
+constexpr std::uint64_t kMaxResident = 4096;
 constexpr std::uint64_t kResidentBytes = 256U << 20;
 
-std::uint64_t most_resident(const Grid& grid) {
+std::uint64_t max_resident_blocks(const Grid& grid) {
   const std::uint64_t warp =
       grid.program->functions[0].frame_bytes() + std::uint64_t{grid.program->local_bytes} * kLanes;
   const std::uint64_t block = grid.shared_bytes + warp * grid.warps_per_block();
-  return std::clamp<std::uint64_t>(kResidentBytes / std::max<std::uint64_t>(block, 1), 1, kMostResident);
+  return std::clamp<std::uint64_t>(kResidentBytes / std::max<std::uint64_t>(block, 1), 1, kMaxResident);
 }
 
 Fault over_limit(const Grid& grid, std::uint64_t limit, const std::deque<std::unique_ptr<Block>>& resident) {
@@ -60,9 +60,9 @@ LaunchResult run_launch(const Grid& grid, const RunOptions& options) {
   std::uint64_t next = 0;
   std::uint64_t spent = 0;
   bool rotate = true;  // another block has its turn
-  const std::uint64_t most = most_resident(grid);
+  const std::uint64_t max_resident = max_resident_blocks(grid);
   while (next < count || !resident.empty()) {
-    if (rotate && next < count && resident.size() < most) {
+    if (rotate && next < count && resident.size() < max_resident) {
       if (spare.empty()) spare.push_back(std::make_unique<Block>());
       resident.push_front(std::move(spare.back()));
       spare.pop_back();

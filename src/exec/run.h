@@ -1,6 +1,6 @@
 // Running kernels without time: one launch, or everything an application does, block by block to completion.
 //
-// For those who need more control (a simulator that decides when each warp steps) the pieces are: decode() in
+// A simulator that decides when each warp steps uses the parts directly: decode() in
 // program.h, Image in image.h, Grid in grid.h, Block in block.h.
 #pragma once
 
@@ -42,7 +42,7 @@ struct LaunchResult {
   std::optional<Fault> fault;
 };
 
-// Runs a grid to its end or its fault. What it prints goes to Grid::print; `options.print` is for applications.
+// Runs a grid to its end or its fault. Its output goes to Grid::print; `options.print` is for applications.
 LaunchResult run_launch(const Grid& grid, const RunOptions& options = {});
 
 struct LaunchRecord {

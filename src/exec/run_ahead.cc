@@ -1,5 +1,5 @@
-// Operations that nobody else can tell the time of, executed before it has come: a simulator that knows when each takes
-// place need not come back for every one of them.
+// Executes operations early whose timing no other warp can observe, so that a simulator that knows their time need not
+// call `step` for every one of them.
 #include <bit>
 
 #include "exec/block.h"
@@ -38,10 +38,11 @@ void mark_ahead(Op& op) {
   op.shaped = op.kind == Kind::load && SharedShapes::takes(op);
 }
 
-std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t most, const AccessNote& shared) {
+std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t max_operations, const AccessNote& shared) {
   std::uint32_t count = 0;
-  while (count != most && paths_.ready() && !block_->fault_ && !(paths_.diverged() && turn_ + most >= kTurn)) {
-    const std::uint32_t executed = run_path_ahead(out + count, most - count, shared);
+  while (count != max_operations && paths_.ready() && !block_->fault_ &&
+         !(paths_.diverged() && turn_ + max_operations >= kTurn)) {
+    const std::uint32_t executed = run_path_ahead(out + count, max_operations - count, shared);
     if (executed == 0) break;
     count += executed;
     if (paths_.diverged()) turn_ += executed;
@@ -62,8 +63,8 @@ bool Warp::load_shaped(const Op& op, const Frame& frame, SharedShapes& shapes, c
   return true;
 }
 
-// The current path until an operation must wait for its time, or the paths change.
-std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most, const AccessNote& shared) {
+// Runs the current path until an operation whose timing matters, or until the paths change.
+std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t max_operations, const AccessNote& shared) {
   LaunchStatistics& statistics = block_->statistics_;
   Path& path = paths_.now();
   const Mask lanes = path.lanes;
@@ -72,9 +73,9 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t most, const Acce
   std::uint32_t pc = path.pc;
   std::uint32_t count = 0;
   std::uint64_t threads = 0;
-  const Op* parting = nullptr;  // a branch that lanes disagree on
+  const Op* parting = nullptr;  // a divergent branch
   SharedShapes shapes;
-  while (count != most) {
+  while (count != max_operations) {
     const Op& op = code_[pc];
     if (!op.timeless) break;
     Mask active = lanes;

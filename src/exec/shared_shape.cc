@@ -10,7 +10,7 @@ namespace wm::exec {
 namespace {
 
 constexpr std::int64_t kWord = 4;
-constexpr std::int64_t kFar = std::int64_t{1} << 32;  // no shared memory reaches that far
+constexpr std::int64_t kFar = std::int64_t{1} << 32;  // beyond any shared memory
 
 // Bits in which addresses differ from eight in a row, or eight times the same, from each group's first.
 template <typename Row>
@@ -47,7 +47,7 @@ void SharedShape::find(const Memory& memory, const Frame& frame, const AccessNot
   else
     find_groups(frame.source<std::uint64_t>(base), *this);
   if (!grouped || shared.note == nullptr) return;
-  // Which words share a bank does not depend on the offset: all move on together.
+  // An offset moves all words alike, so it does not change which of them share a bank.
   Access access;
   access.space = ptx::Space::shared;
   access.bytes = kWord;

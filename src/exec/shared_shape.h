@@ -1,6 +1,6 @@
 // Loads from shared memory whose lanes lie in four groups of eight, each group at one word or at eight in a row: rows
-// of tiles 8, 16 or 32 wide, words that many lanes want. The shape of such addresses is looked at once and holds for
-// every offset from the same register, so that an unrolled loop over a tile pays for its words alone.
+// of tiles 8, 16 or 32 wide, words that many lanes read. The shape of such addresses is computed once and holds for
+// every offset from the same register, so that an unrolled loop over a tile only copies its words.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct SharedShape {
   static constexpr int kGroups = 4;
   static constexpr int kGroup = kLanes / kGroups;
 
-  Slot base;             // of the register; none: no shape
+  RegisterRow base;      // of the register; none: no shape
   bool grouped = false;  // false: its addresses have no such shape
   bool narrow = false;   // 32-bit addresses
   bool in_a_row = false;
@@ -26,16 +26,16 @@ struct SharedShape {
   std::int64_t furthest = 0;
   std::uint32_t note = 0;  // of the accesses
 
-  // Of the register that holds `memory`'s addresses; the note is asked for where it has one.
+  // The shape of the addresses in the register of `memory`; `note` is called only if there is a shape.
   void find(const Memory& memory, const Frame& frame, const AccessNote& shared);
   // Loads a word a lane into `to`; false: not all of them lie in `bytes` of `memory`, and nothing was done.
   [[nodiscard]] bool load(std::int64_t offset, const std::byte* memory, std::uint64_t bytes, std::uint32_t* to) const;
 };
 
-// The shapes of the registers used last. They hold until somebody writes the register.
+// The shapes of the registers used last. They hold until the register is written.
 class SharedShapes {
  public:
-  // Whether `op`, a load by all lanes, is of the kind that is looked at.
+  // Whether `op`, a load by all lanes, may have a shape.
   [[nodiscard]] static bool takes(const Op& op) {
     const Memory& m = op.memory;
     return m.space == ptx::Space::shared && m.bytes == 4 && m.row_bytes == 4 && m.count == 1 && m.base_bytes != 0 &&
@@ -55,13 +55,13 @@ class SharedShapes {
     if (!any_) return;
     written(operands.destination[0]);
     if (!operands.destination[1].none()) written(operands.destination[1]);
-    for (const Slot slot : operands.more) written(slot);
+    for (const RegisterRow row : operands.more) written(row);
   }
 
  private:
-  void written(Slot slot) {
+  void written(RegisterRow row) {
     for (SharedShape& s : shapes_)
-      if (s.base.value == slot.value) s.base = {};
+      if (s.base.value == row.value) s.base = {};
   }
 
   static constexpr std::uint32_t kShapes = 2;

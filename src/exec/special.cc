@@ -21,7 +21,7 @@ void fill64(std::byte* row, std::uint64_t value) {
 }
 
 template <typename Value>
-void each_lane(std::byte* row, Value&& value) {
+void for_each_lane(std::byte* row, Value&& value) {
   auto* out = reinterpret_cast<std::uint32_t*>(row);
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) out[lane] = value(lane);
 }
@@ -32,10 +32,10 @@ void fill_tid(Special which, const WarpPlace& at, std::byte* row) {
   const std::uint32_t first = at.warp * kLanes;
   if (size.y == 1 && size.z == 1) {
     if (which != Special::tid_x) return fill32(row, 0);
-    return each_lane(row, [&](std::uint32_t lane) { return first + lane; });
+    return for_each_lane(row, [&](std::uint32_t lane) { return first + lane; });
   }
   std::uint32_t x = first % size.x, y = first / size.x % size.y, z = first / size.x / size.y;
-  each_lane(row, [&](std::uint32_t) {
+  for_each_lane(row, [&](std::uint32_t) {
     const std::uint32_t value = which == Special::tid_x ? x : which == Special::tid_y ? y : z;
     if (++x == size.x) {
       x = 0;
@@ -78,7 +78,7 @@ void fill_special(Special special, const WarpPlace& at, std::byte* row) {
       return fill32(row, grid.threads.y);
     case Special::ntid_z:
       return fill32(row, grid.threads.z);
-    // A block is a cluster of its own.
+    // Every block is a cluster of one block.
     case Special::clusterid_x:
     case Special::ctaid_x:
       return fill32(row, block.index().x);
@@ -106,17 +106,17 @@ void fill_special(Special special, const WarpPlace& at, std::byte* row) {
     case Special::cluster_nctarank:
       return fill32(row, 1);
     case Special::laneid:
-      return each_lane(row, [](std::uint32_t lane) { return lane; });
+      return for_each_lane(row, [](std::uint32_t lane) { return lane; });
     case Special::lanemask_eq:
-      return each_lane(row, [](std::uint32_t lane) { return 1U << lane; });
+      return for_each_lane(row, [](std::uint32_t lane) { return 1U << lane; });
     case Special::lanemask_lt:
-      return each_lane(row, [](std::uint32_t lane) { return (1U << lane) - 1; });
+      return for_each_lane(row, [](std::uint32_t lane) { return (1U << lane) - 1; });
     case Special::lanemask_le:
-      return each_lane(row, [](std::uint32_t lane) { return (2U << lane) - 1; });
+      return for_each_lane(row, [](std::uint32_t lane) { return (2U << lane) - 1; });
     case Special::lanemask_ge:
-      return each_lane(row, [](std::uint32_t lane) { return ~((1U << lane) - 1); });
+      return for_each_lane(row, [](std::uint32_t lane) { return ~((1U << lane) - 1); });
     case Special::lanemask_gt:
-      return each_lane(row, [](std::uint32_t lane) { return ~((2U << lane) - 1); });
+      return for_each_lane(row, [](std::uint32_t lane) { return ~((2U << lane) - 1); });
     case Special::warpid:
       return fill32(row, at.warp);
     case Special::nwarpid:

@@ -1,4 +1,4 @@
-// What a launch executed.
+// Counts of the instructions that a launch executed.
 #pragma once
 
 #include <array>

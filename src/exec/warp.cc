@@ -12,8 +12,8 @@ namespace wm::exec {
 
 namespace {
 
-// How long one path of a diverged warp may keep the others waiting, in accesses of the kind that waiting loops are made
-// of.
+// Accesses of the kind found in spin loops (atomics, volatile loads) that one path of a diverged warp may execute
+// before the other paths run.
 constexpr std::uint32_t kSpins = 64;
 
 }  // namespace
@@ -40,7 +40,7 @@ void Warp::start(Block& block, std::uint32_t index, std::byte* registers) {
 
 void Warp::setup_frame(const ProgramFunction& function, CallFrame& frame) {
   for (const SetupRow& row : function.setup) {
-    std::byte* to = frame.registers + row.slot.offset();
+    std::byte* to = frame.registers + row.destination.offset();
     switch (row.what) {
       case SetupRow::What::special:
         fill_special(row.special, to);
@@ -72,7 +72,7 @@ void Warp::refresh_clock() {
   const CallFrame& frame = frames_[paths_.now().frame];
   for (const SetupRow& row : program_->functions[frame.function].setup)
     if (row.what == SetupRow::What::special && changes(row.special))
-      fill_special(row.special, frame.registers + row.slot.offset());
+      fill_special(row.special, frame.registers + row.destination.offset());
 }
 
 void Warp::step(Step& step) {
@@ -126,8 +126,8 @@ std::uint64_t Warp::run(std::uint64_t budget) {
   return spent;
 }
 
-// The current path until its operations change the paths, and at least one of them. The hot loop: what it needs is held
-// in variables of its own, and written back where somebody may look.
+// Runs the current path until an operation changes the paths, and at least one operation. This is the hot loop: its
+// state is held in local variables and written back before any code outside reads it.
 void Warp::run_path(std::uint64_t& budget) {
   LaunchStatistics& statistics = block_->statistics_;
   Path& path = paths_.now();
@@ -254,7 +254,7 @@ void Warp::execute(const Op& op, Mask active) {
   }
 }
 
-// A loop that waits for lanes of its own warp must not wait for ever: after a while the others have their turn.
+// A loop that waits for lanes of its own warp must make progress: after a number of spins another path runs.
 void Warp::spin() {
   ++block_->spins_;
   if (paths_.ready() && paths_.diverged() && ++paths_.now().spins >= kSpins) take_turns();

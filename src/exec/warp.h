@@ -29,7 +29,7 @@ struct Access {
   std::array<std::uint64_t, kLanes> address{};
 };
 
-// What one step did, for a simulator.
+// The effects of one step, for a simulator.
 struct Step {
   const Op* op = nullptr;
   std::uint32_t pc = 0;
@@ -50,7 +50,7 @@ struct Executed {
   std::uint32_t note = 0;  // the caller's
 };
 
-// What a caller notes of an access to shared memory.
+// A callback with which the caller annotates an access to shared memory.
 struct AccessNote {
   std::uint32_t (*note)(const Access& access, std::uint32_t argument) = nullptr;
   std::uint32_t argument = 0;  // the caller's
@@ -69,26 +69,27 @@ class Warp {
   [[nodiscard]] Mask next_lanes() const { return paths_.now().lanes; }
   [[nodiscard]] std::uint32_t index() const { return index_; }
 
-  // Where the next operation would access memory, without executing it; false: it accesses none.
+  // Computes the addresses that the next operation would access, without executing it; false if it accesses no memory.
   bool peek(Access& out);
   // Executes one operation.
   void step(Step& step);
   // Executes the operations from here on whose effect is the same at any time up to the warp's next barrier, up to
-  // `most`, and notes them in `out`; returns how many. These work on the warp's registers, or read and write shared
-  // memory: only a program with a race could tell. The first that must wait for its time (other memory, barriers,
-  // exchanges, clocks) is left for `step`. A fault is the block's afterwards.
-  std::uint32_t run_ahead(Executed* out, std::uint32_t most, const AccessNote& shared);
-  // Executes until the warp is done, waits at a barrier, faults, or `budget` operations are spent; what it executed.
+  // `max_operations`, and notes them in `out`; returns how many. These work on the warp's registers, or read and write
+  // shared memory: only a program with a race could observe the difference. The first operation whose timing matters
+  // (other memory, barriers, exchanges, clocks) is left for `step`. A fault is stored in the block.
+  std::uint32_t run_ahead(Executed* out, std::uint32_t max_operations, const AccessNote& shared);
+  // Executes until the warp is done, waits at a barrier, faults, or has executed `budget` operations; returns their
+  // number.
   std::uint64_t run(std::uint64_t budget);
 
-  // For messages: where each path stands and what it waits for.
+  // The position of each path and what it waits for, for messages.
   void positions(std::vector<WarpPosition>& out) const;
 
   [[nodiscard]] Paths& paths() { return paths_; }
   [[nodiscard]] const Paths& paths() const { return paths_; }
-  // Writes what a barrier's reduction gave to the lanes of a path that waited for it, and lets the path go on.
+  // Writes the result of a barrier's reduction to the lanes of a path that waited for it, and makes the path ready.
   void barrier_done(std::uint32_t path, bool all, bool any, std::uint32_t count);
-  // Lanes that stand at joins go ahead: for the block, when nothing else can.
+  // Lets lanes that wait at joins continue; called by the block when no other path can run.
   bool let_go() { return paths_.let_go(); }
 
  private:
@@ -112,14 +113,14 @@ class Warp {
     bool read_only = false;
     bool inside = false;  // every lane of the access is in it, and aligned
 
-    // What to add to an address of lane 0 for its place in the host's memory.
+    // Added to an address of lane 0, gives its place in the host's memory.
     [[nodiscard]] std::uintptr_t origin() const { return reinterpret_cast<std::uintptr_t>(host) - base; }
     [[nodiscard]] std::byte* at(std::uint64_t address, int lane) const {
       return host + (address - base) + static_cast<std::uint64_t>(lane) * lane_stride;
     }
   };
   struct Exchange;
-  // What the last operation did to the paths, for Step.
+  // The effect of the last operation on the paths, for Step.
   struct Event {
     bool divergent = false;
     bool set_aside = false;
@@ -127,11 +128,11 @@ class Warp {
     bool exited = false;
   };
 
-  // How long one path of a diverged warp may keep the others waiting, in operations.
+  // Operations that one path of a diverged warp may execute before the other paths run.
   static constexpr std::uint32_t kTurn = 1U << 20;
 
   // run_ahead.cc
-  std::uint32_t run_path_ahead(Executed* out, std::uint32_t most, const AccessNote& shared);
+  std::uint32_t run_path_ahead(Executed* out, std::uint32_t max_operations, const AccessNote& shared);
   bool load_shaped(const Op& op, const Frame& frame, SharedShapes& shapes, const AccessNote& shared,
                    Executed& out) const;
 
@@ -168,7 +169,7 @@ class Warp {
             const CallFrame& target, Mask lanes);
   [[nodiscard]] std::byte* passed_at(const Passed& p, const CallFrame& frame, int lane) const;
 
-  // Operations that leave the paths alone (keeps_paths); false after a fault.
+  // Operations that do not change the paths (keeps_paths); false after a fault.
   bool work(const Op& op, const Frame& frame);
 
   // memory.cc

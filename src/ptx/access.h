@@ -1,4 +1,4 @@
-// What an instruction reads and writes once values that need no register are gone.
+// The registers an instruction reads and writes, without values that need no register.
 #pragma once
 
 #include <cstdint>

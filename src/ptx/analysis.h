@@ -1,4 +1,4 @@
-// What can be read off a function without running it: control flow, post-dominators, liveness, register demand.
+// Static analyses of a function: control flow, post-dominators, liveness, register demand.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ struct ControlFlow {
 };
 ControlFlow control_flow(const Function& function);
 
-// Live registers before each instruction are too many to keep; these are what users of liveness ask for.
+// The live registers at block edges. Those before every instruction would take too much memory.
 struct Liveness {
   std::vector<std::vector<std::uint32_t>> live_in;  // by block, sorted register indices
   std::vector<std::vector<std::uint32_t>> live_out;
 };
 Liveness liveness(const Function& function, const ControlFlow& flow);
 
-// How many 32-bit registers a thread needs, as ptxas would allocate: the largest number live at once (64-bit values
-// count twice, predicates apart), calls included, with the ABI's own.
+// The 32-bit registers a thread needs, as ptxas would allocate them: the largest number live at once (64-bit values
+// count twice, predicates are counted separately), including calls and the registers of the ABI.
 struct RegisterDemand {
   std::uint32_t registers =
       0;  // 32-bit registers a thread, rounded as the hardware allocates them is the caller's task

@@ -9,7 +9,7 @@ namespace wm::ptx {
 namespace {
 
 constexpr std::size_t kDeepestScope = 256;
-constexpr std::uint64_t kMostRegisters = std::uint64_t{1} << 24;
+constexpr std::uint64_t kMaxRegisters = std::uint64_t{1} << 24;
 
 }  // namespace
 
@@ -74,7 +74,7 @@ void BodyParser::registers() {
   do {
     const Token name = tokens_.expect_identifier("a register's name");
     if (tokens_.accept('<')) {
-      const auto count = tokens_.expect_integer("the number of registers", kMostRegisters);
+      const auto count = tokens_.expect_integer("the number of registers", kMaxRegisters);
       tokens_.expect('>', "after the number of registers");
       scopes_.declare_range(name, static_cast<std::uint32_t>(count), head.type);
     } else {
@@ -98,20 +98,20 @@ void BodyParser::variables(Space space) {
 
 void BodyParser::location() {
   const Position at = tokens_.current().position;
-  constexpr std::uint64_t kMost = 0xffffffffU;
-  source_.file = static_cast<std::uint32_t>(tokens_.expect_integer("a file's number", kMost));
-  source_.line = static_cast<std::uint32_t>(tokens_.expect_integer("a line", kMost));
-  source_.column = static_cast<std::uint32_t>(tokens_.expect_integer("a column", kMost));
+  constexpr std::uint64_t kMaxNumber = 0xffffffffU;
+  source_.file = static_cast<std::uint32_t>(tokens_.expect_integer("a file's number", kMaxNumber));
+  source_.line = static_cast<std::uint32_t>(tokens_.expect_integer("a line", kMaxNumber));
+  source_.column = static_cast<std::uint32_t>(tokens_.expect_integer("a column", kMaxNumber));
   if (source_.file == 0) tokens_.fail(at, "files are numbered from 1");
   if (source_.file > largest_file_.file) largest_file_ = {source_.file, at};
-  // Where the code was inlined from is not kept: the position that counts is the innermost.
+  // The IR keeps only the innermost position, not the place the code was inlined from.
   while (tokens_.accept(',')) {
     const Token word = tokens_.expect_identifier("function_name or inlined_at");
     if (word.text == "function_name") {
       tokens_.expect_identifier("a label");
-      if (tokens_.accept('+')) tokens_.expect_integer("an offset", kMost);
+      if (tokens_.accept('+')) tokens_.expect_integer("an offset", kMaxNumber);
     } else if (word.text == "inlined_at") {
-      for (int i = 0; i < 3; ++i) tokens_.expect_integer("a number", kMost);
+      for (int i = 0; i < 3; ++i) tokens_.expect_integer("a number", kMaxNumber);
     } else {
       tokens_.fail(word.position, fmt::format("expected function_name or inlined_at, found '{}'", word.text));
     }

@@ -14,7 +14,7 @@
 
 namespace wm::ptx {
 
-// A .loc seen, to be checked against the .file table when the module is whole.
+// A .loc seen, to be checked against the .file table when the module is complete.
 struct FileUse {
   std::uint32_t file = 0;
   Position position;

@@ -56,7 +56,7 @@ void connect(const Function& function, ControlFlow& flow) {
 }
 
 // Whether some path from the block reaches the end of the function. The threads a guarded `ret` takes away never meet
-// the others again, so it does not count: what is asked for is where those still there come together.
+// the others again, so such a path does not count: the analysis finds where the remaining threads reconverge.
 bool ends_here(const Function& function, const BasicBlock& block) {
   const Instruction& last = function.body[block.end - 1];
   const auto size = static_cast<std::uint32_t>(function.body.size());
@@ -96,7 +96,7 @@ class PostDominators {
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(flow_.blocks.size()); }
 
   // Reverse post-order of the reversed graph. A loop nothing leaves never reaches the exit on its own, so the last of
-  // its blocks is taken as if it ended the function: its warps would wait there for ever anyhow.
+  // its blocks is treated as an end of the function.
   void number() {
     position_.assign(count() + 1, 0);
     std::vector<bool> seen(count());
@@ -133,7 +133,7 @@ class PostDominators {
     }
   }
 
-  // The nearest block, or the exit, that all of b's ways forward pass through, as far as known.
+  // The nearest block, or the exit, that all known paths from b pass through.
   [[nodiscard]] std::uint32_t meet(std::uint32_t b) const {
     std::uint32_t common = leaves_[b] ? exit_ : kNoBlock;
     for (const std::uint32_t s : flow_.blocks[b].successors) {

@@ -15,7 +15,8 @@ inline constexpr std::uint64_t kLargestVariable = std::uint64_t{1} << 40;
 std::optional<Space> space_named(std::string_view name);
 std::string_view name(Space space);
 
-// What several names of one declaration share: everything before the name. The space's own word is consumed already.
+// Parses the part that several names of one declaration share: everything before the name. The caller has consumed the
+// space's keyword.
 Variable parse_variable_head(TokenStream& tokens, Space space, Linkage linkage);
 
 // The name, the brackets and the initial value of one variable after its head; returns the name's token. An initial

@@ -45,7 +45,7 @@ constexpr std::array kSets = {
     NamedSet{"fetch", "L2::64B|L2::128B|L2::256B"},
 };
 
-// A mistake in the table is ours, not the input's; the tests read the whole table once.
+// A mistake in the table is a bug of warpmux, not of the input; the tests read the complete table once.
 [[noreturn]] void broken(std::string_view what) {
   throw std::logic_error("the table of instruction forms names the unknown '" + std::string(what) + "'");
 }
@@ -57,12 +57,12 @@ NamePart part_named(std::string_view text) {
   return NamePart(*type);
 }
 
-// Calls `each` with the pieces of `text` between `separator`s.
-template <typename Each>
-void split(std::string_view text, char separator, Each&& each) {
+// Calls `visit` with the pieces of `text` between `separator`s.
+template <typename Visitor>
+void split(std::string_view text, char separator, Visitor&& visit) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(separator), text.size());
-    each(text.substr(0, end));
+    visit(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }

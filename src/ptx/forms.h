@@ -1,4 +1,4 @@
-// Which forms each instruction has: the suffixes and types that may follow its name, and the operands they ask for.
+// The forms of every instruction: the suffixes and types that may follow its name, and the operands they require.
 //
 // A form is written as the ISA's syntax line is, in two strings; see forms_*.cc for the table itself.
 //   name      ".rn|rz" one of these; "?.ftz" optional; "$rnd" a named set, as in ".$rnd" (sets in forms.cc)
@@ -85,7 +85,7 @@ struct Form {
 // The forms of `opcode`; empty for call, whose operands are a grammar of their own.
 std::span<const Form> forms(Opcode opcode);
 
-// How far `parts` fit a form's name: `matched` of them, and where not all did, what was expected next.
+// The result of matching `parts` with a form's name: how many of them matched, and what was expected after these.
 struct NameMatch {
   bool complete = false;
   std::size_t matched = 0;

@@ -7,7 +7,7 @@
 namespace wm::ptx {
 
 // After the `=`. Fills variable.initial up to the last byte that is not zero, variable.relocations, and the first
-// length where none was written. Symbols are checked by the caller once the module is whole.
+// length where none was written. The caller checks symbols when the module is complete.
 void parse_initializer(TokenStream& tokens, Variable& variable);
 
 }  // namespace wm::ptx

@@ -172,13 +172,13 @@ void BodyParser::choose_form(Instruction& instruction) {
   bool named = false;
   std::size_t farthest = 0;
   std::string complaint;
-  std::size_t least = SIZE_MAX;
-  std::size_t most = 0;
+  std::size_t min_operands = SIZE_MAX;
+  std::size_t max_operands = 0;
   for (const Form& form : forms(instruction.opcode)) {
     if (!match_name(form, name_parts_).complete) continue;
     named = true;
-    least = std::min(least, form.required);
-    most = std::max(most, form.operands.size());
+    min_operands = std::min(min_operands, form.required);
+    max_operands = std::max(max_operands, form.operands.size());
     if (instruction.operands.size() < form.required || instruction.operands.size() > form.operands.size()) continue;
     std::size_t fits = 0;
     while (fits < instruction.operands.size() && check.fits(form.operands[fits], instruction.operands[fits])) ++fits;
@@ -193,9 +193,10 @@ void BodyParser::choose_form(Instruction& instruction) {
   }
   if (!named) fail_name(instruction);
   if (complaint.empty()) {
-    const std::string count = least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most);
+    const std::string count = min_operands == max_operands ? fmt::format("{}", max_operands)
+                                                           : fmt::format("{} to {}", min_operands, max_operands);
     tokens_.fail(instruction.position, fmt::format("'{}' takes {} operand{}, found {}", mnemonic_text(instruction),
-                                                   count, most == 1 ? "" : "s", instruction.operands.size()));
+                                                   count, max_operands == 1 ? "" : "s", instruction.operands.size()));
   }
   tokens_.fail(positions_[farthest],
                fmt::format("operand {} of '{}' is {}, expected {}", farthest + 1, mnemonic_text(instruction),

@@ -18,14 +18,14 @@
 
 namespace wm::ptx {
 
-// Where in the PTX text; always equal, so that it never decides a comparison.
+// A position in the PTX text. Two positions always compare equal, so that they never decide a comparison of the IR.
 struct Position {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   friend constexpr bool operator==(const Position&, const Position&) { return true; }
 };
 
-// Where in the program the PTX was made from (.loc); file indexes Module::files, line 0: not known.
+// A position in the source that the PTX was compiled from (.loc). `file` indexes Module::files; line 0 means unknown.
 struct SourceLine {
   std::uint32_t file = 0;
   std::uint32_t line = 0;
@@ -64,7 +64,7 @@ struct Variable {
   std::vector<std::uint8_t> initial;  // from the first byte; what it leaves out is zero
   std::vector<Relocation> relocations;
   Linkage linkage = Linkage::internal;
-  // Of a kernel parameter declared `.ptr`: the space it points into, and the alignment promised.
+  // For a kernel parameter declared `.ptr`: the space it points into, and the declared alignment.
   bool pointer = false;
   Space pointer_space = Space::generic;
   std::uint32_t pointer_align = 0;
@@ -182,8 +182,8 @@ struct Function {
   bool declaration = false;  // no body here
   bool noreturn = false;
   Linkage linkage = Linkage::internal;
-  // Of a device function, results and parameters in .param space or in registers (space reg, then the register of the
-  // same name is in `registers`).
+  // Results and parameters of a device function lie in .param space or in registers (space reg, then the register of
+  // the same name is in `registers`).
   std::vector<Variable> results;
   std::vector<Variable> parameters;
   std::vector<Directive> directives;

@@ -76,7 +76,8 @@ Token Lexer::next() {
     return take(TokenKind::dotted, begin, 1);
   }
   if (is_digit(c)) {
-    // 1.5e-3 has a sign inside; hexadecimal digits may end in e, so only a decimal point makes an exponent's sign ours.
+    // 1.5e-3 has a sign inside; hexadecimal digits may end in e, so a sign belongs to the number only after a decimal
+    // point.
     bool point = false;
     while (continues_name(peek()) || peek() == '.' || (point && (peek() == '-' || peek() == '+'))) {
       const char d = text_[at_];

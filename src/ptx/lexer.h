@@ -10,7 +10,7 @@
 
 namespace wm::ptx {
 
-// How the parser's parts give up; `parse` turns it into its Result.
+// The exception that the parts of the parser throw; `parse` turns it into its Result.
 struct ParseFailure {
   Error error;
 };
@@ -41,7 +41,7 @@ class Lexer {
  public:
   Lexer(std::string_view text, std::string_view file) : text_(text), file_(file) {}
 
-  // Throws ParseFailure for a character or a string PTX has no use for.
+  // Throws ParseFailure for a character or a string that PTX does not have.
   Token next();
   // Skips to just after the `}` that closes the `{` last returned, without looking at what lies between.
   void skip_braces();

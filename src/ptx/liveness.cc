@@ -1,4 +1,4 @@
-// Which registers hold a value still to be read, at the edges of basic blocks.
+// Liveness: the registers that hold a value still to be read, at the edges of basic blocks.
 #include "ptx/analysis.h"
 #include "ptx/def_use.h"
 #include "ptx/register_set.h"
@@ -6,7 +6,8 @@
 namespace wm::ptx {
 namespace {
 
-// What a block reads before it writes, and what it certainly writes. A guarded write may leave the old value.
+// The registers a block reads before it writes them, and those it always writes. A guarded write may leave the old
+// value.
 struct Summary {
   RegisterSet read;
   RegisterSet written;

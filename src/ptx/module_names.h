@@ -1,4 +1,4 @@
-// What module-level names stand for, as the parser meets them.
+// The module-level names that the parser has seen, and the variable or function of each.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 namespace wm::ptx {
 namespace {
 
-constexpr std::uint64_t kMostFiles = 65535;
+constexpr std::uint64_t kMaxFiles = 65535;
 
 std::optional<Linkage> linkage_named(std::string_view name) {
   if (name == "visible") return Linkage::visible;
@@ -31,7 +31,7 @@ bool agree(const std::vector<Variable>& a, const std::vector<Variable>& b) {
 Module ModuleParser::parse() {
   header();
   while (tokens_.current().kind != TokenKind::end) item();
-  check_whole();
+  check_complete();
   order_functions();
   return std::move(module_);
 }
@@ -94,7 +94,7 @@ void ModuleParser::item() {
 
 void ModuleParser::file() {
   const Position at = tokens_.current().position;
-  const std::uint64_t index = tokens_.expect_integer("the file's number", kMostFiles);
+  const std::uint64_t index = tokens_.expect_integer("the file's number", kMaxFiles);
   std::string path = tokens_.expect_string("the file's name");
   // Folder and name may be written apart.
   if (tokens_.current().kind == TokenKind::string) path += "/" + tokens_.expect_string("the file's name");
@@ -168,7 +168,7 @@ void ModuleParser::function(bool entry, Linkage linkage) {
   module_.functions[index] = std::move(function);
 }
 
-void ModuleParser::check_whole() const {
+void ModuleParser::check_complete() const {
   if (largest_file_.file != 0 && largest_file_.file >= module_.files.size()) {
     tokens_.fail(largest_file_.position, fmt::format("file {} has no .file directive", largest_file_.file));
   }

@@ -33,7 +33,7 @@ class ModuleParser {
   // The function of that name declared before, or a new one; fails where the two do not agree.
   std::uint32_t place_for(const Function& signature, std::string_view name);
 
-  void check_whole() const;
+  void check_complete() const;
   // Device functions before kernels, so that a printed module declares what it calls before it calls it.
   void order_functions();
 

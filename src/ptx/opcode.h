@@ -1,4 +1,4 @@
-// The instructions by name; `and` and its like carry a trailing underscore because C++ owns the word.
+// The instructions by name; `and`, `or` and other C++ keywords carry a trailing underscore.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline constexpr int kOpcodeCount =
     }
         .size();
 
-// As written in PTX: "add", "cp.async.wait_group".
+// The name as written in PTX: "add", "cp.async.wait_group".
 [[nodiscard]] std::string_view name(Opcode opcode);
 [[nodiscard]] std::optional<Opcode> opcode_named(std::string_view name);
 

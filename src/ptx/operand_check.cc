@@ -43,7 +43,7 @@ bool OperandCheck::is_register(const Operand& operand, Wanted want, bool or_wide
 }
 
 bool OperandCheck::is_immediate(const Operand& operand, Wanted want) const {
-  // Halves have no literals: they come by a mov of their bits.
+  // PTX has no literals of 16-bit floats: programs move their bits with `mov`.
   if (operand.kind == Operand::Kind::integer) return class_of(want.type) != Class::floating;
   if (operand.kind != Operand::Kind::f32 && operand.kind != Operand::Kind::f64) return false;
   if (want.type == Type::f32 || want.type == Type::f64) return true;
@@ -84,12 +84,15 @@ bool OperandCheck::is_vector(const Operand& operand, Wanted want, std::size_t co
 bool OperandCheck::is_pack(const Operand& operand, Wanted want) const {
   const std::size_t count = operand.elements.size();
   if (operand.kind != Operand::Kind::vector || (count != 2 && count != 4)) return false;
-  const int each = want.bits / static_cast<int>(count);
-  const Type type = each == 8 ? Type::b8 : each == 16 ? Type::b16 : each == 32 ? Type::b32 : Type::b64;
+  const int element_bits = want.bits / static_cast<int>(count);
+  const Type type = element_bits == 8    ? Type::b8
+                    : element_bits == 16 ? Type::b16
+                    : element_bits == 32 ? Type::b32
+                                         : Type::b64;
   return std::all_of(operand.elements.begin(), operand.elements.end(), [&](const Operand& one) {
     if (one.kind == Operand::Kind::sink) return &operand == instruction_.operands.data();
-    return is_register(one, {type, each}, false) ||
-           (is_immediate(one, {type, each}) && &operand != instruction_.operands.data());
+    return is_register(one, {type, element_bits}, false) ||
+           (is_immediate(one, {type, element_bits}) && &operand != instruction_.operands.data());
   });
 }
 

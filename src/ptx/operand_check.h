@@ -1,4 +1,4 @@
-// Whether an operand is what a form asks for, and how to say what was and what should be.
+// Checks an operand against the requirement of a form, and describes both in messages.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class OperandCheck {
   [[nodiscard]] std::string describe(const Operand& operand) const;
 
  private:
-  // The type a form asks for, and whether twice as wide is meant.
+  // The type that a form requires, and whether twice as wide is meant.
   struct Wanted {
     Type type = Type::none;
     int bits = 0;

@@ -55,7 +55,7 @@ Operand BodyParser::number() {
   return result;
 }
 
-// +4, -4 and clang's +-4, as often as they come.
+// Any number of +4, -4 and clang's +-4.
 std::int64_t BodyParser::offset() {
   std::int64_t total = 0;
   while (tokens_.current().is('+') || tokens_.current().is('-')) {

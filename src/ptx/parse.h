@@ -1,4 +1,4 @@
-// PTX text to IR. What the parser does not know it names with line and column; it never guesses.
+// PTX text to IR. The parser reports unknown text with line and column; it never guesses.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@
 namespace wm::ptx {
 namespace {
 
-// Where an operand's names are found.
+// The module and function in which the names of an operand are looked up.
 struct Names {
   const Module& module;
   const Function& function;
@@ -159,7 +159,7 @@ std::string tables(const Names& names) {
   return text;
 }
 
-// Labels something names, in the order they stand in the body.
+// The labels that are referenced, in the order of the body.
 std::vector<const Label*> labels_in_order(const Function& function) {
   std::vector<bool> used(function.labels.size());
   for (const Instruction& instruction : function.body)

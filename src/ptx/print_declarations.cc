@@ -49,8 +49,8 @@ class Values {
   std::string braces(const std::vector<std::uint64_t>& rows, std::size_t level, std::uint64_t limit) {
     std::string text = "{";
     // Rows may be cut short, vectors may not.
-    const bool whole = level == 0 && variable_.vector != 1;
-    for (std::uint64_t done = 0; done < limit && (whole || at_ < count_);) {
+    const bool fill_vector = level == 0 && variable_.vector != 1;
+    for (std::uint64_t done = 0; done < limit && (fill_vector || at_ < count_);) {
       if (done != 0) text += ", ";
       if (level == 0) {
         text += next();

@@ -1,12 +1,14 @@
-// Register demand as ptxas would have it, from three readings of the same function.
+// Register demand as ptxas would allocate it, from two orders of the same function.
 //
-//  least   the most words live at once in the order of the text, values that need no register left out (value_cost.h);
+//  least   the maximum of words live at once in the order of the text, without values that need no register
+//          (value_cost.h);
 //  fast    the same when each block is ordered to hide latencies (schedule.h), and the operands of a memory instruction
-//          stay taken for a few instructions more, as scoreboards make them: ptxas spreads over free registers;
-//  the sum with what every thread has: a stack pointer, pairs that must be aligned, a temporary.
+//          stay allocated for a few instructions more, because of the scoreboards: ptxas spreads over free registers.
 //
-// ptxas takes the fast order while the SM can still hold all its threads, and beyond that comes down towards `least`.
-// The constants below were chosen by how well the zoo, and kernels of sorting and random-number libraries, come out
+// Both include the registers that every thread has: a stack pointer, padding of aligned pairs, a temporary.
+//
+// ptxas takes the fast order while the SM can still hold all its threads, and beyond that approaches `least`.
+// The constants below were fitted to the zoo and to kernels of sorting and random-number libraries
 // (docs/design/ptx.md has the figures).
 #include <algorithm>
 #include <map>
@@ -20,13 +22,13 @@
 namespace wm::ptx {
 namespace {
 
-constexpr std::uint32_t kOwn = 4;             // of every thread
-constexpr std::uint32_t kFloor = 12;          // ptxas does not save below this
-constexpr std::uint32_t kFullOccupancy = 30;  // up to here an SM of 64 K registers holds its 2048 threads
-constexpr std::uint32_t kSlack = 4;           // above `least` where that is already more
-constexpr std::size_t kHeld = 8;              // instructions for which a memory operand stays taken
-constexpr std::uint32_t kScratch = 16;        // registers any callee may overwrite
-constexpr std::uint32_t kMost = 255;          // the encoding's limit; what does not fit is spilled
+constexpr std::uint32_t kOwn = 4;                   // of every thread
+constexpr std::uint32_t kFloor = 12;                // ptxas does not reduce registers below this
+constexpr std::uint32_t kFullOccupancy = 30;        // up to here an SM of 64 K registers holds its 2048 threads
+constexpr std::uint32_t kSlack = 4;                 // above `least` where that is already more
+constexpr std::size_t kHeld = 8;                    // instructions for which a memory operand stays allocated
+constexpr std::uint32_t kScratch = 16;              // registers any callee may overwrite
+constexpr std::uint32_t kMaxThreadRegisters = 255;  // the limit of the encoding; further values are spilled
 
 struct Live {
   std::vector<RegisterSet> in;
@@ -67,15 +69,15 @@ bool touches_memory(const Instruction& instruction) {
   }
 }
 
-// Walks one block backwards in a given order and keeps count of what is live.
+// Walks one block backwards in a given order and counts the live words.
 class Walk {
  public:
   Walk(const Function& function, const std::vector<Access>& all, const ValueCost& cost)
       : function_(function), all_(all), cost_(cost), now_(0) {}
 
   struct Peak {
-    RegisterDemand live;               // at most, at once
-    std::uint32_t with_held = 0;       // words, those still taken by memory instructions too
+    RegisterDemand live;               // the maximum at once
+    std::uint32_t with_held = 0;       // words, including operands of memory instructions still allocated
     std::vector<std::uint32_t> after;  // words live after each instruction of the order
   };
   Peak run(RegisterSet live_out, const std::vector<std::uint32_t>& order) {
@@ -121,9 +123,9 @@ class Walk {
     now_.erase(r);
     count(r, -1);
   }
-  void note(RegisterDemand& most) const {
-    most.registers = std::max(most.registers, live_.registers);
-    most.predicates = std::max(most.predicates, live_.predicates);
+  void note(RegisterDemand& max) const {
+    max.registers = std::max(max.registers, live_.registers);
+    max.predicates = std::max(max.predicates, live_.predicates);
   }
 
   const Function& function_;
@@ -148,18 +150,18 @@ Call call_of(const Function& function, const Instruction& instruction, std::uint
 }
 
 // One function by itself, and the calls it makes.
-struct Alone {
+struct FunctionDemand {
   RegisterDemand demand;
   std::vector<Call> calls;
 };
 
-Alone alone(const Function& function) {
+FunctionDemand function_demand(const Function& function) {
   const ControlFlow flow = control_flow(function);
   const ValueCost cost(function);
   const std::vector<Access> all = accesses(function, cost);
   const Live live = live_sets(function, flow, all);
   Walk walk(function, all, cost);
-  Alone result;
+  FunctionDemand result;
   std::uint32_t least = 0;
   std::uint32_t fast = 0;
   for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
@@ -184,17 +186,17 @@ Alone alone(const Function& function) {
 
 RegisterDemand register_demand(const Module& module, const Function& function) {
   // The function, and those it can reach: a call needs what is live across it and what the callee needs.
-  std::vector<Alone> known{alone(function)};
+  std::vector<FunctionDemand> known{function_demand(function)};
   std::map<std::uint32_t, std::size_t> place;
   for (std::size_t f = 0; f < known.size(); ++f) {
     for (std::size_t c = 0; c < known[f].calls.size(); ++c) {
       for (const std::uint32_t callee : known[f].calls[c].callees) {
         if (module.functions[callee].declaration || !place.emplace(callee, known.size()).second) continue;
-        known.push_back(alone(module.functions[callee]));
+        known.push_back(function_demand(module.functions[callee]));
       }
     }
   }
-  // Deepest callees settle first; a recursion stops at the limit, where ptxas would spill.
+  // The demand of the deepest callees is known first; a recursion stops at the limit, where ptxas would spill.
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t f = known.size(); f-- > 0;) {
@@ -205,7 +207,7 @@ RegisterDemand register_demand(const Module& module, const Function& function) {
             below = std::max(below, known[at->second].demand.registers);
           }
         }
-        const std::uint32_t needed = std::min(call.words + below, kMost);
+        const std::uint32_t needed = std::min(call.words + below, kMaxThreadRegisters);
         if (needed <= known[f].demand.registers) continue;
         known[f].demand.registers = needed;
         changed = true;
@@ -213,7 +215,7 @@ RegisterDemand register_demand(const Module& module, const Function& function) {
     }
   }
   RegisterDemand demand = known[0].demand;
-  demand.registers = std::min(demand.registers, kMost);
+  demand.registers = std::min(demand.registers, kMaxThreadRegisters);
   return demand;
 }
 

@@ -15,7 +15,7 @@ class RegisterSet {
   void erase(std::uint32_t r) { words_[r / 64] &= ~(std::uint64_t{1} << (r % 64)); }
   [[nodiscard]] bool contains(std::uint32_t r) const { return (words_[r / 64] >> (r % 64) & 1) != 0; }
 
-  // Adds the other's members; whether any was new.
+  // Adds the other's members; returns whether any was new.
   bool merge(const RegisterSet& other) {
     std::uint64_t fresh = 0;
     for (std::size_t i = 0; i < words_.size(); ++i) {

@@ -9,7 +9,7 @@
 namespace wm::ptx {
 namespace {
 
-// Cycles until a result can be read, in round figures: what counts is which is much longer than which.
+// Approximate cycles until a result can be read: only large differences matter for the order.
 std::uint32_t latency(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::ld:
@@ -40,7 +40,7 @@ bool is_read_only(const Instruction& i) {
   return is_load(i) && (i.has(Suffix::nc) || i.space() == Space::constant || i.space() == Space::param);
 }
 bool is_store(const Instruction& i) { return i.opcode == Opcode::st || i.opcode == Opcode::stmatrix; }
-// What nothing in memory may pass.
+// True for a fence: no memory access may be reordered across it.
 bool is_fence(const Instruction& i) {
   if (i.has(Suffix::volatile_) || i.has(Suffix::relaxed) || i.has(Suffix::acquire) || i.has(Suffix::release))
     return true;
@@ -65,7 +65,7 @@ bool is_fence(const Instruction& i) {
       return false;
   }
 }
-// What nothing at all may pass: it looks at the time.
+// True for an instruction that no other may be reordered across, because it reads a clock.
 bool reads_clock(const Instruction& i) {
   return std::any_of(i.operands.begin(), i.operands.end(), [](const Operand& o) {
     return o.kind == Operand::Kind::special &&
@@ -141,7 +141,8 @@ class Scheduler {
   }
 
   void link_memory() {
-    // Of one space since the last fence: the last store, and the loads after it. Generic accesses go with global ones.
+    // The accesses to one space since the last fence: the last store, and the loads after it. Generic accesses are
+    // counted as global.
     struct Order {
       std::uint32_t store = kNoNode;
       std::vector<std::uint32_t> loads;
@@ -192,10 +193,11 @@ class Scheduler {
   const Function& function_;
   const std::vector<Access>& accesses_;
   std::vector<std::uint32_t> nodes_;
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> after_;  // who waits for it, and how long
-  std::vector<std::uint32_t> waits_;                                         // for how many that have not issued
-  std::vector<std::uint32_t> height_;                                        // cycles to the end of the block
-  std::vector<std::uint32_t> start_;                                         // not before that cycle
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>
+      after_;                          // instructions that depend on it, and the latency
+  std::vector<std::uint32_t> waits_;   // dependencies that have not issued
+  std::vector<std::uint32_t> height_;  // cycles to the end of the block
+  std::vector<std::uint32_t> start_;   // not before that cycle
 };
 
 }  // namespace

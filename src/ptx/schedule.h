@@ -9,13 +9,14 @@
 
 namespace wm::ptx {
 
-// The block's instructions that do not vanish: at each turn the one that can start, and of those the one with the
-// longest way to the block's end. Loads rise as far as dependencies, stores to their space and barriers let them.
+// The block's instructions in list-scheduling order, without those that vanish (value_cost.h): in every cycle, of the
+// instructions that can start, the one with the longest path to the block's end. A load moves up as far as its
+// dependencies, stores to its space and barriers permit.
 std::vector<std::uint32_t> latency_order(const Function& function, const BasicBlock& block,
                                          const std::vector<Access>& accesses, const ValueCost& cost);
 
-// The same function, each of its blocks in that order and nothing left out: what an assembler's code does in the order
-// a pipeline sees it. Blocks with calls stay as they are.
+// The same function with the instructions of every block in that order, none left out: the order in which a pipeline
+// executes an assembler's code. Blocks with calls keep their order.
 Function in_latency_order(const Function& function);
 
 }  // namespace wm::ptx

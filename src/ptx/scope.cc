@@ -64,7 +64,7 @@ Symbol Scopes::materialize(Entry& entry, std::string_view name) {
 std::string Scopes::unique(std::string_view name) {
   std::string candidate(name);
   if (!taken_.contains(candidate)) return candidate;
-  // Remembers where it got to: inline assembly declares the same names thousands of times.
+  // The search resumes where the last one ended: inline assembly declares the same names thousands of times.
   std::uint32_t& last = suffixes_[candidate];
   do {
     candidate = fmt::format("{}_{}", name, ++last);
@@ -107,7 +107,7 @@ void Scopes::use_module_name(std::string_view name) {
     taken_.emplace(std::move(key), Symbol{Symbol::Kind::module, 0});
     return;
   }
-  // A local of a scope closed by now printed under this name: it takes another.
+  // A local of a scope that is closed was printed under this name, so the new one takes another.
   if (std::string* local = name_of(at->second)) {
     const Symbol symbol = at->second;
     *local = claim(name, symbol);
@@ -153,7 +153,7 @@ void Scopes::place_labels() {
   for (Definition& definition : definitions_) {
     if (definition.index == kUnused) continue;
     definition.index = static_cast<std::uint32_t>(function_.labels.size());
-    // No later declaration can ask for a label's name back, so which symbol holds it does not matter.
+    // No later declaration can reuse a label's name, so it does not matter which symbol holds it.
     function_.labels.push_back({claim(definition.name, {Symbol::Kind::module, 0}), definition.at});
   }
 }

@@ -16,7 +16,7 @@
 
 namespace wm::ptx {
 
-// What a name stands for; `index` into the matching list of the Function.
+// The meaning of a name; `index` points into the matching list of the Function.
 struct Symbol {
   enum class Kind : std::uint8_t { reg, result, parameter, variable, branch_table, call_table, prototype, module };
   Kind kind = Kind::reg;

@@ -10,7 +10,7 @@ namespace {
 struct DirectiveSpec {
   std::string_view name;
   std::size_t least;
-  std::size_t most;  // numbers
+  std::size_t max_numbers;  // numbers
 };
 constexpr DirectiveSpec kDirectives[] = {
     {"maxntid", 1, 3},           {"reqntid", 1, 3},         {"minnctapersm", 1, 1},
@@ -20,7 +20,7 @@ constexpr DirectiveSpec kDirectives[] = {
 
 Directive parse_directive(TokenStream& tokens, const DirectiveSpec& spec) {
   Directive directive{std::string(spec.name), {}};
-  for (std::size_t i = 0; i < spec.most; ++i) {
+  for (std::size_t i = 0; i < spec.max_numbers; ++i) {
     if (i >= spec.least && !tokens.accept(',')) break;
     directive.values.push_back(static_cast<std::uint32_t>(tokens.expect_integer("a number", 0xffffffffU)));
   }

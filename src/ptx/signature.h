@@ -1,4 +1,4 @@
-// What stands between a function's name and its body: results, parameters, directives.
+// The part of a function between its name and its body: results, parameters, directives.
 #pragma once
 
 #include <vector>

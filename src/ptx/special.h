@@ -1,4 +1,4 @@
-// The registers the hardware fills: who a thread is, where it runs, what time it is.
+// The special registers, which the hardware fills: thread and block indices, the SM, clocks.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ inline constexpr int kSpecialCount =
 // With the percent sign: "%tid.x".
 [[nodiscard]] std::string_view name(Special special);
 [[nodiscard]] std::optional<Special> special_named(std::string_view name);
-// What a `mov` of it reads: u32 or u64, pred for %is_explicit_cluster, b32 for %envregN.
+// The type that a `mov` from the special register reads: u32 or u64, pred for %is_explicit_cluster, b32 for %envregN.
 [[nodiscard]] Type type_of(Special special);
 
 }  // namespace wm::ptx

@@ -1,4 +1,4 @@
-// How many instructions of each kind a function holds, by the unit that would execute them.
+// Static instruction counts of a function, by the unit that would execute the instructions.
 #include "ptx/analysis.h"
 
 namespace wm::ptx {

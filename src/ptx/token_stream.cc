@@ -53,12 +53,12 @@ Literal TokenStream::expect_number(std::string_view what) {
   return *value;
 }
 
-std::uint64_t TokenStream::expect_integer(std::string_view what, std::uint64_t most) {
+std::uint64_t TokenStream::expect_integer(std::string_view what, std::uint64_t max) {
   const Token token = token_;
   const Literal value = expect_number(what);
   if (value.kind != Literal::Kind::integer)
     fail(token.position, fmt::format("expected {}, found '{}'", what, token.text));
-  if (value.bits > most) fail(token.position, fmt::format("{} is too large: at most {}", token.text, most));
+  if (value.bits > max) fail(token.position, fmt::format("{} is too large: at most {}", token.text, max));
   return value.bits;
 }
 

@@ -1,4 +1,4 @@
-// The tokens of a PTX text with one of lookahead, and the small expectations every part of the parser shares.
+// The tokens of a PTX text with one token of lookahead, and helpers that all parts of the parser share.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class TokenStream {
 
   [[nodiscard]] const Token& current() const { return token_; }
   const Token& peek();
-  // The current token, and on to the next.
+  // Returns the current token and advances.
   Token advance();
 
   // Consumes the punctuation or the dotted word if it is next.
@@ -27,7 +27,7 @@ class TokenStream {
   // Consumes what must come next; otherwise fails with "expected …, found …". `after` completes the sentence.
   void expect(char c, std::string_view after);
   Token expect_identifier(std::string_view what);
-  std::uint64_t expect_integer(std::string_view what, std::uint64_t most);
+  std::uint64_t expect_integer(std::string_view what, std::uint64_t max);
   Literal expect_number(std::string_view what);
   std::string expect_string(std::string_view what);
 

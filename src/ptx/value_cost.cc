@@ -41,7 +41,7 @@ bool differs_by_lane(Special special) {
   }
 }
 
-// What the uniform datapath computes: integer and logic operations on words.
+// True for operations of the uniform datapath: integer and logic operations on words.
 bool is_uniform_operation(Opcode opcode) {
   switch (opcode) {
     case Opcode::add:
@@ -161,13 +161,14 @@ void ValueCost::find_recomputed_values() {
 }
 
 void ValueCost::find_low_halves() {
-  // Assume every 64-bit value is wanted by its low half alone; then let each reader that wants all of it say so.
-  std::vector<bool> whole(function_.registers.size());
+  // Assume that only the low half of every 64-bit value is used; then mark the values with a reader that uses both
+  // halves.
+  std::vector<bool> needs_high_half(function_.registers.size());
   const auto want = [&](const Operand& operand) {
     bool fresh = false;
     for_each_register(operand, [&](std::uint32_t r) {
-      fresh = fresh || !whole[r];
-      whole[r] = true;
+      fresh = fresh || !needs_high_half[r];
+      needs_high_half[r] = true;
     });
     return fresh;
   };
@@ -176,9 +177,9 @@ void ValueCost::find_low_halves() {
     for (std::size_t i = function_.body.size(); i-- > 0;) {
       const Instruction& instruction = function_.body[i];
       const Space space = instruction.space();
-      const bool low_result =
-          has_destination(instruction) && is_register(instruction.operands[0]) && !whole[instruction.operands[0].index];
-      bool low = false;  // whether this reader is content with low halves
+      const bool low_result = has_destination(instruction) && is_register(instruction.operands[0]) &&
+                              !needs_high_half[instruction.operands[0].index];
+      bool low = false;  // whether this reader uses only low halves
       switch (instruction.opcode) {
         case Opcode::add:
         case Opcode::sub:
@@ -209,8 +210,8 @@ void ValueCost::find_low_halves() {
       }
     }
   }
-  for (std::uint32_t r = 0; r < whole.size(); ++r)
-    if (!whole[r] && words_[r] == 2) words_[r] = 1;
+  for (std::uint32_t r = 0; r < needs_high_half.size(); ++r)
+    if (!needs_high_half[r] && words_[r] == 2) words_[r] = 1;
 }
 
 }  // namespace wm::ptx

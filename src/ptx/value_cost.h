@@ -1,4 +1,4 @@
-// What each PTX register costs a thread once an optimising assembler is done with it.
+// The 32-bit registers that each PTX register costs a thread after an optimising assembler has run.
 //
 // PTX names a register for every intermediate value; ptxas keeps far fewer in the register file. Three facts decide:
 //  - Some values need no register at all: constants, parameters and launch dimensions come from the constant bank, and
@@ -22,9 +22,9 @@ class ValueCost {
 
   // 32-bit registers that hold it: 0 for predicates and for what needs none.
   [[nodiscard]] std::uint32_t words(std::uint32_t reg) const { return words_[reg]; }
-  // The register that must be live where `reg` is read: itself, or what it is made from.
+  // The register that must be live where `reg` is read: itself, or the register it is computed from.
   [[nodiscard]] std::uint32_t root(std::uint32_t reg) const { return root_[reg]; }
-  // Whether the instruction at `index` only makes a value that is free or made again where it is read.
+  // Whether the instruction at `index` only computes a value that needs no register or is recomputed where it is read.
   [[nodiscard]] bool vanishes(std::uint32_t index) const { return vanishes_[index]; }
 
  private:

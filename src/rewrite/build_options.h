@@ -1,4 +1,4 @@
-// The options of clBuildProgram taken apart: what the preprocessor spends, what shapes the language, and the rest.
+// The options of clBuildProgram in three groups: those of the preprocessor, those of the language, and the rest.
 #pragma once
 
 #include <string>

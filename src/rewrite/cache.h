@@ -19,7 +19,7 @@ class Cache {
   [[nodiscard]] std::optional<Reply> find(const Request& request) const;
   [[nodiscard]] Result<void> store(const Request& request, const Reply& reply) const;
 
-  // Where a request's reply lies, or would.
+  // The path of the file that holds, or would hold, the reply to a request.
   [[nodiscard]] std::string path_of(const Request& request) const;
 
  private:

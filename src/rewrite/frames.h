@@ -7,7 +7,7 @@
 
 namespace wm::rewrite {
 
-// Nothing at the end of the input, or where it is torn.
+// nullopt at the end of the input, or after an incomplete frame.
 std::optional<std::string> read_frame(std::FILE* from);
 bool write_frame(std::FILE* to, const std::string& bytes);
 

@@ -1,4 +1,4 @@
-// What is asked of the rewriter and what it answers: OpenCL C in, persistent workers out.
+// Requests to the rewriter and its replies: OpenCL C in, persistent workers out.
 //
 // Plain values without clang in them, so that the runtime and a host without clang's libraries can hold, send and
 // store them.
@@ -64,7 +64,8 @@ struct Dependency {
   friend bool operator==(const Dependency&, const Dependency&) = default;
 };
 
-// What a condition of the program was told of a macro that is not its own; elsewhere one may be told otherwise.
+// The state of a predefined macro that a condition of the program depended on. The device's compiler may define it
+// differently.
 struct Assumption {
   std::string name;
   bool defined = false;
@@ -75,8 +76,9 @@ struct Assumption {
 
 struct Reply {
   std::string source;   // to build instead of the original; empty when no kernel was rewritten
-  std::string options;  // to build it with: the original's without -D and -I, which are spent
-  std::string refusal;  // why nothing was: the source does not parse, say; the original then tells its own errors
+  std::string options;  // to build it with: the original's without -D and -I, which are already applied
+  std::string refusal;  // why no kernel was rewritten, for example a source that does not parse; building the original
+                        // reports its errors
   std::vector<KernelReply> kernels;
   std::vector<Dependency> dependencies;
   std::vector<Assumption> assumptions;

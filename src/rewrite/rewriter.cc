@@ -36,7 +36,8 @@ Result<Reply> Rewriter::ask(const Request& request) {
       return reply;
     }
     worker_.reset();
-    if (fresh) return reply;  // one that was kept may have died of something else; a new one died of this program
+    if (fresh)
+      return reply;  // a process kept from earlier may have died of another cause; a new one died of this program
   }
 }
 

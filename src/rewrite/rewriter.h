@@ -3,7 +3,7 @@
 //   Rewriter rewriter({.worker = find_worker(), .cache_folder = default_cache_folder()});
 //   const auto reply = rewriter.rewrite({.source = text, .options = "-DN=64"});
 //
-// Any thread may ask; one worker process serves them in turn and is started when it is first needed.
+// Any thread may call it; one worker process serves the requests in turn and is started at the first.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 namespace wm::rewrite {
 
 struct RewriterOptions {
-  std::string worker;        // the program; empty: the cache alone answers
+  std::string worker;        // the program; if empty, only the cache is used
   std::string cache_folder;  // empty: nothing is kept
   std::chrono::milliseconds limit{30000};
 };
@@ -29,14 +29,14 @@ class Rewriter {
  public:
   explicit Rewriter(RewriterOptions options) : options_(std::move(options)) {}
 
-  // An error means that there is no answer: no worker and nothing in the cache, or a worker that died over this
-  // program. A program that cannot be rewritten is an answer, with the reason in it.
+  // An error means that there is no reply: no worker process and no cached reply, or a worker process that died on this
+  // program. A program that cannot be rewritten has a reply, with the reason in it.
   Result<Reply> rewrite(const Request& request);
 
   // Starts the worker and lets it load what every program needs, so that the first one does not wait for that.
   void warm_up();
 
-  // How many replies came from the cache, and how many the worker gave.
+  // Counts of replies from the cache and from the worker process.
   [[nodiscard]] std::uint64_t cached() const;
   [[nodiscard]] std::uint64_t asked() const;
 

@@ -20,10 +20,10 @@ class Writer {
     number(static_cast<std::uint32_t>(text.size()));
     bytes_ += text;
   }
-  template <typename T, typename Each>
-  void list(const std::vector<T>& items, Each&& each) {
+  template <typename T, typename Visitor>
+  void list(const std::vector<T>& items, Visitor&& visit) {
     number(static_cast<std::uint32_t>(items.size()));
-    for (const T& item : items) each(item);
+    for (const T& item : items) visit(item);
   }
   std::string take() { return std::move(bytes_); }
 
@@ -54,12 +54,12 @@ class Reader {
     text.assign(bytes_.substr(0, size));
     bytes_.remove_prefix(size);
   }
-  template <typename T, typename Each>
-  void list(std::vector<T>& items, Each&& each) {
+  template <typename T, typename Visitor>
+  void list(std::vector<T>& items, Visitor&& visit) {
     items.resize(count());  // an item takes a byte at least, so a count past the end is a broken one
-    for (T& item : items) each(item);
+    for (T& item : items) visit(item);
   }
-  [[nodiscard]] bool whole() const { return !broken_ && bytes_.empty(); }
+  [[nodiscard]] bool complete() const { return !broken_ && bytes_.empty(); }
 
  private:
   std::size_t count() {
@@ -149,7 +149,7 @@ Result<T> decode_any(std::string_view bytes, const char* what) {
   if (version != kRewriterVersion) return Error{std::string(what) + " of another version of the rewriter"};
   T value;
   visit(reader, value, &value);
-  if (!reader.whole()) return Error{std::string("a broken ") + what};
+  if (!reader.complete()) return Error{std::string("a broken ") + what};
   return value;
 }
 

@@ -1,7 +1,7 @@
 // Requests and replies as bytes, for the pipe to the worker and for the cache's files.
 //
-// Little-endian numbers and counted strings behind a version; reading checks every length, so that a torn or foreign
-// file is an error and nothing worse.
+// Little-endian numbers and counted strings after a version; reading checks every length, so that an incomplete or
+// foreign file is an error.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ Result<void> wait_for(const std::string& who, int socket, short events, Clock::t
 Result<void> send_all(const std::string& who, int socket, std::string_view bytes, Clock::time_point deadline) {
   while (!bytes.empty()) {
     if (auto ready = wait_for(who, socket, POLLOUT, deadline); !ready) return ready;
-    // MSG_NOSIGNAL: a worker that died is an error of ours, not a signal to the application.
+    // MSG_NOSIGNAL: a worker process that died is reported as an error, not as a signal to the application.
     const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno != EINTR && errno != EAGAIN) return Error{who + " has died"};
     if (sent > 0) bytes.remove_prefix(static_cast<std::size_t>(sent));
@@ -81,7 +81,7 @@ Result<WorkerProcess> WorkerProcess::start(const std::string& program, const std
 WorkerProcess::~WorkerProcess() {
   if (socket_ >= 0) close(socket_);
   if (process_ <= 0) return;
-  kill(process_, SIGKILL);  // it holds nothing worth an orderly end
+  kill(process_, SIGKILL);  // it has no state that needs an orderly shutdown
   while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
@@ -93,7 +93,7 @@ std::optional<int> WorkerProcess::ended_by() {
       process_ = -1;
       return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     }
-    usleep(5000);  // it may still be writing down what it died of
+    usleep(5000);  // it may still be writing its core dump or message
   }
   return std::nullopt;
 }

@@ -47,8 +47,7 @@ class WorkerProcess {
   std::string name_;
 };
 
-// What the environment's `variable` says, or the program of that name beside the running one; empty where there is
-// none.
+// The path in the environment's `variable`, or the program of that name beside the running one; empty if there is none.
 std::string find_program(const char* variable, const char* name);
 
 }  // namespace wm::rewrite

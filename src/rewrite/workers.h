@@ -1,4 +1,4 @@
-// An application whose launches are made by persistent workers: the same buffers come out, whatever the number of
+// An application whose launches are executed by persistent workers: its buffers are the same for any number of
 // workers.
 #pragma once
 

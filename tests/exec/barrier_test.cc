@@ -1,4 +1,4 @@
-// Barriers of a block, and what is said when one can never complete.
+// Barriers of a block, and the message if one can never complete.
 #include "exec/snippet.h"
 
 namespace wm::exec {

@@ -1,4 +1,4 @@
-// Decoding: what is refused and where, how registers share rows, what a scoreboard is told.
+// Decoding: what is refused and where, how registers share rows, the registers reported to a scoreboard.
 #include <algorithm>
 #include <set>
 

@@ -145,7 +145,7 @@ TEST(Divergence, APartialWarpRunsOnlyItsThreads) {
   EXPECT_EQ(out, table(64, [](auto i) { return i < 32 ? 0xffffffffU : i < 40 ? 0xffU : 0U; }));
 }
 
-// One lane holds a lock, the others spin on it: with a stack alone the holder would never get on.
+// One lane holds a lock, the others spin on it: with only a reconvergence stack the holder would never make progress.
 TEST(Divergence, ALockWithinAWarpIsPassedOn) {
   Snippet s;
   s.out_words = 2;

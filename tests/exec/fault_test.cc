@@ -1,4 +1,4 @@
-// What a kernel that goes wrong is told, to the letter.
+// The exact messages of faulting kernels.
 #include "exec/snippet.h"
 
 namespace wm::exec {

@@ -1,4 +1,4 @@
-// The tree of paths alone, without a program.
+// The tree of paths, without a program.
 #include "exec/paths.h"
 
 #include <gtest/gtest.h>

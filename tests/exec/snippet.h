@@ -1,4 +1,4 @@
-// Small kernels in PTX, run to their end: what the tests of the executor share.
+// Runs small PTX kernels to their end, for the tests of the executor.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace wm::exec {
 
 // One buffer "out" that every snippet gets as its first argument, others after it.
 struct Snippet {
-  std::string text;  // a whole module, or (with `body`) made by kernel()
+  std::string text;  // a complete module, or (with `body`) made by kernel()
   gpu::Dim3 grid{1, 1, 1};
   gpu::Dim3 block{32, 1, 1};
   std::size_t out_words = 32;

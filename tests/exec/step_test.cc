@@ -143,11 +143,11 @@ TEST(Step, StepsAndARunCountTheSame) {
   EXPECT_EQ(block.statistics().by_class, ran.statistics.by_class);
 }
 
-// Which operations a warp executed, with how many lanes each.
+// The operations that a warp executed, with the number of lanes of each.
 using Trace = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 TEST(RunAhead, ExecutesWhatStepsWouldAndStopsBeforeMemory) {
-  for (const std::uint32_t most : {1U, 3U, 31U}) {
+  for (const std::uint32_t max_operations : {1U, 3U, 31U}) {
     Client one(kRounds, 512), two(kRounds, 512);
     const Grid grid = one.grid({1, 1, 1}, {128, 1, 1});
     const Grid again = two.grid({1, 1, 1}, {128, 1, 1});
@@ -162,15 +162,15 @@ TEST(RunAhead, ExecutesWhatStepsWouldAndStopsBeforeMemory) {
           steps.step(w, step);
           expected[w].emplace_back(step.pc, static_cast<std::uint32_t>(std::popcount(step.active)));
         }
-    std::vector<Executed> list(most);
+    std::vector<Executed> list(max_operations);
     while (!ahead.done())
       for (std::uint32_t w = 0; w < 4; ++w) {
-        const std::uint32_t count = ahead.warp(w).run_ahead(list.data(), most, {});
+        const std::uint32_t count = ahead.warp(w).run_ahead(list.data(), max_operations, {});
         for (std::uint32_t i = 0; i < count; ++i) {
           const Executed e = list[i];
           got[w].emplace_back(std::uint32_t{e.pc}, std::uint32_t{e.lanes});
         }
-        if (count == most || !ahead.warp(w).ready()) continue;
+        if (count == max_operations || !ahead.warp(w).ready()) continue;
         ahead.step(w, step);
         EXPECT_FALSE(step.op->kind == Kind::lane || step.op->kind == Kind::branch);
         got[w].emplace_back(step.pc, static_cast<std::uint32_t>(std::popcount(step.active)));
@@ -251,7 +251,7 @@ TEST(Step, TellsWhatAnInstructionDid) {
   EXPECT_TRUE(steps.back().exited);
 }
 
-// A block set aside in the middle goes on later, on another SM, after others ran.
+// A block suspended in the middle continues later, on another SM, after others ran.
 TEST(Step, ABlockSetAsideGoesOnLater) {
   Client client(kRounds, 512);
   const Grid grid = client.grid({2, 1, 1}, {128, 1, 1});

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "exec/run.h"
-#include "kernels/each_benchmark.h"
+#include "kernels/every_benchmark.h"
 #include "ptx/parse.h"
 
 namespace wm::zoo {
@@ -15,7 +15,7 @@ Result<exec::ApplicationResult> execute(std::string_view ptx, const gpu::Applica
   return exec::run_application(*module, app);
 }
 
-// What a check of `c` with the kernels of `ptx` says: "passed", or what is wrong.
+// The verdict of checking `c` with the kernels of `ptx`: "passed", or a description of the error.
 std::string verdict(std::string_view ptx, const Case& c) {
   const auto result = execute(ptx, c.application);
   if (!result) return result.error().to_string();

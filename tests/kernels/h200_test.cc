@@ -1,4 +1,4 @@
-// The committed comparison with a real GPU covers the whole zoo and found no difference.
+// The committed comparison with a real GPU covers all of the zoo and found no difference.
 #include <fstream>
 #include <gtest/gtest.h>
 #include <set>

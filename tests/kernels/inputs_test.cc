@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "kernels/each_benchmark.h"
+#include "kernels/every_benchmark.h"
 #include "kernels/table.h"
 
 namespace wm::zoo {

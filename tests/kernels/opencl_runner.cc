@@ -147,7 +147,7 @@ class Runner {
       const std::size_t bytes = b.bytes == 0 ? 4 : b.bytes;
       memory_.emplace_back(clCreateBuffer(parts_.context.get(), CL_MEM_READ_WRITE, bytes, nullptr, &status));
       if (status != CL_SUCCESS) return failed("clCreateBuffer", status);
-      // Garbage where the host has written nothing, so that reading it shows.
+      // Memory that the host has not written holds garbage, so that reading it is detected.
       const std::vector<std::byte> poison(bytes, std::byte{0xcd});
       clEnqueueWriteBuffer(queue(), memory_.back().get(), CL_TRUE, 0, bytes, poison.data(), 0, nullptr, nullptr);
     }

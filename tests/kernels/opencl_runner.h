@@ -18,7 +18,7 @@ bool have_opencl_device();
 
 using Buffers = std::vector<std::vector<std::byte>>;
 
-// How launches are placed, beyond what an application says.
+// Options of a launch that an application does not give.
 struct Placement {
   std::array<std::size_t, 3> offset{0, 0, 0};
   unsigned dimensions = 3;

@@ -1,5 +1,5 @@
 // The zoo on an OpenCL device (PoCL on a CPU will do): kernels and references checked without our PTX or executor.
-#include "kernels/each_benchmark.h"
+#include "kernels/every_benchmark.h"
 #include "kernels/opencl_runner.h"
 
 namespace wm::zoo {

@@ -1,4 +1,4 @@
-// Our register demand against what ptxas gives the same kernels (validation/ptxas-registers.csv).
+// The estimated register demand against ptxas for the same kernels (validation/ptxas-registers.csv).
 #include <cmath>
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@ namespace wm::zoo {
 
 namespace {
 
-// What verify says when buffer "out" is expected to hold `expected` and holds `got`.
+// The message of verify for a buffer "out" that should hold `expected` and holds `got`.
 template <typename T>
 std::string verdict(const std::vector<T>& expected, const std::vector<T>& got, double absolute = 0,
                     double relative = 0) {

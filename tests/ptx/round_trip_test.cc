@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Files, Corpus, testing::ValuesIn(corpus()), [](const au
   return name;
 });
 
-// What the fuzzer found worth keeping: accepted texts round-trip, refused ones say where.
+// Inputs kept from fuzzing: accepted texts round-trip, refused ones give a position.
 TEST(FuzzCorpus, RoundTripsOrIsRefusedWithItsPlace) {
   int accepted = 0;
   int refused = 0;

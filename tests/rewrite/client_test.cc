@@ -52,15 +52,15 @@ TEST(Bytes, ComeBackAsTheyWere) {
 }
 
 TEST(Bytes, TornOrForeignOnesAreErrors) {
-  const std::string whole = encode(ask("kernel void k(global const float* x) { }"));
-  for (std::size_t size = 0; size < whole.size(); ++size)
-    EXPECT_FALSE(decode_reply(whole.substr(0, size)).ok()) << size;
-  EXPECT_FALSE(decode_reply(whole + "x").ok());
-  std::string other = whole;
+  const std::string encoded = encode(ask("kernel void k(global const float* x) { }"));
+  for (std::size_t size = 0; size < encoded.size(); ++size)
+    EXPECT_FALSE(decode_reply(encoded.substr(0, size)).ok()) << size;
+  EXPECT_FALSE(decode_reply(encoded + "x").ok());
+  std::string other = encoded;
   other[4] ^= 1;
   EXPECT_THAT(decode_reply(other).error().what, HasSubstr("another version"));
-  for (std::size_t at = 8; at < whole.size(); ++at) {  // any answer but a crash
-    std::string bent = whole;
+  for (std::size_t at = 8; at < encoded.size(); ++at) {  // any answer but a crash
+    std::string bent = encoded;
     bent[at] = static_cast<char>(0xff);
     (void)decode_reply(bent).ok();
   }

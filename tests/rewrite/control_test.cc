@@ -29,7 +29,7 @@ struct Session {
   gpu::BufferId runs, control, queue;
 };
 
-// Launches `workers` over 6 x 5 groups, with what the control word says at the start of each launch.
+// Launches `workers` over 6 x 5 groups, with the control word's value at the start of each launch.
 Session make(std::uint32_t workers, std::uint32_t last, std::uint32_t keep,
              const std::vector<std::uint32_t>& control_at_start) {
   Session s;
@@ -109,29 +109,29 @@ TEST_P(Machines, AnExcludedWorkerTakesNothing) {
 }
 
 TEST_P(Machines, WorkersLeaveAtTheNextGroupAndOthersFinish) {
-  const Session whole = make(2, kNever, 0, {1});
-  const auto expected = run(whole.application);
-  EXPECT_EQ(groups_done(expected[whole.runs.index]), 30U);
+  const Session uninterrupted = make(2, kNever, 0, {1});
+  const auto expected = run(uninterrupted.application);
+  EXPECT_EQ(groups_done(expected[uninterrupted.runs.index]), 30U);
 
   const Session left = make(2, 7, 0, {1});
   const auto part = run(left.application);
   const std::size_t done = groups_done(part[left.runs.index]);
   EXPECT_GE(done, 8U);
   EXPECT_LT(done, 30U);
-  // What was taken was finished, and nothing else was: the queue says how far it came.
+  // Every group taken from the queue was finished, and no other: the queue's counter gives their number.
   EXPECT_EQ(words(part[left.queue.index])[0], done);
 
   const Session again = make(2, 7, 0, {1, 1});
   const auto got = run(again.application);
-  EXPECT_EQ(got[again.runs.index], expected[whole.runs.index]);
+  EXPECT_EQ(got[again.runs.index], expected[uninterrupted.runs.index]);
   EXPECT_GE(words(got[again.queue.index])[0], 30U);
 }
 
 TEST_P(Machines, TheWorkersThatStayGoOn) {
-  const Session whole = make(1, kNever, 0, {1});
+  const Session uninterrupted = make(1, kNever, 0, {1});
   const Session fewer = make(4, 3, 1, {1});  // from group 3 on only the first worker takes more
   const auto got = run(fewer.application);
-  EXPECT_EQ(got[fewer.runs.index], run(whole.application)[whole.runs.index]);
+  EXPECT_EQ(got[fewer.runs.index], run(uninterrupted.application)[uninterrupted.runs.index]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Control, Machines, testing::Values("opencl", "ptx"),

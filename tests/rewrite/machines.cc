@@ -19,8 +19,8 @@ Result<std::string> compile_to_ptx(const std::string& source) {
   const std::string out = (folder / "program.ptx").string();
   const std::string log = (folder / "log").string();
   if (auto written = write_file(in, source); !written) return written.error();
-  // Which product of a sum of two is fused is left to the back end by `fast`, and differs where the code around it
-  // does.
+  // With `fast` the back end chooses which product of a sum of two is fused, and the choice depends on the code around
+  // it.
   const std::string command = WM_OPENCL_TO_PTX " -ffp-contract=on -Wno-unused -Wno-incompatible-pointer-types -o " +
                               out + " " + in + " 2>" + log;
   const int status = std::system(command.c_str());

@@ -1,4 +1,4 @@
-// What is not rewritten, and the reason given.
+// Programs that are not rewritten, and the reason given for each.
 #include <gmock/gmock.h>
 
 #include "rewrite/ask.h"

@@ -1,4 +1,4 @@
-// What becomes of a program, rule by rule. That it computes the same is for the tests that run it.
+// The rewriting rules, one by one. Other tests run the programs and compare results.
 #include <gmock/gmock.h>
 
 #include "rewrite/ask.h"

@@ -1,5 +1,5 @@
 // Every kernel of the zoo, rewritten and not, leaves the same buffers on an OpenCL device and in the executor.
-#include "kernels/each_benchmark.h"
+#include "kernels/every_benchmark.h"
 #include "rewrite/machines.h"
 #include "rewrite/workers.h"
 

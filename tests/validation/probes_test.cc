@@ -16,7 +16,7 @@ const gpu::GpuConfig& h200() {
 }
 
 class OnTheH200 : public ::testing::TestWithParam<const char*> {};
-// What is promised within a tenth: latencies of a pointer chase, bandwidths, the rate of fma.
+// Quantities that must agree within a tenth: latencies of a pointer chase, bandwidths, the rate of fma.
 INSTANTIATE_TEST_SUITE_P(Probes, OnTheH200,
                          ::testing::Values("chase.l1", "chase.dram", "l1.read", "l1.read.v4", "rate.fma.f32",
                                            "latency.fma.f32", "latency.ld.shared", "shared.conflict.1",

@@ -1,7 +1,7 @@
 // Simulated against measured cycles over the zoo: rows, errors and the two figures that sum them up.
 //
 // A point is one kernel of one benchmark at one size: the mean over the launches that were both measured and simulated.
-// Kernels shorter than a threshold are left out, since what a launch itself costs would be most of them.
+// Kernels shorter than a threshold are left out, since the launch overhead would dominate them.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ constexpr std::uint32_t kRepeat = 16;  // of the statement in the loop's body
 constexpr std::uint32_t kChains = 6;   // independent ones of a thread, for rates
 constexpr std::uint32_t kThreads = 1024;
 
-// One dependent step of a chain; @ is its register's number, and what it reads besides is never known to a compiler.
+// One dependent step of a chain; @ is its register's number, and no compiler can know its other operands.
 struct Form {
   std::string_view name;
   std::string_view step;

@@ -1,4 +1,4 @@
-// Launches and blocks: what an empty kernel takes, and how fast blocks follow each other.
+// Launches and blocks: the time of an empty kernel, and the rate at which blocks start.
 #include <fmt/format.h>
 
 #include "probes/probe.h"
@@ -14,15 +14,16 @@ Probe blocks(const std::string& name, std::uint32_t few, std::uint32_t threads, 
   p.clocks = p.application.add("clocks", std::vector<std::uint64_t>(4));
   p.application.upload(data);
   p.application.upload(p.clocks);
-  std::uint32_t slot = 0;
+  std::uint32_t clock_index = 0;
   for (const std::uint32_t count : {few, few, slope ? 3 * few : few})
-    p.application.launch({.kernel = "k",
-                          .grid = {count},
-                          .block = {threads},
-                          .arguments = {gpu::buffer(data), gpu::buffer(p.clocks), gpu::scalar(slot++), gpu::scalar(1)},
-                          .dynamic_shared_bytes = 0});
+    p.application.launch(
+        {.kernel = "k",
+         .grid = {count},
+         .block = {threads},
+         .arguments = {gpu::buffer(data), gpu::buffer(p.clocks), gpu::scalar(clock_index++), gpu::scalar(1)},
+         .dynamic_shared_bytes = 0});
   p.work = slope ? 2.0 * few : 1;
-  p.whole = true;
+  p.times_launch = true;
   p.slope = slope;
   return p;
 }

@@ -1,4 +1,4 @@
-// Memory: pointer chases through each level, what each level delivers, and atomics.
+// Memory: pointer chases through each level, the bandwidth of each level, and atomics.
 #include <fmt/format.h>
 
 #include "base/random.h"
@@ -59,7 +59,7 @@ std::string zero_registers() {
   return text;
 }
 
-// Over memory nobody touched before: launch after launch goes on where the last one ended.
+// Uses memory that was not touched before: every launch continues where the previous one ended.
 Probe dram(const std::string& name, std::uint32_t sms, bool read, bool write, std::uint32_t n) {
   const std::uint32_t blocks = sms * 4;
   const std::uint32_t threads = 512;
@@ -74,20 +74,20 @@ Probe dram(const std::string& name, std::uint32_t sms, bool read, bool write, st
   const gpu::BufferId buffer = p.application.add_uninitialized("data", turn * (turns + 1));
   p.clocks = p.application.add("clocks", std::vector<std::uint64_t>(4));
   std::uint64_t begin = 0;
-  std::uint32_t slot = 0;
+  std::uint32_t clock_index = 0;
   p.application.upload(p.clocks);
   for (const std::uint32_t count : {n / 4 + 1, n, 3 * n}) {
     p.application.launch({.kernel = "k",
                           .grid = {blocks},
                           .block = {threads},
-                          .arguments = {gpu::buffer(buffer, begin * turn), gpu::buffer(p.clocks), gpu::scalar(slot++),
-                                        gpu::scalar(count)},
+                          .arguments = {gpu::buffer(buffer, begin * turn), gpu::buffer(p.clocks),
+                                        gpu::scalar(clock_index++), gpu::scalar(count)},
                           .dynamic_shared_bytes = 0});
     begin += count;
   }
   p.work = 2.0 * n * static_cast<double>(turn) * (read && write ? 2 : 1);
   p.rate = true;
-  p.whole = true;
+  p.times_launch = true;
   return p;
 }
 
@@ -107,7 +107,7 @@ Probe l2(const std::string& name, std::uint32_t sms, std::uint32_t n) {
                        threads, std::vector<std::uint64_t>(blocks * part / 8), n);
   p.work = 2.0 * n * static_cast<double>(blocks * part);
   p.rate = true;
-  p.whole = true;
+  p.times_launch = true;
   return p;
 }
 
@@ -155,7 +155,7 @@ void add_atomics(std::vector<Probe>& to, std::uint32_t sms) {
                          sms, 256, std::vector<std::uint64_t>(std::uint64_t{sms} * 256 * 8), 4);
     p.work = 2.0 * 4 * 4 * sms * 256;
     p.rate = true;
-    p.whole = true;
+    p.times_launch = true;
     to.push_back(p);
   }
 }

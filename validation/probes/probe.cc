@@ -9,10 +9,10 @@ std::string probe_module(const std::string& before, const std::string& body, con
   const std::string shared =
       shared_bytes == 0 ? "" : ".shared .align 16 .b8 s[" + std::to_string(shared_bytes) + "];\n";
   return ".version 7.0\n.target sm_75\n.address_size 64\n"
-         ".visible .entry k(.param .u64 data, .param .u64 clocks, .param .u32 slot, .param .u32 count) {\n"
+         ".visible .entry k(.param .u64 data, .param .u64 clocks, .param .u32 clock_index, .param .u32 count) {\n"
          ".reg .pred %p<32>;\n.reg .b32 %r<96>;\n.reg .b64 %rd<96>;\n.reg .f32 %f<96>;\n.reg .f64 %fd<96>;\n" +
          shared +
-         "ld.param.u64 %rd1, [data];\nld.param.u64 %rd2, [clocks];\nld.param.u32 %r7, [slot];\n"
+         "ld.param.u64 %rd1, [data];\nld.param.u64 %rd2, [clocks];\nld.param.u32 %r7, [clock_index];\n"
          "ld.param.u32 %r5, [count];\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\n"
          "mad.lo.s32 %r1, %r2, %r3, %r4;\nmov.u32 %r6, 0;\n" +
          before + "bar.sync 0;\nmov.u64 %rd3, %clock64;\nL:\n" + body +
@@ -30,13 +30,13 @@ Probe make_probe(std::string name, std::string unit, std::string ptx, std::uint3
   p.clocks = p.application.add("clocks", std::vector<std::uint64_t>(4));
   p.application.upload(buffer);
   p.application.upload(p.clocks);
-  std::uint32_t slot = 0;
+  std::uint32_t clock_index = 0;
   for (const std::uint32_t count : {n / 4 + 1, n, 3 * n})
     p.application.launch(
         {.kernel = "k",
          .grid = {blocks},
          .block = {threads},
-         .arguments = {gpu::buffer(buffer), gpu::buffer(p.clocks), gpu::scalar(slot++), gpu::scalar(count)},
+         .arguments = {gpu::buffer(buffer), gpu::buffer(p.clocks), gpu::scalar(clock_index++), gpu::scalar(count)},
          .dynamic_shared_bytes = 0});
   return p;
 }

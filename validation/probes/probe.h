@@ -1,9 +1,9 @@
 // Probes: small kernels that each measure one figure of a GPU (a latency, a rate), the same PTX on hardware and in the
 // simulator.
 //
-// A probe launches its kernel three times: once to warm up, then with a short and a long count. What it measures is the
+// A probe launches its kernel three times: once to warm up, then with a short and a long count. The result is the
 // slope between those two, so that launching, filling and draining cancel out. Times are SM cycles: those the kernel
-// read from its own clock, or the launch's as a whole.
+// read from its own clock, or the time of the launch.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ struct Probe {
   std::string unit;  // of the value: "cycles", "operations/cycle/SM", "bytes/cycle"
   std::string ptx;
   gpu::Application application;
-  gpu::BufferId clocks;  // by launch, 64 bits: what the kernel counted; used unless `whole`
-  bool whole = false;    // the launch's own time is meant
-  bool slope = true;     // else the last launch's time alone
-  double work = 1;       // what the long launch does more than the short one
-  bool rate = false;     // value = work / time; else time / work
-  bool cold = true;      // L2 must hold none of the buffers before the first launch
-  bool in_tests = true;  // short enough for a test of the simulator
+  gpu::BufferId clocks;       // by launch, 64 bits: what the kernel counted; unused with `times_launch`
+  bool times_launch = false;  // the probe reads the time of the launch, not the kernel's clock
+  bool slope = true;          // otherwise only the time of the last launch
+  double work = 1;            // the work that the long launch does in addition to that of the short one
+  bool rate = false;          // value = work / time; else time / work
+  bool cold = true;           // L2 must hold none of the buffers before the first launch
+  bool in_tests = true;       // short enough for a test of the simulator
 };
 
 // Every probe, for a GPU of so many SMs.
@@ -40,9 +40,9 @@ void add_instruction_probes(std::vector<Probe>& to);
 void add_memory_probes(std::vector<Probe>& to, std::uint32_t sms);
 void add_launch_probes(std::vector<Probe>& to, std::uint32_t sms);
 
-// A module with the kernel `k(data, clocks, slot, count)`: `before`, then the clock, `body` `count` times, the clock,
-// then `after`. It may use %rd1 (data), %r1 (thread of the grid), %r4 (of the block), %r5 (count), %r6 (the loop's
-// number), and registers from %r10, %rd10, %f10, %fd10, %p2 on. Blocks wait for each other's threads around it.
+// A module with the kernel `k(data, clocks, clock_index, count)`: `before`, then the clock, `body` `count` times, the
+// clock, then `after`. It may use %rd1 (data), %r1 (thread of the grid), %r4 (of the block), %r5 (count), %r6 (the
+// loop's number), and registers from %r10, %rd10, %f10, %fd10, %p2 on. Blocks wait for each other's threads around it.
 std::string probe_module(const std::string& before, const std::string& body, const std::string& after,
                          std::uint32_t shared_bytes = 0);
 

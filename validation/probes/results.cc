@@ -33,7 +33,7 @@ Result<double> simulate_probe(const gpu::GpuConfig& gpu, const Probe& p) {
   for (std::size_t l = 0; l < 3; ++l) {
     std::uint64_t clock = 0;
     std::memcpy(&clock, run->buffers[p.clocks.index].data() + 8 * l, 8);
-    cycles.push_back(static_cast<double>(p.whole ? run->launches[l].cycles : clock));
+    cycles.push_back(static_cast<double>(p.times_launch ? run->launches[l].cycles : clock));
   }
   return value_of(p, cycles);
 }

@@ -1,4 +1,4 @@
-// What probes gave: read from the committed CSV of a real GPU, or measured on a simulated one.
+// Results of probes: read from the committed CSV of a real GPU, or measured on a simulated one.
 #pragma once
 
 #include <map>

@@ -79,7 +79,7 @@ Values float_edges(int fraction, int exponent) {
   return values;
 }
 
-// Where conversions to integers turn: the ends of the integer types, and halves.
+// Critical values of conversions to integers: the ends of the integer types, and halves.
 Values integral_turns() {
   Values values;
   for (const double x :
@@ -188,7 +188,7 @@ std::uint64_t pick(Random& random, const std::string& pool) {
   return values[random.below(static_cast<std::uint32_t>(values.size()))];
 }
 
-// Edges crossed for one and two sources; the rest of what is asked for is drawn.
+// Edge values crossed for one and two sources; the remaining elements are random.
 std::vector<Element> crossed(const Form& form) {
   std::vector<Element> elements;
   if (form.sources.size() > 2) return elements;
@@ -232,7 +232,7 @@ void add_flushing(const Form& form, std::vector<Element>& elements) {
   }
 }
 
-// Of the pools of matrices: any size of number, with zeros, and now and then no number at all.
+// Values for the matrix pools: any magnitude, zeros, and occasionally a NaN or an infinity.
 std::uint64_t wide_float(Random& random, const std::string& pool) {
   if (is_pair(pool)) return wide_float(random, half_of(pool)) | wide_float(random, half_of(pool)) << 16;
   const bool brain = pool == "smallbf16", half = pool == "smallf16", twice = pool == "smallf64";

@@ -1,4 +1,4 @@
-// What a GPU gave for every form, as text small enough to keep beside the code.
+// The results of a GPU for every form, as text small enough to commit.
 //
 // One line a form: its name, its operands and their registers, and for each warp of 32 elements a fingerprint of all
 // their outputs; for an approximate form the outputs themselves, since only their distance can be judged.
@@ -16,7 +16,7 @@ namespace wm::semantics {
 
 inline constexpr std::size_t kWarp = 32;
 
-// Of the outputs of one warp, 64 bits each.
+// The fingerprint of the outputs of one warp, 64 bits each.
 std::uint32_t fingerprint(std::span<const std::uint64_t> outputs);
 
 // Outputs: element after element, destination after destination. The line ends with a newline.

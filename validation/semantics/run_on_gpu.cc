@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   std::ofstream full(directory + "/full.bin", std::ios::binary);
   results << "# " << device_name(driver, device) << "\n";
   const std::vector<Form> forms = all_forms();
-  // Modules of a moderate size: the driver compiles each as a whole.
+  // Modules of a moderate size, because the driver compiles each as one unit.
   constexpr std::size_t kPart = 200;
   for (std::size_t first = 0; first < forms.size(); first += kPart) {
     const auto part = std::span(forms).subspan(first, std::min(kPart, forms.size() - first));

@@ -11,7 +11,7 @@ constexpr std::size_t kRowAlign = 64;
 
 }  // namespace
 
-Slot ConstantPool::append(int lane_bytes, std::uint64_t bits) {
+RegisterRow ConstantPool::append(int lane_bytes, std::uint64_t bits) {
   const std::size_t start = bytes.size();
   const std::size_t lane = static_cast<std::size_t>(lane_bytes);
   const std::size_t size = lane_bytes == 0 ? sizeof(Mask) : lane * kLanes;
@@ -23,17 +23,17 @@ Slot ConstantPool::append(int lane_bytes, std::uint64_t bits) {
     for (std::size_t i = 0; i < kLanes; ++i)
       std::memcpy(bytes.data() + start + i * lane, &bits, std::min(lane, sizeof bits));
   }
-  return {static_cast<std::uint32_t>(start) | Slot::kConstant};
+  return {static_cast<std::uint32_t>(start) | RegisterRow::kConstant};
 }
 
-Slot ConstantPool::row(int lane_bytes, std::uint64_t bits) {
+RegisterRow ConstantPool::row(int lane_bytes, std::uint64_t bits) {
   if (lane_bytes > 0 && lane_bytes < 8) bits &= (std::uint64_t{1} << (lane_bytes * 8)) - 1;
   const auto [at, fresh] = rows_.try_emplace({lane_bytes, bits});
   if (fresh) at->second = append(lane_bytes, bits);
   return at->second;
 }
 
-Slot ConstantPool::address(int lane_bytes, std::uint32_t variable, std::int64_t addend) {
+RegisterRow ConstantPool::address(int lane_bytes, std::uint32_t variable, std::int64_t addend) {
   const auto [at, fresh] = addresses_.try_emplace({lane_bytes, variable, addend});
   if (fresh) {
     at->second = append(lane_bytes, 0);

@@ -15,20 +15,20 @@ namespace wm::exec {
 class ConstantPool {
  public:
   // A row of `bytes`-wide lanes that all hold `bits`.
-  Slot row(int bytes, std::uint64_t bits);
+  RegisterRow row(int bytes, std::uint64_t bits);
   // The mask of a predicate that is the same for all lanes.
-  Slot predicate(bool value) { return row(0, value ? 1 : 0); }
+  RegisterRow predicate(bool value) { return row(0, value ? 1 : 0); }
   // A row of the address of a module variable, filled in when a client links the program.
-  Slot address(int bytes, std::uint32_t variable, std::int64_t addend);
+  RegisterRow address(int bytes, std::uint32_t variable, std::int64_t addend);
 
   std::vector<std::byte> bytes;
   std::vector<PoolRelocation> relocations;
 
  private:
-  Slot append(int lane_bytes, std::uint64_t bits);
+  RegisterRow append(int lane_bytes, std::uint64_t bits);
 
-  std::map<std::pair<int, std::uint64_t>, Slot> rows_;
-  std::map<std::tuple<int, std::uint32_t, std::int64_t>, Slot> addresses_;
+  std::map<std::pair<int, std::uint64_t>, RegisterRow> rows_;
+  std::map<std::tuple<int, std::uint32_t, std::int64_t>, RegisterRow> addresses_;
 };
 
 }  // namespace wm::exec

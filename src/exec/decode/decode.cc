@@ -8,7 +8,7 @@ namespace wm::exec {
 
 namespace {
 
-constexpr std::uint32_t kMostKernelParameters = 1U << 15;
+constexpr std::uint32_t kMaxKernelParameters = 1U << 15;
 constexpr std::uint32_t kSpareStack = 16U << 10;  // local memory for calls whose depth is not known beforehand
 
 Result<std::uint32_t> kernel_index(const ptx::Module& module, std::string_view kernel, const std::string& file) {
@@ -26,8 +26,8 @@ Result<void> place_kernel_parameters(const ptx::Function& kernel, Program& progr
   std::uint64_t offset = 0;
   for (const ptx::Variable& v : kernel.parameters) {
     offset = align_up(offset, v.align);
-    if (v.bytes() > kMostKernelParameters || offset + v.bytes() > kMostKernelParameters)
-      return Error{fmt::format("the parameters of '{}' take more than {} bytes", kernel.name, kMostKernelParameters),
+    if (v.bytes() > kMaxKernelParameters || offset + v.bytes() > kMaxKernelParameters)
+      return Error{fmt::format("the parameters of '{}' take more than {} bytes", kernel.name, kMaxKernelParameters),
                    {program.file, v.position.line, v.position.column}};
     program.parameters.push_back({v.name, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(v.bytes()),
                                   v.pointer, v.pointer_space});

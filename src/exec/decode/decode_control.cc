@@ -59,7 +59,7 @@ std::uint32_t FunctionDecoder::reconvergence(const Instruction& instruction) con
   return block == ptx::kNoBlock ? kNoPc : out_.entry + flow_.blocks[block].begin;
 }
 
-// What a call gives or takes, in the order of the callee's declaration.
+// The arguments or results of a call, in the order of the callee's declaration.
 std::vector<Passed> FunctionDecoder::handed_over(const Operand& list, const std::vector<ptx::Variable>& wanted) {
   std::vector<Passed> out;
   for (std::size_t i = 0; i < list.elements.size(); ++i) {

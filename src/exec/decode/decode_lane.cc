@@ -41,17 +41,17 @@ bool FunctionDecoder::lane(const Instruction& instruction, Op& op) {
     if (operand.kind == Operand::Kind::special && changes(operand.special)) op.reads_clock = true;
 
   if (has_vector(instruction)) {
-    std::vector<Slot> slots;
+    std::vector<RegisterRow> rows;
     for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
       const Operand& operand = instruction.operands[i];
       const Type type = lane_operand_type(instruction, i);
       if (operand.kind != Operand::Kind::vector)
-        slots.push_back(i == 0 ? destination(operand) : source(operand, type));
+        rows.push_back(i == 0 ? destination(operand) : source(operand, type));
       else
         for (const Operand& element : operand.elements)
-          slots.push_back(i == 0 ? destination(element) : source(element, type));
+          rows.push_back(i == 0 ? destination(element) : source(element, type));
     }
-    keep_slots(op, std::move(slots));
+    keep_rows(op, std::move(rows));
     return true;
   }
 
@@ -76,7 +76,7 @@ bool FunctionDecoder::lane(const Instruction& instruction, Op& op) {
       carry_ = fresh_row(0);
       SetupRow row;
       row.bytes = 0;
-      row.slot = carry_;
+      row.destination = carry_;
       out_.setup.push_back(row);
     }
     if (instruction.has(Suffix::cc)) op.operands.destination[1] = carry_;

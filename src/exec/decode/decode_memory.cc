@@ -13,7 +13,7 @@ using ptx::Type;
 
 namespace {
 
-// A loop may wait for what such an access brings.
+// True for an access that a spin loop may wait on.
 bool may_spin(const ptx::Instruction& i) {
   return i.opcode == Opcode::atom || i.has(Suffix::volatile_) || i.has(Suffix::relaxed) || i.has(Suffix::acquire) ||
          i.has(Suffix::cv) || i.has(Suffix::mmio);
@@ -87,7 +87,7 @@ bool FunctionDecoder::memory(const Instruction& instruction, Op& op) {
     case Opcode::isspacep:
       window(instruction, op);
       return true;
-    case Opcode::cp_async_wait_group:  // copies are done when they are issued; who keeps time wants to know
+    case Opcode::cp_async_wait_group:  // copies complete at issue; only a timing simulator needs the wait
       op.targets = static_cast<std::uint32_t>(operands[0].bits);
       [[fallthrough]];
     case Opcode::cp_async_commit_group:
@@ -105,7 +105,7 @@ bool FunctionDecoder::memory(const Instruction& instruction, Op& op) {
   }
 }
 
-// Where an access goes: the address operand, and the space, which a variable knows where the instruction does not say.
+// The target of an access: the address operand, and the space, taken from the variable if the instruction names none.
 Memory FunctionDecoder::access(const Instruction& instruction, const Operand& address, Space space, Type type) {
   Memory m;
   m.space = space;
@@ -171,19 +171,19 @@ void FunctionDecoder::load_store(const Instruction& instruction, Op& op, const O
   static constexpr Type kUntyped[] = {Type::b8, Type::b16, Type::b32, Type::b64, Type::b128};
   const Type row_type =
       *std::find_if(std::begin(kUntyped), std::end(kUntyped), [&](Type t) { return lane_bytes(t) == bytes; });
-  const auto slot_of = [&](const Operand& one) {
+  const auto row_of = [&](const Operand& one) {
     if (one.kind == Operand::Kind::reg && lane_bytes(function_.registers[one.index].type) != bytes)
       refuse(instruction, "mixes registers of different widths");
     return op.kind == Kind::load ? destination(one) : source(one, row_type);
   };
   if (data.kind == Operand::Kind::vector) {
-    std::vector<Slot> slots;
-    for (const Operand& element : data.elements) slots.push_back(slot_of(element));
-    keep_slots(op, std::move(slots));
+    std::vector<RegisterRow> rows;
+    for (const Operand& element : data.elements) rows.push_back(row_of(element));
+    keep_rows(op, std::move(rows));
   } else if (op.kind == Kind::load) {
-    op.operands.destination[0] = slot_of(data);
+    op.operands.destination[0] = row_of(data);
   } else {
-    op.operands.source[0] = slot_of(data);
+    op.operands.source[0] = row_of(data);
   }
 }
 
@@ -203,11 +203,11 @@ void FunctionDecoder::atomic(const Instruction& instruction, Op& op) {
     refuse(instruction, "finds no minimum or maximum of floats");
   const Operand& data = operands[address + 1];
   if (data.kind == Operand::Kind::vector) {
-    std::vector<Slot> slots;
+    std::vector<RegisterRow> rows;
     if (returns)
-      for (const Operand& element : operands[0].elements) slots.push_back(destination(element));
-    for (const Operand& element : data.elements) slots.push_back(source(element, type));
-    keep_slots(op, std::move(slots));
+      for (const Operand& element : operands[0].elements) rows.push_back(destination(element));
+    for (const Operand& element : data.elements) rows.push_back(source(element, type));
+    keep_rows(op, std::move(rows));
     return;
   }
   if (returns) op.operands.destination[0] = destination(operands[0]);
@@ -239,17 +239,17 @@ void FunctionDecoder::async_copy(const Instruction& instruction, Op& op) {
 void FunctionDecoder::matrix(const Instruction& instruction, Op& op, const Operand& data, const Operand& address) {
   op.memory = access(instruction, address, Space::shared, Type::b16);
   op.memory.row_bytes = 4;
-  op.memory.sign_extend = instruction.has(Suffix::trans);  // here: whether rows and columns change places
+  op.memory.sign_extend = instruction.has(Suffix::trans);  // here: whether the matrix is transposed
   op.memory.count = static_cast<std::uint8_t>(std::max<std::size_t>(data.elements.size(), 1));
-  std::vector<Slot> slots;
-  const auto slot_of = [&](const Operand& one) {
+  std::vector<RegisterRow> rows;
+  const auto row_of = [&](const Operand& one) {
     return op.kind == Kind::matrix_load ? destination(one) : source(one, Type::b32);
   };
   if (data.kind == Operand::Kind::vector)
-    for (const Operand& element : data.elements) slots.push_back(slot_of(element));
+    for (const Operand& element : data.elements) rows.push_back(row_of(element));
   else
-    slots.push_back(slot_of(data));
-  keep_slots(op, std::move(slots));
+    rows.push_back(row_of(data));
+  keep_rows(op, std::move(rows));
 }
 
 void FunctionDecoder::window(const Instruction& instruction, Op& op) {

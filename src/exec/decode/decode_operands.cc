@@ -15,11 +15,11 @@ Type FunctionDecoder::reg_type(const Operand& operand) const {
   return Type::none;
 }
 
-Slot FunctionDecoder::destination(const Operand& operand) const {
-  return operand.kind == Operand::Kind::reg ? reg(operand.index) : Slot{};
+RegisterRow FunctionDecoder::destination(const Operand& operand) const {
+  return operand.kind == Operand::Kind::reg ? reg(operand.index) : RegisterRow{};
 }
 
-Slot FunctionDecoder::source(const Operand& operand, Type type) {
+RegisterRow FunctionDecoder::source(const Operand& operand, Type type) {
   const int bytes = lane_bytes(type);
   switch (operand.kind) {
     case Operand::Kind::reg:
@@ -39,7 +39,7 @@ Slot FunctionDecoder::source(const Operand& operand, Type type) {
   }
 }
 
-Slot FunctionDecoder::special_row(ptx::Special special, int bytes) {
+RegisterRow FunctionDecoder::special_row(ptx::Special special, int bytes) {
   const auto [at, fresh] = specials_.try_emplace({special, bytes});
   if (fresh) at->second = fresh_row(bytes);
   return at->second;
@@ -75,7 +75,7 @@ std::uint64_t FunctionDecoder::parameter_address(const Operand& operand) const {
 }
 
 // The address of a variable as a value: known now, when the module is loaded, or when the frame begins.
-Slot FunctionDecoder::address_row(const Operand& operand, int bytes) {
+RegisterRow FunctionDecoder::address_row(const Operand& operand, int bytes) {
   const ptx::Variable& v = variable(operand);
   const auto offset = static_cast<std::uint64_t>(operand.offset);
   switch (v.space) {
@@ -93,10 +93,10 @@ Slot FunctionDecoder::address_row(const Operand& operand, int bytes) {
   }
 }
 
-void FunctionDecoder::keep_slots(Op& op, std::vector<Slot> slots) {
-  auto& kept = program_.slots.emplace_back(std::make_unique<Slot[]>(slots.size()));
-  std::copy(slots.begin(), slots.end(), kept.get());
-  op.operands.more = {kept.get(), slots.size()};
+void FunctionDecoder::keep_rows(Op& op, std::vector<RegisterRow> rows) {
+  auto& kept = program_.operand_rows.emplace_back(std::make_unique<RegisterRow[]>(rows.size()));
+  std::copy(rows.begin(), rows.end(), kept.get());
+  op.operands.more = {kept.get(), rows.size()};
 }
 
 }  // namespace wm::exec

@@ -1,4 +1,4 @@
-// What warps and blocks do together, and the few instructions that stand for a move.
+// Decodes operations across warps and blocks, and the few instructions that are executed as a move.
 #include "exec/decode/function_decoder.h"
 
 namespace wm::exec {
@@ -134,7 +134,7 @@ bool FunctionDecoder::cooperation(const Instruction& instruction, Op& op) {
     case Opcode::createpolicy:
     case Opcode::getctarank:
     case Opcode::mapa: {
-      // A cache policy is a number nobody looks at; a block is the only one of its cluster, so its rank is 0 and its
+      // A cache policy is an unused number; a block is the only one of its cluster, so its rank is 0 and its
       // shared addresses are the cluster's.
       Instruction move;
       move.opcode = Opcode::mov;

@@ -11,8 +11,8 @@ using ptx::Space;
 
 namespace {
 
-constexpr std::uint64_t kMostParameterBytes = 1U << 16;
-constexpr std::uint64_t kMostLocalBytes = 512U << 10;  // a thread's, on any device
+constexpr std::uint64_t kMaxParameterBytes = 1U << 16;
+constexpr std::uint64_t kMaxLocalBytes = 512U << 10;  // a thread's, on any device
 
 Error at(const Program& program, const ptx::Position& position, std::string what) {
   return {std::move(what), {program.file, position.line, position.column}};
@@ -119,8 +119,8 @@ void FunctionDecoder::note_registers(const Instruction& instruction, OpInfo& inf
   }
   if (instruction.guard.present) note(reads, number(instruction.guard.reg));
   for (std::size_t i = 0; i < instruction.operands.size(); ++i)
-    each_register(instruction.operands[i],
-                  [&](const Operand& r) { note(i == 0 && writes_first ? writes : reads, number(r.index)); });
+    for_each_register(instruction.operands[i],
+                      [&](const Operand& r) { note(i == 0 && writes_first ? writes : reads, number(r.index)); });
   info.first_register = static_cast<std::uint32_t>(program_.registers.size());
   info.reads = static_cast<std::uint16_t>(reads.size());
   info.writes = static_cast<std::uint16_t>(writes.size());
@@ -130,7 +130,7 @@ void FunctionDecoder::note_registers(const Instruction& instruction, OpInfo& inf
 
 std::uint32_t FunctionDecoder::add_parameter(const ptx::Variable& variable) {
   const std::uint64_t offset = align_up(out_.parameter_bytes, variable.align);
-  if (variable.bytes() > kMostParameterBytes || offset + variable.bytes() > kMostParameterBytes)
+  if (variable.bytes() > kMaxParameterBytes || offset + variable.bytes() > kMaxParameterBytes)
     throw Refusal{at(program_, variable.position, fmt::format("'{}' is too large for a parameter", variable.name))};
   out_.parameter_bytes = static_cast<std::uint32_t>(offset + variable.bytes());
   return static_cast<std::uint32_t>(offset);
@@ -143,7 +143,7 @@ Passed FunctionDecoder::passed(const ptx::Variable& variable, std::uint32_t offs
   if (variable.space != Space::reg) return p;
   p.in_register = true;
   for (std::uint32_t r = 0; r < function_.registers.size(); ++r)
-    if (function_.registers[r].name == variable.name) p.row = rows_.slots[r];
+    if (function_.registers[r].name == variable.name) p.row = rows_.row_of[r];
   p.bytes = static_cast<std::uint32_t>(lane_bytes(variable.type));
   return p;
 }
@@ -175,11 +175,10 @@ void FunctionDecoder::place_locals() {
     } else if (v.space == Space::local) {
       local = align_up(local, v.align);
       offset = local;
-      local += std::min<std::uint64_t>(v.bytes(), kMostLocalBytes + 1);
-      if (local > kMostLocalBytes)
-        throw Refusal{
-            at(program_, v.position,
-               fmt::format("'{}' takes the local memory of a thread past {} bytes", v.name, kMostLocalBytes))};
+      local += std::min<std::uint64_t>(v.bytes(), kMaxLocalBytes + 1);
+      if (local > kMaxLocalBytes)
+        throw Refusal{at(program_, v.position,
+                         fmt::format("'{}' takes the local memory of a thread past {} bytes", v.name, kMaxLocalBytes))};
     }
     variable_offsets_.push_back(static_cast<std::uint32_t>(offset));
   }
@@ -187,37 +186,37 @@ void FunctionDecoder::place_locals() {
   out_.parameter_bytes = static_cast<std::uint32_t>(align_up(out_.parameter_bytes, 16));
 }
 
-Slot FunctionDecoder::fresh_row(int bytes) {
+RegisterRow FunctionDecoder::fresh_row(int bytes) {
   rows_.bytes = static_cast<std::uint32_t>(align_up(rows_.bytes, 16));
-  const Slot slot{rows_.bytes};
+  const RegisterRow row{rows_.bytes};
   rows_.bytes += row_size(bytes);
-  return slot;
+  return row;
 }
 
-// What is filled when a frame begins: special registers, addresses of local variables, zero where a register may be
-// read before it is written (PTX leaves that open; the same on every run is better).
+// Lists the rows that are filled when a frame begins: special registers, addresses of local variables, and zero for
+// registers that may be read before they are written (undefined in PTX; zero makes every run the same).
 void FunctionDecoder::finish_rows() {
-  for (const auto& [what, slot] : specials_) {
+  for (const auto& [what, destination] : specials_) {
     SetupRow row;
     row.what = SetupRow::What::special;
     row.special = what.first;
     row.bytes = static_cast<std::uint8_t>(what.second);
-    row.slot = slot;
+    row.destination = destination;
     out_.setup.push_back(row);
   }
-  for (const auto& [what, slot] : local_addresses_) {
+  for (const auto& [what, destination] : local_addresses_) {
     SetupRow row;
     row.what = SetupRow::What::local_address;
     row.bytes = static_cast<std::uint8_t>(what.second);
     row.value = what.first;
-    row.slot = slot;
+    row.destination = destination;
     out_.setup.push_back(row);
   }
   for (const std::uint32_t r : rows_.undefined) {
-    if (rows_.slots[r].none()) continue;
+    if (rows_.row_of[r].none()) continue;
     SetupRow row;
     row.bytes = static_cast<std::uint8_t>(lane_bytes(function_.registers[r].type));
-    row.slot = rows_.slots[r];
+    row.destination = rows_.row_of[r];
     out_.setup.push_back(row);
   }
   out_.row_bytes = static_cast<std::uint32_t>(align_up(rows_.bytes, 16));

@@ -44,21 +44,21 @@ class FunctionDecoder {
   void note_registers(const Instruction& instruction, OpInfo& info);
   std::uint32_t add_parameter(const ptx::Variable& variable);
   Passed passed(const ptx::Variable& variable, std::uint32_t offset) const;
-  Slot fresh_row(int bytes);
+  RegisterRow fresh_row(int bytes);
 
   // decode_operands.cc
-  Slot reg(std::uint32_t index) const { return rows_.slots[index]; }
+  RegisterRow reg(std::uint32_t index) const { return rows_.row_of[index]; }
   [[nodiscard]] ptx::Type reg_type(const Operand& operand) const;
-  Slot destination(const Operand& operand) const;
+  RegisterRow destination(const Operand& operand) const;
   // A row of `type` for a source: a register, a constant, a special register or an address.
-  Slot source(const Operand& operand, ptx::Type type);
-  Slot special_row(ptx::Special special, int bytes);
-  Slot address_row(const Operand& operand, int bytes);
-  // What an operand that names a variable stands for in its own space, where that is known at decode.
+  RegisterRow source(const Operand& operand, ptx::Type type);
+  RegisterRow special_row(ptx::Special special, int bytes);
+  RegisterRow address_row(const Operand& operand, int bytes);
+  // The address, within its own space, of the variable that an operand names, if it is known at decode.
   [[nodiscard]] std::uint64_t shared_offset(const Operand& operand) const;
   [[nodiscard]] std::uint64_t parameter_address(const Operand& operand) const;
   [[nodiscard]] const ptx::Variable& variable(const Operand& operand) const;
-  void keep_slots(Op& op, std::vector<Slot> slots);
+  void keep_rows(Op& op, std::vector<RegisterRow> rows);
 
   // decode_lane.cc, decode_memory.cc, decode_control.cc, decode_warp.cc: each fills `op` for its instructions and says
   // whether the instruction is one of its own.
@@ -92,10 +92,10 @@ class FunctionDecoder {
   ProgramFunction& out_;
   const ptx::ControlFlow flow_;
   RegisterRows rows_;
-  std::map<std::pair<ptx::Special, int>, Slot> specials_;
-  std::map<std::pair<std::uint64_t, int>, Slot> local_addresses_;
+  std::map<std::pair<ptx::Special, int>, RegisterRow> specials_;
+  std::map<std::pair<std::uint64_t, int>, RegisterRow> local_addresses_;
   std::vector<std::uint32_t> parameter_offsets_, result_offsets_, variable_offsets_;
-  Slot carry_;
+  RegisterRow carry_;
   std::uint32_t first_number_ = 0;  // of this function's rows among the program's registers
 };
 

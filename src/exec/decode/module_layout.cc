@@ -45,7 +45,7 @@ class Layouter {
 
   // An indirect call can reach what its list names; without a list, every function of the module.
   void scan(const ptx::Function& function) {
-    each_operand(function, [&](const ptx::Instruction&, const Operand& operand) {
+    for_each_operand(function, [&](const ptx::Instruction&, const Operand& operand) {
       if (operand.kind == Operand::Kind::function && !module_.functions[operand.index].entry) reach(operand.index);
       if (operand.kind == Operand::Kind::call_targets)
         for (const std::uint32_t f : function.call_tables[operand.index].functions) reach(f);
@@ -69,7 +69,7 @@ class Layouter {
       }
       layout_.static_shared_bytes = align_up(layout_.static_shared_bytes, v.align);
       layout_.shared[{scope, index}] = layout_.static_shared_bytes;
-      // Past the window the sum no longer counts; it must only not wrap.
+      // Beyond the window the exact sum does not matter; it only must not wrap.
       layout_.static_shared_bytes += std::min<std::uint64_t>(v.bytes(), kWindowBytes + 1);
     };
     for (const std::uint32_t index : module_shared_) place(ModuleLayout::kModuleScope, index, module_.variables[index]);
@@ -83,7 +83,7 @@ class Layouter {
                                module_.functions[layout_.functions[0]].name, layout_.static_shared_bytes),
                    {file_, 0, 0}};
     }
-    // What a launch adds begins behind the kernel's own variables.
+    // Dynamic shared memory begins after the kernel's own variables.
     for (const auto& at : dynamic) layout_.shared[at] = align_up(layout_.static_shared_bytes, kDynamicAlign);
     return {};
   }

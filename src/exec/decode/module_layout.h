@@ -1,4 +1,5 @@
-// What the functions of one kernel share: which functions there are, and where shared variables and parameters lie.
+// Data shared by the functions of one kernel: the reachable functions, and the places of shared variables and
+// parameters.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ struct ModuleLayout {
   static constexpr std::uint32_t kModuleScope = 0xffffffffU;
 };
 
-// Fails on what no kernel can have: a function that is called and has no body, too much shared memory.
+// Fails for a called function without a body, or too much shared memory.
 Result<ModuleLayout> layout_module(const ptx::Module& module, std::uint32_t kernel, const std::string& file);
 
 // Functions that the machine provides: vprintf and __assertfail.
@@ -32,7 +33,7 @@ Result<ModuleLayout> layout_module(const ptx::Module& module, std::uint32_t kern
 
 // Calls `body` with every operand of every instruction, those inside others too: (instruction, operand).
 template <typename Body>
-void each_operand(const ptx::Function& function, Body&& body) {
+void for_each_operand(const ptx::Function& function, Body&& body) {
   for (const ptx::Instruction& instruction : function.body) {
     const auto visit = [&](const auto& self, const ptx::Operand& operand) -> void {
       body(instruction, operand);

@@ -27,7 +27,7 @@ std::vector<Lifetime> lifetimes(const ptx::Function& function, const ptx::Contro
     const ptx::Instruction& instruction = function.body[at];
     if (instruction.guard.present) all[instruction.guard.reg].cover(at);
     for (const ptx::Operand& operand : instruction.operands)
-      each_register(operand, [&](const ptx::Operand& r) { all[r.index].cover(at); });
+      for_each_register(operand, [&](const ptx::Operand& r) { all[r.index].cover(at); });
   }
   for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
     const ptx::BasicBlock& block = flow.blocks[b];
@@ -35,7 +35,7 @@ std::vector<Lifetime> lifetimes(const ptx::Function& function, const ptx::Contro
     for (const std::uint32_t r : live.live_in[b]) all[r].cover(block.begin);
     for (const std::uint32_t r : live.live_out[b]) all[r].cover(block.end - 1);
   }
-  // What a call passes in registers is there at the beginning and, of results, at the end.
+  // Parameters passed in registers are live at the beginning of the function, results at its end.
   const auto last = static_cast<std::uint32_t>(function.body.size());
   const auto cover_named = [&](const std::vector<ptx::Variable>& list, std::uint32_t at) {
     for (const ptx::Variable& v : list)
@@ -68,7 +68,7 @@ RegisterRows layout_registers(const ptx::Function& function, const ptx::ControlF
     std::uint32_t busy_until;
   };
   RegisterRows result;
-  result.slots.resize(function.registers.size());
+  result.row_of.resize(function.registers.size());
   result.number.resize(function.registers.size(), 0);
   std::map<int, std::vector<Row>> rows_of_width;
   std::vector<int> width_of_row;
@@ -94,7 +94,7 @@ RegisterRows layout_registers(const ptx::Function& function, const ptx::ControlF
       result.bytes += row_size(at->first);
     }
   }
-  for (const Lifetime& life : order) result.slots[life.reg] = {offset[result.number[life.reg]]};
+  for (const Lifetime& life : order) result.row_of[life.reg] = {offset[result.number[life.reg]]};
   if (!live.live_in.empty()) result.undefined = live.live_in[0];
   return result;
 }

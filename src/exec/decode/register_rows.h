@@ -1,7 +1,7 @@
-// Where each register of a function has its row. Registers that are never alive together share one.
+// Assigns a row to every register of a function. Registers that are never live together share one.
 //
-// A register is taken to live from its first to its last mention in the text, stretched over the blocks it is alive
-// through; a row is free again after that. A destination never shares with a source of the same instruction, so that a
+// A register is assumed live from its first to its last use in the text, extended over the blocks it is live
+// through; its row is free after that. A destination never shares with a source of the same instruction, so that a
 // routine may write one before it has read the other.
 #pragma once
 
@@ -15,7 +15,7 @@
 namespace wm::exec {
 
 struct RegisterRows {
-  std::vector<Slot> slots;               // by register; none: never mentioned
+  std::vector<RegisterRow> row_of;       // by register; none: never mentioned
   std::vector<std::uint32_t> number;     // by register: the row's number, dense from 0
   std::vector<std::uint32_t> undefined;  // registers that may be read before they are written
   std::uint32_t rows = 0;
@@ -31,9 +31,9 @@ std::uint32_t row_size(int lane_bytes);
 
 // Calls `body` with every register operand below `operand`: (operand).
 template <typename Body>
-void each_register(const ptx::Operand& operand, Body&& body) {
+void for_each_register(const ptx::Operand& operand, Body&& body) {
   if (operand.kind == ptx::Operand::Kind::reg) body(operand);
-  for (const ptx::Operand& element : operand.elements) each_register(element, body);
+  for (const ptx::Operand& element : operand.elements) for_each_register(element, body);
 }
 
 }  // namespace wm::exec

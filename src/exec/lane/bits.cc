@@ -22,7 +22,7 @@ WM_LANE std::uint32_t leading_zeros(T a) {
   return static_cast<std::uint32_t>(std::countl_zero(a));
 }
 
-// Where the highest bit is that is not a copy of the sign; all ones when there is none.
+// The position of the highest bit that is not a copy of the sign; all ones if there is none.
 template <typename T, bool ShiftAmount>
 WM_LANE std::uint32_t find_highest(T a) {
   const Bits<T> bits = a < 0 ? static_cast<Bits<T>>(~a) : static_cast<Bits<T>>(a);
@@ -52,8 +52,8 @@ WM_LANE T reverse(T a) {
   return result;
 }
 
-// Positions and lengths above 255 are not PTX. The hardware reads their low byte in the 32-bit forms and the whole word
-// in the 64-bit ones.
+// Positions and lengths above 255 are undefined in PTX. The hardware reads their low byte in the 32-bit forms and the
+// full word in the 64-bit ones.
 template <typename T>
 WM_LANE std::uint64_t field_argument(std::uint32_t x) {
   return sizeof(T) == 4 ? x & 0xffU : x;

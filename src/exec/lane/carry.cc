@@ -28,7 +28,7 @@ WM_LANE Carried<T> sub(T a, T b, bool in) {
   return {total, a < b || difference < total};
 }
 
-// One carry row in, one out: rows are read before any is written, since the carry goes in and out of the same one.
+// All rows are read before any is written, since the carry is read from and written to the same row.
 template <bool In, bool Out, typename T, typename Lane>
 WM_LANE void run(const Operands& operands, const Frame& frame, Lane&& lane) {
   const Mask in = In ? frame.predicate(operands.source[3]) : 0;

@@ -1,4 +1,4 @@
-// How two values compare, and what setp and set make of it.
+// Comparison of two values, and the results of setp and set.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ WM_LANE bool compare(T a, T b) {
   return false;
 }
 
-// How a comparison joins with the third operand: .and, .or, .xor. It travels in the low byte of
+// The operation that joins a comparison with the third operand: .and, .or, .xor. It is kept in the low byte of
 // Operands::immediate.
 enum class Join : std::uint32_t { none, and_, or_, xor_ };
 Join join_of(const ptx::Instruction& instruction);

@@ -1,4 +1,4 @@
-// setp on f16, bf16 and their pairs. Of a pair, p is the comparison of the low halves and q that of the high ones.
+// setp on f16, bf16 and their pairs. For a pair, p is the comparison of the low halves and q that of the high ones.
 #include "exec/lane/compare.h"
 #include "exec/lane/half.h"
 

@@ -37,8 +37,8 @@ LaneOp natural(int to_bytes) {
 }
 
 template <typename S, typename R>
-void load(const Slot slot, const Frame& frame, IntegerRow& out) {
-  const R* row = frame.source<R>(slot);
+void load(const RegisterRow operand, const Frame& frame, IntegerRow& out) {
+  const R* row = frame.source<R>(operand);
   WM_EACH_LANE {
     const auto value = static_cast<S>(row[i]);
     out[static_cast<std::size_t>(i)] = std::is_signed_v<S>
@@ -47,22 +47,22 @@ void load(const Slot slot, const Frame& frame, IntegerRow& out) {
   }
 }
 template <typename S>
-void load_as(int bytes, Slot slot, const Frame& frame, IntegerRow& out) {
+void load_as(int bytes, RegisterRow operand, const Frame& frame, IntegerRow& out) {
   switch (bytes) {
     case 1:
-      return load<S, std::uint8_t>(slot, frame, out);
+      return load<S, std::uint8_t>(operand, frame, out);
     case 2:
-      return load<S, std::uint16_t>(slot, frame, out);
+      return load<S, std::uint16_t>(operand, frame, out);
     case 4:
-      return load<S, std::uint32_t>(slot, frame, out);
+      return load<S, std::uint32_t>(operand, frame, out);
     default:
-      return load<S, std::uint64_t>(slot, frame, out);
+      return load<S, std::uint64_t>(operand, frame, out);
   }
 }
 
 template <typename R>
-void store(Slot slot, const Frame& frame, const IntegerRow& in) {
-  write_row<R>(frame, slot, [&](R* out) { WM_EACH_LANE out[i] = static_cast<R>(in[static_cast<std::size_t>(i)]); });
+void store(RegisterRow operand, const Frame& frame, const IntegerRow& in) {
+  write_row<R>(frame, operand, [&](R* out) { WM_EACH_LANE out[i] = static_cast<R>(in[static_cast<std::size_t>(i)]); });
 }
 
 template <typename D>
@@ -84,28 +84,28 @@ void clamp(IntegerRow& row, bool from_signed) {
   }
 }
 
-template <typename Each>
-void by_integer_type(Type type, Each&& each) {
+template <typename Visitor>
+void by_integer_type(Type type, Visitor&& visit) {
   switch (type) {
     case Type::u8:
     case Type::b8:
-      return each(std::uint8_t{});
+      return visit(std::uint8_t{});
     case Type::s8:
-      return each(std::int8_t{});
+      return visit(std::int8_t{});
     case Type::u16:
     case Type::b16:
-      return each(std::uint16_t{});
+      return visit(std::uint16_t{});
     case Type::s16:
-      return each(std::int16_t{});
+      return visit(std::int16_t{});
     case Type::u32:
     case Type::b32:
-      return each(std::uint32_t{});
+      return visit(std::uint32_t{});
     case Type::s32:
-      return each(std::int32_t{});
+      return visit(std::int32_t{});
     case Type::s64:
-      return each(std::int64_t{});
+      return visit(std::int64_t{});
     default:
-      return each(std::uint64_t{});
+      return visit(std::uint64_t{});
   }
 }
 

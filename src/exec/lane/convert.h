@@ -1,4 +1,4 @@
-// What a conversion needs to know beyond its rows, packed into Operands::immediate.
+// The parameters of a conversion apart from its rows, packed into Operands::immediate.
 //
 // The conversions that matter for speed are routines of their own. All the others take two steps through a row of
 // doubles or of 64-bit integers, which hold every narrower value exactly, and choose by this plan once an instruction.
@@ -35,6 +35,6 @@ void store_integers(const ConversionPlan& plan, const Operands& operands, const 
 
 // 32 floats of any format, exactly; subnormals flushed where the plan says so.
 using FloatRow = std::array<double, kLanes>;
-FloatRow load_floats(ptx::Type type, bool ftz, Slot slot, const Frame& frame);
+FloatRow load_floats(ptx::Type type, bool ftz, RegisterRow operand, const Frame& frame);
 
 }  // namespace wm::exec

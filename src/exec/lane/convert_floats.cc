@@ -22,15 +22,15 @@ WM_LANE double widen_nan(S nan) {
 }
 
 template <typename S>
-void load_as(Slot slot, bool ftz, const Frame& frame, FloatRow& out) {
-  const auto* row = frame.source<Bits<S>>(slot);
+void load_as(RegisterRow operand, bool ftz, const Frame& frame, FloatRow& out) {
+  const auto* row = frame.source<Bits<S>>(operand);
   for (std::size_t i = 0; i < kLanes; ++i) {
     const S value = from_bits<S>(row[i]);
     out[i] = is_nan(value) ? widen_nan(value) : widen(ftz ? flush<true>(value) : value);
   }
 }
 
-// What becomes of a NaN. f64 keeps its payload, cut or extended; all others are made canonical.
+// The result of converting a NaN. f64 keeps its payload, truncated or extended; all others become canonical.
 template <typename D>
 WM_LANE D converted_nan(Type from, bool ftz, double nan) {
   if constexpr (std::is_same_v<D, double>) {
@@ -169,20 +169,20 @@ bool is_scalar_float(Type type) {
 
 }  // namespace
 
-FloatRow load_floats(Type type, bool ftz, Slot slot, const Frame& frame) {
+FloatRow load_floats(Type type, bool ftz, RegisterRow operand, const Frame& frame) {
   FloatRow row;
   switch (type) {
     case Type::f16:
-      load_as<Half>(slot, false, frame, row);
+      load_as<Half>(operand, false, frame, row);
       break;
     case Type::bf16:
-      load_as<Brain>(slot, false, frame, row);
+      load_as<Brain>(operand, false, frame, row);
       break;
     case Type::f32:
-      load_as<float>(slot, ftz, frame, row);
+      load_as<float>(operand, ftz, frame, row);
       break;
     default:
-      load_as<double>(slot, false, frame, row);
+      load_as<double>(operand, false, frame, row);
       break;
   }
   return row;

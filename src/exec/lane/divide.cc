@@ -1,4 +1,4 @@
-// div and rem on integers. PTX leaves a zero divisor open; what comes out here is what the hardware gives, all ones.
+// div and rem on integers. PTX leaves division by zero undefined; the result here is that of the hardware, all ones.
 #include "exec/lane/form.h"
 #include "exec/lane/integer.h"
 

@@ -1,5 +1,5 @@
-// sin, cos, log2, exp2, tanh in double with a relative error below 2^-40: far inside what PTX asks of its
-// approximations, and the same bits on every host, since nothing but +, -, *, / and comparisons takes part.
+// sin, cos, log2, exp2, tanh in double with a relative error below 2^-40: far below the error PTX
+// allows, and the same bits on every host, since only +, -, *, / and comparisons are used.
 #pragma once
 
 #include "exec/lane/formats.h"
@@ -16,8 +16,8 @@ WM_LANE double nearest_integer(double x) { return (x + kShift) - kShift; }
 // is neither zero nor infinite in f32.
 WM_LANE double exp2_of(double x) {
   const double clipped = x < -300.0 ? -300.0 : x > 300.0 ? 300.0 : x;
-  const double shifted = clipped + kShift, whole = shifted - kShift;
-  const double t = (clipped - whole) * 0.69314718055994530942;
+  const double shifted = clipped + kShift, integral = shifted - kShift;
+  const double t = (clipped - integral) * 0.69314718055994530942;
   double sum = 1.0 / 3628800.0;
   sum = sum * t + 1.0 / 362880.0;
   sum = sum * t + 1.0 / 40320.0;

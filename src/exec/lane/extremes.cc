@@ -1,4 +1,5 @@
-// min and max on floats: a NaN loses against a number, or wins with .NaN; minus zero is below zero.
+// min and max on floats: with a NaN and a number the result is the number, or with .NaN the NaN; minus zero is below
+// zero.
 #include "exec/lane/half.h"
 
 namespace wm::exec {
@@ -18,7 +19,7 @@ WM_LANE auto order(T x) {
                              static_cast<Signed>((bits >> (sizeof(T) * 8 - 1)) & static_cast<Signed>(~kSign<T>)));
 }
 
-// What two NaNs give.
+// The result for two NaNs.
 template <typename T>
 WM_LANE T no_number(T, T) {
   return from_bits<T>(Layout<T>::kNan);

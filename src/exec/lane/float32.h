@@ -17,15 +17,15 @@ WM_LANE double directed_sum(double a, double b) {
   return sum == 0 ? from_bits<double>(sign) : sum;
 }
 
-// What all results go through: .ftz, .sat, the one NaN.
+// Applied to all results: .ftz, .sat, the canonical NaN.
 template <bool Ftz, bool Sat>
 WM_LANE float finish(float x) {
   if constexpr (Sat) return saturate<true>(flush<Ftz>(x));
   return canonical(flush<Ftz>(x));
 }
 
-// .ftz looks at a result as if exponents had no end: what is below the smallest normal number then is zero, even where
-// rounding among subnormals would have brought it up. A copy scaled by 2^40 tells.
+// .ftz examines a result with unbounded exponent: a magnitude below the smallest normal number becomes zero, even if
+// rounding to a subnormal would have rounded it up. A copy scaled by 2^40 decides.
 WM_LANE float flush_tiny(float result, float scaled) {
   const bool tiny = magnitude(scaled) < bits_of(0x1p-86F);
   return from_bits<float>(tiny ? bits_of(result) & kSign<float> : bits_of(result));

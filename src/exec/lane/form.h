@@ -1,8 +1,9 @@
-// What is asked of a routine: an instruction's name taken apart, and the way from run-time choices to template
-// arguments.
+// The form of an instruction for which a routine is looked up: the parts of its name, and the dispatch from run-time
+// choices to template arguments.
 //
 // A family of instructions (integer arithmetic, comparisons, …) is one function that takes a Form and returns the
-// routine, or null where it has none. It `take`s the suffixes it understands; lane_op refuses what nobody took.
+// routine, or null where it has none. It `take`s the suffixes it understands; lane_op refuses a form with suffixes that
+// are left.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ class Form {
   // .rn .rz .rm .rp .rna, and their integer forms .rni …
   std::optional<Rounding> take_rounding();
   std::optional<Rounding> take_integer_rounding();
-  // The first suffix that nobody took.
+  // The first suffix that no `take` has consumed.
   [[nodiscard]] std::optional<ptx::Suffix> left_over() const;
 
  private:

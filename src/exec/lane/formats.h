@@ -112,7 +112,7 @@ WM_LANE T canonical(T x) {
   return is_nan(x) ? from_bits<T>(Layout<T>::kNan) : x;
 }
 
-// f64 arithmetic hands a NaN on: quiet, with its sign and payload.
+// f64 arithmetic propagates a NaN: quiet, with its sign and payload.
 WM_LANE double quiet(double nan) { return from_bits<double>(bits_of(nan) | 0x0008000000000000ULL); }
 // A result of f64 arithmetic: the last operand here that is a NaN, quietly; else the one NaN of an operation that has
 // no result; else the result.
@@ -172,7 +172,7 @@ WM_LANE double force_odd(double sum, double error) {
   return from_bits<double>(bits);
 }
 
-// What adding a and b leaves out of their nearest sum, exactly.
+// The exact error of the rounded sum of a and b.
 WM_LANE double sum_error(double a, double b, double sum) {
   const double part = sum - a;
   return (a - (sum - part)) + (b - part);
@@ -193,7 +193,7 @@ WM_LANE bool rounds_up(bool negative, std::uint64_t kept, std::uint64_t rest, st
   return false;
 }
 
-// What a value too large becomes: infinity, or the largest finite number where the rounding points to zero.
+// The result of an overflow: infinity, or the largest finite number if the rounding mode is towards zero.
 template <Rounding R>
 WM_LANE bool overflows_to_infinity(bool negative) {
   if constexpr (R == Rounding::rz) return false;

@@ -9,7 +9,7 @@ namespace {
 using ptx::Opcode;
 using ptx::Suffix;
 
-// .ftz looks at a result before subnormals are rounded, see float32.h.
+// .ftz examines a result before subnormals are rounded, see float32.h.
 template <bool Ftz>
 WM_LANE double flush_tiny(double value) {
   if constexpr (!Ftz) return value;

@@ -33,9 +33,9 @@ T& at(Matrix<T>& matrix, Element e, int columns, int rows) {
 
 // One value of a fragment: the i-th of `per` in a register.
 template <typename V, int Per>
-V value_of(std::span<const Slot> slots, const Frame& frame, int lane, int i) {
+V value_of(std::span<const RegisterRow> registers, const Frame& frame, int lane, int i) {
   using Register = Bits<std::conditional_t<sizeof(V) == 8, double, float>>;
-  const Register word = frame.source<Register>(slots[static_cast<std::size_t>(i / Per)])[lane];
+  const Register word = frame.source<Register>(registers[static_cast<std::size_t>(i / Per)])[lane];
   return from_bits<V>(static_cast<Bits<V>>(word >> (i % Per * static_cast<int>(sizeof(V)) * 8)));
 }
 
@@ -50,12 +50,12 @@ auto number(V x) {
 }
 
 template <typename V, int Per, typename T>
-void gather(std::span<const Slot> slots, const Frame& frame, Layout32 layout, int columns, int rows,
+void gather(std::span<const RegisterRow> registers, const Frame& frame, Layout32 layout, int columns, int rows,
             Matrix<T>& matrix) {
-  const int count = static_cast<int>(slots.size()) * Per;
+  const int count = static_cast<int>(registers.size()) * Per;
   for (int lane = 0; lane < kLanes; ++lane)
     for (int i = 0; i < count; ++i)
-      at(matrix, layout(lane, i), columns, rows) = number(value_of<V, Per>(slots, frame, lane, i));
+      at(matrix, layout(lane, i), columns, rows) = number(value_of<V, Per>(registers, frame, lane, i));
 }
 
 // The exponent a value is stored with; subnormals have the smallest normal's. That of zero is below all others.
@@ -66,8 +66,8 @@ int exponent_of(double x) {
   return x == 0 ? none : exponent < smallest ? smallest : exponent;
 }
 
-// How the tensor cores add: every term is cut two bits below the last place of an f32 as large as the largest, and what
-// is left is added exactly.
+// Adds as the tensor cores do: every term is truncated two bits below the last place of an f32 as large as the largest
+// term, and the truncated terms are added exactly.
 double aligned_sum(const double* terms, const int* exponents, int count) {
   int largest = std::numeric_limits<int>::min();
   double plain = 0;
@@ -97,7 +97,7 @@ D sum_of(const T* x, const T* y, int k, T before, bool finite) {
     for (int i = 0; i < k; ++i) sum = settled(std::fma(x[i], y[i], sum), x[i], sum, y[i]);
     return sum;
   } else if constexpr (Quad) {
-    // No matrix unit has this shape any more: fused products in f32, and the number before at the end.
+    // Current matrix units do not have this shape: fused products in f32, then the addition of c.
     const auto fused = [&](int i, float sum) {
       return std::fma(static_cast<float>(x[i]), static_cast<float>(y[i]), sum);
     };
@@ -114,7 +114,7 @@ D sum_of(const T* x, const T* y, int k, T before, bool finite) {
     }
     const double sum = aligned_sum(terms, exponents, k + 1);
     if constexpr (std::is_same_v<D, float>) {
-      const float result = narrow<float, Rounding::rz>(sum);  // what is too large becomes infinity all the same
+      const float result = narrow<float, Rounding::rz>(sum);  // an overflow becomes infinity
       return sum < 0x1p128 && sum > -0x1p128 ? result : narrow<float, Rounding::rn>(sum);
     } else {
       return narrow<D, Rounding::rn>(sum);
@@ -130,25 +130,25 @@ struct Fragments {
 
   void multiply(const Operands& operands, const Frame& frame) const {
     using T = decltype(number(V{}));
-    const auto registers = [&](int elements, int per) {
+    const auto register_count = [&](int elements, int per) {
       return static_cast<std::size_t>(elements / kLanes * shape.products / per);
     };
-    const std::size_t sums = registers(shape.m * shape.n, PerD), as = registers(shape.m * shape.k, PerV);
-    const std::size_t bs = registers(shape.k * shape.n, PerV);
-    const auto slots = operands.more;
+    const std::size_t sums = register_count(shape.m * shape.n, PerD), as = register_count(shape.m * shape.k, PerV);
+    const std::size_t bs = register_count(shape.k * shape.n, PerV);
+    const auto registers = operands.more;
     Matrix<T> left, right, total;
-    gather<V, PerV>(slots.subspan(sums, as), frame, a, shape.k, shape.m, left);
-    gather<W, PerV>(slots.subspan(sums + as, bs), frame, b, shape.k, shape.n, right);
-    gather<D, PerD>(slots.subspan(sums + as + bs, sums), frame, c, shape.n, shape.m, total);
-    scatter(slots.first(sums), frame, operands.immediate != 0, left, right, total);
+    gather<V, PerV>(registers.subspan(sums, as), frame, a, shape.k, shape.m, left);
+    gather<W, PerV>(registers.subspan(sums + as, bs), frame, b, shape.k, shape.n, right);
+    gather<D, PerD>(registers.subspan(sums + as + bs, sums), frame, c, shape.n, shape.m, total);
+    scatter(registers.first(sums), frame, operands.immediate != 0, left, right, total);
   }
 
  private:
   template <typename T>
-  void scatter(std::span<const Slot> slots, const Frame& frame, bool finite, Matrix<T>& left, Matrix<T>& right,
-               Matrix<T>& total) const {
+  void scatter(std::span<const RegisterRow> registers, const Frame& frame, bool finite, Matrix<T>& left,
+               Matrix<T>& right, Matrix<T>& total) const {
     using Register = Bits<std::conditional_t<sizeof(D) == 8, double, float>>;
-    for (std::size_t r = 0; r < slots.size(); ++r) {
+    for (std::size_t r = 0; r < registers.size(); ++r) {
       Register row[kLanes];
       for (int lane = 0; lane < kLanes; ++lane) {
         row[lane] = 0;
@@ -161,7 +161,7 @@ struct Fragments {
           row[lane] |= static_cast<Register>(bits_of(sum)) << (part * static_cast<int>(sizeof(D)) * 8);
         }
       }
-      blend(frame.destination<Register>(slots[r]), row, frame.active);
+      blend(frame.destination<Register>(registers[r]), row, frame.active);
     }
   }
 };

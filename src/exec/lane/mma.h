@@ -1,4 +1,4 @@
-// Where the elements of a matrix lie in the registers of a warp, for each shape of mma.
+// The layout of a matrix in the registers of a warp, for each shape of mma.
 //
 // A layout tells, for lane and element (the i-th value the lane holds, counted through its registers from the low bits
 // up), the row and the column in A (m x k), B transposed (n x k) or C and D (m x n). `quad`, m8n8k4 of f16, is four

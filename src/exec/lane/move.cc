@@ -52,14 +52,14 @@ void pack(const Operands& operands, const Frame& frame) {
   }
 }
 
-// more: the parts, lowest first, then the register; `_` is a part nobody wants.
+// more: the parts, lowest first, then the register; `_` is a part that is dropped.
 template <int Part, int Count>
 void unpack(const Operands& operands, const Frame& frame) {
   const auto* source = frame.source<std::byte>(operands.more[Count]);
   for (int part = 0; part < Count; ++part) {
-    const Slot slot = operands.more[static_cast<std::size_t>(part)];
-    if (slot.none()) continue;
-    auto* to = frame.destination<std::byte>(slot);
+    const RegisterRow part_row = operands.more[static_cast<std::size_t>(part)];
+    if (part_row.none()) continue;
+    auto* to = frame.destination<std::byte>(part_row);
     const std::byte* from = source + part * Part;
     if (frame.active == kAllLanes) {
       WM_EACH_LANE copy_lane<Part>(to + i * Part, from + i * Part * Count);

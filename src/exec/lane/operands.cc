@@ -1,4 +1,4 @@
-// What the operands of a register-only instruction are: which rows, of which types, and what does not travel as a row.
+// The operands of a register-only instruction: their rows, the types of these, and operands that are not rows.
 #include "exec/lane/compare.h"
 #include "exec/lane/convert.h"
 #include "exec/lane_ops.h"

@@ -1,4 +1,4 @@
-// How a function of one lane becomes a routine for 32: `lanes<add<float>>` is the LaneOp that applies `add<float>` to
+// Turns a function of one lane into a routine for 32: `lanes<add<float>>` is the LaneOp that applies `add<float>` to
 // every active lane.
 //
 // Rows are read and written as unsigned integers of their width, so that registers that change their meaning from one
@@ -21,7 +21,7 @@
 #define WM_EACH_LANE for (int i = 0; i < ::wm::exec::kLanes; ++i)
 #endif
 
-// A function of one lane must disappear into its loop, or the loop is no vector code.
+// A function of one lane must be inlined into its loop, or the loop is not vectorised.
 #define WM_LANE [[gnu::always_inline]] inline
 
 namespace wm::exec {
@@ -63,23 +63,24 @@ template <typename T>
   }
 }
 
-// Hands `body` the row to write, and keeps the lanes that are not active: the hot case, all lanes, writes in place.
+// Calls `body` with the row to write, and preserves the lanes that are not active. The common case, all lanes active,
+// writes in place.
 template <typename T, typename Body>
-WM_LANE void write_row(const Frame& frame, Slot slot, Body&& body) {
+WM_LANE void write_row(const Frame& frame, RegisterRow operand, Body&& body) {
   T result[kLanes];
-  T* destination = frame.destination<T>(slot);
+  T* destination = frame.destination<T>(operand);
   const bool all = frame.active == kAllLanes;
   body(all ? destination : result);
   if (!all) blend(destination, result, frame.active);
 }
 
-inline void write_mask(const Frame& frame, Slot slot, Mask value) {
-  if (slot.none()) return;
-  auto* destination = frame.destination<Mask>(slot);
+inline void write_mask(const Frame& frame, RegisterRow operand, Mask value) {
+  if (operand.none()) return;
+  auto* destination = frame.destination<Mask>(operand);
   *destination = (*destination & ~frame.active) | (value & frame.active);
 }
 
-// A source row, or a predicate that is turned round where the instruction says so.
+// A source row, or a predicate, negated if the instruction says so.
 template <typename T>
 struct Source {
   const Bits<T>* row;

@@ -1,4 +1,4 @@
-// What `set` writes where a comparison holds: ones of the destination's type, all bits of an integer, 1.0 of a float.
+// The value that `set` writes if the comparison holds: all bits set for an integer type, 1.0 for a float type.
 #pragma once
 
 #include "exec/lane/compare.h"

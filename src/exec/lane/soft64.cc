@@ -13,7 +13,7 @@ int leading_zeros(Uint128 x) {
   return high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(static_cast<std::uint64_t>(x));
 }
 
-// Right by `count`, with a last bit that remembers whether anything was lost.
+// Shifts right by `count`; the last bit is set if any bit shifted out was set.
 Uint128 shift_right_odd(Uint128 x, int count) {
   if (count <= 0) return x;
   if (count > 127) return x != 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-// One program rewritten: the whole way from a request to its reply.
+// Rewrites one program: from a request to its reply.
 #pragma once
 
 #include "rewrite/program.h"

@@ -14,7 +14,7 @@ std::string text_of(const clang::Preprocessor& pp, const clang::MacroInfo& macro
   return text;
 }
 
-// As a number, where it is one literal; nothing stands for what `#if` takes it for.
+// The value of a single integer literal as decimal text; empty for anything else.
 std::string number_of(const std::string& text) {
   unsigned long long value = 0;
   llvm::StringRef digits = llvm::StringRef(text).rtrim("uUlL");
@@ -48,7 +48,7 @@ void Conditions::MacroExpands(const clang::Token& name, const clang::MacroDefini
     asked_.values.insert(identifier->getName().str());
     return note(identifier, true);
   }
-  // One that is kept as a name is the device compiler's to expand.
+  // A macro that is kept as a name is expanded by the device's compiler.
   const clang::MacroInfo* macro = definition.getMacroInfo();
   if (macro != nullptr && text_of(pp_, *macro) != identifier->getName()) note(identifier, true);
 }
@@ -83,7 +83,7 @@ void Conditions::look_for_unknown(clang::SourceRange condition) {
   const std::string copy = text.str();  // the lexer wants a zero behind it
   clang::Lexer lexer({}, pp_.getLangOpts(), copy.data(), copy.data(), copy.data() + copy.size());
   std::set<const clang::IdentifierInfo*> seen;
-  bool only_whether = false;  // `defined` asks, which is told of elsewhere
+  bool only_whether = false;  // inside `defined`, which another callback reports
   clang::Token token;
   for (lexer.LexFromRawLexer(token); token.isNot(clang::tok::eof); lexer.LexFromRawLexer(token)) {
     if (token.isNot(clang::tok::raw_identifier)) continue;

@@ -1,6 +1,5 @@
-// What a program asks of macros that are not its own: `#ifdef cl_khr_fp64`, `#if __OPENCL_VERSION__ >= 200`. The
-// device's compiler may answer otherwise than this clang does, so whoever builds the result has to know what was taken
-// for granted.
+// Conditions of a program on predefined macros: `#ifdef cl_khr_fp64`, `#if __OPENCL_VERSION__ >= 200`. The device's
+// compiler may define these differently from this clang, so the assumptions are reported with the result.
 #pragma once
 
 #include <clang/Lex/PPCallbacks.h>

@@ -9,7 +9,7 @@
 namespace wm::rewrite {
 namespace {
 
-// What every function that knows its virtual group is given, in the order of Needs.
+// The parameters added to every function that uses its virtual group, in the order of Needs.
 struct Parameter {
   const char* type;
   const char* name;
@@ -30,9 +30,10 @@ constexpr std::array<Parameter, Needs::kKinds> kParameters{{{"uint", "wm__g0", "
 constexpr const char* kRangeType =
     "typedef struct { uint groups[3]; uint chunk; ulong offset[3]; uint dimensions; uint unused; } wm__range;\n";
 
-// For dimensions that are not constants. What a fourth dimension is, implementations do not agree on: theirs is asked.
-// Each program has its own set, since linked programs share one space of names. They choose between values and have no
-// branches: PoCL 3.1 compiles some branches that divide a group inside the worker's loop wrongly, or not at all.
+// For dimensions that are not constants. Implementations disagree on dimension 3 and above: the device's own function
+// is called. Each program has its own set, since linked programs share one name space. They choose between values and
+// have no branches: PoCL 3.1 compiles some branches that divide a group inside the worker's loop wrongly, or not at
+// all.
 constexpr const char* kPickers =
     "size_t wm__local_id{0}(uint d) {{\n"
     "  const size_t l0 = get_local_id(0), l1 = get_local_id(1), l2 = get_local_id(2);\n"
@@ -124,16 +125,16 @@ class Emitter {
       for (const Declaration& d : facts_.functions[i].declarations) pieces.push_back({i, &d});
     }
     std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
-      return a.declaration->whole.begin < b.declaration->whole.begin;
+      return a.declaration->extent.begin < b.declaration->extent.begin;
     });
     std::string body;
     std::size_t at = 0;
     for (const Piece& piece : pieces) {
-      const Span whole = piece.declaration->whole;
-      if (whole.begin < at) continue;  // declared together with the one before
-      body += facts_.text.substr(at, whole.begin - at);
+      const Span extent = piece.declaration->extent;
+      if (extent.begin < at) continue;  // declared in the same statement as the previous one
+      body += facts_.text.substr(at, extent.begin - at);
       body += text_of(piece.function, *piece.declaration);
-      at = whole.end;
+      at = extent.end;
     }
     body += facts_.text.substr(at);
     return kRangeType + (picks_ ? fmt::format(fmt::runtime(kPickers), suffix_) : std::string{}) + body;
@@ -151,7 +152,7 @@ class Emitter {
   std::string text_of(std::size_t i, const Declaration& d) {
     const FunctionPlan& plan = plan_[i];
     std::string out;
-    if (plan.original) out += facts_.text.substr(d.whole.begin, d.whole.end - d.whole.begin);
+    if (plan.original) out += facts_.text.substr(d.extent.begin, d.extent.end - d.extent.begin);
     if (plan.threaded) {
       if (plan.original) out += "\n";
       out += threaded(i, d);
@@ -181,7 +182,7 @@ class Emitter {
       }
     }
     if (d.definition) edit_body(i, edits);
-    return edits.apply(facts_.text, d.whole);
+    return edits.apply(facts_.text, d.extent);
   }
 
   void edit_body(std::size_t i, Edits& edits) {
@@ -283,7 +284,7 @@ class Emitter {
       locals += "  " + variable(id).declaration + ";\n";
       add_item(values, "&" + variable(id).hoisted);
     }
-    std::string head = facts_.text.substr(d.whole.begin, d.open + 1 - d.whole.begin) + parameters +
+    std::string head = facts_.text.substr(d.extent.begin, d.open + 1 - d.extent.begin) + parameters +
                        facts_.text.substr(d.close, d.body - d.close);
     while (!head.empty() && (head.back() == ' ' || head.back() == '\n')) head.pop_back();
     return head + fmt::format(fmt::runtime(kSchedule), locals, fmt::format("{}({})", threaded_name(i), values));

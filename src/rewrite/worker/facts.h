@@ -1,5 +1,5 @@
-// What the syntax tree says about a program, in offsets of its preprocessed text. No clang from here on: the plan and
-// the new text are made from these facts alone.
+// Facts about a program taken from the syntax tree, in offsets of its preprocessed text. The plan and the new text are
+// made from these facts without clang.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ struct LocalVariable {
 
 // One declaration or the definition of a function.
 struct Declaration {
-  Span whole;  // to the semicolon or the closing brace, inclusive
+  Span extent;  // to the semicolon or the closing brace, inclusive
   Span name;
   std::size_t open = 0;  // the parentheses around its parameters
   std::size_t close = 0;

@@ -50,7 +50,7 @@ std::vector<std::string> shared_arguments(const Request& request, const BuildOpt
   words.insert(words.end(), {"-resource-dir", WM_CLANG_RESOURCES, "-internal-isystem", WM_CLANG_RESOURCES "/include"});
   if (!request.device.extensions.empty()) {
     std::set<std::string> names(request.device.extensions.begin(), request.device.extensions.end());
-    // clang wants each of these pairs whole in OpenCL C 3.0.
+    // In OpenCL C 3.0 clang requires both members of each of these pairs.
     for (const auto& [extension, feature] : {std::pair{"cl_khr_fp64", "__opencl_c_fp64"},
                                              std::pair{"cl_khr_3d_image_writes", "__opencl_c_3d_image_writes"}}) {
       if (names.contains(extension)) names.insert(feature);
@@ -86,7 +86,7 @@ class Run {
     words.reserve(arguments_.size());
     for (const std::string& word : arguments_) words.push_back(word.c_str());
     clang::CompilerInvocation::CreateFromArgs(compiler_.getInvocation(), words, compiler_.getDiagnostics());
-    compiler_.getDiagnosticOpts().ShowCarets = false;  // nor the count of errors, on a stderr that is not ours
+    compiler_.getDiagnosticOpts().ShowCarets = false;  // nor the count of errors: stderr belongs to the application
     compiler_.createFileManager(files);
     compiler_.createSourceManager(compiler_.getFileManager());
   }
@@ -175,7 +175,7 @@ class Look final : public clang::ASTFrontendAction {
   const std::function<void(clang::ASTContext&)>& look_;
 };
 
-// What clang's printer says of its own buffers before it comes to the program.
+// Removes the lines about built-in buffers that clang's printer writes before the program.
 void drop_preamble(std::string& text) {
   const std::string begin = std::string("#line 1 \"") + kMain + "\"\n";
   const std::size_t options = text.find("#line 1 \"<command line>\"\n");
@@ -183,7 +183,7 @@ void drop_preamble(std::string& text) {
   if (program != std::string::npos) text.erase(0, program);
 }
 
-// That the build options define or undefine.
+// The macros that the build options define or undefine.
 std::set<std::string> names_of(const std::vector<std::string>& preprocessor) {
   std::set<std::string> names;
   for (const std::string& word : preprocessor) {

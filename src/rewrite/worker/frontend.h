@@ -1,8 +1,8 @@
 // clang over one program: first its preprocessor, then its parser, on what the first left.
 //
-// Preprocessing spends the program's own macros and keeps the names of OpenCL's (CLK_LOCAL_MEM_FENCE, M_PI_F,
-// as_float): what they stand for is the device compiler's business. After it every token of the program lies in one
-// text, so that edits need not think of macros.
+// Preprocessing expands the program's own macros and keeps the names of OpenCL's (CLK_LOCAL_MEM_FENCE, M_PI_F,
+// as_float), which the device's compiler expands. After it every token of the program lies in one text, so that edits
+// need not consider macros.
 #pragma once
 
 #include <functional>

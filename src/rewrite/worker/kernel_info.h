@@ -1,4 +1,4 @@
-// What an application may ask about a kernel, and how much work the kernel is, from the syntax tree.
+// The kernel properties that OpenCL queries return, and an estimate of the kernel's work, from the syntax tree.
 #pragma once
 
 #include "rewrite/worker/facts.h"

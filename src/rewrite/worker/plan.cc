@@ -45,7 +45,7 @@ class Planner {
  private:
   [[nodiscard]] const Function& function(std::size_t i) const { return facts_.functions[i]; }
 
-  // Needs, locals and instructions, callees first. OpenCL C has no recursion; a cycle here is code nobody may run.
+  // Needs, locals and instructions, callees first. OpenCL C has no recursion; a cycle here is code that cannot run.
   void visit(std::size_t i) {
     if (state_[i] != 0) return;
     state_[i] = 1;
@@ -90,7 +90,7 @@ class Planner {
     for (std::size_t other = 0; other < plan_.size(); ++other) {
       for (const Declaration& theirs : function(other).declarations) {
         for (const Declaration& ours : function(i).declarations) {
-          if (other != i && theirs.whole.begin == ours.whole.begin) return true;
+          if (other != i && theirs.extent.begin == ours.extent.begin) return true;
         }
       }
     }

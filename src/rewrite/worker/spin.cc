@@ -73,7 +73,7 @@ llvm::StringRef atomic_name(const clang::CallExpr* call) {
   return name.starts_with("atomic_") || name.starts_with("atom_") ? name : llvm::StringRef{};
 }
 
-// One loop under suspicion.
+// The analysis of one loop.
 class Loop {
  public:
   Loop(clang::ASTContext& context, const clang::Stmt* statement, const std::function<bool(const clang::Stmt*)>& foreign)
@@ -152,7 +152,7 @@ class Loop {
     });
   }
 
-  // What a call is given the address of, it may change.
+  // A call may change every variable whose address it receives.
   void note_call(const clang::Stmt* call) {
     if (const auto* plain = llvm::dyn_cast<clang::CallExpr>(call)) {
       stores_ = stores_ || plain->getDirectCallee() == nullptr || plain->getDirectCallee()->hasBody();
@@ -184,7 +184,7 @@ class Loop {
     }
   }
 
-  // What is assigned where another group's doing led carries that knowledge.
+  // A variable assigned under a condition that depends on other groups depends on other groups too.
   void mark_guarded() {
     Variables guarded;
     walk(statement_, [&](const clang::Stmt* s) {
@@ -251,7 +251,7 @@ class Loop {
     return swap && !other;
   }
 
-  // The way out is a load that gives the same answer until someone else writes.
+  // The exit condition is a load that returns the same value until another group writes.
   [[nodiscard]] bool polls() const {
     if (exits_.empty() || stores_) return false;
     Variables moving;
@@ -287,14 +287,15 @@ class Loop {
   std::vector<const clang::Stmt*> retries_;  // conditions that start it over
   std::vector<Change> changes_;
   bool stores_ = false;  // it writes global memory, or calls what might
-  Variables tainted_;    // carry what other groups did
+  Variables tainted_;    // depend on other groups
   Variables fresh_;      // were read from global memory in the loop
 };
 
 }  // namespace
 
 std::string WaitFinder::objection_to(const clang::FunctionDecl& function) const {
-  // What tells of other groups: an atomic on memory they share, a volatile load of it, a helper with either inside.
+  // True for an expression that can observe other groups: an atomic or a volatile load of shared memory, or a call of a
+  // helper that contains one.
   std::set<const clang::FunctionDecl*> visiting;
   const std::function<bool(const clang::Stmt*)> foreign = [&](const clang::Stmt* s) -> bool {
     if (const auto* atomic = llvm::dyn_cast<clang::AtomicExpr>(s)) return points_to_shared(atomic->getPtr());

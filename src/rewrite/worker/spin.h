@@ -1,9 +1,9 @@
 // Finds loops that wait for another group.
 //
 // Workers take virtual groups in order and one at a time, so a group that waits for a later one waits for ever. A loop
-// is taken for such a wait when its way out depends on memory that other groups write: on the answer of an atomic, on a
+// is treated as such a wait when its exit depends on memory that other groups write: on the result of an atomic, on a
 // volatile load from global memory, or on a plain load from an address that the loop does not change. The update by
-// compare-and-swap (read, compute, swap, try again when someone came between) ends by itself and is let through; a
+// compare-and-swap (read, compute, swap, retry after a concurrent change) terminates and is accepted; a
 // lock, which swaps against a constant, is not.
 #pragma once
 

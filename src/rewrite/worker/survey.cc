@@ -26,7 +26,7 @@ std::optional<Query> query_named(llvm::StringRef name) {
   return std::nullopt;
 }
 
-// Why a kernel that calls this built-in stays as it is; empty for the many that only concern their own group.
+// Why a kernel that calls this built-in is not rewritten; empty for built-ins that only concern their own group.
 std::string objection_to(llvm::StringRef name) {
   const auto is_one_of = [name](auto... prefixes) { return (name.starts_with(prefixes) || ...); };
   if (name.contains("sub_group") || name == "get_max_sub_group_size") return "uses sub-groups (" + name.str() + ")";
@@ -96,7 +96,8 @@ class BodySurvey : public clang::RecursiveASTVisitor<BodySurvey> {
     return true;
   }
 
-  // There would be two of it: the original's, for launches that run whole, and the rewritten program's.
+  // The variable would exist twice: in the original program, for launches that run unmodified, and in the rewritten
+  // one.
   static bool is_the_programs(const clang::Decl* decl) {
     const auto* variable = llvm::dyn_cast<clang::VarDecl>(decl);
     return variable != nullptr && variable->hasGlobalStorage() && !variable->getType().isConstQualified() &&
@@ -203,18 +204,18 @@ std::optional<Declaration> declaration_of(const clang::FunctionDecl* function, c
   out.close = *close;
   out.no_parameters = function->param_empty();
   out.definition = function->isThisDeclarationADefinition();
-  out.whole.begin = text.begin_of(*begin);
+  out.extent.begin = text.begin_of(*begin);
   if (out.definition) {
     const auto body = text.offset(function->getBody()->getBeginLoc());
     const auto end = text.token(function->getBody()->getEndLoc());
     if (!body || !end) return std::nullopt;
     out.body = *body;
-    out.whole.end = end->end;
+    out.extent.end = end->end;
   } else {
     out.body = text.after_next(*close, ";") - 1;
-    out.whole.end = out.body + 1;
+    out.extent.end = out.body + 1;
   }
-  out.kernel_words = text.kernel_words(out.whole.begin, out.name.begin);
+  out.kernel_words = text.kernel_words(out.extent.begin, out.name.begin);
   const std::vector<Span> behind = text.kernel_words(out.close, out.body);
   out.kernel_words.insert(out.kernel_words.end(), behind.begin(), behind.end());
   return out;

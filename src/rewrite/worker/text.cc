@@ -20,7 +20,7 @@ Text::Text(const clang::SourceManager& sources, const clang::LangOptions& langua
 }
 
 std::optional<std::size_t> Text::offset(clang::SourceLocation location) const {
-  // What a header's macro was given as an argument is the program's own text; what its body holds is not.
+  // An argument of a header's macro is the program's own text; the macro's body is not.
   while (location.isMacroID()) {
     if (!sources_.isMacroArgExpansion(location)) return std::nullopt;
     location = sources_.getImmediateSpellingLoc(location);

@@ -16,16 +16,17 @@ class Text {
  public:
   Text(const clang::SourceManager& sources, const clang::LangOptions& language, const std::string& text);
 
-  // Where a location lies in the text; nothing for one that a macro of the OpenCL header made up.
+  // The offset of a location in the text; nullopt for a location inside a macro of the OpenCL header.
   [[nodiscard]] std::optional<std::size_t> offset(clang::SourceLocation location) const;
   // The token at a location.
   [[nodiscard]] std::optional<Span> token(clang::SourceLocation location) const;
 
-  // Where the declaration or statement that clang lets begin at `offset` begins with the attributes before it.
+  // The beginning of the declaration or statement at `offset`, including the attributes before it, which clang leaves
+  // out.
   [[nodiscard]] std::size_t begin_of(std::size_t offset) const;
   // The first `kind` at or after `offset`, as the offset behind it.
   [[nodiscard]] std::size_t after_next(std::size_t offset, std::string_view kind) const;
-  // `kernel`, `__kernel` and whole attributes between two offsets.
+  // `kernel`, `__kernel` and complete attributes between two offsets.
   [[nodiscard]] std::vector<Span> kernel_words(std::size_t begin, std::size_t end) const;
 
  private:

@@ -52,7 +52,7 @@ double input(const Format& format, const Name& name, std::uint64_t bits) {
   return name.has("ftz") && is_subnormal(format, bits) ? std::copysign(0.0, value) : value;
 }
 
-// The smallest number that is told from zero: subnormals are when .ftz is there.
+// The smallest number that differs from zero: with .ftz subnormals are zero.
 double smallest(const Format& format, const Name& name) {
   return std::ldexp(1.0, 1 - format.bias() - (name.has("ftz") ? 0 : format.fraction));
 }

@@ -61,8 +61,8 @@ Operand FormRun::operand(const std::string& text) {
   return result;
 }
 
-Slot FormRun::slot_of(const Operand& operand) const {
-  return operand.kind == Operand::Kind::reg ? Warp::slot(static_cast<int>(operand.index)) : Slot{};
+RegisterRow FormRun::row_of(const Operand& operand) const {
+  return operand.kind == Operand::Kind::reg ? Warp::row(static_cast<int>(operand.index)) : RegisterRow{};
 }
 
 Type FormRun::register_type(const Operand& operand) const {
@@ -84,21 +84,21 @@ void FormRun::decode() {
     const Operand& operand = instruction_.operands[i];
     const bool group = operand.kind == Operand::Kind::vector;
     for (const Operand& element : operand.elements)
-      if (group) more_.push_back(slot_of(element));
-    if (operand.kind == Operand::Kind::reg) more_.push_back(slot_of(operand));
+      if (group) more_.push_back(row_of(element));
+    if (operand.kind == Operand::Kind::reg) more_.push_back(row_of(operand));
     if (i == 0 && operand.kind == Operand::Kind::pair) {
-      operands_.destination = {slot_of(operand.elements[0]), slot_of(operand.elements[1])};
+      operands_.destination = {row_of(operand.elements[0]), row_of(operand.elements[1])};
     } else if (i == 0) {
-      operands_.destination[0] = slot_of(operand);
+      operands_.destination[0] = row_of(operand);
     } else if (!group && lane_operand_type(instruction_, i) != Type::none) {
       operands_.negated[source] = operand.negated;
-      operands_.source[source++] = slot_of(operand);
+      operands_.source[source++] = row_of(operand);
     }
   }
   const int destinations = static_cast<int>(form_.destinations.size());
-  if (form_.destinations.back().type == "carry") operands_.destination[1] = Warp::slot(destinations - 1);
+  if (form_.destinations.back().type == "carry") operands_.destination[1] = Warp::row(destinations - 1);
   if (form_.sources.back().type == "carry")
-    operands_.source[3] = Warp::slot(destinations + static_cast<int>(form_.sources.size()) - 1);
+    operands_.source[3] = Warp::row(destinations + static_cast<int>(form_.sources.size()) - 1);
   operands_.more = more_;
 }
 

@@ -25,14 +25,14 @@ class FormRun {
   void place(const std::string& text);
   ptx::Operand operand(const std::string& text);
   void decode();
-  [[nodiscard]] Slot slot_of(const ptx::Operand& operand) const;
+  [[nodiscard]] RegisterRow row_of(const ptx::Operand& operand) const;
   [[nodiscard]] ptx::Type register_type(const ptx::Operand& operand) const;
 
   semantics::Form form_;
   ptx::Instruction instruction_;
   Operands operands_;
-  std::vector<Slot> more_;
-  Slot table_;
+  std::vector<RegisterRow> more_;
+  RegisterRow table_;
   LaneOp op_ = nullptr;
   Warp warp_;
 };

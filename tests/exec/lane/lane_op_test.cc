@@ -1,4 +1,4 @@
-// How a routine is found and what it leaves alone.
+// Finding a routine, and the lanes that a routine must not change.
 #include <bit>
 #include <gtest/gtest.h>
 
@@ -23,12 +23,12 @@ Row run(std::string_view name, const std::vector<Row>& sources, Mask active = kA
   if (!op) throw std::invalid_argument(op.error().to_string());
   Warp warp(8);
   Operands operands;
-  operands.destination[0] = Warp::slot(0);
+  operands.destination[0] = Warp::row(0);
   operands.immediate = lane_immediate(instruction, types);
   warp.set(0, types[0], before);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     warp.set(static_cast<int>(i) + 1, types[i + 1], sources[i]);
-    operands.source[i] = Warp::slot(static_cast<int>(i) + 1);
+    operands.source[i] = Warp::row(static_cast<int>(i) + 1);
   }
   warp.run(*op, operands, active);
   return warp.get(0, types[0]);
@@ -61,9 +61,9 @@ TEST(LaneOp, ASourceMayBeTheDestination) {
     warp.set(0, ptx::Type::s32, filled(10));
     warp.set(1, ptx::Type::s32, filled(3));
     Operands operands;
-    operands.destination[0] = Warp::slot(0);
-    operands.source[0] = Warp::slot(0);
-    operands.source[1] = Warp::slot(1);
+    operands.destination[0] = Warp::row(0);
+    operands.source[0] = Warp::row(0);
+    operands.source[1] = Warp::row(1);
     warp.run(*op, operands, active);
     for (std::size_t i = 0; i < kLanes; ++i)
       EXPECT_EQ(warp.get(0, ptx::Type::s32)[i], ((active >> i) & 1U) != 0 ? 7U : 10U);
@@ -107,8 +107,8 @@ TEST(LaneOp, A128BitRegisterIsPackedAndTakenApart) {
   Warp warp(5);  // one row of 16 bytes a lane, two and two of 8
   warp.set(1, ptx::Type::b64, filled(0x1122334455667788ULL));
   warp.set(2, ptx::Type::b64, filled(0x99aabbccddeeff00ULL));
-  const std::vector<Slot> in = {Warp::slot(0), Warp::slot(1), Warp::slot(2)},
-                          out = {Warp::slot(3), Warp::slot(4), Warp::slot(0)};
+  const std::vector<RegisterRow> in = {Warp::row(0), Warp::row(1), Warp::row(2)},
+                                 out = {Warp::row(3), Warp::row(4), Warp::row(0)};
   Operands operands;
   operands.more = in;
   warp.run(*packing, operands);

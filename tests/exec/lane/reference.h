@@ -1,4 +1,4 @@
-// What PTX says an instruction gives, written a second time and from other means than the executor: integers a bit at a
+// A second implementation of PTX instructions, independent of the executor: integers a bit at a
 // time or in 128 bits, floats with MPFR.
 #pragma once
 
@@ -54,7 +54,7 @@ struct Format {
   // The fields stand at the top of the register: tf32 leaves bits unused below.
   [[nodiscard]] int unused() const { return width - 1 - exponent - fraction; }
 };
-// Of "f16", "bf16", "f16x2" (of one half), "tf32", "f32", "f64", "e4m3", "e5m2".
+// The format of "f16", "bf16", "f16x2" (of one half), "tf32", "f32", "f64", "e4m3", "e5m2".
 Format format_of(const std::string& type);
 bool is_nan(const Format& format, std::uint64_t bits);
 bool is_infinite(const Format& format, std::uint64_t bits);

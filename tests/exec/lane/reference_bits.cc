@@ -9,7 +9,7 @@ namespace {
 
 bool bit(std::uint64_t word, int index) { return ((word >> index) & 1U) != 0; }
 
-std::uint64_t each_bit(int width, auto&& value) {
+std::uint64_t for_each_bit(int width, auto&& value) {
   std::uint64_t result = 0;
   for (int i = 0; i < width; ++i) result |= static_cast<std::uint64_t>(value(i) ? 1 : 0) << i;
   return result;
@@ -21,10 +21,10 @@ std::optional<std::uint64_t> logic(const Form& form, const Name& name, const Ele
   const std::uint64_t second = in.size() > 1 && form.operands.find('!') != std::string::npos ? in[1] ^ 1U
                                : in.size() > 1                                               ? in[1]
                                                                                              : 0;
-  if (op == "and") return each_bit(width, [&](int i) { return bit(in[0], i) && bit(second, i); });
-  if (op == "or") return each_bit(width, [&](int i) { return bit(in[0], i) || bit(second, i); });
-  if (op == "xor") return each_bit(width, [&](int i) { return bit(in[0], i) != bit(second, i); });
-  if (op == "not") return each_bit(width, [&](int i) { return !bit(in[0], i); });
+  if (op == "and") return for_each_bit(width, [&](int i) { return bit(in[0], i) && bit(second, i); });
+  if (op == "or") return for_each_bit(width, [&](int i) { return bit(in[0], i) || bit(second, i); });
+  if (op == "xor") return for_each_bit(width, [&](int i) { return bit(in[0], i) != bit(second, i); });
+  if (op == "not") return for_each_bit(width, [&](int i) { return !bit(in[0], i); });
   if (op == "cnot") return in[0] == 0 ? 1 : 0;
   return std::nullopt;
 }
@@ -32,7 +32,7 @@ std::optional<std::uint64_t> logic(const Form& form, const Name& name, const Ele
 Outputs lop3(const Form& form, const Name& name, const Element& in) {
   const std::size_t at = form.operands.find("0x");
   const auto table = std::stoull(form.operands.substr(at), nullptr, 16);
-  const std::uint64_t value = each_bit(32, [&](int i) {
+  const std::uint64_t value = for_each_bit(32, [&](int i) {
     return bit(table, (bit(in[0], i) ? 4 : 0) + (bit(in[1], i) ? 2 : 0) + (bit(in[2], i) ? 1 : 0));
   });
   Outputs outputs = {value};
@@ -44,18 +44,18 @@ Outputs lop3(const Form& form, const Name& name, const Element& in) {
 std::optional<std::uint64_t> shift(const Name& name, const Element& in) {
   const int width = width_of(name.type());
   if (name.opcode == "shl")
-    return each_bit(width, [&](int i) {
+    return for_each_bit(width, [&](int i) {
       return static_cast<std::uint64_t>(i) >= in[1] && bit(in[0], i - static_cast<int>(in[1]));
     });
   if (name.opcode == "shr")
-    return each_bit(width, [&](int i) {
+    return for_each_bit(width, [&](int i) {
       const bool inside = in[1] < 64 && i + static_cast<int>(in[1]) < width;
       return inside ? bit(in[0], i + static_cast<int>(in[1])) : is_signed(name.type()) && bit(in[0], width - 1);
     });
   if (name.opcode != "shf") return std::nullopt;
   const int count = static_cast<int>(name.has("wrap") ? in[2] % 32 : in[2] > 32 ? 32 : in[2]);
   const std::uint64_t both = in[1] << 32 | in[0];
-  return each_bit(32, [&](int i) {
+  return for_each_bit(32, [&](int i) {
     const int from = name.has("l") ? 32 + i - count : i + count;
     return from < 64 && bit(both, from);
   });
@@ -89,7 +89,7 @@ std::optional<std::uint64_t> counted(const Name& name, const Element& in) {
   int highest = width - 1;
   while (highest >= 0 && bit(in[0], highest) == (name.opcode == "bfind" && sign)) --highest;
   if (name.opcode == "clz") return static_cast<std::uint64_t>(width - 1 - highest);
-  if (name.opcode == "brev") return each_bit(width, [&](int i) { return bit(in[0], width - 1 - i); });
+  if (name.opcode == "brev") return for_each_bit(width, [&](int i) { return bit(in[0], width - 1 - i); });
   if (name.opcode != "bfind") return std::nullopt;
   if (highest < 0) return 0xffffffffU;
   return static_cast<std::uint64_t>(name.has("shiftamt") ? width - 1 - highest : highest);
@@ -104,11 +104,12 @@ std::optional<std::uint64_t> field(const Name& name, const Element& in) {
   if (name.opcode == "bfe") {
     const int position = count(in[1]), length = count(in[2]);
     const bool sign = is_signed(name.type()) && length != 0 && bit(in[0], std::min(position + length - 1, top));
-    return each_bit(width, [&](int i) { return i < length && position + i <= top ? bit(in[0], position + i) : sign; });
+    return for_each_bit(width,
+                        [&](int i) { return i < length && position + i <= top ? bit(in[0], position + i) : sign; });
   }
   if (name.opcode == "bfi") {
     const int position = count(in[2]), length = count(in[3]);
-    return each_bit(width, [&](int i) {
+    return for_each_bit(width, [&](int i) {
       return i >= position && i < position + length ? bit(in[0], i - position) : bit(in[1], i);
     });
   }
@@ -116,16 +117,16 @@ std::optional<std::uint64_t> field(const Name& name, const Element& in) {
   if (name.opcode == "szext") {
     const int kept = length(in[1]);
     const bool sign = is_signed(name.type()) && kept > 0 && bit(in[0], kept - 1);
-    return each_bit(32, [&](int i) { return i < kept ? bit(in[0], i) : sign; });
+    return for_each_bit(32, [&](int i) { return i < kept ? bit(in[0], i) : sign; });
   }
   if (name.opcode == "bmsk") {
     const int from = length(in[0]), ones = length(in[1]);
-    return each_bit(32, [&](int i) { return i >= from && i < from + ones; });
+    return for_each_bit(32, [&](int i) { return i >= from && i < from + ones; });
   }
   return std::nullopt;
 }
 
-// As the ISA writes it: count set bits from the base on, in the direction of the offset.
+// Follows the pseudo-code of the ISA: counts set bits from the base on, in the direction of the offset.
 std::uint64_t find_nth(const Element& in) {
   const auto base = static_cast<std::int64_t>(in[1]);
   auto offset = static_cast<std::int64_t>(static_cast<std::int32_t>(in[2]));
@@ -156,9 +157,9 @@ Outputs moved(const Form& form, const Element& in) {
     }
     return outputs;
   }
-  std::uint64_t whole = 0;
-  for (std::size_t i = 0; i < in.size(); ++i) whole |= in[i] << (width(form.sources[i]) * static_cast<int>(i));
-  return {whole};
+  std::uint64_t packed = 0;
+  for (std::size_t i = 0; i < in.size(); ++i) packed |= in[i] << (width(form.sources[i]) * static_cast<int>(i));
+  return {packed};
 }
 
 }  // namespace

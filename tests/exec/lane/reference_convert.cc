@@ -25,11 +25,11 @@ std::uint64_t to_integer(const Form& form, const Name& name, double x) {
   mpfr_rint(exact.get(), exact.get(), mode_of(direction_of(name)));
   if (mpfr_cmp_d(exact.get(), 0x1p65) > 0) return extended(form, type, highest(type));
   if (mpfr_cmp_d(exact.get(), -0x1p65) < 0) return extended(form, type, lowest(type));
-  const double whole = mpfr_get_d(exact.get(), MPFR_RNDN);
-  return extended(form, type, std::clamp(static_cast<Int>(whole), lowest(type), highest(type)));
+  const double rounded = mpfr_get_d(exact.get(), MPFR_RNDN);
+  return extended(form, type, std::clamp(static_cast<Int>(rounded), lowest(type), highest(type)));
 }
 
-// What the modifiers make of a result, as bits.
+// A result after the modifiers, as bits.
 std::uint64_t finished(const Format& format, const Name& name, double value) {
   const bool ftz = name.has("ftz") && format.fraction == 23;
   if (name.has("sat")) value = std::isnan(value) || value <= 0 ? 0.0 : std::fmin(value, 1.0);
@@ -94,15 +94,15 @@ std::uint64_t away_to_tf32(const Name& name, std::uint64_t bits) {
   return result;
 }
 
-// The same format on both sides: to an integral value where a rounding asks for it.
+// The same format on both sides: rounds to an integral value if the instruction has a rounding mode.
 std::uint64_t same(const Name& name, const Format& format, double x) {
   for (const char* word : {"rni", "rzi", "rmi", "rpi"}) {
     if (!name.has(word)) continue;
     Real exact;
     Real::set(exact, x);
     mpfr_rint(exact.get(), exact.get(), mode_of(direction_of(name)));
-    const double whole = mpfr_get_d(exact.get(), MPFR_RNDN);
-    return finished(format, name, std::isnan(x) ? x : std::copysign(whole, x));
+    const double rounded = mpfr_get_d(exact.get(), MPFR_RNDN);
+    return finished(format, name, std::isnan(x) ? x : std::copysign(rounded, x));
   }
   return finished(format, name, x);
 }

@@ -9,7 +9,7 @@ namespace {
 
 std::uint64_t quiet(std::uint64_t nan) { return nan | std::uint64_t{1} << 51; }
 
-// f64 hands a NaN on; which one when there are several was measured.
+// f64 propagates a NaN; which of several was measured.
 std::optional<std::uint64_t> handed_on(const Format& format, const Name& name, const std::vector<std::uint64_t>& v) {
   std::vector<std::size_t> order = {0};
   if (v.size() == 2) order = name.opcode == "div" ? std::vector<std::size_t>{0, 1} : std::vector<std::size_t>{1, 0};

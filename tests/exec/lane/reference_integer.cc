@@ -14,8 +14,8 @@ Int product(Int a, Int b) { return static_cast<Int>(static_cast<Uint>(a) * stati
 
 // The upper half of a product of `width` bits each: the cut must know the sign of a 128-bit product.
 Int upper(const std::string& type, Int a, Int b, int width) {
-  const Uint whole = static_cast<Uint>(product(a, b));
-  return is_signed(type) ? static_cast<Int>(whole) >> width : static_cast<Int>(whole >> width);
+  const Uint product_value = static_cast<Uint>(product(a, b));
+  return is_signed(type) ? static_cast<Int>(product_value) >> width : static_cast<Int>(product_value >> width);
 }
 
 Int clamp(const std::string& type, Int value) { return std::clamp(value, lowest(type), highest(type)); }
@@ -28,8 +28,8 @@ Int low24(const std::string& type, Int a) {
 Int multiplied(const Name& name, Int a, Int b) {
   const std::string& type = name.type();
   if (name.opcode == "mul24" || name.opcode == "mad24") {
-    const Int whole = low24(type, a) * low24(type, b);
-    const Int part = name.has("hi") ? whole >> 16 : whole;
+    const Int product_value = low24(type, a) * low24(type, b);
+    const Int part = name.has("hi") ? product_value >> 16 : product_value;
     return value_of(type, wrapped(part, 32));
   }
   if (!name.has("hi")) return product(a, b);
@@ -69,8 +69,8 @@ Outputs carried(const Form& form, const Name& name, const Element& in) {
   const Int carry = has_in ? static_cast<Int>(in.back() & 1U) : 0;
   Int first = static_cast<Int>(in[0]), second = static_cast<Int>(in[1]);
   if (name.opcode.substr(0, 3) == "mad") {
-    const Int whole = multiplied(name, value_of(type, in[0]), value_of(type, in[1]));
-    first = static_cast<Int>(wrapped(whole, width));
+    const Int product_value = multiplied(name, value_of(type, in[0]), value_of(type, in[1]));
+    first = static_cast<Int>(wrapped(product_value, width));
     second = static_cast<Int>(in[2]);
   }
   const bool subtract = name.opcode.substr(0, 3) == "sub";

@@ -74,7 +74,7 @@ TEST(Semantics, EveryFormLeavesInactiveLanesAlone) {
     if (is_matrix(form)) continue;
     const std::vector<Element> elements = semantics::inputs(form);
     FormRun run(form);
-    const auto whole = run.warp(std::span(elements).first(kLanes));
+    const auto full = run.warp(std::span(elements).first(kLanes));
     const Mask active = 0x0ff0a5c3U;
     const auto part = run.warp(std::span(elements).first(kLanes), active);
     const std::size_t count = form.destinations.size();
@@ -83,7 +83,7 @@ TEST(Semantics, EveryFormLeavesInactiveLanesAlone) {
       const int width = type == "pred" || type == "carry" ? 1 : width_of(type);
       const std::uint64_t poison = wrapped(static_cast<Int>(FormRun::kPoison), width);
       const bool on = ((active >> (i / count)) & 1U) != 0;
-      ASSERT_EQ(part[i], on ? whole[i] : poison) << form.name << " " << form.operands << " lane " << i / count;
+      ASSERT_EQ(part[i], on ? full[i] : poison) << form.name << " " << form.operands << " lane " << i / count;
     }
   }
 }

@@ -50,14 +50,14 @@ inline ptx::Operand reg_operand() {
 // One row: 32 values of up to 64 bits; a predicate is the low 32 bits of the first.
 using Row = std::array<std::uint64_t, kLanes>;
 
-// Where the rows of an instruction lie, and what it does to them.
+// The rows of an instruction in memory, and its execution.
 class Warp {
  public:
   static constexpr std::uint32_t kRowBytes = 512;
 
   explicit Warp(int rows) : memory_(static_cast<std::size_t>(rows) * kRowBytes) {}
 
-  static Slot slot(int row) { return Slot{static_cast<std::uint32_t>(row) * kRowBytes}; }
+  static RegisterRow row(int index) { return RegisterRow{static_cast<std::uint32_t>(index) * kRowBytes}; }
 
   void set(int row, ptx::Type type, const Row& values) {
     std::byte* at = memory_.data() + static_cast<std::size_t>(row) * kRowBytes;

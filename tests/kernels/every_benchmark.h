@@ -1,4 +1,4 @@
-// What the tests that run every benchmark share: the list, a test's name, the size asked for.
+// Shared by the tests that run every benchmark: the list, the name of a test, the requested size.
 #pragma once
 
 #include <algorithm>
