@@ -243,7 +243,7 @@ class Allocation {
   virtual std::size_t element_bytes(const MemoryObject& image) = 0;
 };
 
-struct KernelProperties {
+struct KernelInfo {
   std::uint64_t max_items = 0;  // of a group
   Size3 compiled_local{};
   std::uint32_t local_bytes = 0;  // of a group, without local arguments
@@ -278,7 +278,7 @@ class Compilation {
   virtual Status build_info(const ProgramObject& program, std::uint32_t name, std::vector<std::byte>& answer) const = 0;
 
   virtual Made<KernelHandle> create_kernel(const ProgramObject& program, const std::string& name) = 0;
-  [[nodiscard]] virtual KernelProperties properties(const KernelObject& kernel) const = 0;
+  [[nodiscard]] virtual KernelInfo properties(const KernelObject& kernel) const = 0;
   virtual Status kernel_info(const KernelObject& kernel, std::uint32_t name, std::vector<std::byte>& answer) const = 0;
   virtual Status argument_info(const KernelObject& kernel, std::uint32_t index, std::uint32_t name,
                                std::vector<std::byte>& answer) const = 0;

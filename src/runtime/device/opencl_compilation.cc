@@ -129,9 +129,9 @@ Made<KernelHandle> OpenClCompilation::create_kernel(const ProgramObject& program
   return {CL_SUCCESS, std::make_shared<OpenClKernel>(made, cl_.ReleaseKernel)};
 }
 
-KernelProperties OpenClCompilation::properties(const KernelObject& kernel) const {
+KernelInfo OpenClCompilation::properties(const KernelObject& kernel) const {
   const cl_kernel of = runtime::native(kernel);
-  KernelProperties properties;
+  KernelInfo properties;
   std::size_t items = 0;
   cl_ulong local = 0;
   cl_uint parameters = 0;

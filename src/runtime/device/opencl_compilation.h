@@ -22,7 +22,7 @@ class OpenClCompilation final : public Compilation {
   Status program_info(const ProgramObject& program, std::uint32_t name, std::vector<std::byte>& answer) const override;
   Status build_info(const ProgramObject& program, std::uint32_t name, std::vector<std::byte>& answer) const override;
   Made<KernelHandle> create_kernel(const ProgramObject& program, const std::string& name) override;
-  [[nodiscard]] KernelProperties properties(const KernelObject& kernel) const override;
+  [[nodiscard]] KernelInfo properties(const KernelObject& kernel) const override;
   Status kernel_info(const KernelObject& kernel, std::uint32_t name, std::vector<std::byte>& answer) const override;
   Status argument_info(const KernelObject& kernel, std::uint32_t index, std::uint32_t name,
                        std::vector<std::byte>& answer) const override;
