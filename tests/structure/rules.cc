@@ -68,6 +68,25 @@ Violations long_files(const fs::path& root) {
   return found;
 }
 
+Violations broken_links(const fs::path& root) {
+  Violations found;
+  for (const fs::path& file : files_below(root, ".")) {
+    if (file.extension() != ".md") continue;
+    bool in_code = false;
+    for_each_line(root / file, [&](int number, std::string_view line) {
+      if (line.starts_with("```")) in_code = !in_code;
+      if (in_code || line.starts_with("    ")) return;
+      for (std::size_t at = line.find("]("); at != std::string_view::npos; at = line.find("](", at + 1)) {
+        const std::string_view target = line.substr(at + 2, line.find_first_of(")#", at + 2) - at - 2);
+        if (target.empty() || target.find("://") != std::string_view::npos) continue;
+        if (fs::exists(root / file.parent_path() / target)) continue;
+        found.push_back(file.string() + ":" + std::to_string(number) + ": link to " + std::string(target));
+      }
+    });
+  }
+  return found;
+}
+
 namespace {
 
 // The texts are written in halves so that this file does not contain them. `word`: matches whole words only.

@@ -1,4 +1,4 @@
-// Checks of every file and folder of a source tree: a README for each module, include guards, lengths, forbidden words.
+// Checks of every file and folder of a source tree: READMEs, include guards, lengths, links, forbidden words.
 #pragma once
 
 #include <filesystem>
@@ -13,6 +13,9 @@ Violations folders_without_readme(const std::filesystem::path& root);
 // Headers have #pragma once; no source or header has 500 lines or more.
 Violations unguarded_headers(const std::filesystem::path& root);
 Violations long_files(const std::filesystem::path& root);
+
+// Relative links of Markdown pages lead to files or folders of the tree.
+Violations broken_links(const std::filesystem::path& root);
 
 // No file names the machine it was written on or work left undone.
 Violations forbidden_words(const std::filesystem::path& root);

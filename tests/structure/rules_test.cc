@@ -19,6 +19,8 @@ TEST(SourceTree, EveryHeaderIsGuarded) { EXPECT_THAT(unguarded_headers(WM_SOURCE
 TEST(SourceTree, NoFileIsTooLong) { EXPECT_THAT(long_files(WM_SOURCE_DIR), IsEmpty()); }
 TEST(SourceTree, NoFileNamesAMachineOrUnfinishedWork) { EXPECT_THAT(forbidden_words(WM_SOURCE_DIR), IsEmpty()); }
 
+TEST(SourceTree, LinksLeadToFiles) { EXPECT_THAT(broken_links(WM_SOURCE_DIR), IsEmpty()); }
+
 TEST(Rules, AFolderNeedsAReadme) {
   const TemporaryTree tree;
   tree.file("src/ptx/a.h", "#pragma once\n");
@@ -37,6 +39,13 @@ TEST(Rules, HeadersAndLengths) {
   tree.file("src/ptx/c.cc", std::string(499, '\n'));
   EXPECT_THAT(unguarded_headers(tree.root()), ElementsAre("src/ptx/a.h: no #pragma once"));
   EXPECT_THAT(long_files(tree.root()), ElementsAre("src/ptx/b.cc: 500 lines"));
+}
+
+TEST(Rules, BrokenLinksAreFound) {
+  const TemporaryTree tree;
+  tree.file("docs/a.md", "[b](b.md) [c](../docs/b.md#part) [d](#here) [e](https://example.org/x)\n![f](f.png)\n");
+  tree.file("docs/b.md", "\n");
+  EXPECT_THAT(broken_links(tree.root()), ElementsAre("docs/a.md:2: link to f.png"));
 }
 
 TEST(Rules, ForbiddenWordsAreFoundInEveryKindOfText) {
