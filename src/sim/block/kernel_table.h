@@ -1,0 +1,99 @@
+// The kernels of the block machine: the paper's Kernel Status Register Table with its Preempted Thread Block Queues
+// (ISCA 2014, section 3.3), and what each client has done over all its launches.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policy/machine.h"
+#include "sim/block/kernel_model.h"
+#include "sim/block/sm_unit.h"
+
+namespace wm::sim {
+
+// One queue of launches, which run one after the other.
+struct BlockClientSpec {
+  std::string name;
+  int priority = 0;
+  double share = 1;
+  double goal = 0;          // ipc; 0: none
+  double isolated_ipc = 0;  // 0: not known
+};
+
+struct BlockClientTotals {
+  std::uint64_t launches = 0;  // completed
+  std::uint64_t blocks = 0;    // completed
+  std::uint64_t preemptions = 0;
+  std::uint64_t instructions = 0;
+  std::uint64_t busy_cycles = 0;  // from a launch's arrival to its end, summed over completed launches
+};
+
+class KernelTable {
+ public:
+  explicit KernelTable(std::uint64_t seed) : seed_(seed) {}
+
+  policy::KernelId add(BlockClientSpec spec);
+  // The client's next launch arrives; it must have none. Blocks may start from cycle `starts` on.
+  void arrive(policy::KernelId client, const KernelModel& model, Cycles now, Cycles starts);
+  // Its last block has ended.
+  void remove(policy::KernelId client, Cycles now);
+
+  // Active kernels, oldest arrival first.
+  [[nodiscard]] std::span<const policy::Kernel> active() const { return active_; }
+  // The view of an active kernel; nullptr: the client has no active launch.
+  [[nodiscard]] policy::Kernel* view(std::uint32_t client) {
+    return clients_[client].place == kInactive ? nullptr : &active_[clients_[client].place];
+  }
+  [[nodiscard]] const KernelModel& model(std::uint32_t client) const { return *clients_[client].model; }
+  [[nodiscard]] Cycles starts(std::uint32_t client) const { return clients_[client].starts; }
+  [[nodiscard]] std::uint32_t clients() const { return static_cast<std::uint32_t>(clients_.size()); }
+  [[nodiscard]] const BlockClientTotals& totals(std::uint32_t client) const { return clients_[client].totals; }
+  [[nodiscard]] const BlockClientSpec& spec(std::uint32_t client) const { return clients_[client].spec; }
+
+  // The block to issue next: preempted ones first (section 3.3). `resumed`: its context has to be restored.
+  BlockWork take_block(std::uint32_t client, bool& resumed);
+  // The same where none was preempted.
+  BlockWork take_new_block(std::uint32_t client) {
+    Client& c = clients_[client];
+    const std::uint32_t block = c.next_block++;
+    return {block, c.model->shape.duration(c.model->block_time, c.launch_seed, block) << kFraction};
+  }
+  [[nodiscard]] bool has_preempted(std::uint32_t client) const { return !clients_[client].preempted.empty(); }
+  void put_back(std::uint32_t client, BlockWork work) { clients_[client].preempted.push_back(work); }
+  void count_preempted(std::uint32_t client, std::uint32_t blocks) { clients_[client].totals.preemptions += blocks; }
+  // Work done by a block of the client, as thread instructions; adds them to its total.
+  std::uint64_t retire(std::uint32_t client, std::uint64_t work) {
+    const std::uint64_t done = instructions_of(client, work);
+    clients_[client].totals.instructions += done;
+    return done;
+  }
+  [[nodiscard]] std::uint64_t instructions_of(std::uint32_t client, std::uint64_t work) const {
+    return ((work >> kFraction) * clients_[client].instructions_per_cycle) >> kFraction;
+  }
+  void blocks_ended(std::uint32_t client, std::uint32_t count) { clients_[client].totals.blocks += count; }
+
+ private:
+  static constexpr std::uint32_t kInactive = ~std::uint32_t{0};
+  struct Client {
+    BlockClientSpec spec;
+    const KernelModel* model = nullptr;
+    std::uint64_t instructions_per_cycle = 0;
+    std::uint64_t launch_seed = 0;
+    std::uint32_t place = kInactive;  // in active_
+    std::uint32_t next_block = 0;     // never started so far
+    std::uint64_t arrivals = 0;
+    Cycles first_arrived;
+    Cycles starts;
+    std::deque<BlockWork> preempted;  // the client's PTBQ
+    BlockClientTotals totals;
+  };
+
+  std::uint64_t seed_;
+  std::vector<Client> clients_;
+  std::vector<policy::Kernel> active_;
+};
+
+}  // namespace wm::sim

@@ -1,0 +1,166 @@
+#include "sim/block/load_app.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/nearest.h"
+#include "base/yaml_map.h"
+
+namespace wm::sim {
+namespace {
+
+using yaml::Map;
+using yaml::Value;
+
+Result<KernelDescription> read_kernel(const yaml::Member& member, std::uint32_t measured_sms) {
+  KernelDescription k;
+  k.name = member.key;
+  k.measured_sms = measured_sms;
+  Bytes shared{0};
+  double uniform = 0;
+  double lognormal = 0;
+  std::vector<double> durations;
+  Map map(member.value, fmt::format("kernel '{}'", k.name));
+  map.required("blocks", k.blocks).required("threads", k.threads).optional("registers", k.registers);
+  map.optional("shared_memory", shared).optional("time", k.kernel_time).optional("block_time", k.block_time);
+  map.optional("variation", uniform).optional("lognormal_variation", lognormal).optional("durations", durations);
+  map.optional("instructions", k.block_instructions).optional("saturation", k.saturation);
+  if (auto read = map.finish(); !read) return read.error();
+  k.shared_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(shared.count, 0xffffffffU));
+  const auto refuse = [&](const char* what) {
+    return Error{fmt::format("kernel '{}': {}", k.name, what), member.place};
+  };
+  if (k.blocks == 0 || k.threads == 0) return refuse("blocks and threads must be at least 1");
+  if ((k.kernel_time.count == 0) == (k.block_time.count == 0)) return refuse("needs either 'time' or 'block_time'");
+  if (k.kernel_time.count != 0 && measured_sms == 0) return refuse("'time' needs the application's 'measured_sms'");
+  if (uniform < 0 || uniform >= 1 || lognormal < 0) return refuse("'variation' must be from 0 to below 1");
+  if (k.saturation <= 0 || k.saturation > 1) return refuse("'saturation' must be above 0 and at most 1");
+  if (uniform > 0) k.shape = DurationShape::uniform(uniform);
+  if (lognormal > 0) k.shape = DurationShape::lognormal(lognormal);
+  if (std::any_of(durations.begin(), durations.end(), [](double d) { return d <= 0; }))
+    return refuse("'durations' must be above 0");
+  if (!durations.empty()) k.shape = DurationShape::from_samples(durations);
+  return k;
+}
+
+Result<void> read_steps(const Value& list, AppTrace& app, std::uint32_t depth);
+
+Result<void> read_repeat(const Value& value, AppTrace& app, std::uint32_t depth) {
+  std::uint32_t times = 0;
+  Map map(value, "repeat");
+  map.required("repeat", times);
+  const Value* steps = map.take("steps");
+  if (steps == nullptr) map.miss("steps");
+  if (auto read = map.finish(); !read) return read;
+  const std::size_t begin = app.steps.size();
+  if (auto read = read_steps(*steps, app, depth + 1); !read) return read;
+  const std::vector<TraceStep> body(app.steps.begin() + static_cast<std::ptrdiff_t>(begin), app.steps.end());
+  if (times == 0 || body.size() * times > 10'000'000)
+    return Error{"'repeat' must be from 1 to 10 million steps", value.place};
+  for (std::uint32_t i = 1; i < times; ++i) app.steps.insert(app.steps.end(), body.begin(), body.end());
+  return {};
+}
+
+Result<void> read_step(const Value& value, AppTrace& app) {
+  TraceStep step;
+  Map map(value, "trace");
+  map.optional("async", step.asynchronous).optional("stream", step.stream);
+  Picoseconds cpu;
+  Bytes bytes;
+  std::string name;
+  int kinds = 0;
+  const auto kind = [&](const char* key, TraceStep::Kind k, auto& out) {
+    const Value* at = map.take(key);
+    if (at == nullptr) return;
+    step.kind = k;
+    ++kinds;
+    map.keep(yaml::read(*at, map.label(key), out));
+  };
+  kind("cpu", TraceStep::Kind::cpu, cpu);
+  kind("copy_to_device", TraceStep::Kind::copy_to_device, bytes);
+  kind("copy_to_host", TraceStep::Kind::copy_to_host, bytes);
+  kind("launch", TraceStep::Kind::launch, name);
+  kind("sync", TraceStep::Kind::sync, name);
+  if (auto read = map.finish(); !read) return read;
+  if (kinds != 1) return Error{"a step is one of cpu, copy_to_device, copy_to_host, launch, sync, repeat", value.place};
+  step.amount = step.kind == TraceStep::Kind::cpu ? cpu.count : bytes.count;
+  if (step.kind == TraceStep::Kind::launch) {
+    std::vector<std::string> names;
+    for (const KernelDescription& k : app.kernels) names.push_back(k.name);
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at == names.end())
+      return Error{fmt::format("unknown kernel '{}'{}", name, did_you_mean(name, names)), value.place};
+    step.amount = static_cast<std::uint64_t>(at - names.begin());
+    step.asynchronous = true;
+  }
+  if (step.stream > 1023) return Error{"'stream' must be from 0 to 1023", value.place};
+  app.streams = std::max(app.streams, step.stream + 1);
+  app.steps.push_back(step);
+  return {};
+}
+
+Result<void> read_steps(const Value& list, AppTrace& app, std::uint32_t depth) {
+  if (list.kind != Value::Kind::list) return Error{"a trace is a list of steps, not " + describe(list), list.place};
+  if (depth > 8) return Error{"repetitions are nested too deeply", list.place};
+  for (const Value& item : list.items) {
+    const bool repeat =
+        std::any_of(item.members.begin(), item.members.end(), [](const yaml::Member& m) { return m.key == "repeat"; });
+    if (auto read = repeat ? read_repeat(item, app, depth) : read_step(item, app); !read) return read;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<AppTrace> parse_app(std::string_view text, const std::string& file) {
+  const auto value = yaml::load(text, file);
+  if (!value) return value.error();
+  AppTrace app;
+  Map map(*value, "");
+  map.required("name", app.name).optional("about", app.about).optional("measured_sms", app.measured_sms);
+  const Value* classes = map.take("classes");
+  const Value* kernels = map.take("kernels");
+  if (kernels == nullptr) map.miss("kernels");
+  const Value* trace = map.take("trace");
+  if (trace == nullptr) map.miss("trace");
+  if (auto read = map.finish(); !read) return read.error();
+  if (classes != nullptr)
+    for (const yaml::Member& m : classes->members) app.classes[m.key] = m.value.text;
+  for (const yaml::Member& m : kernels->members) {
+    auto kernel = read_kernel(m, app.measured_sms);
+    if (!kernel) return kernel.error();
+    app.kernels.push_back(*std::move(kernel));
+  }
+  if (app.kernels.empty()) return Error{"an application needs at least one kernel", kernels->place};
+  if (auto read = read_steps(*trace, app, 0); !read) return read.error();
+  if (app.steps.empty()) return Error{"an application needs at least one step", trace->place};
+  // It ends when all its commands have.
+  app.steps.push_back({.kind = TraceStep::Kind::sync});
+  return app;
+}
+
+Result<AppTrace> load_app(const std::string& name_or_path, const std::string& folder) {
+  std::string path = name_or_path;
+  if (!path.ends_with(".yaml")) {
+    const auto names = app_names(folder);
+    if (std::find(names.begin(), names.end(), path) == names.end())
+      return Error{fmt::format("unknown application '{}'{}", path, did_you_mean(path, names))};
+    path = folder + "/" + path + ".yaml";
+  }
+  const auto text = read_file(path);
+  if (!text) return text.error();
+  return parse_app(*text, path);
+}
+
+std::vector<std::string> app_names(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace wm::sim

@@ -1,0 +1,404 @@
+#include "sim/block/machine.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace wm::sim {
+
+using policy::KernelId;
+using policy::SmId;
+using SmState = policy::Sm::State;
+
+namespace {
+
+std::uint64_t share_of_bandwidth(const BlockMachineSpec& spec) {
+  const double bytes_per_cycle =
+      static_cast<double>(spec.bytes_per_second) / static_cast<double>(spec.clock.count) / spec.sms;
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(bytes_per_cycle * static_cast<double>(kOne)));
+}
+
+bool fits(const gpu::Resources& block, const gpu::Resources& room) {
+  return block.threads <= room.threads && block.registers <= room.registers &&
+         block.shared_bytes <= room.shared_bytes && block.blocks <= room.blocks;
+}
+
+}  // namespace
+
+BlockMachineSpec block_machine_spec(const gpu::GpuConfig& gpu) {
+  BlockMachineSpec spec;
+  spec.sms = gpu.sm.count;
+  spec.limits.total = {gpu.sm.threads, gpu.sm.registers, gpu.sm.shared_memory, gpu.sm.blocks};
+  spec.limits.register_unit = gpu.sm.register_unit;
+  spec.limits.shared_unit = gpu.sm.shared_memory_unit;
+  spec.clock = {std::uint64_t{gpu.sm.clock_mhz} * 1'000'000};
+  spec.bytes_per_second = static_cast<std::uint64_t>(gpu.dram.peak_bytes_per_second());
+  spec.decision = {gpu.sm.count};
+  spec.launch_latency = {gpu.launch_latency};
+  spec.wake = {gpu.power.wake_cycles};
+  return spec;
+}
+
+BlockMachine::BlockMachine(const BlockMachineSpec& spec)
+    : spec_(spec),
+      random_(spec.seed),
+      kernels_(mix_bits(spec.seed)),
+      sms_(spec.sms, spec.limits.total, share_of_bandwidth(spec)) {}
+
+void BlockMachine::start(policy::Policy& policy, policy::Cans declared) {
+  policy_ = &policy;
+  sees_blocks_ = declared.has(policy::Can::see_blocks);
+  policy_->on(policy::Started{}, *this);
+}
+
+KernelId BlockMachine::add_client(BlockClientSpec spec) {
+  sms_.add_client();
+  return kernels_.add(std::move(spec));
+}
+
+Cycles BlockMachine::next_event() const { return std::min(Cycles{sms_.next_event()}, timers_.next()); }
+
+void BlockMachine::launch(KernelId client, const KernelModel& model) {
+  kernels_.arrive(client, model, now_, now_ + spec_.launch_latency);
+  all_touched_ = true;
+  set_changed_ = true;
+  policy_->on(policy::KernelArrived{client}, *this);
+}
+
+// --- what happened
+
+void BlockMachine::advance(Cycles to) {
+  now_ = to;
+  completed_.clear();
+  while (sms_.next_event() <= now_.count) collect(sms_.next_sm());
+  for (const KernelId client : completed_) {
+    kernels_.remove(client, now_);
+    set_changed_ = true;
+    policy_->on(policy::KernelDone{client}, *this);
+  }
+}
+
+void BlockMachine::collect(std::uint32_t sm) {
+  if (sms_.view(sm).leaving != 0) collect_left(sm);
+  collect_ended(sm);
+  touch(sm);
+  change_state(sm);
+  sms_.reschedule(sm);
+}
+
+void BlockMachine::collect_left(std::uint32_t sm) {
+  std::uint32_t asked = 0;
+  KernelId of = policy::kNobody;
+  sms_[sm].unit.collect_left(now_.count, [&](const SmUnit::Leaving& l) {
+    policy::Kernel& k = *kernels_.view(l.client);
+    sms_.leave(sm, k);
+    --sms_.view(sm).leaving;
+    --sms_.resident(sm, l.client).leaving;
+    --k.resident;
+    ++k.waiting;
+    kernels_.put_back(l.client, l.work);
+    all_touched_ = true;  // it may go on elsewhere
+    if (observer_ != nullptr) observer_->block_left({sm, l.client, l.work.block}, now_.count, false);
+    if (!l.asked) return;
+    if (asked != 0 && of != k.id) policy_->on(policy::Preempted{{sm}, of, std::exchange(asked, 0)}, *this);
+    of = k.id;
+    ++asked;
+  });
+  if (asked != 0) policy_->on(policy::Preempted{{sm}, of, asked}, *this);
+}
+
+void BlockMachine::collect_ended(std::uint32_t sm) {
+  ended_.clear();
+  SmTable::Entry& entry = sms_[sm];
+  entry.unit.collect_ended(now_.count, [&](std::uint32_t client, std::uint32_t block, std::uint64_t work) {
+    policy::Kernel& k = *kernels_.view(client);
+    sms_.leave(sm, k);
+    entry.retired[client] += kernels_.retire(client, work);
+    kernels_.blocks_ended(client, 1);
+    --k.resident;
+    if (++k.done == k.blocks) completed_.push_back(k.id);
+    if (observer_ != nullptr) observer_->block_left({sm, client, block}, now_.count, true);
+    if (sees_blocks_) ended_.push_back(client);
+  });
+  for (const std::uint32_t client : ended_) policy_->on(policy::BlockDone{{sm}, {client}}, *this);
+}
+
+// An SM whose blocks have left changes hands or is switched off; one that was waking is on.
+void BlockMachine::change_state(std::uint32_t sm) {
+  policy::Sm& view = sms_.view(sm);
+  SmTable::Entry& entry = sms_[sm];
+  if (view.state == SmState::reserved && sms_.resident(sm, view.next.index).resident == view.resident) {
+    view.state = SmState::on;
+    view.owner = std::exchange(view.next, policy::kNobody);
+    policy_->on(policy::SmReady{{sm}, view.owner}, *this);
+  } else if (view.state == SmState::gating && view.resident == 0) {
+    view.state = SmState::off;
+    entry.gated_since = now_.count;
+  } else if (view.state == SmState::waking && entry.wakes <= now_.count) {
+    view.state = SmState::on;
+    entry.wakes = kNoEvent;
+    policy_->on(policy::SmReady{{sm}, view.owner}, *this);
+  }
+}
+
+void BlockMachine::settle() {
+  if (std::exchange(set_changed_, false)) {
+    if (timers_.epoch_settings() != 0) count_instructions(false);
+    policy_->on(policy::KernelSetChanged{}, *this);
+  }
+  if (timers_.next() <= now_) run_timers();
+  do place();
+  while (tell_idle());
+}
+
+void BlockMachine::run_timers() {
+  count_instructions(false);
+  if (timers_.epoch_due(now_)) {
+    const std::uint64_t settings = timers_.epoch_settings();
+    policy_->on(policy::Epoch{now_ - timers_.epoch_began()}, *this);
+    if (timers_.epoch_settings() == settings) {  // the policy did not begin another one
+      timers_.next_epoch(now_);
+      count_instructions(true);
+    }
+  }
+  while (const auto tag = timers_.take_due(now_)) policy_->on(policy::Wake{*tag}, *this);
+}
+
+// Brings the epoch's counters and the kernels' instructions up to date, blocks at work included.
+void BlockMachine::count_instructions(bool begins_epoch) {
+  for (const policy::Kernel& k : kernels_.active())
+    kernels_.view(k.id.index)->instructions = kernels_.totals(k.id.index).instructions;
+  for (std::uint32_t s = 0; s < sms_.count(); ++s) {
+    SmTable::Entry& entry = sms_[s];
+    for (std::uint32_t i = 0; i < kernels_.clients(); ++i)
+      sms_.resident(s, i).counters.thread_instructions = entry.retired[i] - entry.epoch_base[i];
+    entry.unit.progress(now_.count, [&](std::uint32_t client, std::uint64_t work) {
+      const std::uint64_t done = kernels_.instructions_of(client, work);
+      kernels_.view(client)->instructions += done;
+      sms_.resident(s, client).counters.thread_instructions += done;
+    });
+    for (std::uint32_t i = 0; i < kernels_.clients(); ++i) {
+      policy::Counters& counters = sms_.resident(s, i).counters;
+      if (begins_epoch) entry.epoch_base[i] += std::exchange(counters.thread_instructions, 0);
+      counters.warp_instructions = counters.thread_instructions / 32;
+    }
+  }
+}
+
+// Whether a block that ends on the SM makes room for the next of its kernel and changes nothing else.
+bool BlockMachine::replaces_ended(std::uint32_t sm) {
+  const policy::Sm& view = sms_.view(sm);
+  if (view.state != SmState::on || view.owner == policy::kNobody || !sms_[sm].unit.uniform()) return false;
+  const policy::ResidentKernel& on = sms_.resident(sm, view.owner.index);
+  const policy::Kernel* k = kernels_.view(view.owner.index);
+  return k != nullptr && k->waiting != 0 && on.resident == view.resident && on.resident <= on.cap &&
+         kernels_.starts(view.owner.index) <= now_ && sms_[sm].available <= now_.count &&
+         !kernels_.has_preempted(view.owner.index);
+}
+
+void BlockMachine::run_ahead(Cycles limit) {
+  if (sees_blocks_ || observer_ != nullptr) return;
+  std::uint64_t stop = std::min(limit, timers_.next()).count;
+  for (std::uint32_t s = 0; s < sms_.count(); ++s)
+    if (!replaces_ended(s)) stop = std::min(stop, sms_.next_event(s));
+  for (std::uint64_t at = sms_.next_event(); at < stop; at = sms_.next_event()) {
+    const std::uint32_t s = sms_.next_sm();
+    const std::uint32_t client = sms_.view(s).owner.index;
+    policy::Kernel& k = *kernels_.view(client);
+    SmTable::Entry& entry = sms_[s];
+    const std::uint32_t replaced = entry.unit.replace_ended(
+        at, k.waiting, [&](std::uint64_t work) { entry.retired[client] += kernels_.retire(client, work); },
+        [&] { return kernels_.take_new_block(client); });
+    if (replaced == 0) return;  // the kernel has not enough blocks for it
+    now_ = {at};
+    k.done += replaced;
+    k.waiting -= replaced;
+    kernels_.blocks_ended(client, replaced);
+    sms_.reschedule(s);
+  }
+}
+
+// --- blocks onto SMs
+
+bool BlockMachine::may_start(std::uint32_t sm, const policy::Kernel& k) {
+  const policy::ResidentKernel& on = sms_.resident(sm, k.id.index);
+  return k.waiting != 0 && on.resident < on.cap && on.resident < k.max_blocks_per_sm &&
+         fits(k.footprint, sms_.view(sm).free);
+}
+
+policy::Kernel* BlockMachine::next_for(std::uint32_t sm) {
+  const policy::Sm& view = sms_.view(sm);
+  if (view.state != SmState::on) return nullptr;
+  if (view.owner != policy::kNobody) {
+    policy::Kernel* k = kernels_.view(view.owner.index);
+    return k != nullptr && may_start(sm, *k) ? k : nullptr;
+  }
+  for (const KernelId id : order_) {
+    policy::Kernel* k = kernels_.view(id.index);
+    if (k != nullptr && may_start(sm, *k)) return k;
+  }
+  for (const policy::Kernel& k : kernels_.active())
+    if (may_start(sm, k)) return kernels_.view(k.id.index);
+  return nullptr;
+}
+
+void BlockMachine::place() {
+  if (std::exchange(all_touched_, false)) {
+    touched_.resize(sms_.count());
+    for (std::uint32_t s = 0; s < sms_.count(); ++s) touched_[s] = s;
+  }
+  // One SM after the other, or a block for each in turn until none can take another.
+  for (bool any = true; any;) {
+    any = false;
+    for (const std::uint32_t s : touched_) {
+      policy::Kernel* k = next_for(s);
+      if (k == nullptr) continue;
+      any = !spec_.fill_sms;
+      do start_block(s, *k);
+      while (spec_.fill_sms && (k = next_for(s)) != nullptr);
+    }
+  }
+  for (const std::uint32_t s : touched_) sms_.reschedule(s);
+}
+
+void BlockMachine::start_block(std::uint32_t sm, policy::Kernel& kernel) {
+  const std::uint32_t client = kernel.id.index;
+  const KernelModel& model = kernels_.model(client);
+  SmTable::Entry& entry = sms_[sm];
+  const std::uint64_t launch = (std::uint64_t{client} << 32) + kernel.launch + 1;
+  if (sms_.view(sm).resident == 0 && entry.set_up_for != launch) {
+    entry.set_up_for = launch;
+    entry.available = std::max(now_.count, entry.available) + spec_.setup.count;
+  }
+  std::uint64_t from = std::max({now_.count, entry.available, kernels_.starts(client).count});
+  bool resumed = false;
+  const BlockWork work = kernels_.take_block(client, resumed);
+  if (resumed) from = entry.unit.restore(model.context_bytes, from);
+  entry.unit.start(client, model, work, now_.count, from);
+  sms_.enter(sm, kernel);
+  ++kernel.resident;
+  --kernel.waiting;
+  if (observer_ != nullptr) observer_->block_began({sm, client, work.block}, now_.count, from, resumed);
+}
+
+// SMs that are empty once nothing more can be placed. True: the policy was told and may have acted on it.
+bool BlockMachine::tell_idle() {
+  bool told = false;
+  candidates_.clear();
+  candidates_.swap(touched_);
+  for (const std::uint32_t s : candidates_) {
+    const policy::Sm& view = sms_.view(s);
+    if (view.state != SmState::on || view.resident != 0 || sms_[s].idle_told) continue;
+    sms_[s].idle_told = true;
+    told = true;
+    policy_->on(policy::SmIdle{{s}}, *this);
+  }
+  return told;
+}
+
+// --- what a policy does
+
+void BlockMachine::give(SmId id, KernelId kernel, policy::Preempt how) {
+  const std::uint32_t s = id.index;
+  policy::Sm& sm = sms_.view(s);
+  SmTable::Entry& entry = sms_[s];
+  touch(s);
+  if (sm.state == SmState::off) wake(s);
+  if (sm.state == SmState::waking) {
+    sm.owner = kernel;
+    return;
+  }
+  const bool reserved = sm.state == SmState::reserved;
+  if (sms_.resident(s, kernel.index).resident == sm.resident || (reserved && sm.owner == kernel)) {
+    if (sm.resident == 0) entry.idle_told = false;
+    if (sm.owner != kernel) entry.available = std::max(entry.available, now_.count + spec_.decision.count);
+    sm.state = SmState::on;
+    sm.owner = kernel;
+    sm.next = policy::kNobody;
+    return;
+  }
+  sm.state = SmState::reserved;
+  sm.next = kernel;
+  if (reserved || how == policy::Preempt::drain) return;
+  for (std::uint32_t i = 0; i < kernels_.clients(); ++i)
+    if (i != kernel.index && sms_.resident(s, i).resident != 0) stop_blocks(s, i, ~0U, false);
+}
+
+void BlockMachine::share(SmId id) {
+  policy::Sm& sm = sms_.view(id.index);
+  touch(id.index);
+  sm.owner = policy::kNobody;
+  sm.next = policy::kNobody;
+  if (sm.state == SmState::off) return wake(id.index);
+  if (sm.state != SmState::waking) sm.state = SmState::on;
+}
+
+void BlockMachine::cap(SmId sm, KernelId kernel, std::uint32_t blocks) {
+  policy::ResidentKernel& on = sms_.resident(sm.index, kernel.index);
+  if (on.cap == blocks) return;
+  on.cap = blocks;
+  touch(sm.index);
+}
+
+void BlockMachine::preempt(SmId sm, KernelId kernel, std::uint32_t blocks) {
+  stop_blocks(sm.index, kernel.index, blocks, true);
+}
+
+void BlockMachine::stop_blocks(std::uint32_t sm, std::uint32_t client, std::uint32_t count, bool asked) {
+  SmTable::Entry& entry = sms_[sm];
+  const std::uint32_t stopped = entry.unit.stop(
+      client, count, kernels_.model(client).context_bytes, now_.count, now_.count + spec_.decision.count, asked,
+      [&](std::uint64_t work) { entry.retired[client] += kernels_.retire(client, work); });
+  sms_.resident(sm, client).leaving += stopped;
+  sms_.view(sm).leaving += stopped;
+  kernels_.count_preempted(client, stopped);
+  sms_.reschedule(sm);
+}
+
+void BlockMachine::set_quota(SmId, KernelId, std::int64_t) {
+  throw std::logic_error("the block machine has no instruction quotas, and does not publish the capability");
+}
+
+void BlockMachine::add_quota(SmId sm, KernelId kernel, std::int64_t instructions) {
+  set_quota(sm, kernel, instructions);
+}
+
+void BlockMachine::gate(SmId id) {
+  policy::Sm& sm = sms_.view(id.index);
+  if (sm.state == SmState::off || sm.state == SmState::gating) return;
+  sm.owner = policy::kNobody;
+  sm.next = policy::kNobody;
+  sm.state = sm.resident == 0 ? SmState::off : SmState::gating;
+  sms_[id.index].wakes = kNoEvent;
+  if (sm.state == SmState::off) sms_[id.index].gated_since = now_.count;
+  sms_.reschedule(id.index);
+}
+
+void BlockMachine::wake(std::uint32_t sm) {
+  SmTable::Entry& entry = sms_[sm];
+  sms_.view(sm).state = SmState::waking;
+  entry.wakes = now_.count + spec_.wake.count;
+  entry.gated_cycles += now_.count - entry.gated_since;
+  sms_.reschedule(sm);
+}
+
+void BlockMachine::order(std::span<const KernelId> first) {
+  order_.assign(first.begin(), first.end());
+  all_touched_ = true;
+}
+
+void BlockMachine::set_epoch(Cycles length) {
+  timers_.set_epoch(length, now_);
+  count_instructions(true);
+}
+
+std::uint64_t BlockMachine::gated_cycles() {
+  std::uint64_t sum = 0;
+  for (std::uint32_t s = 0; s < sms_.count(); ++s) {
+    sum += sms_[s].gated_cycles;
+    if (sms_.view(s).state == SmState::off) sum += now_.count - sms_[s].gated_since;
+  }
+  return sum;
+}
+
+}  // namespace wm::sim

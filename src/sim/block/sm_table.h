@@ -1,0 +1,62 @@
+// The SMs of the block machine: the paper's SM Status Table (ISCA 2014, section 3.3) with the blocks on each SM, and
+// which SM has the next event.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "policy/machine.h"
+#include "sim/block/calendar.h"
+#include "sim/block/sm_unit.h"
+
+namespace wm::sim {
+
+class SmTable {
+ public:
+  // What the table knows of an SM beyond what a policy sees.
+  struct Entry {
+    SmUnit unit;
+    std::uint64_t available = 0;     // cycle from which blocks may work: a decision or the setup has to end first
+    std::uint64_t set_up_for = 0;    // the launch it was last set up for
+    std::uint64_t wakes = kNoEvent;  // cycle at which it is on again
+    std::uint64_t gated_since = 0;
+    std::uint64_t gated_cycles = 0;
+    bool idle_told = true;                  // SmIdle was told, or there was no reason to
+    std::vector<std::uint64_t> retired;     // by client: instructions of blocks that ended or were stopped here
+    std::vector<std::uint64_t> epoch_base;  // by client: instructions until the epoch began
+  };
+
+  SmTable(std::uint32_t sms, const gpu::Resources& total, std::uint64_t bytes_per_cycle);
+
+  void add_client();
+
+  [[nodiscard]] std::span<const policy::Sm> views() const { return views_; }
+  [[nodiscard]] policy::Sm& view(std::uint32_t sm) { return views_[sm]; }
+  [[nodiscard]] std::span<const policy::ResidentKernel> residents(std::uint32_t sm) const { return residents_[sm]; }
+  [[nodiscard]] policy::ResidentKernel& resident(std::uint32_t sm, std::uint32_t client) {
+    return residents_[sm][client];
+  }
+  [[nodiscard]] Entry& operator[](std::uint32_t sm) { return entries_[sm]; }
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(entries_.size()); }
+
+  // A block takes its place, or leaves it.
+  void enter(std::uint32_t sm, const policy::Kernel& kernel);
+  void leave(std::uint32_t sm, const policy::Kernel& kernel);
+  // To be called after a change of an SM's blocks or of `wakes`.
+  void reschedule(std::uint32_t sm) {
+    const Entry& e = entries_[sm];
+    calendar_.set(sm, e.wakes < e.unit.next_event() ? e.wakes : e.unit.next_event());
+  }
+  [[nodiscard]] std::uint64_t next_event() const { return calendar_.earliest(); }
+  [[nodiscard]] std::uint64_t next_event(std::uint32_t sm) const { return calendar_.time(sm); }
+  [[nodiscard]] std::uint32_t next_sm() const { return calendar_.first(); }
+
+ private:
+  std::vector<policy::Sm> views_;
+  std::vector<std::vector<policy::ResidentKernel>> residents_;  // by SM, by client
+  std::vector<Entry> entries_;
+  Calendar calendar_;
+};
+
+}  // namespace wm::sim

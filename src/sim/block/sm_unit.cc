@@ -1,0 +1,67 @@
+#include "sim/block/sm_unit.h"
+
+#include <utility>
+
+namespace wm::sim {
+
+WorkGroup& SmUnit::group_of(std::uint32_t client, const KernelModel& kernel, std::uint64_t now) {
+  for (WorkGroup& g : groups_)
+    if (g.client() == client) return g;
+  if (spare_.empty()) {
+    groups_.emplace_back();
+  } else {
+    groups_.push_back(std::move(spare_.back()));
+    spare_.pop_back();
+  }
+  groups_.back().reset(client, kernel, now);
+  contended_ = groups_.size() > 1 || kernel.unhindered_rate != kOne;
+  return groups_.back();
+}
+
+void SmUnit::drop_empty_groups() {
+  for (std::size_t i = 0; i < groups_.size();) {
+    if (groups_[i].empty()) {
+      spare_.push_back(std::move(groups_[i]));
+      groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
+void SmUnit::start(std::uint32_t client, const KernelModel& kernel, BlockWork work, std::uint64_t now,
+                   std::uint64_t from) {
+  WorkGroup& g = group_of(client, kernel, now);
+  g.catch_up(now);
+  g.insert(work, from - now);
+  if (contended_) {
+    set_rates(now);
+    find_next();
+  } else {
+    next_ = std::min(leaving_.empty() ? kNoEvent : leaving_.front().at, g.cycle_of(g.first().end));
+  }
+}
+
+std::uint64_t SmUnit::restore(std::uint64_t bytes, std::uint64_t from) {
+  port_free_ = std::max(port_free_, from) + transfer_cycles(bytes);
+  return port_free_;
+}
+
+void SmUnit::set_rates(std::uint64_t now) {
+  if (!contended_) return;
+  std::uint64_t load = 0;  // U, in 1/65536
+  for (const WorkGroup& g : groups_) load += g.load();
+  load = std::max(load, kOne);
+  contended_ = groups_.size() > 1;
+  for (WorkGroup& g : groups_) {
+    contended_ |= g.unhindered() != kOne;
+    g.set_load(load, now);
+  }
+}
+
+void SmUnit::find_next() {
+  next_ = leaving_.empty() ? kNoEvent : leaving_.front().at;
+  for (const WorkGroup& g : groups_) next_ = std::min(next_, g.cycle_of(g.first().end));
+}
+
+}  // namespace wm::sim

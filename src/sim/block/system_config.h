@@ -1,0 +1,54 @@
+// A computer with a GPU, as the block simulator sees it: configs/systems/<name>.yaml, or what follows from a GPU alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "gpu/gpu_config.h"
+#include "sim/block/machine.h"
+
+namespace wm::sim {
+
+struct CpuConfig {
+  std::uint32_t cores = 4;
+  std::uint32_t threads_per_core = 2;
+  Picoseconds api_call{5'000'000};  // of the CPU, for every call to the GPU's runtime library
+
+  [[nodiscard]] std::uint32_t hardware_threads() const { return cores * threads_per_core; }
+};
+
+struct LinkConfig {
+  std::uint64_t bytes_per_second = 8'000'000'000;  // in each direction
+  std::uint64_t burst_bytes = 4096;                // a transfer takes whole bursts
+  Picoseconds latency{0};                          // of a transfer, before its first burst
+  bool duplex = true;                              // one engine for each direction, or one for both
+  enum class Order { fcfs, priority } order = Order::fcfs;
+};
+
+struct SystemConfig {
+  std::string name;
+  std::string about;
+  gpu::GpuConfig gpu;
+  BlockMachineSpec machine;
+  CpuConfig cpu;
+  LinkConfig link;
+  Picoseconds dispatch_latency{
+      0};  // from a launch's issue by the command dispatcher to its arrival at the execution engine
+  std::uint32_t hardware_queues = 32;
+  std::uint32_t active_kernels = 0;                  // launches the execution engine holds at a time; 0: no limit
+  std::vector<std::uint32_t> shared_configurations;  // bytes of shared memory an SM can be configured for, rising
+};
+
+// Defaults around a GPU: its host link, no limit on active kernels, all shared memory for every kernel.
+SystemConfig system_around(const gpu::GpuConfig& gpu);
+
+Result<SystemConfig> parse_system(std::string_view yaml, const std::string& file, const std::string& gpu_folder);
+// A path (it ends in .yaml), a name in `folder`, or the name of a GPU that has no system of its own.
+Result<SystemConfig> load_system(const std::string& name_or_path, const std::string& folder,
+                                 const std::string& gpu_folder);
+
+}  // namespace wm::sim

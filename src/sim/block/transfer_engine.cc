@@ -1,0 +1,45 @@
+#include "sim/block/transfer_engine.h"
+
+#include <algorithm>
+
+#include "sim/block/app_trace.h"
+
+namespace wm::sim {
+
+TransferEngine::TransferEngine(const LinkConfig& config, Hertz clock)
+    : config_(config), clock_(clock), latency_(to_cycles(config.latency, clock)) {}
+
+std::uint64_t TransferEngine::cycles(std::uint64_t bytes) const {
+  const std::uint64_t bursts = (bytes + config_.burst_bytes - 1) / config_.burst_bytes;
+  const double seconds =
+      static_cast<double>(bursts * config_.burst_bytes) / static_cast<double>(config_.bytes_per_second);
+  return latency_ +
+         std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seconds * static_cast<double>(clock_.count) + 0.5));
+}
+
+void TransferEngine::submit(Direction direction, const Transfer& transfer) {
+  std::deque<Transfer>& waiting = engine(direction).waiting;
+  auto at = waiting.end();
+  if (config_.order == LinkConfig::Order::priority)
+    at =
+        std::find_if(waiting.begin(), waiting.end(), [&](const Transfer& t) { return t.priority < transfer.priority; });
+  waiting.insert(at, transfer);
+}
+
+std::optional<std::uint64_t> TransferEngine::begin_next(Direction direction, std::uint64_t now) {
+  Engine& e = engine(direction);
+  const Engine& other = engine(direction == Direction::to_device ? Direction::to_host : Direction::to_device);
+  if (e.under_way || e.waiting.empty() || (!config_.duplex && other.under_way)) return std::nullopt;
+  e.under_way = e.waiting.front();
+  e.waiting.pop_front();
+  return now + cycles(e.under_way->bytes);
+}
+
+Transfer TransferEngine::finish(Direction direction) {
+  Engine& e = engine(direction);
+  const Transfer done = *e.under_way;
+  e.under_way.reset();
+  return done;
+}
+
+}  // namespace wm::sim

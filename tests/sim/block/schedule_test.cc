@@ -1,0 +1,104 @@
+// Schedules computed by hand, matched to the cycle.
+#include <gtest/gtest.h>
+
+#include "sim/block/scenario.h"
+
+namespace wm::sim::test {
+namespace {
+
+// Figure 2 of ISCA 2014: low-priority kernels K1 and K2 are launched before K3, which has a deadline. Each has four
+// blocks on each of two SMs, two at a time: K1 and K2 run 2 x 300 cycles alone, K3 2 x 100. A context of 100 bytes a
+// block at 2 bytes a cycle takes 2 x 50 = 100 cycles to save and as long to restore.
+std::vector<SmallKernel> figure2() {
+  return {{.name = "K1", .blocks = 8, .cycles = 300, .blocks_per_sm = 2, .arrives = 0, .context_bytes = 100},
+          {.name = "K2", .blocks = 8, .cycles = 300, .blocks_per_sm = 2, .arrives = 10, .context_bytes = 100},
+          {.name = "K3",
+           .blocks = 8,
+           .cycles = 100,
+           .blocks_per_sm = 2,
+           .arrives = 150,
+           .priority = 1,
+           .context_bytes = 100}};
+}
+constexpr SmallGpu kTwoSms = {.sms = 2, .bytes_per_cycle = 2};
+
+TEST(Figure2, FcfsRunsK3AfterK1AndK2) {
+  const Scenario s(kTwoSms, "fcfs", figure2());
+  EXPECT_EQ(s.end("K1"), 600U);
+  EXPECT_EQ(s.end("K2"), 1200U);
+  EXPECT_EQ(s.end("K3"), 1400U);
+}
+
+TEST(Figure2, NonPreemptivePriorityRunsK3AfterK1) {
+  const Scenario s(kTwoSms, "npq", figure2());
+  EXPECT_EQ(s.end("K1"), 600U);
+  EXPECT_EQ(s.end("K3"), 800U);
+  EXPECT_EQ(s.end("K2"), 1400U);
+}
+
+// K3 arrives at 150. K1's first blocks stop there; their contexts are saved by 250. K3 runs from 250 to 450. Then K1's
+// first block on each SM is restored by 500 and its second by 550, each with 150 cycles left; the blocks after them
+// end 300 later.
+TEST(Figure2, ContextSwitchRunsK3AtOnce) {
+  const Scenario s(kTwoSms, "ppq:preemption=switch", figure2());
+  EXPECT_EQ(s.end("K3"), 450U);
+  EXPECT_EQ(s.end("K1"), 550U + 150 + 300);
+  // K2's first blocks take the places of K1's last two as they fall free, at 950 and 1000 on each SM: only once K1 has
+  // no block on an SM may K2 start there.
+  EXPECT_EQ(s.end("K2"), 1600U);
+}
+
+// K1's running blocks end at 300, K3 runs to 500, then K1's other four blocks to 800, then K2.
+TEST(Figure2, DrainingRunsK3WhenTheBlocksOfK1HaveEnded) {
+  const Scenario s(kTwoSms, "ppq:preemption=drain", figure2());
+  EXPECT_EQ(s.end("K3"), 500U);
+  EXPECT_EQ(s.end("K1"), 800U);
+  EXPECT_EQ(s.end("K2"), 1400U);
+}
+
+// Three waves of three blocks on three places: 3 x 50; the setup of 20 cycles comes once, before the first.
+TEST(Schedule, AnSmIsSetUpOncePerLaunch) {
+  const Scenario s({.sms = 1, .setup = 20}, "fcfs", {{.name = "a", .blocks = 9, .cycles = 50, .blocks_per_sm = 3}});
+  EXPECT_EQ(s.end("a"), 20U + 150);
+}
+
+// The decision to give the SM to the kernel takes 13 cycles, its setup 20.
+TEST(Schedule, ADecisionTakesItsCycles) {
+  const Scenario s({.sms = 1, .decision = 13, .setup = 20}, "fcfs", {{.name = "a", .blocks = 1, .cycles = 50}});
+  EXPECT_EQ(s.end("a"), 13U + 20 + 50);
+}
+
+// Equal budgets of one SM each. The first kernel has both SMs until the second arrives at 100, and loses one: its block
+// there is drained at 1000. From then on each has an SM: a's eight blocks end as 2 + 6 on one SM, b's two on the other.
+TEST(Schedule, DssGivesEachKernelItsSm) {
+  const Scenario s(
+      {.sms = 2}, "dss:preemption=drain",
+      {{.name = "a", .blocks = 8, .cycles = 1000}, {.name = "b", .blocks = 2, .cycles = 400, .arrives = 100}});
+  EXPECT_EQ(s.end("b"), 1800U);
+  // a: SM 0 runs blocks from 0, 1000, 2000 …; SM 1 one block to 1000 and again from 1800 on: 6 blocks are left at 1000,
+  // SM 0 ends its third by 4000, SM 1 its third by 4800.
+  EXPECT_EQ(s.end("a"), 4800U);
+}
+
+// Two kernels of ten places each share an SM. Each asks for the whole SM when it has ten blocks; with five blocks each
+// they ask for all of it together and no one is slowed.
+TEST(Schedule, KernelsThatTogetherAskForWhatTheSmHasAreNotSlowed) {
+  const Scenario s({.sms = 1}, "even",
+                   {{.name = "a", .blocks = 5, .cycles = 100, .blocks_per_sm = 10},
+                    {.name = "b", .blocks = 5, .cycles = 100, .blocks_per_sm = 10}});
+  EXPECT_EQ(s.end("a"), 100U);
+  EXPECT_EQ(s.end("b"), 100U);
+}
+
+TEST(Schedule, TheSameSeedGivesTheSameRun) {
+  const std::vector<SmallKernel> kernels = {
+      {.name = "a", .blocks = 100, .cycles = 77, .blocks_per_sm = 3},
+      {.name = "b", .blocks = 50, .cycles = 131, .blocks_per_sm = 2, .arrives = 5}};
+  const Scenario first({.sms = 4}, "dss:preemption=switch", kernels);
+  const Scenario second({.sms = 4}, "dss:preemption=switch", kernels);
+  EXPECT_EQ(first.end("a"), second.end("a"));
+  EXPECT_EQ(first.end("b"), second.end("b"));
+}
+
+}  // namespace
+}  // namespace wm::sim::test

@@ -1,0 +1,122 @@
+#include "sim/block/sm_unit.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/block/calendar.h"
+
+namespace wm::sim {
+namespace {
+
+KernelModel kernel(std::uint32_t blocks_per_sm, double saturation = 1) {
+  KernelModel k;
+  k.max_blocks_per_sm = blocks_per_sm;
+  k.unhindered_rate = static_cast<std::uint64_t>(static_cast<double>(kOne) / saturation);
+  k.demand = k.unhindered_rate / blocks_per_sm;
+  return k;
+}
+
+BlockWork work(std::uint64_t cycles, std::uint32_t block = 0) { return {block, cycles << kFraction}; }
+
+std::vector<std::uint32_t> ended_at(SmUnit& sm, std::uint64_t now) {
+  std::vector<std::uint32_t> blocks;
+  sm.collect_ended(now, [&](std::uint32_t, std::uint32_t block, std::uint64_t) { blocks.push_back(block); });
+  return blocks;
+}
+
+TEST(SmUnit, ABlockEndsAfterItsWorkAndNotBefore) {
+  SmUnit sm(kOne);
+  sm.start(0, kernel(2), work(100, 7), 10, 10);
+  EXPECT_EQ(sm.next_event(), 110U);
+  EXPECT_TRUE(ended_at(sm, 109).empty());
+  EXPECT_EQ(ended_at(sm, 110), std::vector<std::uint32_t>{7});
+  EXPECT_EQ(sm.next_event(), kNoEvent);
+}
+
+TEST(SmUnit, ASetupDelaysTheWork) {
+  SmUnit sm(kOne);
+  sm.start(0, kernel(2), work(100), 10, 40);
+  EXPECT_EQ(sm.next_event(), 140U);
+}
+
+TEST(SmUnit, BlocksEndInTheOrderOfTheirWork) {
+  SmUnit sm(kOne);
+  sm.start(0, kernel(4), work(300, 0), 0, 0);
+  sm.start(0, kernel(4), work(100, 1), 0, 0);
+  sm.start(0, kernel(4), work(200, 2), 0, 0);
+  EXPECT_EQ(sm.next_event(), 100U);
+  EXPECT_EQ(ended_at(sm, 250), (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(sm.next_event(), 300U);
+}
+
+// Two kernels that each fill the SM with two blocks, two blocks each: together they ask for twice what it has.
+TEST(SmUnit, BlocksThatAskForTwiceTheSmWorkAtHalfTheirRate) {
+  SmUnit sm(kOne);
+  for (std::uint32_t i = 0; i < 2; ++i) sm.start(0, kernel(2), work(100, i), 0, 0);
+  for (std::uint32_t i = 0; i < 2; ++i) sm.start(1, kernel(2), work(100, 10 + i), 0, 0);
+  EXPECT_EQ(sm.next_event(), 200U);
+}
+
+// After 50 cycles beside the other kernel the first has half its work left, and then the SM to itself.
+TEST(SmUnit, ABlockSpeedsUpWhenOthersLeave) {
+  SmUnit sm(kOne);
+  sm.start(0, kernel(1), work(100, 0), 0, 0);
+  sm.start(1, kernel(1), work(25, 1), 0, 0);
+  EXPECT_EQ(ended_at(sm, 50), std::vector<std::uint32_t>{1});
+  EXPECT_EQ(sm.next_event(), 50U + 75);
+}
+
+// With a saturation of one half, half of the blocks that fit do the work of all: each runs twice as fast.
+TEST(SmUnit, FewerBlocksOfASaturatingKernelRunFaster) {
+  SmUnit sm(kOne);
+  for (std::uint32_t i = 0; i < 2; ++i) sm.start(0, kernel(4, 0.5), work(100, i), 0, 0);
+  EXPECT_EQ(sm.next_event(), 50U);
+  for (std::uint32_t i = 2; i < 4; ++i) sm.start(0, kernel(4, 0.5), work(100, i), 0, 0);
+  EXPECT_EQ(sm.next_event(), 100U);
+}
+
+// 3 blocks of 64 bytes at 2 bytes a cycle: 96 cycles from the decision on. Each keeps what it has not done.
+TEST(SmUnit, ContextsLeaveAtTheSmsShareOfBandwidth) {
+  SmUnit sm(2 * kOne);
+  for (std::uint32_t i = 0; i < 3; ++i) sm.start(0, kernel(4), work(100 + i, i), 0, 0);
+  std::uint64_t done = 0;
+  EXPECT_EQ(sm.stop(0, 99, 64, 40, 53, true, [&](std::uint64_t w) { done += w >> kFraction; }), 3U);
+  EXPECT_EQ(done, 3U * 40);
+  EXPECT_EQ(sm.next_event(), 53U + 96);
+  std::vector<std::uint64_t> left;
+  sm.collect_left(53 + 95, [&](const SmUnit::Leaving& l) { left.push_back(l.work.left >> kFraction); });
+  EXPECT_TRUE(left.empty());
+  sm.collect_left(53 + 96, [&](const SmUnit::Leaving& l) { left.push_back(l.work.left >> kFraction); });
+  EXPECT_EQ(left, (std::vector<std::uint64_t>{62, 61, 60}));
+}
+
+TEST(SmUnit, OfSomeBlocksThoseWithMostWorkLeftAreStopped) {
+  SmUnit sm(kOne);
+  for (std::uint32_t i = 0; i < 3; ++i) sm.start(0, kernel(4), work(100 * (i + 1), i), 0, 0);
+  std::vector<std::uint32_t> left;
+  EXPECT_EQ(sm.stop(0, 1, 8, 50, 50, false, [](std::uint64_t) {}), 1U);
+  sm.collect_left(58, [&](const SmUnit::Leaving& l) { left.push_back(l.work.block); });
+  EXPECT_EQ(left, std::vector<std::uint32_t>{2});
+  EXPECT_EQ(sm.next_event(), 100U);
+}
+
+TEST(SmUnit, RestoresFollowEachOther) {
+  SmUnit sm(2 * kOne);
+  EXPECT_EQ(sm.restore(64, 10), 42U);
+  EXPECT_EQ(sm.restore(64, 10), 74U);
+  EXPECT_EQ(sm.restore(64, 100), 132U);
+}
+
+TEST(Calendar, TheEarliestWinsAndAmongEqualsTheFirst) {
+  Calendar c(5);
+  for (std::uint32_t i = 0; i < 5; ++i) c.set(i, 100 - i);
+  EXPECT_EQ(c.first(), 4U);
+  c.set(1, 96);
+  EXPECT_EQ(c.first(), 1U);
+  c.set(1, 200);
+  c.set(4, 300);
+  EXPECT_EQ(c.first(), 3U);
+  EXPECT_EQ(c.earliest(), 97U);
+}
+
+}  // namespace
+}  // namespace wm::sim

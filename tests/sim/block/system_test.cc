@@ -1,0 +1,172 @@
+// Processes, queues and transfers, computed by hand on a system with a clock of 1 GHz: a nanosecond is a cycle.
+#include "sim/block/system.h"
+
+#include <gtest/gtest.h>
+
+#include "policy/registry.h"
+#include "sim/block/load_app.h"
+
+namespace wm::sim {
+namespace {
+
+SystemConfig small_system() {
+  SystemConfig c;
+  c.machine.sms = 2;
+  c.machine.limits.total = {2048, 65536, 49152, 16};
+  c.machine.clock = {1'000'000'000};
+  c.machine.bytes_per_second = 1'000'000'000;
+  c.cpu = {.cores = 1, .threads_per_core = 2, .api_call = {10'000}};
+  c.link = {.bytes_per_second = 1'000'000'000, .burst_bytes = 100};
+  return c;
+}
+
+std::shared_ptr<const BoundApp> app(const std::string& trace, const SystemConfig& c = small_system()) {
+  const auto parsed =
+      parse_app("name: a\nkernels:\n  k: {blocks: 4, threads: 1024, block_time: 100 ns}\ntrace:\n" + trace, "a.yaml");
+  EXPECT_TRUE(parsed.ok()) << parsed.error().to_string();
+  return std::make_shared<const BoundApp>(*bind(*parsed, c.machine.limits, c.machine.clock, {}));
+}
+
+class SmallSystem {
+ public:
+  explicit SmallSystem(const SystemConfig& config = small_system(), const std::string& policy = "fcfs")
+      : choice_(*policy::choose(policy)),
+        policy_(*policy::make(choice_, BlockMachine::kCans, "block")),
+        system_(config, *policy_, choice_.needs(), 1) {}
+  System& operator*() { return system_; }
+  std::vector<std::uint64_t> turnarounds(std::uint32_t process) { return system_.result(process).turnarounds; }
+  void go(std::uint32_t runs) {
+    const auto ran = system_.run({.runs_each = runs});
+    EXPECT_TRUE(ran.ok()) << ran.error().to_string();
+  }
+
+ private:
+  policy::Choice choice_;
+  std::unique_ptr<policy::Policy> policy_;
+  System system_;
+};
+
+// CPU 1000; the copy's call 10, 200 bytes as 2 bursts 200; the launch's call 10, a wave of 4 blocks 100, which the call
+// to wait (10) overlaps; the copy back's call 10 and 300 bytes 300; the last wait 10.
+TEST(System, OneApplicationTakesTheSumOfItsSteps) {
+  SmallSystem run;
+  (*run).add({.name = "a",
+              .app = app("- cpu: 1000 ns\n- copy_to_device: 150 B\n- launch: k\n- sync: all\n- copy_to_host: 201 B\n"),
+              .runs = 1});
+  run.go(1);
+  EXPECT_EQ(run.turnarounds(0), std::vector<std::uint64_t>{1000 + 10 + 200 + 10 + 100 + 10 + 300 + 10});
+}
+
+// The copy is under way while the CPU computes.
+TEST(System, AnAsynchronousCopyOverlapsTheCpu) {
+  SmallSystem run;
+  (*run).add({.name = "a", .app = app("- {copy_to_device: 1000 B, async: true}\n- cpu: 600 ns\n"), .runs = 1});
+  run.go(1);
+  EXPECT_EQ(run.turnarounds(0), std::vector<std::uint64_t>{10 + 1000});
+}
+
+// Launches of one stream run one after the other; those of two streams need not.
+TEST(System, CommandsOfOneStreamAreSerial) {
+  const std::string serial = "- launch: k\n- launch: k\n- launch: k\n";
+  const std::string parallel = "- launch: k\n- {launch: k, stream: 1}\n- {launch: k, stream: 2}\n";
+  SmallSystem one(small_system(), "left_over");
+  (*one).add({.name = "a", .app = app(serial), .runs = 1});
+  one.go(1);
+  SmallSystem three(small_system(), "left_over");
+  (*three).add({.name = "a", .app = app(parallel), .runs = 1});
+  three.go(1);
+  EXPECT_EQ(one.turnarounds(0), std::vector<std::uint64_t>{10 + 300});
+  EXPECT_GE(three.turnarounds(0)[0], 30U + 200);  // the SMs are full of the first launch
+  // Streams that share a hardware queue are serial again.
+  SystemConfig narrow = small_system();
+  narrow.hardware_queues = 1;
+  SmallSystem shared(narrow, "left_over");
+  (*shared).add({.name = "a", .app = app(parallel), .runs = 1});
+  shared.go(1);
+  EXPECT_EQ(shared.turnarounds(0), std::vector<std::uint64_t>{10 + 300});
+}
+
+// Two processes copy 1000 bytes each in one direction, then in opposite ones.
+TEST(System, CopiesOfOneDirectionTakeTurns) {
+  SmallSystem same;
+  (*same).add({.name = "a", .app = app("- copy_to_device: 1000 B\n"), .runs = 1});
+  (*same).add({.name = "b", .app = app("- copy_to_device: 1000 B\n"), .runs = 1});
+  same.go(1);
+  EXPECT_EQ(same.turnarounds(0)[0], 10U + 1000 + 10);
+  EXPECT_EQ(same.turnarounds(1)[0], 10U + 2000 + 10);
+  SmallSystem opposite;
+  (*opposite).add({.name = "a", .app = app("- copy_to_device: 1000 B\n"), .runs = 1});
+  (*opposite).add({.name = "b", .app = app("- copy_to_host: 1000 B\n"), .runs = 1});
+  opposite.go(1);
+  EXPECT_EQ(opposite.turnarounds(1)[0], 10U + 1000 + 10);
+}
+
+// The copy under way is not interrupted; of those that wait the process of higher priority goes first.
+TEST(System, PriorityOrdersWaitingCopies) {
+  SystemConfig c = small_system();
+  c.cpu.cores = 4;
+  c.link.order = LinkConfig::Order::priority;
+  SmallSystem run(c);
+  for (const int priority : {0, 0, 1})
+    (*run).add({.name = "a", .app = app("- copy_to_device: 1000 B\n"), .priority = priority, .runs = 1});
+  run.go(1);
+  EXPECT_EQ(run.turnarounds(0)[0], 1020U);
+  EXPECT_EQ(run.turnarounds(1)[0], 3020U);
+  EXPECT_EQ(run.turnarounds(2)[0], 2020U);
+}
+
+// Three processes compute on two hardware threads. At 1000 the third takes the first's; the first's last call takes the
+// second's, whose own last call waits for it.
+TEST(System, CpuPhasesWaitForAHardwareThread) {
+  SmallSystem run;
+  for (int i = 0; i < 3; ++i) (*run).add({.name = "a", .app = app("- cpu: 1000 ns\n"), .runs = 1});
+  run.go(1);
+  EXPECT_EQ(run.turnarounds(0)[0], 1010U);
+  EXPECT_EQ(run.turnarounds(1)[0], 1020U);
+  EXPECT_EQ(run.turnarounds(2)[0], 2010U);
+}
+
+// With one place in the execution engine the second launch is not seen by the policy before the first has ended.
+TEST(System, ALimitOnActiveKernelsHoldsLaunchesBack) {
+  SystemConfig c = small_system();
+  c.active_kernels = 1;
+  SmallSystem run(c, "left_over");
+  for (int i = 0; i < 2; ++i)
+    (*run).add({.name = "a", .app = app("- launch: k\n"), .arrive = {static_cast<std::uint64_t>(i)}, .runs = 1});
+  bool together = false;
+  while ((*run).processes() == 2 && (*run).now().count < 150) {
+    const auto ran = (*run).run({.runs_each = 1, .at = (*run).now() + Cycles{1}});
+    ASSERT_TRUE(ran.ok());
+    together |= (*run).machine().kernels().size() > 1;
+  }
+  EXPECT_FALSE(together);
+}
+
+TEST(System, ShorterApplicationsReplayUntilAllHaveRunThreeTimes) {
+  SmallSystem run;
+  (*run).add({.name = "short", .app = app("- cpu: 100 ns\n")});
+  (*run).add({.name = "long", .app = app("- cpu: 1000 ns\n")});
+  run.go(3);
+  EXPECT_EQ(run.turnarounds(1).size(), 3U);
+  EXPECT_EQ(run.turnarounds(0).size(), 27U);  // 110 cycles each within 3030
+}
+
+TEST(LoadApp, MistakesNameTheirPlace) {
+  const auto error = [](const std::string& text) {
+    const auto parsed = parse_app(text, "a.yaml");
+    return parsed.ok() ? std::string() : parsed.error().to_string();
+  };
+  const std::string head = "name: a\nkernels:\n  scan: {blocks: 4, threads: 32, block_time: 1 us}\ntrace:\n";
+  EXPECT_EQ(error(head + "- launch: scam\n"), "a.yaml:5: unknown kernel 'scam' (did you mean 'scan'?)");
+  EXPECT_NE(error(head + "- cpu: 5\n").find("a.yaml:5"), std::string::npos);
+  EXPECT_NE(error(head + "- {cpu: 5 us, copy_to_host: 4 KB}\n").find("a step is one of"), std::string::npos);
+  EXPECT_NE(error("name: a\nkernels:\n  k: {blocks: 4, treads: 32, block_time: 1 us}\ntrace: []\n")
+                .find("did you mean 'threads'"),
+            std::string::npos);
+  EXPECT_NE(error("name: a\nkernels:\n  k: {blocks: 4, threads: 32}\ntrace: []\n")
+                .find("needs either 'time' or 'block_time'"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace wm::sim
