@@ -10,7 +10,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace wm::runtime;
   if (size < 8) return 0;
-  RingEnds ends;
+  RingPositions ends;
   std::uint64_t written = 0;
   std::memcpy(&written, data, sizeof written);
   ends.written = written % 8192;
@@ -20,16 +20,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::byte> message;
   while (ring.try_read(message) == RingReader::Outcome::message) {
     Reader reader(message);
-    const Head head = reader.take<Head>();
-    if (head.size != message.size()) __builtin_trap();
+    const MessageHeader header = reader.take<MessageHeader>();
+    if (header.size != message.size()) __builtin_trap();
     const auto command = reader.take<CommandMessage>();
-    (void)reader.bytes(std::size_t{command.waits} * 4);
-    (void)reader.take<Launch>();
+    (void)reader.bytes(std::size_t{command.wait_count} * 4);
+    (void)reader.take<LaunchMessage>();
     while (reader.ok() && reader.left() != 0) {
       const auto argument = reader.take<Argument>();
       (void)reader.bytes(argument.size);
     }
-    (void)reader.word();
+    (void)reader.zero_terminated();
   }
   return 0;
 }

@@ -89,7 +89,7 @@ constexpr std::uint64_t kNames = 4;
 class Talk {
  public:
   Talk(Bytes& in, Session& session, const SharedArea& area)
-      : in_(in), session_(session), area_(area), ring_(&area.head().ring, area.ring()) {}
+      : in_(in), session_(session), area_(area), ring_(&area.header().ring, area.ring()) {}
 
   // False: the session reads no more.
   bool say_something() {
@@ -109,14 +109,14 @@ class Talk {
   bool send(Writer& message) {
     const auto bytes = message.finish();
     for (int i = 0; i < 2000; ++i) {
-      if (session_.finished() || bytes.size() > kLargestMessage) return false;
+      if (session_.finished() || bytes.size() > kMaxMessageBytes) return false;
       if (ring_.try_write(bytes)) return true;
       ring_.wait_for_room(5);
     }
     return false;  // it waits for a message that will not be sent
   }
   std::uint64_t name() { return in_.below(kNames); }
-  std::uint32_t slot() { return in_.one() % 4 == 0 ? kNoSlot : static_cast<std::uint32_t>(in_.below(8)); }
+  std::uint32_t slot() { return in_.one() % 4 == 0 ? kNoEvent : static_cast<std::uint32_t>(in_.below(8)); }
   Chunk chunk() { return {static_cast<std::uint32_t>(in_.below(3)), 0, in_.below(200), in_.below(250)}; }
 
   void fill(Op op, Writer& m) {
@@ -172,14 +172,14 @@ class Talk {
         argument(m, in_.one() % 4);
         return;
       case Op::release:
-        m.put(Release{name(), static_cast<Kind>(in_.below(7)), 0});
+        m.put(Release{name(), static_cast<ObjectKind>(in_.below(7)), 0});
         return;
       case Op::command:
         command(m);
         return;
       case Op::user_event:
       case Op::set_user_event:
-      case Op::host_done:
+      case Op::host_access_done:
         m.put(UserEvent{static_cast<std::uint32_t>(in_.below(8)), -static_cast<std::int32_t>(in_.one() % 2)});
         return;
       default:  // queries
@@ -198,10 +198,10 @@ class Talk {
       std::memcpy(at, text.data(), text.size());
     }
     m.put(CreateProgram{
-        name(), known ? ProgramFrom::source : static_cast<ProgramFrom>(in_.below(4)), 0, {0, 0, 4096, size}});
+        name(), known ? ProgramOrigin::source : static_cast<ProgramOrigin>(in_.below(4)), 0, {0, 0, 4096, size}});
     // Read before it is written again.
-    const std::uint64_t written = area_.head().ring.written;
-    for (int i = 0; i < 100 && area_.head().ring.read != written && !session_.finished(); ++i) {
+    const std::uint64_t written = area_.header().ring.written;
+    for (int i = 0; i < 100 && area_.header().ring.read != written && !session_.finished(); ++i) {
       std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
   }
@@ -213,44 +213,44 @@ class Talk {
   }
 
   void command(Writer& m) {
-    const auto work = static_cast<Work>(in_.below(static_cast<std::uint64_t>(kLastWork) + 1));
+    const auto work = static_cast<CommandType>(in_.below(static_cast<std::uint64_t>(kLastCommandType) + 1));
     const std::uint32_t waits = in_.one() % 4 == 0 ? in_.one() % 3 : 0;
     m.put(CommandMessage{in_.one() % 2 == 0 ? 0 : name(), work, slot(), waits, in_.one() % 16 == 0 ? 1U : 0U});
     for (std::uint32_t i = 0; i < waits; ++i) m.put(static_cast<std::uint32_t>(in_.below(8)));
     m.pad();
     switch (work) {
-      case Work::read:
-      case Work::write:
+      case CommandType::read:
+      case CommandType::write:
         m.put(Transfer{name(), in_.below(255), chunk()});
         return;
-      case Work::read_rect:
-      case Work::write_rect:
-      case Work::read_image:
-      case Work::write_image:
+      case CommandType::read_rect:
+      case CommandType::write_rect:
+      case CommandType::read_image:
+      case CommandType::write_image:
         m.put(RectTransfer{
             name(), {}, {in_.below(20), in_.below(4), in_.below(4)}, in_.below(64), in_.below(255), chunk()});
         return;
-      case Work::copy:
-      case Work::image_to_buffer:
-      case Work::buffer_to_image:
+      case CommandType::copy:
+      case CommandType::image_to_buffer:
+      case CommandType::buffer_to_image:
         m.put(
             Copy{name(), name(), in_.below(255), in_.below(255), in_.below(255), {}, {in_.below(20), in_.below(4), 1}});
         return;
-      case Work::copy_rect:
-      case Work::copy_image:
+      case CommandType::copy_rect:
+      case CommandType::copy_image:
         m.put(RectCopy{name(), name(), {}, {}, {in_.below(20), in_.below(4), in_.below(4)}, 0, 0, 0, 0});
         return;
-      case Work::fill:
-      case Work::fill_image: {
+      case CommandType::fill:
+      case CommandType::fill_image: {
         Fill fill{name(), in_.below(64), 16 * in_.below(16), {}, {in_.below(20), in_.below(4), in_.below(4)}, 0, {}};
         fill.pattern_size = in_.below(130);
         m.put(fill);
         return;
       }
-      case Work::launch: {
+      case CommandType::launch: {
         const std::uint32_t arguments = in_.one() % 8 == 0 ? in_.one() % 6 : 3;
-        Launch launch{name(), static_cast<std::uint32_t>(1 + in_.below(3)), arguments, {}, {}, {}, {}};
-        if (in_.one() % 4 == 0) launch.printed = chunk();
+        LaunchMessage launch{name(), static_cast<std::uint32_t>(1 + in_.below(3)), arguments, {}, {}, {}, {}};
+        if (in_.one() % 4 == 0) launch.printf_output = chunk();
         for (int i = 0; i < 3; ++i) {
           launch.local[i] = in_.below(33);
           launch.global[i] = std::max<std::uint64_t>(launch.local[i], 1) * (1 + in_.below(9));
@@ -291,7 +291,7 @@ bool run_session(std::span<const std::uint8_t> bytes) {
     }
     // The session has read all messages, unless it has refused to read more.
     for (int i = 0; i < 200; ++i) {
-      if ((*session)->finished() || area->head().ring.read == area->head().ring.written) break;
+      if ((*session)->finished() || area->header().ring.read == area->header().ring.written) break;
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
     (*session)->close();

@@ -7,7 +7,7 @@
 #include "cli/output.h"
 #include "cli/share_client.h"
 #include "cli/table.h"
-#include "runtime/host/call_costs.h"
+#include "runtime/benchmark/call_costs.h"
 
 namespace wm::cli {
 namespace {

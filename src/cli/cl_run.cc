@@ -13,13 +13,13 @@
 #include "cli/output.h"
 #include "cli/subject.h"
 #include "cli/table.h"
-#include "runtime/host/host_program.h"
+#include "runtime/benchmark/opencl_application.h"
 
 namespace wm::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using runtime::HostProgram;
+using runtime::OpenclApplication;
 
 struct ClRunOptions {
   std::vector<std::string> names;
@@ -28,7 +28,7 @@ struct ClRunOptions {
   bool told = false;
 };
 
-Result<void> verify(HostProgram& program, const zoo::Case& c) {
+Result<void> verify(OpenclApplication& program, const zoo::Case& c) {
   const auto contents = program.contents();
   if (!contents) return contents.error();
   return zoo::verify(c, [&](gpu::BufferId id) -> const std::vector<std::byte>& { return (*contents)[id.index]; });
@@ -40,7 +40,7 @@ zoo::Case with_reference(const zoo::Entry& entry, zoo::Size size) {
   return c;
 }
 
-Json json_of(const HostProgram::Run& run) {
+Json json_of(const OpenclApplication::Run& run) {
   return {{"began", run.began},
           {"ended", run.ended},
           {"device_began", run.device_began},
@@ -55,7 +55,7 @@ void sleep_until(std::uint64_t nanoseconds) {
 }
 
 // Orders on stdin, an answer each: a line of JSON.
-Json obey(HostProgram& program, zoo::Case& c, const std::string& order) {
+Json obey(OpenclApplication& program, zoo::Case& c, const std::string& order) {
   const auto failed = [](const Error& error) { return Json{{"error", error.what}}; };
   if (order == "prepare") {
     if (auto r = program.prepare(); !r) return failed(r.error());
@@ -69,7 +69,7 @@ Json obey(HostProgram& program, zoo::Case& c, const std::string& order) {
   }
   if (order.starts_with("run ")) {
     sleep_until(std::strtoull(order.c_str() + 4, nullptr, 10));
-    const auto run = program.run(HostProgram::Timed::ends);
+    const auto run = program.run(OpenclApplication::Timed::ends);
     return run ? json_of(*run) : failed(run.error());
   }
   return {{"error", "no such order: " + order}};
@@ -77,7 +77,7 @@ Json obey(HostProgram& program, zoo::Case& c, const std::string& order) {
 
 Result<int> take_orders(const runtime::Native& native, const zoo::Entry& entry, zoo::Size size) {
   zoo::Case c = entry.benchmark.make(size);
-  const auto program = HostProgram::make(native, c.application, entry.source, kZooBuildOptions);
+  const auto program = OpenclApplication::make(native, c.application, entry.source, kZooBuildOptions);
   if (!program) return program.error();
   std::cout << Json{{"ready", entry.benchmark.name}}.dump() << std::endl;
   for (std::string order; std::getline(std::cin, order);) std::cout << obey(**program, c, order).dump() << std::endl;
@@ -91,7 +91,7 @@ struct Outcome {
 
 Result<Outcome> run_one(const runtime::Native& native, const zoo::Entry& entry, zoo::Size size, std::uint64_t rounds) {
   const zoo::Case c = with_reference(entry, size);
-  const auto program = HostProgram::make(native, c.application, entry.source, kZooBuildOptions);
+  const auto program = OpenclApplication::make(native, c.application, entry.source, kZooBuildOptions);
   if (!program) return program.error();
   Outcome outcome;
   for (std::uint64_t i = 0; i < rounds; ++i) {

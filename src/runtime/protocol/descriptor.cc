@@ -9,7 +9,8 @@
 
 namespace wm::runtime {
 
-// In pieces: the kernel holds the lock of the whole address space for each, and other threads' faults wait for it.
+// Unmaps in pieces: the kernel holds the lock of the address space for each piece, and page faults of other threads
+// wait for that lock.
 Mapping::~Mapping() {
   constexpr std::size_t kPiece = 2 << 20;
   for (auto rest = bytes_; !rest.empty();) {

@@ -43,7 +43,7 @@ class Mapping {
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping();
 
-  // Readable and writable, shared with whoever else maps it.
+  // Readable and writable, shared with all processes that map the file.
   static Result<Mapping> of(const Descriptor& file, std::size_t size);
   [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
 
@@ -52,7 +52,7 @@ class Mapping {
   std::span<std::byte> bytes_;
 };
 
-// Memory without a name that can neither shrink nor grow any more, so that a peer cannot pull it from under us.
+// Anonymous memory that can neither shrink nor grow any more, so that a peer cannot truncate memory we have mapped.
 Result<Descriptor> sealed_memory(const char* name, std::size_t size);
 
 }  // namespace wm::runtime

@@ -14,7 +14,7 @@ void sleep_on(const Word& word, std::uint32_t expected, int milliseconds) {
   (void)syscall(SYS_futex, &word, FUTEX_WAIT, expected, &time, nullptr, 0);
 }
 
-std::chrono::nanoseconds worth_spinning() {
+std::chrono::nanoseconds spin_time() {
   static const unsigned processors = std::thread::hardware_concurrency();
   return std::chrono::microseconds(processors >= 8 ? 50 : processors >= 4 ? 20 : 2);
 }

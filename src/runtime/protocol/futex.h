@@ -1,4 +1,4 @@
-// Sleeping on a word of shared memory, across processes.
+// Sleeping on a word of shared memory, between processes.
 #pragma once
 
 #include <atomic>
@@ -11,20 +11,19 @@ namespace wm::runtime {
 using Word = std::atomic<std::uint32_t>;
 static_assert(Word::is_always_lock_free && sizeof(Word) == 4);
 
-// Returns when woken, when the word is not `expected`, or after `milliseconds`; the caller looks again.
+// Returns when woken, when the word is not `expected`, or after `milliseconds`; the caller checks the word again.
 void sleep_on(const Word& word, std::uint32_t expected, int milliseconds);
 void wake_all(const Word& word);
 
-// How long it is worth looking again and again before sleeping: longer than waking up takes, where a processor is to
-// spare for it.
-std::chrono::nanoseconds worth_spinning();
+// The time for which a thread spins before it sleeps: longer than waking up takes, where enough processors are free.
+std::chrono::nanoseconds spin_time();
 
 template <typename Ready>
-bool spin_until(Ready ready, std::chrono::nanoseconds patience = worth_spinning()) {
-  constexpr int kLooks = 64;  // between looks at the clock
-  const auto end = std::chrono::steady_clock::now() + patience;
+bool spin_until(Ready ready, std::chrono::nanoseconds limit = spin_time()) {
+  constexpr int kChecks = 64;  // between two reads of the clock
+  const auto end = std::chrono::steady_clock::now() + limit;
   do {
-    for (int i = 0; i < kLooks; ++i) {
+    for (int i = 0; i < kChecks; ++i) {
       if (ready()) return true;
       std::atomic_signal_fence(std::memory_order_seq_cst);
     }
@@ -32,11 +31,11 @@ bool spin_until(Ready ready, std::chrono::nanoseconds patience = worth_spinning(
   return ready();
 }
 
-// For locks that are held for microseconds by threads that have much to say to each other.
-class BriefMutex {
+// A mutex for sections of a few microseconds: a thread spins before it blocks.
+class SpinMutex {
  public:
   void lock() {
-    if (!spin_until([this] { return mutex_.try_lock(); }, 4 * worth_spinning())) mutex_.lock();
+    if (!spin_until([this] { return mutex_.try_lock(); }, 4 * spin_time())) mutex_.lock();
   }
   bool try_lock() { return mutex_.try_lock(); }
   void unlock() { mutex_.unlock(); }

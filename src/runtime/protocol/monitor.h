@@ -1,4 +1,4 @@
-// Asking a daemon how it is.
+// Requesting the status of a daemon.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace wm::runtime {
 
-// The document of `wm status`.
-Result<std::string> ask_status(const std::string& socket);
+// The JSON document that `wm status` shows.
+Result<std::string> request_status(const std::string& socket);
 
 }  // namespace wm::runtime

@@ -8,61 +8,64 @@
 namespace wm::runtime {
 
 bool RingWriter::try_write(std::span<const std::byte> message) {
-  const std::uint64_t used = written_ - ends_->read.load(std::memory_order_acquire);
+  const std::uint64_t used = written_ - positions_->read.load(std::memory_order_acquire);
   if (used > bytes_.size() || bytes_.size() - used < message.size()) return false;
   const std::size_t at = written_ % bytes_.size();
   const std::size_t first = std::min(message.size(), bytes_.size() - at);
   std::memcpy(bytes_.data() + at, message.data(), first);
   std::memcpy(bytes_.data(), message.data() + first, message.size() - first);
   written_ += message.size();
-  // Sequentially consistent with the reader's announcement that it sleeps: one of the two sees the other.
-  ends_->written.store(written_, std::memory_order_seq_cst);
-  if (ends_->reader_sleeps.load(std::memory_order_seq_cst) != 0) {
-    ends_->reader_sleeps.store(0, std::memory_order_relaxed);
-    wake_all(ends_->reader_sleeps);
+  // Sequentially consistent with the store to reader_sleeps in wait_for_message: either the reader sees the message,
+  // or the writer sees that the reader sleeps.
+  positions_->written.store(written_, std::memory_order_seq_cst);
+  if (positions_->reader_sleeps.load(std::memory_order_seq_cst) != 0) {
+    positions_->reader_sleeps.store(0, std::memory_order_relaxed);
+    wake_all(positions_->reader_sleeps);
   }
   return true;
 }
 
 void RingWriter::wait_for_room(int milliseconds) {
-  const std::uint64_t read = ends_->read.load(std::memory_order_acquire);
-  ends_->writer_sleeps.store(1, std::memory_order_seq_cst);
-  if (ends_->read.load(std::memory_order_seq_cst) == read) sleep_on(ends_->writer_sleeps, 1, milliseconds);
-  ends_->writer_sleeps.store(0, std::memory_order_relaxed);
+  const std::uint64_t read = positions_->read.load(std::memory_order_acquire);
+  positions_->writer_sleeps.store(1, std::memory_order_seq_cst);
+  if (positions_->read.load(std::memory_order_seq_cst) == read) sleep_on(positions_->writer_sleeps, 1, milliseconds);
+  positions_->writer_sleeps.store(0, std::memory_order_relaxed);
 }
 
 RingReader::Outcome RingReader::try_read(std::vector<std::byte>& message) {
-  const std::uint64_t available = ends_->written.load(std::memory_order_acquire) - read_;
+  const std::uint64_t available = positions_->written.load(std::memory_order_acquire) - read_;
   if (available == 0) return Outcome::nothing;
-  if (available > bytes_.size() || available < sizeof(Head)) return Outcome::broken;
+  if (available > bytes_.size() || available < sizeof(MessageHeader)) return Outcome::broken;
   std::uint32_t size = 0;
   std::byte head[sizeof size];
   copy_out(read_, head);
   std::memcpy(&size, head, sizeof size);
-  if (size < sizeof(Head) || size > available || size > kLargestMessage || size % 8 != 0) return Outcome::broken;
+  if (size < sizeof(MessageHeader) || size > available || size > kMaxMessageBytes || size % 8 != 0)
+    return Outcome::broken;
   message.resize(size);
   copy_out(read_, message);
   read_ += size;
-  // Its size may have changed between the two looks; what was copied is what counts.
+  // The client may have changed the size between the two reads; the size that was checked is the valid one.
   std::memcpy(message.data(), &size, sizeof size);
-  ends_->read.store(read_, std::memory_order_seq_cst);
-  if (ends_->writer_sleeps.load(std::memory_order_seq_cst) != 0) {
-    ends_->writer_sleeps.store(0, std::memory_order_relaxed);
-    wake_all(ends_->writer_sleeps);
+  positions_->read.store(read_, std::memory_order_seq_cst);
+  if (positions_->writer_sleeps.load(std::memory_order_seq_cst) != 0) {
+    positions_->writer_sleeps.store(0, std::memory_order_relaxed);
+    wake_all(positions_->writer_sleeps);
   }
   return Outcome::message;
 }
 
 void RingReader::wait_for_message(int milliseconds) {
-  const auto something = [this] { return ends_->written.load(std::memory_order_acquire) != read_; };
-  if (spin_until(something)) return;
-  ends_->reader_sleeps.store(1, std::memory_order_seq_cst);
-  if (ends_->written.load(std::memory_order_seq_cst) == read_) sleep_on(ends_->reader_sleeps, 1, milliseconds);
-  ends_->reader_sleeps.store(0, std::memory_order_relaxed);
+  const auto has_message = [this] { return positions_->written.load(std::memory_order_acquire) != read_; };
+  if (spin_until(has_message)) return;
+  positions_->reader_sleeps.store(1, std::memory_order_seq_cst);
+  if (positions_->written.load(std::memory_order_seq_cst) == read_)
+    sleep_on(positions_->reader_sleeps, 1, milliseconds);
+  positions_->reader_sleeps.store(0, std::memory_order_relaxed);
 }
 
 bool RingReader::peek(std::span<std::byte> beginning) const {
-  const std::uint64_t available = ends_->written.load(std::memory_order_acquire) - read_;
+  const std::uint64_t available = positions_->written.load(std::memory_order_acquire) - read_;
   if (available > bytes_.size() || available < beginning.size()) return false;
   copy_out(read_, beginning);
   return true;

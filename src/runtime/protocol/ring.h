@@ -1,7 +1,7 @@
-// Messages from a client to the daemon through shared memory: bytes in a circle, one writer, one reader.
+// The ring buffer of messages from a client to the daemon in shared memory: one writer, one reader.
 //
-// Each side keeps its own end to itself and publishes it; what it reads of the other's end is checked. The reader
-// copies a message out before it looks at it, so nobody can change what was checked.
+// Each side keeps its own position in private memory and publishes it; the reader checks the writer's position. The
+// reader copies a message out before checking it, so the client cannot change a message that was checked.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@
 
 namespace wm::runtime {
 
-// In shared memory, followed by the bytes.
-struct RingEnds {
+// The positions of both sides, in shared memory.
+struct RingPositions {
   alignas(64) std::atomic<std::uint64_t> written{0};
   alignas(64) std::atomic<std::uint64_t> read{0};
   alignas(64) Word reader_sleeps{0};  // 1 while the reader waits for bytes
@@ -25,34 +25,34 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 class RingWriter {
  public:
-  RingWriter(RingEnds* ends, std::span<std::byte> bytes) : ends_(ends), bytes_(bytes) {}
+  RingWriter(RingPositions* positions, std::span<std::byte> bytes) : positions_(positions), bytes_(bytes) {}
 
-  // False: no room now. A message larger than the ring never has.
+  // False: the ring has no room now. A message larger than the ring never fits.
   bool try_write(std::span<const std::byte> message);
-  // Until the reader has moved, or a while has passed.
+  // Returns when the reader has read something, or after `milliseconds`.
   void wait_for_room(int milliseconds);
 
  private:
-  RingEnds* ends_;
+  RingPositions* positions_;
   std::span<std::byte> bytes_;
   std::uint64_t written_ = 0;
 };
 
 class RingReader {
  public:
-  RingReader(RingEnds* ends, std::span<const std::byte> bytes) : ends_(ends), bytes_(bytes) {}
+  RingReader(RingPositions* positions, std::span<const std::byte> bytes) : positions_(positions), bytes_(bytes) {}
 
   enum class Outcome { message, nothing, broken };
-  // `broken`: the other side broke the rules (an end that cannot be, a size that cannot be).
+  // `broken`: the position or the size that the writer gave is impossible.
   Outcome try_read(std::vector<std::byte>& message);
   void wait_for_message(int milliseconds);
-  // The beginning of the next message, if it is there already. A hint: it may be another when it is read.
+  // Copies the beginning of the next message if it has arrived. Only a hint: the client may still change the message.
   [[nodiscard]] bool peek(std::span<std::byte> beginning) const;
 
  private:
   void copy_out(std::uint64_t at, std::span<std::byte> to) const;
 
-  RingEnds* ends_;
+  RingPositions* positions_;
   std::span<const std::byte> bytes_;
   std::uint64_t read_ = 0;
 };

@@ -1,5 +1,6 @@
-// The memory a client and the daemon share: the ring of commands, the slots in which events show their progress, and a
-// staging area for data. The client divides slots and staging as it likes; the daemon only checks bounds.
+// The memory that a client and the daemon share: the ring of messages, the records in which the daemon publishes the
+// progress of events, and a staging area for data. The client allocates events and staging memory; the daemon only
+// checks bounds.
 #pragma once
 
 #include <atomic>
@@ -14,43 +15,44 @@
 
 namespace wm::runtime {
 
-// One event. `state` is an execution status as OpenCL has it (3 queued … 0 complete, negative: failed) and a futex; the
-// times stand before it says complete.
-struct EventSlot {
+// One event. `state` is an execution status of OpenCL (3 queued … 0 complete, negative: failed) and a futex. The times
+// are set before the state is CL_COMPLETE.
+struct EventRecord {
   Word state{0};
-  Word sleepers{0};  // not 0 while somebody may sleep on `state`
+  Word sleepers{0};  // not 0 while a thread may sleep on `state`
   std::uint64_t queued = 0, submitted = 0, started = 0, ended = 0;
   std::uint64_t unused[3] = {};
 };
-static_assert(sizeof(EventSlot) == 64);
+static_assert(sizeof(EventRecord) == 64);
 
-struct AreaHead {
+struct AreaHeader {
   std::uint32_t magic = kMagic, version = kVersion;
-  alignas(64) Word changes{0};  // goes up whenever a slot changes
-  Word watchers{0};             // not 0 while somebody may sleep on `changes`
-  alignas(64) RingEnds ring;
+  alignas(64) Word changes{0};  // incremented whenever an event changes
+  Word watchers{0};             // not 0 while a thread may sleep on `changes`
+  alignas(64) RingPositions ring;
 };
 
 inline constexpr std::uint64_t kRingOffset = 4096;
 inline constexpr std::uint64_t kRingBytes = 1 << 20;
-inline constexpr std::uint32_t kSlots = 1 << 18;  // events that an application may hold at once
-inline constexpr std::uint64_t kSlotsOffset = kRingOffset + kRingBytes;
-inline constexpr std::uint64_t kStagingOffset = kSlotsOffset + kSlots * sizeof(EventSlot);
+inline constexpr std::uint32_t kMaxEvents = 1 << 18;  // that an application may have at once
+inline constexpr std::uint64_t kEventsOffset = kRingOffset + kRingBytes;
+inline constexpr std::uint64_t kStagingOffset = kEventsOffset + kMaxEvents * sizeof(EventRecord);
 inline constexpr std::uint64_t kStagingBytes = 32 << 20;
-inline constexpr std::uint64_t kPinnedBytes = 8 << 20;  // of staging, which a device may reach by itself
+inline constexpr std::uint64_t kPinnedBytes = 8
+                                              << 20;  // the part of the staging area that a device may access directly
 inline constexpr std::uint64_t kAreaBytes = kStagingOffset + kStagingBytes;
-static_assert(sizeof(AreaHead) <= kRingOffset);
+static_assert(sizeof(AreaHeader) <= kRingOffset);
 
 class SharedArea {
  public:
-  // The daemon makes it; `file` is for the client.
+  // Creates the area in the daemon; `file` is sent to the client.
   static Result<SharedArea> make(Descriptor& file);
   static Result<SharedArea> attach(const Descriptor& file);
 
-  [[nodiscard]] AreaHead& head() const { return *reinterpret_cast<AreaHead*>(map_.bytes().data()); }
+  [[nodiscard]] AreaHeader& header() const { return *reinterpret_cast<AreaHeader*>(map_.bytes().data()); }
   [[nodiscard]] std::span<std::byte> ring() const { return map_.bytes().subspan(kRingOffset, kRingBytes); }
-  [[nodiscard]] std::span<EventSlot> slots() const {
-    return {reinterpret_cast<EventSlot*>(map_.bytes().data() + kSlotsOffset), kSlots};
+  [[nodiscard]] std::span<EventRecord> events() const {
+    return {reinterpret_cast<EventRecord*>(map_.bytes().data() + kEventsOffset), kMaxEvents};
   }
   [[nodiscard]] std::span<std::byte> staging() const { return map_.bytes().subspan(kStagingOffset, kStagingBytes); }
 
@@ -59,7 +61,7 @@ class SharedArea {
   Mapping map_;
 };
 
-// The daemon's side of an event: shows a new state, and wakes whoever waits for it.
-void publish(AreaHead& head, EventSlot& slot, std::int32_t state);
+// Sets the state of an event and wakes the threads that wait for it.
+void publish(AreaHeader& header, EventRecord& event, std::int32_t state);
 
 }  // namespace wm::runtime

@@ -49,12 +49,12 @@ Result<Descriptor> listen_at(const std::string& path, unsigned mode) {
   if (connect_to(path).ok()) return Error{path + ": a daemon listens there already"};
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) == 0) {
-    if (!S_ISSOCK(facts.st_mode)) return Error{path + ": there is something that is no socket"};
+    if (!S_ISSOCK(facts.st_mode)) return Error{path + ": the file exists and is not a socket"};
     ::unlink(path.c_str());
   }
   Descriptor socket = new_socket();
   if (!socket.open()) return failed("no socket");
-  // The mode is set before anyone can connect: nobody can until listen().
+  // The mode is set before listen(), so no client can connect with the default mode.
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return failed(path);
   if (::chmod(path.c_str(), mode) != 0 || ::listen(socket.get(), 64) != 0) return failed(path);
   return socket;
@@ -69,7 +69,7 @@ std::optional<Descriptor> accept_from(const Descriptor& listener) {
 Result<Peer> peer_of(const Descriptor& socket) {
   ucred facts{};
   socklen_t size = sizeof facts;
-  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &facts, &size) != 0) return failed("who is there");
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &facts, &size) != 0) return failed("the peer is unknown");
   return Peer{facts.pid, facts.uid};
 }
 
@@ -89,15 +89,15 @@ bool send_packet(const Descriptor& socket, std::span<const std::byte> bytes, con
     const int fd = file.get();
     std::memcpy(CMSG_DATA(head), &fd, sizeof fd);
   }
-  // A peer that never reads must not hold us.
+  // Does not block: a peer that never reads must not stop the daemon.
   return ::sendmsg(socket.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(bytes.size());
 }
 
-std::optional<Packet> receive_packet(const Descriptor& socket, int milliseconds, std::size_t most) {
+std::optional<Packet> receive_packet(const Descriptor& socket, int milliseconds, std::size_t max_bytes) {
   pollfd watched{socket.get(), POLLIN, 0};
   if (::poll(&watched, 1, milliseconds) <= 0) return std::nullopt;
   Packet packet;
-  packet.bytes.resize(most);
+  packet.bytes.resize(max_bytes);
   iovec part{packet.bytes.data(), packet.bytes.size()};
   msghdr message{};
   message.msg_iov = &part;
@@ -111,7 +111,7 @@ std::optional<Packet> receive_packet(const Descriptor& socket, int milliseconds,
   for (cmsghdr* head = CMSG_FIRSTHDR(&message); head != nullptr; head = CMSG_NXTHDR(&message, head)) {
     if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {  // one is expected; any more close at once
+    for (std::size_t i = 0; i < count; ++i) {  // one is expected; others are closed at once
       int fd = -1;
       std::memcpy(&fd, CMSG_DATA(head) + i * sizeof(int), sizeof fd);
       packet.file = Descriptor(fd);
@@ -120,7 +120,7 @@ std::optional<Packet> receive_packet(const Descriptor& socket, int milliseconds,
   return packet;
 }
 
-bool gone(const Descriptor& socket) {
+bool peer_closed(const Descriptor& socket) {
   pollfd watched{socket.get(), POLLRDHUP, 0};
   return ::poll(&watched, 1, 0) > 0 && (watched.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0;
 }

@@ -1,4 +1,4 @@
-// The Unix socket on which clients and the daemon meet: whole packets, descriptors, and who the other side is.
+// The Unix socket between clients and the daemon: packets, file descriptors and the identity of the peer.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace wm::runtime {
 
-// $WARPMUX_SOCKET, else warpmux.sock in $XDG_RUNTIME_DIR, else in /run/warpmux where that is there, else in /tmp with
-// the user's number.
+// $WARPMUX_SOCKET; else warpmux.sock in $XDG_RUNTIME_DIR; else in /run/warpmux if that exists; else in /tmp, with the
+// user id in its name.
 std::string default_socket();
 
-// Takes the place of a socket nobody listens on; an error where a daemon does. `mode` as in 0600.
+// Replaces a socket file that no process listens on; an error if a daemon does. `mode` is the file mode, such as 0600.
 Result<Descriptor> listen_at(const std::string& path, unsigned mode);
 Result<Descriptor> connect_to(const std::string& path);
-// Nothing when no one is waiting.
+// Nothing when no client is waiting.
 std::optional<Descriptor> accept_from(const Descriptor& listener);
 
 struct Peer {
@@ -29,16 +29,16 @@ struct Peer {
 };
 Result<Peer> peer_of(const Descriptor& socket);
 
-// One packet, with a descriptor where `file` is open. Never raises SIGPIPE.
+// Sends one packet, with the descriptor of `file` if it is open. Never raises SIGPIPE.
 bool send_packet(const Descriptor& socket, std::span<const std::byte> bytes, const Descriptor& file = {});
 struct Packet {
   std::vector<std::byte> bytes;
   Descriptor file;
 };
-// Waits up to `milliseconds`; nothing when there was none by then, an empty packet when the other side is gone.
-std::optional<Packet> receive_packet(const Descriptor& socket, int milliseconds, std::size_t most = 4096);
+// Waits up to `milliseconds`; nothing after that time, an empty packet when the peer has closed the connection.
+std::optional<Packet> receive_packet(const Descriptor& socket, int milliseconds, std::size_t max_bytes = 4096);
 
-// Whether the other side has hung up.
-bool gone(const Descriptor& socket);
+// Whether the peer has closed the connection.
+bool peer_closed(const Descriptor& socket);
 
 }  // namespace wm::runtime

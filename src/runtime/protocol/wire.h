@@ -1,5 +1,5 @@
-// Messages as bytes: Writer puts plain structs and text one after the other, Reader takes them and never reads past
-// the end. What a Reader could not take it gives as zeros, and `ok()` is false from then on.
+// Messages as bytes: Writer appends plain structs and text, Reader takes them and never reads past the end. If the
+// bytes do not suffice, Reader returns zeros, and `ok()` is false from then on.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace wm::runtime {
 
-// Messages are aligned to 8 and so is each part that `pad` ends.
+// Messages are multiples of 8 bytes, and so is each part that ends with `pad`.
 [[nodiscard]] constexpr std::size_t padded(std::size_t size) { return (size + 7) & ~std::size_t{7}; }
 
 class Writer {
  public:
   explicit Writer(Op op) {
     bytes_.reserve(256);
-    put(Head{.size = 0, .op = op, .reply = {}});
+    put(MessageHeader{.size = 0, .op = op, .reply = {}});
   }
 
   template <Plain T>
@@ -39,12 +39,14 @@ class Writer {
     return *this;
   }
 
-  void reply_to(const Chunk& chunk) { std::memcpy(bytes_.data() + offsetof(Head, reply), &chunk, sizeof chunk); }
-  // The finished message; its size stands in its head.
+  void reply_to(const Chunk& chunk) {
+    std::memcpy(bytes_.data() + offsetof(MessageHeader, reply), &chunk, sizeof chunk);
+  }
+  // The finished message, with its size in the header.
   [[nodiscard]] std::span<const std::byte> finish() {
     pad();
     const auto size = static_cast<std::uint32_t>(bytes_.size());
-    std::memcpy(bytes_.data() + offsetof(Head, size), &size, sizeof size);
+    std::memcpy(bytes_.data() + offsetof(MessageHeader, size), &size, sizeof size);
     return bytes_;
   }
 
@@ -77,8 +79,8 @@ class Reader {
     rest_ = rest_.subspan(std::min(padded(size), rest_.size()));
     return taken;
   }
-  // Up to the next zero, which is passed over.
-  [[nodiscard]] std::string_view word() {
+  // The text up to the next zero, which is skipped.
+  [[nodiscard]] std::string_view zero_terminated() {
     const std::string_view all(reinterpret_cast<const char*>(rest_.data()), rest_.size());
     const std::size_t end = all.find('\0');
     if (end == std::string_view::npos) {

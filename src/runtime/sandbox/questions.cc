@@ -86,7 +86,7 @@ cl_int map(const NativeCalls& cl, DaemonContext& g, cl_map_flags flags, std::siz
 cl_int open_command(const Native& native, DaemonContext& g) {
   const NativeCalls& cl = native.cl;
   const cl_event user = cl.CreateUserEvent(native.context, nullptr);
-  cl_int status = Answers{}[Question::user_event_of_open_command];
+  cl_int status = NativeResults{}[NonstandardCall::user_event_of_open_command];
   if (user == nullptr) return status;
   cl_event marker = nullptr;
   if (cl.EnqueueMarkerWithWaitList(g.queue, 1, &user, &marker) == CL_SUCCESS && marker != nullptr) {
@@ -124,51 +124,51 @@ cl_int link_nothing(const Native& native) {
   return status;
 }
 
-cl_int user_event(const Native& native, DaemonContext& g, Question question) {
+cl_int user_event(const Native& native, DaemonContext& g, NonstandardCall call) {
   const NativeCalls& cl = native.cl;
   cl_int status = CL_SUCCESS;
   cl_event event = nullptr;
-  if (question == Question::user_event_of_open_command) return open_command(native, g);
-  if (question == Question::user_event_of_command) {
+  if (call == NonstandardCall::user_event_of_open_command) return open_command(native, g);
+  if (call == NonstandardCall::user_event_of_command) {
     status = cl.EnqueueMarkerWithWaitList(g.queue, 0, nullptr, &event);
     cl.Finish(g.queue);
   } else {
     event = cl.CreateUserEvent(native.context, &status);
   }
-  if (event == nullptr) return Answers{}[question];
+  if (event == nullptr) return NativeResults{}[call];
   constexpr cl_int kFailed = -5;
-  if (question == Question::user_event_unfinished || question == Question::user_event_queued) {
-    status = cl.SetUserEventStatus(event, question == Question::user_event_queued ? CL_QUEUED : CL_RUNNING);
+  if (call == NonstandardCall::user_event_unfinished || call == NonstandardCall::user_event_queued) {
+    status = cl.SetUserEventStatus(event, call == NonstandardCall::user_event_queued ? CL_QUEUED : CL_RUNNING);
     cl.SetUserEventStatus(event, CL_COMPLETE);
-  } else if (question == Question::wait_for_failed_user_event) {
+  } else if (call == NonstandardCall::wait_for_failed_user_event) {
     cl.SetUserEventStatus(event, kFailed);
     status = cl.WaitForEvents(1, &event);
   } else {
-    if (question == Question::user_event_raised) cl.SetUserEventStatus(event, kFailed);
-    if (question == Question::user_event_twice) cl.SetUserEventStatus(event, CL_COMPLETE);
+    if (call == NonstandardCall::user_event_raised) cl.SetUserEventStatus(event, kFailed);
+    if (call == NonstandardCall::user_event_twice) cl.SetUserEventStatus(event, CL_COMPLETE);
     status = cl.SetUserEventStatus(event, CL_COMPLETE);
   }
   cl.ReleaseEvent(event);
   return status;
 }
 
-cl_int launch(const Native& native, DaemonContext& g, Question question) {
+cl_int launch(const Native& native, DaemonContext& g, NonstandardCall call) {
   const NativeCalls& cl = native.cl;
   const char* source = kProbe;
   const cl_program program = cl.CreateProgramWithSource(native.context, 1, &source, nullptr, nullptr);
-  cl_int status = Answers{}[question];
+  cl_int status = NativeResults{}[call];
   if (program == nullptr) return status;
   if (cl.BuildProgram(program, 1, &native.device, "", nullptr, nullptr) == CL_SUCCESS) {
     if (const cl_kernel kernel = cl.CreateKernel(program, "probe", nullptr)) {
       const cl_int null_argument = cl.SetKernelArg(kernel, 0, 2 * sizeof g.memory, nullptr);
       cl.SetKernelArg(kernel, 0, sizeof g.memory, &g.memory);
       const std::size_t none = 0, some = 16, far = ~std::size_t{0};
-      const bool beyond = question == Question::launch_offset_beyond;
-      const std::size_t* global = question == Question::launch_without_range ? nullptr : beyond ? &some : &none;
+      const bool beyond = call == NonstandardCall::launch_offset_beyond;
+      const std::size_t* global = call == NonstandardCall::launch_without_range ? nullptr : beyond ? &some : &none;
       status =
           cl.EnqueueNDRangeKernel(g.queue, kernel, 1, beyond ? &far : nullptr, global, nullptr, 0, nullptr, nullptr);
       cl.Finish(g.queue);
-      if (question == Question::null_buffer_of_any_size) status = null_argument;
+      if (call == NonstandardCall::null_buffer_of_any_size) status = null_argument;
       cl.ReleaseKernel(kernel);
     }
   }
@@ -179,87 +179,87 @@ cl_int launch(const Native& native, DaemonContext& g, Question question) {
 }  // namespace
 
 cl_int ask(const Native& native, std::uint32_t number) {
-  const auto question = static_cast<Question>(number);
+  const auto call = static_cast<NonstandardCall>(number);
   const NativeCalls& cl = native.cl;
   DaemonContext g(native);
-  if (!g.complete()) return Answers{}[question];
-  switch (question) {
-    case Question::large_buffer:
+  if (!g.complete()) return NativeResults{}[call];
+  switch (call) {
+    case NonstandardCall::large_buffer:
       return g.buffer(CL_MEM_READ_WRITE, native.fact<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE) + 1, nullptr);
-    case Question::host_pointer_both_ways:
+    case NonstandardCall::host_pointer_both_ways:
       return g.buffer(CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR, sizeof g.bytes, g.bytes);
-    case Question::sub_buffer_misaligned:
+    case NonstandardCall::sub_buffer_misaligned:
       return g.sub_buffer(g.memory, 0, 4, 64);
-    case Question::sub_buffer_beyond:
+    case NonstandardCall::sub_buffer_beyond:
       return g.sub_buffer(g.memory, 0, DaemonContext::kBytes / 2, DaemonContext::kBytes);
-    case Question::sub_buffer_of_sub_buffer:
+    case NonstandardCall::sub_buffer_of_sub_buffer:
       g.sub_buffer(g.memory, 0, 0, DaemonContext::kBytes / 2);
-      return g.latest() == nullptr ? Answers{}[question] : g.sub_buffer(g.latest(), 0, 0, 64);
-    case Question::sub_buffer_two_accesses:
+      return g.latest() == nullptr ? NativeResults{}[call] : g.sub_buffer(g.latest(), 0, 0, 64);
+    case NonstandardCall::sub_buffer_two_accesses:
       return g.sub_buffer(g.memory, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 0, 64);
-    case Question::sub_buffer_two_hosts:
+    case NonstandardCall::sub_buffer_two_hosts:
       return g.sub_buffer(g.memory, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY, 0, 64);
-    case Question::sub_buffer_unknown_flags:
+    case NonstandardCall::sub_buffer_unknown_flags:
       return g.sub_buffer(g.memory, cl_mem_flags{1} << 40, 0, 64);
-    case Question::empty_read_rect:
+    case NonstandardCall::empty_read_rect:
       return rect(cl, g, true, kNoRow);
-    case Question::empty_write_rect:
+    case NonstandardCall::empty_write_rect:
       return rect(cl, g, false, kNoRow);
-    case Question::empty_copy_rect:
+    case NonstandardCall::empty_copy_rect:
       return rect_copy(cl, g, g.other, kZero, kNoRow);
-    case Question::flat_read_rect:
+    case NonstandardCall::flat_read_rect:
       return rect(cl, g, true, kNoSlice);
-    case Question::flat_write_rect:
+    case NonstandardCall::flat_write_rect:
       return rect(cl, g, false, kNoSlice);
-    case Question::flat_copy_rect:
+    case NonstandardCall::flat_copy_rect:
       return rect_copy(cl, g, g.other, kZero, kNoSlice);
-    case Question::overlapping_copy_rect:
+    case NonstandardCall::overlapping_copy_rect:
       return rect_copy(cl, g, g.memory, kNear, kBox);
-    case Question::crooked_fill_offset:
+    case NonstandardCall::unaligned_fill_offset:
       return fill(cl, g, 6, 32);
-    case Question::crooked_fill_size:
+    case NonstandardCall::unaligned_fill_size:
       return fill(cl, g, 8, 30);
-    case Question::map_unknown_flags:
+    case NonstandardCall::map_unknown_flags:
       return map(cl, g, cl_map_flags{1} << 20, 64);
-    case Question::map_of_nothing:
+    case NonstandardCall::map_of_nothing:
       return map(cl, g, CL_MAP_READ, 0);
-    case Question::crooked_slice_pitch:
+    case NonstandardCall::unaligned_slice_pitch:
       return cl.EnqueueReadBufferRect(g.queue, g.memory, CL_TRUE, kZero, kZero, kBox, kRow, kRow * 4 + 8, kRow, kSlice,
                                       g.bytes, 0, nullptr, nullptr);
-    case Question::copy_rect_two_pitches:
+    case NonstandardCall::copy_rect_two_pitches:
       return cl.EnqueueCopyBufferRect(g.queue, g.memory, g.memory, kZero, kFar, kBox, kRow, kSlice, kRow, kSlice / 2, 0,
                                       nullptr, nullptr);
-    case Question::copy_to_same_place:
+    case NonstandardCall::copy_to_same_place:
       return copy(cl, g, g.memory, g.memory, 0, 16);
-    case Question::copy_of_nothing:
+    case NonstandardCall::copy_of_nothing:
       return copy(cl, g, g.memory, g.other, 0, 0);
-    case Question::copy_over_sub_buffer:
+    case NonstandardCall::copy_over_sub_buffer:
       g.sub_buffer(g.memory, 0, 0, 1024);
-      return g.latest() == nullptr ? Answers{}[question] : copy(cl, g, g.latest(), g.memory, 8, 16);
-    case Question::null_event_in_list: {
+      return g.latest() == nullptr ? NativeResults{}[call] : copy(cl, g, g.latest(), g.memory, 8, 16);
+    case NonstandardCall::null_event_in_list: {
       const cl_event none = nullptr;
       return cl.EnqueueMarkerWithWaitList(g.queue, 1, &none, nullptr);
     }
-    case Question::link_of_nothing:
+    case NonstandardCall::link_of_nothing:
       return link_nothing(native);
-    case Question::context_data_without_callback:
+    case NonstandardCall::context_data_without_callback:
       return context(native);
-    case Question::shown_access:
+    case NonstandardCall::shown_access:
       return shown_access(native);
-    case Question::user_event_unfinished:
-    case Question::user_event_twice:
-    case Question::user_event_of_command:
-    case Question::user_event_queued:
-    case Question::user_event_raised:
-    case Question::user_event_of_open_command:
-    case Question::wait_for_failed_user_event:
-      return user_event(native, g, question);
-    case Question::launch_of_nothing:
-    case Question::launch_without_range:
-    case Question::launch_offset_beyond:
-    case Question::null_buffer_of_any_size:
-      return launch(native, g, question);
-    case Question::count:
+    case NonstandardCall::user_event_unfinished:
+    case NonstandardCall::user_event_twice:
+    case NonstandardCall::user_event_of_command:
+    case NonstandardCall::user_event_queued:
+    case NonstandardCall::user_event_raised:
+    case NonstandardCall::user_event_of_open_command:
+    case NonstandardCall::wait_for_failed_user_event:
+      return user_event(native, g, call);
+    case NonstandardCall::launch_of_nothing:
+    case NonstandardCall::launch_without_range:
+    case NonstandardCall::launch_offset_beyond:
+    case NonstandardCall::null_buffer_of_any_size:
+      return launch(native, g, call);
+    case NonstandardCall::count:
       break;
   }
   return CL_INVALID_VALUE;

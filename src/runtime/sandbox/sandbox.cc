@@ -129,24 +129,24 @@ void Sandbox::keep(const std::string& name, const std::string& content) const {
   if (!failed) (void)write_file(options_.folder + "/" + name, content).ok();
 }
 
-Answers Sandbox::answers() {
-  Answers answers;
+NativeResults Sandbox::answers() {
+  NativeResults answers;
   if (options_.program.empty()) return answers;
   const std::string name = name_of(fmt::format("questions {}", kVersion), options_.driver);
-  if (const auto known = read_file(options_.folder + "/" + name); known && known->size() == sizeof answers.to) {
-    std::memcpy(answers.to, known->data(), sizeof answers.to);
+  if (const auto known = read_file(options_.folder + "/" + name); known && known->size() == sizeof answers.status) {
+    std::memcpy(answers.status, known->data(), sizeof answers.status);
     return answers;
   }
-  for (std::uint32_t i = 0; i < kQuestions; ++i) {
+  for (std::uint32_t i = 0; i < kNonstandardCalls; ++i) {
     Request request;
     request.what = Request::What::question;
     request.question = i;
     request.device = options_.device;
     const auto said = exchange(encode(request));
     if (said && *said == kNoDevice) return {};
-    if (said && *said <= 0 && *said > -128) answers.to[i] = static_cast<std::int8_t>(*said);
+    if (said && *said <= 0 && *said > -128) answers.status[i] = static_cast<std::int8_t>(*said);
   }
-  keep(name, std::string(reinterpret_cast<const char*>(answers.to), sizeof answers.to));
+  keep(name, std::string(reinterpret_cast<const char*>(answers.status), sizeof answers.status));
   return answers;
 }
 

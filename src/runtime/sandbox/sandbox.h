@@ -35,7 +35,7 @@ class Sandbox {
   // Why the daemon must not do it, in words for a build log; nothing where it may.
   std::optional<std::string> refusal(Request request);
   // What the driver answers to the questions; as the standard has it where it does not survive one.
-  Answers answers();
+  NativeResults answers();
 
   struct Counts {
     std::uint64_t tried = 0, known = 0, refused = 0;

@@ -75,8 +75,8 @@ struct WorkerRun {
 struct Command {
   std::shared_ptr<Session> client;
   std::shared_ptr<Queue> queue;  // none: a user's event
-  Work work = Work::marker;
-  std::uint32_t slot = kNoSlot;
+  CommandType work = CommandType::marker;
+  std::uint32_t slot = kNoEvent;
   std::size_t message_bytes = 0;  // of what asked for it
   // Puts a transfer on a native queue.
   std::function<cl_int(cl_command_queue, cl_event*)> run;

@@ -57,7 +57,7 @@ std::size_t Scheduler::last_to_tell(const Line& line) {
     const Completion& next = line.open[last + 1];
     late += next.expected;
     if (next.batch || line.open[last].batch) break;
-    if (late > (line.open[last].command->slot == kNoSlot ? kLateUnseen : kLate)) break;
+    if (late > (line.open[last].command->slot == kNoEvent ? kLateUnseen : kLate)) break;
     ++last;
   }
   return last;
@@ -68,7 +68,7 @@ bool Scheduler::awaited(const Line& line, std::size_t last) const {
          std::any_of(
              line.open.begin(), line.open.begin() + static_cast<std::ptrdiff_t>(last) + 1, [](const Completion& e) {
                const auto& after = e.command->after;
-               return e.command->slot != kNoSlot || e.batch ||
+               return e.command->slot != kNoEvent || e.batch ||
                       std::any_of(after.begin(), after.end(), [](const Command::Edge& edge) { return !edge.early; });
              });
 }
@@ -115,7 +115,7 @@ void Scheduler::choose_events() {
 
 bool Scheduler::can_skip_event(const Command& command) const {
   const Queue& queue = *command.queue;
-  if (native_.in_host_memory() || !command.followed || command.slot != kNoSlot || !queue.in_order) return false;
+  if (native_.in_host_memory() || !command.followed || command.slot != kNoEvent || !queue.in_order) return false;
   const auto time = expected(*command.launch);
   if (!time || queue.unheard >= kMostUnheard || queue.unheard_nanoseconds + *time > kLateUnseen) return false;
   return std::all_of(command.after.begin(), command.after.end(), [&](const Command::Edge& edge) {

@@ -12,8 +12,8 @@ namespace {
 constexpr std::uint32_t kMostUnflushed = 7;
 constexpr cl_int kFailedBefore = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
-bool only_orders(Work work) { return work == Work::marker || work == Work::barrier; }
-bool for_device(Work work) { return !only_orders(work) && work != Work::host; }
+bool only_orders(CommandType work) { return work == CommandType::marker || work == CommandType::barrier; }
+bool for_device(CommandType work) { return !only_orders(work) && work != CommandType::host_access; }
 
 struct Call {
   Scheduler* scheduler;
@@ -103,7 +103,7 @@ void Scheduler::order_in_queue(const CommandPtr& command, bool explicit_waits) {
     if (after_all) depend(command, weak.lock(), true);
   }
   queue.open.push_back(command);
-  if (command->work == Work::barrier) queue.barrier = command;
+  if (command->work == CommandType::barrier) queue.barrier = command;
 }
 
 void Scheduler::add(const CommandPtr& command, std::span<const std::uint32_t> waits) {
@@ -120,7 +120,7 @@ void Scheduler::add(const CommandPtr& command, std::span<const std::uint32_t> wa
     if (client.failed.contains(slot)) command->dependency_failed = true;
   }
   order_in_queue(command, !waits.empty() || command->dependency_failed);
-  if (command->slot != kNoSlot) put_in_slot(command);
+  if (command->slot != kNoEvent) put_in_slot(command);
   if (command->waits == 0) ready_.push_back(command);
   work();
 }
@@ -208,10 +208,10 @@ void Scheduler::work() {
 
 void Scheduler::submit(const CommandPtr& command) {
   const bool dropped = command->dependency_failed || command->client->closed();
-  if (!dropped && command->slot != kNoSlot) command->client->show(command->slot, CL_SUBMITTED);
+  if (!dropped && command->slot != kNoEvent) command->client->show(command->slot, CL_SUBMITTED);
   if (dropped) {
     finish(command, kFailedBefore);
-  } else if (command->work == Work::host) {
+  } else if (command->work == CommandType::host_access) {
     command->host_access_active = true;
     command->client->show(command->slot, CL_RUNNING);
   } else if (!for_device(command->work)) {
@@ -243,7 +243,7 @@ void Scheduler::on_device(const CommandPtr& command, cl_int status, cl_event eve
   }
   ++census_.events;
   command->state = Command::State::submitted;
-  if (command->slot != kNoSlot) command->client->show(command->slot, CL_RUNNING);
+  if (command->slot != kNoEvent) command->client->show(command->slot, CL_RUNNING);
   const cl_command_queue queue = to != nullptr ? to : command->queue->native.get();
   if (native_.in_host_memory()) {
     native_.cl.SetEventCallback(event, CL_COMPLETE, &Scheduler::on_ended, new Call{this, command, batch});
@@ -423,7 +423,7 @@ void Scheduler::finish(const CommandPtr& command, cl_int status) {
     learn(*command);
   }
   if (command == printing_) end_printing(command);
-  if (command->slot != kNoSlot) {
+  if (command->slot != kNoEvent) {
     const auto place = client.open.find(command->slot);
     if (place != client.open.end() && place->second == command) client.open.erase(place);
     if (status < 0) client.failed[command->slot] = status;

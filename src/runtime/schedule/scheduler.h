@@ -130,7 +130,7 @@ class Scheduler {
   void take_ended(const Watched& watched, std::vector<Completion>& ended);
   // Whether the device is asked when it began and ended: somebody may ask us, or asking costs nothing.
   [[nodiscard]] bool is_timed(const Command& command) const {
-    return command.queue->timed && (native_.in_host_memory() || command.slot != kNoSlot);
+    return command.queue->timed && (native_.in_host_memory() || command.slot != kNoEvent);
   }
   // What the device's driver knows of it. Without the lock: each question takes microseconds.
   void ask(Completion& ended) const;
@@ -221,7 +221,7 @@ class Scheduler {
   CompletionFlags completion_flags_;
   const std::uint32_t local_reserve_;             // bytes, of each group
   std::vector<Native_<cl_command_queue>> lanes_;  // that no batch has
-  BriefMutex mutex_;
+  SpinMutex mutex_;
   DeviceMachine machine_;
   std::deque<CommandPtr> ready_;
   std::map<std::uint32_t, CommandPtr> running_;  // kernels that have arrived, by id

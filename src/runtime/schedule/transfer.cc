@@ -8,7 +8,7 @@ namespace wm::runtime {
 void Scheduler::carry(const CommandPtr& command) {
   ++census_.events;
   command->submitted = now();
-  if (command->slot != kNoSlot) command->client->show(command->slot, CL_RUNNING);
+  if (command->slot != kNoEvent) command->client->show(command->slot, CL_RUNNING);
   {
     const std::lock_guard lock(news_mutex_);
     cargo_.push_back(command);

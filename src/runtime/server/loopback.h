@@ -10,7 +10,7 @@
 namespace wm::runtime {
 
 Result<Descriptor> listen_on_loopback(std::uint32_t port);
-// Answers the one who is waiting and hangs up.
+// NativeResults the one who is waiting and hangs up.
 void serve_metrics(const Descriptor& listener, const std::string& page);
 
 }  // namespace wm::runtime

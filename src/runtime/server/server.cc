@@ -182,7 +182,7 @@ bool Server::hear(Connection& connection) {
     greet(connection);
     return !connection.session;
   }
-  if (gone(connection.socket)) return true;
+  if (peer_closed(connection.socket)) return true;
   const auto packet = receive_packet(connection.socket, 0);
   if (!packet) return false;
   RegionRequest request;
@@ -227,7 +227,7 @@ void Server::greet(Connection& connection) {
   welcome.accepted = 1;
   welcome.host_memory = native_->in_host_memory() ? 1 : 0;
   if (asking_.valid()) answers_ = asking_.get();
-  welcome.answers = answers_;
+  welcome.native_results = answers_;
   if (!send_packet(connection.socket, bytes_of(welcome), file)) return;
   (*session)->start();
   connection.session = std::move(*session);

@@ -74,8 +74,8 @@ class Server {
   std::future<void> warming_;  // its worker
   Compilers compilers_;
   std::unique_ptr<sandbox::Sandbox> sandbox_;
-  std::future<Answers> asking_;
-  Answers answers_;  // the device's driver's
+  std::future<NativeResults> asking_;
+  NativeResults answers_;  // the device's driver's
   std::unique_ptr<WorkerPrograms> forms_;
   std::unique_ptr<Precompilation> precompilation_;
   std::unique_ptr<Scheduler> scheduler_;

@@ -59,7 +59,7 @@ void Session::start() {
 }
 
 void Session::read_messages() {
-  RingReader ring(&area_->head().ring, area_->ring());
+  RingReader ring(&area_->header().ring, area_->ring());
   std::vector<std::byte> message;
   while (!closed()) {
     switch (ring.try_read(message)) {
@@ -77,12 +77,12 @@ void Session::read_messages() {
 }
 
 std::optional<std::uint64_t> Session::launch_ahead(const RingReader& ring) {
-  std::byte bytes[sizeof(Head) + sizeof(CommandMessage)];
+  std::byte bytes[sizeof(MessageHeader) + sizeof(CommandMessage)];
   if (!ring.peek(bytes)) return std::nullopt;
   Reader reader(bytes);
-  if (reader.take<Head>().op != Op::command) return std::nullopt;
+  if (reader.take<MessageHeader>().op != Op::command) return std::nullopt;
   const auto next = reader.take<CommandMessage>();
-  return next.work == Work::launch ? std::optional(next.queue) : std::nullopt;
+  return next.type == CommandType::launch ? std::optional(next.queue) : std::nullopt;
 }
 
 void Session::cut(const std::string& why) {
@@ -100,7 +100,7 @@ void Session::close() {
   closed_ = true;
   share_->closed = true;
   daemon_.limits.wake();
-  wake_all(area_->head().ring.reader_sleeps);
+  wake_all(area_->header().ring.reader_sleeps);
   if (reader_.joinable()) reader_.join();
   std::list<std::future<void>> later;
   {
@@ -152,15 +152,15 @@ Session::SharedBytes Session::bytes_of(const Chunk& chunk) {
   return {whole.bytes.subspan(chunk.offset, chunk.size), std::move(whole.region)};
 }
 
-void Session::show(std::uint32_t slot, cl_int state) { publish(area_->head(), area_->slots()[slot], state); }
+void Session::show(std::uint32_t slot, cl_int state) { publish(area_->header(), area_->events()[slot], state); }
 
 void Session::show_end(const Command& command) {
-  EventSlot& slot = area_->slots()[command.slot];
+  EventRecord& slot = area_->events()[command.slot];
   slot.queued = command.queued_at;
   slot.submitted = command.submitted_at;
   slot.started = command.started_at;
   slot.ended = command.ended_at;
-  publish(area_->head(), slot, command.status);
+  publish(area_->header(), slot, command.status);
 }
 
 Session::Counts Session::counts() const {
@@ -176,8 +176,8 @@ Session::Counts Session::counts() const {
   return counts;
 }
 
-void Session::answer(const Head& head, cl_int status, std::span<const std::byte> bytes) {
-  const auto [to, region] = bytes_of(head.reply);
+void Session::answer(const MessageHeader& header, cl_int status, std::span<const std::byte> bytes) {
+  const auto [to, region] = bytes_of(header.reply);
   if (to.size() < sizeof(Reply)) return;  // a client that wants no answer gets none
   const Reply reply{0, status, bytes.size()};
   // A client may have named the same place twice.
@@ -215,33 +215,33 @@ bool Session::has_too_many_objects() const {
 
 bool Session::handle(std::span<const std::byte> message) {
   Reader reader(message);
-  const Head head = reader.take<Head>();
-  if (head.op < Op::device_info || head.op > kLastOp) return false;
-  hold_back(head.op);
-  if (answered(head.op)) {
-    if (head.reply.offset % 8 != 0) return false;
-    return handle_call(head, reader) && reader.ok();
+  const MessageHeader header = reader.take<MessageHeader>();
+  if (header.op < Op::device_info || header.op > kLastOp) return false;
+  hold_back(header.op);
+  if (answered(header.op)) {
+    if (header.reply.offset % 8 != 0) return false;
+    return handle_call(header, reader) && reader.ok();
   }
-  return handle_post(head, reader) && reader.ok();
+  return handle_post(header, reader) && reader.ok();
 }
 
-bool Session::handle_post(const Head& head, Reader& reader) {
-  switch (head.op) {
+bool Session::handle_post(const MessageHeader& header, Reader& reader) {
+  switch (header.op) {
     case Op::release:
       return release(reader.take<Release>());
     case Op::command:
       return command(reader);
     case Op::user_event:
-    case Op::host_done:
+    case Op::host_access_done:
     case Op::set_user_event: {
       const auto m = reader.take<UserEvent>();
-      if (m.slot >= kSlots) return false;
-      if (head.op == Op::user_event) {
-        daemon_.scheduler.add_user_event(shared_from_this(), m.slot);
-      } else if (head.op == Op::host_done) {
-        daemon_.scheduler.end_host_access(*this, m.slot);
+      if (m.event >= kMaxEvents) return false;
+      if (header.op == Op::user_event) {
+        daemon_.scheduler.add_user_event(shared_from_this(), m.event);
+      } else if (header.op == Op::host_access_done) {
+        daemon_.scheduler.end_host_access(*this, m.event);
       } else {
-        daemon_.scheduler.set_user_event(*this, m.slot, m.status);
+        daemon_.scheduler.set_user_event(*this, m.event, m.status);
       }
       return true;
     }
@@ -250,66 +250,66 @@ bool Session::handle_post(const Head& head, Reader& reader) {
   }
 }
 
-bool Session::handle_call(const Head& head, Reader& reader) {
-  if (makes_an_object(head.op) && has_too_many_objects()) {
-    answer(head, CL_OUT_OF_HOST_MEMORY);
+bool Session::handle_call(const MessageHeader& header, Reader& reader) {
+  if (makes_an_object(header.op) && has_too_many_objects()) {
+    answer(header, CL_OUT_OF_HOST_MEMORY);
     return true;
   }
-  switch (head.op) {
+  switch (header.op) {
     case Op::device_info: {
       std::vector<std::byte> bytes;
       const auto m = reader.take<Query>();
       const cl_int status = daemon_.native.device_info(static_cast<cl_device_info>(m.name), bytes);
-      answer(head, status, bytes);
+      answer(header, status, bytes);
       return true;
     }
     case Op::image_formats:
-      image_formats(head, reader.take<ImageFormats>());
+      image_formats(header, reader.take<ImageFormats>());
       return true;
     case Op::create_buffer:
-      create_buffer(head, reader.take<CreateBuffer>());
+      create_buffer(header, reader.take<CreateBuffer>());
       return true;
     case Op::create_sub_buffer:
-      create_sub_buffer(head, reader.take<CreateSubBuffer>());
+      create_sub_buffer(header, reader.take<CreateSubBuffer>());
       return true;
     case Op::create_image:
-      create_image(head, reader.take<CreateImage>());
+      create_image(header, reader.take<CreateImage>());
       return true;
     case Op::image_info:
-      image_info(head, reader.take<Query>());
+      image_info(header, reader.take<Query>());
       return true;
     case Op::create_sampler:
-      create_sampler(head, reader.take<CreateSampler>());
+      create_sampler(header, reader.take<CreateSampler>());
       return true;
     case Op::create_queue:
-      answer(head, create_queue(reader.take<CreateQueue>()));
+      answer(header, create_queue(reader.take<CreateQueue>()));
       return true;
     case Op::create_program:
-      create_program(head, reader.take<CreateProgram>());
+      create_program(header, reader.take<CreateProgram>());
       return true;
     case Op::build_program:
-      return build_program(head, reader);
+      return build_program(header, reader);
     case Op::link_program:
-      return link_program(head, reader);
+      return link_program(header, reader);
     case Op::program_info:
-      program_info(head, reader.take<Query>());
+      program_info(header, reader.take<Query>());
       return true;
     case Op::program_build_info:
-      program_build_info(head, reader.take<Query>());
+      program_build_info(header, reader.take<Query>());
       return true;
     case Op::create_kernel:
-      return create_kernel(head, reader);
+      return create_kernel(header, reader);
     case Op::kernel_info:
-      kernel_info(head, reader.take<Query>());
+      kernel_info(header, reader.take<Query>());
       return true;
     case Op::kernel_arg_info:
-      kernel_arg_info(head, reader.take<KernelQuery>());
+      kernel_arg_info(header, reader.take<KernelQuery>());
       return true;
     case Op::kernel_group_info:
-      kernel_group_info(head, reader.take<KernelQuery>());
+      kernel_group_info(header, reader.take<KernelQuery>());
       return true;
     case Op::check_argument:
-      return check_argument(head, reader);
+      return check_argument(header, reader);
     default:
       return false;
   }

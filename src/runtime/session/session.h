@@ -83,9 +83,9 @@ class Session : public std::enable_shared_from_this<Session> {
   [[nodiscard]] static std::optional<std::uint64_t> launch_ahead(const RingReader& ring);
   // False: the message breaks the protocol.
   bool handle(std::span<const std::byte> message);
-  bool handle_call(const Head& head, Reader& reader);
-  bool handle_post(const Head& head, Reader& reader);
-  void answer(const Head& head, cl_int status, std::span<const std::byte> bytes = {});
+  bool handle_call(const MessageHeader& header, Reader& reader);
+  bool handle_post(const MessageHeader& header, Reader& reader);
+  void answer(const MessageHeader& header, cl_int status, std::span<const std::byte> bytes = {});
   // Waits while the client has more on its way than it may: its ring fills up, and its calls take longer.
   void hold_back(Op op);
   [[nodiscard]] bool has_too_many_objects() const;
@@ -93,32 +93,32 @@ class Session : public std::enable_shared_from_this<Session> {
   void later(std::function<void()> work);
 
   // Objects.
-  void create_buffer(const Head& head, const CreateBuffer& m);
-  void create_sub_buffer(const Head& head, const CreateSubBuffer& m);
-  void create_image(const Head& head, const CreateImage& m);
-  void create_sampler(const Head& head, const CreateSampler& m);
+  void create_buffer(const MessageHeader& header, const CreateBuffer& m);
+  void create_sub_buffer(const MessageHeader& header, const CreateSubBuffer& m);
+  void create_image(const MessageHeader& header, const CreateImage& m);
+  void create_sampler(const MessageHeader& header, const CreateSampler& m);
   cl_int create_queue(const CreateQueue& m);
-  void image_formats(const Head& head, const ImageFormats& m);
-  void image_info(const Head& head, const Query& m);
+  void image_formats(const MessageHeader& header, const ImageFormats& m);
+  void image_info(const MessageHeader& header, const Query& m);
   // Accounts for `bytes` and answers with what `make` did, at once or when there is room.
   // Counted, and given back when the device is at rest; `beneath` stays until then.
   [[nodiscard]] Native_<cl_mem> own_memory(cl_mem memory, std::uint64_t bytes, std::shared_ptr<void> beneath) const;
   bool make_room();
-  void create_memory(const Head& head, std::uint64_t id, std::uint64_t bytes, const std::shared_ptr<Memory>& parent,
-                     std::uint64_t extent, std::function<cl_mem(cl_int*)> make,
+  void create_memory(const MessageHeader& header, std::uint64_t id, std::uint64_t bytes,
+                     const std::shared_ptr<Memory>& parent, std::uint64_t extent, std::function<cl_mem(cl_int*)> make,
                      const std::shared_ptr<Mapping>& place = nullptr);
   bool release(const Release& m);
   // Programs and kernels.
-  void create_program(const Head& head, const CreateProgram& m);
-  bool build_program(const Head& head, Reader& reader);
-  bool link_program(const Head& head, Reader& reader);
-  bool create_kernel(const Head& head, Reader& reader);
-  bool check_argument(const Head& head, Reader& reader);
-  void program_info(const Head& head, const Query& m);
-  void program_build_info(const Head& head, const Query& m);
-  void kernel_info(const Head& head, const Query& m);
-  void kernel_arg_info(const Head& head, const KernelQuery& m);
-  void kernel_group_info(const Head& head, const KernelQuery& m);
+  void create_program(const MessageHeader& header, const CreateProgram& m);
+  bool build_program(const MessageHeader& header, Reader& reader);
+  bool link_program(const MessageHeader& header, Reader& reader);
+  bool create_kernel(const MessageHeader& header, Reader& reader);
+  bool check_argument(const MessageHeader& header, Reader& reader);
+  void program_info(const MessageHeader& header, const Query& m);
+  void program_build_info(const MessageHeader& header, const Query& m);
+  void kernel_info(const MessageHeader& header, const Query& m);
+  void kernel_arg_info(const MessageHeader& header, const KernelQuery& m);
+  void kernel_group_info(const MessageHeader& header, const KernelQuery& m);
   // Commands.
   bool command(Reader& reader);
   bool transfer(Command& command, Reader& reader);

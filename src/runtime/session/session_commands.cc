@@ -75,50 +75,51 @@ cl_int copy_row(const NativeCalls& cl, cl_command_queue queue, const Memory& fro
 bool Session::command(Reader& reader) {
   const std::size_t size = reader.left();
   const auto m = reader.take<CommandMessage>();
-  if (m.work > kLastWork || m.waits > kMostWaits || (m.slot != kNoSlot && m.slot >= kSlots)) return false;
-  const auto waits = reader.bytes(m.waits * sizeof(std::uint32_t));
+  if (m.type > kLastCommandType || m.wait_count > kMostWaits || (m.event != kNoEvent && m.event >= kMaxEvents))
+    return false;
+  const auto waits = reader.bytes(m.wait_count * sizeof(std::uint32_t));
   std::vector<std::uint32_t> slots(waits.size() / sizeof(std::uint32_t));
   if (!slots.empty()) std::memcpy(slots.data(), waits.data(), waits.size());
   auto command = std::make_shared<Command>();
   command->client = shared_from_this();
   command->queue = find(queues_, m.queue);
-  command->work = m.work;
-  command->slot = m.slot;
+  command->work = m.type;
+  command->slot = m.event;
   command->message_bytes = size;
   command->dependency_failed = m.dependency_failed != 0;
   if (!command->queue || !reader.ok()) return false;
   bool read = true;
-  switch (m.work) {
-    case Work::marker:
-    case Work::barrier:
+  switch (m.type) {
+    case CommandType::marker:
+    case CommandType::barrier:
       break;
-    case Work::host:
-      read = m.slot != kNoSlot;
+    case CommandType::host_access:
+      read = m.event != kNoEvent;
       break;
-    case Work::read:
-    case Work::write:
+    case CommandType::read:
+    case CommandType::write:
       read = transfer(*command, reader);
       break;
-    case Work::read_rect:
-    case Work::write_rect:
-    case Work::read_image:
-    case Work::write_image:
+    case CommandType::read_rect:
+    case CommandType::write_rect:
+    case CommandType::read_image:
+    case CommandType::write_image:
       read = rect_transfer(*command, reader);
       break;
-    case Work::copy:
-    case Work::image_to_buffer:
-    case Work::buffer_to_image:
+    case CommandType::copy:
+    case CommandType::image_to_buffer:
+    case CommandType::buffer_to_image:
       read = copy(*command, reader);
       break;
-    case Work::copy_rect:
-    case Work::copy_image:
+    case CommandType::copy_rect:
+    case CommandType::copy_image:
       read = rect_copy(*command, reader);
       break;
-    case Work::fill:
-    case Work::fill_image:
+    case CommandType::fill:
+    case CommandType::fill_image:
       read = fill(*command, reader);
       break;
-    case Work::launch:
+    case CommandType::launch:
       read = launch(*command, reader);
       break;
   }
@@ -139,7 +140,7 @@ bool Session::transfer(Command& command, Reader& reader) {
   constexpr std::size_t kLarge = 64 << 10;
   command.carried = !daemon_.native.in_host_memory() && bytes.size() >= kLarge && !known_to_device(bytes);
   const cl_bool wait = command.carried ? CL_TRUE : CL_FALSE;
-  if (command.work == Work::read) {
+  if (command.work == CommandType::read) {
     command.run = [&cl, memory, m, bytes, wait, keep = shared.region](cl_command_queue queue, cl_event* event) {
       return cl.EnqueueReadBuffer(queue, memory->native.get(), wait, m.offset, bytes.size(), bytes.data(), 0, nullptr,
                                   event);
@@ -183,7 +184,7 @@ bool Session::rect_transfer(Command& command, Reader& reader) {
   if (!memory) return command.refuse(CL_INVALID_MEM_OBJECT), true;
   // What the device will touch must lie in the chunk: its elements may have up to 16 bytes.
   std::uint64_t size = 1;
-  if (command.work == Work::read_image || command.work == Work::write_image) {
+  if (command.work == CommandType::read_image || command.work == CommandType::write_image) {
     std::size_t element = 0;
     if (daemon_.native.cl.GetImageInfo(memory->native.get(), CL_IMAGE_ELEMENT_SIZE, sizeof element, &element,
                                        nullptr) != CL_SUCCESS) {
@@ -201,13 +202,13 @@ bool Session::rect_transfer(Command& command, Reader& reader) {
     const auto origin = three(m.origin), region = three(m.region);
     const std::size_t zero[3] = {0, 0, 0};
     switch (work) {
-      case Work::read_rect:
+      case CommandType::read_rect:
         return cl.EnqueueReadBufferRect(queue, memory->native.get(), CL_FALSE, origin.data(), zero, region.data(),
                                         m.row_pitch, m.slice_pitch, 0, 0, bytes.data(), 0, nullptr, event);
-      case Work::write_rect:
+      case CommandType::write_rect:
         return cl.EnqueueWriteBufferRect(queue, memory->native.get(), CL_FALSE, origin.data(), zero, region.data(),
                                          m.row_pitch, m.slice_pitch, 0, 0, bytes.data(), 0, nullptr, event);
-      case Work::read_image:
+      case CommandType::read_image:
         return cl.EnqueueReadImage(queue, memory->native.get(), CL_FALSE, origin.data(), region.data(), 0, 0,
                                    bytes.data(), 0, nullptr, event);
       default:
@@ -223,7 +224,7 @@ bool Session::copy(Command& command, Reader& reader) {
   const auto from = find(memories_, m.from), to = find(memories_, m.to);
   if (!from || !to) return command.refuse(CL_INVALID_MEM_OBJECT), true;
   const NativeCalls& cl = daemon_.native.cl;
-  const std::size_t row = command.work == Work::image_to_buffer ? element_of_row(cl, *from) : 0;
+  const std::size_t row = command.work == CommandType::image_to_buffer ? element_of_row(cl, *from) : 0;
   command.run = [&cl, from, to, m, row, work = command.work](cl_command_queue queue, cl_event* event) -> cl_int {
     const auto origin = three(m.origin), region = three(m.region);
     if (row != 0) {
@@ -231,10 +232,10 @@ bool Session::copy(Command& command, Reader& reader) {
                                   region[0] * row, 0, nullptr, event);
     }
     switch (work) {
-      case Work::copy:
+      case CommandType::copy:
         return cl.EnqueueCopyBuffer(queue, from->native.get(), to->native.get(), m.from_offset, m.to_offset, m.size, 0,
                                     nullptr, event);
-      case Work::image_to_buffer:
+      case CommandType::image_to_buffer:
         return cl.EnqueueCopyImageToBuffer(queue, from->native.get(), to->native.get(), origin.data(), region.data(),
                                            m.to_offset, 0, nullptr, event);
       default:
@@ -250,7 +251,7 @@ bool Session::rect_copy(Command& command, Reader& reader) {
   const auto from = find(memories_, m.from), to = find(memories_, m.to);
   if (!from || !to) return command.refuse(CL_INVALID_MEM_OBJECT), true;
   const NativeCalls& cl = daemon_.native.cl;
-  const bool images = command.work == Work::copy_image;
+  const bool images = command.work == CommandType::copy_image;
   const std::size_t from_row = images ? element_of_row(cl, *from) : 0, to_row = images ? element_of_row(cl, *to) : 0;
   command.run = [&cl, from, to, m, images, from_row, to_row](cl_command_queue queue, cl_event* event) -> cl_int {
     if (from_row != 0 || to_row != 0) return copy_row(cl, queue, *from, *to, m, from_row, to_row, event);
@@ -273,11 +274,11 @@ bool Session::fill(Command& command, Reader& reader) {
   const auto memory = find(memories_, m.memory);
   if (!memory) return command.refuse(CL_INVALID_MEM_OBJECT), true;
   const NativeCalls& cl = daemon_.native.cl;
-  const std::size_t row = command.work == Work::fill_image ? element_of_row(cl, *memory) : 0;
+  const std::size_t row = command.work == CommandType::fill_image ? element_of_row(cl, *memory) : 0;
   command.run = [&cl, memory, m, row, context = daemon_.native.context, work = command.work](
                     cl_command_queue queue, cl_event* event) -> cl_int {
     if (row != 0) return fill_row(cl, context, queue, *memory, m, row, event);
-    if (work == Work::fill) {
+    if (work == CommandType::fill) {
       return cl.EnqueueFillBuffer(queue, memory->native.get(), m.pattern, m.pattern_size, m.offset, m.size, 0, nullptr,
                                   event);
     }

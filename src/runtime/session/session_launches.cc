@@ -38,7 +38,7 @@ bool Session::read_argument(Reader& reader, LaunchPlan::Value& value) {
 }
 
 bool Session::launch(Command& command, Reader& reader) {
-  const auto m = reader.take<Launch>();
+  const auto m = reader.take<LaunchMessage>();
   if (m.dimensions < 1 || m.dimensions > 3 || m.arguments > kMostArguments) return false;
   auto plan = std::make_unique<LaunchPlan>();
   plan->kernel = find(kernels_, m.kernel);
@@ -74,7 +74,7 @@ bool Session::launch(Command& command, Reader& reader) {
   }
   if (known && plan->kernel->program->prints) {
     plan->prints = true;
-    const auto room = bytes_of(m.printed);
+    const auto room = bytes_of(m.printf_output);
     plan->printed = room.bytes;
     plan->printed_region = room.region;
   }

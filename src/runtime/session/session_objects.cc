@@ -98,19 +98,19 @@ bool Session::make_room() {
   return true;
 }
 
-void Session::create_memory(const Head& head, std::uint64_t id, std::uint64_t bytes,
+void Session::create_memory(const MessageHeader& header, std::uint64_t id, std::uint64_t bytes,
                             const std::shared_ptr<Memory>& parent, std::uint64_t extent,
                             std::function<cl_mem(cl_int*)> make, const std::shared_ptr<Mapping>& place) {
-  const auto work = [this, head, id, bytes, parent, extent, place, make = std::move(make)] {
+  const auto work = [this, header, id, bytes, parent, extent, place, make = std::move(make)] {
     if (bytes != 0 && !daemon_.limits.take(*share_, bytes)) {
-      answer(head, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+      answer(header, CL_MEM_OBJECT_ALLOCATION_FAILURE);
       return;
     }
     cl_int status = make_room() ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
     const cl_mem native = status == CL_SUCCESS ? make(&status) : nullptr;
     if (status != CL_SUCCESS) {
       if (bytes != 0) daemon_.limits.give(*share_, bytes);
-      answer(head, status);
+      answer(header, status);
       return;
     }
     auto memory = std::make_shared<Memory>();
@@ -123,7 +123,7 @@ void Session::create_memory(const Head& head, std::uint64_t id, std::uint64_t by
       memory->limits = &daemon_.limits;
       memory->bytes = bytes;
     }
-    answer(head, keep(memories_, id, std::move(memory)) ? CL_SUCCESS : CL_INVALID_VALUE);
+    answer(header, keep(memories_, id, std::move(memory)) ? CL_SUCCESS : CL_INVALID_VALUE);
   };
   // Waiting for memory must not hold up the messages that may free some.
   if (bytes != 0 && daemon_.limits.waits() && daemon_.limits.crowded(bytes)) {
@@ -133,7 +133,7 @@ void Session::create_memory(const Head& head, std::uint64_t id, std::uint64_t by
   }
 }
 
-void Session::create_buffer(const Head& head, const CreateBuffer& m) {
+void Session::create_buffer(const MessageHeader& header, const CreateBuffer& m) {
   std::shared_ptr<Mapping> place;
   if (m.region != 0 && daemon_.native.in_host_memory()) {
     const std::lock_guard lock(mutex_);
@@ -144,10 +144,10 @@ void Session::create_buffer(const Head& head, const CreateBuffer& m) {
       regions_.erase(it);
     }
   }
-  if (m.region != 0 && !place) return answer(head, CL_INVALID_VALUE);
+  if (m.region != 0 && !place) return answer(header, CL_INVALID_VALUE);
   const cl_mem_flags flags = m.flags | (place ? CL_MEM_USE_HOST_PTR : 0);
   create_memory(
-      head, m.id, daemon_.limits.takes_nothing(m.size) ? 0 : m.size, nullptr, m.size,
+      header, m.id, daemon_.limits.takes_nothing(m.size) ? 0 : m.size, nullptr, m.size,
       [this, m, flags, place](cl_int* status) {
         const NativeCalls& cl = daemon_.native.cl;
         if (place) return cl.CreateBuffer(daemon_.native.context, flags, m.size, place->bytes().data(), status);
@@ -161,27 +161,27 @@ void Session::create_buffer(const Head& head, const CreateBuffer& m) {
       place);
 }
 
-void Session::create_sub_buffer(const Head& head, const CreateSubBuffer& m) {
+void Session::create_sub_buffer(const MessageHeader& header, const CreateSubBuffer& m) {
   const auto parent = find(memories_, m.parent);
-  if (!parent) return answer(head, CL_INVALID_MEM_OBJECT);
+  if (!parent) return answer(header, CL_INVALID_MEM_OBJECT);
   // No driver is asked for more than the parent has: what lies behind it is another's.
   if (m.origin >= parent->extent) {
-    return answer(head, parent->extent == 0 ? CL_INVALID_MEM_OBJECT : CL_INVALID_VALUE);
+    return answer(header, parent->extent == 0 ? CL_INVALID_MEM_OBJECT : CL_INVALID_VALUE);
   }
   const std::uint64_t size = std::min(m.size, parent->extent - m.origin);
-  create_memory(head, m.id, 0, parent, size, [this, m, size, parent](cl_int* status) {
+  create_memory(header, m.id, 0, parent, size, [this, m, size, parent](cl_int* status) {
     const cl_buffer_region region{m.origin, size};
     return daemon_.native.cl.CreateSubBuffer(parent->native.get(), m.flags, CL_BUFFER_CREATE_TYPE_REGION, &region,
                                              status);
   });
 }
 
-void Session::create_image(const Head& head, const CreateImage& m) {
+void Session::create_image(const MessageHeader& header, const CreateImage& m) {
   const auto below = m.buffer == 0 ? nullptr : find(memories_, m.buffer);
-  if (m.buffer != 0 && !below) return answer(head, CL_INVALID_IMAGE_DESCRIPTOR);
+  if (m.buffer != 0 && !below) return answer(header, CL_INVALID_IMAGE_DESCRIPTOR);
   const auto bytes = image_bytes(element_bytes(m.order, m.type), m);
-  if (!bytes) return answer(head, CL_INVALID_IMAGE_SIZE);
-  create_memory(head, m.id, below ? 0 : *bytes, below, 0, [this, m, below, bytes = *bytes](cl_int* status) -> cl_mem {
+  if (!bytes) return answer(header, CL_INVALID_IMAGE_SIZE);
+  create_memory(header, m.id, below ? 0 : *bytes, below, 0, [this, m, below, bytes = *bytes](cl_int* status) -> cl_mem {
     const cl_image_format format{m.order, m.type};
     cl_image_desc desc{};
     desc.image_type = m.object_type;
@@ -205,10 +205,10 @@ void Session::create_image(const Head& head, const CreateImage& m) {
   });
 }
 
-void Session::image_info(const Head& head, const Query& m) {
+void Session::image_info(const MessageHeader& header, const Query& m) {
   const auto image = find(memories_, m.object);
-  if (!image) return answer(head, CL_INVALID_MEM_OBJECT);
-  if (m.name == CL_IMAGE_BUFFER) return answer(head, CL_INVALID_VALUE);  // a pointer of ours
+  if (!image) return answer(header, CL_INVALID_MEM_OBJECT);
+  if (m.name == CL_IMAGE_BUFFER) return answer(header, CL_INVALID_VALUE);  // a pointer of ours
   std::vector<std::byte> bytes;
   const cl_int status = info_bytes(
       [&](std::size_t room, void* value, std::size_t* size) {
@@ -216,10 +216,10 @@ void Session::image_info(const Head& head, const Query& m) {
                                               size);
       },
       bytes);
-  answer(head, status, bytes);
+  answer(header, status, bytes);
 }
 
-void Session::image_formats(const Head& head, const ImageFormats& m) {
+void Session::image_formats(const MessageHeader& header, const ImageFormats& m) {
   const auto& cl = daemon_.native.cl;
   const auto type = static_cast<cl_mem_object_type>(m.type);
   cl_uint count = 0;
@@ -228,17 +228,17 @@ void Session::image_formats(const Head& head, const ImageFormats& m) {
   if (status == CL_SUCCESS && count != 0) {
     status = cl.GetSupportedImageFormats(daemon_.native.context, m.flags, type, count, formats.data(), nullptr);
   }
-  answer(head, status, std::as_bytes(std::span(formats)));
+  answer(header, status, std::as_bytes(std::span(formats)));
 }
 
-void Session::create_sampler(const Head& head, const CreateSampler& m) {
+void Session::create_sampler(const MessageHeader& header, const CreateSampler& m) {
   cl_int status = CL_SUCCESS;
   const cl_sampler native =
       daemon_.native.cl.CreateSampler(daemon_.native.context, m.normalized, m.addressing, m.filter, &status);
-  if (status != CL_SUCCESS) return answer(head, status);
+  if (status != CL_SUCCESS) return answer(header, status);
   auto sampler = std::make_shared<Sampler>();
   sampler->native = own(native, daemon_.native.cl.ReleaseSampler, daemon_.census.samplers);
-  answer(head, keep(samplers_, m.id, std::move(sampler)) ? CL_SUCCESS : CL_INVALID_VALUE);
+  answer(header, keep(samplers_, m.id, std::move(sampler)) ? CL_SUCCESS : CL_INVALID_VALUE);
 }
 
 cl_int Session::create_queue(const CreateQueue& m) {
@@ -269,27 +269,28 @@ bool Session::release(const Release& m) {
   };
   const std::lock_guard lock(mutex_);
   switch (m.kind) {
-    case Kind::memory:
-      if (const auto it = memories_.find(m.id); it != memories_.end() && m.told != 0 && m.told <= kSlots) {
-        it->second->release_notice = {nullptr, [session = weak_from_this(), slot = m.told - 1](std::nullptr_t) {
+    case ObjectKind::memory:
+      if (const auto it = memories_.find(m.id);
+          it != memories_.end() && m.unused_event != 0 && m.unused_event <= kMaxEvents) {
+        it->second->release_notice = {nullptr, [session = weak_from_this(), slot = m.unused_event - 1](std::nullptr_t) {
                                         if (const auto here = session.lock()) here->show(slot, CL_COMPLETE);
                                       }};
       }
       take(memories_, m.id);
       return true;
-    case Kind::sampler:
+    case ObjectKind::sampler:
       take(samplers_, m.id);
       return true;
-    case Kind::queue:
+    case ObjectKind::queue:
       if (m.id != 0) take(queues_, m.id);
       return true;
-    case Kind::program:
+    case ObjectKind::program:
       take(programs_, m.id);
       return true;
-    case Kind::kernel:
+    case ObjectKind::kernel:
       take(kernels_, m.id);
       return true;
-    case Kind::region:
+    case ObjectKind::region:
       take(regions_, static_cast<std::uint32_t>(m.id));
       daemon_.scheduler.let_go(std::move(dead));
       return true;

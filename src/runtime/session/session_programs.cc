@@ -67,41 +67,41 @@ ParameterKind parameter_kind(const Native& native, cl_kernel kernel, cl_uint ind
 
 }  // namespace
 
-void Session::create_program(const Head& head, const CreateProgram& m) {
+void Session::create_program(const MessageHeader& header, const CreateProgram& m) {
   const auto [bytes, region] = bytes_of(m.text);
-  if (bytes.empty()) return answer(head, m.from == ProgramFrom::binary ? CL_INVALID_BINARY : CL_INVALID_VALUE);
+  if (bytes.empty()) return answer(header, m.origin == ProgramOrigin::binary ? CL_INVALID_BINARY : CL_INVALID_VALUE);
   constexpr std::uint64_t kMostText = 1 << 30;
-  if (share_->text + bytes.size() > kMostText) return answer(head, CL_OUT_OF_HOST_MEMORY);
+  if (share_->text + bytes.size() > kMostText) return answer(header, CL_OUT_OF_HOST_MEMORY);
   const std::string content = text(bytes);
   const Native& native = daemon_.native;
   cl_int status = CL_SUCCESS;
   cl_program made = nullptr;
-  if (m.from == ProgramFrom::source) {
+  if (m.origin == ProgramOrigin::source) {
     const char* source = content.c_str();
     const std::size_t length = content.size();
     made = native.cl.CreateProgramWithSource(native.context, 1, &source, &length, &status);
-  } else if (m.from == ProgramFrom::binary) {
+  } else if (m.origin == ProgramOrigin::binary) {
     const auto* binary = reinterpret_cast<const unsigned char*>(content.data());
     const std::size_t length = content.size();
     cl_int loaded = CL_SUCCESS;
     auto given = std::make_shared<Program>();
     given->binary = content;
     if (daemon_.sandbox.refusal(request_of(sandbox::Request::What::load, "", {{given, ""}})))
-      return answer(head, CL_INVALID_BINARY);
+      return answer(header, CL_INVALID_BINARY);
     made = native.cl.CreateProgramWithBinary(native.context, 1, &native.device, &length, &binary, &loaded, &status);
   } else {
     status = CL_INVALID_VALUE;
   }
-  if (status != CL_SUCCESS) return answer(head, status);
+  if (status != CL_SUCCESS) return answer(header, status);
   auto program = own_program(daemon_, made);
-  (m.from == ProgramFrom::source ? program->source : program->binary) = content;
+  (m.origin == ProgramOrigin::source ? program->source : program->binary) = content;
   program->prints = calls_printf(content);
   share_->text += content.size();
   program->text = {nullptr, [share = share_, size = content.size()](std::nullptr_t) { share->text -= size; }};
-  answer(head, keep(programs_, m.id, std::move(program)) ? CL_SUCCESS : CL_INVALID_VALUE);
+  answer(header, keep(programs_, m.id, std::move(program)) ? CL_SUCCESS : CL_INVALID_VALUE);
 }
 
-bool Session::build_program(const Head& head, Reader& reader) {
+bool Session::build_program(const MessageHeader& header, Reader& reader) {
   const auto m = reader.take<BuildProgram>();
   if (m.inputs > 4096) return false;
   std::vector<std::shared_ptr<Program>> headers;
@@ -110,18 +110,18 @@ bool Session::build_program(const Head& head, Reader& reader) {
     headers.push_back(find(programs_, reader.take<std::uint64_t>()));
     known &= headers.back() != nullptr && !headers.back()->source.empty();  // PoCL does not survive others
   }
-  const std::string options(reader.word());
+  const std::string options(reader.zero_terminated());
   std::vector<std::string> names;
-  for (std::uint32_t i = 0; i < m.inputs; ++i) names.emplace_back(reader.word());
+  for (std::uint32_t i = 0; i < m.inputs; ++i) names.emplace_back(reader.zero_terminated());
   const auto program = find(programs_, m.program);
   if (!reader.ok()) return false;
   if (!program || !known) {
-    answer(head, CL_INVALID_PROGRAM);
+    answer(header, CL_INVALID_PROGRAM);
     return true;
   }
   // What was linked is not to be built by the standard. PoCL does it, but not after it was asked for the binary.
   if (program->inputs && program->binary_asked) {
-    answer(head, CL_INVALID_OPERATION);
+    answer(header, CL_INVALID_OPERATION);
     return true;
   }
   // Compilers take their time; other threads of the client need not. The form as workers is made beside what the client
@@ -146,7 +146,7 @@ bool Session::build_program(const Head& head, Reader& reader) {
   }
   const std::string built_with = options + kArgumentInfo;
   const SandboxProgram tried(program, built_with);
-  later([this, head, m, program, headers, names, built_with, built, tried] {
+  later([this, header, m, program, headers, names, built_with, built, tried] {
     const Native& native = daemon_.native;
     const auto compile = [&]() -> cl_int {
       const auto what = m.compile_only != 0       ? sandbox::Request::What::compile
@@ -173,12 +173,12 @@ bool Session::build_program(const Head& head, Reader& reader) {
     const cl_int status =
         daemon_.compilers.run([this] { return closed(); }, compile).value_or(CL_BUILD_PROGRAM_FAILURE);
     built->set_value(status);
-    answer(head, status);
+    answer(header, status);
   });
   return true;
 }
 
-bool Session::link_program(const Head& head, Reader& reader) {
+bool Session::link_program(const MessageHeader& header, Reader& reader) {
   const auto m = reader.take<LinkProgram>();
   if (m.inputs > 4096) return false;
   std::vector<std::shared_ptr<Program>> inputs;
@@ -187,10 +187,10 @@ bool Session::link_program(const Head& head, Reader& reader) {
     inputs.push_back(find(programs_, reader.take<std::uint64_t>()));
     known &= inputs.back() != nullptr;
   }
-  const std::string options(reader.word());
+  const std::string options(reader.zero_terminated());
   if (!reader.ok()) return false;
   if (!known) {
-    answer(head, CL_INVALID_PROGRAM);
+    answer(header, CL_INVALID_PROGRAM);
     return true;
   }
   std::vector<SandboxProgram> tried;
@@ -203,7 +203,7 @@ bool Session::link_program(const Head& head, Reader& reader) {
     }
   }
   const bool prints = std::any_of(inputs.begin(), inputs.end(), [](const auto& p) { return p->prints; });
-  later([this, head, m, inputs, options, tried, prints] {
+  later([this, header, m, inputs, options, tried, prints] {
     const Native& native = daemon_.native;
     std::vector<cl_program> programs;
     for (const auto& p : inputs) programs.push_back(p->native.get());
@@ -211,30 +211,30 @@ bool Session::link_program(const Head& head, Reader& reader) {
     for (const cl_program p : programs) {
       cl_build_status built = CL_BUILD_NONE;
       native.cl.GetProgramBuildInfo(p, native.device, CL_PROGRAM_BUILD_STATUS, sizeof built, &built, nullptr);
-      if (built == CL_BUILD_ERROR) return answer(head, CL_INVALID_OPERATION);
+      if (built == CL_BUILD_ERROR) return answer(header, CL_INVALID_OPERATION);
     }
     cl_int status = CL_SUCCESS;
     if (daemon_.sandbox.refusal(request_of(sandbox::Request::What::link, options, tried)))
-      return answer(head, CL_LINK_PROGRAM_FAILURE);
+      return answer(header, CL_LINK_PROGRAM_FAILURE);
     const cl_program made = native.cl.LinkProgram(native.context, 1, &native.device, options.c_str(), m.inputs,
                                                   programs.data(), nullptr, nullptr, &status);
-    if (made == nullptr) return answer(head, status);
+    if (made == nullptr) return answer(header, status);
     auto program = own_program(daemon_, made);
     program->options = options;
     program->inputs = std::make_shared<const std::vector<SandboxProgram>>(tried);
     program->prints = prints;
     const bool kept = status == CL_SUCCESS && keep(programs_, m.id, std::move(program));
-    answer(head, kept ? CL_SUCCESS : status == CL_SUCCESS ? CL_INVALID_VALUE : status);
+    answer(header, kept ? CL_SUCCESS : status == CL_SUCCESS ? CL_INVALID_VALUE : status);
   });
   return true;
 }
 
-void Session::program_info(const Head& head, const Query& m) {
+void Session::program_info(const MessageHeader& header, const Query& m) {
   const auto program = find(programs_, m.object);
-  if (!program) return answer(head, CL_INVALID_PROGRAM);
+  if (!program) return answer(header, CL_INVALID_PROGRAM);
   const Native& native = daemon_.native;
   const auto name = static_cast<cl_program_info>(m.name);
-  if (name == CL_PROGRAM_CONTEXT || name == CL_PROGRAM_DEVICES) return answer(head, CL_INVALID_VALUE);
+  if (name == CL_PROGRAM_CONTEXT || name == CL_PROGRAM_DEVICES) return answer(header, CL_INVALID_VALUE);
   // For the binary of an executable PoCL compiles all its kernels and loads them: it is done by another first.
   if (name == CL_PROGRAM_BINARIES || name == CL_PROGRAM_BINARY_SIZES) {
     program->binary_asked = true;
@@ -242,13 +242,13 @@ void Session::program_info(const Head& head, const Query& m) {
         binary_type(native, program->native.get()) == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
       auto request = request_of(how_made(*program), program->inputs ? program->options : "", what_made(program));
       request.binary = true;
-      if (daemon_.sandbox.refusal(std::move(request))) return answer(head, CL_OUT_OF_RESOURCES);
+      if (daemon_.sandbox.refusal(std::move(request))) return answer(header, CL_OUT_OF_RESOURCES);
     }
   }
   if (name == CL_PROGRAM_BINARIES) {
     std::string binary;
     const cl_int status = read_binary(native, program->native.get(), binary);
-    return answer(head, status, std::as_bytes(std::span(binary)));
+    return answer(header, status, std::as_bytes(std::span(binary)));
   }
   std::vector<std::byte> bytes;
   const cl_int status = info_bytes(
@@ -256,20 +256,20 @@ void Session::program_info(const Head& head, const Query& m) {
         return native.cl.GetProgramInfo(program->native.get(), name, room, value, size);
       },
       bytes);
-  answer(head, status, bytes);
+  answer(header, status, bytes);
 }
 
-void Session::program_build_info(const Head& head, const Query& m) {
+void Session::program_build_info(const MessageHeader& header, const Query& m) {
   const auto program = find(programs_, m.object);
-  if (!program) return answer(head, CL_INVALID_PROGRAM);
+  if (!program) return answer(header, CL_INVALID_PROGRAM);
   // Of one that the device's compiler was not given.
   const std::string why = program->refusal();
   if (!why.empty() && m.name == CL_PROGRAM_BUILD_LOG) {
-    return answer(head, CL_SUCCESS, std::as_bytes(std::span(why.c_str(), why.size() + 1)));
+    return answer(header, CL_SUCCESS, std::as_bytes(std::span(why.c_str(), why.size() + 1)));
   }
   if (!why.empty() && m.name == CL_PROGRAM_BUILD_STATUS) {
     const cl_build_status failed = CL_BUILD_ERROR;
-    return answer(head, CL_SUCCESS, std::as_bytes(std::span(&failed, 1)));
+    return answer(header, CL_SUCCESS, std::as_bytes(std::span(&failed, 1)));
   }
   std::vector<std::byte> bytes;
   const cl_int status = info_bytes(
@@ -278,19 +278,19 @@ void Session::program_build_info(const Head& head, const Query& m) {
                                                      static_cast<cl_program_build_info>(m.name), room, value, size);
       },
       bytes);
-  answer(head, status, bytes);
+  answer(header, status, bytes);
 }
 
-bool Session::create_kernel(const Head& head, Reader& reader) {
+bool Session::create_kernel(const MessageHeader& header, Reader& reader) {
   const auto m = reader.take<CreateKernel>();
-  const std::string name(reader.word());
+  const std::string name(reader.zero_terminated());
   if (!reader.ok()) return false;
   const auto program = find(programs_, m.program);
   const Native& native = daemon_.native;
   cl_int status = CL_INVALID_PROGRAM;
   const cl_kernel made = program ? native.cl.CreateKernel(program->native.get(), name.c_str(), &status) : nullptr;
   if (made == nullptr) {
-    answer(head, status);
+    answer(header, status);
     return true;
   }
   auto kernel = std::make_shared<Kernel>();
@@ -300,7 +300,7 @@ bool Session::create_kernel(const Head& head, Reader& reader) {
   kernel->function = static_cast<std::uint32_t>(std::hash<std::string>{}(name) ^ m.program);
   cl_uint parameters = 0;
   native.cl.GetKernelInfo(made, CL_KERNEL_NUM_ARGS, sizeof parameters, &parameters, nullptr);
-  KernelFacts facts;
+  KernelProperties facts;
   std::size_t most = 0;
   cl_ulong local = 0;
   const auto ask = [&](cl_kernel_work_group_info what, std::size_t size, void* value) {
@@ -309,11 +309,11 @@ bool Session::create_kernel(const Head& head, Reader& reader) {
   ask(CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most);
   ask(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof kernel->compiled_local, kernel->compiled_local.data());
   ask(CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local);
-  kernel->most_items = facts.most_items = most;
+  kernel->most_items = facts.max_work_group_size = most;
   kernel->local_bytes = static_cast<std::uint32_t>(local);
-  std::copy_n(kernel->compiled_local.begin(), 3, facts.compiled_local);
+  std::copy_n(kernel->compiled_local.begin(), 3, facts.required_local_size);
   facts.parameters = parameters;
-  facts.prints = program->prints ? 1 : 0;
+  facts.uses_printf = program->prints ? 1 : 0;
   std::vector<std::byte> bytes(sizeof facts + parameters * sizeof(ParameterKind));
   std::memcpy(bytes.data(), &facts, sizeof facts);
   for (cl_uint i = 0; i < parameters; ++i) {
@@ -321,64 +321,64 @@ bool Session::create_kernel(const Head& head, Reader& reader) {
     kernel->parameters.push_back(kind);
     std::memcpy(bytes.data() + sizeof facts + i * sizeof kind, &kind, sizeof kind);
   }
-  answer(head, keep(kernels_, m.id, std::move(kernel)) ? CL_SUCCESS : CL_INVALID_VALUE, bytes);
+  answer(header, keep(kernels_, m.id, std::move(kernel)) ? CL_SUCCESS : CL_INVALID_VALUE, bytes);
   return true;
 }
 
-bool Session::check_argument(const Head& head, Reader& reader) {
+bool Session::check_argument(const MessageHeader& header, Reader& reader) {
   const auto m = reader.take<CheckArgument>();
   LaunchPlan::Value value;
   if (!read_argument(reader, value)) return false;
   const auto kernel = find(kernels_, m.kernel);
   const bool plain = value.kind == ArgumentKind::value || value.kind == ArgumentKind::local;
   if (!kernel || !plain) {
-    answer(head, CL_INVALID_KERNEL);
+    answer(header, CL_INVALID_KERNEL);
     return true;
   }
   // Bytes of the client's must never be taken for a pointer to an object.
   const bool names_object = m.index < kernel->parameters.size() && takes_object(kernel->parameters[m.index]);
   if (value.kind == ArgumentKind::value && names_object) {
-    answer(head, value.size == sizeof(cl_mem) ? CL_INVALID_MEM_OBJECT : CL_INVALID_ARG_SIZE);
+    answer(header, value.size == sizeof(cl_mem) ? CL_INVALID_MEM_OBJECT : CL_INVALID_ARG_SIZE);
     return true;
   }
-  answer(head, daemon_.scheduler.try_argument(*kernel, m.index, value));
+  answer(header, daemon_.scheduler.try_argument(*kernel, m.index, value));
   return true;
 }
 
-void Session::kernel_info(const Head& head, const Query& m) {
+void Session::kernel_info(const MessageHeader& header, const Query& m) {
   const auto kernel = find(kernels_, m.object);
-  if (!kernel) return answer(head, CL_INVALID_KERNEL);
+  if (!kernel) return answer(header, CL_INVALID_KERNEL);
   const auto name = static_cast<cl_kernel_info>(m.name);
-  if (name == CL_KERNEL_CONTEXT || name == CL_KERNEL_PROGRAM) return answer(head, CL_INVALID_VALUE);
+  if (name == CL_KERNEL_CONTEXT || name == CL_KERNEL_PROGRAM) return answer(header, CL_INVALID_VALUE);
   std::vector<std::byte> bytes;
   const cl_int status = info_bytes(
       [&](std::size_t room, void* value, std::size_t* size) {
         return daemon_.native.cl.GetKernelInfo(kernel->native.get(), name, room, value, size);
       },
       bytes);
-  answer(head, status, bytes);
+  answer(header, status, bytes);
 }
 
-void Session::kernel_arg_info(const Head& head, const KernelQuery& m) {
+void Session::kernel_arg_info(const MessageHeader& header, const KernelQuery& m) {
   const auto kernel = find(kernels_, m.kernel);
-  if (!kernel) return answer(head, CL_INVALID_KERNEL);
+  if (!kernel) return answer(header, CL_INVALID_KERNEL);
   const Program& program = *kernel->program;
   const bool asked_for = program.source.empty() || program.options.find("-cl-kernel-arg-info") != std::string::npos;
   const bool there = m.index < kernel->parameters.size();
   if (there && !asked_for && !daemon_.native.always_argument_info())
-    return answer(head, CL_KERNEL_ARG_INFO_NOT_AVAILABLE);
+    return answer(header, CL_KERNEL_ARG_INFO_NOT_AVAILABLE);
   std::vector<std::byte> bytes;
   const cl_int status = info_bytes(
       [&](std::size_t room, void* value, std::size_t* size) {
         return daemon_.native.cl.GetKernelArgInfo(kernel->native.get(), m.index, m.name, room, value, size);
       },
       bytes);
-  answer(head, status, bytes);
+  answer(header, status, bytes);
 }
 
-void Session::kernel_group_info(const Head& head, const KernelQuery& m) {
+void Session::kernel_group_info(const MessageHeader& header, const KernelQuery& m) {
   const auto kernel = find(kernels_, m.kernel);
-  if (!kernel) return answer(head, CL_INVALID_KERNEL);
+  if (!kernel) return answer(header, CL_INVALID_KERNEL);
   std::vector<std::byte> bytes;
   const cl_int status = info_bytes(
       [&](std::size_t room, void* value, std::size_t* size) {
@@ -386,7 +386,7 @@ void Session::kernel_group_info(const Head& head, const KernelQuery& m) {
                                                         value, size);
       },
       bytes);
-  answer(head, status, bytes);
+  answer(header, status, bytes);
 }
 
 }  // namespace wm::runtime

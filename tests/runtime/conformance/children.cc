@@ -42,16 +42,6 @@ Child::Child(const Daemon& daemon, const std::vector<std::string>& words) : pid_
   become_client(daemon.only_ours(), WM_DRIVER, words);
 }
 
-Child::Child(const std::vector<std::string>& words) : pid_(::fork()) {
-  if (pid_ == 0) become_client(native_loader().vendors, native_loader().files, words);
-}
-
-bool native_driver_survives(const std::vector<std::string>& words) {
-  Child child(words);
-  const auto ended = child.wait(10);
-  return ended && *ended >= 0;
-}
-
 Child::~Child() { kill(); }
 
 void Child::kill() {
@@ -92,7 +82,7 @@ RawClient raw_client(const Daemon& daemon, const std::string& name) {
   if (!area) return client;
   client.socket = std::move(*socket);
   client.area.emplace(std::move(*area));
-  client.ring.emplace(&client.area->head().ring, client.area->ring());
+  client.ring.emplace(&client.area->header().ring, client.area->ring());
   return client;
 }
 

@@ -16,8 +16,6 @@ namespace wm::runtime::test {
 class Child {
  public:
   Child(const Daemon& daemon, const std::vector<std::string>& words);
-  // On the device's own driver.
-  explicit Child(const std::vector<std::string>& words);
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -28,9 +26,6 @@ class Child {
  private:
   pid_t pid_ = 0;
 };
-
-// Whether the device's own driver lives through what a client does; one that hangs does not.
-bool native_driver_survives(const std::vector<std::string>& words);
 
 // Whether the daemon's document comes to say so, or to say it no more, within ten seconds.
 bool comes_to_say(const Daemon& daemon, const std::string& text);

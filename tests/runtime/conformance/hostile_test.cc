@@ -46,7 +46,7 @@ int flood(RawClient& client, std::span<const std::byte> message) {
 // A marker that waits for these slots; the first is a user event that nobody sets.
 Writer marker(std::uint32_t waits) {
   Writer message(Op::command);
-  message.put(CommandMessage{0, Work::marker, kNoSlot, waits, 0});
+  message.put(CommandMessage{0, CommandType::marker, kNoEvent, waits, 0});
   const std::vector<std::uint32_t> slots(waits, 0);
   message.raw(slots.data(), slots.size() * sizeof(std::uint32_t));
   return message;
@@ -76,8 +76,8 @@ TEST(Hostile, NonsenseIsCutOffAndOthersGoOn) {
       client.ring->try_write(message.finish());
     }
     if (round % 4 == 0) {
-      client.area->head().ring.written.store(~std::uint64_t{0});
-      wake_all(client.area->head().ring.reader_sleeps);
+      client.area->header().ring.written.store(~std::uint64_t{0});
+      wake_all(client.area->header().ring.reader_sleeps);
     }
     if (round % 2 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -117,8 +117,9 @@ TEST(Hostile, WhoReadsNoAnswersIsCutOffWithTheReason) {
   ASSERT_TRUE(client.ring);
   const RegionRequest request{4096};
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!gone(client.socket) && std::chrono::steady_clock::now() < end) send_packet(client.socket, packet_of(request));
-  EXPECT_TRUE(gone(client.socket));
+  while (!peer_closed(client.socket) && std::chrono::steady_clock::now() < end)
+    send_packet(client.socket, packet_of(request));
+  EXPECT_TRUE(peer_closed(client.socket));
   EXPECT_TRUE(comes_to_say(*the_daemon(), R"("reason":"does not read its answers")")) << the_daemon()->status();
   others_go_on();
 }

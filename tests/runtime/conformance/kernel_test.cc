@@ -78,10 +78,7 @@ TEST(KernelCalls, ArgumentsAreCheckedTheSame) {
 }
 
 TEST(KernelCalls, LaunchesAreCheckedAndRunTheSame) {
-  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
-  // NVIDIA's divides by it.
-  const bool ask_for_none = native_driver_survives({"no-group"});
-  same_on_both([=](const Side& s, Transcript& t) {
+  same_on_both([](const Side& s, Transcript& t) {
     cl_program program = build(s, kSource);
     cl_kernel scale = clCreateKernel(program, "scale", nullptr);
     cl_kernel fixed = clCreateKernel(program, "fixed", nullptr);
@@ -102,12 +99,12 @@ TEST(KernelCalls, LaunchesAreCheckedAndRunTheSame) {
     t.data("scaled", ints(s, memory, 64));
     t.say("dimensions 0", launch(scale, 0, nullptr, &global, &local));
     t.say("dimensions 4", launch(scale, 4, nullptr, &global, &local));
-    t.say("crooked", launch(scale, 1, nullptr, &global, &seven));
+    t.say("not divisible", launch(scale, 1, nullptr, &global, &seven));
     t.say("huge groups", launch(scale, 1, nullptr, &huge, &huge));
     t.say("of nothing", launch(scale, 1, nullptr, &zero, nullptr));
-    if (ask_for_none) {
-      t.say("groups of none", launch(scale, 1, nullptr, &global, &zero));
-    } else if (s.ours) {
+    // A global size is not divisible by a local size of 0, which the standard makes this error. Native drivers divide
+    // by it: on x86_64 that is a fault, on aarch64 the result is 0. So only our driver is asked.
+    if (s.ours) {
       EXPECT_EQ(launch(scale, 1, nullptr, &global, &zero), CL_INVALID_WORK_GROUP_SIZE);
     }
     t.say("no queue", clEnqueueNDRangeKernel(nullptr, scale, 1, nullptr, &global, &local, 0, nullptr, nullptr));

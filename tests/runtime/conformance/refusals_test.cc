@@ -147,9 +147,7 @@ TEST(Refusals, OfPrograms) {
 }
 
 TEST(Refusals, OfTransfers) {
-  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
-  const bool ask_for_null = native_driver_survives({"no-pattern"});
-  same_on_both([=](const Side& s, Transcript& t) {
+  same_on_both([](const Side& s, Transcript& t) {
     const Things a(s);
     unsigned char bytes[256] = {};
     const std::size_t zero[3] = {}, region[3] = {16, 4, 1}, far[3] = {16, 4, 9}, empty[3] = {16, 0, 1};
@@ -175,7 +173,10 @@ TEST(Refusals, OfTransfers) {
     TELL(clEnqueueFillBuffer(s.queue, a.memory, bytes, 3, 0, 9, 0, nullptr, nullptr));
     TELL(clEnqueueFillBuffer(s.queue, a.memory, bytes, 4, 2, 8, 0, nullptr, nullptr));
     TELL(clEnqueueFillBuffer(s.queue, a.memory, bytes, 4, 0, 6, 0, nullptr, nullptr));
-    if (ask_for_null) TELL(clEnqueueFillBuffer(s.queue, a.memory, nullptr, 4, 0, 8, 0, nullptr, nullptr));
+    // The standard defines this error; some native drivers read the null pattern instead.
+    if (s.ours) {
+      EXPECT_EQ(clEnqueueFillBuffer(s.queue, a.memory, nullptr, 4, 0, 8, 0, nullptr, nullptr), CL_INVALID_VALUE);
+    }
     TELL(clEnqueueFillBuffer(s.queue, a.memory, bytes, 0, 0, 8, 0, nullptr, nullptr));
     TELL(clEnqueueFillBuffer(s.queue, a.memory, bytes, 256, 0, 256, 0, nullptr, nullptr));
     TELL(clEnqueueFillBuffer(s.queue, a.memory, bytes, 4, 256, 4, 0, nullptr, nullptr));

@@ -148,7 +148,7 @@ bool Daemon::ends() {
 }
 
 std::string Daemon::status() const {
-  const auto text = ask_status(socket_);
+  const auto text = request_status(socket_);
   return text ? *text : "";
 }
 

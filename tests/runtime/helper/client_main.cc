@@ -5,9 +5,7 @@
 //   many           a kernel whose groups each end, but of which there are more than anyone can wait for
 //   fault          a kernel that writes far outside its buffer
 //   endless        a kernel of one group that never ends
-//   no-group       launches a kernel in groups of no items
 //   edges          calls that the standard refuses, all of which this device takes
-//   no-pattern     fills a buffer with a pattern that is nowhere
 //   stuck          waits for a command that waits for a user event which nobody sets
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -134,15 +132,6 @@ void run_on(const Client& c, const char* name, std::size_t items, std::size_t gr
   must(clFinish(c.queue));
 }
 
-void launch_no_group(const Client& c) {
-  cl_kernel kernel = kernel_of(c, "work");
-  cl_mem memory = buffer(c, 4096);
-  must(clSetKernelArg(kernel, 0, sizeof memory, &memory));
-  const std::size_t items = 64, none = 0;
-  must(clEnqueueNDRangeKernel(c.queue, kernel, 1, nullptr, &items, &none, 0, nullptr, nullptr));
-  must(clFinish(c.queue));
-}
-
 cl_mem sub_buffer(cl_mem of, cl_mem_flags flags, std::size_t origin, std::size_t size) {
   const cl_buffer_region region{origin, size};
   cl_int status = CL_SUCCESS;
@@ -232,12 +221,7 @@ int main(int count, char** words) {
     work(again, 3);
   }
   if (mode == "endless") run_on(c, "endless", 1, 1);
-  if (mode == "no-group") launch_no_group(c);
   if (mode == "edges") try_edges(c);
-  if (mode == "no-pattern") {
-    clEnqueueFillBuffer(c.queue, buffer(c, 4096), nullptr, 4, 0, 8, 0, nullptr, nullptr);
-    clFinish(c.queue);
-  }
   if (mode == "stuck") get_stuck(c);
   return 0;
 }

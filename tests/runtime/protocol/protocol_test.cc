@@ -14,7 +14,7 @@ namespace {
 
 class RingTest : public testing::Test {
  protected:
-  RingEnds ends;
+  RingPositions ends;
   std::vector<std::byte> bytes = std::vector<std::byte>(4096);
   RingWriter writer{&ends, bytes};
   RingReader reader{&ends, bytes};
@@ -33,7 +33,7 @@ TEST_F(RingTest, MessagesArriveInOrderAroundTheEnd) {
     ASSERT_TRUE(writer.try_write(w.finish()));
     ASSERT_EQ(reader.try_read(message), RingReader::Outcome::message);
     Reader r(message);
-    EXPECT_EQ(r.take<Head>().op, Op::command);
+    EXPECT_EQ(r.take<MessageHeader>().op, Op::command);
     EXPECT_EQ(r.take<std::uint64_t>(), i);
     EXPECT_EQ(r.left(), padded(i % 700));
   }
@@ -41,14 +41,14 @@ TEST_F(RingTest, MessagesArriveInOrderAroundTheEnd) {
 }
 
 TEST_F(RingTest, ABeginningIsSeenWithoutBeingTaken) {
-  std::byte beginning[sizeof(Head) + sizeof(std::uint64_t)];
+  std::byte beginning[sizeof(MessageHeader) + sizeof(std::uint64_t)];
   for (std::uint64_t i = 0; i < 200; ++i) {  // around the end
     EXPECT_FALSE(reader.peek(beginning)) << "nothing is there";
     ASSERT_TRUE(writer.try_write(numbered(i, i % 90).finish()));
     for (int again = 0; again < 2; ++again) {
       ASSERT_TRUE(reader.peek(beginning));
       Reader r(beginning);
-      EXPECT_EQ(r.take<Head>().op, Op::command);
+      EXPECT_EQ(r.take<MessageHeader>().op, Op::command);
       EXPECT_EQ(r.take<std::uint64_t>(), i);
     }
     ASSERT_EQ(reader.try_read(message), RingReader::Outcome::message);
@@ -64,10 +64,10 @@ TEST_F(RingTest, AFullRingTakesNothingMoreAndLosesNothing) {
     if (!writer.try_write(w.finish())) break;
     ++written;
   }
-  EXPECT_EQ(written, 4096 / (padded(sizeof(Head) + 8 + 100)));
+  EXPECT_EQ(written, 4096 / (padded(sizeof(MessageHeader) + 8 + 100)));
   for (; reader.try_read(message) == RingReader::Outcome::message; ++read) {
     Reader r(message);
-    (void)r.take<Head>();
+    (void)r.take<MessageHeader>();
     EXPECT_EQ(r.take<std::uint64_t>(), read);
   }
   EXPECT_EQ(read, written);
@@ -90,7 +90,7 @@ TEST_F(RingTest, TwoThreadsPassMessagesThroughASmallRing) {
       continue;
     }
     Reader r(message);
-    (void)r.take<Head>();
+    (void)r.take<MessageHeader>();
     ASSERT_EQ(r.take<std::uint64_t>(), i++);
   }
   client.join();
@@ -120,7 +120,7 @@ TEST_F(RingTest, GarbageIsBrokenOrAMessageOfItsSizeButNeverOverrun) {
     ends.written = random() % 6000;
     if (fresh.try_read(message) == RingReader::Outcome::message) {
       EXPECT_LE(message.size(), ends.written);
-      EXPECT_GE(message.size(), sizeof(Head));
+      EXPECT_GE(message.size(), sizeof(MessageHeader));
     }
   }
 }
@@ -130,14 +130,14 @@ TEST(Wire, AReaderNeverReadsPastTheEnd) {
   w.put(std::uint32_t{7}).text("word").put('\0');
   const auto bytes = w.finish();
   Reader r(bytes);
-  (void)r.take<Head>();
+  (void)r.take<MessageHeader>();
   EXPECT_EQ(r.take<std::uint32_t>(), 7U);
-  EXPECT_EQ(r.word(), "word");
+  EXPECT_EQ(r.zero_terminated(), "word");
   EXPECT_TRUE(r.ok());
-  EXPECT_EQ(r.take<Launch>().kernel, 0U);
+  EXPECT_EQ(r.take<LaunchMessage>().kernel, 0U);
   EXPECT_FALSE(r.ok());
   EXPECT_TRUE(r.bytes(1).empty());
-  EXPECT_TRUE(r.word().empty());
+  EXPECT_TRUE(r.zero_terminated().empty());
 }
 
 TEST(Wire, AMessageKnowsItsSizeAndWhereItsAnswerGoes) {
@@ -146,26 +146,26 @@ TEST(Wire, AMessageKnowsItsSizeAndWhereItsAnswerGoes) {
   w.reply_to({3, 0, 64, 4096});
   const auto bytes = w.finish();
   Reader r(bytes);
-  const Head head = r.take<Head>();
-  EXPECT_EQ(head.size, bytes.size());
-  EXPECT_EQ(head.reply.region, 3U);
-  EXPECT_EQ(head.reply.offset, 64U);
+  const MessageHeader header = r.take<MessageHeader>();
+  EXPECT_EQ(header.size, bytes.size());
+  EXPECT_EQ(header.reply.region, 3U);
+  EXPECT_EQ(header.reply.offset, 64U);
 }
 
-TEST(SharedAreaTest, BothSidesSeeTheSameSlots) {
+TEST(SharedAreaTest, BothSidesSeeTheSameEvents) {
   Descriptor file;
   const auto made = SharedArea::make(file);
   ASSERT_TRUE(made.ok()) << made.error().what;
   const auto attached = SharedArea::attach(file);
   ASSERT_TRUE(attached.ok()) << attached.error().what;
   std::thread waiter([&] {
-    EventSlot& slot = attached->slots()[5];
+    EventRecord& slot = attached->events()[5];
     ++slot.sleepers;
     while (slot.state.load() != 7) sleep_on(slot.state, slot.state.load(), 50);
   });
-  publish(made->head(), made->slots()[5], 7);
+  publish(made->header(), made->events()[5], 7);
   waiter.join();
-  EXPECT_EQ(attached->head().changes.load(), 1U);
+  EXPECT_EQ(attached->header().changes.load(), 1U);
 }
 
 TEST(SharedAreaTest, NobodyCanShrinkIt) {
@@ -201,7 +201,7 @@ TEST(SocketTest, PacketsKeepTheirBoundsAndCarryDescriptors) {
   ASSERT_TRUE(packet.has_value());
   EXPECT_EQ(packet->bytes.size(), sizeof text);
   EXPECT_TRUE(packet->file.open());
-  EXPECT_FALSE(gone(*client));
+  EXPECT_FALSE(peer_closed(*client));
   ::unlink(path.c_str());
 }
 

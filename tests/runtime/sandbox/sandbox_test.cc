@@ -27,7 +27,7 @@ class Scripts : public testing::Test {
     const auto text = read_file(folder_ + "/started");
     return text ? text->size() : 0;
   }
-  // Answers every request that has been read in full (they are short) with four zeros.
+  // NativeResults every request that has been read in full (they are short) with four zeros.
   static constexpr const char* kWell =
       "while dd bs=65536 count=1 2>/dev/null | grep -q .; do printf "
       "'\\004\\000\\000\\000\\000\\000\\000\\000'; done";
@@ -106,28 +106,28 @@ TEST_F(Scripts, WhereNoneCanBeStartedNothingIsRefused) {
   Sandbox missing(options), none(SandboxOptions{});
   EXPECT_FALSE(missing.refusal(build_of("kernel void f() {}", "")));
   EXPECT_FALSE(none.refusal(build_of("kernel void f() {}", "")));
-  EXPECT_EQ(missing.answers()[Question::large_buffer], -61);
+  EXPECT_EQ(missing.answers()[NonstandardCall::large_buffer], -61);
 }
 
 TEST_F(Scripts, AnswersAreAskedOnce) {
   const SandboxOptions options = script(kWell);
   Sandbox sandbox(options);
-  const Answers answers = sandbox.answers();
-  for (std::size_t i = 0; i < kQuestions; ++i) EXPECT_EQ(answers.to[i], 0);
+  const NativeResults answers = sandbox.answers();
+  for (std::size_t i = 0; i < kNonstandardCalls; ++i) EXPECT_EQ(answers.status[i], 0);
   const std::size_t before = started();
   Sandbox later(options);
-  EXPECT_EQ(later.answers()[Question::crooked_fill_size], 0);
+  EXPECT_EQ(later.answers()[NonstandardCall::unaligned_fill_size], 0);
   EXPECT_EQ(started(), before);
 }
 
 // A driver that does not survive a question is taken to refuse it; the others are asked all the same.
 TEST_F(Scripts, AQuestionThatKillsIsAnsweredAsTheStandardHasIt) {
   Sandbox sandbox(script("kill -SEGV $$"));
-  const Answers answers = sandbox.answers();
-  EXPECT_EQ(answers[Question::large_buffer], -61);
-  EXPECT_EQ(answers[Question::overlapping_copy_rect], -8);
-  EXPECT_EQ(answers[Question::launch_offset_beyond], -56);
-  EXPECT_EQ(started(), kQuestions);
+  const NativeResults answers = sandbox.answers();
+  EXPECT_EQ(answers[NonstandardCall::large_buffer], -61);
+  EXPECT_EQ(answers[NonstandardCall::overlapping_copy_rect], -8);
+  EXPECT_EQ(answers[NonstandardCall::launch_offset_beyond], -56);
+  EXPECT_EQ(started(), kNonstandardCalls);
 }
 
 // Of a buffer that no device could give memory nothing is counted, where nobody has said how much a client may have.

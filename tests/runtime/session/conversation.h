@@ -31,7 +31,7 @@ class Conversation {
     auto session = Session::make(side_->context(), {}, Hello{}, file_);
     session_ = std::move(*session);
     area_.emplace(std::move(*SharedArea::attach(file_)));
-    ring_.emplace(&area_->head().ring, area_->ring());
+    ring_.emplace(&area_->header().ring, area_->ring());
     session_->start();
   }
 
@@ -55,7 +55,7 @@ class Conversation {
     const std::size_t size = std::strlen(fuzz::kSource);
     std::memcpy(area_->staging().data() + 4096, fuzz::kSource, size);
     Writer program(Op::create_program);
-    program.put(CreateProgram{1, ProgramFrom::source, 0, {0, 0, 4096, size}});
+    program.put(CreateProgram{1, ProgramOrigin::source, 0, {0, 0, 4096, size}});
     EXPECT_EQ(call(program), CL_SUCCESS);
     Writer build(Op::build_program);
     build.put(BuildProgram{1, 0, 0}).raw("", 1);
@@ -70,12 +70,12 @@ class Conversation {
     EXPECT_EQ(call(queue), CL_SUCCESS);
   }
   // `waits`: for that slot. Queue 0 is there from the start.
-  void launch(const Launch& range, std::uint32_t slot, std::optional<std::uint32_t> waits = {},
+  void launch(const LaunchMessage& range, std::uint32_t slot, std::optional<std::uint32_t> waits = {},
               std::uint64_t queue = 0) {
     Writer message(Op::command);
-    message.put(CommandMessage{queue, Work::launch, slot, waits ? 1U : 0U, 0});
+    message.put(CommandMessage{queue, CommandType::launch, slot, waits ? 1U : 0U, 0});
     if (waits) message.put(*waits).pad();
-    Launch launch = range;
+    LaunchMessage launch = range;
     launch.kernel = 1;
     launch.arguments = 3;
     message.put(launch);
@@ -96,10 +96,10 @@ class Conversation {
   }
   // The state of a command, once it has ended; 1 where it has not within ten seconds.
   cl_int ended(std::uint32_t slot) {
-    const auto state = [&] { return static_cast<cl_int>(area_->slots()[slot].state.load()); };
+    const auto state = [&] { return static_cast<cl_int>(area_->events()[slot].state.load()); };
     return eventually([&] { return state() <= 0; }) ? state() : 1;
   }
-  void queue_state(std::uint32_t slot) { area_->slots()[slot].state.store(CL_QUEUED); }
+  void queue_state(std::uint32_t slot) { area_->events()[slot].state.store(CL_QUEUED); }
 
   template <typename Condition>
   static bool eventually(Condition condition) {

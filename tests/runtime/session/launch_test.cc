@@ -7,8 +7,8 @@
 namespace wm::runtime::test {
 namespace {
 
-Launch range(std::uint64_t global, std::uint64_t local) {
-  Launch launch;
+LaunchMessage range(std::uint64_t global, std::uint64_t local) {
+  LaunchMessage launch;
   launch.dimensions = 1;
   launch.global[0] = global;
   launch.local[0] = local;
@@ -142,7 +142,7 @@ TEST(Launches, OneWithoutFollowersIsHeardOfBesideAnEndlessOne) {
   for (int round = 0; round < 50; ++round) {
     for (const std::uint32_t slot : {kGate, kAfter}) client.queue_state(slot);
     client.user_event(kGate);
-    for (int i = 0; i < 3; ++i) client.launch(range(16, 16), kNoSlot);
+    for (int i = 0; i < 3; ++i) client.launch(range(16, 16), kNoEvent);
     client.launch(range(16, 16), kAfter, kGate);
     // The endless one, the gate and what waits for it.
     ASSERT_TRUE(Conversation::eventually([&] { return outstanding() == 3; })) << "round " << round;
@@ -195,7 +195,7 @@ TEST(Launches, OneThatTheDeviceRefusesFailsAlone) {
 TEST(Launches, AGroupOfNoItemsReachesNoDriver) {
   Conversation client(fuzz::null_device(true), "accelos", false);
   client.make_kernel();
-  Launch flat = range(64, 16);
+  LaunchMessage flat = range(64, 16);
   flat.dimensions = 2;
   flat.global[1] = 4;
   for (const std::uint32_t slot : {0U, 1U}) client.queue_state(slot);

@@ -1,0 +1,71 @@
+// Runs a gpu::Application, such as a benchmark of the zoo, through OpenCL: as a client of the daemon or natively. Its
+// launches can be repeated on the initial data, and timed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpu/application.h"
+#include "runtime/device/opencl_native.h"
+
+namespace wm::runtime {
+
+class OpenclApplication {
+ public:
+  using Buffers = std::vector<std::vector<std::byte>>;
+
+  // Builds the source and creates the buffers. `native` and `application` must outlive the object.
+  static Result<std::unique_ptr<OpenclApplication>> make(const Native& native, const gpu::Application& application,
+                                                         std::string_view source, const std::string& options);
+  ~OpenclApplication();
+  OpenclApplication(const OpenclApplication&) = delete;
+  OpenclApplication& operator=(const OpenclApplication&) = delete;
+
+  // Sets every buffer to its contents before the first launch; the data is on the device when it returns.
+  Result<void> prepare();
+
+  // The times of a run from its first launch to its end, on the process's monotonic clock and on the device's clock.
+  struct Run {
+    std::uint64_t began = 0, ended = 0;  // nanoseconds: the first call, and the return of clFinish
+    std::uint64_t device_began = 0, device_ended = 0;
+    std::uint64_t device_busy = 0;  // the sum over the launches that have an event
+    std::uint32_t launches = 0;
+  };
+  // Events cost time, in particular while other clients are present: a run that must be fast has them only for its
+  // first and its last launch.
+  enum class Timed { every_launch, ends };
+  Result<Run> run(Timed timed = Timed::every_launch);
+
+  // The contents of all buffers, by index.
+  Result<Buffers> contents();
+
+ private:
+  OpenclApplication(const Native& native, const gpu::Application& application)
+      : native_(native), application_(application) {}
+  Result<void> build(std::string_view source, const std::string& options);
+  Result<void> create_buffers();
+  Result<void> perform(const gpu::Transfer& transfer);
+  Result<void> perform(const gpu::Fill& fill);
+  Result<void> perform(const gpu::Launch& launch);
+  Result<void> steps(std::size_t from, std::size_t to);
+  Result<cl_kernel> kernel(const std::string& name);
+  cl_int set(cl_kernel kernel, cl_uint index, const gpu::Argument& argument) const;
+  Result<void> collect(Run& run);
+
+  const Native& native_;
+  const gpu::Application& application_;
+  std::size_t first_launch_ = 0;
+  std::uint32_t launches_ = 0, sent_ = 0;  // launches of a run, and those sent in this run so far
+  Timed timed_ = Timed::every_launch;
+  cl_command_queue queue_ = nullptr;
+  cl_program program_ = nullptr;
+  std::map<std::string, cl_kernel> kernels_;
+  std::vector<cl_mem> memory_;
+  std::vector<cl_event> events_;  // of the launches of this run
+};
+
+}  // namespace wm::runtime
