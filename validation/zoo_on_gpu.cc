@@ -6,7 +6,7 @@
 // Integers must be equal to the bit. Floats are compared by the tolerance the benchmark states for its own output,
 // since approximate functions differ in their last bits. A buffer without expectations (an input, an
 // intermediate one) must be equal to the bit too, or, in a benchmark of floats, equal by its loosest tolerance. Where a
-// benchmark checks its output as a whole because an order or a last bit may differ, such a buffer is reported as it is.
+// benchmark checks its whole output, since an order or a last bit may differ, such a buffer is reported as it is.
 #include <cmath>
 #include <cstdio>
 #include <cstring>

@@ -285,7 +285,7 @@ class Scanner {
     ++at_;
     scope(name, &fields);
     source_.classes[index].fields = fields;
-    // What follows up to `;` declares variables of this type: `struct {…} a, b;`
+    // The tokens up to `;` declare variables of this type: `struct {…} a, b;`
     statement.clear();
     if (at_ < tokens_.size() && tokens_[at_] != ";") statement.emplace_back("type");
   }

@@ -87,34 +87,47 @@ bool is_searched(const fs::path& file) {
   return is_code(file) || file.filename() == "CMakeLists.txt" || endings.contains(file.extension().string());
 }
 
-void search_file(const fs::path& root, const fs::path& file, const std::vector<OldTerm>& terms, Violations& found) {
+std::string without_allowed(std::string_view line, const std::vector<std::string>& allowed) {
+  std::string text(line);
+  for (const std::string& key : allowed) {
+    for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key)) text.erase(at, key.size());
+  }
+  return text;
+}
+
+void search_file(const fs::path& root, const fs::path& file, const OldTerms& old, Violations& found) {
   const bool glossary = file == fs::path("docs") / "glossary.md";
   bool formerly = false;
   for_each_line(root / file, [&](int number, std::string_view line) {
     if (glossary && line.starts_with("## ")) formerly = line == "## Formerly";
     if (formerly) return;
-    const std::vector<std::string> words = words_of(line);
-    const std::vector<std::string> names = is_code(file) ? identifiers_of(line) : std::vector<std::string>{};
-    for (const OldTerm& term : terms) {
+    const std::string text = without_allowed(line, old.allowed);
+    const std::vector<std::string> words = words_of(text);
+    const std::vector<std::string> names = is_code(file) ? identifiers_of(text) : std::vector<std::string>{};
+    for (const OldTerm& term : old.terms) {
       if (!applies_to(term, file)) continue;
       const bool hit =
           term.kind == OldTerm::Kind::words ? contains_words(words, term.words) : contains_name(names, term);
       if (!hit) continue;
-      std::string text;
-      for (const std::string& word : term.words) text += (text.empty() ? "" : " ") + word;
-      found.push_back(file.string() + ":" + std::to_string(number) + ": old term '" + text + "'");
+      std::string spelling;
+      for (const std::string& word : term.words) spelling += (spelling.empty() ? "" : " ") + word;
+      found.push_back(file.string() + ":" + std::to_string(number) + ": old term '" + spelling + "'");
     }
   });
 }
 
 }  // namespace
 
-std::vector<OldTerm> read_old_terms(const fs::path& file) {
-  std::vector<OldTerm> terms;
+OldTerms read_old_terms(const fs::path& file) {
+  OldTerms old;
   for_each_line(file, [&](int, std::string_view text) {
     std::stringstream fields(std::string(text.substr(0, text.find('#'))));
     std::string field;
     if (!(fields >> field)) return;
+    if (field == "allow") {
+      while (fields >> field) old.allowed.push_back(field);
+      return;
+    }
     OldTerm term;
     if (field == "name") term.kind = OldTerm::Kind::name;
     if (field == "first") term.kind = OldTerm::Kind::first_part;
@@ -126,12 +139,12 @@ std::vector<OldTerm> read_old_terms(const fs::path& file) {
       std::stringstream folders(field.substr(1));
       for (std::string folder; std::getline(folders, folder, ',');) term.folders.push_back(folder);
     }
-    terms.push_back(term);
+    old.terms.push_back(term);
   });
-  return terms;
+  return old;
 }
 
-Violations old_term_uses(const fs::path& root, const std::vector<OldTerm>& terms) {
+Violations old_term_uses(const fs::path& root, const OldTerms& terms) {
   Violations found;
   for (const char* top :
        {"src", "tests", "docs", "bench", "fuzz", "validation", "cmake", "kernels", "web", "configs"}) {
