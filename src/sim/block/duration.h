@@ -1,4 +1,4 @@
-// How long the blocks of a kernel take: a mean and a shape around it.
+// The durations of a kernel's blocks: a mean and a shape around it.
 //
 // The shape is a table of quantiles relative to the mean, so a formula and a recorded trace are the same thing to the
 // simulator. A block's duration follows from the launch's seed and the block's number alone: it is the same under every

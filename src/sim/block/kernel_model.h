@@ -38,7 +38,7 @@ struct KernelModel {
   }
 };
 
-// What is known of a kernel before a GPU is chosen.
+// A kernel before a GPU is chosen.
 struct KernelDescription {
   std::string name;
   std::uint32_t blocks = 1;
@@ -59,7 +59,7 @@ struct KernelDescription {
 Result<KernelModel> place_kernel(const KernelDescription& kernel, const gpu::SmLimits& sm, Hertz clock,
                                  std::span<const std::uint32_t> configurations);
 
-// How long a launch of `blocks` takes on `slots` places that each take the next block when theirs ends, over the mean
+// The time of a launch of `blocks` on `slots` places that each take the next block when theirs ends, over the mean
 // duration of a block.
 double makespan(std::uint32_t blocks, std::uint32_t slots, const DurationShape& shape, std::uint64_t seed);
 

@@ -1,4 +1,4 @@
-// What a run of the block machine shows to somebody who watches it: blocks that take their places and leave them.
+// The contract of a watcher of the block machine: it is told of blocks that take their places and leave them.
 #pragma once
 
 #include <cstdint>

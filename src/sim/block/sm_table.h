@@ -14,7 +14,7 @@ namespace wm::sim {
 
 class SmTable {
  public:
-  // What the table knows of an SM beyond what a policy sees.
+  // The state of an SM beyond what a policy sees.
   struct Entry {
     SmUnit unit;
     std::uint64_t available = 0;     // cycle from which blocks may work: a decision or the setup has to end first

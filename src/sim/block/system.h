@@ -30,7 +30,7 @@ struct ProcessSpec {
   std::uint32_t runs = 0;  // ends after so many runs of the application; 0: runs again and again
 };
 
-// What a watcher of a run is told; everything in cycles.
+// The contract of a watcher of a system; times are in cycles.
 class SystemObserver : public BlockObserver {
  public:
   virtual void cpu_phase(std::uint32_t process, std::uint64_t begin, std::uint64_t end) = 0;

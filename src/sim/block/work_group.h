@@ -78,7 +78,7 @@ class WorkGroup {
     return e.work - std::min(left, e.work);
   }
 
-  // What all its blocks ask for of the SM's limiting resource.
+  // The demand of all its blocks on the SM's limiting resource.
   [[nodiscard]] std::uint64_t load() const { return demand_ * size_; }
   [[nodiscard]] std::uint64_t unhindered() const { return unhindered_; }
   // Under a load of `load` (at least 1, in 1/65536) on the SM.

@@ -100,5 +100,80 @@ TEST(Schedule, TheSameSeedGivesTheSameRun) {
   EXPECT_EQ(first.end("b"), second.end("b"));
 }
 
+// Counts what it is told.
+class Watcher final : public BlockObserver {
+ public:
+  void block_began(const ObservedBlock&, std::uint64_t, std::uint64_t, bool) override { ++began_; }
+  void block_left(const ObservedBlock&, std::uint64_t, bool) override { ++left_; }
+  [[nodiscard]] std::uint64_t began() const { return began_; }
+  [[nodiscard]] std::uint64_t left() const { return left_; }
+
+ private:
+  std::uint64_t began_ = 0;
+  std::uint64_t left_ = 0;
+};
+
+struct EndOfRun {
+  std::uint64_t cycles = 0;
+  std::vector<std::uint64_t> ends;  // of launches, in order
+  std::uint64_t instructions = 0;
+  friend bool operator==(const EndOfRun&, const EndOfRun&) = default;
+};
+
+// Three clients with blocks of varying duration that launch again and again, with and without running ahead.
+EndOfRun busy_run(const std::string& policy_name, bool ahead, bool watched, double variation) {
+  BlockMachineSpec spec;
+  spec.sms = 5;
+  spec.limits.total = {2048, 65536, 49152, 16};
+  spec.bytes_per_second = 50'000'000'000;
+  spec.decision = {5};
+  spec.setup = {20};
+  BlockMachine machine(spec);
+  Watcher watcher;
+  if (watched) machine.observe(watcher);
+  const auto choice = *policy::choose(policy_name);
+  const auto policy = *policy::make(choice, machine.cans(), "block");
+  machine.start(*policy, choice.needs() | choice.entry->info.uses);
+  std::vector<KernelModel> models(3);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    models[i].blocks = 40 + 300 * i;
+    models[i].block_time = {100 + 70 * i};
+    models[i].max_blocks_per_sm = 2 + i;
+    models[i].footprint = {2048 / (2 + i), 0, 0, 1};
+    models[i].demand = kOne / (2 + i);
+    models[i].block_instructions = 1000;
+    models[i].context_bytes = 1000;
+    models[i].shape = DurationShape::uniform(variation);
+    machine.add_client({.name = "k", .priority = i == 0 ? 1 : 0});
+    machine.launch({i}, models[i]);
+  }
+  machine.settle();
+  EndOfRun end;
+  while (end.ends.size() < 60) {
+    if (ahead) machine.run_ahead(kNever);
+    machine.advance(machine.next_event());
+    for (const policy::KernelId done : machine.completed()) {
+      end.ends.push_back(machine.now().count);
+      machine.launch(done, models[done.index]);
+    }
+    machine.settle();
+  }
+  end.cycles = machine.now().count;
+  for (std::uint32_t i = 0; i < 3; ++i) end.instructions += machine.totals({i}).instructions;
+  EXPECT_GE(watcher.began(), watcher.left());
+  return end;
+}
+
+TEST(RunAhead, ResultsAreThoseWithoutIt) {
+  for (const char* policy : {"fcfs", "npq", "ppq:preemption=switch", "dss:preemption=drain", "dss:preemption=switch",
+                             "spatial", "left_over", "even"}) {
+    for (const double variation : {0.0, 0.3}) {
+      const EndOfRun plain = busy_run(policy, false, false, variation);
+      EXPECT_EQ(busy_run(policy, true, false, variation), plain) << policy << " " << variation;
+      EXPECT_EQ(busy_run(policy, true, true, variation), plain) << policy << " " << variation << ", watched";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace wm::sim::test
