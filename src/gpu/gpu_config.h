@@ -20,15 +20,13 @@ struct UnitConfig {
   bool per_sm = false;        // one for all schedulers, not one each
 };
 
-enum class WarpScheduler : std::uint8_t { gto, lrr, two_level };
-
 struct SmConfig {
   std::uint32_t count = 16;
   std::uint32_t clock_mhz = 1000;
   std::uint32_t schedulers = 4;
-  std::uint32_t issue_width = 1;  // instructions of one warp a cycle
-  WarpScheduler policy = WarpScheduler::gto;
-  std::uint32_t registers = 65536;    // of 32 bits
+  std::uint32_t issue_width = 1;       // instructions of one warp a cycle
+  std::string warp_scheduler = "gto";  // a file in src/sim/cycle/sm/schedulers
+  std::uint32_t registers = 65536;     // of 32 bits
   std::uint32_t register_banks = 0;   // operands of one bank are read one after the other; 0: never in each other's way
   std::uint32_t register_unit = 256;  // a warp's registers are allocated in steps of so many
   std::uint32_t shared_memory = 96 * 1024;
@@ -55,6 +53,7 @@ struct InstructionCacheConfig {
   std::uint32_t ways = 8;
   std::uint32_t miss_latency = 40;
   std::uint32_t instruction_bytes = 16;
+  std::string replacement = "lru";  // a file in src/sim/cycle/memory/replacement
 };
 
 struct ConstantCacheConfig {
@@ -63,6 +62,7 @@ struct ConstantCacheConfig {
   std::uint32_t ways = 4;
   std::uint32_t latency = 8;
   std::uint32_t miss_latency = 90;
+  std::string replacement = "lru";  // a file in src/sim/cycle/memory/replacement
 };
 
 // The path of read-only loads (ld.global.nc) where it is a cache of its own, which no store touches.
@@ -72,6 +72,7 @@ struct TextureCacheConfig {
   std::uint32_t latency = 100;  // of a hit
   std::uint32_t mshrs = 64;
   std::uint32_t mshr_waiters = 16;
+  std::string replacement = "lru";  // a file in src/sim/cycle/memory/replacement
 };
 
 enum class StorePolicy : std::uint8_t { write_through, write_evict };  // what a store does to a line present in L1
@@ -87,6 +88,7 @@ struct L1Config {
   StorePolicy store = StorePolicy::write_through;
   bool caches_global = true;
   std::uint32_t stores_in_flight = 256;  // lines
+  std::string replacement = "lru";       // a file in src/sim/cycle/memory/replacement
 };
 
 struct L2Config {
@@ -101,6 +103,7 @@ struct L2Config {
   std::uint32_t atomics_per_cycle = 1;  // of a slice: lanes, or with atomic_cycles words
   std::uint32_t atomic_cycles =
       0;  // of a slice, before that, for every sector an atomic changes; 0: none, and lanes count
+  std::string replacement = "lru";  // a file in src/sim/cycle/memory/replacement
 };
 
 enum class Topology : std::uint8_t { crossbar, mesh };
@@ -118,7 +121,8 @@ struct DramConfig {
   std::uint32_t bytes_per_clock = 32;  // of a channel's data bus, per command clock
   std::uint32_t banks = 16;
   std::uint32_t row_bytes = 2048;
-  std::uint32_t latency = 400;  // of a load that opens a row, unloaded, in SM cycles
+  std::uint32_t latency = 400;        // of a load that opens a row, unloaded, in SM cycles
+  std::string scheduler = "fr_fcfs";  // a file in src/sim/cycle/dram/schedulers
   std::uint32_t commands_per_clock = 1;
   std::uint32_t read_queue = 64;
   std::uint32_t write_queue = 64;

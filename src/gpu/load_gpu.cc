@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <span>
 
 #include "base/file.h"
 #include "base/nearest.h"
 #include "base/yaml_map.h"
+#include "components/names.h"
 
 namespace wm::gpu {
 namespace {
@@ -45,6 +47,18 @@ void choice(Map& map, std::string_view key, Enum& out, const std::vector<std::pa
   map.keep(Error{fmt::format("unknown {} '{}'{}", key, value->text, did_you_mean(value->text, known)), value->place});
 }
 
+// The name of a part that the build found.
+void component(Map& map, std::string_view key, std::string& out, std::span<const std::string_view> known) {
+  const Value* value = map.take(key);
+  if (value == nullptr) return;
+  out = value->text;
+  if (std::find(known.begin(), known.end(), out) != known.end()) return;
+  const std::vector<std::string> names(known.begin(), known.end());
+  map.keep(Error{fmt::format("unknown {} '{}'{}", key, out, did_you_mean(out, names)), value->place});
+}
+
+void replacement(Map& map, std::string& out) { component(map, "replacement", out, components::kReplacementRules); }
+
 // A nested map, read by `fill`; its mistakes become the outer map's.
 template <typename Fill>
 void part(Map& outer, std::string_view key, bool required, Fill&& fill) {
@@ -72,8 +86,7 @@ void read_units(Map& sm, SmConfig& c) {
 void read_sm(Map& m, SmConfig& c) {
   m.required("count", c.count).required("schedulers", c.schedulers).optional("issue_width", c.issue_width);
   megahertz(m, "clock", c.clock_mhz);
-  choice(m, "policy", c.policy,
-         {{"gto", WarpScheduler::gto}, {"lrr", WarpScheduler::lrr}, {"two_level", WarpScheduler::two_level}});
+  component(m, "policy", c.warp_scheduler, components::kWarpSchedulers);
   std::uint32_t register_bytes = 0;
   bytes(m, "registers", register_bytes);
   c.registers = register_bytes / 4;
@@ -94,22 +107,26 @@ void read_caches(Map& m, GpuConfig& c) {
     bytes(i, "size", c.icache.bytes);
     bytes(i, "line", c.icache.line, false);
     bytes(i, "instruction", c.icache.instruction_bytes, false);
+    replacement(i, c.icache.replacement);
     i.optional("ways", c.icache.ways).required("miss_latency", c.icache.miss_latency);
   });
   part(m, "constant_cache", false, [&](Map& k) {
     bytes(k, "size", c.constant.bytes);
     bytes(k, "line", c.constant.line, false);
+    replacement(k, c.constant.replacement);
     k.optional("ways", c.constant.ways)
         .required("latency", c.constant.latency)
         .required("miss_latency", c.constant.miss_latency);
   });
   part(m, "texture_cache", false, [&](Map& t) {
     bytes(t, "size", c.texture.bytes);
+    replacement(t, c.texture.replacement);
     t.required("ways", c.texture.ways).required("latency", c.texture.latency);
     t.optional("mshrs", c.texture.mshrs).optional("mshr_waiters", c.texture.mshr_waiters);
   });
   part(m, "l1", true, [&](Map& l) {
     bytes(l, "size", c.l1.bytes);
+    replacement(l, c.l1.replacement);
     bytes(l, "bytes_per_cycle", c.l1.bytes_per_cycle, false);
     l.required("ways", c.l1.ways).required("latency", c.l1.latency).required("mshrs", c.l1.mshrs);
     l.optional("mshr_waiters", c.l1.mshr_waiters).optional("caches_global", c.l1.caches_global);
@@ -119,6 +136,7 @@ void read_caches(Map& m, GpuConfig& c) {
   });
   part(m, "l2", true, [&](Map& l) {
     bytes(l, "size", c.l2.bytes);
+    replacement(l, c.l2.replacement);
     bytes(l, "bytes_per_cycle", c.l2.bytes_per_cycle, false);
     l.required("slices", c.l2.slices).required("ways", c.l2.ways).required("latency", c.l2.latency);
     l.optional("mshrs", c.l2.mshrs).optional("mshr_waiters", c.l2.mshr_waiters);
@@ -138,6 +156,7 @@ void read_paths(Map& m, GpuConfig& c) {
     bytes(d, "bytes_per_clock", c.dram.bytes_per_clock);
     bytes(d, "row", c.dram.row_bytes, false);
     d.required("channels", c.dram.channels).optional("banks", c.dram.banks).required("latency", c.dram.latency);
+    component(d, "scheduler", c.dram.scheduler, components::kDramSchedulers);
     d.optional("commands_per_clock", c.dram.commands_per_clock);
     d.optional("read_queue", c.dram.read_queue).optional("write_queue", c.dram.write_queue);
     d.required("tCL", c.dram.tCL).required("tRP", c.dram.tRP).required("tRC", c.dram.tRC).required("tRAS", c.dram.tRAS);

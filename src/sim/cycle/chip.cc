@@ -7,7 +7,7 @@ namespace wm::sim {
 Chip::Chip(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32_t threads)
     : config_(config),
       map_(config),
-      crew_(threads),
+      host_threads_(threads),
       replies_(config.dram.channels),
       grain_(timing.noc),
       ahead_(timing.miss + timing.noc),
@@ -42,13 +42,13 @@ void Chip::skip_idle(std::uint64_t limit) {
 
 void Chip::run(std::uint64_t length) {
   const std::uint64_t end = now_ + length;
-  crew_.run(static_cast<std::uint32_t>(sms_.size()), [&](std::uint32_t i) {
+  host_threads_.run(static_cast<std::uint32_t>(sms_.size()), [&](std::uint32_t i) {
     if (sms_[i]->next_event() < end) sms_[i]->run(now_, end);
   });
   // Stores become everybody's before partitions execute atomics: never while a block runs.
   for (const auto& sm : sms_) sm->publish();
   send_requests();
-  crew_.run(static_cast<std::uint32_t>(partitions_.size()), [&](std::uint32_t i) {
+  host_threads_.run(static_cast<std::uint32_t>(partitions_.size()), [&](std::uint32_t i) {
     if (partitions_[i]->next_event() < end + ahead_) partitions_[i]->run(end + ahead_, replies_[i]);
   });
   send_replies();

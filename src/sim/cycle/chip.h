@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "gpu/gpu_config.h"
-#include "sim/cycle/crew.h"
+#include "sim/cycle/host_threads.h"
 #include "sim/cycle/memory/partition.h"
 #include "sim/cycle/noc/mesh.h"
 #include "sim/cycle/sm/sm.h"
@@ -49,7 +49,7 @@ class Chip {
 
   const gpu::GpuConfig& config_;
   AddressMap map_;
-  Crew crew_;
+  HostThreads host_threads_;
   std::vector<std::unique_ptr<Sm>> sms_;
   std::vector<std::unique_ptr<Partition>> partitions_;
   std::vector<std::vector<Message>> replies_;  // by partition

@@ -58,7 +58,7 @@ Result<void> CycleMachine::add(ClientSpec spec) {
   auto client = Client::make(std::move(spec), config_);
   if (!client) return client.error();
   clients_.push_back(*std::move(client));
-  lanes_.emplace_back();
+  client_runs_.emplace_back();
   for (std::uint32_t i = 0; i < sms_.size(); ++i) {
     residents_[i].emplace_back();
     epoch_base_[i].emplace_back();
@@ -77,9 +77,10 @@ std::uint64_t CycleMachine::next_deadline() const {
   std::uint64_t next = epoch_length_ != 0 ? epoch_due_ : ~std::uint64_t{0};
   for (const Alarm& a : alarms_) next = std::min(next, a.when);
   for (std::uint32_t i = 0; i < clients_.size(); ++i)
-    if (lanes_[i].state == Lane::State::to_come) next = std::min(next, clients_[i]->spec().arrive.count);
-  for (const Lane& lane : lanes_)
-    if (lane.state == Lane::State::active && lane.starts > chip_.now()) next = std::min(next, lane.starts);
+    if (client_runs_[i].state == ClientRun::State::to_come) next = std::min(next, clients_[i]->spec().arrive.count);
+  for (const ClientRun& client_run : client_runs_)
+    if (client_run.state == ClientRun::State::active && client_run.starts > chip_.now())
+      next = std::min(next, client_run.starts);
   for (std::uint32_t i = 0; i < sms_.size(); ++i)
     if (sms_[i].state == policy::Sm::State::waking) next = std::min(next, woken_at_[i]);
   return next;
@@ -92,14 +93,14 @@ Result<void> CycleMachine::run(policy::Policy& policy, const RunLimits& limits) 
     if (!on) return on.error();
     if (!*on) break;
   }
-  for (std::uint32_t i = 0; i < lanes_.size(); ++i)
-    if (lanes_[i].state != Lane::State::done) lanes_[i].ended = chip_.now();
+  for (std::uint32_t i = 0; i < client_runs_.size(); ++i)
+    if (client_runs_[i].state != ClientRun::State::done) client_runs_[i].ended = chip_.now();
   return {};
 }
 
 void CycleMachine::begin(policy::Policy& policy, const RunLimits& limits) {
-  for (std::uint32_t i = 0; i < lanes_.size(); ++i)
-    lanes_[i].instruction_limit = i < limits.instructions.size() ? limits.instructions[i] : 0;
+  for (std::uint32_t i = 0; i < client_runs_.size(); ++i)
+    client_runs_[i].instruction_limit = i < limits.instructions.size() ? limits.instructions[i] : 0;
   policy.on(policy::Started{}, *this);
 }
 
@@ -111,8 +112,9 @@ Result<bool> CycleMachine::step(policy::Policy& policy, const RunLimits& limits)
   do place();
   while (tell_idle(policy));
   if (observer_ != nullptr) observer_->quantum(*this);
-  const bool over = kernels_.empty() && std::all_of(lanes_.begin(), lanes_.end(),
-                                                    [](const Lane& l) { return l.state == Lane::State::done; });
+  const bool over = kernels_.empty() && std::all_of(client_runs_.begin(), client_runs_.end(), [](const ClientRun& l) {
+                      return l.state == ClientRun::State::done;
+                    });
   if (over || chip_.now() >= limits.cycles) return false;
   const std::uint64_t deadline = std::min(next_deadline(), limits.cycles);
   if (chip_.next_event() == ~std::uint64_t{0} && deadline == ~std::uint64_t{0})
@@ -141,7 +143,7 @@ bool CycleMachine::in_suspense() const {
   }
   // Launches that are nearly over.
   for (const policy::Kernel& k : kernels_)
-    if (lanes_[k.id.index].flushing || (k.waiting == 0 && k.resident * 2 <= sms_.size())) return true;
+    if (client_runs_[k.id.index].flushing || (k.waiting == 0 && k.resident * 2 <= sms_.size())) return true;
   return false;
 }
 
@@ -154,10 +156,10 @@ std::uint64_t CycleMachine::quantum(std::uint64_t deadline) const {
   if (epoch_length_ != 0) length = std::min(length, next_sample_ - std::min(next_sample_, chip_.now()));
   // A client stops at its limit of instructions: no more than it can get there in.
   const std::uint64_t rate = std::uint64_t{32} * config_.sm.count * config_.sm.schedulers * config_.sm.issue_width;
-  for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
-    if (lanes_[i].instruction_limit == 0 || lanes_[i].state != Lane::State::active) continue;
-    const std::uint64_t executed = std::min(instructions(i), lanes_[i].instruction_limit);
-    length = std::min(length, (lanes_[i].instruction_limit - executed) / rate);
+  for (std::uint32_t i = 0; i < client_runs_.size(); ++i) {
+    if (client_runs_[i].instruction_limit == 0 || client_runs_[i].state != ClientRun::State::active) continue;
+    const std::uint64_t executed = std::min(instructions(i), client_runs_[i].instruction_limit);
+    length = std::min(length, (client_runs_[i].instruction_limit - executed) / rate);
   }
   return std::max(length, shortest);
 }
@@ -167,7 +169,7 @@ SeenBlock CycleMachine::seen(std::uint32_t sm, std::uint32_t client, std::uint64
       std::find_if(kernels_.begin(), kernels_.end(), [&](const policy::Kernel& k) { return k.id.index == client; });
   return {.sm = sm,
           .client = client,
-          .launch = lanes_[client].launches,
+          .launch = client_runs_[client].launches,
           .number = number,
           .max_blocks_per_sm = kernel == kernels_.end() ? 1 : kernel->max_blocks_per_sm};
 }
@@ -263,7 +265,7 @@ void CycleMachine::stop_blocks(std::uint32_t sm, std::uint32_t client, std::uint
   const std::uint32_t stopped = chip_.sm(sm).stop(static_cast<std::uint8_t>(client), count, chip_.now());
   residents_[sm][client].leaving += stopped;
   sms_[sm].leaving += stopped;
-  lanes_[client].preemptions += stopped;
+  client_runs_[client].preemptions += stopped;
   asked_[sm][client] += asked ? stopped : 0;
 }
 
@@ -351,13 +353,13 @@ ClientTotals CycleMachine::totals(std::uint32_t client) const {
     t.memory.dram_activates += chip.partition(p).dram_use(client).activates;
     t.memory.atomics += c.atomics;
   }
-  const Lane& lane = lanes_[client];
-  t.cycles = lane.ended - std::min(lane.ended, clients_[client]->spec().arrive.count);
-  t.blocks = lane.blocks;
-  t.launches = lane.launches;
-  t.preemptions = lane.preemptions;
-  t.finished = lane.state == Lane::State::done && !lane.cut_off;
-  t.fault = lane.fault;
+  const ClientRun& client_run = client_runs_[client];
+  t.cycles = client_run.ended - std::min(client_run.ended, clients_[client]->spec().arrive.count);
+  t.blocks = client_run.blocks;
+  t.launches = client_run.launches;
+  t.preemptions = client_run.preemptions;
+  t.finished = client_run.state == ClientRun::State::done && !client_run.cut_off;
+  t.fault = client_run.fault;
   return t;
 }
 

@@ -85,7 +85,7 @@ class CycleMachine final : public policy::Machine {
   CycleMachine(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32_t threads, std::uint64_t seed);
 
   // A client's place in the run.
-  struct Lane {
+  struct ClientRun {
     enum class State { to_come, active, done } state = State::to_come;
     std::uint64_t next_block = 0;                      // never started so far, nor offered
     std::vector<std::uint64_t> given_back;             // numbers of blocks that were offered and did not start
@@ -154,7 +154,7 @@ class CycleMachine final : public policy::Machine {
   policy::Kernel* next_for(std::uint32_t sm, const policy::Kernel* leaving);
   void offer_blocks();
   void take_back_offers();
-  std::uint64_t next_number(Lane& lane);
+  std::uint64_t next_number(ClientRun& client_run);
   void start_block(std::uint32_t sm, policy::Kernel& kernel, std::uint64_t at);
   void enter(std::uint32_t sm, policy::Kernel& kernel);
   [[nodiscard]] LineAddress context_place(const BlockRun& run) const;
@@ -171,7 +171,7 @@ class CycleMachine final : public policy::Machine {
   gpu::SmLimits limits_;
   Random random_;
   std::vector<std::unique_ptr<Client>> clients_;
-  std::vector<Lane> lanes_;
+  std::vector<ClientRun> client_runs_;
   std::vector<policy::Sm> sms_;
   std::vector<policy::Kernel> kernels_;
   std::vector<policy::KernelId> order_;

@@ -8,8 +8,8 @@ namespace wm::sim {
 
 Result<void> CycleMachine::arrivals(policy::Policy& policy) {
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
-    if (lanes_[i].state != Lane::State::to_come || clients_[i]->spec().arrive.count > chip_.now()) continue;
-    lanes_[i].state = Lane::State::active;
+    if (client_runs_[i].state != ClientRun::State::to_come || clients_[i]->spec().arrive.count > chip_.now()) continue;
+    client_runs_[i].state = ClientRun::State::active;
     if (auto r = launch_next(i, policy); !r) return r;
   }
   return {};
@@ -17,12 +17,12 @@ Result<void> CycleMachine::arrivals(policy::Policy& policy) {
 
 Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& policy) {
   Client& c = *clients_[client];
-  Lane& lane = lanes_[client];
+  ClientRun& client_run = client_runs_[client];
   const auto more = c.next_launch();
   if (!more) return more.error();
   if (!*more) {
     end_client(client);
-    if (lane.launches != 0) lane.ended = lane.over;
+    if (client_run.launches != 0) client_run.ended = client_run.over;
     return {};
   }
   const TimedLaunch& launch = c.current();
@@ -30,20 +30,22 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
   if (!max_blocks)
     return Error{
         fmt::format("kernel '{}' cannot run on '{}': {}", c.spec().name, config_.name, max_blocks.error().what)};
-  lane.running = {
-      .program = launch.program, .grid = &launch.grid, .client = client + 1, .slot = static_cast<std::uint8_t>(client)};
-  lane.next_block = 0;
+  client_run.running = {.program = launch.program,
+                        .grid = &launch.grid,
+                        .client = client + 1,
+                        .kernel_index = static_cast<std::uint8_t>(client)};
+  client_run.next_block = 0;
   // The quantum may have gone on for a little after the launch before it was over.
-  const std::uint64_t from = lane.launches == 0 ? chip_.now() : lane.over;
-  lane.starts = std::max(chip_.now(), from + config_.launch_latency);
-  for (std::uint32_t s = 0; s < chip_.sm_count(); ++s) chip_.sm(s).forget(lane.running.client);
-  lane.context_bytes = std::uint64_t{launch.demand.threads} * launch.demand.registers_per_thread * 4 +
-                       launch.demand.shared_bytes + launch.grid.warps_per_block() * std::uint64_t{128};
-  if (!config_.sm.saves_context) lane.context_bytes = kSectorBytes;
+  const std::uint64_t from = client_run.launches == 0 ? chip_.now() : client_run.over;
+  client_run.starts = std::max(chip_.now(), from + config_.launch_latency);
+  for (std::uint32_t s = 0; s < chip_.sm_count(); ++s) chip_.sm(s).forget(client_run.running.client);
+  client_run.context_bytes = std::uint64_t{launch.demand.threads} * launch.demand.registers_per_thread * 4 +
+                             launch.demand.shared_bytes + launch.grid.warps_per_block() * std::uint64_t{128};
+  if (!config_.sm.saves_context) client_run.context_bytes = kSectorBytes;
   policy::Kernel k;
   k.id = {client};
   k.function = launch.function;
-  k.launch = static_cast<std::uint32_t>(lane.launches);
+  k.launch = static_cast<std::uint32_t>(client_run.launches);
   k.priority = c.spec().priority;
   k.share = c.spec().share;
   k.goal = c.spec().goal;
@@ -64,25 +66,25 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
 }
 
 Result<void> CycleMachine::launch_done(std::uint32_t client, policy::Policy& policy) {
-  if (!lanes_[client].cut_off) ++lanes_[client].launches;
+  if (!client_runs_[client].cut_off) ++client_runs_[client].launches;
   kernel_set_changed_ = true;
   kernels_.erase(
       std::find_if(kernels_.begin(), kernels_.end(), [&](const policy::Kernel& k) { return k.id.index == client; }));
   policy.on(policy::KernelDone{{client}}, *this);
-  if (lanes_[client].state == Lane::State::done) return {};
+  if (client_runs_[client].state == ClientRun::State::done) return {};
   return launch_next(client, policy);
 }
 
 void CycleMachine::end_client(std::uint32_t client) {
-  lanes_[client].state = Lane::State::done;
-  lanes_[client].ended = chip_.now();
+  client_runs_[client].state = ClientRun::State::done;
+  client_runs_[client].ended = chip_.now();
 }
 
 // A client that faulted or has executed all it may: its blocks everywhere are stopped and then dropped; its launch is
 // over when the last is off its SM.
 void CycleMachine::cut_off(std::uint32_t client) {
-  Lane& lane = lanes_[client];
-  lane.cut_off = true;
+  ClientRun& client_run = client_runs_[client];
+  client_run.cut_off = true;
   end_client(client);
   policy::Kernel* k = view(client);
   if (k == nullptr) return;
@@ -91,23 +93,23 @@ void CycleMachine::cut_off(std::uint32_t client) {
     residents_[s][client].leaving += stopped;
     sms_[s].leaving += stopped;
   }
-  lane.set_aside.clear();
-  lane.given_back.clear();
+  client_run.set_aside.clear();
+  client_run.given_back.clear();
   k->waiting = 0;
   k->blocks = k->done + k->resident;
-  lane.flushing = k->resident == 0;
+  client_run.flushing = k->resident == 0;
 }
 
 // A block of a client that was cut off has stopped.
 void CycleMachine::drop(std::uint32_t sm, std::unique_ptr<BlockRun> run) {
-  const std::uint32_t client = run->kernel.slot;
+  const std::uint32_t client = run->kernel.kernel_index;
   left(sm, client);
   if (observer_ != nullptr) observer_->left(seen(sm, client, run->number), chip_.now(), Left::dropped);
   spare_runs_.push_back(std::move(run));
   policy::Kernel& k = *view(client);
   --k.resident;
   --k.blocks;
-  lanes_[client].flushing = k.resident == 0;
+  client_runs_[client].flushing = k.resident == 0;
 }
 
 std::uint64_t CycleMachine::instructions(std::uint32_t client) const {

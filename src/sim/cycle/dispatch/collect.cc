@@ -34,29 +34,29 @@ void CycleMachine::left(std::uint32_t sm, std::uint32_t client) {
 }
 
 void CycleMachine::collect_blocks(std::uint32_t sm, policy::Policy& policy) {
-  std::vector<Sm::Ended> ended = std::move(chip_.sm(sm).ended());
-  chip_.sm(sm).ended().clear();
-  for (Sm::Ended& e : ended) {
-    const std::uint32_t client = e.slot;
+  std::vector<FinishedBlock> finished = std::move(chip_.sm(sm).finished());
+  chip_.sm(sm).finished().clear();
+  for (FinishedBlock& e : finished) {
+    const std::uint32_t client = e.kernel_index;
     left(sm, client);
     if (observer_ != nullptr) observer_->left(seen(sm, client, e.number), e.at, Left::done);
     if (e.run != nullptr) spare_runs_.push_back(std::move(e.run));
     policy::Kernel& k = *view(client);
     ++k.done;
     --k.resident;
-    ++lanes_[client].blocks;
-    lanes_[client].flushing = k.done == k.blocks;
+    ++client_runs_[client].blocks;
+    client_runs_[client].flushing = k.done == k.blocks;
     if (!e.followed) continue;
     enter(sm, k);
     if (observer_ != nullptr) observer_->began(seen(sm, client, e.follower), e.follows_at, false);
   }
-  for (const Sm::Ended& e : ended) policy.on(policy::BlockDone{{sm}, {e.slot}}, *this);
+  for (const FinishedBlock& e : finished) policy.on(policy::BlockDone{{sm}, {e.kernel_index}}, *this);
 }
 
 // A launch is over when its last block has ended and all it stored has arrived.
 Result<void> CycleMachine::collect_launches(policy::Policy& policy) {
-  for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
-    if (!lanes_[i].flushing) continue;
+  for (std::uint32_t i = 0; i < client_runs_.size(); ++i) {
+    if (!client_runs_[i].flushing) continue;
     bool quiet = true;
     std::uint64_t over = 0;
     for (std::uint32_t s = 0; s < sms_.size() && quiet; ++s) {
@@ -64,8 +64,8 @@ Result<void> CycleMachine::collect_launches(policy::Policy& policy) {
       over = std::max(over, chip_.sm(s).last_of(static_cast<std::uint8_t>(i)));
     }
     if (!quiet) continue;
-    lanes_[i].flushing = false;
-    lanes_[i].over = std::min(over, chip_.now());
+    client_runs_[i].flushing = false;
+    client_runs_[i].over = std::min(over, chip_.now());
     if (auto r = launch_done(i, policy); !r) return r;
   }
   return {};
@@ -73,18 +73,18 @@ Result<void> CycleMachine::collect_launches(policy::Policy& policy) {
 
 // Blocks that issue no more and have no load on its way: their context starts to move out.
 void CycleMachine::collect_stopped(std::uint32_t sm) {
-  std::vector<Sm::Ended> stopped = std::move(chip_.sm(sm).stopped());
+  std::vector<FinishedBlock> stopped = std::move(chip_.sm(sm).stopped());
   chip_.sm(sm).stopped().clear();
-  for (Sm::Ended& e : stopped) {
-    const std::uint8_t slot = e.run->kernel.slot;
-    if (lanes_[slot].cut_off) {
-      --residents_[sm][slot].leaving;
+  for (FinishedBlock& e : stopped) {
+    const std::uint8_t kernel = e.run->kernel.kernel_index;
+    if (client_runs_[kernel].cut_off) {
+      --residents_[sm][kernel].leaving;
       --sms_[sm].leaving;
       drop(sm, std::move(e.run));
       continue;
     }
-    const std::uint32_t token =
-        chip_.sm(sm).move_context(MessageKind::write, lanes_[slot].context_bytes, context_place(*e.run), slot);
+    const std::uint32_t token = chip_.sm(sm).move_context(MessageKind::write, client_runs_[kernel].context_bytes,
+                                                          context_place(*e.run), kernel);
     moving_.push_back({std::move(e.run), sm, token, true});
   }
 }
@@ -101,8 +101,8 @@ void CycleMachine::collect_moved(std::uint32_t sm, policy::Policy& policy) {
         std::find_if(moving_.begin(), moving_.end(), [&](const Moving& m) { return m.sm == sm && m.token == token; });
     Moving m = std::move(*it);
     moving_.erase(it);
-    const std::uint32_t client = m.run->kernel.slot;
-    if (!m.out && !lanes_[client].cut_off) {
+    const std::uint32_t client = m.run->kernel.kernel_index;
+    if (!m.out && !client_runs_[client].cut_off) {
       chip_.sm(sm).start(std::move(m.run), chip_.now());
       continue;
     }
@@ -110,7 +110,7 @@ void CycleMachine::collect_moved(std::uint32_t sm, policy::Policy& policy) {
       --residents_[sm][client].leaving;
       --sms_[sm].leaving;
     }
-    if (lanes_[client].cut_off) {
+    if (client_runs_[client].cut_off) {
       drop(sm, std::move(m.run));
       continue;
     }
@@ -119,7 +119,7 @@ void CycleMachine::collect_moved(std::uint32_t sm, policy::Policy& policy) {
     policy::Kernel& k = *view(client);
     --k.resident;
     ++k.waiting;
-    lanes_[client].set_aside.push_back(std::move(m.run));
+    client_runs_[client].set_aside.push_back(std::move(m.run));
     if (asked_[sm][client] == 0) continue;
     --asked_[sm][client];
     policy.on(policy::Preempted{{sm}, {client}, 1}, *this);
@@ -128,13 +128,13 @@ void CycleMachine::collect_moved(std::uint32_t sm, policy::Policy& policy) {
 
 // A kernel that faulted is over. The block that faulted has stopped by itself.
 void CycleMachine::collect_faults(std::uint32_t sm) {
-  for (const Sm::Faulted& f : chip_.sm(sm).faulted()) {
-    ++residents_[sm][f.slot].leaving;
+  for (const FaultedKernel& f : chip_.sm(sm).faulted()) {
+    ++residents_[sm][f.kernel_index].leaving;
     ++sms_[sm].leaving;
-    Lane& lane = lanes_[f.slot];
-    if (lane.cut_off) continue;
-    lane.fault = f.fault.to_string();
-    cut_off(f.slot);
+    ClientRun& client_run = client_runs_[f.kernel_index];
+    if (client_run.cut_off) continue;
+    client_run.fault = f.fault.to_string();
+    cut_off(f.kernel_index);
   }
   chip_.sm(sm).faulted().clear();
 }
@@ -194,10 +194,10 @@ void CycleMachine::sample_idle_warps() {
 
 // Warped-Slicer's protocol: a client that has executed its instructions stops and leaves its resources.
 void CycleMachine::check_instruction_limits() {
-  for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
-    const Lane& lane = lanes_[i];
-    if (lane.instruction_limit == 0 || lane.state != Lane::State::active) continue;
-    if (instructions(i) >= lane.instruction_limit) cut_off(i);
+  for (std::uint32_t i = 0; i < client_runs_.size(); ++i) {
+    const ClientRun& client_run = client_runs_[i];
+    if (client_run.instruction_limit == 0 || client_run.state != ClientRun::State::active) continue;
+    if (instructions(i) >= client_run.instruction_limit) cut_off(i);
   }
 }
 

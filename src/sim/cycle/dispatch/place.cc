@@ -19,8 +19,8 @@ void CycleMachine::place() {
     refused = one ? 0 : refused + 1;
     placed += one ? 1 : 0;
   }
-  const bool soon = std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
-    return lane.state == Lane::State::active && lane.starts > chip_.now();
+  const bool soon = std::any_of(client_runs_.begin(), client_runs_.end(), [&](const ClientRun& client_run) {
+    return client_run.state == ClientRun::State::active && client_run.starts > chip_.now();
   });
   if (placed == max_length || soon) dirty_ = true;  // perhaps not all: the rest in a later quantum
 }
@@ -43,7 +43,7 @@ policy::Kernel* CycleMachine::next_for(std::uint32_t s, const policy::Kernel* le
   if (sm.state != policy::Sm::State::on) return nullptr;
   const gpu::Resources free = leaving == nullptr ? sm.free : gpu::more(sm.free, leaving->footprint);
   const auto fits = [&](const policy::Kernel& k) {
-    if (k.waiting == 0 || lanes_[k.id.index].starts > chip_.now()) return false;
+    if (k.waiting == 0 || client_runs_[k.id.index].starts > chip_.now()) return false;
     if (sm.owner != policy::kNobody && sm.owner != k.id) return false;
     const policy::ResidentKernel& on_sm = residents_[s][k.id.index];
     const std::uint32_t resident = on_sm.resident - (&k == leaving ? 1 : 0);
@@ -71,15 +71,15 @@ bool CycleMachine::place_one(std::uint32_t s, std::uint64_t at) {
 void CycleMachine::offer_blocks() {
   const auto count = static_cast<std::uint32_t>(sms_.size());
   for (policy::Kernel& k : kernels_) {
-    Lane& lane = lanes_[k.id.index];
-    if (!lane.set_aside.empty()) continue;
+    ClientRun& client_run = client_runs_[k.id.index];
+    if (!client_run.set_aside.empty()) continue;
     std::uint32_t left = k.waiting;
     for (std::uint32_t turn = 1, any = 1; any != 0 && left != 0; ++turn) {
       any = 0;
       for (std::uint32_t i = 0; i < count && left != 0; ++i) {
         const std::uint32_t s = (first_sm_ + i) % count;
         if (residents_[s][k.id.index].resident < turn || next_for(s, &k) != &k) continue;
-        chip_.sm(s).offer({static_cast<std::uint8_t>(k.id.index), next_number(lane)});
+        chip_.sm(s).offer({static_cast<std::uint8_t>(k.id.index), next_number(client_run)});
         --left;
         any = 1;
       }
@@ -90,16 +90,16 @@ void CycleMachine::offer_blocks() {
 // Those nobody needed wait again, in the order of their numbers.
 void CycleMachine::take_back_offers() {
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
-    for (const Sm::Offer& o : chip_.sm(s).offers()) lanes_[o.slot].given_back.push_back(o.number);
-    chip_.sm(s).offers().clear();
+    for (const OfferedBlock& o : chip_.sm(s).take_offers()) client_runs_[o.kernel_index].given_back.push_back(o.number);
   }
-  for (Lane& lane : lanes_) std::sort(lane.given_back.begin(), lane.given_back.end(), std::greater<>());
+  for (ClientRun& client_run : client_runs_)
+    std::sort(client_run.given_back.begin(), client_run.given_back.end(), std::greater<>());
 }
 
-std::uint64_t CycleMachine::next_number(Lane& lane) {
-  if (lane.given_back.empty()) return lane.next_block++;
-  const std::uint64_t number = lane.given_back.back();
-  lane.given_back.pop_back();
+std::uint64_t CycleMachine::next_number(ClientRun& client_run) {
+  if (client_run.given_back.empty()) return client_run.next_block++;
+  const std::uint64_t number = client_run.given_back.back();
+  client_run.given_back.pop_back();
   return number;
 }
 
@@ -114,14 +114,14 @@ void CycleMachine::enter(std::uint32_t s, policy::Kernel& kernel) {
 }
 
 void CycleMachine::start_block(std::uint32_t s, policy::Kernel& kernel, std::uint64_t at) {
-  Lane& lane = lanes_[kernel.id.index];
+  ClientRun& client_run = client_runs_[kernel.id.index];
   enter(s, kernel);
-  if (!lane.set_aside.empty()) {
-    std::unique_ptr<BlockRun> run = std::move(lane.set_aside.front());
-    lane.set_aside.erase(lane.set_aside.begin());
-    if (observer_ != nullptr) observer_->began(seen(s, run->kernel.slot, run->number), chip_.now(), true);
-    const std::uint32_t token =
-        chip_.sm(s).move_context(MessageKind::read, lane.context_bytes, context_place(*run), run->kernel.slot);
+  if (!client_run.set_aside.empty()) {
+    std::unique_ptr<BlockRun> run = std::move(client_run.set_aside.front());
+    client_run.set_aside.erase(client_run.set_aside.begin());
+    if (observer_ != nullptr) observer_->began(seen(s, run->kernel.kernel_index, run->number), chip_.now(), true);
+    const std::uint32_t token = chip_.sm(s).move_context(MessageKind::read, client_run.context_bytes,
+                                                         context_place(*run), run->kernel.kernel_index);
     moving_.push_back({std::move(run), s, token, false});
     return;
   }
@@ -132,11 +132,11 @@ void CycleMachine::start_block(std::uint32_t s, policy::Kernel& kernel, std::uin
     run = std::move(spare_runs_.back());
     spare_runs_.pop_back();
   }
-  run->kernel = lane.running;
-  run->number = next_number(lane);
+  run->kernel = client_run.running;
+  run->number = next_number(client_run);
   run->started = at;
   run->begun = false;
-  if (observer_ != nullptr) observer_->began(seen(s, run->kernel.slot, run->number), at, false);
+  if (observer_ != nullptr) observer_->began(seen(s, run->kernel.kernel_index, run->number), at, false);
   chip_.sm(s).start(std::move(run), at);
 }
 

@@ -40,10 +40,13 @@ Partition::Partition(const gpu::GpuConfig& config, const MemoryTiming& timing, s
       slice_bytes_(config.l2.bytes_per_cycle),
       atomics_per_cycle_(config.l2.atomics_per_cycle),
       atomic_cycles_(config.l2.atomic_cycles),
-      dram_(dram_spec(config.dram), config.dram.read_queue, config.dram.write_queue, config.dram.commands_per_clock) {
-  const std::uint32_t lines = config.l2.bytes / config.l2.slices / kLineBytes;
-  const TagSpec tags{
-      .sets = std::max(1U, lines / config.l2.ways), .ways = config.l2.ways, .dirty_ways = config.l2.dirty_ways};
+      dram_(dram_spec(config.dram),
+            {.reads = config.dram.read_queue,
+             .writes = config.dram.write_queue,
+             .commands_per_clock = config.dram.commands_per_clock},
+            config.dram.scheduler) {
+  TagSpec tags = tag_spec(config.l2.bytes / config.l2.slices, kLineBytes, config.l2.ways, config.l2.replacement);
+  tags.dirty_ways = config.l2.dirty_ways;
   const MshrSpec mshrs{.entries = config.l2.mshrs, .waiters = config.l2.mshr_waiters};
   for (std::uint32_t i = 0; i < config.l2.slices / config.dram.channels; ++i) slices_.emplace_back(tags, mshrs);
 }

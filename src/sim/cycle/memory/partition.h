@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "gpu/gpu_config.h"
-#include "sim/cycle/dram/fr_fcfs.h"
+#include "sim/cycle/dram/controller.h"
 #include "sim/cycle/memory/address_map.h"
 #include "sim/cycle/memory/message.h"
 #include "sim/cycle/memory/mshrs.h"
@@ -49,7 +49,7 @@ class Partition {
   [[nodiscard]] std::uint64_t next_event() const { return next_; }
   [[nodiscard]] const PartitionCounters& counters(std::uint32_t kernel) const { return counters_[kernel]; }
   [[nodiscard]] std::uint64_t busy_clocks() const { return dram_.channel().busy_clocks(); }
-  [[nodiscard]] const FrFcfs::Use& dram_use(std::uint32_t kernel) const { return dram_.use(kernel); }
+  [[nodiscard]] const DramController::Use& dram_use(std::uint32_t kernel) const { return dram_.use(kernel); }
 
  private:
   struct Slice {
@@ -99,7 +99,7 @@ class Partition {
   std::uint32_t atomics_per_cycle_;
   std::uint32_t atomic_cycles_;
   std::vector<Slice> slices_;
-  FrFcfs dram_;
+  DramController dram_;
   std::vector<Message> inbox_;
   std::deque<DramDone> done_;
   std::uint64_t dram_next_ = ~std::uint64_t{0};  // clock of its next command

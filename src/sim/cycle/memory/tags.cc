@@ -5,10 +5,15 @@
 
 namespace wm::sim {
 
+TagSpec tag_spec(std::uint32_t bytes, std::uint32_t line_bytes, std::uint32_t ways, std::string_view replacement) {
+  return {.sets = std::max(1U, bytes / line_bytes / ways), .ways = ways, .replacement = std::string(replacement)};
+}
+
 Tags::Tags(const TagSpec& spec)
     : sets_(spec.sets),
       ways_(spec.ways),
       dirty_ways_(spec.dirty_ways == 0 ? spec.ways : spec.dirty_ways),
+      rule_(make_replacement_rule(spec.replacement)),
       lines_(std::size_t{spec.sets} * spec.ways) {}
 
 // Upper bits are folded in so that strides of a power of two do not all land in one set.
@@ -18,46 +23,46 @@ std::uint32_t Tags::set_of(LineAddress line) const {
   return static_cast<std::uint32_t>(((h & 0xffffffffU) * sets_) >> 32);
 }
 
-Tags::Line* Tags::find(LineAddress line) {
-  Line* set = &lines_[std::size_t{set_of(line)} * ways_];
-  for (std::uint32_t w = 0; w < ways_; ++w)
-    if (set[w].line == line && set[w].valid != 0) return &set[w];
+CacheLine* Tags::find(LineAddress line) {
+  for (CacheLine& l : set_at(line))
+    if (l.line == line && l.valid != 0) return &l;
   return nullptr;
 }
 
 Sectors Tags::lookup(LineAddress line, Sectors wanted) {
-  Line* l = find(line);
+  CacheLine* l = find(line);
   if (l == nullptr || (l->valid & wanted) == 0) return 0;
-  l->used = ++clock_;
+  use(*l);
   return l->valid & wanted;
 }
 
 Sectors Tags::peek(LineAddress line, Sectors wanted) const {
-  const Line* l = const_cast<Tags*>(this)->find(line);
+  const CacheLine* l = const_cast<Tags*>(this)->find(line);
   return l == nullptr ? Sectors{0} : static_cast<Sectors>(l->valid & wanted);
 }
 
 Tags::Evicted Tags::fill(LineAddress line, Sectors sectors, bool dirty) {
-  Line* l = find(line);
+  CacheLine* l = find(line);
   Evicted evicted;
   if (l == nullptr) {
-    Line* set = &lines_[std::size_t{set_of(line)} * ways_];
-    l = std::min_element(set, set + ways_, [](const Line& a, const Line& b) {
-      return (a.valid == 0 ? 0 : a.used) < (b.valid == 0 ? 0 : b.used);
-    });
+    const CacheSet set = set_at(line);
+    const auto empty = std::find_if(set.begin(), set.end(), [](const CacheLine& c) { return c.valid == 0; });
+    l = empty != set.end() ? &*empty : std::visit([&](auto& rule) { return &rule.victim(set); }, rule_);
     if (l->valid != 0) evicted = {l->line, l->dirty};
     *l = {.line = line};
+    std::visit([&](auto& rule) { rule.filled(*l); }, rule_);
+  } else {
+    use(*l);
   }
-  l->used = ++clock_;
   l->valid |= sectors;
   if (dirty) l->dirty |= sectors;
   return evicted;
 }
 
 Sectors Tags::write(LineAddress line, Sectors sectors) {
-  Line* l = find(line);
+  CacheLine* l = find(line);
   if (l == nullptr) return 0;
-  l->used = ++clock_;
+  use(*l);
   const Sectors present = l->valid & sectors;
   l->dirty |= present;
   return present;
@@ -65,24 +70,23 @@ Sectors Tags::write(LineAddress line, Sectors sectors) {
 
 Tags::Evicted Tags::clean(LineAddress line) {
   if (dirty_ways_ >= ways_) return {};
-  Line* set = &lines_[std::size_t{set_of(line)} * ways_];
-  Line* oldest = nullptr;
+  CacheLine* first = nullptr;
   std::uint32_t dirty = 0;
-  for (Line* l = set; l != set + ways_; ++l) {
-    if (l->valid == 0 || l->dirty == 0) continue;
+  for (CacheLine& l : set_at(line)) {
+    if (l.valid == 0 || l.dirty == 0) continue;
     ++dirty;
-    if (oldest == nullptr || l->used < oldest->used) oldest = l;
+    if (first == nullptr || std::visit([&](auto& rule) { return rule.goes_before(l, *first); }, rule_)) first = &l;
   }
   if (dirty <= dirty_ways_) return {};
-  return {oldest->line, std::exchange(oldest->dirty, Sectors{0})};
+  return {first->line, std::exchange(first->dirty, Sectors{0})};
 }
 
 void Tags::invalidate(LineAddress line) {
-  if (Line* l = find(line)) *l = {};
+  if (CacheLine* l = find(line)) *l = {};
 }
 
 void Tags::forget(std::uint64_t client) {
-  for (Line& l : lines_)
+  for (CacheLine& l : lines_)
     if (l.valid != 0 && l.line >> kClientShift == client) l = {};
 }
 

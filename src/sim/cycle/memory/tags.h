@@ -1,24 +1,30 @@
-// The tag array of a sectored, set-associative cache: which sectors of which lines are present, and who is evicted.
+// The tag array of a sectored, set-associative cache: which sectors of which lines are present, and which
+// line is evicted (replacement/).
 //
 // It knows nothing of time, requests or data (values live in the executor's memory). Lines are allocated when their
 // data arrives, so a miss reserves nothing. Line addresses carry their client: two address spaces never share a line.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
-namespace wm::sim {
+#include "components/replacement_rules.h"
+#include "sim/cycle/memory/cache_line.h"
 
-// A line's address in units of lines, with the client in the top byte.
-using LineAddress = std::uint64_t;
-inline constexpr std::uint32_t kClientShift = 56;
-using Sectors = std::uint8_t;  // bit i: sector i of the line
+namespace wm::sim {
 
 struct TagSpec {
   std::uint32_t sets = 1;
   std::uint32_t ways = 1;
-  std::uint32_t dirty_ways = 0;  // lines of a set that may be dirty; 0: all
+  std::uint32_t dirty_ways = 0;     // lines of a set that may be dirty; 0: all
+  std::string replacement = "lru";  // the name of a file in replacement/
 };
+
+// A cache of `bytes` bytes.
+TagSpec tag_spec(std::uint32_t bytes, std::uint32_t line_bytes, std::uint32_t ways, std::string_view replacement);
 
 class Tags {
  public:
@@ -34,13 +40,14 @@ class Tags {
   // The same without touching the replacement order.
   [[nodiscard]] Sectors peek(LineAddress line, Sectors wanted) const;
 
-  // Makes `sectors` present (and dirty where asked), evicting the least recently used line of the set if need be.
+  // Makes `sectors` present (and dirty where asked), evicting a line of the set if need be.
   Evicted fill(LineAddress line, Sectors sectors, bool dirty);
 
   // Marks present sectors dirty; returns those that were present.
   Sectors write(LineAddress line, Sectors sectors);
 
-  // Where more lines of the set than may be are dirty, the one used longest ago becomes clean and stays.
+  // Where more lines of the set than may be are dirty, the one that would be evicted first
+  // becomes clean and stays.
   Evicted clean(LineAddress line);
 
   void invalidate(LineAddress line);
@@ -48,20 +55,18 @@ class Tags {
   void forget(std::uint64_t client);
 
  private:
-  struct Line {
-    LineAddress line = ~LineAddress{0};
-    std::uint32_t used = 0;
-    Sectors valid = 0;
-    Sectors dirty = 0;
-  };
   [[nodiscard]] std::uint32_t set_of(LineAddress line) const;
-  Line* find(LineAddress line);
+  [[nodiscard]] CacheSet set_at(LineAddress line) { return {&lines_[std::size_t{set_of(line)} * ways_], ways_}; }
+  CacheLine* find(LineAddress line);
+  void use(CacheLine& line) {
+    std::visit([&](auto& rule) { rule.used(line); }, rule_);
+  }
 
   std::uint32_t sets_;
   std::uint32_t ways_;
   std::uint32_t dirty_ways_;
-  std::uint32_t clock_ = 0;
-  std::vector<Line> lines_;
+  AnyReplacementRule rule_;
+  std::vector<CacheLine> lines_;
 };
 
 }  // namespace wm::sim

@@ -23,12 +23,12 @@ Lsu::Lsu(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t
       sm_(sm),
       l1_{.present = config.l1.caches_global,
           .latency = config.l1.latency,
-          .tags = Tags({.sets = config.l1.bytes / kLineBytes / config.l1.ways, .ways = config.l1.ways}),
+          .tags = Tags(tag_spec(config.l1.bytes, kLineBytes, config.l1.ways, config.l1.replacement)),
           .mshrs = Mshrs({.entries = config.l1.mshrs, .waiters = config.l1.mshr_waiters})},
       texture_{
           .present = config.texture.bytes != 0,
           .latency = config.texture.latency,
-          .tags = Tags({.sets = config.texture.bytes / kLineBytes / config.texture.ways, .ways = config.texture.ways}),
+          .tags = Tags(tag_spec(config.texture.bytes, kLineBytes, config.texture.ways, config.texture.replacement)),
           .mshrs = Mshrs({.entries = config.texture.bytes == 0 ? 1 : config.texture.mshrs,
                           .waiters = config.texture.mshr_waiters})} {}
 

@@ -62,7 +62,7 @@ Seen run(const gpu::GpuConfig& config, const std::string& text, std::uint64_t bl
   if (held_back) sm.set_quota(0, std::int64_t{1} << 60, 0);
   for (std::uint64_t number = 0; number < 2; ++number) {
     auto block = std::make_unique<BlockRun>();
-    block->kernel = {.program = &timed, .grid = &*grid, .client = 0, .slot = 0};
+    block->kernel = {.program = &timed, .grid = &*grid, .client = 0, .kernel_index = 0};
     block->number = number;
     sm.start(std::move(block), number);
   }
@@ -70,7 +70,7 @@ Seen run(const gpu::GpuConfig& config, const std::string& text, std::uint64_t bl
   for (std::uint64_t now = 0; now < 40'000; now += 100) sm.run(now, now + 100);
   sm.charge_until(40'000);
   Seen seen{sm.counters(0), {}};
-  for (const sim::Sm::Ended& e : sm.ended()) seen.ended.emplace_back(e.number, e.at);
+  for (const FinishedBlock& e : sm.finished()) seen.ended.emplace_back(e.number, e.at);
   return seen;
 }
 

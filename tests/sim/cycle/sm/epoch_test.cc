@@ -48,7 +48,7 @@ AtTheEnd run(const gpu::GpuConfig& config, std::uint64_t later) {
   Sm sm(config, *derive_timing(config), 0);
   for (std::uint64_t number = 0; number < 2; ++number) {
     auto block = std::make_unique<BlockRun>();
-    block->kernel = {.program = &timed, .grid = &*grid, .client = 0, .slot = 0};
+    block->kernel = {.program = &timed, .grid = &*grid, .client = 0, .kernel_index = 0};
     block->number = number;
     sm.start(std::move(block), 0);
   }
@@ -68,7 +68,7 @@ AtTheEnd run(const gpu::GpuConfig& config, std::uint64_t later) {
   for (std::uint64_t now = later; now < later + kLength; now += kQuantum) sm.run(now, now + kQuantum);
   sm.charge_until(later + kLength);
   AtTheEnd seen{sm.counters(0), {}};
-  for (const Sm::Ended& e : sm.ended()) seen.ended.emplace_back(e.number, e.at - later);
+  for (const FinishedBlock& e : sm.finished()) seen.ended.emplace_back(e.number, e.at - later);
   return seen;
 }
 

@@ -1,4 +1,4 @@
-#include "sim/cycle/dram/fr_fcfs.h"
+#include "sim/cycle/dram/controller.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ constexpr std::uint64_t kForever = ~std::uint64_t{0};
 constexpr DramSpec kSpec{
     .banks = 4, .bytes_per_clock = 32, .tCL = 12, .tRP = 12, .tRC = 40, .tRAS = 28, .tRCD = 12, .tRRD = 6};
 
-std::vector<std::uint32_t> order_of(FrFcfs& dram) {
+std::vector<std::uint32_t> order_of(DramController& dram) {
   std::deque<DramDone> done;
   while (!dram.idle()) dram.advance(kForever, done);
   std::vector<std::uint32_t> tokens;
@@ -21,8 +21,8 @@ DramRequest read_of(std::uint32_t bank, std::uint64_t row, std::uint32_t token, 
   return {.row = row, .arrived = arrived, .bank = bank, .bytes = 32, .token = token};
 }
 
-TEST(FrFcfs, AnUnloadedReadTakesTrcdTclAndItsBurst) {
-  FrFcfs dram(kSpec, 8, 8);
+TEST(DramController, AnUnloadedReadTakesTrcdTclAndItsBurst) {
+  DramController dram(kSpec, {.reads = 8, .writes = 8}, "fr_fcfs");
   dram.push(read_of(0, 5, 1, 100));
   std::deque<DramDone> done;
   dram.advance(kForever, done);
@@ -30,8 +30,8 @@ TEST(FrFcfs, AnUnloadedReadTakesTrcdTclAndItsBurst) {
   EXPECT_EQ(done[0].at, 100U + 12 + 12 + 1);
 }
 
-TEST(FrFcfs, ARequestThatHitsTheOpenRowOvertakesOneThatDoesNot) {
-  FrFcfs dram(kSpec, 8, 8);
+TEST(DramController, ARequestThatHitsTheOpenRowOvertakesOneThatDoesNot) {
+  DramController dram(kSpec, {.reads = 8, .writes = 8}, "fr_fcfs");
   dram.push(read_of(0, 1, 1));
   dram.push(read_of(0, 2, 2));
   dram.push(read_of(0, 1, 3));
@@ -39,8 +39,8 @@ TEST(FrFcfs, ARequestThatHitsTheOpenRowOvertakesOneThatDoesNot) {
   EXPECT_EQ(dram.use(0).activates, 2U);
 }
 
-TEST(FrFcfs, BanksOpenTheirRowsInParallel) {
-  FrFcfs dram(kSpec, 8, 8);
+TEST(DramController, BanksOpenTheirRowsInParallel) {
+  DramController dram(kSpec, {.reads = 8, .writes = 8}, "fr_fcfs");
   for (std::uint32_t b = 0; b < 4; ++b) dram.push(read_of(b, 1, b));
   std::deque<DramDone> done;
   while (!dram.idle()) dram.advance(kForever, done);
@@ -48,8 +48,8 @@ TEST(FrFcfs, BanksOpenTheirRowsInParallel) {
   EXPECT_EQ(done.back().at - done.front().at, 3U * 6 + 1);
 }
 
-TEST(FrFcfs, AStreamThatHitsItsRowsKeepsTheBusBusy) {
-  FrFcfs dram(kSpec, 64, 8);
+TEST(DramController, AStreamThatHitsItsRowsKeepsTheBusBusy) {
+  DramController dram(kSpec, {.reads = 64, .writes = 8}, "fr_fcfs");
   std::deque<DramDone> done;
   for (std::uint32_t i = 0; i < 64; ++i) dram.push(read_of(i / 16, 1, i));
   while (!dram.idle()) dram.advance(kForever, done);
@@ -57,8 +57,8 @@ TEST(FrFcfs, AStreamThatHitsItsRowsKeepsTheBusBusy) {
   EXPECT_LE(done.back().at - done.front().at, 64U + 12) << "one sector a clock, but for the first rows to open";
 }
 
-TEST(FrFcfs, NothingIsIssuedBeforeItArrivesNorAfterTheHorizon) {
-  FrFcfs dram(kSpec, 8, 8);
+TEST(DramController, NothingIsIssuedBeforeItArrivesNorAfterTheHorizon) {
+  DramController dram(kSpec, {.reads = 8, .writes = 8}, "fr_fcfs");
   dram.push(read_of(0, 1, 1, 50));
   std::deque<DramDone> done;
   EXPECT_EQ(dram.advance(50, done), 50U) << "its activate goes out at 50, not before";
@@ -66,8 +66,8 @@ TEST(FrFcfs, NothingIsIssuedBeforeItArrivesNorAfterTheHorizon) {
   EXPECT_TRUE(done.empty());
 }
 
-TEST(FrFcfs, WritesWaitForReadsUntilTheirQueueFills) {
-  FrFcfs dram(kSpec, 8, 4);
+TEST(DramController, WritesWaitForReadsUntilTheirQueueFills) {
+  DramController dram(kSpec, {.reads = 8, .writes = 4}, "fr_fcfs");
   for (std::uint32_t i = 0; i < 2; ++i) dram.push({.row = 3, .bank = 1, .bytes = 32, .write = true});
   dram.push(read_of(0, 1, 1));
   std::deque<DramDone> done;

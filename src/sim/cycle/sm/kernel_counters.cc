@@ -1,19 +1,18 @@
-// What follows from how often each operation was executed.
-#include "sim/cycle/sm/sm.h"
+#include "sim/cycle/sm/kernel_counters.h"
 
 namespace wm::sim {
 
-void Sm::begin_tally(std::uint8_t slot, const TimedProgram& program) {
-  Tally& tally = tallies_[slot];
+void KernelCounters::set_program(std::uint8_t kernel, const TimedProgram& program) {
+  Tally& tally = tallies_[kernel];
   if (tally.program == &program) return;
-  count_tally(slot);
+  add_up(kernel);
   tally.program = &program;
   tally.executed.assign(2 * program.ops.size(), 0);
 }
 
-void Sm::count_tally(std::uint8_t slot) {
-  Tally& tally = tallies_[slot];
-  SmCounters& c = counters_[slot];
+void KernelCounters::add_up(std::uint8_t kernel) {
+  Tally& tally = tallies_[kernel];
+  SmCounters& c = counters_[kernel];
   for (std::size_t i = 0; i < tally.executed.size(); ++i) {
     if (tally.executed[i] == 0) continue;
     const std::uint64_t times = tally.executed[i] >> 32;

@@ -1,5 +1,5 @@
-// A crew of threads that does numbered tasks and waits for each other: `run(n, f)` calls f(0) … f(n-1), each once, on
-// any of them, and returns when all are done. The caller is one of the crew; a crew of one has no other threads.
+// The host threads of a simulation, which do numbered tasks and wait for each other: `run(n, f)` calls f(0) … f(n-1), each
+// once, on any of them, and returns when all are done. The calling thread is one of them; with one there are no others.
 #pragma once
 
 #include <atomic>
@@ -10,12 +10,12 @@
 
 namespace wm::sim {
 
-class Crew {
+class HostThreads {
  public:
-  explicit Crew(std::uint32_t threads);
-  ~Crew();
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  explicit HostThreads(std::uint32_t threads);
+  ~HostThreads();
+  HostThreads(const HostThreads&) = delete;
+  HostThreads& operator=(const HostThreads&) = delete;
 
   void run(std::uint32_t tasks, const std::function<void(std::uint32_t)>& task);
 

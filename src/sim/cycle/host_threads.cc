@@ -1,4 +1,4 @@
-#include "sim/cycle/crew.h"
+#include "sim/cycle/host_threads.h"
 
 namespace wm::sim {
 namespace {
@@ -12,23 +12,23 @@ void wait_until(Done&& done) {
 
 }  // namespace
 
-Crew::Crew(std::uint32_t threads) {
+HostThreads::HostThreads(std::uint32_t threads) {
   for (std::uint32_t i = 1; i < threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
-Crew::~Crew() {
+HostThreads::~HostThreads() {
   stop_.store(true, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   for (std::thread& t : threads_) t.join();
 }
 
-void Crew::take_tasks() {
+void HostThreads::take_tasks() {
   for (std::uint32_t i = next_.fetch_add(1, std::memory_order_relaxed); i < tasks_;
        i = next_.fetch_add(1, std::memory_order_relaxed))
     (*task_)(i);
 }
 
-void Crew::work() {
+void HostThreads::work() {
   for (std::uint64_t seen = 0;;) {
     wait_until([&] { return round_.load(std::memory_order_acquire) != seen; });
     ++seen;
@@ -38,7 +38,7 @@ void Crew::work() {
   }
 }
 
-void Crew::run(std::uint32_t tasks, const std::function<void(std::uint32_t)>& task) {
+void HostThreads::run(std::uint32_t tasks, const std::function<void(std::uint32_t)>& task) {
   if (threads_.empty()) {
     for (std::uint32_t i = 0; i < tasks; ++i) task(i);
     return;

@@ -1,5 +1,5 @@
-// First-ready, first-come-first-served: among waiting requests those that hit an open row go first, oldest first; a
-// bank with no hit waiting opens the row of its oldest request. Banks work in parallel behind a few commands per clock.
+// The controller of one DRAM channel: queues of requests, and a scheduler (schedulers/) that chooses the next command.
+// Banks work in parallel behind a few commands per clock.
 //
 // Event-driven: `advance` issues the commands that can go out before `until` and reports finished reads in order.
 // Writes wait in a queue of their own and are drained in batches, since turning the bus around costs tWTR.
@@ -8,9 +8,12 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <string_view>
 
+#include "components/dram_schedulers.h"
 #include "sim/cycle/dram/bank_queue.h"
 #include "sim/cycle/dram/channel.h"
+#include "sim/cycle/dram/choice.h"
 
 namespace wm::sim {
 
@@ -19,10 +22,16 @@ struct DramDone {
   std::uint32_t token = 0;
 };
 
-class FrFcfs {
+struct DramQueues {
+  std::uint32_t reads = 64;
+  std::uint32_t writes = 64;
+  std::uint32_t commands_per_clock = 1;
+};
+
+class DramController {
  public:
-  FrFcfs(const DramSpec& spec, std::uint32_t read_queue, std::uint32_t write_queue,
-         std::uint32_t commands_per_clock = 1);
+  // `scheduler`: the name of a file in schedulers/.
+  DramController(const DramSpec& spec, const DramQueues& queues, std::string_view scheduler);
 
   // Whether one more request of that kind fits.
   [[nodiscard]] bool accepts(bool write) const;
@@ -32,10 +41,10 @@ class FrFcfs {
   // and the caller may have new requests by then. Returns the clock of the next command (~0 when nothing waits).
   std::uint64_t advance(std::uint64_t until, std::deque<DramDone>& done);
 
-  // No command goes out before it.
+  // No command goes out before this clock.
   [[nodiscard]] std::uint64_t now() const { return now_; }
   [[nodiscard]] bool idle() const { return reads_.empty() && writes_.empty(); }
-  // Of a kernel's requests: reads and writes, and the rows opened for them.
+  // The reads and writes of a kernel, and the rows opened for them.
   struct Use {
     std::uint64_t columns = 0;
     std::uint64_t activates = 0;
@@ -44,15 +53,10 @@ class FrFcfs {
   [[nodiscard]] const DramChannel& channel() const { return channel_; }
 
  private:
-  struct Choice {
-    std::uint64_t at = ~std::uint64_t{0};
-    BankQueue::Index index = 0;
-    DramCommand command = DramCommand::read;
-  };
-  [[nodiscard]] Choice choose(const BankQueue& queue) const;
-  const Choice& next_choice(const BankQueue& queue);
+  const DramChoice& next_choice(const BankQueue& queue);
   void update_mode();
 
+  AnyDramScheduler scheduler_;
   DramChannel channel_;
   std::uint32_t read_capacity_;
   std::uint32_t write_capacity_;
@@ -61,11 +65,11 @@ class FrFcfs {
   std::uint32_t commands_;   // a clock
   std::uint32_t sent_ = 0;   // in clock_
   std::uint64_t clock_ = 0;  // of the last command
-  Choice choice_;            // what goes out next, while nothing has come or gone since
+  DramChoice choice_;        // the next command, valid while no request comes or goes
   bool chosen_ = false;
   bool draining_ = false;      // writes have the bus
-  std::uint64_t now_ = 0;      // no command goes out before it
-  std::array<Use, 16> use_{};  // by kernel slot
+  std::uint64_t now_ = 0;      // no command goes out before this clock
+  std::array<Use, 16> use_{};  // by kernel index
 };
 
 }  // namespace wm::sim

@@ -1,0 +1,24 @@
+// One line of a cache's tag array, and the contract of the files in replacement/ (docs/guide/warp-scheduler.md).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace wm::sim {
+
+// A line's address in units of lines, with the client in the top byte.
+using LineAddress = std::uint64_t;
+inline constexpr std::uint32_t kClientShift = 56;
+using Sectors = std::uint8_t;  // bit i: sector i of the line
+
+struct CacheLine {
+  LineAddress line = ~LineAddress{0};
+  std::uint32_t rank = 0;  // the replacement rule's own
+  Sectors valid = 0;       // 0: the line is empty
+  Sectors dirty = 0;
+};
+
+// The lines of one set.
+using CacheSet = std::span<CacheLine>;
+
+}  // namespace wm::sim

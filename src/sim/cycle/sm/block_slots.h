@@ -1,0 +1,106 @@
+// The blocks of an SM: how they start, end, stop, and wait at barriers.
+//
+// Which blocks come is decided elsewhere, between quanta. Within a quantum a block that ends may be followed by another
+// one of its kernel, where that was offered before.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sim/cycle/sm/issue_stage.h"
+
+namespace wm::sim {
+
+// A block that is off its SM.
+struct FinishedBlock {
+  std::unique_ptr<BlockRun> run;  // none where another block follows in its place
+  std::uint64_t at = 0;
+  std::uint8_t kernel_index = 0;
+  std::uint64_t number = 0;  // in its grid
+  bool followed = false;
+  std::uint64_t follower = 0;  // number of the block that follows
+  std::uint64_t follows_at = 0;
+};
+
+// A block that may follow when one of its kernel ends.
+struct OfferedBlock {
+  std::uint8_t kernel_index = 0;
+  std::uint64_t number = 0;
+};
+
+struct FaultedKernel {
+  std::uint8_t kernel_index = 0;
+  exec::Fault fault;
+};
+
+class BlockSlots {
+ public:
+  // `follows_after`: cycles from a block's end to the start of one in its place.
+  BlockSlots(IssueStage& issue, exec::Block::Where where, std::uint32_t follows_after);
+
+  // Accepts a block, a new one or one that was set aside; its warps may issue from `at` on.
+  void start(std::unique_ptr<BlockRun> run, std::uint64_t at);
+  // Begins the blocks whose time has come.
+  void begin_due(std::uint64_t now);
+  // Begins all accepted blocks now.
+  void begin_all(std::uint64_t now);
+  // When the next accepted block starts.
+  [[nodiscard]] std::uint64_t next_start() const { return starts_; }
+  void offer(OfferedBlock block);
+  // Offers that were not taken, first to last.
+  std::vector<OfferedBlock> take_offers();
+  // Stops up to `count` blocks of the kernel, the youngest first: they issue no more, and appear in `stopped` once
+  // their loads have come back. Returns how many.
+  std::uint32_t stop(std::uint8_t kernel, std::uint32_t count, std::uint64_t now);
+
+  void warp_exited(WarpSlot& w, std::uint64_t now);
+  // Lets warps go on whose barrier completed; finds out when a block can never go on.
+  void check_barrier(ResidentBlock& block, std::uint64_t now);
+  void fault(ResidentBlock& block);
+  // A load of the block, which waits for nothing else, came back at `at`.
+  void load_finished(ResidentBlock& block, std::uint64_t at);
+  // A message of the kernel came from memory.
+  void set_last_message(std::uint8_t kernel, std::uint64_t at) { last_[kernel] = at; }
+
+  [[nodiscard]] std::uint32_t resident(std::uint8_t kernel) const { return resident_[kernel]; }
+  // When the kernel's last block ended or its last message came, so far.
+  [[nodiscard]] std::uint64_t last(std::uint8_t kernel) const { return last_[kernel]; }
+  // The caller takes and clears these.
+  std::vector<FinishedBlock>& finished() { return finished_; }
+  std::vector<FinishedBlock>& stopped() { return stopped_; }
+  std::vector<FaultedKernel>& faulted() { return faulted_; }
+
+ private:
+  struct Starting {
+    std::unique_ptr<BlockRun> run;
+    std::uint64_t at = 0;
+  };
+
+  void begin(std::unique_ptr<BlockRun> run, std::uint64_t at);
+  std::unique_ptr<ResidentBlock> new_resident();
+  void halt(ResidentBlock& block);
+  void finish(ResidentBlock& block, std::uint64_t now);
+  void follow(FinishedBlock& block, std::uint64_t number);
+  std::unique_ptr<BlockRun> detach(ResidentBlock& block);
+  void hand_over(ResidentBlock& block, std::vector<FinishedBlock>& to, std::uint64_t at);
+  void update_follower() { issue_.set_follower(!offers_.empty(), follows_after_); }
+
+  IssueStage& issue_;
+  exec::Block::Where where_;
+  std::uint32_t follows_after_;
+  std::vector<std::unique_ptr<ResidentBlock>> residents_;
+  std::vector<std::unique_ptr<ResidentBlock>> spare_;
+  std::vector<Starting> starting_;  // accepted and not begun
+  std::vector<OfferedBlock> offers_;
+  std::uint32_t kernels_ = 0;                  // with blocks here
+  std::uint64_t starts_ = IssueStage::kNever;  // the first of `starting_`
+  std::array<std::uint32_t, kMaxKernels> resident_{};
+  std::array<std::uint64_t, kMaxKernels> last_{};
+  std::vector<FinishedBlock> finished_;
+  std::vector<FinishedBlock> stopped_;
+  std::vector<FaultedKernel> faulted_;
+};
+
+}  // namespace wm::sim

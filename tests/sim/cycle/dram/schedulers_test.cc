@@ -1,0 +1,52 @@
+// DRAM schedulers: in which order requests of one channel are served.
+#include <gtest/gtest.h>
+
+#include "components/names.h"
+#include "sim/cycle/dram/controller.h"
+
+namespace wm::sim {
+namespace {
+
+constexpr DramSpec kFourBanks{
+    .banks = 4, .bytes_per_clock = 32, .tCL = 12, .tRP = 12, .tRC = 40, .tRAS = 28, .tRCD = 12, .tRRD = 6};
+
+std::vector<std::uint32_t> served_by(std::string_view scheduler, const std::vector<DramRequest>& requests) {
+  DramController dram(kFourBanks, {.reads = 16, .writes = 16}, scheduler);
+  for (const DramRequest& r : requests) dram.push(r);
+  std::deque<DramDone> done;
+  while (!dram.idle()) dram.advance(~std::uint64_t{0}, done);
+  std::vector<std::uint32_t> tokens;
+  for (const DramDone& d : done) tokens.push_back(d.token);
+  return tokens;
+}
+
+DramRequest row_read(std::uint32_t bank, std::uint64_t row, std::uint32_t token) {
+  return {.row = row, .bank = bank, .bytes = 32, .token = token};
+}
+
+using Tokens = std::vector<std::uint32_t>;
+
+TEST(FrFcfs, ServesRequestsOfAnOpenRowFirst) {
+  EXPECT_EQ(served_by("fr_fcfs", {row_read(0, 1, 1), row_read(0, 2, 2), row_read(0, 1, 3)}), (Tokens{1, 3, 2}));
+}
+
+TEST(Fcfs, ServesRequestsInTheOrderTheyCame) {
+  EXPECT_EQ(served_by("fcfs", {row_read(0, 1, 1), row_read(0, 2, 2), row_read(0, 1, 3)}), (Tokens{1, 2, 3}));
+  EXPECT_EQ(served_by("fcfs", {row_read(0, 1, 1), row_read(0, 2, 2), row_read(1, 7, 3)}), (Tokens{1, 2, 3}))
+      << "another bank must wait, too";
+}
+
+// What every scheduler promises, those found by the build later included.
+TEST(DramSchedulers, ServeEveryRequestOnce) {
+  for (const std::string_view name : components::kDramSchedulers) {
+    std::vector<DramRequest> requests;
+    for (std::uint32_t i = 0; i < 16; ++i) requests.push_back(row_read(i * 7 % 4, i * 5 % 3, i));
+    Tokens served = served_by(name, requests);
+    std::sort(served.begin(), served.end());
+    ASSERT_EQ(served.size(), 16U) << name;
+    for (std::uint32_t i = 0; i < 16; ++i) EXPECT_EQ(served[i], i) << name;
+  }
+}
+
+}  // namespace
+}  // namespace wm::sim
