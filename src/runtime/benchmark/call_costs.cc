@@ -10,9 +10,9 @@
 namespace wm::runtime {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using HostClock = std::chrono::steady_clock;
 
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double since(HostClock::time_point start) { return std::chrono::duration<double>(HostClock::now() - start).count(); }
 
 template <typename T, typename Release>
 std::shared_ptr<std::remove_pointer_t<T>> owned(T object, Release release) {
@@ -68,13 +68,13 @@ class Measurement {
     const char* source = text.c_str();
     program_ = owned(n_.cl.CreateProgramWithSource(n_.context, 1, &source, nullptr, nullptr), n_.cl.ReleaseProgram);
     if (!program_) return 0;
-    const auto start = Clock::now();
+    const auto start = HostClock::now();
     note(n_.cl.BuildProgram(program_.get(), 1, &n_.device, "", nullptr, nullptr));
     return since(start);
   }
 
   void builds() {
-    const auto now = Clock::now().time_since_epoch().count();
+    const auto now = HostClock::now().time_since_epoch().count();
     int programs = 0;
     build(source_of(fmt::format("{}.0f", now % 1'000'000)));  // excludes the start of the compiler
     const auto new_source = [&] {
@@ -100,7 +100,7 @@ class Measurement {
   }
 
   double first_launch() {
-    const auto start = Clock::now();
+    const auto start = HostClock::now();
     kernel_ = owned(n_.cl.CreateKernel(program_.get(), "work", nullptr), n_.cl.ReleaseKernel);
     const cl_mem memory = memory_.get();
     const cl_uint none = 0;
@@ -123,7 +123,7 @@ class Measurement {
     finish();
     const int count = options_.launches;
     costs_.launch_call = best([&] {
-                           const auto start = Clock::now();
+                           const auto start = HostClock::now();
                            for (int i = 0; i < count; ++i) launch();
                            const double spent = since(start);
                            finish();
@@ -131,14 +131,14 @@ class Measurement {
                          }) *
                          1e6 / count;
     costs_.launch_stream = best([&] {
-                             const auto start = Clock::now();
+                             const auto start = HostClock::now();
                              for (int i = 0; i < count; ++i) launch();
                              finish();
                              return since(start);
                            }) *
                            1e6 / count;
     costs_.launch_wait = best([&] {
-                           const auto start = Clock::now();
+                           const auto start = HostClock::now();
                            for (int i = 0; i < count; ++i) {
                              launch();
                              finish();
@@ -149,7 +149,7 @@ class Measurement {
   }
 
   double transfer(bool write, std::byte* host, std::size_t bytes, int times) {
-    const auto start = Clock::now();
+    const auto start = HostClock::now();
     for (int i = 0; i < times; ++i) {
       note(write ? n_.cl.EnqueueWriteBuffer(queue_.get(), memory_.get(), CL_TRUE, 0, bytes, host, 0, nullptr, nullptr)
                  : n_.cl.EnqueueReadBuffer(queue_.get(), memory_.get(), CL_TRUE, 0, bytes, host, 0, nullptr, nullptr));

@@ -1,4 +1,4 @@
-// Buffers through the driver: contents and errors are the native driver's.
+// Buffers through the client library: data and errors are those of the native driver.
 #include <cstring>
 #include <numeric>
 
@@ -23,7 +23,7 @@ std::vector<unsigned char> contents(const Side& s, cl_mem memory, std::size_t si
   return bytes;
 }
 
-TEST(Buffer, CreationRefusesWhatTheNativeDriverRefuses) {
+TEST(Buffer, CreationFailsWhereTheNativeDriverFails) {
   same_on_both([](const Side& s, Transcript& t) {
     auto bytes = counted(64);
     const struct {
@@ -55,7 +55,7 @@ TEST(Buffer, CreationRefusesWhatTheNativeDriverRefuses) {
   });
 }
 
-TEST(Buffer, InformationIsTheNativeDrivers) {
+TEST(Buffer, QueriesAnswerAsTheNativeDriver) {
   same_on_both([](const Side& s, Transcript& t) {
     auto bytes = counted(4096);
     for (const cl_mem_flags flags : {CL_MEM_READ_ONLY, CL_MEM_USE_HOST_PTR, CL_MEM_COPY_HOST_PTR}) {
@@ -84,7 +84,7 @@ TEST(Buffer, InformationIsTheNativeDrivers) {
   });
 }
 
-TEST(Buffer, TransfersCheckAndMoveTheSame) {
+TEST(Buffer, TransfersHaveTheSameErrorsAndData) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_mem memory = buffer(s, 256);
     auto bytes = counted(256);
@@ -103,7 +103,7 @@ TEST(Buffer, TransfersCheckAndMoveTheSame) {
   });
 }
 
-TEST(Buffer, RectanglesCheckAndMoveTheSame) {
+TEST(Buffer, RectanglesHaveTheSameErrorsAndData) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_mem memory = buffer(s, 1024);
     const auto zero = counted(1024, 3);
@@ -136,7 +136,7 @@ TEST(Buffer, RectanglesCheckAndMoveTheSame) {
   });
 }
 
-TEST(Buffer, CopiesAndFillsCheckAndMoveTheSame) {
+TEST(Buffer, CopiesAndFillsHaveTheSameErrorsAndData) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_mem a = buffer(s, 256), b = buffer(s, 128);
     const auto bytes = counted(256);
@@ -165,7 +165,7 @@ TEST(Buffer, CopiesAndFillsCheckAndMoveTheSame) {
   });
 }
 
-TEST(Buffer, SubBuffersCheckAndShareTheSame) {
+TEST(Buffer, SubBuffersHaveTheSameErrorsAndData) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_mem parent = buffer(s, 1024, CL_MEM_READ_ONLY);
     const auto make = [&](cl_mem of, cl_mem_flags flags, std::size_t origin, std::size_t size) {
@@ -202,7 +202,7 @@ TEST(Buffer, SubBuffersCheckAndShareTheSame) {
   });
 }
 
-TEST(Buffer, MapsShowAndKeepTheSame) {
+TEST(Buffer, MapsHaveTheSameData) {
   same_on_both([](const Side& s, Transcript& t) {
     auto own = counted(512, 50);
     for (cl_mem memory : {buffer(s, 512), buffer(s, 512, CL_MEM_USE_HOST_PTR, own.data())}) {
@@ -233,8 +233,8 @@ TEST(Buffer, MapsShowAndKeepTheSame) {
   });
 }
 
-// Larger than the shared staging area, in one go and without waiting.
-TEST(Buffer, LargeTransfersArriveWhole) {
+// A transfer larger than the staging area, blocking and non-blocking.
+TEST(Buffer, LargeTransfersAreComplete) {
   same_on_both([](const Side& s, Transcript& t) {
     constexpr std::size_t kSize = 80 << 20;
     cl_mem memory = buffer(s, kSize);
@@ -253,9 +253,9 @@ TEST(Buffer, LargeTransfersArriveWhole) {
   });
 }
 
-// What a read has not delivered yet is what a write from the same place must send. (Natively not everywhere: NVIDIA's
-// driver takes a small write's bytes when it is called, whatever is under way.)
-TEST(Buffer, AWriteSeesWhatAnEarlierReadBrings) {
+// A write from host memory that an earlier read has not filled yet must send the data of that read. Not compared with
+// the native driver: NVIDIA's copies the data of a small write when it is called.
+TEST(Buffer, AWriteSendsTheDataOfAnEarlierRead) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_mem a = buffer(s, 256), b = buffer(s, 256);
     const auto bytes = counted(256, 11);

@@ -21,7 +21,7 @@ bool says(const Daemon& daemon, const std::string& text, bool so) {
   return false;
 }
 
-// `files` is for loaders that take no folder; empty: none are named.
+// `files` is for ICD loaders that accept no folder; empty: not set.
 [[noreturn]] void become_client(const std::string& vendors, const std::string& files,
                                 const std::vector<std::string>& words) {
   ::setenv("OCL_ICD_VENDORS", vendors.c_str(), 1);

@@ -1,4 +1,4 @@
-// Clients of a daemon in processes of their own, and clients that speak its protocol by hand.
+// Clients in processes of their own, and clients that write protocol messages themselves.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace wm::runtime::test {
 
-// helper/client_main.cc with these arguments, killed with the object if it has not ended.
+// A process of helper/client_main.cc with these arguments; the destructor kills it if it still runs.
 class Child {
  public:
   Child(const Daemon& daemon, const std::vector<std::string>& words);
@@ -20,18 +20,18 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   void kill();
-  // How it ended: its exit status, or minus the signal; nothing after `seconds`.
+  // Its exit status, or minus the signal that ended it; nothing after `seconds`.
   std::optional<int> wait(double seconds = 20);
 
  private:
   pid_t pid_ = 0;
 };
 
-// Whether the daemon's document comes to say so, or to say it no more, within ten seconds.
+// Whether the daemon's status contains the text, or does not contain it any more, within ten seconds.
 bool comes_to_say(const Daemon& daemon, const std::string& text);
 bool stops_saying(const Daemon& daemon, const std::string& text);
 
-// It shook hands properly, and then writes what it likes.
+// A client that connects properly and then writes any messages.
 struct RawClient {
   Descriptor socket;
   std::optional<SharedArea> area;

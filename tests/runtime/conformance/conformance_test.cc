@@ -1,5 +1,5 @@
-// What conformance tests look at and applications rarely do: output of kernels, launches without items, states of
-// commands that wait, order of host memory that is read and written, what programs and memory say of themselves.
+// Behaviour that conformance tests check and applications rarely use: printf, empty launches, states of waiting
+// commands, the order of accesses to host memory, queries of programs and memory objects.
 #include <algorithm>
 #include <atomic>
 #include <fcntl.h>
@@ -15,11 +15,11 @@
 namespace wm::runtime::test {
 namespace {
 
-// Standard output of this process, while `body` runs.
+// The standard output of this process while `body` runs.
 std::string output_of(const std::function<void()>& body) {
   std::fflush(stdout);
   const int file = ::memfd_create("output", MFD_CLOEXEC), own = ::dup(STDOUT_FILENO);
-  // PoCL writes from the threads that run groups: without this one can write over what another wrote.
+  // PoCL writes from the threads that run groups; without O_APPEND they overwrite each other's output.
   ::fcntl(file, F_SETFL, O_APPEND);
   ::dup2(file, STDOUT_FILENO);
   body();
@@ -32,7 +32,7 @@ std::string output_of(const std::function<void()>& body) {
   return text;
 }
 
-TEST(Conformance, WhatAKernelPrintsComesOutHere) {
+TEST(Conformance, PrintfOutputReachesTheClientsStdout) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_program program = build(s,
                                "kernel void p(int n) { if (get_global_id(0) == 1) printf(\"%d %s %v2d|\\n\", n, "
@@ -73,7 +73,7 @@ TEST(Conformance, WhatAKernelPrintsComesOutHere) {
   });
 }
 
-TEST(Conformance, LaunchesWithoutItemsTakeTheirPlace) {
+TEST(Conformance, EmptyLaunchesKeepTheirPlaceInTheQueue) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_program program = build(s, "kernel void f() {}");
     cl_kernel kernel = clCreateKernel(program, "f", nullptr);
@@ -107,8 +107,8 @@ TEST(Conformance, LaunchesWithoutItemsTakeTheirPlace) {
   });
 }
 
-// A dimension that is left out counts as 1.
-TEST(Conformance, GroupsOfAFixedSizeHaveAllItsDimensions) {
+// A dimension that is not given counts as 1.
+TEST(Conformance, RequiredGroupSizesApplyToAllDimensions) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_program program = build(s, "__attribute__((reqd_work_group_size(4, 2, 1))) kernel void f() {}");
     cl_kernel kernel = clCreateKernel(program, "f", nullptr);
@@ -122,7 +122,7 @@ TEST(Conformance, GroupsOfAFixedSizeHaveAllItsDimensions) {
   });
 }
 
-TEST(Conformance, CommandsAreQueuedUntilTheirTurn) {
+TEST(Conformance, CommandsAreQueuedUntilTheirDependenciesComplete) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_event user = clCreateUserEvent(s.context, nullptr), first = nullptr, second = nullptr;
     cl_mem memory = clCreateBuffer(s.context, 0, 64, nullptr, nullptr);
@@ -142,8 +142,8 @@ TEST(Conformance, CommandsAreQueuedUntilTheirTurn) {
   });
 }
 
-// Host memory that one command fills and a later one sends on, while neither may run yet.
-TEST(Conformance, BytesStillToBeReadAreWrittenOn) {
+// Host memory that one command writes and a later one reads, while both wait for a user event.
+TEST(Conformance, AWriteWaitsForAPendingReadOfItsHostMemory) {
   same_on_both([](const Side& s, Transcript& t) {
     for (const std::size_t size : {std::size_t{512}, std::size_t{1} << 20}) {
       std::vector<unsigned char> first(size, 3), between(size, 4), last(size, 5);
@@ -164,7 +164,7 @@ TEST(Conformance, BytesStillToBeReadAreWrittenOn) {
   });
 }
 
-TEST(Conformance, MemorysEndIsToldWhenNoCommandUsesIt) {
+TEST(Conformance, DestructorCallbacksAreCalledWhenNoCommandUsesTheMemory) {
   same_on_both([](const Side& s, Transcript& t) {
     static std::mutex mutex;
     static std::vector<int> told;
@@ -201,7 +201,7 @@ TEST(Conformance, MemorysEndIsToldWhenNoCommandUsesIt) {
   });
 }
 
-TEST(Conformance, ProgramsSayTheSameOfThemselves) {
+TEST(Conformance, ProgramQueriesAnswerTheSame) {
   same_on_both([](const Side& s, Transcript& t) {
     const char *nothing = "", *unresolved = "void g(); kernel void f() { g(); }";
     cl_int status = 1;
@@ -236,7 +236,7 @@ TEST(Conformance, ProgramsSayTheSameOfThemselves) {
   });
 }
 
-TEST(Conformance, IncludedFilesAreThoseOfTheApplicationsFolder) {
+TEST(Conformance, IncludedFilesAreSearchedInTheApplicationsFolder) {
   const auto folder = std::filesystem::temp_directory_path() / ("wm-include-" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder / "below");
   std::ofstream(folder / "one.h") << "#define ONE 1\n";
@@ -258,8 +258,8 @@ TEST(Conformance, IncludedFilesAreThoseOfTheApplicationsFolder) {
   std::filesystem::remove_all(folder);
 }
 
-// PoCL 3.1 does not survive these itself; a daemon has to.
-TEST(Conformance, PartsOfBuffersAreCopiedAndFilled) {
+// PoCL 3.1 crashes with these calls; the daemon must not.
+TEST(Conformance, SubBuffersAreCopiedAndFilled) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   const Side s = open_side(true);
   std::vector<unsigned char> bytes(8192), back(64), rows(64);
@@ -297,7 +297,7 @@ TEST(Conformance, PartsOfBuffersAreCopiedAndFilled) {
   close_side(s);
 }
 
-TEST(Conformance, FlagsAndTimersReadTheSame) {
+TEST(Conformance, FlagsAndTimersAnswerTheSame) {
   same_on_both([](const Side& s, Transcript& t) {
     std::vector<char> host(256, 1);
     for (const cl_mem_flags flags : {cl_mem_flags{0}, cl_mem_flags{CL_MEM_COPY_HOST_PTR},

@@ -1,4 +1,4 @@
-// Events, user events, callbacks, order and profiling through the driver.
+// Events, user events, callbacks, order and profiling through the client library.
 #include <atomic>
 #include <thread>
 
@@ -7,7 +7,7 @@
 namespace wm::runtime::test {
 namespace {
 
-TEST(Events, AUserEventHoldsWhatWaitsForIt) {
+TEST(Events, CommandsWaitForAUserEvent) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_int status = 1;
     cl_event user = clCreateUserEvent(s.context, &status);
@@ -37,7 +37,7 @@ TEST(Events, AUserEventHoldsWhatWaitsForIt) {
   });
 }
 
-TEST(Events, AFailedUserEventFailsWhatWaitsForIt) {
+TEST(Events, AFailedUserEventFailsItsDependents) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_event user = clCreateUserEvent(s.context, nullptr);
     cl_mem memory = clCreateBuffer(s.context, 0, 64, nullptr, nullptr);
@@ -54,7 +54,7 @@ TEST(Events, AFailedUserEventFailsWhatWaitsForIt) {
   });
 }
 
-TEST(Events, CallsAreCheckedTheSame) {
+TEST(Events, CallsHaveTheSameErrors) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_event user = clCreateUserEvent(s.context, nullptr);
     t.say("wait for none", clWaitForEvents(0, &user));
@@ -82,7 +82,7 @@ TEST(Events, CallsAreCheckedTheSame) {
   });
 }
 
-TEST(Events, CallbacksCome) {
+TEST(Events, CallbacksAreCalled) {
   same_on_both([](const Side& s, Transcript& t) {
     std::atomic<int> calls{0}, sum{0};
     struct Both {
@@ -108,7 +108,7 @@ TEST(Events, CallbacksCome) {
   });
 }
 
-TEST(Events, TimesAreInOrder) {
+TEST(Events, ProfilingTimesAreInOrder) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_mem memory = clCreateBuffer(s.context, 0, 1 << 20, nullptr, nullptr);
     std::vector<char> bytes(1 << 20, 5);
@@ -139,7 +139,7 @@ TEST(Events, AQueueOutOfOrderKeepsBarriersAndLists) {
     clEnqueueMarkerWithWaitList(queue, 0, nullptr, nullptr);
     clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, 64, twos.data(), 0, nullptr, &early);
     clFlush(queue);
-    // Not every driver's queues do more out of order than they must (NVIDIA's does not); ours do.
+    // A driver need not reorder commands, and NVIDIA's does not; ours does.
     bool held_up = true;
     for (int i = 0; i < 2000 && held_up; ++i) {
       held_up = status_of(early) > CL_COMPLETE;
@@ -161,7 +161,7 @@ TEST(Events, AQueueOutOfOrderKeepsBarriersAndLists) {
   });
 }
 
-TEST(Events, OfManyCommandsNoneIsLost) {
+TEST(Events, ManyCommandsAllComplete) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_mem memory = clCreateBuffer(s.context, 0, 4, nullptr, nullptr);
     const int zero = 0;

@@ -1,4 +1,4 @@
-// What goes wrong: clients killed at any moment, kernels that do not end, a daemon that dies.
+// Faults: clients that are killed, kernels that do not end, a daemon that is killed.
 #include <chrono>
 #include <random>
 #include <thread>
@@ -8,8 +8,8 @@
 namespace wm::runtime::test {
 namespace {
 
-// Whether an endless kernel is known to leave something of the device to others. Seen on an H200: forty launches of
-// another queue did not begin in ten seconds; why is not known.
+// Whether other kernels can run beside an endless one. On an H200, forty launches of another queue did not start within
+// ten seconds; the cause is not known.
 bool runs_beside_an_endless_kernel() {
   cl_uint units = 0;
   cl_device_type type = 0;
@@ -39,10 +39,10 @@ void kill_clients(int times) {
 
 TEST(Faults, KilledClientsLeaveNothingBehind) { kill_clients(4); }
 
-// Two hundred times, as the acceptance asks; not in the quick suite.
+// Two hundred clients, in the long suite only.
 TEST(LongFaults, TwoHundredKilledClientsLeaveNothingBehind) { kill_clients(200); }
 
-// The client says what its OpenCL calls return when its daemon is killed: an error, soon, and no hang.
+// The OpenCL calls of a client return an error soon after its daemon is killed.
 TEST(Faults, ClientsOfADeadDaemonGetErrors) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   Daemon daemon("dies");
@@ -64,7 +64,7 @@ TEST(Faults, AClientGetsNoMoreMemoryThanItMayHave) {
   EXPECT_TRUE(comes_to_say(daemon, kNothingAlive)) << daemon.status();
 }
 
-// Launches that nobody looks at share an event of the device's, and end for the daemon all the same.
+// Launches without events share an event of the device, and the daemon still observes their completion.
 void stream_launches(const std::string& policy) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   ::setenv("WARPMUX_OWN_MEMORY", "1", 1);
@@ -78,11 +78,11 @@ void stream_launches(const std::string& policy) {
   EXPECT_TRUE(comes_to_say(daemon, kNothingAlive)) << daemon.status();
 }
 
-TEST(Faults, LaunchesInAStreamAreDoneOnceAndHeardOf) { stream_launches("accelos"); }
-TEST(LongFaults, LaunchesInAStreamAreDoneOnceAndHeardOfInOrder) { stream_launches("fifo"); }
+TEST(Faults, LaunchesInAStreamRunOnceAndComplete) { stream_launches("accelos"); }
+TEST(LongFaults, LaunchesInAStreamRunOnceAndCompleteInOrder) { stream_launches("fifo"); }
 
-// A source that is too deep for the compiler's stack. It is told of it, as of any that does not build; nobody else is.
-TEST(Faults, AProgramThatCrashesTheCompilerFailsAlone) {
+// A source that overflows the compiler's stack. Its client gets a build failure, and other clients notice nothing.
+TEST(Faults, AProgramThatCrashesTheCompilerFailsOnlyItsClient) {
   Daemon* daemon = the_daemon();
   if (daemon == nullptr) GTEST_SKIP() << "no OpenCL device";
   const Side s = open_side(true);
@@ -114,7 +114,7 @@ TEST(Faults, AProgramThatCrashesTheCompilerFailsAlone) {
   close_side(s);
 }
 
-// They build, and `f` ends PoCL when it is to run.
+// These programs build, and `f` crashes PoCL when it is launched.
 constexpr const char* kEndsTheCompiler =
     "kernel void f(global int* x) { __asm__(\".pushsection .data\\n.quad no_such_symbol\\n.popsection\"); "
     "x[get_global_id(0)] = 1; }\nkernel void g(global int* x) { x[0] = 2; }";
@@ -142,13 +142,13 @@ void expect_f_to_fail_alone(const Side& s, cl_program program) {
   clReleaseMemObject(memory);
 }
 
-TEST(Faults, AKernelThatEndsTheCompilerWhenItRunsFailsAlone) {
+TEST(Faults, AKernelThatCrashesTheCompilerAtLaunchFailsOnlyItsClient) {
   Daemon* daemon = the_daemon();
   if (daemon == nullptr) GTEST_SKIP() << "no OpenCL device";
   if (!compiles_at_launch()) GTEST_SKIP() << "others compile all of a program when it is built";
   const Side s = open_side(true);
   cl_program program = build(s, kEndsTheCompiler);
-  // For its binary PoCL loads all of its kernels.
+  // PoCL compiles all kernels for a query of the binary.
   std::size_t size = 0;
   EXPECT_EQ(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr), CL_OUT_OF_RESOURCES);
   expect_f_to_fail_alone(s, program);
@@ -157,8 +157,8 @@ TEST(Faults, AKernelThatEndsTheCompilerWhenItRunsFailsAlone) {
   close_side(s);
 }
 
-// What it was compiled from has gone when it is launched.
-TEST(Faults, AKernelThatEndsTheCompilerFailsAloneWhenLinked) {
+// The programs that it was linked from do not exist any more when it is launched.
+TEST(Faults, ALinkedKernelThatCrashesTheCompilerFailsOnlyItsClient) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   if (!compiles_at_launch()) GTEST_SKIP() << "others compile all of a program when it is built";
   const Side s = open_side(true);
@@ -179,9 +179,9 @@ TEST(Faults, AKernelThatEndsTheCompilerFailsAloneWhenLinked) {
   close_side(s);
 }
 
-// What PoCL 3.1 does not survive: parts that did not compile, headers without text, a library that is built after it
-// was asked for its binary.
-TEST(Faults, ProgramsThatCannotBeLinkedOrCompiledFailAlone) {
+// Calls that crash PoCL 3.1: linking programs that did not compile, headers without source, building a library after a
+// query of its binary.
+TEST(Faults, ProgramsThatCannotBeLinkedOrCompiledFailOnlyTheirClient) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   const Side s = open_side(true);
   const char *bad = "kernel void f( {", *good = "kernel void f(global int* x) { x[0] = 1; }", *name = "f.h";
@@ -208,9 +208,9 @@ TEST(Faults, ProgramsThatCannotBeLinkedOrCompiledFailAlone) {
   close_side(s);
 }
 
-// All kernels share the device's one context, and on a CPU the daemon's process: a fault ends both. Everybody gets an
-// error, nobody waits, and another daemon can take over.
-TEST(Faults, AKernelThatFaultsEndsTheDaemonAndEverybodyHearsOfIt) {
+// All kernels share one context, and on a CPU the daemon's process: a fault ends both. All clients get an error, none
+// waits, and another daemon can start.
+TEST(Faults, AKernelFaultEndsTheDaemonAndAllClientsGetErrors) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   Daemon daemon("fault");
   ASSERT_TRUE(daemon.started());
@@ -218,12 +218,12 @@ TEST(Faults, AKernelThatFaultsEndsTheDaemonAndEverybodyHearsOfIt) {
   ASSERT_TRUE(comes_to_say(daemon, R"("kernel":"work")"));
   Child child(daemon, {"fault"});
   EXPECT_EQ(child.wait(), 42) << "it ends so when a call fails";
-  // It ends so when a call fails, or where the device's driver had it read what was never written.
+  // The exit code of a failed call, or of wrong data where the driver returned memory that was never written.
   EXPECT_GE(bystander.wait().value_or(0), 42);
   EXPECT_TRUE(daemon.ends());
 }
 
-// Workers leave at the end of a group: what would run for days ends with its client, and nobody else notices.
+// Workers stop at the end of a group: a kernel that would run for days ends with its client.
 TEST(Faults, AKernelOfManyGroupsEndsWithItsClient) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   if (std::string(WM_REWRITER).empty()) GTEST_SKIP() << "no rewriter here";
@@ -237,8 +237,8 @@ TEST(Faults, AKernelOfManyGroupsEndsWithItsClient) {
   EXPECT_TRUE(comes_to_say(daemon, kNothingAlive)) << daemon.status();
 }
 
-// One group cannot be stopped, on a CPU no more than on a GPU: it keeps a part of the device, and that is said.
-TEST(Faults, AGroupThatNeverEndsIsReportedAndOthersGoOn) {
+// A single group cannot be stopped: it keeps its part of the device, and the status reports it.
+TEST(Faults, AGroupThatNeverEndsIsReportedAndOtherClientsContinue) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   Daemon daemon("endless");
   ASSERT_TRUE(daemon.started());

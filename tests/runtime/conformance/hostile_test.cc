@@ -1,4 +1,4 @@
-// Clients that mean no good: nonsense, floods, answers that nobody reads. Whatever they do is their own trouble.
+// Clients that break the protocol, flood the daemon or read no answers. Other clients are not affected.
 #include <chrono>
 #include <cstring>
 #include <random>
@@ -14,7 +14,7 @@ std::span<const std::byte> packet_of(const T& value) {
   return {reinterpret_cast<const std::byte*>(&value), sizeof value};
 }
 
-// Another client of the same daemon, meanwhile.
+// Another client of the same daemon at the same time.
 void others_go_on() {
   const Side s = open_side(true);
   ASSERT_NE(s.queue, nullptr);
@@ -28,7 +28,7 @@ void others_go_on() {
   close_side(s);
 }
 
-// Writes the message again and again, until the ring has been full for a while; how often it went in.
+// Writes the message until the ring stays full, and returns how often it was accepted.
 int flood(RawClient& client, std::span<const std::byte> message) {
   int count = 0;
   for (int full = 0; full < 30;) {
@@ -43,7 +43,7 @@ int flood(RawClient& client, std::span<const std::byte> message) {
   return count;
 }
 
-// A marker that waits for these slots; the first is a user event that nobody sets.
+// A marker with a wait list; event 0 is a user event that is never set.
 Writer marker(std::uint32_t waits) {
   Writer message(Op::command);
   message.put(CommandMessage{0, CommandType::marker, kNoEvent, waits, 0});
@@ -58,7 +58,7 @@ void post_user_event(RawClient& client) {
   ASSERT_TRUE(client.ring->try_write(message.finish()));
 }
 
-TEST(Hostile, NonsenseIsCutOffAndOthersGoOn) {
+TEST(Hostile, InvalidMessagesAreCutOffAndOtherClientsContinue) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   Daemon daemon("nonsense");
   ASSERT_TRUE(daemon.started());
@@ -66,7 +66,7 @@ TEST(Hostile, NonsenseIsCutOffAndOthersGoOn) {
   for (int round = 0; round < 40; ++round) {
     RawClient client = raw_client(daemon, "nonsense");
     ASSERT_TRUE(client.ring);
-    // Well-formed heads around anything at all.
+    // Valid headers with random contents.
     for (int i = 0; i < 50; ++i) {
       Writer message(static_cast<Op>(1 + random() % static_cast<unsigned>(kLastOp)));
       std::vector<std::byte> junk(random() % 300);
@@ -103,7 +103,7 @@ TEST(Hostile, GarbageOnTheSocketIsRefused) {
   EXPECT_NE(the_daemon()->status(), "");
 }
 
-TEST(Hostile, ANameThatIsNoTextDoesNotSpoilTheStatus) {
+TEST(Hostile, ANameThatIsNotUtf8KeepsTheStatusValid) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   const RawClient client = raw_client(*the_daemon(), "\xff\xfe\"\\\x01");
   ASSERT_TRUE(client.ring);
@@ -111,7 +111,7 @@ TEST(Hostile, ANameThatIsNoTextDoesNotSpoilTheStatus) {
   others_go_on();
 }
 
-TEST(Hostile, WhoReadsNoAnswersIsCutOffWithTheReason) {
+TEST(Hostile, AClientThatReadsNoAnswersIsCutOffWithTheReason) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   RawClient client = raw_client(*the_daemon(), "deaf");
   ASSERT_TRUE(client.ring);
@@ -124,7 +124,7 @@ TEST(Hostile, WhoReadsNoAnswersIsCutOffWithTheReason) {
   others_go_on();
 }
 
-TEST(Hostile, AFloodOfCommandsHoldsUpItsOwnClientOnly) {
+TEST(Hostile, AFloodOfCommandsDelaysOnlyItsOwnClient) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   RawClient client = raw_client(*the_daemon(), "flood");
   ASSERT_TRUE(client.ring);
@@ -139,7 +139,7 @@ TEST(Hostile, AFloodOfCommandsHoldsUpItsOwnClientOnly) {
   EXPECT_TRUE(comes_to_say(*the_daemon(), R"("commands":0})")) << the_daemon()->status();
 }
 
-TEST(Hostile, LargeMessagesInFlightAreBoundedByTheirBytes) {
+TEST(Hostile, OutstandingMessagesAreLimitedByTheirBytes) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   RawClient client = raw_client(*the_daemon(), "heavy");
   ASSERT_TRUE(client.ring);
@@ -150,7 +150,7 @@ TEST(Hostile, LargeMessagesInFlightAreBoundedByTheirBytes) {
   others_go_on();
 }
 
-TEST(Hostile, RegionsLargerThanItsMemoryAreRefused) {
+TEST(Hostile, RegionsLargerThanTheClientsMemoryAreRefused) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   Daemon daemon("regions", "accelos", std::to_string(3 << 20));
   ASSERT_TRUE(daemon.started());
@@ -171,8 +171,8 @@ TEST(Hostile, RegionsLargerThanItsMemoryAreRefused) {
   EXPECT_EQ(got, (std::vector<bool>{false, false, true, false, true}));
 }
 
-// Not in the quick suite: there are many to make.
-TEST(LongHostile, ObjectsWithoutEndAreRefused) {
+// In the long suite only: it creates many objects.
+TEST(LongHostile, TooManyObjectsAreRefused) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   RawClient client = raw_client(*the_daemon(), "objects");
   ASSERT_TRUE(client.ring);

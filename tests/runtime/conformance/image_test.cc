@@ -1,4 +1,4 @@
-// Images and samplers through the driver.
+// Images and samplers through the client library.
 #include <algorithm>
 #include <numeric>
 
@@ -34,7 +34,7 @@ bool supported(const Side& s) {
   return images != CL_FALSE;
 }
 
-TEST(Images, AreMadeAskedAndRefusedTheSame) {
+TEST(Images, CreationAndQueriesHaveTheSameResults) {
   same_on_both([](const Side& s, Transcript& t) {
     t.say("supported", supported(s) ? 1 : 0);
     if (!supported(s)) return;
@@ -62,7 +62,7 @@ TEST(Images, AreMadeAskedAndRefusedTheSame) {
   });
 }
 
-TEST(Images, MoveCopyFillAndMapTheSame) {
+TEST(Images, TransfersCopiesFillsAndMapsHaveTheSameData) {
   same_on_both([](const Side& s, Transcript& t) {
     t.say("supported", supported(s) ? 1 : 0);
     if (!supported(s)) return;
@@ -99,8 +99,8 @@ TEST(Images, MoveCopyFillAndMapTheSame) {
   });
 }
 
-// Compiling what samples takes the device long.
-TEST(LongImages, KernelsSampleTheSame) {
+// In the long suite only: PoCL takes long to compile kernels that sample images.
+TEST(LongImages, KernelsReadTheSameSamples) {
   same_on_both([](const Side& s, Transcript& t) {
     t.say("supported", supported(s) ? 1 : 0);
     if (!supported(s)) return;
@@ -136,8 +136,8 @@ TEST(LongImages, KernelsSampleTheSame) {
   });
 }
 
-// PoCL 3.1 takes rows and slices that do not fit their pitches, and writes behind its memory.
-TEST(Images, HaveRoomInTheirPitches) {
+// PoCL 3.1 accepts pitches that are too small, and writes outside its memory.
+TEST(Images, PitchesMustHoldRowsAndSlices) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   const Side s = open_side(true);
   if (!supported(s)) GTEST_SKIP() << "no images";
@@ -167,8 +167,8 @@ TEST(Images, HaveRoomInTheirPitches) {
   close_side(s);
 }
 
-// An image that is a row of a buffer's: PoCL 3.1 refuses to copy it.
-TEST(Images, AreCopiedToAndFromRowsOfBuffers) {
+// PoCL 3.1 refuses to copy a 1D image of a buffer.
+TEST(Images, ImagesOfBuffersAreCopied) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   const Side s = open_side(true);
   if (!supported(s)) GTEST_SKIP() << "no images";
@@ -204,8 +204,8 @@ TEST(Images, AreCopiedToAndFromRowsOfBuffers) {
   close_side(s);
 }
 
-// What a client had on a device in host memory, the next one's buffers and images would be made of.
-TEST(Images, AndBuffersShowNothingOfThoseBeforeThem) {
+// On a device in host memory, memory that a client freed may be allocated to the next client.
+TEST(Images, NewMemoryObjectsShowNoDataOfOtherClients) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   const Side s = open_side(true);
   if (!supported(s)) GTEST_SKIP() << "no images";

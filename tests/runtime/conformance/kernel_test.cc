@@ -1,4 +1,4 @@
-// Programs, kernels and launches through the driver: results, logs and errors are the native driver's.
+// Programs, kernels and launches through the client library: results and errors are those of the native driver.
 #include <cstring>
 
 #include "runtime/conformance/children.h"
@@ -32,7 +32,7 @@ cl_mem filled(const Side& s, std::size_t count) {
   return clCreateBuffer(s.context, CL_MEM_COPY_HOST_PTR, count * 4, values.data(), nullptr);
 }
 
-TEST(KernelCalls, ArgumentsAreCheckedTheSame) {
+TEST(KernelCalls, ArgumentsHaveTheSameErrors) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_program program = build(s, kSource);
     cl_int status = 1;
@@ -77,7 +77,7 @@ TEST(KernelCalls, ArgumentsAreCheckedTheSame) {
   });
 }
 
-TEST(KernelCalls, LaunchesAreCheckedAndRunTheSame) {
+TEST(KernelCalls, LaunchesHaveTheSameErrorsAndResults) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_program program = build(s, kSource);
     cl_kernel scale = clCreateKernel(program, "scale", nullptr);
@@ -135,7 +135,7 @@ TEST(KernelCalls, LaunchesAreCheckedAndRunTheSame) {
   });
 }
 
-TEST(Programs, BuildCompileLinkAndBinariesDoTheSame) {
+TEST(Programs, BuildCompileLinkAndBinariesHaveTheSameResults) {
   same_on_both([](const Side& s, Transcript& t) {
     const char* broken = "kernel void f(global int* x) { x[0] = undefined_thing; }";
     cl_int status = 1;

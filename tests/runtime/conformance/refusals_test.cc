@@ -1,4 +1,4 @@
-// Wrong calls: every one is refused with the native driver's own error, or taken where that takes it.
+// Invalid calls have the result of the native driver.
 #include <cstring>
 #include <fstream>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 namespace wm::runtime::test {
 namespace {
 
-// What a call was told, under its own text.
+// Adds the status of a call to the transcript, under its own text.
 #define TELL(call) t.say(#call, call)
 #define TELL_STATUS(call)  \
   do {                     \
@@ -239,8 +239,8 @@ TEST(Refusals, OfEvents) {
   });
 }
 
-// With a driver that is said to take whatever it is asked, so does ours.
-TEST(Refusals, AreTheDriversOwn) {
+// If the sandbox reports that the native driver accepts all nonstandard calls, our driver accepts them too.
+TEST(Refusals, NonstandardCallsHaveTheResultOfTheNativeDriver) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   const std::string script = testing::TempDir() + "wm-takes-all-" + std::to_string(::getpid());
   std::ofstream(script) << "#!/bin/sh\nwhile dd bs=65536 count=1 2>/dev/null | grep -q .; do "

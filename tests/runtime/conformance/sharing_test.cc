@@ -1,4 +1,4 @@
-// Kernels as workers: results stay, and a newcomer does not wait for the whole of what runs.
+// Kernels as workers: results are the same, and a newly arrived client does not wait for a running kernel to complete.
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -75,8 +75,8 @@ std::vector<cl_uint> told_by(const Side& s, cl_program program) {
   return out;
 }
 
-// The form as workers is preprocessed by another compiler than the device's.
-TEST(Sharing, WorkersAreOfTheDevicesOwnMacros) {
+// The rewriter preprocesses programs with another compiler than the device's.
+TEST(Sharing, WorkersUseTheMacrosOfTheDevicesCompiler) {
   constexpr const char* kSource = R"(
 #define AT(i, v) if (get_global_id(0) == 99) out[i] = (v)
 kernel void macros(global uint* out) {
@@ -105,7 +105,7 @@ kernel void macros(global uint* out) {
 #endif
   AT(7, CLK_LOCAL_MEM_FENCE);
 })";
-  // A text cannot be asked for: the program stays whole.
+  // A macro that is a string cannot be determined: the program is not rewritten.
   constexpr const char* kOfText =
       "kernel void macros(global uint* out) { out[get_local_id(0) % 8] = sizeof(__VERSION__); }";
   same_on_both([&](const Side& s, Transcript& t) {
@@ -121,8 +121,8 @@ kernel void macros(global uint* out) {
   });
 }
 
-// While a long kernel runs as workers on one queue, `meanwhile` has another; it should not take until the long one
-// ends.
+// While a long kernel runs as workers on one queue, `meanwhile` uses another; it should complete before the long
+// kernel.
 void beside_a_long_kernel(const std::function<void(cl_command_queue, const Job&)>& meanwhile) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   if (std::string(WM_REWRITER).empty()) GTEST_SKIP() << "no rewriter here";
@@ -150,7 +150,7 @@ void beside_a_long_kernel(const std::function<void(cl_command_queue, const Job&)
   close_side(s);
 }
 
-// On a device that runs one kernel at a time the short one would wait for all of the long one.
+// On a device that runs one kernel at a time the short kernel would wait for the long one.
 TEST(Sharing, AShortKernelDoesNotWaitForALongOne) {
   beside_a_long_kernel([](cl_command_queue queue, const Job& b) {
     cl_event short_one = launch(queue, b, 4);
@@ -159,7 +159,7 @@ TEST(Sharing, AShortKernelDoesNotWaitForALongOne) {
   });
 }
 
-// Workers hold all compute units of a CPU, and a fill needs one.
+// Workers occupy all compute units of a CPU, and a fill needs one.
 TEST(Sharing, AFillDoesNotWaitForALongKernel) {
   beside_a_long_kernel([](cl_command_queue queue, const Job& b) {
     const cl_uint zero = 0;
@@ -172,7 +172,7 @@ TEST(Sharing, AFillDoesNotWaitForALongKernel) {
 
 using Clock = std::chrono::steady_clock;
 
-// A kernel that nobody has compiled before, and that takes a while.
+// A new kernel that takes long to compile.
 std::string tedious_source() {
   std::string body;
   for (int i = 0; i < 64; ++i) {
@@ -185,7 +185,7 @@ std::string tedious_source() {
          " a[get_global_id(0)] = x + y; }\nkernel void quick(global float* a) { a[get_global_id(0)] = 1; }";
 }
 
-// The longest that the daemon's count of launches stood still, until the event is complete.
+// The longest time without a further launch in the daemon's count, until the event is complete.
 Clock::duration longest_pause(const Daemon& daemon, cl_event event) {
   const auto launches = [&daemon] {
     const std::string status = daemon.status(), name = R"("launches":)";
@@ -205,8 +205,8 @@ Clock::duration longest_pause(const Daemon& daemon, cl_event event) {
   return longest;
 }
 
-// PoCL compiles a kernel when it first runs, and starts no other until it has.
-TEST(Sharing, NobodyWaitsForAnothersCompiler) {
+// PoCL compiles a kernel at its first launch, and starts no other kernel until it has.
+TEST(Sharing, NoClientWaitsForAnotherClientsCompilation) {
   Daemon* daemon = the_daemon();
   if (daemon == nullptr) GTEST_SKIP() << "no OpenCL device";
   if (!compiles_at_launch()) GTEST_SKIP() << "others compile all of a program when it is built";

@@ -20,7 +20,7 @@ std::string fresh_folder() {
   return ::mkdtemp(pattern.data()) != nullptr ? pattern : "";
 }
 
-// What the daemons of this program keep between them, gone with it.
+// The cache folder of all daemons of this program, deleted at its end.
 const std::string& caches() {
   struct Folder {
     ~Folder() {
@@ -33,10 +33,10 @@ const std::string& caches() {
   return folder.path;
 }
 
-// Where the loader finds the device's own driver: a folder, or one file of it.
+// The folder, or the file, in which the ICD loader finds the native driver.
 fs::path vendors() { return native_loader().vendors; }
 
-// A folder with both drivers, where the loader looks instead.
+// Makes the ICD loader use a folder with both drivers.
 void offer_both(const std::string& folder, const std::string& socket) {
   std::error_code none;
   if (fs::is_directory(vendors(), none)) {
@@ -153,7 +153,7 @@ std::string Daemon::status() const {
 }
 
 Daemon* the_daemon() {
-  // Until the program ends; its folder goes with it.
+  // Runs until the program ends.
   static const std::unique_ptr<Daemon> daemon = [] {
     (void)vendors();  // before the environment changes
     (void)caches();   // gone after the daemon

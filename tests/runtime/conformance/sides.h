@@ -1,5 +1,5 @@
-// The same device twice: through its own driver, and through ours and a daemon. Both are platforms of one loader, so a
-// test can do the same to each and compare what it was told.
+// One device through its native driver, and through our client library and a daemon. Both are platforms of one ICD
+// loader, so a test can make the same calls to both and compare the results.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300
@@ -15,7 +15,7 @@
 
 namespace wm::runtime::test {
 
-// A daemon in a process of its own, gone with the object.
+// A daemon in a process of its own, which the destructor ends.
 class Daemon {
  public:
   explicit Daemon(const std::string& name, const std::string& policy = "accelos",
@@ -25,12 +25,12 @@ class Daemon {
   Daemon& operator=(const Daemon&) = delete;
   [[nodiscard]] const std::string& socket() const { return socket_; }
   [[nodiscard]] bool started() const { return pid_ > 0; }
-  // A folder for OCL_ICD_VENDORS with no driver but ours.
+  // A folder for OCL_ICD_VENDORS with our driver only.
   [[nodiscard]] std::string only_ours() const;
   void kill();
   // Whether it ends by itself within ten seconds.
   bool ends();
-  // Its status document, or empty.
+  // Its status document; empty: it does not answer.
   [[nodiscard]] std::string status() const;
 
  private:
@@ -38,7 +38,7 @@ class Daemon {
   pid_t pid_ = 0;
 };
 
-// The program's daemon; OpenCL finds both platforms from the first call on. Null where there is no native device.
+// The daemon of the test program. OpenCL finds both platforms after the first call. Null: there is no native device.
 Daemon* the_daemon();
 
 struct Side {
@@ -48,20 +48,20 @@ struct Side {
   cl_command_queue queue = nullptr;
 };
 
-// What OCL_ICD_VENDORS and OCL_ICD_FILENAMES were before both drivers were offered: the device's own.
+// OCL_ICD_VENDORS and OCL_ICD_FILENAMES of the native driver, as they were at the start.
 struct NativeLoader {
   std::string vendors, files;
 };
 const NativeLoader& native_loader();
 
-// The device through its own driver, or through ours.
+// Opens the device through the native driver, or through ours.
 Side open_side(bool ours);
 void close_side(const Side& side);
 
-// Whether the device's own driver compiles kernels when they first run: PoCL does.
+// Whether the native driver compiles kernels at their first launch, as PoCL does.
 bool compiles_at_launch();
 
-// What a sequence of calls was told, line by line.
+// The results of a sequence of calls, line by line.
 class Transcript {
  public:
   void say(const std::string& what, long long value) { lines_.push_back(what + ": " + std::to_string(value)); }
@@ -78,13 +78,13 @@ class Transcript {
   std::vector<std::string> lines_;
 };
 
-// Does it natively and through the driver; both must be told the same.
+// Runs the sequence natively and through our driver; the transcripts must be equal.
 void same_on_both(const std::function<void(const Side&, Transcript&)>& sequence);
 
-// A program built from source; null and a failed test where it does not build.
+// Builds a program from source; fails the test where it does not build.
 cl_program build(const Side& side, const char* source, const char* options = "");
 
-// A command's execution status; 99 where that cannot be asked.
+// The execution status of a command; 99 where the query fails.
 cl_int status_of(cl_event event);
 
 }  // namespace wm::runtime::test

@@ -1,5 +1,4 @@
-// The table that the loader calls through has every function of OpenCL 1.2 to 3.0, and what the newer queries say fits
-// together.
+// The dispatch table has every function of OpenCL 1.2 to 3.0, and the queries of newer versions are consistent.
 #include <CL/cl_icd.h>
 #include <array>
 #include <cstring>
@@ -80,8 +79,8 @@ T one_of(cl_device_id device, cl_device_info name) {
   return value;
 }
 
-// A feature of the kernel language whose host side is not offered is not promised either.
-TEST(Table, NewerQueriesFitTogether) {
+// A language feature that needs unsupported API functions is not listed.
+TEST(Table, QueriesOfNewerVersionsAreConsistent) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   const Side s = open_side(true), native = open_side(false);
   ASSERT_NE(s.queue, nullptr);
@@ -96,7 +95,7 @@ TEST(Table, NewerQueriesFitTogether) {
   EXPECT_EQ(one_of<cl_bool>(s.device, CL_DEVICE_PIPE_SUPPORT), CL_FALSE);
   EXPECT_EQ(one_of<cl_ulong>(s.device, CL_DEVICE_SVM_CAPABILITIES), 0U);
   EXPECT_EQ(one_of<cl_ulong>(s.device, CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES), 0U);
-  // What the device can by itself is what it says natively.
+  // Features of the device itself are those that the native driver lists.
   const auto versions = [](cl_device_id d) { return list_of<cl_name_version>(d, CL_DEVICE_OPENCL_C_ALL_VERSIONS); };
   const auto ours = versions(s.device), theirs = versions(native.device);
   ASSERT_EQ(ours.size(), theirs.size());
@@ -107,7 +106,7 @@ TEST(Table, NewerQueriesFitTogether) {
         CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT}) {
     EXPECT_EQ(one_of<cl_ulong>(s.device, name), one_of<cl_ulong>(native.device, name)) << std::hex << name;
   }
-  // Extensions as text and as a list are the same ones.
+  // Extensions as a string and as a list are the same.
   const auto text = list_of<char>(s.device, CL_DEVICE_EXTENSIONS);
   const auto listed = list_of<cl_name_version>(s.device, CL_DEVICE_EXTENSIONS_WITH_VERSION);
   const std::string words(text.data());

@@ -1,12 +1,12 @@
-// A client for tests, by its first argument; it exits with 42 when a call fails.
-//   work [ROUNDS]  buffers, a program, kernels and transfers, again and again
-//   hoard          buffers of a megabyte until it gets no more; exits with their number
-//   stream         launches that follow each other, without events; at last some that nobody waits for
-//   many           a kernel whose groups each end, but of which there are more than anyone can wait for
-//   fault          a kernel that writes far outside its buffer
-//   endless        a kernel of one group that never ends
-//   edges          calls that the standard refuses, all of which this device takes
-//   stuck          waits for a command that waits for a user event which nobody sets
+// A client for tests. The first argument selects what it does; it exits with 42 when a call fails.
+//   work [ROUNDS]  uses buffers, a program, kernels and transfers repeatedly
+//   hoard          creates buffers of 1 MB until that fails; exits with their number
+//   stream         launches kernels in a row without events, and does not wait for the last ones
+//   many           launches a kernel with so many groups that it would run for days
+//   fault          launches a kernel that writes far outside its buffer
+//   endless        launches a kernel of one group that never ends
+//   edges          makes calls that the standard does not allow and this device accepts
+//   stuck          waits for a command that waits for a user event which is never set
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <cstdlib>
@@ -145,20 +145,20 @@ void try_edges(const Client& c) {
   cl_mem memory = buffer(c, 4096), other = buffer(c, 4096);
   int values[64] = {}, back[64] = {};
   for (int i = 0; i < 64; ++i) values[i] = i;
-  // Taken and done.
+  // These calls are accepted and done.
   cl_mem both = clCreateBuffer(c.context, CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR, sizeof values, values, &status);
   must(status);
   must(clEnqueueReadBuffer(c.queue, both, CL_TRUE, 0, sizeof back, back, 0, nullptr, nullptr));
   if (back[63] != 63) std::_Exit(43);
   sub_buffer(memory, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 0, 64);
   sub_buffer(memory, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY, 0, 64);
-  // Beyond its parent's end nothing is there.
+  // A sub-buffer has no memory after the end of its parent.
   cl_mem beyond = sub_buffer(memory, 0, 2048, 1 << 20);
   must(clEnqueueReadBuffer(c.queue, beyond, CL_TRUE, 0, sizeof back, back, 0, nullptr, nullptr));
   if (clEnqueueReadBuffer(c.queue, beyond, CL_TRUE, 2048, 4, back, 0, nullptr, nullptr) != CL_INVALID_VALUE) {
     std::_Exit(43);
   }
-  // Taken, and nothing happens.
+  // These calls are accepted and do nothing.
   const std::size_t zero[3] = {}, rows[3] = {8, 0, 1}, slices[3] = {8, 4, 0};
   for (const std::size_t* none : {rows, slices}) {
     cl_event event = nullptr;
@@ -188,7 +188,7 @@ void try_edges(const Client& c) {
   must(clSetUserEventStatus(user, -5));
   must(clWaitForEvents(1, &user));
   must(clWaitForEvents(1, &marker));
-  // Passed on, and refused by this device after all: the call itself has gone through.
+  // These calls are accepted, and the device fails the commands.
   const int pattern = 7;
   must(clEnqueueFillBuffer(c.queue, other, &pattern, sizeof pattern, 6, 32, 0, nullptr, nullptr));
   const std::size_t near[3] = {1, 0, 0}, box[3] = {8, 4, 2};

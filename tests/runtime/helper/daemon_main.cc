@@ -1,5 +1,5 @@
-// A daemon for tests: `wm serve` without the rest of wm. Arguments: socket, policy, and for limits the bytes a client
-// may have. Says "ready" when clients may come.
+// A daemon for tests: `wm serve` without the rest of wm. Arguments: the socket, the policy, and optionally the bytes
+// that a client may allocate. Prints "ready" when clients may connect.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>

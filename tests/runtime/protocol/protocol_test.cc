@@ -1,4 +1,4 @@
-// Messages, the ring and the shared area: what is written is read, and nonsense is noticed.
+// Messages, the ring and the shared area: messages arrive unchanged, and invalid ones are detected.
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
@@ -40,7 +40,7 @@ TEST_F(RingTest, MessagesArriveInOrderAroundTheEnd) {
   EXPECT_EQ(reader.try_read(message), RingReader::Outcome::nothing);
 }
 
-TEST_F(RingTest, ABeginningIsSeenWithoutBeingTaken) {
+TEST_F(RingTest, PeekLeavesTheMessageInTheRing) {
   std::byte beginning[sizeof(MessageHeader) + sizeof(std::uint64_t)];
   for (std::uint64_t i = 0; i < 200; ++i) {  // around the end
     EXPECT_FALSE(reader.peek(beginning)) << "nothing is there";
@@ -57,7 +57,7 @@ TEST_F(RingTest, ABeginningIsSeenWithoutBeingTaken) {
   EXPECT_FALSE(reader.peek(beginning)) << "ends that cannot be";
 }
 
-TEST_F(RingTest, AFullRingTakesNothingMoreAndLosesNothing) {
+TEST_F(RingTest, AFullRingRefusesMessagesAndLosesNone) {
   std::uint64_t written = 0, read = 0;
   while (true) {
     Writer w = numbered(written, 100);
@@ -96,14 +96,14 @@ TEST_F(RingTest, TwoThreadsPassMessagesThroughASmallRing) {
   client.join();
 }
 
-TEST_F(RingTest, EndsThatCannotBeAreSeen) {
+TEST_F(RingTest, ImpossiblePositionsAreDetected) {
   ends.written = 5000;  // more than the ring holds
   EXPECT_EQ(reader.try_read(message), RingReader::Outcome::broken);
   ends.written = 4;  // less than a head
   EXPECT_EQ(reader.try_read(message), RingReader::Outcome::broken);
 }
 
-TEST_F(RingTest, SizesThatCannotBeAreSeen) {
+TEST_F(RingTest, ImpossibleSizesAreDetected) {
   for (const std::uint32_t size : {0U, 8U, 41U, 4097U, 0xffffffffU}) {
     std::memcpy(bytes.data(), &size, sizeof size);
     ends.written = 4096;
@@ -140,7 +140,7 @@ TEST(Wire, AReaderNeverReadsPastTheEnd) {
   EXPECT_TRUE(r.zero_terminated().empty());
 }
 
-TEST(Wire, AMessageKnowsItsSizeAndWhereItsAnswerGoes) {
+TEST(Wire, AMessageContainsItsSizeAndItsReplyChunk) {
   Writer w(Op::device_info);
   w.put(Query{1, 2});
   w.reply_to({3, 0, 64, 4096});
@@ -168,7 +168,7 @@ TEST(SharedAreaTest, BothSidesSeeTheSameEvents) {
   EXPECT_EQ(attached->header().changes.load(), 1U);
 }
 
-TEST(SharedAreaTest, NobodyCanShrinkIt) {
+TEST(SharedAreaTest, ItCannotBeTruncated) {
   Descriptor file;
   ASSERT_TRUE(SharedArea::make(file).ok());
   EXPECT_NE(::ftruncate(file.get(), 4096), 0);
@@ -183,7 +183,7 @@ TEST(SharedAreaTest, AnotherSizeOrVersionIsRefused) {
   EXPECT_FALSE(SharedArea::attach(*empty).ok());
 }
 
-TEST(SocketTest, PacketsKeepTheirBoundsAndCarryDescriptors) {
+TEST(SocketTest, PacketsKeepTheirBoundariesAndCarryDescriptors) {
   const std::string path = testing::TempDir() + "wm-socket-" + std::to_string(::getpid());
   const auto listener = listen_at(path, 0600);
   ASSERT_TRUE(listener.ok()) << listener.error().what;
