@@ -14,7 +14,7 @@ constexpr std::uint32_t kStripe = 6144;  // 24 KB of counters
 constexpr std::uint32_t kStripes = 16;
 constexpr std::uint32_t kFirstStripe = 5;
 
-// Half the pixels form a narrow peak that saturates, half a broad bell over all used stripes; two mark its ends.
+// Half the pixels form a narrow peak that saturates, half a broad one over all used stripes; two mark its ends.
 std::vector<std::uint32_t> generate(std::uint32_t pixels, std::uint32_t used_stripes) {
   Random random(0x4157);
   const std::uint32_t span = used_stripes * kStripe;
