@@ -5,7 +5,7 @@
 
 #include "bench/sim_rows.h"
 #include "gpu/load_gpu.h"
-#include "lab/speed.h"
+#include "lab/run/speed.h"
 
 namespace {
 

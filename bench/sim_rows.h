@@ -10,7 +10,7 @@
 
 #include "bench/tiled_sgemm.h"
 #include "kernels/benchmark.h"
-#include "lab/corun.h"
+#include "lab/run/corun.h"
 #include "ptx/parse.h"
 
 namespace wm::bench {

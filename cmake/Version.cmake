@@ -25,7 +25,7 @@ if(commit)
 endif()
 file(CONFIGURE OUTPUT ${OUT} CONTENT [[
 // Written by cmake/Version.cmake.
-#include "cli/version.h"
+#include "cli/commands/version.h"
 
 namespace wm::cli {
 

@@ -9,7 +9,7 @@
 
 #include "gpu/load_gpu.h"
 #include "kernels/benchmark.h"
-#include "lab/corun.h"
+#include "lab/run/corun.h"
 #include "ptx/parse.h"
 
 namespace wm::lab {

@@ -1,5 +1,5 @@
 // Results travel: JSON and back without loss, CSV for spreadsheets, two stores into one.
-#include "lab/exchange.h"
+#include "lab/store/exchange.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lab/store.h"
+#include "lab/store/store.h"
 
 namespace wm::lab {
 
@@ -15,7 +15,7 @@ inline Row some_row(int i, std::size_t bytes = 200) {
   r.key = std::string(i < 10 ? "k0" : "k") + std::to_string(i);
   r.command = "wm sim --kernel vecadd --seed " + std::to_string(i);
   r.gpu = "g";
-  r.configuration = R"({"policy":"left_over"})";
+  r.spec = R"({"schema":1,"kernels":[{"name":"vecadd"}]})";
   r.seed = static_cast<std::uint64_t>(i);
   r.code_version = "c";
   r.run_hash = "h" + std::to_string(i);

@@ -1,5 +1,5 @@
 // A store keeps what it was told, through kills, full disks and damage, or says plainly that it cannot.
-#include "lab/store.h"
+#include "lab/store/store.h"
 
 #include <csignal>
 #include <gmock/gmock.h>

@@ -1,0 +1,187 @@
+// wm lab: the papers' figures and one's own sweeps.
+#include "cli/commands/lab.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <set>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/nearest.h"
+#include "cli/commands/command.h"
+#include "cli/input/data_folder.h"
+#include "cli/input/participant.h"
+#include "cli/input/subject.h"
+#include "cli/output/output.h"
+#include "cli/output/table.h"
+#include "gpu/load_gpu.h"
+#include "lab/experiment/expression.h"
+#include "lab/run/splits.h"
+
+namespace wm::cli {
+namespace {
+
+std::string experiments_folder() { return data_folder() + "/experiments"; }
+
+struct ListOptions {
+  std::vector<std::string> figures;
+  std::string json;
+};
+
+Result<int> list(const ListOptions& o) {
+  const auto figures = find_figures(o.figures);
+  if (!figures) return figures.error();
+  Table table({"figure", "quick", "paper", "what"});
+  nlohmann::ordered_json items = nlohmann::ordered_json::array();
+  for (const lab::Experiment& e : *figures) {
+    std::vector<Cell> row{Cell(e.id, Style::bold)};
+    nlohmann::ordered_json item = {{"name", e.id}, {"title", e.title}, {"claims", e.claims.size()}};
+    for (const char* protocol : {"quick", "paper"}) {
+      const lab::Protocol* p = e.protocol(protocol);
+      if (p == nullptr) {
+        row.emplace_back("");
+        continue;
+      }
+      const auto matrix = lab::expand(e, *p, lab_names());
+      if (!matrix) return matrix.error();
+      row.emplace_back(grouped(matrix->cells.size()));
+      item[protocol] = {{"cells", matrix->cells.size()}, {"cycles", p->cycles}, {"about", p->about}};
+    }
+    row.emplace_back(e.title);
+    table.add(std::move(row));
+    items.push_back(std::move(item));
+  }
+  const Output output(o.json);
+  output.say(table.fitted(terminal_width()));
+  output.say("\nColumns 'quick' and 'paper' count cells: runs under each protocol. Figures share cells.\n");
+  if (auto done = output.items(items); !done) return done.error();
+  return 0;
+}
+
+void add_list(const Command& lab) {
+  auto o = std::make_shared<ListOptions>();
+  const Command list_command = lab.add("list", "Figures that can be run", "wm lab list\nwm lab list qos-isca17");
+  list_command.option("figure", o->figures, "PAPER, PAPER/FIGURE or FILE.yaml; none: all");
+  list_command.json(o->json);
+  list_command.run([o] { return list(*o); });
+}
+
+}  // namespace
+
+lab::Names lab_names() {
+  lab::Names names;
+  names.gpu = [](const std::string& name) -> Result<std::string> {
+    const auto gpu = gpu::load_gpu(name, gpu_folder());
+    if (!gpu) return gpu.error();
+    return gpu->source;
+  };
+  names.kernel = [](const std::string& name) -> Result<void> {
+    if (name.ends_with(".yaml")) return {};  // a user's own: read when it runs
+    const auto found = zoo::find(name.substr(0, name.find('/')));
+    if (!found) return found.error();
+    return {};
+  };
+  // A kernel's blocks are the same at all sizes; small ones are made at once.
+  names.splits = [](const std::string& name, const std::vector<std::string>& kernels,
+                    bool full) -> Result<std::vector<std::string>> {
+    const auto gpu = gpu::load_gpu(name, gpu_folder());
+    if (!gpu) return gpu.error();
+    std::vector<lab::Participant> participants;
+    for (const std::string& k : kernels) {
+      auto p = parse_participant(k, zoo::Size::small, PtxOrigin{});
+      if (!p) return p.error();
+      participants.push_back(*std::move(p));
+    }
+    return lab::splits(*gpu, participants, full);
+  };
+  return names;
+}
+
+Result<std::vector<lab::Experiment>> find_figures(const std::vector<std::string>& asked) {
+  const std::vector<std::string> known = lab::experiment_names(experiments_folder());
+  std::vector<std::string> names;
+  for (const std::string& name : asked) {
+    const std::size_t before = names.size();
+    for (const std::string& k : known)
+      if (k.starts_with(name + "/")) names.push_back(k);
+    if (names.size() == before) names.push_back(name);
+  }
+  if (asked.empty()) names = known;
+  std::vector<lab::Experiment> figures;
+  for (const std::string& name : names) {
+    auto e = lab::load_experiment(name, experiments_folder(), lab_names());
+    if (!e) return e.error();
+    figures.push_back(*std::move(e));
+  }
+  return figures;
+}
+
+Result<std::vector<Planned>> plan(const std::vector<lab::Experiment>& figures, const std::string& protocol,
+                                  const std::vector<std::string>& only, std::size_t first) {
+  if (protocol != "quick" && protocol != "paper")
+    return Error{fmt::format("no protocol '{}'; there are 'quick' and 'paper'", protocol)};
+  std::vector<Planned> all;
+  for (const lab::Experiment& e : figures) {
+    const lab::Protocol* p = e.protocol(protocol);
+    if (p == nullptr) continue;
+    lab::Protocol some = *p;
+    if (first != 0 && first < some.workloads.size()) some.workloads.resize(first);
+    auto matrix = lab::expand(e, some, lab_names());
+    if (!matrix) return matrix.error();
+    for (const std::string& condition : only) {
+      const std::size_t equals = condition.find('=');
+      const auto labels = lab::labels_of(p->parameters);
+      const std::string label = condition.substr(0, equals);
+      if (equals == std::string::npos || std::find(labels.begin(), labels.end(), label) == labels.end())
+        return Error{fmt::format("--only takes label=value, where a label is {}, not '{}'{}", fmt::join(labels, ", "),
+                                 condition, did_you_mean(label, labels))};
+      const lab::Condition c{label, lab::Condition::Sign::equal, condition.substr(equals + 1)};
+      std::erase_if(matrix->cells, [&](const lab::Cell& cell) { return !c.holds({cell.key, cell.labels, nullptr}); });
+    }
+    all.push_back({&e, p, *std::move(matrix)});
+  }
+  return all;
+}
+
+Result<lab::Results> find_results(const std::string& store) {
+  if (!store.empty()) return lab::load_results(store);
+  std::error_code ignored;
+  if (std::filesystem::exists(kDefaultStore, ignored)) return lab::load_results(kDefaultStore);
+  lab::Results all;
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(data_folder() + "/results", ignored))
+    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  if (files.empty())
+    return Error{
+        fmt::format("no results: neither '{}' nor any of warpmux's own; `wm lab run` makes them", kDefaultStore)};
+  for (const std::string& file : files) {
+    auto results = lab::load_results(file);
+    if (!results) return results.error();
+    all.rows.insert(all.rows.end(), results->rows.begin(), results->rows.end());
+    all.gpus.merge(results->gpus);
+  }
+  return all;
+}
+
+void add_shown(const Command& command, Shown& shown, const std::string& protocols) {
+  command.option("figure", shown.figures, "PAPER, PAPER/FIGURE or FILE.yaml; none: all");
+  command.option("--protocol", shown.protocol, protocols, {.show_default = true});
+  command.option("--store", shown.store,
+                 "A store, or JSON that `wm lab export` wrote; none: wm-lab.db, else warpmux's own", {.type = "FILE"});
+}
+
+void add_lab(const Command& wm) {
+  const Command lab = wm.add("lab", "The papers' figures and your own sweeps",
+                             "wm lab list\nwm lab run qos-isca17/fig6a\nwm lab show qos-isca17/fig6a\n"
+                             "wm lab report --html report.html");
+  lab.needs_command();
+  add_list(lab);
+  add_lab_run(lab);
+  add_lab_show(lab);
+  add_lab_report(lab);
+  add_lab_exchange(lab);
+}
+
+}  // namespace wm::cli

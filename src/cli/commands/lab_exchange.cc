@@ -1,0 +1,75 @@
+// wm lab export and merge: results in and out of stores.
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "cli/commands/command.h"
+#include "cli/commands/lab.h"
+#include "cli/output/output.h"
+
+namespace wm::cli {
+namespace {
+
+struct ExportOptions {
+  std::string store = kDefaultStore;
+  std::string json;
+  std::string csv;
+};
+
+Result<int> export_results(const ExportOptions& o) {
+  if (o.json.empty() && o.csv.empty()) return Error{"export to what? --json FILE or --csv FILE"};
+  const auto results = lab::load_results(o.store);
+  if (!results) return results.error();
+  for (const auto& [path, text] : {std::pair{o.json, lab::to_json(*results)}, {o.csv, lab::to_csv(*results)}}) {
+    if (path.empty()) continue;
+    if (path == "-") {
+      Output("").say(text);
+    } else if (auto written = write_file(path, text); !written) {
+      return written.error();
+    }
+  }
+  return 0;
+}
+
+struct MergeOptions {
+  std::string into;
+  std::vector<std::string> from;
+};
+
+Result<int> merge_stores(const MergeOptions& o) {
+  auto into = lab::Store::open(o.into, lab::Store::Mode::write);
+  if (!into) return into.error();
+  const Output output("");
+  bool disagreed = false;
+  for (const std::string& path : o.from) {
+    const auto from = lab::load_results(path);
+    if (!from) return from.error();
+    const auto merged = lab::merge(*into, *from);
+    if (!merged) return merged.error();
+    output.say(fmt::format("{}: {} rows taken, {} were there\n", path, merged->added, merged->kept));
+    if (merged->disagreed > 0)
+      output.say(fmt::format("{}: {} rows have another run hash under the same code\n", path, merged->disagreed));
+    disagreed |= merged->disagreed > 0;
+  }
+  return disagreed ? 1 : 0;
+}
+
+}  // namespace
+
+void add_lab_exchange(const Command& lab) {
+  auto e = std::make_shared<ExportOptions>();
+  const Command export_command =
+      lab.add("export", "A store as JSON, which can be merged and shown, or as CSV", "wm lab export --csv results.csv");
+  export_command.option("--store", e->store, "Which", {.show_default = true, .type = "FILE"});
+  export_command.option("--json", e->json, "Everything, a cell a line (-: stdout)", {.type = "FILE"});
+  export_command.option("--csv", e->csv, "A line a cell (-: stdout)", {.type = "FILE"});
+  export_command.run([e] { return export_results(*e); });
+
+  auto m = std::make_shared<MergeOptions>();
+  const Command merge_command =
+      lab.add("merge", "Take over what a store does not have", "wm lab merge wm-lab.db other.db results/quick.json");
+  merge_command.option("into", m->into, "A store; made where there is none", {.required = true, .type = "FILE"});
+  merge_command.option("from", m->from, "Stores, or JSON that `wm lab export` wrote", {.required = true});
+  merge_command.run([m] { return merge_stores(*m); });
+}
+
+}  // namespace wm::cli

@@ -1,0 +1,115 @@
+// wm lab report: figures as one HTML file that needs no network, and their claims as Markdown.
+#include <filesystem>
+#include <fmt/format.h>
+#include <iterator>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/commands/command.h"
+#include "cli/commands/lab.h"
+#include "cli/input/process.h"
+#include "cli/output/output.h"
+#include "cli/output/terminal.h"
+#include "lab/report/page.h"
+#include "lab/report/report.h"
+
+namespace wm::cli {
+namespace {
+
+struct LabReportOptions : Shown {
+  std::string html = "wm-lab.html";
+  std::string markdown;
+  unsigned timelines = 0;
+};
+
+// Repeats runs of the document and adds their timelines: for each paper, the first runs of the first workload of its
+// first figure, at most `max_timelines`.
+Result<void> add_timelines(nlohmann::ordered_json& document, const std::vector<lab::Figure>& figures,
+                           const std::map<std::string, const lab::Row*>& rows, unsigned max_timelines) {
+  std::error_code ignored;
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+  const auto folder = TemporaryFolder::make();
+  if (!folder) return folder.error();
+  std::map<std::string, unsigned> made;  // by paper
+  Progress bar(std::max(1U, max_timelines));
+  for (const lab::Figure& f : figures)
+    for (const lab::Record& r : f.records) {
+      if (made[f.experiment->paper] >= max_timelines ||
+          r.labels.at("workload") != f.records.front().labels.at("workload"))
+        continue;
+      if (auto written = write_file(folder->file("spec.json"), rows.at(r.key)->spec); !written) return written.error();
+      const auto ran = run_program(
+          {program, "sim", "--spec", folder->file("spec.json"), "--timeline", "--json", folder->file("run.json")});
+      if (!ran) return ran.error();
+      if (ran->code != 0) return Error{fmt::format("{} said: {}", rows.at(r.key)->command, ran->output)};
+      const auto text = read_file(folder->file("run.json"));
+      if (!text) return text.error();
+      const auto run = nlohmann::ordered_json::parse(*text, nullptr, false);
+      for (auto& known : document["runs"])
+        if (known["id"] == r.key && run.contains("timeline")) known["timeline"] = run["timeline"];
+      ++made[f.experiment->paper];
+      bar.advance(1.0 / 3, f.experiment->id);
+    }
+  return {};
+}
+
+std::string command_of(const LabReportOptions& o) {
+  std::string command = "wm lab report";
+  for (const std::string& f : o.figures) command += " " + f;
+  return command + " --protocol " + o.protocol;
+}
+
+Result<int> report(const LabReportOptions& o) {
+  const auto experiments = find_figures(o.figures);
+  if (!experiments) return experiments.error();
+  std::vector<Planned> plans;
+  for (const std::string& protocol :
+       o.protocol == "both" ? std::vector<std::string>{"quick", "paper"} : std::vector<std::string>{o.protocol}) {
+    auto some = plan(*experiments, protocol);
+    if (!some) return some.error();
+    std::move(some->begin(), some->end(), std::back_inserter(plans));
+  }
+  const auto results = find_results(o.store);
+  if (!results) return results.error();
+  const auto rows = lab::index(*results);
+  std::vector<lab::Figure> figures;
+  for (const Planned& p : plans) {
+    lab::Figure f = lab::make_figure(*p.experiment, *p.protocol, p.matrix, rows);
+    if (f.done > 0) figures.push_back(std::move(f));
+  }
+  if (figures.empty()) return Error{fmt::format("none of these figures has results, protocol: {}", o.protocol)};
+  const Output output("");
+  if (!o.markdown.empty()) {
+    if (auto written = write_file(o.markdown,
+                                  lab::claims_markdown(figures, command_of(o) + (o.html.empty() ? " --html \"\"" : "") +
+                                                                    " --markdown " + o.markdown));
+        !written)
+      return written.error();
+    output.say(fmt::format("{} written\n", o.markdown));
+  }
+  if (o.html.empty()) return 0;
+  auto document = lab::report_document(
+      figures, "The papers' figures, measured",
+      "What was measured stands beside what the papers report; each claim has a verdict.", command_of(o));
+  if (o.timelines > 0)
+    if (auto added = add_timelines(document, figures, rows, o.timelines); !added) return added.error();
+  if (auto written = lab::write_page(o.html, document); !written) return written.error();
+  output.say(fmt::format("{} written: {} figures, {} runs\n", o.html, figures.size(), document["runs"].size()));
+  return 0;
+}
+
+}  // namespace
+
+void add_lab_report(const Command& lab) {
+  auto o = std::make_shared<LabReportOptions>();
+  const Command command = lab.add("report", "Figures as a page: plots, claims, a matrix of policies and workloads",
+                                  "wm lab report --html report.html\nwm lab report qos-isca17 --timelines 3");
+  add_shown(command, *o, "quick, paper or both");
+  command.option("--html", o->html, "The page; \"\": none", {.show_default = true, .type = "FILE"});
+  command.option("--markdown", o->markdown, "The claims as tables", {.type = "FILE"});
+  command.option("--timelines", o->timelines, "Runs of each paper to make again and show in time",
+                 {.show_default = true, .low = 0, .high = 100});
+  command.run([o] { return report(*o); });
+}
+
+}  // namespace wm::cli

@@ -1,0 +1,142 @@
+// wm lab run: the cells that the store does not have, on this machine's cores.
+#include <filesystem>
+#include <fmt/format.h>
+#include <set>
+#include <thread>
+
+#include "base/json.h"
+#include "cli/commands/command.h"
+#include "cli/commands/lab.h"
+#include "cli/output/output.h"
+#include "cli/output/terminal.h"
+#include "lab/experiment/local_executor.h"
+#include "lab/experiment/runner.h"
+#include "lab/run/isolated.h"
+
+namespace wm::cli {
+namespace {
+
+struct LabRunOptions {
+  std::vector<std::string> figures;
+  std::string protocol = "quick";
+  std::string store = kDefaultStore;
+  std::vector<std::string> only;
+  std::size_t first = 0;
+  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
+  bool resume = false;
+  bool retry = false;
+  bool again = false;
+  bool keep_old = false;
+  bool dry_run = false;
+  std::string json;
+  std::string cache = lab::IsolatedCache::default_folder();
+};
+
+// All figures' cells as one matrix: what they share is run once.
+lab::Matrix together(const std::vector<Planned>& plans) {
+  lab::Matrix all;
+  std::set<std::string> seen;
+  for (const Planned& p : plans) {
+    all.gpus.insert(p.matrix.gpus.begin(), p.matrix.gpus.end());
+    for (const lab::Cell& c : p.matrix.cells)
+      if (seen.insert(c.key).second) all.cells.push_back(c);
+  }
+  return all;
+}
+
+nlohmann::ordered_json json_of(const lab::RunSummary& s) {
+  return {{"schema", 1},
+          {"cells", s.cells},
+          {"stored", s.stored},
+          {"ran", s.ran},
+          {"failed", s.failed},
+          {"taken_in", s.imported},
+          {"host_seconds", s.host_seconds},
+          {"alone_seconds", s.isolated_seconds}};
+}
+
+Result<int> dry_run(const LabRunOptions& o, const lab::Matrix& matrix) {
+  std::vector<lab::Cell> left = matrix.cells;
+  lab::RunSummary summary;
+  std::error_code ignored;
+  if (std::filesystem::exists(o.store, ignored)) {
+    auto store = lab::Store::open(o.store, lab::Store::Mode::read);
+    if (!store) return store.error();
+    lab::LocalExecutor unused(1);
+    auto missing =
+        lab::Runner(*store, o.store, unused, {"", "", o.retry, o.again, o.keep_old}).missing(matrix, summary);
+    if (!missing) return missing.error();
+    left = *std::move(missing);
+  }
+  const Output output(o.json);
+  nlohmann::ordered_json items = nlohmann::ordered_json::array();
+  for (const lab::Cell& c : left) {
+    output.say(c.command() + "\n");
+    items.push_back({{"name", c.key}, {"command", c.command()}});
+  }
+  if (auto done = output.items(items); !done) return done.error();
+  return 0;
+}
+
+Result<int> run(const LabRunOptions& o) {
+  const auto figures = find_figures(o.figures);
+  if (!figures) return figures.error();
+  const auto plans = plan(*figures, o.protocol, o.only, o.first);
+  if (!plans) return plans.error();
+  const lab::Matrix matrix = together(*plans);
+  if (o.dry_run) return dry_run(o, matrix);
+  std::error_code ignored;
+  if (o.resume && !std::filesystem::exists(o.store, ignored))
+    return Error{fmt::format("nothing to resume: there is no store '{}'", o.store)};
+  auto store = lab::Store::open(o.store, lab::Store::Mode::write);
+  if (!store) return store.error();
+  lab::LocalExecutor executor(o.jobs);
+  lab::Runner runner(
+      *store, o.store, executor,
+      {std::filesystem::read_symlink("/proc/self/exe", ignored).string(), o.cache, o.retry, o.again, o.keep_old});
+  Progress bar(1);
+  double shown = 0;
+  const auto summary = runner.run(matrix, [&](const lab::Progress& p) {
+    const double part = static_cast<double>(p.done) / static_cast<double>(std::max<std::size_t>(1, p.total));
+    bar.advance(part - shown, fmt::format("{} of {}, {}", p.done, p.total, p.label));
+    shown = part;
+  });
+  if (!summary) return summary.error();
+  const Output output(o.json);
+  output.say(
+      fmt::format("{} cells: {} were in {}, {} ran in {} of processor time and {} for kernels alone, {} failed\n",
+                  summary->cells, summary->stored, o.store, summary->ran, duration(summary->host_seconds),
+                  duration(summary->isolated_seconds), summary->failed));
+  for (const lab::Cell& c : matrix.cells)
+    if (const auto row = store->find(c.key); row && *row && (*row)->state == lab::Row::State::failed)
+      output.say(fmt::format("failed: {}\n  {}\n", (*row)->command, (*row)->error));
+  if (!o.json.empty())
+    if (auto done = output.document(json_of(*summary)); !done) return done.error();
+  return summary->failed > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+void add_lab_run(const Command& lab) {
+  auto o = std::make_shared<LabRunOptions>();
+  const Command command = lab.add("run", "Run figures' cells into a store",
+                                  "wm lab run qos-isca17/fig6a --protocol quick\n"
+                                  "wm lab run --resume                       # after a kill\n"
+                                  "wm lab run mine.yaml --only policy=Rollover --dry-run");
+  command.option("figure", o->figures, "PAPER, PAPER/FIGURE or FILE.yaml; none: all");
+  command.option("--protocol", o->protocol, "quick or paper", {.show_default = true});
+  command.option("--store", o->store, "The file that takes the results", {.show_default = true, .type = "FILE"});
+  command.option("--only", o->only, "Cells with label=value alone, as policy=Rollover; repeat it");
+  command.option("--first", o->first, "Of each figure only so many workloads, from the beginning; 0: all");
+  command.option("--jobs", o->jobs, "Cells at a time", {.show_default = true, .low = 1, .high = 1024});
+  command.flag("--resume", o->resume, "Go on with a run that was stopped: the store must be there");
+  command.flag("--retry", o->retry, "Cells that failed, too");
+  command.flag("--again", o->again, "All cells, those in the store too");
+  command.flag("--keep-old", o->keep_old, "Take results of other code than this for done");
+  command.flag("--dry-run", o->dry_run, "Print the commands that would run");
+  command.option("--cache", o->cache, "Where rates alone are kept", {.show_default = true, .type = "FOLDER"});
+  command.json(o->json);
+  command.run([o] { return run(*o); });
+}
+
+}  // namespace wm::cli

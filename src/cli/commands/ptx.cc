@@ -1,0 +1,128 @@
+// wm ptx: what a PTX file holds. `run` has a file of its own.
+#include <fmt/format.h>
+#include <memory>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/commands/command.h"
+#include "cli/output/facts.h"
+#include "cli/output/output.h"
+#include "ptx/parse.h"
+#include "ptx/print.h"
+
+namespace wm::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct PtxOptions {
+  std::vector<std::string> files;
+  std::string json;
+  std::string out;
+};
+
+Result<ptx::Module> load(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return text.error();
+  return ptx::parse(*text, path);
+}
+
+// Every file is parsed, printed and parsed again; the two must be equal.
+Result<std::string> check_file(const std::string& path, const std::string& text) {
+  const auto module = ptx::parse(text, path);
+  if (!module) return module.error();
+  const auto again = ptx::parse(ptx::print(*module), path + " (printed)");
+  if (!again) return again.error();
+  if (!(*again == *module)) return Error{"printing changes it", {path, 0, 0}};
+  std::size_t kernels = 0;
+  std::size_t instructions = 0;
+  for (const ptx::Function& f : module->functions) {
+    kernels += f.entry ? 1 : 0;
+    instructions += f.body.size();
+  }
+  return fmt::format("{} kernel{}, {} instructions", kernels, kernels == 1 ? "" : "s", instructions);
+}
+
+Result<int> check_files(const PtxOptions& options) {
+  Table table({"file", "result"});
+  Json items = Json::array();
+  bool all = true;
+  for (const std::string& path : options.files) {
+    const auto text = read_file(path);
+    if (!text) return text.error();
+    const auto outcome = check_file(path, *text);
+    const std::string detail = outcome ? *outcome : outcome.error().to_string();
+    all = all && outcome.ok();
+    table.add({path, outcome ? Cell(detail) : Cell("FAILED: " + detail, Style::bad)});
+    items.push_back({{"name", path}, {"passed", outcome.ok()}, {"detail", detail}});
+  }
+  const Output output(options.json);
+  output.say(table.to_string());
+  if (auto done = output.items(items); !done) return done.error();
+  return all ? 0 : 1;
+}
+
+Result<int> print_file(const PtxOptions& options) {
+  const auto module = load(options.files.front());
+  if (!module) return module.error();
+  const std::string text = ptx::print(*module);
+  if (!options.out.empty() && options.out != "-") {
+    if (auto done = write_file(options.out, text); !done) return done.error();
+    return 0;
+  }
+  Output("").say(text);
+  return 0;
+}
+
+Result<int> show_stats(const PtxOptions& options) {
+  std::vector<KernelFacts> all;
+  Json items = Json::array();
+  for (const std::string& path : options.files) {
+    const auto module = load(path);
+    if (!module) return module.error();
+    for (KernelFacts& facts : facts_of(*module)) {
+      items.push_back(json_of(facts));
+      items.back()["file"] = path;
+      all.push_back(std::move(facts));
+    }
+  }
+  const Output output(options.json);
+  output.say(table_of(all).to_string());
+  if (auto done = output.items(items); !done) return done.error();
+  return 0;
+}
+
+void add_tool(const Command& ptx, const char* name, const char* about, const char* example,
+              Result<int> (*run)(const PtxOptions&)) {
+  auto options = std::make_shared<PtxOptions>();
+  const Command tool = ptx.add(name, about, example);
+  tool.option("files", options->files, "PTX files", {.required = true, .type = "FILE"});
+  tool.json(options->json);
+  tool.run([options, run] { return run(*options); });
+}
+
+void add_print(const Command& ptx) {
+  auto options = std::make_shared<PtxOptions>();
+  options->files.resize(1);
+  const Command print = ptx.add("print", "Print a file in canonical form", "wm ptx print kernel.ptx -o canonical.ptx");
+  print.option("file", options->files.front(), "A PTX file", {.required = true, .type = "FILE"});
+  print.option("-o,--out", options->out, "Write to FILE instead of stdout", {.type = "FILE"});
+  print.run([options] { return print_file(*options); });
+}
+
+}  // namespace
+
+void add_ptx(const Command& wm) {
+  const Command ptx =
+      wm.add("ptx", "The PTX tools: check, print, stats, run",
+             "wm ptx stats kernel.ptx\nwm ptx run kernel.ptx --kernel add --grid 4 --block 256 --arg u32:7");
+  ptx.needs_command();
+  add_tool(ptx, "check", "Parse files, print them, parse the print: are they understood?", "wm ptx check a.ptx b.ptx",
+           check_files);
+  add_print(ptx);
+  add_tool(ptx, "stats", "Static instruction counts, registers and memory of every kernel",
+           "wm ptx stats kernel.ptx --json -", show_stats);
+  add_ptx_run(ptx);
+}
+
+}  // namespace wm::cli

@@ -1,0 +1,230 @@
+// wm ptx run: one kernel of a file, with arguments from the command line or from a description, and its buffers dumped.
+#include <fmt/format.h>
+#include <memory>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/nearest.h"
+#include "cli/commands/check.h"
+#include "cli/commands/command.h"
+#include "cli/input/arguments.h"
+#include "cli/output/output.h"
+#include "cli/output/terminal.h"
+#include "exec/run.h"
+#include "gpu/description.h"
+#include "ptx/parse.h"
+
+namespace wm::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct PtxRunOptions {
+  std::string file;
+  std::string kernel;
+  std::string grid;
+  std::string block;
+  std::vector<std::string> arguments;
+  std::uint64_t shared = 0;
+  std::uint64_t max_instructions = 0;
+  std::vector<std::string> dumps;
+  std::string json;
+};
+
+// What to run, wherever its description came from.
+struct Plan {
+  std::string ptx_path;
+  std::string entry;  // empty: the file's only one
+  gpu::Application application;
+  std::vector<gpu::Element> elements;  // of each buffer
+};
+
+Result<Plan> plan_from_description(const PtxRunOptions& o) {
+  if (!o.kernel.empty() || !o.grid.empty() || !o.block.empty() || !o.arguments.empty() || o.shared != 0) {
+    return Error{"'" + o.file + "' says kernel, grid, block, shared memory and arguments itself"};
+  }
+  auto d = gpu::read_description(o.file);
+  if (!d) return d.error();
+  return Plan{d->ptx_path, d->entry, std::move(d->application), std::move(d->elements)};
+}
+
+Result<Plan> plan_from_words(const PtxRunOptions& o) {
+  if (o.grid.empty() || o.block.empty()) return Error{"--grid and --block are needed, such as --grid 4 --block 256"};
+  const auto grid = parse_extent(o.grid);
+  if (!grid) return Error{"--grid: " + grid.error().what};
+  const auto block = parse_extent(o.block);
+  if (!block) return Error{"--block: " + block.error().what};
+  ArgumentList arguments;
+  for (const std::string& word : o.arguments) {
+    if (auto done = arguments.add(word); !done) return Error{"--arg " + done.error().what};
+  }
+  gpu::Launch launch{o.kernel, *grid, *block, {}, o.shared};
+  return Plan{o.file, o.kernel, arguments.application(std::move(launch)), arguments.elements()};
+}
+
+// The entry asked for, or the only one there is.
+Result<std::string> entry_of(const ptx::Module& module, const Plan& plan) {
+  std::vector<std::string> names;
+  for (const ptx::Function& f : module.functions) {
+    if (f.entry) names.push_back(f.name);
+  }
+  if (names.empty()) return Error{"'" + plan.ptx_path + "' has no kernel"};
+  if (plan.entry.empty() && names.size() == 1) return names.front();
+  if (plan.entry.empty()) return Error{fmt::format("--kernel is needed, one of: {}", fmt::join(names, ", "))};
+  if (module.entry(plan.entry) != nullptr) return plan.entry;
+  return Error{"'" + plan.ptx_path + "' has no kernel '" + plan.entry + "'" + did_you_mean(plan.entry, names)};
+}
+
+struct Chosen {
+  Dump dump;
+  std::size_t buffer = 0;
+};
+
+Result<std::vector<Chosen>> choose_dumps(const PtxRunOptions& options, const Plan& plan) {
+  std::vector<Chosen> chosen;
+  for (const std::string& word : options.dumps) {
+    auto dump = parse_dump(word);
+    if (!dump) return Error{"--dump " + dump.error().what};
+    std::vector<std::string> names;
+    for (const gpu::Buffer& b : plan.application.buffers) names.push_back(b.name);
+    const auto at = std::find(names.begin(), names.end(), dump->buffer);
+    if (at == names.end()) return Error{"--dump: no buffer '" + dump->buffer + "'" + did_you_mean(dump->buffer, names)};
+    const auto index = static_cast<std::size_t>(at - names.begin());
+    if (!dump->typed) dump->element = plan.elements[index];
+    chosen.push_back({*std::move(dump), index});
+  }
+  return chosen;
+}
+
+std::vector<std::string> values_of(const Chosen& chosen, const std::vector<std::byte>& bytes) {
+  const std::size_t size = gpu::size(chosen.dump.element);
+  const std::uint64_t count = std::min<std::uint64_t>(chosen.dump.count, bytes.size() / size);
+  std::vector<std::string> values;
+  values.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    values.push_back(gpu::format(chosen.dump.element, std::span(bytes).subspan(i * size, size)));
+  }
+  return values;
+}
+
+// "y[0] 1 3.5 6 …", eight a line.
+std::string lines_of(const std::string& name, const std::vector<std::string>& values) {
+  constexpr std::size_t kPerLine = 8;
+  std::string text;
+  for (std::size_t i = 0; i < values.size(); i += kPerLine) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto end = values.begin() + static_cast<std::ptrdiff_t>(std::min(i + kPerLine, values.size()));
+    text += fmt::format("{}[{}] {}\n", name, i, fmt::join(begin, end, " "));
+  }
+  return text;
+}
+
+// Numbers as JSON has them, what it has no number for (nan, inf) as text.
+Json json_values(const std::vector<std::string>& values) {
+  Json list = Json::array();
+  for (const std::string& value : values) {
+    Json number = Json::parse(value, nullptr, false);
+    list.push_back(number.is_number() ? number : Json(value));
+  }
+  return list;
+}
+
+Result<void> write_dumps(const std::vector<Chosen>& chosen, const exec::ApplicationResult& result, const Output& output,
+                         Json& item) {
+  for (const Chosen& c : chosen) {
+    const std::vector<std::byte>& bytes = result.buffers[c.buffer];
+    if (!c.dump.file.empty()) {
+      const std::string_view raw(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      if (auto done = write_file(c.dump.file, raw); !done) return done;
+      continue;
+    }
+    const auto values = values_of(c, bytes);
+    output.say(lines_of(c.dump.buffer, values));
+    item["buffers"][c.dump.buffer] = json_values(values);
+  }
+  return {};
+}
+
+// The kernel's own doing, not bad input: all of it is shown, and the exit code is 1.
+Result<int> report_fault(const std::string& entry, const std::string& fault, const Output& output) {
+  std::fprintf(stderr, "wm: %s\n", fault.c_str());
+  Json item{{"name", entry}, {"passed", false}, {"detail", fault}};
+  if (auto done = output.items(Json::array({item})); !done) return done.error();
+  return 1;
+}
+
+Result<int> run_kernel(const PtxRunOptions& options) {
+  auto plan = gpu::is_description(options.file) ? plan_from_description(options) : plan_from_words(options);
+  if (!plan) return plan.error();
+  const auto dumps = choose_dumps(options, *plan);
+  if (!dumps) return dumps.error();
+  const auto text = read_file(plan->ptx_path);
+  if (!text) return text.error();
+  const auto module = ptx::parse(*text, plan->ptx_path);
+  if (!module) return module.error();
+  const auto entry = entry_of(*module, *plan);
+  if (!entry) return entry.error();
+  for (gpu::Step& step : plan->application.steps) {
+    if (auto* launch = std::get_if<gpu::Launch>(&step)) launch->kernel = *entry;
+  }
+
+  const Output output(options.json);
+  std::string printed;
+  exec::RunOptions run;
+  run.max_instructions = options.max_instructions;
+  run.print = [&](std::string_view line) {
+    output.say(line);
+    printed += line;
+  };
+  std::string fault;
+  run.on_fault = [&](const exec::Fault& f) { fault = f.to_string(); };
+  Result<exec::ApplicationResult> result = Error{};
+  {
+    Progress progress(1);
+    const double blocks = blocks_of(plan->application);
+    run.on_block = [&] { progress.advance(1.0 / blocks, *entry); };
+    result = exec::run_application(*module, plan->application, run, plan->ptx_path);
+  }
+  if (!fault.empty()) return report_fault(*entry, fault, output);
+  if (!result) return result.error();
+
+  exec::LaunchStatistics sum;
+  for (const exec::LaunchRecord& launch : result->launches) sum += launch.statistics;
+  const std::string detail = fmt::format("{} blocks, {} warp instructions, {} thread instructions", grouped(sum.blocks),
+                                         grouped(sum.warp_instructions), grouped(sum.thread_instructions));
+  Json item{{"name", *entry},
+            {"passed", true},
+            {"detail", detail},
+            {"blocks", sum.blocks},
+            {"warp_instructions", sum.warp_instructions},
+            {"thread_instructions", sum.thread_instructions}};
+  if (!printed.empty()) item["printed"] = printed;
+  if (auto done = write_dumps(*dumps, *result, output, item); !done) return done.error();
+  output.say(*entry + ": " + detail + "\n");
+  if (auto done = output.items(Json::array({item})); !done) return done.error();
+  return 0;
+}
+
+}  // namespace
+
+void add_ptx_run(const Command& ptx) {
+  auto options = std::make_shared<PtxRunOptions>();
+  const Command run =
+      ptx.add("run", "Execute a kernel of a file with given arguments",
+              "wm ptx run saxpy.ptx --grid 4 --block 256 --arg u32:1000 --arg f32:2.5 \\\n"
+              "    --arg buf:x:f32x1000:iota --arg buf:y:f32x1000:=1 --dump y:f32:8\n\n"
+              "SIZE is bytes (4096) or elements (f32x1024); CONTENT is zero, iota, random, =VALUE, @FILE or none.");
+  run.option("file", options->file, "A PTX file, or a kernel description (.yaml)", {.required = true, .type = "FILE"});
+  run.option("--kernel", options->kernel, "The entry, where the file has several");
+  run.option("--grid", options->grid, "Blocks: x or x,y or x,y,z");
+  run.option("--block", options->block, "Threads of a block, likewise");
+  run.option("--arg", options->arguments,
+             "An argument, in order: TYPE:VALUE, buf:NAME:SIZE[:CONTENT], ref:NAME, local:BYTES");
+  run.option("--shared", options->shared, "Dynamic shared memory of a block, in bytes");
+  run.option("--max-instructions", options->max_instructions, "Warp instructions after which to stop");
+  run.option("--dump", options->dumps, "A buffer afterwards: NAME=FILE, or NAME[:TYPE[:COUNT]] to stdout");
+  run.json(options->json);
+  run.run([options] { return run_kernel(*options); });
+}
+
+}  // namespace wm::cli

@@ -1,0 +1,115 @@
+// wm serve: the daemon that shares a device among OpenCL applications.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <sys/signalfd.h>
+
+#include "base/number.h"
+#include "base/units.h"
+#include "cli/commands/command.h"
+#include "runtime/server/server.h"
+
+namespace wm::cli {
+namespace {
+
+struct ServeOptions {
+  runtime::ServeOptions serve;
+  bool whole = false;
+  std::string mode = "0600", memory, client_memory, when_full = "fail", short_launch;
+};
+
+// As an option, or for a daemon that another command starts.
+Result<void> read_short_launch(ServeOptions& options) {
+  const char* given = std::getenv("WARPMUX_SHORT");
+  const std::string text = !options.short_launch.empty() ? options.short_launch : given == nullptr ? "" : given;
+  if (text.empty()) return {};
+  const auto microseconds = parse_integer<std::uint32_t>(text);
+  if (!microseconds || *microseconds > 1'000'000)
+    return Error{(options.short_launch.empty() ? "WARPMUX_SHORT" : "--short") + (" '" + text) +
+                 "' is no number of microseconds up to a million"};
+  options.serve.short_launch = *microseconds;
+  return {};
+}
+
+Result<int> serve(ServeOptions options) {
+  char* end = nullptr;
+  options.serve.mode = static_cast<unsigned>(std::strtoul(options.mode.c_str(), &end, 8));
+  if (*end != 0 || options.mode.empty() || options.serve.mode > 0777) {
+    return Error{"--mode '" + options.mode + "' is no file mode as in 0600"};
+  }
+  for (const auto& [text, bytes] : {std::pair{&options.memory, &options.serve.memory},
+                                    std::pair{&options.client_memory, &options.serve.client_memory}}) {
+    if (text->empty()) continue;
+    const auto parsed = parse_bytes(*text);
+    if (!parsed) return parsed.error();
+    *bytes = parsed->count;
+  }
+  if (options.when_full != "fail" && options.when_full != "wait") {
+    return Error{"--when-full '" + options.when_full + "' is neither fail nor wait"};
+  }
+  if (auto read = read_short_launch(options); !read) return read.error();
+  options.serve.rewrite = !options.whole;
+  options.serve.wait_for_memory = options.when_full == "wait";
+  if (options.serve.socket.empty()) options.serve.socket = runtime::default_socket();
+  // Before any thread starts, so that all of them leave these signals to the descriptor.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const runtime::Descriptor stop(::signalfd(-1, &signals, SFD_CLOEXEC));
+  auto server = runtime::Server::open(options.serve);
+  if (!server) return server.error();
+  std::printf("%s\nlistening at %s\n", (*server)->about().c_str(), options.serve.socket.c_str());
+  std::fflush(stdout);
+  if (!(*server)->run(stop.get())) {
+    std::fputs("wm: the device has failed and takes no more commands, as after a kernel that wrote where it must not\n",
+               stderr);
+    ::unlink(options.serve.socket.c_str());
+    std::_Exit(1);
+  }
+  if (!(*server)->drain(5)) {
+    // A kernel that never ends cannot be waited for, nor taken from the device; it ends with the process.
+    std::fputs("wm: the device still runs a client's kernel; leaving it\n", stderr);
+    ::unlink(options.serve.socket.c_str());
+    std::_Exit(0);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_serve(const Command& wm) {
+  auto options = std::make_shared<ServeOptions>();
+  const Command serve_command = wm.add("serve", "Share a device among OpenCL applications",
+                                       "wm serve\nwm serve --policy fifo --metrics-port 9464\nwm serve --device PoCL "
+                                       "--client-memory '2 GB'");
+  serve_command.option("--policy", options->serve.policy,
+                       "Who runs when, with how much: NAME[:param=value]…, or fifo: what the device does by itself",
+                       {.show_default = true});
+  serve_command.option("--device", options->serve.device, "Part of the name of the platform or device to use");
+  serve_command.option("--socket", options->serve.socket,
+                       "Where clients connect (default: $WARPMUX_SOCKET, or the user's)", {.type = "FILE"});
+  serve_command.option("--mode", options->mode, "The socket's file mode", {.show_default = true});
+  serve_command.option("--memory", options->memory, "Device memory for all clients together, as '8 GB'");
+  serve_command.option("--client-memory", options->client_memory, "Device memory for each client");
+  serve_command.option("--when-full", options->when_full,
+                       "An allocation that does not fit beside others' may fail or wait", {.show_default = true});
+  serve_command.flag("--no-rewrite", options->whole, "Leave kernels as they are, instead of running them as workers");
+  serve_command.option("--short", options->short_launch,
+                       "Launches expected to take less than so many microseconds are not divided; three times as many "
+                       "while their client is alone (default: $WARPMUX_SHORT, or 100)");
+  serve_command.option("--cache", options->serve.cache, "Rewritten programs (default: the user's cache)",
+                       {.type = "FOLDER"});
+  serve_command.option(
+      "--trial", options->serve.trial_seconds,
+      "Seconds that a program may take to compile, in a process of its own before it is compiled in the "
+      "daemon; 0: none is tried",
+      {.show_default = true, .high = 86'400});
+  serve_command.option("--metrics-port", options->serve.metrics_port, "Prometheus metrics on this loopback port",
+                       {.high = 65535});
+  serve_command.run([options] { return serve(*options); });
+}
+
+}  // namespace wm::cli

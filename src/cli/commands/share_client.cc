@@ -1,0 +1,223 @@
+#include "cli/commands/share_client.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "cli/input/driver_library.h"
+
+extern char** environ;
+
+namespace wm::cli {
+namespace {
+
+using PlainJson = nlohmann::json;
+
+constexpr double kPatience = 300;            // seconds: a first run compiles
+constexpr std::uint64_t kAhead = 4'000'000;  // nanoseconds from the order to the start: all clients wait by then
+constexpr std::uint64_t kApart = 20'000;     // between clients, so that they come in the order they are given
+
+std::string own_program() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+}
+
+std::vector<std::string> changed_environment(const std::vector<std::string>& changes) {
+  std::map<std::string, std::string> all;
+  for (char** e = environ; *e != nullptr; ++e) {
+    const std::string entry = *e;
+    all[entry.substr(0, entry.find('='))] = entry;
+  }
+  for (const std::string& change : changes) {
+    const std::string name = change.substr(0, change.find('='));
+    all.erase(name);
+    if (name != change) all[name] = change;
+  }
+  std::vector<std::string> environment;
+  for (const auto& [name, entry] : all) environment.push_back(entry);
+  return environment;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (const std::string& word : words) all.push_back(const_cast<char*>(word.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+Result<PlainJson> answer(Told& told, double seconds) {
+  const auto line = told.hear(seconds);
+  if (!line) return line.error();
+  PlainJson json = PlainJson::parse(*line, nullptr, false);
+  if (json.is_discarded()) return Error{"a client says '" + *line + "'"};
+  if (json.contains("error")) return Error{json["error"].get<std::string>()};
+  return json;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Told>> Told::start(const std::vector<std::string>& words,
+                                          const std::vector<std::string>& environment) {
+  int in[2] = {}, out[2] = {};
+  if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) return Error{"no pipe to '" + words[0] + "'"};
+  std::unique_ptr<Told> told(new Told());
+  told->to_ = runtime::Descriptor(in[1]);
+  told->from_ = runtime::Descriptor(out[0]);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+  const auto variables = changed_environment(environment);
+  const int code = ::posix_spawnp(&told->pid_, words[0].c_str(), &actions, nullptr, pointers(words).data(),
+                                  pointers(variables).data());
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(in[0]);
+  ::close(out[1]);
+  if (code != 0) {
+    told->pid_ = 0;
+    return Error{"cannot start '" + words[0] + "': " + std::strerror(code)};
+  }
+  return told;
+}
+
+Told::~Told() {
+  to_ = {};
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGTERM);
+  ::waitpid(pid_, nullptr, 0);
+}
+
+bool Told::say(const std::string& line) {
+  const std::string text = line + "\n";
+  return ::write(to_.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+Result<std::string> Told::hear(double seconds) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  for (;;) {
+    if (const std::size_t end = rest_.find('\n'); end != std::string::npos) {
+      const std::string line = rest_.substr(0, end);
+      rest_.erase(0, end + 1);
+      return line;
+    }
+    const auto left = limit - std::chrono::steady_clock::now();
+    const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
+    pollfd watched{from_.get(), POLLIN, 0};
+    if (wait <= 0 || ::poll(&watched, 1, static_cast<int>(wait)) == 0) return Error{"a client does not answer"};
+    char part[4096];
+    const ssize_t got = ::read(from_.get(), part, sizeof part);
+    if (got <= 0) return Error{"a client has ended; what it said stands above"};
+    rest_.append(part, static_cast<std::size_t>(got));
+  }
+}
+
+Result<std::unique_ptr<ShareCompany>> ShareCompany::start(const ShareSetup& setup, const std::string& policy) {
+  auto folder = TemporaryFolder::make();
+  if (!folder) return folder.error();
+  std::unique_ptr<ShareCompany> company(new ShareCompany(setup, std::move(*folder)));
+  if (policy == "native") {
+    company->environment_ = {"WARPMUX_DISABLE=1"};
+    return company;
+  }
+  const auto library = find_driver("");
+  if (!library) return library.error();
+  const std::string socket = company->folder_.file("socket"), vendors = company->folder_.file("vendors");
+  std::error_code ignored;
+  std::filesystem::create_directory(vendors, ignored);
+  std::ofstream(vendors + "/warpmux.icd") << *library << "\n";
+  std::vector<std::string> words{own_program(), "serve", "--socket", socket, "--policy", policy};
+  if (!setup.device.empty()) words.insert(words.end(), {"--device", setup.device});
+  if (!setup.cache.empty()) words.insert(words.end(), {"--cache", setup.cache});
+  if (!setup.rewrite) words.emplace_back("--no-rewrite");
+  auto daemon = Told::start(words, {});
+  if (!daemon) return daemon.error();
+  for (int line = 0; line < 2; ++line) {  // what it is, and where
+    if (const auto said = (*daemon)->hear(60); !said)
+      return Error{"the daemon does not start; what it said stands above"};
+  }
+  company->daemon_ = std::move(*daemon);
+  company->environment_ = {"WARPMUX_SOCKET=" + socket, "OCL_ICD_VENDORS=" + vendors, "OCL_ICD_FILENAMES=" + *library,
+                           "WARPMUX_DISABLE"};
+  return company;
+}
+
+ShareCompany::~ShareCompany() { clients_.clear(); }
+
+Result<Told*> ShareCompany::client(const std::string& benchmark, std::size_t instance) {
+  auto& place = clients_[{benchmark, instance}];
+  if (place) return place.get();
+  std::vector<std::string> words{own_program(), "cl", "run", benchmark, "--told", "--size", setup_.size};
+  if (!daemon_ && !setup_.device.empty()) words.insert(words.end(), {"--device", setup_.device});
+  auto told = Told::start(words, environment_);
+  if (!told) return told.error();
+  if (const auto ready = answer(**told, kPatience); !ready) return Error{benchmark + ": " + ready.error().what};
+  // A run that nobody counts: kernels are compiled for their group's size when they first run.
+  for (const char* order : {"prepare", "run 0"}) {
+    (*told)->say(order);
+    if (const auto done = answer(**told, kPatience); !done) return Error{benchmark + ": " + done.error().what};
+  }
+  place = std::move(*told);
+  return place.get();
+}
+
+Result<std::vector<ShareRun>> ShareCompany::run(const std::vector<std::string>& benchmarks) {
+  std::vector<Told*> all;
+  std::map<std::string, std::size_t> instances;
+  for (const std::string& name : benchmarks) {
+    const auto one = client(name, instances[name]++);
+    if (!one) return one.error();
+    all.push_back(*one);
+  }
+  const auto hear_all = [&](std::vector<PlainJson>* answers) -> Result<void> {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto said = answer(*all[i], kPatience);
+      if (!said) return Error{benchmarks[i] + ": " + said.error().what};
+      if (answers != nullptr) answers->push_back(*said);
+    }
+    return {};
+  };
+  for (Told* one : all) one->say("prepare");
+  if (auto r = hear_all(nullptr); !r) return r.error();
+  auto start = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) + kAhead;
+  for (Told* one : all) {
+    one->say("run " + std::to_string(start));
+    start += kApart;
+  }
+  std::vector<PlainJson> answers;
+  if (auto r = hear_all(&answers); !r) return r.error();
+  std::vector<ShareRun> runs;
+  for (const PlainJson& a : answers) {
+    runs.push_back({a["began"].get<std::uint64_t>(), a["ended"].get<std::uint64_t>(),
+                    a["device_began"].get<std::uint64_t>(), a["device_ended"].get<std::uint64_t>()});
+  }
+  return runs;
+}
+
+Result<std::string> ShareCompany::ask(std::vector<std::string> arguments) {
+  if (!daemon_ && !setup_.device.empty()) arguments.insert(arguments.end(), {"--device", setup_.device});
+  arguments.insert(arguments.begin(), own_program());
+  const auto told = Told::start(arguments, environment_);
+  if (!told) return told.error();
+  return (*told)->hear(kPatience);
+}
+
+Result<void> ShareCompany::check() {
+  for (const auto& [who, told] : clients_) {
+    told->say("check");
+    const auto said = answer(*told, kPatience);
+    if (!said) return Error{who.first + ": " + said.error().what};
+    if (!(*said)["passed"].get<bool>()) return Error{who.first + ": " + (*said)["detail"].get<std::string>()};
+  }
+  return {};
+}
+
+}  // namespace wm::cli

@@ -1,0 +1,128 @@
+// wm sim: kernels together on a simulated GPU under one policy.
+#include <fmt/format.h>
+#include <memory>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/commands/command.h"
+#include "cli/input/large_pages.h"
+#include "cli/input/run_options.h"
+#include "cli/output/interval_report.h"
+#include "cli/output/output.h"
+#include "cli/output/page_document.h"
+#include "cli/output/run_progress.h"
+#include "cli/output/sim_report.h"
+#include "lab/report/timeline_document.h"
+#include "lab/report/trace.h"
+
+namespace wm::cli {
+namespace {
+
+struct SimOptions {
+  RunOptions run;
+  std::string policy = "left_over";
+  std::string spec;  // the file of a RunSpec, in place of the options that describe a run
+  std::string json;
+  std::string trace;
+  bool stats = false;
+  bool isolated = false;
+  bool timeline = false;
+  std::uint64_t interval = 10'000;
+};
+
+Result<lab::RunSpec> spec_of(const SimOptions& o) {
+  if (!o.spec.empty()) return read_spec(o.spec);
+  if (o.run.kernels.empty()) return Error{"--kernel is required"};
+  auto spec = o.run.without_policy();
+  if (!spec) return spec.error();
+  // The registry reads the policy first: its messages suggest names.
+  if (auto known = policy::choose(o.policy); !known) return known.error();
+  auto policy = lab::PolicySpec::parse(o.policy);
+  if (!policy) return policy.error();
+  spec->policy = *std::move(policy);
+  return spec;
+}
+
+// Measures isolated rates into the cache, where co-runs will find them.
+Result<int> run_isolated(const std::string& json, const LoadedRun& run, const lab::CorunOptions& options) {
+  nlohmann::ordered_json items = nlohmann::ordered_json::array();
+  const Output output(json);
+  const auto rates = lab::measure_isolated(run.gpu, run.participants, options);
+  if (!rates) return rates.error();
+  for (std::size_t i = 0; i < run.participants.size(); ++i) {
+    const lab::IsolatedRate& rate = (*rates)[i];
+    const std::string& name = run.participants[i].name;
+    output.say(fmt::format("{} alone on {}: {:.1f} IPC\n", name, run.gpu.name, rate.ipc()));
+    items.push_back(
+        {{"name", name}, {"ipc", rate.ipc()}, {"instructions", rate.instructions}, {"cycles", rate.cycles}});
+  }
+  if (auto done = output.items(items); !done) return done.error();
+  return 0;
+}
+
+Result<int> run_sim(const SimOptions& o) {
+  use_large_pages();
+  const auto spec = spec_of(o);
+  if (!spec) return spec.error();
+  if (spec->machine != "cycle") return Error{fmt::format("no machine '{}'; there is 'cycle'", spec->machine)};
+  const auto policy = policy::choose(spec->policy.to_string());
+  if (!policy) return policy.error();
+  const auto run = load_run(*spec);
+  if (!run) return run.error();
+  lab::CorunOptions options = o.run.corun_options(*spec);
+  if (o.isolated) return run_isolated(o.json, *run, options);
+  sim::Timeline timeline(o.timeline ? kPageInterval : o.interval);
+  if (o.stats || o.timeline || !o.trace.empty()) options.timeline = &timeline;
+  const auto result = with_progress(run->participants.size() + 1, options,
+                                    [&] { return lab::corun(run->gpu, run->participants, *policy, options); });
+  if (!result) return result.error();
+  if (!o.trace.empty()) {
+    const auto trace = lab::perfetto_trace(run->gpu, *result, timeline);
+    if (!trace) return trace.error();
+    if (auto written = write_file(o.trace, *trace); !written) return written.error();
+  }
+  const Output output(o.json);
+  const auto intervals = o.stats ? lab::rates_of(run->gpu, timeline) : std::vector<lab::IntervalRates>{};
+  if (o.stats) output.say(cli::text_of(*result, intervals) + "\n");
+  output.say(cli::text_of(*result));
+  if (!o.json.empty()) {
+    auto document = cli::json_of(*result);
+    if (o.stats) document["intervals"] = cli::json_of(*result, intervals);
+    if (o.timeline) document["timeline"] = lab::timeline_document(run->gpu, *result, timeline);
+    if (auto done = output.document(document); !done) return done.error();
+  }
+  const bool wrong = std::any_of(result->kernels.begin(), result->kernels.end(),
+                                 [](const lab::KernelResult& k) { return k.verified == false; });
+  return wrong ? 1 : 0;
+}
+
+}  // namespace
+
+void add_sim(const Command& wm) {
+  auto o = std::make_shared<SimOptions>();
+  const Command sim = wm.add(
+      "sim", "Kernels together on a simulated GPU, under a policy",
+      "wm sim --gpu qos16 --kernel sgemm --kernel lbm --policy spatial\n"
+      "wm sim --gpu qos16 --kernel sgemm:goal=0.8:launches=0 --kernel lbm:launches=0 --policy quota --cycles 200000");
+  add_workload_options(sim, o->run,
+                       "NAME[:goal=0.9 | :ipc=N | :time=2ms | :rate=N a "
+                       "second][:priority=1][:share=1][:size=medium][:arrive=CYCLE][:launches=N][:blocks=N an SM]; "
+                       "repeat it",
+                       false);
+  sim.option("--policy", o->policy, "NAME[:parameter=value]…", {.show_default = true});
+  sim.option("--machine", o->run.spec.machine, "cycle", {.show_default = true});
+  add_length_options(sim, o->run, "Stop there; kernels start again when they end before (0: run to the end)",
+                     "Of the policy's random numbers");
+  sim.flag("--timeline", o->timeline, "Put a timeline into the JSON, as pages show it");
+  sim.flag("--alone", o->isolated, "Only measure what each kernel does by itself, into the cache");
+  add_cache_option(sim, o->run);
+  sim.option("--trace", o->trace, "Write a timeline that ui.perfetto.dev opens", {.type = "FILE"});
+  sim.flag("--stats", o->stats, "What each kernel did in every interval; in JSON as 'intervals'");
+  sim.option("--interval", o->interval, "Of --stats and of the curves of --trace, in cycles",
+             {.show_default = true, .low = 1, .high = 1e12});
+  sim.hidden_option("--spec", o->spec, "A run specification as JSON, in place of the options that describe a run");
+  sim.json(o->json);
+  sim.run([=] { return run_sim(*o); });
+}
+
+}  // namespace wm::cli

@@ -1,0 +1,13 @@
+// wm test: the tests live in the source tree, where ./wm builds and runs them before this program is asked.
+
+#include "cli/commands/command.h"
+
+namespace wm::cli {
+
+void add_test(const Command& wm) {
+  wm.add("test", "Set up, build, and run every test that needs no GPU", "./wm test").run([]() -> Result<int> {
+    return Error{"tests run from the source tree: ./wm test"};
+  });
+}
+
+}  // namespace wm::cli

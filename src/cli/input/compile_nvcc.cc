@@ -1,0 +1,61 @@
+// The zoo's OpenCL C through nvcc, as CUDA: kernels/cuda_prelude.h gives the words their meaning.
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+
+#include "base/file.h"
+#include "cli/input/process.h"
+#include "cli/input/ptx_origin.h"
+
+namespace wm::cli {
+
+const char* cuda_prelude();  // kernels/cuda_prelude.h, embedded by the build
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where CUDA says it is, then where it usually is, then wherever the shell would find it.
+std::string find_nvcc() {
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    const char* home = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe)
+    if (home != nullptr && fs::exists(fs::path(home) / "bin" / "nvcc"))
+      return (fs::path(home) / "bin" / "nvcc").string();
+  }
+  if (fs::exists("/usr/local/cuda/bin/nvcc")) return "/usr/local/cuda/bin/nvcc";
+  return "nvcc";
+}
+
+// What no macro can tell: whether a qualifier stands before a variable or inside a pointer's type, that helpers run on
+// the device, and that a cast of several values makes a vector.
+std::string as_cuda(const std::string& name, std::string_view source) {
+  static const std::regex local_variable(R"(\b__local\b([^;(){}*]*[\[;]))");
+  static const std::regex constant_variable(R"(\b__constant\b([^;(){}*]*\[))");
+  static const std::regex vector_literal(R"(\(\s*(u?(?:char|short|int|long)|float|double)([234])\s*\)\s*\()");
+  static const std::regex helper_function(R"(\n([a-z]\w*\s+(?:\w+\s+)?\w+\s*\([^;{}()]*\)\s*\{))");
+  std::string text = std::regex_replace(std::string(source), local_variable, "__shared__$1");
+  text = std::regex_replace(text, constant_variable, "__constant__$1");
+  text = std::regex_replace(text, vector_literal, "make_$1$2(");
+  text = std::regex_replace(text, helper_function, "\n__device__ $1");
+  return "#define __local\n#define __constant const\n#line 1 \"" + name + ".cl\"\n" + text;
+}
+
+}  // namespace
+
+Result<std::string> compile_with_nvcc(const std::string& name, std::string_view source) {
+  auto folder = TemporaryFolder::make();
+  if (!folder) return folder.error();
+  const std::string in = folder->file(name + ".cu");
+  const std::string out = folder->file(name + ".ptx");
+  // #line: what nvcc says, and the .loc it writes, speak of the kernel's own file.
+  const std::string text = std::string(cuda_prelude()) + "\n" + as_cuda(name, source);
+  if (auto done = write_file(in, text); !done) return done.error();
+  const auto ran = run_program({find_nvcc(), "-arch=compute_75", "-w", "-lineinfo", "-ptx", in, "-o", out});
+  if (!ran) return Error{"--ptx-from nvcc: " + ran.error().what};
+  if (ran->code != 0) {
+    return Error{"--ptx-from nvcc: '" + name + "' does not compile: " + ran->output.substr(0, ran->output.find('\n'))};
+  }
+  return read_file(out);
+}
+
+}  // namespace wm::cli

@@ -1,0 +1,77 @@
+#include "cli/input/run_options.h"
+
+#include <fmt/format.h>
+#include <iostream>
+#include <iterator>
+
+#include "base/file.h"
+#include "cli/input/data_folder.h"
+#include "cli/input/participant.h"
+#include "cli/input/subject.h"
+#include "gpu/load_gpu.h"
+
+namespace wm::cli {
+
+Result<lab::RunSpec> RunOptions::without_policy() const {
+  lab::RunSpec run = spec;
+  if (auto known = parse_size(size); !known) return known.error();
+  for (const std::string& word : kernels) {
+    auto kernel = parse_kernel(word, size);
+    if (!kernel) return kernel.error();
+    run.kernels.push_back(*std::move(kernel));
+  }
+  return run;
+}
+
+lab::CorunOptions RunOptions::corun_options(const lab::RunSpec& run) const {
+  lab::CorunOptions options(run);
+  options.threads = threads;
+  options.cache = lab::IsolatedCache(cache);
+  return options;
+}
+
+void add_workload_options(const Command& command, RunOptions& o, const std::string& kernel_help, bool kernel_required) {
+  command.option("--gpu", o.spec.gpu, "A GPU by name, or a YAML file", {.show_default = true});
+  command.option("--kernel", o.kernels, kernel_help, {.required = kernel_required});
+}
+
+void add_length_options(const Command& command, RunOptions& o, const std::string& cycles_help,
+                        const std::string& seed_help) {
+  command.option("--size", o.size, "Of kernels that name none: small, medium, large", {.show_default = true});
+  command.option("--cycles", o.spec.cycles, cycles_help);
+  command.flag("--match-instructions", o.spec.match_instructions,
+               "Each kernel stops at the instructions it executed alone in --cycles");
+  command.option("--threads", o.threads, "Of the host; the result is the same for any number",
+                 {.show_default = true, .low = 1, .high = 64});
+  command.option("--seed", o.spec.seed, seed_help, {.show_default = true});
+}
+
+void add_cache_option(const Command& command, RunOptions& o) {
+  command.option("--cache", o.cache, "Where rates alone are kept; \"\": nowhere",
+                 {.show_default = true, .type = "FOLDER"});
+}
+
+Result<LoadedRun> load_run(const lab::RunSpec& spec) {
+  auto gpu = gpu::load_gpu(spec.gpu, gpu_folder());
+  if (!gpu) return gpu.error();
+  LoadedRun run;
+  run.gpu = *std::move(gpu);
+  for (const lab::KernelSpec& kernel : spec.kernels) {
+    auto participant = make_participant(kernel, PtxOrigin{});
+    if (!participant) return participant.error();
+    run.participants.push_back(*std::move(participant));
+  }
+  return run;
+}
+
+Result<lab::RunSpec> read_spec(const std::string& file) {
+  if (file == "-") {
+    const std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+    return lab::run_spec_from_json(text, "stdin");
+  }
+  const auto text = read_file(file);
+  if (!text) return text.error();
+  return lab::run_spec_from_json(*text, file);
+}
+
+}  // namespace wm::cli

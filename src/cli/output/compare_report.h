@@ -1,0 +1,17 @@
+// Policies side by side, for people and for programs.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "lab/run/compare.h"
+
+namespace wm::cli {
+
+// A row a policy, best first, then the policies that were left out and why.
+std::string text_of(const lab::Comparison& comparison);
+// {"schema":1, "items":[as `wm sim --json`, with "name"…], "unfit":[{"name", "detail"}…]}
+nlohmann::ordered_json json_of(const lab::Comparison& comparison);
+
+}  // namespace wm::cli

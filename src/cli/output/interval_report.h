@@ -1,0 +1,17 @@
+// A run's intervals for people and for programs: what `wm sim --stats` adds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "lab/run/corun.h"
+#include "lab/run/rates.h"
+
+namespace wm::cli {
+
+std::string text_of(const lab::CorunResult& run, const std::vector<lab::IntervalRates>& intervals);
+nlohmann::ordered_json json_of(const lab::CorunResult& run, const std::vector<lab::IntervalRates>& intervals);
+
+}  // namespace wm::cli

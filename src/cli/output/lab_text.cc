@@ -1,0 +1,82 @@
+#include "cli/output/lab_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "cli/output/table.h"
+#include "lab/report/report.h"
+
+namespace wm::cli {
+namespace {
+
+Style style_of(lab::Verdict verdict) {
+  if (verdict == lab::Verdict::reproduced) return Style::good;
+  if (verdict == lab::Verdict::no) return Style::bad;
+  return Style::plain;
+}
+
+std::vector<std::string> order_of(const std::vector<lab::PlotRow>& rows, const std::string& label) {
+  std::vector<std::string> order;
+  for (const lab::PlotRow& r : rows)
+    if (const auto l = r.labels.find(label); l != r.labels.end())
+      if (std::find(order.begin(), order.end(), l->second) == order.end()) order.push_back(l->second);
+  return order;
+}
+
+std::string label_of(const lab::PlotRow& row, const std::string& label) {
+  const auto l = row.labels.find(label);
+  return l == row.labels.end() ? "" : l->second;
+}
+
+// x down, series across; what the paper reports in brackets behind.
+std::string grid(const lab::Figure& f, const std::string& facet) {
+  const lab::Plot& plot = f.experiment->plot;
+  const std::string across = plot.series.empty() && plot.y.size() > 1 ? "measure" : plot.series;
+  std::vector<std::string> columns = across.empty() ? std::vector<std::string>{""} : order_of(f.rows, across);
+  std::vector<std::string> header{plot.x};
+  for (const std::string& c : columns) header.push_back(c.empty() ? "value" : c);
+  Table table(header);
+  std::vector<std::string> xs = order_of(f.rows, plot.x);
+  std::stable_partition(xs.begin(), xs.end(), [&](const std::string& x) { return x != plot.overall; });
+  for (const std::string& x : xs) {
+    std::vector<Cell> line{Cell(x, Style::bold)};
+    bool any = false;
+    for (const std::string& column : columns) {
+      std::string measured;
+      std::string paper;
+      for (const lab::PlotRow& r : f.rows) {
+        if (label_of(r, plot.x) != x || (!across.empty() && label_of(r, across) != column)) continue;
+        if (!r.from_paper && !plot.facet.empty() && label_of(r, plot.facet) != facet) continue;
+        (r.from_paper ? paper : measured) = lab::value_text(r.value, "");
+      }
+      any |= !measured.empty() || !paper.empty();
+      line.emplace_back(paper.empty() ? measured : measured + " (" + paper + ")");
+    }
+    if (any) table.add(std::move(line));
+  }
+  return table.fitted(terminal_width());
+}
+
+}  // namespace
+
+std::string text_of(const lab::Figure& f) {
+  const lab::Experiment& e = *f.experiment;
+  std::string text = styled(Style::bold, e.id) + "  " + e.title + "\n";
+  text += fmt::format("{} protocol, {} of {} cells{}{}\n", f.protocol, f.done, f.cells,
+                      f.failed > 0 ? fmt::format(", {} failed", f.failed) : "",
+                      f.old > 0 ? fmt::format(", {} by other code than this", f.old) : "");
+  if (f.done == 0) return text + "not run: wm lab run " + e.id + " --protocol " + f.protocol + "\n";
+  text += fmt::format("{}; what the paper reports in brackets\n\n", e.plot.y_title.empty() ? "value" : e.plot.y_title);
+  const auto facets = e.plot.facet.empty() ? std::vector<std::string>{""} : order_of(f.rows, e.plot.facet);
+  for (const std::string& facet : facets) text += (facet.empty() ? "" : facet + "\n") + grid(f, facet) + "\n";
+  if (f.claims.empty()) return text;
+  Table claims({"claim", "paper", "measured", "verdict", "says"});
+  for (const lab::JudgedClaim& c : f.claims)
+    claims.add({Cell(c.claim->id, Style::bold), lab::value_text(c.claim->paper, c.claim->unit),
+                c.measured ? lab::value_text(*c.measured, c.claim->unit) : "",
+                Cell(lab::name(c.verdict), style_of(c.verdict)), c.claim->says});
+  return text + claims.fitted(terminal_width());
+}
+
+}  // namespace wm::cli

@@ -1,0 +1,12 @@
+// A figure for people: a table with bars, and its claims.
+#pragma once
+
+#include <string>
+
+#include "lab/report/figure.h"
+
+namespace wm::cli {
+
+std::string text_of(const lab::Figure& figure);
+
+}  // namespace wm::cli

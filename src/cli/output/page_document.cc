@@ -1,0 +1,43 @@
+#include "cli/output/page_document.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "cli/output/sim_report.h"
+#include "lab/report/timeline_document.h"
+
+namespace wm::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A policy's name, with the parameters that tell it from another run of the same policy.
+std::string label_of(const lab::Comparison& all, const lab::CorunResult& run) {
+  const auto name = [](const lab::CorunResult& r) { return r.policy.substr(0, r.policy.find(':')); };
+  const auto same = std::count_if(all.runs.begin(), all.runs.end(),
+                                  [&](const lab::ComparedRun& r) { return name(r.result) == name(run); });
+  return same > 1 ? run.policy : name(run);
+}
+
+}  // namespace
+
+Json document_of(const Page& page, const gpu::GpuConfig& gpu, const lab::Comparison& all) {
+  Json runs = Json::array();
+  for (std::size_t i = 0; i < all.runs.size(); ++i) {
+    const lab::CorunResult& result = all.runs[i].result;
+    std::string workload;
+    for (const lab::KernelResult& k : result.kernels) workload += (workload.empty() ? "" : " + ") + k.name;
+    Json run = {
+        {"id", fmt::format("{}-{}", i, result.policy)}, {"workload", workload}, {"label", label_of(all, result)}};
+    run.update(json_of(result));
+    run.erase("host");  // of no interest to a reader, and never the same twice
+    if (all.runs[i].timeline) run["timeline"] = lab::timeline_document(gpu, result, *all.runs[i].timeline);
+    runs.push_back(std::move(run));
+  }
+  Json document = {{"schema", 1}, {"title", page.title}, {"about", page.about}, {"runs", runs}};
+  if (!page.command.empty()) document["command"] = page.command;
+  return document;
+}
+
+}  // namespace wm::cli

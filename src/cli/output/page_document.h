@@ -1,0 +1,24 @@
+// A comparison as the document of a page (web/README.md).
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "gpu/gpu_config.h"
+#include "lab/run/compare.h"
+
+namespace wm::cli {
+
+// Of timelines made for a page, in cycles; the page shows at most 200 points.
+inline constexpr std::uint64_t kPageInterval = 1000;
+
+struct Page {
+  std::string title;
+  std::string about;
+  std::string command;  // that makes it again
+};
+
+nlohmann::ordered_json document_of(const Page& page, const gpu::GpuConfig& gpu, const lab::Comparison& comparison);
+
+}  // namespace wm::cli

@@ -1,0 +1,26 @@
+// The bar of commands that make several runs, fed by what the lab tells of each.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "cli/output/terminal.h"
+#include "lab/run/corun.h"
+
+namespace wm::cli {
+
+// Makes `run()` with `options.progress` set for as long as it takes; `steps`: how many runs it makes, at most.
+template <class Run>
+auto with_progress(std::size_t steps, lab::CorunOptions& options, const Run& run) {
+  Progress bar(steps);
+  std::map<std::string, double> told;  // by what is run
+  options.progress = [&bar, &told](const std::string& what, double done) {
+    bar.advance(done - told[what], what);
+    told[what] = done;
+  };
+  auto result = run();
+  options.progress = {};
+  return result;
+}
+
+}  // namespace wm::cli

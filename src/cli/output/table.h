@@ -1,0 +1,31 @@
+// Text in columns, for people. Columns that hold numbers alone are set to the right.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/output/terminal.h"
+
+namespace wm::cli {
+
+struct Cell {
+  Cell(std::string t, Style s = Style::plain) : text(std::move(t)), style(s) {}  // NOLINT(google-explicit-constructor)
+  Cell(const char* t) : text(t) {}                                               // NOLINT(google-explicit-constructor)
+  std::string text;
+  Style style = Style::plain;
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
+  void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
+  [[nodiscard]] std::string to_string() const { return fitted(0); }
+  // With the last column cut where a line would pass `width`; 0: never.
+  [[nodiscard]] std::string fitted(std::size_t width) const;
+
+ private:
+  std::vector<std::string> header_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+}  // namespace wm::cli

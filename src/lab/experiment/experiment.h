@@ -1,0 +1,109 @@
+// A figure of a paper, or one's own sweep, as data: experiments/<paper>/<figure>.yaml with the paper's paper.yaml
+// beside it. docs/guide/own-experiment.md tells how to write one.
+//
+// GPUs × workloads × policies × goals × parameters are its cells, under a protocol that says how long and how many;
+// what is plotted and what is claimed are expressions over the cells' results. Everything is checked when it is read: a
+// name nobody knows is an error with file and line.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "lab/experiment/expression.h"
+#include "lab/experiment/workload.h"
+
+namespace wm::lab {
+
+struct LabelledPolicy {
+  std::string label;   // as the paper calls it
+  std::string policy;  // "quota:scheme=history"
+  // blocks=* or blocks=full: a cell for every split of an SM, or for those that leave no room for another block; the
+  // figure shows the best of them and of the other policies' runs.
+  enum class Splits { none, all, full };
+  Splits splits = Splits::none;
+};
+
+struct Axis {
+  std::string parameter;  // of the policies that have it
+  std::vector<std::string> values;
+};
+
+struct Protocol {
+  std::string name;
+  std::string about;  // what it leaves out
+  std::vector<std::string> gpus;
+  std::vector<Workload> workloads;
+  std::vector<LabelledPolicy> policies;
+  std::vector<double> goals;              // empty: no kernel has one
+  std::vector<std::size_t> goal_kernels;  // which of a workload's kernels have it, from 0
+  std::vector<Axis> parameters;
+  std::vector<std::uint32_t> blocks;  // every kernel limited to so many on an SM, one after the other; empty: no limit
+  std::uint64_t cycles = 0;
+  bool match_instructions = false;
+  std::string size = "medium";
+  std::uint64_t seed = 1;
+};
+
+struct Curve {
+  std::string label;  // empty: the only one
+  Expression value;
+};
+
+struct Plot {
+  std::string kind = "bar";  // bar, line, point
+  std::string x;             // a label, or "measure" where there are several curves
+  std::string series;
+  std::string facet;
+  std::vector<Curve> y;
+  std::string x_title;
+  std::string y_title;
+  std::string overall;  // the name of a last group over all of x; empty: none
+  std::optional<double> rule;
+};
+
+// What the paper reports, to stand beside what was measured: labels and a value.
+struct Reported {
+  std::map<std::string, std::string> labels;
+  double value = 0;
+};
+
+struct Claim {
+  std::string id;
+  std::string says;
+  double paper = 0;
+  Expression measured;
+  double within = 0;              // of the paper's value, for "reproduced"
+  std::optional<double> neutral;  // on the same side of it as the paper: "direction"
+  std::string unit;               // "%" shows parts as percent
+};
+
+struct Experiment {
+  std::string id;     // "qos-isca17/fig6a"
+  std::string paper;  // the folder's name
+  std::string cite;   // from paper.yaml
+  std::string title;
+  std::string section;
+  std::string about;
+  std::string file;
+  Plot plot;
+  std::vector<Reported> reported;
+  std::vector<Claim> claims;
+  std::vector<Protocol> protocols;
+
+  [[nodiscard]] const Protocol* protocol(const std::string& name) const;
+};
+
+// "qos-isca17/fig6a" below `folder`, or a path that ends in .yaml.
+Result<Experiment> load_experiment(const std::string& name, const std::string& folder, const Names& names);
+
+// Every figure below `folder`, by name: "qos-isca17/fig6a".
+std::vector<std::string> experiment_names(const std::string& folder);
+
+// Labels a record of this experiment has, for axes and conditions.
+std::vector<std::string> labels_of(const std::vector<Axis>& parameters);
+
+}  // namespace wm::lab

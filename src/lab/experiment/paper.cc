@@ -1,0 +1,176 @@
+#include "lab/experiment/paper.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <set>
+
+#include "base/nearest.h"
+#include "base/yaml_map.h"
+
+namespace wm::lab {
+namespace {
+
+using yaml::Map;
+using yaml::Value;
+
+Result<void> check_kernel(const Value& value, const Names& names) {
+  if (value.kind != Value::Kind::scalar) return Error{"a kernel's name expected", value.place};
+  if (auto known = names.kernel(value.text); !known) return Error{known.error().what, value.place};
+  return {};
+}
+
+std::string class_of(const std::string& kernel, const Paper& paper) {
+  for (const auto& [name, kernels] : paper.classes)
+    if (std::find(kernels.begin(), kernels.end(), kernel) != kernels.end()) return name;
+  return {};
+}
+
+Workload workload_of(std::vector<std::string> kernels, const Paper& paper) {
+  Workload w;
+  std::vector<std::string> classes;
+  for (const std::string& k : kernels) {
+    w.name += (w.name.empty() ? "" : "_") + k;
+    classes.push_back(class_of(k, paper));
+  }
+  if (!paper.group_ordered) std::sort(classes.begin(), classes.end());
+  for (const std::string& c : classes) w.group += (w.group.empty() ? "" : paper.group_join) + c;
+  w.kernels = std::move(kernels);
+  return w;
+}
+
+// One factor of a product: a class, `all`, or a list of kernels.
+Result<std::vector<std::string>> read_factor(const Value& value, const Paper& paper, const Names& names) {
+  if (value.kind == Value::Kind::scalar) {
+    if (value.text == "all") return paper.kernels;
+    const auto found = paper.classes.find(value.text);
+    if (found != paper.classes.end()) return found->second;
+    std::vector<std::string> known{"all"};
+    for (const auto& [name, ignored] : paper.classes) known.push_back(name);
+    return Error{fmt::format("unknown class '{}'{}", value.text, did_you_mean(value.text, known)), value.place};
+  }
+  std::vector<std::string> kernels;
+  for (const Value& item : value.items) {
+    if (auto known = check_kernel(item, names); !known) return known.error();
+    kernels.push_back(item.text);
+  }
+  if (kernels.empty()) return Error{"a class or a list of kernels expected", value.place};
+  return kernels;
+}
+
+Result<std::vector<Workload>> read_product(const Value& value, const Paper& paper, const Names& names) {
+  Map map(value, "workloads");
+  bool unordered = false;
+  std::size_t sample = 0;
+  const Value* factors = map.take("product");
+  map.optional("unordered", unordered).optional("sample", sample);
+  if (factors == nullptr) map.miss("product");
+  if (auto read = map.finish(); !read) return read.error();
+  std::vector<std::vector<std::string>> tuples{{}};
+  for (const Value& factor : factors->items) {
+    const auto kernels = read_factor(factor, paper, names);
+    if (!kernels) return kernels.error();
+    std::vector<std::vector<std::string>> longer;
+    for (const auto& t : tuples)
+      for (const std::string& k : *kernels)
+        if (std::find(t.begin(), t.end(), k) == t.end()) {
+          longer.push_back(t);
+          longer.back().push_back(k);
+        }
+    tuples = std::move(longer);
+  }
+  std::vector<Workload> all;
+  std::set<std::multiset<std::string>> seen;
+  for (auto& t : tuples)
+    if (!unordered || seen.insert({t.begin(), t.end()}).second) all.push_back(workload_of(std::move(t), paper));
+  if (sample == 0 || sample >= all.size()) return all;
+  // Evenly spread over the whole list, the same ones every time.
+  std::vector<Workload> some;
+  for (std::size_t i = 0; i < sample; ++i) some.push_back(all[(2 * i + 1) * all.size() / (2 * sample)]);
+  return some;
+}
+
+// {ring: KERNELS, steps: [1, 4]}: each kernel beside the one that many places further around, step after step, so that
+// every so many of the list, from its beginning, have each kernel first once and second once.
+Result<std::vector<Workload>> read_ring(const Value& value, const Paper& paper, const Names& names) {
+  Map map(value, "workloads");
+  std::vector<std::size_t> steps;
+  const Value* ring = map.take("ring");
+  map.required("steps", steps);
+  if (auto read = map.finish(); !read) return read.error();
+  const auto kernels = read_factor(*ring, paper, names);
+  if (!kernels) return kernels.error();
+  std::vector<Workload> all;
+  for (const std::size_t step : steps) {
+    if (step == 0 || step >= kernels->size())
+      return Error{fmt::format("steps around this ring are 1 to {}", kernels->size() - 1), value.place};
+    for (std::size_t i = 0; i < kernels->size(); ++i)
+      all.push_back(workload_of({(*kernels)[i], (*kernels)[(i + step) % kernels->size()]}, paper));
+  }
+  return all;
+}
+
+Result<std::vector<Workload>> read_list(const Value& value, const Paper& paper, const Names& names) {
+  std::vector<Workload> all;
+  for (const Value& item : value.items) {
+    std::vector<std::string> kernels;
+    const std::vector<Value> one{item};
+    for (const Value& k : item.kind == Value::Kind::list ? item.items : one) {
+      if (auto known = check_kernel(k, names); !known) return known.error();
+      kernels.push_back(k.text);
+    }
+    all.push_back(workload_of(std::move(kernels), paper));
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<std::vector<Workload>> read_workloads(const Value& value, const Paper& paper, const Names& names) {
+  if (value.kind == Value::Kind::map) {
+    const bool ring =
+        std::any_of(value.members.begin(), value.members.end(), [](const yaml::Member& m) { return m.key == "ring"; });
+    return ring ? read_ring(value, paper, names) : read_product(value, paper, names);
+  }
+  if (value.kind == Value::Kind::list) return read_list(value, paper, names);
+  const auto found = paper.workloads.find(value.text);
+  if (found != paper.workloads.end()) return found->second;
+  std::vector<std::string> known;
+  for (const auto& [name, ignored] : paper.workloads) known.push_back(name);
+  return Error{fmt::format("unknown set of workloads '{}'{}", value.text, did_you_mean(value.text, known)),
+               value.place};
+}
+
+Result<Paper> load_paper(const std::string& path, const Names& names) {
+  Paper paper;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return paper;
+  const auto value = yaml::load_file(path);
+  if (!value) return value.error();
+  Map map(*value, "");
+  map.required("title", paper.title).required("cite", paper.cite);
+  if (const Value* groups = map.take("groups")) {
+    Map m(*groups, "groups");
+    m.optional("join", paper.group_join).optional("ordered", paper.group_ordered);
+    map.keep(m.finish());
+  }
+  if (const Value* classes = map.take("classes"))
+    for (const yaml::Member& c : classes->members) {
+      for (const Value& k : c.value.items) {
+        if (auto known = check_kernel(k, names); !known) return known.error();
+        paper.classes[c.key].push_back(k.text);
+        paper.kernels.push_back(k.text);
+      }
+    }
+  if (const Value* sets = map.take("workloads"))
+    for (const yaml::Member& s : sets->members) {
+      auto set = read_workloads(s.value, paper, names);
+      if (!set) return set.error();
+      paper.workloads[s.key] = *std::move(set);
+    }
+  if (const Value* protocols = map.take("protocols")) paper.protocols = *protocols;
+  if (auto read = map.finish(); !read) return read.error();
+  return paper;
+}
+
+}  // namespace wm::lab

@@ -1,0 +1,59 @@
+// A figure with its results: what was measured, beside what the paper reports, and a verdict for each of its claims.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "lab/experiment/experiment.h"
+#include "lab/experiment/matrix.h"
+#include "lab/store/exchange.h"
+
+namespace wm::lab {
+
+enum class Verdict { reproduced, direction, no, unknown };
+const char* name(Verdict verdict);
+
+struct JudgedClaim {
+  const Claim* claim = nullptr;
+  std::optional<double> measured;  // nothing: its cells have not been run
+  Verdict verdict = Verdict::unknown;
+};
+
+// reproduced: within `within` of the paper's value. direction: on the paper's side of `neutral`. no: neither.
+Verdict judge(const Claim& claim, std::optional<double> measured);
+
+// A bar or a point: labels of the plot's axes, and a value.
+struct PlotRow {
+  std::map<std::string, std::string> labels;
+  double value = 0;
+  bool from_paper = false;
+};
+
+struct Figure {
+  const Experiment* experiment = nullptr;
+  std::string protocol;
+  std::size_t cells = 0;
+  std::size_t done = 0;
+  std::size_t failed = 0;
+  std::size_t old = 0;                                           // of those done, by other code than this
+  std::vector<std::unique_ptr<nlohmann::ordered_json>> results;  // records point into them, wherever the figure moves
+  Records records;
+  std::vector<PlotRow> rows;
+  std::vector<JudgedClaim> claims;
+};
+
+// The results of its cells, found among `rows` by key.
+Figure make_figure(const Experiment& experiment, const Protocol& protocol, const Matrix& matrix,
+                   const std::map<std::string, const Row*>& rows);
+
+// {"figure":…, "claims":[…], "rows":[…]} as `wm lab show --json` prints it.
+nlohmann::ordered_json json_of(const Figure& figure);
+
+// Rows by key, for make_figure; they must outlive it.
+std::map<std::string, const Row*> index(const Results& results);
+
+}  // namespace wm::lab

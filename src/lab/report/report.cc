@@ -1,0 +1,156 @@
+#include "lab/report/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <set>
+
+#include "base/number.h"
+
+namespace wm::lab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kRunsOfAClaim = 6;  // that a reader can jump to
+
+Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+// Parts in percent are shown as percent.
+double shown(double value, const std::string& unit) { return unit == "%" ? 100 * value : value; }
+
+Json row_of(const PlotRow& row, const Plot& plot) {
+  Json j = Json::object();
+  for (const auto& [label, value] : row.labels) {
+    const auto number = parse_double(value);
+    j[label] = label == plot.x && plot.kind == "line" && number ? Json(*number) : Json(value);
+  }
+  j["value"] = row.value;
+  j["source"] = row.from_paper ? "paper" : "measured";
+  return j;
+}
+
+// Some of the runs behind a claim, evenly spread: of the policies it names, or of all.
+Json runs_behind(const JudgedClaim& c, const Records& records) {
+  const auto named = c.claim->measured.mentioned("policy");
+  std::vector<std::string> keys;
+  for (const Record& r : records)
+    if (named.empty() || std::find(named.begin(), named.end(), r.labels.at("policy")) != named.end())
+      keys.push_back(r.key);
+  Json runs = Json::array();
+  const std::size_t some = std::min(kRunsOfAClaim, keys.size());
+  for (std::size_t i = 0; i < some; ++i) runs.push_back(keys[(2 * i + 1) * keys.size() / (2 * some)]);
+  return runs;
+}
+
+Json claim_of(const JudgedClaim& c, const Json& runs) {
+  const std::string& unit = c.claim->unit;
+  return {{"id", c.claim->id},
+          {"text", c.claim->says},
+          {"paper", shown(c.claim->paper, unit)},
+          {"measured", c.measured ? Json(shown(*c.measured, unit)) : Json(nullptr)},
+          {"unit", unit},
+          {"verdict", name(c.verdict)},
+          {"detail",
+           fmt::format("{}; reproduced within {}{}", c.claim->measured.text(), shown(c.claim->within, unit), unit)},
+          {"runs", runs}};
+}
+
+Json figure_of(const Figure& f) {
+  const Plot& p = f.experiment->plot;
+  Json rows = Json::array();
+  for (const PlotRow& r : f.rows) rows.push_back(row_of(r, p));
+  Json claims = Json::array();
+  for (const JudgedClaim& c : f.claims)
+    if (c.measured) claims.push_back(claim_of(c, runs_behind(c, f.records)));
+  const std::string series = p.series.empty() && p.y.size() > 1 && p.x != "measure" ? "measure" : p.series;
+  const Protocol* protocol = f.experiment->protocol(f.protocol);
+  return {{"id", f.experiment->id},
+          {"paper", f.experiment->paper},
+          {"title", f.experiment->title},
+          {"about", fmt::format("{} {} protocol: {}.", f.experiment->about, f.protocol, protocol->about)},
+          {"protocol", f.protocol},
+          {"plot",
+           {{"kind", p.kind},
+            {"x", p.x},
+            {"y", "value"},
+            {"series", or_null(series)},
+            {"facet", or_null(p.facet)},
+            {"x_title", p.x_title.empty() ? p.x : p.x_title},
+            {"y_title", p.y_title},
+            {"rule", p.rule ? Json(*p.rule) : Json(nullptr)}}},
+          {"rows", rows},
+          {"claims", claims}};
+}
+
+Json run_of(const Record& r, const Figure& f) {
+  Json filters = {{"paper", f.experiment->paper}};
+  for (const char* label : {"gpu", "goal"})
+    if (const auto l = r.labels.find(label); l != r.labels.end() && !l->second.empty()) filters[label] = l->second;
+  Json run = {
+      {"id", r.key}, {"workload", r.labels.at("workload")}, {"label", r.labels.at("policy")}, {"filters", filters}};
+  run.update(*r.result);
+  run.erase("host");
+  run.erase("held");
+  for (Json& k : run["kernels"]) k.erase("counters");
+  return run;
+}
+
+}  // namespace
+
+std::string value_text(double value, const std::string& unit) {
+  if (unit == "%") return fmt::format("{:.1f}%", value * 100);
+  if (std::abs(value) >= 1000) return fmt::format("{:.0f}{}", value, unit);
+  return fmt::format("{:.3f}{}", value, unit);
+}
+
+Json report_document(const std::vector<Figure>& figures, const std::string& title, const std::string& about,
+                     const std::string& command) {
+  Json runs = Json::array();
+  Json drawn = Json::array();
+  std::set<std::string> seen;
+  for (const Figure& f : figures) {
+    drawn.push_back(figure_of(f));
+    for (const Record& r : f.records)
+      if (seen.insert(r.key).second) runs.push_back(run_of(r, f));
+  }
+  return {{"schema", 1}, {"title", title}, {"about", about}, {"command", command}, {"runs", runs}, {"figures", drawn}};
+}
+
+std::string claims_markdown(const std::vector<Figure>& figures, const std::string& command) {
+  std::map<Verdict, std::size_t> count;
+  for (const Figure& f : figures)
+    for (const JudgedClaim& c : f.claims) ++count[c.verdict];
+  std::string text = fmt::format(
+      "# Results\n\nWhat the papers say of their policies, beside what is measured here. Written by `{}`; "
+      "`wm lab report --html` shows the same as a page, with plots and the runs behind each number. Why something is "
+      "not "
+      "reproduced is in [deviations.md](deviations.md).\n\n{} claims: {} reproduced, {} in the same direction, {} not "
+      "reproduced{}.\n",
+      command, count[Verdict::reproduced] + count[Verdict::direction] + count[Verdict::no], count[Verdict::reproduced],
+      count[Verdict::direction], count[Verdict::no],
+      count[Verdict::unknown] > 0
+          ? fmt::format(" ({} more could not be judged by the cells that were run)", count[Verdict::unknown])
+          : "");
+  std::string heading;
+  for (const Figure& f : figures) {
+    if (f.claims.empty()) continue;
+    const std::string now = fmt::format("{}, {} protocol", f.experiment->paper, f.protocol);
+    if (now != heading) {
+      heading = now;
+      text += fmt::format(
+          "\n## {}\n\n{}.\n\n| figure | cells | the paper says | paper | measured | verdict |\n"
+          "|---|--:|---|--:|--:|---|\n",
+          now, f.experiment->cite);
+    }
+    const std::string figure = f.experiment->id.substr(f.experiment->paper.size() + 1);
+    for (const JudgedClaim& c : f.claims)
+      text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", figure,
+                          f.done == f.cells ? fmt::format("{}", f.cells) : fmt::format("{} of {}", f.done, f.cells),
+                          c.claim->says, value_text(c.claim->paper, c.claim->unit),
+                          c.measured ? value_text(*c.measured, c.claim->unit) : "–", name(c.verdict));
+  }
+  return text;
+}
+
+}  // namespace wm::lab

@@ -1,0 +1,43 @@
+// The same co-run under several policies. Rates alone are measured once; a policy that cannot do anything for these
+// kernels is left out with the reason.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lab/run/corun.h"
+#include "lab/run/metrics.h"
+
+namespace wm::lab {
+
+// A policy that was not run, or that could not end its run.
+struct Unfit {
+  std::string policy;
+  std::string why;
+};
+
+struct PolicyList {
+  std::vector<policy::Choice> fit;
+  std::vector<Unfit> unfit;
+};
+
+// The policies that `words` name (NAME[:parameter=value]…, or "all"), each once, those that fit apart from those that
+// do not. A word that names none is an error.
+Result<PolicyList> policies_for(const std::vector<std::string>& words, const std::vector<Participant>& participants);
+
+struct ComparedRun {
+  CorunResult result;
+  std::unique_ptr<sim::Timeline> timeline;  // where asked for
+};
+
+struct Comparison {
+  std::vector<ComparedRun> runs;  // best first: goals reached, then system throughput
+  std::vector<Unfit> unfit;
+};
+
+// `interval`: of timelines, in cycles; 0: none are kept.
+Result<Comparison> compare(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
+                           const PolicyList& policies, CorunOptions options, std::uint64_t interval);
+
+}  // namespace wm::lab

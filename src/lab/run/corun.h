@@ -1,0 +1,83 @@
+// One co-run: kernels together on a GPU under a policy, compared with the isolated run of each kernel.
+//
+// The numbers of `wm sim` and of every experiment are computed here. An isolated run uses the same machine and the same
+// limit on cycles as the co-run; rates that were measured before are taken from a cache (isolated.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "gpu/gpu_config.h"
+#include "lab/run/isolated.h"
+#include "lab/run/participant.h"
+#include "lab/run/residency.h"
+#include "policy/registry.h"
+#include "sim/cycle/machine.h"
+#include "sim/cycle/timeline.h"
+
+namespace wm::lab {
+
+// How a run is executed. The first three fields come from its RunSpec; the others do not change its result.
+struct CorunOptions {
+  CorunOptions() = default;
+  explicit CorunOptions(const RunSpec& spec)
+      : cycles(spec.cycles), match_instructions(spec.match_instructions), seed(spec.seed) {}
+
+  std::uint64_t cycles = 0;
+  bool match_instructions = false;
+  std::uint64_t seed = 1;
+  std::uint32_t threads = 1;                 // of the host
+  bool isolated = true;                      // measure isolated rates even where no goal needs them
+  IsolatedCache cache;                       // of isolated rates
+  std::vector<IsolatedRate> known_isolated;  // by participant, where they were measured before
+  sim::Timeline* timeline = nullptr;         // is filled with the co-run
+  // Called with the name of a run (a kernel's, or the policy's) and the fraction of it that is done.
+  std::function<void(const std::string& run, double done)> progress;
+};
+
+struct KernelResult {
+  std::string name;
+  sim::ClientTotals totals;
+  double ipc = 0;
+  double isolated_ipc = 0;     // 0: not measured
+  std::optional<double> goal;  // ipc
+  std::optional<bool> verified;
+  double joules = 0;  // dynamic
+
+  [[nodiscard]] double normalized() const { return isolated_ipc > 0 ? ipc / isolated_ipc : 0; }
+  [[nodiscard]] std::optional<bool> reached() const { return goal ? std::optional<bool>(ipc >= *goal) : std::nullopt; }
+};
+
+struct CorunResult {
+  std::string gpu;
+  std::string policy;  // with all its parameters
+  std::uint64_t cycles = 0;
+  std::uint64_t seed = 0;
+  std::uint32_t threads = 1;
+  std::uint32_t sms = 0;
+  std::uint32_t schedulers = 0;  // per SM
+  std::vector<KernelResult> kernels;
+  Residency residency;
+  double watts = 0;
+  double joules = 0;
+  double static_joules = 0;  // the part of `joules` that does not depend on what is executed
+  double instructions_per_joule = 0;
+  double seconds = 0;               // of the host, for the co-run
+  std::uint32_t isolated_runs = 0;  // isolated rates that were measured because the cache did not have them
+  std::uint64_t run_hash = 0;       // over everything that was counted: equal runs have equal hashes
+};
+
+// The isolated rate of each participant under these options, from the cache or measured now. `measured`, where given,
+// is set to the number of rates that were measured.
+Result<std::vector<IsolatedRate>> measure_isolated(const gpu::GpuConfig& gpu,
+                                                   const std::vector<Participant>& participants,
+                                                   const CorunOptions& options, std::uint32_t* measured = nullptr);
+
+Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
+                          const policy::Choice& policy, const CorunOptions& options);
+
+}  // namespace wm::lab

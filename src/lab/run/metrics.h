@@ -1,0 +1,26 @@
+// A co-run's metrics (gpu/metrics.h) over all its kernels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lab/run/corun.h"
+
+namespace wm::lab {
+
+struct Metrics {
+  bool known = false;  // every kernel's rate alone is; without it all but `ipc` and the goals mean nothing
+  double stp = 0;
+  double antt = 0;
+  double worst_ntt = 0;
+  double fairness = 0;
+  double unfairness = 0;
+  double ipc = 0;  // of the whole GPU
+  std::size_t goals = 0;
+  std::size_t reached = 0;
+};
+
+Metrics metrics_of(const CorunResult& run);
+std::uint64_t warp_instructions(const CorunResult& run);
+
+}  // namespace wm::lab

@@ -1,0 +1,29 @@
+// Export and import of results: JSON with everything in it, CSV with one line per cell, and merging of stores.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/result.h"
+#include "lab/store/store.h"
+
+namespace wm::lab {
+
+// Reads a store, or a file that `to_json` wrote, of any format.
+Result<Results> load_results(const std::string& path);
+
+std::string to_json(const Results& results);
+Result<Results> from_json(const std::string& text, const std::string& file);
+
+// A header, then one line per cell. Numbers of the result that are not in lists become columns ("metrics.stp").
+std::string to_csv(const Results& results);
+
+struct Merged {
+  std::size_t added = 0;
+  std::size_t kept = 0;       // rows that `into` had already
+  std::size_t disagreed = 0;  // of those, rows where the same code produced another run hash
+};
+// Adds the rows that `into` does not have, or has only as failed. All rows are added, or none.
+Result<Merged> merge(Store& into, const Results& from);
+
+}  // namespace wm::lab

@@ -1,0 +1,59 @@
+// wm bench share and wm cl run: the figures, and, where there is a device, the whole way.
+#include <gtest/gtest.h>
+
+#ifdef WM_RUNTIME
+
+#include "base/json.h"
+#include "cli/commands/share_report.h"
+#include "cli/shell.h"
+
+namespace wm::cli {
+namespace {
+
+using nlohmann::json;
+
+// Two clients of a second each: one runs as fast as alone, the other waits for it.
+TEST(ShareReport, FiguresAreThePapers) {
+  const std::uint64_t s = 1'000'000'000;
+  const ShareCase c{.benchmarks = {"a", "b"},
+                    .isolated = {1, 1},
+                    .isolated_rewritten = {1, 2},
+                    .rounds = {{{0, s, 0, s}, {0, 2 * s, s / 2, 2 * s}}}};
+  const ShareFigures f = figures_of(c);
+  EXPECT_DOUBLE_EQ(f.slowdown[0], 1);
+  EXPECT_DOUBLE_EQ(f.slowdown[1], 2);
+  EXPECT_DOUBLE_EQ(f.unfairness, 2);
+  EXPECT_DOUBLE_EQ(f.antt, 1.5);
+  EXPECT_DOUBLE_EQ(f.worst, 2);
+  EXPECT_DOUBLE_EQ(f.stp, 1.5);
+  EXPECT_DOUBLE_EQ(f.overlap, 0.25);
+  EXPECT_DOUBLE_EQ(f.seconds, 2);
+  EXPECT_DOUBLE_EQ(f.unfairness_in_form, 1);
+  const ShareSummary summary = summarise("p", {f}, {f});
+  EXPECT_EQ(summary.clients, 2U);
+  EXPECT_DOUBLE_EQ(summary.fairer, 1);
+  EXPECT_DOUBLE_EQ(summary.throughput, 1);
+}
+
+TEST(WmShare, ClientsOfADaemonGiveTheRightResults) {
+  if (run_wm("cl run vecadd").code != 0) GTEST_SKIP() << "no OpenCL device";
+  const Ran ran =
+      run_wm("bench share vecadd fma --clients 2 --workloads 1 --rounds 1 --size small --policy accelos --json -");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const json out = json::parse(ran.out);
+  EXPECT_EQ(out["items"].size(), 2U);
+  EXPECT_EQ(out["items"][0]["policy"], "fifo");
+  EXPECT_EQ(out["items"][1]["policy"], "accelos");
+  EXPECT_EQ(out["items"][1]["slowdowns"].size(), 2U);
+  EXPECT_EQ(out["summary"].size(), 2U);
+}
+
+TEST(WmShare, BadInputIsOneLine) {
+  EXPECT_EQ(run_wm("bench share nosuch").code, 2);
+  EXPECT_EQ(run_wm("bench share --clients 0").code, 2);
+  EXPECT_EQ(run_wm("cl run --size huge").code, 2);
+}
+
+}  // namespace
+}  // namespace wm::cli
+#endif
