@@ -1,5 +1,5 @@
-// What a policy's decisions cost: the end of an epoch, and the events of a busy moment, on 16, 56 and 132 SMs with four
-// kernels.
+// The time of a policy's decisions: the end of an epoch, and the events of a busy moment, on 16, 56 and 132 SMs with
+// four kernels.
 //
 // The policy is brought to work on the fake machine first; then its events are told again and again on a machine that
 // stands still, so that only the policy is measured.

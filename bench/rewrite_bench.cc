@@ -1,4 +1,4 @@
-// What rewriting a program costs: with a worker that must be started first, with one that runs, and from the cache.
+// The time of rewriting a program: with a worker that must be started first, with one that runs, and from the cache.
 //
 // The bars are 60 ms a program that is new and 2 ms for one that is known.
 #include <benchmark/benchmark.h>

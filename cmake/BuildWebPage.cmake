@@ -41,7 +41,7 @@ else()
   file(TOUCH ${OUT}/stamp)
 endif()
 file(WRITE ${OUT}/page.cc "// Generated from web/; do not edit.
-#include \"lab/page_template.h\"
+#include \"lab/report/page_template.h\"
 
 namespace wm::lab {
 

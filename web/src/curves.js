@@ -1,4 +1,4 @@
-// What each kernel did over time, below the timeline and on its axis.
+// The activity of each kernel over time, drawn below the timeline with the same axis.
 import {draw, widthOf} from './chart.js';
 import {h, replace} from './dom.js';
 import {changed, chosen} from './model.js';

@@ -12,7 +12,7 @@ export const labels = distinct(runs.map(labelOf));
 export const filterKeys = distinct(runs.flatMap((r) => Object.keys(r.filters ?? {})));
 export const filterValues = (key) => distinct(runs.map((r) => r.filters?.[key]).filter((v) => v !== undefined));
 
-// What a run is judged by; `better` says which end is good.
+// The measures by which a run is judged; `better` says whether larger or smaller is better.
 export const metrics = [
   {key: 'stp', title: 'STP', about: 'system throughput: the sum of all rates, each of its rate alone', digits: 3, better: 1,
    of: (r) => r.metrics.stp},
@@ -43,7 +43,7 @@ export const changed = () => listeners.forEach((l) => l());
 const passes = (run) => Object.entries(chosen.filters).every(([key, value]) => !value || run.filters?.[key] === value);
 export const passing = () => runs.filter(passes);
 export const shown = () => passing().filter((r) => !chosen.hidden.has(labelOf(r)));
-// Of the chosen workload, or of the first that the filters leave.
+// The runs of the chosen workload, or of the first workload that the filters leave.
 export function shownHere() {
   const all = shown();
   const workload = all.some((r) => workloadOf(r) === chosen.workload) ? chosen.workload : all.length ? workloadOf(all[0]) : null;

@@ -8,7 +8,7 @@ export function kernelColour(index) {
   return colour('kernel-' + (index % kKernelColours));
 }
 
-// What all charts share.
+// Settings that all charts share.
 export function chartConfig() {
   const axis = {
     labelColor: colour('muted'), titleColor: colour('muted'), gridColor: colour('line'), domainColor: colour('line'),

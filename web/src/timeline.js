@@ -61,7 +61,7 @@ function paint(canvas, run) {
   }
 }
 
-// What lies under the pointer, in words.
+// The text for the position of the pointer.
 function tell(run, canvas, event) {
   const t = run.timeline;
   const box = canvas.getBoundingClientRect();

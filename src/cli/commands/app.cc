@@ -12,7 +12,7 @@ namespace wm::cli {
 namespace {
 
 int complain(const std::string& what) {
-  // One line, whatever a library put into it.
+  // A message of a library may have several lines; only the first is printed.
   std::string line = what.substr(0, what.find('\n'));
   std::fprintf(stderr, "wm: %s\n", line.c_str());
   return 2;

@@ -27,7 +27,7 @@ struct Measured {
   int runs = 0;
 };
 
-// Runs one application again and again until its launches took `seconds`; the fastest run is the least disturbed one.
+// Repeats one application until its launches took `seconds`. The fastest run is the least disturbed one.
 Result<Measured> measure(const Subject& subject, zoo::Size size, double seconds) {
   const auto module = ptx::parse(subject.ptx, subject.ptx_file);
   if (!module) return module.error();

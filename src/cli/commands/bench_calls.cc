@@ -1,4 +1,4 @@
-// wm bench calls: what OpenCL's calls cost a client of the daemon, beside what they cost natively.
+// wm bench calls: the time of OpenCL calls for a client of the daemon and with the native driver.
 #include <fmt/format.h>
 #include <memory>
 
@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 struct BenchCallsOptions {
   std::string policy = "accelos", device, cache, json;
   std::uint64_t megabytes = 64;
-  bool here = false, whole = false;
+  bool here = false, no_rewrite = false;
 };
 
 Json json_of(const runtime::CallCosts& c) {
@@ -37,10 +37,10 @@ Result<int> measure_here(const BenchCallsOptions& o) {
 }
 
 Result<Json> measured_under(const BenchCallsOptions& o, const std::string& policy) {
-  const ShareSetup setup{.size = "small", .device = o.device, .cache = o.cache, .rewrite = !o.whole};
-  const auto company = ShareCompany::start(setup, policy);
-  if (!company) return company.error();
-  const auto line = (*company)->ask({"bench", "calls", "--here", "--megabytes", std::to_string(o.megabytes)});
+  const ShareSetup setup{.size = "small", .device = o.device, .cache = o.cache, .rewrite = !o.no_rewrite};
+  const auto processes = ShareProcesses::start(setup, policy);
+  if (!processes) return processes.error();
+  const auto line = (*processes)->ask({"bench", "calls", "--here", "--megabytes", std::to_string(o.megabytes)});
   if (!line) return line.error();
   Json costs = Json::parse(*line, nullptr, false);
   if (costs.is_discarded()) return Error{"no figures: '" + *line + "'"};
@@ -78,7 +78,7 @@ void add_bench_calls(const Command& bench) {
   calls.option("--cache", options->cache, "Rewritten programs", {.type = "FOLDER"});
   calls.option("--megabytes", options->megabytes, "Size of large transfers",
                {.show_default = true, .low = 1, .high = 65536});
-  calls.flag("--no-rewrite", options->whole, "With kernels as they are");
+  calls.flag("--no-rewrite", options->no_rewrite, "With kernels as they are");
   calls.flag("--here", options->here, "Only on the OpenCL that this process finds, as a line of JSON");
   calls.json(options->json);
   calls.run([options] { return bench_calls(*options); });

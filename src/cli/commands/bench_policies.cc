@@ -1,4 +1,4 @@
-// wm bench policies: what each policy's decisions cost, beside the simulation they steer.
+// wm bench policies: the host time of each policy's decisions, compared with the time of the simulation.
 #include <fmt/format.h>
 #include <memory>
 
@@ -22,7 +22,7 @@ struct BenchPoliciesOptions {
 };
 
 // Two kernels with goals and two without, that repeat to the end.
-Result<std::vector<lab::Participant>> company() {
+Result<std::vector<lab::Participant>> processes() {
   std::vector<lab::Participant> all;
   for (const char* word : {"sgemm:ipc=100:launches=0", "hotspot:ipc=100:launches=0", "lbm:launches=0:priority=1",
                            "blackscholes:launches=0"}) {
@@ -44,7 +44,7 @@ Result<int> bench_policies(const BenchPoliciesOptions& o) {
     choices.push_back(*std::move(choice));
   }
   const auto gpus = o.gpus.empty() ? std::vector<std::string>{"qos16", "qos56", "h200"} : o.gpus;
-  const auto kernels = company();
+  const auto kernels = processes();
   if (!kernels) return kernels.error();
   Table table({"policy", "GPU", "SMs", "epochs", "an epoch", "events", "all decisions", "run", "share"});
   auto items = nlohmann::ordered_json::array();

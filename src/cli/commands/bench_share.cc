@@ -32,7 +32,7 @@ struct BenchShareOptions {
 
 using Workload = std::vector<std::string>;
 
-// What one policy did to every workload.
+// The results of one policy over all workloads.
 struct PolicyResult {
   std::string policy;
   std::map<std::string, double> isolated;
@@ -74,10 +74,11 @@ double median_seconds(const std::vector<std::vector<ShareRun>>& rounds) {
   return median(std::move(all));
 }
 
-Result<std::vector<std::vector<ShareRun>>> rounds_of(ShareCompany& company, const Workload& workload, std::uint64_t n) {
+Result<std::vector<std::vector<ShareRun>>> rounds_of(ShareProcesses& processes, const Workload& workload,
+                                                     std::uint64_t n) {
   std::vector<std::vector<ShareRun>> rounds;
   for (std::uint64_t i = 0; i < n; ++i) {
-    auto round = company.run(workload);
+    auto round = processes.run(workload);
     if (!round) return round.error();
     rounds.push_back(*std::move(round));
   }
@@ -89,18 +90,18 @@ Result<PolicyResult> measure(const BenchShareOptions& o, const std::string& poli
                              Progress& progress) {
   PolicyResult result;
   result.policy = policy;
-  const auto company = ShareCompany::start(o.setup, policy);
-  if (!company) return company.error();
+  const auto processes = ShareProcesses::start(o.setup, policy);
+  if (!processes) return processes.error();
   for (const Workload& workload : workloads) {
     for (const std::string& name : workload) {
       if (result.isolated.contains(name)) continue;
-      const auto rounds = rounds_of(**company, {name}, std::max<std::uint64_t>(o.rounds, 5));
+      const auto rounds = rounds_of(**processes, {name}, std::max<std::uint64_t>(o.rounds, 5));
       if (!rounds) return Error{policy + ": " + rounds.error().what};
       result.isolated[name] = median_seconds(*rounds);
     }
   }
   for (const Workload& workload : workloads) {
-    auto rounds = rounds_of(**company, workload, o.rounds);
+    auto rounds = rounds_of(**processes, workload, o.rounds);
     if (!rounds) return Error{policy + ": " + rounds.error().what};
     ShareCase c{.benchmarks = workload, .isolated = {}, .isolated_rewritten = {}, .rounds = *std::move(rounds)};
     for (const std::string& name : workload) {
@@ -111,7 +112,7 @@ Result<PolicyResult> measure(const BenchShareOptions& o, const std::string& poli
     progress.advance(1, policy);
   }
   if (o.unchecked) return result;
-  if (auto right = (*company)->check(); !right) return Error{policy + ": wrong output: " + right.error().what};
+  if (auto right = (*processes)->check(); !right) return Error{policy + ": wrong output: " + right.error().what};
   return result;
 }
 

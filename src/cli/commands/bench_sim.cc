@@ -43,7 +43,7 @@ Result<Row> measure_here(const gpu::GpuConfig& gpu, const std::string& name, con
   return Row{*speed, static_cast<std::uint64_t>(usage.ru_maxrss) * 1024};
 }
 
-// A process never forgets its peak of memory, so each row has one of its own.
+// The peak memory of a process never decreases, so each row is measured in a process of its own.
 Result<Row> measure(const gpu::GpuConfig& gpu, const std::string& name, const BenchSimOptions& options) {
   int ends[2];
   if (pipe(ends) != 0) return Error{"no pipe to a process of its own"};

@@ -24,7 +24,7 @@ namespace {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// Adds up what the launches did, and verifies what they left.
+// Adds up the statistics of the launches and verifies their results.
 Result<void> run_and_verify(const Subject& subject, const CheckOptions& options, Progress& progress, Checked& out) {
   auto module = ptx::parse(subject.ptx, subject.ptx_file);
   if (!module) return module.error();

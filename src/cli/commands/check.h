@@ -1,4 +1,4 @@
-// Runs kernels functionally and compares what they leave in memory with their CPU references.
+// Runs kernels functionally and compares their results with CPU references.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct CheckOptions {
   std::uint64_t max_instructions = 0;
 };
 
-// Blocks of all launches: what progress is measured in.
+// Blocks of all launches; progress is measured in blocks.
 double blocks_of(const gpu::Application& application);
 
 // In the order of `subjects`, whatever the number of jobs.

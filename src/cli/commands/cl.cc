@@ -37,7 +37,7 @@ Result<rewrite::Reply> ask(rewrite::Rewriter& rewriter, const ClOptions& options
   return reply;
 }
 
-// The worker speaks of program.cl, which is what a device's compiler would see.
+// The worker's messages name program.cl, the file that a device's compiler would see.
 std::string in_file(const std::string& refusal, const std::string& path) {
   constexpr std::string_view kName = "program.cl";
   return refusal.starts_with(kName) ? path + refusal.substr(kName.size()) : path + ": " + refusal;

@@ -54,7 +54,7 @@ void sleep_until(std::uint64_t nanoseconds) {
   std::this_thread::sleep_until(Clock::time_point(Clock::duration(nanoseconds)));
 }
 
-// Orders on stdin, an answer each: a line of JSON.
+// Reads requests from stdin and answers each with one line of JSON.
 Json obey(OpenclApplication& program, zoo::Case& c, const std::string& order) {
   const auto failed = [](const Error& error) { return Json{{"error", error.what}}; };
   if (order == "prepare") {

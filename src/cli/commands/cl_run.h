@@ -1,5 +1,5 @@
-// How the zoo's programs are built as OpenCL: what `wm cl run` asks for, and so what a cache of rewritten programs must
-// hold to serve it.
+// The options with which `wm cl run` builds the zoo's programs as OpenCL. A cache of rewritten programs must
+// contain these programs with the same options.
 #pragma once
 
 namespace wm::cli {

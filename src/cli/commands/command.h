@@ -36,7 +36,7 @@ void add_status(const Command& wm);
 void add_top(const Command& wm);
 #endif
 
-// Parses and runs; the whole of main.
+// Parses the command line and runs the chosen command.
 int run(int argc, const char* const* argv);
 
 }  // namespace wm::cli

@@ -20,11 +20,11 @@
 namespace wm::cli {
 namespace {
 
-// One that lives from memory and is there first, one that computes and has a goal.
+// A memory-bound kernel that arrives first, and a compute-bound kernel with a goal.
 constexpr const char* kGpu = "qos16";
 const std::vector<std::string> kKernels{"lbm", "dxt"};
 constexpr double kGoal = 0.8;
-// From "whoever came first" over "equal parts" to those that know of goals.
+// Policies that serve the first kernel first, then those that divide evenly, then those that know goals.
 const std::vector<std::string> kPolicies{"left_over", "spatial", "smk",   "warped_slicer",
                                          "dss",       "spart",   "smqos", "quota"};
 
@@ -39,7 +39,7 @@ std::string heading(int number, const std::string& text) {
   return styled(Style::bold, fmt::format("{}  {}", number, text)) + "\n";
 }
 
-// The kernels compute what they should, before anything is timed.
+// Checks the results of the kernels before anything is timed.
 Result<bool> show_kernels(const Output& output) {
   const auto subjects = find_subjects(kKernels, PtxOrigin());
   if (!subjects) return subjects.error();
@@ -66,7 +66,7 @@ Result<std::vector<lab::Participant>> participants() {
   return all;
 }
 
-// What the table shows, in a sentence.
+// Summarises the table in one sentence.
 std::string moral(const lab::Comparison& all) {
   const auto met = std::count_if(all.runs.begin(), all.runs.end(),
                                  [](const lab::ComparedRun& r) { return lab::metrics_of(r.result).reached != 0; });

@@ -88,7 +88,7 @@ std::map<std::string, std::string> chosen_kernels(const Subject& subject) {
   return names;
 }
 
-// Four different grids say how it goes; a search has one a level.
+// Four different grids are shown; a graph search has one grid per level.
 constexpr std::size_t kGridsShown = 4;
 
 void add_size(const Subject& subject, zoo::Size size, Table& table, Json& json) {

@@ -18,7 +18,7 @@ struct KernelsCheckOptions {
   CheckOptions check;
 };
 
-// What did not fit the table's one line.
+// The details that do not fit into one line of the table.
 std::string details_of(const std::vector<Checked>& checked) {
   std::string text;
   for (const Checked& c : checked) {

@@ -77,7 +77,7 @@ lab::Names lab_names() {
     return gpu->source;
   };
   names.kernel = [](const std::string& name) -> Result<void> {
-    if (name.ends_with(".yaml")) return {};  // a user's own: read when it runs
+    if (name.ends_with(".yaml")) return {};  // a user's own kernel is read when it runs
     const auto found = zoo::find(name.substr(0, name.find('/')));
     if (!found) return found.error();
     return {};

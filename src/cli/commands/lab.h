@@ -1,4 +1,4 @@
-// What the commands of `wm lab` share: figures by name, and where results are.
+// Functions that the commands of `wm lab` share: figures by name, and the place of the results.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,11 @@
 
 namespace wm::cli {
 
-// Asks the zoo and the GPU folder.
+// Looks names up in the zoo and in the folder of GPUs.
 lab::Names lab_names();
 
-// Figures by name ("qos-isca17/fig6a"), by paper ("qos-isca17": all of it), or files; none named: all there are.
+// Figures by name ("qos-isca17/fig6a"), by paper ("qos-isca17": all its figures), or by file; all figures if no name is
+// given.
 Result<std::vector<lab::Experiment>> find_figures(const std::vector<std::string>& names);
 
 // One figure under a protocol, with its cells. `only`: conditions like policy=Rollover that cells must pass; `first`:
@@ -29,7 +30,7 @@ struct Planned {
 Result<std::vector<Planned>> plan(const std::vector<lab::Experiment>& figures, const std::string& protocol,
                                   const std::vector<std::string>& only = {}, std::size_t first = 0);
 
-// What every command that shows figures asks for: which, under which protocol, and whose results.
+// The options of every command that shows figures: the figures, the protocol and the store.
 struct Shown {
   std::vector<std::string> figures;
   std::string protocol = "quick";

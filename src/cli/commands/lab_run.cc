@@ -32,7 +32,7 @@ struct LabRunOptions {
   std::string cache = lab::IsolatedCache::default_folder();
 };
 
-// All figures' cells as one matrix: what they share is run once.
+// The cells of all figures as one matrix, in which a shared cell occurs once.
 lab::Matrix together(const std::vector<Planned>& plans) {
   lab::Matrix all;
   std::set<std::string> seen;

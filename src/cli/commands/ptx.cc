@@ -1,4 +1,4 @@
-// wm ptx: what a PTX file holds. `run` has a file of its own.
+// wm ptx: the content of PTX files. `run` is in ptx_run.cc.
 #include <fmt/format.h>
 #include <memory>
 

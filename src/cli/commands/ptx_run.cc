@@ -31,7 +31,7 @@ struct PtxRunOptions {
   std::string json;
 };
 
-// What to run, wherever its description came from.
+// The kernel to run, from the command line or from a description.
 struct Plan {
   std::string ptx_path;
   std::string entry;  // empty: the file's only one
@@ -62,7 +62,7 @@ Result<Plan> plan_from_words(const PtxRunOptions& o) {
   return Plan{o.file, o.kernel, arguments.application(std::move(launch)), arguments.elements()};
 }
 
-// The entry asked for, or the only one there is.
+// The requested entry, or the only entry of the file.
 Result<std::string> entry_of(const ptx::Module& module, const Plan& plan) {
   std::vector<std::string> names;
   for (const ptx::Function& f : module.functions) {
@@ -119,7 +119,7 @@ std::string lines_of(const std::string& name, const std::vector<std::string>& va
   return text;
 }
 
-// Numbers as JSON has them, what it has no number for (nan, inf) as text.
+// Numbers as JSON numbers; nan and inf, which JSON cannot represent, as text.
 Json json_values(const std::vector<std::string>& values) {
   Json list = Json::array();
   for (const std::string& value : values) {
@@ -145,7 +145,7 @@ Result<void> write_dumps(const std::vector<Chosen>& chosen, const exec::Applicat
   return {};
 }
 
-// The kernel's own doing, not bad input: all of it is shown, and the exit code is 1.
+// A fault of the kernel is not bad input: the whole message is shown, and the exit code is 1.
 Result<int> report_fault(const std::string& entry, const std::string& fault, const Output& output) {
   std::fprintf(stderr, "wm: %s\n", fault.c_str());
   Json item{{"name", entry}, {"passed", false}, {"detail", fault}};

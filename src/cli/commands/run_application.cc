@@ -1,4 +1,4 @@
-// wm run: one command with the driver in place of whatever OpenCL it would have found.
+// wm run: runs a command whose OpenCL loader finds warpmux's driver and no other.
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -28,7 +28,7 @@ struct RunApplicationOptions {
   std::vector<std::string> command;
 };
 
-// Waits for the application while it holds the terminal: interrupts are its own to handle.
+// Waits for the application. While it owns the terminal, interrupts are for it to handle.
 int wait_for(pid_t child) {
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGQUIT, SIG_IGN);
@@ -45,7 +45,7 @@ Result<int> run_application(const RunApplicationOptions& options) {
   if (const auto there = runtime::ask_status(socket); !there) return there.error();
   const auto library = find_driver(options.library);
   if (!library) return library.error();
-  // A folder of its own with one driver: nothing else is found then. The loader that comes with CUDA takes no folder
+  // The loader finds only the driver in this folder. The loader that comes with CUDA does not accept a folder
   // but the library itself.
   auto folder = TemporaryFolder::make();
   if (!folder) return folder.error();
@@ -69,7 +69,7 @@ Result<int> run_application(const RunApplicationOptions& options) {
     std::_Exit(127);
   }
   const int code = wait_for(child);
-  if (!runtime::ask_status(socket)) {  // it may still accept while it dies, but does not answer
+  if (!runtime::ask_status(socket)) {  // a dying daemon may still accept connections, but does not answer
     std::fprintf(stderr, "wm: the daemon at %s is gone; what the application did after that had no device\n",
                  socket.c_str());
     return code == 0 ? 1 : code;

@@ -15,11 +15,11 @@ namespace {
 
 struct ServeOptions {
   runtime::ServeOptions serve;
-  bool whole = false;
+  bool no_rewrite = false;
   std::string mode = "0600", memory, client_memory, when_full = "fail", short_launch;
 };
 
-// As an option, or for a daemon that another command starts.
+// The value of an option, or of the variable that a command which starts a daemon sets.
 Result<void> read_short_launch(ServeOptions& options) {
   const char* given = std::getenv("WARPMUX_SHORT");
   const std::string text = !options.short_launch.empty() ? options.short_launch : given == nullptr ? "" : given;
@@ -49,10 +49,10 @@ Result<int> serve(ServeOptions options) {
     return Error{"--when-full '" + options.when_full + "' is neither fail nor wait"};
   }
   if (auto read = read_short_launch(options); !read) return read.error();
-  options.serve.rewrite = !options.whole;
+  options.serve.rewrite = !options.no_rewrite;
   options.serve.wait_for_memory = options.when_full == "wait";
   if (options.serve.socket.empty()) options.serve.socket = runtime::default_socket();
-  // Before any thread starts, so that all of them leave these signals to the descriptor.
+  // Signals are blocked before any thread starts, so that only the descriptor receives them.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
@@ -70,7 +70,7 @@ Result<int> serve(ServeOptions options) {
     std::_Exit(1);
   }
   if (!(*server)->drain(5)) {
-    // A kernel that never ends cannot be waited for, nor taken from the device; it ends with the process.
+    // A kernel that never ends can be neither awaited nor removed from the device; it ends with the process.
     std::fputs("wm: the device still runs a client's kernel; leaving it\n", stderr);
     ::unlink(options.serve.socket.c_str());
     std::_Exit(0);
@@ -96,7 +96,8 @@ void add_serve(const Command& wm) {
   serve_command.option("--client-memory", options->client_memory, "Device memory for each client");
   serve_command.option("--when-full", options->when_full,
                        "An allocation that does not fit beside others' may fail or wait", {.show_default = true});
-  serve_command.flag("--no-rewrite", options->whole, "Leave kernels as they are, instead of running them as workers");
+  serve_command.flag("--no-rewrite", options->no_rewrite,
+                     "Leave kernels as they are, instead of running them as workers");
   serve_command.option("--short", options->short_launch,
                        "Launches expected to take less than so many microseconds are not divided; three times as many "
                        "while their client is alone (default: $WARPMUX_SHORT, or 100)");

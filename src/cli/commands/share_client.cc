@@ -120,17 +120,17 @@ Result<std::string> Told::hear(double seconds) {
   }
 }
 
-Result<std::unique_ptr<ShareCompany>> ShareCompany::start(const ShareSetup& setup, const std::string& policy) {
+Result<std::unique_ptr<ShareProcesses>> ShareProcesses::start(const ShareSetup& setup, const std::string& policy) {
   auto folder = TemporaryFolder::make();
   if (!folder) return folder.error();
-  std::unique_ptr<ShareCompany> company(new ShareCompany(setup, std::move(*folder)));
+  std::unique_ptr<ShareProcesses> processes(new ShareProcesses(setup, std::move(*folder)));
   if (policy == "native") {
-    company->environment_ = {"WARPMUX_DISABLE=1"};
-    return company;
+    processes->environment_ = {"WARPMUX_DISABLE=1"};
+    return processes;
   }
   const auto library = find_driver("");
   if (!library) return library.error();
-  const std::string socket = company->folder_.file("socket"), vendors = company->folder_.file("vendors");
+  const std::string socket = processes->folder_.file("socket"), vendors = processes->folder_.file("vendors");
   std::error_code ignored;
   std::filesystem::create_directory(vendors, ignored);
   std::ofstream(vendors + "/warpmux.icd") << *library << "\n";
@@ -144,15 +144,15 @@ Result<std::unique_ptr<ShareCompany>> ShareCompany::start(const ShareSetup& setu
     if (const auto said = (*daemon)->hear(60); !said)
       return Error{"the daemon does not start; what it said stands above"};
   }
-  company->daemon_ = std::move(*daemon);
-  company->environment_ = {"WARPMUX_SOCKET=" + socket, "OCL_ICD_VENDORS=" + vendors, "OCL_ICD_FILENAMES=" + *library,
-                           "WARPMUX_DISABLE"};
-  return company;
+  processes->daemon_ = std::move(*daemon);
+  processes->environment_ = {"WARPMUX_SOCKET=" + socket, "OCL_ICD_VENDORS=" + vendors, "OCL_ICD_FILENAMES=" + *library,
+                             "WARPMUX_DISABLE"};
+  return processes;
 }
 
-ShareCompany::~ShareCompany() { clients_.clear(); }
+ShareProcesses::~ShareProcesses() { clients_.clear(); }
 
-Result<Told*> ShareCompany::client(const std::string& benchmark, std::size_t instance) {
+Result<Told*> ShareProcesses::client(const std::string& benchmark, std::size_t instance) {
   auto& place = clients_[{benchmark, instance}];
   if (place) return place.get();
   std::vector<std::string> words{own_program(), "cl", "run", benchmark, "--told", "--size", setup_.size};
@@ -160,7 +160,7 @@ Result<Told*> ShareCompany::client(const std::string& benchmark, std::size_t ins
   auto told = Told::start(words, environment_);
   if (!told) return told.error();
   if (const auto ready = answer(**told, kPatience); !ready) return Error{benchmark + ": " + ready.error().what};
-  // A run that nobody counts: kernels are compiled for their group's size when they first run.
+  // The first run is not counted: PoCL compiles a kernel for its group size when it first runs.
   for (const char* order : {"prepare", "run 0"}) {
     (*told)->say(order);
     if (const auto done = answer(**told, kPatience); !done) return Error{benchmark + ": " + done.error().what};
@@ -169,7 +169,7 @@ Result<Told*> ShareCompany::client(const std::string& benchmark, std::size_t ins
   return place.get();
 }
 
-Result<std::vector<ShareRun>> ShareCompany::run(const std::vector<std::string>& benchmarks) {
+Result<std::vector<ShareRun>> ShareProcesses::run(const std::vector<std::string>& benchmarks) {
   std::vector<Told*> all;
   std::map<std::string, std::size_t> instances;
   for (const std::string& name : benchmarks) {
@@ -202,7 +202,7 @@ Result<std::vector<ShareRun>> ShareCompany::run(const std::vector<std::string>& 
   return runs;
 }
 
-Result<std::string> ShareCompany::ask(std::vector<std::string> arguments) {
+Result<std::string> ShareProcesses::ask(std::vector<std::string> arguments) {
   if (!daemon_ && !setup_.device.empty()) arguments.insert(arguments.end(), {"--device", setup_.device});
   arguments.insert(arguments.begin(), own_program());
   const auto told = Told::start(arguments, environment_);
@@ -210,7 +210,7 @@ Result<std::string> ShareCompany::ask(std::vector<std::string> arguments) {
   return (*told)->hear(kPatience);
 }
 
-Result<void> ShareCompany::check() {
+Result<void> ShareProcesses::check() {
   for (const auto& [who, told] : clients_) {
     told->say("check");
     const auto said = answer(*told, kPatience);

@@ -1,4 +1,4 @@
-// Processes that `wm bench share` has: the daemon under one policy, and clients that run a benchmark when told.
+// The processes of `wm bench share`: the daemon under one policy, and clients that run a benchmark on request.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace wm::cli {
 
-// A child that is asked in lines and answers in lines. Ended with the object.
+// A child process that reads requests and writes answers, one per line. It is ended by the destructor.
 class Told {
  public:
-  // `environment`: NAME=VALUE to set, or NAME alone to take away.
+  // `environment`: NAME=VALUE sets a variable, NAME removes it.
   static Result<std::unique_ptr<Told>> start(const std::vector<std::string>& words,
                                              const std::vector<std::string>& environment);
   ~Told();
@@ -28,14 +28,14 @@ class Told {
   Told& operator=(const Told&) = delete;
 
   bool say(const std::string& line);
-  // An error where none comes in `seconds`, or the child has ended.
+  // Returns an error if no line arrives within `seconds`, or the child has ended.
   Result<std::string> hear(double seconds);
 
  private:
   Told() = default;
   pid_t pid_ = 0;
   runtime::Descriptor to_, from_;
-  std::string rest_;  // heard, and not yet a line
+  std::string rest_;  // received text that is not yet a complete line
 };
 
 struct ShareSetup {
@@ -50,20 +50,20 @@ struct ShareRun {
 };
 
 // Clients under one policy; `native`: each on the device's own driver, without a daemon.
-class ShareCompany {
+class ShareProcesses {
  public:
-  static Result<std::unique_ptr<ShareCompany>> start(const ShareSetup& setup, const std::string& policy);
-  ~ShareCompany();
+  static Result<std::unique_ptr<ShareProcesses>> start(const ShareSetup& setup, const std::string& policy);
+  ~ShareProcesses();
 
   // One run of each at the same instant, a little apart in their order; benchmarks may repeat.
   Result<std::vector<ShareRun>> run(const std::vector<std::string>& benchmarks);
-  // What this program says first, run with these arguments as a client.
+  // The first line that this program prints when it is run as a client with these arguments.
   Result<std::string> ask(std::vector<std::string> arguments);
-  // What every client's last run left, against the reference: the first that is wrong.
+  // Compares the results of every client's last run with the reference and returns the first mismatch.
   Result<void> check();
 
  private:
-  ShareCompany(ShareSetup setup, TemporaryFolder folder) : setup_(std::move(setup)), folder_(std::move(folder)) {}
+  ShareProcesses(ShareSetup setup, TemporaryFolder folder) : setup_(std::move(setup)), folder_(std::move(folder)) {}
   Result<Told*> client(const std::string& benchmark, std::size_t instance);
 
   ShareSetup setup_;

@@ -15,7 +15,7 @@ std::vector<gpu::Progress> progress(const std::vector<double>& isolated, const s
   return all;
 }
 
-// When the device had each of them.
+// The intervals in which the device executed each client's kernels.
 double overlap_of(const std::vector<ShareRun>& round) {
   std::vector<gpu::Interval> intervals;
   for (const ShareRun& run : round) intervals.push_back({run.device_began, run.device_ended});

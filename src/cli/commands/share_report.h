@@ -1,4 +1,4 @@
-// What clients beside each other got, in the figures of accelOS (CGO 2016, section 7.4).
+// The metrics of accelOS (CGO 2016, section 7.4) for clients that share a device.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace wm::cli {
 
-// A workload under a policy: its clients' times alone, and each round beside the others.
+// A workload under a policy: the isolated times of its clients, and the rounds in which they share the device.
 struct ShareCase {
   std::vector<std::string> benchmarks;
   std::vector<double> isolated;            // seconds, on the device as it is (fifo), not rewritten
@@ -19,9 +19,9 @@ struct ShareCase {
 
 struct ShareFigures {
   std::vector<double> shared;    // seconds, the median of the rounds
-  std::vector<double> slowdown;  // against alone
+  std::vector<double> slowdown;  // against isolated
   double unfairness = 1, antt = 1, worst = 1, stp = 1;
-  double unfairness_in_form = 1, antt_in_form = 1, stp_in_form = 1;  // against alone_in_form
+  double unfairness_in_form = 1, antt_in_form = 1, stp_in_form = 1;  // against isolated_rewritten
   double overlap = 0;
   double seconds = 0;  // until all have ended, the median
 };

@@ -1,4 +1,4 @@
-// wm status and wm top: who uses the shared device, and how it fares.
+// wm status and wm top: the clients of the shared device and their statistics.
 #include <chrono>
 #include <cstdio>
 #include <fmt/format.h>
@@ -57,7 +57,7 @@ std::string heading(const Json& d) {
       alive["queues"].get<int>(), alive["commands"].get<int>());
 }
 
-// Clients that did not leave by themselves, and kernels that would not leave with theirs.
+// Clients that the daemon ended, and orphaned kernels.
 std::string troubles(const Json& d) {
   std::string text;
   const auto who = [](const Json& c) {

@@ -1,4 +1,4 @@
-// wm test: the tests live in the source tree, where ./wm builds and runs them before this program is asked.
+// wm test: the script ./wm of the source tree builds and runs the tests; this program only says so.
 
 #include "cli/commands/command.h"
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kLargestBuffer = std::uint64_t{1} << 36;
 
-// Pieces between separators; the last keeps whatever follows, so that a path may hold a separator.
+// Splits at separators into at most `max_parts`. The last part keeps the rest, so that a path may contain a separator.
 std::vector<std::string> split(std::string_view text, char separator, std::size_t max_parts) {
   std::vector<std::string> parts;
   while (parts.size() + 1 < max_parts) {

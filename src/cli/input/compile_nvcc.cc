@@ -1,4 +1,4 @@
-// The zoo's OpenCL C through nvcc, as CUDA: kernels/cuda_prelude.h gives the words their meaning.
+// Compiles the zoo's OpenCL C with nvcc, as CUDA: kernels/cuda_prelude.h defines OpenCL's names.
 #include <cstdlib>
 #include <filesystem>
 #include <regex>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where CUDA says it is, then where it usually is, then wherever the shell would find it.
+// Looks for nvcc in the folder that CUDA_HOME names, then in the usual folder, then in PATH.
 std::string find_nvcc() {
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     const char* home = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe)
@@ -26,7 +26,7 @@ std::string find_nvcc() {
   return "nvcc";
 }
 
-// What no macro can tell: whether a qualifier stands before a variable or inside a pointer's type, that helpers run on
+// Changes that no macro can make: a qualifier may precede a variable or be part of a pointer's type, helpers run on
 // the device, and that a cast of several values makes a vector.
 std::string as_cuda(const std::string& name, std::string_view source) {
   static const std::regex local_variable(R"(\b__local\b([^;(){}*]*[\[;]))");
@@ -47,7 +47,7 @@ Result<std::string> compile_with_nvcc(const std::string& name, std::string_view 
   if (!folder) return folder.error();
   const std::string in = folder->file(name + ".cu");
   const std::string out = folder->file(name + ".ptx");
-  // #line: what nvcc says, and the .loc it writes, speak of the kernel's own file.
+  // With #line, nvcc's messages and .loc directives name the kernel's own file.
   const std::string text = std::string(cuda_prelude()) + "\n" + as_cuda(name, source);
   if (auto done = write_file(in, text); !done) return done.error();
   const auto ran = run_program({find_nvcc(), "-arch=compute_75", "-w", "-lineinfo", "-ptx", in, "-o", out});

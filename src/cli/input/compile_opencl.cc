@@ -1,6 +1,6 @@
 // The zoo's OpenCL C through NVIDIA's OpenCL driver, whose program binary is PTX.
 //
-// libOpenCL is opened when asked for, so that wm runs where there is none.
+// libOpenCL is opened on first use, so that wm also runs where it is not installed.
 #include "cli/input/ptx_origin.h"
 
 #if __has_include(<CL/cl.h>)

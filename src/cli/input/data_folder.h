@@ -1,4 +1,4 @@
-// Where the data files are: beside the sources, or where WM_DATA says.
+// The folder of the data files: that of the sources, or the one that WM_DATA names.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Where libwarpmux_opencl.so is: beside the program, or installed.
+// Finds libwarpmux_opencl.so, beside the program or installed.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace wm::cli {
 
-// `asked`: a path of the user's; empty: look for it.
+// `asked` is the path that the user gave; empty: the library is searched for.
 Result<std::string> find_driver(const std::string& asked);
 
 }  // namespace wm::cli

@@ -16,8 +16,8 @@ namespace wm::cli {
 void use_large_pages() {
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
   constexpr int kBytes = 64 << 20;
-  constexpr std::size_t kPiece = 64 << 10;  // little enough to come from the heap
-  constexpr std::size_t kPieces = 1024;     // more than has room in a heap that just began
+  constexpr std::size_t kPiece = 64 << 10;  // small enough to come from the heap
+  constexpr std::size_t kPieces = 1024;     // more than the free space of a new heap
   const auto heap_end = [] { return reinterpret_cast<std::uintptr_t>(sbrk(0)); };
   const std::uintptr_t before = heap_end();
   if (mallopt(M_TOP_PAD, kBytes) == 0) return;
@@ -27,7 +27,7 @@ void use_large_pages() {
   }
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t from = (before + page - 1) / page * page;
-  // A wish: where it is not granted pages are small, as before.
+  // This is a hint; where the kernel ignores it, pages stay small.
   if (heap_end() > from) static_cast<void>(madvise(reinterpret_cast<void*>(from), heap_end() - from, MADV_HUGEPAGE));
 #endif
 }

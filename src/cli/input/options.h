@@ -1,4 +1,4 @@
-// The option parser behind a small face: its headers cost seconds in every file that includes them, so one does.
+// A small interface to the option parser. Including the parser's headers costs seconds, so only options.cc does.
 //
 //   Command check = kernels.add("check", "Execute kernels …", "wm kernels check sgemm");
 //   check.option("--size", options->size, "small, medium or large", {.show_default = true});
@@ -21,13 +21,13 @@ namespace wm::cli {
 // The exit code: 0 done, 1 something that was checked did not pass. An error is bad input: one line on stderr, exit 2.
 using Action = std::function<Result<int>()>;
 
-// How an option is taken, beyond its name.
+// Properties of an option besides its name.
 struct Taken {
   bool required = false;
   bool show_default = false;
   double low = 0;  // numbers outside [low, high] are refused, where high is not 0
   double high = 0;
-  const char* type = nullptr;  // what the help calls its value: "FILE"
+  const char* type = nullptr;  // the name of its value in the help: "FILE"
 };
 
 class Command {
@@ -37,8 +37,8 @@ class Command {
   // A command below this one. `examples` are the lines that end its help.
   [[nodiscard]] Command add(const std::string& name, const std::string& about, const std::string& examples) const;
 
-  // A name without dashes is a positional. Options that fill a list may be given again and again, a value each time; a
-  // positional list takes all that stands there.
+  // A name without dashes is a positional. Options that fill a list may be repeated, with one value each time; a
+  // positional list takes all values.
   void option(const std::string& name, std::string& out, const std::string& about, Taken taken = {}) const;
   void option(const std::string& name, std::vector<std::string>& out, const std::string& about, Taken taken = {}) const;
   void option(const std::string& name, std::uint64_t& out, const std::string& about, Taken taken = {}) const;
@@ -50,7 +50,7 @@ class Command {
   // --json FILE, as every command that prints results takes it.
   void json(std::string& out) const;
 
-  // What to do when this command is the one chosen, and none below it.
+  // Sets the action for when this command is chosen, and no command below it.
   void run(Action action) const;
   // One of the commands below must be chosen.
   void needs_command() const;

@@ -1,4 +1,4 @@
-// Runs another program and waits: its exit code, and what it wrote to stdout and stderr together.
+// Runs another program and waits for it: its exit code, and its stdout and stderr as one text.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Finished {
 
 Result<Finished> run_program(const std::vector<std::string>& words);
 
-// A fresh folder for intermediate files, gone with the object.
+// A new folder for intermediate files, which the destructor removes.
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> make();

@@ -1,4 +1,4 @@
-// Where the zoo's PTX comes from: the build's clang, an nvcc or an NVIDIA OpenCL on this machine, or a folder.
+// The source of the zoo's PTX: the build's clang, an nvcc or an NVIDIA OpenCL driver on this machine, or a folder.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,14 @@ namespace wm::cli {
 
 struct PtxText {
   std::string text;
-  std::string file;  // what to call it in messages
+  std::string file;  // the name in messages
 };
 
-// OpenCL C to PTX by the compilers that may be here; an error says what is missing or what the compiler said.
+// Compiles OpenCL C to PTX with compilers of this machine. An error names what is missing or has the compiler's
+// message.
 Result<std::string> compile_with_nvcc(const std::string& name, std::string_view source);
 
-// NVIDIA's OpenCL driver, one context for all kernels: making one takes seconds.
+// NVIDIA's OpenCL driver, with one context for all kernels, because creating one takes seconds.
 class OpenClCompiler {
  public:
   static Result<std::shared_ptr<const OpenClCompiler>> open();

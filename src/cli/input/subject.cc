@@ -42,7 +42,7 @@ zoo::Case case_of(const gpu::Description& description) {
     c.expected.push_back(
         {e.buffer, element_of(description.elements[e.buffer.index]), e.values, e.absolute, e.relative});
   }
-  // A description that expects nothing is still worth a run: it passes when the kernel ends well.
+  // A description without expected content passes when the kernel ends without a fault.
   if (c.expected.empty()) c.check = [](const zoo::Contents&) { return Result<void>{}; };
   return c;
 }
@@ -82,7 +82,7 @@ Result<std::string> kernel_of(const zoo::Benchmark& benchmark, const std::string
   return Error{"'" + benchmark.name + "' has no kernel '" + wanted + "'" + did_you_mean(wanted, names)};
 }
 
-// Without keys behind it.
+// Finds a name without settings.
 Result<Subject> named(const std::string& name, const PtxOrigin& origin) {
   if (gpu::is_description(name)) return own_subject(name);
   const auto slash = name.find('/');
@@ -96,7 +96,7 @@ Result<Subject> named(const std::string& name, const PtxOrigin& origin) {
   return subject;
 }
 
-// "size=medium"; the other keys of a kernel argument say how it shares a GPU, which nothing here does.
+// Reads "size=medium". The other settings of a kernel concern sharing and are rejected here.
 Result<void> set_keys(const std::string& keys, Subject& subject) {
   std::istringstream words(keys);
   for (std::string word; std::getline(words, word, ':');) {
@@ -125,7 +125,7 @@ Result<Subject> find_subject(const std::string& word, const PtxOrigin& origin) {
 
 Result<std::vector<Subject>> find_subjects(const std::vector<std::string>& names, const PtxOrigin& origin) {
   std::vector<Subject> subjects;
-  Progress progress(names.empty() ? zoo::entries().size() : names.size());  // a vendor's compiler takes its time
+  Progress progress(names.empty() ? zoo::entries().size() : names.size());  // a vendor's compiler may take seconds
   const auto add = [&](Result<Subject> subject) -> Result<void> {
     if (!subject) return subject.error();
     progress.advance(1, subject->name);

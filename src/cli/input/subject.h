@@ -1,5 +1,5 @@
-// A kernel as a user names it, of the zoo (`sgemm`, `BLK`, `histo/main`) or their own (a path to a description), with
-// all that is needed to run and check it. Behind the name may stand `:size=medium`.
+// A kernel that a user names, from the zoo (`sgemm`, `BLK`, `histo/main`) or from a description of their own, with
+// everything that is needed to run and check it. The name may be followed by `:size=medium`.
 #pragma once
 
 #include <functional>
@@ -19,11 +19,11 @@ struct Subject {
   std::string suite;
   std::vector<std::string> aliases;
   std::vector<zoo::Kernel> kernels;
-  std::string kernel;             // of several the one named, as in `histo/main`; empty: all
+  std::string kernel;             // the one kernel named, as in `histo/main`; empty: all
   std::string ptx;                // the text
-  std::string ptx_file;           // what to call it in messages
+  std::string ptx_file;           // the name in messages
   std::optional<zoo::Size> size;  // of `NAME:size=medium`
-  bool own = false;               // a user's: the same at every size
+  bool own = false;               // a user's own kernel, which is the same at every size
   std::function<zoo::Case(zoo::Size)> make;
 };
 

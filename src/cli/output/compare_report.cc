@@ -13,10 +13,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// More kernels than this are told by their metrics alone.
+// For more kernels than this only the metrics are shown.
 constexpr std::size_t kKernelColumns = 4;
 
-// A column of numbers whose best is marked.
+// A column of numbers in which the best is highlighted.
 struct Column {
   std::string title;
   double (*value)(const lab::ComparedRun&);

@@ -1,4 +1,4 @@
-// Policies side by side, for people and for programs.
+// A comparison of policies as text and as JSON.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace wm::cli {
 
-// A row a policy, best first, then the policies that were left out and why.
+// One row per policy, best first, then the policies that were left out, with reasons.
 std::string text_of(const lab::Comparison& comparison);
 // {"schema":1, "items":[as `wm sim --json`, with "name"…], "unfit":[{"name", "detail"}…]}
 nlohmann::ordered_json json_of(const lab::Comparison& comparison);

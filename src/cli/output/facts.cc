@@ -13,7 +13,7 @@ std::uint64_t bytes_in(const std::vector<ptx::Variable>& variables, ptx::Space s
   return bytes;
 }
 
-// The module's variables and functions that a function mentions, calls followed.
+// The module's variables and functions that a function and its callees mention.
 class Reach {
  public:
   explicit Reach(const ptx::Module& module) : module_(module) {}

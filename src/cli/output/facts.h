@@ -1,4 +1,4 @@
-// What can be said about a kernel from its PTX alone.
+// Properties of a kernel that its PTX alone determines.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct KernelFacts {
   std::string name;  // of the entry
   ptx::StaticCounts counts;
   ptx::RegisterDemand demand;
-  std::uint64_t shared_bytes = 0;  // static, a block; of the kernel and all it calls
-  std::uint64_t local_bytes = 0;   // a thread's own arrays
+  std::uint64_t shared_bytes = 0;  // static, per block, of the kernel and all functions it calls
+  std::uint64_t local_bytes = 0;   // per thread
   std::uint64_t parameter_bytes = 0;
 };
 

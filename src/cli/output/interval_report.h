@@ -1,4 +1,4 @@
-// A run's intervals for people and for programs: what `wm sim --stats` adds.
+// The intervals of a run as text and as JSON, which `wm sim --stats` adds.
 #pragma once
 
 #include <string>

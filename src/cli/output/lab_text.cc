@@ -29,7 +29,7 @@ std::string label_of(const lab::PlotRow& row, const std::string& label) {
   return l == row.labels.end() ? "" : l->second;
 }
 
-// x down, series across; what the paper reports in brackets behind.
+// Rows are values of x, columns are series. The paper's value follows in brackets.
 std::string grid(const lab::Figure& f, const std::string& facet) {
   const lab::Plot& plot = f.experiment->plot;
   const std::string across = plot.series.empty() && plot.y.size() > 1 ? "measure" : plot.series;

@@ -1,4 +1,4 @@
-// A figure for people: a table with bars, and its claims.
+// A figure as text: a table of its values, and its claims.
 #pragma once
 
 #include <string>

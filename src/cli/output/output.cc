@@ -17,7 +17,7 @@ Result<void> Output::items(const nlohmann::ordered_json& items) const {
 
 Result<void> Output::document(const nlohmann::ordered_json& document) const {
   if (json_.empty()) return {};
-  // A kernel may print any bytes; what is no UTF-8 becomes the replacement character rather than an exception.
+  // A kernel may print any bytes; bytes that are not UTF-8 become the replacement character.
   const std::string text = document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   if (json_ != "-") return write_file(json_, text);
   std::fwrite(text.data(), 1, text.size(), stdout);

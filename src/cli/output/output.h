@@ -1,4 +1,5 @@
-// Where results go: people read stdout, programs the JSON that --json asks for ("-": stdout, and then nothing else).
+// The output of a command: text for people on stdout, JSON for programs where --json names a file ("-": stdout, without
+// text).
 #pragma once
 
 #include <string>
@@ -12,13 +13,13 @@ namespace wm::cli {
 
 class Output {
  public:
-  // `json` is what --json was given; empty: people only.
+  // `json` is the value of --json; empty: no JSON is written.
   explicit Output(std::string json) : json_(std::move(json)) {}
 
-  // For people; dropped when stdout carries JSON.
+  // Prints text for people, unless stdout carries the JSON.
   void say(std::string_view text) const;
 
-  // {"schema":1, "items":[…]} to where --json asked, if it did.
+  // Writes {"schema":1, "items":[…]} where --json was given.
   Result<void> items(const nlohmann::ordered_json& items) const;
   Result<void> document(const nlohmann::ordered_json& document) const;
 

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A policy's name, with the parameters that tell it from another run of the same policy.
+// The policy's name, with its parameters where several runs have the same policy.
 std::string label_of(const lab::Comparison& all, const lab::CorunResult& run) {
   const auto name = [](const lab::CorunResult& r) { return r.policy.substr(0, r.policy.find(':')); };
   const auto same = std::count_if(all.runs.begin(), all.runs.end(),
@@ -31,7 +31,7 @@ Json document_of(const Page& page, const gpu::GpuConfig& gpu, const lab::Compari
     Json run = {
         {"id", fmt::format("{}-{}", i, result.policy)}, {"workload", workload}, {"label", label_of(all, result)}};
     run.update(json_of(result));
-    run.erase("host");  // of no interest to a reader, and never the same twice
+    run.erase("host");  // differs in every run and does not interest a reader
     if (all.runs[i].timeline) run["timeline"] = lab::timeline_document(gpu, result, *all.runs[i].timeline);
     runs.push_back(std::move(run));
   }

@@ -10,13 +10,13 @@
 
 namespace wm::cli {
 
-// Of timelines made for a page, in cycles; the page shows at most 200 points.
+// The interval of timelines made for a page, in cycles; the page shows at most 200 points.
 inline constexpr std::uint64_t kPageInterval = 1000;
 
 struct Page {
   std::string title;
   std::string about;
-  std::string command;  // that makes it again
+  std::string command;  // the command that repeats it
 };
 
 nlohmann::ordered_json document_of(const Page& page, const gpu::GpuConfig& gpu, const lab::Comparison& comparison);

@@ -1,4 +1,4 @@
-// The bar of commands that make several runs, fed by what the lab tells of each.
+// The progress bar of commands that make several runs.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace wm::cli {
 
-// Makes `run()` with `options.progress` set for as long as it takes; `steps`: how many runs it makes, at most.
+// Calls `run()` with `options.progress` set. `steps` is the maximum number of runs that it makes.
 template <class Run>
 auto with_progress(std::size_t steps, lab::CorunOptions& options, const Run& run) {
   Progress bar(steps);

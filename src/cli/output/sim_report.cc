@@ -21,7 +21,7 @@ constexpr std::array<const char*, sim::kStalls> kStallNames{"memory",  "unit",  
 
 Json or_null(const std::optional<bool>& value) { return value ? Json(*value) : Json(nullptr); }
 
-// Everything that was counted, for figures about more than rates.
+// All counters, for figures about more than rates.
 Json counters_of(const lab::KernelResult& k) {
   const sim::SmCounters& c = k.totals.sm;
   const sim::PartitionCounters& m = k.totals.memory;

@@ -1,4 +1,4 @@
-// A co-run's result for people and for programs.
+// The result of a co-run as text and as JSON.
 #pragma once
 
 #include <string>

@@ -5,7 +5,7 @@
 namespace wm::cli {
 namespace {
 
-// Columns a terminal shows: UTF-8's continuation bytes take none.
+// The number of columns on a terminal: continuation bytes of UTF-8 take none.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
@@ -35,7 +35,7 @@ std::string Table::fitted(std::size_t limit) const {
     const std::string padding(widths[c] - width(cell.text), ' ');
     const bool last = c + 1 == columns;
     if (right[c]) out += padding;
-    // Less than a few words of the last column would say nothing; then the line may wrap.
+    // A last column of less than a few words would be useless; the line may then wrap.
     const bool cut = last && limit >= before_last + 20 && width(cell.text) + before_last > limit;
     out += styled(cell.style, cut ? cell.text.substr(0, limit - before_last - 1) + "…" : cell.text);
     if (!right[c] && !last) out += padding;

@@ -1,4 +1,4 @@
-// Text in columns, for people. Columns that hold numbers alone are set to the right.
+// Text in columns. Columns that contain only numbers are aligned to the right.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class Table {
   explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] std::string to_string() const { return fitted(0); }
-  // With the last column cut where a line would pass `width`; 0: never.
+  // The text with the last column cut where a line would exceed `width`; 0: never cut.
   [[nodiscard]] std::string fitted(std::size_t width) const;
 
  private:

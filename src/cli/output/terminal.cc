@@ -74,8 +74,8 @@ std::string scaled(double number) {
 std::string duration(double seconds) {
   if (seconds < 0.9995) return fmt::format("{:.0f} ms", seconds * 1000);
   if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
-  const auto whole = static_cast<std::uint64_t>(std::lround(seconds));
-  return fmt::format("{} min {} s", whole / 60, whole % 60);
+  const auto rounded = static_cast<std::uint64_t>(std::lround(seconds));
+  return fmt::format("{} min {} s", rounded / 60, rounded % 60);
 }
 
 std::string progress_line(double done, double seconds, std::string_view what) {

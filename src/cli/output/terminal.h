@@ -1,4 +1,4 @@
-// What is shown to a person at a terminal and kept from pipes: colour, and how far a long task is.
+// Output for people at a terminal, suppressed in pipes: colour, and the progress of a long task.
 #pragma once
 
 #include <chrono>
@@ -10,14 +10,14 @@
 
 namespace wm::cli {
 
-// Marked up for stdout: as it is where stdout is no terminal, or NO_COLOR is set.
+// The text with colour codes; unchanged where stdout is not a terminal, or NO_COLOR is set.
 enum class Style { plain, bold, dim, good, bad, blue, amber, violet, teal };
 std::string styled(Style style, std::string_view text);
 
-// Columns of the terminal that stdout is; 0 where it is none.
+// The width of the terminal; 0 where stdout is not a terminal.
 std::size_t terminal_width();
 
-// A colour a kernel, in the order of the command line.
+// One colour per kernel, in the order of the command line.
 Style style_of_kernel(std::size_t kernel);
 // "██████▌   " for 0.65: `part` of `width` columns, to an eighth of one.
 std::string bar(double part, std::size_t width);
@@ -33,7 +33,7 @@ double seconds_since(std::chrono::steady_clock::time_point start);
 // "[######------] 40%  sgemm  about 12 s left": the line a bar shows. `done` in [0, 1].
 std::string progress_line(double done, double seconds, std::string_view what);
 
-// A bar on stderr, drawn once a task has taken two seconds and gone when it ends; nothing where stderr is no terminal.
+// A progress bar on stderr, drawn after two seconds and erased at the end; nothing where stderr is not a terminal.
 // Steps may come from several threads.
 class Progress {
  public:
@@ -42,7 +42,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // A part of a step, in [0, 1], just done by whoever works on `what`.
+  // Adds a fraction of a step, in [0, 1], that was done for `what`.
   void advance(double part, const std::string& what);
 
  private:

@@ -75,7 +75,7 @@ Result<void> read_parameters(const Value& value, Protocol& p) {
   return {};
 }
 
-// Reads what is given over what is there already: the paper's part first, the figure's, the protocol's last.
+// Applies settings in layers: the paper's first, then the figure's, then the protocol's.
 class Layers {
  public:
   Layers(const Paper& paper, const Names& names) : paper_(paper), names_(names) {}
@@ -114,7 +114,7 @@ class Layers {
   const Names& names_;
 };
 
-Result<void> check_whole(const Protocol& p, const Place& place) {
+Result<void> check_complete(const Protocol& p, const Place& place) {
   const auto missing = [&](const char* what) {
     return Error{fmt::format("protocol '{}' has no {}", p.name, what), place};
   };
@@ -197,7 +197,7 @@ Result<Claim> read_claim(const Value& value, const std::vector<std::string>& lab
   return c;
 }
 
-// A claim may only speak of policies that some protocol runs.
+// A claim may only name policies that some protocol runs.
 Result<void> check_mentioned(const Expression& e, const Experiment& experiment, const Place& place) {
   std::vector<std::string> labels;
   for (const Protocol& p : experiment.protocols)
@@ -232,7 +232,7 @@ Result<void> read_protocols(const Value& file, const Paper& paper, const Names& 
         if (auto read = m.finish(); !read) return read;
       }
     p.name = name;
-    if (auto whole = check_whole(p, (own_part != nullptr ? own_part : shared)->place); !whole) return whole;
+    if (auto complete = check_complete(p, (own_part != nullptr ? own_part : shared)->place); !complete) return complete;
     e.protocols.push_back(std::move(p));
   }
   if (figure_part != nullptr)
@@ -259,7 +259,7 @@ const Protocol* Experiment::protocol(const std::string& name) const {
 
 namespace {
 
-// As a paper has its figures: the ninth before the tenth.
+// Sorts numbers in names by value: figure 9 comes before figure 10.
 std::string in_order(const std::string& name) {
   std::string key, digits;
   const auto flush = [&] {

@@ -1,9 +1,9 @@
-// A figure of a paper, or one's own sweep, as data: experiments/<paper>/<figure>.yaml with the paper's paper.yaml
-// beside it. docs/guide/own-experiment.md tells how to write one.
+// A figure of a paper, or a user's own sweep, as data: experiments/<paper>/<figure>.yaml with the paper's paper.yaml
+// beside it. docs/guide/own-experiment.md describes how to write one.
 //
-// GPUs × workloads × policies × goals × parameters are its cells, under a protocol that says how long and how many;
-// what is plotted and what is claimed are expressions over the cells' results. Everything is checked when it is read: a
-// name nobody knows is an error with file and line.
+// Its cells are the combinations of GPUs, workloads, policies, goals and parameters under a protocol, which sets their
+// number and length. Plots and claims are expressions over the cells' results. Every name is checked when the file is
+// read: an unknown name is an error with file and line.
 #pragma once
 
 #include <cstdint>
@@ -34,14 +34,14 @@ struct Axis {
 
 struct Protocol {
   std::string name;
-  std::string about;  // what it leaves out
+  std::string about;  // describes what the protocol leaves out
   std::vector<std::string> gpus;
   std::vector<Workload> workloads;
   std::vector<LabelledPolicy> policies;
   std::vector<double> goals;              // empty: no kernel has one
-  std::vector<std::size_t> goal_kernels;  // which of a workload's kernels have it, from 0
+  std::vector<std::size_t> goal_kernels;  // the kernels of a workload that have the goal, counted from 0
   std::vector<Axis> parameters;
-  std::vector<std::uint32_t> blocks;  // every kernel limited to so many on an SM, one after the other; empty: no limit
+  std::vector<std::uint32_t> blocks;  // limits of every kernel's blocks per SM, one cell for each; empty: no limit
   std::uint64_t cycles = 0;
   bool match_instructions = false;
   std::string size = "medium";
@@ -61,11 +61,11 @@ struct Plot {
   std::vector<Curve> y;
   std::string x_title;
   std::string y_title;
-  std::string overall;  // the name of a last group over all of x; empty: none
+  std::string overall;  // the name of a last group that combines all values of x; empty: none
   std::optional<double> rule;
 };
 
-// What the paper reports, to stand beside what was measured: labels and a value.
+// A value that the paper reports, shown beside the measured one.
 struct Reported {
   std::map<std::string, std::string> labels;
   double value = 0;
@@ -76,9 +76,9 @@ struct Claim {
   std::string says;
   double paper = 0;
   Expression measured;
-  double within = 0;              // of the paper's value, for "reproduced"
-  std::optional<double> neutral;  // on the same side of it as the paper: "direction"
-  std::string unit;               // "%" shows parts as percent
+  double within = 0;              // the distance from the paper's value that counts as "reproduced"
+  std::optional<double> neutral;  // a value on the same side of it as the paper's counts as "direction"
+  std::string unit;               // "%" shows fractions as percent
 };
 
 struct Experiment {

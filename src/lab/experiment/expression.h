@@ -1,13 +1,13 @@
-// What a figure plots and a claim measures, as one line of text over the records of the figure.
+// An expression over the records of a figure, which gives a plotted value or the measured value of a claim.
 //
 //   mean(reached, policy=Rollover) - mean(reached, policy=Spart)
 //   gain(ipc, policy=Dynamic, against=Left-Over)
 //   mean(others, reached=1, goal>=0.8) / 2
 //
-// mean, gmean, min, max, sum and count run over the records whose labels and measures pass the conditions (=, !=, <,
-// <=, >,
-// >=); words with signs or spaces in them are quoted. gain is the geometric mean of each record's measure over that of
-// its partner, which has the same labels but the policy `against`; delta is the mean of the differences. Numbers, + - *
+// mean, gmean, min, max, sum and count are taken over the records whose labels and measures pass the conditions (=, !=,
+// <, <=, >, >=); words with signs or spaces in them are quoted. gain is the geometric mean of each record's measure
+// over that of its partner, which has the same labels but the policy `against`; delta is the mean of the differences.
+// Numbers, + - *
 // /, brackets and the comparisons < <= > >= (1 or 0) combine them.
 #pragma once
 
@@ -28,10 +28,11 @@ struct ExpressionNode;
 
 class Expression {
  public:
-  // `place` is where the text stands in its file; labels are those conditions may name beside measures.
+  // `place` is the position of the text in its file. Conditions may name measures and these labels.
   static Result<Expression> parse(const std::string& text, const Place& place, const std::vector<std::string>& labels);
 
-  // Over the records that pass `given`; partners are looked for among all. Nothing where a part has no records.
+  // The value over the records that pass `given`; partners are searched among all records. Empty where a part of the
+  // expression has no records.
   [[nodiscard]] std::optional<double> evaluate(const Records& records, const std::vector<Condition>& given = {}) const;
   [[nodiscard]] const std::string& text() const { return text_; }
   // The values that conditions compare `label` with, for checks that such a policy or workload exists.

@@ -19,7 +19,7 @@ class Parser {
   Parser(const std::string& text, const Place& place, const std::vector<std::string>& labels)
       : text_(text), place_(place), labels_(labels) {}
 
-  Result<NodePointer> whole() {
+  Result<NodePointer> expression() {
     auto node = comparison();
     skip();
     if (node && at_ < text_.size()) return fail(fmt::format("cannot read '{}'", text_.substr(at_)));
@@ -189,7 +189,7 @@ class Parser {
 
 Result<NodePointer> parse_expression(const std::string& text, const Place& place,
                                      const std::vector<std::string>& labels) {
-  return Parser(text, place, labels).whole();
+  return Parser(text, place, labels).expression();
 }
 
 }  // namespace wm::lab

@@ -84,14 +84,14 @@ Result<std::vector<Workload>> read_product(const Value& value, const Paper& pape
   for (auto& t : tuples)
     if (!unordered || seen.insert({t.begin(), t.end()}).second) all.push_back(workload_of(std::move(t), paper));
   if (sample == 0 || sample >= all.size()) return all;
-  // Evenly spread over the whole list, the same ones every time.
+  // The sample is spread evenly over the list and is the same every time.
   std::vector<Workload> some;
   for (std::size_t i = 0; i < sample; ++i) some.push_back(all[(2 * i + 1) * all.size() / (2 * sample)]);
   return some;
 }
 
-// {ring: KERNELS, steps: [1, 4]}: each kernel beside the one that many places further around, step after step, so that
-// every so many of the list, from its beginning, have each kernel first once and second once.
+// {ring: KERNELS, steps: [1, 4]} pairs each kernel with the one `step` places further around the ring, for each step,
+// so that each turn around the ring has every kernel first once and second once.
 Result<std::vector<Workload>> read_ring(const Value& value, const Paper& paper, const Names& names) {
   Map map(value, "workloads");
   std::vector<std::size_t> steps;

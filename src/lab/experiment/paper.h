@@ -1,4 +1,4 @@
-// paper.yaml: what a paper's figures share: kernels by class, sets of workloads, and the protocols' common part.
+// paper.yaml, which the figures of a paper share: kernels by class, sets of workloads, and the protocols' common part.
 #pragma once
 
 #include <map>
@@ -22,10 +22,10 @@ struct Paper {
   yaml::Value protocols;  // merged under a figure's own
 };
 
-// An absent file is a paper with nothing to share.
+// If the file does not exist, the figures share nothing.
 Result<Paper> load_paper(const std::string& path, const Names& names);
 
-// A set of workloads as it is written: a name of the paper's, a list of lists of kernels, or a product.
+// Reads a set of workloads: a name from the paper, a list of lists of kernels, or a product.
 Result<std::vector<Workload>> read_workloads(const yaml::Value& value, const Paper& paper, const Names& names);
 
 }  // namespace wm::lab

@@ -56,7 +56,7 @@ Number reached(const Json& r) {
   return any ? Number(1) : std::nullopt;
 }
 
-// The goal that was missed by most, as a part of itself; 0 where all were met.
+// The largest shortfall of a goal, as a fraction of the goal; 0 where all were met.
 Number shortfall(const Json& r) {
   Number worst;
   for (const Json& k : r.at("kernels"))
@@ -78,7 +78,7 @@ double total(const Json& r, std::string_view counter) {
 }
 Number ratio(double a, double b) { return b > 0 ? Number(a / b) : std::nullopt; }
 
-// The part of a unit's time that it was occupied, over all SMs.
+// The fraction of time that a unit was occupied, over all SMs.
 Number occupied(const Json& r, std::string_view unit, bool per_scheduler) {
   const double sms = number_at(r, "sms").value_or(0);
   const double width = per_scheduler ? number_at(r, "schedulers").value_or(1) : 1;

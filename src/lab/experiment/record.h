@@ -1,4 +1,4 @@
-// The results of a figure as a table: one record a cell, with labels to choose by and numbers to compute with.
+// The results of a figure as a table: one record per cell, with labels to select by and numbers to compute with.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ struct Record {
 using Records = std::vector<Record>;
 
 // A number of a record: a measure by name (measures()), or a path into the result: "kernels.0.counters.l1_misses".
-// Nothing where the run has no such number.
+// Empty where the run has no such number.
 std::optional<double> measure(const Record& record, std::string_view name);
 
 struct Measure {
@@ -28,7 +28,7 @@ struct Measure {
   std::string_view about;
 };
 const std::vector<Measure>& measures();
-// A name that `measure` can mean something by.
+// Whether `measure` accepts the name.
 bool is_measure(std::string_view name);
 
 }  // namespace wm::lab

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The values a label takes among the records, numbers by size and words as they come.
+// The values of a label among the records; numbers are sorted, words keep their order.
 std::vector<std::string> values_of(const std::string& label, const Records& records) {
   std::vector<std::string> values;
   for (const Record& r : records)
@@ -64,8 +64,8 @@ class Rows {
   Figure& figure_;
 };
 
-// What the oracle of a figure is: for every case the best run there is, by IPC, of its own splits and of the other
-// policies. Its records become one a case.
+// The records of an oracle: for every case the run with the highest IPC, among its own splits and the runs of the other
+// policies. The result has one record of the oracle per case.
 Records with_best(const Records& all, const std::string& policy) {
   Records records;
   std::map<std::map<std::string, std::string>, std::pair<double, Record>> best;  // by case
@@ -127,7 +127,7 @@ const char* name(Verdict verdict) {
 
 Verdict judge(const Claim& claim, std::optional<double> measured) {
   if (!measured) return Verdict::unknown;
-  constexpr double kSlack = 1e-9;  // a bound that is met exactly is met
+  constexpr double kSlack = 1e-9;  // a value exactly at the bound is within it
   if (std::abs(*measured - claim.paper) <= claim.within + kSlack) return Verdict::reproduced;
   if (!claim.neutral) return Verdict::no;
   const bool same_side = (claim.paper > *claim.neutral) == (*measured > *claim.neutral) && *measured != *claim.neutral;

@@ -1,4 +1,4 @@
-// A figure with its results: what was measured, beside what the paper reports, and a verdict for each of its claims.
+// A figure with its results: measured values beside those of the paper, and a verdict for each claim.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ const char* name(Verdict verdict);
 
 struct JudgedClaim {
   const Claim* claim = nullptr;
-  std::optional<double> measured;  // nothing: its cells have not been run
+  std::optional<double> measured;  // empty: its cells have not been run
   Verdict verdict = Verdict::unknown;
 };
 
@@ -39,14 +39,14 @@ struct Figure {
   std::size_t cells = 0;
   std::size_t done = 0;
   std::size_t failed = 0;
-  std::size_t old = 0;                                           // of those done, by other code than this
-  std::vector<std::unique_ptr<nlohmann::ordered_json>> results;  // records point into them, wherever the figure moves
+  std::size_t old = 0;                                           // cells done by other code than this
+  std::vector<std::unique_ptr<nlohmann::ordered_json>> results;  // stable addresses, because records point to them
   Records records;
   std::vector<PlotRow> rows;
   std::vector<JudgedClaim> claims;
 };
 
-// The results of its cells, found among `rows` by key.
+// Finds the results of the cells among `rows` by key.
 Figure make_figure(const Experiment& experiment, const Protocol& protocol, const Matrix& matrix,
                    const std::map<std::string, const Row*>& rows);
 

@@ -1,4 +1,4 @@
-// One self-contained HTML file for people, from a document as web/README.md describes it. It needs no network.
+// One self-contained HTML file, made from a document that web/README.md describes. It needs no network.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace wm::lab {
 
-// An error where the build could not bundle the page (no npm): it says so.
+// Returns an error where the build could not bundle the page because npm was missing.
 Result<std::string> page_of(const nlohmann::ordered_json& document);
 Result<void> write_page(const std::string& file, const nlohmann::ordered_json& document);
 

@@ -12,11 +12,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kRunsOfAClaim = 6;  // that a reader can jump to
+constexpr std::size_t kRunsOfAClaim = 6;  // the number of links to runs per claim
 
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-// Parts in percent are shown as percent.
+// Fractions with the unit % are shown as percent.
 double shown(double value, const std::string& unit) { return unit == "%" ? 100 * value : value; }
 
 Json row_of(const PlotRow& row, const Plot& plot) {
@@ -30,7 +30,7 @@ Json row_of(const PlotRow& row, const Plot& plot) {
   return j;
 }
 
-// Some of the runs behind a claim, evenly spread: of the policies it names, or of all.
+// A sample of the runs that a claim is computed from: those of the policies it names, or of all.
 Json runs_behind(const JudgedClaim& c, const Records& records) {
   const auto named = c.claim->measured.mentioned("policy");
   std::vector<std::string> keys;

@@ -10,14 +10,14 @@
 
 namespace wm::lab {
 
-// Everything in the figures, with the runs behind them; the page draws plots, claims and the policy × workload matrix.
+// The figures with all their runs, from which the page draws plots, claims and the matrix of policies and workloads.
 nlohmann::ordered_json report_document(const std::vector<Figure>& figures, const std::string& title,
                                        const std::string& about, const std::string& command);
 
-// A document: a heading and a table a protocol and paper, of claim, paper, measured and verdict. `command` made it.
+// A document with a table of claims for each protocol and paper. `command` is the command that produced it.
 std::string claims_markdown(const std::vector<Figure>& figures, const std::string& command);
 
-// 0.884 with unit "%" as "88.4%", else with three digits.
+// 0.884 with unit "%" is "88.4%"; other values have three digits.
 std::string value_text(double value, const std::string& unit);
 
 }  // namespace wm::lab

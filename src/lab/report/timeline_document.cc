@@ -11,11 +11,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kBins = 400;       // more than that no screen shows
-constexpr std::size_t kPoints = 200;       // of a curve
+constexpr std::uint64_t kBins = 400;       // more cannot be distinguished on a screen
+constexpr std::size_t kPoints = 200;       // per curve
 constexpr std::uint64_t kWhole = 1 << 16;  // an SM: a block holds one of as many parts as blocks fit on it
 
-// Time in bins: what was there, times for how long.
+// Occupancy integrated over time, in bins.
 class Bins {
  public:
   Bins(std::uint64_t cycles, std::uint64_t bin) : bin_(bin), sums_((cycles + bin - 1) / bin, 0) {}
@@ -25,7 +25,7 @@ class Bins {
       sums_[b] += amount * (std::min(end, (b + 1) * bin_) - std::max(begin, b * bin_));
   }
 
-  // A character a bin: 0 to 63 parts of `full`.
+  // One character per bin: the occupancy in 64ths of `full`.
   [[nodiscard]] std::string text(std::uint64_t full) const {
     static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string out;
@@ -39,7 +39,7 @@ class Bins {
   std::vector<std::uint64_t> sums_;
 };
 
-// Three digits are all a curve shows.
+// Rounds to three digits, which is all that a curve shows.
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
   const double scale = std::pow(10, 2 - std::floor(std::log10(std::abs(value))));
@@ -48,7 +48,7 @@ double rounded(double value) {
 
 Json rounded(const std::optional<double>& value) { return value ? Json(rounded(*value)) : Json(nullptr); }
 
-// One of `every` intervals, so that a curve has no more points than can be seen.
+// Combines `every` intervals into one, so that a curve has at most kPoints points.
 template <class Value>
 Json points(const std::vector<IntervalRates>& intervals, std::size_t every, const Value& value) {
   Json all = Json::array();

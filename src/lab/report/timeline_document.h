@@ -1,4 +1,4 @@
-// A watched run as the page draws it: SMs × time in bins, and curves (TIMELINE in web/README.md).
+// The timeline of a run for the page: SMs × time in bins, and curves (TIMELINE in web/README.md).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -11,7 +11,7 @@
 namespace wm::lab {
 namespace {
 
-// Perfetto's messages, as far as they are written here, with the numbers its .proto files give their fields.
+// The messages of Perfetto that are written here, with the field numbers of its .proto files.
 enum class Trace : protozero::pbf_tag_type { packet = 1 };
 enum class Packet : protozero::pbf_tag_type { timestamp = 8, sequence = 10, event = 11, descriptor = 60 };
 enum class Track : protozero::pbf_tag_type {
@@ -57,7 +57,7 @@ class Writer {
     process.add_string(Process::name, name);
   }
 
-  // Tracks of one parent that have the same name are drawn as rows of one.
+  // Perfetto draws tracks of one parent with the same name as rows of one track.
   std::uint64_t track(const std::string& name, std::uint64_t parent = kProcess) {
     describe(name, parent, nullptr);
     return last_;
@@ -130,7 +130,7 @@ class Writer {
   std::uint64_t last_ = kProcess;  // the last track's
 };
 
-// Kernels of one name are told apart by their number.
+// Kernels with the same name are distinguished by their number.
 std::vector<std::string> names_of(const CorunResult& run) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < run.kernels.size(); ++i) {
@@ -159,7 +159,7 @@ void write_blocks(Writer& out, const sim::Timeline& timeline, const std::vector<
   }
 }
 
-// What is worth a slice: an SM that is shared by all and on is the rule.
+// An SM gets a slice only while it is owned or switched off; being on and shared is the normal state.
 std::string state_of(const sim::SmSpan& s, const std::vector<std::string>& names) {
   using State = policy::Sm::State;
   const bool owned = s.owner.index < names.size();

@@ -2,7 +2,7 @@
 
 namespace wm::lab {
 
-// Written by the build: "name digest" a line, the machine's first.
+// Written by the build: one "name digest" per line, the machine first.
 extern const char* const kSourceDigests;
 
 namespace {

@@ -1,7 +1,7 @@
-// Which code made a result: digests of the sources, taken by the build (cmake/CodeVersion.cmake).
+// The version of the code that made a result: digests of the sources, computed by the build (cmake/CodeVersion.cmake).
 //
-// A result is worth keeping while the code that made it is unchanged. So that a line changed in one policy does not
-// make the results of all others old, the machine and each policy have versions of their own.
+// A result is valid while the code that made it is unchanged. The machine and each policy have versions of their own,
+// so that a change of one policy does not invalidate the results of the others.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace wm::lab {
 
-// Everything a simulation runs on but the policies: base, gpu, ptx, exec, sim and the policies' contract.
+// The version of everything except the policies: base, gpu, ptx, exec, sim and the policies' contract.
 std::string_view machine_version();
 
-// The machine with this policy: "4f0c…-91ab…". A policy that was built in from elsewhere has the machine's alone.
+// The version of the machine with this policy: "4f0c…-91ab…". A policy from another folder has the machine's version.
 std::string code_version(std::string_view policy);
 
 }  // namespace wm::lab

@@ -15,7 +15,7 @@ bool have_priorities(const std::vector<Participant>& participants) {
                      [&](const Participant& p) { return p.priority != participants[0].priority; });
 }
 
-// Why the policy has nothing to decide here; empty: it has.
+// The reason why the policy has nothing to decide for these kernels; empty if it has.
 std::string misfit(const policy::Choice& choice, const std::vector<Participant>& participants) {
   if (auto r = policy::fits(choice, policy::Cans::all(), "cycle"); !r) return r.error().to_string();
   const policy::Info& info = choice.entry->info;

@@ -1,5 +1,5 @@
-// The same co-run under several policies. Rates alone are measured once; a policy that cannot do anything for these
-// kernels is left out with the reason.
+// The same co-run under several policies. Isolated rates are measured once. A policy that has no decision to make for
+// these kernels is left out, with the reason.
 #pragma once
 
 #include <memory>
@@ -22,13 +22,13 @@ struct PolicyList {
   std::vector<Unfit> unfit;
 };
 
-// The policies that `words` name (NAME[:parameter=value]…, or "all"), each once, those that fit apart from those that
-// do not. A word that names none is an error.
+// The policies that `words` name (NAME[:parameter=value]…, or "all"), each once, separated into those that fit and
+// those that do not. A word that names no policy is an error.
 Result<PolicyList> policies_for(const std::vector<std::string>& words, const std::vector<Participant>& participants);
 
 struct ComparedRun {
   CorunResult result;
-  std::unique_ptr<sim::Timeline> timeline;  // where asked for
+  std::unique_ptr<sim::Timeline> timeline;  // where requested
 };
 
 struct Comparison {
@@ -36,7 +36,7 @@ struct Comparison {
   std::vector<Unfit> unfit;
 };
 
-// `interval`: of timelines, in cycles; 0: none are kept.
+// `interval` is that of the timelines in cycles; 0: no timelines are kept.
 Result<Comparison> compare(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
                            const PolicyList& policies, CorunOptions options, std::uint64_t interval);
 

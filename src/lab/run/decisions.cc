@@ -11,7 +11,7 @@ using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Hands every event on and takes the time.
+// Forwards every event to the policy and measures the time.
 class Timed final : public policy::Policy {
  public:
   Timed(policy::Policy& inner, DecisionCost& cost) : inner_(inner), cost_(cost) {}

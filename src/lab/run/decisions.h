@@ -1,4 +1,5 @@
-// What a policy's decisions cost the host, beside the simulation they steer: what `wm bench policies` reports.
+// The host time of a policy's decisions, compared with the simulation that they control. `wm bench policies` reports
+// it.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ struct DecisionCost {
   [[nodiscard]] double share() const { return run_seconds > 0 ? policy_seconds / run_seconds : 0; }
 };
 
-// Runs the kernels together for `cycles` cycles on one thread and watches the clock at every event the policy is told.
-// Goals are those in instructions per cycle; rates alone are taken to be four times that, or not known.
+// Runs the kernels together for `cycles` cycles on one thread and measures the time of every call of the policy.
+// Only goals in instructions per cycle are used. The isolated rate is assumed to be four times the goal.
 Result<DecisionCost> measure_decisions(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
                                        const policy::Choice& policy, std::uint64_t cycles);
 

@@ -1,6 +1,6 @@
-// A name for content: equal inputs, equal digests, on every host. 128 bits, so that chance does not confuse two.
+// A 128-bit digest of content, equal on every host.
 //
-// Not for secrets. Strings and numbers are framed, so that ("ab", "c") and ("a", "bc") differ.
+// It is not cryptographic. Strings and numbers are framed, so that ("ab", "c") and ("a", "bc") differ.
 #pragma once
 
 #include <cstddef>

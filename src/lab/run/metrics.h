@@ -9,7 +9,7 @@
 namespace wm::lab {
 
 struct Metrics {
-  bool known = false;  // every kernel's rate alone is; without it all but `ipc` and the goals mean nothing
+  bool known = false;  // all isolated rates are known; otherwise only `ipc` and the goals are valid
   double stp = 0;
   double antt = 0;
   double worst_ntt = 0;

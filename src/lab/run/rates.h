@@ -1,4 +1,4 @@
-// What each kernel did in every interval of a run, as people read it: rates, parts of a whole, watts.
+// The activity of each kernel in every interval of a run, as rates, fractions and watts.
 #pragma once
 
 #include <array>
@@ -12,17 +12,17 @@
 
 namespace wm::lab {
 
-// Hit rates are of sectors and missing where nothing was accessed.
+// Hit rates count sectors and are empty where nothing was accessed.
 struct KernelRates {
-  std::uint64_t instructions = 0;  // of threads
+  std::uint64_t instructions = 0;  // thread instructions
   double ipc = 0;
-  double gigabytes = 0;  // a second, to and from DRAM
+  double gigabytes = 0;  // per second, to and from DRAM
   std::optional<double> l1_hit;
   std::optional<double> l2_hit;
   double watts = 0;                           // dynamic
-  std::array<double, sim::kStalls> stalls{};  // of all scheduler cycles of the chip
-  std::uint32_t resident = 0;                 // blocks, at its end
-  std::optional<std::int64_t> quota;          // thread instructions left, at its end
+  std::array<double, sim::kStalls> stalls{};  // fractions of all scheduler cycles of the chip
+  std::uint32_t resident = 0;                 // blocks at the end of the interval
+  std::optional<std::int64_t> quota;          // thread instructions left at the end of the interval
 };
 
 struct IntervalRates {

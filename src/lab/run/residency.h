@@ -1,4 +1,4 @@
-// What was where during a run, as few numbers: how full the SMs were, how they were divided, who owned how many.
+// Summary of the residency of the SMs during a run: occupancy, how SMs were divided, and how many each kernel owned.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace wm::lab {
 
-// Parts of what the GPU has, over SMs and time: 0 to 1.
+// Fractions of the GPU's resources in use, averaged over SMs and time.
 struct Held {
   double threads = 0;
   double registers = 0;
@@ -20,11 +20,11 @@ struct Held {
 
 class Residency {
  public:
-  // SMs are looked into every so many cycles; ownership is noted every `kNote`.
+  // SMs are sampled every kLook cycles; ownership is recorded every kNote.
   static constexpr std::uint64_t kLook = 1000;
   static constexpr std::uint64_t kNote = 10'000;
 
-  // After every quantum.
+  // Is called after every quantum.
   void see(const sim::CycleMachine& machine);
 
   [[nodiscard]] Held held() const;
@@ -41,11 +41,11 @@ class Residency {
   std::uint64_t last_ = 0;  // cycle of the last quantum
   std::uint64_t looked_ = 0;
   std::uint64_t noted_ = 0;
-  double threads_ = 0;  // part of the GPU's, times cycles
+  double threads_ = 0;  // fraction of the GPU's, times cycles
   double registers_ = 0;
   double shared_ = 0;
   double gated_ = 0;
-  std::uint64_t looks_ = 0;  // SMs looked into
+  std::uint64_t looks_ = 0;  // SMs sampled
   std::uint64_t together_ = 0;
   std::map<std::vector<std::uint32_t>, std::uint64_t> combinations_;
   std::vector<std::vector<std::uint32_t>> owned_;  // by client, by note

@@ -17,7 +17,7 @@ double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// One run: building the machine is not in the time, uploading the inputs is.
+// Makes one run. The time includes uploading the inputs, but not building the machine.
 Result<Speed> run_once(const gpu::GpuConfig& gpu, const Participant& kernel, std::uint32_t threads) {
   auto machine = sim::CycleMachine::make(gpu, threads, 1);
   if (!machine) return machine.error();

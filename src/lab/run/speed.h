@@ -1,4 +1,4 @@
-// How fast the cycle machine simulates one kernel on this host: what `wm bench sim` and bench/sim_bench.cc report.
+// The speed of the cycle machine on this host, which `wm bench sim` and bench/sim_bench.cc report.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace wm::lab {
 struct Speed {
   std::uint64_t warp_instructions = 0;
   std::uint64_t cycles = 0;
-  // Of the fastest run. One thread: the processor's time, which a busy host does not change; several: that of the
-  // clock.
+  // The fastest run. With one thread this is processor time, which a busy host does not change; with several it is
+  // elapsed time.
   double seconds = 0;
   std::uint32_t runs = 0;
 
@@ -21,7 +21,7 @@ struct Speed {
   [[nodiscard]] double cycles_per_second() const { return static_cast<double>(cycles) / seconds; }
 };
 
-// Simulates the kernel by itself, again and again until that took `seconds`, at least once.
+// Simulates the kernel in isolation, at least once, and repeats until the runs took `seconds`.
 Result<Speed> measure_speed(const gpu::GpuConfig& gpu, const Participant& kernel, std::uint32_t threads,
                             double seconds);
 

@@ -1,4 +1,4 @@
-// Every way to divide an SM among kernels by blocks: what the oracle of Warped-Slicer tries (ISCA 2016, section V.A).
+// The ways to divide an SM among kernels by blocks, which Warped-Slicer's oracle tries (ISCA 2016, section V.A).
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace wm::lab {
 
-// Blocks of each kernel, at least one, that fit on an SM beside each other: "1/1", "1/2", … A kernel's block is that of
-// its largest launch. `full`: only those beside which no other block of these kernels fits.
+// Blocks per kernel, at least one, that fit on an SM together: "1/1", "1/2", … A kernel's block is that of
+// its largest launch. `full`: only splits that leave no room for another block of these kernels.
 Result<std::vector<std::string>> splits(const gpu::GpuConfig& gpu, const std::vector<Participant>& participants,
                                         bool full);
 

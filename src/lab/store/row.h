@@ -1,4 +1,4 @@
-// What a store holds: one row per cell, and the configurations of the GPUs.
+// The content of a store: one row per cell, and the configurations of the GPUs.
 #pragma once
 
 #include <cstdint>

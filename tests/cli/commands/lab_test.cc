@@ -29,7 +29,7 @@ class Lab {
     return shell("cd " + folder.path() + " && XDG_CACHE_HOME=" + folder.path("cache") + " " + before +
                  " " WM_BINARY_DIR "/bin/wm lab " + words);
   }
-  // What a store holds, without how long it took.
+  // The content of a store, without times.
   [[nodiscard]] std::map<std::string, Json> rows(const std::string& store, bool times) const {
     const Ran ran = lab("export --store " + store + " --json -");
     EXPECT_EQ(ran.code, 0) << ran.err;
@@ -73,8 +73,8 @@ TEST(LabCommand, RunsShowsAndExports) {
 TEST(LabCommand, KilledAtAnyMomentItResumes) {
   const Lab lab;
   ASSERT_EQ(lab.lab("run sweep.yaml --jobs 2 --store whole.db").code, 0);
-  const auto whole = lab.rows("whole.db", false);
-  ASSERT_EQ(whole.size(), 9U);
+  const auto undisturbed = lab.rows("whole.db", false);
+  ASSERT_EQ(undisturbed.size(), 9U);
   std::map<std::string, Json> before;
   for (const char* after : {"0.15", "0.3", "0.45", "0.25"}) {
     const Ran killed = lab.lab("run sweep.yaml --jobs 2 --store k.db", std::string("timeout -s KILL ") + after);
@@ -87,7 +87,7 @@ TEST(LabCommand, KilledAtAnyMomentItResumes) {
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   const auto final = lab.rows("k.db", true);
   for (const auto& [key, row] : before) EXPECT_EQ(final.at(key), row);
-  EXPECT_EQ(lab.rows("k.db", false), whole);
+  EXPECT_EQ(lab.rows("k.db", false), undisturbed);
 }
 
 TEST(LabCommand, ACellThatCrashesLosesItselfAlone) {

@@ -1,4 +1,4 @@
-// What a line over records comes to, and what it says when it cannot be read.
+// The values of expressions over records, and the messages for expressions that cannot be read.
 #include "lab/experiment/expression.h"
 
 #include <gmock/gmock.h>

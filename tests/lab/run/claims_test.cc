@@ -1,4 +1,4 @@
-// What the papers claim of their policies, on their machines with our kernels, at lengths that end within minutes. The
+// The papers' claims about their policies, on their machines with our kernels, in runs of seconds. The
 // experiments at full length are data for `wm lab`; these hold the directions.
 #include <algorithm>
 #include <array>

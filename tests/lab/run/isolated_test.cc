@@ -35,11 +35,12 @@ TEST(IsolatedCache, AnEntryThatWasHarmedIsNotBelieved) {
   const Scratch folder;
   const IsolatedCache cache(folder.path());
   ASSERT_TRUE(cache.keep("0123", kSome));
-  const std::string whole = folder.read("alone/01/0123");
-  std::string harmed = whole;
+  const std::string full_text = folder.read("alone/01/0123");
+  std::string harmed = full_text;
   harmed[harmed.find("123456789")] = '9';
-  for (const std::string& text : {std::string(), whole.substr(0, whole.size() / 2), harmed, whole + "more\n",
-                                  std::string(4096, '\0'), std::string("alone 1\ninstructions -1\n")}) {
+  for (const std::string& text :
+       {std::string(), full_text.substr(0, full_text.size() / 2), harmed, full_text + "more\n", std::string(4096, '\0'),
+        std::string("alone 1\ninstructions -1\n")}) {
     folder.write("alone/01/0123", text);
     EXPECT_EQ(cache.find("0123"), std::nullopt) << text;
   }

@@ -65,7 +65,7 @@ TEST(Exchange, MergeTakesWhatIsMissingOrFailedAndKeepsTheRest) {
   EXPECT_EQ(**into->find("k03"), some_row(3));
   EXPECT_EQ(into->gpus()->at("g"), "text");
 
-  // What was exported from the one can be loaded like the other.
+  // Results that were exported from a store can be loaded like the store.
   folder.write("a.json", to_json(*load_results(folder.path("a.db"))));
   EXPECT_EQ(load_results(folder.path("a.json"))->rows, load_results(folder.path("a.db"))->rows);
 }

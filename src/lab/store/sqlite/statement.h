@@ -1,4 +1,4 @@
-// One prepared SQL statement: bound, stepped, finalized.
+// One prepared SQL statement, finalized by the destructor.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Statement {
   Statement& operator=(const Statement&) = delete;
 
   [[nodiscard]] bool prepared() const { return prepared_; }
-  // In order, from the first on; the text must live until the statement has run.
+  // Binds the next parameter. The text must exist until the statement has run.
   Statement& bind(std::string_view text) {
     sqlite3_bind_text(statement_, ++bound_, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
     return *this;
