@@ -42,7 +42,7 @@ int wait_for(pid_t child) {
 Result<int> run_application(const RunApplicationOptions& options) {
   if (options.command.empty()) return Error{"run what? wm run -- APP ARGUMENTS…"};
   const std::string socket = options.socket.empty() ? runtime::default_socket() : options.socket;
-  if (const auto there = runtime::ask_status(socket); !there) return there.error();
+  if (const auto there = runtime::request_status(socket); !there) return there.error();
   const auto library = find_driver(options.library);
   if (!library) return library.error();
   // The loader finds only the driver in this folder. The loader that comes with CUDA does not accept a folder
@@ -69,7 +69,7 @@ Result<int> run_application(const RunApplicationOptions& options) {
     std::_Exit(127);
   }
   const int code = wait_for(child);
-  if (!runtime::ask_status(socket)) {  // a dying daemon may still accept connections, but does not answer
+  if (!runtime::request_status(socket)) {  // a dying daemon may still accept connections, but does not answer
     std::fprintf(stderr, "wm: the daemon at %s is gone; what the application did after that had no device\n",
                  socket.c_str());
     return code == 0 ? 1 : code;

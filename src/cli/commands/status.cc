@@ -25,7 +25,7 @@ struct StatusOptions {
 };
 
 Result<Json> ask(const StatusOptions& options) {
-  const auto text = runtime::ask_status(options.socket.empty() ? runtime::default_socket() : options.socket);
+  const auto text = runtime::request_status(options.socket.empty() ? runtime::default_socket() : options.socket);
   if (!text) return text.error();
   Json document = Json::parse(*text, nullptr, false);
   if (document.is_discarded()) return Error{"the daemon's answer is no JSON"};
