@@ -88,7 +88,7 @@ TEST(LongSlicerClaims, BeatsEvenAndSpatialInTheGeometricMean) {
   std::map<std::string, double> logs;
   for (const Pair& p : pairs) {
     const std::vector<Participant> both{kernels.at(p.qos), kernels.at(p.other)};
-    options.known = *measure_isolated(test_gpu("slicer16"), both, options);
+    options.known_isolated = *measure_isolated(test_gpu("slicer16"), both, options);
     // All execute the same instructions: what differs is the time.
     for (const char* policy : {kSlicer, "even", "spatial", "left_over"})
       logs[policy] -= std::log(static_cast<double>(run("slicer16", both, policy, options).cycles));
