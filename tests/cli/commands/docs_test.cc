@@ -33,7 +33,7 @@ const std::string& help_of(const std::string& command) {
 }
 
 // The names below "Subcommands:" of a help text.
-std::vector<std::string> subcommands(const std::string& help) {
+std::vector<std::string> subcommands_in(const std::string& help) {
   std::vector<std::string> names;
   std::stringstream lines(help);
   bool listed = false;
@@ -56,7 +56,7 @@ std::string joined(const std::string& command, const std::string& name) {
 void append_command(std::string& page, const std::string& command) {
   const std::string& help = help_of(command);
   page += "\n## " + joined("wm", command) + "\n\n```\n" + help + (help.ends_with('\n') ? "" : "\n") + "```\n";
-  for (const std::string& name : subcommands(help)) append_command(page, joined(command, name));
+  for (const std::string& name : subcommands_in(help)) append_command(page, joined(command, name));
 }
 
 TEST(LongDocs, TheCommandReferenceIsUpToDate) {
@@ -117,7 +117,7 @@ std::string command_name(const Shown& shown) {
   words >> word;
   std::string name;
   while (words >> word) {
-    const std::vector<std::string> known = subcommands(help_of(name));
+    const std::vector<std::string> known = subcommands_in(help_of(name));
     if (std::find(known.begin(), known.end(), word) == known.end()) break;
     name = joined(name, word);
   }
