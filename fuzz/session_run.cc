@@ -7,14 +7,15 @@
 #include <thread>
 #include <unistd.h>
 
-#include "fuzz/null_daemon.h"
-#include "fuzz/null_device.h"
 #include "rewrite/cache.h"
+#include "tests/runtime/device/null_opencl.h"
+#include "tests/runtime/session/null_daemon.h"
 
 namespace wm::fuzz {
 namespace {
 
 using namespace wm::runtime;
+using runtime::test::kAsWorkers, runtime::test::kSource, runtime::test::null_backend, runtime::test::NullDaemon;
 
 // A rewriter that knows one program, from a cache in its own folder.
 rewrite::Rewriter& rewriter() {
@@ -34,7 +35,7 @@ rewrite::Rewriter& rewriter() {
 }
 
 std::unique_ptr<NullDaemon> made(bool cpu, const char* policy, bool pass_through = false) {
-  return std::make_unique<NullDaemon>(null_device(cpu),
+  return std::make_unique<NullDaemon>(null_backend(cpu),
                                       NullDaemon::Options{.policy = policy,
                                                           .pass_through = pass_through,
                                                           .memory = 4 << 20,

@@ -1,5 +1,5 @@
-// Lets go of what takes long, on a thread of its own: the last to hold a region of a hundred megabytes spends
-// milliseconds on giving it back, and nobody's launches should wait for that.
+// Destroys objects in the background: unmapping a region of a hundred megabytes takes milliseconds, for which no
+// client's launches should wait.
 #pragma once
 
 #include <condition_variable>
@@ -12,42 +12,43 @@ namespace wm::runtime {
 
 class CleanupThread {
  public:
-  CleanupThread() : thread_([this] { sweep(); }) {}
+  CleanupThread() : thread_([this] { run(); }) {}
   ~CleanupThread() {
     {
       const std::lock_guard lock(mutex_);
       stop_ = true;
     }
-    there_.notify_one();
+    changed_.notify_one();
     thread_.join();
   }
   CleanupThread(const CleanupThread&) = delete;
   CleanupThread& operator=(const CleanupThread&) = delete;
 
-  void take(std::shared_ptr<void> thing) {
+  // `object` is destroyed on the thread if this is its last owner.
+  void take(std::shared_ptr<void> object) {
     {
       const std::lock_guard lock(mutex_);
-      things_.push_back(std::move(thing));
+      objects_.push_back(std::move(object));
     }
-    there_.notify_one();
+    changed_.notify_one();
   }
 
  private:
-  void sweep() {
+  void run() {
     for (std::unique_lock lock(mutex_);;) {
-      there_.wait(lock, [this] { return stop_ || !things_.empty(); });
-      if (things_.empty()) return;
-      std::vector<std::shared_ptr<void>> gone;
-      gone.swap(things_);
+      changed_.wait(lock, [this] { return stop_ || !objects_.empty(); });
+      if (objects_.empty()) return;
+      std::vector<std::shared_ptr<void>> dead;
+      dead.swap(objects_);
       lock.unlock();
-      gone.clear();
+      dead.clear();
       lock.lock();
     }
   }
 
   std::mutex mutex_;
-  std::condition_variable there_;
-  std::vector<std::shared_ptr<void>> things_;
+  std::condition_variable changed_;
+  std::vector<std::shared_ptr<void>> objects_;
   bool stop_ = false;
   std::thread thread_;
 };

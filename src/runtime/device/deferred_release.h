@@ -1,9 +1,9 @@
-// Device memory that clients let go of, given back when the device is at rest.
+// Device memory that clients released, given back to the driver while no kernel runs.
 //
-// A driver with memory of its own waits in clReleaseMemObject until everything that runs has ended, and keeps everybody
-// else's calls waiting behind it (NVIDIA's 580 on an H200: as long as the longest kernel). So memory is given back
-// between kernels, or when more of it is wanted than there is. What was written there is wiped first: the device may
-// give it to another client next.
+// A driver with memory of its own waits in its release call until everything that runs has completed, and keeps all
+// other calls waiting behind it (NVIDIA's 580 on an H200: as long as the longest kernel). So memory is given back
+// between kernels, or when more memory is requested than there is. Its contents are wiped first: the driver may give it
+// to another client next.
 #pragma once
 
 #include <atomic>
@@ -14,40 +14,39 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/device/opencl_native.h"
+#include "runtime/device/backend.h"
 
 namespace wm::runtime {
 
 class DeferredRelease {
  public:
-  // `at_rest`: nothing is on the device. Where it works in the host's memory nothing waits.
-  DeferredRelease(const Native& native, std::function<bool()> at_rest);
+  // `idle`: nothing is on the device. Where a release does not wait for kernels, nothing is deferred.
+  DeferredRelease(Backend& backend, std::function<bool()> idle);
   ~DeferredRelease();
   DeferredRelease(const DeferredRelease&) = delete;
   DeferredRelease& operator=(const DeferredRelease&) = delete;
 
-  // `gone` is called once it has been given back.
-  void release(cl_mem memory, std::uint64_t bytes, std::function<void()> gone);
+  // `memory` is the last handle; `released` is called when it has been given back.
+  void release(MemoryHandle memory, std::uint64_t bytes, std::function<void()> released);
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  // All at once, whatever it keeps waiting.
-  void now();
+  // Gives everything back at once, whatever that keeps waiting.
+  void release_now();
 
  private:
-  struct Thing {
-    cl_mem memory;
+  struct Pending {
+    MemoryHandle memory;
     std::uint64_t bytes;
-    std::function<void()> gone;
+    std::function<void()> released;
   };
-  void give_back(const Thing& thing);
-  void wipe(cl_mem memory);
+  void give_back(Pending pending);
   void run();
 
-  const Native& native_;
-  std::function<bool()> at_rest_;
-  cl_command_queue queue_ = nullptr;  // none: memory is the host's
+  Backend& backend_;
+  const std::function<bool()> idle_;
+  QueueHandle queue_;  // none: nothing is deferred
   std::mutex mutex_;
-  std::condition_variable there_;
-  std::vector<Thing> things_;
+  std::condition_variable changed_;
+  std::vector<Pending> pending_;
   std::atomic<std::uint64_t> bytes_{0};
   bool stop_ = false;
   std::thread thread_;

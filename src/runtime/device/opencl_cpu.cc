@@ -3,7 +3,7 @@
 #include <malloc.h>
 
 #include "runtime/device/completion_flags.h"
-#include "runtime/device/control_word_pool.h"
+#include "runtime/device/opencl_host_words.h"
 
 namespace wm::runtime {
 namespace {
@@ -30,7 +30,7 @@ OpenClCpu::OpenClCpu(std::unique_ptr<Native> native)
   ::mallopt(M_MMAP_THRESHOLD, kZeroedBytes);
 }
 
-std::unique_ptr<ControlWordPool> OpenClCpu::make_control_words() { return std::make_unique<ControlWordPool>(native()); }
+std::unique_ptr<ControlWordPool> OpenClCpu::make_control_words() { return std::make_unique<OpenClHostWords>(native()); }
 
 std::unique_ptr<CompletionFlags> OpenClCpu::make_completion_flags() { return nullptr; }
 

@@ -1,7 +1,7 @@
 #include "runtime/device/opencl_gpu.h"
 
-#include "runtime/device/completion_flags.h"
-#include "runtime/device/control_word_pool.h"
+#include "runtime/device/opencl_completion_flags.h"
+#include "runtime/device/opencl_device_words.h"
 
 namespace wm::runtime {
 namespace {
@@ -37,10 +37,12 @@ bool OpenClGpu::probe_kernel_runs(cl_command_queue queue, cl_mem memory) const {
   return status == CL_SUCCESS && written == 1;
 }
 
-std::unique_ptr<ControlWordPool> OpenClGpu::make_control_words() { return std::make_unique<ControlWordPool>(native()); }
+std::unique_ptr<ControlWordPool> OpenClGpu::make_control_words() {
+  return std::make_unique<OpenClDeviceWords>(native());
+}
 
 std::unique_ptr<CompletionFlags> OpenClGpu::make_completion_flags() {
-  return std::make_unique<CompletionFlags>(native());
+  return std::make_unique<OpenClCompletionFlags>(native());
 }
 
 }  // namespace wm::runtime

@@ -1,6 +1,5 @@
 #include "runtime/device/opencl_native.h"
 
-#include <cstdlib>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -47,52 +46,12 @@ Result<std::unique_ptr<Native>> Native::open(const DeviceChoice& choice) {
   cl_int status = CL_SUCCESS;
   native->context = native->cl.CreateContext(nullptr, 1, &native->device, nullptr, nullptr, &status);
   if (status != CL_SUCCESS) return Error{fmt::format("the device gives no context: OpenCL error {}", status)};
-  // A variable for tests: a CPU treated as a device with memory of its own.
-  native->in_host_memory_ = (native->fact<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0 &&
-                            std::getenv("WARPMUX_OWN_MEMORY") == nullptr;
-  native->pulse_queue_ = native->cl.CreateCommandQueue(native->context, native->device, 0, nullptr);
-  native->pulse_ = native->cl.CreateBuffer(native->context, CL_MEM_READ_WRITE, 64, nullptr, nullptr);
-  if (!native->lives()) return Error{"the device takes no commands"};
   return native;
 }
 
-bool Native::lives() const {
-  if (pulse_queue_ == nullptr || pulse_ == nullptr) return true;
-  cl_int beat = 0;
-  cl_int status = cl.EnqueueWriteBuffer(pulse_queue_, pulse_, CL_TRUE, 0, sizeof beat, &beat, 0, nullptr, nullptr);
-  if (status != CL_SUCCESS || pulse_kernel_ == nullptr) return status == CL_SUCCESS;
-  const std::size_t one = 1;
-  status = cl.EnqueueNDRangeKernel(pulse_queue_, pulse_kernel_, 1, nullptr, &one, &one, 0, nullptr, nullptr);
-  if (status != CL_SUCCESS) return false;
-  status = cl.EnqueueReadBuffer(pulse_queue_, pulse_, CL_TRUE, 0, sizeof beat, &beat, 0, nullptr, nullptr);
-  return status == CL_SUCCESS && beat == 1;
-}
-
-void Native::try_compiler() {
-  const char* source = kProbe;
-  const cl_program program = cl.CreateProgramWithSource(context, 1, &source, nullptr, nullptr);
-  if (program == nullptr) return;
-  if (cl.BuildProgram(program, 1, &device, "", nullptr, nullptr) == CL_SUCCESS) {
-    if (const cl_kernel kernel = cl.CreateKernel(program, "probe", nullptr)) {
-      cl_kernel_arg_address_qualifier space = 0;
-      always_argument_info_ =
-          cl.GetKernelArgInfo(kernel, 0, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, nullptr) == CL_SUCCESS;
-      if (!in_host_memory_ && cl.SetKernelArg(kernel, 0, sizeof pulse_, &pulse_) == CL_SUCCESS) {
-        pulse_kernel_ = kernel;
-      } else {
-        cl.ReleaseKernel(kernel);
-      }
-    }
-  }
-  cl.ReleaseProgram(program);
-}
-
 Native::~Native() {
-  if (pulse_kernel_ != nullptr) cl.ReleaseKernel(pulse_kernel_);
-  if (pulse_ != nullptr) cl.ReleaseMemObject(pulse_);
-  if (pulse_queue_ != nullptr) cl.ReleaseCommandQueue(pulse_queue_);
   if (context != nullptr) cl.ReleaseContext(context);
-  // The library stays: drivers have threads that do not survive being unloaded.
+  // The library stays loaded: drivers have threads that do not survive being unloaded.
 }
 
 cl_int Native::device_info(cl_device_info name, std::vector<std::byte>& answer) const {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/result.h"
@@ -108,14 +109,6 @@ class Native {
   }
   [[nodiscard]] std::string text(cl_device_info name) const;
   [[nodiscard]] std::string platform_name() const;
-  // Whether buffers are in the host's memory, where others may map them too.
-  [[nodiscard]] bool in_host_memory() const { return in_host_memory_; }
-  // Asks the device's compiler what there is no query for; until then it is taken to do as little as it may.
-  void try_compiler();
-  // Whether the context still does anything: a kernel that faults may end it for everybody. Waits for the device.
-  [[nodiscard]] bool lives() const;
-  // Whether kernels tell of their arguments without being built for it (-cl-kernel-arg-info).
-  [[nodiscard]] bool always_argument_info() const { return always_argument_info_; }
 
  protected:
   Native() = default;  // for devices that are not OpenCL's: they fill `cl` themselves
@@ -124,13 +117,11 @@ class Native {
   Result<void> load();
   Result<void> choose(const std::string& text);
   void* library_ = nullptr;
-  // For `lives`; made and used once at the start, when there is room for them.
-  cl_command_queue pulse_queue_ = nullptr;
-  cl_mem pulse_ = nullptr;
-  cl_kernel pulse_kernel_ = nullptr;  // where kernels can fail without the process
-  bool always_argument_info_ = false;
-  bool in_host_memory_ = false;
 };
+
+// An owned OpenCL object.
+template <typename T>
+using Native_ = std::shared_ptr<std::remove_pointer_t<T>>;
 
 // The answer of any clGetXInfo, of whatever size.
 template <typename Ask>

@@ -1,5 +1,5 @@
-// The device's compiler, which many clients want at once: no more of them run than there are processors for, and what a
-// client that has gone asked for is not compiled any more.
+// Limits how many compilations run at once to the number of processors. A compilation whose client has gone is not
+// started.
 #pragma once
 
 #include <algorithm>
@@ -8,33 +8,33 @@
 #include <optional>
 #include <thread>
 
-#include "runtime/device/opencl_native.h"
+#include "runtime/protocol/status.h"
 
 namespace wm::runtime {
 
 class Compilers {
  public:
-  // What `compile` returns, when its turn has come; nothing where `unwanted` by then.
-  template <typename Compile, typename Unwanted>
-  std::optional<cl_int> run(Unwanted unwanted, Compile compile) {
+  // Waits for a free processor and returns the result of `compile`; nothing if `cancelled` by then.
+  template <typename Compile, typename Cancelled>
+  std::optional<Status> run(Cancelled cancelled, Compile compile) {
     {
       std::unique_lock lock(mutex_);
-      free_.wait(lock, [this] { return idle_ != 0; });
+      freed_.wait(lock, [this] { return idle_ != 0; });
       --idle_;
     }
-    std::optional<cl_int> status;
-    if (!unwanted()) status = compile();
+    std::optional<Status> status;
+    if (!cancelled()) status = compile();
     {
       const std::lock_guard lock(mutex_);
       ++idle_;
     }
-    free_.notify_one();
+    freed_.notify_one();
     return status;
   }
 
  private:
   std::mutex mutex_;
-  std::condition_variable free_;
+  std::condition_variable freed_;
   unsigned idle_ = std::max(std::thread::hardware_concurrency(), 2U);
 };
 

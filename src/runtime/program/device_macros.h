@@ -1,5 +1,5 @@
-// What the device's compiler defines. A program's second form is preprocessed by another compiler, which may answer its
-// conditions otherwise; this one is asked when it matters, and what it said is remembered.
+// The macros that the device's compiler defines. The rewriter preprocesses programs with another compiler, which may
+// define other macros; where a program depends on a macro, the device's compiler is asked, and its answer is kept.
 #pragma once
 
 #include <cstdint>
@@ -10,37 +10,38 @@
 #include <vector>
 
 #include "rewrite/program.h"
-#include "runtime/device/opencl_native.h"
+#include "runtime/device/backend.h"
 
 namespace wm::runtime {
 
 class DeviceMacros {
  public:
-  explicit DeviceMacros(const Native& native) : native_(native) {}
+  explicit DeviceMacros(Compilation& compilation) : compilation_(compilation) {}
 
-  // Adds to `device` what holds here otherwise than was assumed; how many there were, nothing where one cannot be told.
-  // `options`: those of the build, without what is the program's own.
+  // Adds to `device` the macros that the device's compiler defines differently than was assumed, and returns their
+  // number; nothing where one cannot be determined. `options`: those of the build, without the program's own
+  // definitions.
   std::optional<std::size_t> correct(rewrite::Device& device, const std::string& options,
                                      const std::vector<rewrite::Assumption>& assumptions);
 
  private:
   struct Macro {
     bool defined = false;
-    bool valued = false;                 // it was asked for its value
-    std::optional<std::uint64_t> value;  // as a condition takes it
+    bool with_value = false;             // its value was requested too
+    std::optional<std::uint64_t> value;  // as a number in an #if condition
   };
-  struct Question {
+  struct Query {
     std::string name;
-    bool valued = false;
+    bool with_value = false;
   };
-  // In one program; where one of them is no number that does not build, and each is asked for by itself.
-  void ask(const std::string& options, const std::vector<Question>& questions);
-  std::optional<std::vector<Macro>> probe(const std::string& options, const std::vector<Question>& questions) const;
+  // Probes all macros with one program. If that does not build, because a macro is not a number, probes each by itself.
+  void determine(const std::string& options, const std::vector<Query>& queries);
+  std::optional<std::vector<Macro>> probe(const std::string& options, const std::vector<Query>& queries) const;
 
-  // Their names, of a program that builds.
-  [[nodiscard]] std::optional<std::string> kernels_of(const std::string& source, const std::string& options) const;
+  // The kernel names of a program; nothing where it does not build.
+  [[nodiscard]] std::optional<std::string> kernel_names(const std::string& source, const std::string& options) const;
 
-  const Native& native_;
+  Compilation& compilation_;
   std::mutex mutex_;
   std::map<std::pair<std::string, std::string>, Macro> known_;  // by options and name
 };

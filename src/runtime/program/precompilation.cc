@@ -5,9 +5,10 @@
 namespace wm::runtime {
 namespace {
 
-// PoCL makes a difference between launches that are at least so wide and those that are not.
+// PoCL generates different code for launches of at least this width.
 constexpr std::size_t kWide = 65'535;
-constexpr std::uint32_t kLocalBytes = 64;  // of a local argument: whatever it is
+// The size of local arguments does not matter for the code.
+constexpr std::uint32_t kLocalBytes = 64;
 
 bool is_wide(const LaunchPlan& plan) { return std::max(plan.global[0], plan.global[1]) >= kWide; }
 
@@ -36,21 +37,20 @@ std::vector<std::pair<sandbox::SandboxLaunch::Argument, std::uint32_t>> argument
 
 }  // namespace
 
-Precompilation::Precompilation(const Native& native, const WorkerPrograms& forms, Compilers& compilers,
+Precompilation::Precompilation(const Capabilities& device, const WorkerPrograms& worker_programs, Compilers& compilers,
                                sandbox::Sandbox& sandbox)
-    : forms_(forms),
+    : worker_programs_(worker_programs),
       compilers_(compilers),
       sandbox_(sandbox),
-      useful_(sandbox.possible() && native.platform_name() == "Portable Computing Language" &&
-              (native.fact<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0) {}
+      useful_(sandbox.possible() && device.compiles_at_launch) {}
 
-std::string Precompilation::Part::name() const {
+std::string Precompilation::Launch::name() const {
   sandbox::Request request;
   request.launch = launch;
-  return (workers ? "workers " : "whole ") + sandbox::encode(request);
+  return (workers ? "workers " : "unmodified ") + sandbox::encode(request);
 }
 
-LaunchShape Precompilation::shape(const LaunchPlan& plan, const std::optional<Local>& workers) {
+LaunchShape Precompilation::shape(const LaunchPlan& plan, const std::optional<Size3>& workers) {
   LaunchShape shape;
   shape.workers = workers.has_value();
   shape.local = workers ? *workers : plan.local;
@@ -60,61 +60,61 @@ LaunchShape Precompilation::shape(const LaunchPlan& plan, const std::optional<Lo
   return shape;
 }
 
-Precompilation::Part Precompilation::whole(const LaunchPlan& plan) {
-  Part part;
-  part.program = plan.kernel->program;
-  part.made_of = what_made(part.program);
-  if (part.program->inputs) part.linked_with = part.program->options;
-  sandbox::SandboxLaunch& launch = part.launch;
+Precompilation::Launch Precompilation::unmodified(const LaunchPlan& plan) {
+  Launch precompiled;
+  precompiled.program = plan.kernel->program;
+  precompiled.built_from = built_from(precompiled.program);
+  if (precompiled.program->inputs) precompiled.link_options = precompiled.program->options;
+  sandbox::SandboxLaunch& launch = precompiled.launch;
   launch.kernel = plan.kernel->name;
   launch.dimensions = plan.dimensions;
   launch.offset = has_offset(plan);
   launch.arguments = arguments_of(plan);
   std::copy(plan.global.begin(), plan.global.end(), launch.global.begin());
-  if (!plan.local_given) return part;
-  // One group of each kind will do, in a row as wide where that matters.
-  for (cl_uint i = 0; i < plan.dimensions; ++i) launch.global[i] = launch.local[i] = plan.local[i];
+  if (!plan.local_given) return precompiled;
+  // One group is enough, in a launch of the same width class.
+  for (std::uint32_t i = 0; i < plan.dimensions; ++i) launch.global[i] = launch.local[i] = plan.local[i];
   if (is_wide(plan)) launch.global[0] = (kWide / plan.local[0] + 1) * plan.local[0];
-  return part;
+  return precompiled;
 }
 
-Precompilation::Part Precompilation::as_workers(const LaunchPlan& plan, const Local& local) {
+Precompilation::Launch Precompilation::as_workers(const LaunchPlan& plan, const Size3& local) {
   using Argument = sandbox::SandboxLaunch::Argument;
-  Part part;
-  part.program = plan.kernel->program;
-  part.workers = true;
-  part.launch.kernel = plan.kernel->name;
-  part.launch.dimensions = 3;
-  part.launch.arguments = arguments_of(plan);
-  // What workers take besides: the queue of groups, their control word, and the range.
-  part.launch.arguments.insert(part.launch.arguments.end(),
-                               {{Argument::buffer, 0},
-                                {Argument::buffer, 0},
-                                {Argument::bytes, static_cast<std::uint32_t>(sizeof(rewrite::Range))}});
-  std::copy(local.begin(), local.end(), part.launch.local.begin());
-  part.launch.global = part.launch.local;
-  return part;
+  Launch precompiled;
+  precompiled.program = plan.kernel->program;
+  precompiled.workers = true;
+  precompiled.launch.kernel = plan.kernel->name;
+  precompiled.launch.dimensions = 3;
+  precompiled.launch.arguments = arguments_of(plan);
+  // The additional arguments of workers: the queue of groups, their control word, and the range.
+  precompiled.launch.arguments.insert(precompiled.launch.arguments.end(),
+                                      {{Argument::buffer, 0},
+                                       {Argument::buffer, 0},
+                                       {Argument::bytes, static_cast<std::uint32_t>(sizeof(rewrite::Range))}});
+  std::copy(local.begin(), local.end(), precompiled.launch.local.begin());
+  precompiled.launch.global = precompiled.launch.local;
+  return precompiled;
 }
 
-std::optional<sandbox::Request> Precompilation::request(const Part& part) const {
-  if (part.workers) return forms_.building(*part.program);
-  return request_of(how_made(*part.program), part.linked_with, part.made_of);
+std::optional<sandbox::Request> Precompilation::request(const Launch& launch) const {
+  if (launch.workers) return worker_programs_.build_request(*launch.program);
+  return request_of(build_kind(*launch.program), launch.link_options, launch.built_from);
 }
 
-std::optional<std::string> Precompilation::refusal(const Part& part, const std::function<bool()>& unwanted) const {
-  PrecompiledLaunches& precompiled = part.program->precompiled;
-  const std::string name = part.name();
+std::optional<std::string> Precompilation::refusal(const Launch& launch, const std::function<bool()>& cancelled) const {
+  PrecompiledLaunches& precompiled = launch.program->precompiled;
+  const std::string name = launch.name();
   if (const auto known = precompiled.find(name)) return known->empty() ? std::nullopt : known;
-  std::optional<std::string> why;
-  compilers_.run(unwanted, [&] {
-    if (auto tried = request(part)) {
-      tried->launch = part.launch;
-      why = sandbox_.refusal(*std::move(tried));
+  std::optional<std::string> reason;
+  compilers_.run(cancelled, [&] {
+    if (auto sandboxed = request(launch)) {
+      sandboxed->launch = launch.launch;
+      reason = sandbox_.refusal(*std::move(sandboxed));
     }
-    return CL_SUCCESS;
+    return status::kSuccess;
   });
-  precompiled.note(name, why.value_or(""));
-  return why;
+  precompiled.add(name, reason.value_or(""));
+  return reason;
 }
 
 }  // namespace wm::runtime

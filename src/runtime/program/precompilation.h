@@ -1,45 +1,45 @@
-// PoCL compiles a kernel when it first runs, anew for every size of group; nothing else starts there until it has, and
-// what ends that compiler ends the process. So launches are precompiled by the process that programs are tried in
-// (sandbox/), with kernels that do nothing: what was compiled for them PoCL then finds on its disk. Only their client
-// waits.
+// Compiles kernels before they are launched, for devices that compile at launch. PoCL compiles a kernel at its first
+// launch with each group size; no other command starts until it has, and a crash of its compiler ends the process. So
+// the compile sandbox (sandbox/) launches the kernel first, with empty kernel functions, and PoCL finds the compiled
+// kernel in its cache on disk. Only the client of the launch waits.
 #pragma once
 
 #include <functional>
 
+#include "runtime/program/launch_plan.h"
 #include "runtime/program/sandbox_program.h"
 #include "runtime/program/worker_program.h"
-#include "runtime/schedule/command.h"
 
 namespace wm::runtime {
 
 class Precompilation {
  public:
-  Precompilation(const Native& native, const WorkerPrograms& forms, Compilers& compilers, sandbox::Sandbox& sandbox);
+  Precompilation(const Capabilities& device, const WorkerPrograms& worker_programs, Compilers& compilers,
+                 sandbox::Sandbox& sandbox);
 
-  // Whether there is anything to gain.
+  // Whether the device compiles at launch and there is a sandbox.
   [[nodiscard]] bool useful() const { return useful_; }
 
-  // A launch to be precompiled, as it is or as workers. Made by the reader.
-  struct Part {
+  // A launch to be precompiled, unmodified or as workers. Made by the reader thread.
+  struct Launch {
     std::shared_ptr<Program> program;
-    std::vector<SandboxProgram> made_of;  // whole: itself, or what it was linked from
-    std::string linked_with;              // the options for that
+    std::vector<SandboxProgram> built_from;  // unmodified: the program itself, or its inputs where it was linked
+    std::string link_options;
     bool workers = false;
     sandbox::SandboxLaunch launch;
     [[nodiscard]] std::string name() const;
   };
-  using Local = std::array<std::size_t, 3>;
-  [[nodiscard]] static Part whole(const LaunchPlan& plan);
-  [[nodiscard]] static Part as_workers(const LaunchPlan& plan, const Local& local);
-  [[nodiscard]] static LaunchShape shape(const LaunchPlan& plan, const std::optional<Local>& workers);
+  [[nodiscard]] static Launch unmodified(const LaunchPlan& plan);
+  [[nodiscard]] static Launch as_workers(const LaunchPlan& plan, const Size3& local);
+  [[nodiscard]] static LaunchShape shape(const LaunchPlan& plan, const std::optional<Size3>& workers);
 
-  // Why it must not be done; nothing where it may. Waits until it has been precompiled.
-  [[nodiscard]] std::optional<std::string> refusal(const Part& part, const std::function<bool()>& unwanted) const;
+  // Waits until the launch has been precompiled. The reason why it must not run; nothing where it may.
+  [[nodiscard]] std::optional<std::string> refusal(const Launch& launch, const std::function<bool()>& cancelled) const;
 
  private:
-  [[nodiscard]] std::optional<sandbox::Request> request(const Part& part) const;
+  [[nodiscard]] std::optional<sandbox::Request> request(const Launch& launch) const;
 
-  const WorkerPrograms& forms_;
+  const WorkerPrograms& worker_programs_;
   Compilers& compilers_;
   sandbox::Sandbox& sandbox_;
   const bool useful_;

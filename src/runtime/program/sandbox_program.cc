@@ -2,11 +2,11 @@
 
 namespace wm::runtime {
 
-SandboxProgram::SandboxProgram(std::shared_ptr<Program> what, std::string with)
-    : program(std::move(what)), options(std::move(with)), object(program->object()) {
+SandboxProgram::SandboxProgram(std::shared_ptr<Program> of, std::string build_options)
+    : program(std::move(of)), options(std::move(build_options)), object(program->object()) {
   if (object) return;
   for (const auto& [name, header] : program->headers) {
-    if (auto there = header.lock()) headers.emplace_back(name, std::move(there));
+    if (auto alive = header.lock()) headers.emplace_back(name, std::move(alive));
   }
 }
 
@@ -18,12 +18,12 @@ sandbox::Program SandboxProgram::text() const {
   return text;
 }
 
-std::vector<SandboxProgram> what_made(const std::shared_ptr<Program>& program) {
+std::vector<SandboxProgram> built_from(const std::shared_ptr<Program>& program) {
   if (program->inputs) return *program->inputs;
   return {SandboxProgram(program, program->options + kArgumentInfo)};
 }
 
-sandbox::Request::What how_made(const Program& program) {
+sandbox::Request::What build_kind(const Program& program) {
   return program.inputs           ? sandbox::Request::What::link
          : program.binary.empty() ? sandbox::Request::What::build
                                   : sandbox::Request::What::load;

@@ -1,29 +1,29 @@
-// A program as it is given to the process that tries it first.
+// A client's program as it is given to the compile sandbox.
 #pragma once
 
+#include "runtime/program/program.h"
 #include "runtime/sandbox/request.h"
-#include "runtime/session/objects.h"
 
 namespace wm::runtime {
 
-// The daemon wants to know arguments apart; whether the client may ask is up to its own options.
+// The daemon needs the types of parameters, whether or not the client's own options allow it to query them.
 inline constexpr const char* kArgumentInfo = " -cl-kernel-arg-info";
 
-// A program to be tried, as it is now: its text does not change, what it is compiled with does. Made by the reader.
+// A program as it is now: its text does not change later, its options and headers may. Made by the reader thread.
 struct SandboxProgram {
   std::shared_ptr<Program> program;
   std::string options;
   std::vector<std::pair<std::string, std::shared_ptr<Program>>> headers;
-  // What it was compiled to: nothing else of it is needed then, and files and headers may be gone by now.
+  // The binary of a compiled program. The text is not needed then, and files and headers may not exist any more.
   std::shared_ptr<const std::string> object;
 
-  SandboxProgram(std::shared_ptr<Program> what, std::string with);
+  SandboxProgram(std::shared_ptr<Program> of, std::string build_options);
   [[nodiscard]] sandbox::Program text() const;
 };
 
-// An executable program, as it was made.
-std::vector<SandboxProgram> what_made(const std::shared_ptr<Program>& program);
-[[nodiscard]] sandbox::Request::What how_made(const Program& program);
+// The programs that an executable was built or linked from, and how.
+std::vector<SandboxProgram> built_from(const std::shared_ptr<Program>& program);
+[[nodiscard]] sandbox::Request::What build_kind(const Program& program);
 
 sandbox::Request request_of(sandbox::Request::What what, const std::string& options,
                             const std::vector<SandboxProgram>& programs);

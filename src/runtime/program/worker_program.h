@@ -1,56 +1,57 @@
-// A program in its second form: kernels as persistent workers, built beside the original.
+// Rewrites programs so that their kernels run as persistent workers, and builds the result beside the original.
 #pragma once
 
 #include <functional>
 
 #include "rewrite/rewriter.h"
+#include "runtime/device/object_counts.h"
 #include "runtime/program/compilers.h"
 #include "runtime/program/device_macros.h"
+#include "runtime/program/program.h"
 #include "runtime/sandbox/sandbox.h"
-#include "runtime/session/objects.h"
 
 namespace wm::runtime {
 
 class WorkerPrograms {
  public:
-  // Nothing is rewritten where `rewriter` is null.
-  WorkerPrograms(const Native& native, ObjectCounts& census, Compilers& compilers, rewrite::Rewriter* rewriter,
+  // Programs are not rewritten where `rewriter` is null.
+  WorkerPrograms(Backend& backend, ObjectCounts& counts, Compilers& compilers, rewrite::Rewriter* rewriter,
                  sandbox::Sandbox& sandbox)
-      : native_(native),
-        census_(census),
+      : backend_(backend),
+        counts_(counts),
         compilers_(compilers),
         rewriter_(rewriter),
         sandbox_(sandbox),
-        macros_(native) {}
+        macros_(backend.compilation()) {}
 
-  // Rewrites a source; then, when the original was `built` without error, builds the result. Notes why where it does
-  // not.
+  // Rewrites a source, and builds the result once `original` has been built without error. The form says why where
+  // there are no workers.
   [[nodiscard]] std::shared_ptr<const ProgramForm> make(const std::string& source, const std::string& options,
-                                                        const std::shared_future<cl_int>& built,
-                                                        const std::function<bool()>& unwanted) const;
-  // How the form was built, of a program that has one.
-  [[nodiscard]] std::optional<sandbox::Request> building(const Program& program) const;
-  // The kernel's form, once its program's is there; waits for that.
+                                                        const std::shared_future<Status>& original,
+                                                        const std::function<bool()>& cancelled) const;
+  // The sandbox request that builds the workers of a program which has some.
+  [[nodiscard]] std::optional<sandbox::Request> build_request(const Program& program) const;
+  // The form of a kernel; waits for the form of its program.
   [[nodiscard]] std::shared_ptr<const KernelForm> of(Kernel& kernel) const;
-  // From now on it runs as it is.
-  [[nodiscard]] static std::shared_ptr<const KernelForm> without_workers(Kernel& kernel, std::string why);
+  // The kernel runs unmodified from now on.
+  [[nodiscard]] static std::shared_ptr<const KernelForm> without_workers(Kernel& kernel, std::string reason);
 
  private:
-  // With the macros that the device's compiler has.
-  [[nodiscard]] Result<rewrite::Reply> rewritten(const std::string& source, const std::string& options,
-                                                 const std::function<bool()>& original_builds) const;
+  // Rewrites with the macros that the device's compiler defines.
+  [[nodiscard]] Result<rewrite::Reply> rewrite_source(const std::string& source, const std::string& options,
+                                                      const std::function<bool()>& original_builds) const;
   [[nodiscard]] std::shared_ptr<const KernelForm> make(const Kernel& kernel) const;
-  [[nodiscard]] std::string options_of(const rewrite::Reply& reply) const;
+  [[nodiscard]] std::string build_options(const rewrite::Reply& reply) const;
 
-  const Native& native_;
-  ObjectCounts& census_;
+  Backend& backend_;
+  ObjectCounts& counts_;
   Compilers& compilers_;
   rewrite::Rewriter* rewriter_;
   sandbox::Sandbox& sandbox_;
   mutable DeviceMacros macros_;
 };
 
-// What NVIDIA's compiler tells under -cl-nv-verbose: registers of an item, by kernel.
-std::map<std::string, std::uint32_t> registers_told(const std::string& log);
+// The registers of a work-item, by kernel, in the log of NVIDIA's compiler under -cl-nv-verbose.
+std::map<std::string, std::uint32_t> registers_in_log(const std::string& log);
 
 }  // namespace wm::runtime

@@ -1,6 +1,6 @@
-// In this process kernels do nothing. A driver that runs them on the host asks the dynamic linker for each kernel that
-// it has compiled; for PoCL's names it is given a function that returns at once. Only in wm-sandbox: linked into a
-// program, it stands before the system's own `dlsym`.
+// Replaces kernels by empty functions in this process. A driver that runs kernels on the host looks up each kernel that
+// it has compiled with `dlsym`; for PoCL's kernel names it gets a function that returns at once. Linked into wm-sandbox
+// only, where this `dlsym` is found before the C library's.
 #include <cstddef>
 #include <dlfcn.h>
 #include <string_view>
@@ -9,20 +9,20 @@ namespace {
 
 using Lookup = void* (*)(void*, const char*);
 
-// The versions under which glibc has it, on the machines we know.
-Lookup systems_own() {
+// The symbol versions of glibc: of aarch64 and x86_64, before and since 2.34.
+Lookup find_dlsym() {
   for (const char* version : {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"}) {
     if (void* found = ::dlvsym(RTLD_NEXT, "dlsym", version)) return reinterpret_cast<Lookup>(found);
   }
   return nullptr;
 }
 
-void still_group(void*, void*, std::size_t, std::size_t, std::size_t) {}
+void empty_group(void*, void*, std::size_t, std::size_t, std::size_t) {}
 
 }  // namespace
 
 extern "C" [[gnu::visibility("default")]] void* dlsym(void* handle, const char* name) noexcept {
-  static const Lookup kOwn = systems_own();
-  if (std::string_view(name).starts_with("_pocl_kernel_")) return reinterpret_cast<void*>(&still_group);
-  return kOwn == nullptr ? nullptr : kOwn(handle, name);
+  static const Lookup kDlsym = find_dlsym();
+  if (std::string_view(name).starts_with("_pocl_kernel_")) return reinterpret_cast<void*>(&empty_group);
+  return kDlsym == nullptr ? nullptr : kDlsym(handle, name);
 }

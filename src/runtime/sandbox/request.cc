@@ -3,7 +3,7 @@
 namespace wm::runtime::sandbox {
 namespace {
 
-// Of these bytes: the program may be replaced under a daemon that runs.
+// The version of the encoding: wm-sandbox may be replaced while a daemon runs.
 constexpr std::uint32_t kFormat = 2;
 
 class Packer {
@@ -26,7 +26,7 @@ class Packer {
   std::string bytes_;
 };
 
-// Zeros and empty text where there is nothing more.
+// Returns zeros and empty text when the bytes are exhausted, and `ok` is false from then on.
 class Unpacker {
  public:
   explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
@@ -93,7 +93,7 @@ Request build_of(const std::string& source, const std::string& options) {
 
 std::string encode(const Request& request) {
   Packer to;
-  to.number(kFormat).number(static_cast<std::uint32_t>(request.what)).number(request.question);
+  to.number(kFormat).number(static_cast<std::uint32_t>(request.what)).number(request.call);
   to.text(request.device).text(request.options).number(static_cast<std::uint32_t>(request.programs.size()));
   for (const Program& p : request.programs) {
     to.number(p.binary ? 1 : 0).text(p.text).text(p.options).number(static_cast<std::uint32_t>(p.headers.size()));
@@ -110,7 +110,7 @@ Result<Request> decode(std::string_view bytes) {
   Request request;
   if (from.number() != kFormat) return Error{"a request of another version"};
   request.what = static_cast<Request::What>(from.number());
-  request.question = from.number();
+  request.call = from.number();
   request.device = from.text();
   request.options = from.text();
   const std::uint32_t programs = from.number();
@@ -130,7 +130,7 @@ Result<Request> decode(std::string_view bytes) {
   }
   if (from.number() != 0) request.launch = take_launch(from);
   request.binary = from.number() != 0;
-  if (!from.ok() || request.what > Request::What::question) return Error{"a torn request"};
+  if (!from.ok() || request.what > Request::What::nonstandard_call) return Error{"an incomplete request"};
   return request;
 }
 

@@ -1,4 +1,4 @@
-// What the daemon has tried in another process before it does it itself, as bytes for the pipe and as a name on disk.
+// The requests of the daemon to the compile sandbox, and their encoding for the pipe.
 #pragma once
 
 #include <array>
@@ -23,32 +23,32 @@ struct Program {
   std::vector<Header> headers;
 };
 
-// A launch, as far as it matters for what the driver compiles for it.
+// A launch, as far as the code that the driver generates for it depends on it.
 struct SandboxLaunch {
   enum class Argument : std::uint32_t { bytes, buffer, image, sampler, local };
   std::string kernel;
-  std::array<std::uint64_t, 3> global{1, 1, 1}, local{};  // no local size: left to the driver
+  std::array<std::uint64_t, 3> global{1, 1, 1}, local{};  // local 0: the driver chooses the size
   std::uint32_t dimensions = 1;
   bool offset = false;
-  std::vector<std::pair<Argument, std::uint32_t>> arguments;  // and their sizes
+  std::vector<std::pair<Argument, std::uint32_t>> arguments;  // with their sizes
   bool operator==(const SandboxLaunch&) const = default;
 };
 
 struct Request {
   enum class What : std::uint32_t {
-    build,     // the first of `programs`, from source
-    compile,   // …
-    load,      // …, from a binary
-    link,      // all of `programs`, compiled first
-    question,  // a Question (protocol/message.h)
+    build,             // the first of `programs`, from source
+    compile,           // the first of `programs`, from source
+    load,              // the first of `programs`, from a binary
+    link,              // all of `programs`, compiled first
+    nonstandard_call,  // `call`
   };
   What what{};
-  std::uint32_t question = 0;
-  std::string device;   // part of its name
-  std::string options;  // to link with
+  std::uint32_t call = 0;  // a NonstandardCall (protocol/message.h)
+  std::string device;      // part of its name
+  std::string options;     // to link with
   std::vector<Program> programs;
-  std::optional<SandboxLaunch> launch;  // then this, with kernels that do nothing
-  bool binary = false;                  // or this: its binary, for which some drivers compile all kernels
+  std::optional<SandboxLaunch> launch;  // launched after the build, with empty kernels
+  bool binary = false;  // its binary is queried after the build: some drivers compile all kernels for it
 };
 
 // A program built from source.
@@ -57,7 +57,7 @@ Request build_of(const std::string& source, const std::string& options);
 std::string encode(const Request& request);
 Result<Request> decode(std::string_view bytes);
 
-// The answer of a child that found no such device, or does not read the request: nothing was tried.
+// The result of a sandbox that found no such device, or could not read the request: nothing was tried.
 inline constexpr std::int32_t kNoDevice = -32000;
 
 }  // namespace wm::runtime::sandbox

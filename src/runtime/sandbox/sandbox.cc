@@ -12,9 +12,9 @@
 namespace wm::runtime::sandbox {
 namespace {
 
-constexpr unsigned kMostAtOnce = 4;  // each has a context on the device
-constexpr std::size_t kMostFatal = 1024;
-constexpr std::size_t kMostText = 128 << 20;
+constexpr unsigned kMaxProcesses = 4;  // each has a context on the device
+constexpr std::size_t kMaxFatal = 1024;
+constexpr std::size_t kMaxTextBytes = 128 << 20;
 
 std::size_t size_of(const Request& request) {
   std::size_t all = 0;
@@ -31,7 +31,7 @@ std::string name_of(const std::string& request, const std::string& driver) {
                      rewrite::digest(request, seed ^ 0x9e3779b97f4a7c15ULL));
 }
 
-// Files of the host may be others next time.
+// Files that the program includes may change before the next build.
 bool reads_files(const Request& request) {
   return std::any_of(request.programs.begin(), request.programs.end(),
                      [](const Program& p) { return !p.binary && p.text.find("include") != std::string::npos; });
@@ -47,14 +47,14 @@ Result<std::int32_t> Sandbox::exchange(const std::string& request) {
   std::optional<rewrite::WorkerProcess> process;
   {
     std::unique_lock lock(mutex_);
-    freed_.wait(lock, [this] { return busy_ < kMostAtOnce; });
+    freed_.wait(lock, [this] { return busy_ < kMaxProcesses; });
     ++busy_;
     process.swap(idle_);
   }
   Result<std::int32_t> result = Error{};
-  for (bool fresh = false; !fresh;) {
-    fresh = !process;
-    if (fresh) {
+  for (bool is_new = false; !is_new;) {
+    is_new = !process;
+    if (is_new) {
       auto started = rewrite::WorkerProcess::start(options_.program, "the device's compiler");
       if (!started) {
         result = std::int32_t{kNoDevice};
@@ -65,12 +65,12 @@ Result<std::int32_t> Sandbox::exchange(const std::string& request) {
     const auto deadline = std::chrono::steady_clock::now() + options_.limit;
     const auto bytes = process->exchange(request, options_.limit);
     if (bytes && bytes->size() == sizeof(std::int32_t)) {
-      std::int32_t said = 0;
-      std::memcpy(&said, bytes->data(), sizeof said);
-      result = said;
+      std::int32_t status = 0;
+      std::memcpy(&status, bytes->data(), sizeof status);
+      result = status;
       break;
     }
-    // One that was kept may have died of what came before; a new one died of this.
+    // A process that was kept may have been damaged by an earlier request; a new one failed because of this request.
     const bool late = std::chrono::steady_clock::now() >= deadline;
     const int signal = bytes || late ? 0 : process->ended_by().value_or(0);
     process.reset();
@@ -91,7 +91,7 @@ Result<std::int32_t> Sandbox::exchange(const std::string& request) {
 
 std::optional<std::string> Sandbox::refusal(Request request) {
   if (options_.program.empty()) return std::nullopt;
-  if (size_of(request) > kMostText) return "more than 128 MB of source";
+  if (size_of(request) > kMaxTextBytes) return "more than 128 MB of source";
   request.device = options_.device;
   const std::string bytes = encode(request);
   Counts& counts = request.launch ? launch_counts_ : counts_;
@@ -102,52 +102,52 @@ std::optional<std::string> Sandbox::refusal(Request request) {
     const std::lock_guard lock(mutex_);
     if (const auto it = fatal_.find(name); it != fatal_.end()) return ++counts.refused, it->second;
     std::error_code none;
-    if (kept && (well_.contains(name) || (!options_.folder.empty() && std::filesystem::exists(file, none)))) {
+    if (kept && (succeeded_.contains(name) || (!options_.folder.empty() && std::filesystem::exists(file, none)))) {
       ++counts.known;
       return std::nullopt;
     }
   }
-  const auto said = exchange(bytes);
+  const auto result = exchange(bytes);
   const std::lock_guard lock(mutex_);
   ++counts.tried;
-  if (!said) {
+  if (!result) {
     ++counts.refused;
-    if (fatal_.size() < kMostFatal) fatal_[name] = said.error().what;
-    return said.error().what;
+    if (fatal_.size() < kMaxFatal) fatal_[name] = result.error().what;
+    return result.error().what;
   }
-  if (*said == kNoDevice || !kept) return std::nullopt;
-  well_.insert(name);
-  keep(name, "");
+  if (*result == kNoDevice || !kept) return std::nullopt;
+  succeeded_.insert(name);
+  store(name, "");
   return std::nullopt;
 }
 
-// A file that cannot be written costs a sandbox at the next run and nothing else.
-void Sandbox::keep(const std::string& name, const std::string& content) const {
+// If the file cannot be written, a later daemon tries the request again.
+void Sandbox::store(const std::string& name, const std::string& content) const {
   if (options_.folder.empty()) return;
   std::error_code failed;
   std::filesystem::create_directories(options_.folder, failed);
   if (!failed) (void)write_file(options_.folder + "/" + name, content).ok();
 }
 
-NativeResults Sandbox::answers() {
-  NativeResults answers;
-  if (options_.program.empty()) return answers;
+NativeResults Sandbox::native_results() {
+  NativeResults results;
+  if (options_.program.empty()) return results;
   const std::string name = name_of(fmt::format("questions {}", kVersion), options_.driver);
-  if (const auto known = read_file(options_.folder + "/" + name); known && known->size() == sizeof answers.status) {
-    std::memcpy(answers.status, known->data(), sizeof answers.status);
-    return answers;
+  if (const auto known = read_file(options_.folder + "/" + name); known && known->size() == sizeof results.status) {
+    std::memcpy(results.status, known->data(), sizeof results.status);
+    return results;
   }
   for (std::uint32_t i = 0; i < kNonstandardCalls; ++i) {
     Request request;
-    request.what = Request::What::question;
-    request.question = i;
+    request.what = Request::What::nonstandard_call;
+    request.call = i;
     request.device = options_.device;
-    const auto said = exchange(encode(request));
-    if (said && *said == kNoDevice) return {};
-    if (said && *said <= 0 && *said > -128) answers.status[i] = static_cast<std::int8_t>(*said);
+    const auto result = exchange(encode(request));
+    if (result && *result == kNoDevice) return {};
+    if (result && *result <= 0 && *result > -128) results.status[i] = static_cast<std::int8_t>(*result);
   }
-  keep(name, std::string(reinterpret_cast<const char*>(answers.status), sizeof answers.status));
-  return answers;
+  store(name, std::string(reinterpret_cast<const char*>(results.status), sizeof results.status));
+  return results;
 }
 
 Sandbox::Counts Sandbox::counts() const {

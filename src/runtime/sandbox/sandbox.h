@@ -1,8 +1,8 @@
-// The device's driver, tried in a process of its own before the daemon does the same: a program that ends its compiler
-// ends that process, and only its client hears of it.
+// The compile sandbox: before the daemon builds a program or launches a kernel, the process wm-sandbox does the same. A
+// program that crashes the device's compiler ends that process, and only its client gets an error.
 //
-// What was tried once and went well is not tried again, in this daemon or a later one with the same folder, driver and
-// device. Any thread may ask.
+// A request that succeeded is not tried again, in this daemon or a later one with the same folder, driver and device.
+// Safe for use by several threads.
 #pragma once
 
 #include <chrono>
@@ -21,10 +21,10 @@
 namespace wm::runtime::sandbox {
 
 struct SandboxOptions {
-  std::string program;  // wm-sandbox; empty: nothing is tried
+  std::string program;  // the path of wm-sandbox; empty: nothing is tried
   std::string device;   // part of its name
-  std::string driver;   // its version and the like: others are tried anew
-  std::string folder;   // where it is kept what went well; empty: nowhere
+  std::string driver;   // version of the driver; results of other versions do not count
+  std::string folder;   // stores the names of requests that succeeded; empty: nothing is stored
   std::chrono::milliseconds limit{120'000};
 };
 
@@ -32,35 +32,35 @@ class Sandbox {
  public:
   explicit Sandbox(SandboxOptions options) : options_(std::move(options)) {}
 
-  // Why the daemon must not do it, in words for a build log; nothing where it may.
+  // The reason why the daemon must not do it, as text for a build log; nothing where it may.
   std::optional<std::string> refusal(Request request);
-  // What the driver answers to the questions; as the standard has it where it does not survive one.
-  NativeResults answers();
+  // The driver's results of nonstandard calls; the error of the standard for calls that crash the driver.
+  NativeResults native_results();
 
   struct Counts {
     std::uint64_t tried = 0, known = 0, refused = 0;
   };
   [[nodiscard]] Counts counts() const;         // of programs
   [[nodiscard]] Counts launch_counts() const;  // of launches
-  // Whether there is anything to try with.
+  // Whether there is a sandbox.
   [[nodiscard]] bool possible() const { return !options_.program.empty(); }
 
  private:
-  // Asks a process of ours, which is kept where none is idle.
+  // Sends a request to a sandbox process, which is kept for the next request.
   Result<std::int32_t> exchange(const std::string& request);
-  void keep(const std::string& name, const std::string& content) const;
+  void store(const std::string& name, const std::string& content) const;
 
   const SandboxOptions options_;
   mutable std::mutex mutex_;
   std::condition_variable freed_;
   std::optional<rewrite::WorkerProcess> idle_;
   unsigned busy_ = 0;
-  std::set<std::string> well_;                // by name of the request
-  std::map<std::string, std::string> fatal_;  // …, and what became of it
+  std::set<std::string> succeeded_;           // names of requests
+  std::map<std::string, std::string> fatal_;  // names of requests, and how the process ended
   Counts counts_, launch_counts_;
 };
 
-// $WM_SANDBOX, or wm-sandbox beside the running program; empty where there is none.
+// $WM_SANDBOX, or wm-sandbox beside the running program; empty: not found.
 std::string find_sandbox();
 
 }  // namespace wm::runtime::sandbox

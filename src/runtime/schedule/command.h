@@ -1,124 +1,142 @@
-// A client's command on its way: what it waits for, what waits for it, and how it ended.
+// A client's command, from the message that asked for it to its completion.
+//
+//   waiting ──▶ awaiting_printf ──▶ arrived ──▶ submitted ──▶ ended ──▶ done
+//      ├──────────────────────────────▲            ▲            ▲
+//      ├──▶ pipelined ─────────────────────────────┴────────────┤
+//      └──▶ host_access, transferring ──────────────────────────▶ done
+//
+// Every state may go to `done`: a command whose dependency failed or whose client has gone completes with an error.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "policy/machine.h"
+#include "runtime/device/backend.h"
 #include "runtime/device/control_word_pool.h"
-#include "runtime/session/objects.h"
+#include "runtime/program/launch_plan.h"
+#include "runtime/schedule/client.h"
 
 namespace wm::runtime {
 
-class Session;
-
-// A client's queue: a native queue of its own, and the commands that order what comes next.
+// A client's queue: a device queue of its own, and the commands that order the next one.
 struct Queue {
-  Native_<cl_command_queue> native;
-  std::uint64_t number = 0;  // of all queues of all clients
+  QueueHandle handle;
+  std::uint64_t number = 0;  // unique over all clients
   bool in_order = true;
-  bool timed = true;                                // the device is asked when commands began and ended
-  std::uint64_t last_end = 0;                       // where it is not: of the latest command, on the daemon's clock
-  std::weak_ptr<struct Command> last;               // in order: the latest command
-  std::weak_ptr<struct Command> barrier;            // out of order: the latest barrier
-  std::vector<std::weak_ptr<struct Command>> open;  // out of order: commands since then
-  std::uint32_t unheard = 0;                        // launches since the last one with an event of the device's
-  double unheard_nanoseconds = 0;                   // that they are expected to take
-  std::weak_ptr<struct Command> sent;               // the latest on the native queue
-  std::uint64_t heard = 0;                          // when one was last known to have ended, on the daemon's clock
-  std::uint32_t unflushed = 0;                      // launches that the device's driver may still keep to itself
+  bool timed = true;                         // the device records when commands started and ended
+  std::uint64_t last_end = 0;                // without device times: end of the latest command, on the daemon's clock
+  std::weak_ptr<Command> last;               // in order: the latest command
+  std::weak_ptr<Command> barrier;            // out of order: the latest barrier
+  std::vector<std::weak_ptr<Command>> open;  // out of order: commands since that barrier
+  std::weak_ptr<Command> last_submitted;     // to the device queue
+  std::uint64_t last_observed = 0;           // when a completion was last seen, on the daemon's clock
+  std::uint32_t unflushed = 0;               // launches that the driver may not have sent to the device yet
+  struct {
+    std::uint32_t launches = 0;  // since the latest one that has an event
+    double nanoseconds = 0;      // that they are expected to take
+  } without_event;
 };
 
-// A launch as it was asked for: everything the device needs to be told when its turn comes.
-struct LaunchPlan {
-  std::shared_ptr<Kernel> kernel;
-  std::shared_ptr<const KernelForm> form;
-  cl_uint dimensions = 1;
-  std::array<std::size_t, 3> offset{}, global{1, 1, 1}, local{};
-  bool local_given = false;
-  struct Value {
-    ArgumentKind kind{};
-    std::size_t size = 0;
-    std::vector<std::byte> bytes;
-    std::shared_ptr<Memory> memory;
-    std::shared_ptr<Sampler> sampler;
-  };
-  std::vector<Value> arguments;
-  std::uint32_t local_bytes = 0;   // of a group
-  bool may_run_unmodified = true;  // the device's compiler has it ready so, or there is no other way
-  bool prints = false;
-  std::span<std::byte> printed;          // where that goes, …
-  std::shared_ptr<void> printed_region;  // … while this is held
-};
-
-// A launch that runs as workers. A batch is one native launch of them, with a control word of its own; the queue of
-// groups is common to all.
+// A launch of workers, with a control word of its own.
 struct WorkerBatch {
-  std::shared_ptr<ControlWordPool::Word> control;
-  std::uint32_t workers = 0;  // that go on
+  std::shared_ptr<ControlWord> control;
+  std::uint32_t workers = 0;  // that may continue
   bool shrunk = false;
-  bool leaves = false;             // was told to, whole, and keeps its place until it has
-  Native_<cl_command_queue> lane;  // its own, where it has one
+  bool told_to_leave = false;  // all of them were, and they keep their place until they have left
+  QueueHandle extra_queue;     // the batch's own, where it has one
 };
+
+// A launch that runs as workers: its batches share one queue of groups.
 struct WorkerRun {
   rewrite::Range range;
   std::uint32_t groups = 0;
-  std::array<std::size_t, 3> local{1, 1, 1};
-  std::shared_ptr<ControlWordPool::Word> queue;
+  Size3 local{1, 1, 1};
+  std::shared_ptr<ControlWord> queue;
   std::vector<std::shared_ptr<WorkerBatch>> batches;
   bool exhausted = false;  // no group is left in the queue
 };
 
 struct Command {
-  std::shared_ptr<Session> client;
-  std::shared_ptr<Queue> queue;  // none: a user's event
-  CommandType work = CommandType::marker;
-  std::uint32_t slot = kNoEvent;
-  std::size_t message_bytes = 0;  // of what asked for it
-  // Puts a transfer on a native queue.
-  std::function<cl_int(cl_command_queue, cl_event*)> run;
-  // It names what is not there, or must not be done: it fails, and its client lives.
-  void refuse(cl_int why) {
-    run = [why](cl_command_queue, cl_event*) { return why; };
-  }
-  bool followed = false;  // a launch that the next one of its queue follows at once
-  bool errand = false;    // a transfer that takes a compute unit of a CPU for its time
-  bool carried = false;   // … and waits there until it is done: for a thread of its own (carrier.cc)
-  std::unique_ptr<LaunchPlan> launch;
-  std::unique_ptr<WorkerRun> workers;  // once it has arrived, where it runs so
+  enum class State {
+    waiting,          // for its dependencies, or its turn to be submitted
+    awaiting_printf,  // another kernel that prints is running
+    arrived,          // a launch that the policy knows and has not started
+    host_access,      // the client accesses a buffer in shared memory
+    transferring,     // a transfer thread waits for it
+    pipelined,        // on the device behind a kernel of its client, before the policy knows of it
+    submitted,        // on the device
+    ended,            // the device is done with it; commands before it on its queue have not been seen to complete
+    done
+  };
 
-  enum class State { waiting, submitted, done };
-  State state = State::waiting;
-  bool host_access_active = false;  // the client may touch its buffer now, and will say when it has
-  bool dependency_failed = false;   // something it waited for failed
-  std::uint32_t waits = 0;          // commands that must end, or be on the same native queue, before it is submitted
-  std::uint32_t trails = 0;         // commands before it on the native queue that have not been seen to end
-  bool ended = false;               // the device is done with it, but not seen to be with those before it
-  cl_int status = CL_COMPLETE;
+  // Puts a transfer on a queue of the device.
+  using Submit = std::function<Status(const QueueObject&, EventHandle*)>;
+
+  std::shared_ptr<Client> client;
+  std::shared_ptr<Queue> queue;  // none: a user event
+  CommandType type = CommandType::marker;
+  EventId event = kNoEvent;
+  std::size_t message_bytes = 0;
+  Submit submit;
+  bool next_launch_queued = false;  // the next message is a launch for the same queue
+  bool blocking_transfer = false;   // `submit` waits until the transfer is complete
+  std::unique_ptr<LaunchPlan> launch;
+  std::unique_ptr<WorkerRun> workers;  // from its arrival on, where it runs so
+  Status status = status::kComplete;
 
   struct Edge {
     std::shared_ptr<Command> command;
-    bool order;  // only because of the queue's order: the other's failure does not matter
-    bool early = false;
+    bool order_only;         // only the queue's order: a failure of the first does not fail the second
+    bool same_queue = false;  // both are on one device queue, which keeps their order
   };
-  std::vector<Edge> after;
+  struct Dependencies {
+    std::uint32_t unmet = 0;       // commands that must complete, or be on the same device queue, before it is submitted
+    std::uint32_t unobserved = 0;  // commands before it on the device queue that have not been seen to complete
+    bool failed = false;
+    std::vector<Edge> dependents;
+  } dependencies;
 
-  policy::KernelId kernel = policy::kNobody;
-  // On the device although its client has gone: what it holds there, and since when.
-  struct Held {
+  struct Times {
+    std::uint64_t received = 0, ready = 0, submitted = 0;  // nanoseconds on the daemon's clock
+    std::uint64_t device_queued = 0, device_submitted = 0, device_started = 0, device_ended = 0;  // on the device's
+  } times;
+
+  // The part of the device that a kernel still occupies although its client has gone.
+  struct Orphaned {
     gpu::Resources footprint;
     std::uint32_t groups = 0;
     std::uint64_t since = 0;
   };
-  std::optional<Held> held;
-  double expected = 0;     // nanoseconds, of one that pipelined
-  bool pipelined = false;  // on the device behind a kernel of its own client, before the policy has heard of it
-  std::uint64_t received = 0, ready = 0, submitted = 0;                         // on the daemon's clock, in nanoseconds
-  std::uint64_t queued_at = 0, submitted_at = 0, started_at = 0, ended_at = 0;  // on the device's
+  struct Placement {
+    policy::KernelId kernel = policy::kNobody;
+    std::optional<Orphaned> orphaned;
+    std::optional<double> pipelined_nanoseconds;  // counted in its client's pipelined launches
+    bool occupies_compute_unit = false;           // a transfer that runs where groups do
+  } placement;
+
+  [[nodiscard]] State state() const { return state_; }
+  // Throws std::logic_error where the diagram above has no such transition.
+  void enter(State next);
+  [[nodiscard]] bool on_device() const {
+    return state_ == State::pipelined || state_ == State::submitted || state_ == State::ended;
+  }
+  // It names an object that does not exist, or must not run: it fails, and its client continues.
+  void refuse(Status why) {
+    submit = [why](const QueueObject&, EventHandle*) { return why; };
+  }
+
+ private:
+  State state_ = State::waiting;
 };
-using CommandPtr = std::shared_ptr<Command>;
+
+[[nodiscard]] constexpr bool only_orders(CommandType type) {
+  return type == CommandType::marker || type == CommandType::barrier;
+}
+[[nodiscard]] constexpr bool runs_on_device(CommandType type) {
+  return !only_orders(type) && type != CommandType::host_access;
+}
 
 }  // namespace wm::runtime

@@ -192,7 +192,7 @@ std::optional<Cycles> DeviceMachine::next_alarm() const {
   return next;
 }
 
-void DeviceMachine::ring(policy::Policy& policy) {
+void DeviceMachine::fire_due_alarms(policy::Policy& policy) {
   if (epoch_length_.count != 0 && now_ >= epoch_began_ + epoch_length_) {
     policy.on(policy::Epoch{now_ - epoch_began_}, *this);
     epoch_began_ = now_;

@@ -56,7 +56,7 @@ class DeviceMachine final : public policy::Machine {
   [[nodiscard]] std::uint32_t allowed(policy::KernelId kernel) const;
   // The next moment the policy asked for, and what it is then told.
   [[nodiscard]] std::optional<Cycles> next_alarm() const;
-  void ring(policy::Policy& policy);
+  void fire_due_alarms(policy::Policy& policy);
 
   // --- Machine
   [[nodiscard]] policy::Cans cans() const override { return capabilities(); }

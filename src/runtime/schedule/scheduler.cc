@@ -3,465 +3,355 @@
 #include <algorithm>
 #include <chrono>
 
-#include "runtime/device/device_limits.h"
-#include "runtime/session/session.h"
+#include "runtime/schedule/callback_completion.h"
+#include "runtime/schedule/polling_completion.h"
 
 namespace wm::runtime {
 namespace {
 
-constexpr std::uint32_t kMostUnflushed = 7;
-constexpr cl_int kFailedBefore = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+using State = Command::State;
 
-bool only_orders(CommandType work) { return work == CommandType::marker || work == CommandType::barrier; }
-bool for_device(CommandType work) { return !only_orders(work) && work != CommandType::host_access; }
-
-struct Call {
-  Scheduler* scheduler;
-  CommandPtr command;
-  std::shared_ptr<WorkerBatch> batch;
-};
+constexpr unsigned kTransferThreads = 4;
 
 }  // namespace
 
-Scheduler::Scheduler(Native& native, ObjectCounts& census, const gpu::SmLimits& device,
-                     std::unique_ptr<policy::Policy> policy, bool pass_through, double short_launch)
-    : native_(native),
-      census_(census),
-      policy_(std::move(policy)),
-      pass_through_(pass_through),
-      short_alone_(3 * short_launch),
-      short_in_company_(short_launch),
-      one_by_one_(native.in_host_memory()),
-      releases_(native, [&census] { return census.events == 0; }),
-      words_(native),
-      completion_flags_(native),
-      local_reserve_(local_reserve(native)),
-      machine_(device, 1, !one_by_one_) {
-  policy_->on(policy::Started{}, machine_);
-  if (native.in_host_memory()) {
-    listener_ = std::thread([this] { listen(); });
-    return;
+const Clock& Scheduler::steady_clock() {
+  static const SteadyClock clock;
+  return clock;
+}
+
+Scheduler::Scheduler(Backend& backend, ObjectCounts& counts, std::unique_ptr<policy::Policy> policy,
+                     const AdmissionOptions& options, const Clock& clock)
+    : backend_(backend),
+      counts_(counts),
+      clock_(clock),
+      releases_(backend, [&counts] { return counts.events == 0; }),
+      dispatch_(backend, std::move(policy), options, clock),
+      device_clock_(clock),
+      completions_(make_completions()),
+      graph_(dispatch_.admission(), *completions_),
+      printf_(backend.submission(), backend.capabilities().printf_needs_finish) {
+  if (backend.capabilities().prefers_blocking_transfers) {
+    transfers_.emplace(kTransferThreads, [this](const CommandPtr& command, Status status, EventHandle event) {
+      transferred(command, status, event);
+    });
   }
-  listener_ = std::thread([this] { look(); });
-  constexpr int kCarriers = 4;
-  for (int i = 0; i < kCarriers; ++i) carriers_.emplace_back([this] { carry_on(); });
+  if (&clock == &steady_clock()) completions_->start();
+}
+
+std::unique_ptr<CompletionSource> Scheduler::make_completions() {
+  const Capabilities& device = backend_.capabilities();
+  CompletionHandler& handler = *this;
+  if (device.completion_callbacks) {
+    return std::make_unique<CallbackCompletion>(handler, backend_.submission(), counts_);
+  }
+  const PollingCompletion::Context context{backend_.submission(), dispatch_.kernels(),   dispatch_.admission(), clock_,
+                                           device_clock_,         device.free_timestamps};
+  return std::make_unique<PollingCompletion>(handler, context, backend_.make_completion_flags());
 }
 
 Scheduler::~Scheduler() {
-  // The device calls back for what it still runs.
-  while (census_.events != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  {
-    const std::lock_guard lock(news_mutex_);
-    stop_ = true;
-  }
-  news_.notify_all();
-  cargo_there_.notify_all();
-  listener_.join();
-  for (std::thread& carrier : carriers_) carrier.join();
+  while (counts_.events != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  completions_->stop();
+  transfers_.reset();
 }
 
-std::uint64_t Scheduler::now() const {
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
-
-void Scheduler::depend(const CommandPtr& command, const CommandPtr& on, bool order) {
-  if (on == nullptr || on == command || on->state == Command::State::done) return;
-  Command::Edge edge{command, order, false};
-  // Already on the native queue that this one goes to: the device keeps their order. Workers may be sent again, and
-  // would be overtaken.
-  edge.early = order && on->state == Command::State::submitted && !on->workers && on->queue == command->queue &&
-               may_follow(*command);
-  if (!edge.early && on->state == Command::State::submitted) make_heard(*on);
-  ++(edge.early ? command->trails : command->waits);
-  on->after.push_back(std::move(edge));
-}
-
-bool Scheduler::may_follow(const Command& command) const {
-  if (!for_device(command.work) || command.carried || !command.queue || !command.queue->in_order) return false;
-  if (command.launch != nullptr && command.launch->prints) return false;
-  if (command.launch == nullptr || pass_through_) return true;
-  const ClientState& client = command.client->state;
-  if (client.pipelined_launches >= kMaxPipelined) return false;
-  const bool by_itself = alone(*command.client);
-  return (by_itself && !command.launch->form->workers) || is_short(command, client.ahead_nanoseconds, by_itself);
-}
-
-void Scheduler::order_in_queue(const CommandPtr& command, bool explicit_waits) {
-  Queue& queue = *command->queue;
-  if (queue.in_order) {
-    depend(command, queue.last.lock(), true);
-    queue.last = command;
-    return;
-  }
-  depend(command, queue.barrier.lock(), true);
-  std::erase_if(queue.open, [](const auto& weak) {
-    const CommandPtr open = weak.lock();
-    return open == nullptr || open->state == Command::State::done;
-  });
-  const bool after_all = only_orders(command->work) && !explicit_waits;
-  for (const auto& weak : queue.open) {
-    if (after_all) depend(command, weak.lock(), true);
-  }
-  queue.open.push_back(command);
-  if (command->work == CommandType::barrier) queue.barrier = command;
-}
-
-void Scheduler::add(const CommandPtr& command, std::span<const std::uint32_t> waits) {
+void Scheduler::add(const CommandPtr& command, std::span<const EventId> waits) {
   const std::lock_guard lock(mutex_);
-  ClientState& client = command->client->state;
-  ++client.statistics.outstanding;
-  ++client.statistics.commands;
+  ++command->client->state.statistics.outstanding;
+  ++command->client->state.statistics.commands;
   ++command->client->outstanding;
   command->client->outstanding_bytes += command->message_bytes;
-  ++census_.commands;
-  command->received = now();
-  for (const std::uint32_t slot : waits) {
-    if (const auto it = client.open.find(slot); it != client.open.end()) depend(command, it->second, false);
-    if (client.failed.contains(slot)) command->dependency_failed = true;
-  }
-  order_in_queue(command, !waits.empty() || command->dependency_failed);
-  if (command->slot != kNoEvent) put_in_slot(command);
-  if (command->waits == 0) ready_.push_back(command);
+  ++counts_.commands;
+  command->times.received = clock_.now();
+  graph_.add(command, waits);
   work();
 }
 
-// A slot is one command's until it has ended. What a client that holds otherwise displaces is remembered: user events
-// have no end of their own, and whatever waits for them would stay.
-void Scheduler::put_in_slot(const CommandPtr& command) {
-  ClientState& client = command->client->state;
-  CommandPtr& place = client.open[command->slot];
-  if (place) {
-    std::erase_if(client.displaced, [](const CommandPtr& n) { return n->state == Command::State::done; });
-    client.displaced.push_back(std::move(place));
-  }
-  place = command;
-  client.failed.erase(command->slot);
-}
-
-void Scheduler::add_user_event(const std::shared_ptr<Session>& client, std::uint32_t slot) {
+void Scheduler::add_user_event(const std::shared_ptr<Client>& client, EventId event) {
   const std::lock_guard lock(mutex_);
   auto command = std::make_shared<Command>();
   command->client = client;
-  command->slot = slot;
-  put_in_slot(command);
+  command->event = event;
+  CommandGraph::register_event(command);
   ++client->state.statistics.outstanding;
   ++client->outstanding;
-  ++census_.commands;
+  ++counts_.commands;
 }
 
-void Scheduler::set_user_event(Session& client, std::uint32_t slot, cl_int status) {
+void Scheduler::set_user_event(Client& client, EventId event, Status status) {
   const std::lock_guard lock(mutex_);
-  const auto it = client.state.open.find(slot);
-  if (it == client.state.open.end() || it->second->queue) return;
-  finish(CommandPtr(it->second), std::min(status, cl_int{CL_COMPLETE}));
+  const CommandPtr command = CommandGraph::find(client, event);
+  if (!command || command->queue) return;
+  finish(command, std::min(status, status::kComplete));
   work();
 }
 
-void Scheduler::end_host_access(Session& client, std::uint32_t slot) {
+void Scheduler::end_host_access(Client& client, EventId event) {
   const std::lock_guard lock(mutex_);
-  const auto it = client.state.open.find(slot);
-  if (it == client.state.open.end() || !it->second->host_access_active) return;
-  finish(CommandPtr(it->second), CL_COMPLETE);
+  const CommandPtr command = CommandGraph::find(client, event);
+  if (!command || command->state() != State::host_access) return;
+  finish(command, status::kComplete);
   work();
 }
 
-void Scheduler::drop(Session& client) {
+void Scheduler::drop(Client& client) {
   const std::lock_guard lock(mutex_);
-  // What nobody will end any more ends here; what waits for it is swept out with it.
-  std::vector<CommandPtr> users;
-  for (const auto& [slot, command] : client.state.open) {
-    if (!command->queue || command->host_access_active) users.push_back(command);
+  // Commands that wait for these fail with them.
+  for (const CommandPtr& command : CommandGraph::take_unfinishable(client)) fail(command);
+  for (const CommandPtr& command : dispatch_.kernels().of(client)) {
+    if (command->state() == State::arrived) fail(command);
   }
-  users.insert(users.end(), client.state.displaced.begin(), client.state.displaced.end());
-  std::erase_if(users, [](const CommandPtr& command) { return command->queue && !command->host_access_active; });
-  client.state.displaced.clear();
-  for (const CommandPtr& command : users) finish(command, kFailedBefore);
-  // Kernels that have arrived and not started leave the company.
-  std::vector<CommandPtr> waiting;
-  for (const auto& [id, command] : running_) {
-    if (command->client.get() == &client && command->state == Command::State::waiting) waiting.push_back(command);
+  for (const CommandPtr& command : printf_.take(client)) fail(command);
+  for (const CommandPtr& command : dispatch_.cancel_workers(client)) fail(command);
+  for (const CommandPtr& command : dispatch_.orphan_kernels(client)) {
+    if (printf_.is_printing(command)) end_printf(command);
   }
-  for (const CommandPtr& command : waiting) finish(command, kFailedBefore);
-  drop_printers(client);
-  call_off_workers(client);
-  abandon_kernels(client);
   work();
 }
 
-// Everything that follows from what has just happened.
+Status Scheduler::check_argument(const Kernel& kernel, std::uint32_t index, const LaunchPlan::Value& value) {
+  const std::lock_guard lock(mutex_);
+  return backend_.submission().check_argument(*kernel.handle, index, value.argument());
+}
+
+std::optional<Size3> Scheduler::local_size_of_workers(const LaunchPlan& plan) const {
+  return dispatch_.admission().bypasses_policy() ? std::nullopt : worker_local_size(plan);
+}
+
+bool Scheduler::prefers_unmodified(const Client& client, const LaunchPlan& plan) {
+  if (!dispatch_.admission().prefers_unmodified(plan)) return false;
+  const std::lock_guard lock(mutex_);
+  return dispatch_.kernels().is_isolated(client);
+}
+
 void Scheduler::work() {
-  machine_.set_now(Cycles{now()});
-  while (!ready_.empty() || regroup_) {
-    while (!ready_.empty()) {
-      const CommandPtr command = std::move(ready_.front());
-      ready_.pop_front();
-      submit(command);
-    }
-    if (!regroup_) continue;
-    regroup_ = false;
-    policy_->on(policy::KernelSetChanged{}, machine_);
-    shrink_to_caps();
-    machine_.dispatch([this](policy::KernelId kernel, std::uint32_t groups) { start(kernel, groups); },
-                      errands_ != 0 ? 1 : 0);
+  dispatch_.update_time();
+  while (graph_.has_ready() || dispatch_.has_changed()) {
+    while (graph_.has_ready()) submit(graph_.take_ready());
+    if (!dispatch_.has_changed()) continue;
+    dispatch_.dispatch([this](const CommandPtr& command, std::uint32_t groups) { start(command, groups); });
   }
 }
 
 void Scheduler::submit(const CommandPtr& command) {
-  const bool dropped = command->dependency_failed || command->client->closed();
-  if (!dropped && command->slot != kNoEvent) command->client->show(command->slot, CL_SUBMITTED);
-  if (dropped) {
-    finish(command, kFailedBefore);
-  } else if (command->work == CommandType::host_access) {
-    command->host_access_active = true;
-    command->client->show(command->slot, CL_RUNNING);
-  } else if (!for_device(command->work)) {
-    finish(command, CL_COMPLETE);
-  } else if (waits_to_print(command)) {
-    printers_.push_back(command);
-  } else if (command->launch && command->trails != 0 && (pass_through_ || has_kernel(*command->client))) {
-    ride(command);
-  } else if (command->launch) {
-    arrive(command);
-  } else if (command->carried) {
-    carry(command);
+  if (command->dependencies.failed || command->client->closed()) return fail(command);
+  if (command->event != kNoEvent) command->client->show_state(command->event, status::kSubmitted);
+  if (command->type == CommandType::host_access) {
+    command->enter(State::host_access);
+    command->client->show_state(command->event, status::kRunning);
+  } else if (!runs_on_device(command->type)) {
+    finish(command, status::kComplete);
+  } else if (!command->launch) {
+    submit_transfer(command);
+  } else if (command->launch->prints && !printf_.begin(command)) {
+    return;
+  } else if (dispatch_.admission().is_pipelined(*command)) {
+    pipeline(command);
   } else {
-    cl_event event = nullptr;
-    command->submitted = now();
-    const cl_int status = command->run(command->queue->native.get(), &event);
-    if (status == CL_SUCCESS) begin_errand(*command);
-    on_device(command, status, event);
+    dispatch_.arrive(command);
   }
 }
 
-// The device has it, or has refused it.
-void Scheduler::on_device(const CommandPtr& command, cl_int status, cl_event event,
-                          const std::shared_ptr<WorkerBatch>& batch, cl_command_queue to) {
-  if (status != CL_SUCCESS) {
+void Scheduler::submit_transfer(const CommandPtr& command) {
+  command->times.submitted = clock_.now();
+  if (command->blocking_transfer && transfers_) {
+    ++counts_.events;
+    command->enter(State::transferring);
+    if (command->event != kNoEvent) command->client->show_state(command->event, status::kRunning);
+    return transfers_->add(command);
+  }
+  EventHandle event = nullptr;
+  const Status status = command->submit(*command->queue->handle, &event);
+  if (status == status::kSuccess) dispatch_.begin_transfer(*command);
+  submitted(command, State::submitted, status, event);
+}
+
+void Scheduler::transferred(const CommandPtr& command, Status status, EventHandle event) {
+  const std::lock_guard lock(mutex_);
+  Submission& submission = backend_.submission();
+  if (status == status::kSuccess && command->queue->timed) {
+    device_clock_.record(*command, submission.times(event, true));
+  }
+  if (event != nullptr) submission.release(event);
+  --counts_.events;
+  finish(command, status == status::kSuccess ? status::kComplete : status);
+  work();
+}
+
+void Scheduler::submitted(const CommandPtr& command, State state, Status status, EventHandle event,
+                          const std::shared_ptr<WorkerBatch>& batch) {
+  if (status != status::kSuccess) {
     doubt_ = true;
-    finish(command, status);
+    return finish(command, status);
+  }
+  ++counts_.events;
+  if (command->state() != state) command->enter(state);
+  if (command->event != kNoEvent) command->client->show_state(command->event, status::kRunning);
+  const bool own_queue = batch && batch->extra_queue;
+  const QueueHandle& queue = own_queue ? batch->extra_queue : command->queue->handle;
+  Completion completion;
+  completion.command = command;
+  completion.event = event;
+  completion.batch = batch;
+  completions_->submitted(queue, !own_queue && command->queue->in_order, std::move(completion));
+  // Workers may be submitted again: what follows on the device queue would overtake them.
+  if (batch) return;
+  command->queue->last_submitted = command;
+  graph_.release_followers(*command);
+}
+
+void Scheduler::complete(std::span<const Completion> completions) {
+  dispatch_.update_time();
+  for (const Completion& c : completions) complete(c);
+  dispatch_.fire_due_alarms();
+  work();
+}
+
+void Scheduler::complete(const Completion& completion) {
+  Command& command = *completion.command;
+  if (completion.status == status::kComplete) record_times(command, completion);
+  if (completion.status < 0) doubt_ = true;
+  if (completion.event != nullptr) backend_.submission().release(completion.event);
+  --counts_.events;
+  if (completion.batch) {
+    const bool complete = dispatch_.batches().completed(command, completion.batch, completion.status);
+    dispatch_.note_change();
+    if (complete) {
+      command.enter(State::ended);
+      finish(completion.command, command.status);
+    }
     return;
   }
-  ++census_.events;
-  command->state = Command::State::submitted;
-  if (command->slot != kNoEvent) command->client->show(command->slot, CL_RUNNING);
-  const cl_command_queue queue = to != nullptr ? to : command->queue->native.get();
-  if (native_.in_host_memory()) {
-    native_.cl.SetEventCallback(event, CL_COMPLETE, &Scheduler::on_ended, new Call{this, command, batch});
+  command.status = completion.status;
+  command.enter(State::ended);
+  if (command.dependencies.unobserved == 0) finish(completion.command, completion.status);
+}
+
+void Scheduler::record_times(Command& command, const Completion& completion) {
+  const bool timed = command.queue->timed && (backend_.capabilities().free_timestamps || command.event != kNoEvent);
+  if (!timed) {
+    device_clock_.estimate(command, completion);
+  } else if (completion.times) {
+    device_clock_.record(command, *completion.times);
+  } else if (completion.observed != 0) {
+    device_clock_.record_observed(command, completion);
   } else {
-    watch(queue, to == nullptr && command->queue->in_order, {command, event, CL_QUEUED, batch});
-  }
-  // A flush costs as much as a tenth of a launch; the next one's will do.
-  const bool may_wait = command->followed && command->queue->in_order && !batch && !native_.in_host_memory();
-  if (may_wait && command->queue->unflushed < kMostUnflushed) {
-    ++command->queue->unflushed;
-  } else {
-    native_.cl.Flush(queue);
-    command->queue->unflushed = 0;
-  }
-  // Workers may be sent again: what follows on the native queue would overtake them.
-  if (batch) return;
-  command->queue->sent = command;
-  let_follow(*command);
-}
-
-void Scheduler::let_follow(Command& command) {
-  for (Command::Edge& edge : command.after) {
-    if (!edge.order || edge.early || edge.command->queue != command.queue || !may_follow(*edge.command)) continue;
-    edge.early = true;
-    ++edge.command->trails;
-    if (--edge.command->waits == 0) ready_.push_back(edge.command);
+    device_clock_.record(command, backend_.submission().times(completion.event, true));
   }
 }
 
-void CL_CALLBACK Scheduler::on_ended(cl_event event, cl_int status, void* data) {
-  const std::unique_ptr<Call> call(static_cast<Call*>(data));
-  {
-    const std::lock_guard lock(call->scheduler->news_mutex_);
-    call->scheduler->ended_.push_back({std::move(call->command), event, status, std::move(call->batch)});
-    call->scheduler->pending_.store(true, std::memory_order_release);
-  }
-  call->scheduler->news_.notify_one();
-}
-
-void Scheduler::listen() {
-  for (;;) {
-    std::vector<Completion> ended;
-    {
-      std::optional<Cycles> alarm;
-      bool busy = false;  // something is on the device
-      {
-        const std::lock_guard lock(mutex_);
-        alarm = machine_.next_alarm();
-        busy = census_.events != 0;
-      }
-      if (busy) spin_until([this] { return pending_.load(std::memory_order_acquire); });
-      std::unique_lock lock(news_mutex_);
-      const auto news = [this] { return stop_ || !ended_.empty(); };
-      if (alarm) {
-        using Clock = std::chrono::steady_clock;
-        news_.wait_until(lock, Clock::time_point(Clock::duration(alarm->count)), news);
-      } else {
-        news_.wait(lock, news);
-      }
-      if (stop_ && ended_.empty()) return;
-      ended.swap(ended_);
-      pending_.store(false, std::memory_order_relaxed);
-    }
-    const std::lock_guard lock(mutex_);
-    machine_.set_now(Cycles{now()});
-    for (const Completion& e : ended) hear(e);
-    ring();
-    work();
-  }
-}
-
-// What the policy wanted to be told by now.
-void Scheduler::ring() {
-  if (const auto due = machine_.next_alarm(); due && *due <= machine_.now()) {
-    machine_.ring(*policy_);
-    regroup_ = true;
-  }
-}
-
-void Scheduler::hear(const Completion& ended) {
-  Command& command = *ended.command;
-  if (ended.status == CL_COMPLETE && !is_timed(command)) {
-    guess_times(command, ended);
-  } else if (ended.status == CL_COMPLETE && ended.time != 0 && !ended.times) {
-    // Heard by its flag, and the driver does not tell yet: as we saw it, on the device's clock.
-    note_times(command, {0, guessed_start(command, ended) + device_ahead_, ended.time + device_ahead_});
-    command.queue->last_end = ended.time;
-  } else if (ended.status == CL_COMPLETE) {
-    note_times(command, ended.times ? *ended.times : times_of(ended.event, true));
-  }
-  if (ended.status < 0) doubt_ = true;
-  if (ended.event != nullptr) native_.cl.ReleaseEvent(ended.event);
-  --census_.events;
-  if (ended.batch) return batch_completed(ended);
-  command.status = ended.status;
-  command.ended = true;
-  if (command.trails == 0) finish(ended.command, ended.status);
-}
-
-Scheduler::DeviceTimes Scheduler::times_of(cl_event event, bool queued) const {
-  const auto time = [&](cl_profiling_info name) {
-    cl_ulong value = 0;
-    native_.cl.GetEventProfilingInfo(event, name, sizeof value, &value, nullptr);
-    return std::uint64_t{value};
-  };
-  return {queued ? time(CL_PROFILING_COMMAND_QUEUED) : 0, time(CL_PROFILING_COMMAND_START),
-          time(CL_PROFILING_COMMAND_END)};
-}
-
-// The driver's mark is set some time after ours, a long time where we were interrupted between them: what is seen is
-// never too little. Clocks drift by less than a part in 2048; one that leaps was set anew.
-void Scheduler::compare_clocks(std::uint64_t ahead) {
-  constexpr std::int64_t kLeap = 1'000'000'000;
-  const std::uint64_t at = now();
-  const std::uint64_t before = clocks_compared_;
-  const auto drift = static_cast<std::int64_t>((at - before) / 2048);
-  const auto more = static_cast<std::int64_t>(ahead - device_ahead_);
-  const bool late = before != 0 && more > drift && more < kLeap;
-  device_ahead_ = late ? device_ahead_ + static_cast<std::uint64_t>(drift) : ahead;
-  clocks_compared_ = at;
-}
-
-void Scheduler::note_times(Command& command, const DeviceTimes& times) {
-  command.ended_at = std::max(command.ended_at, times.ended);
-  if (command.started_at != 0) return;  // not its first batch
-  command.started_at = times.started;
-  // The other two are the daemon's, on the device's clock.
-  if (times.queued != 0) compare_clocks(times.queued - command.submitted);
-  command.submitted_at = std::min(command.submitted + device_ahead_, command.started_at);
-  command.queued_at = std::min(command.received + device_ahead_, command.submitted_at);
-}
-
-// Where the device was not asked: since it was given it, or since the one before ended.
-std::uint64_t Scheduler::guessed_start(const Command& command, const Completion& ended) {
-  return std::min(std::max(command.submitted, command.queue->last_end), ended.time);
-}
-
-// Of several that were seen to have ended at once each took its part.
-void Scheduler::guess_times(Command& command, const Completion& ended) {
-  Queue& queue = *command.queue;
-  const std::uint64_t start = guessed_start(command, ended);
-  command.ended_at = start + (ended.time - start) / ended.among;
-  if (command.started_at == 0) command.started_at = start;
-  queue.last_end = command.ended_at;
-}
-
-void Scheduler::finish(const CommandPtr& command, cl_int status) {
-  if (command->state == Command::State::done) return;
-  command->state = Command::State::done;
+void Scheduler::finish(const CommandPtr& command, Status status) {
+  if (command->state() == State::done) return;
+  const bool ran = command->state() == State::ended;
+  command->enter(State::done);
   command->status = status;
-  ClientState& client = command->client->state;
-  --client.statistics.outstanding;
-  --command->client->outstanding;
-  command->client->outstanding_bytes -= command->message_bytes;
-  --census_.commands;
-  if (command->kernel != policy::kNobody) {
-    running_.erase(command->kernel.index);
-    machine_.finish(command->kernel);
-    policy_->on(policy::KernelDone{command->kernel}, machine_);
-    regroup_ = true;
+  Client& client = *command->client;
+  --client.state.statistics.outstanding;
+  --client.outstanding;
+  client.outstanding_bytes -= command->message_bytes;
+  --counts_.commands;
+  dispatch_.finished(command);
+  if (command->placement.pipelined_nanoseconds) end_pipelined(*command);
+  dispatch_.end_transfer(*command);
+  if (command->queue && command->times.device_ended == 0) device_clock_.record_unsubmitted(*command);
+  if (command->launch && ran) {
+    const std::uint64_t nanoseconds = command->times.device_ended - command->times.device_started;
+    client.state.statistics.device_nanoseconds += nanoseconds;
+    client.state.statistics.workers = 0;
+    note_duration(*command->launch, nanoseconds);
   }
-  if (command->held) {
-    machine_.give_back(command->held->footprint, command->held->groups);
-    std::erase(orphaned_, command);
-    regroup_ = true;
-  }
-  if (command->pipelined) end_ride(*command);
-  if (command->errand) end_errand(*command);
-  // Of what never was on the device: the daemon's times, on the device's clock.
-  if (command->queue && command->ended_at == 0) {
-    command->queued_at = command->received + device_ahead_;
-    command->submitted_at = command->started_at = command->ended_at = now() + device_ahead_;
-  }
-  if (command->launch && command->ended) {
-    client.statistics.device_nanoseconds += command->ended_at - command->started_at;
-    client.statistics.workers = 0;
-    learn(*command);
-  }
-  if (command == printing_) end_printing(command);
-  if (command->slot != kNoEvent) {
-    const auto place = client.open.find(command->slot);
-    if (place != client.open.end() && place->second == command) client.open.erase(place);
-    if (status < 0) client.failed[command->slot] = status;
-    command->client->show_end(*command);
-  }
-  release_dependents(*command, status);
-  // Lets go of the objects it used.
-  if (command->carried) cleanup_.take(std::make_shared<decltype(command->run)>(std::move(command->run)));
-  command->run = nullptr;
+  if (printf_.is_printing(command)) end_printf(command);
+  CommandGraph::close_event(command, status);
+  graph_.release_dependents(*command, status, [this](const CommandPtr& next) { observed(next); });
+  // The objects it used are released. A blocking transfer may own a large region.
+  if (command->blocking_transfer) cleanup_.take(std::make_shared<Command::Submit>(std::move(command->submit)));
+  command->submit = nullptr;
   command->launch.reset();
   command->workers.reset();
 }
 
-void Scheduler::release_dependents(Command& command, cl_int status) {
-  const auto after = std::move(command.after);
-  command.after.clear();
-  for (const Command::Edge& edge : after) {
-    Command& next = *edge.command;
-    if (status < 0 && !edge.order) next.dependency_failed = true;
-    if (edge.early) {
-      if (--next.trails != 0) continue;
-      if (next.ended) {
-        finish(edge.command, next.status);
-      } else if (next.pipelined) {
-        adopt(edge.command);
-      }
-    } else if (--next.waits == 0) {
-      ready_.push_back(edge.command);
-    }
+void Scheduler::observed(const CommandPtr& command) {
+  if (command->state() == State::ended) {
+    finish(command, command->status);
+  } else if (command->state() == State::pipelined) {
+    end_pipelined(*command);
+    dispatch_.register_running(command);
   }
 }
 
-ClientStatistics Scheduler::statistics(const Session& client) {
+void Scheduler::start(const CommandPtr& command, std::uint32_t groups) {
+  if (command->workers) return launch_workers(command, groups);
+  launch(command, groups, State::submitted);
+}
+
+void Scheduler::launch(const CommandPtr& command, std::uint32_t groups, State state) {
+  ClientStatistics& client = command->client->state.statistics;
+  client.kernel = command->launch->kernel->name;
+  ++client.launches;
+  client.workers = groups;
+  command->times.submitted = clock_.now();
+  client.waited_nanoseconds += command->times.submitted - command->times.ready;
+  EventHandle event = nullptr;
+  const bool without_event = completions_->can_skip_event(*command);
+  const Status status = dispatch_.launch(*command, without_event ? nullptr : &event);
+  submitted(command, state, status, event);
+}
+
+void Scheduler::launch_workers(const CommandPtr& command, std::uint32_t workers) {
+  ClientStatistics& client = command->client->state.statistics;
+  const std::uint32_t per_batch = dispatch_.batches().workers_per_batch(workers);
+  for (std::uint32_t sent = 0; sent < workers && command->state() != State::done; sent += per_batch) {
+    const bool first = command->state() == State::arrived;
+    if (first) {
+      client.kernel = command->launch->kernel->name;
+      ++client.launches;
+      ++client.as_workers;
+      command->times.submitted = clock_.now();
+      client.waited_nanoseconds += command->times.submitted - command->times.ready;
+    }
+    const bool others_run = !command->workers->batches.empty();
+    const auto batch = dispatch_.batches().submit(*command, per_batch);
+    if (batch.status != status::kSuccess && others_run) continue;
+    client.workers = per_batch + (first ? 0 : client.workers);
+    submitted(command, State::submitted, batch.status, batch.event, batch.batch);
+  }
+}
+
+void Scheduler::pipeline(const CommandPtr& command) {
+  ClientState& client = command->client->state;
+  const double expected = expected_nanoseconds(*command->launch).value_or(0);
+  command->placement.pipelined_nanoseconds = expected;
+  ++client.pipelined_launches;
+  client.pipelined_nanoseconds += expected;
+  command->times.ready = clock_.now();
+  const std::uint64_t groups = std::min<std::uint64_t>(group_count(*command->launch), 0xffffffffU);
+  launch(command, static_cast<std::uint32_t>(groups), State::pipelined);
+}
+
+void Scheduler::end_pipelined(Command& command) {
+  ClientState& client = command.client->state;
+  --client.pipelined_launches;
+  client.pipelined_nanoseconds -= *command.placement.pipelined_nanoseconds;
+  command.placement.pipelined_nanoseconds.reset();
+  if (!dispatch_.admission().wants_refill(*command.client)) return;
+  // Others follow before the last of them has completed.
+  const CommandPtr last = command.queue->last_submitted.lock();
+  if (last && last->on_device()) graph_.release_followers(*last);
+}
+
+void Scheduler::end_printf(const CommandPtr& command) {
+  const auto& orphans = dispatch_.kernels().orphans();
+  const bool mixed = std::any_of(orphans.begin(), orphans.end(), [](const CommandPtr& c) { return c->launch->prints; });
+  if (CommandPtr next = printf_.end(command, mixed)) graph_.make_ready(std::move(next));
+}
+
+ClientStatistics Scheduler::statistics(const Client& client) {
   const std::lock_guard lock(mutex_);
   ClientStatistics statistics = client.state.statistics;
-  for (const auto& [id, command] : running_) {
-    if (command->client.get() != &client || command->state != Command::State::submitted) continue;
-    statistics.running_nanoseconds = std::max(statistics.running_nanoseconds, now() - command->submitted);
+  for (const CommandPtr& command : dispatch_.kernels().of(client)) {
+    if (!command->on_device()) continue;
+    statistics.running_nanoseconds = std::max(statistics.running_nanoseconds, clock_.now() - command->times.submitted);
   }
   return statistics;
 }
@@ -469,11 +359,18 @@ ClientStatistics Scheduler::statistics(const Session& client) {
 std::vector<Scheduler::OrphanedKernel> Scheduler::orphaned_kernels() {
   const std::lock_guard lock(mutex_);
   std::vector<OrphanedKernel> all;
-  for (const CommandPtr& command : orphaned_) {
-    all.push_back(
-        {command->client, command->launch->kernel->name, now() - command->submitted, now() - command->held->since});
+  for (const CommandPtr& command : dispatch_.kernels().orphans()) {
+    const std::uint64_t now = clock_.now();
+    all.push_back({command->client, command->launch->kernel->name, now - command->times.submitted,
+                   now - command->placement.orphaned->since});
   }
   return all;
+}
+
+std::vector<std::string> Scheduler::admission_rules() const {
+  std::vector<std::string> rules;
+  for (const auto& rule : dispatch_.admission().rules()) rules.push_back(rule->name() + ": " + rule->description());
+  return rules;
 }
 
 }  // namespace wm::runtime

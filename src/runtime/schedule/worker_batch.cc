@@ -1,53 +1,16 @@
-// Launches that run as workers: batches of them, shrunk by their control words and sent again when there is room.
+#include "runtime/schedule/worker_batch.h"
+
 #include <algorithm>
 
-#include "runtime/schedule/scheduler.h"
-#include "runtime/session/session.h"
-
 namespace wm::runtime {
-namespace {
 
-// A local size where the client leaves it open: along the first dimension, as large as divides it.
-std::size_t chosen_local(std::size_t global, std::size_t most) {
-  for (std::size_t n = std::min<std::size_t>(global, most); n > 1; --n) {
-    if (global % n == 0) return n;
-  }
-  return 1;
-}
-
-constexpr std::size_t kMostChosen = 256;
-// Below this a group is too small to be worth taking from a queue.
-constexpr std::size_t kLeastChosen = 16;
-
-}  // namespace
-
-std::optional<std::array<std::size_t, 3>> Scheduler::local_of_workers(const LaunchPlan& plan) const {
-  if (pass_through_ || !plan.form->workers) return std::nullopt;
-  std::array<std::size_t, 3> local{1, 1, 1};
-  std::uint64_t groups = 1, items = 1;
-  for (cl_uint i = 0; i < plan.dimensions; ++i) {
-    if (plan.local_given) local[i] = plan.local[i];
-    if (!plan.local_given && i == 0) {
-      local[0] = chosen_local(plan.global[0], std::min<std::size_t>(kMostChosen, plan.form->most_items));
-      if (local[0] < kLeastChosen) return std::nullopt;
-    }
-    if (plan.global[i] % local[i] != 0) return std::nullopt;  // groups of different sizes
-    groups *= plan.global[i] / local[i];
-    items *= local[i];
-    if (groups >= (std::uint64_t{1} << 31)) return std::nullopt;
-  }
-  // One group cannot be divided; a form that needs more registers may not take groups as large as the original does.
-  if (groups < 2 || items > plan.form->most_items) return std::nullopt;
-  return local;
-}
-
-std::unique_ptr<WorkerRun> Scheduler::as_workers(const LaunchPlan& plan) {
-  const auto local = local_of_workers(plan);
+std::unique_ptr<WorkerRun> WorkerBatches::prepare(const LaunchPlan& plan) {
+  const auto local = worker_local_size(plan);
   if (!local) return nullptr;
   auto run = std::make_unique<WorkerRun>();
   run->local = *local;
   std::uint32_t groups = 1;
-  for (cl_uint i = 0; i < plan.dimensions; ++i) {
+  for (std::uint32_t i = 0; i < plan.dimensions; ++i) {
     run->range.groups[i] = static_cast<std::uint32_t>(plan.global[i] / run->local[i]);
     run->range.offset[i] = plan.offset[i];
     groups *= run->range.groups[i];
@@ -55,185 +18,133 @@ std::unique_ptr<WorkerRun> Scheduler::as_workers(const LaunchPlan& plan) {
   run->range.chunk = plan.form->chunk;
   run->range.dimensions = plan.dimensions;
   run->groups = groups;
-  run->queue = words_.take(ControlWordPool::Kind::queue);
+  run->queue = words_->take(ControlWordPool::Kind::queue);
   return run->queue ? std::move(run) : nullptr;
 }
 
-Native_<cl_command_queue> Scheduler::lane() {
-  if (!lanes_.empty()) {
-    auto lane = std::move(lanes_.back());
-    lanes_.pop_back();
-    return lane;
-  }
-  const cl_command_queue made =
-      native_.cl.CreateCommandQueue(native_.context, native_.device, CL_QUEUE_PROFILING_ENABLE, nullptr);
-  return made == nullptr ? nullptr : Native_<cl_command_queue>(made, native_.cl.ReleaseCommandQueue);
+QueueHandle WorkerBatches::take_extra_queue() {
+  if (extra_queues_.empty()) return backend_.allocation().create_queue(true, true).object;
+  QueueHandle queue = std::move(extra_queues_.back());
+  extra_queues_.pop_back();
+  return queue;
 }
 
-void Scheduler::send_workers(const CommandPtr& command, std::uint32_t workers) {
-  if (!one_by_one_) return send_batch(command, workers);
-  for (std::uint32_t i = 0; i < workers && command->state != Command::State::done; ++i) send_batch(command, 1);
+WorkerBatches::Submitted WorkerBatches::submit(Command& command, std::uint32_t workers) {
+  WorkerRun& run = *command.workers;
+  Submitted submitted;
+  submitted.batch = std::make_shared<WorkerBatch>();
+  WorkerBatch& batch = *submitted.batch;
+  batch.workers = workers;
+  batch.control = words_->take(ControlWordPool::Kind::control);
+  if (!batch.control) {
+    submitted.status = status::kOutOfResources;
+    return submitted;
+  }
+  arguments_.clear();
+  for (const LaunchPlan::Value& value : command.launch->arguments) arguments_.push_back(value.argument());
+  arguments_.push_back({ArgumentKind::memory, 0, nullptr, &run.queue->memory(), nullptr});
+  arguments_.push_back({ArgumentKind::memory, 0, nullptr, &batch.control->memory(), nullptr});
+  arguments_.push_back({ArgumentKind::value, sizeof run.range, &run.range, nullptr, nullptr});
+  // A later batch runs beside the first, once everything that the first had to wait for on its queue has completed.
+  const bool first = command.state() == Command::State::arrived;
+  if (!first && command.dependencies.unobserved == 0) batch.extra_queue = take_extra_queue();
+  const QueueHandle& queue = batch.extra_queue ? batch.extra_queue : command.queue->handle;
+  std::array<EventHandle, 2> after{};
+  std::size_t count = 0;
+  for (ControlWord* word : {run.queue.get(), batch.control.get()}) {
+    if (const EventHandle event = word->ready_event()) after[count++] = event;
+  }
+  KernelLaunch launch;
+  launch.kernel = command.launch->form->workers.get();
+  launch.arguments = arguments_;
+  launch.dimensions = 3;
+  launch.global = {workers * run.local[0], run.local[1], run.local[2]};
+  launch.local = run.local;
+  launch.after = std::span(after).first(count);
+  submitted.status = backend_.submission().launch(*queue, launch, &submitted.event);
+  if (submitted.status == status::kSuccess) run.batches.push_back(submitted.batch);
+  return submitted;
 }
 
-void Scheduler::send_batch(const CommandPtr& command, std::uint32_t workers) {
-  WorkerRun& run = *command->workers;
-  ClientStatistics& client = command->client->state.statistics;
-  const bool first = command->state == Command::State::waiting;
-  if (first) {
-    client.kernel = command->launch->kernel->name;
-    ++client.launches;
-    ++client.as_workers;
-    command->submitted = now();
-    client.waited_nanoseconds += command->submitted - command->ready;
+void WorkerBatches::cancel(Command& command) {
+  WorkerRun& run = *command.workers;
+  if (single_) {
+    keep(command, 0);
+  } else if (const policy::Kernel* view = machine_.find(command.placement.kernel)) {
+    shrink(command, view->resident);
   }
-  auto batch = std::make_shared<WorkerBatch>();
-  batch->workers = workers;
-  batch->control = words_.take(ControlWordPool::Kind::control);
-  cl_event event = nullptr;
-  cl_int status = batch->control ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
-  const cl_kernel kernel = command->launch->form->workers.get();
-  if (status == CL_SUCCESS) status = set_arguments(*command->launch, kernel);
-  auto next = static_cast<cl_uint>(command->launch->arguments.size());
-  const cl_mem queue_word = run.queue->memory(), control_word = batch->control ? batch->control->memory() : nullptr;
-  if (status == CL_SUCCESS) status = native_.cl.SetKernelArg(kernel, next++, sizeof queue_word, &queue_word);
-  if (status == CL_SUCCESS) status = native_.cl.SetKernelArg(kernel, next++, sizeof control_word, &control_word);
-  if (status == CL_SUCCESS) status = native_.cl.SetKernelArg(kernel, next, sizeof run.range, &run.range);
-  const std::size_t global[3] = {workers * run.local[0], run.local[1], run.local[2]};
-  // A later batch runs beside the first, once what that had to wait for on its native queue has ended.
-  if (!first && command->trails == 0) batch->lane = lane();
-  const cl_command_queue to = batch->lane ? batch->lane.get() : command->queue->native.get();
-  std::vector<cl_event> before;
-  for (ControlWordPool::Word* word : {run.queue.get(), batch->control.get()}) {
-    if (const cl_event e = word != nullptr ? word->before() : nullptr; e != nullptr) before.push_back(e);
-  }
-  if (status == CL_SUCCESS) {
-    status = native_.cl.EnqueueNDRangeKernel(to, kernel, 3, nullptr, global, run.local.data(),
-                                             static_cast<cl_uint>(before.size()),
-                                             before.empty() ? nullptr : before.data(), &event);
-  }
-  if (status != CL_SUCCESS && !run.batches.empty()) return;  // those that run will do all of it
-  client.workers = workers + (first ? 0 : client.workers);
-  if (status == CL_SUCCESS) run.batches.push_back(batch);
-  on_device(command, status, event, batch, batch->lane ? to : nullptr);
+  run.exhausted = true;
+  machine_.left(command.placement.kernel, 0, run.groups);
 }
 
-void Scheduler::call_off_workers(Session& client) {
-  std::vector<CommandPtr> idle;
-  for (const auto& [id, command] : running_) {
-    if (command->client.get() != &client || !command->workers) continue;
-    WorkerRun& run = *command->workers;
-    if (one_by_one_) {
-      recall(*command, 0);
-    } else if (const policy::Kernel* view = machine_.find(command->kernel)) {
-      shrink(*command, view->resident);
-    }
-    run.exhausted = true;
-    machine_.left(command->kernel, 0, run.groups);
-    if (run.batches.empty()) idle.push_back(command);
-  }
-  for (const CommandPtr& command : idle) finish(command, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-}
-
-void Scheduler::shrink_to_caps() {
-  for (const auto& [id, command] : running_) {
+void WorkerBatches::shrink_to_caps() {
+  for (const auto& [id, command] : kernels_.all()) {
     if (!command->workers) continue;
-    const policy::Kernel* view = machine_.find(command->kernel);
+    const policy::Kernel* view = machine_.find(command->placement.kernel);
     if (view == nullptr) continue;
-    const std::uint32_t allowed = machine_.allowed(command->kernel);
-    if (one_by_one_) {
-      recall(*command, allowed);
+    const std::uint32_t allowed = machine_.allowed(command->placement.kernel);
+    if (single_) {
+      keep(*command, allowed);
     } else if (view->resident > allowed) {
       shrink(*command, view->resident - allowed);
     }
   }
-  make_way_for_errands();
 }
 
-void Scheduler::begin_errand(Command& command) {
-  if (!one_by_one_) return;  // elsewhere they have engines of their own, or find room between groups
-  command.errand = true;
-  if (++errands_ == 1 && !running_.empty()) regroup_ = true;
-}
-
-void Scheduler::end_errand(Command& command) {
-  command.errand = false;
-  if (--errands_ == 0 && !running_.empty()) regroup_ = true;
-}
-
-// Who has most workers lends a place; they leave at the end of their group.
-void Scheduler::make_way_for_errands() {
-  if (errands_ == 0 || !machine_.full()) return;
-  Command* richest = nullptr;
-  std::uint32_t most = 0;
-  for (const auto& [id, command] : running_) {
-    if (!command->workers) continue;
-    const auto& batches = command->workers->batches;
-    const auto leave = std::count_if(batches.begin(), batches.end(), [](const auto& batch) { return batch->leaves; });
-    if (leave != 0) return;  // a place will be free anyway
-    if (batches.size() <= most) continue;
-    most = static_cast<std::uint32_t>(batches.size());
-    richest = command.get();
-  }
-  if (richest != nullptr) recall(*richest, most - 1);
-}
-
-// The oldest stay. One that was told to leave and has not yet done so may be told to stay.
-void Scheduler::recall(Command& command, std::uint32_t allowed) {
+// The oldest batches stay.
+void WorkerBatches::keep(Command& command, std::uint32_t allowed) {
   for (const auto& batch : command.workers->batches) {
     const bool stays = allowed != 0;
     if (stays) --allowed;
-    if (batch->leaves != stays) continue;
-    batch->leaves = !stays;
+    if (batch->told_to_leave != stays) continue;
+    batch->told_to_leave = !stays;
     batch->control->set(stays ? batch->workers : 0);
   }
 }
 
-// The youngest go first. They leave when their group ends; the device keeps what comes next waiting that long.
-void Scheduler::shrink(Command& command, std::uint32_t by) {
+// The youngest workers leave first, when their group ends; the device keeps what comes next waiting that long.
+void WorkerBatches::shrink(Command& command, std::uint32_t by) {
   WorkerRun& run = *command.workers;
   std::uint32_t gone = 0;
   for (auto it = run.batches.rbegin(); it != run.batches.rend() && gone < by; ++it) {
     WorkerBatch& batch = **it;
-    const std::uint32_t less = std::min(batch.workers, by - gone);
-    if (less == 0) continue;
-    batch.workers -= less;
+    const std::uint32_t fewer = std::min(batch.workers, by - gone);
+    if (fewer == 0) continue;
+    batch.workers -= fewer;
     batch.shrunk = true;
     batch.control->set(batch.workers);
-    gone += less;
+    gone += fewer;
   }
-  const policy::Kernel* view = machine_.find(command.kernel);
-  machine_.left(command.kernel, gone, view->done);
-  command.client->state.statistics.workers -= std::min(gone, command.client->state.statistics.workers);
+  const policy::Kernel* view = machine_.find(command.placement.kernel);
+  machine_.left(command.placement.kernel, gone, view->done);
+  ClientStatistics& client = command.client->state.statistics;
+  client.workers -= std::min(gone, client.workers);
 }
 
-void Scheduler::batch_completed(const Completion& ended) {
-  Command& command = *ended.command;
+bool WorkerBatches::completed(Command& command, const std::shared_ptr<WorkerBatch>& batch, Status status) {
   WorkerRun& run = *command.workers;
-  if (ended.status < 0) {
-    command.status = ended.status;
+  if (status < 0) {
+    command.status = status;
     run.exhausted = true;
   }
-  std::erase(run.batches, ended.batch);
-  // Workers leave by themselves only when there is nothing more to take.
-  if ((!one_by_one_ && !ended.batch->shrunk) || run.queue->get() >= run.groups) run.exhausted = true;
-  if (ended.batch->lane) lanes_.push_back(std::move(ended.batch->lane));
-  if (const policy::Kernel* view = machine_.find(command.kernel)) {
-    const std::uint32_t resident = view->resident - std::min(view->resident, ended.batch->workers);
+  std::erase(run.batches, batch);
+  // Workers that nobody told to leave have left because no group was left.
+  if ((!single_ && !batch->shrunk) || run.queue->get() >= run.groups) run.exhausted = true;
+  if (batch->extra_queue) extra_queues_.push_back(std::move(batch->extra_queue));
+  Command::Placement& placement = command.placement;
+  if (const policy::Kernel* view = machine_.find(placement.kernel)) {
+    const std::uint32_t resident = view->resident - std::min(view->resident, batch->workers);
     const std::uint32_t done = run.exhausted ? run.groups - std::min(run.groups, resident) : view->done;
-    machine_.left(command.kernel, ended.batch->workers, done);
-  } else if (command.held) {
-    const std::uint32_t gone = std::min(command.held->groups, ended.batch->workers);
-    machine_.give_back(command.held->footprint, gone);
-    command.held->groups -= gone;
+    machine_.left(placement.kernel, batch->workers, done);
+  } else if (placement.orphaned) {
+    const std::uint32_t gone = std::min(placement.orphaned->groups, batch->workers);
+    machine_.give_back(placement.orphaned->footprint, gone);
+    placement.orphaned->groups -= gone;
   }
   ClientStatistics& client = command.client->state.statistics;
-  client.workers -= std::min(client.workers, ended.batch->workers);
-  regroup_ = true;
-  if (!run.exhausted && command.client->closed()) run.exhausted = true;
-  if (run.batches.empty() && run.exhausted) {
-    command.ended = true;
-    finish(ended.command, command.status);
-  }
+  client.workers -= std::min(client.workers, batch->workers);
+  if (command.client->closed()) run.exhausted = true;
+  return run.batches.empty() && run.exhausted;
 }
 
 }  // namespace wm::runtime

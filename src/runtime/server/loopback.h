@@ -1,4 +1,4 @@
-// Metrics for whoever asks on this machine: HTTP on a loopback port, one page, as Prometheus reads it.
+// The metrics page over HTTP on a loopback port, as Prometheus reads it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace wm::runtime {
 
 Result<Descriptor> listen_on_loopback(std::uint32_t port);
-// NativeResults the one who is waiting and hangs up.
+// Answers one waiting request and closes the connection.
 void serve_metrics(const Descriptor& listener, const std::string& page);
 
 }  // namespace wm::runtime

@@ -1,26 +1,27 @@
-// What a daemon says about itself: a document for `wm status`, and the same as Prometheus's text.
+#include "runtime/server/status.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/json.h"
-#include "runtime/server/server.h"
 
 namespace wm::runtime {
 namespace {
 
-// Turnaround against time on the device: what sharing costs, as far as it can be known without running alone.
+// Turnaround time relative to the time on the device: the cost of sharing, as far as it is known without an isolated
+// run.
 double slowdown(const ClientStatistics& f) {
   if (f.device_nanoseconds == 0) return 1;
   return 1 + static_cast<double>(f.waited_nanoseconds) / static_cast<double>(f.device_nanoseconds);
 }
 
-nlohmann::ordered_json alive(const ObjectCounts& c) {
+nlohmann::ordered_json object_counts(const ObjectCounts& c) {
   return {{"memories", c.memories.load()}, {"samplers", c.samplers.load()}, {"queues", c.queues.load()},
           {"programs", c.programs.load()}, {"kernels", c.kernels.load()},   {"events", c.events.load()},
           {"commands", c.commands.load()}};
 }
 
-nlohmann::ordered_json of_client(const Session& session, const ClientStatistics& f) {
+nlohmann::ordered_json client_entry(const Session& session, const ClientStatistics& f) {
   const Session::Counts counts = session.counts();
   return {{"client", session.who().number},
           {"name", session.who().name},
@@ -44,86 +45,94 @@ nlohmann::ordered_json of_client(const Session& session, const ClientStatistics&
           {"programs", counts.programs},
           {"kernels", counts.kernels},
           {"queues", counts.queues},
-          {"whole_kernels", counts.whole}};
+          {"whole_kernels", counts.unmodified_kernels}};
 }
+
+// The program's name as a label: quotes and backslashes are escaped, control characters are left out.
+std::string label(const std::string& name) {
+  std::string text;
+  for (const char c : name) {
+    if (c == '"' || c == '\\') text += '\\';
+    if (static_cast<unsigned char>(c) >= ' ') text += c;
+  }
+  return text;
+}
+
+double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
 }  // namespace
 
-std::string Server::status() {
-  auto cut_off = nlohmann::ordered_json::array(), left_behind = cut_off;
-  for (const CutOff& c : cut_offs_) {
-    cut_off.push_back({{"client", c.who.number}, {"name", c.who.name}, {"pid", c.who.peer.pid}, {"reason", c.why}});
+std::string status_document(const StatusSource& source) {
+  Daemon& daemon = source.daemon;
+  ClientList& clients = source.clients;
+  auto cut_off = nlohmann::ordered_json::array(), orphaned = cut_off, connected = cut_off;
+  for (const ClientList::CutOff& c : clients.cut_offs()) {
+    cut_off.push_back({{"client", c.who.number}, {"name", c.who.name}, {"pid", c.who.peer.pid}, {"reason", c.reason}});
   }
-  for (const auto& l : scheduler_->orphaned_kernels()) {
-    const Session::Who& who = l.client->who();
-    left_behind.push_back({{"client", who.number},
-                           {"name", who.name},
-                           {"pid", who.peer.pid},
-                           {"kernel", l.kernel},
-                           {"seconds", static_cast<double>(l.nanoseconds) * 1e-9}});
+  for (const auto& k : daemon.scheduler().orphaned_kernels()) {
+    const Client::Identity client = k.client->identity();
+    orphaned.push_back({{"client", client.number},
+                        {"name", client.name},
+                        {"pid", client.pid},
+                        {"kernel", k.kernel},
+                        {"seconds", seconds(k.nanoseconds)}});
   }
-  const sandbox::Sandbox::Counts sandbox = sandbox_->counts(), launches = sandbox_->launch_counts();
-  const std::chrono::duration<double> age = std::chrono::steady_clock::now() - since_;
-  nlohmann::ordered_json document{{"schema", 1},
-                                  {"pid", ::getpid()},
-                                  {"socket", options_.socket},
-                                  {"seconds", age.count()},
-                                  {"platform", native_->platform_name()},
-                                  {"device", native_->text(CL_DEVICE_NAME)},
-                                  {"policy", policy_},
-                                  {"clients_seen", clients_},
-                                  {"clients_cut_off", cut_off_},
-                                  {"clients_leaving", leaving_.size()},
-                                  {"cut_off", cut_off},
-                                  {"left_behind", left_behind},
-                                  {"programs_tried", sandbox.tried},
-                                  {"programs_known", sandbox.known},
-                                  {"programs_refused", sandbox.refused},
-                                  {"launches_rehearsed", launches.tried},
-                                  {"launches_refused", launches.refused},
-                                  {"alive", alive(census_)}};
-  auto clients = nlohmann::ordered_json::array();
-  for (const Connection& c : connections_) {
-    if (c.session) clients.push_back(of_client(*c.session, scheduler_->statistics(*c.session)));
+  for (const auto& session : clients.sessions()) {
+    connected.push_back(client_entry(*session, daemon.scheduler().statistics(*session)));
   }
-  document["clients"] = clients;
-  // Names are what clients say they are: bytes that are no text are replaced.
+  const sandbox::Sandbox::Counts programs = daemon.sandbox().counts(), launches = daemon.sandbox().launch_counts();
+  const nlohmann::ordered_json document{{"schema", 1},
+                                        {"pid", ::getpid()},
+                                        {"socket", source.socket},
+                                        {"seconds", source.seconds},
+                                        {"platform", daemon.backend().platform_name()},
+                                        {"device", daemon.backend().device_name()},
+                                        {"policy", daemon.policy_name()},
+                                        {"clients_seen", clients.seen()},
+                                        {"clients_cut_off", clients.cut_off_count()},
+                                        {"clients_leaving", clients.closing()},
+                                        {"cut_off", cut_off},
+                                        {"left_behind", orphaned},
+                                        {"programs_tried", programs.tried},
+                                        {"programs_known", programs.known},
+                                        {"programs_refused", programs.refused},
+                                        {"launches_rehearsed", launches.tried},
+                                        {"launches_refused", launches.refused},
+                                        {"alive", object_counts(daemon.counts())},
+                                        {"clients", connected}};
+  // Clients choose their names, so bytes that are not UTF-8 are replaced.
   return document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-std::string Server::metrics() {
+std::string metrics_page(const StatusSource& source) {
+  const ObjectCounts& counts = source.daemon.counts();
+  const auto sessions = source.clients.sessions();
   std::string page;
-  const auto one = [&page](const char* name, const char* type, const char* help, auto value) {
+  const auto add = [&page](const char* name, const char* type, const char* help, auto value) {
     page += fmt::format("# HELP warpmux_{0} {2}\n# TYPE warpmux_{0} {1}\nwarpmux_{0} {3}\n", name, type, help, value);
   };
-  one("clients_total", "counter", "Clients that have connected.", clients_);
-  one("clients_cut_off_total", "counter", "Clients cut off for breaking the protocol.", cut_off_);
-  one("memory_objects", "gauge", "Memory objects alive on the device.", census_.memories.load());
-  one("commands_open", "gauge", "Commands that have not ended.", census_.commands.load());
-  const auto each = [&](const char* name, const char* type, const char* help, auto value) {
+  add("clients_total", "counter", "Clients that have connected.", source.clients.seen());
+  add("clients_cut_off_total", "counter", "Clients cut off for breaking the protocol.", source.clients.cut_off_count());
+  add("memory_objects", "gauge", "Memory objects alive on the device.", counts.memories.load());
+  add("commands_open", "gauge", "Commands that have not ended.", counts.commands.load());
+  const auto add_per_client = [&](const char* name, const char* type, const char* help, auto value) {
     page += fmt::format("# HELP warpmux_client_{0} {2}\n# TYPE warpmux_client_{0} {1}\n", name, type, help);
-    for (const Connection& c : connections_) {
-      if (!c.session) continue;
-      const auto& who = c.session->who();
-      std::string program;  // as a label: quotes and backslashes escaped, other controls left out
-      for (const char ch : who.name) {
-        if (ch == '"' || ch == '\\') program += '\\';
-        if (static_cast<unsigned char>(ch) >= ' ') program += ch;
-      }
-      page += fmt::format("warpmux_client_{}{{client=\"{}\",program=\"{}\"}} {}\n", name, who.number, program,
-                          value(*c.session, scheduler_->statistics(*c.session)));
+    for (const auto& session : sessions) {
+      page += fmt::format("warpmux_client_{}{{client=\"{}\",program=\"{}\"}} {}\n", name, session->who().number,
+                          label(session->who().name), value(*session, source.daemon.scheduler().statistics(*session)));
     }
   };
-  each("launches_total", "counter", "Kernels started.",
-       [](const Session&, const ClientStatistics& f) { return f.launches; });
-  each("device_seconds_total", "counter", "Time its kernels ran.",
-       [](const Session&, const ClientStatistics& f) { return static_cast<double>(f.device_nanoseconds) * 1e-9; });
-  each("waited_seconds_total", "counter", "Time its kernels were ready and did not run.",
-       [](const Session&, const ClientStatistics& f) { return static_cast<double>(f.waited_nanoseconds) * 1e-9; });
-  each("queued", "gauge", "Commands that have not ended.",
-       [](const Session&, const ClientStatistics& f) { return f.outstanding; });
-  each("memory_bytes", "gauge", "Device memory held.",
-       [](const Session& s, const ClientStatistics&) { return s.counts().bytes; });
+  using Statistics = ClientStatistics;
+  add_per_client("launches_total", "counter", "Kernels started.",
+                 [](const Session&, const Statistics& s) { return s.launches; });
+  add_per_client("device_seconds_total", "counter", "Time its kernels ran.",
+                 [](const Session&, const Statistics& s) { return seconds(s.device_nanoseconds); });
+  add_per_client("waited_seconds_total", "counter", "Time its kernels were ready and did not run.",
+                 [](const Session&, const Statistics& s) { return seconds(s.waited_nanoseconds); });
+  add_per_client("queued", "gauge", "Commands that have not ended.",
+                 [](const Session&, const Statistics& s) { return s.outstanding; });
+  add_per_client("memory_bytes", "gauge", "Device memory held.",
+                 [](const Session& session, const Statistics&) { return session.counts().bytes; });
   return page;
 }
 

@@ -1,13 +1,12 @@
-// CompletionFlags ring when the copy behind a command has been made, and a place is used again only then.
-#include "runtime/device/completion_flags.h"
-
+// A flag is set when the copy behind a command has been made, and its place is used again only then.
 #include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
 #include <set>
 #include <vector>
 
-#include "fuzz/null_device.h"
+#include "runtime/device/null_opencl.h"
+#include "runtime/device/opencl_completion_flags.h"
 
 namespace wm::runtime {
 namespace {
@@ -20,7 +19,7 @@ struct SlowCopies {
   }
   static std::unique_ptr<Native> device() {
     waiting().clear();
-    auto native = fuzz::null_device(false);
+    auto native = test::null_opencl(false);
     static decltype(NativeCalls::EnqueueReadBuffer) read;
     read = native->cl.EnqueueReadBuffer;
     native->cl.EnqueueReadBuffer = [](cl_command_queue q, cl_mem m, cl_bool wait, std::size_t at, std::size_t size,
@@ -32,26 +31,27 @@ struct SlowCopies {
   }
 };
 
-TEST(CompletionFlags, RingWhenTheirCopyIsMade) {
+TEST(CompletionFlags, AreSetWhenTheirCopyIsMade) {
   const auto native = SlowCopies::device();
-  CompletionFlags flags(*native);
-  const cl_command_queue queue = native->cl.CreateCommandQueue(native->context, native->device, 0, nullptr);
+  OpenClCompletionFlags flags(*native);
+  const OpenClQueue queue(native->cl.CreateCommandQueue(native->context, native->device, 0, nullptr),
+                          native->cl.ReleaseCommandQueue);
   const auto first = flags.enqueue(queue, nullptr), second = flags.enqueue(queue, nullptr);
   ASSERT_TRUE(first && second);
   ASSERT_EQ(SlowCopies::waiting().size(), 2U);
   SlowCopies::waiting()[1]();
-  EXPECT_FALSE(flags.is_set(*first)) << "what was sent first need not end first";
+  EXPECT_FALSE(flags.is_set(*first)) << "the first command need not complete first";
   EXPECT_TRUE(flags.is_set(*second));
   SlowCopies::waiting()[0]();
   EXPECT_TRUE(flags.is_set(*first));
-  native->cl.ReleaseCommandQueue(queue);
 }
 
-// One that was taken down while it could still ring would ring for the next in its place.
-TEST(CompletionFlags, APlaceIsUsedAgainOnlyWhenItHasRung) {
+// A flag that was released before it was set would be set for the next one in its place.
+TEST(CompletionFlags, APlaceIsReusedOnlyWhenItsFlagIsSet) {
   const auto native = SlowCopies::device();
-  CompletionFlags flags(*native);
-  const cl_command_queue queue = native->cl.CreateCommandQueue(native->context, native->device, 0, nullptr);
+  OpenClCompletionFlags flags(*native);
+  const OpenClQueue queue(native->cl.CreateCommandQueue(native->context, native->device, 0, nullptr),
+                          native->cl.ReleaseCommandQueue);
   std::set<std::uint32_t> places;
   while (const auto flag = flags.enqueue(queue, nullptr)) {
     EXPECT_TRUE(places.insert(flag->place).second);
@@ -64,8 +64,7 @@ TEST(CompletionFlags, APlaceIsUsedAgainOnlyWhenItHasRung) {
   EXPECT_FALSE(flags.is_set(*again));
   SlowCopies::waiting().back()();
   EXPECT_TRUE(flags.is_set(*again));
-  EXPECT_FALSE(flags.enqueue(queue, nullptr)) << "all others may still ring";
-  native->cl.ReleaseCommandQueue(queue);
+  EXPECT_FALSE(flags.enqueue(queue, nullptr)) << "all others may still be set";
 }
 
 }  // namespace

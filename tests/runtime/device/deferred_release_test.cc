@@ -1,79 +1,90 @@
-// Memory goes back to the device when nothing runs there, or when it is wanted.
+// Memory is given back to the driver while nothing runs on the device, or when memory is requested.
 #include "runtime/device/deferred_release.h"
 
 #include <gtest/gtest.h>
 
-#include "fuzz/null_device.h"
+#include "runtime/device/null_opencl.h"
+#include "runtime/device/opencl_gpu.h"
 
 namespace wm::runtime {
 namespace {
 
-struct Rest {
-  std::atomic<bool> at_rest{false};
-  std::atomic<int> gone{0};
-  std::unique_ptr<Native> native = fuzz::null_device(false);
-  cl_mem buffer() const { return native->cl.CreateBuffer(native->context, CL_MEM_READ_WRITE, 64, nullptr, nullptr); }
-  bool eventually_gone(int count) const {
-    for (int i = 0; i < 2000 && gone < count; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return gone == count;
+struct IdleDevice {
+  std::atomic<bool> idle{false};
+  std::atomic<int> released{0};
+  std::unique_ptr<Backend> backend = test::null_backend(false);
+  [[nodiscard]] MemoryHandle buffer() const { return backend->allocation().create_buffer({0, 64, {}}).object; }
+  [[nodiscard]] bool eventually_released(int count) const {
+    for (int i = 0; i < 2000 && released < count; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return released == count;
   }
 };
 
-TEST(DeferredRelease, WaitForTheDevice) {
-  Rest rest;
-  DeferredRelease releases(*rest.native, [&] { return rest.at_rest.load(); });
-  for (int i = 0; i < 3; ++i) releases.release(rest.buffer(), 64, [&] { ++rest.gone; });
+TEST(DeferredRelease, WaitsForTheDevice) {
+  IdleDevice device;
+  DeferredRelease releases(*device.backend, [&] { return device.idle.load(); });
+  for (int i = 0; i < 3; ++i) releases.release(device.buffer(), 64, [&] { ++device.released; });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(rest.gone, 0) << "something runs";
+  EXPECT_EQ(device.released, 0) << "a kernel runs";
   EXPECT_EQ(releases.bytes(), 192U);
-  rest.at_rest = true;
-  EXPECT_TRUE(rest.eventually_gone(3));
+  device.idle = true;
+  EXPECT_TRUE(device.eventually_released(3));
 }
 
-TEST(DeferredRelease, AreMadeAtOnceWhereMemoryIsWanted) {
-  Rest rest;
-  DeferredRelease releases(*rest.native, [&] { return rest.at_rest.load(); });
-  for (int i = 0; i < 3; ++i) releases.release(rest.buffer(), 64, [&] { ++rest.gone; });
-  releases.now();
-  EXPECT_EQ(rest.gone, 3);
+TEST(DeferredRelease, HappensAtOnceWhenMemoryIsRequested) {
+  IdleDevice device;
+  DeferredRelease releases(*device.backend, [&] { return device.idle.load(); });
+  for (int i = 0; i < 3; ++i) releases.release(device.buffer(), 64, [&] { ++device.released; });
+  releases.release_now();
+  EXPECT_EQ(device.released, 3);
   EXPECT_EQ(releases.bytes(), 0U);
 }
 
-// The device may give the memory to another client next.
-TEST(DeferredRelease, WipeWhatWasWritten) {
+TEST(DeferredRelease, IsNotDeferredWhereAReleaseDoesNotWait) {
+  const auto backend = test::null_backend(true);
+  DeferredRelease releases(*backend, [] { return false; });
+  int released = 0;
+  releases.release(backend->allocation().create_buffer({0, 64, {}}).object, 64, [&] { ++released; });
+  EXPECT_EQ(released, 1);
+  EXPECT_EQ(releases.bytes(), 0U);
+}
+
+// The driver may give the memory to another client next.
+TEST(DeferredRelease, WipesTheContents) {
   static std::vector<char> seen;
   static NativeCalls own;
-  Rest rest;
-  own = rest.native->cl;
-  const cl_command_queue queue = own.CreateCommandQueue(rest.native->context, rest.native->device, 0, nullptr);
+  auto driver = test::null_opencl(false);
+  own = driver->cl;
   static cl_command_queue reads;
-  reads = queue;
-  rest.native->cl.ReleaseMemObject = [](cl_mem memory) {
+  reads = own.CreateCommandQueue(driver->context, driver->device, 0, nullptr);
+  driver->cl.ReleaseMemObject = [](cl_mem memory) {
     seen.assign(60, 1);
     own.EnqueueReadBuffer(reads, memory, CL_TRUE, 0, seen.size(), seen.data(), 0, nullptr, nullptr);
     return own.ReleaseMemObject(memory);
   };
   {
-    DeferredRelease releases(*rest.native, [&] { return rest.at_rest.load(); });
+    OpenClGpu backend(std::move(driver));
+    DeferredRelease releases(backend, [] { return false; });
+    const QueueHandle queue = backend.allocation().create_queue(true, false).object;
     for (const std::size_t bytes : {64, 61}) {
-      const cl_mem memory = own.CreateBuffer(rest.native->context, CL_MEM_READ_WRITE, bytes, nullptr, nullptr);
-      const std::vector<char> secret(bytes, 's');
-      own.EnqueueWriteBuffer(queue, memory, CL_TRUE, 0, bytes, secret.data(), 0, nullptr, nullptr);
-      releases.release(memory, bytes, [] {});
-      releases.now();
+      MemoryHandle memory = backend.allocation().create_buffer({0, bytes, {}}).object;
+      std::vector<std::byte> secret(bytes, std::byte{'s'});
+      backend.submission().submit(*queue, BufferTransfer{true, memory, 0, secret, true}, nullptr);
+      releases.release(std::move(memory), bytes, [] {});
+      releases.release_now();
       EXPECT_EQ(seen, std::vector<char>(60, 0)) << bytes;
     }
   }
-  own.ReleaseCommandQueue(queue);
+  own.ReleaseCommandQueue(reads);
 }
 
-TEST(DeferredRelease, LeaveNothingBehind) {
-  Rest rest;
+TEST(DeferredRelease, LeavesNothingBehind) {
+  IdleDevice device;
   {
-    DeferredRelease releases(*rest.native, [&] { return rest.at_rest.load(); });
-    releases.release(rest.buffer(), 64, [&] { ++rest.gone; });
+    DeferredRelease releases(*device.backend, [&] { return device.idle.load(); });
+    releases.release(device.buffer(), 64, [&] { ++device.released; });
   }
-  EXPECT_EQ(rest.gone, 1);
+  EXPECT_EQ(device.released, 1);
 }
 
 }  // namespace

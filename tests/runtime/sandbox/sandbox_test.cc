@@ -1,4 +1,4 @@
-// The process in which the device's driver is tried, played by scripts.
+// The compile sandbox, with scripts in place of wm-sandbox.
 #include "runtime/sandbox/sandbox.h"
 
 #include <filesystem>
@@ -6,17 +6,16 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "runtime/session/objects.h"
 
 namespace wm::runtime::sandbox {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Scripts : public testing::Test {
+class SandboxScripts : public testing::Test {
  protected:
-  ~Scripts() override { fs::remove_all(folder_); }
-  // Every request is one byte more in a file, then the script does `what`.
+  ~SandboxScripts() override { fs::remove_all(folder_); }
+  // A script that appends a byte to a file when it starts, and then runs `what`.
   SandboxOptions script(const std::string& what, std::chrono::milliseconds limit = std::chrono::seconds(20)) {
     const std::string program = folder_ + "/sandbox";
     EXPECT_TRUE(write_file(program, "#!/bin/sh\necho >> " + folder_ + "/started\n" + what + "\n").ok());
@@ -27,8 +26,8 @@ class Scripts : public testing::Test {
     const auto text = read_file(folder_ + "/started");
     return text ? text->size() : 0;
   }
-  // NativeResults every request that has been read in full (they are short) with four zeros.
-  static constexpr const char* kWell =
+  // Answers every request with four zeros: success.
+  static constexpr const char* kSucceeds =
       "while dd bs=65536 count=1 2>/dev/null | grep -q .; do printf "
       "'\\004\\000\\000\\000\\000\\000\\000\\000'; done";
 
@@ -39,8 +38,8 @@ class Scripts : public testing::Test {
   }();
 };
 
-TEST_F(Scripts, WhatWentWellIsNotTriedAgain) {
-  const SandboxOptions options = script(kWell);
+TEST_F(SandboxScripts, ARequestThatSucceededIsNotTriedAgain) {
+  const SandboxOptions options = script(kSucceeds);
   {
     Sandbox sandbox(options);
     EXPECT_FALSE(sandbox.refusal(build_of("kernel void f() {}", "")));
@@ -48,9 +47,9 @@ TEST_F(Scripts, WhatWentWellIsNotTriedAgain) {
     EXPECT_FALSE(sandbox.refusal(build_of("kernel void f() {}", "-DA")));
     EXPECT_FALSE(sandbox.refusal(build_of("#include <f.h>", "")));
     EXPECT_FALSE(sandbox.refusal(build_of("#include <f.h>", "")));
-    EXPECT_EQ(sandbox.counts().tried, 4U) << "what reads files is tried every time";
+    EXPECT_EQ(sandbox.counts().tried, 4U) << "a program that includes files is tried every time";
     EXPECT_EQ(sandbox.counts().known, 1U);
-    EXPECT_EQ(started(), 1U) << "one process serves them all";
+    EXPECT_EQ(started(), 1U) << "one process serves all requests";
   }
   Sandbox later(options);
   EXPECT_FALSE(later.refusal(build_of("kernel void f() {}", "")));
@@ -62,19 +61,19 @@ TEST_F(Scripts, WhatWentWellIsNotTriedAgain) {
   EXPECT_EQ(newer.counts().tried, 1U);
 }
 
-TEST_F(Scripts, OneThatDiesIsARefusalAndRemembered) {
+TEST_F(SandboxScripts, ACrashIsARefusalThatIsKept) {
   Sandbox sandbox(script("kill -SEGV $$"));
   for (int i = 0; i < 2; ++i) {
-    const auto why = sandbox.refusal(build_of("kernel void f() {}", ""));
-    ASSERT_TRUE(why);
-    EXPECT_NE(why->find("crashed: signal 11"), std::string::npos) << *why;
+    const auto reason = sandbox.refusal(build_of("kernel void f() {}", ""));
+    ASSERT_TRUE(reason);
+    EXPECT_NE(reason->find("crashed: signal 11"), std::string::npos) << *reason;
   }
   EXPECT_EQ(started(), 1U);
   EXPECT_EQ(sandbox.counts().refused, 2U);
 }
 
-TEST_F(Scripts, LaunchesAreCountedApart) {
-  Sandbox sandbox(script(kWell));
+TEST_F(SandboxScripts, LaunchesAreCountedSeparately) {
+  Sandbox sandbox(script(kSucceeds));
   Request launch = build_of("kernel void f() {}", "");
   launch.launch = SandboxLaunch{"f", {64, 1, 1}, {16, 1, 1}, 1, false, {}};
   EXPECT_FALSE(sandbox.refusal(launch));
@@ -86,59 +85,50 @@ TEST_F(Scripts, LaunchesAreCountedApart) {
   EXPECT_EQ(sandbox.launch_counts().known, 1U);
 }
 
-TEST_F(Scripts, OneThatEndsByItselfIsARefusal) {
+TEST_F(SandboxScripts, AnExitIsARefusal) {
   Sandbox sandbox(script("exit 1"));
-  const auto why = sandbox.refusal(build_of("kernel void f() {}", ""));
-  ASSERT_TRUE(why);
-  EXPECT_NE(why->find("ended its process"), std::string::npos) << *why;
+  const auto reason = sandbox.refusal(build_of("kernel void f() {}", ""));
+  ASSERT_TRUE(reason);
+  EXPECT_NE(reason->find("ended its process"), std::string::npos) << *reason;
 }
 
-TEST_F(Scripts, OneThatDoesNotEndIsARefusal) {
+TEST_F(SandboxScripts, ATimeoutIsARefusal) {
   Sandbox sandbox(script("exec sleep 100", std::chrono::milliseconds(200)));
-  const auto why = sandbox.refusal(build_of("kernel void f() {}", ""));
-  ASSERT_TRUE(why);
-  EXPECT_NE(why->find("did not end within 0.2 s"), std::string::npos) << *why;
+  const auto reason = sandbox.refusal(build_of("kernel void f() {}", ""));
+  ASSERT_TRUE(reason);
+  EXPECT_NE(reason->find("did not end within 0.2 s"), std::string::npos) << *reason;
 }
 
-TEST_F(Scripts, WhereNoneCanBeStartedNothingIsRefused) {
+TEST_F(SandboxScripts, WithoutAProcessNothingIsRefused) {
   SandboxOptions options = script("");
   options.program += ".not-there";
   Sandbox missing(options), none(SandboxOptions{});
   EXPECT_FALSE(missing.refusal(build_of("kernel void f() {}", "")));
   EXPECT_FALSE(none.refusal(build_of("kernel void f() {}", "")));
-  EXPECT_EQ(missing.answers()[NonstandardCall::large_buffer], -61);
+  EXPECT_EQ(missing.native_results()[NonstandardCall::large_buffer], -61);
 }
 
-TEST_F(Scripts, AnswersAreAskedOnce) {
-  const SandboxOptions options = script(kWell);
+TEST_F(SandboxScripts, NativeResultsAreDeterminedOnce) {
+  const SandboxOptions options = script(kSucceeds);
   Sandbox sandbox(options);
-  const NativeResults answers = sandbox.answers();
-  for (std::size_t i = 0; i < kNonstandardCalls; ++i) EXPECT_EQ(answers.status[i], 0);
+  const NativeResults results = sandbox.native_results();
+  for (std::size_t i = 0; i < kNonstandardCalls; ++i) EXPECT_EQ(results.status[i], 0);
   const std::size_t before = started();
   Sandbox later(options);
-  EXPECT_EQ(later.answers()[NonstandardCall::unaligned_fill_size], 0);
+  EXPECT_EQ(later.native_results()[NonstandardCall::unaligned_fill_size], 0);
   EXPECT_EQ(started(), before);
 }
 
-// A driver that does not survive a question is taken to refuse it; the others are asked all the same.
-TEST_F(Scripts, AQuestionThatKillsIsAnsweredAsTheStandardHasIt) {
+TEST_F(SandboxScripts, ACallThatCrashesTheDriverHasTheResultOfTheStandard) {
   Sandbox sandbox(script("kill -SEGV $$"));
-  const NativeResults answers = sandbox.answers();
-  EXPECT_EQ(answers[NonstandardCall::large_buffer], -61);
-  EXPECT_EQ(answers[NonstandardCall::overlapping_copy_rect], -8);
-  EXPECT_EQ(answers[NonstandardCall::launch_offset_beyond], -56);
+  const NativeResults results = sandbox.native_results();
+  EXPECT_EQ(results[NonstandardCall::large_buffer], -61);
+  EXPECT_EQ(results[NonstandardCall::overlapping_copy_rect], -8);
+  EXPECT_EQ(results[NonstandardCall::launch_offset_beyond], -56);
   EXPECT_EQ(started(), kNonstandardCalls);
 }
 
-// Of a buffer that no device could give memory nothing is counted, where nobody has said how much a client may have.
-TEST(MemoryLimits, CountNothingForWhatCannotBeThere) {
-  const MemoryLimits all(1000, 1000, false, true), some(1000, 1000, false);
-  EXPECT_TRUE(all.takes_nothing(1001));
-  EXPECT_FALSE(all.takes_nothing(1000));
-  EXPECT_FALSE(some.takes_nothing(1001));
-}
-
-TEST(TrialRequests, AreReadAsTheyWereWritten) {
+TEST(SandboxRequest, IsDecodedAsItWasEncodedAndNotWhenIncomplete) {
   Request request;
   request.what = Request::What::link;
   request.device = "a device";
@@ -152,6 +142,26 @@ TEST(TrialRequests, AreReadAsTheyWereWritten) {
   EXPECT_EQ(read->launch, request.launch);
   EXPECT_EQ(read->programs[0].headers[0].name, "h.h");
   for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(decode(bytes.substr(0, size)).ok()) << size;
+}
+
+TEST(SandboxRequest, OfAnotherVersionOrKindIsRefused) {
+  std::string bytes = encode(build_of("kernel void f() {}", ""));
+  ASSERT_TRUE(decode(bytes).ok());
+  std::string other_version = bytes, other_kind = bytes;
+  other_version[0] = static_cast<char>(other_version[0] + 1);
+  other_kind[4] = 100;
+  EXPECT_FALSE(decode(other_version).ok());
+  EXPECT_FALSE(decode(other_kind).ok());
+}
+
+TEST(SandboxRequest, ANonstandardCallCarriesItsNumber) {
+  Request request;
+  request.what = Request::What::nonstandard_call;
+  request.call = 17;
+  const auto read = decode(encode(request));
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->what, Request::What::nonstandard_call);
+  EXPECT_EQ(read->call, 17U);
 }
 
 }  // namespace

@@ -201,7 +201,7 @@ TEST(DeviceMachine, AnAlarmRingsWhenItsTimeHasCome) {
   machine.wake_at(Cycles{120}, 10);
   EXPECT_EQ(machine.next_alarm()->count, 120U);
   machine.set_now(Cycles{130});
-  machine.ring(sleeper);
+  machine.fire_due_alarms(sleeper);
   EXPECT_EQ(sleeper.woken, 10U);
   EXPECT_EQ(machine.next_alarm()->count, 150U);
 }

@@ -7,8 +7,9 @@
 #include <memory>
 #include <thread>
 
-#include "fuzz/null_daemon.h"
-#include "fuzz/null_device.h"
+#include "runtime/device/null_opencl.h"
+#include "runtime/device/opencl_gpu.h"
+#include "runtime/session/null_daemon.h"
 
 namespace wm::runtime::test {
 
@@ -16,9 +17,9 @@ class Conversation {
  public:
   Conversation(std::unique_ptr<Native> device, const std::string& policy, bool pass_through,
                double short_launch = 100'000)
-      : side_(std::make_shared<fuzz::NullDaemon>(
-            std::move(device),
-            fuzz::NullDaemon::Options{.policy = policy, .pass_through = pass_through, .short_launch = short_launch})) {
+      : side_(std::make_shared<NullDaemon>(
+            std::make_unique<OpenClGpu>(std::move(device)),
+            NullDaemon::Options{.policy = policy, .pass_through = pass_through, .short_launch = short_launch})) {
     begin();
   }
   // Another client of the same daemon.
@@ -52,8 +53,8 @@ class Conversation {
     Writer buffer(Op::create_buffer);
     buffer.put(CreateBuffer{1, CL_MEM_READ_WRITE, 4096, 0, 0});
     EXPECT_EQ(call(buffer), CL_SUCCESS);
-    const std::size_t size = std::strlen(fuzz::kSource);
-    std::memcpy(area_->staging().data() + 4096, fuzz::kSource, size);
+    const std::size_t size = std::strlen(kSource);
+    std::memcpy(area_->staging().data() + 4096, kSource, size);
     Writer program(Op::create_program);
     program.put(CreateProgram{1, ProgramOrigin::source, 0, {0, 0, 4096, size}});
     EXPECT_EQ(call(program), CL_SUCCESS);
@@ -114,7 +115,7 @@ class Conversation {
   [[nodiscard]] Scheduler& scheduler() { return side_->scheduler; }
 
  private:
-  std::shared_ptr<fuzz::NullDaemon> side_;
+  std::shared_ptr<NullDaemon> side_;
   Descriptor file_;
   std::shared_ptr<Session> session_;
   std::optional<SharedArea> area_;

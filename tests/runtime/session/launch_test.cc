@@ -27,7 +27,7 @@ class Stage {
     hold_ = false;
     held_.clear();
     launches_ = 0;
-    auto native = fuzz::null_device(false);
+    auto native = null_opencl(false);
     launch_ = native->cl.EnqueueNDRangeKernel;
     info_ = native->cl.GetEventInfo;
     native->cl.EnqueueNDRangeKernel = [](cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
@@ -177,7 +177,7 @@ TEST(Launches, OneBesideALongerOfAnotherClientIsHeardOf) {
 // It is refused when its turn comes; what follows in its queue runs, and nobody else notices.
 TEST(Launches, OneThatTheDeviceRefusesFailsAlone) {
   for (const char* policy : {"accelos", "moving_shares"}) {
-    Conversation client(fuzz::null_device(true), policy, false);
+    Conversation client(null_opencl(true), policy, false);
     client.make_kernel();
     for (const std::uint32_t slot : {0U, 1U, 2U}) client.queue_state(slot);
     client.user_event(0);
@@ -193,7 +193,7 @@ TEST(Launches, OneThatTheDeviceRefusesFailsAlone) {
 
 // Drivers divide by the local size; the device of this test ends the process.
 TEST(Launches, AGroupOfNoItemsReachesNoDriver) {
-  Conversation client(fuzz::null_device(true), "accelos", false);
+  Conversation client(null_opencl(true), "accelos", false);
   client.make_kernel();
   LaunchMessage flat = range(64, 16);
   flat.dimensions = 2;

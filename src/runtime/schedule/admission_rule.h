@@ -1,0 +1,45 @@
+// Decisions about launches that are taken before the policy sees them, each as a rule with a name.
+//
+// A policy divides the device among the kernels it knows. Whether a launch is one of them, and in which form it runs, is
+// decided by the rules of this daemon; `wm serve` prints them at start.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "runtime/schedule/active_kernels.h"
+
+namespace wm::runtime {
+
+// What a rule may look at.
+struct LaunchQuery {
+  const LaunchPlan& plan;
+  std::optional<double> expected;  // nanoseconds with the device to itself, where known
+  double ahead = 0;                // nanoseconds of its client's launches that must run before it
+  bool isolated = true;            // no other client has a kernel
+};
+
+class AdmissionRule {
+ public:
+  AdmissionRule() = default;
+  virtual ~AdmissionRule() = default;
+  AdmissionRule(const AdmissionRule&) = delete;
+  AdmissionRule& operator=(const AdmissionRule&) = delete;
+
+  [[nodiscard]] virtual std::string name() const = 0;
+  // One sentence for people.
+  [[nodiscard]] virtual std::string description() const = 0;
+
+  // The launch runs as its client wrote it although it could be divided into workers.
+  [[nodiscard]] virtual bool runs_unmodified(const LaunchQuery&) const { return false; }
+  // The launch may follow its client's earlier commands on the device queue before the policy knows of it.
+  [[nodiscard]] virtual bool may_pipeline(const LaunchQuery&) const { return false; }
+  // Launches go to the device in the order they come, undivided: the policy decides nothing.
+  [[nodiscard]] virtual bool bypasses_policy() const { return false; }
+  // How much pipelined work a client may have on the device, in nanoseconds.
+  [[nodiscard]] virtual double pipeline_budget(bool /*isolated*/) const { return 0; }
+  // The kernel one of whose workers makes room for a transfer; none: no worker has to.
+  [[nodiscard]] virtual CommandPtr makes_room(const ActiveKernels&) const { return nullptr; }
+};
+
+}  // namespace wm::runtime

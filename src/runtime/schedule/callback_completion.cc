@@ -1,0 +1,74 @@
+#include "runtime/schedule/callback_completion.h"
+
+#include <chrono>
+
+namespace wm::runtime {
+
+void CallbackCompletion::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void CallbackCompletion::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void CallbackCompletion::submitted(const QueueHandle& queue, bool, Completion completion) {
+  const EventHandle event = completion.event;
+  submission_.call_when_complete(event, &CallbackCompletion::on_complete, new Call{this, std::move(completion)});
+  submission_.flush(*queue);
+}
+
+void CallbackCompletion::on_complete(EventHandle, Status status, void* data) {
+  const std::unique_ptr<Call> call(static_cast<Call*>(data));
+  CallbackCompletion& self = *call->self;
+  call->completion.status = status;
+  {
+    const std::lock_guard lock(self.mutex_);
+    self.reported_.push_back(std::move(call->completion));
+    self.pending_.store(true, std::memory_order_release);
+  }
+  self.changed_.notify_one();
+}
+
+void CallbackCompletion::deliver() {
+  std::vector<Completion> completions;
+  {
+    const std::lock_guard lock(mutex_);
+    completions.swap(reported_);
+    pending_.store(false, std::memory_order_relaxed);
+  }
+  const std::lock_guard lock(handler_.mutex());
+  handler_.complete(completions);
+}
+
+void CallbackCompletion::run() {
+  using SystemClock = std::chrono::steady_clock;
+  for (;;) {
+    std::optional<std::uint64_t> alarm;
+    bool busy = false;  // a command is on the device
+    {
+      const std::lock_guard lock(handler_.mutex());
+      alarm = handler_.next_alarm();
+      busy = counts_.events != 0;
+    }
+    if (busy) spin_until([this] { return pending_.load(std::memory_order_acquire); });
+    {
+      std::unique_lock lock(mutex_);
+      const auto changed = [this] { return stop_ || !reported_.empty(); };
+      if (alarm) {
+        changed_.wait_until(lock, SystemClock::time_point(SystemClock::duration(*alarm)), changed);
+      } else {
+        changed_.wait(lock, changed);
+      }
+      if (stop_ && reported_.empty()) return;
+    }
+    deliver();
+  }
+}
+
+}  // namespace wm::runtime

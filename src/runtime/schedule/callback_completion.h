@@ -1,0 +1,49 @@
+// Completions of devices whose driver calls back: the driver's thread leaves them here, a thread of ours hands them on.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "runtime/device/object_counts.h"
+#include "runtime/schedule/completion.h"
+
+namespace wm::runtime {
+
+class CallbackCompletion final : public CompletionSource {
+ public:
+  CallbackCompletion(CompletionHandler& handler, Submission& submission, const ObjectCounts& counts)
+      : handler_(handler), submission_(submission), counts_(counts) {}
+  ~CallbackCompletion() override { stop(); }
+
+  void start() override;
+  void stop() override;
+  void submitted(const QueueHandle& queue, bool in_order, Completion completion) override;
+  void expect(const Command&) override {}
+  [[nodiscard]] bool can_skip_event(const Command&) const override { return false; }
+
+  // Hands on what the driver has reported, without waiting. For tests; otherwise the thread does.
+  void deliver();
+
+ private:
+  struct Call {
+    CallbackCompletion* self;
+    Completion completion;
+  };
+  static void on_complete(EventHandle event, Status status, void* data);
+  void run();
+
+  CompletionHandler& handler_;
+  Submission& submission_;
+  const ObjectCounts& counts_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Completion> reported_;
+  std::atomic<bool> pending_{false};  // `reported_` is not empty, for a look without the lock
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace wm::runtime

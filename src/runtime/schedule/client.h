@@ -1,0 +1,64 @@
+// A client as the scheduler sees it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/protocol/message.h"
+#include "runtime/protocol/status.h"
+
+namespace wm::runtime {
+
+struct Command;
+using CommandPtr = std::shared_ptr<Command>;
+
+// What `wm status` and the metrics report about a client's work.
+struct ClientStatistics {
+  std::uint64_t commands = 0, launches = 0, outstanding = 0;
+  std::uint64_t device_nanoseconds = 0;   // kernels on the device
+  std::uint64_t waited_nanoseconds = 0;   // kernels that were ready and not on the device
+  std::uint64_t as_workers = 0;           // launches that ran as workers
+  std::uint64_t running_nanoseconds = 0;  // since the oldest of its running kernels was submitted
+  std::uint32_t workers = 0;              // groups of the running kernel that may run at once
+  std::string kernel;                     // the latest one that was started
+  int priority = 0;
+  double share = 1;
+};
+
+// Guarded by the scheduler's lock.
+struct ClientState {
+  std::map<EventId, CommandPtr> open;  // commands and user events that have not completed
+  std::vector<CommandPtr> displaced;   // commands whose event was reused before they completed
+  std::map<EventId, Status> failed;    // how the last command of an event failed
+  std::uint32_t pipelined_launches = 0;
+  double pipelined_nanoseconds = 0;  // that the pipelined launches are expected to take
+  ClientStatistics statistics;
+};
+
+class Client {
+ public:
+  virtual ~Client() = default;
+
+  // The client has disconnected, or was cut off.
+  [[nodiscard]] virtual bool closed() const = 0;
+  // Publishes an execution state that is not final.
+  virtual void show_state(EventId event, Status state) = 0;
+  // Publishes the times and the status of a command that has completed.
+  virtual void show_completion(const Command& command) = 0;
+
+  struct Identity {
+    std::uint64_t number = 0;
+    std::string name;
+    int pid = 0;
+  };
+  [[nodiscard]] virtual Identity identity() const = 0;
+
+  ClientState state;
+  std::atomic<std::uint64_t> outstanding{0}, outstanding_bytes{0};
+};
+
+}  // namespace wm::runtime

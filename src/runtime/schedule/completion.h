@@ -1,0 +1,57 @@
+// How the scheduler learns that the device has completed a command.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "runtime/device/completion_flags.h"
+#include "runtime/protocol/futex.h"
+#include "runtime/schedule/command.h"
+
+namespace wm::runtime {
+
+// A command on the device, or a batch of workers of one; later, how it ended.
+struct Completion {
+  CommandPtr command;
+  EventHandle event = nullptr;  // none: the event of a later command on its queue stands for it
+  Status status = status::kQueued;
+  std::shared_ptr<WorkerBatch> batch;
+  double expected = 0;                // nanoseconds on the device
+  std::uint64_t observed = 0;         // when polling saw it complete, on the daemon's clock
+  std::size_t observed_together = 1;  // of those seen at once on a queue: this one and those after it
+  std::optional<DeviceTimes> times;   // where the event has been asked already
+  std::optional<CompletionFlags::Flag> flag;
+};
+
+// The scheduler, as the source of completions sees it.
+class CompletionHandler {
+ public:
+  virtual ~CompletionHandler() = default;
+  // The scheduler's lock.
+  virtual SpinMutex& mutex() = 0;
+  // When the policy asked to be called next. With the lock held.
+  [[nodiscard]] virtual std::optional<std::uint64_t> next_alarm() const = 0;
+  // Handles completions, alarms that are due, and everything that follows. With the lock held.
+  virtual void complete(std::span<const Completion> completions) = 0;
+};
+
+class CompletionSource {
+ public:
+  virtual ~CompletionSource() = default;
+
+  virtual void start() = 0;
+  // Ends its thread. Nothing is on the device any more.
+  virtual void stop() = 0;
+
+  // --- with the scheduler's lock held
+  // The device has been given a command; `in_order`: it completes after what is before it on the queue.
+  virtual void submitted(const QueueHandle& queue, bool in_order, Completion completion) = 0;
+  // Somebody waits for this command's completion now.
+  virtual void expect(const Command& command) = 0;
+  // Whether the launch needs no event, because a later one's will stand for it.
+  [[nodiscard]] virtual bool can_skip_event(const Command& launch) const = 0;
+};
+
+}  // namespace wm::runtime

@@ -1,0 +1,163 @@
+#include "runtime/schedule/kernel_dispatch.h"
+
+#include <algorithm>
+
+namespace wm::runtime {
+namespace {
+
+std::uint32_t clipped(std::uint64_t n) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, 0xffffffffU)); }
+
+}  // namespace
+
+KernelDispatch::KernelDispatch(Backend& backend, std::unique_ptr<policy::Policy> policy,
+                               const AdmissionOptions& options, const Clock& clock)
+    : backend_(backend),
+      clock_(clock),
+      policy_(std::move(policy)),
+      reserved_local_bytes_(backend.reserved_local_bytes()),
+      machine_(backend.limits(), 1, backend.capabilities().queues_excess_groups),
+      admission_(make_admission_rules(options, backend.capabilities()), kernels_),
+      batches_(backend, machine_, kernels_) {
+  policy_->on(policy::Started{}, machine_);
+}
+
+std::optional<std::uint64_t> KernelDispatch::next_alarm() const {
+  const auto alarm = machine_.next_alarm();
+  return alarm ? std::optional(alarm->count) : std::nullopt;
+}
+
+void KernelDispatch::fire_due_alarms() {
+  const auto due = machine_.next_alarm();
+  if (!due || *due > machine_.now()) return;
+  machine_.fire_due_alarms(*policy_);
+  changed_ = true;
+}
+
+DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unmodified) {
+  const LaunchPlan& plan = *command.launch;
+  if (!unmodified && !admission_.bypasses_policy()) command.workers = batches_.prepare(plan);
+  DeviceMachine::KernelArrival arrival;
+  arrival.function = plan.kernel->function;
+  arrival.stream = command.queue->number;
+  arrival.priority = command.client->state.statistics.priority;
+  arrival.share = command.client->state.statistics.share;
+  if (command.workers) {
+    const Size3& local = command.workers->local;
+    const std::uint32_t bytes = plan.local_bytes + plan.form->extra_local_bytes + reserved_local_bytes_;
+    arrival.footprint =
+        gpu::footprint({clipped(local[0] * local[1] * local[2]), plan.form->registers, bytes}, machine_.limits());
+    arrival.groups = command.workers->groups;
+    const std::uint32_t room = gpu::fit(arrival.footprint, machine_.limits().total);
+    arrival.divisible = room != 0;
+    // Chunks save workers accesses to the queue, but must not leave workers that have room without a group.
+    auto& chunk = command.workers->range.chunk;
+    chunk = std::clamp(arrival.groups / (2 * std::max(room, 1U)), 1U, std::max<std::uint32_t>(chunk, 1));
+    if (arrival.divisible) return arrival;
+    command.workers.reset();
+  }
+  arrival.footprint =
+      gpu::footprint({clipped(group_items(plan)), 0, plan.local_bytes + reserved_local_bytes_}, machine_.limits());
+  arrival.groups = clipped(group_count(plan));
+  return arrival;
+}
+
+void KernelDispatch::add(const CommandPtr& command) {
+  kernels_.add(command);
+  policy_->on(policy::KernelArrived{command->placement.kernel}, machine_);
+  changed_ = true;
+}
+
+void KernelDispatch::arrive(const CommandPtr& command) {
+  command->times.ready = clock_.now();
+  command->enter(Command::State::arrived);
+  command->placement.kernel = machine_.arrive(describe(*command, admission_.runs_unmodified(*command)));
+  add(command);
+}
+
+void KernelDispatch::register_running(const CommandPtr& command) {
+  command->enter(Command::State::submitted);
+  command->placement.kernel = machine_.arrive_started(describe(*command, true));
+  add(command);
+}
+
+void KernelDispatch::dispatch(const std::function<void(const CommandPtr&, std::uint32_t)>& start) {
+  changed_ = false;
+  policy_->on(policy::KernelSetChanged{}, machine_);
+  batches_.shrink_to_caps();
+  make_room_for_transfers();
+  machine_.dispatch([&](policy::KernelId kernel, std::uint32_t groups) { start(kernels_.find(kernel), groups); },
+                    transfers_ != 0 ? 1 : 0);
+}
+
+Status KernelDispatch::launch(Command& command, EventHandle* event) {
+  const LaunchPlan& plan = *command.launch;
+  arguments_.clear();
+  for (const LaunchPlan::Value& value : plan.arguments) arguments_.push_back(value.argument());
+  KernelLaunch launch;
+  launch.kernel = plan.kernel->handle.get();
+  launch.arguments = arguments_;
+  launch.dimensions = plan.dimensions;
+  launch.offset = plan.offset;
+  launch.global = plan.global;
+  if (plan.local_given) launch.local = plan.local;
+  return backend_.submission().launch(*command.queue->handle, launch, event);
+}
+
+void KernelDispatch::finished(const CommandPtr& command) {
+  Command::Placement& placement = command->placement;
+  if (placement.kernel != policy::kNobody) {
+    kernels_.remove(placement.kernel);
+    machine_.finish(placement.kernel);
+    policy_->on(policy::KernelDone{placement.kernel}, machine_);
+    changed_ = true;
+  }
+  if (placement.orphaned) {
+    machine_.give_back(placement.orphaned->footprint, placement.orphaned->groups);
+    kernels_.remove_orphan(command);
+    changed_ = true;
+  }
+}
+
+std::vector<CommandPtr> KernelDispatch::cancel_workers(const Client& client) {
+  std::vector<CommandPtr> idle = kernels_.of(client);
+  std::erase_if(idle, [](const CommandPtr& c) { return !c->workers; });
+  for (const CommandPtr& command : idle) batches_.cancel(*command);
+  std::erase_if(idle, [](const CommandPtr& c) { return !c->workers->batches.empty(); });
+  return idle;
+}
+
+std::vector<CommandPtr> KernelDispatch::orphan_kernels(const Client& client) {
+  std::vector<CommandPtr> orphans = kernels_.of(client);
+  for (const CommandPtr& command : orphans) {
+    Command::Placement& placement = command->placement;
+    const policy::Kernel* view = machine_.find(placement.kernel);
+    placement.orphaned = {view->footprint, machine_.holds(placement.kernel), clock_.now()};
+    kernels_.add_orphan(command);
+    kernels_.remove(placement.kernel);
+    machine_.abandon(placement.kernel);
+    policy_->on(policy::KernelDone{placement.kernel}, machine_);
+    placement.kernel = policy::kNobody;
+    changed_ = true;
+  }
+  return orphans;
+}
+
+void KernelDispatch::begin_transfer(Command& command) {
+  if (!backend_.capabilities().transfers_occupy_compute_units) return;
+  command.placement.occupies_compute_unit = true;
+  if (++transfers_ == 1 && !kernels_.empty()) changed_ = true;
+}
+
+void KernelDispatch::end_transfer(Command& command) {
+  if (!command.placement.occupies_compute_unit) return;
+  command.placement.occupies_compute_unit = false;
+  if (--transfers_ == 0 && !kernels_.empty()) changed_ = true;
+}
+
+void KernelDispatch::make_room_for_transfers() {
+  if (transfers_ == 0 || !machine_.full()) return;
+  const CommandPtr chosen = admission_.makes_room();
+  if (chosen) batches_.keep(*chosen, static_cast<std::uint32_t>(chosen->workers->batches.size()) - 1);
+}
+
+}  // namespace wm::runtime

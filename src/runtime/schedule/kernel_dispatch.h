@@ -1,0 +1,75 @@
+// Kernels on the device Machine: which have arrived, how many of their groups the policy lets run, and what makes room.
+// Guarded by the scheduler's lock.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "policy/policy.h"
+#include "runtime/schedule/admission.h"
+#include "runtime/schedule/clock.h"
+#include "runtime/schedule/worker_batch.h"
+
+namespace wm::runtime {
+
+class KernelDispatch {
+ public:
+  KernelDispatch(Backend& backend, std::unique_ptr<policy::Policy> policy, const AdmissionOptions& options,
+                 const Clock& clock);
+
+  [[nodiscard]] const Admission& admission() const { return admission_; }
+  [[nodiscard]] const ActiveKernels& kernels() const { return kernels_; }
+  [[nodiscard]] const DeviceMachine& machine() const { return machine_; }
+  [[nodiscard]] WorkerBatches& batches() { return batches_; }
+
+  // Policies see the time of the latest call.
+  void update_time() { machine_.set_now(Cycles{clock_.now()}); }
+  [[nodiscard]] std::optional<std::uint64_t> next_alarm() const;
+  // Tells the policy of alarms that are due.
+  void fire_due_alarms();
+
+  // A launch whose dependencies are met; the policy will start it.
+  void arrive(const CommandPtr& command);
+  // A launch that is on the device already, undivided.
+  void register_running(const CommandPtr& command);
+  // A batch of workers has left.
+  void note_change() { changed_ = true; }
+  // Whether the policy has something to decide.
+  [[nodiscard]] bool has_changed() const { return changed_; }
+  // Lets the policy decide and starts what may start: `start(command, groups)`.
+  void dispatch(const std::function<void(const CommandPtr&, std::uint32_t)>& start);
+  // Puts an undivided launch on its queue.
+  Status launch(Command& command, EventHandle* event);
+  // A kernel has completed; its room is free.
+  void finished(const CommandPtr& command);
+
+  // Workers of a client that has gone leave at their next group. Returns launches of which nothing runs.
+  std::vector<CommandPtr> cancel_workers(const Client& client);
+  // What the device still runs of a client that has gone cannot be stopped. Other kernels share what it leaves free.
+  std::vector<CommandPtr> orphan_kernels(const Client& client);
+
+  // A transfer that occupies a compute unit, where the device's do.
+  void begin_transfer(Command& command);
+  void end_transfer(Command& command);
+
+ private:
+  void add(const CommandPtr& command);
+  [[nodiscard]] DeviceMachine::KernelArrival describe(Command& command, bool unmodified);
+  void make_room_for_transfers();
+
+  Backend& backend_;
+  const Clock& clock_;
+  const std::unique_ptr<policy::Policy> policy_;
+  const std::uint32_t reserved_local_bytes_;  // of each group
+  DeviceMachine machine_;
+  ActiveKernels kernels_;
+  Admission admission_;
+  WorkerBatches batches_;
+  std::vector<KernelArgument> arguments_;  // of the launch being submitted
+  bool changed_ = false;
+  std::uint32_t transfers_ = 0;  // that occupy compute units
+};
+
+}  // namespace wm::runtime

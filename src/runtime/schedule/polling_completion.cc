@@ -1,0 +1,343 @@
+#include "runtime/schedule/polling_completion.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace wm::runtime {
+namespace {
+
+using SystemClock = std::chrono::steady_clock;
+
+// How late a completion may be reported, in nanoseconds: where a client could be waiting for it, and where none can.
+constexpr double kMaxDelay = 20'000, kMaxUnseenDelay = 100'000;
+constexpr std::uint64_t kPollInterval = 2'500, kIdlePollInterval = 15'000;  // nanoseconds
+// The part of a launch's expected time during which its event is not polled, up to `kMaxDelay`.
+constexpr double kUnpolledPart = 0.5;
+constexpr std::uint32_t kMaxWithoutEvent = 15, kMaxUnflushed = 7;
+constexpr std::uint64_t kSettleTime = 50'000;      // nanoseconds: no further command has followed by then
+constexpr std::uint64_t kActiveTime = 300'000;     // nanoseconds without a completion before it polls only now and then
+constexpr auto kSleep = std::chrono::microseconds(15);
+constexpr std::uint64_t kDriverInterval = 100'000;  // nanoseconds between queries about events that have a flag
+
+}  // namespace
+
+void PollingCompletion::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void PollingCompletion::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+PollingCompletion::Line* PollingCompletion::find(const QueueObject* queue) {
+  const auto line = std::find_if(lines_.begin(), lines_.end(), [&](const Line& l) { return l.queue.get() == queue; });
+  return line == lines_.end() ? nullptr : &*line;
+}
+
+void PollingCompletion::submitted(const QueueHandle& queue, bool in_order, Completion completion) {
+  Line* line = find(queue.get());
+  if (line == nullptr || !in_order) ++changes_;
+  if (line == nullptr) line = &lines_.emplace_back(Line{queue, in_order, {}});
+  const Command& command = *completion.command;
+  completion.expected = command.launch ? expected_nanoseconds(*command.launch).value_or(kMaxUnseenDelay) : 0;
+  Queue& client_queue = *command.queue;
+  if (completion.event == nullptr) {
+    ++client_queue.without_event.launches;
+    client_queue.without_event.nanoseconds += completion.expected;
+  } else {
+    if (command.launch && !completion.batch) client_queue.without_event = {};
+    enqueue_flag(*line, completion);
+  }
+  line->open.push_back(std::move(completion));
+  if (on_device_.fetch_add(1, std::memory_order_release) == 0) {
+    { const std::lock_guard lock(mutex_); }
+    changed_.notify_one();
+  }
+  flush_after(*line, line->open.back());
+}
+
+// A flush costs as much as a tenth of a launch; the flush of the next launch will do.
+void PollingCompletion::flush_after(const Line& line, const Completion& completion) {
+  Queue& queue = *completion.command->queue;
+  const bool may_wait = completion.command->next_launch_queued && queue.in_order && !completion.batch;
+  if (may_wait && queue.unflushed < kMaxUnflushed) {
+    ++queue.unflushed;
+  } else {
+    context_.submission.flush(*line.queue);
+    queue.unflushed = 0;
+  }
+}
+
+// While another client's command is on the device, the driver may report this one only after that one.
+void PollingCompletion::enqueue_flag(const Line& line, Completion& completion) {
+  if (!flags_) return;
+  // The flag of the next command on the same queue will do.
+  if (line.in_order && completion.command->next_launch_queued && !completion.batch) return;
+  const auto is_others = [&](const Line& l) {
+    return !l.open.empty() && l.open.front().command->client != completion.command->client;
+  };
+  if (std::none_of(lines_.begin(), lines_.end(), is_others)) return;
+  completion.flag = flags_->enqueue(*line.queue, line.in_order ? nullptr : completion.event);
+}
+
+bool PollingCompletion::can_skip_event(const Command& launch) const {
+  const Queue& queue = *launch.queue;
+  if (!launch.next_launch_queued || launch.event != kNoEvent || !queue.in_order) return false;
+  const auto time = expected_nanoseconds(*launch.launch);
+  const auto& shared = queue.without_event;
+  if (!time || shared.launches >= kMaxWithoutEvent || shared.nanoseconds + *time > kMaxUnseenDelay) return false;
+  const auto& dependents = launch.dependencies.dependents;
+  return std::all_of(dependents.begin(), dependents.end(), [&](const Command::Edge& edge) {
+    return edge.order_only && edge.command->queue == launch.queue && context_.admission.may_follow(*edge.command);
+  });
+}
+
+void PollingCompletion::expect(const Command& command) {
+  ++changes_;
+  if (!command.queue) return;
+  if (Line* line = find(command.queue->handle.get())) make_observable(*line);
+}
+
+Status PollingCompletion::make_observable(Line& line) {
+  Completion& last = line.open.back();
+  Queue& queue = *last.command->queue;
+  if (last.event != nullptr) {
+    if (queue.unflushed != 0) context_.submission.flush(*line.queue);
+    queue.unflushed = 0;
+    return status::kQueued;
+  }
+  const Status status = context_.submission.submit_marker(*line.queue, &last.event);
+  if (status != status::kSuccess) {
+    last.event = nullptr;
+    return status;  // the device has failed, with everything on that queue
+  }
+  enqueue_flag(line, last);
+  context_.submission.flush(*line.queue);
+  queue.unflushed = 0;
+  queue.without_event = {};
+  ++changes_;
+  return status::kQueued;
+}
+
+// The last of the first commands in line that may be reported together.
+std::size_t PollingCompletion::last_to_report(const Line& line) {
+  std::size_t last = 0;
+  double delay = 0;
+  while (line.in_order && last + 1 < line.open.size()) {
+    const Completion& next = line.open[last + 1];
+    delay += next.expected;
+    if (next.batch || line.open[last].batch) break;
+    if (delay > (line.open[last].command->event == kNoEvent ? kMaxUnseenDelay : kMaxDelay)) break;
+    ++last;
+  }
+  return last;
+}
+
+bool PollingCompletion::is_awaited(const Line& line, std::size_t last) const {
+  return context_.kernels.from_several_clients() ||
+         std::any_of(line.open.begin(), line.open.begin() + static_cast<std::ptrdiff_t>(last) + 1,
+                     [](const Completion& c) {
+                       const auto& dependents = c.command->dependencies.dependents;
+                       return c.command->event != kNoEvent || c.batch ||
+                              std::any_of(dependents.begin(), dependents.end(),
+                                          [](const Command::Edge& edge) { return !edge.same_queue; });
+                     });
+}
+
+void PollingCompletion::choose_events() {
+  watched_.clear();
+  unsettled_ = false;
+  for (Line& line : lines_) {
+    if (line.in_order) {
+      choose_event(line);
+      continue;
+    }
+    for (const Completion& c : line.open) {
+      watched_.push_back({line.queue.get(), c.event, true, 0, status::kQueued, c.flag});
+    }
+  }
+}
+
+void PollingCompletion::choose_event(Line& line) {
+  const std::uint64_t now = context_.clock.now();
+  std::size_t last = last_to_report(line);
+  while (line.open[last].event == nullptr && last + 1 < line.open.size()) ++last;
+  // A flag further down is seen before an event that the driver does not report yet.
+  const auto flagged = std::find_if(line.open.begin() + static_cast<std::ptrdiff_t>(last), line.open.end(),
+                                    [](const Completion& c) { return c.flag.has_value(); });
+  if (flagged != line.open.end()) last = static_cast<std::size_t>(flagged - line.open.begin());
+  Queue& queue = *line.open.front().command->queue;
+  if (queue.unflushed != 0 && now - line.open.back().command->times.submitted > kSettleTime) {
+    context_.submission.flush(*line.queue);
+    queue.unflushed = 0;
+  }
+  unsettled_ |= queue.unflushed != 0;
+  Status status = status::kQueued;
+  if (line.open[last].event == nullptr) {
+    if (now - line.open.front().command->times.submitted < kSettleTime) {
+      unsettled_ = true;
+      return;
+    }
+    status = make_observable(line);
+  }
+  // Only times that the device measured say when polling is useless.
+  double expected = 0;
+  for (std::size_t i = 0; i <= last && queue.timed; ++i) {
+    const Command& command = *line.open[i].command;
+    if (command.launch) expected += expected_nanoseconds(*command.launch).value_or(0);
+  }
+  const std::uint64_t since = std::max(line.open.front().command->times.submitted, queue.last_observed);
+  watched_.push_back({line.queue.get(), line.open[last].event, is_awaited(line, last),
+                      since + static_cast<std::uint64_t>(std::min(expected * kUnpolledPart, kMaxDelay)), status,
+                      line.open[last].flag});
+}
+
+void PollingCompletion::look_at(Watched& watched, bool query_driver) const {
+  if (watched.flag && flags_->is_set(*watched.flag)) {
+    watched.state = status::kComplete;
+  } else if (!watched.flag || query_driver) {
+    watched.state = context_.submission.state(watched.event);
+  }
+}
+
+void PollingCompletion::take(const Watched& watched, std::vector<Completion>& completed) {
+  Line& line = *find(watched.queue);
+  const auto end = std::find_if(line.open.begin(), line.open.end(),
+                                [&](const Completion& c) { return c.event == watched.event; });
+  const auto begin = line.in_order ? line.open.begin() : end;
+  const std::uint64_t now = context_.clock.now();
+  end->command->queue->last_observed = now;
+  for (auto it = begin; it != end + 1; ++it) {
+    it->observed = now;
+    it->observed_together = static_cast<std::size_t>(end + 1 - it);
+    it->status = watched.state < 0 ? watched.state : status::kComplete;
+    if (it->flag) flags_->release(*it->flag);
+    completed.push_back(std::move(*it));
+  }
+  line.open.erase(begin, end + 1);
+  if (line.open.empty()) lines_.erase(lines_.begin() + (&line - lines_.data()));
+}
+
+void PollingCompletion::query(Completion& completion) const {
+  if (completion.event == nullptr) return;
+  const Command& command = *completion.command;
+  if (completion.status < 0) completion.status = context_.submission.state(completion.event);
+  if (command.queue->timed && (context_.free_timestamps || command.event != kNoEvent)) {
+    const DeviceTimes times = context_.submission.times(completion.event, context_.device_clock.needs_comparison());
+    if (times.ended != 0) completion.times = times;
+  }
+  context_.submission.release(completion.event);
+  completion.event = nullptr;
+}
+
+void PollingCompletion::deliver(bool any) {
+  std::vector<Completion> completed;
+  if (any) {
+    const std::lock_guard lock(handler_.mutex());
+    for (const Watched& w : watched_) {
+      if (w.state <= status::kComplete) take(w, completed);
+    }
+  }
+  for (Completion& c : completed) query(c);
+  const std::lock_guard lock(handler_.mutex());
+  on_device_.fetch_sub(completed.size(), std::memory_order_relaxed);
+  handler_.complete(completed);
+}
+
+bool PollingCompletion::poll() {
+  {
+    const std::lock_guard lock(handler_.mutex());
+    choose_events();
+  }
+  bool any = false;
+  for (Watched& w : watched_) {
+    if (w.event != nullptr) look_at(w, true);
+    any |= w.state <= status::kComplete;
+  }
+  deliver(any);
+  return any;
+}
+
+template <std::predicate Due>
+bool PollingCompletion::wait_for_work(Due due, std::optional<std::uint64_t> alarm) {
+  const auto more = [this] { return on_device_.load(std::memory_order_acquire) != 0; };
+  if (!spin_until(more) && !due()) {
+    std::unique_lock lock(mutex_);
+    if (stop_) return false;
+    const auto wake = [&] { return stop_ || more(); };
+    if (alarm) {
+      changed_.wait_until(lock, SystemClock::time_point(SystemClock::duration(*alarm)), wake);
+    } else {
+      changed_.wait(lock, wake);
+    }
+  }
+  if (more()) {  // nothing of it has an event yet
+    const std::uint64_t since = context_.clock.now();
+    while (context_.clock.now() - since < kPollInterval) {
+    }
+  }
+  return true;
+}
+
+template <std::predicate Due>
+bool PollingCompletion::look_until(Due due, std::uint64_t known_changes, std::uint64_t& driver_queried,
+                                   std::uint64_t last_activity) {
+  const Clock& clock = context_.clock;
+  const std::uint64_t chosen = clock.now();
+  while (!due()) {
+    bool any = false;
+    const std::uint64_t looked = clock.now();
+    const bool query_driver = looked - driver_queried > kDriverInterval;
+    if (query_driver) driver_queried = looked;
+    for (Watched& w : watched_) {
+      if (w.event != nullptr && looked >= w.not_before) look_at(w, query_driver);
+      any |= w.state <= status::kComplete;
+    }
+    if (any) return true;
+    const std::uint64_t time = clock.now();
+    if (time - last_activity > kActiveTime) {
+      std::this_thread::sleep_for(kSleep);
+    } else {
+      const bool urgent = std::any_of(watched_.begin(), watched_.end(), [](const Watched& w) { return w.awaited; });
+      const std::uint64_t interval = urgent ? kPollInterval : kIdlePollInterval;
+      while (clock.now() - time < interval && changes_ == known_changes) {
+      }
+    }
+    if (changes_.load(std::memory_order_relaxed) != known_changes) return false;
+    if (unsettled_ && clock.now() - chosen > kSettleTime) return false;
+  }
+  return false;
+}
+
+void PollingCompletion::run() {
+  const Clock& clock = context_.clock;
+  std::uint64_t last_activity = clock.now(), driver_queried = 0;
+  for (;;) {
+    std::optional<std::uint64_t> alarm;
+    std::uint64_t known_changes = 0;
+    {
+      const std::lock_guard lock(handler_.mutex());
+      choose_events();
+      known_changes = changes_;
+      alarm = handler_.next_alarm();
+    }
+    const auto due = [&] { return alarm && *alarm <= clock.now(); };
+    bool any = false;
+    if (watched_.empty()) {
+      if (!wait_for_work(due, alarm)) return;
+      last_activity = clock.now();
+    } else {
+      any = look_until(due, known_changes, driver_queried, last_activity);
+    }
+    if (!any && !due()) continue;
+    last_activity = clock.now();
+    deliver(any);
+  }
+}
+
+}  // namespace wm::runtime

@@ -1,0 +1,100 @@
+// Completions of devices with memory of their own: a thread polls.
+//
+// Their drivers call back late and at a cost that every launch would pay, and a query of an event blocks whoever
+// submits. So one event per queue is polled, the last of those that may be reported together: what comes before it on a
+// queue in order has completed too. Consecutive launches without an event of their own share one.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "runtime/schedule/active_kernels.h"
+#include "runtime/schedule/admission.h"
+#include "runtime/schedule/completion.h"
+#include "runtime/schedule/device_clock.h"
+
+namespace wm::runtime {
+
+class PollingCompletion final : public CompletionSource {
+ public:
+  // What it looks at beside events.
+  struct Context {
+    Submission& submission;
+    const ActiveKernels& kernels;
+    const Admission& admission;
+    const Clock& clock;
+    const DeviceClock& device_clock;
+    bool free_timestamps = false;
+  };
+  // `flags` may be null.
+  PollingCompletion(CompletionHandler& handler, const Context& context, std::unique_ptr<CompletionFlags> flags)
+      : handler_(handler), context_(context), flags_(std::move(flags)) {}
+  ~PollingCompletion() override { stop(); }
+
+  void start() override;
+  void stop() override;
+  void submitted(const QueueHandle& queue, bool in_order, Completion completion) override;
+  void expect(const Command& command) override;
+  [[nodiscard]] bool can_skip_event(const Command& launch) const override;
+
+  // Looks once and hands on what has completed; false: nothing has. For tests; otherwise the thread does.
+  bool poll();
+
+ private:
+  // What is on a device queue and has not been seen to complete.
+  struct Line {
+    QueueHandle queue;
+    bool in_order;
+    std::deque<Completion> open;
+  };
+  struct Watched {
+    const QueueObject* queue;
+    EventHandle event;
+    bool awaited = true;           // a client could be waiting for it
+    std::uint64_t not_before = 0;  // it has hardly completed by then, on the daemon's clock
+    Status state = status::kQueued;
+    std::optional<CompletionFlags::Flag> flag;
+  };
+  void enqueue_flag(const Line& line, Completion& completion);
+  void flush_after(const Line& line, const Completion& completion);
+  void choose_events();
+  void choose_event(Line& line);
+  [[nodiscard]] static std::size_t last_to_report(const Line& line);
+  [[nodiscard]] bool is_awaited(const Line& line, std::size_t last) const;
+  // Puts a marker behind the last command, where that has no event.
+  Status make_observable(Line& line);
+  [[nodiscard]] Line* find(const QueueObject* queue);
+  // Queries the driver only where there is no flag, or, `query_driver`, now and then for errors.
+  void look_at(Watched& watched, bool query_driver) const;
+  // Looks until something has completed, other events are to be watched, or `due`.
+  template <std::predicate Due>
+  bool look_until(Due due, std::uint64_t known_changes, std::uint64_t& driver_queried, std::uint64_t last_activity);
+  // Takes it from its line, with those before it on a queue in order.
+  void take(const Watched& watched, std::vector<Completion>& completed);
+  // Asks the driver about a completed event, without the lock: each query takes microseconds.
+  void query(Completion& completion) const;
+  void deliver(bool any);
+  // False: it is to stop.
+  template <std::predicate Due>
+  bool wait_for_work(Due due, std::optional<std::uint64_t> alarm);
+  void run();
+
+  CompletionHandler& handler_;
+  const Context context_;
+  const std::unique_ptr<CompletionFlags> flags_;
+  std::vector<Line> lines_;                // none is empty
+  std::atomic<std::size_t> on_device_{0};  // in all lines
+  std::atomic<std::uint64_t> changes_{0};  // increases when there is another event to look at
+  std::vector<Watched> watched_;           // the polling thread's
+  bool unsettled_ = false;                 // a line waits to be flushed, or has no event yet
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace wm::runtime

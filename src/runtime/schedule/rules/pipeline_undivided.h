@@ -1,0 +1,20 @@
+// Launches that cannot be divided follow each other at once while their client is isolated: nobody could be given the
+// room between them.
+#pragma once
+
+#include "runtime/schedule/admission_rule.h"
+
+namespace wm::runtime {
+
+class PipelineUndivided final : public AdmissionRule {
+ public:
+  [[nodiscard]] std::string name() const override { return "pipeline-undivided"; }
+  [[nodiscard]] std::string description() const override {
+    return "launches of an isolated client whose kernel was not rewritten are pipelined";
+  }
+  [[nodiscard]] bool may_pipeline(const LaunchQuery& query) const override {
+    return query.isolated && !query.plan.form->workers;
+  }
+};
+
+}  // namespace wm::runtime

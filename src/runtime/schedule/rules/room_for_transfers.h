@@ -1,0 +1,18 @@
+// On devices whose copies and fills run on compute units, the kernel with the most workers gives one place up while a
+// transfer needs it. Policies do not know of transfers.
+#pragma once
+
+#include "runtime/schedule/admission_rule.h"
+
+namespace wm::runtime {
+
+class RoomForTransfers final : public AdmissionRule {
+ public:
+  [[nodiscard]] std::string name() const override { return "room-for-transfers"; }
+  [[nodiscard]] std::string description() const override {
+    return "while a transfer waits on a full device, the kernel with the most workers gives one place up";
+  }
+  [[nodiscard]] CommandPtr makes_room(const ActiveKernels& kernels) const override;
+};
+
+}  // namespace wm::runtime

@@ -1,0 +1,71 @@
+#include "runtime/server/daemon.h"
+
+#include <cstdio>
+
+namespace wm::runtime {
+namespace {
+
+bool is_fifo(const ServeOptions& options) { return options.policy == "fifo"; }
+
+std::string cache_folder(const ServeOptions& options) {
+  return options.cache.empty() ? rewrite::default_cache_folder() : options.cache;
+}
+
+std::unique_ptr<rewrite::Rewriter> make_rewriter(const ServeOptions& options) {
+  if (!options.rewrite || is_fifo(options)) return nullptr;
+  return std::make_unique<rewrite::Rewriter>(
+      rewrite::RewriterOptions{.worker = rewrite::find_worker(), .cache_folder = cache_folder(options)});
+}
+
+sandbox::SandboxOptions sandbox_options(const ServeOptions& options, const Backend& backend) {
+  sandbox::SandboxOptions sandbox;
+  if (options.sandbox_seconds != 0) {
+    sandbox.program = sandbox::find_sandbox();
+    if (sandbox.program.empty()) {
+      std::fputs("wm: wm-sandbox was not found: a program that crashes the device's compiler ends this daemon\n",
+                 stderr);
+    }
+  }
+  sandbox.device = options.device;
+  sandbox.driver = backend.driver_version();
+  if (const std::string cache = cache_folder(options); !cache.empty()) sandbox.folder = cache + "/tried";
+  sandbox.limit = std::chrono::seconds(options.sandbox_seconds);
+  return sandbox;
+}
+
+std::uint64_t total_memory(const ServeOptions& options, const Backend& backend) {
+  return options.memory != 0 ? options.memory : backend.memory_bytes();
+}
+
+}  // namespace
+
+Daemon::Daemon(const ServeOptions& options, std::unique_ptr<Backend> backend, std::unique_ptr<policy::Policy> policy,
+               std::string policy_name)
+    : backend_(std::move(backend)),
+      policy_name_(std::move(policy_name)),
+      limits_(total_memory(options, *backend_),
+              options.client_memory != 0 ? options.client_memory : total_memory(options, *backend_),
+              options.wait_for_memory, options.memory == 0 && options.client_memory == 0),
+      rewriter_(make_rewriter(options)),
+      sandbox_(sandbox_options(options, *backend_)) {
+  if (rewriter_) {
+    rewriter_start_ = std::async(std::launch::async, [rewriter = rewriter_.get()] { rewriter->warm_up(); });
+  }
+  native_results_pending_ = std::async(std::launch::async, [this] { return sandbox_.native_results(); });
+  backend_->probe_compiler();
+  worker_programs_ = std::make_unique<WorkerPrograms>(*backend_, counts_, compilers_, rewriter_.get(), sandbox_);
+  precompilation_ = std::make_unique<Precompilation>(backend_->capabilities(), *worker_programs_, compilers_, sandbox_);
+  const AdmissionOptions admission{.pass_through = is_fifo(options), .short_launch = options.short_launch * 1000.0};
+  scheduler_ = std::make_unique<Scheduler>(*backend_, counts_, std::move(policy), admission);
+}
+
+DaemonContext Daemon::context() {
+  return {*backend_, counts_, limits_, *scheduler_, *worker_programs_, *precompilation_, compilers_, sandbox_};
+}
+
+const NativeResults& Daemon::native_results() {
+  if (native_results_pending_.valid()) native_results_ = native_results_pending_.get();
+  return native_results_;
+}
+
+}  // namespace wm::runtime

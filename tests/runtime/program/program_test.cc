@@ -1,0 +1,148 @@
+// The states of a program, the launches that are known to be precompiled, and the limit on compilations.
+#include "runtime/program/program.h"
+
+#include <gtest/gtest.h>
+#include <thread>
+
+#include "runtime/program/compilers.h"
+#include "runtime/program/sandbox_program.h"
+#include "runtime/program/worker_program.h"
+
+namespace wm::runtime {
+namespace {
+
+TEST(Program, ABuildSucceedsFailsOrIsRefused) {
+  Program program;
+  EXPECT_EQ(program.state(), Program::State::created);
+  program.begin_build("-DA");
+  EXPECT_EQ(program.state(), Program::State::building);
+  EXPECT_EQ(program.options, "-DA");
+  program.end_build(true, nullptr);
+  EXPECT_EQ(program.state(), Program::State::built);
+  program.begin_build("");
+  program.end_build(false, nullptr);
+  EXPECT_EQ(program.state(), Program::State::failed);
+  program.begin_build("");
+  program.refuse("log");
+  EXPECT_EQ(program.state(), Program::State::refused);
+  EXPECT_EQ(program.refusal(), "log");
+}
+
+TEST(Program, ABuildThatReachesTheDeviceEndsAnEarlierRefusal) {
+  Program program;
+  program.begin_build("");
+  program.refuse("log");
+  program.begin_build("");
+  program.end_build(false, nullptr);
+  EXPECT_EQ(program.refusal(), "");
+}
+
+TEST(Program, ANewBuildForgetsTheResultsOfTheLast) {
+  Program program;
+  program.begin_build("");
+  program.end_build(true, std::make_shared<const std::string>("object"));
+  program.precompiled.add("launch", "");
+  ASSERT_NE(program.object(), nullptr);
+  program.begin_build("");
+  EXPECT_EQ(program.object(), nullptr);
+  EXPECT_FALSE(program.precompiled.find("launch").has_value());
+  EXPECT_FALSE(program.form.valid());
+}
+
+TEST(PrecompiledLaunches, AreFoundWithTheirRefusal) {
+  PrecompiledLaunches launches;
+  EXPECT_FALSE(launches.find("a").has_value());
+  launches.add("a", "");
+  launches.add("b", "it crashes");
+  EXPECT_EQ(launches.find("a"), "");
+  EXPECT_EQ(launches.find("b"), "it crashes");
+}
+
+TEST(PrecompiledLaunches, AfterSixtyFourFurtherLaunchesCountAsPrecompiled) {
+  PrecompiledLaunches launches;
+  for (int i = 0; i < 63; ++i) launches.add(std::to_string(i), "");
+  EXPECT_FALSE(launches.find("new").has_value());
+  launches.add("63", "");
+  EXPECT_EQ(launches.find("new"), "");
+}
+
+TEST(SandboxProgram, ACompiledProgramIsGivenAsItsObject) {
+  const auto program = std::make_shared<Program>();
+  program->source = "source";
+  program->begin_build("-DA");
+  program->end_build(true, std::make_shared<const std::string>("object"));
+  const SandboxProgram compiled(program, "-DA");
+  EXPECT_TRUE(compiled.text().binary);
+  EXPECT_EQ(compiled.text().text, "object");
+  program->begin_build("-DB");
+  EXPECT_EQ(compiled.text().text, "object") << "it stays as it was when it was made";
+  EXPECT_EQ(SandboxProgram(program, "-DB").text().text, "source");
+}
+
+TEST(SandboxProgram, HeadersThatExistAreIncluded) {
+  const auto program = std::make_shared<Program>(), header = std::make_shared<Program>();
+  header->source = "#define A 1";
+  program->source = "#include \"a.h\"";
+  program->headers.emplace_back("a.h", header);
+  program->headers.emplace_back("gone.h", std::weak_ptr<Program>());
+  const auto text = SandboxProgram(program, "").text();
+  ASSERT_EQ(text.headers.size(), 1U);
+  EXPECT_EQ(text.headers[0].name, "a.h");
+  EXPECT_EQ(text.headers[0].text, "#define A 1");
+}
+
+TEST(SandboxProgram, TheKindOfBuildFollowsFromItsOrigin) {
+  Program source, binary, linked;
+  binary.binary = "binary";
+  linked.inputs = std::make_shared<const std::vector<SandboxProgram>>();
+  EXPECT_EQ(build_kind(source), sandbox::Request::What::build);
+  EXPECT_EQ(build_kind(binary), sandbox::Request::What::load);
+  EXPECT_EQ(build_kind(linked), sandbox::Request::What::link);
+}
+
+TEST(Compilers, ACancelledCompilationIsNotStarted) {
+  Compilers compilers;
+  bool started = false;
+  const auto compile = [&] {
+    started = true;
+    return status::kSuccess;
+  };
+  EXPECT_FALSE(compilers.run([] { return true; }, compile).has_value());
+  EXPECT_FALSE(started);
+  EXPECT_EQ(compilers.run([] { return false; }, compile), status::kSuccess);
+}
+
+TEST(Compilers, NoMoreRunAtOnceThanThereAreProcessors) {
+  Compilers compilers;
+  std::atomic<unsigned> running{0}, most{0};
+  std::vector<std::thread> threads;
+  const unsigned limit = std::max(std::thread::hardware_concurrency(), 2U);
+  for (unsigned i = 0; i < limit + 3; ++i) {
+    threads.emplace_back([&] {
+      compilers.run([] { return false; },
+                    [&] {
+                      const unsigned now = ++running;
+                      for (unsigned seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+                      }
+                      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                      --running;
+                      return status::kSuccess;
+                    });
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_LE(most, limit);
+}
+
+TEST(WorkerProgram, RegistersAreReadFromTheLogOfNvidiasCompiler) {
+  const auto registers = registers_in_log(
+      "ptxas info    : Compiling entry function 'a' for 'sm_90'\n"
+      "ptxas info    : Used 24 registers, 368 bytes cmem[0]\n"
+      "ptxas info    : Compiling entry function 'b_2' for 'sm_90'\n"
+      "ptxas info    : Used 7 registers\n");
+  EXPECT_EQ(registers, (std::map<std::string, std::uint32_t>{{"a", 24}, {"b_2", 7}}));
+  EXPECT_TRUE(registers_in_log("").empty());
+}
+
+}  // namespace
+}  // namespace wm::runtime

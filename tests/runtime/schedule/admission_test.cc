@@ -1,0 +1,132 @@
+// Each rule by itself, and the rules together.
+#include "runtime/schedule/admission.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/schedule/fixture.h"
+#include "runtime/schedule/rules/pass_through.h"
+#include "runtime/schedule/rules/pipeline_undivided.h"
+#include "runtime/schedule/rules/room_for_transfers.h"
+#include "runtime/schedule/rules/short_launches.h"
+
+namespace wm::runtime::test {
+namespace {
+
+std::vector<std::string> names(const AdmissionRules& rules) {
+  std::vector<std::string> found;
+  for (const auto& rule : rules) found.push_back(rule->name());
+  return found;
+}
+
+struct AdmissionTest : testing::Test {
+  CommandPtr running(const std::shared_ptr<Client>& of, std::uint32_t id, bool workers = false) {
+    auto command = make_launch(of, make_queue(), "r");
+    command->placement.kernel = {id};
+    if (workers) command->workers = std::make_unique<WorkerRun>();
+    kernels.add(command);
+    return command;
+  }
+  std::shared_ptr<FakeClient> client = std::make_shared<FakeClient>(), other = std::make_shared<FakeClient>();
+  ActiveKernels kernels;
+};
+
+TEST_F(AdmissionTest, ShortLaunchesRunUnmodifiedBelowTheLimit) {
+  const ShortLaunches rule(100'000, false);
+  const auto launch = make_launch(client, make_queue(), "k", {.workers = true});
+  const auto asked = [&](double expected, double ahead, bool isolated) {
+    return rule.runs_unmodified({*launch->launch, expected, ahead, isolated});
+  };
+  EXPECT_TRUE(asked(299'999, 0, true));
+  EXPECT_FALSE(asked(300'000, 0, true));
+  EXPECT_FALSE(asked(200'000, 100'000, true)) << "what is ahead counts";
+  EXPECT_TRUE(asked(99'999, 0, false));
+  EXPECT_FALSE(asked(100'000, 0, false));
+  EXPECT_FALSE(rule.runs_unmodified({*launch->launch, std::nullopt, 0, true})) << "not known";
+}
+
+TEST_F(AdmissionTest, ShortLaunchesNeedTheDeviceToThemselvesWhereWorkersHoldUnits) {
+  const ShortLaunches rule(100'000, true);
+  const auto launch = make_launch(client, make_queue(), "k", {.workers = true});
+  EXPECT_TRUE(rule.runs_unmodified({*launch->launch, 1.0, 0, true}));
+  EXPECT_FALSE(rule.runs_unmodified({*launch->launch, 1.0, 0, false}));
+}
+
+TEST_F(AdmissionTest, PipeliningNeedsTheOriginalCompiled) {
+  const ShortLaunches rule(100'000, false);
+  const auto launch = make_launch(client, make_queue(), "k", {.workers = true});
+  EXPECT_TRUE(rule.may_pipeline({*launch->launch, 1.0, 0, true}));
+  launch->launch->may_run_unmodified = false;
+  EXPECT_FALSE(rule.may_pipeline({*launch->launch, 1.0, 0, true}));
+}
+
+TEST_F(AdmissionTest, UndividedLaunchesArePipelinedOnlyWhileIsolated) {
+  const PipelineUndivided rule;
+  const auto plain = make_launch(client, make_queue(), "k"),
+             divided = make_launch(client, make_queue(), "k", {.workers = true});
+  EXPECT_TRUE(rule.may_pipeline({*plain->launch, std::nullopt, 0, true}));
+  EXPECT_FALSE(rule.may_pipeline({*plain->launch, std::nullopt, 0, false}));
+  EXPECT_FALSE(rule.may_pipeline({*divided->launch, std::nullopt, 0, true}));
+}
+
+TEST_F(AdmissionTest, TheKernelWithMostWorkersMakesRoom) {
+  const RoomForTransfers rule;
+  EXPECT_EQ(rule.makes_room(kernels), nullptr);
+  const auto few = running(client, 0, true), many = running(other, 1, true), plain = running(other, 2);
+  few->workers->batches = {std::make_shared<WorkerBatch>()};
+  many->workers->batches = {std::make_shared<WorkerBatch>(), std::make_shared<WorkerBatch>()};
+  EXPECT_EQ(rule.makes_room(kernels), many);
+  few->workers->batches[0]->told_to_leave = true;
+  EXPECT_EQ(rule.makes_room(kernels), nullptr) << "a place will be free anyway";
+}
+
+TEST_F(AdmissionTest, RulesFollowOptionsAndDevice) {
+  using testing::ElementsAre;
+  EXPECT_THAT(names(make_admission_rules({}, callback_device())),
+              ElementsAre("pipeline-undivided", "short-launches", "room-for-transfers"));
+  EXPECT_THAT(names(make_admission_rules({}, polled_device())), ElementsAre("pipeline-undivided", "short-launches"));
+  EXPECT_THAT(names(make_admission_rules({.short_launch = 0}, polled_device())), ElementsAre("pipeline-undivided"));
+  EXPECT_THAT(names(make_admission_rules({.pass_through = true}, callback_device())), ElementsAre("pass-through"));
+}
+
+TEST_F(AdmissionTest, OnlyCommandsOfTheDeviceInOrderFollow) {
+  const Admission admission(make_admission_rules({}, polled_device()), kernels);
+  EXPECT_TRUE(admission.may_follow(*make_command(client, make_queue(), CommandType::read)));
+  EXPECT_FALSE(admission.may_follow(*make_command(client, make_queue(false), CommandType::read)));
+  EXPECT_FALSE(admission.may_follow(*make_command(client, make_queue(), CommandType::marker)));
+  const auto blocking = make_command(client, make_queue(), CommandType::read);
+  blocking->blocking_transfer = true;
+  EXPECT_FALSE(admission.may_follow(*blocking));
+  EXPECT_TRUE(admission.may_follow(*make_launch(client, make_queue(), "k")));
+  EXPECT_FALSE(admission.may_follow(*make_launch(client, make_queue(), "k", {.prints = true})));
+}
+
+TEST_F(AdmissionTest, AtMost32LaunchesArePipelined) {
+  const Admission admission(make_admission_rules({}, polled_device()), kernels);
+  const auto launch = make_launch(client, make_queue(), "k");
+  client->state.pipelined_launches = 31;
+  EXPECT_TRUE(admission.may_follow(*launch));
+  client->state.pipelined_launches = 32;
+  EXPECT_FALSE(admission.may_follow(*launch));
+  client->state.pipelined_launches = 17;
+  EXPECT_FALSE(admission.wants_refill(*client));
+  client->state.pipelined_launches = 16;
+  EXPECT_TRUE(admission.wants_refill(*client));
+  client->state.pipelined_nanoseconds = 150'001;
+  EXPECT_FALSE(admission.wants_refill(*client)) << "half of the budget of an isolated client";
+}
+
+TEST_F(AdmissionTest, ALaunchIsPipelinedBehindAKernelOfItsClient) {
+  const Admission admission(make_admission_rules({}, polled_device()), kernels);
+  const auto launch = make_launch(client, make_queue(), "k");
+  launch->dependencies.unobserved = 1;
+  EXPECT_FALSE(admission.is_pipelined(*launch)) << "behind a transfer only: the policy decides";
+  running(client, 0);
+  EXPECT_TRUE(admission.is_pipelined(*launch));
+  const Admission fifo(make_admission_rules({.pass_through = true}, polled_device()), kernels);
+  EXPECT_TRUE(fifo.bypasses_policy());
+  EXPECT_TRUE(fifo.is_pipelined(*launch));
+}
+
+}  // namespace
+}  // namespace wm::runtime::test

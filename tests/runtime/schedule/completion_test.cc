@@ -1,0 +1,194 @@
+// How completions are observed: by callback, and by polling.
+#include "runtime/schedule/completion.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/schedule/callback_completion.h"
+#include "runtime/schedule/fixture.h"
+#include "runtime/schedule/polling_completion.h"
+
+namespace wm::runtime::test {
+namespace {
+
+struct Collected final : CompletionHandler {
+  SpinMutex& mutex() override { return lock; }
+  [[nodiscard]] std::optional<std::uint64_t> next_alarm() const override { return std::nullopt; }
+  void complete(std::span<const Completion> completions) override {
+    all.insert(all.end(), completions.begin(), completions.end());
+  }
+  SpinMutex lock;
+  std::vector<Completion> all;
+};
+
+// A completion source over a fake device.
+struct CompletionTest : testing::Test {
+  explicit CompletionTest(const Capabilities& device) : backend(device) {}
+  ~CompletionTest() override {
+    for (const Completion& c : handler.all) {
+      if (c.event != nullptr) backend.release(c.event);
+    }
+  }
+  // A launch on the device.
+  CommandPtr submit(CompletionSource& source, const std::shared_ptr<Queue>& queue, const LaunchOptions& options = {},
+                    bool next_launch_queued = false) {
+    auto command = make_launch(client, queue, "k", options);
+    command->next_launch_queued = next_launch_queued;
+    command->times.submitted = clock.now();
+    KernelLaunch launch;
+    launch.kernel = command->launch->kernel->handle.get();
+    Completion completion;
+    completion.command = command;
+    const bool without_event = source.can_skip_event(*command);
+    backend.launch(*queue->handle, launch, without_event ? nullptr : &completion.event);
+    command->enter(Command::State::submitted);
+    source.submitted(queue->handle, queue->in_order, std::move(completion));
+    return command;
+  }
+  [[nodiscard]] std::vector<CommandPtr> completed() const {
+    std::vector<CommandPtr> found;
+    for (const Completion& c : handler.all) found.push_back(c.command);
+    return found;
+  }
+
+  std::shared_ptr<FakeClient> client = std::make_shared<FakeClient>(), other = std::make_shared<FakeClient>();
+  FakeBackend backend;
+  ManualClock clock;
+  DeviceClock device_clock{clock};
+  ActiveKernels kernels;
+  Admission admission{make_admission_rules({}, backend.capabilities()), kernels};
+  ObjectCounts counts;
+  Collected handler;
+};
+
+struct CallbackTest : CompletionTest {
+  CallbackTest() : CompletionTest(callback_device()) {}
+  CallbackCompletion source{handler, backend, counts};
+};
+struct PollingTest : CompletionTest {
+  PollingTest() : CompletionTest(polled_device()) {}
+  PollingCompletion source{handler, {backend, kernels, admission, clock, device_clock, false}, nullptr};
+};
+
+using Commands = std::vector<CommandPtr>;
+
+TEST_F(CallbackTest, WhatTheDriverReportsIsHandedOn) {
+  const auto queue = make_queue();
+  const auto a = submit(source, queue), b = submit(source, queue);
+  EXPECT_EQ(backend.flushes, 2U);
+  backend.complete(1, -5);
+  source.deliver();
+  EXPECT_EQ(completed(), Commands{b});
+  EXPECT_EQ(handler.all[0].status, -5);
+  backend.complete(0);
+  source.deliver();
+  EXPECT_EQ(completed(), (Commands{b, a}));
+  EXPECT_EQ(handler.all[1].status, status::kComplete);
+}
+
+TEST_F(CallbackTest, EveryLaunchHasAnEvent) {
+  const auto launch = make_launch(client, make_queue(), "k", {.group_nanoseconds = 1});
+  launch->next_launch_queued = true;
+  EXPECT_FALSE(source.can_skip_event(*launch));
+}
+
+TEST_F(PollingTest, NothingHasCompletedUntilItsEventSaysSo) {
+  const auto a = submit(source, make_queue());
+  EXPECT_FALSE(source.poll());
+  clock.time += 5000;
+  backend.complete(0);
+  EXPECT_TRUE(source.poll());
+  EXPECT_EQ(completed(), Commands{a});
+  EXPECT_EQ(handler.all[0].observed, clock.time);
+}
+
+TEST_F(PollingTest, CommandsBeforeACompletedOneOnItsQueueHaveCompleted) {
+  const auto queue = make_queue();
+  // Short enough to be reported together.
+  const LaunchOptions short_launch{.groups = 1, .group_nanoseconds = 1000};
+  const auto a = submit(source, queue, short_launch), b = submit(source, queue, short_launch);
+  backend.complete(1);
+  EXPECT_TRUE(source.poll());
+  EXPECT_EQ(completed(), (Commands{a, b}));
+  EXPECT_EQ(handler.all[0].observed_together, 2U);
+  EXPECT_EQ(handler.all[1].observed_together, 1U);
+}
+
+TEST_F(PollingTest, AQueueOutOfOrderIsObservedCommandByCommand) {
+  const auto queue = make_queue(false);
+  const auto a = submit(source, queue), b = submit(source, queue);
+  backend.complete(1);
+  EXPECT_TRUE(source.poll());
+  EXPECT_EQ(completed(), Commands{b});
+  backend.complete(0);
+  EXPECT_TRUE(source.poll());
+  EXPECT_EQ(completed(), (Commands{b, a}));
+}
+
+TEST_F(PollingTest, LaunchesThatAreFollowedShareAnEvent) {
+  const auto queue = make_queue();
+  const LaunchOptions short_launch{.groups = 1, .group_nanoseconds = 1000};
+  const auto a = submit(source, queue, short_launch, true), b = submit(source, queue, short_launch, true);
+  const auto last = submit(source, queue, short_launch, false);
+  EXPECT_EQ(backend.log(), "k- k- k");
+  EXPECT_EQ(backend.flushes, 1U) << "with the last one";
+  backend.complete(2);
+  EXPECT_TRUE(source.poll());
+  EXPECT_EQ(completed(), (Commands{a, b, last}));
+}
+
+TEST_F(PollingTest, LaunchesThatSomebodyCouldWaitForHaveEvents) {
+  const auto queue = make_queue();
+  submit(source, queue, {.group_nanoseconds = 1000, .event = 3}, true);
+  submit(source, queue, {.groups = 1}, true);  // nobody knows how long it takes
+  submit(source, queue, {.groups = 1, .group_nanoseconds = 200'000}, true);
+  EXPECT_EQ(backend.log(), "k k k");
+  for (std::size_t i = 0; i < 3; ++i) backend.complete(i);
+  while (source.poll()) {
+  }
+  EXPECT_EQ(handler.all.size(), 3U);
+}
+
+TEST_F(PollingTest, AMarkerIsSubmittedWhereNothingFollows) {
+  const auto queue = make_queue();
+  const auto a = submit(source, queue, {.groups = 1, .group_nanoseconds = 1000}, true);
+  EXPECT_FALSE(source.poll());
+  EXPECT_EQ(backend.log(), "k-") << "another launch may follow at once";
+  clock.time += 60'000;
+  EXPECT_FALSE(source.poll());
+  EXPECT_EQ(backend.log(), "k- marker");
+  backend.complete(1);
+  EXPECT_TRUE(source.poll());
+  EXPECT_EQ(completed(), Commands{a});
+}
+
+TEST_F(PollingTest, AnExpectedCommandGetsAMarkerAtOnce) {
+  const auto a = submit(source, make_queue(), {.groups = 1, .group_nanoseconds = 1000}, true);
+  source.expect(*a);
+  EXPECT_EQ(backend.log(), "k- marker");
+  backend.complete(1);
+  EXPECT_TRUE(source.poll());
+}
+
+TEST_F(PollingTest, TimesAreAskedOnlyWhereAClientMaySeeThem) {
+  const auto queue = make_queue();
+  submit(source, queue, {.event = 4});
+  submit(source, make_queue());
+  backend.complete(0, status::kComplete, 100, 250);
+  backend.complete(1, status::kComplete, 100, 250);
+  EXPECT_TRUE(source.poll());
+  ASSERT_EQ(handler.all.size(), 2U);
+  ASSERT_TRUE(handler.all[0].times);
+  EXPECT_EQ(handler.all[0].times->ended, 250U);
+  EXPECT_FALSE(handler.all[1].times);
+  EXPECT_EQ(backend.open_events, 0U) << "the events are released";
+}
+
+TEST_F(PollingTest, AFailureIsReportedWithItsStatus) {
+  submit(source, make_queue());
+  backend.complete(0, -9999);
+  EXPECT_TRUE(source.poll());
+  EXPECT_EQ(handler.all[0].status, -9999);
+}
+
+}  // namespace
+}  // namespace wm::runtime::test

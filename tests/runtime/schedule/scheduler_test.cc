@@ -1,0 +1,265 @@
+// The scheduler as a whole, on a device that the test drives with a clock of its own.
+#include "runtime/schedule/scheduler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "policy/registry.h"
+#include "runtime/schedule/callback_completion.h"
+#include "runtime/schedule/fixture.h"
+#include "runtime/schedule/polling_completion.h"
+
+namespace wm::runtime::test {
+namespace {
+
+struct SchedulerTest : testing::Test {
+  explicit SchedulerTest(const Capabilities& device = callback_device(), const AdmissionOptions& options = {},
+                         const std::string& policy = "accelos")
+      : backend(device), scheduler(backend, counts, make(policy), options, clock) {}
+  ~SchedulerTest() override {
+    // Whatever is left completes, so that the scheduler can end.
+    client->gone = other->gone = true;
+    scheduler.drop(*client);
+    scheduler.drop(*other);
+    for (std::size_t i = 0; i < backend.submitted.size(); ++i) {
+      if (!backend.submitted[i].complete && backend.submitted[i].event != nullptr) backend.complete(i);
+      observe();
+    }
+  }
+  static std::unique_ptr<policy::Policy> make(const std::string& name) {
+    auto policy = policy::make(*policy::choose(name), DeviceMachine::capabilities(), "device");
+    return std::move(*policy);
+  }
+  CommandPtr add(const CommandPtr& command, std::vector<EventId> waits = {}) {
+    scheduler.add(command, waits);
+    return command;
+  }
+  CommandPtr launch(const std::shared_ptr<FakeClient>& of, const std::shared_ptr<Queue>& queue, const std::string& name,
+                    const LaunchOptions& options = {}, std::vector<EventId> waits = {}) {
+    return add(make_launch(of, queue, name, options), std::move(waits));
+  }
+  void observe() {
+    if (auto* callbacks = dynamic_cast<CallbackCompletion*>(&scheduler.completions())) callbacks->deliver();
+    if (auto* polling = dynamic_cast<PollingCompletion*>(&scheduler.completions())) polling->poll();
+  }
+  void complete(std::size_t index, Status status = status::kComplete) {
+    clock.time += 1000;
+    backend.complete(index, status, clock.time - 500, clock.time);
+    observe();
+  }
+
+  std::shared_ptr<FakeClient> client = std::make_shared<FakeClient>(), other = std::make_shared<FakeClient>();
+  FakeBackend backend;
+  ManualClock clock;
+  ObjectCounts counts;
+  Scheduler scheduler;
+};
+struct PolledSchedulerTest : SchedulerTest {
+  PolledSchedulerTest() : SchedulerTest(polled_device()) {}
+};
+// A policy that moves shares from running kernels.
+struct MovingSharesTest : SchedulerTest {
+  MovingSharesTest() : SchedulerTest(callback_device(), {}, "moving_shares") {}
+};
+struct PolledMovingSharesTest : SchedulerTest {
+  PolledMovingSharesTest() : SchedulerTest(polled_device(), {}, "moving_shares") {}
+};
+struct FifoTest : SchedulerTest {
+  FifoTest() : SchedulerTest(callback_device(), {.pass_through = true}, "left_over") {}
+};
+
+TEST_F(SchedulerTest, ATransferRunsAndItsEventShowsIt) {
+  const auto c = add(make_transfer(backend, client, make_queue(), 5));
+  EXPECT_EQ(client->shown(5), status::kRunning);
+  EXPECT_EQ(counts.events, 1);
+  complete(0);
+  EXPECT_EQ(client->shown(5), status::kComplete);
+  EXPECT_EQ(c->state(), Command::State::done);
+  EXPECT_EQ(counts.events, 0);
+  EXPECT_EQ(counts.commands, 0);
+}
+
+TEST_F(SchedulerTest, ARefusedCommandFailsAndTheDeviceIsInDoubt) {
+  EXPECT_FALSE(scheduler.take_doubt());
+  backend.next_status = -30;
+  add(make_transfer(backend, client, make_queue(), 5));
+  EXPECT_EQ(client->shown(5), -30);
+  EXPECT_TRUE(scheduler.take_doubt());
+  EXPECT_FALSE(scheduler.take_doubt());
+}
+
+TEST_F(SchedulerTest, AUserEventHoldsBackWhatWaitsForIt) {
+  scheduler.add_user_event(client, 1);
+  add(make_transfer(backend, client, make_queue(), 2), {1});
+  EXPECT_EQ(backend.log(), "");
+  scheduler.set_user_event(*client, 1, status::kComplete);
+  EXPECT_EQ(backend.log(), "copy");
+}
+
+TEST_F(SchedulerTest, AFailedUserEventFailsWhatWaitsForIt) {
+  scheduler.add_user_event(client, 1);
+  add(make_transfer(backend, client, make_queue(), 2), {1});
+  scheduler.set_user_event(*client, 1, -7);
+  EXPECT_EQ(backend.log(), "");
+  EXPECT_EQ(client->shown(2), status::kDependencyFailed);
+}
+
+TEST_F(SchedulerTest, HostAccessRunsUntilTheClientIsDone) {
+  const auto queue = make_queue();
+  add(make_command(client, queue, CommandType::host_access, 3));
+  add(make_transfer(backend, client, queue));
+  EXPECT_EQ(client->shown(3), status::kRunning);
+  EXPECT_EQ(backend.log(), "");
+  scheduler.end_host_access(*client, 3);
+  EXPECT_EQ(client->shown(3), status::kComplete);
+  EXPECT_EQ(backend.log(), "copy");
+}
+
+TEST_F(SchedulerTest, ADividedLaunchRunsAsSingleWorkersOnAllUnits) {
+  launch(client, make_queue(), "k", {.groups = 8, .workers = true, .event = 1});
+  EXPECT_EQ(backend.log(), "k*1 k*1 k*1 k*1");
+  backend.queue_words[0].lock()->value = 8;
+  for (std::size_t i = 0; i < 4; ++i) complete(i);
+  EXPECT_EQ(client->shown(1), status::kComplete);
+  EXPECT_EQ(scheduler.statistics(*client).as_workers, 1U);
+}
+
+// accelOS does not take from a running kernel what it was given (shares are set when a kernel is scheduled).
+TEST_F(SchedulerTest, UnderAccelosARunningKernelKeepsItsUnits) {
+  launch(client, make_queue(), "a", {.groups = 100, .workers = true});
+  EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1");
+  launch(other, make_queue(), "b", {.groups = 100, .workers = true});
+  EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1");
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NE(backend.control_words[i].lock()->value, 0U);
+}
+
+TEST_F(MovingSharesTest, ANewlyArrivedClientGetsHalfOfTheUnits) {
+  launch(client, make_queue(), "a", {.groups = 100, .workers = true});
+  EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1");
+  launch(other, make_queue(), "b", {.groups = 100, .workers = true});
+  EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1") << "no place is free yet";
+  EXPECT_EQ(backend.control_words[3].lock()->value, 0U);
+  EXPECT_EQ(backend.control_words[2].lock()->value, 0U);
+  EXPECT_NE(backend.control_words[1].lock()->value, 0U);
+  complete(3);
+  complete(2);
+  EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1 b*1 b*1");
+}
+
+TEST_F(SchedulerTest, AWorkerMakesRoomForATransfer) {
+  launch(client, make_queue(), "a", {.groups = 100, .workers = true});
+  add(make_transfer(backend, other, make_queue(), 1));
+  EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1 copy");
+  EXPECT_EQ(backend.control_words[3].lock()->value, 0U);
+  complete(3);
+  EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1 copy") << "the place is the transfer's";
+  complete(4);
+  EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1 copy a*1");
+}
+
+TEST_F(SchedulerTest, AShortLaunchOfAnIsolatedClientRunsUnmodified) {
+  const auto queue = make_queue();
+  launch(client, queue, "k", {.groups = 8, .workers = true, .group_nanoseconds = 1000});
+  EXPECT_EQ(backend.log(), "k");
+  complete(0);
+  launch(client, queue, "k", {.groups = 8, .workers = true, .group_nanoseconds = 1e6});
+  EXPECT_EQ(backend.log(), "k k*1 k*1 k*1 k*1");
+}
+
+TEST_F(SchedulerTest, ShortLaunchesOfAnIsolatedClientArePipelined) {
+  const auto queue = make_queue();
+  for (EventId i = 0; i < 3; ++i) {
+    launch(client, queue, "k", {.groups = 8, .workers = true, .group_nanoseconds = 1000, .event = i});
+  }
+  EXPECT_EQ(backend.log(), "k k k");
+  EXPECT_EQ(client->state.pipelined_launches, 2U);
+  complete(0);
+  EXPECT_EQ(client->state.pipelined_launches, 1U) << "the policy knows the second now";
+  complete(1);
+  complete(2);
+  EXPECT_EQ(client->state.pipelined_launches, 0U);
+  EXPECT_EQ(client->state.pipelined_nanoseconds, 0);
+  EXPECT_EQ(client->shown(2), status::kComplete);
+}
+
+TEST_F(SchedulerTest, ACompletionIsShownInTheOrderOfItsQueue) {
+  const auto queue = make_queue();
+  add(make_transfer(backend, client, queue, 1));
+  add(make_transfer(backend, client, queue, 2));
+  EXPECT_EQ(backend.log(), "copy copy");
+  complete(1);
+  EXPECT_EQ(client->shown(2), status::kRunning) << "the first has not been seen to complete";
+  complete(0);
+  EXPECT_EQ(client->shown(1), status::kComplete);
+  EXPECT_EQ(client->shown(2), status::kComplete);
+}
+
+TEST_F(SchedulerTest, WhatAClientThatHasGoneLeftWaitingNeverRuns) {
+  const auto queue = make_queue();
+  scheduler.add_user_event(client, 1);
+  add(make_transfer(backend, client, queue, 2), {1});
+  launch(client, make_queue(), "k", {.event = 3}, {2});
+  client->gone = true;
+  scheduler.drop(*client);
+  EXPECT_EQ(backend.log(), "");
+  EXPECT_EQ(counts.commands, 0);
+}
+
+TEST_F(SchedulerTest, AKernelThatOutlivesItsClientKeepsItsRoom) {
+  launch(client, make_queue(), "a", {.groups = 2});
+  client->gone = true;
+  scheduler.drop(*client);
+  ASSERT_EQ(scheduler.orphaned_kernels().size(), 1U);
+  EXPECT_EQ(scheduler.orphaned_kernels()[0].kernel, "a");
+  launch(other, make_queue(), "b", {.groups = 100, .workers = true});
+  EXPECT_EQ(backend.log(), "a b*1 b*1") << "two of four units";
+  complete(0);
+  EXPECT_TRUE(scheduler.orphaned_kernels().empty());
+  EXPECT_EQ(backend.log(), "a b*1 b*1 b*1 b*1");
+}
+
+TEST_F(SchedulerTest, LaunchesThatPrintTakeTurns) {
+  launch(client, make_queue(), "a", {.prints = true});
+  launch(other, make_queue(), "b", {.prints = true});
+  EXPECT_EQ(backend.log(), "a");
+  complete(0);
+  EXPECT_EQ(backend.log(), "a b");
+}
+
+TEST_F(SchedulerTest, RulesHaveNamesAndDescriptions) {
+  EXPECT_THAT(scheduler.admission_rules(),
+              testing::ElementsAre(testing::StartsWith("pipeline-undivided: launches of"),
+                                   testing::StartsWith("short-launches: launches below 300"),
+                                   testing::StartsWith("room-for-transfers: while")));
+}
+
+TEST_F(FifoTest, LaunchesGoToTheDeviceAsTheyCome) {
+  const auto queue = make_queue();
+  for (int i = 0; i < 40; ++i) launch(client, queue, "a", {.groups = 100, .workers = true});
+  launch(other, make_queue(), "b", {.groups = 100, .workers = true});
+  EXPECT_EQ(backend.submitted.size(), 41U);
+  EXPECT_EQ(backend.submitted.back().what, "b");
+}
+
+TEST_F(PolledSchedulerTest, AShareIsOneBatch) {
+  launch(client, make_queue(), "k", {.groups = 8, .workers = true, .event = 1});
+  EXPECT_EQ(backend.log(), "k*4");
+  complete(0);
+  EXPECT_EQ(client->shown(1), status::kComplete);
+}
+
+TEST_F(PolledMovingSharesTest, ANewlyArrivedClientsShareIsSubmittedAtOnce) {
+  launch(client, make_queue(), "a", {.groups = 100, .workers = true});
+  launch(other, make_queue(), "b", {.groups = 100, .workers = true});
+  EXPECT_EQ(backend.log(), "a*4 b*2") << "the device keeps it waiting until workers have left";
+  EXPECT_EQ(backend.control_words[0].lock()->value, 2U);
+}
+
+TEST_F(PolledSchedulerTest, TimesOfTheDeviceAreShownToTheClient) {
+  const auto c = add(make_transfer(backend, client, make_queue(), 1));
+  complete(0);
+  EXPECT_EQ(c->times.device_ended - c->times.device_started, 500U);
+}
+
+}  // namespace
+}  // namespace wm::runtime::test
