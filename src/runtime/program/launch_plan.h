@@ -34,7 +34,7 @@ struct LaunchPlan {
   std::uint32_t local_bytes = 0;   // of a group
   bool may_run_unmodified = true;  // the device's compiler has the original ready, or there is no other form
   bool prints = false;
-  std::span<std::byte> printed;          // receives the output, while `printed_region` is held
+  std::span<std::byte> printed;  // receives the output, while `printed_region` is held
   std::shared_ptr<void> printed_region;
 };
 

@@ -1,7 +1,7 @@
 // Decisions about launches that are taken before the policy sees them, each as a rule with a name.
 //
-// A policy divides the device among the kernels it knows. Whether a launch is one of them, and in which form it runs, is
-// decided by the rules of this daemon; `wm serve` prints them at start.
+// A policy divides the device among the kernels it knows. Whether a launch is one of them, and in which form it runs,
+// is decided by the rules of this daemon; `wm serve` prints them at start.
 #pragma once
 
 #include <optional>

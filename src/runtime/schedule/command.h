@@ -89,11 +89,11 @@ struct Command {
 
   struct Edge {
     std::shared_ptr<Command> command;
-    bool order_only;         // only the queue's order: a failure of the first does not fail the second
+    bool order_only;          // only the queue's order: a failure of the first does not fail the second
     bool same_queue = false;  // both are on one device queue, which keeps their order
   };
   struct Dependencies {
-    std::uint32_t unmet = 0;       // commands that must complete, or be on the same device queue, before it is submitted
+    std::uint32_t unmet = 0;  // commands that must complete, or be on the same device queue, before it is submitted
     std::uint32_t unobserved = 0;  // commands before it on the device queue that have not been seen to complete
     bool failed = false;
     std::vector<Edge> dependents;

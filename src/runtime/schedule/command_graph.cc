@@ -8,8 +8,8 @@ void CommandGraph::add_edge(const CommandPtr& command, const CommandPtr& on, boo
   if (on == nullptr || on == command || on->state() == Command::State::done) return;
   Command::Edge edge{command, order_only, false};
   // The device keeps the order of commands on one device queue. Workers may be submitted again, and would be overtaken.
-  edge.same_queue = order_only && on->on_device() && !on->workers && on->queue == command->queue &&
-                    admission_.may_follow(*command);
+  edge.same_queue =
+      order_only && on->on_device() && !on->workers && on->queue == command->queue && admission_.may_follow(*command);
   if (!edge.same_queue && on->on_device()) completions_.expect(*on);
   ++(edge.same_queue ? command->dependencies.unobserved : command->dependencies.unmet);
   on->dependencies.dependents.push_back(std::move(edge));

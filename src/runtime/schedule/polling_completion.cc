@@ -14,8 +14,8 @@ constexpr std::uint64_t kPollInterval = 2'500, kIdlePollInterval = 15'000;  // n
 // The part of a launch's expected time during which its event is not polled, up to `kMaxDelay`.
 constexpr double kUnpolledPart = 0.5;
 constexpr std::uint32_t kMaxWithoutEvent = 15, kMaxUnflushed = 7;
-constexpr std::uint64_t kSettleTime = 50'000;      // nanoseconds: no further command has followed by then
-constexpr std::uint64_t kActiveTime = 300'000;     // nanoseconds without a completion before it polls only now and then
+constexpr std::uint64_t kSettleTime = 50'000;   // nanoseconds: no further command has followed by then
+constexpr std::uint64_t kActiveTime = 300'000;  // nanoseconds without a completion before it polls only now and then
 constexpr auto kSleep = std::chrono::microseconds(15);
 constexpr std::uint64_t kDriverInterval = 100'000;  // nanoseconds between queries about events that have a flag
 
@@ -207,8 +207,8 @@ void PollingCompletion::look_at(Watched& watched, bool query_driver) const {
 
 void PollingCompletion::take(const Watched& watched, std::vector<Completion>& completed) {
   Line& line = *find(watched.queue);
-  const auto end = std::find_if(line.open.begin(), line.open.end(),
-                                [&](const Completion& c) { return c.event == watched.event; });
+  const auto end =
+      std::find_if(line.open.begin(), line.open.end(), [&](const Completion& c) { return c.event == watched.event; });
   const auto begin = line.in_order ? line.open.begin() : end;
   const std::uint64_t now = context_.clock.now();
   end->command->queue->last_observed = now;

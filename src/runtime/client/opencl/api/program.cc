@@ -4,9 +4,7 @@
 #include "runtime/client/opencl/api/api.h"
 #include "runtime/client/opencl/api/call.h"
 
-_cl_program::~_cl_program() {
-  wm::runtime::client::post_release(wm::runtime::ObjectKind::program, id);
-}
+_cl_program::~_cl_program() { wm::runtime::client::post_release(wm::runtime::ObjectKind::program, id); }
 
 namespace wm::runtime::client {
 namespace {

@@ -3,9 +3,7 @@
 #include "runtime/client/opencl/api/call.h"
 #include "runtime/client/opencl/transfers/command.h"
 
-_cl_command_queue::~_cl_command_queue() {
-  wm::runtime::client::post_release(wm::runtime::ObjectKind::queue, id);
-}
+_cl_command_queue::~_cl_command_queue() { wm::runtime::client::post_release(wm::runtime::ObjectKind::queue, id); }
 
 namespace wm::runtime::client {
 namespace {

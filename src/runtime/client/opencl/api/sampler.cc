@@ -2,9 +2,7 @@
 #include "runtime/client/opencl/api/api.h"
 #include "runtime/client/opencl/api/call.h"
 
-_cl_sampler::~_cl_sampler() {
-  wm::runtime::client::post_release(wm::runtime::ObjectKind::sampler, id);
-}
+_cl_sampler::~_cl_sampler() { wm::runtime::client::post_release(wm::runtime::ObjectKind::sampler, id); }
 
 namespace wm::runtime::client {
 namespace {
