@@ -28,6 +28,8 @@ struct BlockClientTotals {
   std::uint64_t blocks = 0;    // completed
   std::uint64_t preemptions = 0;
   std::uint64_t instructions = 0;
+  Cycles first_start = kNever;    // of its first block
+  Cycles last_end;                // of its last launch
   std::uint64_t busy_cycles = 0;  // from a launch's arrival to its end, summed over completed launches
 };
 
@@ -62,6 +64,9 @@ class KernelTable {
     return {block, c.model->shape.duration(c.model->block_time, c.launch_seed, block) << kFraction};
   }
   [[nodiscard]] bool has_preempted(std::uint32_t client) const { return !clients_[client].preempted.empty(); }
+  void note_start(std::uint32_t client, Cycles now) {
+    if (clients_[client].totals.first_start == kNever) clients_[client].totals.first_start = now;
+  }
   void put_back(std::uint32_t client, BlockWork work) { clients_[client].preempted.push_back(work); }
   void count_preempted(std::uint32_t client, std::uint32_t blocks) { clients_[client].totals.preemptions += blocks; }
   // Work done by a block of the client, as thread instructions; adds them to its total.

@@ -141,8 +141,33 @@ Result<AppTrace> parse_app(std::string_view text, const std::string& file) {
   return app;
 }
 
+namespace {
+
+Result<AppTrace> only_kernel(AppTrace app, const std::string& kernel) {
+  std::vector<std::string> names;
+  for (const KernelDescription& k : app.kernels) names.push_back(k.name);
+  const auto at = std::find(names.begin(), names.end(), kernel);
+  if (at == names.end())
+    return Error{fmt::format("application '{}' has no kernel '{}'{}", app.name, kernel, did_you_mean(kernel, names))};
+  app.name += "/" + kernel;
+  app.steps = {{.kind = TraceStep::Kind::launch,
+                .asynchronous = true,
+                .stream = 0,
+                .amount = static_cast<std::uint64_t>(at - names.begin())},
+               {.kind = TraceStep::Kind::sync}};
+  app.streams = 1;
+  return app;
+}
+
+}  // namespace
+
 Result<AppTrace> load_app(const std::string& name_or_path, const std::string& folder) {
   std::string path = name_or_path;
+  if (const std::size_t slash = path.find('/'); !path.ends_with(".yaml") && slash != std::string::npos) {
+    auto app = load_app(path.substr(0, slash), folder);
+    if (!app) return app.error();
+    return only_kernel(*std::move(app), path.substr(slash + 1));
+  }
   if (!path.ends_with(".yaml")) {
     const auto names = app_names(folder);
     if (std::find(names.begin(), names.end(), path) == names.end())

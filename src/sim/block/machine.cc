@@ -271,6 +271,7 @@ void BlockMachine::start_block(std::uint32_t sm, policy::Kernel& kernel) {
     entry.available = std::max(now_.count, entry.available) + spec_.setup.count;
   }
   std::uint64_t from = std::max({now_.count, entry.available, kernels_.starts(client).count});
+  if (kernel.waiting == kernel.blocks) kernels_.note_start(client, now_);
   bool resumed = false;
   const BlockWork work = kernels_.take_block(client, resumed);
   if (resumed) from = entry.unit.restore(model.context_bytes, from);

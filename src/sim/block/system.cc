@@ -234,6 +234,9 @@ ProcessResult System::result(std::uint32_t index) const {
     r.preemptions += t.preemptions;
     r.instructions += t.instructions;
     r.gpu_cycles += t.busy_cycles;
+    if (t.launches == 0) continue;
+    r.gpu = {r.gpu.end == 0 ? t.first_start.count : std::min(r.gpu.begin, t.first_start.count),
+             std::max(r.gpu.end, t.last_end.count)};
   }
   return r;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/metrics.h"
 #include "policy/policy.h"
 #include "sim/block/app_trace.h"
 #include "sim/block/command_queues.h"
@@ -54,6 +55,7 @@ struct ProcessResult {
   std::uint64_t blocks = 0;
   std::uint64_t preemptions = 0;
   std::uint64_t instructions = 0;
+  gpu::Interval gpu;             // from its first block's start to its last launch's end
   std::uint64_t gpu_cycles = 0;  // in which a launch of it was active, summed over streams
 
   [[nodiscard]] double mean_turnaround() const;

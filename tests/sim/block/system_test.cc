@@ -151,6 +151,16 @@ TEST(System, ShorterApplicationsReplayUntilAllHaveRunThreeTimes) {
   EXPECT_EQ(run.turnarounds(0).size(), 27U);  // 110 cycles each within 3030
 }
 
+TEST(LoadApp, AKernelOfAnApplicationIsOneLaunch) {
+  const auto one = load_app("histo/main", std::string(WM_SOURCE_DIR) + "/configs/apps");
+  ASSERT_TRUE(one.ok()) << one.error().to_string();
+  ASSERT_EQ(one->steps.size(), 2U);
+  EXPECT_EQ(one->kernels[one->steps[0].amount].name, "main");
+  const auto none = load_app("histo/mian", std::string(WM_SOURCE_DIR) + "/configs/apps");
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().what, "application 'histo' has no kernel 'mian' (did you mean 'main'?)");
+}
+
 TEST(LoadApp, MistakesNameTheirPlace) {
   const auto error = [](const std::string& text) {
     const auto parsed = parse_app(text, "a.yaml");
