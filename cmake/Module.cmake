@@ -1,11 +1,15 @@
 # How the modules below src/ and the test programs become targets.
 
-# wm_unity_build(TARGET): an optimised build compiles the target's sources in batches of twelve, so that the headers and
-# templates they share are compiled once per batch. Names in the unnamed namespaces of one target must therefore differ.
+# wm_unity_build(TARGET [COUNT]): an optimised build compiles the target's sources in batches of COUNT (12), so that the headers
+# and templates they share are compiled once per batch. Names in the unnamed namespaces of one target must therefore differ.
 # -DWM_UNITY_BUILD=OFF compiles every source separately, which is faster after a change to one file.
 function(wm_unity_build target)
   if(WM_UNITY_BUILD)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    set(count 12)
+    if(ARGC GREATER 1)
+      set(count ${ARGV1})
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
     # gcc treats an included source as a header and warns about types with members from unnamed namespaces.
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
@@ -64,10 +68,11 @@ endfunction()
 
 # wm_tests(NAME [BY_SUITE] [FOLDERS folders…] LINK libs… PRECOMPILE headers…): the test program test_NAME from every .cc
 # below tests/NAME (or below these folders of it), registered with ctest. PRECOMPILE: headers that most of the sources
-# include.
+# include. OPTIMISE: for tests that compute much themselves; the others are compiled without optimisation, which takes a fifth
+# less time. The libraries under test are optimised in any case.
 function(wm_tests name)
   string(REPLACE / _ program test_${name})
-  cmake_parse_arguments(TESTS "BY_SUITE" "" "FOLDERS;LINK;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(TESTS "BY_SUITE;OPTIMISE" "" "FOLDERS;LINK;PRECOMPILE" ${ARGN})
   set(globs ${PROJECT_SOURCE_DIR}/tests/${name}/*.cc)
   if(TESTS_FOLDERS)
     list(TRANSFORM TESTS_FOLDERS PREPEND ${PROJECT_SOURCE_DIR}/tests/${name}/ OUTPUT_VARIABLE globs)
@@ -80,8 +85,11 @@ function(wm_tests name)
   add_executable(${program} ${sources})
   target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${program} PRIVATE WM_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WM_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  # The libraries under test are optimised; optimising the assertions around them would only slow the build down.
-  target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(TESTS_OPTIMISE)
+    target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-O1>)
+  else()
+    target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-O0>)
+  endif()
   target_link_libraries(${program} PRIVATE ${TESTS_LINK} GTest::gtest_main GTest::gmock)
   wm_unity_build(${program})
   wm_precompile_headers(${program} <gtest/gtest.h> <gmock/gmock.h> ${TESTS_PRECOMPILE})
