@@ -5,7 +5,7 @@
 namespace wm::runtime {
 namespace {
 
-// Questions of cl_nv_device_attribute_query.
+// Queries of the extension cl_nv_device_attribute_query.
 constexpr cl_device_info kComputeMajor = 0x4000, kComputeMinor = 0x4001;
 
 struct PerSm {
@@ -13,7 +13,7 @@ struct PerSm {
 };
 
 // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
-PerSm of_nvidia(cl_uint major, cl_uint minor) {
+PerSm nvidia_limits(cl_uint major, cl_uint minor) {
   if (major == 7 && minor == 5) return {1024, 16, 64 << 10};
   if (major == 8 && minor != 0) return {1536, minor == 9 ? 24U : 16U, 100 << 10};
   if (major == 8) return {2048, 32, 164 << 10};
@@ -22,13 +22,13 @@ PerSm of_nvidia(cl_uint major, cl_uint minor) {
   return {2048, 32, 96 << 10};
 }
 
-PerSm of_one_unit(const Native& native) {
+PerSm compute_unit_limits(const Native& native) {
   const auto items = static_cast<std::uint32_t>(native.fact<std::size_t>(CL_DEVICE_MAX_WORK_GROUP_SIZE));
   const auto local = static_cast<std::uint32_t>(native.fact<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE));
   if ((native.fact<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) == 0) return {items, 1, local};
   const auto major = native.fact<cl_uint>(kComputeMajor);
-  if (major != 0) return of_nvidia(major, native.fact<cl_uint>(kComputeMinor));
-  return {std::max(items, 1024U) * 2, 16, local * 2};  // another vendor's: two of its largest groups
+  if (major != 0) return nvidia_limits(major, native.fact<cl_uint>(kComputeMinor));
+  return {std::max(items, 1024U) * 2, 16, local * 2};  // another vendor: room for two groups of the largest size
 }
 
 std::uint32_t times(std::uint32_t n, std::uint32_t units) {
@@ -39,7 +39,7 @@ std::uint32_t times(std::uint32_t n, std::uint32_t units) {
 
 gpu::SmLimits device_limits(const Native& native) {
   const auto units = std::max(native.fact<cl_uint>(CL_DEVICE_MAX_COMPUTE_UNITS), cl_uint{1});
-  const PerSm one = of_one_unit(native);
+  const PerSm one = compute_unit_limits(native);
   gpu::SmLimits limits;
   limits.total = {times(one.threads, units), times(65'536, units), times(one.local_bytes, units),
                   times(one.groups, units)};
@@ -49,7 +49,7 @@ gpu::SmLimits device_limits(const Native& native) {
   return limits;
 }
 
-// The same guide, section on shared memory: a kilobyte from 8.0 on.
+// One kilobyte from compute capability 8.0 on (the same guide, section on shared memory).
 std::uint32_t local_reserve(const Native& native) { return native.fact<cl_uint>(kComputeMajor) >= 8 ? 1024 : 0; }
 
 }  // namespace wm::runtime

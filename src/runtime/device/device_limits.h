@@ -1,4 +1,4 @@
-// What the device runs at once, all compute units together.
+// How much an OpenCL device runs at once, all compute units together.
 #pragma once
 
 #include "gpu/occupancy.h"
@@ -6,10 +6,10 @@
 
 namespace wm::runtime {
 
-// A CPU device runs one group on each compute unit. Of NVIDIA's GPUs the compute capability tells the rest.
+// A CPU device runs one group on each compute unit. For GPUs of NVIDIA the limits follow from the compute capability.
 gpu::SmLimits device_limits(const Native& native);
 
-// Local memory that the device takes for itself with each group.
+// Local memory that the device reserves for itself with each group, in bytes.
 std::uint32_t local_reserve(const Native& native);
 
 }  // namespace wm::runtime

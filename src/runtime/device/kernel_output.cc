@@ -9,7 +9,7 @@
 namespace wm::runtime {
 namespace {
 
-bool of_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 }  // namespace
 
@@ -41,9 +41,9 @@ bool calls_printf(const std::string& text) {
       at = text.find('\n', at);
     } else if (text.compare(at, 2, "/*") == 0) {
       at = text.find("*/", at + 2);
-    } else if (of_a_name(text[at])) {
+    } else if (is_name_character(text[at])) {
       const std::size_t from = at;
-      while (at < text.size() && of_a_name(text[at])) ++at;
+      while (at < text.size() && is_name_character(text[at])) ++at;
       if (text.compare(from, at - from, kName) == 0) return true;
     } else {
       ++at;

@@ -1,4 +1,4 @@
-// What kernels print: a driver writes it to the standard output of its process, which is the daemon's.
+// The output of kernels that call printf: the driver writes it to the standard output of the daemon's process.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace wm::runtime {
 
-// Catches it for as long as one kernel runs that prints. One at a time.
+// Captures standard output while one kernel that prints runs. One capture at a time.
 class KernelOutput {
  public:
   void begin();
-  // What came since then; the daemon has its output back.
+  // Returns what was written since `begin`; the daemon's standard output is restored.
   std::string end();
 
  private:

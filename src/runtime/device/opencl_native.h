@@ -1,4 +1,4 @@
-// OpenCL, opened when it is asked for: wm runs where there is none.
+// The device's own OpenCL driver, loaded at run time: wm also runs on machines without OpenCL.
 #pragma once
 
 #ifndef CL_TARGET_OPENCL_VERSION
@@ -16,7 +16,7 @@
 
 namespace wm::runtime {
 
-// clX as cl.X. One line a call.
+// Every function clX that is used, as the member X of NativeCalls.
 #define WM_NATIVE_CALLS(X)    \
   X(GetPlatformIDs)           \
   X(GetPlatformInfo)          \
@@ -79,15 +79,15 @@ struct NativeCalls {
 #undef WM_NATIVE_CALL
 };
 
-// A program for asking things of a driver.
+// A program that shows what a driver's compiler does.
 inline constexpr const char* kProbe = "kernel void probe(global int* x) { x[0] = 1; }";
 
-// Which device: the first one found, or the one whose platform's or own name holds a text.
+// Selects the first device whose platform's or own name contains the text.
 struct DeviceChoice {
   std::string text;
 };
 
-// The one device of a daemon with its one context.
+// One OpenCL device with one context.
 class Native {
  public:
   static Result<std::unique_ptr<Native>> open(const DeviceChoice& choice);
@@ -111,7 +111,7 @@ class Native {
   [[nodiscard]] std::string platform_name() const;
 
  protected:
-  Native() = default;  // for devices that are not OpenCL's: they fill `cl` themselves
+  Native() = default;  // for test drivers, which fill `cl` themselves
 
  private:
   Result<void> load();
@@ -123,7 +123,7 @@ class Native {
 template <typename T>
 using Native_ = std::shared_ptr<std::remove_pointer_t<T>>;
 
-// The answer of any clGetXInfo, of whatever size.
+// The complete answer of a function clGetXInfo.
 template <typename Ask>
 cl_int info_bytes(Ask ask, std::vector<std::byte>& answer) {
   std::size_t size = 0;

@@ -154,7 +154,7 @@ std::vector<KernelId> DeviceMachine::in_order() const {
 void DeviceMachine::dispatch(const std::function<void(KernelId, std::uint32_t)>& start, std::uint32_t spare) {
   for (const KernelId id : in_order()) {
     policy::Kernel* still = view(id);
-    if (still == nullptr) continue;  // ended by what the start of another brought about
+    if (still == nullptr) continue;  // it completed because another was started
     policy::Kernel& k = *still;
     Extra& extra = extras_[id.index];
     const std::uint32_t cap = residents_[id.index].cap;
@@ -168,7 +168,7 @@ void DeviceMachine::dispatch(const std::function<void(KernelId, std::uint32_t)>&
       occupy(k, more, room);
       start(id, more);
     } else if (!extra.started && cap != 0 && (room != 0 || cap == kNoCap)) {
-      // Uncapped it goes to the device at once, which queues it by its own lights.
+      // An uncapped launch is submitted at once; the device itself queues its groups.
       extra.started = true;
       occupy(k, std::min({cap, k.waiting, room}), room);
       start(id, k.blocks);

@@ -1,11 +1,11 @@
 // The device as a policy sees it: a Machine whose blocks are work groups, or the workers that run them.
 //
-// OpenCL tells nobody which compute unit a group runs on, so this machine is one SM with the sums of all: limits and
-// caps count over the whole device, as accelOS's equations do. It can cap a kernel's groups and order launches; it owns
-// no SMs, switches no contexts and counts no instructions, and says so. Time is in nanoseconds.
+// OpenCL does not show on which compute unit a group runs, so this machine is one SM with the sums of all units: limits
+// and caps count over the whole device, as accelOS's equations do. It can cap a kernel's groups and order launches, and
+// publishes only these capabilities. Time is in nanoseconds.
 //
-// A kernel that was rewritten runs as workers, as many as its cap says. One that was not is all or nothing: with a cap
-// of 0 it waits, otherwise the whole launch goes to the device.
+// A rewritten kernel runs as workers, as many as its cap allows. Any other kernel waits while its cap is 0, and is
+// otherwise submitted undivided.
 #pragma once
 
 #include <functional>
@@ -19,12 +19,12 @@ namespace wm::runtime {
 
 class DeviceMachine final : public policy::Machine {
  public:
-  // `queues`: what finds no room waits on the device itself, so a share is started whatever else is there.
+  // `queues`: groups that find no room wait on the device itself, so a share is started even if the device is full.
   DeviceMachine(const gpu::SmLimits& device, std::uint64_t seed, bool queues = false);
 
   static policy::Cans capabilities() { return {policy::Can::cap_blocks, policy::Can::order_launches}; }
 
-  // --- what the runtime tells it
+  // --- called by the runtime
   struct KernelArrival {
     std::uint32_t function = 0;
     int priority = 0;
@@ -32,29 +32,29 @@ class DeviceMachine final : public policy::Machine {
     gpu::Resources footprint;  // of a group
     std::uint32_t groups = 0;
     bool divisible = false;    // rewritten: runs as workers
-    std::uint64_t stream = 0;  // the client's queue: its launches are one kernel's to a policy; 0: of none
+    std::uint64_t stream = 0;  // the client's queue, whose launches have one id for a policy; 0: none
   };
   void set_now(Cycles now) { now_ = now; }
-  // The id of the stream's last launch where that has ended; else a fresh one, or one that was long not used.
+  // The id of the stream's last launch where that has completed; else a new one, or the one unused for longest.
   policy::KernelId arrive(const KernelArrival& launch);
-  // One that is on the device already, whole.
+  // A launch that is on the device already, undivided.
   policy::KernelId arrive_started(const KernelArrival& launch);
-  // That many workers have left; `done` groups of the launch are finished by now.
+  // That many workers have left; `done` groups of the launch are complete.
   void left(policy::KernelId kernel, std::uint32_t workers, std::uint32_t done);
   void finish(policy::KernelId kernel);
-  // It cannot be stopped and nobody waits for it: policies see no more of it, and its room stays taken until it is
-  // given back.
+  // The kernel cannot be stopped and its client has gone: policies see it no more, and its room stays occupied until it
+  // is given back.
   void abandon(policy::KernelId kernel);
-  // Groups whose room that is.
+  // How many groups' room the kernel occupies.
   [[nodiscard]] std::uint32_t holds(policy::KernelId kernel) const;
   void give_back(const gpu::Resources& footprint, std::uint32_t groups);
-  // The policy's share of an instant is over: starts what may start. `start(kernel, workers)` puts that many on the
-  // device; a launch that cannot be divided is started once, whole. Workers leave room for `spare` groups.
+  // After the policy has decided: starts what may start. `start(kernel, workers)` submits that many workers; a launch
+  // that cannot be divided is started once, with all its groups. Workers leave room for `spare` groups.
   void dispatch(const std::function<void(policy::KernelId, std::uint32_t)>& start, std::uint32_t spare = 0);
   [[nodiscard]] bool full() const { return sm_.free.blocks == 0; }
-  // How many workers the kernel may have now; those above it should leave.
+  // How many workers the kernel may have now; the others are to leave.
   [[nodiscard]] std::uint32_t allowed(policy::KernelId kernel) const;
-  // The next moment the policy asked for, and what it is then told.
+  // When the policy asked to be called next; `fire_due_alarms` calls it.
   [[nodiscard]] std::optional<Cycles> next_alarm() const;
   void fire_due_alarms(policy::Policy& policy);
 
@@ -85,17 +85,17 @@ class DeviceMachine final : public policy::Machine {
   };
   struct Extra {
     bool divisible = false;
-    bool started = false;        // all of it, where it cannot be divided
-    std::uint32_t launches = 0;  // of its stream, before this one
+    bool started = false;        // all groups of a launch that cannot be divided
+    std::uint32_t launches = 0;  // of its stream before this one
     Cycles first_arrived;
     std::uint64_t stream = 0;
-    std::uint32_t roomless = 0;  // of the resident, those that had no room when they started
+    std::uint32_t roomless = 0;  // resident groups that had no room when they started
   };
   [[noreturn]] static void refused(const char* what);
   [[nodiscard]] policy::Kernel* view(policy::KernelId id);
   policy::KernelId id_for(std::uint64_t stream);
   [[nodiscard]] std::vector<policy::KernelId> in_order() const;
-  // `room`: how many of them have any.
+  // `room`: how many groups the device has room for.
   void occupy(policy::Kernel& kernel, std::uint32_t groups, std::uint32_t room);
   void vacate(policy::Kernel& kernel, std::uint32_t groups);
   void forget(policy::Kernel& kernel);
@@ -106,7 +106,7 @@ class DeviceMachine final : public policy::Machine {
   std::vector<policy::Kernel> kernels_;            // in order of arrival
   std::vector<policy::ResidentKernel> residents_;  // by id
   std::vector<Extra> extras_;                      // by id
-  std::vector<policy::KernelId> free_ids_;         // that ended first, first
+  std::vector<policy::KernelId> free_ids_;         // the one that completed first is first
   std::vector<policy::KernelId> first_;
   std::vector<Alarm> alarms_;
   Cycles now_, epoch_began_, epoch_length_;

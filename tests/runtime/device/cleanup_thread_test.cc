@@ -1,4 +1,4 @@
-// What is given to the sweeper goes on another thread, and is gone when the sweeper is.
+// Objects are destroyed on the cleanup thread, all of them before it ends.
 #include "runtime/device/cleanup_thread.h"
 
 #include <atomic>
@@ -8,7 +8,7 @@
 namespace wm::runtime {
 namespace {
 
-TEST(CleanupThread, NobodyWaitsForWhatItLetsGo) {
+TEST(CleanupThread, TheCallerDoesNotWaitForTheDestruction) {
   std::promise<void> may_go;
   std::promise<std::thread::id> went;
   CleanupThread sweeper;

@@ -1,4 +1,4 @@
-// The device as a Machine: what policies see of it and what becomes of their decisions.
+// The device as a Machine: what policies see of it, and how their decisions are carried out.
 #include "runtime/schedule/device_machine.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ class Device {
   std::unique_ptr<policy::Policy> policy_;
 };
 
-// A kernel that nobody can stop keeps its unit; the policy sees the others alone, and they get the rest.
+// A kernel that cannot be stopped keeps its unit; the policy sees only the others, and they get the rest.
 TEST(DeviceMachine, AnAbandonedKernelKeepsItsRoomOnly) {
   Device device("accelos", 2);
   const KernelId endless = device.arrive(1, false);
@@ -75,9 +75,9 @@ TEST(DeviceMachine, AnAbandonedKernelKeepsItsRoomOnly) {
   device.check_books();
 }
 
-// Short launches go to the device whole and hold its room for a moment. A share is started beside them all the same: a
-// GPU keeps what finds no room waiting, and a launch bound to the scraps of that moment would run on them for its life.
-TEST(DeviceMachine, AShareIsStartedBesideAWholeLaunchWhereTheDeviceQueues) {
+// Short launches run undivided and occupy the device for a moment. A share is started beside them all the same: a GPU
+// queues groups that find no room, and a launch that got only the room of that moment would keep too few workers.
+TEST(DeviceMachine, AShareIsStartedBesideAnUndividedLaunchWhereTheDeviceQueues) {
   for (const bool queues : {false, true}) {
     DeviceMachine machine({.total = {1024 * 8, 1 << 20, 1 << 20, 8}, .warp_threads = 1}, 1, queues);
     const auto launch = [&](bool divisible) {
@@ -97,7 +97,7 @@ TEST(DeviceMachine, AShareIsStartedBesideAWholeLaunchWhereTheDeviceQueues) {
   }
 }
 
-TEST(DeviceMachine, WorkersLeaveAPlaceForWhatIsNoKernel) {
+TEST(DeviceMachine, WorkersLeaveAPlaceForTransfers) {
   for (const std::uint32_t spare : {0U, 1U, 9U}) {
     DeviceMachine machine({.total = {1024 * 2, 1 << 20, 1 << 20, 2}, .warp_threads = 1}, 1);
     const KernelId id = machine.arrive({0, 0, 1, {64, 0, 0, 1}, 100, true});
@@ -129,7 +129,7 @@ TEST(DeviceMachine, AKernelNeverHasMoreWorkersThanGroups) {
   device.check_books();
 }
 
-TEST(DeviceMachine, WithoutRewritingALaunchIsAllOrNothing) {
+TEST(DeviceMachine, ALaunchThatWasNotRewrittenIsStartedUndivided) {
   Device device("accelos", 2);
   const KernelId a = device.arrive(100, false);
   EXPECT_EQ(device.settle().at(a.index), 100U);
@@ -150,7 +150,7 @@ TEST(DeviceMachine, LeftOverSendsLaunchesToTheDeviceAsTheyCome) {
   device.check_books();
 }
 
-TEST(DeviceMachine, WorkersThatLeaveMakeRoomAndTheLaunchGoesOn) {
+TEST(DeviceMachine, WorkersThatLeaveMakeRoomAndTheLaunchContinues) {
   Device device("left_over", 4);
   const KernelId a = device.arrive(100, true);
   EXPECT_EQ(device.settle().at(a.index), 4U);
@@ -161,7 +161,7 @@ TEST(DeviceMachine, WorkersThatLeaveMakeRoomAndTheLaunchGoesOn) {
   device.check_books();
 }
 
-TEST(DeviceMachine, AStreamKeepsItsIdAndIdsDoNotGrowWithoutEnd) {
+TEST(DeviceMachine, AStreamKeepsItsIdAndTheNumberOfIdsIsBounded) {
   Device device("accelos", 2);
   const auto arrive = [&](std::uint64_t stream) {
     return device.machine.arrive({0, 0, 1, {64, 0, 0, 1}, 1, false, stream});
@@ -183,13 +183,13 @@ TEST(DeviceMachine, AStreamKeepsItsIdAndIdsDoNotGrowWithoutEnd) {
   EXPECT_LE(device.machine.residents({0}).size(), 70U);
 }
 
-TEST(DeviceMachine, APolicyThatNeedsMoreThanADeviceCanIsRefused) {
+TEST(DeviceMachine, APolicyThatNeedsMoreCapabilitiesIsRefused) {
   const auto choice = policy::choose("spatial");
   ASSERT_TRUE(choice.ok());
   EXPECT_FALSE(policy::make(*choice, DeviceMachine::capabilities(), "device").ok());
 }
 
-TEST(DeviceMachine, AnAlarmRingsWhenItsTimeHasCome) {
+TEST(DeviceMachine, AnAlarmFiresWhenItsTimeHasCome) {
   class Sleeper final : public policy::Policy {
    public:
     void on(const policy::Wake& w, policy::Machine&) override { woken += w.tag; }
