@@ -1,4 +1,4 @@
-// What an application does to a GPU, as data: its buffers, and its transfers and launches in order.
+// An application as data: its buffers, and its transfers and launches in order.
 //
 // The description holds everything that depends on the input (a breadth-first search knows its levels), so any machine
 // can run it: the functional executor, the simulators, a CUDA or OpenCL device. It owns its buffers' initial contents.

@@ -1,4 +1,4 @@
-// What a buffer holds at first, or must hold at the end, in the words of a kernel description:
+// The contents of a buffer, at first or at the end, in the words of a kernel description:
 //
 //   zero                          every byte 0
 //   iota                          0, 1, 2, …

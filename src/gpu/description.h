@@ -13,7 +13,7 @@
 
 namespace wm::gpu {
 
-// What a buffer must hold when the kernel is done; integers compare exactly.
+// The contents a buffer must have when the kernel is done; integers compare exactly.
 struct ExpectedContent {
   BufferId buffer;
   std::vector<std::byte> values;

@@ -24,7 +24,8 @@ std::string_view name(Element element);
 std::size_t size(Element element);
 bool is_float(Element element);
 
-// The little-endian bytes of a number written as text, appended to `out`. What does not fit the type is an error:
+// The little-endian bytes of a number written as text, appended to `out`. A number that does not fit the type is an
+// error:
 // "'300' is no u8 (0 to 255)".
 Result<void> append(Element element, std::string_view text, std::vector<std::byte>& out);
 

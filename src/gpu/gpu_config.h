@@ -1,4 +1,4 @@
-// What a GPU is, as a simulator sees it: the contents of configs/gpus/<name>.yaml, checked and in plain numbers.
+// A GPU as a simulator sees it: the contents of configs/gpus/<name>.yaml, checked and in plain numbers.
 //
 // Latencies are SM cycles from issue to the first dependent instruction, unloaded, as a pointer chase measures them;
 // the parts of a memory path are derived from those totals (see docs/design/cycle-machine.md).
@@ -10,7 +10,7 @@
 
 namespace wm::gpu {
 
-// What an instruction occupies. Order is that of UnitTable.
+// The units that instructions occupy, in the order of UnitTable.
 enum class Unit : std::uint8_t { fp32, integer, fp64, sfu, tensor, load_store, branch, count };
 inline constexpr std::size_t kUnits = static_cast<std::size_t>(Unit::count);
 

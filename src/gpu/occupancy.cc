@@ -10,8 +10,8 @@ namespace {
 constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
 // How often `part` fits into `whole`; what asks for nothing is no limit.
-constexpr std::uint32_t times(std::uint32_t whole, std::uint32_t part) {
-  return part == 0 ? std::numeric_limits<std::uint32_t>::max() : whole / part;
+constexpr std::uint32_t times(std::uint32_t total, std::uint32_t part) {
+  return part == 0 ? std::numeric_limits<std::uint32_t>::max() : total / part;
 }
 
 }  // namespace
@@ -40,8 +40,8 @@ Resources more(const Resources& room, const Resources& footprint, std::uint32_t 
 }
 
 double dominant_share(const Resources& footprint, const Resources& total, std::uint32_t count) {
-  const auto share = [count](std::uint32_t part, std::uint32_t whole) {
-    return whole == 0 ? 0.0 : static_cast<double>(part) * count / whole;
+  const auto share = [count](std::uint32_t part, std::uint32_t total) {
+    return total == 0 ? 0.0 : static_cast<double>(part) * count / total;
   };
   return std::max({share(footprint.threads, total.threads), share(footprint.registers, total.registers),
                    share(footprint.shared_bytes, total.shared_bytes), share(footprint.blocks, total.blocks)});

@@ -21,7 +21,7 @@ struct Resources {
   friend constexpr bool operator==(const Resources&, const Resources&) = default;
 };
 
-// What one block of a kernel asks for, as its compiler and launch say.
+// The demand of one block of a kernel, as its compiler and launch say.
 struct BlockDemand {
   std::uint32_t threads = 0;
   std::uint32_t registers_per_thread = 0;
@@ -37,8 +37,8 @@ struct SmLimits {
   std::uint32_t shared_unit = 1;    // shared memory is handed to a block in multiples of this
 };
 
-// What a block occupies on an SM with these limits: threads in whole warps, registers and shared memory in whole units,
-// one slot.
+// The resources that a block occupies on an SM with these limits: threads in whole warps, registers and shared memory
+// in whole units, one slot.
 Resources footprint(const BlockDemand& block, const SmLimits& sm);
 
 // The most blocks of that footprint that fit into `room`; 0 when even one does not.

@@ -39,7 +39,7 @@ class Cans {
 
   [[nodiscard]] constexpr bool has(Can can) const { return (bits_ & bit(can)) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-  // What is here and not there.
+  // Capabilities that are here and not there.
   [[nodiscard]] constexpr Cans without(Cans other) const { return Cans(bits_ & ~other.bits_); }
   friend constexpr Cans operator|(Cans a, Cans b) { return Cans(a.bits_ | b.bits_); }
   friend constexpr bool operator==(Cans, Cans) = default;

@@ -1,4 +1,4 @@
-// What policies there are, for people: the text of `wm policies [NAME]` and the tables of the documentation.
+// The policies, described for people: the text of `wm policies [NAME]` and the tables of the documentation.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // Machine: what a policy sees of a GPU and may do to it. The cycle simulator, the block simulator and the device
 // runtime each are one; a policy never learns which.
 //
-// What a policy sees are views: spans over the machine's own tables, valid while it handles one event. An action shows
+// A policy sees views: spans over the machine's own tables, valid while it handles one event. An action shows
 // in them at once; its effect on running blocks may take time, and the machine says when it is done (SmReady,
 // Preempted). All events of one instant reach the policy before any block is dispatched, so a kernel that ends and is
 // launched again in the same cycle costs no repartition.
@@ -91,8 +91,8 @@ struct Kernel {
   }
 };
 
-// What one kernel did on one SM since the epoch began. A machine that cannot count something leaves it 0 and does not
-// publish the capability.
+// The counters of one kernel on one SM since the epoch began. A machine that cannot count an event reports 0 and does
+// not publish the capability.
 struct Counters {
   std::uint64_t thread_instructions = 0;  // Can::count_instructions
   std::uint64_t warp_instructions = 0;
@@ -166,7 +166,7 @@ class Machine {
   [[nodiscard]] std::uint32_t owned(KernelId id) const;
 };
 
-// Whose blocks will start on the SM once it is ready.
+// The kernel whose blocks will start on the SM once it is ready.
 [[nodiscard]] constexpr KernelId heir(const Sm& sm) { return sm.state == Sm::State::reserved ? sm.next : sm.owner; }
 [[nodiscard]] constexpr bool powered(const Sm& sm) {
   return sm.state != Sm::State::off && sm.state != Sm::State::gating;

@@ -84,8 +84,8 @@ Result<Values::Value> Values::read(const Parameter& p, std::string_view text, st
   std::optional<double> given;
   if (p.kind == Parameter::Kind::number) {
     given = parse_double(text);
-  } else if (const auto whole = parse_integer<std::int64_t>(text)) {
-    given = static_cast<double>(*whole);
+  } else if (const auto integer = parse_integer<std::int64_t>(text)) {
+    given = static_cast<double>(*integer);
   }
   if (!given) {
     return Error{fmt::format("{}: {} = '{}' is not a {}number", who, p.name, text,

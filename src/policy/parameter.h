@@ -74,7 +74,7 @@ class Values {
     return static_cast<Enum>(option(name));
   }
 
-  // What the chosen options add to the policy's needs.
+  // Capabilities that the chosen options add to the policy's needs.
   [[nodiscard]] Cans needs() const;
   // Every parameter with its value as text, in the table's order.
   [[nodiscard]] std::vector<Argument> all() const;

@@ -25,7 +25,7 @@ struct KernelArrived {
 struct KernelDone {
   KernelId kernel;
 };
-// Told once after all KernelArrived and KernelDone of one instant, before blocks start: the company as it is now. A
+// Told once after all KernelArrived and KernelDone of one instant, before blocks start: kernels() is complete. A
 // kernel that ended and was launched again in the same instant has not left.
 struct KernelSetChanged {};
 // Can::see_blocks.
@@ -78,8 +78,8 @@ class Policy {
   virtual void on(const Wake&, Machine&) {}
 };
 
-// What a kernel that has arrived may have to wait for before any of its blocks start. The contract suite holds a policy
-// to it.
+// The events that a kernel which has arrived may have to wait for before any of its blocks start. The contract suite
+// holds a policy to it.
 enum class Waits {
   for_blocks,   // only for blocks in the way to leave, or for a measurement of bounded length: nobody starves
   for_earlier,  // for kernels that arrived before it

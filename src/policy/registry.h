@@ -22,7 +22,7 @@ struct Choice {
   const Entry* entry = nullptr;
   Values values;
 
-  // What it needs of a machine, the parameters' part included.
+  // The capabilities it needs of a machine, those of its parameters included.
   [[nodiscard]] Cans needs() const { return entry->info.needs | values.needs(); }
   // "quota:scheme=elastic:epoch=10000", all parameters written out.
   [[nodiscard]] std::string to_string() const;

@@ -17,7 +17,7 @@ std::string text_of(const std::string& name) {
   return text.ok() ? *text : "";
 }
 
-// What is said of smqos24 with one piece of its text replaced; the line the piece is in goes to `line`.
+// The message about smqos24 with one piece of its text replaced; the line the piece is in goes to `line`.
 std::string said(const std::string& piece, const std::string& by, std::string& line) {
   std::string text = text_of("smqos24");
   const std::size_t at = text.find(piece);

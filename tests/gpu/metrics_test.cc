@@ -27,11 +27,11 @@ TEST(Metrics, RatesAndTimesAgree) {
 }
 
 TEST(Metrics, AloneIsPerfect) {
-  const std::vector<Progress> alone = {Progress::of_times(7, 7)};
-  EXPECT_DOUBLE_EQ(antt(alone), 1);
-  EXPECT_DOUBLE_EQ(stp(alone), 1);
-  EXPECT_DOUBLE_EQ(fairness(alone), 1);
-  EXPECT_DOUBLE_EQ(unfairness(alone), 1);
+  const std::vector<Progress> isolated = {Progress::of_times(7, 7)};
+  EXPECT_DOUBLE_EQ(antt(isolated), 1);
+  EXPECT_DOUBLE_EQ(stp(isolated), 1);
+  EXPECT_DOUBLE_EQ(fairness(isolated), 1);
+  EXPECT_DOUBLE_EQ(unfairness(isolated), 1);
 }
 
 TEST(Metrics, AStarvedKernelIsInfinitelySlow) {

@@ -1,4 +1,4 @@
-// What every policy promises on every machine. A test program for a machine includes this, writes a Rig and
+// The promises of every policy on every machine. A test program for a machine includes this, writes a Rig and
 // instantiates the suite:
 //
 //   INSTANTIATE_TEST_SUITE_P(Fake, PolicyContract, every_policy_on(&make_fake_rig), contract_name);

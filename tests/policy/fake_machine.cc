@@ -352,9 +352,9 @@ void FakeMachine::progress() {
       if (instructions <= 0) continue;
       advance(sm.id, {k}, instructions);
       auto& here = blocks_[sm.index][k];
-      const std::int64_t each = instructions / (on_sm.resident - on_sm.leaving);
+      const std::int64_t per_block = instructions / (on_sm.resident - on_sm.leaving);
       for (Block& b : here) {
-        if (b.leaves == kNever) b.left -= each;
+        if (b.leaves == kNever) b.left -= per_block;
       }
     }
   }

@@ -55,7 +55,7 @@ class FakeMachine final : public Machine {
   void arrive_together(std::vector<FakeKernel> kernels);  // in one instant
   void run(Cycles length);
   void run_until_done(Cycles at_most);
-  // What the hardware would report, by hand.
+  // Counters that the hardware would report, set by hand.
   void spend(SmId sm, KernelId kernel, std::int64_t instructions);
   void end_epoch();
   void pass(Cycles time) { now_ += time; }  // without progress

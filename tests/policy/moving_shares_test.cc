@@ -1,4 +1,4 @@
-// accelOS's shares that move with the company.
+// accelOS's shares that move with the set of kernels.
 #include <algorithm>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ TEST(MovingShares, SharesMayDiffer) {
   EXPECT_EQ(gpu.residents({0})[1].cap, 4U);
 }
 
-// What a small launch has no use for goes to its neighbour.
+// The part that a small launch has no use for goes to its neighbour.
 TEST(MovingShares, NobodyGetsMoreThanItHasBlocks) {
   FakeMachine gpu({.sms = 2});
   drive(gpu, "moving_shares", {arrive_together({{.name = "a", .blocks = 4000}, {.name = "b", .blocks = 4}})});
@@ -40,10 +40,11 @@ TEST(MovingShares, NobodyGetsMoreThanItHasBlocks) {
 // Blocks so large that one fills an SM: two kernels cannot be there at once, and take turns.
 TEST(MovingShares, KernelsWithoutRoomTakeTurns) {
   FakeMachine gpu({.sms = 1});
-  const gpu::BlockDemand whole{2048, 16, 0};
-  drive(gpu, "moving_shares:slice=1000",
-        {arrive_together({{.name = "a", .blocks = 50, .block = whole}, {.name = "b", .blocks = 50, .block = whole}}),
-         run(200'000)});
+  const gpu::BlockDemand full_sm{2048, 16, 0};
+  drive(
+      gpu, "moving_shares:slice=1000",
+      {arrive_together({{.name = "a", .blocks = 50, .block = full_sm}, {.name = "b", .blocks = 50, .block = full_sm}}),
+       run(200'000)});
   const auto first = gpu.find(KernelId{0}), second = gpu.find(KernelId{1});
   ASSERT_TRUE(first != nullptr && second != nullptr);
   EXPECT_GT(first->done, 5U);
@@ -54,11 +55,11 @@ TEST(MovingShares, KernelsWithoutRoomTakeTurns) {
 // line, and it gets as much as the others.
 TEST(MovingShares, LaunchesThatFollowEachOtherKeepTheirClaim) {
   FakeMachine gpu({.sms = 1});
-  const gpu::BlockDemand whole{2048, 16, 0};
+  const gpu::BlockDemand full_sm{2048, 16, 0};
   drive(gpu, "moving_shares:slice=1000",
-        {arrive_together({{.name = "a", .blocks = 500, .block = whole},
-                          {.name = "b", .blocks = 500, .block = whole},
-                          {.name = "c", .blocks = 1, .block = whole, .block_instructions = 5000, .launches = 0}}),
+        {arrive_together({{.name = "a", .blocks = 500, .block = full_sm},
+                          {.name = "b", .blocks = 500, .block = full_sm},
+                          {.name = "c", .blocks = 1, .block = full_sm, .block_instructions = 5000, .launches = 0}}),
          run(400'000)});
   EXPECT_GT(gpu.instructions({2}), 3'000'000U);
   EXPECT_LT(gpu.instructions({2}), 5'000'000U);

@@ -22,7 +22,7 @@ void give_idle(Machine& gpu, const Kernel& k, Preempt how);
 // Most important first: by priority, and among equals by arrival.
 std::vector<Kernel> by_priority(const Machine& gpu);
 
-// Of the SMs that are, or will be, the kernel's: one still reserved for it, else the one with fewest blocks to wait
+// One of the SMs that are, or will be, the kernel's: one still reserved for it, else the one with fewest blocks to wait
 // for. nullptr: none.
 const Sm* easiest_to_take(const Machine& gpu, KernelId from);
 

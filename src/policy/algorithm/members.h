@@ -1,5 +1,5 @@
-// Who is there. A client whose kernel ends is often back in the same instant with its next launch; policies that would
-// rearrange things for a change of company look here first whether there was one.
+// The kernels that are there. A client whose kernel ends is often back in the same instant with its next launch;
+// policies that would rearrange things when the set of kernels changes look here first whether it did.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ class Members {
  public:
   // Whether clients came, left or changed to another function since the last call that said so.
   bool changed(const Machine& gpu);
-  // Of the last call that said so: whether clients came or left, and not only functions changed.
+  // At the last call that returned true: whether clients came or left, and not only functions changed.
   [[nodiscard]] bool other_clients() const { return other_clients_; }
 
  private:

@@ -9,8 +9,8 @@
 namespace wm::policy {
 namespace {
 
-// Of SMs the kernel should have to itself beside those it has: half of what it lacks, by what it does more on SMs that
-// the other has left than on those they share; one to find that out; none where it is no better there.
+// The number of SMs that the kernel should have to itself beside those it has: half of what it lacks, by what it does
+// more on SMs that the other has left than on those they share; one to find that out; none where it is no better there.
 std::uint32_t sms_to_win(const Machine& gpu, const Kernel& k, const Kernel& other, Cycles epoch) {
   double done[2] = {0, 0};
   double sms[2] = {0, 0};

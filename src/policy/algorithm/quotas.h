@@ -11,16 +11,16 @@ namespace wm::policy {
 
 // Section 3.2: the rate that ends a kernel in time: Instructions / (Frequency x Execution time), with the execution
 // time what the transfers leave of the application's own goal. 0 where they leave nothing: no rate will do.
-inline double goal_from_time(double instructions, Hertz clock, Picoseconds whole, Picoseconds transfers) {
-  if (whole <= transfers) return 0;
-  const double seconds = static_cast<double>((whole - transfers).count) * 1e-12;
+inline double goal_from_time(double instructions, Hertz clock, Picoseconds period, Picoseconds transfers) {
+  if (period <= transfers) return 0;
+  const double seconds = static_cast<double>((period - transfers).count) * 1e-12;
   return instructions / (static_cast<double>(clock.count) * seconds);
 }
 
 // The same from a rate: "30 frames a second" of one kernel each.
 inline double goal_from_rate(double instructions, Hertz clock, double launches_per_second, Picoseconds transfers) {
-  const auto whole = static_cast<std::uint64_t>(std::llround(1e12 / launches_per_second));
-  return goal_from_time(instructions, clock, {whole}, transfers);
+  const auto period = static_cast<std::uint64_t>(std::llround(1e12 / launches_per_second));
+  return goal_from_time(instructions, clock, {period}, transfers);
 }
 
 // Section 3.4.2: alpha_k = max(IPC_goal / IPC_history, 1). A kernel without a history yet is not behind.

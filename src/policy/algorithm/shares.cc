@@ -7,12 +7,12 @@
 namespace wm::policy {
 namespace {
 
-gpu::Resources part(const gpu::Resources& whole, double share) {
+gpu::Resources part(const gpu::Resources& total, double share) {
   const auto cut = [share](std::uint32_t n) { return static_cast<std::uint32_t>(std::floor(n * share + 1e-9)); };
-  return {cut(whole.threads), cut(whole.registers), cut(whole.shared_bytes), cut(whole.blocks)};
+  return {cut(total.threads), cut(total.registers), cut(total.shared_bytes), cut(total.blocks)};
 }
 
-// What is left after these counts; nothing is taken where they do not fit.
+// The resources left after these counts; nothing is taken where they do not fit.
 bool take(std::span<const Claim> claims, std::span<const std::uint32_t> counts, gpu::Resources& left) {
   for (std::size_t i = 0; i < claims.size(); ++i) {
     if (gpu::fit(claims[i].footprint, left) < counts[i]) return false;
@@ -95,16 +95,16 @@ std::vector<std::uint32_t> accelos_shares(std::span<const Claim> claims, const g
   return counts;
 }
 
-std::vector<std::uint32_t> proportional(std::uint32_t whole, std::span<const double> weights) {
+std::vector<std::uint32_t> proportional(std::uint32_t total, std::span<const double> weights) {
   double sum = 0;
   for (const double w : weights) sum += w;
   std::vector<std::uint32_t> parts;
   std::uint32_t given = 0;
   for (const double w : weights) {
-    parts.push_back(sum > 0 ? static_cast<std::uint32_t>(std::floor(whole * (w / sum) + 1e-9)) : 0);
+    parts.push_back(sum > 0 ? static_cast<std::uint32_t>(std::floor(total * (w / sum) + 1e-9)) : 0);
     given += parts.back();
   }
-  for (std::size_t i = 0; given < whole && i < parts.size(); ++i, ++given) ++parts[i];
+  for (std::size_t i = 0; given < total && i < parts.size(); ++i, ++given) ++parts[i];
   return parts;
 }
 

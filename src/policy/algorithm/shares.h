@@ -10,7 +10,7 @@
 
 namespace wm::policy {
 
-// What one kernel asks for: a block's footprint and its weight among the others.
+// The claim of one kernel: a block's footprint and its weight among the others.
 struct Claim {
   gpu::Resources footprint;
   double weight = 1;
@@ -39,6 +39,6 @@ std::vector<std::uint32_t> accelos_shares(std::span<const Claim> claims, const g
 bool fits_together(std::span<const Claim> claims, std::span<const std::uint32_t> counts, const gpu::Resources& sm);
 
 // `whole` things in proportion to weights; what rounding leaves goes to the first ones, one each.
-std::vector<std::uint32_t> proportional(std::uint32_t whole, std::span<const double> weights);
+std::vector<std::uint32_t> proportional(std::uint32_t total, std::span<const double> weights);
 
 }  // namespace wm::policy

@@ -20,7 +20,7 @@ class Dss final : public Policy {
 
  private:
   // Section 4.4: tc = floor(N_sm / N_p) tokens each, in proportion to shares where they differ; the remainder to those
-  // that came first. What a kernel has left of it is its budget less the SMs it has or that are reserved for it.
+  // that came first. A kernel's tokens are its budget less the SMs it has or that are reserved for it.
   static std::map<KernelId, std::int64_t> tokens(const Machine& gpu, std::span<const Kernel> active) {
     std::vector<double> weights;
     for (const Kernel& k : active) weights.push_back(k.share);

@@ -1,6 +1,6 @@
-// accelOS's shares, but not for the life of a launch: when the company changes every kernel gets its new share, and
-// those that no share is left for take turns. Past the paper (CGO 2016, section 2.5), which binds a launch to what it
-// got first.
+// accelOS's shares, but not for the life of a launch: when the set of kernels changes every kernel gets its new share,
+// and those that no share is left for take turns. Past the paper (CGO 2016, section 2.5), which binds a launch to what
+// it got first.
 //
 // A turn goes to the clients that had least of the machine so far, by weight: workers times time, over all of a
 // client's launches.
@@ -24,8 +24,8 @@ class MovingShares final : public Policy {
     Member& member = members_[e.kernel];
     const Kernel* kernel = gpu.find(e.kernel);
     const bool new_client = kernel == nullptr || kernel->launch == 0;
-    // Who was away has no claim on the time that passed, and who comes back no rebate on what it had. A client whose
-    // launches follow each other was never away.
+    // A client that was away has no claim on the time that passed, and one that returns no rebate on its past. A client
+    // whose launches follow each other was never away.
     if (new_client || gpu.now() > member.left + slice_) {
       member.served = std::max(least_served(), new_client ? 0.0 : member.served);
     }
@@ -64,8 +64,8 @@ class MovingShares final : public Policy {
     return std::max(least, 0.0);
   }
 
-  // What is there counts, not what may be: a block that has to leave stays until its end, and is told of when it has
-  // gone. Of a launch that has just ended only what it was allowed is known.
+  // Resident blocks count, not those that are allowed: a block that has to leave stays until its end, and is told of
+  // when it has gone. After the end of a launch only the number it was allowed is known.
   void charge(const Machine& gpu, KernelId ended = kNobody) {
     const auto passed = static_cast<double>((gpu.now() - charged_).count);
     charged_ = gpu.now();
@@ -83,7 +83,7 @@ class MovingShares final : public Policy {
     charge(gpu);
     std::vector<Kernel> turn(gpu.kernels().begin(), gpu.kernels().end());
     const bool turns = at_once_ != 0 && turn.size() > at_once_;
-    // Of those that had as much, who came last goes first: the others have just had a turn.
+    // Among kernels that had as much, the last to come goes first: the others have just had a turn.
     std::stable_sort(turn.begin(), turn.end(), [&](const Kernel& a, const Kernel& b) {
       const bool stays = turns && in_turn(a.id, gpu.now());
       if (stays != (turns && in_turn(b.id, gpu.now()))) return stays;

@@ -36,8 +36,9 @@ class Quota final : public Policy {
 
   void on(const KernelArrived& e, Machine&) override { launched_.push_back(e.kernel); }
 
-  // Other company: blocks are divided anew and an epoch begins. A client that goes on with another function has other
-  // blocks but the same threads and the same quota, or many short launches would add up to many epochs' worth.
+  // When the set of kernels changes, blocks are divided anew and an epoch begins. A client that goes on with another
+  // function has other blocks but the same threads and the same quota, or many short launches would add up to many
+  // epochs' worth.
   void on(const KernelSetChanged&, Machine& gpu) override {
     const auto launched = std::exchange(launched_, {});
     if (!members_.changed(gpu)) return spread(gpu, launched);
@@ -85,14 +86,15 @@ class Quota final : public Policy {
   enum class Scheme { rollover, naive, history, elastic, rollover_time };  // the first is the default
   enum class OnOff { on, off };
   static constexpr std::int64_t kLeast = 32;  // a warp instruction
-  // What kernels without a goal get once the others have spent theirs doubles after every fourth time in an epoch:
-  // quotas of a few warp instructions would be spent, and asked for again, hundreds of times.
+  // The quota that kernels without a goal get once the others have spent theirs doubles after every fourth time in an
+  // epoch: quotas of a few warp instructions would be spent, and asked for again, hundreds of times.
   static constexpr std::uint32_t kTimes = 4;
   static constexpr std::uint32_t kMostDoublings = 6;
-  // Of a kernel on an SM: blocks may start there; none is there and none may start; or blocks there are its last.
+  // The place of a kernel on an SM: blocks may start there; none is there and none may start; or blocks there are its
+  // last.
   enum class Place : std::uint8_t { stays, away, unknown };
 
-  // Of a kernel on an SM, side by side: an event finds all it needs in one or two lines of the host's cache.
+  // The state of a kernel on an SM, side by side: an event finds all it needs in one or two lines of the host's cache.
   struct Cell {
     std::int64_t quota = 0;  // quota_k of this epoch
     bool spent = false;      // as far as told
@@ -104,7 +106,7 @@ class Quota final : public Policy {
     double alpha;  // of a kernel with one
   };
 
-  // Whose quotas must be spent on an SM before others get more there.
+  // Whether the kernel's quota must be spent on an SM before others get more there.
   [[nodiscard]] bool waited_for(const Kernel& k) const { return k.has_goal() || scheme_ != Scheme::rollover_time; }
 
   // Whether somebody is there, or will be, whose quota was not told spent: if it is, that comes next.
@@ -121,14 +123,14 @@ class Quota final : public Policy {
     });
   }
 
-  // Who has no block there and will start none holds nobody up.
+  // A kernel that has no block there and will start none holds up no other.
   [[nodiscard]] bool all_spent(std::span<const Kernel> kernels, std::span<const ResidentKernel> residents) const {
     return std::all_of(kernels.begin(), kernels.end(), [&](const Kernel& k) {
       return !waited_for(k) || absent(k, residents[k.id.index]) || residents[k.id.index].quota <= 0;
     });
   }
 
-  // What was known of clients stays, but where their blocks are.
+  // The state of clients stays, except for the places of their blocks.
   void make_cells(std::size_t sms, std::size_t clients) {
     std::vector<Cell> cells(sms * clients);
     for (std::size_t i = 0; i < cells_.size(); ++i) cells[i / clients_ * clients + i % clients_] = cells_[i];
@@ -226,7 +228,7 @@ class Quota final : public Policy {
   Cycles epoch_;
   Members members_;
   QosBlocks blocks_;
-  std::vector<KernelId> launched_;      // since the company was last looked at
+  std::vector<KernelId> launched_;      // since the set of kernels last changed
   std::vector<State> state_;            // by kernel
   std::vector<std::uint32_t> refills_;  // of this epoch, by SM
   std::vector<Cell> cells_;             // by SM and kernel

@@ -3,8 +3,8 @@
 // with improved utilization and energy efficiency on GPU", Parallel Computing 2022, section 4, algorithms 1 to 3.
 //
 // LS tasks are kernels with a goal, batch tasks those without. An SM changes hands only when its blocks have ended.
-// That may take many epochs, and nobody waits for it: LS tasks ask for one, or give one away, every epoch. What an SM
-// does for a batch task is judged by epochs in which the task had the same SMs nearly all the time.
+// That may take many epochs, and no task waits for it: LS tasks ask for one, or give one away, every epoch. The work of
+// an SM for a batch task is judged by epochs in which the task had the same SMs nearly all the time.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -20,7 +20,7 @@ class SmQos final : public Policy {
  public:
   explicit SmQos(const Values& v) : epoch_(v.cycles("epoch")), threshold_(v.number("threshold")) {}
 
-  // Section 5.1: "Initially, the SMs are evenly partitioned". Other company, another beginning.
+  // Section 5.1: "Initially, the SMs are evenly partitioned". Another set of kernels starts again from there.
   void on(const KernelSetChanged&, Machine& gpu) override {
     if (!members_.changed(gpu) || !members_.other_clients() || gpu.kernels().empty()) return;
     const auto kernels = by_client(gpu);

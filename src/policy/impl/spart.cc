@@ -17,7 +17,7 @@ class Spart final : public Policy {
 
   void on(const Started&, Machine& gpu) override { gpu.set_epoch(epoch_); }
 
-  // Other company: an even split to measure from.
+  // When the set of kernels changes: an even split to measure from.
   void on(const KernelSetChanged&, Machine& gpu) override {
     if (!members_.changed(gpu) || !members_.other_clients() || gpu.kernels().empty()) return;
     const auto kernels = by_client(gpu);

@@ -57,7 +57,7 @@ void Chip::run(std::uint64_t length) {
 
 namespace {
 
-// What was sent in a quantum crosses a mesh in the order of time: each message's time becomes that of its arrival
+// Messages sent in a quantum cross a mesh in the order of time: each message's time becomes that of its arrival
 // behind the last hop.
 using Sent = std::vector<std::pair<Message*, std::uint32_t>>;  // with its channel
 void sort_by_time(Sent& sent) {

@@ -2,7 +2,7 @@
 //
 // In a quantum first all SMs run on their own, then all partitions, on as many threads as there are, and the result is
 // the same for any number. Partitions are ahead of the SMs by a request's way to them (`ahead_`): by the end of a
-// quantum they have handled every request that SMs sent in it. What they answer is back at an SM no sooner than a whole
+// quantum they have handled every request that SMs sent in it. Their replies are back at an SM no sooner than a whole
 // round trip after the quantum began, so no quantum may be longer than that (`reach`): nothing arrives late, and it
 // does not matter to the result of a memory access how long quanta are. Stores become visible to other SMs, and
 // messages change hands, in between, in an order that depends on times and numbers alone.

@@ -1,6 +1,6 @@
 // One client of the simulated GPU: an application with its memory and decoded kernels, and how far it has come.
 //
-// Its timed launches are handed out one after the other. What lies between them (transfers, fills, launches of kernels
+// Its timed launches are handed out one after the other. The steps between them (transfers, fills, launches of kernels
 // that are not being timed) happens at once, functionally. An application that ends begins again where it is to repeat:
 // its uploads restore the inputs.
 #pragma once

@@ -33,7 +33,6 @@ Result<std::unique_ptr<CycleMachine>> CycleMachine::make(const gpu::GpuConfig& c
 CycleMachine::CycleMachine(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32_t threads,
                            std::uint64_t seed)
     : config_(config),
-      timing_(timing),
       chip_(config_, timing, threads),
       limits_(limits_of(config.sm)),
       random_(seed),
@@ -42,9 +41,7 @@ CycleMachine::CycleMachine(const gpu::GpuConfig& config, const MemoryTiming& tim
       refreshed_(config.sm.count, ~std::uint64_t{0}),
       epoch_base_(config.sm.count),
       asked_(config.sm.count),
-      woken_at_(config.sm.count, 0),
-      gated_since_(config.sm.count, 0),
-      gated_cycles_(config.sm.count, 0),
+      gating_(config.sm.count, config.power.wake_cycles),
       idle_told_(config.sm.count, true) {
   for (std::uint32_t i = 0; i < config.sm.count; ++i) {
     sms_[i].id = {i};
@@ -74,15 +71,14 @@ policy::Kernel* CycleMachine::view(std::uint32_t client) {
 }
 
 std::uint64_t CycleMachine::next_deadline() const {
-  std::uint64_t next = epoch_length_ != 0 ? epoch_due_ : ~std::uint64_t{0};
-  for (const Alarm& a : alarms_) next = std::min(next, a.when);
+  std::uint64_t next = std::min(epoch_.due(), alarms_.next());
   for (std::uint32_t i = 0; i < clients_.size(); ++i)
     if (client_runs_[i].state == ClientRun::State::to_come) next = std::min(next, clients_[i]->spec().arrive.count);
   for (const ClientRun& client_run : client_runs_)
     if (client_run.state == ClientRun::State::active && client_run.starts > chip_.now())
       next = std::min(next, client_run.starts);
   for (std::uint32_t i = 0; i < sms_.size(); ++i)
-    if (sms_[i].state == policy::Sm::State::waking) next = std::min(next, woken_at_[i]);
+    if (sms_[i].state == policy::Sm::State::waking) next = std::min(next, gating_.awake_at(i));
   return next;
 }
 
@@ -153,7 +149,7 @@ std::uint64_t CycleMachine::quantum(std::uint64_t deadline) const {
   const std::uint64_t shortest = chip_.grain();
   if (in_suspense()) return shortest;
   std::uint64_t length = std::min(chip_.reach(), deadline - std::min(deadline, chip_.now()));
-  if (epoch_length_ != 0) length = std::min(length, next_sample_ - std::min(next_sample_, chip_.now()));
+  if (epoch_.running()) length = std::min(length, epoch_.next_sample() - std::min(epoch_.next_sample(), chip_.now()));
   // A client stops at its limit of instructions: no more than it can get there in.
   const std::uint64_t rate = std::uint64_t{32} * config_.sm.count * config_.sm.schedulers * config_.sm.issue_width;
   for (std::uint32_t i = 0; i < client_runs_.size(); ++i) {
@@ -189,9 +185,9 @@ void CycleMachine::refresh(std::uint32_t sm) const {
     on_sm.counters = {
         .thread_instructions = c.thread_instructions - base.thread_instructions,
         .warp_instructions = c.warp_instructions - base.warp_instructions,
-        .idle_warps = samples_ == 0 ? 0
-                                    : static_cast<double>(c.idle_warp_samples - base.idle_warp_samples) /
-                                          static_cast<double>(samples_),
+        .idle_warps = epoch_.samples() == 0 ? 0
+                                            : static_cast<double>(c.idle_warp_samples - base.idle_warp_samples) /
+                                                  static_cast<double>(epoch_.samples()),
         .memory_stall_cycles = (c.stalls[0] - base.stalls[0]) / config_.sm.schedulers,
         .l2_accesses = c.requests - base.requests,
         .l2_misses = c.l2_misses - base.l2_misses,
@@ -206,9 +202,7 @@ std::span<const policy::ResidentKernel> CycleMachine::residents(SmId sm) const {
 }
 
 void CycleMachine::begin_epoch() {
-  epoch_began_ = chip_.now();
-  samples_ = 0;
-  next_sample_ = chip_.now();
+  epoch_.begin(chip_.now());
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
     chip_.sm(s).charge_until(chip_.now());
     for (std::uint32_t i = 0; i < clients_.size(); ++i)
@@ -285,13 +279,12 @@ void CycleMachine::gate(SmId id) {
   sm.owner = policy::kNobody;
   sm.next = policy::kNobody;
   sm.state = sm.resident == 0 ? policy::Sm::State::off : policy::Sm::State::gating;
-  if (sm.state == policy::Sm::State::off) gated_since_[id.index] = chip_.now();
+  if (sm.state == policy::Sm::State::off) gating_.switch_off(id.index, chip_.now());
 }
 
 void CycleMachine::wake(std::uint32_t sm) {
   sms_[sm].state = policy::Sm::State::waking;
-  woken_at_[sm] = chip_.now() + config_.power.wake_cycles;
-  gated_cycles_[sm] += chip_.now() - gated_since_[sm];
+  gating_.wake(sm, chip_.now());
 }
 
 void CycleMachine::order(std::span<const KernelId> first) {
@@ -300,21 +293,11 @@ void CycleMachine::order(std::span<const KernelId> first) {
 }
 
 void CycleMachine::set_epoch(Cycles length) {
-  epoch_length_ = length.count;
-  epoch_due_ = chip_.now() + epoch_length_;
+  epoch_.set(length.count, chip_.now());
   begin_epoch();
 }
 
-void CycleMachine::wake_at(Cycles when, std::uint64_t tag) { alarms_.push_back({when.count, tag, alarm_numbers_++}); }
-
-std::uint64_t CycleMachine::gated_cycles() const {
-  std::uint64_t sum = 0;
-  for (std::uint32_t i = 0; i < sms_.size(); ++i) {
-    sum += gated_cycles_[i];
-    if (sms_[i].state == policy::Sm::State::off) sum += chip_.now() - gated_since_[i];
-  }
-  return sum;
-}
+void CycleMachine::wake_at(Cycles when, std::uint64_t tag) { alarms_.add(when.count, tag); }
 
 ClientTotals CycleMachine::totals(std::uint32_t client) const {
   ClientTotals t;

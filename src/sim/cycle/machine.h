@@ -16,9 +16,13 @@
 #include "base/result.h"
 #include "policy/machine.h"
 #include "policy/policy.h"
+#include "sim/cycle/alarms.h"
 #include "sim/cycle/chip.h"
 #include "sim/cycle/client.h"
+#include "sim/cycle/client_run.h"
+#include "sim/cycle/epoch_timer.h"
 #include "sim/cycle/observer.h"
+#include "sim/cycle/power/gating.h"
 
 namespace wm::sim {
 
@@ -57,7 +61,7 @@ class CycleMachine final : public policy::Machine {
 
   [[nodiscard]] ClientTotals totals(std::uint32_t client) const;
   // Cycles SMs were switched off, summed over SMs.
-  [[nodiscard]] std::uint64_t gated_cycles() const;
+  [[nodiscard]] std::uint64_t gated_cycles() const { return gating_.off_cycles(chip_.now()); }
   [[nodiscard]] Client& client(std::uint32_t i) { return *clients_[i]; }
   [[nodiscard]] std::uint32_t clients() const { return static_cast<std::uint32_t>(clients_.size()); }
 
@@ -68,7 +72,7 @@ class CycleMachine final : public policy::Machine {
   [[nodiscard]] std::span<const policy::Sm> sms() const override { return sms_; }
   [[nodiscard]] std::span<const policy::Kernel> kernels() const override { return kernels_; }
   [[nodiscard]] std::span<const policy::ResidentKernel> residents(policy::SmId sm) const override;
-  [[nodiscard]] Cycles epoch_began() const override { return Cycles{epoch_began_}; }
+  [[nodiscard]] Cycles epoch_began() const override { return Cycles{epoch_.began()}; }
   Random& random() override { return random_; }
   void give(policy::SmId sm, policy::KernelId kernel, policy::Preempt how) override;
   void share(policy::SmId sm) override;
@@ -84,36 +88,12 @@ class CycleMachine final : public policy::Machine {
  private:
   CycleMachine(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32_t threads, std::uint64_t seed);
 
-  // A client's place in the run.
-  struct ClientRun {
-    enum class State { to_come, active, done } state = State::to_come;
-    std::uint64_t next_block = 0;                      // never started so far, nor offered
-    std::vector<std::uint64_t> given_back;             // numbers of blocks that were offered and did not start
-    std::vector<std::unique_ptr<BlockRun>> set_aside;  // preempted, oldest first
-    RunningKernel running;
-    bool flushing = false;     // all blocks ended, stores are on their way
-    bool cut_off = false;      // by a fault or its limit: its blocks are dropped as they stop
-    std::uint64_t starts = 0;  // cycle from which blocks of the launch may start
-    std::uint64_t over = 0;    // cycle at which its last launch was over
-    std::uint64_t ended = 0;   // cycle of its end
-    std::uint64_t blocks = 0;  // done, over all launches
-    std::uint64_t launches = 0;
-    std::uint64_t preemptions = 0;
-    std::uint64_t context_bytes = 0;  // of one block: what a switch saves
-    std::uint64_t instruction_limit = 0;
-    std::optional<std::string> fault;
-  };
   // A block whose context travels, to memory or back.
   struct Moving {
     std::unique_ptr<BlockRun> run;
     std::uint32_t sm = 0;
     std::uint32_t token = 0;  // of the SM's move
     bool out = true;
-  };
-  struct Alarm {
-    std::uint64_t when = 0;
-    std::uint64_t tag = 0;
-    std::uint64_t number = 0;  // first come, first told
   };
 
   // machine.cc
@@ -154,7 +134,6 @@ class CycleMachine final : public policy::Machine {
   policy::Kernel* next_for(std::uint32_t sm, const policy::Kernel* leaving);
   void offer_blocks();
   void take_back_offers();
-  std::uint64_t next_number(ClientRun& client_run);
   void start_block(std::uint32_t sm, policy::Kernel& kernel, std::uint64_t at);
   void enter(std::uint32_t sm, policy::Kernel& kernel);
   [[nodiscard]] LineAddress context_place(const BlockRun& run) const;
@@ -166,7 +145,6 @@ class CycleMachine final : public policy::Machine {
   [[nodiscard]] SeenBlock seen(std::uint32_t sm, std::uint32_t client, std::uint64_t number) const;
 
   gpu::GpuConfig config_;
-  MemoryTiming timing_;
   Chip chip_;
   gpu::SmLimits limits_;
   Random random_;
@@ -181,16 +159,9 @@ class CycleMachine final : public policy::Machine {
   std::vector<std::vector<std::uint32_t>> asked_;    // by SM, by client: blocks preempt() asked for, still leaving
   std::vector<std::unique_ptr<BlockRun>> spare_runs_;
   std::vector<Moving> moving_;
-  std::vector<Alarm> alarms_;
-  std::uint64_t alarm_numbers_ = 0;
-  std::uint64_t epoch_began_ = 0;
-  std::uint64_t epoch_length_ = 0;
-  std::uint64_t epoch_due_ = 0;  // its end, to the cycle: what a quantum is late does not add up
-  std::uint64_t samples_ = 0;    // of idle warps in this epoch
-  std::uint64_t next_sample_ = 0;
-  std::vector<std::uint64_t> woken_at_;  // by SM, while waking
-  std::vector<std::uint64_t> gated_since_;
-  std::vector<std::uint64_t> gated_cycles_;
+  Alarms alarms_;
+  EpochTimer epoch_;
+  PowerGating gating_;
   std::vector<bool> idle_told_;      // by SM: SmIdle was told, or there was no reason to
   std::uint64_t last_progress_ = 0;  // cycle, and instructions by then
   std::uint64_t progress_ = 0;

@@ -1,4 +1,4 @@
-// Who watches a run: told what happens to blocks, and asked after every quantum to look for itself.
+// An observer of a run: it is told what happens to blocks, and may look at the machine after every quantum.
 //
 // Watching changes nothing: a run with an observer gives the same bits. A machine without one tests a pointer a block
 // and a quantum, and spends nothing else on it.

@@ -10,7 +10,7 @@
 namespace wm::sim {
 namespace {
 
-// What was counted between two readings. Counters are 64-bit numbers and nothing else.
+// The counts between two readings. Counters are 64-bit numbers and nothing else.
 template <class Counters>
 Counters between(const Counters& before, const Counters& after) {
   static_assert(std::has_unique_object_representations_v<Counters>);

@@ -31,7 +31,7 @@ struct SmSpan {
   std::uint64_t end = 0;
 };
 
-// What one kernel did in an interval, and how it stood at its end.
+// The counts of one kernel in an interval, and its state at the end.
 struct KernelInterval {
   SmCounters sm;
   PartitionCounters memory;

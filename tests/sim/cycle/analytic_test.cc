@@ -1,4 +1,4 @@
-// What the machine must come to where the answer is known without simulating: rates, latencies, Little's law.
+// The results the machine must come to where the answer is known without simulating: rates, latencies, Little's law.
 #include <fmt/format.h>
 
 #include "sim/cycle/bench_kernel.h"

@@ -105,10 +105,10 @@ TEST(AsynchronousCopy, WaitGroupLeavesTheYoungestOnTheirWay) {
   const int covers = static_cast<int>(2 * c.dram.latency / step);
   // The chain outlasts the first copy; the second is waited for to the cycle, or not at all.
   const std::string two = copy(0) + chain(covers) + copy(1);
-  const std::uint64_t whole = waited(two + chain(1) + "cp.async.wait_group 0;\n");
-  EXPECT_GT(whole, c.l2.latency);
-  EXPECT_EQ(waited(two + chain(11) + "cp.async.wait_group 0;\n"), whole - std::uint64_t{10} * step);
-  EXPECT_EQ(waited(two + chain(11) + "cp.async.wait_all;\n"), whole - std::uint64_t{10} * step);
+  const std::uint64_t full_wait = waited(two + chain(1) + "cp.async.wait_group 0;\n");
+  EXPECT_GT(full_wait, c.l2.latency);
+  EXPECT_EQ(waited(two + chain(11) + "cp.async.wait_group 0;\n"), full_wait - std::uint64_t{10} * step);
+  EXPECT_EQ(waited(two + chain(11) + "cp.async.wait_all;\n"), full_wait - std::uint64_t{10} * step);
   EXPECT_EQ(waited(two + chain(1) + "cp.async.wait_group 1;\n"), 0U);
   EXPECT_EQ(waited(two + chain(1) + "cp.async.wait_group 2;\n"), 0U);
   // An empty group counts: the second copy is now the second youngest.

@@ -1,4 +1,4 @@
-// What a timeline promises: it changes nothing, misses nothing, and its parts add up to the run.
+// The promises of a timeline: it changes nothing, misses nothing, and its parts add up to the run.
 #include "sim/cycle/timeline.h"
 
 #include <algorithm>

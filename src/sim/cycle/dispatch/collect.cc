@@ -1,4 +1,4 @@
-// What happened in a quantum, brought into the tables and told to the policy.
+// The events of a quantum, brought into the tables and told to the policy.
 #include <algorithm>
 #include <bit>
 #include <fmt/format.h>
@@ -150,8 +150,8 @@ void CycleMachine::settle(std::uint32_t sm, policy::Policy& policy) {
     policy.on(policy::SmReady{{sm}, unit.owner}, *this);
   } else if (unit.state == SmState::gating && unit.resident == 0) {
     unit.state = SmState::off;
-    gated_since_[sm] = chip_.now();
-  } else if (unit.state == SmState::waking && woken_at_[sm] <= chip_.now()) {
+    gating_.switch_off(sm, chip_.now());
+  } else if (unit.state == SmState::waking && gating_.awake_at(sm) <= chip_.now()) {
     unit.state = SmState::on;
     dirty_ = true;
     policy.on(policy::SmReady{{sm}, unit.owner}, *this);
@@ -159,32 +159,22 @@ void CycleMachine::settle(std::uint32_t sm, policy::Policy& policy) {
 }
 
 void CycleMachine::timers(policy::Policy& policy) {
-  if (epoch_length_ != 0) sample_idle_warps();
-  if (epoch_length_ != 0 && chip_.now() >= epoch_due_) {
-    const std::uint64_t due = epoch_due_;
-    policy.on(policy::Epoch{Cycles{chip_.now() - epoch_began_}}, *this);
+  if (epoch_.running()) sample_idle_warps();
+  if (chip_.now() >= epoch_.due()) {
+    const std::uint64_t due = epoch_.due();
+    policy.on(policy::Epoch{Cycles{chip_.now() - epoch_.began()}}, *this);
     begin_epoch();
-    if (epoch_due_ == due)  // the policy did not begin another one
-      epoch_due_ = std::max(due + epoch_length_, chip_.now() + 1);
+    epoch_.ended(due, chip_.now());
   }
-  for (std::vector<Alarm> due; true; due.clear()) {  // a policy may ask for "now" when it is woken
-    std::erase_if(alarms_, [&](const Alarm& a) {
-      if (a.when > chip_.now()) return false;
-      due.push_back(a);
-      return true;
-    });
+  while (true) {  // a policy may ask for "now" when it is woken
+    const std::vector<Alarms::Alarm> due = alarms_.take_due(chip_.now());
     if (due.empty()) return;
-    std::sort(due.begin(), due.end(),
-              [](const Alarm& a, const Alarm& b) { return a.when != b.when ? a.when < b.when : a.number < b.number; });
-    for (const Alarm& a : due) policy.on(policy::Wake{a.tag}, *this);
+    for (const Alarms::Alarm& a : due) policy.on(policy::Wake{a.tag}, *this);
   }
 }
 
-// A hundred times an epoch, as the QoS paper samples (section 4.1).
 void CycleMachine::sample_idle_warps() {
-  if (chip_.now() < next_sample_) return;
-  next_sample_ = chip_.now() + std::max<std::uint64_t>(1, epoch_length_ / 100);
-  ++samples_;
+  if (!epoch_.take_sample(chip_.now())) return;
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
     chip_.sm(s).charge_until(chip_.now());
     for (std::uint8_t i = 0; i < clients_.size(); ++i)

@@ -79,7 +79,7 @@ void CycleMachine::offer_blocks() {
       for (std::uint32_t i = 0; i < count && left != 0; ++i) {
         const std::uint32_t s = (first_sm_ + i) % count;
         if (residents_[s][k.id.index].resident < turn || next_for(s, &k) != &k) continue;
-        chip_.sm(s).offer({static_cast<std::uint8_t>(k.id.index), next_number(client_run)});
+        chip_.sm(s).offer({static_cast<std::uint8_t>(k.id.index), client_run.take_number()});
         --left;
         any = 1;
       }
@@ -94,13 +94,6 @@ void CycleMachine::take_back_offers() {
   }
   for (ClientRun& client_run : client_runs_)
     std::sort(client_run.given_back.begin(), client_run.given_back.end(), std::greater<>());
-}
-
-std::uint64_t CycleMachine::next_number(ClientRun& client_run) {
-  if (client_run.given_back.empty()) return client_run.next_block++;
-  const std::uint64_t number = client_run.given_back.back();
-  client_run.given_back.pop_back();
-  return number;
 }
 
 // Takes the block's room in the tables.
@@ -133,7 +126,7 @@ void CycleMachine::start_block(std::uint32_t s, policy::Kernel& kernel, std::uin
     spare_runs_.pop_back();
   }
   run->kernel = client_run.running;
-  run->number = next_number(client_run);
+  run->number = client_run.take_number();
   run->started = at;
   run->begun = false;
   if (observer_ != nullptr) observer_->began(seen(s, run->kernel.kernel_index, run->number), at, false);

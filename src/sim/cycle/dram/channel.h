@@ -1,7 +1,7 @@
 // One DRAM channel's banks and data bus: which command is legal when, and what it does to the state.
 //
 // Time is the command clock, as an integer. Commands must be issued in non-decreasing time, each at or after
-// `earliest`. The scheduler that chooses among requests is fr_fcfs.h; this is only the device.
+// `earliest`. Schedulers (schedulers/) choose among requests; this is only the device.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a DRAM scheduler chooses, and from what: the contract of the files in schedulers/
+// The choice of a DRAM scheduler and its input: the contract of the files in schedulers/
 // (docs/guide/warp-scheduler.md).
 #pragma once
 

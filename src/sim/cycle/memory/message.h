@@ -1,4 +1,4 @@
-// What travels between SMs and memory partitions. One message moves up to one line: a mask says which sectors.
+// A message between an SM and a memory partition. One message moves up to one line: a mask says which sectors.
 #pragma once
 
 #include <cstdint>

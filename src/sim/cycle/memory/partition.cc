@@ -57,7 +57,7 @@ void Partition::sort_inbox(std::uint64_t until) {
     if (a.time != b.time) return a.time < b.time;
     return a.sm != b.sm ? a.sm < b.sm : a.token < b.token;
   });
-  // What comes later waits outside: a message sent after it may still arrive before it.
+  // A message that comes later waits outside: a message sent after it may still arrive before it.
   std::size_t due = 0;
   for (; due < inbox_.size() && inbox_[due].time < until; ++due) {
     const Message& m = inbox_[due];
@@ -126,7 +126,7 @@ void Partition::serve(Slice& slice, std::uint64_t start, std::vector<Message>& r
   slice.free_at = start + busy;
 }
 
-// What does not fill its last cycle leaves the rest of it to the next, if that follows at once.
+// A request that does not fill its last cycle leaves the rest of it to the next one, if that follows at once.
 std::uint32_t Partition::Slice::passes(std::uint32_t bytes, std::uint32_t per_cycle, std::uint64_t start) {
   if (start > free_at) begun = 0;
   if (bytes <= per_cycle) return 1;

@@ -18,7 +18,7 @@ struct RunningKernel {
   std::uint8_t kernel_index = 0;  // selects the kernel's counters, below kMaxKernels
 };
 
-// What an access to shared memory takes, as the note of an operation that was executed ahead of its time.
+// The cost of an access to shared memory, as the note of an operation that was executed ahead of its time.
 struct SharedNote {
   std::uint16_t cycles = 0;  // 0: the operation did not access shared memory
   std::uint16_t words = 0;

@@ -1,4 +1,4 @@
-// What the addresses of a warp's access come to: lines and sectors of global memory, cycles of shared memory.
+// The cost of a warp's access by its addresses: lines and sectors of global memory, cycles of shared memory.
 #pragma once
 
 #include <array>

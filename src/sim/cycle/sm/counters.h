@@ -1,4 +1,4 @@
-// What one kernel did on one SM. Two kernels on one SM never share a counter.
+// The counters of one kernel on one SM. Two kernels on one SM never share a counter.
 #pragma once
 
 #include <array>

@@ -433,7 +433,7 @@ std::uint64_t IssueStage::issue_run(SchedulerState& s, WarpSlot& w, std::uint64_
   return at;
 }
 
-// Of warps that woke, those that the wheel's reach woke too early sleep on; returns the others.
+// Warps that the wheel's reach woke too early sleep on; returns the others.
 WarpMask IssueStage::sleep_on(SchedulerState& s, WarpMask woken, std::uint64_t now) {
   for (WarpMask m = woken & s.far; m != 0; m &= m - 1) {
     const WarpSlot& w = warps_.of(static_cast<std::uint32_t>(&s - schedulers_.data()), WarpChoice::first(m));

@@ -2,8 +2,8 @@
 // and where the cycles went in which none could.
 //
 // It never ticks: a warp sleeps until its next instruction's operands are ready (a known time) or until a load comes
-// back, and cycles in which nothing can issue are passed over. What happens to blocks is not decided here: the loop
-// tells its IssueEvents.
+// back, and cycles in which nothing can issue are passed over. The loop does not decide about blocks: it tells
+// its IssueEvents.
 #pragma once
 
 #include <array>
@@ -47,8 +47,8 @@ class IssueStage {
   [[nodiscard]] std::uint64_t now() const { return now_; }
   void wake_by(std::uint64_t at) { now_ = std::min(now_, at); }
 
-  // What may make warps ready from outside: the next block that starts and the next reply, as cycles, and whether
-  // another block waits to follow one that ends, so many cycles later.
+  // The events that may make warps ready from outside: the next block that starts and the next reply, as cycles, and
+  // whether another block waits to follow one that ends, so many cycles later.
   void set_block_start(std::uint64_t at) { outside_.block_starts = at; }
   void set_reply_arrival(std::uint64_t at) { outside_.reply_arrives = at; }
   void set_follower(bool waits, std::uint32_t after) { outside_.follows_after = waits ? after : kNever; }
@@ -111,7 +111,7 @@ class IssueStage {
     return unit == kLoadStore ? std::max(s.free[unit], times_.lsu_open()) : s.free[unit];
   }
 
-  // What its issue takes.
+  // The resources that its issue takes.
   inline void issue(SchedulerState& s, WarpSlot& w, std::uint64_t now);
   void issue_now(SchedulerState& s, WarpSlot& w, std::uint64_t now);
   inline void issue_executed(SchedulerState& s, WarpSlot& w, std::uint64_t now);

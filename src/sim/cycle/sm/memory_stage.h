@@ -1,4 +1,4 @@
-// What accesses to memory take: shared memory, the constant cache, and through the load/store unit everything else.
+// The time of accesses to memory: shared memory, the constant cache, and through the load/store unit everything else.
 //
 // A load that misses is in flight under a number; `finish` says which warp it belongs to.
 #pragma once

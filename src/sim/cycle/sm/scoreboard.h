@@ -45,7 +45,7 @@ class Scoreboard {
     for (std::uint32_t i = TimedOp::kFew; i < count; ++i) latest = std::max(latest, row[operands[i]]);
     return latest;
   }
-  // What `op` writes can be used from then on.
+  // The registers that `op` writes can be used from then on.
   static void set_written(Time* row, const std::uint32_t* registers, const TimedOp& op, Time usable) {
     const std::uint32_t* written = registers + op.first_register + op.reads;
     for (std::uint32_t i = 0; i < op.writes; ++i) row[written[i]] = usable;

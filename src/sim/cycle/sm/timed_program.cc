@@ -12,10 +12,10 @@ using exec::Class;
 using exec::Kind;
 using gpu::Unit;
 
-// What an assembler makes of an instruction: the beginning and the end of its name, the unit its longest part goes to,
-// the issue slots of all parts, how many of them take the unit, and how many further instructions of the fp32 unit's
-// latency its result waits for. Counted in the machine code ptxas 13 makes for sm_90 (common paths, without the rare
-// ones they branch to) and checked against the latency and rate probes on an H200. The first that fits is taken.
+// The code that an assembler makes of an instruction: the beginning and the end of its name, the unit its longest part
+// goes to, the issue slots of all parts, how many of them take the unit, and how many further instructions of the fp32
+// unit's latency its result waits for. Counted in the machine code ptxas 13 makes for sm_90 (common paths, without the
+// rare ones they branch to) and checked against the latency and rate probes on an H200. The first that fits is taken.
 struct Expansion {
   std::string_view begins;
   std::string_view ends;
@@ -145,8 +145,8 @@ CopyRole copy_role(const exec::Op& op, std::string_view text) {
   return text == "cp.async.wait_all" ? CopyRole::wait_all : CopyRole::none;
 }
 
-// What an assembler makes nothing of: parameters are operands in the constant bank, moves and zero-extensions are
-// renamings, address conversions are no-ops under one address space.
+// Instructions that an assembler makes nothing of: parameters are operands in the constant bank, moves and
+// zero-extensions are renamings, address conversions are no-ops under one address space.
 bool folds(const exec::Op& op, const std::string& text) {
   if (op.kind == Kind::load && op.memory.space == ptx::Space::param) return true;
   if (op.kind == Kind::to_generic || op.kind == Kind::from_generic) return true;
@@ -265,7 +265,7 @@ void expand(const exec::Op& op, std::string_view text, const gpu::GpuConfig& con
   }
 }
 
-// What a scheduler would otherwise look up each time.
+// Facts that a scheduler would otherwise look up each time.
 void prepare(TimedOp& t, const exec::Program& program) {
   const std::uint32_t* registers = program.registers.data() + t.first_register;
   const std::uint32_t count = std::uint32_t{t.reads} + t.writes;

@@ -22,7 +22,7 @@ enum class TimedKind : std::uint8_t { compute, load, store, atomic, constant, ba
 // Asynchronous copies: one that copies, one that closes a group of them, one that waits for groups or for all.
 enum class CopyRole : std::uint8_t { none, copy, commit, wait_group, wait_all };
 
-// What a scheduler asks of each operation lies in one line of the host's cache.
+// Everything a scheduler asks of an operation lies in one line of the host's cache.
 struct alignas(64) TimedOp {
   static constexpr std::uint32_t kFew = 4;
 
@@ -55,7 +55,7 @@ struct TimedProgram {
   std::vector<TimedOp> ops;  // by pc
   std::uint32_t register_count = 0;
 
-  // Of a warp: its registers, and the two places that missing operands name.
+  // The registers of a warp, and the two places that missing operands name.
   [[nodiscard]] std::uint32_t scoreboard_size() const { return register_count + 2; }
   [[nodiscard]] std::span<const std::uint32_t> operands(const TimedOp& op) const {
     return {program->registers.data() + op.first_register, std::size_t{op.reads} + op.writes};

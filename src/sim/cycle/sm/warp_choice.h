@@ -1,4 +1,4 @@
-// What a warp scheduler chooses from, and the contract of the files in schedulers/ (docs/guide/warp-scheduler.md).
+// The warps a scheduler chooses from, and the contract of the files in schedulers/ (docs/guide/warp-scheduler.md).
 #pragma once
 
 #include <array>

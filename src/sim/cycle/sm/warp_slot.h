@@ -27,7 +27,7 @@ struct ResidentBlock {
   bool stopping = false;             // it issues no more and leaves when its loads have come back
 };
 
-// What issuing touches comes first and fills a line of the host's cache.
+// The fields that issuing touches come first and fill a line of the host's cache.
 struct alignas(64) WarpSlot {
   const exec::Executed* front = nullptr;  // the next operation that was executed ahead of its time
   const exec::Executed* back = nullptr;   // behind the last of them

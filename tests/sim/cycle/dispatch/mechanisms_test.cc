@@ -220,7 +220,7 @@ TEST_F(TwoSms, ADrainedSmChangesHandsWhenItsLastBlockEnds) {
   EXPECT_EQ(gpu_->totals(0).preemptions, 0U);
 }
 
-// What a switch of `blocks` blocks adds to the traffic of each kernel, in sectors at L2.
+// The sectors that a switch of `blocks` blocks adds to the traffic of each kernel, in sectors at L2.
 TEST_F(TwoSms, AContextGoesToMemoryAndBackAsItsOwnKernelsTraffic) {
   const std::uint32_t threads = 96;
   const std::uint32_t shared = 1000;

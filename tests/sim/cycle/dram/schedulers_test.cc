@@ -36,7 +36,7 @@ TEST(Fcfs, ServesRequestsInTheOrderTheyCame) {
       << "another bank must wait, too";
 }
 
-// What every scheduler promises, those found by the build later included.
+// The promises of every scheduler, those found by the build later included.
 TEST(DramSchedulers, ServeEveryRequestOnce) {
   for (const std::string_view name : components::kDramSchedulers) {
     std::vector<DramRequest> requests;

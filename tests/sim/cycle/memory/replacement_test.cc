@@ -32,7 +32,7 @@ TEST(Srrip, EvictsTheFirstOfTheLinesWithTheLongestInterval) {
   EXPECT_EQ(tags.fill(6, 1, false).line, 2U) << "line 5 entered with a shorter interval than those that aged";
 }
 
-// What every rule promises, those found by the build later included.
+// The promises of every rule, those found by the build later included.
 TEST(ReplacementRules, FillEmptyLinesFirstAndNeverEvictWhatWasJustFilled) {
   for (const std::string_view name : components::kReplacementRules) {
     Tags tags = set_of_four(name);

@@ -44,10 +44,10 @@ TEST(Fetch, EveryLineOfStraightCodeIsWaitedForOnce) {
 }
 
 TEST(Fetch, ACycleMoreOfLatencyIsACycleMoreForEachLine) {
-  // Of the code's five lines the first begins with instructions that take no issue slot.
+  // The first of the code's five lines begins with instructions that take no issue slot.
   const std::string text = kernel_text(chain_of(64));
   EXPECT_EQ(fetching(101, text) - fetching(100, text), 4U);
-  // What comes before the instruction's operands is not waited for at all.
+  // Code that comes before the instruction's operands is not waited for at all.
   EXPECT_EQ(fetching(5, text), 0U);
 }
 

@@ -48,7 +48,7 @@ TEST(TwoLevel, LeavesItsGroupOnlyWhenNoneOfItCanIssue) {
   EXPECT_EQ(scheduler.pick({0b10'0000'0010, 8, older}), 9U) << "now its group is active";
 }
 
-// What every scheduler promises, those found by the build later included.
+// The promises of every scheduler, those found by the build later included.
 TEST(WarpSchedulers, PickACandidateAndTheGreedyOnesTheLastThatIssued) {
   for (const std::string_view name : components::kWarpSchedulers) {
     AnyWarpScheduler scheduler = make_warp_scheduler(name);

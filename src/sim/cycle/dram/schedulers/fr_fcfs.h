@@ -30,7 +30,7 @@ struct FrFcfs {
         consider(queue.oldest(bank), waiting.ready(command, bank), command, false);
         continue;
       }
-      // Of those that hit the oldest goes first, unless it has yet to arrive.
+      // The oldest request that hits goes first, unless it has yet to arrive.
       const DramCommand command = queue[i].write ? DramCommand::write : DramCommand::read;
       const std::uint64_t ready = waiting.ready(command, bank);
       for (; i != BankQueue::kNone; i = queue.hit_after(i)) {
