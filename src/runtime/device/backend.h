@@ -192,7 +192,7 @@ class Submission {
   // Completes when everything before it on the queue has.
   virtual Status submit_marker(const QueueObject& queue, EventHandle* event) = 0;
 
-  // What was submitted starts even if nothing follows.
+  // Submitted commands start even if no other follows.
   virtual void flush(const QueueObject& queue) = 0;
   virtual void finish(const QueueObject& queue) = 0;
 
@@ -297,7 +297,7 @@ class Backend {
   virtual Compilation& compilation() = 0;
   virtual Submission& submission() = 0;
 
-  // What the device runs at once, all compute units together.
+  // The resources of the device, summed over all compute units.
   [[nodiscard]] virtual gpu::SmLimits limits() const = 0;
   // Local memory that the device takes for itself with each group, in bytes.
   [[nodiscard]] virtual std::uint32_t reserved_local_bytes() const = 0;

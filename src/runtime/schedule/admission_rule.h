@@ -11,7 +11,7 @@
 
 namespace wm::runtime {
 
-// What a rule may look at.
+// The state that a rule may use.
 struct LaunchQuery {
   const LaunchPlan& plan;
   std::optional<double> expected;  // nanoseconds with the device to itself, where known

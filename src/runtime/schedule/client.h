@@ -16,7 +16,7 @@ namespace wm::runtime {
 struct Command;
 using CommandPtr = std::shared_ptr<Command>;
 
-// What `wm status` and the metrics report about a client's work.
+// Statistics of a client's work that `wm status` and the metrics report.
 struct ClientStatistics {
   std::uint64_t commands = 0, launches = 0, outstanding = 0;
   std::uint64_t device_nanoseconds = 0;   // kernels on the device

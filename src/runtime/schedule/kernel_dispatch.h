@@ -47,7 +47,7 @@ class KernelDispatch {
 
   // Workers of a client that has gone leave at their next group. Returns launches of which nothing runs.
   std::vector<CommandPtr> cancel_workers(const Client& client);
-  // What the device still runs of a client that has gone cannot be stopped. Other kernels share what it leaves free.
+  // Kernels that the device still runs for a client that has gone cannot be stopped. Other kernels share the rest.
   std::vector<CommandPtr> orphan_kernels(const Client& client);
 
   // A transfer that occupies a compute unit, where the device's do.

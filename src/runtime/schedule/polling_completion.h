@@ -21,7 +21,7 @@ namespace wm::runtime {
 
 class PollingCompletion final : public CompletionSource {
  public:
-  // What it looks at beside events.
+  // The parts of the scheduler that polling depends on.
   struct Context {
     Submission& submission;
     const ActiveKernels& kernels;
@@ -45,7 +45,7 @@ class PollingCompletion final : public CompletionSource {
   bool poll();
 
  private:
-  // What is on a device queue and has not been seen to complete.
+  // The commands on a device queue that have not been seen to complete.
   struct Line {
     QueueHandle queue;
     bool in_order;

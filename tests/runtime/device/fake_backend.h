@@ -44,7 +44,7 @@ class FakeBackend final : public Backend, public Submission, public Allocation {
   explicit FakeBackend(const Capabilities& capabilities, std::uint32_t units = 4);
   ~FakeBackend() override;
 
-  // What was submitted, in order: "k" for a launch of kernel k, "k*3" for three of its workers, "copy", "marker".
+  // The submitted commands in order: "k" for a launch of kernel k, "k*3" for three of its workers, "copy", "marker".
   struct Submitted {
     std::string what;
     const QueueObject* queue = nullptr;

@@ -83,14 +83,14 @@ TEST(DeviceMachine, AShareIsStartedBesideAnUndividedLaunchWhereTheDeviceQueues) 
     const auto launch = [&](bool divisible) {
       return DeviceMachine::KernelArrival{0, 0, 1, {64, 0, 0, 1}, 100, divisible};
     };
-    const KernelId whole = machine.arrive_started(launch(false)), shared = machine.arrive(launch(true));
+    const KernelId unmodified = machine.arrive_started(launch(false)), shared = machine.arrive(launch(true));
     machine.cap({0}, shared, 4);
     std::uint32_t started = 0;
     machine.dispatch([&](KernelId, std::uint32_t n) { started += n; });
     EXPECT_EQ(started, queues ? 4U : 0U);
     EXPECT_EQ(machine.holds(shared), 0U) << "the room is the whole launch's";
     machine.left(shared, started / 2, 0);
-    machine.finish(whole);
+    machine.finish(unmodified);
     machine.finish(shared);
     EXPECT_EQ(machine.sms()[0].free, machine.limits().total);
     EXPECT_EQ(machine.sms()[0].resident, 0U);

@@ -37,7 +37,7 @@ class Conversation {
   }
 
  public:
-  // What is answered, or 1 where nothing is within ten seconds.
+  // The answer, or 1 if there is none within ten seconds.
   cl_int call(Writer& message) {
     auto* reply = reinterpret_cast<Reply*>(area_->staging().data());
     *reply = {};

@@ -120,8 +120,8 @@ TEST(Launches, ShortOnesAreSentOnBeforeTheLastHasEnded) {
   EXPECT_EQ(stage.launches(), before + kMany);
 }
 
-// What looks as if another launch followed at once has no event of the device's; where none follows it is heard of all
-// the same, although all that the daemon looks at is another queue's kernel that does not end.
+// A launch that seems to be followed by another one has no native event. If none follows, its completion is observed
+// anyway, although the only event that the daemon polls belongs to an endless kernel of another queue.
 TEST(Launches, OneWithoutFollowersIsHeardOfBesideAnEndlessOne) {
   Stage& stage = Stage::the();
   Conversation client(stage.device(), "left_over", true);
