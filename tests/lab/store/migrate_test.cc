@@ -19,7 +19,7 @@ const std::string kGpu = "name: g\nsm: {count: 2}\n";
 const std::string kCommand =
     "wm sim --gpu g --kernel a:launches=0:goal=0.9 --kernel c:launches=0:blocks=3 --policy quota:scheme=elastic "
     "--cycles 1000 --size small --match-instructions --seed 4";
-const std::string kPolicy = "quota:scheme=elastic:epoch=10000";
+const std::string kPolicy = "quota:epoch=10000:scheme=elastic";  // sorted, as the JSON has it
 
 RowFormat1 old_row(const std::string& key, const std::string& command = kCommand) {
   RowFormat1 old;
