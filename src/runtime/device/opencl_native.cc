@@ -1,5 +1,7 @@
 #include "runtime/device/opencl_native.h"
 
+#include <algorithm>
+#include <cctype>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -16,6 +18,15 @@ Result<void> Native::load() {
   return {};
 }
 
+namespace {
+
+bool contains_ignoring_case(const std::string& text, const std::string& part) {
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+}
+
+}  // namespace
+
 Result<void> Native::choose(const std::string& text) {
   cl_uint count = 0;
   cl.GetPlatformIDs(0, nullptr, &count);
@@ -31,7 +42,11 @@ Result<void> Native::choose(const std::string& text) {
       platform = p;
       device = d;
       const std::string name = platform_name() + ": " + this->text(CL_DEVICE_NAME);
-      if (name.find(text) != std::string::npos) return {};
+      // The vendor too: PoCL is "Portable Computing Language" of "The pocl project", and the name of its device differs
+      // between architectures.
+      if (contains_ignoring_case(name, text) || contains_ignoring_case(platform_text(CL_PLATFORM_VENDOR), text)) {
+        return {};
+      }
       seen += (seen.empty() ? "'" : ", '") + name + "'";
     }
   }
@@ -66,13 +81,15 @@ std::string Native::text(cl_device_info name) const {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size() - 1};
 }
 
-std::string Native::platform_name() const {
+std::string Native::platform_text(cl_platform_info name) const {
   std::size_t size = 0;
-  if (cl.GetPlatformInfo(platform, CL_PLATFORM_NAME, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
-  std::string name(size, '\0');
-  cl.GetPlatformInfo(platform, CL_PLATFORM_NAME, size, name.data(), nullptr);
-  name.pop_back();
-  return name;
+  if (cl.GetPlatformInfo(platform, name, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
+  std::string text(size, '\0');
+  cl.GetPlatformInfo(platform, name, size, text.data(), nullptr);
+  text.pop_back();
+  return text;
 }
+
+std::string Native::platform_name() const { return platform_text(CL_PLATFORM_NAME); }
 
 }  // namespace wm::runtime

@@ -109,6 +109,7 @@ class Native {
   }
   [[nodiscard]] std::string text(cl_device_info name) const;
   [[nodiscard]] std::string platform_name() const;
+  [[nodiscard]] std::string platform_text(cl_platform_info name) const;
 
  protected:
   Native() = default;  // for test drivers, which fill `cl` themselves

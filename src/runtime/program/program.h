@@ -112,7 +112,7 @@ struct Kernel {
   std::vector<ParameterKind> parameters;
   std::mutex mutex;                        // guards form
   std::shared_ptr<const KernelForm> form;  // known from the first launch on
-  // What a group took on the device lately; 0: not known. Set by the scheduler.
+  // The time of a group on the device lately; 0: not known. Set by the scheduler.
   std::atomic<double> group_nanoseconds{0};
   // The latest launch that was precompiled; used by the reader thread only.
   struct Precompiled {

@@ -1,4 +1,4 @@
-// What the daemon reports about itself: the document of `wm status`, and the page that Prometheus reads.
+// The reports of the daemon about itself: the document of `wm status`, and the page that Prometheus reads.
 #pragma once
 
 #include <string>

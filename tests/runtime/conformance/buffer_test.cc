@@ -155,8 +155,8 @@ TEST(Buffer, CopiesAndFillsHaveTheSameErrorsAndData) {
       return clEnqueueFillBuffer(s.queue, a, p, size, offset, n, 0, nullptr, nullptr);
     };
     t.say("fill", fill(&pattern, 4, 8, 32));
-    t.say("crooked offset", fill(&pattern, 4, 6, 32));
-    t.say("crooked size", fill(&pattern, 4, 8, 30));
+    t.say("unaligned offset", fill(&pattern, 4, 6, 32));
+    t.say("unaligned size", fill(&pattern, 4, 8, 30));
     t.say("odd pattern", fill(&pattern, 3, 0, 30));
     t.say("outside", fill(&pattern, 4, 240, 32));
     t.data("a", contents(s, a, 256));

@@ -56,15 +56,15 @@ TEST(Conformance, PrintfOutputReachesTheClientsStdout) {
             clWaitForEvents(1, &event);
           }));
     cl_program groups = build(s, "kernel void g() { for (int i = 0; i < 99; ++i) printf(\"%d\\n\", i); }");
-    cl_kernel each = clCreateKernel(groups, "g", nullptr);
+    cl_kernel per_group = clCreateKernel(groups, "g", nullptr);
     for (int i = 0; i < 5; ++i) {
       const std::string lines = output_of([&] {
-        clEnqueueNDRangeKernel(s.queue, each, 1, nullptr, &items, &one, 0, nullptr, nullptr);
+        clEnqueueNDRangeKernel(s.queue, per_group, 1, nullptr, &items, &one, 0, nullptr, nullptr);
         clFinish(s.queue);
       });
       t.say("lines", std::count(lines.begin(), lines.end(), '\n'));
     }
-    clReleaseKernel(each);
+    clReleaseKernel(per_group);
     clReleaseProgram(groups);
     clReleaseEvent(event);
     clReleaseKernel(quiet);
@@ -219,12 +219,12 @@ TEST(Conformance, ProgramQueriesAnswerTheSame) {
     t.say("told", calls.load());
     if (linked != nullptr) clReleaseProgram(linked);
     clReleaseProgram(part);
-    cl_program whole = build(s, "kernel void f() {}", "-DX=1");
+    cl_program executable = build(s, "kernel void f() {}", "-DX=1");
     std::size_t size = 0;
-    clGetProgramInfo(whole, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
+    clGetProgramInfo(executable, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
     std::vector<unsigned char> binary(size);
     unsigned char* bytes = binary.data();
-    clGetProgramInfo(whole, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, nullptr);
+    clGetProgramInfo(executable, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, nullptr);
     const unsigned char* again = bytes;
     cl_program from = clCreateProgramWithBinary(s.context, 1, &s.device, &size, &again, nullptr, &status);
     t.say("from its binary", clBuildProgram(from, 0, nullptr, "-DY", nullptr, nullptr));
@@ -232,7 +232,7 @@ TEST(Conformance, ProgramQueriesAnswerTheSame) {
     clGetProgramBuildInfo(from, s.device, CL_PROGRAM_BUILD_OPTIONS, sizeof options, options, nullptr);
     t.say("options", options);
     clReleaseProgram(from);
-    clReleaseProgram(whole);
+    clReleaseProgram(executable);
   });
 }
 

@@ -47,8 +47,8 @@ int flood(RawClient& client, std::span<const std::byte> message) {
 Writer marker(std::uint32_t waits) {
   Writer message(Op::command);
   message.put(CommandMessage{0, CommandType::marker, kNoEvent, waits, 0});
-  const std::vector<std::uint32_t> slots(waits, 0);
-  message.raw(slots.data(), slots.size() * sizeof(std::uint32_t));
+  const std::vector<std::uint32_t> events(waits, 0);
+  message.raw(events.data(), events.size() * sizeof(std::uint32_t));
   return message;
 }
 
@@ -146,7 +146,7 @@ TEST(Hostile, OutstandingMessagesAreLimitedByTheirBytes) {
   post_user_event(client);
   Writer message = marker(60'000);
   const int count = flood(client, message.finish());
-  EXPECT_LT(count, 100) << "of 240 KB each";
+  EXPECT_LT(count, 100) << "messages of 240 KB";
   others_go_on();
 }
 

@@ -114,7 +114,7 @@ TEST(Compilers, ACancelledCompilationIsNotStarted) {
 
 TEST(Compilers, NoMoreRunAtOnceThanThereAreProcessors) {
   Compilers compilers;
-  std::atomic<unsigned> running{0}, most{0};
+  std::atomic<unsigned> running{0}, highest{0};
   std::vector<std::thread> threads;
   const unsigned limit = std::max(std::thread::hardware_concurrency(), 2U);
   for (unsigned i = 0; i < limit + 3; ++i) {
@@ -122,7 +122,7 @@ TEST(Compilers, NoMoreRunAtOnceThanThereAreProcessors) {
       compilers.run([] { return false; },
                     [&] {
                       const unsigned now = ++running;
-                      for (unsigned seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+                      for (unsigned seen = highest; seen < now && !highest.compare_exchange_weak(seen, now);) {
                       }
                       std::this_thread::sleep_for(std::chrono::milliseconds(20));
                       --running;
@@ -131,7 +131,7 @@ TEST(Compilers, NoMoreRunAtOnceThanThereAreProcessors) {
     });
   }
   for (std::thread& t : threads) t.join();
-  EXPECT_LE(most, limit);
+  EXPECT_LE(highest, limit);
 }
 
 TEST(WorkerProgram, RegistersAreReadFromTheLogOfNvidiasCompiler) {

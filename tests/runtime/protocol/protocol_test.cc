@@ -159,9 +159,9 @@ TEST(SharedAreaTest, BothSidesSeeTheSameEvents) {
   const auto attached = SharedArea::attach(file);
   ASSERT_TRUE(attached.ok()) << attached.error().what;
   std::thread waiter([&] {
-    EventRecord& slot = attached->events()[5];
-    ++slot.sleepers;
-    while (slot.state.load() != 7) sleep_on(slot.state, slot.state.load(), 50);
+    EventRecord& event = attached->events()[5];
+    ++event.sleepers;
+    while (event.state.load() != 7) sleep_on(event.state, event.state.load(), 50);
   });
   publish(made->header(), made->events()[5], 7);
   waiter.join();

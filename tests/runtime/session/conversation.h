@@ -1,4 +1,4 @@
-// A client and the daemon's side of it in one process, over a device of the test's choice.
+// A client and the daemon's side of its session in one process, over a device that the test chooses.
 #pragma once
 
 #include <chrono>
@@ -15,21 +15,25 @@ namespace wm::runtime::test {
 
 class Conversation {
  public:
-  Conversation(std::unique_ptr<Native> device, const std::string& policy, bool pass_through,
+  Conversation(std::unique_ptr<Backend> device, const std::string& policy, bool pass_through,
                double short_launch = 100'000)
-      : side_(std::make_shared<NullDaemon>(
-            std::make_unique<OpenClGpu>(std::move(device)),
+      : daemon_(std::make_shared<NullDaemon>(
+            std::move(device),
             NullDaemon::Options{.policy = policy, .pass_through = pass_through, .short_launch = short_launch})) {
     begin();
   }
+  // Over a driver of a GPU.
+  Conversation(std::unique_ptr<Native> driver, const std::string& policy, bool pass_through,
+               double short_launch = 100'000)
+      : Conversation(std::make_unique<OpenClGpu>(std::move(driver)), policy, pass_through, short_launch) {}
   // Another client of the same daemon.
-  explicit Conversation(const Conversation& beside) : side_(beside.side_) { begin(); }
+  explicit Conversation(const Conversation& other) : daemon_(other.daemon_) { begin(); }
   ~Conversation() { session_->close(); }
   Conversation& operator=(const Conversation&) = delete;
 
  private:
   void begin() {
-    auto session = Session::make(side_->context(), {}, Hello{}, file_);
+    auto session = Session::make(daemon_->context(), {}, Hello{}, file_);
     session_ = std::move(*session);
     area_.emplace(std::move(*SharedArea::attach(file_)));
     ring_.emplace(&area_->header().ring, area_->ring());
@@ -37,8 +41,8 @@ class Conversation {
   }
 
  public:
-  // The answer, or 1 if there is none within ten seconds.
-  cl_int call(Writer& message) {
+  // The status of the answer; 1: there is none within ten seconds.
+  Status call(Writer& message) {
     auto* reply = reinterpret_cast<Reply*>(area_->staging().data());
     *reply = {};
     message.reply_to({0, 0, 0, 1024});
@@ -52,30 +56,30 @@ class Conversation {
   void make_kernel() {
     Writer buffer(Op::create_buffer);
     buffer.put(CreateBuffer{1, CL_MEM_READ_WRITE, 4096, 0, 0});
-    EXPECT_EQ(call(buffer), CL_SUCCESS);
+    EXPECT_EQ(call(buffer), status::kSuccess);
     const std::size_t size = std::strlen(kSource);
     std::memcpy(area_->staging().data() + 4096, kSource, size);
     Writer program(Op::create_program);
     program.put(CreateProgram{1, ProgramOrigin::source, 0, {0, 0, 4096, size}});
-    EXPECT_EQ(call(program), CL_SUCCESS);
+    EXPECT_EQ(call(program), status::kSuccess);
     Writer build(Op::build_program);
     build.put(BuildProgram{1, 0, 0}).raw("", 1);
-    EXPECT_EQ(call(build), CL_SUCCESS);
+    EXPECT_EQ(call(build), status::kSuccess);
     Writer kernel(Op::create_kernel);
     kernel.put(CreateKernel{1, 1}).raw("k", 2);
-    EXPECT_EQ(call(kernel), CL_SUCCESS);
+    EXPECT_EQ(call(kernel), status::kSuccess);
   }
   void make_queue(std::uint64_t name) {
     Writer queue(Op::create_queue);
     queue.put(CreateQueue{name, 0});
-    EXPECT_EQ(call(queue), CL_SUCCESS);
+    EXPECT_EQ(call(queue), status::kSuccess);
   }
-  // `waits`: for that slot. Queue 0 is there from the start.
-  void launch(const LaunchMessage& range, std::uint32_t slot, std::optional<std::uint32_t> waits = {},
+  // Waits for the event `wait_for`. Queue 0 exists from the start.
+  void launch(const LaunchMessage& range, EventId event, std::optional<EventId> wait_for = {},
               std::uint64_t queue = 0) {
     Writer message(Op::command);
-    message.put(CommandMessage{queue, CommandType::launch, slot, waits ? 1U : 0U, 0});
-    if (waits) message.put(*waits).pad();
+    message.put(CommandMessage{queue, CommandType::launch, event, wait_for ? 1U : 0U, 0});
+    if (wait_for) message.put(*wait_for).pad();
     LaunchMessage launch = range;
     launch.kernel = 1;
     launch.arguments = 3;
@@ -85,22 +89,22 @@ class Conversation {
     message.put(Argument{ArgumentKind::local, 64});
     post(message);
   }
-  void user_event(std::uint32_t slot) {
+  void user_event(EventId event) {
     Writer message(Op::user_event);
-    message.put(UserEvent{slot, CL_SUBMITTED});
+    message.put(UserEvent{event, status::kSubmitted});
     post(message);
   }
-  void set_user_event(std::uint32_t slot) {
+  void set_user_event(EventId event) {
     Writer message(Op::set_user_event);
-    message.put(UserEvent{slot, CL_COMPLETE});
+    message.put(UserEvent{event, status::kComplete});
     post(message);
   }
-  // The state of a command, once it has ended; 1 where it has not within ten seconds.
-  cl_int ended(std::uint32_t slot) {
-    const auto state = [&] { return static_cast<cl_int>(area_->events()[slot].state.load()); };
+  // The final state of a command; 1: it has not completed within ten seconds.
+  Status ended(EventId event) {
+    const auto state = [&] { return static_cast<Status>(area_->events()[event].state.load()); };
     return eventually([&] { return state() <= 0; }) ? state() : 1;
   }
-  void queue_state(std::uint32_t slot) { area_->events()[slot].state.store(CL_QUEUED); }
+  void queue_state(EventId event) { area_->events()[event].state.store(status::kQueued); }
 
   template <typename Condition>
   static bool eventually(Condition condition) {
@@ -112,10 +116,10 @@ class Conversation {
     return true;
   }
   [[nodiscard]] Session& session() { return *session_; }
-  [[nodiscard]] Scheduler& scheduler() { return side_->scheduler; }
+  [[nodiscard]] Scheduler& scheduler() { return daemon_->scheduler; }
 
  private:
-  std::shared_ptr<NullDaemon> side_;
+  std::shared_ptr<NullDaemon> daemon_;
   Descriptor file_;
   std::shared_ptr<Session> session_;
   std::optional<SharedArea> area_;

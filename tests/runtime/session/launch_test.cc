@@ -1,4 +1,4 @@
-// Launches as a client's messages ask for them, over a device that does what the test wants.
+// Launches of a client, over a device whose commands complete when the test lets them.
 #include <algorithm>
 #include <utility>
 
@@ -15,15 +15,15 @@ LaunchMessage range(std::uint64_t global, std::uint64_t local) {
   return launch;
 }
 
-// A device with memory of its own whose launches end when the test says so. One at a time: drivers' calls carry nothing
-// that could tell which of several is meant.
-class Stage {
+// A driver of a GPU whose launches complete when the test lets them. There is one at a time, because the functions of a
+// driver have no context argument.
+class HeldDevice {
  public:
-  static Stage& the() {
-    static Stage stage;
-    return stage;
+  static HeldDevice& the() {
+    static HeldDevice device;
+    return device;
   }
-  std::unique_ptr<Native> device() {
+  std::unique_ptr<Native> open() {
     hold_ = false;
     held_.clear();
     launches_ = 0;
@@ -51,21 +51,21 @@ class Stage {
     };
     return native;
   }
-  // Launches from here on do not end …
+  // Launches from now on do not complete …
   void hold(bool so) {
     const std::lock_guard lock(mutex_);
     hold_ = so;
   }
-  // … until they are let go, the oldest first.
-  void let_go(std::size_t count) {
+  // … until they are released, the oldest first.
+  void release(std::size_t count) {
     const std::lock_guard lock(mutex_);
     held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(std::min(count, held_.size())));
   }
-  // Nothing is held any more when a test is over, however it went.
-  struct Over {
-    ~Over() {
+  // Releases all launches at the end of a test, also of one that failed.
+  struct Reset {
+    ~Reset() {
       the().hold(false);
-      the().let_go(~std::size_t{0});
+      the().release(~std::size_t{0});
     }
   };
   std::size_t launches() {
@@ -86,119 +86,120 @@ class Stage {
   decltype(NativeCalls::GetEventInfo) info_ = nullptr;
 };
 
-// Short ones of one client follow each other on the device, a number at a time; when half of them have ended others are
-// sent, before the last has.
-TEST(Launches, ShortOnesAreSentOnBeforeTheLastHasEnded) {
-  Stage& stage = Stage::the();
-  Conversation client(stage.device(), "accelos", false, 1e9);
-  const Stage::Over over;
+// Short launches of one client are pipelined, a limited number at a time; further ones are submitted when half of them
+// have completed.
+TEST(Launches, ShortLaunchesAreSubmittedBeforeTheLastOneHasCompleted) {
+  HeldDevice& device = HeldDevice::the();
+  Conversation client(device.open(), "accelos", false, 1e9);
+  const HeldDevice::Reset reset;
   client.make_kernel();
-  const auto one = [&](std::uint32_t slot) {
-    client.queue_state(slot);
-    client.launch(range(16, 16), slot);
+  const auto one = [&](EventId event) {
+    client.queue_state(event);
+    client.launch(range(16, 16), event);
   };
-  for (std::uint32_t i = 0; i < 4; ++i) {  // known to be short
+  for (std::uint32_t i = 0; i < 4; ++i) {  // the scheduler learns that they are short
     one(i);
     EXPECT_EQ(client.ended(i), CL_COMPLETE);
   }
-  const std::size_t before = stage.launches();
-  stage.hold(true);
+  const std::size_t before = device.launches();
+  device.hold(true);
   constexpr std::uint32_t kMany = 400;
   for (std::uint32_t i = 0; i < kMany; ++i) one(10 + i);
   std::size_t sent = 0;
   ASSERT_TRUE(Conversation::eventually([&] {
-    const std::size_t now = stage.launches();
+    const std::size_t now = device.launches();
     return now > before + 4 && std::exchange(sent, now) == now;
   }));
-  const std::size_t on_device = stage.held();
-  ASSERT_LT(on_device, kMany) << "all of them at once are no test";
-  stage.let_go(on_device - 1);
-  EXPECT_TRUE(Conversation::eventually([&] { return stage.launches() > sent; })) << on_device;
-  stage.hold(false);
-  stage.let_go(2 * kMany);
+  const std::size_t on_device = device.held();
+  ASSERT_LT(on_device, kMany) << "not all launches may be on the device at once";
+  device.release(on_device - 1);
+  EXPECT_TRUE(Conversation::eventually([&] { return device.launches() > sent; })) << on_device;
+  device.hold(false);
+  device.release(2 * kMany);
   for (std::uint32_t i = 0; i < kMany; ++i) ASSERT_EQ(client.ended(10 + i), CL_COMPLETE) << i;
-  EXPECT_EQ(stage.launches(), before + kMany);
+  EXPECT_EQ(device.launches(), before + kMany);
 }
 
-// A launch that seems to be followed by another one has no native event. If none follows, its completion is observed
-// anyway, although the only event that the daemon polls belongs to an endless kernel of another queue.
-TEST(Launches, OneWithoutFollowersIsHeardOfBesideAnEndlessOne) {
-  Stage& stage = Stage::the();
-  Conversation client(stage.device(), "left_over", true);
-  const Stage::Over over;
+// A launch whose next message is a launch has no event of the device. If that launch does not follow at once, its
+// completion is observed all the same, while the only event on the device is that of an endless kernel.
+TEST(Launches, ALaunchWithoutEventCompletesBesideAnEndlessKernel) {
+  HeldDevice& device = HeldDevice::the();
+  Conversation client(device.open(), "left_over", true);
+  const HeldDevice::Reset reset;
   client.make_kernel();
   client.make_queue(2);
   constexpr std::uint32_t kGate = 1, kAfter = 2, kEndless = 3;
-  for (int i = 0; i < 4; ++i) {  // known to be short
+  for (int i = 0; i < 4; ++i) {  // the scheduler learns that they are short
     client.queue_state(kAfter);
     client.launch(range(16, 16), kAfter);
     EXPECT_EQ(client.ended(kAfter), CL_COMPLETE);
   }
-  stage.hold(true);
+  device.hold(true);
   client.launch(range(16, 16), kEndless, {}, 2);
-  ASSERT_TRUE(Conversation::eventually([&] { return stage.held() == 1; }));
-  stage.hold(false);
+  ASSERT_TRUE(Conversation::eventually([&] { return device.held() == 1; }));
+  device.hold(false);
   const auto outstanding = [&] { return client.scheduler().statistics(client.session()).outstanding; };
   for (int round = 0; round < 50; ++round) {
-    for (const std::uint32_t slot : {kGate, kAfter}) client.queue_state(slot);
+    for (const EventId event : {kGate, kAfter}) client.queue_state(event);
     client.user_event(kGate);
     for (int i = 0; i < 3; ++i) client.launch(range(16, 16), kNoEvent);
     client.launch(range(16, 16), kAfter, kGate);
-    // The endless one, the gate and what waits for it.
+    // The endless kernel, the user event and the launch that waits for it.
     ASSERT_TRUE(Conversation::eventually([&] { return outstanding() == 3; })) << "round " << round;
     client.set_user_event(kGate);
     ASSERT_EQ(client.ended(kAfter), CL_COMPLETE);
   }
-  stage.let_go(1);
+  device.release(1);
   EXPECT_EQ(client.ended(kEndless), CL_COMPLETE);
 }
 
-// A driver that tells of ends in the order of sending says nothing of the second one's while the first one runs.
-TEST(Launches, OneBesideALongerOfAnotherClientIsHeardOf) {
-  Stage& stage = Stage::the();
-  Conversation first(stage.device(), "left_over", true);
-  const Stage::Over over;
+// A driver that reports completions in the order of submission does not report the second launch while the first one
+// runs.
+TEST(Launches, ALaunchCompletesBesideALongerOneOfAnotherClient) {
+  HeldDevice& device = HeldDevice::the();
+  Conversation first(device.open(), "left_over", true);
+  const HeldDevice::Reset reset;
   Conversation second(first);
   for (Conversation* client : {&first, &second}) client->make_kernel();
-  stage.hold(true);  // no event tells of an end from here on; what was copied has been copied
+  device.hold(true);  // events do not report completion from now on; completion flags do
   first.queue_state(1);
   first.launch(range(16, 16), 1);
-  ASSERT_TRUE(Conversation::eventually([&] { return stage.held() == 1; }));
-  for (const std::uint32_t slot : {1U, 2U, 3U}) {
-    second.queue_state(slot);
-    second.launch(range(16, 16), slot);
-    EXPECT_EQ(second.ended(slot), CL_COMPLETE) << slot;
+  ASSERT_TRUE(Conversation::eventually([&] { return device.held() == 1; }));
+  for (const EventId event : {1U, 2U, 3U}) {
+    second.queue_state(event);
+    second.launch(range(16, 16), event);
+    EXPECT_EQ(second.ended(event), CL_COMPLETE) << event;
   }
-  stage.hold(false);
-  stage.let_go(~std::size_t{0});
+  device.hold(false);
+  device.release(~std::size_t{0});
   EXPECT_EQ(first.ended(1), CL_COMPLETE);
 }
 
-// It is refused when its turn comes; what follows in its queue runs, and nobody else notices.
-TEST(Launches, OneThatTheDeviceRefusesFailsAlone) {
+// The device refuses the launch when it is submitted; the next launch of its queue runs.
+TEST(Launches, ALaunchThatTheDeviceRefusesFailsAlone) {
   for (const char* policy : {"accelos", "moving_shares"}) {
     Conversation client(null_opencl(true), policy, false);
     client.make_kernel();
-    for (const std::uint32_t slot : {0U, 1U, 2U}) client.queue_state(slot);
+    for (const EventId event : {0U, 1U, 2U}) client.queue_state(event);
     client.user_event(0);
     client.launch(range(4096, 512), 1, 0);  // the device takes groups of 256
     client.launch(range(64, 16), 2);
     client.set_user_event(0);
     EXPECT_EQ(client.ended(1), CL_INVALID_WORK_GROUP_SIZE) << policy;
     EXPECT_EQ(client.ended(2), CL_COMPLETE) << policy;
-    EXPECT_TRUE(client.scheduler().take_doubt()) << "the device is looked at after that";
+    EXPECT_TRUE(client.scheduler().take_doubt()) << "the device is checked after a refusal";
     EXPECT_FALSE(client.scheduler().take_doubt());
   }
 }
 
-// Drivers divide by the local size; the device of this test ends the process.
-TEST(Launches, AGroupOfNoItemsReachesNoDriver) {
+// Drivers divide by the local size; the driver of this test aborts if it is 0.
+TEST(Launches, ALocalSizeOfZeroReachesNoDriver) {
   Conversation client(null_opencl(true), "accelos", false);
   client.make_kernel();
   LaunchMessage flat = range(64, 16);
   flat.dimensions = 2;
   flat.global[1] = 4;
-  for (const std::uint32_t slot : {0U, 1U}) client.queue_state(slot);
+  for (const EventId event : {0U, 1U}) client.queue_state(event);
   client.launch(flat, 0);
   client.launch(range(64, 16), 1);
   EXPECT_EQ(client.ended(0), CL_INVALID_WORK_GROUP_SIZE);
