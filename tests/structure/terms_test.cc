@@ -12,12 +12,12 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(LongSourceTree, NoOldTermIsUsed) {
+TEST(SourceTree, NoOldTermIsUsed) {
   const auto terms = read_old_terms(std::string(WM_SOURCE_DIR) + "/tests/structure/old_terms.txt");
   EXPECT_THAT(terms.terms, ::testing::Not(IsEmpty()));
   EXPECT_THAT(old_term_uses(WM_SOURCE_DIR, terms), IsEmpty());
 }
-TEST(LongSourceTree, CommentsHaveASubject) { EXPECT_THAT(comments_without_subject(WM_SOURCE_DIR), IsEmpty()); }
+TEST(SourceTree, CommentsHaveASubject) { EXPECT_THAT(comments_without_subject(WM_SOURCE_DIR), IsEmpty()); }
 
 TEST(OldTerms, WordsAreFoundInTextAndInIdentifiers) {
   const TemporaryTree tree;

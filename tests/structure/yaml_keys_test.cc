@@ -28,7 +28,7 @@ TEST(YamlKeys, AreTheWordsBeforeColons) {
   EXPECT_THAT(keys_of("l1: {size: 16 KB, ways: 4}  # note: no key"), ::testing::ElementsAre("l1", "size", "ways"));
 }
 
-TEST(LongSourceTree, EveryKeyOfAGpuIsDocumented) {
+TEST(SourceTree, EveryKeyOfAGpuIsDocumented) {
   const std::filesystem::path root = WM_SOURCE_DIR;
   const std::string page = read_text(root / "docs/reference/yaml.md");
   std::set<std::string> missing;

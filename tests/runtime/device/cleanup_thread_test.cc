@@ -11,12 +11,12 @@ namespace {
 TEST(CleanupThread, TheCallerDoesNotWaitForTheDestruction) {
   std::promise<void> may_go;
   std::promise<std::thread::id> went;
-  CleanupThread sweeper;
-  sweeper.take(std::shared_ptr<void>(nullptr, [&](void*) {
+  CleanupThread cleanup;
+  cleanup.take(std::shared_ptr<void>(nullptr, [&](void*) {
     may_go.get_future().wait();
     went.set_value(std::this_thread::get_id());
   }));
-  sweeper.take(std::make_shared<int>(1));  // while the first one still goes
+  cleanup.take(std::make_shared<int>(1));  // while the first one still goes
   may_go.set_value();
   EXPECT_NE(went.get_future().get(), std::this_thread::get_id());
 }
@@ -24,8 +24,8 @@ TEST(CleanupThread, TheCallerDoesNotWaitForTheDestruction) {
 TEST(CleanupThread, LeavesNothingBehind) {
   std::atomic<int> gone{0};
   {
-    CleanupThread sweeper;
-    for (int i = 0; i < 1000; ++i) sweeper.take(std::shared_ptr<void>(nullptr, [&](void*) { ++gone; }));
+    CleanupThread cleanup;
+    for (int i = 0; i < 1000; ++i) cleanup.take(std::shared_ptr<void>(nullptr, [&](void*) { ++gone; }));
   }
   EXPECT_EQ(gone, 1000);
 }
