@@ -59,7 +59,7 @@ void append_command(std::string& page, const std::string& command) {
   for (const std::string& name : subcommands_in(help)) append_command(page, joined(command, name));
 }
 
-TEST(LongDocs, TheCommandReferenceIsUpToDate) {
+TEST(Docs, TheCommandReferenceIsUpToDate) {
 #ifndef WM_RUNTIME
   GTEST_SKIP() << "the page shows the commands of the runtime too";
 #endif
