@@ -1,5 +1,6 @@
-// The host threads of a simulation, which do numbered tasks and wait for each other: `run(n, f)` calls f(0) … f(n-1), each
-// once, on any of them, and returns when all are done. The calling thread is one of them; with one there are no others.
+// The host threads of a simulation, which do numbered tasks and wait for each other: `run(n, f)` calls f(0) … f(n-1),
+// each once, on any of them, and returns when all are done. The calling thread is one of them; with one there are no
+// others.
 #pragma once
 
 #include <atomic>
