@@ -66,6 +66,7 @@ struct Sm {
 // The client's current launch, and its progress over all of its launches.
 struct Kernel {
   KernelId id;
+  std::uint32_t process = 0;       // equal numbers: kernels of one process, which may be several clients
   std::uint32_t function = 0;      // equal numbers of one client: the same code, grid and block
   std::uint32_t launch = 0;        // launches of this client before this one
   int priority = 0;                // larger goes first

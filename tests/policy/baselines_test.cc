@@ -6,6 +6,24 @@
 namespace wm::policy::test {
 namespace {
 
+// ISCA 2014, section 2.3: SMs that a kernel has no more blocks for go to the next kernel of its process, and to no
+// other.
+TEST(Fcfs, KernelsOfAProcessRunBackToBack) {
+  FakeMachine gpu({.sms = 2});
+  FakeKernel a{.name = "a", .blocks = 33, .process = 1}, b{.name = "b", .process = 1}, c{.name = "c"};
+  drive(gpu, "fcfs", {arrive_together({a, b, c}), run(5000)});
+  EXPECT_EQ(gpu.blocks_done({0}), 32U) << "the last block runs on one SM";
+  EXPECT_GT(gpu.resident({1}, {1}), 0U) << gpu.owners();
+  EXPECT_EQ(gpu.resident({1}, {2}), 0U);
+}
+
+TEST(Fcfs, KernelsOfAnotherProcessWaitForTheLastBlock) {
+  FakeMachine gpu({.sms = 2});
+  FakeKernel a{.name = "a", .blocks = 33}, b{.name = "b"};
+  drive(gpu, "fcfs", {arrive_together({a, b}), run(5000)});
+  EXPECT_EQ(gpu.resident({1}, {1}), 0U) << gpu.owners();
+}
+
 TEST(LeftOver, TheSecondKernelStartsWhereTheFirstLeavesRoom) {
   FakeMachine gpu({.sms = 2});
   // 12 blocks of the first fill an SM's registers but for 4096.

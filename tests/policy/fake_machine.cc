@@ -61,6 +61,7 @@ void FakeMachine::launch(KernelId id) {
   const bool first = c.launches == 0;
   Kernel& k = c.view;
   k = {.id = id,
+       .process = c.spec.process == ~0U ? ~id.index : c.spec.process,
        .function = 0,
        .launch = c.launches++,
        .priority = c.spec.priority,

@@ -26,6 +26,7 @@ struct FakeKernel {
   double max_ipc = 0;  // over the whole GPU, as where memory is the limit; 0: none
   double goal = 0;
   double isolated_ipc = 0;
+  std::uint32_t process = ~0U;  // ~0: one of its own
   int priority = 0;
   double share = 1;
   std::uint32_t launches = 1;  // 0: again and again

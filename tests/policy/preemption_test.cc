@@ -117,6 +117,16 @@ TEST(Dss, DebtForSmsNobodyElseWants) {
   EXPECT_EQ(gpu.owners(), "aaaa");
 }
 
+// Section 4.4 counts processes: two kernels of one share its tokens.
+TEST(Dss, TokensAreThoseOfAProcess) {
+  FakeMachine gpu({.sms = 4});
+  FakeKernel a = kernel("a", 600), b = kernel("b", 600), c = kernel("c", 600);
+  a.process = b.process = 1;
+  drive(gpu, "dss:preemption=switch", {arrive_together({a, b, c}), run(1000)});
+  EXPECT_EQ(gpu.owned({2}), 2U) << gpu.owners();
+  EXPECT_EQ(gpu.owned({0}) + gpu.owned({1}), 2U);
+}
+
 TEST(Dss, TokensFollowShares) {
   FakeMachine gpu({.sms = 8});
   FakeKernel a = kernel("a", 6000);

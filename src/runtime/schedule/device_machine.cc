@@ -49,6 +49,7 @@ KernelId DeviceMachine::arrive(const KernelArrival& launch) {
   extra.divisible = launch.divisible;
   policy::Kernel k;
   k.id = id;
+  k.process = id.index;
   k.function = launch.function;
   k.priority = launch.priority;
   k.share = launch.share;

@@ -24,6 +24,8 @@
 
 namespace wm::sim {
 
+inline constexpr std::uint32_t kOwnProcess = ~std::uint32_t{0};
+
 struct ClientSpec {
   std::string name;  // as the user wrote it: "histo/main"
   std::shared_ptr<const ptx::Module> module;
@@ -32,6 +34,8 @@ struct ClientSpec {
   std::string entry;                // only launches of this kernel take time; empty: all
   std::uint32_t launches = 1;       // runs of the application; 0: again and again to the end
   std::uint32_t blocks_per_sm = 0;  // at most so many of its blocks on an SM, whatever the policy; 0: as many as fit
+  // Clients with the same number are streams of one process. kOwnProcess: a process of its own.
+  std::uint32_t process = kOwnProcess;
   Cycles arrive;
   int priority = 0;
   double share = 1;

@@ -44,6 +44,7 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
   if (!config_.sm.saves_context) client_run.context_bytes = kSectorBytes;
   policy::Kernel k;
   k.id = {client};
+  k.process = c.spec().process == kOwnProcess ? kOwnProcess - client : c.spec().process;
   k.function = launch.function;
   k.launch = static_cast<std::uint32_t>(client_run.launches);
   k.priority = c.spec().priority;
