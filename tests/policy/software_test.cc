@@ -41,6 +41,27 @@ TEST(AccelOs, TheNextLaunchIsSharedOutAnew) {
   for (const Sm& sm : gpu.sms()) EXPECT_EQ(gpu.residents(sm.id)[0].cap, 16U);
 }
 
+// Section 3 counts the resources of the device: eight launches with groups of half an SM all get their share.
+TEST(AccelOs, LargeGroupsOfManyClientsShareTheDevice) {
+  for (const std::uint32_t sms : {1U, 4U}) {  // a runtime that sees no SMs shows one with the sum of all
+    FakeSpec spec{.sms = sms};
+    gpu::Resources& total = spec.limits.total;
+    const std::uint32_t by = 4 / sms;
+    total = {total.threads * by, total.registers * by, total.shared_bytes * by, total.blocks * by};
+    FakeMachine gpu(spec);
+    gpu.start("accelos");
+    std::vector<FakeKernel> kernels;
+    for (int i = 0; i < 8; ++i)
+      kernels.push_back({.name = std::string(1, static_cast<char>('a' + i)), .block = {1024, 16, 0}});
+    gpu.arrive_together(kernels);
+    for (std::uint32_t k = 0; k < 8; ++k) {
+      std::uint32_t workers = 0;
+      for (std::uint32_t sm = 0; sm < sms; ++sm) workers += gpu.resident({sm}, {k});
+      EXPECT_EQ(workers, 1U) << "kernel " << k << " on " << sms << " SMs";
+    }
+  }
+}
+
 TEST(AccelOs, SharesMayDiffer) {
   FakeMachine gpu({.sms = 2});
   drive(gpu, "accelos", {arrive_together({{.name = "a", .share = 3}, {.name = "b"}})});

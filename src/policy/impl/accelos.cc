@@ -4,7 +4,10 @@
 //
 // Its persistent workers are our resident blocks: a cap is the number of workers, and each worker's next work group is
 // the next block.
+#include <algorithm>
 #include <map>
+#include <span>
+#include <vector>
 
 #include "policy/algorithm/shares.h"
 #include "policy/policy.h"
@@ -23,32 +26,67 @@ class AccelOs final : public Policy {
   void on(const KernelSetChanged&, Machine& gpu) override { bind(gpu); }
 
  private:
+  using PerSm = std::vector<std::uint32_t>;
+
+  // T, L and R are those of the whole device, as in section 3, whatever number of SMs it shows.
   void bind(Machine& gpu) {
-    // Everything is counted per SM: work groups are spread evenly, and T, L and R are sums over equal SMs.
-    const gpu::Resources total = gpu.limits().total;
-    gpu::Resources room = total;
+    const auto sms = static_cast<std::uint32_t>(gpu.sms().size());
+    const gpu::Resources& sm = gpu.limits().total;
+    const gpu::Resources total = {sm.threads * sms, sm.registers * sms, sm.shared_bytes * sms, sm.blocks * sms};
+    gpu::Resources left = total;
+    std::vector<gpu::Resources> room(sms, sm);
     double weights = 0;
     std::vector<Claim> claims;
     std::vector<KernelId> unbound;
     for (const Kernel& k : gpu.kernels()) {
       weights += k.share;
       const auto bound = workers_.find(k.id);
-      if (bound != workers_.end()) {
-        room = gpu::less(room, k.footprint, bound->second);
-      } else {
+      if (bound == workers_.end()) {
         claims.push_back({k.footprint, k.share});
         unbound.push_back(k.id);
+        continue;
+      }
+      for (std::uint32_t i = 0; i < sms; ++i) {
+        room[i] = gpu::less(room[i], k.footprint, bound->second[i]);
+        left = gpu::less(left, k.footprint, bound->second[i]);
       }
     }
-    const auto counts = accelos_shares(claims, total, room, weights);
+    const auto counts = accelos_shares(claims, total, left, weights);
+    const auto placed = spread(claims, counts, room);
     for (std::size_t i = 0; i < unbound.size(); ++i) {
-      if (counts[i] == 0) continue;  // waits until a bound launch ends
-      workers_[unbound[i]] = counts[i];
-      for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, unbound[i], counts[i]);
+      if (std::all_of(placed[i].begin(), placed[i].end(), [](auto n) { return n == 0; })) continue;
+      workers_[unbound[i]] = placed[i];  // one that got none waits until a bound launch ends
+      for (const Sm& to : gpu.sms()) gpu.cap(to.id, unbound[i], placed[i][to.index]);
     }
   }
 
-  std::map<KernelId, std::uint32_t> workers_;  // per SM, of the launches that are bound
+  // Workers onto SMs, one of each launch in turn: where the launch has fewest, then where most threads are free.
+  static std::vector<PerSm> spread(std::span<const Claim> claims, std::span<const std::uint32_t> counts,
+                                   std::vector<gpu::Resources> room) {
+    std::vector<PerSm> placed(claims.size(), PerSm(room.size(), 0));
+    std::vector<std::uint32_t> left(counts.begin(), counts.end());
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (std::size_t i = 0; i < claims.size(); ++i) {
+        if (left[i] == 0) continue;
+        std::size_t best = room.size();
+        for (std::size_t sm = 0; sm < room.size(); ++sm) {
+          if (gpu::fit(claims[i].footprint, room[sm]) == 0) continue;
+          const bool better = best == room.size() || placed[i][sm] < placed[i][best] ||
+                              (placed[i][sm] == placed[i][best] && room[sm].threads > room[best].threads);
+          if (better) best = sm;
+        }
+        left[i] = best == room.size() ? 0 : left[i] - 1;
+        if (best == room.size()) continue;
+        room[best] = gpu::less(room[best], claims[i].footprint);
+        ++placed[i][best];
+        grew = true;
+      }
+    }
+    return placed;
+  }
+
+  std::map<KernelId, PerSm> workers_;  // of the launches that are bound
 };
 
 }  // namespace
