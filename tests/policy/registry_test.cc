@@ -85,7 +85,7 @@ TEST(Registry, EveryPolicyRunsOnAMachineWithJustItsNeeds) {
 
 TEST(Describe, DetailsTellDefaultsRangesAndSections) {
   const std::string text = details_text(find("smqos").operator*()->info);
-  EXPECT_THAT(text, HasSubstr("threshold  0.01   change of a batch task's rate that counts; 0 to 1 [5.3]"));
+  EXPECT_THAT(text, HasSubstr("threshold    0.01   change of a batch task's rate that counts; 0 to 1 [5.3]"));
   EXPECT_THAT(text, HasSubstr("needs       own_sms, drain, count_instructions"));
   EXPECT_THAT(text, HasSubstr("can use     gate_power"));
 }

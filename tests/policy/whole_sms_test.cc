@@ -37,7 +37,11 @@ TEST(Spart, Decisions) {
             "10000 epoch 10000\n"
             "20000 give sm 6 to k0, drain\n"  // on the whole it is still behind
             "20000 epoch 10000\n"
-            "50000 give sm 0 to k1, drain\n"  // made good
+            "30000 give sm 7 to k0, drain\n"
+            "30000 epoch 10000\n"
+            "40000 give sm 0 to k1, drain\n"  // made good
+            "40000 epoch 10000\n"
+            "50000 give sm 1 to k1, drain\n"
             "50000 epoch 10000\n");
 }
 
@@ -48,9 +52,9 @@ TEST(Spart, MeetsTheGoal) {
   EXPECT_GT(gpu.ipc({1}), 50);
 }
 
-TEST(Spart, KernelsWithoutAGoalKeepAnSmEach) {
+TEST(Spart, KernelsWithoutAGoalMayKeepAnSmEach) {
   FakeMachine gpu({.sms = 8});
-  drive(gpu, "spart", {arrive_together({service(500), compute("c"), compute("d")}), run(200'000)});
+  drive(gpu, "spart:batch_keeps=1", {arrive_together({service(500), compute("c"), compute("d")}), run(200'000)});
   EXPECT_EQ(gpu.owned({1}), 1U);
   EXPECT_EQ(gpu.owned({2}), 1U);
 }
@@ -116,10 +120,38 @@ TEST(SmQos, SeveralBatchTasksShareWhatIsLeft) {
 TEST(StaticSmQos, Decisions) {
   FakeMachine gpu({.sms = 24});
   drive(gpu, "static_smqos", {arrive_together({service(190), compute("c")})});  // 95% of 24 is 22.8
-  EXPECT_EQ(gpu.owners(), "sssssssssssssssssssssssc");
+  EXPECT_EQ(gpu.owners(), "sssssssssssssssssssssscc");
   EXPECT_EQ(gpu.recorder().actions(),
-            "0 give sm 0-22 to k0, drain\n"
-            "0 give sm 23 to k1, drain\n");
+            "0 give sm 0-21 to k0, drain\n"
+            "0 give sm 22-23 to k1, drain\n");
+}
+
+TEST(StaticSmQos, PartsOfAnSmMayBeRoundedOtherwise) {
+  for (const auto& [rounding, sms] : {std::pair{"down", 22U}, std::pair{"nearest", 23U}, std::pair{"up", 23U}}) {
+    FakeMachine gpu({.sms = 24});
+    drive(gpu, std::string("static_smqos:rounding=") + rounding, {arrive_together({service(190), compute("c")})});
+    EXPECT_EQ(gpu.owned({0}), sms) << rounding;
+  }
+}
+
+TEST(StaticSmQos, AGoalOfWholeSmsGetsThem) {
+  FakeMachine gpu({.sms = 10});
+  drive(gpu, "static_smqos", {arrive_together({service(140), compute("c")})});  // 70% of 10, as a product of doubles
+  EXPECT_EQ(gpu.owned({0}), 7U);
+}
+
+// Both policies take as much for a goal that all SMs would not meet.
+TEST(WholeSms, SmqosAndSpartMayTakeTheSameFromABatchTask) {
+  for (const char* policy : {"smqos", "spart"}) {
+    for (const std::uint32_t keeps : {0U, 1U}) {
+      FakeMachine gpu({.sms = 8});
+      drive(gpu, std::string(policy) + ":batch_keeps=" + std::to_string(keeps),
+            {arrive_together({service(1000), compute("c")}), run(500'000)});
+      EXPECT_EQ(gpu.owned({1}), keeps) << policy;
+    }
+    EXPECT_EQ(find(policy).operator*()->info.parameters.back().name, "batch_keeps");
+    EXPECT_EQ(choose(policy)->to_string(), choose(std::string(policy) + ":batch_keeps=0")->to_string());
+  }
 }
 
 TEST(StaticSmQos, TheRestIsDividedAndNobodyIsLeftOut) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "policy/algorithm/batch_keeps.h"
 #include "policy/algorithm/demand.h"
 #include "policy/algorithm/members.h"
 #include "policy/policy.h"
@@ -18,7 +19,10 @@ namespace {
 
 class SmQos final : public Policy {
  public:
-  explicit SmQos(const Values& v) : epoch_(v.cycles("epoch")), threshold_(v.number("threshold")) {}
+  explicit SmQos(const Values& v)
+      : epoch_(v.cycles("epoch")),
+        threshold_(v.number("threshold")),
+        batch_keeps_(static_cast<std::uint32_t>(v.integer("batch_keeps"))) {}
 
   // Section 5.1: "Initially, the SMs are evenly partitioned". Another set of kernels starts again from there.
   void on(const KernelSetChanged&, Machine& gpu) override {
@@ -123,12 +127,13 @@ class SmQos final : public Policy {
     }
   }
 
-  // Algorithm 3, precondition 1: the LS task gets an idle SM, or one of the batch task that has most, its last one too:
-  // a task whose speed goes with its SMs could never make up for its beginning on 23 of 24 at a goal of 95%.
+  // Algorithm 3, precondition 1: the LS task gets an idle SM, or one of the batch task that has most; by default its
+  // last one too: a task whose speed goes with its SMs could never make up for its beginning on 23 of 24 at a goal of
+  // 95%.
   void swap_in(Machine& gpu, KernelId ls) {
     if (const Sm* sm = idle_sm(gpu)) return gpu.give(sm->id, ls, Preempt::drain);
     KernelId from = kNobody;
-    std::uint32_t max_owned = 0;
+    std::uint32_t max_owned = batch_keeps_;
     for (const auto& [id, task] : batch_) {
       if (gpu.owned(id) > max_owned) from = id, max_owned = gpu.owned(id);
     }
@@ -177,20 +182,21 @@ class SmQos final : public Policy {
 
   Cycles epoch_;
   double threshold_;
+  std::uint32_t batch_keeps_;
   Members members_;
   std::map<KernelId, Batch> batch_;
 };
 
 }  // namespace
 
-WM_POLICY(SmQos,
-          {.name = "smqos",
-           .about = "SMs one by one to goals, to batch tasks while they gain, else switched off",
-           .paper = "Sun et al. (SMQoS), Parallel Computing 2022",
-           .goals = true,
-           .needs = {Can::own_sms, Can::drain, Can::count_instructions},
-           .uses = {Can::gate_power},
-           .parameters = {cycles("epoch", 10'000, {100, 10'000'000}, "length of an epoch", "5.1"),
-                          number("threshold", 0.01, {0, 1}, "change of a batch task's rate that counts", "5.3")}})
+WM_POLICY(SmQos, {.name = "smqos",
+                  .about = "SMs one by one to goals, to batch tasks while they gain, else switched off",
+                  .paper = "Sun et al. (SMQoS), Parallel Computing 2022",
+                  .goals = true,
+                  .needs = {Can::own_sms, Can::drain, Can::count_instructions},
+                  .uses = {Can::gate_power},
+                  .parameters = {cycles("epoch", 10'000, {100, 10'000'000}, "length of an epoch", "5.1"),
+                                 number("threshold", 0.01, {0, 1}, "change of a batch task's rate that counts", "5.3"),
+                                 batch_keeps()}})
 
 }  // namespace wm::policy

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "policy/algorithm/batch_keeps.h"
 #include "policy/algorithm/members.h"
 #include "policy/policy.h"
 
@@ -13,7 +14,10 @@ namespace {
 
 class Spart final : public Policy {
  public:
-  explicit Spart(const Values& v) : epoch_(v.cycles("epoch")), how_(v.choice<Preempt>("preemption")) {}
+  explicit Spart(const Values& v)
+      : epoch_(v.cycles("epoch")),
+        how_(v.choice<Preempt>("preemption")),
+        batch_keeps_(static_cast<std::uint32_t>(v.integer("batch_keeps"))) {}
 
   void on(const Started&, Machine& gpu) override { gpu.set_epoch(epoch_); }
 
@@ -55,10 +59,10 @@ class Spart final : public Policy {
     return k.history(gpu.now()) < k.goal ? std::max(needs, has + 1) : needs;
   }
 
-  // From the kernel without a goal that has most SMs; each keeps one.
+  // From the kernel without a goal that has most SMs, and more than such a kernel keeps.
   bool grow(Machine& gpu, const std::vector<Kernel>& kernels, const Kernel& k) const {
     KernelId from = kNobody;
-    std::uint32_t max_owned = 1;
+    std::uint32_t max_owned = batch_keeps_;
     for (const Kernel& other : kernels) {
       const std::uint32_t has = gpu.owned(other.id);
       if (!other.has_goal() && has > max_owned) from = other.id, max_owned = has;
@@ -91,6 +95,7 @@ class Spart final : public Policy {
 
   Cycles epoch_;
   Preempt how_;
+  std::uint32_t batch_keeps_;
   Members members_;
   bool predicted_ = false;
 };
@@ -104,6 +109,7 @@ WM_POLICY(Spart, {.name = "spart",
                   .needs = {Can::own_sms, Can::count_instructions},
                   .parameters = {cycles("epoch", 10'000, {100, 10'000'000}, "length of an epoch", "ISCA 2017, 4.1"),
                                  choice("preemption", {{"drain", {Can::drain}}, {"switch", {Can::switch_context}}},
-                                        "how blocks in the way leave an SM", "ISCA 2014, 3.2")}})
+                                        "how blocks in the way leave an SM", "ISCA 2014, 3.2"),
+                                 batch_keeps()}})
 
 }  // namespace wm::policy

@@ -1,0 +1,14 @@
+// The parameter that smqos and spart have in common: both policies move whole SMs between kernels with and without
+// goals, and results compare only where both may take as much.
+#pragma once
+
+#include "policy/parameter.h"
+
+namespace wm::policy {
+
+inline Parameter batch_keeps() {
+  return integer("batch_keeps", 0, {0, 1}, "SMs that a kernel without a goal keeps; 0: a goal may take its last one",
+                 "");
+}
+
+}  // namespace wm::policy
