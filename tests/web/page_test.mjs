@@ -34,7 +34,56 @@ const reportFile = join(folder, 'report.html');
 writeFileSync(reportFile, before + '<script type="application/json" id="document">' +
   JSON.stringify(report).replaceAll('<', '\\u003c') + rest.slice(end));
 
+// A workload under two goals, and a policy with a swept parameter: what varies must be visible everywhere.
+const sweep = {
+  schema: 1, title: 'A sweep', figures: [], runs: [
+    ...['0.5', '0.8'].flatMap((goal) => runs.map((r) => ({...r, id: r.id + goal, filters: {goal}}))),
+    ...['5000', '20000'].map((epoch) => ({...runs[0], id: 'e' + epoch, label: 'quota', filters: {goal: '0.8', epoch}})),
+    ...runs.map((r) => ({...r, id: 'w' + r.id, workload: 'another pair', filters: {goal: '0.5'}}))],
+};
+sweep.figures = [{...figure('one/fig1', 'no', 'bar', sweep.runs[0]), plot: {kind: 'bar', x: 'goal', y: 'reach', series: 'policy', facet: 'gpu'},
+  rows: rows.flatMap((r) => (r.source === 'paper' ? [r] : ['g1', 'g2'].map((gpu) => ({...r, gpu}))))}];
+const sweepFile = join(folder, 'sweep.html');
+writeFileSync(sweepFile, before + '<script type="application/json" id="document">' +
+  JSON.stringify(sweep).replaceAll('<', '\\u003c') + rest.slice(end));
+
 const tests = {
+  async 'runs that differ in a goal or a parameter are shown apart'(b) {
+    await b.open('file://' + sweepFile);
+    assert.equal(await b.value('document.querySelectorAll("table.policies tbody tr").length'), 8);
+    const heads = await b.value('[...document.querySelectorAll("table.policies thead th")].map((t) => t.textContent)');
+    assert.deepEqual(heads.slice(0, 3), ['policy', 'goal', 'epoch']);
+    // One bar per run and kernel; none longer than the largest rate, as it would be if runs were added up.
+    const kernels = runs[0].kernels.length;
+    assert.equal(await b.value('document.querySelectorAll("#bars .mark-rect path[aria-roledescription=bar]").length'), 8 * kernels);
+    const names = await b.value('[...document.querySelectorAll("#bars .role-axis-label text")].map((t) => t.textContent)');
+    assert.ok(names.includes('quota, goal 0.8, epoch 5000'), names.join());
+    const box = (selector) => b.value(`(() => { const r = document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect();
+                                                return {top: r.top, bottom: r.bottom}; })()`);
+    const lowest = await b.value('Math.max(...[...document.querySelectorAll("#bars .mark-rect path")].map((p) => p.getBoundingClientRect().bottom))');
+    const axis = await b.value(`[...document.querySelectorAll('#bars .role-axis-title text')].find((t) => t.textContent.startsWith('rate')).getBoundingClientRect().top`);
+    assert.ok(axis >= lowest - 1, `the axis is below the bars: ${axis} ${lowest}`);
+    
+  },
+  async 'the matrix has a row for every workload and value of what varies'(b) {
+    await b.open('file://' + sweepFile);
+    assert.equal(await b.value('document.querySelectorAll("table.matrix td.cell").length'), sweep.runs.length);
+    const heads = await b.value('[...document.querySelectorAll("table.matrix thead th")].map((t) => t.textContent)');
+    assert.deepEqual(heads.slice(0, 3), ['workload', 'goal', 'epoch']);
+  },
+  async 'a value reported for all facets is shown in each'(b) {
+    await b.open('file://' + sweepFile);
+    const facets = await b.value('[...document.querySelectorAll(".figure .role-column-header, .figure .role-title text")].map((t) => t.textContent).filter(Boolean)');
+    assert.ok(!facets.some((t) => /null|undefined/.test(t)), facets.join());
+  },
+  async 'contents link to every figure, and every header has a scope'(b) {
+    await b.open('file://' + reportFile);
+    const targets = await b.value('[...document.querySelectorAll("nav.contents a")].map((a) => decodeURIComponent(a.hash.slice(1)))');
+    assert.ok(targets.includes('two/fig2'));
+    assert.deepEqual(await b.value(`${JSON.stringify(targets)}.filter((t) => !document.getElementById(t))`), []);
+    assert.equal(await b.value('document.querySelectorAll("th:not([scope])").length'), 0);
+  },
+
   async 'a row is chosen by a click, and its timeline is drawn'(b) {
     await b.open('file://' + comparison);
     assert.equal(await b.value('document.querySelectorAll("table.policies tbody tr").length'), 3);

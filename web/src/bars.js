@@ -1,33 +1,36 @@
-// Rates of their rate alone, a bar a kernel, a group a policy; goals as ticks. A click looks into the run.
+// Normalized rates: one group of bars per run, one bar per kernel, goals as ticks. A click selects the run.
 import {draw, widthOf} from './chart.js';
 import {h} from './dom.js';
-import {choose, labelOf, runs as all, shownHere} from './model.js';
+import {choose, nameOf, runs as all, shownHere, varying} from './model.js';
 import {colour, kernelColour} from './theme.js';
 
 export function bars() {
-  const element = h('div.chart', {role: 'img', 'aria-label': 'rates beside the others, of the rates alone'});
+  const element = h('div.chart', {role: 'img', 'aria-label': 'normalized rates of each kernel'});
   const update = () => {
     const runs = shownHere();
+    const keys = varying(runs);
+    const names_ = new Map(runs.map((run) => [run.id, nameOf(run, keys)]));
     const rows = runs.flatMap((run) => run.kernels.map((k, i) => ({
-      id: run.id, policy: labelOf(run), kernel: `${k.name}`, order: i, part: k.normalized,
+      id: run.id, run: names_.get(run.id), kernel: `${k.name}`, order: i, part: k.normalized,
       goal: k.goal && k.ipc_alone ? k.goal / k.ipc_alone : null,
     })));
     if (!rows.length) return element.replaceChildren();
     const names = runs[0].kernels.map((k) => k.name);
-    const y = {field: 'policy', type: 'nominal', sort: null, scale: {domain: runs.map(labelOf)}, title: null,
-               axis: {domain: false, ticks: false, labelPadding: 8, labelColor: colour('text'), labelFontSize: 12}};
+    const y = {field: 'run', type: 'nominal', sort: null, scale: {domain: [...names_.values()]}, title: null,
+               axis: {domain: false, ticks: false, labelPadding: 8, labelColor: colour('text'), labelFontSize: 12, labelLimit: 240}};
     const offset = {field: 'order', type: 'nominal', sort: null, scale: {domain: names.map((_, i) => i)}};
     draw(element, {
-      width: widthOf(element) - 130,
+      width: Math.max(120, widthOf(element) - 40 - 7 * Math.max(...[...names_.values()].map((n) => Math.min(34, n.length)))),
       height: {step: Math.max(9, 22 / names.length)},
       data: {values: rows},
       layer: [
         {mark: {type: 'bar', cornerRadiusEnd: 2, cursor: 'pointer'},
          encoding: {y, yOffset: offset,
-                    x: {field: 'part', type: 'quantitative', title: 'rate, of its rate alone', axis: {tickCount: 6, format: '.1f'}},
+                    x: {field: 'part', type: 'quantitative', stack: null, title: 'rate, as a fraction of the isolated rate',
+                        axis: {tickCount: 6, format: '.1f'}},
                     color: {field: 'kernel', type: 'nominal', sort: names,
                             scale: {domain: names, range: names.map((_, i) => kernelColour(i))}},
-                    tooltip: [{field: 'policy'}, {field: 'kernel'}, {field: 'part', title: 'of alone', format: '.3f'}]}},
+                    tooltip: [{field: 'run'}, {field: 'kernel'}, {field: 'part', title: 'of isolated', format: '.3f'}]}},
         {transform: [{filter: 'datum.goal != null'}],
          mark: {type: 'tick', thickness: 2, color: colour('text')},
          encoding: {y, yOffset: offset, x: {field: 'goal', type: 'quantitative'},

@@ -2,10 +2,10 @@
 import {draw, widthOf} from './chart.js';
 import {h, replace} from './dom.js';
 import {fixed} from './format.js';
-import {changed, choose, chosen, figures, labelOf, runs} from './model.js';
+import {changed, choose, chosen, figures, filterKeys, nameOf, runs} from './model.js';
 import {colour, kernelColour} from './theme.js';
 
-const kVerdicts = {reproduced: ['✓', 'reproduced', 'good'], direction: ['≈', 'same direction', 'fair'], no: ['✗', 'not reproduced', 'bad']};
+const kVerdicts = {reproduced: ['✓', 'reproduced', 'good'], direction: ['≈', 'same direction', 'fair'], no: ['✗', 'not reproduced', 'bad'], null: ['–', 'not run', 'fair']};
 
 function badge(verdict) {
   const [sign, words, tone] = kVerdicts[verdict] ?? ['?', verdict, 'fair'];
@@ -14,9 +14,21 @@ function badge(verdict) {
 
 const distinct = (values) => [...new Set(values)];
 
-function specOf(figure, width) {
+// Where a plot has several measures and no axis for them, they become its series, or its facets where it has series. Without
+// this, bars of different measures would be drawn as one.
+function axesOf(figure) {
   const p = figure.plot;
-  const rows = figure.rows.map((r) => ({source: 'measured', ...r}));
+  const several = distinct(figure.rows.map((r) => r.measure)).length > 1;
+  if (!several || [p.x, p.series, p.facet].includes('measure')) return p;
+  return p.series ? {...p, facet: p.facet ?? 'measure'} : {...p, series: 'measure'};
+}
+
+function specOf(figure, width) {
+  const p = axesOf(figure);
+  const facets = p.facet ? distinct(figure.rows.map((r) => r[p.facet]).filter((v) => v !== undefined)) : [];
+  // A value that the paper reports for all facets is shown in each.
+  const rows = figure.rows.map((r) => ({source: 'measured', ...r}))
+    .flatMap((r) => (p.facet && r[p.facet] === undefined ? facets.map((f) => ({...r, [p.facet]: f})) : [r]));
   const series = p.series ? distinct(rows.map((r) => r[p.series])) : [];
   const both = distinct(rows.map((r) => r.source)).length > 1;
   const xs = distinct(rows.map((r) => r[p.x]));
@@ -24,8 +36,9 @@ function specOf(figure, width) {
   const color = p.series ? {color: {field: p.series, type: 'nominal', sort: series,
                                     scale: {domain: series, range: series.map((_, i) => kernelColour(i))}}}
                          : {color: {value: kernelColour(0)}};
-  const y = {field: p.y, type: 'quantitative', title: p.y_title ?? p.y};
-  const tooltip = [p.x, p.series, p.facet, p.y, 'source'].filter(Boolean).map((field) => ({field}));
+  const y = {field: p.y, type: 'quantitative', stack: null, title: p.y_title ?? p.y};
+  const tooltip = [...[p.x, p.series, p.facet].filter(Boolean).map((field) => ({field})),
+                   {field: p.y, title: p.y_title || p.y, format: '.3~f'}, {field: 'source'}];
   const numeric = p.kind !== 'bar' && rows.every((r) => typeof r[p.x] === 'number');
   const x = {field: p.x, type: numeric ? 'quantitative' : 'nominal', sort: xs, title: p.x_title ?? null,
              axis: {labelAngle: numeric || xs.length <= 6 ? 0 : -40}};
@@ -64,19 +77,29 @@ function claim(c) {
   return h('tr', {}, h('td', {}, c.text ?? c.id, c.detail ? h('div.note', {}, c.detail) : null,
              behind.length ? h('div.links', {}, behind.map((r) =>
                h('button.link', {type: 'button', onclick: () => { choose(r); document.getElementById('run').scrollIntoView(); }},
-                 [r.workload, r.filters?.goal, labelOf(r)].filter(Boolean).join(' ')))) : null),
+                 [r.workload, nameOf(r, filterKeys.filter((k) => k !== 'paper' && k !== 'gpu'))].join(' ')))) : null),
            h('td.number', {'data-name': 'paper'}, number(c.paper)), h('td.number', {'data-name': 'measured'}, number(c.measured)),
            h('td', {}, badge(c.verdict)));
+}
+
+// A figure may be there under two protocols.
+const anchorOf = (figure) => (figures.filter((f) => f.id === figure.id).length > 1 ? `${figure.id}:${figure.protocol}` : figure.id);
+
+// Links to the figures, by paper.
+export function contents() {
+  return distinct(figures.map((f) => f.paper)).map((paper) => h('li', {}, paper ?? 'figures',
+    h('ul', {}, figures.filter((f) => f.paper === paper).map((f) =>
+      h('li', {}, h('a', {href: '#' + anchorOf(f), title: f.title}, anchorOf(f).replace(`${paper}/`, '')))))));
 }
 
 function one(figure) {
   const chart = h('div.chart');
   const claims = (figure.claims ?? []).filter((c) => !chosen.verdict || c.verdict === chosen.verdict);
-  const element = h('article.card.figure', {id: figure.id},
-    h('h3', {}, figure.title), h('p.note', {}, [figure.paper, figure.id, figure.protocol, legendOf(figure)].filter(Boolean).join(' · ')),
+  const element = h('article.card.figure', {id: anchorOf(figure)},
+    h('h3', {}, figure.title, h('a.anchor', {href: '#' + anchorOf(figure), 'aria-label': 'link to this figure'}, '#')), h('p.note', {}, [figure.paper, figure.id, figure.protocol, legendOf(figure)].filter(Boolean).join(' · ')),
     figure.about ? h('p', {}, figure.about) : null, h('div.scroll', {}, chart),
     claims.length ? h('div.scroll', {}, h('table.claims', {},
-      h('thead', {}, h('tr', {}, ['claim', 'paper', 'measured', 'verdict'].map((t, i) => h(i === 1 || i === 2 ? 'th.number' : 'th', {}, t)))),
+      h('thead', {}, h('tr', {}, ['claim', 'paper', 'measured', 'verdict'].map((t, i) => h(i === 1 || i === 2 ? 'th.number' : 'th', {scope: 'col'}, t)))),
       h('tbody', {}, claims.map(claim)))) : null);
   return {element, draw: () => figure.rows?.length && figure.plot && draw(chart, specOf(figure, widthOf(chart)))};
 }
@@ -96,8 +119,8 @@ export function figureList() {
     const choice = (key, value, text) => h('button.chip' + (chosen[key] === value ? '.on' : ''),
       {type: 'button', 'data-choice': value ?? 'all', onclick: () => { chosen[key] = chosen[key] === value ? null : value; changed(); }}, text);
     const drawn = passing.map(one);
-    replace(element, h('h2', {}, 'Figures'),
-      h('div.chips', {}, Object.entries(kVerdicts).map(([key, [sign, words]]) =>
+    replace(element, h('h2', {id: 'figures'}, 'Figures'),
+      h('div.chips', {}, Object.entries(kVerdicts).filter(([key]) => key !== 'null').map(([key, [sign, words]]) =>
         choice('verdict', key, `${sign} ${words} ${all.filter((c) => c.verdict === key).length}`)),
         papers.length > 1 ? papers.map((p) => choice('paper', p, p)) : null),
       drawn.map((d) => d.element));

@@ -2,11 +2,11 @@
 import {bars} from './bars.js';
 import {curves} from './curves.js';
 import {h, replace} from './dom.js';
-import {figureList} from './figures.js';
+import {contents, figureList} from './figures.js';
 import {filters} from './filters.js';
 import {grouped} from './format.js';
 import {matrix} from './matrix.js';
-import {current, document_, figures, labelOf, onChange, changed, runs, workloadOf, workloads} from './model.js';
+import {current, document_, figures, nameOf, onChange, changed, runs, shownHere, varying, workloadOf, workloads} from './model.js';
 import {policyTable} from './table.js';
 import {onTheme, toggleTheme} from './theme.js';
 import {timeline} from './timeline.js';
@@ -23,7 +23,13 @@ function header() {
     document_.command ? h('pre.command', {}, document_.command) : null);
 }
 
-// The run that is looked into.
+function navigation() {
+  const parts = [workloads.length > 1 && ['matrix', 'Policies × workloads'], ['policies', 'One workload'], ['run', 'One run'], ['bars', 'Rates']]
+    .filter(Boolean).map(([id, title]) => h('li', {}, h('a', {href: '#' + id}, title)));
+  return h('nav.card.contents', {'aria-label': 'contents'}, h('h2', {}, 'Contents'), h('ul', {}, contents(), runs.length ? parts : null));
+}
+
+// The run that is shown in detail.
 function lookInto() {
   const strips = timeline();
   const lines = curves();
@@ -36,7 +42,7 @@ function lookInto() {
     const run = current();
     element.hidden = !run;
     if (!run) return;
-    replace(title, `${workloadOf(run)} under ${labelOf(run)}`);
+    replace(title, `${workloadOf(run)} under ${nameOf(run, varying(shownHere()))}`);
     replace(legend, run.kernels.map((k, i) => h('span', {}, h('i.dot', {style: `background:var(--kernel-${i % 8})`}), k.name)),
             run.timeline?.off?.some((t) => /[^A]/.test(t)) ? h('span', {}, h('i.dot.off'), 'switched off') : null,
             h('span.note', {}, `${grouped(run.cycles)} cycles`));
@@ -54,14 +60,15 @@ document.title = document_.title;
 const parts = [];
 const add = (part) => (parts.push(part), part.element);
 replace(page, header());
-if (figures.length) page.append(add(figureList()));
+if (figures.length) page.append(navigation(), add(figureList()));
 if (runs.length) {
-  if (figures.length) page.append(h('h2.part', {}, 'The runs behind them'));
+  if (figures.length) page.append(h('h2.part', {}, 'The runs of these figures'));
   page.append(add(filters()));
-  if (workloads.length > 1) page.append(h('section.card', {id: 'matrix'}, h('h2', {}, 'Policies × workloads'), add(matrix())));
+  if (workloads.length > 1) page.append(h('section.card', {id: 'matrix'}, h('h2', {}, 'Policies × workloads'),
+    h('p.note', {}, 'Every cell is one run; ✗ marks a missed goal. Select a cell to see its run.'), add(matrix())));
   const one = workloads.length > 1 ? 'One workload' : 'Policies side by side';
   page.append(h('section.card', {id: 'policies'}, h('h2', {}, one),
-    h('p.note', {}, 'Bars: a kernel’s rate beside the others, of its rate alone; the mark is its goal. Choose a row to look into its run.'),
+    h('p.note', {}, 'Bars: the rate of a kernel in the co-run, as a fraction of its isolated rate; the mark is its goal. Select a row to see its run.'),
     add(policyTable())));
   page.append(add(lookInto()));
   page.append(h('section.card', {id: 'bars'}, h('h2', {}, 'Rates of each kernel'), add(bars())));

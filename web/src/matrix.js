@@ -1,7 +1,8 @@
-// Policies × workloads by one metric, the better the stronger its colour. A click looks into the run.
+// One metric of every run: a row for each workload and value of the properties that vary, a column for each policy. Better values
+// have a stronger colour. A click selects the run.
 import {h, replace} from './dom.js';
 import {fixed} from './format.js';
-import {changed, choose, chosen, current, goalsOf, labelOf, labels, metrics, shown, workloadOf, workloads} from './model.js';
+import {changed, choose, chosen, current, goalsOf, labelOf, labels, metrics, nameOf, shown, valuesOf, varying, workloadOf, workloads} from './model.js';
 
 function strength(value, values, better) {
   const known = values.filter((v) => v !== null);
@@ -12,14 +13,14 @@ function strength(value, values, better) {
   return better > 0 ? part : 1 - part;
 }
 
-function cell(run, values, metric) {
+function cell(run, values, metric, keys) {
   if (!run) return h('td.none', {}, '');
   const goals = goalsOf(run);
   const value = metric.of(run);
   const missed = goals.all > 0 && goals.reached < goals.all;
   return h('td.cell' + (current()?.id === run.id ? '.selected' : ''),
            {style: `--strength:${strength(value, values, metric.better).toFixed(3)}`, tabindex: 0, 'data-run': run.id,
-            title: `${workloadOf(run)} under ${labelOf(run)}` + (missed ? ': a goal is missed' : ''),
+            title: `${workloadOf(run)} under ${nameOf(run, keys)}` + (missed ? ': a goal is missed' : ''),
             onclick: () => choose(run), onkeydown: (e) => e.key === 'Enter' && choose(run)},
            fixed(value, metric.digits), missed ? h('span.missed', {}, ' ✗') : null);
 }
@@ -30,16 +31,27 @@ export function matrix() {
     const runs = shown();
     const metric = metrics.find((m) => m.key === chosen.metric);
     const columns = labels.filter((l) => runs.some((r) => labelOf(r) === l));
-    const rows = workloads.filter((w) => runs.some((r) => workloadOf(r) === w));
+    const keys = varying(runs);
+    const rows = workloads.flatMap((workload) => {
+      const all = new Map();  // runs by the values of the varying properties, in the order of the document
+      for (const r of runs.filter((r) => workloadOf(r) === workload)) {
+        const values = valuesOf(r, keys);
+        const row = all.get(values.join()) ?? {workload, values, runs: []};
+        all.set(values.join(), row);
+        row.runs.push(r);
+      }
+      return [...all.values()];
+    });
     const chooser = h('div.chips', {role: 'group', 'aria-label': 'metric'}, metrics.map((m) =>
       h('button.chip' + (m.key === metric.key ? '.on' : ''),
         {type: 'button', title: m.about, onclick: () => { chosen.metric = m.key; changed(); }}, m.title)));
     replace(element, chooser, h('div.scroll', {}, h('table.matrix', {},
-      h('thead', {}, h('tr', {}, h('th', {}, 'workload'), columns.map((c) => h('th', {scope: 'col'}, h('span', {}, c))))),
-      h('tbody', {}, rows.map((w) => {
-        const here = columns.map((c) => runs.find((r) => workloadOf(r) === w && labelOf(r) === c));
+      h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, 'workload'), keys.map((k) => h('th', {scope: 'col'}, k)), columns.map((c) => h('th', {scope: 'col'}, h('span', {}, c))))),
+      h('tbody', {}, rows.map((row) => {
+        const here = columns.map((c) => row.runs.find((r) => labelOf(r) === c));
         const values = here.filter(Boolean).map(metric.of);
-        return h('tr', {}, h('th', {scope: 'row'}, w), here.map((run) => cell(run, values, metric)));
+        return h('tr', {}, h('th', {scope: 'row'}, row.workload), row.values.map((v) => h('td.key', {}, v)),
+                 here.map((run) => cell(run, values, metric, keys)));
       })))));
   };
   return {element, update};

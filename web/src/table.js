@@ -1,7 +1,7 @@
 // Policies of one workload side by side: each kernel's rate of its rate alone as a bar, and the metrics.
 import {h, replace} from './dom.js';
 import {fixed} from './format.js';
-import {choose, current, goalsOf, labelOf, metrics, shownHere} from './model.js';
+import {choose, current, goalsOf, labelOf, metrics, shownHere, valuesOf, varying} from './model.js';
 
 function best(runs, metric) {
   const values = runs.map(metric.of).filter((v) => v !== null);
@@ -18,16 +18,17 @@ function progress(kernel, index, longest) {
            h('span', {}, fixed(kernel.normalized)));
 }
 
-function row(run, runs, longest) {
+function row(run, runs, keys, longest, anyGoals) {
   const goals = goalsOf(run);
   const met = goals.reached === goals.all;
   const selected = current()?.id === run.id;
   return h('tr' + (selected ? '.selected' : ''), {'data-run': run.id, tabindex: 0, 'aria-selected': String(selected),
              onclick: () => choose(run), onkeydown: (e) => e.key === 'Enter' && choose(run)},
            h('th', {scope: 'row', title: run.parameters}, labelOf(run)),
+           valuesOf(run, keys).map((value) => h('td.number', {}, value)),
            run.kernels.map((k, i) => progress(k, i, longest)),
-           goals.all ? h('td', {}, h('span.badge' + (met ? '.good' : '.bad'), {}, `${met ? '✓' : '✗'} ${goals.reached}/${goals.all}`))
-                     : null,
+           !anyGoals ? null : !goals.all ? h('td', {}, '–')
+             : h('td', {}, h('span.badge' + (met ? '.good' : '.bad'), {}, `${met ? '✓' : '✗'} ${goals.reached}/${goals.all}`)),
            metrics.map((m) => h('td.number' + (m.of(run) === best(runs, m) ? '.best' : ''), {}, fixed(m.of(run), m.digits))));
 }
 
@@ -38,13 +39,16 @@ export function policyTable() {
     if (!runs.length) return replace(element, h('p.empty', {}, 'No run is left by the filters.'));
     const longest = Math.max(1, ...runs.flatMap((r) => r.kernels.map((k) => k.normalized)));
     const kernels = runs[0].kernels;
+    const keys = varying(runs);
+    const anyGoals = runs.some((r) => goalsOf(r).all);
     replace(element, h('table.policies', {},
       h('thead', {}, h('tr', {},
         h('th', {scope: 'col'}, 'policy'),
+        keys.map((key) => h('th.number', {scope: 'col'}, key)),
         kernels.map((k, i) => h('th', {scope: 'col'}, h('i.dot', {style: `background:var(--kernel-${i % 8})`}), k.name)),
-        goalsOf(runs[0]).all ? h('th', {scope: 'col'}, 'goals') : null,
+        anyGoals ? h('th', {scope: 'col', title: 'goals reached, of all'}, 'goals') : null,
         metrics.map((m) => h('th.number', {scope: 'col', title: m.about}, m.title)))),
-      h('tbody', {}, runs.map((r) => row(r, runs, longest)))));
+      h('tbody', {}, runs.map((r) => row(r, runs, keys, longest, anyGoals)))));
   };
   return {element, update};
 }

@@ -12,6 +12,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Labels that the page shows as workload and policy, or that follow from the workload.
+const std::set<std::string> kNotFilters{"workload", "policy", "group", "kernel", "beside"};
+
 constexpr std::size_t kRunsOfAClaim = 6;  // the number of links to runs per claim
 
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
@@ -52,7 +55,7 @@ Json claim_of(const JudgedClaim& c, const Json& runs) {
           {"unit", unit},
           {"verdict", name(c.verdict)},
           {"detail",
-           fmt::format("{}; reproduced within {}{}", c.claim->measured.text(), shown(c.claim->within, unit), unit)},
+           fmt::format("{}; reproduced within {:.3g}{}", c.claim->measured.text(), shown(c.claim->within, unit), unit)},
           {"runs", runs}};
 }
 
@@ -84,9 +87,10 @@ Json figure_of(const Figure& f) {
 }
 
 Json run_of(const Record& r, const Figure& f) {
-  Json filters = {{"paper", f.experiment->paper}};
-  for (const char* label : {"gpu", "goal"})
-    if (const auto l = r.labels.find(label); l != r.labels.end() && !l->second.empty()) filters[label] = l->second;
+  Json filters = {{"paper", f.experiment->paper}, {"protocol", f.protocol}};
+  // Every label that can distinguish two runs of a policy and a workload: GPU, goal, limits and swept parameters.
+  for (const auto& [label, value] : r.labels)
+    if (!value.empty() && !kNotFilters.contains(label)) filters[label] = value;
   Json run = {
       {"id", r.key}, {"workload", r.labels.at("workload")}, {"label", r.labels.at("policy")}, {"filters", filters}};
   run.update(*r.result);
@@ -109,10 +113,17 @@ Json report_document(const std::vector<Figure>& figures, const std::string& titl
   Json runs = Json::array();
   Json drawn = Json::array();
   std::set<std::string> seen;
+  std::set<std::string> identities;  // workload, label and filters
   for (const Figure& f : figures) {
     drawn.push_back(figure_of(f));
-    for (const Record& r : f.records)
-      if (seen.insert(r.key).second) runs.push_back(run_of(r, f));
+    for (const Record& r : f.records) {
+      if (!seen.insert(r.key).second) continue;
+      Json run = run_of(r, f);
+      // Figures may differ in settings that have no label, such as the number of cycles.
+      const std::string identity = Json{run["workload"], run["label"], run["filters"]}.dump();
+      if (!identities.insert(identity).second) run["filters"]["figure"] = f.experiment->id;
+      runs.push_back(std::move(run));
+    }
   }
   return {{"schema", 1}, {"title", title}, {"about", about}, {"command", command}, {"runs", runs}, {"figures", drawn}};
 }
