@@ -77,7 +77,7 @@ function claim(c) {
   return h('tr', {}, h('td', {}, c.text ?? c.id, c.detail ? h('div.note', {}, c.detail) : null,
              behind.length ? h('div.links', {}, behind.map((r) =>
                h('button.link', {type: 'button', onclick: () => { choose(r); document.getElementById('run').scrollIntoView(); }},
-                 [r.workload, nameOf(r, filterKeys.filter((k) => k !== 'paper' && k !== 'gpu'))].join(' ')))) : null),
+                 [r.workload, nameOf(r, filterKeys.filter((k) => !['paper', 'protocol', 'gpu'].includes(k)))].join(' ')))) : null),
            h('td.number', {'data-name': 'paper'}, number(c.paper)), h('td.number', {'data-name': 'measured'}, number(c.measured)),
            h('td', {}, badge(c.verdict)));
 }
