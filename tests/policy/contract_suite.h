@@ -220,6 +220,38 @@ TEST_P(PolicyContract, SameEventsSameDecisions) {
   EXPECT_EQ(logs[0], logs[1]);
 }
 
+// How long an urgent kernel waits for blocks in its way is bounded by the mechanism: by the rest of a block where they
+// drain, and where contexts are switched by the time of a switch, however long blocks are. The first urgent kernel
+// meets blocks that run; those after it come while blocks of the other kernel are on their way back to the SMs.
+TEST_P(PolicyContract, PreemptionTakesABoundedTime) {
+  if (!GetParam().policy.starts_with("ppq")) GTEST_SKIP() << "only kernels of higher priority preempt at once";
+  const bool switches = GetParam().policy.find("preemption=switch") != std::string::npos;
+  auto r = rig();
+  FakeKernel first = batch();
+  first.priority = 0;
+  first.blocks = 1'000;
+  first.block_instructions *= switches ? 40 : 1;
+  FakeKernel urgent = small();
+  urgent.block = {256, 32, 0};
+  urgent.priority = 1;
+  r->arrive({first});
+  run(*r, 20'000);
+  std::uint64_t bound = 0;  // twice what the first one took, and a little
+  std::uint32_t number = 1;
+  for (const std::uint64_t pause : {0, 0, 500, 1'000, 2'000, 4'000}) {
+    run(*r, pause);
+    r->arrive({urgent});
+    const std::uint64_t begin = r->machine().now().count;
+    const auto took = [&] { return r->machine().now().count - begin; };
+    while (r->blocks_done({number}) < urgent.blocks && took() < 2'000'000 && (bound == 0 || took() <= bound))
+      run(*r, 500);
+    ASSERT_EQ(r->blocks_done({number}), urgent.blocks)
+        << "arrived " << pause << " cycles after the end of the last one";
+    if (bound == 0) bound = 2 * took() + 5'000;
+    ++number;
+  }
+}
+
 TEST_P(PolicyContract, OneKernelAloneGetsEverySm) {
   auto r = rig();
   FakeKernel only = batch();

@@ -256,7 +256,15 @@ void CycleMachine::preempt(SmId sm, KernelId kernel, std::uint32_t blocks) {
 }
 
 void CycleMachine::stop_blocks(std::uint32_t sm, std::uint32_t client, std::uint32_t count, bool asked) {
-  const std::uint32_t stopped = chip_.sm(sm).stop(static_cast<std::uint8_t>(client), count, chip_.now());
+  std::uint32_t stopped = chip_.sm(sm).stop(static_cast<std::uint8_t>(client), count, chip_.now());
+  // A block whose context is on its way back does not run on the SM yet. Its context is still in memory, so that it
+  // leaves when the transfer ends.
+  for (Moving& m : moving_) {
+    if (stopped == count) break;
+    if (m.sm != sm || m.out || m.recalled || m.run->kernel.kernel_index != client) continue;
+    m.recalled = true;
+    ++stopped;
+  }
   residents_[sm][client].leaving += stopped;
   sms_[sm].leaving += stopped;
   client_runs_[client].preemptions += stopped;

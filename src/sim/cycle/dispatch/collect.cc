@@ -102,11 +102,11 @@ void CycleMachine::collect_moved(std::uint32_t sm, policy::Policy& policy) {
     Moving m = std::move(*it);
     moving_.erase(it);
     const std::uint32_t client = m.run->kernel.kernel_index;
-    if (!m.out && !client_runs_[client].cut_off) {
+    if (!m.out && !m.recalled && !client_runs_[client].cut_off) {
       chip_.sm(sm).start(std::move(m.run), chip_.now());
       continue;
     }
-    if (m.out) {
+    if (m.out || m.recalled) {
       --residents_[sm][client].leaving;
       --sms_[sm].leaving;
     }
@@ -119,7 +119,9 @@ void CycleMachine::collect_moved(std::uint32_t sm, policy::Policy& policy) {
     policy::Kernel& k = *view(client);
     --k.resident;
     ++k.waiting;
-    client_runs_[client].set_aside.push_back(std::move(m.run));
+    auto& set_aside = client_runs_[client].set_aside;
+    // A block that was recalled has waited for longest.
+    set_aside.insert(m.recalled ? set_aside.begin() : set_aside.end(), std::move(m.run));
     if (asked_[sm][client] == 0) continue;
     --asked_[sm][client];
     policy.on(policy::Preempted{{sm}, {client}, 1}, *this);
