@@ -16,6 +16,9 @@ add_compile_options(-Wall -Wextra -Wpedantic -Werror -ffp-contract=off -fno-math
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   add_compile_options(-Wno-restrict)  # a false warning of gcc 12 on "literal" + std::string (GCC bug 105651)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  add_compile_options(-Wno-maybe-uninitialized)  # a false warning of gcc 13 on alternatives of a std::variant
+endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   add_compile_options(-Wno-pass-failed)  # clang warns when -O0 or a sanitizer keeps it from vectorising a marked loop
 endif()

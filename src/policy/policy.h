@@ -92,8 +92,10 @@ struct Info {
   std::string_view paper = {};  // where it was published
   Waits waits = Waits::for_blocks;
   bool goals = false;  // made for kernels with goals: where none has one there is nothing for it to decide
-  Cans needs = {};     // without one of these it cannot run
-  Cans uses = {};      // asks `gpu.can()` before it does these
+  // On a real device, launches too short to be worth dividing run unmodified unless the user says otherwise.
+  bool short_launches_unmodified = false;
+  Cans needs = {};  // without one of these it cannot run
+  Cans uses = {};   // asks `gpu.can()` before it does these
   std::vector<Parameter> parameters = {};
 };
 

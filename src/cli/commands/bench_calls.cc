@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct BenchCallsOptions {
-  std::string policy = "accelos", device, cache, json;
+  std::string policy = "moving_shares", device, cache, json;
   std::uint64_t megabytes = 64;
   bool here = false, no_rewrite = false;
 };

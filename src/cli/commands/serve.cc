@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/units.h"
 #include "cli/commands/command.h"
+#include "policy/registry.h"
 #include "runtime/server/server.h"
 
 namespace wm::cli {
@@ -23,7 +24,11 @@ struct ServeOptions {
 Result<void> read_short_launch(ServeOptions& options) {
   const char* given = std::getenv("WARPMUX_SHORT");
   const std::string text = !options.short_launch.empty() ? options.short_launch : given == nullptr ? "" : given;
-  if (text.empty()) return {};
+  if (text.empty()) {  // the policy's own choice; `fifo` divides nothing
+    const auto choice = policy::choose(options.serve.policy);
+    if (choice && !choice->entry->info.short_launches_unmodified) options.serve.short_launch = 0;
+    return {};
+  }
   const auto microseconds = parse_integer<std::uint32_t>(text);
   if (!microseconds || *microseconds > 1'000'000)
     return Error{(options.short_launch.empty() ? "WARPMUX_SHORT" : "--short") + (" '" + text) +
@@ -100,7 +105,8 @@ void add_serve(const Command& wm) {
                      "Leave kernels as they are, instead of running them as workers");
   serve_command.option("--short", options->short_launch,
                        "Launches expected to take less than so many microseconds are not divided; three times as many "
-                       "while their client is alone (default: $WARPMUX_SHORT, or 100)");
+                       "while their client is alone (default: $WARPMUX_SHORT, or 100 under moving_shares and 0 "
+                       "under other policies, which divide every launch)");
   serve_command.option("--cache", options->serve.cache, "Rewritten programs (default: the user's cache)",
                        {.type = "FOLDER"});
   serve_command.option(

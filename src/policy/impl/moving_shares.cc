@@ -140,6 +140,7 @@ WM_POLICY(
     {.name = "moving_shares",
      .about = "accelOS's equal shares, divided anew whenever a kernel comes or goes; who finds no room takes turns",
      .paper = "after Margiolas and O'Boyle (accelOS), CGO 2016",
+     .short_launches_unmodified = true,
      .needs = {Can::cap_blocks},
      .parameters = {
          cycles("slice", 2'000'000, {1000, 1'000'000'000}, "length of a turn", ""),

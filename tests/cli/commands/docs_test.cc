@@ -128,7 +128,7 @@ TEST(Docs, EveryOptionThatIsShownExists) {
   const std::vector<Shown> commands = shown_commands();
   EXPECT_GT(commands.size(), 30u);
   for (const Shown& shown : commands) {
-    const std::string& help = help_of(command_name(shown));
+    const std::string help = help_of(command_name(shown));
     std::stringstream words(shown.text);
     for (std::string word; words >> word && word != "--" && word != "&";) {
       if (!word.starts_with("--")) continue;

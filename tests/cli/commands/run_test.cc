@@ -38,6 +38,24 @@ TEST(WmServe, RefusesAShortLaunchThatIsNoNumber) {
   }
 }
 
+// What the daemon prints before it listens, with the given arguments.
+std::string printed_by_serve(const std::string& arguments) {
+  const Scratch scratch;
+  const std::string log = scratch.path("log");
+  return shell(WM_BINARY_DIR "/bin/wm serve --socket " + scratch.path("socket") + " " + arguments + " > " + log +
+               " & daemon=$!; until grep -q listening " + log +
+               "; do kill -0 $daemon || exit 9; sleep 0.05; done; kill $daemon; wait $daemon; cat " + log)
+      .out;
+}
+
+TEST(WmServe, AccelosDividesEveryLaunchUnlessAskedOtherwise) {
+  if (run_wm("cl run vecadd").code != 0) GTEST_SKIP() << "no OpenCL device";
+  const std::string rule = "admission rule short-launches";
+  EXPECT_EQ(printed_by_serve("--policy accelos").find(rule), std::string::npos);
+  EXPECT_NE(printed_by_serve("--policy accelos --short 100").find(rule), std::string::npos);
+  EXPECT_NE(printed_by_serve("--policy moving_shares").find(rule), std::string::npos);
+}
+
 }  // namespace
 }  // namespace wm::cli
 #endif
