@@ -17,11 +17,15 @@ MemoryEffect memory_effect(const Instruction& instruction) {
     case Opcode::ld:
     case Opcode::ldu:
     case Opcode::ldmatrix:
+    case Opcode::wmma_load_a:
+    case Opcode::wmma_load_b:
+    case Opcode::wmma_load_c:
       effect.reads = true;
       effect.constant = instruction.has(Suffix::nc) || effect.space == Space::constant || effect.space == Space::param;
       return effect;
     case Opcode::st:
     case Opcode::stmatrix:
+    case Opcode::wmma_store_d:
       effect.writes = true;
       return effect;
     case Opcode::atom:
