@@ -10,7 +10,7 @@
 #include "ptx/body_parser.h"
 #include "ptx/ir.h"
 #include "ptx/module_names.h"
-#include "ptx/parse.h"
+#include "ptx/on_unsupported.h"
 #include "ptx/token_stream.h"
 
 namespace wm::ptx {

@@ -12,7 +12,6 @@
 
 #include "exec/lane/form.h"
 #include "exec/lane/mma_float.h"
-#include "exec/lane/mma_tables.h"
 
 namespace wm::exec {
 
@@ -276,7 +275,7 @@ class TensorProduct {
     }
   }
 
-  // Of b and c first the left four columns, then the right ones.
+  // The left four columns of b and c lie before the right ones.
   alignas(64) std::array<float, kM * K> a_;
   alignas(64) std::array<int, kM * K> ea_;
   std::array<FourFloats, K * kSides> b_;

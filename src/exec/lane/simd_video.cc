@@ -16,7 +16,7 @@ using ptx::Type;
 enum class End : std::uint8_t { wrap, saturate, accumulate };
 enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge };
 
-// What an instruction does beyond its operation, packed into Operands::immediate.
+// The signs, the end and the comparison of an instruction, packed into Operands::immediate.
 struct Plan {
   bool signed_result, signed_a, signed_b;
   End end;
