@@ -6,8 +6,11 @@
 #include <string_view>
 
 #include "ptx/analysis.h"
+#include "ptx/contraction.h"
+#include "ptx/dependencies.h"
 #include "ptx/parse.h"
 #include "ptx/print.h"
+#include "ptx/schedule.h"
 
 namespace {
 
@@ -38,6 +41,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     liveness(function, flow);
     register_demand(*module, function);
     static_counts(function);
+    const Function fused = contracted(function);
+    require(!violated_dependency(fused, in_latency_order(fused)), "a reordered function breaks a dependency");
   }
   return 0;
 }

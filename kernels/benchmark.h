@@ -20,7 +20,7 @@ namespace wm::zoo {
 enum class Size { small, medium, large };
 
 // The expected final content of a buffer. An element passes when |got - expected| <= absolute + relative * |expected|;
-// integers compare exactly. NaN never passes.
+// integers compare exactly. A NaN passes only where a NaN is expected, an infinity only where that infinity is.
 struct Expectation {
   enum class Element { u8, u16, i32, u32, u64, f32, f64 };
   gpu::BufferId buffer;

@@ -61,13 +61,24 @@ Cell cell(int row, int column, bool transposed) {
 
 }  // namespace
 
-// Lanes 8k .. 8k+7 give the addresses of the rows of matrix k.
+// Lanes 8k .. 8k+7 give the addresses of the rows of matrix k. The registers of the other lanes may hold anything, so
+// that only these lanes decide which space generic addresses lie in.
+void Warp::settle_matrix(std::size_t count) {
+  Access& access = block_->access_;
+  if (access.space != Space::generic) return;
+  for (std::size_t lane = count * 8; lane < kLanes; ++lane) access.address[lane] = access.address[lane % (count * 8)];
+  Window window;
+  settle_generic(window);
+}
+
 bool Warp::matrix_load(const Op& op, const Frame& frame) {
+  if (op.targets != 0) return tile_load(op, frame);
   const auto count = static_cast<std::size_t>(op.memory.count);
   Memory row = op.memory;
   row.bytes = 16;
   row.count = 1;
   locate(op, row, frame);
+  settle_matrix(count);
   const Access& access = block_->access_;
   std::uint16_t cells[4][8][8];
   for (std::size_t k = 0; k < count; ++k) {
@@ -81,12 +92,13 @@ bool Warp::matrix_load(const Op& op, const Frame& frame) {
   const bool transposed = op.memory.sign_extend;
   for (std::size_t k = 0; k < count; ++k) {
     auto* out = frame.destination<std::uint32_t>(op.operands.more[k]);
-    for (int r = 0; r < 8; ++r) {
-      for (int c = 0; c < 8; ++c) {
-        const Cell at = cell(r, c, transposed);
-        const std::uint32_t shift = at.half * 16U;
-        out[at.lane] = (out[at.lane] & ~(0xffffU << shift)) | std::uint32_t{cells[k][r][c]} << shift;
-      }
+    if (!transposed) {  // four lanes hold a row of memory as it is
+      std::memcpy(out, cells[k], sizeof cells[k]);
+      continue;
+    }
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const std::size_t column = lane / 4, row = lane % 4 * 2;
+      out[lane] = std::uint32_t{cells[k][row][column]} | std::uint32_t{cells[k][row + 1][column]} << 16;
     }
   }
   return true;
@@ -109,11 +121,13 @@ void Warp::matrix_move(const Op& op, const Frame& frame) {
 }
 
 bool Warp::matrix_store(const Op& op, const Frame& frame) {
+  if (op.targets != 0) return tile_store(op, frame);
   const auto count = static_cast<std::size_t>(op.memory.count);
   Memory row = op.memory;
   row.bytes = 16;
   row.count = 1;
   locate(op, row, frame);
+  settle_matrix(count);
   const Access& access = block_->access_;
   const bool transposed = op.memory.sign_extend;
   for (std::size_t k = 0; k < count; ++k) {

@@ -86,14 +86,19 @@ Class classify(const ptx::Instruction& instruction) {
     case Opcode::cvt_pack:
       return Class::conversion;
     case Opcode::mma:
+    case Opcode::wmma_mma:
       return Class::tensor;
     case Opcode::ld:
     case Opcode::ldu:
     case Opcode::cp_async:
     case Opcode::ldmatrix:
+    case Opcode::wmma_load_a:
+    case Opcode::wmma_load_b:
+    case Opcode::wmma_load_c:
       return Class::load;
     case Opcode::st:
     case Opcode::stmatrix:
+    case Opcode::wmma_store_d:
       return Class::store;
     case Opcode::atom:
     case Opcode::red:

@@ -52,7 +52,7 @@ struct Frame {
 // Sources lie in the order they are written in. A destination written `_` has no row. The condition code of extended
 // precision is a predicate row that the engine owns: destination[1] of add.cc, sub.cc, mad.cc and of their carry-in
 // forms with .cc, source[3] of addc, subc and madc. It is set when an addition carries out, and, after a subtraction,
-// when that borrows.
+// when that does not borrow.
 //
 // mov to or from a vector and mma use only `more`: the elements of the destination, then of each source in order.
 struct Operands {

@@ -118,7 +118,8 @@ struct Op {
   bool timeless = false;         // its result does not depend on when it is executed before the next barrier
   bool shaped = false;           // a load from shared memory as shared_shape.h takes it
   std::uint32_t target = kNoPc;  // branch: pc; call: function; indexed branch: first of the table
-  std::uint32_t targets = 0;  // indexed branch: how many; indirect call: the call's own record; cp.async.wait_group: N
+  std::uint32_t targets =
+      0;  // indexed branch: how many; indirect call: the call's own record; cp.async.wait_group: N; wmma: a Tile
   std::uint32_t reconverge = kNoPc;  // branch: where its lanes meet again; kNoPc: only at the function's end
   Memory memory;
 };

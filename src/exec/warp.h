@@ -193,8 +193,14 @@ class Warp {
   bool atomic(const Op& op, const Frame& frame);
 
   // copies.cc
+  void settle_matrix(std::size_t count);
   bool async_copy(const Op& op, const Frame& frame);
   bool matrix_load(const Op& op, const Frame& frame);
+  // tile.cc: wmma.load and wmma.store, which have a Tile in Op::targets
+  template <typename Body>
+  bool for_each_tile_element(const Op& op, const Frame& frame, bool write, Body&& body);
+  bool tile_load(const Op& op, const Frame& frame);
+  bool tile_store(const Op& op, const Frame& frame);
   bool matrix_store(const Op& op, const Frame& frame);
   static void matrix_move(const Op& op, const Frame& frame);
 

@@ -52,6 +52,25 @@ void parse_shape(TokenStream& tokens, Variable& variable) {
   }
 }
 
+// .attribute(.managed, .unified(1, 2)): where a variable lies for the host, which only `.managed` says of a value.
+void parse_attributes(TokenStream& tokens, Variable& variable) {
+  tokens.expect('(', "after .attribute");
+  do {
+    if (tokens.accept_dotted("managed")) {
+      variable.managed = true;
+    } else if (tokens.accept_dotted("unified")) {
+      tokens.expect('(', "after .unified");
+      tokens.expect_number("a number");
+      tokens.expect(',', "between the numbers of .unified");
+      tokens.expect_number("a number");
+      tokens.expect(')', "after the numbers of .unified");
+    } else {
+      tokens.fail_expected(".managed or .unified");
+    }
+  } while (tokens.accept(','));
+  tokens.expect(')', "after attributes");
+}
+
 }  // namespace
 
 std::optional<Space> space_named(std::string_view name) {
@@ -77,6 +96,9 @@ Variable parse_variable_head(TokenStream& tokens, Space space, Linkage linkage) 
     if (token.text == "align") {
       tokens.advance();
       align = parse_align(tokens);
+    } else if (token.text == "attribute") {
+      tokens.advance();
+      parse_attributes(tokens, variable);
     } else if (token.text == "v2" || token.text == "v4") {
       tokens.advance();
       variable.vector = token.text == "v2" ? 2 : 4;

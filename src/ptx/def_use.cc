@@ -20,6 +20,7 @@ bool has_destination(const Instruction& instruction) {
     case Opcode::barrier_cluster:
     case Opcode::griddepcontrol:
     case Opcode::stmatrix:
+    case Opcode::wmma_store_d:
     case Opcode::bra:
     case Opcode::brx_idx:
     case Opcode::ret:

@@ -93,6 +93,20 @@ constexpr FormText kArithmetic[] = {
     {Opcode::bfi, ".b32|b64", "d:0, s:0, s:0, s:u32, s:u32"},
     {Opcode::szext, ".clamp|wrap.u32|s32", "d:0, s:0, s:u32"},
     {Opcode::bmsk, ".clamp|wrap.b32", "d:0, s:0, s:u32"},
+    {Opcode::vadd2, ".u32|s32.u32|s32.u32|s32?.sat|add", "d:0, s:1, s:2, s:0"},
+    {Opcode::vsub2, ".u32|s32.u32|s32.u32|s32?.sat|add", "d:0, s:1, s:2, s:0"},
+    {Opcode::vavrg2, ".u32|s32.u32|s32.u32|s32?.sat|add", "d:0, s:1, s:2, s:0"},
+    {Opcode::vabsdiff2, ".u32|s32.u32|s32.u32|s32?.sat|add", "d:0, s:1, s:2, s:0"},
+    {Opcode::vmin2, ".u32|s32.u32|s32.u32|s32?.sat|add", "d:0, s:1, s:2, s:0"},
+    {Opcode::vmax2, ".u32|s32.u32|s32.u32|s32?.sat|add", "d:0, s:1, s:2, s:0"},
+    {Opcode::vset2, ".u32|s32.u32|s32.$intcmp?.add", "d:u32, s:0, s:1, s:u32"},
+    {Opcode::vadd4, ".u32|s32.u32|s32.u32|s32?.sat|add", "d:0, s:1, s:2, s:0"},
+    {Opcode::vsub4, ".u32|s32.u32|s32.u32|s32?.sat|add", "d:0, s:1, s:2, s:0"},
+    {Opcode::vavrg4, ".u32|s32.u32|s32.u32|s32?.sat|add", "d:0, s:1, s:2, s:0"},
+    {Opcode::vabsdiff4, ".u32|s32.u32|s32.u32|s32?.sat|add", "d:0, s:1, s:2, s:0"},
+    {Opcode::vmin4, ".u32|s32.u32|s32.u32|s32?.sat|add", "d:0, s:1, s:2, s:0"},
+    {Opcode::vmax4, ".u32|s32.u32|s32.u32|s32?.sat|add", "d:0, s:1, s:2, s:0"},
+    {Opcode::vset4, ".u32|s32.u32|s32.$intcmp?.add", "d:u32, s:0, s:1, s:u32"},
 };
 // clang-format on
 

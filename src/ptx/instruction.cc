@@ -20,18 +20,11 @@ constexpr std::string_view kUnsupported[] = {
     "sust",       "tcgen05",
     "tensormap",  "tex",
     "tld4",       "txq",
-    "vabsdiff",   "vabsdiff2",
-    "vabsdiff4",  "vadd",
-    "vadd2",      "vadd4",
-    "vavrg2",     "vavrg4",
+    "vabsdiff",   "vadd",
     "vmad",       "vmax",
-    "vmax2",      "vmax4",
-    "vmin",       "vmin2",
-    "vmin4",      "vset",
-    "vset2",      "vset4",
+    "vmin",       "vset",
     "vshl",       "vshr",
-    "vsub",       "vsub2",
-    "vsub4",      "wgmma",
+    "vsub",       "wgmma",
     "wmma",
 };
 
@@ -43,7 +36,7 @@ std::string_view joined(const Token& first, const std::vector<Token>& parts, std
 }
 
 constexpr bool has_dotted_family(std::string_view name) {
-  return name == "cp" || name == "bar" || name == "barrier" || name == "brx" || name == "cvt";
+  return name == "cp" || name == "bar" || name == "barrier" || name == "brx" || name == "cvt" || name == "wmma";
 }
 
 }  // namespace

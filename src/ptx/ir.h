@@ -7,6 +7,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,6 +65,7 @@ struct Variable {
   std::vector<std::uint8_t> initial;  // from the first byte; what it leaves out is zero
   std::vector<Relocation> relocations;
   Linkage linkage = Linkage::internal;
+  bool managed = false;  // .attribute(.managed): memory that the host can access too
   // For a kernel parameter declared `.ptr`: the space it points into, and the declared alignment.
   bool pointer = false;
   Space pointer_space = Space::generic;
@@ -118,7 +120,8 @@ struct Guard {
 struct Instruction {
   Opcode opcode{};
   // All that follows the opcode's name, in the order of the ISA's syntax, types apart: for `setp.lt.and.f32` the
-  // suffixes are {lt, and_} and the types {f32}. `prmt.b32.f4e` is the one form whose suffix follows its type.
+  // suffixes are {lt, and_} and the types {f32}. In `prmt.b32.f4e` and in the SIMD video instructions suffixes follow
+  // the types.
   std::vector<Suffix> suffixes;
   std::vector<Type> types;
   Guard guard;
@@ -176,6 +179,13 @@ struct Directive {
   friend bool operator==(const Directive&, const Directive&) = default;
 };
 
+// Why the body of a function was not read (parse.h, OnUnsupported::refuse_function).
+struct Refusal {
+  std::string what;
+  Position position;
+  friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+
 struct Function {
   std::string name;
   bool entry = false;        // a kernel
@@ -195,6 +205,7 @@ struct Function {
   std::vector<Prototype> prototypes;
   std::vector<Pragma> pragmas;
   std::vector<Instruction> body;
+  std::optional<Refusal> refusal;
   Position position;
   friend bool operator==(const Function&, const Function&) = default;
 };

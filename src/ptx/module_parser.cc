@@ -162,10 +162,25 @@ void ModuleParser::function(bool entry, Linkage linkage) {
   names_storage_.push_back(function.name);
   const std::uint32_t index = place_for(function, names_storage_.back());
   if (function.declaration) return;
-  BodyParser body(tokens_, module_, names_, function);
-  body.parse();
-  if (body.largest_file().file > largest_file_.file) largest_file_ = body.largest_file();
+  body(function);
   module_.functions[index] = std::move(function);
+}
+
+// After a mistake the text is read again from the function's brace, and skipped.
+void ModuleParser::body(Function& function) {
+  const TokenStream at_brace = tokens_;
+  const Function signature = function;
+  try {
+    BodyParser body(tokens_, module_, names_, function);
+    body.parse();
+    if (body.largest_file().file > largest_file_.file) largest_file_ = body.largest_file();
+  } catch (const ParseFailure& failure) {
+    if (unsupported_ == OnUnsupported::fail) throw;
+    tokens_ = at_brace;
+    tokens_.skip_braces();
+    function = signature;
+    function.refusal = Refusal{failure.error.what, {failure.error.where.line, failure.error.where.column}};
+  }
 }
 
 void ModuleParser::check_complete() const {

@@ -10,13 +10,15 @@
 #include "ptx/body_parser.h"
 #include "ptx/ir.h"
 #include "ptx/module_names.h"
+#include "ptx/on_unsupported.h"
 #include "ptx/token_stream.h"
 
 namespace wm::ptx {
 
 class ModuleParser {
  public:
-  ModuleParser(std::string_view text, std::string file) : file_(std::move(file)), tokens_(text, file_) {}
+  ModuleParser(std::string_view text, std::string file, OnUnsupported unsupported)
+      : file_(std::move(file)), tokens_(text, file_), unsupported_(unsupported) {}
 
   // Throws ParseFailure.
   Module parse();
@@ -30,6 +32,7 @@ class ModuleParser {
   void section();
   void variables(Space space, Linkage linkage);
   void function(bool entry, Linkage linkage);
+  void body(Function& function);
   // The function of that name declared before, or a new one; fails where the two do not agree.
   std::uint32_t place_for(const Function& signature, std::string_view name);
 
@@ -39,6 +42,7 @@ class ModuleParser {
 
   std::string file_;
   TokenStream tokens_;
+  OnUnsupported unsupported_;
   Module module_;
   ModuleNames names_;
   std::deque<std::string> names_storage_;  // what names_ has views of, where the text is not at hand

@@ -6,9 +6,9 @@
 
 namespace wm::ptx {
 
-Result<Module> parse(std::string_view text, std::string file) {
+Result<Module> parse(std::string_view text, std::string file, OnUnsupported unsupported) {
   try {
-    return ModuleParser(text, std::move(file)).parse();
+    return ModuleParser(text, std::move(file), unsupported).parse();
   } catch (const ParseFailure& failure) {
     return failure.error;
   }

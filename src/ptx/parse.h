@@ -6,10 +6,11 @@
 
 #include "base/result.h"
 #include "ptx/ir.h"
+#include "ptx/on_unsupported.h"
 
 namespace wm::ptx {
 
 // `file` is used in messages only.
-Result<Module> parse(std::string_view text, std::string file = {});
+Result<Module> parse(std::string_view text, std::string file = {}, OnUnsupported unsupported = OnUnsupported::fail);
 
 }  // namespace wm::ptx

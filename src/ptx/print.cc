@@ -87,7 +87,8 @@ std::string mnemonic(const Instruction& instruction) {
   for (const Suffix s : instruction.suffixes) suffixes += fmt::format(".{}", name(s));
   std::string types;
   for (const Type t : instruction.types) types += fmt::format(".{}", name(t));
-  const bool types_first = instruction.opcode == Opcode::prmt;
+  const bool types_first = instruction.opcode == Opcode::prmt ||
+                           (instruction.opcode >= Opcode::vadd2 && instruction.opcode <= Opcode::vset4);
   return fmt::format("{}{}{}", name(instruction.opcode), types_first ? types : suffixes,
                      types_first ? suffixes : types);
 }

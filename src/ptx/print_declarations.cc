@@ -15,6 +15,7 @@ std::string shape_text(const Variable& variable) {
 
 std::string head_text(const Variable& variable) {
   std::string text = fmt::format(".{}", name(variable.space));
+  if (variable.managed) text += " .attribute(.managed)";
   const auto natural = static_cast<std::uint32_t>(bytes(variable.type)) * variable.vector;
   if (variable.align != natural) text += fmt::format(" .align {}", variable.align);
   if (variable.vector != 1) text += fmt::format(" .v{}", variable.vector);

@@ -1,10 +1,13 @@
 #include "ptx/schedule.h"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 #include <utility>
 
 #include "ptx/def_use.h"
+#include "ptx/dependencies.h"
+#include "ptx/memory_effect.h"
 
 namespace wm::ptx {
 namespace {
@@ -31,52 +34,6 @@ std::uint32_t latency(const Instruction& instruction) {
     default:
       return instruction.type() == Type::f64 ? 10 : 5;
   }
-}
-
-bool is_load(const Instruction& i) {
-  return i.opcode == Opcode::ld || i.opcode == Opcode::ldu || i.opcode == Opcode::ldmatrix;
-}
-bool is_read_only(const Instruction& i) {
-  return is_load(i) && (i.has(Suffix::nc) || i.space() == Space::constant || i.space() == Space::param);
-}
-bool is_store(const Instruction& i) { return i.opcode == Opcode::st || i.opcode == Opcode::stmatrix; }
-// True for a fence: no memory access may be reordered across it.
-bool is_fence(const Instruction& i) {
-  if (i.has(Suffix::volatile_) || i.has(Suffix::relaxed) || i.has(Suffix::acquire) || i.has(Suffix::release))
-    return true;
-  switch (i.opcode) {
-    case Opcode::atom:
-    case Opcode::red:
-    case Opcode::bar:
-    case Opcode::bar_warp:
-    case Opcode::barrier:
-    case Opcode::barrier_cluster:
-    case Opcode::membar:
-    case Opcode::fence:
-    case Opcode::call:
-    case Opcode::cp_async:
-    case Opcode::cp_async_commit_group:
-    case Opcode::cp_async_wait_all:
-    case Opcode::cp_async_wait_group:
-    case Opcode::vote:
-    case Opcode::shfl:
-      return true;
-    default:
-      return false;
-  }
-}
-// True for an instruction that no other may be reordered across, because it reads a clock.
-bool reads_clock(const Instruction& i) {
-  return std::any_of(i.operands.begin(), i.operands.end(), [](const Operand& o) {
-    return o.kind == Operand::Kind::special &&
-           (o.special == Special::clock || o.special == Special::clock_hi || o.special == Special::clock64 ||
-            o.special == Special::globaltimer || o.special == Special::globaltimer_lo ||
-            o.special == Special::globaltimer_hi);
-  });
-}
-bool is_end(const Instruction& i) {
-  return i.opcode == Opcode::bra || i.opcode == Opcode::brx_idx || i.opcode == Opcode::ret ||
-         i.opcode == Opcode::exit || i.opcode == Opcode::trap;
 }
 
 // List scheduling, cycle by cycle.
@@ -123,61 +80,75 @@ class Scheduler {
   void link_registers() {
     std::map<std::uint32_t, std::uint32_t> writer;
     std::map<std::uint32_t, std::vector<std::uint32_t>> readers;
+    const auto read = [&](std::uint32_t r, std::uint32_t n) {
+      if (const auto w = writer.find(r); w != writer.end())
+        link(w->second, n, latency(function_.body[nodes_[w->second]]));
+      readers[r].push_back(n);
+    };
+    const auto write = [&](std::uint32_t r, std::uint32_t n) {
+      for (const std::uint32_t reader : readers[r])
+        if (reader != n) link(reader, n, 1);
+      if (const auto w = writer.find(r); w != writer.end() && w->second != n) link(w->second, n, 1);
+      readers[r].clear();
+      writer[r] = n;
+    };
+    const auto carry =
+        static_cast<std::uint32_t>(function_.registers.size());  // the condition code as one more register
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       const Access& access = accesses_[nodes_[n]];
-      for (const std::uint32_t r : access.reads) {
-        if (const auto w = writer.find(r); w != writer.end())
-          link(w->second, n, latency(function_.body[nodes_[w->second]]));
-        readers[r].push_back(n);
-      }
-      for (const std::uint32_t r : access.writes) {
-        for (const std::uint32_t reader : readers[r])
-          if (reader != n) link(reader, n, 1);
-        if (const auto w = writer.find(r); w != writer.end() && w->second != n) link(w->second, n, 1);
-        readers[r].clear();
-        writer[r] = n;
-      }
+      const Instruction& instruction = function_.body[nodes_[n]];
+      for (const std::uint32_t r : access.reads) read(r, n);
+      if (reads_carry(instruction)) read(carry, n);
+      for (const std::uint32_t r : access.writes) write(r, n);
+      if (writes_carry(instruction)) write(carry, n);
     }
   }
 
   void link_memory() {
-    // The accesses to one space since the last fence: the last store, and the loads after it. Generic accesses are
-    // counted as global.
-    struct Order {
-      std::uint32_t store = kNoNode;
-      std::vector<std::uint32_t> loads;
-    };
-    std::map<Space, Order> spaces;
+    std::map<Space, AccessOrder> spaces;
     std::vector<std::uint32_t> since_fence;
     std::uint32_t fence = kNoNode;
     std::uint32_t clock = kNoNode;
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       const Instruction& instruction = function_.body[nodes_[n]];
-      if (is_end(instruction) || reads_clock(instruction))
+      if (ends_block(instruction) || reads_clock(instruction))
         for (std::uint32_t m = 0; m < n; ++m) link(m, n, 1);
       if (clock != kNoNode) link(clock, n, 1);
       if (reads_clock(instruction)) clock = n;
-      if (is_fence(instruction)) {
+      const MemoryEffect effect = memory_effect(instruction);
+      if (effect.fence) {
         for (const std::uint32_t m : since_fence) link(m, n, 1);
         if (fence != kNoNode) link(fence, n, 1);
         since_fence.clear();
-        spaces.clear();
+        std::erase_if(spaces, [](const auto& entry) { return entry.first != Space::param; });
         fence = n;
+        continue;  // a volatile access is ordered with all others as a fence is
       }
-      const bool load = is_load(instruction) && !is_read_only(instruction);
-      if (!load && !is_store(instruction)) continue;
-      Order& order = spaces[instruction.space() == Space::generic ? Space::global : instruction.space()];
-      if (order.store != kNoNode) link(order.store, n, 1);
+      if (!effect.reads && !effect.writes) continue;
+      if (effect.constant && effect.space != Space::param) continue;
+      order_access(spaces, effect, n);
+      if (effect.constant) continue;
       if (fence != kNoNode) link(fence, n, 1);
       since_fence.push_back(n);
-      if (load) {
-        order.loads.push_back(n);
-        continue;
-      }
-      for (const std::uint32_t m : order.loads) link(m, n, 1);
-      order.loads.clear();
-      order.store = n;
     }
+  }
+
+  // The accesses to one space since the last fence: the last store, and the loads after it.
+  struct AccessOrder {
+    std::uint32_t store = kNoNode;
+    std::vector<std::uint32_t> loads;
+  };
+
+  void order_access(std::map<Space, AccessOrder>& spaces, const MemoryEffect& effect, std::uint32_t n) {
+    for (auto& [space, order] : spaces) {
+      if (!may_overlap(space, effect.space)) continue;
+      if (order.store != kNoNode) link(order.store, n, 1);
+      if (!effect.writes) continue;
+      for (const std::uint32_t m : order.loads) link(m, n, 1);
+      if (space == effect.space) order.loads.clear();
+    }
+    if (effect.writes) spaces[effect.space].store = n;
+    if (effect.reads) spaces[effect.space].loads.push_back(n);
   }
 
   std::vector<std::uint32_t>::iterator pick(std::vector<std::uint32_t>& ready, std::uint32_t now) const {
@@ -229,6 +200,7 @@ Function in_latency_order(const Function& function) {
     for (const std::uint32_t i : Scheduler(function, std::move(nodes), all).run())
       ordered.body[at++] = function.body[i];
   }
+  assert(!violated_dependency(function, ordered));
   return ordered;
 }
 

@@ -44,6 +44,7 @@ Counter kind_of(const Instruction& instruction) {
     case Opcode::call:
       return &StaticCounts::calls;
     case Opcode::mma:
+    case Opcode::wmma_mma:
       return &StaticCounts::tensor;
     case Opcode::sin:
     case Opcode::cos:

@@ -84,6 +84,30 @@ TEST(Copies, LdmatrixSpreadsRowsOverLanes) {
             }));
 }
 
+// Without .shared the addresses are generic, and only the lanes that give rows need valid ones.
+TEST(Copies, LdmatrixAndStmatrixWithoutASpaceTakeGenericAddresses) {
+  Snippet s;
+  s.out_words = 128;
+  s.text = with_matrices(R"(
+    cvt.u64.u32 %d0, %r1;
+    cvta.shared.u64 %d0, %d0;
+    ldmatrix.sync.aligned.m8n8.x4.b16 {%r4,%r5,%r6,%r7}, [%d0];
+    setp.ge.u32 %p1, %lane, 8;
+    @%p1 mov.u64 %d0, 0;
+    stmatrix.sync.aligned.m8n8.x1.b16 [%d0], {%r5};
+    ldmatrix.sync.aligned.m8n8.x1.b16 {%r4}, [%d0];
+    mul.wide.u32 %d0, %lane, 16;
+    add.u64 %d0, %d0, %out;
+    st.global.v4.u32 [%d0], {%r4,%r5,%r6,%r7};
+    ret;)");
+  EXPECT_EQ(run(s).error, "");
+  EXPECT_EQ(run(s).out, table(128, [](auto i) {
+              const std::uint32_t lane = i / 4, matrix = i % 4 == 0 ? 1 : i % 4;
+              const std::uint32_t low = matrix * 64 + lane / 4 * 8 + lane % 4 * 2;
+              return low | (low + 1) << 16;
+            }));
+}
+
 TEST(Copies, LdmatrixTransposed) {
   Snippet s;
   s.text = with_matrices(R"(

@@ -124,5 +124,16 @@ TEST(Decode, InstructionsAreCountedByClass) {
   EXPECT_EQ(st.blocks, 1U);
 }
 
+TEST(Decode, ARefusedFunctionIsAnErrorOfTheKernelsThatNeedIt) {
+  const auto module = ptx::parse(
+      ".version 8.0\n.target sm_90a\n.address_size 64\n.func f()\n{\n  wgmma.fence.sync.aligned;\n  ret;\n}\n"
+      ".entry direct() { wgmma.fence.sync.aligned; ret; }\n.entry calls() { call f; ret; }\n.entry good() { ret; }\n",
+      "f.ptx", ptx::OnUnsupported::refuse_function);
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  EXPECT_TRUE(decode(*module, "good", "f.ptx").ok());
+  EXPECT_EQ(decode(*module, "direct", "f.ptx").error().to_string(), "f.ptx:9:19: unsupported instruction 'wgmma'");
+  EXPECT_EQ(decode(*module, "calls", "f.ptx").error().to_string(), "f.ptx:6:3: unsupported instruction 'wgmma'");
+}
+
 }  // namespace
 }  // namespace wm::exec

@@ -120,5 +120,27 @@ TEST(Special, CarriesGoFromOneInstructionToTheNext) {
   EXPECT_EQ(out, table(32, [](auto i) { return (i != 0 ? 1 : 0) - (i < 5 ? 1 : 0); }));
 }
 
+// A subtraction leaves the complement of its borrow as the carry: nvcc's 128-bit division relies on it.
+TEST(Special, AnAdditionAfterABorrowSeesItsComplement) {
+  const auto out = words(R"(
+    sub.cc.u32 %r1, %lane, 5;
+    addc.u32 %r2, 0, 0;
+    sub.cc.u32 %r1, 0, 1;
+    subc.cc.u32 %r1, %lane, 7;
+    addc.u32 %r3, 0, 0;
+    mov.u32 %r0, 0xffffffff;
+    add.cc.u32 %r1, %r0, %lane;
+    subc.u32 %r4, 10, 0;
+    shl.b32 %r3, %r3, 4;
+    shl.b32 %r4, %r4, 8;
+    or.b32 %r2, %r2, %r3;
+    or.b32 %r2, %r2, %r4;
+    st.global.u32 [%at], %r2;
+    ret;)");
+  EXPECT_EQ(out, table(32, [](auto i) {
+              return (i >= 5 ? 1U : 0U) | (i >= 8 ? 1U << 4 : 0U) | (i != 0 ? 10U << 8 : 9U << 8);
+            }));
+}
+
 }  // namespace
 }  // namespace wm::exec

@@ -59,6 +59,31 @@ TEST_P(Mistakes, AreRefusedWithTheirLine) {
   EXPECT_NE(message.find(GetParam().what), std::string::npos) << message;
 }
 
+// The last value inside a range is taken, the first one outside is refused.
+TEST(LoadGpu, RangesHaveTwoEnds) {
+  struct Range {
+    const char* piece;
+    const char* inside;
+    const char* outside;
+    const char* what;
+  };
+  const Range ranges[] = {
+      {"schedulers: 2", "schedulers: 1", "schedulers: 0", "schedulers must be from 1 to 4"},
+      {"schedulers: 2", "schedulers: 4", "schedulers: 5", "schedulers must be from 1 to 4"},
+      {"count: 24", "count: 1", "count: 0", "count must be from 1 to 1024"},
+      {"count: 24", "count: 1024", "count: 1025", "count must be from 1 to 1024"},
+      {"issue_width: 1", "issue_width: 2", "issue_width: 3", "issue_width must be 1 or 2"},
+      {"{banks: 32,", "{banks: 16,", "{banks: 8,", "banks must be 16 or 32"},
+      {"banks: 16, row", "banks: 64, row", "banks: 65, row", "banks must be from 1 to 64"},
+      {"row: 2048 B", "row: 128 B", "row: 64 B", "row must be a power of two"},
+  };
+  for (const Range& r : ranges) {
+    std::string line;
+    EXPECT_EQ(said(r.piece, r.inside, line), "") << r.inside;
+    EXPECT_NE(said(r.piece, r.outside, line).find(r.what), std::string::npos) << r.outside;
+  }
+}
+
 TEST(LoadGpu, AllThatAreShippedLoad) {
   const auto names = gpu_names(kFolder);
   EXPECT_GE(names.size(), 9U);

@@ -36,9 +36,13 @@ TEST(Verify, FloatsMayDifferByTheToleranceAndNoMore) {
   EXPECT_NE(verdict<float>({-100}, {-101.01F}, 0, 0.01), "passed");
 }
 
-TEST(Verify, NanNeverPassesAndInfinityOnlyWhereExpected) {
+TEST(Verify, NanAndInfinityPassOnlyWhereExpected) {
   EXPECT_NE(verdict<float>({1}, {std::nanf("")}, 1e30), "passed");
-  EXPECT_NE(verdict<float>({std::nanf("")}, {std::nanf("")}, 1), "passed");
+  EXPECT_EQ(verdict<float>({std::nanf("")}, {-std::nanf("1")}), "passed");
+  EXPECT_NE(verdict<float>({std::nanf("")}, {1}, 1e30), "passed");
+  EXPECT_EQ(verdict<double>({std::nan("")}, {std::nan("")}), "passed");
+  EXPECT_NE(verdict<float>({INFINITY}, {1}, 0, 0.5), "passed");
+  EXPECT_NE(verdict<float>({INFINITY}, {-INFINITY}, 0, 0.5), "passed");
   EXPECT_EQ(verdict<float>({INFINITY}, {INFINITY}), "passed");
   EXPECT_NE(verdict<float>({1}, {INFINITY}, 1), "passed");
 }

@@ -48,6 +48,13 @@ TEST(WaterFilling, TheDynamicColumnOfTable3) {
   EXPECT_THAT(divided(img, blk), ElementsAre(5, 3));
 }
 
+TEST(WaterFilling, OfKernelsThatLoseAlikeTheFirstGrows) {
+  const std::vector<double> line = {0.5, 1.0};
+  const std::vector<Sharer> three = {{line, {192, 0, 0, 1}}, {line, {192, 0, 0, 1}}, {line, {192, 0, 0, 1}}};
+  EXPECT_THAT(*water_fill(three, {1536, 1000, 1000, 4}), ElementsAre(2, 1, 1));
+  EXPECT_THAT(*water_fill(three, {1536, 1000, 1000, 5}), ElementsAre(2, 2, 1));
+}
+
 TEST(WaterFilling, FlatStretchesAreSkipped) {
   // The first kernel gains only from its fourth block on; it gets all three more at once or none.
   const std::vector<double> steps = {0.3, 0.3, 0.3, 1.0};

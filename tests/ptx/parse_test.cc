@@ -42,6 +42,30 @@ TEST(Parse, SplitsAnInstructionsNameIntoSuffixesAndTypes) {
   EXPECT_EQ(print(o.module, o.function(), i), "@!%p1 setp.lt.and.f32 %p2|%p3, %f1, 0f3F800000, !%p1;");
 }
 
+TEST(Parse, AnUnsupportedInstructionRefusesOnlyItsFunctionWhenAsked) {
+  const std::string text =
+      ".version 8.0\n.target sm_90a\n.address_size 64\n.entry good() { ret; }\n"
+      ".entry bad()\n{\n  { wgmma.fence.sync.aligned; } // }\n  ret;\n}\n.entry last() { ret; }";
+  EXPECT_EQ(parse(text, "f.ptx").error().to_string(), "f.ptx:7:5: unsupported instruction 'wgmma'");
+  const auto module = parse(text, "f.ptx", OnUnsupported::refuse_function);
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  ASSERT_EQ(module->functions.size(), 3U);
+  EXPECT_FALSE(module->functions[0].refusal);
+  ASSERT_TRUE(module->functions[1].refusal);
+  EXPECT_EQ(module->functions[1].refusal->what, "unsupported instruction 'wgmma'");
+  EXPECT_EQ(module->functions[1].refusal->position.line, 7U);
+  EXPECT_TRUE(module->functions[1].body.empty());
+  EXPECT_FALSE(module->functions[2].refusal);
+  EXPECT_FALSE(parse(text + " .entry open() { wgmma", "f.ptx", OnUnsupported::refuse_function).ok());
+}
+
+TEST(Parse, ManagedVariablesKeepTheirAttribute) {
+  const Module m = module_of(".visible .global .attribute(.managed) .align 4 .u32 m[2]; .global .u32 n;");
+  EXPECT_TRUE(m.variables[0].managed);
+  EXPECT_FALSE(m.variables[1].managed);
+  EXPECT_NE(print(m).find(".global .attribute(.managed) .u32 m[2];"), std::string::npos) << print(m);
+}
+
 TEST(Parse, PutsANamesPartsInTheIsasOrder) {
   const One o = one("atom.add.release.gpu.global.u32 %r1, [%rd1], 1;");
   EXPECT_EQ(o.instruction().suffixes, (std::vector<Suffix>{Suffix::release, Suffix::gpu, Suffix::global, Suffix::add}));

@@ -20,9 +20,12 @@ Reply rewritten(const Generated& g) {
   return *reply;
 }
 
-void same_on_opencl(std::uint64_t seed) {
+// Of `generate` or `generate_divided`.
+using Make = Generated (*)(std::uint64_t seed, Leave out);
+
+void same_on_opencl(std::uint64_t seed, Make make = generate) {
   SCOPED_TRACE("seed " + std::to_string(seed));
-  const Generated g = generate(seed);
+  const Generated g = make(seed, {});
   const Reply reply = rewritten(g);
   ASSERT_EQ(reply.refusal, "") << g.source;
   ASSERT_TRUE(reply.kernels.back().rewritten) << reply.kernels.back().reason << "\n" << g.source;
@@ -42,9 +45,9 @@ void same_on_opencl(std::uint64_t seed) {
   }
 }
 
-void same_as_ptx(std::uint64_t seed) {
+void same_as_ptx(std::uint64_t seed, Make make = generate) {
   SCOPED_TRACE("seed " + std::to_string(seed));
-  const Generated g = generate(seed, {.kernel_calls = true, .fourth_dimension = true});
+  const Generated g = make(seed, {.kernel_calls = true, .fourth_dimension = true});
   const Reply reply = rewritten(g);
   ASSERT_EQ(reply.refusal, "") << g.source;
   const std::string extra =
@@ -75,6 +78,15 @@ TEST(GeneratedKernels, LeaveTheSameBuffersAsPtx) {
   for (const std::uint64_t seed : kQuick) same_as_ptx(seed);
 }
 
+TEST(GeneratedKernels, GroupsThatDivideLeaveTheSameBuffersOnOpenCl) {
+  if (!zoo::have_opencl_device()) GTEST_SKIP() << "no OpenCL device";
+  for (std::uint64_t seed = 0; seed < 3; ++seed) same_on_opencl(seed, generate_divided);
+}
+
+TEST(GeneratedKernels, GroupsThatDivideLeaveTheSameBuffersAsPtx) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed) same_as_ptx(seed, generate_divided);
+}
+
 class LongGeneratedKernels : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(LongGeneratedKernels, LeaveTheSameBuffersOnOpenCl) {
@@ -83,6 +95,13 @@ TEST_P(LongGeneratedKernels, LeaveTheSameBuffersOnOpenCl) {
 }
 
 TEST_P(LongGeneratedKernels, LeaveTheSameBuffersAsPtx) { same_as_ptx(GetParam()); }
+
+TEST_P(LongGeneratedKernels, DividedLeaveTheSameBuffersOnOpenCl) {
+  if (!zoo::have_opencl_device()) GTEST_SKIP() << "no OpenCL device";
+  same_on_opencl(GetParam(), generate_divided);
+}
+
+TEST_P(LongGeneratedKernels, DividedLeaveTheSameBuffersAsPtx) { same_as_ptx(GetParam(), generate_divided); }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, LongGeneratedKernels, testing::Range<std::uint64_t>(0, 220));
 

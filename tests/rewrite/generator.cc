@@ -9,7 +9,8 @@ namespace {
 
 class Generator {
  public:
-  Generator(std::uint64_t seed, Leave out) : leave_(out), random_(seed * 7919 + 17) {}
+  Generator(std::uint64_t seed, Leave out, bool divided)
+      : leave_(out), divided_(divided), random_(seed * 7919 + (divided ? 29 : 17)) {}
 
   Generated make() {
     choose_shape();
@@ -156,10 +157,33 @@ class Generator {
     }
   }
 
+  // Items below `half` update a row of `tile`, the others a column of `wide[1]`, both with a block in `wide[0]`.
+  std::string divided_work() {
+    const std::string half = pick("items / 2u", "items / 2u", "1u", "items - 1u", "(items + 2u) / 3u");
+    const std::string rounds = std::to_string(2 + random_.below(9)) + "u", condition = "  if (lid < " + half + ") {\n";
+    const std::string index = chance(2) ? "lid" : "lid - (" + half + ")";
+    std::string text = "  wide[0][lid] = " + variable() + " + " + query() + ";\n" + condition +
+                       "    tile[lid] = " + variable() + ";\n  } else {\n    wide[1][" + index + "] = " + variable() +
+                       ";\n  }\n  barrier(CLK_LOCAL_MEM_FENCE);\n";
+    const std::string row = "      for (uint j = 0; j < i; ++j) tile[lid] -= wide[0][(i * " + rounds +
+                            " + j) % items] * (tile[lid] | 1u);\n";
+    const std::string column = "      for (uint j = 0; j < i; ++j) wide[1][" + index + "] -= wide[1][" + index +
+                               "] * wide[0][(j * " + rounds + " + i) % items];\n      wide[1][" + index +
+                               "] /= (wide[0][i % items] & 15u) + 1u;\n";
+    text += condition + "    for (uint i = 1; i < " + rounds + "; ++i)\n" + row +
+            "  } else {\n    for (uint i = 0; i < " + rounds + "; ++i) {\n" + column +
+            "    }\n  }\n  barrier(CLK_LOCAL_MEM_FENCE);\n";
+    return text + condition + "    v0 += tile[lid];\n  } else {\n    v1 ^= wide[1][" + index +
+           "];\n  }\n  barrier(CLK_LOCAL_MEM_FENCE);\n";
+  }
+
   std::string make_body() {
     std::string text;
     const std::uint32_t count = 4 + random_.below(9);
-    for (std::uint32_t i = 0; i < count; ++i) text += statement();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      text += statement();
+      if (divided_ && (i == 0 || chance(3))) text += divided_work();
+    }
     // Past the last barrier each item may leave by itself.
     if (chance(2)) text += "  if (v0 % 5u == 2u) {\n    out[at] = v1;\n    return;\n  }\n";
     text += callee_.empty() ? "  out[at] = v0 ^ v1 * 3u ^ v2 * 7u ^ v3;\n"
@@ -205,6 +229,7 @@ class Generator {
   }
 
   Leave leave_;
+  bool divided_;
   Random random_;
   gpu::Dim3 block_;
   gpu::Dim3 grid_;
@@ -218,6 +243,8 @@ class Generator {
 
 }  // namespace
 
-Generated generate(std::uint64_t seed, Leave out) { return Generator(seed, out).make(); }
+Generated generate(std::uint64_t seed, Leave out) { return Generator(seed, out, false).make(); }
+
+Generated generate_divided(std::uint64_t seed, Leave out) { return Generator(seed, out, true).make(); }
 
 }  // namespace wm::rewrite

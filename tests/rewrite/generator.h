@@ -29,4 +29,8 @@ struct Leave {
 
 Generated generate(std::uint64_t seed, Leave out = {});
 
+// Kernels whose groups divide: some items work on one local array and the others on another, in the two branches of an
+// `if` with loops inside and barriers around, as blocked matrix factorisations do.
+Generated generate_divided(std::uint64_t seed, Leave out = {});
+
 }  // namespace wm::rewrite

@@ -17,7 +17,8 @@ struct Checked {
   std::string about;
   std::string size;
   bool passed = false;
-  std::string detail;  // why not, or what was done; may have several lines
+  bool verified = false;  // its buffers were compared with what is expected of them
+  std::string detail;     // why not, or what was done; may have several lines
   std::uint64_t launches = 0;
   std::uint64_t blocks = 0;
   std::uint64_t warp_instructions = 0;
@@ -29,6 +30,7 @@ struct CheckOptions {
   zoo::Size size = zoo::Size::small;
   unsigned jobs = 0;  // 0: as many as the machine has cores, at most 8
   std::uint64_t max_instructions = 0;
+  std::string fmad = "on";
 };
 
 // Blocks of all launches; progress is measured in blocks.

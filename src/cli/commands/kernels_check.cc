@@ -58,6 +58,8 @@ void add_kernels_check(const Command& kernels) {
   check.option("--jobs", options->check.jobs, "Kernels run at a time (default: one a core, at most 8)",
                {.low = 1, .high = 1024});
   check.option("--max-instructions", options->check.max_instructions, "Warp instructions a launch may execute");
+  check.option("--fmad", options->check.fmad, "on: fuse multiplications and additions as ptxas does; off: do not",
+               {.show_default = true});
   check.option("--ptx-from", options->ptx_from, "clang (the build's), nvcc, opencl, or a folder of NAME.ptx",
                {.show_default = true});
   check.json(options->json);

@@ -8,11 +8,11 @@
 #include "cli/commands/check.h"
 #include "cli/commands/command.h"
 #include "cli/input/arguments.h"
+#include "cli/input/ptx_module.h"
 #include "cli/output/output.h"
 #include "cli/output/terminal.h"
 #include "exec/run.h"
 #include "gpu/description.h"
-#include "ptx/parse.h"
 
 namespace wm::cli {
 namespace {
@@ -27,6 +27,7 @@ struct PtxRunOptions {
   std::vector<std::string> arguments;
   std::uint64_t shared = 0;
   std::uint64_t max_instructions = 0;
+  std::string fmad = "on";
   std::vector<std::string> dumps;
   std::string json;
 };
@@ -160,7 +161,7 @@ Result<int> run_kernel(const PtxRunOptions& options) {
   if (!dumps) return dumps.error();
   const auto text = read_file(plan->ptx_path);
   if (!text) return text.error();
-  const auto module = ptx::parse(*text, plan->ptx_path);
+  const auto module = load_ptx(*text, plan->ptx_path, options.fmad);
   if (!module) return module.error();
   const auto entry = entry_of(*module, *plan);
   if (!entry) return entry.error();
@@ -222,6 +223,8 @@ void add_ptx_run(const Command& ptx) {
              "An argument, in order: TYPE:VALUE, buf:NAME:SIZE[:CONTENT], ref:NAME, local:BYTES");
   run.option("--shared", options->shared, "Dynamic shared memory of a block, in bytes");
   run.option("--max-instructions", options->max_instructions, "Warp instructions after which to stop");
+  run.option("--fmad", options->fmad, "on: fuse multiplications and additions as ptxas does; off: do not",
+             {.show_default = true});
   run.option("--dump", options->dumps, "A buffer afterwards: NAME=FILE, or NAME[:TYPE[:COUNT]] to stdout");
   run.json(options->json);
   run.run([options] { return run_kernel(*options); });

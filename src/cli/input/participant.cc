@@ -5,7 +5,9 @@
 
 #include "base/nearest.h"
 #include "base/number.h"
+#include "cli/input/ptx_module.h"
 #include "cli/input/subject.h"
+#include "gpu/description.h"
 #include "ptx/parse.h"
 
 namespace wm::cli {
@@ -87,9 +89,12 @@ Result<lab::KernelSpec> parse_kernel(const std::string& text, const std::string&
   lab::KernelSpec spec;
   spec.name = word->name;
   spec.size = size;
-  for (const auto& [key, value] : word->settings)
+  for (const auto& [key, value] : word->settings) {
+    if (key == "size" && gpu::is_description(word->name))
+      return Error{fmt::format("kernel '{}' has one size: 'size' is a setting of the zoo's kernels", word->name)};
     if (auto r = apply(key, value, spec); !r)
       return Error{fmt::format("kernel '{}': {}", word->name, r.error().to_string())};
+  }
   if (spec.goal.has_value() + spec.goal_ipc.has_value() + spec.goal_time.has_value() + spec.goal_rate.has_value() > 1)
     return Error{fmt::format("kernel '{}': of goal, ipc, time and rate only one", word->name)};
   return spec;
@@ -102,7 +107,8 @@ Result<lab::Participant> make_participant(const lab::KernelSpec& spec, const Ptx
   if (!size) return size.error();
   auto subject = find_subject(spec.name, origin);
   if (!subject) return subject.error();
-  auto module = ptx::parse(subject->ptx, subject->ptx_file);
+  // The zoo runs as written: committed results were made of it.
+  auto module = subject->own ? load_ptx(subject->ptx, subject->ptx_file) : ptx::parse(subject->ptx, subject->ptx_file);
   if (!module) return module.error();
   p.module = std::make_shared<ptx::Module>(*std::move(module));
   p.ptx = subject->ptx;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "exec/decode/function_decoder.h"
+#include "exec/tile.h"
 
 namespace wm::exec {
 
@@ -82,6 +83,16 @@ bool FunctionDecoder::memory(const Instruction& instruction, Op& op) {
     case Opcode::stmatrix:
       op.kind = Kind::matrix_store;
       matrix(instruction, op, operands[1], operands[0]);
+      return true;
+    case Opcode::wmma_load_a:
+    case Opcode::wmma_load_b:
+    case Opcode::wmma_load_c:
+      op.kind = Kind::matrix_load;
+      tile(instruction, op, operands[0], operands[1]);
+      return true;
+    case Opcode::wmma_store_d:
+      op.kind = Kind::matrix_store;
+      tile(instruction, op, operands[1], operands[0]);
       return true;
     case Opcode::cvta:
     case Opcode::isspacep:
@@ -237,7 +248,7 @@ void FunctionDecoder::async_copy(const Instruction& instruction, Op& op) {
 }
 
 void FunctionDecoder::matrix(const Instruction& instruction, Op& op, const Operand& data, const Operand& address) {
-  op.memory = access(instruction, address, Space::shared, Type::b16);
+  op.memory = access(instruction, address, instruction.space(), Type::b16);
   op.memory.row_bytes = 4;
   op.memory.sign_extend = instruction.has(Suffix::trans);  // here: whether the matrix is transposed
   op.memory.count = static_cast<std::uint8_t>(std::max<std::size_t>(data.elements.size(), 1));
@@ -250,6 +261,16 @@ void FunctionDecoder::matrix(const Instruction& instruction, Op& op, const Opera
   else
     rows.push_back(row_of(data));
   keep_rows(op, std::move(rows));
+}
+
+void FunctionDecoder::tile(const Instruction& instruction, Op& op, const Operand& data, const Operand& address) {
+  matrix(instruction, op, data, address);
+  op.memory.sign_extend = false;
+  op.targets = tile_of(instruction).pack();
+  Operand packed;
+  packed.kind = Operand::Kind::integer;
+  packed.bits = packed_stride(instruction);
+  op.operands.source[0] = source(instruction.operands.size() > 2 ? instruction.operands[2] : packed, Type::u32);
 }
 
 void FunctionDecoder::window(const Instruction& instruction, Op& op) {

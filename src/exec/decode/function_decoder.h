@@ -71,6 +71,7 @@ class FunctionDecoder {
   void atomic(const Instruction& instruction, Op& op);
   void async_copy(const Instruction& instruction, Op& op);
   void matrix(const Instruction& instruction, Op& op, const Operand& data, const Operand& address);
+  void tile(const Instruction& instruction, Op& op, const Operand& data, const Operand& address);
   void window(const Instruction& instruction, Op& op);
   Memory access(const Instruction& instruction, const Operand& address, ptx::Space space, ptx::Type type);
   int data_bytes(const Operand& data, ptx::Type type) const;

@@ -30,6 +30,9 @@ class Layouter {
         return Error{fmt::format("'{}' is called and has no body in this module", function.name),
                      {file_, function.position.line, function.position.column}};
       }
+      if (function.refusal)
+        return Error{function.refusal->what,
+                     {file_, function.refusal->position.line, function.refusal->position.column}};
       scan(function);
     }
     if (auto done = place_shared(); !done) return done.error();

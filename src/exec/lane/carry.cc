@@ -10,7 +10,9 @@ using ptx::Opcode;
 using ptx::Suffix;
 using ptx::Type;
 
-// A result and whether it carried (or borrowed) out.
+// A result and the carry out. A subtraction is the addition of the complement, as the hardware does it: it carries out
+// when it does not borrow, and borrows in when the carry is clear. So addc may follow sub.cc, and subc may follow
+// add.cc.
 template <typename T>
 struct Carried {
   T value;
@@ -24,14 +26,15 @@ WM_LANE Carried<T> add(T a, T b, bool in) {
 }
 template <typename T>
 WM_LANE Carried<T> sub(T a, T b, bool in) {
-  const T difference = a - b, total = difference - static_cast<T>(in);
-  return {total, a < b || difference < total};
+  const T difference = a - b, total = difference - static_cast<T>(!in);
+  return {total, a >= b && difference >= total};
 }
 
-// All rows are read before any is written, since the carry is read from and written to the same row.
-template <bool In, bool Out, typename T, typename Lane>
+// The carry in is clear for additions and set for subtractions without one. All rows are read before any is written,
+// since the carry is read from and written to the same row.
+template <bool In, bool Out, bool Subtract, typename T, typename Lane>
 WM_LANE void run(const Operands& operands, const Frame& frame, Lane&& lane) {
-  const Mask in = In ? frame.predicate(operands.source[3]) : 0;
+  const Mask in = In ? frame.predicate(operands.source[3]) : Subtract ? kAllLanes : 0;
   T result[kLanes];
   Mask out = 0;
   for (int i = 0; i < kLanes; ++i) {
@@ -46,7 +49,7 @@ WM_LANE void run(const Operands& operands, const Frame& frame, Lane&& lane) {
 template <bool In, bool Out, typename T, bool Subtract>
 void add_rows(const Operands& operands, const Frame& frame) {
   const Source<T> a(operands, frame, 0), b(operands, frame, 1);
-  run<In, Out, T>(operands, frame, [&](int i, bool in) {
+  run<In, Out, Subtract, T>(operands, frame, [&](int i, bool in) {
     return Subtract ? sub<T>(a.at(i), b.at(i), in) : add<T>(a.at(i), b.at(i), in);
   });
 }
@@ -56,7 +59,7 @@ void mad_rows(const Operands& operands, const Frame& frame) {
   using Unsigned = Bits<T>;
   const Source<T> a(operands, frame, 0), b(operands, frame, 1);
   const Source<Unsigned> c(operands, frame, 2);
-  run<In, Out, Unsigned>(operands, frame, [&](int i, bool in) {
+  run<In, Out, false, Unsigned>(operands, frame, [&](int i, bool in) {
     const auto product = static_cast<Wide<T>>(a.at(i)) * static_cast<Wide<T>>(b.at(i));
     const auto half = static_cast<Unsigned>(High ? product >> (sizeof(T) * 8) : product);
     return add<Unsigned>(half, c.at(i), in);

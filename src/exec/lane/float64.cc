@@ -68,7 +68,7 @@ LaneOp float64_arithmetic(Form& form) {
       case Opcode::mad:
       case Opcode::fma:
         if constexpr (r() == Rounding::rn)
-          return float64_fma_nearest();
+          return float64_fma_nearest(fma_signs(form.instruction()));
         else
           return lanes<fma<r()>>;
       case Opcode::div:

@@ -95,6 +95,16 @@ LaneOp by_integer(ptx::Type type, Choose&& choose) {
   }
 }
 
+// The signs of a fused multiply-add: contraction (ptx/contraction.h) negates the product or the addend.
+struct FmaSigns {
+  bool product = false;
+  bool addend = false;
+};
+inline constexpr FmaSigns kPlus{}, kMinusProduct{true, false}, kMinusAddend{false, true}, kMinusBoth{true, true};
+FmaSigns fma_signs(const ptx::Instruction& instruction);
+
+std::uint32_t simd_video_immediate(const ptx::Instruction& instruction);
+
 // The families; each in its own file.
 LaneOp integer_arithmetic(Form& form);  // integer.cc
 LaneOp integer_multiply(Form& form);    // multiply.cc
@@ -103,11 +113,12 @@ LaneOp carry_arithmetic(Form& form);    // carry.cc
 LaneOp packed_integer(Form& form);      // packed_integer.cc
 LaneOp bit_counting(Form& form);        // bits.cc
 LaneOp dot_product(Form& form);         // dot.cc
+LaneOp simd_video(Form& form);          // simd_video.cc
 LaneOp logic(Form& form);               // logic.cc
 LaneOp shift(Form& form);               // shift.cc
 LaneOp float32_arithmetic(Form& form);  // float32.cc
 LaneOp float32_fma(Form& form);         // fma.cc
-LaneOp float64_fma_nearest();
+LaneOp float64_fma_nearest(FmaSigns signs);
 LaneOp float32_divide(Form& form);      // float_divide.cc
 LaneOp float64_arithmetic(Form& form);  // float64.cc
 LaneOp half_arithmetic(Form& form);     // half.cc
@@ -126,5 +137,6 @@ LaneOp convert_to_integer(Form& form);
 LaneOp convert_between_floats(Form& form);
 LaneOp convert_packed(Form& form);
 LaneOp matrix_multiply(Form& form);  // mma.cc
+LaneOp tile_multiply(Form& form);    // mma.cc: wmma.mma
 
 }  // namespace wm::exec

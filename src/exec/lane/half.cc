@@ -32,10 +32,10 @@ WM_LANE T two(T a, T b) {
   const double x = widen(flush<Ftz>(a)), y = widen(flush<Ftz>(b));
   return finish<Kind, Ftz, T>(Op == Opcode::add ? add_odd(x, y) : Op == Opcode::sub ? add_odd(x, -y) : x * y);
 }
-template <typename T, bool Ftz, Range Kind>
+template <typename T, FmaSigns Signs, bool Ftz, Range Kind>
 WM_LANE T fused(T a, T b, T c) {
   const double x = widen(flush<Ftz>(a)), y = widen(flush<Ftz>(b)), z = widen(flush<Ftz>(c));
-  return finish<Kind, Ftz, T>(add_odd(x * y, z));
+  return finish<Kind, Ftz, T>(add_odd(Signs.product ? -(x * y) : x * y, Signs.addend ? -z : z));
 }
 
 template <typename T, Opcode Op, bool Ftz, Range Kind>
@@ -43,14 +43,22 @@ LaneOp binary(bool pair) {
   constexpr auto kFunction = two<T, Op, Ftz, Kind>;
   return pair ? lanes<binary_x2<kFunction, T>> : lanes<kFunction>;
 }
-template <typename T, bool Ftz, Range Kind>
-LaneOp ternary(bool pair) {
-  constexpr auto kFunction = fused<T, Ftz, Kind>;
+template <typename T, FmaSigns Signs, bool Ftz, Range Kind>
+LaneOp signed_ternary(bool pair) {
+  constexpr auto kFunction = fused<T, Signs, Ftz, Kind>;
   return pair ? lanes<ternary_x2<kFunction, T>> : lanes<kFunction>;
+}
+template <typename T, bool Ftz, Range Kind>
+LaneOp ternary(FmaSigns signs, bool pair) {
+  if (signs.product)
+    return signs.addend ? signed_ternary<T, kMinusBoth, Ftz, Kind>(pair)
+                        : signed_ternary<T, kMinusProduct, Ftz, Kind>(pair);
+  return signs.addend ? signed_ternary<T, kMinusAddend, Ftz, Kind>(pair) : signed_ternary<T, kPlus, Ftz, Kind>(pair);
 }
 
 template <typename T, bool Ftz, Range Kind>
-LaneOp of(Opcode opcode, bool pair) {
+LaneOp of(const ptx::Instruction& instruction, bool pair) {
+  const Opcode opcode = instruction.opcode;
   if constexpr (Kind != Range::relu) {
     switch (opcode) {
       case Opcode::add:
@@ -63,7 +71,7 @@ LaneOp of(Opcode opcode, bool pair) {
         break;
     }
   }
-  return opcode == Opcode::fma ? ternary<T, Ftz, Kind>(pair) : nullptr;
+  return opcode == Opcode::fma ? ternary<T, Ftz, Kind>(fma_signs(instruction), pair) : nullptr;
 }
 
 }  // namespace
@@ -72,13 +80,14 @@ LaneOp half_arithmetic(Form& form) {
   const bool pair = is_pair(form.type());
   if (form.take_rounding().value_or(Rounding::rn) != Rounding::rn) return nullptr;
   if (is_brain(form.type())) {
-    if (form.take(Suffix::relu)) return of<Brain, false, Range::relu>(form.opcode(), pair);
-    return of<Brain, false, Range::all>(form.opcode(), pair);
+    if (form.take(Suffix::relu)) return of<Brain, false, Range::relu>(form.instruction(), pair);
+    return of<Brain, false, Range::all>(form.instruction(), pair);
   }
   const bool ftz = form.take(Suffix::ftz), sat = form.take(Suffix::sat), relu = form.take(Suffix::relu);
   return by_flag(ftz, [&](auto f) -> LaneOp {
-    if (relu) return sat ? nullptr : of<Half, f(), Range::relu>(form.opcode(), pair);
-    return sat ? of<Half, f(), Range::sat>(form.opcode(), pair) : of<Half, f(), Range::all>(form.opcode(), pair);
+    if (relu) return sat ? nullptr : of<Half, f(), Range::relu>(form.instruction(), pair);
+    return sat ? of<Half, f(), Range::sat>(form.instruction(), pair)
+               : of<Half, f(), Range::all>(form.instruction(), pair);
   });
 }
 

@@ -148,8 +148,10 @@ LaneOp find(Form& form) {
       return convert_packed(form);
     case Opcode::mma:
       return matrix_multiply(form);
+    case Opcode::wmma_mma:
+      return tile_multiply(form);
     default:
-      return nullptr;
+      return form.opcode() >= Opcode::vadd2 && form.opcode() <= Opcode::vset4 ? simd_video(form) : nullptr;
   }
 }
 

@@ -4,11 +4,14 @@
 // to the bit. Integers are exact, and wrap or saturate as asked.
 #include "exec/lane/mma.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "exec/lane/form.h"
+#include "exec/lane/mma_float.h"
 
 namespace wm::exec {
 
@@ -168,16 +171,129 @@ struct Fragments {
 
 constexpr Layout32 kSums = rows_over_lanes<2, 2>, kSums8 = rows_over_lanes<2, 1>;
 
+// m16n8kK of f16, bf16 and tf32, Per elements of A and B a register.
+template <typename V, typename D, int Per, int PerD, int K>
+class TensorProduct {
+ public:
+  static void run(const Operands& operands, const Frame& frame) {
+    TensorProduct product;
+    const auto registers = operands.more;
+    product.gather<V, Per>(registers.subspan(kSumRegisters, kARegisters), frame, kATable, product.a_.data());
+    product.gather<V, Per>(registers.subspan(kSumRegisters + kARegisters, kBRegisters), frame, kBTable,
+                           reinterpret_cast<float*>(product.b_.data()));
+    product.gather<D, PerD>(registers.last(kSumRegisters), frame, kStartTable,
+                            reinterpret_cast<float*>(product.c_.data()));
+    product.find_exponents();
+    product.multiply();
+    product.scatter(registers.first(kSumRegisters), frame);
+  }
+
+ private:
+  static constexpr int kM = 16, kN = kTensorColumns, kSides = kN / kColumnsAtOnce;
+  static constexpr std::size_t kSumCount = kM * kN / kLanes, kACount = kM * K / kLanes, kBCount = K * kN / kLanes;
+  static constexpr std::size_t kSumRegisters = kSumCount / PerD, kARegisters = kACount / Per,
+                               kBRegisters = kBCount / Per;
+  static constexpr auto kATable = element_table<rows_over_lanes<Per, 2>, kACount, K>();
+  static constexpr auto kBTable = by_side(element_table<rows_over_lanes<Per, 1>, kBCount, kN, true>(), K);
+  static constexpr auto kSumTable = element_table<rows_over_lanes<2, 2>, kSumCount, kN>();
+  static constexpr auto kStartTable = by_side(kSumTable, kM);
+
+  template <typename F>
+  WM_LANE static float as_float(std::uint32_t bits) {
+    if constexpr (std::is_same_v<F, Half>) return half_to_float(static_cast<std::uint16_t>(bits));
+    if constexpr (std::is_same_v<F, Brain>) return from_bits<float>(bits << 16);
+    if constexpr (std::is_same_v<F, Tf32>) return from_bits<float>(bits & 0xffffe000U);
+    return from_bits<float>(bits);
+  }
+
+  template <typename F, int PerF, std::size_t Count>
+  void gather(std::span<const RegisterRow> registers, const Frame& frame, const ElementTable<Count>& table, float* to) {
+    for (std::size_t i = 0; i < Count; ++i) {
+      const auto* words = frame.source<std::uint32_t>(registers[i / PerF]);
+      const auto shift = static_cast<std::uint32_t>(i % PerF * 16);
+      float values[kLanes];
+      std::uint32_t largest = 0;
+      for (int lane = 0; lane < kLanes; ++lane) {
+        values[lane] = as_float<F>(words[lane] >> shift);
+        const std::uint32_t size = bits_of(values[lane]) & 0x7fffffffU;
+        largest = size > largest ? size : largest;
+      }
+      finite_ = finite_ && largest < 0x7f800000U;
+      for (std::size_t lane = 0; lane < kLanes; ++lane) to[table[i][lane]] = values[lane];
+    }
+  }
+
+  void find_exponents() {
+    for (std::size_t i = 0; i < a_.size(); ++i) ea_[i] = stored_exponent<V>(a_[i]);
+    for (std::size_t i = 0; i < b_.size(); ++i)
+      for (std::size_t n = 0; n < kColumnsAtOnce; ++n) eb_[i][n] = stored_exponent<V>(b_[i][n]);
+    for (std::size_t i = 0; i < c_.size(); ++i)
+      for (std::size_t n = 0; n < kColumnsAtOnce; ++n) ec_[i][n] = stored_exponent<D>(c_[i][n]);
+  }
+
+  void multiply() {
+    FourInts exceptions = {};
+    for (std::size_t row = 0; row < kM; ++row)
+      for (std::size_t side = 0; side < kSides; ++side) {
+        const std::size_t at = side * kM + row;
+        const TensorSums sums =
+            tensor_sums<K>(&a_[row * K], &ea_[row * K], &b_[side * K], &eb_[side * K], c_[at], ec_[at]);
+        exceptions |= sums.outside;
+        outside_[at] = sums.outside;
+        if constexpr (std::is_same_v<D, float>) {
+          const FourFloats rounded = truncated(sums);
+          std::memcpy(&result_[row * kN + side * kColumnsAtOnce], &rounded, sizeof rounded);
+        } else {
+          for (std::size_t n = 0; n < kColumnsAtOnce; ++n)
+            result_[row * kN + side * kColumnsAtOnce + n] = narrow<D, Rounding::rn>(exact_sum(sums, n));
+        }
+      }
+    if (finite_ && (exceptions[0] | exceptions[1] | exceptions[2] | exceptions[3]) == 0) return;
+    for (std::size_t row = 0; row < kM; ++row)
+      for (std::size_t n = 0; n < kN; ++n)
+        if (!finite_ || outside_[n / kColumnsAtOnce * kM + row][n % kColumnsAtOnce] != 0)
+          result_[row * kN + n] = one_by_one(row, n);
+  }
+
+  D one_by_one(std::size_t row, std::size_t n) const {
+    double x[K], y[K];
+    for (std::size_t k = 0; k < K; ++k)
+      x[k] = a_[row * K + k], y[k] = b_[n / kColumnsAtOnce * K + k][n % kColumnsAtOnce];
+    return sum_of<V, D, false>(x, y, K, static_cast<double>(c_[n / kColumnsAtOnce * kM + row][n % kColumnsAtOnce]),
+                               false);
+  }
+
+  void scatter(std::span<const RegisterRow> registers, const Frame& frame) const {
+    for (std::size_t r = 0; r < registers.size(); ++r) {
+      std::uint32_t row[kLanes];
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        row[lane] = 0;
+        for (std::size_t part = 0; part < PerD; ++part)
+          row[lane] |= static_cast<std::uint32_t>(bits_of(result_[kSumTable[r * PerD + part][lane]])) << part * 16;
+      }
+      blend(frame.destination<std::uint32_t>(registers[r]), row, frame.active);
+    }
+  }
+
+  // The left four columns of b and c lie before the right ones.
+  alignas(64) std::array<float, kM * K> a_;
+  alignas(64) std::array<int, kM * K> ea_;
+  std::array<FourFloats, K * kSides> b_;
+  std::array<FourInts, K * kSides> eb_;
+  std::array<FourFloats, kM * kSides> c_;
+  std::array<FourInts, kM * kSides> ec_, outside_;
+  std::array<D, kM * kN> result_;
+  bool finite_ = true;
+};
+
 // Halves: two neighbours a register, so runs of two.
 template <typename V, typename D, int PerD, int K>
 void halves(const Operands& operands, const Frame& frame) {
-  Fragments<V, V, D, 2, PerD>{rows_over_lanes<2, 2>, rows_over_lanes<2, 1>, kSums, {16, 8, K, 1}}.multiply(operands,
-                                                                                                           frame);
+  TensorProduct<V, D, 2, PerD, K>::run(operands, frame);
 }
 template <int K>
 void tf32(const Operands& operands, const Frame& frame) {
-  Fragments<Tf32, Tf32, float, 1, 1>{rows_over_lanes<1, 2>, rows_over_lanes<1, 1>, kSums, {16, 8, K, 1}}.multiply(
-      operands, frame);
+  TensorProduct<Tf32, float, 1, 1, K>::run(operands, frame);
 }
 void doubles(const Operands& operands, const Frame& frame) {
   Fragments<double, double, double, 1, 1>{rows_over_lanes<1, 1>, rows_over_lanes<1, 1>, kSums8, {8, 8, 4, 1}}.multiply(
@@ -240,7 +356,48 @@ LaneOp of_shape(Form& form, Type sums, Type a, Type b) {
   return nullptr;
 }
 
+// wmma of 16 x 16 results is two products of mma, for the left and the right eight columns, as the hardware executes
+// it. The registers of a fragment are those of the products one after the other; fragments of f16 have twice as many
+// registers as values, of which the upper half is not used.
+template <LaneOp Half8, std::size_t Sums, std::size_t C, std::size_t A, std::size_t B, std::size_t Registers>
+void tile(const Operands& operands, const Frame& frame) {
+  const auto d = operands.more.first(2 * Sums), a = operands.more.subspan(2 * Sums, Registers);
+  const auto b = operands.more.subspan(2 * Sums + Registers, Registers), c = operands.more.last(2 * C);
+  for (std::size_t side = 0; side < 2; ++side) {
+    std::array<RegisterRow, Sums + A + B + C> rows;
+    auto to = std::copy_n(d.begin() + static_cast<std::ptrdiff_t>(side * Sums), Sums, rows.begin());
+    to = std::copy_n(a.begin(), A, to);
+    to = std::copy_n(b.begin() + static_cast<std::ptrdiff_t>(side * B), B, to);
+    std::copy_n(c.begin() + static_cast<std::ptrdiff_t>(side * C), C, to);
+    Operands product = operands;
+    product.more = rows;
+    Half8(product, frame);
+  }
+}
+
+LaneOp byte_tile(Type a, Type b) {
+  using S = std::int8_t;
+  using U = std::uint8_t;
+  if (a == Type::s8)
+    return b == Type::s8 ? tile<bytes<S, S, 16, 16>, 4, 4, 2, 1, 2> : tile<bytes<S, U, 16, 16>, 4, 4, 2, 1, 2>;
+  return b == Type::s8 ? tile<bytes<U, S, 16, 16>, 4, 4, 2, 1, 2> : tile<bytes<U, U, 16, 16>, 4, 4, 2, 1, 2>;
+}
+
 }  // namespace
+
+LaneOp tile_multiply(Form& form) {
+  form.take(Suffix::sync), form.take(Suffix::aligned), form.take(Suffix::satfinite);
+  while (form.take(Suffix::row) || form.take(Suffix::col)) continue;
+  if (form.take(Suffix::m16n16k8)) return tile<tf32<8>, 4, 4, 4, 2, 4>;
+  if (!form.take(Suffix::m16n16k16)) return nullptr;
+  if (form.instruction().types.size() == 4) {
+    if (form.type(0) == Type::s32) return byte_tile(form.type(1), form.type(2));
+    return tile<halves<Brain, float, 1, 16>, 4, 4, 4, 2, 4>;
+  }
+  if (form.type(0) != form.type(1)) return nullptr;  // sums of another type than what they are added to
+  return form.type(0) == Type::f32 ? tile<halves<Half, float, 1, 16>, 4, 4, 4, 2, 8>
+                                   : tile<halves<Half, Half, 2, 16>, 2, 2, 4, 2, 8>;
+}
 
 LaneOp matrix_multiply(Form& form) {
   form.take(Suffix::sync), form.take(Suffix::aligned);

@@ -1,6 +1,7 @@
 // The operands of a register-only instruction: their rows, the types of these, and operands that are not rows.
 #include "exec/lane/compare.h"
 #include "exec/lane/convert.h"
+#include "exec/lane/form.h"
 #include "exec/lane_ops.h"
 
 namespace wm::exec {
@@ -80,6 +81,8 @@ Type lane_operand_type(const ptx::Instruction& instruction, std::size_t index) {
       return of_mov(instruction, index);
     case Opcode::mma:
       return of_mma(instruction, index);
+    case Opcode::wmma_mma:
+      return Type::b32;
     case Opcode::cvt:
       return index == 0 ? type : second;
     case Opcode::cvt_pack:
@@ -109,6 +112,9 @@ Type lane_operand_type(const ptx::Instruction& instruction, std::size_t index) {
     case Opcode::dp4a:
     case Opcode::dp2a:
       return Type::b32;
+    case Opcode::vset2:
+    case Opcode::vset4:
+      return Type::u32;
     case Opcode::lop3:
       return index == 4 ? Type::none : index == 5 ? Type::pred : type;
     case Opcode::mul:
@@ -129,9 +135,12 @@ std::uint32_t lane_immediate(const ptx::Instruction& instruction, std::span<cons
     case Opcode::cvt:
       return conversion_plan(instruction, operand_types).pack();
     case Opcode::mma:
+    case Opcode::wmma_mma:
       return instruction.has(Suffix::satfinite) ? 1 : 0;
     default:
-      return 0;
+      return instruction.opcode >= Opcode::vadd2 && instruction.opcode <= Opcode::vset4
+                 ? simd_video_immediate(instruction)
+                 : 0;
   }
 }
 
@@ -145,6 +154,7 @@ bool is_lane_op(const ptx::Instruction& instruction) {
     case Opcode::cvt:
     case Opcode::cvt_pack:
     case Opcode::mma:
+    case Opcode::wmma_mma:
       return true;
     default:
       return instruction.opcode < Opcode::mov;  // arithmetic, bits, comparison and selection come first

@@ -172,6 +172,37 @@ TEST(Wm, AKernelOfOnesOwnWithAWrongExpectationFails) {
   EXPECT_THAT(ran.out, HasSubstr("FAILED: y[1] is 3.5, expected 3 (999 of 1000 elements wrong)"));
 }
 
+TEST(Wm, AKernelOfWhichNothingIsExpectedIsNotVerified) {
+  const Scratch scratch;
+  shell("cp " + std::string(kExample) + "saxpy.ptx " + scratch.path());
+  shell("sed 's/, expect: .*/}/' " + std::string(kExample) + "saxpy.yaml > " + scratch.path("k.yaml"));
+  const json item = json::parse(run_wm("kernels check --json - " + scratch.path("k.yaml")).out)["items"][0];
+  EXPECT_EQ(item["passed"], true);
+  EXPECT_EQ(item["verified"], false);
+  EXPECT_EQ(json::parse(run_wm("kernels check --json - vecadd").out)["items"][0]["verified"], true);
+}
+
+TEST(Wm, TheSizeOfAKernelOfOnesOwnCannotBeChosen) {
+  const std::string yaml = std::string(kExample) + "saxpy.yaml";
+  expect_one_line(run_wm("kernels check " + yaml + ":size=small"), "has one size");
+  expect_one_line(run_wm("sim " + yaml + ":size=small"), "has one size");
+}
+
+TEST(Wm, FusingIsChosenWithFmad) {
+  const Scratch scratch;
+  // 1 + 2^-12 squared, less 1: the product's last bits remain only where it is fused.
+  scratch.write(
+      "k.ptx",
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n.reg .f32 %f<4>;\n"
+      ".reg .b64 %d;\nld.param.u64 %d, [out];\nld.global.f32 %f1, [%d];\nmul.f32 %f2, %f1, %f1;\n"
+      "sub.f32 %f3, %f2, 0f3F800000;\nst.global.f32 [%d], %f3;\nret;\n}\n");
+  const std::string run =
+      "ptx run " + scratch.path("k.ptx") + " --grid 1 --block 1 --arg buf:y:f32x1:=1.000244140625 --dump y:u32:1";
+  EXPECT_THAT(run_wm(run).out, HasSubstr("973079552"));                  // 2^-11 + 2^-24 = 0x3a000400
+  EXPECT_THAT(run_wm(run + " --fmad off").out, HasSubstr("973078528"));  // 2^-11 = 0x3a000000
+  expect_one_line(run_wm(run + " --fmad maybe"), "--fmad takes on or off");
+}
+
 TEST(Wm, AWrittenFileIsWholeOrNotThere) {
   const Scratch scratch;
   EXPECT_EQ(run_wm("kernels check vecadd --json " + scratch.path("r.json")).code, 0);

@@ -105,16 +105,28 @@ void FormRun::decode() {
 std::vector<std::uint64_t> FormRun::warp(std::span<const semantics::Element> elements, Mask active) {
   Row row;
   row.fill(kPoison);
+  // The table of forms gives the borrow of a subtraction; the executor keeps its complement, the carry.
+  const bool borrows = form_.name.substr(0, 3) == "sub";
+  const auto flip = [&](const semantics::Place& place) {
+    if (borrows && place.type == "carry")
+      for (std::uint64_t& value : row) value ^= 1U;
+  };
   const std::size_t destinations = form_.destinations.size();
-  for (std::size_t d = 0; d < destinations; ++d) warp_.set(static_cast<int>(d), type_of(form_.destinations[d]), row);
+  for (std::size_t d = 0; d < destinations; ++d) {
+    flip(form_.destinations[d]);
+    warp_.set(static_cast<int>(d), type_of(form_.destinations[d]), row);
+    flip(form_.destinations[d]);
+  }
   for (std::size_t s = 0; s < form_.sources.size(); ++s) {
     for (std::size_t i = 0; i < kLanes; ++i) row[i] = elements[i][s];
+    flip(form_.sources[s]);
     warp_.set(static_cast<int>(destinations + s), type_of(form_.sources[s]), row);
   }
   warp_.run(op_, operands_, active);
   std::vector<std::uint64_t> outputs(kLanes * destinations);
   for (std::size_t d = 0; d < destinations; ++d) {
     row = warp_.get(static_cast<int>(d), type_of(form_.destinations[d]));
+    flip(form_.destinations[d]);
     for (std::size_t i = 0; i < kLanes; ++i) outputs[i * destinations + d] = row[i];
   }
   return outputs;

@@ -68,6 +68,18 @@ TEST(SharedCycles, TheDegreeOfConflictIsTheStride) {
   EXPECT_EQ(shared_cycles(strided(0, 132, 4), 32), 1U) << "an odd stride in words has no conflict";
 }
 
+TEST(SharedCycles, LanesThatShareAWordTakeItsBankOnce) {
+  exec::Access pairs = strided(0, 0, 4);
+  for (std::size_t i = 0; i < exec::kLanes; ++i) pairs.address[i] = i / 2 * 128;
+  EXPECT_EQ(shared_cycles(pairs, 32), 16U) << "16 words of one bank, each wanted by two lanes";
+  exec::Access two = strided(0, 0, 4);
+  for (std::size_t i = 0; i < exec::kLanes; ++i) two.address[i] = i % 2 * 128;
+  EXPECT_EQ(shared_cycles(two, 32), 2U) << "two words of one bank, each wanted by 16 lanes";
+  exec::Access apart = strided(0, 0, 4);
+  for (std::size_t i = 0; i < exec::kLanes; ++i) apart.address[i] = i % 4 * 132;
+  EXPECT_EQ(shared_cycles(apart, 32), 1U) << "four words of four banks";
+}
+
 TEST(SharedCycles, ABroadcastIsFree) { EXPECT_EQ(shared_cycles(strided(64, 0, 4), 32), 1U); }
 
 TEST(SharedCycles, WideAccessesTakeTheirParts) {
