@@ -16,7 +16,7 @@ TEST(Registry, EveryPolicyOfThePapersIsThere) {
   for (const Entry& e : entries()) names.emplace(e.info.name);
   for (const char* name :
        {"left_over", "fcfs", "spatial", "even", "smk", "warped_slicer", "oracle", "quota", "spart", "smqos",
-        "static_smqos", "smqos_offline", "npq", "ppq", "dss", "accelos", "elastic_kernels"}) {
+        "static_smqos", "smqos_offline", "npq", "ppq", "dss", "accelos", "elastic_kernels", "time_slice", "mps"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
 }

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/commands/command.h"
+#include "cli/commands/sim_block.h"
 #include "cli/input/large_pages.h"
 #include "cli/input/run_options.h"
 #include "cli/output/interval_report.h"
@@ -32,7 +33,7 @@ struct SimOptions {
 
 Result<lab::RunSpec> spec_of(const SimOptions& o) {
   if (!o.spec.empty()) return read_spec(o.spec);
-  if (o.run.kernels.empty()) return Error{"--kernel is required"};
+  if (o.run.kernels.empty() && o.run.apps.empty()) return Error{"--kernel or --app is required"};
   auto spec = o.run.without_policy();
   if (!spec) return spec.error();
   // The registry reads the policy first: its messages suggest names.
@@ -64,7 +65,11 @@ Result<int> run_sim(const SimOptions& o) {
   use_large_pages();
   const auto spec = spec_of(o);
   if (!spec) return spec.error();
-  if (spec->machine != "cycle") return Error{fmt::format("no machine '{}'; there is 'cycle'", spec->machine)};
+  if (spec->machine == "block") return run_block(*spec, {.json = o.json, .trace = o.trace, .run = &o.run});
+  if (spec->machine != "cycle")
+    return Error{fmt::format("no machine '{}'; there are 'cycle' and 'block'", spec->machine)};
+  if (std::any_of(spec->kernels.begin(), spec->kernels.end(), [](const auto& k) { return k.application; }))
+    return Error{"applications run on the block machine: --machine block"};
   const auto policy = policy::choose(spec->policy.to_string());
   if (!policy) return policy.error();
   const auto run = load_run(*spec);
@@ -103,6 +108,7 @@ void add_sim(const Command& wm) {
   const Command sim = wm.add(
       "sim", "Kernels together on a simulated GPU, under a policy",
       "wm sim --gpu qos16 --kernel sgemm --kernel lbm --policy spatial\n"
+      "wm sim --machine block --gpu k20c --app spmv:priority=1 --app lbm --runs 3 --policy ppq:preemption=switch\n"
       "wm sim --gpu qos16 --kernel sgemm:goal=0.8:launches=0 --kernel lbm:launches=0 --policy quota --cycles 200000");
   add_workload_options(sim, o->run,
                        "NAME[:goal=0.9 | :ipc=N | :time=2ms | :rate=N a "
@@ -110,7 +116,12 @@ void add_sim(const Command& wm) {
                        "repeat it",
                        false);
   sim.option("--policy", o->policy, "NAME[:parameter=value]…", {.show_default = true});
-  sim.option("--machine", o->run.spec.machine, "cycle", {.show_default = true});
+  sim.option(
+      "--app", o->run.apps,
+      "NAME[:priority=1][:share=1][:arrive=CYCLE][:launches=N][:process=N], an application of configs/apps or a YAML "
+      "file, on the block machine; repeat it");
+  sim.option("--machine", o->run.spec.machine, "cycle or block", {.show_default = true});
+  sim.option("--runs", o->run.spec.runs, "Replay applications until each has completed so many runs (block machine)");
   add_length_options(sim, o->run, "Stop there; kernels start again when they end before (0: run to the end)",
                      "Of the policy's random numbers");
   sim.flag("--timeline", o->timeline, "Put a timeline into the JSON, as pages show it");

@@ -46,8 +46,8 @@ Result<void> apply(const std::string& key, const std::string& value, lab::Kernel
     p.size = value;
     return {};
   }
-  const std::vector<std::string> known{"goal",  "ipc",  "time",   "rate",     "priority",
-                                       "share", "size", "arrive", "launches", "blocks"};
+  const std::vector<std::string> known{"goal", "ipc",    "time",     "rate",   "priority", "share",
+                                       "size", "arrive", "launches", "blocks", "process"};
   if (key == "goal" || key == "ipc") {
     const auto n = number(key, value, 1e-9, key == "goal" ? 1 : 1e9);
     if (!n) return n.error();
@@ -68,6 +68,10 @@ Result<void> apply(const std::string& key, const std::string& value, lab::Kernel
     const auto n = number(key, value, 1e-6, 1e6);
     if (!n) return n.error();
     p.share = *n;
+  } else if (key == "process") {
+    const auto n = parse_integer<std::uint32_t>(value);
+    if (!n) return Error{fmt::format("'process' must be a whole number, not '{}'", value)};
+    p.process = *n;
   } else if (key == "arrive" || key == "launches" || key == "blocks") {
     const auto n = parse_integer<std::uint32_t>(value);
     if (!n) return Error{fmt::format("'{}' must be a whole number, not '{}'", key, value)};

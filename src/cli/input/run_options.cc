@@ -20,6 +20,13 @@ Result<lab::RunSpec> RunOptions::without_policy() const {
     if (!kernel) return kernel.error();
     run.kernels.push_back(*std::move(kernel));
   }
+  for (const std::string& word : apps) {
+    auto app = parse_kernel(word, size);
+    if (!app) return app.error();
+    app->application = true;
+    if (word.find(":launches=") == std::string::npos) app->launches = run.runs != 0 ? 0 : 1;
+    run.kernels.push_back(*std::move(app));
+  }
   return run;
 }
 
@@ -57,6 +64,7 @@ Result<LoadedRun> load_run(const lab::RunSpec& spec) {
   LoadedRun run;
   run.gpu = *std::move(gpu);
   for (const lab::KernelSpec& kernel : spec.kernels) {
+    if (kernel.application) continue;
     auto participant = make_participant(kernel, PtxOrigin{});
     if (!participant) return participant.error();
     run.participants.push_back(*std::move(participant));

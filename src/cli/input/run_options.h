@@ -16,6 +16,7 @@ namespace wm::cli {
 struct RunOptions {
   lab::RunSpec spec;                 // gpu, machine, cycles, match_instructions and seed are filled by the parser
   std::vector<std::string> kernels;  // NAME[:key=value]…
+  std::vector<std::string> apps;     // the same, of applications
   std::string size = "medium";       // of kernels that name none
   std::uint32_t threads = 1;
   std::string cache = lab::IsolatedCache::default_folder();

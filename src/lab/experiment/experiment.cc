@@ -102,6 +102,11 @@ class Layers {
       if (auto read = read_parameters(*v, p); !read) return read;
     map.optional("blocks", p.blocks).optional("cycles", p.cycles).optional("match_instructions", p.match_instructions);
     map.optional("about", p.about).optional("seed", p.seed);
+    map.optional("runs", p.runs).optional("first_priority", p.first_priority);
+    if (const Value* v = map.take("machine")) {
+      if (auto known = one_of("machine", *v, {"cycle", "block"}); !known) return known;
+      p.machine = v->text;
+    }
     if (const Value* v = map.take("size")) {
       if (auto known = one_of("size", *v, {"small", "medium", "large"}); !known) return known;
       p.size = v->text;
@@ -246,7 +251,8 @@ Result<void> read_protocols(const Value& file, const Paper& paper, const Names& 
 }  // namespace
 
 std::vector<std::string> labels_of(const std::vector<Axis>& parameters) {
-  std::vector<std::string> labels{"gpu", "workload", "group", "kernel", "beside", "policy", "goal", "blocks", "split"};
+  std::vector<std::string> labels{"gpu",  "workload", "group", "kernel", "beside",   "policy",
+                                  "goal", "blocks",   "split", "class",  "processes"};
   for (const Axis& a : parameters) labels.push_back(a.parameter);
   return labels;
 }

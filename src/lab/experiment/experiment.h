@@ -46,6 +46,9 @@ struct Protocol {
   bool match_instructions = false;
   std::string size = "medium";
   std::uint64_t seed = 1;
+  std::string machine = "cycle";  // on "block" the names of workloads are applications
+  std::uint32_t runs = 0;         // of every application, which end a run
+  int first_priority = 0;         // of a workload's first application
 };
 
 struct Curve {

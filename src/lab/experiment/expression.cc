@@ -47,7 +47,8 @@ std::vector<double> values(const Node& call, const Records& records, const std::
     const Number w = other == partners.end() ? Number() : measure(*other->second, call.measure);
     if (!w) continue;
     if (call.function == "delta") all.push_back(*v - *w);
-    if (call.function == "gain" && *w > 0 && *v > 0) all.push_back(*v / *w);
+    if ((call.function == "gain" || call.function == "ratio") && *w > 0 && *v > 0) all.push_back(*v / *w);
+    if (call.function == "below") all.push_back(*v < *w ? 1 : 0);
   }
   return all;
 }

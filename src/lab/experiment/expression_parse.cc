@@ -12,7 +12,8 @@ namespace {
 
 using Node = ExpressionNode;
 
-const std::vector<std::string> kFunctions{"mean", "gmean", "min", "max", "sum", "count", "gain", "delta"};
+const std::vector<std::string> kFunctions{"mean",  "gmean", "min",   "max",   "sum",
+                                          "count", "gain",  "delta", "ratio", "below"};
 
 class Parser {
  public:
@@ -99,9 +100,10 @@ class Parser {
     while (take(","))
       if (auto read = condition(*node); !read) return read.error();
     if (!take(")")) return fail(fmt::format("',' or ')' expected in {}(", function));
-    const bool pairs = function == "gain" || function == "delta";
+    const bool pairs = function == "gain" || function == "delta" || function == "ratio" || function == "below";
     if (pairs && node->against.empty()) return fail(fmt::format("{} needs against=POLICY", function));
-    if (!pairs && !node->against.empty()) return fail(fmt::format("'against' is for gain and delta, not {}", function));
+    if (!pairs && !node->against.empty())
+      return fail(fmt::format("'against' is for gain and delta, ratio and below, not {}", function));
     return NodePointer(node);
   }
 

@@ -56,6 +56,8 @@ class Expansion {
     c.labels = v.labels;
     c.labels.insert({{"gpu", gpu_}, {"workload", w.name}, {"group", w.group}, {"kernel", w.kernels[0]}});
     c.labels["beside"] = w.kernels.size() > 1 ? w.kernels[1] : "";
+    c.labels["class"] = w.first_class;
+    c.labels["processes"] = std::to_string(w.kernels.size());
     c.labels["goal"] = goal == nullptr ? "" : fmt::format("{}", *goal);
     c.labels["blocks"] = blocks == 0 ? "" : std::to_string(blocks);
     c.spec = common();
@@ -65,9 +67,14 @@ class Expansion {
     if (!policy) return policy.error();
     c.spec.policy = *std::move(policy);
     for (std::size_t i = 0; i < w.kernels.size(); ++i) {
-      c.isolated.push_back(common());
-      c.isolated.back().kernels = {kernel(w.kernels[i])};
       KernelSpec k = kernel(w.kernels[i]);
+      // A run on the block machine makes its isolated runs by itself, in milliseconds.
+      if (protocol_.machine != "block") {
+        c.isolated.push_back(common());
+        c.isolated.back().kernels = {k};
+      } else if (i == 0) {
+        k.priority = protocol_.first_priority;
+      }
       const auto& with = protocol_.goal_kernels;
       if (goal != nullptr && std::find(with.begin(), with.end(), i) != with.end()) k.goal = *goal;
       k.blocks_per_sm = blocks;
@@ -79,7 +86,7 @@ class Expansion {
     resolved.policy = *std::move(full);
     c.key = key_of(resolved, digest_);
     c.gpu_digest = digest_;
-    c.code_version = code_version(resolved.policy.name);
+    c.code_version = code_version(resolved.policy.name, c.spec.machine);
     return c;
   }
 
@@ -88,6 +95,8 @@ class Expansion {
     RunSpec spec;
     spec.gpu = gpu_;
     spec.cycles = protocol_.cycles;
+    spec.machine = protocol_.machine;
+    spec.runs = protocol_.runs;
     return spec;
   }
 
@@ -96,7 +105,8 @@ class Expansion {
     k.name = name;
     k.size = protocol_.size;
     // Kernels repeat until the run ends where a number of cycles ends it.
-    k.launches = protocol_.cycles != 0 ? 0 : 1;
+    k.launches = protocol_.cycles != 0 || protocol_.runs != 0 ? 0 : 1;
+    k.application = protocol_.machine == "block";
     return k;
   }
 

@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "base/yaml_map.h"
+#include "sim/block/workload.h"
 
 namespace wm::lab {
 namespace {
@@ -33,6 +34,7 @@ Workload workload_of(std::vector<std::string> kernels, const Paper& paper) {
     w.name += (w.name.empty() ? "" : "_") + k;
     classes.push_back(class_of(k, paper));
   }
+  w.first_class = classes.front();
   if (!paper.group_ordered) std::sort(classes.begin(), classes.end());
   for (const std::string& c : classes) w.group += (w.group.empty() ? "" : paper.group_join) + c;
   w.kernels = std::move(kernels);
@@ -110,6 +112,36 @@ Result<std::vector<Workload>> read_ring(const Value& value, const Paper& paper, 
   return all;
 }
 
+// {random: KERNELS, processes: [2, 4], count: 100, seed: 1, classes: {A: […]}} draws as many workloads of each size:
+// the first kernel runs through the list in turn, so that each is first equally often, and the others are random.
+// `classes` gives the first kernel's class in place of the paper's.
+Result<std::vector<Workload>> read_random(const Value& value, const Paper& paper, const Names& names) {
+  Map map(value, "workloads");
+  std::vector<std::uint32_t> sizes;
+  std::uint32_t count = 0;
+  std::uint64_t seed = 1;
+  const Value* factor = map.take("random");
+  const Value* classes = map.take("classes");
+  map.required("processes", sizes).required("count", count).optional("seed", seed);
+  if (auto read = map.finish(); !read) return read.error();
+  const auto kernels = read_factor(*factor, paper, names);
+  if (!kernels) return kernels.error();
+  std::vector<Workload> all;
+  for (const std::uint32_t size : sizes) {
+    if (size == 0 || size > 1024) return Error{"'processes' are from 1 to 1024", value.place};
+    for (const sim::Workload& drawn : sim::random_workloads(*kernels, size, count, 0, seed + size)) {
+      std::vector<std::string> apps;
+      for (const sim::WorkloadProcess& p : drawn) apps.push_back(p.app);
+      all.push_back(workload_of(std::move(apps), paper));
+      if (classes == nullptr) continue;
+      for (const yaml::Member& c : classes->members)
+        for (const Value& k : c.value.items)
+          if (k.text == all.back().kernels.front()) all.back().first_class = c.key;
+    }
+  }
+  return all;
+}
+
 Result<std::vector<Workload>> read_list(const Value& value, const Paper& paper, const Names& names) {
   std::vector<Workload> all;
   for (const Value& item : value.items) {
@@ -128,9 +160,12 @@ Result<std::vector<Workload>> read_list(const Value& value, const Paper& paper, 
 
 Result<std::vector<Workload>> read_workloads(const Value& value, const Paper& paper, const Names& names) {
   if (value.kind == Value::Kind::map) {
-    const bool ring =
-        std::any_of(value.members.begin(), value.members.end(), [](const yaml::Member& m) { return m.key == "ring"; });
-    return ring ? read_ring(value, paper, names) : read_product(value, paper, names);
+    const auto has = [&](const char* key) {
+      return std::any_of(value.members.begin(), value.members.end(),
+                         [&](const yaml::Member& m) { return m.key == key; });
+    };
+    if (has("random")) return read_random(value, paper, names);
+    return has("ring") ? read_ring(value, paper, names) : read_product(value, paper, names);
   }
   if (value.kind == Value::Kind::list) return read_list(value, paper, names);
   const auto found = paper.workloads.find(value.text);

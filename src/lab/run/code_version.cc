@@ -20,10 +20,12 @@ std::string_view digest_of(std::string_view name) {
 
 }  // namespace
 
-std::string_view machine_version() { return digest_of("machine"); }
+std::string_view machine_version(std::string_view machine) {
+  return digest_of(machine == "block" ? "block" : "machine");
+}
 
-std::string code_version(std::string_view policy) {
-  std::string version(machine_version());
+std::string code_version(std::string_view policy, std::string_view machine) {
+  std::string version(machine_version(machine));
   const std::string_view own = digest_of(policy);
   if (!own.empty()) version.append("-").append(own);
   return version;

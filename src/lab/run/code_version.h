@@ -9,10 +9,11 @@
 
 namespace wm::lab {
 
-// The version of everything except the policies: base, gpu, ptx, exec, sim and the policies' contract.
-std::string_view machine_version();
+// The version of everything except the policies: base, gpu, ptx, exec, sim and the policies' contract. That of the
+// "block" machine covers its own code, applications and systems.
+std::string_view machine_version(std::string_view machine = "cycle");
 
 // The version of the machine with this policy: "4f0c…-91ab…". A policy from another folder has the machine's version.
-std::string code_version(std::string_view policy);
+std::string code_version(std::string_view policy, std::string_view machine = "cycle");
 
 }  // namespace wm::lab

@@ -25,6 +25,8 @@ Json json_of(const KernelSpec& k) {
   if (k.share != defaults.share) j["share"] = k.share;
   if (k.blocks_per_sm != defaults.blocks_per_sm) j["blocks_per_sm"] = k.blocks_per_sm;
   if (k.arrive != defaults.arrive) j["arrive"] = k.arrive.count;
+  if (k.application) j["application"] = true;
+  if (k.process != defaults.process) j["process"] = k.process;
   return j;
 }
 
@@ -82,6 +84,8 @@ Result<KernelSpec> kernel_from(const Json& j) {
   fields.read("share", k.share);
   fields.read("blocks_per_sm", k.blocks_per_sm);
   fields.read("arrive", k.arrive.count);
+  fields.read("application", k.application);
+  fields.read("process", k.process);
   if (time_ps) k.goal_time = Picoseconds{*time_ps};
   if (auto read = fields.finish(); !read) return read.error();
   return k;
@@ -109,6 +113,7 @@ Result<RunSpec> spec_from(const Json& j) {
   fields.read("cycles", spec.cycles);
   fields.read("match_instructions", spec.match_instructions);
   fields.read("seed", spec.seed);
+  fields.read("runs", spec.runs);
   if (auto read = fields.finish(); !read) return read.error();
   return spec;
 }
@@ -130,7 +135,8 @@ std::string kernel_word(const KernelSpec& k, const std::string& common_size) {
   if (k.share != 1) word += fmt::format(":share={}", k.share);
   if (k.blocks_per_sm != 0) word += fmt::format(":blocks={}", k.blocks_per_sm);
   if (k.arrive.count != 0) word += fmt::format(":arrive={}", k.arrive.count);
-  if (k.size != common_size) word += ":size=" + k.size;
+  if (k.process != 0) word += fmt::format(":process={}", k.process);
+  if (!k.application && k.size != common_size) word += ":size=" + k.size;
   return word;
 }
 
@@ -170,6 +176,7 @@ Json to_json(const RunSpec& spec) {
   Json j = {{"schema", RunSpec::kSchema},     {"gpu", spec.gpu},       {"machine", spec.machine}, {"kernels", kernels},
             {"policy", json_of(spec.policy)}, {"cycles", spec.cycles}, {"seed", spec.seed}};
   if (spec.match_instructions) j["match_instructions"] = true;
+  if (spec.runs != 0) j["runs"] = spec.runs;
   return j;
 }
 
@@ -186,10 +193,12 @@ Result<RunSpec> run_spec_from_json(const std::string& text, const std::string& f
 std::string command_of(const RunSpec& spec) {
   const std::string size = spec.kernels.empty() ? KernelSpec{}.size : spec.kernels.front().size;
   std::string text = "wm sim --gpu" + quoted(spec.gpu);
-  for (const KernelSpec& k : spec.kernels) text += " --kernel" + quoted(kernel_word(k, size));
+  for (const KernelSpec& k : spec.kernels)
+    text += (k.application ? " --app" : " --kernel") + quoted(kernel_word(k, size));
   text += " --policy" + quoted(spec.policy.to_string());
   if (spec.machine != RunSpec{}.machine) text += " --machine" + quoted(spec.machine);
   if (spec.cycles != 0) text += fmt::format(" --cycles {}", spec.cycles);
+  if (spec.runs != 0) text += fmt::format(" --runs {}", spec.runs);
   text += " --size " + size;
   if (spec.match_instructions) text += " --match-instructions";
   return text + fmt::format(" --seed {}", spec.seed);

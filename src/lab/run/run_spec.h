@@ -32,6 +32,8 @@ struct KernelSpec {
   std::uint32_t blocks_per_sm = 0;  // limit in the co-run; isolated runs have none. 0: no limit
   Cycles arrive;
   std::uint32_t launches = 1;  // runs of the application; 0: it repeats to the end of the run
+  bool application = false;    // a trace of configs/apps with CPU phases and transfers, for the block machine
+  std::uint32_t process = 0;   // applications with the same number belong to one process; 0: one of its own
 
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
@@ -61,6 +63,7 @@ struct RunSpec {
   std::uint64_t cycles = 0;         // the run ends after so many; 0: when all kernels are done
   bool match_instructions = false;  // a kernel ends at the instructions of its isolated run (Warped-Slicer's protocol)
   std::uint64_t seed = 1;           // of the policy's random numbers
+  std::uint32_t runs = 0;           // the run ends when every application has completed so many; 0: no such rule
 
   friend bool operator==(const RunSpec&, const RunSpec&) = default;
 };

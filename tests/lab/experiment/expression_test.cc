@@ -50,6 +50,9 @@ TEST(Expression, PartnersDifferInPolicyAlone) {
   // y ran under another goal with B, so it has no partner.
   EXPECT_DOUBLE_EQ(*value("gain(ipc, policy=A, against=\"B b\")"), 2);
   EXPECT_DOUBLE_EQ(*value("delta(others, policy=A, against=\"B b\")"), 0.2);
+  EXPECT_DOUBLE_EQ(*value("ratio(ipc, policy=A, against=\"B b\")"), 2);
+  EXPECT_DOUBLE_EQ(*value("below(ipc, policy=A, against=\"B b\")"), 0);
+  EXPECT_DOUBLE_EQ(*value("below(ipc, policy=\"B b\", against=A)"), 1);
 }
 
 TEST(Expression, ArithmeticBindsAsUsual) {

@@ -36,8 +36,29 @@ RunSpec full_spec() {
   return spec;
 }
 
+RunSpec applications() {
+  RunSpec spec;
+  spec.gpu = "k20c";
+  spec.machine = "block";
+  spec.runs = 3;
+  KernelSpec a;
+  a.name = "spmv";
+  a.application = true;
+  a.priority = 1;
+  a.process = 2;
+  a.launches = 0;
+  spec.kernels = {a};
+  return spec;
+}
+
+TEST(RunSpec, WritesApplicationsAsACommand) {
+  EXPECT_EQ(command_of(applications()),
+            "wm sim --gpu k20c --app spmv:launches=0:priority=1:process=2 --policy left_over --machine block --runs 3 "
+            "--size medium --seed 1");
+}
+
 TEST(RunSpec, SurvivesItsJsonForm) {
-  for (RunSpec spec : {full_spec(), RunSpec{}}) {
+  for (RunSpec spec : {full_spec(), RunSpec{}, applications()}) {
     std::sort(spec.policy.parameters.begin(), spec.policy.parameters.end());
     const auto read = run_spec_from_json(to_json(spec).dump(), "x");
     ASSERT_TRUE(read.ok()) << read.error().to_string();

@@ -1,0 +1,107 @@
+#include "cli/output/block_report.h"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "base/json.h"
+#include "cli/output/table.h"
+#include "lab/run/code_version.h"
+
+namespace wm::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<gpu::Progress> progress_of(const lab::BlockRunResult& r) {
+  std::vector<gpu::Progress> all;
+  for (const lab::BlockProcessResult& p : r.processes) all.push_back(p.progress);
+  return all;
+}
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json process_json(const lab::BlockRunResult& r, const lab::BlockProcessResult& p, std::size_t client) {
+  const double us = 1e6 / static_cast<double>(r.clock.count);
+  return {{"name", p.name},
+          {"client", client},
+          {"process", p.process},
+          {"priority", p.priority},
+          {"instructions", p.counts.instructions},
+          {"warp_instructions", p.counts.instructions / 32},
+          {"cycles", r.cycles},
+          {"ipc", p.ipc},
+          {"ipc_alone", p.isolated_ipc},
+          {"normalized", p.progress.normalized},
+          {"goal", p.goal ? Json(*p.goal) : Json(nullptr)},
+          {"reached", p.goal ? Json(*p.reached()) : Json(nullptr)},
+          {"runs_done", p.counts.turnarounds.size()},
+          {"turnaround_us", p.turnaround * us},
+          {"turnaround_alone_us", p.isolated_turnaround * us},
+          {"blocks_done", p.counts.blocks},
+          {"launches_done", p.counts.launches},
+          {"preemptions", p.counts.preemptions},
+          {"verified", nullptr}};
+}
+
+}  // namespace
+
+std::string text_of(const lab::BlockRunResult& r) {
+  Table table({"process", "priority", "runs", "turnaround", "alone", "normalized", "launches", "blocks", "preempted"});
+  const double ms = 1e3 / static_cast<double>(r.clock.count);
+  for (const lab::BlockProcessResult& p : r.processes)
+    table.add({Cell(p.name, Style::bold), std::to_string(p.priority), grouped(p.counts.turnarounds.size()),
+               p.turnaround > 0 ? fmt::format("{:.3f} ms", p.turnaround * ms) : "",
+               fmt::format("{:.3f} ms", p.isolated_turnaround * ms), fmt::format("{:.3f}", p.progress.normalized),
+               grouped(p.counts.launches), grouped(p.counts.blocks), grouped(p.counts.preemptions)});
+  const auto progress = progress_of(r);
+  return fmt::format(
+      "{} under {}, {:.3f} ms\n\n{}\nSTP {:.3f}   ANTT {:.3f}   fairness {:.3f}\n{} blocks in {} ({}/s)\n", r.system,
+      r.policy, static_cast<double>(r.cycles) * ms, table.to_string(), gpu::stp(progress), gpu::antt(progress),
+      gpu::fairness(progress), scaled(static_cast<double>(r.blocks)), duration(r.seconds),
+      scaled(static_cast<double>(r.blocks) / std::max(1e-9, r.seconds)));
+}
+
+Json json_of(const lab::BlockRunResult& r) {
+  Json kernels = Json::array();
+  double ipc = 0;
+  for (std::size_t i = 0; i < r.processes.size(); ++i) {
+    kernels.push_back(process_json(r, r.processes[i], i));
+    ipc += r.processes[i].ipc;
+  }
+  const auto progress = progress_of(r);
+  std::vector<gpu::Interval> intervals;
+  for (const lab::BlockProcessResult& p : r.processes) intervals.push_back(p.counts.gpu);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const double seconds = std::max(1e-9, r.seconds);
+  const std::string policy = r.policy.substr(0, r.policy.find(':'));
+  return {{"schema", 1},
+          {"gpu", r.system},
+          {"machine", "block"},
+          {"sms", r.sms},
+          {"code_version", lab::code_version(policy, "block")},
+          {"policy", policy},
+          {"parameters", r.policy},
+          {"cycles", r.cycles},
+          {"seed", r.seed},
+          {"run_hash", fmt::format("{:016x}", r.run_hash)},
+          {"kernels", kernels},
+          {"metrics",
+           {{"stp", gpu::stp(progress)},
+            {"antt", finite(gpu::antt(progress))},
+            {"fairness", gpu::fairness(progress)},
+            {"unfairness", finite(gpu::unfairness(progress))},
+            {"worst_ntt", finite(gpu::worst_ntt(progress))},
+            {"overlap", gpu::overlap(intervals)},
+            {"ipc", ipc}}},
+          {"power", {{"watts", nullptr}, {"joules", nullptr}, {"instructions_per_joule", nullptr}}},
+          {"host",
+           {{"seconds", r.seconds},
+            {"block_completions_per_second", static_cast<double>(r.blocks) / seconds},
+            {"gpu_cycles_per_second", static_cast<double>(r.cycles) / seconds},
+            {"peak_rss_bytes", static_cast<std::uint64_t>(usage.ru_maxrss) * 1024},
+            {"threads", 1}}}};
+}
+
+}  // namespace wm::cli

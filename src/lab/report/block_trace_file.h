@@ -1,0 +1,56 @@
+// A run on the block machine as a trace that ui.perfetto.dev opens, in Chrome's JSON format.
+//
+// There is a group of rows for each process (CPU phases, launches of each stream), one for the transfer engine and one
+// for the SMs, which show the client that has blocks there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/block/system.h"
+
+namespace wm::lab {
+
+class BlockTraceFile final : public sim::SystemObserver {
+ public:
+  // `processes` are the names in order; a cycle of `clock` is the unit of the run's times.
+  BlockTraceFile(std::vector<std::string> processes, std::uint32_t sms, Hertz clock);
+
+  void block_began(const sim::ObservedBlock& block, std::uint64_t at, std::uint64_t works_from, bool resumed) override;
+  void block_left(const sim::ObservedBlock& block, std::uint64_t at, bool ended) override;
+  void cpu_phase(std::uint32_t process, std::uint64_t begin, std::uint64_t end) override;
+  void transfer(std::uint32_t process, bool to_device, std::uint64_t bytes, std::uint64_t begin,
+                std::uint64_t end) override;
+  void launch_began(std::uint32_t process, std::uint32_t stream, const sim::KernelModel& kernel,
+                    std::uint64_t at) override;
+  void launch_ended(std::uint32_t process, std::uint32_t stream, std::uint64_t at) override;
+  void run_ended(std::uint32_t process, std::uint64_t begin, std::uint64_t end) override;
+
+  // The document; nothing is recorded after it.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  struct Open {
+    std::string name;
+    std::uint64_t begin = 0;
+  };
+  struct Residency {
+    std::uint32_t blocks = 0;
+    std::uint64_t begin = 0;
+  };
+  void name_row(std::uint32_t group, std::uint32_t row, const std::string& name);
+  void span(std::uint32_t group, std::uint32_t row, const std::string& name, std::uint64_t begin, std::uint64_t end);
+  [[nodiscard]] double microseconds(std::uint64_t cycles) const {
+    return static_cast<double>(cycles) * 1e6 / static_cast<double>(clock_.count);
+  }
+
+  std::vector<std::string> processes_;
+  Hertz clock_;
+  std::string events_;
+  std::vector<Open> launches_;                     // by stream
+  std::vector<std::uint32_t> stream_owners_;       // by stream
+  std::vector<std::vector<Residency>> residents_;  // by SM, by stream
+};
+
+}  // namespace wm::lab

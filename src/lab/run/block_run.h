@@ -1,0 +1,58 @@
+// One run on the block machine: applications and kernels as processes of a system, compared with isolated runs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "gpu/metrics.h"
+#include "lab/run/run_spec.h"
+#include "policy/registry.h"
+#include "sim/block/system.h"
+
+namespace wm::lab {
+
+// A process with its trace. `spec` says how it takes part.
+struct BlockParticipant {
+  KernelSpec spec;
+  sim::AppTrace trace;
+};
+
+struct BlockProcessResult {
+  std::string name;
+  int priority = 0;
+  std::uint32_t process = 0;
+  sim::ProcessResult counts;
+  double turnaround = 0;           // cycles, mean of completed runs; 0: none was completed
+  double isolated_turnaround = 0;  // the same by itself
+  double ipc = 0;
+  double isolated_ipc = 0;
+  std::optional<double> goal;  // ipc
+  gpu::Progress progress;
+
+  [[nodiscard]] std::optional<bool> reached() const { return goal ? std::optional<bool>(ipc >= *goal) : std::nullopt; }
+};
+
+struct BlockRunResult {
+  std::string system;
+  std::string policy;  // with all its parameters
+  Hertz clock;
+  std::uint32_t sms = 0;
+  std::uint64_t cycles = 0;
+  std::uint64_t seed = 0;
+  std::uint64_t blocks = 0;
+  std::vector<BlockProcessResult> processes;
+  double seconds = 0;          // of the host, for the run
+  std::uint64_t run_hash = 0;  // over everything that was counted: equal runs have equal hashes
+};
+
+// The run ends when every process has completed `spec.runs` runs, after `spec.cycles`, or when all are done. Progress
+// is the turnaround by itself over the turnaround here where runs are counted, else the rate here over the rate by
+// itself. An observer, where given, watches the run.
+Result<BlockRunResult> block_run(const sim::SystemConfig& system, const std::vector<BlockParticipant>& participants,
+                                 const policy::Choice& policy, const RunSpec& spec,
+                                 sim::SystemObserver* observer = nullptr);
+
+}  // namespace wm::lab

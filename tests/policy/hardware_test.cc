@@ -1,0 +1,60 @@
+// What NVIDIA GPUs do by themselves: time slices, and MPS.
+#include <gtest/gtest.h>
+
+#include "policy/fake_machine.h"
+
+namespace wm::policy::test {
+namespace {
+
+FakeKernel endless(const char* name) { return {.name = name, .blocks = 1'000'000}; }
+
+TEST(TimeSlice, ClientsHaveAllSmsInTurn) {
+  FakeMachine gpu{{.sms = 4, .switch_time = {0}}};
+  drive(gpu, "time_slice:slice=10000:switch=0", {arrive(endless("a")), arrive(endless("b")), run(5'000)});
+  EXPECT_EQ(gpu.owners(), "aaaa");
+  gpu.run({10'000});
+  EXPECT_EQ(gpu.owners(), "bbbb");
+  gpu.run({10'000});
+  EXPECT_EQ(gpu.owners(), "aaaa");
+}
+
+TEST(TimeSlice, TheGpuDoesNothingBetweenTwoClients) {
+  FakeMachine gpu{{.sms = 2, .switch_time = {0}}};
+  drive(gpu, "time_slice:slice=10000:switch=4000", {arrive(endless("a")), arrive(endless("b")), run(12'000)});
+  EXPECT_EQ(gpu.owners(), "bb");
+  EXPECT_EQ(gpu.resident({0}, {1}), 0U);
+  gpu.run({4'000});
+  EXPECT_GT(gpu.resident({0}, {1}), 0U);
+}
+
+TEST(TimeSlice, AClientWithoutAKernelYields) {
+  FakeMachine gpu{{.sms = 2, .switch_time = {0}}};
+  drive(gpu, "time_slice:slice=1000000:switch=0",
+        {arrive(FakeKernel{.name = "a", .blocks = 2}), arrive(endless("b")), run(10'000)});
+  EXPECT_EQ(gpu.owners(), "bb");
+}
+
+TEST(TimeSlice, ASingleClientIsNotInterrupted) {
+  FakeMachine gpu{{.sms = 2}};
+  drive(gpu, "time_slice:slice=1000:switch=500", {arrive(endless("a")), run(3'500)});
+  EXPECT_GT(gpu.resident({0}, {0}), 0U);
+  EXPECT_EQ(gpu.owners(), "aa");
+}
+
+TEST(Mps, ClientsShareEverySm) {
+  FakeMachine gpu{{.sms = 2}};
+  drive(gpu, "mps", {arrive(FakeKernel{.name = "a", .blocks = 4}), arrive(endless("b")), run(100)});
+  EXPECT_EQ(gpu.owners(), "..");
+  EXPECT_GT(gpu.resident({0}, {0}), 0U);
+  EXPECT_GT(gpu.resident({0}, {1}), 0U);
+}
+
+TEST(Mps, APercentageLimitsAClientToAPartOfTheSms) {
+  FakeMachine gpu{{.sms = 4}};
+  drive(gpu, "mps:percentage=50", {arrive(endless("a")), arrive(endless("b"))});
+  EXPECT_EQ(gpu.caps({0}), "**00");
+  EXPECT_EQ(gpu.caps({1}), "00**");
+}
+
+}  // namespace
+}  // namespace wm::policy::test
