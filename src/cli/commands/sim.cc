@@ -100,10 +100,9 @@ Result<int> run_sim(const SimOptions& o) {
 
 void add_sim(const Command& wm) {
   auto o = std::make_shared<SimOptions>();
-  const Command sim = wm.add(
-      "sim", "Kernels together on a simulated GPU, under a policy",
-      "wm sim --gpu qos16 --kernel sgemm --kernel lbm --policy spatial\n"
-      "wm sim --gpu qos16 --kernel sgemm:goal=0.8:launches=0 --kernel lbm:launches=0 --policy quota --cycles 200000");
+  const Command sim = wm.add("sim", "Kernels together on a simulated GPU, under a policy",
+                             "wm sim --gpu qos16 --kernel sgemm --kernel lbm --policy spatial --cycles 100000\n"
+                             "wm sim --gpu qos16 --kernel sgemm:goal=0.8 --kernel lbm --policy quota --cycles 200000");
   add_workload_options(sim, o->run,
                        "NAME[:goal=0.9 | :ipc=N | :time=2ms | :rate=N a "
                        "second][:priority=1][:share=1][:size=medium][:arrive=CYCLE][:launches=N][:blocks=N an SM]; "
@@ -111,12 +110,12 @@ void add_sim(const Command& wm) {
                        false);
   sim.option("--policy", o->policy, "NAME[:parameter=value]…", {.show_default = true});
   sim.option("--machine", o->run.spec.machine, "cycle", {.show_default = true});
-  add_length_options(sim, o->run, "Stop there; kernels start again when they end before (0: run to the end)",
+  add_length_options(sim, o->run, "Length of the run; kernels repeat until then (0: each kernel runs once, to its end)",
                      "Of the policy's random numbers");
   sim.flag("--timeline", o->timeline, "Put a timeline into the JSON, as pages show it");
   sim.flag("--alone", o->isolated, "Only measure what each kernel does by itself, into the cache");
   add_cache_option(sim, o->run);
-  sim.option("--trace", o->trace, "Write a timeline that ui.perfetto.dev opens", {.type = "FILE"});
+  sim.option("--trace", o->trace, "Write a timeline that ui.perfetto.dev opens", {.type = "FILE", .output = true});
   sim.flag("--stats", o->stats, "What each kernel did in every interval; in JSON as 'intervals'");
   sim.option("--interval", o->interval, "Of --stats and of the curves of --trace, in cycles",
              {.show_default = true, .low = 1, .high = 1e12});
