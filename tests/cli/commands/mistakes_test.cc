@@ -1,4 +1,5 @@
 // Mistakes on the command line: one line in our own words, a suggestion, exit code 2, before anything runs.
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,8 +59,8 @@ TEST(Policies, NameTheMachinesOnWhichTheyRun) {
   for (const auto& item : nlohmann::ordered_json::parse(ran.out)["items"]) {
     const auto machines = item["machines"].get<std::vector<std::string>>();
     EXPECT_THAT(machines, ::testing::Contains("cycle")) << item["name"];
-    if (item["name"] == "quota") EXPECT_THAT(machines, ::testing::Not(::testing::Contains("block")));
-    if (item["name"] == "spatial") EXPECT_THAT(machines, ::testing::Contains("block"));
+    EXPECT_TRUE(item["name"] != "quota" || std::find(machines.begin(), machines.end(), "block") == machines.end());
+    EXPECT_TRUE(item["name"] != "spatial" || std::find(machines.begin(), machines.end(), "block") != machines.end());
   }
   EXPECT_THAT(run_wm("policies").out, HasSubstr("machines"));
 }
