@@ -46,7 +46,10 @@ Result<Choice> choose(std::string_view text) {
     const std::string_view item = part();
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos) {
-      return Error{fmt::format("policy '{}': '{}' is not parameter=value", name, item)};
+      std::vector<std::string> known;
+      for (const Parameter& p : (*entry)->info.parameters) known.emplace_back(p.name);
+      return Error{fmt::format("policy '{}': '{}' is not parameter=value{}", name, item,
+                               did_you_mean(std::string(item), known))};
     }
     arguments.emplace_back(item.substr(0, equals), item.substr(equals + 1));
   }

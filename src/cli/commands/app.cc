@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -38,6 +40,50 @@ std::string unknown_command(const CLI::App& app, const std::string& prefix, cons
   return {};
 }
 
+// The deepest command that the words choose, and its name as a user types it.
+std::pair<const CLI::App*, std::string> chosen_command(const CLI::App& app, const std::vector<std::string>& words) {
+  std::pair<const CLI::App*, std::string> chosen{&app, "wm"};
+  for (const std::string& word : words) {
+    if (word.starts_with('-')) break;
+    const auto below = chosen.first->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
+    if (below.empty()) break;
+    chosen = {below[0], chosen.second + " " + word};
+  }
+  return chosen;
+}
+
+// "wm sim has no option '--polcy' (did you mean '--policy'?)", for the first option that the command does not have.
+std::string unknown_option(const CLI::App& app, const std::vector<std::string>& words) {
+  const auto [command, name] = chosen_command(app, words);
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command->get_options()) {
+    for (const std::string& n : option->get_lnames()) known.push_back("--" + n);
+    for (const std::string& n : option->get_snames()) known.push_back("-" + n);
+  }
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    const std::string option = word.substr(0, word.find('='));
+    const bool number =
+        option.size() > 1 && (std::isdigit(static_cast<unsigned char>(option[1])) != 0 || option[1] == '.');
+    if (!option.starts_with('-') || option.size() < 2 || number) continue;
+    if (std::find(known.begin(), known.end(), option) != known.end()) continue;
+    if (name == "wm run")
+      return "wm run has no option '" + option + "'" + did_you_mean(option, known) +
+             "; options of the application stand after --, as in: wm run -- clinfo -l";
+    return name + " has no option '" + option + "'" + did_you_mean(option, known) + "; '" + name +
+           " --help' lists them";
+  }
+  return {};
+}
+
+// `wm help sim` is `wm sim --help`.
+std::vector<std::string> without_help_command(std::vector<std::string> words) {
+  if (words.empty() || words[0] != "help") return words;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
+}
+
 }  // namespace
 
 int run(int argc, const char* const* argv) {
@@ -71,12 +117,15 @@ int run(int argc, const char* const* argv) {
     std::fputs(app.help().c_str(), stdout);
     return 0;
   }
+  const std::vector<std::string> words = without_help_command({argv + 1, argv + argc});
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // the parser takes them from the end
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const std::string unknown = unknown_command(app, "", {argv + 1, argv + argc});
-    return complain(unknown.empty() ? error.what() : unknown);
+    std::string mistake = unknown_command(app, "", words);
+    if (mistake.empty() && error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
+      mistake = unknown_option(app, words);
+    return complain(mistake.empty() ? error.what() : mistake);
   }
   if (!action) return complain("nothing to do; 'wm --help' lists the commands");
   const Result<int> outcome = action();

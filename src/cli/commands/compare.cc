@@ -27,6 +27,7 @@ std::string command_of(const CompareOptions& o) {
   for (const std::string& k : o.run.kernels) text += " --kernel " + k;
   for (const std::string& p : o.policies) text += " --policy " + p;
   if (o.run.spec.cycles != 0) text += fmt::format(" --cycles {}", o.run.spec.cycles);
+  if (o.run.once) text += " --once";
   if (o.run.spec.match_instructions) text += " --match-instructions";
   return text + " --size " + o.run.size + " --html " + o.html;
 }
@@ -71,10 +72,12 @@ void add_compare(const Command& wm) {
              "smqos --policy left_over");
   add_workload_options(compare, o->run, "As of 'wm sim'; repeat it", true);
   compare.option("--policy", o->policies, "NAME[:parameter=value]…, repeated, or 'all' that fit (when none is given)");
-  add_length_options(compare, o->run, "Every run stops there (0: when all kernels are done)",
+  add_length_options(compare, o->run,
+                     "Length of every run; kernels repeat until then (0: each kernel runs once, to its end)",
                      "Of the policies' random numbers");
   add_cache_option(compare, o->run);
-  compare.option("--html", o->html, "Write a page with timelines, which needs no network", {.type = "FILE"});
+  compare.option("--html", o->html, "Write a page with timelines, which needs no network",
+                 {.type = "FILE", .output = true});
   compare.json(o->json);
   compare.run([=] { return run_compare(*o); });
 }

@@ -139,7 +139,7 @@ void add_demo(const Command& wm) {
   auto o = std::make_shared<DemoOptions>();
   const Command demo =
       wm.add("demo", "The two-minute tour: two real kernels share a GPU under several policies", "wm demo");
-  demo.option("--html", o->html, "Where the page goes", {.show_default = true, .type = "FILE"});
+  demo.option("--html", o->html, "Where the page goes", {.show_default = true, .type = "FILE", .output = true});
   demo.option("--cycles", o->cycles, "Of each run", {.show_default = true, .low = 1000, .high = 1e9});
   demo.option("--cache", o->cache, "Where rates alone are kept; \"\": nowhere",
               {.show_default = true, .type = "FOLDER"});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 
 #include "base/file.h"
@@ -146,20 +147,28 @@ Result<std::vector<Planned>> plan(const std::vector<lab::Experiment>& figures, c
 
 Result<lab::Results> find_results(const std::string& store) {
   if (!store.empty()) return lab::load_results(store);
-  std::error_code ignored;
-  if (std::filesystem::exists(kDefaultStore, ignored)) return lab::load_results(kDefaultStore);
-  lab::Results all;
   std::vector<std::string> files;
+  std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(data_folder() + "/results", ignored))
     if (entry.path().extension() == ".json") files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
+  if (std::filesystem::exists(kDefaultStore, ignored)) files.insert(files.begin(), kDefaultStore);
   if (files.empty())
     return Error{
         fmt::format("no results: neither '{}' nor any of warpmux's own; `wm lab run` makes them", kDefaultStore)};
+  lab::Results all;
+  std::map<std::string, std::size_t> places;  // of rows, by key
   for (const std::string& file : files) {
     auto results = lab::load_results(file);
     if (!results) return results.error();
-    all.rows.insert(all.rows.end(), results->rows.begin(), results->rows.end());
+    for (lab::Row& row : results->rows) {
+      const auto [at, added] = places.emplace(row.key, all.rows.size());
+      // The first file wins: the user's own result replaces a shipped one, unless it failed.
+      if (added)
+        all.rows.push_back(std::move(row));
+      else if (all.rows[at->second].state == lab::Row::State::failed && row.state == lab::Row::State::done)
+        all.rows[at->second] = std::move(row);
+    }
     all.gpus.merge(results->gpus);
   }
   return all;
@@ -169,7 +178,7 @@ void add_shown(const Command& command, Shown& shown, const std::string& protocol
   command.option("figure", shown.figures, "PAPER, PAPER/FIGURE or FILE.yaml; none: all");
   command.option("--protocol", shown.protocol, protocols, {.show_default = true});
   command.option("--store", shown.store,
-                 "A store, or JSON that `wm lab export` wrote; none: wm-lab.db, else warpmux's own", {.type = "FILE"});
+                 "A store, or JSON that `wm lab export` wrote; none: wm-lab.db and warpmux's own", {.type = "FILE"});
 }
 
 void add_lab(const Command& wm) {

@@ -38,7 +38,7 @@ struct Shown {
 };
 void add_shown(const Command& command, Shown& shown, const std::string& protocols);
 
-// The rows of `store`; where none is named, those of wm-lab.db if it is here, else those that came with warpmux.
+// The rows of `store`; where none is named, those of wm-lab.db in this folder and those that came with warpmux.
 Result<lab::Results> find_results(const std::string& store);
 inline constexpr const char* kDefaultStore = "wm-lab.db";
 

@@ -60,8 +60,8 @@ void add_lab_exchange(const Command& lab) {
   const Command export_command =
       lab.add("export", "A store as JSON, which can be merged and shown, or as CSV", "wm lab export --csv results.csv");
   export_command.option("--store", e->store, "Which", {.show_default = true, .type = "FILE"});
-  export_command.option("--json", e->json, "Everything, a cell a line (-: stdout)", {.type = "FILE"});
-  export_command.option("--csv", e->csv, "A line a cell (-: stdout)", {.type = "FILE"});
+  export_command.option("--json", e->json, "Everything, a cell a line (-: stdout)", {.type = "FILE", .output = true});
+  export_command.option("--csv", e->csv, "A line a cell (-: stdout)", {.type = "FILE", .output = true});
   export_command.run([e] { return export_results(*e); });
 
   auto m = std::make_shared<MergeOptions>();

@@ -1,33 +1,64 @@
 // wm policies: every sharing policy, and one with its parameters.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <memory>
 
 #include "base/json.h"
 #include "cli/commands/command.h"
 #include "cli/output/output.h"
+#include "cli/output/table.h"
 #include "policy/describe.h"
 #include "policy/registry.h"
+#include "sim/block/machine.h"
+#ifdef WM_RUNTIME
+#include "runtime/schedule/device_machine.h"
+#endif
 
 namespace wm::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The machines that have every capability the policy needs with its default parameters.
+std::vector<std::string> machines_of(const policy::Info& info) {
+  std::vector<std::pair<std::string, policy::Cans>> machines{{"cycle", policy::Cans::all()},
+                                                             {"block", sim::BlockMachine::kCans}};
+#ifdef WM_RUNTIME
+  machines.emplace_back("device", runtime::DeviceMachine::capabilities());
+#endif
+  std::vector<std::string> names;
+  const auto choice = policy::choose(info.name);
+  for (const auto& [name, cans] : machines)
+    if (choice && policy::fits(*choice, cans, name)) names.push_back(name);
+  return names;
+}
+
 Json json_of(const policy::Info& info) {
-  return {{"name", info.name}, {"about", info.about}, {"paper", info.paper}, {"needs", info.needs.to_string()}};
+  return {{"name", info.name},
+          {"about", info.about},
+          {"paper", info.paper},
+          {"needs", info.needs.to_string()},
+          {"machines", machines_of(info)}};
 }
 
 Result<int> run(const std::string& name, const std::string& json) {
   const Output output(json);
   Json items = Json::array();
   if (name.empty()) {
-    output.say(policy::list_text());
-    output.say("\n'wm policies NAME' lists its parameters; a policy is given as NAME[:parameter=value]…\n");
+    Table table({"policy", "machines", "about"});
+    for (const policy::Entry& e : policy::entries())
+      table.add({Cell(std::string(e.info.name), Style::bold), fmt::format("{}", fmt::join(machines_of(e.info), ", ")),
+                 std::string(e.info.about)});
+    output.say(table.fitted(terminal_width()));
+    output.say(
+        "\ncycle and block are simulators (wm sim --machine), device is a real device (wm serve).\n'wm policies NAME' "
+        "lists its parameters; a policy is given as NAME[:parameter=value]…\n");
     for (const policy::Entry& e : policy::entries()) items.push_back(json_of(e.info));
   } else {
     const auto entry = policy::find(name);
     if (!entry) return entry.error();
     output.say(policy::details_text((*entry)->info));
+    output.say(fmt::format("\nmachines    {}\n", fmt::join(machines_of((*entry)->info), ", ")));
     items.push_back(json_of((*entry)->info));
   }
   if (auto done = output.items(items); !done) return done.error();

@@ -13,8 +13,10 @@
 #include "cli/output/page_document.h"
 #include "cli/output/run_progress.h"
 #include "cli/output/sim_report.h"
+#include "lab/report/page.h"
 #include "lab/report/timeline_document.h"
 #include "lab/report/trace.h"
+#include "lab/run/compare.h"
 
 namespace wm::cli {
 namespace {
@@ -25,6 +27,7 @@ struct SimOptions {
   std::string spec;  // the file of a RunSpec, in place of the options that describe a run
   std::string json;
   std::string trace;
+  std::string html;
   bool stats = false;
   bool isolated = false;
   bool timeline = false;
@@ -76,11 +79,17 @@ Result<int> run_sim(const SimOptions& o) {
   if (!run) return run.error();
   lab::CorunOptions options = o.run.corun_options(*spec);
   if (o.isolated) return run_isolated(o.json, *run, options);
-  sim::Timeline timeline(o.timeline ? kPageInterval : o.interval);
-  if (o.stats || o.timeline || !o.trace.empty()) options.timeline = &timeline;
-  const auto result = with_progress(run->participants.size() + 1, options,
-                                    [&] { return lab::corun(run->gpu, run->participants, *policy, options); });
-  if (!result) return result.error();
+  lab::ComparedRun made;
+  const bool for_page = o.timeline || !o.html.empty();
+  made.timeline = std::make_unique<sim::Timeline>(for_page ? kPageInterval : o.interval);
+  const sim::Timeline& timeline = *made.timeline;
+  if (o.stats || for_page || !o.trace.empty()) options.timeline = made.timeline.get();
+  const auto run_it = [&] { return lab::corun(run->gpu, run->participants, *policy, options); };
+  // A process that runs a cell reports no progress: its messages are stored where the cell fails.
+  auto ran = o.spec.empty() ? with_progress(run->participants.size() + 1, options, run_it) : run_it();
+  if (!ran) return ran.error();
+  made.result = *std::move(ran);
+  const lab::CorunResult* result = &made.result;
   if (!o.trace.empty()) {
     const auto trace = lab::perfetto_trace(run->gpu, *result, timeline);
     if (!trace) return trace.error();
@@ -98,6 +107,15 @@ Result<int> run_sim(const SimOptions& o) {
   }
   const bool wrong = std::any_of(result->kernels.begin(), result->kernels.end(),
                                  [](const lab::KernelResult& k) { return k.verified == false; });
+  if (!o.html.empty()) {
+    std::string title;
+    for (const lab::KernelResult& k : result->kernels) title += (title.empty() ? "" : " + ") + k.name;
+    const Page page{.title = title, .about = "One run on a simulated GPU.", .command = lab::command_of(*spec)};
+    lab::Comparison single;
+    single.runs.push_back(std::move(made));
+    if (auto done = lab::write_page(o.html, document_of(page, run->gpu, single)); !done) return done.error();
+    output.say(fmt::format("\n{} shows it.\n", o.html));
+  }
   return wrong ? 1 : 0;
 }
 
@@ -107,9 +125,9 @@ void add_sim(const Command& wm) {
   auto o = std::make_shared<SimOptions>();
   const Command sim = wm.add(
       "sim", "Kernels together on a simulated GPU, under a policy",
-      "wm sim --gpu qos16 --kernel sgemm --kernel lbm --policy spatial\n"
+      "wm sim --gpu qos16 --kernel sgemm --kernel lbm --policy spatial --cycles 100000\n"
       "wm sim --machine block --gpu k20c --app spmv:priority=1 --app lbm --runs 3 --policy ppq:preemption=switch\n"
-      "wm sim --gpu qos16 --kernel sgemm:goal=0.8:launches=0 --kernel lbm:launches=0 --policy quota --cycles 200000");
+      "wm sim --gpu qos16 --kernel sgemm:goal=0.8 --kernel lbm --policy quota --cycles 200000");
   add_workload_options(sim, o->run,
                        "NAME[:goal=0.9 | :ipc=N | :time=2ms | :rate=N a "
                        "second][:priority=1][:share=1][:size=medium][:arrive=CYCLE][:launches=N][:blocks=N an SM]; "
@@ -122,12 +140,14 @@ void add_sim(const Command& wm) {
       "file, on the block machine; repeat it");
   sim.option("--machine", o->run.spec.machine, "cycle or block", {.show_default = true});
   sim.option("--runs", o->run.spec.runs, "Replay applications until each has completed so many runs (block machine)");
-  add_length_options(sim, o->run, "Stop there; kernels start again when they end before (0: run to the end)",
+  add_length_options(sim, o->run, "Length of the run; kernels repeat until then (0: each kernel runs once, to its end)",
                      "Of the policy's random numbers");
   sim.flag("--timeline", o->timeline, "Put a timeline into the JSON, as pages show it");
   sim.flag("--alone", o->isolated, "Only measure what each kernel does by itself, into the cache");
   add_cache_option(sim, o->run);
-  sim.option("--trace", o->trace, "Write a timeline that ui.perfetto.dev opens", {.type = "FILE"});
+  sim.option("--trace", o->trace, "Write a timeline that ui.perfetto.dev opens", {.type = "FILE", .output = true});
+  sim.option("--html", o->html, "Write a page with the timeline, which needs no network",
+             {.type = "FILE", .output = true});
   sim.flag("--stats", o->stats, "What each kernel did in every interval; in JSON as 'intervals'");
   sim.option("--interval", o->interval, "Of --stats and of the curves of --trace, in cycles",
              {.show_default = true, .low = 1, .high = 1e12});

@@ -1,16 +1,70 @@
 #include "cli/input/options.h"
 
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+
+#include "base/number.h"
 
 namespace wm::cli {
 namespace {
+
+// The value as the messages write it: 1000000 and not 1e+06.
+std::string written(double number) { return fmt::format("{}", number); }
+
+// A check of the text of a number, in our own words. Without it the parser would accept -5 for an unsigned number and
+// report 10^23 as a type error.
+template <typename T>
+std::string number_mistake(const std::string& text, const Taken& taken) {
+  const bool limited = taken.high != 0;
+  if constexpr (std::is_floating_point_v<T>) {
+    const auto number = parse_double(text);
+    if (number && std::isfinite(*number) && (!limited || (*number >= taken.low && *number <= taken.high))) return {};
+    return limited
+               ? fmt::format("must be a number from {} to {}, not '{}'", written(taken.low), written(taken.high), text)
+               : fmt::format("must be a number, not '{}'", text);
+  } else {
+    const auto number = parse_integer<T>(text);
+    const auto value = static_cast<double>(number.value_or(0));
+    if (number && (!limited || (value >= taken.low && value <= taken.high))) return {};
+    return limited ? fmt::format("must be a whole number from {} to {}, not '{}'", written(taken.low),
+                                 written(taken.high), text)
+                   : fmt::format("must be a whole number from 0 to {}, not '{}'", std::numeric_limits<T>::max(), text);
+  }
+}
+
+std::string path_mistake(const std::string& text) {
+  namespace fs = std::filesystem;
+  if (text.empty() || text == "-") return {};
+  std::error_code ignored;
+  const fs::path path(text);
+  if (fs::is_directory(path, ignored)) return fmt::format("cannot write '{}': it is a folder", text);
+  if (fs::exists(path, ignored))
+    return access(path.c_str(), W_OK) == 0 ? "" : fmt::format("cannot write '{}': permission denied", text);
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, ignored))
+    return fmt::format("cannot write '{}': there is no folder '{}'", text, folder.string());
+  return access(folder.c_str(), W_OK) == 0 ? "" : fmt::format("cannot write '{}': permission denied", text);
+}
+
+// The help shows the range as the type of the value: UINT in [1, 64].
+std::string range_text(const Taken& taken) {
+  return taken.high == 0 ? "" : fmt::format("[{}, {}]", written(taken.low), written(taken.high));
+}
 
 template <typename T>
 void add_option(CLI::App& app, const std::string& name, T& out, const std::string& about, const Taken& taken) {
   CLI::Option* option = app.add_option(name, out, about);
   if (taken.required) option->required();
   if (taken.show_default) option->capture_default_str();
-  if (taken.high != 0) option->check(CLI::Range(taken.low, taken.high));
+  if constexpr (std::is_arithmetic_v<T>) {
+    option->check(CLI::Validator([taken](std::string& text) { return number_mistake<T>(text, taken); },
+                                 range_text(taken), "number"));
+  }
+  if (taken.output) option->check(CLI::Validator([](std::string& text) { return path_mistake(text); }, "", "path"));
   if (taken.type != nullptr) option->type_name(taken.type);
   if constexpr (std::is_same_v<T, std::vector<std::string>>) {
     if (name.starts_with('-')) option->allow_extra_args(false);
@@ -54,7 +108,7 @@ void Command::flag(const std::string& name, bool& out, const std::string& about)
 }
 
 void Command::json(std::string& out) const {
-  option("--json", out, "Write the results as JSON to FILE (-: stdout)", {.type = "FILE"});
+  option("--json", out, "Write the results as JSON to FILE (-: stdout)", {.type = "FILE", .output = true});
 }
 
 void Command::run(Action action) const {

@@ -28,6 +28,7 @@ struct Taken {
   double low = 0;  // numbers outside [low, high] are refused, where high is not 0
   double high = 0;
   const char* type = nullptr;  // the name of its value in the help: "FILE"
+  bool output = false;         // a file that is written: an unwritable path is refused before anything runs
 };
 
 class Command {

@@ -87,12 +87,13 @@ Result<void> apply(const std::string& key, const std::string& value, lab::Kernel
 
 }  // namespace
 
-Result<lab::KernelSpec> parse_kernel(const std::string& text, const std::string& size) {
+Result<lab::KernelSpec> parse_kernel(const std::string& text, const std::string& size, std::uint32_t launches) {
   const auto word = split(text);
   if (!word) return word.error();
   lab::KernelSpec spec;
   spec.name = word->name;
   spec.size = size;
+  spec.launches = launches;
   for (const auto& [key, value] : word->settings) {
     if (key == "size" && gpu::is_description(word->name))
       return Error{fmt::format("kernel '{}' has one size: 'size' is a setting of the zoo's kernels", word->name)};
@@ -129,7 +130,7 @@ Result<lab::Participant> make_participant(const lab::KernelSpec& spec, const Ptx
 }
 
 Result<lab::Participant> parse_participant(const std::string& word, zoo::Size size, const PtxOrigin& origin) {
-  const auto spec = parse_kernel(word, name(size));
+  const auto spec = parse_kernel(word, name(size), 1);
   if (!spec) return spec.error();
   return make_participant(*spec, origin);
 }

@@ -10,6 +10,7 @@
 //   blocks=4        maximum number of resident blocks per SM
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -19,8 +20,8 @@
 
 namespace wm::cli {
 
-// `size` applies where the word names none.
-Result<lab::KernelSpec> parse_kernel(const std::string& word, const std::string& size);
+// `size` and `launches` apply where the word names none.
+Result<lab::KernelSpec> parse_kernel(const std::string& word, const std::string& size, std::uint32_t launches);
 
 // Finds the program that the specification names, and prepares its inputs.
 Result<lab::Participant> make_participant(const lab::KernelSpec& spec, const PtxOrigin& origin);

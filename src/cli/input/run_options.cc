@@ -15,8 +15,10 @@ namespace wm::cli {
 Result<lab::RunSpec> RunOptions::without_policy() const {
   lab::RunSpec run = spec;
   if (auto known = parse_size(size); !known) return known.error();
+  // In a steady co-run every kernel runs for the whole length, so that rates cover the same span.
+  const std::uint32_t launches = run.cycles != 0 && !once ? 0 : 1;
   for (const std::string& word : kernels) {
-    auto kernel = parse_kernel(word, size);
+    auto kernel = parse_kernel(word, size, launches);
     if (!kernel) return kernel.error();
     run.kernels.push_back(*std::move(kernel));
   }
@@ -46,6 +48,7 @@ void add_length_options(const Command& command, RunOptions& o, const std::string
                         const std::string& seed_help) {
   command.option("--size", o.size, "Of kernels that name none: small, medium, large", {.show_default = true});
   command.option("--cycles", o.spec.cycles, cycles_help);
+  command.flag("--once", o.once, "With --cycles: each kernel runs once, instead of repeating until the end");
   command.flag("--match-instructions", o.spec.match_instructions,
                "Each kernel stops at the instructions it executed alone in --cycles");
   command.option("--threads", o.threads, "Of the host; the result is the same for any number",

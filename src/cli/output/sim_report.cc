@@ -84,8 +84,8 @@ Cell yes_or_no(const std::optional<bool>& value) {
 }  // namespace
 
 std::string text_of(const lab::CorunResult& r) {
-  Table table({"kernel", "cycles", "IPC", "alone", "normalized", "goal", "reached", "blocks", "preempted", "L1 miss",
-               "verified"});
+  Table table({"kernel", "cycles", "IPC", "isolated IPC", "normalized", "goal IPC", "reached", "blocks done",
+               "blocks preempted", "L1 miss", "verified"});
   for (const lab::KernelResult& k : r.kernels) {
     const sim::SmCounters& c = k.totals.sm;
     const double miss = c.l1_sectors == 0 ? 0 : static_cast<double>(c.l1_misses) / static_cast<double>(c.l1_sectors);

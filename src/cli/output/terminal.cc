@@ -14,6 +14,8 @@ namespace {
 
 using std::chrono::duration_cast;
 
+constexpr std::chrono::seconds kLineInterval{10};  // of progress without a terminal
+
 bool colours() {
   static const bool on =
       isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;  // NOLINT(concurrency-mt-unsafe)
@@ -88,7 +90,12 @@ std::string progress_line(double done, double seconds, std::string_view what) {
 }
 
 Progress::Progress(std::size_t steps) : steps_(static_cast<double>(std::max<std::size_t>(steps, 1))) {
-  if (isatty(STDERR_FILENO) != 0) painter_ = std::thread([this] { draw_until_done(); });
+  painter_ = std::thread([this] {
+    if (isatty(STDERR_FILENO) != 0)
+      draw_until_done();
+    else
+      print_until_done();
+  });
 }
 
 Progress::~Progress() {
@@ -105,6 +112,18 @@ void Progress::advance(double part, const std::string& what) {
   const std::lock_guard lock(mutex_);
   done_ += part;
   what_ = what;
+}
+
+void Progress::print_until_done() {
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, kLineInterval, [this] { return ended_; })) {
+    const double done = std::clamp(done_ / steps_, 0.0, 1.0);
+    std::string line = fmt::format("wm: {:.0f}%  {}", done * 100, what_);
+    const double seconds = seconds_since(start_);
+    if (done > 0 && done < 1) line += fmt::format("  about {} left", duration(std::ceil(seconds * (1 - done) / done)));
+    std::fprintf(stderr, "%s\n", line.c_str());
+    std::fflush(stderr);
+  }
 }
 
 void Progress::draw_until_done() {

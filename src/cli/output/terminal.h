@@ -33,8 +33,8 @@ double seconds_since(std::chrono::steady_clock::time_point start);
 // "[######------] 40%  sgemm  about 12 s left": the line a bar shows. `done` in [0, 1].
 std::string progress_line(double done, double seconds, std::string_view what);
 
-// A progress bar on stderr, drawn after two seconds and erased at the end; nothing where stderr is not a terminal.
-// Steps may come from several threads.
+// A progress bar on stderr, drawn after two seconds and erased at the end. Where stderr is not a terminal, a line every
+// ten seconds. Steps may come from several threads.
 class Progress {
  public:
   explicit Progress(std::size_t steps);
@@ -47,6 +47,7 @@ class Progress {
 
  private:
   void draw_until_done();
+  void print_until_done();
 
   const double steps_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

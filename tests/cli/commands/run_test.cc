@@ -20,6 +20,43 @@ TEST(WmRun, SaysThatTheDaemonHasGone) {
   EXPECT_NE(ran.err.find("the daemon at " + socket + " is gone"), std::string::npos) << ran.err;
 }
 
+// A daemon, and `wm run` started at once, without waiting for the daemon's socket.
+std::string with_new_daemon(const Scratch& scratch, const std::string& command) {
+  const std::string wm = WM_BINARY_DIR "/bin/wm ";
+  const std::string socket = " --socket " + scratch.path("socket");
+  return wm + "serve" + socket + " > " + scratch.path("log") + " & daemon=$!; trap 'kill $daemon; wait' EXIT; " + wm +
+         "run" + socket + " " + command;
+}
+
+TEST(WmRun, WaitsForTheSocketOfADaemonThatWasJustStarted) {
+  if (run_wm("cl run vecadd").code != 0) GTEST_SKIP() << "no OpenCL device";
+  const Scratch scratch;
+  const Ran ran = shell(with_new_daemon(scratch, "--wait 60 -- echo it ran"));
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.out, "it ran\n");
+}
+
+TEST(WmRun, ForwardsSignalsAndLeavesNoOrphan) {
+  if (run_wm("cl run vecadd").code != 0) GTEST_SKIP() << "no OpenCL device";
+  for (const char* signal : {"TERM", "INT", "HUP", "KILL"}) {
+    const Scratch scratch;
+    // A shell ignores SIGINT in background jobs, which exec would inherit; env restores the default action.
+    const std::string pid = scratch.path("pid");
+    const Ran ran = shell(with_new_daemon(
+        scratch, "--wait 60 -- env --default-signal sh -c 'echo $$ > " + pid +
+                     "; exec sleep 60' & run=$!; until test -s " + pid + "; do sleep 0.05; done; kill -" + signal +
+                     " $run; wait $run; echo code $?; for i in $(seq 100); do "
+                     "kill -0 $(cat " +
+                     pid + ") 2> /dev/null || { echo gone; break; }; sleep 0.05; done"));
+    EXPECT_NE(ran.out.find("gone"), std::string::npos) << signal << ran.out << ran.err;
+    const std::string code = signal == std::string("TERM")  ? "143"
+                             : signal == std::string("INT") ? "130"
+                             : signal == std::string("HUP") ? "129"
+                                                            : "137";
+    EXPECT_NE(ran.out.find("code " + code), std::string::npos) << signal << ran.out << ran.err;
+  }
+}
+
 TEST(WmRun, WithoutADaemonIsOneLine) {
   const Ran ran = run_wm("run --socket /nowhere/at/all -- true");
   EXPECT_EQ(ran.code, 2);

@@ -118,10 +118,11 @@ TEST(RunSpec, RejectsUnknownFieldsAndSchemas) {
 }
 
 TEST(RunSpec, IsWrittenAsACommand) {
-  EXPECT_EQ(command_of(full_spec()),
-            "wm sim --gpu slicer16 --kernel sgemm:launches=0:goal=0.9 --kernel 'my "
-            "kernel.yaml:time=2000000000ps:priority=-2:share=1.5:blocks=3:arrive=50000:size=medium' --policy "
-            "quota:scheme=elastic:epoch=5000 --cycles 100000 --size small --match-instructions --seed 7");
+  EXPECT_EQ(
+      command_of(full_spec()),
+      "wm sim --gpu slicer16 --kernel sgemm:launches=0:goal=0.9 --kernel 'my "
+      "kernel.yaml:launches=1:time=2000000000ps:priority=-2:share=1.5:blocks=3:arrive=50000:size=medium' --policy "
+      "quota:scheme=elastic:epoch=5000 --cycles 100000 --size small --match-instructions --seed 7");
 }
 
 TEST(PolicySpec, IsResolvedToAllItsParameters) {

@@ -1,0 +1,85 @@
+// Mistakes on the command line: one line in our own words, a suggestion, exit code 2, before anything runs.
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "cli/shell.h"
+
+namespace wm::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+void expect_mistake(const std::string& arguments, const std::string& message) {
+  const Ran ran = run_wm(arguments);
+  EXPECT_EQ(ran.code, 2) << arguments;
+  EXPECT_THAT(ran.err, HasSubstr(message)) << arguments;
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+}
+
+TEST(Mistakes, NumbersThatAreNegativeOrTooLargeAreRefused) {
+  const std::string sim = "sim --kernel vecadd --size small ";
+  expect_mistake(sim + "--cycles -5", "--cycles: must be a whole number from 0 to 18446744073709551615, not '-5'");
+  expect_mistake(sim + "--cycles 100000000000000000000000", "not '100000000000000000000000'");
+  expect_mistake(sim + "--seed -1", "--seed: must be a whole number");
+  expect_mistake(sim + "--threads 0", "--threads: must be a whole number from 1 to 64, not '0'");
+  expect_mistake(sim + "--interval 1e3", "--interval: must be a whole number from 1 to");
+  expect_mistake("lab run --first -1", "--first: must be a whole number");
+}
+
+TEST(Mistakes, UnwritableOutputsAreRefusedBeforeTheRun) {
+  const Scratch scratch;
+  const std::string sim = "sim --kernel no-such-kernel ";  // would be the message if the path were not checked first
+  expect_mistake(sim + "--json /nowhere/x.json", "cannot write '/nowhere/x.json': there is no folder '/nowhere'");
+  expect_mistake(sim + "--trace " + scratch.path(), "it is a folder");
+  expect_mistake("compare --kernel no-such-kernel --html /nowhere/x.html", "there is no folder '/nowhere'");
+  expect_mistake("lab report --html /nowhere/x.html", "there is no folder '/nowhere'");
+}
+
+TEST(Mistakes, MisspeltOptionsAndParametersGetASuggestion) {
+  expect_mistake("sim --kernel vecadd --polcy even", "wm sim has no option '--polcy' (did you mean '--policy'?)");
+  expect_mistake("lab run --protocl quick", "wm lab run has no option '--protocl' (did you mean '--protocol'?)");
+  expect_mistake("sim --kernel vecadd --policy quota:epok", "(did you mean 'epoch'?)");
+  expect_mistake("sim --kernel vecadd --policy quota:epok=5", "(did you mean 'epoch'?)");
+#ifdef WM_RUNTIME
+  expect_mistake("run clinfo -l", "options of the application stand after --");
+#endif
+}
+
+TEST(Help, IsACommandToo) {
+  EXPECT_EQ(run_wm("help sim").out, run_wm("sim --help").out);
+  EXPECT_EQ(run_wm("help lab run").out, run_wm("lab run --help").out);
+  EXPECT_EQ(run_wm("help").out, run_wm("--help").out);
+  EXPECT_EQ(run_wm("help").code, 0);
+}
+
+TEST(Policies, NameTheMachinesOnWhichTheyRun) {
+  const Ran ran = run_wm("policies --json -");
+  for (const auto& item : nlohmann::ordered_json::parse(ran.out)["items"]) {
+    const auto machines = item["machines"].get<std::vector<std::string>>();
+    EXPECT_THAT(machines, ::testing::Contains("cycle")) << item["name"];
+    EXPECT_TRUE(item["name"] != "quota" || std::find(machines.begin(), machines.end(), "block") == machines.end());
+    EXPECT_TRUE(item["name"] != "spatial" || std::find(machines.begin(), machines.end(), "block") != machines.end());
+  }
+  EXPECT_THAT(run_wm("policies").out, HasSubstr("machines"));
+}
+
+// Kernels of a co-run with a length repeat until its end, so that rates cover the same span.
+TEST(Steady, CoRunsRepeatKernelsUnlessOnceIsGiven) {
+  const std::string pair = "sim --kernel vecadd --kernel lbm --size small --cycles 8000 --cache '' --json - ";
+  const auto steady = nlohmann::ordered_json::parse(run_wm(pair).out);
+  EXPECT_GT(steady["kernels"][0]["launches_done"], 1);
+  EXPECT_EQ(steady["kernels"][0]["cycles"], 8000);
+  EXPECT_EQ(steady["kernels"][1]["cycles"], 8000);
+  const auto once = nlohmann::ordered_json::parse(run_wm(pair + "--once").out);
+  EXPECT_EQ(once["kernels"][0]["launches_done"], 1);
+  EXPECT_LT(once["kernels"][0]["cycles"], 8000);
+  const auto explicit_ = nlohmann::ordered_json::parse(
+      run_wm("sim --kernel vecadd:launches=0 --kernel lbm:launches=0 --size small --cycles 8000 --cache '' --json -")
+          .out);
+  EXPECT_EQ(explicit_["run_hash"], steady["run_hash"]);
+}
+
+}  // namespace
+}  // namespace wm::cli
