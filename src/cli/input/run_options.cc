@@ -23,7 +23,7 @@ Result<lab::RunSpec> RunOptions::without_policy() const {
     run.kernels.push_back(*std::move(kernel));
   }
   for (const std::string& word : apps) {
-    auto app = parse_kernel(word, size);
+    auto app = parse_kernel(word, size, 1);
     if (!app) return app.error();
     app->application = true;
     if (word.find(":launches=") == std::string::npos) app->launches = run.runs != 0 ? 0 : 1;
