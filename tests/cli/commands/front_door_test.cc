@@ -128,7 +128,7 @@ TEST_F(FrontDoor, WhatItCannotDoIsOneLineWithThePackages) {
   tool("sudo", "exit 1");
   Ran ran = start("demo", "FAKE_USER=1000");
   EXPECT_EQ(ran.code, 2);
-  EXPECT_EQ(ran.err, "wm: sudo wants a password; as root, first: apt-get install cmake some-lib\n");
+  EXPECT_EQ(ran.err, "wm: sudo needs a password; run as root first: apt-get install cmake some-lib\n");
 
   tool("apt-get", "exit 100");
   ran = start("demo");

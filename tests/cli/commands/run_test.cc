@@ -75,7 +75,7 @@ TEST(WmServe, RefusesAShortLaunchThatIsNoNumber) {
   }
 }
 
-// What the daemon prints before it listens, with the given arguments.
+// Returns the text that the daemon prints before it listens, with the given arguments.
 std::string printed_by_serve(const std::string& arguments) {
   const Scratch scratch;
   const std::string log = scratch.path("log");
