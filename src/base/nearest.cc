@@ -26,8 +26,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {
   const std::string* best = nullptr;
-  // One slip in three letters, and at least one: 'ptx' may be 'ptc', but not 'sim'.
-  std::size_t limit = std::max<std::size_t>(1, name.size() / 3) + 1;
+  // One slip for every three letters begun: 'ptx' may be 'ptc', but not 'sim'; 'epok' may be 'epoch'.
+  std::size_t limit = std::max<std::size_t>(1, (name.size() + 2) / 3) + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(name, candidate);
     if (distance >= limit) continue;

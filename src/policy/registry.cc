@@ -47,7 +47,8 @@ Result<Choice> choose(std::string_view text) {
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos) {
       std::vector<std::string> known;
-      for (const Parameter& p : (*entry)->info.parameters) known.emplace_back(p.name);
+      for (const Parameter& p : (*entry)->info.parameters)
+        if (p.name != item) known.emplace_back(p.name);
       return Error{fmt::format("policy '{}': '{}' is not parameter=value{}", name, item,
                                did_you_mean(std::string(item), known))};
     }

@@ -102,7 +102,7 @@ class Contraction {
       Product product{.at = i, .uses = {}, .aliases = {}};
       if (gather_uses(product, b, i, false) && !product.uses.empty()) products_.push_back(std::move(product));
     }
-    // Of two products the addition's first operand is fused.
+    // Where both operands of an addition are products, the first operand is fused.
     for (std::size_t p = first; p < products_.size(); ++p) {
       for (const Use& use : products_[p].uses) {
         const auto [at, fresh] = fused_.try_emplace(use.sum, Chosen{p, use});

@@ -20,6 +20,7 @@ TEST(EditDistance, ASwapOfNeighboursIsOneSlip) {
 TEST(Nearest, FindsTheOneMeant) {
   EXPECT_EQ(nearest("treads", {"registers", "threads", "blocks"}), "threads");
   EXPECT_EQ(nearest("kernls", {"demo", "kernels", "ptx"}), "kernels");
+  EXPECT_EQ(nearest("epok", {"scheme", "epoch"}), "epoch");
 }
 
 TEST(Nearest, StaysSilentWhenNothingIsNear) {

@@ -1,4 +1,4 @@
-// What NVIDIA GPUs do by themselves: time slices, and MPS.
+// Tests of the policies that NVIDIA GPUs apply by themselves: time slices, and MPS.
 #include <gtest/gtest.h>
 
 #include "policy/fake_machine.h"

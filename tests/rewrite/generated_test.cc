@@ -20,7 +20,7 @@ Reply rewritten(const Generated& g) {
   return *reply;
 }
 
-// Of `generate` or `generate_divided`.
+// `Make` is `generate` or `generate_divided`.
 using Make = Generated (*)(std::uint64_t seed, Leave out);
 
 void same_on_opencl(std::uint64_t seed, Make make = generate) {

@@ -105,7 +105,7 @@ void add_lab_report(const Command& lab) {
   const Command command = lab.add("report", "Figures as a page: plots, claims, a matrix of policies and workloads",
                                   "wm lab report --html report.html\nwm lab report qos-isca17 --timelines 3");
   add_shown(command, *o, "quick, paper or both");
-  command.option("--html", o->html, "The page; \"\": none", {.show_default = true, .type = "FILE"});
+  command.option("--html", o->html, "The page; \"\": none", {.show_default = true, .type = "FILE", .output = true});
   command.option("--markdown", o->markdown, "The claims as tables", {.type = "FILE", .output = true});
   command.option("--timelines", o->timelines, "Runs of each paper to make again and show in time",
                  {.show_default = true, .low = 0, .high = 100});

@@ -185,7 +185,7 @@ TEST(Wm, AKernelOfWhichNothingIsExpectedIsNotVerified) {
 TEST(Wm, TheSizeOfAKernelOfOnesOwnCannotBeChosen) {
   const std::string yaml = std::string(kExample) + "saxpy.yaml";
   expect_one_line(run_wm("kernels check " + yaml + ":size=small"), "has one size");
-  expect_one_line(run_wm("sim " + yaml + ":size=small"), "has one size");
+  expect_one_line(run_wm("sim --kernel " + yaml + ":size=small"), "has one size");
 }
 
 TEST(Wm, FusingIsChosenWithFmad) {

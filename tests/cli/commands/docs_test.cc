@@ -8,6 +8,8 @@
 #include <map>
 #include <sstream>
 
+#include <CLI/Version.hpp>
+
 #include "cli/shell.h"
 
 namespace wm::cli {
@@ -62,6 +64,9 @@ void append_command(std::string& page, const std::string& command) {
 TEST(Docs, TheCommandReferenceIsUpToDate) {
 #ifndef WM_RUNTIME
   GTEST_SKIP() << "the page shows the commands of the runtime too";
+#endif
+#if CLI11_VERSION_MAJOR != 2 || CLI11_VERSION_MINOR != 1
+  GTEST_SKIP() << "the page shows help as Debian 12's CLI11 2.1 writes it";
 #endif
   std::string page =
       "# Commands\n\n"
