@@ -204,7 +204,7 @@ class Warp {
   bool matrix_store(const Op& op, const Frame& frame);
   static void matrix_move(const Op& op, const Frame& frame);
 
-  // windows.cc
+  // memory.cc: cvta and isspacep
   static void shift_window(const Op& op, const Frame& frame);
   void in_space(const Op& op, const Frame& frame) const;
 
