@@ -78,11 +78,6 @@ TEST(GeneratedKernels, LeaveTheSameBuffersAsPtx) {
   for (const std::uint64_t seed : kQuick) same_as_ptx(seed);
 }
 
-TEST(GeneratedKernels, GroupsThatDivideLeaveTheSameBuffersOnOpenCl) {
-  if (!zoo::have_opencl_device()) GTEST_SKIP() << "no OpenCL device";
-  for (std::uint64_t seed = 0; seed < 3; ++seed) same_on_opencl(seed, generate_divided);
-}
-
 TEST(GeneratedKernels, GroupsThatDivideLeaveTheSameBuffersAsPtx) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) same_as_ptx(seed, generate_divided);
 }
@@ -95,11 +90,6 @@ TEST_P(LongGeneratedKernels, LeaveTheSameBuffersOnOpenCl) {
 }
 
 TEST_P(LongGeneratedKernels, LeaveTheSameBuffersAsPtx) { same_as_ptx(GetParam()); }
-
-TEST_P(LongGeneratedKernels, DividedLeaveTheSameBuffersOnOpenCl) {
-  if (!zoo::have_opencl_device()) GTEST_SKIP() << "no OpenCL device";
-  same_on_opencl(GetParam(), generate_divided);
-}
 
 TEST_P(LongGeneratedKernels, DividedLeaveTheSameBuffersAsPtx) { same_as_ptx(GetParam(), generate_divided); }
 
