@@ -39,6 +39,8 @@ struct Parameter {
   double initial = 0;        // integer and number
   Range range;               // both ends belong to it
   std::vector<Option> options;
+  // The policy had stored results before it had this parameter: a run with the default keeps the key it had then.
+  bool added_later = false;
 
   [[nodiscard]] std::string initial_text() const;
   // "100 to 10000000", "drain | switch"
@@ -53,6 +55,12 @@ Parameter number(std::string_view name, double initial, Range range, std::string
 Parameter choice(std::string_view name, std::vector<Option> options, std::string_view about, std::string_view section);
 // Whole numbers from 1 on, as in 5/3; none by default.
 Parameter counts(std::string_view name, std::string_view about, std::string_view section);
+
+// Marks a parameter of a policy whose results are stored without it.
+inline Parameter added_later(Parameter parameter) {
+  parameter.added_later = true;
+  return parameter;
+}
 
 using Argument = std::pair<std::string, std::string>;
 

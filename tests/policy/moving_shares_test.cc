@@ -7,7 +7,7 @@
 namespace wm::policy::test {
 namespace {
 
-TEST(MovingShares, ALaunchGivesRoomToANewcomerAndTakesItBack) {
+TEST(MovingShares, ALaunchGivesRoomToANewKernelAndTakesItBack) {
   FakeMachine gpu({.sms = 2});
   drive(gpu, "moving_shares", {arrive({.name = "a", .blocks = 4000})});
   EXPECT_EQ(gpu.residents({0})[0].cap, 16U);

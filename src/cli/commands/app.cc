@@ -121,8 +121,9 @@ int run(int argc, const char* const* argv) {
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // the parser takes them from the end
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     std::string mistake = unknown_command(app, "", words);
+    const bool help_of_nothing = std::string_view(argv[1]) == "help" && !mistake.empty();
+    if (error.get_exit_code() == 0 && !help_of_nothing) return app.exit(error);  // --help, --version
     if (mistake.empty() && error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
       mistake = unknown_option(app, words);
     return complain(mistake.empty() ? error.what() : mistake);

@@ -110,7 +110,7 @@ void add_serve(const Command& wm) {
   serve_command.option("--cache", options->serve.cache, "Rewritten programs (default: the user's cache)",
                        {.type = "FOLDER"});
   serve_command.option(
-      "--trial", options->serve.sandbox_seconds,
+      "--sandbox", options->serve.sandbox_seconds,
       "Seconds that a program may take to compile, in a process of its own before it is compiled in the "
       "daemon; 0: none is tried",
       {.show_default = true, .high = 86'400});

@@ -168,7 +168,15 @@ std::string PolicySpec::to_string() const {
 Result<PolicySpec> PolicySpec::resolved() const {
   const auto choice = policy::choose(to_string());
   if (!choice) return choice.error();
-  return parse(choice->to_string());
+  PolicySpec spec{name, {}};
+  for (const auto& [parameter, value] : choice->values.all()) {
+    const auto& table = choice->entry->info.parameters;
+    const auto at =
+        std::find_if(table.begin(), table.end(), [&, &p = parameter](const auto& t) { return t.name == p; });
+    if (value.empty() || (at != table.end() && at->added_later && at->initial_text() == value)) continue;
+    spec.parameters.emplace_back(parameter, value);
+  }
+  return spec;
 }
 
 Json to_json(const RunSpec& spec) {

@@ -46,7 +46,8 @@ struct PolicySpec {
   static Result<PolicySpec> parse(std::string_view text);
   // NAME[:parameter=value]…
   [[nodiscard]] std::string to_string() const;
-  // The same policy with every parameter written out, or an error where this program has no such policy.
+  // The same policy with every parameter written out, except parameters that were added after results were stored and
+  // have their default. An error where this program has no such policy.
   [[nodiscard]] Result<PolicySpec> resolved() const;
 
   friend bool operator==(const PolicySpec&, const PolicySpec&) = default;

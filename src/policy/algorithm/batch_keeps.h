@@ -7,8 +7,8 @@
 namespace wm::policy {
 
 inline Parameter batch_keeps() {
-  return integer("batch_keeps", 0, {0, 1}, "SMs that a kernel without a goal keeps; 0: a goal may take its last one",
-                 "");
+  return added_later(
+      integer("batch_keeps", 0, {0, 1}, "SMs that a kernel without a goal keeps; 0: a goal may take its last one", ""));
 }
 
 }  // namespace wm::policy

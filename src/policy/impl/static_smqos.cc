@@ -70,7 +70,7 @@ WM_POLICY(StaticSmQos, {.name = "static_smqos",
                         .paper = "Sun et al. (SMQoS), Parallel Computing 2022, section 5.2",
                         .goals = true,
                         .needs = {Can::own_sms, Can::drain},
-                        .parameters = {choice("rounding", {{"down"}, {"nearest"}, {"up"}},
-                                              "what becomes of a part of an SM", "5.2")}})
+                        .parameters = {added_later(choice("rounding", {{"down"}, {"nearest"}, {"up"}},
+                                                          "what becomes of a part of an SM", "5.2"))}})
 
 }  // namespace wm::policy

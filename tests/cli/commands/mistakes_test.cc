@@ -47,6 +47,8 @@ TEST(Mistakes, MisspeltOptionsAndParametersGetASuggestion) {
 #endif
 }
 
+TEST(Help, OfAnUnknownCommandIsAMistake) { expect_mistake("help nope", "nope"); }
+
 TEST(Help, IsACommandToo) {
   EXPECT_EQ(run_wm("help sim").out, run_wm("sim --help").out);
   EXPECT_EQ(run_wm("help lab run").out, run_wm("lab run --help").out);

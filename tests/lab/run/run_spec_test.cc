@@ -134,6 +134,12 @@ TEST(PolicySpec, IsResolvedToAllItsParameters) {
   EXPECT_FALSE((PolicySpec{"no_such_policy", {}}).resolved().ok());
 }
 
+TEST(PolicySpec, AParameterThatWasAddedLaterLeavesTheKeysOfItsDefaultAlone) {
+  EXPECT_EQ(PolicySpec::parse("static_smqos")->resolved()->to_string(), "static_smqos");
+  EXPECT_EQ(PolicySpec::parse("static_smqos:rounding=down")->resolved()->to_string(), "static_smqos");
+  EXPECT_EQ(PolicySpec::parse("static_smqos:rounding=up")->resolved()->to_string(), "static_smqos:rounding=up");
+}
+
 TEST(GpuDigest, IgnoresCommentsLayoutOrderAndDescription) {
   const std::string text = "# A GPU.\nname: g\nabout: one\nsm: {count: 2, blocks: 8}\n";
   EXPECT_EQ(gpu_digest(text), gpu_digest("sm:\n  blocks: 8\n  count: 2  # two\nname: g\nabout: another\n"));
