@@ -29,7 +29,7 @@ class Rotate final : public Policy {
 
   Cycles slice_;
   Preempt how_;
-  KernelId turn_ = kNobody;
+  KernelId turn_ = kNoKernel;
 };
 
 }  // namespace

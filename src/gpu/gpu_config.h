@@ -172,7 +172,7 @@ struct GpuConfig {
   DramConfig dram;
   PowerConfig power;
   HostLinkConfig host;
-  std::string source;  // the text it was read from; whoever changes a field afterwards clears it
+  std::string source;  // the text it was read from; a caller that changes a field afterwards clears it
 };
 
 }  // namespace wm::gpu

@@ -30,9 +30,9 @@ double antt(std::span<const Progress> all);       // mean slowdown
 double worst_ntt(std::span<const Progress> all);  // largest slowdown
 double stp(std::span<const Progress> all);        // sum of normalized progress
 double least(std::span<const Progress> all);      // Warped-Slicer's minimum speedup (figure 9a)
-// Least progress over largest: 1 all alike, 0 somebody starved.
+// Least progress over largest: 1 all alike, 0 one kernel starved.
 double fairness(std::span<const Progress> all);
-// accelOS: largest slowdown over smallest, 1 or more; infinite where somebody starved.
+// accelOS: largest slowdown over smallest, 1 or more; infinite where a kernel starved.
 double unfairness(std::span<const Progress> all);
 
 // When an execution ran, for overlap.

@@ -36,7 +36,7 @@ struct KernelId {
   std::uint32_t index = ~std::uint32_t{0};
   friend constexpr auto operator<=>(const KernelId&, const KernelId&) = default;
 };
-inline constexpr KernelId kNobody{};
+inline constexpr KernelId kNoKernel{};
 
 inline constexpr std::uint32_t kNoCap = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::int64_t kNoQuota = std::numeric_limits<std::int64_t>::max();
@@ -56,8 +56,8 @@ struct Sm {
   SmId id;
   std::uint32_t index = 0;  // its place in sms(); equals id.index
   State state = State::on;
-  KernelId owner = kNobody;  // kNobody: shared
-  KernelId next = kNobody;   // while reserved
+  KernelId owner = kNoKernel;  // kNoKernel: shared
+  KernelId next = kNoKernel;   // while reserved
   gpu::Resources free;
   std::uint32_t resident = 0;  // blocks, those on their way out included
   std::uint32_t leaving = 0;   // of these, blocks whose context is being saved

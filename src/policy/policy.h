@@ -81,7 +81,7 @@ class Policy {
 // The events that a kernel which has arrived may have to wait for before any of its blocks start. The contract suite
 // holds a policy to it.
 enum class Waits {
-  for_blocks,   // only for blocks in the way to leave, or for a measurement of bounded length: nobody starves
+  for_blocks,   // only for blocks in the way to leave, or for a measurement of bounded length: no kernel starves
   for_earlier,  // for kernels that arrived before it
   for_priority  // for kernels of higher priority, and among equals for earlier ones
 };

@@ -16,7 +16,7 @@ std::string Recorder::to_string(const KernelArrived& e) { return k(e.kernel) + "
 std::string Recorder::to_string(const KernelDone& e) { return k(e.kernel) + " done"; }
 std::string Recorder::to_string(const SmIdle& e) { return sm(e.sm) + " idle"; }
 std::string Recorder::to_string(const SmReady& e) {
-  return fmt::format("{} ready{}", sm(e.sm), e.owner == kNobody ? "" : " for " + k(e.owner));
+  return fmt::format("{} ready{}", sm(e.sm), e.owner == kNoKernel ? "" : " for " + k(e.owner));
 }
 std::string Recorder::to_string(const Preempted& e) {
   return fmt::format("{} preempted on {}, {} blocks", k(e.kernel), sm(e.sm), e.blocks);
@@ -46,7 +46,7 @@ void Recorder::give(SmId id, KernelId kernel, Preempt how) {
 void Recorder::share(SmId id) {
   hold_to_word(Can::own_sms);
   const Sm& at = sms()[id.index];
-  if (!powered(at) || heir(at) != kNobody) note("share", id, "");
+  if (!powered(at) || heir(at) != kNoKernel) note("share", id, "");
   inner_.share(id);
 }
 

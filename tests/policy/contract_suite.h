@@ -2,6 +2,7 @@
 // instantiates the suite:
 //
 //   INSTANTIATE_TEST_SUITE_P(Fake, PolicyContract, every_policy_on(&make_fake_rig), contract_name);
+//   INSTANTIATE_TEST_SUITE_P(Fake, PreemptionContract, preempting_policies_on(&make_fake_rig), contract_name);
 //
 // Every policy is tried with its defaults and with each option of its choices.
 #pragma once
@@ -9,6 +10,7 @@
 #include <functional>
 #include <gtest/gtest.h>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,8 @@ using MakeRig = std::unique_ptr<Rig> (*)(std::uint32_t sms);
 struct Contract {
   MakeRig make;
   std::string policy;  // with parameters
+
+  friend void PrintTo(const Contract& contract, std::ostream* out) { *out << contract.policy; }
 };
 
 inline std::vector<Contract> contracts(MakeRig make) {
@@ -51,6 +55,13 @@ inline std::vector<Contract> contracts(MakeRig make) {
     }
   }
   return all;
+}
+// The policies under which a kernel of higher priority preempts others at once.
+inline auto preempting_policies_on(MakeRig make) {
+  std::vector<Contract> some;
+  for (const Contract& c : contracts(make))
+    if (c.policy.starts_with("ppq")) some.push_back(c);
+  return testing::ValuesIn(some);
 }
 inline auto every_policy_on(MakeRig make) { return testing::ValuesIn(contracts(make)); }
 inline std::string contract_name(const testing::TestParamInfo<Contract>& info) {
@@ -100,7 +111,7 @@ class Invariants {
     ASSERT_LE(now.resident, std::max(then.resident, cap))
         << "k" << k.id.index << " started blocks above its cap on SM " << sm.index << " at " << gpu.now().count;
     const bool others = was.sm.state == Sm::State::on && sm.state == Sm::State::on && was.sm.owner == sm.owner &&
-                        sm.owner != kNobody && sm.owner != k.id;
+                        sm.owner != kNoKernel && sm.owner != k.id;
     ASSERT_TRUE(!others || now.resident <= then.resident) << "a block started on another's SM";
     if (quiet_ && then.quota <= 0) {
       ASSERT_EQ(now.counters.thread_instructions, then.counters.thread_instructions)
@@ -220,11 +231,12 @@ TEST_P(PolicyContract, SameEventsSameDecisions) {
   EXPECT_EQ(logs[0], logs[1]);
 }
 
+class PreemptionContract : public PolicyContract {};
+
 // How long an urgent kernel waits for blocks in its way is bounded by the mechanism: by the rest of a block where they
 // drain, and where contexts are switched by the time of a switch, however long blocks are. The first urgent kernel
 // meets blocks that run; those after it come while blocks of the other kernel are on their way back to the SMs.
-TEST_P(PolicyContract, PreemptionTakesABoundedTime) {
-  if (!GetParam().policy.starts_with("ppq")) GTEST_SKIP() << "only kernels of higher priority preempt at once";
+TEST_P(PreemptionContract, PreemptionTakesABoundedTime) {
   const bool switches = GetParam().policy.find("preemption=switch") != std::string::npos;
   auto r = rig();
   FakeKernel first = batch();

@@ -25,6 +25,7 @@ class FakeRig final : public Rig {
 std::unique_ptr<Rig> make_fake_rig(std::uint32_t sms) { return std::make_unique<FakeRig>(sms); }
 
 INSTANTIATE_TEST_SUITE_P(Fake, PolicyContract, every_policy_on(&make_fake_rig), contract_name);
+INSTANTIATE_TEST_SUITE_P(Fake, PreemptionContract, preempting_policies_on(&make_fake_rig), contract_name);
 
 }  // namespace
 }  // namespace wm::policy::test

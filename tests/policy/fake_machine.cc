@@ -139,7 +139,7 @@ bool FakeMachine::start_block(SmId at, KernelId id) {
   Kernel& k = *view(id);
   Sm& sm = sms_[at.index];
   ResidentKernel& on_sm = residents_[at.index][id.index];
-  if (k.waiting == 0 || sm.state != Sm::State::on || (sm.owner != kNobody && sm.owner != id)) return false;
+  if (k.waiting == 0 || sm.state != Sm::State::on || (sm.owner != kNoKernel && sm.owner != id)) return false;
   if (on_sm.resident >= on_sm.cap || gpu::fit(k.footprint, sm.free) == 0) return false;
   Client& c = clients_[id.index];
   Block block{.left = static_cast<std::int64_t>(c.spec.block_instructions)};
@@ -179,7 +179,7 @@ void FakeMachine::check_reserved(SmId at) {
     if (k != sm.next.index && residents_[at.index][k].resident != 0) return;
   }
   sm.owner = sm.next;
-  sm.next = kNobody;
+  sm.next = kNoKernel;
   sm.state = Sm::State::on;
   idle_told_[at.index] = false;
   post(SmReady{at, sm.owner});
@@ -237,10 +237,10 @@ void FakeMachine::give(SmId at, KernelId id, Preempt how) {
     sm.owner = id;
     return;
   }
-  if (sm.state == Sm::State::gating) sm.owner = kNobody;
+  if (sm.state == Sm::State::gating) sm.owner = kNoKernel;
   if (sm.owner == id) {
     sm.state = Sm::State::on;
-    sm.next = kNobody;
+    sm.next = kNoKernel;
     return;
   }
   bool others = false;
@@ -251,7 +251,7 @@ void FakeMachine::give(SmId at, KernelId id, Preempt how) {
   }
   sm.state = others ? Sm::State::reserved : Sm::State::on;
   (others ? sm.next : sm.owner) = id;
-  if (!others) sm.next = kNobody;
+  if (!others) sm.next = kNoKernel;
   if (!others && sm.resident == 0) idle_told_[at.index] = false;
 }
 
@@ -263,13 +263,13 @@ void FakeMachine::share(SmId at) {
   } else if (sm.state != Sm::State::waking) {
     sm.state = Sm::State::on;
   }
-  sm.owner = sm.next = kNobody;
+  sm.owner = sm.next = kNoKernel;
 }
 
 void FakeMachine::gate(SmId at) {
   Sm& sm = sms_[at.index];
   if (!powered(sm)) return;
-  sm.owner = sm.next = kNobody;
+  sm.owner = sm.next = kNoKernel;
   sm.state = sm.resident == 0 ? Sm::State::off : Sm::State::gating;
 }
 
@@ -419,7 +419,7 @@ std::string FakeMachine::owners() const {
   std::string all;
   for (const Sm& sm : sms_) {
     const KernelId id = heir(sm);
-    all += !powered(sm) ? '-' : id == kNobody ? '.' : clients_[id.index].spec.name[0];
+    all += !powered(sm) ? '-' : id == kNoKernel ? '.' : clients_[id.index].spec.name[0];
   }
   return all;
 }

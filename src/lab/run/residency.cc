@@ -45,7 +45,7 @@ void Residency::note(const sim::CycleMachine& machine) {
   std::uint32_t off = 0;
   for (const policy::Sm& sm : machine.sms()) {
     if (sm.state == policy::Sm::State::off) ++off;
-    if (sm.state == policy::Sm::State::on && sm.owner != policy::kNobody) ++owned[sm.owner.index];
+    if (sm.state == policy::Sm::State::on && sm.owner != policy::kNoKernel) ++owned[sm.owner.index];
   }
   for (std::size_t i = 0; i < owned.size(); ++i) owned_[i].push_back(owned[i]);
   off_.push_back(off);

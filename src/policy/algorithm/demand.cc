@@ -52,7 +52,7 @@ const Sm* easiest_to_take(const Machine& gpu, KernelId from) {
 
 void claim_rest(Machine& gpu, KernelId kernel, Preempt how) {
   for (const Sm& sm : gpu.sms()) {
-    if (heir(sm) == kNobody) gpu.give(sm.id, kernel, how);
+    if (heir(sm) == kNoKernel) gpu.give(sm.id, kernel, how);
   }
 }
 

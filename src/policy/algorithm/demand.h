@@ -1,4 +1,4 @@
-// Which SMs nobody uses, and which kernels could use more: what the schedulers of whole SMs look for (ISCA 2014,
+// Which SMs no kernel uses, and which kernels could use more: what the schedulers of whole SMs look for (ISCA 2014,
 // section 3.3).
 #pragma once
 
@@ -26,7 +26,7 @@ std::vector<Kernel> by_priority(const Machine& gpu);
 // for. nullptr: none.
 const Sm* easiest_to_take(const Machine& gpu, KernelId from);
 
-// SMs nobody had yet become the kernel's: where SMs are owned, none is left for blocks to spread to by themselves.
+// SMs without an owner become the kernel's: where SMs are owned, none is left for blocks to spread to by themselves.
 void claim_rest(Machine& gpu, KernelId kernel, Preempt how);
 
 }  // namespace wm::policy

@@ -5,7 +5,7 @@
 namespace wm::policy {
 namespace {
 
-// Shared SMs, no caps and blocks in order of arrival are what a machine does when nobody tells it otherwise.
+// Shared SMs, no caps and blocks in order of arrival are what a machine does without instructions.
 class LeftOver final : public Policy {};
 
 }  // namespace

@@ -66,7 +66,7 @@ class MovingShares final : public Policy {
 
   // Resident blocks count, not those that are allowed: a block that has to leave stays until its end, and is told of
   // when it has gone. After the end of a launch only the number it was allowed is known.
-  void charge(const Machine& gpu, KernelId ended = kNobody) {
+  void charge(const Machine& gpu, KernelId ended = kNoKernel) {
     const auto passed = static_cast<double>((gpu.now() - charged_).count);
     charged_ = gpu.now();
     for (auto& [id, m] : members_) {

@@ -46,7 +46,7 @@ class Ppq final : public Policy {
     }
   }
 
-  // Less important kernels lose also the SMs that nobody more important needs.
+  // Less important kernels lose also the SMs that no more important kernel needs.
   void clear_for(Machine& gpu, const Kernel& top) const {
     for (const Sm& sm : gpu.sms()) {
       const Kernel* owner = gpu.find(heir(sm));

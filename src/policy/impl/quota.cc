@@ -109,7 +109,7 @@ class Quota final : public Policy {
   // Whether the kernel's quota must be spent on an SM before others get more there.
   [[nodiscard]] bool waited_for(const Kernel& k) const { return k.has_goal() || scheme_ != Scheme::rollover_time; }
 
-  // Whether somebody is there, or will be, whose quota was not told spent: if it is, that comes next.
+  // Whether a kernel is resident, or will be, whose quota was not told spent: if it is, that comes next.
   [[nodiscard]] bool waits_surely(std::span<const Kernel> kernels, SmId sm) const {
     return std::any_of(kernels.begin(), kernels.end(), [&](const Kernel& k) {
       return waited_for(k) && !at(sm.index, k.id).spent && at(sm.index, k.id).place == Place::stays && k.waiting > 0;

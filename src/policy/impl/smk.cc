@@ -3,8 +3,8 @@
 // sections 2.3 and 3.3) builds on it.
 //
 // Quotas are in proportion to the rate alone. On an SM where every kernel has spent its quota all get the next one, so
-// nobody idles for long; a kernel that cannot use its quota loses it at the end of the epoch. Where the rate alone is
-// not known the kernels are measured first, each by itself on its part of the SMs.
+// no kernel idles for long; a kernel that cannot use its quota loses it at the end of the epoch. Where the rate alone
+// is not known the kernels are measured first, each by itself on its part of the SMs.
 #include <algorithm>
 #include <cmath>
 

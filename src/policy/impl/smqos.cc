@@ -1,6 +1,7 @@
 // SMQoS: whole SMs; a latency-sensitive task gains or loses one as its goal is missed or met, and a batch task keeps no
-// more than it gains from. SMs nobody gains from are switched off. Sun et al., "QoS-aware dynamic resource allocation
-// with improved utilization and energy efficiency on GPU", Parallel Computing 2022, section 4, algorithms 1 to 3.
+// more than it gains from. SMs from which no kernel gains are switched off. Sun et al., "QoS-aware dynamic resource
+// allocation with improved utilization and energy efficiency on GPU", Parallel Computing 2022, section 4, algorithms 1
+// to 3.
 //
 // LS tasks are kernels with a goal, batch tasks those without. An SM changes hands only when its blocks have ended.
 // That may take many epochs, and no task waits for it: LS tasks ask for one, or give one away, every epoch. The work of
@@ -132,12 +133,12 @@ class SmQos final : public Policy {
   // 95%.
   void swap_in(Machine& gpu, KernelId ls) {
     if (const Sm* sm = idle_sm(gpu)) return gpu.give(sm->id, ls, Preempt::drain);
-    KernelId from = kNobody;
+    KernelId from = kNoKernel;
     std::uint32_t max_owned = batch_keeps_;
     for (const auto& [id, task] : batch_) {
       if (gpu.owned(id) > max_owned) from = id, max_owned = gpu.owned(id);
     }
-    if (from == kNobody) return;
+    if (from == kNoKernel) return;
     gpu.give(easiest_to_take(gpu, from)->id, ls, Preempt::drain);
   }
 
@@ -167,16 +168,16 @@ class SmQos final : public Policy {
   void swap_out(Machine& gpu, KernelId ls) {
     if (gpu.owned(ls) < 2 || batch_.empty() || !holds(gpu, ls)) return;
     const SmId sm = easiest_to_take(gpu, ls)->id;
-    KernelId wants = kNobody;
-    KernelId may_shrink = kNobody;
+    KernelId wants = kNoKernel;
+    KernelId may_shrink = kNoKernel;
     for (const auto& [id, task] : batch_) {
       const std::uint32_t has = gpu.owned(id);
       const bool swap_in = has < task.opt_k || !task.upper_k || !gpu.can(Can::gate_power);
-      if (swap_in && (wants == kNobody || has < gpu.owned(wants))) wants = id;
+      if (swap_in && (wants == kNoKernel || has < gpu.owned(wants))) wants = id;
       if (!swap_in && !task.lower_k && has > 1) may_shrink = id;
     }
-    if (wants != kNobody) return gpu.give(sm, wants, Preempt::drain);
-    if (may_shrink != kNobody) gpu.gate(easiest_to_take(gpu, may_shrink)->id);
+    if (wants != kNoKernel) return gpu.give(sm, wants, Preempt::drain);
+    if (may_shrink != kNoKernel) gpu.gate(easiest_to_take(gpu, may_shrink)->id);
     gpu.gate(sm);
   }
 

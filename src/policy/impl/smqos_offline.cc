@@ -51,8 +51,8 @@ class SmQosOffline final : public Policy {
     ++trials_;
     const auto kernels = by_client(gpu);
     const auto ls = std::find_if(kernels.begin(), kernels.end(), [](const Kernel& k) { return k.has_goal(); });
-    ls_ = ls == kernels.end() ? kNobody : ls->id;
-    if (ls_ == kNobody || kernels.size() < 2) return divide(gpu, 0);
+    ls_ = ls == kernels.end() ? kNoKernel : ls->id;
+    if (ls_ == kNoKernel || kernels.size() < 2) return divide(gpu, 0);
     if (fixed_ > 0) return divide(gpu, std::min(fixed_, max_sms(gpu)));
     best_ = max_sms(gpu);  // where no number meets the goal
     try_with(gpu, 1);
@@ -83,7 +83,7 @@ class SmQosOffline final : public Policy {
   Cycles trial_;
   std::uint32_t fixed_;
   Members members_;
-  KernelId ls_ = kNobody;
+  KernelId ls_ = kNoKernel;
   std::uint32_t tried_ = 0;
   std::uint32_t best_ = 0;
   bool measuring_ = false;

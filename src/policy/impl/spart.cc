@@ -61,25 +61,25 @@ class Spart final : public Policy {
 
   // From the kernel without a goal that has most SMs, and more than such a kernel keeps.
   bool grow(Machine& gpu, const std::vector<Kernel>& kernels, const Kernel& k) const {
-    KernelId from = kNobody;
+    KernelId from = kNoKernel;
     std::uint32_t max_owned = batch_keeps_;
     for (const Kernel& other : kernels) {
       const std::uint32_t has = gpu.owned(other.id);
       if (!other.has_goal() && has > max_owned) from = other.id, max_owned = has;
     }
-    return from != kNobody && move(gpu, from, k.id);
+    return from != kNoKernel && move(gpu, from, k.id);
   }
 
   // To the kernel without a goal that has fewest.
   bool shrink(Machine& gpu, const std::vector<Kernel>& kernels, const Kernel& k) const {
-    KernelId to = kNobody;
+    KernelId to = kNoKernel;
     std::uint32_t least = 0;
     for (const Kernel& other : kernels) {
       if (other.has_goal()) continue;
       const std::uint32_t has = gpu.owned(other.id);
-      if (to == kNobody || has < least) to = other.id, least = has;
+      if (to == kNoKernel || has < least) to = other.id, least = has;
     }
-    return to != kNobody && gpu.owned(k.id) > 1 && move(gpu, k.id, to);
+    return to != kNoKernel && gpu.owned(k.id) > 1 && move(gpu, k.id, to);
   }
 
   // The SM with fewest blocks to wait for.

@@ -31,20 +31,20 @@ class TimeSlice final : public Policy {
 
   // The next client by number that has a kernel; the present one again where no other has.
   static KernelId after(const Machine& gpu, KernelId current) {
-    KernelId next = kNobody;
-    KernelId first = kNobody;
+    KernelId next = kNoKernel;
+    KernelId first = kNoKernel;
     for (const Kernel& k : gpu.kernels()) {
-      if (first == kNobody || k.id < first) first = k.id;
-      if (current != kNobody && k.id > current && (next == kNobody || k.id < next)) next = k.id;
+      if (first == kNoKernel || k.id < first) first = k.id;
+      if (current != kNoKernel && k.id > current && (next == kNoKernel || k.id < next)) next = k.id;
     }
-    return next == kNobody ? first : next;
+    return next == kNoKernel ? first : next;
   }
 
   void rotate(Machine& gpu) {
     const KernelId next = after(gpu, current_);
-    if (next == kNobody) return;
+    if (next == kNoKernel) return;
     ++slices_;
-    const bool first = current_ == kNobody;
+    const bool first = current_ == kNoKernel;
     if (next == current_) return begin_slice(gpu);
     limit(gpu, current_, kNoCap);
     current_ = next;
@@ -60,13 +60,13 @@ class TimeSlice final : public Policy {
   }
 
   static void limit(Machine& gpu, KernelId client, std::uint32_t blocks) {
-    if (client == kNobody) return;
+    if (client == kNoKernel) return;
     for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, client, blocks);
   }
 
   Cycles slice_;
   Cycles switch_;
-  KernelId current_ = kNobody;
+  KernelId current_ = kNoKernel;
   std::uint64_t slices_ = 0;
 };
 

@@ -46,7 +46,7 @@ using SamplerHandle = std::shared_ptr<SamplerObject>;
 using ProgramHandle = std::shared_ptr<ProgramObject>;
 using KernelHandle = std::shared_ptr<KernelObject>;
 
-// A submitted command's event. Not shared, because there is one per command: whoever receives it gives it back with
+// A submitted command's event. Not shared, because there is one per command: the receiver gives it back with
 // `Submission::release`.
 struct EventObject;
 using EventHandle = EventObject*;

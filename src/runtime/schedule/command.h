@@ -111,7 +111,7 @@ struct Command {
     std::uint64_t since = 0;
   };
   struct Placement {
-    policy::KernelId kernel = policy::kNobody;
+    policy::KernelId kernel = policy::kNoKernel;
     std::optional<Orphaned> orphaned;
     std::optional<double> pipelined_nanoseconds;  // counted in its client's pipelined launches
     bool occupies_compute_unit = false;           // a transfer that runs where groups do

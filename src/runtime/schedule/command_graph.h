@@ -21,7 +21,7 @@ class CommandGraph {
   static void register_event(const CommandPtr& command);
   // The open command of an event; null: there is none.
   [[nodiscard]] static CommandPtr find(const Client& client, EventId event);
-  // User events and host accesses of a client that has gone: nobody else will complete them.
+  // User events and host accesses of a client that has gone: no other client completes them.
   [[nodiscard]] static std::vector<CommandPtr> take_unfinishable(Client& client);
 
   void make_ready(CommandPtr command) { ready_.push_back(std::move(command)); }

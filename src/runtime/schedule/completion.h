@@ -48,7 +48,7 @@ class CompletionSource {
   // --- with the scheduler's lock held
   // The device has been given a command; `in_order`: it completes after what is before it on the queue.
   virtual void submitted(const QueueHandle& queue, bool in_order, Completion completion) = 0;
-  // Somebody waits for this command's completion now.
+  // A client or another command waits for this command's completion now.
   virtual void expect(const Command& command) = 0;
   // Whether the launch needs no event, because a later one's will stand for it.
   [[nodiscard]] virtual bool can_skip_event(const Command& launch) const = 0;

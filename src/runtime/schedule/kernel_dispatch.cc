@@ -105,7 +105,7 @@ Status KernelDispatch::launch(Command& command, EventHandle* event) {
 
 void KernelDispatch::finished(const CommandPtr& command) {
   Command::Placement& placement = command->placement;
-  if (placement.kernel != policy::kNobody) {
+  if (placement.kernel != policy::kNoKernel) {
     kernels_.remove(placement.kernel);
     machine_.finish(placement.kernel);
     policy_->on(policy::KernelDone{placement.kernel}, machine_);
@@ -136,7 +136,7 @@ std::vector<CommandPtr> KernelDispatch::orphan_kernels(const Client& client) {
     kernels_.remove(placement.kernel);
     machine_.abandon(placement.kernel);
     policy_->on(policy::KernelDone{placement.kernel}, machine_);
-    placement.kernel = policy::kNobody;
+    placement.kernel = policy::kNoKernel;
     changed_ = true;
   }
   return orphans;

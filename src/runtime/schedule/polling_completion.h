@@ -1,8 +1,8 @@
 // Completions of devices with memory of their own: a thread polls.
 //
-// Their drivers call back late and at a cost that every launch would pay, and a query of an event blocks whoever
-// submits. So one event per queue is polled, the last of those that may be reported together: what comes before it on a
-// queue in order has completed too. Consecutive launches without an event of their own share one.
+// Their drivers call back late and at a cost that every launch would pay, and a query of an event blocks every thread
+// that submits. So one event per queue is polled, the last of those that may be reported together: what comes before it
+// on a queue in order has completed too. Consecutive launches without an event of their own share one.
 #pragma once
 
 #include <atomic>

@@ -128,7 +128,7 @@ bool WorkerBatches::completed(Command& command, const std::shared_ptr<WorkerBatc
     run.exhausted = true;
   }
   std::erase(run.batches, batch);
-  // Workers that nobody told to leave have left because no group was left.
+  // Workers that left without being told to did so because no group was left.
   if ((!single_ && !batch->shrunk) || run.queue->get() >= run.groups) run.exhausted = true;
   if (batch->extra_queue) extra_queues_.push_back(std::move(batch->extra_queue));
   Command::Placement& placement = command.placement;

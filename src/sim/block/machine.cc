@@ -88,7 +88,7 @@ void BlockMachine::collect(std::uint32_t sm) {
 
 void BlockMachine::collect_left(std::uint32_t sm) {
   std::uint32_t asked = 0;
-  KernelId of = policy::kNobody;
+  KernelId of = policy::kNoKernel;
   sms_[sm].unit.collect_left(now_.count, [&](const SmUnit::Leaving& l) {
     policy::Kernel& k = *kernels_.view(l.client);
     sms_.leave(sm, k);
@@ -129,7 +129,7 @@ void BlockMachine::change_state(std::uint32_t sm) {
   SmTable::Entry& entry = sms_[sm];
   if (view.state == SmState::reserved && sms_.resident(sm, view.next.index).resident == view.resident) {
     view.state = SmState::on;
-    view.owner = std::exchange(view.next, policy::kNobody);
+    view.owner = std::exchange(view.next, policy::kNoKernel);
     policy_->on(policy::SmReady{{sm}, view.owner}, *this);
   } else if (view.state == SmState::gating && view.resident == 0) {
     view.state = SmState::off;
@@ -188,7 +188,7 @@ void BlockMachine::count_instructions(bool begins_epoch) {
 // Whether a block that ends on the SM makes room for the next of its kernel and changes nothing else.
 bool BlockMachine::replaces_ended(std::uint32_t sm) {
   const policy::Sm& view = sms_.view(sm);
-  if (view.state != SmState::on || view.owner == policy::kNobody || !sms_[sm].unit.uniform()) return false;
+  if (view.state != SmState::on || view.owner == policy::kNoKernel || !sms_[sm].unit.uniform()) return false;
   const policy::ResidentKernel& on = sms_.resident(sm, view.owner.index);
   const policy::Kernel* k = kernels_.view(view.owner.index);
   return k != nullptr && k->waiting != 0 && on.resident == view.resident && on.resident <= on.cap &&
@@ -229,7 +229,7 @@ bool BlockMachine::may_start(std::uint32_t sm, const policy::Kernel& k) {
 policy::Kernel* BlockMachine::next_for(std::uint32_t sm) {
   const policy::Sm& view = sms_.view(sm);
   if (view.state != SmState::on) return nullptr;
-  if (view.owner != policy::kNobody) {
+  if (view.owner != policy::kNoKernel) {
     policy::Kernel* k = kernels_.view(view.owner.index);
     return k != nullptr && may_start(sm, *k) ? k : nullptr;
   }
@@ -315,7 +315,7 @@ void BlockMachine::give(SmId id, KernelId kernel, policy::Preempt how) {
     if (sm.owner != kernel) entry.available = std::max(entry.available, now_.count + spec_.decision.count);
     sm.state = SmState::on;
     sm.owner = kernel;
-    sm.next = policy::kNobody;
+    sm.next = policy::kNoKernel;
     return;
   }
   sm.state = SmState::reserved;
@@ -328,8 +328,8 @@ void BlockMachine::give(SmId id, KernelId kernel, policy::Preempt how) {
 void BlockMachine::share(SmId id) {
   policy::Sm& sm = sms_.view(id.index);
   touch(id.index);
-  sm.owner = policy::kNobody;
-  sm.next = policy::kNobody;
+  sm.owner = policy::kNoKernel;
+  sm.next = policy::kNoKernel;
   if (sm.state == SmState::off) return wake(id.index);
   if (sm.state != SmState::waking) sm.state = SmState::on;
 }
@@ -367,8 +367,8 @@ void BlockMachine::add_quota(SmId sm, KernelId kernel, std::int64_t instructions
 void BlockMachine::gate(SmId id) {
   policy::Sm& sm = sms_.view(id.index);
   if (sm.state == SmState::off || sm.state == SmState::gating) return;
-  sm.owner = policy::kNobody;
-  sm.next = policy::kNobody;
+  sm.owner = policy::kNoKernel;
+  sm.next = policy::kNoKernel;
   sm.state = sm.resident == 0 ? SmState::off : SmState::gating;
   sms_[id.index].wakes = kNoEvent;
   if (sm.state == SmState::off) sms_[id.index].gated_since = now_.count;

@@ -68,7 +68,7 @@ class BlockMachine final : public policy::Machine {
   void launch(policy::KernelId client, const KernelModel& model);
   void settle();
   // Moves on past blocks that end and are followed by the next of their kernel, as long as nothing else happens and no
-  // event is due at `limit` or later: nobody but the blocks' totals learns of them. Results are those without it.
+  // event is due at `limit` or later: only the totals of blocks include them. Results are those without it.
   void run_ahead(Cycles limit);
 
   [[nodiscard]] const BlockClientTotals& totals(policy::KernelId client) const { return kernels_.totals(client.index); }

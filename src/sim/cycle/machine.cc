@@ -227,7 +227,7 @@ void CycleMachine::give(SmId id, KernelId kernel, policy::Preempt how) {
     if (sm.resident == 0) idle_told_[id.index] = false;
     sm.state = State::on;
     sm.owner = kernel;
-    sm.next = policy::kNobody;
+    sm.next = policy::kNoKernel;
     return;
   }
   sm.state = State::reserved;
@@ -240,8 +240,8 @@ void CycleMachine::give(SmId id, KernelId kernel, policy::Preempt how) {
 void CycleMachine::share(SmId id) {
   policy::Sm& sm = sms_[id.index];
   dirty_ = true;
-  sm.owner = policy::kNobody;
-  sm.next = policy::kNobody;
+  sm.owner = policy::kNoKernel;
+  sm.next = policy::kNoKernel;
   if (sm.state == policy::Sm::State::off) return wake(id.index);
   if (sm.state != policy::Sm::State::waking) sm.state = policy::Sm::State::on;
 }
@@ -284,8 +284,8 @@ void CycleMachine::add_quota(SmId sm, KernelId kernel, std::int64_t instructions
 void CycleMachine::gate(SmId id) {
   policy::Sm& sm = sms_[id.index];
   if (sm.state == policy::Sm::State::off || sm.state == policy::Sm::State::gating) return;
-  sm.owner = policy::kNobody;
-  sm.next = policy::kNobody;
+  sm.owner = policy::kNoKernel;
+  sm.next = policy::kNoKernel;
   sm.state = sm.resident == 0 ? policy::Sm::State::off : policy::Sm::State::gating;
   if (sm.state == policy::Sm::State::off) gating_.switch_off(id.index, chip_.now());
 }

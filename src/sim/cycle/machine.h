@@ -1,7 +1,7 @@
 // The cycle-level Machine: clients' launches on a Chip, under a policy that sees and acts through policy::Machine.
 //
 // Events reach the policy between quanta of the chip (chip.h), blocks are placed there too. A quantum is a round trip
-// to L2 long where nobody waits for its end, and one way over the interconnect where somebody may (`quantum`). All of
+// to L2 long where no policy waits for its end, and one way over the interconnect where one may (`quantum`). All of
 // policy::Machine's capabilities are here.
 #pragma once
 

@@ -26,7 +26,7 @@ struct BlockSpan {
 struct SmSpan {
   std::uint32_t sm = 0;
   policy::Sm::State state = policy::Sm::State::on;
-  policy::KernelId owner = policy::kNobody;
+  policy::KernelId owner = policy::kNoKernel;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };

@@ -123,6 +123,7 @@ std::vector<Contract> contracts_that_fit() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Block, PolicyContract, testing::ValuesIn(contracts_that_fit()), contract_name);
+INSTANTIATE_TEST_SUITE_P(Block, PreemptionContract, preempting_policies_on(&make_block_rig), contract_name);
 
 TEST(BlockCapabilities, PoliciesThatNeedQuotasAreRefusedWithTheReason) {
   const auto refused = fits(*choose("quota"), sim::BlockMachine::kCans, "block");

@@ -136,6 +136,7 @@ class CycleRig final : public Rig {
 std::unique_ptr<Rig> make_cycle_rig(std::uint32_t sms) { return std::make_unique<CycleRig>(sms); }
 
 INSTANTIATE_TEST_SUITE_P(Cycle, PolicyContract, every_policy_on(&make_cycle_rig), contract_name);
+INSTANTIATE_TEST_SUITE_P(Cycle, PreemptionContract, preempting_policies_on(&make_cycle_rig), contract_name);
 
 }  // namespace
 }  // namespace wm::policy::test

@@ -1,5 +1,5 @@
-// Launches that cannot be divided follow each other at once while their client is isolated: nobody could be given the
-// room between them.
+// Launches that cannot be divided follow each other at once while their client is isolated: no other client could be
+// given the room between them.
 #pragma once
 
 #include "runtime/schedule/admission_rule.h"

@@ -147,7 +147,7 @@ void CycleMachine::settle(std::uint32_t sm, policy::Policy& policy) {
   if (unit.state == SmState::reserved && residents_[sm][unit.next.index].resident == unit.resident) {
     unit.state = SmState::on;
     unit.owner = unit.next;
-    unit.next = policy::kNobody;
+    unit.next = policy::kNoKernel;
     dirty_ = true;
     policy.on(policy::SmReady{{sm}, unit.owner}, *this);
   } else if (unit.state == SmState::gating && unit.resident == 0) {

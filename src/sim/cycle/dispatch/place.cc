@@ -44,7 +44,7 @@ policy::Kernel* CycleMachine::next_for(std::uint32_t s, const policy::Kernel* le
   const gpu::Resources free = leaving == nullptr ? sm.free : gpu::more(sm.free, leaving->footprint);
   const auto fits = [&](const policy::Kernel& k) {
     if (k.waiting == 0 || client_runs_[k.id.index].starts > chip_.now()) return false;
-    if (sm.owner != policy::kNobody && sm.owner != k.id) return false;
+    if (sm.owner != policy::kNoKernel && sm.owner != k.id) return false;
     const policy::ResidentKernel& on_sm = residents_[s][k.id.index];
     const std::uint32_t resident = on_sm.resident - (&k == leaving ? 1 : 0);
     return resident < std::min(on_sm.cap, k.max_blocks_per_sm) && gpu::fit(k.footprint, free) != 0;
@@ -87,7 +87,7 @@ void CycleMachine::offer_blocks() {
   }
 }
 
-// Those nobody needed wait again, in the order of their numbers.
+// Blocks that were not needed wait again, in the order of their numbers.
 void CycleMachine::take_back_offers() {
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
     for (const OfferedBlock& o : chip_.sm(s).take_offers()) client_runs_[o.kernel_index].given_back.push_back(o.number);

@@ -70,7 +70,7 @@ class BankQueue {
     --size_;
   }
 
-  // The bank has another row open, or none (a row that nobody asks for).
+  // The bank has another row open, or none (a row without requests).
   void open(std::uint32_t bank, std::uint64_t row) {
     banks_[bank].open_row = row;
     banks_[bank].hit = hit_from(banks_[bank].first, row);

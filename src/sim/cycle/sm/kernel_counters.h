@@ -1,7 +1,7 @@
 // The counters of one SM, by kernel.
 //
 // Thread instructions and stalls are counted as they happen. Whatever follows from how often each operation of a
-// program was executed is tallied by operation and added up when somebody asks.
+// program was executed is tallied by operation and added up when the counters are read.
 #pragma once
 
 #include <array>

@@ -30,7 +30,7 @@ struct alignas(64) TimedOp {
   TimedKind kind = TimedKind::compute;
   bool folded = false;
   bool waits_for_loads = false;  // until none is on its way: into the frame a call leaves; or (copies) for copies
-  bool read_only = false;        // a load of what nobody writes while the kernel runs
+  bool read_only = false;        // a load from memory that is not written while the kernel runs
   bool plain = false;            // works on registers alone, and is issued as it stands
   bool direct = false;           // issued by itself, when its operands are there and nothing else
   bool simple = false;           // issuing it does no more than set the time of `written`
@@ -39,7 +39,7 @@ struct alignas(64) TimedOp {
   std::uint16_t latency = 1;     // until what it writes can be used; memory: set by the access
   std::uint32_t line = 0;        // of the instruction cache
   // The first of the registers it reads and writes, and the one it writes where it is no more than one; what is missing
-  // names places that scoreboards have behind their registers, one that stays 0 and one that nobody reads.
+  // names places that scoreboards have behind their registers, one that stays 0 and one that is never read.
   std::array<std::uint32_t, kFew> operands{};
   std::uint32_t written = 0;
   std::uint32_t first_register = 0;

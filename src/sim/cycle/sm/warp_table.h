@@ -22,7 +22,7 @@ class WarpTable {
   void reserve(std::uint32_t warps) { free_ -= warps; }
 
   // Takes a free slot, for which there must be room, for warp `index` of the block. The warp is in state `done` until
-  // somebody says otherwise.
+  // a caller says otherwise.
   WarpSlot& claim(ResidentBlock& block, std::uint32_t index);
   // Empties the slot; what its warp executed ahead stays with the block.
   void release(WarpSlot& slot);

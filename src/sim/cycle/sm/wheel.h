@@ -1,8 +1,8 @@
 // When sleeping warps wake: a timing wheel of 64 cycles for the warps of one scheduler, each of a kind (the unit it
 // will want).
 //
-// A warp sleeps in at most one slot. Times further ahead than the wheel reaches are cut to its end; whoever wakes up
-// looks again. Slots are taken in order of time, but not necessarily at their time: none may be left behind by 64
+// A warp sleeps in at most one slot. Times further ahead than the wheel reaches are cut to its end; a warp that wakes
+// up looks again. Slots are taken in order of time, but not necessarily at their time: none may be left behind by 64
 // cycles when another is used.
 #pragma once
 
