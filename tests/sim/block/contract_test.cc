@@ -1,6 +1,7 @@
 // The contract suite on the block machine: every policy it has the capabilities for keeps what it promises.
 #include "policy/contract_suite.h"
 #include "policy/record.h"
+#include "policy/recorded_policy.h"
 #include "sim/block/machine.h"
 
 namespace wm::policy::test {
@@ -14,35 +15,12 @@ constexpr sim::BlockMachineSpec kSpec = {
     .setup = {50},
     .wake = {500}};
 
-// Writes down what the machine tells its policy and what the policy does.
-class Recorded final : public Policy {
- public:
-  Recorded(Machine& gpu, const Choice& choice)
-      : inner_(*make(choice, gpu.cans(), "block")), log_(gpu, choice.needs() | choice.entry->info.uses) {}
-  void on(const Started& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const KernelArrived& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const KernelDone& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const KernelSetChanged& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const BlockDone& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const SmIdle& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const SmReady& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const Preempted& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const QuotaSpent& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const Epoch& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const Wake& e, Machine&) override { log_.tell(*inner_, e); }
-  [[nodiscard]] const Recorder& record() const { return log_; }
-
- private:
-  std::unique_ptr<Policy> inner_;
-  Recorder log_;
-};
-
 class BlockRig final : public Rig {
  public:
   explicit BlockRig(std::uint32_t sms) : gpu_(with_sms(sms)) {}
 
   void start(const std::string& policy) override {
-    policy_ = std::make_unique<Recorded>(gpu_, *choose(policy));
+    policy_ = std::make_unique<RecordedPolicy>(gpu_, *choose(policy), "block");
     gpu_.start(*policy_, Cans::all());
   }
 
@@ -109,7 +87,7 @@ class BlockRig final : public Rig {
   }
 
   sim::BlockMachine gpu_;
-  std::unique_ptr<Recorded> policy_;
+  std::unique_ptr<RecordedPolicy> policy_;
   std::vector<std::unique_ptr<Client>> clients_;
 };
 

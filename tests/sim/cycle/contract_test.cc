@@ -8,6 +8,7 @@
 
 #include "policy/contract_suite.h"
 #include "policy/record.h"
+#include "policy/recorded_policy.h"
 #include "sim/cycle/bench_kernel.h"
 
 namespace wm::policy::test {
@@ -38,29 +39,6 @@ std::string text_of(const FakeKernel& k) {
   return sim::kernel_text(body);
 }
 
-// Writes down what the machine tells its policy and what the policy does.
-class Recorded final : public Policy {
- public:
-  Recorded(Machine& gpu, const Choice& choice)
-      : inner_(*make(choice, gpu.cans(), "cycle")), log_(gpu, choice.needs() | choice.entry->info.uses) {}
-  void on(const Started& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const KernelArrived& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const KernelDone& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const KernelSetChanged& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const BlockDone& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const SmIdle& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const SmReady& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const Preempted& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const QuotaSpent& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const Epoch& e, Machine&) override { log_.tell(*inner_, e); }
-  void on(const Wake& e, Machine&) override { log_.tell(*inner_, e); }
-  [[nodiscard]] const Recorder& record() const { return log_; }
-
- private:
-  std::unique_ptr<Policy> inner_;
-  Recorder log_;
-};
-
 class CycleRig final : public Rig {
  public:
   explicit CycleRig(std::uint32_t sms) {
@@ -70,7 +48,7 @@ class CycleRig final : public Rig {
   }
 
   void start(const std::string& policy) override {
-    policy_ = std::make_unique<Recorded>(*gpu_, *choose(policy));
+    policy_ = std::make_unique<RecordedPolicy>(*gpu_, *choose(policy), "cycle");
     gpu_->begin(*policy_, {});
   }
 
@@ -130,7 +108,7 @@ class CycleRig final : public Rig {
   }
 
   std::unique_ptr<sim::CycleMachine> gpu_;
-  std::unique_ptr<Recorded> policy_;
+  std::unique_ptr<RecordedPolicy> policy_;
 };
 
 std::unique_ptr<Rig> make_cycle_rig(std::uint32_t sms) { return std::make_unique<CycleRig>(sms); }
