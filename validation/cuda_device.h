@@ -24,7 +24,7 @@ struct GpuRun {
 };
 
 struct GpuRunOptions {
-  std::byte poison{};    // what buffers hold before anything is written
+  std::byte poison{};    // contents of buffers before they are written
   bool evict = false;    // L2 holds none of the buffers when the first launch starts
   bool download = true;  // read the buffers back
 };

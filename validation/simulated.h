@@ -15,7 +15,7 @@ namespace wm::validation {
 struct SimulatedLaunch {
   std::string kernel;
   std::uint64_t cycles = 0;             // from its arrival until all it stored is visible
-  std::uint64_t warp_instructions = 0;  // of PTX
+  std::uint64_t warp_instructions = 0;  // PTX instructions
   std::uint64_t issued = 0;             // issue slots
 };
 

@@ -17,7 +17,7 @@ constexpr float kStepTime = 1.46e-7F;
 struct Chip {
   std::int32_t cells;  // on a side
   std::vector<float> power, temperature;
-  float capacity, resist_x, resist_y, resist_z;  // of a cell, and between it and its neighbours and the ambient
+  float capacity, resist_x, resist_y, resist_z;  // values of a cell, and between it and its neighbours and the ambient
 };
 
 // A silicon die 16 mm wide and 0.5 mm thick, cut into square cells; the step is short enough for an explicit scheme.

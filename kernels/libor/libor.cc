@@ -17,7 +17,7 @@ constexpr float kRootAccrual = 0.5F;
 
 struct Model {
   std::vector<float> volatility;       // by time to a rate's start
-  std::vector<std::int32_t> maturity;  // of every swaption, in accruals
+  std::vector<std::int32_t> maturity;  // maturity of every swaption, in accruals
   std::vector<float> swap_rate;
 };
 

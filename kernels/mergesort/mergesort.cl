@@ -92,7 +92,7 @@ __kernel void mergesort_merge(__global const uint* restrict key_in, __global con
   __local uint border[2];
   const uint thread = get_local_id(0);
   const uint tile = get_group_id(0) * TILE;
-  const uint start = tile / (2 * run) * (2 * run);  // of the pair of runs
+  const uint start = tile / (2 * run) * (2 * run);  // start of the pair of runs
   __global const uint* left_key = key_in + start;
   __global const uint* right_key = left_key + run;
   if (thread < 2) border[thread] = split(left_key, right_key, run, tile - start + thread * TILE);

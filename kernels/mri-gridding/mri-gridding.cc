@@ -9,13 +9,13 @@ namespace wm::zoo {
 
 namespace mri_gridding {
 
-constexpr std::uint32_t kFloats = 6;  // of a sample: x, y, z, real, imaginary, density compensation
+constexpr std::uint32_t kFloats = 6;  // floats of a sample: x, y, z, real, imaginary, density compensation
 constexpr std::uint32_t kSortTile = 1024;
 constexpr std::uint32_t kDigits = 16;
 constexpr std::uint32_t kScanTile = 1024;
 constexpr std::uint32_t kInterTile = 64;  // sums a block joins at the scan tree's lower level
 constexpr std::uint32_t kThreads = 512;
-constexpr int kRadius = 2;  // of the window, in grid units
+constexpr int kRadius = 2;  // radius of the window, in grid units
 
 struct Grid {
   std::uint32_t nx, ny, nz;

@@ -27,7 +27,7 @@ struct Quantity {
   friend constexpr auto operator<=>(const Quantity&, const Quantity&) = default;
 };
 
-using Cycles = Quantity<struct CyclesTag>;  // of the SM clock
+using Cycles = Quantity<struct CyclesTag>;  // cycles of the SM clock
 using Picoseconds = Quantity<struct PicosecondsTag>;
 using Bytes = Quantity<struct BytesTag>;
 using Hertz = Quantity<struct HertzTag>;

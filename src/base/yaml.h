@@ -14,10 +14,10 @@ struct Member;
 struct Value {
   enum class Kind { null, scalar, list, map };
   Kind kind = Kind::null;
-  std::string text;             // of a scalar
+  std::string text;             // text of a scalar
   bool quoted = false;          // a quoted scalar is text, never a number
-  std::vector<Value> items;     // of a list
-  std::vector<Member> members;  // of a map, in the order written
+  std::vector<Value> items;     // items of a list
+  std::vector<Member> members;  // members of a map, in the order written
   Place place;
 };
 

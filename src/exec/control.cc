@@ -11,8 +11,8 @@ namespace wm::exec {
 
 namespace {
 
-constexpr std::uint32_t kMaxDepth = 512;             // of calls
-constexpr std::uint64_t kMaxFrameBytes = 16U << 20;  // of a warp's calls
+constexpr std::uint32_t kMaxDepth = 512;             // limit of nested calls
+constexpr std::uint64_t kMaxFrameBytes = 16U << 20;  // limit of the frames of a warp's calls
 
 // The lanes of `active` whose value in `row` equals that of the first of them.
 template <typename T>

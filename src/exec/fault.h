@@ -58,11 +58,11 @@ struct Fault {
   gpu::Dim3 block{0, 0, 0};
   gpu::Dim3 thread{0, 0, 0};
   bool has_thread = false;
-  std::uint64_t address = 0;  // of memory faults
+  std::uint64_t address = 0;  // for memory faults
   std::uint32_t bytes = 0;
   std::string what;     // "global load of 4 bytes at 0x700000000400 is out of bounds"
   std::string nearest;  // "nearest allocation: 'x' [0x…, 0x…), 4 bytes before"; empty where it says nothing
-  std::vector<WarpPosition> warps;  // of deadlocks and limits
+  std::vector<WarpPosition> warps;  // for deadlocks and limits
 
   [[nodiscard]] std::string to_string() const;
 };

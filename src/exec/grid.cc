@@ -7,8 +7,8 @@ namespace wm::exec {
 
 namespace {
 
-constexpr std::uint64_t kMaxThreads = 1024;   // of a block, on any device
-constexpr std::uint64_t kArgumentAlign = 16;  // of each __local argument
+constexpr std::uint64_t kMaxThreads = 1024;   // limit of a block on any device
+constexpr std::uint64_t kArgumentAlign = 16;  // alignment of each __local argument
 
 std::uint64_t align_to(std::uint64_t n, std::uint64_t align) { return (n + align - 1) / align * align; }
 

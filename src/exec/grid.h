@@ -30,9 +30,9 @@ struct Grid {
   gpu::Dim3 threads;
   std::vector<std::byte> parameters;
   std::uint32_t dynamic_shared_bytes = 0;  // dynamic shared memory of the launch
-  std::uint32_t shared_bytes = 0;          // of one block, in all
+  std::uint32_t shared_bytes = 0;          // per block, static and dynamic
   std::uint64_t id = 0;                    // %gridid
-  PrintSink print;                         // none: what the kernel prints is dropped
+  PrintSink print;                         // without one, printed text is dropped
 
   [[nodiscard]] std::uint32_t threads_per_block() const { return static_cast<std::uint32_t>(threads.count()); }
   [[nodiscard]] std::uint32_t warps_per_block() const { return (threads_per_block() + kLanes - 1) / kLanes; }

@@ -22,7 +22,7 @@ enum class Class : std::uint8_t {
   store,
   atomic,
   branch,    // branches, calls, returns, exit
-  barrier,   // of blocks and warps
+  barrier,   // barriers of blocks and warps
   exchange,  // shfl, vote, match, redux
   other,     // fences, prefetches, nanosleep, …
 };

@@ -58,7 +58,7 @@ struct Frame {
 struct Operands {
   std::array<RegisterRow, 2> destination;  // second: the `q` of `p|q`, or the carry out
   std::array<RegisterRow, 4> source;
-  std::array<bool, 4> negated{};      // of predicate sources
+  std::array<bool, 4> negated{};      // for predicate sources
   std::uint32_t immediate = 0;        // lane_immediate(): parameters of the opcode that are not rows
   std::span<const RegisterRow> more;  // register groups of mma and other vector operands, destinations first
 };

@@ -13,8 +13,8 @@
 namespace wm::exec {
 
 struct Measured {
-  LaunchStatistics statistics;  // of all launches of the application, once
-  double seconds = 0;           // of the processor, for the launches only; the fastest of the repetitions
+  LaunchStatistics statistics;  // counts of all launches of the application, run once
+  double seconds = 0;           // processor time of the launches only; the fastest of the repetitions
 
   [[nodiscard]] double warp_instructions_per_second() const {
     return seconds > 0 ? static_cast<double>(statistics.warp_instructions) / seconds : 0;

@@ -55,7 +55,7 @@ const char* doing_name(const Op& op) {
       return "store";
     case Kind::async_copy:
       return "copy";
-    case Kind::call:  // of vprintf and its like
+    case Kind::call:  // arguments of vprintf and similar functions
     case Kind::indirect_call:
       return "read";
     default:

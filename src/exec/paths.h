@@ -21,13 +21,13 @@ struct Path {
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
   State state = State::unused;
-  std::uint32_t pc = 0;        // of a join: where its lanes go on
+  std::uint32_t pc = 0;        // for a join: the instruction at which its lanes continue
   std::uint32_t meet = kNone;  // the pc where this path ends; kNone: only by ret or exit
-  Mask lanes = 0;              // of a join: those that arrived
+  Mask lanes = 0;              // for a join: the lanes that arrived
   std::uint32_t parent = kNone;
   std::uint32_t children = 0;
   std::uint32_t frame = 0;       // the call frame it runs in
-  std::uint32_t opened = kNone;  // of a call: the frame of the callee
+  std::uint32_t opened = kNone;  // for a call: the frame of the callee
   Mask awaited = 0;              // warp_wait: the lanes it needs
   std::uint32_t key = 0;         // warp_wait: what they must be at; block_wait: the barrier
   std::uint32_t spins = 0;       // accesses of the kind found in spin loops, since the path began

@@ -92,12 +92,12 @@ enum class Mode : std::uint8_t {
 
 // The memory that an operation accesses: `count` elements of `bytes` each, beside one another, at base + offset.
 struct Memory {
-  RegisterRow base;             // of the address register; none: the offset is the address
+  RegisterRow base;             // the address register; without one the offset is the address
   std::uint8_t base_bytes = 0;  // 4 or 8
   ptx::Space space = ptx::Space::generic;
-  std::uint8_t bytes = 0;  // of one element
+  std::uint8_t bytes = 0;  // size of one element
   std::uint8_t count = 1;
-  std::uint8_t row_bytes = 0;  // of one lane of the registers that take or give the elements
+  std::uint8_t row_bytes = 0;  // size of one lane in the registers that take or give the elements
   bool sign_extend = false;
   bool spins = false;    // volatile, relaxed or acquire: a loop may wait on it
   bool uniform = false;  // every lane has the same address
@@ -140,10 +140,10 @@ struct OpInfo {
 struct SetupRow {
   enum class What : std::uint8_t { special, local_address, zero };
   What what = What::zero;
-  std::uint8_t bytes = 4;  // of one lane; 0: a predicate
+  std::uint8_t bytes = 4;  // size of one lane; 0: a predicate
   ptx::Special special{};
   RegisterRow destination;
-  std::uint64_t value = 0;  // of a local variable: its offset in the frame
+  std::uint64_t value = 0;  // for a local variable its offset in the frame
 };
 
 // The place of a parameter or result: in the frame's parameter area, or in a register row.
@@ -161,8 +161,8 @@ struct ProgramFunction {
   std::uint32_t entry = kNoPc;
   std::uint32_t end = kNoPc;          // one past its last operation
   std::uint32_t row_bytes = 0;        // registers of a warp
-  std::uint32_t parameter_bytes = 0;  // of one lane: parameters, results and what calls pass
-  std::uint32_t local_bytes = 0;      // of one thread
+  std::uint32_t parameter_bytes = 0;  // per lane: parameters, results and arguments of calls
+  std::uint32_t local_bytes = 0;      // per thread
   std::vector<SetupRow> setup;
   std::vector<Passed> parameters;
   std::vector<Passed> results;
@@ -191,7 +191,7 @@ struct KernelParameter {
 // A place in the constant pool that holds the address of a module variable, known when a client loads the module.
 struct PoolRelocation {
   std::uint32_t row = 0;       // byte offset of the row
-  std::uint32_t bytes = 8;     // of one lane
+  std::uint32_t bytes = 8;     // per lane
   std::uint32_t variable = 0;  // ptx::Module::variables
   std::int64_t addend = 0;
 };
@@ -211,12 +211,12 @@ class Program {
   std::uint32_t register_count = 0;      // how many numbers there are
   std::vector<std::byte> constants;      // rows, before relocation
   std::vector<PoolRelocation> relocations;
-  std::vector<std::unique_ptr<RegisterRow[]>> operand_rows;  // what Operands::more points into
+  std::vector<std::unique_ptr<RegisterRow[]>> operand_rows;  // storage of Operands::more
   std::vector<KernelParameter> parameters;
   std::uint32_t parameter_bytes = 0;
-  std::uint32_t static_shared_bytes = 0;          // of a block
-  std::uint32_t local_bytes = 0;                  // of a thread: the deepest stack of local variables
-  std::uint32_t shared_align = 16;                // of what follows the static part
+  std::uint32_t static_shared_bytes = 0;          // per block
+  std::uint32_t local_bytes = 0;                  // per thread: the deepest stack of local variables
+  std::uint32_t shared_align = 16;                // alignment of the dynamic part, which follows the static part
   std::array<std::uint32_t, 3> required_block{};  // .reqntid; 0: not given
   std::array<std::uint32_t, 3> largest_block{};   // .maxntid
 

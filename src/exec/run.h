@@ -48,11 +48,11 @@ LaunchResult run_launch(const Grid& grid, const RunOptions& options = {});
 struct LaunchRecord {
   std::string kernel;
   LaunchStatistics statistics;
-  double seconds = 0;  // of the host's processor; everything else is the same on every run
+  double seconds = 0;  // processor time of the host; all other fields are the same on every run
 };
 
 struct ApplicationResult {
-  std::vector<std::vector<std::byte>> buffers;  // what each buffer of the application holds on the device at the end
+  std::vector<std::vector<std::byte>> buffers;  // contents of each buffer of the application on the device at the end
   std::vector<LaunchRecord> launches;           // in order
 };
 

@@ -17,14 +17,14 @@ struct SharedShape {
   static constexpr int kGroups = 4;
   static constexpr int kGroup = kLanes / kGroups;
 
-  RegisterRow base;      // of the register; none: no shape
+  RegisterRow base;      // the register; none: no shape
   bool grouped = false;  // false: its addresses have no such shape
   bool narrow = false;   // 32-bit addresses
   bool in_a_row = false;
   std::array<std::int64_t, kGroups> first{};  // by group: its first lane's address, without an offset
-  std::int64_t lowest = 0;                    // of these
+  std::int64_t lowest = 0;                    // lowest of these addresses
   std::int64_t furthest = 0;
-  std::uint32_t note = 0;  // of the accesses
+  std::uint32_t note = 0;  // note that the accesses carry
 
   // The shape of the addresses in the register of `memory`; `note` is called only if there is a shape.
   void find(const Memory& memory, const Frame& frame, const AccessNote& shared);

@@ -52,7 +52,7 @@ std::uint64_t Tile::offset(int lane, std::uint32_t index, std::uint32_t part, st
     const Element e = place(parts(), 2, lane, i);
     row = static_cast<std::uint64_t>(e.row), column = static_cast<std::uint64_t>(e.column);
   } else if (matrix == Matrix::b) {
-    const Element e = place(parts(), 1, lane, i);  // of the transposed matrix
+    const Element e = place(parts(), 1, lane, i);  // place in the transposed matrix
     row = static_cast<std::uint64_t>(e.column), column = static_cast<std::uint64_t>(e.row) + 8 * side;
   } else {
     const Element e = place(2, 2, lane, i);

@@ -24,7 +24,7 @@ class SharedShapes;
 // as offsets. `space` is generic where lanes went to different spaces; addresses are generic then. Only `lanes` count.
 struct Access {
   ptx::Space space = ptx::Space::generic;
-  std::uint8_t bytes = 0;  // of one lane: all elements of a vector
+  std::uint8_t bytes = 0;  // size of one lane: all elements of a vector
   Mask lanes = 0;
   std::array<std::uint64_t, kLanes> address{};
 };
@@ -34,7 +34,7 @@ struct Step {
   const Op* op = nullptr;
   std::uint32_t pc = 0;
   Mask path = 0;           // lanes on the path that stepped
-  Mask active = 0;         // of these, the lanes that executed (guard applied)
+  Mask active = 0;         // the lanes among these that executed (guard applied)
   bool executed = false;   // false: the path was set aside to wait for other lanes, and executes later
   bool memory = false;     // `access` tells addresses
   bool divergent = false;  // a branch, call or return that lanes disagreed on
@@ -239,8 +239,8 @@ class Warp {
   Event event_;
   Paths paths_;
   std::vector<CallFrame> frames_;  // [0] is the kernel's
-  std::uint64_t frame_bytes_ = 0;  // of the others
-  std::vector<std::byte> local_;   // of each lane, one after the other; made when first used
+  std::uint64_t frame_bytes_ = 0;  // size of the other frames
+  std::vector<std::byte> local_;   // local memory of each lane, one after the other; allocated when first used
 };
 
 }  // namespace wm::exec

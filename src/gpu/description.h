@@ -22,12 +22,12 @@ struct ExpectedContent {
 };
 
 struct Description {
-  std::string name;      // of the file, without ending
+  std::string name;      // name of the file without its ending
   std::string about;     // one line, may be empty
   std::string ptx_path;  // where the PTX lies, relative to the working directory
   std::string entry;
   Application application;
-  std::vector<Element> elements;  // of each buffer
+  std::vector<Element> elements;  // element type of each buffer
   std::vector<ExpectedContent> expected;
 };
 

@@ -26,7 +26,7 @@ struct SmConfig {
   std::uint32_t schedulers = 4;
   std::uint32_t issue_width = 1;       // instructions of one warp a cycle
   std::string warp_scheduler = "gto";  // a file in src/sim/cycle/sm/schedulers
-  std::uint32_t registers = 65536;     // of 32 bits
+  std::uint32_t registers = 65536;     // registers of 32 bits
   std::uint32_t register_banks = 0;   // operands of one bank are read one after the other; 0: never in each other's way
   std::uint32_t register_unit = 256;  // a warp's registers are allocated in steps of so many
   std::uint32_t shared_memory = 96 * 1024;
@@ -69,13 +69,13 @@ struct ConstantCacheConfig {
 struct TextureCacheConfig {
   std::uint32_t bytes = 0;  // 0: they take L1's
   std::uint32_t ways = 4;
-  std::uint32_t latency = 100;  // of a hit
+  std::uint32_t latency = 100;  // latency of a hit
   std::uint32_t mshrs = 64;
   std::uint32_t mshr_waiters = 16;
   std::string replacement = "lru";  // a file in src/sim/cycle/memory/replacement
 };
 
-enum class StorePolicy : std::uint8_t { write_through, write_evict };  // what a store does to a line present in L1
+enum class StorePolicy : std::uint8_t { write_through, write_evict };  // effect of a store on a line present in L1
 
 struct L1Config {
   std::uint32_t bytes = 32 * 1024;
@@ -96,13 +96,13 @@ struct L2Config {
   std::uint32_t bytes = 2 * 1024 * 1024;
   std::uint32_t ways = 16;
   std::uint32_t latency = 200;
-  std::uint32_t mshrs = 128;  // of a slice
+  std::uint32_t mshrs = 128;  // per slice
   std::uint32_t mshr_waiters = 32;
-  std::uint32_t bytes_per_cycle = 32;   // of a slice
+  std::uint32_t bytes_per_cycle = 32;   // per slice
   std::uint32_t dirty_ways = 0;         // lines of a set that may be dirty, the oldest is written back; 0: all
-  std::uint32_t atomics_per_cycle = 1;  // of a slice: lanes, or with atomic_cycles words
+  std::uint32_t atomics_per_cycle = 1;  // per slice: lanes, or with atomic_cycles words
   std::uint32_t atomic_cycles =
-      0;  // of a slice, before that, for every sector an atomic changes; 0: none, and lanes count
+      0;  // per slice, before that, for every sector that an atomic changes; 0: none, and lanes count
   std::string replacement = "lru";  // a file in src/sim/cycle/memory/replacement
 };
 
@@ -111,17 +111,17 @@ enum class Topology : std::uint8_t { crossbar, mesh };
 struct NocConfig {
   Topology topology = Topology::crossbar;
   std::uint32_t latency = 40;          // one way, unloaded (mesh: of injection and ejection, hops come on top)
-  std::uint32_t bytes_per_cycle = 32;  // of a port, or a link
+  std::uint32_t bytes_per_cycle = 32;  // per port or link
   std::uint32_t hop_latency = 4;       // mesh: a router and its link
 };
 
 struct DramConfig {
   std::uint32_t channels = 4;
-  std::uint32_t clock_mhz = 1750;      // of commands
-  std::uint32_t bytes_per_clock = 32;  // of a channel's data bus, per command clock
+  std::uint32_t clock_mhz = 1750;      // clock of commands
+  std::uint32_t bytes_per_clock = 32;  // width of a channel's data bus, per command clock
   std::uint32_t banks = 16;
   std::uint32_t row_bytes = 2048;
-  std::uint32_t latency = 400;        // of a load that opens a row, unloaded, in SM cycles
+  std::uint32_t latency = 400;        // latency of a load that opens a row, without other load, in SM cycles
   std::string scheduler = "fr_fcfs";  // a file in src/sim/cycle/dram/schedulers
   std::uint32_t commands_per_clock = 1;
   std::uint32_t read_queue = 64;
@@ -152,7 +152,7 @@ struct PowerConfig {
 
 // The link to the host: what transfers take of a goal in time. PCI Express 3.0 with 16 lanes where a GPU says nothing.
 struct HostLinkConfig {
-  std::uint64_t latency_ps = 10'000'000;         // of a copy
+  std::uint64_t latency_ps = 10'000'000;         // latency of a copy
   std::uint64_t bytes_per_microsecond = 12'000;  // 12 GB/s
 };
 

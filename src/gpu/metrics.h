@@ -67,7 +67,7 @@ double ntp(double isolated, double shared);
 struct Energy {
   double joules = 0;
   double seconds = 0;
-  double instructions = 0;  // of threads
+  double instructions = 0;  // thread instructions
 
   [[nodiscard]] double watts() const { return seconds > 0 ? joules / seconds : 0; }
   [[nodiscard]] double instructions_per_joule() const { return joules > 0 ? instructions / joules : 0; }

@@ -60,7 +60,7 @@ struct Sm {
   KernelId next = kNoKernel;   // while reserved
   gpu::Resources free;
   std::uint32_t resident = 0;  // blocks, those on their way out included
-  std::uint32_t leaving = 0;   // of these, blocks whose context is being saved
+  std::uint32_t leaving = 0;   // blocks among these whose context is being saved
 };
 
 // The client's current launch, and its progress over all of its launches.
@@ -73,13 +73,13 @@ struct Kernel {
   double share = 1;                // relative weight
   double goal = 0;                 // ipc to reach over its life; 0: none
   double isolated_ipc = 0;         // ipc by itself on this GPU; 0: not known
-  Cycles first_arrived;            // of the client
-  Cycles arrived;                  // of this launch
+  Cycles first_arrived;            // arrival of the client
+  Cycles arrived;                  // arrival of this launch
   std::uint64_t instructions = 0;  // thread instructions of all its launches
   std::uint32_t warps_per_block = 0;
-  gpu::Resources footprint;             // of one block
+  gpu::Resources footprint;             // needs of one block
   std::uint32_t max_blocks_per_sm = 0;  // blocks that an empty SM holds
-  std::uint32_t blocks = 0;             // of this launch …
+  std::uint32_t blocks = 0;             // blocks of this launch …
   std::uint32_t done = 0;               // … which ended
   std::uint32_t resident = 0;           // … which are on SMs
   std::uint32_t waiting = 0;            // … which are not: never started, or preempted
@@ -107,7 +107,7 @@ struct Counters {
 // One kernel on one SM.
 struct ResidentKernel {
   std::uint32_t resident = 0;  // its blocks there, those on their way out included
-  std::uint32_t leaving = 0;   // of these, being switched out
+  std::uint32_t leaving = 0;   // blocks among these that are being switched out
   std::uint32_t cap = kNoCap;
   std::int64_t quota = kNoQuota;  // thread instructions left; spent when 0 or less
   Counters counters;

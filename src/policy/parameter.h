@@ -35,7 +35,7 @@ struct Parameter {
   std::string_view name;
   Kind kind = Kind::integer;
   std::string_view about;
-  std::string_view section;  // of the paper
+  std::string_view section;  // section of the paper
   double initial = 0;        // integer and number
   Range range;               // both ends belong to it
   std::vector<Option> options;

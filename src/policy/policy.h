@@ -1,4 +1,5 @@
-// Policy: who gets what, decided from events. One file in impl/ is one policy; the build finds it (see README.md).
+// Policy: decides from events which kernel gets which resources. One file in impl/ is one policy; the build finds it
+// (see README.md).
 //
 // A policy acts only through the Machine it is handed with each event. `now()` is its only clock, a requested wake-up
 // or epoch its only timer, the machine's random numbers its only ones; it has no threads, files, logging or globals. So

@@ -76,9 +76,9 @@ class BodyParser {
   Scopes scopes_;
   SourceLine source_;
   FileUse largest_file_;
-  std::vector<Token> parts_;          // of the mnemonic being read
+  std::vector<Token> parts_;          // parts of the mnemonic being read
   std::vector<NamePart> name_parts_;  // the same, understood
-  std::vector<Position> positions_;   // of the operands being read
+  std::vector<Position> positions_;   // positions of the operands being read
 };
 
 }  // namespace wm::ptx

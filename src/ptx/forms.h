@@ -69,7 +69,7 @@ struct OperandSpec {
     elected,
   };
   Kind kind = Kind::source;
-  std::uint8_t count = 0;       // of Kind::vector
+  std::uint8_t count = 0;       // number of elements for Kind::vector
   std::int8_t type_index = -1;  // into the instruction's types; -1: `type`
   bool wide = false;            // twice as wide as the type
   bool optional = false;

@@ -58,7 +58,7 @@ enum class Linkage : std::uint8_t { internal, visible, external, weak, common };
 struct Variable {
   std::string name;
   Space space = Space::global;
-  Type type = Type::b8;               // of one element
+  Type type = Type::b8;               // type of one element
   std::uint32_t vector = 1;           // .v2, .v4
   std::uint32_t align = 1;            // in bytes; the type's own where none was written
   std::vector<std::uint64_t> shape;   // {} scalar; {n} one dimension; {0} an array of unknown length (extern shared)

@@ -28,7 +28,7 @@ struct Token {
   TokenKind kind = TokenKind::end;
   std::string_view text;
   Position position;
-  std::uint32_t offset = 0;  // of its first character in the text
+  std::uint32_t offset = 0;  // position of its first character in the text
 
   [[nodiscard]] bool is(char c) const { return kind == TokenKind::punctuation && text[0] == c; }
   [[nodiscard]] bool is_dotted(std::string_view name) const { return kind == TokenKind::dotted && text == name; }

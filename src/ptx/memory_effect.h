@@ -13,7 +13,7 @@ struct MemoryEffect {
   bool fence = false;
   // The memory read cannot change while the kernel runs, so that fences do not order the access.
   bool constant = false;
-  Space space = Space::generic;  // of the access; generic where the instruction names none
+  Space space = Space::generic;  // space of the access; generic where the instruction names none
 };
 
 [[nodiscard]] MemoryEffect memory_effect(const Instruction& instruction);

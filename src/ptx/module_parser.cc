@@ -79,7 +79,7 @@ void ModuleParser::item() {
   Token word = tokens_.advance();
   if (word.text == "file") return file();
   if (word.text == "section") return section();
-  if (word.text == "metadata_section") return tokens_.skip_braces();  // what NVIDIA's OpenCL notes on kernel arguments
+  if (word.text == "metadata_section") return tokens_.skip_braces();  // NVIDIA's OpenCL notes on kernel arguments
   Linkage linkage = Linkage::internal;
   if (const auto named = linkage_named(word.text)) {
     linkage = *named;

@@ -45,7 +45,7 @@ class ModuleParser {
   OnUnsupported unsupported_;
   Module module_;
   ModuleNames names_;
-  std::deque<std::string> names_storage_;  // what names_ has views of, where the text is not at hand
+  std::deque<std::string> names_storage_;  // storage for the views in names_, where the text does not stay in memory
   FileUse largest_file_;
 };
 

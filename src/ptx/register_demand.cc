@@ -22,7 +22,7 @@
 namespace wm::ptx {
 namespace {
 
-constexpr std::uint32_t kOwn = 4;                   // of every thread
+constexpr std::uint32_t kOwn = 4;                   // registers that every thread needs besides its values
 constexpr std::uint32_t kFloor = 12;                // ptxas does not reduce registers below this
 constexpr std::uint32_t kFullOccupancy = 30;        // up to here an SM of 64 K registers holds its 2048 threads
 constexpr std::uint32_t kSlack = 4;                 // above `least` where that is already more

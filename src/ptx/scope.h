@@ -52,7 +52,7 @@ class Scopes {
   static constexpr std::uint32_t kUnused = 0xffffffffU;
   struct Entry {
     Symbol symbol;
-    Type type = Type::none;  // of a register; its index is kUnused until it is used
+    Type type = Type::none;  // type of a register; its index is kUnused until it is used
   };
   struct Range {
     std::string_view prefix;

@@ -56,7 +56,7 @@ Counter kind_of(const Instruction& instruction) {
     case Opcode::rsqrt:
       return &StaticCounts::special_function;
     case Opcode::set:
-      return by_type(instruction.types[1]);  // what it compares
+      return by_type(instruction.types[1]);  // type of the compared values
     default:
       return instruction.types.empty() ? nullptr : by_type(instruction.type());
   }

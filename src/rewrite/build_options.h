@@ -10,7 +10,7 @@ namespace wm::rewrite {
 struct BuildOptions {
   std::vector<std::string> preprocessor;  // -DNAME=VALUE, -Ifolder, -UNAME: in order, a word each
   std::vector<std::string> language;      // the -cl- options that change how the source reads
-  std::string standard;                   // of -cl-std=, empty where it is not given
+  std::string standard;                   // value of -cl-std=; empty where it is not given
   std::string rest;                       // everything but `preprocessor`, as one string again
 };
 

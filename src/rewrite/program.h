@@ -17,11 +17,11 @@ inline constexpr std::uint32_t kRewriterVersion = 4;
 
 // The device a program is built for, as far as its preprocessor and its types can tell.
 struct Device {
-  std::string triple = "spir64-unknown-unknown";  // whose predefined macros and type sizes hold
-  std::string language = "CL1.2";                 // what a build without -cl-std means
+  std::string triple = "spir64-unknown-unknown";  // target of predefined macros and type sizes
+  std::string language = "CL1.2";                 // language version of a build without -cl-std
   std::vector<std::string> extensions;            // and OpenCL C 3.0 features; empty: whatever the triple has
   std::vector<std::string> macros;                // NAME=VALUE, what the device's compiler defines otherwise
-  std::vector<std::string> undefined;             // what it does not define
+  std::vector<std::string> undefined;             // macros that the device does not define
   friend bool operator==(const Device&, const Device&) = default;
 };
 
@@ -53,7 +53,7 @@ struct KernelReply {
   std::uint32_t instructions = 0;       // counted on the syntax tree, helpers included, loops once
   std::uint32_t chunk = 1;              // virtual groups a worker takes at a time
   std::uint64_t local_bytes = 0;        // static local memory of the original
-  std::uint64_t extra_local_bytes = 0;  // what the scheduling kernel adds
+  std::uint64_t extra_local_bytes = 0;  // local memory that the scheduling kernel adds
   friend bool operator==(const KernelReply&, const KernelReply&) = default;
 };
 
@@ -95,7 +95,7 @@ struct Reply {
 inline constexpr std::uint32_t kExtraArguments = 3;
 
 struct Range {
-  std::array<std::uint32_t, 3> groups{1, 1, 1};  // of the original; their product stays below 2^31
+  std::array<std::uint32_t, 3> groups{1, 1, 1};  // groups of the original; their product stays below 2^31
   std::uint32_t chunk = 1;
   std::array<std::uint64_t, 3> offset{0, 0, 0};  // the global work offset
   std::uint32_t dimensions = 1;                  // get_work_dim()

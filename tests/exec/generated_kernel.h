@@ -12,7 +12,7 @@ namespace wm::exec {
 
 inline constexpr std::uint32_t kGeneratedThreads = 64;
 inline constexpr std::uint32_t kGeneratedBlocks = 2;
-inline constexpr std::uint32_t kGeneratedWords = 32;  // of `out` for a thread
+inline constexpr std::uint32_t kGeneratedWords = 32;  // words in `out` for each thread
 inline constexpr std::uint32_t kGeneratedOutWords = kGeneratedWords * kGeneratedThreads * kGeneratedBlocks;
 
 // A module with the kernel `k(.u64 out)`, for kGeneratedBlocks blocks of kGeneratedThreads threads.

@@ -8,13 +8,13 @@ namespace {
 int a_at(int i, int k) { return (i + 2 * k) % 7 - 3; }
 int b_at(int k, int j) { return (3 * k + j) % 5 - 2; }
 
-std::uint32_t half_bits(int value) {  // of -3 … 3
+std::uint32_t half_bits(int value) {  // for values from -3 to 3
   static constexpr std::uint32_t kHalves[] = {0xc200, 0xc000, 0xbc00, 0, 0x3c00, 0x4000, 0x4200};
   return kHalves[value + 3];
 }
 
 struct Product {
-  std::string type;       // of a and b
+  std::string type;       // type of a and b
   int k = 16;             // columns of a
   bool a_column = false;  // column-major
   bool b_column = false;

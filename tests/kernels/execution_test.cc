@@ -28,7 +28,7 @@ std::string verdict_of_broken(std::string_view benchmark, std::string_view instr
   const Entry& entry = **find(benchmark);
   std::string ptx(entry.ptx);
   const std::size_t at = ptx.find(instruction);
-  if (at == std::string::npos) return "passed";  // nothing was broken
+  if (at == std::string::npos) return "passed";  // the PTX has no such instruction
   return verdict(ptx.replace(at, instruction.size(), other), entry.benchmark.make(Size::small));
 }
 

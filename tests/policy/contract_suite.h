@@ -205,7 +205,7 @@ TEST_P(PolicyContract, NobodyStarvesBeyondWhatIsStated) {
   auto r = rig();
   FakeKernel first = batch();
   first.priority = 1;
-  first.blocks = waits() == Waits::for_blocks ? 1'000'000 : 1'000;  // who may wait for it must see it end
+  first.blocks = waits() == Waits::for_blocks ? 1'000'000 : 1'000;  // a policy that waits for it must see it end
   FakeKernel second = small();
   second.block = {256, 32, 0};  // does not fit into what the first leaves
   second.priority = 0;

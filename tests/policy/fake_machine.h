@@ -30,7 +30,7 @@ struct FakeKernel {
   int priority = 0;
   double share = 1;
   std::uint32_t launches = 1;  // 0: again and again
-  double idle_warps = 0;       // what sampling shows for it on each SM
+  double idle_warps = 0;       // result of sampling on each SM
   double memory_stalls = 0;    // share of cycles
 };
 

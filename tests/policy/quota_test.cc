@@ -140,7 +140,7 @@ TEST(Quota, Decisions) {
             "9000 quota sm 1 k1 += 200000\n"
             "10000 > epoch\n"
             "10000 quota sm 0-1 k0 = 600000\n"    // the goal was met, nothing rolls over
-            "10000 quota sm 0-1 k1 = 280000\n");  // what the other did, times 1
+            "10000 quota sm 0-1 k1 = 280000\n");  // instructions of the other kernel, times 1
 }
 
 // A service on SMs that are too slow for both: the goal is met exactly, the other gets what is left.
@@ -175,7 +175,7 @@ TEST(Quota, WithoutAnyGoalThereAreNoQuotas) {
   EXPECT_THAT(gpu.recorder().actions(), Not(HasSubstr("quota")));
 }
 
-// Section 3.6: who gives a block to a QoS kernel that is behind and uses all its warps.
+// Section 3.6: the kernel that gives a block to a QoS kernel that is behind its goal and uses all its warps.
 class Adjustment : public testing::Test {
  protected:
   // Both kernels fill the SM: 8 blocks of 128 threads each.

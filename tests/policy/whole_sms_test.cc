@@ -93,9 +93,9 @@ TEST(SmQos, GatesSmsThatAMemoryBoundTaskDoesNotGainFrom) {
         static_cast<double>(std::count_if(m.sms().begin(), m.sms().end(), [](const Sm& sm) { return !powered(sm); }));
   });
   gpu.run({1'000'000});
-  EXPECT_GT(off / 10'000, 2);  // of 8, over 10,000 steps
+  EXPECT_GT(off / 10'000, 2);  // more than 2 of 8, averaged over 10,000 steps
   EXPECT_GE(gpu.ipc({0}), 60);
-  EXPECT_GT(gpu.ipc({1}), 95);  // which costs the batch task nothing
+  EXPECT_GT(gpu.ipc({1}), 95);  // the batch task loses almost nothing
 }
 
 TEST(SmQos, AComputeBoundTaskGetsEverySm) {

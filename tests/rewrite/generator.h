@@ -17,7 +17,7 @@ struct Generated {
   std::string source;
   std::string options;
   gpu::Application application;
-  std::array<std::size_t, 3> offset{0, 0, 0};  // of the launch, where a machine knows offsets
+  std::array<std::size_t, 3> offset{0, 0, 0};  // offset of the launch, where a machine supports offsets
 };
 
 // Features that a machine does not support: clang's PTX has no calls of kernels, and the zoo's built-ins on PTX have no

@@ -158,7 +158,8 @@ Violations old_term_uses(const fs::path& root, const OldTerms& terms) {
 namespace {
 
 bool begins_without_subject(std::string_view sentence) {
-  static constexpr std::array<std::string_view, 5> kWords{"Who", "Whose", "What", "Of", "Nobody"};
+  static constexpr std::array<std::string_view, 12> kWords{"Who", "Whom", "Whose", "What", "Of", "Nobody",
+                                                           "who", "whom", "whose", "what", "of", "nobody"};
   return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
     return sentence.starts_with(word) && (sentence.size() == word.size() || !is_identifier_char(sentence[word.size()]));
   });

@@ -37,7 +37,7 @@ OldTerms read_old_terms(const std::filesystem::path& file);
 // left out, and so is old_terms.txt itself.
 Violations old_term_uses(const std::filesystem::path& root, const OldTerms& terms);
 
-// Comments in sources with a sentence that begins with Who, Whose, What, Of or Nobody.
+// Comments in sources with a sentence that begins with who, whom, whose, what, of or nobody.
 Violations comments_without_subject(const std::filesystem::path& root);
 
 }  // namespace wm::structure

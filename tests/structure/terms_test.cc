@@ -63,11 +63,12 @@ TEST(Comments, ASentenceNeedsASubject) {
             "auto s = \"// Who\";\n"
             "// Whoever and Often are fine. So is What in\n"
             "// Ended.\n"
-            "// Whose turn.\n");
+            "// Whose turn.\n"
+            "int c;  // of one block\n");
   EXPECT_THAT(comments_without_subject(tree.root()),
               ElementsAre("src/lab/a.h:1: comment without a subject", "src/lab/a.h:2: comment without a subject",
                           "src/lab/a.h:3: comment without a subject", "src/lab/a.h:5: comment without a subject",
-                          "src/lab/a.h:9: comment without a subject"));
+                          "src/lab/a.h:9: comment without a subject", "src/lab/a.h:10: comment without a subject"));
 }
 
 }  // namespace

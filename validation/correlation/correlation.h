@@ -53,7 +53,7 @@ std::vector<Point> points(const LaunchTable& measured, const LaunchTable& simula
 
 struct Agreement {
   std::size_t points = 0;
-  double mean_absolute_error = 0;  // of simulated over measured minus one
+  double mean_absolute_error = 0;  // mean of |simulated / measured - 1|
   double log_correlation = 0;      // Pearson's, of the logarithms
 };
 Agreement agreement(const std::vector<Point>& points);

@@ -8,7 +8,7 @@
 namespace wm::validation {
 namespace {
 
-constexpr std::uint32_t kRepeat = 16;  // of the statement in the loop's body
+constexpr std::uint32_t kRepeat = 16;  // copies of the statement in the loop's body
 constexpr std::uint32_t kChains = 6;   // independent ones of a thread, for rates
 constexpr std::uint32_t kThreads = 1024;
 
@@ -16,7 +16,7 @@ constexpr std::uint32_t kThreads = 1024;
 struct Form {
   std::string_view name;
   std::string_view step;
-  char bank;  // of its register: r, d (64 bits), f, F (double)
+  char bank;  // kind of its register: r, d (64 bits), f, F (double)
   std::uint32_t operations = 1;
 };
 constexpr std::array kForms{

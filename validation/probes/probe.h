@@ -17,7 +17,7 @@ namespace wm::validation {
 
 struct Probe {
   std::string name;  // "latency.fma.f32"
-  std::string unit;  // of the value: "cycles", "operations/cycle/SM", "bytes/cycle"
+  std::string unit;  // unit of the value: "cycles", "operations/cycle/SM", "bytes/cycle"
   std::string ptx;
   gpu::Application application;
   gpu::BufferId clocks;       // by launch, 64 bits: what the kernel counted; unused with `times_launch`

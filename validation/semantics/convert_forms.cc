@@ -25,7 +25,7 @@ void add_between_integers(std::vector<Form>& forms) {
     for (const auto& from : kWidths) {
       for (const char* sat : {"", ".sat"}) {
         const std::string name = std::string("cvt") + sat + "." + to + "." + from;
-        if (*sat != 0 && holds(to, from)) continue;  // nothing to saturate: PTX refuses it
+        if (*sat != 0 && holds(to, from)) continue;  // every value fits, so PTX refuses .sat
         forms.push_back(form(name, held(to), {held(from)}));
       }
     }

@@ -1,4 +1,4 @@
-// The page: what stands where, and who is told when the reader chooses.
+// The page: its layout, and the parts that are updated when the reader selects something.
 import {bars} from './bars.js';
 import {curves} from './curves.js';
 import {h, replace} from './dom.js';

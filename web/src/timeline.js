@@ -3,7 +3,7 @@ import {h, replace} from './dom.js';
 import {grouped, percent} from './format.js';
 import {colour, kernelColour} from './theme.js';
 
-export const kLeft = 46;  // of the plot, shared with the curves below it
+export const kLeft = 46;  // left margin of the plot, shared with the curves below it
 const kAlphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const kValue = Object.fromEntries([...kAlphabet].map((c, i) => [c, i / 63]));
 const at = (text, bin) => kValue[text[bin]] ?? 0;

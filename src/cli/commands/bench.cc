@@ -23,7 +23,7 @@ struct BenchOptions {
 
 struct Measured {
   std::uint64_t warp_instructions = 0;
-  double seconds = 0;  // of the fastest of the runs
+  double seconds = 0;  // time of the fastest run
   int runs = 0;
 };
 

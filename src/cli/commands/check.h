@@ -23,7 +23,7 @@ struct Checked {
   std::uint64_t blocks = 0;
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;
-  double seconds = 0;  // of the launches alone: inputs and references are not counted
+  double seconds = 0;  // time of the launches; inputs and references are not counted
 };
 
 struct CheckOptions {

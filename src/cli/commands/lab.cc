@@ -157,7 +157,7 @@ Result<lab::Results> find_results(const std::string& store) {
     return Error{
         fmt::format("no results: neither '{}' nor any of warpmux's own; `wm lab run` makes them", kDefaultStore)};
   lab::Results all;
-  std::map<std::string, std::size_t> places;  // of rows, by key
+  std::map<std::string, std::size_t> places;  // index of each row, by key
   for (const std::string& file : files) {
     auto results = lab::load_results(file);
     if (!results) return results.error();

@@ -37,7 +37,7 @@ struct Plan {
   std::string ptx_path;
   std::string entry;  // empty: the file's only one
   gpu::Application application;
-  std::vector<gpu::Element> elements;  // of each buffer
+  std::vector<gpu::Element> elements;  // element type of each buffer
 };
 
 Result<Plan> plan_from_description(const PtxRunOptions& o) {

@@ -140,7 +140,7 @@ Result<std::unique_ptr<ShareProcesses>> ShareProcesses::start(const ShareSetup& 
   if (!setup.rewrite) words.emplace_back("--no-rewrite");
   auto daemon = Told::start(words, {});
   if (!daemon) return daemon.error();
-  for (int line = 0; line < 2; ++line) {  // what it is, and where
+  for (int line = 0; line < 2; ++line) {  // platform and device
     if (const auto said = (*daemon)->hear(60); !said)
       return Error{"the daemon does not start; what it said stands above"};
   }

@@ -34,7 +34,7 @@ class ArgumentList {
   [[nodiscard]] Result<gpu::BufferId> find(const std::string& name) const;
 
   gpu::Application buffers_;
-  std::vector<gpu::Element> elements_;  // of each buffer
+  std::vector<gpu::Element> elements_;  // element type of each buffer
   std::vector<gpu::Argument> arguments_;
 };
 

@@ -17,7 +17,7 @@ struct RunOptions {
   lab::RunSpec spec;                 // gpu, machine, cycles, match_instructions and seed are filled by the parser
   std::vector<std::string> kernels;  // NAME[:key=value]…
   std::vector<std::string> apps;     // the same, of applications
-  std::string size = "medium";       // of kernels that name none
+  std::string size = "medium";       // size of kernels that name none
   bool once = false;                 // kernels run once, even where --cycles ends the run
   std::uint32_t threads = 1;
   std::string cache = lab::IsolatedCache::default_folder();

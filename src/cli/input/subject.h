@@ -22,7 +22,7 @@ struct Subject {
   std::string kernel;             // the one kernel named, as in `histo/main`; empty: all
   std::string ptx;                // the text
   std::string ptx_file;           // the name in messages
-  std::optional<zoo::Size> size;  // of `NAME:size=medium`
+  std::optional<zoo::Size> size;  // the size in `NAME:size=medium`
   bool own = false;               // a user's own kernel, which is the same at every size
   std::function<zoo::Case(zoo::Size)> make;
 };

@@ -14,7 +14,7 @@
 namespace wm::cli {
 
 struct KernelFacts {
-  std::string name;  // of the entry
+  std::string name;  // name of the entry
   ptx::StaticCounts counts;
   ptx::RegisterDemand demand;
   std::uint64_t shared_bytes = 0;  // static, per block, of the kernel and all functions it calls

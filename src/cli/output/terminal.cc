@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::duration_cast;
 
-constexpr std::chrono::seconds kLineInterval{10};  // of progress without a terminal
+constexpr std::chrono::seconds kLineInterval{10};  // interval of progress lines without a terminal
 
 bool colours() {
   static const bool on =

@@ -97,7 +97,7 @@ class FunctionDecoder {
   std::map<std::pair<std::uint64_t, int>, RegisterRow> local_addresses_;
   std::vector<std::uint32_t> parameter_offsets_, result_offsets_, variable_offsets_;
   RegisterRow carry_;
-  std::uint32_t first_number_ = 0;  // of this function's rows among the program's registers
+  std::uint32_t first_number_ = 0;  // number of this function's first row among the program's registers
 };
 
 // "add.rn.f32"

@@ -19,7 +19,7 @@ struct RegisterRows {
   std::vector<std::uint32_t> number;     // by register: the row's number, dense from 0
   std::vector<std::uint32_t> undefined;  // registers that may be read before they are written
   std::uint32_t rows = 0;
-  std::uint32_t bytes = 0;  // of all rows, so far
+  std::uint32_t bytes = 0;  // size of all rows so far
 };
 
 RegisterRows layout_registers(const ptx::Function& function, const ptx::ControlFlow& flow);

@@ -14,7 +14,7 @@ namespace wm::exec {
 struct ConversionPlan {
   ptx::Type from = ptx::Type::none;
   ptx::Type to = ptx::Type::none;
-  int from_bytes = 0;  // of the registers, which may be wider than the types
+  int from_bytes = 0;  // size of the registers, which may be wider than the types
   int to_bytes = 0;
   bool ftz = false;
   bool sat = false;

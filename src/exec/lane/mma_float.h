@@ -49,7 +49,7 @@ template <int K>
 WM_LANE TensorSums tensor_sums(const float* a, const int* ea, const FourFloats* b, const FourInts* eb,
                                const FourFloats& c, const FourInts& ec) {
   constexpr int kLow = -90, kHigh = 100;  // so that all scales are normal numbers
-  constexpr int kLargest = 1 << 30;       // of a sum, so that it stays an int when it is rounded
+  constexpr int kLargest = 1 << 30;       // largest sum that stays an int when it is rounded
   FourInts largest = ec;
   for (int k = 0; k < K; ++k) {
     const FourInts exponent = eb[k] + ea[k];

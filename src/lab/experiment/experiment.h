@@ -28,7 +28,7 @@ struct LabelledPolicy {
 };
 
 struct Axis {
-  std::string parameter;  // of the policies that have it
+  std::string parameter;  // parameter of the policies that have it
   std::vector<std::string> values;
 };
 
@@ -47,8 +47,8 @@ struct Protocol {
   std::string size = "medium";
   std::uint64_t seed = 1;
   std::string machine = "cycle";  // on "block" the names of workloads are applications
-  std::uint32_t runs = 0;         // of every application, which end a run
-  int first_priority = 0;         // of a workload's first application
+  std::uint32_t runs = 0;         // runs of every application after which a simulation ends
+  int first_priority = 0;         // priority of a workload's first application
 };
 
 struct Curve {

@@ -15,7 +15,7 @@ struct Paper {
   std::string title;
   std::string cite;
   std::map<std::string, std::vector<std::string>> classes;  // class → kernels
-  std::vector<std::string> kernels;                         // of all classes, in the order written
+  std::vector<std::string> kernels;                         // kernels of all classes, in the order written
   std::string group_join = "+";
   bool group_ordered = false;  // C+M and M+C are different groups
   std::map<std::string, std::vector<Workload>> workloads;

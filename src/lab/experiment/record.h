@@ -13,7 +13,7 @@
 namespace wm::lab {
 
 struct Record {
-  std::string key;                            // of the cell
+  std::string key;                            // key of the cell
   std::map<std::string, std::string> labels;  // gpu, workload, group, policy, goal, and the swept parameters
   const nlohmann::ordered_json* result = nullptr;
 };

@@ -18,17 +18,17 @@ namespace wm::lab {
 
 struct RunnerOptions {
   std::string program;    // wm
-  std::string cache;      // of isolated rates
+  std::string cache;      // cache of isolated rates
   bool retry = false;     // run cells again that failed under this code
   bool again = false;     // run all cells, stored or not
   bool keep_old = false;  // accept rows of other code
 };
 
 struct Progress {
-  std::size_t done = 0;  // of `total` jobs
+  std::size_t done = 0;  // jobs done, out of `total`
   std::size_t total = 0;
   double seconds_left = 0;  // an estimate; 0: none yet
-  std::string label;        // of the job that ended last
+  std::string label;        // label of the job that ended last
 };
 
 struct RunSummary {

@@ -13,7 +13,7 @@ struct Workload {
   std::string name;  // "DXT_MVP"
   std::vector<std::string> kernels;
   std::string group;        // the classes of the kernels: "C+M"
-  std::string first_class;  // of the first kernel
+  std::string first_class;  // class of the first kernel
 };
 
 // Looks up names of GPUs and kernels. An error says what is wrong with the name.

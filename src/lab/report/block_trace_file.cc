@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kSms = 1;
 constexpr std::uint32_t kTransfers = 2;
 constexpr std::uint32_t kProcesses = 10;
-constexpr std::uint32_t kStreamRows = 10;  // of a process, behind its own rows
+constexpr std::uint32_t kStreamRows = 10;  // first row of a process's streams, behind its own rows
 
 std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
 

@@ -44,7 +44,7 @@ struct BlockRunResult {
   std::uint64_t seed = 0;
   std::uint64_t blocks = 0;
   std::vector<BlockProcessResult> processes;
-  double seconds = 0;          // of the host, for the run
+  double seconds = 0;          // host time of the run
   std::uint64_t run_hash = 0;  // over everything that was counted: equal runs have equal hashes
 };
 

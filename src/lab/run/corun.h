@@ -30,9 +30,9 @@ struct CorunOptions {
   std::uint64_t cycles = 0;
   bool match_instructions = false;
   std::uint64_t seed = 1;
-  std::uint32_t threads = 1;                 // of the host
+  std::uint32_t threads = 1;                 // host threads
   bool isolated = true;                      // measure isolated rates even where no goal needs them
-  IsolatedCache cache;                       // of isolated rates
+  IsolatedCache cache;                       // cache of isolated rates
   std::vector<IsolatedRate> known_isolated;  // by participant, where they were measured before
   sim::Timeline* timeline = nullptr;         // is filled with the co-run
   // Called with the name of a run (a kernel's, or the policy's) and the fraction of it that is done.
@@ -66,7 +66,7 @@ struct CorunResult {
   double joules = 0;
   double static_joules = 0;  // the part of `joules` that does not depend on what is executed
   double instructions_per_joule = 0;
-  double seconds = 0;               // of the host, for the co-run
+  double seconds = 0;               // host time of the co-run
   std::uint32_t isolated_runs = 0;  // isolated rates that were measured because the cache did not have them
   std::uint64_t run_hash = 0;       // over everything that was counted: equal runs have equal hashes
 };

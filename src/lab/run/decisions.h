@@ -13,10 +13,10 @@ namespace wm::lab {
 
 struct DecisionCost {
   std::uint64_t epochs = 0;
-  std::uint64_t events = 0;   // of all kinds, epochs among them
+  std::uint64_t events = 0;   // events of all kinds, including epochs
   double epoch_seconds = 0;   // in the policy, at the ends of epochs
   double policy_seconds = 0;  // in the policy, for all events
-  double run_seconds = 0;     // of the whole run
+  double run_seconds = 0;     // host time of the run
 
   [[nodiscard]] double share() const { return run_seconds > 0 ? policy_seconds / run_seconds : 0; }
 };

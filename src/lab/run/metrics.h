@@ -15,7 +15,7 @@ struct Metrics {
   double worst_ntt = 0;
   double fairness = 0;
   double unfairness = 0;
-  double ipc = 0;  // of the whole GPU
+  double ipc = 0;  // sum over the GPU
   std::size_t goals = 0;
   std::size_t reached = 0;
 };

@@ -28,7 +28,7 @@ struct KernelRates {
 struct IntervalRates {
   std::uint64_t begin = 0;
   std::uint64_t cycles = 0;
-  double watts = 0;  // of the whole chip
+  double watts = 0;  // power of the chip
   double gigabytes = 0;
   double gated = 0;  // SMs switched off, on average
   std::vector<KernelRates> kernels;

@@ -25,7 +25,7 @@ struct KernelSpec {
   std::string size = "medium";           // small, medium or large
   std::optional<double> goal;            // a fraction of the isolated rate, such as 0.9
   std::optional<double> goal_ipc;        // thread instructions per cycle
-  std::optional<Picoseconds> goal_time;  // of one run of the application, transfers included
+  std::optional<Picoseconds> goal_time;  // time of one run of the application, transfers included
   std::optional<double> goal_rate;       // runs of the application per second
   int priority = 0;
   double share = 1;
@@ -63,7 +63,7 @@ struct RunSpec {
   PolicySpec policy{"left_over", {}};
   std::uint64_t cycles = 0;         // the run ends after so many; 0: when all kernels are done
   bool match_instructions = false;  // a kernel ends at the instructions of its isolated run (Warped-Slicer's protocol)
-  std::uint64_t seed = 1;           // of the policy's random numbers
+  std::uint64_t seed = 1;           // seed of the policy's random numbers
   std::uint32_t runs = 0;           // the run ends when every application has completed so many; 0: no such rule
 
   friend bool operator==(const RunSpec&, const RunSpec&) = default;

@@ -21,7 +21,7 @@ std::string to_csv(const Results& results);
 struct Merged {
   std::size_t added = 0;
   std::size_t kept = 0;       // rows that `into` had already
-  std::size_t disagreed = 0;  // of those, rows where the same code produced another run hash
+  std::size_t disagreed = 0;  // rows among those where the same code produced another run hash
 };
 // Adds the rows that `into` does not have, or has only as failed. All rows are added, or none.
 Result<Merged> merge(Store& into, const Results& from);

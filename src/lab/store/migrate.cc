@@ -110,7 +110,7 @@ Results migrate_format_1(const std::vector<RowFormat1>& rows, const std::map<std
   for (const auto& [old, text] : gpus) {
     digests[old] = gpu_digest(text);
     results.gpus.emplace(digests[old], text);
-    results.gpus.emplace(old, text);  // of rows that keep their old key
+    results.gpus.emplace(old, text);  // configuration of the rows that keep their old key
   }
   // Done rows are placed first, so that a failed row never takes the key of a done one.
   std::map<std::string, Row> by_key;

@@ -19,10 +19,10 @@ struct Row {
   std::uint64_t seed = 1;
   std::string code_version;  // code_version.h
   State state = State::done;
-  std::string run_hash;     // of a done cell
+  std::string run_hash;     // run hash of a done cell
   double host_seconds = 0;  // processor time
-  std::string result;       // of a done cell: JSON, as `wm sim --json` writes it
-  std::string error;        // of a failed cell: its last messages
+  std::string result;       // result of a done cell: JSON, as `wm sim --json` writes it
+  std::string error;        // last messages of a failed cell
 
   friend bool operator==(const Row&, const Row&) = default;
 };

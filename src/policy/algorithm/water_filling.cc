@@ -28,7 +28,7 @@ std::optional<std::vector<std::uint32_t>> water_fill(std::span<const Sharer> sha
   }
 
   for (;;) {
-    std::size_t s = sharers.size();  // S: who loses most and may still grow
+    std::size_t s = sharers.size();  // S: the kernel that loses most and may still grow
     for (std::size_t i = 0; i < sharers.size(); ++i) {
       if (kernels[i].full) continue;
       if (s == sharers.size() || kernels[i].q[kernels[i].g] < kernels[s].q[kernels[s].g]) s = i;

@@ -86,7 +86,7 @@ class AccelOs final : public Policy {
     return placed;
   }
 
-  std::map<KernelId, PerSm> workers_;  // of the launches that are bound
+  std::map<KernelId, PerSm> workers_;  // workers of the launches that are bound
 };
 
 }  // namespace

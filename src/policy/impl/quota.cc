@@ -70,7 +70,7 @@ class Quota final : public Policy {
     at(e.sm.index, e.kernel).spent = true;
     const auto kernels = gpu.kernels();
     if (waits_surely(kernels, e.sm)) return;
-    const bool known = known_spent(kernels, e.sm);  // then who was not told spent is not there
+    const bool known = known_spent(kernels, e.sm);  // a kernel whose quota was not reported spent is then not resident
     if (!known && !all_spent(kernels, gpu.residents(e.sm))) return;
     const bool elastic = scheme_ == Scheme::elastic;
     const std::uint32_t doublings = elastic ? 0 : std::min(refills_[e.sm.index]++ / kTimes, kMostDoublings);
@@ -103,7 +103,7 @@ class Quota final : public Policy {
 
   struct State {
     double ipc;    // IPC_epoch of a kernel without a goal
-    double alpha;  // of a kernel with one
+    double alpha;  // factor of a kernel that has a goal
   };
 
   // Whether the kernel's quota must be spent on an SM before others get more there.
@@ -230,7 +230,7 @@ class Quota final : public Policy {
   QosBlocks blocks_;
   std::vector<KernelId> launched_;      // since the set of kernels last changed
   std::vector<State> state_;            // by kernel
-  std::vector<std::uint32_t> refills_;  // of this epoch, by SM
+  std::vector<std::uint32_t> refills_;  // refills in this epoch, by SM
   std::vector<Cell> cells_;             // by SM and kernel
   std::size_t clients_ = 1;
 };

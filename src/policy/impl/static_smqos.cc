@@ -41,7 +41,7 @@ class StaticSmQos final : public Policy {
       const Kernel& k = kernels[i];
       const auto after = static_cast<std::uint32_t>(kernels.size() - i - 1);  // each of these gets one at least
       if (!k.has_goal() || k.isolated_ipc <= 0) {
-        rest[i] = k.share;  // nothing is known of what it needs
+        rest[i] = k.share;  // its demand is not known
         continue;
       }
       const double part = std::min(k.goal / k.isolated_ipc, 1.0);

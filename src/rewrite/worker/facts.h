@@ -43,7 +43,7 @@ struct LocalVariable {
   std::string parameter;    // __local float (*wm__local_k_tile)[8][16]
   std::uint64_t bytes = 0;
   std::uint64_t alignment = 1;
-  Span statement;  // what declares it, with the semicolon; several variables may share it
+  Span statement;  // its declaration with the semicolon; several variables may share it
   std::vector<Span> uses;
 };
 

@@ -23,7 +23,7 @@ namespace wm::rewrite {
 
 struct Preprocessed {
   std::string text;
-  std::vector<std::string> files;  // of the host, that it included
+  std::vector<std::string> files;  // files of the host that the program included
 };
 
 class Frontend {

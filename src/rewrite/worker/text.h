@@ -34,7 +34,7 @@ class Text {
     Span span;
     std::string_view text;
   };
-  [[nodiscard]] std::size_t index_at(std::size_t offset) const;  // of the first token at or behind it
+  [[nodiscard]] std::size_t index_at(std::size_t offset) const;  // index of the first token at or behind the offset
 
   const clang::SourceManager& sources_;
   std::vector<Token> tokens_;  // without those of # lines

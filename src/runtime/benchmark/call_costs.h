@@ -18,7 +18,7 @@ struct CallCosts {
   double write_bandwidth = 0, read_bandwidth = 0;
   // Milliseconds: clBuildProgram of a new program, and of a program that was built before.
   double build_new = 0, build_known = 0;
-  double first_launch = 0;  // of the kernel of a new program, with its creation and the wait
+  double first_launch = 0;  // first launch of a new program's kernel, with its creation and the wait
 };
 
 struct CostOptions {

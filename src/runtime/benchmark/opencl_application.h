@@ -65,7 +65,7 @@ class OpenclApplication {
   cl_program program_ = nullptr;
   std::map<std::string, cl_kernel> kernels_;
   std::vector<cl_mem> memory_;
-  std::vector<cl_event> events_;  // of the launches of this run
+  std::vector<cl_event> events_;  // one for each launch of this run
 };
 
 }  // namespace wm::runtime

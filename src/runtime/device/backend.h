@@ -244,9 +244,9 @@ class Allocation {
 };
 
 struct KernelInfo {
-  std::uint64_t max_items = 0;  // of a group
+  std::uint64_t max_items = 0;  // limit of a group
   Size3 compiled_local{};
-  std::uint32_t local_bytes = 0;  // of a group, without local arguments
+  std::uint32_t local_bytes = 0;  // per group, without local arguments
   std::vector<ParameterKind> parameters;
 };
 

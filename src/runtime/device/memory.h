@@ -55,7 +55,7 @@ struct Memory {
   std::shared_ptr<void> release_notice;
   std::shared_ptr<Mapping> place;  // stores the buffer, where its memory is shared with the client
   MemoryHandle handle;
-  std::shared_ptr<Memory> parent;  // of a sub-buffer, or the buffer below an image
+  std::shared_ptr<Memory> parent;  // parent of a sub-buffer, or the buffer below an image
   std::shared_ptr<MemoryLimits::Share> share;
   MemoryLimits* limits = nullptr;
   std::uint64_t bytes = 0;   // counted by `limits`

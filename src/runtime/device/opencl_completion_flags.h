@@ -28,7 +28,7 @@ class OpenClCompletionFlags final : public CompletionFlags {
   cl_command_queue queue_ = nullptr;
   cl_mem numbers_ = nullptr;         // in device memory: every number that a flag may have
   cl_mem host_ = nullptr;            // the page, so that the device reaches it by itself
-  std::vector<std::uint32_t> uses_;  // of each place
+  std::vector<std::uint32_t> uses_;  // number of uses of each place
   std::deque<std::uint32_t> free_;
   std::deque<Flag> unset_;  // released before they were set
 };

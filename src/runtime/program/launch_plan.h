@@ -31,7 +31,7 @@ struct LaunchPlan {
     }
   };
   std::vector<Value> arguments;
-  std::uint32_t local_bytes = 0;   // of a group
+  std::uint32_t local_bytes = 0;   // per group
   bool may_run_unmodified = true;  // the device's compiler has the original ready, or there is no other form
   bool prints = false;
   std::span<std::byte> printed;  // receives the output, while `printed_region` is held

@@ -22,13 +22,13 @@ namespace wm::runtime {
 struct ProgramForm {
   ProgramHandle workers;
   std::vector<rewrite::KernelReply> kernels;
-  std::map<std::string, std::uint32_t> registers;  // of a work-item, by kernel, where the device reports them
+  std::map<std::string, std::uint32_t> registers;  // per work-item, by kernel, where the device reports them
   std::string not_rewritten_reason;
 };
 struct KernelForm {
   KernelHandle workers;  // null: the kernel runs unmodified
   std::uint32_t chunk = 1, extra_local_bytes = 0, registers = 0;
-  std::uint64_t max_items = 0;  // of a group
+  std::uint64_t max_items = 0;  // limit of a group
   std::string not_rewritten_reason;
 };
 
@@ -60,7 +60,7 @@ struct Program {
   std::string source;
   std::string binary;                  // where it was created from one
   std::shared_ptr<void> text_account;  // counts the text in MemoryLimits::Share while it is held
-  std::string options;                 // of the last build, as the client gave them
+  std::string options;                 // options of the last build, as the client gave them
   std::string not_rewritten_reason;    // where it has no form
   bool uses_printf = false;
   bool binary_requested = false;  // the client has asked for its binary; used by the reader thread only
@@ -106,8 +106,8 @@ struct Kernel {
   std::shared_ptr<Program> program;
   std::string name;
   std::uint32_t function = 0;     // a number for each (program, name)
-  std::uint32_t local_bytes = 0;  // of one group, without local arguments
-  std::uint64_t max_items = 0;    // of a group
+  std::uint32_t local_bytes = 0;  // per group, without local arguments
+  std::uint64_t max_items = 0;    // limit of a group
   Size3 compiled_local{};         // reqd_work_group_size, or zeros
   std::vector<ParameterKind> parameters;
   std::mutex mutex;                        // guards form

@@ -57,7 +57,7 @@ struct Chunk {
 };
 
 struct MessageHeader {
-  std::uint32_t size = 0;  // of the whole message, in bytes
+  std::uint32_t size = 0;  // size of the message with its header, in bytes
   Op op{};
   Chunk reply;  // the daemon writes its answer here, beginning with a Reply
 };

@@ -40,8 +40,8 @@ class Sandbox {
   struct Counts {
     std::uint64_t tried = 0, known = 0, refused = 0;
   };
-  [[nodiscard]] Counts counts() const;         // of programs
-  [[nodiscard]] Counts launch_counts() const;  // of launches
+  [[nodiscard]] Counts counts() const;         // counts of programs
+  [[nodiscard]] Counts launch_counts() const;  // counts of launches
   // Whether there is a sandbox.
   [[nodiscard]] bool possible() const { return !options_.program.empty(); }
 

@@ -15,12 +15,12 @@ namespace wm::runtime {
 // A command on the device, or a batch of workers of one; later, how it ended.
 struct Completion {
   CommandPtr command;
-  EventHandle event = nullptr;  // none: the event of a later command on its queue stands for it
+  EventHandle event = nullptr;  // without one, the event of a later command on its queue stands for it
   Status status = status::kQueued;
   std::shared_ptr<WorkerBatch> batch;
   double expected = 0;                // nanoseconds on the device
   std::uint64_t observed = 0;         // when polling saw it complete, on the daemon's clock
-  std::size_t observed_together = 1;  // of those seen at once on a queue: this one and those after it
+  std::size_t observed_together = 1;  // number of completions seen at once on a queue: this one and those after it
   std::optional<DeviceTimes> times;   // where the event has been asked already
   std::optional<CompletionFlags::Flag> flag;
 };

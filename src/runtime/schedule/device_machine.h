@@ -29,7 +29,7 @@ class DeviceMachine final : public policy::Machine {
     std::uint32_t function = 0;
     int priority = 0;
     double share = 1;
-    gpu::Resources footprint;  // of a group
+    gpu::Resources footprint;  // needs of a group
     std::uint32_t groups = 0;
     bool divisible = false;    // rewritten: runs as workers
     std::uint64_t stream = 0;  // the client's queue, whose launches have one id for a policy; 0: none
@@ -86,7 +86,7 @@ class DeviceMachine final : public policy::Machine {
   struct Extra {
     bool divisible = false;
     bool started = false;        // all groups of a launch that cannot be divided
-    std::uint32_t launches = 0;  // of its stream before this one
+    std::uint32_t launches = 0;  // launches of its stream before this one
     Cycles first_arrived;
     std::uint64_t stream = 0;
     std::uint32_t roomless = 0;  // resident groups that had no room when they started

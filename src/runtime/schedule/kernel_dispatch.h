@@ -62,12 +62,12 @@ class KernelDispatch {
   Backend& backend_;
   const Clock& clock_;
   const std::unique_ptr<policy::Policy> policy_;
-  const std::uint32_t reserved_local_bytes_;  // of each group
+  const std::uint32_t reserved_local_bytes_;  // per group
   DeviceMachine machine_;
   ActiveKernels kernels_;
   Admission admission_;
   WorkerBatches batches_;
-  std::vector<KernelArgument> arguments_;  // of the launch being submitted
+  std::vector<KernelArgument> arguments_;  // arguments of the launch being submitted
   bool changed_ = false;
   std::uint32_t transfers_ = 0;  // that occupy compute units
 };

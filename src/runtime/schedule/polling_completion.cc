@@ -276,7 +276,7 @@ bool PollingCompletion::wait_for_work(Due due, std::optional<std::uint64_t> alar
       changed_.wait(lock, wake);
     }
   }
-  if (more()) {  // nothing of it has an event yet
+  if (more()) {  // no command of it has an event yet
     const std::uint64_t since = context_.clock.now();
     while (context_.clock.now() - since < kPollInterval) {
     }

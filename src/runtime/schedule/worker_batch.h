@@ -52,7 +52,7 @@ class WorkerBatches {
   const bool single_;
   // Device queues for batches after the first, which need not wait for it or for each other.
   std::vector<QueueHandle> extra_queues_;
-  std::vector<KernelArgument> arguments_;  // of the batch being submitted
+  std::vector<KernelArgument> arguments_;  // arguments of the batch being submitted
 };
 
 }  // namespace wm::runtime

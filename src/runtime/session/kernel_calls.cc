@@ -8,7 +8,7 @@ namespace {
 
 // Queries of OpenCL whose answers are pointers of the daemon's process.
 constexpr std::uint64_t kKernelContext = 0x1193, kKernelProgram = 0x1194;
-constexpr std::size_t kObjectSize = sizeof(void*);  // of a memory object or sampler as an argument
+constexpr std::size_t kObjectSize = sizeof(void*);  // size of a memory object or sampler as an argument
 
 }  // namespace
 

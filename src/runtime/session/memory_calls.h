@@ -28,7 +28,7 @@ class MemoryCalls {
     std::uint64_t id = 0;
     std::uint64_t bytes = 0;  // counted by the limits
     std::shared_ptr<Memory> parent = nullptr;
-    std::uint64_t extent = 0;  // of a buffer
+    std::uint64_t extent = 0;  // size of a buffer
     std::shared_ptr<Mapping> place = nullptr;
     std::function<Made<MemoryHandle>()> make = {};
   };

@@ -8,7 +8,7 @@ namespace wm::runtime {
 namespace {
 
 constexpr std::uint32_t kMaxInputs = 4096;
-constexpr std::uint64_t kMaxProgramText = 1 << 30;  // of one client
+constexpr std::uint64_t kMaxProgramText = 1 << 30;  // limit of one client
 
 // The numbers of OpenCL's queries and build status that are handled here.
 constexpr std::uint64_t kProgramContext = 0x1161, kProgramDevices = 0x1163, kProgramBinarySizes = 0x1165,

@@ -32,7 +32,7 @@ struct AppTrace {
   std::string name;
   std::string about;
   std::map<std::string, std::string> classes;  // as a paper groups it: class1: SHORT
-  std::uint32_t measured_sms = 0;              // of the GPU on which kernel times were measured
+  std::uint32_t measured_sms = 0;              // SMs of the GPU on which kernel times were measured
   std::vector<KernelDescription> kernels;
   std::vector<TraceStep> steps;  // repetitions written out
   std::uint32_t streams = 1;

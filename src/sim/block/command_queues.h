@@ -16,9 +16,9 @@ struct Command {
   enum class Kind : std::uint8_t { copy_to_device, copy_to_host, launch };
   Kind kind = Kind::launch;
   std::uint32_t process = 0;
-  std::uint32_t stream = 0;             // of the whole system
-  std::uint64_t bytes = 0;              // of a copy
-  const KernelModel* kernel = nullptr;  // of a launch
+  std::uint32_t stream = 0;             // index among all streams of the system
+  std::uint64_t bytes = 0;              // size of a copy
+  const KernelModel* kernel = nullptr;  // kernel of a launch
 };
 
 class CommandQueues {

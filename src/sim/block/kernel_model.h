@@ -19,7 +19,7 @@ inline constexpr std::uint64_t kOne = std::uint64_t{1} << kFraction;
 struct KernelModel {
   std::string name;
   std::uint32_t function = 0;  // equal numbers of one client: the same code, grid and block
-  gpu::Resources footprint;    // of one block, the shared memory as `configured` says
+  gpu::Resources footprint;    // needs of one block, the shared memory as `configured` says
   std::uint32_t max_blocks_per_sm = 1;
   std::uint32_t warps_per_block = 1;
   std::uint32_t blocks = 1;
@@ -42,9 +42,9 @@ struct KernelModel {
 struct KernelDescription {
   std::string name;
   std::uint32_t blocks = 1;
-  std::uint32_t threads = 32;      // of a block
-  std::uint32_t registers = 0;     // of a block, all threads together
-  std::uint32_t shared_bytes = 0;  // of a block
+  std::uint32_t threads = 32;      // threads of a block
+  std::uint32_t registers = 0;     // registers of a block, all threads together
+  std::uint32_t shared_bytes = 0;  // shared memory of a block
   Picoseconds block_time;          // one of the two: of a block …
   Picoseconds kernel_time;         // … or of the launch alone on `measured_sms` SMs
   std::uint32_t measured_sms = 0;

@@ -32,11 +32,11 @@ struct BlockMachineSpec {
   std::uint32_t sms = 1;
   gpu::SmLimits limits = {};
   Hertz clock{1'000'000'000};
-  std::uint64_t bytes_per_second = 0;  // of memory; an SM's contexts move at its equal share
+  std::uint64_t bytes_per_second = 0;  // memory bandwidth; an SM's contexts move at its equal share
   Cycles decision = {};                // from a policy's action to its effect on an SM
-  Cycles setup = {};                   // of an empty SM for a launch, before its first block works
+  Cycles setup = {};                   // time to prepare an empty SM for a launch, before its first block works
   Cycles launch_latency = {};          // from a launch's arrival until its blocks may work
-  Cycles wake = {};                    // of a gated SM
+  Cycles wake = {};                    // time to wake a gated SM
   bool fill_sms = true;                // blocks fill one SM after the other (section 3.2), or go to all SMs in turn
   std::uint64_t seed = 1;
 };
@@ -127,7 +127,7 @@ class BlockMachine final : public policy::Machine {
   std::vector<policy::KernelId> completed_;
   std::vector<std::uint32_t> ended_;       // clients of the blocks that ended on one SM in this instant
   std::vector<std::uint32_t> touched_;     // SMs on which blocks may start or that may be idle
-  std::vector<std::uint32_t> candidates_;  // of these, while the policy is told which are idle
+  std::vector<std::uint32_t> candidates_;  // SMs among these, while the policy is told which are idle
   bool all_touched_ = false;
   bool sees_blocks_ = true;   // the policy is told of blocks that end
   bool set_changed_ = false;  // launches came or went since the policy was last told

@@ -83,8 +83,8 @@ class System {
     State state = State::to_come;
     std::size_t step = 0;
     std::uint32_t pending = 0;       // commands that have not completed
-    std::uint32_t first_stream = 0;  // of the system's
-    std::uint64_t began = 0;         // of the run under way
+    std::uint32_t first_stream = 0;  // index of the process's first stream among the system's
+    std::uint64_t began = 0;         // start of the run in progress
     std::vector<std::uint64_t> turnarounds;
   };
   struct Event {
@@ -92,7 +92,7 @@ class System {
     std::uint64_t at = 0;
     std::uint64_t number = 0;
     Kind kind = Kind::cpu_done;
-    std::uint32_t index = 0;  // of a process, or of a hardware queue
+    std::uint32_t index = 0;  // index of a process or of a hardware queue
     friend bool operator>(const Event& a, const Event& b) { return a.at != b.at ? a.at > b.at : a.number > b.number; }
   };
 

@@ -16,7 +16,7 @@ namespace wm::sim {
 struct CpuConfig {
   std::uint32_t cores = 4;
   std::uint32_t threads_per_core = 2;
-  Picoseconds api_call{5'000'000};  // of the CPU, for every call to the GPU's runtime library
+  Picoseconds api_call{5'000'000};  // CPU time of every call to the GPU's runtime library
 
   [[nodiscard]] std::uint32_t hardware_threads() const { return cores * threads_per_core; }
 };
@@ -24,7 +24,7 @@ struct CpuConfig {
 struct LinkConfig {
   std::uint64_t bytes_per_second = 8'000'000'000;  // in each direction
   std::uint64_t burst_bytes = 4096;                // a transfer takes whole bursts
-  Picoseconds latency{0};                          // of a transfer, before its first burst
+  Picoseconds latency{0};                          // time of a transfer before its first burst
   bool duplex = true;                              // one engine for each direction, or one for both
   enum class Order { fcfs, priority } order = Order::fcfs;
 };

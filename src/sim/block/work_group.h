@@ -19,7 +19,7 @@ struct BlockWork {
 class WorkGroup {
  public:
   struct Entry {
-    std::uint64_t end = 0;   // of the group's clock
+    std::uint64_t end = 0;   // end in the group's clock
     std::uint64_t work = 0;  // when it was started
     std::uint32_t block = 0;
   };
@@ -98,7 +98,7 @@ class WorkGroup {
   std::uint64_t clock_ = 0;
   std::uint64_t since_ = 0;  // cycle at which the clock stood so
   std::uint64_t rate_ = kOne;
-  std::uint64_t demand_ = 0;  // of a block
+  std::uint64_t demand_ = 0;  // work of a block
   std::uint64_t unhindered_ = kOne;
   std::vector<Entry> ring_;
   std::uint32_t head_ = 0;

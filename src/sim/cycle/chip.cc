@@ -45,7 +45,7 @@ void Chip::run(std::uint64_t length) {
   host_threads_.run(static_cast<std::uint32_t>(sms_.size()), [&](std::uint32_t i) {
     if (sms_[i]->next_event() < end) sms_[i]->run(now_, end);
   });
-  // Stores become everybody's before partitions execute atomics: never while a block runs.
+  // Stores become visible to all SMs before partitions execute atomics: never while a block runs.
   for (const auto& sm : sms_) sm->publish();
   send_requests();
   host_threads_.run(static_cast<std::uint32_t>(partitions_.size()), [&](std::uint32_t i) {

@@ -29,7 +29,7 @@ inline constexpr std::uint32_t kOwnProcess = ~std::uint32_t{0};
 struct ClientSpec {
   std::string name;  // as the user wrote it: "histo/main"
   std::shared_ptr<const ptx::Module> module;
-  std::string file;  // of the PTX, for messages
+  std::string file;  // PTX file, for messages
   std::shared_ptr<const gpu::Application> application;
   std::string entry;                // only launches of this kernel take time; empty: all
   std::uint32_t launches = 1;       // runs of the application; 0: again and again to the end
@@ -88,7 +88,7 @@ class Client {
   std::unique_ptr<exec::Image> image_;
   std::vector<std::uint64_t> addresses_;  // by buffer
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;
-  std::vector<std::string> functions_;  // what TimedLaunch::function numbers
+  std::vector<std::string> functions_;  // names, indexed by TimedLaunch::function
   std::size_t step_ = 0;
   bool timed_any_ = false;  // in this run of the application
   std::uint32_t runs_ = 0;

@@ -25,7 +25,7 @@ struct ClientRun {
   std::uint64_t blocks = 0;  // done, over all launches
   std::uint64_t launches = 0;
   std::uint64_t preemptions = 0;
-  std::uint64_t context_bytes = 0;  // of one block, saved by a context switch
+  std::uint64_t context_bytes = 0;  // size of one block's context, saved by a context switch
   std::uint64_t instruction_limit = 0;
   std::optional<std::string> fault;
 

@@ -47,7 +47,7 @@ class EpochTimer {
   std::uint64_t began_ = 0;
   std::uint64_t length_ = 0;
   std::uint64_t due_ = 0;
-  std::uint64_t samples_ = 0;  // of this epoch
+  std::uint64_t samples_ = 0;  // samples in this epoch
   std::uint64_t next_sample_ = 0;
 };
 

@@ -92,7 +92,7 @@ class CycleMachine final : public policy::Machine {
   struct Moving {
     std::unique_ptr<BlockRun> run;
     std::uint32_t sm = 0;
-    std::uint32_t token = 0;  // of the SM's move
+    std::uint32_t token = 0;  // token of the SM's move
     bool out = true;
     bool recalled = false;  // on its way back it was preempted again: it must not start
   };

@@ -14,7 +14,7 @@ class CycleMachine;
 struct SeenBlock {
   std::uint32_t sm = 0;
   std::uint32_t client = 0;
-  std::uint64_t launch = 0;             // of its client, from 0
+  std::uint64_t launch = 0;             // index among its client's launches, from 0
   std::uint64_t number = 0;             // in its grid
   std::uint32_t max_blocks_per_sm = 1;  // blocks of its kernel that an empty SM holds
 };

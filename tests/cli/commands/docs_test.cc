@@ -23,7 +23,7 @@ std::string file_text(const fs::path& path) {
   return text.str();
 }
 
-// The help text of a command. The home folder appears in it as a default, so it is the same for everybody.
+// The help text of a command. The home folder appears in it as a default, so the test sets it.
 const std::string& help_of(const std::string& command) {
   static std::map<std::string, std::string> texts;
   std::string& text = texts[command];

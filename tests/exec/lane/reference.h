@@ -47,7 +47,7 @@ struct Format {
   int fraction = 0;
   int exponent = 0;
   int width = 0;
-  std::uint64_t nan = 0;  // what arithmetic gives for no number
+  std::uint64_t nan = 0;  // bits of the NaN that arithmetic produces
 
   [[nodiscard]] std::uint64_t sign_bit() const { return std::uint64_t{1} << (width - 1); }
   [[nodiscard]] int bias() const { return (1 << (exponent - 1)) - 1; }
@@ -60,7 +60,7 @@ bool is_nan(const Format& format, std::uint64_t bits);
 bool is_infinite(const Format& format, std::uint64_t bits);
 bool is_subnormal(const Format& format, std::uint64_t bits);
 double decode(const Format& format, std::uint64_t bits);         // exact
-std::uint64_t encode(const Format& format, double exact_value);  // of a value the format holds
+std::uint64_t encode(const Format& format, double exact_value);  // for a value that the format holds
 
 // Bits of a type, whether it is signed, and its values as numbers.
 __extension__ using Int = __int128;

@@ -72,7 +72,7 @@ TEST(Events, CallsHaveTheSameErrors) {
     t.say("finish", clFinish(s.queue));
     t.say("complete", status_of(marker));
     t.say("set a marker", clSetUserEventStatus(marker, CL_COMPLETE));
-    cl_uint count = 0;  // of an event no driver's thread still holds
+    cl_uint count = 0;  // reference count of an event that no driver thread holds any more
     clGetEventInfo(user, CL_EVENT_REFERENCE_COUNT, sizeof count, &count, nullptr);
     t.say("references", count);
     t.say("unknown", clGetEventInfo(marker, 0x7777, sizeof count, &count, nullptr));
@@ -154,7 +154,7 @@ TEST(Events, AQueueOutOfOrderKeepsBarriersAndLists) {
     t.say("behind the barrier", status_of(after) > 0 ? 1 : 0);
     clSetUserEventStatus(user, CL_COMPLETE);
     t.say("finish", clFinish(queue));
-    EXPECT_TRUE(!s.ours || back[0] == 1);  // what waited for its user was written last
+    EXPECT_TRUE(!s.ours || back[0] == 1);  // the command that waited for the user event wrote last
     for (cl_event e : {user, late, early, after}) clReleaseEvent(e);
     clReleaseMemObject(memory);
     clReleaseCommandQueue(queue);

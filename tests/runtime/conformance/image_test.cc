@@ -211,7 +211,7 @@ TEST(Images, NewMemoryObjectsShowNoDataOfOtherClients) {
   if (!supported(s)) GTEST_SKIP() << "no images";
   constexpr cl_uint kSecret[4] = {0x5ec4e7, 0x5ec4e7, 0x5ec4e7, 0x5ec4e7};
   constexpr cl_image_format kWide{CL_RGBA, CL_UNSIGNED_INT32};
-  for (const std::size_t side : {8, 64, 256, 360, 512}) {  // of 1 KB to 4 MB
+  for (const std::size_t side : {8, 64, 256, 360, 512}) {  // sizes from 1 KB to 4 MB
     const std::size_t bytes = side * side * sizeof kSecret, zero[3] = {0, 0, 0}, region[3] = {side, side, 1};
     cl_image_desc desc{};
     desc.image_type = CL_MEM_OBJECT_IMAGE2D;

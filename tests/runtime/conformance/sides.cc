@@ -102,7 +102,8 @@ Daemon::Daemon(const std::string& name, const std::string& policy, const std::st
     ::dup2(ready[1], STDOUT_FILENO);
     ::setenv("OCL_ICD_VENDORS", vendors().c_str(), 1);
     ::setenv("WM_REWRITE", WM_REWRITER, 1);
-    const bool own_sandbox = std::getenv("WM_SANDBOX") != nullptr;  // what others remember does not hold for it
+    const bool own_sandbox =
+        std::getenv("WM_SANDBOX") != nullptr;  // results cached by other sandboxes do not hold for it
     ::setenv("WM_SANDBOX", WM_SANDBOX_PROGRAM, 0);
     ::setenv("XDG_CACHE_HOME", own_sandbox ? fs::path(socket_).parent_path().c_str() : caches().c_str(), 1);
     const char* words[] = {WM_DAEMON, socket_.c_str(), policy.c_str(),

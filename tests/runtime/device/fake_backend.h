@@ -48,7 +48,7 @@ class FakeBackend final : public Backend, public Submission, public Allocation {
   struct Submitted {
     std::string what;
     const QueueObject* queue = nullptr;
-    EventHandle event = nullptr;  // none: it was submitted without
+    EventHandle event = nullptr;  // without one, it was submitted without an event
     bool complete = false;
   };
   std::vector<Submitted> submitted;
@@ -57,7 +57,7 @@ class FakeBackend final : public Backend, public Submission, public Allocation {
   void complete(std::size_t index, Status status = status::kComplete, std::uint64_t started = 0,
                 std::uint64_t ended = 0);
   std::size_t flushes = 0, finishes = 0, open_events = 0;
-  Status next_status = status::kSuccess;  // of what is submitted next
+  Status next_status = status::kSuccess;  // status of the next submission
   std::vector<std::weak_ptr<FakeWord>> control_words, queue_words;
 
   // --- Backend

@@ -10,7 +10,7 @@ namespace {
 
 using State = Command::State;
 
-// Remembers which commands somebody began to wait for.
+// Records the commands that a client began to wait for.
 struct NoCompletions final : CompletionSource {
   void start() override {}
   void stop() override {}

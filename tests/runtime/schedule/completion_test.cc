@@ -139,7 +139,7 @@ TEST_F(PollingTest, LaunchesThatAreFollowedShareAnEvent) {
 TEST_F(PollingTest, LaunchesThatSomebodyCouldWaitForHaveEvents) {
   const auto queue = make_queue();
   submit(source, queue, {.group_nanoseconds = 1000, .event = 3}, true);
-  submit(source, queue, {.groups = 1}, true);  // nobody knows how long it takes
+  submit(source, queue, {.groups = 1}, true);  // its duration is not known
   submit(source, queue, {.groups = 1, .group_nanoseconds = 200'000}, true);
   EXPECT_EQ(backend.log(), "k k k");
   for (std::size_t i = 0; i < 3; ++i) backend.complete(i);

@@ -94,7 +94,7 @@ TEST_F(WorkerBatchTest, AShrunkBatchLeavesTheRestToOthers) {
   const auto batch = run(command, 2);
   machine.cap({0}, command->placement.kernel, 0);
   batches.shrink_to_caps();
-  backend.queue_words[0].lock()->value = 5;  // of eight groups
+  backend.queue_words[0].lock()->value = 5;  // five of eight groups
   EXPECT_FALSE(batches.completed(*command, batch, status::kComplete));
   const auto again = run(command, 1);
   backend.queue_words[0].lock()->value = 8;

@@ -15,7 +15,7 @@ namespace wm::sim::test {
 struct SmallKernel {
   std::string name;
   std::uint32_t blocks = 1;
-  std::uint64_t cycles = 100;  // of a block
+  std::uint64_t cycles = 100;  // duration of a block
   std::uint32_t blocks_per_sm = 1;
   std::uint64_t arrives = 0;
   int priority = 0;
@@ -26,7 +26,7 @@ struct SmallGpu {
   std::uint32_t sms = 1;
   std::uint64_t decision = 0;
   std::uint64_t setup = 0;
-  std::uint64_t bytes_per_cycle = 1;  // of one SM
+  std::uint64_t bytes_per_cycle = 1;  // bandwidth of one SM
 };
 
 // Runs the kernels under a policy until all are done.

@@ -115,7 +115,7 @@ class Watcher final : public BlockObserver {
 
 struct EndOfRun {
   std::uint64_t cycles = 0;
-  std::vector<std::uint64_t> ends;  // of launches, in order
+  std::vector<std::uint64_t> ends;  // ends of launches, in order
   std::uint64_t instructions = 0;
   friend bool operator==(const EndOfRun&, const EndOfRun&) = default;
 };

@@ -15,7 +15,7 @@ namespace wm::policy::test {
 namespace {
 
 constexpr std::uint32_t kSlower = 32;         // instructions and rates are those of the fake over this
-constexpr std::uint32_t kFresh = 0xa5a5a5a5;  // what memory holds before anything was written
+constexpr std::uint32_t kFresh = 0xa5a5a5a5;  // contents of memory that has not been written
 
 std::string text_of(const FakeKernel& k) {
   const std::uint64_t length = std::max<std::uint64_t>(4, k.block_instructions / kSlower / k.block.threads);

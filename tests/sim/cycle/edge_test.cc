@@ -64,7 +64,7 @@ TEST(RegisterBanks, OperandsOfOneBankAreReadOneAfterTheOther) {
 TEST(AsynchronousCopy, WaitingForItTakesItsTime) {
   gpu::GpuConfig c = test_gpu("qos16");
   c.sm.count = 1;
-  // Sixteen lines nobody touched, one after the other.
+  // Sixteen lines that no cache holds, one after the other.
   const auto text = [](const std::string& wait) {
     std::string t = loop("cp.async.ca.shared.global [%r20], [%rd1], 16;\ncp.async.commit_group;\n" + wait +
                              "add.s64 %rd1, %rd1, 16384;\n",

@@ -1,5 +1,5 @@
-// Requests that wait for a DRAM channel, bank by bank in the order they came, with those that hit the open row of their
-// bank at hand: who chooses among them looks at banks, not at requests.
+// Requests that wait for a DRAM channel, bank by bank in the order they came, with direct access to
+// those that hit the open row of their bank: a DRAM scheduler examines banks, not single requests.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class BankQueue {
   // Banks with requests, as bits.
   [[nodiscard]] std::uint64_t waiting() const { return waiting_; }
   [[nodiscard]] const DramRequest& operator[](Index i) const { return nodes_[i].request; }
-  // Which came first.
+  // Sequence number of the arrival.
   [[nodiscard]] std::uint64_t number(Index i) const { return nodes_[i].number; }
   // The oldest request of a bank that has some, and the oldest of those that hit its open row.
   [[nodiscard]] Index oldest(std::uint32_t bank) const { return banks_[bank].first; }
@@ -80,7 +80,7 @@ class BankQueue {
   struct Node {
     DramRequest request;
     std::uint64_t number = 0;
-    Index next = kNone;  // of its bank; of the free ones
+    Index next = kNone;  // next request of its bank, or next free entry
   };
   struct Bank {
     std::uint64_t open_row = ~std::uint64_t{0};

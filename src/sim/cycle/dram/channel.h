@@ -65,7 +65,7 @@ class DramChannel {
   std::uint64_t issue(DramCommand command, std::uint32_t bank, std::uint64_t row_or_bytes, std::uint64_t at);
 
   [[nodiscard]] const DramSpec& spec() const { return spec_; }
-  [[nodiscard]] std::uint64_t busy_clocks() const { return busy_clocks_; }  // of the data bus, in all
+  [[nodiscard]] std::uint64_t busy_clocks() const { return busy_clocks_; }  // total of the data bus
 
  private:
   struct Bank {

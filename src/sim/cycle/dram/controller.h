@@ -64,7 +64,7 @@ class DramController {
   BankQueue writes_;
   std::uint32_t commands_;   // a clock
   std::uint32_t sent_ = 0;   // in clock_
-  std::uint64_t clock_ = 0;  // of the last command
+  std::uint64_t clock_ = 0;  // clock of the last command
   DramChoice choice_;        // the next command, valid while no request comes or goes
   bool chosen_ = false;
   bool draining_ = false;      // writes have the bus

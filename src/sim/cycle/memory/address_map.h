@@ -22,7 +22,7 @@ class AddressMap {
 
   struct Place {
     std::uint32_t channel = 0;
-    std::uint32_t slice = 0;  // of the channel
+    std::uint32_t slice = 0;  // L2 slice within the channel
     std::uint32_t bank = 0;
     std::uint64_t row = 0;
   };

@@ -26,9 +26,9 @@ struct Message {
   std::uint8_t kernel = 0;  // slot of the kernel, for accounting
   MessageKind kind = MessageKind::read;
   Sectors sectors = 0;
-  std::uint8_t lanes = 0;   // of an atomic
+  std::uint8_t lanes = 0;   // lanes of an atomic
   bool moved = false;       // context on its way, not a program's access
-  bool texture = false;     // of the SM's texture cache, not its L1
+  bool texture = false;     // the message belongs to the SM's texture cache, not to its L1
   std::uint8_t missed = 0;  // in a reply: sectors that were not in L2
 };
 

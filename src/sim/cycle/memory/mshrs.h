@@ -1,4 +1,4 @@
-// Miss-status holding registers of one cache: which sectors are on their way, and who waits for them.
+// Miss-status holding registers of one cache: the sectors in flight and the accesses that wait for them.
 //
 // A second miss to sectors in flight joins the first and sends nothing. When all entries, or the waiters of one entry,
 // are taken, `accept` says so and the cache stalls that request; nothing is dropped.
@@ -14,7 +14,7 @@ namespace wm::sim {
 
 struct MshrSpec {
   std::uint32_t entries = 64;
-  std::uint32_t waiters = 8;  // of one entry
+  std::uint32_t waiters = 8;  // limit of one entry
 };
 
 class Mshrs {

@@ -139,7 +139,7 @@ std::uint32_t Partition::Slice::passes(std::uint32_t bytes, std::uint32_t per_cy
 std::uint32_t Partition::apply(const Message& m) {
   if (m.atomic == nullptr) return 0;
   exec::Mask here = 0;
-  std::uint32_t words = 0;  // of the line, as bits
+  std::uint32_t words = 0;  // words of the line, as bits
   for (exec::Mask lanes = m.atomic->lanes; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
     const bool in_line = m.atomic->address[lane] / kLineBytes == (m.line & ((LineAddress{1} << 56) - 1));

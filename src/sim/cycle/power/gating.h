@@ -32,7 +32,7 @@ class PowerGating {
   struct Sm {
     bool off = false;
     std::uint64_t since = 0;
-    std::uint64_t off_cycles = 0;  // of the times before
+    std::uint64_t off_cycles = 0;  // total of earlier intervals
     std::uint64_t awake_at = 0;
   };
   std::uint32_t wake_cycles_;

@@ -72,7 +72,7 @@ void BlockSlots::begin(std::unique_ptr<BlockRun> run, std::uint64_t at) {
   for (std::uint32_t i = 0; i < count; ++i) {
     WarpSlot& w = issue_.warps().claim(*r, i);
     issue_.add(w, at);
-    if (w.warp->done()) {  // of a block that was set aside
+    if (w.warp->done()) {  // a warp of a block that was switched out
       issue_.end(w, at);
       continue;
     }

@@ -15,7 +15,7 @@ namespace wm::sim {
 
 // A block that is off its SM.
 struct FinishedBlock {
-  std::unique_ptr<BlockRun> run;  // none where another block follows in its place
+  std::unique_ptr<BlockRun> run;  // empty where another block follows in its place
   std::uint64_t at = 0;
   std::uint8_t kernel_index = 0;
   std::uint64_t number = 0;  // in its grid

@@ -24,7 +24,7 @@ struct SmCounters {
   std::uint64_t shared_conflict_cycles = 0;  // beyond the first
   std::uint64_t l1_sectors = 0;
   std::uint64_t l1_misses = 0;        // sectors
-  std::uint64_t texture_sectors = 0;  // of read-only loads, where they have a cache of their own
+  std::uint64_t texture_sectors = 0;  // sectors of read-only loads, where a texture cache exists
   std::uint64_t texture_misses = 0;
   std::uint64_t requests = 0;   // sent to L2
   std::uint64_t l2_misses = 0;  // sectors that came from DRAM

@@ -22,7 +22,7 @@ class MemoryStage {
     std::uint16_t warp = 0;                 // slot number
     const TimedOp* op = nullptr;            // none: context of a block that is moved
     exec::PendingAtomic* atomic = nullptr;  // none: it is not an atomic
-    std::uint32_t copy_group = 0;           // of an asynchronous copy
+    std::uint32_t copy_group = 0;           // group of an asynchronous copy
   };
 
   MemoryStage(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t sm);

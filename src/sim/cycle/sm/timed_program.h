@@ -37,7 +37,7 @@ struct alignas(64) TimedOp {
   bool few = false;              // `operands` are all it reads and writes
   std::uint16_t occupies = 1;    // cycles its unit takes no other warp
   std::uint16_t latency = 1;     // until what it writes can be used; memory: set by the access
-  std::uint32_t line = 0;        // of the instruction cache
+  std::uint32_t line = 0;        // line of the instruction cache
   // The first of the registers it reads and writes, and the one it writes where it is no more than one; what is missing
   // names places that scoreboards have behind their registers, one that stays 0 and one that is never read.
   std::array<std::uint32_t, kFew> operands{};
@@ -47,7 +47,7 @@ struct alignas(64) TimedOp {
   std::uint16_t writes = 0;
   std::uint8_t slots = 1;
   CopyRole copies = CopyRole::none;
-  std::uint32_t groups = 0;  // of copies that it leaves on their way
+  std::uint32_t groups = 0;  // groups of copies that may stay in flight
 };
 
 struct TimedProgram {

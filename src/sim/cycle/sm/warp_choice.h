@@ -9,7 +9,7 @@
 
 namespace wm::sim {
 
-inline constexpr std::uint32_t kMaxWarps = 64;  // of one scheduler
+inline constexpr std::uint32_t kMaxWarps = 64;  // limit of one scheduler
 inline constexpr std::uint32_t kNoWarp = kMaxWarps;
 
 // The warps of one scheduler are numbered from 0; a mask has a bit for each.

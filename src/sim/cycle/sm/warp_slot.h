@@ -32,22 +32,22 @@ struct alignas(64) WarpSlot {
   const exec::Executed* front = nullptr;  // the next operation that was executed ahead of its time
   const exec::Executed* back = nullptr;   // behind the last of them
   Scoreboard::Time* ready = nullptr;      // its row of the scoreboard
-  const TimedOp* ops = nullptr;           // of its program
+  const TimedOp* ops = nullptr;           // operations of its program
   const TimedOp* next = nullptr;          // the instruction it issues next
   WarpMask bit = 0;                       // in the masks of its scheduler
   std::uint64_t due = 0;                  // in state `waiting`: when `next` can issue
-  std::uint32_t line = ~0U;               // of code, the last it fetched
+  std::uint32_t line = ~0U;               // line of code that it fetched last
   WarpState state = WarpState::empty;
   std::uint8_t scheduler = 0;
   std::uint8_t kernel = 0;           // kernel index
   gpu::Unit unit = gpu::Unit::fp32;  // that `next` needs
   exec::Warp* warp = nullptr;
   RunAheadBuffer* ahead = nullptr;
-  const std::uint32_t* registers = nullptr;  // what TimedOp::first_register counts from
+  const std::uint32_t* registers = nullptr;  // base of TimedOp::first_register
   ResidentBlock* resident = nullptr;
   std::uint64_t age = 0;      // later warps have larger numbers
   std::uint32_t loads = 0;    // in flight
-  std::uint32_t atomics = 0;  // of these, atomics that will write a register
+  std::uint32_t atomics = 0;  // atomics among these that will write a register
   CopyGroups copies;
 
   // Whether its next operation was executed ahead of its time.

@@ -102,7 +102,7 @@ class Mechanisms : public ::testing::Test {
   }
 
   static constexpr std::uint64_t kQuantum =
-      36;  // of qos16 where somebody waits for its end: one way over the interconnect
+      36;  // the quantum of qos16 while a client waits for an end: one way over the interconnect
   gpu::GpuConfig config_;
   std::unique_ptr<CycleMachine> gpu_;
   std::vector<std::uint64_t> instruction_limits_;

@@ -65,7 +65,7 @@ struct _cl_command_queue : wm::runtime::client::Object<4> {
   wm::runtime::client::Retained<_cl_context> context;
   std::uint64_t id = 0;
   std::atomic<cl_command_queue_properties> properties{0};
-  std::vector<cl_queue_properties> property_list;  // of clCreateCommandQueueWithProperties
+  std::vector<cl_queue_properties> property_list;  // properties given to clCreateCommandQueueWithProperties
   std::atomic<std::uint64_t> enqueued_commands{0};
   // For an in-order queue: this many commands are known to have completed.
   std::atomic<std::uint64_t> completed_commands{0};
@@ -88,9 +88,9 @@ struct _cl_mem : wm::runtime::client::Object<5> {
   cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
   cl_mem_flags flags = 0;
   std::size_t size = 0;
-  void* host_ptr = nullptr;                       // of CL_MEM_USE_HOST_PTR
+  void* host_ptr = nullptr;                       // memory given with CL_MEM_USE_HOST_PTR
   wm::runtime::Mapping shared_mapping;            // stores the buffer, if the daemon uses it too
-  wm::runtime::client::Retained<_cl_mem> parent;  // of a sub-buffer, or the memory object that stores an image
+  wm::runtime::client::Retained<_cl_mem> parent;  // parent of a sub-buffer, or the memory object that stores an image
   std::size_t offset = 0;                         // in the parent
   std::vector<cl_mem_properties> properties;
   wm::runtime::client::ImageLayout image;
@@ -127,7 +127,7 @@ struct _cl_program : wm::runtime::client::Object<7> {
   std::uint64_t id = 0;
   std::string source;
   bool from_source = false;
-  std::string options;  // of the last build
+  std::string options;  // options of the last build
   bool linked = false;
   std::atomic<std::uint32_t> kernel_count{0};
 };
