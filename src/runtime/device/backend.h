@@ -2,9 +2,9 @@
 // names no type of OpenCL or CUDA.
 //
 // A `Backend` is one device in one process. It has three parts: `Allocation` makes queues and memory objects,
-// `Compilation` makes programs and kernels, `Submission` puts work on queues and tells what became of it. How devices
-// differ is said once, in `Capabilities`; code above reads the field that matters to it and never asks what kind of
-// device it has.
+// `Compilation` makes programs and kernels, `Submission` puts work on queues and reports how it ended. `Capabilities`
+// states the differences between devices; code above reads the field that matters to it and does not ask for the kind
+// of device.
 //
 // Objects are shared handles: the device's object is destroyed with the last one. Any thread may call; calls that use
 // the same kernel object, or the same queue, are serialised by the caller.
@@ -60,7 +60,7 @@ struct Made {
 
 using Size3 = std::array<std::size_t, 3>;
 
-// How devices differ, as far as it changes what the daemon does.
+// The differences between devices that change the behaviour of the daemon.
 struct Capabilities {
   // Buffers live in host memory, so that a client may map the same pages.
   bool buffers_in_host_memory = false;
@@ -70,10 +70,10 @@ struct Capabilities {
   bool free_timestamps = false;
   // Events and flushes cost a large part of a short launch, so that consecutive launches share them.
   bool costly_events = false;
-  // Every worker is a launch of its own, whose place is free when it has been seen to leave. For few compute units
-  // with long groups: the next kernel is chosen when a place is free, not when it will be.
+  // Every worker is a launch of its own, and its compute unit counts as free when that launch has completed. For
+  // few compute units with long groups: the policy then chooses the next kernel as late as possible.
   bool single_worker_batches = false;
-  // Groups that find no room wait on the device itself, so that a kernel's share may be submitted at once.
+  // The device queues groups that do not fit on it, so that a kernel's share may be submitted at once.
   bool queues_excess_groups = false;
   // Copies and fills run on a compute unit, as groups do.
   bool transfers_occupy_compute_units = false;
@@ -87,7 +87,7 @@ struct Capabilities {
   bool always_argument_info = false;
   // The build log names each kernel's registers.
   bool reports_registers = false;
-  // A kernel is compiled when it is first launched with a shape, and what another process compiled is found on disk.
+  // A kernel is compiled at its first launch with each group size; the driver caches compiled kernels on disk.
   bool compiles_at_launch = false;
 };
 
@@ -111,7 +111,7 @@ struct KernelLaunch {
   std::uint32_t dimensions = 1;
   Size3 offset{}, global{1, 1, 1};
   std::optional<Size3> local;          // none: the device chooses
-  std::span<const EventHandle> after;  // events that must complete first, beside what is on the queue
+  std::span<const EventHandle> after;  // events that must complete first, besides earlier commands of the queue
 };
 
 // Transfers between host memory and a memory object. The host's bytes live until the command has completed.
@@ -176,7 +176,7 @@ class Submission {
   virtual ~Submission() = default;
 
   virtual Status launch(const QueueObject& queue, const KernelLaunch& launch, EventHandle* event) = 0;
-  // Whether the device takes such an argument there.
+  // Whether the kernel accepts the argument at that index.
   virtual Status check_argument(const KernelObject& kernel, std::uint32_t index, const KernelArgument& argument) = 0;
 
   virtual Status submit(const QueueObject& queue, const BufferTransfer& transfer, EventHandle* event) = 0;
@@ -189,7 +189,7 @@ class Submission {
   virtual Status submit(const QueueObject& queue, const BufferToImageCopy& copy, EventHandle* event) = 0;
   virtual Status submit(const QueueObject& queue, const BufferFill& fill, EventHandle* event) = 0;
   virtual Status submit(const QueueObject& queue, const ImageFill& fill, EventHandle* event) = 0;
-  // Completes when everything before it on the queue has.
+  // Completes when all earlier commands of the queue have completed.
   virtual Status submit_marker(const QueueObject& queue, EventHandle* event) = 0;
 
   // Submitted commands start even if no other follows.
@@ -197,7 +197,7 @@ class Submission {
   virtual void finish(const QueueObject& queue) = 0;
 
   // --- events
-  // An execution state, or the error the command ended with. An event that cannot be asked about has failed.
+  // An execution state, or the error that the command ended with. An event that cannot be queried has failed.
   [[nodiscard]] virtual Status state(EventHandle event) const = 0;
   [[nodiscard]] virtual DeviceTimes times(EventHandle event, bool with_queued) const = 0;
   // Calls `completed` once, from a thread of the driver or before it returns. Only with `completion_callbacks`.
@@ -209,37 +209,37 @@ class Submission {
 struct BufferRequest {
   std::uint64_t flags = 0;  // as the client gave them: OpenCL's bits
   std::size_t bytes = 0;
-  std::span<std::byte> place;  // not empty: it lives there, in host memory
+  std::span<std::byte> place;  // not empty: the buffer is stored there, in host memory
 };
 struct ImageRequest {
   std::uint64_t flags = 0;
   std::uint32_t channel_order = 0, channel_type = 0, object_type = 0;
   std::size_t width = 0, height = 0, depth = 0, array_size = 0, row_pitch = 0, slice_pitch = 0;
   MemoryHandle buffer;            // the buffer whose memory it shows; none: its own
-  std::size_t buffer_extent = 0;  // bytes of that buffer; 0: it is no buffer
-  std::size_t bytes = 0;          // that the image takes
+  std::size_t buffer_extent = 0;  // bytes of that buffer; 0: `buffer` is not a buffer
+  std::size_t bytes = 0;          // size of the image
 };
 
-// Makes and destroys what lives on the device.
+// Creates and destroys memory objects, samplers and queues.
 class Allocation {
  public:
   virtual ~Allocation() = default;
 
   virtual Made<QueueHandle> create_queue(bool in_order, bool timed) = 0;
-  // No object shows what another client had in its memory.
+  // A new object never contains data of another client.
   virtual Made<MemoryHandle> create_buffer(const BufferRequest& request) = 0;
   virtual Made<MemoryHandle> create_sub_buffer(const MemoryHandle& parent, std::uint64_t flags, std::size_t origin,
                                                std::size_t bytes) = 0;
   virtual Made<MemoryHandle> create_image(const ImageRequest& request) = 0;
   virtual Made<SamplerHandle> create_sampler(bool normalized, std::uint32_t addressing, std::uint32_t filter) = 0;
-  // Host memory that the device copies from and to by itself, while the handle lives. Null: it cannot.
+  // Pins host memory, so that the device copies from and to it directly, while the handle lives. Null: it cannot.
   virtual MemoryHandle pin(const QueueObject& queue, std::span<std::byte> bytes) = 0;
-  // Overwrites its contents with zeros and waits for it, before another client may get the memory.
+  // Overwrites the contents with zeros and waits until that is done, before another client may get the memory.
   virtual void wipe(const QueueObject& queue, const MemoryObject& memory) = 0;
 
   virtual Status image_info(const MemoryObject& image, std::uint32_t name, std::vector<std::byte>& answer) = 0;
   virtual Status image_formats(std::uint64_t flags, std::uint32_t type, std::vector<std::byte>& answer) = 0;
-  // Bytes of an element of an image; 0: it is none.
+  // Bytes of an element of an image; 0: the object is not an image.
   virtual std::size_t element_bytes(const MemoryObject& image) = 0;
 };
 
@@ -252,7 +252,7 @@ struct KernelInfo {
 
 enum class BinaryType { none, object, library, executable };
 
-// Makes programs and kernels. Calls may take long and any number of threads may be in one.
+// Creates programs and kernels. Calls may take long, and several threads may call at once.
 class Compilation {
  public:
   virtual ~Compilation() = default;
@@ -265,13 +265,13 @@ class Compilation {
     ProgramHandle program;
   };
   virtual Status compile(const ProgramObject& program, const std::string& options, std::span<const Header> headers) = 0;
-  // A program that failed to link may still be made; `status` says so then.
+  // A program that failed to link may still be created; `status` is its error then.
   virtual Made<ProgramHandle> link(std::span<const ProgramHandle> inputs, const std::string& options) = 0;
   [[nodiscard]] virtual bool build_failed(const ProgramObject& program) const = 0;
   [[nodiscard]] virtual BinaryType binary_type(const ProgramObject& program) const = 0;
   virtual Status binary(const ProgramObject& program, std::string& answer) const = 0;
   [[nodiscard]] virtual std::string build_log(const ProgramObject& program) const = 0;
-  // Separated by semicolons, as the device's compiler lists them; nothing where it cannot tell.
+  // Kernel names separated by semicolons, as the device's compiler lists them; nothing where it does not.
   [[nodiscard]] virtual std::optional<std::string> kernel_names(const ProgramObject& program) const = 0;
   virtual Status program_info(const ProgramObject& program, std::uint32_t name,
                               std::vector<std::byte>& answer) const = 0;
@@ -304,18 +304,19 @@ class Backend {
   [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
 
   virtual std::unique_ptr<ControlWordPool> make_control_words() = 0;
-  // Null where the driver reports every completion in time.
+  // Null where the driver reports every completion without delay.
   virtual std::unique_ptr<CompletionFlags> make_completion_flags() = 0;
 
-  // --- what people and clients ask
+  // --- information for users and clients
   [[nodiscard]] virtual std::string platform_name() const = 0;
   [[nodiscard]] virtual std::string device_name() const = 0;
   // Everything that a compiled program depends on: platform, device, driver and version.
   [[nodiscard]] virtual std::string driver_version() const = 0;
   virtual Status device_info(std::uint32_t name, std::vector<std::byte>& answer) const = 0;
-  // Learns from the device's compiler what there is no query for. Once, before clients come.
+  // Finds out properties of the device's compiler that no query reports. Called once, before clients connect.
   virtual void probe_compiler() = 0;
-  // Whether the device still executes commands: a kernel that faults may end the context for all clients. Waits.
+  // Whether the device still executes commands: a kernel that faults may end the context for all clients. Waits for a
+  // test command.
   [[nodiscard]] virtual bool is_alive() const = 0;
 };
 

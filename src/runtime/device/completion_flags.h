@@ -25,7 +25,8 @@ class CompletionFlags {
   struct Flag {
     std::uint32_t place = 0, number = 0;
   };
-  // Behind what is on the queue, or behind `after` where the queue is out of order. None: the device takes no more.
+  // Sets the flag behind all commands of the queue, or behind `after` if the queue is out of order. None: no flag is
+  // free.
   [[nodiscard]] virtual std::optional<Flag> enqueue(const QueueObject& queue, EventHandle after) = 0;
   [[nodiscard]] virtual bool is_set(const Flag& flag) const = 0;
   // The flag is not read any more. The device may still be about to set it.

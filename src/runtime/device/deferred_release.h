@@ -20,7 +20,7 @@ namespace wm::runtime {
 
 class DeferredRelease {
  public:
-  // `idle`: nothing is on the device. Where a release does not wait for kernels, nothing is deferred.
+  // `idle` returns whether the device has no commands. Nothing is deferred if a release does not wait for kernels.
   DeferredRelease(Backend& backend, std::function<bool()> idle);
   ~DeferredRelease();
   DeferredRelease(const DeferredRelease&) = delete;
@@ -29,7 +29,7 @@ class DeferredRelease {
   // `memory` is the last handle; `released` is called when it has been given back.
   void release(MemoryHandle memory, std::uint64_t bytes, std::function<void()> released);
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  // Gives everything back at once, whatever that keeps waiting.
+  // Releases all memory at once, even if running kernels delay it.
   void release_now();
 
  private:

@@ -1,4 +1,5 @@
-// How much an OpenCL device runs at once, all compute units together.
+// The number of work-items, groups and bytes of local memory that an OpenCL device runs at once, over all compute
+// units.
 #pragma once
 
 #include "gpu/occupancy.h"

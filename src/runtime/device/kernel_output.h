@@ -11,7 +11,7 @@ namespace wm::runtime {
 class KernelOutput {
  public:
   void begin();
-  // Returns what was written since `begin`; the daemon's standard output is restored.
+  // Returns the text written since `begin`, and restores the daemon's standard output.
   std::string end();
 
  private:

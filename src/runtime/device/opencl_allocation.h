@@ -27,7 +27,7 @@ class OpenClAllocation final : public Allocation {
  private:
   [[nodiscard]] MemoryHandle own(cl_mem made, MemoryHandle parent = nullptr) const;
   // Whether rows and slices fit into their pitches, and into the buffer below. Not all drivers check: PoCL 3.1 writes
-  // behind what it has allocated.
+  // behind the memory it has allocated.
   [[nodiscard]] bool pitches_fit(cl_mem image, const ImageRequest& request) const;
 
   const Native& native_;

@@ -1,4 +1,4 @@
-// An OpenCL device as a Backend: what CPUs and GPUs have in common.
+// An OpenCL device as a Backend: the common part of CPUs and GPUs.
 #pragma once
 
 #include <string>

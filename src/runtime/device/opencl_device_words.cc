@@ -60,7 +60,7 @@ struct OpenClDeviceWords::Block {
   cl_mem memory = nullptr;
   cl_event ready = nullptr;  // none: the words have their initial value
   std::vector<std::unique_ptr<Word>> words;
-  std::size_t returned = 0;  // words that no launch has
+  std::size_t returned = 0;  // words that no launch uses
 };
 
 OpenClDeviceWords::OpenClDeviceWords(const Native& native) : native_(native) {

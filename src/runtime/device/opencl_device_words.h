@@ -1,4 +1,5 @@
-// Control words of a device with memory of its own: they are written and read by commands on a queue beside what runs.
+// Control words of a device with memory of its own: commands of a separate queue write and read them while
+// kernels run.
 //
 // The words lie in blocks. One command gives all words of a block their initial value once all of them have come back,
 // so that launches find theirs ready and pay for a part of a command. That command has another queue: a fill may be a

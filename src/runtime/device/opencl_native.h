@@ -79,7 +79,7 @@ struct NativeCalls {
 #undef WM_NATIVE_CALL
 };
 
-// A program that shows what a driver's compiler does.
+// A program for tests of the driver's compiler.
 inline constexpr const char* kProbe = "kernel void probe(global int* x) { x[0] = 1; }";
 
 // Selects the first device whose platform's or own name contains the text.

@@ -5,7 +5,7 @@
 namespace wm::runtime {
 namespace {
 
-// A local size where the client leaves it open: along the first dimension, the largest divisor up to `max`.
+// The local size of a launch whose client gave none: along the first dimension, the largest divisor up to `max`.
 std::size_t chosen_local(std::size_t global, std::size_t max) {
   for (std::size_t n = std::min<std::size_t>(global, max); n > 1; --n) {
     if (global % n == 0) return n;
@@ -14,7 +14,7 @@ std::size_t chosen_local(std::size_t global, std::size_t max) {
 }
 
 constexpr std::size_t kMaxChosenLocal = 256;
-// A smaller group is not worth taking from a queue.
+// For smaller groups the access to the queue of groups would cost too much.
 constexpr std::size_t kMinChosenLocal = 16;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A launch as its client asked for it: everything that the device must be told when its turn comes.
+// A launch as its client requested it: everything that its submission to the device needs.
 #pragma once
 
 #include <array>
@@ -42,12 +42,12 @@ struct LaunchPlan {
 [[nodiscard]] std::uint64_t group_items(const LaunchPlan& plan);
 [[nodiscard]] std::uint64_t group_count(const LaunchPlan& plan);
 
-// How long the launch is expected to take with the device to itself; nothing where its kernel has not run yet.
+// The expected time of the launch with the device to itself; nothing if its kernel has not run yet.
 [[nodiscard]] std::optional<double> expected_nanoseconds(const LaunchPlan& plan);
 // Updates the kernel's estimate.
 void note_duration(const LaunchPlan& plan, std::uint64_t nanoseconds);
 
-// The group size of its workers, where such a launch can run as workers.
+// The group size of its workers; nothing if the launch cannot run as workers.
 [[nodiscard]] std::optional<Size3> worker_local_size(const LaunchPlan& plan);
 
 }  // namespace wm::runtime

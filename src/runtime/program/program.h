@@ -58,10 +58,10 @@ struct Program {
 
   ProgramHandle handle;
   std::string source;
-  std::string binary;                  // where it was created from one
+  std::string binary;                  // if the program was created from a binary
   std::shared_ptr<void> text_account;  // counts the text in MemoryLimits::Share while it is held
   std::string options;                 // options of the last build, as the client gave them
-  std::string not_rewritten_reason;    // where it has no form
+  std::string not_rewritten_reason;    // if it has no form
   bool uses_printf = false;
   bool binary_requested = false;  // the client has asked for its binary; used by the reader thread only
   // The headers of the last compilation by name; used by the reader thread only.
@@ -112,7 +112,7 @@ struct Kernel {
   std::vector<ParameterKind> parameters;
   std::mutex mutex;                        // guards form
   std::shared_ptr<const KernelForm> form;  // known from the first launch on
-  // The time of a group on the device lately; 0: not known. Set by the scheduler.
+  // Recent average time of a group on the device; 0: not known. Set by the scheduler.
   std::atomic<double> group_nanoseconds{0};
   // The latest launch that was precompiled; used by the reader thread only.
   struct Precompiled {

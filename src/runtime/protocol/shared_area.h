@@ -34,7 +34,7 @@ struct AreaHeader {
 
 inline constexpr std::uint64_t kRingOffset = 4096;
 inline constexpr std::uint64_t kRingBytes = 1 << 20;
-inline constexpr std::uint32_t kMaxEvents = 1 << 18;  // that an application may have at once
+inline constexpr std::uint32_t kMaxEvents = 1 << 18;  // limit of events that an application has at once
 inline constexpr std::uint64_t kEventsOffset = kRingOffset + kRingBytes;
 inline constexpr std::uint64_t kStagingOffset = kEventsOffset + kMaxEvents * sizeof(EventRecord);
 inline constexpr std::uint64_t kStagingBytes = 32 << 20;

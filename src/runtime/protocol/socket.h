@@ -20,7 +20,7 @@ std::string default_socket();
 // Replaces a socket file that no process listens on; an error if a daemon does. `mode` is the file mode, such as 0600.
 Result<Descriptor> listen_at(const std::string& path, unsigned mode);
 Result<Descriptor> connect_to(const std::string& path);
-// Nothing when no client is waiting.
+// The next waiting connection; nothing if there is none.
 std::optional<Descriptor> accept_from(const Descriptor& listener);
 
 struct Peer {

@@ -1,5 +1,5 @@
-// Does what a request asks for with the device's own driver, in the process wm-sandbox: a crash of the driver ends only
-// that process.
+// Executes a request with the device's own driver, in the process wm-sandbox: a crash of the driver ends only that
+// process.
 #pragma once
 
 #include <string>

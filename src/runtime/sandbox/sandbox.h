@@ -32,7 +32,7 @@ class Sandbox {
  public:
   explicit Sandbox(SandboxOptions options) : options_(std::move(options)) {}
 
-  // The reason why the daemon must not do it, as text for a build log; nothing where it may.
+  // The reason why the daemon must not execute the request, as text for a build log; nothing if it may.
   std::optional<std::string> refusal(Request request);
   // The driver's results of nonstandard calls; the error of the standard for calls that crash the driver.
   NativeResults native_results();

@@ -1,5 +1,5 @@
-// How a launch enters the device: through the policy, behind its client's earlier commands, divided or unmodified. The
-// rules decide (admission_rule.h); this class asks them. Guarded by the scheduler's lock.
+// Applies the admission rules (admission_rule.h) to a launch: whether it waits for the policy or follows its client's
+// earlier commands, and whether it runs divided or unmodified. Guarded by the scheduler's lock.
 #pragma once
 
 #include <memory>
@@ -21,15 +21,16 @@ class Admission {
  public:
   Admission(AdmissionRules rules, const ActiveKernels& kernels) : rules_(std::move(rules)), kernels_(kernels) {}
 
-  // Whether it may be put on its device queue behind its client's earlier commands.
+  // Whether the command may be put on its device queue behind its client's earlier commands.
   [[nodiscard]] bool may_follow(const Command& command) const;
   [[nodiscard]] bool runs_unmodified(const Command& command) const;
   // Whether a launch of an isolated client would run unmodified, if the device's compiler had it ready.
   [[nodiscard]] bool prefers_unmodified(const LaunchPlan& plan) const;
-  // A launch behind a command on the device queue is pipelined, or arrives at the policy.
+  // Whether a launch behind a command on the device queue is pipelined; otherwise the policy decides on it.
   [[nodiscard]] bool is_pipelined(const Command& command) const;
   [[nodiscard]] bool bypasses_policy() const;
-  // Further launches may be pipelined now. Several at once, since each completion that is observed costs time.
+  // Whether further launches may be pipelined now. True only for several at once, since observing a completion costs
+  // time.
   [[nodiscard]] bool wants_refill(const Client& client) const;
   [[nodiscard]] CommandPtr makes_room() const;
 

@@ -27,7 +27,7 @@ class AdmissionRule {
   AdmissionRule& operator=(const AdmissionRule&) = delete;
 
   [[nodiscard]] virtual std::string name() const = 0;
-  // One sentence for people.
+  // One sentence, which `wm serve` prints.
   [[nodiscard]] virtual std::string description() const = 0;
 
   // The launch runs as its client wrote it although it could be divided into workers.
@@ -36,9 +36,9 @@ class AdmissionRule {
   [[nodiscard]] virtual bool may_pipeline(const LaunchQuery&) const { return false; }
   // Launches go to the device in the order they come, undivided: the policy decides nothing.
   [[nodiscard]] virtual bool bypasses_policy() const { return false; }
-  // How much pipelined work a client may have on the device, in nanoseconds.
+  // The pipelined work that a client may have on the device, in nanoseconds.
   [[nodiscard]] virtual double pipeline_budget(bool /*isolated*/) const { return 0; }
-  // The kernel one of whose workers makes room for a transfer; none: no worker has to.
+  // The kernel that gives up one worker to make room for a transfer; none: no worker has to leave.
   [[nodiscard]] virtual CommandPtr makes_room(const ActiveKernels&) const { return nullptr; }
 };
 

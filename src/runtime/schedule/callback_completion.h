@@ -1,4 +1,5 @@
-// Completions of devices whose driver calls back: the driver's thread leaves them here, a thread of ours hands them on.
+// Completions of devices whose driver calls back: the driver's thread stores them, and the completion
+// thread reports them to the scheduler.
 #pragma once
 
 #include <atomic>
@@ -24,7 +25,7 @@ class CallbackCompletion final : public CompletionSource {
   void expect(const Command&) override {}
   [[nodiscard]] bool can_skip_event(const Command&) const override { return false; }
 
-  // Hands on what the driver has reported, without waiting. For tests; otherwise the thread does.
+  // Reports the completions that the driver has announced, without waiting. For tests; otherwise the thread does.
   void deliver();
 
  private:
@@ -41,7 +42,7 @@ class CallbackCompletion final : public CompletionSource {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Completion> reported_;
-  std::atomic<bool> pending_{false};  // `reported_` is not empty, for a look without the lock
+  std::atomic<bool> pending_{false};  // `reported_` is not empty; read without the lock
   bool stop_ = false;
   std::thread thread_;
 };

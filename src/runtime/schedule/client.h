@@ -35,7 +35,7 @@ struct ClientState {
   std::vector<CommandPtr> displaced;   // commands whose event was reused before they completed
   std::map<EventId, Status> failed;    // how the last command of an event failed
   std::uint32_t pipelined_launches = 0;
-  double pipelined_nanoseconds = 0;  // that the pipelined launches are expected to take
+  double pipelined_nanoseconds = 0;  // expected time of the pipelined launches
   ClientStatistics statistics;
 };
 

@@ -28,24 +28,24 @@ struct Queue {
   bool in_order = true;
   bool timed = true;                         // the device records when commands started and ended
   std::uint64_t last_end = 0;                // without device times: end of the latest command, on the daemon's clock
-  std::weak_ptr<Command> last;               // in order: the latest command
-  std::weak_ptr<Command> barrier;            // out of order: the latest barrier
-  std::vector<std::weak_ptr<Command>> open;  // out of order: commands since that barrier
-  std::weak_ptr<Command> last_submitted;     // to the device queue
+  std::weak_ptr<Command> last;               // in-order queue: the latest command
+  std::weak_ptr<Command> barrier;            // out-of-order queue: the latest barrier
+  std::vector<std::weak_ptr<Command>> open;  // out-of-order queue: commands since that barrier
+  std::weak_ptr<Command> last_submitted;     // latest command on the device queue
   std::uint64_t last_observed = 0;           // when a completion was last seen, on the daemon's clock
   std::uint32_t unflushed = 0;               // launches that the driver may not have sent to the device yet
   struct {
-    std::uint32_t launches = 0;  // since the latest one that has an event
-    double nanoseconds = 0;      // that they are expected to take
+    std::uint32_t launches = 0;  // launches since the latest one that has an event
+    double nanoseconds = 0;      // expected time of these launches
   } without_event;
 };
 
 // A launch of workers, with a control word of its own.
 struct WorkerBatch {
   std::shared_ptr<ControlWord> control;
-  std::uint32_t workers = 0;  // that may continue
+  std::uint32_t workers = 0;  // workers that may continue
   bool shrunk = false;
-  bool told_to_leave = false;  // all of them were, and they keep their place until they have left
+  bool told_to_leave = false;  // all workers were told to leave; they occupy their resources until they have left
   QueueHandle extra_queue;     // the batch's own, where it has one
 };
 
@@ -84,7 +84,7 @@ struct Command {
   bool next_launch_queued = false;  // the next message is a launch for the same queue
   bool blocking_transfer = false;   // `submit` waits until the transfer is complete
   std::unique_ptr<LaunchPlan> launch;
-  std::unique_ptr<WorkerRun> workers;  // from its arrival on, where it runs so
+  std::unique_ptr<WorkerRun> workers;  // set at its arrival, if it runs as workers
   Status status = status::kComplete;
 
   struct Edge {
@@ -123,7 +123,7 @@ struct Command {
   [[nodiscard]] bool on_device() const {
     return state_ == State::pipelined || state_ == State::submitted || state_ == State::ended;
   }
-  // It names an object that does not exist, or must not run: it fails, and its client continues.
+  // Used if the command names an object that does not exist, or must not run: it fails, and its client continues.
   void refuse(Status why) {
     submit = [why](const QueueObject&, EventHandle*) { return why; };
   }

@@ -1,4 +1,4 @@
-// Which command waits for which: the order of queues and the events of wait lists. Guarded by the scheduler's lock.
+// The dependencies between commands: the order of queues and the events of wait lists. Guarded by the scheduler's lock.
 #pragma once
 
 #include <deque>

@@ -1,4 +1,4 @@
-// How the scheduler learns that the device has completed a command.
+// The sources of completions: they tell the scheduler that the device has completed a command.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace wm::runtime {
 // A command on the device, or a batch of workers of one; later, how it ended.
 struct Completion {
   CommandPtr command;
-  EventHandle event = nullptr;  // without one, the event of a later command on its queue stands for it
+  EventHandle event = nullptr;  // null: the event of a later command on its queue reports it
   Status status = status::kQueued;
   std::shared_ptr<WorkerBatch> batch;
   double expected = 0;                // nanoseconds on the device
@@ -46,11 +46,11 @@ class CompletionSource {
   virtual void stop() = 0;
 
   // --- with the scheduler's lock held
-  // The device has been given a command; `in_order`: it completes after what is before it on the queue.
+  // A command was submitted; `in_order`: it completes after the earlier commands of its queue.
   virtual void submitted(const QueueHandle& queue, bool in_order, Completion completion) = 0;
-  // A client or another command waits for this command's completion now.
+  // Called when a client or another command begins to wait for this command.
   virtual void expect(const Command& command) = 0;
-  // Whether the launch needs no event, because a later one's will stand for it.
+  // Whether the launch needs no event, because the event of a later launch will report it.
   [[nodiscard]] virtual bool can_skip_event(const Command& launch) const = 0;
 };
 

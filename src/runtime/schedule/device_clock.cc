@@ -30,7 +30,7 @@ void DeviceClock::record(Command& command, const DeviceTimes& times) {
   if (t.device_started != 0) return;  // a later batch of workers
   t.device_started = times.started;
   if (times.queued != 0) compare(times.queued - t.submitted);
-  // The device does not know these two.
+  // The device does not record these two times.
   t.device_submitted = std::min(t.submitted + ahead_, t.device_started);
   t.device_queued = std::min(t.received + ahead_, t.device_submitted);
 }

@@ -32,7 +32,7 @@ class DeviceClock {
 
   const Clock& clock_;
   std::uint64_t ahead_ = 0;                 // the device's clock minus the daemon's, modulo 2^64
-  std::atomic<std::uint64_t> compared_{0};  // when that was last measured
+  std::atomic<std::uint64_t> compared_{0};  // time of the last comparison
 };
 
 }  // namespace wm::runtime

@@ -19,7 +19,7 @@ namespace wm::runtime {
 
 class DeviceMachine final : public policy::Machine {
  public:
-  // `queues`: groups that find no room wait on the device itself, so a share is started even if the device is full.
+  // `queues`: the device queues groups that do not fit, so a kernel is started even if the device is full.
   DeviceMachine(const gpu::SmLimits& device, std::uint64_t seed, bool queues = false);
 
   static policy::Cans capabilities() { return {policy::Can::cap_blocks, policy::Can::order_launches}; }
@@ -39,20 +39,20 @@ class DeviceMachine final : public policy::Machine {
   policy::KernelId arrive(const KernelArrival& launch);
   // A launch that is on the device already, undivided.
   policy::KernelId arrive_started(const KernelArrival& launch);
-  // That many workers have left; `done` groups of the launch are complete.
+  // Reports that `workers` workers have left and `done` groups of the launch are complete.
   void left(policy::KernelId kernel, std::uint32_t workers, std::uint32_t done);
   void finish(policy::KernelId kernel);
-  // The kernel cannot be stopped and its client has gone: policies see it no more, and its room stays occupied until it
-  // is given back.
+  // For a kernel that cannot be stopped and whose client has gone: policies no longer see it, and its resources stay
+  // occupied until it completes.
   void abandon(policy::KernelId kernel);
-  // How many groups' room the kernel occupies.
+  // The number of groups whose resources the kernel occupies.
   [[nodiscard]] std::uint32_t holds(policy::KernelId kernel) const;
   void give_back(const gpu::Resources& footprint, std::uint32_t groups);
-  // After the policy has decided: starts what may start. `start(kernel, workers)` submits that many workers; a launch
-  // that cannot be divided is started once, with all its groups. Workers leave room for `spare` groups.
+  // Called after the policy: `start(kernel, workers)` submits that many workers of a kernel that may start; a launch
+  // that cannot be divided is started once, with all its groups. Room for `spare` groups stays free.
   void dispatch(const std::function<void(policy::KernelId, std::uint32_t)>& start, std::uint32_t spare = 0);
   [[nodiscard]] bool full() const { return sm_.free.blocks == 0; }
-  // How many workers the kernel may have now; the others are to leave.
+  // The number of workers that the kernel may have now; the others must leave.
   [[nodiscard]] std::uint32_t allowed(policy::KernelId kernel) const;
   // When the policy asked to be called next; `fire_due_alarms` calls it.
   [[nodiscard]] std::optional<Cycles> next_alarm() const;
@@ -85,17 +85,17 @@ class DeviceMachine final : public policy::Machine {
   };
   struct Extra {
     bool divisible = false;
-    bool started = false;        // all groups of a launch that cannot be divided
+    bool started = false;        // a launch that cannot be divided has been submitted
     std::uint32_t launches = 0;  // launches of its stream before this one
     Cycles first_arrived;
     std::uint64_t stream = 0;
-    std::uint32_t roomless = 0;  // resident groups that had no room when they started
+    std::uint32_t roomless = 0;  // resident groups that exceeded the device's resources when they were submitted
   };
   [[noreturn]] static void refused(const char* what);
   [[nodiscard]] policy::Kernel* view(policy::KernelId id);
   policy::KernelId id_for(std::uint64_t stream);
   [[nodiscard]] std::vector<policy::KernelId> in_order() const;
-  // `room`: how many groups the device has room for.
+  // `room`: the number of groups that fit on the device.
   void occupy(policy::Kernel& kernel, std::uint32_t groups, std::uint32_t room);
   void vacate(policy::Kernel& kernel, std::uint32_t groups);
   void forget(policy::Kernel& kernel);

@@ -1,4 +1,4 @@
-// Kernels on the device Machine: which have arrived, how many of their groups the policy lets run, and what makes room.
+// Connects launches with the device Machine: arrival, dispatch as the policy decides, and completion.
 // Guarded by the scheduler's lock.
 #pragma once
 
@@ -36,21 +36,21 @@ class KernelDispatch {
   void register_running(const CommandPtr& command);
   // A batch of workers has left.
   void note_change() { changed_ = true; }
-  // Whether the policy has something to decide.
+  // Whether an event since the last `dispatch` may change the policy's decision.
   [[nodiscard]] bool has_changed() const { return changed_; }
-  // Lets the policy decide and starts what may start: `start(command, groups)`.
+  // Calls the policy, then `start(command, groups)` for every launch that may start.
   void dispatch(const std::function<void(const CommandPtr&, std::uint32_t)>& start);
   // Puts an undivided launch on its queue.
   Status launch(Command& command, EventHandle* event);
   // A kernel has completed; its room is free.
   void finished(const CommandPtr& command);
 
-  // Workers of a client that has gone leave at their next group. Returns launches of which nothing runs.
+  // Workers of a client that has gone leave at their next group. Returns its launches that have no running workers.
   std::vector<CommandPtr> cancel_workers(const Client& client);
   // Kernels that the device still runs for a client that has gone cannot be stopped. Other kernels share the rest.
   std::vector<CommandPtr> orphan_kernels(const Client& client);
 
-  // A transfer that occupies a compute unit, where the device's do.
+  // Counts a transfer that occupies a compute unit, on devices whose transfers do.
   void begin_transfer(Command& command);
   void end_transfer(Command& command);
 
@@ -69,7 +69,7 @@ class KernelDispatch {
   WorkerBatches batches_;
   std::vector<KernelArgument> arguments_;  // arguments of the launch being submitted
   bool changed_ = false;
-  std::uint32_t transfers_ = 0;  // that occupy compute units
+  std::uint32_t transfers_ = 0;  // transfers that occupy compute units
 };
 
 }  // namespace wm::runtime

@@ -8,14 +8,14 @@ namespace {
 
 using SystemClock = std::chrono::steady_clock;
 
-// How late a completion may be reported, in nanoseconds: where a client could be waiting for it, and where none can.
+// The maximum delay of a reported completion, in nanoseconds: if a client could be waiting for it, and if none can.
 constexpr double kMaxDelay = 20'000, kMaxUnseenDelay = 100'000;
 constexpr std::uint64_t kPollInterval = 2'500, kIdlePollInterval = 15'000;  // nanoseconds
 // The part of a launch's expected time during which its event is not polled, up to `kMaxDelay`.
 constexpr double kUnpolledPart = 0.5;
 constexpr std::uint32_t kMaxWithoutEvent = 15, kMaxUnflushed = 7;
-constexpr std::uint64_t kSettleTime = 50'000;   // nanoseconds: no further command has followed by then
-constexpr std::uint64_t kActiveTime = 300'000;  // nanoseconds without a completion before it polls only now and then
+constexpr std::uint64_t kSettleTime = 50'000;   // nanoseconds: a queue without a new command for this time is flushed
+constexpr std::uint64_t kActiveTime = 300'000;  // nanoseconds without a completion after which the thread polls rarely
 constexpr auto kSleep = std::chrono::microseconds(15);
 constexpr std::uint64_t kDriverInterval = 100'000;  // nanoseconds between queries about events that have a flag
 
@@ -61,7 +61,7 @@ void PollingCompletion::submitted(const QueueHandle& queue, bool in_order, Compl
   flush_after(*line, line->open.back());
 }
 
-// A flush costs as much as a tenth of a launch; the flush of the next launch will do.
+// A flush costs a tenth of a launch, so a launch that another one follows is flushed with that one.
 void PollingCompletion::flush_after(const Line& line, const Completion& completion) {
   Queue& queue = *completion.command->queue;
   const bool may_wait = completion.command->next_launch_queued && queue.in_order && !completion.batch;
@@ -76,7 +76,7 @@ void PollingCompletion::flush_after(const Line& line, const Completion& completi
 // While another client's command is on the device, the driver may report this one only after that one.
 void PollingCompletion::enqueue_flag(const Line& line, Completion& completion) {
   if (!flags_) return;
-  // The flag of the next command on the same queue will do.
+  // The flag of the next command on the same queue covers this one.
   if (line.in_order && completion.command->next_launch_queued && !completion.batch) return;
   const auto is_others = [&](const Line& l) {
     return !l.open.empty() && l.open.front().command->client != completion.command->client;
@@ -185,7 +185,7 @@ void PollingCompletion::choose_event(Line& line) {
     }
     status = make_observable(line);
   }
-  // Only times that the device measured say when polling is useless.
+  // Only times measured by the device are reliable enough to delay polling.
   double expected = 0;
   for (std::size_t i = 0; i <= last && queue.timed; ++i) {
     const Command& command = *line.open[i].command;
@@ -276,7 +276,7 @@ bool PollingCompletion::wait_for_work(Due due, std::optional<std::uint64_t> alar
       changed_.wait(lock, wake);
     }
   }
-  if (more()) {  // no command of it has an event yet
+  if (more()) {  // none of its commands has an event yet
     const std::uint64_t since = context_.clock.now();
     while (context_.clock.now() - since < kPollInterval) {
     }

@@ -1,8 +1,9 @@
 // Completions of devices with memory of their own: a thread polls.
 //
 // Their drivers call back late and at a cost that every launch would pay, and a query of an event blocks every thread
-// that submits. So one event per queue is polled, the last of those that may be reported together: what comes before it
-// on a queue in order has completed too. Consecutive launches without an event of their own share one.
+// that submits. So one event per queue is polled, the last of those that may be reported together: on an
+// in-order queue all commands before it have completed too. Consecutive launches without an event of their own share
+// one.
 #pragma once
 
 #include <atomic>
@@ -41,7 +42,7 @@ class PollingCompletion final : public CompletionSource {
   void expect(const Command& command) override;
   [[nodiscard]] bool can_skip_event(const Command& launch) const override;
 
-  // Looks once and hands on what has completed; false: nothing has. For tests; otherwise the thread does.
+  // Polls once and reports completed commands; false: none has. For tests; otherwise the thread polls.
   bool poll();
 
  private:
@@ -54,8 +55,9 @@ class PollingCompletion final : public CompletionSource {
   struct Watched {
     const QueueObject* queue;
     EventHandle event;
-    bool awaited = true;           // a client could be waiting for it
-    std::uint64_t not_before = 0;  // it has hardly completed by then, on the daemon's clock
+    bool awaited = true;  // a client could be waiting for it
+    std::uint64_t not_before =
+        0;  // not polled before this time on the daemon's clock: it is expected to run until then
     Status state = status::kQueued;
     std::optional<CompletionFlags::Flag> flag;
   };
@@ -68,17 +70,17 @@ class PollingCompletion final : public CompletionSource {
   // Puts a marker behind the last command, where that has no event.
   Status make_observable(Line& line);
   [[nodiscard]] Line* find(const QueueObject* queue);
-  // Queries the driver only where there is no flag, or, `query_driver`, now and then for errors.
+  // Queries the driver only if there is no flag or if `query_driver`, which finds errors of commands with flags.
   void look_at(Watched& watched, bool query_driver) const;
-  // Looks until something has completed, other events are to be watched, or `due`.
+  // Polls until a command has completed, the events to watch have changed, or `due`.
   template <std::predicate Due>
   bool look_until(Due due, std::uint64_t known_changes, std::uint64_t& driver_queried, std::uint64_t last_activity);
-  // Takes it from its line, with those before it on a queue in order.
+  // Removes the command from its line, on an in-order queue with all commands before it.
   void take(const Watched& watched, std::vector<Completion>& completed);
   // Asks the driver about a completed event, without the lock: each query takes microseconds.
   void query(Completion& completion) const;
   void deliver(bool any);
-  // False: it is to stop.
+  // False: the thread must end.
   template <std::predicate Due>
   bool wait_for_work(Due due, std::optional<std::uint64_t> alarm);
   void run();
@@ -88,8 +90,8 @@ class PollingCompletion final : public CompletionSource {
   const std::unique_ptr<CompletionFlags> flags_;
   std::vector<Line> lines_;                // none is empty
   std::atomic<std::size_t> on_device_{0};  // in all lines
-  std::atomic<std::uint64_t> changes_{0};  // increases when there is another event to look at
-  std::vector<Watched> watched_;           // the polling thread's
+  std::atomic<std::uint64_t> changes_{0};  // increases when the events to poll change
+  std::vector<Watched> watched_;           // used by the polling thread only
   bool unsettled_ = false;                 // a line waits to be flushed, or has no event yet
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -18,8 +18,8 @@ class PrintfOutput {
   // Captures the output of this launch from now on; false: another launch prints, and this one waits for its turn.
   bool begin(const CommandPtr& command);
   [[nodiscard]] bool is_printing(const CommandPtr& command) const { return current_ == command; }
-  // Hands the output to the client, unless it is `mixed` with that of a launch that outlived its client. Returns the
-  // next launch whose turn it is; null: none waits.
+  // Gives the output to the client, unless it is `mixed` with that of a launch that outlived its client. Returns the
+  // next waiting launch; null: none waits.
   CommandPtr end(const CommandPtr& command, bool mixed);
   // Launches of a client that has gone, which waited for their turn.
   [[nodiscard]] std::vector<CommandPtr> take(const Client& client);

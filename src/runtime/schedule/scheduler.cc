@@ -195,7 +195,7 @@ void Scheduler::submitted(const CommandPtr& command, State state, Status status,
   completion.event = event;
   completion.batch = batch;
   completions_->submitted(queue, !own_queue && command->queue->in_order, std::move(completion));
-  // Workers may be submitted again: what follows on the device queue would overtake them.
+  // Workers may be submitted again, and later commands of the device queue would overtake them.
   if (batch) return;
   command->queue->last_submitted = command;
   graph_.release_followers(*command);
@@ -335,7 +335,7 @@ void Scheduler::end_pipelined(Command& command) {
   client.pipelined_nanoseconds -= *command.placement.pipelined_nanoseconds;
   command.placement.pipelined_nanoseconds.reset();
   if (!dispatch_.admission().wants_refill(*command.client)) return;
-  // Others follow before the last of them has completed.
+  // Further launches are submitted before the last of these has completed.
   const CommandPtr last = command.queue->last_submitted.lock();
   if (last && last->on_device()) graph_.release_followers(*last);
 }

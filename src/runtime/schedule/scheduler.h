@@ -1,10 +1,10 @@
-// When each client's commands run: dependencies, the device queues they go to, and the policy that decides whose
-// kernels start when, with how much of the device.
+// Decides when each client's commands run: it resolves dependencies, chooses device queues, and asks the policy which
+// kernels start and how much of the device they get.
 //
 // Commands without kernels go to the device as soon as the commands they wait for have completed, or lie before them on
 // the same device queue. Kernels are arrivals of the device Machine, unless an admission rule lets them pass. One lock
-// guards all parts; a client's reader, a transfer thread or the completion thread takes it, tells what has happened and
-// does everything that follows.
+// guards all parts; a client's reader, a transfer thread or the completion thread takes it, reports an event and
+// performs its consequences.
 #pragma once
 
 #include <atomic>
@@ -40,13 +40,14 @@ class Scheduler final : private CompletionHandler {
   void set_user_event(Client& client, EventId event, Status status);
   // The client has finished the access that a command `host_access` waited for.
   void end_host_access(Client& client, EventId event);
-  // The client has gone: what has not reached the device never will.
+  // The client has gone: its commands that have not reached the device are dropped.
   void drop(Client& client);
-  // Whether the device takes such a value there. Between launches, which set arguments too.
+  // Whether the kernel accepts the value at that index. Holds the lock, since launches set arguments of the same
+  // kernel.
   Status check_argument(const Kernel& kernel, std::uint32_t index, const LaunchPlan::Value& value);
   // The group size of its workers, where such a launch can run as workers. Any thread may ask.
   [[nodiscard]] std::optional<Size3> local_size_of_workers(const LaunchPlan& plan) const;
-  // Whether it would run unmodified now, although it could be divided.
+  // Whether a launch that could be divided into workers would run unmodified now.
   [[nodiscard]] bool prefers_unmodified(const Client& client, const LaunchPlan& plan);
 
   // Destroyed on the background cleanup thread.
@@ -61,7 +62,7 @@ class Scheduler final : private CompletionHandler {
     std::uint64_t nanoseconds, client_gone_nanoseconds;  // since it was submitted, and since its client went
   };
   [[nodiscard]] std::vector<OrphanedKernel> orphaned_kernels();
-  // Whether the device has failed or refused something since this was last asked.
+  // Whether the device has failed or refused a command since the last call.
   [[nodiscard]] bool take_doubt() { return doubt_.exchange(false); }
   // "name: description" of every admission rule.
   [[nodiscard]] std::vector<std::string> admission_rules() const;
@@ -77,13 +78,13 @@ class Scheduler final : private CompletionHandler {
   [[nodiscard]] std::optional<std::uint64_t> next_alarm() const override { return dispatch_.next_alarm(); }
   void complete(std::span<const Completion> completions) override;
 
-  // Everything that follows from what has just happened.
+  // Submits ready commands and dispatches kernels until nothing more can start.
   void work();
   void submit(const CommandPtr& command);
   void submit_transfer(const CommandPtr& command);
-  // A transfer thread is done with it.
+  // Called when a transfer thread has completed the command.
   void transferred(const CommandPtr& command, Status status, EventHandle event);
-  // The device has it, or has refused it.
+  // Called when the device has accepted or refused the command.
   void submitted(const CommandPtr& command, Command::State state, Status status, EventHandle event,
                  const std::shared_ptr<WorkerBatch>& batch = nullptr);
   void complete(const Completion& completion);

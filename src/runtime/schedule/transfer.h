@@ -1,5 +1,5 @@
 // Large transfers of devices with memory of their own: a thread makes the call and waits in it, without the scheduler's
-// lock. Everything before them in their queue has completed by then, and what comes after waits for them.
+// lock. All earlier commands of their queue have completed by then, and later ones wait for them.
 #pragma once
 
 #include <condition_variable>

@@ -91,7 +91,7 @@ void WorkerBatches::shrink_to_caps() {
   }
 }
 
-// The oldest batches stay.
+// The oldest batches continue.
 void WorkerBatches::keep(Command& command, std::uint32_t allowed) {
   for (const auto& batch : command.workers->batches) {
     const bool stays = allowed != 0;
@@ -102,7 +102,7 @@ void WorkerBatches::keep(Command& command, std::uint32_t allowed) {
   }
 }
 
-// The youngest workers leave first, when their group ends; the device keeps what comes next waiting that long.
+// The youngest workers leave first, at the end of their group; later work waits on the device until then.
 void WorkerBatches::shrink(Command& command, std::uint32_t by) {
   WorkerRun& run = *command.workers;
   std::uint32_t gone = 0;

@@ -27,16 +27,17 @@ class WorkerBatches {
     EventHandle event = nullptr;
     std::shared_ptr<WorkerBatch> batch;
   };
-  // A batch of that many workers. A failure does not matter where other batches of the launch run: they do all of it.
+  // Submits a batch of workers. A failure is ignored while other batches of the launch run: they execute all its
+  // groups.
   [[nodiscard]] Submitted submit(Command& command, std::uint32_t workers);
-  // How many workers one batch takes.
+  // The number of workers in one batch.
   [[nodiscard]] std::uint32_t workers_per_batch(std::uint32_t workers) const { return single_ ? 1 : workers; }
 
   // Workers above their kernels' caps are told to leave at the end of their group.
   void shrink_to_caps();
-  // All workers but that many are told to leave; of those told before, some may be told to stay.
+  // All workers but that many are told to leave; workers told to leave before may be told to continue.
   void keep(Command& command, std::uint32_t allowed);
-  // Workers of a launch whose client has gone: none follow those that run.
+  // For a launch whose client has gone: no further workers are submitted.
   void cancel(Command& command);
   // The workers of a batch have left. True: the launch is complete.
   bool completed(Command& command, const std::shared_ptr<WorkerBatch>& batch, Status status);

@@ -28,7 +28,7 @@ Result<Descriptor> listen_on_loopback(std::uint32_t port) {
 void serve_metrics(const Descriptor& listener, const std::string& page) {
   const Descriptor socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!socket.open()) return;
-  // The request is read and not looked at: there is one page. A client that sends none is served after this time.
+  // The request is read and ignored: there is one page. A client that sends no request is served after this time.
   pollfd watched{socket.get(), POLLIN, 0};
   char request[4096];
   if (::poll(&watched, 1, 100) > 0) (void)::recv(socket.get(), request, sizeof request, 0);

@@ -18,7 +18,7 @@ struct ServeOptions {
   std::uint32_t short_launch = 100;     // microseconds; shorter launches run unmodified
   std::string cache;                    // folder of rewritten programs; empty: the user's cache
   std::uint32_t metrics_port = 0;       // on the loopback interface; 0: none
-  std::uint32_t sandbox_seconds = 120;  // that a program may take to compile in the sandbox; 0: no sandbox
+  std::uint32_t sandbox_seconds = 120;  // limit of a compilation in the sandbox; 0: no sandbox
 };
 
 }  // namespace wm::runtime

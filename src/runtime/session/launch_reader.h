@@ -26,7 +26,7 @@ class LaunchReader {
   bool read_range(const LaunchMessage& m, LaunchPlan& plan) const;
   // `valid` becomes false where an argument does not fit its parameter. False: the message breaks the protocol.
   bool read_arguments(const LaunchMessage& m, Reader& reader, LaunchPlan& plan, bool& valid) const;
-  // Precompiles the launch in the forms in which it may run. False: it must not run at all.
+  // Precompiles the launch in the forms in which it may run. False: the launch must be refused.
   bool precompile(LaunchPlan& plan, const Client& client);
 
   SessionState& state_;

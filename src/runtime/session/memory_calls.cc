@@ -25,8 +25,8 @@ MemoryHandle MemoryCalls::deferred(MemoryHandle memory, std::uint64_t bytes, std
           }};
 }
 
-// Memory that was released and is still on the device may stay there while there is enough for all. Behind a kernel
-// that never ends it cannot be freed.
+// Released memory whose release is deferred is freed only if other memory does not suffice. While a kernel that never
+// ends is running it cannot be freed.
 bool MemoryCalls::make_room() {
   Scheduler& scheduler = state_.daemon.scheduler;
   if (scheduler.releases().bytes() <= state_.daemon.limits.available()) return true;

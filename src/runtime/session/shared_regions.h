@@ -22,7 +22,7 @@ struct SharedBytes {
 
 class SharedRegions {
  public:
-  // `max_bytes`: of all regions together that store no buffer.
+  // `max_bytes` limits the sum of all regions that store no buffer.
   SharedRegions(SharedArea area, std::uint64_t max_bytes)
       : area_(std::make_shared<SharedArea>(std::move(area))), max_bytes_(max_bytes) {}
 

@@ -10,7 +10,7 @@ CommandPtr RoomForTransfers::makes_room(const ActiveKernels& kernels) const {
   for (const auto& [id, command] : kernels.all()) {
     if (!command->workers) continue;
     const auto& batches = command->workers->batches;
-    // A place will be free anyway.
+    // Workers that were told to leave will free a compute unit.
     if (std::any_of(batches.begin(), batches.end(), [](const auto& b) { return b->told_to_leave; })) return nullptr;
     if (batches.size() <= max_batches) continue;
     max_batches = batches.size();

@@ -1,5 +1,5 @@
-// On devices whose copies and fills run on compute units, the kernel with the most workers gives one place up while a
-// transfer needs it. Policies do not know of transfers.
+// On devices whose copies and fills run on compute units, the kernel with the most workers gives up one worker while a
+// transfer needs its compute unit. Policies do not know of transfers.
 #pragma once
 
 #include "runtime/schedule/admission_rule.h"

@@ -59,7 +59,7 @@ class Connection {
     completions_.add(event, chunk, host, std::move(deliver));
   }
   void process_completions() { completions_.process(); }
-  // Whether an earlier command still has to deliver into these bytes, and waiting until none has.
+  // Whether an earlier command will still write into these bytes; the second function waits until none will.
   [[nodiscard]] bool has_pending_delivery(const void* host, std::size_t size);
   void wait_for_deliveries(const void* host, std::size_t size);
 

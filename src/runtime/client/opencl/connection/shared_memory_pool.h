@@ -17,7 +17,7 @@ class SharedMemoryPool {
  public:
   explicit SharedMemoryPool(Channel& channel) : channel_(channel) {}
 
-  // Nothing when the staging area has no room for `size` bytes now.
+  // A chunk of the staging area; nothing if it has no room for `size` bytes now.
   std::optional<Chunk> allocate_staging(std::uint64_t size);
   // A chunk that is a region of its own; its size is 0 where the daemon gives no memory.
   Chunk allocate_region(std::uint64_t size);

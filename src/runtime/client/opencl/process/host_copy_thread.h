@@ -19,7 +19,7 @@ class HostCopyThread {
   // until then.
   void add(Connection& connection, EventId event, cl_mem memory, std::byte* to, const std::byte* from,
            std::size_t size);
-  // Whether a copy that has not completed writes to these bytes, and waiting until none does.
+  // Whether a copy that has not completed writes to these bytes; the second function waits until none does.
   [[nodiscard]] bool will_write(const std::byte* bytes, std::size_t size);
   void wait_for_writes(const std::byte* bytes, std::size_t size);
 

@@ -1,4 +1,4 @@
-// Copies large blocks with two threads: one core alone does not use the whole memory bandwidth.
+// Copies large blocks with two threads: one core cannot use the full memory bandwidth.
 #pragma once
 
 #include <atomic>
