@@ -1,0 +1,263 @@
+#include "rewrite/ptx/gates.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "rewrite/ptx/function_editor.h"
+#include "rewrite/ptx/loops.h"
+
+namespace wm::rewrite {
+namespace {
+
+using build::Reg;
+using ptx::Function;
+using ptx::Instruction;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Suffix;
+using ptx::Type;
+
+constexpr std::uint32_t kTestInstructions = 3;
+constexpr std::uint32_t kMaxTestCost = 50;  // a test may cost one part in so many of a loop's instructions
+
+bool is_branch(const Instruction& i) { return i.opcode == Opcode::bra; }
+
+// A loop that stands in one piece and can be copied.
+bool can_unroll(const Function& function, const Loop& loop) {
+  if (!loop.innermost || !loop.contiguous) return false;
+  return std::none_of(function.body.begin() + loop.begin, function.body.begin() + loop.end,
+                      [](const Instruction& i) { return i.opcode == Opcode::brx_idx; });
+}
+
+class GateWriter {
+ public:
+  GateWriter(Function& kernel, const GateOptions& options)
+      : options_(options),
+        loops_(find_loops(kernel, ptx::control_flow(kernel))),
+        labels_(kernel.labels),
+        loop_starts_(starts(kernel)),
+        editor_(kernel) {}
+
+  GatedKernel run() {
+    GatedKernel result;
+    for (const Loop& loop : loops_) result.gates += loop.back_edges.empty() ? 0 : 1;
+    if (result.gates == 0) {
+      editor_.finish();
+      return result;
+    }
+    prologue();
+    while (!editor_.at_end()) {
+      if (const Loop* loop = unrollable_at(editor_.index())) {
+        unroll(*loop);
+        ++result.unrolled;
+      } else if (const Loop* back = loop_of_back_edge(editor_.index())) {
+        gate_back_edge(*back);
+      } else {
+        editor_.keep();
+      }
+    }
+    editor_.finish();
+    return result;
+  }
+
+ private:
+  // Loops to unroll, by their first instruction, with the number of copies.
+  std::map<std::uint32_t, const Loop*> starts(const Function& kernel) const {
+    std::map<std::uint32_t, const Loop*> found;
+    for (const Loop& loop : loops_) {
+      if (!loop.back_edges.empty() && can_unroll(kernel, loop) && copies(loop) > 1) found.emplace(loop.begin, &loop);
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::uint32_t copies(const Loop& loop) const {
+    const std::uint32_t size = std::max(loop.instructions, 1U);
+    const std::uint32_t wanted = (kTestInstructions * kMaxTestCost + size - 1) / size;
+    return std::max(std::min(wanted, options_.max_unrolled / size), 1U);
+  }
+
+  [[nodiscard]] const Loop* unrollable_at(std::uint32_t index) const {
+    const auto it = loop_starts_.find(index);
+    return it == loop_starts_.end() ? nullptr : it->second;
+  }
+
+  [[nodiscard]] const Loop* loop_of_back_edge(std::uint32_t index) const {
+    for (const Loop& loop : loops_) {
+      if (std::find(loop.back_edges.begin(), loop.back_edges.end(), index) != loop.back_edges.end()) return &loop;
+    }
+    return nullptr;
+  }
+
+  void prologue() {
+    ptx::Variable address;
+    address.name = "wm_gate";
+    address.space = ptx::Space::param;
+    address.type = Type::u64;
+    address.align = 8;
+    const std::uint32_t parameter = editor_.add_parameter(address);
+    gate_ = editor_.add_register("%wm_gate", Type::b64);
+    word_ = editor_.add_register("%wm_gate_word", Type::b32);
+    count_ = editor_.add_register("%wm_gate_count", Type::b32);
+    test_ = editor_.add_register("%wm_gate_test", Type::pred);
+    editor_.emit(
+        build::make(Opcode::ld, {Suffix::param}, {Type::u64},
+                    {build::operand(gate_), build::at(build::variable(Operand::Scope::parameter, parameter))}));
+    editor_.emit(build::mov(word_, build::number(0), Type::u32));
+    editor_.emit(build::mov(count_, build::number(0), Type::u32));
+  }
+
+  Instruction load_word() const {
+    return build::make(Opcode::ld, {Suffix::volatile_, Suffix::global}, {Type::u32},
+                       {build::operand(word_), build::at(build::operand(gate_))});
+  }
+
+  Instruction compare(Suffix how, Reg value, std::uint64_t with) const {
+    return build::make(Opcode::setp, {how}, {Type::u32},
+                       {build::operand(test_), build::operand(value), build::number(with)});
+  }
+
+  // The test, after `weight` instructions, and the way back to the header.
+  void gate_and_go(std::uint32_t header, std::uint32_t weight) {
+    if (weight < options_.interval) {
+      editor_.emit(build::make(Opcode::add, {}, {Type::u32},
+                               {build::operand(count_), build::operand(count_), build::number(weight)}));
+      editor_.emit(compare(Suffix::lt, count_, options_.interval));
+      editor_.emit(build::only_if(test_, true, build::branch(header)));
+      editor_.emit(build::mov(count_, build::number(0), Type::u32));
+    }
+    editor_.emit(compare(Suffix::eq, word_, 0));
+    editor_.emit(load_word());
+    editor_.emit(build::only_if(test_, true, build::branch(header)));
+    const std::uint32_t hold = editor_.add_label("$wm_hold");
+    editor_.place(hold);
+    editor_.emit(build::make(Opcode::nanosleep, {}, {Type::u32}, {build::number(options_.sleep_nanoseconds)}));
+    editor_.emit(load_word());
+    editor_.emit(compare(Suffix::ne, word_, 0));
+    editor_.emit(build::only_if(test_, true, build::branch(hold)));
+    editor_.emit(build::branch(header));
+  }
+
+  // Threads that do not take a conditional branch go around the gate.
+  std::optional<std::uint32_t> jump_around(const Instruction& branch) {
+    if (!branch.guard.present) return std::nullopt;
+    const std::uint32_t around = editor_.add_label("$wm_on");
+    editor_.emit(build::only_if({branch.guard.reg}, branch.guard.negated, build::branch(around)));
+    return around;
+  }
+
+  void gate_back_edge(const Loop& loop) {
+    const Instruction branch = editor_.current();
+    editor_.place_labels();
+    const auto around = jump_around(branch);
+    gate_and_go(branch.operands[0].index, loop.instructions);
+    editor_.skip();
+    if (around) editor_.place(*around);
+  }
+
+  void unroll(const Loop& loop) {
+    const std::uint32_t count = copies(loop);
+    const std::vector<Instruction> body = body_of(loop);
+    const std::uint32_t first = editor_.add_label("$wm_loop");
+    const std::uint32_t exit = editor_.add_label("$wm_exit");
+    std::uint32_t header = first;
+    for (std::uint32_t copy = 0; copy < count; ++copy) {
+      const bool last = copy + 1 == count;
+      const std::uint32_t next = last ? first : editor_.add_label("$wm_loop");
+      const LabelMap inner = place_of_copy(loop, copy);
+      editor_.place(header);
+      copy_body(loop, body, inner, {next, exit, last ? loop.instructions * count : 0});
+      header = next;
+    }
+    editor_.place(exit);
+  }
+
+  struct Way {
+    std::uint32_t header;  // of the next copy
+    std::uint32_t exit;
+    std::uint32_t weight;  // 0: the next copy follows; otherwise that many instructions lie between two tests
+  };
+  using LabelMap = std::map<std::uint32_t, std::uint32_t>;
+
+  // The old walk is moved past the loop; its labels stand in the first copy.
+  std::vector<Instruction> body_of(const Loop& loop) {
+    std::vector<Instruction> body;
+    for (std::uint32_t i = loop.begin; i < loop.end; ++i) {
+      body.push_back(editor_.current());
+      editor_.skip();
+    }
+    return body;
+  }
+
+  // Labels inside the loop: those of the original stand in the first copy, others are new.
+  LabelMap place_of_copy(const Loop& loop, std::uint32_t copy) {
+    LabelMap map;
+    for (std::uint32_t l = 0; l < labels_.size(); ++l) {
+      if (labels_[l].at <= loop.begin || labels_[l].at >= loop.end) continue;
+      map.emplace(l, editor_.add_label("$wm_copy" + std::to_string(copy)));
+    }
+    return map;
+  }
+
+  void copy_body(const Loop& loop, const std::vector<Instruction>& body, const LabelMap& inner, const Way& way) {
+    for (std::uint32_t i = 0; i < body.size(); ++i) {
+      for (const auto& [old, copied] : inner) {
+        if (labels_[old].at == loop.begin + i) editor_.place(copied);
+      }
+      const bool last = i + 1 == body.size();
+      const Instruction& instruction = body[i];
+      const bool back = is_branch(instruction) && labels_[instruction.operands[0].index].at == loop.begin;
+      if (!back) {
+        emit_copy(instruction, inner);
+        if (last && (instruction.guard.present || !is_branch(instruction))) editor_.emit(build::branch(way.exit));
+        continue;
+      }
+      copy_back_edge(instruction, last, way);
+    }
+  }
+
+  void emit_copy(Instruction instruction, const LabelMap& inner) {
+    if (is_branch(instruction)) {
+      std::uint32_t& target = instruction.operands[0].index;
+      if (const auto copied = inner.find(target); copied != inner.end()) target = copied->second;
+    }
+    editor_.emit(std::move(instruction));
+  }
+
+  void copy_back_edge(const Instruction& branch, bool last, const Way& way) {
+    if (way.weight == 0 && !last) {
+      Instruction to_next = branch;
+      to_next.operands[0] = build::label(way.header);
+      editor_.emit(std::move(to_next));
+      return;
+    }
+    if (last && branch.guard.present) {
+      editor_.emit(build::only_if({branch.guard.reg}, branch.guard.negated, build::branch(way.exit)));
+      if (way.weight != 0) gate_and_go(way.header, way.weight);
+      return;
+    }
+    const auto around = jump_around(branch);
+    if (way.weight != 0) gate_and_go(way.header, way.weight);
+    if (around) editor_.place(*around);
+  }
+
+  const GateOptions& options_;
+  const std::vector<Loop> loops_;
+  const std::vector<ptx::Label> labels_;  // of the original body
+  const std::map<std::uint32_t, const Loop*> loop_starts_;
+  FunctionEditor editor_;
+  Reg gate_{}, word_{}, count_{}, test_{};
+};
+
+}  // namespace
+
+Result<GatedKernel> add_gates(ptx::Module& module, const std::string& kernel, const GateOptions& options) {
+  const auto it = std::find_if(module.functions.begin(), module.functions.end(),
+                               [&](const Function& f) { return f.entry && f.name == kernel; });
+  if (it == module.functions.end()) return Error{"no kernel '" + kernel + "'"};
+  if (it->refusal) return Error{it->refusal->what};
+  return GateWriter(*it, options).run();
+}
+
+}  // namespace wm::rewrite

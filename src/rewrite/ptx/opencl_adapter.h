@@ -1,0 +1,48 @@
+// PTX of an OpenCL compiler made into PTX that the CUDA driver launches.
+//
+// OpenCL's PTX relies on its own driver for three things:
+//   - a parameter `.ptr .shared` (a __local pointer) names shared memory of a size that the launch chooses. It becomes
+//     a number: the offset of that memory in the launch's dynamic shared memory;
+//   - %envreg0 to 9 hold the group offset (0 to 2), the global offset (3 to 5), the number of groups (6 to 8) and the
+//     work dimension (9). They become one parameter of ten 32-bit words, where a kernel reads any;
+//   - `texmode_independent` in the target is dropped, since no texture is used.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ptx/ir.h"
+
+namespace wm::rewrite {
+
+inline constexpr std::uint32_t kEnvironmentWords = 10;
+
+struct AdaptedParameter {
+  bool local_memory = false;  // an offset into dynamic shared memory, of `bytes` bytes
+  std::uint32_t bytes = 0;
+  std::uint32_t local_align = 1;  // that the memory needs
+};
+
+struct AdaptedKernel {
+  std::string name;
+  std::vector<AdaptedParameter> parameters;  // those of the original kernel
+  bool reads_environment = false;            // a last parameter of kEnvironmentWords 32-bit words follows
+};
+
+struct RefusedKernel {
+  std::string name;
+  std::string reason;
+};
+
+struct AdaptedModule {
+  ptx::Module module;
+  std::vector<AdaptedKernel> kernels;  // that the module has
+  std::vector<RefusedKernel> refused;  // that were left out of it
+};
+
+// An error: no kernel of the module can be adapted.
+Result<AdaptedModule> adapt_opencl(ptx::Module module);
+
+}  // namespace wm::rewrite
