@@ -174,7 +174,7 @@ class GateWriter {
   }
 
   struct Way {
-    std::uint32_t header;  // of the next copy
+    std::uint32_t header;  // the next copy begins there
     std::uint32_t exit;
     std::uint32_t weight;  // 0: the next copy follows; otherwise that many instructions lie between two tests
   };
@@ -244,7 +244,7 @@ class GateWriter {
 
   const GateOptions& options_;
   const std::vector<Loop> loops_;
-  const std::vector<ptx::Label> labels_;  // of the original body
+  const std::vector<ptx::Label> labels_;  // the original body has these
   const std::map<std::uint32_t, const Loop*> loop_starts_;
   FunctionEditor editor_;
   Reg gate_{}, word_{}, count_{}, test_{};

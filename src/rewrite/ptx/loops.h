@@ -12,7 +12,7 @@ struct Loop {
   std::uint32_t header = 0;               // a basic block
   std::vector<std::uint32_t> blocks;      // sorted, the header too
   std::vector<std::uint32_t> back_edges;  // instructions: the branches to the header from inside
-  std::uint32_t instructions = 0;         // of all blocks
+  std::uint32_t instructions = 0;         // all blocks together
   bool innermost = true;                  // has no loop inside
   bool contiguous = false;                // its blocks stand one after another, the header first
   std::uint32_t begin = 0, end = 0;       // a contiguous loop's instructions
