@@ -26,7 +26,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {
   const std::string* best = nullptr;
-  // One slip for every three letters begun: 'ptx' may be 'ptc', but not 'sim'; 'epok' may be 'epoch'.
+  // One typing mistake for every three letters: 'ptx' may be 'ptc', but not 'sim'; 'epok' may be 'epoch'.
   std::size_t limit = std::max<std::size_t>(1, (name.size() + 2) / 3) + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(name, candidate);

@@ -21,7 +21,7 @@ std::optional<T> parse_integer(std::string_view text) {
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, hex ? 16 : 10);
   if (code != std::errc{} || digits.empty() || end != digits.data() + digits.size()) return std::nullopt;
   const T value = static_cast<T>(negative ? 0 - magnitude : magnitude);
-  // The way back shows whether it fitted: same magnitude, same sign.
+  // The conversion back shows whether the value fits: it has the same magnitude and sign.
   if (negative != (value < 0) && magnitude != 0) return std::nullopt;
   if (static_cast<unsigned long long>(value) != (negative ? 0 - magnitude : magnitude)) return std::nullopt;
   return value;

@@ -26,7 +26,7 @@ std::string names(std::span<const Unit> units) {
   return list;
 }
 
-// The exact product of a decimal number and a scale; no floating point, so that what is written is what is meant.
+// The exact product of a decimal number and a scale; without floating point, so that the result is exact.
 Result<std::uint64_t> scaled(std::string_view number, std::uint64_t scale) {
   const Error too_large{"'" + std::string(number) + "' is too large"};
   std::uint64_t value = 0;

@@ -1,6 +1,6 @@
 // Units as types: integers that cannot be mixed up. A count of cycles adds to cycles, never to bytes.
 //
-// `Cycles{5}.count` is the number; arithmetic within a unit and scaling by plain integers are all there is.
+// `Cycles{5}.count` is the number; the only operations are arithmetic within a unit and scaling by integers.
 // In text a quantity carries its unit ("256 KB", "1216 MHz", "20 ns"); a number without one is refused.
 #pragma once
 

@@ -29,7 +29,7 @@ struct BufferId {
   friend constexpr bool operator==(const BufferId&, const BufferId&) = default;
 };
 
-// Device memory of one application. `initial` is what a host-to-device transfer brings; where it is shorter than
+// Device memory of one application. `initial` is the data of a host-to-device transfer; where it is shorter than
 // `bytes`, and before any transfer, the content is unspecified (the executor poisons it).
 struct Buffer {
   std::string name;

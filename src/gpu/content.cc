@@ -38,7 +38,7 @@ void store_float(Element element, std::vector<std::byte>& bytes, std::size_t ind
   }
 }
 
-// A float, or an integer with what lies behind the point cut off.
+// A float, or an integer without its fraction.
 void store_number(Element element, std::vector<std::byte>& bytes, std::size_t index, double value) {
   if (is_float(element)) {
     store_float(element, bytes, index, value);

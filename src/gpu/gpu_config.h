@@ -27,17 +27,17 @@ struct SmConfig {
   std::uint32_t issue_width = 1;       // instructions of one warp a cycle
   std::string warp_scheduler = "gto";  // a file in src/sim/cycle/sm/schedulers
   std::uint32_t registers = 65536;     // registers of 32 bits
-  std::uint32_t register_banks = 0;   // operands of one bank are read one after the other; 0: never in each other's way
-  std::uint32_t register_unit = 256;  // a warp's registers are allocated in steps of so many
+  std::uint32_t register_banks = 0;    // operands of one bank are read one after the other; 0: no conflicts
+  std::uint32_t register_unit = 256;   // a warp's registers are allocated in steps of so many
   std::uint32_t shared_memory = 96 * 1024;
   std::uint32_t shared_memory_unit = 256;
   std::uint32_t threads = 2048;
   std::uint32_t blocks = 32;
   std::array<UnitConfig, kUnits> units;
   bool fp32_adds = false;              // the fp32 unit adds integers, the integer unit compares floats (since Volta)
-  std::uint32_t barrier_latency = 0;   // from the last arrival until warps go on; 0: the branch unit's
-  std::uint32_t barrier_per_warp = 0;  // and for every warp of the block
-  bool saves_context = true;  // a block that is switched out is moved to memory; false: for nothing, to compare
+  std::uint32_t barrier_latency = 0;   // from the last arrival until warps continue; 0: the latency of the branch unit
+  std::uint32_t barrier_per_warp = 0;  // additional cycles for every warp of the block
+  bool saves_context = true;  // a block that is switched out is moved to memory; false: at no cost, for comparison
 
   [[nodiscard]] std::uint32_t warps() const { return threads / 32; }
 };
@@ -67,7 +67,7 @@ struct ConstantCacheConfig {
 
 // The path of read-only loads (ld.global.nc) where it is a cache of its own, which no store touches.
 struct TextureCacheConfig {
-  std::uint32_t bytes = 0;  // 0: they take L1's
+  std::uint32_t bytes = 0;  // 0: they use L1
   std::uint32_t ways = 4;
   std::uint32_t latency = 100;  // latency of a hit
   std::uint32_t mshrs = 64;
@@ -134,7 +134,7 @@ struct DramConfig {
   }
 };
 
-// Energy of one event in picojoules and static power in milliwatts; where each figure comes from stands in the YAML.
+// Energy of one event in picojoules and static power in milliwatts; the YAML names the source of each value.
 struct PowerConfig {
   std::array<std::uint32_t, kUnits> lane_operation_pj{};  // one lane of one instruction, by unit
   std::uint32_t instruction_pj = 0;                       // fetch, decode and issue of one warp instruction
@@ -150,7 +150,7 @@ struct PowerConfig {
   std::uint32_t wake_cycles = 0;     // to switch a gated SM on
 };
 
-// The link to the host: what transfers take of a goal in time. PCI Express 3.0 with 16 lanes where a GPU says nothing.
+// The link to the host, for the time of transfers. The default is PCI Express 3.0 with 16 lanes.
 struct HostLinkConfig {
   std::uint64_t latency_ps = 10'000'000;         // latency of a copy
   std::uint64_t bytes_per_microsecond = 12'000;  // 12 GB/s

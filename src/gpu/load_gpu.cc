@@ -191,7 +191,7 @@ void read_power(Map& m, PowerConfig& p) {
   });
 }
 
-// The checks of `validate`, as a table: what must hold, and what is said where it does not.
+// The checks of `validate`, as a table of conditions and messages.
 struct Check {
   bool holds;
   std::string what;

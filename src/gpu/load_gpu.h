@@ -1,5 +1,5 @@
-// GPUs from YAML: configs/gpus/<name>.yaml or a file of the user's. Every key is known, every value possible, or the
-// file is refused with the line.
+// GPUs from YAML: configs/gpus/<name>.yaml or a file of the user's. A file with an unknown key or an
+// impossible value is refused with the line.
 #pragma once
 
 #include <string>

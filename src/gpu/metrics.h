@@ -1,4 +1,4 @@
-// How well a GPU was shared: the metrics of the papers, from how kernels did together and alone.
+// The papers' metrics of sharing, from the rates or times of kernels in a co-run and in isolation.
 //
 // Times and rates may be in any unit, as long as both of a kernel are in the same. Definitions:
 //   Eyerman and Eeckhout, IEEE Micro 2008 (NTT, ANTT, STP, fairness), as ISCA 2014 section 4.1 uses them;
@@ -14,15 +14,15 @@
 
 namespace wm::gpu {
 
-// One kernel, or application, of a workload: how fast it was by itself and beside the others. From times, progress is
-// alone/shared; from rates, shared/alone.
+// The progress of one kernel, or application, of a workload relative to its isolated run. From times it is
+// isolated/shared; from rates, shared/isolated.
 struct Progress {
-  double normalized = 0;  // 1: as fast as alone
+  double normalized = 0;  // 1: as fast as in isolation
 
   static Progress of_times(double isolated, double shared) { return {shared > 0 ? isolated / shared : 0}; }
   static Progress of_rates(double isolated, double shared) { return {isolated > 0 ? shared / isolated : 0}; }
 
-  // Normalized turnaround time, the slowdown: infinite for what made no progress.
+  // Normalized turnaround time, the slowdown: infinite without progress.
   [[nodiscard]] double ntt() const;
 };
 
@@ -30,7 +30,7 @@ double antt(std::span<const Progress> all);       // mean slowdown
 double worst_ntt(std::span<const Progress> all);  // largest slowdown
 double stp(std::span<const Progress> all);        // sum of normalized progress
 double least(std::span<const Progress> all);      // Warped-Slicer's minimum speedup (figure 9a)
-// Least progress over largest: 1 all alike, 0 one kernel starved.
+// Least progress over largest: 1 if all are equal, 0 if one kernel starved.
 double fairness(std::span<const Progress> all);
 // accelOS: largest slowdown over smallest, 1 or more; infinite where a kernel starved.
 double unfairness(std::span<const Progress> all);
@@ -43,7 +43,7 @@ struct Interval {
 // accelOS: the time in which all executions run, over the time in which at least one does. 0 when nothing runs.
 double overlap(std::span<const Interval> all);
 
-// A kernel with a goal: what it reached and what it should have, both rates.
+// A kernel with a goal: its rate and its goal.
 struct Goal {
   double reached = 0;
   double wanted = 0;
@@ -58,8 +58,8 @@ std::optional<double> overshoot(std::span<const Goal> cases);
 // figure 5). Edges rise.
 std::vector<std::size_t> violations(std::span<const Goal> cases, std::span<const double> edges);
 
-// SMQoS on real hardware, from durations: NPM = T_alone / (goal x T_shared), above 1 when the goal is met; NTP =
-// T_alone / T_shared.
+// SMQoS on real hardware, from durations: NPM = T_isolated / (goal x T_shared), above 1 when the goal is met;
+// NTP = T_isolated / T_shared.
 double npm(double isolated, double shared, double goal);
 double ntp(double isolated, double shared);
 
@@ -71,7 +71,7 @@ struct Energy {
 
   [[nodiscard]] double watts() const { return seconds > 0 ? joules / seconds : 0; }
   [[nodiscard]] double instructions_per_joule() const { return joules > 0 ? instructions / joules : 0; }
-  // Instructions per second and watt: what ISCA 2017 figure 14 compares. The same number as instructions per joule.
+  // Instructions per second and watt: the metric of ISCA 2017, figure 14. The same number as instructions per joule.
   [[nodiscard]] double instructions_per_watt_second() const { return instructions_per_joule(); }
   [[nodiscard]] double energy_delay() const { return joules * seconds; }
 };

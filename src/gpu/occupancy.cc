@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
-// How often `part` fits into `whole`; what asks for nothing is no limit.
+// The number of times that `part` fits into `total`; a part of 0 sets no limit.
 constexpr std::uint32_t times(std::uint32_t total, std::uint32_t part) {
   return part == 0 ? std::numeric_limits<std::uint32_t>::max() : total / part;
 }

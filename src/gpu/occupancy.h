@@ -1,4 +1,4 @@
-// How many blocks fit on an SM, and what they leave.
+// The number of blocks that fit on an SM, and the resources that remain free.
 //
 // A block takes threads, registers, shared memory and a block slot, all at once and until it ends. Register and
 // shared-memory demand is rounded up to the SM's allocation units, as hardware does; an SM whose units are 1 counts
@@ -11,7 +11,7 @@
 
 namespace wm::gpu {
 
-// Amounts of the four things blocks compete for: what an SM has, what is free on it, what a block takes.
+// Amounts of the four resources of blocks: of an SM, free on an SM, or needed by a block.
 struct Resources {
   std::uint32_t threads = 0;
   std::uint32_t registers = 0;  // 32-bit
@@ -52,7 +52,7 @@ Resources more(const Resources& room, const Resources& footprint, std::uint32_t 
 // The largest of the four shares of an SM that `count` blocks take: the dominant share, 0 to 1 while they fit.
 double dominant_share(const Resources& footprint, const Resources& total, std::uint32_t count = 1);
 
-// The most blocks on an empty SM, or an error that names what the block asks too much of.
+// The most blocks on an empty SM, or an error that names the resource that a block exceeds.
 Result<std::uint32_t> max_blocks(const BlockDemand& block, const SmLimits& sm);
 
 }  // namespace wm::gpu

@@ -1,4 +1,5 @@
-// Capabilities: what a machine is able to do, by name. A machine publishes a set, a policy declares the ones it needs.
+// Capabilities: the named actions and views that a machine may offer. A machine publishes a set, a policy declares the
+// ones it needs.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ enum class Can : std::uint8_t {
   cap_blocks,          // limit a kernel's blocks on an SM
   quotas,              // limit a kernel's instructions on an SM
   gate_power,          // switch an SM off
-  order_launches,      // say whose blocks start first
+  order_launches,      // set the order in which kernels start blocks
   count_instructions,  // instructions per SM and kernel
   sample_warps,        // idle warps per SM and kernel
   sample_stalls,       // memory stalls per SM and kernel
@@ -25,7 +26,7 @@ enum class Can : std::uint8_t {
 };
 inline constexpr Can kLastCan = Can::see_blocks;
 
-// "own_sms", and what it means in a sentence that begins "cannot …".
+// "own_sms", and its meaning in a sentence that begins "cannot …".
 std::string_view name(Can can);
 std::string_view meaning(Can can);
 
@@ -39,7 +40,7 @@ class Cans {
 
   [[nodiscard]] constexpr bool has(Can can) const { return (bits_ & bit(can)) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-  // Capabilities that are here and not there.
+  // The capabilities of this set that `other` does not have.
   [[nodiscard]] constexpr Cans without(Cans other) const { return Cans(bits_ & ~other.bits_); }
   friend constexpr Cans operator|(Cans a, Cans b) { return Cans(a.bits_ | b.bits_); }
   friend constexpr bool operator==(Cans, Cans) = default;

@@ -1,4 +1,4 @@
-// The policies, described for people: the text of `wm policies [NAME]` and the tables of the documentation.
+// Descriptions of the policies: the text of `wm policies [NAME]` and the tables of the documentation.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace wm::policy {
 
-// One line a policy: name and what it does.
+// One line per policy: its name and description.
 std::string list_text();
 
-// One policy: what it does, where it comes from, what it needs, its parameters with default, range and paper section.
+// One policy: its description, paper and needs, and its parameters with default, range and paper section.
 std::string details_text(const Info& info);
 
 // The parameters as a Markdown table; empty when there are none.

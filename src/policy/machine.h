@@ -1,5 +1,5 @@
-// Machine: what a policy sees of a GPU and may do to it. The cycle simulator, the block simulator and the device
-// runtime each are one; a policy never learns which.
+// Machine: the views of a GPU that a policy reads and the actions that it may take. The cycle simulator, the block
+// simulator and the device runtime implement it; a policy never learns which one it drives.
 //
 // A policy sees views: spans over the machine's own tables, valid while it handles one event. An action shows
 // in them at once; its effect on running blocks may take time, and the machine says when it is done (SmReady,
@@ -9,10 +9,10 @@
 // A kernel here is one client's queue: a client runs its launches in order, one at a time, under one KernelId. Streams
 // that may overlap are several clients. Rates are thread instructions per SM clock cycle ("ipc"), as the papers count.
 //
-// Where a block may go: on an owned SM only blocks of the owner start; on a shared SM blocks of any kernel. On both a
-// kernel keeps to its cap there. Where several kernels could start a block, the first in `order` does; preempted blocks
-// resume before new ones start. An SM is shared and uncapped until a policy says otherwise, and the order is that of
-// arrival.
+// Placement of blocks: on an owned SM only blocks of the owner start, on a shared SM blocks of any kernel. On both a
+// kernel has at most as many blocks as its cap. Where several kernels could start a block, the first in `order` does;
+// preempted blocks resume before new ones start. An SM is shared and uncapped until a policy says otherwise, and the
+// order is that of arrival.
 #pragma once
 
 #include <compare>
@@ -41,13 +41,14 @@ inline constexpr KernelId kNoKernel{};
 inline constexpr std::uint32_t kNoCap = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::int64_t kNoQuota = std::numeric_limits<std::int64_t>::max();
 
-// How blocks in the way leave an SM: they run to their end, or their context is saved and they resume later.
+// The way in which blocks of other kernels leave an SM: they run to their end, or their context is saved and they
+// resume later.
 enum class Preempt { drain, switch_context };
 
 struct Sm {
   enum class State {
-    on,        // blocks run; `owner` says whose may start
-    reserved,  // blocks of others leave; then it is `next`'s. No block starts meanwhile
+    on,        // blocks run; those of `owner` may start
+    reserved,  // blocks of others leave; then `next` owns it. No block starts meanwhile
     gating,    // blocks leave; then it is switched off
     off,
     waking  // on its way to `on`
@@ -59,7 +60,7 @@ struct Sm {
   KernelId owner = kNoKernel;  // kNoKernel: shared
   KernelId next = kNoKernel;   // while reserved
   gpu::Resources free;
-  std::uint32_t resident = 0;  // blocks, those on their way out included
+  std::uint32_t resident = 0;  // blocks, including those that are leaving
   std::uint32_t leaving = 0;   // blocks among these whose context is being saved
 };
 
@@ -72,7 +73,7 @@ struct Kernel {
   int priority = 0;                // larger goes first
   double share = 1;                // relative weight
   double goal = 0;                 // ipc to reach over its life; 0: none
-  double isolated_ipc = 0;         // ipc by itself on this GPU; 0: not known
+  double isolated_ipc = 0;         // ipc in isolation on this GPU; 0: not known
   Cycles first_arrived;            // arrival of the client
   Cycles arrived;                  // arrival of this launch
   std::uint64_t instructions = 0;  // thread instructions of all its launches
@@ -98,7 +99,7 @@ struct Counters {
   std::uint64_t thread_instructions = 0;  // Can::count_instructions
   std::uint64_t warp_instructions = 0;
   double idle_warps = 0;  // Can::sample_warps: warps ready but not issued, mean over the epoch's samples
-  std::uint64_t memory_stall_cycles = 0;  // Can::sample_stalls: SM cycles in which nothing issued for want of memory
+  std::uint64_t memory_stall_cycles = 0;  // Can::sample_stalls: SM cycles without an issue because of memory
   std::uint64_t l2_accesses = 0;          // Can::count_traffic
   std::uint64_t l2_misses = 0;
   std::uint64_t dram_bytes = 0;
@@ -106,7 +107,7 @@ struct Counters {
 
 // One kernel on one SM.
 struct ResidentKernel {
-  std::uint32_t resident = 0;  // its blocks there, those on their way out included
+  std::uint32_t resident = 0;  // its blocks there, including those that are leaving
   std::uint32_t leaving = 0;   // blocks among these that are being switched out
   std::uint32_t cap = kNoCap;
   std::int64_t quota = kNoQuota;  // thread instructions left; spent when 0 or less
@@ -117,7 +118,7 @@ class Machine {
  public:
   virtual ~Machine() = default;
 
-  // --- what it sees
+  // --- views
   [[nodiscard]] virtual Cans cans() const = 0;
   [[nodiscard]] virtual Cycles now() const = 0;
   [[nodiscard]] virtual const gpu::SmLimits& limits() const = 0;
@@ -130,13 +131,13 @@ class Machine {
   // Random numbers of this run; the machine's seed decides them.
   virtual Random& random() = 0;
 
-  // --- what it does
+  // --- actions
   // Makes `kernel` the SM's owner. Blocks of others leave as `how` says; the SM is reserved until they have, then
-  // SmReady comes. An SM without such blocks changes hands at once, silently. A reserved SM given again changes its
-  // `next` only; given back to its owner, it stays. A gated SM wakes first. Can::own_sms, and Can::drain or
+  // SmReady comes. An SM without such blocks changes its owner at once, without an event. A reserved SM given again
+  // changes its `next` only; given back to its owner, it stays. A gated SM wakes first. Can::own_sms, and Can::drain or
   // Can::switch_context.
   virtual void give(SmId sm, KernelId kernel, Preempt how) = 0;
-  // Anyone's: no owner. A gated SM wakes first. Can::own_sms.
+  // Makes the SM shared: it has no owner. A gated SM wakes first. Can::own_sms.
   virtual void share(SmId sm) = 0;
   // At most `blocks` of the kernel on the SM from now on. Those above it run to their end. Can::cap_blocks.
   virtual void cap(SmId sm, KernelId kernel, std::uint32_t blocks) = 0;
@@ -152,10 +153,11 @@ class Machine {
   virtual void order(std::span<const KernelId> first) = 0;
   // Begins an epoch now: counters are cleared; Epoch comes when it ends, and every `length` after that. 0: no epochs.
   virtual void set_epoch(Cycles length) = 0;
-  // Wake comes then, once, with `tag`. Now, or the past, means this instant, after what else happens in it.
+  // Wake comes at `when`, once, with `tag`. A time that is not in the future means this instant, after its other
+  // events.
   virtual void wake_at(Cycles when, std::uint64_t tag) = 0;
 
-  // --- what follows from the above
+  // --- derived views
   [[nodiscard]] bool can(Can what) const { return cans().has(what); }
   // The kernel's view, or nullptr when it has no active launch.
   [[nodiscard]] const Kernel* find(KernelId id) const;
@@ -173,7 +175,7 @@ class Machine {
   return sm.state != Sm::State::off && sm.state != Sm::State::gating;
 }
 
-// The kernel has no block on the SM and will start none as things stand.
+// The kernel has no block on the SM and will start none in the current state.
 [[nodiscard]] constexpr bool absent(const Kernel& k, const ResidentKernel& on) {
   return on.resident == 0 && (k.waiting == 0 || on.cap == 0);
 }

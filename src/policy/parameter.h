@@ -3,7 +3,7 @@
 //   .parameters = {cycles("epoch", 10'000, {100, 10'000'000}, "length of an epoch", "4.1"),
 //                  choice("preemption", {{"drain", {Can::drain}}, {"switch", {Can::switch_context}}}, "how …", "3.2")}
 //
-// The first of a choice's options is its default; an option may add to what the policy needs of the machine.
+// The first of a choice's options is its default; an option may add to the capabilities that the policy needs.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ inline Parameter added_later(Parameter parameter) {
 
 using Argument = std::pair<std::string, std::string>;
 
-// A policy's parameters with their values: its defaults, and what the user said in place of some. Asking for a name
+// A policy's parameters with their values: the user's, or the defaults. Asking for a name
 // that is not in the table, or as another kind, is a mistake in the policy and throws std::logic_error.
 class Values {
  public:

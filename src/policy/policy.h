@@ -16,7 +16,7 @@
 
 namespace wm::policy {
 
-// Once, before everything else.
+// Comes once, before all other events.
 struct Started {};
 // A launch is ready to start blocks.
 struct KernelArrived {
@@ -34,11 +34,11 @@ struct BlockDone {
   SmId sm;
   KernelId kernel;
 };
-// The SM became empty, and as things stand no block may start there.
+// The SM became empty, and in the current state no block may start there.
 struct SmIdle {
   SmId sm;
 };
-// The blocks in the owner's way have left, or the SM woke.
+// The blocks of other kernels have left, or the SM woke.
 struct SmReady {
   SmId sm;
   KernelId owner;
@@ -54,7 +54,7 @@ struct QuotaSpent {
   SmId sm;
   KernelId kernel;
 };
-// The epoch's counters stand; they are cleared after this.
+// The epoch's counters are complete; they are cleared after this event.
 struct Epoch {
   Cycles length;
 };
@@ -79,8 +79,8 @@ class Policy {
   virtual void on(const Wake&, Machine&) {}
 };
 
-// The events that a kernel which has arrived may have to wait for before any of its blocks start. The contract suite
-// holds a policy to it.
+// The events that a kernel which has arrived may have to wait for before any of its blocks start. The contract
+// suite checks it.
 enum class Waits {
   for_blocks,   // only for blocks in the way to leave, or for a measurement of bounded length: no kernel starves
   for_earlier,  // for kernels that arrived before it
@@ -92,7 +92,7 @@ struct Info {
   std::string_view about = {};  // one line
   std::string_view paper = {};  // where it was published
   Waits waits = Waits::for_blocks;
-  bool goals = false;  // made for kernels with goals: where none has one there is nothing for it to decide
+  bool goals = false;  // made for kernels with goals: without one it has nothing to decide
   // On a real device, launches too short to be worth dividing run unmodified unless the user says otherwise.
   bool short_launches_unmodified = false;
   Cans needs = {};  // without one of these it cannot run

@@ -114,7 +114,7 @@ std::string Recorder::text(bool events) const {
   for (std::size_t i = 0; i < log_.size();) {
     const Line& line = log_[i];
     std::size_t next = i + 1;
-    if (line.sm) {  // as far as neighbours are treated alike
+    if (line.sm) {  // extended over neighbours that are treated alike
       const auto alike = [&](const Line& other) {
         return other.sm && *other.sm == *line.sm + (next - i) && other.at == line.at && other.before == line.before &&
                other.after == line.after;

@@ -1,9 +1,8 @@
 // Recorder: a Machine around a Machine that writes down every event told and every action taken, with its time.
 //
-// The log is text, so that a golden log in a test reads like the story it tells; neighbouring SMs that are treated
-// alike share a line: "20000 give sm 0-7 to k0, drain". An action that asks for what is so already leaves no line. It
-// also holds a policy to its word: an action whose capability the policy neither needs nor uses throws
-// std::logic_error.
+// The log is text, so that golden logs in tests are readable; neighbouring SMs that are treated alike share a line:
+// "20000 give sm 0-7 to k0, drain". An action without an effect leaves no line. The recorder also checks declarations:
+// an action whose capability the policy neither needs nor uses throws std::logic_error.
 #pragma once
 
 #include <optional>
@@ -15,27 +14,27 @@
 
 namespace wm::policy {
 
-// Blocks that end are too many to tell a story, and a regrouping follows from what was told.
+// The ends of blocks are too many for a log, and KernelSetChanged follows from the logged arrivals and ends.
 template <typename Event>
 inline constexpr bool kNoted = !std::is_same_v<Event, BlockDone> && !std::is_same_v<Event, KernelSetChanged>;
 
 class Recorder final : public Machine {
  public:
-  // `declared`: what the policy said it needs or uses.
+  // `declared`: the capabilities that the policy needs or uses.
   Recorder(Machine& inner, Cans declared) : inner_(inner), declared_(declared) {}
 
-  // Writes the event down and hands it to the policy, which acts on this recorder.
+  // Records the event and calls the policy, which acts on this recorder.
   template <typename Event>
   void tell(Policy& policy, const Event& event) {
     if constexpr (kNoted<Event>) note("> " + to_string(event));
     policy.on(event, *this);
   }
 
-  // One line for each thing that happened; actions only, or with the events ("20000 > epoch").
+  // One line per action or event; actions only, or with the events ("20000 > epoch").
   [[nodiscard]] std::string actions() const { return text(false); }
   [[nodiscard]] std::string everything() const { return text(true); }
   void forget() { log_.clear(); }
-  // Things written down so far.
+  // The number of recorded lines.
   [[nodiscard]] std::size_t lines() const { return log_.size(); }
 
   static std::string to_string(const Started&) { return "started"; }

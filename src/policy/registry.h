@@ -1,4 +1,4 @@
-// Every policy there is, by name, and the way from what a user wrote to a policy that fits its machine.
+// All policies by name, and the construction of a policy from a user's text for a machine that it fits.
 #pragma once
 
 #include <memory>
@@ -31,8 +31,8 @@ struct Choice {
 // Reads NAME[:parameter=value]…
 Result<Choice> choose(std::string_view text);
 
-// Why the machine cannot run it: "policy 'quota' cannot run on the block machine: it cannot limit …". Nothing is done
-// by halves.
+// An error if the machine cannot run it: "policy 'quota' cannot run on the block machine: it cannot limit …". There is
+// no partial support.
 Result<void> fits(const Choice& choice, Cans machine, std::string_view machine_name);
 
 // A fresh policy, for one run, on a machine that it fits.

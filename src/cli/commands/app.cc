@@ -32,7 +32,7 @@ std::string unknown_command(const CLI::App& app, const std::string& prefix, cons
       if (sub->get_name() != word) continue;
       return unknown_command(*sub, prefix + word + " ", {rest.begin() + 1, rest.end()});
     }
-    // Where a name may stand as well, only a near miss is taken for a command.
+    // If a positional name is allowed too, only a near miss counts as a misspelt command.
     const bool named = !app.get_options([](const CLI::Option* option) { return option->get_positional(); }).empty();
     if (named && nearest(word, names).empty()) return {};
     return "no command '" + prefix + word + "'" + did_you_mean(word, names) + "; 'wm --help' lists them";

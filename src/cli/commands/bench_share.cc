@@ -177,7 +177,7 @@ std::string text_of(const std::vector<ShareSummary>& all) {
   return table.to_string();
 }
 
-// How fast each is by itself, against the device as it is.
+// The isolated time of each benchmark relative to the native driver.
 std::string isolated_text(const std::vector<PolicyResult>& results, Json& json) {
   Table table({"alone", "policy", "time", "speed"});
   std::string means;

@@ -17,8 +17,8 @@ struct Checked {
   std::string about;
   std::string size;
   bool passed = false;
-  bool verified = false;  // its buffers were compared with what is expected of them
-  std::string detail;     // why not, or what was done; may have several lines
+  bool verified = false;  // its buffers were compared with their expected contents
+  std::string detail;     // the reason of a failure, or a summary; may have several lines
   std::uint64_t launches = 0;
   std::uint64_t blocks = 0;
   std::uint64_t warp_instructions = 0;

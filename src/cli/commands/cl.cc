@@ -1,4 +1,4 @@
-// wm cl: OpenCL C files and what the rewriter makes of them.
+// wm cl: OpenCL C files and their rewritten form.
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>

@@ -1,4 +1,4 @@
-// wm demo: the two-minute tour. Two real kernels, alone and together on a simulated GPU, under several policies.
+// wm demo: the two-minute tour. Two real kernels, isolated and together on a simulated GPU, under several policies.
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>

@@ -46,7 +46,7 @@ Result<int> list(const KernelsOptions& options, const PtxOrigin& origin) {
   return 0;
 }
 
-// How often and how a kernel is launched at one size; a launch like the one before adds to its count.
+// The launches of a kernel at one size; consecutive equal launches are counted together.
 struct Geometry {
   std::string entry;
   gpu::Dim3 grid;

@@ -1,4 +1,4 @@
-// wm run: runs a command whose OpenCL loader finds warpmux's driver and no other.
+// wm run: runs a command whose OpenCL loader finds warpmux's client library and no driver.
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -52,7 +52,7 @@ Result<int> run_application(const RunApplicationOptions& options) {
   if (auto ready = wait_for_daemon(socket, options.wait); !ready) return ready.error();
   const auto library = find_driver(options.library);
   if (!library) return library.error();
-  // The loader finds only the driver in this folder. The loader that comes with CUDA does not accept a folder
+  // The loader finds only the client library in this folder. The loader that comes with CUDA does not accept a folder
   // but the library itself.
   auto folder = TemporaryFolder::make();
   if (!folder) return folder.error();

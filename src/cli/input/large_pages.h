@@ -1,4 +1,4 @@
-// Large pages of the host for what a simulation keeps in memory: it goes through the state of every SM in turn, more
+// Large pages of the host for the memory of a simulation: it accesses the state of every SM in turn, which has more
 // small pages than a host's translation buffers hold.
 #pragma once
 

@@ -15,7 +15,7 @@ struct PtxText {
   std::string file;  // the name in messages
 };
 
-// Compiles OpenCL C to PTX with compilers of this machine. An error names what is missing or has the compiler's
+// Compiles OpenCL C to PTX with compilers of this machine. An error names the missing compiler or has its
 // message.
 Result<std::string> compile_with_nvcc(const std::string& name, std::string_view source);
 

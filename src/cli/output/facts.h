@@ -1,4 +1,4 @@
-// Properties of a kernel that its PTX alone determines.
+// Properties of a kernel that follow from its PTX.
 #pragma once
 
 #include <cstdint>

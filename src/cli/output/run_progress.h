@@ -13,7 +13,7 @@ namespace wm::cli {
 template <class Run>
 auto with_progress(std::size_t steps, lab::CorunOptions& options, const Run& run) {
   Progress bar(steps);
-  std::map<std::string, double> told;  // by what is run
+  std::map<std::string, double> told;  // by name of the run
   options.progress = [&bar, &told](const std::string& what, double done) {
     bar.advance(done - told[what], what);
     told[what] = done;

@@ -16,7 +16,7 @@ bool pass(const Record& record, const std::vector<Condition>& conditions) {
   return std::all_of(conditions.begin(), conditions.end(), [&](const Condition& c) { return c.holds(record); });
 }
 
-// All labels but the policy's, as one text: what partners share.
+// All labels but the policy's, as one text; partners have the same.
 std::string circumstances(const Record& record) {
   std::string text;
   for (const auto& [label, value] : record.labels)

@@ -127,7 +127,7 @@ class Writer {
   }
 
   protozero::pbf_builder<Trace> trace_;
-  std::uint64_t last_ = kProcess;  // the last track's
+  std::uint64_t last_ = kProcess;  // id of the last track
 };
 
 // Kernels with the same name are distinguished by their number.
@@ -146,12 +146,12 @@ void write_blocks(Writer& out, const sim::Timeline& timeline, const std::vector<
   for (const sim::BlockSpan& s : timeline.blocks()) spans.push_back(&s);
   std::stable_sort(spans.begin(), spans.end(), [](const sim::BlockSpan* a, const sim::BlockSpan* b) {
     if (a->block.sm != b->block.sm) return a->block.sm < b->block.sm;
-    return a->lane != b->lane ? a->lane < b->lane : a->begin < b->begin;
+    return a->row != b->row ? a->row < b->row : a->begin < b->begin;
   });
   const sim::BlockSpan* last = nullptr;
   std::uint64_t track = 0;
   for (const sim::BlockSpan* s : spans) {
-    if (last == nullptr || last->block.sm != s->block.sm || last->lane != s->lane)
+    if (last == nullptr || last->block.sm != s->block.sm || last->row != s->row)
       track = out.track(fmt::format("SM {:02}", s->block.sm));
     out.begin(track, *s, names[s->block.client]);
     out.end(track, s->end);

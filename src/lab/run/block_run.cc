@@ -8,7 +8,7 @@ namespace {
 
 using App = std::shared_ptr<const sim::BoundApp>;
 
-// A stream of 64-bit numbers as one.
+// Adds a 64-bit number to a hash.
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t number) { return sim::mix_bits(hash ^ number); }
 
 sim::StopRule rule_of(const RunSpec& spec) {
@@ -20,7 +20,7 @@ struct Isolated {
   double ipc = 0;
 };
 
-// By itself, under the policy that does nothing: until it has run once, or as long as the run is.
+// Runs the application in isolation under the policy left_over: once, or for the length of the co-run.
 Result<Isolated> run_isolated(const sim::SystemConfig& config, const App& app, const RunSpec& spec) {
   const auto choice = policy::choose("left_over");
   auto policy = policy::make(*choice, sim::BlockMachine::kCans, "block");

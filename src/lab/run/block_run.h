@@ -26,7 +26,7 @@ struct BlockProcessResult {
   std::uint32_t process = 0;
   sim::ProcessResult counts;
   double turnaround = 0;           // cycles, mean of completed runs; 0: none was completed
-  double isolated_turnaround = 0;  // the same by itself
+  double isolated_turnaround = 0;  // the same in isolation
   double ipc = 0;
   double isolated_ipc = 0;
   std::optional<double> goal;  // ipc
@@ -49,8 +49,8 @@ struct BlockRunResult {
 };
 
 // The run ends when every process has completed `spec.runs` runs, after `spec.cycles`, or when all are done. Progress
-// is the turnaround by itself over the turnaround here where runs are counted, else the rate here over the rate by
-// itself. An observer, where given, watches the run.
+// is the isolated turnaround over the turnaround here if runs are counted, else the rate here over the isolated rate.
+// An observer, if given, is told of the run's events.
 Result<BlockRunResult> block_run(const sim::SystemConfig& system, const std::vector<BlockParticipant>& participants,
                                  const policy::Choice& policy, const RunSpec& spec,
                                  sim::SystemObserver* observer = nullptr);

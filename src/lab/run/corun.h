@@ -21,7 +21,7 @@
 
 namespace wm::lab {
 
-// How a run is executed. The first three fields come from its RunSpec; the others do not change its result.
+// Options of a run's execution. The first three fields come from its RunSpec; the others do not change its result.
 struct CorunOptions {
   CorunOptions() = default;
   explicit CorunOptions(const RunSpec& spec)
@@ -64,7 +64,7 @@ struct CorunResult {
   Residency residency;
   double watts = 0;
   double joules = 0;
-  double static_joules = 0;  // the part of `joules` that does not depend on what is executed
+  double static_joules = 0;  // the part of `joules` that does not depend on the executed instructions
   double instructions_per_joule = 0;
   double seconds = 0;               // host time of the co-run
   std::uint32_t isolated_runs = 0;  // isolated rates that were measured because the cache did not have them

@@ -41,7 +41,7 @@ class Residency {
   std::uint64_t last_ = 0;  // cycle of the last quantum
   std::uint64_t looked_ = 0;
   std::uint64_t noted_ = 0;
-  double threads_ = 0;  // fraction of the GPU's, times cycles
+  double threads_ = 0;  // fraction of the GPU's threads, times cycles
   double registers_ = 0;
   double shared_ = 0;
   double gated_ = 0;

@@ -1,5 +1,5 @@
-// The parameter that smqos and spart have in common: both policies move whole SMs between kernels with and without
-// goals, and results compare only where both may take as much.
+// The parameter that smqos and spart have in common: both policies move complete SMs between kernels with and
+// without goals, and their results are comparable only if both may take equally many.
 #pragma once
 
 #include "policy/parameter.h"

@@ -1,5 +1,5 @@
-// The kernels that are there. A client whose kernel ends is often back in the same instant with its next launch;
-// policies that would rearrange things when the set of kernels changes look here first whether it did.
+// Tracks the set of active kernels. A client whose kernel ends often launches the next one in the same instant; a
+// policy asks here whether the set has really changed before it repartitions.
 #pragma once
 
 #include <span>
@@ -10,13 +10,13 @@
 
 namespace wm::policy {
 
-// The kernels by client, which a relaunch does not change, unlike the order of arrival. No more than there are SMs: the
-// oldest arrivals, where there are more.
+// The kernels ordered by client, which a relaunch does not change, unlike the order of arrival. At most as many as
+// there are SMs: the oldest arrivals.
 std::vector<Kernel> by_client(const Machine& gpu);
 
 class Members {
  public:
-  // Whether clients came, left or changed to another function since the last call that said so.
+  // Whether clients came, left or changed to another function since the last call that returned true.
   bool changed(const Machine& gpu);
   // At the last call that returned true: whether clients came or left, and not only functions changed.
   [[nodiscard]] bool other_clients() const { return other_clients_; }
@@ -26,7 +26,7 @@ class Members {
   bool other_clients_ = false;
 };
 
-// Neighbouring SMs to the same kernel, as equal parts as can be: the place of SM `sm` of `sms` among `parts`.
+// The part, of `parts` nearly equal ones, to which SM `sm` of `sms` belongs; neighbouring SMs are in the same part.
 constexpr std::size_t part_of(std::size_t sm, std::size_t sms, std::size_t parts) { return sm * parts / sms; }
 
 }  // namespace wm::policy

@@ -9,8 +9,8 @@
 namespace wm::policy {
 namespace {
 
-// The number of SMs that the kernel should have to itself beside those it has: half of what it lacks, by what it does
-// more on SMs that the other has left than on those they share; one to find that out; none where it is no better there.
+// The number of further SMs that the kernel should have to itself: half of its missing rate, divided by its additional
+// rate on SMs that the other kernel has left; 1 if that is not measured yet; 0 if it is not faster there.
 std::uint32_t sms_to_win(const Machine& gpu, const Kernel& k, const Kernel& other, Cycles epoch) {
   double done[2] = {0, 0};
   double sms[2] = {0, 0};
@@ -27,8 +27,8 @@ std::uint32_t sms_to_win(const Machine& gpu, const Kernel& k, const Kernel& othe
   return static_cast<std::uint32_t>(std::clamp(lacks / gain / 2, 1.0, sms[0]));
 }
 
-// The three victim rules. Nothing gives a kernel without a goal its blocks back, so its last ones on an SM go only
-// while it has others elsewhere, and from as many SMs as the other kernel needs.
+// The three victim rules. A kernel without a goal never gets its blocks back, so it loses its last block on an SM only
+// while it has others elsewhere, and on no more SMs than the other kernel needs.
 bool may_lose(const Machine& gpu, const Kernel& victim, const ResidentKernel& on_sm, std::uint32_t n, const Kernel& to,
               Cycles epoch, std::uint32_t gone) {
   if (!victim.has_goal()) {
@@ -39,7 +39,7 @@ bool may_lose(const Machine& gpu, const Kernel& victim, const ResidentKernel& on
   return victim.history(gpu.now()) * left > victim.goal;
 }
 
-// Blocks of the kernels on one SM that come nearest to these threads and fit beside each other.
+// The numbers of blocks on one SM whose threads are nearest to these and that fit together.
 std::vector<std::uint32_t> blocks_for(std::span<const Claim> claims, std::span<const std::uint32_t> threads,
                                       const gpu::Resources& sm) {
   std::vector<std::uint32_t> counts;
@@ -113,12 +113,12 @@ void QosBlocks::adjust(Machine& gpu, Cycles epoch) {
       const bool behind = k.has_goal() && k.history(gpu.now()) < k.goal;
       const bool held_back = on_sm.resident > 0 && on_sm.quota <= 0;
       if (!behind || k.waiting == 0 || held_back) continue;
-      const bool has_a_right = on_sm.resident < on_sm.cap;  // to another block, for which there is no room
+      const bool has_a_right = on_sm.resident < on_sm.cap;  // its cap allows another block, which does not fit
       if (has_a_right && (gpu::fit(k.footprint, sm.free) > 0 || take_what_is_above(gpu, sm, k))) continue;
       const bool idles = idle_blocks(on_sm.counters.idle_warps, k.warps_per_block) > 1;
       if ((!has_a_right && on_sm.cap >= k.max_blocks_per_sm) || idles || !make_room(gpu, sm, k, epoch, lost)) continue;
       if (!has_a_right) set(gpu, sm.id, k, on_sm.cap + 1);
-      break;  // one change an SM and epoch
+      break;  // one change per SM and epoch
     }
   }
 }

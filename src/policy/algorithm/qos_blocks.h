@@ -11,16 +11,16 @@ namespace wm::policy {
 
 class QosBlocks {
  public:
-  // "Symmetric TB allocation": QoS kernels on every SM, the others each on their part of the SMs; within an SM an equal
-  // number of threads for each kernel that is there.
+  // "Symmetric TB allocation": QoS kernels on every SM, each other kernel on its part of the SMs; within an SM an
+  // equal number of threads for each resident kernel.
   void allocate(Machine& gpu);
 
-  // A client goes on with another function: it keeps the threads it has, in blocks of another size.
+  // For a client that continues with another function: it keeps its threads, in blocks of another size.
   void keep(Machine& gpu) const;
 
   // "Run-time adjustment", at the end of an epoch of this length: a QoS kernel behind its goal that uses all its warps
-  // gets one block more on an SM, from free resources or from a victim. Not where it spent its quota, which held
-  // it back and not a lack of warps; nor while blocks are still leaving from the last time.
+  // gets one block more on an SM, from free resources or from a victim. Not if it has spent its quota,
+  // since then the quota and not a lack of warps limits it; nor while blocks are still leaving.
   void adjust(Machine& gpu, Cycles epoch);
 
  private:
@@ -28,7 +28,7 @@ class QosBlocks {
   static bool take_what_is_above(Machine& gpu, const Sm& sm, const Kernel& k);
   bool make_room(Machine& gpu, const Sm& sm, const Kernel& k, Cycles epoch, std::vector<std::uint32_t>& lost);
 
-  std::vector<std::vector<std::uint32_t>> threads_;  // that a kernel may have, by SM and kernel
+  std::vector<std::vector<std::uint32_t>> threads_;  // threads that a kernel may have, by SM and kernel
 };
 
 }  // namespace wm::policy

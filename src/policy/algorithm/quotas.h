@@ -9,8 +9,8 @@
 
 namespace wm::policy {
 
-// Section 3.2: the rate that ends a kernel in time: Instructions / (Frequency x Execution time), with the execution
-// time what the transfers leave of the application's own goal. 0 where they leave nothing: no rate will do.
+// Section 3.2: the rate that ends a kernel in time: Instructions / (Frequency x Execution time). The execution
+// time is the application's own goal minus the time of its transfers. 0 if no time is left: no rate meets the goal.
 inline double goal_from_time(double instructions, Hertz clock, Picoseconds period, Picoseconds transfers) {
   if (period <= transfers) return 0;
   const double seconds = static_cast<double>((period - transfers).count) * 1e-12;
@@ -36,12 +36,12 @@ inline std::int64_t local_quota(double quota, std::uint32_t blocks_here, std::ui
   return blocks_everywhere == 0 ? 0 : std::llround(quota * blocks_here / blocks_everywhere);
 }
 
-// Section 3.5, one factor of the artificial goal: how far a QoS kernel is above (or below) what it was allotted.
+// Section 3.5, one factor of the artificial goal: the ratio of a QoS kernel's rate to its allotted rate.
 inline double headroom(double epoch_ipc, double alpha, double goal) {
   return goal > 0 ? epoch_ipc / (alpha * goal) : 1.0;
 }
 
-// Section 3.6: whole blocks' worth of idle warps.
+// Section 3.6: the number of blocks that the idle warps correspond to.
 inline std::uint32_t idle_blocks(double idle_warps, std::uint32_t warps_per_block) {
   return warps_per_block == 0 ? 0 : static_cast<std::uint32_t>(std::floor(idle_warps / warps_per_block));
 }

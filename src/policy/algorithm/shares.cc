@@ -67,7 +67,7 @@ std::vector<std::uint32_t> equal_threads(std::span<const Claim> claims, const gp
                         counts[i] * claims[i].footprint.threads > counts[largest] * claims[largest].footprint.threads;
       if (more) largest = i;
     }
-    if (largest == claims.size()) break;  // one each, and they take turns
+    if (largest == claims.size()) break;  // every kernel has one block left; the excess is resolved by taking turns
     --counts[largest];
   }
   return counts;

@@ -1,4 +1,4 @@
-// Ways to divide one SM, or the whole GPU, among kernels: how many blocks each may have.
+// Divides one SM, or the GPU, among kernels: the number of blocks that each may have.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace wm::policy {
 struct Claim {
   gpu::Resources footprint;
   double weight = 1;
-  std::uint32_t max_blocks = std::numeric_limits<std::uint32_t>::max();  // blocks it has any use for (accelos_shares)
+  std::uint32_t max_blocks =
+      std::numeric_limits<std::uint32_t>::max();  // limit of blocks that it can use (accelos_shares)
 };
 
 // Warped-Slicer's "even" (section III): each kernel may fill its own 1/K of every resource. A kernel whose block is
@@ -26,19 +27,19 @@ std::vector<std::uint32_t> even_split(std::span<const Claim> claims, const gpu::
 std::vector<std::uint32_t> dominant_fair(std::span<const Claim> claims, const gpu::Resources& sm);
 
 // The QoS paper's start (section 3.6): as equal numbers of threads as whole blocks allow, and at least one block each.
-// Where that takes more of another resource than there is, the kernel with most threads gives blocks back.
+// If another resource does not suffice for that, the kernel with most threads loses blocks.
 std::vector<std::uint32_t> equal_threads(std::span<const Claim> claims, const gpu::Resources& sm);
 
 // accelOS (section 3): x_i = T/(K w_i), y_i = L/(K m_i), z_i = R/(K r_i) and the least of them, by weight where weights
-// differ; then block by block around the kernels until nothing more fits into `room`. 0 for a kernel that has no room
-// at all. None gets more than it has a use for.
+// differ; then block by block round robin until nothing more fits into `room`. 0 for a kernel that does not fit at all.
+// No kernel gets more than `max_blocks`.
 std::vector<std::uint32_t> accelos_shares(std::span<const Claim> claims, const gpu::Resources& total,
                                           const gpu::Resources& room, double weight_of_all);
 
 // Whether these counts of blocks fit together.
 bool fits_together(std::span<const Claim> claims, std::span<const std::uint32_t> counts, const gpu::Resources& sm);
 
-// `whole` things in proportion to weights; what rounding leaves goes to the first ones, one each.
+// Divides `total` in proportion to weights; the rest from rounding goes to the first ones, one each.
 std::vector<std::uint32_t> proportional(std::uint32_t total, std::span<const double> weights);
 
 }  // namespace wm::policy

@@ -8,7 +8,7 @@ std::optional<std::vector<std::uint32_t>> water_fill(std::span<const Sharer> sha
   struct State {
     std::vector<double> q;         // Q_i: performances, each better than all before
     std::vector<std::uint32_t> m;  // M_i: the blocks that reach them
-    std::size_t g = 0;             // g_i: where in Q and M it stands
+    std::size_t g = 0;             // g_i: current index into Q and M
     bool full = false;
   };
   gpu::Resources left = total;  // R_L
@@ -18,7 +18,7 @@ std::optional<std::vector<std::uint32_t>> water_fill(std::span<const Sharer> sha
     double best = 0;
     for (std::uint32_t j = 1; j <= sharers[i].performance.size(); ++j) {
       const double p = sharers[i].performance[j - 1];
-      if (p <= best && j != 1) continue;  // one block is the least it gets, however slow
+      if (p <= best && j != 1) continue;  // every kernel gets at least one block, however slow
       best = p;
       kernels[i].q.push_back(p);
       kernels[i].m.push_back(j);
@@ -35,7 +35,7 @@ std::optional<std::vector<std::uint32_t>> water_fill(std::span<const Sharer> sha
     }
     if (s == sharers.size()) return t;
     State& k = kernels[s];
-    if (k.g + 1 == k.m.size()) {  // at its best already
+    if (k.g + 1 == k.m.size()) {  // it has its best rate already
       k.full = true;
       continue;
     }

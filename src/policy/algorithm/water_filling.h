@@ -11,19 +11,19 @@
 
 namespace wm::policy {
 
-// One kernel that wants part of an SM. `performance[j - 1]` is P(i, j): how fast it is with j blocks, relative to its
-// best; it ends at the most blocks an SM can hold.
+// One kernel that gets a part of an SM. `performance[j - 1]` is P(i, j): its rate with j blocks relative to its best
+// rate; the last entry is for the maximum number of blocks on an SM.
 struct Sharer {
   std::span<const double> performance;
   gpu::Resources footprint;
 };
 
-// Blocks per kernel that maximise the least P(i, T_i) (equation 1), at least one each; nothing when not even one of
-// each fits.
+// Blocks per kernel that maximise the least P(i, T_i) (equation 1), at least one each; nothing if one of each
+// does not fit.
 std::optional<std::vector<std::uint32_t>> water_fill(std::span<const Sharer> sharers, const gpu::Resources& total);
 
-// Equations 3 and 4: what the rate sampled on an SM with `blocks` would be if every SM ran as many. `memory_stalls` is
-// phi_mem, `average_blocks` the mean over the SMs that were sampled at the same time.
+// Equations 3 and 4: scales the rate sampled on an SM with `blocks` to the case that every SM runs as many.
+// `memory_stalls` is phi_mem, `average_blocks` the mean over the SMs that were sampled at the same time.
 double scale_for_bandwidth(double sampled_ipc, double memory_stalls, double blocks, double average_blocks);
 
 // A curve relative to its best point.

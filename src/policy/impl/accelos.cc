@@ -1,6 +1,6 @@
 // accelOS: software sharing. A launch is bound to an equal share of threads, local memory and registers when it starts,
-// plus what is left over then, and keeps exactly that until it ends. Margiolas and O'Boyle, CGO 2016, sections 2.5
-// and 3.
+// plus a part of the resources that are free at that time, and keeps exactly that until it ends. Margiolas and O'Boyle,
+// CGO 2016, sections 2.5 and 3.
 //
 // Its persistent workers are our resident blocks: a cap is the number of workers, and each worker's next work group is
 // the next block.
@@ -17,7 +17,7 @@ namespace {
 
 class AccelOs final : public Policy {
  public:
-  // Requests of one instant are shared out together; until then none of them starts.
+  // Launches that arrive in one instant are divided together; none of them starts before that.
   void on(const KernelArrived& e, Machine& gpu) override {
     workers_.erase(e.kernel);
     for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, e.kernel, 0);
@@ -28,7 +28,7 @@ class AccelOs final : public Policy {
  private:
   using PerSm = std::vector<std::uint32_t>;
 
-  // T, L and R are those of the whole device, as in section 3, whatever number of SMs it shows.
+  // T, L and R are the totals of the device, as in section 3, for any number of SMs.
   void bind(Machine& gpu) {
     const auto sms = static_cast<std::uint32_t>(gpu.sms().size());
     const gpu::Resources& sm = gpu.limits().total;
@@ -55,12 +55,13 @@ class AccelOs final : public Policy {
     const auto placed = spread(claims, counts, room);
     for (std::size_t i = 0; i < unbound.size(); ++i) {
       if (std::all_of(placed[i].begin(), placed[i].end(), [](auto n) { return n == 0; })) continue;
-      workers_[unbound[i]] = placed[i];  // one that got none waits until a bound launch ends
+      workers_[unbound[i]] = placed[i];  // a launch without workers waits until a bound launch ends
       for (const Sm& to : gpu.sms()) gpu.cap(to.id, unbound[i], placed[i][to.index]);
     }
   }
 
-  // Workers onto SMs, one of each launch in turn: where the launch has fewest, then where most threads are free.
+  // Distributes workers over SMs, one of each launch in turn, to the SM where the launch has fewest workers and, among
+  // those, most threads are free.
   static std::vector<PerSm> spread(std::span<const Claim> claims, std::span<const std::uint32_t> counts,
                                    std::vector<gpu::Resources> room) {
     std::vector<PerSm> placed(claims.size(), PerSm(room.size(), 0));

@@ -1,5 +1,5 @@
 // Dynamic spatial sharing: each process has a budget of SMs in tokens, pays one for each SM it has, and may go into
-// debt for SMs no other wants. Tanasic et al., ISCA 2014, section 3.4, algorithm 1.
+// debt for SMs that no other process wants. Tanasic et al., ISCA 2014, section 3.4, algorithm 1.
 #include <algorithm>
 #include <map>
 
@@ -56,7 +56,7 @@ class Dss final : public Policy {
       if (free != all.end()) {
         const Kernel* owner = gpu.find(free->owner);
         if (owner != nullptr && count.contains(owner->process))
-          ++count[owner->process];  // it had no use for it any more
+          ++count[owner->process];  // the owner has no blocks for it any more
         gpu.give(free->id, max->id, how_);
         --count[max->process];
         continue;

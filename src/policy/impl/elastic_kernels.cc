@@ -1,6 +1,6 @@
-// Elastic kernels: launches are merged ahead of time into one that runs them side by side. The first takes what it can
-// while each of the others still gets a block; the merged launch ends when all of them have, and only then the next one
-// starts. Pai et al., ASPLOS 2013, as accelOS (CGO 2016, sections 2.1, 7.3 and 8) describes and compares with it.
+// Elastic kernels: launches are merged ahead of time into one that runs them side by side. The first takes all it can
+// use while each of the others still gets a block; the merged launch ends when all of them have, and only then the next
+// one starts. Pai et al., ASPLOS 2013, as accelOS (CGO 2016, sections 2.1, 7.3 and 8) describes and compares with it.
 #include <algorithm>
 #include <vector>
 

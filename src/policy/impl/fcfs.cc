@@ -25,7 +25,7 @@ class Fcfs final : public Policy {
     run_back_to_back(gpu);
   }
 
-  // Idle SMs to the kernels of the oldest one's process that were launched before any of another process.
+  // Gives idle SMs to kernels of the oldest kernel's process that were launched before any kernel of another process.
   static void run_back_to_back(Machine& gpu) {
     for (const Kernel& k : gpu.kernels()) {
       if (k.process != gpu.kernels().front().process) return;

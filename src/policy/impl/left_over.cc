@@ -1,11 +1,11 @@
-// Left-over: what today's hardware does. The oldest kernel takes every resource it can; the next one starts where some
-// is left. Warped-Slicer (ISCA 2016) section III, figure 2b.
+// Left-over: the behaviour of current hardware. The oldest kernel takes every resource it can; the next one starts
+// where some is left. Warped-Slicer (ISCA 2016) section III, figure 2b.
 #include "policy/policy.h"
 
 namespace wm::policy {
 namespace {
 
-// Shared SMs, no caps and blocks in order of arrival are what a machine does without instructions.
+// Shared SMs, no caps and blocks in order of arrival are the behaviour of a machine without any action of a policy.
 class LeftOver final : public Policy {};
 
 }  // namespace

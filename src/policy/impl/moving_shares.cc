@@ -1,9 +1,9 @@
 // accelOS's shares, but not for the life of a launch: when the set of kernels changes every kernel gets its new share,
-// and those that no share is left for take turns. Past the paper (CGO 2016, section 2.5), which binds a launch to what
-// it got first.
+// and kernels for which no share is left take turns. The paper (CGO 2016, section 2.5) binds a launch to its first
+// share instead.
 //
-// A turn goes to the clients that had least of the machine so far, by weight: workers times time, over all of a
-// client's launches.
+// A turn goes to the clients that have used the machine least, by weight: workers times time, over all of a client's
+// launches.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -24,8 +24,8 @@ class MovingShares final : public Policy {
     Member& member = members_[e.kernel];
     const Kernel* kernel = gpu.find(e.kernel);
     const bool new_client = kernel == nullptr || kernel->launch == 0;
-    // A client that was away has no claim on the time that passed, and one that returns no rebate on its past. A client
-    // whose launches follow each other was never away.
+    // A new or returning client starts with at least the smallest use of the others, so that it gets no credit for its
+    // absence. A client whose launches follow each other was not absent.
     if (new_client || gpu.now() > member.left + slice_) {
       member.served = std::max(least_served(), new_client ? 0.0 : member.served);
     }
@@ -49,8 +49,8 @@ class MovingShares final : public Policy {
   struct Member {
     double served = 0;  // blocks times cycles, over its weight
     double share = 1;
-    std::uint32_t cap = 0;   // blocks an SM
-    std::uint32_t seen = 0;  // blocks it had when it was last charged
+    std::uint32_t cap = 0;   // blocks per SM
+    std::uint32_t seen = 0;  // its blocks at the last update
     bool here = false;
     Cycles left;
     Cycles turn_began;
@@ -64,8 +64,8 @@ class MovingShares final : public Policy {
     return std::max(least, 0.0);
   }
 
-  // Resident blocks count, not those that are allowed: a block that has to leave stays until its end, and is told of
-  // when it has gone. After the end of a launch only the number it was allowed is known.
+  // Counts resident blocks and not allowed ones: a block that has to leave runs until its end. After the end of a
+  // launch only the number of allowed blocks is known.
   void charge(const Machine& gpu, KernelId ended = kNoKernel) {
     const auto passed = static_cast<double>((gpu.now() - charged_).count);
     charged_ = gpu.now();
@@ -83,7 +83,7 @@ class MovingShares final : public Policy {
     charge(gpu);
     std::vector<Kernel> turn(gpu.kernels().begin(), gpu.kernels().end());
     const bool turns = at_once_ != 0 && turn.size() > at_once_;
-    // Among kernels that had as much, the last to come goes first: the others have just had a turn.
+    // Among kernels with equal use the last arrival goes first: the others have just had a turn.
     std::stable_sort(turn.begin(), turn.end(), [&](const Kernel& a, const Kernel& b) {
       const bool stays = turns && in_turn(a.id, gpu.now());
       if (stays != (turns && in_turn(b.id, gpu.now()))) return stays;

@@ -1,5 +1,5 @@
-// MPS: what NVIDIA GPUs do with the clients of a Multi-Process Service. Kernels of all clients share the SMs; blocks
-// start in order of arrival wherever there is room. A client can be limited to a percentage of the SMs
+// MPS: the behaviour of NVIDIA GPUs with the clients of a Multi-Process Service. Kernels of all clients share the SMs;
+// blocks start in order of arrival wherever there is room. A client can be limited to a percentage of the SMs
 // (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE); limited clients are placed beside each other, around the GPU.
 #include <algorithm>
 

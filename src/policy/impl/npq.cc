@@ -1,5 +1,5 @@
-// Non-preemptive priority queues: an SM that falls free goes to the most important kernel that can use it; nothing that
-// runs is disturbed. Tanasic et al., ISCA 2014, sections 2.4 and 4.2.
+// Non-preemptive priority queues: an SM that becomes free goes to the most important kernel that can use it; running
+// blocks are not preempted. Tanasic et al., ISCA 2014, sections 2.4 and 4.2.
 #include "policy/algorithm/demand.h"
 #include "policy/policy.h"
 

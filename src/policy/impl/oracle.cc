@@ -24,7 +24,7 @@ class Oracle final : public Policy {
   }
 
   void on(const Wake& e, Machine& gpu) override {
-    if (e.tag != trials_) return;  // an earlier search's
+    if (e.tag != trials_) return;  // the wake-up of an earlier search
     measuring_ = true;
     gpu.set_epoch(trial_);
   }
@@ -43,7 +43,7 @@ class Oracle final : public Policy {
 
  private:
   enum class Objective { ipc, stp, least };
-  using Plan = std::vector<std::uint32_t>;  // blocks a kernel; empty: left-over
+  using Plan = std::vector<std::uint32_t>;  // blocks per kernel; empty: left-over
   static constexpr std::uint32_t kSpatial = 0;
 
   void regroup(Machine& gpu) {
@@ -80,7 +80,7 @@ class Oracle final : public Policy {
     }
   }
 
-  // Total rate as in figure 6, or rates relative to those alone: their sum, or the least.
+  // Total rate as in figure 6, or rates relative to the isolated ones: their sum, or their minimum.
   [[nodiscard]] double judge(const Machine& gpu) const {
     double sum = 0;
     double least = 0;

@@ -1,10 +1,10 @@
-// Quality of service by instruction quotas: a kernel with a goal gets just enough of every SM, the others the rest.
+// Quality of service by instruction quotas: a kernel with a goal gets just enough of every SM, the others get the rest.
 // Wang et al., "Quality of Service Support for Fine-Grained Sharing on GPUs", ISCA 2017, section 3.
 //
-//   naive          an epoch's quota from the goal; what is not used is lost (3.4.1)
-//   history        … raised by what the past fell short of the goal (3.4.2)
+//   naive          an epoch's quota from the goal; the unused part is lost (3.4.1)
+//   history        … multiplied by the goal over the rate so far, if that is lower (3.4.2)
 //   elastic        … and where all kernels have spent theirs, the next epoch begins at once (3.4.3)
-//   rollover       … or what a QoS kernel did not use is added to its next quota (3.4.4)
+//   rollover       … or the unused part of a QoS kernel's quota is added to its next one (3.4.4)
 //   rollover_time  … and other kernels wait until the QoS kernels have spent theirs (4.5)
 //
 // Kernels without a goal get an artificial one that follows how well the QoS kernels do (3.5). Blocks are divided
@@ -57,15 +57,15 @@ class Quota final : public Policy {
 
   void on(const Epoch&, Machine& gpu) override {
     for (const Kernel& k : gpu.kernels()) {
-      // A kernel held back to nothing must be able to come back: the goal below is a multiple of this.
+      // A kernel with a rate of almost 0 must be able to recover: its artificial goal is a multiple of this value.
       if (!k.has_goal()) state_[k.id.index].ipc = std::max(gpu.epoch_ipc(k.id), first_ipc_);
     }
     if (adjust_ && gpu.can(Can::sample_warps)) blocks_.adjust(gpu, epoch_);
     allocate_quotas(gpu);
   }
 
-  // While others are still held to small quotas this comes thousands of times an epoch, so it looks at what it was told
-  // before, and at the machine's tables only where that does not decide.
+  // With small quotas this event comes thousands of times per epoch, so the policy uses its own record of earlier
+  // events, and reads the machine's tables only if that record does not decide.
   void on(const QuotaSpent& e, Machine& gpu) override {
     at(e.sm.index, e.kernel).spent = true;
     const auto kernels = gpu.kernels();
@@ -73,11 +73,11 @@ class Quota final : public Policy {
     const bool known = known_spent(kernels, e.sm);  // a kernel whose quota was not reported spent is then not resident
     if (!known && !all_spent(kernels, gpu.residents(e.sm))) return;
     const bool elastic = scheme_ == Scheme::elastic;
-    const std::uint32_t doublings = elastic ? 0 : std::min(refills_[e.sm.index]++ / kTimes, kMostDoublings);
+    const std::uint32_t doublings = elastic ? 0 : std::min(refills_[e.sm.index]++ / kTimes, kMaxDoublings);
     for (const Kernel& k : kernels) {
       if (k.has_goal() && !elastic) continue;
       if (!at(e.sm.index, k.id).spent && (known || gpu.residents(e.sm)[k.id.index].quota > 0)) continue;
-      gpu.add_quota(e.sm, k.id, std::max(at(e.sm.index, k.id).quota, kLeast) << doublings);
+      gpu.add_quota(e.sm, k.id, std::max(at(e.sm.index, k.id).quota, kMinRefill) << doublings);
       at(e.sm.index, k.id).spent = false;
     }
   }
@@ -85,19 +85,19 @@ class Quota final : public Policy {
  private:
   enum class Scheme { rollover, naive, history, elastic, rollover_time };  // the first is the default
   enum class OnOff { on, off };
-  static constexpr std::int64_t kLeast = 32;  // a warp instruction
+  static constexpr std::int64_t kMinRefill = 32;  // a warp instruction
   // The quota that kernels without a goal get once the others have spent theirs doubles after every fourth time in an
   // epoch: quotas of a few warp instructions would be spent, and asked for again, hundreds of times.
   static constexpr std::uint32_t kTimes = 4;
-  static constexpr std::uint32_t kMostDoublings = 6;
-  // The place of a kernel on an SM: blocks may start there; none is there and none may start; or blocks there are its
-  // last.
+  static constexpr std::uint32_t kMaxDoublings = 6;
+  // The presence of a kernel on an SM: blocks may start there (stays); it has none there and none may start (away); or
+  // it has its last blocks there (unknown).
   enum class Place : std::uint8_t { stays, away, unknown };
 
-  // The state of a kernel on an SM, side by side: an event finds all it needs in one or two lines of the host's cache.
+  // The state of a kernel on an SM. The states of all kernels lie in one or two lines of the host's cache.
   struct Cell {
     std::int64_t quota = 0;  // quota_k of this epoch
-    bool spent = false;      // as far as told
+    bool spent = false;      // as far as the policy was told
     Place place = Place::unknown;
   };
 
@@ -109,28 +109,28 @@ class Quota final : public Policy {
   // Whether the kernel's quota must be spent on an SM before others get more there.
   [[nodiscard]] bool waited_for(const Kernel& k) const { return k.has_goal() || scheme_ != Scheme::rollover_time; }
 
-  // Whether a kernel is resident, or will be, whose quota was not told spent: if it is, that comes next.
+  // Whether some kernel is certainly resident, or will be, and has not spent its quota: its event will follow.
   [[nodiscard]] bool waits_surely(std::span<const Kernel> kernels, SmId sm) const {
     return std::any_of(kernels.begin(), kernels.end(), [&](const Kernel& k) {
       return waited_for(k) && !at(sm.index, k.id).spent && at(sm.index, k.id).place == Place::stays && k.waiting > 0;
     });
   }
 
-  // Whether all were told spent, or cannot spend any. False where the tables must tell.
+  // Whether every kernel has certainly spent its quota or cannot spend any. False: the machine's tables must be read.
   [[nodiscard]] bool known_spent(std::span<const Kernel> kernels, SmId sm) const {
     return std::all_of(kernels.begin(), kernels.end(), [&](const Kernel& k) {
       return !waited_for(k) || at(sm.index, k.id).spent || at(sm.index, k.id).place == Place::away;
     });
   }
 
-  // A kernel that has no block there and will start none holds up no other.
+  // A kernel that has no block on the SM and will start none does not delay the others.
   [[nodiscard]] bool all_spent(std::span<const Kernel> kernels, std::span<const ResidentKernel> residents) const {
     return std::all_of(kernels.begin(), kernels.end(), [&](const Kernel& k) {
       return !waited_for(k) || absent(k, residents[k.id.index]) || residents[k.id.index].quota <= 0;
     });
   }
 
-  // The state of clients stays, except for the places of their blocks.
+  // Keeps the state of clients, except for the presence of their blocks.
   void make_cells(std::size_t sms, std::size_t clients) {
     std::vector<Cell> cells(sms * clients);
     for (std::size_t i = 0; i < cells_.size(); ++i) cells[i / clients_ * clients + i % clients_] = cells_[i];
@@ -171,7 +171,7 @@ class Quota final : public Policy {
     }
   }
 
-  // Section 3.4.1: to each SM by the blocks it hosts; before any runs, by the blocks it may host.
+  // Section 3.4.1: divides the quota over SMs by resident blocks; before any block runs, by the blocks that fit.
   void distribute(Machine& gpu, const Kernel& k, double quota) {
     const auto blocks = [&](const Sm& sm) {
       const ResidentKernel& on_sm = gpu.residents(sm.id)[k.id.index];
@@ -196,8 +196,8 @@ class Quota final : public Policy {
     }
   }
 
-  // A client's next launch: what the last one left of the epoch's quota lies where that one's last blocks were, and the
-  // new one will be everywhere.
+  // For a client's next launch: the rest of the epoch's quota is on the SMs of the previous launch's last blocks, and
+  // is spread over all SMs.
   void spread(Machine& gpu, const std::vector<KernelId>& launched) {
     for (const KernelId id : launched) {
       const Kernel* k = gpu.find(id);

@@ -1,10 +1,10 @@
-// Simultaneous multikernel: on every SM blocks by dominant-resource fairness, and instruction quotas that let all
-// kernels fall behind their speed alone by the same factor. Wang et al., HPCA 2016, as the QoS paper (ISCA 2017,
+// Simultaneous multikernel: on every SM blocks by dominant-resource fairness, and instruction quotas under which
+// all kernels are slower than in isolation by the same factor. Wang et al., HPCA 2016, as the QoS paper (ISCA 2017,
 // sections 2.3 and 3.3) builds on it.
 //
-// Quotas are in proportion to the rate alone. On an SM where every kernel has spent its quota all get the next one, so
-// no kernel idles for long; a kernel that cannot use its quota loses it at the end of the epoch. Where the rate alone
-// is not known the kernels are measured first, each by itself on its part of the SMs.
+// Quotas are in proportion to the isolated rate. On an SM where every kernel has spent its quota all get the next one,
+// so no kernel idles for long; a kernel that cannot use its quota loses it at the end of the epoch. If the isolated
+// rate is not known the kernels are measured first, each by itself on its part of the SMs.
 #include <algorithm>
 #include <cmath>
 
@@ -82,13 +82,13 @@ class Smk final : public Policy {
       const auto mine = [&](const Sm& sm) { return gpu.residents(sm.id)[k.id.index].cap != 0; };
       const auto sms = std::count_if(gpu.sms().begin(), gpu.sms().end(), mine);
       const double per_sm = gpu.epoch_ipc(k.id) / static_cast<double>(std::max<std::ptrdiff_t>(sms, 1));
-      // A kernel that never ran counts as slow: it will get little, and be served.
+      // A kernel that never ran counts as slow: it gets a small quota, and can run.
       if (isolated_ipc_[k.id.index] == 0)
         isolated_ipc_[k.id.index] = std::max(per_sm * static_cast<double>(gpu.sms().size()), 1.0);
     }
   }
 
-  // An equal part of the epoch at each kernel's own speed.
+  // Each kernel's quota is an equal part of the epoch at its isolated rate.
   void refill(Machine& gpu, std::span<const Sm> sms) const {
     const auto kernels = gpu.kernels();
     for (const Kernel& k : kernels) {

@@ -1,11 +1,11 @@
-// SMQoS: whole SMs; a latency-sensitive task gains or loses one as its goal is missed or met, and a batch task keeps no
-// more than it gains from. SMs from which no kernel gains are switched off. Sun et al., "QoS-aware dynamic resource
-// allocation with improved utilization and energy efficiency on GPU", Parallel Computing 2022, section 4, algorithms 1
-// to 3.
+// SMQoS: every SM has one owner. A latency-sensitive task gains or loses one SM as its goal is missed or met, and a
+// batch task keeps no more SMs than it gains from. SMs from which no kernel gains are switched off. Sun et al.,
+// "QoS-aware dynamic resource allocation with improved utilization and energy efficiency on GPU", Parallel Computing
+// 2022, section 4, algorithms 1 to 3.
 //
-// LS tasks are kernels with a goal, batch tasks those without. An SM changes hands only when its blocks have ended.
-// That may take many epochs, and no task waits for it: LS tasks ask for one, or give one away, every epoch. The work of
-// an SM for a batch task is judged by epochs in which the task had the same SMs nearly all the time.
+// LS tasks are kernels with a goal, batch tasks those without. An SM changes its owner only when its blocks have
+// ended. That may take many epochs; meanwhile LS tasks request one SM, or release one, in every epoch. The benefit of
+// an SM for a batch task is measured in epochs in which the task had the same SMs nearly all the time.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -39,7 +39,7 @@ class SmQos final : public Policy {
     look_again(gpu);
   }
 
-  // SMs that change hands early in an epoch count as having done so at its beginning.
+  // An SM that changes its owner early in an epoch counts as changed at its beginning.
   void on(const SmReady&, Machine& gpu) override {
     if (gpu.epoch_length().count * 4 < epoch_.count) look_again(gpu);
   }
@@ -78,12 +78,12 @@ class SmQos final : public Policy {
     std::uint32_t opt_k = 0;
     bool upper_k = false;
     bool lower_k = false;
-    std::optional<std::uint32_t> held;  // SMs since the epoch began, if none was on its way
-    std::uint32_t sm_last = 0;          // … and in the last epoch that was so to its end
+    std::optional<std::uint32_t> held;  // SMs since the epoch began, if none was changing its owner
+    std::uint32_t sm_last = 0;          // … and in the last epoch in which that held until the end
     double ipc_last = 0;
   };
 
-  // SMs on which only its blocks are, or none while blocks of it are on their way out elsewhere.
+  // The number of SMs that hold only its blocks; nothing while blocks of it are leaving other SMs.
   [[nodiscard]] static std::optional<std::uint32_t> holds(const Machine& gpu, KernelId id) {
     std::uint32_t count = 0;
     for (const Sm& sm : gpu.sms()) {
@@ -108,7 +108,7 @@ class SmQos final : public Policy {
     return Swapped::none;
   }
 
-  // Algorithm 2: the task swapped an SM since the last time; did it matter?
+  // Algorithm 2: determines whether the SM that the task gained or lost since the last call changed its rate.
   void determine_opt_k(Batch& task, double ipc_epoch, std::uint32_t sm_batch) const {
     if (task.sm_last == sm_batch || task.sm_last != task.opt_k || (task.upper_k && task.lower_k)) return;
     if (task.sm_last < sm_batch) {
@@ -129,8 +129,7 @@ class SmQos final : public Policy {
   }
 
   // Algorithm 3, precondition 1: the LS task gets an idle SM, or one of the batch task that has most; by default its
-  // last one too: a task whose speed goes with its SMs could never make up for its beginning on 23 of 24 at a goal of
-  // 95%.
+  // last one too: a task whose rate is proportional to its SMs could not reach a goal of 95% with 23 of 24 SMs.
   void swap_in(Machine& gpu, KernelId ls) {
     if (const Sm* sm = idle_sm(gpu)) return gpu.give(sm->id, ls, Preempt::drain);
     KernelId from = kNoKernel;
@@ -142,7 +141,7 @@ class SmQos final : public Policy {
     gpu.give(easiest_to_take(gpu, from)->id, ls, Preempt::drain);
   }
 
-  // One that is off, or else one that will be.
+  // An SM that is off, or else one that is being switched off.
   [[nodiscard]] static const Sm* idle_sm(const Machine& gpu) {
     const Sm* found = nullptr;
     for (const Sm& sm : gpu.sms()) {
@@ -152,7 +151,7 @@ class SmQos final : public Policy {
     return found;
   }
 
-  // An SM that was asked for and is still to come is not needed any more.
+  // Gives back an SM that was requested for the LS task, has not arrived yet, and is not needed any more.
   [[nodiscard]] bool take_back(Machine& gpu, KernelId ls) const {
     for (const Sm& sm : gpu.sms()) {
       if (sm.state != Sm::State::reserved || sm.next != ls || !batch_.contains(sm.owner)) continue;
@@ -164,7 +163,7 @@ class SmQos final : public Policy {
 
   // Algorithm 3, precondition 2: the LS task's SM goes to the batch task with fewest SMs among those that want one; or
   // it is switched off, with another one of a batch task that may be past its optimum. A machine that cannot switch SMs
-  // off uses them all. While blocks of the LS task are still on their way out its rate does not show what it has.
+  // off uses them all. While blocks of the LS task are still leaving an SM, its rate is not that of its current SMs.
   void swap_out(Machine& gpu, KernelId ls) {
     if (gpu.owned(ls) < 2 || batch_.empty() || !holds(gpu, ls)) return;
     const SmId sm = easiest_to_take(gpu, ls)->id;

@@ -22,7 +22,7 @@ class SmQosOffline final : public Policy {
   }
 
   void on(const Wake& e, Machine& gpu) override {
-    if (e.tag != trials_) return;  // an earlier search's
+    if (e.tag != trials_) return;  // the wake-up of an earlier search
     measuring_ = true;
     gpu.set_epoch(trial_);
   }
@@ -64,7 +64,7 @@ class SmQosOffline final : public Policy {
     gpu.wake_at(gpu.now() + settle_, ++trials_);
   }
 
-  // The first `first` SMs to the LS task, the others in equal parts.
+  // Gives the first `first` SMs to the LS task, the others in equal parts to the batch tasks.
   void divide(Machine& gpu, std::uint32_t first) const {
     auto others = by_client(gpu);
     if (others.empty()) return;

@@ -1,7 +1,7 @@
-// Spatial QoS: whole SMs for every kernel; a kernel with a goal gets as many as a linear model says, then one more or
-// less as measurement says. Aguilera et al., "QoS-aware dynamic resource allocation for spatial-multitasking GPUs",
-// ASP-DAC 2014, as the QoS paper (ISCA 2017, sections 2.3, 4.1 and 5) and SMQoS (section 2.3) describe and compare with
-// it.
+// Spatial QoS: every SM has one owner. A kernel with a goal gets as many SMs as a linear model predicts, then one more
+// or one less as its measured rate requires. Aguilera et al., "QoS-aware dynamic resource allocation for
+// spatial-multitasking GPUs", ASP-DAC 2014, as the QoS paper (ISCA 2017, sections 2.3, 4.1 and 5) and SMQoS
+// (section 2.3) describe and compare with it.
 #include <algorithm>
 #include <cmath>
 
@@ -33,14 +33,14 @@ class Spart final : public Policy {
 
   void on(const Epoch&, Machine& gpu) override {
     const auto reserved = [](const Sm& sm) { return sm.state == Sm::State::reserved; };
-    if (std::any_of(gpu.sms().begin(), gpu.sms().end(), reserved)) return;  // the partition was not yet what we measure
+    if (std::any_of(gpu.sms().begin(), gpu.sms().end(), reserved)) return;  // the partition is still changing
     const auto kernels = by_client(gpu);
     bool moved = false;
     for (const Kernel& k : kernels) {
       if (!k.has_goal()) continue;
       const std::uint32_t has = gpu.owned(k.id);
       const std::uint32_t needs = predict(gpu, k, has);
-      // The first step is as long as the model says; then the hill is climbed one SM at a time.
+      // The first step follows the model's prediction; later steps change one SM at a time.
       const std::uint32_t steps = predicted_ ? 1 : gpu.sms().size();
       for (std::uint32_t i = 0; i < steps && has + i < needs; ++i) moved |= grow(gpu, kernels, k);
       for (std::uint32_t i = 0; i < steps && has > needs + i; ++i) moved |= shrink(gpu, kernels, k);
@@ -50,8 +50,8 @@ class Spart final : public Policy {
   }
 
  private:
-  // Performance in proportion to SMs: the least number that meets the goal. Behind on the whole, it asks for one more
-  // than it has.
+  // Performance in proportion to SMs: the least number that meets the goal. If the kernel is behind its goal over its
+  // life, it needs one more than it has.
   static std::uint32_t predict(const Machine& gpu, const Kernel& k, std::uint32_t has) {
     const double ipc = gpu.epoch_ipc(k.id);
     if (ipc <= 0) return has + 1;
@@ -59,7 +59,7 @@ class Spart final : public Policy {
     return k.history(gpu.now()) < k.goal ? std::max(needs, has + 1) : needs;
   }
 
-  // From the kernel without a goal that has most SMs, and more than such a kernel keeps.
+  // Takes an SM from the kernel without a goal that has most SMs, if that has more than it may keep.
   bool grow(Machine& gpu, const std::vector<Kernel>& kernels, const Kernel& k) const {
     KernelId from = kNoKernel;
     std::uint32_t max_owned = batch_keeps_;
@@ -70,7 +70,7 @@ class Spart final : public Policy {
     return from != kNoKernel && move(gpu, from, k.id);
   }
 
-  // To the kernel without a goal that has fewest.
+  // Gives an SM to the kernel without a goal that has fewest.
   bool shrink(Machine& gpu, const std::vector<Kernel>& kernels, const Kernel& k) const {
     KernelId to = kNoKernel;
     std::uint32_t least = 0;
@@ -82,7 +82,7 @@ class Spart final : public Policy {
     return to != kNoKernel && gpu.owned(k.id) > 1 && move(gpu, k.id, to);
   }
 
-  // The SM with fewest blocks to wait for.
+  // Moves the SM with the fewest blocks that have to leave.
   bool move(Machine& gpu, KernelId from, KernelId to) const {
     const Sm* best = nullptr;
     for (const Sm& sm : gpu.sms()) {

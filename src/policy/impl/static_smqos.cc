@@ -1,8 +1,8 @@
-// Static SMQoS: a kernel whose goal is 90% of its speed alone gets 90% of the SMs, once and for all; the others divide
+// Static SMQoS: a kernel whose goal is 90% of its isolated rate gets 90% of the SMs, permanently; the others divide
 // the rest. Sun et al., Parallel Computing 2022, section 5.2; also how their RH-SMQoS places tasks on real hardware
 // (section 6.1).
 //
-// The paper does not say what becomes of a part of an SM: 95% of 24 SMs are 22.8. It is dropped by default, since the
+// The paper does not define the rounding: 95% of 24 SMs are 22.8. The fraction is dropped by default, since the
 // 58.3% of goals that the paper reports suggest fewer SMs than the goal asks for.
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ class StaticSmQos final : public Policy {
   enum class Rounding { down, nearest, up };
 
   [[nodiscard]] std::uint32_t whole_sms(double sms) const {
-    constexpr double kExact = 1e-9;  // a product that should be whole may be a little less
+    constexpr double kExact = 1e-9;  // a product that should be an integer may be slightly smaller
     if (rounding_ == Rounding::nearest) return static_cast<std::uint32_t>(std::lround(sms));
     return static_cast<std::uint32_t>(rounding_ == Rounding::down ? std::floor(sms + kExact) : std::ceil(sms - kExact));
   }
@@ -39,7 +39,7 @@ class StaticSmQos final : public Policy {
     std::vector<double> rest(kernels.size(), 0);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       const Kernel& k = kernels[i];
-      const auto after = static_cast<std::uint32_t>(kernels.size() - i - 1);  // each of these gets one at least
+      const auto after = static_cast<std::uint32_t>(kernels.size() - i - 1);  // each of these gets at least one
       if (!k.has_goal() || k.isolated_ipc <= 0) {
         rest[i] = k.share;  // its demand is not known
         continue;

@@ -1,6 +1,6 @@
-// Time slicing: what NVIDIA GPUs do with processes that do not share a context. One client has all SMs for a slice;
-// then the contexts of its blocks are saved and the next client that has a kernel takes over. A client without a kernel
-// yields the rest of its slice.
+// Time slicing: the behaviour of NVIDIA GPUs with processes that do not share a context. One client has all SMs for a
+// slice; then the contexts of its blocks are saved and the next client that has a kernel takes over. A client without a
+// kernel yields the rest of its slice.
 //
 // Defaults are those of an H200 at 1980 MHz: slices of 2048 us, and about 150 us between two clients in which the GPU
 // does nothing (measured from 100 to 200). Saving and restoring contexts takes the machine's own time on top.

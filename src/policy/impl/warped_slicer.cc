@@ -1,13 +1,13 @@
 // Warped-Slicer: measure how each kernel's speed grows with its blocks on an SM, then divide every SM so that the
 // kernel that loses most loses least. Xu et al., ISCA 2016, section IV.
 //
-//   warm up   the SMs are divided among the kernels, and on a kernel's i-th SM i blocks of it run alone (figure 4)
+//   warm up   the SMs are divided among the kernels; a kernel's i-th SM runs i blocks of it and no others (figure 4)
 //   sample    for 5K cycles; where there are fewer SMs than block counts, in rounds, which only add blocks
-//   decide    scale for bandwidth (equations 3 and 4), water-fill (algorithm 1), or spatial sharing where someone would
-//   lose too much watch     a kernel whose speed changes, and stays changed, starts it all over (section IV.B)
+//   decide    scale for bandwidth (equations 3 and 4), water-fill (algorithm 1), or spatial sharing
+//   watch     a kernel whose speed changes, and stays changed, starts a new measurement (section IV.B)
 //
-// A new kernel starts it all over, too; blocks above a new cap run to their end. A kernel that was measured before is
-// not measured again.
+// A new kernel starts a new measurement too; blocks above a new cap run to their end. A kernel that was measured before
+// is not measured again.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -56,7 +56,7 @@ class WarpedSlicer final : public Policy {
 
   struct Curve {
     std::vector<double> ipc;           // on one SM with 1, 2, … blocks
-    std::vector<std::uint32_t> times;  // how often each was sampled
+    std::vector<std::uint32_t> times;  // number of samples of each
   };
   using Key = std::pair<KernelId, std::uint32_t>;  // client and function
   static Key key(const Kernel& k) { return {k.id, k.function}; }
@@ -94,7 +94,7 @@ class WarpedSlicer final : public Policy {
       const std::size_t parts = std::max<std::size_t>(sms / kernels.size(), 1);
       const auto count = static_cast<std::uint32_t>(round_ * parts + place[mine]++);
       const std::uint32_t max_blocks = kernels[mine].max_blocks_per_sm;
-      // Later rounds must not take blocks away: those would still be there when the sample begins.
+      // Later rounds must not remove blocks: those would still be resident when the sample begins.
       targets_[i] = {kernels[mine].id, round_ == 0 ? count % max_blocks + 1 : std::min(count + 1, max_blocks)};
       for (const Kernel& k : kernels) gpu.cap({i}, k.id, k.id == kernels[mine].id ? targets_[i].blocks : 0);
     }
@@ -211,7 +211,7 @@ class WarpedSlicer final : public Policy {
   int phase_samples_;
   Members members_;
   Stage stage_ = Stage::isolated;
-  std::uint64_t plan_ = 0;  // tags wake-ups, so that an outdated one is known as such
+  std::uint64_t plan_ = 0;  // tag of wake-ups, by which outdated ones are recognised
   std::size_t round_ = 0;
   std::vector<Target> targets_;  // by SM, while sampling
   std::map<Key, Curve> curves_;

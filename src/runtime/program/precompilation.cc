@@ -44,7 +44,7 @@ Precompilation::Precompilation(const Capabilities& device, const WorkerPrograms&
       sandbox_(sandbox),
       useful_(sandbox.possible() && device.compiles_at_launch) {}
 
-std::string Precompilation::Launch::name() const {
+std::string Precompilation::Task::name() const {
   sandbox::Request request;
   request.launch = launch;
   return (workers ? "workers " : "unmodified ") + sandbox::encode(request);
@@ -60,8 +60,8 @@ LaunchShape Precompilation::shape(const LaunchPlan& plan, const std::optional<Si
   return shape;
 }
 
-Precompilation::Launch Precompilation::unmodified(const LaunchPlan& plan) {
-  Launch precompiled;
+Precompilation::Task Precompilation::unmodified(const LaunchPlan& plan) {
+  Task precompiled;
   precompiled.program = plan.kernel->program;
   precompiled.built_from = built_from(precompiled.program);
   if (precompiled.program->inputs) precompiled.link_options = precompiled.program->options;
@@ -78,9 +78,9 @@ Precompilation::Launch Precompilation::unmodified(const LaunchPlan& plan) {
   return precompiled;
 }
 
-Precompilation::Launch Precompilation::as_workers(const LaunchPlan& plan, const Size3& local) {
+Precompilation::Task Precompilation::as_workers(const LaunchPlan& plan, const Size3& local) {
   using Argument = sandbox::SandboxLaunch::Argument;
-  Launch precompiled;
+  Task precompiled;
   precompiled.program = plan.kernel->program;
   precompiled.workers = true;
   precompiled.launch.kernel = plan.kernel->name;
@@ -96,12 +96,12 @@ Precompilation::Launch Precompilation::as_workers(const LaunchPlan& plan, const 
   return precompiled;
 }
 
-std::optional<sandbox::Request> Precompilation::request(const Launch& launch) const {
+std::optional<sandbox::Request> Precompilation::request(const Task& launch) const {
   if (launch.workers) return worker_programs_.build_request(*launch.program);
   return request_of(build_kind(*launch.program), launch.link_options, launch.built_from);
 }
 
-std::optional<std::string> Precompilation::refusal(const Launch& launch, const std::function<bool()>& cancelled) const {
+std::optional<std::string> Precompilation::refusal(const Task& launch, const std::function<bool()>& cancelled) const {
   PrecompiledLaunches& precompiled = launch.program->precompiled;
   const std::string name = launch.name();
   if (const auto known = precompiled.find(name)) return known->empty() ? std::nullopt : known;

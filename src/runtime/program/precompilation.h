@@ -21,7 +21,7 @@ class Precompilation {
   [[nodiscard]] bool useful() const { return useful_; }
 
   // A launch to be precompiled, unmodified or as workers. Made by the reader thread.
-  struct Launch {
+  struct Task {
     std::shared_ptr<Program> program;
     std::vector<SandboxProgram> built_from;  // unmodified: the program itself, or its inputs where it was linked
     std::string link_options;
@@ -29,15 +29,15 @@ class Precompilation {
     sandbox::SandboxLaunch launch;
     [[nodiscard]] std::string name() const;
   };
-  [[nodiscard]] static Launch unmodified(const LaunchPlan& plan);
-  [[nodiscard]] static Launch as_workers(const LaunchPlan& plan, const Size3& local);
+  [[nodiscard]] static Task unmodified(const LaunchPlan& plan);
+  [[nodiscard]] static Task as_workers(const LaunchPlan& plan, const Size3& local);
   [[nodiscard]] static LaunchShape shape(const LaunchPlan& plan, const std::optional<Size3>& workers);
 
   // Waits until the launch has been precompiled. The reason why it must not run; nothing where it may.
-  [[nodiscard]] std::optional<std::string> refusal(const Launch& launch, const std::function<bool()>& cancelled) const;
+  [[nodiscard]] std::optional<std::string> refusal(const Task& launch, const std::function<bool()>& cancelled) const;
 
  private:
-  [[nodiscard]] std::optional<sandbox::Request> request(const Launch& launch) const;
+  [[nodiscard]] std::optional<sandbox::Request> request(const Task& launch) const;
 
   const WorkerPrograms& worker_programs_;
   Compilers& compilers_;

@@ -1,4 +1,4 @@
-// An application as the block simulator runs it: what its CPU thread does from the first to the last GPU call.
+// An application as the block simulator runs it: the steps of its CPU thread from the first to the last GPU call.
 //
 // It is written in configs/apps/<name>.yaml (load_app.h) with times and sizes in units of their own; `bind` turns it
 // into one GPU's cycles and occupancy.
@@ -13,7 +13,7 @@
 
 namespace wm::sim {
 
-// One thing the thread does. Commands go to a stream; a synchronous one holds the thread until it has completed.
+// One step of the thread. Commands go to a stream; a synchronous command blocks the thread until it has completed.
 struct TraceStep {
   enum class Kind : std::uint8_t {
     cpu,             // computes for `amount` picoseconds

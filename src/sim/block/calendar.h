@@ -1,6 +1,6 @@
-// The next event of many units, and which unit has it: a tournament over their times.
+// The next event of many units and the unit that has it, as a tournament tree over their times.
 //
-// Setting one time costs a walk up the tree, reading the earliest nothing. Among equal times the first unit wins.
+// Setting a time costs a walk up the tree; reading the earliest time is free. Among equal times the first unit wins.
 #pragma once
 
 #include <bit>

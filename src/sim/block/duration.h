@@ -1,7 +1,7 @@
 // The durations of a kernel's blocks: a mean and a shape around it.
 //
 // The shape is a table of quantiles relative to the mean, so a formula and a recorded trace are the same thing to the
-// simulator. A block's duration follows from the launch's seed and the block's number alone: it is the same under every
+// simulator. A block's duration follows from the launch's seed and the block's number only: it is the same under every
 // policy and in whatever order blocks start, as in a trace-driven simulator.
 #pragma once
 
@@ -31,7 +31,7 @@ class DurationShape {
   static DurationShape uniform(double variation);
   // Log-normal with this standard deviation over mean: few long blocks, many short ones.
   static DurationShape lognormal(double variation);
-  // Recorded durations, in any unit; at least one, none of them 0 throughout.
+  // Recorded durations, in any unit; at least one, and not all of them 0.
   static DurationShape from_samples(std::span<const double> samples);
 
   // Cycles of one block, at least 1.

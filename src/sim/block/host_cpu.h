@@ -16,7 +16,7 @@ class HostCpu {
     std::uint32_t process = 0;
     std::uint64_t cycles = 0;
   };
-  // The end of the phase, which begins now; nothing where it has to wait.
+  // Begins the phase now and returns its end; nothing if it has to wait.
   std::optional<std::uint64_t> begin(const Phase& phase, std::uint64_t now) {
     if (free_ == 0) {
       waiting_.push_back(phase);

@@ -45,7 +45,7 @@ Result<KernelModel> place_kernel(const KernelDescription& k, const gpu::SmLimits
   m.blocks = k.blocks;
   m.shape = k.shape;
   m.warps_per_block = (k.threads + sm.warp_threads - 1) / sm.warp_threads;
-  // A smaller configuration is a scale: in 16 of 48 KB a block takes three times its part of the SM.
+  // In a smaller configuration a block takes a larger part: in 16 of 48 KB, three times the part of the SM.
   std::uint64_t shared = k.shared_bytes;
   const auto fits =
       std::find_if(configurations.begin(), configurations.end(), [&](std::uint32_t c) { return k.shared_bytes <= c; });
@@ -61,7 +61,7 @@ Result<KernelModel> place_kernel(const KernelDescription& k, const gpu::SmLimits
   double block_time = static_cast<double>(k.block_time.count);
   if (k.block_time.count == 0) {
     const std::uint32_t slots = std::max(1U, k.measured_sms) * m.max_blocks_per_sm;
-    // The last blocks decide the time of a small launch: the mean over several.
+    // The last blocks determine the time of a small launch, so the mean over several launches is used.
     const std::uint32_t launches = k.shape.fixed() ? 1 : std::clamp(100'000 / k.blocks, 1U, 64U);
     double waves = 0;
     for (std::uint32_t i = 0; i < launches; ++i) waves += makespan(k.blocks, slots, k.shape, mix_bits(i)) / launches;
@@ -70,7 +70,7 @@ Result<KernelModel> place_kernel(const KernelDescription& k, const gpu::SmLimits
   m.block_time = {cycles_of(block_time, clock)};
   m.block_instructions =
       k.block_instructions != 0 ? k.block_instructions : 32 * m.block_time.count / m.max_blocks_per_sm + 1;
-  // At full occupancy the SM's limiting resource is asked for 1 / saturation times what it has.
+  // At full occupancy the demand on the SM's limiting resource is 1 / saturation times its capacity.
   const double saturation = std::clamp(k.saturation, 0.01, 1.0);
   m.unhindered_rate = static_cast<std::uint64_t>(static_cast<double>(kOne) / saturation);
   m.demand = m.unhindered_rate / m.max_blocks_per_sm;

@@ -1,4 +1,4 @@
-// A kernel as the block machine knows it: what its blocks take of an SM, how many there are and how long they run.
+// A kernel of the block machine: the resources, number and duration of its blocks.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct KernelModel {
   Cycles block_time{1};  // the mean, while an SM holds max_blocks_per_sm of its blocks and no others
   DurationShape shape;
   std::uint64_t block_instructions = 0;  // thread instructions of a block that takes the mean
-  std::uint64_t context_bytes = 0;       // registers and shared memory of one block: what a switch saves and restores
+  std::uint64_t context_bytes = 0;       // registers and shared memory of one block, which a switch saves and restores
   // Contention (sm_unit.h): a block's part of the resource that limits the SM, and how much faster it runs than the
   // mean while that resource is not exhausted, both in 1/65536.
   std::uint64_t demand = kOne;
@@ -45,8 +45,8 @@ struct KernelDescription {
   std::uint32_t threads = 32;      // threads of a block
   std::uint32_t registers = 0;     // registers of a block, all threads together
   std::uint32_t shared_bytes = 0;  // shared memory of a block
-  Picoseconds block_time;          // one of the two: of a block …
-  Picoseconds kernel_time;         // … or of the launch alone on `measured_sms` SMs
+  Picoseconds block_time;          // either the time of a block …
+  Picoseconds kernel_time;         // … or the isolated time of the launch on `measured_sms` SMs
   std::uint32_t measured_sms = 0;
   DurationShape shape;
   std::uint64_t block_instructions = 0;  // 0: an SM full of its blocks executes 32 a cycle
@@ -55,12 +55,12 @@ struct KernelDescription {
 
 // The kernel on SMs with these limits. Shared memory has `configurations` (rising; empty: only the limit itself): the
 // first that holds a block is used (ISCA 2014, section 4.1), so a block takes a larger part of a smaller one. An error
-// names what a block asks too much of.
+// names the resource that a block exceeds.
 Result<KernelModel> place_kernel(const KernelDescription& kernel, const gpu::SmLimits& sm, Hertz clock,
                                  std::span<const std::uint32_t> configurations);
 
-// The time of a launch of `blocks` on `slots` places that each take the next block when theirs ends, over the mean
-// duration of a block.
+// The time of a launch of `blocks` on `slots` block slots that each take the next block when theirs ends, relative to
+// the mean duration of a block.
 double makespan(std::uint32_t blocks, std::uint32_t slots, const DurationShape& shape, std::uint64_t seed);
 
 }  // namespace wm::sim

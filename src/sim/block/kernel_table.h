@@ -1,5 +1,5 @@
 // The kernels of the block machine: the paper's Kernel Status Register Table with its Preempted Thread Block Queues
-// (ISCA 2014, section 3.3), and what each client has done over all its launches.
+// (ISCA 2014, section 3.3), and the totals of each client over all its launches.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,7 @@ class KernelTable {
 
   // The block to issue next: preempted ones first (section 3.3). `resumed`: its context has to be restored.
   BlockWork take_block(std::uint32_t client, bool& resumed);
-  // The same where none was preempted.
+  // The same for a client without preempted blocks.
   BlockWork take_new_block(std::uint32_t client) {
     Client& c = clients_[client];
     const std::uint32_t block = c.next_block++;
@@ -88,7 +88,7 @@ class KernelTable {
     std::uint64_t instructions_per_cycle = 0;
     std::uint64_t launch_seed = 0;
     std::uint32_t place = kInactive;  // in active_
-    std::uint32_t next_block = 0;     // never started so far
+    std::uint32_t next_block = 0;     // first block that has not been started
     std::uint64_t arrivals = 0;
     Cycles first_arrived;
     Cycles starts;

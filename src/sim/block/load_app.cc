@@ -136,7 +136,7 @@ Result<AppTrace> parse_app(std::string_view text, const std::string& file) {
   if (app.kernels.empty()) return Error{"an application needs at least one kernel", kernels->place};
   if (auto read = read_steps(*trace, app, 0); !read) return read.error();
   if (app.steps.empty()) return Error{"an application needs at least one step", trace->place};
-  // It ends when all its commands have.
+  // The application ends when all its commands have completed.
   app.steps.push_back({.kind = TraceStep::Kind::sync});
   return app;
 }

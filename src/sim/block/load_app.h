@@ -13,8 +13,9 @@
 //   - sync: all
 //   - copy_to_host: 47 KB
 //
-// `registers` and `shared_memory` are of one block, as the papers' tables give them. A kernel has either `time`, of a
-// launch alone on `measured_sms` SMs, or `block_time`. Copies hold the thread until they are done unless `async: true`.
+// `registers` and `shared_memory` are of one block, as the papers' tables give them. A kernel has either `time`, of
+// an isolated launch on `measured_sms` SMs, or `block_time`. Copies hold the thread until they are done unless `async:
+// true`.
 #pragma once
 
 #include <string>

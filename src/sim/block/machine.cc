@@ -65,7 +65,7 @@ void BlockMachine::launch(KernelId client, const KernelModel& model) {
   policy_->on(policy::KernelArrived{client}, *this);
 }
 
-// --- what happened
+// --- events of the blocks
 
 void BlockMachine::advance(Cycles to) {
   now_ = to;
@@ -97,7 +97,7 @@ void BlockMachine::collect_left(std::uint32_t sm) {
     --k.resident;
     ++k.waiting;
     kernels_.put_back(l.client, l.work);
-    all_touched_ = true;  // it may go on elsewhere
+    all_touched_ = true;  // the block may resume on another SM
     if (observer_ != nullptr) observer_->block_left({sm, l.client, l.work.block}, now_.count, false);
     if (!l.asked) return;
     if (asked != 0 && of != k.id) policy_->on(policy::Preempted{{sm}, of, std::exchange(asked, 0)}, *this);
@@ -123,7 +123,7 @@ void BlockMachine::collect_ended(std::uint32_t sm) {
   for (const std::uint32_t client : ended_) policy_->on(policy::BlockDone{{sm}, {client}}, *this);
 }
 
-// An SM whose blocks have left changes hands or is switched off; one that was waking is on.
+// An SM whose blocks have left gets its new owner or is switched off; one that was waking is on.
 void BlockMachine::change_state(std::uint32_t sm) {
   policy::Sm& view = sms_.view(sm);
   SmTable::Entry& entry = sms_[sm];
@@ -185,7 +185,7 @@ void BlockMachine::count_instructions(bool begins_epoch) {
   }
 }
 
-// Whether a block that ends on the SM makes room for the next of its kernel and changes nothing else.
+// Whether a block that ends on the SM is only replaced by the next one of its kernel.
 bool BlockMachine::replaces_ended(std::uint32_t sm) {
   const policy::Sm& view = sms_.view(sm);
   if (view.state != SmState::on || view.owner == policy::kNoKernel || !sms_[sm].unit.uniform()) return false;
@@ -297,7 +297,7 @@ bool BlockMachine::tell_idle() {
   return told;
 }
 
-// --- what a policy does
+// --- actions of a policy
 
 void BlockMachine::give(SmId id, KernelId kernel, policy::Preempt how) {
   const std::uint32_t s = id.index;

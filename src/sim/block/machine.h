@@ -3,11 +3,12 @@
 // Nothing below a block is modelled, so seconds of GPU time pass in seconds. The execution engine is that of "Enabling
 // Preemptive Multiprogramming on GPUs" (ISCA 2014, section 3): SM and kernel status tables, preempted thread block
 // queues, SM setup, draining, and context switches that take as long as the contexts in use take at an SM's share of
-// memory bandwidth. All capabilities but instruction quotas and what lies below a block (idle warps, stalls, traffic).
+// memory bandwidth. It has all capabilities except instruction quotas and counters below a block (idle warps, stalls,
+// traffic).
 //
 // Time is in SM cycles and moves from event to event. The owner of the machine moves it:
 //
-//   machine.advance(t);                          // t is at most next_event(): blocks end, the policy hears of it
+//   machine.advance(t);                          // t is at most next_event(): blocks end, the policy is told
 //   for (client : machine.completed()) …         // launches that ended at t; the next may be launched at once
 //   machine.launch(client, model);
 //   machine.settle();                            // the policy decides, blocks start
@@ -53,7 +54,7 @@ class BlockMachine final : public policy::Machine {
       policy::Can::cap_blocks, policy::Can::gate_power, policy::Can::order_launches, policy::Can::count_instructions,
       policy::Can::see_blocks};
 
-  // The policy, before anything else happens; it must outlive the machine's use. `declared` are the capabilities it
+  // Sets the policy, before any other call; it must outlive the machine's use. `declared` are the capabilities it
   // needs or uses: one that does not declare see_blocks is not told of blocks that end.
   void start(policy::Policy& policy, policy::Cans declared);
   void observe(BlockObserver& observer) { observer_ = &observer; }
@@ -67,8 +68,8 @@ class BlockMachine final : public policy::Machine {
   // The client's next launch arrives now. The model must outlive it.
   void launch(policy::KernelId client, const KernelModel& model);
   void settle();
-  // Moves on past blocks that end and are followed by the next of their kernel, as long as nothing else happens and no
-  // event is due at `limit` or later: only the totals of blocks include them. Results are those without it.
+  // Advances over blocks that end and are replaced by the next block of their kernel, as long as nothing else happens,
+  // up to `limit`. The policy is not told of these blocks. The results are the same as without the call.
   void run_ahead(Cycles limit);
 
   [[nodiscard]] const BlockClientTotals& totals(policy::KernelId client) const { return kernels_.totals(client.index); }

@@ -1,4 +1,4 @@
-// The contract of a watcher of the block machine: it is told of blocks that take their places and leave them.
+// The interface of an observer of the block machine: it is told when blocks start on an SM and when they leave it.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct ObservedBlock {
 class BlockObserver {
  public:
   virtual ~BlockObserver() = default;
-  // The block takes its place at `at` and works from `works_from` on: its SM's setup and its context's restore lie
+  // The block occupies its SM from `at` on and works from `works_from` on: its SM's setup and its context's restore lie
   // between the two.
   virtual void block_began(const ObservedBlock& block, std::uint64_t at, std::uint64_t works_from, bool resumed) = 0;
-  // Its place is free again: it ended, or its context was saved.
+  // The block has left its SM: it ended, or its context was saved.
   virtual void block_left(const ObservedBlock& block, std::uint64_t at, bool ended) = 0;
 };
 

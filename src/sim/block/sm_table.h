@@ -14,7 +14,7 @@ namespace wm::sim {
 
 class SmTable {
  public:
-  // The state of an SM beyond what a policy sees.
+  // The state of an SM that policies do not see.
   struct Entry {
     SmUnit unit;
     std::uint64_t available = 0;     // cycle from which blocks may work: a decision or the setup has to end first
@@ -40,7 +40,7 @@ class SmTable {
   [[nodiscard]] Entry& operator[](std::uint32_t sm) { return entries_[sm]; }
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(entries_.size()); }
 
-  // A block takes its place, or leaves it.
+  // Updates the tables for a block that starts on the SM, or leaves it.
   void enter(std::uint32_t sm, const policy::Kernel& kernel);
   void leave(std::uint32_t sm, const policy::Kernel& kernel);
   // To be called after a change of an SM's blocks or of `wakes`.

@@ -1,4 +1,4 @@
-// One SM of the block machine: the blocks on it, when they end, and contexts on their way to and from memory.
+// One SM of the block machine: its blocks, their ends, and the contexts being saved or restored.
 //
 // The blocks of one client on an SM form a group that shares a clock of work: they all progress at the group's rate, so
 // a change of rate moves one number and not every block's end. A block ends when the group's clock reaches its end.
@@ -6,8 +6,8 @@
 // Contention. A block that is not hindered works at its kernel's `unhindered_rate` and takes `demand` of the resource
 // that limits the SM. Where the demands add up to U > 1, every block on the SM works at its rate over U. A kernel whose
 // saturation is 1 thus takes its mean duration on an SM of its own however many of its blocks are there (the
-// trace-driven model of ISCA 2014), and kernels that share an SM slow each other only where together they ask for more
-// than it has.
+// trace-driven model of ISCA 2014), and kernels that share an SM slow each other only if their total demand
+// exceeds it.
 //
 // Contexts move at the SM's share of memory bandwidth, one batch after the other. Blocks do not work while their
 // context moves.
@@ -31,7 +31,7 @@ class SmUnit {
     std::uint32_t client = 0;
     BlockWork work;
     std::uint64_t at = 0;  // when it has left
-    bool asked = false;    // by preempt(), which ends with Preempted
+    bool asked = false;    // requested by preempt(), which ends with the event Preempted
   };
 
   // `bytes_per_cycle` is the SM's share of memory bandwidth in 1/65536.
@@ -45,7 +45,7 @@ class SmUnit {
   // Reserves the context port for a block's restore that may begin at `from`; returns when it is done.
   std::uint64_t restore(std::uint64_t bytes, std::uint64_t from);
   // Stops up to `count` blocks of the client, those with most work left first; their contexts leave from `from` on.
-  // `progressed` learns the work each has done since it was started. Returns how many were stopped.
+  // `progressed` is called with the work that each has done since it was started. Returns the number stopped.
   template <typename Progressed>
   std::uint32_t stop(std::uint32_t client, std::uint32_t count, std::uint64_t context_bytes, std::uint64_t now,
                      std::uint64_t from, bool asked, Progressed&& progressed);
@@ -61,8 +61,8 @@ class SmUnit {
 
   // One client has all blocks here, at its mean rate, and none is leaving: `replace_ended` may be used.
   [[nodiscard]] bool uniform() const { return groups_.size() == 1 && !contended_ && leaving_.empty(); }
-  // Replaces every block that ends at `now`, where they are at most `available`, by what `next()` returns;
-  // `on_end(work)` learns of each end. Returns their number; 0: more than `available` have ended, and nothing was done.
+  // Replaces every block that ends at `now`, if they are at most `available`, by the block that `next()` returns;
+  // `on_end(work)` is called for each. Returns their number; 0: more than `available` have ended, and nothing was done.
   template <typename OnEnd, typename Next>
   std::uint32_t replace_ended(std::uint64_t now, std::uint32_t available, OnEnd&& on_end, Next&& next);
 
@@ -79,7 +79,7 @@ class SmUnit {
   std::uint64_t next_ = kNoEvent;
   std::uint64_t port_free_ = 0;  // when the last context on its way has arrived
   std::vector<WorkGroup> groups_;
-  std::vector<WorkGroup> spare_;  // empty groups, for the memory they hold
+  std::vector<WorkGroup> spare_;  // empty groups, kept to reuse their memory
   std::vector<Leaving> leaving_;  // in the order in which they leave
   bool contended_ = false;        // rates may differ from 1
 };

@@ -31,7 +31,7 @@ struct ProcessSpec {
   std::uint32_t runs = 0;  // ends after so many runs of the application; 0: runs again and again
 };
 
-// The contract of a watcher of a system; times are in cycles.
+// The interface of an observer of a system; times are in cycles.
 class SystemObserver : public BlockObserver {
  public:
   virtual void cpu_phase(std::uint32_t process, std::uint64_t begin, std::uint64_t end) = 0;
@@ -56,7 +56,7 @@ struct ProcessResult {
   std::uint64_t preemptions = 0;
   std::uint64_t instructions = 0;
   gpu::Interval gpu;             // from its first block's start to its last launch's end
-  std::uint64_t gpu_cycles = 0;  // in which a launch of it was active, summed over streams
+  std::uint64_t gpu_cycles = 0;  // cycles in which a launch of it was active, summed over streams
 
   [[nodiscard]] double mean_turnaround() const;
 };
@@ -68,7 +68,7 @@ class System {
 
   void add(ProcessSpec spec);
   void observe(SystemObserver& observer);
-  // Runs until the rule is met. An error: nothing can go on.
+  // Runs until the rule is met. An error: no process can continue.
   Result<void> run(const StopRule& rule);
 
   [[nodiscard]] Cycles now() const { return machine_.now(); }

@@ -1,4 +1,4 @@
-// A computer with a GPU, as the block simulator sees it: configs/systems/<name>.yaml, or what follows from a GPU alone.
+// A computer with a GPU, for the block simulator: configs/systems/<name>.yaml, or defaults derived from a GPU.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct SystemConfig {
   std::vector<std::uint32_t> shared_configurations;  // bytes of shared memory an SM can be configured for, rising
 };
 
-// Defaults around a GPU: its host link, no limit on active kernels, all shared memory for every kernel.
+// Defaults for a GPU: its host link, no limit on active kernels, all shared memory for every kernel.
 SystemConfig system_around(const gpu::GpuConfig& gpu);
 
 Result<SystemConfig> parse_system(std::string_view yaml, const std::string& file, const std::string& gpu_folder);

@@ -1,4 +1,4 @@
-// The block machine's timers: what a policy asked to be woken for, and its epochs.
+// The block machine's timers: the alarms and the epochs that a policy requested.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace wm::sim {
 class Timers {
  public:
   void wake_at(Cycles when, std::uint64_t tag);
-  // The tag of the earliest alarm due by `now`, which is then gone; among equals the one asked for first.
+  // Removes the earliest alarm due by `now` and returns its tag; among equal times the one requested first.
   std::optional<std::uint64_t> take_due(Cycles now);
 
   // Epochs of this length from now on; 0: none.
@@ -29,7 +29,7 @@ class Timers {
  private:
   struct Alarm {
     Cycles when;
-    std::uint64_t number = 0;  // first asked for, first told
+    std::uint64_t number = 0;  // order of the requests, for alarms at the same time
     std::uint64_t tag = 0;
   };
   static bool later(const Alarm& a, const Alarm& b) { return a.when != b.when ? a.when > b.when : a.number > b.number; }

@@ -27,7 +27,7 @@ class TransferEngine {
   [[nodiscard]] std::uint64_t cycles(std::uint64_t bytes) const;
 
   void submit(Direction direction, const Transfer& transfer);
-  // Begins the next copy where the direction's engine is free; its end, or nothing where none begins.
+  // Begins the next copy if the direction's engine is free. Returns its end; nothing if none begins.
   std::optional<std::uint64_t> begin_next(Direction direction, std::uint64_t now);
   [[nodiscard]] const std::optional<Transfer>& under_way(Direction d) const {
     return engines_[static_cast<std::size_t>(d)].under_way;

@@ -10,7 +10,7 @@
 
 namespace wm::sim {
 
-// A block that is to work: at first for its full duration, after a switch for what is left of it.
+// A block and its remaining work: its full duration at first, the rest of it after a switch.
 struct BlockWork {
   std::uint32_t block = 0;
   std::uint64_t left = 0;  // cycles at rate 1, in 1/65536
@@ -20,11 +20,11 @@ class WorkGroup {
  public:
   struct Entry {
     std::uint64_t end = 0;   // end in the group's clock
-    std::uint64_t work = 0;  // when it was started
+    std::uint64_t work = 0;  // its work when it was started
     std::uint32_t block = 0;
   };
 
-  // An empty group becomes that of another client, at its kernel's unhindered rate.
+  // Assigns the empty group to another client, at its kernel's unhindered rate.
   void reset(std::uint32_t client, const KernelModel& kernel, std::uint64_t now) {
     client_ = client;
     clock_ = 0;
@@ -51,7 +51,7 @@ class WorkGroup {
     clock_ += (now - since_) * rate_;
     since_ = now;
   }
-  // The clock must stand at the present. The block begins to work `delay` cycles later.
+  // The clock must be at the current cycle. The block begins to work `delay` cycles later.
   void insert(BlockWork work, std::uint64_t delay) {
     const Entry e{clock_ + delay * rate_ + work.left, work.left, work.block};
     std::uint32_t i = size_++;
@@ -81,7 +81,7 @@ class WorkGroup {
   // The demand of all its blocks on the SM's limiting resource.
   [[nodiscard]] std::uint64_t load() const { return demand_ * size_; }
   [[nodiscard]] std::uint64_t unhindered() const { return unhindered_; }
-  // Under a load of `load` (at least 1, in 1/65536) on the SM.
+  // Sets the rate for a total demand of `load` (at least 1, in 1/65536) on the SM.
   void set_load(std::uint64_t load, std::uint64_t now) {
     const std::uint64_t rate = std::max<std::uint64_t>(1, (unhindered_ << kFraction) / load);
     if (rate == rate_) return;
@@ -96,7 +96,7 @@ class WorkGroup {
 
   std::uint32_t client_ = 0;
   std::uint64_t clock_ = 0;
-  std::uint64_t since_ = 0;  // cycle at which the clock stood so
+  std::uint64_t since_ = 0;  // cycle of the last update of the clock
   std::uint64_t rate_ = kOne;
   std::uint64_t demand_ = 0;  // work of a block
   std::uint64_t unhindered_ = kOne;

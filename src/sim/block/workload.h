@@ -28,12 +28,12 @@ std::vector<Workload> random_workloads(const std::vector<std::string>& apps, std
 
 struct WorkloadResult {
   std::vector<ProcessResult> processes;
-  std::vector<gpu::Progress> progress;  // by process: turnaround alone over turnaround here
+  std::vector<gpu::Progress> progress;  // by process: isolated turnaround over turnaround here
   std::uint64_t cycles = 0;
   std::uint64_t blocks = 0;
 };
 
-// Runs workloads on one system; binds applications and measures their turnarounds alone once.
+// Runs workloads on one system; binds applications and measures their isolated turnarounds once.
 class WorkloadRunner {
  public:
   WorkloadRunner(SystemConfig config, std::string app_folder)

@@ -26,7 +26,7 @@ Chip::Chip(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32
   }
 }
 
-// In the SMs' time: a partition's event comes into the quantum that its own lead has reached.
+// In the SMs' time: partitions run ahead of the SMs, so their events are shifted by that lead.
 std::uint64_t Chip::next_event() const {
   std::uint64_t next = ~std::uint64_t{0};
   for (const auto& p : partitions_) next = std::min(next, p->next_event());
@@ -35,7 +35,7 @@ std::uint64_t Chip::next_event() const {
   return next;
 }
 
-// Only when all is quiet: where quanta end must not depend on what an SM looks at in between.
+// Only when no unit has work: the ends of quanta must not depend on polling within an SM.
 void Chip::skip_idle(std::uint64_t limit) {
   if (next_event() == ~std::uint64_t{0}) now_ = std::max(now_, limit);
 }

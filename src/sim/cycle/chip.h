@@ -1,11 +1,11 @@
-// The chip: SMs and memory partitions, joined by the interconnect, advanced a quantum of time at a time.
+// The chip: SMs and memory partitions, joined by the interconnect, advanced by one quantum of time after the other.
 //
-// In a quantum first all SMs run on their own, then all partitions, on as many threads as there are, and the result is
-// the same for any number. Partitions are ahead of the SMs by a request's way to them (`ahead_`): by the end of a
-// quantum they have handled every request that SMs sent in it. Their replies are back at an SM no sooner than a whole
-// round trip after the quantum began, so no quantum may be longer than that (`reach`): nothing arrives late, and it
-// does not matter to the result of a memory access how long quanta are. Stores become visible to other SMs, and
-// messages change hands, in between, in an order that depends on times and numbers alone.
+// In a quantum first all SMs run independently, then all partitions, on any number of threads; the result does not
+// depend on that number. Partitions are ahead of the SMs by a request's way to them (`ahead_`): by the end of a
+// quantum they have handled every request that SMs sent in it. Their replies reach an SM no sooner than one
+// round trip after the quantum began, so no quantum may be longer than that (`reach`): no message arrives late, and
+// results of memory accesses do not depend on the length of quanta. Stores become visible to other SMs, and messages
+// are exchanged, between quanta, in an order that depends only on times and indices.
 #pragma once
 
 #include <cstdint>
@@ -25,17 +25,17 @@ class Chip {
  public:
   Chip(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32_t threads);
 
-  // Simulates `length` cycles from `now`, at most `reach`, and hands messages over.
+  // Simulates `length` cycles from `now`, at most `reach`, and exchanges messages.
   void run(std::uint64_t length);
-  // Goes on at `limit` where nothing would happen before.
+  // Continues at `limit` if nothing would happen before.
   void skip_idle(std::uint64_t limit);
 
   [[nodiscard]] std::uint64_t now() const { return now_; }
   // The longest quantum: the fastest round trip from an SM to L2 and back.
   [[nodiscard]] std::uint64_t reach() const { return reach_; }
-  // As short as a quantum need be: one way over the interconnect.
+  // The shortest useful quantum: one way over the interconnect.
   [[nodiscard]] std::uint64_t grain() const { return grain_; }
-  // The next cycle at which an SM or partition has something to do; ~0: all is quiet.
+  // The next cycle at which an SM or partition has something to do; ~0: none has.
   [[nodiscard]] std::uint64_t next_event() const;
 
   [[nodiscard]] std::uint32_t sm_count() const { return static_cast<std::uint32_t>(sms_.size()); }

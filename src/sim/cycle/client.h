@@ -1,8 +1,8 @@
-// One client of the simulated GPU: an application with its memory and decoded kernels, and how far it has come.
+// One client of the simulated GPU: an application with its memory, decoded kernels and progress.
 //
 // Its timed launches are handed out one after the other. The steps between them (transfers, fills, launches of kernels
-// that are not being timed) happens at once, functionally. An application that ends begins again where it is to repeat:
-// its uploads restore the inputs.
+// that are not timed) are executed at once, without time. An application that repeats begins again at its end: its
+// transfers to the device restore the inputs.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct ClientSpec {
   int priority = 0;
   double share = 1;
   double goal = 0;          // ipc; 0: none
-  double isolated_ipc = 0;  // ipc alone; 0: not known
+  double isolated_ipc = 0;  // 0: not known
 };
 
 struct TimedLaunch {
@@ -56,13 +56,14 @@ class Client {
 
   [[nodiscard]] const ClientSpec& spec() const { return spec_; }
 
-  // Executes steps up to the next timed launch and makes it current(); false: the application is done for good.
+  // Executes steps up to the next timed launch and makes it current(); false: the application has completed all its
+  // runs.
   Result<bool> next_launch();
   [[nodiscard]] const TimedLaunch& current() const { return current_; }
   // Runs of the application that were completed.
   [[nodiscard]] std::uint32_t runs() const { return runs_; }
 
-  // Executes what is left of the current run, functionally: after it the buffers can be verified.
+  // Executes the rest of the current run without time: afterwards the buffers can be verified.
   Result<void> finish_functionally();
   Result<std::vector<std::vector<std::byte>>> buffers() const;
 

@@ -17,8 +17,8 @@ struct ClientRun {
   std::vector<std::uint64_t> given_back;             // numbers of blocks that were offered and did not start
   std::vector<std::unique_ptr<BlockRun>> set_aside;  // preempted blocks, oldest first
   RunningKernel running;
-  bool flushing = false;     // all blocks ended, stores are on their way
-  bool cut_off = false;      // by a fault or its limit: its blocks are dropped as they stop
+  bool flushing = false;     // all blocks have ended, stores are in flight
+  bool cut_off = false;      // ended by a fault or its limit: its blocks are dropped when they stop
   std::uint64_t starts = 0;  // cycle from which blocks of the launch may start
   std::uint64_t over = 0;    // cycle at which its last launch was over
   std::uint64_t ended = 0;   // cycle of its end

@@ -1,6 +1,6 @@
-// The epochs that a policy has asked for, and when idle warps are sampled within one.
+// The epochs that a policy has requested, and the times at which idle warps are sampled within one.
 //
-// An epoch is due to the cycle: the part of a quantum by which one ends late is not added to the next.
+// An epoch is due at an exact cycle: if one ends late because of a quantum, the next is shorter by that time.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace wm::sim {
 
 class EpochTimer {
  public:
-  static constexpr std::uint64_t kSamples = 100;  // in an epoch, as the QoS paper samples (section 4.1)
+  static constexpr std::uint64_t kSamples = 100;  // samples per epoch, as in the QoS paper (section 4.1)
 
   [[nodiscard]] bool running() const { return length_ != 0; }
   [[nodiscard]] std::uint64_t began() const { return began_; }
@@ -22,7 +22,7 @@ class EpochTimer {
     due_ = now + length;
     begin(now);
   }
-  // The epoch begins; those before it are over.
+  // Begins an epoch and ends all earlier ones.
   void begin(std::uint64_t now) {
     began_ = now;
     samples_ = 0;
@@ -35,7 +35,7 @@ class EpochTimer {
 
   [[nodiscard]] std::uint64_t next_sample() const { return next_sample_; }
   [[nodiscard]] std::uint64_t samples() const { return samples_; }
-  // True: idle warps are to be sampled now.
+  // True: the caller must sample idle warps now.
   [[nodiscard]] bool take_sample(std::uint64_t now) {
     if (now < next_sample_) return false;
     next_sample_ = now + std::max<std::uint64_t>(1, length_ / kSamples);

@@ -117,7 +117,7 @@ Result<bool> CycleMachine::step(policy::Policy& policy, const RunLimits& limits)
     return Error{
         fmt::format("nothing can go on at cycle {}: the policy starts no block of the kernels that wait", chip_.now())};
   chip_.skip_idle(deadline);
-  if (chip_.now() < limits.cycles) {  // the run ends to the cycle
+  if (chip_.now() < limits.cycles) {  // the run ends exactly at that cycle
     const std::uint64_t length = std::min(quantum(deadline), limits.cycles - chip_.now());
     if (length > chip_.grain()) offer_blocks();
     chip_.run(length);
@@ -127,7 +127,7 @@ Result<bool> CycleMachine::step(policy::Policy& policy, const RunLimits& limits)
   return true;
 }
 
-// Something is about to change hands, or may be held up until a policy hears of it.
+// Whether ownership is about to change, or an SM may idle until a policy is told of an event.
 bool CycleMachine::in_suspense() const {
   if (!moving_.empty()) return true;
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
@@ -143,14 +143,14 @@ bool CycleMachine::in_suspense() const {
   return false;
 }
 
-// A round trip, or up to what is due earlier; no shorter than one way over the interconnect, since a policy may ask to
-// be woken all the time.
+// A round trip, or less if an event is due earlier; at least one way over the interconnect, since a policy may request
+// alarms all the time.
 std::uint64_t CycleMachine::quantum(std::uint64_t deadline) const {
   const std::uint64_t shortest = chip_.grain();
   if (in_suspense()) return shortest;
   std::uint64_t length = std::min(chip_.reach(), deadline - std::min(deadline, chip_.now()));
   if (epoch_.running()) length = std::min(length, epoch_.next_sample() - std::min(epoch_.next_sample(), chip_.now()));
-  // A client stops at its limit of instructions: no more than it can get there in.
+  // A client stops at its limit of instructions, so the quantum must not be longer than it needs to reach that limit.
   const std::uint64_t rate = std::uint64_t{32} * config_.sm.count * config_.sm.schedulers * config_.sm.issue_width;
   for (std::uint32_t i = 0; i < client_runs_.size(); ++i) {
     if (client_runs_[i].instruction_limit == 0 || client_runs_[i].state != ClientRun::State::active) continue;
@@ -170,7 +170,7 @@ SeenBlock CycleMachine::seen(std::uint32_t sm, std::uint32_t client, std::uint64
           .max_blocks_per_sm = kernel == kernels_.end() ? 1 : kernel->max_blocks_per_sm};
 }
 
-// --- what a policy sees
+// --- views of a policy
 
 void CycleMachine::refresh(std::uint32_t sm) const {
   if (refreshed_[sm] == chip_.now()) return;
@@ -211,7 +211,7 @@ void CycleMachine::begin_epoch() {
   }
 }
 
-// --- what it does
+// --- actions of a policy
 
 void CycleMachine::give(SmId id, KernelId kernel, policy::Preempt how) {
   using State = policy::Sm::State;

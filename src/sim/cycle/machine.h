@@ -1,8 +1,8 @@
 // The cycle-level Machine: clients' launches on a Chip, under a policy that sees and acts through policy::Machine.
 //
-// Events reach the policy between quanta of the chip (chip.h), blocks are placed there too. A quantum is a round trip
-// to L2 long where no policy waits for its end, and one way over the interconnect where one may (`quantum`). All of
-// policy::Machine's capabilities are here.
+// Events reach the policy between quanta of the chip (chip.h), blocks are placed there too. A quantum is one round
+// trip to L2, or one way over the interconnect while a policy may wait for an event (`quantum`). This machine has all
+// capabilities of policy::Machine.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@
 namespace wm::sim {
 
 struct RunLimits {
-  std::uint64_t cycles = ~std::uint64_t{0};  // ends there
+  std::uint64_t cycles = ~std::uint64_t{0};  // the run ends at this cycle
   std::vector<std::uint64_t> instructions;   // by client: it stops when it has executed so many; 0: no limit
-  std::uint64_t stuck_after = 50'000'000;    // cycles without an instruction: kernels wait for what never comes
+  std::uint64_t stuck_after = 50'000'000;    // cycles without an instruction after which the run is reported as stuck
 };
 
 // A client's totals at the end of a run.
@@ -40,7 +40,7 @@ struct ClientTotals {
   std::uint64_t blocks = 0;
   std::uint64_t launches = 0;
   std::uint64_t preemptions = 0;
-  bool finished = false;  // by itself: neither the run's end nor a limit on its instructions came before
+  bool finished = false;  // it ended by itself, before the end of the run and its limit of instructions
   std::optional<std::string> fault;
 };
 
@@ -49,13 +49,14 @@ class CycleMachine final : public policy::Machine {
   static Result<std::unique_ptr<CycleMachine>> make(const gpu::GpuConfig& config, std::uint32_t threads,
                                                     std::uint64_t seed);
 
-  // A client may also come while the machine runs; it arrives at its time, or now where that has passed.
+  // A client may be added while the machine runs; it arrives at its time, or now if that has passed.
   Result<void> add(ClientSpec spec);
   // Watches the run; it must outlive it.
   void observe(Observer& observer) { observer_ = &observer; }
   // Runs until every client is done or a limit is reached.
   Result<void> run(policy::Policy& policy, const RunLimits& limits);
-  // The same by hand: `begin`, then one quantum a step. False: every client is done, or the limit on cycles is reached.
+  // The same in single steps: `begin`, then one quantum per `step`. False: every client is done, or the limit on cycles
+  // is reached.
   void begin(policy::Policy& policy, const RunLimits& limits);
   Result<bool> step(policy::Policy& policy, const RunLimits& limits);
 
@@ -88,13 +89,13 @@ class CycleMachine final : public policy::Machine {
  private:
   CycleMachine(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32_t threads, std::uint64_t seed);
 
-  // A block whose context travels, to memory or back.
+  // A block whose context is being saved or restored.
   struct Moving {
     std::unique_ptr<BlockRun> run;
     std::uint32_t sm = 0;
     std::uint32_t token = 0;  // token of the SM's move
     bool out = true;
-    bool recalled = false;  // on its way back it was preempted again: it must not start
+    bool recalled = false;  // preempted again while its context was being restored: it must not start
   };
 
   // machine.cc
@@ -104,7 +105,7 @@ class CycleMachine final : public policy::Machine {
   void stop_blocks(std::uint32_t sm, std::uint32_t client, std::uint32_t count, bool asked);
   void wake(std::uint32_t sm);
 
-  // dispatch/arrive.cc: launches come and go
+  // dispatch/arrive.cc: arrival and end of launches
   Result<void> arrivals(policy::Policy& policy);
   Result<void> launch_next(std::uint32_t client, policy::Policy& policy);
   Result<void> launch_done(std::uint32_t client, policy::Policy& policy);
@@ -113,7 +114,7 @@ class CycleMachine final : public policy::Machine {
   void drop(std::uint32_t sm, std::unique_ptr<BlockRun> run);
   [[nodiscard]] std::uint64_t instructions(std::uint32_t client) const;
 
-  // dispatch/collect.cc: what happened in a quantum, told to the policy
+  // dispatch/collect.cc: the events of a quantum, reported to the policy
   Result<void> collect(policy::Policy& policy);
   void collect_blocks(std::uint32_t sm, policy::Policy& policy);
   Result<void> collect_launches(policy::Policy& policy);
@@ -127,7 +128,7 @@ class CycleMachine final : public policy::Machine {
   void check_instruction_limits();
   Result<void> check_progress(const RunLimits& limits);
 
-  // dispatch/place.cc: blocks onto SMs
+  // dispatch/place.cc: placement of blocks on SMs
   void place();
   bool tell_idle(policy::Policy& policy);
   bool place_one(std::uint32_t sm, std::uint64_t at);
@@ -140,7 +141,7 @@ class CycleMachine final : public policy::Machine {
   [[nodiscard]] LineAddress context_place(const BlockRun& run) const;
 
   [[nodiscard]] std::uint64_t next_deadline() const;
-  // How long the next quantum is to be.
+  // The length of the next quantum.
   [[nodiscard]] std::uint64_t quantum(std::uint64_t deadline) const;
   [[nodiscard]] bool in_suspense() const;
   [[nodiscard]] SeenBlock seen(std::uint32_t sm, std::uint32_t client, std::uint64_t number) const;
@@ -155,7 +156,7 @@ class CycleMachine final : public policy::Machine {
   std::vector<policy::Kernel> kernels_;
   std::vector<policy::KernelId> order_;
   mutable std::vector<std::vector<policy::ResidentKernel>> residents_;  // by SM, by client
-  mutable std::vector<std::uint64_t> refreshed_;     // by SM: when its counters were last brought up to date
+  mutable std::vector<std::uint64_t> refreshed_;     // by SM: time of the last update of its counters
   std::vector<std::vector<SmCounters>> epoch_base_;  // by SM, by client
   std::vector<std::vector<std::uint32_t>> asked_;    // by SM, by client: blocks preempt() asked for, still leaving
   std::vector<std::unique_ptr<BlockRun>> spare_runs_;
@@ -163,8 +164,8 @@ class CycleMachine final : public policy::Machine {
   Alarms alarms_;
   EpochTimer epoch_;
   PowerGating gating_;
-  std::vector<bool> idle_told_;      // by SM: SmIdle was told, or there was no reason to
-  std::uint64_t last_progress_ = 0;  // cycle, and instructions by then
+  std::vector<bool> idle_told_;      // by SM: the policy was told SmIdle, or the SM is not idle
+  std::uint64_t last_progress_ = 0;  // cycle of the last check, and the instructions executed by then
   std::uint64_t progress_ = 0;
   std::uint32_t first_sm_ = 0;       // where placing begins, so that no SM is always first
   bool kernel_set_changed_ = false;  // launches came or went since the policy was last told

@@ -1,7 +1,7 @@
-// An observer of a run: it is told what happens to blocks, and may look at the machine after every quantum.
+// An observer of a run: it is told when blocks start and leave, and may read the machine after every quantum.
 //
-// Watching changes nothing: a run with an observer gives the same bits. A machine without one tests a pointer a block
-// and a quantum, and spends nothing else on it.
+// A run with an observer has the same results bit by bit. A machine without an observer only tests a pointer for each
+// block and quantum.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ struct SeenBlock {
 
 enum class Left : std::uint8_t {
   done,
-  preempted,  // its context has been saved; it comes again
+  preempted,  // its context has been saved; it will resume
   dropped,    // its kernel faulted or reached its limit
-  running     // the run ended before it
+  running     // the run ended before the block
 };
 
 class Observer {
  public:
   virtual ~Observer() = default;
-  // The block takes its place on the SM. A resumed one first waits for its context.
+  // The block occupies the SM from now on. A resumed block first waits for its context.
   virtual void began(const SeenBlock& block, std::uint64_t at, bool resumed) = 0;
-  // Its place is free again.
+  // The block has left the SM.
   virtual void left(const SeenBlock& block, std::uint64_t at, Left how) = 0;
   // Before the first quantum and after each, when the policy has acted and blocks have been placed.
   virtual void quantum(const CycleMachine& machine) = 0;

@@ -10,7 +10,7 @@
 namespace wm::sim {
 namespace {
 
-// The counts between two readings. Counters are 64-bit numbers and nothing else.
+// The counts between two readings. A struct of counters consists of 64-bit numbers only.
 template <class Counters>
 Counters between(const Counters& before, const Counters& after) {
   static_assert(std::has_unique_object_representations_v<Counters>);
@@ -26,7 +26,7 @@ bool same(const SeenBlock& a, const SeenBlock& b) {
   return a.client == b.client && a.launch == b.launch && a.number == b.number;
 }
 
-// How the kernel stands now, with all it did since the run began.
+// The kernel's current state, and its counters since the run began.
 KernelInterval reading(const CycleMachine& machine, std::uint32_t client) {
   const ClientTotals totals = machine.totals(client);
   KernelInterval now{.sm = totals.sm, .memory = totals.memory, .resident = 0, .quota = {}};
@@ -43,14 +43,14 @@ KernelInterval reading(const CycleMachine& machine, std::uint32_t client) {
 void Timeline::began(const SeenBlock& block, std::uint64_t at, bool resumed) {
   if (open_.size() <= block.sm) {
     open_.resize(block.sm + 1);
-    lanes_.resize(block.sm + 1);
+    rows_.resize(block.sm + 1);
   }
-  std::vector<bool>& taken = lanes_[block.sm];
+  std::vector<bool>& taken = rows_[block.sm];
   const auto free = std::find(taken.begin(), taken.end(), false);
-  const auto lane = static_cast<std::uint32_t>(free - taken.begin());
+  const auto row = static_cast<std::uint32_t>(free - taken.begin());
   if (free == taken.end()) taken.push_back(false);
-  taken[lane] = true;
-  open_[block.sm].push_back({.block = block, .lane = lane, .begin = at, .end = at, .resumed = resumed, .how = {}});
+  taken[row] = true;
+  open_[block.sm].push_back({.block = block, .row = row, .begin = at, .end = at, .resumed = resumed, .how = {}});
 }
 
 void Timeline::left(const SeenBlock& block, std::uint64_t at, Left how) {
@@ -59,7 +59,7 @@ void Timeline::left(const SeenBlock& block, std::uint64_t at, Left how) {
   if (it == open.end()) return;
   it->end = std::max(at, it->begin);
   it->how = how;
-  lanes_[block.sm][it->lane] = false;
+  rows_[block.sm][it->row] = false;
   blocks_.push_back(*it);
   open.erase(it);
 }
@@ -113,7 +113,7 @@ void Timeline::finish(const CycleMachine& machine) {
       blocks_.push_back(span);
     }
   open_.clear();
-  lanes_.clear();
+  rows_.clear();
 }
 
 }  // namespace wm::sim

@@ -1,5 +1,5 @@
-// A run as it unfolded: which block was where and when, what became of the SMs, and what each kernel did in every
-// interval. An Observer that remembers; time is in cycles.
+// A recording of a run: the SM and times of each block, the states of the SMs, and the counters of each kernel in every
+// interval. It is an Observer; times are in cycles.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace wm::sim {
 
 struct BlockSpan {
   SeenBlock block;
-  std::uint32_t lane = 0;  // its place on the SM: no two blocks share one at a time
+  std::uint32_t row = 0;  // row of the block in a picture of the SM: no two blocks share one at a time
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   bool resumed = false;
@@ -54,7 +54,7 @@ class Timeline final : public Observer {
   void began(const SeenBlock& block, std::uint64_t at, bool resumed) override;
   void left(const SeenBlock& block, std::uint64_t at, Left how) override;
   void quantum(const CycleMachine& machine) override;
-  // Closes what is open; nothing is recorded after it.
+  // Closes open intervals; nothing is recorded after it.
   void finish(const CycleMachine& machine);
 
   // In the order in which they ended, SMs' spans in the order in which they began.
@@ -72,13 +72,13 @@ class Timeline final : public Observer {
   std::uint64_t end_ = 0;
   std::vector<BlockSpan> blocks_;
   std::vector<std::vector<BlockSpan>> open_;  // by SM
-  std::vector<std::vector<bool>> lanes_;      // by SM: taken
+  std::vector<std::vector<bool>> rows_;       // by SM: rows in use
   std::vector<SmSpan> sms_;
   std::vector<std::size_t> current_;  // by SM: its last span
   std::vector<Interval> intervals_;
-  std::uint64_t began_ = 0;           // the interval under way
-  std::uint64_t gated_ = 0;           // until then
-  std::vector<KernelInterval> base_;  // by client: all it did until then
+  std::uint64_t began_ = 0;           // start of the current interval
+  std::uint64_t gated_ = 0;           // gated cycles until then
+  std::vector<KernelInterval> base_;  // by client: counters until then
 };
 
 }  // namespace wm::sim

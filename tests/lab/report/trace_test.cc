@@ -81,7 +81,7 @@ struct ReadTrace {
     }
     EXPECT_EQ(tracks.count(s.track), 1U) << "an event on a track nobody described";
     if (type == 1) {
-      EXPECT_FALSE(open.count(s.track)) << "two slices at once on one lane";
+      EXPECT_FALSE(open.count(s.track)) << "two slices at once on one row";
       open[s.track] = s;
     } else if (type == 2) {
       ASSERT_TRUE(open.count(s.track)) << "a slice ends that never began";

@@ -68,13 +68,13 @@ TEST(Timeline, EveryBlockEndsOnceAndAPreemptedOneComesAgain) {
 TEST(Timeline, NoTwoBlocksShareALane) {
   Timeline timeline(1000);
   const Watched run(&timeline);
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::pair<std::uint64_t, std::uint64_t>>> lanes;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::pair<std::uint64_t, std::uint64_t>>> rows;
   for (const BlockSpan& s : timeline.blocks()) {
     EXPECT_LE(s.begin, s.end);
     EXPECT_LE(s.end, timeline.cycles());
-    lanes[{s.block.sm, s.lane}].emplace_back(s.begin, s.end);
+    rows[{s.block.sm, s.row}].emplace_back(s.begin, s.end);
   }
-  for (auto& [place, spans] : lanes) {
+  for (auto& [place, spans] : rows) {
     std::sort(spans.begin(), spans.end());
     for (std::size_t i = 1; i < spans.size(); ++i) EXPECT_LE(spans[i - 1].second, spans[i].first);
   }

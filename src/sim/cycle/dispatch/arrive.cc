@@ -1,4 +1,4 @@
-// Launches come and go: a client's next one arrives when it is due, the policy is told of both ends.
+// Arrival and end of launches: a client's next launch arrives when it is due, and the policy is told of both events.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
                         .client = client + 1,
                         .kernel_index = static_cast<std::uint8_t>(client)};
   client_run.next_block = 0;
-  // The quantum may have gone on for a little after the launch before it was over.
+  // The quantum may have continued after the end of the previous launch.
   const std::uint64_t from = client_run.launches == 0 ? chip_.now() : client_run.over;
   client_run.starts = std::max(chip_.now(), from + config_.launch_latency);
   for (std::uint32_t s = 0; s < chip_.sm_count(); ++s) chip_.sm(s).forget(client_run.running.client);

@@ -1,4 +1,4 @@
-// The events of a quantum, brought into the tables and told to the policy.
+// Transfers the events of a quantum into the tables and reports them to the policy.
 #include <algorithm>
 #include <bit>
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ Result<void> CycleMachine::collect(policy::Policy& policy) {
   return collect_launches(policy);
 }
 
-// A block of `client` is off the SM for good, or until it is resumed elsewhere.
+// A block of `client` has left the SM: it ended, or it will resume elsewhere.
 void CycleMachine::left(std::uint32_t sm, std::uint32_t client) {
   policy::Sm& unit = sms_[sm];
   --unit.resident;
@@ -53,7 +53,7 @@ void CycleMachine::collect_blocks(std::uint32_t sm, policy::Policy& policy) {
   for (const FinishedBlock& e : finished) policy.on(policy::BlockDone{{sm}, {e.kernel_index}}, *this);
 }
 
-// A launch is over when its last block has ended and all it stored has arrived.
+// A launch ends when its last block has ended and all its stores have arrived in memory.
 Result<void> CycleMachine::collect_launches(policy::Policy& policy) {
   for (std::uint32_t i = 0; i < client_runs_.size(); ++i) {
     if (!client_runs_[i].flushing) continue;
@@ -71,7 +71,7 @@ Result<void> CycleMachine::collect_launches(policy::Policy& policy) {
   return {};
 }
 
-// Blocks that issue no more and have no load on its way: their context starts to move out.
+// Starts saving the context of stopped blocks that have no load in flight.
 void CycleMachine::collect_stopped(std::uint32_t sm) {
   std::vector<FinishedBlock> stopped = std::move(chip_.sm(sm).stopped());
   chip_.sm(sm).stopped().clear();
@@ -120,7 +120,7 @@ void CycleMachine::collect_moved(std::uint32_t sm, policy::Policy& policy) {
     --k.resident;
     ++k.waiting;
     auto& set_aside = client_runs_[client].set_aside;
-    // A block that was recalled has waited for longest.
+    // A recalled block has waited longest, so it becomes the first.
     set_aside.insert(m.recalled ? set_aside.begin() : set_aside.end(), std::move(m.run));
     if (asked_[sm][client] == 0) continue;
     --asked_[sm][client];
@@ -128,7 +128,7 @@ void CycleMachine::collect_moved(std::uint32_t sm, policy::Policy& policy) {
   }
 }
 
-// A kernel that faulted is over. The block that faulted has stopped by itself.
+// Ends kernels that faulted. The block that faulted has stopped by itself.
 void CycleMachine::collect_faults(std::uint32_t sm) {
   for (const FaultedKernel& f : chip_.sm(sm).faulted()) {
     ++residents_[sm][f.kernel_index].leaving;
@@ -141,7 +141,7 @@ void CycleMachine::collect_faults(std::uint32_t sm) {
   chip_.sm(sm).faulted().clear();
 }
 
-// An SM whose blocks have left changes hands, is switched off, or is done waking.
+// An SM whose blocks have left gets its new owner, is switched off, or has finished waking.
 void CycleMachine::settle(std::uint32_t sm, policy::Policy& policy) {
   policy::Sm& unit = sms_[sm];
   if (unit.state == SmState::reserved && residents_[sm][unit.next.index].resident == unit.resident) {
@@ -168,7 +168,7 @@ void CycleMachine::timers(policy::Policy& policy) {
     begin_epoch();
     epoch_.ended(due, chip_.now());
   }
-  while (true) {  // a policy may ask for "now" when it is woken
+  while (true) {  // a policy may request an alarm for now when it is woken
     const std::vector<Alarms::Alarm> due = alarms_.take_due(chip_.now());
     if (due.empty()) return;
     for (const Alarms::Alarm& a : due) policy.on(policy::Wake{a.tag}, *this);
@@ -193,7 +193,7 @@ void CycleMachine::check_instruction_limits() {
   }
 }
 
-// Kernels that wait for each other, or for a policy that never lets them go on, must not keep their user waiting.
+// Ends a run in which kernels wait for each other, or for a policy that never lets them continue.
 Result<void> CycleMachine::check_progress(const RunLimits& limits) {
   if (chip_.now() - last_progress_ < limits.stuck_after) return {};
   std::uint64_t sum = 0;

@@ -1,4 +1,4 @@
-// Blocks onto SMs: one an SM and turn, as hardware deals them out, where ownership, caps and room allow.
+// Places blocks on SMs: one block per SM and round, as hardware does, where ownership, caps and free resources allow.
 #include <algorithm>
 #include <functional>
 
@@ -12,7 +12,7 @@ void CycleMachine::place() {
   // The dispatcher starts one block a cycle.
   const std::uint64_t max_length = chip_.reach();
   std::uint64_t placed = 0;
-  // Round and round, going on where it stopped: no SM gets a second block before the others had their chance.
+  // Round robin, continuing behind the last SM: no SM gets a second block before the others were considered.
   const auto count = static_cast<std::uint32_t>(sms_.size());
   for (std::uint32_t refused = 0; refused < count && placed != max_length; first_sm_ = (first_sm_ + 1) % count) {
     const bool one = place_one(first_sm_, chip_.now() + placed);
@@ -22,10 +22,10 @@ void CycleMachine::place() {
   const bool soon = std::any_of(client_runs_.begin(), client_runs_.end(), [&](const ClientRun& client_run) {
     return client_run.state == ClientRun::State::active && client_run.starts > chip_.now();
   });
-  if (placed == max_length || soon) dirty_ = true;  // perhaps not all: the rest in a later quantum
+  if (placed == max_length || soon) dirty_ = true;  // some blocks may be left for a later quantum
 }
 
-// SMs that have become empty, once nothing more can be placed. True: someone was told and may have acted on it.
+// SMs that have become empty, once nothing more can be placed. True: the policy was told and may have acted.
 bool CycleMachine::tell_idle(policy::Policy& policy) {
   if (dirty_) return false;
   bool told = false;
@@ -65,9 +65,9 @@ bool CycleMachine::place_one(std::uint32_t s, std::uint64_t at) {
   return true;
 }
 
-// Blocks that may follow those that end within the next quantum: on SMs where a block's place would go to one of its
-// own kernel anyway, one an SM and turn, as many as there are places. Blocks that were set aside wait for the quantum's
-// end.
+// Offers blocks that may follow those that end within the next quantum, on SMs where the next block would be of the
+// same kernel anyway: one per SM and round, as many as there are block slots. Preempted blocks are placed only at the
+// quantum's end.
 void CycleMachine::offer_blocks() {
   const auto count = static_cast<std::uint32_t>(sms_.size());
   for (policy::Kernel& k : kernels_) {
@@ -87,7 +87,7 @@ void CycleMachine::offer_blocks() {
   }
 }
 
-// Blocks that were not needed wait again, in the order of their numbers.
+// Offered blocks that did not start wait again, in the order of their numbers.
 void CycleMachine::take_back_offers() {
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
     for (const OfferedBlock& o : chip_.sm(s).take_offers()) client_runs_[o.kernel_index].given_back.push_back(o.number);
@@ -96,7 +96,7 @@ void CycleMachine::take_back_offers() {
     std::sort(client_run.given_back.begin(), client_run.given_back.end(), std::greater<>());
 }
 
-// Takes the block's room in the tables.
+// Subtracts the block's resources in the tables.
 void CycleMachine::enter(std::uint32_t s, policy::Kernel& kernel) {
   sms_[s].free = gpu::less(sms_[s].free, kernel.footprint);
   ++sms_[s].resident;

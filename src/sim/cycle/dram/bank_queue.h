@@ -12,9 +12,9 @@ struct DramRequest {
   std::uint64_t arrived = 0;  // command clock
   std::uint32_t bank = 0;
   std::uint32_t bytes = 0;
-  std::uint32_t token = 0;  // the caller's, given back when done
+  std::uint32_t token = 0;  // the caller's, returned with the completion
   bool write = false;
-  std::uint8_t kernel = 0;  // slot of the kernel, for accounting
+  std::uint8_t kernel = 0;  // kernel index, for accounting
 };
 
 class BankQueue {
@@ -23,34 +23,34 @@ class BankQueue {
   static constexpr Index kNone = ~Index{0};
 
   // At most 64 banks; all of them closed.
-  BankQueue(std::uint32_t banks, std::uint32_t capacity) : banks_(banks) { nodes_.reserve(capacity); }
+  BankQueue(std::uint32_t banks, std::uint32_t capacity) : banks_(banks) { entries_.reserve(capacity); }
 
   [[nodiscard]] std::uint32_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   // Banks with requests, as bits.
   [[nodiscard]] std::uint64_t waiting() const { return waiting_; }
-  [[nodiscard]] const DramRequest& operator[](Index i) const { return nodes_[i].request; }
+  [[nodiscard]] const DramRequest& operator[](Index i) const { return entries_[i].request; }
   // Sequence number of the arrival.
-  [[nodiscard]] std::uint64_t number(Index i) const { return nodes_[i].number; }
+  [[nodiscard]] std::uint64_t number(Index i) const { return entries_[i].number; }
   // The oldest request of a bank that has some, and the oldest of those that hit its open row.
   [[nodiscard]] Index oldest(std::uint32_t bank) const { return banks_[bank].first; }
   [[nodiscard]] Index hit(std::uint32_t bank) const { return banks_[bank].hit; }
-  // The next one that hits.
+  // The next request of the same bank that hits the open row.
   [[nodiscard]] Index hit_after(Index i) const {
-    return hit_from(nodes_[i].next, banks_[nodes_[i].request.bank].open_row);
+    return hit_from(entries_[i].next, banks_[entries_[i].request.bank].open_row);
   }
 
   void push(const DramRequest& request) {
     Index i = free_;
     if (i == kNone) {
-      i = static_cast<Index>(nodes_.size());
-      nodes_.emplace_back();
+      i = static_cast<Index>(entries_.size());
+      entries_.emplace_back();
     } else {
-      free_ = nodes_[i].next;
+      free_ = entries_[i].next;
     }
-    nodes_[i] = {request, numbers_++, kNone};
+    entries_[i] = {request, numbers_++, kNone};
     Bank& bank = banks_[request.bank];
-    (bank.first == kNone ? bank.first : nodes_[bank.last].next) = i;
+    (bank.first == kNone ? bank.first : entries_[bank.last].next) = i;
     bank.last = i;
     if (bank.hit == kNone && request.row == bank.open_row) bank.hit = i;
     waiting_ |= std::uint64_t{1} << request.bank;
@@ -58,14 +58,14 @@ class BankQueue {
   }
 
   void remove(Index i) {
-    Bank& bank = banks_[nodes_[i].request.bank];
+    Bank& bank = banks_[entries_[i].request.bank];
     Index before = kNone;
-    for (Index at = bank.first; at != i; at = nodes_[at].next) before = at;
+    for (Index at = bank.first; at != i; at = entries_[at].next) before = at;
     if (bank.hit == i) bank.hit = hit_after(i);
-    (before == kNone ? bank.first : nodes_[before].next) = nodes_[i].next;
+    (before == kNone ? bank.first : entries_[before].next) = entries_[i].next;
     if (bank.last == i) bank.last = before;
-    if (bank.first == kNone) waiting_ &= ~(std::uint64_t{1} << nodes_[i].request.bank);
-    nodes_[i].next = free_;
+    if (bank.first == kNone) waiting_ &= ~(std::uint64_t{1} << entries_[i].request.bank);
+    entries_[i].next = free_;
     free_ = i;
     --size_;
   }
@@ -77,7 +77,7 @@ class BankQueue {
   }
 
  private:
-  struct Node {
+  struct Entry {
     DramRequest request;
     std::uint64_t number = 0;
     Index next = kNone;  // next request of its bank, or next free entry
@@ -89,11 +89,11 @@ class BankQueue {
     Index hit = kNone;
   };
   [[nodiscard]] Index hit_from(Index i, std::uint64_t row) const {
-    while (i != kNone && nodes_[i].request.row != row) i = nodes_[i].next;
+    while (i != kNone && entries_[i].request.row != row) i = entries_[i].next;
     return i;
   }
 
-  std::vector<Node> nodes_;
+  std::vector<Entry> entries_;
   std::vector<Bank> banks_;
   std::uint64_t waiting_ = 0;
   std::uint64_t numbers_ = 0;

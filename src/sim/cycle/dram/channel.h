@@ -1,4 +1,4 @@
-// One DRAM channel's banks and data bus: which command is legal when, and what it does to the state.
+// One DRAM channel's banks and data bus: the earliest time of each command, and its effect on the state.
 //
 // Time is the command clock, as an integer. Commands must be issued in non-decreasing time, each at or after
 // `earliest`. Schedulers (schedulers/) choose among requests; this is only the device.
@@ -23,7 +23,7 @@ struct DramSpec {
   std::uint32_t tWR = 12;              // end of write data to precharge
   std::uint32_t tWTR = 5;              // end of write data to read
   std::uint32_t tREFI = 0;             // from refresh to refresh; 0: none
-  std::uint32_t tRFC = 0;              // a refresh: no command meanwhile
+  std::uint32_t tRFC = 0;              // duration of a refresh, without commands
 };
 
 enum class DramCommand : std::uint8_t { activate, precharge, read, write };
@@ -36,8 +36,8 @@ class DramChannel {
 
   [[nodiscard]] std::uint64_t open_row(std::uint32_t bank) const { return banks_[bank].row; }
 
-  // The first time `command` may be issued to `bank`, given what was issued so far. Only legal in the right row state:
-  // activate on a closed bank, the others on an open one. `bytes`: of the transfer, for read and write.
+  // The first time `command` may be issued to `bank`, after all commands issued so far. Only legal in the right row
+  // state: activate on a closed bank, the others on an open one. `bytes`: size of the transfer, for read and write.
   [[nodiscard]] std::uint64_t earliest(DramCommand command, std::uint32_t bank) const {
     const Bank& b = banks_[bank];
     // A column command may go out once the bus is free when its data starts, tCL later.

@@ -62,8 +62,8 @@ class DramController {
   std::uint32_t write_capacity_;
   BankQueue reads_;
   BankQueue writes_;
-  std::uint32_t commands_;   // a clock
-  std::uint32_t sent_ = 0;   // in clock_
+  std::uint32_t commands_;   // limit per clock
+  std::uint32_t sent_ = 0;   // commands sent in clock_
   std::uint64_t clock_ = 0;  // clock of the last command
   DramChoice choice_;        // the next command, valid while no request comes or goes
   bool chosen_ = false;

@@ -1,4 +1,4 @@
-// Where a line lives: its L2 slice, and in that slice's memory channel its bank and row.
+// The place of a line: its L2 slice, and its bank and row in that slice's memory channel.
 //
 // Neighbouring pairs of lines go to different slices; the order of slices is rotated from group to group by a hash of
 // the group, so that no power-of-two stride keeps to one channel. Within a group the map is a permutation: no two lines

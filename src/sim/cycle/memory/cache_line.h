@@ -13,7 +13,7 @@ using Sectors = std::uint8_t;  // bit i: sector i of the line
 
 struct CacheLine {
   LineAddress line = ~LineAddress{0};
-  std::uint32_t rank = 0;  // the replacement rule's own
+  std::uint32_t rank = 0;  // used by the replacement rule only
   Sectors valid = 0;       // 0: the line is empty
   Sectors dirty = 0;
 };

@@ -20,14 +20,14 @@ enum class MessageKind : std::uint8_t { read, write, atomic };
 struct Message {
   std::uint64_t time = 0;  // when it arrives, in SM cycles
   LineAddress line = 0;
-  exec::PendingAtomic* atomic = nullptr;  // to be applied where the line is
-  std::uint32_t token = 0;                // the sender's
+  exec::PendingAtomic* atomic = nullptr;  // applied at the L2 slice of the line
+  std::uint32_t token = 0;                // chosen by the sender
   std::uint16_t sm = 0;
-  std::uint8_t kernel = 0;  // slot of the kernel, for accounting
+  std::uint8_t kernel = 0;  // kernel index, for accounting
   MessageKind kind = MessageKind::read;
   Sectors sectors = 0;
   std::uint8_t lanes = 0;   // lanes of an atomic
-  bool moved = false;       // context on its way, not a program's access
+  bool moved = false;       // part of a moved context, not a program's access
   bool texture = false;     // the message belongs to the SM's texture cache, not to its L1
   std::uint8_t missed = 0;  // in a reply: sectors that were not in L2
 };

@@ -25,7 +25,7 @@ class Mshrs {
 
   struct Outcome {
     bool accepted = false;
-    Sectors send = 0;  // sectors to request; 0: all are on their way already
+    Sectors send = 0;  // sectors to request; 0: all are in flight already
   };
   Outcome accept(LineAddress line, Sectors wanted, Waiter waiter);
 

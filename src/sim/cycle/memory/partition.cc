@@ -51,13 +51,13 @@ Partition::Partition(const gpu::GpuConfig& config, const MemoryTiming& timing, s
   for (std::uint32_t i = 0; i < config.l2.slices / config.dram.channels; ++i) slices_.emplace_back(tags, mshrs);
 }
 
-// Arrival order, the SM's number deciding between equals: the same whatever order the SMs were simulated in.
+// Sorts by arrival and then by the SM's index, so that the order does not depend on the simulation's threads.
 void Partition::sort_inbox(std::uint64_t until) {
   std::sort(inbox_.begin(), inbox_.end(), [](const Message& a, const Message& b) {
     if (a.time != b.time) return a.time < b.time;
     return a.sm != b.sm ? a.sm < b.sm : a.token < b.token;
   });
-  // A message that comes later waits outside: a message sent after it may still arrive before it.
+  // Messages that arrive later stay in the inbox: one that is sent after them may still arrive before them.
   std::size_t due = 0;
   for (; due < inbox_.size() && inbox_[due].time < until; ++due) {
     const Message& m = inbox_[due];
@@ -88,7 +88,7 @@ void Partition::run(std::uint64_t until, std::vector<Message>& replies) {
     const std::uint64_t horizon = std::min({start, filled, until});
     if (dram_next_ < to_dram(horizon)) {
       dram_next_ = dram_.advance(to_dram(horizon), done_);
-      unstall(to_sm(dram_.now()));  // a finished request left room in its queue
+      unstall(to_sm(dram_.now()));  // a finished request has freed an entry of the queue
       continue;
     }
     next_ = std::min({start, filled, later, dram_next_ == kNeverCycle ? kNeverCycle : to_sm(dram_next_)});
@@ -260,7 +260,7 @@ void Partition::push_dram(LineAddress line, Sectors sectors, std::uint32_t token
     return;
   }
   dram_.push(r);
-  dram_next_ = 0;  // unknown: asked again before anything later happens
+  dram_next_ = 0;  // unknown; computed again before the next step
 }
 
 std::uint32_t Partition::new_pending(const Message& m) {

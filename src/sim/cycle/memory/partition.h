@@ -1,8 +1,8 @@
-// One memory channel with its L2 slices: takes requests in order of arrival, answers them in time.
+// One memory channel with its L2 slices: it takes requests in order of arrival and sends replies with their times.
 //
-// It runs a quantum at a time (`run(until)`), on its own, when all that reaches it before `until` has been handed to
-// it. Replies carry the time they reach their SM. A slice handles one request after the other; a miss that finds no
-// MSHR or no place in the DRAM queue holds up those behind it, and with them, through the SMs' bounded requests in
+// It runs one quantum (`run(until)`) independently of other units, after all messages that reach it before `until` were
+// received. Replies carry the time they reach their SM. A slice handles one request after the other; a miss that finds
+// no MSHR or no place in the DRAM queue holds up those behind it, and with them, through the SMs' bounded requests in
 // flight, the senders.
 #pragma once
 
@@ -36,7 +36,7 @@ class Partition {
  public:
   Partition(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32_t channel);
 
-  // In any order, before the quantum in which it arrives.
+  // Receives a message, in any order, before the quantum in which it arrives.
   void receive(const Message& message) {
     inbox_.push_back(message);
     next_ = std::min(next_, message.time);
@@ -57,15 +57,15 @@ class Partition {
     Tags tags;
     Mshrs mshrs;
     std::deque<Message> queue;  // by arrival
-    std::uint64_t free_at = 0;  // takes its next request then
+    std::uint64_t free_at = 0;  // time at which it takes its next request
     std::uint64_t reply_free = 0;
-    bool stalled = false;     // until a fill makes room
-    std::uint32_t begun = 0;  // bytes of the next cycle that are taken
+    bool stalled = false;     // until a fill frees an entry
+    std::uint32_t begun = 0;  // bytes of the next cycle that are in use
 
     // The cycles that `bytes` take of it from `start` on.
     std::uint32_t passes(std::uint32_t bytes, std::uint32_t per_cycle, std::uint64_t start);
   };
-  struct Pending {  // a miss under way, by token
+  struct Pending {  // a miss in flight, by token
     Message message;
     std::uint32_t next_free = 0;
   };
@@ -75,12 +75,12 @@ class Partition {
   void serve(Slice& slice, std::uint64_t start, std::vector<Message>& replies);
   bool serve_read(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies);
   bool serve_write(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies);
-  // Executes it; returns how many words it changes.
+  // Executes the atomic; returns the number of words it changes.
   static std::uint32_t apply(const Message& m);
   void unstall(std::uint64_t at);
   void reply(Slice& slice, const Message& m, std::uint64_t ready, std::vector<Message>& replies);
   void fill(const DramDone& done, std::vector<Message>& replies);
-  // After a line became dirty.
+  // Called after a line became dirty: writes back the oldest one above the limit.
   void clean(Slice& slice, const Message& m, std::uint64_t at);
   void write_back(LineAddress line, Sectors sectors, std::uint8_t kernel, std::uint64_t at);
   std::uint32_t new_pending(const Message& m);

@@ -46,12 +46,12 @@ class Tags {
   // Marks present sectors dirty; returns those that were present.
   Sectors write(LineAddress line, Sectors sectors);
 
-  // Where more lines of the set than may be are dirty, the one that would be evicted first
-  // becomes clean and stays.
+  // If more lines of the set are dirty than `dirty_ways` allows, the one that would be evicted first becomes clean and
+  // stays.
   Evicted clean(LineAddress line);
 
   void invalidate(LineAddress line);
-  // Forgets every line of the client (a kernel boundary in an L1 that is not coherent).
+  // Invalidates every line of the client (a kernel boundary in an L1 that is not coherent).
   void forget(std::uint64_t client);
 
  private:

@@ -1,8 +1,8 @@
 // The parts of a memory access, in SM cycles, derived from the totals a configuration states.
 //
 // A load that misses L1 and hits L2 takes l2.latency in all: `miss` until it leaves the SM, the interconnect both ways,
-// `l2` in the slice. One that misses L2 and opens a row takes dram.latency in all. A configuration whose totals leave
-// less than nothing for a part is refused when it is loaded (`derive` is also that check).
+// `l2` in the slice. One that misses L2 and opens a row takes dram.latency in all. A configuration whose totals leave a
+// negative time for a part is refused when it is loaded (`derive` is also that check).
 #pragma once
 
 #include "base/result.h"
@@ -15,7 +15,7 @@ struct MemoryTiming {
   std::uint32_t noc = 0;         // one way
   std::uint32_t l2 = 0;          // slice lookup until the reply leaves
   std::uint32_t dram = 0;        // on top of the DRAM's own timing, for a load that goes there
-  std::uint32_t round_trip = 0;  // no reply is back at its SM's port sooner after the access that asked for it
+  std::uint32_t round_trip = 0;  // shortest time from an access to the arrival of its reply at the SM
 };
 
 Result<MemoryTiming> derive_timing(const gpu::GpuConfig& config);

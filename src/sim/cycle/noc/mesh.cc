@@ -8,7 +8,7 @@ namespace wm::sim {
 Mesh::Mesh(const MeshSpec& spec) : spec_(spec) {
   const std::uint32_t nodes = spec.sms + spec.channels;
   while (width_ * width_ < nodes) ++width_;
-  // Every so many nodes is a channel's, until there are enough.
+  // Memory channels are at every `spacing`-th node.
   const std::uint32_t spacing = nodes / spec.channels;
   for (std::uint32_t n = 0; n < nodes; ++n) {
     const bool channel = n % spacing == spacing / 2 && channel_nodes_.size() < spec.channels;

@@ -1,7 +1,7 @@
 // A two-dimensional mesh between SMs and memory channels: messages go along rows first, then columns, link by link.
 //
-// A link carries one message after the other, as long as its bytes take; a router adds its latency. Messages must be
-// handed over in order of time. Requests and replies have links of their own (two meshes), so neither can block the
+// A link carries one message after the other, each for the time of its bytes; a router adds its latency. Messages must
+// be handed over in order of time. Requests and replies have links of their own (two meshes), so neither can block the
 // other. Memory channels sit spread among the SMs.
 #pragma once
 

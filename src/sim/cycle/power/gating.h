@@ -1,4 +1,4 @@
-// When SMs are switched off and on: how long each was off, and when one that wakes is there.
+// The power state of SMs: the time that each was off, and the time at which a waking SM is on.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Energy of a run: what each event of each kernel costs, and what the chip takes for being on.
+// Energy of a run: the dynamic energy of each kernel's events, and the static energy of the chip.
 //
 // Dynamic energy is counted per kernel, from its own counters: events times the picojoules of the GPU's configuration.
 // Static energy is the time SMs were on or gated, and that of everything else.

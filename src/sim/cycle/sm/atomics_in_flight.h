@@ -17,13 +17,13 @@ class AtomicsInFlight {
   [[nodiscard]] bool any() const { return count_ != 0; }
   void add(const exec::PendingAtomic& atomic);
   void remove(const exec::PendingAtomic& atomic);
-  // Whether the warp's next instruction accesses a line of an atomic in flight. May be true without need, never false
-  // wrongly.
+  // Whether the warp's next instruction accesses a line of an atomic in flight. False positives are possible, false
+  // negatives are not.
   [[nodiscard]] bool conflicts(exec::Warp& warp);
 
   // The warp, by slot number, waits for an atomic to complete.
   void wait(std::uint32_t warp) { waiting_.push_back(static_cast<std::uint16_t>(warp)); }
-  // The warps that wait; they wait no more.
+  // Removes and returns the waiting warps.
   std::vector<std::uint16_t> take_waiting() { return std::exchange(waiting_, {}); }
 
  private:

@@ -1,4 +1,4 @@
-// A thread block on its way through the machine: not yet begun, running on an SM, or set aside with all its state.
+// A thread block in the machine: not yet begun, running on an SM, or preempted with all its state.
 #pragma once
 
 #include <array>
@@ -28,14 +28,14 @@ struct SharedNote {
 // issued.
 class RunAheadBuffer {
  public:
-  // The operations that are left. An SM iterates over them with its own pointer, and stores it with `go_to` when the
-  // block leaves.
+  // The operations that have not been issued. An SM iterates over them with its own pointer, and stores it with `go_to`
+  // when the block leaves.
   [[nodiscard]] const exec::Executed* begin() const { return ops_.data() + head_; }
   [[nodiscard]] const exec::Executed* end() const { return ops_.data() + count_; }
   void go_to(const exec::Executed* at) { head_ = static_cast<std::uint16_t>(at - ops_.data()); }
   void clear() { head_ = count_ = 0; }
-  // Fills the empty buffer with as many operations as there are and fit. It stays empty where the next operation must
-  // wait for its time. `banks`: of shared memory.
+  // Fills the empty buffer with as many operations as there are and fit. It stays empty if the next operation must
+  // not be executed ahead. `banks`: number of banks of shared memory.
   void refill(exec::Warp& warp, std::uint32_t banks);
 
  private:

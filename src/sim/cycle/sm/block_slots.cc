@@ -17,7 +17,7 @@ void BlockSlots::start(std::unique_ptr<BlockRun> run, std::uint64_t at) {
   starting_.push_back({std::move(run), at});
 }
 
-// Beginning a block is part of a quantum, since SMs run side by side then.
+// Blocks begin within a quantum, because that part is simulated by several threads.
 void BlockSlots::begin_due(std::uint64_t now) {
   starts_ = IssueStage::kNever;
   std::vector<Starting> starting = std::exchange(starting_, {});
@@ -108,9 +108,9 @@ void BlockSlots::warp_exited(WarpSlot& w, std::uint64_t now) {
   finish(r, now);
 }
 
-// A load that no warp waited for may still be in flight; the block's slots are free once it is back. Where another
-// block of the kernel was offered it takes them after half of a way over the interconnect, and reuses the block's
-// memory.
+// A load that no warp waited for may still be in flight; the block's slots are free once it is back. If another
+// block of the kernel was offered, that one takes the slots after half of a way over the interconnect, and reuses the
+// block's memory.
 void BlockSlots::finish(ResidentBlock& r, std::uint64_t now) {
   if (r.loads != 0) return;
   const std::uint8_t kernel = r.run->kernel.kernel_index;

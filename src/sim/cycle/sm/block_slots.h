@@ -1,7 +1,7 @@
 // The blocks of an SM: how they start, end, stop, and wait at barriers.
 //
-// Which blocks come is decided elsewhere, between quanta. Within a quantum a block that ends may be followed by another
-// one of its kernel, where that was offered before.
+// The dispatcher (dispatch/place.cc) chooses blocks between quanta. Within a quantum a block that ends may be followed
+// by another one of its kernel that was offered before.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace wm::sim {
 
-// A block that is off its SM.
+// A block that has left its SM.
 struct FinishedBlock {
   std::unique_ptr<BlockRun> run;  // empty where another block follows in its place
   std::uint64_t at = 0;
@@ -40,7 +40,7 @@ class BlockSlots {
   // `follows_after`: cycles from a block's end to the start of one in its place.
   BlockSlots(IssueStage& issue, exec::Block::Where where, std::uint32_t follows_after);
 
-  // Accepts a block, a new one or one that was set aside; its warps may issue from `at` on.
+  // Accepts a new or a preempted block; its warps may issue from `at` on.
   void start(std::unique_ptr<BlockRun> run, std::uint64_t at);
   // Begins the blocks whose time has come.
   void begin_due(std::uint64_t now);
@@ -56,10 +56,10 @@ class BlockSlots {
   std::uint32_t stop(std::uint8_t kernel, std::uint32_t count, std::uint64_t now);
 
   void warp_exited(WarpSlot& w, std::uint64_t now);
-  // Lets warps go on whose barrier completed; finds out when a block can never go on.
+  // Releases warps whose barrier has completed; detects a block that can never continue.
   void check_barrier(ResidentBlock& block, std::uint64_t now);
   void fault(ResidentBlock& block);
-  // A load of the block, which waits for nothing else, came back at `at`.
+  // A load of a block that waits only for its loads came back at `at`.
   void load_finished(ResidentBlock& block, std::uint64_t at);
   // A message of the kernel came from memory.
   void set_last_message(std::uint8_t kernel, std::uint64_t at) { last_[kernel] = at; }
@@ -94,7 +94,7 @@ class BlockSlots {
   std::vector<std::unique_ptr<ResidentBlock>> spare_;
   std::vector<Starting> starting_;  // accepted and not begun
   std::vector<OfferedBlock> offers_;
-  std::uint32_t kernels_ = 0;                  // with blocks here
+  std::uint32_t kernels_ = 0;                  // number of kernels with blocks on this SM
   std::uint64_t starts_ = IssueStage::kNever;  // the first of `starting_`
   std::array<std::uint32_t, kMaxKernels> resident_{};
   std::array<std::uint64_t, kMaxKernels> last_{};

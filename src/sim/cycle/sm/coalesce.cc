@@ -12,7 +12,7 @@ Sectors sector_range(std::uint32_t first, std::uint32_t last) {
   return static_cast<Sectors>(((2U << last) - 1) & ~((1U << first) - 1));
 }
 
-constexpr std::uint32_t kGroup = 8;  // lanes that are looked at together
+constexpr std::uint32_t kGroup = 8;  // lanes that are tested together
 
 void touch(Coalesced& out, LineAddress line, Sectors sectors, std::uint32_t lanes) {
   for (std::uint32_t i = out.count; i-- > 0;)
@@ -37,7 +37,7 @@ void touch_bytes(Coalesced& out, std::uint64_t client, std::uint64_t address, st
   touch(out, client | last, sector_range(0, sector(address + bytes - 1)), lanes);
 }
 
-// All 32 lanes, one after the other without a gap: the common case, done without looking at single lanes.
+// All 32 lanes access consecutive elements: the common case, detected without a loop over single lanes.
 bool consecutive(const exec::Access& a) {
   if (a.lanes != exec::kAllLanes) return false;
   bool all = true;

@@ -18,8 +18,8 @@ class CopyGroups {
     groups_.clear();
     forgotten_ = 0;
   }
-  // Adds a copy to the open group and returns the group's number. `ready`: when its data is there; none: it is in
-  // flight until `finish`.
+  // Adds a copy to the open group and returns the group's number. `ready`: time at which its data is available;
+  // none: the copy is in flight until `finish`.
   std::uint32_t add(std::optional<std::uint64_t> ready);
   // Closes the open group. An empty group counts like any other.
   void commit(std::uint64_t now);
@@ -32,7 +32,7 @@ class CopyGroups {
  private:
   struct Group {
     std::uint32_t in_flight = 0;
-    std::uint64_t ready = 0;  // when the data of the copies that completed is there
+    std::uint64_t ready = 0;  // time at which the data of the completed copies is available
   };
   std::vector<Group> groups_;    // committed groups, oldest first, and the open one
   std::uint32_t forgotten_ = 0;  // groups before the first of these

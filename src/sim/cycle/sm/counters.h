@@ -8,7 +8,7 @@
 
 namespace wm::sim {
 
-// Why a scheduler issued nothing in a cycle, as Warped-Slicer's figure 1 tells them apart.
+// The reasons for which a scheduler issued nothing in a cycle, as in Warped-Slicer's figure 1.
 enum class Stall : std::uint8_t { memory, unit, dependency, fetch, barrier, quota, idle, count };
 inline constexpr std::size_t kStalls = static_cast<std::size_t>(Stall::count);
 
@@ -21,7 +21,7 @@ struct SmCounters {
   std::array<std::uint64_t, kStalls> stalls{};           // scheduler cycles
   std::uint64_t register_lanes = 0;                      // 32-bit operands read or written, by lane
   std::uint64_t shared_lanes = 0;
-  std::uint64_t shared_conflict_cycles = 0;  // beyond the first
+  std::uint64_t shared_conflict_cycles = 0;  // cycles beyond the first of each access
   std::uint64_t l1_sectors = 0;
   std::uint64_t l1_misses = 0;        // sectors
   std::uint64_t texture_sectors = 0;  // sectors of read-only loads, where a texture cache exists

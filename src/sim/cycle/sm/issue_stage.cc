@@ -1,4 +1,4 @@
-// One file, so that a compiler can make one piece of the loop.
+// All of the loop is in one file, so that the compiler can inline it.
 #include "sim/cycle/sm/issue_stage.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ void IssueStage::set_quota(std::uint8_t kernel, std::int64_t instructions, std::
   times_.all_no_later(now);
 }
 
-// Every executed instruction counts, whether it took an issue slot or not: rates and goals count the same.
+// Every executed instruction is counted, whether it took an issue slot or not: rates and goals count in the same way.
 void IssueStage::spend_quota(std::uint8_t kernel, std::uint32_t lanes, std::uint64_t now) {
   if (!quota_.spend(kernel, lanes)) return;
   charge_until(now);
@@ -80,7 +80,7 @@ std::uint32_t IssueStage::idle_warps(std::uint8_t kernel) const {
 void IssueStage::take_unit(SchedulerState& s, const TimedOp& op, std::uint64_t now) {
   const auto unit = static_cast<std::size_t>(op.unit);
   const std::uint64_t until = now + op.occupies;
-  s.port = now + op.slots;
+  s.port = now + op.issue_slots;
   if ((sm_units_ >> unit & 1) == 0) {
     s.free[unit] = until;
   } else if (unit == kLoadStore) {
@@ -100,7 +100,7 @@ std::uint64_t IssueStage::fetch(WarpSlot& w, const TimedOp& op, std::uint64_t no
 }
 
 // Executes an operation that takes no issue slot. False: it faults, and is issued like any other so that the fault is
-// seen.
+// reported.
 bool IssueStage::fold(WarpSlot& w, const TimedOp& op, std::uint64_t now) {
   std::uint32_t lanes = 0;
   if (!w.executed()) {
@@ -120,7 +120,7 @@ bool IssueStage::fold(WarpSlot& w, const TimedOp& op, std::uint64_t now) {
 void IssueStage::prepare(WarpSlot& w, std::uint64_t now, std::uint64_t not_before) {
   SchedulerState& s = schedulers_[w.scheduler];
   while (true) {
-    // The result of an atomic comes later than its issue: until then operations wait for their time.
+    // The result of an atomic comes later than its issue: until then operations are not executed ahead.
     if (!w.executed() && w.atomics == 0) {
       w.ahead->refill(*w.warp, config_.shared.banks);
       w.front = w.ahead->begin();
@@ -164,8 +164,8 @@ void IssueStage::prepare(WarpSlot& w, std::uint64_t now, std::uint64_t not_befor
   }
 }
 
-// The same behind an issue at `now`, in the usual case at once. The scheduler's warps are not looked at again in that
-// cycle: a warp that can issue in the next one need not sleep until then. (With issue_width 2 they are looked at.)
+// The same after an issue at `now`, with a fast path for the common case. The scheduler does not examine its warps
+// again in that cycle, so a warp that can issue in the next one need not sleep. (With issue_width 2 it does.)
 void IssueStage::prepare_next(SchedulerState& s, WarpSlot& w, std::uint64_t now, std::uint64_t not_before) {
   if (!w.executed() || issue_width_ != 1) return prepare(w, now, not_before);
   const TimedOp& op = w.ops[w.front->pc];
@@ -183,7 +183,7 @@ void IssueStage::prepare_next(SchedulerState& s, WarpSlot& w, std::uint64_t now,
   s.sleep(w, now);
 }
 
-// An operation that was executed ahead only takes its time now.
+// Issues an operation that was executed ahead: only its time is simulated now.
 void IssueStage::issue_executed(SchedulerState& s, WarpSlot& w, std::uint64_t now) {
   const TimedOp& op = *w.next;
   const exec::Executed executed = *w.front++;
@@ -206,11 +206,11 @@ void IssueStage::issue_executed(SchedulerState& s, WarpSlot& w, std::uint64_t no
   if (op.copies == CopyRole::commit) w.copies.commit(now);
   w.set_written(op, scoreboard_.time(ready));
   const bool turns = op.kind == TimedKind::branch;
-  const bool second = issue_width_ > 1 && !turns && op.slots == 1;
+  const bool second = issue_width_ > 1 && !turns && op.issue_slots == 1;
   prepare_next(s, w, now, turns ? ready : now + (second ? 0 : 1));
 }
 
-// An operation that was not is executed now.
+// Issues an operation that was not executed ahead: it is executed now.
 void IssueStage::issue_now(SchedulerState& s, WarpSlot& w, std::uint64_t now) {
   const TimedOp& op = *w.next;
   ResidentBlock& r = *w.resident;
@@ -239,7 +239,7 @@ void IssueStage::issue_now(SchedulerState& s, WarpSlot& w, std::uint64_t now) {
   }
   w.set_written(op, scoreboard_.time(ready));
   const bool turns = op.kind == TimedKind::branch;
-  const bool second = issue_width_ > 1 && !turns && op.slots == 1;
+  const bool second = issue_width_ > 1 && !turns && op.issue_slots == 1;
   prepare(w, now, turns ? now + op.latency : now + (second ? 0 : 1));
   if (op.kind == TimedKind::barrier || step.exited) events_.on_barrier(r, now);
 }
@@ -250,8 +250,8 @@ void IssueStage::issue(SchedulerState& s, WarpSlot& w, std::uint64_t now) {
   issue_now(s, w, now);
 }
 
-// Nothing was issued for some cycles: the reason is the first of these that holds for any warp, and the cycles go to
-// the kernel of that warp.
+// Attributes `cycles` without an issue to the first of these reasons that holds for any warp, and to the kernel of that
+// warp.
 void IssueStage::charge(SchedulerState& s, std::uint64_t cycles) {
   const WarpMask closed = quota_.closed() == 0 ? 0 : s.warps_of(quota_.closed());
   const WarpMask open = s.ready & ~closed;
@@ -278,7 +278,7 @@ WarpMask IssueStage::eligible(const SchedulerState& s, std::uint64_t now) const 
   return quota_.closed() == 0 ? mask : mask & ~s.warps_of(quota_.closed());
 }
 
-// When a warp has its operands and its unit is free; warps that wake before that need not be looked at.
+// Sets the time at which a warp has its operands and its unit is free; warps that wake earlier need not be examined.
 void IssueStage::set_due(SchedulerState& s, std::uint32_t number, std::uint64_t now) {
   const WarpMask open = quota_.closed() == 0 ? s.ready : s.ready & ~s.warps_of(quota_.closed());
   const auto from = [&](std::size_t unit) {
@@ -292,8 +292,8 @@ void IssueStage::set_due(SchedulerState& s, std::uint32_t number, std::uint64_t 
              (s.units >> kLoadStore & 1) != 0 ? std::max(from(kLoadStore), s.port) : kNever);
 }
 
-// account(), and warps that wake at `now` are awake too. While warps of one kernel wait for nothing but a unit it does
-// not matter to the account which others wake.
+// account(), and warps that wake at `now` are awake too. While all ready warps of one kernel wait only for a unit, the
+// stall reason does not depend on which others wake.
 void IssueStage::catch_up(SchedulerState& s, std::uint64_t now) {
   const bool one = kernels_ == 1 && quota_.closed() == 0;
   while (s.wheel.first() <= now) {
@@ -340,8 +340,8 @@ void IssueStage::issue_several(SchedulerState& s, std::uint32_t number, std::uin
   }
 }
 
-// Whether issuing `op`, which the warp has executed, and finding out about the instruction behind it touch nothing but
-// the warp and its scheduler.
+// Whether issuing `op`, which the warp has executed, and preparing the next instruction affect only the warp and its
+// scheduler.
 bool IssueStage::is_local(const WarpSlot& w, const TimedOp& op) const {
   if (w.back - w.front < 2 || op.unit == gpu::Unit::load_store ||
       (sm_units_ >> static_cast<std::size_t>(op.unit) & 1) != 0)
@@ -350,8 +350,8 @@ bool IssueStage::is_local(const WarpSlot& w, const TimedOp& op) const {
   return !behind.folded && behind.line == op.line;
 }
 
-// Until then nothing that happens elsewhere makes a warp of `s` ready: replies, blocks that begin (also in place of one
-// that ends from now on), barriers that complete from now on.
+// The time until which no event outside the scheduler makes a warp of `s` ready: replies, blocks that begin (also in
+// place of one that ends from now on), barriers that complete from now on.
 std::uint64_t IssueStage::undisturbed_until(const SchedulerState& s) const {
   std::uint64_t until = std::min({outside_.until, outside_.block_starts, outside_.reply_arrives});
   if (outside_.follows_after != kNever) until = std::min(until, now_ + outside_.follows_after);
@@ -370,8 +370,8 @@ std::uint64_t IssueStage::others_due(SchedulerState& s, std::uint32_t number, gp
   return due;
 }
 
-// A greedy scheduler stays with the warp that issued last whenever that can issue, whatever the others do: as long as
-// what the warp does is local it is done at once, ahead of the other schedulers' time.
+// A greedy scheduler stays with the warp that issued last whenever that can issue, independently of the others. As long
+// as the warp's instructions are local they are issued at once, ahead of the other schedulers' time.
 void IssueStage::go_on(SchedulerState& s, WarpSlot& w, std::uint32_t number) {
   if (quota_.has_quota(w.kernel)) return;
   const std::uint64_t end = undisturbed_until(s);
@@ -389,11 +389,11 @@ void IssueStage::go_on(SchedulerState& s, WarpSlot& w, std::uint32_t number) {
   }
 }
 
-// Issues the warp's next instruction at `at` and those behind it that follow as soon as their unit takes them, before
-// any other warp has its chance. Returns when the last one issued.
+// Issues the warp's next instruction at `at` and the following ones that issue as soon as their unit accepts them,
+// before any other warp may issue. Returns the time of the last issue.
 std::uint64_t IssueStage::issue_run(SchedulerState& s, WarpSlot& w, std::uint64_t at, std::uint64_t end) {
   const std::uint64_t start = at;
-  std::uint64_t others = 0;  // when other warps have their chance; computed where it matters
+  std::uint64_t others = 0;  // time at which another warp may issue; computed when needed
   std::uint64_t* tallies = counters_.tallies(w.kernel);
   const exec::Executed* front = w.front;
   const TimedOp* op = w.next;
@@ -407,9 +407,9 @@ std::uint64_t IssueStage::issue_run(SchedulerState& s, WarpSlot& w, std::uint64_
       w.ready[op->written] = scoreboard_.known(at + op->latency);
     else
       w.set_written(*op, scoreboard_.known(at + op->latency));
-    const std::uint64_t then = at + std::max<std::uint64_t>(op->occupies, op->slots);
+    const std::uint64_t then = at + std::max<std::uint64_t>(op->occupies, op->issue_slots);
     if (then >= end) break;
-    if (op->occupies > op->slots) {
+    if (op->occupies > op->issue_slots) {
       if (others == 0) others = others_due(s, w.scheduler, w.unit, start);
       if (then > others) break;
     }
@@ -427,13 +427,13 @@ std::uint64_t IssueStage::issue_run(SchedulerState& s, WarpSlot& w, std::uint64_
   counters_[w.kernel].thread_instructions += lanes;
   counters_[w.kernel].stalls[static_cast<std::size_t>(Stall::unit)] += stalled;
   s.now = at;
-  catch_up(s, at);  // warps that woke meanwhile are awake
+  catch_up(s, at);  // marks warps that woke meanwhile
   take_unit(s, *op, at);
   prepare_next(s, w, at, at + 1);
   return at;
 }
 
-// Warps that the wheel's reach woke too early sleep on; returns the others.
+// Warps that woke too early, at the wheel's maximum time, sleep again; returns the others.
 WarpMask IssueStage::sleep_on(SchedulerState& s, WarpMask woken, std::uint64_t now) {
   for (WarpMask m = woken & s.far; m != 0; m &= m - 1) {
     const WarpSlot& w = warps_.of(static_cast<std::uint32_t>(&s - schedulers_.data()), WarpChoice::first(m));
@@ -444,8 +444,8 @@ WarpMask IssueStage::sleep_on(SchedulerState& s, WarpMask woken, std::uint64_t n
   return woken;
 }
 
-// The scheduler that looks first in a cycle, by the clock. Where the load/store unit takes several cycles for an access
-// it falls free in step with the clock, always for the same scheduler; there turns follow no short period.
+// The scheduler that issues first in a cycle. If the load/store unit takes several cycles for an access, a rotation in
+// step with the clock would always favour the same scheduler; in that case the order has no short period.
 std::uint32_t IssueStage::first_scheduler(std::uint64_t now) const {
   const std::uint32_t count = warps_.schedulers();
   if (config_.l1.lookups_per_cycle == 1) return static_cast<std::uint32_t>(now % count);

@@ -1,5 +1,5 @@
-// The schedulers' loop: when a warp's next instruction can issue, which of those that can does, what its issue takes,
-// and where the cycles went in which none could.
+// The schedulers' loop: it finds the time at which each warp's next instruction can issue, chooses among those that
+// can, occupies the units, and attributes cycles without an issue to a reason.
 //
 // It never ticks: a warp sleeps until its next instruction's operands are ready (a known time) or until a load comes
 // back, and cycles in which nothing can issue are passed over. The loop does not decide about blocks: it tells
@@ -23,7 +23,7 @@ namespace wm::sim {
 
 class IssueEvents {
  public:
-  // The time has come of a block that starts or a reply.
+  // A block starts or a reply arrives at `now`.
   virtual void on_arrival(std::uint64_t now) = 0;
   virtual void on_warp_exited(WarpSlot& warp, std::uint64_t now) = 0;
   // A warp of the block reached a barrier or exited: warps that wait may go on.
@@ -58,8 +58,8 @@ class IssueStage {
   // The warp in the slot, which was claimed, joins its scheduler.
   void add(WarpSlot& w, std::uint64_t at);
   void remove(WarpSlot& w);
-  // Finds when the warp's next instruction can issue, no earlier than `not_before`, executing what is folded on the
-  // way.
+  // Finds the time at which the warp's next instruction can issue, no earlier than `not_before`; folded instructions
+  // before it are executed.
   void prepare(WarpSlot& w, std::uint64_t now, std::uint64_t not_before);
   // Takes the warp out of the set that its state says it is in.
   void leave(const WarpSlot& w) { schedulers_[w.scheduler].leave(w); }
@@ -67,7 +67,7 @@ class IssueStage {
   void end(WarpSlot& w, std::uint64_t now);
   // Cycles from the arrival of the last of `warps` warps at a barrier until they go on.
   [[nodiscard]] std::uint64_t barrier_release(std::size_t warps) const;
-  // To be called after the load/store unit may have changed when it takes another instruction.
+  // Called after the time at which the load/store unit accepts another instruction may have changed.
   void refresh_lsu() {
     const Lsu& lsu = memory_.lsu();
     times_.open_lsu(lsu.blocked() ? kNever : std::max(lsu_taken_, lsu.free_at()));
@@ -100,7 +100,7 @@ class IssueStage {
     std::uint64_t follows_after = kNever;
   };
 
-  // Which warp issues.
+  // --- choice of the warp that issues
   [[nodiscard]] std::uint32_t first_scheduler(std::uint64_t now) const;
   inline void tick(std::uint32_t number, std::uint64_t now);
   inline void catch_up(SchedulerState& s, std::uint64_t now);
@@ -111,7 +111,7 @@ class IssueStage {
     return unit == kLoadStore ? std::max(s.free[unit], times_.lsu_open()) : s.free[unit];
   }
 
-  // The resources that its issue takes.
+  // --- resources that an issue occupies
   inline void issue(SchedulerState& s, WarpSlot& w, std::uint64_t now);
   void issue_now(SchedulerState& s, WarpSlot& w, std::uint64_t now);
   inline void issue_executed(SchedulerState& s, WarpSlot& w, std::uint64_t now);
@@ -124,7 +124,7 @@ class IssueStage {
   }
   void spend_quota(std::uint8_t kernel, std::uint32_t lanes, std::uint64_t now);
 
-  // A greedy scheduler that goes on with its warp, ahead of the other schedulers' time.
+  // --- a greedy scheduler continues with its warp, ahead of the other schedulers' time
   inline void go_on(SchedulerState& s, WarpSlot& w, std::uint32_t number);
   inline std::uint64_t issue_run(SchedulerState& s, WarpSlot& w, std::uint64_t at, std::uint64_t end);
   [[nodiscard]] inline bool is_local(const WarpSlot& w, const TimedOp& op) const;
@@ -132,7 +132,7 @@ class IssueStage {
   [[nodiscard]] inline std::uint64_t others_due(SchedulerState& s, std::uint32_t number, gpu::Unit unit,
                                                 std::uint64_t now) const;
 
-  // Where cycles without an issue went.
+  // --- attribution of cycles without an issue
   void charge(SchedulerState& s, std::uint64_t cycles);
   void charge_cycles(SchedulerState& s, std::uint64_t until) {
     if (until <= s.now) return;
@@ -160,8 +160,8 @@ class IssueStage {
   IssueEvents& events_;
   std::uint32_t issue_width_;
   bool greedy_ = false;         // a scheduler stays with its warp, and issues one instruction a cycle
-  std::uint32_t kernels_ = 0;   // with blocks on this SM
-  std::uint32_t sm_units_ = 0;  // bit: a unit an SM has one of; all its schedulers have the same `free` for it
+  std::uint32_t kernels_ = 0;   // number of kernels with blocks on this SM
+  std::uint32_t sm_units_ = 0;  // bits: units that an SM has once; all its schedulers have the same `free` for them
   IssueTimes times_;
   std::uint64_t lsu_taken_ = 0;  // the cycle until which an instruction has the load/store unit, where an SM has one
   Outside outside_;

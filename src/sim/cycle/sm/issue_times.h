@@ -1,7 +1,7 @@
-// When the schedulers of an SM next have something to do.
+// The times at which the schedulers of an SM next have something to do.
 //
-// The load/store unit is shared by all schedulers, so its times are kept apart: a scheduler that has work for nothing
-// else is not looked at while the unit is busy.
+// The load/store unit is shared by all schedulers, so its times are kept apart: a scheduler whose only work is for that
+// unit is skipped while the unit is busy.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class IssueTimes {
     std::uint64_t& due = unit == kLoadStore ? lsu_due_[scheduler] : due_[scheduler];
     due = std::min(due, at);
   }
-  // Every scheduler looks at what it can do at `now`.
+  // Every scheduler is due at `now`.
   void all_no_later(std::uint64_t now) {
     for (std::uint64_t& due : due_) due = std::min(due, now);
     for (std::uint64_t& due : lsu_due_) due = std::min(due, now);
@@ -55,8 +55,8 @@ class IssueTimes {
     for (const std::uint64_t due : lsu_due_) lsu = std::min(lsu, due);
     return std::min(next, std::max(lsu, lsu_open_));
   }
-  // The schedulers, of `count`, that have something to do at `now`: bit i stands for scheduler first + i, round and
-  // round.
+  // The schedulers, of `count`, that have something to do at `now`: bit i stands for scheduler
+  // (first + i) % count.
   [[nodiscard]] std::uint32_t due_at(std::uint64_t now, std::uint32_t first, std::uint32_t count) const {
     std::uint32_t due = 0;
     std::uint32_t lsu = 0;
@@ -67,7 +67,7 @@ class IssueTimes {
     if (lsu_open_ <= now) due |= lsu;
     return ((due | due << count) >> first) & ((1U << count) - 1);
   }
-  // Whether a scheduler that was due at `now` still is, after others had their turn.
+  // Whether a scheduler that was due at `now` still is, after other schedulers have issued.
   [[nodiscard]] bool still_due(std::uint32_t scheduler, std::uint64_t now) const {
     return due_[scheduler] <= now || lsu_open_ <= now;
   }

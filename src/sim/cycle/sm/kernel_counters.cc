@@ -21,10 +21,10 @@ void KernelCounters::add_up(std::uint8_t kernel) {
     const TimedOp& op = tally.program->ops[i / 2];
     const auto unit = static_cast<std::size_t>(op.unit);
     c.warp_instructions += times;
-    c.unit_lanes[unit] += lanes * op.slots;
+    c.unit_lanes[unit] += lanes * op.issue_slots;
     c.register_lanes += lanes * (std::uint32_t{op.reads} + op.writes);
     if (i % 2 == 0) continue;
-    c.issued += times * op.slots;
+    c.issued += times * op.issue_slots;
     c.unit_cycles[unit] += times * op.occupies;
   }
 }

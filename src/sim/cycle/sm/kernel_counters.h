@@ -1,7 +1,7 @@
 // The counters of one SM, by kernel.
 //
-// Thread instructions and stalls are counted as they happen. Whatever follows from how often each operation of a
-// program was executed is tallied by operation and added up when the counters are read.
+// Thread instructions and stalls are counted as they happen. Counters that follow from the number of executions
+// of each operation are tallied by operation and added up when the counters are read.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ class KernelCounters {
     add_up(kernel);
     return counters_[kernel];
   }
-  // Counters of which those that are tallied may be out of date.
+  // The counters; those that are tallied may be out of date.
   [[nodiscard]] SmCounters& operator[](std::uint8_t kernel) { return counters_[kernel]; }
   [[nodiscard]] const SmCounters& operator[](std::uint8_t kernel) const { return counters_[kernel]; }
   [[nodiscard]] SmCounters* data() { return counters_.data(); }

@@ -73,7 +73,7 @@ Lsu::Look Lsu::look(const LineAccess& a, const Access& access, std::uint32_t loa
     return read(access.read_only && texture_.present ? texture_ : l1_, a, access, load, at, counters);
   if (stores_ >= stores_allowed_) return Look::refused;
   ++stores_;
-  // An atomic happens at L2: what L1 has of the line is stale afterwards.
+  // An atomic is executed at L2: the line in L1 is stale afterwards.
   if (access.kind == MessageKind::atomic || store_policy_ == gpu::StorePolicy::write_evict) l1_.tags.invalidate(a.line);
   send(a.line, a.sectors, access.kind, load, access.kernel, a.lanes, at, counters);
   outbox_.back().atomic = access.atomic;
@@ -107,7 +107,7 @@ Lsu::Issued Lsu::access(const Access& access, const Coalesced& lines, std::uint6
   std::uint32_t coming = 0;
   for (std::uint32_t i = 0; i < lines.count; ++i) {
     const LineAccess& a = lines.lines[i];
-    // Behind something that waits, everything waits.
+    // While an access waits, all later ones wait behind it.
     const Look looked = blocked() ? Look::refused : look(a, access, load, at, counters);
     if (looked == Look::refused) waiting_.push_back({a, load, access});
     if (looked != Look::present) ++coming;
@@ -132,7 +132,7 @@ std::uint32_t Lsu::move(MessageKind kind, std::uint64_t bytes, LineAddress from,
   return load;
 }
 
-// Half of the port's time goes to moves. They pass L1 by: a read has no MSHR, its reply is told by the moved mark.
+// Half of the port's time goes to moves. They bypass L1: a read has no MSHR, and its reply is recognised by `moved`.
 void Lsu::pump(std::uint64_t now, std::uint64_t budget, SmCounters* counters) {
   const std::uint32_t flits = cycles(kLineBytes + kHeaderBytes, port_bytes_);
   std::uint64_t lines = std::max<std::uint64_t>(1, budget / (2 * flits));
@@ -174,7 +174,7 @@ void Lsu::resume(std::uint64_t now, SmCounters* counters, std::vector<std::uint3
     const Waiting& w = waiting_[served];
     const Look looked = look(w.line, w.access, w.load, at, counters[w.access.kernel]);
     if (looked == Look::refused) break;
-    // Its line came while it waited.
+    // Another reply brought the line while the access waited.
     if (looked == Look::present && w.load != kNoLoad && --loads_[w.load].lines == 0) done.push_back(w.load);
     ++at;
   }

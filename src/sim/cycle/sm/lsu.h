@@ -1,10 +1,10 @@
-// The load/store unit of an SM: its L1, the requests on their way, and the loads that wait for them.
+// The load/store unit of an SM: its L1, the requests in flight, and the loads that wait for them.
 //
 // An access is a list of lines (coalesce.h), looked up one after the other. A load whose lines are all present is done
-// at a known time; otherwise it gets a number, and `replied` says when the last of its lines has come. A line that
-// finds no MSHR, or a store that finds none free of those allowed in flight, waits, and everything behind it: the unit
-// is `blocked` until a reply makes room. Read-only loads have tags and MSHRs of their own where the GPU has a texture
-// cache; the port to memory is one.
+// at a known time; otherwise it gets a number, and `replied` reports when the last of its lines has come. A line
+// that finds no free MSHR, or a store above the limit of stores in flight, waits, and so do all later accesses: the
+// unit is `blocked` until a reply frees an entry. Read-only loads have tags and MSHRs of their own where the GPU has a
+// texture cache; the port to memory is one.
 #pragma once
 
 #include <algorithm>
@@ -29,15 +29,15 @@ class Lsu {
   Lsu(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t sm);
 
   struct Issued {
-    std::uint64_t ready = 0;  // when its value is there; ~0: when `load` is reported done
+    std::uint64_t ready = 0;  // time at which its value is available; ~0: when `load` is reported done
     std::uint32_t load = kNoLoad;
   };
   struct Access {
     MessageKind kind = MessageKind::read;
     std::uint8_t kernel = 0;
-    bool returns = false;           // something waits for it
+    bool returns = false;           // a register waits for its result
     bool read_only = false;         // a load that may take the texture path
-    std::uint32_t bank_cycles = 1;  // the data array needs at least so many
+    std::uint32_t bank_cycles = 1;  // minimum cycles of the data array
     exec::PendingAtomic* atomic = nullptr;
   };
   // A load, store or atomic of `lines` at time `now`; needs !blocked().
@@ -50,21 +50,21 @@ class Lsu {
     return {at + cycles - 1 + shared_latency_, kNoLoad};
   }
 
-  // Begins to move `bytes` of context to memory (write) or back; reported done like a load. It goes out part by
-  // part, so that those who stay on the SM are not held up behind it.
+  // Begins to move `bytes` of context to memory (write) or back; reported done like a load. It is sent in
+  // parts, so that blocks that stay on the SM are not delayed behind it.
   std::uint32_t move(MessageKind kind, std::uint64_t bytes, LineAddress from, std::uint8_t kernel);
   void pump(std::uint64_t now, std::uint64_t cycles, SmCounters* counters_of_kernels);
   [[nodiscard]] bool moving() const { return !moves_.empty(); }
 
-  // Hands a message from memory in; appends the loads that are complete to `done`, returns when they are.
+  // Receives a message from memory; appends the loads that it completes to `done` and returns the time of completion.
   std::uint64_t replied(const Message& reply, std::vector<std::uint32_t>& done, SmCounters* counters_of_kernels);
-  // After replies: goes on with what was blocked, at `now`. `done` as above, for loads that turn out to be complete.
+  // Called after replies: continues accesses that were blocked, at `now`. Appends loads that are complete to `done`.
   void resume(std::uint64_t now, SmCounters* counters_of_kernels, std::vector<std::uint32_t>& done);
 
   [[nodiscard]] bool blocked() const { return !waiting_.empty(); }
-  // Takes its next instruction then.
+  // The time at which it accepts its next instruction.
   [[nodiscard]] std::uint64_t free_at() const { return free_at_ > kBacklog ? free_at_ - kBacklog : 0; }
-  // Messages of the kernel on their way or waiting to be sent: 0 when all it stored is where others see it.
+  // Whether no message of the kernel is in flight or waiting: all its stores are visible to others.
   [[nodiscard]] bool quiet(std::uint8_t kernel) const {
     return in_flight_[kernel] == 0 &&
            std::none_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.access.kernel == kernel; });
@@ -73,7 +73,8 @@ class Lsu {
   // Requests to memory, each with the time it arrives there; the caller takes and clears them.
   std::vector<Message>& outbox() { return outbox_; }
   void release(std::uint32_t load);
-  // L1 forgets what it has of the client (the top byte of its lines): a launch sees what others stored before it.
+  // Invalidates the client's lines in L1 (the client is their top byte), so that a launch sees earlier stores of
+  // others.
   void forget(std::uint64_t client) {
     l1_.tags.forget(client);
     if (texture_.present) texture_.tags.forget(client);
@@ -83,7 +84,7 @@ class Lsu {
   static constexpr std::uint32_t kBacklog = 8;  // cycles of lookups that may queue up behind an instruction
 
   struct Load {
-    std::uint32_t lines = 0;  // to come
+    std::uint32_t lines = 0;  // lines that have not arrived
     std::uint32_t next_free = 0;
   };
   struct Waiting {
@@ -115,7 +116,7 @@ class Lsu {
 
   MemoryTiming timing_;
   std::uint32_t l1_bytes_;
-  std::uint32_t lookups_;  // lines a cycle
+  std::uint32_t lookups_;  // lines per cycle
   std::uint32_t shared_latency_;
   std::uint32_t port_bytes_;
   std::uint32_t stores_allowed_;
@@ -123,9 +124,9 @@ class Lsu {
   std::uint16_t sm_;
   Cache l1_;
   Cache texture_;
-  std::uint64_t free_at_ = 0;                           // the lookup stage
-  std::uint64_t port_free_ = 0;                         // towards memory
-  std::uint64_t arrive_free_ = 0;                       // from memory
+  std::uint64_t free_at_ = 0;                           // lookup stage
+  std::uint64_t port_free_ = 0;                         // port to memory
+  std::uint64_t arrive_free_ = 0;                       // port from memory
   std::uint32_t stores_ = 0;                            // in flight
   std::array<std::uint32_t, kMaxKernels> in_flight_{};  // messages, by kernel
   std::vector<Load> loads_;

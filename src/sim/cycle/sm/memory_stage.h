@@ -1,4 +1,4 @@
-// The time of accesses to memory: shared memory, the constant cache, and through the load/store unit everything else.
+// The timing of memory accesses: shared memory, the constant cache, and all others through the load/store unit.
 //
 // A load that misses is in flight under a number; `finish` says which warp it belongs to.
 #pragma once
@@ -27,8 +27,8 @@ class MemoryStage {
 
   MemoryStage(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t sm);
 
-  // The warp in slot `number` accesses memory at `now`. Returns when what it reads can be used; Scoreboard::kPending:
-  // it is in flight, and counted in the slot and its block.
+  // The warp in slot `number` accesses memory at `now`. Returns the time at which its result can be used;
+  // Scoreboard::kPending: it is in flight, and counted in the slot and its block.
   std::uint64_t access(WarpSlot& w, std::uint32_t number, const TimedOp& op, const exec::Step& step, std::uint64_t now,
                        SmCounters& counters);
   // The load is complete; its number is free for another.

@@ -1,4 +1,4 @@
-// Replies on their way to an SM, handed out in order of arrival.
+// Replies in flight to an SM, returned in order of arrival.
 //
 // They are added in any order between quanta; within a quantum none is added.
 #pragma once
@@ -18,11 +18,11 @@ class ReplyQueue {
     replies_.push_back(reply);
     sorted_ = false;
   }
-  // Brings what was added into order; to be called before a quantum.
+  // Sorts the added replies; called before a quantum.
   void sort();
   // When the next reply arrives, as of the last sort().
   [[nodiscard]] std::uint64_t next_arrival() const { return head_ < replies_.size() ? replies_[head_].time : kNever; }
-  // The next reply, which there must be. It stays in place until the next sort().
+  // The next reply; there must be one. It stays in place until the next sort().
   const Message& take() { return replies_[head_++]; }
 
  private:

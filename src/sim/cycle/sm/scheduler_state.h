@@ -1,4 +1,4 @@
-// The warps of one scheduler, by what they wait for, and when its units and its issue port are free.
+// The warps of one scheduler by state, and the times at which its units and its issue port are free.
 //
 // A warp that has not exited is in one of four states: ready (it has its operands), asleep in the wheel until they come
 // at a known time, waiting for memory, or waiting at a barrier.
@@ -49,7 +49,7 @@ struct alignas(64) SchedulerState {
     all &= ~w.bit;
     kernels[w.kernel] &= ~w.bit;
   }
-  // Takes the warp out of the set that its state says it is in.
+  // Removes the warp from the set of its state.
   void leave(const WarpSlot& w);
 
   // The next instruction of `w` needs that unit.

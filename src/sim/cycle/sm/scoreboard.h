@@ -1,4 +1,4 @@
-// When the registers of an SM's warps can be used.
+// The times at which the registers of an SM's warps can be used.
 //
 // Each warp has a row of times, one for each register (TimedProgram::scoreboard_size). Times are 32 bits wide and count
 // from an epoch that follows the clock, so that a row takes half of the host's cache.
@@ -35,7 +35,7 @@ class Scoreboard {
   [[nodiscard]] Time known(std::uint64_t cycle) const { return static_cast<Time>(cycle - epoch_); }
   [[nodiscard]] std::uint64_t cycle(Time time) const { return epoch_ + time; }
 
-  // When all that `op` reads and writes can be used. `registers`: what first_register counts from.
+  // The time at which all registers that `op` reads and writes can be used. `registers`: base of op.first_register.
   [[nodiscard]] static Time last_operand(const Time* row, const std::uint32_t* registers, const TimedOp& op) {
     Time latest = 0;
     for (const std::uint32_t operand : op.operands) latest = std::max(latest, row[operand]);

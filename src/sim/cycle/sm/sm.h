@@ -1,8 +1,7 @@
 // A streaming multiprocessor: its blocks, the schedulers' loop, and its connection to memory.
 //
-// It runs a quantum of time at once (`run`) without looking at anything outside itself: requests to memory are left in
-// its outbox, replies were put in its inbox before. Blocks are started, stopped and capped from outside, between
-// quanta.
+// It runs one quantum (`run`) independently of other units: requests to memory are stored in its outbox, and replies
+// were put into its inbox before. The dispatcher starts, stops and caps blocks between quanta.
 #pragma once
 
 #include <cstdint>
@@ -46,14 +45,14 @@ class Sm final : private IssueEvents {
     issue_.wake_by(reply.time);
   }
   std::vector<Message>& outbox() { return lsu().outbox(); }
-  // Whether no message of the kernel is on its way to or from memory.
+  // Whether no message of the kernel is in flight to or from memory.
   [[nodiscard]] bool quiet(std::uint8_t kernel) const { return issue_.memory().lsu().quiet(kernel); }
-  // L1 forgets the client's lines, as at the start of its launch.
+  // Invalidates the client's lines in L1, as at the start of its launch.
   void forget(std::uint64_t client) { lsu().forget(client); }
   // Makes the quantum's stores visible to other SMs.
   void publish() { issue_.memory().port().publish(); }
-  // Moves `bytes` of a block's context to memory at line `place`, or back; its number appears in `moved` when all is
-  // there.
+  // Moves `bytes` of a block's context to memory at line `place`, or back; its number appears in `moved` when all
+  // of it has arrived.
   std::uint32_t move_context(MessageKind kind, std::uint64_t bytes, std::uint64_t place, std::uint8_t kernel) {
     return issue_.memory().move_context(kind, bytes, place, kernel);
   }
@@ -75,7 +74,7 @@ class Sm final : private IssueEvents {
   // Brings the stall counters up to `now`, which no quantum has passed; the others are always up to date.
   void charge_until(std::uint64_t now) { issue_.charge_until(now); }
   [[nodiscard]] SmCounters& counters(std::uint8_t kernel) { return issue_.counters().totals(kernel); }
-  // One of the counters, at less cost.
+  // One of the counters, without updating the others.
   [[nodiscard]] std::uint64_t thread_instructions(std::uint8_t kernel) const {
     return issue_.counters()[kernel].thread_instructions;
   }
@@ -91,7 +90,7 @@ class Sm final : private IssueEvents {
   void deliver(std::uint64_t now);
   void finish_load(std::uint32_t load, std::uint64_t at);
   void finish_atomic(WarpSlot& w, exec::PendingAtomic& atomic);
-  // A warp that waited for memory looks again at what it waits for.
+  // Prepares the next instruction of a warp that waited for memory.
   void retry(WarpSlot& w);
   [[nodiscard]] Lsu& lsu() { return issue_.memory().lsu(); }
 

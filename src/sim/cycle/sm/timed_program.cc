@@ -20,7 +20,7 @@ struct Expansion {
   std::string_view begins;
   std::string_view ends;
   Unit unit;
-  std::uint8_t slots;
+  std::uint8_t issue_slots;
   std::uint8_t on_unit;
   std::uint8_t chain;
 };
@@ -33,7 +33,7 @@ constexpr std::array kExpansions{
     Expansion{"rcp.r", "f64", Unit::fp64, 8, 8, 14},
     Expansion{"sqrt.rn", "f32", Unit::fp32, 11, 11, 9},
     Expansion{"sqrt.r", "f64", Unit::fp64, 12, 12, 22},
-    // Without .ftz, what is small is scaled before and after.
+    // Without .ftz, small values are scaled before and after.
     Expansion{"rcp.approx.ftz", "f32", Unit::sfu, 1, 1, 0},
     Expansion{"rcp.approx", "f32", Unit::sfu, 4, 1, 3},
     Expansion{"rsqrt.approx.ftz", "f32", Unit::sfu, 1, 1, 0},
@@ -65,7 +65,7 @@ constexpr std::array kExpansions{
     Expansion{"bfind.", "", Unit::sfu, 1, 1, 0},
     Expansion{"brev.", "", Unit::sfu, 1, 1, 0},
 };
-// 64-bit integers are two registers: the parts follow each other without waiting for whole results.
+// 64-bit integers are two registers: each part of a result can be used as soon as it is computed.
 constexpr std::array<std::string_view, 11> kPairs{"add", "sub",  "shl", "shr", "and", "or",
                                                   "xor", "setp", "min", "max", "selp"};
 
@@ -145,7 +145,7 @@ CopyRole copy_role(const exec::Op& op, std::string_view text) {
   return text == "cp.async.wait_all" ? CopyRole::wait_all : CopyRole::none;
 }
 
-// Instructions that an assembler makes nothing of: parameters are operands in the constant bank, moves and
+// Instructions for which the assembler emits no code: parameters are operands in the constant bank, moves and
 // zero-extensions are renamings, address conversions are no-ops under one address space.
 bool folds(const exec::Op& op, const std::string& text) {
   if (op.kind == Kind::load && op.memory.space == ptx::Space::param) return true;
@@ -156,7 +156,7 @@ bool folds(const exec::Op& op, const std::string& text) {
   return (op.unit == Class::move && !op.reads_clock) || text == "cvt.u64.u32" || text == "cvt.u32.u64";
 }
 
-// Blocks are laid out so that a jump is where the code goes on anyway, or is one with the condition before it.
+// The assembler lays basic blocks out so that a jump falls through, or merges it with the condition before it.
 bool falls_through(const exec::Program& p, std::uint32_t pc) {
   const exec::Op& op = p.code[pc];
   const auto conditional = [&](const exec::Op& o) { return o.kind == Kind::branch && !o.guard.none(); };
@@ -164,8 +164,8 @@ bool falls_through(const exec::Program& p, std::uint32_t pc) {
   return op.target > pc || (pc != 0 && conditional(p.code[pc - 1]));
 }
 
-// A forward branch that lanes may take or not: they are sent apart and together again by instructions of their own.
-// One that leaves the kernel needs none.
+// A divergent forward branch: the assembler adds instructions that split the lanes and reconverge them. A branch that
+// leaves the kernel needs none.
 bool parts_lanes(const exec::Program& p, std::uint32_t pc) {
   const exec::Op& op = p.code[pc];
   return op.kind == Kind::branch && !op.guard.none() && op.target > pc && op.reconverge != exec::kNoPc &&
@@ -189,8 +189,8 @@ bool ends_wide_multiply(const exec::Program& p, std::uint32_t pc) {
 bool is_sum(std::string_view text) { return is_any(text, {"add.s32", "add.u32", "sub.s32", "sub.u32"}); }
 bool is_logic(std::string_view text) { return text.ends_with(".b32") && is_any(text, {"and.", "or.", "xor.", "not."}); }
 
-// Sums of three, logic of three, and a shift with a sum are one instruction each: the first of two is folded where only
-// the second wants its result and both are in one basic block.
+// Sums of three, logic of three, and a shift with a sum are one instruction each: the first of two is folded if only
+// the second reads its result and both are in one basic block.
 std::vector<bool> first_of_two(const exec::Program& p) {
   const auto size = static_cast<std::uint32_t>(p.code.size());
   std::vector<bool> folded(size);
@@ -241,19 +241,19 @@ std::uint32_t bank_conflicts(std::span<const std::uint32_t> reads, std::uint32_t
   return max_same - 1;
 }
 
-// Where an arithmetic operation goes, and what it takes there.
+// Sets the unit of an arithmetic operation and the cycles it occupies.
 void expand(const exec::Op& op, std::string_view text, const gpu::GpuConfig& config, TimedOp& t, std::uint32_t& on_unit,
             std::uint32_t& chain) {
   for (const Expansion& e : kExpansions)
     if (text.starts_with(e.begins) && text.ends_with(e.ends)) {
       t.unit = e.unit;
-      t.slots = e.slots;
+      t.issue_slots = e.issue_slots;
       on_unit = e.on_unit;
       chain = e.chain;
       return;
     }
   if (is_wide_integer(text)) {
-    t.slots = 2;
+    t.issue_slots = 2;
     on_unit = 2;
   } else if (converts_float(op, text)) {
     t.unit = Unit::sfu;
@@ -265,7 +265,7 @@ void expand(const exec::Op& op, std::string_view text, const gpu::GpuConfig& con
   }
 }
 
-// Facts that a scheduler would otherwise look up each time.
+// Precomputes facts that the schedulers need at each issue.
 void prepare(TimedOp& t, const exec::Program& program) {
   const std::uint32_t* registers = program.registers.data() + t.first_register;
   const std::uint32_t count = std::uint32_t{t.reads} + t.writes;
@@ -273,7 +273,7 @@ void prepare(TimedOp& t, const exec::Program& program) {
   t.written = t.writes == 1 ? registers[t.reads] : program.register_count + 1;
   t.few = count <= TimedOp::kFew;
   t.direct = !t.folded && !t.waits_for_loads;
-  t.simple = t.writes <= 1 && t.copies == CopyRole::none && t.kind != TimedKind::branch && t.slots == 1;
+  t.simple = t.writes <= 1 && t.copies == CopyRole::none && t.kind != TimedKind::branch && t.issue_slots == 1;
 }
 
 }  // namespace
@@ -303,7 +303,7 @@ TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gp
     std::uint32_t on_unit = 1;
     std::uint32_t chain = 0;
     if (op.kind == Kind::lane) expand(op, info.text, config, t, on_unit, chain);
-    if (parts_lanes(*program, pc)) t.slots = 3;
+    if (parts_lanes(*program, pc)) t.issue_slots = 3;
     const gpu::UnitConfig& unit = config.sm.units[static_cast<std::size_t>(t.unit)];
     t.occupies = static_cast<std::uint16_t>(std::max(1U, 32 / unit.lanes) * on_unit);
     t.latency = static_cast<std::uint16_t>(unit.latency + chain * config.sm.units[0].latency);

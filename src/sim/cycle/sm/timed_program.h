@@ -1,9 +1,9 @@
-// A decoded kernel as the pipelines see it: for every operation the unit it occupies, for how long, and what it reads
-// and writes.
+// A decoded kernel with its timing: for every operation the unit it occupies, the time, and the registers it reads and
+// writes.
 //
-// PTX is not what the hardware issues. Where a vendor's assembler always makes less of an instruction (a parameter read
-// from the constant bank, a move, an address conversion) it is `folded`: executed with its neighbour, at no cost. Where
-// it makes more (a division), `slots` says how many issue slots it takes. The table is in timed_program.cc.
+// The hardware does not issue PTX. An instruction for which the vendor's assembler emits no code (a parameter read
+// from the constant bank, a move, an address conversion) is `folded`: executed with its neighbour, at no cost. For one
+// that it expands (a division), `issue_slots` is the number of issue slots. The table is in timed_program.cc.
 #pragma once
 
 #include <array>
@@ -22,30 +22,30 @@ enum class TimedKind : std::uint8_t { compute, load, store, atomic, constant, ba
 // Asynchronous copies: one that copies, one that closes a group of them, one that waits for groups or for all.
 enum class CopyRole : std::uint8_t { none, copy, commit, wait_group, wait_all };
 
-// Everything a scheduler asks of an operation lies in one line of the host's cache.
+// All properties of an operation that a scheduler needs lie in one line of the host's cache.
 struct alignas(64) TimedOp {
   static constexpr std::uint32_t kFew = 4;
 
   gpu::Unit unit = gpu::Unit::integer;
   TimedKind kind = TimedKind::compute;
   bool folded = false;
-  bool waits_for_loads = false;  // until none is on its way: into the frame a call leaves; or (copies) for copies
+  bool waits_for_loads = false;  // waits until no load into the frame of a call is in flight; or (copies) for copies
   bool read_only = false;        // a load from memory that is not written while the kernel runs
-  bool plain = false;            // works on registers alone, and is issued as it stands
-  bool direct = false;           // issued by itself, when its operands are there and nothing else
+  bool plain = false;            // uses only registers, and is issued without changes
+  bool direct = false;           // issued without folded neighbours; waits only for its operands
   bool simple = false;           // issuing it does no more than set the time of `written`
-  bool few = false;              // `operands` are all it reads and writes
+  bool few = false;              // `operands` contains all registers that it reads and writes
   std::uint16_t occupies = 1;    // cycles its unit takes no other warp
-  std::uint16_t latency = 1;     // until what it writes can be used; memory: set by the access
+  std::uint16_t latency = 1;     // cycles until its result can be used; memory: set by the access
   std::uint32_t line = 0;        // line of the instruction cache
-  // The first of the registers it reads and writes, and the one it writes where it is no more than one; what is missing
-  // names places that scoreboards have behind their registers, one that stays 0 and one that is never read.
+  // The first registers that it reads and writes, and the one it writes if there is at most one. Missing operands refer
+  // to two dummy registers at the end of a scoreboard row: one that stays 0 and one that is never read.
   std::array<std::uint32_t, kFew> operands{};
   std::uint32_t written = 0;
   std::uint32_t first_register = 0;
   std::uint16_t reads = 0;
   std::uint16_t writes = 0;
-  std::uint8_t slots = 1;
+  std::uint8_t issue_slots = 1;
   CopyRole copies = CopyRole::none;
   std::uint32_t groups = 0;  // groups of copies that may stay in flight
 };
@@ -55,7 +55,7 @@ struct TimedProgram {
   std::vector<TimedOp> ops;  // by pc
   std::uint32_t register_count = 0;
 
-  // The registers of a warp, and the two places that missing operands name.
+  // The registers of a warp, and the two dummy registers of missing operands.
   [[nodiscard]] std::uint32_t scoreboard_size() const { return register_count + 2; }
   [[nodiscard]] std::span<const std::uint32_t> operands(const TimedOp& op) const {
     return {program->registers.data() + op.first_register, std::size_t{op.reads} + op.writes};

@@ -15,7 +15,7 @@
 
 namespace wm::sim {
 
-// `waiting`: for operands that come at a known time, then for its turn to issue.
+// `waiting`: for operands that come at a known time, then for the scheduler to choose it.
 enum class WarpState : std::uint8_t { empty, waiting, memory, barrier, done };
 
 struct ResidentBlock {
@@ -24,23 +24,23 @@ struct ResidentBlock {
   std::uint32_t alive = 0;           // warps that have not exited
   std::uint32_t at_barrier = 0;      // warps that wait at a barrier
   std::uint32_t loads = 0;           // in flight
-  bool stopping = false;             // it issues no more and leaves when its loads have come back
+  bool stopping = false;             // it does not issue any more and leaves when its loads have come back
 };
 
-// The fields that issuing touches come first and fill a line of the host's cache.
+// The fields used at every issue come first and fill a line of the host's cache.
 struct alignas(64) WarpSlot {
   const exec::Executed* front = nullptr;  // the next operation that was executed ahead of its time
   const exec::Executed* back = nullptr;   // behind the last of them
   Scoreboard::Time* ready = nullptr;      // its row of the scoreboard
   const TimedOp* ops = nullptr;           // operations of its program
   const TimedOp* next = nullptr;          // the instruction it issues next
-  WarpMask bit = 0;                       // in the masks of its scheduler
+  WarpMask bit = 0;                       // its bit in the masks of its scheduler
   std::uint64_t due = 0;                  // in state `waiting`: when `next` can issue
   std::uint32_t line = ~0U;               // line of code that it fetched last
   WarpState state = WarpState::empty;
   std::uint8_t scheduler = 0;
   std::uint8_t kernel = 0;           // kernel index
-  gpu::Unit unit = gpu::Unit::fp32;  // that `next` needs
+  gpu::Unit unit = gpu::Unit::fp32;  // unit that `next` needs
   exec::Warp* warp = nullptr;
   RunAheadBuffer* ahead = nullptr;
   const std::uint32_t* registers = nullptr;  // base of TimedOp::first_register

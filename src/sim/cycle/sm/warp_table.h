@@ -1,4 +1,4 @@
-// The warp slots of an SM: which are free, and which warp of which block is in each.
+// The warp slots of an SM: the free ones, and the warp and block in each of the others.
 //
 // Slot i belongs to scheduler i % schedulers and is that scheduler's warp i / schedulers. Slots are claimed round
 // robin, so that the warps of a block are spread over the schedulers. Room is reserved when a block is accepted; its
@@ -24,7 +24,7 @@ class WarpTable {
   // Takes a free slot, for which there must be room, for warp `index` of the block. The warp is in state `done` until
   // a caller says otherwise.
   WarpSlot& claim(ResidentBlock& block, std::uint32_t index);
-  // Empties the slot; what its warp executed ahead stays with the block.
+  // Empties the slot; operations that its warp executed ahead stay with the block.
   void release(WarpSlot& slot);
 
   [[nodiscard]] WarpSlot& operator[](std::uint32_t number) { return slots_[number]; }

@@ -1,9 +1,8 @@
-// When sleeping warps wake: a timing wheel of 64 cycles for the warps of one scheduler, each of a kind (the unit it
-// will want).
+// A timing wheel of 64 cycles that wakes the sleeping warps of one scheduler, each of a kind (the unit it needs next).
 //
 // A warp sleeps in at most one slot. Times further ahead than the wheel reaches are cut to its end; a warp that wakes
-// up looks again. Slots are taken in order of time, but not necessarily at their time: none may be left behind by 64
-// cycles when another is used.
+// too early sleeps again. Slots are taken in order of time, but not necessarily at their time: a slot must be taken
+// within 64 cycles.
 #pragma once
 
 #include <array>
@@ -21,7 +20,7 @@ class Wheel {
   static constexpr std::uint32_t kKinds = 8;
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
-  // Wakes the warps in `warps` at `when` > now; returns the time they will really wake.
+  // Puts `warps` to sleep until `when` > now; returns the time at which they wake, which may be earlier.
   std::uint64_t sleep(WarpMask warps, std::size_t kind, std::uint64_t when, std::uint64_t now) {
     if (when - now >= kSlots) when = now + kSlots - 1;
     const std::uint32_t s = when % kSlots;
@@ -32,16 +31,16 @@ class Wheel {
     return when;
   }
 
-  // The next time at which a slot is used; ~0 when all is awake.
+  // The next time at which a warp wakes; ~0: no warp sleeps.
   [[nodiscard]] std::uint64_t first() const { return first_; }
-  // No warp of that kind wakes before; perhaps one of another does.
+  // A time before which no warp of that kind wakes.
   [[nodiscard]] std::uint64_t first(std::size_t kind) {
     of_[kind] &= used_;
     if (of_[kind] == 0) return kNever;
     return first_ + static_cast<std::uint64_t>(std::countr_zero(turned(of_[kind], first_)));
   }
 
-  // The warps that wake at first(); they are asleep no more.
+  // Removes and returns the warps that wake at first().
   WarpMask take() {
     const std::uint32_t s = first_ % kSlots;
     used_ &= ~(std::uint64_t{1} << s);
@@ -51,7 +50,7 @@ class Wheel {
     return warps;
   }
 
-  // Warps that leave, asleep or not.
+  // Removes warps that leave the scheduler, asleep or not.
   void forget(WarpMask warps) {
     for (WarpMask& slot : slots_) slot &= ~warps;
   }
@@ -63,7 +62,8 @@ class Wheel {
 
   std::uint64_t first_ = kNever;
   std::uint64_t used_ = 0;
-  std::array<std::uint64_t, kKinds> of_{};  // by kind: slots with warps of it; they stay until the kind is asked for
+  std::array<std::uint64_t, kKinds>
+      of_{};  // by kind: slots that may hold warps of it; updated when the kind is queried
   std::array<WarpMask, kSlots> slots_{};
 };
 

@@ -46,7 +46,7 @@ TimedProgram two_operations() {
   TimedProgram program;
   program.ops.resize(2);
   program.ops[1].unit = gpu::Unit::sfu;
-  program.ops[1].slots = 2;
+  program.ops[1].issue_slots = 2;
   program.ops[1].occupies = 8;
   program.ops[1].reads = 2;
   program.ops[1].writes = 1;
