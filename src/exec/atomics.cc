@@ -144,34 +144,52 @@ void update_lane(const Op& op, std::byte* at, bool ftz, const Frame& frame, Regi
 
 void PendingAtomic::apply(Mask which) {
   const Frame frame{rows.data(), nullptr, which};
+  const Memory& memory = op->memory;
   const RegisterRow c = op->operands.source[1].none() ? RegisterRow{} : kC;
   for (Mask m = which & lanes; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
-    update_lane(*op, at[static_cast<std::size_t>(lane)], true, frame, kOld, kB, c, lane);
+    for (std::uint32_t e = 0; e < memory.count; ++e)
+      update_lane(*op, at[static_cast<std::size_t>(lane)] + e * memory.bytes, true, frame, element(kOld, memory, e),
+                  element(kB, memory, e), c, lane);
   }
 }
 
 void PendingAtomic::complete() const {
   if (destination == nullptr) return;
   const std::size_t bytes = op->memory.bytes;
-  for (Mask m = lanes; m != 0; m &= m - 1) {
-    const auto lane = static_cast<std::size_t>(std::countr_zero(m));
-    std::memcpy(destination + lane * bytes, rows.data() + lane * bytes, bytes);
+  for (std::uint32_t e = 0; e < op->memory.count; ++e) {
+    if (registers != nullptr && op->operands.more[e].none()) continue;
+    std::byte* to = registers != nullptr ? registers + op->operands.more[e].offset() : destination;
+    const std::byte* from = rows.data() + element(kOld, op->memory, e).offset();
+    for (Mask m = lanes; m != 0; m &= m - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+      std::memcpy(to + lane * bytes, from + lane * bytes, bytes);
+    }
   }
 }
 
 bool Warp::atomic(const Op& op, const Frame& frame) {
   const Memory& memory = op.memory;
   const Window window = locate(op, memory, frame);
+  if (!ported()) return atomic_at_once(op, frame, window);
+  Frame part = frame;
+  part.active = global_lanes(frame.active);
+  if (part.active != 0 && !defer_atomic(op, part, window)) return false;
+  part.active = frame.active & ~part.active;
+  return part.active == 0 || atomic_at_once(op, part, window);
+}
+
+bool Warp::atomic_at_once(const Op& op, const Frame& frame, const Window& window) {
+  const Memory& memory = op.memory;
   const Access& access = block_->access_;
-  if (memory.count == 1 && ported()) return defer_atomic(op, frame, window);
   const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
   for (Mask m = frame.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     const std::uint64_t address = access.address[lane];
     std::byte* at = window.inside ? window.at(address, lane) : host_of(op, access.space, lane, address, bytes, true);
     if (at == nullptr) return false;
-    const bool ftz = access.space == ptx::Space::global;
+    const bool ftz =
+        access.space == ptx::Space::global || (access.space == ptx::Space::generic && address < kParamWindow);
     if (memory.count == 1) {
       update_lane(op, at, ftz, frame, op.operands.destination[0], op.operands.source[0], op.operands.source[1], lane);
       continue;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "exec/block.h"
+#include "exec/global_port.h"
 #include "exec/print_format.h"
 #include "exec/warp.h"
 
@@ -34,6 +35,12 @@ std::optional<std::string> Warp::string_at(const Op& op, int lane, std::uint64_t
   if (first == nullptr || !find_window(ptx::Space::generic, address, window)) return std::nullopt;
   const std::uint64_t there = std::min(window.bytes - (address - window.base), kLongestString);
   const auto* text = reinterpret_cast<const char*>(first);
+  std::vector<std::byte> seen;  // through the port
+  if (block_->port != nullptr && !block_->port->empty()) {
+    seen.resize(there);
+    block_->port->read(first, seen.data(), static_cast<std::uint32_t>(there));
+    text = reinterpret_cast<const char*>(seen.data());
+  }
   const void* end = std::memchr(text, 0, there);
   if (end != nullptr) return std::string(text, static_cast<const char*>(end));
   if (there == kLongestString) return std::string(text, there);
@@ -63,7 +70,10 @@ bool Warp::print(const Op& op, const CallSite& site, int lane) {
       },
       [&](std::uint64_t address) { return string_at(op, lane, address); });
   if (!printed.ok) return false;
-  if (grid_->print) grid_->print(printed.text);
+  if (grid_->print && block_->port != nullptr)
+    block_->port->print(grid_->print, printed.text);
+  else if (grid_->print)
+    grid_->print(printed.text);
   if (!site.results.empty() && !(site.results[0].in_register && site.results[0].row.constant())) {
     const std::int32_t count = printed.arguments;
     std::memcpy(passed_at(site.results[0], frame(), lane), &count,

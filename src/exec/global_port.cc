@@ -61,6 +61,8 @@ void GlobalPort::read(const std::byte* from, std::byte* to, std::uint32_t bytes)
 }
 
 void GlobalPort::publish() {
+  for (const Printed& p : printed_) (*p.sink)(p.text);
+  printed_.clear();
   if (pieces_.empty()) return;
   for (const Piece& p : pieces_) {
     if (p.held == ~std::uint32_t{0}) {

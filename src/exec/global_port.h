@@ -5,7 +5,8 @@
 // simulator calls for one port after the other while no block runs. Atomics are not executed but handed out
 // (`take_atomics`): the simulator applies them where its memory system orders them, then completes them, which writes
 // the old values to the warp's register. Until an atomic is complete nothing may use that register or access the same
-// memory: it is the simulator's task to hold such instructions back (Warp::peek).
+// memory: it is the simulator's task to hold such instructions back (Warp::peek). A port also buffers the text that
+// kernels print until `publish`, which makes its order the same for any number of threads.
 #pragma once
 
 #include <array>
@@ -13,9 +14,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "exec/grid.h"
 #include "exec/lanes.h"
 #include "exec/program.h"
 
@@ -23,7 +26,7 @@ namespace wm::exec {
 
 // One atomic instruction of a warp that is not yet executed. It has copies of its operands, so the warp can continue.
 struct PendingAtomic {
-  // Its rows: old values, b, c.
+  // The rows hold old values, b and c. A vector has the rows of its elements, one after the other, in place of each.
   static constexpr std::uint32_t kRow = kLanes * 16;
   static constexpr RegisterRow kOld{0};
   static constexpr RegisterRow kB{kRow};
@@ -34,12 +37,17 @@ struct PendingAtomic {
   std::array<std::byte*, kLanes> at{};  // by lane
   std::array<std::uint64_t, kLanes> address{};
   std::byte* destination = nullptr;  // the warp's row; nullptr if the old values are not needed
+  std::byte* registers = nullptr;    // base of the rows of a vector whose old values are needed
   alignas(64) std::array<std::byte, 3 * kRow> rows{};
 
   // Reads, combines and writes back, lane after lane.
   void apply(Mask which);
-  // Writes the old values to the warp's register.
+  // Writes the old values to the warp's registers.
   void complete() const;
+
+  static constexpr RegisterRow element(RegisterRow first, const Memory& memory, std::uint32_t index) {
+    return {first.value + index * kLanes * memory.bytes};
+  }
 };
 
 class GlobalPort {
@@ -52,9 +60,11 @@ class GlobalPort {
   // The bytes as this port's blocks see them.
   void read(const std::byte* from, std::byte* to, std::uint32_t bytes) const;
   PendingAtomic& defer();
+  // `sink` must live until the next publish().
+  void print(const PrintSink& sink, std::string text) { printed_.push_back({&sink, std::move(text)}); }
 
   // --- for the simulator
-  // Makes the buffered stores visible to all ports.
+  // Makes the buffered stores visible to all ports, and hands out what was printed.
   void publish();
   // The atomic of the last step, nullptr if it made none.
   PendingAtomic* take_atomic() { return std::exchange(last_, nullptr); }
@@ -66,6 +76,10 @@ class GlobalPort {
     std::byte* at = nullptr;
     std::uint32_t held = 0;  // bit i: byte i
     std::array<std::byte, 32> bytes;
+  };
+  struct Printed {
+    const PrintSink* sink = nullptr;
+    std::string text;
   };
   static constexpr std::size_t kBuckets = 4096;
   static std::size_t number(const std::byte* at) { return reinterpret_cast<std::uintptr_t>(at) / 32; }
@@ -83,6 +97,7 @@ class GlobalPort {
   std::vector<std::unique_ptr<PendingAtomic>> all_;
   std::vector<PendingAtomic*> spare_;
   PendingAtomic* last_ = nullptr;
+  std::vector<Printed> printed_;
 };
 
 }  // namespace wm::exec

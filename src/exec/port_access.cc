@@ -20,7 +20,23 @@ void copy_row(std::byte* to, const Frame& frame, RegisterRow from, std::uint32_t
 
 }  // namespace
 
-bool Warp::ported() const { return block_->port != nullptr && block_->access_.space == ptx::Space::global; }
+// Accesses of several spaces count: those of their lanes that are in global memory go through the port.
+bool Warp::ported() const {
+  const ptx::Space space = block_->access_.space;
+  return block_->port != nullptr && (space == ptx::Space::global || space == ptx::Space::generic);
+}
+
+// The lanes of an access that are in global memory.
+Mask Warp::global_lanes(Mask active) const {
+  const Access& access = block_->access_;
+  if (access.space == ptx::Space::global) return active;
+  Mask lanes = 0;
+  for (Mask m = active; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    if (access.address[static_cast<std::size_t>(lane)] < kParamWindow) lanes |= Mask{1} << lane;
+  }
+  return lanes;
+}
 
 // Whether the port may hold newer values than memory does.
 bool Warp::port_holds(Mask active, const Window& window) const {
@@ -66,6 +82,7 @@ bool Warp::port_store(const Op& op, const Frame& frame, const Window& window) {
     return true;
   }
   const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
+  const Mask global = global_lanes(frame.active);
   for (Mask m = frame.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     std::byte* to = window.inside ? window.at(access.address[lane], lane)
@@ -77,19 +94,23 @@ bool Warp::port_store(const Op& op, const Frame& frame, const Window& window) {
           memory.count == 1 ? op.operands.source[0] : op.operands.more[static_cast<std::size_t>(e)];
       store_lane(memory, kept.data() + e * memory.bytes, frame, from, lane);
     }
-    block_->port->store(to, kept.data(), bytes);
+    if ((global >> lane & 1U) != 0)
+      block_->port->store(to, kept.data(), bytes);
+    else
+      std::memcpy(to, kept.data(), bytes);
   }
   return true;
 }
 
-// Checked now, executed later.
+// Checked now, executed later; frame.active are lanes in global memory.
 bool Warp::defer_atomic(const Op& op, const Frame& frame, const Window& window) {
   const Access& access = block_->access_;
+  const Memory& memory = op.memory;
   PendingAtomic& pending = block_->port->defer();
   pending.op = &op;
   pending.lanes = frame.active;
   pending.address = access.address;
-  const std::uint32_t bytes = op.memory.bytes;
+  const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
   for (Mask m = frame.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     const std::uint64_t address = access.address[static_cast<std::size_t>(lane)];
@@ -100,10 +121,22 @@ bool Warp::defer_atomic(const Op& op, const Frame& frame, const Window& window) 
     }
     pending.at[static_cast<std::size_t>(lane)] = at;
   }
-  copy_row(pending.rows.data() + PendingAtomic::kB.offset(), frame, op.operands.source[0], bytes);
-  copy_row(pending.rows.data() + PendingAtomic::kC.offset(), frame, op.operands.source[1], bytes);
-  const RegisterRow to = op.operands.destination[0];
-  pending.destination = to.none() ? nullptr : frame.destination<std::byte>(to);
+  std::byte* rows = pending.rows.data();
+  pending.registers = nullptr;
+  if (memory.count == 1) {
+    copy_row(rows + PendingAtomic::kB.offset(), frame, op.operands.source[0], bytes);
+    copy_row(rows + PendingAtomic::kC.offset(), frame, op.operands.source[1], bytes);
+    const RegisterRow to = op.operands.destination[0];
+    pending.destination = to.none() ? nullptr : frame.destination<std::byte>(to);
+    return true;
+  }
+  // Vectors: destinations first, then what is added to each element.
+  const std::size_t first_source = op.kind == Kind::atomic ? memory.count : 0;
+  for (std::uint32_t e = 0; e < memory.count; ++e)
+    copy_row(rows + PendingAtomic::element(PendingAtomic::kB, memory, e).offset(), frame,
+             op.operands.more[first_source + e], memory.bytes);
+  if (op.kind == Kind::atomic) pending.registers = frame.registers;
+  pending.destination = pending.registers;
   return true;
 }
 

@@ -184,6 +184,7 @@ class Warp {
 
   // port_access.cc: through the block's GlobalPort
   [[nodiscard]] bool ported() const;
+  [[nodiscard]] Mask global_lanes(Mask active) const;
   [[nodiscard]] bool port_holds(Mask active, const Window& window) const;
   bool port_load(const Op& op, const Frame& frame, const Window& window);
   bool port_store(const Op& op, const Frame& frame, const Window& window);
@@ -191,6 +192,7 @@ class Warp {
 
   // atomics.cc
   bool atomic(const Op& op, const Frame& frame);
+  bool atomic_at_once(const Op& op, const Frame& frame, const Window& window);
 
   // copies.cc
   void settle_matrix(std::size_t count);

@@ -3,54 +3,10 @@
 
 #include "base/random.h"
 #include "exec/block.h"
-#include "exec/snippet.h"
+#include "exec/loaded_kernel.h"
 
 namespace wm::exec {
 namespace {
-
-// A client with one module loaded, and a buffer "out".
-class Client {
- public:
-  Client(const std::string& text, std::size_t words) : words_(words) {
-    auto module = ptx::parse(text, "k.ptx");
-    EXPECT_TRUE(module.ok()) << module.error().to_string();
-    module_ = std::move(*module);
-    auto out = memory_.allocate(words * 4, "out");
-    EXPECT_TRUE(out.ok());
-    out_ = *out;
-    EXPECT_TRUE(memory_.fill(out_, std::byte{0}, words * 4).ok());
-    auto image = Image::load(module_, memory_);
-    EXPECT_TRUE(image.ok());
-    auto program = decode(module_, "k", "k.ptx");
-    EXPECT_TRUE(program.ok()) << program.error().to_string();
-    program_ = *program;
-    auto constants = image->link(*program_);
-    EXPECT_TRUE(constants.ok());
-    constants_ = *constants;
-  }
-
-  Grid grid(gpu::Dim3 blocks, gpu::Dim3 threads) {
-    const std::uint64_t buffers[] = {out_};
-    gpu::Launch launch{"k", blocks, threads, {gpu::buffer({0})}, 0};
-    auto made = make_grid(program_, constants_, memory_, launch, buffers);
-    EXPECT_TRUE(made.ok()) << made.error().to_string();
-    return std::move(*made);
-  }
-
-  std::vector<std::uint32_t> out() {
-    std::vector<std::uint32_t> words(words_);
-    EXPECT_TRUE(memory_.read(out_, reinterpret_cast<std::byte*>(words.data()), words_ * 4).ok());
-    return words;
-  }
-
- private:
-  std::size_t words_;
-  ptx::Module module_;
-  AddressSpace memory_;
-  std::uint64_t out_ = 0;
-  std::shared_ptr<const Program> program_;
-  std::shared_ptr<const Constants> constants_;
-};
 
 // Each thread adds up what the threads of its block left in shared memory, round by round, with divergence in between.
 const std::string kRounds = kernel(R"(
@@ -89,7 +45,7 @@ const std::string kRounds = kernel(R"(
     ret;)");
 
 std::vector<std::uint32_t> in_order() {
-  Client client(kRounds, 512);
+  LoadedKernel client(kRounds, 512);
   const Grid grid = client.grid({4, 1, 1}, {128, 1, 1});
   const LaunchResult result = run_launch(grid);
   EXPECT_FALSE(result.fault.has_value());
@@ -100,7 +56,7 @@ TEST(Step, AnyOrderOfWarpsAndBlocksGivesTheSameResult) {
   const auto expected = in_order();
   EXPECT_NE(expected, std::vector<std::uint32_t>(512, 0));
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    Client client(kRounds, 512);
+    LoadedKernel client(kRounds, 512);
     const Grid grid = client.grid({4, 1, 1}, {128, 1, 1});
     std::vector<std::unique_ptr<Block>> blocks;
     for (std::uint32_t b = 0; b < 4; ++b) {
@@ -128,7 +84,7 @@ TEST(Step, AnyOrderOfWarpsAndBlocksGivesTheSameResult) {
 }
 
 TEST(Step, StepsAndARunCountTheSame) {
-  Client one(kRounds, 512), two(kRounds, 512);
+  LoadedKernel one(kRounds, 512), two(kRounds, 512);
   const Grid grid = one.grid({1, 1, 1}, {128, 1, 1});
   const LaunchResult ran = run_launch(grid);
   const Grid again = two.grid({1, 1, 1}, {128, 1, 1});
@@ -148,7 +104,7 @@ using Trace = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 TEST(RunAhead, ExecutesWhatStepsWouldAndStopsBeforeMemory) {
   for (const std::uint32_t max_operations : {1U, 3U, 31U}) {
-    Client one(kRounds, 512), two(kRounds, 512);
+    LoadedKernel one(kRounds, 512), two(kRounds, 512);
     const Grid grid = one.grid({1, 1, 1}, {128, 1, 1});
     const Grid again = two.grid({1, 1, 1}, {128, 1, 1});
     Block steps, ahead;
@@ -183,7 +139,7 @@ TEST(RunAhead, ExecutesWhatStepsWouldAndStopsBeforeMemory) {
 }
 
 TEST(Step, TwoClientsInterleavedDoNotTouchEachOther) {
-  Client a(kRounds, 512), b(kernel("mov.u32 %r0, 7;\nst.global.u32 [%at], %r0;\nret;"), 512);
+  LoadedKernel a(kRounds, 512), b(kernel("mov.u32 %r0, 7;\nst.global.u32 [%at], %r0;\nret;"), 512);
   const Grid ga = a.grid({1, 1, 1}, {128, 1, 1}), gb = b.grid({1, 1, 1}, {128, 1, 1});
   Block ba, bb;
   ba.start(ga, {0, 0, 0});
@@ -200,7 +156,7 @@ TEST(Step, TwoClientsInterleavedDoNotTouchEachOther) {
 }
 
 TEST(Step, TellsWhatAnInstructionDid) {
-  Client client(kernel(R"(
+  LoadedKernel client(kernel(R"(
     mul.wide.u32 %d0, %lane, 8;
     add.u64 %d0, %d0, %out;
     setp.lt.u32 %p0, %lane, 4;
@@ -209,7 +165,7 @@ TEST(Step, TellsWhatAnInstructionDid) {
     bar.sync 0;
   END:
     exit;)"),
-                64);
+                      64);
   const Grid grid = client.grid({1, 1, 1}, {32, 1, 1});
   Block block;
   block.start(grid, {0, 0, 0});
@@ -253,7 +209,7 @@ TEST(Step, TellsWhatAnInstructionDid) {
 
 // A block suspended in the middle continues later, on another SM, after others ran.
 TEST(Step, ABlockSetAsideGoesOnLater) {
-  Client client(kRounds, 512);
+  LoadedKernel client(kRounds, 512);
   const Grid grid = client.grid({2, 1, 1}, {128, 1, 1});
   Block first, second;
   first.start(grid, {0, 0, 0});
@@ -269,9 +225,9 @@ TEST(Step, ABlockSetAsideGoesOnLater) {
 }
 
 TEST(Step, ABlockObjectIsUsedAgain) {
-  Client client(kRounds, 512);
+  LoadedKernel client(kRounds, 512);
   const Grid grid = client.grid({4, 1, 1}, {128, 1, 1});
-  Client faulty(kernel("st.global.u32 [0], 1;\nret;"), 32);
+  LoadedKernel faulty(kernel("st.global.u32 [0], 1;\nret;"), 32);
   const Grid bad = faulty.grid({1, 1, 1}, {96, 1, 1});
   Block block;
   for (std::uint32_t b = 0; b < 4; ++b) {

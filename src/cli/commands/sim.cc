@@ -96,6 +96,7 @@ Result<int> run_sim(const SimOptions& o) {
     if (auto written = write_file(o.trace, *trace); !written) return written.error();
   }
   const Output output(o.json);
+  output.say(cli::printed_by(*result));
   const auto intervals = o.stats ? lab::rates_of(run->gpu, timeline) : std::vector<lab::IntervalRates>{};
   if (o.stats) output.say(cli::text_of(*result, intervals) + "\n");
   output.say(cli::text_of(*result));

@@ -58,22 +58,24 @@ Json held_of(const lab::CorunResult& r) {
 }
 
 Json json_of(const lab::KernelResult& k, std::size_t client) {
-  return {{"name", k.name},
-          {"client", client},
-          {"instructions", k.totals.sm.thread_instructions},
-          {"warp_instructions", k.totals.sm.warp_instructions},
-          {"cycles", k.totals.cycles},
-          {"ipc", k.ipc},
-          {"ipc_alone", k.isolated_ipc},
-          {"normalized", k.normalized()},
-          {"goal", k.goal ? Json(*k.goal) : Json(nullptr)},
-          {"reached", or_null(k.reached())},
-          {"blocks_done", k.totals.blocks},
-          {"launches_done", k.totals.launches},
-          {"preemptions", k.totals.preemptions},
-          {"joules", k.joules},
-          {"counters", counters_of(k)},
-          {"verified", or_null(k.verified)}};
+  Json kernel{{"name", k.name},
+              {"client", client},
+              {"instructions", k.totals.sm.thread_instructions},
+              {"warp_instructions", k.totals.sm.warp_instructions},
+              {"cycles", k.totals.cycles},
+              {"ipc", k.ipc},
+              {"ipc_alone", k.isolated_ipc},
+              {"normalized", k.normalized()},
+              {"goal", k.goal ? Json(*k.goal) : Json(nullptr)},
+              {"reached", or_null(k.reached())},
+              {"blocks_done", k.totals.blocks},
+              {"launches_done", k.totals.launches},
+              {"preemptions", k.totals.preemptions},
+              {"joules", k.joules},
+              {"counters", counters_of(k)},
+              {"verified", or_null(k.verified)}};
+  if (!k.printed.empty()) kernel["printed"] = k.printed;
+  return kernel;
 }
 
 Cell yes_or_no(const std::optional<bool>& value) {
@@ -102,6 +104,17 @@ std::string text_of(const lab::CorunResult& r) {
   text += fmt::format("\n{:.1f} W, {:.3g} J; {} warp instructions in {} ({}/s)\n", r.watts, r.joules,
                       scaled(static_cast<double>(lab::warp_instructions(r))), duration(r.seconds),
                       scaled(static_cast<double>(lab::warp_instructions(r)) / std::max(1e-9, r.seconds)));
+  return text;
+}
+
+std::string printed_by(const lab::CorunResult& r) {
+  std::string text;
+  for (const lab::KernelResult& k : r.kernels) {
+    if (k.printed.empty()) continue;
+    if (r.kernels.size() > 1) text += k.name + " printed:\n";
+    text += k.printed;
+    if (text.back() != '\n') text += '\n';
+  }
   return text;
 }
 

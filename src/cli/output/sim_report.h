@@ -10,6 +10,8 @@
 namespace wm::cli {
 
 std::string text_of(const lab::CorunResult& result);
+// The text that the kernels printed, under the name of each kernel where there are several.
+std::string printed_by(const lab::CorunResult& result);
 nlohmann::ordered_json json_of(const lab::CorunResult& result);
 
 }  // namespace wm::cli

@@ -124,6 +124,7 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
   result.policy = policy.to_string();
   result.seed = options.seed;
   result.threads = options.threads;
+  std::vector<std::string> printed(participants.size());
   for (std::size_t i = 0; i < participants.size(); ++i) {
     const Participant& p = participants[i];
     KernelResult k;
@@ -132,7 +133,9 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
     auto goal = goal_ipc(gpu, p, isolated[i].ipc());
     if (!goal) return goal.error();
     k.goal = *goal;
-    if (auto r = machine.add(client_spec(p, k.goal.value_or(0), isolated[i].ipc())); !r) return r.error();
+    sim::ClientSpec client = client_spec(p, k.goal.value_or(0), isolated[i].ipc());
+    client.print = [&printed, i](std::string_view text) { printed[i] += text; };
+    if (auto r = machine.add(std::move(client)); !r) return r.error();
     if (options.match_instructions) limits.instructions.push_back(isolated[i].instructions);
     result.kernels.push_back(std::move(k));
   }
@@ -158,6 +161,7 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
     if (k.totals.fault && !k.totals.fault->empty()) return Error{*k.totals.fault};
     k.ipc = static_cast<double>(k.totals.sm.thread_instructions) /
             static_cast<double>(std::max<std::uint64_t>(1, k.totals.cycles));
+    k.printed = std::move(printed[i]);
     k.verified = verified(machine, i, participants[i], k.totals);
     dynamic.push_back(sim::dynamic_picojoules(gpu.power, k.totals.sm, k.totals.memory));
     instructions += static_cast<double>(k.totals.sm.thread_instructions);

@@ -46,7 +46,8 @@ struct KernelResult {
   double isolated_ipc = 0;     // 0: not measured
   std::optional<double> goal;  // ipc
   std::optional<bool> verified;
-  double joules = 0;  // dynamic
+  double joules = 0;    // dynamic
+  std::string printed;  // by the first run of the application
 
   [[nodiscard]] double normalized() const { return isolated_ipc > 0 ? ipc / isolated_ipc : 0; }
   [[nodiscard]] std::optional<bool> reached() const { return goal ? std::optional<bool>(ipc >= *goal) : std::nullopt; }

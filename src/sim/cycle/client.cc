@@ -56,6 +56,7 @@ Result<exec::Grid> Client::grid(const gpu::Launch& launch) {
   auto made = exec::make_grid((*k)->program, (*k)->constants, memory_, launch, addresses_);
   if (!made) return made.error();
   made->id = ++grids_;
+  if (runs_ == 0) made->print = spec_.print;
   return made;
 }
 

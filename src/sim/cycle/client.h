@@ -41,6 +41,8 @@ struct ClientSpec {
   double share = 1;
   double goal = 0;          // ipc; 0: none
   double isolated_ipc = 0;  // 0: not known
+  // Receives the text that kernels print in the first run of the application. Without it, the text is dropped.
+  exec::PrintSink print;
 };
 
 struct TimedLaunch {

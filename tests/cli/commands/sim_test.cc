@@ -40,6 +40,46 @@ TEST(Sim, TheTableHasARowAKernelAndInterval) {
   EXPECT_NE(ran.out.find("\n         0  vecadd"), std::string::npos) << ran.out;
 }
 
+// Every block's first thread prints the block's number.
+const char* const kPrinting = R"(.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 v);
+.global .align 1 .b8 text[10] = {98, 108, 111, 99, 107, 32, 37, 117, 10, 0};
+.visible .entry k() {
+  .local .align 8 .b8 args[8];
+  .reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p;
+  .param .b64 a; .param .b64 b; .param .b32 r;
+  mov.u32 %r0, %tid.x;
+  setp.ne.u32 %p, %r0, 0;
+  @%p ret;
+  mov.u32 %r1, %ctaid.x;
+  st.local.u32 [args], %r1;
+  mov.u64 %d0, args;
+  cvta.local.u64 %d0, %d0;
+  mov.u64 %d1, text;
+  cvta.global.u64 %d1, %d1;
+  st.param.b64 [a], %d1;
+  st.param.b64 [b], %d0;
+  call (r), vprintf, (a, b);
+  ret;
+}
+)";
+
+TEST(Sim, PrintsWhatTheFirstRunOfAKernelPrintedForAnyNumberOfThreads) {
+  const Scratch folder;
+  folder.write("k.ptx", kPrinting);
+  folder.write("k.yaml", "ptx: k.ptx\nentry: k\ngrid: 6\nblock: 64\n");
+  const std::string common = "sim --kernel " + folder.path("k.yaml") + ":launches=3 --cache '' --threads ";
+  const Ran one = run_wm(common + "1");
+  ASSERT_EQ(one.code, 0) << one.err;
+  std::string printed = one.out.substr(0, one.out.find("qos16 under"));
+  EXPECT_EQ(std::count(printed.begin(), printed.end(), '\n'), 6) << one.out;
+  for (int block = 0; block < 6; ++block)
+    EXPECT_NE(printed.find("block " + std::to_string(block) + "\n"), std::string::npos) << one.out;
+  EXPECT_EQ(Json::parse(run_wm(common + "2 --json -").out)["kernels"][0]["printed"], printed);
+}
+
 TEST(Sim, ATraceIsWrittenWhereItWasAskedFor) {
   const Scratch folder;
   const Ran ran = run_wm("sim --kernel vecadd --size small --cache '' --trace " + folder.path("v.pftrace"));
