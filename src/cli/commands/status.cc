@@ -34,16 +34,27 @@ Result<Json> ask(const StatusOptions& options) {
 
 std::string megabytes(const Json& bytes) { return fmt::format("{:.1f} MB", bytes.get<double>() / (1 << 20)); }
 
+// "2.91" where isolated times were measured, "~2.91" where they were estimated.
+std::string slowdown(const Json& client) {
+  if (!client["slowdown"].is_number()) return "-";
+  const bool estimated = client["slowdown_basis"] == "estimated";
+  return fmt::format("{}{:.2f}", estimated ? "~" : "", client["slowdown"].get<double>());
+}
+
 std::string table_of(const Json& document) {
   Table table({"client", "program", "pid", "kernel", "workers", "slowdown", "queue", "launches", "device", "memory"});
   for (const Json& c : document["clients"]) {
     table.add({fmt::format("{}", c["client"].get<std::uint64_t>()), c["name"].get<std::string>(),
                fmt::format("{}", c["pid"].get<int>()), c["kernel"].get<std::string>(),
-               fmt::format("{}", c["workers"].get<std::uint64_t>()), fmt::format("{:.2f}", c["slowdown"].get<double>()),
+               fmt::format("{}", c["workers"].get<std::uint64_t>()), slowdown(c),
                fmt::format("{}", c["queued"].get<std::uint64_t>()), grouped(c["launches"].get<std::uint64_t>()),
                duration(c["device_seconds"].get<double>()), megabytes(c["memory_bytes"])});
   }
-  return document["clients"].empty() ? "no clients\n" : table.to_string();
+  if (document["clients"].empty()) return "no clients\n";
+  return table.to_string() +
+         "slowdown: time of launches relative to isolated execution (~: estimated from the part of the device they "
+         "used)\n"
+         "device: device time; time that kernels shared is divided among them\n";
 }
 
 std::string heading(const Json& d) {

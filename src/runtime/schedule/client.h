@@ -10,6 +10,7 @@
 
 #include "runtime/protocol/message.h"
 #include "runtime/protocol/status.h"
+#include "runtime/schedule/isolated_times.h"
 
 namespace wm::runtime {
 
@@ -19,8 +20,11 @@ using CommandPtr = std::shared_ptr<Command>;
 // Statistics of a client's work that `wm status` and the metrics report.
 struct ClientStatistics {
   std::uint64_t commands = 0, launches = 0, outstanding = 0;
-  std::uint64_t device_nanoseconds = 0;   // kernels on the device
+  std::uint64_t device_nanoseconds = 0;   // device time; time that kernels shared is divided among them
   std::uint64_t waited_nanoseconds = 0;   // kernels that were ready and not on the device
+  double turnaround_nanoseconds = 0;      // of completed launches, from being ready to completion
+  double isolated_nanoseconds = 0;        // that these launches take isolated
+  std::uint64_t estimated_launches = 0;   // launches whose isolated time was estimated, not measured
   std::uint64_t as_workers = 0;           // launches that ran as workers
   std::uint64_t running_nanoseconds = 0;  // since the oldest of its running kernels was submitted
   std::uint32_t workers = 0;              // groups of the running kernel that may run at once
@@ -36,6 +40,7 @@ struct ClientState {
   std::map<EventId, Status> failed;    // how the last command of an event failed
   std::uint32_t pipelined_launches = 0;
   double pipelined_nanoseconds = 0;  // expected time of the pipelined launches
+  IsolatedTimes isolated_times;
   ClientStatistics statistics;
 };
 

@@ -32,6 +32,7 @@ struct Queue {
   std::weak_ptr<Command> barrier;            // out-of-order queue: the latest barrier
   std::vector<std::weak_ptr<Command>> open;  // out-of-order queue: commands since that barrier
   std::weak_ptr<Command> last_submitted;     // latest command on the device queue
+  std::uint64_t last_launch_completed = 0;   // on the daemon's clock
   std::uint64_t last_observed = 0;           // when a completion was last seen, on the daemon's clock
   std::uint32_t unflushed = 0;               // launches that the driver may not have sent to the device yet
   struct {

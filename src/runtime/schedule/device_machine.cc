@@ -23,6 +23,32 @@ policy::Kernel* DeviceMachine::view(KernelId id) {
   return it == kernels_.end() ? nullptr : &*it;
 }
 
+double DeviceMachine::isolated_part(const policy::Kernel& kernel) {
+  const std::uint32_t places = std::max(kernel.max_blocks_per_sm, 1U);
+  return static_cast<double>(std::min(kernel.blocks, places)) / places;
+}
+
+double DeviceMachine::occupied_part(const policy::Kernel& kernel) const {
+  const Extra& extra = extras_[kernel.id.index];
+  if (!extra.divisible) return extra.started ? isolated_part(kernel) : 0;
+  return std::min(1.0, static_cast<double>(kernel.resident) / std::max(kernel.max_blocks_per_sm, 1U));
+}
+
+void DeviceMachine::set_now(Cycles now) {
+  const auto elapsed = static_cast<double>((now - now_).count);
+  now_ = now;
+  double sum = 0;
+  for (const policy::Kernel& k : kernels_) sum += occupied_part(k);
+  for (const policy::Kernel& k : kernels_) {
+    extras_[k.id.index].used += elapsed * occupied_part(k) / std::max(sum, 1.0);
+  }
+}
+
+double DeviceMachine::isolated_estimate(KernelId kernel) const {
+  const policy::Kernel* k = find(kernel);
+  return k == nullptr ? 0 : used(kernel) / isolated_part(*k);
+}
+
 KernelId DeviceMachine::id_for(std::uint64_t stream) {
   constexpr std::size_t kKept = 64;  // ids that wait for their stream's next launch
   const auto same = std::find_if(free_ids_.begin(), free_ids_.end(),
@@ -33,13 +59,13 @@ KernelId DeviceMachine::id_for(std::uint64_t stream) {
     free_ids_.erase(taken);
     Extra& extra = extras_[id.index];
     extra = extra.stream == stream && stream != 0
-                ? Extra{false, false, extra.launches + 1, extra.first_arrived, stream, 0}
-                : Extra{false, false, 0, now_, stream, 0};
+                ? Extra{false, false, extra.launches + 1, extra.first_arrived, stream, 0, 0}
+                : Extra{false, false, 0, now_, stream, 0, 0};
     residents_[id.index] = {};
     return id;
   }
   residents_.emplace_back();
-  extras_.push_back({false, false, 0, now_, stream, 0});
+  extras_.push_back({false, false, 0, now_, stream, 0, 0});
   return {static_cast<std::uint32_t>(residents_.size() - 1)};
 }
 

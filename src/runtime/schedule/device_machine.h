@@ -34,7 +34,8 @@ class DeviceMachine final : public policy::Machine {
     bool divisible = false;    // rewritten: runs as workers
     std::uint64_t stream = 0;  // the client's queue, whose launches have one id for a policy; 0: none
   };
-  void set_now(Cycles now) { now_ = now; }
+  // Adds the time since the latest call to the kernels that occupied the device.
+  void set_now(Cycles now);
   // The id of the stream's last launch where that has completed; else a new one, or the one unused for longest.
   policy::KernelId arrive(const KernelArrival& launch);
   // A launch that is on the device already, undivided.
@@ -52,6 +53,11 @@ class DeviceMachine final : public policy::Machine {
   // that cannot be divided is started once, with all its groups. Room for `spare` groups stays free.
   void dispatch(const std::function<void(policy::KernelId, std::uint32_t)>& start, std::uint32_t spare = 0);
   [[nodiscard]] bool full() const { return sm_.free.blocks == 0; }
+  // Nanoseconds of device time that the launch has used: time that kernels shared is divided among them, so that all
+  // kernels together use at most the time that passes.
+  [[nodiscard]] double used(policy::KernelId kernel) const { return extras_[kernel.index].used; }
+  // Nanoseconds that the launch would have taken isolated, estimated from the part of the device that it used.
+  [[nodiscard]] double isolated_estimate(policy::KernelId kernel) const;
   // The number of workers that the kernel may have now; the others must leave.
   [[nodiscard]] std::uint32_t allowed(policy::KernelId kernel) const;
   // When the policy asked to be called next; `fire_due_alarms` calls it.
@@ -90,6 +96,7 @@ class DeviceMachine final : public policy::Machine {
     Cycles first_arrived;
     std::uint64_t stream = 0;
     std::uint32_t roomless = 0;  // resident groups that exceeded the device's resources when they were submitted
+    double used = 0;             // device time of this launch
   };
   [[noreturn]] static void refused(const char* what);
   [[nodiscard]] policy::Kernel* view(policy::KernelId id);
@@ -99,6 +106,9 @@ class DeviceMachine final : public policy::Machine {
   void occupy(policy::Kernel& kernel, std::uint32_t groups, std::uint32_t room);
   void vacate(policy::Kernel& kernel, std::uint32_t groups);
   void forget(policy::Kernel& kernel);
+  // The part of the device that the kernel occupies, from 0 to 1, and that it would occupy isolated.
+  [[nodiscard]] double occupied_part(const policy::Kernel& kernel) const;
+  [[nodiscard]] static double isolated_part(const policy::Kernel& kernel);
 
   gpu::SmLimits limits_;
   bool queues_;

@@ -63,6 +63,7 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
 
 void KernelDispatch::add(const CommandPtr& command) {
   kernels_.add(command);
+  sharing_cost_.note_kernels(kernels_, clock_.now());
   policy_->on(policy::KernelArrived{command->placement.kernel}, machine_);
   changed_ = true;
 }
@@ -103,8 +104,14 @@ Status KernelDispatch::launch(Command& command, EventHandle* event) {
   return backend_.submission().launch(*command.queue->handle, launch, event);
 }
 
-void KernelDispatch::finished(const CommandPtr& command) {
+void KernelDispatch::finished(const CommandPtr& command, bool ran) {
   Command::Placement& placement = command->placement;
+  if (command->launch && ran) {
+    const bool known = placement.kernel != policy::kNoKernel;
+    sharing_cost_.note_kernels(kernels_, clock_.now());
+    sharing_cost_.note_completed(*command, clock_.now(), known ? machine_.used(placement.kernel) : 0,
+                                 known ? machine_.isolated_estimate(placement.kernel) : 0);
+  }
   if (placement.kernel != policy::kNoKernel) {
     kernels_.remove(placement.kernel);
     machine_.finish(placement.kernel);
@@ -116,6 +123,12 @@ void KernelDispatch::finished(const CommandPtr& command) {
     kernels_.remove_orphan(command);
     changed_ = true;
   }
+}
+
+double KernelDispatch::used_by_active(const Client& client) const {
+  double sum = 0;
+  for (const CommandPtr& command : kernels_.of(client)) sum += machine_.used(command->placement.kernel);
+  return sum;
 }
 
 std::vector<CommandPtr> KernelDispatch::cancel_workers(const Client& client) {

@@ -10,6 +10,7 @@
 #include "policy/policy.h"
 #include "runtime/schedule/admission.h"
 #include "runtime/schedule/clock.h"
+#include "runtime/schedule/sharing_cost.h"
 #include "runtime/schedule/worker_batch.h"
 
 namespace wm::runtime {
@@ -42,8 +43,10 @@ class KernelDispatch {
   void dispatch(const std::function<void(const CommandPtr&, std::uint32_t)>& start);
   // Puts an undivided launch on its queue.
   Status launch(Command& command, EventHandle* event);
-  // A kernel has completed; its room is free.
-  void finished(const CommandPtr& command);
+  // A kernel has completed, or will not run; its room is free.
+  void finished(const CommandPtr& command, bool ran);
+  // Device time of the client's kernels that have not completed, in nanoseconds.
+  [[nodiscard]] double used_by_active(const Client& client) const;
 
   // Workers of a client that has gone leave at their next group. Returns its launches that have no running workers.
   std::vector<CommandPtr> cancel_workers(const Client& client);
@@ -68,6 +71,7 @@ class KernelDispatch {
   Admission admission_;
   WorkerBatches batches_;
   std::vector<KernelArgument> arguments_;  // arguments of the launch being submitted
+  SharingCost sharing_cost_;
   bool changed_ = false;
   std::uint32_t transfers_ = 0;  // transfers that occupy compute units
 };

@@ -97,6 +97,7 @@ void Scheduler::end_host_access(Client& client, EventId event) {
 
 void Scheduler::drop(Client& client) {
   const std::lock_guard lock(mutex_);
+  dispatch_.update_time();
   // Commands that wait for these fail with them.
   for (const CommandPtr& command : CommandGraph::take_unfinishable(client)) fail(command);
   for (const CommandPtr& command : dispatch_.kernels().of(client)) {
@@ -251,13 +252,12 @@ void Scheduler::finish(const CommandPtr& command, Status status) {
   --client.outstanding;
   client.outstanding_bytes -= command->message_bytes;
   --counts_.commands;
-  dispatch_.finished(command);
+  dispatch_.finished(command, ran);
   if (command->placement.pipelined_nanoseconds) end_pipelined(*command);
   dispatch_.end_transfer(*command);
   if (command->queue && command->times.device_ended == 0) device_clock_.record_unsubmitted(*command);
   if (command->launch && ran) {
     const std::uint64_t nanoseconds = command->times.device_ended - command->times.device_started;
-    client.state.statistics.device_nanoseconds += nanoseconds;
     client.state.statistics.workers = 0;
     note_duration(*command->launch, nanoseconds);
   }
@@ -348,7 +348,9 @@ void Scheduler::end_printf(const CommandPtr& command) {
 
 ClientStatistics Scheduler::statistics(const Client& client) {
   const std::lock_guard lock(mutex_);
+  dispatch_.update_time();
   ClientStatistics statistics = client.state.statistics;
+  statistics.device_nanoseconds += static_cast<std::uint64_t>(dispatch_.used_by_active(client));
   for (const CommandPtr& command : dispatch_.kernels().of(client)) {
     if (!command->on_device()) continue;
     statistics.running_nanoseconds = std::max(statistics.running_nanoseconds, clock_.now() - command->times.submitted);

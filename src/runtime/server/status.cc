@@ -8,11 +8,16 @@
 namespace wm::runtime {
 namespace {
 
-// Turnaround time relative to the time on the device: the cost of sharing, as far as it is known without an isolated
-// run.
-double slowdown(const ClientStatistics& f) {
-  if (f.device_nanoseconds == 0) return 1;
-  return 1 + static_cast<double>(f.waited_nanoseconds) / static_cast<double>(f.device_nanoseconds);
+// Turnaround time of the completed launches relative to their isolated time; nothing before the first has completed.
+nlohmann::ordered_json slowdown(const ClientStatistics& f) {
+  if (f.isolated_nanoseconds <= 0) return nullptr;
+  return f.turnaround_nanoseconds / f.isolated_nanoseconds;
+}
+
+// How the isolated time was obtained.
+const char* slowdown_basis(const ClientStatistics& f) {
+  if (f.estimated_launches == 0) return "measured";
+  return f.estimated_launches * 2 < f.launches ? "mostly measured" : "estimated";
 }
 
 nlohmann::ordered_json object_counts(const ObjectCounts& c) {
@@ -39,7 +44,11 @@ nlohmann::ordered_json client_entry(const Session& session, const ClientStatisti
           {"as_workers", f.as_workers},
           {"device_seconds", static_cast<double>(f.device_nanoseconds) * 1e-9},
           {"waited_seconds", static_cast<double>(f.waited_nanoseconds) * 1e-9},
+          {"turnaround_seconds", f.turnaround_nanoseconds * 1e-9},
+          {"isolated_seconds", f.isolated_nanoseconds * 1e-9},
           {"slowdown", slowdown(f)},
+          {"slowdown_basis", slowdown_basis(f)},
+          {"launches_estimated", f.estimated_launches},
           {"memory_bytes", counts.bytes},
           {"memories", counts.memories},
           {"programs", counts.programs},

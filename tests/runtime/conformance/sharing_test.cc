@@ -239,5 +239,46 @@ TEST(Sharing, NoClientWaitsForAnotherClientsCompilation) {
   close_side(s);
 }
 
+// A number of the status of the client with that share; -1: there is none.
+double number_of(const std::string& status, const std::string& share, const std::string& key) {
+  const auto client = status.find("\"share\":" + share), at = status.find("\"" + key + "\":", client);
+  return client == std::string::npos || at == std::string::npos
+             ? -1
+             : std::strtod(status.c_str() + at + key.size() + 3, nullptr);
+}
+
+// The status when the client with that share has started so many launches.
+std::string status_after(const Daemon& daemon, const std::string& share, double launches) {
+  std::string status;
+  for (int i = 0; i < 3000; ++i) {
+    status = daemon.status();
+    if (number_of(status, share, "launches") >= launches) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return status;
+}
+
+// The client with the small share used to show nearly no slowdown, because only the time before a launch started
+// counted.
+TEST(Sharing, StatusShowsWhatASmallShareCosts) {
+  const Daemon daemon("shares", "moving_shares");
+  if (!daemon.started()) GTEST_SKIP() << "no OpenCL device";
+  if (std::string(WM_REWRITER).empty()) GTEST_SKIP() << "no rewriter here";
+  ::setenv("WARPMUX_SHARE", "3", 1);
+  const Child first(daemon, {"repeat"});
+  status_after(daemon, "3.0", 1);
+  ::setenv("WARPMUX_SHARE", "1", 1);
+  const Child second(daemon, {"repeat"});
+  ::unsetenv("WARPMUX_SHARE");
+  const std::string status = status_after(daemon, "1.0", 20);
+  EXPECT_GE(number_of(status, "1.0", "launches"), 20) << status;
+  EXPECT_GT(number_of(status, "1.0", "slowdown"), 1.5) << status;
+  EXPECT_GT(number_of(status, "1.0", "slowdown"), number_of(status, "3.0", "slowdown")) << status;
+  const double passed = std::strtod(status.c_str() + status.find("\"seconds\":") + 10, nullptr);
+  const double used = number_of(status, "1.0", "device_seconds") + number_of(status, "3.0", "device_seconds");
+  EXPECT_LE(used, passed) << "device time is counted once";
+  EXPECT_GT(used, 0);
+}
+
 }  // namespace
 }  // namespace wm::runtime::test

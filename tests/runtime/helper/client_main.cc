@@ -3,6 +3,7 @@
 //   hoard          creates buffers of 1 MB until that fails; exits with their number
 //   stream         launches kernels in a row without events, and does not wait for the last ones
 //   many           launches a kernel with so many groups that it would run for days
+//   repeat         launches a kernel of some milliseconds again and again, a few ahead
 //   fault          launches a kernel that writes far outside its buffer
 //   endless        launches a kernel of one group that never ends
 //   edges          makes calls that the standard does not allow and this device accepts
@@ -22,6 +23,11 @@ kernel void many(global uint* x) {
   uint v = get_global_id(0);
   for (uint i = 0; i < 1000000u; ++i) v = v * 1664525u + 1013904223u;
   x[0] = v;
+}
+kernel void repeat(global uint* x) {
+  uint v = get_global_id(0);
+  for (uint i = 0; i < 20000u; ++i) v = v * 1664525u + 1013904223u;
+  x[get_global_id(0)] = v;
 }
 kernel void fault(global int* x) { x[(ulong)1 << 40] = 1; }
 kernel void endless(global volatile int* x) {
@@ -132,6 +138,23 @@ void run_on(const Client& c, const char* name, std::size_t items, std::size_t gr
   must(clFinish(c.queue));
 }
 
+void repeat(const Client& c) {
+  constexpr std::size_t kItems = 1024, kGroup = 16;
+  cl_kernel kernel = kernel_of(c, "repeat");
+  cl_mem memory = buffer(c, kItems * sizeof(cl_uint));
+  must(clSetKernelArg(kernel, 0, sizeof memory, &memory));
+  cl_event last[4] = {};  // so that the daemon always has a launch of this client
+  for (unsigned i = 0;; ++i) {
+    cl_event& event = last[i % 4];
+    if (event != nullptr) {
+      must(clWaitForEvents(1, &event));
+      must(clReleaseEvent(event));
+    }
+    must(clEnqueueNDRangeKernel(c.queue, kernel, 1, nullptr, &kItems, &kGroup, 0, nullptr, &event));
+    must(clFlush(c.queue));
+  }
+}
+
 cl_mem sub_buffer(cl_mem of, cl_mem_flags flags, std::size_t origin, std::size_t size) {
   const cl_buffer_region region{origin, size};
   cl_int status = CL_SUCCESS;
@@ -212,6 +235,7 @@ int main(int count, char** words) {
   const Client c = connect();
   if (mode == "work") work(c, count > 2 ? std::atoi(words[2]) : 0);
   if (mode == "stream") stream(c);
+  if (mode == "repeat") repeat(c);
   if (mode == "hoard") std::_Exit(hoard(c));
   if (mode == "many") run_on(c, "many", std::size_t{1} << 26, 16);
   if (mode == "fault") {

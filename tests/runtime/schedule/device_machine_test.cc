@@ -75,6 +75,27 @@ TEST(DeviceMachine, AnAbandonedKernelKeepsItsRoomOnly) {
   device.check_books();
 }
 
+// Two kernels divide three of four units 2:1; the sum of their device times is the time that passed, times 3/4.
+TEST(DeviceMachine, DeviceTimeIsDividedAmongKernels) {
+  Device device("left_over", 4);
+  const KernelId a = device.arrive(2, true), b = device.arrive(1, true);
+  device.settle();
+  device.machine.set_now(Cycles{1000});
+  EXPECT_DOUBLE_EQ(device.machine.used(a), 500);
+  EXPECT_DOUBLE_EQ(device.machine.used(b), 250);
+  EXPECT_DOUBLE_EQ(device.machine.isolated_estimate(a), 1000);
+  EXPECT_DOUBLE_EQ(device.machine.isolated_estimate(b), 1000) << "one group occupies no more of an empty device";
+}
+
+TEST(DeviceMachine, UndividedKernelsBesideEachOtherUseNoMoreThanTheDevice) {
+  Device device("left_over", 4);
+  const KernelId a = device.arrive(100, false), b = device.arrive(100, false);
+  device.settle();
+  device.machine.set_now(Cycles{1000});
+  EXPECT_DOUBLE_EQ(device.machine.used(a), 500);
+  EXPECT_DOUBLE_EQ(device.machine.used(b), 500);
+}
+
 // Short launches run undivided and occupy the device for a moment. A share is started beside them all the same: a GPU
 // queues groups that find no room, and a launch that got only the room of that moment would keep too few workers.
 TEST(DeviceMachine, AShareIsStartedBesideAnUndividedLaunchWhereTheDeviceQueues) {

@@ -261,5 +261,31 @@ TEST_F(PolledSchedulerTest, TimesOfTheDeviceAreShownToTheClient) {
   EXPECT_EQ(c->times.device_ended - c->times.device_started, 500U);
 }
 
+// Device time used to be the sum of each kernel's time on the device, and slowdown left out that a kernel with a small
+// share runs longer.
+TEST_F(SchedulerTest, SlowdownIsMeasuredAgainstIsolatedLaunches) {
+  const auto queue = make_queue();
+  launch(client, queue, "k", {.groups = 100});
+  clock.time += 999'000;
+  complete(0);
+  const ClientStatistics isolated = scheduler.statistics(*client);
+  EXPECT_DOUBLE_EQ(isolated.turnaround_nanoseconds, 1'000'000);
+  EXPECT_DOUBLE_EQ(isolated.isolated_nanoseconds, 1'000'000);
+  EXPECT_EQ(isolated.estimated_launches, 0U);
+  EXPECT_EQ(isolated.device_nanoseconds, 1'000'000U);
+  launch(other, make_queue(), "o", {.groups = 100});
+  launch(client, queue, "k", {.groups = 100});
+  clock.time += 1'000'000;
+  complete(1);
+  clock.time += 1'999'000;
+  complete(2);
+  const ClientStatistics shared = scheduler.statistics(*client), first = scheduler.statistics(*other);
+  EXPECT_DOUBLE_EQ(shared.isolated_nanoseconds, 2'000'000);
+  EXPECT_DOUBLE_EQ(shared.turnaround_nanoseconds, 1'000'000 + 3'001'000);
+  EXPECT_EQ(shared.estimated_launches, 0U) << "it was measured by the first launch";
+  EXPECT_EQ(first.estimated_launches, 1U) << "it never ran isolated";
+  EXPECT_LE(shared.device_nanoseconds + first.device_nanoseconds, 4'001'000U);
+}
+
 }  // namespace
 }  // namespace wm::runtime::test
