@@ -60,6 +60,14 @@ struct Made {
 
 using Size3 = std::array<std::size_t, 3>;
 
+// Values that a client sent and that code above the boundary passes on: the property that a query asks for, the access
+// flags of a memory object, the type of an image. Their numbers are those of the protocol, which are OpenCL's; of these
+// the daemon itself reads only the ones that the size of an image depends on. The answer to a query is the bytes that
+// the client's call returns; a backend answers status::kInvalidValue where it does not know the property.
+using PropertyName = std::uint32_t;
+using MemoryFlags = std::uint64_t;
+using ImageType = std::uint32_t;
+
 // The differences between devices that change the behaviour of the daemon.
 struct Capabilities {
   // Buffers live in host memory, so that a client may map the same pages.
@@ -207,13 +215,14 @@ class Submission {
 };
 
 struct BufferRequest {
-  std::uint64_t flags = 0;  // as the client gave them: OpenCL's bits
+  MemoryFlags flags = 0;
   std::size_t bytes = 0;
   std::span<std::byte> place;  // not empty: the buffer is stored there, in host memory
 };
 struct ImageRequest {
-  std::uint64_t flags = 0;
-  std::uint32_t channel_order = 0, channel_type = 0, object_type = 0;
+  MemoryFlags flags = 0;
+  std::uint32_t channel_order = 0, channel_type = 0;
+  ImageType object_type = 0;
   std::size_t width = 0, height = 0, depth = 0, array_size = 0, row_pitch = 0, slice_pitch = 0;
   MemoryHandle buffer;            // the buffer whose memory it shows; none: its own
   std::size_t buffer_extent = 0;  // bytes of that buffer; 0: `buffer` is not a buffer
@@ -228,7 +237,7 @@ class Allocation {
   virtual Made<QueueHandle> create_queue(bool in_order, bool timed) = 0;
   // A new object never contains data of another client.
   virtual Made<MemoryHandle> create_buffer(const BufferRequest& request) = 0;
-  virtual Made<MemoryHandle> create_sub_buffer(const MemoryHandle& parent, std::uint64_t flags, std::size_t origin,
+  virtual Made<MemoryHandle> create_sub_buffer(const MemoryHandle& parent, MemoryFlags flags, std::size_t origin,
                                                std::size_t bytes) = 0;
   virtual Made<MemoryHandle> create_image(const ImageRequest& request) = 0;
   virtual Made<SamplerHandle> create_sampler(bool normalized, std::uint32_t addressing, std::uint32_t filter) = 0;
@@ -237,8 +246,8 @@ class Allocation {
   // Overwrites the contents with zeros and waits until that is done, before another client may get the memory.
   virtual void wipe(const QueueObject& queue, const MemoryObject& memory) = 0;
 
-  virtual Status image_info(const MemoryObject& image, std::uint32_t name, std::vector<std::byte>& answer) = 0;
-  virtual Status image_formats(std::uint64_t flags, std::uint32_t type, std::vector<std::byte>& answer) = 0;
+  virtual Status image_info(const MemoryObject& image, PropertyName name, std::vector<std::byte>& answer) = 0;
+  virtual Status image_formats(MemoryFlags flags, ImageType type, std::vector<std::byte>& answer) = 0;
   // Bytes of an element of an image; 0: the object is not an image.
   virtual std::size_t element_bytes(const MemoryObject& image) = 0;
 };
@@ -273,16 +282,16 @@ class Compilation {
   [[nodiscard]] virtual std::string build_log(const ProgramObject& program) const = 0;
   // Kernel names separated by semicolons, as the device's compiler lists them; nothing where it does not.
   [[nodiscard]] virtual std::optional<std::string> kernel_names(const ProgramObject& program) const = 0;
-  virtual Status program_info(const ProgramObject& program, std::uint32_t name,
+  virtual Status program_info(const ProgramObject& program, PropertyName name,
                               std::vector<std::byte>& answer) const = 0;
-  virtual Status build_info(const ProgramObject& program, std::uint32_t name, std::vector<std::byte>& answer) const = 0;
+  virtual Status build_info(const ProgramObject& program, PropertyName name, std::vector<std::byte>& answer) const = 0;
 
   virtual Made<KernelHandle> create_kernel(const ProgramObject& program, const std::string& name) = 0;
   [[nodiscard]] virtual KernelInfo properties(const KernelObject& kernel) const = 0;
-  virtual Status kernel_info(const KernelObject& kernel, std::uint32_t name, std::vector<std::byte>& answer) const = 0;
-  virtual Status argument_info(const KernelObject& kernel, std::uint32_t index, std::uint32_t name,
+  virtual Status kernel_info(const KernelObject& kernel, PropertyName name, std::vector<std::byte>& answer) const = 0;
+  virtual Status argument_info(const KernelObject& kernel, std::uint32_t index, PropertyName name,
                                std::vector<std::byte>& answer) const = 0;
-  virtual Status group_info(const KernelObject& kernel, std::uint32_t name, std::vector<std::byte>& answer) const = 0;
+  virtual Status group_info(const KernelObject& kernel, PropertyName name, std::vector<std::byte>& answer) const = 0;
 };
 
 class ControlWordPool;
@@ -312,7 +321,7 @@ class Backend {
   [[nodiscard]] virtual std::string device_name() const = 0;
   // Everything that a compiled program depends on: platform, device, driver and version.
   [[nodiscard]] virtual std::string driver_version() const = 0;
-  virtual Status device_info(std::uint32_t name, std::vector<std::byte>& answer) const = 0;
+  virtual Status device_info(PropertyName name, std::vector<std::byte>& answer) const = 0;
   // Finds out properties of the device's compiler that no query reports. Called once, before clients connect.
   virtual void probe_compiler() = 0;
   // Whether the device still executes commands: a kernel that faults may end the context for all clients. Waits for a
