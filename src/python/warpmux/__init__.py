@@ -1,0 +1,192 @@
+"""GPU sharing policies in simulation, from Python.
+
+>>> import warpmux
+>>> run = warpmux.simulate(["vecadd:size=small", "fma:size=small"], policy="spatial", gpu="qos16", cycles=5000)
+>>> run.policy
+'spatial'
+>>> [k.name for k in run.kernels]
+['vecadd', 'fma']
+>>> run.metrics["stp"] > 0
+True
+
+Kernels are words as on the command line: ``NAME[:key=value]...`` (``sgemm:goal=0.9``). The cycle machine runs them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Callable, Iterable, Optional, Sequence, Union
+
+from . import _core
+from ._core import Error, Machine
+from .policy import Policy
+from .results import Comparison, Run, Sweep
+
+__all__ = ["Comparison", "Error", "Kernel", "Machine", "Policy", "Run", "Sweep", "compare", "gpus", "kernel", "kernels",
+           "policies", "read_store", "simulate", "sweep"]
+
+Progress = Union[bool, Callable[[str, float], None], None]
+PolicyLike = Union[str, type]
+
+
+def policies() -> list[str]:
+    """The names of all policies.
+
+    >>> "quota" in warpmux.policies()
+    True
+    """
+    return _core.policy_names()
+
+
+def kernels() -> list[str]:
+    """The names of the benchmarks of the zoo.
+
+    >>> "sgemm" in warpmux.kernels()
+    True
+    """
+    return _core.kernel_names()
+
+
+def gpus() -> list[str]:
+    """The names of the GPU configurations.
+
+    >>> "qos16" in warpmux.gpus()
+    True
+    """
+    return sorted(name[:-5] for name in os.listdir(_core.gpu_folder()) if name.endswith(".yaml"))
+
+
+def _request(kernels: Union[str, Sequence[str]], policy: PolicyLike, progress: Progress, options: dict[str, Any]) -> Any:
+    request = _core.Request()
+    request.kernels = [kernels] if isinstance(kernels, str) else list(kernels)
+    for name, value in options.items():
+        setattr(request, name, value)
+    if isinstance(policy, str):
+        request.policy = policy
+        request.policy_factory = None
+    else:
+        request.policy = policy.name
+        request.policy_factory = policy
+        request.needs = list(policy.needs)
+    if progress is True:
+        from .progress import Bar
+        request.progress = Bar()
+    elif callable(progress):
+        request.progress = progress
+    return request
+
+
+def simulate(kernels: Union[str, Sequence[str]], *, policy: PolicyLike = "left_over", gpu: str = "qos16",
+             cycles: int = 0, once: bool = False, size: str = "medium", seed: int = 1, threads: int = 1,
+             timeline: bool = True, progress: Progress = None, cache: Optional[str] = None) -> Run:
+    """Runs kernels together on a simulated GPU.
+
+    `policy` is ``NAME[:parameter=value]...`` or a subclass of :class:`Policy`. With `cycles`, kernels repeat until then
+    unless `once`; without, each runs once. `progress` is True for a bar, or a function of a name and a fraction. Rates
+    of isolated runs are kept in `cache` (default: the user's cache).
+
+    >>> run = warpmux.simulate("fma:size=small", cycles=2000, timeline=False)
+    >>> run.kernels[0].verified is None or run.kernels[0].verified
+    True
+    """
+    options: dict[str, Any] = dict(gpu=gpu, cycles=cycles, once=once, size=size, seed=seed, threads=threads,
+                                   timeline=timeline)
+    if cache is not None:
+        options["cache"] = cache
+    request = _request(kernels, policy, progress, options)
+    run = Run(json.loads(_core.simulate(request)))
+    if request.progress is not None:
+        request.progress(run.policy, 1.0)
+    return run
+
+
+def compare(kernels: Union[str, Sequence[str]], policies: Union[str, Iterable[PolicyLike]] = "all",
+            **options: Any) -> Comparison:
+    """The same co-run under several policies; ``"all"`` are those that fit the kernels.
+
+    >>> c = warpmux.compare(["fma:size=small", "vecadd:size=small"], ["spatial", "even"], cycles=3000)
+    >>> sorted(run.policy for run in c.runs)
+    ['even', 'spatial']
+    """
+    wanted: list[PolicyLike] = [policies] if isinstance(policies, str) else list(policies)
+    names = [p for p in wanted if isinstance(p, str)]
+    chosen: list[PolicyLike] = [p for p in wanted if not isinstance(p, str)]
+    unfit: dict[str, str] = {}
+    if names:
+        keys = ("gpu", "cycles", "once", "size", "seed")
+        request = _request(kernels, "left_over", None, {k: v for k, v in options.items() if k in keys})
+        fit, refused = _core.fitting(request, names)
+        chosen += fit
+        unfit = dict(refused)
+    runs = [simulate(kernels, policy=p, **options) for p in chosen]
+    return Comparison(sorted(runs, key=lambda r: (-r.goals_reached, -r.metrics["stp"])), unfit)
+
+
+def sweep(kernels: Union[str, Sequence[str]], *, progress: Progress = None, **axes: Any) -> Sweep:
+    """Every combination of the axes; a list is an axis, anything else is fixed.
+
+    >>> s = warpmux.sweep("fma:size=small", policy=["left_over", "spatial"], cycles=[1000, 2000], timeline=False)
+    >>> len(s.rows)
+    4
+    >>> s.rows[0]["policy"], s.rows[0]["cycles"]
+    ('left_over', 1000)
+    """
+    import itertools
+
+    names = [n for n, v in axes.items() if isinstance(v, (list, tuple))]
+    fixed = {n: v for n, v in axes.items() if n not in names}
+    points = list(itertools.product(*(axes[n] for n in names)))
+    report = progress
+    if progress is True:
+        from .progress import Bar
+        report = Bar()
+    runs = []
+    for i, point in enumerate(points):
+        values = dict(zip(names, point))
+        runs.append((values, simulate(kernels, **fixed, **values)))
+        if callable(report):
+            report("sweep", (i + 1) / len(points))
+    return Sweep(names, runs)
+
+
+def read_store(path: str) -> list[dict[str, Any]]:
+    """The rows of a store of results (``wm-lab.db``): key, spec, command, state, run_hash, result, ..."""
+    return json.loads(_core.read_store(os.fspath(path)))
+
+
+class Kernel:
+    """A kernel of a PTX file, executed functionally on numpy arrays. Made by :func:`kernel`."""
+
+    def __init__(self, file: str, name: str = "", fmad: str = "on") -> None:
+        with open(file, encoding="utf-8") as text:
+            self._kernel = _core.Kernel(os.fspath(file), text.read(), name, fmad)
+
+    @property
+    def name(self) -> str:
+        return self._kernel.name
+
+    @property
+    def parameters(self) -> list[str]:
+        """The types of the parameters, in order."""
+        return self._kernel.parameters
+
+    def run(self, grid: Union[int, Sequence[int]], block: Union[int, Sequence[int]], *arguments: Any, shared: int = 0,
+            max_instructions: int = 0) -> dict[str, Any]:
+        """Executes the kernel over `grid` blocks of `block` threads.
+
+        Arrays are buffers and are changed in place; numbers are scalars of the parameter's type. Returns the counts of
+        blocks and instructions and what the kernel printed. A fault raises :class:`Error`, and no array is changed.
+        """
+        return self._kernel.run(grid, block, arguments, shared, max_instructions)
+
+    def __repr__(self) -> str:
+        return f"<warpmux.Kernel {self.name}({', '.join(self.parameters)})>"
+
+
+def kernel(file: str, name: str = "", *, fmad: str = "on") -> Kernel:
+    """The kernel `name` of a PTX file; `name` may be left out where the file has one.
+
+    ``warpmux.kernel("x.ptx", "add").run(grid, block, a, b, out)``
+    """
+    return Kernel(file, name, fmad)

@@ -1,0 +1,216 @@
+"""Tests of the Python package. PYTHONPATH names the build's package; WM is the program."""
+
+import doctest
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+import warpmux
+from warpmux import policy as policy_module
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SAXPY = os.path.join(ROOT, "examples/saxpy/saxpy.ptx")
+PAIR = ["fma:size=small", "vecadd:size=small"]
+
+
+class Halves(warpmux.Policy):
+    """Even spatial sharing, as src/policy/impl/spatial.cc."""
+
+    name = "halves"
+    needs = ("own_sms", "drain")
+
+    def on_kernel_set_changed(self, gpu):
+        kernels, sms = sorted(gpu.kernels, key=lambda k: k.id), gpu.sms
+        for sm in sms:
+            if kernels:
+                gpu.give(sm.id, kernels[sm.id * len(kernels) // len(sms)].id)
+
+
+class Simulation(unittest.TestCase):
+    def test_equal_runs_have_equal_hashes_for_any_number_of_threads(self):
+        a = warpmux.simulate(PAIR, policy="spatial", cycles=5000)
+        b = warpmux.simulate(PAIR, policy="spatial", cycles=5000, threads=2, timeline=False)
+        self.assertEqual(a.run_hash, b.run_hash)
+        self.assertEqual([k.name for k in a.kernels], ["fma", "vecadd"])
+        self.assertGreater(a.kernels[0].normalized, 0)
+
+    def test_a_run_has_the_hash_of_the_command_line(self):
+        out = subprocess.run([os.environ["WM"], "sim", "--kernel", PAIR[0], "--kernel", PAIR[1], "--policy", "spatial",
+                              "--cycles", "5000", "--json", "-"], check=True, capture_output=True).stdout
+        run = warpmux.simulate(PAIR, policy="spatial", cycles=5000)
+        self.assertEqual(json.loads(out)["run_hash"], run.run_hash)
+
+    def test_errors_are_those_of_the_command_line(self):
+        with self.assertRaisesRegex(warpmux.Error, "did you mean 'spatial'"):
+            warpmux.simulate(PAIR, policy="spatail", cycles=100)
+        with self.assertRaisesRegex(ValueError, "sgem"):
+            warpmux.simulate("sgem", cycles=100)
+        with self.assertRaises(TypeError):
+            warpmux.simulate(PAIR, cycles=-5)
+
+    def test_progress_ends_at_one_and_may_stop_the_run(self):
+        seen = []
+        warpmux.simulate(PAIR, policy="even", cycles=20000, progress=lambda name, done: seen.append((name, done)))
+        self.assertAlmostEqual(seen[-1][1], 1)
+        self.assertEqual(seen[-1][0], "even")
+
+        def stop(name, done):
+            raise KeyError("enough")
+
+        with self.assertRaises(KeyError):
+            warpmux.simulate(PAIR, policy="even", cycles=20000, progress=stop)
+
+    def test_notebooks_show_tables_and_the_timeline(self):
+        run = warpmux.simulate(PAIR, policy="spatial", cycles=5000)
+        text = run._repr_html_()
+        self.assertIn('<th scope="col">normalized</th>', text)
+        self.assertGreater(text.count("<rect"), 16)
+        self.assertEqual(warpmux.simulate(PAIR, cycles=1000, timeline=False).timeline_svg(), "")
+
+    def test_all_policies_that_fit_are_compared(self):
+        c = warpmux.compare(PAIR, "all", cycles=1000, timeline=False)
+        self.assertGreater(len(c), 8)
+        self.assertTrue(c.unfit)
+        self.assertGreaterEqual(c.rows[0]["stp"], c.rows[-1]["stp"])
+        self.assertIn("<td>spatial</td>", c._repr_html_())
+
+
+class Policies(unittest.TestCase):
+    def test_a_policy_in_python_decides_as_the_same_policy_in_cpp(self):
+        ours = warpmux.simulate(PAIR, policy=Halves, cycles=8000)
+        theirs = warpmux.simulate(PAIR, policy="spatial", cycles=8000)
+        self.assertEqual(ours.policy, "halves")
+        self.assertEqual([k.instructions for k in ours.kernels], [k.instructions for k in theirs.kernels])
+
+    def test_an_exception_ends_the_run(self):
+        class Broken(warpmux.Policy):
+            def on_kernel_set_changed(self, gpu):
+                raise ZeroDivisionError("here")
+
+        with self.assertRaises(ZeroDivisionError):
+            warpmux.simulate(PAIR, policy=Broken, cycles=1000)
+        warpmux.simulate(PAIR, policy=Halves, cycles=1000)  # the next run is not affected
+
+    def test_an_undeclared_action_is_refused(self):
+        class Undeclared(warpmux.Policy):
+            def on_kernel_set_changed(self, gpu):
+                gpu.cap(0, gpu.kernels[0].id, 1)
+
+        with self.assertRaisesRegex(ValueError, "cap_blocks"):
+            warpmux.simulate(PAIR, policy=Undeclared, cycles=1000)
+
+    def test_ids_are_checked(self):
+        class Wrong(warpmux.Policy):
+            needs = ("own_sms", "drain")
+
+            def on_kernel_set_changed(self, gpu):
+                gpu.give(1000, 0)
+
+        with self.assertRaises(IndexError):
+            warpmux.simulate(PAIR, policy=Wrong, cycles=1000)
+
+    def test_the_machine_is_valid_during_an_event_only(self):
+        class Keeper(warpmux.Policy):
+            kept = None
+
+            def on_started(self, gpu):
+                Keeper.kept = gpu
+
+        warpmux.simulate(PAIR, policy=Keeper, cycles=1000)
+        with self.assertRaises(RuntimeError):
+            print(Keeper.kept.now)
+
+
+class Kernels(unittest.TestCase):
+    def test_a_kernel_runs_on_arrays(self):
+        n = 1000
+        x, y = np.arange(n, dtype=np.float32), np.ones(n, dtype=np.float32)
+        counts = warpmux.kernel(SAXPY, "saxpy").run(4, 256, n, 2.5, x, y)
+        np.testing.assert_array_equal(y, 2.5 * x + 1)
+        self.assertEqual(counts["blocks"], 4)
+
+    def test_an_array_that_is_passed_twice_is_one_buffer(self):
+        y = np.ones(64, dtype=np.float32)
+        warpmux.kernel(SAXPY).run((2, 1), (32,), 64, 2, y, y)
+        np.testing.assert_array_equal(y, np.full(64, 3, dtype=np.float32))
+
+    def test_a_read_only_array_keeps_its_content(self):
+        y = np.ones(64, dtype=np.float32)
+        y.setflags(write=False)
+        warpmux.kernel(SAXPY).run(2, 32, 64, 2.0, y.copy(), y)
+        np.testing.assert_array_equal(y, np.ones(64, dtype=np.float32))
+
+    def test_wrong_arguments_are_refused(self):
+        saxpy, x = warpmux.kernel(SAXPY), np.zeros(64, dtype=np.float32)
+        for arguments in ((), (64, 2.0, x), (64, 2.0, x, x, x), (x, 2.0, x, x), (1.5, 2.0, x, x)):
+            with self.assertRaises(TypeError):
+                saxpy.run(1, 32, *arguments)
+        with self.assertRaises(ValueError):
+            saxpy.run(1, 32, 1 << 32, 2.0, x, x)
+        with self.assertRaisesRegex(ValueError, "did you mean 'saxpy'"):
+            warpmux.kernel(SAXPY, "saxpi")
+        with self.assertRaisesRegex(ValueError, "contiguous"):
+            saxpy.run(1, 32, 64, 2.0, x, np.zeros((64, 2), dtype=np.float32)[:, 0])
+
+    def test_a_fault_is_an_error_and_changes_no_array(self):
+        x, y = np.ones(8, dtype=np.float32), np.ones(8, dtype=np.float32)
+        with self.assertRaises(warpmux.Error):
+            warpmux.kernel(SAXPY).run(1, 64, 64, 2.0, x, y)
+        np.testing.assert_array_equal(y, np.ones(8, dtype=np.float32))
+
+
+class Stores(unittest.TestCase):
+    def test_rows_are_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaises(warpmux.Error):
+                warpmux.read_store(os.path.join(folder, "none.db"))
+            experiment, store = os.path.join(folder, "e.yaml"), os.path.join(folder, "s.db")
+            with open(experiment, "w", encoding="utf-8") as file:
+                file.write("title: tiny\ngpus: [qos16]\npolicies: {A: left_over}\nworkloads: [[fma, vecadd]]\n"
+                           "protocols: {quick: {cycles: 1000, size: small, about: one}}\n"
+                           "plot: {x: workload, series: policy, y: mean(stp)}\n")
+            subprocess.run([os.environ["WM"], "lab", "run", experiment, "--store", store], check=True, capture_output=True)
+            rows = warpmux.read_store(store)
+            self.assertEqual([r["state"] for r in rows], ["done"])
+            self.assertEqual(rows[0]["result"]["run_hash"], rows[0]["run_hash"])
+
+
+class Documents(unittest.TestCase):
+    def test_the_notebook_runs(self):
+        folder = os.path.join(ROOT, "examples/python")
+        with open(os.path.join(folder, "policies.ipynb"), encoding="utf-8") as file:
+            notebook = json.load(file)
+        self.assertEqual(notebook["nbformat"], 4)
+        names, before = {"__name__": "notebook"}, os.getcwd()
+        os.chdir(folder)
+        try:
+            for cell in notebook["cells"]:
+                if cell["cell_type"] == "code":
+                    self.assertEqual(cell["outputs"], [])
+                    exec(compile("".join(cell["source"]), "policies.ipynb", "exec"), names)
+        finally:
+            os.chdir(before)
+        self.assertEqual(len(names["comparison"]), 3)
+
+    def test_stubs_name_everything_that_the_module_has(self):
+        from warpmux import _core
+
+        with open(os.path.join(os.path.dirname(warpmux.__file__), "_core.pyi"), encoding="utf-8") as file:
+            text = file.read()
+        for name in (n for n in dir(_core) if not n.startswith("_")):
+            self.assertRegex(text, rf"(?m)^(class|def) {name}\b")
+        for name in (n for n in dir(_core.Machine) if not n.startswith("_")):
+            self.assertRegex(text, rf"(?m)^    def {name}\b")
+
+
+def load_tests(loader, tests, pattern):
+    tests.addTests(doctest.DocTestSuite(warpmux, globs={"warpmux": warpmux}))
+    tests.addTests(doctest.DocTestSuite(policy_module))
+    return tests
+
+
+if __name__ == "__main__":
+    unittest.main()
