@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tree.h"
+
 namespace wm::cli {
 namespace {
 
@@ -34,7 +36,7 @@ Ran shell(const std::string& command) {
   return ran;
 }
 
-Ran run_wm(const std::string& arguments) { return shell(WM_BINARY_DIR "/bin/wm " + arguments); }
+Ran run_wm(const std::string& arguments) { return shell(binary_path("bin/wm ") + arguments); }
 
 Scratch::Scratch() {
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();

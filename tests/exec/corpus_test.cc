@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "fuzz/bounded_run.h"
+#include "tree.h"
 
 namespace wm::exec {
 namespace {
 
 TEST(Corpus, EveryInputEndsWithinItsBounds) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(WM_SOURCE_DIR "/fuzz/corpus/exec"))
+  for (const auto& entry : std::filesystem::directory_iterator(source_path("fuzz/corpus/exec")))
     files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   EXPECT_GT(files.size(), 50U);

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <gtest/gtest.h>
 
+#include "tree.h"
+
 namespace wm::gpu {
 namespace {
 
@@ -106,7 +108,7 @@ TEST(Description, ANameOfTheZooIsNone) {
 }
 
 TEST(Description, TheExampleIsRead) {
-  const auto d = read_description(WM_SOURCE_DIR "/examples/saxpy/saxpy.yaml");
+  const auto d = read_description(source_path("examples/saxpy/saxpy.yaml"));
   ASSERT_TRUE(d) << d.error().to_string();
   EXPECT_EQ(d->entry, "saxpy");
   EXPECT_EQ(d->expected.size(), 1U);

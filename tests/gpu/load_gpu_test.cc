@@ -5,11 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "tree.h"
 
 namespace wm::gpu {
 namespace {
 
-const std::string kFolder = WM_SOURCE_DIR "/configs/gpus";
+const std::string kFolder = source_path("configs/gpus");
 
 std::string text_of(const std::string& name) {
   const auto text = read_file(kFolder + "/" + name + ".yaml");

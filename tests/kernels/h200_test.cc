@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "kernels/benchmark.h"
+#include "tree.h"
 
 namespace wm::zoo {
 namespace {
@@ -25,7 +26,7 @@ std::vector<std::vector<std::string>> rows_of(const std::string& path) {
 
 TEST(H200, GaveTheExecutorsBuffersForEveryBenchmark) {
   std::set<std::string> seen;
-  for (const auto& row : rows_of(WM_SOURCE_DIR "/validation/h200/zoo.csv")) {
+  for (const auto& row : rows_of(source_path("validation/h200/zoo.csv"))) {
     ASSERT_EQ(row.size(), 11U);
     seen.insert(row[0] + " " + row[1]);
     EXPECT_EQ(row[10], "true") << row[0] << " " << row[1] << " " << row[2];

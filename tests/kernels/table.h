@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tree.h"
+
 namespace wm::zoo {
 
 using Row = std::map<std::string, std::string>;
@@ -20,7 +22,7 @@ inline std::vector<std::string> split(const std::string& line) {
 }
 
 inline std::vector<Row> read_table(const std::string& name) {
-  std::ifstream in(std::string(WM_SOURCE_DIR) + "/tests/kernels/" + name);
+  std::ifstream in(source_path("tests/kernels/") + name);
   std::vector<Row> rows;
   std::vector<std::string> columns;
   for (std::string line; std::getline(in, line);) {

@@ -11,6 +11,7 @@
 #include "kernels/benchmark.h"
 #include "lab/run/corun.h"
 #include "ptx/parse.h"
+#include "tree.h"
 
 namespace wm::lab {
 
@@ -46,7 +47,7 @@ class Scratch {
 };
 
 inline gpu::GpuConfig test_gpu(const std::string& name = "qos16") {
-  auto g = gpu::load_gpu(name, WM_SOURCE_DIR "/configs/gpus");
+  auto g = gpu::load_gpu(name, source_path("configs/gpus"));
   EXPECT_TRUE(g.ok()) << g.error().to_string();
   return *g;
 }

@@ -5,12 +5,13 @@
 #include <sstream>
 
 #include "policy/describe.h"
+#include "tree.h"
 
 namespace wm::policy {
 namespace {
 
 TEST(Docs, ThePageOfPoliciesIsUpToDate) {
-  const std::string path = std::string(WM_SOURCE_DIR) + "/docs/reference/policies.md";
+  const std::string path = source_path("docs/reference/policies.md");
   if (std::getenv("WM_UPDATE_DOCS") != nullptr) std::ofstream(path) << policies_markdown();
   std::ifstream file(path);
   std::stringstream text;

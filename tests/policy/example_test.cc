@@ -7,12 +7,13 @@
 
 #include "../../examples/policies/rotate.cc"
 #include "policy/fake_machine.h"
+#include "tree.h"
 
 namespace wm::policy::test {
 namespace {
 
 std::string content(const std::string& path) {
-  std::ifstream file(std::string(WM_SOURCE_DIR) + "/" + path);
+  std::ifstream file(source_path(path));
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

@@ -7,6 +7,7 @@
 #include "every_form.h"
 #include "ptx/parse.h"
 #include "ptx/print.h"
+#include "tree.h"
 
 namespace wm::ptx {
 namespace {
@@ -24,7 +25,7 @@ void expect_round_trip(const std::string& text, const std::string& file) {
 
 std::vector<std::filesystem::path> corpus() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(WM_SOURCE_DIR "/tests/ptx/corpus")) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_path("tests/ptx/corpus"))) {
     if (entry.path().extension() == ".ptx") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
@@ -51,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Files, Corpus, testing::ValuesIn(corpus()), [](const au
 TEST(FuzzCorpus, RoundTripsOrIsRefusedWithItsPlace) {
   int accepted = 0;
   int refused = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(WM_SOURCE_DIR "/fuzz/corpus/ptx")) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_path("fuzz/corpus/ptx"))) {
     std::ifstream file(entry.path());
     std::stringstream text;
     text << file.rdbuf();

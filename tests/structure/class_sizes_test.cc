@@ -6,6 +6,7 @@
 
 #include "structure/layers.h"
 #include "structure/temporary_tree.h"
+#include "tree.h"
 
 namespace wm::structure {
 namespace {
@@ -14,9 +15,9 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST(SourceTree, LargeClassesAndIncludeCyclesAreExceptions) {
-  std::vector<std::string> found = large_classes(WM_SOURCE_DIR);
-  for (const std::string& cycle : include_cycles(WM_SOURCE_DIR)) found.push_back(cycle);
-  EXPECT_THAT(unexpected(found, std::string(WM_SOURCE_DIR) + "/tests/structure/exceptions.txt"), IsEmpty());
+  std::vector<std::string> found = large_classes(source_path());
+  for (const std::string& cycle : include_cycles(source_path())) found.push_back(cycle);
+  EXPECT_THAT(unexpected(found, source_path("tests/structure/exceptions.txt")), IsEmpty());
 }
 
 std::string fields(int count) {

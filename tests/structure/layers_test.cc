@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "structure/temporary_tree.h"
+#include "tree.h"
 
 namespace wm::structure {
 namespace {
@@ -12,9 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<LayerSection> layers_of_this_tree() {
-  return read_layers(std::string(WM_SOURCE_DIR) + "/tests/structure/layers.txt");
-}
+std::vector<LayerSection> layers_of_this_tree() { return read_layers(source_path("tests/structure/layers.txt")); }
 
 // The modules of src/ and no more; the folders named exist only where a test makes them.
 Violations violations(const TemporaryTree& tree, const std::string& sections = {}) {
@@ -26,7 +25,7 @@ Violations violations(const TemporaryTree& tree, const std::string& sections = {
 }
 
 TEST(SourceTree, ModulesIncludeOnlyLowerLayers) {
-  EXPECT_THAT(layer_violations(WM_SOURCE_DIR, layers_of_this_tree()), IsEmpty());
+  EXPECT_THAT(layer_violations(source_path(), layers_of_this_tree()), IsEmpty());
 }
 
 TEST(Layers, AModuleMayUseLowerLayersAndItself) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "structure/temporary_tree.h"
+#include "tree.h"
 
 namespace wm::structure {
 namespace {
@@ -13,13 +14,13 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST(SourceTree, EveryModuleAndBenchmarkHasADescription) {
-  EXPECT_THAT(folders_without_readme(WM_SOURCE_DIR), IsEmpty());
+  EXPECT_THAT(folders_without_readme(source_path()), IsEmpty());
 }
-TEST(SourceTree, EveryHeaderIsGuarded) { EXPECT_THAT(unguarded_headers(WM_SOURCE_DIR), IsEmpty()); }
-TEST(SourceTree, NoFileIsTooLong) { EXPECT_THAT(long_files(WM_SOURCE_DIR), IsEmpty()); }
-TEST(SourceTree, NoFileNamesAMachineOrUnfinishedWork) { EXPECT_THAT(forbidden_words(WM_SOURCE_DIR), IsEmpty()); }
+TEST(SourceTree, EveryHeaderIsGuarded) { EXPECT_THAT(unguarded_headers(source_path()), IsEmpty()); }
+TEST(SourceTree, NoFileIsTooLong) { EXPECT_THAT(long_files(source_path()), IsEmpty()); }
+TEST(SourceTree, NoFileNamesAMachineOrUnfinishedWork) { EXPECT_THAT(forbidden_words(source_path()), IsEmpty()); }
 
-TEST(SourceTree, LinksLeadToFiles) { EXPECT_THAT(broken_links(WM_SOURCE_DIR), IsEmpty()); }
+TEST(SourceTree, LinksLeadToFiles) { EXPECT_THAT(broken_links(source_path()), IsEmpty()); }
 
 TEST(Rules, AFolderNeedsAReadme) {
   const TemporaryTree tree;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "structure/temporary_tree.h"
+#include "tree.h"
 
 namespace wm::structure {
 namespace {
@@ -13,11 +14,11 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST(SourceTree, NoOldTermIsUsed) {
-  const auto terms = read_old_terms(std::string(WM_SOURCE_DIR) + "/tests/structure/old_terms.txt");
+  const auto terms = read_old_terms(source_path("tests/structure/old_terms.txt"));
   EXPECT_THAT(terms.terms, ::testing::Not(IsEmpty()));
-  EXPECT_THAT(old_term_uses(WM_SOURCE_DIR, terms), IsEmpty());
+  EXPECT_THAT(old_term_uses(source_path(), terms), IsEmpty());
 }
-TEST(SourceTree, CommentsHaveASubject) { EXPECT_THAT(comments_without_subject(WM_SOURCE_DIR), IsEmpty()); }
+TEST(SourceTree, CommentsHaveASubject) { EXPECT_THAT(comments_without_subject(source_path()), IsEmpty()); }
 
 TEST(OldTerms, WordsAreFoundInTextAndInIdentifiers) {
   const TemporaryTree tree;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "structure/source_tree.h"
+#include "tree.h"
 
 namespace wm::structure {
 namespace {
@@ -29,7 +30,7 @@ TEST(YamlKeys, AreTheWordsBeforeColons) {
 }
 
 TEST(SourceTree, EveryKeyOfAGpuIsDocumented) {
-  const std::filesystem::path root = WM_SOURCE_DIR;
+  const std::filesystem::path root = source_path();
   const std::string page = read_text(root / "docs/reference/yaml.md");
   std::set<std::string> missing;
   for (const std::filesystem::path& file : files_below(root, "configs/gpus")) {

@@ -6,11 +6,12 @@
 #include "gpu/load_gpu.h"
 #include "kernels/benchmark.h"
 #include "simulated.h"
+#include "tree.h"
 
 namespace wm::validation {
 namespace {
 
-const std::string kFolder = WM_SOURCE_DIR "/validation/h200/";
+const std::string kFolder = source_path("validation/h200/");
 
 std::vector<Point> committed(bool held_out) {
   const auto measured = read_launches(kFolder + "zoo-cycles.csv");
@@ -77,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(LongFresh, Simulated, ::testing::Values("sgemm", "libor
 TEST_P(Simulated, IsWhatIsCommitted) {
   const auto table = read_launches(kFolder + "zoo-simulated.csv");
   ASSERT_TRUE(table.ok()) << table.error().to_string();
-  const auto config = gpu::load_gpu("h200", WM_SOURCE_DIR "/configs/gpus");
+  const auto config = gpu::load_gpu("h200", source_path("configs/gpus"));
   const zoo::Entry& entry = **zoo::find(GetParam());
   const auto run = simulate(*config, entry.ptx, entry.benchmark.make(zoo::Size::medium).application, 12);
   ASSERT_TRUE(run.ok()) << run.error().to_string();

@@ -4,14 +4,15 @@
 
 #include "gpu/load_gpu.h"
 #include "probes/results.h"
+#include "tree.h"
 
 namespace wm::validation {
 namespace {
 
-const std::string kHardware = WM_SOURCE_DIR "/validation/h200/probes.csv";
+const std::string kHardware = source_path("validation/h200/probes.csv");
 
 const gpu::GpuConfig& h200() {
-  static const gpu::GpuConfig config = *gpu::load_gpu("h200", WM_SOURCE_DIR "/configs/gpus");
+  static const gpu::GpuConfig config = *gpu::load_gpu("h200", source_path("configs/gpus"));
   return config;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cli/shell.h"
+#include "tree.h"
 
 namespace wm::cli {
 namespace {
@@ -15,7 +16,7 @@ using ::testing::StartsWith;
 class WmCl : public testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(WM_BINARY_DIR "/bin/wm-rewrite")) GTEST_SKIP() << "built without clang's libraries";
+    if (!std::filesystem::exists(binary_path("bin/wm-rewrite"))) GTEST_SKIP() << "built without clang's libraries";
     scratch_.write("two.cl",
                    "kernel void k(global int* x) { x[get_global_id(0)] = N; }\n"
                    "kernel void lock(global int* x) { while (atomic_xchg(x, 1) != 0) ; }\n");
@@ -53,7 +54,7 @@ TEST_F(WmCl, AMistakeIsOneLineWithItsPlace) {
 TEST_F(WmCl, ACacheServesWithoutTheWorker) {
   const std::string words = "cl rewrite --build=-DN=4 --cache " + scratch_.path("c") + " " + scratch_.path("two.cl");
   const Ran made = run_wm(words);
-  const Ran found = shell("WM_REWRITE=/nowhere/wm-rewrite " WM_BINARY_DIR "/bin/wm " + words);
+  const Ran found = shell("WM_REWRITE=/nowhere/wm-rewrite " + binary_path("bin/wm ") + words);
   EXPECT_EQ(found.out, made.out);
   EXPECT_EQ(found.code, 1);
 }

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "cli/shell.h"
+#include "tree.h"
 
 namespace wm::cli {
 namespace {
@@ -16,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 
-constexpr const char* kExample = WM_SOURCE_DIR "/examples/saxpy/";
+const std::string kExample = source_path("examples/saxpy/");
 
 void expect_one_line(const Ran& ran, const std::string& message) {
   EXPECT_EQ(ran.code, 2) << ran.err;
@@ -146,7 +147,7 @@ TEST(Wm, ResultsDoNotDependOnTheNumberOfJobs) {
 
 TEST(Wm, ABrokenKernelOfTheZooFailsItsCheck) {
   const Scratch scratch;
-  const std::string broken = "sed s/add.f32/sub.f32/ " WM_BINARY_DIR "/kernels/ptx/vecadd.ptx > ";
+  const std::string broken = "sed s/add.f32/sub.f32/ " + binary_path("kernels/ptx/vecadd.ptx > ");
   ASSERT_EQ(shell(broken + scratch.path("vecadd.ptx")).code, 0);
   const Ran ran = run_wm("kernels check vecadd --json - --ptx-from " + scratch.path());
   EXPECT_EQ(ran.code, 1);

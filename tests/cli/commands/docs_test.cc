@@ -11,6 +11,7 @@
 #include <CLI/Version.hpp>
 
 #include "cli/shell.h"
+#include "tree.h"
 
 namespace wm::cli {
 namespace {
@@ -28,7 +29,7 @@ const std::string& help_of(const std::string& command) {
   static std::map<std::string, std::string> texts;
   std::string& text = texts[command];
   if (text.empty()) {
-    const std::string program = WM_BINARY_DIR "/bin/wm";
+    const std::string program = binary_path("bin/wm");
     text = shell("env -u XDG_CACHE_HOME -u XDG_RUNTIME_DIR HOME=/home/user " + program + " " + command + " --help").out;
   }
   return text;
@@ -78,7 +79,7 @@ TEST(Docs, TheCommandReferenceIsUpToDate) {
       "path of a\n"
       "[YAML file](../guide/own-kernel.md).\n";
   append_command(page, "");
-  const fs::path path = fs::path(WM_SOURCE_DIR) / "docs/reference/cli.md";
+  const fs::path path = fs::path(source_path("docs/reference/cli.md"));
   if (std::getenv("WM_UPDATE_DOCS") != nullptr) std::ofstream(path) << page;
   EXPECT_EQ(file_text(path), page);
 }
@@ -92,13 +93,13 @@ struct Shown {
 // The lines of the guides and of README.md that start with "    ./wm", continued ones joined.
 std::vector<Shown> shown_commands() {
   std::vector<fs::path> pages{"README.md", "CONTRIBUTING.md"};
-  for (const auto& entry : fs::directory_iterator(fs::path(WM_SOURCE_DIR) / "docs/guide")) {
+  for (const auto& entry : fs::directory_iterator(fs::path(source_path("docs/guide")))) {
     pages.push_back(fs::path("docs/guide") / entry.path().filename());
   }
   std::sort(pages.begin(), pages.end());
   std::vector<Shown> commands;
   for (const fs::path& page : pages) {
-    std::stringstream lines(file_text(fs::path(WM_SOURCE_DIR) / page));
+    std::stringstream lines(file_text(fs::path(source_path(page))));
     int number = 0;
     for (std::string line; std::getline(lines, line);) {
       ++number;
@@ -163,17 +164,17 @@ std::string shortened(std::string text) {
 TEST(Docs, CheapCommandsOfTheGuidesRun) {
   const Scratch scratch;
   for (const char* folder : {"examples", "configs"}) {
-    fs::create_directory_symlink(fs::path(WM_SOURCE_DIR) / folder, scratch.path(folder));
+    fs::create_directory_symlink(fs::path(source_path(folder)), scratch.path(folder));
   }
-  fs::copy_file(fs::path(WM_SOURCE_DIR) / "configs/gpus/qos16.yaml", scratch.path("mine.yaml"));
-  const std::string guide = file_text(fs::path(WM_SOURCE_DIR) / "docs/guide/own-experiment.md");
+  fs::copy_file(fs::path(source_path("configs/gpus/qos16.yaml")), scratch.path("mine.yaml"));
+  const std::string guide = file_text(fs::path(source_path("docs/guide/own-experiment.md")));
   const std::size_t yaml = guide.find("```yaml\n") + 8;
   scratch.write("epochs.yaml", guide.substr(yaml, guide.find("```", yaml) - yaml));
   int ran = 0;
   for (const Shown& shown : shown_commands()) {
     if (!is_cheap(shown)) continue;
     ++ran;
-    const Ran result = shell("cd " + scratch.path() + " && " WM_BINARY_DIR "/bin/" + shortened(shown.text));
+    const Ran result = shell("cd " + scratch.path() + " && " + binary_path("bin/") + shortened(shown.text));
     EXPECT_EQ(result.code, 0) << shown.place << ": " << shown.text << "\n" << result.err;
   }
   EXPECT_GT(ran, 12);

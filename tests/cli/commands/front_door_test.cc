@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/shell.h"
+#include "tree.h"
 
 namespace wm::cli {
 namespace {
@@ -14,7 +15,7 @@ using ::testing::Not;
 class FrontDoor : public ::testing::Test {
  protected:
   void SetUp() override {
-    shell("cp " WM_SOURCE_DIR "/wm " + tree_.path("wm"));
+    shell("cp " + source_path("wm ") + tree_.path("wm"));
     tree_.write("packages.txt", "# a comment\ncmake\nsome-lib # why\n");
     tree_.write("CMakeLists.txt", "");
     tree_.write("CMakePresets.json", "");

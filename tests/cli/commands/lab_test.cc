@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "cli/shell.h"
+#include "tree.h"
 
 namespace wm::cli {
 namespace {
@@ -26,8 +27,8 @@ class Lab {
  public:
   Lab() { folder.write("sweep.yaml", kSweep); }
   [[nodiscard]] Ran lab(const std::string& words, const std::string& before = "") const {
-    return shell("cd " + folder.path() + " && XDG_CACHE_HOME=" + folder.path("cache") + " " + before +
-                 " " WM_BINARY_DIR "/bin/wm lab " + words);
+    return shell("cd " + folder.path() + " && XDG_CACHE_HOME=" + folder.path("cache") + " " + before + " " +
+                 binary_path("bin/wm lab ") + words);
   }
   // The content of a store, without times.
   [[nodiscard]] std::map<std::string, Json> rows(const std::string& store, bool times) const {

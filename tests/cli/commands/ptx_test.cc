@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cli/shell.h"
+#include "tree.h"
 
 namespace wm::cli {
 namespace {
@@ -12,7 +13,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 const std::string& saxpy() {
-  static const std::string path = WM_SOURCE_DIR "/examples/saxpy/saxpy.ptx";
+  static const std::string path = source_path("examples/saxpy/saxpy.ptx");
   return path;
 }
 
@@ -93,7 +94,7 @@ TEST(WmPtx, ARunsMistakesAreOneLine) {
   EXPECT_THAT(line(kArguments + " --arg u33:1"), HasSubstr("'u33:1' is no argument"));
   EXPECT_THAT(line(kArguments + " --arg buf:y:f32x1000 --dump z"), HasSubstr("no buffer 'z'"));
   EXPECT_THAT(line(kArguments + " --arg u32:1"), HasSubstr("saxpy"));
-  EXPECT_THAT(run_wm("ptx run " WM_SOURCE_DIR "/examples/saxpy/saxpy.yaml --grid 1").err, HasSubstr("itself"));
+  EXPECT_THAT(run_wm("ptx run " + source_path("examples/saxpy/saxpy.yaml --grid 1")).err, HasSubstr("itself"));
 }
 
 TEST(WmPtx, AFaultIsTheKernelsOwnAndExitsWithOne) {

@@ -4,6 +4,7 @@
 #ifdef WM_RUNTIME
 
 #include "cli/shell.h"
+#include "tree.h"
 
 namespace wm::cli {
 namespace {
@@ -13,8 +14,8 @@ TEST(WmRun, SaysThatTheDaemonHasGone) {
   const Scratch scratch;
   const std::string socket = scratch.path("socket"), log = scratch.path("log");
   const Ran ran =
-      shell(WM_BINARY_DIR "/bin/wm serve --socket " + socket + " > " + log + " & daemon=$!; until grep -q listening " +
-            log + "; do kill -0 $daemon || exit 9; sleep 0.05; done; " WM_BINARY_DIR "/bin/wm run --socket " + socket +
+      shell(binary_path("bin/wm serve --socket ") + socket + " > " + log + " & daemon=$!; until grep -q listening " +
+            log + "; do kill -0 $daemon || exit 9; sleep 0.05; done; " + binary_path("bin/wm run --socket ") + socket +
             " -- sh -c \"kill -9 $daemon\"");
   EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
   EXPECT_NE(ran.err.find("the daemon at " + socket + " is gone"), std::string::npos) << ran.err;
@@ -22,7 +23,7 @@ TEST(WmRun, SaysThatTheDaemonHasGone) {
 
 // A daemon, and `wm run` started at once, without waiting for the daemon's socket.
 std::string with_new_daemon(const Scratch& scratch, const std::string& command) {
-  const std::string wm = WM_BINARY_DIR "/bin/wm ";
+  const std::string wm = binary_path("bin/wm ");
   const std::string socket = " --socket " + scratch.path("socket");
   return wm + "serve" + socket + " > " + scratch.path("log") + " & daemon=$!; trap 'kill $daemon; wait' EXIT; " + wm +
          "run" + socket + " " + command;
@@ -69,7 +70,7 @@ TEST(WmServe, RefusesAShortLaunchThatIsNoNumber) {
     const Ran option = run_wm("serve" + socket + " --short=" + wrong);
     EXPECT_EQ(option.code, 2) << wrong;
     EXPECT_NE(option.err.find(std::string("--short '") + wrong + "' is no number"), std::string::npos) << option.err;
-    const Ran variable = shell("WARPMUX_SHORT=" + std::string(wrong) + " " WM_BINARY_DIR "/bin/wm serve" + socket);
+    const Ran variable = shell("WARPMUX_SHORT=" + std::string(wrong) + " " + binary_path("bin/wm serve") + socket);
     EXPECT_EQ(variable.code, 2) << wrong;
     EXPECT_NE(variable.err.find("WARPMUX_SHORT '"), std::string::npos) << variable.err;
   }
@@ -79,7 +80,7 @@ TEST(WmServe, RefusesAShortLaunchThatIsNoNumber) {
 std::string printed_by_serve(const std::string& arguments) {
   const Scratch scratch;
   const std::string log = scratch.path("log");
-  return shell(WM_BINARY_DIR "/bin/wm serve --socket " + scratch.path("socket") + " " + arguments + " > " + log +
+  return shell(binary_path("bin/wm serve --socket ") + scratch.path("socket") + " " + arguments + " > " + log +
                " & daemon=$!; until grep -q listening " + log +
                "; do kill -0 $daemon || exit 9; sleep 0.05; done; kill $daemon; wait $daemon; cat " + log)
       .out;

@@ -6,6 +6,7 @@
 
 #include "exec/lane/form_run.h"
 #include "exec/lane/real.h"
+#include "tree.h"
 #include "validation/semantics/results.h"
 
 namespace wm::exec::test {
@@ -16,7 +17,7 @@ using Recorded = std::map<std::string, std::vector<std::uint64_t>>;
 const Recorded& recorded() {
   static const Recorded kResults = [] {
     Recorded results;
-    std::ifstream file(WM_SOURCE_DIR "/validation/semantics/h200.txt");
+    std::ifstream file(source_path("validation/semantics/h200.txt"));
     for (std::string text; std::getline(file, text);) {
       if (text.empty() || text[0] == '#') continue;
       semantics::Line line = semantics::parse_line(text);

@@ -7,12 +7,13 @@
 #include <sstream>
 
 #include "lab/experiment/record.h"
+#include "tree.h"
 
 namespace wm::lab {
 namespace {
 
 TEST(Docs, TheTableOfMeasuresIsUpToDate) {
-  const std::string path = std::string(WM_SOURCE_DIR) + "/docs/reference/metrics.md";
+  const std::string path = source_path("docs/reference/metrics.md");
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   const std::string heading = "## Measures of lab expressions\n";

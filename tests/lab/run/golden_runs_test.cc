@@ -11,6 +11,7 @@
 
 #include "lab/run/digest.h"
 #include "lab/scratch.h"
+#include "tree.h"
 
 namespace wm::lab {
 namespace {
@@ -32,7 +33,7 @@ std::vector<std::string> split(const std::string& text, char by) {
 
 std::vector<Golden> rows() {
   std::vector<Golden> all;
-  std::ifstream file(WM_SOURCE_DIR "/tests/lab/golden_runs.csv");
+  std::ifstream file(source_path("tests/lab/golden_runs.csv"));
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with('#')) continue;
     const auto cells = split(line, ',');

@@ -4,6 +4,7 @@
 
 #include "lab/run/run_spec.h"
 #include "lab/store/exchange.h"
+#include "tree.h"
 
 namespace wm::lab {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 // A policy that gets a parameter must not change the key of runs with its default: their results would not be found.
 TEST(CommittedResults, AreStoredUnderTheKeysOfTheirRuns) {
   std::size_t rows = 0;
-  for (const auto& file : std::filesystem::directory_iterator(WM_SOURCE_DIR "/results")) {
+  for (const auto& file : std::filesystem::directory_iterator(source_path("results"))) {
     if (file.path().extension() != ".json") continue;
     const auto results = load_results(file.path().string());
     ASSERT_TRUE(results.ok()) << results.error().to_string();

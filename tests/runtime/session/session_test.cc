@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "fuzz/session_run.h"
+#include "tree.h"
 
 namespace wm::runtime {
 namespace {
@@ -20,7 +21,7 @@ TEST(Sessions, OfChanceEndAndLeaveNothing) {
 
 TEST(Sessions, ThatFuzzingKeptEndAndLeaveNothing) {
   int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(WM_SOURCE_DIR "/fuzz/corpus/session")) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_path("fuzz/corpus/session"))) {
     const auto text = read_file(entry.path().string());
     ASSERT_TRUE(text.ok());
     const auto* first = reinterpret_cast<const std::uint8_t*>(text->data());

@@ -5,6 +5,7 @@
 
 #include "policy/registry.h"
 #include "sim/block/load_app.h"
+#include "tree.h"
 
 namespace wm::sim {
 namespace {
@@ -152,11 +153,11 @@ TEST(System, ShorterApplicationsReplayUntilAllHaveRunThreeTimes) {
 }
 
 TEST(LoadApp, AKernelOfAnApplicationIsOneLaunch) {
-  const auto one = load_app("histo/main", std::string(WM_SOURCE_DIR) + "/configs/apps");
+  const auto one = load_app("histo/main", source_path("configs/apps"));
   ASSERT_TRUE(one.ok()) << one.error().to_string();
   ASSERT_EQ(one->steps.size(), 2U);
   EXPECT_EQ(one->kernels[one->steps[0].amount].name, "main");
-  const auto none = load_app("histo/mian", std::string(WM_SOURCE_DIR) + "/configs/apps");
+  const auto none = load_app("histo/mian", source_path("configs/apps"));
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().what, "application 'histo' has no kernel 'mian' (did you mean 'main'?)");
 }

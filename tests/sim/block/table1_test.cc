@@ -3,11 +3,12 @@
 
 #include "sim/block/load_app.h"
 #include "sim/block/workload.h"
+#include "tree.h"
 
 namespace wm::sim {
 namespace {
 
-const std::string kConfigs = std::string(WM_SOURCE_DIR) + "/configs";
+const std::string kConfigs = source_path("configs");
 
 struct Row {
   const char* app;

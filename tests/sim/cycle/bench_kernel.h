@@ -9,11 +9,12 @@
 #include "policy/registry.h"
 #include "ptx/parse.h"
 #include "sim/cycle/machine.h"
+#include "tree.h"
 
 namespace wm::sim {
 
 inline gpu::GpuConfig test_gpu(const std::string& name) {
-  auto g = gpu::load_gpu(name, WM_SOURCE_DIR "/configs/gpus");
+  auto g = gpu::load_gpu(name, source_path("configs/gpus"));
   EXPECT_TRUE(g.ok()) << g.error().to_string();
   return *g;
 }

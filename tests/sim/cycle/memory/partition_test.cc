@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "gpu/load_gpu.h"
+#include "tree.h"
 
 namespace wm::sim {
 namespace {
 
 gpu::GpuConfig one_slice(std::uint32_t bytes_per_cycle) {
-  auto loaded = gpu::load_gpu("qos16", WM_SOURCE_DIR "/configs/gpus");
+  auto loaded = gpu::load_gpu("qos16", source_path("configs/gpus"));
   EXPECT_TRUE(loaded.ok());
   gpu::GpuConfig c = *loaded;
   c.dram.channels = 1;

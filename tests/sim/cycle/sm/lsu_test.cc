@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "gpu/load_gpu.h"
+#include "tree.h"
 
 namespace wm::sim {
 namespace {
 
 gpu::GpuConfig config(const std::string& name) {
-  auto loaded = gpu::load_gpu(name, WM_SOURCE_DIR "/configs/gpus");
+  auto loaded = gpu::load_gpu(name, source_path("configs/gpus"));
   EXPECT_TRUE(loaded.ok());
   return *loaded;
 }
