@@ -22,11 +22,26 @@ std::uint64_t distance(const Allocation& a, std::uint64_t address) {
   return address >= end ? address - end + 1 : 0;
 }
 
+HostBytes poisoned(std::uint64_t bytes) {
+  HostBytes host(new (std::nothrow) std::byte[std::max<std::uint64_t>(bytes, 1)]);
+  if (host) std::memset(host.get(), static_cast<int>(kPoison), bytes);
+  return host;
+}
+
 }  // namespace
+
+void HostRelease::operator()(std::byte* bytes) const {
+  if (release) return release(bytes);
+  delete[] bytes;
+}
 
 AddressSpace::AddressSpace(std::uint64_t limit) : limit_(limit) {}
 
 Result<std::uint64_t> AddressSpace::allocate(std::uint64_t bytes, std::string name) {
+  return allocate(bytes, std::move(name), [](std::uint64_t, std::uint64_t n) { return poisoned(n); });
+}
+
+Result<std::uint64_t> AddressSpace::allocate(std::uint64_t bytes, std::string name, const HostSource& source) {
   if (bytes > limit_ - used_)
     return Error{fmt::format("cannot allocate {} bytes for '{}': {} of {} bytes of device memory are in use", bytes,
                              name, used_, limit_)};
@@ -42,9 +57,8 @@ Result<std::uint64_t> AddressSpace::allocate(std::uint64_t bytes, std::string na
   Allocation a;
   a.base = kGlobalBase + (first_page << kPageBits) + start;
   a.bytes = bytes;
-  a.host.reset(new (std::nothrow) std::byte[std::max<std::uint64_t>(bytes, 1)]);
+  a.host = source(a.base, bytes);
   if (!a.host) return Error{fmt::format("the host has no {} bytes for '{}'", bytes, name)};
-  std::memset(a.host.get(), static_cast<int>(kPoison), bytes);
   a.name = std::move(name);
   pages_.resize(first_page, kFree);
   pages_.resize(last_page + 1, index);

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,11 +26,20 @@ inline constexpr std::uint64_t kSharedWindow = 0x7ffe00000000ULL;
 inline constexpr std::uint64_t kLocalWindow = 0x7fff00000000ULL;
 inline constexpr std::byte kPoison{0xa5};
 
+// Releases the host memory behind an allocation. Without a function the memory came from new[].
+struct HostRelease {
+  std::function<void(std::byte*)> release;
+  void operator()(std::byte* bytes) const;
+};
+using HostBytes = std::unique_ptr<std::byte[], HostRelease>;
+// Provides the host memory for the device address that an allocation gets; nullptr: there is none.
+using HostSource = std::function<HostBytes(std::uint64_t address, std::uint64_t bytes)>;
+
 // Memory of the host behind `bytes` bytes at `base`.
 struct Allocation {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
-  std::unique_ptr<std::byte[]> host;
+  HostBytes host;
   std::string name;
   bool read_only = false;
 
@@ -47,6 +57,8 @@ class AddressSpace {
 
   // The address of `bytes` bytes of poison, a multiple of 512; an allocation of no bytes has an address too.
   Result<std::uint64_t> allocate(std::uint64_t bytes, std::string name);
+  // The same in host memory of the caller's, with the contents that it has.
+  Result<std::uint64_t> allocate(std::uint64_t bytes, std::string name, const HostSource& source);
   // Forgets the allocation that starts at `address`; its addresses are not given out again.
   Result<void> free(std::uint64_t address);
   // Stores from kernels into the allocation that starts at `address` are faults from now on.

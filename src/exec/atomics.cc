@@ -183,6 +183,8 @@ bool Warp::atomic_at_once(const Op& op, const Frame& frame, const Window& window
   const Memory& memory = op.memory;
   const Access& access = block_->access_;
   const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
+  std::unique_lock<std::mutex> lock;
+  if (grid_->atomics != nullptr && access.space != ptx::Space::shared) lock = std::unique_lock(*grid_->atomics);
   for (Mask m = frame.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     const std::uint64_t address = access.address[lane];

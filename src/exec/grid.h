@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,8 @@ struct Grid {
   std::uint32_t dynamic_shared_bytes = 0;  // dynamic shared memory of the launch
   std::uint32_t shared_bytes = 0;          // per block, static and dynamic
   std::uint64_t id = 0;                    // %gridid
+  std::uint64_t workspace = 0;             // address in %envreg2 and %envreg1, for cooperative launches
+  std::mutex* atomics = nullptr;           // locked for every atomic where host threads share the memory
   PrintSink print;                         // without one, printed text is dropped
 
   [[nodiscard]] std::uint32_t threads_per_block() const { return static_cast<std::uint32_t>(threads.count()); }

@@ -50,13 +50,17 @@ Constants::Constants(std::size_t bytes) : storage_(new std::byte[bytes + kAlign]
 }
 
 Result<Image> Image::load(const ptx::Module& module, AddressSpace& memory) {
+  return load(module, memory, [&](const ptx::Variable& v) { return memory.allocate(v.bytes(), v.name); });
+}
+
+Result<Image> Image::load(const ptx::Module& module, AddressSpace& memory, const Allocate& allocate) {
   Image image;
   image.addresses_.resize(module.variables.size(), 0);
   for (std::size_t i = 0; i < module.variables.size(); ++i) {
     const ptx::Variable& v = module.variables[i];
     image.names_.push_back(v.name);
     if (!in_memory(v) || v.linkage == ptx::Linkage::external) continue;
-    auto address = memory.allocate(v.bytes(), v.name);
+    auto address = allocate(v);
     if (!address) return address.error();
     image.addresses_[i] = *address;
   }

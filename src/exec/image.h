@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -30,6 +31,9 @@ class Image {
   // Allocates every global and constant variable of `module` in `memory` and writes their initial values. An external
   // variable gets no memory: a kernel that uses it does not link.
   static Result<Image> load(const ptx::Module& module, AddressSpace& memory);
+  // The same, with the memory of each variable from `allocate`.
+  using Allocate = std::function<Result<std::uint64_t>(const ptx::Variable&)>;
+  static Result<Image> load(const ptx::Module& module, AddressSpace& memory, const Allocate& allocate);
 
   // The constant pool of a program of the same module, with this client's addresses filled in.
   [[nodiscard]] Result<std::shared_ptr<const Constants>> link(const Program& program) const;

@@ -71,6 +71,7 @@ LaunchResult run_launch(const Grid& grid, const RunOptions& options) {
     Block& block = *resident.front();
     const std::uint64_t spins = block.spins();
     spent += block.run(std::min(kBlockTurn, limit - spent));
+    if (options.on_turn) options.on_turn();
     rotate = block.done() || block.spins() - spins >= kSpinsPerTurn;
     if (block.fault()) {
       result.fault = block.fault();

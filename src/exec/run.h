@@ -33,6 +33,8 @@ struct RunOptions {
   std::function<void(std::size_t, std::size_t)> progress;
   // Called after each block, to show how far a long launch is.
   std::function<void()> on_block;
+  // Called whenever a block has had its turn: a caller that holds a lock may release it for a moment.
+  std::function<void()> on_turn;
   // Called with the fault an application ends with, before its error is returned: a kernel's fault is no bad input.
   std::function<void(const Fault&)> on_fault;
 };

@@ -1,4 +1,5 @@
-// wm run: runs a command whose OpenCL loader finds warpmux's client library and no driver.
+// wm run: runs a command whose OpenCL loader finds warpmux's client library and no driver, or, with --simulate, a CUDA
+// program on the simulated GPU.
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -7,6 +8,7 @@
 #include <thread>
 
 #include "cli/commands/command.h"
+#include "cli/commands/run_simulated.h"
 #include "cli/input/driver_library.h"
 #include "cli/input/foreground_process.h"
 #include "cli/input/process.h"
@@ -24,6 +26,7 @@ struct RunApplicationOptions {
   std::uint64_t priority = 0;
   double wait = 10;
   std::vector<std::string> command;
+  RunSimulatedOptions simulated;
 };
 
 // The daemon's answer. A daemon that was just started needs some time before it listens; while `seconds` have not
@@ -48,6 +51,12 @@ Result<void> wait_for_daemon(const std::string& socket, double seconds) {
 
 Result<int> run_application(const RunApplicationOptions& options) {
   if (options.command.empty()) return Error{"run what? wm run -- APP ARGUMENTS…"};
+  if (!options.simulated.gpu.empty()) {
+    RunSimulatedOptions simulated = options.simulated;
+    simulated.library = options.library;
+    simulated.command = options.command;
+    return run_simulated(simulated);
+  }
   const std::string socket = options.socket.empty() ? runtime::default_socket() : options.socket;
   if (auto ready = wait_for_daemon(socket, options.wait); !ready) return ready.error();
   const auto library = find_driver(options.library);
@@ -79,14 +88,23 @@ Result<int> run_application(const RunApplicationOptions& options) {
 
 void add_run(const Command& wm) {
   auto options = std::make_shared<RunApplicationOptions>();
-  const Command run = wm.add("run", "Run an OpenCL application on the shared device",
-                             "wm run -- clinfo\nwm run --share 2 -- ./app --size 4096");
+  const Command run = wm.add("run", "Run an OpenCL application on the shared device, or a CUDA program in simulation",
+                             "wm run -- clinfo\nwm run --share 2 -- ./app --size 4096\n"
+                             "wm run --simulate h200 -- ./cuda_app");
   run.option("command", options->command, "The application and its arguments, after --");
   run.option("--socket", options->socket, "The daemon's socket", {.type = "FILE"});
   run.option("--share", options->share, "Its weight among others, where the policy has shares", {.high = 1000});
   run.option("--priority", options->priority, "Larger goes first, where the policy has priorities", {.high = 100});
   run.option("--wait", options->wait, "Seconds to wait for the daemon's socket", {.show_default = true, .high = 3600});
-  run.option("--library", options->library, "The driver, where it is not beside wm", {.type = "FILE"});
+  run.option("--library", options->library,
+             "The driver, where it is not beside wm; with --simulate the folder of libcuda.so.1", {.type = "FILE"});
+  run.option("--simulate", options->simulated.gpu, "Run a CUDA program on this GPU of `wm gpus`, simulated",
+             {.type = "GPU"});
+  options->simulated.timing = "functional";
+  run.option("--timing", options->simulated.timing, "Of simulated kernels: functional (without time)",
+             {.show_default = true});
+  run.option("--memory", options->simulated.memory,
+             "Memory of the simulated GPU, as '8 GB' (default: half of the host's)");
   run.run([options] { return run_application(*options); });
 }
 

@@ -1,4 +1,4 @@
-// Finds libwarpmux_opencl.so, beside the program or installed.
+// Finds the libraries that applications load, beside the program or installed.
 #pragma once
 
 #include <string>
@@ -9,5 +9,8 @@ namespace wm::cli {
 
 // `asked` is the path that the user gave; empty: the library is searched for.
 Result<std::string> find_driver(const std::string& asked);
+
+// The folder with libcuda.so.1 of the simulated GPU; `asked` likewise.
+Result<std::string> find_simulated_driver(const std::string& asked);
 
 }  // namespace wm::cli

@@ -1,0 +1,38 @@
+#include "cli/commands/run_simulated.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/units.h"
+#include "cli/input/data_folder.h"
+#include "cli/input/driver_library.h"
+#include "cli/input/foreground_process.h"
+#include "gpu/load_gpu.h"
+
+namespace wm::cli {
+
+namespace fs = std::filesystem;
+
+Result<int> run_simulated(const RunSimulatedOptions& options) {
+  if (options.command.empty()) return Error{"run what? wm run --simulate GPU -- APP ARGUMENTS…"};
+  if (options.timing != "functional") return Error{"--timing '" + options.timing + "' is not functional"};
+  // A mistake in the GPU's file is told here and not by the application.
+  if (const auto gpu = gpu::load_gpu(options.gpu, gpu_folder()); !gpu) return gpu.error();
+  if (!options.memory.empty()) {
+    if (const auto bytes = parse_bytes(options.memory); !bytes) return Error{"--memory: " + bytes.error().what};
+  }
+  const auto folder = find_simulated_driver(options.library);
+  if (!folder) return folder.error();
+  const char* path = std::getenv("LD_LIBRARY_PATH");
+  const std::string libraries = *folder + (path != nullptr && *path != 0 ? std::string(":") + path : "");
+  std::error_code ignored;
+  const std::string gpu = options.gpu.ends_with(".yaml") ? fs::absolute(options.gpu, ignored).string() : options.gpu;
+  std::vector<std::pair<std::string, std::string>> environment{{"LD_LIBRARY_PATH", libraries},
+                                                               {"WARPMUX_SIMULATE", gpu},
+                                                               {"WARPMUX_GPUS", gpu_folder()},
+                                                               {"WARPMUX_TIMING", options.timing}};
+  if (!options.memory.empty()) environment.emplace_back("WARPMUX_SIMULATED_MEMORY", options.memory);
+  return run_in_foreground(options.command, environment, {});
+}
+
+}  // namespace wm::cli

@@ -1,0 +1,50 @@
+// What every API function begins with: the driver is there, the thread has a context, the context has not failed.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/client/cuda/interface/functions.h"
+#include "runtime/client/cuda/state/driver.h"
+
+namespace wm::cuda {
+
+// The calling thread's contexts, the current one last.
+std::vector<CUcontext>& context_stack();
+
+// The current context, or empty.
+std::shared_ptr<Context> current_context();
+
+template <typename Body>
+CUresult with_driver(Body&& body) {
+  Driver* driver = Driver::get();
+  if (driver == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  return std::forward<Body>(body)(*driver);
+}
+
+template <typename Body>
+CUresult with_context(Body&& body) {
+  if (Driver::get() == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  const auto context = current_context();
+  if (context == nullptr) return context_stack().empty() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  if (context->error() != CUDA_SUCCESS) return context->error();
+  return std::forward<Body>(body)(*context);
+}
+
+// The same with the stream that a handle names. The stream's own context is the one of the call.
+template <typename Body>
+CUresult with_stream(CUstream handle, Body&& body) {
+  return with_context([&](Context& current) {
+    const auto stream = current.stream(handle);
+    if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    const auto context = stream->context.shared_from_this();
+    if (context->error() != CUDA_SUCCESS) return context->error();
+    return std::forward<Body>(body)(*context, *stream);
+  });
+}
+
+// Prints why a call failed, once per text; the application only sees a number.
+void explain(const std::string& text);
+
+}  // namespace wm::cuda

@@ -1,0 +1,289 @@
+#include "runtime/client/cuda/api/copies.h"
+
+#include <cstring>
+#include <type_traits>
+
+namespace wm::cuda {
+namespace {
+
+std::optional<std::uint64_t> base_of(CUmemorytype type, const void* host, CUdeviceptr device) {
+  switch (type) {
+    case CU_MEMORYTYPE_HOST:
+      return reinterpret_cast<std::uint64_t>(host);
+    case CU_MEMORYTYPE_DEVICE:
+    case CU_MEMORYTYPE_UNIFIED:
+      return device;
+    default:
+      return std::nullopt;
+  }
+}
+
+// The last byte that a side of the copy touches is inside of the allocation that holds the first.
+bool is_valid(Driver& driver, std::uint64_t base, std::uint64_t length) {
+  if (base == 0) return false;
+  if (base < exec::kGlobalBase || base >= exec::kGlobalEnd) return true;  // the host's
+  const auto range = driver.memory().find(base);
+  return range && base - range->address <= range->bytes && length <= range->bytes - (base - range->address);
+}
+
+std::uint64_t extent(std::uint64_t bytes, std::uint64_t rows, std::uint64_t pitch, std::uint64_t planes,
+                     std::uint64_t plane) {
+  return (planes - 1) * plane + (rows - 1) * pitch + bytes;
+}
+
+// Enqueues on a stream, or on the default stream with a wait.
+CUresult enqueue_checked(Context& context, Stream& stream, CUresult valid, Operation operation, bool wait) {
+  if (valid != CUDA_SUCCESS) return valid;
+  context.enqueue(stream, std::move(operation));
+  return wait ? context.synchronize(stream) : CUDA_SUCCESS;
+}
+
+bool is_pageable(Driver& driver, std::uint64_t address) {
+  const bool is_host = address < exec::kGlobalBase || address >= exec::kGlobalEnd;
+  return is_host && !driver.memory().find(address);
+}
+
+template <typename Work>
+CUresult on_stream(CUstream handle, bool wait, const std::optional<Work>& work) {
+  return with_stream(handle, [&](Context& context, Stream& stream) {
+    if (!work) return CUDA_ERROR_NOT_SUPPORTED;  // arrays
+    Driver& driver = context.driver();
+    if constexpr (std::is_same_v<Work, RowCopy>) {
+      // Copies from and to pageable memory are done when the call returns.
+      const bool waits = wait || is_pageable(driver, work->to) || is_pageable(driver, work->from);
+      return enqueue_checked(context, stream, check(driver, *work), copy_operation(driver, *work), waits);
+    } else {
+      return enqueue_checked(context, stream, check(driver, *work), fill_operation(driver, *work), wait);
+    }
+  });
+}
+
+CUresult copy(CUstream stream, bool wait, std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+  return on_stream<RowCopy>(stream, wait, RowCopy{.to = to, .from = from, .bytes = bytes});
+}
+
+CUresult fill(CUstream stream, bool wait, std::uint64_t to, std::uint32_t value, std::uint32_t width,
+              std::uint64_t count) {
+  return on_stream<RowFill>(stream, wait, RowFill{.to = to, .value = value, .width = width, .count = count});
+}
+
+CUresult fill_rows(CUstream stream, bool wait, std::uint64_t to, std::size_t pitch, std::uint32_t value,
+                   std::uint32_t width, std::size_t count, std::size_t rows) {
+  return on_stream<RowFill>(
+      stream, wait, RowFill{.to = to, .pitch = pitch, .value = value, .width = width, .count = count, .rows = rows});
+}
+
+// A copy to pageable memory is done when the call returns; pageable memory that is copied from has been read by then.
+CUresult copy_pageable(CUstream handle, std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+  return with_stream(handle, [&](Context& context, Stream& stream) {
+    Driver& driver = context.driver();
+    const RowCopy as_given{.to = to, .from = from, .bytes = bytes};
+    const CUresult valid = check(driver, as_given);
+    if (valid != CUDA_SUCCESS || bytes == 0 || !is_pageable(driver, from)) {
+      return enqueue_checked(context, stream, valid, copy_operation(driver, as_given), is_pageable(driver, to));
+    }
+    const auto* first = reinterpret_cast<const std::byte*>(from);
+    auto staged = std::make_shared<std::vector<std::byte>>(first, first + bytes);
+    RowCopy copy = as_given;
+    copy.from = reinterpret_cast<std::uint64_t>(staged->data());
+    Operation operation = copy_operation(driver, copy);
+    operation.run = [staged, run = std::move(operation.run)] { return run(); };
+    return enqueue_checked(context, stream, valid, std::move(operation), is_pageable(driver, to));
+  });
+}
+
+std::uint64_t host(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+// The structure of the peer copy differs only in its contexts.
+CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER& peer) {
+  CUDA_MEMCPY3D copy{};
+  static_assert(sizeof copy == sizeof peer);
+  std::memcpy(&copy, &peer, sizeof copy);
+  return copy;
+}
+
+}  // namespace
+
+std::optional<RowCopy> row_copy(const CUDA_MEMCPY2D& c) {
+  const auto to = base_of(c.dstMemoryType, c.dstHost, c.dstDevice);
+  const auto from = base_of(c.srcMemoryType, c.srcHost, c.srcDevice);
+  if (!to || !from) return std::nullopt;
+  const std::uint64_t to_pitch = c.dstPitch != 0 ? c.dstPitch : c.WidthInBytes;
+  const std::uint64_t from_pitch = c.srcPitch != 0 ? c.srcPitch : c.WidthInBytes;
+  return RowCopy{.to = *to + c.dstY * to_pitch + c.dstXInBytes,
+                 .from = *from + c.srcY * from_pitch + c.srcXInBytes,
+                 .bytes = c.WidthInBytes,
+                 .rows = c.Height,
+                 .to_pitch = to_pitch,
+                 .from_pitch = from_pitch};
+}
+
+std::optional<RowCopy> row_copy(const CUDA_MEMCPY3D& c) {
+  const auto to = base_of(c.dstMemoryType, c.dstHost, c.dstDevice);
+  const auto from = base_of(c.srcMemoryType, c.srcHost, c.srcDevice);
+  if (!to || !from) return std::nullopt;
+  const std::uint64_t to_pitch = c.dstPitch != 0 ? c.dstPitch : c.WidthInBytes;
+  const std::uint64_t from_pitch = c.srcPitch != 0 ? c.srcPitch : c.WidthInBytes;
+  const std::uint64_t to_plane = to_pitch * (c.dstHeight != 0 ? c.dstHeight : c.Height);
+  const std::uint64_t from_plane = from_pitch * (c.srcHeight != 0 ? c.srcHeight : c.Height);
+  return RowCopy{.to = *to + c.dstZ * to_plane + c.dstY * to_pitch + c.dstXInBytes,
+                 .from = *from + c.srcZ * from_plane + c.srcY * from_pitch + c.srcXInBytes,
+                 .bytes = c.WidthInBytes,
+                 .rows = c.Height,
+                 .planes = c.Depth,
+                 .to_pitch = to_pitch,
+                 .from_pitch = from_pitch,
+                 .to_plane = to_plane,
+                 .from_plane = from_plane};
+}
+
+CUresult check(Driver& driver, const RowCopy& c) {
+  if (c.bytes == 0 || c.rows == 0 || c.planes == 0) return CUDA_SUCCESS;
+  if (c.rows > 1 && (c.to_pitch < c.bytes || c.from_pitch < c.bytes)) return CUDA_ERROR_INVALID_VALUE;
+  const bool valid = is_valid(driver, c.to, extent(c.bytes, c.rows, c.to_pitch, c.planes, c.to_plane)) &&
+                     is_valid(driver, c.from, extent(c.bytes, c.rows, c.from_pitch, c.planes, c.from_plane));
+  return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult check(Driver& driver, const RowFill& f) {
+  if (f.count == 0 || f.rows == 0) return CUDA_SUCCESS;
+  if (f.to % f.width != 0 || f.count > (std::uint64_t{1} << 48)) return CUDA_ERROR_INVALID_VALUE;
+  if (f.rows > 1 && f.pitch < f.count * f.width) return CUDA_ERROR_INVALID_VALUE;
+  return is_valid(driver, f.to, extent(f.count * f.width, f.rows, f.pitch, 1, 0)) ? CUDA_SUCCESS
+                                                                                  : CUDA_ERROR_INVALID_VALUE;
+}
+
+Operation copy_operation(Driver& driver, const RowCopy& c) {
+  return {runtime::WorkKind::transfer,
+          [&driver, c] {
+            for (std::uint64_t z = 0; z < c.planes; ++z) {
+              for (std::uint64_t y = 0; y < c.rows; ++y) {
+                const auto done = driver.memory().copy(c.to + z * c.to_plane + y * c.to_pitch,
+                                                       c.from + z * c.from_plane + y * c.from_pitch, c.bytes);
+                if (done) continue;
+                explain(done.error().what);
+                return CUDA_ERROR_ILLEGAL_ADDRESS;
+              }
+            }
+            return CUDA_SUCCESS;
+          },
+          {}};
+}
+
+Operation fill_operation(Driver& driver, const RowFill& f) {
+  return {runtime::WorkKind::transfer,
+          [&driver, f] {
+            for (std::uint64_t y = 0; y < f.rows; ++y) {
+              const auto done = driver.memory().fill(f.to + y * f.pitch, f.value, f.width, f.count);
+              if (done) continue;
+              explain(done.error().what);
+              return CUDA_ERROR_ILLEGAL_ADDRESS;
+            }
+            return CUDA_SUCCESS;
+          },
+          {}};
+}
+
+}  // namespace wm::cuda
+
+using wm::cuda::copy;
+using wm::cuda::copy_pageable;
+using wm::cuda::fill;
+using wm::cuda::fill_rows;
+using wm::cuda::host;
+using wm::cuda::on_stream;
+using wm::cuda::row_copy;
+using wm::cuda::RowCopy;
+
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) { return copy(nullptr, true, to, from, bytes); }
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, std::size_t bytes) {
+  return copy(nullptr, true, to, from, bytes);
+}
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t bytes) {
+  return copy(nullptr, true, to, host(from), bytes);
+}
+CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
+  return copy(nullptr, true, host(to), from, bytes);
+}
+CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  return copy(nullptr, false, to, from, bytes);
+}
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return copy_pageable(stream, to, from, bytes);
+}
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, std::size_t bytes, CUstream stream) {
+  return copy(stream, false, to, from, bytes);
+}
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
+  return copy_pageable(stream, to, host(from), bytes);
+}
+CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return copy(stream, false, host(to), from, bytes);
+}
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return copy(stream, false, to, from, bytes);
+}
+
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* c) {
+  return c == nullptr ? CUDA_ERROR_INVALID_VALUE : on_stream<RowCopy>(nullptr, true, row_copy(*c));
+}
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* c) { return cuMemcpy2D_v2(c); }
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* c) {
+  return c == nullptr ? CUDA_ERROR_INVALID_VALUE : on_stream<RowCopy>(nullptr, true, row_copy(*c));
+}
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* c) {
+  if (c == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return on_stream<RowCopy>(nullptr, true, row_copy(wm::cuda::without_contexts(*c)));
+}
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* c, CUstream stream) {
+  return c == nullptr ? CUDA_ERROR_INVALID_VALUE : on_stream<RowCopy>(stream, false, row_copy(*c));
+}
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* c, CUstream stream) {
+  return c == nullptr ? CUDA_ERROR_INVALID_VALUE : on_stream<RowCopy>(stream, false, row_copy(*c));
+}
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* c, CUstream stream) {
+  if (c == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return on_stream<RowCopy>(stream, false, row_copy(wm::cuda::without_contexts(*c)));
+}
+
+CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, std::size_t count) {
+  return fill(nullptr, true, to, value, 1, count);
+}
+CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value, std::size_t count) {
+  return fill(nullptr, true, to, value, 2, count);
+}
+CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, std::size_t count) {
+  return fill(nullptr, true, to, value, 4, count);
+}
+CUresult cuMemsetD2D8_v2(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
+                         std::size_t height) {
+  return fill_rows(nullptr, true, to, pitch, value, 1, width, height);
+}
+CUresult cuMemsetD2D16_v2(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t width,
+                          std::size_t height) {
+  return fill_rows(nullptr, true, to, pitch, value, 2, width, height);
+}
+CUresult cuMemsetD2D32_v2(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height) {
+  return fill_rows(nullptr, true, to, pitch, value, 4, width, height);
+}
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
+  return fill(stream, false, to, value, 1, count);
+}
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count, CUstream stream) {
+  return fill(stream, false, to, value, 2, count);
+}
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
+  return fill(stream, false, to, value, 4, count);
+}
+CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
+                           std::size_t height, CUstream stream) {
+  return fill_rows(stream, false, to, pitch, value, 1, width, height);
+}
+CUresult cuMemsetD2D16Async(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t width,
+                            std::size_t height, CUstream stream) {
+  return fill_rows(stream, false, to, pitch, value, 2, width, height);
+}
+CUresult cuMemsetD2D32Async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height,
+                            CUstream stream) {
+  return fill_rows(stream, false, to, pitch, value, 4, width, height);
+}

@@ -1,0 +1,167 @@
+#include "runtime/client/cuda/api/launch.h"
+
+#include <cstring>
+#include <fmt/format.h>
+
+#include "gpu/occupancy.h"
+#include "runtime/client/cuda/api/device_attributes.h"
+#include "runtime/client/cuda/api/load_image.h"
+#include "runtime/client/cuda/api/occupancy.h"
+
+namespace wm::cuda {
+namespace {
+
+// Bytes of a grid's workspace: cooperative groups keep the words of the grid's barrier there.
+constexpr std::uint64_t kWorkspaceBytes = 1024;
+
+CUresult check_shape(const Driver& driver, const Function& function, const LaunchShape& shape) {
+  const gpu::Dim3 &grid = shape.grid, &block = shape.block;
+  if (grid.count() == 0 || block.count() == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (grid.x > 0x7fffffffU || grid.y > 65535 || grid.z > 65535) return CUDA_ERROR_INVALID_VALUE;
+  if (block.x > 1024 || block.y > 1024 || block.z > 64 || block.count() > kMaxThreadsPerBlock)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (static_cast<std::int64_t>(shape.shared_bytes) > max_dynamic_shared(function)) return CUDA_ERROR_INVALID_VALUE;
+  const auto blocks = blocks_per_sm(driver, function, static_cast<std::uint32_t>(block.count()), shape.shared_bytes);
+  if (!blocks) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  if (shape.cooperative && grid.count() > std::uint64_t{*blocks} * driver.config().sm.count)
+    return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+  return CUDA_SUCCESS;
+}
+
+CUresult read_parameters(const exec::Program& program, const LaunchParameters& given, gpu::Launch& launch) {
+  const std::byte* buffer = nullptr;
+  std::size_t bytes = 0;
+  if (given.extra != nullptr) {
+    for (void** at = given.extra; *at != CU_LAUNCH_PARAM_END; at += 2) {
+      if (*at == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = static_cast<const std::byte*>(at[1]);
+      if (*at == CU_LAUNCH_PARAM_BUFFER_SIZE) bytes = *static_cast<std::size_t*>(at[1]);
+    }
+  }
+  for (std::size_t i = 0; i < program.parameters.size(); ++i) {
+    const exec::KernelParameter& p = program.parameters[i];
+    const std::byte* from = nullptr;
+    if (given.values != nullptr) {
+      from = static_cast<const std::byte*>(given.values[i]);
+    } else if (buffer != nullptr && p.offset + p.bytes <= bytes) {
+      from = buffer + p.offset;
+    }
+    if (from == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    launch.arguments.emplace_back(gpu::Scalar{{from, from + p.bytes}});
+  }
+  return CUDA_SUCCESS;
+}
+
+// The message that a failed assertion of a kernel writes, as CUDA words it.
+void print_fault(const exec::Fault& fault) { explain(fault.to_string()); }
+
+CUresult run_grid(Context& context, exec::Grid grid, const runtime::LoadedKernel& kernel, bool cooperative) {
+  Driver& driver = context.driver();
+  if (cooperative) {
+    const auto workspace = driver.memory().allocate(kWorkspaceBytes, "workspace of a grid", &context);
+    if (!workspace) return CUDA_ERROR_OUT_OF_MEMORY;
+    grid.workspace = *workspace;
+    if (!driver.memory().fill(grid.workspace, 0, 1, kWorkspaceBytes)) return CUDA_ERROR_UNKNOWN;
+  }
+  const runtime::KernelResult done = driver.runner().run(grid, kernel);
+  if (cooperative && !driver.memory().free(grid.workspace)) return CUDA_ERROR_UNKNOWN;
+  driver.add_kernel_time(done.nanoseconds);
+  if (!done.fault) return CUDA_SUCCESS;
+  print_fault(*done.fault);
+  return result_of(*done.fault);
+}
+
+CUresult launch(CUfunction handle, CUstream stream_handle, const LaunchShape& shape,
+                const LaunchParameters& parameters) {
+  return with_stream(stream_handle, [&](Context& context, Stream& stream) {
+    const auto function = context.driver().functions.find(handle);
+    if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    Operation operation;
+    const CUresult made = launch_operation(context, *function, shape, parameters, operation);
+    if (made == CUDA_SUCCESS) context.enqueue(stream, std::move(operation));
+    return made;
+  });
+}
+
+}  // namespace
+
+CUresult launch_operation(Context& context, Function& function, const LaunchShape& shape,
+                          const LaunchParameters& parameters, Operation& operation) {
+  Driver& driver = context.driver();
+  if (const CUresult fits = check_shape(driver, function, shape); fits != CUDA_SUCCESS) return fits;
+  const runtime::LoadedKernel& kernel = *function.kernel;
+  gpu::Launch launch{kernel.name, shape.grid, shape.block, {}, shape.shared_bytes};
+  if (const CUresult read = read_parameters(*kernel.program, parameters, launch); read != CUDA_SUCCESS) return read;
+  auto grid = exec::make_grid(kernel.program, kernel.constants, driver.memory().space(), launch, {});
+  if (!grid) {
+    explain(grid.error().what);
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  grid->id = driver.next_id();
+  grid->print = [&driver](std::string_view text) { driver.print(text); };
+  operation.kind = runtime::WorkKind::kernel;
+  operation.run = [&context, &kernel, grid = *std::move(grid), cooperative = shape.cooperative] {
+    return run_grid(context, grid, kernel, cooperative);
+  };
+  return CUDA_SUCCESS;
+}
+
+CUresult result_of(const exec::Fault& fault) {
+  using Kind = exec::Fault::Kind;
+  switch (fault.kind) {
+    case Kind::out_of_bounds:
+    case Kind::read_only:
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case Kind::misaligned:
+      return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case Kind::bad_call:
+      return CUDA_ERROR_INVALID_PC;
+    case Kind::illegal_instruction:
+      return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case Kind::stack_overflow:
+      return CUDA_ERROR_HARDWARE_STACK_ERROR;
+    case Kind::assertion:
+      return CUDA_ERROR_ASSERT;
+    case Kind::deadlock:
+    case Kind::instruction_limit:
+      return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case Kind::memory_limit:
+    case Kind::trap:
+      break;
+  }
+  return CUDA_ERROR_LAUNCH_FAILED;
+}
+
+}  // namespace wm::cuda
+
+using wm::cuda::LaunchShape;
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters,
+                        void** extra) {
+  const LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, false};
+  return wm::cuda::launch(function, stream, shape, {parameters, extra});
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                   CUstream stream, void** parameters) {
+  const LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, true};
+  return wm::cuda::launch(function, stream, shape, {parameters, nullptr});
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* c, CUfunction function, void** parameters, void** extra) {
+  if (c == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  LaunchShape shape{
+      {c->gridDimX, c->gridDimY, c->gridDimZ}, {c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes, false};
+  for (unsigned i = 0; i < c->numAttrs; ++i) {
+    const CUlaunchAttribute& attribute = c->attrs[i];
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) shape.cooperative = attribute.value.cooperative != 0;
+    if (attribute.id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
+    const auto& cluster = attribute.value.cluster;
+    if (std::uint64_t{cluster.x} * cluster.y * cluster.z > 1) {
+      wm::cuda::explain("clusters of more than one block are not simulated");
+      return CUDA_ERROR_NOT_SUPPORTED;
+    }
+  }
+  return wm::cuda::launch(function, c->hStream, shape, {parameters, extra});
+}

@@ -1,0 +1,28 @@
+// A launch as work for a stream.
+#pragma once
+
+#include "runtime/client/cuda/api/call.h"
+
+namespace wm::cuda {
+
+struct LaunchShape {
+  gpu::Dim3 grid;
+  gpu::Dim3 block;
+  unsigned shared_bytes = 0;
+  bool cooperative = false;
+};
+
+// The parameters of a launch, copied: `values` points to one value per parameter, or `extra` to one buffer with all.
+struct LaunchParameters {
+  void** values = nullptr;
+  void** extra = nullptr;
+};
+
+// Checks the launch and makes its operation.
+CUresult launch_operation(Context& context, Function& function, const LaunchShape& shape,
+                          const LaunchParameters& parameters, Operation& operation);
+
+// The result that a fault of a kernel has in the API.
+CUresult result_of(const exec::Fault& fault);
+
+}  // namespace wm::cuda

@@ -1,0 +1,101 @@
+#include "runtime/client/cuda/api/load_image.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "runtime/client/cuda/api/call.h"
+#include "runtime/client/cuda/api/device_attributes.h"
+#include "runtime/simulated/fat_binary.h"
+
+namespace wm::cuda {
+namespace {
+
+// Options of the just-in-time compiler that ask for its messages.
+enum JitOption : int { info_log = 3, info_log_bytes = 4, error_log = 5, error_log_bytes = 6 };
+
+std::string& last_messages() {
+  thread_local std::string messages;
+  return messages;
+}
+
+CUresult refuse(CUresult result, const std::string& message) {
+  last_messages() = message;
+  explain(message);
+  return result;
+}
+
+std::uint32_t magic_of(const void* image) {
+  std::uint32_t magic = 0;
+  std::memcpy(&magic, image, sizeof magic);
+  return magic;
+}
+
+constexpr std::uint32_t kElfMagic = 0x464c457fU;
+
+// What nvcc puts around a fat binary. `fat_binaries` of version 2 is a list of several, which ends with nullptr.
+struct FatBinaryWrapper {
+  std::uint32_t magic;
+  std::uint32_t version;
+  const void* data;
+  const void* const* fat_binaries;
+};
+
+// The PTX of an image, of whatever kind it is.
+Result<std::string> ptx_of(const Driver& driver, const void* image) {
+  const std::uint32_t magic = magic_of(image);
+  if (magic == runtime::kFatBinaryWrapperMagic) {
+    const auto* wrapper = static_cast<const FatBinaryWrapper*>(image);
+    if (wrapper->version == 1) return ptx_of(driver, wrapper->data);
+    return Error{"the program was built with -rdc=true, whose parts are not linked yet"};
+  }
+  if (magic == runtime::kFatBinaryMagic) {
+    const std::span bytes(static_cast<const std::byte*>(image), runtime::fat_binary_bytes(image));
+    return runtime::best_ptx(bytes, static_cast<std::uint32_t>(compute_capability(driver.config())));
+  }
+  if (magic == kElfMagic) {
+    return Error{"the image is machine code of a GPU, which the simulator cannot run: build the program with PTX"};
+  }
+  return std::string(static_cast<const char*>(image));
+}
+
+}  // namespace
+
+CUresult load_image(Context& context, const void* image, std::shared_ptr<Module>& module) {
+  last_messages().clear();
+  Driver& driver = context.driver();
+  const auto ptx = ptx_of(driver, image);
+  if (!ptx) return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, ptx.error().what);
+  auto loaded = runtime::LoadedModule::load(*ptx, "module.ptx", driver.config(), driver.memory(), &context);
+  if (!loaded) return refuse(CUDA_ERROR_INVALID_PTX, loaded.error().to_string());
+  module = std::make_shared<Module>(*std::move(loaded), &context);
+  return CUDA_SUCCESS;
+}
+
+void answer_jit_options(unsigned count, const int* options, void** values) {
+  if (options == nullptr || values == nullptr) return;
+  const auto find = [&](int option) {
+    const int* at = std::find(options, options + count, option);
+    return at == options + count ? nullptr : &values[at - options];
+  };
+  const auto fill = [&](int buffer, int bytes, std::string_view text) {
+    void** target = find(buffer);
+    void** size = find(bytes);
+    if (size == nullptr) return;
+    const auto room = reinterpret_cast<std::uintptr_t>(*size) & 0xffffffffU;
+    std::size_t written = 0;
+    if (target != nullptr && *target != nullptr && room > 0) {
+      written = std::min<std::size_t>(text.size(), room - 1);
+      std::memcpy(*target, text.data(), written);
+      static_cast<char*>(*target)[written] = 0;
+    }
+    *size = reinterpret_cast<void*>(static_cast<std::uintptr_t>(written == 0 ? 0 : written + 1));
+  };
+  fill(error_log, error_log_bytes, last_messages());
+  fill(info_log, info_log_bytes, {});
+}
+
+}  // namespace wm::cuda

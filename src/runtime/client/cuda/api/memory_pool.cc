@@ -1,0 +1,154 @@
+// Allocation in the order of a stream, and memory pools.
+#include <cstring>
+
+#include "runtime/client/cuda/api/call.h"
+
+namespace wm::cuda {
+namespace {
+
+// The pool that allocations without one use; it lives as long as the process.
+std::shared_ptr<MemoryPool> default_pool(Driver& driver) {
+  static const auto pool = [&] {
+    auto made = std::make_shared<MemoryPool>();
+    for (int i = 1; i <= 3; ++i) made->attributes[static_cast<std::size_t>(i)] = 1;  // reuse is allowed
+    driver.pools.add(made);
+    return made;
+  }();
+  return pool;
+}
+
+std::atomic<MemoryPool*>& device_pool() {
+  static std::atomic<MemoryPool*> pool{nullptr};
+  return pool;
+}
+
+// Attributes 1 to 3 are ints, the others 64-bit numbers.
+bool is_int(int attribute) { return attribute >= 1 && attribute <= 3; }
+
+template <typename Body>
+CUresult with_pool(CUmemoryPool handle, Body&& body) {
+  return with_driver([&](Driver& driver) {
+    const auto pool = driver.pools.find(handle);
+    if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    return std::forward<Body>(body)(driver, *pool);
+  });
+}
+
+}  // namespace
+}  // namespace wm::cuda
+
+using wm::cuda::Context;
+using wm::cuda::Driver;
+using wm::cuda::MemoryPool;
+using wm::cuda::Stream;
+using wm::cuda::with_driver;
+using wm::cuda::with_pool;
+using wm::cuda::with_stream;
+
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
+  return with_driver([&](Driver& driver) {
+    if (pool == nullptr || device != wm::cuda::kDevice) return CUDA_ERROR_INVALID_VALUE;
+    *pool = wm::cuda::default_pool(driver).get();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
+  if (const CUresult result = cuDeviceGetDefaultMemPool(pool, device); result != CUDA_SUCCESS) return result;
+  if (MemoryPool* chosen = wm::cuda::device_pool()) *pool = chosen;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
+  return with_pool(pool, [&](Driver&, MemoryPool& chosen) {
+    if (device != wm::cuda::kDevice) return CUDA_ERROR_INVALID_DEVICE;
+    wm::cuda::device_pool() = &chosen;
+    return CUDA_SUCCESS;
+  });
+}
+
+// The address is known at once; a use before the allocation's place in the stream is an error of the application.
+CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
+  return with_stream(stream, [&](Context& context, Stream&) {
+    if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (bytes == 0) {
+      *address = 0;
+      return CUDA_SUCCESS;
+    }
+    const auto allocated = context.driver().memory().allocate(bytes, "memory of a pool", &context);
+    if (!allocated) return CUDA_ERROR_OUT_OF_MEMORY;
+    *address = *allocated;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool pool, CUstream stream) {
+  return with_pool(pool, [&](Driver&, MemoryPool&) { return cuMemAllocAsync(address, bytes, stream); });
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  return with_stream(stream, [&](Context& context, Stream& s) {
+    if (address == 0) return CUDA_SUCCESS;
+    const auto range = context.driver().memory().find(address);
+    if (!range || range->address != address) return CUDA_ERROR_INVALID_VALUE;
+    Driver& driver = context.driver();
+    context.enqueue(
+        s, {wm::runtime::WorkKind::transfer,
+            [&driver, address] { return driver.memory().free(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; },
+            {}});
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
+  return with_driver([&](Driver& driver) {
+    if (pool == nullptr || properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (properties->handleTypes != 0) return CUDA_ERROR_NOT_SUPPORTED;
+    *pool = driver.pools.add(std::make_shared<MemoryPool>());
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+  return with_driver([&](Driver& driver) {
+    if (pool == wm::cuda::default_pool(driver).get()) return CUDA_ERROR_INVALID_VALUE;
+    MemoryPool* chosen = pool;
+    wm::cuda::device_pool().compare_exchange_strong(chosen, nullptr);
+    return driver.pools.remove(pool) == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, std::size_t) {
+  return with_pool(pool, [](Driver&, MemoryPool&) { return CUDA_SUCCESS; });
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void* value) {
+  return with_pool(pool, [&](Driver&, MemoryPool& p) {
+    if (value == nullptr || attribute < 1 || attribute >= MemoryPool::kAttributes) return CUDA_ERROR_INVALID_VALUE;
+    std::uint64_t number = 0;
+    std::memcpy(&number, value, wm::cuda::is_int(attribute) ? sizeof(int) : sizeof number);
+    p.attributes[static_cast<std::size_t>(attribute)] = number;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, int attribute, void* value) {
+  return with_pool(pool, [&](Driver&, MemoryPool& p) {
+    if (value == nullptr || attribute < 1 || attribute >= MemoryPool::kAttributes) return CUDA_ERROR_INVALID_VALUE;
+    const std::uint64_t number = p.attributes[static_cast<std::size_t>(attribute)];
+    std::memcpy(value, &number, wm::cuda::is_int(attribute) ? sizeof(int) : sizeof number);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const void*, std::size_t) {
+  return with_pool(pool, [](Driver&, MemoryPool&) { return CUDA_SUCCESS; });
+}
+
+CUresult cuMemPoolGetAccess(unsigned* flags, CUmemoryPool pool, CUmemLocation*) {
+  return with_pool(pool, [&](Driver&, MemoryPool&) {
+    if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *flags = 3;  // read and write
+    return CUDA_SUCCESS;
+  });
+}

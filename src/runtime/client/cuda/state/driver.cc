@@ -1,0 +1,137 @@
+#include "runtime/client/cuda/state/driver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "base/units.h"
+#include "gpu/load_gpu.h"
+
+namespace wm::cuda {
+
+namespace {
+
+std::atomic<Driver*> the_driver{nullptr};
+
+std::string variable(const char* name, const std::string& otherwise) {
+  const char* value = std::getenv(name);
+  return value == nullptr || *value == 0 ? otherwise : value;
+}
+
+// Half of the host's memory, in whole GiB.
+std::uint64_t default_memory() {
+  const std::uint64_t host =
+      static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  constexpr std::uint64_t kGigabyte = std::uint64_t{1} << 30;
+  return std::max(kGigabyte, host / 2 / kGigabyte * kGigabyte);
+}
+
+Result<std::uint64_t> device_memory() {
+  const std::string given = variable("WARPMUX_SIMULATED_MEMORY", "");
+  if (given.empty()) return default_memory();
+  const auto bytes = parse_bytes(given);
+  if (!bytes) return Error{"WARPMUX_SIMULATED_MEMORY: " + bytes.error().what};
+  return bytes->count;
+}
+
+}  // namespace
+
+Driver::Driver(gpu::GpuConfig config, std::uint64_t memory_bytes) : config_(std::move(config)), memory_(memory_bytes) {
+  const auto threads = parse_integer<std::uint32_t>(variable("WARPMUX_THREADS", ""));
+  runner_ = runtime::make_functional_runner(memory_, threads ? *threads : std::thread::hardware_concurrency());
+}
+
+Driver* Driver::get() { return the_driver.load(std::memory_order_acquire); }
+
+CUresult Driver::initialize() {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (get() != nullptr) return CUDA_SUCCESS;
+  const auto fail = [](const Error& error) {
+    std::fprintf(stderr, "wm: %s\n", error.to_string().c_str());
+    return CUDA_ERROR_NO_DEVICE;
+  };
+  auto config =
+      gpu::load_gpu(variable("WARPMUX_SIMULATE", "h200"), variable("WARPMUX_GPUS", WM_DATA_DIR "/configs/gpus"));
+  if (!config) return fail(config.error());
+  const auto memory = device_memory();
+  if (!memory) return fail(memory.error());
+  the_driver.store(new Driver(*std::move(config), *memory), std::memory_order_release);
+  return CUDA_SUCCESS;
+}
+
+std::int64_t Driver::now() const {
+  const auto host = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(host).count() + simulated_.load();
+}
+
+void Driver::print(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  output_ += text;
+}
+
+void Driver::flush_output() {
+  std::string text;
+  {
+    const std::lock_guard lock(mutex_);
+    text.swap(output_);
+  }
+  if (text.empty()) return;
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+std::shared_ptr<Context> Driver::primary() {
+  const std::lock_guard lock(mutex_);
+  return primary_;
+}
+
+std::shared_ptr<Context> Driver::retain_primary() {
+  const std::lock_guard lock(mutex_);
+  if (primary_ == nullptr) {
+    primary_ = std::make_shared<Context>(*this, primary_flags, true, next_id());
+    contexts.add(primary_);
+  }
+  ++primary_users_;
+  return primary_;
+}
+
+CUresult Driver::release_primary() {
+  std::shared_ptr<Context> last;
+  {
+    const std::lock_guard lock(mutex_);
+    if (primary_ == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    if (primary_users_ == 0 || --primary_users_ != 0) return CUDA_SUCCESS;
+    last = std::exchange(primary_, nullptr);
+  }
+  destroy(last);
+  return CUDA_SUCCESS;
+}
+
+CUresult Driver::reset_primary() {
+  std::shared_ptr<Context> old;
+  {
+    const std::lock_guard lock(mutex_);
+    old = std::exchange(primary_, nullptr);
+    primary_users_ = 0;
+  }
+  if (old != nullptr) destroy(old);
+  return CUDA_SUCCESS;
+}
+
+void Driver::destroy(const std::shared_ptr<Context>& context) {
+  (void)context->synchronize();
+  contexts.remove(context.get());
+  streams.remove_if([&](const Stream& s) { return &s.context == context.get(); });
+  events.remove_if([&](const Event& e) { return e.context == context.get(); });
+  functions.remove_if([&](const Function& f) { return f.module->context == context.get(); });
+  libraries.remove_if([&](const Library& l) { return l.module->context == context.get(); });
+  modules.remove_if([&](const Module& m) { return m.context == context.get(); });
+  memory_.free_all_of(context.get());
+}
+
+}  // namespace wm::cuda

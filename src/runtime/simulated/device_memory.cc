@@ -1,0 +1,201 @@
+#include "runtime/simulated/device_memory.h"
+
+#include <cstring>
+#include <fmt/format.h>
+#include <mutex>
+#include <sys/mman.h>
+#include <thread>
+#include <vector>
+
+namespace wm::runtime {
+
+namespace {
+
+constexpr std::uint64_t kPoisonedUpTo = std::uint64_t{32} << 20;
+// Host memory at fixed addresses may be taken by others; so many addresses are tried.
+constexpr int kAddressesTried = 64;
+
+bool is_device_address(std::uint64_t address) { return address >= exec::kGlobalBase && address < exec::kGlobalEnd; }
+
+exec::HostBytes map_pages(void* at, std::uint64_t bytes, int flags) {
+  void* pages = ::mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+  if (pages == MAP_FAILED) return {};
+  if (at != nullptr && pages != at) {  // kernels before 4.17 ignore MAP_FIXED_NOREPLACE
+    ::munmap(pages, bytes);
+    return {};
+  }
+  return exec::HostBytes(static_cast<std::byte*>(pages), {[bytes](std::byte* p) { ::munmap(p, bytes); }});
+}
+
+exec::HostBytes device_pages(std::uint64_t, std::uint64_t bytes) {
+  auto pages = map_pages(nullptr, std::max<std::uint64_t>(bytes, 1), 0);
+  if (pages && bytes <= kPoisonedUpTo) std::memset(pages.get(), static_cast<int>(exec::kPoison), bytes);
+  return pages;
+}
+
+// Whole pages around the address: an allocation begins inside a page of the executor's, which is the host's too.
+exec::HostBytes pages_at(std::uint64_t address, std::uint64_t bytes) {
+  constexpr std::uint64_t kPage = 65536;
+  const std::uint64_t first = address / kPage * kPage;
+  const std::uint64_t length = (address + std::max<std::uint64_t>(bytes, 1) - first + kPage - 1) / kPage * kPage;
+  auto pages = map_pages(reinterpret_cast<void*>(first), length, MAP_FIXED_NOREPLACE);
+  if (!pages) return {};
+  std::byte* base = pages.release();
+  return exec::HostBytes(reinterpret_cast<std::byte*>(address),
+                         {[base, length](std::byte*) { ::munmap(base, length); }});
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(std::uint64_t limit) : limit_(limit), space_(std::uint64_t{1} << 43) {}
+
+void DeviceMemory::Reader::lock() {
+  while (memory_.writers_.load() != 0) std::this_thread::yield();
+  memory_.mutex_.lock_shared();
+}
+
+Result<std::uint64_t> DeviceMemory::add(std::uint64_t bytes, const std::string& name, const exec::HostSource& source,
+                                        MemoryRange range) {
+  auto address = space_.allocate(bytes, name, source);
+  if (!address) return address.error();
+  range.address = *address;
+  range.bytes = bytes;
+  range.id = ++allocations_;
+  if (range.kind == MemoryKind::pinned || range.kind == MemoryKind::managed) {
+    range.host_access = reinterpret_cast<std::byte*>(*address);
+  }
+  if (range.kind == MemoryKind::registered) registered_[reinterpret_cast<std::uint64_t>(range.host_access)] = *address;
+  ranges_[*address] = range;
+  return *address;
+}
+
+Result<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, const std::string& name, const void* owner) {
+  const Writer writer(*this);
+  if (bytes > limit_ - device_bytes_) {
+    return Error{fmt::format("{} bytes do not fit: {} of {} bytes are in use", bytes, device_bytes_, limit_)};
+  }
+  auto address = add(bytes, name, device_pages, {.kind = MemoryKind::device, .owner = owner});
+  if (address) device_bytes_ += bytes;
+  return address;
+}
+
+Result<std::uint64_t> DeviceMemory::allocate_shared(std::uint64_t bytes, MemoryKind kind, std::uint32_t flags,
+                                                    const void* owner) {
+  const Writer writer(*this);
+  for (int i = 0; i < kAddressesTried; ++i) {
+    auto address = add(bytes, kind == MemoryKind::managed ? "managed memory" : "pinned memory", pages_at,
+                       {.kind = kind, .flags = flags, .owner = owner});
+    if (address) return address;
+    // An allocation without memory moves the executor on to the next addresses.
+    if (auto skipped =
+            space_.allocate(bytes, "", [](std::uint64_t, std::uint64_t) { return exec::HostBytes(new std::byte[1]); });
+        skipped) {
+      if (auto freed = space_.free(*skipped); !freed) return freed.error();
+    }
+  }
+  return Error{fmt::format("the host has no {} bytes at addresses that kernels can use", bytes)};
+}
+
+Result<std::uint64_t> DeviceMemory::register_host(void* host, std::uint64_t bytes, std::uint32_t flags,
+                                                  const void* owner) {
+  const Writer writer(*this);
+  auto* first = static_cast<std::byte*>(host);
+  if (const MemoryRange* range = range_at(reinterpret_cast<std::uint64_t>(host))) {
+    return Error{fmt::format("{} is part of {} bytes that kernels can access already", host, range->bytes)};
+  }
+  const auto source = [first](std::uint64_t, std::uint64_t) { return exec::HostBytes(first, {[](std::byte*) {}}); };
+  return add(bytes, "registered memory", source,
+             {.kind = MemoryKind::registered, .flags = flags, .host_access = first, .owner = owner});
+}
+
+Result<void> DeviceMemory::free_locked(std::uint64_t address) {
+  const auto at = ranges_.find(address);
+  if (at == ranges_.end()) return Error{fmt::format("no allocation starts at {:#x}", address)};
+  if (at->second.kind == MemoryKind::registered) {
+    registered_.erase(reinterpret_cast<std::uint64_t>(at->second.host_access));
+  }
+  if (at->second.kind == MemoryKind::device) device_bytes_ -= at->second.bytes;
+  ranges_.erase(at);
+  return space_.free(address);
+}
+
+Result<void> DeviceMemory::free(std::uint64_t address) {
+  const Writer writer(*this);
+  return free_locked(address);
+}
+
+void DeviceMemory::free_all_of(const void* owner) {
+  const Writer writer(*this);
+  std::vector<std::uint64_t> addresses;
+  for (const auto& [address, range] : ranges_) {
+    if (range.owner == owner) addresses.push_back(address);
+  }
+  for (const std::uint64_t address : addresses) (void)free_locked(address);
+}
+
+const MemoryRange* DeviceMemory::range_at(std::uint64_t address) const {
+  const auto inside = [&](std::uint64_t first, const MemoryRange& range) {
+    return address >= first && address - first < std::max<std::uint64_t>(range.bytes, 1);
+  };
+  if (auto at = ranges_.upper_bound(address);
+      at != ranges_.begin() && inside(std::prev(at)->first, std::prev(at)->second))
+    return &std::prev(at)->second;
+  if (auto at = registered_.upper_bound(address); at != registered_.begin()) {
+    const auto& [host, device] = *std::prev(at);
+    const MemoryRange& range = ranges_.at(device);
+    if (inside(host, range)) return &range;
+  }
+  return nullptr;
+}
+
+std::optional<MemoryRange> DeviceMemory::find(std::uint64_t address) const {
+  const Reader reader(*this);
+  const MemoryRange* range = range_at(address);
+  if (range == nullptr) return std::nullopt;
+  return *range;
+}
+
+std::optional<std::uint64_t> DeviceMemory::device_address(std::uint64_t address) const {
+  const auto range = find(address);
+  if (!range) return std::nullopt;
+  if (address - range->address < std::max<std::uint64_t>(range->bytes, 1)) return address;
+  return range->address + (address - reinterpret_cast<std::uint64_t>(range->host_access));
+}
+
+std::byte* DeviceMemory::bytes_at(std::uint64_t address, std::uint64_t bytes) const {
+  if (is_device_address(address)) return space_.at(address, bytes);
+  return reinterpret_cast<std::byte*>(address);
+}
+
+Result<void> DeviceMemory::copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+  if (bytes == 0) return {};
+  const Reader reader(*this);
+  std::byte* target = bytes_at(to, bytes);
+  const std::byte* source = bytes_at(from, bytes);
+  if (target == nullptr) return Error{fmt::format("copy of {} bytes to {:#x}: {}", bytes, to, space_.nearest(to))};
+  if (source == nullptr)
+    return Error{fmt::format("copy of {} bytes from {:#x}: {}", bytes, from, space_.nearest(from))};
+  std::memmove(target, source, bytes);
+  return {};
+}
+
+Result<void> DeviceMemory::fill(std::uint64_t to, std::uint32_t value, std::uint32_t width, std::uint64_t count) {
+  if (count == 0) return {};
+  const Reader reader(*this);
+  std::byte* target = bytes_at(to, width * count);
+  if (target == nullptr)
+    return Error{fmt::format("fill of {} bytes at {:#x}: {}", width * count, to, space_.nearest(to))};
+  if (width == 1) {
+    std::memset(target, static_cast<int>(value), count);
+    return {};
+  }
+  for (std::uint64_t i = 0; i < count; ++i) std::memcpy(target + i * width, &value, width);
+  return {};
+}
+
+std::uint64_t DeviceMemory::free_bytes() const {
+  const Reader reader(*this);
+  return limit_ - device_bytes_;
+}
+
+}  // namespace wm::runtime

@@ -1,0 +1,37 @@
+// Runs launches on the simulated GPU: without time, or in the time of the cycle machine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "exec/fault.h"
+#include "exec/grid.h"
+#include "exec/statistics.h"
+#include "runtime/simulated/device_memory.h"
+#include "runtime/simulated/loaded_module.h"
+
+namespace wm::runtime {
+
+struct KernelResult {
+  exec::LaunchStatistics statistics;
+  std::optional<exec::Fault> fault;
+  std::uint64_t nanoseconds = 0;  // simulated time it took; 0: this runner has no time
+};
+
+class KernelRunner {
+ public:
+  virtual ~KernelRunner() = default;
+  // Runs the grid to its end. Called from any number of threads at once.
+  virtual KernelResult run(const exec::Grid& grid, const LoadedKernel& kernel) = 0;
+};
+
+// Without time. Blocks run on all processors of the host, unless the kernel's result could depend on their order:
+// then they run one after the other, so that every run gives the same bits.
+std::unique_ptr<KernelRunner> make_functional_runner(DeviceMemory& memory, std::uint32_t threads);
+
+// Whether the memory that a race-free kernel leaves is the same for any order of its blocks: it has no atomics on
+// global memory but integer reductions, and no access that other blocks may wait for.
+[[nodiscard]] bool independent_of_block_order(const exec::Program& program);
+
+}  // namespace wm::runtime

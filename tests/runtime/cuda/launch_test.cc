@@ -1,0 +1,89 @@
+// Kernels run, launches are checked, faults stay with their context.
+#include <numeric>
+
+#include "runtime/cuda/fixture.h"
+
+namespace wm::cuda {
+namespace {
+
+TEST_F(CudaTest, AKernelReadsAndWritesDeviceMemory) {
+  std::vector<std::uint32_t> values(1000);
+  std::iota(values.begin(), values.end(), 5U);
+  CUdeviceptr in = upload(values), out = upload(std::vector<std::uint32_t>(1000));
+  std::uint32_t factor = 3, n = 1000;
+  CU_OK(launch(function(scale_kernel(), "scale"), 8, 128, {&in, &out, &factor, &n}));
+  const auto result = download(out, 1000);
+  for (std::uint32_t i = 0; i < 1000; ++i) ASSERT_EQ(result[i], (i + 5) * 3 + i);
+}
+
+TEST_F(CudaTest, ParametersMayComeAsOneBuffer) {
+  CUdeviceptr in = upload({7, 8}), out = upload({0, 0});
+  struct {
+    CUdeviceptr in, out;
+    std::uint32_t factor, n;
+  } packed{in, out, 10, 2};
+  std::size_t bytes = sizeof packed;
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  CU_OK(cuLaunchKernel(function(scale_kernel(), "scale"), 1, 1, 1, 2, 1, 1, 0, nullptr, nullptr, extra));
+  EXPECT_EQ(download(out, 2), (std::vector<std::uint32_t>{70, 81}));
+  bytes = 8;
+  EXPECT_EQ(cuLaunchKernel(function(scale_kernel(), "scale"), 1, 1, 1, 2, 1, 1, 0, nullptr, nullptr, extra),
+            CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(CudaTest, AtomicsOfManyBlocksAllCount) {
+  CUdeviceptr word = upload({0});
+  CU_OK(launch(function(count_kernel(), "count"), 64, 96, {&word}));
+  EXPECT_EQ(download(word, 1)[0], 64U * 96);
+}
+
+TEST_F(CudaTest, ALaunchThatTheDeviceCannotTakeIsRefused) {
+  CUdeviceptr word = upload({0});
+  const CUfunction f = function(count_kernel(), "count");
+  EXPECT_EQ(launch(f, 0, 32, {&word}), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch(f, 1, 1025, {&word}), CUDA_ERROR_INVALID_VALUE);
+  void* parameters[] = {&word};
+  EXPECT_EQ(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 48 * 1024 + 1, nullptr, parameters, nullptr),
+            CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100 * 1024));
+  CU_OK(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 100 * 1024, nullptr, parameters, nullptr));
+  EXPECT_EQ(cuLaunchKernel(reinterpret_cast<CUfunction>(&word), 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr),
+            CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(download(word, 1)[0], 32U);
+}
+
+TEST_F(CudaTest, AFaultStaysWithItsContext) {
+  const CUfunction f = function(count_kernel(), "count");
+  CUdeviceptr nowhere = 0x700000000008;
+  CU_OK(launch(f, 1, 1, {&nowhere}));
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  CUdeviceptr address = 0;
+  EXPECT_EQ(cuMemAlloc_v2(&address, 16), CUDA_ERROR_ILLEGAL_ADDRESS);
+  CUcontext other = nullptr;
+  CU_OK(cuCtxCreate_v2(&other, 0, 0));
+  CU_OK(cuMemAlloc_v2(&address, 16));
+  CU_OK(cuCtxDestroy_v2(other));
+}
+
+TEST_F(CudaTest, ATrapIsALaunchFailure) {
+  CU_OK(launch(function(kernel_text("stop", "", "trap;\nret;"), "stop"), 1, 1, {}));
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+}
+
+TEST_F(CudaTest, ACooperativeLaunchMustFitTheDevice) {
+  CUdeviceptr word = upload({0});
+  const CUfunction f = function(count_kernel(), "count");
+  void* parameters[] = {&word};
+  int per_sm = 0, sms = 0;
+  CU_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, f, 1024, 0));
+  CU_OK(cuDeviceGetAttribute(&sms, 16, 0));
+  EXPECT_EQ(per_sm, 2);  // 2048 threads of an SM
+  EXPECT_EQ(
+      cuLaunchCooperativeKernel(f, static_cast<unsigned>(per_sm * sms) + 1, 1, 1, 1024, 1, 1, 0, nullptr, parameters),
+      CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+  CU_OK(cuLaunchCooperativeKernel(f, 4, 1, 1, 64, 1, 1, 0, nullptr, parameters));
+  EXPECT_EQ(download(word, 1)[0], 256U);
+}
+
+}  // namespace
+}  // namespace wm::cuda

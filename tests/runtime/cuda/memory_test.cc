@@ -1,0 +1,116 @@
+// Memory of all kinds, copies and sets.
+#include <cstring>
+
+#include "runtime/cuda/fixture.h"
+
+namespace wm::cuda {
+namespace {
+
+TEST_F(CudaTest, ManagedAndPinnedMemoryHaveOneAddressForHostAndKernels) {
+  CUdeviceptr managed = 0;
+  CU_OK(cuMemAllocManaged(&managed, 64, CU_MEM_ATTACH_GLOBAL));
+  void* pinned = nullptr;
+  CU_OK(cuMemHostAlloc(&pinned, 64, CU_MEMHOSTALLOC_DEVICEMAP));
+  auto* in = reinterpret_cast<std::uint32_t*>(managed);
+  auto* out = static_cast<std::uint32_t*>(pinned);
+  for (std::uint32_t i = 0; i < 16; ++i) in[i] = i;
+  CUdeviceptr to = 0;
+  CU_OK(cuMemHostGetDevicePointer_v2(&to, pinned, 0));
+  std::uint32_t factor = 2, n = 16;
+  CU_OK(launch(function(scale_kernel(), "scale"), 1, 32, {&managed, &to, &factor, &n}));
+  CU_OK(cuCtxSynchronize());
+  for (std::uint32_t i = 0; i < 16; ++i) EXPECT_EQ(out[i], 3 * i);
+  CU_OK(cuMemFreeHost(pinned));
+  CU_OK(cuMemFree_v2(managed));
+  EXPECT_EQ(cuMemFree_v2(managed), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(CudaTest, RegisteredMemoryHasAnAddressForKernels) {
+  std::vector<std::uint32_t> mine(32, 1);
+  CU_OK(cuMemHostRegister_v2(mine.data(), 128, 0));
+  EXPECT_EQ(cuMemHostRegister_v2(mine.data() + 1, 4, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+  CUdeviceptr word = 0;
+  CU_OK(cuMemHostGetDevicePointer_v2(&word, &mine[3], 0));
+  CU_OK(launch(function(count_kernel(), "count"), 1, 10, {&word}));
+  CU_OK(cuCtxSynchronize());
+  EXPECT_EQ(mine[3], 11U);
+  CU_OK(cuMemHostUnregister(mine.data()));
+  EXPECT_EQ(cuMemHostUnregister(mine.data()), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+}
+
+TEST_F(CudaTest, CopiesAndSetsOfRows) {
+  CUdeviceptr rows = 0;
+  std::size_t pitch = 0;
+  CU_OK(cuMemAllocPitch_v2(&rows, &pitch, 12, 4, 4));
+  EXPECT_EQ(pitch % 512, 0U);
+  CU_OK(cuMemsetD2D32_v2(rows, pitch, 9, 3, 4));
+  const std::vector<std::uint32_t> source{1, 2, 3, 4, 5, 6};
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = source.data();
+  copy.srcPitch = 12;
+  copy.srcXInBytes = 4;
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.dstDevice = rows;
+  copy.dstPitch = pitch;
+  copy.dstY = 1;
+  copy.WidthInBytes = 8;
+  copy.Height = 2;
+  CU_OK(cuMemcpy2D_v2(&copy));
+  EXPECT_EQ(download(rows, 3), (std::vector<std::uint32_t>{9, 9, 9}));
+  EXPECT_EQ(download(rows + pitch, 3), (std::vector<std::uint32_t>{2, 3, 9}));
+  EXPECT_EQ(download(rows + 2 * pitch, 3), (std::vector<std::uint32_t>{5, 6, 9}));
+  copy.dstY = 3;
+  EXPECT_EQ(cuMemcpy2D_v2(&copy), CUDA_ERROR_INVALID_VALUE);  // past the last row
+  CU_OK(cuMemsetD16_v2(rows, 0x1234, 2));
+  EXPECT_EQ(download(rows, 1)[0], 0x12341234U);
+  EXPECT_EQ(cuMemsetD32_v2(rows + 2, 0, 1), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(CudaTest, CopiesOutsideOfAnAllocationAreRefused) {
+  CUdeviceptr words = upload({1, 2});
+  std::uint32_t three[3] = {};
+  EXPECT_EQ(cuMemcpyDtoH_v2(three, words, 12), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpyDtoH_v2(three, 0, 4), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuMemcpyDtoH_v2(three, words + 4, 4));
+  EXPECT_EQ(three[0], 2U);
+  CU_OK(cuMemFree_v2(words));
+  EXPECT_EQ(cuMemcpyDtoH_v2(three, words, 4), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(CudaTest, PointersHaveAttributes) {
+  CUdeviceptr words = upload({1, 2});
+  unsigned type = 0;
+  CU_OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, words + 4));
+  EXPECT_EQ(type, CU_MEMORYTYPE_DEVICE);
+  CUdeviceptr start = 0;
+  CU_OK(cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, words + 4));
+  EXPECT_EQ(start, words);
+  int local = 0;
+  const auto host = reinterpret_cast<CUdeviceptr>(&local);
+  EXPECT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, host), CUDA_ERROR_INVALID_VALUE);
+  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+  int ordinal = 0;
+  void* values[] = {&type, &ordinal};
+  CU_OK(cuPointerGetAttributes(2, attributes, values, host));
+  EXPECT_EQ(type, 0U);
+  EXPECT_EQ(ordinal, -2);
+}
+
+TEST_F(CudaTest, MemoryOfAPoolIsFreedInTheOrderOfItsStream) {
+  std::size_t before = 0, after = 0, total = 0;
+  CU_OK(cuMemGetInfo_v2(&before, &total));
+  CUdeviceptr words = 0;
+  CU_OK(cuMemAllocAsync(&words, 1 << 20, nullptr));
+  CU_OK(cuMemsetD32Async(words, 3, 4, nullptr));
+  EXPECT_EQ(download(words, 4), (std::vector<std::uint32_t>{3, 3, 3, 3}));
+  CU_OK(cuMemFreeAsync(words, nullptr));
+  CU_OK(cuCtxSynchronize());
+  CU_OK(cuMemGetInfo_v2(&after, &total));
+  EXPECT_EQ(before, after);
+  CUdeviceptr too_large = 0;
+  EXPECT_EQ(cuMemAlloc_v2(&too_large, total + 1), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+}  // namespace
+}  // namespace wm::cuda

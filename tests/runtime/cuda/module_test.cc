@@ -1,0 +1,120 @@
+// Devices, modules, libraries, and entry points by name.
+#include <cstring>
+
+#include "runtime/cuda/fixture.h"
+
+namespace wm::cuda {
+namespace {
+
+TEST_F(CudaTest, TheDeviceIsTheGpuOfTheConfiguration) {
+  int count = 0, sms = 0, major = 0;
+  CU_OK(cuDeviceGetCount(&count));
+  EXPECT_EQ(count, 1);
+  CU_OK(cuDeviceGetAttribute(&sms, 16, 0));
+  CU_OK(cuDeviceGetAttribute(&major, 75, 0));
+  EXPECT_EQ(sms, 132);
+  EXPECT_EQ(major, 9);
+  char name[64];
+  CU_OK(cuDeviceGetName(name, sizeof name, 0));
+  EXPECT_STREQ(name, "warpmux h200 (simulated)");
+  CUdevice device = -1;
+  EXPECT_EQ(cuDeviceGet(&device, 1), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_EQ(cuDeviceGetAttribute(&sms, 100000, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(CudaTest, ModuleVariablesAreFoundAndShared) {
+  const std::string text =
+      module_text(".visible .global .align 4 .u32 total = 40;\n.visible .const .align 4 .u32 one = 1;\n" +
+                  kernel_text("bump", "", R"(
+ld.const.u32 %r1, [one]; ld.global.u32 %r2, [total]; add.u32 %r2, %r2, %r1; st.global.u32 [total], %r2; ret;)"));
+  CUmodule module = nullptr;
+  CU_OK(cuModuleLoadData(&module, text.c_str()));
+  CUdeviceptr total = 0, one = 0;
+  std::size_t bytes = 0;
+  CU_OK(cuModuleGetGlobal_v2(&total, &bytes, module, "total"));
+  EXPECT_EQ(bytes, 4U);
+  CU_OK(cuModuleGetGlobal_v2(&one, nullptr, module, "one"));
+  EXPECT_EQ(cuModuleGetGlobal_v2(&one, nullptr, module, "none"), CUDA_ERROR_NOT_FOUND);
+  CU_OK(cuMemsetD32_v2(one, 2, 1));
+  CUfunction bump = nullptr;
+  CU_OK(cuModuleGetFunction(&bump, module, "bump"));
+  EXPECT_EQ(cuModuleGetFunction(&bump, module, "none"), CUDA_ERROR_NOT_FOUND);
+  CU_OK(launch(bump, 1, 1, {}));
+  EXPECT_EQ(download(total, 1)[0], 42U);
+  CU_OK(cuModuleUnload(module));
+  EXPECT_EQ(launch(bump, 1, 1, {}), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST_F(CudaTest, ABadModuleGivesItsMessageInTheLog) {
+  CUmodule module = nullptr;
+  char log[512] = {};
+  int options[] = {5, 6};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  EXPECT_EQ(cuModuleLoadDataEx(&module, ".version 7.5\n.target sm_75\n.address_size 64\nnonsense", 2, options, values),
+            CUDA_ERROR_INVALID_PTX);
+  EXPECT_NE(std::strstr(log, "module.ptx:4"), nullptr) << log;
+}
+
+TEST_F(CudaTest, ALibrarysKernelsAreLaunchedLikeFunctions) {
+  CUlibrary library = nullptr;
+  CU_OK(cuLibraryLoadData(&library, module_text(scale_kernel() + count_kernel()).c_str(), nullptr, nullptr, 0, nullptr,
+                          nullptr, 0));
+  unsigned count = 0;
+  CU_OK(cuLibraryGetKernelCount(&count, library));
+  EXPECT_EQ(count, 2U);
+  CUkernel kernel = nullptr;
+  CU_OK(cuLibraryGetKernel(&kernel, library, "count"));
+  const char* name = nullptr;
+  CU_OK(cuKernelGetName(&name, kernel));
+  EXPECT_STREQ(name, "count");
+  std::size_t offset = 1, bytes = 0;
+  CU_OK(cuKernelGetParamInfo(kernel, 0, &offset, &bytes));
+  EXPECT_EQ(offset, 0U);
+  EXPECT_EQ(bytes, 8U);
+  EXPECT_EQ(cuKernelGetParamInfo(kernel, 1, &offset, &bytes), CUDA_ERROR_INVALID_VALUE);
+  CUdeviceptr word = upload({0});
+  CU_OK(launch(kernel, 1, 7, {&word}));
+  EXPECT_EQ(download(word, 1)[0], 7U);
+  CU_OK(cuLibraryUnload(library));
+}
+
+TEST_F(CudaTest, EntryPointsAreFoundByVersionAndStream) {
+  void* function = nullptr;
+  int status = -1;
+  CU_OK(cuGetProcAddress_v2("cuMemAlloc", &function, 12000, 0, &status));
+  EXPECT_EQ(function, reinterpret_cast<void*>(&cuMemAlloc_v2));
+  EXPECT_EQ(status, 0);
+  CU_OK(cuGetProcAddress_v2("cuStreamQuery", &function, 12000, 2, &status));
+  EXPECT_EQ(function, reinterpret_cast<void*>(&cuStreamQuery_ptsz));
+  CU_OK(cuGetProcAddress_v2("cuCtxCreate", &function, 11030, 0, &status));
+  EXPECT_EQ(function, reinterpret_cast<void*>(&cuCtxCreate_v2));
+  CU_OK(cuGetProcAddress_v2("cuCtxCreate", &function, 13000, 0, &status));
+  EXPECT_EQ(function, reinterpret_cast<void*>(&cuCtxCreate_v4));
+  EXPECT_EQ(cuGetProcAddress_v2("cuLaunchKernelEx", &function, 11000, 0, &status), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(status, 2);
+  EXPECT_EQ(cuGetProcAddress_v2("cuNothing", &function, 12000, 0, &status), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(status, 1);
+  EXPECT_EQ(function, nullptr);
+}
+
+TEST_F(CudaTest, AMissingFunctionSaysSo) {
+  void* function = nullptr;
+  CU_OK(cuGetProcAddress_v2("cuTexObjectCreate", &function, 12000, 0, nullptr));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(reinterpret_cast<CUresult (*)()>(function)(), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(reinterpret_cast<CUresult (*)()>(function)(), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "wm: the simulated CUDA driver does not have cuTexObjectCreate\n");
+}
+
+TEST_F(CudaTest, ErrorsHaveNamesAndTexts) {
+  const char* text = nullptr;
+  CU_OK(cuGetErrorName(CUDA_ERROR_NOT_READY, &text));
+  EXPECT_STREQ(text, "CUDA_ERROR_NOT_READY");
+  CU_OK(cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &text));
+  EXPECT_STREQ(text, "out of memory");
+  EXPECT_EQ(cuGetErrorName(static_cast<CUresult>(12345), &text), CUDA_ERROR_INVALID_VALUE);
+}
+
+}  // namespace
+}  // namespace wm::cuda
