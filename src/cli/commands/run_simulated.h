@@ -11,7 +11,7 @@ namespace wm::cli {
 struct RunSimulatedOptions {
   std::string gpu;      // a name or a YAML file
   std::string timing;   // functional or cycle
-  std::string memory;   // of the device, as '8 GB'
+  std::string memory;   // device memory, as '8 GB'
   std::string library;  // the folder of the libraries, where it is not beside wm
   std::vector<std::string> command;
 };

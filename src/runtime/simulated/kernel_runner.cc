@@ -44,7 +44,7 @@ class ParallelBlocks {
   ParallelBlocks(const exec::Grid& grid, const DeviceMemory& memory)
       : grid_(grid), memory_(memory), count_(grid.blocks.count()), end_(count_) {}
 
-  // Runs blocks until none is left. Of several faults the one of the first block counts, as in a sequential run.
+  // Runs blocks until none is left. Among several faults the one of the first block counts, as in a sequential run.
   void work() {
     exec::Block block;
     exec::LaunchStatistics statistics;
@@ -113,7 +113,7 @@ class FunctionalRunner final : public KernelRunner {
 
   DeviceMemory& memory_;
   const std::uint32_t threads_;
-  std::mutex atomics_;  // of all launches: kernels of several streams may update the same words
+  std::mutex atomics_;  // shared by all launches: kernels of several streams may update the same words
 };
 
 }  // namespace

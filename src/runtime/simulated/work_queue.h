@@ -1,8 +1,8 @@
 // Executes the work of all streams of the simulated GPU: items run when the items they depend on are done.
 //
 // Work is of three kinds with threads of their own, so that a kernel does not hold up copies of other streams, a host
-// function does not hold up either, and kernels of several streams run at the same time. Of the items that are ready,
-// the one submitted first starts first.
+// function does not hold up either, and kernels of several streams run at the same time. Among ready
+// items the one submitted first starts first.
 #pragma once
 
 #include <condition_variable>

@@ -55,7 +55,7 @@ class CudaTest : public ::testing::Test {
     CU_OK(cuCtxCreate_v2(&context_, 0, 0));
   }
   void TearDown() override {
-    if (context_ != nullptr) EXPECT_EQ(cuCtxDestroy_v2(context_), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxDestroy_v2(context_), CUDA_SUCCESS);
   }
 
   CUfunction function(const std::string& kernels, const char* name) {

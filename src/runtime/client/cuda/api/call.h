@@ -1,4 +1,5 @@
-// What every API function begins with: the driver is there, the thread has a context, the context has not failed.
+// The checks that every API function begins with: the driver exists, the thread has a context, the context has not
+// failed.
 #pragma once
 
 #include <memory>

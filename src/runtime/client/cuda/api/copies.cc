@@ -34,8 +34,9 @@ std::uint64_t extent(std::uint64_t bytes, std::uint64_t rows, std::uint64_t pitc
 // Enqueues on a stream, or on the default stream with a wait.
 CUresult enqueue_checked(Context& context, Stream& stream, CUresult valid, Operation operation, bool wait) {
   if (valid != CUDA_SUCCESS) return valid;
+  const bool is_captured = context.is_capturing(stream);
   context.enqueue(stream, std::move(operation));
-  return wait ? context.synchronize(stream) : CUDA_SUCCESS;
+  return wait && !is_captured ? context.synchronize(stream) : CUDA_SUCCESS;
 }
 
 bool is_pageable(Driver& driver, std::uint64_t address) {
@@ -47,7 +48,7 @@ template <typename Work>
 CUresult on_stream(CUstream handle, bool wait, const std::optional<Work>& work) {
   return with_stream(handle, [&](Context& context, Stream& stream) {
     if (!work) return CUDA_ERROR_NOT_SUPPORTED;  // arrays
-    Driver& driver = context.driver();
+    Driver& driver = driver_of(context);
     if constexpr (std::is_same_v<Work, RowCopy>) {
       // Copies from and to pageable memory are done when the call returns.
       const bool waits = wait || is_pageable(driver, work->to) || is_pageable(driver, work->from);
@@ -76,10 +77,10 @@ CUresult fill_rows(CUstream stream, bool wait, std::uint64_t to, std::size_t pit
 // A copy to pageable memory is done when the call returns; pageable memory that is copied from has been read by then.
 CUresult copy_pageable(CUstream handle, std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
   return with_stream(handle, [&](Context& context, Stream& stream) {
-    Driver& driver = context.driver();
+    Driver& driver = driver_of(context);
     const RowCopy as_given{.to = to, .from = from, .bytes = bytes};
     const CUresult valid = check(driver, as_given);
-    if (valid != CUDA_SUCCESS || bytes == 0 || !is_pageable(driver, from)) {
+    if (valid != CUDA_SUCCESS || bytes == 0 || !is_pageable(driver, from) || context.is_capturing(stream)) {
       return enqueue_checked(context, stream, valid, copy_operation(driver, as_given), is_pageable(driver, to));
     }
     const auto* first = reinterpret_cast<const std::byte*>(from);
@@ -167,7 +168,8 @@ Operation copy_operation(Driver& driver, const RowCopy& c) {
             }
             return CUDA_SUCCESS;
           },
-          {}};
+          {},
+          NodeType::memcpy};
 }
 
 Operation fill_operation(Driver& driver, const RowFill& f) {
@@ -181,7 +183,8 @@ Operation fill_operation(Driver& driver, const RowFill& f) {
             }
             return CUDA_SUCCESS;
           },
-          {}};
+          {},
+          NodeType::memset};
 }
 
 }  // namespace wm::cuda

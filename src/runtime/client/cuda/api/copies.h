@@ -10,7 +10,7 @@ namespace wm::cuda {
 // Rows of bytes from one place to another. A copy of one dimension is one row.
 struct RowCopy {
   std::uint64_t to = 0, from = 0;
-  std::uint64_t bytes = 0;  // of a row
+  std::uint64_t bytes = 0;  // bytes per row
   std::uint64_t rows = 1, planes = 1;
   std::uint64_t to_pitch = 0, from_pitch = 0;  // between rows
   std::uint64_t to_plane = 0, from_plane = 0;  // between planes

@@ -15,6 +15,6 @@ std::optional<int> device_attribute(const gpu::GpuConfig& config, int attribute)
 
 inline constexpr int kSharedWithoutOptIn = 48 * 1024;
 inline constexpr int kMaxThreadsPerBlock = 1024;
-inline constexpr int kReservedShared = 1024;  // of each block, for the driver
+inline constexpr int kReservedShared = 1024;  // bytes per block that the driver keeps
 
 }  // namespace wm::cuda

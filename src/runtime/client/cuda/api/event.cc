@@ -24,8 +24,10 @@ CUresult error_of(Driver& driver, const Event& event) {
 
 using wm::cuda::Context;
 using wm::cuda::Driver;
+using wm::cuda::driver_of;
 using wm::cuda::Event;
 using wm::cuda::EventRecord;
+using wm::cuda::GraphNode;
 using wm::cuda::Stream;
 using wm::cuda::with_context;
 using wm::cuda::with_driver;
@@ -36,7 +38,7 @@ CUresult cuEventCreate(CUevent* event, unsigned flags) {
   return with_context([&](Context& context) {
     if (event == nullptr || flags > 7) return CUDA_ERROR_INVALID_VALUE;
     if ((flags & CU_EVENT_INTERPROCESS) != 0) return CUDA_ERROR_NOT_SUPPORTED;
-    *event = context.driver().events.add(std::make_shared<Event>(&context, flags));
+    *event = driver_of(context).events.add(std::make_shared<Event>(&context, flags));
     return CUDA_SUCCESS;
   });
 }
@@ -50,6 +52,11 @@ CUresult cuEventDestroy_v2(CUevent handle) {
 CUresult cuEventRecord(CUevent handle, CUstream stream_handle) {
   return with_event(handle, [&](Driver& driver, Event& event) {
     return with_stream(stream_handle, [&](Context& context, Stream& stream) {
+      std::vector<GraphNode*> nodes;
+      if (auto capture = context.capture_of(stream, nodes)) {
+        event.set({.recorded = true, .capture = std::move(capture), .nodes = std::move(nodes)});
+        return CUDA_SUCCESS;
+      }
       auto record = std::make_shared<EventRecord>();
       auto ticket = context.enqueue(stream, {wm::runtime::WorkKind::transfer,
                                              [&driver, record] {
@@ -57,7 +64,7 @@ CUresult cuEventRecord(CUevent handle, CUstream stream_handle) {
                                                return CUDA_SUCCESS;
                                              },
                                              {}});
-      event.set({true, std::move(ticket), std::move(record)});
+      event.set({.recorded = true, .ticket = std::move(ticket), .record = std::move(record)});
       return CUDA_SUCCESS;
     });
   });
@@ -69,7 +76,10 @@ CUresult cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned) {
   return with_event(handle, [&](Driver&, Event& event) {
     return with_stream(stream_handle, [&](Context& context, Stream& stream) {
       const auto state = event.state();
-      if (state.recorded) context.add_dependency(stream, state.ticket);
+      if (state.capture != nullptr) return context.join_capture(stream, state.capture, state.nodes);
+      if (!state.recorded) return CUDA_SUCCESS;
+      if (context.is_capturing(stream)) return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+      context.add_dependency(stream, state.ticket);
       return CUDA_SUCCESS;
     });
   });
@@ -78,6 +88,7 @@ CUresult cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned) {
 CUresult cuEventQuery(CUevent handle) {
   return with_event(handle, [](Driver& driver, Event& event) {
     const auto state = event.state();
+    if (state.capture != nullptr) return CUDA_ERROR_CAPTURED_EVENT;
     if (state.recorded && !driver.queue().is_done(state.ticket)) return CUDA_ERROR_NOT_READY;
     return wm::cuda::error_of(driver, event);
   });
@@ -85,6 +96,7 @@ CUresult cuEventQuery(CUevent handle) {
 
 CUresult cuEventSynchronize(CUevent handle) {
   return with_event(handle, [](Driver& driver, Event& event) {
+    if (event.state().capture != nullptr) return CUDA_ERROR_CAPTURED_EVENT;
     driver.queue().wait(event.state().ticket);
     driver.flush_output();
     return wm::cuda::error_of(driver, event);
@@ -97,7 +109,7 @@ CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
       if (milliseconds == nullptr) return CUDA_ERROR_INVALID_VALUE;
       if (((first.flags | second.flags) & CU_EVENT_DISABLE_TIMING) != 0) return CUDA_ERROR_INVALID_HANDLE;
       const auto a = first.state(), b = second.state();
-      if (!a.recorded || !b.recorded) return CUDA_ERROR_INVALID_HANDLE;
+      if (!a.recorded || !b.recorded || a.record == nullptr || b.record == nullptr) return CUDA_ERROR_INVALID_HANDLE;
       if (!driver.queue().is_done(a.ticket) || !driver.queue().is_done(b.ticket)) return CUDA_ERROR_NOT_READY;
       *milliseconds = static_cast<float>(b.record->nanoseconds - a.record->nanoseconds) * 1e-6F;
       return CUDA_SUCCESS;

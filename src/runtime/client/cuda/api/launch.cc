@@ -55,7 +55,7 @@ CUresult read_parameters(const exec::Program& program, const LaunchParameters& g
 void print_fault(const exec::Fault& fault) { explain(fault.to_string()); }
 
 CUresult run_grid(Context& context, exec::Grid grid, const runtime::LoadedKernel& kernel, bool cooperative) {
-  Driver& driver = context.driver();
+  Driver& driver = driver_of(context);
   if (cooperative) {
     const auto workspace = driver.memory().allocate(kWorkspaceBytes, "workspace of a grid", &context);
     if (!workspace) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -73,7 +73,7 @@ CUresult run_grid(Context& context, exec::Grid grid, const runtime::LoadedKernel
 CUresult launch(CUfunction handle, CUstream stream_handle, const LaunchShape& shape,
                 const LaunchParameters& parameters) {
   return with_stream(stream_handle, [&](Context& context, Stream& stream) {
-    const auto function = context.driver().functions.find(handle);
+    const auto function = driver_of(context).functions.find(handle);
     if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     Operation operation;
     const CUresult made = launch_operation(context, *function, shape, parameters, operation);
@@ -86,7 +86,7 @@ CUresult launch(CUfunction handle, CUstream stream_handle, const LaunchShape& sh
 
 CUresult launch_operation(Context& context, Function& function, const LaunchShape& shape,
                           const LaunchParameters& parameters, Operation& operation) {
-  Driver& driver = context.driver();
+  Driver& driver = driver_of(context);
   if (const CUresult fits = check_shape(driver, function, shape); fits != CUDA_SUCCESS) return fits;
   const runtime::LoadedKernel& kernel = *function.kernel;
   gpu::Launch launch{kernel.name, shape.grid, shape.block, {}, shape.shared_bytes};
@@ -99,6 +99,7 @@ CUresult launch_operation(Context& context, Function& function, const LaunchShap
   grid->id = driver.next_id();
   grid->print = [&driver](std::string_view text) { driver.print(text); };
   operation.kind = runtime::WorkKind::kernel;
+  operation.type = NodeType::kernel;
   operation.run = [&context, &kernel, grid = *std::move(grid), cooperative = shape.cooperative] {
     return run_grid(context, grid, kernel, cooperative);
   };

@@ -36,7 +36,8 @@ std::uint32_t magic_of(const void* image) {
 
 constexpr std::uint32_t kElfMagic = 0x464c457fU;
 
-// What nvcc puts around a fat binary. `fat_binaries` of version 2 is a list of several, which ends with nullptr.
+// The structure that nvcc puts around a fat binary. `fat_binaries` of version 2 is a list of several, which ends with
+// nullptr.
 struct FatBinaryWrapper {
   std::uint32_t magic;
   std::uint32_t version;
@@ -66,7 +67,7 @@ Result<std::string> ptx_of(const Driver& driver, const void* image) {
 
 CUresult load_image(Context& context, const void* image, std::shared_ptr<Module>& module) {
   last_messages().clear();
-  Driver& driver = context.driver();
+  Driver& driver = driver_of(context);
   const auto ptx = ptx_of(driver, image);
   if (!ptx) return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, ptx.error().what);
   auto loaded = runtime::LoadedModule::load(*ptx, "module.ptx", driver.config(), driver.memory(), &context);

@@ -18,7 +18,7 @@ CUresult out_of_memory(const Error& error) {
 
 CUresult allocate_device(Context& context, CUdeviceptr* address, std::size_t bytes) {
   if (address == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  const auto allocated = context.driver().memory().allocate(bytes, "memory", &context);
+  const auto allocated = driver_of(context).memory().allocate(bytes, "memory", &context);
   if (!allocated) return out_of_memory(allocated.error());
   *address = *allocated;
   return CUDA_SUCCESS;
@@ -30,7 +30,7 @@ CUresult allocate_host(Context& context, void** pointer, std::size_t bytes, unsi
     *pointer = nullptr;
     return CUDA_ERROR_INVALID_VALUE;
   }
-  const auto allocated = context.driver().memory().allocate_shared(bytes, MemoryKind::pinned, flags, &context);
+  const auto allocated = driver_of(context).memory().allocate_shared(bytes, MemoryKind::pinned, flags, &context);
   if (!allocated) return out_of_memory(allocated.error());
   *pointer = reinterpret_cast<void*>(*allocated);
   return CUDA_SUCCESS;
@@ -102,6 +102,7 @@ void clear_attribute(CUpointer_attribute attribute, void* value) {
 
 using wm::cuda::Context;
 using wm::cuda::Driver;
+using wm::cuda::driver_of;
 using wm::cuda::with_context;
 using wm::cuda::with_driver;
 using wm::cuda::with_stream;
@@ -110,8 +111,8 @@ using wm::runtime::MemoryKind;
 CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   return with_context([&](Context& context) {
     if (free == nullptr || total == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *free = context.driver().memory().free_bytes();
-    *total = context.driver().memory().total_bytes();
+    *free = driver_of(context).memory().free_bytes();
+    *total = driver_of(context).memory().total_bytes();
     return CUDA_SUCCESS;
   });
 }
@@ -136,16 +137,16 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
     if (address == 0) return CUDA_SUCCESS;
     // Freeing waits for the context's work, which may use the memory.
     if (const CUresult done = context.synchronize(); done != CUDA_SUCCESS) return done;
-    const auto range = context.driver().memory().find(address);
+    const auto range = driver_of(context).memory().find(address);
     const bool is_ours =
         range && range->address == address && (range->kind == MemoryKind::device || range->kind == MemoryKind::managed);
-    return is_ours ? wm::cuda::free_range(context.driver(), address) : CUDA_ERROR_INVALID_VALUE;
+    return is_ours ? wm::cuda::free_range(driver_of(context), address) : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, std::size_t* bytes, CUdeviceptr address) {
   return with_context([&](Context& context) {
-    const auto range = context.driver().memory().find(address);
+    const auto range = driver_of(context).memory().find(address);
     if (!range) return CUDA_ERROR_NOT_FOUND;
     if (base != nullptr) *base = range->address;
     if (bytes != nullptr) *bytes = range->bytes;
@@ -163,17 +164,17 @@ CUresult cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
 
 CUresult cuMemFreeHost(void* pointer) {
   return with_context([&](Context& context) {
-    const auto range = context.driver().memory().find(reinterpret_cast<std::uint64_t>(pointer));
+    const auto range = driver_of(context).memory().find(reinterpret_cast<std::uint64_t>(pointer));
     if (!range || range->kind != MemoryKind::pinned || range->host_access != pointer) return CUDA_ERROR_INVALID_VALUE;
     if (const CUresult done = context.synchronize(); done != CUDA_SUCCESS) return done;
-    return wm::cuda::free_range(context.driver(), range->address);
+    return wm::cuda::free_range(driver_of(context), range->address);
   });
 }
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* pointer, unsigned flags) {
   return with_context([&](Context& context) {
     if (address == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    const auto found = context.driver().memory().device_address(reinterpret_cast<std::uint64_t>(pointer));
+    const auto found = driver_of(context).memory().device_address(reinterpret_cast<std::uint64_t>(pointer));
     if (!found) return CUDA_ERROR_INVALID_VALUE;
     *address = *found;
     return CUDA_SUCCESS;
@@ -182,7 +183,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* pointer, unsig
 
 CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
   return with_context([&](Context& context) {
-    const auto range = context.driver().memory().find(reinterpret_cast<std::uint64_t>(pointer));
+    const auto range = driver_of(context).memory().find(reinterpret_cast<std::uint64_t>(pointer));
     if (flags == nullptr || !range || range->host_access == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *flags = range->flags | CU_MEMHOSTALLOC_DEVICEMAP;
     return CUDA_SUCCESS;
@@ -192,19 +193,19 @@ CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
 CUresult cuMemHostRegister_v2(void* pointer, std::size_t bytes, unsigned flags) {
   return with_context([&](Context& context) {
     if (pointer == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-    const auto registered = context.driver().memory().register_host(pointer, bytes, flags, &context);
+    const auto registered = driver_of(context).memory().register_host(pointer, bytes, flags, &context);
     return registered ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
   });
 }
 
 CUresult cuMemHostUnregister(void* pointer) {
   return with_context([&](Context& context) {
-    const auto range = context.driver().memory().find(reinterpret_cast<std::uint64_t>(pointer));
+    const auto range = driver_of(context).memory().find(reinterpret_cast<std::uint64_t>(pointer));
     if (!range || range->kind != MemoryKind::registered || range->host_access != pointer) {
       return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
     }
     if (const CUresult done = context.synchronize(); done != CUDA_SUCCESS) return done;
-    return wm::cuda::free_range(context.driver(), range->address);
+    return wm::cuda::free_range(driver_of(context), range->address);
   });
 }
 
@@ -212,7 +213,7 @@ CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned fla
   return with_context([&](Context& context) {
     if (address == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST) return CUDA_ERROR_INVALID_VALUE;
-    const auto allocated = context.driver().memory().allocate_shared(bytes, MemoryKind::managed, flags, &context);
+    const auto allocated = driver_of(context).memory().allocate_shared(bytes, MemoryKind::managed, flags, &context);
     if (!allocated) return wm::cuda::out_of_memory(allocated.error());
     *address = *allocated;
     return CUDA_SUCCESS;
@@ -222,19 +223,19 @@ CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned fla
 CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr address) {
   return with_context([&](Context& context) {
     if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const auto range = context.driver().memory().find(address);
+    const auto range = driver_of(context).memory().find(address);
     if (!range) return CUDA_ERROR_INVALID_VALUE;
-    return wm::cuda::range_attribute(context.driver(), *range, address, attribute, value);
+    return wm::cuda::range_attribute(driver_of(context), *range, address, attribute, value);
   });
 }
 
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes, void** values, CUdeviceptr address) {
   return with_context([&](Context& context) {
     if (attributes == nullptr || values == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const auto range = context.driver().memory().find(address);
+    const auto range = driver_of(context).memory().find(address);
     for (unsigned i = 0; i < count; ++i) {
       if (range &&
-          wm::cuda::range_attribute(context.driver(), *range, address, attributes[i], values[i]) == CUDA_SUCCESS)
+          wm::cuda::range_attribute(driver_of(context), *range, address, attributes[i], values[i]) == CUDA_SUCCESS)
         continue;
       wm::cuda::clear_attribute(attributes[i], values[i]);
     }
@@ -245,14 +246,14 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr address) {
   return with_context([&](Context& context) {
     if (value == nullptr || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) return CUDA_ERROR_INVALID_VALUE;
-    return context.driver().memory().find(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return driver_of(context).memory().find(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
   });
 }
 
 // Advice and prefetching change no result: host and device share one memory here.
 CUresult cuMemAdvise(CUdeviceptr address, std::size_t, int, CUdevice) {
   return with_context([&](Context& context) {
-    return context.driver().memory().find(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return driver_of(context).memory().find(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
 }
 CUresult cuMemAdvise_v2(CUdeviceptr address, std::size_t bytes, int advice, CUmemLocation) {
@@ -260,7 +261,7 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, std::size_t bytes, int advice, CUme
 }
 CUresult cuMemPrefetchAsync(CUdeviceptr address, std::size_t, CUdevice, CUstream stream) {
   return with_stream(stream, [&](Context& context, auto&) {
-    return context.driver().memory().find(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return driver_of(context).memory().find(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
 }
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, std::size_t bytes, CUmemLocation, unsigned, CUstream stream) {

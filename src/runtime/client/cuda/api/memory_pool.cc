@@ -39,6 +39,7 @@ CUresult with_pool(CUmemoryPool handle, Body&& body) {
 
 using wm::cuda::Context;
 using wm::cuda::Driver;
+using wm::cuda::driver_of;
 using wm::cuda::MemoryPool;
 using wm::cuda::Stream;
 using wm::cuda::with_driver;
@@ -75,7 +76,7 @@ CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream strea
       *address = 0;
       return CUDA_SUCCESS;
     }
-    const auto allocated = context.driver().memory().allocate(bytes, "memory of a pool", &context);
+    const auto allocated = driver_of(context).memory().allocate(bytes, "memory of a pool", &context);
     if (!allocated) return CUDA_ERROR_OUT_OF_MEMORY;
     *address = *allocated;
     return CUDA_SUCCESS;
@@ -89,9 +90,9 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemo
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   return with_stream(stream, [&](Context& context, Stream& s) {
     if (address == 0) return CUDA_SUCCESS;
-    const auto range = context.driver().memory().find(address);
+    const auto range = driver_of(context).memory().find(address);
     if (!range || range->address != address) return CUDA_ERROR_INVALID_VALUE;
-    Driver& driver = context.driver();
+    Driver& driver = driver_of(context);
     context.enqueue(
         s, {wm::runtime::WorkKind::transfer,
             [&driver, address] { return driver.memory().free(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; },

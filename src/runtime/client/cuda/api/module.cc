@@ -149,7 +149,7 @@ CUresult load_module(CUmodule* handle, const void* image) {
     if (handle == nullptr || image == nullptr) return CUDA_ERROR_INVALID_VALUE;
     std::shared_ptr<Module> module;
     if (const CUresult loaded = load_image(context, image, module); loaded != CUDA_SUCCESS) return loaded;
-    *handle = context.driver().modules.add(std::move(module));
+    *handle = driver_of(context).modules.add(std::move(module));
     return CUDA_SUCCESS;
   });
 }

@@ -61,9 +61,9 @@ Operation wait_value(Driver& driver, CUdeviceptr address, std::uint64_t value, s
 template <typename Make>
 CUresult value_operation(CUstream handle, CUdeviceptr address, std::size_t bytes, Make&& make) {
   return with_stream(handle, [&](Context& context, Stream& stream) {
-    const auto device = context.driver().memory().device_address(address);
+    const auto device = driver_of(context).memory().device_address(address);
     if (!device || *device % bytes != 0) return CUDA_ERROR_INVALID_VALUE;
-    context.enqueue(stream, make(context.driver(), *device));
+    context.enqueue(stream, make(driver_of(context), *device));
     return CUDA_SUCCESS;
   });
 }
@@ -83,6 +83,8 @@ CUresult wait_on(CUstream stream, CUdeviceptr address, std::uint64_t value, std:
 
 using wm::cuda::Context;
 using wm::cuda::Driver;
+using wm::cuda::driver_of;
+using wm::cuda::NodeType;
 using wm::cuda::Operation;
 using wm::cuda::Stream;
 using wm::cuda::with_context;
@@ -94,7 +96,7 @@ CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priori
   return with_context([&](Context& context) {
     if (stream == nullptr || flags > CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
     const int inside = std::min(0, std::max(wm::cuda::kGreatestPriority, priority));
-    *stream = context.driver().streams.add(context.make_stream(flags, inside));
+    *stream = driver_of(context).streams.add(context.make_stream(flags, inside));
     return CUDA_SUCCESS;
   });
 }
@@ -158,7 +160,8 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* d
                                callback(handle, CUDA_SUCCESS, data);
                                return CUDA_SUCCESS;
                              },
-                             {}});
+                             {},
+                             NodeType::host});
     return CUDA_SUCCESS;
   });
 }
@@ -171,13 +174,15 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
                                function(data);
                                return CUDA_SUCCESS;
                              },
-                             {}});
+                             {},
+                             NodeType::host});
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuStreamQuery(CUstream stream) {
   return with_stream(stream, [](Context& context, Stream& s) {
+    if (context.is_capturing(s)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     if (!context.is_idle(s)) return CUDA_ERROR_NOT_READY;
     return context.error();
   });
@@ -242,12 +247,4 @@ CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpP
 }
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count, CUstreamBatchMemOpParams* operations, unsigned flags) {
   return cuStreamBatchMemOp(stream, count, operations, flags);
-}
-
-CUresult cuStreamIsCapturing(CUstream stream, int* status) {
-  return with_stream(stream, [&](Context&, Stream&) {
-    if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *status = 0;
-    return CUDA_SUCCESS;
-  });
 }

@@ -10,25 +10,21 @@
 #include <vector>
 
 #include "runtime/client/cuda/interface/types.h"
+#include "runtime/client/cuda/state/device.h"
+#include "runtime/client/cuda/state/operation.h"
 #include "runtime/client/cuda/state/stream.h"
 #include "runtime/simulated/work_queue.h"
 
 namespace wm::cuda {
 
-class Driver;
-
-// One piece of work for a stream.
-struct Operation {
-  runtime::WorkKind kind = runtime::WorkKind::transfer;
-  std::function<CUresult()> run;
-  std::function<bool()> ready;  // where given, the operation waits until it returns true
-};
+class Graph;
+class GraphNode;
+struct Capture;
 
 class Context : public std::enable_shared_from_this<Context> {
  public:
-  Context(Driver& driver, unsigned flags, bool is_primary, std::uint64_t id);
+  Context(Device& device, unsigned flags, bool is_primary, std::uint64_t id);
 
-  [[nodiscard]] Driver& driver() const { return driver_; }
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] bool is_primary() const { return is_primary_; }
   unsigned flags;
@@ -45,6 +41,8 @@ class Context : public std::enable_shared_from_this<Context> {
   // Appends work to a stream. The legacy default stream waits for all streams that are not non-blocking, and they for
   // it.
   runtime::WorkTicket enqueue(Stream& stream, Operation operation);
+  // Appends operations that follow the stream's work and each other as they say; later work follows all of them.
+  void enqueue_graph(Stream& stream, const std::vector<GraphOperation>& operations);
   // Later work of the stream follows `ticket` too.
   void add_dependency(Stream& stream, const runtime::WorkTicket& ticket);
   // The tickets that stand for all work of a stream so far.
@@ -54,13 +52,22 @@ class Context : public std::enable_shared_from_this<Context> {
   CUresult synchronize();
   [[nodiscard]] bool is_idle(Stream& stream);
 
+  // Capture: work of the stream becomes nodes of a graph and does not run. A stream that waits for an event of a
+  // capturing stream takes part.
+  [[nodiscard]] bool is_capturing(const Stream& stream);
+  CUresult begin_capture(Stream& stream);
+  CUresult end_capture(Stream& stream, std::shared_ptr<Graph>& graph);
+  std::shared_ptr<Capture> capture_of(const Stream& stream, std::vector<GraphNode*>& last);
+  CUresult join_capture(Stream& stream, const std::shared_ptr<Capture>& capture, const std::vector<GraphNode*>& nodes);
+
   std::array<std::atomic<std::size_t>, 8> limits{};
 
  private:
   void collect_dependencies(Stream& stream, std::vector<runtime::WorkTicket>& after);
+  runtime::WorkTicket submit(const std::vector<runtime::WorkTicket>& after, const Operation& operation);
   CUresult wait_for(const std::vector<runtime::WorkTicket>& tickets);
 
-  Driver& driver_;
+  Device& device_;
   const bool is_primary_;
   const std::uint64_t id_;
   std::atomic<CUresult> error_{CUDA_SUCCESS};

@@ -1,7 +1,6 @@
 #include "runtime/client/cuda/state/driver.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -40,11 +39,6 @@ Result<std::uint64_t> device_memory() {
 
 }  // namespace
 
-Driver::Driver(gpu::GpuConfig config, std::uint64_t memory_bytes) : config_(std::move(config)), memory_(memory_bytes) {
-  const auto threads = parse_integer<std::uint32_t>(variable("WARPMUX_THREADS", ""));
-  runner_ = runtime::make_functional_runner(memory_, threads ? *threads : std::thread::hardware_concurrency());
-}
-
 Driver* Driver::get() { return the_driver.load(std::memory_order_acquire); }
 
 CUresult Driver::initialize() {
@@ -60,29 +54,10 @@ CUresult Driver::initialize() {
   if (!config) return fail(config.error());
   const auto memory = device_memory();
   if (!memory) return fail(memory.error());
-  the_driver.store(new Driver(*std::move(config), *memory), std::memory_order_release);
+  const auto threads = parse_integer<std::uint32_t>(variable("WARPMUX_THREADS", ""));
+  auto* driver = new Driver(*std::move(config), *memory, threads ? *threads : std::thread::hardware_concurrency());
+  the_driver.store(driver, std::memory_order_release);
   return CUDA_SUCCESS;
-}
-
-std::int64_t Driver::now() const {
-  const auto host = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(host).count() + simulated_.load();
-}
-
-void Driver::print(std::string_view text) {
-  const std::lock_guard lock(mutex_);
-  output_ += text;
-}
-
-void Driver::flush_output() {
-  std::string text;
-  {
-    const std::lock_guard lock(mutex_);
-    text.swap(output_);
-  }
-  if (text.empty()) return;
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
 }
 
 std::shared_ptr<Context> Driver::primary() {
@@ -131,7 +106,7 @@ void Driver::destroy(const std::shared_ptr<Context>& context) {
   functions.remove_if([&](const Function& f) { return f.module->context == context.get(); });
   libraries.remove_if([&](const Library& l) { return l.module->context == context.get(); });
   modules.remove_if([&](const Module& m) { return m.context == context.get(); });
-  memory_.free_all_of(context.get());
+  memory().free_all_of(context.get());
 }
 
 }  // namespace wm::cuda

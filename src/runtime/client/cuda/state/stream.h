@@ -13,6 +13,8 @@
 namespace wm::cuda {
 
 class Context;
+class GraphNode;
+struct Capture;
 
 class Stream {
  public:
@@ -25,6 +27,9 @@ class Stream {
   const std::uint64_t id;
   // The work that the stream's next work follows; guarded by the context's order.
   std::vector<runtime::WorkTicket> last;
+  // The capture that the stream takes part in, and its last nodes; guarded likewise.
+  std::shared_ptr<Capture> capture;
+  std::vector<GraphNode*> captured;
 };
 
 // The moment at which the work before a record was done.
@@ -41,8 +46,11 @@ class Event {
 
   struct State {
     bool recorded = false;
-    runtime::WorkTicket ticket;
-    std::shared_ptr<EventRecord> record;
+    runtime::WorkTicket ticket{};
+    std::shared_ptr<EventRecord> record{};
+    // Set where the event was recorded in a capturing stream.
+    std::shared_ptr<Capture> capture{};
+    std::vector<GraphNode*> nodes{};
   };
   [[nodiscard]] State state() const {
     const std::lock_guard lock(mutex_);
