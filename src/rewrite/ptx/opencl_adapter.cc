@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "rewrite/ptx/constant_pointers.h"
 #include "rewrite/ptx/special_values.h"
 
 namespace wm::rewrite {
@@ -72,7 +73,8 @@ class KernelAdapter {
     for (std::uint32_t p = 0; p < kernel.parameters.size(); ++p) {
       ptx::Variable& v = kernel.parameters[p];
       const bool is_local = is_local_pointer(v);
-      adapted.parameters.push_back({is_local, static_cast<std::uint32_t>(v.bytes()), std::max(v.pointer_align, 1U)});
+      adapted.parameters.push_back(
+          {v.pointer && !is_local, is_local, static_cast<std::uint32_t>(v.bytes()), std::max(v.pointer_align, 1U)});
       if (!is_local) continue;
       local.push_back(p);
       v.pointer = false;
@@ -161,8 +163,11 @@ Result<AdaptedModule> adapt_opencl(ptx::Module module) {
   if (std::any_of(module.variables.begin(), module.variables.end(), is_dynamic_shared)) {
     return Error{"the module has dynamic shared memory of its own"};
   }
-  std::erase_if(module.functions, [&](const Function& f) {
-    const auto reason = f.entry ? obstacle(f) : std::nullopt;
+  std::erase_if(module.functions, [&](Function& f) {
+    // A function without a body is the driver's own, such as vprintf.
+    if (f.declaration && f.linkage == ptx::Linkage::internal) f.linkage = ptx::Linkage::external;
+    auto reason = f.entry ? obstacle(f) : std::nullopt;
+    if (f.entry && !reason) reason = move_constant_parameters(f);
     if (reason) adapted.refused.push_back({f.name, *reason});
     return reason.has_value();
   });

@@ -1,10 +1,11 @@
 // PTX of an OpenCL compiler made into PTX that the CUDA driver launches.
 //
-// OpenCL's PTX relies on its own driver for three things:
+// OpenCL's PTX relies on its own driver for these:
 //   - a parameter `.ptr .shared` (a __local pointer) names shared memory of a size that the launch chooses. It becomes
 //     a number: the offset of that memory in the launch's dynamic shared memory;
 //   - %envreg0 to 9 hold the group offset (0 to 2), the global offset (3 to 5), the number of groups (6 to 8) and the
 //     work dimension (9). They become one parameter of ten 32-bit words, where a kernel reads any;
+//   - a parameter `.ptr .const` is read with ld.const, and becomes a pointer to global memory;
 //   - `texmode_independent` in the target is dropped, since no texture is used.
 #pragma once
 
@@ -20,6 +21,7 @@ namespace wm::rewrite {
 inline constexpr std::uint32_t kEnvironmentWords = 10;
 
 struct AdaptedParameter {
+  bool pointer = false;       // to global memory
   bool local_memory = false;  // an offset into dynamic shared memory, of `bytes` bytes
   std::uint32_t bytes = 0;
   std::uint32_t local_align = 1;  // that the memory needs

@@ -97,6 +97,8 @@ struct Capabilities {
   bool reports_registers = false;
   // A kernel is compiled at its first launch with each group size; the driver caches compiled kernels on disk.
   bool compiles_at_launch = false;
+  // Launches run by `LaunchSharing`: stream priorities, limits on groups per compute unit, and gates.
+  bool shares_launches = false;
 };
 
 // Nanoseconds on the device's clock. `queued` is 0 where it was not asked for.
@@ -113,6 +115,15 @@ struct KernelArgument {
   const SamplerObject* sampler = nullptr;
 };
 
+// How a launch shares the device with other clients' launches, as far as the device's capabilities go.
+struct LaunchSharing {
+  int priority = 0;                       // larger numbers run first
+  std::uint32_t max_groups_per_unit = 0;  // groups of the launch on a compute unit; 0: no limit
+  double unit_share = 1;                  // the part of a compute unit that the launch may take by itself
+  bool yields = false;                    // its groups pause while a launch that `holds_gates` runs
+  bool holds_gates = false;
+};
+
 struct KernelLaunch {
   const KernelObject* kernel = nullptr;
   std::span<const KernelArgument> arguments;
@@ -120,6 +131,7 @@ struct KernelLaunch {
   Size3 offset{}, global{1, 1, 1};
   std::optional<Size3> local;          // none: the device chooses
   std::span<const EventHandle> after;  // events that must complete first, besides earlier commands of the queue
+  LaunchSharing sharing;
 };
 
 // Transfers between host memory and a memory object. The host's bytes live until the command has completed.
@@ -308,6 +320,8 @@ class Backend {
 
   // The resources of the device, summed over all compute units.
   [[nodiscard]] virtual gpu::SmLimits limits() const = 0;
+  // Compute units that groups are distributed over, where the device tells; 1: the device is one.
+  [[nodiscard]] virtual std::uint32_t compute_units() const { return 1; }
   // Local memory that the device takes for itself with each group, in bytes.
   [[nodiscard]] virtual std::uint32_t reserved_local_bytes() const = 0;
   [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;

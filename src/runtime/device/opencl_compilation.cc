@@ -7,6 +7,15 @@ std::string as_text(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+constexpr std::string_view kArgumentInfoOption = "-cl-kernel-arg-info";
+
+std::string without_argument_info(std::string options) {
+  for (auto at = options.find(kArgumentInfoOption); at != std::string::npos; at = options.find(kArgumentInfoOption)) {
+    options.erase(at, kArgumentInfoOption.size());
+  }
+  return options;
+}
+
 }  // namespace
 
 Made<ProgramHandle> OpenClCompilation::own(cl_program made, cl_int status) const {
@@ -32,7 +41,14 @@ Made<ProgramHandle> OpenClCompilation::program_from_binary(std::string_view bina
 }
 
 Status OpenClCompilation::build(const ProgramObject& program, const std::string& options) {
-  return cl_.BuildProgram(runtime::native(program), 1, &native_.device, options.c_str(), nullptr, nullptr);
+  const auto build_with = [&](const std::string& with) {
+    return cl_.BuildProgram(runtime::native(program), 1, &native_.device, with.c_str(), nullptr, nullptr);
+  };
+  const Status status = build_with(options);
+  // NVIDIA's compiler (580.159) fails with this option if a kernel has no parameters.
+  if (status != CL_BUILD_PROGRAM_FAILURE || options.find(kArgumentInfoOption) == std::string::npos) return status;
+  const Status again = build_with(without_argument_info(options));
+  return again == CL_SUCCESS ? again : build_with(options);
 }
 
 Status OpenClCompilation::compile(const ProgramObject& program, const std::string& options,

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 
 namespace wm::runtime {
@@ -30,6 +31,10 @@ bool spin_until(Ready ready, std::chrono::nanoseconds limit = spin_time()) {
   } while (std::chrono::steady_clock::now() < end);
   return ready();
 }
+
+// Spins for a millisecond where many processors are free, and else for `spin_time`: a thread that is needed again after
+// a pause answers without being woken. At most a quarter of the processors spin so in one process.
+bool wait_awake(const std::function<bool()>& ready);
 
 // A mutex for sections of a few microseconds: a thread spins before it blocks.
 class SpinMutex {

@@ -57,7 +57,7 @@ RingReader::Outcome RingReader::try_read(std::vector<std::byte>& message) {
 
 void RingReader::wait_for_message(int milliseconds) {
   const auto has_message = [this] { return positions_->written.load(std::memory_order_acquire) != read_; };
-  if (spin_until(has_message)) return;
+  if (wait_awake(has_message)) return;
   positions_->reader_sleeps.store(1, std::memory_order_seq_cst);
   if (positions_->written.load(std::memory_order_seq_cst) == read_)
     sleep_on(positions_->reader_sleeps, 1, milliseconds);

@@ -4,6 +4,7 @@
 
 #include "runtime/schedule/rules/pass_through.h"
 #include "runtime/schedule/rules/pipeline_undivided.h"
+#include "runtime/schedule/rules/priority_headroom.h"
 #include "runtime/schedule/rules/room_for_transfers.h"
 #include "runtime/schedule/rules/short_launches.h"
 
@@ -14,7 +15,7 @@ constexpr std::uint32_t kMaxPipelined = 32;
 
 }  // namespace
 
-AdmissionRules make_admission_rules(const AdmissionOptions& options, const Capabilities& device) {
+AdmissionRules make_admission_rules(const AdmissionOptions& options, const Capabilities& device, const Clock& clock) {
   AdmissionRules rules;
   if (options.pass_through) rules.push_back(std::make_unique<PassThrough>());
   if (!options.pass_through) rules.push_back(std::make_unique<PipelineUndivided>());
@@ -24,11 +25,15 @@ AdmissionRules make_admission_rules(const AdmissionOptions& options, const Capab
   if (device.transfers_occupy_compute_units && !options.pass_through) {
     rules.push_back(std::make_unique<RoomForTransfers>());
   }
+  if (device.shares_launches && !options.pass_through) {
+    rules.push_back(std::make_unique<PriorityHeadroom>(options.headroom, options.gates, clock));
+  }
   return rules;
 }
 
 LaunchQuery Admission::query(const Command& command, double ahead) const {
-  return {*command.launch, expected_nanoseconds(*command.launch), ahead, kernels_.is_isolated(*command.client)};
+  return {*command.launch, expected_nanoseconds(*command.launch), ahead, kernels_.is_isolated(*command.client),
+          command.client->state.statistics.priority};
 }
 
 bool Admission::may_follow(const Command& command) const {
@@ -61,6 +66,20 @@ bool Admission::is_pipelined(const Command& command) const {
 
 bool Admission::bypasses_policy() const {
   return std::any_of(rules_.begin(), rules_.end(), [](const auto& rule) { return rule->bypasses_policy(); });
+}
+
+bool Admission::starts_at_once(const Command& command) const {
+  if (!command.launch->may_run_unmodified || command.launch->prints) return false;
+  const LaunchQuery launch = query(command, 0);
+  return std::any_of(rules_.begin(), rules_.end(), [&](const auto& rule) { return rule->starts_at_once(launch); });
+}
+
+LaunchSharing Admission::sharing(const Command& command) const {
+  LaunchSharing sharing;
+  const LaunchQuery launch = query(command, 0);
+  for (const auto& rule : rules_) rule->share(launch, sharing);
+  for (const auto& rule : rules_) rule->note_launch(launch);
+  return sharing;
 }
 
 bool Admission::wants_refill(const Client& client) const {

@@ -6,16 +6,20 @@
 #include <vector>
 
 #include "runtime/schedule/admission_rule.h"
+#include "runtime/schedule/clock.h"
 
 namespace wm::runtime {
 
 struct AdmissionOptions {
   bool pass_through = false;
   double short_launch = 100'000;  // nanoseconds; 0: every launch that can be divided is
+  double headroom = 0.5;          // the part of a compute unit that launches leave to clients of higher priority
+  bool gates = true;              // launches pause while one of higher priority runs
 };
 
 using AdmissionRules = std::vector<std::unique_ptr<AdmissionRule>>;
-[[nodiscard]] AdmissionRules make_admission_rules(const AdmissionOptions& options, const Capabilities& device);
+[[nodiscard]] AdmissionRules make_admission_rules(const AdmissionOptions& options, const Capabilities& device,
+                                                  const Clock& clock);
 
 class Admission {
  public:
@@ -29,6 +33,10 @@ class Admission {
   // Whether a launch behind a command on the device queue is pipelined; otherwise the policy decides on it.
   [[nodiscard]] bool is_pipelined(const Command& command) const;
   [[nodiscard]] bool bypasses_policy() const;
+  // The launch starts before those that wait for room, undivided.
+  [[nodiscard]] bool starts_at_once(const Command& command) const;
+  // How the launch, which goes to the device now, shares it with others.
+  [[nodiscard]] LaunchSharing sharing(const Command& command) const;
   // Whether further launches may be pipelined now. True only for several at once, since observing a completion costs
   // time.
   [[nodiscard]] bool wants_refill(const Client& client) const;

@@ -17,6 +17,7 @@ struct LaunchQuery {
   std::optional<double> expected;  // nanoseconds with the device to itself, where known
   double ahead = 0;                // nanoseconds of its client's launches that must run before it
   bool isolated = true;            // no other client has a kernel
+  int priority = 0;                // the client has it
 };
 
 class AdmissionRule {
@@ -34,6 +35,12 @@ class AdmissionRule {
   [[nodiscard]] virtual bool runs_unmodified(const LaunchQuery&) const { return false; }
   // The launch may follow its client's earlier commands on the device queue before the policy knows of it.
   [[nodiscard]] virtual bool may_pipeline(const LaunchQuery&) const { return false; }
+  // The launch starts before those that wait for room.
+  [[nodiscard]] virtual bool starts_at_once(const LaunchQuery&) const { return false; }
+  // Sets how the launch shares the device with others, where the device can do so.
+  virtual void share(const LaunchQuery&, LaunchSharing&) const {}
+  // The launch goes to the device now.
+  virtual void note_launch(const LaunchQuery&) {}
   // Launches go to the device in the order they come, undivided: the policy decides nothing.
   [[nodiscard]] virtual bool bypasses_policy() const { return false; }
   // The pipelined work that a client may have on the device, in nanoseconds.

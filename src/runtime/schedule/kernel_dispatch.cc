@@ -16,7 +16,7 @@ KernelDispatch::KernelDispatch(Backend& backend, std::unique_ptr<policy::Policy>
       policy_(std::move(policy)),
       reserved_local_bytes_(backend.reserved_local_bytes()),
       machine_(backend.limits(), 1, backend.capabilities().queues_excess_groups),
-      admission_(make_admission_rules(options, backend.capabilities()), kernels_),
+      admission_(make_admission_rules(options, backend.capabilities(), clock), kernels_),
       batches_(backend, machine_, kernels_) {
   policy_->on(policy::Started{}, machine_);
 }
@@ -101,7 +101,22 @@ Status KernelDispatch::launch(Command& command, EventHandle* event) {
   launch.offset = plan.offset;
   launch.global = plan.global;
   if (plan.local_given) launch.local = plan.local;
+  if (backend_.capabilities().shares_launches) launch.sharing = sharing(command);
   return backend_.submission().launch(*command.queue->handle, launch, event);
+}
+
+// A cap of the policy counts groups on the whole device, and is kept where it leaves each compute unit some.
+LaunchSharing KernelDispatch::sharing(const Command& command) const {
+  LaunchSharing sharing = admission_.sharing(command);
+  if (command.placement.kernel == policy::kNoKernel || admission_.bypasses_policy()) return sharing;
+  const std::uint32_t cap = machine_.allowed(command.placement.kernel);
+  if (cap != policy::kNoCap) sharing.max_groups_per_unit = std::max(cap / backend_.compute_units(), 1U);
+  return sharing;
+}
+
+void KernelDispatch::start_at_once(const CommandPtr& command) {
+  command->times.ready = clock_.now();
+  register_running(command);
 }
 
 void KernelDispatch::finished(const CommandPtr& command, bool ran) {

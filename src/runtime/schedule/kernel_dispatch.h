@@ -35,6 +35,8 @@ class KernelDispatch {
   void arrive(const CommandPtr& command);
   // A launch that is on the device already, undivided.
   void register_running(const CommandPtr& command);
+  // A launch that goes to the device now, undivided, whatever the policy says; the policy is told.
+  void start_at_once(const CommandPtr& command);
   // A batch of workers has left.
   void note_change() { changed_ = true; }
   // Whether an event since the last `dispatch` may change the policy's decision.
@@ -61,6 +63,7 @@ class KernelDispatch {
   void add(const CommandPtr& command);
   [[nodiscard]] DeviceMachine::KernelArrival describe(Command& command, bool unmodified);
   void make_room_for_transfers();
+  [[nodiscard]] LaunchSharing sharing(const Command& command) const;
 
   Backend& backend_;
   const Clock& clock_;

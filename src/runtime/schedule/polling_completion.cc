@@ -266,7 +266,7 @@ bool PollingCompletion::poll() {
 template <std::predicate Due>
 bool PollingCompletion::wait_for_work(Due due, std::optional<std::uint64_t> alarm) {
   const auto more = [this] { return on_device_.load(std::memory_order_acquire) != 0; };
-  if (!spin_until(more) && !due()) {
+  if (!wait_awake([&] { return more() || due(); }) && !due()) {
     std::unique_lock lock(mutex_);
     if (stop_) return false;
     const auto wake = [&] { return stop_ || more(); };

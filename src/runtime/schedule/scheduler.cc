@@ -149,6 +149,10 @@ void Scheduler::submit(const CommandPtr& command) {
     return;
   } else if (dispatch_.admission().is_pipelined(*command)) {
     pipeline(command);
+  } else if (dispatch_.admission().starts_at_once(*command)) {
+    dispatch_.start_at_once(command);
+    launch(command, static_cast<std::uint32_t>(std::min<std::uint64_t>(group_count(*command->launch), 0xffffffffU)),
+           State::submitted);
   } else {
     dispatch_.arrive(command);
   }

@@ -55,7 +55,10 @@ Daemon::Daemon(const ServeOptions& options, std::unique_ptr<Backend> backend, st
   backend_->probe_compiler();
   worker_programs_ = std::make_unique<WorkerPrograms>(*backend_, counts_, compilers_, rewriter_.get(), sandbox_);
   precompilation_ = std::make_unique<Precompilation>(backend_->capabilities(), *worker_programs_, compilers_, sandbox_);
-  const AdmissionOptions admission{.pass_through = is_fifo(options), .short_launch = options.short_launch * 1000.0};
+  const AdmissionOptions admission{.pass_through = is_fifo(options),
+                                   .short_launch = options.short_launch * 1000.0,
+                                   .headroom = options.headroom / 100.0,
+                                   .gates = options.gates};
   scheduler_ = std::make_unique<Scheduler>(*backend_, counts_, std::move(policy), admission);
 }
 

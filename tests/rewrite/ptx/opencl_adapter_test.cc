@@ -106,6 +106,33 @@ TEST(OpenClAdapter, FunctionsGetTheEnvironmentOfTheirKernel) {
   EXPECT_EQ(values, (std::array<std::uint32_t, 4>{20004, 20011, 20018, 20025}));
 }
 
+// As NVIDIA's compiler reads a table of the program and a buffer that is passed as __constant.
+constexpr const char* kTwoConstants = R"(
+.const .align 4 .b8 table[8] = {1, 0, 0, 0, 2, 0, 0, 0};
+.entry k(.param .u64 .ptr .global .align 4 out, .param .u64 .ptr .const .align 4 given)
+{
+  .reg .b32 %r<5>; .reg .b64 %rd<7>;
+  ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [given];
+  mov.u64 %rd3, table; add.s64 %rd4, %rd3, 4; ld.const.u32 %r1, [%rd4];
+  add.s64 %rd5, %rd2, 4; ld.const.u32 %r2, [%rd5];
+  mad.lo.u32 %r3, %r1, 100, %r2; st.global.u32 [%rd1], %r3;
+  ret;
+})";
+
+TEST(OpenClAdapter, BuffersPassedAsConstantAreReadFromGlobalMemory) {
+  const std::string text = std::string(kHeader) + kTwoConstants;
+  gpu::Application app;
+  const auto out = app.add_uninitialized("out", 4);
+  const auto given = app.add("given", std::vector<std::uint32_t>{3, 4});
+  app.upload(given);
+  app.launch({"k", {1}, {1}, {gpu::buffer(out), gpu::buffer(given)}, 0});
+  const AdaptedModule result = adapted(text);
+  EXPECT_EQ(compare_runs(parsed(text), app, result.module, for_adapted(app, result)), "");
+  const std::string printed = ptx::print(result.module);
+  EXPECT_NE(printed.find("ld.const.u32 %r1"), std::string::npos);
+  EXPECT_NE(printed.find("ld.global.u32 %r2"), std::string::npos);
+}
+
 TEST(OpenClAdapter, RefusesAKernelThatTakesTheAddressOfALocalParameter) {
   const std::string text = std::string(kHeader) + R"(
 .entry k(.param .u64 .ptr .shared .align 4 a) { .reg .b64 %rd<3>; mov.b64 %rd1, a; ret; }

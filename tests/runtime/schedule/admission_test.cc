@@ -19,6 +19,11 @@ std::vector<std::string> names(const AdmissionRules& rules) {
   return found;
 }
 
+const ManualClock& clock() {
+  static const ManualClock clock;
+  return clock;
+}
+
 struct AdmissionTest : testing::Test {
   CommandPtr running(const std::shared_ptr<Client>& of, std::uint32_t id, bool workers = false) {
     auto command = make_launch(of, make_queue(), "r");
@@ -82,15 +87,18 @@ TEST_F(AdmissionTest, TheKernelWithMostWorkersMakesRoom) {
 
 TEST_F(AdmissionTest, RulesFollowOptionsAndDevice) {
   using testing::ElementsAre;
-  EXPECT_THAT(names(make_admission_rules({}, callback_device())),
+  EXPECT_THAT(names(make_admission_rules({}, callback_device(), clock())),
               ElementsAre("pipeline-undivided", "short-launches", "room-for-transfers"));
-  EXPECT_THAT(names(make_admission_rules({}, polled_device())), ElementsAre("pipeline-undivided", "short-launches"));
-  EXPECT_THAT(names(make_admission_rules({.short_launch = 0}, polled_device())), ElementsAre("pipeline-undivided"));
-  EXPECT_THAT(names(make_admission_rules({.pass_through = true}, callback_device())), ElementsAre("pass-through"));
+  EXPECT_THAT(names(make_admission_rules({}, polled_device(), clock())),
+              ElementsAre("pipeline-undivided", "short-launches"));
+  EXPECT_THAT(names(make_admission_rules({.short_launch = 0}, polled_device(), clock())),
+              ElementsAre("pipeline-undivided"));
+  EXPECT_THAT(names(make_admission_rules({.pass_through = true}, callback_device(), clock())),
+              ElementsAre("pass-through"));
 }
 
 TEST_F(AdmissionTest, OnlyCommandsOfTheDeviceInOrderFollow) {
-  const Admission admission(make_admission_rules({}, polled_device()), kernels);
+  const Admission admission(make_admission_rules({}, polled_device(), clock()), kernels);
   EXPECT_TRUE(admission.may_follow(*make_command(client, make_queue(), CommandType::read)));
   EXPECT_FALSE(admission.may_follow(*make_command(client, make_queue(false), CommandType::read)));
   EXPECT_FALSE(admission.may_follow(*make_command(client, make_queue(), CommandType::marker)));
@@ -102,7 +110,7 @@ TEST_F(AdmissionTest, OnlyCommandsOfTheDeviceInOrderFollow) {
 }
 
 TEST_F(AdmissionTest, AtMost32LaunchesArePipelined) {
-  const Admission admission(make_admission_rules({}, polled_device()), kernels);
+  const Admission admission(make_admission_rules({}, polled_device(), clock()), kernels);
   const auto launch = make_launch(client, make_queue(), "k");
   client->state.pipelined_launches = 31;
   EXPECT_TRUE(admission.may_follow(*launch));
@@ -117,13 +125,13 @@ TEST_F(AdmissionTest, AtMost32LaunchesArePipelined) {
 }
 
 TEST_F(AdmissionTest, ALaunchIsPipelinedBehindAKernelOfItsClient) {
-  const Admission admission(make_admission_rules({}, polled_device()), kernels);
+  const Admission admission(make_admission_rules({}, polled_device(), clock()), kernels);
   const auto launch = make_launch(client, make_queue(), "k");
   launch->dependencies.unobserved = 1;
   EXPECT_FALSE(admission.is_pipelined(*launch)) << "behind a transfer only: the policy decides";
   running(client, 0);
   EXPECT_TRUE(admission.is_pipelined(*launch));
-  const Admission fifo(make_admission_rules({.pass_through = true}, polled_device()), kernels);
+  const Admission fifo(make_admission_rules({.pass_through = true}, polled_device(), clock()), kernels);
   EXPECT_TRUE(fifo.bypasses_policy());
   EXPECT_TRUE(fifo.is_pipelined(*launch));
 }

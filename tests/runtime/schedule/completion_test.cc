@@ -55,7 +55,7 @@ struct CompletionTest : testing::Test {
   ManualClock clock;
   DeviceClock device_clock{clock};
   ActiveKernels kernels;
-  Admission admission{make_admission_rules({}, backend.capabilities()), kernels};
+  Admission admission{make_admission_rules({}, backend.capabilities(), clock), kernels};
   ObjectCounts counts;
   Collected handler;
 };

@@ -1,0 +1,86 @@
+#include "runtime/device/cuda/backend.h"
+
+#include <cstring>
+#include <fmt/format.h>
+
+#include "runtime/device/cuda/control_words.h"
+
+namespace wm::runtime::cuda {
+namespace {
+
+constexpr std::uint32_t kImageSupport = 0x1016;  // CL_DEVICE_IMAGE_SUPPORT
+
+Capabilities cuda_capabilities() {
+  Capabilities c;
+  c.queues_excess_groups = true;
+  c.prefers_blocking_transfers = true;
+  c.printf_needs_finish = true;
+  c.shares_launches = true;
+  return c;
+}
+
+}  // namespace
+
+CudaBackend::CudaBackend(std::unique_ptr<Device> device, std::unique_ptr<FrontEnd> front_end)
+    : device_(std::move(device)),
+      front_end_(std::move(front_end)),
+      capabilities_(cuda_capabilities()),
+      host_(*device_),
+      events_(*device_, host_),
+      launcher_(*device_),
+      allocation_(*device_, host_),
+      compilation_(*device_, front_end_->compilation()),
+      submission_(*device_, host_, events_, launcher_),
+      probe_queue_(std::make_unique<CudaQueue>(*device_, false)) {
+  capabilities_.reports_registers = front_end_->reports_registers();
+  launcher_.prepare_gates();
+  BufferRequest probe;
+  probe.bytes = sizeof(std::uint32_t);
+  probe_memory_ = allocation_.create_buffer(probe).object;
+}
+
+gpu::SmLimits CudaBackend::limits() const {
+  const DeviceFacts& f = device_->facts();
+  const auto all = [&](int per_sm) { return static_cast<std::uint32_t>(std::int64_t{per_sm} * f.multiprocessors); };
+  gpu::SmLimits limits;
+  limits.total = {all(f.threads_per_multiprocessor), all(f.registers_per_multiprocessor),
+                  all(f.shared_per_multiprocessor), all(f.blocks_per_multiprocessor)};
+  limits.warp_threads = 32;
+  limits.register_unit = 256;
+  limits.shared_unit = 128;
+  return limits;
+}
+
+std::unique_ptr<ControlWordPool> CudaBackend::make_control_words() {
+  return std::make_unique<CudaControlWords>(*device_);
+}
+
+std::string CudaBackend::driver_version() const {
+  const int version = device_->facts().driver_version;
+  return fmt::format("{} {} CUDA {}.{} {}", platform_name(), device_name(), version / 1000, version % 1000 / 10,
+                     front_end_->version());
+}
+
+Status CudaBackend::device_info(std::uint32_t name, std::vector<std::byte>& answer) const {
+  if (name != kImageSupport) return front_end_->device_info(name, answer);
+  const std::uint32_t no = 0;
+  answer.resize(sizeof no);
+  std::memcpy(answer.data(), &no, sizeof no);
+  return status::kSuccess;
+}
+
+void CudaBackend::probe_compiler() { capabilities_.always_argument_info = front_end_->always_argument_info(); }
+
+bool CudaBackend::is_alive() const {
+  if (!probe_memory_) return true;
+  device_->make_current();
+  const Stream stream = probe_queue_->current();
+  const DriverCalls& cuda = device_->cuda;
+  std::uint32_t word = 0;
+  const bool written = cuda.fill_32(of(*probe_memory_).address, 1, 1, stream) == kSuccess &&
+                       cuda.copy_to_host(&word, of(*probe_memory_).address, sizeof word, stream) == kSuccess &&
+                       cuda.synchronize_stream(stream) == kSuccess;
+  return written && word == 1;
+}
+
+}  // namespace wm::runtime::cuda

@@ -1,0 +1,217 @@
+#include "runtime/device/cuda/compilation.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "ptx/parse.h"
+#include "ptx/print.h"
+#include "rewrite/ptx/gates.h"
+
+namespace wm::runtime::cuda {
+namespace {
+
+constexpr std::size_t kLogBytes = 16 << 10;
+// Options of cuModuleLoadDataEx: the driver's log of errors, and its size.
+constexpr int kErrorLog = 5, kErrorLogBytes = 6;
+
+// A program's objects are changed only by the call that builds it.
+CudaProgram& changed(const ProgramObject& program) { return const_cast<CudaProgram&>(of(program)); }
+
+}  // namespace
+
+std::string gated_name(const std::string& kernel) { return "wm_gated_" + kernel; }
+
+std::vector<std::string> add_gated_kernels(ptx::Module& module) {
+  std::vector<std::string> gated;
+  std::vector<ptx::Function> copies;
+  for (const ptx::Function& f : module.functions) {
+    if (!f.entry) continue;
+    copies.push_back(f);
+    copies.back().name = gated_name(f.name);
+  }
+  for (ptx::Function& copy : copies) {
+    std::string name = copy.name;
+    module.functions.push_back(std::move(copy));
+    const auto result = rewrite::add_gates(module, name);
+    if (result && result->gates != 0) {
+      gated.push_back(std::move(name));
+    } else {
+      module.functions.pop_back();
+    }
+  }
+  return gated;
+}
+
+Made<ProgramHandle> CudaCompilation::wrapped(Made<ProgramHandle> made) {
+  if (!made.object) return made;
+  auto program = std::make_shared<CudaProgram>();
+  program->compiled = std::move(made.object);
+  return {made.status, std::move(program)};
+}
+
+Made<ProgramHandle> CudaCompilation::program_from_source(std::string_view source) {
+  return wrapped(compiler_.program_from_source(source));
+}
+
+Made<ProgramHandle> CudaCompilation::program_from_binary(std::string_view binary) {
+  return wrapped(compiler_.program_from_binary(binary));
+}
+
+Status CudaCompilation::build(const ProgramObject& program, const std::string& options) {
+  CudaProgram& p = changed(program);
+  const Status status = compiler_.build(*p.compiled, options);
+  if (status != status::kSuccess) return status;
+  if (compiler_.binary_type(*p.compiled) != BinaryType::executable) return status;
+  load(p);
+  return p.loaded ? status::kSuccess : status::kBuildProgramFailure;
+}
+
+Status CudaCompilation::compile(const ProgramObject& program, const std::string& options,
+                                std::span<const Header> headers) {
+  std::vector<Header> inner;
+  for (const Header& h : headers) inner.push_back({h.name, of(*h.program).compiled});
+  return compiler_.compile(*of(program).compiled, options, inner);
+}
+
+Made<ProgramHandle> CudaCompilation::link(std::span<const ProgramHandle> inputs, const std::string& options) {
+  std::vector<ProgramHandle> inner;
+  for (const ProgramHandle& p : inputs) inner.push_back(of(*p).compiled);
+  Made<ProgramHandle> made = wrapped(compiler_.link(inner, options));
+  if (!made.object || made.status != status::kSuccess) return made;
+  CudaProgram& program = changed(*made.object);
+  if (compiler_.binary_type(*program.compiled) != BinaryType::executable) return made;
+  load(program);
+  if (!program.loaded) made.status = status::kLinkProgramFailure;
+  return made;
+}
+
+void CudaCompilation::load(CudaProgram& program) const {
+  program.loaded.reset();
+  std::string text;
+  if (compiler_.binary(*program.compiled, text) != status::kSuccess) {
+    program.load_log = "the compiler gives no PTX";
+    return;
+  }
+  auto loaded = load_ptx(std::move(text));
+  if (loaded) {
+    program.loaded = std::move(*loaded);
+  } else {
+    program.load_log = "warpmux: the program cannot be loaded with the CUDA driver: " + loaded.error().what;
+  }
+}
+
+Result<std::shared_ptr<LoadedModule>> CudaCompilation::load_ptx(std::string text) const {
+  text.resize(std::min(text.size(), text.find('\0')));
+  auto module = ptx::parse(text, "program", ptx::OnUnsupported::refuse_function);
+  if (!module) return module.error();
+  auto adapted = rewrite::adapt_opencl(*std::move(module));
+  if (!adapted) return adapted.error();
+  auto loaded = std::make_shared<LoadedModule>(device_);
+  loaded->gated = add_gated_kernels(adapted->module);
+  loaded->kernels = std::move(adapted->kernels);
+  loaded->refused = std::move(adapted->refused);
+  const std::string code_text = ptx::print(adapted->module);
+  device_.make_current();
+  std::string log(kLogBytes, '\0');
+  std::array<int, 2> options{kErrorLog, kErrorLogBytes};
+  std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
+  const Code code = device_.cuda.load_module(&loaded->module, code_text.c_str(), static_cast<unsigned>(options.size()),
+                                             options.data(), values.data());
+  if (code != kSuccess) return Error{fmt::format("CUDA error {}: {}", code, log.c_str())};
+  return loaded;
+}
+
+bool CudaCompilation::build_failed(const ProgramObject& program) const {
+  return !of(program).load_log.empty() || compiler_.build_failed(*of(program).compiled);
+}
+
+BinaryType CudaCompilation::binary_type(const ProgramObject& program) const {
+  return compiler_.binary_type(*of(program).compiled);
+}
+
+Status CudaCompilation::binary(const ProgramObject& program, std::string& answer) const {
+  return compiler_.binary(*of(program).compiled, answer);
+}
+
+std::string CudaCompilation::build_log(const ProgramObject& program) const {
+  const std::string log = compiler_.build_log(*of(program).compiled);
+  return of(program).load_log.empty() ? log : log.substr(0, log.find('\0')) + of(program).load_log + '\0';
+}
+
+std::optional<std::string> CudaCompilation::kernel_names(const ProgramObject& program) const {
+  return compiler_.kernel_names(*of(program).compiled);
+}
+
+Status CudaCompilation::program_info(const ProgramObject& program, std::uint32_t name,
+                                     std::vector<std::byte>& answer) const {
+  return compiler_.program_info(*of(program).compiled, name, answer);
+}
+
+Status CudaCompilation::build_info(const ProgramObject& program, std::uint32_t name,
+                                   std::vector<std::byte>& answer) const {
+  return compiler_.build_info(*of(program).compiled, name, answer);
+}
+
+Made<KernelHandle> CudaCompilation::create_kernel(const ProgramObject& program, const std::string& name) {
+  const CudaProgram& p = of(program);
+  Made<KernelHandle> compiled = compiler_.create_kernel(*p.compiled, name);
+  if (!compiled.object) return compiled;
+  if (!p.loaded) return {status::kInvalidProgram, nullptr};
+  const auto layout = std::find_if(p.loaded->kernels.begin(), p.loaded->kernels.end(),
+                                   [&](const rewrite::AdaptedKernel& k) { return k.name == name; });
+  if (layout == p.loaded->kernels.end()) return {status::kOutOfResources, nullptr};
+  auto kernel = std::make_shared<CudaKernel>();
+  kernel->compiled = std::move(compiled.object);
+  kernel->loaded = p.loaded;
+  kernel->layout = *layout;
+  device_.make_current();
+  const DriverCalls& cuda = device_.cuda;
+  if (const Code code = cuda.get_function(&kernel->function, p.loaded->module, name.c_str()); code != kSuccess) {
+    return {status_of(code), nullptr};
+  }
+  const std::string gated = gated_name(name);
+  if (std::find(p.loaded->gated.begin(), p.loaded->gated.end(), gated) != p.loaded->gated.end()) {
+    cuda.get_function(&kernel->gated, p.loaded->module, gated.c_str());
+  }
+  cuda.get_function_attribute(&kernel->max_threads, function_attribute::kMaxThreads, kernel->function);
+  cuda.get_function_attribute(&kernel->static_shared, function_attribute::kSharedBytes, kernel->function);
+  cuda.get_function_attribute(&kernel->registers, function_attribute::kRegisters, kernel->function);
+  const int max_dynamic = device_.facts().shared_per_block_optin - kernel->static_shared;
+  for (Function f : {kernel->function, kernel->gated}) {
+    if (f != nullptr && max_dynamic > 0)
+      cuda.set_function_attribute(f, function_attribute::kMaxDynamicShared, max_dynamic);
+  }
+  return {status::kSuccess, std::move(kernel)};
+}
+
+KernelInfo CudaCompilation::properties(const KernelObject& kernel) const {
+  const CudaKernel& k = of(kernel);
+  KernelInfo info = compiler_.properties(*k.compiled);
+  info.max_items = std::min<std::uint64_t>(info.max_items, static_cast<std::uint64_t>(k.max_threads));
+  info.local_bytes = static_cast<std::uint32_t>(k.static_shared);
+  for (std::size_t i = 0; i < info.parameters.size() && i < k.layout.parameters.size(); ++i) {
+    const rewrite::AdaptedParameter& p = k.layout.parameters[i];
+    if (info.parameters[i] == ParameterKind::unknown) info.parameters[i] = ParameterKind::value;
+    if (p.pointer) info.parameters[i] = ParameterKind::memory;
+    if (p.local_memory) info.parameters[i] = ParameterKind::local;
+  }
+  return info;
+}
+
+Status CudaCompilation::kernel_info(const KernelObject& kernel, std::uint32_t name,
+                                    std::vector<std::byte>& answer) const {
+  return compiler_.kernel_info(*of(kernel).compiled, name, answer);
+}
+
+Status CudaCompilation::argument_info(const KernelObject& kernel, std::uint32_t index, std::uint32_t name,
+                                      std::vector<std::byte>& answer) const {
+  return compiler_.argument_info(*of(kernel).compiled, index, name, answer);
+}
+
+Status CudaCompilation::group_info(const KernelObject& kernel, std::uint32_t name,
+                                   std::vector<std::byte>& answer) const {
+  return compiler_.group_info(*of(kernel).compiled, name, answer);
+}
+
+}  // namespace wm::runtime::cuda

@@ -1,0 +1,19 @@
+#include "runtime/device/cuda/driver_api.h"
+
+#include <dlfcn.h>
+
+namespace wm::runtime::cuda {
+
+Result<DriverCalls> load_driver(const std::string& library) {
+  void* const loaded = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (loaded == nullptr) return Error{"no " + library + " here: is NVIDIA's driver installed?"};
+  DriverCalls calls;
+#define WM_CUDA_CALL(member, name, parameters)                                      \
+  calls.member = reinterpret_cast<decltype(calls.member)>(::dlsym(loaded, (name))); \
+  if (calls.member == nullptr) return Error{library + " has no " name ": the driver is too old"};
+  WM_CUDA_CALLS(WM_CUDA_CALL)
+#undef WM_CUDA_CALL
+  return calls;
+}
+
+}  // namespace wm::runtime::cuda

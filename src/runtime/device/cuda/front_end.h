@@ -1,0 +1,32 @@
+// The compiler that turns a client's OpenCL C into PTX, and answers the queries of OpenCL about device and programs.
+#pragma once
+
+#include <memory>
+
+#include "runtime/device/backend.h"
+#include "runtime/device/cuda/device.h"
+
+namespace wm::runtime::cuda {
+
+class FrontEnd {
+ public:
+  FrontEnd() = default;
+  virtual ~FrontEnd() = default;
+  FrontEnd(const FrontEnd&) = delete;
+  FrontEnd& operator=(const FrontEnd&) = delete;
+
+  // Its program binaries are PTX.
+  virtual Compilation& compilation() = 0;
+  virtual Status device_info(std::uint32_t name, std::vector<std::byte>& answer) const = 0;
+  [[nodiscard]] virtual std::string platform_name() const = 0;
+  // Everything that a compiled program depends on.
+  [[nodiscard]] virtual std::string version() const = 0;
+  // Kernels report their parameters without being built for it.
+  [[nodiscard]] virtual bool always_argument_info() = 0;
+  [[nodiscard]] virtual bool reports_registers() const = 0;
+};
+
+// NVIDIA's OpenCL, used as a compiler only.
+Result<std::unique_ptr<FrontEnd>> open_nvidia_opencl(const std::string& device);
+
+}  // namespace wm::runtime::cuda

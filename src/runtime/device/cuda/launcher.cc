@@ -1,0 +1,172 @@
+#include "runtime/device/cuda/launcher.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace wm::runtime::cuda {
+namespace {
+
+constexpr std::size_t kWordStride = 256;  // both words have cache lines of their own
+constexpr std::size_t kLocalAlign = 16;
+constexpr std::size_t kSharedUnit = 128;
+constexpr std::size_t kChosenItems = 256;
+
+std::size_t rounded_up(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
+
+// The largest divisor that makes a group of at max_dynamic `limit` items.
+std::size_t chosen_size(std::size_t global, std::size_t limit) {
+  for (std::size_t n = std::min(global, limit); n > 1; --n) {
+    if (global % n == 0) return n;
+  }
+  return 1;
+}
+
+}  // namespace
+
+bool Launcher::prepare_gates() {
+  if (device_.allocate(words_, 2 * kWordStride) != kSuccess) return false;
+  Stream stream = nullptr;
+  if (device_.cuda.create_stream(&stream, 1, device_.facts().least_priority) != kSuccess) return false;
+  const Code filled = device_.cuda.fill_32(words_, 0, 2 * kWordStride / 4, stream);
+  const Code done = device_.cuda.synchronize_stream(stream);
+  device_.cuda.destroy_stream(stream);
+  return filled == kSuccess && done == kSuccess;
+}
+
+Launcher::Shape Launcher::shape(const KernelLaunch& launch) const {
+  Shape shape;
+  const CudaKernel& kernel = of(*launch.kernel);
+  Size3 local{1, 1, 1};
+  if (launch.local) {
+    local = *launch.local;
+  } else {
+    const auto limit = std::min<std::size_t>(static_cast<std::size_t>(kernel.max_threads), kChosenItems);
+    local[0] = chosen_size(launch.global[0], limit);
+  }
+  std::size_t items = 1;
+  for (std::uint32_t d = 0; d < 3; ++d) {
+    const std::size_t global = d < launch.dimensions ? launch.global[d] : 1;
+    const std::size_t size = d < launch.dimensions ? local[d] : 1;
+    // Groups of different sizes would need several launches.
+    if (size == 0 || global % size != 0) return shape.status = status::kInvalidWorkGroupSize, shape;
+    const std::size_t groups = global / size, max_groups = d == 0 ? 0x7fffffff : 0xffff;
+    if (groups > max_groups) return shape.status = status::kInvalidWorkGroupSize, shape;
+    shape.grid[d] = static_cast<unsigned>(groups);
+    shape.block[d] = static_cast<unsigned>(size);
+    items *= size;
+  }
+  if (items > static_cast<std::size_t>(kernel.max_threads)) shape.status = status::kInvalidWorkGroupSize;
+  shape.valid = shape.status == status::kSuccess;
+  return shape;
+}
+
+Status Launcher::check(const CudaKernel& kernel, std::uint32_t index, const KernelArgument& a) {
+  if (index >= kernel.layout.parameters.size()) return status::kInvalidKernelArguments;
+  const rewrite::AdaptedParameter& p = kernel.layout.parameters[index];
+  switch (a.kind) {
+    case ArgumentKind::memory:
+    case ArgumentKind::no_memory:
+      return p.bytes == sizeof(Address) && !p.local_memory ? status::kSuccess : status::kInvalidArgumentSize;
+    case ArgumentKind::local:
+      return p.local_memory ? status::kSuccess : status::kInvalidArgumentSize;
+    case ArgumentKind::sampler:
+      return status::kInvalidArgumentSize;
+    default:
+      return a.size == p.bytes && !p.local_memory ? status::kSuccess : status::kInvalidArgumentSize;
+  }
+}
+
+// The values of all parameters, and pointers to them.
+struct Launcher::Parameters {
+  static constexpr std::size_t kMaxParameters = 1024;  // a launch has at most 4 KB of them
+  Parameters() {}                                      // the arrays are filled as far as they are used
+  std::array<std::uint64_t, kMaxParameters> words;
+  std::array<void*, kMaxParameters> pointers;
+  std::array<std::uint32_t, rewrite::kEnvironmentWords> environment{};
+  Address gate = 0;
+  std::size_t count = 0;
+  std::size_t shared = 0;
+};
+
+Status Launcher::set(const CudaKernel& kernel, const KernelLaunch& launch, const Shape& shape, Parameters& to) const {
+  const auto& layout = kernel.layout.parameters;
+  if (launch.arguments.size() != layout.size() || layout.size() + 2 > Parameters::kMaxParameters) {
+    return status::kInvalidKernelArguments;
+  }
+  for (std::size_t i = 0; i < layout.size(); ++i) {
+    const KernelArgument& a = launch.arguments[i];
+    if (const Status s = check(kernel, static_cast<std::uint32_t>(i), a); s != status::kSuccess) return s;
+    to.words[i] = 0;
+    to.pointers[i] = &to.words[i];
+    if (a.kind == ArgumentKind::memory) {
+      to.words[i] = of(*a.memory).address;
+    } else if (a.kind == ArgumentKind::local) {
+      to.words[i] = to.shared = rounded_up(to.shared, std::max<std::size_t>(kLocalAlign, layout[i].local_align));
+      to.shared += a.size;
+    } else if (a.kind != ArgumentKind::no_memory) {
+      to.pointers[i] = const_cast<void*>(a.bytes);
+    }
+  }
+  to.count = layout.size();
+  if (!kernel.layout.reads_environment) return status::kSuccess;
+  for (std::size_t d = 0; d < 3; ++d) {
+    to.environment[3 + d] = static_cast<std::uint32_t>(launch.offset[d]);
+    to.environment[6 + d] = shape.grid[d];
+  }
+  to.environment[9] = launch.dimensions;
+  to.pointers[to.count++] = to.environment.data();
+  return status::kSuccess;
+}
+
+unsigned Launcher::padded_shared(const CudaKernel& kernel, unsigned needed, std::uint32_t groups) const {
+  const DeviceFacts& facts = device_.facts();
+  const auto total = static_cast<std::size_t>(facts.shared_per_multiprocessor);
+  const auto own = static_cast<std::size_t>(kernel.static_shared + facts.reserved_shared_per_block);
+  // One more group than allowed must not fit.
+  const std::size_t group_bytes = rounded_up(total / (std::size_t{groups} + 1) + 1, kSharedUnit);
+  const std::size_t dynamic = group_bytes > own ? group_bytes - own : 0;
+  const auto max_dynamic = static_cast<std::size_t>(std::max(facts.shared_per_block_optin - kernel.static_shared, 0));
+  return std::max(needed, static_cast<unsigned>(std::min(dynamic, max_dynamic)));
+}
+
+std::uint32_t Launcher::group_limit(const LaunchSharing& sharing, Function function, const Shape& shape,
+                                    unsigned shared) const {
+  if (sharing.unit_share >= 1 && sharing.max_groups_per_unit == 0) return 0;
+  const auto threads = static_cast<int>(shape.block[0] * shape.block[1] * shape.block[2]);
+  int fit = 0;
+  if (device_.cuda.blocks_per_multiprocessor(&fit, function, threads, shared) != kSuccess || fit <= 0) return 0;
+  const auto all = static_cast<std::uint32_t>(fit);
+  auto limit = std::max(static_cast<std::uint32_t>(sharing.unit_share * fit), 1U);
+  if (sharing.max_groups_per_unit != 0) limit = std::min(limit, sharing.max_groups_per_unit);
+  return limit < all ? limit : 0;
+}
+
+Status Launcher::launch(Stream stream, const KernelLaunch& launch, const Shape& shape) {
+  const CudaKernel& kernel = of(*launch.kernel);
+  Parameters parameters;
+  if (const Status s = set(kernel, launch, shape, parameters); s != status::kSuccess) return s;
+  const LaunchSharing& sharing = launch.sharing;
+  Function function = kernel.function;
+  if (sharing.yields && kernel.gated != nullptr && words_ != 0) {
+    function = kernel.gated;
+    parameters.gate = words_;
+    parameters.pointers[parameters.count++] = &parameters.gate;
+  }
+  auto shared = static_cast<unsigned>(parameters.shared);
+  if (static_cast<int>(shared) + kernel.static_shared > device_.facts().shared_per_block_optin) {
+    return status::kOutOfResources;
+  }
+  if (const std::uint32_t groups = group_limit(sharing, function, shape, shared); groups != 0) {
+    shared = padded_shared(kernel, shared, groups);
+  }
+  const bool holds = sharing.holds_gates && words_ != 0;
+  if (holds) device_.cuda.write_value(stream, words_, 1, 0);
+  const Code code =
+      device_.cuda.launch(function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1],
+                          shape.block[2], shared, stream, parameters.pointers.data(), nullptr);
+  if (holds) device_.cuda.write_value(stream, words_, 0, 0);
+  return status_of(code);
+}
+
+}  // namespace wm::runtime::cuda

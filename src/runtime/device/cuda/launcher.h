@@ -1,0 +1,42 @@
+// A launch as the CUDA driver takes it: the grid, the parameters of an adapted kernel, and how it shares the device.
+#pragma once
+
+#include "runtime/device/cuda/objects.h"
+
+namespace wm::runtime::cuda {
+
+class Launcher {
+ public:
+  explicit Launcher(Device& device) : device_(device) {}
+  ~Launcher() { device_.free(words_); }
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
+
+  // Allocates the gate words. False: the device has no memory for them, and no launch yields.
+  bool prepare_gates();
+
+  struct Shape {
+    bool valid = false;
+    Status status = status::kSuccess;
+    unsigned grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  };
+  [[nodiscard]] Shape shape(const KernelLaunch& launch) const;
+  Status launch(Stream stream, const KernelLaunch& launch, const Shape& shape);
+
+  static Status check(const CudaKernel& kernel, std::uint32_t index, const KernelArgument& argument);
+
+  // Dynamic shared memory with which an SM holds at most `groups` groups of the kernel: at least what the launch needs.
+  [[nodiscard]] unsigned padded_shared(const CudaKernel& kernel, unsigned needed, std::uint32_t groups) const;
+
+ private:
+  struct Parameters;
+  // Groups of the launch that an SM may hold; 0: as many as fit.
+  [[nodiscard]] std::uint32_t group_limit(const LaunchSharing& sharing, Function function, const Shape& shape,
+                                          unsigned shared) const;
+  Status set(const CudaKernel& kernel, const KernelLaunch& launch, const Shape& shape, Parameters& parameters) const;
+
+  Device& device_;
+  Address words_ = 0;  // the gate, and a word that is always zero
+};
+
+}  // namespace wm::runtime::cuda

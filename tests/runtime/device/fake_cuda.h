@@ -1,0 +1,33 @@
+// A CUDA driver without a device: memory is the process's own, launches are recorded, and streams complete when the
+// test says so.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/device/cuda/driver_api.h"
+
+namespace wm::runtime::cuda {
+
+struct FakeCuda {
+  struct Launch {
+    std::string kernel;
+    int priority = 0;
+    unsigned blocks = 0, threads = 0, shared = 0;
+    std::vector<std::uint64_t> parameters;  // the first eight bytes of each
+  };
+  std::vector<Launch> launches;
+  std::vector<std::string> log;  // other calls: "write 1", "copy", "alloc", …
+  bool complete = true;          // whether events are complete when they are asked
+  Code failure = 0;              // every later query answers it
+  int fit = 8;                   // blocks of any kernel on an SM
+  std::string module_text;
+  std::size_t parameters_of_launch = 0;  // read from every launch
+
+  // The functions of the one fake that the last call of `install` set up.
+  static DriverCalls install(FakeCuda& fake);
+};
+
+}  // namespace wm::runtime::cuda

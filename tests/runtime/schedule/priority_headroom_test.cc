@@ -1,0 +1,64 @@
+// Launches of lower priority leave room, and those of higher priority start at once.
+#include "runtime/schedule/rules/priority_headroom.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/schedule/admission.h"
+#include "runtime/schedule/fixture.h"
+
+namespace wm::runtime::test {
+namespace {
+
+struct PriorityHeadroomTest : testing::Test {
+  LaunchQuery of(int priority) { return {*launch->launch, std::nullopt, 0, true, priority}; }
+  LaunchSharing shared(int priority) {
+    LaunchSharing sharing;
+    rule.share(of(priority), sharing);
+    return sharing;
+  }
+
+  CommandPtr launch = make_launch(std::make_shared<FakeClient>(), make_queue(), "k");
+  ManualClock clock;
+  PriorityHeadroom rule{0.25, true, clock};
+};
+
+TEST_F(PriorityHeadroomTest, AClientByItselfIsNotLimited) {
+  rule.note_launch(of(0));
+  EXPECT_EQ(shared(0).unit_share, 1);
+  EXPECT_FALSE(shared(0).yields);
+  EXPECT_FALSE(shared(0).holds_gates);
+  EXPECT_FALSE(rule.runs_unmodified(of(0)));
+}
+
+TEST_F(PriorityHeadroomTest, LowerPrioritiesAreLimitedForASecondAfterALaunchOfAHigherOne) {
+  rule.note_launch(of(5));
+  clock.time += 999'999'999;
+  EXPECT_EQ(shared(0).unit_share, 0.75);
+  EXPECT_TRUE(shared(0).yields);
+  EXPECT_TRUE(rule.runs_unmodified(of(0)));
+  clock.time += 1;
+  EXPECT_EQ(shared(0).unit_share, 1);
+  EXPECT_FALSE(shared(0).yields);
+}
+
+TEST_F(PriorityHeadroomTest, AHigherPriorityHoldsGatesAndStartsAtOnceBesideALowerOne) {
+  EXPECT_FALSE(shared(5).holds_gates);
+  rule.note_launch(of(0));
+  EXPECT_TRUE(shared(5).holds_gates);
+  EXPECT_EQ(shared(5).priority, 5);
+  EXPECT_TRUE(rule.starts_at_once(of(5)));
+  EXPECT_FALSE(rule.starts_at_once(of(0))) << "equal priorities wait for the policy";
+}
+
+TEST(AdmissionRules, DevicesThatShareLaunchesHaveHeadroom) {
+  const ManualClock clock;
+  Capabilities device = polled_device();
+  device.shares_launches = true;
+  const auto rules = make_admission_rules({}, device, clock);
+  ASSERT_FALSE(rules.empty());
+  EXPECT_EQ(rules.back()->name(), "priority-headroom");
+  EXPECT_EQ(make_admission_rules({.pass_through = true}, device, clock).back()->name(), "pass-through");
+}
+
+}  // namespace
+}  // namespace wm::runtime::test
