@@ -109,19 +109,21 @@ TEST(LocalMemory, MovesToTheSchedulingKernel) {
               HasSubstr("sizeof((*wm__local_k_tile)) + (*wm__local_k_tile)[1][2] + (uint)(*wm__local_k_one) "
                         "+ (*wm__local_k_v).x;"));
   EXPECT_EQ(kernel_of(reply).local_bytes, 4U * 8 * 4 + 16 + 16);
-  EXPECT_EQ(kernel_of(reply).extra_local_bytes, 16U);
+  EXPECT_EQ(kernel_of(reply).extra_local_bytes, 20U);
 }
 
-TEST(Barriers, ThatAReturnMayPassAreKeptFromTheBranchAfterThem) {
-  const std::string barrier = "barrier(CLK_LOCAL_MEM_FENCE);";
-  const auto text = [&](const std::string& body) {
-    return ask("kernel void k(global int* x, int n) { " + body + " }").source;
-  };
-  const std::string both = text(barrier + " if (n > 1) return; if (n > 0) { x[0] = 1; " + barrier + " }");
-  EXPECT_THAT(both, HasSubstr("(barrier(CLK_LOCAL_MEM_FENCE), (void)(*wm__touch + 0u)); if (n > 1) return;"));
-  EXPECT_THAT(both, HasSubstr("wm__body_k(x, n, wm__next);"));
-  EXPECT_THAT(text(barrier + " if (n > 1) return; " + barrier), Not(HasSubstr("wm__touch")));
-  EXPECT_THAT(text(barrier + " if (n > 0) { " + barrier + " }"), Not(HasSubstr("wm__touch")));
+TEST(Barriers, AreFollowedByAStoreThatKeepsThemFromTheNextBranch) {
+  const std::string text =
+      ask("void f(local int* l) { wait_group_events(0, 0); work_group_barrier(CLK_LOCAL_MEM_FENCE); }\n"
+          "kernel void k(local int* l, int n) { barrier(CLK_LOCAL_MEM_FENCE); if (n > 1) f(l); }",
+          "-cl-std=CL2.0")
+          .source;
+  EXPECT_THAT(text,
+              HasSubstr("(barrier(CLK_LOCAL_MEM_FENCE), (void)(*wm__mark = 0u)); if (n > 1) wm__f(l, wm__mark);"));
+  EXPECT_THAT(text, HasSubstr("(wait_group_events(0, 0), (void)(*wm__mark = 0u)); "
+                              "(work_group_barrier(CLK_LOCAL_MEM_FENCE), (void)(*wm__mark = 0u));"));
+  EXPECT_THAT(text, HasSubstr("wm__body_k(l, n, wm__next + 4);"));
+  EXPECT_THAT(ask("kernel void k(global int* x) { x[0] = 1; }").source, Not(HasSubstr("wm__mark")));
 }
 
 TEST(LocalMemory, OfTypesKnownOnlyInsideTheKernelIsRefused) {
@@ -175,7 +177,7 @@ TEST(Macros, OfTheProgramAreSpentThoseOfOpenClKept) {
           "kernel void k(global float* x) { local float t[SIZE]; t[0] = M_PI_F; WAIT(CLK_LOCAL_MEM_FENCE); x[GID] = "
           "as_float(t[0]); }\n",
           "-DN=32 -I /nowhere -cl-mad-enable -U NOTHING");
-  EXPECT_THAT(reply.source, HasSubstr("= M_PI_F; barrier(CLK_LOCAL_MEM_FENCE);"));
+  EXPECT_THAT(reply.source, HasSubstr("= M_PI_F; (barrier(CLK_LOCAL_MEM_FENCE), "));
   EXPECT_THAT(reply.source, HasSubstr("as_float((*wm__local_k_t)[0])"));
   EXPECT_THAT(reply.source, HasSubstr("__local float wm__local_k_t[64];"));
   EXPECT_EQ(reply.options, "-cl-mad-enable");

@@ -25,7 +25,7 @@ constexpr std::array<Parameter, Needs::kKinds> kParameters{{{"uint", "wm__g0", "
                                                             {"ulong", "wm__o1", "wm__r.offset[1]"},
                                                             {"ulong", "wm__o2", "wm__r.offset[2]"},
                                                             {"uint", "wm__dim", "wm__r.dimensions"},
-                                                            {"volatile __local const uint*", "wm__touch", "wm__next"}}};
+                                                            {"__local uint*", "wm__mark", "wm__next + 4"}}};
 
 constexpr const char* kRangeType =
     "typedef struct { uint groups[3]; uint chunk; ulong offset[3]; uint dimensions; uint unused; } wm__range;\n";
@@ -71,7 +71,7 @@ constexpr const char* kPickers =
 // done with the group's local memory, and with wm__next, before either is used again.
 constexpr const char* kSchedule =
     " {{\n"
-    "  __local uint wm__next[4];\n"
+    "  __local uint wm__next[5];\n"
     "{0}"
     "  for (;;) {{\n"
     "    if ((get_local_id(0) | get_local_id(1) | get_local_id(2)) == 0) {{\n"
@@ -188,7 +188,7 @@ class Emitter {
   void edit_body(std::size_t i, Edits& edits) {
     const Function& f = function(i);
     for (const QuerySite& site : f.queries) edit_query(site, edits);
-    if (f.delicate) keep_apart(f.barriers, edits);
+    mark_barriers(f.barriers, edits);
     for (const CallSite& call : f.calls) {
       if (!plan_[call.callee].threaded) continue;
       edits.replace(call.name, threaded_name(call.callee));
@@ -207,13 +207,14 @@ class Emitter {
     }
   }
 
-  // A branch whose condition is the same in every round of the worker's loop is moved out of it, and PoCL 3.1 fails an
-  // assertion when that leaves a barrier with two ways on that meet again before the next. A load it must not move
-  // stays between the two.
-  static void keep_apart(const std::vector<Span>& barriers, Edits& edits) {
+  // A store that the compiler can neither move nor remove follows every barrier. For each barrier that some path passes
+  // by, as all do inside a worker's loop, PoCL 3.1 looks upwards for the branch that decides it, and adds a barrier
+  // behind that branch; a block with a barrier and nothing else ends its search, so that the barrier is added to one
+  // half of an `if` that divides the group. All items store the same value, so their order does not matter.
+  static void mark_barriers(const std::vector<Span>& barriers, Edits& edits) {
     for (const Span& barrier : barriers) {
       edits.insert(barrier.begin, "(");
-      edits.insert(barrier.end, ", (void)(*wm__touch + 0u))");
+      edits.insert(barrier.end, ", (void)(*wm__mark = 0u))");
     }
   }
 

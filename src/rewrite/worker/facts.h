@@ -68,7 +68,6 @@ struct Function {
   std::vector<CallSite> calls;
   std::vector<LocalVariable> locals;
   std::vector<Span> barriers;           // calls
-  bool delicate = false;                // returns early and has barriers in branches or loops
   std::vector<std::string> parameters;  // names
   std::vector<std::string> reasons;     // why a kernel that gets here cannot be rewritten
   std::uint32_t instructions = 0;       // its own

@@ -116,23 +116,6 @@ std::uint32_t weight_below(const clang::Stmt* s) {
   return sum;
 }
 
-struct Flow {
-  bool conditional_barrier = false;
-  bool early_return = false;
-};
-
-void follow(const clang::Stmt* s, bool conditional, Flow& flow) {
-  if (s == nullptr) return;
-  if (llvm::isa<clang::ReturnStmt>(s)) flow.early_return = flow.early_return || conditional;
-  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(s); call != nullptr && call->getDirectCallee() != nullptr) {
-    const llvm::StringRef name = call->getDirectCallee()->getName();
-    const bool barrier = name == "barrier" || name == "work_group_barrier";
-    flow.conditional_barrier = flow.conditional_barrier || (barrier && conditional);
-  }
-  const bool branches = llvm::isa<clang::IfStmt, clang::SwitchStmt, clang::ForStmt, clang::WhileStmt, clang::DoStmt>(s);
-  for (const clang::Stmt* child : s->children()) follow(child, conditional || branches, flow);
-}
-
 }  // namespace
 
 void describe_kernel(const clang::FunctionDecl& kernel, Function& out) {
@@ -151,12 +134,6 @@ void describe_kernel(const clang::FunctionDecl& kernel, Function& out) {
   if (const auto* hint = kernel.getAttr<clang::VecTypeHintAttr>()) {
     add_word(out.attributes, "vec_type_hint(" + type_name(hint->getTypeHint(), policy) + ")");
   }
-}
-
-bool is_delicate(const clang::FunctionDecl& function) {
-  Flow flow;
-  follow(function.getBody(), false, flow);
-  return flow.conditional_barrier && flow.early_return;
 }
 
 std::uint32_t count_instructions(const clang::FunctionDecl& function) { return 1 + weight_below(function.getBody()); }

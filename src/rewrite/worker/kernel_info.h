@@ -17,7 +17,4 @@ void describe_kernel(const clang::FunctionDecl& kernel, Function& out);
 // stores, address computations, conversions, branches and calls, each once however often a loop repeats it.
 std::uint32_t count_instructions(const clang::FunctionDecl& function);
 
-// Whether some path through the function ends before a barrier that only some paths have.
-bool is_delicate(const clang::FunctionDecl& function);
-
 }  // namespace wm::rewrite

@@ -52,7 +52,7 @@ class Planner {
     FunctionPlan& out = plan_[i];
     out.instructions = function(i).instructions;
     for (const QuerySite& site : function(i).queries) out.needs |= Needs::of(site);
-    if (function(i).delicate) out.needs |= Needs::touch();
+    if (!function(i).barriers.empty()) out.needs |= Needs::mark();
     for (std::size_t l = 0; l < function(i).locals.size(); ++l) out.locals.push_back({i, l});
     for (const CallSite& call : function(i).calls) {
       visit(call.callee);

@@ -12,13 +12,14 @@ namespace wm::rewrite {
 // The numbers of a virtual group that a function needs, of its own queries and of what it calls.
 class Needs {
  public:
-  // Group id, number of groups and offset in three dimensions, the dimensions, a word of local memory to touch.
+  // Group id, number of groups and offset in three dimensions, the dimensions, a word of local memory to write after
+  // barriers.
   static constexpr unsigned kKinds = 11;
   static Needs group(unsigned d) { return Needs(1U << d); }
   static Needs count(unsigned d) { return Needs(1U << (3 + d)); }
   static Needs offset(unsigned d) { return Needs(1U << (6 + d)); }
   static Needs dimensions() { return Needs(1U << 9); }
-  static Needs touch() { return Needs(1U << 10); }
+  static Needs mark() { return Needs(1U << 10); }
   static Needs of(const QuerySite& site);
 
   constexpr Needs() = default;

@@ -54,8 +54,8 @@ class BodySurvey : public clang::RecursiveASTVisitor<BodySurvey> {
     const llvm::StringRef name = callee->getName();
     if (std::string why = objection_to(name); !why.empty()) return refuse(std::move(why));
     if (const auto query = query_named(name)) return note_query(call, *query);
-    if (name == "barrier" || name == "work_group_barrier") note_barrier(call);
-    return true;
+    const bool barrier = name == "barrier" || name == "work_group_barrier" || name == "wait_group_events";
+    return !barrier || note_barrier(call);
   }
 
   bool VisitDeclStmt(clang::DeclStmt* statement) {  // NOLINT(readability-identifier-naming)
@@ -118,10 +118,12 @@ class BodySurvey : public clang::RecursiveASTVisitor<BodySurvey> {
     return true;
   }
 
-  void note_barrier(const clang::CallExpr* call) {
+  bool note_barrier(const clang::CallExpr* call) {
     const auto begin = text_.offset(call->getBeginLoc());
     const auto close = text_.offset(call->getRParenLoc());
-    if (begin && close) out_.barriers.push_back({*begin, *close + 1});
+    if (!begin || !close) return refuse("has a barrier in a macro of OpenCL's header");
+    out_.barriers.push_back({*begin, *close + 1});
+    return true;
   }
 
   bool note_query(const clang::CallExpr* call, Query query) {
@@ -259,7 +261,6 @@ Facts survey(clang::ASTContext& context, const std::string& source) {
     BodySurvey(context, text, index, out).TraverseStmt(definitions[i]->getBody());
     if (std::string why = waits.objection_to(*definitions[i]); !why.empty()) out.reasons.push_back(std::move(why));
     out.instructions = count_instructions(*definitions[i]);
-    out.delicate = is_delicate(*definitions[i]);
     if (out.kernel) describe_kernel(*definitions[i], out);
   }
   return facts;
