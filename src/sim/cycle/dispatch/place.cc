@@ -90,7 +90,8 @@ void CycleMachine::offer_blocks() {
 // Offered blocks that did not start wait again, in the order of their numbers.
 void CycleMachine::take_back_offers() {
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
-    for (const OfferedBlock& o : chip_.sm(s).take_offers()) client_runs_[o.kernel_index].given_back.push_back(o.number);
+    for (const OfferedBlock& o : chip_.sm(s).offers()) client_runs_[o.kernel_index].given_back.push_back(o.number);
+    chip_.sm(s).clear_offers();
   }
   for (ClientRun& client_run : client_runs_)
     std::sort(client_run.given_back.begin(), client_run.given_back.end(), std::greater<>());

@@ -37,17 +37,6 @@ void BlockSlots::begin_all(std::uint64_t now) {
   begin_due(now);
 }
 
-void BlockSlots::offer(OfferedBlock block) {
-  offers_.push_back(block);
-  update_follower();
-}
-
-std::vector<OfferedBlock> BlockSlots::take_offers() {
-  std::vector<OfferedBlock> left = std::exchange(offers_, {});
-  update_follower();
-  return left;
-}
-
 std::unique_ptr<ResidentBlock> BlockSlots::new_resident() {
   if (spare_.empty()) return std::make_unique<ResidentBlock>();
   std::unique_ptr<ResidentBlock> r = std::move(spare_.back());

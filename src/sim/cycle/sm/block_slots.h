@@ -48,9 +48,16 @@ class BlockSlots {
   void begin_all(std::uint64_t now);
   // When the next accepted block starts.
   [[nodiscard]] std::uint64_t next_start() const { return starts_; }
-  void offer(OfferedBlock block);
-  // Offers that were not taken, first to last.
-  std::vector<OfferedBlock> take_offers();
+  void offer(OfferedBlock block) {
+    offers_.push_back(block);
+    update_follower();
+  }
+  // Offers that were not taken, first to last; the caller clears them.
+  [[nodiscard]] const std::vector<OfferedBlock>& offers() const { return offers_; }
+  void clear_offers() {
+    offers_.clear();
+    update_follower();
+  }
   // Stops up to `count` blocks of the kernel, the youngest first: they issue no more, and appear in `stopped` once
   // their loads have come back. Returns how many.
   std::uint32_t stop(std::uint8_t kernel, std::uint32_t count, std::uint64_t now);

@@ -25,7 +25,8 @@ class Sm final : private IssueEvents {
   void start(std::unique_ptr<BlockRun> run, std::uint64_t at) { blocks_.start(std::move(run), at); }
   // Block `number` of the kernel may follow when one of its blocks ends in the next quantum.
   void offer(OfferedBlock block) { blocks_.offer(block); }
-  std::vector<OfferedBlock> take_offers() { return blocks_.take_offers(); }
+  [[nodiscard]] const std::vector<OfferedBlock>& offers() const { return blocks_.offers(); }
+  void clear_offers() { blocks_.clear_offers(); }
   // Stops up to `count` blocks of the kernel, the youngest first (BlockSlots::stop).
   std::uint32_t stop(std::uint8_t kernel, std::uint32_t count, std::uint64_t now) {
     return blocks_.stop(kernel, count, now);
@@ -63,7 +64,7 @@ class Sm final : private IssueEvents {
   void set_quota(std::uint8_t kernel, std::int64_t instructions, std::uint64_t now);
   [[nodiscard]] std::int64_t quota(std::uint8_t kernel) const { return issue_.quota().left(kernel); }
   // Kernels whose quota was spent since the last call, as bits.
-  std::uint32_t take_spent() { return issue_.quota().take_newly_closed(); }
+  std::uint32_t take_spent() { return issue_.take_spent(); }
 
   // --- a quantum
   void run(std::uint64_t begin, std::uint64_t until);

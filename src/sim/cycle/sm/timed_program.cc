@@ -273,6 +273,9 @@ void prepare(TimedOp& t, const exec::Program& program) {
   t.written = t.writes == 1 ? registers[t.reads] : program.register_count + 1;
   t.few = count <= TimedOp::kFew;
   t.direct = !t.folded && !t.waits_for_loads;
+  t.plain_unit = t.plain ? static_cast<std::uint8_t>(t.unit) : TimedOp::kNotPlain;
+  t.next_issue = std::max<std::uint16_t>(t.occupies, t.issue_slots);
+  t.issued_line = t.folded ? TimedOp::kFoldedLine : t.line;
   t.simple = t.writes <= 1 && t.copies == CopyRole::none && t.kind != TimedKind::branch && t.issue_slots == 1;
 }
 

@@ -1,0 +1,133 @@
+#include "sim/cycle/sm/warp_issue.h"
+
+namespace wm::sim {
+
+WarpIssue::WarpIssue(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t sm, IssueEvents& events)
+    : config_(config),
+      events_(events),
+      issue_width_(config.sm.issue_width),
+      schedulers_(config.sm),
+      scoreboard_(config.sm.warps()),
+      memory_(config, timing, sm),
+      icache_(tag_spec(config.icache.bytes, config.icache.line, config.icache.ways, config.icache.replacement)) {
+  for (std::size_t u = 0; u < gpu::kUnits; ++u)
+    if (config.sm.units[u].per_sm) sm_units_ |= 1U << u;
+}
+
+std::uint64_t WarpIssue::barrier_release(std::size_t warps) const {
+  const gpu::SmConfig& sm = config_.sm;
+  const std::uint32_t latency = sm.units[static_cast<std::size_t>(gpu::Unit::branch)].latency;
+  return (sm.barrier_latency != 0 ? sm.barrier_latency : latency) + sm.barrier_per_warp * warps;
+}
+
+std::uint64_t WarpIssue::fetch(WarpSlot& w, const TimedOp& op, std::uint64_t now) {
+  if (op.line == w.line) return now;
+  w.line = op.line;
+  const LineAddress address = (std::uint64_t{w.kernel} << 48) | op.line;
+  if (icache_.lookup(address, 1) != 0) return now;
+  icache_.fill(address, 1, false);
+  return now + config_.icache.miss_latency;
+}
+
+// Executes an operation that takes no issue slot. False: it faults, and is issued like any other so that the fault is
+// reported.
+bool WarpIssue::fold(WarpSlot& w, const TimedOp& op, std::uint64_t now) {
+  std::uint32_t lanes = 0;
+  if (!w.executed()) {
+    exec::Step step;
+    w.warp->step(step);
+    if (w.resident->run->block.fault()) return false;
+    lanes = static_cast<std::uint32_t>(std::popcount(step.active));
+  } else {
+    lanes = w.front->lanes;
+    ++w.front;
+  }
+  schedulers_.counters().count(w.kernel, static_cast<std::uint32_t>(&op - w.ops), lanes, false);
+  schedulers_.spend(w.kernel, lanes, now);
+  return true;
+}
+
+void WarpIssue::prepare(WarpSlot& w, std::uint64_t now, std::uint64_t not_before) {
+  SchedulerState& s = schedulers_[w.scheduler];
+  while (true) {
+    // The result of an atomic comes later than its issue: until then operations are not executed ahead.
+    if (!w.executed() && w.atomics == 0) {
+      w.ahead->refill(*w.warp, config_.shared.banks);
+      w.front = w.ahead->begin();
+      w.back = w.ahead->end();
+    }
+    if (!w.executed() && !w.warp->ready()) {
+      if (w.warp->done()) return events_.on_warp_exited(w, now);
+      w.state = WarpState::barrier;
+      s.barrier |= w.bit;
+      ++w.resident->at_barrier;
+      return;
+    }
+    const TimedOp& op = w.ops[w.executed() ? w.front->pc : w.warp->next_pc()];
+    w.next = &op;
+    const std::uint64_t fetched = fetch(w, op, now);
+    const Scoreboard::Time latest = w.last_operand(op);
+    std::uint64_t copied = 0;  // when the data of copies that it waits for is there
+    const auto waits = [&] { return op.copies == CopyRole::none ? w.loads != 0 : w.copies.must_wait(op, copied); };
+    if (latest == Scoreboard::kUnknown || (op.waits_for_loads && waits())) {
+      w.state = WarpState::memory;
+      s.memory |= w.bit;
+      return;
+    }
+    std::uint64_t at = std::max({not_before, fetched, scoreboard_.cycle(latest)});
+    if (op.waits_for_loads) at = std::max(at, copied);
+    // A folded operation of a closed kernel waits like any other.
+    if (op.folded && !schedulers_.quota().is_closed(w.kernel) && fold(w, op, now)) {
+      w.set_written(op, at > not_before ? scoreboard_.time(at) : 0);
+      continue;
+    }
+    w.state = WarpState::waiting;
+    w.due = at;
+    s.want(w, op.unit);
+    if (at > now) {
+      s.fetching = fetched == at ? s.fetching | w.bit : s.fetching & ~w.bit;
+      schedulers_.times().no_later(w.scheduler, static_cast<std::size_t>(op.unit), s.sleep(w, now));
+      return;
+    }
+    s.ready |= w.bit;
+    schedulers_.times().no_later(w.scheduler, static_cast<std::size_t>(op.unit), now);
+    return;
+  }
+}
+
+// Issues an operation that was not executed ahead: it is executed now.
+void WarpIssue::issue_now(SchedulerState& s, WarpSlot& w, std::uint64_t now) {
+  const TimedOp& op = *w.next;
+  ResidentBlock& r = *w.resident;
+  s.ready &= ~w.bit;
+  AtomicsInFlight& atomics = memory_.atomics();
+  if (atomics.any() && (op.kind == TimedKind::load || op.kind == TimedKind::store) && atomics.conflicts(*w.warp)) {
+    w.state = WarpState::memory;
+    s.memory |= w.bit;
+    atomics.wait(schedulers_.warps().number_of(w));
+    return;
+  }
+  exec::Step step;
+  r.run->block.clock = now;
+  w.warp->step(step);
+  const auto lanes = static_cast<std::uint32_t>(std::popcount(step.active));
+  schedulers_.counters().count(w.kernel, static_cast<std::uint32_t>(&op - w.ops), lanes, true);
+  take_unit(s, op, now);
+  refresh_lsu();
+  schedulers_.spend(w.kernel, lanes, now);
+  if (r.run->block.fault()) return events_.on_fault(r);
+  if (op.copies == CopyRole::commit) w.copies.commit(now);
+
+  std::uint64_t ready = now + op.latency;
+  if (step.memory) {
+    ready = memory_.access(w, schedulers_.warps().number_of(w), op, step, now, schedulers_.counters()[w.kernel]);
+    refresh_lsu();
+  }
+  w.set_written(op, scoreboard_.time(ready));
+  const bool turns = op.kind == TimedKind::branch;
+  const bool second = issue_width_ > 1 && !turns && op.issue_slots == 1;
+  prepare(w, now, turns ? now + op.latency : now + (second ? 0 : 1));
+  if (op.kind == TimedKind::barrier || step.exited) events_.on_barrier(r, now);
+}
+
+}  // namespace wm::sim
