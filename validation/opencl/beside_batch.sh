@@ -2,9 +2,9 @@
 # A latency-sensitive OpenCL client beside a batch client: natively, through a daemon on NVIDIA's OpenCL, and through a
 # daemon on the CUDA driver. Writes one JSON object per run to OUT/beside-batch.jsonl; about two minutes.
 #
-#   validation/opencl/beside_batch.sh build/device out [SECONDS]
+#   validation/opencl/beside_batch.sh build/device out [SECONDS [SETUPS]]
 set -uo pipefail
-build=$1 out=$2 seconds=${3:-3}
+build=$1 out=$2 seconds=${3:-3} setups=${4:-native opencl cuda-half cuda-half-no-gates cuda-62 cuda-none cuda-fault}
 wm=$build/bin/wm pair=$build/validation/pair
 export WM_DATA=$PWD
 mkdir -p "$out"
@@ -33,19 +33,25 @@ beside() {  # SETUP BATCH LATENCY-COMMAND -- BATCH-COMMAND
   note "$setup" latency "$(cat "$out/batch.json")"
 }
 
+# The limits for lower priorities end a second after the last launch of a higher one.
 batch_alone() {  # SETUP COMMAND
+  sleep 1.2
   for kind in compute memory; do
     note "$1" none "$(timeout 20 $2 $pair $kind 2 2>>"$out/errors.txt")"
   done
 }
 
-beside native - "" ""
-batch_alone native ""
-beside native compute "" ""
-beside native memory "" ""
+if [[ $setups == native* ]]; then
+  beside native - "" ""
+  note native none "$(timeout 20 $pair profile 1 2>>"$out/errors.txt")"
+  batch_alone native ""
+  beside native compute "" ""
+  beside native memory "" ""
+fi
 
 daemon() {  # SETUP KINDS OPTIONS…
   local setup=$1 kinds=$2 socket
+  [[ " $setups " == *" $setup "* ]] || return
   shift 2
   socket=$(mktemp -u)
   "$wm" serve --device NVIDIA --socket "$socket" "$@" > "$out/serve-$setup.txt" 2>&1 &
@@ -53,7 +59,9 @@ daemon() {  # SETUP KINDS OPTIONS…
   for _ in $(seq 200); do [ -S "$socket" ] && break; sleep 0.05; done
   local low="$wm run --wait 20 --socket $socket --" high="$wm run --wait 20 --socket $socket --priority 5 --"
   for kind in $kinds; do
-    if [ "$kind" = batch ]; then batch_alone "$setup" "$low"; else beside "$setup" "$kind" "$high" "$low"; fi
+    if [ "$kind" = profile ]; then
+      note "$setup" none "$(timeout 20 $high $pair profile 1 2>>"$out/errors.txt")"
+    elif [ "$kind" = batch ]; then batch_alone "$setup" "$low"; else beside "$setup" "$kind" "$high" "$low"; fi
   done
   if [ "$setup" = cuda-fault ]; then
     note "$setup" none "$(timeout 20 $low $pair fault 2>>"$out/errors.txt")"
@@ -66,7 +74,7 @@ daemon() {  # SETUP KINDS OPTIONS…
 }
 
 WARPMUX_BACKEND=opencl daemon opencl "- compute memory" --policy accelos
-daemon cuda-half "- batch compute memory" --policy accelos
+daemon cuda-half "- profile batch compute memory" --policy accelos
 daemon cuda-half-no-gates "compute memory" --policy accelos --no-gates
 daemon cuda-62 "compute memory" --policy accelos --headroom 62
 daemon cuda-none "compute memory" --policy accelos --headroom 0 --no-gates

@@ -1,6 +1,7 @@
 // An OpenCL application that measures itself, for two of them beside each other:
 //
 //   pair latency SECONDS           a kernel of about 27 µs (H200) every half millisecond; how long each takes
+//   pair profile SECONDS           the same kernel; the parts of its time as the driver's events tell them
 //   pair compute SECONDS           launches of about 5.5 ms that keep the arithmetic units busy; how many a second
 //   pair memory SECONDS            launches of about 5 ms that copy memory; how many a second
 //   pair fault                     a kernel that writes outside its buffer; says what the driver answers
@@ -46,7 +47,7 @@ struct Device {
   cl_command_queue queue = nullptr;
   cl_program program = nullptr;
 
-  Device() {
+  explicit Device(bool profiled) {
     cl_platform_id platform = nullptr;
     cl_device_id device = nullptr;
     cl_int status = CL_SUCCESS;
@@ -54,7 +55,7 @@ struct Device {
     must(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr), "device");
     context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status);
     must(status, "context");
-    queue = clCreateCommandQueue(context, device, 0, &status);
+    queue = clCreateCommandQueue(context, device, profiled ? CL_QUEUE_PROFILING_ENABLE : 0, &status);
     must(status, "queue");
     const char* source = kSource;
     program = clCreateProgramWithSource(context, 1, &source, nullptr, &status);
@@ -143,6 +144,40 @@ void latency(const Device& d, double seconds) {
       times.size(), at(0.5), at(0.9), at(0.99), times.back(), is_right(d, out, kLocal, kLength) ? 0 : 1);
 }
 
+// Medians of the time from the call to the device, on the device, and until the call returns.
+void profile(const Device& d, double seconds) {
+  constexpr std::size_t kGroups = 132, kLocal = 128;
+  const cl_mem out = d.buffer(kGroups * kLocal * sizeof(float));
+  const Launch launch = chain(d, out, kGroups, kLocal, 13'000);
+  std::vector<double> total, queued, submitted, ran;
+  const auto begin = Clock::now();
+  while (Clock::now() - begin < std::chrono::duration<double>(seconds)) {
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+    const auto started = Clock::now();
+    cl_event event = nullptr;
+    must(clEnqueueNDRangeKernel(d.queue, launch.kernel, 1, nullptr, &launch.global, &launch.local, 0, nullptr, &event),
+         "launch");
+    must(clWaitForEvents(1, &event), "wait");
+    total.push_back(microseconds(Clock::now() - started));
+    cl_ulong times[4] = {};
+    for (cl_uint i = 0; i < 4; ++i) {
+      clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED + i, sizeof times[i], &times[i], nullptr);
+    }
+    clReleaseEvent(event);
+    queued.push_back(static_cast<double>(times[1] - times[0]) * 1e-3);
+    submitted.push_back(static_cast<double>(times[2] - times[1]) * 1e-3);
+    ran.push_back(static_cast<double>(times[3] - times[2]) * 1e-3);
+  }
+  const auto median = [](std::vector<double>& v) {
+    std::sort(v.begin(), v.end());
+    return v[v.size() / 2];
+  };
+  std::printf(
+      "{\"kind\": \"profile\", \"total_us\": %.1f, \"queued_us\": %.1f, \"submitted_us\": %.1f, "
+      "\"ran_us\": %.1f}\n",
+      median(total), median(queued), median(submitted), median(ran));
+}
+
 void batch(const Device& d, double seconds, const char* kind, const Launch& launch) {
   launch.enqueue(d);
   must(clFinish(d.queue), "finish");
@@ -211,12 +246,13 @@ void fault(const Device& d) {
 int main(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "";
   const double seconds = count > 2 ? std::atof(words[2]) : 3;
-  if (what != "latency" && what != "compute" && what != "memory" && what != "fault") {
-    std::fputs("pair latency|compute|memory|fault [SECONDS]\n", stderr);
+  if (what != "latency" && what != "compute" && what != "memory" && what != "fault" && what != "profile") {
+    std::fputs("pair latency|profile|compute|memory|fault [SECONDS]\n", stderr);
     return 2;
   }
-  const Device device;
+  const Device device(what == "profile");
   if (what == "latency") latency(device, seconds);
+  if (what == "profile") profile(device, seconds);
   if (what == "compute") compute(device, seconds);
   if (what == "memory") memory(device, seconds);
   if (what == "fault") fault(device);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "rewrite/ptx/counted_loop.h"
 #include "rewrite/ptx/function_editor.h"
 #include "rewrite/ptx/loops.h"
 
@@ -37,6 +38,7 @@ class GateWriter {
       : options_(options),
         loops_(find_loops(kernel, ptx::control_flow(kernel))),
         labels_(kernel.labels),
+        counted_(counted_loops(kernel)),
         loop_starts_(starts(kernel)),
         editor_(kernel) {}
 
@@ -49,7 +51,10 @@ class GateWriter {
     }
     prologue();
     while (!editor_.at_end()) {
-      if (const Loop* loop = unrollable_at(editor_.index())) {
+      if (const auto strip = counted_.find(editor_.index()); strip != counted_.end()) {
+        strip_mine(strip->second);
+        ++result.strips;
+      } else if (const Loop* loop = unrollable_at(editor_.index())) {
         unroll(*loop);
         ++result.unrolled;
       } else if (const Loop* back = loop_of_back_edge(editor_.index())) {
@@ -63,11 +68,25 @@ class GateWriter {
   }
 
  private:
-  // Loops to unroll, by their first instruction, with the number of copies.
+  struct Strip {
+    const Loop* loop;
+    CountedLoop count;
+  };
+  // Loops to strip-mine, by their first instruction.
+  std::map<std::uint32_t, Strip> counted_loops(const Function& kernel) const {
+    std::map<std::uint32_t, Strip> found;
+    for (const Loop& loop : loops_) {
+      if (const auto count = counted_loop(kernel, loop)) found.emplace(loop.begin, Strip{&loop, *count});
+    }
+    return found;
+  }
+
+  // Loops to unroll, by their first instruction.
   std::map<std::uint32_t, const Loop*> starts(const Function& kernel) const {
     std::map<std::uint32_t, const Loop*> found;
     for (const Loop& loop : loops_) {
-      if (!loop.back_edges.empty() && can_unroll(kernel, loop) && copies(loop) > 1) found.emplace(loop.begin, &loop);
+      if (!loop.back_edges.empty() && !counted_.contains(loop.begin) && can_unroll(kernel, loop) && copies(loop) > 1)
+        found.emplace(loop.begin, &loop);
     }
     return found;
   }
@@ -120,7 +139,7 @@ class GateWriter {
 
   // The test, after `weight` instructions, and the way back to the header.
   void gate_and_go(std::uint32_t header, std::uint32_t weight) {
-    if (weight < options_.interval) {
+    if (2 * weight < options_.interval) {
       editor_.emit(build::make(Opcode::add, {}, {Type::u32},
                                {build::operand(count_), build::operand(count_), build::number(weight)}));
       editor_.emit(compare(Suffix::lt, count_, options_.interval));
@@ -154,6 +173,55 @@ class GateWriter {
     gate_and_go(branch.operands[0].index, loop.instructions);
     editor_.skip();
     if (around) editor_.place(*around);
+  }
+
+  // bound' = the bound, or the counter's value some iterations on where that is nearer.
+  void emit_near_bound(const Strip& strip, const Instruction& compare, Reg near, std::uint64_t distance) {
+    const bool wide = strip.count.wide;
+    const Type u = wide ? Type::u64 : Type::u32, s = wide ? Type::s64 : Type::s32, b = wide ? Type::b64 : Type::b32;
+    const Operand counter = build::operand(Reg{strip.count.counter});
+    const Operand& bound = compare.operands[2];
+    const bool up = strip.count.step > 0;
+    // The bound is further away than `distance`, as unsigned numbers; and, for lt and gt, it is not behind.
+    editor_.emit(build::make(Opcode::mov, {}, {b}, {build::operand(near), bound}));
+    editor_.emit(
+        build::make(Opcode::sub, {}, {s},
+                    {build::operand(near), up ? build::operand(near) : counter, up ? counter : build::operand(near)}));
+    editor_.emit(build::make(Opcode::setp, {Suffix::gt}, {u},
+                             {build::operand(test_), build::operand(near), build::number(distance)}));
+    if (compare.suffixes[0] != Suffix::ne) {
+      editor_.emit(build::make(Opcode::setp, {compare.suffixes[0], Suffix::and_}, compare.types,
+                               {build::operand(test_), counter, bound, build::operand(test_)}));
+    }
+    const auto step = static_cast<std::uint64_t>(up ? distance : ~distance + 1);
+    editor_.emit(build::make(Opcode::add, {}, {s}, {build::operand(near), counter, build::number(step)}));
+    editor_.emit(
+        build::make(Opcode::selp, {}, {b}, {build::operand(near), build::operand(near), bound, build::operand(test_)}));
+  }
+
+  void strip_mine(const Strip& strip) {
+    const Loop& loop = *strip.loop;
+    const std::uint32_t iterations = std::max(options_.interval / std::max(loop.instructions, 1U), 1U);
+    const auto size = static_cast<std::uint64_t>(strip.count.step > 0 ? strip.count.step : -strip.count.step);
+    const Reg near = editor_.add_register("%wm_bound", strip.count.wide ? Type::b64 : Type::b32);
+    const std::uint32_t outer = editor_.add_label("$wm_strip"), inner = editor_.add_label("$wm_inner");
+    const std::uint32_t exit = editor_.add_label("$wm_exit");
+    const std::vector<Instruction> body = body_of(loop);
+    const Instruction& compare = body[strip.count.compare - loop.begin];
+    editor_.place(outer);
+    emit_near_bound(strip, compare, near, size * iterations);
+    editor_.place(inner);
+    for (std::uint32_t i = 0; i + 1 < body.size(); ++i) {
+      Instruction copy = body[i];
+      if (i + loop.begin == strip.count.compare) copy.operands[2] = build::operand(near);
+      editor_.emit(std::move(copy));
+    }
+    const Reg predicate{body.back().guard.reg};
+    editor_.emit(build::only_if(predicate, true, build::branch(inner)));
+    editor_.emit(compare);
+    editor_.emit(build::only_if(predicate, false, build::branch(exit)));
+    gate_and_go(outer, options_.interval);
+    editor_.place(exit);
   }
 
   void unroll(const Loop& loop) {
@@ -245,6 +313,7 @@ class GateWriter {
   const GateOptions& options_;
   const std::vector<Loop> loops_;
   const std::vector<ptx::Label> labels_;  // the original body has these
+  const std::map<std::uint32_t, Strip> counted_;
   const std::map<std::uint32_t, const Loop*> loop_starts_;
   FunctionEditor editor_;
   Reg gate_{}, word_{}, count_{}, test_{};

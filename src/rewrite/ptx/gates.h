@@ -2,8 +2,9 @@
 //
 // Whoever needs the SMs for a short time writes the word, and clears it when done. A warp tests the word once in about
 // `interval` of its instructions. The value that is tested was loaded one test earlier, so that the load's latency
-// overlaps with execution. Short innermost loops are unrolled so that the test costs little: all their exits are kept,
-// only the way back is taken through copies of the body.
+// overlaps with execution. A loop that counts is strip-mined: an inner loop with the same body runs up to a nearer
+// bound, and the test follows it. Other short innermost loops are unrolled so that the test costs little: all their
+// exits are kept, only the way back is taken through copies of the body.
 //
 // The kernel gets one more parameter, the address of its word. A kernel without loops is left as it is: its blocks end
 // soon.
@@ -18,7 +19,7 @@
 namespace wm::rewrite {
 
 struct GateOptions {
-  std::uint32_t interval = 256;       // instructions of a thread between two tests
+  std::uint32_t interval = 512;       // instructions of a thread between two tests
   std::uint32_t max_unrolled = 1024;  // instructions of an unrolled loop
   std::uint32_t sleep_nanoseconds = 500;
 };
@@ -26,6 +27,7 @@ struct GateOptions {
 struct GatedKernel {
   std::uint32_t gates = 0;     // loops with tests; 0: the kernel is unchanged and has no more parameters than before
   std::uint32_t unrolled = 0;  // loops that were unrolled
+  std::uint32_t strips = 0;    // loops that were strip-mined
 };
 
 // An error: the reason why the kernel cannot have gates.

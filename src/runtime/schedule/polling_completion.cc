@@ -16,7 +16,7 @@ constexpr double kUnpolledPart = 0.5;
 constexpr std::uint32_t kMaxWithoutEvent = 15, kMaxUnflushed = 7;
 constexpr std::uint64_t kSettleTime = 50'000;   // nanoseconds: a queue without a new command for this time is flushed
 constexpr std::uint64_t kActiveTime = 300'000;  // nanoseconds without a completion after which the thread polls rarely
-constexpr auto kSleep = std::chrono::microseconds(15);
+constexpr auto kSleep = std::chrono::microseconds(15), kSpinsAlways = std::chrono::microseconds(50);
 constexpr std::uint64_t kDriverInterval = 100'000;  // nanoseconds between queries about events that have a flag
 
 }  // namespace
@@ -144,8 +144,11 @@ bool PollingCompletion::is_awaited(const Line& line, std::size_t last) const {
                      [](const Completion& c) {
                        const auto& dependents = c.command->dependencies.dependents;
                        return c.command->event != kNoEvent || c.batch ||
-                              std::any_of(dependents.begin(), dependents.end(),
-                                          [](const Command::Edge& edge) { return !edge.same_queue; });
+                              std::any_of(dependents.begin(), dependents.end(), [](const Command::Edge& edge) {
+                                // A marker behind it, as of clFinish, completes with it.
+                                const bool completes_with = only_orders(edge.command->type);
+                                return !edge.same_queue || (completes_with && edge.command->event != kNoEvent);
+                              });
                      });
 }
 
@@ -300,7 +303,8 @@ bool PollingCompletion::look_until(Due due, std::uint64_t known_changes, std::ui
     }
     if (any) return true;
     const std::uint64_t time = clock.now();
-    if (time - last_activity > kActiveTime) {
+    // Where processors are free, the thread stays awake: it would sleep far longer than it asked for.
+    if (time - last_activity > kActiveTime && spin_time() < kSpinsAlways) {
       std::this_thread::sleep_for(kSleep);
     } else {
       const bool urgent = std::any_of(watched_.begin(), watched_.end(), [](const Watched& w) { return w.awaited; });

@@ -85,6 +85,43 @@ TEST(Gates, EveryTripCountOfAnUnrolledLoopGivesTheSameResult) {
   }
 }
 
+// A loop of one block that counts by `step` to the bound, compared as `how`.
+std::string counting_loop(const std::string& how, const std::string& type, int first, int step) {
+  const std::string wide = type.ends_with("64") ? "64" : "32";
+  return ".version 7.8\n.target sm_75\n.address_size 64\n.entry k(.param .u64 out, .param .u32 n)\n{\n"
+         ".reg .b32 %r<6>; .reg .b64 %rd<6>; .reg .pred %p<2>;\n"
+         "ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [n]; mov.u32 %r5, %tid.x; mov.u32 %r3, 1;\n"
+         ".reg .b" +
+         wide + " %i, %n; cvt.s" + wide + ".s32 %n, %r1; mov.b" + wide + " %i, " + std::to_string(first) +
+         ";\nLOOP:\nmad.lo.u32 %r3, %r3, 3, 1;\nadd.s" + wide + " %i, %i, " + std::to_string(step) + ";\nsetp." + how +
+         "." + type +
+         " %p1, %i, %n;\n@%p1 bra LOOP;\n"
+         "mul.wide.u32 %rd2, %r5, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r3;\nret;\n}";
+}
+
+void expect_same_for_all_bounds(const std::string& text, const std::vector<int>& bounds) {
+  const ptx::Module original = parsed(text);
+  ptx::Module module = original;
+  const auto gated = gate_all(module, {.interval = 40});
+  ASSERT_EQ(gated.at("k").strips, 1U) << text;
+  for (const int n : bounds) {
+    const gpu::Application app = sum_application(static_cast<std::uint32_t>(n));
+    EXPECT_EQ(compare_runs(original, app, module, with_word(app, gated, 0)), "") << text << n;
+  }
+}
+
+TEST(Gates, StripMinedLoopsGiveTheSameResultForEveryBound) {
+  const std::vector<int> near{0, 1, 2, 9, 10, 11, 12, 19, 20, 21, 30, 31, 1000};
+  expect_same_for_all_bounds(counting_loop("lt", "s32", 0, 1), near);
+  expect_same_for_all_bounds(counting_loop("lt", "s32", 5, 3), {-7, 0, 4, 5, 6, 35, 36, 37, 38, 900});
+  expect_same_for_all_bounds(counting_loop("lt", "u32", 0, 4), {0, 3, 4, 39, 40, 41, 44, 800});
+  expect_same_for_all_bounds(counting_loop("gt", "s32", 100, -1), {100, 101, 99, 91, 90, 89, 0, -100});
+  expect_same_for_all_bounds(counting_loop("ne", "s32", 400, -4), {396, 360, 356, 0, -40});
+  expect_same_for_all_bounds(counting_loop("ne", "s32", 0, 1), {1, 9, 10, 11, 500});
+  expect_same_for_all_bounds(counting_loop("lt", "s64", -3, 2), {-10, -3, -2, 0, 16, 17, 18, 700});
+  expect_same_for_all_bounds(counting_loop("ne", "s64", 90, -3), {87, 60, 57, 0, -300});
+}
+
 TEST(Gates, WarpsStopWhileTheWordIsSet) {
   ptx::Module module = parsed(kSumLoop);
   const auto gated = gate_all(module);

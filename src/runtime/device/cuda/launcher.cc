@@ -160,13 +160,26 @@ Status Launcher::launch(Stream stream, const KernelLaunch& launch, const Shape& 
   if (const std::uint32_t groups = group_limit(sharing, function, shape, shared); groups != 0) {
     shared = padded_shared(kernel, shared, groups);
   }
+  if (sharing.unit_share < 1 || sharing.priority > 0) divide_memory_as_others(kernel, function);
   const bool holds = sharing.holds_gates && words_ != 0;
   if (holds) device_.cuda.write_value(stream, words_, 1, 0);
   const Code code =
       device_.cuda.launch(function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1],
                           shape.block[2], shared, stream, parameters.pointers.data(), nullptr);
-  if (holds) device_.cuda.write_value(stream, words_, 0, 0);
+  if (holds && code != kSuccess) open_gate(stream);
   return status_of(code);
+}
+
+void Launcher::open_gate(Stream stream) const {
+  if (words_ != 0) device_.cuda.write_value(stream, words_, 0, 0);
+}
+
+void Launcher::divide_memory_as_others(const CudaKernel& kernel, Function function) const {
+  bool& done = function == kernel.gated ? kernel.gated_is_divided : kernel.is_divided;
+  if (done) return;
+  constexpr int kAllShared = 100;  // percent
+  device_.cuda.set_function_attribute(function, function_attribute::kSharedCarveout, kAllShared);
+  done = true;
 }
 
 }  // namespace wm::runtime::cuda

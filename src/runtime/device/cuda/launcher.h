@@ -21,7 +21,9 @@ class Launcher {
     unsigned grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
   };
   [[nodiscard]] Shape shape(const KernelLaunch& launch) const;
+  // Puts the launch on the stream; with `holds_gates`, the gate is closed before it and stays so until `open_gate`.
   Status launch(Stream stream, const KernelLaunch& launch, const Shape& shape);
+  void open_gate(Stream stream) const;
 
   static Status check(const CudaKernel& kernel, std::uint32_t index, const KernelArgument& argument);
 
@@ -33,6 +35,9 @@ class Launcher {
   // Groups of the launch that an SM may hold; 0: as many as fit.
   [[nodiscard]] std::uint32_t group_limit(const LaunchSharing& sharing, Function function, const Shape& shape,
                                           unsigned shared) const;
+  // Kernels that share SMs must agree on how an SM's memory is divided between L1 and shared memory: an SM changes it
+  // only when it is empty. All of them take the largest part for shared memory.
+  void divide_memory_as_others(const CudaKernel& kernel, Function function) const;
   Status set(const CudaKernel& kernel, const KernelLaunch& launch, const Shape& shape, Parameters& parameters) const;
 
   Device& device_;

@@ -87,6 +87,8 @@ struct CudaKernel final : KernelObject {
   Function function = nullptr;
   Function gated = nullptr;  // null: it has no loops
   int static_shared = 0, max_threads = 0, registers = 0;
+  // Whether each form has been told how to divide an SM's memory.
+  mutable bool is_divided = false, gated_is_divided = false;
 };
 
 inline const CudaQueue& of(const QueueObject& queue) { return static_cast<const CudaQueue&>(queue); }

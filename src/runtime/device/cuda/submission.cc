@@ -109,6 +109,8 @@ Status CudaSubmission::launch(const QueueObject& queue, const KernelLaunch& laun
     events_.end(*made, stream);
     *event = reinterpret_cast<EventHandle>(made);
   }
+  // The client need not wait for the gate to open.
+  if (launch.sharing.holds_gates) launcher_.open_gate(stream);
   return status;
 }
 
