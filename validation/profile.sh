@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # GPU cycles of every launch of the zoo, by NVIDIA's profiler: profile.sh BUILD OUT SIZE…
 # Writes OUT-SIZE.csv: launches_on_gpu's rows with cycles, nanoseconds, executed warp instructions and registers in place
-# of times. Clocks and caches are left alone; L2 is emptied before a benchmark's first launch by launches_on_gpu itself.
+# of times. Clocks and caches are not changed; L2 is emptied before a benchmark's first launch by launches_on_gpu itself.
 set -euo pipefail
 build=$1 out=$2
 shift 2

@@ -55,7 +55,7 @@ Result<SimulatedRun> simulate(const gpu::GpuConfig& gpu, std::string_view ptx, c
   auto machine = sim::CycleMachine::make(gpu, 1, 1);
   if (!machine) return machine.error();
   sim::ClientSpec spec;
-  spec.name = "alone";
+  spec.name = "isolated";
   spec.module = std::make_shared<const ptx::Module>(*std::move(module));
   spec.application =
       std::make_shared<const gpu::Application>(launches == 0 ? application : beginning(application, launches));

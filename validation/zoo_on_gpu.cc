@@ -1,7 +1,7 @@
-// Runs the zoo's PTX on a real GPU and in the executor, and compares every buffer both leave behind.
+// Runs the zoo's PTX on a real GPU and in the executor, and compares the contents of all buffers at the end.
 //
 //   zoo_on_gpu OUT [SIZE…]        writes OUT.csv, one row a buffer, and OUT-times.csv; exit code 1 where any row fails
-//   zoo_on_gpu OUT times          launches at the large size, timed on the GPU alone: OUT-times.csv
+//   zoo_on_gpu OUT times          launches at the large size, timed on the GPU without other work: OUT-times.csv
 //
 // Integers must be equal to the bit. Floats are compared by the tolerance the benchmark states for its own output,
 // since approximate functions differ in their last bits. A buffer without expectations (an input, an

@@ -51,7 +51,7 @@ Case make(Size size) {
 
 Benchmark benchmark_fma() {
   return {.name = "fma",
-          .about = "four independent chains of fused multiply-adds a thread: the arithmetic pipeline alone",
+          .about = "four independent chains of fused multiply-adds a thread: only the arithmetic pipeline",
           .suite = "micro",
           .aliases = {},
           .kernels = {{"fma", "fma_loop"}},  // `fma` itself is a built-in function of OpenCL C

@@ -13,7 +13,7 @@ enum class Class : std::uint8_t {
   integer,  // integer arithmetic, logic, comparison, selection
   fp32,
   fp64,
-  fp16,              // f16, bf16, alone and packed
+  fp16,              // f16, bf16, single and packed
   special_function,  // rcp, sqrt, sin, … and their like
   tensor,            // mma
   conversion,

@@ -47,17 +47,20 @@ void choice(Map& map, std::string_view key, Enum& out, const std::vector<std::pa
   map.keep(Error{fmt::format("unknown {} '{}'{}", key, value->text, did_you_mean(value->text, known)), value->place});
 }
 
-// The name of a part that the build found.
-void component(Map& map, std::string_view key, std::string& out, std::span<const std::string_view> known) {
+// The name of a component that the build found; `kind` names the component in the message.
+void component(Map& map, std::string_view key, std::string_view kind, std::string& out,
+               std::span<const std::string_view> known) {
   const Value* value = map.take(key);
   if (value == nullptr) return;
   out = value->text;
   if (std::find(known.begin(), known.end(), out) != known.end()) return;
   const std::vector<std::string> names(known.begin(), known.end());
-  map.keep(Error{fmt::format("unknown {} '{}'{}", key, out, did_you_mean(out, names)), value->place});
+  map.keep(Error{fmt::format("unknown {} '{}'{}", kind, out, did_you_mean(out, names)), value->place});
 }
 
-void replacement(Map& map, std::string& out) { component(map, "replacement", out, components::kReplacementRules); }
+void replacement(Map& map, std::string& out) {
+  component(map, "replacement", "cache replacement", out, components::kReplacementRules);
+}
 
 // A nested map, read by `fill`; its mistakes become the outer map's.
 template <typename Fill>
@@ -86,7 +89,7 @@ void read_units(Map& sm, SmConfig& c) {
 void read_sm(Map& m, SmConfig& c) {
   m.required("count", c.count).required("schedulers", c.schedulers).optional("issue_width", c.issue_width);
   megahertz(m, "clock", c.clock_mhz);
-  component(m, "policy", c.warp_scheduler, components::kWarpSchedulers);
+  component(m, "policy", "warp scheduler", c.warp_scheduler, components::kWarpSchedulers);
   std::uint32_t register_bytes = 0;
   bytes(m, "registers", register_bytes);
   c.registers = register_bytes / 4;
@@ -156,7 +159,7 @@ void read_paths(Map& m, GpuConfig& c) {
     bytes(d, "bytes_per_clock", c.dram.bytes_per_clock);
     bytes(d, "row", c.dram.row_bytes, false);
     d.required("channels", c.dram.channels).optional("banks", c.dram.banks).required("latency", c.dram.latency);
-    component(d, "scheduler", c.dram.scheduler, components::kDramSchedulers);
+    component(d, "scheduler", "DRAM scheduler", c.dram.scheduler, components::kDramSchedulers);
     d.optional("commands_per_clock", c.dram.commands_per_clock);
     d.optional("read_queue", c.dram.read_queue).optional("write_queue", c.dram.write_queue);
     d.required("tCL", c.dram.tCL).required("tRP", c.dram.tRP).required("tRC", c.dram.tRC).required("tRAS", c.dram.tRAS);

@@ -23,7 +23,7 @@ namespace wm::ptx {
 namespace {
 
 constexpr std::uint32_t kOwn = 4;                   // registers that every thread needs besides its values
-constexpr std::uint32_t kFloor = 12;                // ptxas does not reduce registers below this
+constexpr std::uint32_t kMinRegisters = 12;         // ptxas does not reduce registers below this
 constexpr std::uint32_t kFullOccupancy = 30;        // up to here an SM of 64 K registers holds its 2048 threads
 constexpr std::uint32_t kSlack = 4;                 // above `least` where that is already more
 constexpr std::size_t kHeld = 8;                    // instructions for which a memory operand stays allocated
@@ -178,7 +178,7 @@ FunctionDemand function_demand(const Function& function) {
   }
   const bool idle = std::none_of(function.body.begin(), function.body.end(), touches_memory);
   const std::uint32_t wish = std::min(fast + kOwn, std::max(kFullOccupancy, least + kSlack));
-  result.demand.registers = std::max(wish, idle ? kOwn : kFloor);
+  result.demand.registers = std::max(wish, idle ? kOwn : kMinRegisters);
   return result;
 }
 

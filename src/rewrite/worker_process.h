@@ -34,7 +34,8 @@ class WorkerProcess {
   Result<Reply> ask(const Request& request, std::chrono::milliseconds limit);
   // The same with bytes of whatever kind.
   Result<std::string> exchange(std::string_view request, std::chrono::milliseconds limit);
-  // The signal that ended it, 0 where it ended by itself; nothing where it still runs a moment after it hung up.
+  // The signal that ended it, 0 where it ended by itself; nothing where it still runs a moment after it closed its
+  // pipe.
   std::optional<int> ended_by();
 
   [[nodiscard]] int process() const { return process_; }

@@ -29,7 +29,7 @@ TEST(Memory, NarrowLoadsAreExtendedBySignOrZero) {
             (std::vector<std::uint32_t>{0xfe, 0xfffffffe, 0x8001, 0xffff8001, 0x8001fe7f, 0xffffffff, 0x80007f, 0}));
 }
 
-TEST(Memory, NarrowStoresLeaveTheirNeighboursAlone) {
+TEST(Memory, NarrowStoresPreserveTheirNeighbours) {
   Snippet s;
   s.out_words = 2;
   s.block = {1, 1, 1};
@@ -73,7 +73,7 @@ TEST(Memory, VectorsOfBytesAndAnUnwantedElement) {
   EXPECT_EQ(out[0], 0x07112244U);
 }
 
-TEST(Memory, AGuardedLoadLeavesOtherLanesAlone) {
+TEST(Memory, AGuardedLoadPreservesOtherLanes) {
   Snippet s;
   s.inputs = {table(32, [](auto i) { return i + 1000; })};
   const auto out = words(R"(

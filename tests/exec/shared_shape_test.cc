@@ -68,7 +68,7 @@ TEST(SharedShape, OtherAddressesHaveNone) {
     EXPECT_FALSE(Registers(true, [&](std::uint64_t i) { return i == odd ? 2000 : 4 * i; }).shape().grouped) << odd;
 }
 
-TEST(SharedShape, WhatWouldFaultIsLeftAlone) {
+TEST(SharedShape, ALoadThatWouldFaultIsNotExecuted) {
   std::array<std::uint32_t, kLanes> out{};
   const Registers row(false, [](std::uint64_t i) { return 4 * i; });
   EXPECT_TRUE(row.load(row.shape(), 4 * (kWords - kLanes), out));

@@ -47,11 +47,11 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"l2: {size: 768 KB", "l2: {dirty_ways: 9, size: 768 KB", "dirty_ways"},
                       Mistake{"l2: {size: 768 KB, slices: 6", "l2: {size: 768 KB, slices: 7", "multiple"},
                       Mistake{"dram: {channels: 6", "dram: {channels: many", "channels"},
-                      Mistake{"policy: gto", "policy: gtoo", "unknown policy 'gtoo' (did you mean 'gto'?)"},
+                      Mistake{"policy: gto", "policy: gtoo", "unknown warp scheduler 'gtoo' (did you mean 'gto'?)"},
                       Mistake{"dram: {channels: 6", "dram: {channels: 6, scheduler: frfcfs",
-                              "unknown scheduler 'frfcfs' (did you mean 'fr_fcfs'?)"},
+                              "unknown DRAM scheduler 'frfcfs' (did you mean 'fr_fcfs'?)"},
                       Mistake{"l2: {size: 768 KB", "l2: {replacement: lruu, size: 768 KB",
-                              "unknown replacement 'lruu' (did you mean 'lru'?)"}));
+                              "unknown cache replacement 'lruu' (did you mean 'lru'?)"}));
 
 TEST_P(Mistakes, AreRefusedWithTheirLine) {
   std::string line;

@@ -26,7 +26,7 @@ TEST(Metrics, RatesAndTimesAgree) {
   EXPECT_DOUBLE_EQ(stp(rates), stp(kTwo));
 }
 
-TEST(Metrics, AloneIsPerfect) {
+TEST(Metrics, AnIsolatedKernelHasPerfectMetrics) {
   const std::vector<Progress> isolated = {Progress::of_times(7, 7)};
   EXPECT_DOUBLE_EQ(antt(isolated), 1);
   EXPECT_DOUBLE_EQ(stp(isolated), 1);

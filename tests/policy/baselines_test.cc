@@ -111,7 +111,7 @@ TEST(Smk, Decisions) {
 }
 
 TEST(Smk, BothKernelsFallBehindByTheSameFactor) {
-  // Alone each reaches its last rate on both SMs; together an SM issues no more than 100.
+  // In isolation each reaches its last rate on both SMs; together an SM issues no more than 100.
   FakeMachine gpu({.sms = 2, .sm_ipc = 100});
   const auto a = FakeKernel{.name = "a", .block_instructions = 2000, .ipc = {90}, .isolated_ipc = 180, .launches = 0};
   const auto b = FakeKernel{.name = "b", .block_instructions = 2000, .ipc = {30}, .isolated_ipc = 60, .launches = 0};
@@ -120,7 +120,7 @@ TEST(Smk, BothKernelsFallBehindByTheSameFactor) {
   EXPECT_GT(gpu.ipc({0}), 100);
 }
 
-TEST(Smk, MeasuresKernelsWhoseRateAloneIsNotKnown) {
+TEST(Smk, MeasuresKernelsWhoseIsolatedRateIsNotKnown) {
   FakeMachine gpu({.sms = 4});
   const auto a = FakeKernel{.name = "a", .ipc = {64}, .launches = 0};
   const auto b = FakeKernel{.name = "b", .ipc = {16}, .launches = 0};

@@ -264,7 +264,7 @@ TEST_P(PreemptionContract, PreemptionTakesABoundedTime) {
   }
 }
 
-TEST_P(PolicyContract, OneKernelAloneGetsEverySm) {
+TEST_P(PolicyContract, AnIsolatedKernelGetsEverySm) {
   auto r = rig();
   FakeKernel only = batch();
   only.launches = 0;

@@ -25,7 +25,7 @@ TEST(WarpedSlicer, DecisionsForFigure3b) {
   EXPECT_EQ(gpu.caps({0}), "5555555555555555");
   EXPECT_EQ(gpu.caps({1}), "3333333333333333");
   const std::string log = gpu.recorder().everything();
-  // Figure 4: 1 to 8 blocks of each, alone on eight SMs each.
+  // Figure 4: 1 to 8 blocks of each kernel, on eight SMs each.
   EXPECT_THAT(log, HasSubstr("0 cap sm 0 k0 at 1\n0 cap sm 0 k1 at 0\n0 cap sm 1 k0 at 2\n0 cap sm 1 k1 at 0\n"));
   EXPECT_THAT(log, HasSubstr("0 cap sm 15 k0 at 0\n0 cap sm 15 k1 at 8\n"));
   EXPECT_THAT(log, HasSubstr("0 wake at 20000 as 1\n"

@@ -50,7 +50,7 @@ TEST(ValueCost, AnAddressInSharedMemoryIsOneWordAndInGlobalMemoryTwo) {
   EXPECT_EQ(words_of(m, "%rd3"), 0U) << "a widened and scaled index is made again where it is read";
 }
 
-TEST(RegisterDemand, ASmallKernelHasTheFloor) {
+TEST(RegisterDemand, ASmallKernelHasTheMinimum) {
   const Module m = kernel_of("ld.param.u64 %rd1, [a]; mov.u32 %r1, %tid.x; st.global.u32 [%rd1], %r1; ret;");
   EXPECT_EQ(register_demand(m, m.functions[0]).registers, 12U);
   EXPECT_EQ(register_demand(m, m.functions[0]).predicates, 0U);

@@ -95,14 +95,27 @@ std::string without_allowed(std::string_view line, const std::vector<std::string
   return text;
 }
 
-void search_file(const fs::path& root, const fs::path& file, const OldTerms& old, Violations& found) {
+// The words with which the terms begin: most lines contain none of them.
+std::set<std::string> first_words(const OldTerms& old) {
+  std::set<std::string> words;
+  for (const OldTerm& term : old.terms) {
+    const std::vector<std::string> parts = words_of(term.words.front());
+    words.insert(parts.begin(), parts.end());
+  }
+  return words;
+}
+
+void search_file(const fs::path& root, const fs::path& file, const OldTerms& old, const std::set<std::string>& first,
+                 Violations& found) {
   const bool glossary = file == fs::path("docs") / "glossary.md";
   bool formerly = false;
   for_each_line(root / file, [&](int number, std::string_view line) {
     if (glossary && line.starts_with("## ")) formerly = line == "## Formerly";
     if (formerly) return;
+    std::vector<std::string> words = words_of(line);
+    if (std::none_of(words.begin(), words.end(), [&](const std::string& word) { return first.contains(word); })) return;
     const std::string text = without_allowed(line, old.allowed);
-    const std::vector<std::string> words = words_of(text);
+    words = words_of(text);
     const std::vector<std::string> names = is_code(file) ? identifiers_of(text) : std::vector<std::string>{};
     for (const OldTerm& term : old.terms) {
       if (!applies_to(term, file)) continue;
@@ -146,10 +159,11 @@ OldTerms read_old_terms(const fs::path& file) {
 
 Violations old_term_uses(const fs::path& root, const OldTerms& terms) {
   Violations found;
+  const std::set<std::string> first = first_words(terms);
   for (const char* top :
-       {"src", "tests", "docs", "bench", "fuzz", "validation", "cmake", "kernels", "web", "configs"}) {
+       {"src", "tests", "docs", "bench", "fuzz", "validation", "cmake", "kernels", "web", "configs", "experiments"}) {
     for (const fs::path& file : files_below(root, top)) {
-      if (is_searched(file)) search_file(root, file, terms, found);
+      if (is_searched(file)) search_file(root, file, terms, first, found);
     }
   }
   return found;

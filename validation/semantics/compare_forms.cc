@@ -36,7 +36,7 @@ void add_setp(std::vector<Form>& forms, const std::string& type, const std::stri
   const bool half = type == "f16" || type == "bf16";  // these have one result only
   std::size_t at = 0;
   for (const auto& comparison : comparisons(type)) {
-    // Every comparison alone with both results, and one of the joins in turn.
+    // Every comparison without a join, with both results, and one of the joins in turn.
     for (const auto& join : {std::string(), kJoins[1 + at % 3]}) {
       const Form base = form("setp." + comparison + join + ftz + "." + type, "pred", {type, type});
       if (!half) forms.push_back(joined(base, join, true));

@@ -27,7 +27,7 @@ struct Form {
   Check check = Check::exact;
 };
 
-// In a fixed order; a form's inputs depend on its name alone, so the table can grow anywhere.
+// In a fixed order; a form's inputs depend only on its name, so the table can grow anywhere.
 std::vector<Form> all_forms();
 
 // The families all_forms is made of.

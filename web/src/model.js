@@ -22,7 +22,7 @@ export const distinctValues = distinct;
 
 // The measures by which a run is judged; `better` says whether larger or smaller is better.
 export const metrics = [
-  {key: 'stp', title: 'STP', about: 'system throughput: the sum of all rates, each of its rate alone', digits: 3, better: 1,
+  {key: 'stp', title: 'STP', about: 'system throughput: the sum of all rates relative to the isolated rates', digits: 3, better: 1,
    of: (r) => r.metrics.stp},
   {key: 'antt', title: 'ANTT', about: 'average slowdown', digits: 2, better: -1, of: (r) => r.metrics.antt},
   {key: 'worst_ntt', title: 'worst', about: 'largest slowdown', digits: 2, better: -1, of: (r) => r.metrics.worst_ntt},

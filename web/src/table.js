@@ -1,4 +1,4 @@
-// Policies of one workload side by side: each kernel's rate of its rate alone as a bar, and the metrics.
+// Policies of one workload side by side: each kernel's rate relative to its isolated rate as a bar, and the metrics.
 import {h, replace} from './dom.js';
 import {fixed} from './format.js';
 import {choose, current, goalsOf, labelOf, metrics, shownHere, valuesOf, varying} from './model.js';
@@ -11,7 +11,7 @@ function best(runs, metric) {
 function progress(kernel, index, longest) {
   const width = Math.min(100, 100 * kernel.normalized / longest);
   const goal = kernel.goal && kernel.ipc_alone ? 100 * kernel.goal / kernel.ipc_alone / longest : null;
-  return h('td.progress', {title: `${kernel.name}: IPC ${fixed(kernel.ipc, 1)}, alone ${fixed(kernel.ipc_alone, 1)}`},
+  return h('td.progress', {title: `${kernel.name}: IPC ${fixed(kernel.ipc, 1)}, isolated ${fixed(kernel.ipc_alone, 1)}`},
            h('div.track', {},
              h('div.fill', {style: `width:${width}%;background:var(--kernel-${index % 8})`}),
              goal === null ? null : h('div.goal', {style: `left:${Math.min(100, goal)}%`, title: 'goal'})),

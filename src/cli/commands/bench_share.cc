@@ -179,7 +179,7 @@ std::string text_of(const std::vector<ShareSummary>& all) {
 
 // The isolated time of each benchmark relative to the native driver.
 std::string isolated_text(const std::vector<PolicyResult>& results, Json& json) {
-  Table table({"alone", "policy", "time", "speed"});
+  Table table({"isolated", "policy", "time", "speed"});
   std::string means;
   for (const PolicyResult& r : results) {
     std::vector<double> speeds;
@@ -189,7 +189,7 @@ std::string isolated_text(const std::vector<PolicyResult>& results, Json& json) 
       table.add({name, r.policy, duration(seconds), fmt::format("{:.3f}", speed)});
       json.push_back({{"name", name}, {"policy", r.policy}, {"seconds", seconds}, {"speed", speed}});
     }
-    means += fmt::format("{}: {:.3f} of {}'s speed alone, geometric mean\n", r.policy, gpu::geometric_mean(speeds),
+    means += fmt::format("{}: {:.3f} of {}'s isolated speed, geometric mean\n", r.policy, gpu::geometric_mean(speeds),
                          kBaseline);
   }
   return table.to_string() + means;
@@ -228,6 +228,7 @@ Result<int> bench_share(const BenchShareOptions& o) {
                                    {"verified", !o.unchecked},
                                    {"items", items},
                                    {"summary", summary},
+                                   {"isolated", isolated},
                                    {"alone", isolated}});
       !done) {
     return done.error();

@@ -104,7 +104,7 @@ Result<int> run_demo(const DemoOptions& o) {
   output.say("\n" + heading(2, fmt::format("Together on {}: {} SMs at {} MHz, every warp instruction in time",
                                            gpu->name, gpu->sm.count, gpu->sm.clock_mhz)));
   output.say(fmt::format(
-      "   {} must keep {:.0f}% of its speed alone; {}, which came first, gets what is left. {} cycles each.\n\n",
+      "   {} must keep {:.0f}% of its isolated rate; {}, which arrived first, gets the rest. {} cycles each.\n\n",
       kKernels[1], kGoal * 100, kKernels[0], grouped(o.cycles)));
   lab::CorunOptions options;
   options.cycles = o.cycles;
@@ -120,7 +120,7 @@ Result<int> run_demo(const DemoOptions& o) {
   output.say("\n" + heading(3, fmt::format("Looked into, in {}", duration(seconds_since(start)))));
   const Page page{
       .title = "Two kernels on one GPU",
-      .about = fmt::format("{} must keep {:.0f}% of its speed alone; {} takes what is left. The same {} cycles "
+      .about = fmt::format("{} must keep {:.0f}% of its isolated rate; {} takes the rest. The same {} cycles "
                            "under {} policies, each warp instruction simulated.",
                            kKernels[1], kGoal * 100, kKernels[0], grouped(o.cycles), compared->runs.size()),
       .command = "wm demo"};
@@ -141,7 +141,7 @@ void add_demo(const Command& wm) {
       wm.add("demo", "The two-minute tour: two real kernels share a GPU under several policies", "wm demo");
   demo.option("--html", o->html, "Where the page goes", {.show_default = true, .type = "FILE", .output = true});
   demo.option("--cycles", o->cycles, "Of each run", {.show_default = true, .low = 1000, .high = 1e9});
-  demo.option("--cache", o->cache, "Where rates alone are kept; \"\": nowhere",
+  demo.option("--cache", o->cache, "Where isolated rates are kept; \"\": nowhere",
               {.show_default = true, .type = "FOLDER"});
   demo.json(o->json);
   demo.run([o] { return run_demo(*o); });

@@ -104,7 +104,7 @@ Result<int> run(const LabRunOptions& o) {
   if (!summary) return summary.error();
   const Output output(o.json);
   output.say(
-      fmt::format("{} cells: {} were in {}, {} ran in {} of processor time and {} for kernels alone, {} failed\n",
+      fmt::format("{} cells: {} were in {}, {} ran in {} of processor time and {} for isolated runs, {} failed\n",
                   summary->cells, summary->stored, o.store, summary->ran, duration(summary->host_seconds),
                   duration(summary->isolated_seconds), summary->failed));
   for (const lab::Cell& c : matrix.cells)
@@ -126,7 +126,7 @@ void add_lab_run(const Command& lab) {
   command.option("figure", o->figures, "PAPER, PAPER/FIGURE or FILE.yaml; none: all");
   command.option("--protocol", o->protocol, "quick or paper", {.show_default = true});
   command.option("--store", o->store, "The file that takes the results", {.show_default = true, .type = "FILE"});
-  command.option("--only", o->only, "Cells with label=value alone, as policy=Rollover; repeat it");
+  command.option("--only", o->only, "Only cells with label=value, as policy=Rollover; repeat it");
   command.option("--first", o->first, "Of each figure only so many workloads, from the beginning; 0: all");
   command.option("--jobs", o->jobs, "Cells at a time", {.show_default = true, .low = 1, .high = 1024});
   command.flag("--resume", o->resume, "Go on with a run that was stopped: the store must be there");
@@ -134,7 +134,7 @@ void add_lab_run(const Command& lab) {
   command.flag("--again", o->again, "All cells, those in the store too");
   command.flag("--keep-old", o->keep_old, "Take results of other code than this for done");
   command.flag("--dry-run", o->dry_run, "Print the commands that would run");
-  command.option("--cache", o->cache, "Where rates alone are kept", {.show_default = true, .type = "FOLDER"});
+  command.option("--cache", o->cache, "Where isolated rates are kept", {.show_default = true, .type = "FOLDER"});
   command.json(o->json);
   command.run([o] { return run(*o); });
 }

@@ -6,10 +6,11 @@
 #include <fstream>
 #include <memory>
 #include <thread>
+#include <unistd.h>
 
 #include "cli/commands/command.h"
 #include "cli/commands/run_simulated.h"
-#include "cli/input/driver_library.h"
+#include "cli/input/client_library.h"
 #include "cli/input/foreground_process.h"
 #include "cli/input/process.h"
 #include "runtime/protocol/monitor.h"
@@ -30,20 +31,24 @@ struct RunApplicationOptions {
 };
 
 // The daemon's answer. A daemon that was just started needs some time before it listens; while `seconds` have not
-// passed, a missing socket is therefore not an error, unless not even its folder exists.
+// passed, a missing socket is therefore not an error, unless not even its folder exists. A terminal shows a notice
+// meanwhile, which is erased at the end.
 Result<void> wait_for_daemon(const std::string& socket, double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-  bool announced = false;
+  const bool on_terminal = ::isatty(STDERR_FILENO) != 0;
+  bool noticed = false;
   for (;;) {
     const auto status = runtime::request_status(socket);
-    if (status) return {};
     std::error_code ignored;
-    if (passed() >= seconds || !fs::exists(fs::absolute(socket, ignored).parent_path(), ignored)) return status.error();
-    if (passed() > 1 && !announced) {
-      announced = true;
-      std::fprintf(stderr, "wm: waiting for a daemon at %s\n", socket.c_str());
+    if (status || passed() >= seconds || !fs::exists(fs::absolute(socket, ignored).parent_path(), ignored)) {
+      if (noticed) std::fputs("\r\033[K", stderr);
+      return status ? Result<void>{} : status.error();
+    }
+    if (passed() > 1 && on_terminal && !noticed) {
+      noticed = true;
+      std::fprintf(stderr, "wm: waiting for a daemon at %s", socket.c_str());
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
@@ -59,7 +64,7 @@ Result<int> run_application(const RunApplicationOptions& options) {
   }
   const std::string socket = options.socket.empty() ? runtime::default_socket() : options.socket;
   if (auto ready = wait_for_daemon(socket, options.wait); !ready) return ready.error();
-  const auto library = find_driver(options.library);
+  const auto library = find_client_library(options.library);
   if (!library) return library.error();
   // The loader finds only the client library in this folder. The loader that comes with CUDA does not accept a folder
   // but the library itself.
@@ -97,7 +102,8 @@ void add_run(const Command& wm) {
   run.option("--priority", options->priority, "Larger goes first, where the policy has priorities", {.high = 100});
   run.option("--wait", options->wait, "Seconds to wait for the daemon's socket", {.show_default = true, .high = 3600});
   run.option("--library", options->library,
-             "The driver, where it is not beside wm; with --simulate the folder of libcuda.so.1", {.type = "FILE"});
+             "libwarpmux_opencl.so, if it is not beside wm; with --simulate the folder of libcuda.so.1",
+             {.type = "FILE"});
   run.option("--simulate", options->simulated.gpu, "Run a CUDA program on this GPU of `wm gpus`, simulated",
              {.type = "GPU"});
   options->simulated.timing = "functional";

@@ -106,7 +106,7 @@ void add_serve(const Command& wm) {
                      "Leave kernels as they are, instead of running them as workers");
   serve_command.option("--short", options->short_launch,
                        "Launches expected to take less than so many microseconds are not divided; three times as many "
-                       "while their client is alone (default: $WARPMUX_SHORT, or 100 under moving_shares and 0 "
+                       "while their client is isolated (default: $WARPMUX_SHORT, or 100 under moving_shares and 0 "
                        "under other policies, which divide every launch)");
   serve_command.option("--headroom", options->serve.headroom,
                        "Percent of every compute unit that launches leave free while a client of higher priority is "

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "cli/input/driver_library.h"
+#include "cli/input/client_library.h"
 
 extern char** environ;
 
@@ -128,7 +128,7 @@ Result<std::unique_ptr<ShareProcesses>> ShareProcesses::start(const ShareSetup& 
     processes->environment_ = {"WARPMUX_DISABLE=1"};
     return processes;
   }
-  const auto library = find_driver("");
+  const auto library = find_client_library("");
   if (!library) return library.error();
   const std::string socket = processes->folder_.file("socket"), vendors = processes->folder_.file("vendors");
   std::error_code ignored;
@@ -140,9 +140,10 @@ Result<std::unique_ptr<ShareProcesses>> ShareProcesses::start(const ShareSetup& 
   if (!setup.rewrite) words.emplace_back("--no-rewrite");
   auto daemon = Told::start(words, {});
   if (!daemon) return daemon.error();
-  for (int line = 0; line < 2; ++line) {  // platform and device
-    if (const auto said = (*daemon)->hear(60); !said)
-      return Error{"the daemon does not start; what it said stands above"};
+  for (std::string line; !line.starts_with("listening");) {
+    const auto said = (*daemon)->hear(60);
+    if (!said) return Error{"the daemon does not start; its messages are above"};
+    line = *said;
   }
   processes->daemon_ = std::move(*daemon);
   processes->environment_ = {"WARPMUX_SOCKET=" + socket, "OCL_ICD_VENDORS=" + vendors, "OCL_ICD_FILENAMES=" + *library,

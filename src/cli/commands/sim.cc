@@ -56,7 +56,7 @@ Result<int> run_isolated(const std::string& json, const LoadedRun& run, const la
   for (std::size_t i = 0; i < run.participants.size(); ++i) {
     const lab::IsolatedRate& rate = (*rates)[i];
     const std::string& name = run.participants[i].name;
-    output.say(fmt::format("{} alone on {}: {:.1f} IPC\n", name, run.gpu.name, rate.ipc()));
+    output.say(fmt::format("{} isolated on {}: {:.1f} IPC\n", name, run.gpu.name, rate.ipc()));
     items.push_back(
         {{"name", name}, {"ipc", rate.ipc()}, {"instructions", rate.instructions}, {"cycles", rate.cycles}});
   }
@@ -144,7 +144,8 @@ void add_sim(const Command& wm) {
   add_length_options(sim, o->run, "Length of the run; kernels repeat until then (0: each kernel runs once, to its end)",
                      "Of the policy's random numbers");
   sim.flag("--timeline", o->timeline, "Put a timeline into the JSON, as pages show it");
-  sim.flag("--alone", o->isolated, "Only measure what each kernel does by itself, into the cache");
+  sim.flag("--isolated", o->isolated, "Only measure the isolated rate of each kernel, into the cache");
+  sim.hidden_flag("--alone", o->isolated, "The former name of --isolated");
   add_cache_option(sim, o->run);
   sim.option("--trace", o->trace, "Write a timeline that ui.perfetto.dev opens", {.type = "FILE", .output = true});
   sim.option("--html", o->html, "Write a page with the timeline, which needs no network",

@@ -76,7 +76,7 @@ std::string troubles(const Json& d) {
                        c["pid"].get<int>());
   };
   for (const Json& c : d["cut_off"]) text += who(c) + " was cut off: it " + c["reason"].get<std::string>() + "\n";
-  for (const Json& c : d["left_behind"]) {
+  for (const Json& c : d["orphaned_kernels"]) {
     text += fmt::format("{} has gone; its kernel {} has been on the device for {}\n", who(c),
                         c["kernel"].get<std::string>(), duration(c["seconds"].get<double>()));
   }

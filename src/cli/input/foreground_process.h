@@ -10,7 +10,7 @@
 namespace wm::cli {
 
 // Waits for the program and returns its exit code, or 128 + the number of the signal that ended it. SIGTERM, SIGINT and
-// SIGHUP are forwarded. The program gets SIGTERM if this process dies, so that it is never left behind.
+// SIGHUP are forwarded. The program gets SIGTERM if this process dies, so that it never outlives `wm`.
 Result<int> run_in_foreground(const std::vector<std::string>& command,
                               const std::vector<std::pair<std::string, std::string>>& set_variables,
                               const std::vector<std::string>& unset_variables);

@@ -106,6 +106,9 @@ void Command::hidden_option(const std::string& name, std::string& out, const std
 void Command::flag(const std::string& name, bool& out, const std::string& about) const {
   app_->add_flag(name, out, about);
 }
+void Command::hidden_flag(const std::string& name, bool& out, const std::string& about) const {
+  app_->add_flag(name, out, about)->group("");
+}
 
 void Command::json(std::string& out) const {
   option("--json", out, "Write the results as JSON to FILE (-: stdout)", {.type = "FILE", .output = true});

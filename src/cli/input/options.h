@@ -48,6 +48,7 @@ class Command {
   // An option that --help does not list: other parts of warpmux use it, not people.
   void hidden_option(const std::string& name, std::string& out, const std::string& about) const;
   void flag(const std::string& name, bool& out, const std::string& about) const;
+  void hidden_flag(const std::string& name, bool& out, const std::string& about) const;
   // --json FILE, as every command that prints results takes it.
   void json(std::string& out) const;
 

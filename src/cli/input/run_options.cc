@@ -50,14 +50,14 @@ void add_length_options(const Command& command, RunOptions& o, const std::string
   command.option("--cycles", o.spec.cycles, cycles_help);
   command.flag("--once", o.once, "With --cycles: each kernel runs once, instead of repeating until the end");
   command.flag("--match-instructions", o.spec.match_instructions,
-               "Each kernel stops at the instructions it executed alone in --cycles");
+               "Each kernel stops at the instructions of its isolated run of --cycles");
   command.option("--threads", o.threads, "Of the host; the result is the same for any number",
                  {.show_default = true, .low = 1, .high = 64});
   command.option("--seed", o.spec.seed, seed_help, {.show_default = true});
 }
 
 void add_cache_option(const Command& command, RunOptions& o) {
-  command.option("--cache", o.cache, "Where rates alone are kept; \"\": nowhere",
+  command.option("--cache", o.cache, "Where isolated rates are kept; \"\": nowhere",
                  {.show_default = true, .type = "FOLDER"});
 }
 

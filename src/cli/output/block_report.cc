@@ -47,7 +47,8 @@ Json process_json(const lab::BlockRunResult& r, const lab::BlockProcessResult& p
 }  // namespace
 
 std::string text_of(const lab::BlockRunResult& r) {
-  Table table({"process", "priority", "runs", "turnaround", "alone", "normalized", "launches", "blocks", "preempted"});
+  Table table(
+      {"process", "priority", "runs", "turnaround", "isolated", "normalized", "launches", "blocks", "preempted"});
   const double ms = 1e3 / static_cast<double>(r.clock.count);
   for (const lab::BlockProcessResult& p : r.processes)
     table.add({Cell(p.name, Style::bold), std::to_string(p.priority), grouped(p.counts.turnarounds.size()),

@@ -88,7 +88,7 @@ std::string text_of(const lab::Comparison& all) {
     }
     text += table.to_string();
     text +=
-        styled(Style::dim, "Bars: the rate beside the others, of the rate alone. ANTT and worst: slowdowns.") + "\n";
+        styled(Style::dim, "Bars: the rate in the co-run over the isolated rate. ANTT and worst: slowdowns.") + "\n";
   }
   for (const lab::Unfit& u : all.unfit) text += fmt::format("not run: {}: {}\n", u.policy, u.why);
   return text;

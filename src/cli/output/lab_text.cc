@@ -66,7 +66,7 @@ std::string text_of(const lab::Figure& f) {
   text += fmt::format("{} protocol, {} of {} cells{}{}\n", f.protocol, f.done, f.cells,
                       f.failed > 0 ? fmt::format(", {} failed", f.failed) : "",
                       f.old > 0 ? fmt::format(", {} by other code than this", f.old) : "");
-  if (f.done == 0) return text + "not run: wm lab run " + e.id + " --protocol " + f.protocol + "\n";
+  if (f.done == 0) return text + "not run: wm lab run " + e.name + " --protocol " + f.protocol + "\n";
   text += fmt::format("{}; what the paper reports in brackets\n\n", e.plot.y_title.empty() ? "value" : e.plot.y_title);
   const auto facets = e.plot.facet.empty() ? std::vector<std::string>{""} : order_of(f.rows, e.plot.facet);
   for (const std::string& facet : facets) text += (facet.empty() ? "" : facet + "\n") + grid(f, facet) + "\n";

@@ -1,4 +1,4 @@
-// Lane functions of 16-bit floats, alone and two in a register.
+// Lane functions of 16-bit floats, one or two in a register.
 #pragma once
 
 #include "exec/lane/form.h"
@@ -30,7 +30,7 @@ WM_LANE std::uint32_t ternary_x2(std::uint32_t a, std::uint32_t b, std::uint32_t
 inline bool is_pair(ptx::Type type) { return type == ptx::Type::f16x2 || type == ptx::Type::bf16x2; }
 inline bool is_brain(ptx::Type type) { return type == ptx::Type::bf16 || type == ptx::Type::bf16x2; }
 
-// Calls `choose` with the format of a 16-bit type, alone or packed.
+// Calls `choose` with the format of a 16-bit type, single or packed.
 template <typename Choose>
 LaneOp by_half(ptx::Type type, Choose&& choose) {
   return is_brain(type) ? choose(Brain{}) : choose(Half{});

@@ -312,6 +312,7 @@ Result<Experiment> load_experiment(const std::string& name, const std::string& f
   const auto paper = load_paper((fs::path(file).parent_path() / "paper.yaml").string(), names);
   if (!paper) return paper.error();
   Experiment e;
+  e.name = name;
   e.file = file;
   e.paper = fs::absolute(file).parent_path().filename().string();
   e.id = e.paper + "/" + fs::path(file).stem().string();

@@ -86,6 +86,7 @@ struct Claim {
 
 struct Experiment {
   std::string id;     // "qos-isca17/fig6a"
+  std::string name;   // the argument of `wm lab run`: the id, or the path of a file
   std::string paper;  // the folder's name
   std::string cite;   // from paper.yaml
   std::string title;

@@ -143,7 +143,7 @@ Result<void> Runner::run_isolated(const std::vector<Cell>& cells, const std::fun
       if (!labels.emplace(id, fmt::format("isolated: {} on {}", spec.kernels[0].name, spec.gpu)).second) continue;
       auto job = job_of(id, spec);
       if (!job) return job.error();
-      job->command.emplace_back("--alone");
+      job->command.emplace_back("--isolated");
       job->error_file = "/dev/null";
       jobs.push_back(*std::move(job));
     }
@@ -216,7 +216,7 @@ Result<RunSummary> Runner::run(const Matrix& matrix, const std::function<void(co
   if (failed) return Error{fmt::format("cannot make the folder '{}.cells': {}", path_, failed.message())};
   const Lock lock(cell_file("lock"));
   if (!lock.held()) return Error{fmt::format("another run is filling the store '{}'", path_)};
-  // Specifications that a killed run left behind; those of missing cells are written again.
+  // Specifications of a run that was killed; those of missing cells are written again.
   for (const auto& entry : fs::directory_iterator(path_ + ".cells", failed))
     if (entry.path().string().ends_with(".spec.json")) fs::remove(entry.path(), failed);
   for (const auto& [digest, text] : matrix.gpus)

@@ -30,7 +30,7 @@ Result<IsolatedRate> run_isolated(const gpu::GpuConfig& gpu, Participant p, cons
   if (!policy) return policy.error();
   sim::RunLimits limits;
   if (options.cycles != 0) limits.cycles = options.cycles;
-  Watch watch(nullptr, progress_of(options, p.name + " alone"), options.cycles, blocks_of(p));
+  Watch watch(nullptr, progress_of(options, p.name + " isolated"), options.cycles, blocks_of(p));
   if (options.progress) (*machine)->observe(watch);
   if (auto r = (*machine)->run(**policy, limits); !r) return r.error();
   const sim::ClientTotals t = (*machine)->totals(0);
@@ -85,7 +85,7 @@ Result<void> check(const std::vector<Participant>& participants, const CorunOpti
     if (p.launches == 0 && options.cycles == 0)
       return Error{fmt::format("kernel '{}' repeats without end (launches=0): say when to stop with --cycles", p.name)};
   if (options.match_instructions && options.cycles == 0)
-    return Error{"--match-instructions needs --cycles: how long each kernel runs alone"};
+    return Error{"--match-instructions needs --cycles: the length of each kernel's isolated run"};
   return {};
 }
 

@@ -42,7 +42,7 @@ Result<std::optional<double>> goal_ipc(const gpu::GpuConfig& gpu, const Particip
   const double ipc = p.goal_time ? policy::goal_from_time(n, clock, *p.goal_time, transfers)
                                  : policy::goal_from_rate(n, clock, *p.goal_rate, transfers);
   if (ipc == 0)
-    return Error{fmt::format("kernel '{}' cannot meet its goal: its transfers alone take {:.3f} ms", p.name,
+    return Error{fmt::format("kernel '{}' cannot meet its goal: its transfers take {:.3f} ms", p.name,
                              static_cast<double>(transfers.count) * 1e-9)};
   return std::optional(ipc);
 }

@@ -22,7 +22,7 @@ class Npq final : public Policy {
 }  // namespace
 
 WM_POLICY(Npq, {.name = "npq",
-                .about = "free SMs go to the most important kernel, running blocks are left alone",
+                .about = "free SMs go to the most important kernel, running blocks are not preempted",
                 .paper = "Tanasic et al., ISCA 2014, section 4.2",
                 .waits = Waits::for_priority,
                 .needs = {Can::own_sms, Can::drain}})

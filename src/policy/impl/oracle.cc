@@ -15,7 +15,7 @@ class Oracle final : public Policy {
  public:
   explicit Oracle(const Values& v)
       : settle_(v.cycles("settle")),
-        trial_(v.cycles("trial")),
+        measurement_(v.cycles("trial")),
         objective_(v.choice<Objective>("objective")),
         fixed_(v.counts("blocks")) {}
 
@@ -24,9 +24,9 @@ class Oracle final : public Policy {
   }
 
   void on(const Wake& e, Machine& gpu) override {
-    if (e.tag != trials_) return;  // the wake-up of an earlier search
+    if (e.tag != wake_tag_) return;  // the wake-up of an earlier measurement
     measuring_ = true;
-    gpu.set_epoch(trial_);
+    gpu.set_epoch(measurement_);
   }
 
   void on(const Epoch&, Machine& gpu) override {
@@ -49,7 +49,7 @@ class Oracle final : public Policy {
   void regroup(Machine& gpu) {
     const auto kernels = by_client(gpu);
     measuring_ = false;
-    ++trials_;
+    ++wake_tag_;
     if (kernels.size() < 2) return apply(gpu, {});
     if (!fixed_.empty()) return apply(gpu, fixed_);
     std::vector<gpu::Resources> footprints;
@@ -64,7 +64,7 @@ class Oracle final : public Policy {
 
   void try_next(Machine& gpu) {
     apply(gpu, plans_[next_++]);
-    gpu.wake_at(gpu.now() + settle_, ++trials_);
+    gpu.wake_at(gpu.now() + settle_, ++wake_tag_);
   }
 
   static void apply(Machine& gpu, const Plan& plan) {
@@ -94,7 +94,7 @@ class Oracle final : public Policy {
   }
 
   Cycles settle_;
-  Cycles trial_;
+  Cycles measurement_;
   Objective objective_;
   Plan fixed_;
   Members members_;
@@ -103,7 +103,7 @@ class Oracle final : public Policy {
   std::size_t best_ = 0;
   double best_score_ = -1;
   bool measuring_ = false;
-  std::uint64_t trials_ = 0;
+  std::uint64_t wake_tag_ = 0;
 };
 
 }  // namespace
@@ -117,8 +117,8 @@ WM_POLICY(Oracle, {.name = "oracle",
                                   cycles("settle", 5'000, {0, 10'000'000}, "wait for a combination to take effect", ""),
                                   cycles("trial", 5'000, {100, 10'000'000}, "length of a measurement", ""),
                                   choice("objective", {{"ipc"}, {"stp"}, {"least"}},
-                                         "what is best: the sum of rates, of rates "
-                                         "relative to those alone, or the least of these",
+                                         "measure of a combination: the sum of rates, the sum of "
+                                         "rates relative to the isolated ones, or the least of these",
                                          "V.A")}})
 
 }  // namespace wm::policy

@@ -113,6 +113,6 @@ WM_POLICY(Smk, {.name = "smk",
                 .needs = {Can::cap_blocks, Can::quotas, Can::count_instructions},
                 .parameters = {cycles("epoch", 10'000, {100, 10'000'000}, "longest time between two quotas", ""),
                                cycles("profile", 10'000, {100, 10'000'000},
-                                      "measurement of kernels whose rate alone is not known", "")}})
+                                      "measurement of kernels whose isolated rate is not known", "")}})
 
 }  // namespace wm::policy

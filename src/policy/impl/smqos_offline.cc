@@ -15,16 +15,18 @@ namespace {
 class SmQosOffline final : public Policy {
  public:
   explicit SmQosOffline(const Values& v)
-      : settle_(v.cycles("settle")), trial_(v.cycles("trial")), fixed_(static_cast<std::uint32_t>(v.integer("sms"))) {}
+      : settle_(v.cycles("settle")),
+        measurement_(v.cycles("trial")),
+        fixed_(static_cast<std::uint32_t>(v.integer("sms"))) {}
 
   void on(const KernelSetChanged&, Machine& gpu) override {
     if (members_.changed(gpu) && members_.other_clients()) regroup(gpu);
   }
 
   void on(const Wake& e, Machine& gpu) override {
-    if (e.tag != trials_) return;  // the wake-up of an earlier search
+    if (e.tag != wake_tag_) return;  // the wake-up of an earlier measurement
     measuring_ = true;
-    gpu.set_epoch(trial_);
+    gpu.set_epoch(measurement_);
   }
 
   void on(const Epoch&, Machine& gpu) override {
@@ -48,7 +50,7 @@ class SmQosOffline final : public Policy {
 
   void regroup(Machine& gpu) {
     measuring_ = false;
-    ++trials_;
+    ++wake_tag_;
     const auto kernels = by_client(gpu);
     const auto ls = std::find_if(kernels.begin(), kernels.end(), [](const Kernel& k) { return k.has_goal(); });
     ls_ = ls == kernels.end() ? kNoKernel : ls->id;
@@ -61,7 +63,7 @@ class SmQosOffline final : public Policy {
   void try_with(Machine& gpu, std::uint32_t sms) {
     tried_ = sms;
     divide(gpu, sms);
-    gpu.wake_at(gpu.now() + settle_, ++trials_);
+    gpu.wake_at(gpu.now() + settle_, ++wake_tag_);
   }
 
   // Gives the first `first` SMs to the LS task, the others in equal parts to the batch tasks.
@@ -80,14 +82,14 @@ class SmQosOffline final : public Policy {
   }
 
   Cycles settle_;
-  Cycles trial_;
+  Cycles measurement_;
   std::uint32_t fixed_;
   Members members_;
   KernelId ls_ = kNoKernel;
   std::uint32_t tried_ = 0;
   std::uint32_t best_ = 0;
   bool measuring_ = false;
-  std::uint64_t trials_ = 0;
+  std::uint64_t wake_tag_ = 0;
 };
 
 }  // namespace

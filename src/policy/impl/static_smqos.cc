@@ -66,7 +66,7 @@ class StaticSmQos final : public Policy {
 }  // namespace
 
 WM_POLICY(StaticSmQos, {.name = "static_smqos",
-                        .about = "a goal of x% of the speed alone gets x% of the SMs",
+                        .about = "a goal of x% of the isolated rate gets x% of the SMs",
                         .paper = "Sun et al. (SMQoS), Parallel Computing 2022, section 5.2",
                         .goals = true,
                         .needs = {Can::own_sms, Can::drain},

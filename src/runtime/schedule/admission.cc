@@ -2,34 +2,12 @@
 
 #include <algorithm>
 
-#include "runtime/schedule/rules/pass_through.h"
-#include "runtime/schedule/rules/pipeline_undivided.h"
-#include "runtime/schedule/rules/priority_headroom.h"
-#include "runtime/schedule/rules/room_for_transfers.h"
-#include "runtime/schedule/rules/short_launches.h"
-
 namespace wm::runtime {
 namespace {
 
 constexpr std::uint32_t kMaxPipelined = 32;
 
 }  // namespace
-
-AdmissionRules make_admission_rules(const AdmissionOptions& options, const Capabilities& device, const Clock& clock) {
-  AdmissionRules rules;
-  if (options.pass_through) rules.push_back(std::make_unique<PassThrough>());
-  if (!options.pass_through) rules.push_back(std::make_unique<PipelineUndivided>());
-  if (options.short_launch > 0 && !options.pass_through) {
-    rules.push_back(std::make_unique<ShortLaunches>(options.short_launch, device.single_worker_batches));
-  }
-  if (device.transfers_occupy_compute_units && !options.pass_through) {
-    rules.push_back(std::make_unique<RoomForTransfers>());
-  }
-  if (device.shares_launches && !options.pass_through) {
-    rules.push_back(std::make_unique<PriorityHeadroom>(options.headroom, options.gates, clock));
-  }
-  return rules;
-}
 
 LaunchQuery Admission::query(const Command& command, double ahead) const {
   return {*command.launch, expected_nanoseconds(*command.launch), ahead, kernels_.is_isolated(*command.client),

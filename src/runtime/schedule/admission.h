@@ -10,14 +10,8 @@
 
 namespace wm::runtime {
 
-struct AdmissionOptions {
-  bool pass_through = false;
-  double short_launch = 100'000;  // nanoseconds; 0: every launch that can be divided is
-  double headroom = 0.5;          // the part of a compute unit that launches leave to clients of higher priority
-  bool gates = true;              // launches pause while one of higher priority runs
-};
-
 using AdmissionRules = std::vector<std::unique_ptr<AdmissionRule>>;
+// The active rules of rules/, in the order of their names.
 [[nodiscard]] AdmissionRules make_admission_rules(const AdmissionOptions& options, const Capabilities& device,
                                                   const Clock& clock);
 

@@ -4,12 +4,22 @@
 // is decided by the rules of this daemon; `wm serve` prints them at start.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "runtime/schedule/active_kernels.h"
+#include "runtime/schedule/clock.h"
 
 namespace wm::runtime {
+
+// The settings of the daemon that decide which rules are active.
+struct AdmissionOptions {
+  bool pass_through = false;
+  double short_launch = 100'000;  // nanoseconds; 0: every launch that can be divided is
+  double headroom = 0.5;          // the part of a compute unit that launches leave to clients of higher priority
+  bool gates = true;              // launches pause while one of higher priority runs
+};
 
 // The state that a rule may use.
 struct LaunchQuery {
@@ -17,9 +27,15 @@ struct LaunchQuery {
   std::optional<double> expected;  // nanoseconds with the device to itself, where known
   double ahead = 0;                // nanoseconds of its client's launches that must run before it
   bool isolated = true;            // no other client has a kernel
-  int priority = 0;                // the client has it
+  int priority = 0;                // priority of the client
 };
 
+// A rule is a class in a header of rules/, named as the file; the build finds it. Its function
+//
+//     static std::unique_ptr<AdmissionRule> make(const AdmissionOptions& options, const Capabilities& device,
+//                                                const Clock& clock);
+//
+// returns the rule, or null where it is not active.
 class AdmissionRule {
  public:
   AdmissionRule() = default;

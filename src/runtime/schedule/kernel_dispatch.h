@@ -45,7 +45,7 @@ class KernelDispatch {
   void dispatch(const std::function<void(const CommandPtr&, std::uint32_t)>& start);
   // Puts an undivided launch on its queue.
   Status launch(Command& command, EventHandle* event);
-  // A kernel has completed, or will not run; its room is free.
+  // A kernel has completed, or will not run; its resources are free.
   void finished(const CommandPtr& command, bool ran);
   // Device time of the client's kernels that have not completed, in nanoseconds.
   [[nodiscard]] double used_by_active(const Client& client) const;

@@ -54,7 +54,8 @@ nlohmann::ordered_json client_entry(const Session& session, const ClientStatisti
           {"programs", counts.programs},
           {"kernels", counts.kernels},
           {"queues", counts.queues},
-          {"whole_kernels", counts.unmodified_kernels}};
+          {"unmodified_kernels", counts.unmodified_kernels},
+          {"whole_kernels", counts.unmodified_kernels}};  // the former name
 }
 
 // The program's name as a label: quotes and backslashes are escaped, control characters are left out.
@@ -101,11 +102,13 @@ std::string status_document(const StatusSource& source) {
                                         {"clients_cut_off", clients.cut_off_count()},
                                         {"clients_leaving", clients.closing()},
                                         {"cut_off", cut_off},
-                                        {"left_behind", orphaned},
+                                        {"orphaned_kernels", orphaned},
+                                        {"left_behind", orphaned},  // the former name
                                         {"programs_tried", programs.tried},
                                         {"programs_known", programs.known},
                                         {"programs_refused", programs.refused},
-                                        {"launches_rehearsed", launches.tried},
+                                        {"launches_precompiled", launches.tried},
+                                        {"launches_rehearsed", launches.tried},  // the former name
                                         {"launches_refused", launches.refused},
                                         {"alive", object_counts(daemon.counts())},
                                         {"clients", connected}};

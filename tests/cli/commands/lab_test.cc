@@ -48,6 +48,13 @@ class Lab {
   Scratch folder;
 };
 
+TEST(LabCommand, TheHintForAFigureThatWasNotRunNamesItsFile) {
+  const Lab lab;
+  const Ran ran = lab.lab("show sweep.yaml");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("not run: wm lab run sweep.yaml --protocol quick\n"));
+}
+
 TEST(LabCommand, RunsShowsAndExports) {
   const Lab lab;
   const Ran ran = lab.lab("run sweep.yaml --jobs 2 --json -");
@@ -91,7 +98,7 @@ TEST(LabCommand, KilledAtAnyMomentItResumes) {
   EXPECT_EQ(lab.rows("k.db", false), undisturbed);
 }
 
-TEST(LabCommand, ACellThatCrashesLosesItselfAlone) {
+TEST(LabCommand, ACellThatCrashesAffectsNoOther) {
   const Lab lab;
   lab.folder.write("bad.yaml", "name: bad\nptx: bad.ptx\nentry: k\ngrid: 1\nblock: 32\n");
   lab.folder.write("sweep.yaml", std::string(kSweep).replace(kSweep.find("[vecadd, fma]"), 13, "[vecadd, bad.yaml]"));

@@ -1,4 +1,5 @@
 // wm run beside a daemon that goes away.
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #ifdef WM_RUNTIME
@@ -62,6 +63,10 @@ TEST(WmRun, WithoutADaemonIsOneLine) {
   const Ran ran = run_wm("run --socket /nowhere/at/all -- true");
   EXPECT_EQ(ran.code, 2);
   EXPECT_NE(ran.err.find("/nowhere/at/all"), std::string::npos);
+  const Scratch scratch;
+  const Ran waited = run_wm("run --wait 1.2 --socket " + scratch.path("socket") + " -- true");
+  EXPECT_EQ(waited.code, 2);
+  EXPECT_EQ(std::count(waited.err.begin(), waited.err.end(), '\n'), 1) << waited.err;
 }
 
 TEST(WmServe, RefusesAShortLaunchThatIsNoNumber) {

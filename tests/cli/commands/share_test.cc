@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// Two clients of a second each: one runs as fast as alone, the other waits for it.
+// Two clients of a second each: one runs as fast as in isolation, the other waits for it.
 TEST(ShareReport, FiguresAreThePapers) {
   const std::uint64_t s = 1'000'000'000;
   const ShareCase c{.benchmarks = {"a", "b"},

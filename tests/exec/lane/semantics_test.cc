@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(EveryOpcode, Semantics, testing::ValuesIn(opcodes()),
                          [](const auto& info) { return info.param; });
 
 // All that a routine may write is the active lanes, whatever the form.
-TEST(Semantics, EveryFormLeavesInactiveLanesAlone) {
+TEST(Semantics, EveryFormPreservesInactiveLanes) {
   for (const Form& form : semantics::all_forms()) {
     if (is_matrix(form)) continue;
     const std::vector<Element> elements = semantics::inputs(form);

@@ -46,7 +46,7 @@ TEST(Expression, AveragesOverRecordsThatPass) {
   EXPECT_DOUBLE_EQ(*value("mean(kernels.1.normalized, policy=A, workload=y)"), 0.6);
 }
 
-TEST(Expression, PartnersDifferInPolicyAlone) {
+TEST(Expression, PartnersDifferOnlyInPolicy) {
   // y ran under another goal with B, so it has no partner.
   EXPECT_DOUBLE_EQ(*value("gain(ipc, policy=A, against=\"B b\")"), 2);
   EXPECT_DOUBLE_EQ(*value("delta(others, policy=A, against=\"B b\")"), 0.2);

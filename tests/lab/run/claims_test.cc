@@ -66,8 +66,8 @@ INSTANTIATE_TEST_SUITE_P(Pairs, LongQosClaims, ::testing::ValuesIn(kQosPairs), [
   return name;
 });
 
-// Warped-Slicer, figure 6: over its thirty pairs, each kernel to the instructions it executed alone. A twentieth of the
-// paper's length, and so a shorter measurement.
+// Warped-Slicer, figure 6: over its thirty pairs, each kernel to the instructions of its isolated run. A twentieth of
+// the paper's length, and so a shorter measurement.
 constexpr const char* kSlicer = "warped_slicer:warmup=5000:sample=2500";
 
 TEST(LongSlicerClaims, BeatsEvenAndSpatialInTheGeometricMean) {

@@ -53,7 +53,7 @@ TEST(Compare, ANameNobodyKnowsIsAnError) {
   EXPECT_THAT(list.error().to_string(), HasSubstr("did you mean 'even'"));
 }
 
-TEST(Compare, RatesAloneAreMeasuredOnceAndTheBestComesFirst) {
+TEST(Compare, IsolatedRatesAreMeasuredOnceAndTheBestComesFirst) {
   std::vector<Participant> pair{zoo_participant("lbm"), zoo_participant("mri-q")};
   CorunOptions options;
   options.cycles = 4000;
@@ -71,7 +71,7 @@ TEST(Compare, RatesAloneAreMeasuredOnceAndTheBestComesFirst) {
   }
   for (std::size_t i = 1; i < 3; ++i)
     EXPECT_GE(metrics_of(all->runs[i - 1].result).stp, metrics_of(all->runs[i].result).stp);
-  EXPECT_EQ(runs.size(), 5U) << "two alone, three policies";
+  EXPECT_EQ(runs.size(), 5U) << "two isolated runs, three policies";
 }
 
 TEST(Compare, AReachedGoalComesBeforeThroughput) {

@@ -1,4 +1,4 @@
-// Rates alone are measured once: what names a run, what survives on disk, what is measured again.
+// Isolated rates are measured once: the key of a run, entries on disk, and entries that are measured again.
 #include "lab/run/isolated.h"
 
 #include <gmock/gmock.h>
@@ -73,7 +73,7 @@ TEST(IsolatedCache, ManyWritersAndReadersSeeWholeEntries) {
   for (std::thread& t : threads) t.join();
 }
 
-TEST(AloneKey, NamesAllThatDecidesTheResult) {
+TEST(IsolatedKey, NamesAllThatDecidesTheResult) {
   const gpu::GpuConfig gpu = test_gpu();
   const Participant p = zoo_participant("vecadd");
   const std::string key = isolated_key(gpu, p, 1000);
@@ -95,7 +95,7 @@ TEST(AloneKey, NamesAllThatDecidesTheResult) {
   other.application = application;
   EXPECT_NE(isolated_key(gpu, other, 1000), key);
 
-  // Goals, arrivals and weights do not change what a kernel does alone.
+  // Goals, arrivals and weights do not change an isolated run.
   other = p;
   other.goal = 0.9;
   other.arrive = Cycles{77};
@@ -106,7 +106,7 @@ TEST(AloneKey, NamesAllThatDecidesTheResult) {
   EXPECT_EQ(isolated_key(changed, p, 1000), "");
 }
 
-TEST(Corun, MeasuresARateAloneOnceAndFindsItAgain) {
+TEST(Corun, MeasuresAnIsolatedRateOnceAndFindsItAgain) {
   const Scratch folder;
   const IsolatedCache cache(folder.path());
   const CorunResult first = run(zoo_participant("vecadd"), cache);

@@ -134,7 +134,7 @@ TEST(PolicySpec, IsResolvedToAllItsParameters) {
   EXPECT_FALSE((PolicySpec{"no_such_policy", {}}).resolved().ok());
 }
 
-TEST(PolicySpec, AParameterThatWasAddedLaterLeavesTheKeysOfItsDefaultAlone) {
+TEST(PolicySpec, AParameterThatWasAddedLaterKeepsTheKeysOfItsDefault) {
   EXPECT_EQ(PolicySpec::parse("static_smqos")->resolved()->to_string(), "static_smqos");
   EXPECT_EQ(PolicySpec::parse("static_smqos:rounding=down")->resolved()->to_string(), "static_smqos");
   EXPECT_EQ(PolicySpec::parse("static_smqos:rounding=up")->resolved()->to_string(), "static_smqos:rounding=up");

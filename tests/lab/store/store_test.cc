@@ -63,7 +63,7 @@ TEST(Store, ReadingWantsAStore) {
   EXPECT_FALSE(std::filesystem::exists(folder.path("none.db")));
 }
 
-TEST(Store, WhatIsNoStoreIsRefusedAndLeftAlone) {
+TEST(Store, AFileThatIsNoStoreIsRefusedAndUnchanged) {
   const Scratch folder;
   const std::string text = "key,command\n" + std::string(5000, 'x');
   folder.write("notes.db", text);

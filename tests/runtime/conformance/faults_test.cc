@@ -119,7 +119,7 @@ constexpr const char* kEndsTheCompiler =
     "kernel void f(global int* x) { __asm__(\".pushsection .data\\n.quad no_such_symbol\\n.popsection\"); "
     "x[get_global_id(0)] = 1; }\nkernel void g(global int* x) { x[0] = 2; }";
 
-void expect_f_to_fail_alone(const Side& s, cl_program program) {
+void expect_only_f_to_fail(const Side& s, cl_program program) {
   cl_mem memory = clCreateBuffer(s.context, CL_MEM_READ_WRITE, 64, nullptr, nullptr);
   const std::size_t items = 16, group = 4;
   const auto launch = [&](const char* name) {
@@ -151,7 +151,7 @@ TEST(Faults, AKernelThatCrashesTheCompilerAtLaunchFailsOnlyItsClient) {
   // PoCL compiles all kernels for a query of the binary.
   std::size_t size = 0;
   EXPECT_EQ(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr), CL_OUT_OF_RESOURCES);
-  expect_f_to_fail_alone(s, program);
+  expect_only_f_to_fail(s, program);
   EXPECT_TRUE(stops_saying(*daemon, R"("launches_refused":0)")) << daemon->status();
   clReleaseProgram(program);
   close_side(s);
@@ -174,7 +174,7 @@ TEST(Faults, ALinkedKernelThatCrashesTheCompilerFailsOnlyItsClient) {
   ASSERT_EQ(status, CL_SUCCESS);
   clReleaseProgram(part);
   clReleaseProgram(library);
-  expect_f_to_fail_alone(s, program);
+  expect_only_f_to_fail(s, program);
   clReleaseProgram(program);
   close_side(s);
 }
@@ -245,7 +245,8 @@ TEST(Faults, AGroupThatNeverEndsIsReportedAndOtherClientsContinue) {
   Child endless(daemon, {"endless"});
   ASSERT_TRUE(comes_to_say(daemon, R"("kernel":"endless","workers":1)"));
   endless.kill();
-  EXPECT_TRUE(comes_to_say(daemon, R"("left_behind":[{"client":1,)")) << daemon.status();
+  EXPECT_TRUE(comes_to_say(daemon, R"("orphaned_kernels":[{"client":1,)")) << daemon.status();
+  EXPECT_NE(daemon.status().find(R"("left_behind":[{"client":1,)"), std::string::npos) << "the deprecated key";
   EXPECT_NE(daemon.status().find(R"("kernel":"endless","seconds":)"), std::string::npos);
   if (runs_beside_an_endless_kernel()) {
     Child other(daemon, {"work", "3"});

@@ -103,7 +103,7 @@ TEST(KernelCalls, LaunchesHaveTheSameErrorsAndResults) {
     t.say("huge groups", launch(scale, 1, nullptr, &huge, &huge));
     t.say("of nothing", launch(scale, 1, nullptr, &zero, nullptr));
     // A global size is not divisible by a local size of 0, which the standard makes this error. Native drivers divide
-    // by it: on x86_64 that is a fault, on aarch64 the result is 0. So only our driver is asked.
+    // by it: on x86_64 that is a fault, on aarch64 the result is 0. So only the client library is tested.
     if (s.ours) {
       EXPECT_EQ(launch(scale, 1, nullptr, &global, &zero), CL_INVALID_WORK_GROUP_SIZE);
     }

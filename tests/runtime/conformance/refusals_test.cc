@@ -239,7 +239,7 @@ TEST(Refusals, OfEvents) {
   });
 }
 
-// If the sandbox reports that the native driver accepts all nonstandard calls, our driver accepts them too.
+// If the sandbox reports that the native driver accepts all nonstandard calls, the client library accepts them too.
 TEST(Refusals, NonstandardCallsHaveTheResultOfTheNativeDriver) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
   const std::string script = testing::TempDir() + "wm-takes-all-" + std::to_string(::getpid());

@@ -25,7 +25,7 @@ class Daemon {
   Daemon& operator=(const Daemon&) = delete;
   [[nodiscard]] const std::string& socket() const { return socket_; }
   [[nodiscard]] bool started() const { return pid_ > 0; }
-  // A folder for OCL_ICD_VENDORS with our driver only.
+  // A folder for OCL_ICD_VENDORS with the client library only.
   [[nodiscard]] std::string only_ours() const;
   void kill();
   // Whether it ends by itself within ten seconds.
@@ -78,7 +78,7 @@ class Transcript {
   std::vector<std::string> lines_;
 };
 
-// Runs the sequence natively and through our driver; the transcripts must be equal.
+// Runs the sequence natively and through the client library; the transcripts must be equal.
 void same_on_both(const std::function<void(const Side&, Transcript&)>& sequence);
 
 // Builds a program from source; fails the test where it does not build.

@@ -82,13 +82,13 @@ TEST_F(AdmissionTest, TheKernelWithMostWorkersMakesRoom) {
   many->workers->batches = {std::make_shared<WorkerBatch>(), std::make_shared<WorkerBatch>()};
   EXPECT_EQ(rule.makes_room(kernels), many);
   few->workers->batches[0]->told_to_leave = true;
-  EXPECT_EQ(rule.makes_room(kernels), nullptr) << "a place will be free anyway";
+  EXPECT_EQ(rule.makes_room(kernels), nullptr) << "a worker was told to leave already";
 }
 
 TEST_F(AdmissionTest, RulesFollowOptionsAndDevice) {
   using testing::ElementsAre;
   EXPECT_THAT(names(make_admission_rules({}, callback_device(), clock())),
-              ElementsAre("pipeline-undivided", "short-launches", "room-for-transfers"));
+              ElementsAre("pipeline-undivided", "room-for-transfers", "short-launches"));
   EXPECT_THAT(names(make_admission_rules({}, polled_device(), clock())),
               ElementsAre("pipeline-undivided", "short-launches"));
   EXPECT_THAT(names(make_admission_rules({.short_launch = 0}, polled_device(), clock())),

@@ -60,7 +60,7 @@ class Device {
 };
 
 // A kernel that cannot be stopped keeps its unit; the policy sees only the others, and they get the rest.
-TEST(DeviceMachine, AnAbandonedKernelKeepsItsRoomOnly) {
+TEST(DeviceMachine, AnAbandonedKernelKeepsOnlyItsResources) {
   Device device("accelos", 2);
   const KernelId endless = device.arrive(1, false);
   device.settle();

@@ -205,7 +205,7 @@ TEST_F(SchedulerTest, WhatAClientThatHasGoneLeftWaitingNeverRuns) {
   EXPECT_EQ(counts.commands, 0);
 }
 
-TEST_F(SchedulerTest, AKernelThatOutlivesItsClientKeepsItsRoom) {
+TEST_F(SchedulerTest, AKernelThatOutlivesItsClientKeepsItsResources) {
   launch(client, make_queue(), "a", {.groups = 2});
   client->gone = true;
   scheduler.drop(*client);

@@ -176,7 +176,7 @@ TEST(Launches, ALaunchCompletesBesideALongerOneOfAnotherClient) {
 }
 
 // The device refuses the launch when it is submitted; the next launch of its queue runs.
-TEST(Launches, ALaunchThatTheDeviceRefusesFailsAlone) {
+TEST(Launches, ALaunchThatTheDeviceRefusesFailsNoOther) {
   for (const char* policy : {"accelos", "moving_shares"}) {
     Conversation client(null_opencl(true), policy, false);
     client.make_kernel();

@@ -7,8 +7,8 @@ namespace wm::sim::test {
 namespace {
 
 // Figure 2 of ISCA 2014: low-priority kernels K1 and K2 are launched before K3, which has a deadline. Each has four
-// blocks on each of two SMs, two at a time: K1 and K2 run 2 x 300 cycles alone, K3 2 x 100. A context of 100 bytes a
-// block at 2 bytes a cycle takes 2 x 50 = 100 cycles to save and as long to restore.
+// blocks on each of two SMs, two at a time: K1 and K2 run 2 x 300 cycles in isolation, K3 2 x 100. A context of 100
+// bytes a block at 2 bytes a cycle takes 2 x 50 = 100 cycles to save and as long to restore.
 std::vector<SmallKernel> figure2() {
   return {{.name = "K1", .blocks = 8, .cycles = 300, .blocks_per_sm = 2, .arrives = 0, .context_bytes = 100},
           {.name = "K2", .blocks = 8, .cycles = 300, .blocks_per_sm = 2, .arrives = 10, .context_bytes = 100},

@@ -102,7 +102,7 @@ TEST_F(Table1, KernelTimesOnThirteenSmsAreThePapers) {
 }
 
 // Section 4.4: short applications below 5 ms, medium ones from 30 to 115 ms, long ones above 400 ms. mri-q's and
-// sgemm's kernels and transfers of table 1 alone take more than 5 ms.
+// sgemm's kernels and transfers of table 1 together take more than 5 ms.
 TEST_F(Table1, ApplicationTimesAreInTheirClass) {
   for (const std::string& name : app_names(kConfigs + "/apps")) {
     const auto app = load_app(name, kConfigs + "/apps");

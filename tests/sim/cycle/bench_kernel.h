@@ -1,4 +1,4 @@
-// Small kernels made for one measurement, run alone on a GPU under test.
+// Small kernels made for one measurement, run in isolation on a GPU under test.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -7,6 +7,10 @@ namespace wm::runtime {
 
 class PassThrough final : public AdmissionRule {
  public:
+  static std::unique_ptr<AdmissionRule> make(const AdmissionOptions& options, const Capabilities&, const Clock&) {
+    return options.pass_through ? std::make_unique<PassThrough>() : nullptr;
+  }
+
   [[nodiscard]] std::string name() const override { return "pass-through"; }
   [[nodiscard]] std::string description() const override {
     return "launches go to the device in the order they come, undivided";

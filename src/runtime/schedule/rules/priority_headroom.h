@@ -15,6 +15,12 @@ namespace wm::runtime {
 
 class PriorityHeadroom final : public AdmissionRule {
  public:
+  static std::unique_ptr<AdmissionRule> make(const AdmissionOptions& options, const Capabilities& device,
+                                             const Clock& clock) {
+    if (!device.shares_launches || options.pass_through) return nullptr;
+    return std::make_unique<PriorityHeadroom>(options.headroom, options.gates, clock);
+  }
+
   // `headroom`: the part of every compute unit that launches of lower priority leave free. `gates`: they pause, too.
   PriorityHeadroom(double headroom, bool gates, const Clock& clock)
       : headroom_(headroom), gates_(gates), clock_(clock) {}

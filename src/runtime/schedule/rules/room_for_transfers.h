@@ -8,6 +8,12 @@ namespace wm::runtime {
 
 class RoomForTransfers final : public AdmissionRule {
  public:
+  static std::unique_ptr<AdmissionRule> make(const AdmissionOptions& options, const Capabilities& device,
+                                             const Clock&) {
+    const bool active = device.transfers_occupy_compute_units && !options.pass_through;
+    return active ? std::make_unique<RoomForTransfers>() : nullptr;
+  }
+
   [[nodiscard]] std::string name() const override { return "room-for-transfers"; }
   [[nodiscard]] std::string description() const override {
     return "while a transfer waits on a full device, the kernel with the most workers gives one place up";

@@ -7,6 +7,12 @@ namespace wm::runtime {
 
 class ShortLaunches final : public AdmissionRule {
  public:
+  static std::unique_ptr<AdmissionRule> make(const AdmissionOptions& options, const Capabilities& device,
+                                             const Clock&) {
+    const bool active = options.short_launch > 0 && !options.pass_through;
+    return active ? std::make_unique<ShortLaunches>(options.short_launch, device.single_worker_batches) : nullptr;
+  }
+
   // `limit`: nanoseconds while other clients have kernels; three times as much for an isolated client.
   // `only_isolated`: workers of other clients hold the compute units, so that an unmodified launch would wait for all.
   ShortLaunches(double limit, bool only_isolated) : limit_(limit), only_isolated_(only_isolated) {}

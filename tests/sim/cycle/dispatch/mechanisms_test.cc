@@ -16,7 +16,7 @@ using policy::Sm;
 constexpr KernelId kA{0};
 constexpr KernelId kB{1};
 
-// A policy written in the test: what to do when an alarm rings, and what it was told.
+// A policy written in the test: its action at an alarm, and a record of the events it was told.
 class Script final : public policy::Policy {
  public:
   using Act = std::function<void(Machine&)>;
@@ -186,7 +186,7 @@ TEST_F(OneSm, AGatedSmWakesAfterItsLatency) {
   run(script, ~std::uint64_t{0}, [&] {
     if (started == 0 && resident(kA) != 0) started = gpu_->now().count;
   });
-  // The alarm rings at the end of its quantum, and blocks start at the end of the one in which the SM is awake.
+  // The alarm comes at the end of its quantum, and blocks start at the end of the one in which the SM is awake.
   const std::uint64_t wake = config_.power.wake_cycles;
   ASSERT_EQ(script.times("sm 0 ready").size(), 1U);
   EXPECT_GE(script.times("sm 0 ready")[0], 20'000 + wake);

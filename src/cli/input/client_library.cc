@@ -1,4 +1,4 @@
-#include "cli/input/driver_library.h"
+#include "cli/input/client_library.h"
 
 #include <filesystem>
 #include <system_error>
@@ -26,7 +26,7 @@ std::string first_existing(const std::vector<fs::path>& places) {
 
 }  // namespace
 
-Result<std::string> find_driver(const std::string& asked) {
+Result<std::string> find_client_library(const std::string& asked) {
   std::vector<fs::path> places{asked};
   if (asked.empty()) {
     const fs::path folder = program_folder();

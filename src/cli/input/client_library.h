@@ -8,7 +8,7 @@
 namespace wm::cli {
 
 // `asked` is the path that the user gave; empty: the library is searched for.
-Result<std::string> find_driver(const std::string& asked);
+Result<std::string> find_client_library(const std::string& asked);
 
 // The folder with libcuda.so.1 of the simulated GPU; `asked` likewise.
 Result<std::string> find_simulated_driver(const std::string& asked);
