@@ -116,7 +116,7 @@ std::pair<std::string, Difference> compare_buffer(const zoo::Case& c, std::size_
 
 Result<void> check(CudaDevice& gpu, const zoo::Entry& entry, zoo::Size size, Report& report) {
   zoo::Case c = entry.benchmark.make(size);
-  if (c.reference) c.reference(c);  // its expectations say what each buffer holds
+  if (c.reference) c.reference(c);  // its expectations give the contents of each buffer
   c.reference = nullptr;
   const auto module = ptx::parse(entry.ptx, entry.benchmark.name + ".ptx");
   if (!module) return module.error();

@@ -196,7 +196,7 @@ bool Warp::atomic_at_once(const Op& op, const Frame& frame, const Window& window
       update_lane(op, at, ftz, frame, op.operands.destination[0], op.operands.source[0], op.operands.source[1], lane);
       continue;
     }
-    // Vectors: destinations first, then what is added to each element.
+    // Vectors: destinations first, then the operands of each element.
     const std::size_t first_source = op.kind == Kind::atomic ? memory.count : 0;
     for (std::size_t e = 0; e < memory.count; ++e) {
       const RegisterRow to = op.kind == Kind::atomic ? op.operands.more[e] : RegisterRow{};

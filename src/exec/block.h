@@ -17,8 +17,8 @@ namespace wm::exec {
 
 // A named barrier of a block.
 struct Barrier {
-  std::uint32_t threads = 0;   // that arrived
-  std::uint32_t padded = 0;    // the same, whole warps counted as 32: what a count given by the program compares with
+  std::uint32_t threads = 0;   // threads that arrived
+  std::uint32_t padded = 0;    // the same with partial warps counted as 32; compared with a count given by the program
   std::uint32_t expected = 0;  // given by the program; 0: every thread of the block
   std::uint32_t trues = 0;     // threads that arrived with a true predicate
 };
@@ -61,8 +61,8 @@ class Block {
   // Runs warps in turn until the block is done or faulted, or `budget` operations are spent; returns those executed.
   // A barrier that can never complete is a fault.
   std::uint64_t run(std::uint64_t budget);
-  // For a caller that steps: call it when no warp of the block is ready though it is not done. Either some warp can go
-  // on after it, or the block is in deadlock and has its fault.
+  // For a caller that steps: call it when no warp of the block is ready though it is not done. Afterwards either
+  // some warp can continue, or the block is in deadlock and has its fault.
   void unblock();
 
   // The port for accesses to global memory; without one, accesses take effect at once. Set before the first step, kept

@@ -44,7 +44,7 @@ std::optional<std::string> Warp::string_at(const Op& op, int lane, std::uint64_t
   const void* end = std::memchr(text, 0, there);
   if (end != nullptr) return std::string(text, static_cast<const char*>(end));
   if (there == kLongestString) return std::string(text, there);
-  // It runs past the end of what is allocated: a fault where it does.
+  // The string runs past the end of its allocation: a fault at that place.
   host_of(op, ptx::Space::generic, lane, address + there, 1, false);
   return std::nullopt;
 }

@@ -10,13 +10,13 @@ namespace wm::exec {
 
 using ptx::Space;
 
-// The copy is done when it is issued: a program may not look before it has waited, so it cannot tell.
+// The copy is executed when it is issued: a correct program waits before it reads the data, so it cannot observe this.
 // operands: source[0] the shared address row, source[1] how many bytes come from memory (the rest are zero), source[2]
 // a predicate that, when true, takes none from memory.
 bool Warp::async_copy(const Op& op, const Frame& frame) {
   const Memory& memory = op.memory;
   const Memory target = program_->second_access[op.target];
-  // The shared side first, so that what a simulator sees at the end are the global addresses.
+  // The shared side first, so that the addresses left in `access` for a simulator are the global ones.
   locate(op, target, frame);
   const Access to_access = block_->access_;
   locate(op, memory, frame);
@@ -33,7 +33,7 @@ bool Warp::async_copy(const Op& op, const Frame& frame) {
       if ((ignore >> lane) & 1U) wanted = 0;
     }
     if (wanted != 0) {
-      // All of the source must be there, however little of it is taken.
+      // All bytes of the source must be allocated, even if only a part is copied.
       const std::byte* from = host_of(op, access.space, lane, access.address[lane], memory.bytes, false);
       if (from == nullptr) return false;
       if (ported())

@@ -1,7 +1,7 @@
-// Why a kernel stopped before its end: what it did, where in its source and its PTX, which thread, which address.
+// The reason why a kernel stopped before its end: the access, its place in source and PTX, the thread, the address.
 //
-// A fault ends the launch it happened in and nothing else. `to_string()` is what a user reads: the first line says
-// what and where, further lines (nearest allocation, the warps' positions) are indented.
+// A fault ends the launch it happened in and nothing else. `to_string()` is the message for the user: the first line
+// names the fault and its place, further lines (nearest allocation, the warps' positions) are indented.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct WarpPosition {
   Mask lanes = 0;
   CodePlace place;
   std::string instruction;  // its opcode with suffixes
-  std::string waits_for;    // "barrier 0 (64 of 128 threads arrived)"; empty when it could go on
+  std::string waits_for;    // "barrier 0 (64 of 128 threads arrived)"; empty if it can continue
 
   [[nodiscard]] std::string to_string() const;
 };
@@ -42,7 +42,7 @@ struct Fault {
     out_of_bounds,        // no allocation holds the bytes accessed
     misaligned,           // the address is no multiple of the access size
     read_only,            // a store to constant memory or to kernel parameters
-    bad_call,             // an indirect call or branch to what is no target
+    bad_call,             // an indirect call or branch to an invalid target
     illegal_instruction,  // operands the instruction does not take, known only when it runs
     stack_overflow,
     trap,

@@ -97,7 +97,7 @@ Result<Grid> make_grid(std::shared_ptr<const Program> program, std::shared_ptr<c
   grid.blocks = launch.grid;
   grid.threads = launch.block;
   Binder binder(*program, buffers, grid);
-  // The kernel's own variables, then what the launch adds, then __local arguments.
+  // The kernel's own variables, then dynamic shared memory of the launch, then __local arguments.
   binder.shared_ = program->static_shared_bytes;
   if (launch.dynamic_shared_bytes != 0)
     binder.shared_ = align_to(binder.shared_, kArgumentAlign) +

@@ -1,12 +1,12 @@
-// The paths of a diverged warp: which lanes stand where, and where they meet again.
+// The paths of a diverged warp: the position of its lanes, and the points at which they reconverge.
 //
 // A branch that its lanes disagree on turns the current path into a join at the branch's immediate post-dominator with
 // one path for each side below it. A path that reaches its meeting point hands its lanes to the join; when the last one
 // below is gone, the join runs on with the lanes that arrived. A call is a join too: its lanes come back by `ret`.
 //
 // Run depth first this is the stack of a SIMT machine. It is a tree because lanes may wait for each other across paths
-// (shfl.sync, bar.warp.sync): a path that waits is set aside, and where all do, lanes that already stand at a join are
-// let go ahead of it (`let_go`), as the independent threads of newer GPUs would be.
+// (shfl.sync, bar.warp.sync): a path that waits is suspended; if all paths wait, lanes that wait at a join
+// continue before the others arrive (`let_go`), as the independent threads of newer GPUs do.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Path {
   std::uint32_t frame = 0;       // the call frame it runs in
   std::uint32_t opened = kNone;  // for a call: the frame of the callee
   Mask awaited = 0;              // warp_wait: the lanes it needs
-  std::uint32_t key = 0;         // warp_wait: what they must be at; block_wait: the barrier
+  std::uint32_t key = 0;         // warp_wait: the operation they must reach; block_wait: the barrier
   std::uint32_t spins = 0;       // accesses of the kind found in spin loops, since the path began
 };
 

@@ -237,7 +237,7 @@ Result<std::shared_ptr<const Program>> decode(const ptx::Module& module, std::st
 // Marks the operations that Warp::run_ahead may execute early, and how.
 void mark_ahead(Op& op);
 
-// The address of a function as a value: what `mov` of its name gives and an indirect call takes.
+// The address of a function as a value: the result of `mov` of its name, and the operand of an indirect call.
 [[nodiscard]] constexpr std::uint64_t function_address(std::uint32_t module_index) {
   return 0x10000000ULL + module_index * 0x80ULL;
 }

@@ -27,7 +27,7 @@ struct RunOptions {
   std::uint64_t max_instructions = 0;
   // Bytes an application's buffers may take in all.
   std::uint64_t max_memory = std::uint64_t{1} << 36;
-  // Nothing: what kernels print is dropped.
+  // Receives the output of kernels; without it, the output is dropped.
   PrintSink print;
   // Called after each launch of an application, with the launches done and their number in all.
   std::function<void(std::size_t, std::size_t)> progress;

@@ -104,7 +104,7 @@ class Warp {
     std::unique_ptr<std::byte[]> storage;
     std::uint32_t capacity = 0;
   };
-  // The host memory behind a range of addresses: what a memory operation of many lanes checks once.
+  // The host memory behind a range of addresses: it is looked up and checked once for all lanes.
   struct Window {
     std::byte* host = nullptr;
     std::uint64_t base = 0;

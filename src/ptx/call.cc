@@ -75,7 +75,7 @@ void BodyParser::call(Instruction& instruction) {
   tokens_.expect(';', "after an instruction");
 }
 
-// The list or the prototype that says what an indirect call may reach.
+// The list of targets, or the prototype, of an indirect call.
 void BodyParser::call_through(Instruction& instruction, const Token& target, bool more) {
   const Token table = more ? tokens_.expect_identifier("the name of .calltargets or .callprototype") : target;
   Operand operand = more ? named(table) : Operand{};

@@ -111,7 +111,7 @@ class Contraction {
     }
   }
 
-  // Adds the uses of what instruction `definition` writes to `product`; false if one of them forbids the contraction.
+  // Adds the uses of the result of instruction `definition` to `product`; false if one of them forbids the contraction.
   bool gather_uses(Product& product, std::uint32_t b, std::uint32_t definition, bool negated) {
     const Instruction& mul = function_.body[product.at];
     const std::uint32_t reg = function_.body[definition].operands[0].index;

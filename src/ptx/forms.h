@@ -2,16 +2,25 @@
 //
 // A form is written as the ISA's syntax line is, in two strings; see forms_*.cc for the table itself.
 //   name      ".rn|rz" one of these; "?.ftz" optional; "$rnd" a named set, as in ".$rnd" (sets in forms.cc)
-//   operands  comma-separated `kind:type`, a `?` before what may be left out at the end
+//   operands  comma-separated `kind:type`, a `?` before operands that may be omitted at the end
 // where `type` is 0, 1, 2 (that type of the instruction's name), w0 (twice as wide as type 0) or a type's name, and
 // `kind` is
-//   d   destination register             t   destination register or register|predicate
-//   s   register or immediate            r   register                       i   integer immediate
-//   p   predicate, perhaps negated       a   address in brackets            m   mov's source: also names, special
-//   registers l   ld's destination: as wide or wider, or a vector as .v2 says          k   st's source, the same c
-//   cvt's source or destination: a register as wide or wider, or an immediate vN  vector of N registers            x
-//   mov's vector: {…} that together is as wide as the type L   label                            B   branch table o
-//   register or sink _, or register|predicate
+//   d    destination register
+//   t    destination register or register|predicate
+//   o    register or sink _, or register|predicate
+//   s    register or immediate
+//   r    register
+//   i    integer immediate
+//   p    predicate, perhaps negated
+//   a    address in brackets
+//   m    source of mov: also names and special registers
+//   l    destination of ld: as wide or wider, or a vector as .v2 says
+//   k    source of st: as for l
+//   c    source or destination of cvt: a register as wide or wider, or an immediate
+//   vN   vector of N registers
+//   x    vector of mov: {…} that together is as wide as the type
+//   L    label
+//   B    branch table
 #pragma once
 
 #include <bitset>

@@ -1,4 +1,4 @@
-// Forms of loads, stores, atomics and what steers the caches.
+// Forms of loads, stores, atomics and cache control.
 #include "ptx/forms.h"
 
 namespace wm::ptx {

@@ -1,6 +1,6 @@
 // The PTX intermediate representation: a module of variables and functions, a function of instructions.
 //
-// It keeps what a program means and how its instructions are spelled, not how its text is laid out: nested scopes are
+// It keeps the meaning of a program and the spelling of its instructions, not the layout of its text: nested scopes are
 // flattened (names made unique), comments and debug sections are gone. Two modules are equal when they print the same.
 // Positions in the text (`Position`) are carried for messages and never compared.
 #pragma once
@@ -62,7 +62,7 @@ struct Variable {
   std::uint32_t vector = 1;           // .v2, .v4
   std::uint32_t align = 1;            // in bytes; the type's own where none was written
   std::vector<std::uint64_t> shape;   // {} scalar; {n} one dimension; {0} an array of unknown length (extern shared)
-  std::vector<std::uint8_t> initial;  // from the first byte; what it leaves out is zero
+  std::vector<std::uint8_t> initial;  // from the first byte; missing bytes are zero
   std::vector<Relocation> relocations;
   Linkage linkage = Linkage::internal;
   bool managed = false;  // .attribute(.managed): memory that the host can access too
@@ -76,7 +76,7 @@ struct Variable {
   friend bool operator==(const Variable&, const Variable&) = default;
 };
 
-// An operand; `kind` says which fields count.
+// An operand; `kind` determines the fields that are used.
 struct Operand {
   enum class Kind : std::uint8_t {
     reg,             // index: Function::registers; negated for !%p

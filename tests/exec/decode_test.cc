@@ -1,4 +1,4 @@
-// Decoding: what is refused and where, how registers share rows, the registers reported to a scoreboard.
+// Decoding: refused instructions and their places, how registers share rows, the registers reported to a scoreboard.
 #include <algorithm>
 #include <set>
 

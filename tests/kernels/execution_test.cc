@@ -1,4 +1,4 @@
-// The zoo on our own executor: the PTX the build made gives what the references say, and a wrong kernel does not.
+// The zoo on our own executor: the build's PTX gives the results of the CPU references, and a broken kernel does not.
 #include <string>
 
 #include "exec/run.h"

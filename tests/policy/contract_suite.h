@@ -201,13 +201,13 @@ TEST_P(PolicyContract, NoBlockIsLost) {
   EXPECT_EQ(r->blocks_done({2}), 5U);
 }
 
-TEST_P(PolicyContract, NobodyStarvesBeyondWhatIsStated) {
+TEST_P(PolicyContract, NoKernelStarvesLongerThanStated) {
   auto r = rig();
   FakeKernel first = batch();
   first.priority = 1;
   first.blocks = waits() == Waits::for_blocks ? 1'000'000 : 1'000;  // a policy that waits for it must see it end
   FakeKernel second = small();
-  second.block = {256, 32, 0};  // does not fit into what the first leaves
+  second.block = {256, 32, 0};  // does not fit beside the first kernel
   second.priority = 0;
   r->arrive({first});
   run(*r, 50'000);
@@ -248,7 +248,7 @@ TEST_P(PreemptionContract, PreemptionTakesABoundedTime) {
   urgent.priority = 1;
   r->arrive({first});
   run(*r, 20'000);
-  std::uint64_t bound = 0;  // twice what the first one took, and a little
+  std::uint64_t bound = 0;  // twice the time of the first one, and a margin
   std::uint32_t number = 1;
   for (const std::uint64_t pause : {0, 0, 500, 1'000, 2'000, 4'000}) {
     run(*r, pause);

@@ -1,4 +1,4 @@
-// The policy of docs/guide/own-policy.md is a file that compiles, works, and is what the page shows.
+// The policy of docs/guide/own-policy.md is a file that compiles, works, and equals the text of the page.
 #define WM_POLICY_ENTRY entry_rotate
 #include <algorithm>
 #include <fstream>

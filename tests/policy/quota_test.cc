@@ -1,4 +1,4 @@
-// QoS by quotas: the examples of the paper's figure 4, its rules, and what comes of them.
+// QoS by quotas: the examples of the paper's figure 4, its rules, and their effects.
 #include <gmock/gmock.h>
 
 #include "policy/fake_machine.h"
@@ -91,7 +91,7 @@ TEST(Quota, ArtificialGoalsMultiplyTheHeadroomOfAllQosKernels) {
   FakeMachine gpu({.sms = 1});
   gpu.start("quota:scheme=naive:epoch=1000:first_ipc=1");
   gpu.arrive_together({{.name = "p", .goal = 1}, {.name = "q", .goal = 2}, {.name = "o"}});
-  gpu.spend(kSm, {0}, 500);   // half of what it should
+  gpu.spend(kSm, {0}, 500);   // half of its quota
   gpu.spend(kSm, {1}, 1600);  // 0.8
   gpu.spend(kSm, {2}, 10'000);
   gpu.pass({1000});
@@ -143,7 +143,7 @@ TEST(Quota, Decisions) {
             "10000 quota sm 0-1 k1 = 280000\n");  // instructions of the other kernel, times 1
 }
 
-// A service on SMs that are too slow for both: the goal is met exactly, the other gets what is left.
+// A service on SMs that are too slow for both: the goal is met exactly, the other gets the rest.
 TEST(Quota, RolloverMeetsTheGoalAndNoMore) {
   FakeMachine gpu({.sms = 2, .sm_ipc = 100});
   const auto q =

@@ -1,4 +1,4 @@
-// Workers leave when the control word says so, and those launched after them finish what is left in the queue.
+// Workers leave when the control word tells them to, and later workers execute the rest of the queue.
 #include <cstring>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The two machines on which programs are compared with what they were rewritten to.
+// The two machines on which programs are compared with their rewritten form.
 #pragma once
 
 #include <cstdint>

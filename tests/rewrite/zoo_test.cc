@@ -19,7 +19,7 @@ Result<Reply> rewrite_all(const Entry& entry) {
   return reply;
 }
 
-// Runs what `run` makes of the application with each number of workers, and compares.
+// Runs the application through `run` with each number of workers, and compares the results.
 template <typename Run>
 void compare(const Case& c, const Reply& reply, const zoo::Buffers& expected, const Run& run) {
   for (const std::uint32_t workers : {1U, 2U, 7U, 64U}) {

@@ -1,4 +1,4 @@
-// The simulated H200 gives what the probes measured on a real one.
+// The simulated H200 gives the values that the probes measured on a real one.
 #include <cmath>
 #include <gtest/gtest.h>
 

@@ -20,7 +20,7 @@ struct Probe {
   std::string unit;  // unit of the value: "cycles", "operations/cycle/SM", "bytes/cycle"
   std::string ptx;
   gpu::Application application;
-  gpu::BufferId clocks;       // by launch, 64 bits: what the kernel counted; unused with `times_launch`
+  gpu::BufferId clocks;       // by launch, 64 bits: cycles counted by the kernel; unused with `times_launch`
   bool times_launch = false;  // the probe reads the time of the launch, not the kernel's clock
   bool slope = true;          // otherwise only the time of the last launch
   double work = 1;            // the work that the long launch does in addition to that of the short one

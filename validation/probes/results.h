@@ -10,7 +10,7 @@
 
 namespace wm::validation {
 
-// Value by probe; the file is what probes_on_gpu writes.
+// Value by probe, from a file that probes_on_gpu wrote.
 Result<std::map<std::string, double>> read_results(const std::string& file);
 
 Result<double> simulate_probe(const gpu::GpuConfig& gpu, const Probe& probe);

@@ -1,5 +1,5 @@
 // Every form of every register-only instruction, as one table: the generator makes a kernel of each for a real GPU, the
-// tests run each through the executor, against an independent reference and against what the GPU gave.
+// tests run each through the executor, against an independent reference and against the results of the GPU.
 #pragma once
 
 #include <string>

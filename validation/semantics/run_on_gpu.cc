@@ -1,4 +1,4 @@
-// Runs every form on the first CUDA device and writes what came out: `run_on_gpu DIRECTORY`.
+// Runs every form on the first CUDA device and writes the results: `run_on_gpu DIRECTORY`.
 //
 // results.txt is the compact record (results.h); full.bin has all outputs, 8 bytes each, in the order of the forms, to
 // look into a difference. The driver is opened at run time: neither headers nor a toolkit are needed to build this.

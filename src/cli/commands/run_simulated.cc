@@ -5,7 +5,7 @@
 
 #include "base/units.h"
 #include "cli/input/data_folder.h"
-#include "cli/input/driver_library.h"
+#include "cli/input/client_library.h"
 #include "cli/input/foreground_process.h"
 #include "gpu/load_gpu.h"
 

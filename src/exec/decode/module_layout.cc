@@ -46,7 +46,7 @@ class Layouter {
     layout_.functions.push_back(function);
   }
 
-  // An indirect call can reach what its list names; without a list, every function of the module.
+  // An indirect call can reach the functions of its list; without a list, every function of the module.
   void scan(const ptx::Function& function) {
     for_each_operand(function, [&](const ptx::Instruction&, const Operand& operand) {
       if (operand.kind == Operand::Kind::function && !module_.functions[operand.index].entry) reach(operand.index);

@@ -74,7 +74,7 @@ void cut(IntegerRow& row) {
   }
 }
 
-// .sat: to the range of D, from what the source's type says the bits mean.
+// .sat: clamps the source's value to the range of D.
 template <typename D>
 void clamp(IntegerRow& row, bool from_signed) {
   for (std::uint64_t& value : row) {

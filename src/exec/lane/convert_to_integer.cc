@@ -1,5 +1,5 @@
-// cvt from floats to integers: what is out of range becomes the nearest end of it. A NaN becomes zero, or, where a
-// 64-bit format takes part, only the top bit set.
+// cvt from floats to integers: a value out of range becomes the nearest end of the range. A NaN becomes zero, or, where
+// a 64-bit format takes part, only the top bit set.
 #include <cmath>
 #include <limits>
 

@@ -31,7 +31,7 @@ struct E5m2 {
   std::uint8_t bits = 0;
 };
 
-// kFraction: stored bits of the significand; kNan: what an operation that has no result gives.
+// kFraction: stored bits of the significand; kNan: the NaN of an operation without a result.
 template <typename T>
 struct Layout;
 template <>
@@ -162,7 +162,7 @@ WM_LANE double widen(E4m3 x) {
 }
 
 // `sum`, the nearest double to the exact sum + error, with its last bit set when the error is not zero: rounding that
-// to fewer bits gives what rounding the exact value would.
+// to fewer bits gives the same result as rounding the exact value.
 WM_LANE double force_odd(double sum, double error) {
   std::uint64_t bits = bits_of(sum);
   const bool inexact = error < 0 || error > 0;

@@ -1,7 +1,7 @@
 // mma: a product of small matrices whose elements are spread over the warp.
 //
-// Products are exact. PTX leaves the order and the width of the sums to the hardware: here they are what an H200 does,
-// to the bit. Integers are exact, and wrap or saturate as asked.
+// Products are exact. PTX leaves the order and the width of the sums to the hardware: here they equal those of an
+// H200 bit by bit. Integers are exact, and wrap or saturate as asked.
 #include "exec/lane/mma.h"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ double aligned_sum(const double* terms, const int* exponents, int count) {
   return static_cast<double>(sum) * unit;
 }
 
-// One element of the result: row x of A and column y of B, both of k neighbours, and what was there before.
+// One element of the result: row x of A and column y of B, both of k neighbours, plus the accumulator.
 template <typename V, typename D, bool Quad, typename T>
 D sum_of(const T* x, const T* y, int k, T before, bool finite) {
   if constexpr (std::is_integral_v<V>) {
@@ -394,7 +394,7 @@ LaneOp tile_multiply(Form& form) {
     if (form.type(0) == Type::s32) return byte_tile(form.type(1), form.type(2));
     return tile<halves<Brain, float, 1, 16>, 4, 4, 4, 2, 4>;
   }
-  if (form.type(0) != form.type(1)) return nullptr;  // sums of another type than what they are added to
+  if (form.type(0) != form.type(1)) return nullptr;  // the accumulator has another type than the result
   return form.type(0) == Type::f32 ? tile<halves<Half, float, 1, 16>, 4, 4, 4, 2, 8>
                                    : tile<halves<Half, Half, 2, 16>, 2, 2, 4, 2, 8>;
 }

@@ -22,8 +22,8 @@ struct ClientStatistics {
   std::uint64_t commands = 0, launches = 0, outstanding = 0;
   std::uint64_t device_nanoseconds = 0;   // device time; time that kernels shared is divided among them
   std::uint64_t waited_nanoseconds = 0;   // kernels that were ready and not on the device
-  double turnaround_nanoseconds = 0;      // time of completed launches, from being ready to completion
-  double isolated_nanoseconds = 0;        // that these launches take isolated
+  double turnaround_nanoseconds = 0;      // sum over completed launches, from ready to completion
+  double isolated_nanoseconds = 0;        // isolated time of these launches
   std::uint64_t estimated_launches = 0;   // launches whose isolated time was estimated, not measured
   std::uint64_t as_workers = 0;           // launches that ran as workers
   std::uint64_t running_nanoseconds = 0;  // since the oldest of its running kernels was submitted

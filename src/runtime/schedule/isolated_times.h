@@ -19,7 +19,7 @@ class IsolatedTimes {
  private:
   struct Entry {
     double known = 0;
-    double sum = 0;  // time of launches that are not in `known` yet
+    double sum = 0;  // sum over launches that are not in `known` yet
     std::uint32_t count = 0;
   };
   std::map<Key, Entry> times_;

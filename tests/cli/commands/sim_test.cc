@@ -1,4 +1,4 @@
-// wm sim as a user sees it: intervals, traces, and what it says to bad input.
+// wm sim as a user sees it: intervals, traces, and the messages for bad input.
 #include <gtest/gtest.h>
 
 #include "base/json.h"

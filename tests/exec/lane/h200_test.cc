@@ -1,5 +1,5 @@
-// Every form against what an NVIDIA H200 gave (validation/semantics/h200.txt): to the bit, approximations within PTX's
-// bound on both sides.
+// Every form against the results of an NVIDIA H200 (validation/semantics/h200.txt): to the bit, approximations within
+// PTX's bound on both sides.
 #include <fstream>
 #include <gtest/gtest.h>
 #include <map>
@@ -50,7 +50,7 @@ std::string exact_difference(const Form& form, const std::vector<std::uint64_t>&
   return "";
 }
 
-// Both may differ from the exact value, and by no more than PTX allows; what is no number is so for both.
+// Both may differ from the exact value, and by no more than PTX allows; a NaN must be a NaN on both.
 std::string far(const Form& form, const std::vector<std::uint64_t>& gpu) {
   const Name name(form.name);
   const std::vector<Element> elements = semantics::inputs(form);

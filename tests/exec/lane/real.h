@@ -49,7 +49,7 @@ double rounded(const Format& format, Direction direction, Operate&& operate, boo
 }
 
 // The allowed distance of an approximation from the exact value, and whether `bits` keeps it.
-// `why` says what was expected where it does not.
+// On failure `why` contains the expected value.
 bool within_bound(const Form& form, const Name& name, const Element& in, std::uint64_t bits, std::string& why);
 
 }  // namespace wm::exec::test

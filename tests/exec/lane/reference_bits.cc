@@ -97,7 +97,8 @@ std::optional<std::uint64_t> counted(const Name& name, const Element& in) {
 
 std::optional<std::uint64_t> field(const Name& name, const Element& in) {
   const int width = width_of(name.type()), top = width - 1;
-  // Beyond what PTX allows, the 32-bit forms read a byte and the 64-bit ones all; any count past the width is as good.
+  // Beyond what PTX allows, the 32-bit forms read a byte and the 64-bit ones all; all counts above the width are
+  // equivalent.
   const auto count = [&](std::uint64_t x) {
     return static_cast<int>(width == 32 ? x & 0xffU : std::min<std::uint64_t>(x, 1000));
   };

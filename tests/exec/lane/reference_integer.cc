@@ -61,7 +61,7 @@ std::optional<Int> simple(const Name& name, const std::vector<Int>& v) {
   return name.has("relu") ? std::max<Int>(chosen, 0) : chosen;
 }
 
-// With a carry: the sum of what is added as unsigned numbers of the type's width, or a difference and its borrow.
+// With a carry: the sum of the operands as unsigned numbers of the type's width, or a difference and its borrow.
 Outputs carried(const Form& form, const Name& name, const Element& in) {
   const std::string& type = name.type();
   const int width = width_of(type);

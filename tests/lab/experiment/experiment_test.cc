@@ -1,4 +1,4 @@
-// Experiments as data: what is read, how it unfolds into cells, and the line that every mistake gets.
+// Experiments as data: reading, expansion into cells, and one line for every mistake.
 #include "lab/experiment/experiment.h"
 
 #include <gmock/gmock.h>
@@ -248,7 +248,7 @@ TEST(Experiment, ARingGivesPairsInABalancedOrder) {
   EXPECT_THAT(far.error().to_string(), EndsWith("steps around this ring are 1 to 2"));
 }
 
-// The oracle: every split of an SM is a cell, and what the figure shows is the best run of each case.
+// The oracle: every split of an SM is a cell, and the figure shows the best run of each case.
 TEST(Figure, TheOracleIsTheBestOfAllSplitsAndPolicies) {
   const Scratch folder;
   const auto e = load(folder, replaced(replaced(kFigure, "\"quota:scheme=elastic\"", "\"oracle:blocks=*\""),

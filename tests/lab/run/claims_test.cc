@@ -89,7 +89,7 @@ TEST(LongSlicerClaims, BeatsEvenAndSpatialInTheGeometricMean) {
   for (const Pair& p : pairs) {
     const std::vector<Participant> both{kernels.at(p.qos), kernels.at(p.other)};
     options.known_isolated = *measure_isolated(test_gpu("slicer16"), both, options);
-    // All execute the same instructions: what differs is the time.
+    // All runs execute the same instructions and differ in time.
     for (const char* policy : {kSlicer, "even", "spatial", "left_over"})
       logs[policy] -= std::log(static_cast<double>(run("slicer16", both, policy, options).cycles));
   }

@@ -1,4 +1,4 @@
-// A store keeps what it was told, through kills, full disks and damage, or says plainly that it cannot.
+// A store keeps its rows after kills, full disks and damage, or reports an error.
 #include "lab/store/store.h"
 
 #include <csignal>
@@ -104,7 +104,7 @@ TEST(Store, AReadOnlyFolderOrFileIsAClearError) {
 
 TEST(Store, AFullDiskLosesNothingThatWasKept) {
   const Scratch folder;
-  // Exit code: rows that were acknowledged before the first refusal, which must say what it could not do.
+  // Exit code: rows that were acknowledged before the first refusal, whose message must name the failed operation.
   const int kept = in_child([&] {
     auto store = Store::open(folder.path("s.db"), Store::Mode::write);
     std::signal(SIGXFSZ, SIG_IGN);

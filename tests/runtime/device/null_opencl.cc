@@ -12,7 +12,7 @@
 namespace wm::runtime::test {
 namespace {
 
-// Every native object; what it is not asked for stays empty. A wrong handle trips the sanitizer or the check.
+// The type of all native objects; unused fields stay empty. A wrong handle trips the sanitizer or the check.
 enum class Sort { memory = 0x3e3, sampler, queue, program, kernel, event };
 struct Object {
   Sort sort{};

@@ -124,7 +124,7 @@ TEST_F(SchedulerTest, ADividedLaunchRunsAsSingleWorkersOnAllUnits) {
   EXPECT_EQ(scheduler.statistics(*client).as_workers, 1U);
 }
 
-// accelOS does not take from a running kernel what it was given (shares are set when a kernel is scheduled).
+// accelOS does not reduce the share of a running kernel (shares are set when a kernel is scheduled).
 TEST_F(SchedulerTest, UnderAccelosARunningKernelKeepsItsUnits) {
   launch(client, make_queue(), "a", {.groups = 100, .workers = true});
   EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1");
@@ -229,8 +229,8 @@ TEST_F(SchedulerTest, LaunchesThatPrintTakeTurns) {
 TEST_F(SchedulerTest, RulesHaveNamesAndDescriptions) {
   EXPECT_THAT(scheduler.admission_rules(),
               testing::ElementsAre(testing::StartsWith("pipeline-undivided: launches of"),
-                                   testing::StartsWith("short-launches: launches below 300"),
-                                   testing::StartsWith("room-for-transfers: while")));
+                                   testing::StartsWith("room-for-transfers: while"),
+                                   testing::StartsWith("short-launches: launches below 300")));
 }
 
 TEST_F(FifoTest, LaunchesGoToTheDeviceAsTheyCome) {

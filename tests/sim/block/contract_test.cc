@@ -1,4 +1,4 @@
-// The contract suite on the block machine: every policy it has the capabilities for keeps what it promises.
+// The contract suite on the block machine: every policy that it has the capabilities for keeps its promises.
 #include "policy/contract_suite.h"
 #include "policy/record.h"
 #include "policy/recorded_policy.h"

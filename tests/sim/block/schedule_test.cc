@@ -100,7 +100,7 @@ TEST(Schedule, TheSameSeedGivesTheSameRun) {
   EXPECT_EQ(first.end("b"), second.end("b"));
 }
 
-// Counts what it is told.
+// Counts the events.
 class Watcher final : public BlockObserver {
  public:
   void block_began(const ObservedBlock&, std::uint64_t, std::uint64_t, bool) override { ++began_; }

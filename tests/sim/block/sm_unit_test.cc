@@ -48,7 +48,7 @@ TEST(SmUnit, BlocksEndInTheOrderOfTheirWork) {
   EXPECT_EQ(sm.next_event(), 300U);
 }
 
-// Two kernels that each fill the SM with two blocks, two blocks each: together they ask for twice what it has.
+// Two kernels that each fill the SM with two blocks, two blocks each: together they demand twice its capacity.
 TEST(SmUnit, BlocksThatAskForTwiceTheSmWorkAtHalfTheirRate) {
   SmUnit sm(kOne);
   for (std::uint32_t i = 0; i < 2; ++i) sm.start(0, kernel(2), work(100, i), 0, 0);
@@ -74,7 +74,7 @@ TEST(SmUnit, FewerBlocksOfASaturatingKernelRunFaster) {
   EXPECT_EQ(sm.next_event(), 100U);
 }
 
-// 3 blocks of 64 bytes at 2 bytes a cycle: 96 cycles from the decision on. Each keeps what it has not done.
+// 3 blocks of 64 bytes at 2 bytes a cycle: 96 cycles from the decision on. Each keeps its remaining work.
 TEST(SmUnit, ContextsLeaveAtTheSmsShareOfBandwidth) {
   SmUnit sm(2 * kOne);
   for (std::uint32_t i = 0; i < 3; ++i) sm.start(0, kernel(4), work(100 + i, i), 0, 0);

@@ -1,4 +1,4 @@
-// The contract suite on the cycle machine: every policy drives real kernels on it and keeps what it promises.
+// The contract suite on the cycle machine: every policy drives real kernels on it and keeps its promises.
 //
 // The suite's kernels are made as PTX: chains of double-precision multiply-adds, which take as long as the fake's
 // blocks with a thirtieth of the instructions, some with loads between. Each block counts itself in memory at its end,

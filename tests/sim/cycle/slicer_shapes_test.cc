@@ -1,5 +1,5 @@
 // Warped-Slicer's figure 3: how a kernel's speed follows the number of its blocks on an SM, on the paper's machine,
-// from real kernels. The shapes are what its algorithm lives from.
+// from real kernels. Its algorithm depends on these shapes.
 #include <fmt/format.h>
 
 #include "kernels/benchmark.h"

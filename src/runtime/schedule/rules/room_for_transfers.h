@@ -16,7 +16,7 @@ class RoomForTransfers final : public AdmissionRule {
 
   [[nodiscard]] std::string name() const override { return "room-for-transfers"; }
   [[nodiscard]] std::string description() const override {
-    return "while a transfer waits on a full device, the kernel with the most workers gives one place up";
+    return "while a transfer waits on a full device, the kernel with the most workers gives one worker up";
   }
   [[nodiscard]] CommandPtr makes_room(const ActiveKernels& kernels) const override;
 };

@@ -1,4 +1,4 @@
-// One memory partition by itself: what a slice delivers a cycle, and how many lines of a set stay dirty.
+// One memory partition by itself: the bytes of a slice per cycle, and the dirty lines of a set.
 #include "sim/cycle/memory/partition.h"
 
 #include <gtest/gtest.h>
