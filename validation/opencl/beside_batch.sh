@@ -18,7 +18,7 @@ note() {  # SETUP WITH JSON
   [ -n "$3" ] && echo "{\"setup\": \"$1\", \"beside\": \"$2\", \"result\": $3}" | tee -a "$result"
 }
 
-# alone_and_beside SETUP KINDS COMMAND…: KINDS of batch to run the latency-sensitive client beside; "-": by itself.
+# isolated_and_beside SETUP KINDS COMMAND…: KINDS of batch to run the latency-sensitive client beside; "-": by itself.
 beside() {  # SETUP BATCH LATENCY-COMMAND -- BATCH-COMMAND
   local setup=$1 batch=$2 first=$3 second=$4
   if [ "$batch" = - ]; then
@@ -34,7 +34,7 @@ beside() {  # SETUP BATCH LATENCY-COMMAND -- BATCH-COMMAND
 }
 
 # The limits for lower priorities end a second after the last launch of a higher one.
-batch_alone() {  # SETUP COMMAND
+isolated_batch() {  # SETUP COMMAND
   sleep 1.2
   for kind in compute memory; do
     note "$1" none "$(timeout 20 $2 $pair $kind 2 2>>"$out/errors.txt")"
@@ -44,7 +44,7 @@ batch_alone() {  # SETUP COMMAND
 if [[ $setups == native* ]]; then
   beside native - "" ""
   note native none "$(timeout 20 $pair profile 1 2>>"$out/errors.txt")"
-  batch_alone native ""
+  isolated_batch native ""
   beside native compute "" ""
   beside native memory "" ""
 fi
@@ -61,7 +61,7 @@ daemon() {  # SETUP KINDS OPTIONS…
   for kind in $kinds; do
     if [ "$kind" = profile ]; then
       note "$setup" none "$(timeout 20 $high $pair profile 1 2>>"$out/errors.txt")"
-    elif [ "$kind" = batch ]; then batch_alone "$setup" "$low"; else beside "$setup" "$kind" "$high" "$low"; fi
+    elif [ "$kind" = batch ]; then isolated_batch "$setup" "$low"; else beside "$setup" "$kind" "$high" "$low"; fi
   done
   if [ "$setup" = cuda-fault ]; then
     note "$setup" none "$(timeout 20 $low $pair fault 2>>"$out/errors.txt")"

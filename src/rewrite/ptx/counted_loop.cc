@@ -81,7 +81,7 @@ class Candidate {
     }
     return std::nullopt;
   }
-  // Uses in all of the function, so that a predicate which is read later is left alone.
+  // Uses in all of the function, so that a predicate which is read later is not changed.
   [[nodiscard]] std::uint32_t uses(std::uint32_t reg) const {
     std::uint32_t count = 0;
     for (const Instruction& i : function_.body) {
