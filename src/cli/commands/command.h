@@ -20,6 +20,7 @@ void add_lab_report(const Command& lab);
 void add_lab_exchange(const Command& lab);
 void add_ptx(const Command& wm);
 void add_ptx_run(const Command& ptx);
+void add_ptx_rewrite(const Command& ptx);
 void add_cl(const Command& wm);
 #ifdef WM_RUNTIME
 void add_cl_run(const Command& cl);

@@ -114,7 +114,7 @@ void add_print(const Command& ptx) {
 
 void add_ptx(const Command& wm) {
   const Command ptx =
-      wm.add("ptx", "The PTX tools: check, print, stats, run",
+      wm.add("ptx", "The PTX tools: check, print, stats, run, rewrite",
              "wm ptx stats kernel.ptx\nwm ptx run kernel.ptx --kernel add --grid 4 --block 256 --arg u32:7");
   ptx.needs_command();
   add_tool(ptx, "check", "Parse files, print them, parse the print: are they understood?", "wm ptx check a.ptx b.ptx",
@@ -123,6 +123,7 @@ void add_ptx(const Command& wm) {
   add_tool(ptx, "stats", "Static instruction counts, registers and memory of every kernel",
            "wm ptx stats kernel.ptx --json -", show_stats);
   add_ptx_run(ptx);
+  add_ptx_rewrite(ptx);
 }
 
 }  // namespace wm::cli

@@ -16,7 +16,7 @@ namespace {
 
 struct ServeOptions {
   runtime::ServeOptions serve;
-  bool no_rewrite = false, no_gates = false;
+  bool no_rewrite = false;
   std::string mode = "0600", memory, client_memory, when_full = "fail", short_launch;
 };
 
@@ -55,7 +55,6 @@ Result<int> serve(ServeOptions options) {
   }
   if (auto read = read_short_launch(options); !read) return read.error();
   options.serve.rewrite = !options.no_rewrite;
-  options.serve.gates = !options.no_gates;
   options.serve.wait_for_memory = options.when_full == "wait";
   if (options.serve.socket.empty()) options.serve.socket = runtime::default_socket();
   // Signals are blocked before any thread starts, so that only the descriptor receives them.
@@ -112,7 +111,8 @@ void add_serve(const Command& wm) {
                        "Percent of every compute unit that launches leave free while a client of higher priority is "
                        "active, on devices that can limit them (CUDA)",
                        {.show_default = true, .high = 90});
-  serve_command.flag("--no-gates", options->no_gates, "Launches do not pause while one of higher priority runs (CUDA)");
+  serve_command.flag("--gates", options->serve.gates,
+                     "Launches also pause in their loops while one of higher priority runs (CUDA)");
   serve_command.option("--cache", options->serve.cache, "Rewritten programs (default: the user's cache)",
                        {.type = "FOLDER"});
   serve_command.option(

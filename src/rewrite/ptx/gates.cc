@@ -23,12 +23,6 @@ using ptx::Type;
 constexpr std::uint32_t kTestInstructions = 3;
 constexpr std::uint32_t kMaxTestCost = 50;  // a test may cost one part in so many of a loop's instructions
 
-bool accesses_global(const Instruction& i) {
-  const bool accesses = i.opcode == Opcode::ld || i.opcode == Opcode::st || i.opcode == Opcode::atom ||
-                        i.opcode == Opcode::red || i.opcode == Opcode::cp_async;
-  return accesses && (i.space() == ptx::Space::global || i.space() == ptx::Space::generic);
-}
-
 bool is_branch(const Instruction& i) { return i.opcode == Opcode::bra; }
 
 // A loop that stands in one piece and can be copied.
@@ -44,7 +38,6 @@ class GateWriter {
       : options_(options),
         loops_(find_loops(kernel, ptx::control_flow(kernel))),
         labels_(kernel.labels),
-        weights_(weights(kernel)),
         counted_(counted_loops(kernel)),
         loop_starts_(starts(kernel)),
         editor_(kernel) {}
@@ -75,22 +68,6 @@ class GateWriter {
   }
 
  private:
-  // The weight of an iteration of each loop, by header: its instructions, with memory accesses as more of them.
-  std::map<std::uint32_t, std::uint32_t> weights(const Function& kernel) const {
-    std::map<std::uint32_t, std::uint32_t> found;
-    const ptx::ControlFlow flow = ptx::control_flow(kernel);
-    for (const Loop& loop : loops_) {
-      std::uint32_t& weight = found[loop.header];
-      for (const std::uint32_t b : loop.blocks) {
-        for (std::uint32_t i = flow.blocks[b].begin; i < flow.blocks[b].end; ++i) {
-          weight += accesses_global(kernel.body[i]) ? options_.global_access : 1;
-        }
-      }
-    }
-    return found;
-  }
-  [[nodiscard]] std::uint32_t weight(const Loop& loop) const { return std::max(weights_.at(loop.header), 1U); }
-
   struct Strip {
     const Loop* loop;
     CountedLoop count;
@@ -115,8 +92,9 @@ class GateWriter {
   }
 
   [[nodiscard]] std::uint32_t copies(const Loop& loop) const {
-    const std::uint32_t wanted = (kTestInstructions * kMaxTestCost + weight(loop) - 1) / weight(loop);
-    return std::max(std::min(wanted, options_.max_unrolled / std::max(loop.instructions, 1U)), 1U);
+    const std::uint32_t size = std::max(loop.instructions, 1U);
+    const std::uint32_t wanted = (kTestInstructions * kMaxTestCost + size - 1) / size;
+    return std::max(std::min(wanted, options_.max_unrolled / size), 1U);
   }
 
   [[nodiscard]] const Loop* unrollable_at(std::uint32_t index) const {
@@ -192,7 +170,7 @@ class GateWriter {
     const Instruction branch = editor_.current();
     editor_.place_labels();
     const auto around = jump_around(branch);
-    gate_and_go(branch.operands[0].index, weight(loop));
+    gate_and_go(branch.operands[0].index, loop.instructions);
     editor_.skip();
     if (around) editor_.place(*around);
   }
@@ -223,7 +201,7 @@ class GateWriter {
 
   void strip_mine(const Strip& strip) {
     const Loop& loop = *strip.loop;
-    const std::uint32_t iterations = std::max(options_.interval / weight(loop), 1U);
+    const std::uint32_t iterations = std::max(options_.interval / std::max(loop.instructions, 1U), 1U);
     const auto size = static_cast<std::uint64_t>(strip.count.step > 0 ? strip.count.step : -strip.count.step);
     const Reg near = editor_.add_register("%wm_bound", strip.count.wide ? Type::b64 : Type::b32);
     const std::uint32_t outer = editor_.add_label("$wm_strip"), inner = editor_.add_label("$wm_inner");
@@ -257,7 +235,7 @@ class GateWriter {
       const std::uint32_t next = last ? first : editor_.add_label("$wm_loop");
       const LabelMap inner = place_of_copy(loop, copy);
       editor_.place(header);
-      copy_body(loop, body, inner, {next, exit, last ? weight(loop) * count : 0});
+      copy_body(loop, body, inner, {next, exit, last ? loop.instructions * count : 0});
       header = next;
     }
     editor_.place(exit);
@@ -335,7 +313,6 @@ class GateWriter {
   const GateOptions& options_;
   const std::vector<Loop> loops_;
   const std::vector<ptx::Label> labels_;  // the original body has these
-  const std::map<std::uint32_t, std::uint32_t> weights_;
   const std::map<std::uint32_t, Strip> counted_;
   const std::map<std::uint32_t, const Loop*> loop_starts_;
   FunctionEditor editor_;

@@ -20,7 +20,6 @@ namespace wm::rewrite {
 
 struct GateOptions {
   std::uint32_t interval = 512;       // instructions of a thread between two tests
-  std::uint32_t global_access = 128;  // instructions that an access to global memory counts as, for the time it takes
   std::uint32_t max_unrolled = 1024;  // instructions of an unrolled loop
   std::uint32_t sleep_nanoseconds = 500;
 };

@@ -18,7 +18,7 @@ struct AdmissionOptions {
   bool pass_through = false;
   double short_launch = 100'000;  // nanoseconds; 0: every launch that can be divided is
   double headroom = 0.5;          // the part of a compute unit that launches leave to clients of higher priority
-  bool gates = true;              // launches pause while one of higher priority runs
+  bool gates = false;             // launches pause while one of higher priority runs
 };
 
 // The state that a rule may use.

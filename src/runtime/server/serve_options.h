@@ -17,7 +17,7 @@ struct ServeOptions {
   bool rewrite = true;                  // kernels run as workers where possible
   std::uint32_t short_launch = 100;     // microseconds; shorter launches run unmodified
   std::uint32_t headroom = 50;          // percent of a compute unit that launches leave to higher priorities
-  bool gates = true;                    // launches pause while one of higher priority runs, where the device can
+  bool gates = false;                   // launches pause while one of higher priority runs, where the device can
   std::string cache;                    // folder of rewritten programs; empty: the user's cache
   std::uint32_t metrics_port = 0;       // on the loopback interface; 0: none
   std::uint32_t sandbox_seconds = 120;  // limit of a compilation in the sandbox; 0: no sandbox

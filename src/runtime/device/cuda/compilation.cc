@@ -115,6 +115,7 @@ Result<std::shared_ptr<LoadedModule>> CudaCompilation::load_ptx(std::string text
   device_.make_current();
   std::string log(kLogBytes, '\0');
   std::array<int, 2> options{kErrorLog, kErrorLogBytes};
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver takes the size so
   std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
   const Code code = device_.cuda.load_module(&loaded->module, code_text.c_str(), static_cast<unsigned>(options.size()),
                                              options.data(), values.data());

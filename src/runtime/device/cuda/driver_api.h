@@ -109,6 +109,7 @@ inline constexpr int kMaxThreads = 0, kSharedBytes = 1, kRegisters = 4, kMaxDyna
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void**, void**))
 
 struct DriverCalls {
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define WM_CUDA_CALL(member, name, parameters) Code(*member) parameters = nullptr;
   WM_CUDA_CALLS(WM_CUDA_CALL)
 #undef WM_CUDA_CALL

@@ -122,7 +122,8 @@ Status Launcher::set(const CudaKernel& kernel, const KernelLaunch& launch, const
 unsigned Launcher::padded_shared(const CudaKernel& kernel, unsigned needed, std::uint32_t groups) const {
   const DeviceFacts& facts = device_.facts();
   const auto total = static_cast<std::size_t>(facts.shared_per_multiprocessor);
-  const auto own = static_cast<std::size_t>(kernel.static_shared + facts.reserved_shared_per_block);
+  const auto own =
+      static_cast<std::size_t>(kernel.static_shared) + static_cast<std::size_t>(facts.reserved_shared_per_block);
   // One more group than allowed must not fit.
   const std::size_t group_bytes = rounded_up(total / (std::size_t{groups} + 1) + 1, kSharedUnit);
   const std::size_t dynamic = group_bytes > own ? group_bytes - own : 0;
