@@ -22,7 +22,7 @@ enum class Size { small, medium, large };
 // The expected final content of a buffer. An element passes when |got - expected| <= absolute + relative * |expected|;
 // integers compare exactly. A NaN passes only where a NaN is expected, an infinity only where that infinity is.
 struct Expectation {
-  enum class Element { u8, u16, i32, u32, u64, f32, f64 };
+  enum class Element { u8, u16, i32, u32, u64, f32, f64, f16, bf16 };
   gpu::BufferId buffer;
   Element element = Element::u32;
   std::vector<std::byte> values;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "gpu/small_float.h"
 #include "kernels/benchmark.h"
 
 namespace wm::zoo {
@@ -36,12 +37,21 @@ bool matches(T got, T expected, const Expectation& e) {
   }
 }
 
+// The number that is compared and printed.
+template <typename T>
+auto number(T value) {
+  if constexpr (std::is_same_v<T, gpu::Half> || std::is_same_v<T, gpu::Bfloat>)
+    return gpu::to_double(value);
+  else
+    return value;
+}
+
 template <typename T>
 Mismatches compare(const std::vector<std::byte>& contents, const Expectation& e) {
   Mismatches wrong;
   for (std::size_t i = 0; i < e.values.size() / sizeof(T); ++i) {
-    const T got = element<T>(contents, i);
-    const T expected = element<T>(e.values, i);
+    const auto got = number(element<T>(contents, i));
+    const auto expected = number(element<T>(e.values, i));
     if (matches(got, expected, e)) continue;
     if (wrong.count++ == 0) {
       wrong.first = i;
@@ -57,6 +67,8 @@ std::size_t element_size(Expectation::Element element) {
     case Expectation::Element::u8:
       return 1;
     case Expectation::Element::u16:
+    case Expectation::Element::f16:
+    case Expectation::Element::bf16:
       return 2;
     case Expectation::Element::i32:
     case Expectation::Element::u32:
@@ -85,6 +97,10 @@ Mismatches compare(const std::vector<std::byte>& contents, const Expectation& e)
       return compare<float>(contents, e);
     case Expectation::Element::f64:
       return compare<double>(contents, e);
+    case Expectation::Element::f16:
+      return compare<gpu::Half>(contents, e);
+    case Expectation::Element::bf16:
+      return compare<gpu::Bfloat>(contents, e);
   }
   return {};
 }

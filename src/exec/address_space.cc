@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <new>
 
+#include "exec/device_heap.h"
+
 namespace wm::exec {
 
 namespace {
@@ -36,6 +38,29 @@ void HostRelease::operator()(std::byte* bytes) const {
 }
 
 AddressSpace::AddressSpace(std::uint64_t limit) : limit_(limit) {}
+
+AddressSpace::AddressSpace(AddressSpace&&) noexcept = default;
+AddressSpace& AddressSpace::operator=(AddressSpace&&) noexcept = default;
+AddressSpace::~AddressSpace() = default;
+
+Result<void> AddressSpace::make_heap() {
+  if (heap_ != nullptr) return {};
+  const auto base = allocate(DeviceHeap::kBytes, "heap of kernels");
+  if (!base) return base.error();
+  heap_ = std::make_unique<DeviceHeap>(*base);
+  return {};
+}
+
+Result<std::uint64_t> AddressSpace::clear_workspace() {
+  constexpr std::uint64_t kBytes = 512;
+  if (workspace_ == 0) {
+    const auto made = allocate(kBytes, "workspace of cooperative launches");
+    if (!made) return made.error();
+    workspace_ = *made;
+  }
+  if (auto done = fill(workspace_, std::byte{0}, kBytes); !done) return done.error();
+  return workspace_;
+}
 
 Result<std::uint64_t> AddressSpace::allocate(std::uint64_t bytes, std::string name) {
   return allocate(bytes, std::move(name), [](std::uint64_t, std::uint64_t n) { return poisoned(n); });

@@ -48,12 +48,15 @@ struct Allocation {
   }
 };
 
+class DeviceHeap;
+
 class AddressSpace {
  public:
   // `limit`: how many bytes may be allocated in all (an allocation past it is refused, as on a device that is full).
   explicit AddressSpace(std::uint64_t limit = std::uint64_t{1} << 36);
-  AddressSpace(AddressSpace&&) noexcept = default;
-  AddressSpace& operator=(AddressSpace&&) noexcept = default;
+  AddressSpace(AddressSpace&&) noexcept;
+  AddressSpace& operator=(AddressSpace&&) noexcept;
+  ~AddressSpace();
 
   // The address of `bytes` bytes of poison, a multiple of 512; an allocation of no bytes has an address too.
   Result<std::uint64_t> allocate(std::uint64_t bytes, std::string name);
@@ -87,6 +90,12 @@ class AddressSpace {
 
   [[nodiscard]] std::uint64_t allocated_bytes() const { return used_; }
 
+  // The heap of kernels; nullptr before make_heap().
+  [[nodiscard]] DeviceHeap* heap() const { return heap_.get(); }
+  Result<void> make_heap();
+  // The address of zeros that the blocks of a cooperative launch synchronise with; one launch uses them at a time.
+  Result<std::uint64_t> clear_workspace();
+
  private:
   static constexpr int kPageBits = 16;
   static constexpr std::uint32_t kFree = 0xffffffffU;
@@ -95,6 +104,8 @@ class AddressSpace {
   std::vector<std::uint32_t> pages_;     // by page: index into allocations_
   std::uint64_t limit_;
   std::uint64_t used_ = 0;
+  std::unique_ptr<DeviceHeap> heap_;
+  std::uint64_t workspace_ = 0;
 };
 
 }  // namespace wm::exec

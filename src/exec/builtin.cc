@@ -1,10 +1,12 @@
-// Functions that the machine provides to kernels: vprintf and __assertfail.
+// Functions that the machine provides to kernels: vprintf, __assertfail, malloc and free.
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <fmt/format.h>
+#include <mutex>
 
 #include "exec/block.h"
+#include "exec/device_heap.h"
 #include "exec/global_port.h"
 #include "exec/print_format.h"
 #include "exec/warp.h"
@@ -54,7 +56,8 @@ void Warp::builtin(ProgramFunction::Builtin which, const Op& op, Mask active) {
   for (Mask m = active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     if (which == ProgramFunction::Builtin::assertfail) return assertion(op, site, lane);
-    if (!print(op, site, lane)) return;
+    const bool prints = which == ProgramFunction::Builtin::vprintf;
+    if (prints ? !print(op, site, lane) : !heap(which, site, lane)) return;
   }
   advance();
 }
@@ -79,6 +82,25 @@ bool Warp::print(const Op& op, const CallSite& site, int lane) {
     std::memcpy(passed_at(site.results[0], frame(), lane), &count,
                 std::min<std::size_t>(site.results[0].bytes, sizeof count));
   }
+  return true;
+}
+
+bool Warp::heap(ProgramFunction::Builtin which, const CallSite& site, int lane) {
+  DeviceHeap* heap = grid_->memory->heap();
+  std::unique_lock<std::mutex> lock;
+  if (grid_->atomics != nullptr) lock = std::unique_lock(*grid_->atomics);
+  const Block::Where& where = block_->where();
+  const std::uint64_t value = argument(site, 0, lane);
+  if (which == ProgramFunction::Builtin::free) {
+    if (heap != nullptr && heap->free(value, where.sm)) return true;
+    raise(fault_at(Fault::Kind::illegal_instruction, lane,
+                   fmt::format("free of {:#x}, which malloc did not give", value)));
+    return false;
+  }
+  const std::uint64_t address = heap != nullptr ? heap->allocate(value, where.sm, where.sms) : 0;
+  if (!site.results.empty())
+    std::memcpy(passed_at(site.results[0], frame(), lane), &address,
+                std::min<std::size_t>(site.results[0].bytes, sizeof address));
   return true;
 }
 

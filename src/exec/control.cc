@@ -85,7 +85,7 @@ void Warp::enter(std::uint32_t function, const Op& op, Mask active) {
 
   const CallFrame& caller = frames_[paths_.now().frame];
   const std::uint32_t local_base = caller.local_base + program_->functions[caller.function].local_bytes;
-  if (caller.depth >= kMaxDepth || local_base + callee.local_bytes > program_->local_bytes ||
+  if (caller.depth >= kMaxDepth || local_base + callee.local_bytes > stack_top(active) ||
       frame_bytes_ + callee.frame_bytes() > kMaxFrameBytes) {
     return raise(fault_at(Fault::Kind::stack_overflow, std::countr_zero(active),
                           fmt::format("stack overflow in the call of '{}', {} calls deep", callee.name, caller.depth)));
@@ -97,6 +97,7 @@ void Warp::enter(std::uint32_t function, const Op& op, Mask active) {
   opened.call = op.targets;
   opened.caller = paths_.now().frame;
   opened.depth = frames_[opened.caller].depth + 1;
+  opened.stack = stack_;
   setup_frame(callee, opened);
   pass(program_->calls[op.targets].arguments, frames_[opened.caller], callee.parameters, opened, active);
   event_.divergent = active != paths_.now().lanes;
@@ -129,6 +130,11 @@ void Warp::ret(Mask active) {
   if (callee.function == 0 && paths_.now().frame == 0) return exit(active);
   const CallSite& site = program_->calls[callee.call];
   pass(program_->functions[callee.function].results, callee, site.results, frames_[callee.caller], active);
+  // Memory that the function took with alloca ends with it.
+  for (Mask m = active; m != 0 && !stack_.empty(); m &= m - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+    stack_[lane] = callee.stack.empty() ? program_->local_bytes : callee.stack[lane];
+  }
   const bool all = active == paths_.now().lanes;
   event_.divergent = !all;
   if (!all) {
@@ -191,6 +197,54 @@ void Warp::pass(const std::vector<Passed>& from, const CallFrame& source, const 
       std::memcpy(passed_at(b, target, lane), passed_at(a, source, lane), std::min(a.bytes, b.bytes));
     }
   }
+}
+
+// alloca, stacksave and stackrestore: memory of a thread whose size is known only when the kernel runs. It is taken
+// from the end of the thread's local memory downwards; calls check that the variables of functions do not reach it.
+namespace {
+
+std::uint64_t value(const Op& op, const Frame& frame, int lane) {
+  const RegisterRow row = op.operands.source[0];
+  return op.memory.bytes == 8 ? frame.source<std::uint64_t>(row)[lane] : frame.source<std::uint32_t>(row)[lane];
+}
+
+}  // namespace
+
+std::uint32_t Warp::stack_top(Mask lanes) const {
+  std::uint32_t top = program_->local_bytes;
+  for (Mask m = lanes; m != 0 && !stack_.empty(); m &= m - 1)
+    top = std::min(top, stack_[static_cast<std::size_t>(std::countr_zero(m))]);
+  return top;
+}
+
+// operands: source[0] the bytes (alloca) or an earlier top (stackrestore); destination[0] the top afterwards.
+bool Warp::change_stack(const Op& op, const Frame& frame) {
+  if (stack_.empty()) stack_.assign(kLanes, program_->local_bytes);
+  const CallFrame& own = frames_[paths_.now().frame];
+  const std::uint32_t bottom = own.local_base + program_->functions[own.function].local_bytes;
+  const RegisterRow to = op.operands.destination[0];
+  for (Mask m = frame.active; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    std::uint32_t& top = stack_[static_cast<std::size_t>(lane)];
+    if (op.mode == Mode::stack_allocate) {
+      const std::uint64_t bytes = value(op, frame, lane), align = op.targets;
+      if (bytes > top - bottom || (top - bytes) / align * align < bottom) {
+        raise(fault_at(Fault::Kind::stack_overflow, lane,
+                       fmt::format("alloca of {} bytes where {} are left", bytes, top - bottom)));
+        return false;
+      }
+      top = static_cast<std::uint32_t>((top - bytes) / align * align);
+    } else if (op.mode == Mode::stack_restore) {
+      top =
+          static_cast<std::uint32_t>(std::clamp<std::uint64_t>(value(op, frame, lane), bottom, program_->local_bytes));
+    }
+    if (to.none()) continue;
+    if (op.memory.bytes == 8)
+      frame.destination<std::uint64_t>(to)[lane] = top;
+    else
+      frame.destination<std::uint32_t>(to)[lane] = top;
+  }
+  return true;
 }
 
 }  // namespace wm::exec

@@ -1,9 +1,10 @@
-// Copies that are not loads or stores of one register: cp.async, ldmatrix, stmatrix.
+// Copies that are not loads or stores of one register (cp.async, ldmatrix, stmatrix), and mbarrier, which counts them.
 #include <bit>
 #include <cstring>
 
 #include "exec/block.h"
 #include "exec/global_port.h"
+#include "exec/mbarrier.h"
 #include "exec/warp.h"
 
 namespace wm::exec {
@@ -77,14 +78,16 @@ bool Warp::matrix_load(const Op& op, const Frame& frame) {
   Memory row = op.memory;
   row.bytes = 16;
   row.count = 1;
-  locate(op, row, frame);
+  const Window window = locate(op, row, frame);
   settle_matrix(count);
   const Access& access = block_->access_;
   std::uint16_t cells[4][8][8];
   for (std::size_t k = 0; k < count; ++k) {
     for (int r = 0; r < 8; ++r) {
       const int lane = static_cast<int>(k) * 8 + r;
-      const std::byte* from = host_of(op, access.space, lane, access.address[lane], 16, false);
+      const std::uint64_t address = access.address[static_cast<std::size_t>(lane)];
+      const std::byte* from =
+          window.inside ? window.at(address, lane) : host_of(op, access.space, lane, address, 16, false);
       if (from == nullptr) return false;
       std::memcpy(cells[k][r], from, 16);
     }
@@ -144,6 +147,93 @@ bool Warp::matrix_store(const Op& op, const Frame& frame) {
       std::memcpy(to, values, 16);
     }
   }
+  return true;
+}
+
+namespace {
+
+// One lane's operation; false after a mistake. `operand` is a count, bytes, a parity, or the state of an earlier
+// arrival.
+bool apply(Mode mode, Mbarrier& b, std::uint64_t operand, bool& passed) {
+  const auto number = static_cast<std::uint32_t>(operand);
+  switch (mode) {
+    case Mode::mbarrier_init:
+      b = Mbarrier::initial(number);
+      return number != 0 && number <= Mbarrier::kMaxCount;
+    case Mode::mbarrier_inval:
+      b = Mbarrier(0);
+      return true;
+    case Mode::mbarrier_expect:
+      return b.expect(number);
+    case Mode::mbarrier_complete:
+      return b.complete(number);
+    case Mode::mbarrier_arrive:
+      return b.arrive(number);
+    case Mode::mbarrier_drop:
+      return b.drop(number);
+    case Mode::mbarrier_arrive_expect:
+      return b.expect(number) && b.arrive(1);
+    case Mode::mbarrier_drop_expect:
+      return b.expect(number) && b.drop(1);
+    case Mode::mbarrier_wait:
+      passed = b.phase() != Mbarrier(operand).phase();
+      return true;
+    default:
+      passed = (b.phase() & 1U) != (number & 1U);
+      return true;
+  }
+}
+
+bool is_wait(Mode mode) { return mode == Mode::mbarrier_wait || mode == Mode::mbarrier_wait_parity; }
+
+}  // namespace
+
+// operands: source[0] as `apply` takes it, destination[0] the state before an arrival, or the predicate of a wait. A
+// wait that fails ends the warp's turn, since other warps must arrive.
+bool Warp::mbarrier(const Op& op, const Frame& frame) {
+  if (op.mode == Mode::mbarrier_pending) {
+    const auto* state = frame.source<std::uint64_t>(op.operands.source[0]);
+    auto* to = frame.destination<std::uint32_t>(op.operands.destination[0]);
+    for (Mask m = frame.active; m != 0; m &= m - 1) {
+      const int lane = std::countr_zero(m);
+      to[lane] = Mbarrier(state[lane]).pending();
+    }
+    return true;
+  }
+  const Window window = locate(op, op.memory, frame);
+  const Access& access = block_->access_;
+  const RegisterRow operand = op.operands.source[0], to = op.operands.destination[0];
+  Mask passed = 0;
+  for (Mask m = frame.active; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const std::uint64_t address = access.address[static_cast<std::size_t>(lane)];
+    std::byte* at = window.inside ? window.at(address, lane) : host_of(op, access.space, lane, address, 8, true);
+    if (at == nullptr) return false;
+    if (access.space != ptx::Space::shared) {
+      raise(fault_at(Fault::Kind::illegal_instruction, lane, "mbarrier outside of shared memory"));
+      return false;
+    }
+    std::uint64_t word = 0, number = 1;
+    std::memcpy(&word, at, sizeof word);
+    if (!operand.none())
+      number = op.mode == Mode::mbarrier_wait ? frame.source<std::uint64_t>(operand)[lane]
+                                              : frame.source<std::uint32_t>(operand)[lane];
+    Mbarrier after(word);
+    bool lane_passed = false;
+    if (!apply(op.mode, after, number, lane_passed)) {
+      raise(fault_at(Fault::Kind::illegal_instruction, lane, "mbarrier counts more than was announced"));
+      return false;
+    }
+    if (lane_passed) passed |= Mask{1} << lane;
+    // The state that an arrival returns is the object before it.
+    if (!is_wait(op.mode) && !to.none()) frame.destination<std::uint64_t>(to)[lane] = word;
+    const std::uint64_t changed = after.word();
+    std::memcpy(at, &changed, sizeof changed);
+  }
+  if (!is_wait(op.mode)) return true;
+  auto* mask = frame.destination<Mask>(to);
+  *mask = (*mask & ~frame.active) | passed;
+  yields_ = yields_ || passed != frame.active;
   return true;
 }
 

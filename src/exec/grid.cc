@@ -48,6 +48,12 @@ class Binder {
     if (const auto* scalar = std::get_if<gpu::Scalar>(&argument)) {
       if (scalar->bytes.size() != p.bytes) return wrong(index, fmt::format("{} bytes", scalar->bytes.size()));
       if (!scalar->bytes.empty()) std::memcpy(grid_.parameters.data() + p.offset, scalar->bytes.data(), p.bytes);
+      for (const gpu::Scalar::Address& a : scalar->addresses) {
+        if (a.buffer.index >= buffers_.size() || a.at + sizeof(std::uint64_t) > p.bytes)
+          return wrong(index, "an address outside of it");
+        const std::uint64_t address = buffers_[a.buffer.index] + a.offset;
+        std::memcpy(grid_.parameters.data() + p.offset + a.at, &address, sizeof address);
+      }
       return {};
     }
     if (const auto* buffer = std::get_if<gpu::BufferArgument>(&argument)) {
@@ -111,6 +117,11 @@ Result<Grid> make_grid(std::shared_ptr<const Program> program, std::shared_ptr<c
         fmt::format("kernel '{}': a block needs more than {} bytes of shared memory", program->kernel, kWindowBytes)};
   grid.shared_bytes = static_cast<std::uint32_t>(binder.shared_);
   grid.dynamic_shared_bytes = grid.shared_bytes - program->static_shared_bytes;
+  if (launch.cooperative) {
+    auto workspace = memory.clear_workspace();
+    if (!workspace) return workspace.error();
+    grid.workspace = *workspace;
+  }
   grid.program = std::move(program);
   grid.constants = std::move(constants);
   return grid;

@@ -33,7 +33,7 @@ struct Grid {
   std::uint32_t dynamic_shared_bytes = 0;  // dynamic shared memory of the launch
   std::uint32_t shared_bytes = 0;          // per block, static and dynamic
   std::uint64_t id = 0;                    // %gridid
-  std::uint64_t workspace = 0;             // address in %envreg2 and %envreg1, for cooperative launches
+  std::uint64_t workspace = 0;             // address in %envreg1 (high half) and %envreg2, for cooperative launches
   std::mutex* atomics = nullptr;           // locked for every atomic where host threads share the memory
   PrintSink print;                         // without one, printed text is dropped
 

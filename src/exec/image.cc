@@ -54,11 +54,16 @@ Result<Image> Image::load(const ptx::Module& module, AddressSpace& memory) {
 }
 
 Result<Image> Image::load(const ptx::Module& module, AddressSpace& memory, const Allocate& allocate) {
+  const bool uses_heap = std::any_of(module.functions.begin(), module.functions.end(),
+                                     [](const ptx::Function& f) { return f.declaration && f.name == "malloc"; });
+  if (uses_heap)
+    if (auto made = memory.make_heap(); !made) return made.error();
   Image image;
   image.addresses_.resize(module.variables.size(), 0);
   for (std::size_t i = 0; i < module.variables.size(); ++i) {
     const ptx::Variable& v = module.variables[i];
     image.names_.push_back(v.name);
+    image.bytes_.push_back(v.bytes());
     if (!in_memory(v) || v.linkage == ptx::Linkage::external) continue;
     auto address = allocate(v);
     if (!address) return address.error();
@@ -70,6 +75,19 @@ Result<Image> Image::load(const ptx::Module& module, AddressSpace& memory, const
     if (module.variables[i].space == ptx::Space::constant) memory.make_read_only(image.addresses_[i]);
   }
   return image;
+}
+
+Result<void> Image::write(const std::vector<gpu::VariableContent>& contents, AddressSpace& memory) const {
+  for (const gpu::VariableContent& content : contents) {
+    const auto at = static_cast<std::size_t>(std::find(names_.begin(), names_.end(), content.name) - names_.begin());
+    if (at == names_.size() || addresses_[at] == 0)
+      return Error{fmt::format("the PTX has no variable '{}' in global or constant memory", content.name)};
+    if (content.bytes.size() != bytes_[at])
+      return Error{
+          fmt::format("variable '{}' has {} bytes, its content {}", content.name, bytes_[at], content.bytes.size())};
+    if (auto done = memory.write(addresses_[at], content.bytes.data(), content.bytes.size()); !done) return done;
+  }
+  return {};
 }
 
 Result<std::shared_ptr<const Constants>> Image::link(const Program& program) const {

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "exec/address_space.h"
 #include "exec/program.h"
+#include "gpu/application.h"
 #include "ptx/ir.h"
 
 namespace wm::exec {
@@ -40,10 +41,14 @@ class Image {
 
   // The address of a module variable by its index; 0 for shared and external ones.
   [[nodiscard]] std::uint64_t address(std::uint32_t variable) const { return addresses_[variable]; }
+  // Writes the contents of variables into `memory`, where this image lies. An error names a variable that the module
+  // does not have, or whose size differs.
+  Result<void> write(const std::vector<gpu::VariableContent>& contents, AddressSpace& memory) const;
 
  private:
   std::vector<std::uint64_t> addresses_;
   std::vector<std::string> names_;
+  std::vector<std::uint64_t> bytes_;
 };
 
 }  // namespace wm::exec

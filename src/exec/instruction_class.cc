@@ -92,16 +92,29 @@ Class classify(const ptx::Instruction& instruction) {
     case Opcode::ldu:
     case Opcode::cp_async:
     case Opcode::ldmatrix:
+    case Opcode::tex:
+    case Opcode::tld4:
+    case Opcode::suld_b:
     case Opcode::wmma_load_a:
     case Opcode::wmma_load_b:
     case Opcode::wmma_load_c:
       return Class::load;
     case Opcode::st:
     case Opcode::stmatrix:
+    case Opcode::sust_b:
     case Opcode::wmma_store_d:
       return Class::store;
     case Opcode::atom:
     case Opcode::red:
+    case Opcode::mbarrier_init:
+    case Opcode::mbarrier_inval:
+    case Opcode::mbarrier_expect_tx:
+    case Opcode::mbarrier_complete_tx:
+    case Opcode::mbarrier_arrive:
+    case Opcode::mbarrier_arrive_drop:
+    case Opcode::mbarrier_test_wait:
+    case Opcode::mbarrier_try_wait:
+    case Opcode::cp_async_mbarrier_arrive:
       return Class::atomic;
     case Opcode::bra:
     case Opcode::brx_idx:

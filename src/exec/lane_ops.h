@@ -24,4 +24,7 @@ ptx::Type lane_operand_type(const ptx::Instruction& instruction, std::size_t ind
 // Whether lane_op handles the instruction. A mov of a special register or an address is handled elsewhere.
 bool is_lane_op(const ptx::Instruction& instruction);
 
+// The selections of a SIMD video instruction's operands (%r1.b3210), as its source[3] takes them.
+std::uint32_t simd_video_selection(const ptx::Instruction& instruction);
+
 }  // namespace wm::exec

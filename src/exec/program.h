@@ -17,6 +17,7 @@
 #include "exec/fault.h"
 #include "exec/instruction_class.h"
 #include "exec/lanes.h"
+#include "exec/tile.h"
 #include "ptx/ir.h"
 
 namespace wm::exec {
@@ -39,6 +40,8 @@ enum class Kind : std::uint8_t {
   matrix_load,
   matrix_store,
   matrix_move,
+  mbarrier,
+  stack,         // alloca, stacksave, stackrestore
   to_generic,    // cvta
   from_generic,  // cvta.to
   in_space,      // isspacep
@@ -88,6 +91,20 @@ enum class Mode : std::uint8_t {
   red_popc,
   red_and,
   red_or,  // bar
+  mbarrier_init,
+  mbarrier_inval,
+  mbarrier_expect,
+  mbarrier_complete,
+  mbarrier_arrive,
+  mbarrier_drop,
+  mbarrier_arrive_expect,
+  mbarrier_drop_expect,
+  mbarrier_wait,
+  mbarrier_wait_parity,
+  mbarrier_pending,
+  stack_allocate,
+  stack_save,
+  stack_restore,
 };
 
 // The memory that an operation accesses: `count` elements of `bytes` each, beside one another, at base + offset.
@@ -118,8 +135,8 @@ struct Op {
   bool timeless = false;         // its result does not depend on when it is executed before the next barrier
   bool shaped = false;           // a load from shared memory as shared_shape.h takes it
   std::uint32_t target = kNoPc;  // branch: pc; call: function; indexed branch: first of the table
-  std::uint32_t targets =
-      0;  // indexed branch: how many; indirect call: the call's own record; cp.async.wait_group: N; wmma: a Tile
+  std::uint32_t targets = 0;  // indexed branch: how many; indirect call: the call's own record; cp.async.wait_group: N;
+                              // wmma: 1 + a tile; alloca: alignment
   std::uint32_t reconverge = kNoPc;  // branch: where its lanes meet again; kNoPc: only at the function's end
   Memory memory;
 };
@@ -155,7 +172,7 @@ struct Passed {
 };
 
 struct ProgramFunction {
-  enum class Builtin : std::uint8_t { none, vprintf, assertfail };
+  enum class Builtin : std::uint8_t { none, vprintf, assertfail, malloc, free };
   std::string name;
   Builtin builtin = Builtin::none;
   std::uint32_t entry = kNoPc;
@@ -207,6 +224,7 @@ class Program {
   std::vector<CallSite> calls;
   std::vector<Memory> second_access;  // cp.async: the shared side; Op::target is the index
   std::vector<std::uint32_t> branch_targets;
+  std::vector<TilePlaces> tiles;         // fragments of wmma.load and wmma.store; Op::targets is 1 + the index
   std::vector<std::uint32_t> registers;  // pool of OpInfo's register numbers, dense over the program
   std::uint32_t register_count = 0;      // how many numbers there are
   std::vector<std::byte> constants;      // rows, before relocation

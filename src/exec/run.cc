@@ -10,6 +10,7 @@
 
 #include "exec/block.h"
 #include "exec/image.h"
+#include "exec/parallel_blocks.h"
 
 namespace wm::exec {
 
@@ -51,6 +52,7 @@ Fault over_limit(const Grid& grid, std::uint64_t limit, const std::deque<std::un
 }  // namespace
 
 LaunchResult run_launch(const Grid& grid, const RunOptions& options) {
+  if (options.threads != 0 && blocks_are_independent(*grid.program)) return run_blocks_in_parallel(grid, options);
   const std::uint64_t count = grid.blocks.count();
   const std::uint64_t limit =
       options.max_instructions != 0 ? options.max_instructions : std::numeric_limits<std::uint64_t>::max();
@@ -128,7 +130,7 @@ class Running {
     auto image = Image::load(module_, memory_);
     if (!image) return image.error();
     image_ = std::move(*image);
-    return {};
+    return image_.write(application_.variables, memory_);
   }
 
   Result<void> in_buffer(gpu::BufferId id, std::size_t offset, std::size_t bytes, const char* what) const {

@@ -100,11 +100,12 @@ void fill_special(Special special, const WarpPlace& at, std::byte* row) {
     case Special::nctaid_z:
     case Special::envreg8:
       return fill32(row, grid.blocks.z);
-    // Cooperative groups find the memory of the grid's barrier here.
+    // Cooperative groups find the workspace of a cooperative launch here. NVIDIA's OpenCL, which makes no such
+    // launches, keeps offsets (0) in them.
     case Special::envreg1:
-      return fill32(row, static_cast<std::uint32_t>(grid.workspace));
-    case Special::envreg2:
       return fill32(row, static_cast<std::uint32_t>(grid.workspace >> 32));
+    case Special::envreg2:
+      return fill32(row, static_cast<std::uint32_t>(grid.workspace));
     case Special::cluster_nctaid_x:
     case Special::cluster_nctaid_y:
     case Special::cluster_nctaid_z:

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <fmt/format.h>
+#include <utility>
 
 #include "exec/block.h"
 #include "exec/special.h"
@@ -25,6 +26,8 @@ void Warp::start(Block& block, std::uint32_t index, std::byte* registers) {
   code_ = program_->code.data();
   index_ = index;
   turn_ = 0;
+  yields_ = false;
+  stack_.clear();
   const std::uint32_t threads = grid_->threads_per_block() - index * kLanes;
   const Mask lanes = threads >= kLanes ? kAllLanes : (Mask{1} << threads) - 1;
   paths_.reset(lanes, program_->functions[0].entry);
@@ -116,6 +119,7 @@ std::uint64_t Warp::run(std::uint64_t budget) {
       if (!paths_.ready()) break;
     }
     run_path(left);
+    if (std::exchange(yields_, false)) break;
   }
   const std::uint64_t spent = budget - left;
   block_->statistics_.warp_instructions += spent;
@@ -211,6 +215,10 @@ bool Warp::work(const Op& op, const Frame& frame) {
     case Kind::matrix_move:
       matrix_move(op, frame);
       return true;
+    case Kind::mbarrier:
+      return mbarrier(op, frame);
+    case Kind::stack:
+      return change_stack(op, frame);
     case Kind::to_generic:
     case Kind::from_generic:
       shift_window(op, frame);

@@ -103,6 +103,7 @@ class Warp {
     bool used = false;
     std::unique_ptr<std::byte[]> storage;
     std::uint32_t capacity = 0;
+    std::vector<std::uint32_t> stack;  // Warp::stack_ when the function began
   };
   // The host memory behind a range of addresses: it is looked up and checked once for all lanes.
   struct Window {
@@ -198,13 +199,20 @@ class Warp {
   void settle_matrix(std::size_t count);
   bool async_copy(const Op& op, const Frame& frame);
   bool matrix_load(const Op& op, const Frame& frame);
-  // tile.cc: wmma.load and wmma.store, which have a Tile in Op::targets
+  // tile_access.cc: wmma.load and wmma.store, which have Op::targets
   template <typename Body>
   bool for_each_tile_element(const Op& op, const Frame& frame, bool write, Body&& body);
   bool tile_load(const Op& op, const Frame& frame);
   bool tile_store(const Op& op, const Frame& frame);
   bool matrix_store(const Op& op, const Frame& frame);
   static void matrix_move(const Op& op, const Frame& frame);
+
+  // copies.cc
+  bool mbarrier(const Op& op, const Frame& frame);
+
+  // control.cc
+  bool change_stack(const Op& op, const Frame& frame);
+  [[nodiscard]] std::uint32_t stack_top(Mask lanes) const;
 
   // memory.cc: cvta and isspacep
   static void shift_window(const Op& op, const Frame& frame);
@@ -226,6 +234,7 @@ class Warp {
   void builtin(ProgramFunction::Builtin which, const Op& op, Mask active);
   bool print(const Op& op, const CallSite& site, int lane);
   void assertion(const Op& op, const CallSite& site, int lane);
+  bool heap(ProgramFunction::Builtin which, const CallSite& site, int lane);
   [[nodiscard]] std::uint64_t argument(const CallSite& site, std::size_t index, int lane) const;
   std::optional<std::string> string_at(const Op& op, int lane, std::uint64_t address);
 
@@ -238,11 +247,13 @@ class Warp {
   const Op* code_ = nullptr;
   std::uint32_t index_ = 0;
   std::uint32_t turn_ = 0;  // operations since paths last took turns
+  bool yields_ = false;     // the last operation waits for other warps: run() ends the warp's turn
   Event event_;
   Paths paths_;
-  std::vector<CallFrame> frames_;  // [0] is the kernel's
-  std::uint64_t frame_bytes_ = 0;  // size of the other frames
-  std::vector<std::byte> local_;   // local memory of each lane, one after the other; allocated when first used
+  std::vector<CallFrame> frames_;     // [0] is the kernel's
+  std::uint64_t frame_bytes_ = 0;     // size of the other frames
+  std::vector<std::uint32_t> stack_;  // by lane, where memory of alloca begins in local_; empty before the first
+  std::vector<std::byte> local_;      // local memory of each lane, one after the other; allocated when first used
 };
 
 }  // namespace wm::exec

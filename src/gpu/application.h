@@ -40,6 +40,14 @@ struct Buffer {
 // Kernel arguments, in the order of the kernel's parameters.
 struct Scalar {
   std::vector<std::byte> bytes;  // exactly the parameter's size, little endian
+
+  // A place in `bytes` that holds the address of a buffer, eight bytes wide.
+  struct Address {
+    std::size_t at = 0;
+    BufferId buffer;
+    std::size_t offset = 0;  // from the buffer's first byte
+  };
+  std::vector<Address> addresses{};
 };
 struct BufferArgument {
   BufferId buffer;
@@ -65,6 +73,7 @@ struct Launch {
   Dim3 block;          // in threads
   std::vector<Argument> arguments;
   std::size_t dynamic_shared_bytes = 0;
+  bool cooperative = false;  // all blocks are resident at once and may wait for each other
 };
 
 struct Transfer {
@@ -85,9 +94,16 @@ struct Fill {
 
 using Step = std::variant<Transfer, Fill, Launch>;
 
+// The content of a __constant__ or __device__ variable of the module, which replaces its initial value.
+struct VariableContent {
+  std::string name;
+  std::vector<std::byte> bytes;
+};
+
 struct Application {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
+  std::vector<VariableContent> variables{};  // written before the first step
 
   // A buffer whose initial content is `values`.
   template <typename T>

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "base/yaml_map.h"
+#include "gpu/small_float.h"
 
 namespace wm::gpu {
 namespace {
@@ -31,10 +32,15 @@ void store_integer(Element element, std::vector<std::byte>& bytes, std::size_t i
 }
 
 void store_float(Element element, std::vector<std::byte>& bytes, std::size_t index, double value) {
-  if (element == Element::f32) {
-    store(bytes, index, static_cast<float>(value));
-  } else {
-    store(bytes, index, value);
+  switch (element) {
+    case Element::f32:
+      return store(bytes, index, static_cast<float>(value));
+    case Element::f16:
+      return store(bytes, index, to_half(value));
+    case Element::bf16:
+      return store(bytes, index, to_bfloat(value));
+    default:
+      return store(bytes, index, value);
   }
 }
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <limits>
+#include <iterator>
+#include <utility>
 
 #include "base/file.h"
 #include "base/nearest.h"
@@ -14,6 +15,7 @@ namespace wm::gpu {
 namespace {
 
 constexpr std::uint64_t kLargestBuffer = std::uint64_t{1} << 36;
+constexpr std::uint32_t kMaxRepeat = 100000;
 
 // 4, or [4, 2], or [4, 2, 1]; every extent at least 1.
 Result<Dim3> read_extent(const yaml::Value& value, const std::string& what) {
@@ -37,36 +39,112 @@ class Reader {
 
   Result<Description> read() {
     std::string ptx;
+    top_.optional("about", description_.about).required("ptx", ptx);
+    const yaml::Value* buffers = top_.take("buffers");
+    const yaml::Value* variables = top_.take("variables");
+    const yaml::Value* launches = top_.take("launches");
+    if (launches == nullptr) {
+      auto launch = read_launch(top_, buffers);
+      if (!launch) return launch.error();
+      add_launch(*std::move(launch), 1);
+    } else {
+      if (auto done = top_.finish(); !done) return done.error();
+      if (auto done = read_launches(*launches, buffers); !done) return done.error();
+    }
+    if (variables != nullptr) {
+      if (auto done = read_variables(*variables); !done) return done.error();
+    }
+    description_.ptx_path = (std::filesystem::path(folder_) / ptx).string();
+    add_transfers();
+    return std::move(description_);
+  }
+
+ private:
+  static void take_extent(yaml::Map& map, const char* key, Dim3& out) {
+    const yaml::Value* value = map.take(key);
+    if (value == nullptr) return map.miss(key);
+    const auto extent = read_extent(*value, map.label(key));
+    if (extent) out = *extent;
+    map.keep(extent ? Result<void>{} : Result<void>(extent.error()));
+  }
+
+  // The keys of one launch; these are all that is left in `map`. Buffers are read once, before the first arguments.
+  Result<Launch> read_launch(yaml::Map& map, const yaml::Value* buffers) {
     Launch launch;
     Bytes shared;
-    top_.optional("about", description_.about).required("ptx", ptx).required("entry", description_.entry);
-    top_.optional("shared", shared);
-    take_extent("grid", launch.grid);
-    take_extent("block", launch.block);
-    const yaml::Value* buffers = top_.take("buffers");
-    const yaml::Value* arguments = top_.take("arguments");
-    if (auto done = top_.finish(); !done) return done.error();
-
-    description_.ptx_path = (std::filesystem::path(folder_) / ptx).string();
-    launch.kernel = description_.entry;
+    map.required("entry", launch.kernel).optional("shared", shared).optional("cooperative", launch.cooperative);
+    take_extent(map, "grid", launch.grid);
+    take_extent(map, "block", launch.block);
+    const yaml::Value* arguments = map.take("arguments");
+    if (auto done = map.finish(); !done) return done.error();
     launch.dynamic_shared_bytes = shared.count;
-    if (buffers != nullptr) {
+    if (buffers != nullptr && description_.application.buffers.empty()) {
       if (auto done = read_buffers(*buffers); !done) return done.error();
     }
     if (arguments != nullptr) {
       if (auto done = read_arguments(*arguments, launch); !done) return done.error();
     }
-    add_steps(std::move(launch));
-    return std::move(description_);
+    return launch;
   }
 
- private:
-  void take_extent(const char* key, Dim3& out) {
-    const yaml::Value* value = top_.take(key);
-    if (value == nullptr) return top_.miss(key);
-    const auto extent = read_extent(*value, top_.label(key));
-    if (extent) out = *extent;
-    top_.keep(extent ? Result<void>{} : Result<void>(extent.error()));
+  Result<void> read_launches(const yaml::Value& value, const yaml::Value* buffers) {
+    if (value.kind != yaml::Value::Kind::list || value.items.empty())
+      return Error{"'launches' must be a list of launches", value.place};
+    for (std::size_t i = 0; i < value.items.size(); ++i) {
+      yaml::Map map(value.items[i], fmt::format("launch {}", i + 1));
+      std::uint32_t repeat = 1;
+      map.optional("repeat", repeat);
+      auto launch = read_launch(map, buffers);
+      if (!launch) return launch.error();
+      if (repeat == 0 || repeat > kMaxRepeat)
+        return Error{fmt::format("'repeat' in launch {} must be from 1 to {}", i + 1, kMaxRepeat),
+                     value.items[i].place};
+      add_launch(*std::move(launch), repeat);
+    }
+    return {};
+  }
+
+  void add_launch(Launch launch, std::uint32_t repeat) {
+    if (description_.entry.empty()) description_.entry = launch.kernel;
+    for (std::uint32_t i = 0; i < repeat; ++i) description_.application.launch(launch);
+  }
+
+  Result<void> read_variables(const yaml::Value& value) {
+    if (value.kind != yaml::Value::Kind::map) return Error{"'variables' must be a map", value.place};
+    for (const yaml::Member& member : value.members) {
+      yaml::Map map(member.value, member.key);
+      auto shape = read_shape(map, member);
+      if (!shape) return shape.error();
+      const yaml::Value* content = map.take("content");
+      if (content == nullptr) map.miss("content");
+      if (auto done = map.finish(); !done) return done;
+      auto bytes = read_content(*content, map.label("content"), shape->element, shape->count, folder_);
+      if (!bytes) return bytes.error();
+      description_.application.variables.push_back({member.key, *std::move(bytes)});
+    }
+    return {};
+  }
+
+  struct Shape {
+    Element element{};
+    std::uint64_t count = 0;
+  };
+  // The keys `type` and `count` of a buffer or a variable.
+  static Result<Shape> read_shape(yaml::Map& map, const yaml::Member& member) {
+    std::string type;
+    Shape shape;
+    map.required("type", type).required("count", shape.count);
+    const auto element = parse_element(type);
+    if (!type.empty() && !element) {
+      return Error{
+          fmt::format("'type' in {} must be one of {}, not '{}'", member.key, fmt::join(kElementNames, ", "), type),
+          member.value.place};
+    }
+    shape.element = element.value_or(Element::u8);
+    if (shape.count > kLargestBuffer / size(shape.element)) {
+      return Error{fmt::format("'count' in {} makes a buffer of more than 64 GB", member.key), member.value.place};
+    }
+    return shape;
   }
 
   Result<void> read_buffers(const yaml::Value& value) {
@@ -79,33 +157,26 @@ class Reader {
 
   Result<void> read_buffer(const yaml::Member& member) {
     yaml::Map map(member.value, member.key);
-    std::string type;
-    std::uint64_t count = 0;
     double absolute = 0;
     double relative = 0;
-    map.required("type", type).required("count", count).optional("absolute", absolute).optional("relative", relative);
+    const auto shape = read_shape(map, member);
+    if (!shape) return shape.error();
+    map.optional("absolute", absolute).optional("relative", relative);
     const yaml::Value* content = map.take("content");
     const yaml::Value* expect = map.take("expect");
     if (auto done = map.finish(); !done) return done;
 
-    const auto element = parse_element(type);
-    if (!element) {
-      return Error{
-          fmt::format("'type' in {} must be one of {}, not '{}'", member.key, fmt::join(kElementNames, ", "), type),
-          member.value.place};
-    }
-    if (count > kLargestBuffer / size(*element)) {
-      return Error{fmt::format("'count' in {} makes a buffer of more than 64 GB", member.key), member.value.place};
-    }
-    const auto id = description_.application.add_uninitialized(member.key, count * size(*element));
-    description_.elements.push_back(*element);
+    const Element element = shape->element;
+    const std::uint64_t count = shape->count;
+    const auto id = description_.application.add_uninitialized(member.key, count * size(element));
+    description_.elements.push_back(element);
     if (content != nullptr) {
-      auto bytes = read_content(*content, map.label("content"), *element, count, folder_);
+      auto bytes = read_content(*content, map.label("content"), element, count, folder_);
       if (!bytes) return bytes.error();
       description_.application.buffers[id.index].initial = *std::move(bytes);
     }
     if (expect != nullptr) {
-      auto bytes = read_content(*expect, map.label("expect"), *element, count, folder_);
+      auto bytes = read_content(*expect, map.label("expect"), element, count, folder_);
       if (!bytes) return bytes.error();
       description_.expected.push_back({id, *std::move(bytes), absolute, relative});
     }
@@ -127,6 +198,7 @@ class Reader {
     yaml::Map map(value, what);
     const yaml::Value* buffer_name = map.take("buffer");
     const yaml::Value* local = map.take("local");
+    const yaml::Value* members = map.take("struct");
     const yaml::Value* number = nullptr;
     Element element{};
     for (const std::string_view type : kElementNames) {
@@ -139,8 +211,10 @@ class Reader {
     if (buffer_name != nullptr) map.optional("offset", offset);
     if (auto done = map.finish(); !done) return done.error();
     if (value.members.size() != (offset.count != 0 ? 2U : 1U)) {
-      return Error{what + " must be one of: a typed value (u32: 5), buffer: NAME, local: SIZE", value.place};
+      return Error{what + " must be one of: a typed value (u32: 5), buffer: NAME, struct: [MEMBER, …], local: SIZE",
+                   value.place};
     }
+    if (members != nullptr) return struct_argument(*members, what);
     if (buffer_name != nullptr) return buffer_argument(*buffer_name, what, offset.count);
     if (local != nullptr) {
       Bytes bytes;
@@ -164,6 +238,38 @@ class Reader {
     return Error{what + ": no buffer '" + value.text + "'" + did_you_mean(value.text, names), value.place};
   }
 
+  // A struct passed by value: each member at a multiple of its own size, the struct padded to a multiple of the
+  // largest.
+  Result<Argument> struct_argument(const yaml::Value& value, const std::string& what) {
+    if (value.kind != yaml::Value::Kind::list || value.items.empty())
+      return Error{what + ": 'struct' must be a list of members", value.place};
+    Scalar packed;
+    std::size_t widest = 1;
+    const auto pad_to = [&](std::size_t align) {
+      packed.bytes.resize((packed.bytes.size() + align - 1) / align * align);
+    };
+    for (std::size_t i = 0; i < value.items.size(); ++i) {
+      const std::string label = fmt::format("{}, member {}", what, i + 1);
+      auto member = read_argument(value.items[i], label);
+      if (!member) return member.error();
+      if (const auto* address = std::get_if<BufferArgument>(&*member)) {
+        pad_to(widest = std::max(widest, sizeof(std::uint64_t)));
+        packed.addresses.push_back({packed.bytes.size(), address->buffer, address->offset});
+        packed.bytes.resize(packed.bytes.size() + sizeof(std::uint64_t));
+        continue;
+      }
+      const auto* scalar = std::get_if<Scalar>(&*member);
+      if (scalar == nullptr || !scalar->addresses.empty() || value.items[i].members.front().key == "struct")
+        return Error{label + " must be a typed value or a buffer", value.items[i].place};
+      const std::size_t align = size(*parse_element(value.items[i].members.front().key));
+      widest = std::max(widest, align);
+      pad_to(align);
+      packed.bytes.insert(packed.bytes.end(), scalar->bytes.begin(), scalar->bytes.end());
+    }
+    pad_to(widest);
+    return Argument{std::move(packed)};
+  }
+
   // One value, or a list of them: a struct or an array passed by value.
   static Result<Argument> scalar_argument(const yaml::Value& value, const std::string& what, Element element) {
     Scalar scalar;
@@ -176,12 +282,14 @@ class Reader {
     return Argument{std::move(scalar)};
   }
 
-  void add_steps(Launch launch) {
+  // Uploads before the launches, downloads after them.
+  void add_transfers() {
     Application& application = description_.application;
+    std::vector<Step> launches = std::exchange(application.steps, {});
     for (std::uint32_t i = 0; i < application.buffers.size(); ++i) {
       if (!application.buffers[i].initial.empty()) application.upload({i});
     }
-    application.launch(std::move(launch));
+    std::move(launches.begin(), launches.end(), std::back_inserter(application.steps));
     for (std::uint32_t i = 0; i < application.buffers.size(); ++i) application.download({i});
   }
 
@@ -191,6 +299,16 @@ class Reader {
 };
 
 }  // namespace
+
+std::vector<std::string> Description::entries() const {
+  std::vector<std::string> names;
+  for (const Step& step : application.steps) {
+    const auto* launch = std::get_if<Launch>(&step);
+    if (launch != nullptr && std::find(names.begin(), names.end(), launch->kernel) == names.end())
+      names.push_back(launch->kernel);
+  }
+  return names;
+}
 
 bool is_description(const std::string& name) { return name.ends_with(".yaml") || name.ends_with(".yml"); }
 

@@ -1,7 +1,7 @@
-// A user's own kernel, described in a short YAML file: the PTX, the entry, the launch, its arguments and its buffers.
-// docs/guide/own-kernel.md is the format's page; examples/saxpy/saxpy.yaml is a complete one.
+// A user's own kernels, described in a short YAML file: the PTX, the launches with their arguments, the buffers and the
+// contents of variables. docs/guide/own-kernel.md is the format's page; examples/saxpy/saxpy.yaml is a complete one.
 //
-// The result is an Application of one launch: buffers are uploaded before it and downloaded after it.
+// The result is an Application: buffers are uploaded before its launches and downloaded after them.
 #pragma once
 
 #include <string>
@@ -25,10 +25,13 @@ struct Description {
   std::string name;      // name of the file without its ending
   std::string about;     // one line, may be empty
   std::string ptx_path;  // where the PTX lies, relative to the working directory
-  std::string entry;
+  std::string entry;     // the first launch's
   Application application;
   std::vector<Element> elements;  // element type of each buffer
   std::vector<ExpectedContent> expected;
+
+  // The kernels that are launched, in the order of their first launch.
+  [[nodiscard]] std::vector<std::string> entries() const;
 };
 
 // Whether a kernel's name is the path of a description rather than a name of the zoo.

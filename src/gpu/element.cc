@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/number.h"
+#include "gpu/small_float.h"
 
 namespace wm::gpu {
 namespace {
@@ -35,18 +36,43 @@ auto with_type(Element element, Visit&& visit) {
       return visit(float{});
     case Element::f64:
       return visit(double{});
+    case Element::f16:
+      return visit(Half{});
+    case Element::bf16:
+      return visit(Bfloat{});
   }
   return visit(std::uint8_t{});
 }
 
+// f16 and bf16, which C++ has no types for.
+template <typename T>
+constexpr bool kSmall = std::is_same_v<T, Half> || std::is_same_v<T, Bfloat>;
+
+template <typename T>
+T from_double(double number) {
+  if constexpr (std::is_same_v<T, Half>)
+    return to_half(number);
+  else if constexpr (std::is_same_v<T, Bfloat>)
+    return to_bfloat(number);
+  else
+    return static_cast<T>(number);
+}
+template <typename T>
+auto printable(T value) {
+  if constexpr (kSmall<T>)
+    return to_double(value);
+  else
+    return value;
+}
+
 template <typename T>
 std::optional<T> parse(std::string_view text) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (std::is_floating_point_v<T> || kSmall<T>) {
     const auto number = parse_double(text);
     if (!number) return std::nullopt;
-    const T value = static_cast<T>(*number);
+    const T value = from_double<T>(*number);
     // 1e40 is no float; inf written as such is.
-    if (std::isinf(value) && !std::isinf(*number)) return std::nullopt;
+    if (std::isinf(printable(value)) && !std::isinf(*number)) return std::nullopt;
     return value;
   } else {
     return parse_integer<T>(text);
@@ -55,7 +81,7 @@ std::optional<T> parse(std::string_view text) {
 
 template <typename T>
 std::string range() {
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (std::is_floating_point_v<T> || kSmall<T>)
     return "a number";
   else
     return fmt::format("{} to {}", +std::numeric_limits<T>::min(), +std::numeric_limits<T>::max());
@@ -75,7 +101,7 @@ std::size_t size(Element element) {
   return with_type(element, [](auto zero) { return sizeof(zero); });
 }
 
-bool is_float(Element element) { return element == Element::f32 || element == Element::f64; }
+bool is_float(Element element) { return element >= Element::f32; }
 
 Result<void> append(Element element, std::string_view text, std::vector<std::byte>& out) {
   return with_type(element, [&](auto zero) -> Result<void> {
@@ -91,7 +117,7 @@ Result<void> append(Element element, std::string_view text, std::vector<std::byt
 std::string format(Element element, std::span<const std::byte> bytes) {
   return with_type(element, [&](auto value) {
     std::memcpy(&value, bytes.data(), sizeof(value));
-    return fmt::format("{}", value);
+    return fmt::format("{}", printable(value));
   });
 }
 

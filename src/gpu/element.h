@@ -14,10 +14,10 @@
 
 namespace wm::gpu {
 
-enum class Element : std::uint8_t { u8, s8, u16, s16, u32, s32, u64, s64, f32, f64 };
+enum class Element : std::uint8_t { u8, s8, u16, s16, u32, s32, u64, s64, f32, f64, f16, bf16 };
 
-inline constexpr std::array<std::string_view, 10> kElementNames{"u8",  "s8",  "u16", "s16", "u32",
-                                                                "s32", "u64", "s64", "f32", "f64"};
+inline constexpr std::array<std::string_view, 12> kElementNames{"u8",  "s8",  "u16", "s16", "u32", "s32",
+                                                                "u64", "s64", "f32", "f64", "f16", "bf16"};
 
 std::optional<Element> parse_element(std::string_view name);
 std::string_view name(Element element);

@@ -55,6 +55,8 @@ class BodyParser {
   Operand operand_without_pair();
   Operand number();
   Operand address();
+  Operand texture(Operand result);
+  std::uint64_t selection();
   Operand vector();
   Operand named(const Token& name);
   Operand label();

@@ -14,6 +14,14 @@ bool has_destination(const Instruction& instruction) {
     case Opcode::cp_async_commit_group:
     case Opcode::cp_async_wait_group:
     case Opcode::cp_async_wait_all:
+    case Opcode::cp_async_mbarrier_arrive:
+    case Opcode::mbarrier_init:
+    case Opcode::mbarrier_inval:
+    case Opcode::mbarrier_expect_tx:
+    case Opcode::mbarrier_complete_tx:
+    case Opcode::stackrestore:
+    case Opcode::sust_b:
+    case Opcode::setmaxnreg:
     case Opcode::membar:
     case Opcode::fence:
     case Opcode::bar_warp:

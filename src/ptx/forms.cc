@@ -135,6 +135,10 @@ OperandSpec::Kind kind_of(char letter) {
       return Kind::branch_table;
     case 'o':
       return Kind::elected;
+    case 'D':
+      return Kind::destination_or_sink;
+    case 'T':
+      return Kind::texture;
     default:
       break;
   }

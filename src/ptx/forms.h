@@ -21,6 +21,8 @@
 //   x    vector of mov: {…} that together is as wide as the type
 //   L    label
 //   B    branch table
+//   D    destination register or sink _
+//   T    texture with coordinates in brackets
 #pragma once
 
 #include <bitset>
@@ -76,6 +78,8 @@ struct OperandSpec {
     label,
     branch_table,
     elected,
+    destination_or_sink,
+    texture,
   };
   Kind kind = Kind::source;
   std::uint8_t count = 0;       // number of elements for Kind::vector

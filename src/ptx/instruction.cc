@@ -11,20 +11,26 @@ namespace {
 
 // Instructions PTX has and warpmux does not; anything else is a misspelling.
 constexpr std::string_view kUnsupported[] = {
-    "alloca",     "clusterlaunchcontrol",
-    "cp",         "istypep",
-    "mbarrier",   "multimem",
-    "setmaxnreg", "stackrestore",
-    "stacksave",  "suld",
-    "suq",        "sured",
-    "sust",       "tcgen05",
-    "tensormap",  "tex",
-    "tld4",       "txq",
-    "vabsdiff",   "vadd",
-    "vmad",       "vmax",
-    "vmin",       "vset",
-    "vshl",       "vshr",
-    "vsub",       "wgmma",
+    "clusterlaunchcontrol",
+    "cp",
+    "istypep",
+    "mbarrier",
+    "multimem",
+    "suld",
+    "sured",
+    "sust",
+    "tcgen05",
+    "tensormap",
+    "vabsdiff",
+    "vadd",
+    "vmad",
+    "vmax",
+    "vmin",
+    "vset",
+    "vshl",
+    "vshr",
+    "vsub",
+    "wgmma",
     "wmma",
 };
 
@@ -36,7 +42,8 @@ std::string_view joined(const Token& first, const std::vector<Token>& parts, std
 }
 
 constexpr bool has_dotted_family(std::string_view name) {
-  return name == "cp" || name == "bar" || name == "barrier" || name == "brx" || name == "cvt" || name == "wmma";
+  return name == "cp" || name == "bar" || name == "barrier" || name == "brx" || name == "cvt" || name == "wmma" ||
+         name == "mbarrier" || name == "suld" || name == "sust";
 }
 
 }  // namespace
@@ -58,7 +65,7 @@ void BodyParser::mnemonic(Instruction& instruction) {
   while (tokens_.current().kind == TokenKind::dotted) parts_.push_back(tokens_.advance());
 
   std::optional<Opcode> opcode;
-  std::size_t used = has_dotted_family(first.text) ? std::min<std::size_t>(2, parts_.size()) : 0;
+  std::size_t used = has_dotted_family(first.text) ? std::min<std::size_t>(3, parts_.size()) : 0;
   for (;; --used) {
     opcode = opcode_named(joined(first, parts_, used));
     if (opcode || used == 0) break;
@@ -162,6 +169,11 @@ void BodyParser::put_name_in_order(Instruction& instruction) {
 void BodyParser::choose_form(Instruction& instruction) {
   put_name_in_order(instruction);
   const OperandCheck check{function_, instruction};
+  if (instruction.opcode < Opcode::vadd2 || instruction.opcode > Opcode::vset4) {
+    for (std::size_t i = 0; i < instruction.operands.size(); ++i)
+      if (instruction.operands[i].kind == Operand::Kind::reg && instruction.operands[i].bits != 0)
+        tokens_.fail(positions_[i], fmt::format("'{}' takes whole registers only", mnemonic_text(instruction)));
+  }
   bool named = false;
   std::size_t farthest = 0;
   std::string complaint;

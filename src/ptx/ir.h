@@ -79,7 +79,7 @@ struct Variable {
 // An operand; `kind` determines the fields that are used.
 struct Operand {
   enum class Kind : std::uint8_t {
-    reg,             // index: Function::registers; negated for !%p
+    reg,             // index: Function::registers; negated for !%p; bits: a selection of its bytes, as of vadd4
     integer,         // bits: two's complement, 64 bits
     f32,             // bits: the low 32 bits are the IEEE pattern
     f64,             // bits: the IEEE pattern
@@ -95,6 +95,7 @@ struct Operand {
     arguments,       // ( elements… ) of a call
     pair,            // elements[0] | elements[1]: two destinations, as of setp and shfl
     sink,            // _
+    texture,         // [texture, coordinates] or [texture, sampler, coordinates], in elements
   };
   enum class Scope : std::uint8_t { module, parameter, result, local };
 

@@ -28,6 +28,16 @@ MemoryEffect memory_effect(const Instruction& instruction) {
     case Opcode::wmma_store_d:
       effect.writes = true;
       return effect;
+    case Opcode::tex:
+    case Opcode::tld4:
+      effect.reads = effect.constant = true;
+      return effect;
+    case Opcode::suld_b:
+      effect.reads = true;
+      return effect;
+    case Opcode::sust_b:
+      effect.writes = true;
+      return effect;
     case Opcode::atom:
     case Opcode::red:
     case Opcode::cp_async:
@@ -45,6 +55,19 @@ MemoryEffect memory_effect(const Instruction& instruction) {
     case Opcode::cp_async_commit_group:
     case Opcode::cp_async_wait_all:
     case Opcode::cp_async_wait_group:
+    case Opcode::cp_async_mbarrier_arrive:
+    case Opcode::mbarrier_init:
+    case Opcode::mbarrier_inval:
+    case Opcode::mbarrier_expect_tx:
+    case Opcode::mbarrier_complete_tx:
+    case Opcode::mbarrier_arrive:
+    case Opcode::mbarrier_arrive_drop:
+    case Opcode::mbarrier_test_wait:
+    case Opcode::mbarrier_try_wait:
+    case Opcode::alloca_:
+    case Opcode::stacksave:
+    case Opcode::stackrestore:
+    case Opcode::setmaxnreg:
     case Opcode::elect:
     case Opcode::fence:
     case Opcode::griddepcontrol:

@@ -37,9 +37,9 @@ constexpr std::array<Type, kSpecialCount> kSpecialTypes = {
 
 // In the order of enum Type.
 constexpr std::array<std::string_view, kTypeCount> kTypeNames = {
-    "none", "pred", "b8",    "b16",   "b32",  "b64",  "b128",   "u8",     "u16",    "u32",
-    "u64",  "s8",   "s16",   "s32",   "s64",  "f16",  "f16x2",  "bf16",   "bf16x2", "tf32",
-    "f32",  "f64",  "u16x2", "s16x2", "e4m3", "e5m2", "e4m3x2", "e5m2x2",
+    "none", "pred", "b8",     "b16",    "b32",   "b64",  "b128",   "u8",     "u16",        "u32",     "u64",   "s8",
+    "s16",  "s32",  "s64",    "f16",    "f16x2", "bf16", "bf16x2", "tf32",   "f32",        "f64",     "u16x2", "s16x2",
+    "e4m3", "e5m2", "e4m3x2", "e5m2x2", "u4",    "s4",   "b1",     "texref", "samplerref", "surfref",
 };
 
 // Indices of `names` in the order of their text, so that a name is found by bisection.

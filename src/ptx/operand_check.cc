@@ -91,6 +91,7 @@ bool OperandCheck::is_pack(const Operand& operand, Wanted want) const {
                                          : Type::b64;
   return std::all_of(operand.elements.begin(), operand.elements.end(), [&](const Operand& one) {
     if (one.kind == Operand::Kind::sink) return &operand == instruction_.operands.data();
+    if (one.kind == Operand::Kind::special) return bits(type_of(one.special)) == element_bits;
     return is_register(one, {type, element_bits}, false) ||
            (is_immediate(one, {type, element_bits}) && &operand != instruction_.operands.data());
   });
@@ -112,6 +113,21 @@ bool OperandCheck::is_address(const Operand& operand) const {
   if (base.kind != Operand::Kind::reg) return true;
   const Type type = function_.registers[base.index].type;
   return !is_float(type) && (bits(type) == 32 || bits(type) == 64);
+}
+
+bool OperandCheck::is_texture(const Operand& operand, Wanted want) const {
+  if (operand.kind != Operand::Kind::texture || operand.elements.size() < 2) return false;
+  const auto is_handle = [&](const Operand& one) {
+    return one.kind == Operand::Kind::variable || is_register(one, {Type::b64, 64}, false);
+  };
+  for (std::size_t i = 0; i + 1 < operand.elements.size(); ++i)
+    if (!is_handle(operand.elements[i])) return false;
+  const Operand& place = operand.elements.back();
+  const auto is_coordinate = [&](const Operand& one) {
+    return is_register(one, want, false) || is_register(one, {Type::b32, 32}, false) || is_immediate(one, want);
+  };
+  if (place.kind != Operand::Kind::vector) return is_coordinate(place);
+  return std::all_of(place.elements.begin(), place.elements.end(), is_coordinate);
 }
 
 bool OperandCheck::fits(const OperandSpec& spec, const Operand& operand) const {
@@ -151,6 +167,10 @@ bool OperandCheck::fits(const OperandSpec& spec, const Operand& operand) const {
       return operand.kind == Operand::Kind::branch_targets;
     case Kind::elected:
       return is_pair(operand, want);
+    case Kind::destination_or_sink:
+      return operand.kind == Operand::Kind::sink || is_register(operand, want, false);
+    case Kind::texture:
+      return is_texture(operand, want);
   }
   return false;
 }
@@ -185,6 +205,10 @@ std::string OperandCheck::expected(const OperandSpec& spec) const {
       return fmt::format("a {} register or immediate", type);
     case Kind::integer:
       return "an integer";
+    case Kind::destination_or_sink:
+      return fmt::format("a {} register or _", type);
+    case Kind::texture:
+      return "a texture with coordinates";
     case Kind::predicate:
       return "a predicate";
     case Kind::address:
@@ -249,6 +273,8 @@ std::string OperandCheck::describe(const Operand& operand) const {
       return "a pair";
     case Kind::sink:
       return "'_'";
+    case Kind::texture:
+      return "a texture";
   }
   return {};
 }

@@ -32,6 +32,7 @@ class OperandCheck {
   [[nodiscard]] bool is_register(const Operand& operand, Wanted want, bool or_wider) const;
   [[nodiscard]] bool is_immediate(const Operand& operand, Wanted want) const;
   [[nodiscard]] bool is_predicate(const Operand& operand) const;
+  [[nodiscard]] bool is_texture(const Operand& operand, Wanted want) const;
   [[nodiscard]] bool is_pair(const Operand& operand, Wanted want) const;
   [[nodiscard]] bool is_memory_operand(const Operand& operand, Wanted want, bool load) const;
   [[nodiscard]] bool is_vector(const Operand& operand, Wanted want, std::size_t count) const;

@@ -81,6 +81,7 @@ Operand BodyParser::address() {
   } else {
     result.elements.push_back(number());
   }
+  if (tokens_.current().is(',')) return texture(std::move(result));
   const Operand::Kind kind = result.elements[0].kind;
   if (kind != Operand::Kind::reg && kind != Operand::Kind::variable && kind != Operand::Kind::integer) {
     tokens_.fail(base.position,
@@ -91,6 +92,33 @@ Operand BodyParser::address() {
   if (__builtin_add_overflow(result.offset, more, &result.offset)) tokens_.fail(at, "the offset is too large");
   tokens_.expect(']', "after an address");
   return result;
+}
+
+// [texture, coordinates] or [texture, sampler, coordinates], from the first comma on.
+Operand BodyParser::texture(Operand result) {
+  result.kind = Operand::Kind::texture;
+  while (tokens_.accept(',')) {
+    if (result.elements.size() == 3) tokens_.fail_expected("']' after the coordinates");
+    result.elements.push_back(operand_without_pair());
+  }
+  tokens_.expect(']', "after the coordinates of a texture");
+  return result;
+}
+
+// The bytes or halves of a register that a SIMD video instruction takes: "b3210", "h10".
+std::uint64_t BodyParser::selection() {
+  const Token token = tokens_.advance();
+  const std::string_view text = token.text;
+  const bool bytes = text.starts_with('b');
+  const std::size_t digits = text.size() - 1;
+  std::uint64_t value = 0;
+  bool valid = (bytes || text.starts_with('h')) && digits >= 1 && digits <= (bytes ? 4U : 2U);
+  for (const char c : text.substr(1)) {
+    valid = valid && c >= '0' && c < (bytes ? '8' : '4');
+    value = value << 4 | static_cast<std::uint64_t>(c - '0');
+  }
+  if (!valid) tokens_.fail(token.position, fmt::format("'.{}' selects no bytes of a register", text));
+  return std::uint64_t{static_cast<unsigned char>(text[0])} << 24 | digits << 16 | value;
 }
 
 Operand BodyParser::vector() {
@@ -117,6 +145,7 @@ Operand BodyParser::named(const Token& name) {
     switch (symbol->kind) {
       case Symbol::Kind::reg:
         result.kind = Operand::Kind::reg;
+        if (tokens_.current().kind == TokenKind::dotted) result.bits = selection();
         return result;
       case Symbol::Kind::branch_table:
         result.kind = Operand::Kind::branch_targets;

@@ -42,12 +42,20 @@ const std::string& variable_name(const Names& names, const Operand& operand) {
   return names.module.variables[operand.index].name;
 }
 
+// ".b3210", ".h10": the letter in the top byte, the count of digits below it, then the digits from the last up.
+std::string selection_text(std::uint64_t bits) {
+  if (bits == 0) return {};
+  std::string text{'.', static_cast<char>(bits >> 24)};
+  for (std::uint64_t i = bits >> 16 & 0xff; i-- > 0;) text += static_cast<char>('0' + (bits >> (4 * i) & 0xf));
+  return text;
+}
+
 std::string operand_text(const Names& names, const Operand& operand) {
   using Kind = Operand::Kind;
   const Function& function = names.function;
   switch (operand.kind) {
     case Kind::reg:
-      return (operand.negated ? "!" : "") + function.registers[operand.index].name;
+      return (operand.negated ? "!" : "") + function.registers[operand.index].name + selection_text(operand.bits);
     case Kind::integer:
       return fmt::format("{}", static_cast<std::int64_t>(operand.bits));
     case Kind::f32:
@@ -78,19 +86,29 @@ std::string operand_text(const Names& names, const Operand& operand) {
       return joined(names, operand.elements, "|");
     case Kind::sink:
       return "_";
+    case Kind::texture:
+      return fmt::format("[{}]", joined(names, operand.elements, ", "));
   }
   return {};
 }
 
+// The suffixes that stand behind the types although others stand before them.
+bool follows_types(Opcode opcode, Suffix suffix) {
+  if (opcode == Opcode::mma) return suffix == Suffix::xor_ || suffix == Suffix::and_ || suffix == Suffix::popc;
+  if (opcode != Opcode::suld_b && opcode != Opcode::sust_b) return false;
+  return suffix == Suffix::trap || suffix == Suffix::clamp || suffix == Suffix::zero;
+}
+
 std::string mnemonic(const Instruction& instruction) {
-  std::string suffixes;
-  for (const Suffix s : instruction.suffixes) suffixes += fmt::format(".{}", name(s));
+  std::string suffixes, after;
+  for (const Suffix s : instruction.suffixes)
+    (follows_types(instruction.opcode, s) ? after : suffixes) += fmt::format(".{}", name(s));
   std::string types;
   for (const Type t : instruction.types) types += fmt::format(".{}", name(t));
   const bool types_first = instruction.opcode == Opcode::prmt ||
                            (instruction.opcode >= Opcode::vadd2 && instruction.opcode <= Opcode::vset4);
-  return fmt::format("{}{}{}", name(instruction.opcode), types_first ? types : suffixes,
-                     types_first ? suffixes : types);
+  return fmt::format("{}{}{}{}", name(instruction.opcode), types_first ? types : suffixes,
+                     types_first ? suffixes : types, after);
 }
 
 std::string instruction_text(const Names& names, const Instruction& instruction) {

@@ -14,6 +14,8 @@ constexpr std::array<std::uint8_t, kTypeCount> kBits = {
     16, 32, 16, 32, 32,  32, 64,  // f16 .. f64
     32, 32,                       // u16x2, s16x2
     8,  8,  16, 16,               // e4m3 .. e5m2x2
+    4,  4,  1,                    // u4, s4, b1: elements of matrices only
+    64, 64, 64,                   // texref, samplerref, surfref: the number of a texture
 };
 
 }  // namespace

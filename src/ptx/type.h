@@ -36,9 +36,15 @@ enum class Type : std::uint8_t {
   e5m2,
   e4m3x2,
   e5m2x2,
+  u4,
+  s4,
+  b1,
+  texref,
+  samplerref,
+  surfref,
 };
 
-inline constexpr int kTypeCount = static_cast<int>(Type::e5m2x2) + 1;
+inline constexpr int kTypeCount = static_cast<int>(Type::surfref) + 1;
 
 // Bits of one value; a predicate counts as 1.
 [[nodiscard]] int bits(Type type);

@@ -31,9 +31,9 @@ class LoadedKernel {
     constants_ = *constants;
   }
 
-  Grid grid(gpu::Dim3 blocks, gpu::Dim3 threads) {
+  Grid grid(gpu::Dim3 blocks, gpu::Dim3 threads, bool cooperative = false) {
     const std::uint64_t buffers[] = {out_};
-    gpu::Launch launch{"k", blocks, threads, {gpu::buffer({0})}, 0};
+    const gpu::Launch launch{"k", blocks, threads, {gpu::buffer({0})}, 0, cooperative};
     auto made = make_grid(program_, constants_, memory_, launch, buffers);
     EXPECT_TRUE(made.ok()) << made.error().to_string();
     return std::move(*made);

@@ -35,6 +35,23 @@ TEST(SimdVideo, DifferencesAveragesAndExtremes) {
   EXPECT_EQ(video("vmax2.s32.s32.s32", 0x80010005, 0x00020004), 0x00020005U);
 }
 
+TEST(SimdVideo, OperandsSelectElementsAndMasksKeepTheThirdSource) {
+  const auto selected = [](const std::string& instruction) {
+    Snippet s;
+    s.block = {1, 1, 1};
+    s.out_words = 1;
+    s.text = kernel("mov.u32 %r1, 0x04030201;\nmov.u32 %r2, 0x40302010;\nmov.u32 %r3, 0xaabbccdd;\n" + instruction +
+                    "\nst.global.u32 [%out], %r4;\nret;");
+    return words("", s).at(0);
+  };
+  EXPECT_EQ(selected("vadd4.u32.u32.u32 %r4, %r1.b0123, %r2, %r3;"), 0x41322314U);
+  EXPECT_EQ(selected("vadd4.u32.u32.u32 %r4, %r1.b7777, %r2.b4000, %r3;"), 0x50414141U);
+  EXPECT_EQ(selected("vadd4.u32.u32.u32 %r4.b20, %r1, %r2, %r3;"), 0xaa33cc11U);
+  EXPECT_EQ(selected("vadd4.u32.u32.u32.add %r4.b20, %r1, %r2, %r3;"), 0xaabbccddU + 0x33 + 0x11);
+  EXPECT_EQ(selected("vadd2.u32.u32.u32 %r4, %r1.h01, %r2.h12, %r3;"), 0x06042413U);
+  EXPECT_EQ(selected("vsub2.u32.u32.u32 %r4.h1, %r1.h33, %r2, %r3;"), 0x0000ccddU);
+}
+
 TEST(SimdVideo, ComparisonsGiveOneAndCount) {
   EXPECT_EQ(video("vset4.u32.u32.eq", 0x01020304, 0x01000300), 0x01000100U);
   EXPECT_EQ(video("vset4.u32.u32.ne.add", 0x01020304, 0x01000300, 10), 12U);

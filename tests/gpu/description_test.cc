@@ -69,6 +69,75 @@ TEST(Description, FloatsAreStoredAsWritten) {
   EXPECT_EQ(values[3], 400.0F);
 }
 
+constexpr const char* kSeveral = R"(ptx: two.ptx
+buffers:
+  x: {type: f16, count: 4, content: {values: [1, -2.5, 65504, 1e-7]}}
+  y: {type: bf16, count: 2, content: {fill: 3.14159}}
+variables:
+  table: {type: u32, count: 3, content: iota}
+launches:
+  - {entry: first, grid: 4, block: 64, repeat: 2, arguments: [{buffer: x}]}
+  - entry: second
+    grid: [2, 2]
+    block: 32
+    shared: 1 KB
+    cooperative: true
+    arguments:
+      - struct: [{u8: 7}, {buffer: y, offset: 2 B}, {u16: [1, 2]}, {f64: 0.5}]
+)";
+
+TEST(Description, SeveralLaunchesVariablesAndAStruct) {
+  const auto d = read_description(kSeveral, "k.yaml");
+  ASSERT_TRUE(d) << d.error().to_string();
+  EXPECT_EQ(d->entries(), (std::vector<std::string>{"first", "second"}));
+  ASSERT_EQ(d->application.variables.size(), 1U);
+  EXPECT_EQ(d->application.variables[0].name, "table");
+  EXPECT_EQ(d->application.variables[0].bytes.size(), 12U);
+  std::vector<const Launch*> launches;
+  for (const Step& step : d->application.steps)
+    if (const auto* launch = std::get_if<Launch>(&step)) launches.push_back(launch);
+  ASSERT_EQ(launches.size(), 3U);
+  EXPECT_EQ(launches[1]->kernel, "first");
+  EXPECT_FALSE(launches[1]->cooperative);
+  EXPECT_TRUE(launches[2]->cooperative);
+  EXPECT_EQ(launches[2]->dynamic_shared_bytes, 1024U);
+  const auto& packed = std::get<Scalar>(launches[2]->arguments[0]);
+  ASSERT_EQ(packed.bytes.size(), 32U);
+  EXPECT_EQ(std::to_integer<int>(packed.bytes[0]), 7);
+  ASSERT_EQ(packed.addresses.size(), 1U);
+  EXPECT_EQ(packed.addresses[0].at, 8U);
+  EXPECT_EQ(packed.addresses[0].buffer.index, 1U);
+  EXPECT_EQ(packed.addresses[0].offset, 2U);
+  EXPECT_EQ(std::to_integer<int>(packed.bytes[18]), 2);
+  double last = 0;
+  std::memcpy(&last, packed.bytes.data() + 24, sizeof last);
+  EXPECT_EQ(last, 0.5);
+}
+
+TEST(Description, SmallFloatsAreRoundedToNearest) {
+  const auto d = read_description(kSeveral, "k.yaml");
+  ASSERT_TRUE(d);
+  std::uint16_t x[4], y[2];
+  std::memcpy(x, d->application.buffers[0].initial.data(), sizeof x);
+  std::memcpy(y, d->application.buffers[1].initial.data(), sizeof y);
+  EXPECT_EQ(x[0], 0x3c00);
+  EXPECT_EQ(x[1], 0xc100);
+  EXPECT_EQ(x[2], 0x7bff);
+  EXPECT_EQ(x[3], 0x0002);  // subnormal: 1e-7 / 2^-24 is 1.68
+  EXPECT_EQ(y[0], 0x4049);
+  EXPECT_EQ(format(Element::f16, std::span(d->application.buffers[0].initial).subspan(2, 2)), "-2.5");
+}
+
+TEST(Description, MistakesInLaunchesAreNamed) {
+  EXPECT_EQ(complaint(kSeveral, "entry: second", "entri: second"),
+            "dir/k.yaml:9: unknown key 'entri' in launch 2 (did you mean 'entry'?)");
+  EXPECT_NE(complaint(kSeveral, "repeat: 2", "repeat: 0").find("'repeat' in launch 1"), std::string::npos);
+  EXPECT_NE(complaint(kSeveral, "{u8: 7}", "{local: 1 KB}").find("member 1 must be a typed value or a buffer"),
+            std::string::npos);
+  EXPECT_NE(complaint(kSeveral, "ptx: two.ptx", "ptx: two.ptx\ngrid: 4").find("grid"), std::string::npos);
+  EXPECT_NE(complaint(kSeveral, "1e-7", "70000").find("is no f16"), std::string::npos);
+}
+
 TEST(Description, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(complaint(kGood, "entry:", "entri:"), "dir/k.yaml:3: unknown key 'entri' (did you mean 'entry'?)");
   EXPECT_EQ(complaint(kGood, "entry: add\n", ""), "dir/k.yaml:1: missing key 'entry'");
@@ -81,7 +150,8 @@ TEST(Description, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(complaint(kGood, "u32: 1000", "u33: 1"),
             "dir/k.yaml:12: unknown key 'u33' in argument 1 (did you mean 'u32'?)");
   EXPECT_EQ(complaint(kGood, "u32: 1000", "{u32: 1, f32: 2}"),
-            "dir/k.yaml:12: argument 1 must be one of: a typed value (u32: 5), buffer: NAME, local: SIZE");
+            "dir/k.yaml:12: argument 1 must be one of: a typed value (u32: 5), buffer: NAME, struct: [MEMBER, …], "
+            "local: SIZE");
   EXPECT_EQ(complaint(kGood, "offset: 8 B", "offset: 17 B"),
             "dir/k.yaml:14: argument 3: 'offset' lies past the buffer");
   EXPECT_EQ(complaint(kGood, "content: iota", "content: iotta").substr(0, 40),

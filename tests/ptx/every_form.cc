@@ -80,6 +80,10 @@ std::string operand(const OperandSpec& spec, const std::vector<Type>& types, int
       return "here";
     case Kind::branch_table:
       return "table";
+    case Kind::destination_or_sink:
+      return "_";
+    case Kind::texture:
+      return fmt::format("[%rd{}, {{{}}}]", number, reg(type, width, 1));
   }
   return {};
 }

@@ -27,8 +27,19 @@ std::string in_module(const std::string& line) {
 
 TEST(ParseError, NamesAnUnknownInstruction) {
   EXPECT_EQ(in_body("  frob.u32 %r1, %r2;"), "f.ptx:9:3: unknown instruction 'frob'");
-  EXPECT_EQ(in_body("tex.2d.v4.f32.f32 {%f1,%f1,%f1,%f1}, [a, {%f1,%f1}];"),
-            "f.ptx:9:1: unsupported instruction 'tex'");
+  EXPECT_EQ(in_body("vshl.u32.u32.u32.clamp %r1, %r2, %r3, %r4;"), "f.ptx:9:1: unsupported instruction 'vshl'");
+}
+
+TEST(ParseError, NamesASelectionThatDoesNotBelongThere) {
+  EXPECT_EQ(in_body("vadd4.u32.u32.u32 %r1.b3210, %r2.b7, %r1, %r2;"), "accepted");
+  EXPECT_EQ(in_body("add.u32 %r1, %r2.b0, 1;"), "f.ptx:9:14: 'add.u32' takes whole registers only");
+  EXPECT_EQ(in_body("vadd4.u32.u32.u32 %r1, %r2.b8, %r1, %r2;"), "f.ptx:9:27: '.b8' selects no bytes of a register");
+}
+
+TEST(ParseError, NamesATextureWithoutCoordinates) {
+  EXPECT_EQ(in_body("tex.2d.v4.f32.f32 {%f1,%f1,%f1,%f1}, [a, {%f1,%f1}];"), "accepted");
+  EXPECT_EQ(in_body("tex.2d.v4.f32.f32 {%f1,%f1,%f1,%f1}, [a];"),
+            "f.ptx:9:38: operand 2 of 'tex.2d.v4.f32.f32' is an address, expected a texture with coordinates");
 }
 
 TEST(ParseError, NamesAnUnknownSuffix) {

@@ -1,10 +1,12 @@
 // wm ptx run: one kernel of a file, with arguments from the command line or from a description, and its buffers dumped.
 #include <fmt/format.h>
 #include <memory>
+#include <thread>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/nearest.h"
+#include "cli/commands/buffer_dump.h"
 #include "cli/commands/check.h"
 #include "cli/commands/command.h"
 #include "cli/input/arguments.h"
@@ -27,6 +29,7 @@ struct PtxRunOptions {
   std::vector<std::string> arguments;
   std::uint64_t shared = 0;
   std::uint64_t max_instructions = 0;
+  std::uint32_t threads = std::max(1U, std::thread::hardware_concurrency());
   std::string fmad = "on";
   std::vector<std::string> dumps;
   std::string json;
@@ -64,86 +67,16 @@ Result<Plan> plan_from_words(const PtxRunOptions& o) {
 }
 
 // The requested entry, or the only entry of the file.
-Result<std::string> entry_of(const ptx::Module& module, const Plan& plan) {
+Result<std::string> entry_of(const ptx::Module& module, const std::string& wanted, const std::string& path) {
   std::vector<std::string> names;
   for (const ptx::Function& f : module.functions) {
     if (f.entry) names.push_back(f.name);
   }
-  if (names.empty()) return Error{"'" + plan.ptx_path + "' has no kernel"};
-  if (plan.entry.empty() && names.size() == 1) return names.front();
-  if (plan.entry.empty()) return Error{fmt::format("--kernel is needed, one of: {}", fmt::join(names, ", "))};
-  if (module.entry(plan.entry) != nullptr) return plan.entry;
-  return Error{"'" + plan.ptx_path + "' has no kernel '" + plan.entry + "'" + did_you_mean(plan.entry, names)};
-}
-
-struct Chosen {
-  Dump dump;
-  std::size_t buffer = 0;
-};
-
-Result<std::vector<Chosen>> choose_dumps(const PtxRunOptions& options, const Plan& plan) {
-  std::vector<Chosen> chosen;
-  for (const std::string& word : options.dumps) {
-    auto dump = parse_dump(word);
-    if (!dump) return Error{"--dump " + dump.error().what};
-    std::vector<std::string> names;
-    for (const gpu::Buffer& b : plan.application.buffers) names.push_back(b.name);
-    const auto at = std::find(names.begin(), names.end(), dump->buffer);
-    if (at == names.end()) return Error{"--dump: no buffer '" + dump->buffer + "'" + did_you_mean(dump->buffer, names)};
-    const auto index = static_cast<std::size_t>(at - names.begin());
-    if (!dump->typed) dump->element = plan.elements[index];
-    chosen.push_back({*std::move(dump), index});
-  }
-  return chosen;
-}
-
-std::vector<std::string> values_of(const Chosen& chosen, const std::vector<std::byte>& bytes) {
-  const std::size_t size = gpu::size(chosen.dump.element);
-  const std::uint64_t count = std::min<std::uint64_t>(chosen.dump.count, bytes.size() / size);
-  std::vector<std::string> values;
-  values.reserve(count);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    values.push_back(gpu::format(chosen.dump.element, std::span(bytes).subspan(i * size, size)));
-  }
-  return values;
-}
-
-// "y[0] 1 3.5 6 …", eight a line.
-std::string lines_of(const std::string& name, const std::vector<std::string>& values) {
-  constexpr std::size_t kPerLine = 8;
-  std::string text;
-  for (std::size_t i = 0; i < values.size(); i += kPerLine) {
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i);
-    const auto end = values.begin() + static_cast<std::ptrdiff_t>(std::min(i + kPerLine, values.size()));
-    text += fmt::format("{}[{}] {}\n", name, i, fmt::join(begin, end, " "));
-  }
-  return text;
-}
-
-// Numbers as JSON numbers; nan and inf, which JSON cannot represent, as text.
-Json json_values(const std::vector<std::string>& values) {
-  Json list = Json::array();
-  for (const std::string& value : values) {
-    Json number = Json::parse(value, nullptr, false);
-    list.push_back(number.is_number() ? number : Json(value));
-  }
-  return list;
-}
-
-Result<void> write_dumps(const std::vector<Chosen>& chosen, const exec::ApplicationResult& result, const Output& output,
-                         Json& item) {
-  for (const Chosen& c : chosen) {
-    const std::vector<std::byte>& bytes = result.buffers[c.buffer];
-    if (!c.dump.file.empty()) {
-      const std::string_view raw(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      if (auto done = write_file(c.dump.file, raw); !done) return done;
-      continue;
-    }
-    const auto values = values_of(c, bytes);
-    output.say(lines_of(c.dump.buffer, values));
-    item["buffers"][c.dump.buffer] = json_values(values);
-  }
-  return {};
+  if (names.empty()) return Error{"'" + path + "' has no kernel"};
+  if (wanted.empty() && names.size() == 1) return names.front();
+  if (wanted.empty()) return Error{fmt::format("--kernel is needed, one of: {}", fmt::join(names, ", "))};
+  if (module.entry(wanted) != nullptr) return wanted;
+  return Error{"'" + path + "' has no kernel '" + wanted + "'" + did_you_mean(wanted, names)};
 }
 
 // A fault of the kernel is not bad input: the whole message is shown, and the exit code is 1.
@@ -157,22 +90,26 @@ Result<int> report_fault(const std::string& entry, const std::string& fault, con
 Result<int> run_kernel(const PtxRunOptions& options) {
   auto plan = gpu::is_description(options.file) ? plan_from_description(options) : plan_from_words(options);
   if (!plan) return plan.error();
-  const auto dumps = choose_dumps(options, *plan);
+  const auto dumps = choose_dumps(options.dumps, plan->application.buffers, plan->elements);
   if (!dumps) return dumps.error();
   const auto text = read_file(plan->ptx_path);
   if (!text) return text.error();
   const auto module = load_ptx(*text, plan->ptx_path, options.fmad);
   if (!module) return module.error();
-  const auto entry = entry_of(*module, *plan);
+  auto entry = entry_of(*module, plan->entry, plan->ptx_path);
   if (!entry) return entry.error();
   for (gpu::Step& step : plan->application.steps) {
-    if (auto* launch = std::get_if<gpu::Launch>(&step)) launch->kernel = *entry;
+    auto* launch = std::get_if<gpu::Launch>(&step);
+    if (launch == nullptr) continue;
+    if (launch->kernel.empty()) launch->kernel = *entry;
+    if (auto known = entry_of(*module, launch->kernel, plan->ptx_path); !known) return known.error();
   }
 
   const Output output(options.json);
   std::string printed;
   exec::RunOptions run;
   run.max_instructions = options.max_instructions;
+  run.threads = options.threads;
   run.print = [&](std::string_view line) {
     output.say(line);
     printed += line;
@@ -200,7 +137,7 @@ Result<int> run_kernel(const PtxRunOptions& options) {
             {"warp_instructions", sum.warp_instructions},
             {"thread_instructions", sum.thread_instructions}};
   if (!printed.empty()) item["printed"] = printed;
-  if (auto done = write_dumps(*dumps, *result, output, item); !done) return done.error();
+  if (auto done = write_dumps(*dumps, result->buffers, output, item); !done) return done.error();
   output.say(*entry + ": " + detail + "\n");
   if (auto done = output.items(Json::array({item})); !done) return done.error();
   return 0;
@@ -225,6 +162,9 @@ void add_ptx_run(const Command& ptx) {
   run.option("--max-instructions", options->max_instructions, "Warp instructions after which to stop");
   run.option("--fmad", options->fmad, "on: fuse multiplications and additions as ptxas does; off: do not",
              {.show_default = true});
+  run.option("--threads", options->threads,
+             "Of the host, for kernels whose blocks cannot communicate; the result is the same for any number",
+             {.low = 1, .high = 1024});
   run.option("--dump", options->dumps, "A buffer afterwards: NAME=FILE, or NAME[:TYPE[:COUNT]] to stdout");
   run.json(options->json);
   run.run([options] { return run_kernel(*options); });

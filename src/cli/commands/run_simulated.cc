@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "base/units.h"
-#include "cli/input/data_folder.h"
 #include "cli/input/client_library.h"
+#include "cli/input/data_folder.h"
 #include "cli/input/foreground_process.h"
 #include "gpu/load_gpu.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "cli/commands/buffer_dump.h"
 #include "cli/commands/command.h"
 #include "cli/commands/sim_block.h"
 #include "cli/input/large_pages.h"
@@ -13,6 +14,7 @@
 #include "cli/output/page_document.h"
 #include "cli/output/run_progress.h"
 #include "cli/output/sim_report.h"
+#include "gpu/description.h"
 #include "lab/report/page.h"
 #include "lab/report/timeline_document.h"
 #include "lab/report/trace.h"
@@ -28,6 +30,7 @@ struct SimOptions {
   std::string json;
   std::string trace;
   std::string html;
+  std::vector<std::string> dumps;
   bool stats = false;
   bool isolated = false;
   bool timeline = false;
@@ -64,6 +67,21 @@ Result<int> run_isolated(const std::string& json, const LoadedRun& run, const la
   return 0;
 }
 
+// The buffers that --dump names; these are the buffers of the run's only kernel.
+Result<std::vector<ChosenDump>> dumps_of(const SimOptions& o, const LoadedRun& run) {
+  if (o.dumps.empty()) return std::vector<ChosenDump>{};
+  if (run.participants.size() != 1) return Error{"--dump needs a run of one kernel"};
+  const lab::Participant& p = run.participants[0];
+  if (p.launches == 0) return Error{"--dump needs a kernel that ends: leave out --cycles, or give --once"};
+  std::vector<gpu::Element> elements(p.application->buffers.size(), gpu::Element::u32);
+  if (gpu::is_description(p.name)) {
+    const auto description = gpu::read_description(p.name);
+    if (!description) return description.error();
+    elements = description->elements;
+  }
+  return choose_dumps(o.dumps, p.application->buffers, elements);
+}
+
 Result<int> run_sim(const SimOptions& o) {
   use_large_pages();
   const auto spec = spec_of(o);
@@ -79,6 +97,9 @@ Result<int> run_sim(const SimOptions& o) {
   if (!run) return run.error();
   lab::CorunOptions options = o.run.corun_options(*spec);
   if (o.isolated) return run_isolated(o.json, *run, options);
+  const auto dumps = dumps_of(o, *run);
+  if (!dumps) return dumps.error();
+  options.keep_buffers = !dumps->empty();
   lab::ComparedRun made;
   const bool for_page = o.timeline || !o.html.empty();
   made.timeline = std::make_unique<sim::Timeline>(for_page ? kPageInterval : o.interval);
@@ -100,8 +121,12 @@ Result<int> run_sim(const SimOptions& o) {
   const auto intervals = o.stats ? lab::rates_of(run->gpu, timeline) : std::vector<lab::IntervalRates>{};
   if (o.stats) output.say(cli::text_of(*result, intervals) + "\n");
   output.say(cli::text_of(*result));
+  nlohmann::ordered_json dumped;
+  if (!dumps->empty() && result->kernels[0].buffers.empty()) return Error{"--dump: the kernel did not end in --cycles"};
+  if (auto done = write_dumps(*dumps, result->kernels[0].buffers, output, dumped); !done) return done.error();
   if (!o.json.empty()) {
     auto document = cli::json_of(*result);
+    if (!dumped.is_null()) document["kernels"][0].update(dumped);
     if (o.stats) document["intervals"] = cli::json_of(*result, intervals);
     if (o.timeline) document["timeline"] = lab::timeline_document(run->gpu, *result, timeline);
     if (auto done = output.document(document); !done) return done.error();
@@ -150,6 +175,8 @@ void add_sim(const Command& wm) {
   sim.option("--trace", o->trace, "Write a timeline that ui.perfetto.dev opens", {.type = "FILE", .output = true});
   sim.option("--html", o->html, "Write a page with the timeline, which needs no network",
              {.type = "FILE", .output = true});
+  sim.option("--dump", o->dumps,
+             "A buffer of the run's only kernel afterwards: NAME=FILE, or NAME[:TYPE[:COUNT]] to stdout");
   sim.flag("--stats", o->stats, "What each kernel did in every interval; in JSON as 'intervals'");
   sim.option("--interval", o->interval, "Of --stats and of the curves of --trace, in cycles",
              {.show_default = true, .low = 1, .high = 1e12});

@@ -31,6 +31,10 @@ zoo::Expectation::Element element_of(gpu::Element element) {
       return To::f32;
     case gpu::Element::f64:
       return To::f64;
+    case gpu::Element::f16:
+      return To::f16;
+    case gpu::Element::bf16:
+      return To::bf16;
   }
   return To::u8;
 }
@@ -55,7 +59,8 @@ Result<Subject> own_subject(const std::string& path) {
   subject.name = path;
   subject.about = description->about;
   subject.suite = "own";
-  subject.kernels = {{description->name, description->entry}};
+  for (const std::string& entry : description->entries())
+    subject.kernels.push_back({description->entries().size() == 1 ? description->name : entry, entry});
   subject.ptx = *std::move(ptx);
   subject.ptx_file = description->ptx_path;
   subject.own = true;

@@ -9,7 +9,7 @@ namespace wm::exec {
 namespace {
 
 constexpr std::uint32_t kMaxKernelParameters = 1U << 15;
-constexpr std::uint32_t kSpareStack = 16U << 10;  // local memory for calls whose depth is not known beforehand
+constexpr std::uint32_t kSpareStack = 16U << 10;  // local memory for alloca and calls of unknown depth
 
 Result<std::uint32_t> kernel_index(const ptx::Module& module, std::string_view kernel, const std::string& file) {
   std::string known;
@@ -68,6 +68,7 @@ class StackDepth {
     std::uint32_t deepest = 0;
     for (std::uint32_t pc = f.entry; pc < f.end; ++pc) {
       const Op& op = program_.code[pc];
+      if (op.mode == Mode::stack_allocate) open_ended_ = true;
       if (op.kind == Kind::call) deepest = std::max(deepest, of(op.target));
       if (op.kind != Kind::indirect_call) continue;
       for (const std::uint32_t callee : program_.calls[op.targets].allowed) deepest = std::max(deepest, of(callee));
@@ -103,9 +104,8 @@ Result<std::shared_ptr<const Program>> decode_or_throw(const ptx::Module& module
     ProgramFunction& out = program->functions[i];
     out.name = function.name;
     out.module_index = layout->functions[i];
-    if (is_builtin(function)) {
-      out.builtin =
-          function.name == "vprintf" ? ProgramFunction::Builtin::vprintf : ProgramFunction::Builtin::assertfail;
+    out.builtin = builtin_of(function);
+    if (out.builtin != ProgramFunction::Builtin::none) {
       out.entry = out.end = 0;
     } else {
       FunctionDecoder(module, *layout, i, pool, *program).run();

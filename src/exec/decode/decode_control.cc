@@ -1,4 +1,5 @@
-// Branches, calls, returns.
+// Branches, calls, returns, and changes of the stack.
+#include <bit>
 #include <fmt/format.h>
 
 #include "exec/decode/function_decoder.h"
@@ -42,6 +43,7 @@ bool FunctionDecoder::control(const Instruction& instruction, Op& op) {
     case Opcode::nanosleep:
     case Opcode::pmevent:
     case Opcode::griddepcontrol:
+    case Opcode::setmaxnreg:
       op.kind = Kind::nothing;
       return true;
     default:
@@ -153,6 +155,34 @@ void FunctionDecoder::check_passed(const Instruction& instruction, const std::ve
       refuse(instruction,
              fmt::format("hands over {} bytes where '{}' takes {}", given[i].bytes, wanted[i].name, bytes));
   }
+}
+
+bool FunctionDecoder::stack(const Instruction& instruction, Op& op) {
+  constexpr std::uint64_t kDefaultAlign = 8;
+  const auto& operands = instruction.operands;
+  op.memory.bytes = static_cast<std::uint8_t>(lane_bytes(instruction.type()));
+  switch (instruction.opcode) {
+    case Opcode::alloca_: {
+      const std::uint64_t align = operands.size() > 2 ? operands[2].bits : kDefaultAlign;
+      if (!std::has_single_bit(align) || align > 4096) refuse(instruction, "has an alignment that is no power of two");
+      op.mode = Mode::stack_allocate;
+      op.targets = static_cast<std::uint32_t>(align);
+      op.operands.source[0] = source(operands[1], instruction.type());
+      break;
+    }
+    case Opcode::stacksave:
+      op.mode = Mode::stack_save;
+      break;
+    case Opcode::stackrestore:
+      op.mode = Mode::stack_restore;
+      op.operands.source[0] = source(operands[0], instruction.type());
+      break;
+    default:
+      return false;
+  }
+  op.kind = Kind::stack;
+  if (op.mode != Mode::stack_restore) op.operands.destination[0] = destination(operands[0]);
+  return true;
 }
 
 }  // namespace wm::exec

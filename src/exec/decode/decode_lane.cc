@@ -70,6 +70,8 @@ bool FunctionDecoder::lane(const Instruction& instruction, Op& op) {
     op.operands.negated[next] = instruction.operands[i].negated;
     ++next;
   }
+  if (instruction.opcode >= Opcode::vadd2 && instruction.opcode <= Opcode::vset4)
+    op.operands.source[3] = pool_.row(4, simd_video_selection(instruction));
   if (instruction.has(Suffix::cc) || takes_carry(instruction.opcode)) {
     // The condition code: one predicate row of the frame, read before it is written only by a program that is wrong.
     if (carry_.none()) {

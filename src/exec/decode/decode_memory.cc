@@ -266,10 +266,11 @@ void FunctionDecoder::matrix(const Instruction& instruction, Op& op, const Opera
 void FunctionDecoder::tile(const Instruction& instruction, Op& op, const Operand& data, const Operand& address) {
   matrix(instruction, op, data, address);
   op.memory.sign_extend = false;
-  op.targets = tile_of(instruction).pack();
+  program_.tiles.push_back(tile_places(instruction, static_cast<std::uint32_t>(op.operands.more.size())));
+  op.targets = static_cast<std::uint32_t>(program_.tiles.size());
   Operand packed;
   packed.kind = Operand::Kind::integer;
-  packed.bits = packed_stride(instruction);
+  packed.bits = packed_stride(program_.tiles.back().tile);
   op.operands.source[0] = source(instruction.operands.size() > 2 ? instruction.operands[2] : packed, Type::u32);
 }
 

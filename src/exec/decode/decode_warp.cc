@@ -1,4 +1,6 @@
 // Decodes operations across warps and blocks, and the few instructions that are executed as a move.
+#include <algorithm>
+
 #include "exec/decode/function_decoder.h"
 
 namespace wm::exec {
@@ -146,6 +148,64 @@ bool FunctionDecoder::cooperation(const Instruction& instruction, Op& op) {
     default:
       return false;
   }
+}
+
+namespace {
+
+Mode mbarrier_mode(const ptx::Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::mbarrier_init:
+      return Mode::mbarrier_init;
+    case Opcode::mbarrier_inval:
+      return Mode::mbarrier_inval;
+    case Opcode::mbarrier_expect_tx:
+      return Mode::mbarrier_expect;
+    case Opcode::mbarrier_complete_tx:
+      return Mode::mbarrier_complete;
+    case Opcode::mbarrier_arrive:
+      return i.has(Suffix::expect_tx) ? Mode::mbarrier_arrive_expect : Mode::mbarrier_arrive;
+    case Opcode::mbarrier_arrive_drop:
+      return i.has(Suffix::expect_tx) ? Mode::mbarrier_drop_expect : Mode::mbarrier_drop;
+    case Opcode::cp_async_mbarrier_arrive:
+      return Mode::mbarrier_arrive;
+    case Opcode::mbarrier_pending_count:
+      return Mode::mbarrier_pending;
+    default:
+      return i.has(Suffix::parity) ? Mode::mbarrier_wait_parity : Mode::mbarrier_wait;
+  }
+}
+
+}  // namespace
+
+bool FunctionDecoder::mbarrier(const Instruction& instruction, Op& op) {
+  const auto& operands = instruction.operands;
+  const bool listed =
+      (instruction.opcode >= Opcode::mbarrier_init && instruction.opcode <= Opcode::mbarrier_pending_count);
+  const bool copies = instruction.opcode == Opcode::cp_async_mbarrier_arrive;
+  if (!listed && !copies) return false;
+  op.kind = Kind::mbarrier;
+  op.mode = mbarrier_mode(instruction);
+  if (op.mode == Mode::mbarrier_pending) {
+    op.operands.destination[0] = destination(operands[0]);
+    op.operands.source[0] = source(operands[1], Type::b64);
+    return true;
+  }
+  // Copies are complete when they are issued. Without .noinc the arrival they cause is announced and made at once.
+  if (copies && !instruction.has(Suffix::noinc)) {
+    op.kind = Kind::nothing;
+    return true;
+  }
+  const auto at =
+      static_cast<std::size_t>(std::find_if(operands.begin(), operands.end(),
+                                            [](const Operand& o) { return o.kind == Operand::Kind::address; }) -
+                               operands.begin());
+  op.memory = access(instruction, operands[at], instruction.space(), Type::b64);
+  const bool waits = op.mode == Mode::mbarrier_wait || op.mode == Mode::mbarrier_wait_parity;
+  op.memory.spins = waits;
+  if (at == 1) op.operands.destination[0] = destination(operands[0]);
+  if (operands.size() > at + 1)
+    op.operands.source[0] = source(operands[at + 1], op.mode == Mode::mbarrier_wait ? Type::b64 : Type::u32);
+  return true;
 }
 
 }  // namespace wm::exec

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "exec/special.h"
+#include "ptx/def_use.h"
 
 namespace wm::exec {
 
@@ -73,7 +74,8 @@ void FunctionDecoder::decode(const Instruction& instruction) {
     op.guard = reg(instruction.guard.reg);
     op.guard_negated = instruction.guard.negated;
   }
-  if (!lane(instruction, op) && !memory(instruction, op) && !control(instruction, op) && !cooperation(instruction, op))
+  if (!lane(instruction, op) && !memory(instruction, op) && !control(instruction, op) &&
+      !cooperation(instruction, op) && !mbarrier(instruction, op) && !stack(instruction, op))
     refuse(instruction, "cannot be executed");
   OpInfo info;
   info.ptx_line = instruction.position.line;
@@ -87,40 +89,17 @@ void FunctionDecoder::decode(const Instruction& instruction) {
 
 // Register numbers for a scoreboard. Destinations are the first operand of all but stores, reductions and the like.
 void FunctionDecoder::note_registers(const Instruction& instruction, OpInfo& info) {
-  using ptx::Opcode;
   std::vector<std::uint32_t> reads;
   std::vector<std::uint32_t> writes;
   const auto number = [&](std::uint32_t r) { return first_number_ + rows_.number[r]; };
   const auto note = [](std::vector<std::uint32_t>& list, std::uint32_t n) {
     if (std::find(list.begin(), list.end(), n) == list.end()) list.push_back(n);
   };
-  bool writes_first = true;
-  switch (instruction.opcode) {
-    case Opcode::st:
-    case Opcode::red:
-    case Opcode::stmatrix:
-    case Opcode::cp_async:
-    case Opcode::bra:
-    case Opcode::brx_idx:
-    case Opcode::bar_warp:
-    case Opcode::prefetch:
-    case Opcode::prefetchu:
-    case Opcode::applypriority:
-    case Opcode::discard:
-    case Opcode::nanosleep:
-      writes_first = false;
-      break;
-    case Opcode::bar:
-    case Opcode::barrier:
-      writes_first = instruction.has(ptx::Suffix::red);
-      break;
-    default:
-      break;
-  }
+  const bool writes_first = ptx::has_destination(instruction);
   if (instruction.guard.present) note(reads, number(instruction.guard.reg));
   for (std::size_t i = 0; i < instruction.operands.size(); ++i)
-    for_each_register(instruction.operands[i],
-                      [&](const Operand& r) { note(i == 0 && writes_first ? writes : reads, number(r.index)); });
+    exec::for_each_register(instruction.operands[i],
+                            [&](const Operand& r) { note(i == 0 && writes_first ? writes : reads, number(r.index)); });
   info.first_register = static_cast<std::uint32_t>(program_.registers.size());
   info.reads = static_cast<std::uint16_t>(reads.size());
   info.writes = static_cast<std::uint16_t>(writes.size());

@@ -66,6 +66,8 @@ class FunctionDecoder {
   bool memory(const Instruction& instruction, Op& op);
   bool control(const Instruction& instruction, Op& op);
   bool cooperation(const Instruction& instruction, Op& op);
+  bool mbarrier(const Instruction& instruction, Op& op);
+  bool stack(const Instruction& instruction, Op& op);
 
   void load_store(const Instruction& instruction, Op& op, const Operand& data, const Operand& address);
   void atomic(const Instruction& instruction, Op& op);

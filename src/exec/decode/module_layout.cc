@@ -26,7 +26,7 @@ class Layouter {
     for (std::size_t i = 0; i < layout_.functions.size(); ++i) {
       const std::uint32_t index = layout_.functions[i];
       const ptx::Function& function = module_.functions[index];
-      if (function.declaration && !is_builtin(function)) {
+      if (function.declaration && builtin_of(function) == ProgramFunction::Builtin::none) {
         return Error{fmt::format("'{}' is called and has no body in this module", function.name),
                      {file_, function.position.line, function.position.column}};
       }
@@ -99,8 +99,13 @@ class Layouter {
 
 }  // namespace
 
-bool is_builtin(const ptx::Function& function) {
-  return function.declaration && (function.name == "vprintf" || function.name == "__assertfail");
+ProgramFunction::Builtin builtin_of(const ptx::Function& function) {
+  using Builtin = ProgramFunction::Builtin;
+  if (!function.declaration) return Builtin::none;
+  if (function.name == "vprintf") return Builtin::vprintf;
+  if (function.name == "__assertfail") return Builtin::assertfail;
+  if (function.name == "malloc") return Builtin::malloc;
+  return function.name == "free" ? Builtin::free : Builtin::none;
 }
 
 Result<ModuleLayout> layout_module(const ptx::Module& module, std::uint32_t kernel, const std::string& file) {

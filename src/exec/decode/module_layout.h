@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "exec/program.h"
 #include "ptx/ir.h"
 
 namespace wm::exec {
@@ -28,8 +29,8 @@ struct ModuleLayout {
 // Fails for a called function without a body, or too much shared memory.
 Result<ModuleLayout> layout_module(const ptx::Module& module, std::uint32_t kernel, const std::string& file);
 
-// Functions that the machine provides: vprintf and __assertfail.
-[[nodiscard]] bool is_builtin(const ptx::Function& function);
+// The function that the machine provides under this declaration, if there is one.
+[[nodiscard]] ProgramFunction::Builtin builtin_of(const ptx::Function& function);
 
 // Calls `body` with every operand of every instruction, those inside others too: (instruction, operand).
 template <typename Body>

@@ -33,7 +33,7 @@ std::uint32_t row_size(int lane_bytes);
 template <typename Body>
 void for_each_register(const ptx::Operand& operand, Body&& body) {
   if (operand.kind == ptx::Operand::Kind::reg) body(operand);
-  for (const ptx::Operand& element : operand.elements) for_each_register(element, body);
+  for (const ptx::Operand& element : operand.elements) exec::for_each_register(element, body);
 }
 
 }  // namespace wm::exec

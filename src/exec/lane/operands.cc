@@ -82,7 +82,7 @@ Type lane_operand_type(const ptx::Instruction& instruction, std::size_t index) {
     case Opcode::mma:
       return of_mma(instruction, index);
     case Opcode::wmma_mma:
-      return Type::b32;
+      return type == Type::f64 ? type : Type::b32;
     case Opcode::cvt:
       return index == 0 ? type : second;
     case Opcode::cvt_pack:

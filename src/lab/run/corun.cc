@@ -162,6 +162,11 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
     k.ipc = static_cast<double>(k.totals.sm.thread_instructions) /
             static_cast<double>(std::max<std::uint64_t>(1, k.totals.cycles));
     k.printed = std::move(printed[i]);
+    if (options.keep_buffers && k.totals.finished && participants[i].launches != 0) {
+      auto buffers = machine.client(i).buffers();
+      if (!buffers) return buffers.error();
+      k.buffers = *std::move(buffers);
+    }
     k.verified = verified(machine, i, participants[i], k.totals);
     dynamic.push_back(sim::dynamic_picojoules(gpu.power, k.totals.sm, k.totals.memory));
     instructions += static_cast<double>(k.totals.sm.thread_instructions);

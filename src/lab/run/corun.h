@@ -31,6 +31,7 @@ struct CorunOptions {
   bool match_instructions = false;
   std::uint64_t seed = 1;
   std::uint32_t threads = 1;                 // host threads
+  bool keep_buffers = false;                 // put the buffers of finished applications into the result
   bool isolated = true;                      // measure isolated rates even where no goal needs them
   IsolatedCache cache;                       // cache of isolated rates
   std::vector<IsolatedRate> known_isolated;  // by participant, where they were measured before
@@ -46,8 +47,9 @@ struct KernelResult {
   double isolated_ipc = 0;     // 0: not measured
   std::optional<double> goal;  // ipc
   std::optional<bool> verified;
-  double joules = 0;    // dynamic
-  std::string printed;  // by the first run of the application
+  double joules = 0;                            // dynamic
+  std::string printed;                          // by the first run of the application
+  std::vector<std::vector<std::byte>> buffers;  // at the end, where CorunOptions::keep_buffers asks for them
 
   [[nodiscard]] double normalized() const { return isolated_ipc > 0 ? ipc / isolated_ipc : 0; }
   [[nodiscard]] std::optional<bool> reached() const { return goal ? std::optional<bool>(ipc >= *goal) : std::nullopt; }

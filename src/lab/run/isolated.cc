@@ -18,7 +18,10 @@ void add(Digest& digest, const gpu::Dim3& d) { digest.add(d.x).add(d.y).add(d.z)
 
 void add(Digest& digest, const gpu::Argument& argument) {
   digest.add(argument.index());
-  if (const auto* s = std::get_if<gpu::Scalar>(&argument)) digest.add(std::span<const std::byte>(s->bytes));
+  if (const auto* s = std::get_if<gpu::Scalar>(&argument)) {
+    digest.add(std::span<const std::byte>(s->bytes));
+    for (const gpu::Scalar::Address& a : s->addresses) digest.add(a.at).add(a.buffer.index).add(a.offset);
+  }
   if (const auto* b = std::get_if<gpu::BufferArgument>(&argument)) digest.add(b->buffer.index).add(b->offset);
   if (const auto* l = std::get_if<gpu::LocalMemory>(&argument)) digest.add(l->bytes);
 }
@@ -31,6 +34,7 @@ void add(Digest& digest, const gpu::Step& step) {
     digest.add(f->buffer.index).add(f->offset).add(f->bytes).add(std::to_integer<std::uint64_t>(f->value));
   if (const auto* l = std::get_if<gpu::Launch>(&step)) {
     digest.add(l->kernel).add(l->dynamic_shared_bytes).add(l->arguments.size());
+    if (l->cooperative) digest.add(std::string("cooperative"));
     add(digest, l->grid);
     add(digest, l->block);
     for (const gpu::Argument& a : l->arguments) add(digest, a);
@@ -42,6 +46,8 @@ void add(Digest& digest, const gpu::Application& application) {
   for (const gpu::Buffer& b : application.buffers) digest.add(b.bytes).add(std::span<const std::byte>(b.initial));
   digest.add(application.steps.size());
   for (const gpu::Step& s : application.steps) add(digest, s);
+  for (const gpu::VariableContent& v : application.variables)
+    digest.add(v.name).add(std::span<const std::byte>(v.bytes));
 }
 
 std::string sum_of(const std::string& key, const IsolatedRate& rate) {

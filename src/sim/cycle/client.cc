@@ -84,6 +84,8 @@ Result<bool> Client::next_launch() {
       if (spec_.launches != 0 && runs_ >= spec_.launches) return false;
       step_ = 0;
     }
+    if (step_ == 0)
+      if (auto r = image_->write(spec_.application->variables, memory_); !r) return r.error();
     const gpu::Step& s = steps[step_++];
     if (const auto* t = std::get_if<gpu::Transfer>(&s)) {
       if (auto r = transfer(*t); !r) return r.error();

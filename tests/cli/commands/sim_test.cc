@@ -80,6 +80,74 @@ TEST(Sim, PrintsWhatTheFirstRunOfAKernelPrintedForAnyNumberOfThreads) {
   EXPECT_EQ(Json::parse(run_wm(common + "2 --json -").out)["kernels"][0]["printed"], printed);
 }
 
+// `fill` writes 10 + the thread to *p.to for its p.count threads; `scale` multiplies by a constant variable.
+const char* const kTwoKernels = R"(.version 8.0
+.target sm_80
+.address_size 64
+.const .align 4 .u32 factor[2];
+.visible .entry fill(.param .align 8 .b8 p[16]) {
+  .reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p;
+  mov.u32 %r0, %tid.x;
+  ld.param.u32 %r1, [p];
+  setp.ge.u32 %p, %r0, %r1;
+  @%p ret;
+  ld.param.u64 %d0, [p+8];
+  mul.wide.u32 %d1, %r0, 4;
+  add.u64 %d1, %d1, %d0;
+  add.u32 %r2, %r0, 10;
+  st.global.u32 [%d1], %r2;
+  ret;
+}
+.visible .entry scale(.param .u64 to) {
+  .reg .b32 %r<4>; .reg .b64 %d<4>;
+  mov.u32 %r0, %tid.x;
+  ld.param.u64 %d0, [to];
+  mul.wide.u32 %d1, %r0, 4;
+  add.u64 %d1, %d1, %d0;
+  ld.global.u32 %r1, [%d1];
+  ld.const.u32 %r2, [factor+4];
+  mul.lo.u32 %r1, %r1, %r2;
+  st.global.u32 [%d1], %r1;
+  ret;
+}
+)";
+const char* const kTwoLaunches = R"(ptx: two.ptx
+buffers:
+  x: {type: u32, count: 4, content: zero, expect: {values: [90, 99, 108, 0]}}
+variables:
+  factor: {type: u32, count: 2, content: {values: [1, 3]}}
+launches:
+  - entry: fill
+    grid: 1
+    block: 32
+    arguments: [{struct: [{u32: 3}, {buffer: x}]}]
+  - {entry: scale, grid: 1, block: 4, repeat: 2, arguments: [{buffer: x}]}
+)";
+
+TEST(Sim, ADescriptionOfSeveralLaunchesRunsInTimeAndWithout) {
+  const Scratch folder;
+  folder.write("two.ptx", kTwoKernels);
+  folder.write("two.yaml", kTwoLaunches);
+  const std::string yaml = folder.path("two.yaml");
+  EXPECT_EQ(run_wm("kernels check " + yaml).code, 0) << run_wm("kernels check " + yaml).out;
+  EXPECT_NE(run_wm("ptx run " + yaml + " --dump x").out.find("x[0] 90 99 108 0"), std::string::npos);
+  const Ran sim = run_wm("sim --kernel " + yaml + ":launches=2 --cache '' --dump x:s32:3 --json -");
+  ASSERT_EQ(sim.code, 0) << sim.err;
+  const Json kernel = Json::parse(sim.out)["kernels"][0];
+  EXPECT_EQ(kernel["verified"], true);
+  EXPECT_EQ(kernel["buffers"]["x"], (Json{90, 99, 108}));
+  EXPECT_EQ(kernel["launches_done"], 6);
+}
+
+TEST(Sim, ADumpNeedsOneKernelThatEnds) {
+  const Ran two = run_wm("sim --kernel vecadd --kernel vecadd --size small --cache '' --dump a");
+  EXPECT_EQ(two.code, 2);
+  EXPECT_NE(two.err.find("--dump needs a run of one kernel"), std::string::npos) << two.err;
+  const Ran endless = run_wm("sim --kernel vecadd --size small --cycles 1000 --cache '' --dump a");
+  EXPECT_EQ(endless.code, 2);
+  EXPECT_NE(endless.err.find("--dump needs a kernel that ends"), std::string::npos) << endless.err;
+}
+
 TEST(Sim, ATraceIsWrittenWhereItWasAskedFor) {
   const Scratch folder;
   const Ran ran = run_wm("sim --kernel vecadd --size small --cache '' --trace " + folder.path("v.pftrace"));
