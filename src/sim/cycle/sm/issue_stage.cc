@@ -40,7 +40,7 @@ void IssueStage::issue_several(SchedulerState& s, std::uint32_t number, std::uin
 // The time until which no event outside the scheduler makes a warp of `s` ready: replies, blocks that begin (also in
 // place of one that ends from now on), barriers that complete from now on.
 std::uint64_t IssueStage::undisturbed_until(const SchedulerState& s) const {
-  std::uint64_t until = std::min({outside_.until, outside_.block_starts, outside_.reply_arrives});
+  std::uint64_t until = std::min(outside_.until, outside_.next);
   if (outside_.follows_after != kNever) until = std::min(until, now_ + outside_.follows_after);
   if (s.barrier != 0) until = std::min(until, now_ + barrier_release(1));
   return until;
@@ -120,9 +120,9 @@ void IssueStage::run(std::uint64_t begin, std::uint64_t until) {
   const std::uint32_t count = schedulers().count();
   outside_.until = until;
   for (std::uint64_t from = begin;; from = now_ + 1) {
-    now_ = std::max(std::min({times.earliest(), outside_.block_starts, outside_.reply_arrives}), from);
+    now_ = std::max(std::min(times.earliest(), outside_.next), from);
     if (now_ >= until) return;
-    if (std::min(outside_.block_starts, outside_.reply_arrives) <= now_) events_.on_arrival(now_);
+    if (outside_.next <= now_) events_.on_arrival(now_);
     // Schedulers take turns at being first, so that none has the SM's common units to itself. Nothing that one does
     // makes another one due in the same cycle; but it may take the load/store unit.
     const std::uint32_t first = first_scheduler(now_);

@@ -29,8 +29,14 @@ class IssueStage {
 
   // The events that may make warps ready from outside: the next block that starts and the next reply, as cycles, and
   // whether another block waits to follow one that ends, so many cycles later.
-  void set_block_start(std::uint64_t at) { outside_.block_starts = at; }
-  void set_reply_arrival(std::uint64_t at) { outside_.reply_arrives = at; }
+  void set_block_start(std::uint64_t at) {
+    outside_.block_starts = at;
+    outside_.next = std::min(at, outside_.reply_arrives);
+  }
+  void set_reply_arrival(std::uint64_t at) {
+    outside_.reply_arrives = at;
+    outside_.next = std::min(at, outside_.block_starts);
+  }
   void set_follower(bool waits, std::uint32_t after) { outside_.follows_after = waits ? after : kNever; }
   void set_kernels(std::uint32_t kernels) { schedulers().set_kernels(kernels); }
 
@@ -69,6 +75,7 @@ class IssueStage {
     std::uint64_t until = 0;  // the end of the run
     std::uint64_t block_starts = kNever;
     std::uint64_t reply_arrives = kNever;
+    std::uint64_t next = kNever;  // the first of these two
     std::uint64_t follows_after = kNever;
   };
 

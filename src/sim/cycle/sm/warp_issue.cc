@@ -113,16 +113,17 @@ void WarpIssue::issue_now(SchedulerState& s, WarpSlot& w, std::uint64_t now) {
   const auto lanes = static_cast<std::uint32_t>(std::popcount(step.active));
   schedulers_.counters().count(w.kernel, static_cast<std::uint32_t>(&op - w.ops), lanes, true);
   take_unit(s, op, now);
-  refresh_lsu();
   schedulers_.spend(w.kernel, lanes, now);
-  if (r.run->block.fault()) return events_.on_fault(r);
+  if (r.run->block.fault()) {
+    refresh_lsu();
+    return events_.on_fault(r);
+  }
   if (op.copies == CopyRole::commit) w.copies.commit(now);
 
   std::uint64_t ready = now + op.latency;
-  if (step.memory) {
+  if (step.memory)
     ready = memory_.access(w, schedulers_.warps().number_of(w), op, step, now, schedulers_.counters()[w.kernel]);
-    refresh_lsu();
-  }
+  refresh_lsu();
   w.set_written(op, scoreboard_.time(ready));
   const bool turns = op.kind == TimedKind::branch;
   const bool second = issue_width_ > 1 && !turns && op.issue_slots == 1;
