@@ -14,6 +14,7 @@ const kCurves = [
   {key: 'memory', title: 'memory stalls', axis: 'of scheduler cycles', format: '.0%', of: (k) => k.stalls?.memory},
   {key: 'watts', title: 'power', axis: 'W', chip: true},
 ];
+const kZeroPlain = "datum.value === 0 ? '0' : datum.label";  // not 0k
 const valuesOf = (curve, kernel) => (curve.of ? curve.of(kernel) : kernel[curve.key]);
 const has = (curve, c) => (curve.chip ? c[curve.key] : c.kernels.some((k) => valuesOf(curve, k)));
 
@@ -37,8 +38,8 @@ function specOf(curve, run, width) {
       {data: {values: rowsOf(curve, run)}, mark: {type: 'line', strokeWidth: 1.6, interpolate: 'monotone'},
        encoding: {
          x: {field: 'cycle', type: 'quantitative', title: 'cycle', scale: {domain: [0, run.timeline.cycles], nice: false},
-             axis: {format: '~s', grid: false, tickCount: Math.max(3, Math.floor(width / 110))}},
-         y: {field: 'value', type: 'quantitative', title: null, axis: {tickCount: 4, format: curve.format ?? '~s', domain: false}},
+             axis: {format: '~s', labelExpr: kZeroPlain, grid: false, tickCount: Math.max(3, Math.floor(width / 110))}},
+         y: {field: 'value', type: 'quantitative', title: null, axis: {tickCount: 4, format: curve.format ?? '~s', labelExpr: kZeroPlain, domain: false}},
          color,
          tooltip: [{field: 'kernel'}, {field: 'cycle', format: ',.0f'}, {field: 'value', title: curve.title, format: curve.format ?? ',.1f'}]}},
       {data: {values: goals}, mark: {type: 'rule', strokeDash: [4, 3], strokeWidth: 1.4},

@@ -41,7 +41,7 @@ function specOf(figure, width) {
                    {field: p.y, title: p.y_title || p.y, format: '.3~f'}, {field: 'source'}];
   const numeric = p.kind !== 'bar' && rows.every((r) => typeof r[p.x] === 'number');
   const x = {field: p.x, type: numeric ? 'quantitative' : 'nominal', sort: xs, title: p.x_title ?? null,
-             axis: {labelAngle: numeric || xs.length <= 6 ? 0 : -40}};
+             axis: {labelAngle: numeric || xs.length <= (innerWidth < 640 ? 3 : 6) ? 0 : -40}};
   const faded = both ? {opacity: {condition: {test: 'datum.source === "paper"', value: 0.35}, value: 1}} : {};
   const dashed = both ? {strokeDash: {field: 'source', type: 'nominal', legend: null,
                                       scale: {domain: ['measured', 'paper'], range: [[1, 0], [4, 3]]}}} : {};

@@ -26,7 +26,8 @@ function header() {
 function navigation() {
   const parts = [workloads.length > 1 && ['matrix', 'Policies × workloads'], ['policies', 'One workload'], ['run', 'One run'], ['bars', 'Rates']]
     .filter(Boolean).map(([id, title]) => h('li', {}, h('a', {href: '#' + id}, title)));
-  return h('nav.card.contents', {'aria-label': 'contents'}, h('h2', {}, 'Contents'), h('ul', {}, contents(), runs.length ? parts : null));
+  return h('nav.card.contents', {'aria-label': 'contents'}, h('h2', {}, 'Contents'), h('ul', {}, contents()),
+    runs.length ? h('ul.parts', {}, parts) : null);
 }
 
 // The run that is shown in detail.

@@ -111,7 +111,10 @@ int run(int argc, const char* const* argv) {
   add_run(wm);
   add_status(wm);
   add_top(wm);
+  add_control(wm);
 #endif
+  add_doctor(wm);
+  add_documentation(wm, app);
 
   if (argc <= 1) {
     std::fputs(app.help().c_str(), stdout);

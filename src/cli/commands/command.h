@@ -3,6 +3,10 @@
 
 #include "cli/input/options.h"
 
+namespace CLI {
+class App;
+}
+
 namespace wm::cli {
 
 void add_demo(const Command& wm);
@@ -28,6 +32,8 @@ void add_bench_share(const Command& bench);
 void add_bench_calls(const Command& bench);
 #endif
 void add_bench(const Command& wm);
+void add_doctor(const Command& wm);
+void add_documentation(const Command& wm, const CLI::App& app);
 void add_bench_sim(const Command& bench);
 void add_bench_policies(const Command& bench);
 #ifdef WM_RUNTIME
@@ -35,6 +41,7 @@ void add_serve(const Command& wm);
 void add_run(const Command& wm);
 void add_status(const Command& wm);
 void add_top(const Command& wm);
+void add_control(const Command& wm);
 #endif
 
 // Parses the command line and runs the chosen command.

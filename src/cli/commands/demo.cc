@@ -123,7 +123,7 @@ Result<int> run_demo(const DemoOptions& o) {
       .about = fmt::format("{} must keep {:.0f}% of its isolated rate; {} takes the rest. The same {} cycles "
                            "under {} policies, each warp instruction simulated.",
                            kKernels[1], kGoal * 100, kKernels[0], grouped(o.cycles), compared->runs.size()),
-      .command = "wm demo"};
+      .command = o.cycles == DemoOptions{}.cycles ? "wm demo" : fmt::format("wm demo --cycles {}", o.cycles)};
   const auto written = lab::write_page(o.html, document_of(page, *gpu, *compared));
   output.say(written ? fmt::format("   {} is written; it needs no network.\n\n", o.html)
                      : fmt::format("   no page: {}\n\n", written.error().to_string()));

@@ -8,6 +8,8 @@
 #include <thread>
 #include <unistd.h>
 
+#include "base/number.h"
+#include "base/units.h"
 #include "cli/commands/command.h"
 #include "cli/commands/run_simulated.h"
 #include "cli/input/client_library.h"
@@ -26,6 +28,7 @@ struct RunApplicationOptions {
   double share = 0;
   std::uint64_t priority = 0;
   double wait = 10;
+  std::string goal;
   std::vector<std::string> command;
   RunSimulatedOptions simulated;
 };
@@ -54,6 +57,23 @@ Result<void> wait_for_daemon(const std::string& socket, double seconds) {
   }
 }
 
+// "p99=2ms" or "rate=500", launches per second, as the time of one launch; 0: no goal.
+Result<std::uint32_t> goal_microseconds(const std::string& text) {
+  if (text.empty()) return 0U;
+  const std::string name = text.substr(0, text.find('=')), value = text.substr(std::min(text.size(), name.size() + 1));
+  double microseconds = 0;
+  if (name == "rate") {
+    const auto rate = parse_double(value);
+    microseconds = rate && *rate > 0 ? 1e6 / *rate : 0;
+  } else if (name == "p99" || name == "time") {
+    const auto time = parse_picoseconds(value);
+    if (!time) return time.error();
+    microseconds = static_cast<double>(time->count) * 1e-6;
+  }
+  if (microseconds >= 1 && microseconds < 4e9) return static_cast<std::uint32_t>(microseconds);
+  return Error{"--goal '" + text + "' is neither a time as in p99=2ms nor launches per second as in rate=500"};
+}
+
 Result<int> run_application(const RunApplicationOptions& options) {
   if (options.command.empty()) return Error{"run what? wm run -- APP ARGUMENTS…"};
   if (!options.simulated.gpu.empty()) {
@@ -78,6 +98,9 @@ Result<int> run_application(const RunApplicationOptions& options) {
       {"OCL_ICD_FILENAMES", *library}};
   if (options.share > 0) environment.emplace_back("WARPMUX_SHARE", std::to_string(options.share));
   if (options.priority > 0) environment.emplace_back("WARPMUX_PRIORITY", std::to_string(options.priority));
+  const auto goal = goal_microseconds(options.goal);
+  if (!goal) return goal.error();
+  if (*goal != 0) environment.emplace_back("WARPMUX_GOAL", std::to_string(*goal));
   const auto ended = run_in_foreground(options.command, environment, {"WARPMUX_DISABLE"});
   if (!ended) return ended.error();
   const int code = *ended;
@@ -95,11 +118,13 @@ void add_run(const Command& wm) {
   auto options = std::make_shared<RunApplicationOptions>();
   const Command run = wm.add("run", "Run an OpenCL application on the shared device, or a CUDA program in simulation",
                              "wm run -- clinfo\nwm run --share 2 -- ./app --size 4096\n"
-                             "wm run --simulate h200 -- ./cuda_app");
+                             "wm run --goal p99=2ms -- ./service\nwm run --simulate h200 -- ./cuda_app");
   run.option("command", options->command, "The application and its arguments, after --");
   run.option("--socket", options->socket, "The daemon's socket", {.type = "FILE"});
   run.option("--share", options->share, "Its weight among others, where the policy has shares", {.high = 1000});
   run.option("--priority", options->priority, "Larger goes first, where the policy has priorities", {.high = 100});
+  run.option("--goal", options->goal,
+             "What its launches should reach, where the policy has goals: p99=2ms, or rate=500 launches a second");
   run.option("--wait", options->wait, "Seconds to wait for the daemon's socket", {.show_default = true, .high = 3600});
   run.option("--library", options->library,
              "libwarpmux_opencl.so, if it is not beside wm; with --simulate the folder of libcuda.so.1",

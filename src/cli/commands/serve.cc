@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cli/commands/command.h"
 #include "policy/registry.h"
+#include "runtime/server/log.h"
 #include "runtime/server/server.h"
 
 namespace wm::cli {
@@ -17,6 +18,8 @@ namespace {
 struct ServeOptions {
   runtime::ServeOptions serve;
   bool no_rewrite = false;
+  std::vector<std::string> user_shares;
+  std::string log_level = "info", log_format = "text";
   std::string mode = "0600", memory, client_memory, when_full = "fail", short_launch;
 };
 
@@ -37,6 +40,17 @@ Result<void> read_short_launch(ServeOptions& options) {
   return {};
 }
 
+// NAME=SHARE of --user-share.
+Result<void> read_user_shares(ServeOptions& options) {
+  for (const std::string& word : options.user_shares) {
+    const std::size_t sign = word.find('=');
+    const auto share = sign == std::string::npos ? std::nullopt : parse_double(word.substr(sign + 1));
+    if (!share || !(*share > 0) || *share > 1000) return Error{"--user-share '" + word + "' is not as in alice=2"};
+    options.serve.user_shares[word.substr(0, sign)] = *share;
+  }
+  return {};
+}
+
 Result<int> serve(ServeOptions options) {
   char* end = nullptr;
   options.serve.mode = static_cast<unsigned>(std::strtoul(options.mode.c_str(), &end, 8));
@@ -54,6 +68,8 @@ Result<int> serve(ServeOptions options) {
     return Error{"--when-full '" + options.when_full + "' is neither fail nor wait"};
   }
   if (auto read = read_short_launch(options); !read) return read.error();
+  if (auto read = read_user_shares(options); !read) return read.error();
+  if (auto done = runtime::log::configure(options.log_level, options.log_format); !done) return done.error();
   options.serve.rewrite = !options.no_rewrite;
   options.serve.wait_for_memory = options.when_full == "wait";
   if (options.serve.socket.empty()) options.serve.socket = runtime::default_socket();
@@ -120,8 +136,13 @@ void add_serve(const Command& wm) {
       "Seconds that a program may take to compile, in a process of its own before it is compiled in the "
       "daemon; 0: none is tried",
       {.show_default = true, .high = 86'400});
-  serve_command.option("--metrics-port", options->serve.metrics_port, "Prometheus metrics on this loopback port",
-                       {.high = 65535});
+  serve_command.option("--user-share", options->user_shares,
+                       "NAME=WEIGHT: the share of a user's clients that ask for none (1 for others); repeat it");
+  serve_command.option("--log-level", options->log_level, "debug, info, warning, error or off", {.show_default = true});
+  serve_command.option("--log-format", options->log_format, "text or json, a line per event on standard error",
+                       {.show_default = true});
+  serve_command.option("--metrics-port", options->serve.metrics_port,
+                       "Prometheus metrics at /metrics, and /healthz, on this loopback port", {.high = 65535});
   serve_command.run([options] { return serve(*options); });
 }
 

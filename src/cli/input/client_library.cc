@@ -30,8 +30,8 @@ Result<std::string> find_client_library(const std::string& asked) {
   std::vector<fs::path> places{asked};
   if (asked.empty()) {
     const fs::path folder = program_folder();
-    places = {folder / "../lib/libwarpmux_opencl.so", folder / "libwarpmux_opencl.so",
-              "/usr/local/lib/libwarpmux_opencl.so", "/usr/lib/libwarpmux_opencl.so"};
+    places = {folder / "../lib/libwarpmux_opencl.so", folder / "../lib/warpmux/libwarpmux_opencl.so",
+              folder / "libwarpmux_opencl.so", "/usr/local/lib/libwarpmux_opencl.so", "/usr/lib/libwarpmux_opencl.so"};
   }
   if (std::string found = first_existing(places); !found.empty()) return found;
   return Error{"libwarpmux_opencl.so is not where it should be (" + places.front().string() + "); --library names it"};

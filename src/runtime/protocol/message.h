@@ -267,14 +267,15 @@ struct NativeResults {
 static_assert(kNonstandardCalls <= sizeof NativeResults::status);
 
 // --- on the socket
-enum class Role : std::uint32_t { client, monitor };
+// A monitor gets the status. A controller sends a second packet, a request as JSON, and gets an answer as JSON.
+enum class Role : std::uint32_t { client, monitor, controller };
 struct Hello {
   std::uint32_t magic = kMagic, version = kVersion;
   Role role = Role::client;
-  std::int32_t priority = 0;   // larger runs first, where the policy has priorities
-  std::uint32_t share = 1000;  // the client's weight, in thousandths
-  std::uint32_t unused = 0;
-  char name[64] = {};  // the program's name, shown by `wm status`
+  std::int32_t priority = 0;            // larger runs first, where the policy has priorities
+  std::uint32_t share = 0;              // the client's weight, in thousandths; 0: the default of its user
+  std::uint32_t goal_microseconds = 0;  // in which each launch should complete; 0: no goal
+  char name[64] = {};                   // the program's name, shown by `wm status`
 };
 struct Welcome {  // with the descriptor of the shared area, for a client
   std::uint32_t magic = kMagic, version = kVersion;

@@ -31,6 +31,7 @@ struct ClientStatistics {
   std::string kernel;                     // the latest one that was started
   int priority = 0;
   double share = 1;
+  double goal_nanoseconds = 0;  // in which each launch should complete; 0: no goal
 };
 
 // Guarded by the scheduler's lock.
@@ -40,7 +41,8 @@ struct ClientState {
   std::map<EventId, Status> failed;    // how the last command of an event failed
   std::uint32_t pipelined_launches = 0;
   double pipelined_nanoseconds = 0;  // expected time of the pipelined launches
-  IsolatedTimes isolated_times;
+  IsolatedTimes isolated_times;      // measured while no other client had kernels
+  IsolatedTimes estimated_times;     // estimated from the part of the device that launches used
   ClientStatistics statistics;
 };
 

@@ -59,13 +59,13 @@ KernelId DeviceMachine::id_for(std::uint64_t stream) {
     free_ids_.erase(taken);
     Extra& extra = extras_[id.index];
     extra = extra.stream == stream && stream != 0
-                ? Extra{false, false, extra.launches + 1, extra.first_arrived, stream, 0, 0}
-                : Extra{false, false, 0, now_, stream, 0, 0};
+                ? Extra{false, false, extra.launches + 1, extra.first_arrived, stream, 0, 0, extra.groups}
+                : Extra{false, false, 0, now_, stream, 0, 0, 0};
     residents_[id.index] = {};
     return id;
   }
   residents_.emplace_back();
-  extras_.push_back({false, false, 0, now_, stream, 0, 0});
+  extras_.push_back({false, false, 0, now_, stream, 0, 0, 0});
   return {static_cast<std::uint32_t>(residents_.size() - 1)};
 }
 
@@ -86,6 +86,9 @@ KernelId DeviceMachine::arrive(const KernelArrival& launch) {
   k.warps_per_block = (launch.footprint.threads + limits_.warp_threads - 1) / std::max(limits_.warp_threads, 1U);
   k.max_blocks_per_sm = gpu::fit(launch.footprint, limits_.total);
   k.blocks = k.waiting = std::max(launch.groups, 1U);
+  if (launch.goal_nanoseconds > 0) k.goal = k.blocks / launch.goal_nanoseconds;
+  if (launch.isolated_nanoseconds > 0) k.isolated_ipc = k.blocks / launch.isolated_nanoseconds;
+  k.instructions = extra.groups;
   kernels_.push_back(k);
   return id;
 }
@@ -126,6 +129,20 @@ void DeviceMachine::give_back(const gpu::Resources& footprint, std::uint32_t gro
   sm_.free.blocks += groups;
 }
 
+void DeviceMachine::set_weights(KernelId kernel, int priority, double share) {
+  if (policy::Kernel* k = view(kernel)) {
+    k->priority = priority;
+    k->share = share;
+  }
+}
+
+void DeviceMachine::forget_decisions() {
+  for (policy::ResidentKernel& r : residents_) r.cap = kNoCap;
+  first_.clear();
+  alarms_.clear();
+  epoch_length_ = Cycles{0};
+}
+
 void DeviceMachine::left(KernelId id, std::uint32_t workers, std::uint32_t done) {
   policy::Kernel* k = view(id);
   if (k == nullptr) return;
@@ -138,6 +155,7 @@ void DeviceMachine::finish(KernelId id) {
   policy::Kernel* k = view(id);
   if (k == nullptr) return;
   vacate(*k, k->resident);
+  extras_[id.index].groups += k->blocks;
   forget(*k);
 }
 

@@ -2,7 +2,8 @@
 //
 // OpenCL does not show on which compute unit a group runs, so this machine is one SM with the sums of all units: limits
 // and caps count over the whole device, as accelOS's equations do. It can cap a kernel's groups and order launches, and
-// publishes only these capabilities. Time is in nanoseconds.
+// publishes only these capabilities. Time is in nanoseconds. Instructions cannot be counted, so rates and goals are in
+// groups per nanosecond: a goal of 2 ms for a launch of 100 groups is a rate of 100 groups per 2 ms.
 //
 // A rewritten kernel runs as workers, as many as its cap allows. Any other kernel waits while its cap is 0, and is
 // otherwise submitted undivided.
@@ -31,8 +32,10 @@ class DeviceMachine final : public policy::Machine {
     double share = 1;
     gpu::Resources footprint;  // needs of a group
     std::uint32_t groups = 0;
-    bool divisible = false;    // rewritten: runs as workers
-    std::uint64_t stream = 0;  // the client's queue, whose launches have one id for a policy; 0: none
+    bool divisible = false;           // rewritten: runs as workers
+    std::uint64_t stream = 0;         // the client's queue, whose launches have one id for a policy; 0: none
+    double goal_nanoseconds = 0;      // time in which the launch should complete; 0: no goal
+    double isolated_nanoseconds = 0;  // time that it takes isolated; 0: not known
   };
   // Adds the time since the latest call to the kernels that occupied the device.
   void set_now(Cycles now);
@@ -49,6 +52,10 @@ class DeviceMachine final : public policy::Machine {
   // The number of groups whose resources the kernel occupies.
   [[nodiscard]] std::uint32_t holds(policy::KernelId kernel) const;
   void give_back(const gpu::Resources& footprint, std::uint32_t groups);
+  // Changes the weights of a kernel that has arrived.
+  void set_weights(policy::KernelId kernel, int priority, double share);
+  // Another policy takes over: caps, order, epochs and wake-ups of the former one do not apply any more.
+  void forget_decisions();
   // Called after the policy: `start(kernel, workers)` submits that many workers of a kernel that may start; a launch
   // that cannot be divided is started once, with all its groups. Room for `spare` groups stays free.
   void dispatch(const std::function<void(policy::KernelId, std::uint32_t)>& start, std::uint32_t spare = 0);
@@ -97,6 +104,7 @@ class DeviceMachine final : public policy::Machine {
     std::uint64_t stream = 0;
     std::uint32_t roomless = 0;  // resident groups that exceeded the device's resources when they were submitted
     double used = 0;             // device time of this launch
+    std::uint64_t groups = 0;    // groups that completed in launches of its stream before this one
   };
   [[noreturn]] static void refused(const char* what);
   [[nodiscard]] policy::Kernel* view(policy::KernelId id);

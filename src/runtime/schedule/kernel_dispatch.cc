@@ -33,6 +33,24 @@ void KernelDispatch::fire_due_alarms() {
   changed_ = true;
 }
 
+void KernelDispatch::set_policy(std::unique_ptr<policy::Policy> policy) {
+  policy_ = std::move(policy);
+  machine_.forget_decisions();
+  policy_->on(policy::Started{}, machine_);
+  std::vector<policy::KernelId> active;
+  for (const policy::Kernel& k : machine_.kernels()) active.push_back(k.id);
+  for (const policy::KernelId id : active) policy_->on(policy::KernelArrived{id}, machine_);
+  changed_ = true;
+}
+
+void KernelDispatch::update_weights(const Client& client) {
+  const ClientStatistics& statistics = client.state.statistics;
+  for (const CommandPtr& command : kernels_.of(client)) {
+    machine_.set_weights(command->placement.kernel, statistics.priority, statistics.share);
+    changed_ = true;
+  }
+}
+
 DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unmodified) {
   const LaunchPlan& plan = *command.launch;
   if (!unmodified && !admission_.bypasses_policy()) command.workers = batches_.prepare(plan);
@@ -40,7 +58,14 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
   arrival.function = plan.kernel->function;
   arrival.stream = command.queue->number;
   arrival.priority = command.client->state.statistics.priority;
-  arrival.share = command.client->state.statistics.share;
+  const ClientState& client = command.client->state;
+  arrival.share = client.statistics.share;
+  arrival.goal_nanoseconds = client.statistics.goal_nanoseconds;
+  if (arrival.goal_nanoseconds > 0) {
+    const IsolatedTimes::Key key{plan.kernel->function, group_count(plan)};
+    const auto measured = client.isolated_times.find(key);
+    arrival.isolated_nanoseconds = measured ? *measured : client.estimated_times.find(key).value_or(0);
+  }
   if (command.workers) {
     const Size3& local = command.workers->local;
     const std::uint32_t bytes = plan.local_bytes + plan.form->extra_local_bytes + reserved_local_bytes_;

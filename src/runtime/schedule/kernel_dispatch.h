@@ -31,6 +31,11 @@ class KernelDispatch {
   // Tells the policy of alarms that are due.
   void fire_due_alarms();
 
+  // Another policy decides from now on; it is told of the kernels that are active.
+  void set_policy(std::unique_ptr<policy::Policy> policy);
+  // The client's weights have changed.
+  void update_weights(const Client& client);
+
   // A launch whose dependencies are met; the policy will start it.
   void arrive(const CommandPtr& command);
   // A launch that is on the device already, undivided.
@@ -67,7 +72,7 @@ class KernelDispatch {
 
   Backend& backend_;
   const Clock& clock_;
-  const std::unique_ptr<policy::Policy> policy_;
+  std::unique_ptr<policy::Policy> policy_;
   const std::uint32_t reserved_local_bytes_;  // per group
   DeviceMachine machine_;
   ActiveKernels kernels_;

@@ -350,6 +350,21 @@ void Scheduler::end_printf(const CommandPtr& command) {
   if (CommandPtr next = printf_.end(command, mixed)) graph_.make_ready(std::move(next));
 }
 
+void Scheduler::set_weights(Client& client, int priority, double share) {
+  const std::lock_guard lock(mutex_);
+  client.state.statistics.priority = priority;
+  client.state.statistics.share = share;
+  dispatch_.update_weights(client);
+  work();
+}
+
+void Scheduler::set_policy(std::unique_ptr<policy::Policy> policy) {
+  const std::lock_guard lock(mutex_);
+  dispatch_.update_time();
+  dispatch_.set_policy(std::move(policy));
+  work();
+}
+
 ClientStatistics Scheduler::statistics(const Client& client) {
   const std::lock_guard lock(mutex_);
   dispatch_.update_time();

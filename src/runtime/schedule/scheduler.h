@@ -54,6 +54,11 @@ class Scheduler final : private CompletionHandler {
   void destroy_later(std::shared_ptr<void> object) { cleanup_.take(std::move(object)); }
   [[nodiscard]] DeferredRelease& releases() { return releases_; }
 
+  // Changes a client's weights, also for its running kernels.
+  void set_weights(Client& client, int priority, double share);
+  // Another policy decides from now on. Clients and their kernels continue.
+  void set_policy(std::unique_ptr<policy::Policy> policy);
+
   [[nodiscard]] ClientStatistics statistics(const Client& client);
   // Kernels of clients that have gone, still on the device.
   struct OrphanedKernel {

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "policy/registry.h"
+
 namespace wm::runtime {
 namespace {
 
@@ -64,6 +66,19 @@ Daemon::Daemon(const ServeOptions& options, std::unique_ptr<Backend> backend, st
 
 DaemonContext Daemon::context() {
   return {*backend_, counts_, limits_, *scheduler_, *worker_programs_, *precompilation_, compilers_, sandbox_};
+}
+
+Result<void> Daemon::set_policy(const std::string& text) {
+  if (text == "fifo" || policy_name_ == "fifo") {
+    return Error{"fifo compiles programs differently: it is chosen when the daemon starts (wm serve --policy)"};
+  }
+  const auto choice = policy::choose(text);
+  if (!choice) return choice.error();
+  auto policy = policy::make(*choice, DeviceMachine::capabilities(), "device");
+  if (!policy) return policy.error();
+  scheduler_->set_policy(std::move(*policy));
+  policy_name_ = choice->to_string();
+  return {};
 }
 
 const NativeResults& Daemon::native_results() {

@@ -28,10 +28,13 @@ class Daemon {
   [[nodiscard]] Scheduler& scheduler() { return *scheduler_; }
   [[nodiscard]] const sandbox::Sandbox& sandbox() const { return sandbox_; }
   [[nodiscard]] const std::string& policy_name() const { return policy_name_; }
+  // Replaces the policy while clients continue. `fifo` changes how programs are compiled, so it is chosen at start
+  // only.
+  Result<void> set_policy(const std::string& text);
 
  private:
   const std::unique_ptr<Backend> backend_;
-  const std::string policy_name_;
+  std::string policy_name_;
   ObjectCounts counts_;
   MemoryLimits limits_;
   std::unique_ptr<rewrite::Rewriter> rewriter_;  // null: programs are not rewritten

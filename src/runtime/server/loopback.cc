@@ -1,5 +1,6 @@
 #include "runtime/server/loopback.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
@@ -25,17 +26,25 @@ Result<Descriptor> listen_on_loopback(std::uint32_t port) {
   return socket;
 }
 
-void serve_metrics(const Descriptor& listener, const std::string& page) {
+std::string path_of(std::string_view request) {
+  if (!request.starts_with("GET ")) return request.empty() ? "/metrics" : "";
+  request.remove_prefix(4);
+  return std::string(request.substr(0, request.find_first_of(" ?\r\n")));
+}
+
+void serve_http(const Descriptor& listener, const std::function<std::optional<std::string>(const std::string&)>& page) {
   const Descriptor socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!socket.open()) return;
-  // The request is read and ignored: there is one page. A client that sends no request is served after this time.
+  // A client that sends nothing gets the metrics after this time.
   pollfd watched{socket.get(), POLLIN, 0};
   char request[4096];
-  if (::poll(&watched, 1, 100) > 0) (void)::recv(socket.get(), request, sizeof request, 0);
+  ssize_t size = 0;
+  if (::poll(&watched, 1, 100) > 0) size = ::recv(socket.get(), request, sizeof request, 0);
+  const auto text = page(path_of({request, static_cast<std::size_t>(std::max<ssize_t>(size, 0))}));
+  const std::string body = text.value_or("not found\n");
   const std::string answer = fmt::format(
-      "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\n"
-      "Connection: close\r\n\r\n{}",
-      page.size(), page);
+      "HTTP/1.1 {}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
+      text ? "200 OK" : "404 Not Found", body.size(), body);
   (void)::send(socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 

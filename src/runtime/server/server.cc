@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "policy/registry.h"
+#include "runtime/server/log.h"
 #include "runtime/server/loopback.h"
 
 namespace wm::runtime {
@@ -40,7 +41,8 @@ Server::Server(ServeOptions options, std::unique_ptr<Backend> backend, std::uniq
                std::string policy_name)
     : options_(std::move(options)),
       daemon_(options_, std::move(backend), std::move(policy), std::move(policy_name)),
-      device_monitor_(daemon_.backend(), daemon_.scheduler()) {}
+      device_monitor_(daemon_.backend(), daemon_.scheduler()),
+      control_(daemon_, clients_, options_.user_shares) {}
 
 Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   const bool fifo = options.policy == "fifo";
@@ -109,6 +111,7 @@ bool Server::run(int stop) {
       const bool readable = watched[i].revents != 0;
       const bool ended = it->session && it->session->finished();
       if (ended || (readable && handle_socket(*it))) {
+        if (it->session) note_leaving(*it->session);
         clients_.close(*it);
         it = connections.erase(it);
       } else {
@@ -118,7 +121,7 @@ bool Server::run(int stop) {
     if (watched[1].revents != 0) {
       if (auto socket = accept_from(listener_)) connections.push_back({std::move(*socket), nullptr});
     }
-    if (watched[2].revents != 0) serve_metrics(metrics_listener_, metrics());
+    if (watched[2].revents != 0) serve_http(metrics_listener_, [this](const std::string& path) { return page(path); });
     report_orphaned_kernels();
     (void)clients_.closing();  // releases the threads of sessions that are closed
   }
@@ -167,9 +170,11 @@ void Server::greet(ClientConnection& connection) {
     return refuse(connection.socket, "only the daemon's own user may connect");
   }
   if (hello.role == Role::monitor) return send_text(connection.socket, status());
+  if (hello.role == Role::controller) return control(connection.socket, *peer);
   hello.name[sizeof hello.name - 1] = 0;
   Descriptor file;
-  auto session = Session::make(daemon_.context(), {*peer, hello.name, clients_.next_number()}, hello, file);
+  auto session = Session::make(
+      daemon_.context(), {*peer, hello.name, clients_.next_number(), control_.default_share(peer->uid)}, hello, file);
   if (!session) return refuse(connection.socket, session.error().what);
   Welcome welcome;
   welcome.accepted = 1;
@@ -178,6 +183,44 @@ void Server::greet(ClientConnection& connection) {
   if (!send_packet(connection.socket, bytes_of(welcome), file)) return;
   (*session)->start();
   connection.session = std::move(*session);
+  const Session::Who& who = connection.session->who();
+  log::write(log::Level::info, "client_connected",
+             {{"client", static_cast<std::int64_t>(who.number)},
+              {"program", who.name},
+              {"pid", std::int64_t{who.peer.pid}},
+              {"user", user_name(who.peer.uid)}});
+}
+
+void Server::control(const Descriptor& socket, const Peer& peer) {
+  constexpr int kTimeout = 200;  // milliseconds; the request follows the greeting
+  const auto packet = receive_packet(socket, kTimeout, 64 * 1024);
+  if (!packet) return;
+  if (peer.uid != ::geteuid() && peer.uid != 0) {
+    return send_text(socket, R"({"error":"only the daemon's own user and root may change it"})");
+  }
+  const std::string request(reinterpret_cast<const char*>(packet->bytes.data()), packet->bytes.size());
+  const std::string answer = control_.answer(request);
+  log::write(log::Level::info, "control", {{"user", user_name(peer.uid)}, {"request", request}, {"answer", answer}});
+  send_text(socket, answer);
+}
+
+std::optional<std::string> Server::page(const std::string& path) {
+  if (path == "/" || path == "/metrics") return metrics();
+  if (path == "/healthz") return "ok\n";
+  return std::nullopt;
+}
+
+void Server::note_leaving(const Session& session) {
+  const ClientStatistics statistics = daemon_.scheduler().statistics(session);
+  const Session::Who& who = session.who();
+  gone_[user_name(who.peer.uid)].add(statistics);
+  const std::string reason = session.cut_off();
+  log::write(reason.empty() ? log::Level::info : log::Level::warning, "client_gone",
+             {{"client", static_cast<std::int64_t>(who.number)},
+              {"program", who.name},
+              {"launches", static_cast<std::int64_t>(statistics.launches)},
+              {"device_seconds", static_cast<double>(statistics.device_nanoseconds) * 1e-9},
+              {"reason", reason.empty() ? "disconnected" : reason}});
 }
 
 void Server::report_orphaned_kernels() {
@@ -185,9 +228,12 @@ void Server::report_orphaned_kernels() {
   for (const auto& kernel : daemon_.scheduler().orphaned_kernels()) {
     const Client::Identity client = kernel.client->identity();
     if (kernel.client_gone_nanoseconds < kMinNanoseconds || !reported_.insert(client.number).second) continue;
-    std::fprintf(stderr, "wm: client %llu (%s, pid %d) has gone, but its kernel %s runs on: %s\n",
-                 static_cast<unsigned long long>(client.number), client.name.c_str(), client.pid, kernel.kernel.c_str(),
-                 "the device cannot stop a group that has started");
+    log::write(log::Level::warning, "orphaned_kernel",
+               {{"client", static_cast<std::int64_t>(client.number)},
+                {"program", client.name},
+                {"pid", std::int64_t{client.pid}},
+                {"kernel", kernel.kernel},
+                {"detail", "the client has gone, and the device cannot stop a group that has started"}});
   }
 }
 

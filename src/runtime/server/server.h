@@ -3,12 +3,15 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "runtime/server/client_list.h"
+#include "runtime/server/control.h"
 #include "runtime/server/daemon.h"
 #include "runtime/server/device_monitor.h"
+#include "runtime/server/metrics.h"
 #include "runtime/server/serve_options.h"
 #include "runtime/server/status.h"
 
@@ -28,7 +31,7 @@ class Server {
   // The document of `wm status`.
   [[nodiscard]] std::string status() { return status_document(source()); }
   // The metrics that Prometheus reads.
-  [[nodiscard]] std::string metrics() { return metrics_page(source()); }
+  [[nodiscard]] std::string metrics() { return metrics_page(source(), gone_); }
   // "Portable Computing Language: pthread-…, policy accelos", and a line for each admission rule.
   [[nodiscard]] std::string about();
 
@@ -39,6 +42,12 @@ class Server {
   // Handles a packet or the end of a connection. True: the connection is to be closed.
   bool handle_socket(ClientConnection& connection);
   bool handle_region_request(ClientConnection& connection);
+  // The page of a path of the metrics port; nothing where there is none.
+  [[nodiscard]] std::optional<std::string> page(const std::string& path);
+  // Answers a request of `wm set`, `wm policy` or `wm end`.
+  void control(const Descriptor& socket, const Peer& peer);
+  // The client leaves: its counts go into the totals of its user.
+  void note_leaving(const Session& session);
   // Prints once per client that its kernel runs on although the client has gone.
   void report_orphaned_kernels();
   [[nodiscard]] StatusSource source();
@@ -49,6 +58,8 @@ class Server {
   DeviceMonitor device_monitor_;
   Descriptor listener_, metrics_listener_;
   ClientList clients_;
+  Control control_;
+  TotalsByUser gone_;
   std::set<std::uint64_t> reported_;  // clients whose orphaned kernels were reported
 };
 

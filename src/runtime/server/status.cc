@@ -1,9 +1,9 @@
 #include "runtime/server/status.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/json.h"
+#include "runtime/server/control.h"
 
 namespace wm::runtime {
 namespace {
@@ -32,9 +32,11 @@ nlohmann::ordered_json client_entry(const Session& session, const ClientStatisti
           {"name", session.who().name},
           {"pid", session.who().peer.pid},
           {"uid", session.who().peer.uid},
+          {"user", user_name(session.who().peer.uid)},
           {"seconds", counts.seconds},
           {"priority", f.priority},
           {"share", f.share},
+          {"goal_seconds", f.goal_nanoseconds > 0 ? nlohmann::ordered_json(f.goal_nanoseconds * 1e-9) : nullptr},
           {"kernel", f.kernel},
           {"workers", f.workers},
           {"running_seconds", static_cast<double>(f.running_nanoseconds) * 1e-9},
@@ -56,16 +58,6 @@ nlohmann::ordered_json client_entry(const Session& session, const ClientStatisti
           {"queues", counts.queues},
           {"unmodified_kernels", counts.unmodified_kernels},
           {"whole_kernels", counts.unmodified_kernels}};  // the former name
-}
-
-// The program's name as a label: quotes and backslashes are escaped, control characters are left out.
-std::string label(const std::string& name) {
-  std::string text;
-  for (const char c : name) {
-    if (c == '"' || c == '\\') text += '\\';
-    if (static_cast<unsigned char>(c) >= ' ') text += c;
-  }
-  return text;
 }
 
 double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
@@ -114,38 +106,6 @@ std::string status_document(const StatusSource& source) {
                                         {"clients", connected}};
   // Clients choose their names, so bytes that are not UTF-8 are replaced.
   return document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
-std::string metrics_page(const StatusSource& source) {
-  const ObjectCounts& counts = source.daemon.counts();
-  const auto sessions = source.clients.sessions();
-  std::string page;
-  const auto add = [&page](const char* name, const char* type, const char* help, auto value) {
-    page += fmt::format("# HELP warpmux_{0} {2}\n# TYPE warpmux_{0} {1}\nwarpmux_{0} {3}\n", name, type, help, value);
-  };
-  add("clients_total", "counter", "Clients that have connected.", source.clients.seen());
-  add("clients_cut_off_total", "counter", "Clients cut off for breaking the protocol.", source.clients.cut_off_count());
-  add("memory_objects", "gauge", "Memory objects alive on the device.", counts.memories.load());
-  add("commands_open", "gauge", "Commands that have not ended.", counts.commands.load());
-  const auto add_per_client = [&](const char* name, const char* type, const char* help, auto value) {
-    page += fmt::format("# HELP warpmux_client_{0} {2}\n# TYPE warpmux_client_{0} {1}\n", name, type, help);
-    for (const auto& session : sessions) {
-      page += fmt::format("warpmux_client_{}{{client=\"{}\",program=\"{}\"}} {}\n", name, session->who().number,
-                          label(session->who().name), value(*session, source.daemon.scheduler().statistics(*session)));
-    }
-  };
-  using Statistics = ClientStatistics;
-  add_per_client("launches_total", "counter", "Kernels started.",
-                 [](const Session&, const Statistics& s) { return s.launches; });
-  add_per_client("device_seconds_total", "counter", "Time its kernels ran.",
-                 [](const Session&, const Statistics& s) { return seconds(s.device_nanoseconds); });
-  add_per_client("waited_seconds_total", "counter", "Time its kernels were ready and did not run.",
-                 [](const Session&, const Statistics& s) { return seconds(s.waited_nanoseconds); });
-  add_per_client("queued", "gauge", "Commands that have not ended.",
-                 [](const Session&, const Statistics& s) { return s.outstanding; });
-  add_per_client("memory_bytes", "gauge", "Device memory held.",
-                 [](const Session& session, const Statistics&) { return session.counts().bytes; });
-  return page;
 }
 
 }  // namespace wm::runtime

@@ -1,4 +1,4 @@
-// The reports of the daemon about itself: the document of `wm status`, and the page that Prometheus reads.
+// The daemon's report about itself: the document of `wm status`.
 #pragma once
 
 #include <string>
@@ -17,6 +17,5 @@ struct StatusSource {
 
 // JSON; docs/reference describes the keys.
 std::string status_document(const StatusSource& source);
-std::string metrics_page(const StatusSource& source);
 
 }  // namespace wm::runtime

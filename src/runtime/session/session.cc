@@ -1,5 +1,8 @@
 #include "runtime/session/session.h"
 
+#include <algorithm>
+#include <cstring>
+
 namespace wm::runtime {
 namespace {
 
@@ -20,6 +23,16 @@ bool creates_object(Op op) {
   }
 }
 
+// The device's memory as this client may use it: its limit, where that is smaller. The numbers are OpenCL's.
+void limit_memory_size(std::uint32_t name, std::uint64_t limit, std::vector<std::byte>& bytes) {
+  constexpr std::uint32_t kMaxAllocation = 0x1010, kGlobalMemory = 0x101f;
+  std::uint64_t size = 0;
+  if ((name != kMaxAllocation && name != kGlobalMemory) || bytes.size() != sizeof size) return;
+  std::memcpy(&size, bytes.data(), sizeof size);
+  size = std::min(size, limit);
+  std::memcpy(bytes.data(), &size, sizeof size);
+}
+
 }  // namespace
 
 Session::Session(const DaemonContext& daemon, Who who, SharedArea area)
@@ -38,7 +51,8 @@ Result<std::shared_ptr<Session>> Session::make(const DaemonContext& daemon, Who 
   std::shared_ptr<Session> session(new Session(daemon, std::move(who), std::move(*area)));
   session->state_.client = session;
   session->state.statistics.priority = hello.priority;
-  session->state.statistics.share = std::max<std::uint32_t>(hello.share, 1) / 1000.0;
+  session->state.statistics.goal_nanoseconds = hello.goal_microseconds * 1e3;
+  session->state.statistics.share = hello.share != 0 ? hello.share / 1000.0 : session->who_.default_share;
   // Queue 0 is for the commands of the client library itself.
   if (const Status status = session->memory_.create_queue({0, 0}); status != status::kSuccess) {
     return Error{"the device creates no queue: OpenCL error " + std::to_string(status)};
@@ -190,7 +204,9 @@ bool Session::handle_call(const MessageHeader& header, Reader& reader) {
     case Op::device_info: {
       std::vector<std::byte> bytes;
       const auto m = reader.take<Query>();
-      const Status status = state_.daemon.backend.device_info(static_cast<std::uint32_t>(m.name), bytes);
+      const auto name = static_cast<std::uint32_t>(m.name);
+      const Status status = state_.daemon.backend.device_info(name, bytes);
+      if (status == status::kSuccess) limit_memory_size(name, state_.daemon.limits.per_client(), bytes);
       state_.answer(header, status, bytes);
       return true;
     }

@@ -31,6 +31,7 @@ class Session final : public Client, public std::enable_shared_from_this<Session
     Peer peer;
     std::string name;
     std::uint64_t number = 0;
+    double default_share = 1;  // where the client asks for none
   };
   // Creates the shared area too; `file` is sent to the client.
   static Result<std::shared_ptr<Session>> make(const DaemonContext& daemon, Who who, const Hello& hello,

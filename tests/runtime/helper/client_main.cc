@@ -4,6 +4,7 @@
 //   stream         launches kernels in a row without events, and does not wait for the last ones
 //   many           launches a kernel with so many groups that it would run for days
 //   repeat         launches a kernel of some milliseconds again and again, a few ahead
+//   memory         exits with the megabytes of memory that the device shows
 //   fault          launches a kernel that writes far outside its buffer
 //   endless        launches a kernel of one group that never ends
 //   edges          makes calls that the standard does not allow and this device accepts
@@ -119,6 +120,13 @@ void stream(const Client& c) {
   launches(5);
   must(clFlush(c.queue));
   for (;;) ::pause();
+}
+
+int memory_megabytes(const Client& c) {
+  cl_ulong size = 0, largest = 0;
+  must(clGetDeviceInfo(c.device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof size, &size, nullptr));
+  must(clGetDeviceInfo(c.device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, nullptr));
+  return largest <= size ? static_cast<int>(size >> 20) : 43;
 }
 
 int hoard(const Client& c) {
@@ -237,6 +245,7 @@ int main(int count, char** words) {
   if (mode == "stream") stream(c);
   if (mode == "repeat") repeat(c);
   if (mode == "hoard") std::_Exit(hoard(c));
+  if (mode == "memory") std::_Exit(memory_megabytes(c));
   if (mode == "many") run_on(c, "many", std::size_t{1} << 26, 16);
   if (mode == "fault") {
     run_on(c, "fault", 1, 1);

@@ -287,5 +287,30 @@ TEST_F(SchedulerTest, SlowdownIsMeasuredAgainstIsolatedLaunches) {
   EXPECT_LE(shared.device_nanoseconds + first.device_nanoseconds, 4'001'000U);
 }
 
+TEST_F(MovingSharesTest, AChangedShareReachesKernelsThatRun) {
+  launch(client, make_queue(), "a", {.groups = 100, .workers = true});
+  launch(other, make_queue(), "b", {.groups = 100, .workers = true});
+  complete(3);
+  complete(2);
+  EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1 b*1 b*1");
+  scheduler.set_weights(*client, 7, 3);
+  EXPECT_EQ(scheduler.statistics(*client).priority, 7);
+  EXPECT_EQ(backend.control_words[5].lock()->value, 0U) << "one of b's workers has to leave";
+  complete(5);
+  EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1 b*1 b*1 a*1");
+}
+
+TEST_F(SchedulerTest, ANewPolicyDividesTheDeviceAmongKernelsThatRun) {
+  launch(client, make_queue(), "a", {.groups = 100, .workers = true});
+  launch(other, make_queue(), "b", {.groups = 100, .workers = true});
+  complete(3);
+  complete(2);
+  EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1 a*1 a*1") << "under accelos a launch keeps its first share";
+  scheduler.set_policy(make("moving_shares"));
+  complete(5);
+  complete(4);
+  EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1 a*1 a*1 b*1 b*1");
+}
+
 }  // namespace
 }  // namespace wm::runtime::test

@@ -25,6 +25,9 @@ Hello hello_from_environment() {
     // The comparison is false for NaN, whose conversion to an integer differs between architectures.
     hello.share = value >= 0.001 ? static_cast<std::uint32_t>(std::min(value, 1000.0) * 1000) : 1;
   }
+  if (const char* goal = std::getenv("WARPMUX_GOAL")) {
+    hello.goal_microseconds = static_cast<std::uint32_t>(std::strtoul(goal, nullptr, 10));
+  }
   std::snprintf(hello.name, sizeof hello.name, "%s", program_invocation_short_name);
   return hello;
 }

@@ -1,0 +1,74 @@
+#include "cli/output/client_table.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "cli/output/table.h"
+
+namespace wm::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string megabytes(const Json& bytes) { return fmt::format("{:.1f} MB", bytes.get<double>() / (1 << 20)); }
+
+// "2.91" where isolated times were measured, "~2.91" where they were estimated.
+std::string slowdown(const Json& client) {
+  if (!client["slowdown"].is_number()) return "-";
+  const bool estimated = client["slowdown_basis"] == "estimated";
+  return fmt::format("{}{:.2f}", estimated ? "~" : "", client["slowdown"].get<double>());
+}
+
+// The part of the device that the client used since `earlier`; over its life where it was not there then.
+double utilisation(const Json& status, const Json& client, const Json* earlier) {
+  double used = client["device_seconds"].get<double>(), passed = client["seconds"].get<double>();
+  for (const Json& before : earlier != nullptr ? (*earlier)["clients"] : Json::array()) {
+    if (before["client"] != client["client"]) continue;
+    used -= before["device_seconds"].get<double>();
+    passed = status["seconds"].get<double>() - (*earlier)["seconds"].get<double>();
+  }
+  return std::clamp(used / std::max(passed, 1e-9), 0.0, 1.0);
+}
+
+std::string percent(double part) { return fmt::format("{:.0f}%", part * 100); }
+
+}  // namespace
+
+std::string status_heading(const Json& d, const Json* earlier) {
+  const Json& alive = d["alive"];
+  double used = 0;
+  for (const Json& c : d["clients"]) used += utilisation(d, c, earlier);
+  const std::string utilised = earlier != nullptr ? ", utilisation " + percent(std::min(used, 1.0)) : "";
+  return fmt::format(
+      "{}: {}, policy {}, up {}{}\n{} clients so far, {} cut off; alive: {} memory objects, {} programs, "
+      "{} kernels, {} queues, {} commands\n",
+      d["platform"].get<std::string>(), d["device"].get<std::string>(), d["policy"].get<std::string>(),
+      duration(d["seconds"].get<double>()), utilised, d["clients_seen"].get<int>(), d["clients_cut_off"].get<int>(),
+      alive["memories"].get<int>(), alive["programs"].get<int>(), alive["kernels"].get<int>(),
+      alive["queues"].get<int>(), alive["commands"].get<int>());
+}
+
+std::string client_table(const Json& status, const Json* earlier, std::size_t width) {
+  if (status["clients"].empty()) return "no clients\n";
+  Table table({"client", "program", "pid", "user", "share", "prio", "use", "slowdown", "workers", "queue", "launches",
+               "device", "memory", "kernel"});
+  for (const Json& c : status["clients"]) {
+    table.add(
+        {fmt::format("{}", c["client"].get<std::uint64_t>()), c["name"].get<std::string>(),
+         fmt::format("{}", c["pid"].get<int>()), c["user"].get<std::string>(),
+         fmt::format("{:g}", c["share"].get<double>()), fmt::format("{}", c["priority"].get<int>()),
+         percent(utilisation(status, c, earlier)), slowdown(c), fmt::format("{}", c["workers"].get<std::uint64_t>()),
+         fmt::format("{}", c["queued"].get<std::uint64_t>()), grouped(c["launches"].get<std::uint64_t>()),
+         duration(c["device_seconds"].get<double>()), megabytes(c["memory_bytes"]), c["kernel"].get<std::string>()});
+  }
+  return table.fitted(width);
+}
+
+std::string client_table_notes() {
+  return "use: part of the device; slowdown: time of launches relative to isolated execution (~: estimated from the "
+         "part\n"
+         "they used); device: device time, which kernels that share it divide\n";
+}
+
+}  // namespace wm::cli

@@ -1,0 +1,22 @@
+// The daemon's status as text: a heading, and a table of its clients.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace wm::cli {
+
+// Device, policy, uptime and counts. With an earlier document of the same daemon: the device's utilisation since then.
+std::string status_heading(const nlohmann::ordered_json& status, const nlohmann::ordered_json* earlier = nullptr);
+
+// A row per client. With an earlier document: the part of the device that each used since then. `width`: lines are cut
+// there; 0: they are not.
+std::string client_table(const nlohmann::ordered_json& status, const nlohmann::ordered_json* earlier = nullptr,
+                         std::size_t width = 0);
+
+// The meaning of columns that are not obvious.
+std::string client_table_notes();
+
+}  // namespace wm::cli
