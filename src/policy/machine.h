@@ -100,6 +100,7 @@ struct Counters {
   std::uint64_t warp_instructions = 0;
   double idle_warps = 0;  // Can::sample_warps: warps ready but not issued, mean over the epoch's samples
   std::uint64_t memory_stall_cycles = 0;  // Can::sample_stalls: SM cycles without an issue because of memory
+  std::uint64_t lsu_blocked_cycles = 0;   // Can::sample_stalls: SM cycles in which memory held up the load/store unit
   std::uint64_t l2_accesses = 0;          // Can::count_traffic
   std::uint64_t l2_misses = 0;
   std::uint64_t dram_bytes = 0;

@@ -64,6 +64,13 @@ inline auto preempting_policies_on(MakeRig make) {
   return testing::ValuesIn(some);
 }
 inline auto every_policy_on(MakeRig make) { return testing::ValuesIn(contracts(make)); }
+// Those whose needs a machine with these capabilities meets.
+inline auto every_policy_on(MakeRig make, Cans cans) {
+  std::vector<Contract> some;
+  for (const Contract& c : contracts(make))
+    if (fits(*choose(c.policy), cans, "machine").ok()) some.push_back(c);
+  return testing::ValuesIn(some);
+}
 inline std::string contract_name(const testing::TestParamInfo<Contract>& info) {
   std::string name = info.param.policy;
   for (char& c : name) c = c == ':' || c == '=' ? '_' : c;

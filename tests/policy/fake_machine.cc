@@ -347,6 +347,8 @@ void FakeMachine::progress() {
         on_sm.counters.idle_warps = spec.idle_warps;
         on_sm.counters.memory_stall_cycles +=
             static_cast<std::uint64_t>(std::llround(spec.memory_stalls * static_cast<double>(spec_.step.count)));
+        on_sm.counters.lsu_blocked_cycles +=
+            static_cast<std::uint64_t>(std::llround(spec.lsu_blocked * static_cast<double>(spec_.step.count)));
       }
       auto instructions = std::llround(r * static_cast<double>(spec_.step.count));
       if (on_sm.quota != kNoQuota) instructions = std::min<long long>(instructions, on_sm.quota);

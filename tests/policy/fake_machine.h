@@ -32,6 +32,7 @@ struct FakeKernel {
   std::uint32_t launches = 1;  // 0: again and again
   double idle_warps = 0;       // result of sampling on each SM
   double memory_stalls = 0;    // share of cycles
+  double lsu_blocked = 0;      // the same
 };
 
 struct FakeSpec {

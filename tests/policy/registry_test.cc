@@ -43,7 +43,7 @@ TEST(Registry, ValuesAreChecked) {
 
 TEST(Registry, AChoiceWritesItselfOutInFull) {
   EXPECT_EQ(choose("ppq:preemption=switch")->to_string(), "ppq:access=exclusive:preemption=switch");
-  EXPECT_EQ(choose("oracle:blocks=5/3")->to_string(), "oracle:blocks=5/3:settle=5000:trial=5000:objective=ipc");
+  EXPECT_EQ(choose("oracle:blocks=5/3")->to_string(), "oracle:blocks=5/3");
   EXPECT_EQ(choose("spatial")->to_string(), "spatial");
 }
 

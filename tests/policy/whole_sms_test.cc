@@ -160,24 +160,18 @@ TEST(StaticSmQos, TheRestIsDividedAndNobodyIsLeftOut) {
   EXPECT_EQ(gpu.owners(), "sssssscd");
 }
 
-TEST(SmQosOffline, FindsTheFewestSmsThatMeetTheGoal) {
-  FakeMachine gpu({.sms = 8});
-  drive(gpu, "smqos_offline", {arrive_together({service(110), compute()}), run(400'000)});
-  EXPECT_EQ(gpu.owners(), "sssssccc");  // 5 x 25
-}
-
-TEST(SmQosOffline, Decisions) {
+TEST(SmQosOffline, GivesEqualPartsWhereNoNumberIsGiven) {
   FakeMachine gpu({.sms = 3});
   drive(gpu, "smqos_offline", {arrive_together({service(20), compute()}), run(45'000)});
   EXPECT_EQ(gpu.recorder().actions(),
             "0 give sm 0 to k0, drain\n"
-            "0 give sm 1-2 to k1, drain\n"
-            "0 wake at 10000 as 2\n"
-            "10000 epoch 10000\n"
-            "20000 give sm 1 to k0, drain\n"
-            "20000 wake at 30000 as 3\n"
-            "30000 epoch 10000\n"
-            "40000 give sm 1 to k1, drain\n");
+            "0 give sm 1-2 to k1, drain\n");
+}
+
+TEST(SmQosOffline, LeavesEveryOtherTaskOneSm) {
+  FakeMachine gpu({.sms = 4});
+  drive(gpu, "smqos_offline:sms=9", {arrive_together({service(110), compute()}), run(100'000)});
+  EXPECT_EQ(gpu.owners(), "sssc");
 }
 
 TEST(SmQosOffline, RunsWithANumberWhereToldTo) {

@@ -1,6 +1,7 @@
 #include "policy/algorithm/qos_blocks.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "policy/algorithm/members.h"
 #include "policy/algorithm/quotas.h"
@@ -9,34 +10,43 @@
 namespace wm::policy {
 namespace {
 
-// The number of further SMs that the kernel should have to itself: half of its missing rate, divided by its additional
-// rate on SMs that the other kernel has left; 1 if that is not measured yet; 0 if it is not faster there.
-std::uint32_t sms_to_win(const Machine& gpu, const Kernel& k, const Kernel& other, Cycles epoch) {
-  double done[2] = {0, 0};
-  double sms[2] = {0, 0};
-  for (const Sm& sm : gpu.sms()) {
-    const auto residents = gpu.residents(sm.id);
-    const std::size_t isolated = residents[other.id.index].resident == 0 ? 1 : 0;
-    done[isolated] += static_cast<double>(residents[k.id.index].counters.thread_instructions);
-    ++sms[isolated];
-  }
-  if (sms[1] == 0 || sms[0] == 0) return 1;
-  const double gain = done[1] / sms[1] - done[0] / sms[0];
-  if (gain <= 0) return 0;
-  const double lacks = epoch_quota(1, k.goal, epoch) - done[0] - done[1];
-  return static_cast<std::uint32_t>(std::clamp(lacks / gain / 2, 1.0, sms[0]));
+// Part of an epoch in which memory may hold up the load/store unit of an SM on which a kernel grows. Kernels that are
+// bound by bandwidth are near 1; where many warps wait for one line, as in mri-q, which gains from more, it is 0.3.
+constexpr double kMaxBlocked = 0.5;
+
+// Blocks are returned, and a kernel that is little behind grows, on this part of the SMs in an epoch. Contexts that all
+// SMs move at once fill the memory system: the loads of mri-q beside lbm waited for 3,000 cycles of an epoch of 10,000.
+constexpr std::uint32_t kPart = 4;
+
+// The rate that the kernel's quota asks for: its goal, and what it fell short of it so far.
+double needed_rate(const Machine& gpu, const Kernel& k) {
+  return k.goal * history_factor(k.goal, k.history(gpu.now()));
 }
 
-// The three victim rules. A kernel without a goal never gets its blocks back, so it loses its last block on an SM only
-// while it has others elsewhere, and on no more SMs than the other kernel needs.
-bool may_lose(const Machine& gpu, const Kernel& victim, const ResidentKernel& on_sm, std::uint32_t n, const Kernel& to,
-              Cycles epoch, std::uint32_t gone) {
-  if (!victim.has_goal()) {
-    return on_sm.resident > n || (victim.resident > gone + n && gone / n < sms_to_win(gpu, to, victim, epoch));
-  }
+// Section 3.6: what is left of a rate with `n` of the kernel's N blocks less is still above this one.
+bool has_margin(const Kernel& k, double rate, std::uint32_t n, double needed) {
+  return rate * (1 - static_cast<double>(n) / std::max(k.resident, 1U)) > needed;
+}
+
+// The three victim rules. `lost`: blocks that the victim loses in this epoch on other SMs. A kernel without a goal
+// keeps one block somewhere, or it could not show that it deserves more.
+bool may_lose(const Machine& gpu, const Kernel& victim, const ResidentKernel& on_sm, std::uint32_t n,
+              std::uint32_t lost) {
+  if (!victim.has_goal()) return victim.resident > lost + n;
   if (idle_blocks(on_sm.counters.idle_warps, victim.warps_per_block) >= n + 1) return true;
-  const double left = 1 - static_cast<double>(n) / std::max(victim.resident, 1U);
-  return victim.history(gpu.now()) * left > victim.goal;
+  return has_margin(victim, victim.history(gpu.now()), lost + n, victim.goal);
+}
+
+// Blocks of `from` that must leave the SM so that a block of `to` fits; 0: none has to. More than there are: none
+// helps.
+std::uint32_t blocks_in_the_way(const Sm& sm, const Kernel& from, std::uint32_t resident, const Kernel& to) {
+  for (std::uint32_t n = 0; n <= resident; ++n) {
+    const gpu::Resources freed = {sm.free.threads + from.footprint.threads * n,
+                                  sm.free.registers + from.footprint.registers * n,
+                                  sm.free.shared_bytes + from.footprint.shared_bytes * n, sm.free.blocks + n};
+    if (gpu::fit(to.footprint, freed) != 0) return n;
+  }
+  return resident + 1;
 }
 
 // The numbers of blocks on one SM whose threads are nearest to these and that fit together.
@@ -83,6 +93,8 @@ void QosBlocks::allocate(Machine& gpu) {
     for (const Kernel& k : others)
       for (std::uint32_t sm = first; sm < last && k.id != here.back().id; ++sm) set(gpu, {sm}, k, 0);
   }
+  first_ = threads_;
+  growth_.assign(sms == 0 ? 0 : threads_[0].size(), {});
 }
 
 void QosBlocks::keep(Machine& gpu) const {
@@ -102,25 +114,77 @@ void QosBlocks::keep(Machine& gpu) const {
   }
 }
 
-void QosBlocks::adjust(Machine& gpu, Cycles epoch) {
+void QosBlocks::adjust(Machine& gpu, std::span<const double> rates) {
   for (const Sm& sm : gpu.sms()) {
     if (sm.leaving > 0) return;
   }
-  std::vector<std::uint32_t> lost(gpu.residents({0}).size(), 0);  // last blocks on an SM, by kernel that lost them
-  for (const Sm& sm : gpu.sms()) {
-    for (const Kernel& k : gpu.kernels()) {
-      const ResidentKernel& on_sm = gpu.residents(sm.id)[k.id.index];
-      const bool behind = k.has_goal() && k.history(gpu.now()) < k.goal;
-      const bool held_back = on_sm.resident > 0 && on_sm.quota <= 0;
-      if (!behind || k.waiting == 0 || held_back) continue;
-      const bool has_a_right = on_sm.resident < on_sm.cap;  // its cap allows another block, which does not fit
-      if (has_a_right && (gpu::fit(k.footprint, sm.free) > 0 || take_what_is_above(gpu, sm, k))) continue;
-      const bool idles = idle_blocks(on_sm.counters.idle_warps, k.warps_per_block) > 1;
-      if ((!has_a_right && on_sm.cap >= k.max_blocks_per_sm) || idles || !make_room(gpu, sm, k, epoch, lost)) continue;
-      if (!has_a_right) set(gpu, sm.id, k, on_sm.cap + 1);
-      break;  // one change per SM and epoch
+  for (std::size_t i = 0; i < growth_.size(); ++i) growth_[i].end_epoch(rates[i]);
+  const auto sms = static_cast<std::uint32_t>(gpu.sms().size());
+  const std::uint32_t few = std::max(sms / kPart, 1U);
+  // A kernel that is far behind may grow on as many SMs as it lacks blocks.
+  Counts may_take(growth_.size(), 0);
+  for (const Kernel& k : gpu.kernels()) {
+    const double rate = std::max(rates[k.id.index], 1e-9);
+    const double lacks = k.has_goal() ? k.resident * (needed_rate(gpu, k) / rate - 1) : 0;
+    may_take[k.id.index] = static_cast<std::uint32_t>(std::clamp<double>(std::ceil(lacks), few, sms));
+  }
+  Counts lost(growth_.size(), 0);  // in this epoch, by kernel
+  std::uint32_t returned = 0;
+  for (std::uint32_t i = 0; i < sms; ++i) {  // one change per SM and epoch
+    const Sm& sm = gpu.sms()[(start_ + i) % sms];
+    const bool grown = std::any_of(gpu.kernels().begin(), gpu.kernels().end(), [&](const Kernel& k) {
+      if (may_take[k.id.index] == 0 || !grow(gpu, sm, k, lost)) return false;
+      --may_take[k.id.index];
+      return true;
+    });
+    if (!grown && returned < few && give_back(gpu, sm, rates, lost)) ++returned;
+  }
+  start_ = (start_ + few) % sms;
+  for (BlockGrowth& g : growth_) g.finish();
+}
+
+bool QosBlocks::grow(Machine& gpu, const Sm& sm, const Kernel& k, Counts& lost) {
+  const ResidentKernel& on_sm = gpu.residents(sm.id)[k.id.index];
+  if (!growth_[k.id.index].may_grow()) return false;
+  const bool behind = k.has_goal() && k.history(gpu.now()) < k.goal;
+  const bool held_back = on_sm.resident > 0 && on_sm.quota <= 0;
+  if (!behind || k.waiting == 0 || held_back) return false;
+  const bool has_a_right = on_sm.resident < on_sm.cap;  // its cap allows another block, which does not fit
+  if (has_a_right && (gpu::fit(k.footprint, sm.free) > 0 || take_what_is_above(gpu, sm, k))) return false;
+  if (!has_a_right && on_sm.cap >= k.max_blocks_per_sm) return false;
+  const bool idles = idle_blocks(on_sm.counters.idle_warps, k.warps_per_block) > 1;
+  const double blocked = kMaxBlocked * static_cast<double>(gpu.epoch_length().count);
+  if (idles || static_cast<double>(on_sm.counters.lsu_blocked_cycles) > blocked) return false;
+  if (!make_room(gpu, sm, k, lost)) return false;
+  if (!has_a_right) set(gpu, sm.id, k, on_sm.cap + 1);
+  growth_[k.id.index].grow();
+  return true;
+}
+
+bool QosBlocks::give_back(Machine& gpu, const Sm& sm, std::span<const double> rates, Counts& lost) {
+  for (const Kernel& to : gpu.kernels()) {
+    const std::uint32_t threads = threads_[sm.index][to.id.index];
+    if (to.has_goal() || to.waiting == 0 || threads >= first_[sm.index][to.id.index]) continue;
+    for (const Kernel& from : gpu.kernels()) {
+      const ResidentKernel& on_sm = gpu.residents(sm.id)[from.id.index];
+      BlockGrowth& growth = growth_[from.id.index];
+      const bool took = threads_[sm.index][from.id.index] > first_[sm.index][from.id.index];
+      if (!from.has_goal() || !took || !growth.may_return()) continue;
+      const std::uint32_t n = blocks_in_the_way(sm, from, on_sm.resident, to);
+      std::uint32_t& gone = lost[from.id.index];
+      const bool idles = idle_blocks(on_sm.counters.idle_warps, from.warps_per_block) >= n + 1;
+      const bool ahead = has_margin(from, rates[from.id.index], gone + n, needed_rate(gpu, from));
+      const bool spare = growth.must_return() || idles || ahead;
+      if (n >= on_sm.resident || !spare) continue;
+      gone += n;
+      growth.give_back();
+      set(gpu, sm.id, from, on_sm.resident - n);
+      if (n > 0 && gpu.can(Can::switch_some)) gpu.preempt(sm.id, from.id, n);
+      set(gpu, sm.id, to, gpu.residents(sm.id)[to.id.index].cap + 1);
+      return true;
     }
   }
+  return false;
 }
 
 // Blocks of others above their caps are switched out, if there are any. Without a quota they would never end.
@@ -136,23 +200,17 @@ bool QosBlocks::take_what_is_above(Machine& gpu, const Sm& sm, const Kernel& k) 
   return taken;
 }
 
-bool QosBlocks::make_room(Machine& gpu, const Sm& sm, const Kernel& k, Cycles epoch, std::vector<std::uint32_t>& lost) {
+bool QosBlocks::make_room(Machine& gpu, const Sm& sm, const Kernel& k, Counts& lost) {
   if (gpu::fit(k.footprint, sm.free) > 0) return true;
   for (const Kernel& victim : gpu.kernels()) {
     if (victim.id == k.id) continue;
     const ResidentKernel& on_sm = gpu.residents(sm.id)[victim.id.index];
-    for (std::uint32_t n = 1; n <= on_sm.resident; ++n) {
-      const gpu::Resources freed = {sm.free.threads + victim.footprint.threads * n,
-                                    sm.free.registers + victim.footprint.registers * n,
-                                    sm.free.shared_bytes + victim.footprint.shared_bytes * n, sm.free.blocks + n};
-      if (gpu::fit(k.footprint, freed) == 0) continue;
-      std::uint32_t& gone = lost[victim.id.index];
-      if (!may_lose(gpu, victim, on_sm, n, k, epoch, gone)) break;
-      gone += on_sm.resident == n ? n : 0;
-      set(gpu, sm.id, victim, on_sm.resident - n);
-      if (gpu.can(Can::switch_some)) gpu.preempt(sm.id, victim.id, n);
-      return true;
-    }
+    const std::uint32_t n = blocks_in_the_way(sm, victim, on_sm.resident, k);
+    if (n > on_sm.resident || !may_lose(gpu, victim, on_sm, n, lost[victim.id.index])) continue;
+    lost[victim.id.index] += n;
+    set(gpu, sm.id, victim, on_sm.resident - n);
+    if (gpu.can(Can::switch_some)) gpu.preempt(sm.id, victim.id, n);
+    return true;
   }
   return false;
 }

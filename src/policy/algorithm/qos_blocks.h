@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "policy/algorithm/block_growth.h"
 #include "policy/machine.h"
 
 namespace wm::policy {
@@ -18,17 +20,29 @@ class QosBlocks {
   // For a client that continues with another function: it keeps its threads, in blocks of another size.
   void keep(Machine& gpu) const;
 
-  // "Run-time adjustment", at the end of an epoch of this length: a QoS kernel behind its goal that uses all its warps
-  // gets one block more on an SM, from free resources or from a victim. Not if it has spent its quota,
-  // since then the quota and not a lack of warps limits it; nor while blocks are still leaving.
-  void adjust(Machine& gpu, Cycles epoch);
+  // "Run-time adjustment", at the end of an epoch: a QoS kernel behind its goal that uses all its warps gets one block
+  // more on an SM, from free resources or from a victim. Not where it spent its quota, which held it back and not a
+  // lack of warps; not where memory holds up the load/store unit, which more warps would only fill; not after blocks
+  // that had no effect (BlockGrowth); nor while blocks are still leaving from the last time.
+  //
+  // The margin that lets a QoS kernel lose a block to another one also returns blocks: a kernel without a goal that
+  // lost some gets one back on an SM from a QoS kernel that would still meet its goal. `rates` by kernel: what it would
+  // execute a cycle if its quota did not hold it back.
+  void adjust(Machine& gpu, std::span<const double> rates);
 
  private:
-  void set(Machine& gpu, SmId sm, const Kernel& k, std::uint32_t blocks);
-  static bool take_what_is_above(Machine& gpu, const Sm& sm, const Kernel& k);
-  bool make_room(Machine& gpu, const Sm& sm, const Kernel& k, Cycles epoch, std::vector<std::uint32_t>& lost);
+  using Counts = std::vector<std::uint32_t>;
 
-  std::vector<std::vector<std::uint32_t>> threads_;  // threads that a kernel may have, by SM and kernel
+  void set(Machine& gpu, SmId sm, const Kernel& k, std::uint32_t blocks);
+  bool grow(Machine& gpu, const Sm& sm, const Kernel& k, Counts& lost);
+  bool give_back(Machine& gpu, const Sm& sm, std::span<const double> rates, Counts& lost);
+  static bool take_what_is_above(Machine& gpu, const Sm& sm, const Kernel& k);
+  bool make_room(Machine& gpu, const Sm& sm, const Kernel& k, Counts& lost);
+
+  std::vector<Counts> threads_;      // threads that a kernel may have, by SM and kernel
+  std::vector<Counts> first_;        // the same as it was allocated
+  std::uint32_t start_ = 0;          // the SM that is considered first in the next epoch
+  std::vector<BlockGrowth> growth_;  // by kernel
 };
 
 }  // namespace wm::policy

@@ -60,7 +60,7 @@ class Quota final : public Policy {
       // A kernel with a rate of almost 0 must be able to recover: its artificial goal is a multiple of this value.
       if (!k.has_goal()) state_[k.id.index].ipc = std::max(gpu.epoch_ipc(k.id), first_ipc_);
     }
-    if (adjust_ && gpu.can(Can::sample_warps)) blocks_.adjust(gpu, epoch_);
+    if (adjust_ && gpu.can(Can::sample_warps)) blocks_.adjust(gpu, rates(gpu));
     allocate_quotas(gpu);
   }
 
@@ -68,14 +68,15 @@ class Quota final : public Policy {
   // events, and reads the machine's tables only if that record does not decide.
   void on(const QuotaSpent& e, Machine& gpu) override {
     at(e.sm.index, e.kernel).spent = true;
+    at(e.sm.index, e.kernel).ran = std::min(at(e.sm.index, e.kernel).ran, gpu.epoch_length());
     const auto kernels = gpu.kernels();
     if (waits_surely(kernels, e.sm)) return;
     const bool known = known_spent(kernels, e.sm);  // a kernel whose quota was not reported spent is then not resident
     if (!known && !all_spent(kernels, gpu.residents(e.sm))) return;
-    const bool elastic = scheme_ == Scheme::elastic;
-    const std::uint32_t doublings = elastic ? 0 : std::min(refills_[e.sm.index]++ / kTimes, kMaxDoublings);
+    if (scheme_ == Scheme::elastic) return begin_early(gpu, e.sm);
+    const std::uint32_t doublings = std::min(refills_[e.sm.index]++ / kTimes, kMaxDoublings);
     for (const Kernel& k : kernels) {
-      if (k.has_goal() && !elastic) continue;
+      if (k.has_goal()) continue;
       if (!at(e.sm.index, k.id).spent && (known || gpu.residents(e.sm)[k.id.index].quota > 0)) continue;
       gpu.add_quota(e.sm, k.id, std::max(at(e.sm.index, k.id).quota, kMinRefill) << doublings);
       at(e.sm.index, k.id).spent = false;
@@ -98,6 +99,7 @@ class Quota final : public Policy {
   struct Cell {
     std::int64_t quota = 0;  // quota_k of this epoch
     bool spent = false;      // as far as the policy was told
+    Cycles ran{0};           // part of the epoch in which the quota was not spent
     Place place = Place::unknown;
   };
 
@@ -147,8 +149,45 @@ class Quota final : public Policy {
     at(sm.index, id).spent = instructions <= 0;
   }
 
+  // The rate of each kernel if its quota did not hold it back, which is its rate until it had spent its quota.
+  [[nodiscard]] std::vector<double> rates(const Machine& gpu) const {
+    std::vector<double> rates(clients_, 0);
+    for (const Kernel& k : gpu.kernels()) {
+      for (const Sm& sm : gpu.sms()) {
+        const Cycles ran = std::min(at(sm.index, k.id).ran, gpu.epoch_length());
+        const auto done = static_cast<double>(gpu.residents(sm.id)[k.id.index].counters.thread_instructions);
+        if (ran.count > 0) rates[k.id.index] += done / static_cast<double>(ran.count);
+      }
+    }
+    return rates;
+  }
+
+  // Section 3.4.3: all quotas of the SM are spent, and what would have been the next epoch begins there at once, with
+  // alpha as it is now. When that has happened on every SM it is the next epoch of the whole GPU.
+  void begin_early(Machine& gpu, SmId sm) {
+    for (const Kernel& k : gpu.kernels()) {
+      State& s = state_[k.id.index];
+      if (k.has_goal()) s.alpha = look_back_ ? history_factor(k.goal, k.history(gpu.now())) : 1.0;
+      Cell& cell = at(sm.index, k.id);
+      if (k.has_goal()) {
+        const std::uint32_t here = gpu.residents(sm)[k.id.index].resident;
+        cell.quota = local_quota(epoch_quota(s.alpha, k.goal, epoch_), here, k.resident);
+      }
+      if (absent(k, gpu.residents(sm)[k.id.index])) continue;
+      gpu.add_quota(sm, k.id, std::max(cell.quota, kMinRefill));
+      cell.spent = gpu.residents(sm)[k.id.index].quota <= 0;
+    }
+    ++refills_[sm.index];
+    if (std::find(refills_.begin(), refills_.end(), 0U) != refills_.end()) return;
+    std::fill(refills_.begin(), refills_.end(), 0);
+    for (const Kernel& k : gpu.kernels())
+      if (!k.has_goal()) state_[k.id.index].ipc = std::max(gpu.epoch_ipc(k.id), first_ipc_);
+    gpu.set_epoch(epoch_);
+  }
+
   void allocate_quotas(Machine& gpu) {
     std::fill(refills_.begin(), refills_.end(), 0);
+    for (Cell& c : cells_) c.ran = epoch_;
     double room = 1;  // section 3.5: the product over the QoS kernels
     bool any_goal = false;
     for (const Kernel& k : gpu.kernels()) {
@@ -179,6 +218,7 @@ class Quota final : public Policy {
     };
     std::uint32_t all = 0;
     for (const Sm& sm : gpu.sms()) all += blocks(sm);
+    const double kept = kept_part(gpu, k);
     for (const Sm& sm : gpu.sms()) {
       const std::int64_t local = local_quota(quota, blocks(sm), all);
       const ResidentKernel& on_sm = gpu.residents(sm.id)[k.id.index];
@@ -187,13 +227,26 @@ class Quota final : public Policy {
       at(sm.index, k.id).place = on_sm.cap > 0 ? Place::stays : (on_sm.resident > 0 ? Place::unknown : Place::away);
       const bool rolls = scheme_ == Scheme::rollover || scheme_ == Scheme::rollover_time;
       if (k.has_goal() && rolls && unused != kNoQuota) {
-        set_quota(gpu, sm, k.id, local + unused);
+        set_quota(gpu, sm, k.id, local + std::llround(kept * static_cast<double>(unused)));
       } else if (!k.has_goal() && scheme_ == Scheme::rollover_time && qos_here(gpu, sm.id)) {
         set_quota(gpu, sm, k.id, 0);
       } else {
         set_quota(gpu, sm, k.id, local);
       }
     }
+  }
+
+  // Section 3.4.4: the part of its unused quota that a QoS kernel keeps. It is what the kernel fell short of its goal
+  // so far: alpha raises quotas for the same shortfall in every epoch, and all of them added up would let the kernel
+  // run ahead of its goal for long after it has caught up.
+  static double kept_part(const Machine& gpu, const Kernel& k) {
+    double unused = 0;
+    for (const Sm& sm : gpu.sms()) {
+      const std::int64_t quota = gpu.residents(sm.id)[k.id.index].quota;
+      if (quota > 0 && quota != kNoQuota) unused += static_cast<double>(quota);
+    }
+    const double behind = (k.goal - k.history(gpu.now())) * static_cast<double>((gpu.now() - k.first_arrived).count);
+    return unused > 0 ? std::clamp(behind / unused, 0.0, 1.0) : 1;
   }
 
   // For a client's next launch: the rest of the epoch's quota is on the SMs of the previous launch's last blocks, and

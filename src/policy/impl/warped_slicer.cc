@@ -35,7 +35,10 @@ class WarpedSlicer final : public Policy {
 
   void on(const Wake& e, Machine& gpu) override {
     if (e.tag == plan_ && stage_ == Stage::warming) {
+      // Blocks above their targets run to their end before the sample begins.
+      if (!settled(gpu)) return gpu.wake_at(gpu.now() + sample_, plan_);
       stage_ = Stage::sampling;
+      begin_sample(gpu);
       gpu.set_epoch(sample_);
     } else if (e.tag == plan_ && stage_ == Stage::deciding) {
       partition(gpu);
@@ -46,6 +49,7 @@ class WarpedSlicer final : public Policy {
     if (stage_ == Stage::sampling) {
       read_sample(gpu, e.length);
       next_round(gpu);
+      begin_sample(gpu);
     } else if (stage_ == Stage::sharing) {
       watch(gpu);
     }
@@ -78,6 +82,7 @@ class WarpedSlicer final : public Policy {
   void begin_profile(Machine& gpu) {
     for (const Kernel& k : by_client(gpu)) curves_.erase(key(k));
     round_ = 0;
+    repeats_ = 0;
     place(gpu);
     stage_ = Stage::warming;
     gpu.wake_at(gpu.now() + warmup_, plan_);
@@ -100,6 +105,30 @@ class WarpedSlicer final : public Policy {
     }
   }
 
+  // Whether no SM holds more than its target, nor blocks of another kernel.
+  [[nodiscard]] bool settled(const Machine& gpu) const {
+    return std::all_of(gpu.sms().begin(), gpu.sms().end(), [&](const Sm& sm) {
+      const Target& target = targets_[sm.index];
+      const std::uint32_t mine = gpu.residents(sm.id)[target.kernel.index].resident;
+      return sm.resident == mine && mine <= target.blocks;
+    });
+  }
+
+  void begin_sample(const Machine& gpu) {
+    launches_.clear();
+    for (const Kernel& k : gpu.kernels()) launches_[k.id] = k.launch;
+  }
+
+  // Whether the SM held its target number of blocks. At the end of a launch a kernel has none to start in place of
+  // those that end; otherwise blocks that ended are being replaced.
+  [[nodiscard]] bool held_target(const Machine& gpu, const Sm& sm, const Kernel& k) const {
+    const std::uint32_t mine = gpu.residents(sm.id)[k.id.index].resident;
+    const std::uint32_t target = targets_[sm.index].blocks;
+    const auto launch = launches_.find(k.id);
+    const bool one_launch = launch != launches_.end() && launch->second == k.launch;
+    return one_launch && sm.resident == mine && (mine == target || (mine < target && k.waiting > 0));
+  }
+
   void read_sample(Machine& gpu, Cycles length) {
     for (const Kernel& k : by_client(gpu)) {
       double sum = 0;  // for CTA_avg
@@ -114,7 +143,7 @@ class WarpedSlicer final : public Policy {
       curve.times.resize(k.max_blocks_per_sm, 0);
       for (const Sm& sm : gpu.sms()) {
         const Target& target = targets_[sm.index];
-        if (target.kernel != k.id) continue;
+        if (target.kernel != k.id || (repeats_ < kMaxRepeats && !held_target(gpu, sm, k))) continue;
         const Counters& c = gpu.residents(sm.id)[k.id.index].counters;
         const double cycles = static_cast<double>(length.count);
         const double stalls = std::min(static_cast<double>(c.memory_stall_cycles) / cycles, 1.0);  // phi_mem
@@ -144,8 +173,25 @@ class WarpedSlicer final : public Policy {
       gpu.wake_at(gpu.now() + delay_, plan_);
       return;
     }
+    if (!round_measured(gpu)) {
+      ++repeats_;
+      return;
+    }
     ++round_;
+    repeats_ = 0;
     place(gpu);
+  }
+
+  // Whether the sample of every SM of this round was taken.
+  [[nodiscard]] bool round_measured(const Machine& gpu) const {
+    const auto kernels = by_client(gpu);
+    return std::all_of(targets_.begin(), targets_.end(), [&](const Target& target) {
+      const auto k =
+          std::find_if(kernels.begin(), kernels.end(), [&](const Kernel& other) { return other.id == target.kernel; });
+      if (k == kernels.end()) return true;
+      const auto curve = curves_.find(key(*k));
+      return curve != curves_.end() && curve->second.times[target.blocks - 1] > 0;
+    });
   }
 
   void partition(Machine& gpu) {
@@ -202,6 +248,7 @@ class WarpedSlicer final : public Policy {
     int strange = 0;
   };
   static constexpr int kSettling = 4;
+  static constexpr std::uint32_t kMaxRepeats = 4;  // repetitions of a sample in which an SM did not hold its target
 
   Cycles warmup_;
   Cycles sample_;
@@ -213,7 +260,9 @@ class WarpedSlicer final : public Policy {
   Stage stage_ = Stage::isolated;
   std::uint64_t plan_ = 0;  // tag of wake-ups, by which outdated ones are recognised
   std::size_t round_ = 0;
-  std::vector<Target> targets_;  // by SM, while sampling
+  std::uint32_t repeats_ = 0;                   // repetitions of this round's sample
+  std::vector<Target> targets_;                 // by SM, while sampling
+  std::map<KernelId, std::uint32_t> launches_;  // that ran when the sample began
   std::map<Key, Curve> curves_;
   std::map<KernelId, Usual> usual_;
 };

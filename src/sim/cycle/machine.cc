@@ -189,6 +189,7 @@ void CycleMachine::refresh(std::uint32_t sm) const {
                                             : static_cast<double>(c.idle_warp_samples - base.idle_warp_samples) /
                                                   static_cast<double>(epoch_.samples()),
         .memory_stall_cycles = (c.stalls[0] - base.stalls[0]) / config_.sm.schedulers,
+        .lsu_blocked_cycles = c.lsu_blocked_cycles - base.lsu_blocked_cycles,
         .l2_accesses = c.requests - base.requests,
         .l2_misses = c.l2_misses - base.l2_misses,
         .dram_bytes = (c.l2_misses - base.l2_misses) * kSectorBytes,
@@ -333,6 +334,7 @@ ClientTotals CycleMachine::totals(std::uint32_t client) const {
     t.sm.l2_misses += c.l2_misses;
     t.sm.noc_flits += c.noc_flits;
     t.sm.blocks_done += c.blocks_done;
+    t.sm.lsu_blocked_cycles += c.lsu_blocked_cycles;
   }
   for (std::uint32_t p = 0; p < chip.partition_count(); ++p) {
     const PartitionCounters& c = chip.partition(p).counters(client);

@@ -30,7 +30,8 @@ struct SmCounters {
   std::uint64_t l2_misses = 0;  // sectors that came from DRAM
   std::uint64_t noc_flits = 0;
   std::uint64_t blocks_done = 0;
-  std::uint64_t idle_warp_samples = 0;  // sum over samples of warps ready but not issued
+  std::uint64_t lsu_blocked_cycles = 0;  // SM cycles in which an access of the kernel held up the load/store unit
+  std::uint64_t idle_warp_samples = 0;   // sum over samples of warps ready but not issued
 };
 
 }  // namespace wm::sim

@@ -48,7 +48,7 @@ class IssueStage {
   void leave(const WarpSlot& w) { schedulers().leave(w); }
   void end(WarpSlot& w, std::uint64_t now) { schedulers().end(w, now); }
   [[nodiscard]] std::uint64_t barrier_release(std::size_t warps) const { return warp_issue_.barrier_release(warps); }
-  void refresh_lsu() { warp_issue_.refresh_lsu(); }
+  void refresh_lsu() { warp_issue_.refresh_lsu(now_); }
 
   // Brings the stall counters up to `now`, which no run has passed; the others are always up to date.
   void charge_until(std::uint64_t now) { schedulers().charge_until(now); }

@@ -62,6 +62,8 @@ class Lsu {
   void resume(std::uint64_t now, SmCounters* counters_of_kernels, std::vector<std::uint32_t>& done);
 
   [[nodiscard]] bool blocked() const { return !waiting_.empty(); }
+  // The kernel whose access is first in line; needs blocked().
+  [[nodiscard]] std::uint8_t waiting_kernel() const { return waiting_.front().access.kernel; }
   // The time at which it accepts its next instruction.
   [[nodiscard]] std::uint64_t free_at() const { return free_at_ > kBacklog ? free_at_ - kBacklog : 0; }
   // Whether no message of the kernel is in flight or waiting: all its stores are visible to others.

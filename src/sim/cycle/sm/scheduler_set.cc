@@ -2,7 +2,8 @@
 
 namespace wm::sim {
 
-SchedulerSet::SchedulerSet(const gpu::SmConfig& sm) : warps_(sm.warps(), sm.schedulers) {
+SchedulerSet::SchedulerSet(const gpu::SmConfig& sm)
+    : lsus_(sm.units[kLoadStore].per_sm ? 1 : sm.schedulers), warps_(sm.warps(), sm.schedulers) {
   const AnyWarpScheduler order = make_warp_scheduler(sm.warp_scheduler);
   for (SchedulerState& s : states_) s.order = order;
   for (std::uint32_t i = 0; i < warps_.size(); ++i) {
@@ -37,7 +38,22 @@ void SchedulerSet::spend_quota(std::uint8_t kernel, std::uint32_t lanes, std::ui
   update_one_open_kernel();
 }
 
+void SchedulerSet::set_lsu(const BlockedLsu& lsu, std::uint64_t now) {
+  charge_until(now);
+  lsu_ = lsu;
+}
+
+// A blocked unit counts as occupied, by the kernel whose access waits (Warped-Slicer, table II).
+void SchedulerSet::account_lsu(std::uint64_t now) {
+  if (!lsu_.blocked || now <= lsu_.since) return;
+  SmCounters& c = counters_[lsu_.kernel];
+  c.unit_cycles[kLoadStore] += (now - lsu_.since) * lsus_;
+  c.lsu_blocked_cycles += now - lsu_.since;
+  lsu_.since = now;
+}
+
 std::uint32_t SchedulerSet::idle_warps(std::uint8_t kernel) const {
+  if (quota_.is_closed(kernel)) return 0;  // its warps wait for quota, not for their turn
   std::uint32_t warps = 0;
   for (std::uint32_t i = 0; i < warps_.schedulers(); ++i) {
     const SchedulerState& s = states_[i];
@@ -58,7 +74,11 @@ void SchedulerSet::charge(SchedulerState& s, std::uint64_t cycles) {
   const auto to = [&](WarpMask warps, Stall why) {
     counters_[s.kernel[WarpChoice::first(warps)]].stalls[static_cast<std::size_t>(why)] += cycles;
   };
-  if (open != 0) return to(open, Stall::unit);
+  if (open != 0) {
+    // Warps that all wait for a load/store unit which memory holds up wait for memory (Warped-Slicer, equation 3).
+    const bool held_up = lsu_.blocked && (open & ~s.wants[kLoadStore]) == 0;
+    return to(open, held_up ? Stall::memory : Stall::unit);
+  }
   if (s.memory != 0) return to(s.memory, Stall::memory);
   if ((asleep & ~s.fetching) != 0) return to(asleep & ~s.fetching, Stall::dependency);
   if (asleep != 0) return to(asleep, Stall::fetch);

@@ -59,6 +59,16 @@ class SchedulerSet {
     if (quota_.has_quota(kernel)) spend_quota(kernel, lanes, now);
   }
 
+  // --- the load/store unit
+  // From `now` on memory holds up the load/store unit, and an access of the kernel waits there; the unit is occupied
+  // for it from `from` on.
+  void block_lsu(std::uint8_t kernel, std::uint64_t now, std::uint64_t from) {
+    if (!lsu_.blocked || lsu_.kernel != kernel) set_lsu({true, kernel, from}, now);
+  }
+  void unblock_lsu(std::uint64_t now) {
+    if (lsu_.blocked) set_lsu({}, now);
+  }
+
   // --- choice
   // Warps that can issue now.
   [[nodiscard]] WarpMask eligible(const SchedulerState& s, std::uint64_t now) const;
@@ -77,6 +87,7 @@ class SchedulerSet {
   // Brings the stall counters up to `now`, which no run has passed; the others are always up to date.
   void charge_until(std::uint64_t now) {
     for (SchedulerState& s : states_) account(s, now);
+    account_lsu(now);
   }
   // The same for one scheduler, and warps that wake at `now` are awake too.
   void catch_up(SchedulerState& s, std::uint64_t now);
@@ -84,6 +95,14 @@ class SchedulerSet {
   [[nodiscard]] std::uint32_t idle_warps(std::uint8_t kernel) const;
 
  private:
+  struct BlockedLsu {
+    bool blocked = false;
+    std::uint8_t kernel = 0;  // whose access waits
+    std::uint64_t since = 0;  // the first cycle that is not accounted for
+  };
+
+  void set_lsu(const BlockedLsu& lsu, std::uint64_t now);
+  void account_lsu(std::uint64_t now);
   void update_one_open_kernel() { one_open_kernel_ = kernels_ == 1 && quota_.closed() == 0; }
   void spend_quota(std::uint8_t kernel, std::uint32_t lanes, std::uint64_t now);
   void charge(SchedulerState& s, std::uint64_t cycles);
@@ -111,6 +130,8 @@ class SchedulerSet {
 
   std::uint32_t kernels_ = 0;
   bool one_open_kernel_ = false;
+  std::uint32_t lsus_;  // load/store units of the SM
+  BlockedLsu lsu_;
   IssueTimes times_;
   std::array<SchedulerState, kMaxSchedulers> states_;
   WarpTable warps_;
@@ -153,10 +174,12 @@ inline std::uint64_t SchedulerSet::others_due(SchedulerState& s, std::uint32_t n
   return due;
 }
 
-// While all ready warps of one kernel wait only for a unit, the stall reason does not depend on which others wake.
+// While all ready warps of one kernel wait only for a unit that memory does not hold up, the stall reason does not
+// depend on which others wake.
 inline void SchedulerSet::catch_up(SchedulerState& s, std::uint64_t now) {
+  const bool same_reason = one_open_kernel_ && !lsu_.blocked;
   while (s.wheel.first() <= now) {
-    if (!one_open_kernel_ || s.ready == 0) charge_cycles(s, s.wheel.first());
+    if (!same_reason || s.ready == 0) charge_cycles(s, s.wheel.first());
     wake_first(s);
   }
   charge_cycles(s, now);

@@ -115,7 +115,7 @@ void WarpIssue::issue_now(SchedulerState& s, WarpSlot& w, std::uint64_t now) {
   take_unit(s, op, now);
   schedulers_.spend(w.kernel, lanes, now);
   if (r.run->block.fault()) {
-    refresh_lsu();
+    refresh_lsu(now);
     return events_.on_fault(r);
   }
   if (op.copies == CopyRole::commit) w.copies.commit(now);
@@ -123,7 +123,7 @@ void WarpIssue::issue_now(SchedulerState& s, WarpSlot& w, std::uint64_t now) {
   std::uint64_t ready = now + op.latency;
   if (step.memory)
     ready = memory_.access(w, schedulers_.warps().number_of(w), op, step, now, schedulers_.counters()[w.kernel]);
-  refresh_lsu();
+  refresh_lsu(now);
   w.set_written(op, scoreboard_.time(ready));
   const bool turns = op.kind == TimedKind::branch;
   const bool second = issue_width_ > 1 && !turns && op.issue_slots == 1;

@@ -59,8 +59,12 @@ class WarpIssue {
   // Cycles from the arrival of the last of `warps` warps at a barrier until they go on.
   [[nodiscard]] std::uint64_t barrier_release(std::size_t warps) const;
   // Called after the time at which the load/store unit accepts another instruction may have changed.
-  void refresh_lsu() {
+  void refresh_lsu(std::uint64_t now) {
     const Lsu& lsu = memory_.lsu();
+    if (lsu.blocked())
+      schedulers_.block_lsu(lsu.waiting_kernel(), now, std::max(now + 1, lsu_taken_));
+    else
+      schedulers_.unblock_lsu(now);
     schedulers_.times().open_lsu(lsu.blocked() ? kNever : std::max(lsu_taken_, lsu.free_at()));
   }
 
@@ -138,7 +142,7 @@ inline void WarpIssue::issue_executed(SchedulerState& s, WarpSlot& w, std::uint6
     ready = memory_.lsu().shared(note.cycles, now).ready;
   }
   take_unit(s, op, now);
-  if (executed.note != 0 || op.unit == gpu::Unit::load_store) refresh_lsu();
+  if (executed.note != 0 || op.unit == gpu::Unit::load_store) refresh_lsu(now);
   if (op.simple) {
     w.ready[op.written] = scoreboard_.known(ready);
     return prepare_next(s, w, now, now + (issue_width_ > 1 ? 0 : 1));
