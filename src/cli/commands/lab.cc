@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -96,6 +97,11 @@ lab::Names lab_names() {
     }
     return lab::splits(*gpu, participants, full);
   };
+  names.sms = [](const std::string& name) -> Result<std::uint32_t> {
+    const auto gpu = gpu::load_gpu(name, gpu_folder());
+    if (!gpu) return gpu.error();
+    return gpu->sm.count;
+  };
   return names;
 }
 
@@ -174,9 +180,38 @@ Result<lab::Results> find_results(const std::string& store) {
   return all;
 }
 
-void add_shown(const Command& command, Shown& shown, const std::string& protocols) {
+Result<std::vector<lab::Figure>> shown_figures(const std::vector<lab::Experiment>& experiments,
+                                               const std::string& protocol,
+                                               const std::map<std::string, const lab::Row*>& rows) {
+  const bool longest = protocol == "longest";
+  std::vector<lab::Figure> figures;
+  for (const lab::Experiment& e : experiments) {
+    std::vector<lab::Figure> of_one;
+    for (const std::string& name :
+         longest ? std::vector<std::string>{"paper", "quick"} : std::vector<std::string>{protocol}) {
+      const auto plans = plan({e}, name);
+      if (!plans) return plans.error();
+      for (const Planned& p : *plans) of_one.push_back(lab::make_figure(e, *e.protocol(name), p.matrix, rows));
+    }
+    if (longest && of_one.size() > 1) {
+      lab::keep_longest(of_one);
+      const bool none = of_one[0].claims.empty() && of_one[1].claims.empty();
+      const auto superseded = [&](const lab::Figure& f) {
+        return none ? &f == &of_one[of_one[0].done > 0 ? 1 : 0] : f.claims.empty();
+      };
+      std::vector<lab::Figure> kept;
+      for (lab::Figure& f : of_one)
+        if (!superseded(f)) kept.push_back(std::move(f));
+      of_one = std::move(kept);
+    }
+    std::move(of_one.begin(), of_one.end(), std::back_inserter(figures));
+  }
+  return figures;
+}
+
+void add_shown(const Command& command, Shown& shown) {
   command.option("figure", shown.figures, "PAPER, PAPER/FIGURE or FILE.yaml; none: all");
-  command.option("--protocol", shown.protocol, protocols, {.show_default = true});
+  command.option("--protocol", shown.protocol, "quick, paper, or the longest that was run", {.show_default = true});
   command.option("--store", shown.store,
                  "A store, or JSON that `wm lab export` wrote; none: wm-lab.db and warpmux's own", {.type = "FILE"});
 }

@@ -1,6 +1,7 @@
 // Functions that the commands of `wm lab` share: figures by name, and the place of the results.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "cli/input/options.h"
 #include "lab/experiment/experiment.h"
 #include "lab/experiment/matrix.h"
+#include "lab/report/figure.h"
 #include "lab/store/exchange.h"
 
 namespace wm::cli {
@@ -33,10 +35,15 @@ Result<std::vector<Planned>> plan(const std::vector<lab::Experiment>& figures, c
 // The options of every command that shows figures: the figures, the protocol and the store.
 struct Shown {
   std::vector<std::string> figures;
-  std::string protocol = "quick";
+  std::string protocol = "longest";
   std::string store;
 };
-void add_shown(const Command& command, Shown& shown, const std::string& protocols);
+void add_shown(const Command& command, Shown& shown);
+// The figures under a protocol. "longest": each under the longest protocol that was run, so that every claim is there
+// once; a figure of which a longer protocol answers only some claims is there under both.
+Result<std::vector<lab::Figure>> shown_figures(const std::vector<lab::Experiment>& experiments,
+                                               const std::string& protocol,
+                                               const std::map<std::string, const lab::Row*>& rows);
 
 // The rows of `store`; where none is named, those of wm-lab.db in this folder and those that came with warpmux.
 Result<lab::Results> find_results(const std::string& store);

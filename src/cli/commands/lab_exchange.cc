@@ -68,7 +68,8 @@ void add_lab_exchange(const Command& lab) {
   const Command merge_command =
       lab.add("merge", "Take over what a store does not have", "wm lab merge wm-lab.db other.db results/quick.json");
   merge_command.option("into", m->into, "A store; made where there is none", {.required = true, .type = "FILE"});
-  merge_command.option("from", m->from, "Stores, or JSON that `wm lab export` wrote", {.required = true});
+  merge_command.option("from", m->from, "Stores, files of rows (.ndjson), or JSON that `wm lab export` wrote",
+                       {.required = true});
   merge_command.run([m] { return merge_stores(*m); });
 }
 

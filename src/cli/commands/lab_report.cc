@@ -1,7 +1,6 @@
 // wm lab report: figures as one HTML file that needs no network, and their claims as Markdown.
 #include <filesystem>
 #include <fmt/format.h>
-#include <iterator>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -10,6 +9,7 @@
 #include "cli/input/process.h"
 #include "cli/output/output.h"
 #include "cli/output/terminal.h"
+#include "lab/report/claims.h"
 #include "lab/report/page.h"
 #include "lab/report/report.h"
 
@@ -62,21 +62,13 @@ std::string command_of(const LabReportOptions& o) {
 Result<int> report(const LabReportOptions& o) {
   const auto experiments = find_figures(o.figures);
   if (!experiments) return experiments.error();
-  std::vector<Planned> plans;
-  for (const std::string& protocol :
-       o.protocol == "both" ? std::vector<std::string>{"quick", "paper"} : std::vector<std::string>{o.protocol}) {
-    auto some = plan(*experiments, protocol);
-    if (!some) return some.error();
-    std::move(some->begin(), some->end(), std::back_inserter(plans));
-  }
   const auto results = find_results(o.store);
   if (!results) return results.error();
   const auto rows = lab::index(*results);
-  std::vector<lab::Figure> figures;
-  for (const Planned& p : plans) {
-    lab::Figure f = lab::make_figure(*p.experiment, *p.protocol, p.matrix, rows);
-    if (f.done > 0) figures.push_back(std::move(f));
-  }
+  auto made = shown_figures(*experiments, o.protocol, rows);
+  if (!made) return made.error();
+  std::vector<lab::Figure> figures = *std::move(made);
+  std::erase_if(figures, [](const lab::Figure& f) { return f.done == 0; });
   if (figures.empty()) return Error{fmt::format("none of these figures has results, protocol: {}", o.protocol)};
   const Output output("");
   if (!o.markdown.empty()) {
@@ -104,7 +96,7 @@ void add_lab_report(const Command& lab) {
   auto o = std::make_shared<LabReportOptions>();
   const Command command = lab.add("report", "Figures as a page: plots, claims, a matrix of policies and workloads",
                                   "wm lab report --html report.html\nwm lab report qos-isca17 --timelines 3");
-  add_shown(command, *o, "quick, paper or both");
+  add_shown(command, *o);
   command.option("--html", o->html, "The page; \"\": none", {.show_default = true, .type = "FILE", .output = true});
   command.option("--markdown", o->markdown, "The claims as tables", {.type = "FILE", .output = true});
   command.option("--timelines", o->timelines, "Runs of each paper to make again and show in time",

@@ -12,6 +12,7 @@
 #include "lab/experiment/local_executor.h"
 #include "lab/experiment/runner.h"
 #include "lab/run/isolated.h"
+#include "lab/store/open_rows.h"
 
 namespace wm::cli {
 namespace {
@@ -60,11 +61,11 @@ Result<int> dry_run(const LabRunOptions& o, const lab::Matrix& matrix) {
   lab::RunSummary summary;
   std::error_code ignored;
   if (std::filesystem::exists(o.store, ignored)) {
-    auto store = lab::Store::open(o.store, lab::Store::Mode::read);
+    const auto store = lab::open_rows(o.store, lab::RowStore::Mode::read);
     if (!store) return store.error();
     lab::LocalExecutor unused(1);
     auto missing =
-        lab::Runner(*store, o.store, unused, {"", "", o.retry, o.again, o.keep_old}).missing(matrix, summary);
+        lab::Runner(**store, o.store, unused, {"", "", o.retry, o.again, o.keep_old}).missing(matrix, summary);
     if (!missing) return missing.error();
     left = *std::move(missing);
   }
@@ -88,11 +89,11 @@ Result<int> run(const LabRunOptions& o) {
   std::error_code ignored;
   if (o.resume && !std::filesystem::exists(o.store, ignored))
     return Error{fmt::format("nothing to resume: there is no store '{}'", o.store)};
-  auto store = lab::Store::open(o.store, lab::Store::Mode::write);
+  const auto store = lab::open_rows(o.store, lab::RowStore::Mode::write);
   if (!store) return store.error();
   lab::LocalExecutor executor(o.jobs);
   lab::Runner runner(
-      *store, o.store, executor,
+      **store, o.store, executor,
       {std::filesystem::read_symlink("/proc/self/exe", ignored).string(), o.cache, o.retry, o.again, o.keep_old});
   Progress bar(1);
   double shown = 0;
@@ -108,7 +109,7 @@ Result<int> run(const LabRunOptions& o) {
                   summary->cells, summary->stored, o.store, summary->ran, duration(summary->host_seconds),
                   duration(summary->isolated_seconds), summary->failed));
   for (const lab::Cell& c : matrix.cells)
-    if (const auto row = store->find(c.key); row && *row && (*row)->state == lab::Row::State::failed)
+    if (const auto row = (*store)->find(c.key); row && *row && (*row)->state == lab::Row::State::failed)
       output.say(fmt::format("failed: {}\n  {}\n", (*row)->command, (*row)->error));
   if (!o.json.empty())
     if (auto done = output.document(json_of(*summary)); !done) return done.error();
@@ -119,13 +120,17 @@ Result<int> run(const LabRunOptions& o) {
 
 void add_lab_run(const Command& lab) {
   auto o = std::make_shared<LabRunOptions>();
-  const Command command = lab.add("run", "Run figures' cells into a store",
-                                  "wm lab run qos-isca17/fig6a --protocol quick\n"
-                                  "wm lab run --resume                       # after a kill\n"
-                                  "wm lab run mine.yaml --only policy=Rollover --dry-run");
+  const Command command =
+      lab.add("run", "Run figures' cells into a store",
+              "wm lab run qos-isca17/fig6a --protocol quick\n"
+              "wm lab run --resume                       # after a kill\n"
+              "wm lab run mine.yaml --only policy=Rollover --dry-run\n"
+              "wm lab run qos-isca17/fig6a --store host1.ndjson  # needs no SQLite; wm lab merge takes it");
   command.option("figure", o->figures, "PAPER, PAPER/FIGURE or FILE.yaml; none: all");
   command.option("--protocol", o->protocol, "quick or paper", {.show_default = true});
-  command.option("--store", o->store, "The file that takes the results", {.show_default = true, .type = "FILE"});
+  command.option("--store", o->store,
+                 "The file that takes the results: a store, or lines of JSON where it ends in .ndjson",
+                 {.show_default = true, .type = "FILE"});
   command.option("--only", o->only, "Only cells with label=value, as policy=Rollover; repeat it");
   command.option("--first", o->first, "Of each figure only so many workloads, from the beginning; 0: all");
   command.option("--jobs", o->jobs, "Cells at a time", {.show_default = true, .low = 1, .high = 1024});

@@ -17,15 +17,14 @@ struct LabShowOptions : Shown {
 Result<int> show(const LabShowOptions& o) {
   const auto figures = find_figures(o.figures);
   if (!figures) return figures.error();
-  const auto plans = plan(*figures, o.protocol);
-  if (!plans) return plans.error();
   const auto results = find_results(o.store);
   if (!results) return results.error();
   const auto rows = lab::index(*results);
+  const auto shown = shown_figures(*figures, o.protocol, rows);
+  if (!shown) return shown.error();
   const Output output(o.json);
   nlohmann::ordered_json documents = nlohmann::ordered_json::array();
-  for (const Planned& p : *plans) {
-    const lab::Figure figure = lab::make_figure(*p.experiment, *p.protocol, p.matrix, rows);
+  for (const lab::Figure& figure : *shown) {
     output.say(cli::text_of(figure) + "\n");
     documents.push_back(lab::json_of(figure));
   }
@@ -41,7 +40,7 @@ void add_lab_show(const Command& lab) {
   auto o = std::make_shared<LabShowOptions>();
   const Command command = lab.add("show", "Figures in the terminal, with a verdict for each claim",
                                   "wm lab show qos-isca17/fig6a\nwm lab show warped-slicer-isca16 --protocol paper");
-  add_shown(command, *o, "quick or paper");
+  add_shown(command, *o);
   command.json(o->json);
   command.run([o] { return show(*o); });
 }

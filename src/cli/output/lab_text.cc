@@ -65,17 +65,17 @@ std::string text_of(const lab::Figure& f) {
   std::string text = styled(Style::bold, e.id) + "  " + e.title + "\n";
   text += fmt::format("{} protocol, {} of {} cells{}{}\n", f.protocol, f.done, f.cells,
                       f.failed > 0 ? fmt::format(", {} failed", f.failed) : "",
-                      f.old > 0 ? fmt::format(", {} by other code than this", f.old) : "");
+                      f.stale > 0 ? fmt::format(", {} stale: done by other code than this", f.stale) : "");
   if (f.done == 0) return text + "not run: wm lab run " + e.name + " --protocol " + f.protocol + "\n";
   text += fmt::format("{}; what the paper reports in brackets\n\n", e.plot.y_title.empty() ? "value" : e.plot.y_title);
   const auto facets = e.plot.facet.empty() ? std::vector<std::string>{""} : order_of(f.rows, e.plot.facet);
   for (const std::string& facet : facets) text += (facet.empty() ? "" : facet + "\n") + grid(f, facet) + "\n";
   if (f.claims.empty()) return text;
-  Table claims({"claim", "paper", "measured", "verdict", "says"});
+  Table claims({"claim", "paper", "measured", "verdict", "within", "says"});
   for (const lab::JudgedClaim& c : f.claims)
     claims.add({Cell(c.claim->id, Style::bold), lab::value_text(c.claim->paper, c.claim->unit),
                 c.measured ? lab::value_text(*c.measured, c.claim->unit) : "",
-                Cell(lab::name(c.verdict), style_of(c.verdict)), c.claim->says});
+                Cell(lab::name(c.verdict), style_of(c.verdict)), lab::tolerance_text(*c.claim), c.claim->says});
   return text + claims.fitted(terminal_width());
 }
 

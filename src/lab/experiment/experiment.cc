@@ -1,10 +1,12 @@
 #include "lab/experiment/experiment.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 
 #include "base/nearest.h"
+#include "base/number.h"
 #include "base/yaml_map.h"
 #include "lab/experiment/paper.h"
 #include "policy/registry.h"
@@ -25,13 +27,16 @@ Result<std::vector<LabelledPolicy>> read_policies(const Value& value) {
   std::vector<LabelledPolicy> all;
   for (const yaml::Member& m : value.members) {
     LabelledPolicy l{m.key, m.value.text};
-    for (const auto& [ending, splits] :
-         {std::pair{":blocks=*", LabelledPolicy::Splits::all}, {":blocks=full", LabelledPolicy::Splits::full}}) {
+    for (const auto& [ending, splits] : {std::pair{":blocks=*", LabelledPolicy::Splits::all},
+                                         {":blocks=full", LabelledPolicy::Splits::full},
+                                         {":sms=*", LabelledPolicy::Splits::sms}}) {
       if (!l.policy.ends_with(ending)) continue;
       l.splits = splits;
       l.policy.resize(l.policy.size() - std::string_view(ending).size());
     }
-    const std::string tried = l.policy + (l.splits == LabelledPolicy::Splits::none ? "" : ":blocks=1/1");
+    const std::string tried = l.policy + (l.splits == LabelledPolicy::Splits::none  ? ""
+                                          : l.splits == LabelledPolicy::Splits::sms ? ":sms=1"
+                                                                                    : ":blocks=1/1");
     if (auto known = policy::choose(tried); !known) return Error{known.error().what, m.value.place};
     all.push_back(std::move(l));
   }
@@ -182,12 +187,27 @@ Result<Reported> read_reported(const Value& value, const Plot& plot) {
   return r;
 }
 
+// A distance, or a part of the paper's value as in "4%".
+Result<void> read_within(const Value& value, Claim& c) {
+  c.relative = value.text.ends_with('%');
+  const auto number = parse_double(c.relative ? value.text.substr(0, value.text.size() - 1) : value.text);
+  if (!number || *number < 0)
+    return Error{fmt::format("'within' in claims must be a number or a percentage, not '{}'", value.text), value.place};
+  c.within = c.relative ? *number / 100 * std::abs(c.paper) : *number;
+  return {};
+}
+
 Result<Claim> read_claim(const Value& value, const std::vector<std::string>& labels) {
   Claim c;
   Map map(value, "claims");
   double neutral = 0;
-  map.required("id", c.id).required("says", c.says).required("paper", c.paper).required("within", c.within);
-  map.optional("unit", c.unit);
+  map.required("id", c.id).required("says", c.says).required("paper", c.paper);
+  map.optional("unit", c.unit).optional("same_as", c.same_as);
+  if (const Value* within = map.take("within")) {
+    if (auto read = read_within(*within, c); !read) return read.error();
+  } else {
+    map.miss("within");
+  }
   const Value* n = map.take("neutral");
   if (n != nullptr) {
     map.keep(yaml::read(*n, "'neutral' in claims", neutral));

@@ -22,8 +22,9 @@ struct LabelledPolicy {
   std::string label;   // as the paper calls it
   std::string policy;  // "quota:scheme=history"
   // blocks=* or blocks=full: a cell for every split of an SM, or for those that leave no room for another block; the
-  // figure shows the best of them and of the other policies' runs.
-  enum class Splits { none, all, full };
+  // figure shows the best of them and of the other policies' runs. sms=*: a cell for every number of SMs; the figure
+  // shows the fewest that meet the goal, or the run that is nearest to it.
+  enum class Splits { none, all, full, sms };
   Splits splits = Splits::none;
 };
 
@@ -80,8 +81,10 @@ struct Claim {
   double paper = 0;
   Expression measured;
   double within = 0;              // the distance from the paper's value that counts as "reproduced"
-  std::optional<double> neutral;  // a value on the same side of it as the paper's counts as "direction"
+  bool relative = false;          // it was written as a part of the paper's value: "4%"
+  std::optional<double> neutral;  // the value without any effect
   std::string unit;               // "%" shows fractions as percent
+  std::string same_as;            // "fig6/dynamic": a claim of the same paper with, by arithmetic, the same measure
 };
 
 struct Experiment {

@@ -21,7 +21,8 @@ std::vector<Variant> variants(const LabelledPolicy& labelled, const std::vector<
                               const std::vector<std::string>& splits) {
   std::vector<Variant> all;
   for (const std::string& s : splits)
-    all.push_back({labelled.policy + ":blocks=" + s, {{"policy", labelled.label}, {"split", s}}});
+    all.push_back({labelled.policy + (labelled.splits == LabelledPolicy::Splits::sms ? ":sms=" : ":blocks=") + s,
+                   {{"policy", labelled.label}, {"split", s}}});
   if (labelled.splits == LabelledPolicy::Splits::none)
     all.push_back({labelled.policy, {{"policy", labelled.label}, {"split", ""}}});
   const auto choice = policy::choose(labelled.policy);
@@ -148,7 +149,11 @@ Result<Matrix> expand(const Experiment&, const Protocol& p, const Names& names) 
     for (const Workload& w : p.workloads)
       for (const LabelledPolicy& l : p.policies) {
         std::vector<std::string> splits;
-        if (l.splits != LabelledPolicy::Splits::none) {
+        if (l.splits == LabelledPolicy::Splits::sms) {
+          const auto sms = names.sms(gpu);
+          if (!sms) return sms.error();
+          for (std::uint32_t n = 1; n + w.kernels.size() <= *sms + 1; ++n) splits.push_back(std::to_string(n));
+        } else if (l.splits != LabelledPolicy::Splits::none) {
           auto found = names.splits(gpu, w.kernels, l.splits == LabelledPolicy::Splits::full);
           if (!found) return found.error();
           splits = *std::move(found);

@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "lab/experiment/executor.h"
 #include "lab/experiment/matrix.h"
-#include "lab/store/store.h"
+#include "lab/store/row_store.h"
 
 namespace wm::lab {
 
@@ -43,7 +43,7 @@ struct RunSummary {
 
 class Runner {
  public:
-  Runner(Store& store, std::string store_path, Executor& executor, RunnerOptions options)
+  Runner(RowStore& store, std::string store_path, Executor& executor, RunnerOptions options)
       : store_(store), path_(std::move(store_path)), executor_(executor), options_(std::move(options)) {}
 
   // The cells that must be run, each key once.
@@ -63,7 +63,7 @@ class Runner {
   [[nodiscard]] Result<Job> job_of(const std::string& id, const RunSpec& spec) const;
   [[nodiscard]] std::string cell_file(const std::string& name) const { return path_ + ".cells/" + name; }
 
-  Store& store_;
+  RowStore& store_;
   std::string path_;
   Executor& executor_;
   RunnerOptions options_;

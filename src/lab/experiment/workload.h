@@ -25,6 +25,7 @@ struct Names {
   std::function<Result<std::vector<std::string>>(const std::string& gpu, const std::vector<std::string>& kernels,
                                                  bool full)>
       splits;
+  std::function<Result<std::uint32_t>(const std::string& gpu)> sms;  // returns the number of SMs
 };
 
 }  // namespace wm::lab

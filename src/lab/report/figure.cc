@@ -64,30 +64,44 @@ class Rows {
   Figure& figure_;
 };
 
-// The records of an oracle: for every case the run with the highest IPC, among its own splits and the runs of the other
-// policies. The result has one record of the oracle per case.
-Records with_best(const Records& all, const std::string& policy) {
-  Records records;
-  std::map<std::map<std::string, std::string>, std::pair<double, Record>> best;  // by case
-  for (const Record& r : all) {
+// One record of a policy per case, in the place of its first one: the run with the best score, among its candidates
+// and, where `others_too`, the runs of the other policies.
+template <typename Score>
+Records with_best(const Records& all, const std::string& policy, bool others_too, const Score& score) {
+  const auto case_of = [&](const Record& r) {
     auto labels = r.labels;
     labels["split"] = "";
     labels["policy"] = policy;
-    const double ipc = measure(r, "ipc").value_or(0);
-    const auto [at, fresh] = best.try_emplace(labels, ipc, Record{r.key, labels, r.result});
-    if (!fresh && ipc > at->second.first) at->second = {ipc, {r.key, labels, r.result}};
-    if (r.labels.at("policy") != policy) records.push_back(r);
+    return labels;
+  };
+  std::map<std::map<std::string, std::string>, std::pair<double, Record>> best;  // by case
+  for (const Record& r : all) {
+    if (!others_too && r.labels.at("policy") != policy) continue;
+    const auto labels = case_of(r);
+    const double s = score(r);
+    const auto [at, fresh] = best.try_emplace(labels, s, Record{r.key, labels, r.result});
+    if (!fresh && s > at->second.first) at->second = {s, {r.key, labels, r.result}};
   }
-  for (const Record& r : all)  // in the order of the cells, where the policy has any
-    if (r.labels.at("policy") == policy) {
-      auto labels = r.labels;
-      labels["split"] = "";
-      const auto found = best.find(labels);
-      if (found == best.end()) continue;
-      records.push_back(found->second.second);
-      best.erase(found);
-    }
+  Records records;
+  for (const Record& r : all)
+    if (r.labels.at("policy") != policy) records.push_back(r);
+  for (const Record& r : all) {
+    if (r.labels.at("policy") != policy) continue;
+    const auto found = best.find(case_of(r));
+    if (found == best.end()) continue;
+    records.push_back(found->second.second);
+    best.erase(found);
+  }
   return records;
+}
+
+// The run with the highest IPC.
+double score_of_oracle(const Record& r) { return measure(r, "ipc").value_or(0); }
+
+// The fewest SMs that meet the goal; where none do, the run that is nearest to it.
+double score_of_offline(const Record& r) {
+  const double sms = parse_double(r.labels.at("split")).value_or(0);
+  return measure(r, "reached").value_or(0) > 0 ? 2 - sms / 1e6 : std::min(measure(r, "of_goal").value_or(0), 1.0);
 }
 
 Json json_of(const PlotRow& row) {
@@ -106,6 +120,7 @@ Json json_of(const JudgedClaim& c) {
           {"verdict", c.verdict == Verdict::unknown ? Json(nullptr) : Json(name(c.verdict))},
           {"unit", c.claim->unit},
           {"within", c.claim->within},
+          {"tolerance", tolerance_text(*c.claim)},
           {"measure", c.claim->measured.text()}};
 }
 
@@ -130,8 +145,10 @@ Verdict judge(const Claim& claim, std::optional<double> measured) {
   constexpr double kSlack = 1e-9;  // a value exactly at the bound is within it
   if (std::abs(*measured - claim.paper) <= claim.within + kSlack) return Verdict::reproduced;
   if (!claim.neutral) return Verdict::no;
-  const bool same_side = (claim.paper > *claim.neutral) == (*measured > *claim.neutral) && *measured != *claim.neutral;
-  return same_side ? Verdict::direction : Verdict::no;
+  constexpr double kLeastPart = 0.25;
+  const double effect = claim.paper - *claim.neutral;
+  const double part = effect == 0 ? 0 : (*measured - *claim.neutral) / effect;
+  return part >= kLeastPart ? Verdict::direction : Verdict::no;
 }
 
 std::map<std::string, const Row*> index(const Results& results) {
@@ -156,12 +173,18 @@ Figure make_figure(const Experiment& experiment, const Protocol& protocol, const
     Json result = Json::parse(found->second->result, nullptr, false);
     if (result.is_discarded()) continue;
     ++f.done;
-    if (found->second->code_version != cell.code_version) ++f.old;
+    const std::string& version = found->second->code_version;
+    if (version != cell.code_version) ++f.stale;
+    ++f.versions[version.substr(0, version.find('-'))];
     f.results.push_back(std::make_unique<Json>(std::move(result)));
     f.records.push_back({cell.key, cell.labels, f.results.back().get()});
   }
-  for (const LabelledPolicy& l : protocol.policies)
-    if (l.splits != LabelledPolicy::Splits::none) f.records = with_best(f.records, l.label);
+  for (const LabelledPolicy& l : protocol.policies) {
+    if (l.splits == LabelledPolicy::Splits::sms)
+      f.records = with_best(f.records, l.label, false, score_of_offline);
+    else if (l.splits != LabelledPolicy::Splits::none)
+      f.records = with_best(f.records, l.label, true, score_of_oracle);
+  }
   Rows(experiment.plot, f).make();
   for (const Reported& r : experiment.reported) f.rows.push_back({r.labels, r.value, true});
   for (const Claim& claim : experiment.claims) {
@@ -169,6 +192,35 @@ Figure make_figure(const Experiment& experiment, const Protocol& protocol, const
     f.claims.push_back({&claim, measured, judge(claim, measured)});
   }
   return f;
+}
+
+void keep_longest(std::vector<Figure>& figures) {
+  const auto cycles = [](const Figure& f) { return f.experiment->protocol(f.protocol)->cycles; };
+  // Whether `a` answers the claim rather than `b`.
+  const auto before = [&](const Figure& a, const JudgedClaim& in_a, const Figure& b, const JudgedClaim& in_b) {
+    if (in_a.measured.has_value() != in_b.measured.has_value()) return in_a.measured.has_value();
+    const bool longer = cycles(a) != cycles(b) ? cycles(a) > cycles(b) : a.cells > b.cells;
+    const bool enough = a.done == a.cells || a.done >= b.cells;
+    const bool other_enough = b.done == b.cells || b.done >= a.cells;
+    return longer ? enough : !other_enough;
+  };
+  std::map<std::pair<std::string, std::string>, std::pair<const Figure*, const JudgedClaim*>> best;
+  for (const Figure& f : figures)
+    for (const JudgedClaim& c : f.claims) {
+      const auto [at, fresh] = best.try_emplace({f.experiment->id, c.claim->id}, &f, &c);
+      if (!fresh && before(f, c, *at->second.first, *at->second.second)) at->second = {&f, &c};
+    }
+  std::vector<std::vector<JudgedClaim>> kept(figures.size());
+  for (std::size_t i = 0; i < figures.size(); ++i)
+    for (const JudgedClaim& c : figures[i].claims)
+      if (best.at({figures[i].experiment->id, c.claim->id}).second == &c) kept[i].push_back(c);
+  for (std::size_t i = 0; i < figures.size(); ++i) figures[i].claims = std::move(kept[i]);
+}
+
+std::string tolerance_text(const Claim& c) {
+  if (c.within == 0) return "exact";
+  if (c.relative) return fmt::format("{:.3g}%", 100 * c.within / std::abs(c.paper));
+  return c.unit == "%" ? fmt::format("{:.3g} points", 100 * c.within) : fmt::format("{:.3g}", c.within);
 }
 
 Json json_of(const Figure& f) {
@@ -183,6 +235,8 @@ Json json_of(const Figure& f) {
           {"cells", f.cells},
           {"done", f.done},
           {"failed", f.failed},
+          {"stale", f.stale},
+          {"code_versions", f.versions},
           {"claims", claims},
           {"rows", rows}};
 }

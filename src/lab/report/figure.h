@@ -23,7 +23,8 @@ struct JudgedClaim {
   Verdict verdict = Verdict::unknown;
 };
 
-// reproduced: within `within` of the paper's value. direction: on the paper's side of `neutral`. no: neither.
+// reproduced: within `within` of the paper's value. direction: at least a quarter of the paper's effect, which is its
+// distance from `neutral`, and on the same side. no: neither.
 Verdict judge(const Claim& claim, std::optional<double> measured);
 
 // A bar or a point: labels of the plot's axes, and a value.
@@ -39,7 +40,8 @@ struct Figure {
   std::size_t cells = 0;
   std::size_t done = 0;
   std::size_t failed = 0;
-  std::size_t old = 0;                                           // cells done by other code than this
+  std::size_t stale = 0;                                         // cells done by other code than this
+  std::map<std::string, std::size_t> versions;                   // cells done, by version of the machine's code
   std::vector<std::unique_ptr<nlohmann::ordered_json>> results;  // stable addresses, because records point to them
   Records records;
   std::vector<PlotRow> rows;
@@ -52,6 +54,13 @@ Figure make_figure(const Experiment& experiment, const Protocol& protocol, const
 
 // {"figure":…, "claims":[…], "rows":[…]} as `wm lab show --json` prints it.
 nlohmann::ordered_json json_of(const Figure& figure);
+
+// Leaves every claim to the figure with the longest protocol that answers it; figures of one experiment may differ in
+// their protocols. A protocol of which fewer cells were run than a shorter one has answers nothing.
+void keep_longest(std::vector<Figure>& figures);
+
+// The tolerance as readers see it: "4%" of the paper's value, "5 points" of percent, a distance, or "exact".
+std::string tolerance_text(const Claim& claim);
 
 // Rows by key, for make_figure; they must outlive it.
 std::map<std::string, const Row*> index(const Results& results);

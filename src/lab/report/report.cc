@@ -54,8 +54,7 @@ Json claim_of(const JudgedClaim& c, const Json& runs) {
           {"measured", c.measured ? Json(shown(*c.measured, unit)) : Json(nullptr)},
           {"unit", unit},
           {"verdict", name(c.verdict)},
-          {"detail",
-           fmt::format("{}; reproduced within {:.3g}{}", c.claim->measured.text(), shown(c.claim->within, unit), unit)},
+          {"detail", fmt::format("{}; tolerance: {}", c.claim->measured.text(), tolerance_text(*c.claim))},
           {"runs", runs}};
 }
 
@@ -126,42 +125,6 @@ Json report_document(const std::vector<Figure>& figures, const std::string& titl
     }
   }
   return {{"schema", 1}, {"title", title}, {"about", about}, {"command", command}, {"runs", runs}, {"figures", drawn}};
-}
-
-std::string claims_markdown(const std::vector<Figure>& figures, const std::string& command) {
-  std::map<Verdict, std::size_t> count;
-  for (const Figure& f : figures)
-    for (const JudgedClaim& c : f.claims) ++count[c.verdict];
-  std::string text = fmt::format(
-      "# Results\n\nWhat the papers say of their policies, beside what is measured here. Written by `{}`; "
-      "`wm lab report --html` shows the same as a page, with plots and the runs behind each number. Why something is "
-      "not "
-      "reproduced is in [deviations.md](deviations.md).\n\n{} claims: {} reproduced, {} in the same direction, {} not "
-      "reproduced{}.\n",
-      command, count[Verdict::reproduced] + count[Verdict::direction] + count[Verdict::no], count[Verdict::reproduced],
-      count[Verdict::direction], count[Verdict::no],
-      count[Verdict::unknown] > 0
-          ? fmt::format(" ({} more could not be judged by the cells that were run)", count[Verdict::unknown])
-          : "");
-  std::string heading;
-  for (const Figure& f : figures) {
-    if (f.claims.empty()) continue;
-    const std::string now = fmt::format("{}, {} protocol", f.experiment->paper, f.protocol);
-    if (now != heading) {
-      heading = now;
-      text += fmt::format(
-          "\n## {}\n\n{}.\n\n| figure | cells | the paper says | paper | measured | verdict |\n"
-          "|---|--:|---|--:|--:|---|\n",
-          now, f.experiment->cite);
-    }
-    const std::string figure = f.experiment->id.substr(f.experiment->paper.size() + 1);
-    for (const JudgedClaim& c : f.claims)
-      text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", figure,
-                          f.done == f.cells ? fmt::format("{}", f.cells) : fmt::format("{} of {}", f.done, f.cells),
-                          c.claim->says, value_text(c.claim->paper, c.claim->unit),
-                          c.measured ? value_text(*c.measured, c.claim->unit) : "–", name(c.verdict));
-  }
-  return text;
 }
 
 }  // namespace wm::lab

@@ -7,6 +7,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "lab/store/migrate.h"
+#include "lab/store/row_json.h"
+#include "lab/store/rows_file.h"
 
 namespace wm::lab {
 namespace {
@@ -19,37 +21,6 @@ Json parse_or_text(const std::string& text) {
 }
 
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
-
-Json json_of(const Row& r) {
-  Json j = {{"key", r.key},
-            {"spec", parse_or_text(r.spec)},
-            {"command", r.command},
-            {"gpu", r.gpu},
-            {"seed", r.seed},
-            {"code_version", r.code_version},
-            {"state", r.state == Row::State::done ? "done" : "failed"},
-            {"run_hash", r.run_hash},
-            {"host_seconds", r.host_seconds}};
-  if (r.state == Row::State::done) j["result"] = parse_or_text(r.result);
-  if (!r.error.empty()) j["error"] = r.error;
-  return j;
-}
-
-Row row_of(const Json& j) {
-  Row r;
-  r.key = j.at("key");
-  r.command = j.at("command");
-  r.gpu = j.at("gpu");
-  if (j.contains("spec")) r.spec = text_of(j["spec"]);
-  r.seed = j.at("seed");
-  r.code_version = j.at("code_version");
-  r.state = j.at("state") == "done" ? Row::State::done : Row::State::failed;
-  r.run_hash = j.at("run_hash");
-  r.host_seconds = j.at("host_seconds");
-  if (j.contains("result")) r.result = text_of(j["result"]);
-  if (j.contains("error")) r.error = j["error"];
-  return r;
-}
 
 // Scalars by dotted name. Lists are left out, except the list of kernels: kernels.0.ipc.
 void flatten(const Json& value, const std::string& name, std::map<std::string, std::string>& out) {
@@ -73,7 +44,7 @@ std::string csv_field(const std::string& text) {
 
 std::string to_json(const Results& results) {
   Json cells = Json::array();
-  for (const Row& row : results.rows) cells.push_back(json_of(row));
+  for (const Row& row : results.rows) cells.push_back(json_from(row));
   const Json head = {{"schema", 2}, {"gpus", results.gpus}};
   // One cell per line, so that version control shows a changed cell as one changed line.
   std::string text = head.dump();
@@ -91,11 +62,12 @@ Result<Results> from_json(const std::string& text, const std::string& file) {
     results.gpus = document.at("gpus").get<std::map<std::string, std::string>>();
     if (schema == 1) {
       std::vector<RowFormat1> rows;
-      for (const Json& cell : document.at("cells")) rows.push_back({row_of(cell), text_of(cell.at("configuration"))});
+      for (const Json& cell : document.at("cells"))
+        rows.push_back({row_from_json(cell), text_of(cell.at("configuration"))});
       return migrate_format_1(rows, results.gpus);
     }
     if (schema != 2) return Error{fmt::format("results of schema {}; this wm reads schemas 1 and 2", schema), {file}};
-    for (const Json& cell : document.at("cells")) results.rows.push_back(row_of(cell));
+    for (const Json& cell : document.at("cells")) results.rows.push_back(row_from_json(cell));
     std::sort(results.rows.begin(), results.rows.end(), [](const Row& a, const Row& b) { return a.key < b.key; });
     return results;
   } catch (const nlohmann::json::exception& e) {
@@ -108,6 +80,11 @@ Result<Results> load_results(const std::string& path) {
     const auto text = read_file(path);
     if (!text) return text.error();
     return from_json(*text, path);
+  }
+  if (path.ends_with(".ndjson")) {
+    const auto file = RowsFile::open(path, RowsFile::Mode::read);
+    if (!file) return file.error();
+    return file->results();
   }
   const auto store = Store::open(path, Store::Mode::read);
   if (!store) return store.error();

@@ -9,7 +9,7 @@
 
 namespace wm::lab {
 
-// Reads a store, or a file that `to_json` wrote, of any format.
+// Reads a store, a file of rows (.ndjson), or a file that `to_json` wrote (.json), of any format.
 Result<Results> load_results(const std::string& path);
 
 std::string to_json(const Results& results);

@@ -4,7 +4,9 @@
 namespace wm::lab {
 namespace {
 
-const Error kMissing{"this wm was built without SQLite, which keeps the lab's results (Debian: libsqlite3-dev)"};
+const Error kMissing{
+    "this wm was built without SQLite, which stores need (Debian: libsqlite3-dev); a file that ends in .ndjson does "
+    "not"};
 
 }  // namespace
 

@@ -17,30 +17,28 @@
 #include <vector>
 
 #include "base/result.h"
-#include "lab/store/row.h"
+#include "lab/store/row_store.h"
 
 struct sqlite3;
 
 namespace wm::lab {
 
-class Store {
+class Store final : public RowStore {
  public:
-  enum class Mode { read, write };
   // `write` creates the file if it does not exist; `read` requires it.
   static Result<Store> open(const std::string& path, Mode mode);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
-  ~Store();
+  ~Store() override;
 
-  // Replaces a row with the same key. The row is on disk when this returns.
-  Result<void> put(const Row& row);
+  Result<void> put(const Row& row) override;
   // Writes all of the rows or none.
   Result<void> put(const std::vector<Row>& rows);
-  Result<void> put_gpu(const std::string& digest, const std::string& text);
+  Result<void> put_gpu(const std::string& digest, const std::string& text) override;
 
-  [[nodiscard]] Result<std::optional<Row>> find(const std::string& key) const;
+  [[nodiscard]] Result<std::optional<Row>> find(const std::string& key) const override;
   // In the order of their keys.
   Result<void> for_each(const std::function<void(const Row&)>& visit) const;
   [[nodiscard]] Result<std::vector<Row>> rows() const;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "lab/experiment/matrix.h"
+#include "lab/report/claims.h"
 #include "lab/report/figure.h"
 #include "lab/scratch.h"
 
@@ -30,6 +31,7 @@ Names test_names() {
                     bool full) -> Result<std::vector<std::string>> {
     return full ? std::vector<std::string>{"1/2"} : std::vector<std::string>{"1/1", "1/2"};
   };
+  names.sms = [](const std::string&) -> Result<std::uint32_t> { return 4; };
   return names;
 }
 
@@ -189,12 +191,13 @@ Claim claim(double paper, double within, std::optional<double> neutral) {
   return c;
 }
 
-TEST(Verdict, ReproducedWithinTheBoundDirectionOnTheSameSide) {
+TEST(Verdict, ReproducedWithinTheBoundDirectionFromAQuarterOfTheEffect) {
   const Claim c = claim(1.23, 0.06, 1);
   EXPECT_EQ(judge(c, 1.20), Verdict::reproduced);
   EXPECT_EQ(judge(c, 1.29), Verdict::reproduced);
   EXPECT_EQ(judge(c, 1.30), Verdict::direction);
-  EXPECT_EQ(judge(c, 1.01), Verdict::direction);
+  EXPECT_EQ(judge(c, 1.06), Verdict::direction);
+  EXPECT_EQ(judge(c, 1.05), Verdict::no) << "less than a quarter of the effect";
   EXPECT_EQ(judge(c, 1.0), Verdict::no);
   EXPECT_EQ(judge(c, 0.9), Verdict::no);
   EXPECT_EQ(judge(c, std::nullopt), Verdict::unknown);
@@ -274,6 +277,105 @@ TEST(Figure, TheOracleIsTheBestOfAllSplitsAndPolicies) {
   EXPECT_EQ(f.rows[2].labels.at("policy"), "Two");
   EXPECT_EQ(f.rows[2].value, 9) << "its own best";
   EXPECT_EQ(f.rows[3].value, 5) << "another policy's";
+}
+
+// The offline optimum of SMQoS: every number of SMs is a cell, and the figure shows the fewest that meet the goal.
+TEST(Figure, TheOfflineOptimumIsTheFewestSmsThatMeetTheGoal) {
+  const Scratch folder;
+  const auto e = load(folder, replaced(replaced(kFigure, "\"quota:scheme=elastic\"", "\"smqos_offline:sms=*\""),
+                                       "y: mean(reached)", "y: mean(ipc)"));
+  ASSERT_TRUE(e.ok()) << e.error().to_string();
+  const Protocol& p = *e->protocol("quick");
+  const auto matrix = expand(*e, p, test_names());
+  ASSERT_TRUE(matrix.ok());
+  ASSERT_EQ(matrix->cells.size(), 8U) << "two goals, left_over and 1 to 3 of 4 SMs";
+  EXPECT_THAT(matrix->cells[2].command(), HasSubstr("--policy smqos_offline:sms=1 "));
+  Results results;
+  for (const Cell& c : matrix->cells) {
+    const std::string split = c.labels.at("split");
+    // The goal of 0.5 is met with two SMs, that of 0.9 with none; the figure's value is the number of SMs.
+    const bool met = c.labels.at("goal") == "0.5" && split >= "2";
+    Row row = c.row();
+    row.result = std::string(R"({"kernels":[{"ipc":)") + (split.empty() ? "9" : split) +
+                 R"(,"goal":4,"normalized":1,"reached":)" + (met ? "true" : "false") + R"(}],"metrics":{"ipc":)" +
+                 (split.empty() ? "9" : split) + "}}";
+    results.rows.push_back(row);
+  }
+  const Figure f = make_figure(*e, p, *matrix, index(results));
+  ASSERT_EQ(f.rows.size(), 4U);
+  EXPECT_EQ(f.rows[2].value, 2);
+  EXPECT_EQ(f.rows[3].value, 3) << "the nearest to the goal";
+}
+
+TEST(Claims, ATolerancePerCentIsAPartOfThePapersValue) {
+  const Scratch folder;
+  const auto e = load(folder, replaced(kFigure, "within: 0.1", "within: 5%"));
+  ASSERT_TRUE(e.ok()) << e.error().to_string();
+  EXPECT_DOUBLE_EQ(e->claims[0].within, 0.04);
+  EXPECT_EQ(tolerance_text(e->claims[0]), "5%");
+  EXPECT_EQ(tolerance_text(claim(1, 0, std::nullopt)), "exact");
+  EXPECT_EQ(tolerance_text(claim(1, 0.06, std::nullopt)), "0.06");
+  EXPECT_THAT(load(folder, replaced(kFigure, "within: 0.1", "within: wide")).error().to_string(),
+              HasSubstr("'within' in claims must be a number or a percentage, not 'wide'"));
+}
+
+// A figure under two protocols; the second one is longer.
+struct TwoProtocols {
+  explicit TwoProtocols(std::size_t longer_done) {
+    for (const double paper : {1.0, 2.0}) experiment.claims.push_back(claim(paper, 0.1, std::nullopt));
+    experiment.id = "p/f";
+    experiment.paper = "p";
+    experiment.claims[0].id = "a";
+    experiment.claims[1].id = "b";
+    experiment.protocols.resize(2);
+    experiment.protocols[0].name = "quick";
+    experiment.protocols[0].cycles = 10;
+    experiment.protocols[1].name = "paper";
+    experiment.protocols[1].cycles = 100;
+    figures.resize(2);
+    figures[0].cells = figures[0].done = 4;
+    figures[1].cells = 8;
+    figures[1].done = longer_done;
+    for (std::size_t i = 0; i < 2; ++i) {
+      figures[i].experiment = &experiment;
+      figures[i].protocol = experiment.protocols[i].name;
+      for (const Claim& c : experiment.claims) figures[i].claims.push_back({&c, 1.0 + static_cast<double>(i)});
+    }
+  }
+  Experiment experiment;
+  std::vector<Figure> figures;
+};
+
+TEST(Claims, TheLongestProtocolThatWasRunAnswers) {
+  TwoProtocols two(5);
+  two.figures[1].claims[1].measured = std::nullopt;  // no cell of the second claim was run
+  keep_longest(two.figures);
+  ASSERT_EQ(two.figures[0].claims.size(), 1U);
+  EXPECT_EQ(two.figures[0].claims[0].claim->id, "b");
+  ASSERT_EQ(two.figures[1].claims.size(), 1U);
+  EXPECT_EQ(two.figures[1].claims[0].claim->id, "a");
+}
+
+TEST(Claims, AHandfulOfLongRunsAnswersNothing) {
+  TwoProtocols two(3);
+  keep_longest(two.figures);
+  EXPECT_EQ(two.figures[0].claims.size(), 2U);
+  EXPECT_TRUE(two.figures[1].claims.empty());
+}
+
+TEST(Claims, ARepeatedClaimIsNotCounted) {
+  TwoProtocols two(8);
+  two.experiment.claims[1].same_as = "f/a";
+  keep_longest(two.figures);
+  for (Figure& f : two.figures)
+    for (JudgedClaim& c : f.claims) c.verdict = judge(*c.claim, c.measured);
+  const ClaimCounts n = count_claims(two.figures);
+  EXPECT_EQ(n.no, 1U);
+  EXPECT_EQ(n.reproduced, 0U);
+  EXPECT_EQ(n.repeated, 1U);
+  two.figures[1].stale = 8;
+  two.figures[1].versions["0123456789abcdef"] = 8;
+  EXPECT_THAT(claims_markdown(two.figures, "wm lab report"), HasSubstr("| no | paper, 8 cells, stale | 01234567 |"));
 }
 
 }  // namespace
