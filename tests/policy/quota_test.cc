@@ -253,7 +253,7 @@ TEST_F(Adjustment, AnotherQosKernelGivesIdleBlocks) {
   EXPECT_THAT(gpu_.recorder().actions(), HasSubstr("1000 preempt sm 0 k1, 1 blocks\n"));
 }
 
-// Alone it ran ahead of its goal: 1 - 1/8 of its rate is still above it.
+// By itself it ran ahead of its goal: 1 - 1/8 of its rate is still above it.
 TEST_F(Adjustment, AnotherQosKernelGivesFromItsMargin) {
   gpu_.start("quota:scheme=elastic:epoch=1000");
   gpu_.arrive({.name = "o", .blocks = 100'000, .block_instructions = 1'000'000, .ipc = {30}, .goal = 10});

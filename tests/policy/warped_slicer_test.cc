@@ -141,7 +141,7 @@ TEST(WarpedSlicer, ASampleWaitsUntilEverySmHoldsItsTarget) {
 TEST(WarpedSlicer, ASampleAtTheEndOfALaunchIsRepeated) {
   FakeKernel last = img();
   last.blocks = 36;                   // one block for every place of its eight SMs, so that none follows those that end
-  last.block_instructions = 290'000;  // 23,200 cycles where eight blocks share an SM, 14,500 where one is alone
+  last.block_instructions = 290'000;  // 23,200 cycles where eight blocks share an SM, 14,500 where one runs by itself
   last.launches = 0;
   FakeMachine gpu({.sms = 16, .limits = kTable1});
   drive(gpu, "warped_slicer", {arrive_together({last, nn()}), run(25'500)});

@@ -97,7 +97,7 @@ class SchedulerSet {
  private:
   struct BlockedLsu {
     bool blocked = false;
-    std::uint8_t kernel = 0;  // whose access waits
+    std::uint8_t kernel = 0;  // the kernel whose access waits
     std::uint64_t since = 0;  // the first cycle that is not accounted for
   };
 
