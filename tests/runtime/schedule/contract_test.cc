@@ -84,7 +84,7 @@ class DeviceRig final : public Rig {
     if (c.id == kNoKernel) return;
     std::uint32_t gone = 0;
     for (std::size_t i = 0; i < c.workers.size();) {
-      c.workers[i] -= c.spec.ipc.front() * static_cast<double>(kStep.count);
+      c.workers[i] -= (c.spec.ipc.empty() ? 20.0 : c.spec.ipc.front()) * static_cast<double>(kStep.count);
       if (c.workers[i] > 0) {
         ++i;
         continue;
