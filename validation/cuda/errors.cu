@@ -2,9 +2,13 @@
 #include "check.h"
 __global__ void store(int* p) { *p = 1; }
 int main() {
-  store<<<1, 2048>>>(nullptr);
-  EXPECT(cudaPeekAtLastError() == cudaErrorInvalidConfiguration);
-  EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  int* nowhere = nullptr;
+  void* arguments[] = {&nowhere};
+  const cudaError_t refused = cudaLaunchKernel(reinterpret_cast<void*>(store), dim3(1), dim3(2048), arguments, 0, nullptr);
+  std::printf("2048 threads: %d\n", refused);
+  EXPECT(refused == cudaErrorInvalidConfiguration || refused == cudaErrorInvalidValue);
+  EXPECT(cudaPeekAtLastError() == refused);
+  EXPECT(cudaGetLastError() == refused);
   EXPECT(cudaGetLastError() == cudaSuccess);
   void* p = nullptr;
   EXPECT(cudaMalloc(&p, ~std::size_t{0} / 2) == cudaErrorMemoryAllocation);

@@ -1,4 +1,5 @@
 // Thrust: transform, reduce, sort, scan, unique.
+#include <numeric>
 #include <thrust/device_vector.h>
 #include <thrust/execution_policy.h>
 #include <thrust/reduce.h>

@@ -8,6 +8,7 @@
 #include "cli/input/data_folder.h"
 #include "cli/input/foreground_process.h"
 #include "gpu/load_gpu.h"
+#include "policy/registry.h"
 
 namespace wm::cli {
 
@@ -15,7 +16,14 @@ namespace fs = std::filesystem;
 
 Result<int> run_simulated(const RunSimulatedOptions& options) {
   if (options.command.empty()) return Error{"run what? wm run --simulate GPU -- APP ARGUMENTS…"};
-  if (options.timing != "functional") return Error{"--timing '" + options.timing + "' is not functional"};
+  const bool is_timed = options.timing == "cycle";
+  if (!is_timed && options.timing != "functional")
+    return Error{"--timing '" + options.timing + "' is neither functional nor cycle"};
+  if (!is_timed && !(options.policy.empty() && options.from_launch.empty()))
+    return Error{"--policy and --from-launch need --timing cycle"};
+  if (!options.policy.empty()) {
+    if (const auto choice = policy::choose(options.policy); !choice) return choice.error();
+  }
   // A mistake in the GPU's file is told here and not by the application.
   if (const auto gpu = gpu::load_gpu(options.gpu, gpu_folder()); !gpu) return gpu.error();
   if (!options.memory.empty()) {
@@ -32,6 +40,8 @@ Result<int> run_simulated(const RunSimulatedOptions& options) {
                                                                {"WARPMUX_GPUS", gpu_folder()},
                                                                {"WARPMUX_TIMING", options.timing}};
   if (!options.memory.empty()) environment.emplace_back("WARPMUX_SIMULATED_MEMORY", options.memory);
+  if (!options.policy.empty()) environment.emplace_back("WARPMUX_POLICY", options.policy);
+  if (!options.from_launch.empty()) environment.emplace_back("WARPMUX_FROM_LAUNCH", options.from_launch);
   return run_in_foreground(options.command, environment, {});
 }
 

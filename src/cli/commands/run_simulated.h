@@ -9,8 +9,10 @@
 namespace wm::cli {
 
 struct RunSimulatedOptions {
-  std::string gpu;      // a name or a YAML file
-  std::string timing;   // functional or cycle
+  std::string gpu;     // a name or a YAML file
+  std::string timing;  // functional or cycle
+  std::string policy;  // of timed kernels
+  std::string from_launch;
   std::string memory;   // device memory, as '8 GB'
   std::string library;  // the folder of the libraries, where it is not beside wm
   std::vector<std::string> command;

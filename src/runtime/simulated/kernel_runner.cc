@@ -108,7 +108,7 @@ class FunctionalRunner final : public KernelRunner {
     exec::RunOptions options;
     options.on_turn = [&] { reader.yield(); };
     auto done = exec::run_launch(grid, options);
-    return {done.statistics, std::move(done.fault), 0};
+    return {.statistics = done.statistics, .fault = std::move(done.fault)};
   }
 
   DeviceMemory& memory_;

@@ -12,6 +12,7 @@ namespace wm::sim {
 Result<std::unique_ptr<Client>> Client::make(ClientSpec spec, const gpu::GpuConfig& config) {
   std::unique_ptr<Client> c(new Client(std::move(spec)));
   c->config_ = &config;
+  if (c->spec_.source != nullptr) return c;
   c->module_ = *c->spec_.module;
   if (config.assembled)
     for (ptx::Function& f : c->module_.functions) f = ptx::in_latency_order(f);
@@ -77,6 +78,13 @@ Result<void> Client::run_functionally(const gpu::Launch& launch) {
 }
 
 Result<bool> Client::next_launch() {
+  if (spec_.source != nullptr) {
+    auto next = spec_.source->next();
+    if (!next) return next.error();
+    if (!next->has_value()) return false;
+    current_ = **std::move(next);
+    return true;
+  }
   const std::vector<gpu::Step>& steps = spec_.application->steps;
   while (true) {
     if (step_ == steps.size()) {

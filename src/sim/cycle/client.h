@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,21 @@ namespace wm::sim {
 
 inline constexpr std::uint32_t kOwnProcess = ~std::uint32_t{0};
 
+struct TimedLaunch {
+  exec::Grid grid;
+  const TimedProgram* program = nullptr;
+  gpu::BlockDemand demand;
+  std::uint32_t function = 0;  // equal numbers: the same kernel, grid and block
+};
+
+// Hands launches to a client while the machine runs. The machine asks when the previous launch is over.
+class LaunchSource {
+ public:
+  virtual ~LaunchSource() = default;
+  // Empty: there is none now; CycleMachine::resume tells the client of the next.
+  virtual Result<std::optional<TimedLaunch>> next() = 0;
+};
+
 struct ClientSpec {
   std::string name;  // as the user wrote it: "histo/main"
   std::shared_ptr<const ptx::Module> module;
@@ -43,13 +59,8 @@ struct ClientSpec {
   double isolated_ipc = 0;  // 0: not known
   // Receives the text that kernels print in the first run of the application. Without it, the text is dropped.
   exec::PrintSink print;
-};
-
-struct TimedLaunch {
-  exec::Grid grid;
-  const TimedProgram* program = nullptr;
-  gpu::BlockDemand demand;
-  std::uint32_t function = 0;  // equal numbers: the same kernel, grid and block
+  // Where given, launches come from here, and module, application and entry are not used.
+  std::shared_ptr<LaunchSource> source;
 };
 
 class Client {
@@ -57,6 +68,9 @@ class Client {
   static Result<std::unique_ptr<Client>> make(ClientSpec spec, const gpu::GpuConfig& config);
 
   [[nodiscard]] const ClientSpec& spec() const { return spec_; }
+  // Whether the client stays when it has no launch, until its source has one.
+  [[nodiscard]] bool waits_for_launches() const { return spec_.source != nullptr; }
+  void arrive(Cycles when) { spec_.arrive = when; }
 
   // Executes steps up to the next timed launch and makes it current(); false: the application has completed all its
   // runs.

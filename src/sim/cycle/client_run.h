@@ -28,6 +28,7 @@ struct ClientRun {
   std::uint64_t context_bytes = 0;  // size of one block's context, saved by a context switch
   std::uint64_t instruction_limit = 0;
   std::optional<std::string> fault;
+  exec::Fault::Kind fault_kind{};
 
   // The number of the next block to start.
   std::uint64_t take_number() {

@@ -82,6 +82,15 @@ std::uint64_t CycleMachine::next_deadline() const {
   return next;
 }
 
+// Whether every client is done, or waits for a launch of its source.
+bool CycleMachine::all_clients_rest() const {
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    if (client_runs_[i].state == ClientRun::State::active) return false;
+    if (client_runs_[i].state == ClientRun::State::to_come && clients_[i]->spec().arrive != kNever) return false;
+  }
+  return true;
+}
+
 Result<void> CycleMachine::run(policy::Policy& policy, const RunLimits& limits) {
   begin(policy, limits);
   while (true) {
@@ -108,9 +117,7 @@ Result<bool> CycleMachine::step(policy::Policy& policy, const RunLimits& limits)
   do place();
   while (tell_idle(policy));
   if (observer_ != nullptr) observer_->quantum(*this);
-  const bool over = kernels_.empty() && std::all_of(client_runs_.begin(), client_runs_.end(), [](const ClientRun& l) {
-                      return l.state == ClientRun::State::done;
-                    });
+  const bool over = kernels_.empty() && all_clients_rest();
   if (over || chip_.now() >= limits.cycles) return false;
   const std::uint64_t deadline = std::min(next_deadline(), limits.cycles);
   if (chip_.next_event() == ~std::uint64_t{0} && deadline == ~std::uint64_t{0})
@@ -353,6 +360,7 @@ ClientTotals CycleMachine::totals(std::uint32_t client) const {
   t.preemptions = client_run.preemptions;
   t.finished = client_run.state == ClientRun::State::done && !client_run.cut_off;
   t.fault = client_run.fault;
+  t.fault_kind = client_run.fault_kind;
   return t;
 }
 

@@ -42,6 +42,7 @@ struct ClientTotals {
   std::uint64_t preemptions = 0;
   bool finished = false;  // it ended by itself, before the end of the run and its limit of instructions
   std::optional<std::string> fault;
+  exec::Fault::Kind fault_kind{};
 };
 
 class CycleMachine final : public policy::Machine {
@@ -51,16 +52,19 @@ class CycleMachine final : public policy::Machine {
 
   // A client may be added while the machine runs; it arrives at its time, or now if that has passed.
   Result<void> add(ClientSpec spec);
+  // The client's source has a launch again; it arrives now.
+  void resume(std::uint32_t client) { clients_[client]->arrive(now()); }
   // Watches the run; it must outlive it.
   void observe(Observer& observer) { observer_ = &observer; }
   // Runs until every client is done or a limit is reached.
   Result<void> run(policy::Policy& policy, const RunLimits& limits);
-  // The same in single steps: `begin`, then one quantum per `step`. False: every client is done, or the limit on cycles
-  // is reached.
+  // The same in single steps: `begin`, then one quantum per `step`. False: every client is done or waits
+  // for its source, or the limit on cycles is reached.
   void begin(policy::Policy& policy, const RunLimits& limits);
   Result<bool> step(policy::Policy& policy, const RunLimits& limits);
 
   [[nodiscard]] ClientTotals totals(std::uint32_t client) const;
+  [[nodiscard]] bool has_failed(std::uint32_t client) const { return client_runs_[client].fault.has_value(); }
   // Cycles SMs were switched off, summed over SMs.
   [[nodiscard]] std::uint64_t gated_cycles() const { return gating_.off_cycles(chip_.now()); }
   [[nodiscard]] Client& client(std::uint32_t i) { return *clients_[i]; }
@@ -141,6 +145,7 @@ class CycleMachine final : public policy::Machine {
   [[nodiscard]] LineAddress context_place(const BlockRun& run) const;
 
   [[nodiscard]] std::uint64_t next_deadline() const;
+  [[nodiscard]] bool all_clients_rest() const;
   // The length of the next quantum.
   [[nodiscard]] std::uint64_t quantum(std::uint64_t deadline) const;
   [[nodiscard]] bool in_suspense() const;

@@ -54,9 +54,7 @@ class CudaTest : public ::testing::Test {
     CU_OK(cuInit(0));
     CU_OK(cuCtxCreate_v2(&context_, 0, 0));
   }
-  void TearDown() override {
-    EXPECT_EQ(cuCtxDestroy_v2(context_), CUDA_SUCCESS);
-  }
+  void TearDown() override { EXPECT_EQ(cuCtxDestroy_v2(context_), CUDA_SUCCESS); }
 
   CUfunction function(const std::string& kernels, const char* name) {
     CUmodule module = nullptr;

@@ -20,6 +20,11 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
   ClientRun& client_run = client_runs_[client];
   const auto more = c.next_launch();
   if (!more) return more.error();
+  if (!*more && c.waits_for_launches()) {
+    client_run.state = ClientRun::State::to_come;
+    c.arrive(kNever);
+    return {};
+  }
   if (!*more) {
     end_client(client);
     if (client_run.launches != 0) client_run.ended = client_run.over;

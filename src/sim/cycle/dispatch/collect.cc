@@ -136,6 +136,7 @@ void CycleMachine::collect_faults(std::uint32_t sm) {
     ClientRun& client_run = client_runs_[f.kernel_index];
     if (client_run.cut_off) continue;
     client_run.fault = f.fault.to_string();
+    client_run.fault_kind = f.fault.kind;
     cut_off(f.kernel_index);
   }
   chip_.sm(sm).faulted().clear();

@@ -64,7 +64,7 @@ CUresult run_grid(Context& context, exec::Grid grid, const runtime::LoadedKernel
   }
   const runtime::KernelResult done = driver.runner().run(grid, kernel);
   if (cooperative && !driver.memory().free(grid.workspace)) return CUDA_ERROR_UNKNOWN;
-  driver.add_kernel_time(done.nanoseconds);
+  driver.record(kernel.name, done);
   if (!done.fault) return CUDA_SUCCESS;
   print_fault(*done.fault);
   return result_of(*done.fault);

@@ -168,10 +168,11 @@ CUresult Context::end_capture(Stream& stream, std::shared_ptr<Graph>& graph) {
   if (capture->origin != &stream) return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
   graph = capture->graph;
   // Every operation of the streams that took part must lead to the stream that began the capture.
+  const std::vector<GraphNode*> ends = stream.captured;
   bool is_joined = true;
   for (const auto& other : streams_) {
     if (other->capture != capture) continue;
-    for (const GraphNode* last : other->captured) is_joined = is_joined && leads_to(*graph, *last, stream.captured);
+    for (const GraphNode* last : other->captured) is_joined = is_joined && leads_to(*graph, *last, ends);
     other->capture = nullptr;
     other->captured.clear();
   }

@@ -3,11 +3,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "gpu/gpu_config.h"
 #include "runtime/client/cuda/state/handle_set.h"
 #include "runtime/client/cuda/state/stream.h"
@@ -19,20 +21,25 @@ namespace wm::cuda {
 
 class Device {
  public:
-  Device(gpu::GpuConfig config, std::uint64_t memory_bytes, std::uint32_t threads);
+  Device(gpu::GpuConfig config, std::uint64_t memory_bytes) : config_(std::move(config)), memory_(memory_bytes) {}
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
   [[nodiscard]] const gpu::GpuConfig& config() const { return config_; }
   [[nodiscard]] runtime::DeviceMemory& memory() { return memory_; }
   [[nodiscard]] runtime::WorkQueue& queue() { return queue_; }
+  // Runs kernels without time, or on the cycle machine.
+  Result<void> choose_timing(const std::string& timing, const runtime::TimedOptions& options);
   [[nodiscard]] runtime::KernelRunner& runner() { return *runner_; }
   // Numbers that no other object of the process has.
   std::uint64_t next_id() { return ++ids_; }
 
-  // The time in nanoseconds: the host's, and the time that simulated kernels took beyond it.
+  // The time in nanoseconds: the sum of the kernels' where they are timed, else the host's.
   [[nodiscard]] std::int64_t now() const;
-  void add_kernel_time(std::uint64_t nanoseconds) { simulated_ += static_cast<std::int64_t>(nanoseconds); }
+  // Counts a launch that is over.
+  void record(const std::string& kernel, const runtime::KernelResult& result);
+  // One line per kernel: launches, cycles, time. Empty where kernels are not timed.
+  [[nodiscard]] std::string summary();
 
   // The output of kernels appears when the application waits for them.
   void print(std::string_view text);
@@ -49,9 +56,16 @@ class Device {
   runtime::WorkQueue queue_;
   std::unique_ptr<runtime::KernelRunner> runner_;
   std::atomic<std::uint64_t> ids_{0};
+  bool is_timed_ = false;
   std::atomic<std::int64_t> simulated_{0};
-  std::mutex output_mutex_;
+  std::mutex output_mutex_;  // guards the output and the counts
   std::string output_;
+  struct KernelCounts {
+    std::uint64_t launches = 0;
+    std::uint64_t cycles = 0;
+    std::uint64_t warp_instructions = 0;
+  };
+  std::map<std::string, KernelCounts> counts_;
 };
 
 }  // namespace wm::cuda

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/units.h"
 #include "gpu/load_gpu.h"
+#include "runtime/client/cuda/state/gpu_folder.h"
 
 namespace wm::cuda {
 
@@ -37,6 +38,24 @@ Result<std::uint64_t> device_memory() {
   return bytes->count;
 }
 
+// Threads, the policy of timed kernels, and the launches that are timed: N, or N-M.
+Result<runtime::TimedOptions> timed_options() {
+  runtime::TimedOptions options;
+  const auto threads = parse_integer<std::uint32_t>(variable("WARPMUX_THREADS", ""));
+  options.threads = threads ? *threads : std::max(1U, std::thread::hardware_concurrency());
+  options.policy = variable("WARPMUX_POLICY", options.policy);
+  const std::string range = variable("WARPMUX_FROM_LAUNCH", "");
+  if (range.empty()) return options;
+  const std::size_t dash = range.find('-');
+  const auto first = parse_integer<std::uint64_t>(range.substr(0, dash));
+  const auto last = dash == std::string::npos ? std::optional(options.last_launch)
+                                              : parse_integer<std::uint64_t>(range.substr(dash + 1));
+  if (!first || !last || *first > *last) return Error{"'" + range + "' is no number of a launch, nor a range as 5-7"};
+  options.first_launch = *first;
+  options.last_launch = *last;
+  return options;
+}
+
 }  // namespace
 
 Driver* Driver::get() { return the_driver.load(std::memory_order_acquire); }
@@ -49,14 +68,17 @@ CUresult Driver::initialize() {
     std::fprintf(stderr, "wm: %s\n", error.to_string().c_str());
     return CUDA_ERROR_NO_DEVICE;
   };
-  auto config =
-      gpu::load_gpu(variable("WARPMUX_SIMULATE", "h200"), variable("WARPMUX_GPUS", WM_DATA_DIR "/configs/gpus"));
+  auto config = gpu::load_gpu(variable("WARPMUX_SIMULATE", "h200"), gpu_folder());
   if (!config) return fail(config.error());
   const auto memory = device_memory();
   if (!memory) return fail(memory.error());
-  const auto threads = parse_integer<std::uint32_t>(variable("WARPMUX_THREADS", ""));
-  auto* driver = new Driver(*std::move(config), *memory, threads ? *threads : std::thread::hardware_concurrency());
+  const auto options = timed_options();
+  if (!options) return fail(options.error());
+  auto* driver = new Driver(*std::move(config), *memory);  // lives until the process ends, as its threads do
+  if (auto chosen = driver->choose_timing(variable("WARPMUX_TIMING", "functional"), *options); !chosen)
+    return fail(chosen.error());
   the_driver.store(driver, std::memory_order_release);
+  std::atexit([] { std::fputs(get()->summary().c_str(), stderr); });
   return CUDA_SUCCESS;
 }
 

@@ -50,8 +50,7 @@ class Driver final : public Device {
   void destroy(const std::shared_ptr<Context>& context);
 
  private:
-  Driver(gpu::GpuConfig config, std::uint64_t memory_bytes, std::uint32_t threads)
-      : Device(std::move(config), memory_bytes, threads) {}
+  Driver(gpu::GpuConfig config, std::uint64_t memory_bytes) : Device(std::move(config), memory_bytes) {}
 
   std::mutex mutex_;  // guards the primary context
   std::shared_ptr<Context> primary_;

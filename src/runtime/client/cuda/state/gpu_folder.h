@@ -1,0 +1,11 @@
+// The folder of the GPUs' configurations.
+#pragma once
+
+#include <string>
+
+namespace wm::cuda {
+
+// The folder that WARPMUX_GPUS names, or the source tree's.
+std::string gpu_folder();
+
+}  // namespace wm::cuda

@@ -1,0 +1,99 @@
+// Containers as nvcc makes them, put together here, are read; damaged ones are refused.
+#include "runtime/simulated/fat_binary.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+namespace wm::runtime {
+namespace {
+
+template <typename T>
+void put(std::vector<std::byte>& bytes, std::size_t at, T value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+struct Entry {
+  std::uint16_t kind = 1;
+  std::uint32_t architecture = 90;
+  std::string payload;
+  std::uint64_t flags = 0;
+  std::uint64_t uncompressed = 0;
+};
+
+std::vector<std::byte> container(const std::vector<Entry>& entries) {
+  std::vector<std::byte> bytes(16);
+  for (const Entry& entry : entries) {
+    const std::size_t at = bytes.size(), padded = (entry.payload.size() + 7) / 8 * 8;
+    bytes.resize(at + 64 + padded);
+    put(bytes, at, entry.kind);
+    put(bytes, at + 2, std::uint16_t{0x101});
+    put(bytes, at + 4, std::uint32_t{64});
+    put(bytes, at + 8, std::uint64_t{padded});
+    if (entry.flags != 0) put(bytes, at + 16, static_cast<std::uint32_t>(entry.payload.size()));
+    put(bytes, at + 28, entry.architecture);
+    put(bytes, at + 40, entry.flags);
+    put(bytes, at + 56, entry.uncompressed);
+    std::memcpy(bytes.data() + at + 64, entry.payload.data(), entry.payload.size());
+  }
+  put(bytes, 0, kFatBinaryMagic);
+  put(bytes, 4, std::uint16_t{1});
+  put(bytes, 6, std::uint16_t{16});
+  put(bytes, 8, std::uint64_t{bytes.size() - 16});
+  return bytes;
+}
+
+TEST(FatBinary, TheNewestPtxThatTheGpuRunsIsChosen) {
+  const auto bytes = container({{.architecture = 75, .payload = "seventy-five"},
+                                {.kind = 2, .architecture = 90, .payload = "machine code"},
+                                {.architecture = 90, .payload = "ninety"},
+                                {.architecture = 100, .payload = "hundred"}});
+  EXPECT_EQ(fat_binary_bytes(bytes.data()), bytes.size());
+  EXPECT_EQ(*best_ptx(bytes, 90), "ninety");
+  EXPECT_EQ(*best_ptx(bytes, 80), "seventy-five");
+  EXPECT_EQ(*best_ptx(bytes, 120), "hundred");
+}
+
+TEST(FatBinary, MachineCodeOnlyIsAnErrorWithAdvice) {
+  const auto bytes =
+      container({{.kind = 2, .architecture = 90, .payload = "code"}, {.architecture = 100, .payload = "x"}});
+  EXPECT_EQ(best_ptx(bytes, 90).error().what,
+            "the program has no PTX for sm_90 or older (PTX for sm_100, machine code for sm_90): build it with nvcc "
+            "-gencode arch=compute_90,code=compute_90");
+}
+
+TEST(FatBinary, Lz4IsDecompressed) {
+  // Nine literals, then a match of 9 bytes from 3 back, then two literals.
+  const std::string data(
+      "\x95"
+      "abcabcabc"
+      "\x03\x00"
+      "\x20"
+      "!!",
+      15);
+  const std::string text = "abcabcabcabcabcabc!!";
+  EXPECT_EQ(*decompress_lz4(std::as_bytes(std::span(data)), text.size()), text);
+  EXPECT_EQ(*best_ptx(container({{.payload = data, .flags = 0x2000, .uncompressed = text.size()}}), 90), text);
+  EXPECT_FALSE(decompress_lz4(std::as_bytes(std::span(data)), text.size() + 1));
+  EXPECT_FALSE(decompress_lz4(std::as_bytes(std::span(data)).first(11), text.size()));
+  const std::string before_start(
+      "\x10"
+      "a"
+      "\x02\x00",
+      4);
+  EXPECT_FALSE(decompress_lz4(std::as_bytes(std::span(before_start)), 5));
+}
+
+TEST(FatBinary, AContainerThatIsCutOffIsRefused) {
+  const auto bytes = container({{.payload = "some text that is long enough"}});
+  EXPECT_FALSE(read_fat_binary(std::span(bytes).first(15)));
+  EXPECT_FALSE(read_fat_binary(std::span(bytes).first(bytes.size() - 1)));
+  auto longer = bytes;
+  put(longer, 16 + 8, std::uint64_t{1} << 40);
+  EXPECT_FALSE(read_fat_binary(longer));
+  auto header = bytes;
+  put(header, 16 + 4, std::uint32_t{1});
+  EXPECT_FALSE(read_fat_binary(header));
+}
+
+}  // namespace
+}  // namespace wm::runtime
