@@ -11,7 +11,7 @@ namespace wm::cli {
 struct RunSimulatedOptions {
   std::string gpu;     // a name or a YAML file
   std::string timing;  // functional or cycle
-  std::string policy;  // of timed kernels
+  std::string policy;  // policy for timed kernels
   std::string from_launch;
   std::string memory;   // device memory, as '8 GB'
   std::string library;  // the folder of the libraries, where it is not beside wm

@@ -25,8 +25,11 @@ struct KernelResult {
 class KernelRunner {
  public:
   virtual ~KernelRunner() = default;
-  // Runs the grid to its end. Called from any number of threads at once.
-  virtual KernelResult run(const exec::Grid& grid, const LoadedKernel& kernel) = 0;
+  // Runs the grid to its end. Called from any number of threads at once. A larger priority goes first, where a policy
+  // decides.
+  virtual KernelResult run(const exec::Grid& grid, const LoadedKernel& kernel, int priority) = 0;
+  // The rate that launches of a kernel must reach, in thread instructions per cycle. A runner without time ignores it.
+  virtual void set_goal(const std::string& /*kernel*/, double /*ipc*/) {}
 };
 
 struct TimedOptions {

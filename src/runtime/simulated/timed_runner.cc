@@ -2,6 +2,7 @@
 // side by side; simulated time stands still while no kernel runs.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
@@ -68,15 +69,18 @@ class TimedRunner final : public KernelRunner {
     return {};
   }
 
-  KernelResult run(const exec::Grid& grid, const LoadedKernel& kernel) override {
+  KernelResult run(const exec::Grid& grid, const LoadedKernel& kernel, int priority) override {
     const std::uint64_t number = ++launches_;
-    if (number < options_.first_launch || number > options_.last_launch) return functional_->run(grid, kernel);
+    if (number < options_.first_launch || number > options_.last_launch)
+      return functional_->run(grid, kernel, priority);
     std::unique_lock lock(mutex_);
     const auto slot = free_slot(lock);
     if (!slot) return failed("the simulated GPU has failed", exec::Fault::Kind::trap);
     const std::uint64_t begin = machine_->now().count;
     const std::uint64_t instructions = machine_->totals(*slot).sm.warp_instructions;
     slots_[*slot]->give(timed_launch(grid, kernel));
+    const auto goal = goals_.find(kernel.name);
+    machine_->client(*slot).set_terms(priority, goal == goals_.end() ? 0 : goal->second);
     machine_->resume(*slot);
     KernelResult result = step_until_done(*slot, lock);
     result.nanoseconds = (machine_->now().count - begin) * 1000 / config_.sm.clock_mhz;
@@ -84,6 +88,11 @@ class TimedRunner final : public KernelRunner {
     result.statistics.warp_instructions = machine_->totals(*slot).sm.warp_instructions - instructions;
     slots_[*slot]->taken = false;
     return result;
+  }
+
+  void set_goal(const std::string& kernel, double ipc) override {
+    const std::lock_guard lock(mutex_);
+    goals_[kernel] = ipc;
   }
 
  private:
@@ -160,6 +169,7 @@ class TimedRunner final : public KernelRunner {
   std::array<std::shared_ptr<LaunchSlot>, kSlots> slots_;
   std::map<const exec::Program*, std::unique_ptr<sim::TimedProgram>> programs_;
   std::map<std::string, std::size_t> functions_;  // numbers of kernels with their grids and blocks
+  std::map<std::string, double> goals_;           // by kernel, in thread instructions per cycle
   std::atomic<std::uint64_t> launches_{0};
 };
 

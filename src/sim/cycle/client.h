@@ -71,6 +71,11 @@ class Client {
   // Whether the client stays when it has no launch, until its source has one.
   [[nodiscard]] bool waits_for_launches() const { return spec_.source != nullptr; }
   void arrive(Cycles when) { spec_.arrive = when; }
+  // The priority and goal of the launches that follow.
+  void set_terms(int priority, double goal_ipc) {
+    spec_.priority = priority;
+    spec_.goal = goal_ipc;
+  }
 
   // Executes steps up to the next timed launch and makes it current(); false: the application has completed all its
   // runs.

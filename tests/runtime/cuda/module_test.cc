@@ -1,6 +1,7 @@
 // Devices, modules, libraries, and entry points by name.
 #include <cstring>
 
+#include "include/warpmux.h"
 #include "runtime/cuda/fixture.h"
 
 namespace wm::cuda {
@@ -105,6 +106,14 @@ TEST_F(CudaTest, AMissingFunctionSaysSo) {
   EXPECT_EQ(reinterpret_cast<CUresult (*)()>(function)(), CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(reinterpret_cast<CUresult (*)()>(function)(), CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "wm: the simulated CUDA driver does not have cuTexObjectCreate\n");
+}
+
+TEST_F(CudaTest, TheProgramsHeaderReachesTheDriver) {
+  EXPECT_EQ(wm_set_priority(2), 1);
+  EXPECT_EQ(wm_set_goal("count", 100), 1);
+  EXPECT_EQ(wm_set_goal("count", -1), 0);
+  EXPECT_EQ(cudaSetQoS(nullptr, 1), 0);  // no runtime library in this process
+  EXPECT_EQ(wm_set_priority(0), 1);
 }
 
 TEST_F(CudaTest, ErrorsHaveNamesAndTexts) {

@@ -175,6 +175,15 @@ WM_RUNTIME_API cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, s
   return cudaSuccess;
 }
 
+// The function behind cudaSetQoS of include/warpmux.h.
+extern "C" int warpmux_set_goal(const char* kernel, double ipc);
+WM_RUNTIME_API int warpmux_set_kernel_goal(const void* host, double ipc) {
+  CUfunction function = nullptr;
+  const char* name = nullptr;
+  if (wm::cudart::prepare() != CUDA_SUCCESS || wm::cudart::find_function(host, &function) != CUDA_SUCCESS) return 0;
+  return cuFuncGetName(&name, function) == CUDA_SUCCESS ? warpmux_set_goal(name, ipc) : 0;
+}
+
 WM_RUNTIME_API cudaError_t cudaDeviceReset() {
   if (const CUresult ready = wm::cudart::prepare(); ready != CUDA_SUCCESS) return wm::cudart::remember(ready);
   const CUresult result = cuDevicePrimaryCtxReset_v2(0);

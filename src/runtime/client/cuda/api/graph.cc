@@ -52,7 +52,7 @@ CUresult kernel_operation(Context& context, const Parameters* p, Operation& oper
     if (function == nullptr) function = p->kern;
   }
   const LaunchShape shape{
-      {p->gridDimX, p->gridDimY, p->gridDimZ}, {p->blockDimX, p->blockDimY, p->blockDimZ}, p->sharedMemBytes, false};
+      {p->gridDimX, p->gridDimY, p->gridDimZ}, {p->blockDimX, p->blockDimY, p->blockDimZ}, p->sharedMemBytes, false, 0};
   return make_launch(context, function, shape, {p->kernelParams, p->extra}, operation);
 }
 

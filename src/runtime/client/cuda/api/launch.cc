@@ -54,7 +54,8 @@ CUresult read_parameters(const exec::Program& program, const LaunchParameters& g
 // The message that a failed assertion of a kernel writes, as CUDA words it.
 void print_fault(const exec::Fault& fault) { explain(fault.to_string()); }
 
-CUresult run_grid(Context& context, exec::Grid grid, const runtime::LoadedKernel& kernel, bool cooperative) {
+CUresult run_grid(Context& context, exec::Grid grid, const runtime::LoadedKernel& kernel, bool cooperative,
+                  int priority) {
   Driver& driver = driver_of(context);
   if (cooperative) {
     const auto workspace = driver.memory().allocate(kWorkspaceBytes, "workspace of a grid", &context);
@@ -62,7 +63,7 @@ CUresult run_grid(Context& context, exec::Grid grid, const runtime::LoadedKernel
     grid.workspace = *workspace;
     if (!driver.memory().fill(grid.workspace, 0, 1, kWorkspaceBytes)) return CUDA_ERROR_UNKNOWN;
   }
-  const runtime::KernelResult done = driver.runner().run(grid, kernel);
+  const runtime::KernelResult done = driver.runner().run(grid, kernel, driver.priority + priority);
   if (cooperative && !driver.memory().free(grid.workspace)) return CUDA_ERROR_UNKNOWN;
   driver.record(kernel.name, done);
   if (!done.fault) return CUDA_SUCCESS;
@@ -76,7 +77,9 @@ CUresult launch(CUfunction handle, CUstream stream_handle, const LaunchShape& sh
     const auto function = driver_of(context).functions.find(handle);
     if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     Operation operation;
-    const CUresult made = launch_operation(context, *function, shape, parameters, operation);
+    LaunchShape prioritised = shape;
+    prioritised.priority -= stream.priority;  // CUDA's greatest priority is the lowest number
+    const CUresult made = launch_operation(context, *function, prioritised, parameters, operation);
     if (made == CUDA_SUCCESS) context.enqueue(stream, std::move(operation));
     return made;
   });
@@ -100,9 +103,8 @@ CUresult launch_operation(Context& context, Function& function, const LaunchShap
   grid->print = [&driver](std::string_view text) { driver.print(text); };
   operation.kind = runtime::WorkKind::kernel;
   operation.type = NodeType::kernel;
-  operation.run = [&context, &kernel, grid = *std::move(grid), cooperative = shape.cooperative] {
-    return run_grid(context, grid, kernel, cooperative);
-  };
+  operation.run = [&context, &kernel, grid = *std::move(grid), cooperative = shape.cooperative,
+                   priority = shape.priority] { return run_grid(context, grid, kernel, cooperative, priority); };
   return CUDA_SUCCESS;
 }
 
@@ -139,14 +141,14 @@ using wm::cuda::LaunchShape;
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters,
                         void** extra) {
-  const LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, false};
+  const LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, false, 0};
   return wm::cuda::launch(function, stream, shape, {parameters, extra});
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                    CUstream stream, void** parameters) {
-  const LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, true};
+  const LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, true, 0};
   return wm::cuda::launch(function, stream, shape, {parameters, nullptr});
 }
 

@@ -10,6 +10,7 @@ struct LaunchShape {
   gpu::Dim3 block;
   unsigned shared_bytes = 0;
   bool cooperative = false;
+  int priority = 0;  // larger goes first
 };
 
 // The parameters of a launch, copied: `values` points to one value per parameter, or `extra` to one buffer with all.

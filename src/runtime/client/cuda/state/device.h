@@ -46,6 +46,8 @@ class Device {
   void flush_output();
 
   HandleSet<Stream> streams;
+  // The priority of the process, which the priorities of streams add to.
+  std::atomic<int> priority{0};
 
  protected:
   ~Device() = default;

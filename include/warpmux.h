@@ -1,0 +1,47 @@
+/* Priorities and goals of a program's kernels, as policies see them. C and C++; link with -ldl where dlopen needs it.
+ *
+ * The calls reach warpmux's CUDA driver in the same process (`wm run --simulate`). Without it they do nothing and return 0,
+ * so a program may always make them; otherwise they return 1. They hold for launches that follow. */
+#ifndef WARPMUX_H
+#define WARPMUX_H
+
+#include <dlfcn.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The entry of that name in warpmux's driver, or a null pointer. */
+static inline void* wm_driver_entry(const char* name) {
+  void* entry = dlsym(RTLD_DEFAULT, name);
+  if (entry == 0) {
+    void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (driver != 0) entry = dlsym(driver, name);
+  }
+  return entry;
+}
+
+/* Larger goes first, where the policy has priorities. It is added to the priorities of streams. */
+static inline int wm_set_priority(int priority) {
+  int (*set)(int) = (int (*)(int))wm_driver_entry("warpmux_set_priority");
+  return set != 0 ? set(priority) : 0;
+}
+
+/* The rate that launches of a kernel must reach, in thread instructions per cycle; 0 takes the goal back. The name is the
+ * entry's in PTX. */
+static inline int wm_set_goal(const char* kernel, double ipc) {
+  int (*set)(const char*, double) = (int (*)(const char*, double))wm_driver_entry("warpmux_set_goal");
+  return set != 0 ? set(kernel, ipc) : 0;
+}
+
+/* The call of SMQoS (Parallel Computing 2022, table 1): the same for a __global__ function of a program of nvcc's. */
+static inline int cudaSetQoS(const void* kernel, double ipc) {
+  int (*set)(const void*, double) = (int (*)(const void*, double))wm_driver_entry("warpmux_set_kernel_goal");
+  return set != 0 ? set(kernel, ipc) : 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
