@@ -25,7 +25,7 @@ LoadedModule::~LoadedModule() {
 }
 
 Result<void> LoadedModule::place_variables(const void* owner) {
-  // Memory is allocated first: the executor then writes initial values under the lock that kernels hold.
+  // Each allocation takes the lock; the executor then writes initial values, and may add a heap, under one of its own.
   std::map<std::string, std::uint64_t> addresses;
   for (const ptx::Variable& v : module_.variables) {
     if (v.space != ptx::Space::global && v.space != ptx::Space::constant) continue;
@@ -36,7 +36,7 @@ Result<void> LoadedModule::place_variables(const void* owner) {
     allocated_.push_back(*address);
     addresses[v.name] = *address;
   }
-  const DeviceMemory::Reader reader(memory_);
+  const DeviceMemory::Writer writer(memory_);
   auto image = exec::Image::load(module_, memory_.space(),
                                  [&](const ptx::Variable& v) -> Result<std::uint64_t> { return addresses.at(v.name); });
   if (!image) return image.error();
