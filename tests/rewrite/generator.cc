@@ -48,6 +48,9 @@ class Generator {
       block_.z = 1 + random_.below(2);
       grid_.z = 1 + random_.below(3);
     }
+    // PoCL 3.1 executes code before a branch around barriers twice for the first item of a group that is one item wide
+    // and several high, with or without workers.
+    if (divided_ && block_.x == 1 && block_.count() > 1) block_.x = 2;
     items_ = static_cast<std::uint32_t>(block_.count());
     local_argument_ = chance(2);
     needs_size_ = chance(3);
