@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "rewrite/frames.h"
+#include "runtime/sandbox/comparison_runner.h"
+#include "runtime/sandbox/empty_kernels.h"
 #include "runtime/sandbox/request_runner.h"
 
 namespace {
@@ -60,6 +62,11 @@ int main(int count, char**) {
   std::optional<sandbox::RequestRunner> runner;
   while (const auto bytes = wm::rewrite::read_frame(stdin)) {
     const auto request = sandbox::decode(*bytes);
+    if (request && request->what == sandbox::Request::What::comparison) {
+      const std::string result = sandbox::encode(sandbox::run_comparison(*request, sandbox::execute_kernels));
+      if (!wm::rewrite::write_frame(daemon, result)) return 1;
+      continue;
+    }
     if (request && !native) {
       if (auto opened = Native::open({request->device})) native = std::move(*opened);
       if (native) runner.emplace(*native);

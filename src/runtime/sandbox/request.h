@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/sandbox/comparison.h"
 
 namespace wm::runtime::sandbox {
 
@@ -41,6 +42,7 @@ struct Request {
     load,              // the first of `programs`, from a binary
     link,              // all of `programs`, compiled first
     nonstandard_call,  // `call`
+    comparison,        // `comparison`, of the first of `programs` and of its worker form, the second
   };
   What what{};
   std::uint32_t call = 0;  // a NonstandardCall (protocol/message.h)
@@ -48,6 +50,7 @@ struct Request {
   std::string options;     // to link with
   std::vector<Program> programs;
   std::optional<SandboxLaunch> launch;  // launched after the build, with empty kernels
+  std::optional<Comparison> comparison;
   bool binary = false;  // its binary is queried after the build: some drivers compile all kernels for it
 };
 

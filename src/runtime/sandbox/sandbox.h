@@ -42,6 +42,7 @@ class Sandbox {
   };
   [[nodiscard]] Counts counts() const;         // counts of programs
   [[nodiscard]] Counts launch_counts() const;  // counts of launches
+  [[nodiscard]] const SandboxOptions& options() const { return options_; }
   // Whether there is a sandbox.
   [[nodiscard]] bool possible() const { return !options_.program.empty(); }
 

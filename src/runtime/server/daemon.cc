@@ -35,6 +35,11 @@ sandbox::SandboxOptions sandbox_options(const ServeOptions& options, const Backe
   return sandbox;
 }
 
+sandbox::SandboxOptions comparison_options(sandbox::SandboxOptions sandbox) {
+  if (!sandbox.folder.empty()) sandbox.folder += "/comparisons";
+  return sandbox;
+}
+
 std::uint64_t total_memory(const ServeOptions& options, const Backend& backend) {
   return options.memory != 0 ? options.memory : backend.memory_bytes();
 }
@@ -49,7 +54,8 @@ Daemon::Daemon(const ServeOptions& options, std::unique_ptr<Backend> backend, st
               options.client_memory != 0 ? options.client_memory : total_memory(options, *backend_),
               options.wait_for_memory, options.memory == 0 && options.client_memory == 0),
       rewriter_(make_rewriter(options)),
-      sandbox_(sandbox_options(options, *backend_)) {
+      sandbox_(sandbox_options(options, *backend_)),
+      comparisons_(comparison_options(sandbox_.options())) {
   if (rewriter_) {
     rewriter_start_ = std::async(std::launch::async, [rewriter = rewriter_.get()] { rewriter->warm_up(); });
   }
@@ -57,6 +63,7 @@ Daemon::Daemon(const ServeOptions& options, std::unique_ptr<Backend> backend, st
   backend_->probe_compiler();
   worker_programs_ = std::make_unique<WorkerPrograms>(*backend_, counts_, compilers_, rewriter_.get(), sandbox_);
   precompilation_ = std::make_unique<Precompilation>(backend_->capabilities(), *worker_programs_, compilers_, sandbox_);
+  verification_ = std::make_unique<Verification>(backend_->capabilities(), *worker_programs_, compilers_, comparisons_);
   const AdmissionOptions admission{.pass_through = is_fifo(options),
                                    .short_launch = options.short_launch * 1000.0,
                                    .headroom = options.headroom / 100.0,
@@ -65,7 +72,8 @@ Daemon::Daemon(const ServeOptions& options, std::unique_ptr<Backend> backend, st
 }
 
 DaemonContext Daemon::context() {
-  return {*backend_, counts_, limits_, *scheduler_, *worker_programs_, *precompilation_, compilers_, sandbox_};
+  return {*backend_,        counts_,        limits_,    *scheduler_, *worker_programs_,
+          *precompilation_, *verification_, compilers_, sandbox_};
 }
 
 Result<void> Daemon::set_policy(const std::string& text) {

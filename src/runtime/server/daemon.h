@@ -41,10 +41,12 @@ class Daemon {
   std::future<void> rewriter_start_;
   Compilers compilers_;
   sandbox::Sandbox sandbox_;
+  sandbox::Comparisons comparisons_;
   std::future<NativeResults> native_results_pending_;
   NativeResults native_results_;
   std::unique_ptr<WorkerPrograms> worker_programs_;
   std::unique_ptr<Precompilation> precompilation_;
+  std::unique_ptr<Verification> verification_;
   std::unique_ptr<Scheduler> scheduler_;
 };
 

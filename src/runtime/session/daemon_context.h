@@ -6,6 +6,7 @@
 #include "runtime/device/object_counts.h"
 #include "runtime/program/compilers.h"
 #include "runtime/program/precompilation.h"
+#include "runtime/program/verification.h"
 #include "runtime/program/worker_program.h"
 #include "runtime/sandbox/sandbox.h"
 #include "runtime/schedule/scheduler.h"
@@ -19,6 +20,7 @@ struct DaemonContext {
   Scheduler& scheduler;
   const WorkerPrograms& worker_programs;
   const Precompilation& precompilation;
+  const Verification& verification;
   Compilers& compilers;
   sandbox::Sandbox& sandbox;
 };

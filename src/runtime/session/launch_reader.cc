@@ -111,7 +111,9 @@ bool LaunchReader::precompile(LaunchPlan& plan, const Client& client) {
   if (known && kernel.precompiled->may_run_unmodified) return true;
   const auto cancelled = [this] { return state_.closed.load(std::memory_order_acquire); };
   if (workers && !known) {
-    if (const auto reason = precompilation.refusal(Precompilation::as_workers(plan, *workers), cancelled)) {
+    auto reason = precompilation.refusal(Precompilation::as_workers(plan, *workers), cancelled);
+    if (!reason) reason = state_.daemon.verification.refusal(plan, *workers, cancelled);
+    if (reason) {
       plan.form = WorkerPrograms::without_workers(kernel, *reason);
       workers.reset();
     }

@@ -62,6 +62,62 @@ TEST(Sharing, WorkersGiveTheSameResults) {
   });
 }
 
+// Items of the lower half update a row of a tile and the others a column, in two branches with loops between barriers,
+// as blocked matrix factorisations do. PoCL 3.1 once compiled the workers of such kernels wrongly.
+TEST(Sharing, WorkersOfGroupsThatDivideGiveTheSameResults) {
+  constexpr const char* kSource = R"(
+kernel void panel(global uint* data) {
+  local uint row[32], column[32], block[32];
+  const uint lid = get_local_id(0), items = get_local_size(0), at = get_global_id(0);
+  uint v0 = data[at], v1 = at * 11u;
+  block[lid] = v0 + get_group_id(0);
+  if (lid < items / 2u) {
+    row[lid] = v1;
+  } else {
+    column[lid] = v0;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lid < items / 2u) {
+    for (uint i = 1; i < 6u; ++i)
+      for (uint j = 0; j < i; ++j) row[lid] -= block[(i * 6u + j) % items] * (row[lid] | 1u);
+  } else {
+    for (uint i = 0; i < 6u; ++i) {
+      for (uint j = 0; j < i; ++j) column[lid] -= column[lid] * block[(j * 6u + i) % items];
+      column[lid] /= (block[i % items] & 15u) + 1u;
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lid < items / 2u) {
+    v0 += row[lid];
+  } else {
+    v1 ^= column[lid];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lid < items / 2u) {
+    row[lid] = v1;
+  } else {
+    column[lid] = v0;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  data[at] = v0 ^ v1 * 3u ^ (lid < items / 2u ? column[items - 1u - lid] : row[items - 1u - lid]);
+})";
+  same_on_both([&](const Side& s, Transcript& t) {
+    cl_program program = build(s, kSource);
+    cl_kernel kernel = clCreateKernel(program, "panel", nullptr);
+    std::vector<cl_uint> data(32 * 50);
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<cl_uint>(i * 2654435761U >> 7);
+    cl_mem memory = clCreateBuffer(s.context, CL_MEM_COPY_HOST_PTR, data.size() * 4, data.data(), nullptr);
+    clSetKernelArg(kernel, 0, sizeof memory, &memory);
+    const std::size_t global = data.size(), local = 32;
+    t.say("launch", clEnqueueNDRangeKernel(s.queue, kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr));
+    clEnqueueReadBuffer(s.queue, memory, CL_TRUE, 0, data.size() * 4, data.data(), 0, nullptr, nullptr);
+    t.data("data", data);
+    clReleaseMemObject(memory);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+  });
+}
+
 std::vector<cl_uint> told_by(const Side& s, cl_program program) {
   cl_kernel kernel = clCreateKernel(program, "macros", nullptr);
   std::vector<cl_uint> out(8, 0);

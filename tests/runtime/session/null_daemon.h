@@ -29,7 +29,7 @@ struct NullDaemon {
     return std::move(*policy);
   }
   [[nodiscard]] DaemonContext context() {
-    return {*backend, counts, limits, scheduler, worker_programs, precompilation, compilers, sandbox};
+    return {*backend, counts, limits, scheduler, worker_programs, precompilation, verification, compilers, sandbox};
   }
   [[nodiscard]] bool idle() const {
     return counts.memories == 0 && counts.samplers == 0 && counts.queues == 0 && counts.programs == 0 &&
@@ -43,6 +43,8 @@ struct NullDaemon {
   sandbox::Sandbox sandbox{{}};
   WorkerPrograms worker_programs;
   Precompilation precompilation{backend->capabilities(), worker_programs, compilers, sandbox};
+  sandbox::Comparisons comparisons{{}};
+  Verification verification{backend->capabilities(), worker_programs, compilers, comparisons};
   Scheduler scheduler;
 };
 
