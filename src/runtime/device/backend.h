@@ -220,9 +220,12 @@ class Submission {
   // An execution state, or the error that the command ended with. An event that cannot be queried has failed.
   [[nodiscard]] virtual Status state(EventHandle event) const = 0;
   [[nodiscard]] virtual DeviceTimes times(EventHandle event, bool with_queued) const = 0;
-  // Calls `completed` once, from a thread of the driver or before it returns. Only with `completion_callbacks`.
-  using Completed = void (*)(EventHandle event, Status status, void* data);
-  virtual void call_when_complete(EventHandle event, Completed completed, void* data) = 0;
+  // Calls `callback.completed` once, from a thread of the driver or before it returns; the callback lives until then.
+  // Only with `completion_callbacks`.
+  struct CompletionCallback {
+    void (*completed)(CompletionCallback& callback, EventHandle event, Status status) = nullptr;
+  };
+  virtual void call_when_complete(EventHandle event, CompletionCallback& callback) = 0;
   virtual void release(EventHandle event) = 0;
 };
 

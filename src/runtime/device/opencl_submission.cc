@@ -211,16 +211,12 @@ DeviceTimes OpenClSubmission::times(EventHandle event, bool with_queued) const {
           time(CL_PROFILING_COMMAND_END)};
 }
 
-void OpenClSubmission::call_when_complete(EventHandle event, Completed completed, void* data) {
-  struct Call {
-    Completed completed;
-    void* data;
+void OpenClSubmission::call_when_complete(EventHandle event, CompletionCallback& callback) {
+  const auto completed = [](cl_event completed_event, cl_int status, void* data) CL_CALLBACK {
+    auto& waiting = *static_cast<CompletionCallback*>(data);
+    waiting.completed(waiting, reinterpret_cast<EventHandle>(completed_event), status);
   };
-  const auto callback = [](cl_event completed_event, cl_int status, void* call_data) CL_CALLBACK {
-    const std::unique_ptr<Call> call(static_cast<Call*>(call_data));
-    call->completed(reinterpret_cast<EventHandle>(completed_event), status, call->data);
-  };
-  cl_.SetEventCallback(runtime::native(event), CL_COMPLETE, callback, new Call{completed, data});
+  cl_.SetEventCallback(runtime::native(event), CL_COMPLETE, completed, &callback);
 }
 
 }  // namespace wm::runtime

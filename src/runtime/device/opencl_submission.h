@@ -26,7 +26,7 @@ class OpenClSubmission final : public Submission {
   void finish(const QueueObject& queue) override { cl_.Finish(runtime::native(queue)); }
   [[nodiscard]] Status state(EventHandle event) const override;
   [[nodiscard]] DeviceTimes times(EventHandle event, bool with_queued) const override;
-  void call_when_complete(EventHandle event, Completed completed, void* data) override;
+  void call_when_complete(EventHandle event, CompletionCallback& callback) override;
   void release(EventHandle event) override { cl_.ReleaseEvent(runtime::native(event)); }
 
  private:

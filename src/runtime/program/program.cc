@@ -26,7 +26,7 @@ void PrecompiledLaunches::clear() {
 
 Program::State Program::state() const {
   const std::lock_guard lock(mutex_);
-  return state_;
+  return build_.state;
 }
 
 void Program::begin_build(std::string build_options) {
@@ -34,31 +34,31 @@ void Program::begin_build(std::string build_options) {
   form = {};
   precompiled.clear();
   const std::lock_guard lock(mutex_);
-  state_ = State::building;
-  object_ = nullptr;
+  build_.state = State::building;
+  build_.object = nullptr;
 }
 
 void Program::end_build(bool succeeded, std::shared_ptr<const std::string> object) {
   const std::lock_guard lock(mutex_);
-  state_ = succeeded ? State::built : State::failed;
-  refusal_.clear();
-  object_ = std::move(object);
+  build_.state = succeeded ? State::built : State::failed;
+  build_.refusal.clear();
+  build_.object = std::move(object);
 }
 
 void Program::refuse(std::string log) {
   const std::lock_guard lock(mutex_);
-  state_ = State::refused;
-  refusal_ = std::move(log);
+  build_.state = State::refused;
+  build_.refusal = std::move(log);
 }
 
 std::string Program::refusal() const {
   const std::lock_guard lock(mutex_);
-  return refusal_;
+  return build_.refusal;
 }
 
 std::shared_ptr<const std::string> Program::object() const {
   const std::lock_guard lock(mutex_);
-  return object_;
+  return build_.object;
 }
 
 }  // namespace wm::runtime

@@ -84,10 +84,14 @@ struct Program {
   [[nodiscard]] std::shared_ptr<const std::string> object() const;
 
  private:
-  mutable std::mutex mutex_;  // guards the fields below
-  State state_ = State::created;
-  std::string refusal_;
-  std::shared_ptr<const std::string> object_;
+  struct Build {
+    State state = State::created;
+    std::string refusal;
+    std::shared_ptr<const std::string> object;
+  };
+
+  mutable std::mutex mutex_;  // guards `build_`
+  Build build_;               // the last one
 };
 
 [[nodiscard]] constexpr bool takes_object(ParameterKind kind) {

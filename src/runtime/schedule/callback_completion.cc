@@ -19,12 +19,16 @@ void CallbackCompletion::stop() {
 
 void CallbackCompletion::submitted(const QueueHandle& queue, bool, Completion completion) {
   const EventHandle event = completion.event;
-  submission_.call_when_complete(event, &CallbackCompletion::on_complete, new Call{this, std::move(completion)});
+  auto call = std::make_unique<Call>();
+  call->completed = &CallbackCompletion::on_complete;
+  call->self = this;
+  call->completion = std::move(completion);
+  submission_.call_when_complete(event, *call.release());
   submission_.flush(*queue);
 }
 
-void CallbackCompletion::on_complete(EventHandle, Status status, void* data) {
-  const std::unique_ptr<Call> call(static_cast<Call*>(data));
+void CallbackCompletion::on_complete(Submission::CompletionCallback& callback, EventHandle, Status status) {
+  const std::unique_ptr<Call> call(static_cast<Call*>(&callback));
   CallbackCompletion& self = *call->self;
   call->completion.status = status;
   {

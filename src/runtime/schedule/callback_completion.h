@@ -29,11 +29,12 @@ class CallbackCompletion final : public CompletionSource {
   void deliver();
 
  private:
-  struct Call {
-    CallbackCompletion* self;
+  // Owned by the driver from its submission until it calls back.
+  struct Call : Submission::CompletionCallback {
+    CallbackCompletion* self = nullptr;
     Completion completion;
   };
-  static void on_complete(EventHandle event, Status status, void* data);
+  static void on_complete(Submission::CompletionCallback& callback, EventHandle event, Status status);
   void run();
 
   CompletionHandler& handler_;

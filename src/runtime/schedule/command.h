@@ -43,11 +43,15 @@ struct Queue {
 
 // A launch of workers, with a control word of its own.
 struct WorkerBatch {
+  enum class State {
+    running,
+    shrunk,   // some or all of its workers were told to leave, and others may use their resources
+    leaving,  // its only worker was told to leave; it occupies its resources until it has left, and may be told to stay
+  };
   std::shared_ptr<ControlWord> control;
   std::uint32_t workers = 0;  // workers that may continue
-  bool shrunk = false;
-  bool told_to_leave = false;  // all workers were told to leave; they occupy their resources until they have left
-  QueueHandle extra_queue;     // the batch's own, where it has one
+  State state = State::running;
+  QueueHandle extra_queue;  // the batch's own, where it has one
 };
 
 // A launch that runs as workers: its batches share one queue of groups.

@@ -30,7 +30,8 @@ double DeviceMachine::isolated_part(const policy::Kernel& kernel) {
 
 double DeviceMachine::occupied_part(const policy::Kernel& kernel) const {
   const Extra& extra = extras_[kernel.id.index];
-  if (!extra.divisible) return extra.started ? isolated_part(kernel) : 0;
+  if (extra.state == Extra::State::waiting) return 0;
+  if (extra.state == Extra::State::started) return isolated_part(kernel);
   return std::min(1.0, static_cast<double>(kernel.resident) / std::max(kernel.max_blocks_per_sm, 1U));
 }
 
@@ -59,20 +60,20 @@ KernelId DeviceMachine::id_for(std::uint64_t stream) {
     free_ids_.erase(taken);
     Extra& extra = extras_[id.index];
     extra = extra.stream == stream && stream != 0
-                ? Extra{false, false, extra.launches + 1, extra.first_arrived, stream, 0, 0, extra.groups}
-                : Extra{false, false, 0, now_, stream, 0, 0, 0};
+                ? Extra{Extra::State::waiting, extra.launches + 1, extra.first_arrived, stream, 0, 0, extra.groups}
+                : Extra{Extra::State::waiting, 0, now_, stream, 0, 0, 0};
     residents_[id.index] = {};
     return id;
   }
   residents_.emplace_back();
-  extras_.push_back({false, false, 0, now_, stream, 0, 0, 0});
+  extras_.push_back({Extra::State::waiting, 0, now_, stream, 0, 0, 0});
   return {static_cast<std::uint32_t>(residents_.size() - 1)};
 }
 
 KernelId DeviceMachine::arrive(const KernelArrival& launch) {
   const KernelId id = id_for(launch.stream);
   Extra& extra = extras_[id.index];
-  extra.divisible = launch.divisible;
+  extra.state = launch.divisible ? Extra::State::divisible : Extra::State::waiting;
   policy::Kernel k;
   k.id = id;
   k.process = id.index;
@@ -96,7 +97,7 @@ KernelId DeviceMachine::arrive(const KernelArrival& launch) {
 KernelId DeviceMachine::arrive_started(const KernelArrival& launch) {
   const KernelId id = arrive(launch);
   policy::Kernel& k = kernels_.back();
-  extras_[id.index].started = true;
+  extras_[id.index].state = Extra::State::started;
   const std::uint32_t room = gpu::fit(k.footprint, sm_.free);
   occupy(k, std::min(k.waiting, room), room);
   return id;
@@ -204,7 +205,7 @@ void DeviceMachine::dispatch(const std::function<void(KernelId, std::uint32_t)>&
     Extra& extra = extras_[id.index];
     const std::uint32_t cap = residents_[id.index].cap;
     const std::uint32_t room = gpu::fit(k.footprint, sm_.free);
-    if (extra.divisible) {
+    if (extra.state == Extra::State::divisible) {
       const bool limited = !queues_ || cap == kNoCap;
       const std::uint32_t wanted = cap > k.resident ? std::min(cap - k.resident, k.waiting) : 0;
       const std::uint32_t places = sm_.free.blocks - std::min(sm_.free.blocks, spare);
@@ -212,9 +213,9 @@ void DeviceMachine::dispatch(const std::function<void(KernelId, std::uint32_t)>&
       if (more == 0) continue;
       occupy(k, more, room);
       start(id, more);
-    } else if (!extra.started && cap != 0 && (room != 0 || cap == kNoCap)) {
+    } else if (extra.state == Extra::State::waiting && cap != 0 && (room != 0 || cap == kNoCap)) {
       // An uncapped launch is submitted at once; the device itself queues its groups.
-      extra.started = true;
+      extra.state = Extra::State::started;
       occupy(k, std::min({cap, k.waiting, room}), room);
       start(id, k.blocks);
     }

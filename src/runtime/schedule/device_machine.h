@@ -97,8 +97,12 @@ class DeviceMachine final : public policy::Machine {
     std::uint64_t tag;
   };
   struct Extra {
-    bool divisible = false;
-    bool started = false;        // a launch that cannot be divided has been submitted
+    enum class State {
+      waiting,    // a launch that cannot be divided, before it is submitted
+      started,    // the same, submitted with all its groups
+      divisible,  // it runs as workers, so that groups start one after the other
+    };
+    State state = State::waiting;
     std::uint32_t launches = 0;  // launches of its stream before this one
     Cycles first_arrived;
     std::uint64_t stream = 0;

@@ -88,7 +88,7 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
 
 void KernelDispatch::add(const CommandPtr& command) {
   kernels_.add(command);
-  sharing_cost_.note_kernels(kernels_, clock_.now());
+  sharing_cost_.note_kernels(kernels_, clock_);
   policy_->on(policy::KernelArrived{command->placement.kernel}, machine_);
   changed_ = true;
 }
@@ -148,7 +148,7 @@ void KernelDispatch::finished(const CommandPtr& command, bool ran) {
   Command::Placement& placement = command->placement;
   if (command->launch && ran) {
     const bool known = placement.kernel != policy::kNoKernel;
-    sharing_cost_.note_kernels(kernels_, clock_.now());
+    sharing_cost_.note_kernels(kernels_, clock_);
     sharing_cost_.note_completed(*command, clock_.now(), known ? machine_.used(placement.kernel) : 0,
                                  known ? machine_.isolated_estimate(placement.kernel) : 0);
   }

@@ -8,14 +8,15 @@
 #include <cstdint>
 
 #include "runtime/schedule/active_kernels.h"
+#include "runtime/schedule/clock.h"
 
 namespace wm::runtime {
 
 class SharingCost {
  public:
-  // The set of kernels changes now.
-  void note_kernels(const ActiveKernels& kernels, std::uint64_t now) {
-    if (kernels.from_several_clients()) shared_until_ = now;
+  // The set of kernels changes now. The clock is read only where kernels of several clients are on the device.
+  void note_kernels(const ActiveKernels& kernels, const Clock& clock) {
+    if (kernels.from_several_clients()) shared_until_ = clock.now();
   }
   // The launch has completed. `used`: its device time; `estimate`: its isolated time, from the part that it used.
   void note_completed(Command& command, std::uint64_t now, double used, double estimate);

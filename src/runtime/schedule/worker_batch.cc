@@ -96,8 +96,8 @@ void WorkerBatches::keep(Command& command, std::uint32_t allowed) {
   for (const auto& batch : command.workers->batches) {
     const bool stays = allowed != 0;
     if (stays) --allowed;
-    if (batch->told_to_leave != stays) continue;
-    batch->told_to_leave = !stays;
+    if ((batch->state == WorkerBatch::State::leaving) != stays) continue;
+    batch->state = stays ? WorkerBatch::State::running : WorkerBatch::State::leaving;
     batch->control->set(stays ? batch->workers : 0);
   }
 }
@@ -111,7 +111,7 @@ void WorkerBatches::shrink(Command& command, std::uint32_t by) {
     const std::uint32_t fewer = std::min(batch.workers, by - gone);
     if (fewer == 0) continue;
     batch.workers -= fewer;
-    batch.shrunk = true;
+    batch.state = WorkerBatch::State::shrunk;
     batch.control->set(batch.workers);
     gone += fewer;
   }
@@ -129,7 +129,7 @@ bool WorkerBatches::completed(Command& command, const std::shared_ptr<WorkerBatc
   }
   std::erase(run.batches, batch);
   // Workers that left without being told to did so because no group was left.
-  if ((!single_ && !batch->shrunk) || run.queue->get() >= run.groups) run.exhausted = true;
+  if ((!single_ && batch->state != WorkerBatch::State::shrunk) || run.queue->get() >= run.groups) run.exhausted = true;
   if (batch->extra_queue) extra_queues_.push_back(std::move(batch->extra_queue));
   Command::Placement& placement = command.placement;
   if (const policy::Kernel* view = machine_.find(placement.kernel)) {

@@ -7,8 +7,7 @@ namespace wm::runtime {
 struct EventObject {
   Status state = status::kRunning;
   DeviceTimes times;
-  Submission::Completed completed = nullptr;
-  void* data = nullptr;
+  Submission::CompletionCallback* callback = nullptr;
 };
 
 namespace test {
@@ -94,7 +93,7 @@ void FakeBackend::complete(std::size_t index, Status status, std::uint64_t start
   s.complete = true;
   s.event->times = {started, started, ended};
   s.event->state = status;
-  if (s.event->completed != nullptr) s.event->completed(s.event, status, s.event->data);
+  if (s.event->callback != nullptr) s.event->callback->completed(*s.event->callback, s.event, status);
 }
 
 Status FakeBackend::state(EventHandle event) const { return event->state; }
@@ -105,10 +104,7 @@ DeviceTimes FakeBackend::times(EventHandle event, bool with_queued) const {
   return times;
 }
 
-void FakeBackend::call_when_complete(EventHandle event, Completed completed, void* data) {
-  event->completed = completed;
-  event->data = data;
-}
+void FakeBackend::call_when_complete(EventHandle event, CompletionCallback& callback) { event->callback = &callback; }
 
 void FakeBackend::release(EventHandle event) {
   delete event;

@@ -95,7 +95,7 @@ class FakeBackend final : public Backend, public Submission, public Allocation {
   void finish(const QueueObject&) override { ++finishes; }
   [[nodiscard]] Status state(EventHandle event) const override;
   [[nodiscard]] DeviceTimes times(EventHandle event, bool with_queued) const override;
-  void call_when_complete(EventHandle event, Completed completed, void* data) override;
+  void call_when_complete(EventHandle event, CompletionCallback& callback) override;
   void release(EventHandle event) override;
 
   // --- Allocation

@@ -81,7 +81,7 @@ TEST_F(AdmissionTest, TheKernelWithMostWorkersMakesRoom) {
   few->workers->batches = {std::make_shared<WorkerBatch>()};
   many->workers->batches = {std::make_shared<WorkerBatch>(), std::make_shared<WorkerBatch>()};
   EXPECT_EQ(rule.makes_room(kernels), many);
-  few->workers->batches[0]->told_to_leave = true;
+  few->workers->batches[0]->state = WorkerBatch::State::leaving;
   EXPECT_EQ(rule.makes_room(kernels), nullptr) << "a worker was told to leave already";
 }
 

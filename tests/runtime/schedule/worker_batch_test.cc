@@ -113,7 +113,7 @@ TEST_F(WorkerBatchTest, AQueueOfABatchThatHasLeftIsUsedAgain) {
   run(command, 1);
   const auto second = run(command, 1);
   const QueueObject* extra = second->extra_queue.get();
-  second->shrunk = true;
+  second->state = WorkerBatch::State::shrunk;
   EXPECT_FALSE(batches.completed(*command, second, status::kComplete));
   EXPECT_EQ(run(command, 1)->extra_queue.get(), extra);
 }
@@ -136,9 +136,9 @@ TEST_F(SingleWorkerTest, AWorkerThatHasNotLeftMayBeToldToStay) {
   run(command, 1);
   const auto b = run(command, 1);
   batches.keep(*command, 1);
-  EXPECT_TRUE(b->told_to_leave);
+  EXPECT_EQ(b->state, WorkerBatch::State::leaving);
   batches.keep(*command, 2);
-  EXPECT_FALSE(b->told_to_leave);
+  EXPECT_EQ(b->state, WorkerBatch::State::running);
   EXPECT_EQ(b->control->get(), 1U);
 }
 

@@ -213,10 +213,10 @@ DeviceTimes CudaSubmission::times(EventHandle event, bool with_queued) const {
   return times;
 }
 
-void CudaSubmission::call_when_complete(EventHandle event, Completed completed, void* data) {
+void CudaSubmission::call_when_complete(EventHandle event, CompletionCallback& callback) {
   device_.make_current();
   device_.cuda.synchronize_event(of(event)->end);
-  completed(event, events_.state(*of(event)), data);
+  callback.completed(callback, event, events_.state(*of(event)));
 }
 
 void CudaSubmission::release(EventHandle event) { events_.release(of(event)); }

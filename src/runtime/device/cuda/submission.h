@@ -35,7 +35,7 @@ class CudaSubmission final : public Submission {
   void finish(const QueueObject& queue) override;
   [[nodiscard]] Status state(EventHandle event) const override { return events_.state(*of(event)); }
   [[nodiscard]] DeviceTimes times(EventHandle event, bool with_queued) const override;
-  void call_when_complete(EventHandle event, Completed completed, void* data) override;
+  void call_when_complete(EventHandle event, CompletionCallback& callback) override;
   void release(EventHandle event) override;
 
  private:

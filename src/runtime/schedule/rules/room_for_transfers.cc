@@ -11,7 +11,9 @@ CommandPtr RoomForTransfers::makes_room(const ActiveKernels& kernels) const {
     if (!command->workers) continue;
     const auto& batches = command->workers->batches;
     // Workers that were told to leave will free a compute unit.
-    if (std::any_of(batches.begin(), batches.end(), [](const auto& b) { return b->told_to_leave; })) return nullptr;
+    if (std::any_of(batches.begin(), batches.end(),
+                    [](const auto& b) { return b->state == WorkerBatch::State::leaving; }))
+      return nullptr;
     if (batches.size() <= max_batches) continue;
     max_batches = batches.size();
     chosen = command;
