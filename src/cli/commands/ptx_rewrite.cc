@@ -12,6 +12,7 @@
 #include "ptx/print.h"
 #include "rewrite/ptx/gates.h"
 #include "rewrite/ptx/opencl_adapter.h"
+#include "rewrite/ptx/persistent.h"
 
 namespace wm::cli {
 namespace {
@@ -20,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 struct RewriteOptions {
   std::string file, out, json;
-  bool opencl = false, gates = false;
+  bool opencl = false, gates = false, workers = false;
 };
 
 Json& item_of(Json& items, const std::string& kernel) {
@@ -68,8 +69,23 @@ void gate(ptx::Module& module, Json& items) {
   }
 }
 
+void divide(ptx::Module& module, Json& items) {
+  std::vector<std::string> names;
+  for (const ptx::Function& f : module.functions) {
+    if (f.entry) names.push_back(f.name);
+  }
+  for (const std::string& name : names) {
+    const auto made = rewrite::make_persistent(module, name);
+    Json& item = item_of(items, name);
+    if (!made) item["passed"] = false;
+    add_detail(item, made ? "persistent workers" : made.error().what);
+  }
+}
+
 Result<int> rewrite_file(const RewriteOptions& options) {
-  if (!options.opencl && !options.gates) return Error{"rewrite how? --opencl, --gates, or both"};
+  if (!options.opencl && !options.gates && !options.workers) {
+    return Error{"rewrite how? --opencl, --workers, --gates, or several of them"};
+  }
   const auto text = read_file(options.file);
   if (!text) return text.error();
   auto module = ptx::parse(*text, options.file);
@@ -79,6 +95,7 @@ Result<int> rewrite_file(const RewriteOptions& options) {
     module = adapt(*std::move(module), items);
     if (!module) return module.error();
   }
+  if (options.workers) divide(*module, items);
   if (options.gates) gate(*module, items);
   const std::string rewritten = ptx::print(*module);
   const Output output(options.json);
@@ -106,6 +123,7 @@ void add_ptx_rewrite(const Command& ptx) {
                                   "wm ptx rewrite program.ptx --opencl --gates -o loaded.ptx");
   rewrite.option("file", options->file, "A PTX file", {.required = true, .type = "FILE"});
   rewrite.flag("--opencl", options->opencl, "Adapt PTX of an OpenCL compiler to the CUDA driver");
+  rewrite.flag("--workers", options->workers, "Blocks become workers that take the original's blocks from a queue");
   rewrite.flag("--gates", options->gates, "Loops pause while a word in device memory is not zero");
   rewrite.option("-o,--out", options->out, "Write to FILE instead of stdout", {.type = "FILE"});
   rewrite.json(options->json);

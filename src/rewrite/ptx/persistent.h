@@ -1,0 +1,32 @@
+// A kernel as persistent workers: the blocks of a launch take the numbers of the original's blocks, the virtual blocks,
+// from a queue in device memory until none is left or their SM is not theirs any more.
+//
+// The rewritten kernel has two more parameters: the address of a PersistentControl, and a PersistentGrid. Block indices
+// and grid sizes are virtual in the kernel and in the functions it calls. Between two virtual blocks all threads of a
+// worker meet at a barrier that the kernel does not use itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "ptx/ir.h"
+
+namespace wm::rewrite {
+
+// In device memory, one for a launch. Workers read it before each chunk.
+struct PersistentControl {
+  std::uint32_t next = 0;      // the first virtual block that no worker has taken
+  std::uint32_t first_sm = 0;  // workers on other SMs than [first_sm, end_sm) leave
+  std::uint32_t end_sm = 0xffffffffU;
+};
+
+// A parameter of the launch: the original's grid, and how many virtual blocks a worker takes at a time.
+struct PersistentGrid {
+  std::uint32_t x = 1, y = 1, z = 1, chunk = 1;
+};
+
+// An error: the reason why the kernel must run as it is.
+Result<void> make_persistent(ptx::Module& module, const std::string& kernel);
+
+}  // namespace wm::rewrite

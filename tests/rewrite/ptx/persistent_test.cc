@@ -1,0 +1,106 @@
+// Kernels as persistent workers leave the same memory with any number of workers and any chunk, or are refused.
+#include "rewrite/ptx/persistent.h"
+
+#include "exec/run.h"
+#include "ptx/print.h"
+#include "rewrite/ptx/rewritten.h"
+
+namespace wm::rewrite {
+namespace {
+
+// Every launch of a rewritten kernel starts so many workers.
+gpu::Application as_workers(gpu::Application app, const std::set<std::string>& rewritten, std::uint32_t workers,
+                            std::uint32_t chunk, const PersistentControl& initial = {}) {
+  gpu::Application made;
+  made.buffers = app.buffers;
+  for (gpu::Step& step : app.steps) {
+    auto* launch = std::get_if<gpu::Launch>(&step);
+    if (launch == nullptr || !rewritten.contains(launch->kernel)) {
+      made.steps.push_back(step);
+      continue;
+    }
+    const std::vector<std::uint32_t> words{initial.next, initial.first_sm, initial.end_sm};
+    const auto control = made.add("control", words);
+    made.upload(control);
+    const PersistentGrid grid{launch->grid.x, launch->grid.y, launch->grid.z, chunk};
+    launch->arguments.push_back(gpu::buffer(control));
+    launch->arguments.push_back(gpu::scalar(grid));
+    launch->grid = {workers};
+    made.launch(*launch);
+  }
+  return made;
+}
+
+class PersistentZoo : public testing::TestWithParam<const zoo::Entry*> {};
+
+TEST_P(PersistentZoo, LeavesTheSameBuffersOrIsRefused) {
+  const ptx::Module original = parsed(std::string(GetParam()->ptx));
+  ptx::Module module = original;
+  std::set<std::string> rewritten;
+  for (const ptx::Function& f : original.functions) {
+    if (!f.entry) continue;
+    const auto result = make_persistent(module, f.name);
+    if (result) rewritten.insert(f.name);
+    // A loop around a compare-and-swap, and an exit that is not seen to be uniform.
+    const bool may_refuse = f.name == "atomics_cas" || f.name == "mri_gridding_gridding";
+    EXPECT_TRUE(result.ok() || may_refuse) << f.name << ": " << result.error().what;
+  }
+  const zoo::Case c = GetParam()->benchmark.make(zoo::Size::small);
+  const auto expected = exec::run_application(original, c.application);
+  ASSERT_TRUE(expected.ok());
+  for (const auto& [workers, chunk] : {std::pair{1U, 1U}, std::pair{3U, 2U}}) {
+    const auto app = as_workers(c.application, rewritten, workers, chunk);
+    const auto again = exec::run_application(module, app);
+    ASSERT_TRUE(again.ok()) << again.error().to_string();
+    if (c.check) {  // an order that may differ
+      EXPECT_TRUE(zoo::verify(c, zoo::contents_of(again->buffers)).ok());
+    } else {
+      EXPECT_EQ(difference(c.application, expected->buffers, again->buffers), "") << workers << " workers";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Zoo, PersistentZoo, testing::ValuesIn(zoo::all_benchmarks()), zoo::benchmark_name);
+
+constexpr const char* kHead = ".version 7.8\n.target sm_75\n.address_size 64\n";
+
+std::string refusal(const std::string& text) {
+  ptx::Module module = parsed(kHead + text);
+  const auto result = make_persistent(module, "k");
+  return result ? "" : result.error().what;
+}
+
+TEST(Persistent, RefusesWithAReason) {
+  EXPECT_EQ(refusal(".entry k() { .reg .pred %p<2>; .reg .b32 %r<2>; mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 3;\n"
+                    "@%p1 ret; bar.sync 0; ret; }"),
+            "some threads of a block may end before a barrier that others reach");
+  EXPECT_EQ(refusal(".entry k(.param .u32 n) { .reg .pred %p<2>; .reg .b32 %r<2>; ld.param.u32 %r1, [n];\n"
+                    "setp.gt.u32 %p1, %r1, 3; @%p1 ret; bar.sync 0; ret; }"),
+            "")
+      << "all threads end or none does";
+  EXPECT_EQ(refusal(".entry k(.param .u64 x) { .reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %rd<2>;\n"
+                    "ld.param.u64 %rd1, [x]; W: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0;\n"
+                    "@%p1 bra W; ret; }"),
+            "a loop of it may wait for another block");
+  EXPECT_EQ(refusal(".entry k() { .reg .b32 %r<2>; mov.u32 %r1, %cluster_ctarank; ret; }"), "it uses clusters");
+  EXPECT_EQ(refusal(".entry k() { .reg .b32 %r<2>; mov.u32 %r1, %envreg1; ret; }"),
+            "it synchronises its grid (%envreg)");
+  EXPECT_EQ(refusal(".entry k() { griddepcontrol.wait; ret; }"), "it waits for another grid");
+}
+
+TEST(Persistent, WorkersOnOtherSmsLeaveAtOnce) {
+  const zoo::Entry& entry = **zoo::find("vecadd");
+  ptx::Module module = parsed(std::string(entry.ptx));
+  ASSERT_TRUE(make_persistent(module, "vecadd").ok());
+  const zoo::Case c = entry.benchmark.make(zoo::Size::small);
+  PersistentControl none;
+  none.end_sm = 0;
+  const auto result = exec::run_application(module, as_workers(c.application, {"vecadd"}, 4, 1, none));
+  ASSERT_TRUE(result.ok());
+  std::uint32_t taken = 1;
+  std::memcpy(&taken, result->buffers.back().data(), sizeof taken);
+  EXPECT_EQ(taken, 0U);
+}
+
+}  // namespace
+}  // namespace wm::rewrite
