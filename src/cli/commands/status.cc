@@ -6,6 +6,7 @@
 #include "cli/commands/command.h"
 #include "cli/output/client_table.h"
 #include "cli/output/output.h"
+#include "cli/output/terminal.h"
 #include "runtime/protocol/monitor.h"
 #include "runtime/protocol/socket.h"
 
