@@ -88,22 +88,22 @@ TEST(Control, AClientSeesItsMemoryLimit) {
   EXPECT_EQ(child.wait(), 24);
 }
 
-// While `second` always has a launch, the first client gets nothing but what was on the device before.
-void first_client_waits(const Daemon& daemon, const Started& second) {
-  (void)second;
-  ASSERT_TRUE(reaches(daemon, 2, 2));
+// While the second client always has a launch, the first gets only what the second leaves at the end of its launches.
+// Divided equally, both would advance by the same number.
+void first_client_waits(const Daemon& daemon) {
+  ASSERT_TRUE(reaches(daemon, 2, 10)) << "all forms of its kernel are compiled then";
   const double before = launches(daemon, 1);
-  ASSERT_TRUE(reaches(daemon, 2, 30));
-  EXPECT_LE(launches(daemon, 1), before + 6) << daemon.status();
+  ASSERT_TRUE(reaches(daemon, 2, 50));
+  EXPECT_LE(launches(daemon, 1), before + 20) << daemon.status();
 }
 
 TEST(Priorities, AHigherPriorityGoesFirst) {
   const Daemon daemon("priority", "priority_shares");
   if (!daemon.started()) GTEST_SKIP() << "no OpenCL device";
   const Child first(daemon, {"repeat"});
-  ASSERT_TRUE(reaches(daemon, 1, 2));
+  ASSERT_TRUE(reaches(daemon, 1, 10));
   const Started second(daemon, "WARPMUX_PRIORITY", "1");
-  first_client_waits(daemon, second);
+  first_client_waits(daemon);
 }
 
 // A goal of a microsecond cannot be reached: its client gets all of the device.
@@ -111,9 +111,9 @@ TEST(Goals, AGoalTakesWhatItNeeds) {
   const Daemon daemon("goal", "goal_shares");
   if (!daemon.started()) GTEST_SKIP() << "no OpenCL device";
   const Child first(daemon, {"repeat"});
-  ASSERT_TRUE(reaches(daemon, 1, 2));
+  ASSERT_TRUE(reaches(daemon, 1, 10));
   const Started second(daemon, "WARPMUX_GOAL", "1");
-  first_client_waits(daemon, second);
+  first_client_waits(daemon);
 }
 
 // A goal of ten seconds needs one compute unit at most.
@@ -121,7 +121,7 @@ TEST(Goals, AnEasyGoalLeavesTheRestToOthers) {
   const Daemon daemon("goal", "goal_shares");
   if (!daemon.started()) GTEST_SKIP() << "no OpenCL device";
   const Child first(daemon, {"repeat"});
-  ASSERT_TRUE(reaches(daemon, 1, 2));
+  ASSERT_TRUE(reaches(daemon, 1, 10));
   const Started second(daemon, "WARPMUX_GOAL", "10000000");
   ASSERT_TRUE(reaches(daemon, 2, 6)) << "its isolated time is known then";
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one compute unit cannot be divided";

@@ -3,7 +3,7 @@
 //   hoard          creates buffers of 1 MB until that fails; exits with their number
 //   stream         launches kernels in a row without events, and does not wait for the last ones
 //   many           launches a kernel with so many groups that it would run for days
-//   repeat         launches a kernel of some milliseconds again and again, a few ahead
+//   repeat         launches a kernel of some milliseconds again and again, many ahead
 //   memory         exits with the megabytes of memory that the device shows
 //   fault          launches a kernel that writes far outside its buffer
 //   endless        launches a kernel of one group that never ends
@@ -27,7 +27,7 @@ kernel void many(global uint* x) {
 }
 kernel void repeat(global uint* x) {
   uint v = get_global_id(0);
-  for (uint i = 0; i < 20000u; ++i) v = v * 1664525u + 1013904223u;
+  for (uint i = 0; i < 5000u; ++i) v = v * 1664525u + 1013904223u;
   x[get_global_id(0)] = v;
 }
 kernel void fault(global int* x) { x[(ulong)1 << 40] = 1; }
@@ -147,13 +147,15 @@ void run_on(const Client& c, const char* name, std::size_t items, std::size_t gr
 }
 
 void repeat(const Client& c) {
-  constexpr std::size_t kItems = 1024, kGroup = 16;
+  constexpr std::size_t kItems = 8192, kGroup = 16;
   cl_kernel kernel = kernel_of(c, "repeat");
   cl_mem memory = buffer(c, kItems * sizeof(cl_uint));
   must(clSetKernelArg(kernel, 0, sizeof memory, &memory));
-  cl_event last[4] = {};  // so that the daemon always has a launch of this client
+  // So many ahead that the daemon always has a launch of this client, even where the client itself gets no processor.
+  constexpr unsigned kAhead = 64;
+  cl_event last[kAhead] = {};
   for (unsigned i = 0;; ++i) {
-    cl_event& event = last[i % 4];
+    cl_event& event = last[i % kAhead];
     if (event != nullptr) {
       must(clWaitForEvents(1, &event));
       must(clReleaseEvent(event));
