@@ -7,21 +7,21 @@
 #include <cuda_runtime.h>
 #include <vector>
 
-#define CUDA(call)                                                                                  \
-  do {                                                                                              \
-    const cudaError_t error_ = (call);                                                              \
-    if (error_ != cudaSuccess) {                                                                    \
-      std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_));        \
-      std::exit(1);                                                                                 \
-    }                                                                                               \
+#define CUDA(call)                                                                           \
+  do {                                                                                       \
+    const cudaError_t error_ = (call);                                                       \
+    if (error_ != cudaSuccess) {                                                             \
+      std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
+      std::exit(1);                                                                          \
+    }                                                                                        \
   } while (0)
 
-#define EXPECT(condition)                                                        \
-  do {                                                                           \
-    if (!(condition)) {                                                          \
-      std::printf("%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);  \
-      std::exit(1);                                                              \
-    }                                                                            \
+#define EXPECT(condition)                                                       \
+  do {                                                                          \
+    if (!(condition)) {                                                         \
+      std::printf("%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
+      std::exit(1);                                                             \
+    }                                                                           \
   } while (0)
 
 // Device memory with the values of a vector; freed at the end of its scope.
