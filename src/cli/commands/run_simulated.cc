@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "base/units.h"
 #include "cli/input/client_library.h"
@@ -9,10 +10,28 @@
 #include "cli/input/foreground_process.h"
 #include "gpu/load_gpu.h"
 #include "policy/registry.h"
+#include "runtime/simulated/static_runtime.h"
 
 namespace wm::cli {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// The file that a command names, itself or in a folder of PATH.
+std::string program_file(const std::string& command) {
+  if (command.find('/') != std::string::npos) return command;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  std::error_code ignored;
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path file = fs::path(folder) / command;
+    if (fs::is_regular_file(file, ignored)) return file.string();
+  }
+  return command;
+}
+
+}  // namespace
 
 Result<int> run_simulated(const RunSimulatedOptions& options) {
   if (options.command.empty()) return Error{"run what? wm run --simulate GPU -- APP ARGUMENTS…"};
@@ -29,6 +48,8 @@ Result<int> run_simulated(const RunSimulatedOptions& options) {
   if (!options.memory.empty()) {
     if (const auto bytes = parse_bytes(options.memory); !bytes) return Error{"--memory: " + bytes.error().what};
   }
+  if (runtime::has_static_runtime(program_file(options.command[0])))
+    return Error{options.command[0] + ": " + runtime::kStaticRuntimeAdvice};
   const auto folder = find_simulated_driver(options.library);
   if (!folder) return folder.error();
   const char* path = std::getenv("LD_LIBRARY_PATH");

@@ -5,7 +5,7 @@
 
 namespace wm::cuda {
 
-// The folder that WARPMUX_GPUS names, or the source tree's.
+// The folder that WARPMUX_GPUS names; else that of the installation the library lies in; else the source tree's.
 std::string gpu_folder();
 
 }  // namespace wm::cuda

@@ -1,0 +1,22 @@
+// Finds programs that contain NVIDIA's CUDA runtime library, which works with NVIDIA's driver only.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace wm::runtime {
+
+// The advice for such a program.
+inline constexpr const char* kStaticRuntimeAdvice =
+    "the program contains NVIDIA's runtime library, which works with NVIDIA's driver only; build it with "
+    "`nvcc -cudart shared` to run it on the simulated GPU";
+
+// Whether an ELF file of 64 bits registers CUDA kernels and needs no libcudart.so: its runtime library is linked
+// statically. A damaged file, and a file of another kind, is no such program.
+[[nodiscard]] bool has_static_runtime(std::span<const std::byte> file);
+
+// The same for the file at `path`; false where it cannot be read.
+[[nodiscard]] bool has_static_runtime(const std::string& path);
+
+}  // namespace wm::runtime
