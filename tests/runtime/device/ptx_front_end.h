@@ -1,0 +1,108 @@
+// A compiler whose sources are PTX, as NVIDIA's OpenCL would have compiled them: the CUDA backend runs in tests without
+// an OpenCL compiler.
+#pragma once
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+#include <string>
+
+#include "runtime/device/cuda/front_end.h"
+
+namespace wm::runtime::cuda {
+
+struct PtxProgram final : ProgramObject {
+  std::string text;
+  bool built = false;
+};
+struct PtxKernel final : KernelObject {
+  std::uint32_t parameters = 0;
+};
+
+class PtxCompilation final : public Compilation {
+ public:
+  Made<ProgramHandle> program_from_source(std::string_view source) override {
+    auto program = std::make_shared<PtxProgram>();
+    program->text = source;
+    return {status::kSuccess, std::move(program)};
+  }
+  Made<ProgramHandle> program_from_binary(std::string_view binary) override { return program_from_source(binary); }
+  Status build(const ProgramObject& program, const std::string&) override {
+    const_cast<PtxProgram&>(of(program)).built = true;
+    return status::kSuccess;
+  }
+  Status compile(const ProgramObject&, const std::string&, std::span<const Header>) override {
+    return status::kInvalidOperation;
+  }
+  Made<ProgramHandle> link(std::span<const ProgramHandle>, const std::string&) override {
+    return {status::kInvalidOperation, nullptr};
+  }
+  [[nodiscard]] bool build_failed(const ProgramObject&) const override { return false; }
+  [[nodiscard]] BinaryType binary_type(const ProgramObject& program) const override {
+    return of(program).built ? BinaryType::executable : BinaryType::none;
+  }
+  Status binary(const ProgramObject& program, std::string& answer) const override {
+    answer = of(program).text;
+    return status::kSuccess;
+  }
+  [[nodiscard]] std::string build_log(const ProgramObject&) const override { return {}; }
+  [[nodiscard]] std::optional<std::string> kernel_names(const ProgramObject&) const override { return std::nullopt; }
+  Status program_info(const ProgramObject&, PropertyName, std::vector<std::byte>&) const override {
+    return status::kInvalidValue;
+  }
+  Status build_info(const ProgramObject&, PropertyName, std::vector<std::byte>&) const override {
+    return status::kInvalidValue;
+  }
+  Made<KernelHandle> create_kernel(const ProgramObject& program, const std::string& name) override {
+    const std::string& text = of(program).text;
+    const std::size_t at = text.find(".entry " + name + "(");
+    if (at == std::string::npos) return {status::kInvalidValue, nullptr};
+    auto kernel = std::make_shared<PtxKernel>();
+    const std::string_view list = std::string_view(text).substr(at, text.find('{', at) - at);
+    for (std::size_t p = list.find(".param"); p != list.npos; p = list.find(".param", p + 1)) ++kernel->parameters;
+    return {status::kSuccess, std::move(kernel)};
+  }
+  [[nodiscard]] KernelInfo properties(const KernelObject& kernel) const override {
+    KernelInfo info;
+    info.max_items = 1024;
+    info.parameters.resize(static_cast<const PtxKernel&>(kernel).parameters, ParameterKind::unknown);
+    return info;
+  }
+  Status kernel_info(const KernelObject&, PropertyName, std::vector<std::byte>&) const override {
+    return status::kInvalidValue;
+  }
+  Status argument_info(const KernelObject&, std::uint32_t, PropertyName, std::vector<std::byte>&) const override {
+    return status::kInvalidValue;
+  }
+  Status group_info(const KernelObject&, PropertyName, std::vector<std::byte>&) const override {
+    return status::kInvalidValue;
+  }
+
+ private:
+  static const PtxProgram& of(const ProgramObject& program) { return static_cast<const PtxProgram&>(program); }
+};
+
+class PtxFrontEnd final : public FrontEnd {
+ public:
+  Compilation& compilation() override { return compilation_; }
+  Status device_info(PropertyName, std::vector<std::byte>&) const override { return status::kInvalidValue; }
+  [[nodiscard]] std::string platform_name() const override { return "PTX"; }
+  [[nodiscard]] std::string version() const override { return "1"; }
+  [[nodiscard]] bool always_argument_info() override { return false; }
+  [[nodiscard]] bool reports_registers() const override { return false; }
+
+ private:
+  PtxCompilation compilation_;
+};
+
+// PTX as an OpenCL compiler writes it: a module for `texmode_independent`, kernels with `.ptr` parameters.
+inline std::string opencl_ptx(const std::string& kernels) {
+  return ".version 7.5\n.target sm_75, texmode_independent\n.address_size 64\n" + kernels;
+}
+inline std::string ptx_kernel(const std::string& name, const std::string& parameters, const std::string& body) {
+  return fmt::format(
+      ".entry {}({})\n{{\n.reg .pred %p<8>;\n.reg .b32 %r<24>;\n.reg .b64 %d<16>;\n.reg .f32 %f<8>;\n{}\n}}\n", name,
+      parameters, body);
+}
+
+}  // namespace wm::runtime::cuda

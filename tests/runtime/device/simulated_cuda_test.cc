@@ -1,0 +1,189 @@
+// The CUDA backend on the simulated CUDA driver: programs are adapted, loaded and run, and leave what they should.
+//
+// The driver is the library of this build, loaded by its path: a host's own driver is never used.
+#include <array>
+#include <cstring>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <numeric>
+
+#include "runtime/device/cuda/backend.h"
+#include "runtime/device/ptx_front_end.h"
+#include "tree.h"
+
+namespace wm::runtime::cuda {
+namespace {
+
+std::string library() { return binary_path("lib/simulated/libcuda.so.1"); }
+
+// out[i + offset] = sum over the group of scratch, which holds factor + local id.
+std::string sum_kernel() {
+  return ptx_kernel("sum",
+                    ".param .u64 .ptr .global .align 4 out, .param .u64 .ptr .shared .align 4 scratch, "
+                    ".param .u32 factor",
+                    R"(
+ld.param.u64 %d1, [out]; ld.param.u64 %d2, [scratch]; ld.param.u32 %r1, [factor];
+mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.b32 %r5, %envreg3;
+mad.lo.s32 %r6, %r3, %r4, %r2; add.s32 %r6, %r6, %r5;
+add.s32 %r7, %r1, %r2;
+mul.wide.u32 %d3, %r2, 4; add.s64 %d4, %d2, %d3; st.shared.u32 [%d4], %r7;
+bar.sync 0;
+mov.u32 %r8, 0; mov.u32 %r9, 0; mov.u64 %d5, %d2;
+again: ld.shared.u32 %r10, [%d5]; add.s32 %r8, %r8, %r10; add.s64 %d5, %d5, 4;
+add.s32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, %r4; @%p1 bra again;
+mul.wide.u32 %d6, %r6, 4; add.s64 %d7, %d1, %d6; st.global.u32 [%d7], %r8; ret;)");
+}
+
+std::string fault_kernel() {
+  return ptx_kernel("fault", ".param .u64 .ptr .global .align 4 out", R"(
+mov.u64 %d1, 64; mov.u32 %r1, 1; st.global.u32 [%d1], %r1; ret;)");
+}
+
+struct SimulatedCuda : testing::Test {
+  SimulatedCuda() {
+    const auto calls = load_driver(library());
+    EXPECT_TRUE(calls) << calls.error().what;
+    auto device = Device::open(*calls);
+    EXPECT_TRUE(device) << device.error().what;
+    backend = std::make_unique<CudaBackend>(std::move(*device), std::make_unique<PtxFrontEnd>());
+    queue = backend->allocation().create_queue(true, true).object;
+  }
+
+  KernelHandle kernel(const std::string& text, const std::string& name) {
+    Compilation& compiler = backend->compilation();
+    program = compiler.program_from_source(opencl_ptx(text)).object;
+    EXPECT_EQ(compiler.build(*program, ""), status::kSuccess) << compiler.build_log(*program);
+    return compiler.create_kernel(*program, name).object;
+  }
+  MemoryHandle buffer(std::size_t words) {
+    const MemoryHandle made = backend->allocation().create_buffer({0, words * 4, {}}).object;
+    backend->allocation().wipe(*queue, *made);
+    return made;
+  }
+  std::vector<std::uint32_t> read(const MemoryHandle& memory, std::size_t words) {
+    std::vector<std::uint32_t> values(words);
+    EXPECT_EQ(backend->submission().submit(
+                  *queue, BufferTransfer{false, memory, 0, std::as_writable_bytes(std::span(values)), true}, nullptr),
+              status::kSuccess);
+    return values;
+  }
+  // The kernel `sum` with groups of 8 items.
+  Status launch_sum(const KernelObject& sum, const MemoryObject& out, std::size_t groups, const LaunchSharing& sharing,
+                    EventHandle* event = nullptr) {
+    const std::uint32_t factor = 100;
+    const KernelArgument arguments[] = {{ArgumentKind::memory, 8, nullptr, &out, nullptr},
+                                        {ArgumentKind::local, 32, nullptr, nullptr, nullptr},
+                                        {ArgumentKind::value, 4, &factor, nullptr, nullptr}};
+    KernelLaunch launch;
+    launch.kernel = &sum;
+    launch.arguments = arguments;
+    launch.offset = {2, 0, 0};
+    launch.global = {groups * 8, 1, 1};
+    launch.local = Size3{8, 1, 1};
+    launch.sharing = sharing;
+    return backend->submission().launch(*queue, launch, event);
+  }
+  static std::vector<std::uint32_t> expected_sum(std::size_t groups) {
+    std::vector<std::uint32_t> values(groups * 8 + 2, 800 + 28);
+    values[0] = values[1] = 0;
+    return values;
+  }
+
+  std::unique_ptr<CudaBackend> backend;
+  QueueHandle queue;
+  ProgramHandle program;
+};
+
+TEST_F(SimulatedCuda, TheDriverIsTheLibraryOfThisBuild) {
+  const auto calls = load_driver(library());
+  ASSERT_TRUE(calls);
+  Dl_info info{};
+  ASSERT_NE(::dladdr(reinterpret_cast<void*>(calls->init), &info), 0);
+  EXPECT_EQ(std::string(info.dli_fname), library());
+  EXPECT_NE(backend->device_name().find("simulated"), std::string::npos) << backend->device_name();
+  EXPECT_TRUE(backend->is_alive());
+}
+
+TEST_F(SimulatedCuda, AProgramWithLocalMemoryAndAnOffsetLeavesItsSums) {
+  const KernelHandle sum = kernel(sum_kernel(), "sum");
+  ASSERT_TRUE(sum);
+  const MemoryHandle out = buffer(34);
+  EventHandle event = nullptr;
+  ASSERT_EQ(launch_sum(*sum, *out, 4, {}, &event), status::kSuccess);
+  backend->submission().finish(*queue);
+  EXPECT_EQ(backend->submission().state(event), status::kComplete);
+  const DeviceTimes times = backend->submission().times(event, true);
+  EXPECT_GE(times.ended, times.started);
+  EXPECT_GE(times.started, times.queued);
+  backend->submission().release(event);
+  EXPECT_EQ(read(out, 34), expected_sum(4));
+}
+
+TEST_F(SimulatedCuda, EveryFormOfAKernelLeavesTheSameMemory) {
+  const KernelHandle sum = kernel(sum_kernel(), "sum");
+  ASSERT_NE(of(*sum).gated, nullptr);
+  const LaunchSharing forms[] = {
+      {.unit_share = 0.5}, {.max_groups_per_unit = 1}, {.yields = true}, {.priority = 3, .holds_gates = true}};
+  for (const LaunchSharing& form : forms) {
+    const MemoryHandle out = buffer(34);
+    ASSERT_EQ(launch_sum(*sum, *out, 4, form), status::kSuccess);
+    EXPECT_EQ(read(out, 34), expected_sum(4));
+  }
+}
+
+TEST_F(SimulatedCuda, TransfersAndFillsReachTheDevice) {
+  const MemoryHandle a = buffer(16), b = buffer(16);
+  std::vector<std::uint32_t> values(16);
+  std::iota(values.begin(), values.end(), 5U);
+  EventHandle event = nullptr;
+  Submission& submission = backend->submission();
+  ASSERT_EQ(
+      submission.submit(*queue, BufferTransfer{true, a, 0, std::as_writable_bytes(std::span(values)), false}, &event),
+      status::kSuccess);
+  ASSERT_EQ(submission.submit(*queue, BufferCopy{a, b, 8, 0, 32}, nullptr), status::kSuccess);
+  const std::array<std::uint32_t, 2> pattern{1, 2};
+  ASSERT_EQ(submission.submit(*queue, BufferFill{b, std::as_bytes(std::span(pattern)), 48, 16}, nullptr),
+            status::kSuccess);
+  EXPECT_EQ(read(b, 16), (std::vector<std::uint32_t>{7, 8, 9, 10, 11, 12, 13, 14, 0, 0, 0, 0, 1, 2, 1, 2}));
+  submission.finish(*queue);
+  EXPECT_EQ(submission.state(event), status::kComplete);
+  submission.release(event);
+}
+
+TEST_F(SimulatedCuda, ControlWordsHaveTheirInitialValues) {
+  const auto words = backend->make_control_words();
+  const auto queue_word = words->take(ControlWordPool::Kind::queue);
+  const auto control = words->take(ControlWordPool::Kind::control);
+  ASSERT_TRUE(queue_word && control);
+  EXPECT_EQ(queue_word->get(), 0U);
+  EXPECT_EQ(control->get(), ~0U);
+  ASSERT_EQ(control->set(3), status::kSuccess);
+  EXPECT_EQ(control->get(), 3U);
+}
+
+TEST_F(SimulatedCuda, WrongPtxFailsTheBuildWithTheReason) {
+  Compilation& compiler = backend->compilation();
+  const ProgramHandle wrong = compiler.program_from_source("no PTX").object;
+  EXPECT_EQ(compiler.build(*wrong, ""), status::kBuildProgramFailure);
+  EXPECT_NE(compiler.build_log(*wrong).find("cannot be loaded"), std::string::npos);
+}
+
+// The last test: a context that had a fault takes no more work, and the process has one primary context.
+TEST_F(SimulatedCuda, AFaultFailsForItsClientAndIsFound) {
+  const KernelHandle fault = kernel(fault_kernel(), "fault");
+  const MemoryHandle out = buffer(1);
+  const KernelArgument argument{ArgumentKind::memory, 8, nullptr, out.get(), nullptr};
+  KernelLaunch launch;
+  launch.kernel = fault.get();
+  launch.arguments = std::span(&argument, 1);
+  launch.local = Size3{1, 1, 1};
+  EventHandle event = nullptr;
+  ASSERT_EQ(backend->submission().launch(*queue, launch, &event), status::kSuccess);
+  backend->submission().finish(*queue);
+  EXPECT_LT(backend->submission().state(event), 0);
+  backend->submission().release(event);
+  EXPECT_FALSE(backend->is_alive());
+}
+
+}  // namespace
+}  // namespace wm::runtime::cuda
