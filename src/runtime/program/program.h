@@ -15,6 +15,7 @@
 
 #include "rewrite/program.h"
 #include "runtime/device/backend.h"
+#include "runtime/program/attached_source.h"
 
 namespace wm::runtime {
 
@@ -24,6 +25,8 @@ struct ProgramForm {
   std::vector<rewrite::KernelReply> kernels;
   std::map<std::string, std::uint32_t> registers;  // per work-item, by kernel, where the device reports them
   std::string not_rewritten_reason;
+  // The files that the source included; nothing: it was not read.
+  std::optional<std::vector<rewrite::Dependency>> dependencies;
 };
 struct KernelForm {
   KernelHandle workers;  // null: the kernel runs unmodified
@@ -58,15 +61,16 @@ struct Program {
 
   ProgramHandle handle;
   std::string source;
-  std::string binary;                  // if the program was created from a binary
-  std::shared_ptr<void> text_account;  // counts the text in MemoryLimits::Share while it is held
-  std::string options;                 // options of the last build, as the client gave them
-  std::string not_rewritten_reason;    // if it has no form
+  std::string binary;                              // if the program was created from a binary, as the driver takes it
+  std::shared_ptr<const AttachedSource> attached;  // the source that came with the binary; null: none did
+  std::shared_ptr<void> text_account;              // counts the text in MemoryLimits::Share while it is held
+  std::string options;                             // options of the last build, as the client gave them
+  std::string not_rewritten_reason;                // if it has no form
   bool uses_printf = false;
   bool binary_requested = false;  // the client has asked for its binary; used by the reader thread only
   // The headers of the last compilation by name; used by the reader thread only.
   std::vector<std::pair<std::string, std::weak_ptr<Program>>> headers;
-  // The form is made while the client continues after the build; not valid: the program was not built from source.
+  // The form is made while the client continues after the build; not valid: it was not built, or its source is unknown.
   std::shared_future<std::shared_ptr<const ProgramForm>> form;
   // The programs that it was linked from, as they were then; null: it was not linked.
   std::shared_ptr<const std::vector<SandboxProgram>> inputs;

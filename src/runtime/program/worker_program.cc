@@ -33,15 +33,25 @@ std::map<std::string, std::uint32_t> registers_in_log(const std::string& log) {
   return registers;
 }
 
-std::shared_ptr<const ProgramForm> WorkerPrograms::make(const std::string& source, const std::string& options,
-                                                        const std::shared_future<Status>& original,
+WorkerPrograms::Original WorkerPrograms::original_of(const Program& program) {
+  if (!program.attached) return {program.source, program.options, std::nullopt};
+  return {program.attached->source, program.attached->options, program.attached->dependencies};
+}
+
+std::shared_ptr<const ProgramForm> WorkerPrograms::make(const Original& original,
+                                                        const std::shared_future<Status>& built,
                                                         const std::function<bool()>& cancelled) const {
   if (rewriter_ == nullptr) return not_rewritten("rewriting is off");
   if (cancelled()) return not_rewritten("its client has gone");
-  const auto reply = rewrite_source(source, options, [&original] { return original.get() == status::kSuccess; });
+  const auto reply =
+      rewrite_source(original.source, original.options, [&built] { return built.get() == status::kSuccess; });
   if (!reply) return not_rewritten(reply.error().what);
+  if (original.dependencies && *original.dependencies != reply->dependencies) {
+    return not_rewritten("files that its source includes have changed since its binary was made");
+  }
   auto form = std::make_shared<ProgramForm>();
   form->not_rewritten_reason = reply->refusal;
+  form->dependencies = reply->dependencies;
   form->kernels = reply->kernels;
   if (reply->source.empty()) return form;
   Compilation& compilation = backend_.compilation();
@@ -88,7 +98,8 @@ std::string WorkerPrograms::build_options(const rewrite::Reply& reply) const {
 // The rewriter has kept its reply, so this does not rewrite again.
 std::optional<sandbox::Request> WorkerPrograms::build_request(const Program& program) const {
   if (rewriter_ == nullptr) return std::nullopt;
-  const auto reply = rewrite_source(program.source, program.options, [] { return true; });
+  const Original original = original_of(program);
+  const auto reply = rewrite_source(original.source, original.options, [] { return true; });
   if (!reply || reply->source.empty()) return std::nullopt;
   return sandbox::build_of(reply->source, build_options(*reply));
 }
@@ -116,11 +127,15 @@ std::shared_ptr<const KernelForm> WorkerPrograms::make(const Kernel& kernel) con
   form->not_rewritten_reason = program->not_rewritten_reason;
   const auto reply = std::find_if(program->kernels.begin(), program->kernels.end(),
                                   [&](const rewrite::KernelReply& k) { return k.name == kernel.name; });
+  if (form->not_rewritten_reason.empty()) form->not_rewritten_reason = "the rewriter has no workers for it";
   if (reply == program->kernels.end()) return form;
   if (!reply->reason.empty()) form->not_rewritten_reason = reply->reason;
   if (!program->workers || !reply->rewritten) return form;
   auto workers = backend_.compilation().create_kernel(*program->workers, kernel.name);
-  if (!workers.object) return form;
+  if (!workers.object) {
+    form->not_rewritten_reason = "the device does not take its workers";
+    return form;
+  }
   form->max_items = backend_.compilation().properties(*workers.object).max_items;
   form->workers = counted(std::move(workers.object), counts_.kernels);
   form->chunk = reply->chunk;

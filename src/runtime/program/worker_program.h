@@ -24,10 +24,16 @@ class WorkerPrograms {
         sandbox_(sandbox),
         macros_(backend.compilation()) {}
 
-  // Rewrites a source, and builds the result once `original` has been built without error. The form says why where
+  // The text that a program's workers are made from, and the files it included where a binary was made from it.
+  struct Original {
+    std::string source, options;
+    std::optional<std::vector<rewrite::Dependency>> dependencies;
+  };
+  [[nodiscard]] static Original original_of(const Program& program);
+  // Rewrites a source, and builds the result once the original has been `built` without error. The form says why where
   // there are no workers.
-  [[nodiscard]] std::shared_ptr<const ProgramForm> make(const std::string& source, const std::string& options,
-                                                        const std::shared_future<Status>& original,
+  [[nodiscard]] std::shared_ptr<const ProgramForm> make(const Original& original,
+                                                        const std::shared_future<Status>& built,
                                                         const std::function<bool()>& cancelled) const;
   // The sandbox request that builds the workers of a program which has some.
   [[nodiscard]] std::optional<sandbox::Request> build_request(const Program& program) const;

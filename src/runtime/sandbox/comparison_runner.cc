@@ -53,8 +53,7 @@ class FormRun {
 
   bool run(const Program& program, bool workers, const SharedBytes& results) {
     queue_ = cl_.CreateCommandQueue(native_.context, native_.device, 0, nullptr);
-    const char* source = program.text.c_str();
-    const cl_program built = cl_.CreateProgramWithSource(native_.context, 1, &source, nullptr, nullptr);
+    const cl_program built = create(program);
     if (queue_ == nullptr || built == nullptr ||
         cl_.BuildProgram(built, 1, &native_.device, program.options.c_str(), nullptr, nullptr) != CL_SUCCESS) {
       return false;
@@ -73,6 +72,15 @@ class FormRun {
   }
 
  private:
+  [[nodiscard]] cl_program create(const Program& program) const {
+    if (!program.binary) {
+      const char* source = program.text.c_str();
+      return cl_.CreateProgramWithSource(native_.context, 1, &source, nullptr, nullptr);
+    }
+    const auto* bytes = reinterpret_cast<const unsigned char*>(program.text.data());
+    const std::size_t length = program.text.size();
+    return cl_.CreateProgramWithBinary(native_.context, 1, &native_.device, &length, &bytes, nullptr, nullptr);
+  }
   // The results' memory holds the inputs first.
   bool create_buffers(const SharedBytes& results) {
     for (const ComparedBuffer& buffer : buffers_) {

@@ -1,6 +1,7 @@
 #include "runtime/session/program_calls.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/device/kernel_output.h"
 
@@ -24,6 +25,28 @@ std::shared_ptr<const std::string> object_of(const Compilation& compilation, con
   if (compilation.binary_type(program) != BinaryType::object) return nullptr;
   auto object = std::make_shared<std::string>();
   return compilation.binary(program, *object) == status::kSuccess && !object->empty() ? object : nullptr;
+}
+
+// The source that the binary of a program is given to its client with; null where it has none, or where the files that
+// it includes are not known.
+std::shared_ptr<const AttachedSource> source_to_attach(const Program& program) {
+  if (program.attached || !program.form.valid()) return program.attached;
+  AttachedSource source{program.source, program.options, {}};
+  if (program.source.find("include") != std::string::npos || program.options.find("include") != std::string::npos) {
+    const auto& files = program.form.get()->dependencies;
+    if (!files) return nullptr;
+    source.dependencies = *files;
+  }
+  return std::make_shared<const AttachedSource>(std::move(source));
+}
+
+// `sizes`: the answer of the device for the sizes of binaries, of which there is one.
+void add_attached_size(const Program& program, std::span<std::byte> sizes) {
+  std::size_t size = 0;
+  if (sizes.size() != sizeof size) return;
+  std::memcpy(&size, sizes.data(), sizeof size);
+  if (const auto source = source_to_attach(program); source && size != 0) size += attached_size(*source);
+  std::memcpy(sizes.data(), &size, sizeof size);
 }
 
 }  // namespace
@@ -50,8 +73,12 @@ void ProgramCalls::create(const MessageHeader& header, const CreateProgram& m) {
     return state_.answer(header, status::kOutOfHostMemory);
   }
   if (!from_binary && m.origin != ProgramOrigin::source) return state_.answer(header, status::kInvalidValue);
-  const std::string content = text_of(bytes);
+  std::string content = text_of(bytes);
+  std::shared_ptr<const AttachedSource> attached;
   if (from_binary) {
+    auto [native, source] = split_binary(content);
+    if (source) attached = std::make_shared<const AttachedSource>(*std::move(source));
+    content.resize(native.size());
     auto given = std::make_shared<Program>();
     given->binary = content;
     if (state_.daemon.sandbox.refusal(request_of(sandbox::Request::What::load, "", {{given, ""}}))) {
@@ -63,10 +90,11 @@ void ProgramCalls::create(const MessageHeader& header, const CreateProgram& m) {
   if (made.status != status::kSuccess) return state_.answer(header, made.status);
   auto program = own(std::move(made.object));
   (from_binary ? program->binary : program->source) = content;
-  program->uses_printf = calls_printf(content);
-  state_.share->program_text += content.size();
+  program->attached = std::move(attached);
+  program->uses_printf = calls_printf(content) || (program->attached && calls_printf(program->attached->source));
+  state_.share->program_text += bytes.size();
   program->text_account = {
-      nullptr, [share = state_.share, size = content.size()](std::nullptr_t) { share->program_text -= size; }};
+      nullptr, [share = state_.share, size = bytes.size()](std::nullptr_t) { share->program_text -= size; }};
   state_.answer(header,
                 state_.objects.programs.add(m.id, std::move(program)) ? status::kSuccess : status::kInvalidValue);
 }
@@ -95,7 +123,8 @@ bool ProgramCalls::build(const MessageHeader& header, Reader& reader) {
     return true;
   }
   program->begin_build(options);
-  program->not_rewritten_reason = "compiled apart from what it is linked with";
+  program->not_rewritten_reason =
+      program->binary.empty() ? "compiled apart from what it is linked with" : "its binary came without its source";
   program->uses_printf |= calls_printf(options);
   program->headers.clear();
   std::vector<Compilation::Header> compile_headers;
@@ -105,7 +134,8 @@ bool ProgramCalls::build(const MessageHeader& header, Reader& reader) {
     compile_headers.push_back({names[i], headers[i]->handle});
   }
   auto built = std::make_shared<std::promise<Status>>();
-  if (m.compile_only == 0 && !program->source.empty()) make_form(*program, built->get_future().share());
+  if (m.compile_only == 0 && (!program->source.empty() || program->attached))
+    make_form(*program, built->get_future().share());
   const std::string built_with = options + kArgumentInfo;
   // Compilers take long, and other threads of the client need not wait for them.
   state_.run_later([this, header, built,
@@ -122,8 +152,8 @@ bool ProgramCalls::build(const MessageHeader& header, Reader& reader) {
 void ProgramCalls::make_form(Program& program, const std::shared_future<Status>& built) {
   auto made = std::make_shared<std::promise<std::shared_ptr<const ProgramForm>>>();
   program.form = made->get_future().share();
-  state_.run_later([this, made, built, options = program.options, source = program.source] {
-    made->set_value(state_.daemon.worker_programs.make(source, options, built, [this] { return cancelled(); }));
+  state_.run_later([this, made, built, original = WorkerPrograms::original_of(program)] {
+    made->set_value(state_.daemon.worker_programs.make(original, built, [this] { return cancelled(); }));
   });
 }
 
@@ -189,6 +219,7 @@ void ProgramCalls::link_now(const MessageHeader& header, std::uint64_t id,
   if (!made.object) return state_.answer(header, made.status);
   auto program = own(std::move(made.object));
   program->options = options;
+  program->not_rewritten_reason = "linked from programs that were compiled apart";
   program->inputs = std::make_shared<const std::vector<SandboxProgram>>(sandboxed);
   program->uses_printf = std::any_of(inputs.begin(), inputs.end(), [](const auto& p) { return p->uses_printf; });
   if (made.status != status::kSuccess) return state_.answer(header, made.status);
@@ -205,6 +236,15 @@ bool ProgramCalls::precompile_for_binary(const std::shared_ptr<Program>& program
   return !state_.daemon.sandbox.refusal(std::move(request));
 }
 
+void ProgramCalls::binary(const MessageHeader& header, const Program& program) {
+  std::string binary;
+  const Status status = state_.daemon.backend.compilation().binary(*program.handle, binary);
+  if (const auto source = source_to_attach(program); source && status == status::kSuccess && !binary.empty()) {
+    binary = attach_source(std::move(binary), *source);
+  }
+  state_.answer(header, status, std::as_bytes(std::span(binary)));
+}
+
 void ProgramCalls::info(const MessageHeader& header, const Query& m) {
   const auto program = state_.objects.programs.find(m.object);
   if (!program) return state_.answer(header, status::kInvalidProgram);
@@ -214,14 +254,11 @@ void ProgramCalls::info(const MessageHeader& header, const Query& m) {
     program->binary_requested = true;
     if (!precompile_for_binary(program)) return state_.answer(header, status::kOutOfResources);
   }
+  if (m.name == kProgramBinaries) return binary(header, *program);
   const Compilation& compilation = state_.daemon.backend.compilation();
-  if (m.name == kProgramBinaries) {
-    std::string binary;
-    const Status status = compilation.binary(*program->handle, binary);
-    return state_.answer(header, status, std::as_bytes(std::span(binary)));
-  }
   std::vector<std::byte> bytes;
   const Status status = compilation.program_info(*program->handle, static_cast<std::uint32_t>(m.name), bytes);
+  if (m.name == kProgramBinarySizes && status == status::kSuccess) add_attached_size(*program, bytes);
   state_.answer(header, status, bytes);
 }
 

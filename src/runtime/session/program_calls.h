@@ -28,6 +28,7 @@ class ProgramCalls {
                 const std::string& options, const std::vector<SandboxProgram>& sandboxed);
   // Where a request for the binary makes the device compile all kernels, the sandbox does so first. False: it failed.
   bool precompile_for_binary(const std::shared_ptr<Program>& program);
+  void binary(const MessageHeader& header, const Program& program);
   [[nodiscard]] std::shared_ptr<Program> own(ProgramHandle handle) const;
 
   SessionState& state_;
