@@ -14,7 +14,7 @@ namespace wm::runtime {
 
 struct AttachedSource {
   std::string source;
-  std::string options;                            // of the build that made the binary
+  std::string options;                            // The build that made the binary had these.
   std::vector<rewrite::Dependency> dependencies;  // files that the source included, as they were then
   friend bool operator==(const AttachedSource&, const AttachedSource&) = default;
 };
@@ -24,7 +24,7 @@ struct AttachedSource {
 [[nodiscard]] std::size_t attached_size(const AttachedSource& source);
 
 struct SplitBinary {
-  std::string_view native;               // what the driver is given
+  std::string_view native;               // The driver is given this part.
   std::optional<AttachedSource> source;  // nothing: none is attached, or it does not belong to this binary
 };
 [[nodiscard]] SplitBinary split_binary(std::string_view binary);
