@@ -119,6 +119,7 @@ class GateWriter {
     gate_ = editor_.add_register("%wm_gate", Type::b64);
     word_ = editor_.add_register("%wm_gate_word", Type::b32);
     count_ = editor_.add_register("%wm_gate_count", Type::b32);
+    left_ = editor_.add_register("%wm_gate_left", Type::b32);
     test_ = editor_.add_register("%wm_gate_test", Type::pred);
     editor_.emit(
         build::make(Opcode::ld, {Suffix::param}, {Type::u64},
@@ -150,11 +151,20 @@ class GateWriter {
     editor_.emit(load_word());
     editor_.emit(build::only_if(test_, true, build::branch(header)));
     const std::uint32_t hold = editor_.add_label("$wm_hold");
+    editor_.emit(build::mov(left_, build::number(options_.max_sleeps), Type::u32));
     editor_.place(hold);
     editor_.emit(build::make(Opcode::nanosleep, {}, {Type::u32}, {build::number(options_.sleep_nanoseconds)}));
     editor_.emit(load_word());
-    editor_.emit(compare(Suffix::ne, word_, 0));
+    editor_.emit(compare(Suffix::eq, word_, 0));
+    editor_.emit(build::only_if(test_, true, build::branch(header)));
+    editor_.emit(
+        build::make(Opcode::sub, {}, {Type::u32}, {build::operand(left_), build::operand(left_), build::number(1)}));
+    editor_.emit(compare(Suffix::ne, left_, 0));
     editor_.emit(build::only_if(test_, true, build::branch(hold)));
+    // Held for long enough: whoever closed the gate may be waiting for this block.
+    editor_.emit(build::make(Opcode::add, {}, {Type::u64},
+                             {build::operand(gate_), build::operand(gate_), build::number(kOpenGateOffset)}));
+    editor_.emit(build::mov(word_, build::number(0), Type::u32));
     editor_.emit(build::branch(header));
   }
 
@@ -316,7 +326,7 @@ class GateWriter {
   const std::map<std::uint32_t, Strip> counted_;
   const std::map<std::uint32_t, const Loop*> loop_starts_;
   FunctionEditor editor_;
-  Reg gate_{}, word_{}, count_{}, test_{};
+  Reg gate_{}, word_{}, count_{}, left_{}, test_{};
 };
 
 }  // namespace

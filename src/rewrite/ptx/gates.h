@@ -7,7 +7,8 @@
 // exits are kept, only the way back is taken through copies of the body.
 //
 // The kernel gets one more parameter, the address of its word. A kernel without loops is left as it is: its blocks end
-// soon.
+// soon. A thread that was held for about a millisecond is held no more, since a kernel that needs the room of its block
+// would never start otherwise: it tests the word that follows at kOpenGateOffset, which stays 0.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +19,13 @@
 
 namespace wm::rewrite {
 
+inline constexpr std::uint32_t kOpenGateOffset = 256;  // bytes
+
 struct GateOptions {
   std::uint32_t interval = 512;       // instructions of a thread between two tests
   std::uint32_t max_unrolled = 1024;  // instructions of an unrolled loop
   std::uint32_t sleep_nanoseconds = 500;
+  std::uint32_t max_sleeps = 2000;
 };
 
 struct GatedKernel {

@@ -97,8 +97,10 @@ struct Capabilities {
   bool reports_registers = false;
   // A kernel is compiled at its first launch with each group size; the driver caches compiled kernels on disk.
   bool compiles_at_launch = false;
-  // Launches run by `LaunchSharing`: stream priorities, limits on groups per compute unit, and gates.
+  // Launches run by `LaunchSharing`: stream priorities, and limits on groups per compute unit.
   bool shares_launches = false;
+  // Kernels with loops have gates.
+  bool gates = false;
 };
 
 // Nanoseconds on the device's clock. `queued` is 0 where it was not asked for.

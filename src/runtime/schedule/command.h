@@ -119,6 +119,7 @@ struct Command {
     policy::KernelId kernel = policy::kNoKernel;
     std::optional<Orphaned> orphaned;
     std::optional<double> pipelined_nanoseconds;  // counted in its client's pipelined launches
+    bool started_at_once = false;                 // whatever the policy says, so that its cap does not apply
     bool occupies_compute_unit = false;           // a transfer that runs where groups do
   } placement;
 

@@ -133,14 +133,17 @@ Status KernelDispatch::launch(Command& command, EventHandle* event) {
 // A cap of the policy counts groups on the whole device, and is kept where it leaves each compute unit some.
 LaunchSharing KernelDispatch::sharing(const Command& command) const {
   LaunchSharing sharing = admission_.sharing(command);
-  if (command.placement.kernel == policy::kNoKernel || admission_.bypasses_policy()) return sharing;
-  const std::uint32_t cap = machine_.allowed(command.placement.kernel);
+  const Command::Placement& placement = command.placement;
+  if (placement.kernel == policy::kNoKernel || placement.started_at_once || admission_.bypasses_policy())
+    return sharing;
+  const std::uint32_t cap = machine_.allowed(placement.kernel);
   if (cap != policy::kNoCap) sharing.max_groups_per_unit = std::max(cap / backend_.compute_units(), 1U);
   return sharing;
 }
 
 void KernelDispatch::start_at_once(const CommandPtr& command) {
   command->times.ready = clock_.now();
+  command->placement.started_at_once = true;
   register_running(command);
 }
 

@@ -10,8 +10,10 @@ namespace {
 
 // Every launch of a gated kernel gets the address of a word that holds `value`.
 gpu::Application with_word(gpu::Application app, const std::map<std::string, GatedKernel>& gated, std::uint32_t value) {
-  const auto word = app.add("gate", std::vector<std::uint32_t>{value});
-  app.steps.insert(app.steps.begin(), gpu::Transfer{gpu::Transfer::Direction::to_device, word, 0, 4});
+  std::vector<std::uint32_t> words(kOpenGateOffset / 4 + 1);
+  words[0] = value;
+  const auto word = app.add("gate", words);
+  app.steps.insert(app.steps.begin(), gpu::Transfer{gpu::Transfer::Direction::to_device, word, 0, words.size() * 4});
   for (gpu::Step& step : app.steps) {
     auto* launch = std::get_if<gpu::Launch>(&step);
     if (launch != nullptr && gated.at(launch->kernel).gates != 0) launch->arguments.push_back(gpu::buffer(word));
@@ -122,9 +124,17 @@ TEST(Gates, StripMinedLoopsGiveTheSameResultForEveryBound) {
   expect_same_for_all_bounds(counting_loop("ne", "s64", 90, -3), {87, 60, 57, 0, -300});
 }
 
+TEST(Gates, AWarpThatWasHeldForLongGoesOn) {
+  const ptx::Module original = parsed(kSumLoop);
+  ptx::Module module = original;
+  const auto gated = gate_all(module, {.max_sleeps = 3});
+  const gpu::Application app = sum_application(1001);
+  EXPECT_EQ(compare_runs(original, app, module, with_word(app, gated, 1)), "");
+}
+
 TEST(Gates, WarpsStopWhileTheWordIsSet) {
   ptx::Module module = parsed(kSumLoop);
-  const auto gated = gate_all(module);
+  const auto gated = gate_all(module, {.max_sleeps = 1'000'000});
   std::optional<exec::Fault> fault;
   exec::RunOptions options;
   options.max_instructions = 100'000;

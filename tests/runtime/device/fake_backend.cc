@@ -78,7 +78,9 @@ Status FakeBackend::launch(const QueueObject& queue, const KernelLaunch& launch,
   if (name.ends_with("_workers")) {
     name = name.substr(0, name.find("_workers")) + "*" + std::to_string(launch.global[0] / (*launch.local)[0]);
   }
-  return add(name, queue, event);
+  const Status status = add(name, queue, event);
+  if (status == status::kSuccess) submitted.back().sharing = launch.sharing;
+  return status;
 }
 
 std::string FakeBackend::log() const {

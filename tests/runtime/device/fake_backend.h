@@ -50,6 +50,7 @@ class FakeBackend final : public Backend, public Submission, public Allocation {
     const QueueObject* queue = nullptr;
     EventHandle event = nullptr;  // without one, it was submitted without an event
     bool complete = false;
+    LaunchSharing sharing = {};
   };
   std::vector<Submitted> submitted;
   [[nodiscard]] std::string log() const;

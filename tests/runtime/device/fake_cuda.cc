@@ -66,6 +66,10 @@ void set_streams(DriverCalls& c) {
 }
 
 void set_memory(DriverCalls& c) {
+  c.allocate_words = [](Address* a, std::size_t bytes) {
+    return *a = reinterpret_cast<Address>(std::calloc(1, bytes)), done("words");
+  };
+  c.free_words = [](Address a) { return std::free(reinterpret_cast<void*>(a)), kSuccess; };
   c.allocate = [](Address* a, std::size_t bytes, Stream) {
     return *a = reinterpret_cast<Address>(std::calloc(1, bytes)), done("alloc");
   };

@@ -64,6 +64,14 @@ struct MovingSharesTest : SchedulerTest {
 struct PolledMovingSharesTest : SchedulerTest {
   PolledMovingSharesTest() : SchedulerTest(polled_device(), {}, "moving_shares") {}
 };
+Capabilities sharing_device() {
+  Capabilities c = polled_device();
+  c.shares_launches = true;
+  return c;
+}
+struct SharedLaunchesTest : SchedulerTest {
+  SharedLaunchesTest() : SchedulerTest(sharing_device()) {}
+};
 struct FifoTest : SchedulerTest {
   FifoTest() : SchedulerTest(callback_device(), {.pass_through = true}, "left_over") {}
 };
@@ -298,6 +306,16 @@ TEST_F(MovingSharesTest, AChangedShareReachesKernelsThatRun) {
   EXPECT_EQ(backend.control_words[5].lock()->value, 0U) << "one of b's workers has to leave";
   complete(5);
   EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1 b*1 b*1 a*1");
+}
+
+TEST_F(SharedLaunchesTest, TheCapOfThePolicyDoesNotLimitALaunchThatStartsAtOnce) {
+  client->state.statistics.priority = 5;
+  launch(other, make_queue(), "low", {.groups = 100});
+  launch(client, make_queue(), "high", {.groups = 2});
+  ASSERT_EQ(backend.log(), "low high");
+  EXPECT_EQ(backend.submitted[0].sharing.max_groups_per_unit, 4U) << "accelos caps it at its share";
+  EXPECT_EQ(backend.submitted[1].sharing.max_groups_per_unit, 0U) << "accelos has not bound it yet";
+  EXPECT_EQ(backend.submitted[1].sharing.priority, 5);
 }
 
 TEST_F(SchedulerTest, ANewPolicyDividesTheDeviceAmongKernelsThatRun) {

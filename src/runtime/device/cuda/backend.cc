@@ -33,7 +33,7 @@ CudaBackend::CudaBackend(std::unique_ptr<Device> device, std::unique_ptr<FrontEn
       submission_(*device_, host_, events_, launcher_),
       probe_queue_(std::make_unique<CudaQueue>(*device_, false)) {
   capabilities_.reports_registers = front_end_->reports_registers();
-  launcher_.prepare_gates();
+  capabilities_.gates = launcher_.prepare_gates();
   BufferRequest probe;
   probe.bytes = sizeof(std::uint32_t);
   probe_memory_ = allocation_.create_buffer(probe).object;

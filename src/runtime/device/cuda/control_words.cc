@@ -10,10 +10,8 @@ constexpr std::size_t kWords = 64;    // allocated together
 
 class CudaControlWords::Word final : public ControlWord {
  public:
-  Word(CudaControlWords& pool, Address address, const MemoryHandle& block)
-      : pool_(pool), memory_(pool.device_, address, sizeof(std::uint32_t)) {
-    memory_.parent = block;
-  }
+  Word(CudaControlWords& pool, Address address)
+      : pool_(pool), memory_(pool.device_, address, sizeof(std::uint32_t), CudaMemory::Owner::other) {}
 
   [[nodiscard]] const MemoryObject& memory() const override { return memory_; }
   // The initial value was there before the word was taken.
@@ -44,16 +42,16 @@ CudaControlWords::~CudaControlWords() {
   device_.make_current();
   if (stream_ != nullptr) device_.cuda.synchronize_stream(stream_);
   words_.clear();
-  blocks_.clear();
+  for (const Address block : blocks_) device_.free_words(block);
   if (stream_ != nullptr) device_.cuda.destroy_stream(stream_);
 }
 
 bool CudaControlWords::add_block() {
   Address address = 0;
-  if (stream_ == nullptr || device_.allocate(address, kWords * kStride) != kSuccess) return false;
-  blocks_.push_back(std::make_shared<CudaMemory>(device_, address, kWords * kStride));
+  if (stream_ == nullptr || device_.allocate_words(address, kWords * kStride) != kSuccess) return false;
+  blocks_.push_back(address);
   for (std::size_t i = 0; i < kWords; ++i) {
-    words_.push_back(std::make_unique<Word>(*this, address + i * kStride, blocks_.back()));
+    words_.push_back(std::make_unique<Word>(*this, address + i * kStride));
     free_.push_back(words_.back().get());
   }
   return true;

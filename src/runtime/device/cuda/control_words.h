@@ -24,7 +24,7 @@ class CudaControlWords final : public ControlWordPool {
   Device& device_;
   Stream stream_ = nullptr;
   std::mutex mutex_;
-  std::vector<MemoryHandle> blocks_;
+  std::vector<Address> blocks_;
   std::vector<std::unique_ptr<Word>> words_;
   std::vector<Word*> free_;
 };

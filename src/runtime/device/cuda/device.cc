@@ -110,4 +110,25 @@ void Device::free(Address address) {
   cuda.free(address, memory_stream_);
 }
 
+Code Device::allocate_words(Address& address, std::size_t bytes) {
+  make_current();
+  const std::lock_guard lock(memory_mutex_);
+  Code code = cuda.allocate_words(&address, bytes);
+  if (code != kSuccess) return code;
+  code = cuda.fill_32(address, 0, bytes / sizeof(std::uint32_t), memory_stream_);
+  if (code == kSuccess) code = cuda.write_value(memory_stream_, address, 0, 0);
+  if (code == kSuccess) code = cuda.synchronize_stream(memory_stream_);
+  if (code != kSuccess) {
+    cuda.free_words(address);
+    address = 0;
+  }
+  return code;
+}
+
+void Device::free_words(Address address) {
+  if (address == 0) return;
+  make_current();
+  cuda.free_words(address);
+}
+
 }  // namespace wm::runtime::cuda

@@ -36,6 +36,10 @@ class Device {
   // Memory of the device. Allocating and freeing wait for no kernel.
   [[nodiscard]] Code allocate(Address& address, std::size_t bytes);
   void free(Address address);
+  // Zeroed memory for words that streams write (write_value), outside of the pool. An error: the driver gives none, or
+  // its streams cannot write it. `free_words` may wait for kernels.
+  [[nodiscard]] Code allocate_words(Address& address, std::size_t bytes);
+  void free_words(Address address);
 
  private:
   explicit Device(const DriverCalls& calls) : cuda(calls_), calls_(calls) {}

@@ -83,6 +83,8 @@ inline constexpr int kMaxThreads = 0, kSharedBytes = 1, kRegisters = 4, kMaxDyna
   X(query_event, "cuEventQuery", (Event))                                                                         \
   X(synchronize_event, "cuEventSynchronize", (Event))                                                             \
   X(elapsed, "cuEventElapsedTime", (float*, Event, Event))                                                        \
+  X(allocate_words, "cuMemAlloc_v2", (Address*, std::size_t))                                                     \
+  X(free_words, "cuMemFree_v2", (Address))                                                                        \
   X(allocate, "cuMemAllocAsync", (Address*, std::size_t, Stream))                                                 \
   X(free, "cuMemFreeAsync", (Address, Stream))                                                                    \
   X(default_pool, "cuDeviceGetDefaultMemPool", (Pool*, int))                                                      \

@@ -4,10 +4,11 @@
 #include <array>
 #include <cstring>
 
+#include "rewrite/ptx/gates.h"
+
 namespace wm::runtime::cuda {
 namespace {
 
-constexpr std::size_t kWordStride = 256;  // both words have cache lines of their own
 constexpr std::size_t kLocalAlign = 16;
 constexpr std::size_t kSharedUnit = 128;
 constexpr std::size_t kChosenItems = 256;
@@ -25,13 +26,8 @@ std::size_t chosen_size(std::size_t global, std::size_t limit) {
 }  // namespace
 
 bool Launcher::prepare_gates() {
-  if (device_.allocate(words_, 2 * kWordStride) != kSuccess) return false;
-  Stream stream = nullptr;
-  if (device_.cuda.create_stream(&stream, 1, device_.facts().least_priority) != kSuccess) return false;
-  const Code filled = device_.cuda.fill_32(words_, 0, 2 * kWordStride / 4, stream);
-  const Code done = device_.cuda.synchronize_stream(stream);
-  device_.cuda.destroy_stream(stream);
-  return filled == kSuccess && done == kSuccess;
+  if (device_.allocate_words(words_, 2 * std::size_t{rewrite::kOpenGateOffset}) != kSuccess) words_ = 0;
+  return words_ != 0;
 }
 
 Launcher::Shape Launcher::shape(const KernelLaunch& launch) const {

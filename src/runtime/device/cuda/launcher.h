@@ -8,11 +8,11 @@ namespace wm::runtime::cuda {
 class Launcher {
  public:
   explicit Launcher(Device& device) : device_(device) {}
-  ~Launcher() { device_.free(words_); }
+  ~Launcher() { device_.free_words(words_); }
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  // Allocates the gate words. False: the device has no memory for them, and no launch yields.
+  // Allocates the gate words. False: the driver has no memory that streams can write, and no launch yields.
   bool prepare_gates();
 
   struct Shape {

@@ -35,13 +35,16 @@ struct CudaQueue final : QueueObject {
 };
 
 struct CudaMemory final : MemoryObject {
-  CudaMemory(Device& of, Address at, std::size_t size) : device(of), address(at), bytes(size) {}
+  enum class Owner { self, other };
+  CudaMemory(Device& of, Address at, std::size_t size, Owner by = Owner::self)
+      : device(of), address(at), bytes(size), owner(by) {}
   ~CudaMemory() override {
-    if (!parent) device.free(address);
+    if (owner == Owner::self && !parent) device.free(address);
   }
   Device& device;
   Address address;
   std::size_t bytes;
+  const Owner owner;    // of the memory
   MemoryHandle parent;  // the buffer that it is a part of
 };
 

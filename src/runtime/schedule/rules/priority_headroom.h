@@ -18,7 +18,7 @@ class PriorityHeadroom final : public AdmissionRule {
   static std::unique_ptr<AdmissionRule> make(const AdmissionOptions& options, const Capabilities& device,
                                              const Clock& clock) {
     if (!device.shares_launches || options.pass_through) return nullptr;
-    return std::make_unique<PriorityHeadroom>(options.headroom, options.gates, clock);
+    return std::make_unique<PriorityHeadroom>(options.headroom, options.gates && device.gates, clock);
   }
 
   // `headroom`: the part of every compute unit that launches of lower priority leave free. `gates`: they pause, too.
