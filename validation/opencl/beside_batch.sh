@@ -4,7 +4,7 @@
 #
 #   validation/opencl/beside_batch.sh build/device out [SECONDS [SETUPS]]
 set -uo pipefail
-build=$1 out=$2 seconds=${3:-3} setups=${4:-native opencl cuda-half cuda-half-gates cuda-62 cuda-none cuda-fault}
+build=$1 out=$2 seconds=${3:-3} setups=${4:-native opencl cuda-half cuda-half-gates cuda-25-gates cuda-62 cuda-none cuda-fault}
 wm=$build/bin/wm pair=$build/validation/pair
 export WM_DATA=$PWD
 mkdir -p "$out"
@@ -76,6 +76,7 @@ daemon() {  # SETUP KINDS OPTIONS…
 WARPMUX_BACKEND=opencl daemon opencl "- compute memory" --policy accelos
 daemon cuda-half "- profile batch compute memory" --policy accelos
 daemon cuda-half-gates "compute memory" --policy accelos --gates
+daemon cuda-25-gates "compute memory" --policy accelos --headroom 25 --gates
 daemon cuda-62 "compute memory" --policy accelos --headroom 62
 daemon cuda-none "compute memory" --policy accelos --headroom 0
 daemon cuda-fault "" --policy accelos
