@@ -62,44 +62,38 @@ TEST(Sharing, WorkersGiveTheSameResults) {
   });
 }
 
-// Items of the lower half update a row of a tile and the others a column, in two branches with loops between barriers,
-// as blocked matrix factorisations do. PoCL 3.1 once compiled the workers of such kernels wrongly.
+// All items but the last update a row of a tile and the last a column, in two branches with loops between barriers, as
+// blocked matrix factorisations do. PoCL 3.1 compiled workers of this kernel wrongly, and the daemon crashed.
 TEST(Sharing, WorkersOfGroupsThatDivideGiveTheSameResults) {
   constexpr const char* kSource = R"(
 kernel void panel(global uint* data) {
-  local uint row[32], column[32], block[32];
-  const uint lid = get_local_id(0), items = get_local_size(0), at = get_global_id(0);
-  uint v0 = data[at], v1 = at * 11u;
-  block[lid] = v0 + get_group_id(0);
-  if (lid < items / 2u) {
-    row[lid] = v1;
+  local uint row[32], column[2][32];
+  const uint lid = (uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0));
+  const uint items = (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
+  const uint at = (uint)get_global_id(0);
+  uint v0 = data[at], v1 = at * 11u + 2u, v2 = lid + 822u;
+  column[0][lid] = v2;
+  if (lid < items - 1u) {
+    row[lid] = v2;
   } else {
-    column[lid] = v0;
+    column[1][lid - (items - 1u)] = v0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (lid < items / 2u) {
+  if (lid < items - 1u) {
     for (uint i = 1; i < 6u; ++i)
-      for (uint j = 0; j < i; ++j) row[lid] -= block[(i * 6u + j) % items] * (row[lid] | 1u);
+      for (uint j = 0; j < i; ++j) row[lid] -= column[0][(i * 6u + j) % items] * (row[lid] | 1u);
   } else {
     for (uint i = 0; i < 6u; ++i) {
-      for (uint j = 0; j < i; ++j) column[lid] -= column[lid] * block[(j * 6u + i) % items];
-      column[lid] /= (block[i % items] & 15u) + 1u;
+      for (uint j = 0; j < i; ++j) column[1][lid - (items - 1u)] -= column[1][lid - (items - 1u)] * column[0][(j * 6u + i) % items];
+      column[1][lid - (items - 1u)] /= (column[0][i % items] & 15u) + 1u;
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (lid < items / 2u) {
-    v0 += row[lid];
-  } else {
-    v1 ^= column[lid];
+  if (v0 % 5u == 2u) {
+    data[at] = v1;
+    return;
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (lid < items / 2u) {
-    row[lid] = v1;
-  } else {
-    column[lid] = v0;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  data[at] = v0 ^ v1 * 3u ^ (lid < items / 2u ? column[items - 1u - lid] : row[items - 1u - lid]);
+  data[at] = lid < items - 1u ? row[lid] : column[1][lid - (items - 1u)];
 })";
   same_on_both([&](const Side& s, Transcript& t) {
     cl_program program = build(s, kSource);
