@@ -44,7 +44,7 @@ using @type@ = std::variant<@types@>;
 
 // The name is one of those that a GPU description may use; another one gives the first.
 inline @type@ make_@kind@(std::string_view name) {
-@makes@  return {};
+@makes@  return @type@{std::in_place_index<0>};
 }
 
 }  // namespace wm::sim

@@ -65,13 +65,9 @@ WarpSlot* IssueStage::choose(SchedulerState& s, std::uint32_t number, std::uint6
 // as the warp's instructions are local they are issued at once, ahead of the other schedulers' time.
 void IssueStage::issue_greedily(SchedulerState& s, WarpSlot& w, std::uint32_t number, std::uint64_t now) {
   SchedulerSet& set = schedulers();
-  std::uint64_t at = now;
-  if (w.next->plain && may_go_on(w) && w.executed() && warp_issue_.is_local(w, *w.next))
-    at = warp_issue_.issue_run(s, w, now, undisturbed_until(s));
-  else
-    warp_issue_.issue(s, w, now);
-  s.now = at + 1;
-  set.set_due(s, number, at);
+  warp_issue_.issue(s, w, now);
+  s.now = now + 1;
+  set.set_due(s, number, now);
   if (w.unit != gpu::Unit::load_store && may_go_on(w)) go_on(s, w, number);
 }
 

@@ -1,23 +1,27 @@
 #include "sim/cycle/sm/warp_issue.h"
 
 namespace wm::sim {
+namespace {
+
+// A GPU description without a latency of barriers has that of branches.
+std::uint32_t barrier_latency(const gpu::SmConfig& sm) {
+  return sm.barrier_latency != 0 ? sm.barrier_latency : sm.units[static_cast<std::size_t>(gpu::Unit::branch)].latency;
+}
+
+}  // namespace
 
 WarpIssue::WarpIssue(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t sm, IssueEvents& events)
     : config_(config),
       events_(events),
       issue_width_(config.sm.issue_width),
+      barrier_latency_(barrier_latency(config.sm)),
+      barrier_per_warp_(config.sm.barrier_per_warp),
       schedulers_(config.sm),
       scoreboard_(config.sm.warps()),
       memory_(config, timing, sm),
       icache_(tag_spec(config.icache.bytes, config.icache.line, config.icache.ways, config.icache.replacement)) {
   for (std::size_t u = 0; u < gpu::kUnits; ++u)
     if (config.sm.units[u].per_sm) sm_units_ |= 1U << u;
-}
-
-std::uint64_t WarpIssue::barrier_release(std::size_t warps) const {
-  const gpu::SmConfig& sm = config_.sm;
-  const std::uint32_t latency = sm.units[static_cast<std::size_t>(gpu::Unit::branch)].latency;
-  return (sm.barrier_latency != 0 ? sm.barrier_latency : latency) + sm.barrier_per_warp * warps;
 }
 
 std::uint64_t WarpIssue::fetch(WarpSlot& w, const TimedOp& op, std::uint64_t now) {

@@ -57,7 +57,9 @@ class WarpIssue {
   }
 
   // Cycles from the arrival of the last of `warps` warps at a barrier until they go on.
-  [[nodiscard]] std::uint64_t barrier_release(std::size_t warps) const;
+  [[nodiscard]] std::uint64_t barrier_release(std::size_t warps) const {
+    return barrier_latency_ + barrier_per_warp_ * warps;
+  }
   // Called after the time at which the load/store unit accepts another instruction may have changed.
   void refresh_lsu(std::uint64_t now) {
     const Lsu& lsu = memory_.lsu();
@@ -86,6 +88,8 @@ class WarpIssue {
   const gpu::GpuConfig& config_;
   IssueEvents& events_;
   std::uint32_t issue_width_;
+  std::uint32_t barrier_latency_;
+  std::uint32_t barrier_per_warp_;
   std::uint32_t sm_units_ = 0;   // bits: units that an SM has once; all its schedulers have the same `free` for them
   std::uint64_t lsu_taken_ = 0;  // the cycle until which an instruction has the load/store unit, where an SM has one
   SchedulerSet schedulers_;
