@@ -218,7 +218,6 @@ class Quota final : public Policy {
     };
     std::uint32_t all = 0;
     for (const Sm& sm : gpu.sms()) all += blocks(sm);
-    const double kept = kept_part(gpu, k);
     for (const Sm& sm : gpu.sms()) {
       const std::int64_t local = local_quota(quota, blocks(sm), all);
       const ResidentKernel& on_sm = gpu.residents(sm.id)[k.id.index];
@@ -227,26 +226,13 @@ class Quota final : public Policy {
       at(sm.index, k.id).place = on_sm.cap > 0 ? Place::stays : (on_sm.resident > 0 ? Place::unknown : Place::away);
       const bool rolls = scheme_ == Scheme::rollover || scheme_ == Scheme::rollover_time;
       if (k.has_goal() && rolls && unused != kNoQuota) {
-        set_quota(gpu, sm, k.id, local + std::llround(kept * static_cast<double>(unused)));
+        set_quota(gpu, sm, k.id, local + unused);
       } else if (!k.has_goal() && scheme_ == Scheme::rollover_time && qos_here(gpu, sm.id)) {
         set_quota(gpu, sm, k.id, 0);
       } else {
         set_quota(gpu, sm, k.id, local);
       }
     }
-  }
-
-  // Section 3.4.4: the part of its unused quota that a QoS kernel keeps. It is what the kernel fell short of its goal
-  // so far: alpha raises quotas for the same shortfall in every epoch, and all of them added up would let the kernel
-  // run ahead of its goal for long after it has caught up.
-  static double kept_part(const Machine& gpu, const Kernel& k) {
-    double unused = 0;
-    for (const Sm& sm : gpu.sms()) {
-      const std::int64_t quota = gpu.residents(sm.id)[k.id.index].quota;
-      if (quota > 0 && quota != kNoQuota) unused += static_cast<double>(quota);
-    }
-    const double behind = (k.goal - k.history(gpu.now())) * static_cast<double>((gpu.now() - k.first_arrived).count);
-    return unused > 0 ? std::clamp(behind / unused, 0.0, 1.0) : 1;
   }
 
   // For a client's next launch: the rest of the epoch's quota is on the SMs of the previous launch's last blocks, and
