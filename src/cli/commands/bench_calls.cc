@@ -71,9 +71,9 @@ Result<int> bench_calls(const BenchCallsOptions& o) {
 
 void add_bench_calls(const Command& bench) {
   auto options = std::make_shared<BenchCallsOptions>();
-  const Command calls = bench.add("calls", "What the daemon adds to OpenCL's calls, one client",
+  const Command calls = bench.add("calls", "Cost of the daemon for OpenCL calls of one client",
                                   "wm bench calls\nwm bench calls --policy fifo --json -");
-  calls.option("--policy", options->policy, "The daemon's", {.show_default = true});
+  calls.option("--policy", options->policy, "Policy of the daemon", {.show_default = true});
   calls.option("--device", options->device, "Part of the name of the platform or device to use");
   calls.option("--cache", options->cache, "Rewritten programs", {.type = "FOLDER"});
   calls.option("--megabytes", options->megabytes, "Size of large transfers",

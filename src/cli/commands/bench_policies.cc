@@ -83,11 +83,11 @@ Result<int> bench_policies(const BenchPoliciesOptions& o) {
 
 void add_bench_policies(const Command& bench) {
   auto o = std::make_shared<BenchPoliciesOptions>();
-  const Command policies = bench.add("policies", "What policies' decisions cost, beside the simulation they steer",
+  const Command policies = bench.add("policies", "Time of policies' decisions, relative to the simulation",
                                      "wm bench policies\nwm bench policies quota smqos --gpu h200 --cycles 100000");
   policies.option("names", o->policies, "Policies, NAME[:parameter=value]… (all)");
   policies.option("--gpu", o->gpus, "A GPU by name, or a YAML file; repeat it (qos16, qos56 and h200)");
-  policies.option("--cycles", o->cycles, "Of each run", {.show_default = true});
+  policies.option("--cycles", o->cycles, "Length of each run", {.show_default = true});
   policies.json(o->json);
   policies.run([o] { return bench_policies(*o); });
 }

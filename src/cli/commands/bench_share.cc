@@ -244,14 +244,15 @@ void add_bench_share(const Command& bench) {
       bench.add("share", "OpenCL clients beside each other, on the device that is here",
                 "wm bench share --clients 2 --workloads 10\nwm bench share sgemm lbm --policy accelos --policy native");
   share.option("names", options->names, "Benchmarks that clients run (default: Parboil's)");
-  share.option("--policy", options->policies,
-               "Beside fifo, what the device does by itself; native: no daemon, each client on the device's own driver",
-               {.show_default = true});
+  share.option(
+      "--policy", options->policies,
+      "Policies besides fifo, the device's own order; native: no daemon, each client on the device's own driver",
+      {.show_default = true});
   share.option("--clients", options->clients, "Clients at once; may be repeated", {.show_default = true});
   share.option("--workloads", options->workloads, "Random workloads for each number of clients",
                {.show_default = true, .low = 1, .high = 100000});
   share.option("--rounds", options->rounds, "Runs of each workload", {.show_default = true, .low = 1, .high = 10000});
-  share.option("--seed", options->seed, "Of the random workloads", {.show_default = true});
+  share.option("--seed", options->seed, "Seed of the random workloads", {.show_default = true});
   share.option("--size", options->setup.size, "small, medium or large", {.show_default = true});
   share.option("--device", options->setup.device, "Part of the name of the platform or device to use");
   share.option("--cache", options->setup.cache, "Rewritten programs, as wm cl cache leaves them", {.type = "FOLDER"});

@@ -114,7 +114,7 @@ void add_bench_sim(const Command& bench) {
                                 "wm bench sim\nwm bench sim fma --gpu v100 --threads 2 --json -");
   sim.option("names", options->names, "vecadd, sgemm (256^3 in 16x16 tiles), fma, gather", {.show_default = true});
   sim.option("--gpu", options->gpus, "A GPU by name, or a YAML file; repeat it (v100 and qos16)");
-  sim.option("--threads", options->threads, "Of the host", {.show_default = true, .low = 1, .high = 64});
+  sim.option("--threads", options->threads, "Host threads", {.show_default = true, .low = 1, .high = 64});
   sim.option("--seconds", options->seconds, "Time to spend on each; the fastest run counts",
              {.show_default = true, .high = 3600});
   sim.json(options->json);

@@ -157,13 +157,13 @@ Result<int> cl_run(const ClRunOptions& options) {
 
 void add_cl_run(const Command& cl) {
   auto options = std::make_shared<ClRunOptions>();
-  const Command run = cl.add("run", "Run the zoo as OpenCL host programs and check what comes out",
+  const Command run = cl.add("run", "Run the zoo as OpenCL host programs and check the results",
                              "wm cl run sgemm --size medium\nwm run -- wm cl run");
   run.option("names", options->names, "Benchmarks (default: all)");
   run.option("--size", options->size, "small, medium or large", {.show_default = true});
   run.option("--rounds", options->rounds, "Runs of each; the fastest counts", {.show_default = true, .high = 1e6});
   run.option("--device", options->device, "Part of the name of the platform or device to use");
-  run.flag("--told", options->told, "Take orders from stdin: prepare, run NANOSECONDS, check");
+  run.flag("--told", options->told, "Read requests from stdin: prepare, run NANOSECONDS, check");
   run.json(options->json);
   run.run([options] { return cl_run(*options); });
 }

@@ -74,7 +74,7 @@ void add_compare(const Command& wm) {
   compare.option("--policy", o->policies, "NAME[:parameter=value]…, repeated, or 'all' that fit (when none is given)");
   add_length_options(compare, o->run,
                      "Length of every run; kernels repeat until then (0: each kernel runs once, to its end)",
-                     "Of the policies' random numbers");
+                     "Seed of the policies' random numbers");
   add_cache_option(compare, o->run);
   compare.option("--html", o->html, "Write a page with timelines, which needs no network",
                  {.type = "FILE", .output = true});

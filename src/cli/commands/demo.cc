@@ -140,7 +140,7 @@ void add_demo(const Command& wm) {
   const Command demo =
       wm.add("demo", "The two-minute tour: two real kernels share a GPU under several policies", "wm demo");
   demo.option("--html", o->html, "Where the page goes", {.show_default = true, .type = "FILE", .output = true});
-  demo.option("--cycles", o->cycles, "Of each run", {.show_default = true, .low = 1000, .high = 1e9});
+  demo.option("--cycles", o->cycles, "Length of each run", {.show_default = true, .low = 1000, .high = 1e9});
   demo.option("--cache", o->cache, "Where isolated rates are kept; \"\": nowhere",
               {.show_default = true, .type = "FOLDER"});
   demo.json(o->json);

@@ -59,14 +59,14 @@ void add_lab_exchange(const Command& lab) {
   auto e = std::make_shared<ExportOptions>();
   const Command export_command =
       lab.add("export", "A store as JSON, which can be merged and shown, or as CSV", "wm lab export --csv results.csv");
-  export_command.option("--store", e->store, "Which", {.show_default = true, .type = "FILE"});
+  export_command.option("--store", e->store, "The store", {.show_default = true, .type = "FILE"});
   export_command.option("--json", e->json, "Everything, a cell a line (-: stdout)", {.type = "FILE", .output = true});
   export_command.option("--csv", e->csv, "A line a cell (-: stdout)", {.type = "FILE", .output = true});
   export_command.run([e] { return export_results(*e); });
 
   auto m = std::make_shared<MergeOptions>();
-  const Command merge_command =
-      lab.add("merge", "Take over what a store does not have", "wm lab merge wm-lab.db other.db results/quick.json");
+  const Command merge_command = lab.add("merge", "Add the results of other stores to a store",
+                                        "wm lab merge wm-lab.db other.db results/quick.json");
   merge_command.option("into", m->into, "A store; made where there is none", {.required = true, .type = "FILE"});
   merge_command.option("from", m->from, "Stores, files of rows (.ndjson), or JSON that `wm lab export` wrote",
                        {.required = true});

@@ -107,7 +107,7 @@ void add_serve(const Command& wm) {
                                        "wm serve\nwm serve --policy fifo --metrics-port 9464\nwm serve --device PoCL "
                                        "--client-memory '2 GB'");
   serve_command.option("--policy", options->serve.policy,
-                       "Who runs when, with how much: NAME[:param=value]…, or fifo: what the device does by itself",
+                       "The sharing policy: NAME[:param=value]…, or fifo: the device's own order",
                        {.show_default = true});
   serve_command.option("--device", options->serve.device, "Part of the name of the platform or device to use");
   serve_command.option("--socket", options->serve.socket,

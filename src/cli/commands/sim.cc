@@ -167,7 +167,7 @@ void add_sim(const Command& wm) {
   sim.option("--machine", o->run.spec.machine, "cycle or block", {.show_default = true});
   sim.option("--runs", o->run.spec.runs, "Replay applications until each has completed so many runs (block machine)");
   add_length_options(sim, o->run, "Length of the run; kernels repeat until then (0: each kernel runs once, to its end)",
-                     "Of the policy's random numbers");
+                     "Seed of the policy's random numbers");
   sim.flag("--timeline", o->timeline, "Put a timeline into the JSON, as pages show it");
   sim.flag("--isolated", o->isolated, "Only measure the isolated rate of each kernel, into the cache");
   sim.hidden_flag("--alone", o->isolated, "The former name of --isolated");

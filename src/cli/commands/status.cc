@@ -56,7 +56,7 @@ Result<int> status(const StatusOptions& options) {
 
 void add_status(const Command& wm) {
   auto options = std::make_shared<StatusOptions>();
-  const Command command = wm.add("status", "Who uses the shared device", "wm status\nwm status --json -");
+  const Command command = wm.add("status", "Clients and state of the shared device", "wm status\nwm status --json -");
   command.option("--socket", options->socket, "The daemon's socket", {.type = "FILE"});
   command.json(options->json);
   command.run([options] { return status(*options); });

@@ -104,7 +104,7 @@ Result<int> top(const TopOptions& options) {
 void add_top(const Command& wm) {
   auto options = std::make_shared<TopOptions>();
   const Command command =
-      wm.add("top", "The clients of the shared device, again and again; q quits", "wm top --every 0.5");
+      wm.add("top", "The clients of the shared device, refreshed repeatedly; q quits", "wm top --every 0.5");
   command.option("--socket", options->socket, "The daemon's socket", {.type = "FILE"});
   command.option("--every", options->every, "Seconds between looks", {.show_default = true, .low = 0.01, .high = 3600});
   command.option("--rounds", options->rounds, "Looks before it ends (0: until q or an interrupt)");

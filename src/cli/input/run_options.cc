@@ -46,12 +46,12 @@ void add_workload_options(const Command& command, RunOptions& o, const std::stri
 
 void add_length_options(const Command& command, RunOptions& o, const std::string& cycles_help,
                         const std::string& seed_help) {
-  command.option("--size", o.size, "Of kernels that name none: small, medium, large", {.show_default = true});
+  command.option("--size", o.size, "Size of kernels that name none: small, medium, large", {.show_default = true});
   command.option("--cycles", o.spec.cycles, cycles_help);
   command.flag("--once", o.once, "With --cycles: each kernel runs once, instead of repeating until the end");
   command.flag("--match-instructions", o.spec.match_instructions,
                "Each kernel stops at the instructions of its isolated run of --cycles");
-  command.option("--threads", o.threads, "Of the host; the result is the same for any number",
+  command.option("--threads", o.threads, "Host threads; the result is the same for any number",
                  {.show_default = true, .low = 1, .high = 64});
   command.option("--seed", o.spec.seed, seed_help, {.show_default = true});
 }
