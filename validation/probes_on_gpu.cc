@@ -74,9 +74,11 @@ int main_of(const std::string& out, const std::string& prefix) {
     const auto value = measure(*gpu, p, *mhz);
     if (!value) std::fprintf(stderr, "%s: %s\n", p.name.c_str(), value.error().to_string().c_str());
     failed |= !value;
-    if (value) text += fmt::format("{},{},{:.4g}\n", p.name, p.unit, *value);
+    if (!value) continue;
+    text += fmt::format("{},{},{:.4g}\n", p.name, p.unit, *value);
+    // After every probe, so that a run that is stopped leaves its results.
+    if (auto r = write_file(out, text); !r) std::fprintf(stderr, "%s\n", r.error().to_string().c_str());
   }
-  if (auto r = write_file(out, text); !r) std::fprintf(stderr, "%s\n", r.error().to_string().c_str());
   return failed ? 1 : 0;
 }
 

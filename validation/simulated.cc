@@ -14,8 +14,8 @@ class Watch final : public policy::Policy {
   struct Stamp {
     std::uint64_t arrived = 0;
     std::uint64_t done = 0;
-    std::uint64_t warp_instructions = 0;  // up to its end
-    std::uint64_t issued = 0;
+    sim::SmCounters sm{};  // up to its end, as the next
+    sim::PartitionCounters memory{};
   };
 
   explicit Watch(const sim::CycleMachine& machine) : machine_(machine) {}
@@ -26,8 +26,8 @@ class Watch final : public policy::Policy {
   void on(const policy::KernelDone&, policy::Machine& gpu) override {
     const sim::ClientTotals totals = machine_.totals(0);
     stamps.back().done = gpu.now().count;
-    stamps.back().warp_instructions = totals.sm.warp_instructions;
-    stamps.back().issued = totals.sm.issued;
+    stamps.back().sm = totals.sm;
+    stamps.back().memory = totals.memory;
   }
 
   std::vector<Stamp> stamps;
@@ -70,8 +70,13 @@ Result<SimulatedRun> simulate(const gpu::GpuConfig& gpu, std::string_view ptx, c
     const auto* launch = std::get_if<gpu::Launch>(&s);
     if (launch == nullptr) continue;
     const Watch::Stamp& stamp = watch.stamps[run.launches.size()];
-    run.launches.push_back({launch->kernel, stamp.done - stamp.arrived,
-                            stamp.warp_instructions - before.warp_instructions, stamp.issued - before.issued});
+    run.launches.push_back({.kernel = launch->kernel,
+                            .cycles = stamp.done - stamp.arrived,
+                            .warp_instructions = stamp.sm.warp_instructions - before.sm.warp_instructions,
+                            .issued = stamp.sm.issued - before.sm.issued,
+                            .l2_sectors = stamp.memory.l2_sectors - before.memory.l2_sectors,
+                            .dram_read_sectors = stamp.memory.dram_read_sectors - before.memory.dram_read_sectors,
+                            .dram_write_sectors = stamp.memory.dram_write_sectors - before.memory.dram_write_sectors});
     before = stamp;
   }
   auto buffers = (*machine)->client(0).buffers();

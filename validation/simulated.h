@@ -17,6 +17,9 @@ struct SimulatedLaunch {
   std::uint64_t cycles = 0;             // from its arrival until all it stored is visible
   std::uint64_t warp_instructions = 0;  // PTX instructions
   std::uint64_t issued = 0;             // issue slots
+  std::uint64_t l2_sectors = 0;
+  std::uint64_t dram_read_sectors = 0;
+  std::uint64_t dram_write_sectors = 0;
 };
 
 struct SimulatedRun {

@@ -10,8 +10,9 @@
 
 namespace wm::gpu {
 
-// The units that instructions occupy, in the order of UnitTable.
-enum class Unit : std::uint8_t { fp32, integer, fp64, sfu, tensor, load_store, branch, count };
+// The units that instructions occupy, in the order of UnitTable. A GPU without a unit for integer multiplies has them
+// on the integer unit.
+enum class Unit : std::uint8_t { fp32, integer, fp64, sfu, tensor, load_store, branch, multiply, count };
 inline constexpr std::size_t kUnits = static_cast<std::size_t>(Unit::count);
 
 struct UnitConfig {
@@ -34,6 +35,7 @@ struct SmConfig {
   std::uint32_t threads = 2048;
   std::uint32_t blocks = 32;
   std::array<UnitConfig, kUnits> units;
+  bool has_multiply_unit = false;
   bool fp32_adds = false;              // the fp32 unit adds integers, the integer unit compares floats (since Volta)
   std::uint32_t barrier_latency = 0;   // from the last arrival until warps continue; 0: the latency of the branch unit
   std::uint32_t barrier_per_warp = 0;  // additional cycles for every warp of the block

@@ -16,8 +16,9 @@ namespace {
 using yaml::Map;
 using yaml::Value;
 
-constexpr std::array<const char*, kUnits> kUnitNames{"fp32",   "integer",    "fp64",  "sfu",
-                                                     "tensor", "load_store", "branch"};
+constexpr std::array<const char*, kUnits> kUnitNames{"fp32",   "integer",    "fp64",   "sfu",
+                                                     "tensor", "load_store", "branch", "multiply"};
+constexpr auto kMultiply = static_cast<std::size_t>(Unit::multiply);
 
 // Quantities with a unit, into plain counts.
 void bytes(Map& map, std::string_view key, std::uint32_t& out, bool required = true) {
@@ -78,7 +79,8 @@ void part(Map& outer, std::string_view key, bool required, Fill&& fill) {
 void read_units(Map& sm, SmConfig& c) {
   part(sm, "units", true, [&](Map& units) {
     for (std::size_t u = 0; u < kUnits; ++u)
-      part(units, kUnitNames[u], true, [&](Map& m) {
+      part(units, kUnitNames[u], u != kMultiply, [&](Map& m) {
+        c.has_multiply_unit |= u == kMultiply;
         m.required("latency", c.units[u].latency)
             .required("lanes", c.units[u].lanes)
             .optional("per_sm", c.units[u].per_sm);
@@ -183,7 +185,9 @@ void read_host_link(Map& m, HostLinkConfig& h) {
 void read_power(Map& m, PowerConfig& p) {
   part(m, "power", true, [&](Map& w) {
     part(w, "lane_operation_pj", true, [&](Map& l) {
-      for (std::size_t u = 0; u < kUnits; ++u) l.required(kUnitNames[u], p.lane_operation_pj[u]);
+      for (std::size_t u = 0; u < kMultiply; ++u) l.required(kUnitNames[u], p.lane_operation_pj[u]);
+      p.lane_operation_pj[kMultiply] = p.lane_operation_pj[static_cast<std::size_t>(Unit::integer)];
+      l.optional(kUnitNames[kMultiply], p.lane_operation_pj[kMultiply]);
     });
     w.required("instruction_pj", p.instruction_pj).required("register_access_pj", p.register_access_pj);
     w.required("shared_access_pj", p.shared_access_pj).required("l1_sector_pj", p.l1_sector_pj);

@@ -8,7 +8,7 @@ std::string probe_module(const std::string& before, const std::string& body, con
                          std::uint32_t shared_bytes) {
   const std::string shared =
       shared_bytes == 0 ? "" : ".shared .align 16 .b8 s[" + std::to_string(shared_bytes) + "];\n";
-  return ".version 7.0\n.target sm_75\n.address_size 64\n"
+  return ".version 7.0\n.target sm_80\n.address_size 64\n"
          ".visible .entry k(.param .u64 data, .param .u64 clocks, .param .u32 clock_index, .param .u32 count) {\n"
          ".reg .pred %p<32>;\n.reg .b32 %r<96>;\n.reg .b64 %rd<96>;\n.reg .f32 %f<96>;\n.reg .f64 %fd<96>;\n" +
          shared +
@@ -49,6 +49,8 @@ double value_of(const Probe& probe, const std::vector<double>& cycles) {
 std::vector<Probe> probes(std::uint32_t sms) {
   std::vector<Probe> all;
   add_instruction_probes(all);
+  add_shared_probes(all);
+  add_control_probes(all);
   add_memory_probes(all, sms);
   add_launch_probes(all, sms);
   return all;

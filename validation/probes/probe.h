@@ -37,6 +37,8 @@ double value_of(const Probe& probe, const std::vector<double>& cycles);
 
 // Parts of the list.
 void add_instruction_probes(std::vector<Probe>& to);
+void add_shared_probes(std::vector<Probe>& to);
+void add_control_probes(std::vector<Probe>& to);
 void add_memory_probes(std::vector<Probe>& to, std::uint32_t sms);
 void add_launch_probes(std::vector<Probe>& to, std::uint32_t sms);
 

@@ -14,8 +14,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<const char*, gpu::kUnits> kUnitNames{"fp32",   "integer",    "fp64",  "sfu",
-                                                          "tensor", "load_store", "branch"};
+constexpr std::array<const char*, gpu::kUnits> kUnitNames{"fp32",   "integer",    "fp64",   "sfu",
+                                                          "tensor", "load_store", "branch", "multiply"};
 constexpr std::array<const char*, sim::kStalls> kStallNames{"memory",  "unit",  "dependency", "fetch",
                                                             "barrier", "quota", "idle"};
 
