@@ -6,6 +6,7 @@
 // the next block.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -60,10 +61,37 @@ class AccelOs final : public Policy {
     }
   }
 
+  // The same for one launch: as many rounds over the SMs that have room as all of these have room for.
+  static PerSm spread_one(const Claim& claim, std::uint32_t count, std::span<gpu::Resources> room) {
+    PerSm placed(room.size(), 0);
+    std::vector<std::size_t> open(room.size());
+    std::iota(open.begin(), open.end(), 0);
+    while (count != 0) {
+      std::uint32_t rounds = kNoCap;
+      std::erase_if(open, [&](std::size_t sm) { return gpu::fit(claim.footprint, room[sm]) == 0; });
+      if (open.empty()) break;
+      for (const std::size_t sm : open) rounds = std::min(rounds, gpu::fit(claim.footprint, room[sm]));
+      rounds = std::min(rounds, count / static_cast<std::uint32_t>(open.size()));
+      if (rounds == 0) {  // the last workers go where most threads are free
+        std::stable_sort(open.begin(), open.end(),
+                         [&](std::size_t a, std::size_t b) { return room[a].threads > room[b].threads; });
+        for (std::uint32_t i = 0; i < count; ++i) ++placed[open[i]];
+        break;
+      }
+      for (const std::size_t sm : open) {
+        room[sm] = gpu::less(room[sm], claim.footprint, rounds);
+        placed[sm] += rounds;
+      }
+      count -= rounds * static_cast<std::uint32_t>(open.size());
+    }
+    return placed;
+  }
+
   // Distributes workers over SMs, one of each launch in turn, to the SM where the launch has fewest workers and, among
   // those, most threads are free.
   static std::vector<PerSm> spread(std::span<const Claim> claims, std::span<const std::uint32_t> counts,
                                    std::vector<gpu::Resources> room) {
+    if (claims.size() == 1) return {spread_one(claims[0], counts[0], room)};
     std::vector<PerSm> placed(claims.size(), PerSm(room.size(), 0));
     std::vector<std::uint32_t> left(counts.begin(), counts.end());
     for (bool grew = true; grew;) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <set>
 
@@ -217,15 +218,19 @@ class WorkerWriter {
     ticket_ = editor_.add_variable(ticket);
     address_ = editor_.add_register("%wm_control", Type::b64);
     first_ = editor_.add_register("%wm_first", Type::pred);
-    test_ = editor_.add_register("%wm_test", Type::pred);
-    for (Reg* reg : {&block_, &limit_, &total_, &chunk_, &temporary_, &low_, &high_}) {
+    scratch_.test = editor_.add_register("%wm_test", Type::pred);
+    sm_ = editor_.add_register("%wm_sm", Type::b64);
+    for (Reg* reg : {&blocks_.block, &blocks_.end, &blocks_.total, &blocks_.chunk, &blocks_.size, &scratch_.temporary,
+                     &scratch_.low, &scratch_.high}) {
       *reg = editor_.add_register("%wm_word", Type::b32);
     }
     for (const Special special : kVirtual) values_.emplace(special, editor_.add_register("%wm_id", Type::b32));
-    next_ = editor_.add_label("$wm_next");
-    fetch_ = editor_.add_label("$wm_fetch");
-    fetched_ = editor_.add_label("$wm_fetched");
-    start_ = editor_.add_label("$wm_start");
+    labels_.next = editor_.add_label("$wm_next");
+    labels_.fetch = editor_.add_label("$wm_fetch");
+    labels_.take = editor_.add_label("$wm_take");
+    labels_.store = editor_.add_label("$wm_store");
+    labels_.fetched = editor_.add_label("$wm_fetched");
+    labels_.start = editor_.add_label("$wm_start");
   }
 
   void op(Opcode opcode, std::vector<Suffix> suffixes, Type type, std::vector<Operand> operands) {
@@ -245,61 +250,99 @@ class WorkerWriter {
     load_grid(value(Special::nctaid_x), 0);
     load_grid(value(Special::nctaid_y), 4);
     load_grid(value(Special::nctaid_z), 8);
-    load_grid(chunk_, 12);
-    op(Opcode::mul, {Suffix::lo}, Type::u32, {o(total_), o(value(Special::nctaid_x)), o(value(Special::nctaid_y))});
-    op(Opcode::mul, {Suffix::lo}, Type::u32, {o(total_), o(total_), o(value(Special::nctaid_z))});
-    editor_.emit(build::mov(low_, build::special(Special::tid_x), Type::u32));
-    editor_.emit(build::mov(high_, build::special(Special::tid_y), Type::u32));
-    op(Opcode::or_, {}, Type::b32, {o(low_), o(low_), o(high_)});
-    editor_.emit(build::mov(high_, build::special(Special::tid_z), Type::u32));
-    op(Opcode::or_, {}, Type::b32, {o(low_), o(low_), o(high_)});
-    op(Opcode::setp, {Suffix::eq}, Type::u32, {o(first_), o(low_), build::number(0)});
-    editor_.emit(build::branch(fetch_));
+    load_grid(blocks_.chunk, 12);
+    op(Opcode::mul, {Suffix::lo}, Type::u32,
+       {o(blocks_.total), o(value(Special::nctaid_x)), o(value(Special::nctaid_y))});
+    op(Opcode::mul, {Suffix::lo}, Type::u32, {o(blocks_.total), o(blocks_.total), o(value(Special::nctaid_z))});
+    editor_.emit(build::mov(scratch_.low, build::special(Special::tid_x), Type::u32));
+    editor_.emit(build::mov(scratch_.high, build::special(Special::tid_y), Type::u32));
+    op(Opcode::or_, {}, Type::b32, {o(scratch_.low), o(scratch_.low), o(scratch_.high)});
+    editor_.emit(build::mov(scratch_.high, build::special(Special::tid_z), Type::u32));
+    op(Opcode::or_, {}, Type::b32, {o(scratch_.low), o(scratch_.low), o(scratch_.high)});
+    op(Opcode::setp, {Suffix::eq}, Type::u32, {o(first_), o(scratch_.low), build::number(0)});
+    editor_.emit(build::mov(scratch_.temporary, build::special(Special::smid), Type::u32));
+    editor_.emit(build::make(Opcode::mad, {Suffix::wide}, {Type::u32},
+                             {o(sm_), o(scratch_.temporary), build::number(sizeof(PersistentSm)), o(address_)}));
+    editor_.emit(build::mov(blocks_.size, build::number(0), Type::u32));
+    arrive();
     // A virtual block has ended.
-    editor_.place(next_);
-    op(Opcode::add, {}, Type::u32, {o(block_), o(block_), build::number(1)});
+    editor_.place(labels_.next);
+    op(Opcode::add, {}, Type::u32, {o(blocks_.block), o(blocks_.block), build::number(1)});
     wait_for_all();
-    op(Opcode::setp, {Suffix::lt}, Type::u32, {o(test_), o(block_), o(limit_)});
-    editor_.emit(build::only_if(test_, true, build::branch(start_)));
+    op(Opcode::setp, {Suffix::lt}, Type::u32, {o(scratch_.test), o(blocks_.block), o(blocks_.end)});
+    editor_.emit(build::only_if(scratch_.test, true, build::branch(labels_.start)));
   }
 
-  // The first thread takes the next chunk, if this SM may run more.
+  Operand queue() const { return build::at(o(address_)); }
+  // A word of this SM's PersistentSm.
+  Operand of_sm(std::size_t offset) const {
+    return build::at(o(sm_), static_cast<std::int64_t>(sizeof(PersistentControl) + offset));
+  }
+  Operand limit() const { return of_sm(offsetof(PersistentSm, limit)); }
+  Operand resident() const { return of_sm(offsetof(PersistentSm, resident)); }
+  Operand ticket() const { return build::at(build::variable(Operand::Scope::local, ticket_)); }
+  void add(const Operand& word, Operand amount, Reg before) {
+    op(Opcode::atom, {Suffix::global, Suffix::add}, Type::u32, {o(before), word, std::move(amount)});
+  }
+  void read(const Operand& word, Reg to) {
+    op(Opcode::ld, {Suffix::volatile_, Suffix::global}, Type::u32, {o(to), word});
+  }
+  void go_if(Suffix compare, Reg a, Reg b, std::uint32_t label) {
+    op(Opcode::setp, {compare}, Type::u32, {o(scratch_.test), o(a), o(b)});
+    editor_.emit(build::only_if(scratch_.test, true, build::branch(label)));
+  }
+  static Operand minus_one() { return build::number(0xffffffffU); }
+
+  // The first thread counts this worker, which leaves where its SM has enough of them.
+  void arrive() {
+    editor_.emit(build::only_if(first_, false, build::branch(labels_.fetch)));
+    add(resident(), build::number(1), scratch_.low);
+    read(limit(), scratch_.high);
+    go_if(Suffix::lt, scratch_.low, scratch_.high, labels_.fetch);
+    add(resident(), minus_one(), scratch_.temporary);
+    editor_.emit(build::mov(blocks_.block, minus_one(), Type::u32));
+    editor_.emit(build::branch(labels_.store));
+  }
+
+  // The first thread takes the next chunk. Where its SM has too many workers, it leaves instead: several may find so at
+  // once, and those that find after their leaving that enough had left stay.
   void take_chunk() {
-    const auto word = [this](std::int64_t offset) { return build::at(o(address_), offset); };
-    const Operand ticket = build::at(build::variable(Operand::Scope::local, ticket_));
-    editor_.place(fetch_);
-    editor_.emit(build::only_if(first_, false, build::branch(fetched_)));
-    editor_.emit(build::mov(block_, build::number(0xffffffffU), Type::u32));
-    editor_.emit(build::mov(temporary_, build::special(Special::smid), Type::u32));
-    op(Opcode::ld, {Suffix::volatile_, Suffix::global}, Type::u32, {o(low_), word(4)});
-    op(Opcode::ld, {Suffix::volatile_, Suffix::global}, Type::u32, {o(high_), word(8)});
-    op(Opcode::setp, {Suffix::ge}, Type::u32, {o(test_), o(temporary_), o(low_)});
-    editor_.emit(build::make(Opcode::setp, {Suffix::lt, Suffix::and_}, {Type::u32},
-                             {o(test_), o(temporary_), o(high_), o(test_)}));
-    editor_.emit(build::only_if(
-        test_, true,
-        build::make(Opcode::atom, {Suffix::global, Suffix::add}, {Type::u32}, {o(block_), word(0), o(chunk_)})));
-    op(Opcode::st, {Suffix::shared}, Type::u32, {ticket, o(block_)});
-    editor_.place(fetched_);
+    editor_.place(labels_.fetch);
+    editor_.emit(build::only_if(first_, false, build::branch(labels_.fetched)));
+    add(of_sm(offsetof(PersistentSm, done)), o(blocks_.size), scratch_.temporary);
+    read(limit(), scratch_.high);
+    read(resident(), scratch_.low);
+    go_if(Suffix::le, scratch_.low, scratch_.high, labels_.take);
+    editor_.emit(build::mov(blocks_.block, minus_one(), Type::u32));
+    add(resident(), minus_one(), scratch_.low);
+    go_if(Suffix::gt, scratch_.low, scratch_.high, labels_.store);
+    add(resident(), build::number(1), scratch_.temporary);
+    editor_.place(labels_.take);
+    add(queue(), o(blocks_.chunk), blocks_.block);
+    go_if(Suffix::lt, blocks_.block, blocks_.total, labels_.store);
+    add(resident(), minus_one(), scratch_.temporary);
+    editor_.place(labels_.store);
+    op(Opcode::st, {Suffix::shared}, Type::u32, {ticket(), o(blocks_.block)});
+    editor_.place(labels_.fetched);
     wait_for_all();
-    op(Opcode::ld, {Suffix::shared}, Type::u32, {o(block_), ticket});
+    op(Opcode::ld, {Suffix::shared}, Type::u32, {o(blocks_.block), ticket()});
     // The first thread takes the next chunk only after all threads have read this one's number.
     wait_for_all();
-    op(Opcode::setp, {Suffix::ge}, Type::u32, {o(test_), o(block_), o(total_)});
+    op(Opcode::setp, {Suffix::ge}, Type::u32, {o(scratch_.test), o(blocks_.block), o(blocks_.total)});
     Instruction leave = build::make(Opcode::exit, {}, {}, {});
-    editor_.emit(build::only_if(test_, true, std::move(leave)));
-    op(Opcode::sub, {}, Type::u32, {o(temporary_), o(total_), o(block_)});
-    op(Opcode::min, {}, Type::u32, {o(temporary_), o(temporary_), o(chunk_)});
-    op(Opcode::add, {}, Type::u32, {o(limit_), o(block_), o(temporary_)});
+    editor_.emit(build::only_if(scratch_.test, true, std::move(leave)));
+    op(Opcode::sub, {}, Type::u32, {o(blocks_.size), o(blocks_.total), o(blocks_.block)});
+    op(Opcode::min, {}, Type::u32, {o(blocks_.size), o(blocks_.size), o(blocks_.chunk)});
+    op(Opcode::add, {}, Type::u32, {o(blocks_.end), o(blocks_.block), o(blocks_.size)});
   }
 
   void place_block() {
     const Reg x = value(Special::ctaid_x), y = value(Special::ctaid_y), z = value(Special::ctaid_z);
-    editor_.place(start_);
-    op(Opcode::div, {}, Type::u32, {o(temporary_), o(block_), o(value(Special::nctaid_x))});
-    op(Opcode::rem, {}, Type::u32, {o(x), o(block_), o(value(Special::nctaid_x))});
-    op(Opcode::rem, {}, Type::u32, {o(y), o(temporary_), o(value(Special::nctaid_y))});
-    op(Opcode::div, {}, Type::u32, {o(z), o(temporary_), o(value(Special::nctaid_y))});
+    editor_.place(labels_.start);
+    op(Opcode::div, {}, Type::u32, {o(scratch_.temporary), o(blocks_.block), o(value(Special::nctaid_x))});
+    op(Opcode::rem, {}, Type::u32, {o(x), o(blocks_.block), o(value(Special::nctaid_x))});
+    op(Opcode::rem, {}, Type::u32, {o(y), o(scratch_.temporary), o(value(Special::nctaid_y))});
+    op(Opcode::div, {}, Type::u32, {o(z), o(scratch_.temporary), o(value(Special::nctaid_y))});
     body_begins_ = editor_.size();
   }
 
@@ -310,11 +353,11 @@ class WorkerWriter {
       Instruction& instruction = kernel.body[i];
       if (!leaves_kernel(instruction)) continue;
       const ptx::Guard guard = instruction.guard;
-      instruction = build::branch(next_);
+      instruction = build::branch(labels_.next);
       instruction.guard = guard;
     }
     if (kernel.body.empty() || kernel.body.back().guard.present || kernel.body.back().opcode != Opcode::bra) {
-      kernel.body.push_back(build::branch(next_));
+      kernel.body.push_back(build::branch(labels_.next));
     }
   }
 
@@ -323,8 +366,17 @@ class WorkerWriter {
   const std::uint32_t barrier_;
   SpecialRegisters values_;
   std::uint32_t control_ = 0, grid_ = 0, ticket_ = 0;
-  std::uint32_t next_ = 0, fetch_ = 0, fetched_ = 0, start_ = 0, body_begins_ = 0;
-  Reg address_{}, first_{}, test_{}, block_{}, limit_{}, total_{}, chunk_{}, temporary_{}, low_{}, high_{};
+  std::size_t body_begins_ = 0;
+  struct {
+    std::uint32_t next, fetch, take, store, fetched, start;
+  } labels_{};
+  struct {
+    Reg block, end, total, chunk, size;  // the virtual block that runs, and its chunk
+  } blocks_{};
+  struct {
+    Reg temporary, low, high, test;
+  } scratch_{};
+  Reg address_{}, sm_{}, first_{};  // the control words, those of this SM, and whether this is the first thread
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 
 // Every launch of a rewritten kernel starts so many workers.
 gpu::Application as_workers(gpu::Application app, const std::set<std::string>& rewritten, std::uint32_t workers,
-                            std::uint32_t chunk, const PersistentControl& initial = {}) {
+                            std::uint32_t chunk, const PersistentSm& sm = {}) {
   gpu::Application made;
   made.buffers = app.buffers;
   for (gpu::Step& step : app.steps) {
@@ -19,7 +19,7 @@ gpu::Application as_workers(gpu::Application app, const std::set<std::string>& r
       made.steps.push_back(step);
       continue;
     }
-    const std::vector<std::uint32_t> words{initial.next, initial.first_sm, initial.end_sm};
+    const std::vector<std::uint32_t> words{0, 0, 0, 0, sm.limit, sm.resident, sm.done, 0};  // the executor has one SM
     const auto control = made.add("control", words);
     made.upload(control);
     const PersistentGrid grid{launch->grid.x, launch->grid.y, launch->grid.z, chunk};
@@ -88,18 +88,43 @@ TEST(Persistent, RefusesWithAReason) {
   EXPECT_EQ(refusal(".entry k() { griddepcontrol.wait; ret; }"), "it waits for another grid");
 }
 
-TEST(Persistent, WorkersOnOtherSmsLeaveAtOnce) {
+// The control words after four workers have run vecadd.
+struct Outcome {
+  PersistentControl queue;
+  PersistentSm sm;
+};
+Outcome run_vecadd(const PersistentSm& initial) {
   const zoo::Entry& entry = **zoo::find("vecadd");
   ptx::Module module = parsed(std::string(entry.ptx));
-  ASSERT_TRUE(make_persistent(module, "vecadd").ok());
+  EXPECT_TRUE(make_persistent(module, "vecadd").ok());
   const zoo::Case c = entry.benchmark.make(zoo::Size::small);
-  PersistentControl none;
-  none.end_sm = 0;
-  const auto result = exec::run_application(module, as_workers(c.application, {"vecadd"}, 4, 1, none));
-  ASSERT_TRUE(result.ok());
-  std::uint32_t taken = 1;
-  std::memcpy(&taken, result->buffers.back().data(), sizeof taken);
-  EXPECT_EQ(taken, 0U);
+  const auto result = exec::run_application(module, as_workers(c.application, {"vecadd"}, 4, 1, initial));
+  EXPECT_TRUE(result.ok());
+  Outcome outcome;
+  std::memcpy(&outcome, result->buffers.back().data(), sizeof outcome);
+  return outcome;
+}
+
+TEST(Persistent, WorkersCountThemselvesAndTheirBlocks) {
+  const gpu::Launch* launch = nullptr;
+  const zoo::Case c = (*zoo::find("vecadd"))->benchmark.make(zoo::Size::small);
+  for (const gpu::Step& step : c.application.steps) {
+    if (std::holds_alternative<gpu::Launch>(step)) launch = &std::get<gpu::Launch>(step);
+  }
+  const Outcome outcome = run_vecadd({});
+  EXPECT_EQ(outcome.sm.done, launch->grid.x);
+  EXPECT_EQ(outcome.sm.resident, 0U);
+  EXPECT_GE(outcome.queue.next, launch->grid.x);
+}
+
+TEST(Persistent, WorkersLeaveAtOnceWhereTheirSmHasEnough) {
+  const Outcome none = run_vecadd({.limit = 0});
+  EXPECT_EQ(none.queue.next, 0U);
+  EXPECT_EQ(none.sm.resident, 0U);
+  const Outcome full = run_vecadd({.limit = 2, .resident = 2});
+  EXPECT_EQ(full.queue.next, 0U);
+  EXPECT_EQ(full.sm.resident, 2U);
+  EXPECT_GT(run_vecadd({.limit = 3, .resident = 2}).queue.next, 0U);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ struct CudaMemory final : MemoryObject {
   Device& device;
   Address address;
   std::size_t bytes;
-  const Owner owner;    // of the memory
+  const Owner owner;
   MemoryHandle parent;  // the buffer that it is a part of
 };
 
