@@ -79,6 +79,8 @@ double estimate(double spent, std::size_t done, std::size_t total, std::size_t a
   return spent / static_cast<double>(done) * static_cast<double>(total - done) / static_cast<double>(at_a_time);
 }
 
+std::string isolated_id(const RunSpec& spec, const Cell& cell) { return "isolated-" + key_of(spec, cell.gpu_digest); }
+
 }  // namespace
 
 bool Runner::satisfies(const Row& row, const Cell& cell) const {
@@ -133,13 +135,22 @@ Result<void> Runner::import_unstored(const Matrix& matrix, RunSummary& summary) 
   return {};
 }
 
+Result<void> Runner::begin(const std::vector<Cell>& cells) {
+  std::set<std::string> ids;
+  for (const Cell& cell : cells) {
+    ids.insert(cell.key);
+    for (const RunSpec& spec : cell.isolated) ids.insert(isolated_id(spec, cell));
+  }
+  return executor_.begin(ids);
+}
+
 Result<void> Runner::run_isolated(const std::vector<Cell>& cells, const std::function<void(const Progress&)>& report,
                                   RunSummary& summary) {
   std::vector<Job> jobs;
   std::map<std::string, std::string> labels;  // by job
   for (const Cell& cell : cells)
     for (const RunSpec& spec : cell.isolated) {
-      const std::string id = "isolated-" + key_of(spec, cell.gpu_digest);
+      const std::string id = isolated_id(spec, cell);
       if (!labels.emplace(id, fmt::format("isolated: {} on {}", spec.kernels[0].name, spec.gpu)).second) continue;
       auto job = job_of(id, spec);
       if (!job) return job.error();
@@ -168,6 +179,10 @@ Result<void> Runner::store_outcome(const Cell& cell, const FinishedCell& finishe
   std::error_code ignored;
   const auto text = read_file(file);
   std::optional<Row> row = text ? done_row(cell, *text, finished.busy_seconds) : std::nullopt;
+  if (!row && finished.lost) {
+    ++summary.lost;
+    return {};
+  }
   if (!row) {
     row = cell.row();
     row->state = Row::State::failed;
@@ -216,16 +231,17 @@ Result<RunSummary> Runner::run(const Matrix& matrix, const std::function<void(co
   if (failed) return Error{fmt::format("cannot make the folder '{}.cells': {}", path_, failed.message())};
   const Lock lock(cell_file("lock"));
   if (!lock.held()) return Error{fmt::format("another run is filling the store '{}'", path_)};
-  // Specifications of a run that was killed; those of missing cells are written again.
-  for (const auto& entry : fs::directory_iterator(path_ + ".cells", failed))
-    if (entry.path().string().ends_with(".spec.json")) fs::remove(entry.path(), failed);
   for (const auto& [digest, text] : matrix.gpus)
     if (auto put = store_.put_gpu(digest, text); !put) return put.error();
   if (auto imported = import_unstored(matrix, summary); !imported) return imported.error();
   const auto left = missing(matrix, summary);
   if (!left) return left.error();
+  if (auto begun = begin(*left); !begun) return begun.error();
   if (auto ran = run_isolated(*left, report, summary); !ran) return ran.error();
   if (auto ran = run_cells(*left, report, summary); !ran) return ran.error();
+  // Specifications of cells that were lost, or that belong to a run that was killed.
+  for (const auto& entry : fs::directory_iterator(path_ + ".cells", failed))
+    if (entry.path().string().ends_with(".spec.json")) fs::remove(entry.path(), failed);
   fs::remove(cell_file("lock"), failed);
   fs::remove(path_ + ".cells", failed);  // fails, as intended, while a file is left in it
   return summary;

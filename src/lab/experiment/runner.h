@@ -3,7 +3,8 @@
 // The isolated rates of the kernels are measured first, into the cache. A process reads the RunSpec of its cell from
 // STORE.cells/KEY.spec.json and writes the result to STORE.cells/KEY.json, which the runner moves into the store. After
 // a kill at any moment the next run imports the results that were finished but not stored, and runs the missing cells.
-// A cell that fails is stored with its messages and the command that repeats it; the other cells go on.
+// A cell that fails is stored with its messages and the command that repeats it; the other cells go on. A cell that is
+// lost with its node is not stored, so that the next run runs it.
 #pragma once
 
 #include <functional>
@@ -36,6 +37,7 @@ struct RunSummary {
   std::size_t stored = 0;  // cells that the store had
   std::size_t ran = 0;
   std::size_t failed = 0;
+  std::size_t lost = 0;         // cells whose node failed; they are still missing
   std::size_t imported = 0;     // results of a run that was killed before it stored them
   double host_seconds = 0;      // processor time of the cells that ran
   double isolated_seconds = 0;  // processor time of the isolated runs
@@ -51,6 +53,7 @@ class Runner {
   Result<RunSummary> run(const Matrix& matrix, const std::function<void(const Progress&)>& report);
 
  private:
+  Result<void> begin(const std::vector<Cell>& cells);
   Result<void> import_unstored(const Matrix& matrix, RunSummary& summary);
   Result<void> run_isolated(const std::vector<Cell>& cells, const std::function<void(const Progress&)>& report,
                             RunSummary& summary);

@@ -115,7 +115,7 @@ TEST_F(FrontDoor, TestBuildsAllAndRunsCtest) {
   EXPECT_EQ(ran.out, "100% tests passed\n");
   const std::string made = calls();
   EXPECT_THAT(made, HasSubstr("--target all\n"));
-  EXPECT_THAT(made, HasSubstr("-j2 --output-on-failure --label-exclude long"));
+  EXPECT_THAT(made, HasSubstr("-j2 --output-on-failure --label-exclude long|slurm"));
   EXPECT_EQ(start("test --all").code, 2);
 }
 

@@ -21,6 +21,7 @@ class FakeExecutor final : public Executor {
     return write_file(result, R"({"run_hash":"h)" + job.id + R"(","code_version":"v","host":{"seconds":1}})") ? 0 : 2;
   };
   std::vector<std::string> started;
+  std::string lost;  // the job whose node fails
 
   [[nodiscard]] std::size_t room() const override { return 2 - waiting_.size(); }
   Result<void> start(const Job& job) override {
@@ -32,7 +33,7 @@ class FakeExecutor final : public Executor {
     const auto run = spec ? run_spec_from_json(*spec, job.command[3]) : Result<RunSpec>(spec.error());
     EXPECT_TRUE(run.ok()) << (run.ok() ? "" : run.error().to_string());
     started.push_back(result.empty() ? "isolated " + run->kernels[0].name : "cell " + run->kernels[0].name);
-    waiting_.push_back({job.id, result.empty() ? 0 : act(job, result), 3.5, 2.5});
+    waiting_.push_back({job.id, result.empty() ? 0 : act(job, result), 3.5, 2.5, job.id == lost});
     return {};
   }
   Result<std::vector<FinishedCell>> wait() override { return std::exchange(waiting_, {}); }
@@ -94,6 +95,22 @@ TEST(Runner, DoesNotRunAStoredCellAgain) {
   EXPECT_EQ(again->stored, 3U);
   ASSERT_TRUE(lab.run({.program = "wm", .cache = "", .again = true}).ok());
   EXPECT_EQ(lab.executor.started.size(), 7U);
+}
+
+TEST(Runner, ALostCellIsNotStoredAndRunsNextTime) {
+  Lab lab;
+  lab.executor.lost = "b";
+  const auto works = lab.executor.act;
+  lab.executor.act = [&](const Job& job, const std::string& result) { return job.id == "b" ? 0 : works(job, result); };
+  const auto summary = lab.run();
+  EXPECT_EQ(summary->lost, 1U);
+  EXPECT_EQ(summary->failed, 0U);
+  EXPECT_EQ(summary->ran, 2U);
+  EXPECT_FALSE((*lab.store.find("b")).has_value());
+  lab.executor.lost.clear();
+  lab.executor.act = works;
+  EXPECT_EQ(lab.run()->ran, 1U);
+  EXPECT_EQ((*lab.store.find("b"))->state, Row::State::done);
 }
 
 TEST(Runner, AFailedCellIsRecordedAndTheOthersGoOn) {
