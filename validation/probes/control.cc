@@ -23,10 +23,10 @@ Probe branch(const std::string& name, const std::string& group, std::uint32_t wa
   return p;
 }
 
-// A loop of so many instructions that are independent of each other in sixes; cycles an instruction.
+// The loop has so many kilobytes of instructions, independent of each other in eights; the value is cycles an
+// instruction.
 Probe icache(std::uint32_t kilobytes, std::uint32_t threads) {
-  // The loop has so many kilobytes of instructions, independent of each other in eights; the value is cycles an
-  // instruction.
+  const std::uint32_t count = kilobytes * 64;  // instructions of 16 bytes
   std::string before = "ld.global.f32 %f1, [%rd1];\nld.global.f32 %f2, [%rd1+4];\n";
   for (int i = 10; i < 18; ++i) before += fmt::format("cvt.rn.f32.u32 %f{}, %r4;\n", i);
   std::string body;
