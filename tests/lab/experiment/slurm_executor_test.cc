@@ -137,6 +137,7 @@ TEST_F(Slurm, TheTasksOfAnEarlierProcessContinueOrAreCancelled) {
     slurm_.end(1, 1, 0);
   };
   EXPECT_THAT(ids_of(next.wait()), ElementsAre("d")) << "b ended, and was not asked for yet";
+  slurm_.at_poll = [] {};
   start(next, {"b"});
   EXPECT_THAT(ids_of(next.wait()), ElementsAre("b"));
   EXPECT_EQ(slurm_.submitted.size(), 2U) << "b was not submitted again";
