@@ -59,10 +59,11 @@ void FakeMachine::wake_at(Cycles when, std::uint64_t tag) {
 void FakeMachine::launch(KernelId id) {
   Client& c = clients_[id.index];
   const bool first = c.launches == 0;
+  if (!first && c.spec.next_block) c.spec.block = *c.spec.next_block;
   Kernel& k = c.view;
   k = {.id = id,
        .process = c.spec.process == ~0U ? ~id.index : c.spec.process,
-       .function = 0,
+       .function = !first && c.spec.next_block ? 1U : 0U,
        .launch = c.launches++,
        .priority = c.spec.priority,
        .share = c.spec.share,

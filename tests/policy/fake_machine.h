@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,11 @@ struct FakeKernel {
   std::uint32_t process = ~0U;  // ~0: one of its own
   int priority = 0;
   double share = 1;
-  std::uint32_t launches = 1;  // 0: again and again
-  double idle_warps = 0;       // result of sampling on each SM
-  double memory_stalls = 0;    // share of cycles
-  double lsu_blocked = 0;      // the same
+  std::uint32_t launches = 1;                       // 0: again and again
+  std::optional<gpu::BlockDemand> next_block = {};  // launches after the first are of a function with such blocks
+  double idle_warps = 0;                            // result of sampling on each SM
+  double memory_stalls = 0;                         // share of cycles
+  double lsu_blocked = 0;                           // the same
 };
 
 struct FakeSpec {

@@ -316,6 +316,25 @@ TEST_F(Adjustment, BlocksReturnWhenTheGoalIsMetWithFewer) {
   EXPECT_EQ(gpu_.resident(kSm, kOther), 8U) << "no more than it had at first";
 }
 
+// The ninth block makes up for the first epoch. Where the other kernel has spent its quota, blocks are not what it
+// lacks.
+TEST_F(Adjustment, BlocksDoNotReturnToAKernelThatItsQuotaHoldsBack) {
+  for (const bool held_back : {true, false}) {
+    FakeMachine gpu{{.sms = 1, .switch_time = {0}}};
+    gpu.start("quota:epoch=1000");
+    gpu.arrive_together({{.name = "q",
+                          .blocks = 1000,
+                          .block_instructions = 1'000'000,
+                          .ipc = {10, 10, 10, 10, 10, 10, 10, 10, 34},
+                          .goal = 20},
+                         {.name = "o", .blocks = 1000, .ipc = {held_back ? 32 : 0.01}}});
+    gpu.run({2'000});
+    ASSERT_EQ(gpu.caps(kOther), "7");
+    gpu.run({1'000});
+    EXPECT_EQ(gpu.caps(kOther), held_back ? "7" : "8");
+  }
+}
+
 TEST_F(Adjustment, BlocksDoNotReturnWhereEachIsNeeded) {
   start({.name = "q", .ipc = rising(2), .goal = 24}, {.name = "o"});  // needs 12 blocks
   gpu_.run({200'000});
@@ -371,6 +390,28 @@ TEST_F(Adjustment, BlocksAboveTheirCapMakeRoom) {
   const KernelId q = gpu_.arrive({.name = "q", .blocks = 1000, .block_instructions = 1'000'000, .goal = 20});
   gpu_.run({3'000});
   EXPECT_EQ(gpu_.resident(kSm, q), 8U);
+}
+
+// Its first function has one large block on an SM, its second one small blocks: an equal part of the threads again, for
+// which blocks of the other kernel make room at once.
+TEST(Quota, AnotherFunctionGetsAnEqualPartOfTheThreadsAgain) {
+  FakeMachine gpu{{.sms = 1}};
+  gpu.start("quota:epoch=1000:adjust=off");
+  gpu.arrive_together({{.name = "q",
+                        .blocks = 2,
+                        .block = {.threads = 640, .registers_per_thread = 32, .shared_bytes = 0},
+                        .block_instructions = 1'000,
+                        .goal = 20,
+                        .launches = 0,
+                        .next_block = gpu::BlockDemand{.threads = 128, .registers_per_thread = 32, .shared_bytes = 0}},
+                       {.name = "o",
+                        .blocks = 1000,
+                        .block = {.threads = 128, .registers_per_thread = 32, .shared_bytes = 0},
+                        .block_instructions = 1'000'000'000}});
+  EXPECT_EQ(gpu.caps(kQos), "1");
+  gpu.run({3'000});
+  EXPECT_EQ(gpu.caps(kQos), "8");
+  EXPECT_EQ(gpu.resident(kSm, kOther), 8U);
 }
 
 // Launches that end on one SM: an epoch that begins meanwhile must not leave the next launch without a quota elsewhere.

@@ -95,23 +95,43 @@ void QosBlocks::allocate(Machine& gpu) {
   }
   first_ = threads_;
   growth_.assign(sms == 0 ? 0 : threads_[0].size(), {});
+  enforce(gpu);
 }
 
-void QosBlocks::keep(Machine& gpu) const {
+// "performed with partial context switching": blocks above their caps leave where they keep another kernel out. Those
+// of a kernel without a quota would never end.
+void QosBlocks::enforce(Machine& gpu) {
   for (const Sm& sm : gpu.sms()) {
-    std::vector<KernelId> here;
+    for (const Kernel& k : gpu.kernels()) {
+      const ResidentKernel& on_sm = gpu.residents(sm.id)[k.id.index];
+      if (k.waiting == 0 || on_sm.resident >= on_sm.cap || gpu::fit(k.footprint, sm.free) > 0) continue;
+      if (take_what_is_above(gpu, sm, k)) break;
+    }
+  }
+}
+
+void QosBlocks::divide_again(Machine& gpu) {
+  for (const Sm& sm : gpu.sms()) {
+    std::vector<Kernel> here;
     std::vector<Claim> claims;
-    std::vector<std::uint32_t> threads;
     for (const Kernel& k : gpu.kernels()) {
       if (threads_[sm.index][k.id.index] == 0) continue;
-      here.push_back(k.id);
+      here.push_back(k);
       claims.push_back({k.footprint});
-      threads.push_back(threads_[sm.index][k.id.index]);
     }
     if (here.empty()) continue;
+    const auto equal = equal_threads(claims, gpu.limits().total);
+    std::vector<std::uint32_t> threads;
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      std::uint32_t& first = first_[sm.index][here[i].id.index];
+      const std::uint32_t now = equal[i] * here[i].footprint.threads;
+      threads.push_back(now + std::max(threads_[sm.index][here[i].id.index], first) - first);
+      first = now;
+    }
     const auto blocks = blocks_for(claims, threads, gpu.limits().total);
-    for (std::size_t i = 0; i < here.size(); ++i) gpu.cap(sm.id, here[i], blocks[i]);
+    for (std::size_t i = 0; i < here.size(); ++i) set(gpu, sm.id, here[i], blocks[i]);
   }
+  enforce(gpu);
 }
 
 void QosBlocks::adjust(Machine& gpu, std::span<const double> rates) {
@@ -165,6 +185,8 @@ bool QosBlocks::give_back(Machine& gpu, const Sm& sm, std::span<const double> ra
   for (const Kernel& to : gpu.kernels()) {
     const std::uint32_t threads = threads_[sm.index][to.id.index];
     if (to.has_goal() || to.waiting == 0 || threads >= first_[sm.index][to.id.index]) continue;
+    const ResidentKernel& of_to = gpu.residents(sm.id)[to.id.index];
+    const bool held_back = of_to.resident > 0 && of_to.quota <= 0;
     for (const Kernel& from : gpu.kernels()) {
       const ResidentKernel& on_sm = gpu.residents(sm.id)[from.id.index];
       BlockGrowth& growth = growth_[from.id.index];
@@ -174,7 +196,7 @@ bool QosBlocks::give_back(Machine& gpu, const Sm& sm, std::span<const double> ra
       std::uint32_t& gone = lost[from.id.index];
       const bool idles = idle_blocks(on_sm.counters.idle_warps, from.warps_per_block) >= n + 1;
       const bool ahead = has_margin(from, rates[from.id.index], gone + n, needed_rate(gpu, from));
-      const bool spare = growth.must_return() || idles || ahead;
+      const bool spare = growth.must_return() || (!held_back && (idles || ahead));
       if (n >= on_sm.resident || !spare) continue;
       gone += n;
       growth.give_back();

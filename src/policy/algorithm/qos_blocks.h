@@ -17,8 +17,9 @@ class QosBlocks {
   // equal number of threads for each resident kernel.
   void allocate(Machine& gpu);
 
-  // For a client that continues with another function: it keeps its threads, in blocks of another size.
-  void keep(Machine& gpu) const;
+  // For a client that continues with another function: threads are divided equally again, by the new blocks, and each
+  // kernel keeps the threads that it has gained since the first division.
+  void divide_again(Machine& gpu);
 
   // "Run-time adjustment", at the end of an epoch: a QoS kernel behind its goal that uses all its warps gets one block
   // more on an SM, from free resources or from a victim. Not where it spent its quota, which held it back and not a
@@ -26,7 +27,8 @@ class QosBlocks {
   // that had no effect (BlockGrowth); nor while blocks are still leaving from the last time.
   //
   // The margin that lets a QoS kernel lose a block to another one also returns blocks: a kernel without a goal that
-  // lost some gets one back on an SM from a QoS kernel that would still meet its goal. `rates` by kernel: what it would
+  // lost some gets one back on an SM from a QoS kernel that would still meet its goal, unless the former's quota was
+  // spent there: then its quota held it back, and a block would not help. `rates` by kernel: what it would
   // execute a cycle if its quota did not hold it back.
   void adjust(Machine& gpu, std::span<const double> rates);
 
@@ -36,6 +38,7 @@ class QosBlocks {
   void set(Machine& gpu, SmId sm, const Kernel& k, std::uint32_t blocks);
   bool grow(Machine& gpu, const Sm& sm, const Kernel& k, Counts& lost);
   bool give_back(Machine& gpu, const Sm& sm, std::span<const double> rates, Counts& lost);
+  static void enforce(Machine& gpu);
   static bool take_what_is_above(Machine& gpu, const Sm& sm, const Kernel& k);
   bool make_room(Machine& gpu, const Sm& sm, const Kernel& k, Counts& lost);
 

@@ -47,7 +47,7 @@ class Quota final : public Policy {
     refills_.resize(gpu.sms().size());
     make_cells(gpu.sms().size(), known);
     if (!members_.other_clients()) {
-      blocks_.keep(gpu);
+      blocks_.divide_again(gpu);
       return spread(gpu, launched);
     }
     blocks_.allocate(gpu);
