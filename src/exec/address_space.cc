@@ -44,8 +44,12 @@ AddressSpace& AddressSpace::operator=(AddressSpace&&) noexcept = default;
 AddressSpace::~AddressSpace() = default;
 
 Result<void> AddressSpace::make_heap() {
+  return make_heap([](std::uint64_t, std::uint64_t bytes) { return poisoned(bytes); });
+}
+
+Result<void> AddressSpace::make_heap(const HostSource& source) {
   if (heap_ != nullptr) return {};
-  const auto base = allocate(DeviceHeap::kBytes, "heap of kernels");
+  const auto base = allocate(DeviceHeap::kBytes, "heap of kernels", source);
   if (!base) return base.error();
   heap_ = std::make_unique<DeviceHeap>(*base);
   return {};
@@ -67,20 +71,33 @@ Result<std::uint64_t> AddressSpace::allocate(std::uint64_t bytes, std::string na
 }
 
 Result<std::uint64_t> AddressSpace::allocate(std::uint64_t bytes, std::string name, const HostSource& source) {
+  // A page between neighbours stays unmapped. The start varies within its page: buffers that all started at a page
+  // would all fall into the same cache sets.
+  const std::uint64_t start = allocations_.size() * 37 % 64 * kAlign;
+  const std::uint64_t address = kGlobalBase + ((pages_.size() + 1) << kPageBits) + start;
+  if (auto added = add(address, bytes, std::move(name), source); !added) return added.error();
+  return address;
+}
+
+Result<void> AddressSpace::allocate_at(std::uint64_t address, std::uint64_t bytes, std::string name,
+                                       const HostSource& source) {
+  if (address % kAlign != 0 || address < kGlobalBase + ((pages_.size() + 1) << kPageBits) || address >= kGlobalEnd)
+    return Error{fmt::format("{:#x} is no address for an allocation after the others", address)};
+  return add(address, bytes, std::move(name), source);
+}
+
+Result<void> AddressSpace::add(std::uint64_t address, std::uint64_t bytes, std::string name, const HostSource& source) {
   if (bytes > limit_ - used_)
     return Error{fmt::format("cannot allocate {} bytes for '{}': {} of {} bytes of device memory are in use", bytes,
                              name, used_, limit_)};
   const auto index = static_cast<std::uint32_t>(allocations_.size());
-  // A page between neighbours stays unmapped. The start varies within its page: buffers that all started at a page
-  // would all fall into the same cache sets.
-  const std::uint64_t start = std::uint64_t{index} * 37 % 64 * kAlign;
-  const std::uint64_t first_page = pages_.size() + 1;
-  const std::uint64_t last_page = first_page + ((start + std::max<std::uint64_t>(bytes, 1) - 1) >> kPageBits);
+  const std::uint64_t first_page = (address - kGlobalBase) >> kPageBits;
+  const std::uint64_t last_page = (address - kGlobalBase + std::max<std::uint64_t>(bytes, 1) - 1) >> kPageBits;
   if ((last_page << kPageBits) >= kGlobalEnd - kGlobalBase)
     return Error{fmt::format("no addresses left for {} bytes for '{}'", bytes, name)};
 
   Allocation a;
-  a.base = kGlobalBase + (first_page << kPageBits) + start;
+  a.base = address;
   a.bytes = bytes;
   a.host = source(a.base, bytes);
   if (!a.host) return Error{fmt::format("the host has no {} bytes for '{}'", bytes, name)};
@@ -89,7 +106,7 @@ Result<std::uint64_t> AddressSpace::allocate(std::uint64_t bytes, std::string na
   pages_.resize(last_page + 1, index);
   used_ += bytes;
   allocations_.push_back(std::move(a));
-  return allocations_.back().base;
+  return {};
 }
 
 Result<void> AddressSpace::free(std::uint64_t address) {

@@ -62,6 +62,8 @@ class AddressSpace {
   Result<std::uint64_t> allocate(std::uint64_t bytes, std::string name);
   // The same in host memory of the caller's, with the contents that it has.
   Result<std::uint64_t> allocate(std::uint64_t bytes, std::string name, const HostSource& source);
+  // The same at an address that another address space gave out: behind all allocations, with a page between.
+  Result<void> allocate_at(std::uint64_t address, std::uint64_t bytes, std::string name, const HostSource& source);
   // Forgets the allocation that starts at `address`; its addresses are not given out again.
   Result<void> free(std::uint64_t address);
   // Stores from kernels into the allocation that starts at `address` are faults from now on.
@@ -93,12 +95,16 @@ class AddressSpace {
   // The heap of kernels; nullptr before make_heap().
   [[nodiscard]] DeviceHeap* heap() const { return heap_.get(); }
   Result<void> make_heap();
+  // The same in host memory of the caller's.
+  Result<void> make_heap(const HostSource& source);
   // The address of zeros that the blocks of a cooperative launch synchronise with; one launch uses them at a time.
   Result<std::uint64_t> clear_workspace();
 
  private:
   static constexpr int kPageBits = 16;
   static constexpr std::uint32_t kFree = 0xffffffffU;
+
+  Result<void> add(std::uint64_t address, std::uint64_t bytes, std::string name, const HostSource& source);
 
   std::vector<Allocation> allocations_;  // in the order of their addresses; a freed one keeps its place, without host
   std::vector<std::uint32_t> pages_;     // by page: index into allocations_

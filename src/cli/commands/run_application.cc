@@ -8,6 +8,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/number.h"
 #include "base/units.h"
 #include "cli/commands/command.h"
@@ -29,6 +30,7 @@ struct RunApplicationOptions {
   std::uint64_t priority = 0;
   double wait = 10;
   std::string goal;
+  std::string name;
   std::vector<std::string> command;
   RunSimulatedOptions simulated;
 };
@@ -36,7 +38,7 @@ struct RunApplicationOptions {
 // The daemon's answer. A daemon that was just started needs some time before it listens; while `seconds` have not
 // passed, a missing socket is therefore not an error, unless not even its folder exists. A terminal shows a notice
 // meanwhile, which is erased at the end.
-Result<void> wait_for_daemon(const std::string& socket, double seconds) {
+Result<std::string> wait_for_daemon(const std::string& socket, double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
@@ -47,7 +49,7 @@ Result<void> wait_for_daemon(const std::string& socket, double seconds) {
     std::error_code ignored;
     if (status || passed() >= seconds || !fs::exists(fs::absolute(socket, ignored).parent_path(), ignored)) {
       if (noticed) std::fputs("\r\033[K", stderr);
-      return status ? Result<void>{} : status.error();
+      return status;
     }
     if (passed() > 1 && on_terminal && !noticed) {
       noticed = true;
@@ -55,6 +57,13 @@ Result<void> wait_for_daemon(const std::string& socket, double seconds) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
+}
+
+// The GPU that the daemon with this status simulates; empty: it has a real device.
+std::string simulated_gpu(const std::string& status) {
+  const auto document = nlohmann::json::parse(status, nullptr, false);
+  if (!document.is_object() || !document.contains("simulated")) return {};
+  return document["simulated"].value("gpu", "");
 }
 
 // "p99=2ms" or "rate=500", launches per second, as the time of one launch; 0: no goal.
@@ -83,7 +92,18 @@ Result<int> run_application(const RunApplicationOptions& options) {
     return run_simulated(simulated);
   }
   const std::string socket = options.socket.empty() ? runtime::default_socket() : options.socket;
-  if (auto ready = wait_for_daemon(socket, options.wait); !ready) return ready.error();
+  const auto status = wait_for_daemon(socket, options.wait);
+  if (!status) return status.error();
+  if (const std::string gpu = simulated_gpu(*status); !gpu.empty()) {
+    return run_served({.socket = fs::absolute(socket).string(),
+                       .gpu = gpu,
+                       .name = options.name,
+                       .goal = options.goal,
+                       .share = options.share,
+                       .priority = options.priority,
+                       .library = options.library,
+                       .command = options.command});
+  }
   const auto library = find_client_library(options.library);
   if (!library) return library.error();
   // The loader finds only the client library in this folder. The loader that comes with CUDA does not accept a folder
@@ -124,7 +144,9 @@ void add_run(const Command& wm) {
   run.option("--share", options->share, "Its weight among others, where the policy has shares", {.high = 1000});
   run.option("--priority", options->priority, "Larger goes first, where the policy has priorities", {.high = 100});
   run.option("--goal", options->goal,
-             "What its launches should reach, where the policy has goals: p99=2ms, or rate=500 launches a second");
+             "What its launches should reach, where the policy has goals: p99=2ms, or rate=500 launches a second; on a "
+             "simulated GPU also 0.9 of the isolated rate, or ipc=200");
+  run.option("--name", options->name, "The program's name on a simulated GPU (default: that of its file)");
   run.option("--wait", options->wait, "Seconds to wait for the daemon's socket", {.show_default = true, .high = 3600});
   run.option("--library", options->library,
              "libwarpmux_opencl.so, if it is not beside wm; with --simulate the folder of libcuda.so.1",

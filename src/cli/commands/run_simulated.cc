@@ -10,6 +10,7 @@
 #include "cli/input/foreground_process.h"
 #include "gpu/load_gpu.h"
 #include "policy/registry.h"
+#include "runtime/simulated/served_connection.h"
 #include "runtime/simulated/static_runtime.h"
 
 namespace wm::cli {
@@ -31,6 +32,22 @@ std::string program_file(const std::string& command) {
   return command;
 }
 
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+// Runs a command whose loader finds the simulated GPU's libraries, with these variables.
+Result<int> run_with_driver(const std::vector<std::string>& command, const std::string& library, Variables variables,
+                            const std::vector<std::string>& unset) {
+  if (runtime::has_static_runtime(program_file(command[0])))
+    return Error{command[0] + ": " + runtime::kStaticRuntimeAdvice};
+  const auto folder = find_simulated_driver(library);
+  if (!folder) return folder.error();
+  const char* path = std::getenv("LD_LIBRARY_PATH");
+  const std::string libraries = *folder + (path != nullptr && *path != 0 ? std::string(":") + path : "");
+  variables.emplace_back("LD_LIBRARY_PATH", libraries);
+  variables.emplace_back("WARPMUX_GPUS", gpu_folder());
+  return run_in_foreground(command, variables, unset);
+}
+
 }  // namespace
 
 Result<int> run_simulated(const RunSimulatedOptions& options) {
@@ -48,22 +65,23 @@ Result<int> run_simulated(const RunSimulatedOptions& options) {
   if (!options.memory.empty()) {
     if (const auto bytes = parse_bytes(options.memory); !bytes) return Error{"--memory: " + bytes.error().what};
   }
-  if (runtime::has_static_runtime(program_file(options.command[0])))
-    return Error{options.command[0] + ": " + runtime::kStaticRuntimeAdvice};
-  const auto folder = find_simulated_driver(options.library);
-  if (!folder) return folder.error();
-  const char* path = std::getenv("LD_LIBRARY_PATH");
-  const std::string libraries = *folder + (path != nullptr && *path != 0 ? std::string(":") + path : "");
   std::error_code ignored;
   const std::string gpu = options.gpu.ends_with(".yaml") ? fs::absolute(options.gpu, ignored).string() : options.gpu;
-  std::vector<std::pair<std::string, std::string>> environment{{"LD_LIBRARY_PATH", libraries},
-                                                               {"WARPMUX_SIMULATE", gpu},
-                                                               {"WARPMUX_GPUS", gpu_folder()},
-                                                               {"WARPMUX_TIMING", options.timing}};
-  if (!options.memory.empty()) environment.emplace_back("WARPMUX_SIMULATED_MEMORY", options.memory);
-  if (!options.policy.empty()) environment.emplace_back("WARPMUX_POLICY", options.policy);
-  if (!options.from_launch.empty()) environment.emplace_back("WARPMUX_FROM_LAUNCH", options.from_launch);
-  return run_in_foreground(options.command, environment, {});
+  Variables variables{{"WARPMUX_SIMULATE", gpu}, {"WARPMUX_TIMING", options.timing}};
+  if (!options.memory.empty()) variables.emplace_back("WARPMUX_SIMULATED_MEMORY", options.memory);
+  if (!options.policy.empty()) variables.emplace_back("WARPMUX_POLICY", options.policy);
+  if (!options.from_launch.empty()) variables.emplace_back("WARPMUX_FROM_LAUNCH", options.from_launch);
+  return run_with_driver(options.command, options.library, std::move(variables), {"WARPMUX_SERVED"});
+}
+
+Result<int> run_served(const RunServedOptions& options) {
+  if (const auto goal = runtime::parse_served_goal(options.goal); !goal) return goal.error();
+  Variables variables{{"WARPMUX_SIMULATE", options.gpu}, {"WARPMUX_SERVED", options.socket}};
+  if (options.share > 0) variables.emplace_back("WARPMUX_SHARE", std::to_string(options.share));
+  if (options.priority > 0) variables.emplace_back("WARPMUX_PRIORITY", std::to_string(options.priority));
+  if (!options.goal.empty()) variables.emplace_back("WARPMUX_SIMULATED_GOAL", options.goal);
+  if (!options.name.empty()) variables.emplace_back("WARPMUX_NAME", options.name);
+  return run_with_driver(options.command, options.library, std::move(variables), {});
 }
 
 }  // namespace wm::cli

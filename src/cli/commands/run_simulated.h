@@ -1,6 +1,7 @@
 // Runs a CUDA program on the simulated GPU: warpmux's libcuda.so.1 and libcudart.so come first on its library path.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,18 @@ struct RunSimulatedOptions {
 
 // The exit code of the program.
 Result<int> run_simulated(const RunSimulatedOptions& options);
+
+// A program on the simulated GPU of a daemon.
+struct RunServedOptions {
+  std::string socket;
+  std::string gpu;  // the daemon's
+  std::string name;
+  std::string goal;
+  double share = 0;            // 0: 1
+  std::uint64_t priority = 0;  // larger goes first
+  std::string library;
+  std::vector<std::string> command;
+};
+Result<int> run_served(const RunServedOptions& options);
 
 }  // namespace wm::cli

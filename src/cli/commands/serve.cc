@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/units.h"
 #include "cli/commands/command.h"
+#include "cli/commands/serve_simulated.h"
 #include "policy/registry.h"
 #include "runtime/server/log.h"
 #include "runtime/server/server.h"
@@ -17,6 +18,7 @@ namespace {
 
 struct ServeOptions {
   runtime::ServeOptions serve;
+  ServeSimulatedOptions simulated;
   bool no_rewrite = false;
   std::vector<std::string> user_shares;
   std::string log_level = "info", log_format = "text";
@@ -56,6 +58,14 @@ Result<int> serve(ServeOptions options) {
   options.serve.mode = static_cast<unsigned>(std::strtoul(options.mode.c_str(), &end, 8));
   if (*end != 0 || options.mode.empty() || options.serve.mode > 0777) {
     return Error{"--mode '" + options.mode + "' is no file mode as in 0600"};
+  }
+  if (!options.simulated.gpu.empty()) {
+    ServeSimulatedOptions simulated = options.simulated;
+    simulated.policy = options.serve.policy;
+    simulated.socket = options.serve.socket.empty() ? runtime::default_socket() : options.serve.socket;
+    simulated.memory = options.memory;
+    simulated.mode = options.serve.mode;
+    return serve_simulated(simulated);
   }
   for (const auto& [text, bytes] : {std::pair{&options.memory, &options.serve.memory},
                                     std::pair{&options.client_memory, &options.serve.client_memory}}) {
@@ -103,9 +113,9 @@ Result<int> serve(ServeOptions options) {
 
 void add_serve(const Command& wm) {
   auto options = std::make_shared<ServeOptions>();
-  const Command serve_command = wm.add("serve", "Share a device among OpenCL applications",
+  const Command serve_command = wm.add("serve", "Share a device among OpenCL applications, or a simulated GPU",
                                        "wm serve\nwm serve --policy fifo --metrics-port 9464\nwm serve --device PoCL "
-                                       "--client-memory '2 GB'");
+                                       "--client-memory '2 GB'\nwm serve --simulate h200 --policy smqos --clients 2");
   serve_command.option("--policy", options->serve.policy,
                        "The sharing policy: NAME[:param=value]…, or fifo: the device's own order",
                        {.show_default = true});
@@ -143,6 +153,7 @@ void add_serve(const Command& wm) {
                        {.show_default = true});
   serve_command.option("--metrics-port", options->serve.metrics_port,
                        "Prometheus metrics at /metrics, and /healthz, on this loopback port", {.high = 65535});
+  add_serve_simulated_options(serve_command, options->simulated);
   serve_command.run([options] { return serve(*options); });
 }
 

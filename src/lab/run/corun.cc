@@ -91,6 +91,30 @@ Result<void> check(const std::vector<Participant>& participants, const CorunOpti
 
 }  // namespace
 
+std::uint64_t run_hash(const CorunResult& result) {
+  Hash hash;
+  hash.add(result.cycles);
+  for (const KernelResult& k : result.kernels) add_counts(hash, k.totals);
+  return hash.value();
+}
+
+void add_energy(const gpu::GpuConfig& gpu, std::uint64_t gated_cycles, CorunResult& result) {
+  std::vector<std::uint64_t> dynamic;
+  double instructions = 0;
+  for (const KernelResult& k : result.kernels) {
+    dynamic.push_back(sim::dynamic_picojoules(gpu.power, k.totals.sm, k.totals.memory));
+    instructions += static_cast<double>(k.totals.sm.thread_instructions);
+  }
+  const sim::EnergyReport energy = sim::energy_of(gpu, result.cycles, gated_cycles, dynamic);
+  result.watts = energy.watts();
+  result.joules = energy.joules;
+  result.static_joules = energy.static_joules;
+  for (std::size_t i = 0; i < result.kernels.size(); ++i) result.kernels[i].joules = energy.kernel_joules[i];
+  result.instructions_per_joule = energy.joules > 0 ? instructions / energy.joules : 0;
+  result.sms = gpu.sm.count;
+  result.schedulers = gpu.sm.schedulers;
+}
+
 Result<std::vector<IsolatedRate>> measure_isolated(const gpu::GpuConfig& gpu,
                                                    const std::vector<Participant>& participants,
                                                    const CorunOptions& options, std::uint32_t* measured) {
@@ -151,10 +175,6 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.cycles = machine.now().count;
 
-  Hash hash;
-  hash.add(result.cycles);
-  std::vector<std::uint64_t> dynamic;
-  double instructions = 0;
   for (std::uint32_t i = 0; i < machine.clients(); ++i) {
     KernelResult& k = result.kernels[i];
     k.totals = machine.totals(i);
@@ -168,20 +188,10 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
       k.buffers = *std::move(buffers);
     }
     k.verified = verified(machine, i, participants[i], k.totals);
-    dynamic.push_back(sim::dynamic_picojoules(gpu.power, k.totals.sm, k.totals.memory));
-    instructions += static_cast<double>(k.totals.sm.thread_instructions);
-    add_counts(hash, k.totals);
   }
-  const sim::EnergyReport energy = sim::energy_of(gpu, result.cycles, machine.gated_cycles(), dynamic);
-  result.watts = energy.watts();
-  result.joules = energy.joules;
-  result.static_joules = energy.static_joules;
-  for (std::size_t i = 0; i < result.kernels.size(); ++i) result.kernels[i].joules = energy.kernel_joules[i];
-  result.sms = gpu.sm.count;
-  result.schedulers = gpu.sm.schedulers;
+  add_energy(gpu, machine.gated_cycles(), result);
   result.residency = watch.residency();
-  result.instructions_per_joule = energy.joules > 0 ? instructions / energy.joules : 0;
-  result.run_hash = hash.value();
+  result.run_hash = run_hash(result);
   return result;
 }
 

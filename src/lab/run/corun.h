@@ -74,6 +74,13 @@ struct CorunResult {
   std::uint64_t run_hash = 0;       // over everything that was counted: equal runs have equal hashes
 };
 
+// Over the cycles of the run and the totals of its kernels: equal runs have equal hashes.
+[[nodiscard]] std::uint64_t run_hash(const CorunResult& result);
+
+// Fills in energy and power, and the number of SMs and schedulers. `gated_cycles`: SMs were switched off, summed over
+// SMs.
+void add_energy(const gpu::GpuConfig& gpu, std::uint64_t gated_cycles, CorunResult& result);
+
 // The isolated rate of each participant under these options, from the cache or measured now. `measured`, where given,
 // is set to the number of rates that were measured.
 Result<std::vector<IsolatedRate>> measure_isolated(const gpu::GpuConfig& gpu,

@@ -171,6 +171,7 @@ void Server::greet(ClientConnection& connection) {
   }
   if (hello.role == Role::monitor) return send_text(connection.socket, status());
   if (hello.role == Role::controller) return control(connection.socket, *peer);
+  if (hello.role == Role::simulated) return;  // the client finds no daemon of a simulated GPU
   hello.name[sizeof hello.name - 1] = 0;
   Descriptor file;
   auto session = Session::make(

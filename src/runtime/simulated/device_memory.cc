@@ -1,6 +1,8 @@
 #include "runtime/simulated/device_memory.h"
 
+#include <algorithm>
 #include <cstring>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <mutex>
 #include <sys/mman.h>
@@ -17,37 +19,41 @@ constexpr int kAddressesTried = 64;
 
 bool is_device_address(std::uint64_t address) { return address >= exec::kGlobalBase && address < exec::kGlobalEnd; }
 
-exec::HostBytes map_pages(void* at, std::uint64_t bytes, int flags) {
-  void* pages = ::mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+exec::HostBytes map_pages(void* at, std::uint64_t bytes, int file, std::uint64_t offset) {
+  const int kind = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  const int place = at == nullptr ? 0 : MAP_FIXED_NOREPLACE;
+  void* pages = ::mmap(at, bytes, PROT_READ | PROT_WRITE, kind | place | MAP_NORESERVE, file,
+                       file < 0 ? 0 : static_cast<off_t>(offset));
   if (pages == MAP_FAILED) return {};
   if (at != nullptr && pages != at) {  // kernels before 4.17 ignore MAP_FIXED_NOREPLACE
     ::munmap(pages, bytes);
     return {};
   }
-  return exec::HostBytes(static_cast<std::byte*>(pages), {[bytes](std::byte* p) { ::munmap(p, bytes); }});
-}
-
-exec::HostBytes device_pages(std::uint64_t, std::uint64_t bytes) {
-  auto pages = map_pages(nullptr, std::max<std::uint64_t>(bytes, 1), 0);
-  if (pages && bytes <= kPoisonedUpTo) std::memset(pages.get(), static_cast<int>(exec::kPoison), bytes);
-  return pages;
-}
-
-// Whole pages around the address: an allocation begins inside a page of the executor's, which is the host's too.
-exec::HostBytes pages_at(std::uint64_t address, std::uint64_t bytes) {
-  constexpr std::uint64_t kPage = 65536;
-  const std::uint64_t first = address / kPage * kPage;
-  const std::uint64_t length = (address + std::max<std::uint64_t>(bytes, 1) - first + kPage - 1) / kPage * kPage;
-  auto pages = map_pages(reinterpret_cast<void*>(first), length, MAP_FIXED_NOREPLACE);
-  if (!pages) return {};
-  std::byte* base = pages.release();
-  return exec::HostBytes(reinterpret_cast<std::byte*>(address),
-                         {[base, length](std::byte*) { ::munmap(base, length); }});
+  return exec::HostBytes(static_cast<std::byte*>(pages), {[bytes, file, offset](std::byte* p) {
+                           ::munmap(p, bytes);
+                           if (file < 0) return;
+                           ::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                                       static_cast<off_t>(bytes));
+                         }});
 }
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(std::uint64_t limit) : limit_(limit), space_(std::uint64_t{1} << 43) {}
+DeviceMemory::DeviceMemory(std::uint64_t limit, MemoryBacking* backing)
+    : limit_(limit), backing_(backing), space_(std::uint64_t{1} << 43) {}
+
+// Complete pages around the address: an allocation begins inside a page of the executor's, which is the host's too.
+exec::HostBytes DeviceMemory::pages(std::uint64_t address, std::uint64_t bytes, bool visible) const {
+  constexpr std::uint64_t kPage = 65536;
+  const std::uint64_t first = address / kPage * kPage;
+  const std::uint64_t length = (address + std::max<std::uint64_t>(bytes, 1) - first + kPage - 1) / kPage * kPage;
+  auto mapped = map_pages(visible ? reinterpret_cast<void*>(first) : nullptr, length,
+                          backing_ == nullptr ? -1 : backing_->file(), first - exec::kGlobalBase);
+  if (!mapped) return {};
+  auto release = mapped.get_deleter();
+  std::byte* base = mapped.release();
+  return exec::HostBytes(base + (address - first), {[base, release](std::byte*) { release(base); }});
+}
 
 void DeviceMemory::Reader::lock() {
   while (memory_.writers_.load() != 0) std::this_thread::yield();
@@ -58,6 +64,12 @@ Result<std::uint64_t> DeviceMemory::add(std::uint64_t bytes, const std::string& 
                                         MemoryRange range) {
   auto address = space_.allocate(bytes, name, source);
   if (!address) return address.error();
+  if (backing_ != nullptr) {
+    if (auto told = backing_->allocated(*address, bytes, range.kind == MemoryKind::device, name); !told) {
+      (void)space_.free(*address);
+      return told.error();
+    }
+  }
   range.address = *address;
   range.bytes = bytes;
   range.id = ++allocations_;
@@ -74,7 +86,12 @@ Result<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, const std::str
   if (bytes > limit_ - device_bytes_) {
     return Error{fmt::format("{} bytes do not fit: {} of {} bytes are in use", bytes, device_bytes_, limit_)};
   }
-  auto address = add(bytes, name, device_pages, {.kind = MemoryKind::device, .owner = owner});
+  const auto source = [this](std::uint64_t at, std::uint64_t count) {
+    auto memory = pages(at, count, false);
+    if (memory && count <= kPoisonedUpTo) std::memset(memory.get(), static_cast<int>(exec::kPoison), count);
+    return memory;
+  };
+  auto address = add(bytes, name, source, {.kind = MemoryKind::device, .owner = owner});
   if (address) device_bytes_ += bytes;
   return address;
 }
@@ -82,8 +99,9 @@ Result<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, const std::str
 Result<std::uint64_t> DeviceMemory::allocate_shared(std::uint64_t bytes, MemoryKind kind, std::uint32_t flags,
                                                     const void* owner) {
   const Writer writer(*this);
+  const auto source = [this](std::uint64_t at, std::uint64_t count) { return pages(at, count, true); };
   for (int i = 0; i < kAddressesTried; ++i) {
-    auto address = add(bytes, kind == MemoryKind::managed ? "managed memory" : "pinned memory", pages_at,
+    auto address = add(bytes, kind == MemoryKind::managed ? "managed memory" : "pinned memory", source,
                        {.kind = kind, .flags = flags, .owner = owner});
     if (address) return address;
     // An allocation without memory moves the executor on to the next addresses.
@@ -98,6 +116,9 @@ Result<std::uint64_t> DeviceMemory::allocate_shared(std::uint64_t bytes, MemoryK
 
 Result<std::uint64_t> DeviceMemory::register_host(void* host, std::uint64_t bytes, std::uint32_t flags,
                                                   const void* owner) {
+  if (backing_ != nullptr) {
+    return Error{"memory of the program cannot be registered on a simulated GPU that programs share"};
+  }
   const Writer writer(*this);
   auto* first = static_cast<std::byte*>(host);
   if (const MemoryRange* range = range_at(reinterpret_cast<std::uint64_t>(host))) {
@@ -116,6 +137,7 @@ Result<void> DeviceMemory::free_locked(std::uint64_t address) {
   }
   if (at->second.kind == MemoryKind::device) device_bytes_ -= at->second.bytes;
   ranges_.erase(at);
+  if (backing_ != nullptr) backing_->freed(address);
   return space_.free(address);
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "exec/address_space.h"
+#include "runtime/simulated/memory_backing.h"
 
 namespace wm::runtime {
 
@@ -32,8 +33,9 @@ struct MemoryRange {
 
 class DeviceMemory {
  public:
-  // `limit`: bytes that may be allocated on the device.
-  explicit DeviceMemory(std::uint64_t limit);
+  // `limit`: bytes that may be allocated on the device. `backing`: where the memory lies if kernels run in another
+  // process; it outlives this.
+  explicit DeviceMemory(std::uint64_t limit, MemoryBacking* backing = nullptr);
 
   // Fresh device memory holds the executor's poison; a large allocation is zero, so that untouched pages cost nothing.
   Result<std::uint64_t> allocate(std::uint64_t bytes, const std::string& name, const void* owner);
@@ -104,7 +106,11 @@ class DeviceMemory {
   Result<void> free_locked(std::uint64_t address);
   [[nodiscard]] const MemoryRange* range_at(std::uint64_t address) const;
 
+  // Pages of the backing, or of this process, for the device address `address`; at that address too if `visible`.
+  [[nodiscard]] exec::HostBytes pages(std::uint64_t address, std::uint64_t bytes, bool visible) const;
+
   const std::uint64_t limit_;
+  MemoryBacking* const backing_;
   exec::AddressSpace space_;
   std::map<std::uint64_t, MemoryRange> ranges_;        // by device address
   std::map<std::uint64_t, std::uint64_t> registered_;  // by the host's address: device address

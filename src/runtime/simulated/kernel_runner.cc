@@ -88,7 +88,7 @@ class FunctionalRunner final : public KernelRunner {
  public:
   FunctionalRunner(DeviceMemory& memory, std::uint32_t threads) : memory_(memory), threads_(std::max(1U, threads)) {}
 
-  KernelResult run(const exec::Grid& grid, const LoadedKernel&, int) override {
+  KernelResult run(const exec::Grid& grid, const LoadedKernel&, const StreamTerms&) override {
     exec::Grid locked = grid;
     locked.atomics = &atomics_;
     const auto threads =

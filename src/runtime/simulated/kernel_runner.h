@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "exec/fault.h"
@@ -22,14 +23,26 @@ struct KernelResult {
   std::uint64_t cycles = 0;       // the same in cycles of the SMs
 };
 
+// The stream of a launch, and its priority: a larger one goes first, where a policy decides.
+struct StreamTerms {
+  int priority = 0;
+  std::uint64_t stream = 0;
+};
+
 class KernelRunner {
  public:
   virtual ~KernelRunner() = default;
-  // Runs the grid to its end. Called from any number of threads at once. A larger priority goes first, where a policy
-  // decides.
-  virtual KernelResult run(const exec::Grid& grid, const LoadedKernel& kernel, int priority) = 0;
+  // Runs the grid to its end. Called from any number of threads at once.
+  virtual KernelResult run(const exec::Grid& grid, const LoadedKernel& kernel, const StreamTerms& terms) = 0;
   // The rate that launches of a kernel must reach, in thread instructions per cycle. A runner without time ignores it.
   virtual void set_goal(const std::string& /*kernel*/, double /*ipc*/) {}
+  // Simulated time in nanoseconds; empty where the runner has no time.
+  [[nodiscard]] virtual std::optional<std::int64_t> now() { return std::nullopt; }
+  // A module is ready, and is about to go. A runner in another process loads it there.
+  virtual Result<void> module_loaded(const LoadedModule& /*module*/, std::string_view /*ptx*/) { return {}; }
+  virtual void module_unloaded(const LoadedModule& /*module*/) {}
+  // The program has asked whether work is done, and it is not: a program that asks in a loop must not stop time.
+  virtual void asked_in_vain() {}
 };
 
 struct TimedOptions {
@@ -44,7 +57,7 @@ struct TimedOptions {
 // then they run one after the other, so that every run gives the same bits.
 std::unique_ptr<KernelRunner> make_functional_runner(DeviceMemory& memory, std::uint32_t threads);
 
-// On the cycle machine. `config` outlives the runner.
+// On a machine with time. `config` outlives the runner.
 Result<std::unique_ptr<KernelRunner>> make_timed_runner(DeviceMemory& memory, const gpu::GpuConfig& config,
                                                         const TimedOptions& options);
 

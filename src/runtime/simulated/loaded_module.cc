@@ -1,22 +1,20 @@
 #include "runtime/simulated/loaded_module.h"
 
-#include "ptx/analysis.h"
-#include "ptx/contraction.h"
-#include "ptx/parse.h"
-#include "ptx/schedule.h"
+#include <atomic>
+#include <map>
 
 namespace wm::runtime {
 
 Result<std::unique_ptr<LoadedModule>> LoadedModule::load(std::string_view ptx, const std::string& file,
                                                          const gpu::GpuConfig& config, DeviceMemory& memory,
                                                          const void* owner) {
-  auto parsed = ptx::parse(ptx, file, ptx::OnUnsupported::refuse_function);
-  if (!parsed) return parsed.error();
-  ptx::Module module = ptx::contracted(*std::move(parsed));
-  if (config.assembled)
-    for (ptx::Function& f : module.functions) f = ptx::in_latency_order(f);
-  std::unique_ptr<LoadedModule> loaded(new LoadedModule(std::move(module), file, memory));
-  if (auto placed = loaded->place_variables(owner); !placed) return placed.error();
+  static std::atomic<std::uint64_t> numbers{0};
+  auto module = parse_module(ptx, file, config);
+  if (!module) return module.error();
+  std::unique_ptr<LoadedModule> loaded(new LoadedModule(memory));
+  auto image = loaded->place_variables(*module, owner);
+  if (!image) return image.error();
+  loaded->code_ = std::make_unique<ModuleCode>(*std::move(module), file, *std::move(image), ++numbers);
   return loaded;
 }
 
@@ -24,10 +22,10 @@ LoadedModule::~LoadedModule() {
   for (const std::uint64_t address : allocated_) (void)memory_.free(address);
 }
 
-Result<void> LoadedModule::place_variables(const void* owner) {
+Result<exec::Image> LoadedModule::place_variables(const ptx::Module& module, const void* owner) {
   // Each allocation takes the lock; the executor then writes initial values, and may add a heap, under one of its own.
   std::map<std::string, std::uint64_t> addresses;
-  for (const ptx::Variable& v : module_.variables) {
+  for (const ptx::Variable& v : module.variables) {
     if (v.space != ptx::Space::global && v.space != ptx::Space::constant) continue;
     if (v.linkage == ptx::Linkage::external) continue;
     auto address = v.managed ? memory_.allocate_shared(v.bytes(), MemoryKind::managed, 0, owner)
@@ -37,38 +35,22 @@ Result<void> LoadedModule::place_variables(const void* owner) {
     addresses[v.name] = *address;
   }
   const DeviceMemory::Writer writer(memory_);
-  auto image = exec::Image::load(module_, memory_.space(),
-                                 [&](const ptx::Variable& v) -> Result<std::uint64_t> { return addresses.at(v.name); });
-  if (!image) return image.error();
-  image_ = std::make_unique<exec::Image>(*std::move(image));
-  return {};
+  return exec::Image::load(module, memory_.space(),
+                           [&](const ptx::Variable& v) -> Result<std::uint64_t> { return addresses.at(v.name); });
 }
 
 std::vector<std::string> LoadedModule::kernel_names() const {
   std::vector<std::string> names;
-  for (const ptx::Function& f : module_.functions) {
+  for (const ptx::Function& f : module().functions) {
     if (f.entry) names.push_back(f.name);
   }
   return names;
 }
 
-Result<const LoadedKernel*> LoadedModule::kernel(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  if (const auto known = kernels_.find(name); known != kernels_.end()) return &known->second;
-  const ptx::Function* function = module_.entry(name);
-  if (function == nullptr) return Error{"the module has no kernel '" + name + "'"};
-  auto program = exec::decode(module_, name, file_);
-  if (!program) return program.error();
-  auto constants = image_->link(**program);
-  if (!constants) return constants.error();
-  const std::uint32_t registers = ptx::register_demand(module_, *function).registers;
-  return &kernels_.emplace(name, LoadedKernel{name, *program, *constants, registers}).first->second;
-}
-
 std::optional<ModuleVariable> LoadedModule::variable(const std::string& name) const {
-  for (std::size_t i = 0; i < module_.variables.size(); ++i) {
-    const ptx::Variable& v = module_.variables[i];
-    const std::uint64_t address = image_->address(static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < module().variables.size(); ++i) {
+    const ptx::Variable& v = module().variables[i];
+    const std::uint64_t address = code_->image().address(static_cast<std::uint32_t>(i));
     if (v.name == name && address != 0) return ModuleVariable{address, v.bytes(), v.managed};
   }
   return std::nullopt;

@@ -7,7 +7,7 @@ namespace wm::runtime {
 
 namespace {
 
-constexpr std::uint32_t kMaxThreads[kWorkKinds] = {8, 2, 1};
+constexpr std::uint32_t kMaxKernels = 8, kMaxKernelsElsewhere = 1024;
 constexpr std::chrono::microseconds kPollInterval{200};
 
 }  // namespace
@@ -19,9 +19,38 @@ class WorkItem {
   std::function<bool()> ready;
   WorkKind kind = WorkKind::transfer;
   std::uint32_t missing = 0;  // items it waits for
+  std::uint32_t waiters = 0;  // threads that wait for it
   bool done = false;
   std::vector<WorkTicket> dependents;
 };
+
+WorkQueue::WorkQueue() : max_kernels_(kMaxKernels) {}
+
+void WorkQueue::watch_rest(std::function<void()> at_rest) {
+  const std::lock_guard lock(mutex_);
+  at_rest_ = std::move(at_rest);
+  max_kernels_ = kMaxKernelsElsewhere;
+}
+
+void WorkQueue::tell_rest() {
+  if (at_rest_ && waiting_ != 0 && active_ == 0) at_rest_();
+}
+
+void WorkQueue::work_left() {
+  const std::lock_guard lock(mutex_);
+  --active_;
+  tell_rest();
+}
+
+void WorkQueue::work_returned() {
+  const std::lock_guard lock(mutex_);
+  ++active_;
+}
+
+bool WorkQueue::has_active_work() const {
+  const std::lock_guard lock(mutex_);
+  return active_ != 0;
+}
 
 WorkTicket WorkQueue::submit(const std::vector<WorkTicket>& after, std::function<void()> work, Options options) {
   auto item = std::make_shared<WorkItem>();
@@ -35,13 +64,19 @@ WorkTicket WorkQueue::submit(const std::vector<WorkTicket>& after, std::function
     before->dependents.push_back(item);
     ++item->missing;
   }
-  Lane& lane = lanes_[static_cast<std::size_t>(item->kind)];
-  if (item->missing == 0) lane.ready.emplace(item->number, item);
-  if (lane.idle < lane.ready.size() && lane.threads < kMaxThreads[static_cast<std::size_t>(item->kind)]) {
-    start_thread(item->kind);
-  }
-  lane.changed.notify_one();
+  if (item->missing == 0) make_ready(item);
   return item;
+}
+
+// An item that asks whether it may start counts as active only when it does.
+void WorkQueue::make_ready(const WorkTicket& item) {
+  const auto kind = static_cast<std::size_t>(item->kind);
+  const std::uint32_t max_threads[kWorkKinds] = {max_kernels_, 2, 1};
+  Lane& lane = lanes_[kind];
+  lane.ready.emplace(item->number, item);
+  if (!item->ready) ++active_;
+  if (lane.idle < lane.ready.size() && lane.threads < max_threads[kind]) start_thread(item->kind);
+  lane.changed.notify_one();
 }
 
 void WorkQueue::start_thread(WorkKind kind) {
@@ -59,6 +94,7 @@ WorkTicket WorkQueue::take(WorkKind kind, bool& polling) {
     }
     WorkTicket item = std::move(at->second);
     ready.erase(at);
+    if (item->ready) ++active_;
     return item;
   }
   return nullptr;
@@ -90,17 +126,14 @@ void WorkQueue::run(WorkKind kind) {
 
 void WorkQueue::finish(const WorkTicket& item) {
   item->done = true;
+  waiting_ -= item->waiters;
+  --active_;
   for (const WorkTicket& dependent : item->dependents) {
-    if (--dependent->missing != 0) continue;
-    Lane& lane = lanes_[static_cast<std::size_t>(dependent->kind)];
-    lane.ready.emplace(dependent->number, dependent);
-    if (lane.idle < lane.ready.size() && lane.threads < kMaxThreads[static_cast<std::size_t>(dependent->kind)]) {
-      start_thread(dependent->kind);
-    }
-    lane.changed.notify_one();
+    if (--dependent->missing == 0) make_ready(dependent);
   }
   item->dependents.clear();
   done_.notify_all();
+  tell_rest();
 }
 
 bool WorkQueue::is_done(const WorkTicket& ticket) const {
@@ -112,6 +145,10 @@ bool WorkQueue::is_done(const WorkTicket& ticket) const {
 void WorkQueue::wait(const WorkTicket& ticket) {
   if (ticket == nullptr) return;
   std::unique_lock lock(mutex_);
+  if (ticket->done) return;
+  ++ticket->waiters;
+  ++waiting_;
+  tell_rest();
   done_.wait(lock, [&] { return ticket->done; });
 }
 

@@ -24,7 +24,7 @@ using WorkTicket = std::shared_ptr<WorkItem>;
 
 class WorkQueue {
  public:
-  WorkQueue() = default;
+  WorkQueue();
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
 
@@ -39,12 +39,23 @@ class WorkQueue {
   [[nodiscard]] bool is_done(const WorkTicket& ticket) const;
   void wait(const WorkTicket& ticket);
 
+  // Where kernels run in another process: `at_rest` is called when threads of the application wait and no work can go
+  // on before that process answers. The queue's lock is held; any number of kernels may then run at the same time.
+  void watch_rest(std::function<void()> at_rest);
+  // Work of this thread has left for the other process, and has returned.
+  void work_left();
+  void work_returned();
+  // Whether some work runs, or may start, in this process.
+  [[nodiscard]] bool has_active_work() const;
+
  private:
   void start_thread(WorkKind kind);
   void run(WorkKind kind);
   // The first item of a kind that may start, taken from the list; nullptr: there is none.
   WorkTicket take(WorkKind kind, bool& polling);
   void finish(const WorkTicket& item);
+  void make_ready(const WorkTicket& item);
+  void tell_rest();
 
   struct Lane {
     std::map<std::uint64_t, WorkTicket> ready;  // by number
@@ -57,6 +68,10 @@ class WorkQueue {
   std::condition_variable done_;
   std::uint64_t submitted_ = 0;
   Lane lanes_[kWorkKinds];
+  std::uint32_t max_kernels_;
+  std::uint32_t active_ = 0;   // items that run or may start here
+  std::uint32_t waiting_ = 0;  // threads of the application that wait
+  std::function<void()> at_rest_;
 };
 
 }  // namespace wm::runtime

@@ -71,10 +71,20 @@ class Client {
   // Whether the client stays when it has no launch, until its source has one.
   [[nodiscard]] bool waits_for_launches() const { return spec_.source != nullptr; }
   void arrive(Cycles when) { spec_.arrive = when; }
-  // The priority and goal of the launches that follow.
-  void set_terms(int priority, double goal_ipc) {
-    spec_.priority = priority;
-    spec_.goal = goal_ipc;
+  // The facts that a policy sees of the launches that follow, as in ClientSpec.
+  struct Terms {
+    std::uint32_t process = kOwnProcess;
+    int priority = 0;
+    double share = 1;
+    double goal = 0;
+    double isolated_ipc = 0;
+  };
+  void set_terms(const Terms& terms) {
+    spec_.process = terms.process;
+    spec_.priority = terms.priority;
+    spec_.share = terms.share;
+    spec_.goal = terms.goal;
+    spec_.isolated_ipc = terms.isolated_ipc;
   }
 
   // Executes steps up to the next timed launch and makes it current(); false: the application has completed all its

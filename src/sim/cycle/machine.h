@@ -5,6 +5,7 @@
 // capabilities of policy::Machine.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -52,8 +53,15 @@ class CycleMachine final : public policy::Machine {
 
   // A client may be added while the machine runs; it arrives at its time, or now if that has passed.
   Result<void> add(ClientSpec spec);
-  // The client's source has a launch again; it arrives now.
+  // The client's source has a launch again; it arrives now, or later at `when`.
   void resume(std::uint32_t client) { clients_[client]->arrive(now()); }
+  void resume(std::uint32_t client, Cycles when) { clients_[client]->arrive(std::max(when, now())); }
+  // Stops the client's launch: its blocks leave their SMs and are dropped. It is over some steps later.
+  void abandon(std::uint32_t client);
+  // Whether no launch of the client is on the machine or will arrive.
+  [[nodiscard]] bool is_over(std::uint32_t client) const;
+  // A client that faulted or was abandoned, and is over, accepts launches of its source again.
+  void restart(std::uint32_t client);
   // Watches the run; it must outlive it.
   void observe(Observer& observer) { observer_ = &observer; }
   // Runs until every client is done or a limit is reached.

@@ -99,6 +99,36 @@ TEST_F(CudaTest, EntryPointsAreFoundByVersionAndStream) {
   EXPECT_EQ(function, nullptr);
 }
 
+// As nvcc -rdc=true registers a program: one wrapper with the parts.
+TEST_F(CudaTest, PartsOfAProgramAreLinked) {
+  const std::string callee = module_text(R"(
+.visible .global .align 4 .u32 total = 40;
+.visible .func (.param .b32 r) helper (.param .b32 x)
+{ .reg .b32 %r<4>; ld.param.b32 %r1, [x]; ld.global.u32 %r2, [total]; add.u32 %r1, %r1, %r2; st.param.b32 [r], %r1; ret; }
+)");
+  const std::string caller = module_text(".extern .func (.param .b32 r) helper (.param .b32 x);\n" +
+                                         kernel_text("call_helper", ".param .u64 out", R"(
+mov.u32 %r1, 2;
+{ .param .b32 x; .param .b32 r; st.param.b32 [x], %r1; call.uni (r), helper, (x); ld.param.b32 %r3, [r]; }
+ld.param.u64 %d1, [out]; st.global.u32 [%d1], %r3; ret;)"));
+  struct {
+    std::uint32_t magic = 0x466243b1, version = 2;
+    const void* data = nullptr;
+    const void* const* parts = nullptr;
+  } wrapper;
+  const void* const parts[] = {caller.c_str(), callee.c_str(), nullptr};
+  wrapper.parts = parts;
+  CUmodule module = nullptr;
+  CU_OK(cuModuleLoadData(&module, &wrapper));
+  CUfunction f = nullptr;
+  CU_OK(cuModuleGetFunction(&f, module, "call_helper"));
+  CUdeviceptr out = upload({0}), total = 0;
+  CU_OK(launch(f, 1, 1, {&out}));
+  EXPECT_EQ(download(out, 1)[0], 42U);
+  CU_OK(cuModuleGetGlobal_v2(&total, nullptr, module, "total"));
+  EXPECT_EQ(download(total, 1)[0], 40U);
+}
+
 TEST_F(CudaTest, AMissingFunctionSaysSo) {
   void* function = nullptr;
   CU_OK(cuGetProcAddress_v2("cuTexObjectCreate", &function, 12000, 0, nullptr));

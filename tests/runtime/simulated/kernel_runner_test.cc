@@ -47,7 +47,7 @@ struct Fixture {
     gpu::Launch launch{"squares", {kThreads / 64}, {64}, {gpu::scalar(out), gpu::scalar(total)}, 0};
     auto grid = exec::make_grid(kernel->program, kernel->constants, memory.space(), launch, {});
     EXPECT_TRUE(grid) << grid.error().what;
-    return runner.run(*grid, *kernel, 0);
+    return runner.run(*grid, *kernel, {});
   }
   void expect_results() {
     const DeviceMemory::Reader reader(memory);
@@ -126,7 +126,7 @@ TEST(KernelRunner, AFaultOnTheCycleMachineIsReported) {
   const LoadedKernel* kernel = *f.module->kernel("squares");
   gpu::Launch launch{"squares", {1}, {32}, {gpu::scalar(f.out), gpu::scalar(f.total)}, 0};
   const auto grid = exec::make_grid(kernel->program, kernel->constants, f.memory.space(), launch, {});
-  const KernelResult result = (*runner)->run(*grid, *kernel, 0);
+  const KernelResult result = (*runner)->run(*grid, *kernel, {});
   ASSERT_TRUE(result.fault);
   EXPECT_EQ(result.fault->kind, exec::Fault::Kind::out_of_bounds);
 }

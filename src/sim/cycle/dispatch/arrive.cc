@@ -106,6 +106,28 @@ void CycleMachine::cut_off(std::uint32_t client) {
   client_run.flushing = k->resident == 0;
 }
 
+void CycleMachine::abandon(std::uint32_t client) {
+  if (client_runs_[client].cut_off) return;
+  clients_[client]->arrive(kNever);
+  cut_off(client);
+}
+
+bool CycleMachine::is_over(std::uint32_t client) const {
+  const bool is_active = client_runs_[client].state == ClientRun::State::active;
+  const bool will_arrive =
+      client_runs_[client].state == ClientRun::State::to_come && clients_[client]->spec().arrive != kNever;
+  return !is_active && !will_arrive &&
+         std::none_of(kernels_.begin(), kernels_.end(), [&](const policy::Kernel& k) { return k.id.index == client; });
+}
+
+void CycleMachine::restart(std::uint32_t client) {
+  ClientRun& client_run = client_runs_[client];
+  client_run.state = ClientRun::State::to_come;
+  client_run.cut_off = false;
+  client_run.fault.reset();
+  clients_[client]->arrive(kNever);
+}
+
 // A block of a client that was cut off has stopped.
 void CycleMachine::drop(std::uint32_t sm, std::unique_ptr<BlockRun> run) {
   const std::uint32_t client = run->kernel.kernel_index;

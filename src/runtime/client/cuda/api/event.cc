@@ -89,7 +89,10 @@ CUresult cuEventQuery(CUevent handle) {
   return with_event(handle, [](Driver& driver, Event& event) {
     const auto state = event.state();
     if (state.capture != nullptr) return CUDA_ERROR_CAPTURED_EVENT;
-    if (state.recorded && !driver.queue().is_done(state.ticket)) return CUDA_ERROR_NOT_READY;
+    if (state.recorded && !driver.queue().is_done(state.ticket)) {
+      driver.asked_in_vain();
+      return CUDA_ERROR_NOT_READY;
+    }
     return wm::cuda::error_of(driver, event);
   });
 }

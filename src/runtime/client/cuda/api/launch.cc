@@ -55,7 +55,7 @@ CUresult read_parameters(const exec::Program& program, const LaunchParameters& g
 void print_fault(const exec::Fault& fault) { explain(fault.to_string()); }
 
 CUresult run_grid(Context& context, exec::Grid grid, const runtime::LoadedKernel& kernel, bool cooperative,
-                  int priority) {
+                  runtime::StreamTerms terms) {
   Driver& driver = driver_of(context);
   if (cooperative) {
     const auto workspace = driver.memory().allocate(kWorkspaceBytes, "workspace of a grid", &context);
@@ -63,7 +63,8 @@ CUresult run_grid(Context& context, exec::Grid grid, const runtime::LoadedKernel
     grid.workspace = *workspace;
     if (!driver.memory().fill(grid.workspace, 0, 1, kWorkspaceBytes)) return CUDA_ERROR_UNKNOWN;
   }
-  const runtime::KernelResult done = driver.runner().run(grid, kernel, driver.priority + priority);
+  terms.priority += driver.priority;
+  const runtime::KernelResult done = driver.runner().run(grid, kernel, terms);
   if (cooperative && !driver.memory().free(grid.workspace)) return CUDA_ERROR_UNKNOWN;
   driver.record(kernel.name, done);
   if (!done.fault) return CUDA_SUCCESS;
@@ -79,6 +80,7 @@ CUresult launch(CUfunction handle, CUstream stream_handle, const LaunchShape& sh
     Operation operation;
     LaunchShape prioritised = shape;
     prioritised.priority -= stream.priority;  // CUDA's greatest priority is the lowest number
+    prioritised.stream = stream.id;
     const CUresult made = launch_operation(context, *function, prioritised, parameters, operation);
     if (made == CUDA_SUCCESS) context.enqueue(stream, std::move(operation));
     return made;
@@ -104,7 +106,9 @@ CUresult launch_operation(Context& context, Function& function, const LaunchShap
   operation.kind = runtime::WorkKind::kernel;
   operation.type = NodeType::kernel;
   operation.run = [&context, &kernel, grid = *std::move(grid), cooperative = shape.cooperative,
-                   priority = shape.priority] { return run_grid(context, grid, kernel, cooperative, priority); };
+                   terms = runtime::StreamTerms{shape.priority, shape.stream}] {
+    return run_grid(context, grid, kernel, cooperative, terms);
+  };
   return CUDA_SUCCESS;
 }
 

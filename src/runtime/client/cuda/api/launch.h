@@ -11,6 +11,7 @@ struct LaunchShape {
   unsigned shared_bytes = 0;
   bool cooperative = false;
   int priority = 0;  // larger goes first
+  std::uint64_t stream = 0;
 };
 
 // The parameters of a launch, copied: `values` points to one value per parameter, or `extra` to one buffer with all.

@@ -45,13 +45,28 @@ struct FatBinaryWrapper {
   const void* const* fat_binaries;
 };
 
+Result<std::string> ptx_of(const Driver& driver, const void* image);
+
+// The PTX of the parts of a program built with -rdc=true. The wrapper's own data is their machine code, linked by nvcc.
+Result<std::string> linked_parts(const Driver& driver, const FatBinaryWrapper& wrapper) {
+  if (wrapper.fat_binaries == nullptr) return ptx_of(driver, wrapper.data);
+  std::string all;
+  for (const void* const* part = wrapper.fat_binaries; *part != nullptr; ++part) {
+    const auto ptx = ptx_of(driver, *part);
+    if (!ptx) return ptx.error();
+    if (!all.empty()) all += runtime::kPartSeparator;
+    all += *ptx;
+  }
+  return all.empty() ? ptx_of(driver, wrapper.data) : all;
+}
+
 // The PTX of an image, of whatever kind it is.
 Result<std::string> ptx_of(const Driver& driver, const void* image) {
   const std::uint32_t magic = magic_of(image);
   if (magic == runtime::kFatBinaryWrapperMagic) {
     const auto* wrapper = static_cast<const FatBinaryWrapper*>(image);
     if (wrapper->version == 1) return ptx_of(driver, wrapper->data);
-    return Error{"the program was built with -rdc=true, whose parts are not linked yet"};
+    return linked_parts(driver, *wrapper);
   }
   if (magic == runtime::kFatBinaryMagic) {
     const std::span bytes(static_cast<const std::byte*>(image), runtime::fat_binary_bytes(image));
@@ -72,7 +87,9 @@ CUresult load_image(Context& context, const void* image, std::shared_ptr<Module>
   if (!ptx) return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, ptx.error().what);
   auto loaded = runtime::LoadedModule::load(*ptx, "module.ptx", driver.config(), driver.memory(), &context);
   if (!loaded) return refuse(CUDA_ERROR_INVALID_PTX, loaded.error().to_string());
-  module = std::make_shared<Module>(*std::move(loaded), &context);
+  if (auto told = driver.runner().module_loaded(**loaded, *ptx); !told)
+    return refuse(CUDA_ERROR_INVALID_PTX, told.error().what);
+  module = std::make_shared<Module>(*std::move(loaded), &context, driver.runner());
   return CUDA_SUCCESS;
 }
 

@@ -183,7 +183,10 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
 CUresult cuStreamQuery(CUstream stream) {
   return with_stream(stream, [](Context& context, Stream& s) {
     if (context.is_capturing(s)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    if (!context.is_idle(s)) return CUDA_ERROR_NOT_READY;
+    if (!context.is_idle(s)) {
+      driver_of(context).asked_in_vain();
+      return CUDA_ERROR_NOT_READY;
+    }
     return context.error();
   });
 }

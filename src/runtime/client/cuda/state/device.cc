@@ -3,6 +3,9 @@
 #include <chrono>
 #include <cstdio>
 #include <fmt/format.h>
+#include <thread>
+
+#include "runtime/simulated/served_runner.h"
 
 namespace wm::cuda {
 
@@ -15,18 +18,38 @@ Result<void> Device::choose_timing(const std::string& timing, const runtime::Tim
   auto runner = runtime::make_timed_runner(memory_, config_, options);
   if (!runner) return runner.error();
   runner_ = *std::move(runner);
-  is_timed_ = true;
   return {};
 }
 
+Result<void> Device::join_daemon() {
+  {
+    // The daemon places a heap of kernels first; here it needs addresses only.
+    const runtime::DeviceMemory::Writer writer(memory_);
+    const auto no_bytes = [](std::uint64_t, std::uint64_t) { return exec::HostBytes(new std::byte[1]); };
+    if (auto made = memory_.space().make_heap(no_bytes); !made) return made.error();
+  }
+  served_->set_activity({[this] { queue_.work_left(); }, [this] { queue_.work_returned(); }});
+  queue_.watch_rest([this] { served_->tell_waiting(); });
+  runner_ = std::make_unique<runtime::ServedRunner>(*served_);
+  return {};
+}
+
+void Device::asked_in_vain() {
+  constexpr std::chrono::microseconds kPause{20};
+  if (queue_.has_active_work()) {
+    std::this_thread::sleep_for(kPause);
+  } else {
+    runner_->asked_in_vain();
+  }
+}
+
 std::int64_t Device::now() const {
-  if (is_timed_) return simulated_;
+  if (const auto simulated = runner_->now()) return *simulated;
   const auto host = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(host).count();
 }
 
 void Device::record(const std::string& kernel, const runtime::KernelResult& result) {
-  simulated_ += static_cast<std::int64_t>(result.nanoseconds);
   const std::lock_guard lock(output_mutex_);
   KernelCounts& counts = counts_[kernel];
   ++counts.launches;
@@ -35,7 +58,7 @@ void Device::record(const std::string& kernel, const runtime::KernelResult& resu
 }
 
 std::string Device::summary() {
-  if (!is_timed_) return {};
+  if (!runner_->now()) return {};
   const std::lock_guard lock(output_mutex_);
   std::string text;
   for (const auto& [kernel, c] : counts_) {

@@ -1,6 +1,7 @@
 #include "runtime/client/cuda/state/driver.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -56,6 +57,18 @@ Result<runtime::TimedOptions> timed_options() {
   return options;
 }
 
+// The terms that the options of `wm run` give to a program on a daemon's simulated GPU.
+Result<runtime::ServedTerms> served_terms() {
+  runtime::ServedTerms terms;
+  terms.name = variable("WARPMUX_NAME", program_invocation_short_name);
+  terms.priority = parse_integer<int>(variable("WARPMUX_PRIORITY", "")).value_or(0);
+  terms.share = parse_double(variable("WARPMUX_SHARE", "")).value_or(1);
+  const auto goal = runtime::parse_served_goal(variable("WARPMUX_SIMULATED_GOAL", ""));
+  if (!goal) return goal.error();
+  terms.goal = *goal;
+  return terms;
+}
+
 }  // namespace
 
 Driver* Driver::get() { return the_driver.load(std::memory_order_acquire); }
@@ -70,13 +83,22 @@ CUresult Driver::initialize() {
   };
   auto config = gpu::load_gpu(variable("WARPMUX_SIMULATE", "h200"), gpu_folder());
   if (!config) return fail(config.error());
-  const auto memory = device_memory();
+  runtime::ServedConnection* served = nullptr;
+  if (const std::string socket = variable("WARPMUX_SERVED", ""); !socket.empty()) {
+    const auto terms = served_terms();
+    if (!terms) return fail(terms.error());
+    const auto opened = runtime::ServedConnection::open(socket, *terms);
+    if (!opened) return fail(opened.error());
+    served = *opened;
+  }
+  const auto memory = served != nullptr ? served->memory_bytes() : device_memory();
   if (!memory) return fail(memory.error());
   const auto options = timed_options();
   if (!options) return fail(options.error());
-  auto* driver = new Driver(*std::move(config), *memory);  // lives until the process ends, as its threads do
-  if (auto chosen = driver->choose_timing(variable("WARPMUX_TIMING", "functional"), *options); !chosen)
-    return fail(chosen.error());
+  auto* driver = new Driver(*std::move(config), *memory, served);  // lives until the process ends, as its threads do
+  const auto chosen = served != nullptr ? driver->join_daemon()
+                                        : driver->choose_timing(variable("WARPMUX_TIMING", "functional"), *options);
+  if (!chosen) return fail(chosen.error());
   the_driver.store(driver, std::memory_order_release);
   std::atexit([] { std::fputs(get()->summary().c_str(), stderr); });
   return CUDA_SUCCESS;

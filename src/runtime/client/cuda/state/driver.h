@@ -50,7 +50,8 @@ class Driver final : public Device {
   void destroy(const std::shared_ptr<Context>& context);
 
  private:
-  Driver(gpu::GpuConfig config, std::uint64_t memory_bytes) : Device(std::move(config), memory_bytes) {}
+  Driver(gpu::GpuConfig config, std::uint64_t memory_bytes, runtime::ServedConnection* served)
+      : Device(std::move(config), memory_bytes, served) {}
 
   std::mutex mutex_;  // guards the primary context
   std::shared_ptr<Context> primary_;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/client/cuda/interface/types.h"
+#include "runtime/simulated/kernel_runner.h"
 #include "runtime/simulated/loaded_module.h"
 
 namespace wm::cuda {
@@ -26,8 +27,12 @@ class Function {
 
 class Module {
  public:
-  Module(std::unique_ptr<runtime::LoadedModule> loaded, Context* context)
-      : context(context), loaded_(std::move(loaded)) {}
+  // `runner` runs its kernels and outlives it.
+  Module(std::unique_ptr<runtime::LoadedModule> loaded, Context* context, runtime::KernelRunner& runner)
+      : context(context), loaded_(std::move(loaded)), runner_(runner) {}
+  ~Module() { runner_.module_unloaded(*loaded_); }
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
 
   // The function of a name, made when it is first asked for. The error says why a kernel cannot run.
   Result<std::shared_ptr<Function>> function(const std::string& name);
@@ -37,6 +42,7 @@ class Module {
 
  private:
   std::unique_ptr<runtime::LoadedModule> loaded_;
+  runtime::KernelRunner& runner_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Function>> functions_;
 };

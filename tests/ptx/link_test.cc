@@ -1,0 +1,108 @@
+// Modules that were compiled separately become one: declarations meet definitions, internal names stay apart.
+#include "ptx/link.h"
+
+#include <gtest/gtest.h>
+
+#include "ptx/parse.h"
+
+namespace wm::ptx {
+namespace {
+
+Module module(const std::string& text) {
+  auto parsed = parse(".version 7.5\n.target sm_75\n.address_size 64\n" + text, "part.ptx");
+  EXPECT_TRUE(parsed) << parsed.error().to_string();
+  return *std::move(parsed);
+}
+
+const Function& function(const Module& m, const std::string& name) {
+  for (const Function& f : m.functions)
+    if (f.name == name) return f;
+  ADD_FAILURE() << "no function " << name;
+  return m.functions.front();
+}
+
+constexpr const char* kCaller = R"(
+.extern .func (.param .b32 r) helper (.param .b32 x);
+.extern .global .align 4 .u32 total;
+.global .align 4 .u32 own = 1;
+.visible .entry kernel(.param .u64 out)
+{
+.reg .b32 %r<4>; .reg .b64 %d<4>;
+ld.global.u32 %r1, [total]; ld.global.u32 %r2, [own];
+{ .param .b32 x; .param .b32 r; st.param.b32 [x], %r1; call.uni (r), helper, (x); ld.param.b32 %r3, [r]; }
+ld.param.u64 %d1, [out]; st.global.u32 [%d1], %r3; ret;
+})";
+
+constexpr const char* kCallee = R"(
+.visible .global .align 4 .u32 total = 40;
+.global .align 4 .u32 own = 2;
+.global .align 8 .u64 pointer = own;
+.visible .func (.param .b32 r) helper (.param .b32 x)
+{
+.reg .b32 %r<4>;
+ld.param.b32 %r1, [x]; ld.global.u32 %r2, [own]; add.u32 %r1, %r1, %r2; st.param.b32 [r], %r1; ret;
+})";
+
+TEST(Link, ADeclarationMeetsTheDefinitionInAnotherPart) {
+  for (const bool caller_first : {true, false}) {
+    const auto linked =
+        caller_first ? link({module(kCaller), module(kCallee)}) : link({module(kCallee), module(kCaller)});
+    ASSERT_TRUE(linked) << linked.error().what;
+    EXPECT_EQ(linked->functions.size(), 2U);
+    EXPECT_EQ(linked->variables.size(), 4U);  // total, pointer, and two that are called own
+    const Function& helper = function(*linked, "helper");
+    EXPECT_FALSE(helper.declaration);
+    bool calls_helper = false;
+    for (const Instruction& i : function(*linked, "kernel").body) {
+      for (const Operand& o : i.operands) {
+        if (o.kind == Operand::Kind::function) calls_helper = &linked->functions[o.index] == &helper;
+      }
+    }
+    EXPECT_TRUE(calls_helper);
+  }
+}
+
+TEST(Link, InternalVariablesOfTheSameNameStayApart) {
+  const auto linked = link({module(kCaller), module(kCallee)});
+  ASSERT_TRUE(linked);
+  const auto own_in = [&](const std::string& name) {
+    for (const Instruction& i : function(*linked, name).body) {
+      for (const Operand& o : i.operands) {
+        if (o.kind != Operand::Kind::address || o.elements.empty()) continue;
+        const Operand& base = o.elements[0];
+        if (base.kind != Operand::Kind::variable || base.scope != Operand::Scope::module) continue;
+        const Variable& v = linked->variables[base.index];
+        if (v.name.starts_with("own")) return static_cast<int>(v.initial[0]);
+      }
+    }
+    return 0;
+  };
+  EXPECT_EQ(own_in("kernel"), 1);
+  EXPECT_EQ(own_in("helper"), 2);
+  for (const Variable& v : linked->variables) {
+    if (v.name != "pointer") continue;
+    EXPECT_EQ(v.relocations[0].symbol, "own$1");
+  }
+}
+
+TEST(Link, TwoDefinitionsAreAnErrorUnlessOneIsWeak) {
+  const std::string strong = ".visible .global .u32 x = 1;", weak = ".weak .global .u32 x = 2;";
+  const auto twice = link({module(strong), module(strong)});
+  ASSERT_FALSE(twice);
+  EXPECT_NE(twice.error().what.find("'x' is defined in two parts"), std::string::npos);
+  const auto linked = link({module(weak), module(strong), module(weak)});
+  ASSERT_TRUE(linked);
+  ASSERT_EQ(linked->variables.size(), 1U);
+  EXPECT_EQ(linked->variables[0].initial[0], 1);
+}
+
+TEST(Link, ADeclarationWithoutDefinitionStaysOnce) {
+  const std::string text = ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 v);";
+  const auto linked = link({module(text), module(text)});
+  ASSERT_TRUE(linked);
+  ASSERT_EQ(linked->functions.size(), 1U);
+  EXPECT_TRUE(linked->functions[0].declaration);
+}
+
+}  // namespace
+}  // namespace wm::ptx

@@ -1,0 +1,135 @@
+// A CUDA program for a GPU that programs share: it launches a kernel again and again, checks its results, and prints
+// the simulated time that its launches took.
+//
+//   shared_cuda_program compute|stream|print|poll|fault|streams|sleep [LAUNCHES [BLOCKS]]
+//
+// `poll` asks whether the launches are done instead of waiting; `fault` writes outside of its memory; `print` prints
+// from a kernel; `streams` launches on two streams; `sleep` launches and then sleeps.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+constexpr const char* kPtx = R"(.version 7.5
+.target sm_75
+.address_size 64
+.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 v);
+.global .align 1 .b8 text[7] = {104, 101, 108, 108, 111, 10, 0};
+.global .align 4 .u32 increment = 1;
+.visible .entry compute(.param .u64 data)
+{
+.reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %d<4>;
+mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3;
+mul.wide.u32 %d1, %r4, 4; ld.param.u64 %d2, [data]; add.s64 %d2, %d2, %d1; ld.global.u32 %r5, [%d2];
+mov.u32 %r6, 0;
+again: mad.lo.s32 %r5, %r5, 3, 1; mad.lo.s32 %r5, %r5, 5, 7; add.u32 %r6, %r6, 1;
+setp.lt.u32 %p1, %r6, 64; @%p1 bra again;
+st.global.u32 [%d2], %r5; ret;
+}
+.visible .entry stream(.param .u64 data)
+{
+.reg .b32 %r<8>; .reg .b64 %d<4>;
+mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3;
+mul.wide.u32 %d1, %r4, 4; ld.param.u64 %d2, [data]; add.s64 %d2, %d2, %d1; ld.global.u32 %r5, [%d2];
+mov.u64 %d3, increment; ld.global.u32 %r6, [%d3]; add.u32 %r5, %r5, %r6; st.global.u32 [%d2], %r5; ret;
+}
+.visible .entry print(.param .u64 data)
+{
+.reg .b32 %r<2>; .reg .b64 %d<4>;
+mov.u64 %d1, text; cvta.global.u64 %d1, %d1; mov.u64 %d2, 0;
+{ .param .b64 f; .param .b64 v; .param .b32 r; st.param.b64 [f], %d1; st.param.b64 [v], %d2;
+call.uni (r), vprintf, (f, v); }
+ret;
+})";
+
+void* library = nullptr;
+
+template <typename... Arguments>
+int call(const char* name, Arguments... arguments) {
+  auto* function = reinterpret_cast<int (*)(Arguments...)>(dlsym(library, name));
+  return function == nullptr ? -1 : function(arguments...);
+}
+
+// Calls a function of the driver; an error ends the program.
+template <typename... Arguments>
+void cu(const char* name, Arguments... arguments) {
+  const int result = call(name, arguments...);
+  if (result == 0) return;
+  std::printf("%s: %d\n", name, result);
+  std::exit(1);
+}
+
+unsigned computed(unsigned value) {
+  for (int i = 0; i < 64; ++i) value = (value * 3 + 1) * 5 + 7;
+  return value;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::string kind = count > 1 ? words[1] : "stream";
+  const int launches = count > 2 ? std::atoi(words[2]) : 4;
+  const unsigned blocks = count > 3 ? static_cast<unsigned>(std::atoi(words[3])) : 32;
+  library = dlopen("libcuda.so.1", RTLD_NOW);
+  if (library == nullptr) return 2;
+  void *context = nullptr, *module = nullptr, *function = nullptr, *start = nullptr, *end = nullptr, *other = nullptr;
+  cu("cuInit", 0U);
+  cu("cuCtxCreate_v2", &context, 0U, 0);
+  cu("cuModuleLoadData", &module, static_cast<const void*>(kPtx));
+  const bool computes = kind == "compute";
+  cu("cuModuleGetFunction", &function, module, computes ? "compute" : kind == "print" ? "print" : "stream");
+  cu("cuEventCreate", &start, 0U);
+  cu("cuEventCreate", &end, 0U);
+  cu("cuStreamCreate", &other, 1U);
+  const std::size_t n = std::size_t{blocks} * 128;
+  std::vector<unsigned> values(n, 5);
+  unsigned long long data = 0, own = 0;
+  cu("cuMemAlloc_v2", &data, n * 4);
+  cu("cuMemAlloc_v2", &own, n * 4);
+  cu("cuMemcpyHtoD_v2", data, static_cast<const void*>(values.data()), n * 4);
+  cu("cuMemsetD32_v2", own, 1U, n);
+  if (kind == "fault") data = 0x7e0000000000;
+  void *parameters[] = {&data}, *own_parameters[] = {&own};
+  const auto launch = [&](void* stream, void** arguments) {
+    cu("cuLaunchKernel", function, blocks, 1U, 1U, 128U, 1U, 1U, 0U, stream, arguments, static_cast<void**>(nullptr));
+  };
+  void* none = nullptr;
+  cu("cuEventRecord", start, none);
+  for (int i = 0; i < launches; ++i) {
+    launch(none, parameters);
+    if (kind == "streams") launch(other, own_parameters);
+  }
+  cu("cuEventRecord", end, none);
+  if (kind == "sleep") ::sleep(60);
+  unsigned long questions = 0;
+  while (kind == "poll" && call("cuEventQuery", end) == 600) ++questions;
+  const int waited = call("cuCtxSynchronize");
+  if (kind == "fault") {
+    std::printf("fault: %d\n", waited);
+    return waited == 700 ? 0 : 1;
+  }
+  float milliseconds = 0;
+  cu("cuEventElapsedTime", &milliseconds, start, end);
+  cu("cuMemcpyDtoH_v2", static_cast<void*>(values.data()), data, n * 4);
+  unsigned expected = 5;
+  for (int i = 0; i < launches && kind != "print"; ++i) expected = computes ? computed(expected) : expected + 1;
+  for (const unsigned v : values) {
+    if (v == expected) continue;
+    std::printf("%s: %u instead of %u\n", kind.c_str(), v, expected);
+    return 1;
+  }
+  if (kind == "streams") {
+    cu("cuMemcpyDtoH_v2", static_cast<void*>(values.data()), own, n * 4);
+    for (const unsigned v : values) {
+      if (v != 1U + static_cast<unsigned>(launches)) return 1;
+    }
+  }
+  std::printf("%s: correct, %.3f us%s\n", kind.c_str(), static_cast<double>(milliseconds) * 1e3,
+              kind == "poll" && questions == 0 ? ", never asked" : "");
+  return 0;
+}

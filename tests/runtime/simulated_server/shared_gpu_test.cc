@@ -1,0 +1,140 @@
+// Unmodified programs share one simulated GPU: results, goals, times and faults, with the daemon and the programs as
+// processes.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "base/json.h"
+#include "tree.h"
+
+namespace wm::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+// One run: a daemon for as many programs as there are, and the programs, started in the order given.
+class SharedGpuTest : public ::testing::Test {
+ protected:
+  struct Program {
+    std::string name, arguments, options{};
+  };
+
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("wm-shared-" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] std::string wm() const { return "timeout 60 " + binary_path("bin/wm"); }
+  [[nodiscard]] std::string socket() const { return " --socket " + (folder_ / "socket").string(); }
+  [[nodiscard]] std::string run_command(const Program& p) const {
+    return wm() + " run" + socket() + " --name " + p.name + " " + p.options + " -- " +
+           binary_path("tests/shared_cuda_program") + " " + p.arguments + " > " + (folder_ / p.name).string() + " 2>&1";
+  }
+
+  // The daemon's report. The output of programs lies in files of their names.
+  Json run(const std::string& serve_options, const std::vector<Program>& programs) {
+    const std::string json = (folder_ / "json").string();
+    std::string script = wm() + " serve --simulate qos16" + socket() + " --clients " + std::to_string(programs.size()) +
+                         " --timeline --json " + json + " " + serve_options + " > " + (folder_ / "serve").string() +
+                         " 2>&1 & daemon=$!\n";
+    for (const Program& p : programs) script += run_command(p) + " &\n";
+    script += "wait $daemon; code=$?; wait; exit $code\n";
+    std::ofstream(folder_ / "script") << script;
+    const int code = std::system(("sh " + (folder_ / "script").string()).c_str());
+    EXPECT_EQ(code, 0) << text_of(folder_ / "serve");
+    return Json::parse(text_of(json), nullptr, false);
+  }
+  [[nodiscard]] std::string output(const std::string& program) const { return text_of(folder_ / program); }
+
+  fs::path folder_;
+};
+
+TEST_F(SharedGpuTest, EveryPolicyGivesCorrectResultsAndMeetsTheGoal) {
+  for (const char* policy : {"left_over", "spatial", "smqos", "quota"}) {
+    const Json report = run(std::string("--threads 1 --policy ") + policy,
+                            {{"a", "compute 1 1536", "--goal 0.4"}, {"b", "stream 6 1024"}});
+    ASSERT_EQ(report["kernels"].size(), 2U) << policy;
+    EXPECT_NE(output("a").find("compute: correct"), std::string::npos) << policy << output("a");
+    EXPECT_NE(output("b").find("stream: correct"), std::string::npos) << policy << output("b");
+    EXPECT_EQ(report["kernels"][0]["name"], "a");
+    EXPECT_EQ(report["kernels"][0]["reached"], true) << policy << report["kernels"][0].dump();
+    EXPECT_GT(report["kernels"][0]["ipc_alone"], 0.0);
+    EXPECT_TRUE(report["kernels"][1]["goal"].is_null());
+    EXPECT_EQ(report["timeline"]["held"].size(), 2U);
+  }
+}
+
+TEST_F(SharedGpuTest, SimulatedTimeDoesNotDependOnTheHost) {
+  const Program a{"a", "compute 3 32"}, b{"b", "streams 3 32"};
+  const Json first = run("--policy spatial --threads 1", {a, b}), second = run("--policy spatial --threads 2", {b, a});
+  EXPECT_EQ(first["run_hash"], second["run_hash"]);
+  EXPECT_EQ(first["kernels"].size(), 3U);  // the second stream of b is a kernel of its own
+  const Json third = run("--policy spatial", {{"a", "poll 3 32"}, b}),
+             fourth = run("--policy spatial", {b, {"a", "poll 3 32"}});
+  EXPECT_EQ(third["run_hash"], fourth["run_hash"]);
+  EXPECT_EQ(output("a").find("never asked"), std::string::npos) << output("a");
+}
+
+TEST_F(SharedGpuTest, HostTimePassesWhereItIsAskedFor) {
+  const auto cycles = [&](const std::string& rule) {
+    return run("--host-time " + rule, {{"a", "stream 1 4"}})["cycles"].get<std::uint64_t>();
+  };
+  EXPECT_LT(cycles("none"), 2'000U);
+  EXPECT_GT(cycles("1000"), 20'000U);  // the host takes microseconds at least
+}
+
+TEST_F(SharedGpuTest, AFaultEndsOnlyItsProgram) {
+  const Json report = run("", {{"a", "fault 2 4"}, {"b", "stream 5 16"}});
+  EXPECT_NE(output("a").find("out of bounds"), std::string::npos) << output("a");
+  EXPECT_NE(output("a").find("fault: 700"), std::string::npos) << output("a");
+  EXPECT_NE(output("b").find("stream: correct"), std::string::npos) << output("b");
+  EXPECT_EQ(report["kernels"][1]["launches_done"], 5);
+}
+
+TEST_F(SharedGpuTest, KernelsPrintToTheirProgram) {
+  run("", {{"a", "print 2 1"}, {"b", "stream 1 1"}});
+  const std::string printed = output("a");
+  std::size_t lines = 0;
+  for (std::size_t at = printed.find("hello"); at != std::string::npos; at = printed.find("hello", at + 1)) ++lines;
+  EXPECT_EQ(lines, 2U * 128) << printed.substr(0, 200);
+  EXPECT_EQ(output("b").find("hello"), std::string::npos);
+}
+
+TEST_F(SharedGpuTest, StatusShowsProgramsAndOneThatDiesLeaves) {
+  const std::string status = " status" + socket() + " --json ";
+  // The program b waits for the device while a, which never waits, is there; then a is killed.
+  const std::string file = (folder_ / "status").string();
+  std::string script = wm() + " serve --simulate qos16" + socket() + " --clients 2 > " + (folder_ / "serve").string() +
+                       " 2>&1 & daemon=$!\n" + run_command({"b", "stream 2 8"}) + " & b=$!\n";
+  script += binary_path("bin/wm") + " run" + socket() + " --name a -- " + binary_path("tests/shared_cuda_program") +
+            " sleep > /dev/null 2>&1 & a=$!\n";
+  script += "for i in $(seq 100); do sleep 0.1; " + wm() + status + file + " > /dev/null 2>&1;" +
+            " grep -q '\"state\": \"waits\"' " + file + " && grep -q '\"name\": \"a\"' " + file + " && break; done\n" +
+            "kill -9 $a; wait $b; kill $daemon 2> /dev/null; wait; exit 0\n";
+  std::ofstream(folder_ / "script") << script;
+  ASSERT_EQ(std::system(("sh " + (folder_ / "script").string()).c_str()), 0);
+  const Json document = Json::parse(text_of(folder_ / "status"), nullptr, false);
+  ASSERT_TRUE(document.is_object()) << text_of(folder_ / "status");
+  EXPECT_EQ(document["simulated"]["gpu"], "qos16");
+  ASSERT_EQ(document["clients"].size(), 2U);
+  EXPECT_EQ(document["clients"][0]["name"], "a");
+  EXPECT_EQ(document["clients"][0]["state"], "runs on the host");
+  EXPECT_EQ(document["clients"][1]["memories"].get<int>(), 4);  // two buffers and two variables
+  EXPECT_NE(output("b").find("stream: correct"), std::string::npos) << output("b");
+}
+
+}  // namespace
+}  // namespace wm::runtime
