@@ -28,6 +28,8 @@ Result<exec::Image> LoadedModule::place_variables(const ptx::Module& module, con
   for (const ptx::Variable& v : module.variables) {
     if (v.space != ptx::Space::global && v.space != ptx::Space::constant) continue;
     if (v.linkage == ptx::Linkage::external) continue;
+    if (v.bytes() > memory_.total_bytes())
+      return Error{"variable '" + v.name + "' is larger than the memory of the device"};
     auto address = v.managed ? memory_.allocate_shared(v.bytes(), MemoryKind::managed, 0, owner)
                              : memory_.allocate(v.bytes(), v.name, owner);
     if (!address) return address.error();

@@ -112,5 +112,19 @@ TEST_F(CudaTest, MemoryOfAPoolIsFreedInTheOrderOfItsStream) {
   EXPECT_EQ(cuMemAlloc_v2(&too_large, total + 1), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
+TEST_F(CudaTest, ASideThatMustBeTheDevicesIsChecked) {
+  CUdeviceptr device = upload({1, 2, 3, 4});
+  std::uint32_t words[4] = {};
+  const auto nowhere = reinterpret_cast<CUdeviceptr>(static_cast<std::uint32_t*>(words));
+  EXPECT_EQ(cuMemcpyHtoD_v2(5, words, 8), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpyHtoD_v2(nowhere, words, 8), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpyDtoH_v2(words, 5, 8), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpyDtoD_v2(device, 5, 8), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpyDtoDAsync_v2(5, device, 8, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemsetD32_v2(8, 1, 2), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuMemcpy(nowhere, device, 16));  // finds out itself whose the addresses are
+  EXPECT_EQ(words[3], 4U);
+}
+
 }  // namespace
 }  // namespace wm::cuda

@@ -59,8 +59,19 @@ CUresult on_stream(CUstream handle, bool wait, const std::optional<Work>& work) 
   });
 }
 
-CUresult copy(CUstream stream, bool wait, std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
-  return on_stream<RowCopy>(stream, wait, RowCopy{.to = to, .from = from, .bytes = bytes});
+// The sides of a copy that are the device's by the function's name; others may be the host's.
+struct Sides {
+  bool to = false, from = false;
+};
+constexpr Sides kAnySides{}, kToDevice{.to = true}, kFromDevice{.from = true}, kOnDevice{.to = true, .from = true};
+
+RowCopy one_row(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, Sides device) {
+  return {.to = to, .from = from, .bytes = bytes, .to_device = device.to, .from_device = device.from};
+}
+
+CUresult copy(CUstream stream, bool wait, std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
+              Sides device = kAnySides) {
+  return on_stream<RowCopy>(stream, wait, one_row(to, from, bytes, device));
 }
 
 CUresult fill(CUstream stream, bool wait, std::uint64_t to, std::uint32_t value, std::uint32_t width,
@@ -75,10 +86,11 @@ CUresult fill_rows(CUstream stream, bool wait, std::uint64_t to, std::size_t pit
 }
 
 // A copy to pageable memory is done when the call returns; pageable memory that is copied from has been read by then.
-CUresult copy_pageable(CUstream handle, std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+CUresult copy_pageable(CUstream handle, std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
+                       Sides device = kAnySides) {
   return with_stream(handle, [&](Context& context, Stream& stream) {
     Driver& driver = driver_of(context);
-    const RowCopy as_given{.to = to, .from = from, .bytes = bytes};
+    const RowCopy as_given = one_row(to, from, bytes, device);
     const CUresult valid = check(driver, as_given);
     if (valid != CUDA_SUCCESS || bytes == 0 || !is_pageable(driver, from) || context.is_capturing(stream)) {
       return enqueue_checked(context, stream, valid, copy_operation(driver, as_given), is_pageable(driver, to));
@@ -141,6 +153,8 @@ std::optional<RowCopy> row_copy(const CUDA_MEMCPY3D& c) {
 CUresult check(Driver& driver, const RowCopy& c) {
   if (c.bytes == 0 || c.rows == 0 || c.planes == 0) return CUDA_SUCCESS;
   if (c.rows > 1 && (c.to_pitch < c.bytes || c.from_pitch < c.bytes)) return CUDA_ERROR_INVALID_VALUE;
+  if ((c.to_device && !driver.memory().find(c.to)) || (c.from_device && !driver.memory().find(c.from)))
+    return CUDA_ERROR_INVALID_VALUE;
   const bool valid = is_valid(driver, c.to, extent(c.bytes, c.rows, c.to_pitch, c.planes, c.to_plane)) &&
                      is_valid(driver, c.from, extent(c.bytes, c.rows, c.from_pitch, c.planes, c.from_plane));
   return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -150,6 +164,7 @@ CUresult check(Driver& driver, const RowFill& f) {
   if (f.count == 0 || f.rows == 0) return CUDA_SUCCESS;
   if (f.to % f.width != 0 || f.count > (std::uint64_t{1} << 48)) return CUDA_ERROR_INVALID_VALUE;
   if (f.rows > 1 && f.pitch < f.count * f.width) return CUDA_ERROR_INVALID_VALUE;
+  if (!driver.memory().find(f.to)) return CUDA_ERROR_INVALID_VALUE;
   return is_valid(driver, f.to, extent(f.count * f.width, f.rows, f.pitch, 1, 0)) ? CUDA_SUCCESS
                                                                                   : CUDA_ERROR_INVALID_VALUE;
 }
@@ -203,13 +218,13 @@ CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, st
   return copy(nullptr, true, to, from, bytes);
 }
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t bytes) {
-  return copy(nullptr, true, to, host(from), bytes);
+  return copy(nullptr, true, to, host(from), bytes, wm::cuda::kToDevice);
 }
 CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
-  return copy(nullptr, true, host(to), from, bytes);
+  return copy(nullptr, true, host(to), from, bytes, wm::cuda::kFromDevice);
 }
 CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return copy(nullptr, false, to, from, bytes);
+  return copy(nullptr, false, to, from, bytes, wm::cuda::kOnDevice);
 }
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   return copy_pageable(stream, to, from, bytes);
@@ -218,13 +233,13 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontex
   return copy(stream, false, to, from, bytes);
 }
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
-  return copy_pageable(stream, to, host(from), bytes);
+  return copy_pageable(stream, to, host(from), bytes, wm::cuda::kToDevice);
 }
 CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return copy(stream, false, host(to), from, bytes);
+  return copy(stream, false, host(to), from, bytes, wm::cuda::kFromDevice);
 }
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return copy(stream, false, to, from, bytes);
+  return copy(stream, false, to, from, bytes, wm::cuda::kOnDevice);
 }
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* c) {

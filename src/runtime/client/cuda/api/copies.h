@@ -12,8 +12,9 @@ struct RowCopy {
   std::uint64_t to = 0, from = 0;
   std::uint64_t bytes = 0;  // bytes per row
   std::uint64_t rows = 1, planes = 1;
-  std::uint64_t to_pitch = 0, from_pitch = 0;  // between rows
-  std::uint64_t to_plane = 0, from_plane = 0;  // between planes
+  std::uint64_t to_pitch = 0, from_pitch = 0;   // between rows
+  std::uint64_t to_plane = 0, from_plane = 0;   // between planes
+  bool to_device = false, from_device = false;  // the address must be one of the device
 };
 
 // The copy that a structure of the API describes; empty: it names an array, or no memory at all.
