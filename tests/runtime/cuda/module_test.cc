@@ -99,6 +99,27 @@ TEST_F(CudaTest, EntryPointsAreFoundByVersionAndStream) {
   EXPECT_EQ(function, nullptr);
 }
 
+// Unloading a module waits for its own context only.
+TEST_F(CudaTest, ALaunchInAnotherContextOutlivesItsModule) {
+  CUmodule module = nullptr;
+  CU_OK(cuModuleLoadData(&module, module_text(wait_kernel()).c_str()));
+  CUfunction f = nullptr;
+  CU_OK(cuModuleGetFunction(&f, module, "wait_for"));
+  CUdeviceptr flag = upload({0}), out = upload({0});
+  CUcontext other = nullptr;
+  CU_OK(cuCtxCreate_v2(&other, 0, 0));
+  CUstream stream = nullptr;
+  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CU_OK(launch(f, 1, 1, {&flag, &out}, stream));
+  CU_OK(launch(f, 1, 1, {&flag, &out}, stream));
+  CU_OK(cuModuleUnload(module));
+  EXPECT_EQ(launch(f, 1, 1, {&flag, &out}, stream), CUDA_ERROR_INVALID_HANDLE);
+  CU_OK(cuStreamWriteValue32(CU_STREAM_PER_THREAD, flag, 9, 0));
+  CU_OK(cuStreamSynchronize(stream));
+  EXPECT_EQ(download(out, 1)[0], 9U);
+  CU_OK(cuCtxDestroy_v2(other));
+}
+
 // As nvcc -rdc=true registers a program: one wrapper with the parts.
 TEST_F(CudaTest, PartsOfAProgramAreLinked) {
   const std::string callee = module_text(R"(

@@ -93,6 +93,9 @@ CUresult launch_operation(Context& context, Function& function, const LaunchShap
                           const LaunchParameters& parameters, Operation& operation) {
   Driver& driver = driver_of(context);
   if (const CUresult fits = check_shape(driver, function, shape); fits != CUDA_SUCCESS) return fits;
+  // The launch keeps its module: it may be unloaded, or its context destroyed, before the launch has run elsewhere.
+  auto module = function.module->weak_from_this().lock();
+  if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   const runtime::LoadedKernel& kernel = *function.kernel;
   gpu::Launch launch{kernel.name, shape.grid, shape.block, {}, shape.shared_bytes};
   if (const CUresult read = read_parameters(*kernel.program, parameters, launch); read != CUDA_SUCCESS) return read;
@@ -105,8 +108,8 @@ CUresult launch_operation(Context& context, Function& function, const LaunchShap
   grid->print = [&driver](std::string_view text) { driver.print(text); };
   operation.kind = runtime::WorkKind::kernel;
   operation.type = NodeType::kernel;
-  operation.run = [&context, &kernel, grid = *std::move(grid), cooperative = shape.cooperative,
-                   terms = runtime::StreamTerms{shape.priority, shape.stream}] {
+  operation.run = [&context, &kernel, module = std::move(module), grid = *std::move(grid),
+                   cooperative = shape.cooperative, terms = runtime::StreamTerms{shape.priority, shape.stream}] {
     return run_grid(context, grid, kernel, cooperative, terms);
   };
   return CUDA_SUCCESS;

@@ -25,7 +25,7 @@ class Function {
   std::atomic<int> carveout{-1};
 };
 
-class Module {
+class Module : public std::enable_shared_from_this<Module> {
  public:
   // `runner` runs its kernels and outlives it.
   Module(std::unique_ptr<runtime::LoadedModule> loaded, Context* context, runtime::KernelRunner& runner)
