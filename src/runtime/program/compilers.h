@@ -1,41 +1,63 @@
-// Limits how many compilations run at once to the number of processors. A compilation whose client has gone is not
-// started.
+// Limits how many compilations run at once to the number of processors, and gives clients equal parts of them: the next
+// compilation is one of the client that has the fewest running, and of several such clients the one whose last
+// compilation began first.
+// A compilation whose client has gone is not started.
 #pragma once
 
-#include <algorithm>
 #include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "runtime/protocol/status.h"
 
 namespace wm::runtime {
 
+struct CompilingClient {
+  const void* id = nullptr;
+  std::function<bool()> has_gone;
+};
+
 class Compilers {
  public:
-  // Waits for a free processor and returns the result of `compile`; nothing if `cancelled` by then.
-  template <typename Compile, typename Cancelled>
-  std::optional<Status> run(Cancelled cancelled, Compile compile) {
-    {
-      std::unique_lock lock(mutex_);
-      freed_.wait(lock, [this] { return idle_ != 0; });
-      --idle_;
-    }
+  Compilers();
+  explicit Compilers(unsigned processors) : idle_(processors) {}
+
+  // Waits for a free processor and returns the result of `compile`; nothing if the client has gone by then.
+  template <typename Compile>
+  std::optional<Status> run(const CompilingClient& client, Compile compile) {
+    acquire(client.id);
     std::optional<Status> status;
-    if (!cancelled()) status = compile();
-    {
-      const std::lock_guard lock(mutex_);
-      ++idle_;
-    }
-    freed_.notify_one();
+    if (!client.has_gone()) status = compile();
+    release(client.id);
     return status;
   }
+  [[nodiscard]] std::size_t waiting() const;
 
  private:
-  std::mutex mutex_;
-  std::condition_variable freed_;
-  unsigned idle_ = std::max(std::thread::hardware_concurrency(), 2U);
+  struct Waiting {
+    const void* client;
+    bool admitted = false;
+  };
+  void acquire(const void* client);
+  void release(const void* client);
+  void admit();  // the mutex is held
+  // Whether the compilation of `a` is to begin before that of `b`, which came first.
+  [[nodiscard]] bool precedes(const Waiting& a, const Waiting& b) const;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  unsigned idle_;
+  std::list<Waiting> waiting_;  // in order of arrival
+  struct ClientState {
+    unsigned requests = 0, running = 0;  // requests: waiting or running
+    std::uint64_t last_start = 0;        // number of its last compilation
+  };
+  std::map<const void*, ClientState> clients_;  // those with requests
+  std::uint64_t starts_ = 0;
 };
 
 }  // namespace wm::runtime

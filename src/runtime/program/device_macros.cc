@@ -7,6 +7,7 @@ namespace wm::runtime {
 namespace {
 
 constexpr int kValueBits = 63;
+constexpr std::size_t kMaxKnown = 4096;  // clients choose the options, so the number is limited
 
 std::string empty_kernel(const std::string& name) { return "kernel void wm__" + name + "() {}\n"; }
 
@@ -69,6 +70,7 @@ void DeviceMacros::determine(const std::string& options, const std::vector<Query
 std::optional<std::size_t> DeviceMacros::correct(rewrite::Device& device, const std::string& options,
                                                  const std::vector<rewrite::Assumption>& assumptions) {
   const std::lock_guard lock(mutex_);
+  if (known_.size() > kMaxKnown) known_.clear();
   std::vector<Query> unknown;
   for (const auto& a : assumptions) {
     const auto it = known_.find({options, a.name});

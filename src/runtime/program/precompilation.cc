@@ -101,12 +101,12 @@ std::optional<sandbox::Request> Precompilation::request(const Task& launch) cons
   return request_of(build_kind(*launch.program), launch.link_options, launch.built_from);
 }
 
-std::optional<std::string> Precompilation::refusal(const Task& launch, const std::function<bool()>& cancelled) const {
+std::optional<std::string> Precompilation::refusal(const Task& launch, const CompilingClient& client) const {
   PrecompiledLaunches& precompiled = launch.program->precompiled;
   const std::string name = launch.name();
   if (const auto known = precompiled.find(name)) return known->empty() ? std::nullopt : known;
   std::optional<std::string> reason;
-  compilers_.run(cancelled, [&] {
+  compilers_.run(client, [&] {
     if (auto sandboxed = request(launch)) {
       sandboxed->launch = launch.launch;
       reason = sandbox_.refusal(*std::move(sandboxed));

@@ -34,7 +34,7 @@ class Precompilation {
   [[nodiscard]] static LaunchShape shape(const LaunchPlan& plan, const std::optional<Size3>& workers);
 
   // Waits until the launch has been precompiled. The reason why it must not run; nothing where it may.
-  [[nodiscard]] std::optional<std::string> refusal(const Task& launch, const std::function<bool()>& cancelled) const;
+  [[nodiscard]] std::optional<std::string> refusal(const Task& launch, const CompilingClient& client) const;
 
  private:
   [[nodiscard]] std::optional<sandbox::Request> request(const Task& launch) const;

@@ -92,7 +92,7 @@ std::optional<sandbox::Comparison> Verification::comparison_of(const LaunchPlan&
 }
 
 std::optional<std::string> Verification::refusal(const LaunchPlan& plan, const Size3& local,
-                                                 const std::function<bool()>& cancelled) const {
+                                                 const CompilingClient& client) const {
   if (!useful_ || !plan.kernel->program->form.valid()) return std::nullopt;
   const auto form = plan.kernel->program->form.get();
   const auto kernel = std::find_if(form->kernels.begin(), form->kernels.end(),
@@ -106,7 +106,7 @@ std::optional<std::string> Verification::refusal(const LaunchPlan& plan, const S
   request.programs = {built_from(plan.kernel->program).front().text(), std::move(workers->programs.front())};
   request.comparison = std::move(comparison);
   sandbox::ComparisonResult result;
-  compilers_.run(cancelled, [&] {
+  compilers_.run(client, [&] {
     result = comparisons_.result(std::move(request));
     return status::kSuccess;
   });

@@ -29,7 +29,7 @@ class Verification {
   // Waits for the comparison. The reason why the kernel must run unmodified; nothing where it may run as workers. A
   // kernel that cannot be tried, or fails unmodified on the inputs of the comparison, may.
   [[nodiscard]] std::optional<std::string> refusal(const LaunchPlan& plan, const Size3& local,
-                                                   const std::function<bool()>& cancelled) const;
+                                                   const CompilingClient& client) const;
 
  private:
   const WorkerPrograms& worker_programs_;

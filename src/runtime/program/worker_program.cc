@@ -40,9 +40,9 @@ WorkerPrograms::Original WorkerPrograms::original_of(const Program& program) {
 
 std::shared_ptr<const ProgramForm> WorkerPrograms::make(const Original& original,
                                                         const std::shared_future<Status>& built,
-                                                        const std::function<bool()>& cancelled) const {
+                                                        const CompilingClient& client) const {
   if (rewriter_ == nullptr) return not_rewritten("rewriting is off");
-  if (cancelled()) return not_rewritten("its client has gone");
+  if (client.has_gone()) return not_rewritten("its client has gone");
   const auto reply =
       rewrite_source(original.source, original.options, [&built] { return built.get() == status::kSuccess; });
   if (!reply) return not_rewritten(reply.error().what);
@@ -59,7 +59,7 @@ std::shared_ptr<const ProgramForm> WorkerPrograms::make(const Original& original
   if (!program.object) return not_rewritten("the device takes no second program");
   auto workers = counted(std::move(program.object), counts_.programs);
   const std::string with = build_options(*reply);
-  const auto status = compilers_.run(cancelled, [&] {
+  const auto status = compilers_.run(client, [&] {
     if (sandbox_.refusal(sandbox::build_of(reply->source, with))) return status::kBuildProgramFailure;
     return compilation.build(*workers, with);
   });

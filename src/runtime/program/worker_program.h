@@ -34,7 +34,7 @@ class WorkerPrograms {
   // there are no workers.
   [[nodiscard]] std::shared_ptr<const ProgramForm> make(const Original& original,
                                                         const std::shared_future<Status>& built,
-                                                        const std::function<bool()>& cancelled) const;
+                                                        const CompilingClient& client) const;
   // The sandbox request that builds the workers of a program which has some.
   [[nodiscard]] std::optional<sandbox::Request> build_request(const Program& program) const;
   // The form of a kernel; waits for the form of its program.

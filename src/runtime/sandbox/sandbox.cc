@@ -12,8 +12,13 @@
 namespace wm::runtime::sandbox {
 namespace {
 
-constexpr unsigned kMaxProcesses = 4;  // each has a context on the device
+// Each process has a context on the device. A start takes as long as many compilations, so idle ones are kept.
+constexpr unsigned kMaxProcesses = 8;
+constexpr std::size_t kMaxIdleProcesses = 4;
+// Drivers' compilers do not free all that they allocate.
+constexpr unsigned kMaxRequests = 200;
 constexpr std::size_t kMaxFatal = 1024;
+constexpr std::size_t kMaxSucceeded = 16'384;  // further ones are found in the folder
 constexpr std::size_t kMaxTextBytes = 128 << 20;
 
 std::size_t size_of(const Request& request) {
@@ -44,26 +49,29 @@ std::string seconds(std::chrono::milliseconds limit) {
 }  // namespace
 
 Result<std::int32_t> Sandbox::exchange(const std::string& request) {
-  std::optional<rewrite::WorkerProcess> process;
+  std::optional<KeptProcess> kept;
   {
     std::unique_lock lock(mutex_);
     freed_.wait(lock, [this] { return busy_ < kMaxProcesses; });
     ++busy_;
-    process.swap(idle_);
+    if (!idle_.empty()) {
+      kept = std::move(idle_.back());
+      idle_.pop_back();
+    }
   }
   Result<std::int32_t> result = Error{};
   for (bool is_new = false; !is_new;) {
-    is_new = !process;
+    is_new = !kept;
     if (is_new) {
       auto started = rewrite::WorkerProcess::start(options_.program, "the device's compiler");
       if (!started) {
         result = std::int32_t{kNoDevice};
         break;
       }
-      process = *std::move(started);
+      kept = KeptProcess{*std::move(started)};
     }
     const auto deadline = std::chrono::steady_clock::now() + options_.limit;
-    const auto bytes = process->exchange(request, options_.limit);
+    const auto bytes = kept->process.exchange(request, options_.limit);
     if (bytes && bytes->size() == sizeof(std::int32_t)) {
       std::int32_t status = 0;
       std::memcpy(&status, bytes->data(), sizeof status);
@@ -72,8 +80,8 @@ Result<std::int32_t> Sandbox::exchange(const std::string& request) {
     }
     // A process that was kept may have been damaged by an earlier request; a new one failed because of this request.
     const bool late = std::chrono::steady_clock::now() >= deadline;
-    const int signal = bytes || late ? 0 : process->ended_by().value_or(0);
-    process.reset();
+    const int signal = bytes || late ? 0 : kept->process.ended_by().value_or(0);
+    kept.reset();
     if (late) {
       result = Error{fmt::format("the device's compiler did not end within {}", seconds(options_.limit))};
       break;
@@ -84,7 +92,7 @@ Result<std::int32_t> Sandbox::exchange(const std::string& request) {
   }
   const std::lock_guard lock(mutex_);
   --busy_;
-  if (process && !idle_) idle_.swap(process);
+  if (kept && ++kept->requests < kMaxRequests && idle_.size() < kMaxIdleProcesses) idle_.push_back(*std::move(kept));
   freed_.notify_one();
   return result;
 }
@@ -116,6 +124,7 @@ std::optional<std::string> Sandbox::refusal(Request request) {
     return result.error().what;
   }
   if (*result == kNoDevice || !kept) return std::nullopt;
+  if (succeeded_.size() >= kMaxSucceeded) succeeded_.clear();
   succeeded_.insert(name);
   store(name, "");
   return std::nullopt;

@@ -47,6 +47,10 @@ class Sandbox {
   [[nodiscard]] bool possible() const { return !options_.program.empty(); }
 
  private:
+  struct KeptProcess {
+    rewrite::WorkerProcess process;
+    unsigned requests = 0;  // answered so far
+  };
   // Sends a request to a sandbox process, which is kept for the next request.
   Result<std::int32_t> exchange(const std::string& request);
   void store(const std::string& name, const std::string& content) const;
@@ -54,7 +58,7 @@ class Sandbox {
   const SandboxOptions options_;
   mutable std::mutex mutex_;
   std::condition_variable freed_;
-  std::optional<rewrite::WorkerProcess> idle_;
+  std::vector<KeptProcess> idle_;
   unsigned busy_ = 0;
   std::set<std::string> succeeded_;           // names of requests
   std::map<std::string, std::string> fatal_;  // names of requests, and how the process ended

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -123,7 +124,9 @@ bool Server::run(int stop) {
     }
     if (watched[2].revents != 0) serve_http(metrics_listener_, [this](const std::string& path) { return page(path); });
     report_orphaned_kernels();
-    (void)clients_.closing();  // releases the threads of sessions that are closed
+    // `closing` releases the threads of sessions that are closed. Compilers and sessions leave freed memory in the
+    // allocator, which goes back to the system while nobody waits for the daemon.
+    if (clients_.closing() == 0 && connections.empty() && std::exchange(clients_have_left_, false)) ::malloc_trim(0);
   }
 }
 
@@ -212,6 +215,7 @@ std::optional<std::string> Server::page(const std::string& path) {
 }
 
 void Server::note_leaving(const Session& session) {
+  clients_have_left_ = true;
   const ClientStatistics statistics = daemon_.scheduler().statistics(session);
   const Session::Who& who = session.who();
   gone_[user_name(who.peer.uid)].add(statistics);

@@ -109,10 +109,10 @@ bool LaunchReader::precompile(LaunchPlan& plan, const Client& client) {
   const LaunchShape shape = Precompilation::shape(plan, workers);
   const bool known = kernel.precompiled && kernel.precompiled->shape == shape;
   if (known && kernel.precompiled->may_run_unmodified) return true;
-  const auto cancelled = [this] { return state_.closed.load(std::memory_order_acquire); };
+  const CompilingClient compiling = state_.compiling_client();
   if (workers && !known) {
-    auto reason = precompilation.refusal(Precompilation::as_workers(plan, *workers), cancelled);
-    if (!reason) reason = state_.daemon.verification.refusal(plan, *workers, cancelled);
+    auto reason = precompilation.refusal(Precompilation::as_workers(plan, *workers), compiling);
+    if (!reason) reason = state_.daemon.verification.refusal(plan, *workers, compiling);
     if (reason) {
       plan.form = WorkerPrograms::without_workers(kernel, *reason);
       workers.reset();
@@ -120,7 +120,7 @@ bool LaunchReader::precompile(LaunchPlan& plan, const Client& client) {
   }
   // A launch that can run as workers is precompiled unmodified too, once it turns out to be short.
   const bool unmodified = !workers || state_.daemon.scheduler.prefers_unmodified(client, plan);
-  plan.may_run_unmodified = unmodified && !precompilation.refusal(Precompilation::unmodified(plan), cancelled);
+  plan.may_run_unmodified = unmodified && !precompilation.refusal(Precompilation::unmodified(plan), compiling);
   kernel.precompiled = {shape, plan.may_run_unmodified};
   return workers || plan.may_run_unmodified;
 }

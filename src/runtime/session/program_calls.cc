@@ -141,7 +141,7 @@ bool ProgramCalls::build(const MessageHeader& header, Reader& reader) {
   state_.run_later([this, header, built,
                     build = Build{program, m.compile_only != 0, built_with, std::move(compile_headers),
                                   SandboxProgram(program, built_with)}] {
-    const Status status = state_.daemon.compilers.run([this] { return cancelled(); }, [&] { return compile(build); })
+    const Status status = state_.daemon.compilers.run(state_.compiling_client(), [&] { return compile(build); })
                               .value_or(status::kBuildProgramFailure);
     built->set_value(status);
     state_.answer(header, status);
@@ -153,7 +153,7 @@ void ProgramCalls::make_form(Program& program, const std::shared_future<Status>&
   auto made = std::make_shared<std::promise<std::shared_ptr<const ProgramForm>>>();
   program.form = made->get_future().share();
   state_.run_later([this, made, built, original = WorkerPrograms::original_of(program)] {
-    made->set_value(state_.daemon.worker_programs.make(original, built, [this] { return cancelled(); }));
+    made->set_value(state_.daemon.worker_programs.make(original, built, state_.compiling_client()));
   });
 }
 

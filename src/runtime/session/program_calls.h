@@ -20,7 +20,6 @@ class ProgramCalls {
 
  private:
   struct Build;
-  [[nodiscard]] bool cancelled() const { return state_.closed.load(std::memory_order_acquire); }
   // Makes the program's form as workers while the client continues; the first launch waits for it.
   void make_form(Program& program, const std::shared_future<Status>& built);
   Status compile(const Build& build);

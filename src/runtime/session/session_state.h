@@ -21,6 +21,9 @@ struct SessionState {
   void answer(const MessageHeader& header, Status status, std::span<const std::byte> bytes = {});
   // Runs work that may take long on a thread of its own. The session lives until it has finished.
   void run_later(std::function<void()> work);
+  [[nodiscard]] CompilingClient compiling_client() const {
+    return {this, [this] { return closed.load(std::memory_order_acquire); }};
+  }
 
   const DaemonContext daemon;
   SharedRegions shared;

@@ -25,6 +25,7 @@ class Daemon {
   Daemon& operator=(const Daemon&) = delete;
   [[nodiscard]] const std::string& socket() const { return socket_; }
   [[nodiscard]] bool started() const { return pid_ > 0; }
+  [[nodiscard]] pid_t pid() const { return pid_; }
   // A folder for OCL_ICD_VENDORS with the client library only.
   [[nodiscard]] std::string only_ours() const;
   void kill();

@@ -1,5 +1,5 @@
 // A client for tests. The first argument selects what it does; it exits with 42 when a call fails.
-//   work [ROUNDS]  uses buffers, a program, kernels and transfers repeatedly
+//   work [ROUNDS [OPTIONS]]  uses buffers, a program with these options (-DSALT=n: a distinct one), kernels and transfers repeatedly
 //   hoard          creates buffers of 1 MB until that fails; exits with their number
 //   stream         launches kernels in a row without events, and does not wait for the last ones
 //   many           launches a kernel with so many groups that it would run for days
@@ -19,7 +19,10 @@
 namespace {
 
 constexpr const char* kSource = R"(
-kernel void work(global int* x) { x[get_global_id(0)] += 1; }
+#ifndef SALT
+#define SALT 0
+#endif
+kernel void work(global int* x) { x[get_global_id(0)] += 1 + SALT - SALT; }
 kernel void many(global uint* x) {
   uint v = get_global_id(0);
   for (uint i = 0; i < 1000000u; ++i) v = v * 1664525u + 1013904223u;
@@ -58,11 +61,11 @@ Client connect() {
   return c;
 }
 
-cl_kernel kernel_of(const Client& c, const char* name) {
+cl_kernel kernel_of(const Client& c, const char* name, const char* options = "") {
   cl_int status = CL_SUCCESS;
   cl_program program = clCreateProgramWithSource(c.context, 1, const_cast<const char**>(&kSource), nullptr, &status);
   must(status);
-  must(clBuildProgram(program, 1, &c.device, "", nullptr, nullptr));
+  must(clBuildProgram(program, 1, &c.device, options, nullptr, nullptr));
   cl_kernel kernel = clCreateKernel(program, name, &status);
   must(status);
   return kernel;
@@ -75,8 +78,8 @@ cl_mem buffer(const Client& c, std::size_t bytes) {
   return memory;
 }
 
-void work(const Client& c, int rounds) {
-  cl_kernel kernel = kernel_of(c, "work");
+void work(const Client& c, int rounds, const char* options = "") {
+  cl_kernel kernel = kernel_of(c, "work", options);
   std::vector<int> values(1 << 16, 1);
   const std::size_t bytes = values.size() * sizeof(int), items = values.size();
   for (int round = 0; rounds == 0 || round < rounds; ++round) {
@@ -243,7 +246,7 @@ void get_stuck(const Client& c) {
 int main(int count, char** words) {
   const std::string mode = count > 1 ? words[1] : "work";
   const Client c = connect();
-  if (mode == "work") work(c, count > 2 ? std::atoi(words[2]) : 0);
+  if (mode == "work") work(c, count > 2 ? std::atoi(words[2]) : 0, count > 3 ? words[3] : "");
   if (mode == "stream") stream(c);
   if (mode == "repeat") repeat(c);
   if (mode == "hoard") std::_Exit(hoard(c));

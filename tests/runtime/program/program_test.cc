@@ -107,9 +107,9 @@ TEST(Compilers, ACancelledCompilationIsNotStarted) {
     started = true;
     return status::kSuccess;
   };
-  EXPECT_FALSE(compilers.run([] { return true; }, compile).has_value());
+  EXPECT_FALSE(compilers.run({nullptr, [] { return true; }}, compile).has_value());
   EXPECT_FALSE(started);
-  EXPECT_EQ(compilers.run([] { return false; }, compile), status::kSuccess);
+  EXPECT_EQ(compilers.run({nullptr, [] { return false; }}, compile), status::kSuccess);
 }
 
 TEST(Compilers, NoMoreRunAtOnceThanThereAreProcessors) {
@@ -119,19 +119,53 @@ TEST(Compilers, NoMoreRunAtOnceThanThereAreProcessors) {
   const unsigned limit = std::max(std::thread::hardware_concurrency(), 2U);
   for (unsigned i = 0; i < limit + 3; ++i) {
     threads.emplace_back([&] {
-      compilers.run([] { return false; },
-                    [&] {
-                      const unsigned now = ++running;
-                      for (unsigned seen = highest; seen < now && !highest.compare_exchange_weak(seen, now);) {
-                      }
-                      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-                      --running;
-                      return status::kSuccess;
-                    });
+      compilers.run({nullptr, [] { return false; }}, [&] {
+        const unsigned now = ++running;
+        for (unsigned seen = highest; seen < now && !highest.compare_exchange_weak(seen, now);) {
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        --running;
+        return status::kSuccess;
+      });
     });
   }
   for (std::thread& t : threads) t.join();
   EXPECT_LE(highest, limit);
+}
+
+// One client has queued many compilations when another asks for one.
+TEST(Compilers, AClientThatQueuesManyDoesNotDelayAnother) {
+  Compilers compilers(1);
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool go = false;
+  std::string order;
+  const int many = 0, one = 0;
+  std::atomic<bool> first_runs{false};
+  const auto compile = [&](const int& client, char name) {
+    return std::thread([&, name] {
+      compilers.run({&client, [] { return false; }}, [&] {
+        first_runs = true;
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return go; });
+        order += name;
+        return status::kSuccess;
+      });
+    });
+  };
+  std::vector<std::thread> threads;
+  for (const char name : {'a', 'b', 'c', 'x'}) {
+    threads.push_back(compile(name == 'x' ? one : many, name));
+    // The first one runs; the others wait in this order.
+    while (!first_runs || compilers.waiting() + 1 < threads.size()) std::this_thread::yield();
+  }
+  {
+    const std::lock_guard lock(mutex);
+    go = true;
+  }
+  changed.notify_all();
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(order, "axbc");
 }
 
 TEST(WorkerProgram, RegistersAreReadFromTheLogOfNvidiasCompiler) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <thread>
 
 #include "base/file.h"
 
@@ -59,6 +60,23 @@ TEST_F(SandboxScripts, ARequestThatSucceededIsNotTriedAgain) {
   Sandbox newer(other);
   EXPECT_FALSE(newer.refusal(build_of("kernel void f() {}", "")));
   EXPECT_EQ(newer.counts().tried, 1U);
+}
+
+TEST_F(SandboxScripts, ProcessesOfRequestsAtTheSameTimeServeLaterOnes) {
+  // An answer takes a while, so that the requests of a round overlap.
+  Sandbox sandbox(
+      script("while dd bs=65536 count=1 2>/dev/null | grep -q .; do sleep 0.05; printf "
+             "'\\004\\000\\000\\000\\000\\000\\000\\000'; done"));
+  for (int round = 0; round < 3; ++round) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back(
+          [&, i] { EXPECT_FALSE(sandbox.refusal(build_of("f", "-DN=" + std::to_string(3 * round + i)))); });
+    }
+    for (std::thread& t : threads) t.join();
+  }
+  EXPECT_EQ(sandbox.counts().tried, 9U);
+  EXPECT_LE(started(), 3U);
 }
 
 TEST_F(SandboxScripts, ACrashIsARefusalThatIsKept) {
