@@ -136,8 +136,7 @@ LaunchSharing KernelDispatch::sharing(const Command& command) const {
   const Command::Placement& placement = command.placement;
   if (placement.kernel == policy::kNoKernel || placement.started_at_once || admission_.bypasses_policy())
     return sharing;
-  const std::uint32_t cap = machine_.allowed(placement.kernel);
-  if (cap != policy::kNoCap) sharing.max_groups_per_unit = std::max(cap / backend_.compute_units(), 1U);
+  sharing.max_groups_per_unit = machine_.allowed_per_unit(placement.kernel, backend_.compute_units());
   return sharing;
 }
 

@@ -5,6 +5,7 @@
 #include "policy/contract_suite.h"
 #include "policy/recorded_policy.h"
 #include "runtime/schedule/device_machine.h"
+#include "runtime/schedule/sm_rig.h"
 
 namespace wm::policy::test {
 namespace {
@@ -135,6 +136,9 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PreemptionContract);
 
 INSTANTIATE_TEST_SUITE_P(Device, PolicyContract,
                          every_policy_on(&make_device_rig, runtime::DeviceMachine::capabilities()), contract_name);
+
+INSTANTIATE_TEST_SUITE_P(RealSms, PolicyContract, every_policy_on(&make_sm_rig, runtime::SmMachine::capabilities()),
+                         contract_name);
 
 }  // namespace
 }  // namespace wm::policy::test

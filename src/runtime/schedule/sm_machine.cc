@@ -1,0 +1,290 @@
+#include "runtime/schedule/sm_machine.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace wm::runtime {
+
+using policy::KernelId;
+using policy::kNoCap;
+using policy::kNoKernel;
+using policy::ResidentKernel;
+using policy::Sm;
+
+SmMachine::SmMachine(const gpu::SmLimits& limits, std::uint32_t sms, std::uint64_t seed)
+    : LaunchMachine(limits, seed), sms_(sms), residents_(sms) {
+  for (std::uint32_t i = 0; i < sms; ++i) {
+    sms_[i].id = {i};
+    sms_[i].index = i;
+    sms_[i].free = limits.total;
+  }
+}
+
+void SmMachine::reset(KernelId id) {
+  for (auto& on : residents_) {
+    if (id.index >= on.size()) on.resize(id.index + 1);
+    on[id.index] = {};
+  }
+  if (id.index >= places_.size()) places_.resize(id.index + 1);
+  places_[id.index] = {std::vector<std::uint32_t>(sms_.size()), std::vector<std::uint32_t>(sms_.size()), now_, false};
+}
+
+std::uint32_t SmMachine::places(const policy::Kernel& kernel) const {
+  return kernel.max_blocks_per_sm * static_cast<std::uint32_t>(sms_.size());
+}
+
+void SmMachine::clear_counters() {
+  for (auto& on : residents_) {
+    for (ResidentKernel& r : on) r.counters = {};
+  }
+}
+
+bool SmMachine::may_run(const Sm& sm, KernelId kernel) const {
+  return sm.state == Sm::State::on && (sm.owner == kNoKernel || sm.owner == kernel);
+}
+
+std::uint32_t SmMachine::workers_missing(const Sm& sm, const policy::Kernel& kernel) const {
+  const ResidentKernel& on = residents_[sm.index][kernel.id.index];
+  if (!may_run(sm, kernel.id) || on.cap <= on.resident) return 0;
+  return std::min(on.cap - on.resident, gpu::fit(kernel.footprint, sm.free));
+}
+
+void SmMachine::occupy(Sm& sm, policy::Kernel& kernel, std::uint32_t groups) {
+  kernel.resident += groups;
+  kernel.waiting -= groups;
+  residents_[sm.index][kernel.id.index].resident += groups;
+  sm.resident += groups;
+  sm.free = gpu::less(sm.free, kernel.footprint, groups);
+}
+
+void SmMachine::vacate(Sm& sm, policy::Kernel& kernel, std::uint32_t groups) {
+  if (groups == 0) return;
+  kernel.resident -= groups;
+  residents_[sm.index][kernel.id.index].resident -= groups;
+  sm.resident -= groups;
+  sm.free.threads += kernel.footprint.threads * groups;
+  sm.free.registers += kernel.footprint.registers * groups;
+  sm.free.shared_bytes += kernel.footprint.shared_bytes * groups;
+  sm.free.blocks += groups;
+  hand_over(sm);
+  if (sm.resident == 0 && sm.state == Sm::State::on) idle_.push_back({sm.id});
+}
+
+void SmMachine::hand_over(Sm& sm) {
+  if (sm.state != Sm::State::reserved) return;
+  const auto& on = residents_[sm.index];
+  for (std::uint32_t i = 0; i < on.size(); ++i) {
+    if (i != sm.next.index && on[i].resident != 0) return;
+  }
+  sm.state = Sm::State::on;
+  sm.owner = sm.next;
+  sm.next = kNoKernel;
+  ready_.push_back({sm.id, sm.owner});
+}
+
+void SmMachine::vacate_all(policy::Kernel& kernel) {
+  for (Sm& sm : sms_) vacate(sm, kernel, residents_[sm.index][kernel.id.index].resident);
+}
+
+// As far as there is room, on all SMs alike: an undivided launch takes no notice of owners.
+void SmMachine::occupy_undivided(policy::Kernel& kernel) {
+  for (bool grew = true; grew && kernel.waiting != 0;) {
+    grew = false;
+    for (Sm& sm : sms_) {
+      if (kernel.waiting == 0 || gpu::fit(kernel.footprint, sm.free) == 0) continue;
+      occupy(sm, kernel, 1);
+      grew = true;
+    }
+  }
+}
+
+void SmMachine::abandon(KernelId id) {
+  policy::Kernel* k = view(id);
+  if (k == nullptr) return;
+  Abandoned kept{k->footprint, {}};
+  for (Sm& sm : sms_) {
+    std::uint32_t& resident = residents_[sm.index][id.index].resident;
+    kept.groups.push_back(resident);
+    sm.resident -= resident;
+    resident = 0;
+    hand_over(sm);
+  }
+  abandoned_.push_back(std::move(kept));
+  forget(*k);
+}
+
+std::uint32_t SmMachine::holds(KernelId id) const {
+  const policy::Kernel* k = find(id);
+  return k == nullptr ? 0 : k->resident;
+}
+
+void SmMachine::give_back(const gpu::Resources& footprint, std::uint32_t groups) {
+  const auto it = std::find_if(abandoned_.begin(), abandoned_.end(), [&](const Abandoned& a) {
+    return a.footprint == footprint && std::accumulate(a.groups.begin(), a.groups.end(), 0U) == groups;
+  });
+  if (it == abandoned_.end()) return;
+  for (Sm& sm : sms_) {
+    const std::uint32_t n = it->groups[sm.index];
+    sm.free.threads += footprint.threads * n;
+    sm.free.registers += footprint.registers * n;
+    sm.free.shared_bytes += footprint.shared_bytes * n;
+    sm.free.blocks += n;
+  }
+  abandoned_.erase(it);
+}
+
+void SmMachine::forget_decisions() {
+  for (auto& on : residents_) {
+    for (ResidentKernel& r : on) r.cap = kNoCap;
+  }
+  for (Sm& sm : sms_) share(sm.id);
+  ready_.clear();
+  idle_.clear();
+  LaunchMachine::forget_decisions();
+}
+
+void SmMachine::give(policy::SmId id, KernelId kernel, policy::Preempt how) {
+  if (how != policy::Preempt::drain) refused("switch contexts");
+  Sm& sm = sms_[id.index];
+  if (sm.state == Sm::State::reserved) {
+    sm.next = kernel;
+    // Its owner keeps it: workers that were told to leave and have not done so stay.
+    if (kernel == sm.owner) sm.state = Sm::State::on, sm.next = kNoKernel;
+    return;
+  }
+  const auto& on = residents_[id.index];
+  bool others = false;
+  for (std::uint32_t i = 0; i < on.size(); ++i) others |= i != kernel.index && on[i].resident != 0;
+  if (others) {
+    sm.state = Sm::State::reserved;
+    sm.next = kernel;
+  } else {
+    sm.owner = kernel;
+  }
+}
+
+void SmMachine::share(policy::SmId id) {
+  Sm& sm = sms_[id.index];
+  sm.owner = sm.next = kNoKernel;
+  sm.state = Sm::State::on;
+}
+
+void SmMachine::cap(policy::SmId sm, KernelId kernel, std::uint32_t blocks) {
+  if (kernel.index < residents_[sm.index].size()) residents_[sm.index][kernel.index].cap = blocks;
+}
+
+std::uint32_t SmMachine::allowed(KernelId kernel) const {
+  std::uint64_t sum = 0;
+  for (const Sm& sm : sms_) {
+    const ResidentKernel& on = residents_[sm.index][kernel.index];
+    if (may_run(sm, kernel)) sum += on.cap;
+  }
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, kNoCap));
+}
+
+std::uint32_t SmMachine::allowed_per_unit(KernelId kernel, std::uint32_t /*units*/) const {
+  std::uint32_t most = 0;
+  for (const Sm& sm : sms_) most = std::max(most, residents_[sm.index][kernel.index].cap);
+  return most == kNoCap ? 0 : std::max(most, 1U);
+}
+
+bool SmMachine::is_unsettled(KernelId kernel) const {
+  const Workers& workers = places_[kernel.index];
+  for (const Sm& sm : sms_) {
+    if (residents_[sm.index][kernel.index].resident > workers.limits[sm.index]) return true;
+  }
+  return workers.retry > now_;
+}
+
+// Workers that are fewer than expected have left, or the driver placed them where their limit was reached.
+void SmMachine::observe(KernelId id, std::span<const std::uint32_t> workers, std::span<const std::uint32_t> done) {
+  policy::Kernel* k = view(id);
+  if (k == nullptr) return;
+  Workers& place = places_[id.index];
+  std::uint32_t completed = 0, missing = 0;
+  for (Sm& sm : sms_) {
+    ResidentKernel& on = residents_[sm.index][id.index];
+    on.counters.thread_instructions += done[sm.index] - place.done[sm.index];
+    place.done[sm.index] = done[sm.index];
+    completed += done[sm.index];
+    if (workers[sm.index] >= on.resident) continue;
+    const std::uint32_t gone = on.resident - workers[sm.index];
+    if (on.resident <= place.limits[sm.index]) missing += gone;
+    vacate(sm, *k, gone);
+  }
+  k->done = std::min(completed, k->blocks - k->resident);
+  k->waiting = k->blocks - k->done - k->resident;
+  k->instructions = extras_[id.index].groups + completed;
+  if (missing != 0) place.retry = now_ + kRetry;
+}
+
+// Few groups are spread over many SMs.
+std::uint32_t SmMachine::start_workers(policy::Kernel& kernel) {
+  Workers& place = places_[kernel.id.index];
+  std::uint32_t started = 0;
+  for (bool grew = place.retry <= now_; grew && kernel.waiting != 0;) {
+    grew = false;
+    const auto open = static_cast<std::uint32_t>(
+        std::count_if(sms_.begin(), sms_.end(), [&](const Sm& sm) { return workers_missing(sm, kernel) != 0; }));
+    for (Sm& sm : sms_) {
+      const std::uint32_t share = std::max(kernel.waiting / std::max(open, 1U), 1U);
+      const std::uint32_t more = std::min({workers_missing(sm, kernel), share, kernel.waiting});
+      if (more == 0) continue;
+      occupy(sm, kernel, more);
+      started += more;
+      grew = true;
+    }
+  }
+  for (const Sm& sm : sms_) {
+    const ResidentKernel& on = residents_[sm.index][kernel.id.index];
+    const std::uint32_t limit = may_run(sm, kernel.id) ? std::min(on.cap, on.resident) : 0;
+    place.changed |= limit != place.limits[sm.index];
+    place.limits[sm.index] = limit;
+  }
+  return started;
+}
+
+void SmMachine::start_undivided(policy::Kernel& kernel, const Start& start) {
+  const bool may_start = std::any_of(sms_.begin(), sms_.end(), [&](const Sm& sm) {
+    return may_run(sm, kernel.id) && residents_[sm.index][kernel.id.index].cap != 0;
+  });
+  if (!may_start) return;
+  extras_[kernel.id.index].state = Extra::State::started;
+  occupy_undivided(kernel);
+  start(kernel.id, kernel.blocks);
+}
+
+// `start` is called with 0 workers where only limits have changed.
+void SmMachine::dispatch(const Start& start, std::uint32_t /*spare*/) {
+  for (const KernelId id : in_order()) {
+    policy::Kernel* still = view(id);
+    if (still == nullptr) continue;
+    const Extra::State state = extras_[id.index].state;
+    if (state == Extra::State::waiting) start_undivided(*still, start);
+    if (state != Extra::State::divisible) continue;
+    const std::uint32_t workers = start_workers(*still);
+    if (std::exchange(places_[id.index].changed, false) || workers != 0) start(id, workers);
+  }
+}
+
+std::optional<Cycles> SmMachine::next_alarm() const {
+  std::optional<Cycles> next = LaunchMachine::next_alarm();
+  for (const policy::Kernel& k : kernels_) {
+    const Cycles retry = places_[k.id.index].retry;
+    if (retry > now_) next = next ? std::min(*next, retry) : retry;
+  }
+  return next;
+}
+
+void SmMachine::deliver_events(policy::Policy& policy) {
+  const auto ready = std::exchange(ready_, {});
+  for (const policy::SmReady& e : ready) {
+    if (sms_[e.sm.index].owner == e.owner) policy.on(e, *this);
+  }
+  const auto idle = std::exchange(idle_, {});
+  for (const policy::SmIdle& e : idle) {
+    if (sms_[e.sm.index].resident == 0 && sms_[e.sm.index].state == Sm::State::on) policy.on(e, *this);
+  }
+}
+
+}  // namespace wm::runtime

@@ -1,0 +1,96 @@
+// A GPU whose workers know on which SM they run, as a Machine with an entry for every SM.
+//
+// A rewritten kernel runs as workers, each on one SM, and leaves an SM at the end of a group when its limit there
+// falls. So kernels own SMs, are drained from them and have caps on each. A group of a launch counts as an instruction.
+//
+// The driver places workers itself. The machine expects workers on every SM where a kernel may have some, and
+// `observe` corrects that with what the workers counted: those that the driver placed elsewhere have left at once, and
+// others are started after `kRetry`. A kernel that was not rewritten runs undivided on all SMs, as soon as it may run
+// on one of them.
+#pragma once
+
+#include "runtime/schedule/launch_machine.h"
+
+namespace wm::runtime {
+
+class SmMachine final : public LaunchMachine {
+ public:
+  // `limits`: those of one SM.
+  SmMachine(const gpu::SmLimits& limits, std::uint32_t sms, std::uint64_t seed);
+
+  static policy::Cans capabilities() {
+    return {policy::Can::own_sms, policy::Can::drain, policy::Can::cap_blocks, policy::Can::order_launches,
+            policy::Can::count_instructions};
+  }
+  static constexpr Cycles kRetry{200'000};
+
+  // --- called by the runtime
+  // The workers of the kernel and the groups of its launch that are complete, by SM, as the workers counted them.
+  void observe(policy::KernelId kernel, std::span<const std::uint32_t> workers, std::span<const std::uint32_t> done);
+  // The limits of the kernel's workers by SM, as `dispatch` decided them.
+  [[nodiscard]] std::span<const std::uint32_t> worker_limits(policy::KernelId kernel) const {
+    return places_[kernel.index].limits;
+  }
+  // Whether an SM waits for workers of the kernel to leave, or expects more than it has: `observe` is needed.
+  [[nodiscard]] bool is_unsettled(policy::KernelId kernel) const;
+  using LaunchMachine::dispatch;
+  void left(policy::KernelId, std::uint32_t, std::uint32_t) override {}
+  void abandon(policy::KernelId kernel) override;
+  [[nodiscard]] std::uint32_t holds(policy::KernelId kernel) const override;
+  void give_back(const gpu::Resources& footprint, std::uint32_t groups) override;
+  void forget_decisions() override;
+  void dispatch(const Start& start, std::uint32_t spare) override;
+  [[nodiscard]] bool full() const override { return false; }
+  [[nodiscard]] std::uint32_t allowed(policy::KernelId kernel) const override;
+  [[nodiscard]] std::uint32_t allowed_per_unit(policy::KernelId kernel, std::uint32_t units) const override;
+  [[nodiscard]] std::optional<Cycles> next_alarm() const override;
+  void deliver_events(policy::Policy& policy) override;
+  [[nodiscard]] bool has_events() const override { return !ready_.empty() || !idle_.empty(); }
+
+  // --- Machine
+  [[nodiscard]] policy::Cans cans() const override { return capabilities(); }
+  [[nodiscard]] std::span<const policy::Sm> sms() const override { return sms_; }
+  [[nodiscard]] std::span<const policy::ResidentKernel> residents(policy::SmId sm) const override {
+    return residents_[sm.index];
+  }
+  void give(policy::SmId sm, policy::KernelId kernel, policy::Preempt how) override;
+  void share(policy::SmId sm) override;
+  void cap(policy::SmId sm, policy::KernelId kernel, std::uint32_t blocks) override;
+
+ private:
+  // A kernel's workers.
+  struct Workers {
+    std::vector<std::uint32_t> limits;  // by SM, as they were told
+    std::vector<std::uint32_t> done;    // groups complete by SM when last observed
+    Cycles retry;                       // no more workers are started before
+    bool changed = false;               // limits that were not told
+  };
+  struct Abandoned {
+    gpu::Resources footprint;
+    std::vector<std::uint32_t> groups;  // by SM
+  };
+
+  void reset(policy::KernelId id) override;
+  void occupy_undivided(policy::Kernel& kernel) override;
+  void vacate_all(policy::Kernel& kernel) override;
+  void clear_counters() override;
+  [[nodiscard]] std::uint32_t places(const policy::Kernel& kernel) const override;
+  [[nodiscard]] bool may_run(const policy::Sm& sm, policy::KernelId kernel) const;
+  void occupy(policy::Sm& sm, policy::Kernel& kernel, std::uint32_t groups);
+  void vacate(policy::Sm& sm, policy::Kernel& kernel, std::uint32_t groups);
+  // The SM goes to its next owner once nobody else has groups there.
+  void hand_over(policy::Sm& sm);
+  // Workers for which the kernel has room on the SM and does not have.
+  [[nodiscard]] std::uint32_t workers_missing(const policy::Sm& sm, const policy::Kernel& kernel) const;
+  std::uint32_t start_workers(policy::Kernel& kernel);
+  void start_undivided(policy::Kernel& kernel, const Start& start);
+
+  std::vector<policy::Sm> sms_;
+  std::vector<std::vector<policy::ResidentKernel>> residents_;  // by SM and id
+  std::vector<Workers> places_;                                 // by id
+  std::vector<Abandoned> abandoned_;
+  std::vector<policy::SmReady> ready_;  // events that the policy was not told yet
+  std::vector<policy::SmIdle> idle_;
+};
+
+}  // namespace wm::runtime

@@ -1,0 +1,110 @@
+// The Machine with real SMs: workers go where policies say, are drained, and are counted; and every policy that it can
+// serve keeps its promises there.
+//
+// The GPU is a model of workers: each runs one group after the other on its SM and, between two groups, leaves where
+// the SM has more workers of its kernel than it may have.
+#include "runtime/schedule/sm_machine.h"
+
+#include <gtest/gtest.h>
+
+namespace wm::runtime {
+namespace {
+
+using policy::KernelId;
+using policy::kNoKernel;
+using Counts = std::vector<std::uint32_t>;
+
+struct SmMachineTest : testing::Test {
+  KernelId arrive(std::uint32_t groups, bool divisible = true) {
+    return machine.arrive({.footprint = {512, 0, 0, 1}, .groups = groups, .divisible = divisible, .stream = ++stream});
+  }
+  // The kernels that were started, with the number of workers.
+  std::string dispatched() {
+    std::string text;
+    machine.dispatch([&](KernelId id, std::uint32_t n) {
+      text += (text.empty() ? "" : " ") + std::to_string(id.index) + "*" + std::to_string(n);
+    });
+    return text;
+  }
+  [[nodiscard]] Counts limits(KernelId id) const {
+    const auto span = machine.worker_limits(id);
+    return {span.begin(), span.end()};
+  }
+
+  SmMachine machine{{.total = {2048, 65536, 1 << 17, 32}, .warp_threads = 32}, 4, 1};
+  std::uint64_t stream = 0;
+};
+
+TEST_F(SmMachineTest, AKernelByItselfFillsAllSms) {
+  const KernelId a = arrive(1000);
+  EXPECT_EQ(dispatched(), "0*16");
+  EXPECT_EQ(limits(a), Counts(4, 4));
+}
+
+TEST_F(SmMachineTest, AFewGroupsAreSpread) {
+  const KernelId a = arrive(6);
+  EXPECT_EQ(dispatched(), "0*6");
+  EXPECT_EQ(limits(a), (Counts{2, 2, 1, 1}));
+}
+
+TEST_F(SmMachineTest, ADrainedSmGoesToItsNextOwnerWhenTheLastWorkerHasLeft) {
+  const KernelId a = arrive(1000);
+  dispatched();
+  const KernelId b = arrive(1000);
+  for (std::uint32_t sm = 0; sm < 4; ++sm) machine.give({sm}, sm < 3 ? a : b, policy::Preempt::drain);
+  EXPECT_EQ(dispatched(), "0*0") << "a is told, b waits";
+  EXPECT_EQ(limits(a), (Counts{4, 4, 4, 0}));
+  EXPECT_EQ(machine.sms()[3].state, policy::Sm::State::reserved);
+  EXPECT_TRUE(machine.is_unsettled(a));
+  machine.observe(a, Counts{4, 4, 4, 1}, Counts{10, 10, 10, 3});
+  EXPECT_EQ(machine.sms()[3].owner, kNoKernel);
+  machine.observe(a, Counts{4, 4, 4, 0}, Counts{11, 11, 11, 4});
+  EXPECT_EQ(machine.sms()[3].owner, b);
+  EXPECT_TRUE(machine.has_events());
+  EXPECT_FALSE(machine.is_unsettled(a));
+  EXPECT_EQ(dispatched(), "1*4");
+  EXPECT_EQ(limits(b), (Counts{0, 0, 0, 4}));
+}
+
+TEST_F(SmMachineTest, GroupsAreCountedBySm) {
+  const KernelId a = arrive(1000);
+  machine.set_epoch(Cycles{1000});
+  dispatched();
+  machine.observe(a, Counts(4, 4), Counts{10, 20, 30, 40});
+  machine.observe(a, Counts(4, 4), Counts{11, 22, 33, 44});
+  EXPECT_EQ(machine.residents({2})[a.index].counters.thread_instructions, 33U);
+  EXPECT_EQ(machine.epoch_instructions(a), 110U);
+  EXPECT_EQ(machine.kernels()[0].done, 110U);
+}
+
+TEST_F(SmMachineTest, WorkersThatWerePlacedElsewhereAreStartedAgainLater) {
+  const KernelId a = arrive(1000);
+  dispatched();
+  machine.observe(a, Counts{4, 4, 4, 1}, Counts(4, 0));
+  EXPECT_EQ(dispatched(), "0*0") << "those that come late do not stay beside the new ones";
+  EXPECT_EQ(machine.next_alarm(), machine.now() + SmMachine::kRetry);
+  machine.set_now(machine.now() + SmMachine::kRetry);
+  EXPECT_EQ(dispatched(), "0*3");
+}
+
+TEST_F(SmMachineTest, AnUndividedLaunchStartsOnceItMayRunSomewhere) {
+  const KernelId a = arrive(1000);
+  for (std::uint32_t sm = 0; sm < 4; ++sm) machine.give({sm}, a, policy::Preempt::drain);
+  dispatched();
+  const KernelId b = arrive(8, false);
+  EXPECT_EQ(dispatched(), "");
+  machine.give({0}, b, policy::Preempt::drain);
+  machine.observe(a, Counts{0, 4, 4, 4}, Counts(4, 1));
+  EXPECT_EQ(dispatched(), "0*0 1*8");
+}
+
+TEST_F(SmMachineTest, CapsHoldOnEverySm) {
+  const KernelId a = arrive(1000);
+  machine.cap({1}, a, 2);
+  machine.cap({2}, a, 0);
+  EXPECT_EQ(dispatched(), "0*10");
+  EXPECT_EQ(limits(a), (Counts{4, 2, 0, 4}));
+}
+
+}  // namespace
+}  // namespace wm::runtime
