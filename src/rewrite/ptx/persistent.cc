@@ -262,7 +262,7 @@ class WorkerWriter {
     op(Opcode::setp, {Suffix::eq}, Type::u32, {o(first_), o(scratch_.low), build::number(0)});
     editor_.emit(build::mov(scratch_.temporary, build::special(Special::smid), Type::u32));
     editor_.emit(build::make(Opcode::mad, {Suffix::wide}, {Type::u32},
-                             {o(sm_), o(scratch_.temporary), build::number(sizeof(PersistentSm)), o(address_)}));
+                             {o(sm_), o(scratch_.temporary), build::number(sizeof(std::uint32_t)), o(address_)}));
     editor_.emit(build::mov(blocks_.size, build::number(0), Type::u32));
     arrive();
     // A virtual block has ended.
@@ -274,12 +274,10 @@ class WorkerWriter {
   }
 
   Operand queue() const { return build::at(o(address_)); }
-  // A word of this SM's PersistentSm.
-  Operand of_sm(std::size_t offset) const {
-    return build::at(o(sm_), static_cast<std::int64_t>(sizeof(PersistentControl) + offset));
-  }
-  Operand limit() const { return of_sm(offsetof(PersistentSm, limit)); }
-  Operand resident() const { return of_sm(offsetof(PersistentSm, resident)); }
+  // A word of this SM.
+  Operand of_sm(std::size_t offset) const { return build::at(o(sm_), static_cast<std::int64_t>(offset)); }
+  Operand limit() const { return of_sm(offsetof(PersistentControl, limit)); }
+  Operand resident() const { return of_sm(offsetof(PersistentControl, resident)); }
   Operand ticket() const { return build::at(build::variable(Operand::Scope::local, ticket_)); }
   void add(const Operand& word, Operand amount, Reg before) {
     op(Opcode::atom, {Suffix::global, Suffix::add}, Type::u32, {o(before), word, std::move(amount)});
@@ -309,7 +307,7 @@ class WorkerWriter {
   void take_chunk() {
     editor_.place(labels_.fetch);
     editor_.emit(build::only_if(first_, false, build::branch(labels_.fetched)));
-    add(of_sm(offsetof(PersistentSm, done)), o(blocks_.size), scratch_.temporary);
+    add(of_sm(offsetof(PersistentControl, done)), o(blocks_.size), scratch_.temporary);
     read(limit(), scratch_.high);
     read(resident(), scratch_.low);
     go_if(Suffix::le, scratch_.low, scratch_.high, labels_.take);

@@ -101,6 +101,9 @@ struct Capabilities {
   bool shares_launches = false;
   // Kernels with loops have gates.
   bool gates = false;
+  // The compiler makes workers of kernels by itself (KernelInfo), with a limit for every compute unit
+  // (worker_tables.h).
+  bool limits_workers_by_unit = false;
 };
 
 // Nanoseconds on the device's clock. `queued` is 0 where it was not asked for.
@@ -126,6 +129,13 @@ struct LaunchSharing {
   bool holds_gates = false;
 };
 
+// A launch that runs as workers with a limit for every compute unit. The range of the launch is the original's.
+struct WorkerLaunch {
+  const MemoryObject* table = nullptr;
+  std::uint32_t workers = 0;
+  std::uint32_t chunk = 1;  // groups that a worker takes at a time
+};
+
 struct KernelLaunch {
   const KernelObject* kernel = nullptr;
   std::span<const KernelArgument> arguments;
@@ -134,6 +144,7 @@ struct KernelLaunch {
   std::optional<Size3> local;          // none: the device chooses
   std::span<const EventHandle> after;  // events that must complete first, besides earlier commands of the queue
   LaunchSharing sharing;
+  std::optional<WorkerLaunch> workers;
 };
 
 // Transfers between host memory and a memory object. The host's bytes live until the command has completed.
@@ -274,6 +285,13 @@ struct KernelInfo {
   Size3 compiled_local{};
   std::uint32_t local_bytes = 0;  // per group, without local arguments
   std::vector<ParameterKind> parameters;
+  // With `limits_workers_by_unit`: the kernel's workers, or why there are none.
+  struct Workers {
+    std::string refusal;
+    std::uint32_t chunk = 1, registers = 0, local_bytes = 0;
+    std::uint64_t max_items = 0;
+  };
+  std::optional<Workers> workers;
 };
 
 enum class BinaryType { none, object, library, executable };
@@ -313,6 +331,7 @@ class Compilation {
 
 class ControlWordPool;
 class CompletionFlags;
+class WorkerTables;
 
 class Backend {
  public:
@@ -325,6 +344,8 @@ class Backend {
 
   // The resources of the device, summed over all compute units.
   [[nodiscard]] virtual gpu::SmLimits limits() const = 0;
+  // The resources of one compute unit, where groups are distributed over several.
+  [[nodiscard]] virtual gpu::SmLimits unit_limits() const { return limits(); }
   // Compute units that groups are distributed over, where the device tells; 1: the device is one.
   [[nodiscard]] virtual std::uint32_t compute_units() const { return 1; }
   // Local memory that the device takes for itself with each group, in bytes.
@@ -332,6 +353,8 @@ class Backend {
   [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
 
   virtual std::unique_ptr<ControlWordPool> make_control_words() = 0;
+  // Only with `limits_workers_by_unit`.
+  virtual std::unique_ptr<WorkerTables> make_worker_tables();
   // Null where the driver reports every completion without delay.
   virtual std::unique_ptr<CompletionFlags> make_completion_flags() = 0;
 

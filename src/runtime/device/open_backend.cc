@@ -5,6 +5,7 @@
 #include "runtime/device/cuda/backend.h"
 #include "runtime/device/opencl_cpu.h"
 #include "runtime/device/opencl_gpu.h"
+#include "runtime/device/worker_tables.h"
 
 namespace wm::runtime {
 
@@ -28,6 +29,8 @@ Result<std::unique_ptr<Backend>> open_cuda(const std::string& text) {
 }
 
 }  // namespace
+
+std::unique_ptr<WorkerTables> Backend::make_worker_tables() { return nullptr; }
 
 Result<std::unique_ptr<Backend>> open_backend(const std::string& text) {
   if (auto cuda = open_cuda(text); cuda && (*cuda)->is_alive()) return cuda;

@@ -118,7 +118,28 @@ std::shared_ptr<const KernelForm> WorkerPrograms::without_workers(Kernel& kernel
   return form;
 }
 
+// The kernel's own object launches its workers.
+std::shared_ptr<const KernelForm> WorkerPrograms::made_by_compiler(const Kernel& kernel) const {
+  auto form = std::make_shared<KernelForm>();
+  const KernelInfo info = backend_.compilation().properties(*kernel.handle);
+  if (rewriter_ == nullptr) {
+    form->not_rewritten_reason = "rewriting is off";
+  } else if (kernel.program->uses_printf) {
+    form->not_rewritten_reason = "its program prints";
+  } else if (!info.workers || !info.workers->refusal.empty()) {
+    form->not_rewritten_reason = info.workers ? info.workers->refusal : "the compiler makes no workers";
+  } else {
+    form->workers = kernel.handle;
+    form->chunk = info.workers->chunk;
+    form->registers = info.workers->registers;
+    form->max_items = info.workers->max_items;
+    form->extra_local_bytes = info.workers->local_bytes - std::min(info.workers->local_bytes, info.local_bytes);
+  }
+  return form;
+}
+
 std::shared_ptr<const KernelForm> WorkerPrograms::make(const Kernel& kernel) const {
+  if (backend_.capabilities().limits_workers_by_unit) return made_by_compiler(kernel);
   auto form = std::make_shared<KernelForm>();
   const Program& original = *kernel.program;
   form->not_rewritten_reason = original.uses_printf ? "its program prints" : original.not_rewritten_reason;

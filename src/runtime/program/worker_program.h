@@ -47,6 +47,7 @@ class WorkerPrograms {
   [[nodiscard]] Result<rewrite::Reply> rewrite_source(const std::string& source, const std::string& options,
                                                       const std::function<bool()>& original_builds) const;
   [[nodiscard]] std::shared_ptr<const KernelForm> make(const Kernel& kernel) const;
+  [[nodiscard]] std::shared_ptr<const KernelForm> made_by_compiler(const Kernel& kernel) const;
   [[nodiscard]] std::string build_options(const rewrite::Reply& reply) const;
 
   Backend& backend_;

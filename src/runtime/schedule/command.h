@@ -16,6 +16,7 @@
 #include "policy/machine.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/control_word_pool.h"
+#include "runtime/device/worker_tables.h"
 #include "runtime/program/launch_plan.h"
 #include "runtime/schedule/client.h"
 
@@ -60,8 +61,10 @@ struct WorkerRun {
   std::uint32_t groups = 0;
   Size3 local{1, 1, 1};
   std::shared_ptr<ControlWord> queue;
+  std::shared_ptr<WorkerTable> table;  // in place of control words, where workers have limits by compute unit
   std::vector<std::shared_ptr<WorkerBatch>> batches;
   bool exhausted = false;  // no group is left in the queue
+  bool limited = false;    // there were compute units on which its workers may not stay
 };
 
 struct Command {

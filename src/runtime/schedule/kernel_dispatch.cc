@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "runtime/schedule/sm_workers.h"
+#include "runtime/schedule/worker_batch.h"
+
 namespace wm::runtime {
 namespace {
 
@@ -15,45 +18,63 @@ KernelDispatch::KernelDispatch(Backend& backend, std::unique_ptr<policy::Policy>
       clock_(clock),
       policy_(std::move(policy)),
       reserved_local_bytes_(backend.reserved_local_bytes()),
-      machine_(backend.limits(), 1, backend.capabilities().queues_excess_groups),
-      admission_(make_admission_rules(options, backend.capabilities(), clock), kernels_),
-      batches_(backend, machine_, kernels_) {
-  policy_->on(policy::Started{}, machine_);
+      admission_(make_admission_rules(options, backend.capabilities(), clock), kernels_) {
+  make_machine();
+  policy_->on(policy::Started{}, *machine_);
+}
+
+policy::Cans machine_capabilities(const Capabilities& device) {
+  return device.limits_workers_by_unit ? SmMachine::capabilities() : DeviceMachine::capabilities();
+}
+
+void KernelDispatch::make_machine() {
+  const Capabilities& device = backend_.capabilities();
+  if (device.limits_workers_by_unit) {
+    auto machine = std::make_unique<SmMachine>(backend_.unit_limits(), backend_.compute_units(), 1);
+    workers_ = std::make_unique<SmWorkers>(backend_, *machine, kernels_, clock_);
+    machine_ = std::move(machine);
+  } else {
+    auto machine = std::make_unique<DeviceMachine>(backend_.limits(), 1, device.queues_excess_groups);
+    workers_ = std::make_unique<WorkerBatches>(backend_, *machine, kernels_);
+    machine_ = std::move(machine);
+  }
 }
 
 std::optional<std::uint64_t> KernelDispatch::next_alarm() const {
-  const auto alarm = machine_.next_alarm();
-  return alarm ? std::optional(alarm->count) : std::nullopt;
+  std::optional<std::uint64_t> next = workers_->next_observation();
+  if (const auto alarm = machine_->next_alarm()) next = next ? std::min(*next, alarm->count) : alarm->count;
+  return next;
 }
 
 void KernelDispatch::fire_due_alarms() {
-  const auto due = machine_.next_alarm();
-  if (!due || *due > machine_.now()) return;
-  machine_.fire_due_alarms(*policy_);
+  const auto due = next_alarm();
+  if (!due || *due > machine_->now().count) return;
+  workers_->observe();
+  machine_->fire_due_alarms(*policy_);
   changed_ = true;
 }
 
 void KernelDispatch::set_policy(std::unique_ptr<policy::Policy> policy) {
   policy_ = std::move(policy);
-  machine_.forget_decisions();
-  policy_->on(policy::Started{}, machine_);
+  machine_->forget_decisions();
+  policy_->on(policy::Started{}, *machine_);
   std::vector<policy::KernelId> active;
-  for (const policy::Kernel& k : machine_.kernels()) active.push_back(k.id);
-  for (const policy::KernelId id : active) policy_->on(policy::KernelArrived{id}, machine_);
+  for (const policy::Kernel& k : machine_->kernels()) active.push_back(k.id);
+  for (const policy::KernelId id : active) policy_->on(policy::KernelArrived{id}, *machine_);
   changed_ = true;
 }
 
 void KernelDispatch::update_weights(const Client& client) {
   const ClientStatistics& statistics = client.state.statistics;
   for (const CommandPtr& command : kernels_.of(client)) {
-    machine_.set_weights(command->placement.kernel, statistics.priority, statistics.share);
+    machine_->set_weights(command->placement.kernel, statistics.priority, statistics.share);
     changed_ = true;
   }
 }
 
 DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unmodified) {
   const LaunchPlan& plan = *command.launch;
-  if (!unmodified && !admission_.bypasses_policy()) command.workers = batches_.prepare(plan);
+  if (!unmodified && !admission_.bypasses_policy()) command.workers = workers_->prepare(plan);
   DeviceMachine::KernelArrival arrival;
   arrival.function = plan.kernel->function;
   arrival.stream = command.queue->number;
@@ -70,9 +91,10 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
     const Size3& local = command.workers->local;
     const std::uint32_t bytes = plan.local_bytes + plan.form->extra_local_bytes + reserved_local_bytes_;
     arrival.footprint =
-        gpu::footprint({clipped(local[0] * local[1] * local[2]), plan.form->registers, bytes}, machine_.limits());
+        gpu::footprint({clipped(local[0] * local[1] * local[2]), plan.form->registers, bytes}, machine_->limits());
     arrival.groups = command.workers->groups;
-    const std::uint32_t room = gpu::fit(arrival.footprint, machine_.limits().total);
+    const auto sms = static_cast<std::uint32_t>(machine_->sms().size());
+    const std::uint32_t room = gpu::fit(arrival.footprint, machine_->limits().total) * sms;
     arrival.divisible = room != 0;
     // Chunks save workers accesses to the queue, but must not leave workers that have room without a group.
     auto& chunk = command.workers->range.chunk;
@@ -81,7 +103,7 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
     command.workers.reset();
   }
   arrival.footprint =
-      gpu::footprint({clipped(group_items(plan)), 0, plan.local_bytes + reserved_local_bytes_}, machine_.limits());
+      gpu::footprint({clipped(group_items(plan)), 0, plan.local_bytes + reserved_local_bytes_}, machine_->limits());
   arrival.groups = clipped(group_count(plan));
   return arrival;
 }
@@ -89,30 +111,37 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
 void KernelDispatch::add(const CommandPtr& command) {
   kernels_.add(command);
   sharing_cost_.note_kernels(kernels_, clock_);
-  policy_->on(policy::KernelArrived{command->placement.kernel}, machine_);
+  policy_->on(policy::KernelArrived{command->placement.kernel}, *machine_);
   changed_ = true;
 }
 
 void KernelDispatch::arrive(const CommandPtr& command) {
   command->times.ready = clock_.now();
   command->enter(Command::State::arrived);
-  command->placement.kernel = machine_.arrive(describe(*command, admission_.runs_unmodified(*command)));
+  command->placement.kernel = machine_->arrive(describe(*command, admission_.runs_unmodified(*command)));
   add(command);
 }
 
 void KernelDispatch::register_running(const CommandPtr& command) {
   command->enter(Command::State::submitted);
-  command->placement.kernel = machine_.arrive_started(describe(*command, true));
+  command->placement.kernel = machine_->arrive_started(describe(*command, true));
   add(command);
 }
 
 void KernelDispatch::dispatch(const std::function<void(const CommandPtr&, std::uint32_t)>& start) {
   changed_ = false;
-  policy_->on(policy::KernelSetChanged{}, machine_);
-  batches_.shrink_to_caps();
+  machine_->deliver_events(*policy_);
+  policy_->on(policy::KernelSetChanged{}, *machine_);
+  workers_->shrink_to_caps();
   make_room_for_transfers();
-  machine_.dispatch([&](policy::KernelId kernel, std::uint32_t groups) { start(kernels_.find(kernel), groups); },
-                    transfers_ != 0 ? 1 : 0);
+  machine_->dispatch(
+      [&](policy::KernelId kernel, std::uint32_t groups) {
+        const CommandPtr command = kernels_.find(kernel);
+        if (command->workers) workers_->tell_limits(*command);
+        if (groups != 0) start(command, groups);
+      },
+      transfers_ != 0 ? 1 : 0);
+  changed_ |= machine_->has_events();
 }
 
 Status KernelDispatch::launch(Command& command, EventHandle* event) {
@@ -136,7 +165,7 @@ LaunchSharing KernelDispatch::sharing(const Command& command) const {
   const Command::Placement& placement = command.placement;
   if (placement.kernel == policy::kNoKernel || placement.started_at_once || admission_.bypasses_policy())
     return sharing;
-  sharing.max_groups_per_unit = machine_.allowed_per_unit(placement.kernel, backend_.compute_units());
+  sharing.max_groups_per_unit = machine_->allowed_per_unit(placement.kernel, backend_.compute_units());
   return sharing;
 }
 
@@ -151,17 +180,17 @@ void KernelDispatch::finished(const CommandPtr& command, bool ran) {
   if (command->launch && ran) {
     const bool known = placement.kernel != policy::kNoKernel;
     sharing_cost_.note_kernels(kernels_, clock_);
-    sharing_cost_.note_completed(*command, clock_.now(), known ? machine_.used(placement.kernel) : 0,
-                                 known ? machine_.isolated_estimate(placement.kernel) : 0);
+    sharing_cost_.note_completed(*command, clock_.now(), known ? machine_->used(placement.kernel) : 0,
+                                 known ? machine_->isolated_estimate(placement.kernel) : 0);
   }
   if (placement.kernel != policy::kNoKernel) {
     kernels_.remove(placement.kernel);
-    machine_.finish(placement.kernel);
-    policy_->on(policy::KernelDone{placement.kernel}, machine_);
+    machine_->finish(placement.kernel);
+    policy_->on(policy::KernelDone{placement.kernel}, *machine_);
     changed_ = true;
   }
   if (placement.orphaned) {
-    machine_.give_back(placement.orphaned->footprint, placement.orphaned->groups);
+    machine_->give_back(placement.orphaned->footprint, placement.orphaned->groups);
     kernels_.remove_orphan(command);
     changed_ = true;
   }
@@ -169,14 +198,14 @@ void KernelDispatch::finished(const CommandPtr& command, bool ran) {
 
 double KernelDispatch::used_by_active(const Client& client) const {
   double sum = 0;
-  for (const CommandPtr& command : kernels_.of(client)) sum += machine_.used(command->placement.kernel);
+  for (const CommandPtr& command : kernels_.of(client)) sum += machine_->used(command->placement.kernel);
   return sum;
 }
 
 std::vector<CommandPtr> KernelDispatch::cancel_workers(const Client& client) {
   std::vector<CommandPtr> idle = kernels_.of(client);
   std::erase_if(idle, [](const CommandPtr& c) { return !c->workers; });
-  for (const CommandPtr& command : idle) batches_.cancel(*command);
+  for (const CommandPtr& command : idle) workers_->cancel(*command);
   std::erase_if(idle, [](const CommandPtr& c) { return !c->workers->batches.empty(); });
   return idle;
 }
@@ -185,12 +214,12 @@ std::vector<CommandPtr> KernelDispatch::orphan_kernels(const Client& client) {
   std::vector<CommandPtr> orphans = kernels_.of(client);
   for (const CommandPtr& command : orphans) {
     Command::Placement& placement = command->placement;
-    const policy::Kernel* view = machine_.find(placement.kernel);
-    placement.orphaned = {view->footprint, machine_.holds(placement.kernel), clock_.now()};
+    const policy::Kernel* view = machine_->find(placement.kernel);
+    placement.orphaned = {view->footprint, machine_->holds(placement.kernel), clock_.now()};
     kernels_.add_orphan(command);
     kernels_.remove(placement.kernel);
-    machine_.abandon(placement.kernel);
-    policy_->on(policy::KernelDone{placement.kernel}, machine_);
+    machine_->abandon(placement.kernel);
+    policy_->on(policy::KernelDone{placement.kernel}, *machine_);
     placement.kernel = policy::kNoKernel;
     changed_ = true;
   }
@@ -210,9 +239,9 @@ void KernelDispatch::end_transfer(Command& command) {
 }
 
 void KernelDispatch::make_room_for_transfers() {
-  if (transfers_ == 0 || !machine_.full()) return;
+  if (transfers_ == 0 || !machine_->full()) return;
   const CommandPtr chosen = admission_.makes_room();
-  if (chosen) batches_.keep(*chosen, static_cast<std::uint32_t>(chosen->workers->batches.size()) - 1);
+  if (chosen) workers_->keep(*chosen, static_cast<std::uint32_t>(chosen->workers->batches.size()) - 1);
 }
 
 }  // namespace wm::runtime

@@ -10,10 +10,14 @@
 #include "policy/policy.h"
 #include "runtime/schedule/admission.h"
 #include "runtime/schedule/clock.h"
+#include "runtime/schedule/launch_machine.h"
 #include "runtime/schedule/sharing_cost.h"
-#include "runtime/schedule/worker_batch.h"
+#include "runtime/schedule/workers.h"
 
 namespace wm::runtime {
+
+// What the Machine of a device with these capabilities offers to policies.
+[[nodiscard]] policy::Cans machine_capabilities(const Capabilities& device);
 
 class KernelDispatch {
  public:
@@ -22,11 +26,11 @@ class KernelDispatch {
 
   [[nodiscard]] const Admission& admission() const { return admission_; }
   [[nodiscard]] const ActiveKernels& kernels() const { return kernels_; }
-  [[nodiscard]] const DeviceMachine& machine() const { return machine_; }
-  [[nodiscard]] WorkerBatches& batches() { return batches_; }
+  [[nodiscard]] const LaunchMachine& machine() const { return *machine_; }
+  [[nodiscard]] Workers& workers() { return *workers_; }
 
   // Policies see the time of the latest call.
-  void update_time() { machine_.set_now(Cycles{clock_.now()}); }
+  void update_time() { machine_->set_now(Cycles{clock_.now()}); }
   [[nodiscard]] std::optional<std::uint64_t> next_alarm() const;
   // Tells the policy of alarms that are due.
   void fire_due_alarms();
@@ -66,7 +70,8 @@ class KernelDispatch {
 
  private:
   void add(const CommandPtr& command);
-  [[nodiscard]] DeviceMachine::KernelArrival describe(Command& command, bool unmodified);
+  [[nodiscard]] LaunchMachine::KernelArrival describe(Command& command, bool unmodified);
+  void make_machine();
   void make_room_for_transfers();
   [[nodiscard]] LaunchSharing sharing(const Command& command) const;
 
@@ -74,10 +79,10 @@ class KernelDispatch {
   const Clock& clock_;
   std::unique_ptr<policy::Policy> policy_;
   const std::uint32_t reserved_local_bytes_;  // per group
-  DeviceMachine machine_;
   ActiveKernels kernels_;
   Admission admission_;
-  WorkerBatches batches_;
+  std::unique_ptr<LaunchMachine> machine_;
+  std::unique_ptr<Workers> workers_;
   std::vector<KernelArgument> arguments_;  // arguments of the launch being submitted
   SharingCost sharing_cost_;
   bool changed_ = false;

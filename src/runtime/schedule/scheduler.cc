@@ -220,7 +220,7 @@ void Scheduler::complete(const Completion& completion) {
   if (completion.event != nullptr) backend_.submission().release(completion.event);
   --counts_.events;
   if (completion.batch) {
-    const bool complete = dispatch_.batches().completed(command, completion.batch, completion.status);
+    const bool complete = dispatch_.workers().completed(command, completion.batch, completion.status);
     dispatch_.note_change();
     if (complete) {
       command.enter(State::ended);
@@ -304,7 +304,7 @@ void Scheduler::launch(const CommandPtr& command, std::uint32_t groups, State st
 
 void Scheduler::launch_workers(const CommandPtr& command, std::uint32_t workers) {
   ClientStatistics& client = command->client->state.statistics;
-  const std::uint32_t per_batch = dispatch_.batches().workers_per_batch(workers);
+  const std::uint32_t per_batch = dispatch_.workers().workers_per_batch(workers);
   for (std::uint32_t sent = 0; sent < workers && command->state() != State::done; sent += per_batch) {
     const bool first = command->state() == State::arrived;
     if (first) {
@@ -315,7 +315,7 @@ void Scheduler::launch_workers(const CommandPtr& command, std::uint32_t workers)
       client.waited_nanoseconds += command->times.submitted - command->times.ready;
     }
     const bool others_run = !command->workers->batches.empty();
-    const auto batch = dispatch_.batches().submit(*command, per_batch);
+    const auto batch = dispatch_.workers().submit(*command, per_batch);
     if (batch.status != status::kSuccess && others_run) continue;
     client.workers = per_batch + (first ? 0 : client.workers);
     submitted(command, State::submitted, batch.status, batch.event, batch.batch);

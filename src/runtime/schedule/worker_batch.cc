@@ -22,13 +22,6 @@ std::unique_ptr<WorkerRun> WorkerBatches::prepare(const LaunchPlan& plan) {
   return run->queue ? std::move(run) : nullptr;
 }
 
-QueueHandle WorkerBatches::take_extra_queue() {
-  if (extra_queues_.empty()) return backend_.allocation().create_queue(true, true).object;
-  QueueHandle queue = std::move(extra_queues_.back());
-  extra_queues_.pop_back();
-  return queue;
-}
-
 WorkerBatches::Submitted WorkerBatches::submit(Command& command, std::uint32_t workers) {
   WorkerRun& run = *command.workers;
   Submitted submitted;
@@ -47,7 +40,7 @@ WorkerBatches::Submitted WorkerBatches::submit(Command& command, std::uint32_t w
   arguments_.push_back({ArgumentKind::value, sizeof run.range, &run.range, nullptr, nullptr});
   // A later batch runs beside the first, once everything that the first had to wait for on its queue has completed.
   const bool first = command.state() == Command::State::arrived;
-  if (!first && command.dependencies.unobserved == 0) batch.extra_queue = take_extra_queue();
+  if (!first && command.dependencies.unobserved == 0) batch.extra_queue = extra_queues_.take();
   const QueueHandle& queue = batch.extra_queue ? batch.extra_queue : command.queue->handle;
   std::array<EventHandle, 2> after{};
   std::size_t count = 0;
@@ -130,7 +123,7 @@ bool WorkerBatches::completed(Command& command, const std::shared_ptr<WorkerBatc
   std::erase(run.batches, batch);
   // Workers that left without being told to did so because no group was left.
   if ((!single_ && batch->state != WorkerBatch::State::shrunk) || run.queue->get() >= run.groups) run.exhausted = true;
-  if (batch->extra_queue) extra_queues_.push_back(std::move(batch->extra_queue));
+  extra_queues_.give_back(std::move(batch->extra_queue));
   Command::Placement& placement = command.placement;
   if (const policy::Kernel* view = machine_.find(placement.kernel)) {
     const std::uint32_t resident = view->resident - std::min(view->resident, batch->workers);

@@ -7,43 +7,32 @@
 
 #include "runtime/schedule/active_kernels.h"
 #include "runtime/schedule/device_machine.h"
+#include "runtime/schedule/workers.h"
 
 namespace wm::runtime {
 
-class WorkerBatches {
+class WorkerBatches final : public Workers {
  public:
   WorkerBatches(Backend& backend, DeviceMachine& machine, const ActiveKernels& kernels)
       : backend_(backend),
         machine_(machine),
         kernels_(kernels),
         words_(backend.make_control_words()),
-        single_(backend.capabilities().single_worker_batches) {}
+        single_(backend.capabilities().single_worker_batches),
+        extra_queues_(backend) {}
 
-  // The launch as workers, before any is submitted; null where it cannot run so, or the device has no memory for it.
-  [[nodiscard]] std::unique_ptr<WorkerRun> prepare(const LaunchPlan& plan);
-
-  struct Submitted {
-    Status status = status::kSuccess;
-    EventHandle event = nullptr;
-    std::shared_ptr<WorkerBatch> batch;
-  };
-  // Submits a batch of workers. A failure is ignored while other batches of the launch run: they execute all its
-  // groups.
-  [[nodiscard]] Submitted submit(Command& command, std::uint32_t workers);
-  // The number of workers in one batch.
-  [[nodiscard]] std::uint32_t workers_per_batch(std::uint32_t workers) const { return single_ ? 1 : workers; }
-
-  // Workers above their kernels' caps are told to leave at the end of their group.
-  void shrink_to_caps();
-  // All workers but that many are told to leave; workers told to leave before may be told to continue.
-  void keep(Command& command, std::uint32_t allowed);
-  // For a launch whose client has gone: no further workers are submitted.
-  void cancel(Command& command);
-  // The workers of a batch have left. True: the launch is complete.
-  bool completed(Command& command, const std::shared_ptr<WorkerBatch>& batch, Status status);
+  [[nodiscard]] std::unique_ptr<WorkerRun> prepare(const LaunchPlan& plan) override;
+  [[nodiscard]] Submitted submit(Command& command, std::uint32_t workers) override;
+  [[nodiscard]] std::uint32_t workers_per_batch(std::uint32_t workers) const override { return single_ ? 1 : workers; }
+  void shrink_to_caps() override;
+  void tell_limits(Command&) override {}
+  void keep(Command& command, std::uint32_t allowed) override;
+  void cancel(Command& command) override;
+  bool completed(Command& command, const std::shared_ptr<WorkerBatch>& batch, Status status) override;
+  [[nodiscard]] std::optional<std::uint64_t> next_observation() const override { return std::nullopt; }
+  void observe() override {}
 
  private:
-  [[nodiscard]] QueueHandle take_extra_queue();
   void shrink(Command& command, std::uint32_t by);
 
   Backend& backend_;
@@ -51,8 +40,7 @@ class WorkerBatches {
   const ActiveKernels& kernels_;
   const std::unique_ptr<ControlWordPool> words_;
   const bool single_;
-  // Device queues for batches after the first, which need not wait for it or for each other.
-  std::vector<QueueHandle> extra_queues_;
+  ExtraQueues extra_queues_;
   std::vector<KernelArgument> arguments_;  // arguments of the batch being submitted
 };
 

@@ -9,6 +9,11 @@ namespace {
 
 bool is_fifo(const ServeOptions& options) { return options.policy == "fifo"; }
 
+bool owns_sms(const std::string& policy) {
+  const auto choice = policy::choose(policy);
+  return choice && choice->entry->info.needs.has(policy::Can::own_sms);
+}
+
 std::string cache_folder(const ServeOptions& options) {
   return options.cache.empty() ? rewrite::default_cache_folder() : options.cache;
 }
@@ -67,7 +72,8 @@ Daemon::Daemon(const ServeOptions& options, std::unique_ptr<Backend> backend, st
   const AdmissionOptions admission{.pass_through = is_fifo(options),
                                    .short_launch = options.short_launch * 1000.0,
                                    .headroom = options.headroom / 100.0,
-                                   .gates = options.gates};
+                                   .gates = options.gates,
+                                   .owns_sms = owns_sms(policy_name_)};
   scheduler_ = std::make_unique<Scheduler>(*backend_, counts_, std::move(policy), admission);
 }
 
@@ -82,7 +88,7 @@ Result<void> Daemon::set_policy(const std::string& text) {
   }
   const auto choice = policy::choose(text);
   if (!choice) return choice.error();
-  auto policy = policy::make(*choice, DeviceMachine::capabilities(), "device");
+  auto policy = policy::make(*choice, machine_capabilities(backend_->capabilities()), "device");
   if (!policy) return policy.error();
   scheduler_->set_policy(std::move(*policy));
   policy_name_ = choice->to_string();

@@ -49,8 +49,6 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   const bool fifo = options.policy == "fifo";
   const auto choice = policy::choose(fifo ? "left_over" : options.policy);
   if (!choice) return choice.error();
-  auto policy = policy::make(*choice, DeviceMachine::capabilities(), "device");
-  if (!policy) return policy.error();
   // Listens before opening the device, which takes seconds.
   auto listener = listen_at(options.socket, options.mode);
   if (!listener) return listener.error();
@@ -60,6 +58,11 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   if (!backend) {
     ::unlink(options.socket.c_str());
     return backend.error();
+  }
+  auto policy = policy::make(*choice, machine_capabilities((*backend)->capabilities()), "device");
+  if (!policy) {
+    ::unlink(options.socket.c_str());
+    return policy.error();
   }
   Descriptor metrics_listener;
   if (options.metrics_port != 0) {

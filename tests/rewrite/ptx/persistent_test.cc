@@ -8,9 +8,14 @@
 namespace wm::rewrite {
 namespace {
 
+// The executor has one SM.
+struct OneSm {
+  std::uint32_t limit = 0xffffffffU, resident = 0;
+};
+
 // Every launch of a rewritten kernel starts so many workers.
 gpu::Application as_workers(gpu::Application app, const std::set<std::string>& rewritten, std::uint32_t workers,
-                            std::uint32_t chunk, const PersistentSm& sm = {}) {
+                            std::uint32_t chunk, const OneSm& sm = {}) {
   gpu::Application made;
   made.buffers = app.buffers;
   for (gpu::Step& step : app.steps) {
@@ -19,7 +24,11 @@ gpu::Application as_workers(gpu::Application app, const std::set<std::string>& r
       made.steps.push_back(step);
       continue;
     }
-    const std::vector<std::uint32_t> words{0, 0, 0, 0, sm.limit, sm.resident, sm.done, 0};  // the executor has one SM
+    PersistentControl initial;
+    initial.limit[0] = sm.limit;
+    initial.resident[0] = sm.resident;
+    std::vector<std::uint32_t> words(sizeof initial / 4);
+    std::memcpy(words.data(), &initial, sizeof initial);
     const auto control = made.add("control", words);
     made.upload(control);
     const PersistentGrid grid{launch->grid.x, launch->grid.y, launch->grid.z, chunk};
@@ -89,18 +98,14 @@ TEST(Persistent, RefusesWithAReason) {
 }
 
 // The control words after four workers have run vecadd.
-struct Outcome {
-  PersistentControl queue;
-  PersistentSm sm;
-};
-Outcome run_vecadd(const PersistentSm& initial) {
+PersistentControl run_vecadd(const OneSm& initial) {
   const zoo::Entry& entry = **zoo::find("vecadd");
   ptx::Module module = parsed(std::string(entry.ptx));
   EXPECT_TRUE(make_persistent(module, "vecadd").ok());
   const zoo::Case c = entry.benchmark.make(zoo::Size::small);
   const auto result = exec::run_application(module, as_workers(c.application, {"vecadd"}, 4, 1, initial));
   EXPECT_TRUE(result.ok());
-  Outcome outcome;
+  PersistentControl outcome;
   std::memcpy(&outcome, result->buffers.back().data(), sizeof outcome);
   return outcome;
 }
@@ -111,20 +116,20 @@ TEST(Persistent, WorkersCountThemselvesAndTheirBlocks) {
   for (const gpu::Step& step : c.application.steps) {
     if (std::holds_alternative<gpu::Launch>(step)) launch = &std::get<gpu::Launch>(step);
   }
-  const Outcome outcome = run_vecadd({});
-  EXPECT_EQ(outcome.sm.done, launch->grid.x);
-  EXPECT_EQ(outcome.sm.resident, 0U);
-  EXPECT_GE(outcome.queue.next, launch->grid.x);
+  const PersistentControl outcome = run_vecadd({});
+  EXPECT_EQ(outcome.done[0], launch->grid.x);
+  EXPECT_EQ(outcome.resident[0], 0U);
+  EXPECT_GE(outcome.next, launch->grid.x);
 }
 
 TEST(Persistent, WorkersLeaveAtOnceWhereTheirSmHasEnough) {
-  const Outcome none = run_vecadd({.limit = 0});
-  EXPECT_EQ(none.queue.next, 0U);
-  EXPECT_EQ(none.sm.resident, 0U);
-  const Outcome full = run_vecadd({.limit = 2, .resident = 2});
-  EXPECT_EQ(full.queue.next, 0U);
-  EXPECT_EQ(full.sm.resident, 2U);
-  EXPECT_GT(run_vecadd({.limit = 3, .resident = 2}).queue.next, 0U);
+  const PersistentControl none = run_vecadd({.limit = 0});
+  EXPECT_EQ(none.next, 0U);
+  EXPECT_EQ(none.resident[0], 0U);
+  const PersistentControl full = run_vecadd({.limit = 2, .resident = 2});
+  EXPECT_EQ(full.next, 0U);
+  EXPECT_EQ(full.resident[0], 2U);
+  EXPECT_GT(run_vecadd({.limit = 3, .resident = 2}).next, 0U);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "runtime/device/cuda/backend.h"
 #include "runtime/device/ptx_front_end.h"
+#include "runtime/device/worker_tables.h"
 #include "tree.h"
 
 namespace wm::runtime::cuda {
@@ -69,7 +70,7 @@ struct SimulatedCuda : testing::Test {
   }
   // The kernel `sum` with groups of 8 items.
   Status launch_sum(const KernelObject& sum, const MemoryObject& out, std::size_t groups, const LaunchSharing& sharing,
-                    EventHandle* event = nullptr) {
+                    EventHandle* event = nullptr, std::optional<WorkerLaunch> workers = std::nullopt) {
     const std::uint32_t factor = 100;
     const KernelArgument arguments[] = {{ArgumentKind::memory, 8, nullptr, &out, nullptr},
                                         {ArgumentKind::local, 32, nullptr, nullptr, nullptr},
@@ -81,6 +82,7 @@ struct SimulatedCuda : testing::Test {
     launch.global = {groups * 8, 1, 1};
     launch.local = Size3{8, 1, 1};
     launch.sharing = sharing;
+    launch.workers = workers;
     return backend->submission().launch(*queue, launch, event);
   }
   static std::vector<std::uint32_t> expected_sum(std::size_t groups) {
@@ -131,6 +133,30 @@ TEST_F(SimulatedCuda, EveryFormOfAKernelLeavesTheSameMemory) {
   }
 }
 
+TEST_F(SimulatedCuda, WorkersLeaveTheSameMemoryAndCountWhatTheyDid) {
+  const KernelHandle sum = kernel(sum_kernel(), "sum");
+  const KernelInfo info = backend->compilation().properties(*sum);
+  ASSERT_TRUE(info.workers.has_value());
+  EXPECT_EQ(info.workers->refusal, "");
+  const auto tables = backend->make_worker_tables();
+  const auto table = tables->take();
+  std::vector<std::uint32_t> limits(backend->compute_units(), 3);
+  ASSERT_EQ(table->begin(limits), status::kSuccess);
+  const MemoryHandle out = buffer(402);
+  ASSERT_EQ(launch_sum(*sum, *out, 50, {}, nullptr, WorkerLaunch{&table->memory(), 5, 2}), status::kSuccess);
+  EXPECT_EQ(read(out, 402), expected_sum(50));
+  WorkerTable::Counts counts;
+  ASSERT_EQ(table->read(counts), status::kSuccess);
+  EXPECT_GE(counts.taken, 50U);
+  EXPECT_EQ(std::accumulate(counts.groups.begin(), counts.groups.end(), 0U), 50U);
+  EXPECT_EQ(std::accumulate(counts.workers.begin(), counts.workers.end(), 0U), 0U);
+  // No SM may have workers: nothing is taken.
+  ASSERT_EQ(table->begin(std::vector<std::uint32_t>(limits.size(), 0)), status::kSuccess);
+  ASSERT_EQ(launch_sum(*sum, *out, 50, {}, nullptr, WorkerLaunch{&table->memory(), 5, 2}), status::kSuccess);
+  ASSERT_EQ(table->read(counts), status::kSuccess);
+  EXPECT_EQ(counts.taken, 0U);
+}
+
 TEST_F(SimulatedCuda, TransfersAndFillsReachTheDevice) {
   const MemoryHandle a = buffer(16), b = buffer(16);
   std::vector<std::uint32_t> values(16);
@@ -168,21 +194,24 @@ TEST_F(SimulatedCuda, WrongPtxFailsTheBuildWithTheReason) {
   EXPECT_NE(compiler.build_log(*wrong).find("cannot be loaded"), std::string::npos);
 }
 
-// The last test: a context that had a fault takes no more work, and the process has one primary context.
+// In a process of its own: a context that had a fault takes no more work, and a process has one.
 TEST_F(SimulatedCuda, AFaultFailsForItsClientAndIsFound) {
-  const KernelHandle fault = kernel(fault_kernel(), "fault");
-  const MemoryHandle out = buffer(1);
-  const KernelArgument argument{ArgumentKind::memory, 8, nullptr, out.get(), nullptr};
-  KernelLaunch launch;
-  launch.kernel = fault.get();
-  launch.arguments = std::span(&argument, 1);
-  launch.local = Size3{1, 1, 1};
-  EventHandle event = nullptr;
-  ASSERT_EQ(backend->submission().launch(*queue, launch, &event), status::kSuccess);
-  backend->submission().finish(*queue);
-  EXPECT_LT(backend->submission().state(event), 0);
-  backend->submission().release(event);
-  EXPECT_FALSE(backend->is_alive());
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto run_fault = [this] {
+    const KernelHandle fault = kernel(fault_kernel(), "fault");
+    const MemoryHandle out = buffer(1);
+    const KernelArgument argument{ArgumentKind::memory, 8, nullptr, out.get(), nullptr};
+    KernelLaunch launch;
+    launch.kernel = fault.get();
+    launch.arguments = std::span(&argument, 1);
+    launch.local = Size3{1, 1, 1};
+    EventHandle event = nullptr;
+    const bool launched = backend->submission().launch(*queue, launch, &event) == status::kSuccess;
+    backend->submission().finish(*queue);
+    const bool failed = launched && backend->submission().state(event) < 0;
+    std::_Exit(failed && !backend->is_alive() ? 0 : 1);
+  };
+  EXPECT_EXIT(run_fault(), testing::ExitedWithCode(0), "out of bounds");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "policy/registry.h"
 #include "runtime/schedule/callback_completion.h"
+#include "runtime/schedule/device_machine.h"
 #include "runtime/schedule/fixture.h"
 #include "runtime/schedule/polling_completion.h"
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "runtime/device/cuda/control_words.h"
+#include "runtime/device/cuda/worker_tables.h"
 
 namespace wm::runtime::cuda {
 namespace {
@@ -16,6 +17,7 @@ Capabilities cuda_capabilities() {
   c.prefers_blocking_transfers = true;
   c.printf_needs_finish = true;
   c.shares_launches = true;
+  c.limits_workers_by_unit = true;
   return c;
 }
 
@@ -40,11 +42,19 @@ CudaBackend::CudaBackend(std::unique_ptr<Device> device, std::unique_ptr<FrontEn
 }
 
 gpu::SmLimits CudaBackend::limits() const {
+  gpu::SmLimits limits = unit_limits();
+  const std::uint32_t n = compute_units();
+  gpu::Resources& total = limits.total;
+  total = {total.threads * n, total.registers * n, total.shared_bytes * n, total.blocks * n};
+  return limits;
+}
+
+gpu::SmLimits CudaBackend::unit_limits() const {
   const DeviceFacts& f = device_->facts();
-  const auto all = [&](int per_sm) { return static_cast<std::uint32_t>(std::int64_t{per_sm} * f.multiprocessors); };
+  const auto count = [](int n) { return static_cast<std::uint32_t>(n); };
   gpu::SmLimits limits;
-  limits.total = {all(f.threads_per_multiprocessor), all(f.registers_per_multiprocessor),
-                  all(f.shared_per_multiprocessor), all(f.blocks_per_multiprocessor)};
+  limits.total = {count(f.threads_per_multiprocessor), count(f.registers_per_multiprocessor),
+                  count(f.shared_per_multiprocessor), count(f.blocks_per_multiprocessor)};
   limits.warp_threads = 32;
   limits.register_unit = 256;
   limits.shared_unit = 128;
@@ -54,6 +64,8 @@ gpu::SmLimits CudaBackend::limits() const {
 std::unique_ptr<ControlWordPool> CudaBackend::make_control_words() {
   return std::make_unique<CudaControlWords>(*device_);
 }
+
+std::unique_ptr<WorkerTables> CudaBackend::make_worker_tables() { return std::make_unique<CudaWorkerTables>(*device_); }
 
 std::string CudaBackend::driver_version() const {
   const int version = device_->facts().driver_version;

@@ -19,6 +19,7 @@ class CudaBackend final : public Backend {
   Compilation& compilation() override { return compilation_; }
   Submission& submission() override { return submission_; }
   [[nodiscard]] gpu::SmLimits limits() const override;
+  [[nodiscard]] gpu::SmLimits unit_limits() const override;
   [[nodiscard]] std::uint32_t compute_units() const override {
     return static_cast<std::uint32_t>(device_->facts().multiprocessors);
   }
@@ -27,6 +28,7 @@ class CudaBackend final : public Backend {
   }
   [[nodiscard]] std::uint64_t memory_bytes() const override { return device_->facts().memory_bytes; }
   std::unique_ptr<ControlWordPool> make_control_words() override;
+  std::unique_ptr<WorkerTables> make_worker_tables() override;
   // The driver reports every stream's completions by itself.
   std::unique_ptr<CompletionFlags> make_completion_flags() override { return nullptr; }
   [[nodiscard]] std::string platform_name() const override { return front_end_->platform_name(); }

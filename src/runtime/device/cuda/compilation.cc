@@ -7,6 +7,8 @@
 #include "ptx/parse.h"
 #include "ptx/print.h"
 #include "rewrite/ptx/gates.h"
+#include "rewrite/ptx/loops.h"
+#include "rewrite/ptx/persistent.h"
 
 namespace wm::runtime::cuda {
 namespace {
@@ -41,6 +43,39 @@ std::vector<std::string> add_gated_kernels(ptx::Module& module) {
     }
   }
   return gated;
+}
+
+std::string worker_name(const std::string& kernel) { return "wm_workers_" + kernel; }
+
+namespace {
+
+// Blocks of few instructions take their numbers in chunks, so that the queue costs little (accelOS, 6.4).
+std::uint32_t chunk_of(const ptx::Function& f) {
+  constexpr std::size_t kShort = 96;
+  constexpr std::uint32_t kChunk = 8;
+  if (f.body.size() >= kShort || f.body.empty()) return 1;
+  return rewrite::find_loops(f, ptx::control_flow(f)).empty() ? kChunk : 1;
+}
+
+}  // namespace
+
+std::vector<WorkerKernel> add_worker_kernels(ptx::Module& module, std::span<const rewrite::AdaptedKernel> kernels) {
+  std::vector<WorkerKernel> made;
+  for (const rewrite::AdaptedKernel& k : kernels) {
+    const auto original = std::find_if(module.functions.begin(), module.functions.end(),
+                                       [&](const ptx::Function& f) { return f.entry && f.name == k.name; });
+    if (original == module.functions.end()) continue;
+    WorkerKernel worker{k.name, "", chunk_of(*original)};
+    ptx::Function copy = *original;
+    copy.name = worker_name(k.name);
+    module.functions.push_back(std::move(copy));
+    if (const auto result = rewrite::make_persistent(module, worker_name(k.name)); !result) {
+      worker.refusal = result.error().what;
+      module.functions.pop_back();
+    }
+    made.push_back(std::move(worker));
+  }
+  return made;
 }
 
 Made<ProgramHandle> CudaCompilation::wrapped(Made<ProgramHandle> made) {
@@ -108,19 +143,30 @@ Result<std::shared_ptr<LoadedModule>> CudaCompilation::load_ptx(std::string text
   auto adapted = rewrite::adapt_opencl(*std::move(module));
   if (!adapted) return adapted.error();
   auto loaded = std::make_shared<LoadedModule>(device_);
-  loaded->gated = add_gated_kernels(adapted->module);
+  ptx::Module forms = adapted->module;
+  loaded->gated = add_gated_kernels(forms);
+  loaded->workers = add_worker_kernels(forms, adapted->kernels);
   loaded->kernels = std::move(adapted->kernels);
   loaded->refused = std::move(adapted->refused);
-  const std::string code_text = ptx::print(adapted->module);
+  const auto with_forms = load_code(*loaded, ptx::print(forms));
+  if (with_forms) return loaded;
+  // Whatever the driver has against other forms, the kernels themselves run.
+  loaded->gated.clear();
+  for (WorkerKernel& worker : loaded->workers) worker.refusal = "the driver refuses it: " + with_forms.error().what;
+  if (const auto plain = load_code(*loaded, ptx::print(adapted->module)); !plain) return plain.error();
+  return loaded;
+}
+
+Result<void> CudaCompilation::load_code(LoadedModule& loaded, const std::string& text) const {
   device_.make_current();
   std::string log(kLogBytes, '\0');
   std::array<int, 2> options{kErrorLog, kErrorLogBytes};
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver takes the size so
   std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
-  const Code code = device_.cuda.load_module(&loaded->module, code_text.c_str(), static_cast<unsigned>(options.size()),
+  const Code code = device_.cuda.load_module(&loaded.module, text.c_str(), static_cast<unsigned>(options.size()),
                                              options.data(), values.data());
   if (code != kSuccess) return Error{fmt::format("CUDA error {}: {}", code, log.c_str())};
-  return loaded;
+  return {};
 }
 
 bool CudaCompilation::build_failed(const ProgramObject& program) const {
@@ -175,15 +221,40 @@ Made<KernelHandle> CudaCompilation::create_kernel(const ProgramObject& program, 
   if (std::find(p.loaded->gated.begin(), p.loaded->gated.end(), gated) != p.loaded->gated.end()) {
     cuda.get_function(&kernel->gated, p.loaded->module, gated.c_str());
   }
+  const auto workers = std::find_if(p.loaded->workers.begin(), p.loaded->workers.end(),
+                                    [&](const WorkerKernel& w) { return w.kernel == name; });
+  if (workers != p.loaded->workers.end() && workers->refusal.empty()) {
+    cuda.get_function(&kernel->workers, p.loaded->module, worker_name(name).c_str());
+  }
   cuda.get_function_attribute(&kernel->max_threads, function_attribute::kMaxThreads, kernel->function);
   cuda.get_function_attribute(&kernel->static_shared, function_attribute::kSharedBytes, kernel->function);
   cuda.get_function_attribute(&kernel->registers, function_attribute::kRegisters, kernel->function);
   const int max_dynamic = device_.facts().shared_per_block_optin - kernel->static_shared;
-  for (Function f : {kernel->function, kernel->gated}) {
+  for (Function f : {kernel->function, kernel->gated, kernel->workers}) {
     if (f != nullptr && max_dynamic > 0)
       cuda.set_function_attribute(f, function_attribute::kMaxDynamicShared, max_dynamic);
   }
   return {status::kSuccess, std::move(kernel)};
+}
+
+KernelInfo::Workers CudaCompilation::worker_info(const CudaKernel& kernel) const {
+  KernelInfo::Workers info;
+  const auto& all = kernel.loaded->workers;
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const WorkerKernel& w) { return w.kernel == kernel.layout.name; });
+  info.refusal = found == all.end() ? "the rewriter has no workers for it" : found->refusal;
+  if (kernel.workers == nullptr) return info;
+  info.chunk = found->chunk;
+  device_.make_current();
+  const auto attribute = [&](int which) {
+    int value = 0;
+    device_.cuda.get_function_attribute(&value, which, kernel.workers);
+    return static_cast<std::uint32_t>(std::max(value, 0));
+  };
+  info.registers = attribute(function_attribute::kRegisters);
+  info.local_bytes = attribute(function_attribute::kSharedBytes);
+  info.max_items = attribute(function_attribute::kMaxThreads);
+  return info;
 }
 
 KernelInfo CudaCompilation::properties(const KernelObject& kernel) const {
@@ -197,6 +268,7 @@ KernelInfo CudaCompilation::properties(const KernelObject& kernel) const {
     if (p.pointer) info.parameters[i] = ParameterKind::memory;
     if (p.local_memory) info.parameters[i] = ParameterKind::local;
   }
+  info.workers = worker_info(k);
   return info;
 }
 

@@ -37,6 +37,8 @@ class CudaCompilation final : public Compilation {
   // Loads the PTX of a program that was built.
   void load(CudaProgram& program) const;
   Result<std::shared_ptr<LoadedModule>> load_ptx(std::string text) const;
+  Result<void> load_code(LoadedModule& loaded, const std::string& text) const;
+  [[nodiscard]] KernelInfo::Workers worker_info(const CudaKernel& kernel) const;
 
   Device& device_;
   Compilation& compiler_;
@@ -45,5 +47,8 @@ class CudaCompilation final : public Compilation {
 // Copies of all kernels with loops get gates, under the names that `gated_name` gives. Returns these kernels' names.
 std::vector<std::string> add_gated_kernels(ptx::Module& module);
 [[nodiscard]] std::string gated_name(const std::string& kernel);
+// Copies of the kernels become workers, under the names that `worker_name` gives.
+std::vector<WorkerKernel> add_worker_kernels(ptx::Module& module, std::span<const rewrite::AdaptedKernel> kernels);
+[[nodiscard]] std::string worker_name(const std::string& kernel);
 
 }  // namespace wm::runtime::cuda

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "rewrite/ptx/gates.h"
+#include "rewrite/ptx/persistent.h"
 
 namespace wm::runtime::cuda {
 namespace {
@@ -80,14 +81,15 @@ struct Launcher::Parameters {
   std::array<std::uint64_t, kMaxParameters> words;
   std::array<void*, kMaxParameters> pointers;
   std::array<std::uint32_t, rewrite::kEnvironmentWords> environment{};
-  Address gate = 0;
+  Address gate = 0, table = 0;
+  rewrite::PersistentGrid grid;
   std::size_t count = 0;
   std::size_t shared = 0;
 };
 
 Status Launcher::set(const CudaKernel& kernel, const KernelLaunch& launch, const Shape& shape, Parameters& to) const {
   const auto& layout = kernel.layout.parameters;
-  if (launch.arguments.size() != layout.size() || layout.size() + 2 > Parameters::kMaxParameters) {
+  if (launch.arguments.size() != layout.size() || layout.size() + 3 > Parameters::kMaxParameters) {
     return status::kInvalidKernelArguments;
   }
   for (std::size_t i = 0; i < layout.size(); ++i) {
@@ -145,7 +147,17 @@ Status Launcher::launch(Stream stream, const KernelLaunch& launch, const Shape& 
   if (const Status s = set(kernel, launch, shape, parameters); s != status::kSuccess) return s;
   const LaunchSharing& sharing = launch.sharing;
   Function function = kernel.function;
-  if (sharing.yields && kernel.gated != nullptr && words_ != 0) {
+  Shape launched = shape;
+  if (launch.workers) {
+    if (kernel.workers == nullptr) return status::kInvalidKernelArguments;
+    function = kernel.workers;
+    parameters.table = of(*launch.workers->table).address;
+    parameters.grid = {shape.grid[0], shape.grid[1], shape.grid[2], launch.workers->chunk};
+    parameters.pointers[parameters.count++] = &parameters.table;
+    parameters.pointers[parameters.count++] = &parameters.grid;
+    launched.grid[0] = launch.workers->workers;
+    launched.grid[1] = launched.grid[2] = 1;
+  } else if (sharing.yields && kernel.gated != nullptr && words_ != 0) {
     function = kernel.gated;
     parameters.gate = words_;
     parameters.pointers[parameters.count++] = &parameters.gate;
@@ -161,8 +173,8 @@ Status Launcher::launch(Stream stream, const KernelLaunch& launch, const Shape& 
   const bool holds = sharing.holds_gates && words_ != 0;
   if (holds) device_.cuda.write_value(stream, words_, 1, 0);
   const Code code =
-      device_.cuda.launch(function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1],
-                          shape.block[2], shared, stream, parameters.pointers.data(), nullptr);
+      device_.cuda.launch(function, launched.grid[0], launched.grid[1], launched.grid[2], shape.block[0],
+                          shape.block[1], shape.block[2], shared, stream, parameters.pointers.data(), nullptr);
   if (holds && code != kSuccess) open_gate(stream);
   return status_of(code);
 }

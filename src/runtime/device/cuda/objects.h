@@ -59,7 +59,14 @@ struct CudaPinned final : MemoryObject {
   std::span<std::byte> bytes;
 };
 
-// A loaded module, which holds each kernel once as it was compiled and once with gates.
+// A kernel as workers, or why it has none.
+struct WorkerKernel {
+  std::string kernel;
+  std::string refusal;
+  std::uint32_t chunk = 1;
+};
+
+// A loaded module, which holds each kernel as it was compiled, with gates, and as workers.
 struct LoadedModule {
   explicit LoadedModule(Device& of) : device(of) {}
   ~LoadedModule() {
@@ -75,6 +82,7 @@ struct LoadedModule {
   std::vector<rewrite::AdaptedKernel> kernels;
   std::vector<rewrite::RefusedKernel> refused;
   std::vector<std::string> gated;  // kernels that have a form with gates
+  std::vector<WorkerKernel> workers;
 };
 
 struct CudaProgram final : ProgramObject {
@@ -88,7 +96,8 @@ struct CudaKernel final : KernelObject {
   std::shared_ptr<LoadedModule> loaded;
   rewrite::AdaptedKernel layout;
   Function function = nullptr;
-  Function gated = nullptr;  // null: it has no loops
+  Function gated = nullptr;    // null: it has no loops
+  Function workers = nullptr;  // null: it was refused
   int static_shared = 0, max_threads = 0, registers = 0;
   // Whether each form has been told how to divide an SM's memory.
   mutable bool is_divided = false, gated_is_divided = false;

@@ -7,6 +7,7 @@ namespace wm::runtime {
 namespace {
 
 constexpr std::uint64_t kActiveNanoseconds = 1'000'000'000;
+constexpr double kShortNanoseconds = 300'000;
 
 }  // namespace
 
@@ -27,7 +28,9 @@ bool PriorityHeadroom::lower_is_active(int priority) const {
                      [this](const auto& entry) { return is_active(entry.second); });
 }
 
-bool PriorityHeadroom::runs_unmodified(const LaunchQuery& query) const { return higher_is_active(query.priority); }
+bool PriorityHeadroom::runs_unmodified(const LaunchQuery& query) const {
+  return higher_is_active(query.priority) || (query.isolated && query.expected && *query.expected < kShortNanoseconds);
+}
 
 bool PriorityHeadroom::starts_at_once(const LaunchQuery& query) const { return lower_is_active(query.priority); }
 

@@ -3,7 +3,8 @@
 //
 // A launch of lower priority runs undivided, takes at most a part of every compute unit, and pauses at its gates while
 // a launch of higher priority runs. A launch of higher priority starts at once, before those that wait. A client counts
-// as active for a second after its last launch: its launches are short and come again.
+// as active for a second after its last launch: its launches are short and come again. A short launch of an isolated
+// client runs undivided too: it ends before another client's could take its place.
 #pragma once
 
 #include <map>
@@ -17,7 +18,7 @@ class PriorityHeadroom final : public AdmissionRule {
  public:
   static std::unique_ptr<AdmissionRule> make(const AdmissionOptions& options, const Capabilities& device,
                                              const Clock& clock) {
-    if (!device.shares_launches || options.pass_through) return nullptr;
+    if (!device.shares_launches || options.pass_through || options.owns_sms) return nullptr;
     return std::make_unique<PriorityHeadroom>(options.headroom, options.gates && device.gates, clock);
   }
 

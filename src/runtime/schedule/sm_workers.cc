@@ -1,0 +1,115 @@
+#include "runtime/schedule/sm_workers.h"
+
+#include <algorithm>
+
+namespace wm::runtime {
+namespace {
+
+// While an SM waits for workers to leave, and after workers were started.
+constexpr std::uint64_t kObservationInterval = 50'000;  // nanoseconds
+
+}  // namespace
+
+std::unique_ptr<WorkerRun> SmWorkers::prepare(const LaunchPlan& plan) {
+  const auto local = worker_local_size(plan);
+  if (!local || !tables_) return nullptr;
+  auto run = std::make_unique<WorkerRun>();
+  run->local = *local;
+  run->groups = 1;
+  for (std::uint32_t i = 0; i < plan.dimensions; ++i) {
+    run->range.groups[i] = static_cast<std::uint32_t>(plan.global[i] / run->local[i]);
+    run->groups *= run->range.groups[i];
+  }
+  run->range.chunk = plan.form->chunk;
+  run->table = tables_->take();
+  return run->table ? std::move(run) : nullptr;
+}
+
+void SmWorkers::tell_limits(Command& command) {
+  if (!command.workers) return;
+  WorkerRun& run = *command.workers;
+  const auto limits = machine_.worker_limits(command.placement.kernel);
+  const Status status =
+      command.state() == Command::State::arrived ? run.table->begin(limits) : run.table->set_limits(limits);
+  // Workers that were not told run on; the next change tells them.
+  if (status != status::kSuccess) command.status = status;
+  run.limited |= std::any_of(limits.begin(), limits.end(), [](std::uint32_t n) { return n == 0; });
+}
+
+SmWorkers::Submitted SmWorkers::submit(Command& command, std::uint32_t workers) {
+  WorkerRun& run = *command.workers;
+  const LaunchPlan& plan = *command.launch;
+  Submitted submitted;
+  submitted.batch = std::make_shared<WorkerBatch>();
+  WorkerBatch& batch = *submitted.batch;
+  batch.workers = workers;
+  arguments_.clear();
+  for (const LaunchPlan::Value& value : plan.arguments) arguments_.push_back(value.argument());
+  // A later batch runs beside the first, once everything that the first had to wait for on its queue has completed.
+  const bool first = command.state() == Command::State::arrived;
+  if (!first && command.dependencies.unobserved == 0) batch.extra_queue = extra_queues_.take();
+  const QueueHandle& queue = batch.extra_queue ? batch.extra_queue : command.queue->handle;
+  const EventHandle after = run.table->ready_event();
+  KernelLaunch launch;
+  launch.kernel = plan.form->workers.get();
+  launch.arguments = arguments_;
+  launch.dimensions = plan.dimensions;
+  launch.offset = plan.offset;
+  launch.global = plan.global;
+  launch.local = run.local;
+  launch.after = std::span(&after, 1);
+  launch.workers = WorkerLaunch{&run.table->memory(), workers, std::max<std::uint32_t>(run.range.chunk, 1)};
+  submitted.status = backend_.submission().launch(*queue, launch, &submitted.event);
+  if (submitted.status == status::kSuccess) run.batches.push_back(submitted.batch);
+  return submitted;
+}
+
+void SmWorkers::cancel(Command& command) {
+  WorkerRun& run = *command.workers;
+  const std::vector<std::uint32_t> none(machine_.sms().size(), 0);
+  if (!run.batches.empty()) run.table->set_limits(none);
+  run.exhausted = true;
+}
+
+void SmWorkers::observe(Command& command) {
+  WorkerRun& run = *command.workers;
+  if (run.exhausted || run.batches.empty() || run.table->read(counts_) != status::kSuccess) return;
+  machine_.observe(command.placement.kernel, counts_.workers, counts_.groups);
+}
+
+std::optional<std::uint64_t> SmWorkers::next_observation() const {
+  for (const auto& [id, command] : kernels_.all()) {
+    if (!command->workers || command->workers->batches.empty()) continue;
+    if (machine_.is_unsettled(command->placement.kernel)) return observed_ + kObservationInterval;
+  }
+  return std::nullopt;
+}
+
+void SmWorkers::observe() {
+  observed_ = clock_.now();
+  for (const auto& [id, command] : kernels_.all()) {
+    if (command->workers) observe(*command);
+  }
+}
+
+bool SmWorkers::completed(Command& command, const std::shared_ptr<WorkerBatch>& batch, Status status) {
+  WorkerRun& run = *command.workers;
+  if (status < 0) {
+    command.status = status;
+    run.exhausted = true;
+  }
+  std::erase(run.batches, batch);
+  extra_queues_.give_back(std::move(batch->extra_queue));
+  // Workers that may stay on every SM leave when no group is left.
+  if (!run.limited) run.exhausted = true;
+  if (!run.exhausted && run.table->read(counts_) == status::kSuccess) {
+    run.exhausted = counts_.taken >= run.groups;
+    if (!run.exhausted) machine_.observe(command.placement.kernel, counts_.workers, counts_.groups);
+  }
+  ClientStatistics& client = command.client->state.statistics;
+  client.workers -= std::min(client.workers, batch->workers);
+  if (command.client->closed()) run.exhausted = true;
+  return run.exhausted && run.batches.empty();
+}
+
+}  // namespace wm::runtime
