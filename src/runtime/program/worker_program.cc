@@ -139,7 +139,7 @@ std::shared_ptr<const KernelForm> WorkerPrograms::made_by_compiler(const Kernel&
 }
 
 std::shared_ptr<const KernelForm> WorkerPrograms::make(const Kernel& kernel) const {
-  if (backend_.capabilities().limits_workers_by_unit) return made_by_compiler(kernel);
+  if (by_compiler_) return made_by_compiler(kernel);
   auto form = std::make_shared<KernelForm>();
   const Program& original = *kernel.program;
   form->not_rewritten_reason = original.uses_printf ? "its program prints" : original.not_rewritten_reason;

@@ -15,13 +15,15 @@ namespace wm::runtime {
 class WorkerPrograms {
  public:
   // Programs are not rewritten where `rewriter` is null.
+  // `by_compiler`: the device's compiler makes the workers (KernelInfo), and no source is rewritten.
   WorkerPrograms(Backend& backend, ObjectCounts& counts, Compilers& compilers, rewrite::Rewriter* rewriter,
-                 sandbox::Sandbox& sandbox)
+                 sandbox::Sandbox& sandbox, bool by_compiler = false)
       : backend_(backend),
         counts_(counts),
         compilers_(compilers),
         rewriter_(rewriter),
         sandbox_(sandbox),
+        by_compiler_(by_compiler),
         macros_(backend.compilation()) {}
 
   // The text that a program's workers are made from, and the files it included where a binary was made from it.
@@ -42,6 +44,8 @@ class WorkerPrograms {
   // The kernel runs unmodified from now on.
   [[nodiscard]] static std::shared_ptr<const KernelForm> without_workers(Kernel& kernel, std::string reason);
 
+  [[nodiscard]] bool rewrites_source() const { return !by_compiler_; }
+
  private:
   // Rewrites with the macros that the device's compiler defines.
   [[nodiscard]] Result<rewrite::Reply> rewrite_source(const std::string& source, const std::string& options,
@@ -55,6 +59,7 @@ class WorkerPrograms {
   Compilers& compilers_;
   rewrite::Rewriter* rewriter_;
   sandbox::Sandbox& sandbox_;
+  const bool by_compiler_;
   mutable DeviceMacros macros_;
 };
 

@@ -19,7 +19,7 @@ struct AdmissionOptions {
   double short_launch = 100'000;  // nanoseconds; 0: every launch that can be divided is
   double headroom = 0.5;          // the part of a compute unit that launches leave to clients of higher priority
   bool gates = false;             // launches pause while one of higher priority runs
-  bool owns_sms = false;          // the policy gives SMs to kernels, so that no launch may bypass it
+  bool real_sms = false;          // the policy decides on single SMs, so that no launch may bypass it
 };
 
 // The state that a rule may use.

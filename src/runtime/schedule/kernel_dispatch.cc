@@ -19,17 +19,21 @@ KernelDispatch::KernelDispatch(Backend& backend, std::unique_ptr<policy::Policy>
       policy_(std::move(policy)),
       reserved_local_bytes_(backend.reserved_local_bytes()),
       admission_(make_admission_rules(options, backend.capabilities(), clock), kernels_) {
-  make_machine();
+  make_machine(options.real_sms);
   policy_->on(policy::Started{}, *machine_);
 }
 
-policy::Cans machine_capabilities(const Capabilities& device) {
-  return device.limits_workers_by_unit ? SmMachine::capabilities() : DeviceMachine::capabilities();
+bool needs_real_sms(const policy::Info& policy, const Capabilities& device) {
+  return device.limits_workers_by_unit && !policy.needs.without(DeviceMachine::capabilities()).empty();
 }
 
-void KernelDispatch::make_machine() {
+policy::Cans machine_capabilities(bool real_sms) {
+  return real_sms ? SmMachine::capabilities() : DeviceMachine::capabilities();
+}
+
+void KernelDispatch::make_machine(bool real_sms) {
   const Capabilities& device = backend_.capabilities();
-  if (device.limits_workers_by_unit) {
+  if (real_sms) {
     auto machine = std::make_unique<SmMachine>(backend_.unit_limits(), backend_.compute_units(), 1);
     workers_ = std::make_unique<SmWorkers>(backend_, *machine, kernels_, clock_);
     machine_ = std::move(machine);

@@ -16,8 +16,10 @@
 
 namespace wm::runtime {
 
-// What the Machine of a device with these capabilities offers to policies.
-[[nodiscard]] policy::Cans machine_capabilities(const Capabilities& device);
+// A policy gets a Machine with one entry per SM (sm_machine.h) where it needs that and the device can, because workers
+// cost a part of a kernel's speed; else the Machine is the whole device (device_machine.h).
+[[nodiscard]] bool needs_real_sms(const policy::Info& policy, const Capabilities& device);
+[[nodiscard]] policy::Cans machine_capabilities(bool real_sms);
 
 class KernelDispatch {
  public:
@@ -71,7 +73,7 @@ class KernelDispatch {
  private:
   void add(const CommandPtr& command);
   [[nodiscard]] LaunchMachine::KernelArrival describe(Command& command, bool unmodified);
-  void make_machine();
+  void make_machine(bool real_sms);
   void make_room_for_transfers();
   [[nodiscard]] LaunchSharing sharing(const Command& command) const;
 

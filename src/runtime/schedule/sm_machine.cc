@@ -183,9 +183,9 @@ std::uint32_t SmMachine::allowed(KernelId kernel) const {
 }
 
 std::uint32_t SmMachine::allowed_per_unit(KernelId kernel, std::uint32_t /*units*/) const {
-  std::uint32_t most = 0;
-  for (const Sm& sm : sms_) most = std::max(most, residents_[sm.index][kernel.index].cap);
-  return most == kNoCap ? 0 : std::max(most, 1U);
+  std::uint32_t largest = 0;
+  for (const Sm& sm : sms_) largest = std::max(largest, residents_[sm.index][kernel.index].cap);
+  return largest == kNoCap ? 0 : std::max(largest, 1U);
 }
 
 bool SmMachine::is_unsettled(KernelId kernel) const {

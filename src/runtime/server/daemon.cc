@@ -9,9 +9,9 @@ namespace {
 
 bool is_fifo(const ServeOptions& options) { return options.policy == "fifo"; }
 
-bool owns_sms(const std::string& policy) {
+bool decides_on_sms(const std::string& policy, const Backend& backend) {
   const auto choice = policy::choose(policy);
-  return choice && choice->entry->info.needs.has(policy::Can::own_sms);
+  return choice && needs_real_sms(choice->entry->info, backend.capabilities());
 }
 
 std::string cache_folder(const ServeOptions& options) {
@@ -55,6 +55,7 @@ Daemon::Daemon(const ServeOptions& options, std::unique_ptr<Backend> backend, st
                std::string policy_name)
     : backend_(std::move(backend)),
       policy_name_(std::move(policy_name)),
+      real_sms_(decides_on_sms(policy_name_, *backend_)),
       limits_(total_memory(options, *backend_),
               options.client_memory != 0 ? options.client_memory : total_memory(options, *backend_),
               options.wait_for_memory, options.memory == 0 && options.client_memory == 0),
@@ -66,14 +67,15 @@ Daemon::Daemon(const ServeOptions& options, std::unique_ptr<Backend> backend, st
   }
   native_results_pending_ = std::async(std::launch::async, [this] { return sandbox_.native_results(); });
   backend_->probe_compiler();
-  worker_programs_ = std::make_unique<WorkerPrograms>(*backend_, counts_, compilers_, rewriter_.get(), sandbox_);
+  worker_programs_ =
+      std::make_unique<WorkerPrograms>(*backend_, counts_, compilers_, rewriter_.get(), sandbox_, real_sms_);
   precompilation_ = std::make_unique<Precompilation>(backend_->capabilities(), *worker_programs_, compilers_, sandbox_);
   verification_ = std::make_unique<Verification>(backend_->capabilities(), *worker_programs_, compilers_, comparisons_);
   const AdmissionOptions admission{.pass_through = is_fifo(options),
                                    .short_launch = options.short_launch * 1000.0,
                                    .headroom = options.headroom / 100.0,
                                    .gates = options.gates,
-                                   .owns_sms = owns_sms(policy_name_)};
+                                   .real_sms = real_sms_};
   scheduler_ = std::make_unique<Scheduler>(*backend_, counts_, std::move(policy), admission);
 }
 
@@ -88,7 +90,10 @@ Result<void> Daemon::set_policy(const std::string& text) {
   }
   const auto choice = policy::choose(text);
   if (!choice) return choice.error();
-  auto policy = policy::make(*choice, machine_capabilities(backend_->capabilities()), "device");
+  auto policy = policy::make(*choice, machine_capabilities(real_sms_), "device");
+  if (!policy && !real_sms_ && needs_real_sms(choice->entry->info, backend_->capabilities())) {
+    return Error{"this policy decides on single SMs: it is chosen when the daemon starts (wm serve --policy)"};
+  }
   if (!policy) return policy.error();
   scheduler_->set_policy(std::move(*policy));
   policy_name_ = choice->to_string();

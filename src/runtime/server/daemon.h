@@ -35,6 +35,7 @@ class Daemon {
  private:
   const std::unique_ptr<Backend> backend_;
   std::string policy_name_;
+  const bool real_sms_;  // the Machine has an entry for every SM
   ObjectCounts counts_;
   MemoryLimits limits_;
   std::unique_ptr<rewrite::Rewriter> rewriter_;  // null: programs are not rewritten

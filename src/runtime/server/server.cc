@@ -59,7 +59,8 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
     ::unlink(options.socket.c_str());
     return backend.error();
   }
-  auto policy = policy::make(*choice, machine_capabilities((*backend)->capabilities()), "device");
+  auto policy = policy::make(
+      *choice, machine_capabilities(needs_real_sms(choice->entry->info, (*backend)->capabilities())), "device");
   if (!policy) {
     ::unlink(options.socket.c_str());
     return policy.error();

@@ -134,8 +134,8 @@ bool ProgramCalls::build(const MessageHeader& header, Reader& reader) {
     compile_headers.push_back({names[i], headers[i]->handle});
   }
   auto built = std::make_shared<std::promise<Status>>();
-  const bool rewrites_source = !state_.daemon.backend.capabilities().limits_workers_by_unit;
-  if (rewrites_source && m.compile_only == 0 && (!program->source.empty() || program->attached))
+  if (state_.daemon.worker_programs.rewrites_source() && m.compile_only == 0 &&
+      (!program->source.empty() || program->attached))
     make_form(*program, built->get_future().share());
   const std::string built_with = options + kArgumentInfo;
   // Compilers take long, and other threads of the client need not wait for them.

@@ -51,12 +51,25 @@ TEST_F(PriorityHeadroomTest, AHigherPriorityHoldsGatesAndStartsAtOnceBesideALowe
   EXPECT_FALSE(rule.starts_at_once(of(0))) << "equal priorities wait for the policy";
 }
 
+TEST_F(PriorityHeadroomTest, AShortLaunchOfAnIsolatedClientIsNotDivided) {
+  LaunchQuery query{*launch->launch, 299'999.0, 0, true, 0};
+  EXPECT_TRUE(rule.runs_unmodified(query));
+  query.expected = 300'000.0;
+  EXPECT_FALSE(rule.runs_unmodified(query));
+  query.expected = 1000.0;
+  query.isolated = false;
+  EXPECT_FALSE(rule.runs_unmodified(query));
+}
+
 TEST(AdmissionRules, DevicesThatShareLaunchesHaveHeadroom) {
   const ManualClock clock;
   Capabilities device = polled_device();
   device.shares_launches = true;
   const auto rules = make_admission_rules({}, device, clock);
   EXPECT_TRUE(std::any_of(rules.begin(), rules.end(), [](const auto& r) { return r->name() == "priority-headroom"; }));
+  const auto on_sms = make_admission_rules({.real_sms = true}, device, clock);
+  EXPECT_TRUE(
+      std::none_of(on_sms.begin(), on_sms.end(), [](const auto& r) { return r->name() == "priority-headroom"; }));
   const auto passing = make_admission_rules({.pass_through = true}, device, clock);
   ASSERT_EQ(passing.size(), 1U);
   EXPECT_EQ(passing.front()->name(), "pass-through");

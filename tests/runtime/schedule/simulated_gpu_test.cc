@@ -25,12 +25,11 @@ struct SimulatedGpu : testing::TestWithParam<const char*> {
   SimulatedGpu() {
     auto device = cuda::Device::open(*cuda::load_driver(binary_path("lib/simulated/libcuda.so.1")));
     backend = std::make_unique<cuda::CudaBackend>(std::move(*device), std::make_unique<cuda::PtxFrontEnd>());
-    auto policy =
-        policy::make(*policy::choose(GetParam()), machine_capabilities(backend->capabilities()), "simulated GPU");
+    auto policy = policy::make(*policy::choose(GetParam()), machine_capabilities(true), "simulated GPU");
     EXPECT_TRUE(policy.ok()) << policy.error().what;
     AdmissionOptions options;
     options.short_launch = 0;
-    options.owns_sms = true;
+    options.real_sms = true;
     scheduler = std::make_unique<Scheduler>(*backend, counts, std::move(*policy), options);
     Compilation& compiler = backend->compilation();
     program = compiler

@@ -18,7 +18,7 @@ class PriorityHeadroom final : public AdmissionRule {
  public:
   static std::unique_ptr<AdmissionRule> make(const AdmissionOptions& options, const Capabilities& device,
                                              const Clock& clock) {
-    if (!device.shares_launches || options.pass_through || options.owns_sms) return nullptr;
+    if (!device.shares_launches || options.pass_through || options.real_sms) return nullptr;
     return std::make_unique<PriorityHeadroom>(options.headroom, options.gates && device.gates, clock);
   }
 
