@@ -190,7 +190,7 @@ std::string isolated_text(const std::vector<PolicyResult>& results, Json& json) 
       json.push_back({{"name", name}, {"policy", r.policy}, {"seconds", seconds}, {"speed", speed}});
     }
     means += fmt::format("{}: {:.3f} of {}'s isolated speed, geometric mean\n", r.policy, gpu::geometric_mean(speeds),
-                         kBaseline);
+                         results.front().policy);
   }
   return table.to_string() + means;
 }
@@ -201,9 +201,13 @@ Result<int> bench_share(const BenchShareOptions& o) {
   if (!names) return names.error();
   const auto workloads = workloads_of(o, *names);
   if (!workloads) return workloads.error();
+  // Isolated runs without a daemon are the reference where they are measured.
+  constexpr const char* kNative = "native";
+  const bool has_native = std::find(o.policies.begin(), o.policies.end(), kNative) != o.policies.end();
   std::vector<std::string> policies{kBaseline};
+  if (has_native) policies.insert(policies.begin(), kNative);
   for (const std::string& policy : o.policies) {
-    if (policy != kBaseline) policies.push_back(policy);
+    if (policy != kBaseline && policy != kNative) policies.push_back(policy);
   }
   std::vector<PolicyResult> results;
   Progress progress(policies.size() * workloads->size());

@@ -353,7 +353,8 @@ class Backend {
   [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
 
   virtual std::unique_ptr<ControlWordPool> make_control_words() = 0;
-  // Only with `limits_workers_by_unit`.
+  // Only with `limits_workers_by_unit`: programs built from now on have workers.
+  virtual void make_workers() {}
   virtual std::unique_ptr<WorkerTables> make_worker_tables();
   // Null where the driver reports every completion without delay.
   virtual std::unique_ptr<CompletionFlags> make_completion_flags() = 0;

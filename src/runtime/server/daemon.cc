@@ -66,6 +66,7 @@ Daemon::Daemon(const ServeOptions& options, std::unique_ptr<Backend> backend, st
     rewriter_start_ = std::async(std::launch::async, [rewriter = rewriter_.get()] { rewriter->warm_up(); });
   }
   native_results_pending_ = std::async(std::launch::async, [this] { return sandbox_.native_results(); });
+  if (real_sms_) backend_->make_workers();
   backend_->probe_compiler();
   worker_programs_ =
       std::make_unique<WorkerPrograms>(*backend_, counts_, compilers_, rewriter_.get(), sandbox_, real_sms_);

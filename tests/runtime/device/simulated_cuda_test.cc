@@ -134,6 +134,8 @@ TEST_F(SimulatedCuda, EveryFormOfAKernelLeavesTheSameMemory) {
 }
 
 TEST_F(SimulatedCuda, WorkersLeaveTheSameMemoryAndCountWhatTheyDid) {
+  EXPECT_NE(backend->compilation().properties(*kernel(sum_kernel(), "sum")).workers->refusal, "") << "not asked for";
+  backend->make_workers();
   const KernelHandle sum = kernel(sum_kernel(), "sum");
   const KernelInfo info = backend->compilation().properties(*sum);
   ASSERT_TRUE(info.workers.has_value());

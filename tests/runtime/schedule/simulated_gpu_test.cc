@@ -25,6 +25,7 @@ struct SimulatedGpu : testing::TestWithParam<const char*> {
   SimulatedGpu() {
     auto device = cuda::Device::open(*cuda::load_driver(binary_path("lib/simulated/libcuda.so.1")));
     backend = std::make_unique<cuda::CudaBackend>(std::move(*device), std::make_unique<cuda::PtxFrontEnd>());
+    backend->make_workers();
     auto policy = policy::make(*policy::choose(GetParam()), machine_capabilities(true), "simulated GPU");
     EXPECT_TRUE(policy.ok()) << policy.error().what;
     AdmissionOptions options;

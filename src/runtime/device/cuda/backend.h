@@ -28,6 +28,7 @@ class CudaBackend final : public Backend {
   }
   [[nodiscard]] std::uint64_t memory_bytes() const override { return device_->facts().memory_bytes; }
   std::unique_ptr<ControlWordPool> make_control_words() override;
+  void make_workers() override { compilation_.make_workers(); }
   std::unique_ptr<WorkerTables> make_worker_tables() override;
   // The driver reports every stream's completions by itself.
   std::unique_ptr<CompletionFlags> make_completion_flags() override { return nullptr; }

@@ -145,7 +145,7 @@ Result<std::shared_ptr<LoadedModule>> CudaCompilation::load_ptx(std::string text
   auto loaded = std::make_shared<LoadedModule>(device_);
   ptx::Module forms = adapted->module;
   loaded->gated = add_gated_kernels(forms);
-  loaded->workers = add_worker_kernels(forms, adapted->kernels);
+  if (makes_workers_) loaded->workers = add_worker_kernels(forms, adapted->kernels);
   loaded->kernels = std::move(adapted->kernels);
   loaded->refused = std::move(adapted->refused);
   const auto with_forms = load_code(*loaded, ptx::print(forms));

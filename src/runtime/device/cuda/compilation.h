@@ -13,6 +13,9 @@ class CudaCompilation final : public Compilation {
  public:
   CudaCompilation(Device& device, Compilation& compiler) : device_(device), compiler_(compiler) {}
 
+  // Programs that are built from now on have a form as workers.
+  void make_workers() { makes_workers_ = true; }
+
   Made<ProgramHandle> program_from_source(std::string_view source) override;
   Made<ProgramHandle> program_from_binary(std::string_view binary) override;
   Status build(const ProgramObject& program, const std::string& options) override;
@@ -42,6 +45,7 @@ class CudaCompilation final : public Compilation {
 
   Device& device_;
   Compilation& compiler_;
+  bool makes_workers_ = false;
 };
 
 // Copies of all kernels with loops get gates, under the names that `gated_name` gives. Returns these kernels' names.
