@@ -12,6 +12,7 @@
 #include "sim/block/machine.h"
 #ifdef WM_RUNTIME
 #include "runtime/schedule/device_machine.h"
+#include "runtime/schedule/sm_machine.h"
 #endif
 
 namespace wm::cli {
@@ -25,6 +26,7 @@ std::vector<std::string> machines_of(const policy::Info& info) {
                                                              {"block", sim::BlockMachine::kCans}};
 #ifdef WM_RUNTIME
   machines.emplace_back("device", runtime::DeviceMachine::capabilities());
+  machines.emplace_back("cuda", runtime::SmMachine::capabilities());
 #endif
   std::vector<std::string> names;
   const auto choice = policy::choose(info.name);
@@ -51,8 +53,9 @@ Result<int> run(const std::string& name, const std::string& json) {
                  std::string(e.info.about)});
     output.say(table.fitted(terminal_width()));
     output.say(
-        "\ncycle and block are simulators (wm sim --machine), device is a real device (wm serve).\n'wm policies NAME' "
-        "lists its parameters; a policy is given as NAME[:parameter=value]…\n");
+        "\ncycle and block are simulators (wm sim --machine); device is any real device (wm serve), cuda one whose "
+        "driver\n"
+        "is NVIDIA's. 'wm policies NAME' lists its parameters; a policy is given as NAME[:parameter=value]…\n");
     for (const policy::Entry& e : policy::entries()) items.push_back(json_of(e.info));
   } else {
     const auto entry = policy::find(name);

@@ -8,7 +8,7 @@ using policy::KernelId;
 using policy::kNoCap;
 
 DeviceMachine::DeviceMachine(const gpu::SmLimits& device, std::uint64_t seed, bool queues)
-    : LaunchMachine(device, seed), queues_(queues) {
+    : RuntimeMachine(device, seed), queues_(queues) {
   sm_.free = device.total;
 }
 
@@ -30,7 +30,7 @@ void DeviceMachine::clear_counters() {
 
 void DeviceMachine::forget_decisions() {
   for (policy::ResidentKernel& r : residents_) r.cap = kNoCap;
-  LaunchMachine::forget_decisions();
+  RuntimeMachine::forget_decisions();
 }
 
 std::uint32_t DeviceMachine::allowed_per_unit(KernelId kernel, std::uint32_t units) const {

@@ -8,11 +8,11 @@
 // otherwise submitted undivided.
 #pragma once
 
-#include "runtime/schedule/launch_machine.h"
+#include "runtime/schedule/runtime_machine.h"
 
 namespace wm::runtime {
 
-class DeviceMachine final : public LaunchMachine {
+class DeviceMachine final : public RuntimeMachine {
  public:
   // `queues`: the device queues groups that do not fit, so a kernel is started even if the device is full.
   DeviceMachine(const gpu::SmLimits& device, std::uint64_t seed, bool queues = false);
@@ -20,7 +20,7 @@ class DeviceMachine final : public LaunchMachine {
   static policy::Cans capabilities() { return {policy::Can::cap_blocks, policy::Can::order_launches}; }
 
   // --- called by the runtime
-  using LaunchMachine::dispatch;
+  using RuntimeMachine::dispatch;
   void left(policy::KernelId kernel, std::uint32_t workers, std::uint32_t done) override;
   void abandon(policy::KernelId kernel) override;
   [[nodiscard]] std::uint32_t holds(policy::KernelId kernel) const override;

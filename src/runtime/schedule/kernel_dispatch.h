@@ -10,7 +10,7 @@
 #include "policy/policy.h"
 #include "runtime/schedule/admission.h"
 #include "runtime/schedule/clock.h"
-#include "runtime/schedule/launch_machine.h"
+#include "runtime/schedule/runtime_machine.h"
 #include "runtime/schedule/sharing_cost.h"
 #include "runtime/schedule/workers.h"
 
@@ -28,7 +28,7 @@ class KernelDispatch {
 
   [[nodiscard]] const Admission& admission() const { return admission_; }
   [[nodiscard]] const ActiveKernels& kernels() const { return kernels_; }
-  [[nodiscard]] const LaunchMachine& machine() const { return *machine_; }
+  [[nodiscard]] const RuntimeMachine& machine() const { return *machine_; }
   [[nodiscard]] Workers& workers() { return *workers_; }
 
   // Policies see the time of the latest call.
@@ -72,7 +72,7 @@ class KernelDispatch {
 
  private:
   void add(const CommandPtr& command);
-  [[nodiscard]] LaunchMachine::KernelArrival describe(Command& command, bool unmodified);
+  [[nodiscard]] RuntimeMachine::KernelArrival describe(Command& command, bool unmodified);
   void make_machine(bool real_sms);
   void make_room_for_transfers();
   [[nodiscard]] LaunchSharing sharing(const Command& command) const;
@@ -83,7 +83,7 @@ class KernelDispatch {
   const std::uint32_t reserved_local_bytes_;  // per group
   ActiveKernels kernels_;
   Admission admission_;
-  std::unique_ptr<LaunchMachine> machine_;
+  std::unique_ptr<RuntimeMachine> machine_;
   std::unique_ptr<Workers> workers_;
   std::vector<KernelArgument> arguments_;  // arguments of the launch being submitted
   SharingCost sharing_cost_;

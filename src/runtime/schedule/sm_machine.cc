@@ -12,7 +12,7 @@ using policy::ResidentKernel;
 using policy::Sm;
 
 SmMachine::SmMachine(const gpu::SmLimits& limits, std::uint32_t sms, std::uint64_t seed)
-    : LaunchMachine(limits, seed), sms_(sms), residents_(sms) {
+    : RuntimeMachine(limits, seed), sms_(sms), residents_(sms) {
   for (std::uint32_t i = 0; i < sms; ++i) {
     sms_[i].id = {i};
     sms_[i].index = i;
@@ -140,7 +140,7 @@ void SmMachine::forget_decisions() {
   for (Sm& sm : sms_) share(sm.id);
   ready_.clear();
   idle_.clear();
-  LaunchMachine::forget_decisions();
+  RuntimeMachine::forget_decisions();
 }
 
 void SmMachine::give(policy::SmId id, KernelId kernel, policy::Preempt how) {
@@ -268,7 +268,7 @@ void SmMachine::dispatch(const Start& start, std::uint32_t /*spare*/) {
 }
 
 std::optional<Cycles> SmMachine::next_alarm() const {
-  std::optional<Cycles> next = LaunchMachine::next_alarm();
+  std::optional<Cycles> next = RuntimeMachine::next_alarm();
   for (const policy::Kernel& k : kernels_) {
     const Cycles retry = places_[k.id.index].retry;
     if (retry > now_) next = next ? std::min(*next, retry) : retry;

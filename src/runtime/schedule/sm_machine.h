@@ -9,11 +9,11 @@
 // on one of them.
 #pragma once
 
-#include "runtime/schedule/launch_machine.h"
+#include "runtime/schedule/runtime_machine.h"
 
 namespace wm::runtime {
 
-class SmMachine final : public LaunchMachine {
+class SmMachine final : public RuntimeMachine {
  public:
   // `limits`: those of one SM.
   SmMachine(const gpu::SmLimits& limits, std::uint32_t sms, std::uint64_t seed);
@@ -33,7 +33,7 @@ class SmMachine final : public LaunchMachine {
   }
   // Whether an SM waits for workers of the kernel to leave, or expects more than it has: `observe` is needed.
   [[nodiscard]] bool is_unsettled(policy::KernelId kernel) const;
-  using LaunchMachine::dispatch;
+  using RuntimeMachine::dispatch;
   void left(policy::KernelId, std::uint32_t, std::uint32_t) override {}
   void abandon(policy::KernelId kernel) override;
   [[nodiscard]] std::uint32_t holds(policy::KernelId kernel) const override;

@@ -16,7 +16,7 @@
 
 namespace wm::runtime {
 
-class LaunchMachine : public policy::Machine {
+class RuntimeMachine : public policy::Machine {
  public:
   // --- called by the runtime
   struct KernelArrival {
@@ -86,7 +86,7 @@ class LaunchMachine : public policy::Machine {
   void wake_at(Cycles when, std::uint64_t tag) override { alarms_.push_back({std::max(when, now_), tag}); }
 
  protected:
-  LaunchMachine(const gpu::SmLimits& limits, std::uint64_t seed) : limits_(limits), random_(seed) {}
+  RuntimeMachine(const gpu::SmLimits& limits, std::uint64_t seed) : limits_(limits), random_(seed) {}
 
   struct Alarm {
     Cycles when;

@@ -1,4 +1,4 @@
-#include "runtime/schedule/launch_machine.h"
+#include "runtime/schedule/runtime_machine.h"
 
 #include <algorithm>
 
@@ -6,28 +6,28 @@ namespace wm::runtime {
 
 using policy::KernelId;
 
-void LaunchMachine::refused(const char* what) {
+void RuntimeMachine::refused(const char* what) {
   throw std::logic_error(std::string("a policy asks the device to ") + what + ", which it never offered");
 }
 
-policy::Kernel* LaunchMachine::view(KernelId id) {
+policy::Kernel* RuntimeMachine::view(KernelId id) {
   const auto it = std::find_if(kernels_.begin(), kernels_.end(), [id](const auto& k) { return k.id == id; });
   return it == kernels_.end() ? nullptr : &*it;
 }
 
-double LaunchMachine::isolated_part(const policy::Kernel& kernel) const {
+double RuntimeMachine::isolated_part(const policy::Kernel& kernel) const {
   const std::uint32_t all = std::max(places(kernel), 1U);
   return static_cast<double>(std::min(kernel.blocks, all)) / all;
 }
 
-double LaunchMachine::occupied_part(const policy::Kernel& kernel) const {
+double RuntimeMachine::occupied_part(const policy::Kernel& kernel) const {
   const Extra& extra = extras_[kernel.id.index];
   if (extra.state == Extra::State::waiting) return 0;
   if (extra.state == Extra::State::started) return isolated_part(kernel);
   return std::min(1.0, static_cast<double>(kernel.resident) / std::max(places(kernel), 1U));
 }
 
-void LaunchMachine::set_now(Cycles now) {
+void RuntimeMachine::set_now(Cycles now) {
   const auto elapsed = static_cast<double>((now - now_).count);
   now_ = now;
   double sum = 0;
@@ -37,12 +37,12 @@ void LaunchMachine::set_now(Cycles now) {
   }
 }
 
-double LaunchMachine::isolated_estimate(KernelId kernel) const {
+double RuntimeMachine::isolated_estimate(KernelId kernel) const {
   const policy::Kernel* k = find(kernel);
   return k == nullptr ? 0 : used(kernel) / isolated_part(*k);
 }
 
-KernelId LaunchMachine::id_for(std::uint64_t stream) {
+KernelId RuntimeMachine::id_for(std::uint64_t stream) {
   constexpr std::size_t kKept = 64;  // ids that wait for their stream's next launch
   const auto same = std::find_if(free_ids_.begin(), free_ids_.end(),
                                  [&](KernelId id) { return stream != 0 && extras_[id.index].stream == stream; });
@@ -63,7 +63,7 @@ KernelId LaunchMachine::id_for(std::uint64_t stream) {
   return id;
 }
 
-KernelId LaunchMachine::arrive(const KernelArrival& launch) {
+KernelId RuntimeMachine::arrive(const KernelArrival& launch) {
   const KernelId id = id_for(launch.stream);
   Extra& extra = extras_[id.index];
   extra.state = launch.divisible ? Extra::State::divisible : Extra::State::waiting;
@@ -87,7 +87,7 @@ KernelId LaunchMachine::arrive(const KernelArrival& launch) {
   return id;
 }
 
-KernelId LaunchMachine::arrive_started(const KernelArrival& launch) {
+KernelId RuntimeMachine::arrive_started(const KernelArrival& launch) {
   const KernelId id = arrive(launch);
   policy::Kernel& k = kernels_.back();
   extras_[id.index].state = Extra::State::started;
@@ -95,20 +95,20 @@ KernelId LaunchMachine::arrive_started(const KernelArrival& launch) {
   return id;
 }
 
-void LaunchMachine::set_weights(KernelId kernel, int priority, double share) {
+void RuntimeMachine::set_weights(KernelId kernel, int priority, double share) {
   if (policy::Kernel* k = view(kernel)) {
     k->priority = priority;
     k->share = share;
   }
 }
 
-void LaunchMachine::forget_decisions() {
+void RuntimeMachine::forget_decisions() {
   first_.clear();
   alarms_.clear();
   epoch_length_ = Cycles{0};
 }
 
-void LaunchMachine::finish(KernelId id) {
+void RuntimeMachine::finish(KernelId id) {
   policy::Kernel* k = view(id);
   if (k == nullptr) return;
   vacate_all(*k);
@@ -116,14 +116,14 @@ void LaunchMachine::finish(KernelId id) {
   forget(*k);
 }
 
-void LaunchMachine::forget(policy::Kernel& kernel) {
+void RuntimeMachine::forget(policy::Kernel& kernel) {
   const KernelId id = kernel.id;
   kernels_.erase(kernels_.begin() + (&kernel - kernels_.data()));
   std::erase(first_, id);
   free_ids_.push_back(id);
 }
 
-std::vector<KernelId> LaunchMachine::in_order() const {
+std::vector<KernelId> RuntimeMachine::in_order() const {
   std::vector<KernelId> order;
   for (const KernelId id : first_) {
     if (find(id) != nullptr) order.push_back(id);
@@ -134,13 +134,13 @@ std::vector<KernelId> LaunchMachine::in_order() const {
   return order;
 }
 
-void LaunchMachine::set_epoch(Cycles length) {
+void RuntimeMachine::set_epoch(Cycles length) {
   epoch_began_ = now_;
   epoch_length_ = length;
   clear_counters();
 }
 
-std::optional<Cycles> LaunchMachine::next_alarm() const {
+std::optional<Cycles> RuntimeMachine::next_alarm() const {
   std::optional<Cycles> next;
   for (const Alarm& a : alarms_) next = next ? std::min(*next, a.when) : a.when;
   if (epoch_length_.count != 0) {
@@ -150,7 +150,7 @@ std::optional<Cycles> LaunchMachine::next_alarm() const {
   return next;
 }
 
-void LaunchMachine::fire_due_alarms(policy::Policy& policy) {
+void RuntimeMachine::fire_due_alarms(policy::Policy& policy) {
   if (epoch_length_.count != 0 && now_ >= epoch_began_ + epoch_length_) {
     policy.on(policy::Epoch{now_ - epoch_began_}, *this);
     epoch_began_ = now_;
