@@ -86,6 +86,8 @@ Result<int> run_sim(const SimOptions& o) {
   use_large_pages();
   const auto spec = spec_of(o);
   if (!spec) return spec.error();
+  if (spec->machine == "block" && (spec->warm != 0 || spec->from != 0))
+    return Error{"--warm and --from need the cycle machine"};
   if (spec->machine == "block") return run_block(*spec, {.json = o.json, .trace = o.trace, .run = &o.run});
   if (spec->machine != "cycle")
     return Error{fmt::format("no machine '{}'; there are 'cycle' and 'block'", spec->machine)};

@@ -49,6 +49,9 @@ void add_length_options(const Command& command, RunOptions& o, const std::string
   command.option("--size", o.size, "Size of kernels that name none: small, medium, large", {.show_default = true});
   command.option("--cycles", o.spec.cycles, cycles_help);
   command.flag("--once", o.once, "With --cycles: each kernel runs once, instead of repeating until the end");
+  command.option("--warm", o.spec.warm, "Warm-up: rates and power count from this cycle on, in isolated runs too");
+  command.option("--from", o.spec.from,
+                 "Region of interest: they count from when every kernel has completed so many launches");
   command.flag("--match-instructions", o.spec.match_instructions,
                "Each kernel stops at the instructions of its isolated run of --cycles");
   command.option("--threads", o.threads, "Host threads; the result is the same for any number",

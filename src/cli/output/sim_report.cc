@@ -140,6 +140,7 @@ Json json_of(const lab::CorunResult& r) {
           {"policy", r.policy.substr(0, r.policy.find(':'))},
           {"parameters", r.policy},
           {"cycles", r.cycles},
+          {"measured_from", r.measured_from},
           {"seed", r.seed},
           {"run_hash", fmt::format("{:016x}", r.run_hash)},
           {"kernels", kernels},

@@ -31,16 +31,19 @@ Result<IsolatedRate> run_isolated(const gpu::GpuConfig& gpu, Participant p, cons
   sim::RunLimits limits;
   if (options.cycles != 0) limits.cycles = options.cycles;
   Watch watch(nullptr, progress_of(options, p.name + " isolated"), options.cycles, blocks_of(p));
-  if (options.progress) (*machine)->observe(watch);
+  MeasuredRegion region(options.region);
+  watch.measure(region);
+  if (options.progress || options.region.given()) (*machine)->observe(watch);
   if (auto r = (*machine)->run(**policy, limits); !r) return r.error();
-  const sim::ClientTotals t = (*machine)->totals(0);
-  return IsolatedRate{t.sm.thread_instructions, std::max<std::uint64_t>(1, t.cycles)};
+  const auto t = region.within(0, p.arrive, (*machine)->totals(0));
+  if (!t) return Error{fmt::format("{} isolated: {}", p.name, t.error().what)};
+  return IsolatedRate{t->sm.thread_instructions, std::max<std::uint64_t>(1, t->cycles)};
 }
 
 // Takes the rate from the cache, or measures it now and stores it there.
 Result<IsolatedRate> isolated_rate(const gpu::GpuConfig& gpu, const Participant& p, const CorunOptions& options,
                                    std::uint32_t& measured) {
-  const std::string key = options.cache.enabled() ? isolated_key(gpu, p, options.cycles) : "";
+  const std::string key = options.cache.enabled() ? isolated_key(gpu, p, options.cycles, options.region) : "";
   if (const auto known = options.cache.find(key)) return *known;
   auto ran = run_isolated(gpu, p, options);
   if (!ran) return ran;
@@ -84,6 +87,10 @@ Result<void> check(const std::vector<Participant>& participants, const CorunOpti
   for (const Participant& p : participants)
     if (p.launches == 0 && options.cycles == 0)
       return Error{fmt::format("kernel '{}' repeats without end (launches=0): say when to stop with --cycles", p.name)};
+  if (options.match_instructions && options.region.given())
+    return Error{"--match-instructions counts from the beginning; it cannot be combined with --warm and --from"};
+  if (options.cycles != 0 && options.region.cycles >= options.cycles)
+    return Error{fmt::format("--warm {} leaves nothing of --cycles {}", options.region.cycles, options.cycles)};
   if (options.match_instructions && options.cycles == 0)
     return Error{"--match-instructions needs --cycles: the length of each kernel's isolated run"};
   return {};
@@ -105,7 +112,7 @@ void add_energy(const gpu::GpuConfig& gpu, std::uint64_t gated_cycles, CorunResu
     dynamic.push_back(sim::dynamic_picojoules(gpu.power, k.totals.sm, k.totals.memory));
     instructions += static_cast<double>(k.totals.sm.thread_instructions);
   }
-  const sim::EnergyReport energy = sim::energy_of(gpu, result.cycles, gated_cycles, dynamic);
+  const sim::EnergyReport energy = sim::energy_of(gpu, result.cycles - result.measured_from, gated_cycles, dynamic);
   result.watts = energy.watts();
   result.joules = energy.joules;
   result.static_joules = energy.static_joules;
@@ -168,17 +175,23 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
   std::uint64_t blocks = 0;
   for (const Participant& p : participants) blocks += blocks_of(p);
   Watch watch(options.timeline, progress_of(options, std::string(policy.entry->info.name)), options.cycles, blocks);
+  MeasuredRegion region(options.region);
+  watch.measure(region);
   machine.observe(watch);
   const auto start = std::chrono::steady_clock::now();
   if (auto r = machine.run(**chosen, limits); !r) return r.error();
   if (options.timeline != nullptr) options.timeline->finish(machine);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.cycles = machine.now().count;
+  result.measured_from = region.first_cycle();
 
   for (std::uint32_t i = 0; i < machine.clients(); ++i) {
     KernelResult& k = result.kernels[i];
     k.totals = machine.totals(i);
     if (k.totals.fault && !k.totals.fault->empty()) return Error{*k.totals.fault};
+    auto within = region.within(i, participants[i].arrive, k.totals);
+    if (!within) return Error{fmt::format("{}: {}", k.name, within.error().what)};
+    k.totals = *std::move(within);
     k.ipc = static_cast<double>(k.totals.sm.thread_instructions) /
             static_cast<double>(std::max<std::uint64_t>(1, k.totals.cycles));
     k.printed = std::move(printed[i]);
@@ -189,7 +202,7 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
     }
     k.verified = verified(machine, i, participants[i], k.totals);
   }
-  add_energy(gpu, machine.gated_cycles(), result);
+  add_energy(gpu, machine.gated_cycles() - region.gated_before(), result);
   result.residency = watch.residency();
   result.run_hash = run_hash(result);
   return result;

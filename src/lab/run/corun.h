@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "gpu/gpu_config.h"
 #include "lab/run/isolated.h"
+#include "lab/run/measured_region.h"
 #include "lab/run/participant.h"
 #include "lab/run/residency.h"
 #include "policy/registry.h"
@@ -21,15 +22,19 @@
 
 namespace wm::lab {
 
-// Options of a run's execution. The first three fields come from its RunSpec; the others do not change its result.
+// Options of a run's execution. The first four fields come from its RunSpec; the others do not change its result.
 struct CorunOptions {
   CorunOptions() = default;
   explicit CorunOptions(const RunSpec& spec)
-      : cycles(spec.cycles), match_instructions(spec.match_instructions), seed(spec.seed) {}
+      : cycles(spec.cycles),
+        match_instructions(spec.match_instructions),
+        seed(spec.seed),
+        region{spec.warm, spec.from} {}
 
   std::uint64_t cycles = 0;
   bool match_instructions = false;
   std::uint64_t seed = 1;
+  RegionStart region;                        // rates are computed from here on
   std::uint32_t threads = 1;                 // host threads
   bool keep_buffers = false;                 // put the buffers of finished applications into the result
   bool isolated = true;                      // measure isolated rates even where no goal needs them
@@ -59,6 +64,7 @@ struct CorunResult {
   std::string gpu;
   std::string policy;  // with all its parameters
   std::uint64_t cycles = 0;
+  std::uint64_t measured_from = 0;  // cycle from which rates are computed
   std::uint64_t seed = 0;
   std::uint32_t threads = 1;
   std::uint32_t sms = 0;

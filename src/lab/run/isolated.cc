@@ -93,11 +93,12 @@ bool IsolatedCache::keep(const std::string& key, const IsolatedRate& rate) const
   return !failed && write_file(place.string(), text_of(key, rate)).ok();
 }
 
-std::string isolated_key(const gpu::GpuConfig& gpu, const Participant& p, std::uint64_t cycles) {
+std::string isolated_key(const gpu::GpuConfig& gpu, const Participant& p, std::uint64_t cycles, RegionStart region) {
   if (gpu.source.empty() || p.ptx.empty()) return {};
   Digest digest;
   digest.add(machine_version()).add(gpu.source).add(p.ptx).add(p.entry).add(p.launches).add(cycles);
   add(digest, *p.application);
+  if (region.given()) digest.add(region.cycles).add(region.launches);
   return digest.hex();
 }
 

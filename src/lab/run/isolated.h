@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "lab/run/measured_region.h"
 
 namespace wm::gpu {
 struct GpuConfig;
@@ -51,6 +52,7 @@ class IsolatedCache {
 
 // The key of an isolated run under a limit of `cycles` (0: none). Empty where the configuration has no source text and
 // therefore cannot be distinguished from another.
-std::string isolated_key(const gpu::GpuConfig& gpu, const Participant& participant, std::uint64_t cycles);
+std::string isolated_key(const gpu::GpuConfig& gpu, const Participant& participant, std::uint64_t cycles,
+                         RegionStart region = {});
 
 }  // namespace wm::lab

@@ -114,6 +114,8 @@ Result<RunSpec> spec_from(const Json& j) {
   fields.read("match_instructions", spec.match_instructions);
   fields.read("seed", spec.seed);
   fields.read("runs", spec.runs);
+  fields.read("warm", spec.warm);
+  fields.read("from", spec.from);
   if (auto read = fields.finish(); !read) return read.error();
   return spec;
 }
@@ -185,6 +187,8 @@ Json to_json(const RunSpec& spec) {
   Json j = {{"schema", RunSpec::kSchema},     {"gpu", spec.gpu},       {"machine", spec.machine}, {"kernels", kernels},
             {"policy", json_of(spec.policy)}, {"cycles", spec.cycles}, {"seed", spec.seed}};
   if (spec.match_instructions) j["match_instructions"] = true;
+  if (spec.warm != 0) j["warm"] = spec.warm;
+  if (spec.from != 0) j["from"] = spec.from;
   if (spec.runs != 0) j["runs"] = spec.runs;
   return j;
 }
@@ -210,6 +214,8 @@ std::string command_of(const RunSpec& spec) {
   if (spec.runs != 0) text += fmt::format(" --runs {}", spec.runs);
   text += " --size " + size;
   if (spec.match_instructions) text += " --match-instructions";
+  if (spec.warm != 0) text += fmt::format(" --warm {}", spec.warm);
+  if (spec.from != 0) text += fmt::format(" --from {}", spec.from);
   return text + fmt::format(" --seed {}", spec.seed);
 }
 

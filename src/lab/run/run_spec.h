@@ -64,6 +64,8 @@ struct RunSpec {
   std::uint64_t cycles = 0;         // the run ends after so many; 0: when all kernels are done
   bool match_instructions = false;  // a kernel ends at the instructions of its isolated run (Warped-Slicer's protocol)
   std::uint64_t seed = 1;           // seed of the policy's random numbers
+  std::uint64_t warm = 0;           // rates are computed from this cycle on
+  std::uint32_t from = 0;           // and from when every kernel has completed so many launches
   std::uint32_t runs = 0;           // the run ends when every application has completed so many; 0: no such rule
 
   friend bool operator==(const RunSpec&, const RunSpec&) = default;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "lab/run/measured_region.h"
 #include "lab/run/residency.h"
 #include "sim/cycle/observer.h"
 #include "sim/cycle/timeline.h"
@@ -23,9 +24,12 @@ class Watch final : public sim::Observer {
   void left(const sim::SeenBlock& block, std::uint64_t at, sim::Left how) override;
   void quantum(const sim::CycleMachine& machine) override;
   [[nodiscard]] const Residency& residency() const { return residency_; }
+  // The region begins while the run is observed; it must outlive the run.
+  void measure(MeasuredRegion& region) { region_ = &region; }
 
  private:
   Residency residency_;
+  MeasuredRegion* region_ = nullptr;
   sim::Timeline* timeline_;
   OnProgress progress_;
   std::uint64_t cycles_;
