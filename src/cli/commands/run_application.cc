@@ -154,12 +154,15 @@ void add_run(const Command& wm) {
   run.option("--simulate", options->simulated.gpu, "Run a CUDA program on this GPU of `wm gpus`, simulated",
              {.type = "GPU"});
   options->simulated.timing = "functional";
-  run.option("--timing", options->simulated.timing,
-             "How kernels are simulated: functional (without time) or cycle (on the cycle machine)",
-             {.show_default = true});
-  run.option("--policy", options->simulated.policy, "With --timing cycle: the policy for kernels of several streams");
+  run.option(
+      "--timing", options->simulated.timing,
+      "How kernels are simulated: functional (without time), cycle (on the cycle machine), or block (on the block "
+      "machine, with block times from each kernel's first launch on the cycle machine)",
+      {.show_default = true});
+  run.option("--policy", options->simulated.policy,
+             "With --timing cycle or block: the policy for kernels of several streams");
   run.option("--from-launch", options->simulated.from_launch,
-             "With --timing cycle: only launch N and later ones, or N-M, are timed", {.type = "N[-M]"});
+             "With --timing cycle or block: only launch N and later ones, or N-M, are timed", {.type = "N[-M]"});
   run.option("--memory", options->simulated.memory,
              "Memory of the simulated GPU, as '8 GB' (default: half of the host's)");
   run.run([options] { return run_application(*options); });

@@ -52,11 +52,11 @@ Result<int> run_with_driver(const std::vector<std::string>& command, const std::
 
 Result<int> run_simulated(const RunSimulatedOptions& options) {
   if (options.command.empty()) return Error{"run what? wm run --simulate GPU -- APP ARGUMENTS…"};
-  const bool is_timed = options.timing == "cycle";
+  const bool is_timed = options.timing == "cycle" || options.timing == "block";
   if (!is_timed && options.timing != "functional")
-    return Error{"--timing '" + options.timing + "' is neither functional nor cycle"};
+    return Error{"--timing '" + options.timing + "' is neither functional nor cycle nor block"};
   if (!is_timed && !(options.policy.empty() && options.from_launch.empty()))
-    return Error{"--policy and --from-launch need --timing cycle"};
+    return Error{"--policy and --from-launch need --timing cycle or block"};
   if (!options.policy.empty()) {
     if (const auto choice = policy::choose(options.policy); !choice) return choice.error();
   }

@@ -48,6 +48,11 @@ Result<runtime::SimulatedServeOptions> server_options(const ServeSimulatedOption
   options.socket = o.socket;
   options.mode = o.mode;
   options.threads = o.threads != 0 ? o.threads : std::max(1U, std::thread::hardware_concurrency());
+  if (o.timing != "cycle" && o.timing != "block")
+    return Error{"--timing '" + o.timing + "' is neither cycle nor block"};
+  options.on_block_machine = o.timing == "block";
+  if (options.on_block_machine && (o.timeline || !o.trace.empty() || !o.html.empty()))
+    return Error{"--timeline, --trace and --html need --timing cycle"};
   const auto factor = host_time_factor(o.host_time);
   if (!factor) return factor.error();
   options.host_time = *factor;
@@ -66,24 +71,26 @@ Result<runtime::SimulatedServeOptions> server_options(const ServeSimulatedOption
 // The programs' launches as the kernels of a run. Rates count the cycles in which a program had a launch.
 lab::CorunResult result_of(const gpu::GpuConfig& gpu, const std::string& policy, runtime::SimulatedServer& server) {
   lab::CorunResult result;
-  sim::CycleMachine& machine = server.machine().machine();
+  sim::CycleMachine* machine = server.cycle_machine();
   const auto names = server.machine().place_names();
   result.gpu = gpu.name;
   result.policy = policy;
-  result.cycles = machine.now().count;
-  for (std::uint32_t i = 0; i < machine.clients(); ++i) {
+  result.cycles = server.machine().now().count;
+  for (std::uint32_t i = 0; i < names.size(); ++i) {
     lab::KernelResult k;
     k.name = names[i];
-    k.totals = machine.totals(i);
     const auto counts = i < server.places().size() ? server.places()[i] : runtime::PlaceCounts{};
+    if (machine != nullptr) k.totals = machine->totals(i);
+    k.totals.launches = counts.launches;
     k.totals.cycles = counts.cycles;
+    k.totals.sm.thread_instructions = counts.thread_instructions;
     const auto instructions = static_cast<double>(k.totals.sm.thread_instructions);
     k.ipc = counts.cycles == 0 ? 0 : instructions / static_cast<double>(counts.cycles);
     if (counts.isolated_cycles > 0) k.isolated_ipc = instructions / counts.isolated_cycles;
     if (counts.goal_cycles > 0) k.goal = instructions / counts.goal_cycles;
     result.kernels.push_back(std::move(k));
   }
-  lab::add_energy(gpu, machine.gated_cycles(), result);
+  if (machine != nullptr) lab::add_energy(gpu, machine->gated_cycles(), result);
   result.run_hash = lab::run_hash(result);
   return result;
 }
@@ -119,6 +126,8 @@ Result<void> report(const ServeSimulatedOptions& o, const gpu::GpuConfig& gpu, l
 void add_serve_simulated_options(const Command& command, ServeSimulatedOptions& options) {
   command.option("--simulate", options.gpu, "Serve this GPU of `wm gpus`, simulated, to CUDA programs",
                  {.type = "GPU"});
+  command.option("--timing", options.timing,
+                 "With --simulate: the machine that gives kernels their times, cycle or block", {.show_default = true});
   command.option("--host-time", options.host_time,
                  "With --simulate: simulated time that programs' hosts take: none, measured, or a factor of it",
                  {.show_default = true});
@@ -156,12 +165,12 @@ Result<int> serve_simulated(const ServeSimulatedOptions& o) {
   lab::ComparedRun made;
   made.timeline = std::make_unique<sim::Timeline>(kPageInterval);
   lab::Watch watch(o.timeline || !o.trace.empty() || !o.html.empty() ? made.timeline.get() : nullptr, {}, 0, 0);
-  (*server)->machine().machine().observe(watch);
+  if (sim::CycleMachine* machine = (*server)->cycle_machine()) machine->observe(watch);
   std::fprintf(stderr, "%s (simulated), policy %s, listening at %s\n", gpu->name.c_str(), o.policy.c_str(),
                options->socket.c_str());
   const auto start = std::chrono::steady_clock::now();
   if (auto ran = (*server)->run(stop.get()); !ran) return ran.error();
-  made.timeline->finish((*server)->machine().machine());
+  if (const sim::CycleMachine* machine = (*server)->cycle_machine()) made.timeline->finish(*machine);
   made.result = result_of(*gpu, o.policy, **server);
   made.result.residency = watch.residency();
   made.result.threads = options->threads;

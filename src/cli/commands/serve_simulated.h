@@ -10,6 +10,7 @@ namespace wm::cli {
 
 struct ServeSimulatedOptions {
   std::string gpu;  // a name or a YAML file; empty: a real device is served
+  std::string timing = "cycle";
   std::string host_time = "none";
   std::uint32_t programs = 0;
   double patience = 10;

@@ -29,7 +29,7 @@ Result<std::unique_ptr<CycleLaunchMachine>> CycleLaunchMachine::make(const gpu::
   if (!choice) return choice.error();
   auto machine = sim::CycleMachine::make(config, threads, kSeed);
   if (!machine) return machine.error();
-  auto chosen = policy::make(*choice, (*machine)->cans(), "the cycle machine");
+  auto chosen = policy::make(*choice, (*machine)->cans(), "cycle");
   if (!chosen) return chosen.error();
   std::unique_ptr<CycleLaunchMachine> made(new CycleLaunchMachine(config, *std::move(machine), *std::move(chosen)));
   made->machine_->begin(*made->policy_, {});

@@ -30,9 +30,9 @@ class CycleLaunchMachine final : public LaunchMachine {
   [[nodiscard]] std::size_t unfinished() const override { return waiting_.size() + running_; }
   [[nodiscard]] Cycles now() const override { return machine_->now(); }
 
+  [[nodiscard]] std::vector<std::string> place_names() const override;
+
   [[nodiscard]] sim::CycleMachine& machine() { return *machine_; }
-  // The names of the programs that used each place.
-  [[nodiscard]] std::vector<std::string> place_names() const;
 
  private:
   // Hands one launch to a client of the machine.

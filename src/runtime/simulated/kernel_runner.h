@@ -46,6 +46,7 @@ class KernelRunner {
 };
 
 struct TimedOptions {
+  enum class Machine : std::uint8_t { cycle, block } machine = Machine::cycle;
   std::uint32_t threads = 1;
   std::string policy = "left_over";
   // Launches, counted from 1, that take time; others run without.

@@ -56,6 +56,8 @@ class LaunchMachine {
   // Launches that were started and are not finished.
   [[nodiscard]] virtual std::size_t unfinished() const = 0;
   [[nodiscard]] virtual Cycles now() const = 0;
+  // The names of the programs that used each place.
+  [[nodiscard]] virtual std::vector<std::string> place_names() const = 0;
 };
 
 }  // namespace wm::runtime

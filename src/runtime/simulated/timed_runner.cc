@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "runtime/simulated/block_launch_machine.h"
 #include "runtime/simulated/cycle_launch_machine.h"
 #include "runtime/simulated/kernel_runner.h"
 
@@ -80,10 +81,18 @@ class TimedRunner final : public KernelRunner {
 
 Result<std::unique_ptr<KernelRunner>> make_timed_runner(DeviceMemory& memory, const gpu::GpuConfig& config,
                                                         const TimedOptions& options) {
-  auto machine = CycleLaunchMachine::make(config, options.policy, options.threads);
-  if (!machine) return machine.error();
+  std::unique_ptr<LaunchMachine> machine;
+  if (options.machine == TimedOptions::Machine::block) {
+    auto made = BlockLaunchMachine::make(config, options.policy, options.threads);
+    if (!made) return made.error();
+    machine = *std::move(made);
+  } else {
+    auto made = CycleLaunchMachine::make(config, options.policy, options.threads);
+    if (!made) return made.error();
+    machine = *std::move(made);
+  }
   return std::unique_ptr<KernelRunner>(
-      std::make_unique<TimedRunner>(memory, options, *std::move(machine), config.sm.clock_mhz));
+      std::make_unique<TimedRunner>(memory, options, std::move(machine), config.sm.clock_mhz));
 }
 
 }  // namespace wm::runtime

@@ -9,6 +9,7 @@ namespace wm::runtime {
 struct SimulatedServeOptions {
   std::string gpu;  // its name, or the path of its YAML file
   std::string policy = "left_over";
+  bool on_block_machine = false;  // else on the cycle machine
   std::string socket;
   unsigned mode = 0600;
   std::uint32_t threads = 1;

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unistd.h>
 
+#include "runtime/simulated/block_launch_machine.h"
 #include "runtime/simulated_server/control.h"
 #include "runtime/simulated_server/status.h"
 
@@ -40,7 +41,7 @@ void refuse(const Descriptor& socket, const std::string& reason) {
 }  // namespace
 
 SimulatedServer::SimulatedServer(const gpu::GpuConfig& config, SimulatedServeOptions options,
-                                 std::unique_ptr<CycleLaunchMachine> machine, Descriptor listener)
+                                 std::unique_ptr<LaunchMachine> machine, Descriptor listener)
     : config_(config),
       options_(std::move(options)),
       machine_(std::move(machine)),
@@ -50,12 +51,24 @@ SimulatedServer::SimulatedServer(const gpu::GpuConfig& config, SimulatedServeOpt
 
 Result<std::unique_ptr<SimulatedServer>> SimulatedServer::open(const gpu::GpuConfig& config,
                                                                SimulatedServeOptions options) {
-  auto machine = CycleLaunchMachine::make(config, options.policy, options.threads);
-  if (!machine) return machine.error();
+  std::unique_ptr<LaunchMachine> machine;
+  sim::CycleMachine* cycle_machine = nullptr;
+  if (options.on_block_machine) {
+    auto made = BlockLaunchMachine::make(config, options.policy, options.threads);
+    if (!made) return made.error();
+    machine = *std::move(made);
+  } else {
+    auto made = CycleLaunchMachine::make(config, options.policy, options.threads);
+    if (!made) return made.error();
+    cycle_machine = &(*made)->machine();
+    machine = *std::move(made);
+  }
   auto listener = listen_at(options.socket, options.mode);
   if (!listener) return listener.error();
-  return std::unique_ptr<SimulatedServer>(
-      new SimulatedServer(config, std::move(options), *std::move(machine), std::move(*listener)));
+  std::unique_ptr<SimulatedServer> server(
+      new SimulatedServer(config, std::move(options), std::move(machine), std::move(*listener)));
+  server->cycle_machine_ = cycle_machine;
+  return server;
 }
 
 SimulatedServer::~SimulatedServer() {
@@ -225,7 +238,9 @@ void SimulatedServer::deliver() {
         if (places_.size() <= done.place) places_.resize(done.place + 1);
         PlaceCounts& place = places_[done.place];
         ProgramLaunch& of = launch.mapped();
+        ++place.launches;
         place.cycles += done.result.cycles;
+        place.thread_instructions += done.thread_instructions;
         place.isolated_cycles += of.isolated_cycles;
         const double goal = of.launch.terms.goal_ipc;
         if (goal > 0) place.goal_cycles += static_cast<double>(done.thread_instructions) / goal;

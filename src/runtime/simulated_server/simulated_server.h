@@ -24,7 +24,7 @@ namespace wm::runtime {
 
 // Sums over the launches that ran at one place of the machine.
 struct PlaceCounts {
-  std::uint64_t cycles = 0;
+  std::uint64_t launches = 0, cycles = 0, thread_instructions = 0;
   double isolated_cycles = 0, goal_cycles = 0;  // 0: not known, no goal
 };
 
@@ -41,13 +41,14 @@ class SimulatedServer {
   Result<void> run(int stop);
   // The document of `wm status`.
   [[nodiscard]] std::string status();
-  // The machine, for an observer and for results.
-  [[nodiscard]] CycleLaunchMachine& machine() { return *machine_; }
+  [[nodiscard]] LaunchMachine& machine() { return *machine_; }
+  // The cycle machine, for an observer and for results; nullptr on the block machine.
+  [[nodiscard]] sim::CycleMachine* cycle_machine() { return cycle_machine_; }
   [[nodiscard]] const std::vector<PlaceCounts>& places() const { return places_; }
 
  private:
-  SimulatedServer(const gpu::GpuConfig& config, SimulatedServeOptions options,
-                  std::unique_ptr<CycleLaunchMachine> machine, Descriptor listener);
+  SimulatedServer(const gpu::GpuConfig& config, SimulatedServeOptions options, std::unique_ptr<LaunchMachine> machine,
+                  Descriptor listener);
 
   // Waits for messages, up to `milliseconds`, and handles them. False: `stop` is readable.
   bool listen(int stop, int milliseconds);
@@ -65,7 +66,8 @@ class SimulatedServer {
 
   const gpu::GpuConfig& config_;
   const SimulatedServeOptions options_;
-  std::unique_ptr<CycleLaunchMachine> machine_;
+  std::unique_ptr<LaunchMachine> machine_;
+  sim::CycleMachine* cycle_machine_ = nullptr;
   IsolatedRates isolated_;
   Descriptor listener_;
   std::list<std::unique_ptr<ServedProgram>> programs_;  // in the order of their numbers

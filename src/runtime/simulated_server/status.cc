@@ -72,7 +72,7 @@ std::string simulated_status(const SimulatedStatus& status) {
                           {"alive", alive},
                           {"simulated",
                            {{"gpu", status.options.gpu},
-                            {"timing", "cycle"},
+                            {"timing", status.options.on_block_machine ? "block" : "cycle"},
                             {"cycles", status.now.count},
                             {"host_time", status.options.host_time}}},
                           {"clients", clients}};

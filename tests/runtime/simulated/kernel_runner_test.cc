@@ -118,6 +118,27 @@ TEST(KernelRunner, LaunchesOutsideOfTheRangeTakeNoTime) {
   f.expect_results();
 }
 
+TEST(KernelRunner, TheBlockMachineTakesTheTimeOfTheFirstLaunch) {
+  Fixture f;
+  TimedOptions options;
+  const auto cycle = make_timed_runner(f.memory, f.config, options);
+  options.machine = TimedOptions::Machine::block;
+  const auto block = make_timed_runner(f.memory, f.config, options);
+  ASSERT_TRUE(cycle && block);
+  const auto cycles = static_cast<double>(f.run(**cycle).cycles);
+  std::uint64_t first = 0;
+  for (int i = 0; i < 3; ++i) {
+    const KernelResult result = f.run(**block);
+    EXPECT_FALSE(result.fault);
+    f.expect_results();
+    if (i == 0) first = result.cycles;
+    EXPECT_EQ(result.cycles, first);
+  }
+  EXPECT_NEAR(static_cast<double>(first), cycles, 0.25 * cycles);
+  options.policy = "quota";
+  EXPECT_FALSE(make_timed_runner(f.memory, f.config, options));  // the block machine has no quotas
+}
+
 TEST(KernelRunner, AFaultOnTheCycleMachineIsReported) {
   Fixture f;
   const auto runner = make_timed_runner(f.memory, f.config, {});

@@ -48,8 +48,8 @@ class SharedGpuTest : public ::testing::Test {
   Json run(const std::string& serve_options, const std::vector<Program>& programs) {
     const std::string json = (folder_ / "json").string();
     std::string script = wm() + " serve --simulate qos16" + socket() + " --clients " + std::to_string(programs.size()) +
-                         " --timeline --json " + json + " " + serve_options + " > " + (folder_ / "serve").string() +
-                         " 2>&1 & daemon=$!\n";
+                         (timeline_ ? " --timeline" : "") + " --json " + json + " " + serve_options + " > " +
+                         (folder_ / "serve").string() + " 2>&1 & daemon=$!\n";
     for (const Program& p : programs) script += run_command(p) + " &\n";
     script += "wait $daemon; code=$?; wait; exit $code\n";
     std::ofstream(folder_ / "script") << script;
@@ -60,12 +60,14 @@ class SharedGpuTest : public ::testing::Test {
   [[nodiscard]] std::string output(const std::string& program) const { return text_of(folder_ / program); }
 
   fs::path folder_;
+  bool timeline_ = true;
+  std::string hash_;
 };
 
 TEST_F(SharedGpuTest, EveryPolicyGivesCorrectResultsAndMeetsTheGoal) {
   for (const char* policy : {"left_over", "spatial", "smqos", "quota"}) {
     const Json report = run(std::string("--threads 1 --policy ") + policy,
-                            {{"a", "compute 1 1536", "--goal 0.4"}, {"b", "stream 6 1024"}});
+                            {{"a", "compute 1 768", "--goal 0.3"}, {"b", "stream 3 768"}});
     ASSERT_EQ(report["kernels"].size(), 2U) << policy;
     EXPECT_NE(output("a").find("compute: correct"), std::string::npos) << policy << output("a");
     EXPECT_NE(output("b").find("stream: correct"), std::string::npos) << policy << output("b");
@@ -74,6 +76,21 @@ TEST_F(SharedGpuTest, EveryPolicyGivesCorrectResultsAndMeetsTheGoal) {
     EXPECT_GT(report["kernels"][0]["ipc_alone"], 0.0);
     EXPECT_TRUE(report["kernels"][1]["goal"].is_null());
     EXPECT_EQ(report["timeline"]["held"].size(), 2U);
+  }
+}
+
+TEST_F(SharedGpuTest, ProgramsShareTheBlockMachineToo) {
+  timeline_ = false;
+  for (const char* order : {"ab", "ba"}) {
+    const Program a{"a", "compute 4 64", "--goal 0.2"}, b{"b", "stream 6 64"};
+    const Json report = run("--timing block --policy spatial", *order == 'a' ? std::vector{a, b} : std::vector{b, a});
+    EXPECT_NE(output("a").find("compute: correct"), std::string::npos) << output("a");
+    EXPECT_NE(output("b").find("stream: correct"), std::string::npos) << output("b");
+    ASSERT_EQ(report["kernels"].size(), 2U);
+    EXPECT_EQ(report["kernels"][0]["launches_done"], 4);
+    EXPECT_EQ(report["kernels"][0]["reached"], true) << report["kernels"][0].dump();
+    if (hash_.empty()) hash_ = report["run_hash"].get<std::string>();
+    EXPECT_EQ(report["run_hash"], hash_);
   }
 }
 

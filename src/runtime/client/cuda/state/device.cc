@@ -14,8 +14,11 @@ Result<void> Device::choose_timing(const std::string& timing, const runtime::Tim
     runner_ = runtime::make_functional_runner(memory_, options.threads);
     return {};
   }
-  if (timing != "cycle") return Error{"WARPMUX_TIMING '" + timing + "' is neither functional nor cycle"};
-  auto runner = runtime::make_timed_runner(memory_, config_, options);
+  if (timing != "cycle" && timing != "block")
+    return Error{"WARPMUX_TIMING '" + timing + "' is neither functional nor cycle nor block"};
+  runtime::TimedOptions timed = options;
+  if (timing == "block") timed.machine = runtime::TimedOptions::Machine::block;
+  auto runner = runtime::make_timed_runner(memory_, config_, timed);
   if (!runner) return runner.error();
   runner_ = *std::move(runner);
   return {};

@@ -33,7 +33,7 @@ class Device {
   [[nodiscard]] runtime::WorkQueue& queue() { return queue_; }
   // Runs kernels in the daemon's time.
   Result<void> join_daemon();
-  // Runs kernels without time, or on the cycle machine.
+  // Runs kernels without time, or on the cycle or block machine.
   Result<void> choose_timing(const std::string& timing, const runtime::TimedOptions& options);
   [[nodiscard]] runtime::KernelRunner& runner() { return *runner_; }
   // Numbers that no other object of the process has.
