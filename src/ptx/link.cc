@@ -29,7 +29,8 @@ class SymbolTable {
     auto& places = places_.emplace_back();
     places.module = module;
     if (is_internal(symbol)) {
-      places.at = append(unused_name(symbol.name, module), std::move(symbol));
+      const std::string name = unused_name(symbol.name, module);
+      places.at = append(name, std::move(symbol));
       return {};
     }
     const auto known = global_.find(symbol.name);
