@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "ptx/contraction.h"
 #include "ptx/parse.h"
 #include "sim/cycle/machine.h"
 
@@ -56,7 +57,7 @@ Result<SimulatedRun> simulate(const gpu::GpuConfig& gpu, std::string_view ptx, c
   if (!machine) return machine.error();
   sim::ClientSpec spec;
   spec.name = "isolated";
-  spec.module = std::make_shared<const ptx::Module>(*std::move(module));
+  spec.module = std::make_shared<const ptx::Module>(ptx::contracted(*std::move(module)));
   spec.application =
       std::make_shared<const gpu::Application>(launches == 0 ? application : beginning(application, launches));
   const auto app = spec.application;

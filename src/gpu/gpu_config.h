@@ -47,6 +47,8 @@ struct SmConfig {
 struct SharedMemoryConfig {
   std::uint32_t banks = 32;  // 4 bytes each
   std::uint32_t latency = 24;
+  bool joins_pairs = false;   // in accesses of 8 and 16 bytes, lanes 2k and 2k + 1 that read one address count once
+  bool atomic_turns = false;  // lanes of an atomic that meet on one word take turns
 };
 
 struct InstructionCacheConfig {
@@ -100,21 +102,36 @@ struct L2Config {
   std::uint32_t latency = 200;
   std::uint32_t mshrs = 128;  // per slice
   std::uint32_t mshr_waiters = 32;
-  std::uint32_t bytes_per_cycle = 32;   // per slice
-  std::uint32_t dirty_ways = 0;         // lines of a set that may be dirty, the oldest is written back; 0: all
+  std::uint32_t bytes_per_cycle = 32;  // per slice
+  std::uint32_t fetch_bytes = 32;      // from DRAM at least so many at a time: one sector or two
+  std::uint32_t partial_write_bytes =
+      0;                         // a store of part of a sector takes a slice as long as so many bytes; 0: no longer
+  std::uint32_t dirty_ways = 0;  // lines of a set that may be dirty, the oldest is written back; 0: all
   std::uint32_t atomics_per_cycle = 1;  // per slice: lanes, or with atomic_cycles words
   std::uint32_t atomic_cycles =
       0;  // per slice, before that, for every sector that an atomic changes; 0: none, and lanes count
   std::string replacement = "lru";  // a file in src/sim/cycle/memory/replacement
 };
 
+// Translation of addresses: what an SM remembers, and what a page that it does not know costs.
+struct TlbConfig {
+  std::uint32_t entries = 0;  // pages; 0: translation costs nothing
+  std::uint32_t page_bytes = 2 * 1024 * 1024;
+  std::uint32_t latency = 0;   // cycles of a miss
+  std::uint32_t interval = 0;  // cycles between two misses of an SM that are served, while all SMs miss
+};
+
 enum class Topology : std::uint8_t { crossbar, mesh };
 
 struct NocConfig {
   Topology topology = Topology::crossbar;
-  std::uint32_t latency = 40;          // one way, unloaded (mesh: of injection and ejection, hops come on top)
-  std::uint32_t bytes_per_cycle = 32;  // per port or link
-  std::uint32_t hop_latency = 4;       // mesh: a router and its link
+  std::uint32_t latency = 40;            // one way, unloaded (mesh: of injection and ejection, hops come on top)
+  std::uint32_t bytes_per_cycle = 32;    // per port or link
+  std::uint32_t sm_bytes_per_cycle = 0;  // an SM's port, where it is narrower; 0: the same
+  std::uint32_t hop_latency = 4;         // mesh: a router and its link
+  std::uint32_t far_latency = 0;  // further cycles to slices in the other half of L2; latencies are means of both
+
+  [[nodiscard]] std::uint32_t sm_port() const { return sm_bytes_per_cycle != 0 ? sm_bytes_per_cycle : bytes_per_cycle; }
 };
 
 struct DramConfig {
@@ -162,6 +179,7 @@ struct GpuConfig {
   std::string name;
   std::string about;
   bool assembled = false;            // code in the order an assembler issues it; else as PTX has it
+  std::uint32_t block_interval = 0;  // cycles between the starts of two blocks on one SM, where one follows another
   std::uint32_t launch_latency = 0;  // cycles from a launch's arrival until its first block may start
   SmConfig sm;
   SharedMemoryConfig shared;
@@ -170,6 +188,7 @@ struct GpuConfig {
   TextureCacheConfig texture;
   L1Config l1;
   L2Config l2;
+  TlbConfig tlb;
   NocConfig noc;
   DramConfig dram;
   PowerConfig power;

@@ -106,8 +106,10 @@ void read_sm(Map& m, SmConfig& c) {
 }
 
 void read_caches(Map& m, GpuConfig& c) {
-  part(m, "shared_memory_access", false,
-       [&](Map& s) { s.optional("banks", c.shared.banks).required("latency", c.shared.latency); });
+  part(m, "shared_memory_access", false, [&](Map& s) {
+    s.optional("banks", c.shared.banks).required("latency", c.shared.latency);
+    s.optional("joins_pairs", c.shared.joins_pairs).optional("atomic_turns", c.shared.atomic_turns);
+  });
   part(m, "instruction_cache", false, [&](Map& i) {
     bytes(i, "size", c.icache.bytes);
     bytes(i, "line", c.icache.line, false);
@@ -145,16 +147,24 @@ void read_caches(Map& m, GpuConfig& c) {
     bytes(l, "bytes_per_cycle", c.l2.bytes_per_cycle, false);
     l.required("slices", c.l2.slices).required("ways", c.l2.ways).required("latency", c.l2.latency);
     l.optional("mshrs", c.l2.mshrs).optional("mshr_waiters", c.l2.mshr_waiters);
+    bytes(l, "fetch", c.l2.fetch_bytes, false);
+    bytes(l, "partial_write", c.l2.partial_write_bytes, false);
     l.optional("dirty_ways", c.l2.dirty_ways);
     l.optional("atomics_per_cycle", c.l2.atomics_per_cycle).optional("atomic_cycles", c.l2.atomic_cycles);
   });
 }
 
 void read_paths(Map& m, GpuConfig& c) {
+  part(m, "tlb", false, [&](Map& t) {
+    bytes(t, "page", c.tlb.page_bytes, false);
+    t.required("entries", c.tlb.entries).required("latency", c.tlb.latency).required("interval", c.tlb.interval);
+  });
   part(m, "interconnect", true, [&](Map& n) {
     choice(n, "topology", c.noc.topology, {{"crossbar", Topology::crossbar}, {"mesh", Topology::mesh}});
     bytes(n, "bytes_per_cycle", c.noc.bytes_per_cycle);
+    bytes(n, "sm_bytes_per_cycle", c.noc.sm_bytes_per_cycle, false);
     n.required("latency", c.noc.latency).optional("hop_latency", c.noc.hop_latency);
+    n.optional("far_latency", c.noc.far_latency);
   });
   part(m, "dram", true, [&](Map& d) {
     megahertz(d, "clock", c.dram.clock_mhz);
@@ -230,6 +240,9 @@ Result<void> validate(const GpuConfig& c) {
        "l2: slices must be a multiple of dram channels"},
       {c.l2.bytes / std::max(1U, c.l2.slices) >= 128 * c.l2.ways,
        "l2: size must hold at least one set of lines a slice"},
+      {power_of_two(c.tlb.page_bytes) && c.tlb.page_bytes >= 4096, "tlb: page must be a power of two of at least 4 KB"},
+      {c.tlb.entries == 0 || power_of_two(c.tlb.entries), "tlb: entries must be a power of two"},
+      {c.l2.fetch_bytes == 32 || c.l2.fetch_bytes == 64, "l2: fetch must be 32 or 64 B"},
       {c.l2.dirty_ways <= c.l2.ways, "l2: dirty_ways must not be more than ways"},
       {c.dram.banks >= 1 && c.dram.banks <= 64, "dram: banks must be from 1 to 64"},
       {c.dram.row_bytes >= 128 && power_of_two(c.dram.row_bytes), "dram: row must be a power of two of at least 128 B"},
@@ -256,6 +269,7 @@ Result<GpuConfig> parse_gpu(std::string_view text, const std::string& file) {
   GpuConfig c;
   Map map(*value, "");
   map.required("name", c.name).optional("about", c.about).optional("launch_latency", c.launch_latency);
+  map.optional("block_interval", c.block_interval);
   map.optional("assembled", c.assembled);
   part(map, "sm", true, [&](Map& m) { read_sm(m, c.sm); });
   read_caches(map, c);

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
+#include "ptx/assembly.h"
 #include "ptx/def_use.h"
 #include "ptx/dependencies.h"
 #include "ptx/memory_effect.h"
@@ -36,11 +40,72 @@ std::uint32_t latency(const Instruction& instruction) {
   }
 }
 
+// The registers that are live while a block is put in order. An assembler moves loads up only as far as a thread's
+// registers stay within the number that lets an SM hold all its threads, or that the block needs in its own order.
+class Pressure {
+ public:
+  Pressure(const std::vector<std::uint32_t>& words, const std::vector<std::uint32_t>& live_in,
+           const std::vector<std::uint32_t>& live_out, const std::vector<Access>& accesses, const BasicBlock& block)
+      : words_(words) {
+    for (std::uint32_t i = block.begin; i < block.end; ++i)
+      for (const std::uint32_t r : accesses[i].reads) ++reads_[r];
+    for (const std::uint32_t r : live_out) lives_on_.insert(r);
+    for (const std::uint32_t r : live_in) enter(r);
+    const auto [reads, live, now] = std::tuple{reads_, live_, now_};
+    std::int32_t peak = now_;
+    for (std::uint32_t i = block.begin; i < block.end; ++i) {
+      issue(accesses[i]);
+      peak = std::max(peak, now_);
+    }
+    reads_ = reads;
+    live_ = live;
+    now_ = now;
+    limit_ = std::max(kTarget, peak + std::max(kSlack, peak / 4));
+  }
+
+  // Registers beyond the limit after the instruction; 0 where it adds none.
+  [[nodiscard]] std::int32_t excess(const Access& access) const {
+    std::int32_t change = 0;
+    for (const std::uint32_t r : access.writes) change += live_.contains(r) || !is_wanted(r) ? 0 : weight(r);
+    for (const std::uint32_t r : access.reads)
+      if (live_.contains(r) && reads_.at(r) == 1 && !lives_on_.contains(r)) change -= weight(r);
+    return change <= 0 ? 0 : std::max(0, now_ + change - limit_);
+  }
+
+  void issue(const Access& access) {
+    for (const std::uint32_t r : access.reads)
+      if (--reads_[r] == 0 && !lives_on_.contains(r) && live_.erase(r) != 0) now_ -= weight(r);
+    for (const std::uint32_t r : access.writes)
+      if (is_wanted(r)) enter(r);
+  }
+
+ private:
+  static constexpr std::int32_t kTarget = 28;  // registers; four more hold addresses and temporary values
+  static constexpr std::int32_t kSlack = 8;  // registers are allocated in eights
+
+  [[nodiscard]] std::int32_t weight(std::uint32_t r) const { return static_cast<std::int32_t>(words_[r]); }
+  [[nodiscard]] bool is_wanted(std::uint32_t r) const {
+    const auto it = reads_.find(r);
+    return lives_on_.contains(r) || (it != reads_.end() && it->second > 0);
+  }
+  void enter(std::uint32_t r) {
+    if (live_.insert(r).second) now_ += weight(r);
+  }
+
+  const std::vector<std::uint32_t>& words_;
+  std::unordered_map<std::uint32_t, std::int32_t> reads_;  // by register: reads that are to come
+  std::unordered_set<std::uint32_t> lives_on_;             // registers that later blocks read
+  std::unordered_set<std::uint32_t> live_;
+  std::int32_t limit_ = 0;
+  std::int32_t now_ = 0;
+};
+
 // List scheduling, cycle by cycle.
 class Scheduler {
  public:
-  Scheduler(const Function& function, std::vector<std::uint32_t> nodes, const std::vector<Access>& accesses)
-      : function_(function), accesses_(accesses), nodes_(std::move(nodes)) {
+  Scheduler(const Function& function, std::vector<std::uint32_t> nodes, const std::vector<Access>& accesses,
+            Pressure* pressure = nullptr)
+      : function_(function), accesses_(accesses), nodes_(std::move(nodes)), pressure_(pressure) {
     after_.resize(nodes_.size());
     waits_.resize(nodes_.size());
     height_.resize(nodes_.size());
@@ -61,6 +126,8 @@ class Scheduler {
       const auto chosen = pick(ready, now);
       const std::uint32_t n = *chosen;
       ready.erase(chosen);
+      if (pressure_ != nullptr) pressure_->issue(accesses_[nodes_[n]]);
+
       now = std::max(now, start_[n]);
       order.push_back(nodes_[n]);
       for (const auto& [next, cycles] : after_[n]) {
@@ -111,10 +178,11 @@ class Scheduler {
     std::uint32_t clock = kNoNode;
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       const Instruction& instruction = function_.body[nodes_[n]];
-      if (ends_block(instruction) || reads_clock(instruction))
+      const bool fixed = reads_clock(instruction) || (pressure_ != nullptr && calls_subroutine(instruction));
+      if (ends_block(instruction) || fixed)
         for (std::uint32_t m = 0; m < n; ++m) link(m, n, 1);
       if (clock != kNoNode) link(clock, n, 1);
-      if (reads_clock(instruction)) clock = n;
+      if (fixed) clock = n;
       const MemoryEffect effect = memory_effect(instruction);
       if (effect.fence) {
         for (const std::uint32_t m : since_fence) link(m, n, 1);
@@ -153,6 +221,12 @@ class Scheduler {
 
   std::vector<std::uint32_t>::iterator pick(std::vector<std::uint32_t>& ready, std::uint32_t now) const {
     return std::min_element(ready.begin(), ready.end(), [&](std::uint32_t a, std::uint32_t b) {
+      if (pressure_ != nullptr) {
+        const std::int32_t excess_a = pressure_->excess(accesses_[nodes_[a]]);
+        const std::int32_t excess_b = pressure_->excess(accesses_[nodes_[b]]);
+        if (excess_a != excess_b) return excess_a < excess_b;
+        if (excess_a > 0) return a < b;
+      }
       const std::uint32_t start_a = std::max(start_[a], now);
       const std::uint32_t start_b = std::max(start_[b], now);
       if (start_a != start_b) return start_a < start_b;
@@ -164,6 +238,7 @@ class Scheduler {
   const Function& function_;
   const std::vector<Access>& accesses_;
   std::vector<std::uint32_t> nodes_;
+  Pressure* pressure_;  // none: registers do not limit the order
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>
       after_;                          // instructions that depend on it, and the latency
   std::vector<std::uint32_t> waits_;   // dependencies that have not issued
@@ -184,11 +259,20 @@ std::vector<std::uint32_t> latency_order(const Function& function, const BasicBl
 Function in_latency_order(const Function& function) {
   std::vector<Access> all(function.body.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) {
-    for_each_use(function.body[i], [&](std::uint32_t r) { all[i].reads.push_back(r); });
-    for_each_definition(function.body[i], [&](std::uint32_t r) { all[i].writes.push_back(r); });
+    const auto note = [](std::vector<std::uint32_t>& list, std::uint32_t r) {
+      if (std::find(list.begin(), list.end(), r) == list.end()) list.push_back(r);
+    };
+    for_each_use(function.body[i], [&](std::uint32_t r) { note(all[i].reads, r); });
+    for_each_definition(function.body[i], [&](std::uint32_t r) { note(all[i].writes, r); });
   }
   Function ordered = function;
-  for (const BasicBlock& block : control_flow(function).blocks) {
+  const ControlFlow flow = control_flow(function);
+  const Liveness live = liveness(function, flow);
+  const ValueCost cost(function);
+  std::vector<std::uint32_t> words(function.registers.size());
+  for (std::uint32_t r = 0; r < words.size(); ++r) words[r] = cost.words(r);
+  for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
+    const BasicBlock& block = flow.blocks[b];
     std::vector<std::uint32_t> nodes;
     bool calls = false;
     for (std::uint32_t i = block.begin; i < block.end; ++i) {
@@ -197,7 +281,8 @@ Function in_latency_order(const Function& function) {
     }
     if (calls) continue;
     std::uint32_t at = block.begin;
-    for (const std::uint32_t i : Scheduler(function, std::move(nodes), all).run())
+    Pressure pressure(words, live.live_in[b], live.live_out[b], all, block);
+    for (const std::uint32_t i : Scheduler(function, std::move(nodes), all, &pressure).run())
       ordered.body[at++] = function.body[i];
   }
   assert(!violated_dependency(function, ordered));

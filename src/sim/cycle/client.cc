@@ -45,7 +45,7 @@ Result<Client::Kernel*> Client::kernel(const std::string& entry) {
   k = std::make_unique<Kernel>();
   k->program = *program;
   k->constants = *constants;
-  k->timed = time_program(*program, *config_);
+  k->timed = time_program(*program, *config_, &module_);
   const ptx::Function* function = spec_.module->entry(entry);
   k->registers = ptx::register_demand(*spec_.module, *function).registers;
   return k.get();

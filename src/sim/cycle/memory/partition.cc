@@ -29,6 +29,9 @@ DramSpec dram_spec(const gpu::DramConfig& d) {
 
 std::uint32_t cycles(std::uint32_t bytes, std::uint32_t per_cycle) { return (bytes + per_cycle - 1) / per_cycle; }
 
+// The sectors, and for each the other one of its aligned pair.
+Sectors with_neighbours(Sectors s) { return static_cast<Sectors>(s | (s & 0x5) << 1 | (s & 0xa) >> 1); }
+
 }  // namespace
 
 Partition::Partition(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32_t /*channel*/)
@@ -38,6 +41,8 @@ Partition::Partition(const gpu::GpuConfig& config, const MemoryTiming& timing, s
       dram_mhz_(config.dram.clock_mhz),
       port_bytes_(config.noc.bytes_per_cycle),
       slice_bytes_(config.l2.bytes_per_cycle),
+      partial_write_bytes_(config.l2.partial_write_bytes),
+      fetches_pairs_(config.l2.fetch_bytes == 2 * kSectorBytes),
       atomics_per_cycle_(config.l2.atomics_per_cycle),
       atomic_cycles_(config.l2.atomic_cycles),
       dram_(dram_spec(config.dram),
@@ -112,7 +117,9 @@ void Partition::serve(Slice& slice, std::uint64_t start, std::vector<Message>& r
     return;
   }
   slice.queue.pop_front();
-  std::uint32_t busy = slice.passes(data_bytes(m.sectors), slice_bytes_, start);
+  const bool partial = m.kind == MessageKind::write && !m.moved && m.lanes * 4U < data_bytes(m.sectors);
+  const std::uint32_t bytes = partial ? std::max(data_bytes(m.sectors), partial_write_bytes_) : data_bytes(m.sectors);
+  std::uint32_t busy = slice.passes(bytes, slice_bytes_, start);
   PartitionCounters& c = counters_[m.kernel];
   c.l2_sectors += static_cast<std::uint32_t>(__builtin_popcount(m.sectors));
   if (m.kind == MessageKind::atomic) {
@@ -151,8 +158,9 @@ std::uint32_t Partition::apply(const Message& m) {
 }
 
 bool Partition::serve_read(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies) {
-  const Sectors present = slice.tags.lookup(m.line, m.sectors);
-  const Sectors missing = static_cast<Sectors>(m.sectors & ~present);
+  const Sectors wanted = fetches_pairs_ ? with_neighbours(m.sectors) : m.sectors;
+  const Sectors present = slice.tags.lookup(m.line, wanted);
+  Sectors missing = static_cast<Sectors>(m.sectors & ~present);
   if (missing == 0) {
     if (m.kind == MessageKind::atomic) {
       slice.tags.write(m.line, m.sectors);
@@ -162,6 +170,7 @@ bool Partition::serve_read(Slice& slice, const Message& m, std::uint64_t start, 
     return true;
   }
   if (!dram_.accepts(false)) return false;
+  if (fetches_pairs_) missing = static_cast<Sectors>(with_neighbours(missing) & ~present);
   const std::uint32_t token = new_pending(m);
   const Mshrs::Outcome outcome = slice.mshrs.accept(m.line, missing, token);
   if (!outcome.accepted) {

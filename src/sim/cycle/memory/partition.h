@@ -96,6 +96,8 @@ class Partition {
   std::uint64_t dram_mhz_;
   std::uint32_t port_bytes_;
   std::uint32_t slice_bytes_;
+  std::uint32_t partial_write_bytes_;
+  bool fetches_pairs_;
   std::uint32_t atomics_per_cycle_;
   std::uint32_t atomic_cycles_;
   std::vector<Slice> slices_;

@@ -1,5 +1,6 @@
 #include "sim/cycle/memory/timing.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "sim/cycle/memory/message.h"
@@ -7,9 +8,10 @@
 namespace wm::sim {
 namespace {
 
-// A replied sector's way over a port.
+// A replied sector's way over a slice's and an SM's port.
 std::uint32_t reply_cycles(const gpu::GpuConfig& c) {
-  return (kSectorBytes + kHeaderBytes + c.noc.bytes_per_cycle - 1) / c.noc.bytes_per_cycle;
+  const auto over = [](std::uint32_t port) { return (kSectorBytes + kHeaderBytes + port - 1) / port; };
+  return over(c.noc.bytes_per_cycle) + over(c.noc.sm_port());
 }
 
 std::uint32_t row_open_cycles(const gpu::GpuConfig& c) {
@@ -24,12 +26,13 @@ Result<MemoryTiming> derive_timing(const gpu::GpuConfig& c) {
   MemoryTiming t;
   t.noc = c.noc.latency;
   t.miss = c.l1.latency / 2;
-  const std::uint32_t travel = t.miss + 2 * t.noc + 2 * reply_cycles(c);
+  const std::uint32_t travel =
+      t.miss + 2 * t.noc + reply_cycles(c) + (c.noc.far_latency - std::min(1U, c.noc.far_latency)) / 2;
   if (c.l2.latency <= travel)
     return Error{
         fmt::format("l2 latency {} is less than the way there and back takes ({} cycles)", c.l2.latency, travel)};
   t.l2 = c.l2.latency - travel;
-  const std::uint32_t header = (kHeaderBytes + c.noc.bytes_per_cycle - 1) / c.noc.bytes_per_cycle;
+  const std::uint32_t header = (kHeaderBytes + c.noc.sm_port() - 1) / c.noc.sm_port();
   t.round_trip = t.miss + 2 * t.noc + t.l2 + header;
   const std::uint32_t open = row_open_cycles(c);
   if (c.dram.latency <= c.l2.latency + open)

@@ -5,8 +5,8 @@
 
 namespace wm::sim {
 
-BlockSlots::BlockSlots(IssueStage& issue, exec::Block::Where where, std::uint32_t follows_after)
-    : issue_(issue), where_(where), follows_after_(follows_after) {}
+BlockSlots::BlockSlots(IssueStage& issue, exec::Block::Where where, std::uint32_t follows_after, std::uint32_t interval)
+    : issue_(issue), where_(where), follows_after_(follows_after), interval_(interval) {}
 
 void BlockSlots::start(std::unique_ptr<BlockRun> run, std::uint64_t at) {
   if (resident_[run->kernel.kernel_index]++ == 0) issue_.set_kernels(++kernels_);
@@ -118,7 +118,8 @@ void BlockSlots::finish(ResidentBlock& r, std::uint64_t now) {
 void BlockSlots::follow(FinishedBlock& block, std::uint64_t number) {
   block.followed = true;
   block.follower = number;
-  block.follows_at = block.at + follows_after_;
+  block.follows_at = std::max(block.at + follows_after_, next_follow_);
+  next_follow_ = block.follows_at + interval_;
   block.run->number = number;
   block.run->started = block.follows_at;
   block.run->begun = false;

@@ -37,8 +37,9 @@ struct FaultedKernel {
 
 class BlockSlots {
  public:
-  // `follows_after`: cycles from a block's end to the start of one in its place.
-  BlockSlots(IssueStage& issue, exec::Block::Where where, std::uint32_t follows_after);
+  // `follows_after`: cycles from a block's end to the start of one in its place; `interval`: cycles between two such
+  // starts.
+  BlockSlots(IssueStage& issue, exec::Block::Where where, std::uint32_t follows_after, std::uint32_t interval = 0);
 
   // Accepts a new or a preempted block; its warps may issue from `at` on.
   void start(std::unique_ptr<BlockRun> run, std::uint64_t at);
@@ -97,6 +98,8 @@ class BlockSlots {
   IssueStage& issue_;
   exec::Block::Where where_;
   std::uint32_t follows_after_;
+  std::uint32_t interval_;
+  std::uint64_t next_follow_ = 0;  // the first cycle at which the next one may start
   std::vector<std::unique_ptr<ResidentBlock>> residents_;
   std::vector<std::unique_ptr<ResidentBlock>> spare_;
   std::vector<Starting> starting_;  // accepted and not begun

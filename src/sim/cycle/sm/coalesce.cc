@@ -93,6 +93,12 @@ bool one_row(const exec::Access& a, std::uint32_t row_bytes) {
   return apart < row_bytes;
 }
 
+bool in_pairs(const exec::Access& a) {
+  bool all = true;
+  for (std::size_t i = 0; i < kLanes; i += 2) all &= (a.lanes >> i & 3) != 3 || a.address[i] == a.address[i + 1];
+  return all;
+}
+
 // The distinct words that some lanes want, bank by bank.
 class BankLoad {
  public:
@@ -124,13 +130,25 @@ class BankLoad {
 
 }  // namespace
 
-std::uint32_t shared_cycles(const exec::Access& access, std::uint32_t banks) {
+std::uint32_t shared_turns(const exec::Access& access, std::uint32_t banks) {
+  std::array<std::uint32_t, 32> lanes{};
+  std::uint32_t worst = 1;
+  for (exec::Mask m = access.lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+    worst = std::max(worst, ++lanes[access.address[lane] / 4 % banks]);
+  }
+  return worst;
+}
+
+std::uint32_t shared_cycles(const exec::Access& access, std::uint32_t flagged_banks) {
+  const std::uint32_t banks = flagged_banks & ~kJoinsPairs;
   if (one_row(access, banks * 4)) return 1;
   const std::uint32_t words = std::max<std::uint32_t>(1, access.bytes / 4);
   if (consecutive(access)) return words;
-  const std::uint32_t lanes_a_part = kLanes / words;
+  const std::uint32_t parts = words > 1 && banks != flagged_banks && in_pairs(access) ? words / 2 : words;
+  const std::uint32_t lanes_a_part = kLanes / parts;
   std::uint32_t total = 0;
-  for (std::uint32_t part = 0; part < words; ++part) {
+  for (std::uint32_t part = 0; part < parts; ++part) {
     BankLoad load(banks);
     for (std::uint32_t lane = part * lanes_a_part; lane < (part + 1) * lanes_a_part; ++lane) {
       if ((access.lanes >> lane & 1) == 0) continue;

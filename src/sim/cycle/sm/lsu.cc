@@ -17,10 +17,12 @@ Lsu::Lsu(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t
       l1_bytes_(config.l1.bytes_per_cycle),
       lookups_(config.l1.lookups_per_cycle),
       shared_latency_(config.shared.latency),
-      port_bytes_(config.noc.bytes_per_cycle),
+      port_bytes_(config.noc.sm_port()),
       stores_allowed_(config.l1.stores_in_flight),
       store_policy_(config.l1.store),
       sm_(sm),
+      far_latency_(config.noc.far_latency),
+      tlb_(config.tlb, sm, config.sm.count),
       l1_{.present = config.l1.caches_global,
           .latency = config.l1.latency,
           .tags = Tags(tag_spec(config.l1.bytes, kLineBytes, config.l1.ways, config.l1.replacement)),
@@ -57,7 +59,7 @@ void Lsu::send(LineAddress line, Sectors sectors, MessageKind kind, std::uint32_
   ++in_flight_[kernel];
   ++counters.requests;
   counters.noc_flits += flits;
-  outbox_.push_back({.time = leaves + timing_.noc,
+  outbox_.push_back({.time = tlb_.translate(line, leaves) + timing_.noc + distance(line),
                      .line = line,
                      .token = token,
                      .sm = sm_,
@@ -75,7 +77,9 @@ Lsu::Look Lsu::look(const LineAccess& a, const Access& access, std::uint32_t loa
   ++stores_;
   // An atomic is executed at L2: the line in L1 is stale afterwards.
   if (access.kind == MessageKind::atomic || store_policy_ == gpu::StorePolicy::write_evict) l1_.tags.invalidate(a.line);
-  send(a.line, a.sectors, access.kind, load, access.kernel, a.lanes, at, counters);
+  const bool atomic = access.kind == MessageKind::atomic;
+  const std::uint32_t words = atomic ? a.lanes : std::min<std::uint32_t>(255, a.lanes * access.lane_words);
+  send(a.line, a.sectors, access.kind, load, access.kernel, static_cast<std::uint8_t>(words), at, counters);
   outbox_.back().atomic = access.atomic;
   return Look::coming;
 }

@@ -19,6 +19,7 @@
 #include "sim/cycle/memory/timing.h"
 #include "sim/cycle/sm/coalesce.h"
 #include "sim/cycle/sm/counters.h"
+#include "sim/cycle/sm/tlb.h"
 
 namespace wm::sim {
 
@@ -38,6 +39,7 @@ class Lsu {
     bool returns = false;           // a register waits for its result
     bool read_only = false;         // a load that may take the texture path
     std::uint32_t bank_cycles = 1;  // minimum cycles of the data array
+    std::uint32_t lane_words = 1;   // words that a lane stores
     exec::PendingAtomic* atomic = nullptr;
   };
   // A load, store or atomic of `lines` at time `now`; needs !blocked().
@@ -112,6 +114,10 @@ class Lsu {
   Look look(const LineAccess& line, const Access& access, std::uint32_t load, std::uint64_t at, SmCounters& counters);
   Look read(Cache& cache, const LineAccess& line, const Access& access, std::uint32_t load, std::uint64_t at,
             SmCounters& counters);
+  // Cycles that the way to the line's slice takes longer than to the near half of L2.
+  [[nodiscard]] std::uint32_t distance(LineAddress line) const {
+    return ((line ^ line >> 5 ^ line >> 11 ^ line >> 17 ^ sm_) & 1) != 0 ? far_latency_ : 0;
+  }
   void send(LineAddress line, Sectors sectors, MessageKind kind, std::uint32_t token, std::uint8_t kernel,
             std::uint8_t lanes, std::uint64_t at, SmCounters& counters);
   std::uint32_t new_load();
@@ -124,6 +130,8 @@ class Lsu {
   std::uint32_t stores_allowed_;
   gpu::StorePolicy store_policy_;
   std::uint16_t sm_;
+  std::uint32_t far_latency_;
+  Tlb tlb_;
   Cache l1_;
   Cache texture_;
   std::uint64_t free_at_ = 0;                           // lookup stage

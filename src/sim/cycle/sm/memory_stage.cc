@@ -25,7 +25,9 @@ std::uint64_t MemoryStage::access(WarpSlot& w, std::uint32_t number, const Timed
   const exec::Access& a = *step.access;
   if (op.kind == TimedKind::constant) return read_constant(w, a, now);
   if (a.space == ptx::Space::shared) {
-    const std::uint32_t cycles = shared_cycles(a, config_.shared.banks);
+    const bool turns = op.kind == TimedKind::atomic && config_.shared.atomic_turns && !op.adds_up;
+    const std::uint32_t cycles =
+        turns ? shared_turns(a, config_.shared.banks) * op.weight : shared_cycles(a, shared_banks(config_.shared));
     counters.shared_lanes += static_cast<std::uint64_t>(std::popcount(a.lanes)) * std::max(1, a.bytes / 4);
     counters.shared_conflict_cycles += cycles - 1;
     return lsu_.shared(cycles, now).ready;
@@ -62,12 +64,13 @@ std::uint64_t MemoryStage::access_global(WarpSlot& w, std::uint32_t number, cons
   exec::PendingAtomic* atomic = kind == MessageKind::atomic ? port_.take_atomic() : nullptr;
   const bool copy = op.copies == CopyRole::copy;
   const std::uint32_t bank_cycles =
-      config_.l1.lookups_per_cycle > 1 && coalesced_.count > 1 ? shared_cycles(a, config_.shared.banks) : 1;
+      config_.l1.lookups_per_cycle > 1 && coalesced_.count > 1 ? shared_cycles(a, shared_banks(config_.shared)) : 1;
   const Lsu::Issued issued = lsu_.access({.kind = kind,
                                           .kernel = w.kernel,
                                           .returns = op.writes != 0 || atomic != nullptr || copy,
                                           .read_only = op.read_only,
                                           .bank_cycles = bank_cycles,
+                                          .lane_words = std::max<std::uint32_t>(1, a.bytes / 4),
                                           .atomic = atomic},
                                          coalesced_, now, counters);
   const bool in_flight = issued.load != kNoLoad;

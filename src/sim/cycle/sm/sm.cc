@@ -8,7 +8,7 @@ Sm::Sm(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t i
     : grain_(std::max(1U, timing.noc)),
       l1_latency_(config.l1.latency),
       issue_(config, timing, index, *this),
-      blocks_(issue_, {.sm = index, .sms = config.sm.count}, std::max(1U, grain_ / 2)) {}
+      blocks_(issue_, {.sm = index, .sms = config.sm.count}, std::max(1U, grain_ / 2), config.block_interval) {}
 
 void Sm::set_quota(std::uint8_t kernel, std::int64_t instructions, std::uint64_t now) {
   blocks_.begin_all(now);

@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "ptx/assembly.h"
+
 namespace wm::sim {
 namespace {
 
@@ -65,6 +67,31 @@ constexpr std::array kExpansions{
     Expansion{"bfind.", "", Unit::sfu, 1, 1, 0},
     Expansion{"brev.", "", Unit::sfu, 1, 1, 0},
 };
+// Differences with an assembler for sm_90 (`assembled`), by the rate and latency probes on an H200: the special
+// function unit computes reciprocals and checks of divisions.
+constexpr std::array kAssembledExpansions{
+    Expansion{"div.rn", "f32", Unit::sfu, 12, 2, 10},
+    Expansion{"rcp.rn", "f32", Unit::sfu, 11, 1, 15},
+    Expansion{"sqrt.rn", "f32", Unit::sfu, 12, 1, 10},
+    Expansion{"div.r", "f64", Unit::fp64, 22, 9, 29},
+    Expansion{"rcp.r", "f64", Unit::fp64, 18, 7, 22},
+    Expansion{"sqrt.r", "f64", Unit::fp64, 24, 10, 21},
+    Expansion{"rsqrt.approx.ftz", "f32", Unit::sfu, 1, 1, 0},
+    Expansion{"rsqrt.approx", "f32", Unit::sfu, 4, 1, 5},
+    Expansion{"lg2.approx.ftz", "f32", Unit::sfu, 1, 1, 0},
+    Expansion{"lg2.approx", "f32", Unit::sfu, 4, 1, 5},
+    Expansion{"div.s", "32", Unit::sfu, 26, 3, 30},
+    Expansion{"rem.s", "32", Unit::sfu, 25, 3, 30},
+    Expansion{"div.", "32", Unit::sfu, 20, 3, 28},
+    Expansion{"rem.", "32", Unit::sfu, 19, 3, 28},
+    Expansion{"mul.lo", "64", Unit::multiply, 3, 3, 2},
+    Expansion{"mad.lo", "64", Unit::multiply, 3, 3, 2},
+    Expansion{"mul.hi", "64", Unit::multiply, 8, 8, 7},
+    Expansion{"mul.", "32", Unit::multiply, 1, 1, 0},
+    Expansion{"mad.", "32", Unit::multiply, 1, 1, 0},
+    Expansion{"dp4a", "", Unit::multiply, 1, 1, 0},
+    Expansion{"dp2a", "", Unit::multiply, 1, 1, 0},
+};
 // 64-bit integers are two registers: each part of a result can be used as soon as it is computed.
 constexpr std::array<std::string_view, 11> kPairs{"add", "sub",  "shl", "shr", "and", "or",
                                                   "xor", "setp", "min", "max", "selp"};
@@ -80,6 +107,11 @@ bool is_wide_integer(std::string_view text) {
 bool converts_float(const exec::Op& op, std::string_view text) {
   return op.unit == Class::conversion && (text.find("f32") != text.npos || text.find("f64") != text.npos) &&
          text.find("f16") == text.npos;
+}
+
+// A conversion of a word to single precision is an instruction of the integer unit.
+bool is_word_to_float(std::string_view text) {
+  return text.starts_with("cvt.r") && (text.ends_with(".f32.s32") || text.ends_with(".f32.u32"));
 }
 
 bool is_any(std::string_view text, std::initializer_list<std::string_view> names) {
@@ -156,6 +188,23 @@ bool folds(const exec::Op& op, const std::string& text) {
   return (op.unit == Class::move && !op.reads_clock) || text == "cvt.u64.u32" || text == "cvt.u32.u64";
 }
 
+// The same where an assembler's marks say which moves and parameters need no instruction.
+bool folds_beside_marks(const exec::Op& op, const std::string& text) {
+  return op.kind == Kind::to_generic || op.kind == Kind::from_generic || text == "neg.f32" || text == "abs.f32";
+}
+
+// The assembler's marks by pc: a function's instructions are decoded in order, each to one operation.
+std::vector<ptx::AssembledInstruction> marks_of(const exec::Program& program, const ptx::Module* module) {
+  std::vector<ptx::AssembledInstruction> marks(program.code.size());
+  if (module == nullptr) return marks;
+  for (const exec::ProgramFunction& f : program.functions) {
+    if (f.entry == f.end || f.builtin != exec::ProgramFunction::Builtin::none) continue;
+    const auto made = ptx::assemble(module->functions[f.module_index]);
+    std::copy(made.begin(), made.end(), marks.begin() + f.entry);
+  }
+  return marks;
+}
+
 // The assembler lays basic blocks out so that a jump falls through, or merges it with the condition before it.
 bool falls_through(const exec::Program& p, std::uint32_t pc) {
   const exec::Op& op = p.code[pc];
@@ -186,45 +235,12 @@ bool ends_wide_multiply(const exec::Program& p, std::uint32_t pc) {
   return false;
 }
 
-bool is_sum(std::string_view text) { return is_any(text, {"add.s32", "add.u32", "sub.s32", "sub.u32"}); }
-bool is_logic(std::string_view text) { return text.ends_with(".b32") && is_any(text, {"and.", "or.", "xor.", "not."}); }
-
-// Sums of three, logic of three, and a shift with a sum are one instruction each: the first of two is folded if only
-// the second reads its result and both are in one basic block.
-std::vector<bool> first_of_two(const exec::Program& p) {
-  const auto size = static_cast<std::uint32_t>(p.code.size());
-  std::vector<bool> folded(size);
-  std::vector<bool> begins(size + 1);
-  std::vector<std::uint32_t> uses(p.register_count);
-  for (std::uint32_t pc = 0; pc < size; ++pc) {
-    const exec::Op& op = p.code[pc];
-    if (op.kind == Kind::branch && op.target < size) begins[op.target] = true;
-    if (!exec::keeps_paths(op.kind)) begins[pc + 1] = true;
-    for (const std::uint32_t r : p.reads(pc)) ++uses[r];
-  }
-  for (const std::uint32_t target : p.branch_targets)
-    if (target < size) begins[target] = true;
-  std::vector<std::uint32_t> writer(p.register_count, exec::kNoPc);
-  std::uint32_t block = 0;
-  std::vector<bool> taken(size);  // as the second of two
-  for (std::uint32_t pc = 0; pc < size; ++pc) {
-    if (begins[pc]) block = pc;
-    const std::string_view text = p.info[pc].text;
-    const bool plain = p.code[pc].kind == Kind::lane && p.code[pc].guard.none();
-    if (plain && (is_sum(text) || is_logic(text)))
-      for (const std::uint32_t r : p.reads(pc)) {
-        const std::uint32_t before = writer[r];
-        if (before == exec::kNoPc || before < block || uses[r] != 1 || folded[before] || taken[before]) continue;
-        const std::string_view first = p.info[before].text;
-        const bool pair = is_sum(text) ? is_sum(first) || first == "shl.b32" : is_logic(first);
-        if (!pair || !p.code[before].guard.none()) continue;
-        folded[before] = true;
-        taken[pc] = true;
-        break;
-      }
-    for (const std::uint32_t r : p.writes(pc)) writer[r] = pc;
-  }
-  return folded;
+// Atomics of shared memory that are loops of loads and compare-and-swaps, or take two passes.
+int shared_atomic_weight(const exec::Op& op, std::string_view text) {
+  if (op.memory.space != ptx::Space::shared || (op.kind != Kind::atomic && op.kind != Kind::reduction)) return 1;
+  if (text.find(".cas") != text.npos) return 2;
+  if (text.ends_with("64")) return 8;
+  return text.ends_with("f32") && text.find(".add") != text.npos ? 6 : 1;
 }
 
 // Reads beyond the first of the bank that has most of an instruction's operands. Registers lie in banks by their
@@ -244,17 +260,28 @@ std::uint32_t bank_conflicts(std::span<const std::uint32_t> reads, std::uint32_t
 // Sets the unit of an arithmetic operation and the cycles it occupies.
 void expand(const exec::Op& op, std::string_view text, const gpu::GpuConfig& config, TimedOp& t, std::uint32_t& on_unit,
             std::uint32_t& chain) {
-  for (const Expansion& e : kExpansions)
-    if (text.starts_with(e.begins) && text.ends_with(e.ends)) {
-      t.unit = e.unit;
-      t.issue_slots = e.issue_slots;
-      on_unit = e.on_unit;
-      chain = e.chain;
-      return;
-    }
+  const auto apply = [&](const Expansion& e) {
+    if (!text.starts_with(e.begins) || !text.ends_with(e.ends)) return false;
+    t.unit = e.unit == Unit::multiply && !config.sm.has_multiply_unit ? Unit::integer : e.unit;
+    t.issue_slots = e.issue_slots;
+    on_unit = e.on_unit;
+    chain = e.chain;
+    return true;
+  };
+  const bool is_high = text.starts_with("mul.hi") || text.starts_with("mad.hi");
+  if (config.assembled && !(is_high && text.ends_with("32")) &&
+      std::any_of(kAssembledExpansions.begin(), kAssembledExpansions.end(), apply))
+    return;
+  if (std::any_of(kExpansions.begin(), kExpansions.end(), apply)) {
+    if (is_high && config.sm.has_multiply_unit) t.unit = Unit::multiply;
+    return;
+  }
   if (is_wide_integer(text)) {
     t.issue_slots = 2;
     on_unit = 2;
+    if (config.assembled && config.sm.fp32_adds && is_any(text, {"add.", "sub."})) t.unit = Unit::fp32;
+  } else if (config.assembled && is_word_to_float(text)) {
+    t.unit = Unit::integer;
   } else if (converts_float(op, text)) {
     t.unit = Unit::sfu;
   } else if (config.sm.fp32_adds) {
@@ -281,17 +308,22 @@ void prepare(TimedOp& t, const exec::Program& program) {
 
 }  // namespace
 
-TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gpu::GpuConfig& config) {
+TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gpu::GpuConfig& config,
+                          const ptx::Module* assembled) {
+  const ptx::Module* const module = config.assembled ? assembled : nullptr;
   TimedProgram timed{.program = program, .ops = {}, .register_count = program->register_count};
   timed.ops.reserve(program->code.size());
-  const std::vector<bool> joined = config.assembled ? first_of_two(*program) : std::vector<bool>(program->code.size());
+  const std::vector<ptx::AssembledInstruction> marks = marks_of(*program, module);
   for (std::uint32_t pc = 0; pc < program->code.size(); ++pc) {
     const exec::Op& op = program->code[pc];
     const exec::OpInfo& info = program->info[pc];
     TimedOp t;
     t.unit = unit_of(op);
     t.kind = kind_of(op);
-    t.folded = folds(op, info.text) || ends_wide_multiply(*program, pc) || falls_through(*program, pc) || joined[pc];
+    const ptx::AssembledInstruction& mark = marks[pc];
+    t.folded = module == nullptr
+                   ? folds(op, info.text) || ends_wide_multiply(*program, pc) || falls_through(*program, pc)
+                   : folds_beside_marks(op, info.text) || mark.folded || falls_through(*program, pc);
     t.copies = copy_role(op, info.text);
     t.groups = t.copies == CopyRole::wait_group ? op.targets : 0;
     t.waits_for_loads = (op.kind == Kind::ret && info.function != 0) || t.copies == CopyRole::wait_group ||
@@ -301,16 +333,25 @@ TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gp
     t.read_only = op.kind == Kind::load && info.text.starts_with("ld.global.nc");
     t.first_register = info.first_register;
     t.reads = info.reads;
-    t.writes = info.writes;
+    t.writes = mark.is_unused && op.memory.space == ptx::Space::shared ? 0 : info.writes;
+    t.weight = static_cast<std::uint8_t>(std::max(1, mark.joined_words / 2) * shared_atomic_weight(op, info.text));
+    t.adds_up = mark.is_increment;
     t.line = pc / std::max(1U, config.icache.line / config.icache.instruction_bytes);
     std::uint32_t on_unit = 1;
     std::uint32_t chain = 0;
     if (op.kind == Kind::lane) expand(op, info.text, config, t, on_unit, chain);
-    if (parts_lanes(*program, pc)) t.issue_slots = 3;
+    if (mark.is_wide_product) {
+      t.issue_slots = 1;
+      on_unit = 1;
+      t.unit = config.sm.has_multiply_unit ? Unit::multiply : Unit::integer;
+    }
+    if (parts_lanes(*program, pc) && (module == nullptr || mark.parts_lanes)) t.issue_slots = 3;
+    if (module != nullptr && op.kind == Kind::load && op.memory.space == ptx::Space::param) t.unit = Unit::integer;
+    t.issue_slots = static_cast<std::uint8_t>(t.issue_slots + mark.added);
     const gpu::UnitConfig& unit = config.sm.units[static_cast<std::size_t>(t.unit)];
     t.occupies = static_cast<std::uint16_t>(std::max(1U, 32 / unit.lanes) * on_unit);
     t.latency = static_cast<std::uint16_t>(unit.latency + chain * config.sm.units[0].latency);
-    if (op.kind == Kind::lane && converts_float(op, info.text)) {  // twice as fast as the functions beside them
+    if (op.kind == Kind::lane && !config.assembled && converts_float(op, info.text)) {  // twice as fast as others there
       t.occupies = static_cast<std::uint16_t>(std::max(1, t.occupies / 2));
       t.latency = static_cast<std::uint16_t>(std::max(1, t.latency * 2 / 3));
     }

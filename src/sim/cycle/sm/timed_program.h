@@ -51,6 +51,8 @@ struct alignas(64) TimedOp {
   std::uint16_t reads = 0;
   std::uint16_t writes = 0;
   std::uint8_t issue_slots = 1;
+  bool adds_up = false;     // shared atomics: lanes on one word do not take turns
+  std::uint8_t weight = 1;  // shared memory: how many times its cycles it takes
   CopyRole copies = CopyRole::none;
   std::uint32_t groups = 0;  // groups of copies that may stay in flight
 };
@@ -70,6 +72,9 @@ struct TimedProgram {
   }
 };
 
-TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gpu::GpuConfig& config);
+// `assembled`: the module that was decoded, from which an assembled GPU's machine instructions are derived; none: PTX
+// instructions are timed one by one.
+TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gpu::GpuConfig& config,
+                          const ptx::Module* assembled = nullptr);
 
 }  // namespace wm::sim

@@ -56,7 +56,7 @@ void WarpIssue::prepare(WarpSlot& w, std::uint64_t now, std::uint64_t not_before
   while (true) {
     // The result of an atomic comes later than its issue: until then operations are not executed ahead.
     if (!w.executed() && w.atomics == 0) {
-      w.ahead->refill(*w.warp, config_.shared.banks);
+      w.ahead->refill(*w.warp, shared_banks(config_.shared));
       w.front = w.ahead->begin();
       w.back = w.ahead->end();
     }
@@ -82,6 +82,10 @@ void WarpIssue::prepare(WarpSlot& w, std::uint64_t now, std::uint64_t not_before
     if (op.waits_for_loads) at = std::max(at, copied);
     // A folded operation of a closed kernel waits like any other.
     if (op.folded && !schedulers_.quota().is_closed(w.kernel) && fold(w, op, now)) {
+      // A load that was joined to another one arrives with it; behind a branch that became a predicate, instructions
+      // wait for that predicate.
+      if (op.kind == TimedKind::load) at = std::max(at, now) + config_.shared.latency;
+      if (op.kind == TimedKind::branch) not_before = at;
       w.set_written(op, at > not_before ? scoreboard_.time(at) : 0);
       continue;
     }

@@ -87,5 +87,19 @@ TEST(SharedCycles, WideAccessesTakeTheirParts) {
   EXPECT_EQ(shared_cycles(strided(0, 16, 16), 32), 4U);
 }
 
+TEST(SharedCycles, PairsOfLanesAtOneAddressHalveAWideAccess) {
+  exec::Access quads = strided(0, 0, 16);
+  EXPECT_EQ(shared_cycles(quads, 32), 4U);
+  EXPECT_EQ(shared_cycles(quads, 32 | kJoinsPairs), 2U);
+  quads.address[1] = 64;
+  EXPECT_EQ(shared_cycles(quads, 32 | kJoinsPairs), 4U) << "lanes 0 and 1 differ";
+}
+
+TEST(SharedTurns, LanesOfOneWordAndOfOneBankTakeTurns) {
+  EXPECT_EQ(shared_turns(strided(0, 4, 4), 32), 1U);
+  EXPECT_EQ(shared_turns(strided(0, 0, 4), 32), 32U);
+  EXPECT_EQ(shared_turns(strided(0, 8, 4), 32), 2U);
+}
+
 }  // namespace
 }  // namespace wm::sim
