@@ -50,7 +50,7 @@ Result<BlockRunResult> block_run(const sim::SystemConfig& config, const std::vec
   if (observer != nullptr) system.observe(*observer);
   std::map<std::string, Isolated> known;  // by name: the same application is measured once
   for (const BlockParticipant& p : participants) {
-    auto bound = sim::bind(p.trace, config.machine.limits, config.machine.clock, config.shared_configurations);
+    auto bound = sim::bind_app(p.trace, config.machine.limits, config.machine.clock, config.shared_configurations);
     if (!bound) return bound.error();
     const App app = std::make_shared<const sim::BoundApp>(*std::move(bound));
     if (!known.contains(p.spec.name)) {

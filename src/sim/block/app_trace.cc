@@ -12,8 +12,8 @@ std::uint64_t to_cycles(Picoseconds time, Hertz clock) {
   return time.count / kSecond * clock.count + (rest / 1000 * kilohertz + 500'000) / 1'000'000;
 }
 
-Result<BoundApp> bind(const AppTrace& app, const gpu::SmLimits& sm, Hertz clock,
-                      const std::vector<std::uint32_t>& shared_configurations) {
+Result<BoundApp> bind_app(const AppTrace& app, const gpu::SmLimits& sm, Hertz clock,
+                          const std::vector<std::uint32_t>& shared_configurations) {
   BoundApp bound{.name = app.name, .kernels = {}, .steps = app.steps, .streams = app.streams};
   for (std::uint32_t i = 0; i < app.kernels.size(); ++i) {
     auto model = place_kernel(app.kernels[i], sm, clock, shared_configurations);

@@ -46,8 +46,8 @@ struct BoundApp {
   std::uint32_t streams = 1;
 };
 
-Result<BoundApp> bind(const AppTrace& app, const gpu::SmLimits& sm, Hertz clock,
-                      const std::vector<std::uint32_t>& shared_configurations);
+Result<BoundApp> bind_app(const AppTrace& app, const gpu::SmLimits& sm, Hertz clock,
+                          const std::vector<std::uint32_t>& shared_configurations);
 
 // Picoseconds in cycles of a clock, rounded to the nearest.
 std::uint64_t to_cycles(Picoseconds time, Hertz clock);

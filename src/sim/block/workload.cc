@@ -27,7 +27,7 @@ Result<std::shared_ptr<const BoundApp>> WorkloadRunner::app(const std::string& n
   if (const auto known = apps_.find(name); known != apps_.end()) return known->second;
   const auto trace = load_app(name, app_folder_);
   if (!trace) return trace.error();
-  auto bound = bind(*trace, config_.machine.limits, config_.machine.clock, config_.shared_configurations);
+  auto bound = bind_app(*trace, config_.machine.limits, config_.machine.clock, config_.shared_configurations);
   if (!bound) return bound.error();
   return apps_[name] = std::make_shared<const BoundApp>(*std::move(bound));
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "policy/registry.h"
+#include "runtime/schedule/device_machine.h"
 #include "runtime/session/session.h"
 
 namespace wm::runtime::test {

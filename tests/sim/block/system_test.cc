@@ -25,7 +25,7 @@ std::shared_ptr<const BoundApp> app(const std::string& trace, const SystemConfig
   const auto parsed =
       parse_app("name: a\nkernels:\n  k: {blocks: 4, threads: 1024, block_time: 100 ns}\ntrace:\n" + trace, "a.yaml");
   EXPECT_TRUE(parsed.ok()) << parsed.error().to_string();
-  return std::make_shared<const BoundApp>(*bind(*parsed, c.machine.limits, c.machine.clock, {}));
+  return std::make_shared<const BoundApp>(*bind_app(*parsed, c.machine.limits, c.machine.clock, {}));
 }
 
 class SmallSystem {

@@ -118,8 +118,11 @@ void BlockSlots::finish(ResidentBlock& r, std::uint64_t now) {
 void BlockSlots::follow(FinishedBlock& block, std::uint64_t number) {
   block.followed = true;
   block.follower = number;
-  block.follows_at = std::max(block.at + follows_after_, next_follow_);
-  next_follow_ = block.follows_at + interval_;
+  block.follows_at = block.at + follows_after_;
+  if (interval_ > 0) {
+    block.follows_at = std::max(block.follows_at, next_follow_);
+    next_follow_ = block.follows_at + interval_;
+  }
   block.run->number = number;
   block.run->started = block.follows_at;
   block.run->begun = false;

@@ -85,7 +85,7 @@ void WarpIssue::prepare(WarpSlot& w, std::uint64_t now, std::uint64_t not_before
       // A load that was joined to another one arrives with it; behind a branch that became a predicate, instructions
       // wait for that predicate.
       if (op.kind == TimedKind::load) at = std::max(at, now) + config_.shared.latency;
-      if (op.kind == TimedKind::branch) not_before = at;
+      if (op.kind == TimedKind::branch && config_.assembled) not_before = at;
       w.set_written(op, at > not_before ? scoreboard_.time(at) : 0);
       continue;
     }

@@ -15,7 +15,7 @@ class BlockSlotsTest : public testing::Test {
 
   gpu::GpuConfig gpu_ = test_gpu("qos16");
   TimedKernel kernel_{gpu_, kernel_text("fma.rn.f32 %f3, %f1, %f2, %f2;"), 8, 64};
-  Sm sm_{gpu_, *derive_timing(gpu_), 0};
+  sim::Sm sm_{gpu_, *derive_timing(gpu_), 0};
   std::uint64_t now_ = 0;
 };
 

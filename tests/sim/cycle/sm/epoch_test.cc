@@ -45,7 +45,7 @@ AtTheEnd run(const gpu::GpuConfig& config, std::uint64_t later) {
       exec::make_grid(*program, *image->link(**program), memory, {"k", {2}, {128}, {gpu::buffer({0})}, 0}, buffers);
   EXPECT_TRUE(grid.ok()) << grid.error().to_string();
   const TimedProgram timed = time_program(*program, config);
-  Sm sm(config, *derive_timing(config), 0);
+  sim::Sm sm(config, *derive_timing(config), 0);
   for (std::uint64_t number = 0; number < 2; ++number) {
     auto block = std::make_unique<BlockRun>();
     block->kernel = {.program = &timed, .grid = &*grid, .client = 0, .kernel_index = 0};
