@@ -81,7 +81,7 @@ class Pressure {
 
  private:
   static constexpr std::int32_t kTarget = 28;  // registers; four more hold addresses and temporary values
-  static constexpr std::int32_t kSlack = 8;  // registers are allocated in eights
+  static constexpr std::int32_t kSlack = 8;    // registers are allocated in eights
 
   [[nodiscard]] std::int32_t weight(std::uint32_t r) const { return static_cast<std::int32_t>(words_[r]); }
   [[nodiscard]] bool is_wanted(std::uint32_t r) const {

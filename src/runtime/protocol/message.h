@@ -267,8 +267,8 @@ struct NativeResults {
 static_assert(kNonstandardCalls <= sizeof NativeResults::status);
 
 // --- on the socket
-// A monitor gets the status. A controller sends a second packet, a request as JSON, and gets an answer as JSON. A program
-// on a simulated GPU sends its goal and then speaks the protocol of simulated/served_protocol.h.
+// A monitor gets the status. A controller sends a second packet, a request as JSON, and gets an answer as JSON. A
+// program on a simulated GPU sends its goal and then speaks the protocol of simulated/served_protocol.h.
 enum class Role : std::uint32_t { client, monitor, controller, simulated };
 struct Hello {
   std::uint32_t magic = kMagic, version = kVersion;

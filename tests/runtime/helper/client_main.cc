@@ -1,14 +1,12 @@
 // A client for tests. The first argument selects what it does; it exits with 42 when a call fails.
-//   work [ROUNDS [OPTIONS]]  uses buffers, a program with these options (-DSALT=n: a distinct one), kernels and transfers repeatedly
-//   hoard          creates buffers of 1 MB until that fails; exits with their number
-//   stream         launches kernels in a row without events, and does not wait for the last ones
-//   many           launches a kernel with so many groups that it would run for days
-//   repeat         launches a kernel of some milliseconds again and again, many ahead
-//   memory         exits with the megabytes of memory that the device shows
-//   fault          launches a kernel that writes far outside its buffer
-//   endless        launches a kernel of one group that never ends
-//   edges          makes calls that the standard does not allow and this device accepts
-//   stuck          waits for a command that waits for a user event which is never set
+//   work [ROUNDS [OPTIONS]]  uses buffers, a program with these options (-DSALT=n: a distinct one), kernels and
+//   transfers repeatedly hoard          creates buffers of 1 MB until that fails; exits with their number stream
+//   launches kernels in a row without events, and does not wait for the last ones many           launches a kernel with
+//   so many groups that it would run for days repeat         launches a kernel of some milliseconds again and again,
+//   many ahead memory         exits with the megabytes of memory that the device shows fault          launches a kernel
+//   that writes far outside its buffer endless        launches a kernel of one group that never ends edges makes calls
+//   that the standard does not allow and this device accepts stuck          waits for a command that waits for a user
+//   event which is never set
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <cstdlib>
