@@ -1,7 +1,7 @@
 /* Priorities and goals of a program's kernels, as policies see them. C and C++; link with -ldl where dlopen needs it.
  *
- * The calls reach warpmux's CUDA driver in the same process (`wm run --simulate`). Without it they do nothing and return 0,
- * so a program may always make them; otherwise they return 1. They hold for launches that follow. */
+ * The calls reach warpmux's CUDA driver in the same process (`wm run --simulate`). Without it they do nothing and
+ * return 0, so a program may always make them; otherwise they return 1. They hold for launches that follow. */
 #ifndef WARPMUX_H
 #define WARPMUX_H
 
@@ -27,8 +27,8 @@ static inline int wm_set_priority(int priority) {
   return set != 0 ? set(priority) : 0;
 }
 
-/* The rate that launches of a kernel must reach, in thread instructions per cycle; 0 takes the goal back. The name is the
- * entry's in PTX. */
+/* The rate that launches of a kernel must reach, in thread instructions per cycle; 0 takes the goal back. The name is
+ * the entry's in PTX. */
 static inline int wm_set_goal(const char* kernel, double ipc) {
   int (*set)(const char*, double) = (int (*)(const char*, double))wm_driver_entry("warpmux_set_goal");
   return set != 0 ? set(kernel, ipc) : 0;
