@@ -89,11 +89,11 @@ CUresult cuEventQuery(CUevent handle) {
   return with_event(handle, [](Driver& driver, Event& event) {
     const auto state = event.state();
     if (state.capture != nullptr) return CUDA_ERROR_CAPTURED_EVENT;
-    if (state.recorded && !driver.queue().is_done(state.ticket)) {
-      driver.asked_in_vain();
-      return CUDA_ERROR_NOT_READY;
-    }
-    return wm::cuda::error_of(driver, event);
+    // After a fault every call returns its error, whether the event's stream has already dropped its work or not.
+    if (wm::cuda::error_of(driver, event) != CUDA_SUCCESS || !state.recorded || driver.queue().is_done(state.ticket))
+      return wm::cuda::error_of(driver, event);
+    driver.asked_in_vain();
+    return CUDA_ERROR_NOT_READY;
   });
 }
 
