@@ -6,6 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
+// The names, macros and pointer constants below are those of the public CUDA headers, which applications are compiled
+// against. NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses,performance-no-int-to-ptr)
+
 namespace wm::cuda {
 class Context;
 class Stream;
@@ -251,3 +254,5 @@ struct CUmemLocation {
   int type;
   int id;
 };
+
+// NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses,performance-no-int-to-ptr)
