@@ -3,6 +3,7 @@
 // Setting a time costs a walk up the tree; reading the earliest time is free. Among equal times the first unit wins.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -28,10 +29,36 @@ class Calendar {
   }
   [[nodiscard]] std::uint32_t first() const { return winners_[1]; }
   [[nodiscard]] std::uint64_t earliest() const { return times_[first()]; }
-  [[nodiscard]] std::uint64_t time(std::uint32_t unit) const { return times_[unit]; }
+  // All units with the earliest time, by number.
+  void find_earliest(std::vector<std::uint32_t>& units) const {
+    units.clear();
+    units.push_back(first());
+    const std::uint64_t time = times_[first()];
+    // A unit with the same time lost on its way up to the first, against it or against another one with that time.
+    for (std::uint32_t i = leaves_ + first(); i > 1; i /= 2)
+      if (times_[winners_[i ^ 1]] == time) return collect(1, time, units);
+  }
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+
+  // The units with this time below a node of the tree, by number.
+  void collect(std::uint32_t root, std::uint64_t time, std::vector<std::uint32_t>& units) const {
+    units.clear();
+    std::array<std::uint32_t, 32> open{};  // at most one sibling for each level
+    std::uint32_t size = 0;
+    open[size++] = root;
+    while (size != 0) {
+      const std::uint32_t i = open[--size];
+      if (times_[winners_[i]] != time) continue;
+      if (i >= leaves_) {
+        units.push_back(i - leaves_);
+        continue;
+      }
+      open[size++] = 2 * i + 1;
+      open[size++] = 2 * i;
+    }
+  }
 
   std::uint32_t leaves_;
   std::vector<std::uint32_t> winners_;  // from 1: the tree's nodes, its leaves behind them

@@ -185,37 +185,73 @@ void BlockMachine::count_instructions(bool begins_epoch) {
   }
 }
 
-// Whether a block that ends on the SM is only replaced by the next one of its kernel.
-bool BlockMachine::replaces_ended(std::uint32_t sm) {
+// Whether a block that ends on the SM at `at` is only replaced by the next one of the SM's owner.
+bool BlockMachine::replaces_ended(std::uint32_t sm, std::uint64_t at) {
   const policy::Sm& view = sms_.view(sm);
-  if (view.state != SmState::on || view.owner == policy::kNoKernel || !sms_[sm].unit.uniform()) return false;
+  if (view.owner == policy::kNoKernel || !sms_[sm].unit.uniform()) return false;
   const policy::ResidentKernel& on = sms_.resident(sm, view.owner.index);
   const policy::Kernel* k = kernels_.view(view.owner.index);
   return k != nullptr && k->waiting != 0 && on.resident == view.resident && on.resident <= on.cap &&
-         kernels_.starts(view.owner.index) <= now_ && sms_[sm].available <= now_.count &&
+         kernels_.starts(view.owner.index).count <= at && sms_[sm].available <= at &&
          !kernels_.has_preempted(view.owner.index);
+}
+
+// Whether nothing but ends and starts of blocks happens at `at` on the SMs of simultaneous_: no launch ends, no context
+// is saved, no SM changes its owner or becomes idle.
+bool BlockMachine::only_blocks_change(std::uint64_t at) {
+  const auto sms = static_cast<std::uint32_t>(simultaneous_.size());
+  if (!spec_.fill_sms && sms > 1) return false;  // these SMs take blocks in turn
+  ended_.clear();
+  for (const std::uint32_t s : simultaneous_) {
+    const policy::Sm& view = sms_.view(s);
+    if (view.state != SmState::on || view.leaving != 0 || sms_[s].wakes != kNoEvent) return false;
+    if (replaces_ended(s, at) && has_blocks_for(view.owner.index, sms)) continue;
+    std::uint32_t ended = 0;
+    bool refilled = false;
+    sms_[s].unit.visit_ended(at, [&](std::uint32_t client, std::uint32_t count) {
+      const policy::ResidentKernel& on = sms_.resident(s, client);
+      ended += count;
+      refilled |= has_blocks_for(client, sms) && on.resident <= on.cap &&
+                  (view.owner == policy::kNoKernel || view.owner.index == client);
+      ended_.insert(ended_.end(), count, client);
+    });
+    if (ended == view.resident && !refilled) return false;
+  }
+  for (const std::uint32_t client : ended_) {
+    const policy::Kernel& k = *kernels_.view(client);
+    if (k.blocks - k.done <= ended_.size()) return false;
+  }
+  return true;
 }
 
 void BlockMachine::run_ahead(Cycles limit) {
   if (sees_blocks_ || observer_ != nullptr) return;
-  std::uint64_t stop = std::min(limit, timers_.next()).count;
-  for (std::uint32_t s = 0; s < sms_.count(); ++s)
-    if (!replaces_ended(s)) stop = std::min(stop, sms_.next_event(s));
+  const std::uint64_t stop = std::min(limit, timers_.next()).count;
   for (std::uint64_t at = sms_.next_event(); at < stop; at = sms_.next_event()) {
-    const std::uint32_t s = sms_.next_sm();
-    const std::uint32_t client = sms_.view(s).owner.index;
-    policy::Kernel& k = *kernels_.view(client);
-    SmTable::Entry& entry = sms_[s];
-    const std::uint32_t replaced = entry.unit.replace_ended(
-        at, k.waiting, [&](std::uint64_t work) { entry.retired[client] += kernels_.retire(client, work); },
-        [&] { return kernels_.take_new_block(client); });
-    if (replaced == 0) return;  // the kernel has not enough blocks for it
+    sms_.find_simultaneous(simultaneous_);
+    if (!only_blocks_change(at)) return;
     now_ = {at};
-    k.done += replaced;
-    k.waiting -= replaced;
-    kernels_.blocks_ended(client, replaced);
-    sms_.reschedule(s);
+    for (const std::uint32_t s : simultaneous_) {
+      if (!replaces_ended(s, at) || !replace_ended(s)) {
+        collect_ended(s);
+        while (policy::Kernel* k = next_for(s)) start_block(s, *k);
+      }
+      sms_.reschedule(s);
+    }
   }
+}
+
+bool BlockMachine::replace_ended(std::uint32_t sm) {
+  const std::uint32_t client = sms_.view(sm).owner.index;
+  policy::Kernel& k = *kernels_.view(client);
+  SmTable::Entry& entry = sms_[sm];
+  const std::uint32_t replaced = entry.unit.replace_ended(
+      now_.count, k.waiting, [&](std::uint64_t work) { entry.retired[client] += kernels_.retire(client, work); },
+      [&] { return kernels_.take_new_block(client); });
+  k.done += replaced;
+  k.waiting -= replaced;
+  kernels_.blocks_ended(client, replaced);
+  return replaced != 0;
 }
 
 // --- blocks onto SMs

@@ -68,8 +68,8 @@ class BlockMachine final : public policy::Machine {
   // The client's next launch arrives now. The model must outlive it.
   void launch(policy::KernelId client, const KernelModel& model);
   void settle();
-  // Advances over blocks that end and are replaced by the next block of their kernel, as long as nothing else happens,
-  // up to `limit`. The policy is not told of these blocks. The results are the same as without the call.
+  // Advances over blocks that end and are followed by others, as long as nothing else happens, up to `limit`. The
+  // policy is not told of these blocks. The results are the same as without the call.
   void run_ahead(Cycles limit);
 
   [[nodiscard]] const BlockClientTotals& totals(policy::KernelId client) const { return kernels_.totals(client.index); }
@@ -113,7 +113,13 @@ class BlockMachine final : public policy::Machine {
   void start_block(std::uint32_t sm, policy::Kernel& kernel);
   void stop_blocks(std::uint32_t sm, std::uint32_t client, std::uint32_t count, bool asked);
   void wake(std::uint32_t sm);
-  [[nodiscard]] bool replaces_ended(std::uint32_t sm);
+  [[nodiscard]] bool replaces_ended(std::uint32_t sm, std::uint64_t at);
+  [[nodiscard]] bool only_blocks_change(std::uint64_t at);
+  bool replace_ended(std::uint32_t sm);
+  [[nodiscard]] bool has_blocks_for(std::uint32_t client, std::uint32_t sms) {
+    const policy::Kernel& k = *kernels_.view(client);
+    return k.waiting >= sms * k.max_blocks_per_sm;
+  }
   void touch(std::uint32_t sm) { touched_.push_back(sm); }
 
   BlockMachineSpec spec_;
@@ -126,9 +132,10 @@ class BlockMachine final : public policy::Machine {
   Timers timers_;
   std::vector<policy::KernelId> order_;
   std::vector<policy::KernelId> completed_;
-  std::vector<std::uint32_t> ended_;       // clients of the blocks that ended on one SM in this instant
-  std::vector<std::uint32_t> touched_;     // SMs on which blocks may start or that may be idle
-  std::vector<std::uint32_t> candidates_;  // SMs among these, while the policy is told which are idle
+  std::vector<std::uint32_t> ended_;         // clients of the blocks that ended on one SM in this instant
+  std::vector<std::uint32_t> simultaneous_;  // SMs with an event in the same cycle
+  std::vector<std::uint32_t> touched_;       // SMs on which blocks may start or that may be idle
+  std::vector<std::uint32_t> candidates_;    // SMs among these, while the policy is told which are idle
   bool all_touched_ = false;
   bool sees_blocks_ = true;   // the policy is told of blocks that end
   bool set_changed_ = false;  // launches came or went since the policy was last told

@@ -49,8 +49,9 @@ class SmTable {
     calendar_.set(sm, e.wakes < e.unit.next_event() ? e.wakes : e.unit.next_event());
   }
   [[nodiscard]] std::uint64_t next_event() const { return calendar_.earliest(); }
-  [[nodiscard]] std::uint64_t next_event(std::uint32_t sm) const { return calendar_.time(sm); }
   [[nodiscard]] std::uint32_t next_sm() const { return calendar_.first(); }
+  // All SMs that have their next event in that cycle, by number.
+  void find_simultaneous(std::vector<std::uint32_t>& sms) const { calendar_.find_earliest(sms); }
 
  private:
   std::vector<policy::Sm> views_;

@@ -52,7 +52,10 @@ class SmUnit {
   // Removes blocks whose work ends by `now` and hands `on_end(client, block, work)` each, the work as it was started.
   template <typename OnEnd>
   void collect_ended(std::uint64_t now, OnEnd&& on_end);
-  // The same for contexts that have been saved by `now`: `on_left(const Leaving&)`.
+  // Hands `visit(client, count)` the number of each client's blocks whose work ends by `now`, if there are any.
+  template <typename Visit>
+  void visit_ended(std::uint64_t now, Visit&& visit);
+  // The same as collect_ended for contexts that have been saved by `now`: `on_left(const Leaving&)`.
   template <typename OnLeft>
   void collect_left(std::uint64_t now, OnLeft&& on_left);
   // Hands `visit(client, work done)` the progress of every block at work since it was started.
@@ -98,6 +101,16 @@ void SmUnit::collect_ended(std::uint64_t now, OnEnd&& on_end) {
   if (emptied) drop_empty_groups();
   set_rates(now);
   find_next();
+}
+
+template <typename Visit>
+void SmUnit::visit_ended(std::uint64_t now, Visit&& visit) {
+  for (WorkGroup& g : groups_) {
+    g.catch_up(now);
+    std::uint32_t count = 0;
+    while (count < g.size() && g[count].end <= g.clock()) ++count;
+    if (count != 0) visit(g.client(), count);
+  }
 }
 
 template <typename OnLeft>

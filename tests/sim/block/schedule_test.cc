@@ -121,8 +121,9 @@ struct EndOfRun {
 };
 
 // Three clients with blocks of varying duration that launch again and again, with and without running ahead.
-EndOfRun busy_run(const std::string& policy_name, bool ahead, bool watched, double variation) {
+EndOfRun busy_run(const std::string& policy_name, bool ahead, bool watched, double variation, bool fill_sms) {
   BlockMachineSpec spec;
+  spec.fill_sms = fill_sms;
   spec.sms = 5;
   spec.limits.total = {2048, 65536, 49152, 16};
   spec.bytes_per_second = 50'000'000'000;
@@ -166,12 +167,15 @@ EndOfRun busy_run(const std::string& policy_name, bool ahead, bool watched, doub
 
 TEST(RunAhead, ResultsAreThoseWithoutIt) {
   for (const char* policy : {"fcfs", "npq", "ppq:preemption=switch", "dss:preemption=drain", "dss:preemption=switch",
-                             "spatial", "left_over", "even"}) {
-    for (const double variation : {0.0, 0.3}) {
-      const EndOfRun plain = busy_run(policy, false, false, variation);
-      EXPECT_EQ(busy_run(policy, true, false, variation), plain) << policy << " " << variation;
-      EXPECT_EQ(busy_run(policy, true, true, variation), plain) << policy << " " << variation << ", watched";
-    }
+                             "spatial", "left_over", "even", "accelos", "elastic_kernels", "mps", "mps:percentage=40",
+                             "time_slice:slice=2000:switch=100", "spart", "moving_shares"}) {
+    for (const double variation : {0.0, 0.3})
+      for (const bool fill_sms : {true, false}) {
+        const EndOfRun plain = busy_run(policy, false, false, variation, fill_sms);
+        EXPECT_EQ(busy_run(policy, true, false, variation, fill_sms), plain) << policy << " " << variation;
+        EXPECT_EQ(busy_run(policy, true, true, variation, fill_sms), plain)
+            << policy << " " << variation << ", watched";
+      }
   }
 }
 
