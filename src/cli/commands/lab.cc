@@ -45,10 +45,10 @@ Result<int> list(const ListOptions& o) {
         row.emplace_back("");
         continue;
       }
-      const auto matrix = lab::expand(e, *p, lab_names());
-      if (!matrix) return matrix.error();
-      row.emplace_back(grouped(matrix->cells.size()));
-      item[protocol] = {{"cells", matrix->cells.size()}, {"cycles", p->cycles}, {"about", p->about}};
+      const auto cells = lab::count_cells(*p, lab_names());
+      if (!cells) return cells.error();
+      row.emplace_back(grouped(*cells));
+      item[protocol] = {{"cells", *cells}, {"cycles", p->cycles}, {"about", p->about}};
     }
     row.emplace_back(e.title);
     table.add(std::move(row));

@@ -23,7 +23,8 @@ void use_large_pages() {
   if (mallopt(M_TOP_PAD, kBytes) == 0) return;
   {
     std::vector<std::unique_ptr<std::byte[]>> pieces;
-    while (heap_end() == before && pieces.size() < kPieces) pieces.push_back(std::make_unique<std::byte[]>(kPiece));
+    while (heap_end() == before && pieces.size() < kPieces)
+      pieces.push_back(std::make_unique_for_overwrite<std::byte[]>(kPiece));
   }
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t from = (before + page - 1) / page * page;

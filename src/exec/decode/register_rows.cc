@@ -27,7 +27,7 @@ std::vector<Lifetime> lifetimes(const ptx::Function& function, const ptx::Contro
     const ptx::Instruction& instruction = function.body[at];
     if (instruction.guard.present) all[instruction.guard.reg].cover(at);
     for (const ptx::Operand& operand : instruction.operands)
-      for_each_register(operand, [&](const ptx::Operand& r) { all[r.index].cover(at); });
+      exec::for_each_register(operand, [&](const ptx::Operand& r) { all[r.index].cover(at); });
   }
   for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
     const ptx::BasicBlock& block = flow.blocks[b];

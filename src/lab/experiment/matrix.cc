@@ -116,6 +116,38 @@ class Expansion {
   std::string digest_;
 };
 
+// The splits of the SMs, or of the blocks on an SM, with which the policy is run; none where it has no splits.
+Result<std::vector<std::string>> splits_of(const LabelledPolicy& policy, const Workload& w, const std::string& gpu,
+                                           const Names& names) {
+  if (policy.splits == LabelledPolicy::Splits::none) return std::vector<std::string>{};
+  if (policy.splits != LabelledPolicy::Splits::sms)
+    return names.splits(gpu, w.kernels, policy.splits == LabelledPolicy::Splits::full);
+  const auto sms = names.sms(gpu);
+  if (!sms) return sms.error();
+  std::vector<std::string> splits;
+  for (std::uint32_t n = 1; n + w.kernels.size() <= *sms + 1; ++n) splits.push_back(std::to_string(n));
+  return splits;
+}
+
+// Calls `add` with a workload, a variant, a goal (or null) and a number of blocks (or 0) for every cell on one GPU.
+template <class Add>
+Result<void> for_each_combination(const Protocol& p, const std::string& gpu, const Names& names, const Add& add) {
+  for (const Workload& w : p.workloads)
+    for (const LabelledPolicy& l : p.policies) {
+      const auto splits = splits_of(l, w, gpu, names);
+      if (!splits) return splits.error();
+      for (const Variant& v : variants(l, p.parameters, *splits)) {
+        if (p.goals.empty() && p.blocks.empty())
+          if (auto added = add(w, v, nullptr, 0); !added) return added.error();
+        for (const std::uint32_t n : p.blocks)
+          if (auto added = add(w, v, nullptr, n); !added) return added.error();
+        for (const double& goal : p.goals)
+          if (auto added = add(w, v, &goal, 0); !added) return added.error();
+      }
+    }
+  return {};
+}
+
 }  // namespace
 
 Row Cell::row() const {
@@ -146,29 +178,21 @@ Result<Matrix> expand(const Experiment&, const Protocol& p, const Names& names) 
       m.cells.push_back(*std::move(cell));
       return {};
     };
-    for (const Workload& w : p.workloads)
-      for (const LabelledPolicy& l : p.policies) {
-        std::vector<std::string> splits;
-        if (l.splits == LabelledPolicy::Splits::sms) {
-          const auto sms = names.sms(gpu);
-          if (!sms) return sms.error();
-          for (std::uint32_t n = 1; n + w.kernels.size() <= *sms + 1; ++n) splits.push_back(std::to_string(n));
-        } else if (l.splits != LabelledPolicy::Splits::none) {
-          auto found = names.splits(gpu, w.kernels, l.splits == LabelledPolicy::Splits::full);
-          if (!found) return found.error();
-          splits = *std::move(found);
-        }
-        for (const Variant& v : variants(l, p.parameters, splits)) {
-          if (p.goals.empty() && p.blocks.empty())
-            if (auto added = add(w, v, nullptr, 0); !added) return added.error();
-          for (const std::uint32_t n : p.blocks)
-            if (auto added = add(w, v, nullptr, n); !added) return added.error();
-          for (const double& goal : p.goals)
-            if (auto added = add(w, v, &goal, 0); !added) return added.error();
-        }
-      }
+    if (auto added = for_each_combination(p, gpu, names, add); !added) return added.error();
   }
   return m;
+}
+
+Result<std::size_t> count_cells(const Protocol& p, const Names& names) {
+  std::size_t count = 0;
+  const auto add = [&](const Workload&, const Variant&, const double*, std::uint32_t) -> Result<void> {
+    ++count;
+    return {};
+  };
+  for (const std::string& gpu : p.gpus) {
+    if (auto added = for_each_combination(p, gpu, names, add); !added) return added.error();
+  }
+  return count;
 }
 
 }  // namespace wm::lab

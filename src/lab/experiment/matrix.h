@@ -35,4 +35,7 @@ struct Matrix {
 
 Result<Matrix> expand(const Experiment& experiment, const Protocol& protocol, const Names& names);
 
+// The number of cells that `expand` returns, without the cells.
+Result<std::size_t> count_cells(const Protocol& protocol, const Names& names);
+
 }  // namespace wm::lab

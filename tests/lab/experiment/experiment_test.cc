@@ -105,6 +105,7 @@ TEST(Experiment, UnfoldsIntoCells) {
   const auto matrix = expand(*e, *e->protocol("quick"), test_names());
   ASSERT_TRUE(matrix.ok());
   ASSERT_EQ(matrix->cells.size(), 4U);
+  EXPECT_EQ(*count_cells(*e->protocol("quick"), test_names()), 4U);
   const Cell& c = matrix->cells[3];
   EXPECT_EQ(c.command(),
             "wm sim --gpu g --kernel a:launches=0:goal=0.9 --kernel c:launches=0 --policy quota:scheme=elastic "

@@ -20,8 +20,9 @@ std::string fresh_folder() {
   return ::mkdtemp(pattern.data()) != nullptr ? pattern : "";
 }
 
-// The cache folder of all daemons of this program, deleted at its end.
-const std::string& caches() {
+// The cache folder of all daemons: that of the test run (WM_TEST_CACHE), or one of this program, deleted at its end.
+std::string caches() {
+  if (const char* folder = std::getenv("WM_TEST_CACHE")) return folder;
   struct Folder {
     ~Folder() {
       std::error_code ignored;
@@ -95,6 +96,9 @@ Daemon::Daemon(const std::string& name, const std::string& policy, const std::st
     : socket_(fresh_folder() + "/" + name) {
   fs::create_directory(only_ours());
   std::ofstream(only_ours() + "/warpmux.icd") << WM_DRIVER << "\n";
+  // Before the fork: a folder that a child creates would be its own.
+  const bool own_sandbox = std::getenv("WM_SANDBOX") != nullptr;  // results of other sandboxes do not hold for it
+  const std::string cache = own_sandbox ? fs::path(socket_).parent_path().string() : caches();
   int ready[2] = {};
   if (::pipe(ready) != 0) return;
   const pid_t child = ::fork();
@@ -102,10 +106,8 @@ Daemon::Daemon(const std::string& name, const std::string& policy, const std::st
     ::dup2(ready[1], STDOUT_FILENO);
     ::setenv("OCL_ICD_VENDORS", vendors().c_str(), 1);
     ::setenv("WM_REWRITE", WM_REWRITER, 1);
-    const bool own_sandbox =
-        std::getenv("WM_SANDBOX") != nullptr;  // results cached by other sandboxes do not hold for it
     ::setenv("WM_SANDBOX", WM_SANDBOX_PROGRAM, 0);
-    ::setenv("XDG_CACHE_HOME", own_sandbox ? fs::path(socket_).parent_path().c_str() : caches().c_str(), 1);
+    ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
     const char* words[] = {WM_DAEMON, socket_.c_str(), policy.c_str(),
                            client_memory.empty() ? nullptr : client_memory.c_str(), nullptr};
     ::execv(words[0], const_cast<char**>(words));
