@@ -3,6 +3,10 @@
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # tests and benchmarks are not packaged
 install(DIRECTORY configs experiments DESTINATION share/warpmux PATTERN systemd EXCLUDE)
+# What `wm validate` reads.
+install(DIRECTORY validation/corpus/ptx DESTINATION share/warpmux/validation/corpus)
+install(FILES validation/corpus/kernels.txt DESTINATION share/warpmux/validation/corpus)
+install(FILES validation/h200/corpus.csv validation/h200/corpus-simulated.csv DESTINATION share/warpmux/validation/h200)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/warpmux)
 install(DIRECTORY docs DESTINATION share/doc/warpmux)
 file(GLOB shipped_results ${PROJECT_SOURCE_DIR}/results/*)

@@ -8,7 +8,7 @@
 
 #include "gpu/load_gpu.h"
 #include "kernels/benchmark.h"
-#include "simulated.h"
+#include "lab/validation/simulated_launches.h"
 
 namespace wm::validation {
 namespace {
@@ -28,14 +28,14 @@ int main_of(const std::string& gpu_name, const std::string& size_name, std::uint
   for (const zoo::Entry& entry : zoo::entries()) {
     const std::string& name = entry.benchmark.name;
     if (names.front() != "all" && std::find(names.begin(), names.end(), name) == names.end()) continue;
-    const auto run = simulate(*config, entry.ptx, entry.benchmark.make(size).application, max_launches);
+    const auto run = lab::simulate(*config, entry.ptx, entry.benchmark.make(size).application, max_launches);
     if (!run) {
       std::fprintf(stderr, "%s: %s\n", name.c_str(), run.error().to_string().c_str());
       code = 1;
       continue;
     }
     for (std::size_t i = 0; i < run->launches.size(); ++i) {
-      const SimulatedLaunch& l = run->launches[i];
+      const lab::SimulatedLaunch& l = run->launches[i];
       std::printf("%s,%s,%zu,%s,%llu,%llu\n", name.c_str(), size_name.c_str(), i, l.kernel.c_str(),
                   static_cast<unsigned long long>(l.cycles), static_cast<unsigned long long>(l.issued));
     }

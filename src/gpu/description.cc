@@ -46,7 +46,7 @@ class Reader {
     if (launches == nullptr) {
       auto launch = read_launch(top_, buffers);
       if (!launch) return launch.error();
-      add_launch(*std::move(launch), 1);
+      add_launch(*launch, 1);
     } else {
       if (auto done = top_.finish(); !done) return done.error();
       if (auto done = read_launches(*launches, buffers); !done) return done.error();
@@ -99,12 +99,12 @@ class Reader {
       if (repeat == 0 || repeat > kMaxRepeat)
         return Error{fmt::format("'repeat' in launch {} must be from 1 to {}", i + 1, kMaxRepeat),
                      value.items[i].place};
-      add_launch(*std::move(launch), repeat);
+      add_launch(*launch, repeat);
     }
     return {};
   }
 
-  void add_launch(Launch launch, std::uint32_t repeat) {
+  void add_launch(const Launch& launch, std::uint32_t repeat) {
     if (description_.entry.empty()) description_.entry = launch.kernel;
     for (std::uint32_t i = 0; i < repeat; ++i) description_.application.launch(launch);
   }

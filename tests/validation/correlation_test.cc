@@ -5,7 +5,7 @@
 
 #include "gpu/load_gpu.h"
 #include "kernels/benchmark.h"
-#include "simulated.h"
+#include "lab/validation/simulated_launches.h"
 #include "tree.h"
 
 namespace wm::validation {
@@ -80,7 +80,7 @@ TEST_P(Simulated, IsWhatIsCommitted) {
   ASSERT_TRUE(table.ok()) << table.error().to_string();
   const auto config = gpu::load_gpu("h200", source_path("configs/gpus"));
   const zoo::Entry& entry = **zoo::find(GetParam());
-  const auto run = simulate(*config, entry.ptx, entry.benchmark.make(zoo::Size::medium).application, 12);
+  const auto run = lab::simulate(*config, entry.ptx, entry.benchmark.make(zoo::Size::medium).application, 12);
   ASSERT_TRUE(run.ok()) << run.error().to_string();
   for (std::uint32_t i = 0; i < run->launches.size(); ++i) {
     const auto it = table->find({entry.benchmark.name, "medium", i});

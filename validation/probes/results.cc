@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/file.h"
-#include "simulated.h"
+#include "lab/validation/simulated_launches.h"
 
 namespace wm::validation {
 
@@ -27,7 +27,7 @@ Result<std::map<std::string, double>> read_results(const std::string& file) {
 }
 
 Result<double> simulate_probe(const gpu::GpuConfig& gpu, const Probe& p) {
-  const auto run = simulate(gpu, p.ptx, p.application);
+  const auto run = lab::simulate(gpu, p.ptx, p.application);
   if (!run) return run.error();
   std::vector<double> cycles;
   for (std::size_t l = 0; l < 3; ++l) {

@@ -102,6 +102,7 @@ int run(int argc, const char* const* argv) {
   add_policies(wm);
   add_sim(wm);
   add_compare(wm);
+  add_validate(wm);
   add_lab(wm);
   add_ptx(wm);
   add_cl(wm);

@@ -17,6 +17,7 @@ void add_gpus(const Command& wm);
 void add_policies(const Command& wm);
 void add_sim(const Command& wm);
 void add_compare(const Command& wm);
+void add_validate(const Command& wm);
 void add_lab(const Command& wm);
 void add_lab_run(const Command& lab);
 void add_lab_show(const Command& lab);

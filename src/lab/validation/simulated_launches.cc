@@ -1,4 +1,4 @@
-#include "simulated.h"
+#include "lab/validation/simulated_launches.h"
 
 #include <memory>
 
@@ -6,11 +6,11 @@
 #include "ptx/parse.h"
 #include "sim/cycle/machine.h"
 
-namespace wm::validation {
+namespace wm::lab {
 namespace {
 
 // A policy that takes no action and records when launches arrive and end.
-class Watch final : public policy::Policy {
+class LaunchTimes final : public policy::Policy {
  public:
   struct Stamp {
     std::uint64_t arrived = 0;
@@ -19,7 +19,7 @@ class Watch final : public policy::Policy {
     sim::PartitionCounters memory{};
   };
 
-  explicit Watch(const sim::CycleMachine& machine) : machine_(machine) {}
+  explicit LaunchTimes(const sim::CycleMachine& machine) : machine_(machine) {}
 
   void on(const policy::KernelArrived&, policy::Machine& gpu) override {
     stamps.push_back({.arrived = gpu.now().count});
@@ -62,15 +62,15 @@ Result<SimulatedRun> simulate(const gpu::GpuConfig& gpu, std::string_view ptx, c
       std::make_shared<const gpu::Application>(launches == 0 ? application : beginning(application, launches));
   const auto app = spec.application;
   if (auto r = (*machine)->add(std::move(spec)); !r) return r.error();
-  Watch watch(**machine);
-  if (auto r = (*machine)->run(watch, {}); !r) return r.error();
+  LaunchTimes times(**machine);
+  if (auto r = (*machine)->run(times, {}); !r) return r.error();
   if (const auto fault = (*machine)->totals(0).fault) return Error{*fault};
   SimulatedRun run;
-  Watch::Stamp before;
+  LaunchTimes::Stamp before;
   for (const gpu::Step& s : app->steps) {
     const auto* launch = std::get_if<gpu::Launch>(&s);
     if (launch == nullptr) continue;
-    const Watch::Stamp& stamp = watch.stamps[run.launches.size()];
+    const LaunchTimes::Stamp& stamp = times.stamps[run.launches.size()];
     run.launches.push_back({.kernel = launch->kernel,
                             .cycles = stamp.done - stamp.arrived,
                             .warp_instructions = stamp.sm.warp_instructions - before.sm.warp_instructions,
@@ -86,4 +86,4 @@ Result<SimulatedRun> simulate(const gpu::GpuConfig& gpu, std::string_view ptx, c
   return run;
 }
 
-}  // namespace wm::validation
+}  // namespace wm::lab

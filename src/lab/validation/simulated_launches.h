@@ -10,7 +10,7 @@
 #include "gpu/application.h"
 #include "gpu/gpu_config.h"
 
-namespace wm::validation {
+namespace wm::lab {
 
 struct SimulatedLaunch {
   std::string kernel;
@@ -31,4 +31,4 @@ struct SimulatedRun {
 Result<SimulatedRun> simulate(const gpu::GpuConfig& gpu, std::string_view ptx, const gpu::Application& application,
                               std::uint32_t launches = 0);
 
-}  // namespace wm::validation
+}  // namespace wm::lab
