@@ -156,6 +156,15 @@ TEST(Quota, SymmetricBlocks) {
   EXPECT_EQ(gpu.caps({2}), "0000000088888888");
 }
 
+// One block of the QoS kernel has 640 threads of its 1024; the rest is room for three more blocks of the other.
+TEST(Quota, WhatEqualThreadsLeaveOfAnSmGoesToTheKernelWithoutAGoal) {
+  FakeMachine gpu({.sms = 1});
+  gpu.start("quota");
+  gpu.arrive_together({{.name = "q", .block = {640, 16, 0}, .goal = 10}, {.name = "o", .block = {128, 16, 0}}});
+  EXPECT_EQ(gpu.caps(kQos), "1");
+  EXPECT_EQ(gpu.caps(kOther), "11");
+}
+
 TEST(Quota, Decisions) {
   FakeMachine gpu({.sms = 2, .sm_ipc = 100});
   const auto q = FakeKernel{.name = "q", .blocks = 100'000, .block_instructions = 2000, .ipc = {80}, .goal = 120};
@@ -316,6 +325,39 @@ TEST_F(Adjustment, BlocksReturnWhenTheGoalIsMetWithFewer) {
   EXPECT_EQ(gpu_.resident(kSm, kOther), 8U) << "no more than it had at first";
 }
 
+// The last block of a launch leaves most of its part free, and the QoS kernel, which is behind, takes it. No block was
+// preempted for that, but the next launch needs the part again.
+TEST_F(Adjustment, TheNextLaunchGetsItsPartBackFromAKernelThatMeetsItsGoal) {
+  gpu_.start("quota:epoch=1000:first_ipc=1000");
+  gpu_.arrive_together({{.name = "q", .blocks = 1000, .block_instructions = 1'000'000, .ipc = {80}, .goal = 20},
+                        {.name = "o", .blocks = 9, .block_instructions = 50'000, .ipc = {100}, .launches = 0}});
+  for (int i = 0; i < 100 && gpu_.resident(kSm, kOther) != 1; ++i) gpu_.run({100});
+  ASSERT_EQ(gpu_.resident(kSm, kOther), 1U) << "of nine blocks eight run first";
+  gpu_.become(kQos, rising(1));
+  gpu_.become(kOther, {1});
+  gpu_.run({8'000});
+  ASSERT_GT(gpu_.resident(kSm, kQos), 12U);
+  gpu_.become(kQos, {80});
+  gpu_.become(kOther, {100});
+  gpu_.run({2'000});
+  ASSERT_LT(gpu_.resident(kSm, kOther), 8U) << "the next launch has begun";
+  gpu_.run({28'000});
+  EXPECT_EQ(gpu_.resident(kSm, kQos), 8U);
+  EXPECT_EQ(gpu_.caps(kOther), "8");
+}
+
+// "One more TB will be allocated": a kernel that lacks less than a block takes no more than one from its neighbour.
+TEST(Quota, AKernelLittleBehindItsGoalTakesOneBlock) {
+  FakeMachine gpu{{.sms = 16}};
+  gpu.start("quota:epoch=1000");
+  gpu.arrive_together({{.name = "q", .blocks = 1000, .block_instructions = 1'000'000, .ipc = {10}, .goal = 160.4},
+                       {.name = "o", .blocks = 1000, .block_instructions = 1'000'000}});
+  gpu.run({1'900});
+  std::uint32_t others = 0;
+  for (std::uint32_t sm = 0; sm < 16; ++sm) others += gpu.resident({sm}, kOther);
+  EXPECT_EQ(others, 16 * 8 - 1);
+}
+
 // The ninth block makes up for the first epoch. Where the other kernel has spent its quota, blocks are not what it
 // lacks.
 TEST_F(Adjustment, BlocksDoNotReturnToAKernelThatItsQuotaHoldsBack) {
@@ -398,7 +440,7 @@ TEST(Quota, AnotherFunctionGetsAnEqualPartOfTheThreadsAgain) {
   FakeMachine gpu{{.sms = 1}};
   gpu.start("quota:epoch=1000:adjust=off");
   gpu.arrive_together({{.name = "q",
-                        .blocks = 2,
+                        .blocks = 9,
                         .block = {.threads = 640, .registers_per_thread = 32, .shared_bytes = 0},
                         .block_instructions = 1'000,
                         .goal = 20,
@@ -409,6 +451,7 @@ TEST(Quota, AnotherFunctionGetsAnEqualPartOfTheThreadsAgain) {
                         .block = {.threads = 128, .registers_per_thread = 32, .shared_bytes = 0},
                         .block_instructions = 1'000'000'000}});
   EXPECT_EQ(gpu.caps(kQos), "1");
+  EXPECT_EQ(gpu.caps(kOther), "11");
   gpu.run({3'000});
   EXPECT_EQ(gpu.caps(kQos), "8");
   EXPECT_EQ(gpu.resident(kSm, kOther), 8U);

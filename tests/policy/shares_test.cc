@@ -60,6 +60,12 @@ TEST(EqualThreads, OtherResourcesTakeBlocksBack) {
   EXPECT_THAT(blocks, ElementsAre(3, 8));
 }
 
+// 32 and 4 blocks have 1024 threads each but are more than 32. Taking a large block would leave 928 and 768 threads.
+TEST(EqualThreads, TheLossThatLeavesNumbersMostEqualIsTaken) {
+  const std::vector<Claim> pair = {{{32, 1, 0, 1}}, {{256, 1, 0, 1}}};
+  EXPECT_THAT(equal_threads(pair, {2048, 1000, 1000, 32}), ElementsAre(28, 4));
+}
+
 TEST(AccelOsShares, ExampleOfFigure3b) {
   // Four compute units, a work group each: A and B get two each.
   const std::vector<Claim> pair = {{{64, 1, 1, 1}}, {{64, 1, 1, 1}}};

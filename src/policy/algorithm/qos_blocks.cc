@@ -14,8 +14,8 @@ namespace {
 // bound by bandwidth are near 1; where many warps wait for one line, as in mri-q, which gains from more, it is 0.3.
 constexpr double kMaxBlocked = 0.5;
 
-// Blocks are returned, and a kernel that is little behind grows, on this part of the SMs in an epoch. Contexts that all
-// SMs move at once fill the memory system: the loads of mri-q beside lbm waited for 3,000 cycles of an epoch of 10,000.
+// Blocks are returned on this part of the SMs in an epoch. Contexts that all SMs move at once fill the memory system:
+// the loads of mri-q beside lbm waited for 3,000 cycles of an epoch of 10,000.
 constexpr std::uint32_t kPart = 4;
 
 // The rate that the kernel's quota asks for: its goal, and what it fell short of it so far.
@@ -47,6 +47,26 @@ std::uint32_t blocks_in_the_way(const Sm& sm, const Kernel& from, std::uint32_t 
     if (gpu::fit(to.footprint, freed) != 0) return n;
   }
   return resident + 1;
+}
+
+// Equal numbers of threads, and what these leave of the SM goes to kernels without a goal (section 4.3: "all the
+// remaining resources"): small blocks reach the limit of blocks, large ones the registers, with threads left.
+std::vector<std::uint32_t> divide(std::span<const Kernel> kernels, const gpu::Resources& sm) {
+  std::vector<Claim> claims;
+  for (const Kernel& k : kernels) claims.push_back({k.footprint});
+  auto blocks = equal_threads(claims, sm);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (kernels[i].has_goal() || !fits_together(claims, blocks, sm)) continue;
+    while (fits_together(claims, blocks, sm)) ++blocks[i];
+    --blocks[i];
+  }
+  return blocks;
+}
+
+// Whether the kernel may have another block on the SM, which does not fit beside blocks that others took while it had
+// none to start.
+bool kept_out(const Sm& sm, const Kernel& k, const ResidentKernel& on_sm) {
+  return on_sm.resident < on_sm.cap && gpu::fit(k.footprint, sm.free) == 0;
 }
 
 // The numbers of blocks on one SM whose threads are nearest to these and that fit together.
@@ -85,9 +105,7 @@ void QosBlocks::allocate(Machine& gpu) {
     while (last < sms && part_of(last, sms, parts) == part_of(first, sms, parts)) ++last;
     std::vector<Kernel> here = qos;
     if (!others.empty()) here.push_back(others[part_of(first, sms, parts)]);
-    std::vector<Claim> claims;
-    for (const Kernel& k : here) claims.push_back({k.footprint});
-    const auto blocks = here.empty() ? std::vector<std::uint32_t>{} : equal_threads(claims, gpu.limits().total);
+    const auto blocks = here.empty() ? std::vector<std::uint32_t>{} : divide(here, gpu.limits().total);
     for (std::size_t i = 0; i < here.size(); ++i)
       for (std::uint32_t sm = first; sm < last; ++sm) set(gpu, {sm}, here[i], blocks[i]);
     for (const Kernel& k : others)
@@ -104,7 +122,9 @@ void QosBlocks::enforce(Machine& gpu) {
   for (const Sm& sm : gpu.sms()) {
     for (const Kernel& k : gpu.kernels()) {
       const ResidentKernel& on_sm = gpu.residents(sm.id)[k.id.index];
-      if (k.waiting == 0 || on_sm.resident >= on_sm.cap || gpu::fit(k.footprint, sm.free) > 0) continue;
+      if (on_sm.resident >= on_sm.cap) continue;
+      const std::uint32_t wanted = std::min(k.waiting, on_sm.cap - on_sm.resident);
+      if (gpu::fit(k.footprint, sm.free) >= wanted) continue;
       if (take_what_is_above(gpu, sm, k)) break;
     }
   }
@@ -120,7 +140,7 @@ void QosBlocks::divide_again(Machine& gpu) {
       claims.push_back({k.footprint});
     }
     if (here.empty()) continue;
-    const auto equal = equal_threads(claims, gpu.limits().total);
+    const auto equal = divide(here, gpu.limits().total);
     std::vector<std::uint32_t> threads;
     for (std::size_t i = 0; i < here.size(); ++i) {
       std::uint32_t& first = first_[sm.index][here[i].id.index];
@@ -141,12 +161,13 @@ void QosBlocks::adjust(Machine& gpu, std::span<const double> rates) {
   for (std::size_t i = 0; i < growth_.size(); ++i) growth_[i].end_epoch(rates[i]);
   const auto sms = static_cast<std::uint32_t>(gpu.sms().size());
   const std::uint32_t few = std::max(sms / kPart, 1U);
-  // A kernel that is far behind may grow on as many SMs as it lacks blocks.
+  // "One more TB will be allocated"; a kernel that lacks more blocks than one takes them on as many SMs.
   Counts may_take(growth_.size(), 0);
   for (const Kernel& k : gpu.kernels()) {
     const double rate = std::max(rates[k.id.index], 1e-9);
     const double lacks = k.has_goal() ? k.resident * (needed_rate(gpu, k) / rate - 1) : 0;
-    may_take[k.id.index] = static_cast<std::uint32_t>(std::clamp<double>(std::ceil(lacks), few, sms));
+    may_take[k.id.index] = static_cast<std::uint32_t>(std::clamp<double>(std::ceil(lacks), 1, sms));
+    if (k.has_goal()) growth_[k.id.index].had_margin(has_margin(k, rate, 1, needed_rate(gpu, k)));
   }
   Counts lost(growth_.size(), 0);  // in this epoch, by kernel
   std::uint32_t returned = 0;
@@ -183,9 +204,9 @@ bool QosBlocks::grow(Machine& gpu, const Sm& sm, const Kernel& k, Counts& lost) 
 
 bool QosBlocks::give_back(Machine& gpu, const Sm& sm, std::span<const double> rates, Counts& lost) {
   for (const Kernel& to : gpu.kernels()) {
-    const std::uint32_t threads = threads_[sm.index][to.id.index];
-    if (to.has_goal() || to.waiting == 0 || threads >= first_[sm.index][to.id.index]) continue;
     const ResidentKernel& of_to = gpu.residents(sm.id)[to.id.index];
+    const bool lost_blocks = threads_[sm.index][to.id.index] < first_[sm.index][to.id.index];
+    if (to.has_goal() || to.waiting == 0 || (!lost_blocks && !kept_out(sm, to, of_to))) continue;
     const bool held_back = of_to.resident > 0 && of_to.quota <= 0;
     for (const Kernel& from : gpu.kernels()) {
       const ResidentKernel& on_sm = gpu.residents(sm.id)[from.id.index];
@@ -195,14 +216,15 @@ bool QosBlocks::give_back(Machine& gpu, const Sm& sm, std::span<const double> ra
       const std::uint32_t n = blocks_in_the_way(sm, from, on_sm.resident, to);
       std::uint32_t& gone = lost[from.id.index];
       const bool idles = idle_blocks(on_sm.counters.idle_warps, from.warps_per_block) >= n + 1;
-      const bool ahead = has_margin(from, rates[from.id.index], gone + n, needed_rate(gpu, from));
+      const bool ahead =
+          growth.has_steady_margin() && has_margin(from, rates[from.id.index], gone + n, needed_rate(gpu, from));
       const bool spare = growth.must_return() || (!held_back && (idles || ahead));
       if (n >= on_sm.resident || !spare) continue;
       gone += n;
       growth.give_back();
       set(gpu, sm.id, from, on_sm.resident - n);
       if (n > 0 && gpu.can(Can::switch_some)) gpu.preempt(sm.id, from.id, n);
-      set(gpu, sm.id, to, gpu.residents(sm.id)[to.id.index].cap + 1);
+      if (lost_blocks) set(gpu, sm.id, to, of_to.cap + 1);
       return true;
     }
   }

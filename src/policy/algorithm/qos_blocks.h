@@ -14,7 +14,7 @@ namespace wm::policy {
 class QosBlocks {
  public:
   // "Symmetric TB allocation": QoS kernels on every SM, each other kernel on its part of the SMs; within an SM an
-  // equal number of threads for each resident kernel.
+  // equal number of threads for each resident kernel. What that leaves of an SM goes to kernels without a goal.
   void allocate(Machine& gpu);
 
   // For a client that continues with another function: threads are divided equally again, by the new blocks, and each
@@ -27,9 +27,9 @@ class QosBlocks {
   // that had no effect (BlockGrowth); nor while blocks are still leaving from the last time.
   //
   // The margin that lets a QoS kernel lose a block to another one also returns blocks: a kernel without a goal that
-  // lost some gets one back on an SM from a QoS kernel that would still meet its goal, unless the former's quota was
-  // spent there: then its quota held it back, and a block would not help. `rates` by kernel: what it would
-  // execute a cycle if its quota did not hold it back.
+  // lost some, or whose next launch finds its part of the SM taken, gets one back on an SM from a QoS kernel that would
+  // still meet its goal in two epochs in a row, unless the former's quota was spent there: then its quota held it back,
+  // and a block would not help. `rates` by kernel: what it would execute a cycle if its quota did not hold it back.
   void adjust(Machine& gpu, std::span<const double> rates);
 
  private:

@@ -21,6 +21,17 @@ bool take(std::span<const Claim> claims, std::span<const std::uint32_t> counts, 
   return true;
 }
 
+// Between the kernel with most threads and the one with fewest.
+std::uint32_t spread_of_threads(std::span<const Claim> claims, std::span<const std::uint32_t> counts) {
+  std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t most = 0;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    least = std::min(least, counts[i] * claims[i].footprint.threads);
+    most = std::max(most, counts[i] * claims[i].footprint.threads);
+  }
+  return most - least;
+}
+
 }  // namespace
 
 bool fits_together(std::span<const Claim> claims, std::span<const std::uint32_t> counts, const gpu::Resources& sm) {
@@ -59,16 +70,28 @@ std::vector<std::uint32_t> equal_threads(std::span<const Claim> claims, const gp
     counts.push_back(
         std::clamp(threads / std::max(c.footprint.threads, 1U), 1U, std::max(gpu::fit(c.footprint, sm), 1U)));
   }
+  const std::vector<std::uint32_t> parts = counts;
   while (!fits_together(claims, counts, sm)) {
-    std::size_t largest = claims.size();
+    std::size_t loser = claims.size();
+    std::uint32_t least = 0;
     for (std::size_t i = 0; i < claims.size(); ++i) {
       if (counts[i] < 2) continue;
-      const bool more = largest == claims.size() ||
-                        counts[i] * claims[i].footprint.threads > counts[largest] * claims[largest].footprint.threads;
-      if (more) largest = i;
+      --counts[i];
+      const std::uint32_t spread = spread_of_threads(claims, counts);
+      ++counts[i];
+      if (loser == claims.size() || spread < least) loser = i, least = spread;
     }
-    if (largest == claims.size()) break;  // every kernel has one block left; the excess is resolved by taking turns
-    --counts[largest];
+    if (loser == claims.size()) return counts;  // one block of each is too much; the excess is resolved by taking turns
+    --counts[loser];
+  }
+  // The last loss may have made room for a block that was lost before it.
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    while (counts[i] < parts[i]) {
+      ++counts[i];
+      if (fits_together(claims, counts, sm)) continue;
+      --counts[i];
+      break;
+    }
   }
   return counts;
 }

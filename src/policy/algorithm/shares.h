@@ -27,7 +27,7 @@ std::vector<std::uint32_t> even_split(std::span<const Claim> claims, const gpu::
 std::vector<std::uint32_t> dominant_fair(std::span<const Claim> claims, const gpu::Resources& sm);
 
 // The QoS paper's start (section 3.6): as equal numbers of threads as whole blocks allow, and at least one block each.
-// If another resource does not suffice for that, the kernel with most threads loses blocks.
+// If another resource does not suffice for that, those kernels lose blocks whose loss leaves the numbers most equal.
 std::vector<std::uint32_t> equal_threads(std::span<const Claim> claims, const gpu::Resources& sm);
 
 // accelOS (section 3): x_i = T/(K w_i), y_i = L/(K m_i), z_i = R/(K r_i) and the least of them, by weight where weights
