@@ -14,7 +14,7 @@ namespace wm::policy {
 class QosBlocks {
  public:
   // "Symmetric TB allocation": QoS kernels on every SM, each other kernel on its part of the SMs; within an SM an
-  // equal number of threads for each resident kernel. What that leaves of an SM goes to kernels without a goal.
+  // equal number of threads for each resident kernel. The rest of an SM goes to kernels without a goal.
   void allocate(Machine& gpu);
 
   // For a client that continues with another function: threads are divided equally again, by the new blocks, and each

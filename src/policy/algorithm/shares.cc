@@ -24,12 +24,12 @@ bool take(std::span<const Claim> claims, std::span<const std::uint32_t> counts, 
 // Between the kernel with most threads and the one with fewest.
 std::uint32_t spread_of_threads(std::span<const Claim> claims, std::span<const std::uint32_t> counts) {
   std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t most = 0;
+  std::uint32_t greatest = 0;
   for (std::size_t i = 0; i < claims.size(); ++i) {
     least = std::min(least, counts[i] * claims[i].footprint.threads);
-    most = std::max(most, counts[i] * claims[i].footprint.threads);
+    greatest = std::max(greatest, counts[i] * claims[i].footprint.threads);
   }
-  return most - least;
+  return greatest - least;
 }
 
 }  // namespace
