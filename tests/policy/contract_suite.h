@@ -57,10 +57,11 @@ inline std::vector<Contract> contracts(MakeRig make) {
   return all;
 }
 // The policies under which a kernel of higher priority preempts others at once.
-inline auto preempting_policies_on(MakeRig make) {
+// Policies that preempt, of which the machine has the mechanism.
+inline auto preempting_policies_on(MakeRig make, Cans cans = Cans::all()) {
   std::vector<Contract> some;
   for (const Contract& c : contracts(make))
-    if (c.policy.starts_with("ppq")) some.push_back(c);
+    if (c.policy.starts_with("ppq") && fits(*choose(c.policy), cans, "machine").ok()) some.push_back(c);
   return testing::ValuesIn(some);
 }
 inline auto every_policy_on(MakeRig make) { return testing::ValuesIn(contracts(make)); }

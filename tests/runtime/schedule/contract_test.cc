@@ -131,14 +131,15 @@ class DeviceRig final : public Rig {
 
 std::unique_ptr<Rig> make_device_rig(std::uint32_t sms) { return std::make_unique<DeviceRig>(sms); }
 
-// No policy that preempts runs on a device.
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PreemptionContract);
-
 INSTANTIATE_TEST_SUITE_P(Device, PolicyContract,
                          every_policy_on(&make_device_rig, runtime::DeviceMachine::capabilities()), contract_name);
 
 INSTANTIATE_TEST_SUITE_P(RealSms, PolicyContract, every_policy_on(&make_sm_rig, runtime::SmMachine::capabilities()),
                          contract_name);
+
+// Workers leave between two groups: preemption by draining. A device without SM numbers has no mechanism to preempt.
+INSTANTIATE_TEST_SUITE_P(RealSms, PreemptionContract,
+                         preempting_policies_on(&make_sm_rig, runtime::SmMachine::capabilities()), contract_name);
 
 }  // namespace
 }  // namespace wm::policy::test
