@@ -17,7 +17,26 @@ constexpr const char* kPtx = R"(.version 7.5
 .reg .b32 %r<4>; .reg .b64 %d<4>;
 mov.u32 %r1, %tid.x; mul.wide.u32 %d1, %r1, 4; ld.param.u64 %d2, [out]; add.s64 %d2, %d2, %d1;
 ld.param.u32 %r2, [value]; st.global.u32 [%d2], %r2; ret;
+}
+.global .texref image;
+.visible .entry fetch(.param .u64 handle, .param .u32 value)
+{
+.reg .b32 %r<8>; .reg .b64 %d<4>; .reg .f32 %f<8>; .reg .pred %p;
+mov.u32 %r1, %tid.x; ld.param.u64 %d1, [handle]; ld.param.u32 %r2, [value]; cvt.rn.f32.u32 %f1, %r2;
+cvt.rn.f32.u32 %f2, %r1; setp.lt.u32 %p, %r2, 128; @%p bra references;
+tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%d1, {%f1, %f2}];
+tex.level.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%d1, {%f1, %f2}], %f2; txq.width.b32 %r3, [%d1]; ret;
+references: tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [image, {%f1, %f2}]; ret;
+}
+.visible .entry draw(.param .u64 handle, .param .u32 value)
+{
+.reg .b32 %r<8>; .reg .b64 %d<4>;
+mov.u32 %r1, %tid.x; ld.param.u64 %d1, [handle]; ld.param.u32 %r2, [value];
+suld.b.2d.b32.clamp %r3, [%d1, {%r2, %r1}]; sust.b.2d.v2.b32.zero [%d1, {%r2, %r1}], {%r1, %r3};
+sured.b.add.2d.u32.trap [%d1, {%r2, %r1}], %r1; ret;
 })";
+
+constexpr const char* kKernels[] = {"store", "fetch", "draw"};
 
 // Numbers from the input; 0 after its end.
 class Input {
@@ -47,7 +66,10 @@ struct Objects {
   std::vector<CUevent> events;
   std::vector<CUgraph> graphs;
   std::vector<CUgraphExec> executables;
-  std::vector<CUdeviceptr> memory;
+  std::vector<CUdeviceptr> memory;  // and handles of textures and surfaces
+  std::vector<CUarray> arrays;
+  std::vector<CUmipmappedArray> mipmapped;
+  std::vector<CUtexref> references;
   std::vector<char> host = std::vector<char>(1U << 14);
 };
 
@@ -91,6 +113,93 @@ void memory_call(Input& in, Objects& o) {
   }
 }
 
+CUDA_ARRAY3D_DESCRIPTOR descriptor(Input& in) {
+  constexpr CUarray_format kFormats[] = {CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_SIGNED_INT16, CU_AD_FORMAT_FLOAT,
+                                         CU_AD_FORMAT_HALF, CU_AD_FORMAT_UNSIGNED_INT32};
+  return {
+      std::size_t{in.byte()}, std::size_t{in.byte()} % 64,          std::size_t{in.byte()} % 4, kFormats[in.byte() % 5],
+      in.byte() % 5U,         static_cast<unsigned>(in.byte() % 16)};
+}
+
+CUDA_RESOURCE_DESC resource(Input& in, const Objects& o) {
+  CUDA_RESOURCE_DESC r{};
+  r.resType = static_cast<CUresourcetype>(in.byte() % 5);
+  const CUDA_ARRAY3D_DESCRIPTOR d = descriptor(in);
+  if (r.resType == CU_RESOURCE_TYPE_ARRAY) r.res.array.hArray = in.of(o.arrays);
+  if (r.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY) r.res.mipmap.hMipmappedArray = in.of(o.mipmapped);
+  if (r.resType == CU_RESOURCE_TYPE_LINEAR) r.res.linear = {in.of(o.memory), d.Format, d.NumChannels, in.size()};
+  if (r.resType == CU_RESOURCE_TYPE_PITCH2D)
+    r.res.pitch2D = {in.of(o.memory), d.Format, d.NumChannels, d.Width, d.Height, in.size()};
+  return r;
+}
+
+CUDA_TEXTURE_DESC sampling(Input& in) {
+  CUDA_TEXTURE_DESC t{};
+  for (auto& mode : t.addressMode) mode = static_cast<CUaddress_mode>(in.byte() % 5);
+  t.filterMode = static_cast<CUfilter_mode>(in.byte() % 2);
+  t.mipmapFilterMode = static_cast<CUfilter_mode>(in.byte() % 2);
+  t.flags = in.byte() % 4;
+  t.maxMipmapLevelClamp = in.byte();
+  t.mipmapLevelBias = static_cast<float>(in.byte()) - 99;
+  return t;
+}
+
+void texture_call(Input& in, Objects& o) {
+  CUarray array = nullptr;
+  CUmipmappedArray mipmapped = nullptr;
+  CUtexref reference = nullptr;
+  CUtexObject object = 0;
+  const CUDA_ARRAY3D_DESCRIPTOR d = descriptor(in);
+  CUDA_MEMCPY3D copy{};
+  switch (in.byte() % 12) {
+    case 0:
+      return keep(cuArray3DCreate_v2(&array, &d), o.arrays, array);
+    case 1:
+      (void)cuArrayDestroy(in.of(o.arrays));
+      return;
+    case 2:
+      return keep(cuMipmappedArrayCreate(&mipmapped, &d, in.byte() % 9), o.mipmapped, mipmapped);
+    case 3:
+      (void)cuMipmappedArrayDestroy(in.of(o.mipmapped));
+      return;
+    case 4:
+      return keep(cuMipmappedArrayGetLevel(&array, in.of(o.mipmapped), in.byte() % 9), o.arrays, array);
+    case 5: {
+      const CUDA_RESOURCE_DESC r = resource(in, o);
+      const CUDA_TEXTURE_DESC t = sampling(in);
+      return keep(cuTexObjectCreate(&object, &r, &t, nullptr), o.memory, CUdeviceptr{object});
+    }
+    case 6: {
+      const CUDA_RESOURCE_DESC r = resource(in, o);
+      return keep(cuSurfObjectCreate(&object, &r), o.memory, CUdeviceptr{object});
+    }
+    case 7:
+      (void)cuTexObjectDestroy(in.of(o.memory));
+      (void)cuSurfObjectDestroy(in.of(o.memory));
+      return;
+    case 8:
+      return keep(cuModuleGetTexRef(&reference, in.of(o.modules), "image"), o.references, reference);
+    case 9:
+      (void)cuTexRefSetArray(in.of(o.references), in.of(o.arrays), 1);
+      (void)cuTexRefSetFlags(in.of(o.references), in.byte());
+      return;
+    case 10:
+      (void)cuTexRefSetAddress_v2(nullptr, in.of(o.references), in.of(o.memory), in.size());
+      (void)cuMemcpyHtoA_v2(in.of(o.arrays), in.byte(), o.host.data(), in.byte());
+      return;
+    default:
+      copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+      copy.srcHost = o.host.data();
+      copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+      copy.dstArray = in.of(o.arrays);
+      copy.dstXInBytes = in.byte() % 8;
+      copy.WidthInBytes = in.byte();
+      copy.Height = in.byte() % 32;
+      copy.Depth = in.byte() % 2;
+      (void)cuMemcpy3D_v2(&copy);
+  }
+}
+
 void launch(Input& in, Objects& o) {
   CUdeviceptr out = in.of(o.memory);
   std::uint32_t value = in.byte();
@@ -131,7 +240,7 @@ void object_call(Input& in, Objects& o) {
     case 7:
       return keep(cuModuleLoadData(&module, kPtx), o.modules, module);
     case 8:
-      return keep(cuModuleGetFunction(&function, in.of(o.modules), "store"), o.functions, function);
+      return keep(cuModuleGetFunction(&function, in.of(o.modules), kKernels[in.byte() % 3]), o.functions, function);
     case 9:
       (void)cuCtxSynchronize();
       (void)cuModuleUnload(in.of(o.modules));
@@ -175,10 +284,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (cuCtxCreate_v2(&first, 0, 0) != CUDA_SUCCESS) __builtin_trap();
   objects.contexts.push_back(first);
   while (in.more()) {
-    const std::uint8_t kind = in.byte() % 4;
+    const std::uint8_t kind = in.byte() % 6;
     if (kind == 0) memory_call(in, objects);
     if (kind == 1) launch(in, objects);
-    if (kind > 1) object_call(in, objects);
+    if (kind == 2 || kind == 3) texture_call(in, objects);
+    if (kind > 3) object_call(in, objects);
   }
   for (CUcontext context : objects.contexts) (void)cuCtxDestroy_v2(context);
   CUcontext current = nullptr;

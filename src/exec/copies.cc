@@ -1,10 +1,14 @@
-// Copies that are not loads or stores of one register (cp.async, ldmatrix, stmatrix), and mbarrier, which counts them.
+// Copies that are not loads or stores of one register (cp.async, ldmatrix, stmatrix), mbarrier, which counts them, and
+// accesses to textures and surfaces.
+#include <array>
 #include <bit>
 #include <cstring>
 
 #include "exec/block.h"
 #include "exec/global_port.h"
 #include "exec/mbarrier.h"
+#include "exec/memory_rows.h"
+#include "exec/texture_access.h"
 #include "exec/warp.h"
 
 namespace wm::exec {
@@ -235,6 +239,61 @@ bool Warp::mbarrier(const Op& op, const Frame& frame) {
   *mask = (*mask & ~frame.active) | passed;
   yields_ = yields_ || passed != frame.active;
   return true;
+}
+
+bool Warp::texture(const Op& op, const Frame& frame) {
+  const auto fault = op.kind == Kind::texture ? fetch_texels(op, frame, *grid_->memory, block_->access_)
+                                              : query_texture(op, frame, *grid_->memory);
+  if (fault) raise(fault_at(fault->kind, fault->lane, fault->what));
+  return !fault;
+}
+
+bool Warp::move_on_surface(const Op& op, const Frame& frame) {
+  const Memory& memory = op.memory;
+  const Access& access = block_->access_;
+  const bool is_load = op.kind == Kind::surface_load;
+  const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
+  for (Mask m = frame.active; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    std::byte* at = host_of(op, access.space, lane, access.address[static_cast<std::size_t>(lane)], bytes, !is_load);
+    if (at == nullptr) return false;
+    for (std::size_t e = 0; e < memory.count; ++e) {
+      const RegisterRow one = is_load ? op.operands.destination[0] : op.operands.source[0];
+      const RegisterRow row = memory.count == 1 ? one : op.operands.more[e];
+      if (is_load)
+        load_lane(memory, at + e * memory.bytes, frame, row, lane);
+      else
+        store_lane(memory, at + e * memory.bytes, frame, row, lane);
+    }
+  }
+  return true;
+}
+
+bool Warp::surface(const Op& op, const Frame& frame) {
+  Mask inside = 0;
+  if (const auto fault = place_on_surface(op, frame, *grid_->memory, block_->access_, inside)) {
+    raise(fault_at(fault->kind, fault->lane, fault->what));
+    return false;
+  }
+  if (op.kind == Kind::surface_load) {
+    constexpr std::array<std::byte, 16> kZero{};
+    for (Mask m = frame.active & ~inside; m != 0; m &= m - 1)
+      for (std::size_t e = 0; e < op.memory.count; ++e)
+        load_lane(op.memory, kZero.data(), frame,
+                  op.memory.count == 1 ? op.operands.destination[0] : op.operands.more[e], std::countr_zero(m));
+  }
+  if (inside == 0) return true;
+  Frame part = frame;
+  part.active = inside;
+  const Window unknown;
+  switch (op.kind) {
+    case Kind::surface_load:
+      return ported() ? port_load(op, part, unknown) : move_on_surface(op, part);
+    case Kind::surface_store:
+      return ported() ? port_store(op, part, unknown) : move_on_surface(op, part);
+    default:
+      return ported() ? defer_atomic(op, part, unknown) : atomic_at_once(op, part, unknown);
+  }
 }
 
 }  // namespace wm::exec

@@ -106,6 +106,7 @@ Class classify(const ptx::Instruction& instruction) {
       return Class::store;
     case Opcode::atom:
     case Opcode::red:
+    case Opcode::sured_b:
     case Opcode::mbarrier_init:
     case Opcode::mbarrier_inval:
     case Opcode::mbarrier_expect_tx:

@@ -10,6 +10,7 @@
 #include "exec/block.h"
 #include "exec/lane/rows.h"
 #include "exec/memory_rows.h"
+#include "exec/texture_access.h"
 #include "exec/warp.h"
 
 namespace wm::exec {
@@ -50,6 +51,13 @@ const char* doing_name(const Op& op) {
     case Kind::load:
     case Kind::matrix_load:
       return "load";
+    case Kind::surface_load:
+    case Kind::surface_store:
+    case Kind::surface_reduction:
+      return "surface access";
+    case Kind::texture:
+    case Kind::texture_query:
+      return "texture access";
     case Kind::store:
     case Kind::matrix_store:
       return "store";
@@ -253,8 +261,14 @@ bool Warp::peek(Access& out) {
   const Path& path = paths_.now();
   const Op& op = code_[path.pc];
   const Mask active = guarded(op, path);
-  if (active == 0 || op.kind < Kind::load || op.kind > Kind::matrix_store) return false;
-  locate(op, op.memory, frame_of(path, active));
+  if (active == 0 || op.kind < Kind::load || op.kind > Kind::surface_reduction) return false;
+  if (op.kind >= Kind::surface_load) {
+    Mask inside = 0;
+    const Frame frame = frame_of(path, active);
+    if (place_on_surface(op, frame, *grid_->memory, block_->access_, inside) || inside == 0) return false;
+  } else {
+    locate(op, op.memory, frame_of(path, active));
+  }
   out = block_->access_;
   return true;
 }

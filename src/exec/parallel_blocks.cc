@@ -49,7 +49,8 @@ Fault over_limit(const Grid& grid, std::uint64_t limit, const Block& block) {
 
 bool blocks_are_independent(const Program& program) {
   const auto communicates = [](const Op& op) {
-    return op.kind == Kind::atomic || op.kind == Kind::reduction || (op.memory.spins && op.kind != Kind::mbarrier);
+    return op.kind == Kind::atomic || op.kind == Kind::reduction || op.kind == Kind::surface_reduction ||
+           (op.memory.spins && op.kind != Kind::mbarrier);
   };
   const auto keeps_state = [](const ProgramFunction& f) {
     return f.builtin == ProgramFunction::Builtin::malloc || f.builtin == ProgramFunction::Builtin::free;

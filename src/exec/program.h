@@ -39,6 +39,11 @@ enum class Kind : std::uint8_t {
   async_copy,
   matrix_load,
   matrix_store,
+  surface_load,
+  surface_store,
+  surface_reduction,
+  texture,        // tex, tld4
+  texture_query,  // txq, suq
   matrix_move,
   mbarrier,
   stack,         // alloca, stacksave, stackrestore
@@ -105,6 +110,12 @@ enum class Mode : std::uint8_t {
   stack_allocate,
   stack_save,
   stack_restore,
+  query_width,
+  query_height,
+  query_depth,
+  query_layers,
+  query_levels,
+  query_normalized,  // txq
 };
 
 // The memory that an operation accesses: `count` elements of `bytes` each, beside one another, at base + offset.
@@ -136,7 +147,7 @@ struct Op {
   bool shaped = false;           // a load from shared memory as shared_shape.h takes it
   std::uint32_t target = kNoPc;  // branch: pc; call: function; indexed branch: first of the table
   std::uint32_t targets = 0;  // indexed branch: how many; indirect call: the call's own record; cp.async.wait_group: N;
-                              // wmma: 1 + a tile; alloca: alignment
+                              // wmma: 1 + a tile; alloca: alignment; textures, surfaces: TextureShape::pack()
   std::uint32_t reconverge = kNoPc;  // branch: where its lanes meet again; kNoPc: only at the function's end
   Memory memory;
 };

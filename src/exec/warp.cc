@@ -212,6 +212,13 @@ bool Warp::work(const Op& op, const Frame& frame) {
       return matrix_load(op, frame);
     case Kind::matrix_store:
       return matrix_store(op, frame);
+    case Kind::surface_load:
+    case Kind::surface_store:
+    case Kind::surface_reduction:
+      return surface(op, frame);
+    case Kind::texture:
+    case Kind::texture_query:
+      return texture(op, frame);
     case Kind::matrix_move:
       matrix_move(op, frame);
       return true;

@@ -214,6 +214,11 @@ class Warp {
   bool change_stack(const Op& op, const Frame& frame);
   [[nodiscard]] std::uint32_t stack_top(Mask lanes) const;
 
+  // copies.cc: textures, and suld, sust, sured
+  bool texture(const Op& op, const Frame& frame);
+  bool surface(const Op& op, const Frame& frame);
+  bool move_on_surface(const Op& op, const Frame& frame);
+
   // memory.cc: cvta and isspacep
   static void shift_window(const Op& op, const Frame& frame);
   void in_space(const Op& op, const Frame& frame) const;

@@ -43,7 +43,7 @@ std::string_view joined(const Token& first, const std::vector<Token>& parts, std
 
 constexpr bool has_dotted_family(std::string_view name) {
   return name == "cp" || name == "bar" || name == "barrier" || name == "brx" || name == "cvt" || name == "wmma" ||
-         name == "mbarrier" || name == "suld" || name == "sust";
+         name == "mbarrier" || name == "suld" || name == "sust" || name == "sured";
 }
 
 }  // namespace

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "ptx/opaque.h"
+
 namespace wm::ptx {
 
 std::uint64_t Variable::bytes() const {
   std::uint64_t size = static_cast<std::uint64_t>(ptx::bytes(type)) * vector;
+  if (space == Space::global && is_opaque(type)) size = kTextureHeaderBytes;
   for (const std::uint64_t n : shape) size *= n;
   return size;
 }

@@ -44,6 +44,9 @@ bool is_lane_source(const Instruction& i) {
     case Opcode::shfl:
     case Opcode::call:
     case Opcode::ldmatrix:
+    case Opcode::tex:
+    case Opcode::tld4:
+    case Opcode::suld_b:
     case Opcode::mma:
       return true;
     default:

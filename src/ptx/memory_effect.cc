@@ -40,6 +40,7 @@ MemoryEffect memory_effect(const Instruction& instruction) {
       return effect;
     case Opcode::atom:
     case Opcode::red:
+    case Opcode::sured_b:
     case Opcode::cp_async:
     case Opcode::discard:
       effect.reads = effect.writes = effect.fence = true;

@@ -63,6 +63,11 @@ bool touches_memory(const Instruction& instruction) {
     case Opcode::atom:
     case Opcode::red:
     case Opcode::cp_async:
+    case Opcode::tex:
+    case Opcode::tld4:
+    case Opcode::suld_b:
+    case Opcode::sust_b:
+    case Opcode::sured_b:
       return true;
     default:
       return false;

@@ -23,6 +23,10 @@ std::uint32_t latency(const Instruction& instruction) {
     case Opcode::ldu:
     case Opcode::atom:
       return instruction.space() == Space::shared ? 30 : instruction.space() == Space::constant ? 30 : 300;
+    case Opcode::tex:
+    case Opcode::tld4:
+    case Opcode::suld_b:
+      return 300;
     case Opcode::ldmatrix:
     case Opcode::shfl:
       return 30;

@@ -24,12 +24,17 @@ Counter kind_of(const Instruction& instruction) {
     case Opcode::ldu:
     case Opcode::ldmatrix:
     case Opcode::cp_async:
+    case Opcode::tex:
+    case Opcode::tld4:
+    case Opcode::suld_b:
       return &StaticCounts::loads;
     case Opcode::st:
     case Opcode::stmatrix:
+    case Opcode::sust_b:
       return &StaticCounts::stores;
     case Opcode::atom:
     case Opcode::red:
+    case Opcode::sured_b:
       return &StaticCounts::atomics;
     case Opcode::bar:
     case Opcode::bar_warp:

@@ -1,8 +1,9 @@
-// Loads, stores, atomics, copies, and the conversions between address spaces.
+// Loads, stores, atomics, copies, textures and surfaces, and the conversions between address spaces.
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "exec/decode/function_decoder.h"
+#include "exec/texture_shape.h"
 #include "exec/tile.h"
 
 namespace wm::exec {
@@ -284,6 +285,112 @@ void FunctionDecoder::window(const Instruction& instruction, Op& op) {
     op.kind = instruction.has(Suffix::to) ? Kind::from_generic : Kind::to_generic;
     op.operands.source[0] = source(instruction.operands[1], Type::u64);
   }
+  op.operands.destination[0] = destination(instruction.operands[0]);
+}
+
+bool FunctionDecoder::texture(const Instruction& instruction, Op& op) {
+  switch (instruction.opcode) {
+    case Opcode::tex:
+    case Opcode::tld4:
+      fetch(instruction, op);
+      return true;
+    case Opcode::suld_b:
+    case Opcode::sust_b:
+    case Opcode::sured_b:
+      surface(instruction, op);
+      return true;
+    case Opcode::txq:
+    case Opcode::suq:
+      texture_query(instruction, op);
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The handle is the address of a header: a register's value, or that of a variable.
+void FunctionDecoder::texture_handle(const Instruction& instruction, const Operand& handle, Op& op) {
+  if (handle.kind == Operand::Kind::variable && variable(handle).space != Space::global)
+    refuse(instruction, "takes a texture from a parameter or from other than global memory");
+  if (handle.kind == Operand::Kind::integer) refuse(instruction, "takes a number as a texture");
+  if (handle.kind == Operand::Kind::reg && lane_bytes(function_.registers[handle.index].type) != 8)
+    refuse(instruction, "takes handles of 64 bits only");
+  op.memory.base = source(handle, Type::b64);
+  op.memory.base_bytes = 8;
+  op.memory.space = Space::global;
+  op.memory.offset = 0;
+}
+
+std::vector<RegisterRow> FunctionDecoder::coordinates(const Instruction& instruction, const Operand& place, Type type) {
+  const std::uint32_t count = texture_shape(instruction).coordinates();
+  std::vector<RegisterRow> rows;
+  if (place.kind == Operand::Kind::vector)
+    for (const Operand& element : place.elements) rows.push_back(source(element, type));
+  else
+    rows.push_back(source(place, type));
+  if (rows.size() < count) refuse(instruction, fmt::format("takes {} coordinates", count));
+  rows.resize(count);  // three coordinates are written as a vector of four
+  return rows;
+}
+
+void FunctionDecoder::fetch(const Instruction& instruction, Op& op) {
+  const auto& operands = instruction.operands;
+  const Operand& place = operands[1];
+  if (place.elements.size() != 2) refuse(instruction, "takes a separate sampler");
+  op.kind = Kind::texture;
+  texture_handle(instruction, place.elements[0], op);
+  TextureShape shape = texture_shape(instruction);
+  shape.has_index = instruction.types.back() == Type::s32;
+  op.targets = shape.pack();
+  std::vector<RegisterRow> rows;
+  for (const Operand& element : operands[0].elements) rows.push_back(destination(element));
+  for (const RegisterRow row : coordinates(instruction, place.elements[1], instruction.types.back()))
+    rows.push_back(row);
+  keep_rows(op, std::move(rows));
+  if (instruction.has(Suffix::level)) op.operands.source[0] = source(operands[2], instruction.types.back());
+}
+
+// The rows of the data as for loads and stores, then the coordinates.
+void FunctionDecoder::surface(const Instruction& instruction, Op& op) {
+  const auto& operands = instruction.operands;
+  const bool is_load = instruction.opcode == Opcode::suld_b;
+  const Operand& data = operands[is_load ? 0 : 1];
+  const Operand& place = operands[is_load ? 1 : 0];
+  if (place.elements.size() != 2) refuse(instruction, "takes no sampler");
+  const Type type = instruction.type();
+  op.kind = is_load                                ? Kind::surface_load
+            : instruction.opcode == Opcode::sust_b ? Kind::surface_store
+                                                   : Kind::surface_reduction;
+  if (op.kind == Kind::surface_reduction) op.mode = surface_reduction(instruction);
+  texture_handle(instruction, place.elements[0], op);
+  op.targets = texture_shape(instruction).pack();
+  op.memory.type = type;
+  op.memory.bytes = static_cast<std::uint8_t>(lane_bytes(type));
+  op.memory.count = static_cast<std::uint8_t>(instruction.vector_width());
+  const int bytes = data_bytes(data, type);
+  op.memory.row_bytes = static_cast<std::uint8_t>(bytes);
+  if (bytes < lane_bytes(type) || bytes > 8) refuse(instruction, "does not fit its registers");
+  const Type row_type = bytes == 1 ? Type::b8 : bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64;
+  const auto row_of = [&](const Operand& one) {
+    if (one.kind == Operand::Kind::reg && lane_bytes(function_.registers[one.index].type) != bytes)
+      refuse(instruction, "mixes registers of different widths");
+    return is_load ? destination(one) : source(one, row_type);
+  };
+  std::vector<RegisterRow> rows;
+  if (data.kind == Operand::Kind::vector)
+    for (const Operand& element : data.elements) rows.push_back(row_of(element));
+  else
+    (is_load ? op.operands.destination[0] : op.operands.source[0]) = row_of(data);
+  for (const RegisterRow row : coordinates(instruction, place.elements[1], Type::b32)) rows.push_back(row);
+  keep_rows(op, std::move(rows));
+}
+
+void FunctionDecoder::texture_query(const Instruction& instruction, Op& op) {
+  op.kind = Kind::texture_query;
+  op.mode = exec::texture_query(instruction);
+  const Operand& handle = instruction.operands[1];
+  texture_handle(instruction, handle.elements.at(0), op);
+  op.memory.offset = handle.offset;
   op.operands.destination[0] = destination(instruction.operands[0]);
 }
 

@@ -75,7 +75,8 @@ void FunctionDecoder::decode(const Instruction& instruction) {
     op.guard_negated = instruction.guard.negated;
   }
   if (!lane(instruction, op) && !memory(instruction, op) && !control(instruction, op) &&
-      !cooperation(instruction, op) && !mbarrier(instruction, op) && !stack(instruction, op))
+      !cooperation(instruction, op) && !mbarrier(instruction, op) && !stack(instruction, op) &&
+      !texture(instruction, op))
     refuse(instruction, "cannot be executed");
   OpInfo info;
   info.ptx_line = instruction.position.line;

@@ -68,6 +68,7 @@ class FunctionDecoder {
   bool cooperation(const Instruction& instruction, Op& op);
   bool mbarrier(const Instruction& instruction, Op& op);
   bool stack(const Instruction& instruction, Op& op);
+  bool texture(const Instruction& instruction, Op& op);
 
   void load_store(const Instruction& instruction, Op& op, const Operand& data, const Operand& address);
   void atomic(const Instruction& instruction, Op& op);
@@ -75,6 +76,11 @@ class FunctionDecoder {
   void matrix(const Instruction& instruction, Op& op, const Operand& data, const Operand& address);
   void tile(const Instruction& instruction, Op& op, const Operand& data, const Operand& address);
   void window(const Instruction& instruction, Op& op);
+  void fetch(const Instruction& instruction, Op& op);
+  void surface(const Instruction& instruction, Op& op);
+  void texture_query(const Instruction& instruction, Op& op);
+  void texture_handle(const Instruction& instruction, const Operand& handle, Op& op);
+  std::vector<RegisterRow> coordinates(const Instruction& instruction, const Operand& place, ptx::Type type);
   Memory access(const Instruction& instruction, const Operand& address, ptx::Space space, ptx::Type type);
   int data_bytes(const Operand& data, ptx::Type type) const;
   void call(const Instruction& instruction, Op& op);

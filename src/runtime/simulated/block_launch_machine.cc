@@ -33,7 +33,14 @@ LaunchTicket BlockLaunchMachine::start(MachineLaunch launch) {
 }
 
 void BlockLaunchMachine::abandon(LaunchTicket ticket) {
-  std::erase_if(waiting_, [&](const Waiting& w) { return w.ticket == ticket; });
+  if (std::erase_if(waiting_, [&](const Waiting& w) { return w.ticket == ticket; }) != 0) {
+    FinishedLaunch done;
+    done.ticket = ticket;
+    done.ended = machine_.now();
+    done.result.fault.emplace();
+    done.result.fault->what = "the program has gone";
+    finished_.push_back(std::move(done));
+  }
   for (Running& r : running_) {  // its blocks end as they would have
     if (r.ticket != ticket || r.result.result.fault) continue;
     r.result.result.fault.emplace();

@@ -19,7 +19,7 @@ constexpr std::uint64_t kBlocksPerThread = 4;
 
 bool is_integer_reduction(const exec::Op& op) {
   using exec::Mode;
-  if (op.kind != exec::Kind::reduction) return false;
+  if (op.kind != exec::Kind::reduction && op.kind != exec::Kind::surface_reduction) return false;
   switch (op.memory.type) {
     case ptx::Type::f16:
     case ptx::Type::bf16:

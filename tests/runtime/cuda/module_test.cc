@@ -152,11 +152,11 @@ ld.param.u64 %d1, [out]; st.global.u32 [%d1], %r3; ret;)"));
 
 TEST_F(CudaTest, AMissingFunctionSaysSo) {
   void* function = nullptr;
-  CU_OK(cuGetProcAddress_v2("cuTexObjectCreate", &function, 12000, 0, nullptr));
+  CU_OK(cuGetProcAddress_v2("cuMulticastCreate", &function, 12000, 0, nullptr));
   testing::internal::CaptureStderr();
   EXPECT_EQ(reinterpret_cast<CUresult (*)()>(function)(), CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(reinterpret_cast<CUresult (*)()>(function)(), CUDA_ERROR_NOT_SUPPORTED);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "wm: the simulated CUDA driver does not have cuTexObjectCreate\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "wm: the simulated CUDA driver does not have cuMulticastCreate\n");
 }
 
 TEST_F(CudaTest, TheProgramsHeaderReachesTheDriver) {

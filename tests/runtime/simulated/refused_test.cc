@@ -21,6 +21,12 @@ struct Feature {
 
 const std::vector<Feature> kFeatures{
     {"textures: `tex1D`, `tex2D`, `tex3D`, `tex1Dfetch`", "tex.2d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%d0, {%r0, %r1}];"},
+    {"textures at a level (`tex2DLod`)", "tex.level.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}], %f6;"},
+    {"textures with gradients (`tex2DGrad`)",
+     "tex.grad.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}], {%f4, %f5}, {%f4, %f5};"},
+    {"cube maps", "tex.cube.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5, %f6, %f7}];"},
+    {"textures with a separate sampler", "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, %d1, {%f4, %f5}];"},
+    {"formatted surface writes", "sust.p.2d.v4.b32.trap [%d0, {%r0, %r1}], {%r0, %r1, %r2, %r3};"},
     {"texture gather", "tld4.r.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}];"},
     {"texture queries", "txq.width.b32 %r0, [%d0];"},
     {"surface reads", "suld.b.2d.b32.trap %r0, [%d0, {%r1, %r2}];"},

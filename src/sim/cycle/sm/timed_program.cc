@@ -147,13 +147,17 @@ TimedKind kind_of(const exec::Op& op) {
     case Kind::load:
     case Kind::matrix_load:
     case Kind::async_copy:
+    case Kind::surface_load:
+    case Kind::texture:
       return op.memory.space == ptx::Space::constant || op.memory.space == ptx::Space::param ? TimedKind::constant
                                                                                              : TimedKind::load;
     case Kind::store:
     case Kind::matrix_store:
+    case Kind::surface_store:
       return TimedKind::store;
     case Kind::atomic:
     case Kind::reduction:
+    case Kind::surface_reduction:
       return TimedKind::atomic;
     case Kind::barrier:
       return TimedKind::barrier;
@@ -330,7 +334,7 @@ TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gp
                         t.copies == CopyRole::wait_all;
     t.plain = op.kind == Kind::lane && t.kind == TimedKind::compute && !t.folded && !t.waits_for_loads &&
               t.copies == CopyRole::none;
-    t.read_only = op.kind == Kind::load && info.text.starts_with("ld.global.nc");
+    t.read_only = (op.kind == Kind::load && info.text.starts_with("ld.global.nc")) || op.kind == Kind::texture;
     t.first_register = info.first_register;
     t.reads = info.reads;
     t.writes = mark.is_unused && op.memory.space == ptx::Space::shared ? 0 : info.writes;

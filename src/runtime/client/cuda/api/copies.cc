@@ -6,16 +6,62 @@
 namespace wm::cuda {
 namespace {
 
-std::optional<std::uint64_t> base_of(CUmemorytype type, const void* host, CUdeviceptr device) {
-  switch (type) {
-    case CU_MEMORYTYPE_HOST:
-      return reinterpret_cast<std::uint64_t>(host);
-    case CU_MEMORYTYPE_DEVICE:
-    case CU_MEMORYTYPE_UNIFIED:
-      return device;
-    default:
-      return std::nullopt;
-  }
+// One side of a copy as a structure of the API gives it.
+struct GivenSide {
+  CUmemorytype type;
+  const void* host;
+  CUdeviceptr device;
+  CUarray array;
+  std::uint64_t x, y, z;        // x in bytes
+  std::uint64_t pitch, height;  // between rows, and rows between planes; 0: those of the copy
+};
+// The extent of a copy: bytes, rows, planes.
+struct Extent {
+  std::uint64_t bytes, rows, planes;
+};
+struct Side {
+  std::uint64_t first, pitch, plane;
+};
+
+// The part of an array that is copied; empty: there is no such array, or it is smaller.
+std::optional<Side> array_side(const GivenSide& given, const Extent& extent) {
+  Driver* driver = Driver::get();
+  const auto array = driver == nullptr ? nullptr : driver->textures.arrays.find(given.array);
+  if (array == nullptr) return std::nullopt;
+  const auto fits = [](std::uint64_t at, std::uint64_t count, std::uint64_t size) {
+    return at <= size && count <= size - at;
+  };
+  if (!fits(given.x, extent.bytes, array->row_bytes()) || !fits(given.y, extent.rows, array->rows()) ||
+      !fits(given.z, extent.planes, array->slices()))
+    return std::nullopt;
+  const std::uint64_t pitch = array->pitch(), plane = pitch * array->rows();
+  return Side{array->address + given.z * plane + given.y * pitch + given.x, pitch, plane};
+}
+
+std::optional<Side> side_of(const GivenSide& given, const Extent& extent) {
+  if (given.type == CU_MEMORYTYPE_ARRAY) return array_side(given, extent);
+  std::uint64_t base = given.device;
+  if (given.type == CU_MEMORYTYPE_HOST)
+    base = reinterpret_cast<std::uint64_t>(given.host);
+  else if (given.type != CU_MEMORYTYPE_DEVICE && given.type != CU_MEMORYTYPE_UNIFIED)
+    return std::nullopt;
+  const std::uint64_t pitch = given.pitch != 0 ? given.pitch : extent.bytes;
+  const std::uint64_t plane = pitch * (given.height != 0 ? given.height : extent.rows);
+  return Side{base + given.z * plane + given.y * pitch + given.x, pitch, plane};
+}
+
+std::optional<RowCopy> copy_between(const GivenSide& to, const GivenSide& from, const Extent& extent) {
+  const auto target = side_of(to, extent), source = side_of(from, extent);
+  if (!target || !source) return std::nullopt;
+  return RowCopy{.to = target->first,
+                 .from = source->first,
+                 .bytes = extent.bytes,
+                 .rows = extent.rows,
+                 .planes = extent.planes,
+                 .to_pitch = target->pitch,
+                 .from_pitch = source->pitch,
+                 .to_plane = target->plane,
+                 .from_plane = source->plane};
 }
 
 // The last byte that a side of the copy touches is inside of the allocation that holds the first.
@@ -47,7 +93,7 @@ bool is_pageable(Driver& driver, std::uint64_t address) {
 template <typename Work>
 CUresult on_stream(CUstream handle, bool wait, const std::optional<Work>& work) {
   return with_stream(handle, [&](Context& context, Stream& stream) {
-    if (!work) return CUDA_ERROR_NOT_SUPPORTED;  // arrays
+    if (!work) return CUDA_ERROR_INVALID_VALUE;
     Driver& driver = driver_of(context);
     if constexpr (std::is_same_v<Work, RowCopy>) {
       // Copies from and to pageable memory are done when the call returns.
@@ -118,36 +164,16 @@ CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER& peer) {
 }  // namespace
 
 std::optional<RowCopy> row_copy(const CUDA_MEMCPY2D& c) {
-  const auto to = base_of(c.dstMemoryType, c.dstHost, c.dstDevice);
-  const auto from = base_of(c.srcMemoryType, c.srcHost, c.srcDevice);
-  if (!to || !from) return std::nullopt;
-  const std::uint64_t to_pitch = c.dstPitch != 0 ? c.dstPitch : c.WidthInBytes;
-  const std::uint64_t from_pitch = c.srcPitch != 0 ? c.srcPitch : c.WidthInBytes;
-  return RowCopy{.to = *to + c.dstY * to_pitch + c.dstXInBytes,
-                 .from = *from + c.srcY * from_pitch + c.srcXInBytes,
-                 .bytes = c.WidthInBytes,
-                 .rows = c.Height,
-                 .to_pitch = to_pitch,
-                 .from_pitch = from_pitch};
+  return copy_between({c.dstMemoryType, c.dstHost, c.dstDevice, c.dstArray, c.dstXInBytes, c.dstY, 0, c.dstPitch, 0},
+                      {c.srcMemoryType, c.srcHost, c.srcDevice, c.srcArray, c.srcXInBytes, c.srcY, 0, c.srcPitch, 0},
+                      {c.WidthInBytes, c.Height, 1});
 }
 
 std::optional<RowCopy> row_copy(const CUDA_MEMCPY3D& c) {
-  const auto to = base_of(c.dstMemoryType, c.dstHost, c.dstDevice);
-  const auto from = base_of(c.srcMemoryType, c.srcHost, c.srcDevice);
-  if (!to || !from) return std::nullopt;
-  const std::uint64_t to_pitch = c.dstPitch != 0 ? c.dstPitch : c.WidthInBytes;
-  const std::uint64_t from_pitch = c.srcPitch != 0 ? c.srcPitch : c.WidthInBytes;
-  const std::uint64_t to_plane = to_pitch * (c.dstHeight != 0 ? c.dstHeight : c.Height);
-  const std::uint64_t from_plane = from_pitch * (c.srcHeight != 0 ? c.srcHeight : c.Height);
-  return RowCopy{.to = *to + c.dstZ * to_plane + c.dstY * to_pitch + c.dstXInBytes,
-                 .from = *from + c.srcZ * from_plane + c.srcY * from_pitch + c.srcXInBytes,
-                 .bytes = c.WidthInBytes,
-                 .rows = c.Height,
-                 .planes = c.Depth,
-                 .to_pitch = to_pitch,
-                 .from_pitch = from_pitch,
-                 .to_plane = to_plane,
-                 .from_plane = from_plane};
+  return copy_between(
+      {c.dstMemoryType, c.dstHost, c.dstDevice, c.dstArray, c.dstXInBytes, c.dstY, c.dstZ, c.dstPitch, c.dstHeight},
+      {c.srcMemoryType, c.srcHost, c.srcDevice, c.srcArray, c.srcXInBytes, c.srcY, c.srcZ, c.srcPitch, c.srcHeight},
+      {c.WidthInBytes, c.Height, c.Depth});
 }
 
 CUresult check(Driver& driver, const RowCopy& c) {

@@ -17,7 +17,7 @@ struct RowCopy {
   bool to_device = false, from_device = false;  // the address must be one of the device
 };
 
-// The copy that a structure of the API describes; empty: it names an array, or no memory at all.
+// The copy that a structure of the API describes; empty: it names no memory, or more than an array has.
 std::optional<RowCopy> row_copy(const CUDA_MEMCPY2D& copy);
 std::optional<RowCopy> row_copy(const CUDA_MEMCPY3D& copy);
 

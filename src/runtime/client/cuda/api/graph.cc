@@ -161,7 +161,7 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
   return wm::cuda::add_node(node, graph, dependencies, count, NodeType::memcpy, [&](Context& context, Operation& o) {
     if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const auto rows = wm::cuda::row_copy(*copy);
-    if (!rows) return CUDA_ERROR_NOT_SUPPORTED;
+    if (!rows) return CUDA_ERROR_INVALID_VALUE;
     o = wm::cuda::copy_operation(driver_of(context), *rows);
     return wm::cuda::check(driver_of(context), *rows);
   });

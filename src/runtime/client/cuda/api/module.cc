@@ -141,6 +141,7 @@ CUresult parameter_info(const Function& f, std::size_t index, std::size_t* offse
 }
 
 void forget_module(Driver& driver, const Module& module) {
+  driver.textures.forget(&module);
   driver.functions.remove_if([&](const Function& f) { return f.module == &module; });
 }
 

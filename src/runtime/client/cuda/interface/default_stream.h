@@ -7,16 +7,16 @@ namespace wm::cuda {
 // While an object exists, the calling thread's default stream is its own.
 class PerThreadDefaultStream {
  public:
-  PerThreadDefaultStream() : before_(active_) { active_ = true; }
-  ~PerThreadDefaultStream() { active_ = before_; }
+  PerThreadDefaultStream() : before_(active) { active = true; }
+  ~PerThreadDefaultStream() { active = before_; }
   PerThreadDefaultStream(const PerThreadDefaultStream&) = delete;
   PerThreadDefaultStream& operator=(const PerThreadDefaultStream&) = delete;
 
-  static bool is_active() { return active_; }
+  static bool is_active() { return active; }
 
  private:
   bool before_;
-  static thread_local bool active_;
+  static thread_local bool active;
 };
 
 }  // namespace wm::cuda

@@ -11,7 +11,7 @@
 
 namespace wm::cuda {
 
-thread_local bool PerThreadDefaultStream::active_ = false;
+thread_local bool PerThreadDefaultStream::active = false;
 
 void report_missing(std::string_view name) {
   static std::mutex mutex;
@@ -58,11 +58,11 @@ void* address_of(FunctionType* function) {
 
 const std::vector<ExportedFunction>& table() {
   static const auto* functions = new std::vector<ExportedFunction>{
-#define WM_CUDA(name, since, parameters) {#name, since, DefaultStream::any, true, address_of(&name)},
-#define WM_CUDA_STREAM(name, since, suffix, parameters, arguments) \
-  {#name, since, DefaultStream::legacy, true, address_of(&name)},  \
+#define WM_CUDA(name, since, parameters) {#name, since, DefaultStream::any, true, address_of(&(name))},
+#define WM_CUDA_STREAM(name, since, suffix, parameters, arguments)  \
+  {#name, since, DefaultStream::legacy, true, address_of(&(name))}, \
       {#name #suffix, since, DefaultStream::per_thread, true, address_of(&name##suffix)},
-#define WM_CUDA_REFUSED(name, since) {#name, since, suffix_of(#name), false, address_of(&name)},
+#define WM_CUDA_REFUSED(name, since) {#name, since, suffix_of(#name), false, address_of(&(name))},
 #include "runtime/client/cuda/interface/functions.def"
 #include "runtime/client/cuda/interface/refused.def"
 #undef WM_CUDA

@@ -1,6 +1,7 @@
 // Declares the functions of functions.def.
 #pragma once
 
+#include "runtime/client/cuda/interface/texture_types.h"
 #include "runtime/client/cuda/interface/types.h"
 
 #define WM_CUDA(name, since, parameters) extern "C" __attribute__((visibility("default"))) CUresult name parameters;

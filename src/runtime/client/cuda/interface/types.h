@@ -21,6 +21,10 @@ class Graph;
 class GraphNode;
 class GraphExecutable;
 class Linker;
+class Array;
+class MipmappedArray;
+class TextureReference;
+class SurfaceReference;
 }  // namespace wm::cuda
 
 using CUdevice = int;
@@ -37,7 +41,10 @@ using CUgraph = wm::cuda::Graph*;
 using CUgraphNode = wm::cuda::GraphNode*;
 using CUgraphExec = wm::cuda::GraphExecutable*;
 using CUlinkState = wm::cuda::Linker*;
-using CUarray = void*;
+using CUarray = wm::cuda::Array*;
+using CUmipmappedArray = wm::cuda::MipmappedArray*;
+using CUtexref = wm::cuda::TextureReference*;
+using CUsurfref = wm::cuda::SurfaceReference*;
 using CUhostFn = void (*)(void*);
 
 enum CUresult : int {

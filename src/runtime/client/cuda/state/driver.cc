@@ -147,6 +147,7 @@ void Driver::destroy(const std::shared_ptr<Context>& context) {
   contexts.remove(context.get());
   streams.remove_if([&](const Stream& s) { return &s.context == context.get(); });
   events.remove_if([&](const Event& e) { return e.context == context.get(); });
+  textures.forget(context.get());
   functions.remove_if([&](const Function& f) { return f.module->context == context.get(); });
   libraries.remove_if([&](const Library& l) { return l.module->context == context.get(); });
   modules.remove_if([&](const Module& m) { return m.context == context.get(); });

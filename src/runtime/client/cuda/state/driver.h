@@ -17,6 +17,7 @@
 #include "runtime/client/cuda/state/memory_pool.h"
 #include "runtime/client/cuda/state/module.h"
 #include "runtime/client/cuda/state/stream.h"
+#include "runtime/client/cuda/state/texture_table.h"
 
 namespace wm::cuda {
 
@@ -45,6 +46,7 @@ class Driver final : public Device {
   HandleSet<MemoryPool> pools;
   HandleSet<Graph> graphs;
   HandleSet<GraphExecutable> graph_executables;
+  TextureTable textures;
 
   // Ends a context: its work is awaited, its objects and its memory are gone.
   void destroy(const std::shared_ptr<Context>& context);
