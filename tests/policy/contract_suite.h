@@ -249,7 +249,7 @@ TEST_P(PreemptionContract, PreemptionTakesABoundedTime) {
   auto r = rig();
   FakeKernel first = batch();
   first.priority = 0;
-  first.blocks = 1'000;
+  first.blocks = 100'000;  // without preemption the urgent kernel would wait for longer than the test does
   first.block_instructions *= switches ? 40 : 1;
   FakeKernel urgent = small();
   urgent.block = {256, 32, 0};
