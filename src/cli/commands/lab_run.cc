@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "cli/commands/command.h"
 #include "cli/commands/lab.h"
+#include "cli/commands/sim_block.h"
 #include "cli/input/process.h"
 #include "cli/output/output.h"
 #include "cli/output/terminal.h"
@@ -128,9 +129,11 @@ Result<int> run(const LabRunOptions& o) {
   if (!executor) return executor.error();
   const auto store = lab::open_rows(o.store, lab::RowStore::Mode::write);
   if (!store) return store.error();
-  lab::Runner runner(
-      **store, o.store, **executor,
-      {std::filesystem::read_symlink("/proc/self/exe", ignored).string(), o.cache, o.retry, o.again, o.keep_old});
+  lab::RunnerOptions options{std::filesystem::read_symlink("/proc/self/exe", ignored).string(), o.cache, o.retry,
+                             o.again, o.keep_old};
+  BlockCells block_cells;
+  if (!o.slurm) options.run_block = [&](const lab::RunSpec& spec) { return block_cells.run(spec); };
+  lab::Runner runner(**store, o.store, **executor, options);
   Progress bar(1);
   double shown = 0;
   const auto summary = runner.run(matrix, [&](const lab::Progress& p) {

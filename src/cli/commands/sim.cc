@@ -7,6 +7,7 @@
 #include "cli/commands/buffer_dump.h"
 #include "cli/commands/command.h"
 #include "cli/commands/sim_block.h"
+#include "cli/commands/sim_cluster.h"
 #include "cli/input/large_pages.h"
 #include "cli/input/run_options.h"
 #include "cli/output/interval_report.h"
@@ -25,6 +26,7 @@ namespace {
 
 struct SimOptions {
   RunOptions run;
+  ClusterOptions cluster;
   std::string policy = "left_over";
   std::string spec;  // the file of a RunSpec, in place of the options that describe a run
   std::string json;
@@ -88,6 +90,12 @@ Result<int> run_sim(const SimOptions& o) {
   if (!spec) return spec.error();
   if (spec->machine == "block" && (spec->warm != 0 || spec->from != 0))
     return Error{"--warm and --from need the cycle machine"};
+  if (o.cluster.gpus != 0 && spec->machine != "block") return Error{"--gpus needs --machine block"};
+  if (o.cluster.gpus != 0) {
+    ClusterOptions cluster = o.cluster;
+    cluster.json = o.json;
+    return run_cluster(*spec, cluster);
+  }
   if (spec->machine == "block") return run_block(*spec, {.json = o.json, .trace = o.trace, .run = &o.run});
   if (spec->machine != "cycle")
     return Error{fmt::format("no machine '{}'; there are 'cycle' and 'block'", spec->machine)};
@@ -155,6 +163,9 @@ void add_sim(const Command& wm) {
       "sim", "Kernels together on a simulated GPU, under a policy",
       "wm sim --gpu qos16 --kernel sgemm --kernel lbm --policy spatial --cycles 100000\n"
       "wm sim --machine block --gpu k20c --app spmv:priority=1 --app lbm --runs 3 --policy ppq:preemption=switch\n"
+      "wm sim --machine block --gpu k20c --gpus 8 --seconds 60 --placement best_fit --app "
+      "spmv:poisson=900:deadline=5ms "
+      "--app lbm:poisson=4\n"
       "wm sim --gpu qos16 --kernel sgemm:goal=0.8 --kernel lbm --policy quota --cycles 200000");
   add_workload_options(sim, o->run,
                        "NAME[:goal=0.9 | :ipc=N | :time=2ms | :rate=N a "
@@ -162,12 +173,19 @@ void add_sim(const Command& wm) {
                        "repeat it",
                        false);
   sim.option("--policy", o->policy, "NAME[:parameter=value]…", {.show_default = true});
-  sim.option(
-      "--app", o->run.apps,
-      "NAME[:priority=1][:share=1][:arrive=CYCLE][:launches=N][:process=N], an application of configs/apps or a YAML "
-      "file, on the block machine; repeat it");
+  sim.option("--app", o->run.apps,
+             "NAME[:priority=1][:share=1][:arrive=CYCLE][:launches=N][:process=N][:poisson=RATE | :bursts=RATExSIZE | "
+             ":requests=FILE][:class=NAME][:deadline=5ms], an application of configs/apps or a YAML "
+             "file, on the block machine; repeat it");
   sim.option("--machine", o->run.spec.machine, "cycle or block", {.show_default = true});
   sim.option("--runs", o->run.spec.runs, "Replay applications until each has completed so many runs (block machine)");
+  sim.option("--gpus", o->cluster.gpus, "A node or cluster of so many GPUs, at launch grain (block machine)",
+             {.low = 1, .high = 1e6});
+  sim.option("--placement", o->cluster.placement, "Which GPU takes a request: first_fit, best_fit or by_class",
+             {.show_default = true});
+  sim.option("--seconds", o->cluster.seconds, "Simulated time of a cluster", {.high = 1e7});
+  sim.option("--limit", o->cluster.limit, "Sum of the demands that a GPU of a cluster takes",
+             {.show_default = true, .low = 1, .high = 1000});
   add_length_options(sim, o->run, "Length of the run; kernels repeat until then (0: each kernel runs once, to its end)",
                      "Seed of the policy's random numbers");
   sim.flag("--timeline", o->timeline, "Put a timeline into the JSON, as pages show it");

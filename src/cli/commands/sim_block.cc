@@ -1,6 +1,7 @@
 #include "cli/commands/sim_block.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -15,37 +16,75 @@
 namespace wm::cli {
 namespace {
 
-// Applications from their files; kernels of the zoo as the cycle machine measures them.
-Result<std::vector<lab::BlockParticipant>> load_participants(const lab::RunSpec& spec, const RunOptions& options) {
-  std::vector<lab::BlockParticipant> all;
-  const bool any_kernel =
-      std::any_of(spec.kernels.begin(), spec.kernels.end(), [](const lab::KernelSpec& k) { return !k.application; });
-  LoadedRun loaded;
-  std::vector<lab::IsolatedRate> rates;
-  if (any_kernel) {
+// Rates of the zoo's kernels, which the cycle machine measures once for all of them.
+class KernelTraces {
+ public:
+  static Result<KernelTraces> make(const lab::RunSpec& spec, const RunOptions& options) {
+    KernelTraces traces;
+    lab::RunSpec kernels = spec;
+    std::erase_if(kernels.kernels, [](const lab::KernelSpec& k) { return k.application; });
+    if (kernels.kernels.empty()) return traces;
     auto run = load_run(spec);
     if (!run) return run.error();
-    loaded = *std::move(run);
+    traces.run_ = *std::move(run);
+    traces.kernels_ = kernels.kernels;
     lab::CorunOptions measure = options.corun_options(spec);
     measure.cycles = 0;
-    auto measured = lab::measure_isolated(loaded.gpu, loaded.participants, measure);
+    auto measured = lab::measure_isolated(traces.run_.gpu, traces.run_.participants, measure);
     if (!measured) return measured.error();
-    rates = *std::move(measured);
+    traces.rates_ = *std::move(measured);
+    return traces;
   }
-  std::size_t kernel = 0;
+
+  [[nodiscard]] Result<sim::AppTrace> trace(const lab::KernelSpec& kernel) const {
+    const auto at = static_cast<std::size_t>(std::find(kernels_.begin(), kernels_.end(), kernel) - kernels_.begin());
+    return lab::block_trace(run_.gpu, run_.participants[at], rates_[at]);
+  }
+
+ private:
+  LoadedRun run_;
+  std::vector<lab::KernelSpec> kernels_;  // those of the run that are not applications
+  std::vector<lab::IsolatedRate> rates_;
+};
+
+Result<void> check_requests(const lab::RunSpec& spec) {
   for (const lab::KernelSpec& k : spec.kernels) {
-    auto trace = k.application ? sim::load_app(k.name, app_folder())
-                               : lab::block_trace(loaded.gpu, loaded.participants[kernel], rates[kernel]);
-    if (!trace) return trace.error();
-    kernel += k.application ? 0 : 1;
-    all.push_back({k, *std::move(trace)});
+    const lab::RequestSpec& r = k.requests;
+    if (r == lab::RequestSpec{}) continue;
+    if (!k.application) return Error{fmt::format("kernel '{}': requests, class and deadline belong to --app", k.name)};
+    if (r.arrivals.empty())
+      return Error{fmt::format("'{}': class and deadline need poisson, bursts or requests", k.name)};
+    const bool ends = spec.cycles != 0 || spec.runs != 0 || k.launches != 0 || r.arrivals.starts_with("requests=");
+    if (!ends) return Error{fmt::format("'{}': {} needs --cycles, --runs or launches=N", k.name, r.arrivals)};
   }
-  return all;
+  return {};
 }
 
 }  // namespace
 
+Result<lab::BlockApps*> BlockCells::apps_of(const std::string& system) {
+  const std::scoped_lock lock(mutex_);
+  auto& apps = systems_[system];
+  if (apps != nullptr) return apps.get();
+  auto config = sim::load_system(system, system_folder(), gpu_folder());
+  if (!config) return config.error();
+  apps = std::make_unique<lab::BlockApps>(*std::move(config),
+                                          [](const lab::KernelSpec& k) { return sim::load_app(k.name, app_folder()); });
+  return apps.get();
+}
+
+Result<std::string> BlockCells::run(const lab::RunSpec& spec) {
+  const auto policy = policy::choose(spec.policy.to_string());
+  if (!policy) return policy.error();
+  const auto apps = apps_of(spec.gpu);
+  if (!apps) return apps.error();
+  const auto result = lab::block_run(**apps, *policy, spec);
+  if (!result) return result.error();
+  return json_of(*result).dump();
+}
+
 Result<int> run_block(const lab::RunSpec& spec, const BlockOptions& options) {
+  if (auto fits = check_requests(spec); !fits) return fits.error();
   const auto policy = policy::choose(spec.policy.to_string());
   if (!policy) return policy.error();
   auto system = sim::load_system(spec.gpu, system_folder(), gpu_folder());
@@ -56,12 +95,15 @@ Result<int> run_block(const lab::RunSpec& spec, const BlockOptions& options) {
     system->cpu = {.cores = 1024, .threads_per_core = 1, .api_call = {0}};
     system->dispatch_latency = {0};
   }
-  const auto participants = load_participants(spec, *options.run);
-  if (!participants) return participants.error();
+  const auto kernels = KernelTraces::make(spec, *options.run);
+  if (!kernels) return kernels.error();
   std::vector<std::string> names;
-  for (const lab::BlockParticipant& p : *participants) names.push_back(p.spec.name);
+  for (const lab::KernelSpec& k : spec.kernels) names.push_back(k.name);
   lab::BlockTraceFile trace(names, system->machine.sms, system->machine.clock);
-  const auto result = lab::block_run(*system, *participants, *policy, spec, options.trace.empty() ? nullptr : &trace);
+  lab::BlockApps apps(*system, [&](const lab::KernelSpec& k) {
+    return k.application ? sim::load_app(k.name, app_folder()) : kernels->trace(k);
+  });
+  const auto result = lab::block_run(apps, *policy, spec, options.trace.empty() ? nullptr : &trace);
   if (!result) return result.error();
   if (!options.trace.empty())
     if (auto written = write_file(options.trace, trace.text()); !written) return written.error();

@@ -1,10 +1,14 @@
 // wm sim --machine block: applications and kernels on a system at thread-block grain.
 #pragma once
 
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 
 #include "base/result.h"
 #include "cli/input/run_options.h"
+#include "lab/run/block_apps.h"
 #include "lab/run/run_spec.h"
 
 namespace wm::cli {
@@ -13,6 +17,19 @@ struct BlockOptions {
   std::string json;
   std::string trace;
   const RunOptions* run = nullptr;  // for rates of kernels, which are measured on the cycle machine
+};
+
+// Runs of applications in this process, for the lab: each system and application is loaded and run in isolation once.
+// Returns the document that `wm sim --json` writes. May be called from several threads.
+class BlockCells {
+ public:
+  Result<std::string> run(const lab::RunSpec& spec);
+
+ private:
+  Result<lab::BlockApps*> apps_of(const std::string& system);
+
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<lab::BlockApps>> systems_;
 };
 
 Result<int> run_block(const lab::RunSpec& spec, const BlockOptions& options);

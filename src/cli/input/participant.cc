@@ -46,8 +46,9 @@ Result<void> apply(const std::string& key, const std::string& value, lab::Kernel
     p.size = value;
     return {};
   }
-  const std::vector<std::string> known{"goal", "ipc",    "time",     "rate",   "priority", "share",
-                                       "size", "arrive", "launches", "blocks", "process"};
+  const std::vector<std::string> known{"goal",   "ipc",      "time",     "rate",    "priority", "share",
+                                       "size",   "arrive",   "launches", "blocks",  "process",  "poisson",
+                                       "bursts", "requests", "class",    "deadline"};
   if (key == "goal" || key == "ipc") {
     const auto n = number(key, value, 1e-9, key == "goal" ? 1 : 1e9);
     if (!n) return n.error();
@@ -64,6 +65,15 @@ Result<void> apply(const std::string& key, const std::string& value, lab::Kernel
     const auto n = parse_integer<int>(value);
     if (!n) return Error{fmt::format("'priority' must be a whole number, not '{}'", value)};
     p.priority = *n;
+  } else if (key == "poisson" || key == "bursts" || key == "requests") {
+    if (!p.requests.arrivals.empty()) return Error{"of poisson, bursts and requests only one"};
+    p.requests.arrivals = key + "=" + value;
+  } else if (key == "class") {
+    p.requests.service_class = value;
+  } else if (key == "deadline") {
+    const auto t = parse_picoseconds(value);
+    if (!t || t->count == 0) return Error{fmt::format("'deadline' must be a time such as 2ms, not '{}'", value)};
+    p.requests.deadline = *t;
   } else if (key == "share") {
     const auto n = number(key, value, 1e-6, 1e6);
     if (!n) return n.error();

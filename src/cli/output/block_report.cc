@@ -44,6 +44,37 @@ Json process_json(const lab::BlockRunResult& r, const lab::BlockProcessResult& p
           {"verified", nullptr}};
 }
 
+// Requests of a class a second of simulated time.
+double per_second(const lab::BlockRunResult& r, std::uint64_t requests) {
+  return static_cast<double>(requests) * static_cast<double>(r.clock.count) /
+         static_cast<double>(std::max<std::uint64_t>(1, r.cycles));
+}
+
+std::string classes_text(const lab::BlockRunResult& r) {
+  if (r.classes.empty()) return {};
+  Table table({"class", "requests", "p50", "p99", "on time", "goodput"});
+  const double us = 1e6 / static_cast<double>(r.clock.count);
+  for (const lab::ServiceClass& c : r.classes)
+    table.add({Cell(c.name, Style::bold), grouped(c.requests),
+               fmt::format("{:.1f} us", static_cast<double>(c.p50) * us),
+               fmt::format("{:.1f} us", static_cast<double>(c.p99) * us), grouped(c.on_time),
+               fmt::format("{:.1f}/s", per_second(r, c.on_time))});
+  return table.to_string() + "\n";
+}
+
+Json classes_json(const lab::BlockRunResult& r) {
+  const double us = 1e6 / static_cast<double>(r.clock.count);
+  Json all = Json::array();
+  for (const lab::ServiceClass& c : r.classes)
+    all.push_back({{"name", c.name},
+                   {"requests", c.requests},
+                   {"on_time", c.on_time},
+                   {"p50_us", static_cast<double>(c.p50) * us},
+                   {"p99_us", static_cast<double>(c.p99) * us},
+                   {"goodput_per_second", per_second(r, c.on_time)}});
+  return all;
+}
+
 }  // namespace
 
 std::string text_of(const lab::BlockRunResult& r) {
@@ -57,9 +88,9 @@ std::string text_of(const lab::BlockRunResult& r) {
                grouped(p.counts.launches), grouped(p.counts.blocks), grouped(p.counts.preemptions)});
   const auto progress = progress_of(r);
   return fmt::format(
-      "{} under {}, {:.3f} ms\n\n{}\nSTP {:.3f}   ANTT {:.3f}   fairness {:.3f}\n{} blocks in {} ({}/s)\n", r.system,
-      r.policy, static_cast<double>(r.cycles) * ms, table.to_string(), gpu::stp(progress), gpu::antt(progress),
-      gpu::fairness(progress), scaled(static_cast<double>(r.blocks)), duration(r.seconds),
+      "{} under {}, {:.3f} ms\n\n{}\n{}STP {:.3f}   ANTT {:.3f}   fairness {:.3f}\n{} blocks in {} ({}/s)\n", r.system,
+      r.policy, static_cast<double>(r.cycles) * ms, table.to_string(), classes_text(r), gpu::stp(progress),
+      gpu::antt(progress), gpu::fairness(progress), scaled(static_cast<double>(r.blocks)), duration(r.seconds),
       scaled(static_cast<double>(r.blocks) / std::max(1e-9, r.seconds)));
 }
 
@@ -77,32 +108,34 @@ Json json_of(const lab::BlockRunResult& r) {
   getrusage(RUSAGE_SELF, &usage);
   const double seconds = std::max(1e-9, r.seconds);
   const std::string policy = r.policy.substr(0, r.policy.find(':'));
-  return {{"schema", 1},
-          {"gpu", r.system},
-          {"machine", "block"},
-          {"sms", r.sms},
-          {"code_version", lab::code_version(policy, "block")},
-          {"policy", policy},
-          {"parameters", r.policy},
-          {"cycles", r.cycles},
-          {"seed", r.seed},
-          {"run_hash", fmt::format("{:016x}", r.run_hash)},
-          {"kernels", kernels},
-          {"metrics",
-           {{"stp", gpu::stp(progress)},
-            {"antt", finite(gpu::antt(progress))},
-            {"fairness", gpu::fairness(progress)},
-            {"unfairness", finite(gpu::unfairness(progress))},
-            {"worst_ntt", finite(gpu::worst_ntt(progress))},
-            {"overlap", gpu::overlap(intervals)},
-            {"ipc", ipc}}},
-          {"power", {{"watts", nullptr}, {"joules", nullptr}, {"instructions_per_joule", nullptr}}},
-          {"host",
-           {{"seconds", r.seconds},
-            {"block_completions_per_second", static_cast<double>(r.blocks) / seconds},
-            {"gpu_cycles_per_second", static_cast<double>(r.cycles) / seconds},
-            {"peak_rss_bytes", static_cast<std::uint64_t>(usage.ru_maxrss) * 1024},
-            {"threads", 1}}}};
+  Json document = {{"schema", 1},
+                   {"gpu", r.system},
+                   {"machine", "block"},
+                   {"sms", r.sms},
+                   {"code_version", lab::code_version(policy, "block")},
+                   {"policy", policy},
+                   {"parameters", r.policy},
+                   {"cycles", r.cycles},
+                   {"seed", r.seed},
+                   {"run_hash", fmt::format("{:016x}", r.run_hash)},
+                   {"kernels", kernels},
+                   {"metrics",
+                    {{"stp", gpu::stp(progress)},
+                     {"antt", finite(gpu::antt(progress))},
+                     {"fairness", gpu::fairness(progress)},
+                     {"unfairness", finite(gpu::unfairness(progress))},
+                     {"worst_ntt", finite(gpu::worst_ntt(progress))},
+                     {"overlap", gpu::overlap(intervals)},
+                     {"ipc", ipc}}},
+                   {"power", {{"watts", nullptr}, {"joules", nullptr}, {"instructions_per_joule", nullptr}}},
+                   {"host",
+                    {{"seconds", r.seconds},
+                     {"block_completions_per_second", static_cast<double>(r.blocks) / seconds},
+                     {"gpu_cycles_per_second", static_cast<double>(r.cycles) / seconds},
+                     {"peak_rss_bytes", static_cast<std::uint64_t>(usage.ru_maxrss) * 1024},
+                     {"threads", 1}}}};
+  if (!r.classes.empty()) document["classes"] = classes_json(r);
+  return document;
 }
 
 }  // namespace wm::cli

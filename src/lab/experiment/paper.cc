@@ -63,9 +63,10 @@ Result<std::vector<std::string>> read_factor(const Value& value, const Paper& pa
 Result<std::vector<Workload>> read_product(const Value& value, const Paper& paper, const Names& names) {
   Map map(value, "workloads");
   bool unordered = false;
+  bool repeats = false;  // a kernel may stand beside itself
   std::size_t sample = 0;
   const Value* factors = map.take("product");
-  map.optional("unordered", unordered).optional("sample", sample);
+  map.optional("unordered", unordered).optional("repeats", repeats).optional("sample", sample);
   if (factors == nullptr) map.miss("product");
   if (auto read = map.finish(); !read) return read.error();
   std::vector<std::vector<std::string>> tuples{{}};
@@ -75,7 +76,7 @@ Result<std::vector<Workload>> read_product(const Value& value, const Paper& pape
     std::vector<std::vector<std::string>> longer;
     for (const auto& t : tuples)
       for (const std::string& k : *kernels)
-        if (std::find(t.begin(), t.end(), k) == t.end()) {
+        if (repeats || std::find(t.begin(), t.end(), k) == t.end()) {
           longer.push_back(t);
           longer.back().push_back(k);
         }
@@ -142,6 +143,21 @@ Result<std::vector<Workload>> read_random(const Value& value, const Paper& paper
   return all;
 }
 
+// {sets: [pairs, fours]}: the workloads of several sets, one after the other.
+Result<std::vector<Workload>> read_sets(const Value& value, const Paper& paper, const Names& names) {
+  Map map(value, "workloads");
+  const Value* sets = map.take("sets");
+  if (auto read = map.finish(); !read) return read.error();
+  std::vector<Workload> all;
+  for (const Value& set : sets->items) {
+    const auto some = read_workloads(set, paper, names);
+    if (!some) return some.error();
+    all.insert(all.end(), some->begin(), some->end());
+  }
+  if (all.empty()) return Error{"a list of sets of workloads expected", value.place};
+  return all;
+}
+
 Result<std::vector<Workload>> read_list(const Value& value, const Paper& paper, const Names& names) {
   std::vector<Workload> all;
   for (const Value& item : value.items) {
@@ -165,6 +181,7 @@ Result<std::vector<Workload>> read_workloads(const Value& value, const Paper& pa
                          [&](const yaml::Member& m) { return m.key == key; });
     };
     if (has("random")) return read_random(value, paper, names);
+    if (has("sets")) return read_sets(value, paper, names);
     return has("ring") ? read_ring(value, paper, names) : read_product(value, paper, names);
   }
   if (value.kind == Value::Kind::list) return read_list(value, paper, names);

@@ -122,6 +122,7 @@ const std::vector<Named>& named() {
       {{"fairness", "least progress over largest"}, [](const Json& r) { return number_at(r, "metrics.fairness"); }},
       {{"unfairness", "largest slowdown over smallest"},
        [](const Json& r) { return number_at(r, "metrics.unfairness"); }},
+      {{"worst", "largest slowdown"}, [](const Json& r) { return number_at(r, "metrics.worst_ntt"); }},
       {{"overlap", "time in which all kernels run, of the time in which any does (block machine)"},
        [](const Json& r) { return number_at(r, "metrics.overlap"); }},
       {{"least", "minimum speedup over kernels"}, least},

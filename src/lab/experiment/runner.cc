@@ -199,11 +199,47 @@ Result<void> Runner::store_outcome(const Cell& cell, const FinishedCell& finishe
   return {};
 }
 
+// The rows of cells that ended together are stored in one transaction.
+Result<void> Runner::run_here(const std::vector<const Cell*>& cells, const std::function<void(const Progress&)>& report,
+                              RunSummary& summary) {
+  const std::size_t at_a_time = std::max<std::size_t>(1, executor_.room());
+  CellThreads threads(cells, at_a_time, options_.run_block);
+  std::size_t done = 0;
+  double spent = 0;
+  for (auto some = threads.wait(); !some.empty(); some = threads.wait()) {
+    std::vector<Row> rows;
+    for (const CellThreads::Finished& f : some) {
+      std::optional<Row> row = f.result ? done_row(*f.cell, *f.result, f.seconds) : std::nullopt;
+      if (!row) {
+        row = f.cell->row();
+        row->state = Row::State::failed;
+        row->host_seconds = f.seconds;
+        row->error = f.result ? "no result" : f.result.error().to_string();
+        ++summary.failed;
+      }
+      rows.push_back(*std::move(row));
+      spent += f.seconds;
+    }
+    if (auto put = store_.put(rows); !put) return put;
+    done += some.size();
+    report({done, cells.size(), estimate(spent, done, cells.size(), at_a_time),
+            some.back().cell->labels.at("workload") + " " + some.back().cell->labels.at("policy")});
+  }
+  summary.ran += done;
+  summary.host_seconds += spent;
+  return {};
+}
+
 Result<void> Runner::run_cells(const std::vector<Cell>& cells, const std::function<void(const Progress&)>& report,
                                RunSummary& summary) {
   std::map<std::string, const Cell*> by_key;
   std::vector<Job> jobs;
+  std::vector<const Cell*> here;
+  for (const Cell& cell : cells)
+    if (options_.run_block && cell.spec.machine == "block") here.push_back(&cell);
+  if (auto ran = run_here(here, report, summary); !ran) return ran;
   for (const Cell& cell : cells) {
+    if (options_.run_block && cell.spec.machine == "block") continue;
     by_key[cell.key] = &cell;
     auto job = job_of(cell.key, cell.spec);
     if (!job) return job.error();

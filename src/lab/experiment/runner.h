@@ -1,4 +1,5 @@
-// Runs the cells that a store does not have, one process per cell, and stores each outcome when its cell ends.
+// Runs the cells that a store does not have, one process per cell, and stores each outcome when its cell ends. Cells of
+// the block machine can run on threads of this process.
 //
 // The isolated rates of the kernels are measured first, into the cache. A process reads the RunSpec of its cell from
 // STORE.cells/KEY.spec.json and writes the result to STORE.cells/KEY.json, which the runner moves into the store. After
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "lab/experiment/cell_threads.h"
 #include "lab/experiment/executor.h"
 #include "lab/experiment/matrix.h"
 #include "lab/store/row_store.h"
@@ -23,6 +25,9 @@ struct RunnerOptions {
   bool retry = false;     // run cells again that failed under this code
   bool again = false;     // run all cells, stored or not
   bool keep_old = false;  // accept rows of other code
+  // Runs cells of the block machine here, as many at a time as the executor has room for; empty: they are jobs of the
+  // executor as well.
+  CellThreads::Run run_block = {};
 };
 
 struct Progress {
@@ -59,6 +64,8 @@ class Runner {
                             RunSummary& summary);
   Result<void> run_cells(const std::vector<Cell>& cells, const std::function<void(const Progress&)>& report,
                          RunSummary& summary);
+  Result<void> run_here(const std::vector<const Cell*>& cells, const std::function<void(const Progress&)>& report,
+                        RunSummary& summary);
   Result<void> store_outcome(const Cell& cell, const FinishedCell& finished, RunSummary& summary);
   // Whether a stored row makes running the cell unnecessary.
   [[nodiscard]] bool satisfies(const Row& row, const Cell& cell) const;

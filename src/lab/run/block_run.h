@@ -8,17 +8,12 @@
 
 #include "base/result.h"
 #include "gpu/metrics.h"
+#include "lab/run/block_apps.h"
 #include "lab/run/run_spec.h"
 #include "policy/registry.h"
 #include "sim/block/system.h"
 
 namespace wm::lab {
-
-// A process with its trace. `spec` says how it takes part.
-struct BlockParticipant {
-  KernelSpec spec;
-  sim::AppTrace trace;
-};
 
 struct BlockProcessResult {
   std::string name;
@@ -35,6 +30,15 @@ struct BlockProcessResult {
   [[nodiscard]] std::optional<bool> reached() const { return goal ? std::optional<bool>(ipc >= *goal) : std::nullopt; }
 };
 
+// Requests of all applications of one class that have open arrivals.
+struct ServiceClass {
+  std::string name;
+  std::uint64_t requests = 0;  // completed
+  std::uint64_t on_time = 0;   // completed within their deadline; all where there is none
+  std::uint64_t p50 = 0;       // cycles from arrival to completion
+  std::uint64_t p99 = 0;
+};
+
 struct BlockRunResult {
   std::string system;
   std::string policy;  // with all its parameters
@@ -44,15 +48,15 @@ struct BlockRunResult {
   std::uint64_t seed = 0;
   std::uint64_t blocks = 0;
   std::vector<BlockProcessResult> processes;
-  double seconds = 0;          // host time of the run
-  std::uint64_t run_hash = 0;  // over everything that was counted: equal runs have equal hashes
+  std::vector<ServiceClass> classes;  // by name
+  double seconds = 0;                 // host time of the run
+  std::uint64_t run_hash = 0;         // over everything that was counted: equal runs have equal hashes
 };
 
-// The run ends when every process has completed `spec.runs` runs, after `spec.cycles`, or when all are done. Progress
-// is the isolated turnaround over the turnaround here if runs are counted, else the rate here over the isolated rate.
-// An observer, if given, is told of the run's events.
-Result<BlockRunResult> block_run(const sim::SystemConfig& system, const std::vector<BlockParticipant>& participants,
-                                 const policy::Choice& policy, const RunSpec& spec,
+// The processes are `spec.kernels`. The run ends when every process has completed `spec.runs` runs, after
+// `spec.cycles`, or when all are done. Progress is the isolated turnaround over the turnaround here if runs are
+// counted, else the rate here over the isolated rate. An observer, if given, is told of the run's events.
+Result<BlockRunResult> block_run(BlockApps& apps, const policy::Choice& policy, const RunSpec& spec,
                                  sim::SystemObserver* observer = nullptr);
 
 }  // namespace wm::lab

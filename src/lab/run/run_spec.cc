@@ -27,6 +27,9 @@ Json json_of(const KernelSpec& k) {
   if (k.arrive != defaults.arrive) j["arrive"] = k.arrive.count;
   if (k.application) j["application"] = true;
   if (k.process != defaults.process) j["process"] = k.process;
+  if (!k.requests.arrivals.empty()) j["arrivals"] = k.requests.arrivals;
+  if (!k.requests.service_class.empty()) j["class"] = k.requests.service_class;
+  if (k.requests.deadline) j["deadline_ps"] = k.requests.deadline->count;
   return j;
 }
 
@@ -74,6 +77,7 @@ Result<KernelSpec> kernel_from(const Json& j) {
   Fields fields(j);
   k.name = fields.required("name").get<std::string>();
   std::optional<std::uint64_t> time_ps;
+  std::optional<std::uint64_t> deadline_ps;
   fields.read("size", k.size);
   fields.read("launches", k.launches);
   fields.read("goal", k.goal);
@@ -86,6 +90,10 @@ Result<KernelSpec> kernel_from(const Json& j) {
   fields.read("arrive", k.arrive.count);
   fields.read("application", k.application);
   fields.read("process", k.process);
+  fields.read("arrivals", k.requests.arrivals);
+  fields.read("class", k.requests.service_class);
+  fields.read("deadline_ps", deadline_ps);
+  if (deadline_ps) k.requests.deadline = Picoseconds{*deadline_ps};
   if (time_ps) k.goal_time = Picoseconds{*time_ps};
   if (auto read = fields.finish(); !read) return read.error();
   return k;
@@ -139,6 +147,9 @@ std::string kernel_word(const KernelSpec& k, const std::string& common_size, std
   if (k.blocks_per_sm != 0) word += fmt::format(":blocks={}", k.blocks_per_sm);
   if (k.arrive.count != 0) word += fmt::format(":arrive={}", k.arrive.count);
   if (k.process != 0) word += fmt::format(":process={}", k.process);
+  if (!k.requests.arrivals.empty()) word += ":" + k.requests.arrivals;
+  if (!k.requests.service_class.empty()) word += ":class=" + k.requests.service_class;
+  if (k.requests.deadline) word += fmt::format(":deadline={}ps", k.requests.deadline->count);
   if (!k.application && k.size != common_size) word += ":size=" + k.size;
   return word;
 }

@@ -19,6 +19,15 @@
 
 namespace wm::lab {
 
+// Open arrivals of an application on the block machine: its runs are requests that arrive by themselves.
+struct RequestSpec {
+  std::string arrivals;       // "poisson=200", "bursts=20x8" or "requests=FILE"; empty: one run after the other
+  std::string service_class;  // class under which latencies are reported; empty: the application's name
+  std::optional<Picoseconds> deadline;  // goodput counts requests that end within it
+
+  friend bool operator==(const RequestSpec&, const RequestSpec&) = default;
+};
+
 // One kernel and how it takes part. At most one of the four goals is set.
 struct KernelSpec {
   std::string name;                      // a kernel of the zoo, or the path of a description
@@ -34,6 +43,7 @@ struct KernelSpec {
   std::uint32_t launches = 1;  // runs of the application; 0: it repeats to the end of the run
   bool application = false;    // a trace of configs/apps with CPU phases and transfers, for the block machine
   std::uint32_t process = 0;   // applications with the same number belong to one process; 0: one of its own
+  RequestSpec requests = {};
 
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };

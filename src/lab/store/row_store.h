@@ -16,6 +16,8 @@ class RowStore {
   virtual ~RowStore() = default;
   // Replaces a row with the same key. The row is on disk when this returns.
   virtual Result<void> put(const Row& row) = 0;
+  // The same for several rows; with SQLite all of them are written or none.
+  virtual Result<void> put(const std::vector<Row>& rows) = 0;
   virtual Result<void> put_gpu(const std::string& digest, const std::string& text) = 0;
   [[nodiscard]] virtual Result<std::optional<Row>> find(const std::string& key) const = 0;
 

@@ -78,6 +78,14 @@ Result<void> RowsFile::put(const Row& row) {
   return {};
 }
 
+Result<void> RowsFile::put(const std::vector<Row>& rows) {
+  std::string lines;
+  for (const Row& row : rows) lines += Json{{"row", json_from(row)}}.dump() + "\n";
+  if (auto written = append(lines); !written) return written;
+  for (const Row& row : rows) rows_[row.key] = row;
+  return {};
+}
+
 Result<void> RowsFile::put_gpu(const std::string& digest, const std::string& text) {
   if (const auto known = gpus_.find(digest); known != gpus_.end() && known->second == text) return {};
   if (auto written = append(Json{{"gpu", digest}, {"text", text}}.dump() + "\n"); !written) return written;

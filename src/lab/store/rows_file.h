@@ -19,6 +19,7 @@ class RowsFile final : public RowStore {
   static Result<RowsFile> open(const std::string& path, Mode mode);
 
   Result<void> put(const Row& row) override;
+  Result<void> put(const std::vector<Row>& rows) override;
   Result<void> put_gpu(const std::string& digest, const std::string& text) override;
   [[nodiscard]] Result<std::optional<Row>> find(const std::string& key) const override;
   [[nodiscard]] Results results() const;

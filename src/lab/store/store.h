@@ -35,7 +35,7 @@ class Store final : public RowStore {
 
   Result<void> put(const Row& row) override;
   // Writes all of the rows or none.
-  Result<void> put(const std::vector<Row>& rows);
+  Result<void> put(const std::vector<Row>& rows) override;
   Result<void> put_gpu(const std::string& digest, const std::string& text) override;
 
   [[nodiscard]] Result<std::optional<Row>> find(const std::string& key) const override;

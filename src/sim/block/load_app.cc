@@ -1,6 +1,7 @@
 #include "sim/block/load_app.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -150,12 +151,24 @@ Result<AppTrace> only_kernel(AppTrace app, const std::string& kernel) {
   if (at == names.end())
     return Error{fmt::format("application '{}' has no kernel '{}'{}", app.name, kernel, did_you_mean(kernel, names))};
   app.name += "/" + kernel;
-  app.steps = {{.kind = TraceStep::Kind::launch,
-                .asynchronous = true,
-                .stream = 0,
-                .amount = static_cast<std::uint64_t>(at - names.begin())},
-               {.kind = TraceStep::Kind::sync}};
+  app.kernels = {app.kernels[static_cast<std::size_t>(at - names.begin())]};
+  app.steps = {{.kind = TraceStep::Kind::launch, .asynchronous = true}, {.kind = TraceStep::Kind::sync}};
   app.streams = 1;
+  return app;
+}
+
+// Lengthens an application of one launch to `time` in isolation by more blocks, at the same rate.
+Result<AppTrace> lasting(AppTrace app, const std::string& text) {
+  const auto time = parse_picoseconds(text);
+  KernelDescription& k = app.kernels.front();
+  if (!time || time->count == 0) return Error{fmt::format("a time such as 1ms expected after '@', not '{}'", text)};
+  if (k.kernel_time.count == 0) return Error{fmt::format("'{}@{}' needs a kernel with a 'time'", app.name, text)};
+  app.name += "@" + text;
+  if (k.kernel_time >= *time) return app;
+  const double blocks = k.blocks * (static_cast<double>(time->count) / static_cast<double>(k.kernel_time.count));
+  if (blocks > 1e9) return Error{fmt::format("'{}' would have more than a thousand million blocks", app.name)};
+  k.blocks = static_cast<std::uint32_t>(std::llround(blocks));
+  k.kernel_time = *time;
   return app;
 }
 
@@ -166,7 +179,9 @@ Result<AppTrace> load_app(const std::string& name_or_path, const std::string& fo
   if (const std::size_t slash = path.find('/'); !path.ends_with(".yaml") && slash != std::string::npos) {
     auto app = load_app(path.substr(0, slash), folder);
     if (!app) return app.error();
-    return only_kernel(*std::move(app), path.substr(slash + 1));
+    const std::string kernel = path.substr(slash + 1, path.find('@') - slash - 1);
+    app = only_kernel(*std::move(app), kernel);
+    return app && path.find('@') != std::string::npos ? lasting(*std::move(app), path.substr(path.find('@') + 1)) : app;
   }
   if (!path.ends_with(".yaml")) {
     const auto names = app_names(folder);

@@ -29,7 +29,7 @@ namespace wm::sim {
 
 Result<AppTrace> parse_app(std::string_view yaml, const std::string& file);
 // A path (it ends in .yaml), or a name in `folder`. NAME/KERNEL is a single launch of one of its kernels and nothing
-// else.
+// else; NAME/KERNEL@1ms is the same with more blocks, where it takes less than that time in isolation.
 Result<AppTrace> load_app(const std::string& name_or_path, const std::string& folder);
 // The names in `folder`, sorted.
 std::vector<std::string> app_names(const std::string& folder);

@@ -49,9 +49,11 @@ void System::add(ProcessSpec spec) {
                          .goal = spec.goal,
                          .isolated_ipc = spec.isolated_ipc});
   }
-  schedule(spec.arrive.count, Event::Kind::arrives, index);
+  const bool open = spec.arrivals.open();
+  if (!open) schedule(spec.arrive.count, Event::Kind::arrives, index);
   p.spec = std::move(spec);
   processes_.push_back(std::move(p));
+  if (open) await_request(index);
 }
 
 bool System::over(const StopRule& rule) const {
@@ -92,7 +94,7 @@ void System::handle(const Event& event) {
   using Direction = TransferEngine::Direction;
   switch (event.kind) {
     case Event::Kind::arrives:
-      processes_[event.index].began = event.at;
+      if (!processes_[event.index].spec.arrivals.open()) processes_[event.index].began = event.at;
       begin_step(event.index);
       break;
     case Event::Kind::cpu_done:
@@ -131,7 +133,7 @@ void System::finish_step(std::uint32_t index) {
 void System::next_step(std::uint32_t index) {
   Process& p = processes_[index];
   if (++p.step == p.spec.app->steps.size()) end_run(index);
-  if (p.state != Process::State::done) begin_step(index);
+  if (p.state == Process::State::computing || p.state == Process::State::waiting) begin_step(index);
 }
 
 void System::begin_step(std::uint32_t index) {
@@ -150,6 +152,17 @@ void System::end_run(std::uint32_t index) {
   p.step = 0;
   p.began = now;
   if (p.spec.runs != 0 && p.turnarounds.size() >= p.spec.runs) p.state = Process::State::done;
+  if (p.state != Process::State::done && p.spec.arrivals.open()) await_request(index);
+}
+
+// The next request begins at once where it has arrived already, else when it arrives.
+void System::await_request(std::uint32_t index) {
+  Process& p = processes_[index];
+  const auto next = p.spec.arrivals.next();
+  p.state = next ? Process::State::to_come : Process::State::done;
+  if (!next) return;
+  p.began = next->count;
+  schedule(std::max(next->count, machine_.now().count), Event::Kind::arrives, index);
 }
 
 void System::compute(std::uint32_t process, std::uint64_t cycles) {

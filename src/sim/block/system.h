@@ -12,6 +12,7 @@
 #include "gpu/metrics.h"
 #include "policy/policy.h"
 #include "sim/block/app_trace.h"
+#include "sim/block/arrivals.h"
 #include "sim/block/command_queues.h"
 #include "sim/block/host_cpu.h"
 #include "sim/block/machine.h"
@@ -29,6 +30,9 @@ struct ProcessSpec {
   double isolated_ipc = 0;  // 0: not known
   Cycles arrive = {};
   std::uint32_t runs = 0;  // ends after so many runs of the application; 0: runs again and again
+  // Open arrivals are requests: each is one run, which waits for those before it, and its turnaround counts from its
+  // arrival. `arrive` is not used then.
+  Arrivals arrivals = {};
 };
 
 // The interface of an observer of a system; times are in cycles.
@@ -104,6 +108,7 @@ class System {
   void finish_step(std::uint32_t process);
   void next_step(std::uint32_t process);
   void end_run(std::uint32_t process);
+  void await_request(std::uint32_t process);
   void compute(std::uint32_t process, std::uint64_t cycles);
   void enqueue(std::uint32_t process, const TraceStep& step);
   void issue(std::uint32_t queue);

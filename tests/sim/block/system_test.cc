@@ -152,6 +152,14 @@ TEST(System, ShorterApplicationsReplayUntilAllHaveRunThreeTimes) {
   EXPECT_EQ(run.turnarounds(0).size(), 27U);  // 110 cycles each within 3030
 }
 
+// Requests at 0, 500 and 5000, each 1010 cycles of work: the second waits for the first.
+TEST(System, RequestsWaitForThoseBeforeThem) {
+  SmallSystem run;
+  (*run).add({.name = "service", .app = app("- cpu: 1000 ns\n"), .arrivals = Arrivals::recorded({{0}, {500}, {5000}})});
+  run.go(3);
+  EXPECT_EQ(run.turnarounds(0), (std::vector<std::uint64_t>{1010, 1520, 1010}));
+}
+
 TEST(LoadApp, AKernelOfAnApplicationIsOneLaunch) {
   const auto one = load_app("histo/main", source_path("configs/apps"));
   ASSERT_TRUE(one.ok()) << one.error().to_string();
@@ -160,6 +168,17 @@ TEST(LoadApp, AKernelOfAnApplicationIsOneLaunch) {
   const auto none = load_app("histo/mian", source_path("configs/apps"));
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().what, "application 'histo' has no kernel 'mian' (did you mean 'main'?)");
+}
+
+// ComputePhiMag has 4 blocks and takes 4.7 us; ComputeQ takes longer than a millisecond as it is.
+TEST(LoadApp, AShortKernelIsLengthenedByMoreBlocks) {
+  const auto lengthened = load_app("mri-q/ComputePhiMag@1ms", source_path("configs/apps"));
+  ASSERT_TRUE(lengthened.ok()) << lengthened.error().to_string();
+  EXPECT_EQ(lengthened->kernels[0].blocks, 851U);
+  EXPECT_EQ(lengthened->kernels[0].kernel_time, Picoseconds{1'000'000'000});
+  EXPECT_EQ(load_app("mri-q/ComputeQ@1ms", source_path("configs/apps"))->kernels[0].blocks, 1024U);
+  EXPECT_EQ(load_app("mri-q/ComputeQ@1", source_path("configs/apps")).error().what,
+            "a time such as 1ms expected after '@', not '1'");
 }
 
 TEST(LoadApp, MistakesNameTheirPlace) {

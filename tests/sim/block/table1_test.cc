@@ -107,6 +107,7 @@ TEST_F(Table1, ApplicationTimesAreInTheirClass) {
   for (const std::string& name : app_names(kConfigs + "/apps")) {
     const auto app = load_app(name, kConfigs + "/apps");
     ASSERT_TRUE(app.ok()) << app.error().to_string();
+    if (app->classes.empty()) continue;  // bfs is not in the table
     const double ms = *runner_.isolated_turnaround(name) / 706e3;
     const std::string group = app->classes.at("class2");
     const double low = group == "LONG" ? 400 : group == "MEDIUM" ? 30 : 0;

@@ -1,0 +1,138 @@
+#include "sim/block/cluster/cluster.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace wm::sim {
+namespace {
+
+constexpr std::uint64_t kNothing = ~std::uint64_t{0};
+constexpr std::uint32_t kShift = 16;
+
+}  // namespace
+
+Cluster::Cluster(const ClusterSpec& spec, Placement& placement, std::vector<Service> services)
+    : services_(std::move(services)),
+      placement_(placement),
+      pool_(spec.gpus, spec.limit),
+      gpus_(spec.gpus),
+      calendar_(spec.gpus),
+      arrivals_(static_cast<std::uint32_t>(services_.size())),
+      waiting_(services_.size()),
+      results_(services_.size()) {
+  placement_.begin(pool_, services_);
+  for (std::uint32_t i = 0; i < services_.size(); ++i) {
+    const auto first = services_[i].arrivals.next();
+    arrivals_.set(i, first ? first->count : kNothing);
+  }
+}
+
+void Cluster::run(Cycles end, const std::function<void(Cycles)>& progress) {
+  for (std::uint64_t events = 0;; ++events) {
+    const std::uint64_t next = std::min(calendar_.earliest(), arrivals_.earliest());
+    if (next >= end.count) break;
+    now_ = {next};
+    // Requests that end make room for those that arrive in the same instant.
+    if (calendar_.earliest() == next) {
+      end_requests(calendar_.first());
+      place_waiting();
+    } else {
+      arrive(arrivals_.first());
+    }
+    if (progress && (events & 0xfffffU) == 0) progress(now_);
+  }
+  if (end != kNever) now_ = end;
+  for (std::uint32_t g = 0; g < gpus_.size(); ++g) change_demand(g, 0);  // brings `busy_` up to date
+}
+
+void Cluster::arrive(std::uint32_t service) {
+  Service& s = services_[service];
+  ++results_[service].arrived;
+  if (!waiting_[service].empty() || !place(service, now_.count)) waiting_[service].push_back(now_.count);
+  const auto next = s.arrivals.next();
+  arrivals_.set(service, next ? next->count : kNothing);
+}
+
+bool Cluster::place(std::uint32_t service, std::uint64_t arrived) {
+  const std::uint32_t gpu = placement_.choose(pool_, services_, service);
+  if (gpu == kNoGpu) return false;
+  const Service& s = services_[service];
+  pool_.take(gpu, s.demand);
+  change_demand(gpu, s.demand);
+  Gpu& g = gpus_[gpu];
+  g.requests.push_back({g.clock + (s.work.count << kShift), arrived, service});
+  std::push_heap(g.requests.begin(), g.requests.end(),
+                 [](const Request& a, const Request& b) { return a.end > b.end; });
+  schedule(gpu);
+  return true;
+}
+
+void Cluster::end_requests(std::uint32_t gpu) {
+  Gpu& g = gpus_[gpu];
+  change_demand(gpu, 0);
+  while (!g.requests.empty() && g.requests.front().end <= g.clock) {
+    std::pop_heap(g.requests.begin(), g.requests.end(),
+                  [](const Request& a, const Request& b) { return a.end > b.end; });
+    const Request r = g.requests.back();
+    g.requests.pop_back();
+    const Service& s = services_[r.service];
+    pool_.give_back(gpu, s.demand);
+    change_demand(gpu, -static_cast<std::int64_t>(s.demand));
+    results_[r.service].latencies.add(now_.count - r.arrived);
+    results_[r.service].on_time += now_.count - r.arrived <= s.deadline.count ? 1 : 0;
+  }
+  schedule(gpu);
+}
+
+// The request that has waited longest is placed first; a service whose first request finds no room does not hold up
+// the others.
+void Cluster::place_waiting() {
+  std::uint64_t tried = 0;  // services without room, as bits; of more than 64 only the first are tried
+  const auto services = static_cast<std::uint32_t>(std::min<std::size_t>(64, services_.size()));
+  for (;;) {
+    std::uint32_t oldest = services;
+    for (std::uint32_t i = 0; i < services; ++i)
+      if (!waiting_[i].empty() && (tried >> i & 1U) == 0 &&
+          (oldest == services || waiting_[i].front() < waiting_[oldest].front()))
+        oldest = i;
+    if (oldest == services) return;
+    if (place(oldest, waiting_[oldest].front())) {
+      waiting_[oldest].pop_front();
+    } else {
+      tried |= std::uint64_t{1} << oldest;
+    }
+  }
+}
+
+// Brings the GPU's clock up to date and changes the demand on it.
+void Cluster::change_demand(std::uint32_t gpu, std::int64_t by) {
+  Gpu& g = gpus_[gpu];
+  const std::uint64_t passed = now_.count - g.since;
+  g.clock += passed * g.rate;
+  busy_ += static_cast<double>(passed) * static_cast<double>(std::min<std::uint64_t>(g.demand, kWholeGpu)) / kWholeGpu;
+  g.since = now_.count;
+  if (by == 0) return;
+  g.demand = static_cast<std::uint64_t>(static_cast<std::int64_t>(g.demand) + by);
+  g.rate = g.demand <= kWholeGpu ? kWholeGpu : (std::uint64_t{kWholeGpu} << kShift) / g.demand;
+}
+
+void Cluster::schedule(std::uint32_t gpu) {
+  const Gpu& g = gpus_[gpu];
+  if (g.requests.empty()) return calendar_.set(gpu, kNothing);
+  const std::uint64_t end = g.requests.front().end;
+  const std::uint64_t left = end > g.clock ? end - g.clock : 0;
+  calendar_.set(gpu, g.since + (left + g.rate - 1) / g.rate);
+}
+
+double Cluster::utilization() const {
+  const double all = static_cast<double>(now_.count) * static_cast<double>(gpus_.size());
+  return all > 0 ? busy_ / all : 0;
+}
+
+std::uint64_t Cluster::waiting() const {
+  std::uint64_t sum = 0;
+  for (const auto& w : waiting_) sum += w.size();
+  return sum;
+}
+
+}  // namespace wm::sim
