@@ -5,6 +5,7 @@
 #include "exec/snippet.h"
 #include "ptx/dependencies.h"
 #include "ptx/schedule.h"
+#include "ptx/unroll.h"
 
 namespace wm::exec {
 namespace {
@@ -31,8 +32,8 @@ void expect_same_in_latency_order(const std::string& text, gpu::Dim3 grid, gpu::
   ASSERT_TRUE(module.ok()) << module.error().to_string() << "\n" << text;
   ptx::Module ordered = *module;
   for (ptx::Function& f : ordered.functions) {
-    const ptx::Function original = f;
-    f = ptx::in_latency_order(f);
+    const ptx::Function original = ptx::unrolled(f);
+    f = ptx::in_latency_order(original);
     ASSERT_EQ(ptx::violated_dependency(original, f), std::nullopt) << text;
   }
   const Ran expected = run_module(*module, grid, block, words), got = run_module(ordered, grid, block, words);

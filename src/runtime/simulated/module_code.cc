@@ -8,6 +8,7 @@
 #include "ptx/link.h"
 #include "ptx/parse.h"
 #include "ptx/schedule.h"
+#include "ptx/unroll.h"
 
 namespace wm::runtime {
 
@@ -25,7 +26,7 @@ Result<ptx::Module> parse_module(std::string_view ptx, const std::string& file, 
   if (!linked) return linked.error();
   ptx::Module module = ptx::contracted(*std::move(linked));
   if (config.assembled)
-    for (ptx::Function& f : module.functions) f = ptx::in_latency_order(f);
+    for (ptx::Function& f : module.functions) f = ptx::in_latency_order(ptx::unrolled(f));
   return module;
 }
 

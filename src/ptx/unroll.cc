@@ -1,0 +1,312 @@
+#include "ptx/unroll.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+#include <utility>
+
+#include "ptx/counted_loop.h"
+#include "ptx/def_use.h"
+
+namespace wm::ptx {
+namespace {
+
+constexpr std::int64_t kFactor = 4;
+// The longest loops that ptxas unrolled, and the shortest that it did not, have 42 and 49 PTX instructions with a
+// counter that is compared with a limit, 23 and 35 with one that counts to a value.
+constexpr std::uint32_t kMaxBelow = 45;
+constexpr std::uint32_t kMaxNotEqual = 30;
+
+Operand register_operand(std::uint32_t index) {
+  Operand operand;
+  operand.kind = Operand::Kind::reg;
+  operand.index = index;
+  return operand;
+}
+
+Operand integer_operand(std::int64_t value) {
+  Operand operand;
+  operand.kind = Operand::Kind::integer;
+  operand.bits = static_cast<std::uint64_t>(value);
+  return operand;
+}
+
+Operand label_operand(std::uint32_t index) {
+  Operand operand;
+  operand.kind = Operand::Kind::label;
+  operand.index = index;
+  return operand;
+}
+
+Instruction new_instruction(Opcode opcode, std::vector<Suffix> suffixes, Type type, std::vector<Operand> operands) {
+  Instruction i;
+  i.opcode = opcode;
+  i.suffixes = std::move(suffixes);
+  if (type != Type::none) i.types = {type};
+  i.operands = std::move(operands);
+  return i;
+}
+
+Instruction new_branch(std::uint32_t guard, bool negated, std::uint32_t to) {
+  Instruction i = new_instruction(Opcode::bra, {}, Type::none, {label_operand(to)});
+  i.guard = {true, negated, guard};
+  return i;
+}
+
+bool is_64_bits(Type type) { return type == Type::s64 || type == Type::u64; }
+bool has_sign(Type type) { return type == Type::s32 || type == Type::s64; }
+
+std::int64_t lowest(Type type) {
+  if (!has_sign(type)) return 0;
+  return is_64_bits(type) ? INT64_MIN : INT32_MIN;
+}
+std::int64_t highest(Type type) {
+  if (type == Type::u64) return -1;  // all bits
+  if (type == Type::u32) return UINT32_MAX;
+  return is_64_bits(type) ? INT64_MAX : INT32_MAX;
+}
+
+// New registers and labels of the function that is written.
+class NewNames {
+ public:
+  explicit NewNames(Function& function) : function_(function) {
+    for (const Register& r : function.registers) registers_.insert(r.name);
+    for (const Label& l : function.labels) labels_.insert(l.name);
+  }
+  std::uint32_t add_register(Type type) {
+    function_.registers.push_back({unique(registers_, "%unrolled"), type});
+    return static_cast<std::uint32_t>(function_.registers.size() - 1);
+  }
+  std::uint32_t add_label(std::uint32_t at) {
+    function_.labels.push_back({unique(labels_, "$unrolled"), at});
+    return static_cast<std::uint32_t>(function_.labels.size() - 1);
+  }
+
+ private:
+  std::string unique(std::set<std::string>& used, const char* stem) {
+    std::string name;
+    do name = fmt::format("{}{}", stem, ++count_);
+    while (!used.insert(name).second);
+    return name;
+  }
+
+  Function& function_;
+  std::set<std::string> registers_, labels_;
+  std::uint32_t count_ = 0;
+};
+
+// Four turns of a loop in one block. Values that a turn makes for itself get registers of their own, so that the turns
+// can overlap; steps of inductions are added once, at the end.
+class Turns {
+ public:
+  Turns(const Function& function, const CountedLoop& loop, const std::vector<std::uint32_t>& live_in, NewNames& names,
+        std::vector<Instruction>& out)
+      : function_(function), loop_(loop), names_(names), out_(out) {
+    for (std::uint32_t i = loop.begin; i < loop.end; ++i) {
+      const bool guarded = function.body[i].guard.present;
+      for_each_definition(function.body[i], [&](std::uint32_t r) {
+        const bool carried = std::binary_search(live_in.begin(), live_in.end(), r);
+        (guarded || carried ? kept_ : own_).insert(r);
+      });
+    }
+    for (const std::uint32_t r : kept_) own_.erase(r);
+  }
+
+  void write() {
+    for (turn_ = 0; turn_ < kFactor; ++turn_) {
+      renamed_.clear();
+      for (std::uint32_t i = loop_.begin; i + 1 < loop_.end; ++i)
+        if (i != loop_.compare && !is_step(i)) write_instruction(i);
+    }
+    for (const auto& [r, induction] : loop_.inductions) {
+      const Type type = function_.body[induction.at].type();
+      out_.push_back(
+          new_instruction(Opcode::add, {}, type,
+                          {register_operand(r), register_operand(r), integer_operand(kFactor * induction.step)}));
+    }
+  }
+
+ private:
+  [[nodiscard]] bool is_step(std::uint32_t i) const {
+    return std::any_of(loop_.inductions.begin(), loop_.inductions.end(),
+                       [&](const auto& induction) { return induction.second.at == i; });
+  }
+
+  void write_instruction(std::uint32_t i) {
+    Instruction copy = function_.body[i];
+    const std::size_t sources = has_destination(copy) ? 1 : 0;
+    for (std::size_t o = sources; o < copy.operands.size(); ++o) replace_uses(copy.operands[o], i);
+    if (copy.guard.present) copy.guard.reg = name_of(copy.guard.reg);
+    if (sources != 0) rename(copy.operands[0]);
+    out_.push_back(std::move(copy));
+  }
+
+  // The last turn keeps the registers of the loop, which instructions behind the loop may read.
+  std::uint32_t name_of(std::uint32_t r) {
+    if (turn_ == kFactor - 1 || !own_.contains(r)) return r;
+    const auto [found, added] = renamed_.try_emplace(r, 0);
+    if (added) found->second = names_.add_register(function_.registers[r].type);
+    return found->second;
+  }
+
+  void rename(Operand& operand) {
+    if (operand.kind == Operand::Kind::reg) operand.index = name_of(operand.index);
+    for (Operand& element : operand.elements) rename(element);
+  }
+
+  // The turns since the start of the block after which an induction has the value that instruction `i` reads.
+  [[nodiscard]] std::int64_t turns_before(const Induction& induction, std::uint32_t i) const {
+    return turn_ + (i > induction.at ? 1 : 0);
+  }
+
+  void replace_uses(Operand& operand, std::uint32_t i) {
+    if (operand.kind == Operand::Kind::address && operand.elements[0].kind == Operand::Kind::reg) {
+      const auto found = loop_.inductions.find(operand.elements[0].index);
+      if (found != loop_.inductions.end() && is_64_bits(function_.body[found->second.at].type())) {
+        operand.offset += turns_before(found->second, i) * found->second.step;
+        return;
+      }
+    }
+    if (operand.kind == Operand::Kind::reg) {
+      const auto found = loop_.inductions.find(operand.index);
+      operand.index = found == loop_.inductions.end()
+                          ? name_of(operand.index)
+                          : value_of(operand.index, found->second, turns_before(found->second, i));
+    }
+    for (Operand& element : operand.elements) replace_uses(element, i);
+  }
+
+  // A register with the induction's value after so many turns.
+  std::uint32_t value_of(std::uint32_t r, const Induction& induction, std::int64_t turns) {
+    if (turns == 0) return r;
+    const auto [found, added] = values_.try_emplace({r, turns}, 0);
+    if (added) {
+      found->second = names_.add_register(function_.registers[r].type);
+      out_.push_back(new_instruction(
+          Opcode::add, {}, function_.body[induction.at].type(),
+          {register_operand(found->second), register_operand(r), integer_operand(turns * induction.step)}));
+    }
+    return found->second;
+  }
+
+  const Function& function_;
+  const CountedLoop& loop_;
+  NewNames& names_;
+  std::vector<Instruction>& out_;
+  std::set<std::uint32_t> own_, kept_;  // registers that the loop writes
+  std::map<std::uint32_t, std::uint32_t> renamed_;
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> values_;
+  std::int64_t turn_ = 0;
+};
+
+// Copies a function with some of its loops unrolled.
+class Unroller {
+ public:
+  explicit Unroller(const Function& function)
+      : function_(function), result_(function), names_(result_), places_(function.body.size() + 1) {}
+
+  Function run() {
+    const ControlFlow flow = control_flow(function_);
+    const Liveness live = liveness(function_, flow);
+    result_.body.clear();
+    for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
+      const BasicBlock& block = flow.blocks[b];
+      if (const auto loop = counted_loop(function_, block); loop && is_unrolled(*loop)) {
+        write_loop(*loop, live.live_in[b]);
+        continue;
+      }
+      for (std::uint32_t i = block.begin; i < block.end; ++i) copy(i);
+    }
+    places_.back() = static_cast<std::uint32_t>(result_.body.size());
+    for (std::size_t l = 0; l < function_.labels.size(); ++l) result_.labels[l].at = places_[function_.labels[l].at];
+    for (Pragma& pragma : result_.pragmas) pragma.at = places_[pragma.at];
+    return std::move(result_);
+  }
+
+ private:
+  void copy(std::uint32_t i) {
+    places_[i] = at();
+    result_.body.push_back(function_.body[i]);
+  }
+
+  [[nodiscard]] std::uint32_t at() const { return static_cast<std::uint32_t>(result_.body.size()); }
+
+  bool is_unrolled(const CountedLoop& loop) {
+    const std::uint32_t size = loop.end - loop.begin;
+    for (const Pragma& p : function_.pragmas)
+      if (p.at == loop.begin && p.text == "nounroll") return false;
+    // Every thread counts a loop to the same value, or ptxas leaves it as it is.
+    if (loop.test == CountedLoop::Test::not_equal) {
+      if (size > kMaxNotEqual) return false;
+      if (!values_) values_.emplace(function_);
+      return !values_->differs(loop.counter);
+    }
+    return size <= kMaxBelow;
+  }
+
+  // The last counter value at which four turns follow, and beyond it: the limit less three steps. If that wraps around,
+  // a value beyond which no counter lies.
+  Operand write_last(const CountedLoop& loop, Type type, bool up) {
+    const Operand& limit = function_.body[loop.compare].operands[2];
+    const std::int64_t distance = (kFactor - 1) * loop.inductions.at(loop.counter).step;
+    const std::uint32_t moved = names_.add_register(type);
+    const std::uint32_t fits = names_.add_register(Type::pred);
+    emit(new_instruction(Opcode::sub, {}, type, {register_operand(moved), limit, integer_operand(distance)}));
+    emit(new_instruction(Opcode::setp, {up ? Suffix::lt : Suffix::gt}, type,
+                         {register_operand(fits), register_operand(moved), limit}));
+    emit(new_instruction(Opcode::selp, {}, type,
+                         {register_operand(moved), register_operand(moved),
+                          integer_operand(up ? lowest(type) : highest(type)), register_operand(fits)}));
+    return register_operand(moved);
+  }
+
+  void write_loop(const CountedLoop& loop, const std::vector<std::uint32_t>& live_in) {
+    const Instruction& compare = function_.body[loop.compare];
+    const Type type = compare.type();
+    const bool up = loop.inductions.at(loop.counter).step > 0;
+    const Suffix beyond = up ? Suffix::lt : Suffix::gt;
+    const std::uint32_t four = names_.add_register(Type::pred), skipped = names_.add_register(Type::pred);
+    const std::uint32_t turns = names_.add_label(0), rest = names_.add_label(0), again = names_.add_label(0),
+                        behind = names_.add_label(0);
+    places_[loop.begin] = at();
+    const Operand last = write_last(loop, type, up);
+    const Operand counter = register_operand(loop.counter), condition = compare.operands[0];
+    emit(new_instruction(Opcode::setp, {beyond}, type, {register_operand(four), counter, last}));
+    emit(new_instruction(Opcode::setp, {Suffix::eq}, type, {register_operand(skipped), counter, counter}));
+    emit(new_branch(four, true, rest));
+    emit(new_instruction(Opcode::setp, {Suffix::ne}, type, {register_operand(skipped), counter, counter}));
+    result_.labels[turns].at = at();
+    Turns(function_, loop, live_in, names_, result_.body).write();
+    emit(new_instruction(Opcode::setp, {beyond}, type, {register_operand(four), counter, last}));
+    emit(new_branch(four, false, turns));
+    // A thread that skipped the turns executes at least one more; others as long as the condition holds.
+    result_.labels[rest].at = at();
+    emit(new_instruction(Opcode::setp, {compare.suffixes[0], Suffix::or_}, type,
+                         {condition, counter, compare.operands[2], register_operand(skipped)}));
+    emit(new_branch(condition.index, true, behind));
+    result_.labels[again].at = at();
+    for (std::uint32_t i = loop.begin; i < loop.end; ++i) {
+      if (i != loop.begin) places_[i] = at();
+      emit(function_.body[i]);
+    }
+    result_.body.back().operands[0] = label_operand(again);
+    result_.labels[behind].at = at();
+  }
+
+  void emit(Instruction i) { result_.body.push_back(std::move(i)); }
+
+  const Function& function_;
+  Function result_;
+  NewNames names_;
+  std::vector<std::uint32_t> places_;  // by instruction of the original; the last: its end
+  std::optional<LaneValues> values_;
+};
+
+}  // namespace
+
+Function unrolled(const Function& function) {
+  if (function.body.empty() || function.refusal) return function;
+  return Unroller(function).run();
+}
+
+}  // namespace wm::ptx

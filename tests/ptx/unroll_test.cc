@@ -1,0 +1,90 @@
+#include "ptx/unroll.h"
+
+#include <gtest/gtest.h>
+
+#include "ptx/parse.h"
+#include "ptx/print.h"
+
+namespace wm::ptx {
+namespace {
+
+Function function_of(const std::string& body) {
+  const auto module = parse(
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u32 n) {\n"
+      ".reg .b32 %r<16>; .reg .b64 %rd<16>; .reg .f32 %f<16>; .reg .pred %p<8>;\n" +
+          body + "\nret;\n}\n",
+      "k.ptx");
+  EXPECT_TRUE(module.ok()) << module.error().to_string();
+  return module ? module->functions.back() : Function{};
+}
+
+// A loop over %rd1 that sums words, with these lines before its branch.
+std::string loop(const std::string& head, const std::string& tail) {
+  return "ld.param.u64 %rd1, [a]; ld.param.u32 %r9, [n]; mov.u32 %r1, 0; mov.f32 %f2, 0f00000000;\nL:\n" + head +
+         "ld.global.f32 %f1, [%rd1+4];\nadd.f32 %f2, %f2, %f1;\nadd.s64 %rd1, %rd1, 8;\n" + tail +
+         "@%p1 bra L;\nst.global.f32 [%rd1], %f2;\n";
+}
+constexpr const char* kBelow = "add.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, %r9;\n";
+constexpr const char* kToZero = "add.s32 %r9, %r9, -1;\nsetp.ne.s32 %p1, %r9, 0;\n";
+
+std::size_t loads(const Function& f) {
+  std::size_t count = 0;
+  for (const Instruction& i : f.body) count += i.opcode == Opcode::ld && i.space() == Space::global ? 1 : 0;
+  return count;
+}
+
+TEST(Unroll, AShortLoopHasFourTurnsAndARest) {
+  for (const char* tail : {kBelow, kToZero}) {
+    const Function f = unrolled(function_of(loop("", tail)));
+    EXPECT_EQ(loads(f), 5U) << tail;
+    std::vector<std::int64_t> offsets;
+    for (const Instruction& i : f.body)
+      if (i.opcode == Opcode::ld && i.space() == Space::global) offsets.push_back(i.operands[1].offset);
+    EXPECT_EQ(offsets, (std::vector<std::int64_t>{4, 12, 20, 28, 4})) << "steps of addresses become offsets";
+  }
+}
+
+TEST(Unroll, TheResultIsPtx) {
+  Module module;
+  module.version_major = 8;
+  module.targets = {"sm_90"};
+  module.functions = {unrolled(function_of(loop("", kBelow)))};
+  const auto again = parse(print(module), "again.ptx");
+  ASSERT_TRUE(again.ok()) << again.error().to_string();
+  EXPECT_EQ(print(*again), print(module));
+}
+
+TEST(Unroll, OtherLoopsStayAsTheyAre) {
+  const std::string below = kBelow;
+  std::string longer;
+  for (int i = 0; i < 40; ++i) longer += "add.f32 %f2, %f2, %f2;\n";
+  const std::vector<std::string> bodies = {
+      loop(".pragma \"nounroll\";\n", below),
+      loop("", "add.s32 %r1, %r1, %r9;\nsetp.lt.s32 %p1, %r1, 100;\n"),  // no constant step
+      loop("",
+           "add.s32 %r1, %r1, 1;\nadd.s32 %r9, %r9, 1;\n"
+           "add.s32 %r9, %r9, -2;\nsetp.lt.s32 %p1, %r1, %r9;\n"),     // the limit changes
+      loop("", "setp.lt.s32 %p1, %r1, %r9;\nadd.s32 %r1, %r1, 1;\n"),  // compared before the step
+      loop("bar.sync 0;\n", below),
+      loop("atom.global.add.u32 %r3, [%rd1], 1;\n", below),
+      loop("shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;\n", below),
+      loop("ld.volatile.global.u32 %r3, [%rd1];\n", below),
+      loop(longer, below),
+      loop("", "add.f32 %f3, %f3, %f1;\nsetp.lt.f32 %p1, %f3, %f2;\n"),  // no counter
+      loop("", "add.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, %r9;\nselp.b32 %r4, 1, 2, %p1;\n"),
+  };
+  for (const std::string& body : bodies) {
+    const Function f = function_of(body);
+    EXPECT_EQ(unrolled(f), f) << body;
+  }
+}
+
+// ptxas leaves a loop that threads leave after different numbers of turns when it counts to a value.
+TEST(Unroll, ACountToAValueIsTheSameForAllThreads) {
+  const Function f =
+      function_of("mov.u32 %r9, %tid.x;\n" + loop("", kToZero).substr(loop("", kToZero).find("mov.u32 %r1")));
+  EXPECT_EQ(unrolled(f), f);
+}
+
+}  // namespace
+}  // namespace wm::ptx
