@@ -8,12 +8,26 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "base/yaml_map.h"
+#include "sim/block/block_record.h"
 
 namespace wm::sim {
 namespace {
 
 using yaml::Map;
 using yaml::Value;
+
+// Blocks and durations from a file with recorded blocks, whose path is relative to the application's.
+Result<void> read_record(KernelDescription& k, const std::string& recorded, const Place& place) {
+  if (k.blocks != 0 || k.kernel_time.count != 0 || k.block_time.count != 0)
+    return Error{fmt::format("kernel '{}': 'recorded' stands for 'blocks', 'time' and 'block_time'", k.name), place};
+  const std::filesystem::path beside = std::filesystem::path(place.file).parent_path() / recorded;
+  const auto record = load_block_record(beside.string());
+  if (!record) return record.error();
+  k.blocks = record->blocks;
+  k.block_time = record->block_time;
+  k.shape = DurationShape::from_samples(record->durations);
+  return {};
+}
 
 Result<KernelDescription> read_kernel(const yaml::Member& member, std::uint32_t measured_sms) {
   KernelDescription k;
@@ -24,7 +38,12 @@ Result<KernelDescription> read_kernel(const yaml::Member& member, std::uint32_t 
   double lognormal = 0;
   std::vector<double> durations;
   Map map(member.value, fmt::format("kernel '{}'", k.name));
-  map.required("blocks", k.blocks).required("threads", k.threads).optional("registers", k.registers);
+  std::string recorded;
+  k.blocks = 0;
+  map.optional("blocks", k.blocks)
+      .optional("recorded", recorded)
+      .required("threads", k.threads)
+      .optional("registers", k.registers);
   map.optional("shared_memory", shared).optional("time", k.kernel_time).optional("block_time", k.block_time);
   map.optional("variation", uniform).optional("lognormal_variation", lognormal).optional("durations", durations);
   map.optional("instructions", k.block_instructions).optional("saturation", k.saturation);
@@ -33,6 +52,8 @@ Result<KernelDescription> read_kernel(const yaml::Member& member, std::uint32_t 
   const auto refuse = [&](const char* what) {
     return Error{fmt::format("kernel '{}': {}", k.name, what), member.place};
   };
+  if (!recorded.empty())
+    if (auto read = read_record(k, recorded, member.place); !read) return read.error();
   if (k.blocks == 0 || k.threads == 0) return refuse("blocks and threads must be at least 1");
   if ((k.kernel_time.count == 0) == (k.block_time.count == 0)) return refuse("needs either 'time' or 'block_time'");
   if (k.kernel_time.count != 0 && measured_sms == 0) return refuse("'time' needs the application's 'measured_sms'");

@@ -14,8 +14,8 @@
 //   - copy_to_host: 47 KB
 //
 // `registers` and `shared_memory` are of one block, as the papers' tables give them. A kernel has either `time`, of
-// an isolated launch on `measured_sms` SMs, or `block_time`. Copies hold the thread until they are done unless `async:
-// true`.
+// an isolated launch on `measured_sms` SMs, or `block_time`, or `recorded`, a file of recorded blocks (block_record.h).
+// Copies hold the thread until they are done unless `async: true`.
 #pragma once
 
 #include <string>
