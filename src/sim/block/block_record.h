@@ -16,7 +16,7 @@ namespace wm::sim {
 
 struct BlockRecord {
   std::uint32_t launches = 0;
-  std::uint32_t blocks = 0;       // of one launch
+  std::uint32_t blocks = 0;       // blocks of each launch
   std::uint32_t sms = 0;          // SMs that were used
   Picoseconds block_time;         // mean
   Picoseconds launch_time;        // from the first start to the last end, mean over launches
