@@ -4,6 +4,7 @@
 #include "exec/generated_kernel.h"
 #include "exec/snippet.h"
 #include "ptx/dependencies.h"
+#include "ptx/predication.h"
 #include "ptx/schedule.h"
 #include "ptx/unroll.h"
 
@@ -32,7 +33,7 @@ void expect_same_in_latency_order(const std::string& text, gpu::Dim3 grid, gpu::
   ASSERT_TRUE(module.ok()) << module.error().to_string() << "\n" << text;
   ptx::Module ordered = *module;
   for (ptx::Function& f : ordered.functions) {
-    const ptx::Function original = ptx::unrolled(f);
+    const ptx::Function original = ptx::predicated(ptx::unrolled(f));
     f = ptx::in_latency_order(original);
     ASSERT_EQ(ptx::violated_dependency(original, f), std::nullopt) << text;
   }

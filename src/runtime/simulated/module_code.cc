@@ -7,6 +7,7 @@
 #include "ptx/contraction.h"
 #include "ptx/link.h"
 #include "ptx/parse.h"
+#include "ptx/predication.h"
 #include "ptx/schedule.h"
 #include "ptx/unroll.h"
 
@@ -26,7 +27,7 @@ Result<ptx::Module> parse_module(std::string_view ptx, const std::string& file, 
   if (!linked) return linked.error();
   ptx::Module module = ptx::contracted(*std::move(linked));
   if (config.assembled)
-    for (ptx::Function& f : module.functions) f = ptx::in_latency_order(ptx::unrolled(f));
+    for (ptx::Function& f : module.functions) f = ptx::in_latency_order(ptx::predicated(ptx::unrolled(f)));
   return module;
 }
 

@@ -5,6 +5,7 @@
 
 #include "exec/run.h"
 #include "ptx/analysis.h"
+#include "ptx/predication.h"
 #include "ptx/schedule.h"
 #include "ptx/unroll.h"
 
@@ -16,7 +17,7 @@ Result<std::unique_ptr<Client>> Client::make(ClientSpec spec, const gpu::GpuConf
   if (c->spec_.source != nullptr) return c;
   c->module_ = *c->spec_.module;
   if (config.assembled)
-    for (ptx::Function& f : c->module_.functions) f = ptx::in_latency_order(ptx::unrolled(f));
+    for (ptx::Function& f : c->module_.functions) f = ptx::in_latency_order(ptx::predicated(ptx::unrolled(f)));
   auto image = exec::Image::load(c->module_, c->memory_);
   if (!image) return image.error();
   c->image_ = std::make_unique<exec::Image>(*std::move(image));
