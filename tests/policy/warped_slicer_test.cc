@@ -110,18 +110,20 @@ TEST(WarpedSlicer, ASustainedChangeOfRateStartsANewMeasurement) {
   EXPECT_EQ(gpu.caps({1}), "2222222222222222");
 }
 
+// It rises when sampled, since the SMs with more blocks took the bandwidth; with stalls in sight it is seen to be flat.
 TEST(WarpedSlicer, BandwidthScalingUsesMemoryStalls) {
-  // Flat when sampled together, since the SMs with more blocks took the bandwidth; with stalls in sight it is seen to
-  // rise.
   FakeKernel memory = img();
-  memory.ipc = {50, 50, 50, 50, 50, 50, 50, 50};
+  memory.ipc = {10, 20, 30, 40, 50, 60, 70, 80};
   FakeMachine blind({.sms = 16, .limits = kTable1});
   drive(blind, "warped_slicer", {arrive_together({memory, nn()}), run(25'000)});
-  EXPECT_EQ(blind.caps({0}), "1111111111111111");
-  memory.memory_stalls = 0.9;
+  EXPECT_EQ(blind.caps({0}), "6666666666666666");
+  memory.memory_stalls = 1;
   FakeMachine seeing({.sms = 16, .limits = kTable1});
   drive(seeing, "warped_slicer", {arrive_together({memory, nn()}), run(25'000)});
-  EXPECT_EQ(seeing.caps({0}), "6666666666666666");
+  EXPECT_EQ(seeing.caps({0}), "1111111111111111");
+  FakeMachine printed({.sms = 16, .limits = kTable1});
+  drive(printed, "warped_slicer:psi=printed", {arrive_together({memory, nn()}), run(25'000)});
+  EXPECT_EQ(printed.caps({0}), "6666666666666666");
 }
 
 // The first kernel fills all SMs when the second one arrives, and its blocks outlast the warm-up.

@@ -110,12 +110,20 @@ TEST(WaterFilling, NoCombinationHasABetterWorstKernel) {
   }
 }
 
-TEST(BandwidthScaling, Equations3And4) {
-  // Half the cycles stalled on memory, twice the average blocks: factor 1 + 0.5 * (2 - 1).
-  EXPECT_DOUBLE_EQ(scale_for_bandwidth(10, 0.5, 8, 4), 15);
-  EXPECT_DOUBLE_EQ(scale_for_bandwidth(10, 0.5, 2, 4), 7.5);
-  EXPECT_DOUBLE_EQ(scale_for_bandwidth(10, 0, 8, 4), 10);
-  EXPECT_DOUBLE_EQ(scale_for_bandwidth(10, 1, 4, 4), 10);
+TEST(BandwidthScaling, Equation3) {
+  // Half the cycles stalled on memory, half of the bandwidth of the sample: factor 1 + 0.5 * (0.5 - 1).
+  EXPECT_DOUBLE_EQ(scale_for_bandwidth(10, 0.5, psi_of_shares(8, 4)), 7.5);
+  EXPECT_DOUBLE_EQ(scale_for_bandwidth(10, 0.5, psi_of_shares(2, 4)), 15);
+  EXPECT_DOUBLE_EQ(scale_for_bandwidth(10, 0, psi_of_shares(8, 4)), 10);
+  EXPECT_DOUBLE_EQ(scale_for_bandwidth(10, 1, psi_of_shares(4, 4)), 10);
+  EXPECT_DOUBLE_EQ(scale_for_bandwidth(10, 0.5, psi_as_printed(8, 4)), 15);
+}
+
+// SMs with 1 to 8 blocks that all wait for memory and have bandwidth in proportion to their blocks: all run alike if
+// all have as many.
+TEST(BandwidthScaling, AKernelThatFillsTheBandwidthNeedsOneBlock) {
+  for (int blocks = 1; blocks <= 8; ++blocks)
+    EXPECT_NEAR(scale_for_bandwidth(3.0 * blocks, 1, psi_of_shares(blocks, 4.5)), 13.5, 1e-9);
 }
 
 TEST(Combinations, AllThatFitWithOneOfEachAtLeast) {

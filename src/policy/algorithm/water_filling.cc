@@ -50,9 +50,7 @@ std::optional<std::vector<std::uint32_t>> water_fill(std::span<const Sharer> sha
   }
 }
 
-double scale_for_bandwidth(double sampled_ipc, double memory_stalls, double blocks, double average_blocks) {
-  if (average_blocks <= 0) return sampled_ipc;
-  const double psi = blocks / average_blocks - 1;
+double scale_for_bandwidth(double sampled_ipc, double memory_stalls, double psi) {
   return sampled_ipc * (1 + memory_stalls * psi);
 }
 

@@ -22,9 +22,16 @@ struct Sharer {
 // does not fit.
 std::optional<std::vector<std::uint32_t>> water_fill(std::span<const Sharer> sharers, const gpu::Resources& total);
 
-// Equations 3 and 4: scales the rate sampled on an SM with `blocks` to the case that every SM runs as many.
-// `memory_stalls` is phi_mem, `average_blocks` the mean over the SMs that were sampled at the same time.
-double scale_for_bandwidth(double sampled_ipc, double memory_stalls, double blocks, double average_blocks);
+// Equation 3: scales the rate sampled on an SM to the case that every SM runs as many blocks. `memory_stalls` is
+// phi_mem.
+double scale_for_bandwidth(double sampled_ipc, double memory_stalls, double psi);
+
+// psi = B_scaled / B_sampled - 1, with the paper's "bandwidth consumed is proportional to the number of CTAs": an SM
+// with more blocks than the mean over the SMs that are sampled at the same time has more bandwidth than its equal part,
+// which it would have if all ran as many. Equation 4 prints the reciprocal, with which a kernel that fills the
+// bandwidth with one block per SM would need all of its blocks (table III gives LBM and MVP one).
+inline double psi_of_shares(double blocks, double average_blocks) { return average_blocks / blocks - 1; }
+inline double psi_as_printed(double blocks, double average_blocks) { return blocks / average_blocks - 1; }
 
 // A curve relative to its best point.
 std::vector<double> normalized(std::span<const double> ipc);

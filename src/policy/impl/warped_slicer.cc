@@ -27,7 +27,8 @@ class WarpedSlicer final : public Policy {
         delay_(v.cycles("delay")),
         loss_(v.number("loss")),
         phase_change_(v.number("phase_change")),
-        phase_samples_(static_cast<int>(v.integer("phase_samples"))) {}
+        phase_samples_(static_cast<int>(v.integer("phase_samples"))),
+        psi_(v.choice<Psi>("psi")) {}
 
   void on(const KernelSetChanged&, Machine& gpu) override {
     if (members_.changed(gpu)) regroup(gpu);
@@ -57,6 +58,7 @@ class WarpedSlicer final : public Policy {
 
  private:
   enum class Stage { isolated, warming, sampling, deciding, sharing };
+  enum class Psi { shares, printed };  // the first is the default
 
   struct Curve {
     std::vector<double> ipc;           // on one SM with 1, 2, … blocks
@@ -148,7 +150,10 @@ class WarpedSlicer final : public Policy {
         const double cycles = static_cast<double>(length.count);
         const double stalls = std::min(static_cast<double>(c.memory_stall_cycles) / cycles, 1.0);  // phi_mem
         const double ipc = static_cast<double>(c.thread_instructions) / cycles;
-        const double scaled = scale_for_bandwidth(ipc, stalls, target.blocks, sum / sampled);
+        const double average = sum / sampled;
+        const double psi =
+            psi_ == Psi::printed ? psi_as_printed(target.blocks, average) : psi_of_shares(target.blocks, average);
+        const double scaled = scale_for_bandwidth(ipc, stalls, psi);
         const std::size_t at = target.blocks - 1;
         curve.ipc[at] = (curve.ipc[at] * curve.times[at] + scaled) / (curve.times[at] + 1);
         ++curve.times[at];
@@ -256,6 +261,7 @@ class WarpedSlicer final : public Policy {
   double loss_;
   double phase_change_;
   int phase_samples_;
+  Psi psi_;
   Members members_;
   Stage stage_ = Stage::isolated;
   std::uint64_t plan_ = 0;  // tag of wake-ups, by which outdated ones are recognised
@@ -281,6 +287,8 @@ WM_POLICY(WarpedSlicer,
                cycles("delay", 0, {0, 10'000'000}, "from the last sample to the new partition", "V.H"),
                number("loss", 1.2, {0, 100}, "spatial sharing where a kernel would lose more than this over K", "IV"),
                number("phase_change", 0.5, {0, 100}, "change of a kernel's rate that may be a new phase", "IV.B"),
-               integer("phase_samples", 2, {1, 1000}, "samples it must last", "IV.B")}})
+               integer("phase_samples", 2, {1, 1000}, "samples it must last", "IV.B"),
+               added_later(choice("psi", {{"shares"}, {"printed"}},
+                                  "correction of bandwidth: by equal shares, or as equation 4 is printed", "eq. 4"))}})
 
 }  // namespace wm::policy
