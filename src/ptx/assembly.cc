@@ -177,11 +177,24 @@ class Assembler {
     for (const std::uint32_t n : readers) out_[n].is_wide_product = true;
   }
 
+  // The constant that the operand's register holds, or the operand.
+  [[nodiscard]] const Operand& constant_or(const Operand& operand) const {
+    if (operand.kind != Operand::Kind::reg) return operand;
+    const std::uint32_t d = values_.definition(operand.index);
+    if (d == LaneValues::kNone || at(d).opcode != Opcode::mov || at(d).guard.present || at(d).operands.size() != 2 ||
+        at(d).operands[1].kind != Operand::Kind::integer)
+      return operand;
+    return at(d).operands[1];
+  }
+
   // The low and the high half of one product are one wide product.
   void fold_half_products() {
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> high;  // block, operands
     const auto key = [&](std::uint32_t i) {
-      const auto code = [](const Operand& o) { return o.kind == Operand::Kind::reg ? o.index : o.bits + (1ULL << 40); };
+      const auto code = [&](const Operand& operand) {
+        const Operand& o = constant_or(operand);
+        return o.kind == Operand::Kind::reg ? o.index : (o.bits & 0xffffffffU) + (1ULL << 40);
+      };
       const std::uint64_t a = code(at(i).operands[1]);
       const std::uint64_t b = code(at(i).operands[2]);
       return std::tuple{flow_.block_of[i], static_cast<std::uint32_t>(std::min(a, b)), std::max(a, b)};

@@ -54,5 +54,17 @@ TEST(Assembly, AWideProductIsPartOfTheSumsThatReadIt) {
   EXPECT_EQ(out[0].added, 2) << "the stack and the memory descriptor";
 }
 
+// nvcc writes the constant of a high half into a register and that of the low half as an immediate.
+TEST(Assembly, BothHalvesOfAProductAreOneInstruction) {
+  const auto halves = [](const std::string& factor) {
+    return assembled(
+        "mov.u32 %r1, %tid.x;\nmov.u32 %r2, -845247145;\nmul.hi.u32 %r3, %r2, %r1;\nmul.lo.s32 %r4, %r1, " + factor +
+        ";\nst.shared.v2.u32 [s], {%r3, %r4};\n")[3];
+  };
+  EXPECT_TRUE(halves("-845247145").folded);
+  EXPECT_TRUE(halves("%r2").folded);
+  EXPECT_FALSE(halves("-845247144").folded);
+}
+
 }  // namespace
 }  // namespace wm::ptx
