@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/simulated/shared_pages.h"
+
 namespace wm::runtime {
 
 namespace {
@@ -70,7 +72,7 @@ Result<std::uint64_t> DeviceMemory::add(std::uint64_t bytes, const std::string& 
       return told.error();
     }
   }
-  range.address = *address;
+  range.address = range.allocation = *address;
   range.bytes = bytes;
   range.id = ++allocations_;
   if (range.kind == MemoryKind::pinned || range.kind == MemoryKind::managed) {
@@ -116,17 +118,48 @@ Result<std::uint64_t> DeviceMemory::allocate_shared(std::uint64_t bytes, MemoryK
 
 Result<std::uint64_t> DeviceMemory::register_host(void* host, std::uint64_t bytes, std::uint32_t flags,
                                                   const void* owner) {
-  if (backing_ != nullptr) {
-    return Error{"memory of the program cannot be registered on a simulated GPU that programs share"};
-  }
   const Writer writer(*this);
   auto* first = static_cast<std::byte*>(host);
   if (const MemoryRange* range = range_at(reinterpret_cast<std::uint64_t>(host))) {
     return Error{fmt::format("{} is part of {} bytes that kernels can access already", host, range->bytes)};
   }
+  const MemoryRange range{.kind = MemoryKind::registered, .flags = flags, .host_access = first, .owner = owner};
+  if (backing_ != nullptr) return register_shared(first, bytes, range);
   const auto source = [first](std::uint64_t, std::uint64_t) { return exec::HostBytes(first, {[](std::byte*) {}}); };
-  return add(bytes, "registered memory", source,
-             {.kind = MemoryKind::registered, .flags = flags, .host_access = first, .owner = owner});
+  return add(bytes, "registered memory", source, range);
+}
+
+// The allocation has a page more than the program's pages, because it may start within a page.
+Result<std::uint64_t> DeviceMemory::register_shared(std::byte* host, std::uint64_t bytes, MemoryRange range) {
+  const HostPages taken = HostPages::around(host, bytes);
+  for (const auto& [first, device] : registered_) {
+    if (taken.overlaps(HostPages::around(reinterpret_cast<void*>(first), ranges_.at(device).bytes)))
+      return Error{"memory of the program that shares a page with registered memory cannot be registered"};
+  }
+  std::byte* copy = nullptr;
+  const auto source = [&](std::uint64_t at, std::uint64_t count) {
+    // The pages stay in the file when the context ends: the program goes on using them.
+    auto mapped = pages(at, count, false);
+    copy = mapped.get();
+    return exec::HostBytes(mapped.release(), {[](std::byte*) {}});
+  };
+  const std::uint64_t page = HostPages::page_bytes();
+  auto allocation = add(taken.bytes + page, "registered memory", source, range);
+  if (!allocation) return allocation.error();
+  registered_.erase(reinterpret_cast<std::uint64_t>(host));
+  range = ranges_.extract(*allocation).mapped();
+  const std::uint64_t first_page = (*allocation + page - 1) / page * page;
+  auto shared = share_pages(taken, backing_->file(), first_page - exec::kGlobalBase, copy + (first_page - *allocation));
+  if (!shared) {
+    backing_->freed(*allocation);
+    if (auto freed = space_.free(*allocation); !freed) return freed.error();
+    return shared.error();
+  }
+  range.address = first_page + static_cast<std::uint64_t>(host - taken.first);
+  range.bytes = bytes;
+  ranges_[range.address] = range;
+  registered_[reinterpret_cast<std::uint64_t>(host)] = range.address;
+  return range.address;
 }
 
 Result<void> DeviceMemory::free_locked(std::uint64_t address) {
@@ -136,13 +169,18 @@ Result<void> DeviceMemory::free_locked(std::uint64_t address) {
     registered_.erase(reinterpret_cast<std::uint64_t>(at->second.host_access));
   }
   if (at->second.kind == MemoryKind::device) device_bytes_ -= at->second.bytes;
+  const std::uint64_t allocation = at->second.allocation;
   ranges_.erase(at);
-  if (backing_ != nullptr) backing_->freed(address);
-  return space_.free(address);
+  if (backing_ != nullptr) backing_->freed(allocation);
+  return space_.free(allocation);
 }
 
 Result<void> DeviceMemory::free(std::uint64_t address) {
   const Writer writer(*this);
+  const auto at = ranges_.find(address);
+  if (backing_ != nullptr && at != ranges_.end() && at->second.kind == MemoryKind::registered) {
+    if (auto done = unshare_pages(HostPages::around(at->second.host_access, at->second.bytes)); !done) return done;
+  }
   return free_locked(address);
 }
 

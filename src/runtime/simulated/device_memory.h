@@ -29,6 +29,7 @@ struct MemoryRange {
   std::byte* host_access = nullptr;  // where the application sees it; nullptr: it cannot
   std::uint64_t id = 0;              // counts allocations from 1
   const void* owner = nullptr;       // the context it was allocated in
+  std::uint64_t allocation = 0;      // where the executor's allocation starts that holds it
 };
 
 class DeviceMemory {
@@ -41,7 +42,8 @@ class DeviceMemory {
   Result<std::uint64_t> allocate(std::uint64_t bytes, const std::string& name, const void* owner);
   // Host memory at the address that kernels use too.
   Result<std::uint64_t> allocate_shared(std::uint64_t bytes, MemoryKind kind, std::uint32_t flags, const void* owner);
-  // Makes memory of the application accessible to kernels, at an address of its own.
+  // Makes memory of the application accessible to kernels, at an address of its own. If kernels run in another process,
+  // the pages that hold it become shared pages until it is freed; no other thread may write to them meanwhile.
   Result<std::uint64_t> register_host(void* host, std::uint64_t bytes, std::uint32_t flags, const void* owner);
   Result<void> free(std::uint64_t address);
   void free_all_of(const void* owner);
@@ -104,6 +106,7 @@ class DeviceMemory {
   Result<std::uint64_t> add(std::uint64_t bytes, const std::string& name, const exec::HostSource& source,
                             MemoryRange range);
   Result<void> free_locked(std::uint64_t address);
+  Result<std::uint64_t> register_shared(std::byte* host, std::uint64_t bytes, MemoryRange range);
   [[nodiscard]] const MemoryRange* range_at(std::uint64_t address) const;
 
   // Pages of the backing, or of this process, for the device address `address`; at that address too if `visible`.

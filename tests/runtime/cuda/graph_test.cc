@@ -96,5 +96,21 @@ TEST_F(CudaTest, ACaptureWithWorkThatDoesNotReturnToItsStreamIsAnError) {
   CU_OK(cuStreamSynchronize(second));
 }
 
+TEST_F(CudaTest, WrongDependenciesLeaveAGraphAsItIs) {
+  CUgraph graph = nullptr;
+  CU_OK(cuGraphCreate(&graph, 0));
+  CUgraphNode a = nullptr, b = nullptr;
+  CU_OK(cuGraphAddEmptyNode(&a, graph, nullptr, 0));
+  CU_OK(cuGraphAddEmptyNode(&b, graph, nullptr, 0));
+  EXPECT_EQ(cuGraphAddDependencies(graph, nullptr, &b, 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuGraphAddDependencies(graph, &a, &a, 1), CUDA_ERROR_INVALID_VALUE);
+  const CUgraphNode from[] = {a, nullptr}, to[] = {b, b};
+  EXPECT_EQ(cuGraphAddDependencies(graph, from, to, 2), CUDA_ERROR_INVALID_VALUE);
+  std::size_t roots = 0;
+  CU_OK(cuGraphGetRootNodes(graph, nullptr, &roots));
+  EXPECT_EQ(roots, 2U);
+  CU_OK(cuGraphDestroy(graph));
+}
+
 }  // namespace
 }  // namespace wm::cuda

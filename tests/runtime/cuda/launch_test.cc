@@ -85,5 +85,23 @@ TEST_F(CudaTest, ACooperativeLaunchMustFitTheDevice) {
   EXPECT_EQ(download(word, 1)[0], 256U);
 }
 
+TEST_F(CudaTest, AttributesOfALaunchAreTakenOrRefused) {
+  CUdeviceptr word = upload({0});
+  const CUfunction f = function(count_kernel(), "count");
+  void* parameters[] = {&word};
+  CUlaunchAttribute attribute{};
+  CUlaunchConfig config{1, 1, 1, 2, 1, 1, 0, nullptr, &attribute, 1};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+  attribute.value.priority = -3;
+  CU_OK(cuLaunchKernelEx(&config, f, parameters, nullptr));
+  for (const unsigned id : {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT}) {
+    attribute.id = id;
+    EXPECT_EQ(cuLaunchKernelEx(&config, f, parameters, nullptr), CUDA_ERROR_NOT_SUPPORTED) << id;
+  }
+  config.attrs = nullptr;
+  EXPECT_EQ(cuLaunchKernelEx(&config, f, parameters, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(download(word, 1)[0], 2U);
+}
+
 }  // namespace
 }  // namespace wm::cuda

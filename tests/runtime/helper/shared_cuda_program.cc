@@ -1,10 +1,11 @@
 // A CUDA program for a GPU that programs share: it launches a kernel again and again, checks its results, and prints
 // the simulated time that its launches took.
 //
-//   shared_cuda_program compute|stream|print|poll|fault|streams|sleep [LAUNCHES [BLOCKS]]
+//   shared_cuda_program compute|stream|print|poll|fault|streams|sleep|register [LAUNCHES [BLOCKS]]
 //
 // `poll` asks whether the launches are done instead of waiting; `fault` writes outside of its memory; `print` prints
-// from a kernel; `streams` launches on two streams; `sleep` launches and then sleeps.
+// from a kernel; `streams` launches on two streams; `sleep` launches and then sleeps; `register` lets kernels
+// work on memory of the program.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -93,6 +94,10 @@ int main(int count, char** words) {
   cu("cuMemAlloc_v2", &own, n * 4);
   cu("cuMemcpyHtoD_v2", data, static_cast<const void*>(values.data()), n * 4);
   cu("cuMemsetD32_v2", own, 1U, n);
+  if (kind == "register") {
+    cu("cuMemHostRegister_v2", static_cast<void*>(values.data()), n * 4, 0U);
+    cu("cuMemHostGetDevicePointer_v2", &data, static_cast<void*>(values.data()), 0U);
+  }
   if (kind == "fault") data = 0x7e0000000000;
   void *parameters[] = {&data}, *own_parameters[] = {&own};
   const auto launch = [&](void* stream, void** arguments) {
@@ -115,7 +120,10 @@ int main(int count, char** words) {
   }
   float milliseconds = 0;
   cu("cuEventElapsedTime", &milliseconds, start, end);
-  cu("cuMemcpyDtoH_v2", static_cast<void*>(values.data()), data, n * 4);
+  if (kind == "register")
+    cu("cuMemHostUnregister", static_cast<void*>(values.data()));
+  else
+    cu("cuMemcpyDtoH_v2", static_cast<void*>(values.data()), data, n * 4);
   unsigned expected = 5;
   for (int i = 0; i < launches && kind != "print"; ++i) expected = computes ? computed(expected) : expected + 1;
   for (const unsigned v : values) {

@@ -121,6 +121,12 @@ TEST_F(SharedGpuTest, AFaultEndsOnlyItsProgram) {
   EXPECT_EQ(report["kernels"][1]["launches_done"], 5);
 }
 
+TEST_F(SharedGpuTest, RegisteredMemoryOfAProgramIsSharedWithTheDaemon) {
+  const Json report = run("", {{"a", "register 3 16"}, {"b", "stream 1 1"}});
+  EXPECT_NE(output("a").find("register: correct"), std::string::npos) << output("a");
+  EXPECT_EQ(report["kernels"][0]["launches_done"], 3);
+}
+
 TEST_F(SharedGpuTest, KernelsPrintToTheirProgram) {
   run("", {{"a", "print 2 1"}, {"b", "stream 1 1"}});
   const std::string printed = output("a");

@@ -216,10 +216,11 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph handle, const CUgra
 
 CUresult cuGraphAddDependencies(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to, std::size_t count) {
   return with_graph(handle, [&](Context&, Graph& graph) {
+    if (count != 0 && (from == nullptr || to == nullptr)) return CUDA_ERROR_INVALID_VALUE;
     for (std::size_t i = 0; i < count; ++i) {
-      if (!graph.holds(from[i]) || !graph.holds(to[i])) return CUDA_ERROR_INVALID_VALUE;
-      to[i]->dependencies.push_back(from[i]);
+      if (from[i] == to[i] || !graph.holds(from[i]) || !graph.holds(to[i])) return CUDA_ERROR_INVALID_VALUE;
     }
+    for (std::size_t i = 0; i < count; ++i) to[i]->dependencies.push_back(from[i]);
     return CUDA_SUCCESS;
   });
 }

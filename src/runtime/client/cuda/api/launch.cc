@@ -1,5 +1,6 @@
 #include "runtime/client/cuda/api/launch.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@ namespace {
 
 // Bytes of a grid's workspace: cooperative groups keep the words of the grid's barrier there.
 constexpr std::uint64_t kWorkspaceBytes = 1024;
+constexpr int kMaxPriority = 100;
 
 CUresult check_shape(const Driver& driver, const Function& function, const LaunchShape& shape) {
   const gpu::Dim3 &grid = shape.grid, &block = shape.block;
@@ -72,6 +74,31 @@ CUresult run_grid(Context& context, exec::Grid grid, const runtime::LoadedKernel
   return result_of(*done.fault);
 }
 
+// An attribute of a launch. Those that change no result, as hints for caches, have no effect.
+CUresult take_attribute(const CUlaunchAttribute& attribute, LaunchShape& shape) {
+  const auto& value = attribute.value;
+  switch (attribute.id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+      shape.cooperative = value.cooperative != 0;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+      shape.priority = -std::clamp(value.priority, -kMaxPriority, kMaxPriority);
+      shape.has_priority = true;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+      if (std::uint64_t{value.cluster.x} * value.cluster.y * value.cluster.z <= 1) return CUDA_SUCCESS;
+      explain("clusters of more than one block are not simulated");
+      return CUDA_ERROR_NOT_SUPPORTED;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+      explain(fmt::format("attribute {} of launches is not simulated", attribute.id));
+      return CUDA_ERROR_NOT_SUPPORTED;
+    default:
+      return CUDA_SUCCESS;
+  }
+}
+
 CUresult launch(CUfunction handle, CUstream stream_handle, const LaunchShape& shape,
                 const LaunchParameters& parameters) {
   return with_stream(stream_handle, [&](Context& context, Stream& stream) {
@@ -79,7 +106,7 @@ CUresult launch(CUfunction handle, CUstream stream_handle, const LaunchShape& sh
     if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     Operation operation;
     LaunchShape prioritised = shape;
-    prioritised.priority -= stream.priority;  // CUDA's greatest priority is the lowest number
+    if (!shape.has_priority) prioritised.priority = -stream.priority;  // CUDA's greatest priority is the lowest number
     prioritised.stream = stream.id;
     const CUresult made = launch_operation(context, *function, prioritised, parameters, operation);
     if (made == CUDA_SUCCESS) context.enqueue(stream, std::move(operation));
@@ -160,18 +187,11 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* c, CUfunction function, void** parameters, void** extra) {
-  if (c == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (c == nullptr || (c->attrs == nullptr && c->numAttrs != 0)) return CUDA_ERROR_INVALID_VALUE;
   LaunchShape shape{
       {c->gridDimX, c->gridDimY, c->gridDimZ}, {c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes, false};
   for (unsigned i = 0; i < c->numAttrs; ++i) {
-    const CUlaunchAttribute& attribute = c->attrs[i];
-    if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) shape.cooperative = attribute.value.cooperative != 0;
-    if (attribute.id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
-    const auto& cluster = attribute.value.cluster;
-    if (std::uint64_t{cluster.x} * cluster.y * cluster.z > 1) {
-      wm::cuda::explain("clusters of more than one block are not simulated");
-      return CUDA_ERROR_NOT_SUPPORTED;
-    }
+    if (const CUresult taken = wm::cuda::take_attribute(c->attrs[i], shape); taken != CUDA_SUCCESS) return taken;
   }
   return wm::cuda::launch(function, c->hStream, shape, {parameters, extra});
 }

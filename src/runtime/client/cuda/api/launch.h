@@ -10,7 +10,8 @@ struct LaunchShape {
   gpu::Dim3 block;
   unsigned shared_bytes = 0;
   bool cooperative = false;
-  int priority = 0;  // larger goes first
+  int priority = 0;           // larger goes first
+  bool has_priority = false;  // the launch has one of its own, not its stream's
   std::uint64_t stream = 0;
 };
 

@@ -94,7 +94,8 @@ CUresult load_image(Context& context, const void* image, std::shared_ptr<Module>
 }
 
 void answer_jit_options(unsigned count, const int* options, void** values) {
-  if (options == nullptr || values == nullptr) return;
+  constexpr unsigned kMaxOptions = 256;  // there are fewer; a larger count is a mistake
+  if (options == nullptr || values == nullptr || count > kMaxOptions) return;
   const auto find = [&](int option) {
     const int* at = std::find(options, options + count, option);
     return at == options + count ? nullptr : &values[at - options];
@@ -110,6 +111,7 @@ void answer_jit_options(unsigned count, const int* options, void** values) {
       std::memcpy(*target, text.data(), written);
       static_cast<char*>(*target)[written] = 0;
     }
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver returns the size so
     *size = reinterpret_cast<void*>(static_cast<std::uintptr_t>(written == 0 ? 0 : written + 1));
   };
   fill(error_log, error_log_bytes, last_messages());

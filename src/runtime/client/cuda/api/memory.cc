@@ -1,4 +1,5 @@
 // Allocation and the attributes of pointers.
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/client/cuda/api/call.h"
@@ -193,8 +194,12 @@ CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
 CUresult cuMemHostRegister_v2(void* pointer, std::size_t bytes, unsigned flags) {
   return with_context([&](Context& context) {
     if (pointer == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-    const auto registered = driver_of(context).memory().register_host(pointer, bytes, flags, &context);
-    return registered ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    wm::runtime::DeviceMemory& memory = driver_of(context).memory();
+    if (memory.find(reinterpret_cast<std::uint64_t>(pointer))) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    const auto registered = memory.register_host(pointer, bytes, flags, &context);
+    if (registered) return CUDA_SUCCESS;
+    wm::cuda::explain(registered.error().what);
+    return CUDA_ERROR_NOT_SUPPORTED;
   });
 }
 
@@ -233,6 +238,7 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
   return with_context([&](Context& context) {
     if (attributes == nullptr || values == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const auto range = driver_of(context).memory().find(address);
+    if (std::find(values, values + count, nullptr) != values + count) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count; ++i) {
       if (range &&
           wm::cuda::range_attribute(driver_of(context), *range, address, attributes[i], values[i]) == CUDA_SUCCESS)
