@@ -57,7 +57,8 @@ extern "C" __global__ void convolve_rows(const float* __restrict__ in, float* __
   out[(size_t)blockIdx.y * width + x] = sum;
 }
 
-extern "C" __global__ void convolve_columns(const float* __restrict__ in, float* __restrict__ out, int width, int height) {
+extern "C" __global__ void convolve_columns(const float* __restrict__ in, float* __restrict__ out, int width,
+                                            int height) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   float sum = 0;
 #pragma unroll

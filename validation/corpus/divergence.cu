@@ -27,7 +27,8 @@ extern "C" __global__ void julia_double(unsigned* __restrict__ out, int width, i
 }
 
 // Rays against spheres: the nearest hit, shaded, two bounces.
-extern "C" __global__ void ray_spheres(const float4* __restrict__ spheres, float* __restrict__ out, int count, int width) {
+extern "C" __global__ void ray_spheres(const float4* __restrict__ spheres, float* __restrict__ out, int count,
+                                       int width) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   float ox = 0, oy = 0, oz = -3;
   float dx = (x - width / 2) / (float)width, dy = (y - width / 2) / (float)width, dz = 1;
@@ -81,14 +82,30 @@ extern "C" __global__ void interpreter(const unsigned* __restrict__ in, unsigned
   unsigned acc = id, x = in[id];
   for (int pc = 0; pc < length; ++pc) {
     switch (in[(id / 8 + pc * 7) & 4095] & 7) {
-      case 0: acc += x; break;
-      case 1: acc ^= x << 3; break;
-      case 2: acc = acc * x + 1; break;
-      case 3: acc = __popc(acc) + x; break;
-      case 4: acc -= x >> 2; break;
-      case 5: acc = min(acc, x); break;
-      case 6: x = x * 1664525u + 1013904223u; break;
-      default: acc = __brev(acc); break;
+      case 0:
+        acc += x;
+        break;
+      case 1:
+        acc ^= x << 3;
+        break;
+      case 2:
+        acc = acc * x + 1;
+        break;
+      case 3:
+        acc = __popc(acc) + x;
+        break;
+      case 4:
+        acc -= x >> 2;
+        break;
+      case 5:
+        acc = min(acc, x);
+        break;
+      case 6:
+        x = x * 1664525u + 1013904223u;
+        break;
+      default:
+        acc = __brev(acc);
+        break;
     }
   }
   out[id] = acc;

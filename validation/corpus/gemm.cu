@@ -1,12 +1,15 @@
-// Matrix products: from global memory, with tiles of shared memory and registers, integers, half precision on tensor cores.
-extern "C" __global__ void gemm_naive(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
+// Matrix products: from global memory, with tiles of shared memory and registers, integers, half precision on tensor
+// cores.
+extern "C" __global__ void gemm_naive(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
+                                      int n) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   float sum = 0;
   for (int k = 0; k < n; ++k) sum += a[y * n + k] * b[k * n + x];
   c[y * n + x] = sum;
 }
 
-extern "C" __global__ void gemm_tiled(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
+extern "C" __global__ void gemm_tiled(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
+                                      int n) {
   __shared__ float as[16][16], bs[16][16];
   const int tx = threadIdx.x, ty = threadIdx.y, x = blockIdx.x * 16 + tx, y = blockIdx.y * 16 + ty;
   float sum = 0;
@@ -22,8 +25,8 @@ extern "C" __global__ void gemm_tiled(const float* __restrict__ a, const float* 
 }
 
 // 64 x 64 a block, 4 x 4 a thread.
-extern "C" __global__ void gemm_registers(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
-                                          int n) {
+extern "C" __global__ void gemm_registers(const float* __restrict__ a, const float* __restrict__ b,
+                                          float* __restrict__ c, int n) {
   __shared__ float as[16][64], bs[16][64];
   const int t = threadIdx.x, tx = t % 16, ty = t / 16, x0 = blockIdx.x * 64, y0 = blockIdx.y * 64;
   float sum[4][4] = {};
@@ -92,7 +95,8 @@ extern "C" __global__ void gemm_int8(const int* __restrict__ a, const int* __res
 }
 
 // Many products of 8 x 8, one a warp, from registers by shuffles.
-extern "C" __global__ void gemm_batched8(const float2* __restrict__ a, const float2* __restrict__ b, float2* __restrict__ c) {
+extern "C" __global__ void gemm_batched8(const float2* __restrict__ a, const float2* __restrict__ b,
+                                         float2* __restrict__ c) {
   const int w = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   const float2 av = a[w * 32 + lane], bv = b[w * 32 + lane];
   float2 sum = make_float2(0, 0);
@@ -107,7 +111,8 @@ extern "C" __global__ void gemm_batched8(const float2* __restrict__ a, const flo
 }
 
 // Half precision on tensor cores: 64 x 64 a block of four warps, mma.m16n8k16 with ldmatrix.
-extern "C" __global__ void gemm_half(const uint4* __restrict__ a, const uint4* __restrict__ b, float* __restrict__ c, int n) {
+extern "C" __global__ void gemm_half(const uint4* __restrict__ a, const uint4* __restrict__ b, float* __restrict__ c,
+                                     int n) {
   __shared__ uint4 as[64][5], bs[64][5];  // 32 halves a row, and one quad of padding; b is transposed in memory
   const int t = threadIdx.x, lane = t % 32, warp = t / 32, wy = warp / 2 * 32, wx = warp % 2 * 32;
   float sum[2][4][4] = {};
@@ -126,21 +131,24 @@ extern "C" __global__ void gemm_half(const uint4* __restrict__ a, const uint4* _
       for (int m = 0; m < 2; ++m) {
         const unsigned at = (unsigned)__cvta_generic_to_shared(&as[wy + m * 16 + lane % 16][kk * 2 + lane / 16]);
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-                     : "=r"(av[m][0]), "=r"(av[m][1]), "=r"(av[m][2]), "=r"(av[m][3]) : "r"(at));
+                     : "=r"(av[m][0]), "=r"(av[m][1]), "=r"(av[m][2]), "=r"(av[m][3])
+                     : "r"(at));
       }
 #pragma unroll
       for (int m = 0; m < 4; ++m) {
         const unsigned at = (unsigned)__cvta_generic_to_shared(&bs[wx + m * 8 + lane % 8][kk * 2 + lane / 8 % 2]);
         asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];"
-                     : "=r"(bv[m][0]), "=r"(bv[m][1]) : "r"(at));
+                     : "=r"(bv[m][0]), "=r"(bv[m][1])
+                     : "r"(at));
       }
 #pragma unroll
       for (int p = 0; p < 2; ++p)
 #pragma unroll
         for (int q = 0; q < 4; ++q)
-          asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                       : "+f"(sum[p][q][0]), "+f"(sum[p][q][1]), "+f"(sum[p][q][2]), "+f"(sum[p][q][3])
-                       : "r"(av[p][0]), "r"(av[p][1]), "r"(av[p][2]), "r"(av[p][3]), "r"(bv[q][0]), "r"(bv[q][1]));
+          asm volatile(
+              "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+              : "+f"(sum[p][q][0]), "+f"(sum[p][q][1]), "+f"(sum[p][q][2]), "+f"(sum[p][q][3])
+              : "r"(av[p][0]), "r"(av[p][1]), "r"(av[p][2]), "r"(av[p][3]), "r"(bv[q][0]), "r"(bv[q][1]));
     }
     __syncthreads();
   }
@@ -155,8 +163,8 @@ extern "C" __global__ void gemm_half(const uint4* __restrict__ a, const uint4* _
 }
 
 // The same with asynchronous copies, two stages.
-extern "C" __global__ void gemm_half_async(const uint4* __restrict__ a, const uint4* __restrict__ b, float* __restrict__ c,
-                                           int n) {
+extern "C" __global__ void gemm_half_async(const uint4* __restrict__ a, const uint4* __restrict__ b,
+                                           float* __restrict__ c, int n) {
   __shared__ uint4 as[2][64][5], bs[2][64][5];
   const int t = threadIdx.x, lane = t % 32, warp = t / 32, wy = warp / 2 * 32, wx = warp % 2 * 32;
   float sum[2][4][4] = {};
@@ -166,8 +174,12 @@ extern "C" __global__ void gemm_half_async(const uint4* __restrict__ a, const ui
       const int row = (t + i * 128) / 4, quad = t % 4;
       const uint4* pa = a + ((size_t)(blockIdx.y * 64 + row) * n + k) / 8 + quad;
       const uint4* pb = b + ((size_t)(blockIdx.x * 64 + row) * n + k) / 8 + quad;
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(&as[stage][row][quad])), "l"(pa));
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(&bs[stage][row][quad])), "l"(pb));
+      asm volatile(
+          "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(&as[stage][row][quad])),
+          "l"(pa));
+      asm volatile(
+          "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(&bs[stage][row][quad])),
+          "l"(pb));
     }
     asm volatile("cp.async.commit_group;");
   };
@@ -188,21 +200,25 @@ extern "C" __global__ void gemm_half_async(const uint4* __restrict__ a, const ui
       for (int m = 0; m < 2; ++m) {
         const unsigned at = (unsigned)__cvta_generic_to_shared(&as[s][wy + m * 16 + lane % 16][kk * 2 + lane / 16]);
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-                     : "=r"(av[m][0]), "=r"(av[m][1]), "=r"(av[m][2]), "=r"(av[m][3]) : "r"(at));
+                     : "=r"(av[m][0]), "=r"(av[m][1]), "=r"(av[m][2]), "=r"(av[m][3])
+                     : "r"(at));
       }
 #pragma unroll
       for (int m = 0; m < 4; ++m) {
         const unsigned at = (unsigned)__cvta_generic_to_shared(&bs[s][wx + m * 8 + lane % 8][kk * 2 + lane / 8 % 2]);
         asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];"
-                     : "=r"(bv[m][0]), "=r"(bv[m][1]) : "r"(at));
+                     : "=r"(bv[m][0]), "=r"(bv[m][1])
+                     : "r"(at));
       }
 #pragma unroll
       for (int p = 0; p < 2; ++p)
 #pragma unroll
         for (int q = 0; q < 4; ++q)
-          asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                       : "+f"(sum[p][q][0]), "+f"(sum[p][q][1]), "+f"(sum[p][q][2]), "+f"(sum[p][q][3])
-                       : "r"(av[p][0]), "r"(av[p][1]), "r"(av[p][2]), "r"(av[p][3]), "r"(bv[q][0]), "r"(bv[q][1]));
+          asm volatile(
+              "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+              "{%0,%1,%2,%3};"
+              : "+f"(sum[p][q][0]), "+f"(sum[p][q][1]), "+f"(sum[p][q][2]), "+f"(sum[p][q][3])
+              : "r"(av[p][0]), "r"(av[p][1]), "r"(av[p][2]), "r"(av[p][3]), "r"(bv[q][0]), "r"(bv[q][1]));
     }
     __syncthreads();
   }

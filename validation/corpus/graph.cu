@@ -19,7 +19,8 @@ extern "C" __global__ void pagerank_pull(const unsigned* __restrict__ rows, cons
 }
 
 extern "C" __global__ void relax_edges(const unsigned* __restrict__ from, const unsigned* __restrict__ to,
-                                       const unsigned* __restrict__ weight, unsigned* __restrict__ distance, int edges) {
+                                       const unsigned* __restrict__ weight, unsigned* __restrict__ distance,
+                                       int edges) {
   const int e = blockIdx.x * blockDim.x + threadIdx.x;
   if (e >= edges) return;
   const unsigned there = distance[from[e]] + (weight[e] & 255);
@@ -38,8 +39,8 @@ extern "C" __global__ void uneven_degrees(const unsigned* __restrict__ columns, 
 }
 
 extern "C" __global__ void spmv_scalar(const unsigned* __restrict__ rows, const unsigned* __restrict__ columns,
-                                       const float* __restrict__ values, const float* __restrict__ x, float* __restrict__ y,
-                                       int n) {
+                                       const float* __restrict__ values, const float* __restrict__ x,
+                                       float* __restrict__ y, int n) {
   const int r = blockIdx.x * blockDim.x + threadIdx.x;
   if (r >= n) return;
   float sum = 0;
@@ -48,8 +49,8 @@ extern "C" __global__ void spmv_scalar(const unsigned* __restrict__ rows, const 
 }
 
 extern "C" __global__ void spmv_vector(const unsigned* __restrict__ rows, const unsigned* __restrict__ columns,
-                                       const float* __restrict__ values, const float* __restrict__ x, float* __restrict__ y,
-                                       int n) {
+                                       const float* __restrict__ values, const float* __restrict__ x,
+                                       float* __restrict__ y, int n) {
   const int r = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
   if (r >= n) return;
   float sum = 0;
@@ -71,7 +72,8 @@ extern "C" __global__ void spmv_ell(const unsigned* __restrict__ columns, const 
 
 // A sparse matrix times 32 dense columns, a lane a column.
 extern "C" __global__ void spmm(const unsigned* __restrict__ rows, const unsigned* __restrict__ columns,
-                                const float* __restrict__ values, const float* __restrict__ b, float* __restrict__ c, int n) {
+                                const float* __restrict__ values, const float* __restrict__ b, float* __restrict__ c,
+                                int n) {
   const int r = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
   if (r >= n) return;
   float sum = 0;

@@ -33,7 +33,8 @@ extern "C" __global__ void sha_rounds(const unsigned* __restrict__ in, unsigned*
       const unsigned t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
       h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
       const unsigned x = w[(i + 1) & 15], y = w[(i + 14) & 15];
-      w[i & 15] += (rotate(x, 25) ^ rotate(x, 14) ^ x >> 3) + w[(i + 9) & 15] + (rotate(y, 15) ^ rotate(y, 13) ^ y >> 10);
+      w[i & 15] +=
+          (rotate(x, 25) ^ rotate(x, 14) ^ x >> 3) + w[(i + 9) & 15] + (rotate(y, 15) ^ rotate(y, 13) ^ y >> 10);
     }
   }
   out[id] = a ^ b ^ c ^ d ^ e ^ f ^ g ^ h;
@@ -90,7 +91,8 @@ extern "C" __global__ void philox(uint4* __restrict__ out, int count, unsigned k
 }
 
 // Modular powers: division by a variable.
-extern "C" __global__ void modular_power(const unsigned* __restrict__ in, unsigned* __restrict__ out, unsigned exponent) {
+extern "C" __global__ void modular_power(const unsigned* __restrict__ in, unsigned* __restrict__ out,
+                                         unsigned exponent) {
   const unsigned id = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned m = (in[id] & 0xffff) | 1;
   unsigned base = id % m, result = 1;

@@ -8,17 +8,20 @@ extern "C" __global__ void copy_quads(const float4* __restrict__ in, float4* __r
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) out[i] = in[i];
 }
 
-extern "C" __global__ void add_bias_strided(const float* __restrict__ in, float* __restrict__ out, int rows, int stride) {
+extern "C" __global__ void add_bias_strided(const float* __restrict__ in, float* __restrict__ out, int rows,
+                                            int stride) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < rows) out[i] = in[(size_t)i * stride] + 1.0f;
 }
 
-extern "C" __global__ void transpose_naive(const float* __restrict__ in, float* __restrict__ out, int width, int height) {
+extern "C" __global__ void transpose_naive(const float* __restrict__ in, float* __restrict__ out, int width,
+                                           int height) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   out[(size_t)x * height + y] = in[(size_t)y * width + x];
 }
 
-extern "C" __global__ void transpose_tiled(const float* __restrict__ in, float* __restrict__ out, int width, int height) {
+extern "C" __global__ void transpose_tiled(const float* __restrict__ in, float* __restrict__ out, int width,
+                                           int height) {
   __shared__ float tile[32][33];
   int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
 #pragma unroll

@@ -4,8 +4,8 @@ extern "C" __global__ void daxpy(const double* __restrict__ x, double* __restric
   if (i < n) y[i] += a * x[i];
 }
 
-extern "C" __global__ void dgemm_tiled(const double* __restrict__ a, const double* __restrict__ b, double* __restrict__ c,
-                                       int n) {
+extern "C" __global__ void dgemm_tiled(const double* __restrict__ a, const double* __restrict__ b,
+                                       double* __restrict__ c, int n) {
   __shared__ double as[16][16], bs[16][16];
   const int tx = threadIdx.x, ty = threadIdx.y, x = blockIdx.x * 16 + tx, y = blockIdx.y * 16 + ty;
   double sum = 0;
@@ -20,7 +20,8 @@ extern "C" __global__ void dgemm_tiled(const double* __restrict__ a, const doubl
   c[y * n + x] = sum;
 }
 
-extern "C" __global__ void polynomial_double(const double* __restrict__ in, double* __restrict__ out, int degree, int n) {
+extern "C" __global__ void polynomial_double(const double* __restrict__ in, double* __restrict__ out, int degree,
+                                             int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const double x = in[i];
@@ -43,16 +44,17 @@ extern "C" __global__ void kepler_double(const double* __restrict__ in, double* 
 }
 
 extern "C" __global__ void black_scholes(const float* __restrict__ price, const float* __restrict__ strike,
-                                         const float* __restrict__ years, float* __restrict__ call, float* __restrict__ put,
-                                         int n) {
+                                         const float* __restrict__ years, float* __restrict__ call,
+                                         float* __restrict__ put, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const float s = price[i] * 25 + 5, x = strike[i] * 99 + 1, t = years[i] * 9.75f + 0.25f;
   const float root = sqrtf(t), d1 = (logf(s / x) + (0.02f + 0.045f) * t) / (0.3f * root), d2 = d1 - 0.3f * root;
   const auto normal = [](float d) {
     const float k = 1.0f / (1.0f + 0.2316419f * fabsf(d));
-    const float c = 0.39894228f * expf(-0.5f * d * d) *
-                    (k * (0.31938153f + k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f)))));
+    const float c =
+        0.39894228f * expf(-0.5f * d * d) *
+        (k * (0.31938153f + k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f)))));
     return d > 0 ? 1.0f - c : c;
   };
   const float n1 = normal(d1), n2 = normal(d2), discount = expf(-0.02f * t);
@@ -87,7 +89,8 @@ extern "C" __global__ void monte_carlo(float* __restrict__ out, int paths, float
     s = s * 1664525u + 1013904223u;
     const float w = (s >> 8) * (6.2831853f / 16777216.0f);
     const float r = sqrtf(-2.0f * __logf(u));
-    sum += fmaxf(0.0f, __expf(drift + 0.2f * r * __cosf(w)) - 1.0f) + fmaxf(0.0f, __expf(drift + 0.2f * r * __sinf(w)) - 1.0f);
+    sum += fmaxf(0.0f, __expf(drift + 0.2f * r * __cosf(w)) - 1.0f) +
+           fmaxf(0.0f, __expf(drift + 0.2f * r * __sinf(w)) - 1.0f);
   }
   out[id] = sum / paths;
 }

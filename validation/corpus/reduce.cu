@@ -42,8 +42,7 @@ extern "C" __global__ void arg_max(const float* __restrict__ in, unsigned long l
     const int there = __shfl_xor_sync(~0u, where, o);
     if (other > best || (other == best && there < where)) best = other, where = there;
   }
-  if (threadIdx.x % 32 == 0)
-    atomicMax(out, (unsigned long long)__float_as_uint(best) << 32 | (unsigned)(~where));
+  if (threadIdx.x % 32 == 0) atomicMax(out, (unsigned long long)__float_as_uint(best) << 32 | (unsigned)(~where));
 }
 
 // Inclusive scan of a block's 1024 elements in shared memory, step by step.

@@ -23,7 +23,8 @@ extern "C" __global__ void bitonic_step(unsigned* __restrict__ data, int stride,
 }
 
 // Counts of four-bit digits by ballots, a tile of 256 a step.
-extern "C" __global__ void radix_count(const unsigned* __restrict__ keys, unsigned* __restrict__ counts, int tiles, int shift) {
+extern "C" __global__ void radix_count(const unsigned* __restrict__ keys, unsigned* __restrict__ counts, int tiles,
+                                       int shift) {
   __shared__ unsigned local[8][16];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   unsigned mine = 0;

@@ -36,10 +36,12 @@ extern "C" __global__ void heat_steps(const float* __restrict__ in, float* __res
     s[~k & 1][ty][tx] = v;
     __syncthreads();
   }
-  if (inside && tx >= steps && ty >= steps && tx < 32 - steps && ty < 32 - steps) out[y * width + x] = s[steps & 1][ty][tx];
+  if (inside && tx >= steps && ty >= steps && tx < 32 - steps && ty < 32 - steps)
+    out[y * width + x] = s[steps & 1][ty][tx];
 }
 
-extern "C" __global__ void life(const unsigned char* __restrict__ in, unsigned char* __restrict__ out, int width, int height) {
+extern "C" __global__ void life(const unsigned char* __restrict__ in, unsigned char* __restrict__ out, int width,
+                                int height) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   const int l = x == 0 ? width - 1 : x - 1, r = x == width - 1 ? 0 : x + 1;
   const int u = (y == 0 ? height - 1 : y - 1) * width, d = (y == height - 1 ? 0 : y + 1) * width, m = y * width;
@@ -49,16 +51,24 @@ extern "C" __global__ void life(const unsigned char* __restrict__ in, unsigned c
 }
 
 // Lattice Boltzmann, D2Q9: nine arrays in, nine out.
-extern "C" __global__ void lattice(const float* __restrict__ in, float* __restrict__ out, int width, int height, float omega) {
+extern "C" __global__ void lattice(const float* __restrict__ in, float* __restrict__ out, int width, int height,
+                                   float omega) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   const int n = width * height, i = y * width + x;
   const int xm = x == 0 ? width - 1 : x - 1, xp = x == width - 1 ? 0 : x + 1;
   const int ym = (y == 0 ? height - 1 : y - 1) * width, yp = (y == height - 1 ? 0 : y + 1) * width, y0 = y * width;
   const float f[9] = {in[i],
-                      in[n + y0 + xm], in[2 * n + y0 + xp], in[3 * n + ym + x], in[4 * n + yp + x],
-                      in[5 * n + ym + xm], in[6 * n + ym + xp], in[7 * n + yp + xm], in[8 * n + yp + xp]};
+                      in[n + y0 + xm],
+                      in[2 * n + y0 + xp],
+                      in[3 * n + ym + x],
+                      in[4 * n + yp + x],
+                      in[5 * n + ym + xm],
+                      in[6 * n + ym + xp],
+                      in[7 * n + yp + xm],
+                      in[8 * n + yp + xp]};
   const float rho = f[0] + f[1] + f[2] + f[3] + f[4] + f[5] + f[6] + f[7] + f[8];
-  const float ux = (f[1] - f[2] + f[5] - f[6] + f[7] - f[8]) / rho, uy = (f[3] - f[4] + f[5] + f[6] - f[7] - f[8]) / rho;
+  const float ux = (f[1] - f[2] + f[5] - f[6] + f[7] - f[8]) / rho,
+              uy = (f[3] - f[4] + f[5] + f[6] - f[7] - f[8]) / rho;
   const float cx[9] = {0, 1, -1, 0, 0, 1, -1, 1, -1}, cy[9] = {0, 0, 0, 1, -1, 1, 1, -1, -1};
   const float w[9] = {4 / 9.f, 1 / 9.f, 1 / 9.f, 1 / 9.f, 1 / 9.f, 1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f};
   const float uu = 1.5f * (ux * ux + uy * uy);
@@ -70,8 +80,8 @@ extern "C" __global__ void lattice(const float* __restrict__ in, float* __restri
 }
 
 // The wave equation in three arrays, float4 a thread.
-extern "C" __global__ void wave(const float4* __restrict__ now, const float4* __restrict__ before, float4* __restrict__ next,
-                                int quads, int height) {
+extern "C" __global__ void wave(const float4* __restrict__ now, const float4* __restrict__ before,
+                                float4* __restrict__ next, int quads, int height) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (y < 1 || y >= height - 1 || x >= quads) return;
   const int i = y * quads + x;
