@@ -43,6 +43,15 @@ const sweep = {
 };
 sweep.figures = [{...figure('one/fig1', 'no', 'bar', sweep.runs[0]), plot: {kind: 'bar', x: 'goal', y: 'reach', series: 'policy', facet: 'gpu'},
   rows: rows.flatMap((r) => (r.source === 'paper' ? [r] : ['g1', 'g2'].map((gpu) => ({...r, gpu}))))}];
+// Means over three seeds: a vertical line for each, in bars, lines and points.
+const seeded = {...report, figures: ['bar', 'line', 'point'].map((kind) => {
+  const f = figure(`one/${kind}`, 'reproduced', kind, runs[0]);
+  return {...f, rows: f.rows.map((r) => (r.source === 'paper' ? r : {...r, low: r.reach - 0.1, high: r.reach + 0.1, seeds: 3})),
+          claims: f.claims.map((c) => ({...c, half_width: 0.02}))};
+})};
+const seededFile = join(folder, 'seeded.html');
+writeFileSync(seededFile, before + '<script type="application/json" id="document">' +
+  JSON.stringify(seeded).replaceAll('<', '\\u003c') + rest.slice(end));
 const sweepFile = join(folder, 'sweep.html');
 writeFileSync(sweepFile, before + '<script type="application/json" id="document">' +
   JSON.stringify(sweep).replaceAll('<', '\\u003c') + rest.slice(end));
@@ -75,6 +84,20 @@ const tests = {
     await b.open('file://' + sweepFile);
     const facets = await b.value('[...document.querySelectorAll(".figure .role-column-header, .figure .role-title text")].map((t) => t.textContent).filter(Boolean)');
     assert.ok(!facets.some((t) => /null|undefined/.test(t)), facets.join());
+  },
+  async 'confidence intervals are lines of their length at the values they belong to'(b) {
+    await b.open('file://' + seededFile);
+    for (const kind of ['bar', 'line', 'point']) {
+      const lines = await b.value(`[...document.getElementById('one/${kind}').querySelectorAll('.mark-rule.role-mark line')]
+        .map((l) => l.getBoundingClientRect()).filter((r) => r.height > 2).map((r) => [Math.round(r.x), r.height])`);
+      assert.equal(lines.length, 4, kind);
+      // Bars stand beside each other; points of a line share their x.
+      assert.equal(new Set(lines.map(([x]) => x)).size, kind === 'bar' ? 4 : 2, kind);
+      assert.ok(Math.max(...lines.map(([, h]) => h)) - Math.min(...lines.map(([, h]) => h)) < 2, 'equal intervals are equally long');
+    }
+    const note = await b.value(`document.getElementById('one/bar').querySelector('.note').textContent`);
+    assert.match(note, /means over 3 seeds; vertical lines: 95% confidence intervals/);
+    assert.match(await b.value(`document.querySelector('[data-name=measured]').textContent`), /0\.88 ± 0\.02/);
   },
   async 'contents link to every figure, and every header has a scope'(b) {
     await b.open('file://' + reportFile);

@@ -2,7 +2,7 @@
 import {draw, widthOf} from './chart.js';
 import {h, replace} from './dom.js';
 import {fixed} from './format.js';
-import {changed, choose, chosen, figures, filterKeys, nameOf, runs} from './model.js';
+import {changed, choose, chosen, figures, nameOf, runKeys, runs} from './model.js';
 import {colour, kernelColour} from './theme.js';
 
 const kVerdicts = {reproduced: ['✓', 'reproduced', 'good'], direction: ['≈', 'same direction', 'fair'], no: ['✗', 'not reproduced', 'bad'], null: ['–', 'not run', 'fair']};
@@ -38,7 +38,8 @@ function specOf(figure, width) {
                          : {color: {value: kernelColour(0)}};
   const y = {field: p.y, type: 'quantitative', stack: null, title: p.y_title ?? p.y};
   const tooltip = [...[p.x, p.series, p.facet].filter(Boolean).map((field) => ({field})),
-                   {field: p.y, title: p.y_title || p.y, format: '.3~f'}, {field: 'source'}];
+                   {field: p.y, title: p.y_title || p.y, format: '.3~f'}, {field: 'source'},
+                   ...(figure.rows.some((r) => r.low !== undefined) ? ['low', 'high'].map((field) => ({field, title: `95% ${field}`, format: '.3~f'})) : [])];
   const numeric = p.kind !== 'bar' && rows.every((r) => typeof r[p.x] === 'number');
   const x = {field: p.x, type: numeric ? 'quantitative' : 'nominal', sort: xs, title: p.x_title ?? null,
              axis: {labelAngle: numeric || xs.length <= (innerWidth < 640 ? 3 : 6) ? 0 : -40}};
@@ -50,6 +51,12 @@ function specOf(figure, width) {
     transform: [{filter: 'datum.source === "paper"'}],
     mark: {type: 'point', shape: 'stroke', strokeWidth: 2.5, opacity: 1, color: colour('text'), size: 260},
     encoding: {x, y, xOffset, tooltip}}];
+  // Intervals lie beside each other as the bars they belong to; the points of a line have no place of their own.
+  const intervals = !rows.some((r) => r.low !== undefined) ? [] : [{
+    transform: [{filter: 'isValid(datum.low)'}],
+    mark: {type: 'rule', strokeWidth: 1.4, ...(p.kind === 'bar' || !p.series ? {color: colour('text')} : {})},
+    encoding: {x, y: {field: 'low', type: 'quantitative', title: y.title}, y2: {field: 'high'},
+               ...(p.kind === 'bar' ? {xOffset} : color), tooltip}}];
   const marks = {
     bar: {transform: [{filter: 'datum.source !== "paper"'}], mark: {type: 'bar'}, encoding: {x, y, ...color, tooltip, xOffset}},
     line: {mark: {type: 'line', point: {size: 24}}, encoding: {x, y, ...color, tooltip, ...dashed}},
@@ -57,7 +64,7 @@ function specOf(figure, width) {
   };
   const rule = p.rule === null || p.rule === undefined ? []
     : [{mark: {type: 'rule', strokeDash: [3, 3], color: colour('muted')}, encoding: {y: {datum: p.rule}}}];
-  const layers = {layer: [marks[p.kind] ?? marks.bar, ...reported, ...rule]};
+  const layers = {layer: [marks[p.kind] ?? marks.bar, ...intervals, ...reported, ...rule]};
   const least = numeric ? 240 : xs.length * Math.max(1, p.kind === 'bar' ? series.length : 1) * 7;
   if (!p.facet) return {data: {values: rows}, width: Math.max(width - 70, least), height: 240, ...layers};
   const columns = width > 700 ? 3 : width > 460 ? 2 : 1;
@@ -65,10 +72,13 @@ function specOf(figure, width) {
           spec: {width: Math.max(120, width / columns - 70), height: 160, ...layers}};
 }
 
-// How to tell what was measured from what the paper reports.
+// How to tell what was measured from what the paper reports, and what the vertical lines are.
 function legendOf(figure) {
-  if (!figure.rows?.some((r) => r.source === 'paper')) return null;
-  return {line: 'dashed: the paper', point: 'pale: the paper'}[figure.plot.kind] ?? 'a dash across: the paper';
+  const seeds = Math.max(0, ...(figure.rows ?? []).map((r) => r.seeds ?? 0));
+  const paper = figure.rows?.some((r) => r.source === 'paper')
+    ? {line: 'dashed: the paper', point: 'pale: the paper'}[figure.plot.kind] ?? 'a dash across: the paper' : null;
+  const interval = seeds > 1 ? `means over ${seeds} seeds; vertical lines: 95% confidence intervals` : null;
+  return [paper, interval].filter(Boolean).join(' · ') || null;
 }
 
 function claim(c) {
@@ -77,8 +87,8 @@ function claim(c) {
   return h('tr', {}, h('td', {}, c.text ?? c.id, c.detail ? h('div.note', {}, c.detail) : null,
              behind.length ? h('div.links', {}, behind.map((r) =>
                h('button.link', {type: 'button', onclick: () => { choose(r); document.getElementById('run').scrollIntoView(); }},
-                 [r.workload, nameOf(r, filterKeys.filter((k) => !['paper', 'protocol', 'gpu'].includes(k)))].join(' ')))) : null),
-           h('td.number', {'data-name': 'paper'}, number(c.paper)), h('td.number', {'data-name': 'measured'}, number(c.measured)),
+                 [r.workload, nameOf(r, runKeys)].join(' ')))) : null),
+           h('td.number', {'data-name': 'paper'}, number(c.paper)), h('td.number', {'data-name': 'measured'}, number(c.measured) + (c.half_width ? ` ± ${number(c.half_width)}` : '')),
            h('td', {}, badge(c.verdict)));
 }
 

@@ -45,7 +45,7 @@ export function matrix() {
     const chooser = h('div.chips', {role: 'group', 'aria-label': 'metric'}, metrics.map((m) =>
       h('button.chip' + (m.key === metric.key ? '.on' : ''),
         {type: 'button', title: m.about, onclick: () => { chosen.metric = m.key; changed(); }}, m.title)));
-    replace(element, chooser, h('div.scroll', {}, h('table.matrix', {},
+    replace(element, chooser, h('div.scroll.tall', {tabindex: 0, role: 'region', 'aria-label': 'policies and workloads'}, h('table.matrix', {},
       h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, 'workload'), keys.map((k) => h('th', {scope: 'col'}, k)), columns.map((c) => h('th', {scope: 'col'}, h('span', {}, c))))),
       h('tbody', {}, rows.map((row) => {
         const here = columns.map((c) => row.runs.find((r) => labelOf(r) === c));

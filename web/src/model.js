@@ -12,9 +12,14 @@ export const labels = distinct(runs.map(labelOf));
 export const filterKeys = distinct(runs.flatMap((r) => Object.keys(r.filters ?? {})));
 export const filterValues = (key) => distinct(runs.map((r) => r.filters?.[key]).filter((v) => v !== undefined));
 
+// The lab's labels that follow from the workload: runs can be filtered by them, but they distinguish none.
+const ofWorkload = new Set(['class', 'processes']);
+// Whatever distinguishes runs of one workload and policy within a paper.
+export const runKeys = filterKeys.filter((key) => !ofWorkload.has(key) && !['paper', 'protocol', 'gpu'].includes(key));
+
 // The properties in which the given runs differ besides workload and policy, such as the goal or a swept parameter. Two runs
 // with the same workload, label and values of these are the same run.
-export const varying = (some) => filterKeys.filter((key) => distinct(some.map((r) => r.filters?.[key])).length > 1);
+export const varying = (some) => filterKeys.filter((key) => !ofWorkload.has(key) && distinct(some.map((r) => r.filters?.[key])).length > 1);
 export const valuesOf = (run, keys) => keys.map((key) => run.filters?.[key] ?? '–');
 // "Rollover, goal 0.8": the label and the properties that distinguish the run.
 export const nameOf = (run, keys) => [labelOf(run), ...keys.filter((k) => run.filters?.[k] !== undefined).map((k) => `${k} ${run.filters[k]}`)].join(', ');

@@ -29,6 +29,18 @@ std::string label_of(const lab::PlotRow& row, const std::string& label) {
   return l == row.labels.end() ? "" : l->second;
 }
 
+// "±0.012": half of a confidence interval; nothing where there is none.
+std::string interval_text(double half_width, const std::string& unit) {
+  return half_width > 0 ? "±" + lab::value_text(half_width, unit) : "";
+}
+
+// "; means over 5 seeds …", where the figure has several.
+std::string seeds_text(const lab::Figure& f) {
+  std::size_t seeds = 1;
+  for (const lab::PlotRow& r : f.rows) seeds = std::max(seeds, r.seeds);
+  return seeds < 2 ? "" : fmt::format("; means over {} seeds with their 95% confidence intervals", seeds);
+}
+
 // Rows are values of x, columns are series. The paper's value follows in brackets.
 std::string grid(const lab::Figure& f, const std::string& facet) {
   const lab::Plot& plot = f.experiment->plot;
@@ -48,7 +60,7 @@ std::string grid(const lab::Figure& f, const std::string& facet) {
       for (const lab::PlotRow& r : f.rows) {
         if (label_of(r, plot.x) != x || (!across.empty() && label_of(r, across) != column)) continue;
         if (!r.from_paper && !plot.facet.empty() && label_of(r, plot.facet) != facet) continue;
-        (r.from_paper ? paper : measured) = lab::value_text(r.value, "");
+        (r.from_paper ? paper : measured) = lab::value_text(r.value, "") + interval_text(r.half_width, "");
       }
       any |= !measured.empty() || !paper.empty();
       line.emplace_back(paper.empty() ? measured : measured + " (" + paper + ")");
@@ -67,15 +79,17 @@ std::string text_of(const lab::Figure& f) {
                       f.failed > 0 ? fmt::format(", {} failed", f.failed) : "",
                       f.stale > 0 ? fmt::format(", {} stale: done by other code than this", f.stale) : "");
   if (f.done == 0) return text + "not run: wm lab run " + e.name + " --protocol " + f.protocol + "\n";
-  text += fmt::format("{}; what the paper reports in brackets\n\n", e.plot.y_title.empty() ? "value" : e.plot.y_title);
+  text += fmt::format("{}{}{}\n\n", e.plot.y_title.empty() ? "value" : e.plot.y_title,
+                      e.reported.empty() ? "" : "; what the paper reports in brackets", seeds_text(f));
   const auto facets = e.plot.facet.empty() ? std::vector<std::string>{""} : order_of(f.rows, e.plot.facet);
   for (const std::string& facet : facets) text += (facet.empty() ? "" : facet + "\n") + grid(f, facet) + "\n";
   if (f.claims.empty()) return text;
   Table claims({"claim", "paper", "measured", "verdict", "within", "says"});
   for (const lab::JudgedClaim& c : f.claims)
-    claims.add({Cell(c.claim->id, Style::bold), lab::value_text(c.claim->paper, c.claim->unit),
-                c.measured ? lab::value_text(*c.measured, c.claim->unit) : "",
-                Cell(lab::name(c.verdict), style_of(c.verdict)), lab::tolerance_text(*c.claim), c.claim->says});
+    claims.add(
+        {Cell(c.claim->id, Style::bold), lab::value_text(c.claim->paper, c.claim->unit),
+         c.measured ? lab::value_text(*c.measured, c.claim->unit) + interval_text(c.half_width, c.claim->unit) : "",
+         Cell(lab::name(c.verdict), style_of(c.verdict)), lab::tolerance_text(*c.claim), c.claim->says});
   return text + claims.fitted(terminal_width());
 }
 

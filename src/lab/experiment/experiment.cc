@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/yaml_map.h"
 #include "lab/experiment/paper.h"
+#include "lab/experiment/seeds.h"
 #include "policy/registry.h"
 
 namespace wm::lab {
@@ -106,7 +107,10 @@ class Layers {
     if (const Value* v = map.take("parameters"))
       if (auto read = read_parameters(*v, p); !read) return read;
     map.optional("blocks", p.blocks).optional("cycles", p.cycles).optional("match_instructions", p.match_instructions);
-    map.optional("about", p.about).optional("seed", p.seed);
+    map.optional("about", p.about).optional("arrivals", p.arrivals);
+    for (const char* key : {"seed", "seeds"})
+      if (const Value* v = map.take(key))
+        if (auto read = read_seeds(*v, key, p.seeds); !read) return read;
     map.optional("runs", p.runs).optional("first_priority", p.first_priority);
     if (const Value* v = map.take("machine")) {
       if (auto known = one_of("machine", *v, {"cycle", "block"}); !known) return known;
@@ -138,6 +142,8 @@ Result<void> check_complete(const Protocol& p, const Place& place) {
                      place};
   if (p.goals.empty() != p.goal_kernels.empty()) return missing("kernels for its goals");
   if (p.match_instructions && p.cycles == 0) return missing("cycles to match instructions of");
+  if (p.arrivals != 0 && p.machine != "cycle")
+    return Error{fmt::format("protocol '{}': 'arrivals' applies to the cycle machine only", p.name), place};
   return {};
 }
 
@@ -271,8 +277,8 @@ Result<void> read_protocols(const Value& file, const Paper& paper, const Names& 
 }  // namespace
 
 std::vector<std::string> labels_of(const std::vector<Axis>& parameters) {
-  std::vector<std::string> labels{"gpu",  "workload", "group", "kernel", "beside",   "policy",
-                                  "goal", "blocks",   "split", "class",  "processes"};
+  std::vector<std::string> labels{"gpu",  "workload", "group", "kernel", "beside",    "policy",
+                                  "goal", "blocks",   "split", "class",  "processes", "seed"};
   for (const Axis& a : parameters) labels.push_back(a.parameter);
   return labels;
 }

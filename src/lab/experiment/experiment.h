@@ -46,10 +46,11 @@ struct Protocol {
   std::uint64_t cycles = 0;
   bool match_instructions = false;
   std::string size = "medium";
-  std::uint64_t seed = 1;
-  std::string machine = "cycle";  // on "block" the names of workloads are applications
-  std::uint32_t runs = 0;         // runs of every application after which a simulation ends
-  int first_priority = 0;         // priority of a workload's first application
+  std::vector<std::uint64_t> seeds{1};  // a cell for each; values are then means with confidence intervals
+  std::uint32_t arrivals = 0;           // kernels arrive at cycles below this, drawn with the seed; 0: all at the start
+  std::string machine = "cycle";        // on "block" the names of workloads are applications
+  std::uint32_t runs = 0;               // runs of every application after which a simulation ends
+  int first_priority = 0;               // priority of a workload's first application
 };
 
 struct Curve {

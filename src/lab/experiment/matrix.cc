@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "base/random.h"
 #include "lab/run/code_version.h"
 #include "lab/run/gpu_digest.h"
 #include "policy/registry.h"
@@ -52,7 +53,8 @@ class Expansion {
       : protocol_(p), gpu_(gpu), digest_(std::move(digest)) {}
 
   // `goal` and `blocks` apply where they are not null or 0.
-  [[nodiscard]] Result<Cell> cell(const Workload& w, const Variant& v, const double* goal, std::uint32_t blocks) const {
+  [[nodiscard]] Result<Cell> cell(const Workload& w, const Variant& v, const double* goal, std::uint32_t blocks,
+                                  std::uint64_t seed) const {
     Cell c;
     c.labels = v.labels;
     c.labels.insert({{"gpu", gpu_}, {"workload", w.name}, {"group", w.group}, {"kernel", w.kernels[0]}});
@@ -63,7 +65,9 @@ class Expansion {
     c.labels["blocks"] = blocks == 0 ? "" : std::to_string(blocks);
     c.spec = common();
     c.spec.match_instructions = protocol_.match_instructions;
-    c.spec.seed = protocol_.seed;
+    c.labels["seed"] = protocol_.seeds.size() > 1 ? std::to_string(seed) : "";
+    c.spec.seed = seed;
+    Random arrivals(seed);
     auto policy = PolicySpec::parse(v.policy);
     if (!policy) return policy.error();
     c.spec.policy = *std::move(policy);
@@ -79,6 +83,7 @@ class Expansion {
       const auto& with = protocol_.goal_kernels;
       if (goal != nullptr && std::find(with.begin(), with.end(), i) != with.end()) k.goal = *goal;
       k.blocks_per_sm = blocks;
+      if (protocol_.arrivals != 0) k.arrive = Cycles{arrivals.below(protocol_.arrivals)};
       c.spec.kernels.push_back(std::move(k));
     }
     RunSpec resolved = c.spec;
@@ -173,9 +178,11 @@ Result<Matrix> expand(const Experiment&, const Protocol& p, const Names& names) 
     const Expansion expansion(p, gpu, digest);
     const auto add = [&](const Workload& w, const Variant& v, const double* goal,
                          std::uint32_t blocks) -> Result<void> {
-      auto cell = expansion.cell(w, v, goal, blocks);
-      if (!cell) return cell.error();
-      m.cells.push_back(*std::move(cell));
+      for (const std::uint64_t seed : p.seeds) {
+        auto cell = expansion.cell(w, v, goal, blocks, seed);
+        if (!cell) return cell.error();
+        m.cells.push_back(*std::move(cell));
+      }
       return {};
     };
     if (auto added = for_each_combination(p, gpu, names, add); !added) return added.error();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/number.h"
+#include "lab/report/confidence.h"
 
 namespace wm::lab {
 namespace {
@@ -52,9 +53,9 @@ class Rows {
 
   void add(const std::vector<Condition>& given, const std::map<std::string, std::string>& labels) {
     for (const Curve& curve : plot_.y) {
-      const auto value = curve.value.evaluate(figure_.records, given);
-      if (!value || !std::isfinite(*value)) continue;
-      PlotRow row{labels, *value, false};
+      const auto value = estimate(curve.value, figure_.records, given);
+      if (!value) continue;
+      PlotRow row{labels, value->mean, value->half_width, value->samples, false};
       if (!curve.label.empty()) row.labels["measure"] = curve.label;
       figure_.rows.push_back(std::move(row));
     }
@@ -108,23 +109,33 @@ Json json_of(const PlotRow& row) {
   Json j = Json::object();
   for (const auto& [label, value] : row.labels) j[label] = value;
   j["value"] = row.value;
+  add_interval(row, j);
   j["source"] = row.from_paper ? "paper" : "measured";
   return j;
 }
 
 Json json_of(const JudgedClaim& c) {
-  return {{"id", c.claim->id},
-          {"says", c.claim->says},
-          {"paper", c.claim->paper},
-          {"measured", c.measured ? Json(*c.measured) : Json(nullptr)},
-          {"verdict", c.verdict == Verdict::unknown ? Json(nullptr) : Json(name(c.verdict))},
-          {"unit", c.claim->unit},
-          {"within", c.claim->within},
-          {"tolerance", tolerance_text(*c.claim)},
-          {"measure", c.claim->measured.text()}};
+  Json j = {{"id", c.claim->id},
+            {"says", c.claim->says},
+            {"paper", c.claim->paper},
+            {"measured", c.measured ? Json(*c.measured) : Json(nullptr)},
+            {"verdict", c.verdict == Verdict::unknown ? Json(nullptr) : Json(name(c.verdict))},
+            {"unit", c.claim->unit},
+            {"within", c.claim->within},
+            {"tolerance", tolerance_text(*c.claim)},
+            {"measure", c.claim->measured.text()}};
+  if (c.half_width > 0) j["half_width"] = c.half_width;
+  return j;
 }
 
 }  // namespace
+
+void add_interval(const PlotRow& row, Json& out) {
+  if (row.seeds < 2) return;
+  out["low"] = row.value - row.half_width;
+  out["high"] = row.value + row.half_width;
+  out["seeds"] = row.seeds;
+}
 
 const char* name(Verdict verdict) {
   switch (verdict) {
@@ -186,10 +197,12 @@ Figure make_figure(const Experiment& experiment, const Protocol& protocol, const
       f.records = with_best(f.records, l.label, true, score_of_oracle);
   }
   Rows(experiment.plot, f).make();
-  for (const Reported& r : experiment.reported) f.rows.push_back({r.labels, r.value, true});
+  for (const Reported& r : experiment.reported)
+    f.rows.push_back({.labels = r.labels, .value = r.value, .from_paper = true});
   for (const Claim& claim : experiment.claims) {
-    const auto measured = f.records.empty() ? std::nullopt : claim.measured.evaluate(f.records);
-    f.claims.push_back({&claim, measured, judge(claim, measured)});
+    const auto found = f.records.empty() ? std::nullopt : estimate(claim.measured, f.records);
+    const auto measured = found ? std::optional(found->mean) : std::nullopt;
+    f.claims.push_back({&claim, measured, found ? found->half_width : 0, judge(claim, measured)});
   }
   return f;
 }

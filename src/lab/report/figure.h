@@ -20,6 +20,7 @@ const char* name(Verdict verdict);
 struct JudgedClaim {
   const Claim* claim = nullptr;
   std::optional<double> measured;  // empty: its cells have not been run
+  double half_width = 0;           // half of the confidence interval over seeds; 0: there is none
   Verdict verdict = Verdict::unknown;
 };
 
@@ -31,8 +32,13 @@ Verdict judge(const Claim& claim, std::optional<double> measured);
 struct PlotRow {
   std::map<std::string, std::string> labels;
   double value = 0;
+  double half_width = 0;  // half of the 95% confidence interval over seeds
+  std::size_t seeds = 1;  // seeds that the value is the mean of; an interval needs two
   bool from_paper = false;
 };
+
+// Adds "low" and "high", the bounds of the row's confidence interval, and "seeds", where there are several.
+void add_interval(const PlotRow& row, nlohmann::ordered_json& out);
 
 struct Figure {
   const Experiment* experiment = nullptr;

@@ -29,6 +29,7 @@ Json row_of(const PlotRow& row, const Plot& plot) {
     j[label] = label == plot.x && plot.kind == "line" && number ? Json(*number) : Json(value);
   }
   j["value"] = row.value;
+  add_interval(row, j);
   j["source"] = row.from_paper ? "paper" : "measured";
   return j;
 }
@@ -53,6 +54,7 @@ Json claim_of(const JudgedClaim& c, const Json& runs) {
           {"paper", shown(c.claim->paper, unit)},
           {"measured", c.measured ? Json(shown(*c.measured, unit)) : Json(nullptr)},
           {"unit", unit},
+          {"half_width", c.half_width > 0 ? Json(shown(c.half_width, unit)) : Json(nullptr)},
           {"verdict", name(c.verdict)},
           {"detail", fmt::format("{}; tolerance: {}", c.claim->measured.text(), tolerance_text(*c.claim))},
           {"runs", runs}};
@@ -70,7 +72,7 @@ Json figure_of(const Figure& f) {
   return {{"id", f.experiment->id},
           {"paper", f.experiment->paper},
           {"title", f.experiment->title},
-          {"about", fmt::format("{} {} protocol: {}.", f.experiment->about, f.protocol, protocol->about)},
+          {"about", fmt::format("{} Protocol {}: {}.", f.experiment->about, f.protocol, protocol->about)},
           {"protocol", f.protocol},
           {"plot",
            {{"kind", p.kind},

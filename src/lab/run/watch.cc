@@ -21,9 +21,11 @@ void Watch::quantum(const sim::CycleMachine& machine) {
   double now = 0;
   if (cycles_ != 0) now = static_cast<double>(machine.now().count) / static_cast<double>(cycles_);
   if (blocks_ != 0) now = std::max(now, static_cast<double>(done_) / static_cast<double>(blocks_));
-  // A progress bar cannot show less than a hundredth.
-  if (now < reported_ + 0.01) return;
-  reported_ = std::min(now, 1.0);
+  // A progress bar cannot show less than a hundredth. A long run reports every second, so that a user can interrupt it.
+  const auto clock = std::chrono::steady_clock::now();
+  if (now < reported_ + 0.01 && clock < reported_at_ + std::chrono::seconds(1)) return;
+  reported_ = std::max(reported_, std::min(now, 1.0));
+  reported_at_ = clock;
   progress_(reported_);
 }
 

@@ -1,6 +1,7 @@
 // Observes a run: sums up the residency of the SMs, and where requested fills a timeline and reports progress.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 
@@ -36,6 +37,7 @@ class Watch final : public sim::Observer {
   std::uint64_t blocks_;
   std::uint64_t done_ = 0;  // blocks
   double reported_ = 0;
+  std::chrono::steady_clock::time_point reported_at_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace wm::lab

@@ -239,6 +239,61 @@ TEST(Figure, PutsMeasuredBesideReportedAndJudges) {
   EXPECT_EQ(json["claims"][0]["paper"], 0.8);
 }
 
+// Runs of one seed differ in the policy only; seeds differ in when kernels arrive.
+TEST(Experiment, SeedsAreCellsWithArrivalsOfTheirOwn) {
+  const Scratch folder;
+  const auto e = load(folder, kFigure + "seeds: 3\narrivals: 500\n");
+  ASSERT_TRUE(e.ok()) << e.error().to_string();
+  const auto matrix = expand(*e, *e->protocol("quick"), test_names());
+  ASSERT_EQ(matrix->cells.size(), 12U);
+  std::map<std::string, std::set<std::uint64_t>> arrivals;  // cycles at which the second kernel arrives, by seed
+  for (const Cell& cell : matrix->cells) {
+    EXPECT_EQ(cell.labels.at("seed"), std::to_string(cell.spec.seed));
+    arrivals[cell.labels.at("seed")].insert(cell.spec.kernels[1].arrive.count);
+    EXPECT_LT(cell.spec.kernels[1].arrive.count, 500U);
+    EXPECT_EQ(cell.isolated[1].kernels[0].arrive.count, 0U);
+  }
+  ASSERT_EQ(arrivals.size(), 3U);
+  std::set<std::uint64_t> distinct;
+  for (const auto& [seed, cycles] : arrivals) {
+    EXPECT_EQ(cycles.size(), 1U);
+    distinct.insert(*cycles.begin());
+  }
+  EXPECT_EQ(distinct.size(), 3U);
+  const auto one = load(folder, kFigure + "seed: 7\n");
+  const Cell cell = expand(*one, *one->protocol("quick"), test_names())->cells[0];
+  EXPECT_EQ(cell.spec.seed, 7U);
+  EXPECT_EQ(cell.labels.at("seed"), "");
+}
+
+TEST(Experiment, SeedsThatSayNothingAreRefused) {
+  EXPECT_THAT(mistake("gpus: [g]", "gpus: [g]\nseeds: 0"), HasSubstr("'seeds' must be a list, or a number from 1"));
+  EXPECT_THAT(mistake("gpus: [g]", "gpus: [g]\nseeds: [2, 2]"), HasSubstr("none twice"));
+  EXPECT_THAT(mistake("gpus: [g]", "gpus: [g]\nseed: many"), HasSubstr("'seed' must be a whole number"));
+}
+
+TEST(Figure, SeveralSeedsGiveMeansWithIntervals) {
+  const Scratch folder;
+  const auto e = load(folder, kFigure + "seeds: [1, 2]\n");
+  const Protocol& p = *e->protocol("quick");
+  const auto matrix = expand(*e, p, test_names());
+  Results results;
+  for (const Cell& cell : matrix->cells) {
+    Row row = cell.row();
+    row.result = std::string(R"({"cycles":1,"kernels":[{"ipc":1,"goal":1,"normalized":1,"reached":)") +
+                 (cell.spec.seed == 1 ? "false" : "true") + "}]}";
+    results.rows.push_back(row);
+  }
+  const Figure f = make_figure(*e, p, *matrix, index(results));
+  ASSERT_EQ(f.rows.size(), 4U);
+  EXPECT_EQ(f.rows[0].value, 0.5);
+  EXPECT_EQ(f.rows[0].seeds, 2U);
+  const auto json = json_of(f);
+  EXPECT_NEAR(json["rows"][0]["high"].get<double>(), 0.5 + 12.7062 * 0.5, 1e-3);
+  EXPECT_NEAR(json["rows"][0]["low"].get<double>(), 0.5 - 12.7062 * 0.5, 1e-3);
+  EXPECT_GT(json["claims"][0]["half_width"].get<double>(), 0);
+}
+
 // Each kernel first once and second once in every turn around the ring.
 TEST(Experiment, ARingGivesPairsInABalancedOrder) {
   const Scratch folder;

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "lab/scratch.h"
+#include "lab/store/store.h"
 
 namespace wm::lab {
 namespace {
