@@ -25,6 +25,11 @@ gpu::Scalar scalar_of(const py::handle& value, const ptx::Variable& parameter, s
     throw py::type_error(
         fmt::format("argument {}: pass a numpy scalar or array of {} bytes", index, parameter.bytes()));
   }
+  const bool number = PyNumber_Check(value.ptr()) != 0 && !py::isinstance<py::str>(value);
+  if (!number) {
+    throw py::type_error(fmt::format("argument {} must be a number or a numpy array, not {}", index,
+                                     py::str(py::type::of(value).attr("__name__")).cast<std::string>()));
+  }
   if (real || py::isinstance<py::float_>(value)) {
     if (!real && name.front() != 'b') throw py::type_error(fmt::format("argument {} is {}, not a float", index, name));
     const auto number = value.cast<double>();
@@ -33,7 +38,8 @@ gpu::Scalar scalar_of(const py::handle& value, const ptx::Variable& parameter, s
     if (parameter.bytes() == 8) std::memcpy(scalar.bytes.data(), &number, 8);
     return scalar;
   }
-  const py::int_ integer(py::reinterpret_borrow<py::object>(value));
+  const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (!integer) throw py::error_already_set();
   const std::size_t bits = parameter.bytes() * 8;
   const py::object limit = py::int_(1).attr("__lshift__")(bits);
   if (integer >= limit || integer < py::object(limit.attr("__floordiv__")(-2))) {
@@ -75,7 +81,13 @@ class Arguments {
     const auto known = buffers_.find(array.data());
     list.emplace_back(gpu::BufferArgument{known != buffers_.end() ? known->second : add_buffer(array, bytes)});
   }
+  // A kernel may read an array that is not writeable; one that it has changed is an error, and no array is changed.
   void write_back(const std::vector<std::vector<std::byte>>& contents) {
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+      if (!arrays_[i].writeable() && std::memcmp(arrays_[i].data(), contents[i].data(), contents[i].size()) != 0) {
+        throw py::value_error(fmt::format("argument {}: the kernel writes to an array that is read-only", indices_[i]));
+      }
+    }
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
       if (arrays_[i].writeable()) std::memcpy(arrays_[i].mutable_data(), contents[i].data(), contents[i].size());
     }
@@ -92,12 +104,14 @@ class Arguments {
     application.upload(id);
     buffers_[array.data()] = id;
     arrays_.push_back(array);
+    indices_.push_back(list.size());
     return id;
   }
 
   const ptx::Function& kernel_;
   std::map<const void*, gpu::BufferId> buffers_;
   std::vector<py::array> arrays_;
+  std::vector<std::size_t> indices_;  // indices of the parameters, by array
 };
 
 std::string entry_of(const ptx::Module& module, const std::string& file, const std::string& wanted) {

@@ -1,6 +1,7 @@
 // warpmux._core: the functions of the Python package that need C++. Results travel as JSON text, which the package's
 // Python part (warpmux/__init__.py) turns into objects.
 #include <fmt/format.h>
+#include <limits>
 #include <optional>
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
@@ -47,13 +48,11 @@ std::string simulate(const Request& request) {
   lab::CorunOptions options = request.options.corun_options(spec);
   sim::Timeline timeline(cli::kPageInterval);
   if (request.timeline) options.timeline = &timeline;
-  if (request.progress) {
-    options.progress = [&request](const std::string& run, double done) {
-      const py::gil_scoped_acquire gil;
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      request.progress(run, done);
-    };
-  }
+  options.progress = [&request](const std::string& run, double done) {
+    const py::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();  // an interrupt ends the run
+    if (request.progress) request.progress(run, done);
+  };
   const py::gil_scoped_release release;
   const auto run = value_or_raise(cli::load_run(spec));
   const auto result = value_or_raise(lab::corun(run.gpu, run.participants, choice, options));
@@ -105,24 +104,46 @@ std::vector<std::string> kernel_names() {
   return names;
 }
 
-gpu::Dim3 extent(const py::object& value) {
-  if (py::isinstance<py::int_>(value)) return {value.cast<std::uint32_t>()};
-  const auto parts = value.cast<std::vector<std::uint32_t>>();
-  if (parts.empty() || parts.size() > 3) throw py::value_error("an extent has one to three numbers");
-  return {parts[0], parts.size() > 1 ? parts[1] : 1, parts.size() > 2 ? parts[2] : 1};
+// A whole number of Python or numpy (anything with __index__) within [0, max].
+template <typename T>
+T whole_number(const py::handle& value, const char* name) {
+  if (PyIndex_Check(value.ptr()) == 0)
+    throw py::type_error(fmt::format("'{}' must be a whole number, not {}", name, py::repr(value).cast<std::string>()));
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (!number) throw py::error_already_set();
+  const py::int_ max(std::numeric_limits<T>::max());
+  if (number < py::int_(0) || number > max)
+    throw py::value_error(fmt::format("'{}' must be a whole number from 0 to {}, not {}", name,
+                                      std::numeric_limits<T>::max(), py::str(number).cast<std::string>()));
+  return number.cast<T>();
+}
+
+gpu::Dim3 extent(const py::object& value, const char* name) {
+  if (!py::isinstance<py::sequence>(value)) return {whole_number<std::uint32_t>(value, name)};
+  std::vector<std::uint32_t> parts;
+  for (const py::handle part : value) parts.push_back(whole_number<std::uint32_t>(part, name));
+  if (parts.empty() || parts.size() > 3) throw py::value_error(fmt::format("'{}' has one to three numbers", name));
+  parts.resize(3, 1);
+  return {parts[0], parts[1], parts[2]};
 }
 
 void add_requests(py::module_& m) {
   py::class_<Request>(m, "Request")
       .def(py::init<>())
       .def_property("gpu", nullptr, [](Request& r, const std::string& gpu) { r.options.spec.gpu = gpu; })
-      .def_property("cycles", nullptr, [](Request& r, std::uint64_t n) { r.options.spec.cycles = n; })
-      .def_property("seed", nullptr, [](Request& r, std::uint64_t n) { r.options.spec.seed = n; })
+      .def_property(
+          "cycles", nullptr,
+          [](Request& r, const py::object& n) { r.options.spec.cycles = whole_number<std::uint64_t>(n, "cycles"); })
+      .def_property(
+          "seed", nullptr,
+          [](Request& r, const py::object& n) { r.options.spec.seed = whole_number<std::uint64_t>(n, "seed"); })
       .def_property("kernels", nullptr,
                     [](Request& r, std::vector<std::string> k) { r.options.kernels = std::move(k); })
       .def_property("size", nullptr, [](Request& r, const std::string& size) { r.options.size = size; })
       .def_property("once", nullptr, [](Request& r, bool once) { r.options.once = once; })
-      .def_property("threads", nullptr, [](Request& r, std::uint32_t n) { r.options.threads = n; })
+      .def_property(
+          "threads", nullptr,
+          [](Request& r, const py::object& n) { r.options.threads = whole_number<std::uint32_t>(n, "threads"); })
       .def_property("cache", nullptr, [](Request& r, const std::string& folder) { r.options.cache = folder; })
       .def_readwrite("policy", &Request::policy)
       .def_readwrite("timeline", &Request::timeline)
@@ -150,7 +171,7 @@ void add_kernel(py::module_& m) {
       .def_property_readonly("parameters", &Kernel::parameters)
       .def("run", [](const Kernel& k, const py::object& grid, const py::object& block, const py::sequence& arguments,
                      std::size_t shared, std::uint64_t max_instructions) {
-        return k.run(extent(grid), extent(block), arguments, shared, max_instructions);
+        return k.run(extent(grid, "grid"), extent(block, "block"), arguments, shared, max_instructions);
       });
 }
 

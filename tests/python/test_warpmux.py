@@ -3,8 +3,11 @@
 import doctest
 import json
 import os
+import signal
 import subprocess
+import sys
 import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -48,8 +51,28 @@ class Simulation(unittest.TestCase):
             warpmux.simulate(PAIR, policy="spatail", cycles=100)
         with self.assertRaisesRegex(ValueError, "sgem"):
             warpmux.simulate("sgem", cycles=100)
-        with self.assertRaises(TypeError):
-            warpmux.simulate(PAIR, cycles=-5)
+        for cycles in (-5, 10**23):
+            with self.assertRaisesRegex(ValueError, f"'cycles' must be a whole number from 0 to .*, not {cycles}"):
+                warpmux.simulate(PAIR, cycles=cycles)
+        with self.assertRaisesRegex(TypeError, "'cycles' must be a whole number, not 2.5"):
+            warpmux.simulate(PAIR, cycles=2.5)
+
+    def test_numbers_of_numpy_are_numbers(self):
+        plain = warpmux.simulate(PAIR[0], cycles=2000, seed=3, timeline=False)
+        numpy = warpmux.simulate(PAIR[0], cycles=np.int64(2000), seed=np.uint32(3), timeline=False)
+        self.assertEqual(plain.run_hash, numpy.run_hash)
+        sweep = warpmux.sweep(PAIR[0], cycles=np.array([1000, 2000]), seed=range(1, 3), timeline=False)
+        self.assertEqual([(r["cycles"], r["seed"]) for r in sweep.rows], [(1000, 1), (1000, 2), (2000, 1), (2000, 2)])
+
+    def test_an_interrupt_ends_a_run_without_a_progress_bar(self):
+        program = ("import warpmux; print('begins', flush=True); "
+                   "warpmux.simulate(['lbm', 'sgemm'], policy='even', cycles=10**9, timeline=False, cache='')")
+        child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        child.stdout.readline()
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        _, error = child.communicate(timeout=60)
+        self.assertIn(b"KeyboardInterrupt", error)
 
     def test_progress_ends_at_one_and_may_stop_the_run(self):
         seen = []
@@ -137,11 +160,19 @@ class Kernels(unittest.TestCase):
         warpmux.kernel(SAXPY).run((2, 1), (32,), 64, 2, y, y)
         np.testing.assert_array_equal(y, np.full(64, 3, dtype=np.float32))
 
-    def test_a_read_only_array_keeps_its_content(self):
-        y = np.ones(64, dtype=np.float32)
-        y.setflags(write=False)
-        warpmux.kernel(SAXPY).run(2, 32, 64, 2.0, y.copy(), y)
-        np.testing.assert_array_equal(y, np.ones(64, dtype=np.float32))
+    def test_a_read_only_array_can_be_read_and_not_written(self):
+        x, y = np.ones(64, dtype=np.float32), np.ones(64, dtype=np.float32)
+        x.setflags(write=False)
+        warpmux.kernel(SAXPY).run(2, 32, 64, 2.0, x, y)
+        np.testing.assert_array_equal(y, np.full(64, 3, dtype=np.float32))
+        with self.assertRaisesRegex(ValueError, "argument 3: the kernel writes to an array that is read-only"):
+            warpmux.kernel(SAXPY).run(2, 32, 64, 2.0, y, x)
+        np.testing.assert_array_equal(x, np.ones(64, dtype=np.float32))
+
+    def test_extents_and_scalars_may_be_of_numpy(self):
+        x, y = np.ones(64, dtype=np.float32), np.ones(64, dtype=np.float32)
+        warpmux.kernel(SAXPY).run(np.int32(2), np.array([32, 1]), np.int32(64), np.float32(2), x, y)
+        np.testing.assert_array_equal(y, np.full(64, 3, dtype=np.float32))
 
     def test_wrong_arguments_are_refused(self):
         saxpy, x = warpmux.kernel(SAXPY), np.zeros(64, dtype=np.float32)
@@ -150,6 +181,12 @@ class Kernels(unittest.TestCase):
                 saxpy.run(1, 32, *arguments)
         with self.assertRaises(ValueError):
             saxpy.run(1, 32, 1 << 32, 2.0, x, x)
+        for wrong, kind in (([1.0] * 64, "list"), ("n", "str"), (None, "NoneType")):
+            with self.assertRaisesRegex(TypeError, f"argument 2 must be a number or a numpy array, not {kind}"):
+                saxpy.run(1, 32, 64, 2.0, wrong, x)
+        for grid in (-1, 1 << 33, (1, 1, 1, 1), ()):
+            with self.assertRaisesRegex(ValueError, "'grid'"):
+                saxpy.run(grid, 32, 64, 2.0, x, x)
         with self.assertRaisesRegex(ValueError, "did you mean 'saxpy'"):
             warpmux.kernel(SAXPY, "saxpi")
         with self.assertRaisesRegex(ValueError, "contiguous"):

@@ -124,7 +124,7 @@ def compare(kernels: Union[str, Sequence[str]], policies: Union[str, Iterable[Po
 
 
 def sweep(kernels: Union[str, Sequence[str]], *, progress: Progress = None, **axes: Any) -> Sweep:
-    """Every combination of the axes; a list is an axis, anything else is fixed.
+    """Every combination of the axes; a list, a tuple, a range or an array is an axis, anything else is fixed.
 
     >>> s = warpmux.sweep("fma:size=small", policy=["left_over", "spatial"], cycles=[1000, 2000], timeline=False)
     >>> len(s.rows)
@@ -134,7 +134,8 @@ def sweep(kernels: Union[str, Sequence[str]], *, progress: Progress = None, **ax
     """
     import itertools
 
-    names = [n for n, v in axes.items() if isinstance(v, (list, tuple))]
+    axes = {n: v.tolist() if hasattr(v, "tolist") else v for n, v in axes.items()}  # numpy and pandas
+    names = [n for n, v in axes.items() if isinstance(v, (list, tuple, range))]
     fixed = {n: v for n, v in axes.items() if n not in names}
     points = list(itertools.product(*(axes[n] for n in names)))
     report = progress
