@@ -60,6 +60,10 @@ std::string unknown_option(const CLI::App& app, const std::vector<std::string>& 
     for (const std::string& n : option->get_lnames()) known.push_back("--" + n);
     for (const std::string& n : option->get_snames()) known.push_back("-" + n);
   }
+  // A single letter is near to every other one: no suggestion.
+  const auto suggestion = [&](const std::string& option) {
+    return option.size() > 2 ? did_you_mean(option, known) : std::string();
+  };
   for (const std::string& word : words) {
     if (word == "--") break;
     const std::string option = word.substr(0, word.find('='));
@@ -68,12 +72,33 @@ std::string unknown_option(const CLI::App& app, const std::vector<std::string>& 
     if (!option.starts_with('-') || option.size() < 2 || number) continue;
     if (std::find(known.begin(), known.end(), option) != known.end()) continue;
     if (name == "wm run")
-      return "wm run has no option '" + option + "'" + did_you_mean(option, known) +
+      return "wm run has no option '" + option + "'" + suggestion(option) +
              "; options of the application stand after --, as in: wm run -- clinfo -l";
-    return name + " has no option '" + option + "'" + did_you_mean(option, known) + "; '" + name +
-           " --help' lists them";
+    return name + " has no option '" + option + "'" + suggestion(option) + "; '" + name + " --help' lists them";
   }
   return {};
+}
+
+// "--json needs a value: --json FILE", for an option at the end of the words or before another one.
+std::string missing_value(const CLI::App& app, const std::vector<std::string>& words) {
+  const auto [command, name] = chosen_command(app, words);
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    if (!words[i].starts_with("--") || (i + 1 < words.size() && !words[i + 1].starts_with("--"))) continue;
+    const CLI::Option* option = command->get_option_no_throw(words[i]);
+    if (option != nullptr && option->get_items_expected_min() > 0 && !option->get_type_name().empty())
+      return words[i] + " needs a value: " + name + " … " + words[i] + " " + option->get_type_name();
+  }
+  return {};
+}
+
+// "wm sim takes no argument '5'", with the first word of the parser's list.
+std::string unexpected_word(const CLI::App& app, const std::vector<std::string>& words, const std::string& message) {
+  const std::size_t colon = message.find(": ");
+  if (colon == std::string::npos) return {};
+  const std::string name = chosen_command(app, words).second;
+  const std::string rest = message.substr(colon + 2);
+  return name + " takes no argument '" + rest.substr(0, rest.find(' ')) + "'; '" + name +
+         " --help' shows what it takes";
 }
 
 // `wm help sim` is `wm sim --help`.
@@ -130,6 +155,9 @@ int run(int argc, const char* const* argv) {
     if (error.get_exit_code() == 0 && !help_of_nothing) return app.exit(error);  // --help, --version
     if (mistake.empty() && error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
       mistake = unknown_option(app, words);
+    if (mistake.empty()) mistake = missing_value(app, words);
+    if (mistake.empty() && error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
+      mistake = unexpected_word(app, words, error.what());
     return complain(mistake.empty() ? error.what() : mistake);
   }
   if (!action) return complain("nothing to do; 'wm --help' lists the commands");

@@ -83,7 +83,7 @@ void show_next(const Output& output, const std::string& page) {
   output.say(
       "   wm compare --kernel sgemm:goal=0.8 --kernel stencil --cycles 100000 --html my.html\n"
       "                                                             your own pair, under every policy that fits\n"
-      "   wm sim --kernel sgemm --kernel lbm --policy even --trace run.pftrace\n"
+      "   wm sim --kernel sgemm --kernel lbm --policy even --cycles 50000 --trace run.pftrace\n"
       "                                                             one run, block by block, for ui.perfetto.dev\n"
       "   wm policies quota                                         what a policy does, and its parameters\n"
       "   wm kernels, wm gpus                                       what else there is; each takes a file of your "

@@ -134,7 +134,8 @@ Result<std::unique_ptr<ShareProcesses>> ShareProcesses::start(const ShareSetup& 
   std::error_code ignored;
   std::filesystem::create_directory(vendors, ignored);
   std::ofstream(vendors + "/warpmux.icd") << *library << "\n";
-  std::vector<std::string> words{own_program(), "serve", "--socket", socket, "--policy", policy};
+  std::vector<std::string> words{own_program(), "serve", "--socket",    socket,
+                                 "--policy",    policy,  "--log-level", "warning"};
   if (!setup.device.empty()) words.insert(words.end(), {"--device", setup.device});
   if (!setup.cache.empty()) words.insert(words.end(), {"--cache", setup.cache});
   if (!setup.rewrite) words.emplace_back("--no-rewrite");

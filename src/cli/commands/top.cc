@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <poll.h>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -64,14 +65,36 @@ TerminalExtent terminal_extent() {
   return {size.ws_col, size.ws_row};
 }
 
-// The first `lines` lines, each cut after `columns` bytes; 0: all of it.
-std::string fitted(const std::string& text, const TerminalExtent& extent) {
-  if (extent.columns == 0 || extent.lines == 0) return text;
+// The line up to `columns` characters. Escape sequences take no room and are kept, so that a style ends where it
+// should.
+std::string cut(std::string_view line, std::size_t columns) {
+  std::string out;
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < line.size();) {
+    std::size_t end = i + 1;
+    if (line[i] == '\033') {
+      while (end < line.size() && line[end - 1] != 'm') ++end;
+    } else {
+      while (end < line.size() && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) ++end;  // rest of a character
+      if (++shown > columns) {
+        i = end;
+        continue;
+      }
+    }
+    out += line.substr(i, end - i);
+    i = end;
+  }
+  return out;
+}
+
+// The first lines of the text that a terminal has room for, each cut to its width; all of it without a terminal.
+std::string fitted(std::string_view text, const TerminalExtent& extent) {
+  if (extent.columns == 0 || extent.lines == 0) return std::string(text);
   std::string out;
   std::size_t at = 0;
   for (std::size_t line = 0; line + 1 < extent.lines && at < text.size(); ++line) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    out += text.substr(at, std::min(end - at, extent.columns)) + "\n";
+    out += cut(text.substr(at, end - at), extent.columns) + "\n";
     at = end + 1;
   }
   return out;
@@ -89,10 +112,9 @@ Result<int> top(const TopOptions& options) {
     if (document.is_discarded()) return Error{"the daemon's answer is no JSON"};
     const TerminalExtent extent = terminal_extent();
     const Json* before = earlier ? &*earlier : nullptr;
-    const std::string heading = fitted(status_heading(document, before), {extent.columns, extent.lines});
-    const std::string page = heading + client_table(document, before, extent.columns);
+    const std::string page = status_heading(document, before) + client_table(document, before, extent.columns);
     if (extent.columns != 0) std::fputs("\033[H\033[2J", stdout);
-    std::fputs(fitted(page, {extent.columns * 4, extent.lines}).c_str(), stdout);  // cells may contain escape sequences
+    std::fputs(fitted(page, extent).c_str(), stdout);
     std::fflush(stdout);
     earlier = std::move(document);
   }

@@ -1,8 +1,10 @@
 #include "cli/input/options.h"
 
 #include <cmath>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <system_error>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -36,18 +38,25 @@ std::string number_mistake(const std::string& text, const Taken& taken) {
   }
 }
 
+// Opens the file as the command will do, since permissions do not say everything: a file system may be read-only. A
+// file that this makes is removed again.
 std::string path_mistake(const std::string& text) {
   namespace fs = std::filesystem;
   if (text.empty() || text == "-") return {};
   std::error_code ignored;
   const fs::path path(text);
   if (fs::is_directory(path, ignored)) return fmt::format("cannot write '{}': it is a folder", text);
-  if (fs::exists(path, ignored))
-    return access(path.c_str(), W_OK) == 0 ? "" : fmt::format("cannot write '{}': permission denied", text);
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (!fs::is_directory(folder, ignored))
+  const bool fresh = !fs::exists(path, ignored);
+  if (fresh && !fs::is_directory(folder, ignored))
     return fmt::format("cannot write '{}': there is no folder '{}'", text, folder.string());
-  return access(folder.c_str(), W_OK) == 0 ? "" : fmt::format("cannot write '{}': permission denied", text);
+  if (!fresh && !fs::is_regular_file(path, ignored))  // opening a pipe would wait for its reader
+    return ::access(path.c_str(), W_OK) == 0 ? "" : fmt::format("cannot write '{}': permission denied", text);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0) return fmt::format("cannot write '{}': {}", text, std::system_category().message(errno));
+  ::close(file);
+  if (fresh) fs::remove(path, ignored);
+  return {};
 }
 
 // The help shows the range as the type of the value: UINT in [1, 64].

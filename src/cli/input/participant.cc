@@ -2,6 +2,7 @@
 
 #include <array>
 #include <fmt/format.h>
+#include <limits>
 
 #include "base/nearest.h"
 #include "base/number.h"
@@ -63,7 +64,9 @@ Result<void> apply(const std::string& key, const std::string& value, lab::Kernel
     p.goal_rate = *n;
   } else if (key == "priority") {
     const auto n = parse_integer<int>(value);
-    if (!n) return Error{fmt::format("'priority' must be a whole number, not '{}'", value)};
+    if (!n)
+      return Error{fmt::format("'priority' must be a whole number from {} to {}, not '{}'",
+                               std::numeric_limits<int>::min(), std::numeric_limits<int>::max(), value)};
     p.priority = *n;
   } else if (key == "poisson" || key == "bursts" || key == "requests") {
     if (!p.requests.arrivals.empty()) return Error{"of poisson, bursts and requests only one"};

@@ -89,6 +89,11 @@ std::string text_of(const lab::Comparison& all) {
     text += table.to_string();
     text +=
         styled(Style::dim, "Bars: the rate in the co-run over the isolated rate. ANTT and worst: slowdowns.") + "\n";
+    for (const lab::ComparedRun& r : all.runs) {
+      const std::string note = note_of_spans(r.result);
+      text += note;
+      if (!note.empty()) break;
+    }
   }
   for (const lab::Unfit& u : all.unfit) text += fmt::format("not run: {}: {}\n", u.policy, u.why);
   return text;

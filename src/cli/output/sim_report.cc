@@ -1,5 +1,6 @@
 #include "cli/output/sim_report.h"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -104,7 +105,18 @@ std::string text_of(const lab::CorunResult& r) {
   text += fmt::format("\n{:.1f} W, {:.3g} J; {} warp instructions in {} ({}/s)\n", r.watts, r.joules,
                       scaled(static_cast<double>(lab::warp_instructions(r))), duration(r.seconds),
                       scaled(static_cast<double>(lab::warp_instructions(r)) / std::max(1e-9, r.seconds)));
-  return text;
+  return text + note_of_spans(r);
+}
+
+std::string note_of_spans(const lab::CorunResult& r) {
+  const bool ended = std::any_of(r.kernels.begin(), r.kernels.end(), [&](const lab::KernelResult& k) {
+    return k.totals.finished && k.totals.cycles < r.cycles;
+  });
+  if (!ended || r.kernels.size() < 2) return {};
+  return styled(Style::dim,
+                "Kernels ran once: each rate is over the kernel's own time. With --cycles N, and without --once, all "
+                "repeat until then.") +
+         "\n";
 }
 
 std::string printed_by(const lab::CorunResult& r) {

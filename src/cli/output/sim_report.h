@@ -12,6 +12,9 @@ namespace wm::cli {
 std::string text_of(const lab::CorunResult& result);
 // The text that the kernels printed, under the name of each kernel where there are several.
 std::string printed_by(const lab::CorunResult& result);
+
+// A line that says so where kernels of a co-run ended before it did, since their rates then cover different spans.
+std::string note_of_spans(const lab::CorunResult& result);
 nlohmann::ordered_json json_of(const lab::CorunResult& result);
 
 }  // namespace wm::cli

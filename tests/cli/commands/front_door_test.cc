@@ -2,6 +2,7 @@
 // not do the second time. Every stand-in writes its name and arguments to `calls`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "cli/shell.h"
 #include "tree.h"
@@ -81,6 +82,46 @@ TEST_F(FrontDoor, AChangedSourceIsBuiltAgain) {
   shell("sleep 0.02; rm " + tree_.path("kernels/a.cl"));
   EXPECT_EQ(start("demo").code, 0);
   EXPECT_EQ(calls(), "cmake --build --preset release --target wm\n") << "a file gone is a change";
+}
+
+// docs/guide/own-policy.md: cmake --preset release -DWM_POLICIES=FILE, then ./wm.
+TEST_F(FrontDoor, AnOptionGivenToCmakeIsBuiltIn) {
+  ASSERT_EQ(start("demo").code, 0);
+  calls();
+  shell("sleep 0.02; touch " + tree_.path("build/release/CMakeCache.txt"));
+  EXPECT_EQ(start("demo").code, 0);
+  EXPECT_EQ(calls(), "cmake --build --preset release --target wm\n");
+  EXPECT_EQ(start("demo").code, 0);
+  EXPECT_EQ(calls(), "");
+}
+
+TEST_F(FrontDoor, ALinkToItUsesTheCheckoutItLiesIn) {
+  shell("mkdir " + tree_.path("elsewhere") + " && ln -s ../wm " + tree_.path("elsewhere/gpu"));
+  const Ran ran =
+      shell("cd / && PATH=" + tree_.path("bin") + ":/usr/bin:/bin " + tree_.path("elsewhere/gpu") + " demo");
+  EXPECT_EQ(ran.out, "ran demo\n") << ran.err;
+  EXPECT_EQ(shell("ls " + tree_.path("elsewhere")).out, "gpu\n");
+}
+
+TEST_F(FrontDoor, AnotherUserMayUseACheckoutThatIsBuilt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can start a program as another user";
+  shell("chmod -R a+rX,go-w " + tree_.path());
+  const auto as_other = [&](const std::string& arguments) {
+    return shell("cd / && PATH=" + tree_.path("bin") +
+                 ":/usr/bin:/bin setpriv --reuid 65534 --regid 65534 --clear-groups " + tree_.path("wm") + " " +
+                 arguments);
+  };
+  const std::string message = "which belongs to another user; clone the repository\n";
+  Ran ran = as_other("demo");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err, "wm: cannot write " + tree_.path("wm").substr(0, tree_.path("wm").size() - 3) + ", " + message);
+  ASSERT_EQ(start("demo").code, 0);
+  shell("chmod -R a+rX,go-w " + tree_.path());
+  ran = as_other("kernels");
+  EXPECT_EQ(ran.out, "ran kernels\n") << ran.err;
+  ran = as_other("test");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err, "wm: cannot write " + tree_.path("build") + ", " + message);
 }
 
 TEST_F(FrontDoor, AChangedPackageListIsInstalledAgain) {

@@ -35,6 +35,16 @@ TEST(Mistakes, UnwritableOutputsAreRefusedBeforeTheRun) {
   expect_mistake(sim + "--trace " + scratch.path(), "it is a folder");
   expect_mistake("compare --kernel no-such-kernel --html /nowhere/x.html", "there is no folder '/nowhere'");
   expect_mistake("lab report --html /nowhere/x.html", "there is no folder '/nowhere'");
+  expect_mistake(sim + "--json /proc/x.json", "cannot write '/proc/x.json'");  // the permissions of /proc allow it
+  run_wm(sim + "--json " + scratch.path("x.json"));
+  EXPECT_EQ(shell("ls " + scratch.path()).out, "") << "the check leaves no file";
+}
+
+TEST(Mistakes, OptionsWithoutAValueSayWhatTheyNeed) {
+  expect_mistake("sim --kernel vecadd --json", "--json needs a value: wm sim … --json FILE");
+  expect_mistake("sim --kernel --cycles 5", "--kernel needs a value");
+  expect_mistake("sim vecadd", "wm sim takes no argument 'vecadd'");
+  expect_mistake("sim --kernel vecadd:priority=99999999999", "'priority' must be a whole number from -2147483648 to");
 }
 
 TEST(Mistakes, MisspeltOptionsAndParametersGetASuggestion) {
@@ -43,7 +53,7 @@ TEST(Mistakes, MisspeltOptionsAndParametersGetASuggestion) {
   expect_mistake("sim --kernel vecadd --policy quota:epok", "(did you mean 'epoch'?)");
   expect_mistake("sim --kernel vecadd --policy quota:epok=5", "(did you mean 'epoch'?)");
 #ifdef WM_RUNTIME
-  expect_mistake("run clinfo -l", "options of the application stand after --");
+  expect_mistake("run clinfo -l", "wm run has no option '-l'; options of the application stand after --");
 #endif
 }
 
@@ -77,6 +87,9 @@ TEST(Steady, CoRunsRepeatKernelsUnlessOnceIsGiven) {
   const auto once = nlohmann::ordered_json::parse(run_wm(pair + "--once").out);
   EXPECT_EQ(once["kernels"][0]["launches_done"], 1);
   EXPECT_LT(once["kernels"][0]["cycles"], 8000);
+  const std::string plain = "sim --kernel vecadd --kernel lbm --size small --cycles 8000 --cache '' ";
+  EXPECT_THAT(run_wm(plain + "--once").out, HasSubstr("each rate is over the kernel's own time. With --cycles N"));
+  EXPECT_THAT(run_wm(plain).out, ::testing::Not(HasSubstr("own time")));
   const auto explicit_ = nlohmann::ordered_json::parse(
       run_wm("sim --kernel vecadd:launches=0 --kernel lbm:launches=0 --size small --cycles 8000 --cache '' --json -")
           .out);
