@@ -100,6 +100,7 @@ std::uint32_t channel_at(const TextureHeader& t, const std::byte* from) {
       value = value_at<std::uint8_t>(from);
       break;
     case TexelFormat::s8:
+      // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign of 8-bit texels is meant to spread
       value = value_at<std::int8_t>(from);
       break;
     case TexelFormat::u16:
