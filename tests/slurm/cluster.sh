@@ -64,16 +64,21 @@ CONF
 
 start_node() { slurmd -N "n$1" -f "$SLURM_CONF"; }
 
-# Every process of a task has its node in the environment; the process that watches over it is its parent.
+# Prints the processes of the tasks on node N: each has its node in the environment.
+tasks_of_node() {
+  grep -lzx "SLURMD_NODENAME=n$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 || true
+}
+
+# Ends the tasks, the processes that watch over them (their parents), and slurmd. All are stopped first: a task that went
+# on could end, and report it, before it is killed.
 kill_node() {
-  local process pid
-  kill -KILL "$(cat "$cluster/slurmd-n$1.pid")"
-  for process in /proc/[0-9]*; do
-    pid=${process#/proc/}
-    grep -qzx "SLURMD_NODENAME=n$1" "$process/environ" 2>/dev/null || continue
-    kill -KILL "$(sed -n 's/^PPid:[[:space:]]*//p' "$process/status" 2>/dev/null)" "$pid" 2>/dev/null
+  local pid all=()
+  for pid in $(tasks_of_node "$1"); do
+    all+=("$pid" $(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null))
   done
-  return 0
+  ((${#all[@]} == 0)) || kill -STOP "${all[@]}" 2>/dev/null || true
+  kill -KILL "$(cat "$cluster/slurmd-n$1.pid")"
+  ((${#all[@]} == 0)) || kill -KILL "${all[@]}" 2>/dev/null || true
 }
 
 stop_cluster() {
