@@ -26,7 +26,8 @@ Result<lab::RunSpec> RunOptions::without_policy() const {
     auto app = parse_kernel(word, size, 1);
     if (!app) return app.error();
     app->application = true;
-    if (word.find(":launches=") == std::string::npos) app->launches = run.runs != 0 || !app->requests.arrivals.empty() ? 0 : 1;
+    if (word.find(":launches=") == std::string::npos)
+      app->launches = run.runs != 0 || !app->requests.arrivals.empty() ? 0 : 1;
     run.kernels.push_back(*std::move(app));
   }
   return run;

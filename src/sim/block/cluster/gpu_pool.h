@@ -30,7 +30,7 @@ class GpuPool {
 
   std::uint32_t count_;
   std::uint32_t leaves_;
-  std::vector<std::uint32_t> max_free_;                    // tree from 1, the GPUs behind it
+  std::vector<std::uint32_t> max_free_;                     // tree from 1, the GPUs behind it
   std::set<std::pair<std::uint32_t, std::uint32_t>> free_;  // by free part, then by number
 };
 
