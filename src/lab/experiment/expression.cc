@@ -24,27 +24,60 @@ std::string circumstances(const Record& record) {
   return text;
 }
 
-std::map<std::string, const Record*> under(const std::string& policy, const Records& records) {
-  std::map<std::string, const Record*> all;
-  if (policy.empty()) return all;
-  for (const Record& r : records)
-    if (const auto p = r.labels.find("policy"); p != r.labels.end() && p->second == policy) all[circumstances(r)] = &r;
-  return all;
-}
+// Finds the record of another policy in the same circumstances as a given one; the last where there are several.
+class Partners {
+ public:
+  // For so many searches: the records are indexed only where that takes less time than to look through them each time.
+  Partners(const std::string& policy, const Records& records, std::size_t searches) {
+    if (policy.empty() || searches == 0) return;
+    for (const Record& r : records)
+      if (const auto p = r.labels.find("policy"); p != r.labels.end() && p->second == policy) all_.push_back(&r);
+    if (searches <= kMaxUnindexed) return;
+    for (const Record* r : all_) indexed_[circumstances(*r)] = r;
+  }
+
+  [[nodiscard]] const Record* of(const Record& record) const {
+    if (!indexed_.empty()) {
+      const auto found = indexed_.find(circumstances(record));
+      return found == indexed_.end() ? nullptr : found->second;
+    }
+    const auto found = std::find_if(all_.rbegin(), all_.rend(),
+                                    [&](const Record* other) { return same_circumstances(*other, record); });
+    return found == all_.rend() ? nullptr : *found;
+  }
+
+ private:
+  static constexpr std::size_t kMaxUnindexed = 8;
+
+  static bool same_circumstances(const Record& a, const Record& b) {
+    auto i = a.labels.begin(), j = b.labels.begin();
+    while (true) {
+      if (i != a.labels.end() && i->first == "policy") ++i;
+      if (j != b.labels.end() && j->first == "policy") ++j;
+      if (i == a.labels.end() || j == b.labels.end()) return i == a.labels.end() && j == b.labels.end();
+      if (*i++ != *j++) return false;
+    }
+  }
+
+  std::vector<const Record*> all_;
+  std::map<std::string, const Record*> indexed_;
+};
 
 std::vector<double> values(const Node& call, const Records& records, const std::vector<Condition>& given) {
+  std::vector<const Record*> chosen;
+  for (const Record& r : records)
+    if (pass(r, given) && pass(r, call.conditions)) chosen.push_back(&r);
+  const Partners partners(call.against, records, chosen.size());
   std::vector<double> all;
-  const std::map<std::string, const Record*> partners = under(call.against, records);
-  for (const Record& r : records) {
-    if (!pass(r, given) || !pass(r, call.conditions)) continue;
-    const Number v = measure(r, call.measure);
+  for (const Record* r : chosen) {
+    const Number v = measure(*r, call.measure);
     if (!v) continue;
     if (call.against.empty()) {
       all.push_back(*v);
       continue;
     }
-    const auto other = partners.find(circumstances(r));
-    const Number w = other == partners.end() ? Number() : measure(*other->second, call.measure);
+    const Record* other = partners.of(*r);
+    const Number w = other == nullptr ? Number() : measure(*other, call.measure);
     if (!w) continue;
     if (call.function == "delta") all.push_back(*v - *w);
     if ((call.function == "gain" || call.function == "ratio") && *w > 0 && *v > 0) all.push_back(*v / *w);
