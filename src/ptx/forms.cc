@@ -179,7 +179,7 @@ Form parse_form(const FormText& text) {
 
 using Table = std::array<std::vector<Form>, kOpcodeCount>;
 
-Table build() {
+Table make_table() {
   Table table;
   for (const auto& group : {arithmetic_forms(), logic_forms(), move_forms(), memory_forms(), cooperation_forms()})
     for (const FormText& text : group) table[static_cast<std::size_t>(text.opcode)].push_back(parse_form(text));
@@ -189,7 +189,7 @@ Table build() {
 }  // namespace
 
 std::span<const Form> forms(Opcode opcode) {
-  static const Table table = build();
+  static const Table table = make_table();
   return table[static_cast<std::size_t>(opcode)];
 }
 

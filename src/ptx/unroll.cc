@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "ptx/build.h"
 #include "ptx/counted_loop.h"
 #include "ptx/def_use.h"
 
@@ -17,40 +18,15 @@ constexpr std::int64_t kFactor = 4;
 constexpr std::uint32_t kMaxBelow = 45;
 constexpr std::uint32_t kMaxNotEqual = 30;
 
-Operand register_operand(std::uint32_t index) {
-  Operand operand;
-  operand.kind = Operand::Kind::reg;
-  operand.index = index;
-  return operand;
-}
-
-Operand integer_operand(std::int64_t value) {
-  Operand operand;
-  operand.kind = Operand::Kind::integer;
-  operand.bits = static_cast<std::uint64_t>(value);
-  return operand;
-}
-
-Operand label_operand(std::uint32_t index) {
-  Operand operand;
-  operand.kind = Operand::Kind::label;
-  operand.index = index;
-  return operand;
-}
+Operand register_operand(std::uint32_t index) { return build::operand({index}); }
+Operand integer_operand(std::int64_t value) { return build::number(static_cast<std::uint64_t>(value)); }
 
 Instruction new_instruction(Opcode opcode, std::vector<Suffix> suffixes, Type type, std::vector<Operand> operands) {
-  Instruction i;
-  i.opcode = opcode;
-  i.suffixes = std::move(suffixes);
-  if (type != Type::none) i.types = {type};
-  i.operands = std::move(operands);
-  return i;
+  return build::make(opcode, std::move(suffixes), {type}, std::move(operands));
 }
 
 Instruction new_branch(std::uint32_t guard, bool negated, std::uint32_t to) {
-  Instruction i = new_instruction(Opcode::bra, {}, Type::none, {label_operand(to)});
-  i.guard = {true, negated, guard};
-  return i;
+  return build::only_if({guard}, !negated, build::branch(to));
 }
 
 bool is_64_bits(Type type) { return type == Type::s64 || type == Type::u64; }
@@ -289,7 +265,7 @@ class Unroller {
       if (i != loop.begin) places_[i] = at();
       emit(function_.body[i]);
     }
-    result_.body.back().operands[0] = label_operand(again);
+    result_.body.back().operands[0] = build::label(again);
     result_.labels[behind].at = at();
   }
 

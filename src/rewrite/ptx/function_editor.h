@@ -16,9 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "rewrite/ptx/build.h"
+#include "ptx/build.h"
 
 namespace wm::rewrite {
+
+namespace build = ptx::build;
 
 class FunctionEditor {
  public:

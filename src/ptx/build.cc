@@ -1,11 +1,8 @@
-#include "rewrite/ptx/build.h"
+#include "ptx/build.h"
 
 #include <utility>
 
-namespace wm::rewrite::build {
-
-using ptx::Instruction;
-using ptx::Operand;
+namespace wm::ptx::build {
 
 Operand operand(Reg reg) {
   Operand o;
@@ -21,7 +18,7 @@ Operand number(std::uint64_t value) {
   return o;
 }
 
-Operand special(ptx::Special special) {
+Operand special(Special special) {
   Operand o;
   o.kind = Operand::Kind::special;
   o.special = special;
@@ -51,8 +48,7 @@ Operand at(Operand base, std::int64_t offset) {
   return o;
 }
 
-Instruction make(ptx::Opcode opcode, std::vector<ptx::Suffix> suffixes, std::vector<ptx::Type> types,
-                 std::vector<Operand> operands) {
+Instruction make(Opcode opcode, std::vector<Suffix> suffixes, std::vector<Type> types, std::vector<Operand> operands) {
   Instruction i;
   i.opcode = opcode;
   i.suffixes = std::move(suffixes);
@@ -66,10 +62,10 @@ Instruction only_if(Reg predicate, bool value, Instruction instruction) {
   return instruction;
 }
 
-Instruction branch(std::uint32_t to) { return make(ptx::Opcode::bra, {}, {}, {label(to)}); }
+Instruction branch(std::uint32_t to) { return make(Opcode::bra, {}, {}, {label(to)}); }
 
-Instruction mov(Reg to, Operand from, ptx::Type type) {
-  return make(ptx::Opcode::mov, {}, {type}, {operand(to), std::move(from)});
+Instruction mov(Reg to, Operand from, Type type) {
+  return make(Opcode::mov, {}, {type}, {operand(to), std::move(from)});
 }
 
-}  // namespace wm::rewrite::build
+}  // namespace wm::ptx::build
