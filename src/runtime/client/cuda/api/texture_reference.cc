@@ -67,6 +67,22 @@ CUresult get(T* out, CUtexref handle, Get&& value) {
   });
 }
 
+// The reference of a module's texture or surface variable.
+template <typename Handle, typename Reference>
+CUresult module_reference(Handle* reference, CUmodule handle, const char* name, ptx::Type type,
+                          HandleSet<Reference> TextureTable::*table) {
+  return with_context([&](Context& context) {
+    Driver& driver = driver_of(context);
+    const auto module = driver.modules.find(handle);
+    if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (reference == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    std::uint64_t header = 0;
+    const CUresult found = find_variable(*module, name, type, header);
+    if (found == CUDA_SUCCESS) *reference = reference_of(driver.textures.*table, *module, header);
+    return found;
+  });
+}
+
 }  // namespace
 }  // namespace wm::cuda
 
@@ -80,16 +96,8 @@ using wm::cuda::TextureReference;
 using wm::cuda::with_context;
 
 CUresult cuModuleGetTexRef(CUtexref* reference, CUmodule handle, const char* name) {
-  return with_context([&](Context& context) {
-    Driver& driver = driver_of(context);
-    const auto module = driver.modules.find(handle);
-    if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    if (reference == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    std::uint64_t header = 0;
-    const CUresult found = wm::cuda::find_variable(*module, name, wm::ptx::Type::texref, header);
-    if (found == CUDA_SUCCESS) *reference = wm::cuda::reference_of(driver.textures.references, *module, header);
-    return found;
-  });
+  return wm::cuda::module_reference(reference, handle, name, wm::ptx::Type::texref,
+                                    &wm::cuda::TextureTable::references);
 }
 
 CUresult cuTexRefSetArray(CUtexref reference, CUarray array, unsigned flags) {
@@ -268,16 +276,8 @@ CUresult cuTexRefGetFlags(unsigned* flags, CUtexref reference) {
 }
 
 CUresult cuModuleGetSurfRef(CUsurfref* reference, CUmodule handle, const char* name) {
-  return with_context([&](Context& context) {
-    Driver& driver = driver_of(context);
-    const auto module = driver.modules.find(handle);
-    if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    if (reference == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    std::uint64_t header = 0;
-    const CUresult found = wm::cuda::find_variable(*module, name, wm::ptx::Type::surfref, header);
-    if (found == CUDA_SUCCESS) *reference = wm::cuda::reference_of(driver.textures.surface_references, *module, header);
-    return found;
-  });
+  return wm::cuda::module_reference(reference, handle, name, wm::ptx::Type::surfref,
+                                    &wm::cuda::TextureTable::surface_references);
 }
 
 CUresult cuSurfRefSetArray(CUsurfref handle, CUarray array, unsigned flags) {
