@@ -40,7 +40,7 @@ struct Request {
 
 // Runs on the simulator without Python's lock; progress takes it for each call.
 std::string simulate(const Request& request) {
-  const auto spec = value_or_raise(request.options.without_policy());
+  auto spec = value_or_raise(request.options.without_policy());
   if (spec.kernels.empty()) throw py::value_error("no kernels");
   std::optional<PythonPolicyEntry> own;
   if (!request.policy_factory.is_none()) own.emplace(request.policy_factory, request.policy, request.needs);
@@ -55,6 +55,7 @@ std::string simulate(const Request& request) {
   };
   const py::gil_scoped_release release;
   const auto run = value_or_raise(cli::load_run(spec));
+  value_or_raise(cli::choose_length(spec, run, options));
   const auto result = value_or_raise(lab::corun(run.gpu, run.participants, choice, options));
   auto document = cli::json_of(result);
   if (request.timeline) document["timeline"] = lab::timeline_document(run.gpu, result, timeline);

@@ -33,6 +33,13 @@ class Halves(warpmux.Policy):
 
 
 class Simulation(unittest.TestCase):
+    def test_co_runs_are_steady_without_a_length(self):
+        steady = warpmux.simulate(PAIR, timeline=False)
+        self.assertGreater(steady.kernels[1].launches_done, 1)
+        self.assertEqual(*(k["cycles"] for k in steady.data["kernels"]))
+        once = warpmux.simulate(PAIR, once=True, timeline=False)
+        self.assertTrue(all(k.verified for k in once.kernels))
+
     def test_equal_runs_have_equal_hashes_for_any_number_of_threads(self):
         a = warpmux.simulate(PAIR, policy="spatial", cycles=5000)
         b = warpmux.simulate(PAIR, policy="spatial", cycles=5000, threads=2, timeline=False)

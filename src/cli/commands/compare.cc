@@ -9,6 +9,7 @@
 #include "cli/output/output.h"
 #include "cli/output/page_document.h"
 #include "cli/output/run_progress.h"
+#include "cli/output/sim_report.h"
 #include "lab/report/page.h"
 
 namespace wm::cli {
@@ -28,13 +29,16 @@ std::string command_of(const CompareOptions& o) {
   for (const std::string& p : o.policies) text += " --policy " + p;
   if (o.run.spec.cycles != 0) text += fmt::format(" --cycles {}", o.run.spec.cycles);
   if (o.run.once) text += " --once";
+  if (o.run.spec.warm != 0) text += fmt::format(" --warm {}", o.run.spec.warm);
+  if (o.run.spec.from != 0) text += fmt::format(" --from {}", o.run.spec.from);
+  if (o.run.spec.seed != 1) text += fmt::format(" --seed {}", o.run.spec.seed);
   if (o.run.spec.match_instructions) text += " --match-instructions";
   return text + " --size " + o.run.size + " --html " + o.html;
 }
 
 Result<int> run_compare(CompareOptions o) {
   if (o.policies.empty()) o.policies = {"all"};
-  const auto spec = o.run.without_policy();
+  auto spec = o.run.without_policy();
   if (!spec) return spec.error();
   const auto run = load_run(*spec);
   if (!run) return run.error();
@@ -43,12 +47,18 @@ Result<int> run_compare(CompareOptions o) {
   const auto policies = lab::policies_for(o.policies, run->participants);
   if (!policies) return policies.error();
   lab::CorunOptions options = o.run.corun_options(*spec);
-  const auto compared = with_progress(run->participants.size() + policies->fit.size(), options, [&] {
+  bool length_chosen = false;
+  const auto compare_all = [&]() -> Result<lab::Comparison> {
+    const auto chosen = choose_length(*spec, *run, options);
+    if (!chosen) return chosen.error();
+    length_chosen = *chosen;
     return lab::compare(run->gpu, run->participants, *policies, options, o.html.empty() ? 0 : kPageInterval);
-  });
+  };
+  const auto compared = with_progress(2 * run->participants.size() + policies->fit.size(), options, compare_all);
   if (!compared) return compared.error();
   const Output output(o.json);
   output.say(fmt::format("{} on {}\n\n{}", title, run->gpu.name, cli::text_of(*compared)));
+  if (length_chosen) output.say(note_of_length(run->participants.size()));
   if (!o.json.empty())
     if (auto done = output.document(cli::json_of(*compared)); !done) return done.error();
   if (!o.html.empty()) {
@@ -67,14 +77,12 @@ void add_compare(const Command& wm) {
   auto o = std::make_shared<CompareOptions>();
   const Command compare =
       wm.add("compare", "The same co-run under several policies",
-             "wm compare --kernel sgemm --kernel lbm --cycles 100000\n"
+             "wm compare --kernel sgemm --kernel lbm\n"
              "wm compare --kernel sgemm:goal=0.8 --kernel lbm --cycles 100000 --policy quota --policy "
              "smqos --policy left_over");
   add_workload_options(compare, o->run, "As of 'wm sim'; repeat it", true);
   compare.option("--policy", o->policies, "NAME[:parameter=value]…, repeated, or 'all' that fit (when none is given)");
-  add_length_options(compare, o->run,
-                     "Length of every run; kernels repeat until then (0: each kernel runs once, to its end)",
-                     "Seed of the policies' random numbers");
+  add_length_options(compare, o->run, kCyclesHelp, "Seed of the policies' random numbers");
   add_cache_option(compare, o->run);
   compare.option("--html", o->html, "Write a page with timelines, which needs no network",
                  {.type = "FILE", .output = true});

@@ -86,7 +86,7 @@ Result<std::vector<ChosenDump>> dumps_of(const SimOptions& o, const LoadedRun& r
 
 Result<int> run_sim(const SimOptions& o) {
   use_large_pages();
-  const auto spec = spec_of(o);
+  auto spec = spec_of(o);
   if (!spec) return spec.error();
   if (spec->machine == "block" && (spec->warm != 0 || spec->from != 0))
     return Error{"--warm and --from need the cycle machine"};
@@ -96,7 +96,8 @@ Result<int> run_sim(const SimOptions& o) {
     cluster.json = o.json;
     return run_cluster(*spec, cluster);
   }
-  if (spec->machine == "block") return run_block(*spec, {.json = o.json, .trace = o.trace, .run = &o.run});
+  if (spec->machine == "block")
+    return run_block(*std::move(spec), {.json = o.json, .trace = o.trace, .run = &o.run, .is_cell = !o.spec.empty()});
   if (spec->machine != "cycle")
     return Error{fmt::format("no machine '{}'; there are 'cycle' and 'block'", spec->machine)};
   if (std::any_of(spec->kernels.begin(), spec->kernels.end(), [](const auto& k) { return k.application; }))
@@ -106,7 +107,10 @@ Result<int> run_sim(const SimOptions& o) {
   const auto run = load_run(*spec);
   if (!run) return run.error();
   lab::CorunOptions options = o.run.corun_options(*spec);
-  if (o.isolated) return run_isolated(o.json, *run, options);
+  if (o.isolated) {
+    if (auto chosen = choose_length(*spec, *run, options); !chosen) return chosen.error();
+    return run_isolated(o.json, *run, options);
+  }
   const auto dumps = dumps_of(o, *run);
   if (!dumps) return dumps.error();
   options.keep_buffers = !dumps->empty();
@@ -115,9 +119,17 @@ Result<int> run_sim(const SimOptions& o) {
   made.timeline = std::make_unique<sim::Timeline>(for_page ? kPageInterval : o.interval);
   const sim::Timeline& timeline = *made.timeline;
   if (o.stats || for_page || !o.trace.empty()) options.timeline = made.timeline.get();
-  const auto run_it = [&] { return lab::corun(run->gpu, run->participants, *policy, options); };
+  bool length_chosen = false;
+  const auto run_it = [&]() -> Result<lab::CorunResult> {
+    if (o.spec.empty()) {  // a cell has the length that its experiment gives
+      const auto chosen = choose_length(*spec, *run, options);
+      if (!chosen) return chosen.error();
+      length_chosen = *chosen;
+    }
+    return lab::corun(run->gpu, run->participants, *policy, options);
+  };
   // A process that runs a cell reports no progress: its messages are stored where the cell fails.
-  auto ran = o.spec.empty() ? with_progress(run->participants.size() + 1, options, run_it) : run_it();
+  auto ran = o.spec.empty() ? with_progress(2 * run->participants.size() + 1, options, run_it) : run_it();
   if (!ran) return ran.error();
   made.result = *std::move(ran);
   const lab::CorunResult* result = &made.result;
@@ -131,6 +143,7 @@ Result<int> run_sim(const SimOptions& o) {
   const auto intervals = o.stats ? lab::rates_of(run->gpu, timeline) : std::vector<lab::IntervalRates>{};
   if (o.stats) output.say(cli::text_of(*result, intervals) + "\n");
   output.say(cli::text_of(*result));
+  if (length_chosen) output.say(note_of_length(run->participants.size()));
   nlohmann::ordered_json dumped;
   if (!dumps->empty() && result->kernels[0].buffers.empty()) return Error{"--dump: the kernel did not end in --cycles"};
   if (auto done = write_dumps(*dumps, result->kernels[0].buffers, output, dumped); !done) return done.error();
@@ -161,7 +174,7 @@ void add_sim(const Command& wm) {
   auto o = std::make_shared<SimOptions>();
   const Command sim = wm.add(
       "sim", "Kernels together on a simulated GPU, under a policy",
-      "wm sim --gpu qos16 --kernel sgemm --kernel lbm --policy spatial --cycles 100000\n"
+      "wm sim --gpu qos16 --kernel sgemm --kernel lbm --policy spatial\n"
       "wm sim --machine block --gpu k20c --app spmv:priority=1 --app lbm --runs 3 --policy ppq:preemption=switch\n"
       "wm sim --machine block --gpu k20c --gpus 8 --seconds 60 --placement best_fit --app "
       "spmv:poisson=900:deadline=5ms "
@@ -186,8 +199,7 @@ void add_sim(const Command& wm) {
   sim.option("--seconds", o->cluster.seconds, "Simulated time of a cluster", {.high = 1e7});
   sim.option("--limit", o->cluster.limit, "Sum of the demands that a GPU of a cluster takes",
              {.show_default = true, .low = 1, .high = 1000});
-  add_length_options(sim, o->run, "Length of the run; kernels repeat until then (0: each kernel runs once, to its end)",
-                     "Seed of the policy's random numbers");
+  add_length_options(sim, o->run, kCyclesHelp, "Seed of the policy's random numbers");
   sim.flag("--timeline", o->timeline, "Put a timeline into the JSON, as pages show it");
   sim.flag("--isolated", o->isolated, "Only measure the isolated rate of each kernel, into the cache");
   sim.hidden_flag("--alone", o->isolated, "The former name of --isolated");

@@ -8,9 +8,11 @@
 #include "cli/input/data_folder.h"
 #include "cli/output/block_report.h"
 #include "cli/output/output.h"
+#include "cli/output/sim_report.h"
 #include "lab/report/block_trace_file.h"
 #include "lab/run/block_kernel.h"
 #include "lab/run/block_run.h"
+#include "lab/run/steady_length.h"
 #include "sim/block/load_app.h"
 
 namespace wm::cli {
@@ -30,6 +32,7 @@ class KernelTraces {
     traces.kernels_ = kernels.kernels;
     lab::CorunOptions measure = options.corun_options(spec);
     measure.cycles = 0;
+    for (lab::Participant& p : traces.run_.participants) p.launches = 1;  // the block machine repeats what it measured
     auto measured = lab::measure_isolated(traces.run_.gpu, traces.run_.participants, measure);
     if (!measured) return measured.error();
     traces.rates_ = *std::move(measured);
@@ -83,7 +86,7 @@ Result<std::string> BlockCells::run(const lab::RunSpec& spec) {
   return json_of(*result).dump();
 }
 
-Result<int> run_block(const lab::RunSpec& spec, const BlockOptions& options) {
+Result<int> run_block(lab::RunSpec spec, const BlockOptions& options) {
   if (auto fits = check_requests(spec); !fits) return fits.error();
   const auto policy = policy::choose(spec.policy.to_string());
   if (!policy) return policy.error();
@@ -103,12 +106,23 @@ Result<int> run_block(const lab::RunSpec& spec, const BlockOptions& options) {
   lab::BlockApps apps(*system, [&](const lab::KernelSpec& k) {
     return k.application ? sim::load_app(k.name, app_folder()) : kernels->trace(k);
   });
+  const bool length_chosen = !options.is_cell && lab::needs_length(spec);
+  if (length_chosen) {
+    double longest = 1;
+    for (const lab::KernelSpec& k : spec.kernels) {
+      const auto app = apps.find(k, spec);
+      if (!app) return app.error();
+      longest = std::max(longest, app->turnaround * std::max(1U, k.launches));
+    }
+    spec.cycles = lab::steady_length(spec, static_cast<std::uint64_t>(longest));
+  }
   const auto result = lab::block_run(apps, *policy, spec, options.trace.empty() ? nullptr : &trace);
   if (!result) return result.error();
   if (!options.trace.empty())
     if (auto written = write_file(options.trace, trace.text()); !written) return written.error();
   const Output output(options.json);
   output.say(text_of(*result));
+  if (length_chosen) output.say(note_of_length(spec.kernels.size()));
   if (!options.json.empty())
     if (auto done = output.document(json_of(*result)); !done) return done.error();
   return 0;

@@ -17,6 +17,7 @@ struct BlockOptions {
   std::string json;
   std::string trace;
   const RunOptions* run = nullptr;  // for rates of kernels, which are measured on the cycle machine
+  bool is_cell = false;             // the run has the length that its experiment gives
 };
 
 // Runs of applications in this process, for the lab: each system and application is loaded and run in isolation once.
@@ -32,6 +33,6 @@ class BlockCells {
   std::map<std::string, std::unique_ptr<lab::BlockApps>> systems_;
 };
 
-Result<int> run_block(const lab::RunSpec& spec, const BlockOptions& options);
+Result<int> run_block(lab::RunSpec spec, const BlockOptions& options);
 
 }  // namespace wm::cli

@@ -1,5 +1,6 @@
 #include "cli/input/run_options.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <iostream>
 #include <iterator>
@@ -9,6 +10,7 @@
 #include "cli/input/participant.h"
 #include "cli/input/subject.h"
 #include "gpu/load_gpu.h"
+#include "lab/run/steady_length.h"
 
 namespace wm::cli {
 
@@ -16,21 +18,34 @@ Result<lab::RunSpec> RunOptions::without_policy() const {
   lab::RunSpec run = spec;
   if (auto known = parse_size(size); !known) return known.error();
   // In a steady co-run every kernel runs for the whole length, so that rates cover the same span.
-  const std::uint32_t launches = run.cycles != 0 && !once ? 0 : 1;
+  const std::uint32_t launches = repeats() ? 0 : 1;
   for (const std::string& word : kernels) {
     auto kernel = parse_kernel(word, size, launches);
     if (!kernel) return kernel.error();
     run.kernels.push_back(*std::move(kernel));
   }
   for (const std::string& word : apps) {
-    auto app = parse_kernel(word, size, 1);
+    auto app = parse_kernel(word, size, launches);
     if (!app) return app.error();
     app->application = true;
-    if (word.find(":launches=") == std::string::npos)
-      app->launches = run.runs != 0 || !app->requests.arrivals.empty() ? 0 : 1;
+    if (word.find(":launches=") == std::string::npos && (run.runs != 0 || !app->requests.arrivals.empty()))
+      app->launches = 0;
     run.kernels.push_back(*std::move(app));
   }
   return run;
+}
+
+bool RunOptions::repeats() const {
+  if (once) return false;
+  if (spec.cycles != 0) return true;
+  // Requests that arrive by themselves, and the protocols of --runs and --match-instructions, end runs in their own
+  // way.
+  const auto is_open = [](const std::string& word) {
+    return word.find(":poisson=") != std::string::npos || word.find(":bursts=") != std::string::npos ||
+           word.find(":requests=") != std::string::npos;
+  };
+  return kernels.size() + apps.size() > 1 && spec.runs == 0 && !spec.match_instructions &&
+         std::none_of(apps.begin(), apps.end(), is_open);
 }
 
 lab::CorunOptions RunOptions::corun_options(const lab::RunSpec& run) const {
@@ -49,7 +64,7 @@ void add_length_options(const Command& command, RunOptions& o, const std::string
                         const std::string& seed_help) {
   command.option("--size", o.size, "Size of kernels that name none: small, medium, large", {.show_default = true});
   command.option("--cycles", o.spec.cycles, cycles_help);
-  command.flag("--once", o.once, "With --cycles: each kernel runs once, instead of repeating until the end");
+  command.flag("--once", o.once, "Each kernel runs once, to its end, instead of repeating to the end of the run");
   command.option("--warm", o.spec.warm, "Warm-up: rates and power count from this cycle on, in isolated runs too");
   command.option("--from", o.spec.from,
                  "Region of interest: they count from when every kernel has completed so many launches");
@@ -77,6 +92,14 @@ Result<LoadedRun> load_run(const lab::RunSpec& spec) {
     run.participants.push_back(*std::move(participant));
   }
   return run;
+}
+
+Result<bool> choose_length(lab::RunSpec& spec, const LoadedRun& run, lab::CorunOptions& options) {
+  if (!lab::needs_length(spec)) return false;
+  const auto longest = lab::longest_isolated_run(run.gpu, run.participants, options);
+  if (!longest) return longest.error();
+  spec.cycles = options.cycles = lab::steady_length(spec, *longest);
+  return true;
 }
 
 Result<lab::RunSpec> read_spec(const std::string& file) {

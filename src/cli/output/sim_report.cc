@@ -114,8 +114,15 @@ std::string note_of_spans(const lab::CorunResult& r) {
   });
   if (!ended || r.kernels.size() < 2) return {};
   return styled(Style::dim,
-                "Kernels ran once: each rate is over the kernel's own time. With --cycles N, and without --once, all "
-                "repeat until then.") +
+                "Kernels ended at different times: each rate is over the kernel's own time. Without --once and "
+                "launches=N all repeat to the end of the run.") +
+         "\n";
+}
+
+std::string note_of_length(std::size_t kernels) {
+  return styled(Style::dim, fmt::format("Kernels repeat to the end of the run, which is {} times the longest isolated "
+                                        "run; --cycles N sets its length, --once runs each kernel once.",
+                                        kernels)) +
          "\n";
 }
 

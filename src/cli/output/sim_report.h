@@ -15,6 +15,8 @@ std::string printed_by(const lab::CorunResult& result);
 
 // A line that says so where kernels of a co-run ended before it did, since their rates then cover different spans.
 std::string note_of_spans(const lab::CorunResult& result);
+// A line that says how long a co-run of `kernels` is for which no length was given.
+std::string note_of_length(std::size_t kernels);
 nlohmann::ordered_json json_of(const lab::CorunResult& result);
 
 }  // namespace wm::cli

@@ -134,10 +134,10 @@ std::string quoted(const std::string& word) {
   return plain ? " " + word : " '" + word + "'";
 }
 
-// A number of launches is left out only where the command line has the same default.
-std::string kernel_word(const KernelSpec& k, const std::string& common_size, std::uint64_t cycles) {
+// A number of launches is left out only where the command line has the same default: a kernel by itself runs once.
+std::string kernel_word(const KernelSpec& k, const RunSpec& run, const std::string& common_size) {
   std::string word = k.name;
-  if (k.launches != 1 || cycles != 0) word += fmt::format(":launches={}", k.launches);
+  if (k.launches != 1 || run.cycles != 0 || run.kernels.size() > 1) word += fmt::format(":launches={}", k.launches);
   if (k.goal) word += fmt::format(":goal={}", *k.goal);
   if (k.goal_ipc) word += fmt::format(":ipc={}", *k.goal_ipc);
   if (k.goal_time) word += fmt::format(":time={}ps", k.goal_time->count);
@@ -218,7 +218,7 @@ std::string command_of(const RunSpec& spec) {
   const std::string size = spec.kernels.empty() ? KernelSpec{}.size : spec.kernels.front().size;
   std::string text = "wm sim --gpu" + quoted(spec.gpu);
   for (const KernelSpec& k : spec.kernels)
-    text += (k.application ? " --app" : " --kernel") + quoted(kernel_word(k, size, spec.cycles));
+    text += (k.application ? " --app" : " --kernel") + quoted(kernel_word(k, spec, size));
   text += " --policy" + quoted(spec.policy.to_string());
   if (spec.machine != RunSpec{}.machine) text += " --machine" + quoted(spec.machine);
   if (spec.cycles != 0) text += fmt::format(" --cycles {}", spec.cycles);

@@ -82,9 +82,10 @@ def simulate(kernels: Union[str, Sequence[str]], *, policy: PolicyLike = "left_o
              timeline: bool = True, progress: Progress = None, cache: Optional[str] = None) -> Run:
     """Runs kernels together on a simulated GPU.
 
-    `policy` is ``NAME[:parameter=value]...`` or a subclass of :class:`Policy`. With `cycles`, kernels repeat until then
-    unless `once`; without, each runs once. `progress` is True for a bar, or a function of a name and a fraction. Rates
-    of isolated runs are kept in `cache` (default: the user's cache).
+    `policy` is ``NAME[:parameter=value]...`` or a subclass of :class:`Policy`. Kernels repeat until `cycles`; without
+    `cycles`, a co-run is as long as the longest isolated run times the number of kernels. With `once`, each kernel runs
+    once, as one kernel by itself does. `progress` is True for a bar, or a function of a name and a fraction. Rates of
+    isolated runs are kept in `cache` (default: the user's cache).
 
     >>> run = warpmux.simulate("fma:size=small", cycles=2000, timeline=False)
     >>> run.kernels[0].verified is None or run.kernels[0].verified

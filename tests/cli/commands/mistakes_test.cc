@@ -77,24 +77,5 @@ TEST(Policies, NameTheMachinesOnWhichTheyRun) {
   EXPECT_THAT(run_wm("policies").out, HasSubstr("machines"));
 }
 
-// Kernels of a co-run with a length repeat until its end, so that rates cover the same span.
-TEST(Steady, CoRunsRepeatKernelsUnlessOnceIsGiven) {
-  const std::string pair = "sim --kernel vecadd --kernel lbm --size small --cycles 8000 --cache '' --json - ";
-  const auto steady = nlohmann::ordered_json::parse(run_wm(pair).out);
-  EXPECT_GT(steady["kernels"][0]["launches_done"], 1);
-  EXPECT_EQ(steady["kernels"][0]["cycles"], 8000);
-  EXPECT_EQ(steady["kernels"][1]["cycles"], 8000);
-  const auto once = nlohmann::ordered_json::parse(run_wm(pair + "--once").out);
-  EXPECT_EQ(once["kernels"][0]["launches_done"], 1);
-  EXPECT_LT(once["kernels"][0]["cycles"], 8000);
-  const std::string plain = "sim --kernel vecadd --kernel lbm --size small --cycles 8000 --cache '' ";
-  EXPECT_THAT(run_wm(plain + "--once").out, HasSubstr("each rate is over the kernel's own time. With --cycles N"));
-  EXPECT_THAT(run_wm(plain).out, ::testing::Not(HasSubstr("own time")));
-  const auto explicit_ = nlohmann::ordered_json::parse(
-      run_wm("sim --kernel vecadd:launches=0 --kernel lbm:launches=0 --size small --cycles 8000 --cache '' --json -")
-          .out);
-  EXPECT_EQ(explicit_["run_hash"], steady["run_hash"]);
-}
-
 }  // namespace
 }  // namespace wm::cli

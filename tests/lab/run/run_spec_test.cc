@@ -125,6 +125,16 @@ TEST(RunSpec, IsWrittenAsACommand) {
       "quota:scheme=elastic:epoch=5000 --cycles 100000 --size small --match-instructions --seed 7");
 }
 
+// The command line repeats the kernels of a co-run that give no number of launches.
+TEST(RunSpec, ACommandOfSeveralKernelsNamesTheirLaunches) {
+  RunSpec spec;
+  spec.kernels.resize(2);
+  spec.kernels[0].name = "a";
+  spec.kernels[1].name = "b";
+  EXPECT_EQ(command_of(spec),
+            "wm sim --gpu qos16 --kernel a:launches=1 --kernel b:launches=1 --policy left_over --size medium --seed 1");
+}
+
 TEST(PolicySpec, IsResolvedToAllItsParameters) {
   const auto resolved = PolicySpec::parse("quota:scheme=elastic")->resolved();
   ASSERT_TRUE(resolved.ok());
