@@ -1,5 +1,5 @@
-// wm run: runs a command whose OpenCL loader finds warpmux's client library and no driver, or, with --simulate, a CUDA
-// program on the simulated GPU.
+// wm run: runs a command whose OpenCL loader finds warpmux's client library and no driver; a CUDA program on the
+// machine's driver, if the daemon arbitrates these; or, with --simulate, a CUDA program on the simulated GPU.
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "base/units.h"
 #include "cli/commands/command.h"
+#include "cli/commands/run_cuda.h"
 #include "cli/commands/run_simulated.h"
 #include "cli/input/client_library.h"
 #include "cli/input/foreground_process.h"
@@ -66,6 +67,13 @@ std::string simulated_gpu(const std::string& status) {
   return document["simulated"].value("gpu", "");
 }
 
+// How a daemon of `wm serve --cuda` lets programs share the GPU; null: it is another daemon.
+nlohmann::json arbiter_of(const std::string& status) {
+  const auto document = nlohmann::json::parse(status, nullptr, false);
+  if (!document.is_object() || !document.contains("arbiter")) return {};
+  return document["arbiter"];
+}
+
 // "p99=2ms" or "rate=500", launches per second, as the time of one launch; 0: no goal.
 Result<std::uint32_t> goal_microseconds(const std::string& text) {
   if (text.empty()) return 0U;
@@ -104,6 +112,17 @@ Result<int> run_application(const RunApplicationOptions& options) {
                        .library = options.library,
                        .command = options.command});
   }
+  if (const auto arbiter = arbiter_of(*status); arbiter.is_object()) {
+    return run_cuda({.socket = fs::absolute(socket).string(),
+                     .sharing = arbiter.value("sharing", ""),
+                     .pipe_folder = arbiter.value("mps_pipe_folder", ""),
+                     .name = options.name,
+                     .goal = options.goal,
+                     .share = options.share,
+                     .priority = options.priority,
+                     .library = options.library,
+                     .command = options.command});
+  }
   const auto library = find_client_library(options.library);
   if (!library) return library.error();
   // The loader finds only the client library in this folder. The loader that comes with CUDA does not accept a folder
@@ -136,9 +155,10 @@ Result<int> run_application(const RunApplicationOptions& options) {
 
 void add_run(const Command& wm) {
   auto options = std::make_shared<RunApplicationOptions>();
-  const Command run = wm.add("run", "Run an OpenCL application on the shared device, or a CUDA program in simulation",
-                             "wm run -- clinfo\nwm run --share 2 -- ./app --size 4096\n"
-                             "wm run --goal p99=2ms -- ./service\nwm run --simulate h200 -- ./cuda_app");
+  const Command run =
+      wm.add("run", "Run an OpenCL or CUDA application on the shared device, or a CUDA program in simulation",
+             "wm run -- clinfo\nwm run --share 2 -- ./app --size 4096\n"
+             "wm run --goal p99=2ms -- ./service\nwm run --simulate h200 -- ./cuda_app");
   run.option("command", options->command, "The application and its arguments, after --");
   run.option("--socket", options->socket, "The daemon's socket", {.type = "FILE"});
   run.option("--share", options->share, "Its weight among others, where the policy has shares", {.high = 1000});
@@ -146,10 +166,10 @@ void add_run(const Command& wm) {
   run.option("--goal", options->goal,
              "What its launches should reach, where the policy has goals: p99=2ms, or rate=500 launches a second; on a "
              "simulated GPU also 0.9 of the isolated rate, or ipc=200");
-  run.option("--name", options->name, "The program's name on a simulated GPU (default: that of its file)");
+  run.option("--name", options->name, "The program's name, for CUDA programs (default: that of its file)");
   run.option("--wait", options->wait, "Seconds to wait for the daemon's socket", {.show_default = true, .high = 3600});
   run.option("--library", options->library,
-             "libwarpmux_opencl.so, if it is not beside wm; with --simulate the folder of libcuda.so.1",
+             "libwarpmux_opencl.so, if it is not beside wm; for CUDA programs the folder of libcuda.so.1",
              {.type = "FILE"});
   run.option("--simulate", options->simulated.gpu, "Run a CUDA program on this GPU of `wm gpus`, simulated",
              {.type = "GPU"});

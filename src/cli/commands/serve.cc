@@ -1,4 +1,4 @@
-// wm serve: the daemon that shares a device among OpenCL applications.
+// wm serve: the daemon that shares a device among OpenCL applications, or among CUDA programs.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/units.h"
 #include "cli/commands/command.h"
+#include "cli/commands/serve_cuda.h"
 #include "cli/commands/serve_simulated.h"
 #include "policy/registry.h"
 #include "runtime/server/log.h"
@@ -19,6 +20,7 @@ namespace {
 struct ServeOptions {
   runtime::ServeOptions serve;
   ServeSimulatedOptions simulated;
+  ServeCudaOptions cuda;
   bool no_rewrite = false;
   std::vector<std::string> user_shares;
   std::string log_level = "info", log_format = "text";
@@ -67,6 +69,13 @@ Result<int> serve(ServeOptions options) {
     simulated.mode = options.serve.mode;
     return serve_simulated(simulated);
   }
+  if (options.cuda.chosen) {
+    runtime::ArbiterOptions& arbiter = options.cuda.arbiter;
+    arbiter.socket = options.serve.socket.empty() ? runtime::default_socket() : options.serve.socket;
+    arbiter.mode = options.serve.mode;
+    arbiter.headroom_percent = options.serve.headroom;
+    return serve_cuda(options.cuda);
+  }
   for (const auto& [text, bytes] : {std::pair{&options.memory, &options.serve.memory},
                                     std::pair{&options.client_memory, &options.serve.client_memory}}) {
     if (text->empty()) continue;
@@ -113,9 +122,10 @@ Result<int> serve(ServeOptions options) {
 
 void add_serve(const Command& wm) {
   auto options = std::make_shared<ServeOptions>();
-  const Command serve_command = wm.add("serve", "Share a device among OpenCL applications, or a simulated GPU",
-                                       "wm serve\nwm serve --policy fifo --metrics-port 9464\nwm serve --device PoCL "
-                                       "--client-memory '2 GB'\nwm serve --simulate h200 --policy smqos --clients 2");
+  const Command serve_command = wm.add(
+      "serve", "Share a device among OpenCL or CUDA applications, or a simulated GPU",
+      "wm serve\nwm serve --policy fifo --metrics-port 9464\nwm serve --device PoCL "
+      "--client-memory '2 GB'\nwm serve --simulate h200 --policy smqos --clients 2\nwm serve --cuda --sharing mps");
   serve_command.option("--policy", options->serve.policy,
                        "The sharing policy: NAME[:param=value]…, or fifo: the device's own order",
                        {.show_default = true});
@@ -154,6 +164,7 @@ void add_serve(const Command& wm) {
   serve_command.option("--metrics-port", options->serve.metrics_port,
                        "Prometheus metrics at /metrics, and /healthz, on this loopback port", {.high = 65535});
   add_serve_simulated_options(serve_command, options->simulated);
+  add_serve_cuda_options(serve_command, options->cuda);
   serve_command.run([options] { return serve(*options); });
 }
 

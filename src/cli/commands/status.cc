@@ -46,7 +46,7 @@ Result<int> status(const StatusOptions& options) {
   const auto document = ask(options);
   if (!document) return document.error();
   const Output output(options.json);
-  const std::string notes = (*document)["clients"].empty() ? "" : client_table_notes();
+  const std::string notes = (*document)["clients"].empty() || document->contains("arbiter") ? "" : client_table_notes();
   output.say(status_heading(*document) + client_table(*document) + notes + troubles(*document));
   if (auto done = output.document(*document); !done) return done.error();
   return 0;

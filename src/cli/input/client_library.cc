@@ -51,4 +51,16 @@ Result<std::string> find_simulated_driver(const std::string& asked) {
                "); --library names its folder"};
 }
 
+Result<std::string> find_forwarding_driver(const std::string& asked) {
+  std::vector<fs::path> places{fs::path(asked) / "libcuda.so.1"};
+  if (asked.empty()) {
+    const fs::path folder = program_folder();
+    places = {folder / "../lib/forward/libcuda.so.1", folder / "../lib/warpmux/forward/libcuda.so.1",
+              "/usr/local/lib/warpmux/forward/libcuda.so.1", "/usr/lib/warpmux/forward/libcuda.so.1"};
+  }
+  if (std::string found = first_existing(places); !found.empty()) return found;
+  return Error{"the forwarding libcuda.so.1 is not where it should be (" + places.front().string() +
+               "); --library names its folder"};
+}
+
 }  // namespace wm::cli

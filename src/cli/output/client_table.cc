@@ -33,9 +33,30 @@ double utilisation(const Json& status, const Json& client, const Json* earlier) 
 
 std::string percent(double part) { return fmt::format("{:.0f}%", part * 100); }
 
+// The clients of a daemon that arbitrates CUDA programs.
+std::string arbitrated_table(const Json& status, std::size_t width) {
+  Table table({"client", "program", "pid", "user", "prio", "launches", "state", "goal", "reached", "mechanism"});
+  const auto or_dash = [](const Json& text) { return text == "" ? "-" : text.get<std::string>(); };
+  for (const Json& c : status["clients"]) {
+    const std::uint64_t launches =
+        c["launches"].get<std::uint64_t>() + c["counters"]["graph_launches"].get<std::uint64_t>();
+    table.add({fmt::format("{}", c["client"].get<std::uint64_t>()), c["name"].get<std::string>(),
+               fmt::format("{}", c["pid"].get<int>()), c["user"].get<std::string>(),
+               fmt::format("{}", c["priority"].get<int>()), grouped(launches), c["state"].get<std::string>(),
+               or_dash(c["goal"]), or_dash(c["reached"]), c["mechanism"].get<std::string>()});
+  }
+  return table.fitted(width);
+}
+
 }  // namespace
 
 std::string status_heading(const Json& d, const Json* earlier) {
+  if (d.contains("arbiter")) {
+    return fmt::format("{}: {}, policy {}, sharing {}, up {}\n{} clients so far\n", d["platform"].get<std::string>(),
+                       d["device"].get<std::string>(), d["policy"].get<std::string>(),
+                       d["arbiter"]["sharing"].get<std::string>(), duration(d["seconds"].get<double>()),
+                       d["clients_seen"].get<int>());
+  }
   const Json& alive = d["alive"];
   double used = 0;
   for (const Json& c : d["clients"]) used += utilisation(d, c, earlier);
@@ -51,6 +72,7 @@ std::string status_heading(const Json& d, const Json* earlier) {
 
 std::string client_table(const Json& status, const Json* earlier, std::size_t width) {
   if (status["clients"].empty()) return "no clients\n";
+  if (status.contains("arbiter")) return arbitrated_table(status, width);
   Table table({"client", "program", "pid", "user", "share", "prio", "use", "slowdown", "workers", "queue", "launches",
                "device", "memory", "kernel"});
   for (const Json& c : status["clients"]) {

@@ -268,8 +268,9 @@ static_assert(kNonstandardCalls <= sizeof NativeResults::status);
 
 // --- on the socket
 // A monitor gets the status. A controller sends a second packet, a request as JSON, and gets an answer as JSON. A
-// program on a simulated GPU sends its goal and then speaks the protocol of simulated/served_protocol.h.
-enum class Role : std::uint32_t { client, monitor, controller, simulated };
+// program on a simulated GPU sends its goal and then speaks the protocol of simulated/served_protocol.h. A CUDA program
+// with a driver of its own sends its goal and gets a page (control_page.h).
+enum class Role : std::uint32_t { client, monitor, controller, simulated, arbitrated };
 struct Hello {
   std::uint32_t magic = kMagic, version = kVersion;
   Role role = Role::client;

@@ -1,0 +1,57 @@
+#include "cli/commands/serve_cuda.h"
+
+#include <csignal>
+#include <cstdio>
+#include <sys/signalfd.h>
+
+#include "cli/input/cuda_driver.h"
+#include "cli/input/mps_daemon.h"
+#include "runtime/arbiter/arbiter.h"
+
+namespace wm::cli {
+
+void add_serve_cuda_options(const Command& command, ServeCudaOptions& options) {
+  command.flag("--cuda", options.chosen, "Arbitrate CUDA programs, which keep their own processes and driver");
+  command.option("--sharing", options.sharing,
+                 "With --cuda: mps (kernels of several programs at once, through an MPS daemon that is started and "
+                 "stopped here), or isolated (programs take turns)",
+                 {.show_default = true});
+  command.option("--slice", options.arbiter.slice_microseconds,
+                 "With --sharing isolated: microseconds of the others' time slices while a program with a goal or of "
+                 "higher priority is active",
+                 {.show_default = true, .low = 50, .high = 100'000});
+  command.option("--hold", options.arbiter.wait_microseconds,
+                 "With --cuda: microseconds that launches wait at most while such a program has work; 0: they do not",
+                 {.show_default = true, .high = 100'000});
+}
+
+Result<int> serve_cuda(ServeCudaOptions options) {
+  if (options.sharing != "mps" && options.sharing != "isolated")
+    return Error{"--sharing '" + options.sharing + "' is neither mps nor isolated"};
+  const bool is_mps = options.sharing == "mps";
+  options.arbiter.sharing = is_mps ? runtime::Sharing::mps : runtime::Sharing::isolated;
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const runtime::Descriptor stop(::signalfd(-1, &signals, SFD_CLOEXEC));
+  const auto driver = find_cuda_driver();
+  if (!driver) return driver.error();
+  std::unique_ptr<MpsDaemon> mps;
+  if (is_mps) {
+    auto started = MpsDaemon::start();
+    if (!started) return started.error();
+    mps = std::move(*started);
+    options.arbiter.pipe_folder = mps->pipe_folder();
+  }
+  auto arbiter = runtime::Arbiter::open(options.arbiter, driver->device);
+  if (!arbiter) return arbiter.error();
+  std::printf("%s, %s, for CUDA programs\nlistening at %s\n", driver->device.c_str(), options.sharing.c_str(),
+              options.arbiter.socket.c_str());
+  std::fflush(stdout);
+  (*arbiter)->run(stop.get());
+  return 0;
+}
+
+}  // namespace wm::cli

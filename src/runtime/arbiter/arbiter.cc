@@ -1,0 +1,187 @@
+#include "runtime/arbiter/arbiter.h"
+
+#include <cstring>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "runtime/arbiter/status.h"
+
+namespace wm::runtime {
+
+namespace {
+
+constexpr int kGreetingMilliseconds = 1000;
+constexpr int kIdleMilliseconds = 500;     // without programs
+constexpr int kDecisionMilliseconds = 10;  // between two looks at the programs' counters
+constexpr std::chrono::milliseconds kWindow{500};
+constexpr std::uint64_t kRequestsOfWindow = 50;  // fewer say nothing about a p99
+constexpr unsigned kBoardBits = 32;
+
+template <Plain T>
+std::span<const std::byte> bytes_of(const T& value) {
+  return {reinterpret_cast<const std::byte*>(&value), sizeof value};
+}
+
+// Sends a document in packets; the monitor reads until the connection is closed.
+void send_text(const Descriptor& socket, const std::string& text) {
+  constexpr std::size_t kPacketBytes = 16 * 1024;
+  const auto bytes = std::as_bytes(std::span(text));
+  for (std::size_t at = 0; at < bytes.size(); at += kPacketBytes) {
+    if (!send_packet(socket, bytes.subspan(at, std::min(kPacketBytes, bytes.size() - at)))) return;
+  }
+}
+
+template <typename Answer>
+void refuse(const Descriptor& socket, const std::string& reason) {
+  Answer answer;
+  std::snprintf(answer.reason, sizeof answer.reason, "%s", reason.c_str());
+  send_packet(socket, bytes_of(answer));
+}
+
+}  // namespace
+
+Arbiter::Arbiter(ArbiterOptions options, std::string device, Descriptor listener, Descriptor board_file, Mapping board)
+    : options_(std::move(options)),
+      device_(std::move(device)),
+      listener_(std::move(listener)),
+      board_file_(std::move(board_file)),
+      board_(std::move(board)),
+      goals_(options_) {
+  new (board_.bytes().data()) Board;
+}
+
+Result<std::unique_ptr<Arbiter>> Arbiter::open(ArbiterOptions options, std::string device) {
+  auto board_file = sealed_memory("warpmux-board", kBoardBytes);
+  if (!board_file) return board_file.error();
+  auto board = Mapping::of(*board_file, kBoardBytes);
+  if (!board) return board.error();
+  auto listener = listen_at(options.socket, options.mode);
+  if (!listener) return listener.error();
+  return std::unique_ptr<Arbiter>(new Arbiter(std::move(options), std::move(device), std::move(*listener),
+                                              std::move(*board_file), std::move(*board)));
+}
+
+Arbiter::~Arbiter() { ::unlink(options_.socket.c_str()); }
+
+void Arbiter::run(int stop) {
+  while (listen(stop)) arbitrate();
+}
+
+bool Arbiter::listen(int stop) {
+  std::vector<pollfd> watched{{stop, POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+  for (const auto& program : programs_) watched.push_back({program->socket().get(), POLLIN | POLLRDHUP, 0});
+  if (::poll(watched.data(), watched.size(), programs_.empty() ? kIdleMilliseconds : kDecisionMilliseconds) <= 0)
+    return true;
+  if (watched[0].revents != 0) return false;
+  // A program sends nothing after its greeting: whatever comes, it has gone or is none of ours.
+  std::size_t i = 2;
+  for (auto at = programs_.begin(); at != programs_.end(); ++i) {
+    const auto program = at++;
+    if (watched[i].revents != 0) dismiss(program);
+  }
+  if (watched[1].revents != 0) {
+    if (auto socket = accept_from(listener_)) greet(std::move(*socket));
+  }
+  return true;
+}
+
+void Arbiter::greet(Descriptor socket) {
+  const auto packet = receive_packet(socket, kGreetingMilliseconds);
+  Hello hello;
+  if (!packet || packet->bytes.size() != sizeof hello)
+    return refuse<ProgramWelcome>(socket, "not a hello of this version");
+  std::memcpy(&hello, packet->bytes.data(), sizeof hello);
+  const auto peer = peer_of(socket);
+  if (hello.magic != kMagic || hello.version != kVersion || !peer)
+    return refuse<ProgramWelcome>(socket, fmt::format("this daemon speaks version {} of the protocol", kVersion));
+  const bool is_other_user = peer->uid != ::geteuid() && peer->uid != 0;
+  if (is_other_user && (options_.mode & 0066) == 0)
+    return refuse<ProgramWelcome>(socket, "only the daemon's own user may connect");
+  switch (hello.role) {
+    case Role::monitor:
+      return send_text(socket, status());
+    case Role::controller: {
+      const auto request = receive_packet(socket, kGreetingMilliseconds, 64 * 1024);
+      if (!request) return;
+      if (is_other_user) return send_text(socket, R"({"error":"only the daemon's own user and root may change it"})");
+      return send_text(socket, control({reinterpret_cast<const char*>(request->bytes.data()), request->bytes.size()}));
+    }
+    case Role::arbitrated:
+      return admit(std::move(socket), hello, *peer);
+    case Role::client:
+    case Role::simulated:
+      return refuse<Welcome>(socket, "this daemon arbitrates CUDA programs on their own driver (wm serve --cuda)");
+  }
+}
+
+void Arbiter::admit(Descriptor socket, const Hello& hello, const Peer& peer) {
+  const auto packet = receive_packet(socket, kGreetingMilliseconds);
+  ProgramState state{.priority = hello.priority, .goal = {}, .is_active = false};
+  if (!packet || packet->bytes.size() != sizeof state.goal)
+    return refuse<ProgramWelcome>(socket, "not a goal of this version");
+  std::memcpy(&state.goal, packet->bytes.data(), sizeof state.goal);
+  std::uint32_t used = 0;
+  for (const auto& program : programs_) used |= program->board_bit();
+  std::uint32_t bit = 0;  // programs beyond the board's bits cannot tell others that they are busy
+  for (unsigned i = 0; i < kBoardBits && bit == 0; ++i) {
+    if ((used >> i & 1U) == 0) bit = 1U << i;
+  }
+  std::string name(hello.name, ::strnlen(hello.name, sizeof hello.name));
+  auto program = ArbitratedProgram::greet(std::move(socket), {seen_ + 1, std::move(name), peer}, state,
+                                          hello.share == 0 ? 1 : hello.share / 1000.0, board_file_, bit);
+  if (!program) return;
+  ++seen_;
+  programs_.push_back(*std::move(program));
+}
+
+void Arbiter::dismiss(std::list<std::unique_ptr<ArbitratedProgram>>::iterator program) {
+  // A program that was killed may have left its bit set.
+  board().busy.fetch_and(~(*program)->board_bit(), std::memory_order_release);
+  programs_.erase(program);
+}
+
+void Arbiter::end_windows(ArbitratedProgram::Clock::time_point now) {
+  if (now - window_began_ < kWindow) return;
+  window_began_ = now;
+  for (const auto& program : programs_) {
+    const ProgramGoal& goal = program->state.goal;
+    const ArbitratedProgram::Window window = program->window();
+    const bool has_p99_goal = goal.kind == ProgramGoal::Kind::p99_nanoseconds;
+    // A program with few requests keeps its window until it has enough of them.
+    if (has_p99_goal && window.requests < kRequestsOfWindow) continue;
+    if (has_p99_goal) goals_.measured(window.p99_nanoseconds, goal.value);
+    program->end_window();
+    const auto rate = program->reached();
+    if (goal.kind == ProgramGoal::Kind::launches_per_second && rate && program->state.is_active)
+      goals_.measured(goal.value, *rate);
+  }
+}
+
+void Arbiter::arbitrate() {
+  const auto now = ArbitratedProgram::Clock::now();
+  std::vector<ProgramState> states;
+  for (const auto& program : programs_) {
+    program->observe(now);
+    states.push_back(program->state);
+  }
+  end_windows(now);
+  const auto decisions = decide(states, options_, goals_.restriction());
+  std::size_t i = 0;
+  for (const auto& program : programs_) program->apply(decisions[i++]);
+}
+
+std::string Arbiter::status() const {
+  const double seconds = std::chrono::duration<double>(ArbitratedProgram::Clock::now() - started_).count();
+  std::vector<const ArbitratedProgram*> programs;
+  for (const auto& program : programs_) programs.push_back(program.get());
+  return arbiter_status({options_, device_, seconds, seen_, goals_.is_exhausted(), std::move(programs)});
+}
+
+std::string Arbiter::control(const std::string& request) {
+  std::vector<ArbitratedProgram*> programs;
+  for (const auto& program : programs_) programs.push_back(program.get());
+  return control_arbitrated(request, programs);
+}
+
+}  // namespace wm::runtime

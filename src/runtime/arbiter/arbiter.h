@@ -1,0 +1,49 @@
+// The daemon of `wm serve --cuda`: CUDA programs on a real GPU keep their own processes and drivers, and this daemon
+// decides how their launches share it (decision.h). It has no part in a launch; programs read its words from shared
+// memory.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <string>
+
+#include "runtime/arbiter/goal_control.h"
+#include "runtime/arbiter/program.h"
+
+namespace wm::runtime {
+
+class Arbiter {
+ public:
+  // `device`: the GPU's name, for `wm status`.
+  static Result<std::unique_ptr<Arbiter>> open(ArbiterOptions options, std::string device);
+  ~Arbiter();
+  Arbiter(const Arbiter&) = delete;
+  Arbiter& operator=(const Arbiter&) = delete;
+
+  // Serves programs until `stop` can be read.
+  void run(int stop);
+  [[nodiscard]] std::string status() const;
+
+ private:
+  Arbiter(ArbiterOptions options, std::string device, Descriptor listener, Descriptor board_file, Mapping board);
+  // False: the daemon shall stop.
+  bool listen(int stop);
+  void greet(Descriptor socket);
+  void admit(Descriptor socket, const Hello& hello, const Peer& peer);
+  void dismiss(std::list<std::unique_ptr<ArbitratedProgram>>::iterator program);
+  std::string control(const std::string& request);
+  void end_windows(ArbitratedProgram::Clock::time_point now);
+  void arbitrate();
+  [[nodiscard]] Board& board() const { return *reinterpret_cast<Board*>(board_.bytes().data()); }
+
+  const ArbiterOptions options_;
+  const std::string device_;
+  const Descriptor listener_, board_file_;
+  const Mapping board_;
+  GoalControl goals_;
+  std::list<std::unique_ptr<ArbitratedProgram>> programs_;  // in the order of their numbers
+  std::uint64_t seen_ = 0;
+  ArbitratedProgram::Clock::time_point started_ = ArbitratedProgram::Clock::now(), window_began_ = started_;
+};
+
+}  // namespace wm::runtime

@@ -1,0 +1,61 @@
+#include "runtime/arbiter/decision.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace wm::runtime {
+
+namespace {
+
+bool has_goal(const ProgramState& p) { return p.goal.kind != ProgramGoal::Kind::none; }
+
+// Streams keep the priority that they are created with, so it depends only on what the program asked for.
+StreamPriority priority_of_streams(const ProgramState& p) {
+  return p.priority > 0 || has_goal(p) ? StreamPriority::highest : StreamPriority::lowest;
+}
+
+}  // namespace
+
+std::string ProgramDecision::mechanism() const {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (stream_priority == StreamPriority::highest) add("highest stream priority");
+  if ((modes & kLimitBlocks) != 0) add(fmt::format("at most {}% of the blocks per SM", occupancy_percent));
+  if (slice_microseconds != 0) add(fmt::format("time slice {} us", slice_microseconds));
+  if ((modes & kWaitForOthers) != 0) add(fmt::format("launches wait up to {} us", wait_microseconds));
+  return text.empty() ? "none" : text;
+}
+
+std::vector<ProgramDecision> decide(const std::vector<ProgramState>& programs, const ArbiterOptions& options,
+                                    const Restriction& restriction) {
+  std::vector<ProgramDecision> decisions(programs.size());
+  if (programs.empty()) return decisions;
+  const int lowest = std::min_element(programs.begin(), programs.end(), [](const auto& a, const auto& b) {
+                       return a.priority < b.priority;
+                     })->priority;
+  const auto is_sensitive = [&](const ProgramState& p) { return has_goal(p) || p.priority > lowest; };
+  const bool is_restricted = std::any_of(programs.begin(), programs.end(),
+                                         [&](const ProgramState& p) { return p.is_active && is_sensitive(p); });
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    ProgramDecision& d = decisions[i];
+    d.stream_priority = priority_of_streams(programs[i]);
+    if (is_sensitive(programs[i])) {
+      d.is_latency_sensitive = true;
+      d.modes = kMeasure | kTellOthers | (options.sharing == Sharing::mps ? kDivideAlike : 0U);
+      continue;
+    }
+    if (!is_restricted) continue;
+    if (options.sharing == Sharing::isolated) d.slice_microseconds = restriction.slice_microseconds;
+    if (options.sharing == Sharing::mps && restriction.occupancy_percent < 100) {
+      d.modes |= kLimitBlocks;
+      d.occupancy_percent = restriction.occupancy_percent;
+    }
+    if (options.wait_microseconds != 0) {
+      d.modes |= kWaitForOthers;
+      d.wait_microseconds = options.wait_microseconds;
+    }
+  }
+  return decisions;
+}
+
+}  // namespace wm::runtime

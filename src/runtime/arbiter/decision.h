@@ -1,0 +1,45 @@
+// Which mechanism each program gets: a function of what the programs asked for and did, without sockets or time.
+//
+// A program is latency-sensitive if it has a goal, or a higher priority than another program. While one is
+// active, the others leave it a part of every SM (sharing through MPS), or take turns in shorter time slices (isolated
+// processes).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/arbiter/options.h"
+#include "runtime/protocol/control_page.h"
+
+namespace wm::runtime {
+
+struct ProgramState {
+  int priority = 0;
+  ProgramGoal goal;
+  bool is_active = false;  // it has launched within the last second
+};
+
+struct ProgramDecision {
+  std::uint32_t modes = 0;
+  std::uint32_t occupancy_percent = 0;
+  StreamPriority stream_priority = StreamPriority::own;
+  std::uint32_t wait_microseconds = 0;
+  std::uint32_t slice_microseconds = 0;
+  bool is_latency_sensitive = false;
+
+  friend bool operator==(const ProgramDecision&, const ProgramDecision&) = default;
+  // As `wm status` shows it: "highest stream priority", "time slice 200 us".
+  [[nodiscard]] std::string mechanism() const;
+};
+
+// The part of every SM, and the time slice, that programs beside a latency-sensitive one have.
+struct Restriction {
+  std::uint32_t occupancy_percent = 50;
+  std::uint32_t slice_microseconds = 200;
+};
+
+[[nodiscard]] std::vector<ProgramDecision> decide(const std::vector<ProgramState>& programs,
+                                                  const ArbiterOptions& options, const Restriction& restriction);
+
+}  // namespace wm::runtime

@@ -1,0 +1,26 @@
+// The options of `wm serve --cuda`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace wm::runtime {
+
+// How the processes of CUDA programs share the GPU: through one MPS server, which runs their kernels beside each other,
+// or isolated, in time slices.
+enum class Sharing { mps, isolated };
+
+struct ArbiterOptions {
+  std::string socket;
+  unsigned mode = 0600;
+  Sharing sharing = Sharing::isolated;
+  std::string pipe_folder;  // an MPS daemon's; empty: there is none
+  // While a latency-sensitive program is active, others leave this part of every SM free, and their time slices have
+  // this length.
+  std::uint32_t headroom_percent = 50;
+  std::uint32_t slice_microseconds = 200;
+  // The longest time for which a launch waits while a latency-sensitive program has work; 0: launches do not wait.
+  std::uint32_t wait_microseconds = 0;
+};
+
+}  // namespace wm::runtime

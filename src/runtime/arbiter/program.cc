@@ -1,0 +1,108 @@
+#include "runtime/arbiter/program.h"
+
+#include <cstring>
+#include <memory>
+
+namespace wm::runtime {
+
+namespace {
+
+constexpr std::chrono::seconds kActive{1};
+constexpr std::chrono::milliseconds kRateInterval{500};
+
+template <Plain T>
+std::span<const std::byte> bytes_of(const T& value) {
+  return {reinterpret_cast<const std::byte*>(&value), sizeof value};
+}
+
+std::uint64_t launches_in(const ProgramCounters& c) {
+  return c.launches.load(std::memory_order_relaxed) + c.graph_launches.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+ArbitratedProgram::ArbitratedProgram(Descriptor socket, ProgramIdentity identity, const ProgramState& state,
+                                     double share, Mapping mapping, std::uint32_t board_bit)
+    : identity(std::move(identity)),
+      state(state),
+      share(share),
+      socket_(std::move(socket)),
+      mapping_(std::move(mapping)),
+      board_bit_(board_bit) {}
+
+Result<std::unique_ptr<ArbitratedProgram>> ArbitratedProgram::greet(Descriptor socket, ProgramIdentity identity,
+                                                                    const ProgramState& state, double share,
+                                                                    const Descriptor& board, std::uint32_t board_bit) {
+  const auto file = sealed_memory("warpmux-control", kControlPageBytes);
+  if (!file) return file.error();
+  auto mapping = Mapping::of(*file, kControlPageBytes);
+  if (!mapping) return mapping.error();
+  auto* page = new (mapping->bytes().data()) ControlPage;
+  page->words.board_bit.store(board_bit);
+  std::unique_ptr<ArbitratedProgram> program(
+      new ArbitratedProgram(std::move(socket), std::move(identity), state, share, std::move(*mapping), board_bit));
+  // The streams that it creates right after the greeting have the right priority.
+  program->apply(decide({state}, {}, {}).front());
+  ProgramWelcome welcome;
+  welcome.accepted = 1;
+  if (!send_packet(program->socket_, bytes_of(welcome), *file) ||
+      !send_packet(program->socket_, bytes_of(welcome), board))
+    return Error{"the program has gone"};
+  return program;
+}
+
+double ArbitratedProgram::seconds() const { return std::chrono::duration<double>(Clock::now() - since_).count(); }
+
+void ArbitratedProgram::observe(Clock::time_point now) {
+  const std::uint64_t launches = launches_in(counters());
+  if (launches != launches_) launched_ = now;
+  launches_ = launches;
+  state.is_active = launches != 0 && now - launched_ < kActive;
+  if (now - rate_since_ < kRateInterval) return;
+  launches_per_second_ =
+      static_cast<double>(launches - rate_launches_) / std::chrono::duration<double>(now - rate_since_).count();
+  rate_launches_ = launches;
+  rate_since_ = now;
+}
+
+void ArbitratedProgram::apply(const ProgramDecision& decision) {
+  if (decision == decision_) return;
+  ControlWords& words = page().words;
+  const bool wakes = decision.slice_microseconds != decision_.slice_microseconds;
+  words.occupancy_percent.store(decision.occupancy_percent, std::memory_order_relaxed);
+  words.stream_priority.store(static_cast<std::uint32_t>(decision.stream_priority), std::memory_order_relaxed);
+  words.wait_microseconds.store(decision.wait_microseconds, std::memory_order_relaxed);
+  words.slice_microseconds.store(decision.slice_microseconds, std::memory_order_relaxed);
+  words.modes.store(decision.modes, std::memory_order_release);
+  decision_ = decision;
+  const std::byte changed{1};
+  if (wakes) (void)send_packet(socket_, {&changed, 1});  // one that has gone is noticed when it is read
+}
+
+ArbitratedProgram::Window ArbitratedProgram::window() const {
+  Window window;
+  std::array<std::uint32_t, kTimeBuckets> counts;
+  for (std::size_t i = 0; i < kTimeBuckets; ++i) {
+    counts[i] = counters().request_times[i].load(std::memory_order_relaxed) - window_start_[i];
+    window.requests += counts[i];
+  }
+  std::uint64_t slower = window.requests / 100;
+  std::size_t bucket = kTimeBuckets - 1;
+  while (bucket > 0 && counts[bucket] <= slower) slower -= counts[bucket--];
+  window.p99_nanoseconds = window.requests == 0 ? 0 : static_cast<double>(time_bucket_bound(bucket));
+  return window;
+}
+
+void ArbitratedProgram::end_window() {
+  if (const Window ended = window(); ended.requests != 0) last_window_ = ended;
+  for (std::size_t i = 0; i < kTimeBuckets; ++i) window_start_[i] = counters().request_times[i].load();
+}
+
+std::optional<double> ArbitratedProgram::reached() const {
+  using Kind = ProgramGoal::Kind;
+  if (state.goal.kind == Kind::p99_nanoseconds && last_window_.requests != 0) return last_window_.p99_nanoseconds;
+  if (state.goal.kind == Kind::launches_per_second && launches_ != 0) return launches_per_second_;
+  return std::nullopt;
+}
+
+}  // namespace wm::runtime

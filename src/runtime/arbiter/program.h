@@ -1,0 +1,75 @@
+// One CUDA program that is connected to the daemon: its page, its terms, and what it did.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runtime/arbiter/decision.h"
+#include "runtime/protocol/descriptor.h"
+#include "runtime/protocol/socket.h"
+
+namespace wm::runtime {
+
+struct ProgramIdentity {
+  std::uint64_t number = 0;
+  std::string name;
+  Peer peer;
+};
+
+class ArbitratedProgram {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // Makes the page and greets the program.
+  static Result<std::unique_ptr<ArbitratedProgram>> greet(Descriptor socket, ProgramIdentity identity,
+                                                          const ProgramState& state, double share,
+                                                          const Descriptor& board, std::uint32_t board_bit);
+
+  [[nodiscard]] const Descriptor& socket() const { return socket_; }
+  [[nodiscard]] const ProgramCounters& counters() const { return page().counters; }
+  [[nodiscard]] const ProgramDecision& decision() const { return decision_; }
+  [[nodiscard]] std::uint32_t board_bit() const { return board_bit_; }
+  [[nodiscard]] double seconds() const;
+
+  // Reads the counters, and whether it is active.
+  void observe(Clock::time_point now);
+  // Writes the decision into its page and wakes its thread if that has to act.
+  void apply(const ProgramDecision& decision);
+
+  // Requests since the last window ended.
+  struct Window {
+    std::uint64_t requests = 0;
+    double p99_nanoseconds = 0;
+  };
+  [[nodiscard]] Window window() const;
+  void end_window();
+  // The last window that ended with requests in it.
+  [[nodiscard]] const Window& last_window() const { return last_window_; }
+  // The program's result in the unit of its goal; empty: it has no goal, or nothing is known yet.
+  [[nodiscard]] std::optional<double> reached() const;
+
+  const ProgramIdentity identity;
+  ProgramState state;
+  double share = 1;
+
+ private:
+  ArbitratedProgram(Descriptor socket, ProgramIdentity identity, const ProgramState& state, double share,
+                    Mapping mapping, std::uint32_t board_bit);
+  [[nodiscard]] ControlPage& page() const { return *reinterpret_cast<ControlPage*>(mapping_.bytes().data()); }
+
+  Descriptor socket_;
+  Mapping mapping_;
+  const std::uint32_t board_bit_;
+  ProgramDecision decision_;
+  const Clock::time_point since_ = Clock::now();
+  Clock::time_point launched_, rate_since_ = since_;
+  std::uint64_t launches_ = 0, rate_launches_ = 0;
+  double launches_per_second_ = 0;
+  std::array<std::uint32_t, kTimeBuckets> window_start_{};
+  Window last_window_;
+};
+
+}  // namespace wm::runtime

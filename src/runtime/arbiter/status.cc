@@ -1,0 +1,149 @@
+#include "runtime/arbiter/status.h"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include "base/json.h"
+
+namespace wm::runtime {
+
+namespace {
+
+using Document = nlohmann::ordered_json;
+
+std::string user_of(unsigned uid) {
+  const passwd* entry = ::getpwuid(uid);
+  return entry != nullptr ? entry->pw_name : std::to_string(uid);
+}
+
+std::string goal_text(const ProgramGoal& goal) {
+  switch (goal.kind) {
+    case ProgramGoal::Kind::none:
+      return "";
+    case ProgramGoal::Kind::p99_nanoseconds:
+      return fmt::format("p99={:g}us", goal.value / 1000);
+    case ProgramGoal::Kind::launches_per_second:
+      return fmt::format("rate={:g}/s", goal.value);
+  }
+  return "";
+}
+
+std::string reached_text(const ArbitratedProgram& program) {
+  const auto reached = program.reached();
+  if (!reached) return "";
+  if (program.state.goal.kind == ProgramGoal::Kind::p99_nanoseconds)
+    return fmt::format("p99={:.1f}us", *reached / 1000);
+  return fmt::format("rate={:.0f}/s", *reached);
+}
+
+// The mechanisms in force, and which of them the program could not apply.
+std::string mechanism_text(const ArbitratedProgram& program) {
+  const ProgramDecision& d = program.decision();
+  const ProgramCounters& c = program.counters();
+  std::string text = d.mechanism();
+  if (d.slice_microseconds != 0 && c.sliced_groups == 0) text += " (not applied: no channel group takes it)";
+  if ((d.modes & kLimitBlocks) != 0 && c.limited_launches == 0 && c.unlimited_launches != 0)
+    text += " (not applied: no launch can be padded)";
+  return text;
+}
+
+Document program_entry(const ArbitratedProgram& p) {
+  const ProgramCounters& c = p.counters();
+  const auto value = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
+  const std::uint64_t requests = value(c.requests);
+  const double mean =
+      requests == 0 ? 0 : static_cast<double>(value(c.request_nanoseconds)) / 1e3 / static_cast<double>(requests);
+  const Document counts{{"graph_launches", value(c.graph_launches)},
+                        {"limited_launches", value(c.limited_launches)},
+                        {"unlimited_launches", value(c.unlimited_launches)},
+                        {"waits", value(c.waits)},
+                        {"waited_seconds", static_cast<double>(value(c.waited_nanoseconds)) * 1e-9},
+                        {"requests", requests},
+                        {"mean_request_us", mean},
+                        {"window_p99_us", p.last_window().p99_nanoseconds / 1e3},
+                        {"channel_groups", value(c.channel_groups)},
+                        {"sliced_groups", value(c.sliced_groups)},
+                        {"applied_slice_us", value(c.applied_slice)},
+                        {"slice_failures", value(c.slice_failures)}};
+  return {{"client", p.identity.number},
+          {"name", p.identity.name},
+          {"pid", p.identity.peer.pid},
+          {"user", user_of(p.identity.peer.uid)},
+          {"share", p.share},
+          {"priority", p.state.priority},
+          {"seconds", p.seconds()},
+          {"state", p.state.is_active ? "active" : "idle"},
+          {"launches", value(c.launches)},
+          {"goal", goal_text(p.state.goal)},
+          {"reached", reached_text(p)},
+          {"mechanism", mechanism_text(p)},
+          {"counters", counts},
+          // The keys of the daemons that execute launches themselves.
+          {"kernel", ""},
+          {"workers", 0},
+          {"queued", 0},
+          {"device_seconds", 0.0},
+          {"slowdown", nullptr},
+          {"slowdown_basis", nullptr},
+          {"memory_bytes", 0},
+          {"memories", 0},
+          {"programs", 0}};
+}
+
+}  // namespace
+
+std::string arbiter_status(const ArbiterStatus& status) {
+  Document clients = Document::array();
+  for (const ArbitratedProgram* program : status.programs) clients.push_back(program_entry(*program));
+  const Document alive{{"memories", 0}, {"programs", 0}, {"kernels", 0}, {"queues", 0}, {"commands", 0}};
+  const bool is_mps = status.options.sharing == Sharing::mps;
+  const Document document{{"schema", 1},
+                          {"pid", ::getpid()},
+                          {"socket", status.options.socket},
+                          {"seconds", status.seconds},
+                          {"platform", "CUDA"},
+                          {"device", status.device},
+                          {"policy", "priority_headroom"},
+                          {"clients_seen", status.seen},
+                          {"clients_cut_off", 0},
+                          {"clients_leaving", 0},
+                          {"cut_off", Document::array()},
+                          {"orphaned_kernels", Document::array()},
+                          {"alive", alive},
+                          {"arbiter",
+                           {{"sharing", is_mps ? "mps" : "isolated"},
+                            {"mps_pipe_folder", status.options.pipe_folder},
+                            {"headroom_percent", status.options.headroom_percent},
+                            {"slice_us", status.options.slice_microseconds},
+                            {"goals_exhausted", status.goals_exhausted}}},
+                          {"clients", clients}};
+  // Programs choose their names, so bytes that are not UTF-8 are replaced.
+  return document.dump(-1, ' ', false, Document::error_handler_t::replace);
+}
+
+std::string control_arbitrated(const std::string& request, const std::vector<ArbitratedProgram*>& programs) {
+  const auto error = [](const std::string& text) { return Document{{"error", text}}.dump(); };
+  const Document document = Document::parse(request, nullptr, false);
+  if (!document.is_object()) return error("the request is no JSON object");
+  try {
+    if (document.value("op", "") != "set") return error("this daemon can only change a client's priority");
+    const std::string who = document.value("client", "");
+    for (ArbitratedProgram* p : programs) {
+      if (std::to_string(p->identity.number) != who && std::to_string(p->identity.peer.pid) != who &&
+          p->identity.name != who)
+        continue;
+      const int priority = document.value("priority", p->state.priority);
+      if (priority < 0 || priority > 100) return error("priority must be from 0 to 100");
+      p->state.priority = priority;
+      return Document{{"done", fmt::format("client {} ({}, pid {}): priority {}", p->identity.number, p->identity.name,
+                                           p->identity.peer.pid, priority)}}
+          .dump();
+    }
+    return error("no client '" + who + "'; wm status lists them");
+  } catch (const Document::exception&) {  // a value of another type than expected
+    return error("the request has a value of a wrong type");
+  }
+}
+
+}  // namespace wm::runtime

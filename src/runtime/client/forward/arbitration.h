@@ -1,0 +1,28 @@
+// This process's side of the arbitration: the page of the daemon, or, without one, a page of zeros on which every
+// launch goes to the driver unchanged.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/protocol/control_page.h"
+
+namespace wm::forward {
+
+namespace detail {
+extern std::atomic<runtime::ControlPage*> page;
+extern std::atomic<runtime::Board*> board;
+}  // namespace detail
+
+// Pages stay mapped until the process ends, so a reference remains valid when the daemon goes.
+[[nodiscard]] inline runtime::ControlPage& page() { return *detail::page.load(std::memory_order_relaxed); }
+[[nodiscard]] inline runtime::Board& board() { return *detail::board.load(std::memory_order_relaxed); }
+
+// Connects to the daemon at $WARPMUX_ARBITER, the first time it is called. Without that variable the process stays
+// unmanaged; if no daemon answers, it says so once.
+void connect_to_arbiter();
+
+// Tells the thread that keeps the connection that channel groups have come or gone.
+void channel_groups_changed();
+
+}  // namespace wm::forward

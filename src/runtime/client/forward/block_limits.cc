@@ -1,0 +1,157 @@
+#include "runtime/client/forward/block_limits.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "runtime/client/forward/function_table.h"
+#include "runtime/client/forward/real_driver.h"
+
+namespace wm::forward {
+
+namespace {
+
+// Attributes of devices and functions by their numbers in the driver's interface.
+enum : int { kSharedPerSm = 81, kSharedPerBlockOptIn = 97, kReservedShared = 111 };
+constexpr auto kClusterSizeMustBeSet = static_cast<CUfunction_attribute>(10);
+constexpr auto kClusterWidth = static_cast<CUfunction_attribute>(11);
+constexpr int kAllShared = 100;  // percent
+constexpr int kGranularity = 128;
+
+int device_attribute(int attribute, CUdevice device) {
+  int value = 0;
+  const auto call = real().cuDeviceGetAttribute;
+  return call != nullptr && call(&value, attribute, device) == CUDA_SUCCESS ? value : 0;
+}
+
+// A kernel on the device of the current context.
+class KernelOnDevice {
+ public:
+  KernelOnDevice(CUfunction function, HandleKind kind, CUdevice device)
+      : function_(function), kind_(kind), device_(device) {}
+
+  [[nodiscard]] std::optional<int> attribute(CUfunction_attribute attribute) const {
+    int value = 0;
+    const RealFunctions& f = real();
+    const bool is_kernel = kind_ == HandleKind::kernel && f.cuKernelGetAttribute != nullptr;
+    const CUresult result = is_kernel ? f.cuKernelGetAttribute(&value, attribute, function_, device_)
+                                      : f.cuFuncGetAttribute(&value, attribute, function_);
+    if (result != CUDA_SUCCESS) return std::nullopt;
+    return value;
+  }
+  [[nodiscard]] bool set(CUfunction_attribute attribute, int value) const {
+    const RealFunctions& f = real();
+    const bool is_kernel = kind_ == HandleKind::kernel && f.cuKernelSetAttribute != nullptr;
+    return (is_kernel ? f.cuKernelSetAttribute(attribute, value, function_, device_)
+                      : f.cuFuncSetAttribute(function_, attribute, value)) == CUDA_SUCCESS;
+  }
+  [[nodiscard]] int occupancy(unsigned threads, unsigned shared_bytes) const {
+    int blocks = 0;
+    const CUresult result =
+        real().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function_, static_cast<int>(threads), shared_bytes);
+    return result == CUDA_SUCCESS ? blocks : 0;
+  }
+  [[nodiscard]] bool runs_in_clusters() const {
+    return attribute(kClusterSizeMustBeSet).value_or(0) != 0 || attribute(kClusterWidth).value_or(0) != 0;
+  }
+  [[nodiscard]] CUdevice device() const { return device_; }
+
+ private:
+  const CUfunction function_;
+  const HandleKind kind_;
+  const CUdevice device_;
+};
+
+bool can_query() {
+  const RealFunctions& f = real();
+  return f.cuFuncGetAttribute != nullptr && f.cuFuncSetAttribute != nullptr &&
+         f.cuOccupancyMaxActiveBlocksPerMultiprocessor != nullptr && f.cuCtxGetDevice != nullptr;
+}
+
+std::optional<KernelOnDevice> known_kernel(CUfunction function) {
+  CUdevice device = 0;
+  const auto kind = FunctionTable::get().kind(function);
+  if (!kind || !can_query() || real().cuCtxGetDevice(&device) != CUDA_SUCCESS) return std::nullopt;
+  return KernelOnDevice(function, *kind, device);
+}
+
+int target_blocks(int fitting, BlockLimit limit) {
+  int target = fitting;
+  if (limit.blocks_per_sm != 0) target = std::min(target, static_cast<int>(limit.blocks_per_sm));
+  if (limit.occupancy_percent != 0) {
+    target = std::min(target, std::max(1, fitting * static_cast<int>(limit.occupancy_percent) / 100));
+  }
+  return target;
+}
+
+LimitedLaunch work_out(const KernelOnDevice& kernel, unsigned threads, unsigned shared_bytes, BlockLimit limit) {
+  const LimitedLaunch unchanged{shared_bytes, false};
+  if (kernel.runs_in_clusters()) return unchanged;
+  const int fitting = kernel.occupancy(threads, shared_bytes);
+  if (fitting == 0) return unchanged;
+  const int target = target_blocks(fitting, limit);
+  if (target == fitting) return {shared_bytes, true};
+  const auto own = kernel.attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  const auto allowed = kernel.attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+  const int per_sm = device_attribute(kSharedPerSm, kernel.device());
+  const int max_per_block = device_attribute(kSharedPerBlockOptIn, kernel.device());
+  if (!own || !allowed || per_sm == 0 || max_per_block == 0) return unchanged;
+  // One more block than the target does not fit, with or without the part that the system keeps for each block.
+  const int block_bytes = (per_sm / (target + 1) / kGranularity + 1) * kGranularity - *own;
+  for (const int padding : {block_bytes - device_attribute(kReservedShared, kernel.device()), block_bytes}) {
+    const int padded = std::min(padding, max_per_block - *own);
+    if (padded <= static_cast<int>(shared_bytes)) continue;
+    if (padded > *allowed && !kernel.set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, padded)) return unchanged;
+    const int reached = kernel.occupancy(threads, static_cast<unsigned>(padded));
+    if (reached > 0 && reached <= target) return {static_cast<unsigned>(padded), true};
+  }
+  return unchanged;
+}
+
+void divide(const KernelOnDevice& kernel) {
+  const auto chosen = kernel.attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+  if (chosen && *chosen == -1) (void)kernel.set(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, kAllShared);
+}
+
+}  // namespace
+
+BlockLimits& BlockLimits::get() {
+  static auto* limits = new BlockLimits;
+  return *limits;
+}
+
+LimitedLaunch BlockLimits::plan(CUfunction function, unsigned threads, unsigned shared_bytes, BlockLimit limit) {
+  const auto kernel = known_kernel(function);
+  if (!kernel) return {shared_bytes, false};
+  const std::lock_guard lock(mutex_);
+  forget_old_handles();
+  if (refused_.contains(function)) return {shared_bytes, false};
+  const Key key{function, threads, shared_bytes, limit.blocks_per_sm, limit.occupancy_percent, kernel->device()};
+  const auto at = plans_.find(key);
+  if (at != plans_.end()) return at->second;
+  const LimitedLaunch planned = work_out(*kernel, threads, shared_bytes, limit);
+  if (planned.is_limited) divide(*kernel);
+  return plans_[key] = planned;
+}
+
+void BlockLimits::refused(CUfunction function) {
+  const std::lock_guard lock(mutex_);
+  refused_.insert(function);
+}
+
+void BlockLimits::divide_alike(CUfunction function) {
+  const std::lock_guard lock(mutex_);
+  forget_old_handles();
+  if (!divided_.insert(function).second) return;
+  if (const auto kernel = known_kernel(function)) divide(*kernel);
+}
+
+void BlockLimits::forget_old_handles() {
+  const unsigned generation = FunctionTable::get().generation();
+  if (generation == generation_) return;
+  generation_ = generation;
+  plans_.clear();
+  refused_.clear();
+  divided_.clear();
+}
+
+}  // namespace wm::forward

@@ -1,0 +1,178 @@
+// The driver's functions that launch, create streams and synchronize. Each reads one word of the daemon's page; while
+// that is 0, the call is the driver's own.
+#include "runtime/client/forward/managed_work.h"
+#include "runtime/client/forward/real_driver.h"
+
+namespace wm::forward {
+namespace {
+
+// Attributes under which all blocks of a launch, or a cluster of them, must be on the device at once.
+bool needs_blocks_together(const CUlaunchConfig& config) {
+  constexpr unsigned kClusterScheduling = 5, kPreferredCluster = 11, kLastKnown = 16;
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const CUlaunchAttribute& a = config.attrs[i];
+    if (a.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && a.value.cooperative == 0) continue;
+    if (a.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE || a.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION ||
+        a.id == kClusterScheduling || a.id == kPreferredCluster || a.id > kLastKnown)
+      return true;
+  }
+  return false;
+}
+
+bool is_refusal(CUresult result) {
+  return result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+}
+
+// A launch under a limit of blocks. `launch` takes the dynamic shared memory; a launch that the driver refuses with
+// more of it is made as the program asked.
+template <typename Launch>
+CUresult launch_limited(runtime::ControlPage& page, CUfunction function, unsigned threads, unsigned shared_bytes,
+                        CUstream stream, Launch&& launch) {
+  const LimitedLaunch planned = limited(page, function, threads, shared_bytes, stream);
+  const CUresult result = launch(planned.shared_bytes);
+  if (planned.shared_bytes == shared_bytes || !is_refusal(result)) return result;
+  BlockLimits::get().refused(function);
+  return launch(shared_bytes);
+}
+
+template <typename Call, typename... Arguments>
+CUresult launch_kernel(Call call, CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                       unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,
+                       void** parameters, void** extra) {
+  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  runtime::ControlPage& page = forward::page();
+  page.counters.launches.fetch_add(1, std::memory_order_relaxed);
+  const auto launch = [&](unsigned bytes) {
+    return call(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, bytes, stream, parameters, extra);
+  };
+  const std::uint32_t modes = page.words.modes.load(std::memory_order_relaxed);
+  if (modes == 0) [[likely]]
+    return launch(shared_bytes);
+  before_launch(page, modes);
+  if ((modes & runtime::kDivideAlike) != 0) BlockLimits::get().divide_alike(function);
+  if ((modes & runtime::kLimitBlocks) == 0) return launch(shared_bytes);
+  return launch_limited(page, function, block_x * block_y * block_z, shared_bytes, stream, launch);
+}
+
+template <typename Call>
+CUresult launch_with_attributes(Call call, const CUlaunchConfig* config, CUfunction function, void** parameters,
+                                void** extra) {
+  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  runtime::ControlPage& page = forward::page();
+  page.counters.launches.fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t modes = page.words.modes.load(std::memory_order_relaxed);
+  if (modes == 0 || config == nullptr) [[likely]]
+    return call(config, function, parameters, extra);
+  before_launch(page, modes);
+  if ((modes & runtime::kDivideAlike) != 0) BlockLimits::get().divide_alike(function);
+  if ((modes & runtime::kLimitBlocks) == 0 || needs_blocks_together(*config))
+    return call(config, function, parameters, extra);
+  CUlaunchConfig padded = *config;
+  return launch_limited(page, function, config->blockDimX * config->blockDimY * config->blockDimZ,
+                        config->sharedMemBytes, config->hStream, [&](unsigned bytes) {
+                          padded.sharedMemBytes = bytes;
+                          return call(&padded, function, parameters, extra);
+                        });
+}
+
+template <typename Call>
+CUresult launch_graph(Call call, CUgraphExec executable, CUstream stream) {
+  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  runtime::ControlPage& page = forward::page();
+  page.counters.graph_launches.fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t modes = page.words.modes.load(std::memory_order_relaxed);
+  if (modes != 0) before_launch(page, modes);
+  return call(executable, stream);
+}
+
+template <typename Call, typename... Arguments>
+CUresult synchronize(Call call, Arguments... arguments) {
+  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  const CUresult result = call(arguments...);
+  runtime::ControlPage& page = forward::page();
+  constexpr std::uint32_t kNeedsEnd = runtime::kTellOthers | runtime::kMeasure;
+  if (result == CUDA_SUCCESS && (page.words.modes.load(std::memory_order_relaxed) & kNeedsEnd) != 0)
+    after_synchronization(page);
+  return result;
+}
+
+// The priority that the daemon wants for new streams, else the program's own.
+int stream_priority(int own) {
+  const auto wanted =
+      static_cast<runtime::StreamPriority>(page().words.stream_priority.load(std::memory_order_relaxed));
+  int least = 0, greatest = 0;
+  const auto range = real().cuCtxGetStreamPriorityRange;
+  if (wanted == runtime::StreamPriority::own || range == nullptr || range(&least, &greatest) != CUDA_SUCCESS)
+    return own;
+  return wanted == runtime::StreamPriority::highest ? greatest : least;
+}
+
+}  // namespace
+}  // namespace wm::forward
+
+using wm::forward::real;
+
+CUresult cuInit(unsigned flags) {
+  const auto call = real().cuInit;
+  if (call == nullptr) return CUDA_ERROR_NO_DEVICE;
+  wm::forward::connect_to_arbiter();
+  return call(flags);
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters,
+                        void** extra) {
+  return wm::forward::launch_kernel(real().cuLaunchKernel, function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                                    shared_bytes, stream, parameters, extra);
+}
+
+CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                             unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,
+                             void** parameters, void** extra) {
+  return wm::forward::launch_kernel(real().cuLaunchKernel_ptsz, function, grid_x, grid_y, grid_z, block_x, block_y,
+                                    block_z, shared_bytes, stream, parameters, extra);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) {
+  return wm::forward::launch_with_attributes(real().cuLaunchKernelEx, config, function, parameters, extra);
+}
+
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) {
+  return wm::forward::launch_with_attributes(real().cuLaunchKernelEx_ptsz, config, function, parameters, extra);
+}
+
+CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
+  return wm::forward::launch_graph(real().cuGraphLaunch, executable, stream);
+}
+
+CUresult cuGraphLaunch_ptsz(CUgraphExec executable, CUstream stream) {
+  return wm::forward::launch_graph(real().cuGraphLaunch_ptsz, executable, stream);
+}
+
+CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
+  const auto& driver = real();
+  if (driver.cuStreamCreate == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  const int priority = wm::forward::stream_priority(0);
+  if (priority == 0 || driver.cuStreamCreateWithPriority == nullptr) return driver.cuStreamCreate(stream, flags);
+  return driver.cuStreamCreateWithPriority(stream, flags, priority);
+}
+
+CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priority) {
+  const auto call = real().cuStreamCreateWithPriority;
+  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  return call(stream, flags, wm::forward::stream_priority(priority));
+}
+
+CUresult cuStreamSynchronize(CUstream stream) { return wm::forward::synchronize(real().cuStreamSynchronize, stream); }
+
+CUresult cuStreamSynchronize_ptsz(CUstream stream) {
+  return wm::forward::synchronize(real().cuStreamSynchronize_ptsz, stream);
+}
+
+CUresult cuEventSynchronize(CUevent event) { return wm::forward::synchronize(real().cuEventSynchronize, event); }
+
+CUresult cuCtxSynchronize() { return wm::forward::synchronize(real().cuCtxSynchronize); }
+
+CUresult cuCtxSynchronize_v2(CUcontext context) {
+  return wm::forward::synchronize(real().cuCtxSynchronize_v2, context);
+}

@@ -1,0 +1,83 @@
+#include "runtime/client/forward/function_table.h"
+
+#include <mutex>
+
+#include "runtime/client/forward/real_driver.h"
+
+namespace wm::forward {
+
+FunctionTable& FunctionTable::get() {
+  static auto* table = new FunctionTable;
+  return *table;
+}
+
+void FunctionTable::add(const void* handle, HandleKind kind, const void* owner) {
+  const std::unique_lock lock(mutex_);
+  // The function of a kernel belongs to the kernel's library.
+  const auto parent = entries_.find(owner);
+  const void* root = parent != entries_.end() && kind == HandleKind::function ? parent->second.owner : owner;
+  // One handle may be both, where a driver makes no difference.
+  entries_.insert_or_assign(handle, Entry{kind, root});
+}
+
+void FunctionTable::remove_owner(const void* owner) {
+  const std::unique_lock lock(mutex_);
+  std::erase_if(entries_, [&](const auto& entry) { return entry.second.owner == owner; });
+  ++generation_;
+}
+
+std::optional<HandleKind> FunctionTable::kind(const void* handle) const {
+  const std::shared_lock lock(mutex_);
+  const auto at = entries_.find(handle);
+  if (at == entries_.end()) return std::nullopt;
+  return at->second.kind;
+}
+
+unsigned FunctionTable::generation() const {
+  const std::shared_lock lock(mutex_);
+  return generation_;
+}
+
+}  // namespace wm::forward
+
+using wm::forward::FunctionTable;
+using wm::forward::HandleKind;
+using wm::forward::real;
+
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  const auto call = real().cuModuleGetFunction;
+  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  const CUresult result = call(function, module, name);
+  if (result == CUDA_SUCCESS) FunctionTable::get().add(*function, HandleKind::function, module);
+  return result;
+}
+
+CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
+  const auto call = real().cuLibraryGetKernel;
+  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  const CUresult result = call(kernel, library, name);
+  if (result == CUDA_SUCCESS) FunctionTable::get().add(*kernel, HandleKind::kernel, library);
+  return result;
+}
+
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  const auto call = real().cuKernelGetFunction;
+  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  const CUresult result = call(function, kernel);
+  if (result == CUDA_SUCCESS) FunctionTable::get().add(*function, HandleKind::function, kernel);
+  return result;
+}
+
+CUresult cuModuleUnload(CUmodule module) {
+  const auto call = real().cuModuleUnload;
+  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  FunctionTable::get().remove_owner(module);
+  return call(module);
+}
+
+CUresult cuLibraryUnload(CUlibrary library) {
+  const auto call = real().cuLibraryUnload;
+  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  FunctionTable::get().remove_owner(library);
+  return call(library);
+}

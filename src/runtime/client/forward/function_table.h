@@ -1,0 +1,35 @@
+// The kernels that the program has asked the driver for, and the kind of their handles: launches take both, other calls
+// do not. A handle that came another way is unknown, and its launches are left as they are.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <shared_mutex>
+
+namespace wm::forward {
+
+enum class HandleKind { function, kernel };
+
+class FunctionTable {
+ public:
+  static FunctionTable& get();
+
+  // `owner` is the module or library that the handle belongs to, or the kernel that a function was asked from.
+  void add(const void* handle, HandleKind kind, const void* owner);
+  // Forgets the handles of a module or library; addresses may be used again.
+  void remove_owner(const void* owner);
+  [[nodiscard]] std::optional<HandleKind> kind(const void* handle) const;
+  // Increases whenever handles were forgotten.
+  [[nodiscard]] unsigned generation() const;
+
+ private:
+  struct Entry {
+    HandleKind kind;
+    const void* owner;
+  };
+  mutable std::shared_mutex mutex_;
+  std::map<const void*, Entry> entries_;
+  unsigned generation_ = 0;
+};
+
+}  // namespace wm::forward

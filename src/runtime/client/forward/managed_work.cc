@@ -1,0 +1,78 @@
+#include "runtime/client/forward/managed_work.h"
+
+#include <chrono>
+#include <thread>
+
+#include "runtime/client/forward/real_driver.h"
+
+namespace wm::forward {
+
+namespace {
+
+// The time of the launch that ended the device's idleness; 0: the program has no work.
+std::atomic<std::uint64_t> busy_since{0};
+
+std::uint64_t now() { return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()); }
+
+void wait_for_others(runtime::ControlPage& page) {
+  const std::uint32_t own = page.words.board_bit.load(std::memory_order_relaxed);
+  const auto others_busy = [&] { return (board().busy.load(std::memory_order_acquire) & ~own) != 0; };
+  if (!others_busy()) return;
+  const std::uint64_t start = now();
+  const std::uint64_t limit = page.words.wait_microseconds.load(std::memory_order_relaxed) * std::uint64_t{1000};
+  std::uint64_t passed = 0;
+  while (others_busy() && passed < limit) {
+    std::this_thread::yield();
+    passed = now() - start;
+  }
+  page.counters.waits.fetch_add(1, std::memory_order_relaxed);
+  page.counters.waited_nanoseconds.fetch_add(passed, std::memory_order_relaxed);
+}
+
+bool is_capturing(CUstream stream) {
+  if (stream == nullptr || stream == CU_STREAM_LEGACY) return false;  // these cannot be captured
+  int status = 0;
+  const auto call = real().cuStreamIsCapturing;
+  return call == nullptr || call(stream, &status) != CUDA_SUCCESS || status != 0;
+}
+
+}  // namespace
+
+void before_launch(runtime::ControlPage& page, std::uint32_t modes) {
+  if ((modes & runtime::kWaitForOthers) != 0) wait_for_others(page);
+  if ((modes & runtime::kTellOthers) != 0) {
+    const std::uint32_t bit = page.words.board_bit.load(std::memory_order_relaxed);
+    if ((board().busy.load(std::memory_order_relaxed) & bit) == 0)
+      board().busy.fetch_or(bit, std::memory_order_release);
+  }
+  if ((modes & runtime::kMeasure) != 0 && busy_since.load(std::memory_order_relaxed) == 0) {
+    std::uint64_t idle = 0;
+    busy_since.compare_exchange_strong(idle, now(), std::memory_order_relaxed);
+  }
+}
+
+LimitedLaunch limited(runtime::ControlPage& page, CUfunction function, unsigned threads, unsigned shared_bytes,
+                      CUstream stream) {
+  const BlockLimit limit{page.words.blocks_per_sm.load(std::memory_order_relaxed),
+                         page.words.occupancy_percent.load(std::memory_order_relaxed)};
+  LimitedLaunch planned{shared_bytes, false};
+  if (!is_capturing(stream)) planned = BlockLimits::get().plan(function, threads, shared_bytes, limit);
+  auto& count = planned.is_limited ? page.counters.limited_launches : page.counters.unlimited_launches;
+  count.fetch_add(1, std::memory_order_relaxed);
+  return planned;
+}
+
+void after_synchronization(runtime::ControlPage& page) {
+  const std::uint32_t bit = page.words.board_bit.load(std::memory_order_relaxed);
+  if (bit != 0 && (board().busy.load(std::memory_order_relaxed) & bit) != 0)
+    board().busy.fetch_and(~bit, std::memory_order_release);
+  if (busy_since.load(std::memory_order_relaxed) == 0) return;
+  const std::uint64_t start = busy_since.exchange(0, std::memory_order_relaxed);
+  if (start == 0) return;
+  const std::uint64_t passed = now() - start;
+  page.counters.requests.fetch_add(1, std::memory_order_relaxed);
+  page.counters.request_nanoseconds.fetch_add(passed, std::memory_order_relaxed);
+  page.counters.request_times[runtime::time_bucket(passed)].fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace wm::forward

@@ -1,0 +1,21 @@
+// The work that a launch or a synchronization does beside the driver's call, where the daemon asks for it.
+#pragma once
+
+#include "runtime/client/cuda/interface/types.h"
+#include "runtime/client/forward/arbitration.h"
+#include "runtime/client/forward/block_limits.h"
+
+namespace wm::forward {
+
+// Before a launch of any kind, if `modes` is not 0: waits for others, and notes that this program has work.
+void before_launch(runtime::ControlPage& page, std::uint32_t modes);
+
+// The dynamic shared memory for a launch under `kLimitBlocks`. Launches that are being captured into a graph stay as
+// they are: a graph may be launched when the limit has gone.
+LimitedLaunch limited(runtime::ControlPage& page, CUfunction function, unsigned threads, unsigned shared_bytes,
+                      CUstream stream);
+
+// After a synchronization has succeeded: the program has no work, as far as it waits for its work.
+void after_synchronization(runtime::ControlPage& page);
+
+}  // namespace wm::forward

@@ -1,0 +1,103 @@
+// The memory that a CUDA program and the daemon that arbitrates it share: what the program shall do with its launches,
+// and what it did. The program keeps its own process and driver; no message is sent per launch.
+//
+// A launch reads `modes` once. Zero means that it goes to the driver unchanged. All words are hints: a value that the
+// program cannot apply is ignored, and the counts tell that it was.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/protocol/futex.h"
+#include "runtime/protocol/message.h"
+
+namespace wm::runtime {
+
+using Count = std::atomic<std::uint64_t>;
+static_assert(Count::is_always_lock_free);
+
+// The bits of `ControlWords::modes`: a launch's duties beside being counted.
+enum ControlMode : std::uint32_t {
+  kLimitBlocks = 1,    // pad shared memory so that fewer blocks share an SM
+  kWaitForOthers = 2,  // wait a bounded time while a latency-sensitive program has work on the device
+  kTellOthers = 4,     // this program is the latency-sensitive one: say when it has work
+  kMeasure = 8,        // measure the time from a launch on an idle device to the end of the next synchronization
+  kDivideAlike = 16,   // divide an SM's memory as the programs do whose blocks are limited
+};
+
+// The priority of streams that a program creates.
+enum class StreamPriority : std::uint32_t { own, highest, lowest };
+
+// Written by the daemon.
+struct ControlWords {
+  Word modes{0};
+  Word blocks_per_sm{0};       // most blocks of a kernel on an SM; 0: no such limit
+  Word occupancy_percent{0};   // most blocks as a part of those that fit on an SM; 0: no such limit
+  Word stream_priority{0};     // a StreamPriority
+  Word wait_microseconds{0};   // longest wait of a launch for others
+  Word slice_microseconds{0};  // time slice of the program's channel groups; 0: the driver's own
+  Word board_bit{0};           // this program's bit in the Board
+};
+
+// Times in buckets of an eighth of a power of two: bucket b holds the times below (9 + b % 8) << (b / 8) nanoseconds
+// that the buckets before it do not.
+inline constexpr std::size_t kTimeBuckets = 320;
+[[nodiscard]] constexpr std::size_t time_bucket(std::uint64_t nanoseconds) {
+  if (nanoseconds < 8) return 0;
+  const auto exponent = static_cast<std::size_t>(std::bit_width(nanoseconds)) - 4;
+  const std::size_t bucket = exponent * 8 + static_cast<std::size_t>(nanoseconds >> exponent) - 8;
+  return bucket < kTimeBuckets ? bucket : kTimeBuckets - 1;
+}
+[[nodiscard]] constexpr std::uint64_t time_bucket_bound(std::size_t bucket) {
+  return (std::uint64_t{9} + bucket % 8) << (bucket / 8);
+}
+
+// Written by the program.
+struct ProgramCounters {
+  Count launches{0}, graph_launches{0};
+  Count limited_launches{0};    // with a padded shared memory
+  Count unlimited_launches{0};  // that should have been limited and could not be
+  Count waits{0}, waited_nanoseconds{0};
+  Count requests{0};  // from a launch on an idle device to the end of a synchronization
+  Count request_nanoseconds{0};
+  Word channel_groups{0};  // that the driver has allocated for this program
+  Word sliced_groups{0};   // groups among these with the time slice below
+  Word applied_slice{0};   // microseconds
+  Word slice_failures{0};  // requests for a time slice that the driver refused
+  std::array<Word, kTimeBuckets> request_times{};
+};
+
+struct ControlPage {
+  std::uint32_t magic = kMagic, version = kVersion;
+  alignas(64) ControlWords words;
+  alignas(64) ProgramCounters counters;
+};
+inline constexpr std::size_t kControlPageBytes = 4096;
+static_assert(sizeof(ControlPage) <= kControlPageBytes);
+
+// One for all programs of a daemon: which latency-sensitive programs have work on the device, a bit each.
+struct Board {
+  Word busy{0};
+};
+inline constexpr std::size_t kBoardBytes = 4096;
+
+// The greeting of a program, after its Hello: its goal.
+struct ProgramGoal {
+  enum class Kind : std::uint32_t { none, p99_nanoseconds, launches_per_second };
+  Kind kind = Kind::none;
+  std::uint32_t unused = 0;
+  double value = 0;
+};
+
+// The daemon's answer: with the descriptor of the page; a second packet carries that of the board.
+struct ProgramWelcome {
+  std::uint32_t magic = kMagic, version = kVersion;
+  std::uint32_t accepted = 0;
+  std::uint32_t unused = 0;
+  char reason[240] = {};
+};
+
+}  // namespace wm::runtime

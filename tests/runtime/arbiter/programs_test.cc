@@ -1,0 +1,330 @@
+// CUDA programs under an arbiter, as processes, with the simulated driver in place of a GPU's.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <thread>
+
+#include "base/json.h"
+#include "runtime/arbiter/arbiter.h"
+#include "runtime/protocol/monitor.h"
+#include "tree.h"
+
+namespace wm::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+// A program in a process of its own; its output goes to a file.
+class Program {
+ public:
+  Program(const fs::path& output, const std::vector<std::string>& arguments,
+          const std::vector<std::pair<std::string, std::string>>& variables)
+      : output_(output), pid_(::fork()) {
+    if (pid_ != 0) return;
+    for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+    if (std::freopen(output.c_str(), "w", stdout) == nullptr) std::_Exit(3);
+    ::dup2(STDOUT_FILENO, STDERR_FILENO);
+    std::vector<char*> words;
+    std::vector<std::string> copies{binary_path("tests/forward_program")};
+    copies.insert(copies.end(), arguments.begin(), arguments.end());
+    words.reserve(copies.size() + 1);
+    for (std::string& word : copies) words.push_back(word.data());
+    words.push_back(nullptr);
+    ::execv(words[0], words.data());
+    std::_Exit(4);
+  }
+  ~Program() {
+    if (pid_ > 0) kill();
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  void kill() {
+    ::kill(pid_, SIGKILL);
+    (void)wait();
+  }
+  int wait() {
+    int status = 0;
+    ::waitpid(std::exchange(pid_, -1), &status, 0);
+    return status;
+  }
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] std::string text() const {
+    std::ostringstream text;
+    text << std::ifstream(output_).rdbuf();
+    return text.str();
+  }
+  // Waits, and reads the line of JSON that it printed.
+  Json result() {
+    EXPECT_EQ(wait(), 0) << text();
+    std::istringstream lines(text());
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("{")) return Json::parse(line, nullptr, false);
+    }
+    ADD_FAILURE() << "no result: " << text();
+    return Json::object();
+  }
+
+ private:
+  const fs::path output_;
+  pid_t pid_;
+};
+
+class ArbitratedProgramsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("wm-arbiter-" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+    socket_ = (folder_ / "socket").string();
+  }
+  void TearDown() override {
+    end_daemon();
+    fs::remove_all(folder_);
+  }
+  void start_daemon(ArbiterOptions options) {
+    options.socket = socket_;
+    auto arbiter = Arbiter::open(options, "a GPU");
+    ASSERT_TRUE(arbiter) << arbiter.error().what;
+    arbiter_ = *std::move(arbiter);
+    stop_ = Descriptor(::eventfd(0, EFD_CLOEXEC));
+    thread_ = std::thread([this] { arbiter_->run(stop_.get()); });
+  }
+  void end_daemon() {
+    if (!thread_.joinable()) return;
+    ::eventfd_write(stop_.get(), 1);
+    thread_.join();
+    arbiter_.reset();
+  }
+  std::unique_ptr<Program> start(const std::vector<std::string>& arguments, const std::string& priority = "0",
+                                 const std::string& preload = "", const std::string& goal = "") {
+    const std::string forward = binary_path("lib/forward");
+    std::vector<std::pair<std::string, std::string>> variables{
+        {"WARPMUX_ARBITER", socket_}, {"WARPMUX_LIBCUDA", binary_path("lib/simulated/libcuda.so.1")},
+        {"WARPMUX_SIMULATE", "h200"}, {"WARPMUX_GPUS", source_path("configs/gpus")},
+        {"LD_LIBRARY_PATH", forward}, {"WARPMUX_PRIORITY", priority},
+        {"WARPMUX_CUDA_GOAL", goal}};
+    variables.emplace_back("ASAN_OPTIONS", "verify_asan_link_order=0");
+    if (!preload.empty()) variables.emplace_back("LD_PRELOAD", forward + "/libcuda.so.1");
+    return std::make_unique<Program>(folder_ / std::to_string(++programs_), arguments, variables);
+  }
+  [[nodiscard]] Json status() const {
+    const auto text = request_status(socket_);
+    return text ? Json::parse(*text, nullptr, false) : Json::object();
+  }
+  // The clients when there are so many, or after ten seconds.
+  [[nodiscard]] Json clients(std::size_t count) const {
+    Json found;
+    for (int i = 0; i < 1000; ++i) {
+      found = status()["clients"];
+      if (found.size() == count) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return found;
+  }
+  // The client with this priority when `is_ready` says so, or after ten seconds.
+  template <typename Ready>
+  [[nodiscard]] Json client(int priority, Ready is_ready) const {
+    Json found = Json::object();
+    for (int i = 0; i < 1000; ++i) {
+      const Json document = status();
+      for (const Json& c : document["clients"]) {
+        if (c["priority"] != priority) continue;
+        found = c;
+        if (is_ready(c)) return c;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ADD_FAILURE() << found.dump();
+    return found;
+  }
+
+  fs::path folder_;
+  std::string socket_;
+  int programs_ = 0;
+  std::unique_ptr<Arbiter> arbiter_;
+  Descriptor stop_;
+  std::thread thread_;
+};
+
+ArbiterOptions mps(std::uint32_t headroom) {
+  ArbiterOptions options;
+  options.sharing = Sharing::mps;
+  options.headroom_percent = headroom;
+  return options;
+}
+
+TEST_F(ArbitratedProgramsTest, EntryPointsAreOursWhereWeWrapThemAndTheDriversElsewhere) {
+  start_daemon({});
+  for (const char* preload : {"", "1"}) {
+    const Json found = start({"addresses"}, "0", preload)->result();
+    for (const char* wrapped : {"launch", "launch_ptsz", "launch_ex", "proc", "old", "symbol"}) {
+      EXPECT_EQ(found[wrapped], "forward") << wrapped;
+    }
+    // Where ours is preloaded, the simulated driver finds our symbols in place of its own.
+    EXPECT_EQ(found["alloc"], *preload == 0 ? "simulated" : "forward");
+    EXPECT_EQ(found["unknown"], "error 500");
+    EXPECT_EQ(found["too_old"], "error 500");
+    EXPECT_EQ(found["export_table"], 801);  // as the simulated driver answers
+  }
+}
+
+TEST_F(ArbitratedProgramsTest, AProgramByItselfIsUnchangedAndCounted) {
+  start_daemon(mps(50));
+  const auto program = start({"shared", "200"});
+  const Json client = this->client(0, [](const Json& c) { return c["launches"].get<int>() > 0; });
+  EXPECT_EQ(client["mechanism"], "none");
+  const Json result = program->result();
+  EXPECT_EQ(result["shared_bytes"], 16);
+  EXPECT_EQ(result["priority"], 0);
+  EXPECT_TRUE(clients(0).empty());
+  EXPECT_EQ(status()["clients_seen"], 1);
+}
+
+TEST_F(ArbitratedProgramsTest, BesideALatencySensitiveProgramBlocksAreLimitedThroughMps) {
+  start_daemon(mps(75));
+  const auto latency = start({"latency", "60"}, "5");
+  (void)clients(1);
+  const auto batch = start({"shared", "300"});
+  const Json limited = client(0, [](const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; });
+  EXPECT_EQ(limited["mechanism"], "at most 25% of the blocks per SM");
+  const Json sensitive = client(5, [](const Json& c) { return c["counters"]["requests"].get<int>() > 10; });
+  EXPECT_EQ(sensitive["mechanism"], "highest stream priority");
+  EXPECT_GT(sensitive["counters"]["mean_request_us"], 0.0);
+  // 32 blocks of 64 threads fit on an SM of an H200; 8 do with this much shared memory each.
+  const unsigned bytes = batch->result()["shared_bytes"];
+  EXPECT_GT(9 * (bytes + 1024), 228U * 1024);
+  EXPECT_LE(8 * bytes, 228U * 1024);
+}
+
+TEST_F(ArbitratedProgramsTest, TheLimitEndsWithTheLatencySensitiveProgram) {
+  start_daemon(mps(75));
+  const auto latency = start({"latency", "60"}, "5");
+  (void)clients(1);
+  const auto batch = start({"shared", "800"});
+  (void)client(0, [](const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; });
+  latency->kill();
+  (void)client(0, [](const Json& c) { return c["mechanism"] == "none"; });
+  EXPECT_EQ(batch->result()["shared_bytes"], 16);
+}
+
+TEST_F(ArbitratedProgramsTest, CapturedLaunchesStayAsTheyAre) {
+  start_daemon(mps(75));
+  const auto latency = start({"latency", "60"}, "5");
+  (void)client(5, [](const Json& c) { return c["state"] == "active"; });
+  const Json result = start({"capture"})->result();
+  EXPECT_GT(result["launched"], 16);
+  EXPECT_EQ(result["captured"], 16);
+}
+
+TEST_F(ArbitratedProgramsTest, StreamsOfALatencySensitiveProgramHaveTheHighestPriority) {
+  start_daemon({});
+  EXPECT_LT(start({"shared", "1"}, "5")->result()["priority"], 0);
+  EXPECT_LT(start({"shared", "1"}, "0", "", "1 300000")->result()["priority"], 0);
+  EXPECT_EQ(start({"shared", "1"}, "0")->result()["priority"], 0);
+}
+
+TEST_F(ArbitratedProgramsTest, AGoalIsMeasuredAndShown) {
+  start_daemon(mps(50));
+  const auto latency = start({"latency", "60"}, "0", "", "1 900000000");
+  const auto batch = start({"compute", "60"});
+  const Json c = client(0, [](const Json& c) { return c["reached"] != ""; });
+  EXPECT_EQ(c["goal"], "p99=900000us");
+}
+
+TEST_F(ArbitratedProgramsTest, IsolatedProgramsGetASliceWhichTheSimulatedDriverHasNoGroupsFor) {
+  start_daemon({});
+  const auto latency = start({"latency", "60"}, "5", "1");
+  (void)clients(1);
+  const auto batch = start({"compute", "60"}, "0", "1");
+  const Json c = client(0, [](const Json& c) { return c["mechanism"] != "none"; });
+  EXPECT_EQ(c["mechanism"], "time slice 200 us (not applied: no channel group takes it)");
+  EXPECT_EQ(c["counters"]["channel_groups"], 0);
+}
+
+TEST_F(ArbitratedProgramsTest, LaunchesWaitABoundedTime) {
+  ArbiterOptions options;
+  options.wait_microseconds = 500;
+  start_daemon(options);
+  const auto latency = start({"latency", "60"}, "5");
+  (void)clients(1);
+  const auto batch = start({"compute", "60"});
+  const Json c = client(0, [](const Json& c) { return c["counters"]["waits"].get<int>() > 3; });
+  EXPECT_LT(c["counters"]["waited_seconds"].get<double>(), c["counters"]["waits"].get<double>() * 0.1);
+}
+
+TEST_F(ArbitratedProgramsTest, AProgramOutlivesTheDaemonAndSaysSoOnce) {
+  start_daemon(mps(75));
+  const auto latency = start({"latency", "60"}, "5");
+  (void)clients(1);
+  const auto batch = start({"shared", "600"});
+  (void)client(0, [](const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; });
+  end_daemon();
+  EXPECT_EQ(batch->result()["shared_bytes"], 16);
+  const std::string text = batch->text();
+  EXPECT_NE(text.find("the daemon is gone"), std::string::npos);
+  EXPECT_EQ(text.find("the daemon is gone"), text.rfind("the daemon is gone"));
+}
+
+TEST_F(ArbitratedProgramsTest, WithoutADaemonAProgramRunsUnmanaged) {
+  const auto program = start({"shared", "1"});
+  EXPECT_EQ(program->result()["shared_bytes"], 16);
+  EXPECT_NE(program->text().find("no daemon answers there"), std::string::npos);
+}
+
+TEST_F(ArbitratedProgramsTest, ProgramsKilledAtAnyMomentAreNoticed) {
+  start_daemon(mps(75));
+  const auto batch = start({"compute", "60"});
+  (void)clients(1);
+  for (int i = 0; i < 20; ++i) {
+    const auto latency = start({"latency", "60"}, "5");
+    std::this_thread::sleep_for(std::chrono::milliseconds(5 * i));
+    latency->kill();
+  }
+  EXPECT_EQ(clients(1).size(), 1U);
+  (void)client(0, [](const Json& c) { return c["mechanism"] == "none"; });
+}
+
+TEST_F(ArbitratedProgramsTest, AForkedChildDoesNotKeepTheConnection) {
+  start_daemon({});
+  const auto program = start({"fork"});
+  const Json result = program->result();
+  EXPECT_EQ(result["shared_bytes"], 16);
+  const pid_t child = result["child"];
+  EXPECT_EQ(::kill(child, 0), 0);
+  EXPECT_TRUE(clients(0).empty());
+  EXPECT_EQ(::kill(child, 0), 0) << "the child has ended before the daemon looked";
+  ::kill(child, SIGKILL);
+}
+
+TEST_F(ArbitratedProgramsTest, ThreadsLaunchAtOnce) {
+  start_daemon(mps(75));
+  const auto latency = start({"latency", "60"}, "5");
+  (void)client(5, [](const Json& c) { return c["state"] == "active"; });
+  EXPECT_EQ(start({"threads", "4"})->result()["launches"], 400);
+}
+
+TEST_F(ArbitratedProgramsTest, TheSystemsOwnCallsAreUnchanged) {
+  const Json found = start({"ioctl"}, "0", "1")->result();
+  EXPECT_EQ(found, Json::parse(R"({"pipe": 0, "waiting": 3, "bad": -1, "errno": 1, "none": -1, "none_errno": 1})"));
+}
+
+TEST_F(ArbitratedProgramsTest, OtherClientsAreRefused) {
+  start_daemon({});
+  auto socket = connect_to(socket_);
+  ASSERT_TRUE(socket);
+  Hello hello;
+  send_packet(*socket, {reinterpret_cast<const std::byte*>(&hello), sizeof hello});
+  const auto packet = receive_packet(*socket, 1000);
+  ASSERT_TRUE(packet && packet->bytes.size() == sizeof(Welcome));
+  const auto answer = request_control(socket_, R"({"op": "policy"})");
+  ASSERT_TRUE(answer);
+  EXPECT_NE(answer->find("error"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace wm::runtime

@@ -1,0 +1,251 @@
+// A CUDA program as `wm run` starts it under `wm serve --cuda`. It opens libcuda.so.1 by name, knows the driver API
+// from its own declarations, and prints a line of JSON.
+//
+//   forward_program latency|compute|memory|calls SECONDS   as validation/cuda_real/pair.cu, on a tiny kernel
+//   forward_program shared N        N launches; the dynamic shared memory that the last one had, and the stream's
+//   priority forward_program addresses       entry points by symbol and by cuGetProcAddress forward_program fork forks
+//   after it has launched; the child lives on for a while forward_program threads N       N threads launch and
+//   synchronize on streams of their own forward_program capture         launches while a stream is captured, then the
+//   graph forward_program ioctl           calls to the system that are none of ours
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <string>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+// Writes the dynamic shared memory of the launch.
+constexpr const char* kPtx = R"(.version 7.5
+.target sm_75
+.address_size 64
+.visible .entry bytes(.param .u64 out)
+{
+.reg .b32 %r<2>; .reg .b64 %d<2>;
+mov.u32 %r1, %dynamic_smem_size; ld.param.u64 %d1, [out]; st.global.u32 [%d1], %r1; ret;
+})";
+
+using Clock = std::chrono::steady_clock;
+
+void* library = nullptr;
+
+template <typename... Arguments>
+int call(const char* name, Arguments... arguments) {
+  auto* function = reinterpret_cast<int (*)(Arguments...)>(dlsym(library, name));
+  return function == nullptr ? -1 : function(arguments...);
+}
+
+// Calls a function of the driver; an error ends the program.
+template <typename... Arguments>
+void cu(const char* name, Arguments... arguments) {
+  const int result = call(name, arguments...);
+  if (result == 0) return;
+  std::printf("%s: %d\n", name, result);
+  std::_Exit(1);
+}
+
+struct Gpu {
+  void *context = nullptr, *module = nullptr, *function = nullptr;
+  unsigned long long out = 0;
+
+  Gpu() {
+    int device = 0;
+    cu("cuInit", 0U);
+    cu("cuDeviceGet", &device, 0);
+    cu("cuDevicePrimaryCtxRetain", &context, device);
+    cu("cuCtxSetCurrent", context);
+    cu("cuModuleLoadData", &module, static_cast<const void*>(kPtx));
+    cu("cuModuleGetFunction", &function, module, "bytes");
+    cu("cuMemAlloc_v2", &out, std::size_t{4});
+  }
+  [[nodiscard]] void* stream() const {
+    void* made = nullptr;
+    cu("cuStreamCreate", &made, 1U);
+    return made;
+  }
+  void launch(void* stream, unsigned shared_bytes = 16) {
+    void* parameters[] = {&out};
+    cu("cuLaunchKernel", function, 4U, 1U, 1U, 64U, 1U, 1U, shared_bytes, stream, static_cast<void**>(parameters),
+       static_cast<void**>(nullptr));
+  }
+  [[nodiscard]] unsigned bytes() const {
+    unsigned value = 0;
+    cu("cuMemcpyDtoH_v2", static_cast<void*>(&value), out, std::size_t{4});
+    return value;
+  }
+};
+
+double passed(Clock::time_point since) { return std::chrono::duration<double>(Clock::now() - since).count(); }
+
+// Launches and synchronizes for a time, and prints what pair.cu prints.
+void measure(const std::string& kind, double seconds) {
+  Gpu gpu;
+  void* stream = gpu.stream();
+  std::vector<double> times;
+  const auto begin = Clock::now();
+  while (passed(begin) < seconds) {
+    if (kind == "latency") std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const auto started = Clock::now();
+    gpu.launch(stream);
+    cu("cuStreamSynchronize", stream);
+    times.push_back(passed(started) * 1e6);
+  }
+  std::sort(times.begin(), times.end());
+  const double median = times[times.size() / 2], slow = times[times.size() * 99 / 100];
+  const int wrong = gpu.bytes() < 16 ? 1 : 0;
+  if (kind == "latency") {
+    std::printf("{\"kind\": \"latency\", \"requests\": %zu, \"p50_us\": %.1f, \"p99_us\": %.1f, \"wrong\": %d}\n",
+                times.size(), median, slow, wrong);
+  } else if (kind == "calls") {
+    std::printf("{\"kind\": \"calls\", \"launch_ns\": %.1f, \"p10_ns\": %.1f, \"wrong\": %d}\n", median * 1e3,
+                times[times.size() / 10] * 1e3, wrong);
+  } else {
+    std::printf("{\"kind\": \"%s\", \"launches\": %zu, \"launches_per_second\": %.2f, \"wrong\": %d}\n", kind.c_str(),
+                times.size(), static_cast<double>(times.size()) / seconds, wrong);
+  }
+}
+
+void shared(int launches) {
+  Gpu gpu;
+  void* stream = gpu.stream();
+  int priority = 0;
+  cu("cuStreamGetPriority", stream, &priority);
+  for (int i = 0; i < launches; ++i) {
+    gpu.launch(stream);
+    cu("cuStreamSynchronize", stream);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::printf("{\"shared_bytes\": %u, \"priority\": %d}\n", gpu.bytes(), priority);
+}
+
+// The library that has this address: "forward" or "simulated", by its folder.
+std::string owner(void* address) {
+  Dl_info about{};
+  if (address == nullptr || dladdr(address, &about) == 0) return "nobody";
+  const std::string file = about.dli_fname, folder = file.substr(0, file.rfind('/'));
+  return folder.substr(folder.rfind('/') + 1);
+}
+
+void addresses() {
+  const Gpu gpu;
+  const auto ask = [](const char* name, int version, std::uint64_t flags) {
+    void* address = nullptr;
+    int status = -1;
+    const int result = call("cuGetProcAddress_v2", name, &address, version, flags, &status);
+    return result == 0 ? owner(address) : "error " + std::to_string(result);
+  };
+  const auto ask_old = [](const char* name, int version) {
+    void* address = nullptr;
+    const int result = call("cuGetProcAddress", name, &address, version, std::uint64_t{0});
+    return result == 0 ? owner(address) : "error " + std::to_string(result);
+  };
+  const void* table = nullptr;
+  std::printf(
+      "{\"launch\": \"%s\", \"launch_ptsz\": \"%s\", \"launch_ex\": \"%s\", \"proc\": \"%s\", \"old\": \"%s\", "
+      "\"alloc\": \"%s\", \"unknown\": \"%s\", \"symbol\": \"%s\", \"too_old\": \"%s\", \"export_table\": %d}\n",
+      ask("cuLaunchKernel", 12000, 0).c_str(), ask("cuLaunchKernel", 12000, 2).c_str(),
+      ask("cuLaunchKernelEx", 13000, 0).c_str(), ask("cuGetProcAddress", 12000, 0).c_str(),
+      ask_old("cuLaunchKernel", 11030).c_str(), ask("cuMemAlloc", 12000, 0).c_str(),
+      ask("cuNoSuchFunction", 12000, 0).c_str(), owner(dlsym(library, "cuMemAlloc_v2")).c_str(),
+      ask("cuLaunchKernelEx", 11000, 0).c_str(),
+      call("cuGetExportTable", &table, static_cast<const void*>("0123456789abcdef")));
+}
+
+void fork_after_launch() {
+  Gpu gpu;
+  void* stream = gpu.stream();
+  gpu.launch(stream);
+  cu("cuStreamSynchronize", stream);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(STDOUT_FILENO);
+    ::usleep(3'000'000);
+    std::_Exit(0);
+  }
+  gpu.launch(stream);
+  cu("cuStreamSynchronize", stream);
+  std::printf("{\"shared_bytes\": %u, \"child\": %d}\n", gpu.bytes(), static_cast<int>(child));
+}
+
+void threads(int count) {
+  Gpu gpu;
+  std::vector<std::thread> running;
+  std::atomic<int> launches{0};
+  for (int i = 0; i < count; ++i) {
+    running.emplace_back([&] {
+      cu("cuCtxSetCurrent", gpu.context);
+      void* stream = gpu.stream();
+      for (int k = 0; k < 100; ++k) {
+        gpu.launch(stream);
+        cu("cuStreamSynchronize", stream);
+        ++launches;
+      }
+    });
+  }
+  for (std::thread& t : running) t.join();
+  std::printf("{\"launches\": %d}\n", launches.load());
+}
+
+void capture() {
+  Gpu gpu;
+  void *stream = gpu.stream(), *graph = nullptr, *executable = nullptr;
+  // Others have time to become active.
+  for (int i = 0; i < 50; ++i) {
+    gpu.launch(stream);
+    cu("cuStreamSynchronize", stream);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  const unsigned before = gpu.bytes();
+  cu("cuStreamBeginCapture_v2", stream, 2);
+  gpu.launch(stream);
+  cu("cuStreamEndCapture", stream, &graph);
+  cu("cuGraphInstantiateWithFlags", &executable, graph, 0ULL);
+  cu("cuGraphLaunch", executable, stream);
+  cu("cuStreamSynchronize", stream);
+  std::printf("{\"launched\": %u, \"captured\": %u}\n", before, gpu.bytes());
+}
+
+void ioctls() {
+  int ends[2];
+  int waiting = 0;
+  if (::pipe(ends) != 0 || ::write(ends[1], "abc", 3) != 3) std::_Exit(1);
+  const int pipe_result = ::ioctl(ends[0], FIONREAD, &waiting);
+  errno = 0;
+  const int bad_result = ::ioctl(-1, FIONREAD, &waiting);
+  const int bad_errno = errno;
+  errno = 0;
+  const int none_result = ::ioctl(ends[0], _IOWR('F', 0x2b, char[32]), ends);
+  std::printf("{\"pipe\": %d, \"waiting\": %d, \"bad\": %d, \"errno\": %d, \"none\": %d, \"none_errno\": %d}\n",
+              pipe_result, waiting, bad_result, bad_errno == EBADF, none_result, errno == ENOTTY);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::string what = count > 1 ? words[1] : "";
+  const double number = count > 2 ? std::atof(words[2]) : 1;
+  library = dlopen("libcuda.so.1", RTLD_NOW);
+  if (library == nullptr) {
+    std::printf("no driver: %s\n", dlerror());
+    return 1;
+  }
+  if (what == "shared") shared(static_cast<int>(number));
+  if (what == "addresses") addresses();
+  if (what == "fork") fork_after_launch();
+  if (what == "threads") threads(static_cast<int>(number));
+  if (what == "capture") capture();
+  if (what == "ioctl") ioctls();
+  if (what == "latency" || what == "compute" || what == "memory" || what == "calls") measure(what, number);
+  return 0;
+}
