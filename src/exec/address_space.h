@@ -18,7 +18,11 @@
 namespace wm::exec {
 
 // Generic addresses: global (and constant) memory below, then windows onto the memory a thread cannot share further.
+#if defined(__SANITIZE_THREAD__)  // ThreadSanitizer on x86_64 lets a program map 0x7e80… to 0x8000… only
+inline constexpr std::uint64_t kGlobalBase = 0x7e8000000000ULL;
+#else
 inline constexpr std::uint64_t kGlobalBase = 0x700000000000ULL;
+#endif
 inline constexpr std::uint64_t kGlobalEnd = 0x7f0000000000ULL;
 inline constexpr std::uint64_t kWindowBytes = 0x1000000ULL;  // 16 MiB each
 inline constexpr std::uint64_t kParamWindow = 0x7ffd00000000ULL;

@@ -37,7 +37,7 @@ for target in fat_binary cuda_load served_program cuda_api; do
   files=
   [ $target = cuda_load ] && files="$here/fuzz/corpus/exec/*"
   # shellcheck disable=SC2086
-  (cd "$out/$target" && timeout $((seconds + 300)) "$here/$asan/fuzz_$target" "$seconds" 1 $files > ../fuzz.$target 2>&1
+  (cd "$out/$target" && LD_LIBRARY_PATH=$here/$asan/lib/simulated timeout $((seconds + 300)) "$here/$asan/fuzz_$target" "$seconds" 1 $files > ../fuzz.$target 2>&1
    echo "fuzz $target: $? $(grep inputs ../fuzz.$target)") &
 done
 wait

@@ -42,7 +42,9 @@ exec::HostBytes map_pages(void* at, std::uint64_t bytes, int file, std::uint64_t
 }  // namespace
 
 DeviceMemory::DeviceMemory(std::uint64_t limit, MemoryBacking* backing)
-    : limit_(limit), backing_(backing), space_(std::uint64_t{1} << 43) {}
+    : limit_(limit),
+      backing_(backing),
+      space_(std::min(std::uint64_t{1} << 43, exec::kGlobalEnd - exec::kGlobalBase)) {}
 
 // Complete pages around the address: an allocation begins inside a page of the executor's, which is the host's too.
 exec::HostBytes DeviceMemory::pages(std::uint64_t address, std::uint64_t bytes, bool visible) const {

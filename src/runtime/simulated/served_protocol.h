@@ -4,6 +4,7 @@
 // every length. The program's calls have numbers, which the answers repeat; launches are answered when they are over.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exec/address_space.h"
 #include "runtime/protocol/descriptor.h"
 #include "runtime/protocol/message.h"
 
@@ -83,7 +85,8 @@ struct ServedLaunchOver {
 inline constexpr std::size_t kMaxInlineBytes = 16 * 1024;
 inline constexpr std::uint64_t kMaxPayloadBytes = std::uint64_t{1} << 30;
 // Bytes of simulated addresses that a program's memory may span.
-inline constexpr std::uint64_t kServedSpan = std::uint64_t{1} << 42;
+inline constexpr std::uint64_t kServedSpan =
+    std::min(std::uint64_t{1} << 42, (exec::kGlobalEnd - exec::kGlobalBase) / 2);
 
 // Appends the parts of a payload; `wire.h` reads it.
 class Payload {

@@ -118,7 +118,8 @@ void WorkQueue::run(WorkKind kind) {
     }
     lock.unlock();
     item->work();
-    item->work = nullptr;  // with what it holds
+    item->work = nullptr;  // with what both hold: a stream keeps its last items, and `ready` may keep the context
+    item->ready = nullptr;
     lock.lock();
     finish(item);
   }
