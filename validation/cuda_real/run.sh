@@ -19,8 +19,8 @@ pair=${PAIR:-$out/pair}
 if [ -z "${PAIR:-}" ]; then
   nvcc -O2 -std=c++17 -arch=sm_90 "$here/pair.cu" -o "$pair" || exit 1
 fi
+ready=${READY:-3.5}  # seconds after which two programs are ready
 limit=$(awk "BEGIN {print 20 + 4 * $seconds}")
-longer=$(awk "BEGIN {print 1.5 + 1.5 * $seconds}")
 
 wants() { [[ " $parts " == *" $1 "* ]]; }
 note() {  # SETUP BESIDE RESULT
@@ -36,17 +36,21 @@ single() {  # SETUP PREFIX KIND
 beside() {  # SETUP LATENCY-PREFIX BATCH-PREFIX KINDS [HIGH]
   local setup=$1 first=$2 second=$3 high=${5:-} kind id
   for kind in $4; do
-    timeout "$limit" $second "$pair" "$kind" "$longer" > "$out/batch.json" 2>>"$errors" &
+    # Both start, become ready, and measure the same time.
+    PAIR_BEGIN=$(awk "BEGIN {print $(date +%s.%N) + $ready}" OFMT=%.3f)
+    export PAIR_BEGIN
+    timeout "$limit" $second "$pair" "$kind" "$seconds" > "$out/batch.json" 2>>"$errors" &
     id=$!
-    sleep 1
+    sleep 0.5
     timeout "$limit" $first "$pair" latency "$seconds" $high > "$out/latency.json" 2>>"$errors" &
     local other=$!
     if [ -n "${socket:-}" ]; then
-      sleep "$(awk "BEGIN {print 0.8 * $seconds}")"
+      sleep "$(awk "BEGIN {print $ready - 0.5 + 0.8 * $seconds}")"
       "$wm" status --socket "$socket" --json "$out/status.json" > /dev/null 2>>"$errors"
     fi
     wait $other
     wait $id
+    unset PAIR_BEGIN
     note "$setup" "$kind" "$(cat "$out/latency.json")"
     note "$setup" latency "$(cat "$out/batch.json")"
     if [ -n "${socket:-}" ]; then

@@ -201,6 +201,15 @@ TEST_F(ArbitratedProgramsTest, BesideALatencySensitiveProgramBlocksAreLimitedThr
   EXPECT_LE(8 * bytes, 228U * 1024);
 }
 
+TEST_F(ArbitratedProgramsTest, AKernelOfUnknownOriginIsPaddedWithoutAttributes) {
+  start_daemon(mps(75));
+  const auto latency = start({"latency", "60"}, "5");
+  (void)client(5, [](const Json& c) { return c["state"] == "active"; });
+  const unsigned bytes = start({"enumerated", "100"})->result()["shared_bytes"];
+  EXPECT_GT(bytes, 24U * 1024);
+  EXPECT_LE(bytes, 48U * 1024);
+}
+
 TEST_F(ArbitratedProgramsTest, TheLimitEndsWithTheLatencySensitiveProgram) {
   start_daemon(mps(75));
   const auto latency = start({"latency", "60"}, "5");

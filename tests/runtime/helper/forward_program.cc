@@ -1,12 +1,14 @@
 // A CUDA program as `wm run` starts it under `wm serve --cuda`. It opens libcuda.so.1 by name, knows the driver API
 // from its own declarations, and prints a line of JSON.
 //
-//   forward_program latency|compute|memory|calls SECONDS   as validation/cuda_real/pair.cu, on a tiny kernel
-//   forward_program shared N        N launches; the dynamic shared memory that the last one had, and the stream's
-//   priority forward_program addresses       entry points by symbol and by cuGetProcAddress forward_program fork forks
-//   after it has launched; the child lives on for a while forward_program threads N       N threads launch and
-//   synchronize on streams of their own forward_program capture         launches while a stream is captured, then the
-//   graph forward_program ioctl           calls to the system that are none of ours
+//   latency|compute|memory|calls SECONDS   as validation/cuda_real/pair.cu, on a tiny kernel
+//   shared N       N launches; the dynamic shared memory that the last one had, and the stream's priority
+//   enumerated N   the same, with a kernel from cuModuleEnumerateFunctions
+//   addresses      entry points by symbol and by cuGetProcAddress
+//   fork           forks after it has launched; the child lives on for a while
+//   threads N      N threads launch and synchronize on streams of their own
+//   capture        launches while a stream is captured, then the graph
+//   ioctl          calls to the system that are none of ours
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -59,14 +61,18 @@ struct Gpu {
   void *context = nullptr, *module = nullptr, *function = nullptr;
   unsigned long long out = 0;
 
-  Gpu() {
+  explicit Gpu(const std::string& origin = "shared") {
     int device = 0;
     cu("cuInit", 0U);
     cu("cuDeviceGet", &device, 0);
     cu("cuDevicePrimaryCtxRetain", &context, device);
     cu("cuCtxSetCurrent", context);
     cu("cuModuleLoadData", &module, static_cast<const void*>(kPtx));
-    cu("cuModuleGetFunction", &function, module, "bytes");
+    if (origin == "enumerated") {
+      cu("cuModuleEnumerateFunctions", &function, 1U, module);
+    } else {
+      cu("cuModuleGetFunction", &function, module, "bytes");
+    }
     cu("cuMemAlloc_v2", &out, std::size_t{4});
   }
   [[nodiscard]] void* stream() const {
@@ -116,8 +122,8 @@ void measure(const std::string& kind, double seconds) {
   }
 }
 
-void shared(int launches) {
-  Gpu gpu;
+void shared(int launches, const char* origin) {
+  Gpu gpu(origin);
   void* stream = gpu.stream();
   int priority = 0;
   cu("cuStreamGetPriority", stream, &priority);
@@ -240,7 +246,7 @@ int main(int count, char** words) {
     std::printf("no driver: %s\n", dlerror());
     return 1;
   }
-  if (what == "shared") shared(static_cast<int>(number));
+  if (what == "shared" || what == "enumerated") shared(static_cast<int>(number), what.c_str());
   if (what == "addresses") addresses();
   if (what == "fork") fork_after_launch();
   if (what == "threads") threads(static_cast<int>(number));

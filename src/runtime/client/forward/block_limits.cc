@@ -11,11 +11,12 @@ namespace wm::forward {
 namespace {
 
 // Attributes of devices and functions by their numbers in the driver's interface.
-enum : int { kSharedPerSm = 81, kSharedPerBlockOptIn = 97, kReservedShared = 111 };
+enum : int { kSharedPerBlock = 8, kSharedPerSm = 81, kSharedPerBlockOptIn = 97, kReservedShared = 111 };
 constexpr auto kClusterSizeMustBeSet = static_cast<CUfunction_attribute>(10);
 constexpr auto kClusterWidth = static_cast<CUfunction_attribute>(11);
 constexpr int kAllShared = 100;  // percent
 constexpr int kGranularity = 128;
+constexpr int kStep = 1024;  // of a search for the right padding
 
 int device_attribute(int attribute, CUdevice device) {
   int value = 0;
@@ -107,6 +108,22 @@ LimitedLaunch work_out(const KernelOnDevice& kernel, unsigned threads, unsigned 
   return unchanged;
 }
 
+// The same for a handle of unknown kind. The occupancy calculator and launches take both kinds, calls that read or set
+// attributes do not: the padding stays within what every kernel may have.
+LimitedLaunch work_out_unknown(const KernelOnDevice& kernel, unsigned threads, unsigned shared_bytes,
+                               BlockLimit limit) {
+  const int fitting = kernel.occupancy(threads, shared_bytes);
+  const int target = target_blocks(fitting, limit);
+  if (fitting == 0 || target == fitting) return {shared_bytes, fitting != 0};
+  const int per_block = device_attribute(kSharedPerBlock, kernel.device());
+  for (int padded = static_cast<int>(shared_bytes) / kStep * kStep + kStep; padded <= per_block; padded += kStep) {
+    const int reached = kernel.occupancy(threads, static_cast<unsigned>(padded));
+    if (reached == 0) break;
+    if (reached <= target) return {static_cast<unsigned>(padded), true};
+  }
+  return {shared_bytes, false};
+}
+
 void divide(const KernelOnDevice& kernel) {
   const auto chosen = kernel.attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
   if (chosen && *chosen == -1) (void)kernel.set(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, kAllShared);
@@ -120,16 +137,19 @@ BlockLimits& BlockLimits::get() {
 }
 
 LimitedLaunch BlockLimits::plan(CUfunction function, unsigned threads, unsigned shared_bytes, BlockLimit limit) {
-  const auto kernel = known_kernel(function);
-  if (!kernel) return {shared_bytes, false};
+  CUdevice device = 0;
+  if (!can_query() || real().cuCtxGetDevice(&device) != CUDA_SUCCESS) return {shared_bytes, false};
   const std::lock_guard lock(mutex_);
   forget_old_handles();
   if (refused_.contains(function)) return {shared_bytes, false};
-  const Key key{function, threads, shared_bytes, limit.blocks_per_sm, limit.occupancy_percent, kernel->device()};
+  const Key key{function, threads, shared_bytes, limit.blocks_per_sm, limit.occupancy_percent, device};
   const auto at = plans_.find(key);
   if (at != plans_.end()) return at->second;
-  const LimitedLaunch planned = work_out(*kernel, threads, shared_bytes, limit);
-  if (planned.is_limited) divide(*kernel);
+  const auto kind = FunctionTable::get().kind(function);
+  const KernelOnDevice kernel(function, kind.value_or(HandleKind::function), device);
+  const LimitedLaunch planned =
+      kind ? work_out(kernel, threads, shared_bytes, limit) : work_out_unknown(kernel, threads, shared_bytes, limit);
+  if (planned.is_limited && kind) divide(kernel);
   return plans_[key] = planned;
 }
 

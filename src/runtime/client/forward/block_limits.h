@@ -1,8 +1,8 @@
 // How many blocks of a kernel may share an SM, enforced by launching it with more dynamic shared memory than it uses.
 //
 // A limit is worked out once for a kernel, a block size and an amount of shared memory, with the driver's own occupancy
-// calculator. A kernel keeps its shared memory where the limit cannot be reached: its handle is unknown, it runs in
-// clusters, or no amount of padding that the device allows has the effect.
+// calculator. A kernel keeps its shared memory where the limit cannot be reached: it runs in clusters, or no amount of
+// padding that the device allows has the effect.
 #pragma once
 
 #include <cstdint>

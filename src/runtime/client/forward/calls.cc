@@ -19,18 +19,14 @@ bool needs_blocks_together(const CUlaunchConfig& config) {
   return false;
 }
 
-bool is_refusal(CUresult result) {
-  return result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-}
-
 // A launch under a limit of blocks. `launch` takes the dynamic shared memory; a launch that the driver refuses with
-// more of it is made as the program asked.
+// more of it is made as the program asked. An error of earlier work is returned by the second attempt too.
 template <typename Launch>
 CUresult launch_limited(runtime::ControlPage& page, CUfunction function, unsigned threads, unsigned shared_bytes,
                         CUstream stream, Launch&& launch) {
   const LimitedLaunch planned = limited(page, function, threads, shared_bytes, stream);
   const CUresult result = launch(planned.shared_bytes);
-  if (planned.shared_bytes == shared_bytes || !is_refusal(result)) return result;
+  if (planned.shared_bytes == shared_bytes || result == CUDA_SUCCESS) return result;
   BlockLimits::get().refused(function);
   return launch(shared_bytes);
 }

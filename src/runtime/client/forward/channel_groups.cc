@@ -12,6 +12,8 @@ namespace {
 
 // A group may refuse a slice before it has channels; after so many refusals it is not asked again.
 constexpr int kMaxRefusals = 3;
+// Microseconds, where a group does not tell its own slice.
+constexpr std::uint64_t kUsualSlice = 2048;
 
 }  // namespace
 
@@ -88,9 +90,10 @@ bool ChannelGroups::control(const Group& group, std::uint32_t command, std::uint
 
 bool ChannelGroups::set(Group& group, std::uint64_t slice) {
   if (!is_same_file(group)) return false;
-  if (group.own_slice == 0 && !control(group, kernel::kGetSlice, group.own_slice)) return false;
+  if (group.own_slice == 0 && (!control(group, kernel::kGetSlice, group.own_slice) || group.own_slice == 0))
+    group.own_slice = kUsualSlice;
   std::uint64_t wanted = slice != 0 ? slice : group.own_slice;
-  if (wanted == 0 || !control(group, kernel::kSetSlice, wanted)) return false;
+  if (!control(group, kernel::kSetSlice, wanted)) return false;
   group.applied_slice = slice;
   return true;
 }

@@ -1,5 +1,5 @@
 // The kernels that the program has asked the driver for, and the kind of their handles: launches take both, other calls
-// do not. A handle that came another way is unknown, and its launches are left as they are.
+// do not. A handle that came another way is unknown; attributes of its kernel are neither read nor set.
 #pragma once
 
 #include <map>
