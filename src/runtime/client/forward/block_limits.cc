@@ -16,7 +16,7 @@ constexpr auto kClusterSizeMustBeSet = static_cast<CUfunction_attribute>(10);
 constexpr auto kClusterWidth = static_cast<CUfunction_attribute>(11);
 constexpr int kAllShared = 100;  // percent
 constexpr int kGranularity = 128;
-constexpr int kStep = 1024;  // of a search for the right padding
+constexpr int kStep = 1024;  // bytes between the amounts of padding that are tried
 
 int device_attribute(int attribute, CUdevice device) {
   int value = 0;
