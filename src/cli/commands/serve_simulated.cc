@@ -17,6 +17,7 @@
 #include "cli/output/page_document.h"
 #include "cli/output/sim_report.h"
 #include "gpu/load_gpu.h"
+#include "lab/report/block_trace_file.h"
 #include "lab/report/page.h"
 #include "lab/report/timeline_document.h"
 #include "lab/report/trace.h"
@@ -51,8 +52,8 @@ Result<runtime::SimulatedServeOptions> server_options(const ServeSimulatedOption
   if (o.timing != "cycle" && o.timing != "block")
     return Error{"--timing '" + o.timing + "' is neither cycle nor block"};
   options.on_block_machine = o.timing == "block";
-  if (options.on_block_machine && (o.timeline || !o.trace.empty() || !o.html.empty()))
-    return Error{"--timeline, --trace and --html need --timing cycle"};
+  if (options.on_block_machine && (o.timeline || !o.html.empty()))
+    return Error{"--timeline and --html need --timing cycle; --trace works with both"};
   const auto factor = host_time_factor(o.host_time);
   if (!factor) return factor.error();
   options.host_time = *factor;
@@ -95,14 +96,22 @@ lab::CorunResult result_of(const gpu::GpuConfig& gpu, const std::string& policy,
   return result;
 }
 
+// What the machines' observers saw; blocks: on the block machine only.
+struct Observed {
+  lab::ComparedRun run;
+  lab::BlockTraceFile blocks;
+};
+
+Result<void> write_trace(const std::string& file, const gpu::GpuConfig& gpu, const Observed& observed, bool on_blocks) {
+  if (on_blocks) return write_file(file, observed.blocks.text());
+  const auto trace = lab::perfetto_trace(gpu, observed.run.result, *observed.run.timeline);
+  if (!trace) return trace.error();
+  return write_file(file, *trace);
+}
+
 Result<void> report(const ServeSimulatedOptions& o, const gpu::GpuConfig& gpu, lab::ComparedRun made) {
   const lab::CorunResult& result = made.result;
   const sim::Timeline& timeline = *made.timeline;
-  if (!o.trace.empty()) {
-    const auto trace = lab::perfetto_trace(gpu, result, timeline);
-    if (!trace) return trace.error();
-    if (auto written = write_file(o.trace, *trace); !written) return written.error();
-  }
   const Output output(o.json);
   output.say(text_of(result));
   if (!o.json.empty()) {
@@ -162,10 +171,14 @@ Result<int> serve_simulated(const ServeSimulatedOptions& o) {
   const runtime::Descriptor stop(::signalfd(-1, &signals, SFD_CLOEXEC));
   auto server = runtime::SimulatedServer::open(*gpu, *options);
   if (!server) return server.error();
-  lab::ComparedRun made;
+  const sim::BlockMachineSpec spec = sim::block_machine_spec(*gpu);
+  Observed observed{{}, lab::BlockTraceFile({}, spec.sms, spec.clock)};
+  lab::ComparedRun& made = observed.run;
   made.timeline = std::make_unique<sim::Timeline>(kPageInterval);
   lab::Watch watch(o.timeline || !o.trace.empty() || !o.html.empty() ? made.timeline.get() : nullptr, {}, 0, 0);
   if (sim::CycleMachine* machine = (*server)->cycle_machine()) machine->observe(watch);
+  runtime::BlockLaunchMachine* block_machine = (*server)->block_machine();
+  if (block_machine != nullptr && !o.trace.empty()) block_machine->observe(observed.blocks);
   std::fprintf(stderr, "%s (simulated), policy %s, listening at %s\n", gpu->name.c_str(), o.policy.c_str(),
                options->socket.c_str());
   const auto start = std::chrono::steady_clock::now();
@@ -175,6 +188,8 @@ Result<int> serve_simulated(const ServeSimulatedOptions& o) {
   made.result.residency = watch.residency();
   made.result.threads = options->threads;
   made.result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!o.trace.empty())
+    if (auto written = write_trace(o.trace, *gpu, observed, block_machine != nullptr); !written) return written.error();
   if (auto done = report(o, *gpu, std::move(made)); !done) return done.error();
   return 0;
 }

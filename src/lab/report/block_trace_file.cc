@@ -23,23 +23,28 @@ T& at(std::vector<T>& list, std::size_t i) {
 
 }  // namespace
 
-BlockTraceFile::BlockTraceFile(std::vector<std::string> processes, std::uint32_t sms, Hertz clock)
-    : processes_(std::move(processes)), clock_(clock), residents_(sms) {
-  const auto group = [this](std::uint32_t id, const std::string& name) {
-    events_ += fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}},)"
-                           "\n",
-                           id, quoted(name));
-  };
-  group(kSms, "SMs");
+BlockTraceFile::BlockTraceFile(const std::vector<std::string>& processes, std::uint32_t sms, Hertz clock)
+    : clock_(clock), residents_(sms) {
+  name_group(kSms, "SMs");
   for (std::uint32_t i = 0; i < sms; ++i) name_row(kSms, i, fmt::format("SM {}", i));
-  group(kTransfers, "PCI Express");
+  name_group(kTransfers, "PCI Express");
   name_row(kTransfers, 0, "to device");
   name_row(kTransfers, 1, "to host");
-  for (std::uint32_t i = 0; i < processes_.size(); ++i) {
-    group(kProcesses + i, fmt::format("process {}: {}", i, processes_[i]));
-    name_row(kProcesses + i, 0, "runs");
-    name_row(kProcesses + i, 1, "CPU");
-  }
+  for (const std::string& process : processes) add_process(process);
+}
+
+void BlockTraceFile::add_process(const std::string& name) {
+  const auto i = static_cast<std::uint32_t>(processes_.size());
+  processes_.push_back(name);
+  name_group(kProcesses + i, fmt::format("process {}: {}", i, name));
+  name_row(kProcesses + i, 0, "runs");
+  name_row(kProcesses + i, 1, "CPU");
+}
+
+void BlockTraceFile::name_group(std::uint32_t group, const std::string& name) {
+  events_ += fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}},)"
+                         "\n",
+                         group, quoted(name));
 }
 
 void BlockTraceFile::name_row(std::uint32_t group, std::uint32_t row, const std::string& name) {
@@ -76,6 +81,7 @@ void BlockTraceFile::transfer(std::uint32_t process, bool to_device, std::uint64
 
 void BlockTraceFile::launch_began(std::uint32_t process, std::uint32_t stream, const sim::KernelModel& kernel,
                                   std::uint64_t time) {
+  while (processes_.size() <= process) add_process(kernel.name);
   at(stream_owners_, stream) = process;
   at(launches_, stream) = {kernel.name, time};
 }

@@ -14,8 +14,9 @@ namespace wm::lab {
 
 class BlockTraceFile final : public sim::SystemObserver {
  public:
-  // `processes` are the names in order; a cycle of `clock` is the unit of the run's times.
-  BlockTraceFile(std::vector<std::string> processes, std::uint32_t sms, Hertz clock);
+  // `processes` are the names in order; further ones get the name of their first kernel. A cycle of `clock` is the unit
+  // of the run's times.
+  BlockTraceFile(const std::vector<std::string>& processes, std::uint32_t sms, Hertz clock);
 
   void block_began(const sim::ObservedBlock& block, std::uint64_t at, std::uint64_t works_from, bool resumed) override;
   void block_left(const sim::ObservedBlock& block, std::uint64_t at, bool ended) override;
@@ -39,6 +40,8 @@ class BlockTraceFile final : public sim::SystemObserver {
     std::uint32_t blocks = 0;
     std::uint64_t begin = 0;
   };
+  void add_process(const std::string& name);
+  void name_group(std::uint32_t group, const std::string& name);
   void name_row(std::uint32_t group, std::uint32_t row, const std::string& name);
   void span(std::uint32_t group, std::uint32_t row, const std::string& name, std::uint64_t begin, std::uint64_t end);
   [[nodiscard]] double microseconds(std::uint64_t cycles) const {

@@ -18,11 +18,6 @@ constexpr std::chrono::milliseconds kWindow{500};
 constexpr std::uint64_t kRequestsOfWindow = 50;  // fewer say nothing about a p99
 constexpr unsigned kBoardBits = 32;
 
-template <Plain T>
-std::span<const std::byte> bytes_of(const T& value) {
-  return {reinterpret_cast<const std::byte*>(&value), sizeof value};
-}
-
 // Sends a document in packets; the monitor reads until the connection is closed.
 void send_text(const Descriptor& socket, const std::string& text) {
   constexpr std::size_t kPacketBytes = 16 * 1024;

@@ -10,11 +10,6 @@ namespace {
 constexpr std::chrono::seconds kActive{1};
 constexpr std::chrono::milliseconds kRateInterval{500};
 
-template <Plain T>
-std::span<const std::byte> bytes_of(const T& value) {
-  return {reinterpret_cast<const std::byte*>(&value), sizeof value};
-}
-
 std::uint64_t launches_in(const ProgramCounters& c) {
   return c.launches.load(std::memory_order_relaxed) + c.graph_launches.load(std::memory_order_relaxed);
 }

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "runtime/protocol/descriptor.h"
+#include "runtime/protocol/message.h"
 
 namespace wm::runtime {
 
@@ -29,6 +30,10 @@ struct Peer {
 };
 Result<Peer> peer_of(const Descriptor& socket);
 
+template <Plain T>
+std::span<const std::byte> bytes_of(const T& value) {
+  return {reinterpret_cast<const std::byte*>(&value), sizeof value};
+}
 // Sends one packet, with the descriptor of `file` if it is open. Never raises SIGPIPE.
 bool send_packet(const Descriptor& socket, std::span<const std::byte> bytes, const Descriptor& file = {});
 struct Packet {

@@ -16,11 +16,6 @@ namespace {
 
 constexpr std::uint64_t kMaxRegionBytes = std::uint64_t{1} << 36;
 
-template <Plain T>
-std::span<const std::byte> bytes_of(const T& value) {
-  return {reinterpret_cast<const std::byte*>(&value), sizeof value};
-}
-
 void refuse(const Descriptor& socket, const std::string& reason) {
   Welcome welcome;
   std::snprintf(welcome.reason, sizeof welcome.reason, "%s", reason.c_str());

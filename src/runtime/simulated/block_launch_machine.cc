@@ -21,6 +21,11 @@ Result<std::unique_ptr<BlockLaunchMachine>> BlockLaunchMachine::make(const gpu::
   return made;
 }
 
+void BlockLaunchMachine::observe(sim::SystemObserver& observer) {
+  observer_ = &observer;
+  machine_.observe(observer);
+}
+
 std::vector<std::string> BlockLaunchMachine::place_names() const {
   std::vector<std::string> names;
   for (const Client& client : clients_) names.push_back(client.name);
@@ -130,6 +135,7 @@ Result<void> BlockLaunchMachine::begin(Waiting waiting) {
   }
   const std::uint32_t client = client_for(waiting.launch.terms);
   clients_[client].is_busy = true;
+  if (observer_ != nullptr) observer_->launch_began(client, client, **model, machine_.now().count);
   machine_.launch(clients_[client].id, **model);
   running_.push_back({waiting.ticket, client, machine_.now(), std::move(done)});
   return {};
@@ -144,6 +150,7 @@ void BlockLaunchMachine::end(policy::KernelId id) {
   done.place = at->client;
   done.result.cycles = done.ended.count - at->began.count;
   done.result.nanoseconds = done.result.cycles * 1000 / config_.sm.clock_mhz;
+  if (observer_ != nullptr) observer_->launch_ended(at->client, at->client, machine_.now().count);
   clients_[at->client].is_busy = false;
   running_.erase(at);
   finished_.push_back(std::move(done));

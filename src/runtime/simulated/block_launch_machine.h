@@ -15,6 +15,7 @@
 #include "policy/policy.h"
 #include "runtime/simulated/launch_machine.h"
 #include "sim/block/machine.h"
+#include "sim/block/system.h"
 
 namespace wm::runtime {
 
@@ -23,6 +24,9 @@ class BlockLaunchMachine final : public LaunchMachine {
   // `config` outlives the machine. A policy that needs instruction quotas is an error.
   static Result<std::unique_ptr<BlockLaunchMachine>> make(const gpu::GpuConfig& config, const std::string& policy,
                                                           std::uint32_t threads);
+
+  // The observer sees each place as a process with one stream; it outlives the machine.
+  void observe(sim::SystemObserver& observer);
 
   LaunchTicket start(MachineLaunch launch) override;
   void abandon(LaunchTicket ticket) override;
@@ -71,6 +75,7 @@ class BlockLaunchMachine final : public LaunchMachine {
   std::map<std::string, std::unique_ptr<sim::KernelModel>> models_;  // by kernel, grid and block
   std::vector<std::shared_ptr<const exec::Program>> programs_;       // keeps the addresses in the keys
   LaunchTicket tickets_ = 0;
+  sim::SystemObserver* observer_ = nullptr;
 };
 
 }  // namespace wm::runtime

@@ -7,7 +7,6 @@
 #include <tuple>
 #include <unistd.h>
 
-#include "runtime/simulated/block_launch_machine.h"
 #include "runtime/simulated_server/control.h"
 #include "runtime/simulated_server/status.h"
 
@@ -17,11 +16,6 @@ namespace {
 
 constexpr int kIdleMilliseconds = 200;
 constexpr int kGreetingMilliseconds = 1000;
-
-template <Plain T>
-std::span<const std::byte> bytes_of(const T& value) {
-  return {reinterpret_cast<const std::byte*>(&value), sizeof value};
-}
 
 // Sends a document in packets; the monitor reads until the connection is closed.
 void send_text(const Descriptor& socket, const std::string& text) {
@@ -53,9 +47,11 @@ Result<std::unique_ptr<SimulatedServer>> SimulatedServer::open(const gpu::GpuCon
                                                                SimulatedServeOptions options) {
   std::unique_ptr<LaunchMachine> machine;
   sim::CycleMachine* cycle_machine = nullptr;
+  BlockLaunchMachine* block_machine = nullptr;
   if (options.on_block_machine) {
     auto made = BlockLaunchMachine::make(config, options.policy, options.threads);
     if (!made) return made.error();
+    block_machine = made->get();
     machine = *std::move(made);
   } else {
     auto made = CycleLaunchMachine::make(config, options.policy, options.threads);
@@ -68,6 +64,7 @@ Result<std::unique_ptr<SimulatedServer>> SimulatedServer::open(const gpu::GpuCon
   std::unique_ptr<SimulatedServer> server(
       new SimulatedServer(config, std::move(options), std::move(machine), std::move(*listener)));
   server->cycle_machine_ = cycle_machine;
+  server->block_machine_ = block_machine;
   return server;
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "gpu/gpu_config.h"
+#include "runtime/simulated/block_launch_machine.h"
 #include "runtime/simulated/cycle_launch_machine.h"
 #include "runtime/simulated_server/isolated_rates.h"
 #include "runtime/simulated_server/program.h"
@@ -44,6 +45,8 @@ class SimulatedServer {
   [[nodiscard]] LaunchMachine& machine() { return *machine_; }
   // The cycle machine, for an observer and for results; nullptr on the block machine.
   [[nodiscard]] sim::CycleMachine* cycle_machine() { return cycle_machine_; }
+  // The block machine with the programs' launches; nullptr on the cycle machine.
+  [[nodiscard]] BlockLaunchMachine* block_machine() { return block_machine_; }
   [[nodiscard]] const std::vector<PlaceCounts>& places() const { return places_; }
 
  private:
@@ -68,6 +71,7 @@ class SimulatedServer {
   const SimulatedServeOptions options_;
   std::unique_ptr<LaunchMachine> machine_;
   sim::CycleMachine* cycle_machine_ = nullptr;
+  BlockLaunchMachine* block_machine_ = nullptr;
   IsolatedRates isolated_;
   Descriptor listener_;
   std::list<std::unique_ptr<ServedProgram>> programs_;  // in the order of their numbers

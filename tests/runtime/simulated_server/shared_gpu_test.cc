@@ -1,5 +1,6 @@
 // Unmodified programs share one simulated GPU: results, goals, times and faults, with the daemon and the programs as
 // processes.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -81,14 +82,24 @@ TEST_F(SharedGpuTest, EveryPolicyGivesCorrectResultsAndMeetsTheGoal) {
 
 TEST_F(SharedGpuTest, ProgramsShareTheBlockMachineToo) {
   timeline_ = false;
+  const std::string trace = (folder_ / "trace").string();
   for (const char* order : {"ab", "ba"}) {
     const Program a{"a", "compute 4 64", "--goal 0.2"}, b{"b", "stream 6 64"};
-    const Json report = run("--timing block --policy spatial", *order == 'a' ? std::vector{a, b} : std::vector{b, a});
+    const Json report =
+        run("--timing block --policy spatial --trace " + trace, *order == 'a' ? std::vector{a, b} : std::vector{b, a});
     EXPECT_NE(output("a").find("compute: correct"), std::string::npos) << output("a");
     EXPECT_NE(output("b").find("stream: correct"), std::string::npos) << output("b");
     ASSERT_EQ(report["kernels"].size(), 2U);
     EXPECT_EQ(report["kernels"][0]["launches_done"], 4);
     EXPECT_EQ(report["kernels"][0]["reached"], true) << report["kernels"][0].dump();
+    const Json events = Json::parse(text_of(trace), nullptr, false)["traceEvents"];
+    const auto spans = [&](const std::string& name, std::uint32_t group) {
+      return std::count_if(events.begin(), events.end(),
+                           [&](const Json& e) { return e["ph"] == "X" && e["name"] == name && e["pid"] == group; });
+    };
+    EXPECT_EQ(spans("a", 10), 4);  // launches
+    EXPECT_EQ(spans("b", 11), 6);
+    EXPECT_GE(spans("a", 1), 4);  // SMs with blocks of it
     if (hash_.empty()) hash_ = report["run_hash"].get<std::string>();
     EXPECT_EQ(report["run_hash"], hash_);
   }

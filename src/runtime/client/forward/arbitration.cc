@@ -69,11 +69,6 @@ runtime::ProgramGoal goal() {
   return goal;
 }
 
-template <runtime::Plain T>
-std::span<const std::byte> bytes_of(const T& value) {
-  return {reinterpret_cast<const std::byte*>(&value), sizeof value};
-}
-
 // Maps the memory that a packet brought, for as long as the process lives.
 template <typename T>
 T* mapped(const Descriptor& file, std::size_t bytes) {
@@ -86,7 +81,8 @@ T* mapped(const Descriptor& file, std::size_t bytes) {
 std::string connect(const char* path) {
   auto socket = runtime::connect_to(path);
   if (!socket) return "no daemon answers there";
-  if (!runtime::send_packet(*socket, bytes_of(hello())) || !runtime::send_packet(*socket, bytes_of(goal())))
+  if (!runtime::send_packet(*socket, runtime::bytes_of(hello())) ||
+      !runtime::send_packet(*socket, runtime::bytes_of(goal())))
     return "it does not listen";
   auto first = runtime::receive_packet(*socket, kWelcomeMilliseconds);
   runtime::ProgramWelcome welcome;
