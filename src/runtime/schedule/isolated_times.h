@@ -13,6 +13,9 @@ class IsolatedTimes {
   using Key = std::pair<std::uint32_t, std::uint64_t>;  // the kernel's function, groups
 
   void note(Key key, double nanoseconds);
+  // Such a launch took so long beside other clients' kernels: isolated it takes no longer. A first launch that included
+  // the loading of its code is corrected here where its client was never isolated again.
+  void limit(Key key, double nanoseconds);
   // Nothing where such a launch has not been measured.
   [[nodiscard]] std::optional<double> find(Key key) const;
 

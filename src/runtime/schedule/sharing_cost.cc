@@ -13,6 +13,7 @@ void SharingCost::note_completed(Command& command, std::uint64_t now, double use
   const IsolatedTimes::Key key{command.launch->kernel->function, group_count(*command.launch)};
   const bool isolated = shared_until_ == 0 || shared_until_ < began;
   if (isolated) client.isolated_times.note(key, turnaround);
+  if (!isolated) client.isolated_times.limit(key, turnaround);
   if (!isolated && estimate > 0) client.estimated_times.note(key, estimate);
   const auto measured = isolated ? std::optional(turnaround) : client.isolated_times.find(key);
   ClientStatistics& statistics = client.statistics;
