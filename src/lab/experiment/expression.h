@@ -20,7 +20,7 @@
 
 #include "base/result.h"
 #include "lab/experiment/condition.h"
-#include "lab/experiment/record.h"
+#include "lab/experiment/record_index.h"
 
 namespace wm::lab {
 
@@ -33,7 +33,8 @@ class Expression {
 
   // The value over the records that pass `given`; partners are searched among all records. Empty where a part of the
   // expression has no records.
-  [[nodiscard]] std::optional<double> evaluate(const Records& records, const std::vector<Condition>& given = {}) const;
+  [[nodiscard]] std::optional<double> evaluate(const RecordIndex& records,
+                                               const std::vector<Condition>& given = {}) const;
   [[nodiscard]] const std::string& text() const { return text_; }
   // The values that conditions compare `label` with, for checks that such a policy or workload exists.
   [[nodiscard]] std::vector<std::string> mentioned(const std::string& label) const;

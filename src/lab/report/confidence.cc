@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <set>
 
 namespace wm::lab {
 namespace {
@@ -20,14 +19,6 @@ double t_quantile(std::size_t degrees) {
          (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
 }
 
-std::set<std::string> seeds_of(const Records& records) {
-  std::set<std::string> seeds;
-  for (const Record& r : records)
-    if (const auto seed = r.labels.find("seed"); seed != r.labels.end() && !seed->second.empty())
-      seeds.insert(seed->second);
-  return seeds;
-}
-
 }  // namespace
 
 Estimate estimate(const std::vector<double>& samples) {
@@ -40,16 +31,15 @@ Estimate estimate(const std::vector<double>& samples) {
   return e;
 }
 
-std::optional<Estimate> estimate(const Expression& expression, const Records& records,
+std::optional<Estimate> estimate(const Expression& expression, const RecordIndex& records,
                                  const std::vector<Condition>& given) {
   std::vector<double> samples;
   const auto add = [&](const std::vector<Condition>& conditions) {
     const auto value = expression.evaluate(records, conditions);
     if (value && std::isfinite(*value)) samples.push_back(*value);
   };
-  const std::set<std::string> seeds = seeds_of(records);
-  if (seeds.empty()) add(given);
-  for (const std::string& seed : seeds) {
+  if (records.seeds().empty()) add(given);
+  for (const std::string& seed : records.seeds()) {
     std::vector<Condition> of_seed = given;
     of_seed.push_back({"seed", Condition::Sign::equal, seed});
     add(of_seed);

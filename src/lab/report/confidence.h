@@ -20,7 +20,7 @@ Estimate estimate(const std::vector<double>& samples);
 
 // The expression over the records that pass `given`. Where the records have seeds it is computed for each seed, and the
 // mean is estimated from these values; gains compare runs of the same seed. Empty where the expression has no value.
-std::optional<Estimate> estimate(const Expression& expression, const Records& records,
+std::optional<Estimate> estimate(const Expression& expression, const RecordIndex& records,
                                  const std::vector<Condition>& given = {});
 
 }  // namespace wm::lab

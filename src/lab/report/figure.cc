@@ -6,30 +6,18 @@
 
 #include "base/number.h"
 #include "lab/report/confidence.h"
+#include "lab/store/parse_json.h"
 
 namespace wm::lab {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The values of a label among the records; numbers are sorted, words keep their order.
-std::vector<std::string> values_of(const std::string& label, const Records& records) {
-  std::vector<std::string> values;
-  for (const Record& r : records)
-    if (const auto l = r.labels.find(label); l != r.labels.end())
-      if (std::find(values.begin(), values.end(), l->second) == values.end()) values.push_back(l->second);
-  const bool numbers =
-      std::all_of(values.begin(), values.end(), [](const auto& v) { return parse_double(v).has_value(); });
-  if (numbers)
-    std::sort(values.begin(), values.end(),
-              [](const auto& a, const auto& b) { return *parse_double(a) < *parse_double(b); });
-  return values;
-}
-
 // One row for every combination of the axes' values that has records.
 class Rows {
  public:
-  Rows(const Plot& plot, Figure& figure) : plot_(plot), figure_(figure) {}
+  Rows(const Plot& plot, const RecordIndex& records, Figure& figure)
+      : plot_(plot), records_(records), figure_(figure) {}
 
   void make() { over({plot_.facet, plot_.series, plot_.x}, 0, {}, {}); }
 
@@ -39,7 +27,7 @@ class Rows {
     if (at == axes.size()) return add(given, labels);
     const std::string& axis = axes[at];
     if (axis.empty() || axis == "measure") return over(axes, at + 1, std::move(given), std::move(labels));
-    for (const std::string& value : values_of(axis, figure_.records)) {
+    for (const std::string& value : records_.values(axis)) {
       auto narrower = given;
       narrower.push_back({axis, Condition::Sign::equal, value});
       labels[axis] = value;
@@ -53,7 +41,7 @@ class Rows {
 
   void add(const std::vector<Condition>& given, const std::map<std::string, std::string>& labels) {
     for (const Curve& curve : plot_.y) {
-      const auto value = estimate(curve.value, figure_.records, given);
+      const auto value = estimate(curve.value, records_, given);
       if (!value) continue;
       PlotRow row{labels, value->mean, value->half_width, value->samples, false};
       if (!curve.label.empty()) row.labels["measure"] = curve.label;
@@ -62,6 +50,7 @@ class Rows {
   }
 
   const Plot& plot_;
+  const RecordIndex& records_;
   Figure& figure_;
 };
 
@@ -181,7 +170,7 @@ Figure make_figure(const Experiment& experiment, const Protocol& protocol, const
       ++f.failed;
       continue;
     }
-    Json result = Json::parse(found->second->result, nullptr, false);
+    Json result = parse_json(found->second->result);
     if (result.is_discarded()) continue;
     ++f.done;
     const std::string& version = found->second->code_version;
@@ -196,11 +185,12 @@ Figure make_figure(const Experiment& experiment, const Protocol& protocol, const
     else if (l.splits != LabelledPolicy::Splits::none)
       f.records = with_best(f.records, l.label, true, score_of_oracle);
   }
-  Rows(experiment.plot, f).make();
+  const RecordIndex records(f.records);
+  Rows(experiment.plot, records, f).make();
   for (const Reported& r : experiment.reported)
     f.rows.push_back({.labels = r.labels, .value = r.value, .from_paper = true});
   for (const Claim& claim : experiment.claims) {
-    const auto found = f.records.empty() ? std::nullopt : estimate(claim.measured, f.records);
+    const auto found = f.records.empty() ? std::nullopt : estimate(claim.measured, records);
     const auto measured = found ? std::optional(found->mean) : std::nullopt;
     f.claims.push_back({&claim, measured, found ? found->half_width : 0, judge(claim, measured)});
   }

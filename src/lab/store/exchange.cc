@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "lab/store/migrate.h"
+#include "lab/store/parse_json.h"
 #include "lab/store/row_json.h"
 #include "lab/store/rows_file.h"
 
@@ -16,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json parse_or_text(const std::string& text) {
-  Json parsed = Json::parse(text, nullptr, false);
+  Json parsed = parse_json(text);
   return parsed.is_discarded() ? Json(text) : parsed;
 }
 
@@ -56,7 +57,7 @@ std::string to_json(const Results& results) {
 
 Result<Results> from_json(const std::string& text, const std::string& file) {
   try {
-    const Json document = Json::parse(text);
+    const Json document = parse_json_or_throw(text);
     const int schema = document.at("schema").get<int>();
     Results results;
     results.gpus = document.at("gpus").get<std::map<std::string, std::string>>();

@@ -1,6 +1,7 @@
 #include "lab/store/row_json.h"
 
 #include "base/json.h"
+#include "lab/store/parse_json.h"
 
 namespace wm::lab {
 
@@ -9,7 +10,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 Json json_or_text(const std::string& text) {
-  Json value = Json::parse(text, nullptr, false);
+  Json value = parse_json(text);
   return value.is_discarded() ? Json(text) : value;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "lab/store/parse_json.h"
 #include "lab/store/row_json.h"
 
 namespace wm::lab {
@@ -41,7 +42,7 @@ Result<void> RowsFile::read(const std::string& text) {
     begin = end + 1;
     ++number;
     if (line.empty()) continue;
-    const Json document = Json::parse(line, nullptr, false);
+    const Json document = parse_json(line);
     if (document.is_discarded()) {
       broken = number;
       continue;

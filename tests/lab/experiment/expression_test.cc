@@ -26,7 +26,7 @@ std::optional<double> value(const std::string& text, const std::vector<Condition
   const Table table = some_table();
   const auto e = Expression::parse(text, {"f.yaml", 3}, kLabels);
   EXPECT_TRUE(e.ok()) << (e.ok() ? "" : e.error().to_string());
-  return e->evaluate(table.records(), given);
+  return e->evaluate(RecordIndex(table.records()), given);
 }
 
 std::string mistake(const std::string& text) {

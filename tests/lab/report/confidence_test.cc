@@ -38,7 +38,7 @@ TEST(Confidence, EverySeedIsOneSampleAndGainsCompareRunsOfTheSameSeed) {
     table.add({{"policy", "B"}, {"seed", seed}}, after, 1, 1);
   }
   const auto gain = *Expression::parse("gain(ipc, policy=B, against=A)", {}, {"policy", "seed"});
-  const auto found = estimate(gain, table.records());
+  const auto found = estimate(gain, RecordIndex(table.records()));
   ASSERT_TRUE(found.has_value());
   EXPECT_NEAR(found->mean, 1.2, 1e-12);
   EXPECT_EQ(found->samples, 3);
@@ -50,12 +50,12 @@ TEST(Confidence, RecordsWithoutSeedsHaveNoInterval) {
   table.add({{"policy", "A"}, {"seed", ""}}, 10, 1, 1);
   table.add({{"policy", "A"}, {"seed", ""}}, 20, 1, 1);
   const auto mean = *Expression::parse("mean(ipc)", {}, {"policy", "seed"});
-  const auto found = estimate(mean, table.records());
+  const auto found = estimate(mean, RecordIndex(table.records()));
   ASSERT_TRUE(found.has_value());
   EXPECT_DOUBLE_EQ(found->mean, 15);
   EXPECT_EQ(found->samples, 1);
   EXPECT_EQ(found->half_width, 0);
-  EXPECT_FALSE(estimate(mean, {}).has_value());
+  EXPECT_FALSE(estimate(mean, RecordIndex(Records{})).has_value());
 }
 
 }  // namespace
