@@ -96,7 +96,7 @@ lab::CorunResult result_of(const gpu::GpuConfig& gpu, const std::string& policy,
   return result;
 }
 
-// What the machines' observers saw; blocks: on the block machine only.
+// The records of the machines' observers; blocks: on the block machine only.
 struct Observed {
   lab::ComparedRun run;
   lab::BlockTraceFile blocks;
