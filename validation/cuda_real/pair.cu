@@ -1,27 +1,18 @@
 // A CUDA application that measures itself, for two of them beside each other. It knows nothing of warpmux.
 //
-//   pair latency SECONDS [high]    a kernel of about 27 µs (H200) every half millisecond on a stream of its own, with
-//   the
-//                                  highest priority if asked for; how long each takes
-//   pair compute SECONDS           launches of about 5.5 ms that keep the arithmetic units busy; how many a second
-//   pair memory SECONDS            launches of about 5 ms that copy memory; how many a second
-//   pair calls SECONDS             empty kernels in a row; how long a launch call takes
+//   pair latency SECONDS [high]  a kernel of about 27 µs (H200) every half millisecond, on a stream of its own
+//                                (with the highest priority, if asked for); how long each takes
+//   pair compute SECONDS         launches of about 6.5 ms that keep the arithmetic units busy; how many a second
+//   pair memory SECONDS          launches of about 5 ms that copy memory; how many a second
+//   pair calls SECONDS           empty kernels in a row; how long a launch call takes
 //
-// PAIR_BEGIN (seconds since 1970) is when measuring begins, so that two programs measure the same time; load begins at
-// once. One line of JSON goes to standard output. Results are checked: a wrong one is counted in "wrong"; "late_ms" is
-// how long after PAIR_BEGIN the program was ready.
-#include <algorithm>
-#include <chrono>
+// One line of JSON goes to standard output. Results are checked: a wrong one is counted in "wrong".
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <thread>
-#include <vector>
+
+#include "measure.h"
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr float kA = 0.999F, kB = 0.5F;
 
@@ -48,22 +39,6 @@ void must(cudaError_t result, const char* what) {
   std::_Exit(42);
 }
 
-// The time that is measured.
-struct Window {
-  Clock::time_point begin = Clock::now(), end;
-  double late_ms = 0;
-
-  explicit Window(double seconds) {
-    if (const char* text = std::getenv("PAIR_BEGIN")) {
-      const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-      begin += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::atof(text) - now));
-    }
-    late_ms = std::max(0.0, std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
-    end = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  }
-  bool is_over() const { return Clock::now() >= end; }
-};
-
 // The chain's result for the threads of the first block, as the host computes it.
 bool is_right(const float* out, int threads, int n) {
   std::vector<float> got(threads);
@@ -76,70 +51,41 @@ bool is_right(const float* out, int threads, int n) {
   return true;
 }
 
-void latency(double seconds, bool high) {
-  constexpr int kBlocks = 132, kThreads = 128, kLength = 13'000;
-  float* out = nullptr;
-  must(cudaMalloc(&out, kBlocks * kThreads * sizeof(float)), "memory");
+cudaStream_t make_stream(bool high) {
   cudaStream_t stream = nullptr;
   int least = 0, greatest = 0;
   must(cudaDeviceGetStreamPriorityRange(&least, &greatest), "range");
   must(high ? cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest)
             : cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
        "stream");
-  const auto request = [&] {
+  return stream;
+}
+
+void latency(double seconds, bool high) {
+  constexpr int kBlocks = 132, kThreads = 128, kLength = 13'000;
+  float* out = nullptr;
+  must(cudaMalloc(&out, kBlocks * kThreads * sizeof(float)), "memory");
+  const cudaStream_t stream = make_stream(high);
+  measure::latency(seconds, [&] {
     chain<<<kBlocks, kThreads, 0, stream>>>(out, kLength, kA, kB);
     must(cudaGetLastError(), "launch");
     must(cudaStreamSynchronize(stream), "synchronize");
-  };
-  for (int i = 0; i < 100; ++i) request();
-  std::vector<double> times;
-  const Window window(seconds);
-  auto next = Clock::now();
-  while (!window.is_over()) {
-    next = std::max(next + std::chrono::microseconds(500), Clock::now());
-    std::this_thread::sleep_until(next);
-    const auto started = Clock::now();
-    request();
-    if (started >= window.begin)
-      times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - started).count());
-  }
-  std::sort(times.begin(), times.end());
-  const auto at = [&](double part) { return times[static_cast<std::size_t>(part * (times.size() - 1))]; };
-  std::printf(
-      "{\"kind\": \"latency\", \"requests\": %zu, \"p50_us\": %.1f, \"p90_us\": %.1f, \"p99_us\": %.1f, "
-      "\"max_us\": %.1f, \"late_ms\": %.0f, \"wrong\": %d}\n",
-      times.size(), at(0.5), at(0.9), at(0.99), times.back(), window.late_ms, is_right(out, kThreads, kLength) ? 0 : 1);
+  });
+  std::printf("\"wrong\": %d}\n", is_right(out, kThreads, kLength) ? 0 : 1);
 }
 
+// `launch` takes the stream.
 template <typename Launch>
 void batch(double seconds, const char* kind, Launch launch) {
-  cudaStream_t stream = nullptr;
+  const cudaStream_t stream = make_stream(false);
   cudaEvent_t event = nullptr;
-  must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
   must(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync), "event");
   launch(stream);
   must(cudaStreamSynchronize(stream), "synchronize");
-  std::size_t launches = 0;
-  const Window window(seconds);
-  Clock::time_point first = Clock::now(), last = first;  // ends of launches, the first and the last that count
-  launch(stream);  // one launch ahead, as an application that keeps the device busy does
-  while (!window.is_over()) {
-    must(cudaEventRecord(event, stream), "record");
-    launch(stream);
-    must(cudaEventSynchronize(event), "wait");
-    last = Clock::now();
-    if (last < window.begin) {
-      first = last;
-    } else {
-      ++launches;
-    }
-  }
-  const double time = std::chrono::duration<double>(last - first).count();
+  measure::batch(
+      seconds, kind, [&] { launch(stream); }, [&] { must(cudaEventRecord(event, stream), "record"); },
+      [&] { must(cudaEventSynchronize(event), "wait"); });
   must(cudaStreamSynchronize(stream), "synchronize");
-  std::printf(
-      "{\"kind\": \"%s\", \"launches\": %zu, \"launches_per_second\": %.2f, \"milliseconds\": %.3f, \"late_ms\": "
-      "%.0f, ",
-      kind, launches, launches / time, time * 1e3 / launches, window.late_ms);
 }
 
 void compute(double seconds) {
@@ -173,22 +119,12 @@ void memory(double seconds) {
   std::printf("\"wrong\": %d}\n", wrong);
 }
 
-// Medians over groups of 64 calls: the queue of the driver does not fill up.
 void calls(double seconds) {
-  constexpr int kGroup = 64;
-  cudaStream_t stream = nullptr;
-  must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
-  std::vector<double> times;
-  for (const Window window(seconds); !window.is_over();) {
-    const auto started = Clock::now();
-    for (int i = 0; i < kGroup; ++i) nothing<<<1, 32, 0, stream>>>();
-    times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - started).count() / kGroup);
-    must(cudaStreamSynchronize(stream), "synchronize");
-  }
+  const cudaStream_t stream = make_stream(false);
+  measure::calls(
+      seconds, [&] { nothing<<<1, 32, 0, stream>>>(); }, [&] { must(cudaStreamSynchronize(stream), "synchronize"); });
   must(cudaGetLastError(), "launch");
-  std::sort(times.begin(), times.end());
-  std::printf("{\"kind\": \"calls\", \"groups\": %zu, \"launch_ns\": %.1f, \"p10_ns\": %.1f, \"wrong\": 0}\n",
-              times.size(), times[times.size() / 2], times[times.size() / 10]);
+  std::printf("\"wrong\": 0}\n");
 }
 
 }  // namespace

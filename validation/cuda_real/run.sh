@@ -4,13 +4,15 @@
 #
 #   validation/cuda_real/run.sh build/device out [SECONDS [PARTS]]
 #
-# PARTS: any of single native mps limits slices goal calls torch. PAIR names another program with the arguments of
-# pair.cu, for machines without nvcc (with the simulated driver: WARPMUX_LIBCUDA and LD_LIBRARY_PATH name it).
+# PARTS: any of native mps limits slices goal policies calls torch more, in this order; `more` are further limits and
+# slices. PAIR names another program with the arguments of pair.cu, for machines without nvcc (with the simulated driver:
+# WARPMUX_LIBCUDA and LD_LIBRARY_PATH name it).
 set -uo pipefail
-build=$1 out=$2 seconds=${3:-2} parts=${4:-single native mps limits slices goal calls torch}
+build=$1 out=$2 seconds=${3:-1.5} parts=${4:-native mps limits slices goal policies calls torch more}
 here=$(cd "$(dirname "$0")" && pwd)
 wm=$build/bin/wm
 python=${PYTHON:-python3}
+ready=${READY:-3}  # seconds after which two programs are ready
 mkdir -p "$out"
 rows=$out/cuda-real.jsonl errors=$out/errors.txt
 : > "$rows"
@@ -19,44 +21,44 @@ pair=${PAIR:-$out/pair}
 if [ -z "${PAIR:-}" ]; then
   nvcc -O2 -std=c++17 -arch=sm_90 "$here/pair.cu" -o "$pair" || exit 1
 fi
-ready=${READY:-3.5}  # seconds after which two programs are ready
-limit=$(awk "BEGIN {print 20 + 4 * $seconds}")
 
+sum() { LC_ALL=C awk -v a="$1" -v b="$2" 'BEGIN {printf "%.3f", a + b}'; }
 wants() { [[ " $parts " == *" $1 "* ]]; }
 note() {  # SETUP BESIDE RESULT
   if [[ $3 != "{"* ]]; then
     echo "run.sh: $1 beside $2: no result: $3" | tee -a "$errors"
-    return
+    return 1
   fi
   echo "{\"setup\": \"$1\", \"beside\": \"$2\", \"result\": $3}" | tee -a "$rows"
 }
-single() {  # SETUP PREFIX KIND
-  note "$1" none "$(timeout "$limit" $2 "$pair" "$3" "$seconds" 2>>"$errors")"
+single() {  # SETUP PREFIX KIND [SECONDS]
+  note "$1" none "$(timeout 30 $2 "$pair" "$3" "${4:-$seconds}" 2>>"$errors")"
 }
-beside() {  # SETUP LATENCY-PREFIX BATCH-PREFIX KINDS [HIGH]
-  local setup=$1 first=$2 second=$3 high=${5:-} kind id
+beside() {  # SETUP LATENCY-PREFIX BATCH-PREFIX KINDS [HIGH [SECONDS]]
+  local setup=$1 first=$2 second=$3 high=${5:-} time=${6:-$seconds} kind id other failed=0
   for kind in $4; do
     # Both start, become ready, and measure the same time.
-    PAIR_BEGIN=$(awk "BEGIN {print $(date +%s.%N) + $ready}" OFMT=%.3f)
+    PAIR_BEGIN=$(sum "$(date +%s.%N)" "$ready")
     export PAIR_BEGIN
-    timeout "$limit" $second "$pair" "$kind" "$seconds" > "$out/batch.json" 2>>"$errors" &
+    timeout 40 $second "$pair" "$kind" "$time" > "$out/batch.json" 2>>"$errors" &
     id=$!
-    sleep 0.5
-    timeout "$limit" $first "$pair" latency "$seconds" $high > "$out/latency.json" 2>>"$errors" &
-    local other=$!
-    if [ -n "${socket:-}" ]; then
-      sleep "$(awk "BEGIN {print $ready - 0.5 + 0.8 * $seconds}")"
+    sleep 0.3
+    timeout 40 $first "$pair" latency "$time" $high > "$out/latency.json" 2>>"$errors" &
+    other=$!
+    if [ -n "$socket" ]; then
+      sleep "$(sum "$(sum "$ready" "$time")" -0.6)"
       "$wm" status --socket "$socket" --json "$out/status.json" > /dev/null 2>>"$errors"
     fi
     wait $other
     wait $id
     unset PAIR_BEGIN
-    note "$setup" "$kind" "$(cat "$out/latency.json")"
-    note "$setup" latency "$(cat "$out/batch.json")"
-    if [ -n "${socket:-}" ]; then
+    note "$setup" "$kind" "$(cat "$out/latency.json")" || failed=1
+    note "$setup" latency "$(cat "$out/batch.json")" || failed=1
+    if [ -n "$socket" ]; then
       echo "{\"setup\": \"$setup\", \"beside\": \"$kind\", \"status\": $(tr -d '\n' < "$out/status.json")}" >> "$rows"
     fi
   done
+  return $failed
 }
 daemon_id='' socket=''
 daemon() {  # OPTIONS…
@@ -68,60 +70,82 @@ daemon() {  # OPTIONS…
   return 1
 }
 end_daemon() {
-  kill "$daemon_id" 2>/dev/null
-  wait "$daemon_id" 2>/dev/null
+  [ -n "$daemon_id" ] && kill "$daemon_id" 2>/dev/null && wait "$daemon_id" 2>/dev/null
   daemon_id='' socket=''
 }
-trap 'end_daemon' EXIT
+finish() {
+  end_daemon
+  $python "$here/summary.py" "$rows" "$out/cuda-real.json" "validation/cuda_real/run.sh $arguments"
+}
+arguments="$*"
+trap finish EXIT
 low() { echo "$wm run --socket $socket --"; }
 high() { echo "$wm run --socket $socket --priority 5 --"; }
+limits() {  # HEADROOM…
+  local headroom
+  for headroom in "$@"; do
+    daemon --sharing mps --headroom "$headroom" &&
+      beside "ours-mps-headroom-$headroom" "$(high)" "$(low)" "compute memory"
+    end_daemon
+  done
+}
+slices() {  # MICROSECONDS…
+  local slice
+  for slice in "$@"; do
+    daemon --sharing isolated --slice "$slice" &&
+      beside "ours-isolated-slice-$slice" "$(high)" "$(low)" "compute memory"
+    end_daemon
+  done
+}
 
-if wants single; then
+if wants native; then
   for kind in latency compute memory; do single single "" $kind; done
+  if ! beside native "" "" "compute memory"; then
+    echo "run.sh: two programs cannot be measured beside each other natively; stopping" | tee -a "$errors"
+    exit 1
+  fi
 fi
-wants native && beside native "" "" "compute memory"
 if wants mps && daemon --sharing mps; then
   pipe=$("$wm" status --socket "$socket" --json - 2>/dev/null | sed -n 's/.*"mps_pipe_folder": *"\([^"]*\)".*/\1/p')
-  plain="env CUDA_MPS_PIPE_DIRECTORY=$pipe" kept=$socket
+  plain="env CUDA_MPS_PIPE_DIRECTORY=$pipe"
   socket=''
   beside mps "$plain" "$plain" "compute memory"
   beside mps-priority "$plain" "$plain" "compute memory" high
-  socket=$kept
-  end_daemon
 fi
-if wants limits; then
-  for headroom in 0 25 50 62 75; do
-    daemon --sharing mps --headroom $headroom && beside "ours-mps-headroom-$headroom" "$(high)" "$(low)" "compute memory"
-    end_daemon
-  done
-fi
-if wants slices; then
-  for slice in 2048 1000 500 200 100; do
-    daemon --sharing isolated --slice $slice && beside "ours-isolated-slice-$slice" "$(high)" "$(low)" "compute memory"
-    end_daemon
-  done
-fi
+end_daemon
+wants limits && limits 50 62
+wants slices && slices 200 500
 if wants goal; then
   daemon --sharing mps &&
-    beside ours-mps-goal-p99-100us "$wm run --socket $socket --goal p99=100us --" "$(low)" "compute memory"
+    beside ours-mps-goal-p99-100us "$wm run --socket $socket --goal p99=100us --" "$(low)" "compute memory" "" 4
   end_daemon
   daemon --sharing isolated --slice 2048 &&
-    beside ours-isolated-goal-p99-600us "$wm run --socket $socket --goal p99=600us --" "$(low)" "compute"
+    beside ours-isolated-goal-p99-600us "$wm run --socket $socket --goal p99=600us --" "$(low)" compute "" 4
   end_daemon
 fi
-if wants calls; then
-  for _ in 1 2 3; do
-    single native "" calls
-    daemon --sharing isolated && single ours-isolated "$(low)" calls
-    end_daemon
+if wants policies; then
+  daemon --sharing mps --policy priority_shares &&
+    beside ours-mps-priority_shares "$(high)" "$(low)" "compute memory"
+  end_daemon
+fi
+if wants calls && daemon --sharing isolated; then
+  pinned=''
+  command -v taskset > /dev/null && pinned="taskset -c 2"
+  [ "$(nproc)" -gt 2 ] || pinned=''
+  for _ in $(seq 8); do
+    single native "$pinned" calls 0.4
+    single ours-isolated "$pinned $(low)" calls 0.4
   done
 fi
-if wants torch; then
+end_daemon
+if wants torch && daemon --sharing isolated; then
   for _ in 1 2; do
-    note native none "$(timeout 120 $python "$here/inference.py" "$seconds" 2>>"$errors")"
-    daemon --sharing isolated &&
-      note ours-isolated none "$(timeout 120 $(low) $python "$here/inference.py" "$seconds" 2>>"$errors")"
-    end_daemon
+    note native none "$(timeout 60 $python "$here/inference.py" 2 2>>"$errors")"
+    note ours-isolated none "$(timeout 60 $(low) $python "$here/inference.py" 2 2>>"$errors")"
   done
 fi
-$python "$here/summary.py" "$rows" "$out/cuda-real.json" "validation/cuda_real/run.sh $*"
+end_daemon
+if wants more; then
+  slices 100 1000 2048
+  limits 75 25 0
+fi

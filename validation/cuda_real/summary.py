@@ -35,7 +35,7 @@ def main() -> None:
     single = {}
     for row in rows:
         result = row.get("result", {})
-        if row["setup"] == "single":
+        if row["setup"] == "single" and "kind" in result:
             single[result["kind"]] = result.get("launches_per_second")
         if "p50_us" in result:
             print(f'{row["setup"]:28} {result["kind"]:10} beside {row["beside"]:8} p50 {result["p50_us"]:9.1f} us'

@@ -24,6 +24,7 @@ struct ServeOptions {
   bool no_rewrite = false;
   std::vector<std::string> user_shares;
   std::string log_level = "info", log_format = "text";
+  std::string policy;
   std::string mode = "0600", memory, client_memory, when_full = "fail", short_launch;
 };
 
@@ -61,6 +62,7 @@ Result<int> serve(ServeOptions options) {
   if (*end != 0 || options.mode.empty() || options.serve.mode > 0777) {
     return Error{"--mode '" + options.mode + "' is no file mode as in 0600"};
   }
+  if (!options.policy.empty()) options.serve.policy = options.policy;
   if (!options.simulated.gpu.empty()) {
     ServeSimulatedOptions simulated = options.simulated;
     simulated.policy = options.serve.policy;
@@ -74,6 +76,7 @@ Result<int> serve(ServeOptions options) {
     arbiter.socket = options.serve.socket.empty() ? runtime::default_socket() : options.serve.socket;
     arbiter.mode = options.serve.mode;
     arbiter.headroom_percent = options.serve.headroom;
+    arbiter.policy = options.policy;
     return serve_cuda(options.cuda);
   }
   for (const auto& [text, bytes] : {std::pair{&options.memory, &options.serve.memory},
@@ -126,9 +129,10 @@ void add_serve(const Command& wm) {
       "serve", "Share a device among OpenCL or CUDA applications, or a simulated GPU",
       "wm serve\nwm serve --policy fifo --metrics-port 9464\nwm serve --device PoCL "
       "--client-memory '2 GB'\nwm serve --simulate h200 --policy smqos --clients 2\nwm serve --cuda --sharing mps");
-  serve_command.option("--policy", options->serve.policy,
-                       "The sharing policy: NAME[:param=value]…, or fifo: the device's own order",
-                       {.show_default = true});
+  serve_command.option(
+      "--policy", options->policy,
+      "The sharing policy: NAME[:param=value]…, or fifo: the device's own order (default: accelos; with "
+      "--cuda the priorities and goals of programs)");
   serve_command.option("--device", options->serve.device, "Part of the name of the platform or device to use");
   serve_command.option("--socket", options->serve.socket,
                        "Where clients connect (default: $WARPMUX_SOCKET, or the user's)", {.type = "FILE"});

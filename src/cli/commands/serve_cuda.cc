@@ -38,6 +38,7 @@ Result<int> serve_cuda(ServeCudaOptions options) {
   const runtime::Descriptor stop(::signalfd(-1, &signals, SFD_CLOEXEC));
   const auto driver = find_cuda_driver();
   if (!driver) return driver.error();
+  options.arbiter.threads = driver->threads;
   std::unique_ptr<MpsDaemon> mps;
   if (is_mps) {
     auto started = MpsDaemon::start();

@@ -1,6 +1,7 @@
 // The CUDA driver of this machine.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -8,8 +9,9 @@
 namespace wm::cli {
 
 struct CudaDriver {
-  std::string file;    // libcuda.so.1, as the loader finds it, or $WARPMUX_LIBCUDA
-  std::string device;  // the name of its first GPU
+  std::string file;           // libcuda.so.1, as the loader finds it, or $WARPMUX_LIBCUDA
+  std::string device;         // the name of its first GPU
+  std::uint64_t threads = 0;  // that this GPU holds at once; 0: the driver does not tell
 };
 
 // Loads the driver and asks for its GPU; no context is created.

@@ -1,5 +1,6 @@
 #include "runtime/arbiter/arbiter.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 #include <poll.h>
@@ -36,9 +37,11 @@ void refuse(const Descriptor& socket, const std::string& reason) {
 
 }  // namespace
 
-Arbiter::Arbiter(ArbiterOptions options, std::string device, Descriptor listener, Descriptor board_file, Mapping board)
+Arbiter::Arbiter(ArbiterOptions options, std::string device, std::unique_ptr<PolicyRule> policy, Descriptor listener,
+                 Descriptor board_file, Mapping board)
     : options_(std::move(options)),
       device_(std::move(device)),
+      policy_(std::move(policy)),
       listener_(std::move(listener)),
       board_file_(std::move(board_file)),
       board_(std::move(board)),
@@ -47,14 +50,22 @@ Arbiter::Arbiter(ArbiterOptions options, std::string device, Descriptor listener
 }
 
 Result<std::unique_ptr<Arbiter>> Arbiter::open(ArbiterOptions options, std::string device) {
+  std::unique_ptr<PolicyRule> policy;
+  if (!options.policy.empty()) {
+    if (options.sharing != Sharing::mps)
+      return Error{"policies decide on parts of an SM, which programs have with --sharing mps only"};
+    auto made = PolicyRule::make(options.policy);
+    if (!made) return made.error();
+    policy = std::move(*made);
+  }
   auto board_file = sealed_memory("warpmux-board", kBoardBytes);
   if (!board_file) return board_file.error();
   auto board = Mapping::of(*board_file, kBoardBytes);
   if (!board) return board.error();
   auto listener = listen_at(options.socket, options.mode);
   if (!listener) return listener.error();
-  return std::unique_ptr<Arbiter>(new Arbiter(std::move(options), std::move(device), std::move(*listener),
-                                              std::move(*board_file), std::move(*board)));
+  return std::unique_ptr<Arbiter>(new Arbiter(std::move(options), std::move(device), std::move(policy),
+                                              std::move(*listener), std::move(*board_file), std::move(*board)));
 }
 
 Arbiter::~Arbiter() { ::unlink(options_.socket.c_str()); }
@@ -139,6 +150,8 @@ void Arbiter::dismiss(std::list<std::unique_ptr<ArbitratedProgram>>::iterator pr
 void Arbiter::end_windows(ArbitratedProgram::Clock::time_point now) {
   if (now - window_began_ < kWindow) return;
   window_began_ = now;
+  const auto active =
+      std::count_if(programs_.begin(), programs_.end(), [](const auto& p) { return p->state.is_active; });
   for (const auto& program : programs_) {
     const ProgramGoal& goal = program->state.goal;
     const ArbitratedProgram::Window window = program->window();
@@ -147,21 +160,32 @@ void Arbiter::end_windows(ArbitratedProgram::Clock::time_point now) {
     if (has_p99_goal && window.requests < kRequestsOfWindow) continue;
     if (has_p99_goal) goals_.measured(window.p99_nanoseconds, goal.value);
     program->end_window();
+    if (active == 1 && program->state.is_active) program->learn_isolated();
     const auto rate = program->reached();
     if (goal.kind == ProgramGoal::Kind::launches_per_second && rate && program->state.is_active)
       goals_.measured(goal.value, *rate);
   }
 }
 
+std::vector<ProgramDecision> Arbiter::decisions() {
+  if (policy_ == nullptr) {
+    std::vector<ProgramState> states;
+    for (const auto& program : programs_) states.push_back(program->state);
+    return decide(states, options_, goals_.restriction());
+  }
+  std::vector<PolicyProgram> programs;
+  for (const auto& program : programs_) programs.push_back(program->for_policy(options_.threads));
+  const auto passed = ArbitratedProgram::Clock::now() - started_;
+  return policy_->decide(
+      programs,
+      Cycles{static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count())});
+}
+
 void Arbiter::arbitrate() {
   const auto now = ArbitratedProgram::Clock::now();
-  std::vector<ProgramState> states;
-  for (const auto& program : programs_) {
-    program->observe(now);
-    states.push_back(program->state);
-  }
+  for (const auto& program : programs_) program->observe(now);
   end_windows(now);
-  const auto decisions = decide(states, options_, goals_.restriction());
+  const auto decisions = this->decisions();
   std::size_t i = 0;
   for (const auto& program : programs_) program->apply(decisions[i++]);
 }
@@ -170,7 +194,8 @@ std::string Arbiter::status() const {
   const double seconds = std::chrono::duration<double>(ArbitratedProgram::Clock::now() - started_).count();
   std::vector<const ArbitratedProgram*> programs;
   for (const auto& program : programs_) programs.push_back(program.get());
-  return arbiter_status({options_, device_, seconds, seen_, goals_.is_exhausted(), std::move(programs)});
+  return arbiter_status({options_, device_, policy_ != nullptr ? policy_->name() : "priority_headroom", seconds, seen_,
+                         goals_.is_exhausted(), std::move(programs)});
 }
 
 std::string Arbiter::control(const std::string& request) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/arbiter/goal_control.h"
+#include "runtime/arbiter/policy_rule.h"
 #include "runtime/arbiter/program.h"
 
 namespace wm::runtime {
@@ -25,7 +26,8 @@ class Arbiter {
   [[nodiscard]] std::string status() const;
 
  private:
-  Arbiter(ArbiterOptions options, std::string device, Descriptor listener, Descriptor board_file, Mapping board);
+  Arbiter(ArbiterOptions options, std::string device, std::unique_ptr<PolicyRule> policy, Descriptor listener,
+          Descriptor board_file, Mapping board);
   // False: the daemon shall stop.
   bool listen(int stop);
   void greet(Descriptor socket);
@@ -33,11 +35,13 @@ class Arbiter {
   void dismiss(std::list<std::unique_ptr<ArbitratedProgram>>::iterator program);
   std::string control(const std::string& request);
   void end_windows(ArbitratedProgram::Clock::time_point now);
+  [[nodiscard]] std::vector<ProgramDecision> decisions();
   void arbitrate();
   [[nodiscard]] Board& board() const { return *reinterpret_cast<Board*>(board_.bytes().data()); }
 
   const ArbiterOptions options_;
   const std::string device_;
+  const std::unique_ptr<PolicyRule> policy_;  // null: the rule of decision.h
   const Descriptor listener_, board_file_;
   const Mapping board_;
   GoalControl goals_;

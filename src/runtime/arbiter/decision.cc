@@ -9,11 +9,6 @@ namespace {
 
 bool has_goal(const ProgramState& p) { return p.goal.kind != ProgramGoal::Kind::none; }
 
-// Streams keep the priority that they are created with, so it depends only on what the program asked for.
-StreamPriority priority_of_streams(const ProgramState& p) {
-  return p.priority > 0 || has_goal(p) ? StreamPriority::highest : StreamPriority::lowest;
-}
-
 }  // namespace
 
 std::string ProgramDecision::mechanism() const {
@@ -24,6 +19,14 @@ std::string ProgramDecision::mechanism() const {
   if (slice_microseconds != 0) add(fmt::format("time slice {} us", slice_microseconds));
   if ((modes & kWaitForOthers) != 0) add(fmt::format("launches wait up to {} us", wait_microseconds));
   return text.empty() ? "none" : text;
+}
+
+ProgramDecision decide_single(const ProgramState& program) {
+  ProgramDecision d;
+  // Streams keep the priority that they are created with, so it depends only on what the program asked for.
+  const bool is_first = program.priority > 0 || has_goal(program);
+  d.stream_priority = is_first ? StreamPriority::highest : StreamPriority::lowest;
+  return d;
 }
 
 std::vector<ProgramDecision> decide(const std::vector<ProgramState>& programs, const ArbiterOptions& options,
@@ -38,7 +41,7 @@ std::vector<ProgramDecision> decide(const std::vector<ProgramState>& programs, c
                                          [&](const ProgramState& p) { return p.is_active && is_sensitive(p); });
   for (std::size_t i = 0; i < programs.size(); ++i) {
     ProgramDecision& d = decisions[i];
-    d.stream_priority = priority_of_streams(programs[i]);
+    d = decide_single(programs[i]);
     if (is_sensitive(programs[i])) {
       d.is_latency_sensitive = true;
       d.modes = kMeasure | kTellOthers | (options.sharing == Sharing::mps ? kDivideAlike : 0U);

@@ -39,6 +39,9 @@ struct Restriction {
   std::uint32_t slice_microseconds = 200;
 };
 
+// The decision for a program without competitors: only the priority of its streams.
+[[nodiscard]] ProgramDecision decide_single(const ProgramState& program);
+
 [[nodiscard]] std::vector<ProgramDecision> decide(const std::vector<ProgramState>& programs,
                                                   const ArbiterOptions& options, const Restriction& restriction);
 

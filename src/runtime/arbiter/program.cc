@@ -1,5 +1,6 @@
 #include "runtime/arbiter/program.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -37,7 +38,7 @@ Result<std::unique_ptr<ArbitratedProgram>> ArbitratedProgram::greet(Descriptor s
   std::unique_ptr<ArbitratedProgram> program(
       new ArbitratedProgram(std::move(socket), std::move(identity), state, share, std::move(*mapping), board_bit));
   // The streams that it creates right after the greeting have the right priority.
-  program->apply(decide({state}, {}, {}).front());
+  program->apply(decide_single(state));
   ProgramWelcome welcome;
   welcome.accepted = 1;
   if (!send_packet(program->socket_, bytes_of(welcome), *file) ||
@@ -89,8 +90,28 @@ ArbitratedProgram::Window ArbitratedProgram::window() const {
 }
 
 void ArbitratedProgram::end_window() {
-  if (const Window ended = window(); ended.requests != 0) last_window_ = ended;
+  if (const Window ended = window(); ended.requests != 0) {
+    last_window_ = ended;
+    has_new_window_ = true;
+  }
   for (std::size_t i = 0; i < kTimeBuckets; ++i) window_start_[i] = counters().request_times[i].load();
+}
+
+PolicyProgram ArbitratedProgram::for_policy(std::uint64_t threads) {
+  const bool has_goal = state.goal.kind == ProgramGoal::Kind::p99_nanoseconds;
+  PolicyProgram p{.number = identity.number,
+                  .state = state,
+                  .share = share,
+                  .parts = 0,
+                  .p99 = last_window_.p99_nanoseconds,
+                  .window_ended = std::exchange(has_new_window_, false) && has_goal,
+                  .isolated_p99 = isolated_p99_};
+  const std::uint64_t peak = counters().peak_threads.load(std::memory_order_relaxed);
+  if (threads != 0 && peak != 0) {
+    const std::uint64_t parts = (peak * PolicyRule::kParts + threads - 1) / threads;
+    p.parts = static_cast<std::uint32_t>(std::min<std::uint64_t>(parts, PolicyRule::kParts));
+  }
+  return p;
 }
 
 std::optional<double> ArbitratedProgram::reached() const {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/arbiter/decision.h"
+#include "runtime/arbiter/policy_rule.h"
 #include "runtime/protocol/descriptor.h"
 #include "runtime/protocol/socket.h"
 
@@ -48,6 +48,10 @@ class ArbitratedProgram {
   void end_window();
   // The last window that ended with requests in it.
   [[nodiscard]] const Window& last_window() const { return last_window_; }
+  // The last window was that of a program without competitors.
+  void learn_isolated() { isolated_p99_ = last_window_.p99_nanoseconds; }
+  // As a policy sees it; a window that has ended is told once. `threads`: that the GPU holds at once, or 0.
+  [[nodiscard]] PolicyProgram for_policy(std::uint64_t threads);
   // The program's result in the unit of its goal; empty: it has no goal, or nothing is known yet.
   [[nodiscard]] std::optional<double> reached() const;
 
@@ -70,6 +74,8 @@ class ArbitratedProgram {
   double launches_per_second_ = 0;
   std::array<std::uint32_t, kTimeBuckets> window_start_{};
   Window last_window_;
+  bool has_new_window_ = false;
+  double isolated_p99_ = 0;
 };
 
 }  // namespace wm::runtime

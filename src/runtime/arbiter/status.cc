@@ -104,7 +104,7 @@ std::string arbiter_status(const ArbiterStatus& status) {
                           {"seconds", status.seconds},
                           {"platform", "CUDA"},
                           {"device", status.device},
-                          {"policy", "priority_headroom"},
+                          {"policy", status.policy},
                           {"clients_seen", status.seen},
                           {"clients_cut_off", 0},
                           {"clients_leaving", 0},

@@ -12,6 +12,7 @@ namespace wm::runtime {
 struct ArbiterStatus {
   const ArbiterOptions& options;
   const std::string& device;
+  std::string policy;
   double seconds = 0;
   std::uint64_t seen = 0;
   bool goals_exhausted = false;

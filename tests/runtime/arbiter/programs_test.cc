@@ -201,6 +201,23 @@ TEST_F(ArbitratedProgramsTest, BesideALatencySensitiveProgramBlocksAreLimitedThr
   EXPECT_LE(8 * bytes, 228U * 1024);
 }
 
+TEST_F(ArbitratedProgramsTest, APolicyDividesTheSmsAmongPrograms) {
+  ArbiterOptions options = mps(50);
+  options.policy = "accelos";
+  options.threads = 132 * 2048;
+  start_daemon(options);
+  const auto first = start({"compute", "60"});
+  (void)clients(1);
+  const auto second = start({"shared", "100"});
+  (void)clients(2);
+  EXPECT_EQ(status()["policy"], "accelos");
+  // Its launches of 256 threads fill no part of the GPU, so that the policy has nothing to take away.
+  EXPECT_EQ(second->result()["shared_bytes"], 16);
+  options.sharing = Sharing::isolated;
+  options.socket = socket_ + "2";
+  EXPECT_FALSE(Arbiter::open(options, "a GPU"));
+}
+
 TEST_F(ArbitratedProgramsTest, AKernelOfUnknownOriginIsPaddedWithoutAttributes) {
   start_daemon(mps(75));
   const auto latency = start({"latency", "60"}, "5");

@@ -26,6 +26,8 @@
 #include <unistd.h>
 #include <vector>
 
+#include "validation/cuda_real/measure.h"
+
 namespace {
 
 // Writes the dynamic shared memory of the launch.
@@ -37,8 +39,6 @@ constexpr const char* kPtx = R"(.version 7.5
 .reg .b32 %r<2>; .reg .b64 %d<2>;
 mov.u32 %r1, %dynamic_smem_size; ld.param.u64 %d1, [out]; st.global.u32 [%d1], %r1; ret;
 })";
-
-using Clock = std::chrono::steady_clock;
 
 void* library = nullptr;
 
@@ -92,34 +92,27 @@ struct Gpu {
   }
 };
 
-double passed(Clock::time_point since) { return std::chrono::duration<double>(Clock::now() - since).count(); }
-
-// Launches and synchronizes for a time, and prints what pair.cu prints.
-void measure(const std::string& kind, double seconds) {
+// As pair.cu, on a kernel that is nearly empty.
+void measured(const std::string& kind, double seconds) {
   Gpu gpu;
-  void* stream = gpu.stream();
-  std::vector<double> times;
-  const auto begin = Clock::now();
-  while (passed(begin) < seconds) {
-    if (kind == "latency") std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    const auto started = Clock::now();
-    gpu.launch(stream);
-    cu("cuStreamSynchronize", stream);
-    times.push_back(passed(started) * 1e6);
-  }
-  std::sort(times.begin(), times.end());
-  const double median = times[times.size() / 2], slow = times[times.size() * 99 / 100];
-  const int wrong = gpu.bytes() < 16 ? 1 : 0;
+  void *stream = gpu.stream(), *event = nullptr;
+  cu("cuEventCreate", &event, 2U);
+  const auto launch = [&] { gpu.launch(stream); };
+  const auto synchronize = [&] { cu("cuStreamSynchronize", stream); };
   if (kind == "latency") {
-    std::printf("{\"kind\": \"latency\", \"requests\": %zu, \"p50_us\": %.1f, \"p99_us\": %.1f, \"wrong\": %d}\n",
-                times.size(), median, slow, wrong);
+    measure::latency(seconds, [&] {
+      launch();
+      synchronize();
+    });
   } else if (kind == "calls") {
-    std::printf("{\"kind\": \"calls\", \"launch_ns\": %.1f, \"p10_ns\": %.1f, \"wrong\": %d}\n", median * 1e3,
-                times[times.size() / 10] * 1e3, wrong);
+    measure::calls(seconds, launch, synchronize);
   } else {
-    std::printf("{\"kind\": \"%s\", \"launches\": %zu, \"launches_per_second\": %.2f, \"wrong\": %d}\n", kind.c_str(),
-                times.size(), static_cast<double>(times.size()) / seconds, wrong);
+    measure::batch(
+        seconds, kind.c_str(), launch, [&] { cu("cuEventRecord", event, stream); },
+        [&] { cu("cuEventSynchronize", event); });
   }
+  synchronize();
+  std::printf("\"wrong\": %d}\n", gpu.bytes() < 16 ? 1 : 0);
 }
 
 void shared(int launches, const char* origin) {
@@ -252,6 +245,6 @@ int main(int count, char** words) {
   if (what == "threads") threads(static_cast<int>(number));
   if (what == "capture") capture();
   if (what == "ioctl") ioctls();
-  if (what == "latency" || what == "compute" || what == "memory" || what == "calls") measure(what, number);
+  if (what == "latency" || what == "compute" || what == "memory" || what == "calls") measured(what, number);
   return 0;
 }

@@ -44,10 +44,11 @@ CUresult launch_kernel(Call call, CUfunction function, unsigned grid_x, unsigned
   const std::uint32_t modes = page.words.modes.load(std::memory_order_relaxed);
   if (modes == 0) [[likely]]
     return launch(shared_bytes);
-  before_launch(page, modes);
+  const std::uint64_t threads = std::uint64_t{block_x} * block_y * block_z;
+  before_launch(page, modes, threads * grid_x * grid_y * grid_z);
   if ((modes & runtime::kDivideAlike) != 0) BlockLimits::get().divide_alike(function);
   if ((modes & runtime::kLimitBlocks) == 0) return launch(shared_bytes);
-  return launch_limited(page, function, block_x * block_y * block_z, shared_bytes, stream, launch);
+  return launch_limited(page, function, static_cast<unsigned>(threads), shared_bytes, stream, launch);
 }
 
 template <typename Call>
@@ -59,13 +60,14 @@ CUresult launch_with_attributes(Call call, const CUlaunchConfig* config, CUfunct
   const std::uint32_t modes = page.words.modes.load(std::memory_order_relaxed);
   if (modes == 0 || config == nullptr) [[likely]]
     return call(config, function, parameters, extra);
-  before_launch(page, modes);
+  const std::uint64_t threads = std::uint64_t{config->blockDimX} * config->blockDimY * config->blockDimZ;
+  before_launch(page, modes, threads * config->gridDimX * config->gridDimY * config->gridDimZ);
   if ((modes & runtime::kDivideAlike) != 0) BlockLimits::get().divide_alike(function);
   if ((modes & runtime::kLimitBlocks) == 0 || needs_blocks_together(*config))
     return call(config, function, parameters, extra);
   CUlaunchConfig padded = *config;
-  return launch_limited(page, function, config->blockDimX * config->blockDimY * config->blockDimZ,
-                        config->sharedMemBytes, config->hStream, [&](unsigned bytes) {
+  return launch_limited(page, function, static_cast<unsigned>(threads), config->sharedMemBytes, config->hStream,
+                        [&](unsigned bytes) {
                           padded.sharedMemBytes = bytes;
                           return call(&padded, function, parameters, extra);
                         });
@@ -77,7 +79,7 @@ CUresult launch_graph(Call call, CUgraphExec executable, CUstream stream) {
   runtime::ControlPage& page = forward::page();
   page.counters.graph_launches.fetch_add(1, std::memory_order_relaxed);
   const std::uint32_t modes = page.words.modes.load(std::memory_order_relaxed);
-  if (modes != 0) before_launch(page, modes);
+  if (modes != 0) before_launch(page, modes, kUnknownThreads);
   return call(executable, stream);
 }
 

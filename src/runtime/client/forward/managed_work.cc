@@ -1,5 +1,6 @@
 #include "runtime/client/forward/managed_work.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -38,14 +39,18 @@ bool is_capturing(CUstream stream) {
 
 }  // namespace
 
-void before_launch(runtime::ControlPage& page, std::uint32_t modes) {
+void before_launch(runtime::ControlPage& page, std::uint32_t modes, std::uint64_t threads) {
   if ((modes & runtime::kWaitForOthers) != 0) wait_for_others(page);
   if ((modes & runtime::kTellOthers) != 0) {
     const std::uint32_t bit = page.words.board_bit.load(std::memory_order_relaxed);
     if ((board().busy.load(std::memory_order_relaxed) & bit) == 0)
       board().busy.fetch_or(bit, std::memory_order_release);
   }
-  if ((modes & runtime::kMeasure) != 0 && busy_since.load(std::memory_order_relaxed) == 0) {
+  if ((modes & runtime::kMeasure) == 0) return;
+  const auto launched = static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, ~std::uint32_t{0}));
+  runtime::Word& peak = page.counters.peak_threads;
+  if (launched > peak.load(std::memory_order_relaxed)) peak.store(launched, std::memory_order_relaxed);
+  if (busy_since.load(std::memory_order_relaxed) == 0) {
     std::uint64_t idle = 0;
     busy_since.compare_exchange_strong(idle, now(), std::memory_order_relaxed);
   }

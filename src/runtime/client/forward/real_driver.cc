@@ -113,7 +113,7 @@ std::string real_driver_file() {
     folders.emplace_back(usual);
   }
   for (const std::string& folder : folders) {
-    if (const std::string file = folder + "/libcuda.so.1"; !folder.empty() && is_other_library(file)) return file;
+    if (std::string file = folder + "/libcuda.so.1"; !folder.empty() && is_other_library(file)) return file;
   }
   return {};
 }
