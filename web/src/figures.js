@@ -47,9 +47,13 @@ function specOf(figure, width) {
   const dashed = both ? {strokeDash: {field: 'source', type: 'nominal', legend: null,
                                       scale: {domain: ['measured', 'paper'], range: [[1, 0], [4, 3]]}}} : {};
   const xOffset = {field: 'group_', type: 'nominal', scale: {domain: p.series ? series.map((_, i) => i) : [0]}};
+  // A plot with more bars than this scrolls sideways; on a wide page narrower bars are still told apart.
+  const bars = xs.length * Math.max(1, p.kind === 'bar' ? series.length : 1);
+  const least = numeric ? 240 : bars * (width > 900 ? 5 : 7);
+  const dash = Math.min(16, 1.6 * Math.max(width - 70, least) / bars);  // as wide as its bar, not as its neighbours
   const reported = !both || (p.kind && p.kind !== 'bar') ? [] : [{
     transform: [{filter: 'datum.source === "paper"'}],
-    mark: {type: 'point', shape: 'stroke', strokeWidth: 2.5, opacity: 1, color: colour('text'), size: 260},
+    mark: {type: 'point', shape: 'stroke', strokeWidth: 2.5, opacity: 1, color: colour('text'), size: p.facet ? 260 : dash * dash},
     encoding: {x, y, xOffset, tooltip}}];
   // Intervals lie beside each other as the bars they belong to; the points of a line have no place of their own.
   const intervals = !rows.some((r) => r.low !== undefined) ? [] : [{
@@ -65,7 +69,6 @@ function specOf(figure, width) {
   const rule = p.rule === null || p.rule === undefined ? []
     : [{mark: {type: 'rule', strokeDash: [3, 3], color: colour('muted')}, encoding: {y: {datum: p.rule}}}];
   const layers = {layer: [marks[p.kind] ?? marks.bar, ...intervals, ...reported, ...rule]};
-  const least = numeric ? 240 : xs.length * Math.max(1, p.kind === 'bar' ? series.length : 1) * 7;
   if (!p.facet) return {data: {values: rows}, width: Math.max(width - 70, least), height: 240, ...layers};
   const columns = width > 700 ? 3 : width > 460 ? 2 : 1;
   return {data: {values: rows}, columns, facet: {field: p.facet, type: 'nominal', title: null},

@@ -35,6 +35,8 @@ std::string unknown_command(const CLI::App& app, const std::string& prefix, cons
     // If a positional name is allowed too, only a near miss counts as a misspelt command.
     const bool named = !app.get_options([](const CLI::Option* option) { return option->get_positional(); }).empty();
     if (named && nearest(word, names).empty()) return {};
+    if (app.get_option_no_throw("--" + word) != nullptr)
+      return "no command '" + prefix + word + "' (did you mean '--" + word + "'?)";
     return "no command '" + prefix + word + "'" + did_you_mean(word, names) + "; 'wm --help' lists them";
   }
   return {};
@@ -101,6 +103,30 @@ std::string unexpected_word(const CLI::App& app, const std::vector<std::string>&
          " --help' shows what it takes";
 }
 
+// "wm lab needs a command: list, run, show" or "wm set needs CLIENT", from the parser's "client is required".
+std::string missing_word(const CLI::App& app, const std::vector<std::string>& words, const std::string& message) {
+  const auto [command, name] = chosen_command(app, words);
+  const std::string see = "; '" + name + " --help' shows what it takes";
+  const std::string what = message.substr(0, message.find(" is required"));
+  if (command->get_option_no_throw(what) != nullptr) {
+    std::string written = what;
+    if (!what.starts_with('-')) std::transform(what.begin(), what.end(), written.begin(), ::toupper);
+    return name + " needs " + written + see;
+  }
+  std::string commands;
+  for (const CLI::App* sub : command->get_subcommands([](const CLI::App* s) { return !s->get_group().empty(); }))
+    commands += (commands.empty() ? "" : ", ") + sub->get_name();
+  return commands.empty() ? std::string() : name + " needs a command: " + commands + see;
+}
+
+// "wm help sim extra": the words behind the command that they choose.
+std::string word_behind_help(const CLI::App& app, const std::vector<std::string>& words) {
+  const std::string name = chosen_command(app, words).second;
+  const auto chosen = static_cast<std::size_t>(std::count(name.begin(), name.end(), ' '));
+  if (chosen + 1 >= words.size()) return {};  // the last word is --help
+  return name + " has no command '" + words[chosen] + "'; '" + name + " --help' shows what it takes";
+}
+
 // `wm help sim` is `wm sim --help`.
 std::vector<std::string> without_help_command(std::vector<std::string> words) {
   if (words.empty() || words[0] != "help") return words;
@@ -151,13 +177,15 @@ int run(int argc, const char* const* argv) {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // the parser takes them from the end
   } catch (const CLI::ParseError& error) {
     std::string mistake = unknown_command(app, "", words);
-    const bool help_of_nothing = std::string_view(argv[1]) == "help" && !mistake.empty();
-    if (error.get_exit_code() == 0 && !help_of_nothing) return app.exit(error);  // --help, --version
-    if (mistake.empty() && error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
-      mistake = unknown_option(app, words);
+    const bool is_help = std::string_view(argv[1]) == "help";
+    if (is_help && mistake.empty()) mistake = word_behind_help(app, words);
+    if (error.get_exit_code() == 0 && (!is_help || mistake.empty())) return app.exit(error);  // --help, --version
+    const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+    const bool required = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+    if (mistake.empty() && (extras || required)) mistake = unknown_option(app, words);
     if (mistake.empty()) mistake = missing_value(app, words);
-    if (mistake.empty() && error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
-      mistake = unexpected_word(app, words, error.what());
+    if (mistake.empty() && extras) mistake = unexpected_word(app, words, error.what());
+    if (mistake.empty() && required) mistake = missing_word(app, words, error.what());
     return complain(mistake.empty() ? error.what() : mistake);
   }
   if (!action) return complain("nothing to do; 'wm --help' lists the commands");

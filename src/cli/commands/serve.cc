@@ -5,6 +5,7 @@
 #include <memory>
 #include <sys/signalfd.h>
 
+#include "base/nearest.h"
 #include "base/number.h"
 #include "base/units.h"
 #include "cli/commands/command.h"
@@ -56,7 +57,15 @@ Result<void> read_user_shares(ServeOptions& options) {
   return {};
 }
 
+// fifo is not in the registry, whose messages suggest names.
+Result<void> check_policy(const std::string& policy) {
+  const std::string suggestion = did_you_mean(policy, {"fifo"});
+  if (policy == "fifo" || suggestion.empty() || policy::choose(policy)) return {};
+  return Error{"unknown policy '" + policy + "'" + suggestion};
+}
+
 Result<int> serve(ServeOptions options) {
+  if (auto known = check_policy(options.serve.policy); !known) return known.error();
   char* end = nullptr;
   options.serve.mode = static_cast<unsigned>(std::strtoul(options.mode.c_str(), &end, 8));
   if (*end != 0 || options.mode.empty() || options.serve.mode > 0777) {

@@ -84,10 +84,21 @@ Result<std::vector<ChosenDump>> dumps_of(const SimOptions& o, const LoadedRun& r
   return choose_dumps(o.dumps, p.application->buffers, elements);
 }
 
+// Options that the chosen machine would ignore are mistakes.
+Result<void> check_machine(const SimOptions& o, const lab::RunSpec& spec) {
+  const ClusterOptions none;
+  if (spec.machine != "block" && spec.runs != 0) return Error{"--runs needs --machine block"};
+  if (o.cluster.gpus == 0 &&
+      (o.cluster.seconds != none.seconds || o.cluster.placement != none.placement || o.cluster.limit != none.limit))
+    return Error{"--seconds, --placement and --limit need --gpus"};
+  return {};
+}
+
 Result<int> run_sim(const SimOptions& o) {
   use_large_pages();
   auto spec = spec_of(o);
   if (!spec) return spec.error();
+  if (auto fits = check_machine(o, *spec); !fits) return fits.error();
   if (spec->machine == "block" && (spec->warm != 0 || spec->from != 0))
     return Error{"--warm and --from need the cycle machine"};
   if (o.cluster.gpus != 0 && spec->machine != "block") return Error{"--gpus needs --machine block"};

@@ -57,7 +57,27 @@ TEST(Mistakes, MisspeltOptionsAndParametersGetASuggestion) {
 #endif
 }
 
-TEST(Help, OfAnUnknownCommandIsAMistake) { expect_mistake("help nope", "nope"); }
+TEST(Mistakes, WhatACommandNeedsIsNamed) {
+  expect_mistake("lab", "wm lab needs a command: list, run, show, report");
+  expect_mistake("compare", "wm compare needs --kernel; 'wm compare --help'");
+  expect_mistake("compare --kernl vecadd", "wm compare has no option '--kernl' (did you mean '--kernel'?)");
+  expect_mistake("--versio", "wm has no option '--versio' (did you mean '--version'?)");
+  expect_mistake("version", "no command 'version' (did you mean '--version'?)");
+#ifdef WM_RUNTIME
+  expect_mistake("set", "wm set needs CLIENT; 'wm set --help'");
+  expect_mistake("serve --policy fifoo", "unknown policy 'fifoo' (did you mean 'fifo'?)");
+#endif
+}
+
+TEST(Mistakes, OptionsThatTheMachineWouldIgnoreAreRefused) {
+  expect_mistake("sim --kernel vecadd --runs 3", "--runs needs --machine block");
+  expect_mistake("sim --kernel vecadd --seconds 1", "--seconds, --placement and --limit need --gpus");
+}
+
+TEST(Help, OfAnUnknownCommandIsAMistake) {
+  expect_mistake("help nope", "nope");
+  expect_mistake("help sim extra", "wm sim has no command 'extra'");
+}
 
 TEST(Help, IsACommandToo) {
   EXPECT_EQ(run_wm("help sim").out, run_wm("sim --help").out);
