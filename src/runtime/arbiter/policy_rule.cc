@@ -9,8 +9,8 @@ namespace {
 constexpr gpu::Resources kPart{.threads = 64, .registers = 2048, .shared_bytes = 7168, .blocks = 1};
 
 gpu::SmLimits limits() {
-  constexpr std::uint32_t n = PolicyRule::kParts;
-  return {.total = {kPart.threads * n, kPart.registers * n, kPart.shared_bytes * n, n}};
+  constexpr std::uint32_t kCount = PolicyRule::kParts;
+  return {.total = {kPart.threads * kCount, kPart.registers * kCount, kPart.shared_bytes * kCount, kCount}};
 }
 
 // Nanoseconds that a window counts as; only ratios to it matter.

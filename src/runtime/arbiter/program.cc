@@ -9,6 +9,7 @@ namespace wm::runtime {
 namespace {
 
 constexpr std::chrono::seconds kActive{1};
+constexpr std::uint32_t kMaxPriority = 100;
 constexpr std::chrono::milliseconds kRateInterval{500};
 
 std::uint64_t launches_in(const ProgramCounters& c) {
@@ -50,6 +51,9 @@ Result<std::unique_ptr<ArbitratedProgram>> ArbitratedProgram::greet(Descriptor s
 double ArbitratedProgram::seconds() const { return std::chrono::duration<double>(Clock::now() - since_).count(); }
 
 void ArbitratedProgram::observe(Clock::time_point now) {
+  if (const std::uint32_t asked = page().counters.asked_priority.exchange(0, std::memory_order_relaxed);
+      asked >= 1 && asked <= kMaxPriority + 1)
+    state.priority = static_cast<int>(asked) - 1;
   const std::uint64_t launches = launches_in(counters());
   if (launches != launches_) launched_ = now;
   launches_ = launches;

@@ -334,6 +334,32 @@ TEST_F(ArbitratedProgramsTest, ThreadsLaunchAtOnce) {
   EXPECT_EQ(start({"threads", "4"})->result()["launches"], 400);
 }
 
+TEST_F(ArbitratedProgramsTest, AProgramSetsItsOwnPriority) {
+  start_daemon({});
+  const auto program = start({"priority", "7"});
+  (void)client(7, [](const Json&) { return true; });
+  EXPECT_EQ(program->result()["heard"], 1);
+  end_daemon();
+  EXPECT_EQ(start({"priority", "7"})->result()["heard"], 0);
+}
+
+// A program that computes all the time, beside 200 others of both kinds that are killed.
+class LongArbitratedProgramsTest : public ArbitratedProgramsTest {};
+
+TEST_F(LongArbitratedProgramsTest, TwoHundredKilledProgramsLeaveNothingBehind) {
+  start_daemon(mps(75));
+  const auto survivor = start({"shared", "30000"});
+  (void)clients(1);
+  for (int i = 0; i < 200; ++i) {
+    const auto killed = start({i % 3 == 0 ? "compute" : "latency", "60"}, i % 2 == 0 ? "5" : "0");
+    std::this_thread::sleep_for(std::chrono::milliseconds(i * 37 % 150));
+    killed->kill();
+  }
+  EXPECT_EQ(clients(1).size(), 1U);
+  EXPECT_EQ(client(0, [](const Json& c) { return c["mechanism"] == "none"; })["state"], "active");
+  EXPECT_EQ(survivor->result()["shared_bytes"], 16);
+}
+
 TEST_F(ArbitratedProgramsTest, TheSystemsOwnCallsAreUnchanged) {
   const Json found = start({"ioctl"}, "0", "1")->result();
   EXPECT_EQ(found, Json::parse(R"({"pipe": 0, "waiting": 3, "bad": -1, "errno": 1, "none": -1, "none_errno": 1})"));

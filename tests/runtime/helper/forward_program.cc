@@ -4,6 +4,7 @@
 //   latency|compute|memory|calls SECONDS   as validation/cuda_real/pair.cu, on a tiny kernel
 //   shared N       N launches; the dynamic shared memory that the last one had, and the stream's priority
 //   enumerated N   the same, with a kernel from cuModuleEnumerateFunctions
+//   priority N     asks for this priority through warpmux.h, then launches for a while
 //   addresses      entry points by symbol and by cuGetProcAddress
 //   fork           forks after it has launched; the child lives on for a while
 //   threads N      N threads launch and synchronize on streams of their own
@@ -26,6 +27,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "include/warpmux.h"
 #include "validation/cuda_real/measure.h"
 
 namespace {
@@ -136,6 +138,17 @@ std::string owner(void* address) {
   return folder.substr(folder.rfind('/') + 1);
 }
 
+void ask_for_priority(int priority) {
+  Gpu gpu;
+  const int heard = wm_set_priority(priority);
+  for (int i = 0; i < 300; ++i) {
+    gpu.launch(nullptr);
+    cu("cuStreamSynchronize", static_cast<void*>(nullptr));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::printf("{\"heard\": %d}\n", heard);
+}
+
 void addresses() {
   const Gpu gpu;
   const auto ask = [](const char* name, int version, std::uint64_t flags) {
@@ -241,6 +254,7 @@ int main(int count, char** words) {
   }
   if (what == "shared" || what == "enumerated") shared(static_cast<int>(number), what.c_str());
   if (what == "addresses") addresses();
+  if (what == "priority") ask_for_priority(static_cast<int>(number));
   if (what == "fork") fork_after_launch();
   if (what == "threads") threads(static_cast<int>(number));
   if (what == "capture") capture();

@@ -151,6 +151,12 @@ void connect_to_arbiter() {
   });
 }
 
+bool is_managed() { return &page() != &unmanaged_page; }
+
+void ask_for_priority(int priority) {
+  page().counters.asked_priority.store(static_cast<std::uint32_t>(priority) + 1, std::memory_order_relaxed);
+}
+
 void channel_groups_changed() {
   if (connection->groups_changed.open()) (void)::eventfd_write(connection->groups_changed.get(), 1);
 }

@@ -18,9 +18,15 @@ extern std::atomic<runtime::Board*> board;
 [[nodiscard]] inline runtime::ControlPage& page() { return *detail::page.load(std::memory_order_relaxed); }
 [[nodiscard]] inline runtime::Board& board() { return *detail::board.load(std::memory_order_relaxed); }
 
+// Whether a daemon arbitrates this process now.
+[[nodiscard]] bool is_managed();
+
 // Connects to the daemon at $WARPMUX_ARBITER, the first time it is called. Without that variable the process stays
 // unmanaged; if no daemon answers, it says so once.
 void connect_to_arbiter();
+
+// Asks the daemon for another priority of this process, from 0 to 100.
+void ask_for_priority(int priority);
 
 // Tells the thread that keeps the connection that channel groups have come or gone.
 void channel_groups_changed();

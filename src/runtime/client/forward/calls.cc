@@ -110,6 +110,13 @@ int stream_priority(int own) {
 
 using wm::forward::real;
 
+// Behind include/warpmux.h: 1 if a daemon arbitrates this process.
+extern "C" __attribute__((visibility("default"))) int warpmux_set_priority(int priority) {
+  if (priority < 0 || priority > 100 || !wm::forward::is_managed()) return 0;
+  wm::forward::ask_for_priority(priority);
+  return 1;
+}
+
 CUresult cuInit(unsigned flags) {
   const auto call = real().cuInit;
   if (call == nullptr) return CUDA_ERROR_NO_DEVICE;

@@ -1,0 +1,89 @@
+// `wm serve --cuda`, `wm run` and `wm status` together, with the simulated driver and an MPS daemon that only takes
+// notes.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "tree.h"
+
+namespace wm::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+class ServeCudaTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("wm-serve-cuda-" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+    std::ofstream(folder_ / "mps") << "#!/bin/sh\necho \"$1 $CUDA_MPS_PIPE_DIRECTORY\" >> "
+                                   << (folder_ / "notes").string() << "\n[ \"$1\" = -d ] || cat >> "
+                                   << (folder_ / "notes").string() << "\n";
+    fs::permissions(folder_ / "mps", fs::perms::owner_all);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // Runs lines of shell in which `serve`, `run` and `status` are the commands with this daemon's socket.
+  int script(const std::string& lines) {
+    std::ofstream(folder_ / "script") << "cd " << folder_.string()
+                                      << "\nexport WARPMUX_LIBCUDA=" << binary_path("lib/simulated/libcuda.so.1")
+                                      << " WARPMUX_SIMULATE=h200 WARPMUX_GPUS=" << source_path("configs/gpus")
+                                      << " WARPMUX_MPS_CONTROL=" << (folder_ / "mps").string()
+                                      << "\nwm=" << binary_path("bin/wm")
+                                      << "\nprogram=" << binary_path("tests/forward_program")
+                                      << "\nserve() { exec timeout 60 $wm serve --cuda --socket socket \"$@\"; }"
+                                      << "\nrun() { timeout 60 $wm run --socket socket \"$@\"; }"
+                                      << "\nstatus() { timeout 60 $wm status --socket socket \"$@\"; }\n"
+                                      << lines;
+    return std::system(("sh " + (folder_ / "script").string()).c_str());
+  }
+  [[nodiscard]] std::string output(const std::string& file) const { return text_of(folder_ / file); }
+
+  fs::path folder_;
+};
+
+TEST_F(ServeCudaTest, ProgramsRunBesideEachOtherAndTheMpsDaemonIsStopped) {
+  const int code = script(
+      "serve --sharing mps --headroom 75 > served 2>&1 & daemon=$!\n"
+      "run --priority 5 --name service -- $program latency 2 > service 2>&1 & first=$!\n"
+      "run --name batch -- $program compute 2 > batch 2>&1 & second=$!\n"
+      "sleep 1.5; status > table; status --json json\n"
+      "wait $first && wait $second; code=$?\n"
+      "kill $daemon; wait $daemon\nexit $code\n");
+  EXPECT_EQ(code, 0) << output("service") << output("batch") << output("served");
+  EXPECT_NE(output("service").find("\"wrong\": 0"), std::string::npos) << output("service");
+  EXPECT_NE(output("table").find("at most 25% of the blocks per SM"), std::string::npos) << output("table");
+  const auto status = nlohmann::json::parse(output("json"), nullptr, false);
+  ASSERT_EQ(status["clients"].size(), 2U) << output("json");
+  const std::string pipe = status["arbiter"]["mps_pipe_folder"];
+  EXPECT_EQ(output("notes"), "-d " + pipe + "\n " + pipe + "\nquit -t 5\n");
+  EXPECT_FALSE(fs::exists(pipe));
+  EXPECT_FALSE(fs::exists(folder_ / "socket"));
+}
+
+TEST_F(ServeCudaTest, MistakesAreTold) {
+  EXPECT_NE(script("serve --sharing some > out 2>&1\n"), 0);
+  EXPECT_NE(output("out").find("neither mps nor isolated"), std::string::npos) << output("out");
+  EXPECT_NE(script("serve --policy spatial --sharing mps > out 2>&1\n"), 0);
+  EXPECT_NE(output("out").find("spatial"), std::string::npos) << output("out");
+  EXPECT_NE(script("WARPMUX_LIBCUDA=/nonexistent serve > out 2>&1\n"), 0);
+  EXPECT_NE(output("out").find("no CUDA driver"), std::string::npos) << output("out");
+  const int code = script(
+      "serve > served 2>&1 & daemon=$!\nrun --goal p98=3ms -- $program shared 1 > out 2>&1; code=$?\n"
+      "kill $daemon; wait $daemon\n[ $code = 2 ]\n");
+  EXPECT_EQ(code, 0) << output("out") << output("served");
+  EXPECT_NE(output("out").find("p99=300us"), std::string::npos) << output("out");
+}
+
+}  // namespace
+}  // namespace wm::runtime
