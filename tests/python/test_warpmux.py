@@ -33,6 +33,14 @@ class Halves(warpmux.Policy):
 
 
 class Simulation(unittest.TestCase):
+    def test_arguments_of_another_type_are_named(self):
+        for options in ({"kernels": 5}, {"kernels": [5]}, {"policy": 5}, {"progress": 3}, {"once": "yes"}):
+            with self.assertRaisesRegex(TypeError, f"'{next(iter(options))}' must be"):
+                warpmux.simulate(**{"kernels": PAIR, "cycles": 100, **options})
+        for threads in (0, 65):
+            with self.assertRaisesRegex(ValueError, "from 1 to 64"):
+                warpmux.simulate(PAIR, cycles=100, threads=threads)
+
     def test_co_runs_are_steady_without_a_length(self):
         steady = warpmux.simulate(PAIR, timeline=False)
         self.assertGreater(steady.kernels[1].launches_done, 1)

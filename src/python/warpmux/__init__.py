@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Callable, Iterable, Optional, Sequence, Union
+from collections.abc import Iterable
+from typing import Any, Callable, Optional, Sequence, Union
 
 from . import _core
 from ._core import Error, Machine
@@ -57,11 +58,31 @@ def gpus() -> list[str]:
     return sorted(name[:-5] for name in os.listdir(_core.gpu_folder()) if name.endswith(".yaml"))
 
 
+def _words(kernels: Any) -> list[str]:
+    words = [kernels] if isinstance(kernels, str) else list(kernels) if isinstance(kernels, Iterable) else [kernels]
+    if not all(isinstance(k, str) for k in words):
+        raise TypeError(f"'kernels' must be a word such as 'sgemm:goal=0.9' or a list of words, not {kernels!r}")
+    return words
+
+
+def _check(policy: Any, progress: Any, options: dict[str, Any]) -> None:
+    if not isinstance(policy, str) and not (isinstance(policy, type) and issubclass(policy, Policy)):
+        raise TypeError(f"'policy' must be a name or a subclass of warpmux.Policy, not {policy!r}")
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise TypeError(f"'progress' must be True, False or a function of a name and a fraction, not {progress!r}")
+    for name in ("once", "timeline"):
+        if options.get(name, False) not in (True, False):
+            raise TypeError(f"'{name}' must be True or False, not {options[name]!r}")
+
+
 def _request(kernels: Union[str, Sequence[str]], policy: PolicyLike, progress: Progress, options: dict[str, Any]) -> Any:
+    _check(policy, progress, options)
     request = _core.Request()
-    request.kernels = [kernels] if isinstance(kernels, str) else list(kernels)
+    request.kernels = _words(kernels)
     for name, value in options.items():
-        setattr(request, name, value)
+        setattr(request, name, bool(value) if name in ("once", "timeline") else value)
+    if not 1 <= options.get("threads", 1) <= 64:
+        raise ValueError(f"'threads' must be a whole number from 1 to 64, not {options['threads']!r}")
     if isinstance(policy, str):
         request.policy = policy
         request.policy_factory = None
