@@ -25,7 +25,7 @@ ProgramDecision decide_single(const ProgramState& program) {
   ProgramDecision d;
   // Streams keep the priority that they are created with, so it depends only on what the program asked for.
   const bool is_first = program.priority > 0 || has_goal(program);
-  d.stream_priority = is_first ? StreamPriority::highest : StreamPriority::lowest;
+  d.stream_priority = is_first ? StreamPriority::highest : StreamPriority::below_highest;
   return d;
 }
 

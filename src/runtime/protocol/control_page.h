@@ -28,8 +28,8 @@ enum ControlMode : std::uint32_t {
   kDivideAlike = 16,   // divide an SM's memory as the programs do whose blocks are limited
 };
 
-// The priority of streams that a program creates.
-enum class StreamPriority : std::uint32_t { own, highest, lowest };
+// The priority of streams that a program creates: its own choice, the highest there is, or its own choice below that.
+enum class StreamPriority : std::uint32_t { own, highest, below_highest };
 
 // Written by the daemon.
 struct ControlWords {

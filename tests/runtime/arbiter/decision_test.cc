@@ -40,7 +40,7 @@ TEST(Decision, ThroughMpsOthersLeaveAPartOfEverySm) {
   EXPECT_EQ(d[0].modes, kLimitBlocks);
   EXPECT_EQ(d[0].occupancy_percent, 50U);
   EXPECT_EQ(d[0].slice_microseconds, 0U);
-  EXPECT_EQ(d[0].stream_priority, StreamPriority::lowest);
+  EXPECT_EQ(d[0].stream_priority, StreamPriority::below_highest);
   EXPECT_EQ(d[1].modes, kMeasure | kTellOthers | kDivideAlike);
   EXPECT_EQ(d[1].stream_priority, StreamPriority::highest);
   EXPECT_TRUE(d[1].is_latency_sensitive);

@@ -334,6 +334,20 @@ TEST_F(ArbitratedProgramsTest, ThreadsLaunchAtOnce) {
   EXPECT_EQ(start({"threads", "4"})->result()["launches"], 400);
 }
 
+TEST_F(ArbitratedProgramsTest, AProgramMayCloseDescriptorsThatItDoesNotKnow) {
+  start_daemon({});
+  const auto program = start({"close"});
+  const Json result = program->result();
+  EXPECT_EQ(result["intact"], 8);
+  EXPECT_EQ(result["shared_bytes"], 16);
+  EXPECT_NE(program->text().find("the daemon is gone"), std::string::npos);
+}
+
+TEST_F(ArbitratedProgramsTest, AProgramMayCloseTheLibrary) {
+  start_daemon({});
+  EXPECT_EQ(start({"unload"})->result()["closed"], 0);
+}
+
 TEST_F(ArbitratedProgramsTest, AProgramSetsItsOwnPriority) {
   start_daemon({});
   const auto program = start({"priority", "7"});

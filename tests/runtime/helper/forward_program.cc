@@ -9,6 +9,8 @@
 //   fork           forks after it has launched; the child lives on for a while
 //   threads N      N threads launch and synchronize on streams of their own
 //   capture        launches while a stream is captured, then the graph
+//   close          closes all descriptors and uses their numbers for pipes, then launches again
+//   unload         closes the library while its connection is open
 //   ioctl          calls to the system that are none of ours
 #include <algorithm>
 #include <atomic>
@@ -228,6 +230,39 @@ void capture() {
   std::printf("{\"launched\": %u, \"captured\": %u}\n", before, gpu.bytes());
 }
 
+void close_descriptors() {
+  Gpu gpu;
+  gpu.launch(nullptr);
+  cu("cuStreamSynchronize", static_cast<void*>(nullptr));
+  for (int fd = 3; fd < 64; ++fd) ::close(fd);
+  int ends[16];
+  for (int i = 0; i < 16; i += 2) {
+    if (::pipe(ends + i) != 0 || ::write(ends[i + 1], "data", 4) != 4) std::_Exit(1);
+  }
+  for (int i = 0; i < 500; ++i) {  // longer than the library needs to look at its connection
+    gpu.launch(nullptr);
+    cu("cuStreamSynchronize", static_cast<void*>(nullptr));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  int intact = 0;
+  for (int i = 0; i < 16; i += 2) {
+    char data[8] = {};
+    intact += ::read(ends[i], data, sizeof data) == 4 && std::strcmp(data, "data") == 0 ? 1 : 0;
+  }
+  std::printf("{\"intact\": %d, \"shared_bytes\": %u}\n", intact, gpu.bytes());
+}
+
+void unload() {
+  {
+    Gpu gpu;
+    gpu.launch(nullptr);
+    cu("cuStreamSynchronize", static_cast<void*>(nullptr));
+  }
+  const int closed = dlclose(library);
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  std::printf("{\"closed\": %d}\n", closed);
+}
+
 void ioctls() {
   int ends[2];
   int waiting = 0;
@@ -259,6 +294,8 @@ int main(int count, char** words) {
   if (what == "threads") threads(static_cast<int>(number));
   if (what == "capture") capture();
   if (what == "ioctl") ioctls();
+  if (what == "close") close_descriptors();
+  if (what == "unload") unload();
   if (what == "latency" || what == "compute" || what == "memory" || what == "calls") measured(what, number);
   return 0;
 }

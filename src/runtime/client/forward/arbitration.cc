@@ -8,7 +8,8 @@
 #include <mutex>
 #include <poll.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <system_error>
 #include <thread>
 
 #include "runtime/client/forward/channel_groups.h"
@@ -22,15 +23,24 @@ namespace {
 using runtime::Descriptor;
 
 constexpr int kWelcomeMilliseconds = 10'000;
-// Between two attempts to set the time slice of a channel group.
-constexpr int kRetryMilliseconds = 100;
+// Between two looks at the channel groups.
+constexpr int kLookMilliseconds = 200;
 
 runtime::ControlPage unmanaged_page;
 runtime::Board unmanaged_board;
 
 struct Connection {
-  Descriptor socket, groups_changed;
+  Descriptor socket;
+  struct stat file {};  // the socket's
+  std::atomic<bool> groups_changed{false};
   std::once_flag once;
+
+  // Whether the descriptor is still this connection: a program may close descriptors that it does not know, and their
+  // numbers are used again.
+  [[nodiscard]] bool is_open() const {
+    struct stat now {};
+    return ::fstat(socket.get(), &now) == 0 && now.st_dev == file.st_dev && now.st_ino == file.st_ino;
+  }
 };
 
 Connection* connection = new Connection;
@@ -44,8 +54,7 @@ void become_unmanaged() {
 void forget_after_fork() {
   become_unmanaged();
   ChannelGroups::forget_after_fork();
-  (void)Descriptor(std::move(connection->socket));
-  (void)Descriptor(std::move(connection->groups_changed));
+  if (connection->socket.open() && connection->is_open()) ::close(connection->socket.get());
   connection = new Connection;
 }
 
@@ -96,39 +105,45 @@ std::string connect(const char* path) {
   auto* board = mapped<runtime::Board>(second->file, runtime::kBoardBytes);
   if (page == nullptr || board == nullptr || page->version != runtime::kVersion) return "its memory cannot be mapped";
   connection->socket = std::move(*socket);
-  connection->groups_changed = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (::fstat(connection->socket.get(), &connection->file) != 0) return "its connection cannot be used";
   detail::board.store(board, std::memory_order_release);
   detail::page.store(page, std::memory_order_release);
   return {};
 }
 
 // Reads what the daemon sends (a byte: its words have changed) until the connection ends.
-void serve_connection(const Connection& served) {
-  int timeout = -1;
+void serve_connection(Connection& served) {
+  bool is_pending = false;
   for (;;) {
-    pollfd watched[] = {{served.socket.get(), POLLIN | POLLRDHUP, 0}, {served.groups_changed.get(), POLLIN, 0}};
-    const int ready = ::poll(watched, 2, timeout);
+    pollfd watched{served.socket.get(), POLLIN | POLLRDHUP, 0};
+    const int ready = ::poll(&watched, 1, kLookMilliseconds);
     if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0) return;
-    eventfd_t count = 0;
-    if (watched[1].revents != 0) (void)::eventfd_read(served.groups_changed.get(), &count);
-    if (watched[0].revents != 0) {
+    if (ready < 0 || !served.is_open()) break;
+    if (ready > 0) {
       const auto packet = runtime::receive_packet(served.socket, 0);
-      if (packet && packet->bytes.empty()) break;
+      if (!packet || packet->bytes.empty()) break;
     }
-    timeout = ChannelGroups::get().apply(page()) ? kRetryMilliseconds : -1;
+    if (ready > 0 || served.groups_changed.exchange(false) || is_pending)
+      is_pending = ChannelGroups::get().apply(page());
   }
   become_unmanaged();
   (void)ChannelGroups::get().apply(page());
   std::fputs("wm: the daemon is gone; this program's CUDA launches are not managed any more\n", stderr);
 }
 
-void start_thread() {
+// Empty: the thread runs.
+std::string start_thread() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread([served = connection] { serve_connection(*served); }).detach();
+  std::string why;
+  try {
+    std::thread([served = connection] { serve_connection(*served); }).detach();
+  } catch (const std::system_error& error) {
+    why = error.what();
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return why;
 }
 
 }  // namespace
@@ -143,11 +158,11 @@ void connect_to_arbiter() {
     const char* path = std::getenv("WARPMUX_ARBITER");
     if (path == nullptr || *path == 0) return;
     static const bool registered = ::pthread_atfork(nullptr, nullptr, &forget_after_fork) == 0;
-    if (const std::string why = connect(path); !why.empty() || !registered) {
-      std::fprintf(stderr, "wm: %s: %s; this program's CUDA launches are not managed\n", path, why.c_str());
-      return;
-    }
-    start_thread();
+    std::string why = registered ? connect(path) : "fork cannot be observed";
+    if (why.empty()) why = start_thread();
+    if (why.empty()) return;
+    become_unmanaged();
+    std::fprintf(stderr, "wm: %s: %s; this program's CUDA launches are not managed\n", path, why.c_str());
   });
 }
 
@@ -157,8 +172,6 @@ void ask_for_priority(int priority) {
   page().counters.asked_priority.store(static_cast<std::uint32_t>(priority) + 1, std::memory_order_relaxed);
 }
 
-void channel_groups_changed() {
-  if (connection->groups_changed.open()) (void)::eventfd_write(connection->groups_changed.get(), 1);
-}
+void channel_groups_changed() { connection->groups_changed.store(true); }
 
 }  // namespace wm::forward

@@ -1,5 +1,7 @@
 // The driver's functions that launch, create streams and synchronize. Each reads one word of the daemon's page; while
 // that is 0, the call is the driver's own.
+#include <algorithm>
+
 #include "runtime/client/forward/managed_work.h"
 #include "runtime/client/forward/real_driver.h"
 
@@ -102,7 +104,8 @@ int stream_priority(int own) {
   const auto range = real().cuCtxGetStreamPriorityRange;
   if (wanted == runtime::StreamPriority::own || range == nullptr || range(&least, &greatest) != CUDA_SUCCESS)
     return own;
-  return wanted == runtime::StreamPriority::highest ? greatest : least;
+  // Greater priorities are smaller numbers.
+  return wanted == runtime::StreamPriority::highest ? greatest : std::min(std::max(own, greatest + 1), least);
 }
 
 }  // namespace

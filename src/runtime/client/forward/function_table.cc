@@ -26,6 +26,12 @@ void FunctionTable::remove_owner(const void* owner) {
   ++generation_;
 }
 
+void FunctionTable::forget_functions() {
+  const std::unique_lock lock(mutex_);
+  std::erase_if(entries_, [](const auto& entry) { return entry.second.kind == HandleKind::function; });
+  ++generation_;
+}
+
 std::optional<HandleKind> FunctionTable::kind(const void* handle) const {
   const std::shared_lock lock(mutex_);
   const auto at = entries_.find(handle);
@@ -80,4 +86,25 @@ CUresult cuLibraryUnload(CUlibrary library) {
   if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
   FunctionTable::get().remove_owner(library);
   return call(library);
+}
+
+CUresult cuCtxDestroy_v2(CUcontext context) {
+  const auto call = real().cuCtxDestroy_v2;
+  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  FunctionTable::get().forget_functions();
+  return call(context);
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+  const auto call = real().cuDevicePrimaryCtxRelease_v2;
+  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  FunctionTable::get().forget_functions();
+  return call(device);
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
+  const auto call = real().cuDevicePrimaryCtxReset_v2;
+  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  FunctionTable::get().forget_functions();
+  return call(device);
 }

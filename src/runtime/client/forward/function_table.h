@@ -18,6 +18,8 @@ class FunctionTable {
   void add(const void* handle, HandleKind kind, const void* owner);
   // Forgets the handles of a module or library; addresses may be used again.
   void remove_owner(const void* owner);
+  // A context may have ended, and its functions with it; kernels of libraries belong to none.
+  void forget_functions();
   [[nodiscard]] std::optional<HandleKind> kind(const void* handle) const;
   // Increases whenever handles were forgotten.
   [[nodiscard]] unsigned generation() const;
