@@ -164,8 +164,8 @@ void add_run(const Command& wm) {
   run.option("--share", options->share, "Its weight among others, where the policy has shares", {.high = 1000});
   run.option("--priority", options->priority, "Larger goes first, where the policy has priorities", {.high = 100});
   run.option("--goal", options->goal,
-             "What its launches should reach, where the policy has goals: p99=2ms, or rate=500 launches a second; on a "
-             "simulated GPU also 0.9 of the isolated rate, or ipc=200");
+             "What its launches should reach, where the policy has goals: p99=2ms, or rate=500 launches a second; for "
+             "CUDA programs also 0.9 of the isolated rate; on a simulated GPU ipc=200");
   run.option("--name", options->name, "The program's name, for CUDA programs (default: that of its file)");
   run.option("--wait", options->wait, "Seconds to wait for the daemon's socket", {.show_default = true, .high = 3600});
   run.option("--library", options->library,

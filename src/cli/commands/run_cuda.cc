@@ -15,7 +15,7 @@ namespace wm::cli {
 
 namespace {
 
-// "p99=300us" or "rate=200", launches per second, as its kind and value; empty: no goal.
+// "p99=300us", "rate=200" (launches per second) or "0.9" (of the isolated rate) as its kind and value; empty: no goal.
 Result<std::string> encoded_goal(const std::string& text) {
   using Kind = runtime::ProgramGoal::Kind;
   if (text.empty()) return std::string();
@@ -33,7 +33,12 @@ Result<std::string> encoded_goal(const std::string& text) {
     const auto rate = parse_double(value);
     if (rate && *rate > 0) return encoded(Kind::launches_per_second, *rate);
   }
-  return Error{"--goal '" + text + "' is neither a time as in p99=300us nor launches per second as in rate=200"};
+  const auto part = name.empty() ? parse_double(value) : std::nullopt;
+  if (part && *part > 0 && *part <= 1) return encoded(Kind::part_of_isolated_rate, *part);
+  return Error{
+      "--goal '" + text +
+      "' is neither a time as in p99=300us, nor launches per second as in rate=200, nor a part of the isolated "
+      "rate as 0.9"};
 }
 
 // The folder or library before what the variable lists already.

@@ -161,9 +161,9 @@ void Arbiter::end_windows(ArbitratedProgram::Clock::time_point now) {
     if (has_p99_goal) goals_.measured(window.p99_nanoseconds, goal.value);
     program->end_window();
     if (active == 1 && program->state.is_active) program->learn_isolated();
-    const auto rate = program->reached();
-    if (goal.kind == ProgramGoal::Kind::launches_per_second && rate && program->state.is_active)
-      goals_.measured(goal.value, *rate);
+    const auto reached = program->reached();
+    const bool has_rate_goal = !has_p99_goal && goal.kind != ProgramGoal::Kind::none;
+    if (has_rate_goal && reached && program->state.is_active) goals_.measured(goal.value, *reached);
   }
 }
 

@@ -101,6 +101,11 @@ void ArbitratedProgram::end_window() {
   for (std::size_t i = 0; i < kTimeBuckets; ++i) window_start_[i] = counters().request_times[i].load();
 }
 
+void ArbitratedProgram::learn_isolated() {
+  isolated_p99_ = last_window_.p99_nanoseconds;
+  isolated_rate_ = std::max(isolated_rate_, launches_per_second_);
+}
+
 PolicyProgram ArbitratedProgram::for_policy(std::uint64_t threads) {
   const bool has_goal = state.goal.kind == ProgramGoal::Kind::p99_nanoseconds;
   PolicyProgram p{.number = identity.number,
@@ -122,6 +127,8 @@ std::optional<double> ArbitratedProgram::reached() const {
   using Kind = ProgramGoal::Kind;
   if (state.goal.kind == Kind::p99_nanoseconds && last_window_.requests != 0) return last_window_.p99_nanoseconds;
   if (state.goal.kind == Kind::launches_per_second && launches_ != 0) return launches_per_second_;
+  if (state.goal.kind == Kind::part_of_isolated_rate && isolated_rate_ > 0)
+    return launches_per_second_ / isolated_rate_;
   return std::nullopt;
 }
 

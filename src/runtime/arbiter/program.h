@@ -49,7 +49,7 @@ class ArbitratedProgram {
   // The last window that ended with requests in it.
   [[nodiscard]] const Window& last_window() const { return last_window_; }
   // The last window was that of a program without competitors.
-  void learn_isolated() { isolated_p99_ = last_window_.p99_nanoseconds; }
+  void learn_isolated();
   // As a policy sees it; a window that has ended is told once. `threads`: that the GPU holds at once, or 0.
   [[nodiscard]] PolicyProgram for_policy(std::uint64_t threads);
   // The program's result in the unit of its goal; empty: it has no goal, or nothing is known yet.
@@ -75,7 +75,7 @@ class ArbitratedProgram {
   std::array<std::uint32_t, kTimeBuckets> window_start_{};
   Window last_window_;
   bool has_new_window_ = false;
-  double isolated_p99_ = 0;
+  double isolated_p99_ = 0, isolated_rate_ = 0;  // 0: not known
 };
 
 }  // namespace wm::runtime

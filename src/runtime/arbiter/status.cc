@@ -25,6 +25,8 @@ std::string goal_text(const ProgramGoal& goal) {
       return fmt::format("p99={:g}us", goal.value / 1000);
     case ProgramGoal::Kind::launches_per_second:
       return fmt::format("rate={:g}/s", goal.value);
+    case ProgramGoal::Kind::part_of_isolated_rate:
+      return fmt::format("{:g}", goal.value);
   }
   return "";
 }
@@ -34,6 +36,7 @@ std::string reached_text(const ArbitratedProgram& program) {
   if (!reached) return "";
   if (program.state.goal.kind == ProgramGoal::Kind::p99_nanoseconds)
     return fmt::format("p99={:.1f}us", *reached / 1000);
+  if (program.state.goal.kind == ProgramGoal::Kind::part_of_isolated_rate) return fmt::format("{:.2f}", *reached);
   return fmt::format("rate={:.0f}/s", *reached);
 }
 

@@ -88,7 +88,7 @@ inline constexpr std::size_t kBoardBytes = 4096;
 
 // The greeting of a program, after its Hello: its goal.
 struct ProgramGoal {
-  enum class Kind : std::uint32_t { none, p99_nanoseconds, launches_per_second };
+  enum class Kind : std::uint32_t { none, p99_nanoseconds, launches_per_second, part_of_isolated_rate };
   Kind kind = Kind::none;
   std::uint32_t unused = 0;
   double value = 0;

@@ -73,7 +73,7 @@ runtime::ProgramGoal goal() {
   runtime::ProgramGoal goal;
   const char* text = std::getenv("WARPMUX_CUDA_GOAL");
   unsigned kind = 0;
-  if (text != nullptr && std::sscanf(text, "%u %lf", &kind, &goal.value) == 2 && kind <= 2)
+  if (text != nullptr && std::sscanf(text, "%u %lf", &kind, &goal.value) == 2 && kind <= 3)
     goal.kind = static_cast<runtime::ProgramGoal::Kind>(kind);
   return goal;
 }
