@@ -33,11 +33,7 @@ struct ServeOptions {
 Result<void> read_short_launch(ServeOptions& options) {
   const char* given = std::getenv("WARPMUX_SHORT");
   const std::string text = !options.short_launch.empty() ? options.short_launch : given == nullptr ? "" : given;
-  if (text.empty()) {  // the policy's own choice; `fifo` divides nothing
-    const auto choice = policy::choose(options.serve.policy);
-    if (choice && !choice->entry->info.short_launches_unmodified) options.serve.short_launch = 0;
-    return {};
-  }
+  if (text.empty()) return {};
   const auto microseconds = parse_integer<std::uint32_t>(text);
   if (!microseconds || *microseconds > 1'000'000)
     return Error{(options.short_launch.empty() ? "WARPMUX_SHORT" : "--short") + (" '" + text) +

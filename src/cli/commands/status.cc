@@ -42,12 +42,21 @@ std::string troubles(const Json& d) {
   return text;
 }
 
+std::string rules(const Json& d) {
+  std::string names;
+  for (const Json& rule : d.value("admission_rules", Json::array())) {
+    const auto text = rule.get<std::string>();
+    names += (names.empty() ? "admission rules: " : ", ") + text.substr(0, text.find(':'));
+  }
+  return names.empty() ? "" : names + "\n";
+}
+
 Result<int> status(const StatusOptions& options) {
   const auto document = ask(options);
   if (!document) return document.error();
   const Output output(options.json);
   const std::string notes = (*document)["clients"].empty() || document->contains("arbiter") ? "" : client_table_notes();
-  output.say(status_heading(*document) + client_table(*document) + notes + troubles(*document));
+  output.say(status_heading(*document) + rules(*document) + client_table(*document) + notes + troubles(*document));
   if (auto done = output.document(*document); !done) return done.error();
   return 0;
 }

@@ -68,6 +68,27 @@ Result<void> read_option(const std::string& option, const std::string& value, Ru
   return {};
 }
 
+// Parameters that a policy had when format 1 was written and has no more. Its runs did not depend on them: the lab gave
+// `oracle` the blocks of each kernel, so that nothing was searched inside the run.
+struct FormerParameter {
+  const char* policy;
+  const char* name;
+  const char* only_with;
+};
+constexpr FormerParameter kFormerParameters[] = {
+    {"oracle", "objective", "blocks"}, {"oracle", "settle", "blocks"}, {"oracle", "trial", "blocks"}};
+
+void drop_former_parameters(PolicySpec& policy) {
+  const auto has = [&](const char* name) {
+    return std::any_of(policy.parameters.begin(), policy.parameters.end(),
+                       [&](const auto& p) { return p.first == name && !p.second.empty(); });
+  };
+  for (const FormerParameter& former : kFormerParameters) {
+    if (policy.name != former.policy || !has(former.only_with)) continue;
+    std::erase_if(policy.parameters, [&](const auto& p) { return p.first == former.name; });
+  }
+}
+
 // The row with its new key and specification, or nothing where its command cannot be read.
 std::optional<Row> migrated(const RowFormat1& old, const std::map<std::string, std::string>& digests) {
   auto spec = spec_of_format_1(old.row.command);
@@ -77,6 +98,7 @@ std::optional<Row> migrated(const RowFormat1& old, const std::map<std::string, s
     return std::nullopt;
   auto policy = PolicySpec::parse(configuration["policy"].get<std::string>());
   if (!policy) return std::nullopt;
+  drop_former_parameters(*policy);
   spec->policy = *std::move(policy);
   Row row = old.row;
   if (const auto digest = digests.find(row.gpu); digest != digests.end()) row.gpu = digest->second;

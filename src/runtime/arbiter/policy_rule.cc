@@ -14,7 +14,7 @@ gpu::SmLimits limits() {
 }
 
 // Nanoseconds that a window counts as; only ratios to it matter.
-constexpr double kWindow = 5e8;
+constexpr double kRateWindow = 5e8;
 
 }  // namespace
 
@@ -42,8 +42,8 @@ void PolicyRule::arrive(const PolicyProgram& program) {
   // A window takes as long as it takes; the goal and the isolated time are relative to what it reached.
   if (program.state.goal.kind == ProgramGoal::Kind::p99_nanoseconds) {
     const double reached = program.p99 > 0 ? program.p99 : program.state.goal.value;
-    launch.goal_nanoseconds = kWindow * program.state.goal.value / reached;
-    launch.isolated_nanoseconds = kWindow * program.isolated_p99 / reached;
+    launch.goal_nanoseconds = kRateWindow * program.state.goal.value / reached;
+    launch.isolated_nanoseconds = kRateWindow * program.isolated_p99 / reached;
   }
   const policy::KernelId kernel = machine_.arrive(launch);
   members_[program.number] = {kernel, parts};

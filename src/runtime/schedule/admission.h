@@ -37,11 +37,12 @@ class Admission {
   [[nodiscard]] CommandPtr makes_room() const;
 
   [[nodiscard]] const AdmissionRules& rules() const { return rules_; }
+  void set_rules(AdmissionRules rules) { rules_ = std::move(rules); }
 
  private:
   [[nodiscard]] LaunchQuery query(const Command& command, double ahead) const;
 
-  const AdmissionRules rules_;
+  AdmissionRules rules_;
   const ActiveKernels& kernels_;
 };
 

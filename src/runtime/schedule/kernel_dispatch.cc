@@ -58,8 +58,9 @@ void KernelDispatch::fire_due_alarms() {
   changed_ = true;
 }
 
-void KernelDispatch::set_policy(std::unique_ptr<policy::Policy> policy) {
+void KernelDispatch::set_policy(std::unique_ptr<policy::Policy> policy, const AdmissionOptions& options) {
   policy_ = std::move(policy);
+  admission_.set_rules(make_admission_rules(options, backend_.capabilities(), clock_));
   machine_->forget_decisions();
   policy_->on(policy::Started{}, *machine_);
   std::vector<policy::KernelId> active;

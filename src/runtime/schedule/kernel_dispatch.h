@@ -38,7 +38,7 @@ class KernelDispatch {
   void fire_due_alarms();
 
   // Another policy decides from now on; it is told of the kernels that are active.
-  void set_policy(std::unique_ptr<policy::Policy> policy);
+  void set_policy(std::unique_ptr<policy::Policy> policy, const AdmissionOptions& options);
   // The client's weights have changed.
   void update_weights(const Client& client);
 

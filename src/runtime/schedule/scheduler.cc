@@ -358,10 +358,10 @@ void Scheduler::set_weights(Client& client, int priority, double share) {
   work();
 }
 
-void Scheduler::set_policy(std::unique_ptr<policy::Policy> policy) {
+void Scheduler::set_policy(std::unique_ptr<policy::Policy> policy, const AdmissionOptions& options) {
   const std::lock_guard lock(mutex_);
   dispatch_.update_time();
-  dispatch_.set_policy(std::move(policy));
+  dispatch_.set_policy(std::move(policy), options);
   work();
 }
 
@@ -389,6 +389,7 @@ std::vector<Scheduler::OrphanedKernel> Scheduler::orphaned_kernels() {
 }
 
 std::vector<std::string> Scheduler::admission_rules() const {
+  const std::lock_guard lock(mutex_);
   std::vector<std::string> rules;
   for (const auto& rule : dispatch_.admission().rules()) rules.push_back(rule->name() + ": " + rule->description());
   return rules;

@@ -57,7 +57,7 @@ class Scheduler final : private CompletionHandler {
   // Changes a client's weights, also for its running kernels.
   void set_weights(Client& client, int priority, double share);
   // Another policy decides from now on. Clients and their kernels continue.
-  void set_policy(std::unique_ptr<policy::Policy> policy);
+  void set_policy(std::unique_ptr<policy::Policy> policy, const AdmissionOptions& options);
 
   [[nodiscard]] ClientStatistics statistics(const Client& client);
   // Kernels of clients that have gone, still on the device.

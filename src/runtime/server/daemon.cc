@@ -45,6 +45,19 @@ sandbox::SandboxOptions comparison_options(sandbox::SandboxOptions sandbox) {
   return sandbox;
 }
 
+// Policies that leave short launches unmodified do so below this time, in microseconds.
+constexpr std::uint32_t kShortLaunch = 100;
+
+AdmissionOptions admission_options(const ServeOptions& options, const std::string& policy, bool real_sms) {
+  const auto choice = policy::choose(policy);
+  const bool leaves_short = choice && choice->entry->info.short_launches_unmodified;
+  return {.pass_through = is_fifo(options),
+          .short_launch = options.short_launch.value_or(leaves_short ? kShortLaunch : 0) * 1000.0,
+          .headroom = options.headroom / 100.0,
+          .gates = options.gates,
+          .real_sms = real_sms};
+}
+
 std::uint64_t total_memory(const ServeOptions& options, const Backend& backend) {
   return options.memory != 0 ? options.memory : backend.memory_bytes();
 }
@@ -53,7 +66,8 @@ std::uint64_t total_memory(const ServeOptions& options, const Backend& backend) 
 
 Daemon::Daemon(const ServeOptions& options, std::unique_ptr<Backend> backend, std::unique_ptr<policy::Policy> policy,
                std::string policy_name)
-    : backend_(std::move(backend)),
+    : options_(options),
+      backend_(std::move(backend)),
       policy_name_(std::move(policy_name)),
       real_sms_(decides_on_sms(policy_name_, *backend_)),
       limits_(total_memory(options, *backend_),
@@ -72,12 +86,8 @@ Daemon::Daemon(const ServeOptions& options, std::unique_ptr<Backend> backend, st
       std::make_unique<WorkerPrograms>(*backend_, counts_, compilers_, rewriter_.get(), sandbox_, real_sms_);
   precompilation_ = std::make_unique<Precompilation>(backend_->capabilities(), *worker_programs_, compilers_, sandbox_);
   verification_ = std::make_unique<Verification>(backend_->capabilities(), *worker_programs_, compilers_, comparisons_);
-  const AdmissionOptions admission{.pass_through = is_fifo(options),
-                                   .short_launch = options.short_launch * 1000.0,
-                                   .headroom = options.headroom / 100.0,
-                                   .gates = options.gates,
-                                   .real_sms = real_sms_};
-  scheduler_ = std::make_unique<Scheduler>(*backend_, counts_, std::move(policy), admission);
+  scheduler_ = std::make_unique<Scheduler>(*backend_, counts_, std::move(policy),
+                                           admission_options(options_, policy_name_, real_sms_));
 }
 
 DaemonContext Daemon::context() {
@@ -96,8 +106,8 @@ Result<void> Daemon::set_policy(const std::string& text) {
     return Error{"this policy decides on single SMs: it is chosen when the daemon starts (wm serve --policy)"};
   }
   if (!policy) return policy.error();
-  scheduler_->set_policy(std::move(*policy));
   policy_name_ = choice->to_string();
+  scheduler_->set_policy(std::move(*policy), admission_options(options_, policy_name_, real_sms_));
   return {};
 }
 

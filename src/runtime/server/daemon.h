@@ -28,11 +28,12 @@ class Daemon {
   [[nodiscard]] Scheduler& scheduler() { return *scheduler_; }
   [[nodiscard]] const sandbox::Sandbox& sandbox() const { return sandbox_; }
   [[nodiscard]] const std::string& policy_name() const { return policy_name_; }
-  // Replaces the policy while clients continue. `fifo` changes how programs are compiled, so it is chosen at start
-  // only.
+  // Replaces the policy, and the admission rules that depend on it, while clients continue. `fifo` changes how programs
+  // are compiled, so it is chosen at start only.
   Result<void> set_policy(const std::string& text);
 
  private:
+  const ServeOptions options_;
   const std::unique_ptr<Backend> backend_;
   std::string policy_name_;
   const bool real_sms_;  // the Machine has an entry for every SM

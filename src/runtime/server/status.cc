@@ -90,6 +90,7 @@ std::string status_document(const StatusSource& source) {
                                         {"platform", daemon.backend().platform_name()},
                                         {"device", daemon.backend().device_name()},
                                         {"policy", daemon.policy_name()},
+                                        {"admission_rules", daemon.scheduler().admission_rules()},
                                         {"clients_seen", clients.seen()},
                                         {"clients_cut_off", clients.cut_off_count()},
                                         {"clients_leaving", clients.closing()},

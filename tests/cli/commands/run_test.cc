@@ -93,7 +93,7 @@ std::string printed_by_serve(const std::string& arguments) {
 
 TEST(WmServe, AccelosDividesEveryLaunchUnlessAskedOtherwise) {
   if (run_wm("cl run vecadd").code != 0) GTEST_SKIP() << "no OpenCL device";
-  const std::string rule = "admission rule short-launches";
+  const std::string rule = "admission rule short_launches";
   EXPECT_EQ(printed_by_serve("--policy accelos").find(rule), std::string::npos);
   EXPECT_NE(printed_by_serve("--policy accelos --short 100").find(rule), std::string::npos);
   EXPECT_NE(printed_by_serve("--policy moving_shares").find(rule), std::string::npos);

@@ -1,6 +1,7 @@
 // Results of format 1 are found under the keys of their run specifications, and none is lost.
 #include "lab/store/migrate.h"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -98,6 +99,24 @@ TEST(Migration, FindsAnOldRowUnderTheKeyOfItsSpecification) {
   EXPECT_EQ(*run_spec_from_json(row.spec, ""), new_spec());
   EXPECT_EQ(row.run_hash, "h");
   EXPECT_EQ(results.gpus, (std::map<std::string, std::string>{{gpu_digest(kGpu), kGpu}}));
+}
+
+TEST(Migration, DropsParametersThatOracleHasNoMore) {
+  RowFormat1 old = old_row("old");
+  old.configuration = R"({"policy":"oracle:blocks=3/5:objective=ipc:settle=5000:trial=5000"})";
+  RowFormat1 searching = old_row("searching");
+  searching.configuration = R"({"policy":"oracle:objective=ipc:settle=5000:trial=5000"})";
+  const Results results = migrate_format_1({old, searching}, {{"old digest", kGpu}});
+  RunSpec spec = new_spec();
+  spec.policy = *PolicySpec::parse("oracle:blocks=3/5");
+  ASSERT_EQ(results.rows.size(), 2U);
+  const auto has = [&](const RunSpec& s) {
+    return std::any_of(results.rows.begin(), results.rows.end(),
+                       [&](const Row& row) { return row.key == key_of(s, gpu_digest(kGpu)); });
+  };
+  EXPECT_TRUE(has(spec));
+  spec.policy = *PolicySpec::parse("oracle");
+  EXPECT_FALSE(has(spec)) << "a run that searched is not one without caps";
 }
 
 TEST(Migration, KeepsARowThatItCannotReadAndARowWhoseKeyIsTaken) {

@@ -88,13 +88,13 @@ TEST_F(AdmissionTest, TheKernelWithMostWorkersMakesRoom) {
 TEST_F(AdmissionTest, RulesFollowOptionsAndDevice) {
   using testing::ElementsAre;
   EXPECT_THAT(names(make_admission_rules({}, callback_device(), clock())),
-              ElementsAre("pipeline-undivided", "room-for-transfers", "short-launches"));
+              ElementsAre("pipeline_undivided", "room_for_transfers", "short_launches"));
   EXPECT_THAT(names(make_admission_rules({}, polled_device(), clock())),
-              ElementsAre("pipeline-undivided", "short-launches"));
+              ElementsAre("pipeline_undivided", "short_launches"));
   EXPECT_THAT(names(make_admission_rules({.short_launch = 0}, polled_device(), clock())),
-              ElementsAre("pipeline-undivided"));
+              ElementsAre("pipeline_undivided"));
   EXPECT_THAT(names(make_admission_rules({.pass_through = true}, callback_device(), clock())),
-              ElementsAre("pass-through"));
+              ElementsAre("pass_through"));
 }
 
 TEST_F(AdmissionTest, OnlyCommandsOfTheDeviceInOrderFollow) {

@@ -66,13 +66,13 @@ TEST(AdmissionRules, DevicesThatShareLaunchesHaveHeadroom) {
   Capabilities device = polled_device();
   device.shares_launches = true;
   const auto rules = make_admission_rules({}, device, clock);
-  EXPECT_TRUE(std::any_of(rules.begin(), rules.end(), [](const auto& r) { return r->name() == "priority-headroom"; }));
+  EXPECT_TRUE(std::any_of(rules.begin(), rules.end(), [](const auto& r) { return r->name() == "priority_headroom"; }));
   const auto on_sms = make_admission_rules({.real_sms = true}, device, clock);
   EXPECT_TRUE(
-      std::none_of(on_sms.begin(), on_sms.end(), [](const auto& r) { return r->name() == "priority-headroom"; }));
+      std::none_of(on_sms.begin(), on_sms.end(), [](const auto& r) { return r->name() == "priority_headroom"; }));
   const auto passing = make_admission_rules({.pass_through = true}, device, clock);
   ASSERT_EQ(passing.size(), 1U);
-  EXPECT_EQ(passing.front()->name(), "pass-through");
+  EXPECT_EQ(passing.front()->name(), "pass_through");
 }
 
 }  // namespace

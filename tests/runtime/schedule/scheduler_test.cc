@@ -237,9 +237,16 @@ TEST_F(SchedulerTest, LaunchesThatPrintTakeTurns) {
 
 TEST_F(SchedulerTest, RulesHaveNamesAndDescriptions) {
   EXPECT_THAT(scheduler.admission_rules(),
-              testing::ElementsAre(testing::StartsWith("pipeline-undivided: launches of"),
-                                   testing::StartsWith("room-for-transfers: while"),
-                                   testing::StartsWith("short-launches: launches below 300")));
+              testing::ElementsAre(testing::StartsWith("pipeline_undivided: launches of"),
+                                   testing::StartsWith("room_for_transfers: while"),
+                                   testing::StartsWith("short_launches: launches below 300")));
+}
+
+TEST_F(SchedulerTest, RulesFollowThePolicy) {
+  scheduler.set_policy(make("accelos"), {.short_launch = 0});
+  EXPECT_THAT(scheduler.admission_rules(), testing::Not(testing::Contains(testing::StartsWith("short_launches"))));
+  scheduler.set_policy(make("moving_shares"), {.short_launch = 100'000});
+  EXPECT_THAT(scheduler.admission_rules(), testing::Contains(testing::StartsWith("short_launches")));
 }
 
 TEST_F(FifoTest, LaunchesGoToTheDeviceAsTheyCome) {
@@ -325,7 +332,7 @@ TEST_F(SchedulerTest, ANewPolicyDividesTheDeviceAmongKernelsThatRun) {
   complete(3);
   complete(2);
   EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1 a*1 a*1") << "under accelos a launch keeps its first share";
-  scheduler.set_policy(make("moving_shares"));
+  scheduler.set_policy(make("moving_shares"), {});
   complete(5);
   complete(4);
   EXPECT_EQ(backend.log(), "a*1 a*1 a*1 a*1 a*1 a*1 b*1 b*1");

@@ -11,7 +11,7 @@ class PassThrough final : public AdmissionRule {
     return options.pass_through ? std::make_unique<PassThrough>() : nullptr;
   }
 
-  [[nodiscard]] std::string name() const override { return "pass-through"; }
+  [[nodiscard]] std::string name() const override { return "pass_through"; }
   [[nodiscard]] std::string description() const override {
     return "launches go to the device in the order they come, undivided";
   }

@@ -12,7 +12,7 @@ class PipelineUndivided final : public AdmissionRule {
     return options.pass_through ? nullptr : std::make_unique<PipelineUndivided>();
   }
 
-  [[nodiscard]] std::string name() const override { return "pipeline-undivided"; }
+  [[nodiscard]] std::string name() const override { return "pipeline_undivided"; }
   [[nodiscard]] std::string description() const override {
     return "launches of an isolated client whose kernel was not rewritten are pipelined";
   }

@@ -12,8 +12,11 @@ constexpr double kShortNanoseconds = 300'000;
 }  // namespace
 
 std::string PriorityHeadroom::description() const {
-  return fmt::format("beside a client of higher priority, launches leave {:g}% of every compute unit free{}",
-                     headroom_ * 100, gates_ ? " and pause while its launches run" : "");
+  return fmt::format(
+      "beside a client of higher priority, which starts at once, launches run unmodified and leave {:g}% of every "
+      "compute "
+      "unit free{}; launches below {:g} us of an isolated client run unmodified, too",
+      headroom_ * 100, gates_ ? " and pause while its launches run" : "", kShortNanoseconds / 1000);
 }
 
 bool PriorityHeadroom::is_active(std::uint64_t last) const { return clock_.now() - last < kActiveNanoseconds; }

@@ -26,7 +26,7 @@ class PriorityHeadroom final : public AdmissionRule {
   PriorityHeadroom(double headroom, bool gates, const Clock& clock)
       : headroom_(headroom), gates_(gates), clock_(clock) {}
 
-  [[nodiscard]] std::string name() const override { return "priority-headroom"; }
+  [[nodiscard]] std::string name() const override { return "priority_headroom"; }
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] bool runs_unmodified(const LaunchQuery& query) const override;
   [[nodiscard]] bool starts_at_once(const LaunchQuery& query) const override;

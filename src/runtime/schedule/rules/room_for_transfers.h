@@ -14,7 +14,7 @@ class RoomForTransfers final : public AdmissionRule {
     return active ? std::make_unique<RoomForTransfers>() : nullptr;
   }
 
-  [[nodiscard]] std::string name() const override { return "room-for-transfers"; }
+  [[nodiscard]] std::string name() const override { return "room_for_transfers"; }
   [[nodiscard]] std::string description() const override {
     return "while a transfer waits on a full device, the kernel with the most workers gives one worker up";
   }

@@ -17,7 +17,7 @@ class ShortLaunches final : public AdmissionRule {
   // `only_isolated`: workers of other clients hold the compute units, so that an unmodified launch would wait for all.
   ShortLaunches(double limit, bool only_isolated) : limit_(limit), only_isolated_(only_isolated) {}
 
-  [[nodiscard]] std::string name() const override { return "short-launches"; }
+  [[nodiscard]] std::string name() const override { return "short_launches"; }
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] bool runs_unmodified(const LaunchQuery& query) const override;
   [[nodiscard]] bool may_pipeline(const LaunchQuery& query) const override;
