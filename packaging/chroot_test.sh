@@ -7,7 +7,7 @@
 set -euo pipefail
 package=$(readlink -f "$1")
 root=${2:-$(mktemp -d)/root}
-[[ -d $root ]] || mmdebstrap --variant=minbase bookworm "$root"
+[[ -d $root ]] || { mkdir -p "$(dirname "$root")" && mmdebstrap --variant=minbase bookworm "$root"; }
 
 cleanup() { umount "$root/proc" "$root/sys" "$root/dev/shm" 2>/dev/null || true; }
 trap cleanup EXIT
