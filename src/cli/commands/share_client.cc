@@ -1,5 +1,6 @@
 #include "cli/commands/share_client.h"
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -8,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <poll.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,20 +73,22 @@ Result<std::unique_ptr<Told>> Told::start(const std::vector<std::string>& words,
   std::unique_ptr<Told> told(new Told());
   told->to_ = runtime::Descriptor(in[1]);
   told->from_ = runtime::Descriptor(out[0]);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
   const auto variables = changed_environment(environment);
-  const int code = ::posix_spawnp(&told->pid_, words[0].c_str(), &actions, nullptr, pointers(words).data(),
-                                  pointers(variables).data());
-  posix_spawn_file_actions_destroy(&actions);
+  const auto arguments = pointers(words), settings = pointers(variables);
+  const pid_t parent = ::getpid();
+  told->pid_ = ::fork();
+  if (told->pid_ == 0) {
+    // A benchmark that is killed leaves neither its daemon nor its clients behind.
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) std::_Exit(128 + SIGTERM);
+    ::dup2(in[0], STDIN_FILENO);
+    ::dup2(out[1], STDOUT_FILENO);
+    ::execvpe(arguments[0], arguments.data(), settings.data());
+    std::_Exit(127);
+  }
   ::close(in[0]);
   ::close(out[1]);
-  if (code != 0) {
-    told->pid_ = 0;
-    return Error{"cannot start '" + words[0] + "': " + std::strerror(code)};
-  }
+  if (told->pid_ < 0) return Error{"cannot start '" + words[0] + "': " + std::strerror(errno)};
   return told;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -101,10 +102,15 @@ std::string text_of(const lab::CorunResult& r) {
   std::string text = fmt::format("{} under {}, {} cycles\n\n{}", r.gpu, r.policy, grouped(r.cycles), table.to_string());
   const lab::Metrics m = lab::metrics_of(r);
   if (m.known)
-    text += fmt::format("\nSTP {:.3f}   ANTT {:.3f}   fairness {:.3f}   IPC {:.1f}", m.stp, m.antt, m.fairness, m.ipc);
+    text += fmt::format("\nSTP {:.3f}   ANTT {}   fairness {:.3f}   IPC {:.1f}", m.stp,
+                        std::isinf(m.antt) ? "∞" : fmt::format("{:.3f}", m.antt), m.fairness, m.ipc);
   text += fmt::format("\n{:.1f} W, {:.3g} J; {} warp instructions in {} ({}/s)\n", r.watts, r.joules,
                       scaled(static_cast<double>(lab::warp_instructions(r))), duration(r.seconds),
                       scaled(static_cast<double>(lab::warp_instructions(r)) / std::max(1e-9, r.seconds)));
+  for (const lab::KernelResult& k : r.kernels)
+    if (k.totals.sm.thread_instructions == 0)
+      text +=
+          styled(Style::dim, fmt::format("{} executed nothing: the policy gave it no SM in this time.", k.name)) + "\n";
   return text + note_of_spans(r);
 }
 

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "cli/commands/share_report.h"
 #include "cli/shell.h"
+#include "tree.h"
 
 namespace wm::cli {
 namespace {
@@ -33,6 +34,17 @@ TEST(ShareReport, FiguresAreThePapers) {
   EXPECT_EQ(summary.clients, 2U);
   EXPECT_DOUBLE_EQ(summary.fairer, 1);
   EXPECT_DOUBLE_EQ(summary.throughput, 1);
+}
+
+// The daemon is a child of the benchmark; it must not outlive it.
+TEST(WmShare, AKilledBenchmarkLeavesNoDaemon) {
+  const Ran ran = shell(binary_path("bin/wm") + R"( bench calls >/dev/null 2>&1 & bench=$!
+    for i in $(seq 50); do read -r daemon rest </proc/$bench/task/$bench/children && break; sleep 0.1; done
+    kill -KILL $bench
+    for i in $(seq 50); do kill -0 $daemon 2>/dev/null || break; sleep 0.1; done
+    echo "daemon ${daemon:-none}"; grep -s State: /proc/$daemon/status)");
+  EXPECT_EQ(ran.out.find("none"), std::string::npos) << ran.out;
+  EXPECT_TRUE(ran.out.find("State:") == std::string::npos || ran.out.find("zombie") != std::string::npos) << ran.out;
 }
 
 TEST(WmShare, ClientsOfADaemonGiveTheRightResults) {

@@ -10,8 +10,8 @@ namespace {
 using Json = nlohmann::json;
 
 TEST(Sim, IntervalsStandInTheJsonAndAddUp) {
-  const Ran ran =
-      run_wm("sim --kernel sgemm --kernel lbm --size small --policy smk --stats --interval 5000 --json - --cache ''");
+  const Ran ran = run_wm(
+      "sim --kernel sgemm --kernel lbm --size small --once --policy smk --stats --interval 5000 --json - --cache ''");
   ASSERT_EQ(ran.code, 0) << ran.err;
   const Json run = Json::parse(ran.out);
   std::uint64_t cycles = 0;
