@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
+#include <utility>
 
 #include "runtime/arbiter/status.h"
 
@@ -152,6 +153,7 @@ void Arbiter::end_windows(ArbitratedProgram::Clock::time_point now) {
   window_began_ = now;
   const auto active =
       std::count_if(programs_.begin(), programs_.end(), [](const auto& p) { return p->state.is_active; });
+  if (std::exchange(active_, active) != active) goals_.restart();
   for (const auto& program : programs_) {
     const ProgramGoal& goal = program->state.goal;
     const ArbitratedProgram::Window window = program->window();

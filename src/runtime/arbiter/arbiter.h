@@ -3,6 +3,7 @@
 // memory.
 #pragma once
 
+#include <cstddef>
 #include <list>
 #include <memory>
 #include <string>
@@ -47,6 +48,7 @@ class Arbiter {
   GoalControl goals_;
   std::list<std::unique_ptr<ArbitratedProgram>> programs_;  // in the order of their numbers
   std::uint64_t seen_ = 0;
+  std::ptrdiff_t active_ = 0;  // programs, when the last window ended
   ArbitratedProgram::Clock::time_point started_ = ArbitratedProgram::Clock::now(), window_began_ = started_;
 };
 

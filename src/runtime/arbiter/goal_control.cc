@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t kOccupancies[] = {100, 75, 50, 38, 25, 12};
 constexpr std::uint32_t kSlices[] = {2048, 1000, 500, 200, 150, 100};
 // A looser restriction is tried after so many windows that had this part of the goal to spare.
-constexpr int kWindowsToLoosen = 8;
+constexpr int kWindowsToLoosen = 4;
 constexpr double kRoomToSpare = 0.7;
 
 }  // namespace
@@ -24,12 +24,18 @@ GoalControl::GoalControl(const ArbiterOptions& options)
 }
 
 void GoalControl::set_level(int level) {
-  level_ = std::clamp(level, 0, kLevels - 1);
-  restriction_ = {kOccupancies[level_], kSlices[level_]};
   met_ = 0;
+  level = std::clamp(level, 0, kLevels - 1);
+  if (level != level_) skipped_ = 1;  // launches from before the change are still on the device
+  level_ = level;
+  restriction_ = {kOccupancies[level_], kSlices[level_]};
 }
 
 void GoalControl::measured(double lower, double upper) {
+  if (skipped_ > 0) {
+    --skipped_;
+    return;
+  }
   if (lower > upper) {
     ++missed_;
     set_level(level_ + 1);

@@ -10,6 +10,8 @@ class GoalControl {
  public:
   explicit GoalControl(const ArbiterOptions& options);
 
+  // The next window does not count: programs have come or gone, and launches from before are still on the device.
+  void restart() { skipped_ = 1; }
   // A measured window: what must not be above what, such as the p99 of the requests and the goal for it, or the goal
   // for a rate and the rate.
   void measured(double lower, double upper);
@@ -23,8 +25,9 @@ class GoalControl {
 
   Restriction restriction_;
   int level_ = 0;
-  int met_ = 0;     // windows in a row that met the goal with room to spare
-  int missed_ = 0;  // windows in a row that missed it
+  int skipped_ = 0;  // windows to come that do not count
+  int met_ = 0;      // windows in a row that met the goal with room to spare
+  int missed_ = 0;   // windows in a row that missed it
 };
 
 }  // namespace wm::runtime

@@ -79,14 +79,25 @@ TEST(GoalControl, MissedGoalsTightenAndMetOnesLoosen) {
   EXPECT_EQ(control.restriction().occupancy_percent, 50U);
   control.measured(200, 100);
   EXPECT_EQ(control.restriction().occupancy_percent, 38U);
-  for (int i = 0; i < 5; ++i) control.measured(200, 100);
+  control.measured(200, 100);  // launches from before the change are in it
+  EXPECT_EQ(control.restriction().occupancy_percent, 38U);
+  for (int i = 0; i < 7; ++i) control.measured(200, 100);
   EXPECT_EQ(control.restriction().occupancy_percent, 12U);
   EXPECT_TRUE(control.is_exhausted());
   for (int i = 0; i < 8; ++i) control.measured(90, 100);  // met, without room to spare
   EXPECT_EQ(control.restriction().occupancy_percent, 12U);
   EXPECT_FALSE(control.is_exhausted());
-  for (int i = 0; i < 8; ++i) control.measured(50, 100);
+  for (int i = 0; i < 4; ++i) control.measured(50, 100);
   EXPECT_EQ(control.restriction().occupancy_percent, 25U);
+}
+
+TEST(GoalControl, AWindowInWhichProgramsCameOrWentDoesNotCount) {
+  GoalControl control({});
+  control.restart();
+  control.measured(9000, 100);
+  EXPECT_EQ(control.restriction().slice_microseconds, 200U);
+  control.measured(9000, 100);
+  EXPECT_EQ(control.restriction().slice_microseconds, 150U);
 }
 
 TEST(GoalControl, StartsWhereTheOptionsSay) {
