@@ -13,7 +13,7 @@ class Rotate final : public Policy {
 
   void on(const Epoch&, Machine& gpu) override { next(gpu); }
   void on(const KernelSetChanged&, Machine& gpu) override {
-    if (gpu.find(turn_) == nullptr) next(gpu);  // whoever had the GPU has left
+    if (gpu.find(turn_) == nullptr) next(gpu);  // the kernel that had the GPU has left
   }
 
  private:

@@ -64,9 +64,9 @@ class AddressSpace {
 
   // The address of `bytes` bytes of poison, a multiple of 512; an allocation of no bytes has an address too.
   Result<std::uint64_t> allocate(std::uint64_t bytes, std::string name);
-  // The same in host memory of the caller's, with the contents that it has.
+  // An allocation in host memory of the caller's, with the contents that it has.
   Result<std::uint64_t> allocate(std::uint64_t bytes, std::string name, const HostSource& source);
-  // The same at an address that another address space gave out: behind all allocations, with a page between.
+  // An allocation at an address that another address space gave out: behind all allocations, with a page between.
   Result<void> allocate_at(std::uint64_t address, std::uint64_t bytes, std::string name, const HostSource& source);
   // Forgets the allocation that starts at `address`; its addresses are not given out again.
   Result<void> free(std::uint64_t address);

@@ -1,6 +1,7 @@
 #include "structure/rules.h"
 
 #include <algorithm>
+#include <regex>
 #include <set>
 
 namespace wm::structure {
@@ -110,6 +111,24 @@ bool is_text(const fs::path& file) {
 }
 
 }  // namespace
+
+Violations driver_types_above_devices(const fs::path& root) {
+  static const std::regex kDriverType(
+      R"(\bcl_[a-z]\w*|<CL/|opencl_native|\bCU(result|context|device|stream|module)\b)");
+  Violations found;
+  for (const char* folder : {"schedule", "session", "server", "program"}) {
+    for (const fs::path& file : files_below(root, std::string("src/runtime/") + folder)) {
+      if (!is_code(file)) continue;
+      for_each_line(root / file, [&](int number, std::string_view line) {
+        const std::string code(line.substr(0, line.find("//")));
+        std::smatch match;
+        if (std::regex_search(code, match, kDriverType))
+          found.push_back(file.string() + ":" + std::to_string(number) + ": names " + match.str());
+      });
+    }
+  }
+  return found;
+}
 
 Violations forbidden_words(const fs::path& root) {
   Violations found;

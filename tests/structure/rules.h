@@ -17,6 +17,10 @@ Violations long_files(const std::filesystem::path& root);
 // Relative links of Markdown pages lead to files or folders of the tree.
 Violations broken_links(const std::filesystem::path& root);
 
+// The runtime above the device backends (schedule, session, server, program) names no types of OpenCL or of the CUDA
+// driver.
+Violations driver_types_above_devices(const std::filesystem::path& root);
+
 // No file names the machine it was written on or work left undone.
 Violations forbidden_words(const std::filesystem::path& root);
 

@@ -20,6 +20,10 @@ TEST(SourceTree, EveryHeaderIsGuarded) { EXPECT_THAT(unguarded_headers(source_pa
 TEST(SourceTree, NoFileIsTooLong) { EXPECT_THAT(long_files(source_path()), IsEmpty()); }
 TEST(SourceTree, NoFileNamesAMachineOrUnfinishedWork) { EXPECT_THAT(forbidden_words(source_path()), IsEmpty()); }
 
+TEST(SourceTree, NoDriverTypeIsNamedAboveTheBackends) {
+  EXPECT_THAT(driver_types_above_devices(source_path()), IsEmpty());
+}
+
 TEST(SourceTree, LinksLeadToFiles) { EXPECT_THAT(broken_links(source_path()), IsEmpty()); }
 
 TEST(Rules, AFolderNeedsAReadme) {
@@ -47,6 +51,16 @@ TEST(Rules, BrokenLinksAreFound) {
   tree.file("docs/a.md", "[b](b.md) [c](../docs/b.md#part) [d](#here) [e](https://example.org/x)\n![f](f.png)\n");
   tree.file("docs/b.md", "\n");
   EXPECT_THAT(broken_links(tree.root()), ElementsAre("docs/a.md:2: link to f.png"));
+}
+
+TEST(Rules, DriverTypesAreFoundAboveTheBackends) {
+  const TemporaryTree tree;
+  tree.file("src/runtime/device/opencl_cpu.cc", "cl_event event;\n");
+  tree.file("src/runtime/schedule/a.cc", "int x;  // as cl_event\n#include <CL/cl.h>\n");
+  tree.file("src/runtime/session/b.h", "#include \"runtime/device/opencl_native.h\"\nCUstream stream;\n");
+  EXPECT_THAT(driver_types_above_devices(tree.root()),
+              ElementsAre("src/runtime/schedule/a.cc:2: names <CL/", "src/runtime/session/b.h:1: names opencl_native",
+                          "src/runtime/session/b.h:2: names CUstream"));
 }
 
 TEST(Rules, ForbiddenWordsAreFoundInEveryKindOfText) {

@@ -61,7 +61,7 @@ class AccelOs final : public Policy {
     }
   }
 
-  // The same for one launch: as many rounds over the SMs that have room as all of these have room for.
+  // The workers of one launch per SM: as many rounds over the SMs that have room as all of these have room for.
   static PerSm spread_one(const Claim& claim, std::uint32_t count, std::span<gpu::Resources> room) {
     PerSm placed(room.size(), 0);
     std::vector<std::size_t> open(room.size());

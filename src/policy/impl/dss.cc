@@ -76,7 +76,7 @@ class Dss final : public Policy {
 }  // namespace
 
 WM_POLICY(Dss, {.name = "dss",
-                .about = "SMs by tokens, in debt where nobody else wants them",
+                .about = "SMs by tokens, in debt where no other kernel wants them",
                 .paper = "Tanasic et al., ISCA 2014, section 3.4",
                 .needs = {Can::own_sms},
                 .parameters = {choice("preemption", {{"drain", {Can::drain}}, {"switch", {Can::switch_context}}},

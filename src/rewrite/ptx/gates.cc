@@ -161,7 +161,7 @@ class GateWriter {
         build::make(Opcode::sub, {}, {Type::u32}, {build::operand(left_), build::operand(left_), build::number(1)}));
     editor_.emit(compare(Suffix::ne, left_, 0));
     editor_.emit(build::only_if(test_, true, build::branch(hold)));
-    // Held for long enough: whoever closed the gate may be waiting for this block.
+    // The block was held for long enough: the kernel that closed the gate may be waiting for it.
     editor_.emit(build::make(Opcode::add, {}, {Type::u64},
                              {build::operand(gate_), build::operand(gate_), build::number(kOpenGateOffset)}));
     editor_.emit(build::mov(word_, build::number(0), Type::u32));

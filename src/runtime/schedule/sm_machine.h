@@ -78,7 +78,7 @@ class SmMachine final : public RuntimeMachine {
   [[nodiscard]] bool may_run(const policy::Sm& sm, policy::KernelId kernel) const;
   void occupy(policy::Sm& sm, policy::Kernel& kernel, std::uint32_t groups);
   void vacate(policy::Sm& sm, policy::Kernel& kernel, std::uint32_t groups);
-  // The SM goes to its next owner once nobody else has groups there.
+  // The SM goes to its next owner once no other kernel has groups there.
   void hand_over(policy::Sm& sm);
   // Workers for which the kernel has room on the SM and does not have.
   [[nodiscard]] std::uint32_t workers_missing(const policy::Sm& sm, const policy::Kernel& kernel) const;

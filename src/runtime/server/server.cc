@@ -124,7 +124,7 @@ bool Server::run(int stop) {
     if (watched[2].revents != 0) serve_http(metrics_listener_, [this](const std::string& path) { return page(path); });
     report_orphaned_kernels();
     // `closing` releases the threads of sessions that are closed. Compilers and sessions leave freed memory in the
-    // allocator, which goes back to the system while nobody waits for the daemon.
+    // allocator, which goes back to the system while no client waits for the daemon.
     if (clients_.closing() == 0 && connections.empty() && std::exchange(clients_have_left_, false)) ::malloc_trim(0);
   }
 }

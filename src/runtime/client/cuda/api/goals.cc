@@ -1,4 +1,4 @@
-// The functions behind include/warpmux.h. They return 1: somebody hears them.
+// The functions behind include/warpmux.h. They return 1: this driver takes them into account.
 #include "runtime/client/cuda/api/call.h"
 
 extern "C" __attribute__((visibility("default"))) int warpmux_set_priority(int priority) {
