@@ -7,7 +7,7 @@ namespace {
 
 bool have_goals(const std::vector<Participant>& participants) {
   return std::any_of(participants.begin(), participants.end(),
-                     [](const Participant& p) { return p.goal || p.goal_ipc; });
+                     [](const Participant& p) { return p.goal || p.goal_ipc || p.goal_time || p.goal_rate; });
 }
 
 bool have_priorities(const std::vector<Participant>& participants) {
@@ -20,7 +20,7 @@ std::string misfit(const policy::Choice& choice, const std::vector<Participant>&
   if (auto r = policy::fits(choice, policy::Cans::all(), "cycle"); !r) return r.error().to_string();
   const policy::Info& info = choice.entry->info;
   if (info.goals && !have_goals(participants)) return "no kernel has a goal (NAME:goal=0.8)";
-  if (info.waits == policy::Waits::for_priority && !have_priorities(participants))
+  if (info.waits == policy::Waits::for_priority && !info.goals && !have_priorities(participants))
     return "all kernels have the same priority (NAME:priority=1)";
   return "";
 }

@@ -41,6 +41,14 @@ TEST(Compare, PoliciesForGoalsAreLeftOutWhereThereIsNone) {
   EXPECT_THAT(left_out(with), IsEmpty());
 }
 
+TEST(Compare, AGoalOfAnyKindIsEnoughForPoliciesForGoals) {
+  std::vector<Participant> pair{zoo_participant("lbm"), zoo_participant("mri-q")};
+  pair[0].goal_rate = 1000;
+  const auto list = *policies_for({"quota", "goal_shares", "ppq"}, pair);
+  EXPECT_THAT(names(list), ElementsAre("quota", "goal_shares"));
+  EXPECT_THAT(left_out(list), ElementsAre("ppq"));
+}
+
 TEST(Compare, APolicyIsRunOnceAndWithItsParameters) {
   const std::vector<Participant> pair{zoo_participant("lbm"), zoo_participant("mri-q")};
   const auto list = *policies_for({"even", "dss", "dss:preemption=switch", "even"}, pair);
