@@ -61,7 +61,7 @@ Result<void> check_policy(const std::string& policy) {
 }
 
 Result<int> serve(ServeOptions options) {
-  if (auto known = check_policy(options.serve.policy); !known) return known.error();
+  if (auto known = check_policy(options.policy); !known) return known.error();
   char* end = nullptr;
   options.serve.mode = static_cast<unsigned>(std::strtoul(options.mode.c_str(), &end, 8));
   if (*end != 0 || options.mode.empty() || options.serve.mode > 0777) {
