@@ -46,7 +46,7 @@ Result<std::string> wait_for_daemon(const std::string& socket, double seconds) {
   const bool on_terminal = ::isatty(STDERR_FILENO) != 0;
   bool noticed = false;
   for (;;) {
-    const auto status = runtime::request_status(socket);
+    auto status = runtime::request_status(socket);
     std::error_code ignored;
     if (status || passed() >= seconds || !fs::exists(fs::absolute(socket, ignored).parent_path(), ignored)) {
       if (noticed) std::fputs("\r\033[K", stderr);

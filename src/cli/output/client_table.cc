@@ -36,7 +36,10 @@ std::string percent(double part) { return fmt::format("{:.0f}%", part * 100); }
 // The clients of a daemon that arbitrates CUDA programs.
 std::string arbitrated_table(const Json& status, std::size_t width) {
   Table table({"client", "program", "pid", "user", "prio", "launches", "state", "goal", "reached", "mechanism"});
-  const auto or_dash = [](const Json& text) { return text == "" ? "-" : text.get<std::string>(); };
+  const auto or_dash = [](const Json& value) {
+    const auto text = value.get<std::string>();
+    return text.empty() ? "-" : text;
+  };
   for (const Json& c : status["clients"]) {
     const std::uint64_t launches =
         c["launches"].get<std::uint64_t>() + c["counters"]["graph_launches"].get<std::uint64_t>();

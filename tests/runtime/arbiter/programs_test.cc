@@ -258,14 +258,14 @@ TEST_F(ArbitratedProgramsTest, AGoalIsMeasuredAndShown) {
   start_daemon(mps(50));
   const auto latency = start({"latency", "60"}, "0", "", "1 900000000");
   const auto batch = start({"compute", "60"});
-  const Json c = client(0, [](const Json& c) { return c["reached"] != ""; });
+  const Json c = client(0, [](const Json& c) { return !c["reached"].get<std::string>().empty(); });
   EXPECT_EQ(c["goal"], "p99=900000us");
 }
 
 TEST_F(ArbitratedProgramsTest, AGoalMayBeAPartOfTheIsolatedRate) {
   start_daemon(mps(50));
   const auto program = start({"compute", "60"}, "0", "", "3 0.9");
-  const Json c = client(0, [](const Json& c) { return c["reached"] != ""; });
+  const Json c = client(0, [](const Json& c) { return !c["reached"].get<std::string>().empty(); });
   EXPECT_EQ(c["goal"], "0.9");
   EXPECT_GT(std::stod(c["reached"].get<std::string>()), 0.0);
 }

@@ -29,6 +29,7 @@ class ChannelGroupsTest : public ::testing::Test {
     EXPECT_EQ(file, file_);
     EXPECT_EQ(request, _IOWR('F', 0x2a, kernel::Control));
     auto& control = *static_cast<kernel::Control*>(argument);
+    // The module gets addresses as numbers. NOLINTNEXTLINE(performance-no-int-to-ptr)
     auto& slice = *reinterpret_cast<kernel::Slice*>(control.parameters);
     if (control.command == kernel::kGetSlice) slice.microseconds = 2048;
     if (control.command == kernel::kSetSlice) calls_.push_back({control.object, control.command, slice.microseconds});
