@@ -76,8 +76,8 @@ TEST(Wm, BadInputIsOneLineAndExitCodeTwo) {
   expect_one_line(run_wm("kernels check sgemm --jobs 0"), "--jobs");
   expect_one_line(run_wm("kernels check nofile.yaml"), "cannot read 'nofile.yaml'");
   expect_one_line(run_wm("kernels check sgemm --ptx-from gcc"), "--ptx-from takes clang, nvcc, opencl or a folder");
-  expect_one_line(run_wm("ptx"), "subcommand");
-  expect_one_line(run_wm("ptx check"), "files");
+  expect_one_line(run_wm("ptx"), "needs a command: check");
+  expect_one_line(run_wm("ptx check"), "needs FILES");
   expect_one_line(run_wm("ptx check /no/such.ptx"), "cannot read '/no/such.ptx'");
   expect_one_line(run_wm("ptx print /"), "'/' is a folder");
   expect_one_line(run_wm("test"), "./wm test");
