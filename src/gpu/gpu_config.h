@@ -39,6 +39,12 @@ struct SmConfig {
   bool fp32_adds = false;              // the fp32 unit adds integers, the integer unit compares floats (since Volta)
   std::uint32_t barrier_latency = 0;   // from the last arrival until warps continue; 0: the latency of the branch unit
   std::uint32_t barrier_per_warp = 0;  // additional cycles for every warp of the block
+  // A branch: additional cycles until its guard, computed by a compare, reaches it; cycles until the next instruction
+  // of a warp that takes it (0: the latency of the branch unit, as for one that does not); additional cycles where
+  // lanes part and join again.
+  std::uint32_t branch_guard_latency = 0;
+  std::uint32_t taken_branch_latency = 0;
+  std::uint32_t reconvergence_latency = 0;
   bool saves_context = true;  // a block that is switched out is moved to memory; false: at no cost, for comparison
 
   [[nodiscard]] std::uint32_t warps() const { return threads / 32; }

@@ -101,7 +101,8 @@ void read_sm(Map& m, SmConfig& c) {
   m.required("threads", c.threads).required("blocks", c.blocks);
   m.optional("fp32_adds", c.fp32_adds);
   m.optional("barrier_latency", c.barrier_latency).optional("barrier_per_warp", c.barrier_per_warp);
-  m.optional("saves_context", c.saves_context);
+  m.optional("branch_guard_latency", c.branch_guard_latency).optional("taken_branch_latency", c.taken_branch_latency);
+  m.optional("reconvergence_latency", c.reconvergence_latency).optional("saves_context", c.saves_context);
   read_units(m, c);
 }
 

@@ -21,7 +21,8 @@ class OnTheH200 : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Probes, OnTheH200,
                          ::testing::Values("chase.l1", "chase.dram", "l1.read", "l1.read.v4", "rate.fma.f32",
                                            "latency.fma.f32", "latency.ld.shared", "shared.conflict.1",
-                                           "shared.conflict.32"));
+                                           "shared.conflict.32", "loop.mad.1", "loop.mad.4", "loop.mad.8",
+                                           "loop.mad.16", "loop.break.1", "loop.break.4", "loop.half"));
 // The same, of those that take longer than a test may.
 INSTANTIATE_TEST_SUITE_P(LongProbes, OnTheH200,
                          ::testing::Values("chase.l2", "l2.read", "dram.read", "dram.write", "dram.update"));

@@ -23,6 +23,36 @@ Probe branch(const std::string& name, const std::string& group, std::uint32_t wa
   return p;
 }
 
+// Cycles of one round of a loop of one warp.
+Probe loop(const std::string& name, const std::string& body) {
+  const std::string before =
+      "mov.u32 %r40, %r4;\nld.global.u32 %r41, [%rd1];\nld.global.u32 %r42, [%rd1+4];\n"
+      "and.b32 %r43, %r4, 1;\nsetp.eq.u32 %p3, %r43, %r41;\nshl.b32 %r44, %r4, 2;\nmov.u32 %r45, s;\n"
+      "add.s32 %r44, %r45, %r44;\n";
+  Probe p = make_probe("loop." + name, "cycles",
+                       probe_module(before, ".pragma \"nounroll\";\n" + body, "X:\n" + std::string(kKeepResult), 128),
+                       1, 32, std::vector<std::uint64_t>(16), 64);
+  p.work = 2.0 * 64;
+  return p;
+}
+
+std::string multiply_adds(std::uint32_t count) {
+  std::string text;
+  for (std::uint32_t i = 0; i < count; ++i) text += "mad.lo.s32 %r40, %r40, %r41, %r42;\n";
+  return text;
+}
+
+void add_loops(std::vector<Probe>& to) {
+  for (const std::uint32_t count : {1U, 2U, 4U, 8U, 16U})
+    to.push_back(loop(fmt::format("mad.{}", count), multiply_adds(count)));
+  const std::string leave = "setp.eq.s32 %p2, %r40, 77777777;\n@%p2 bra X;\n";
+  to.push_back(loop("break.1", multiply_adds(1) + leave));
+  to.push_back(loop("break.4", multiply_adds(4) + leave));
+  const std::string store = "st.volatile.shared.u32 [%r44], %r40;\n";
+  to.push_back(loop("half", multiply_adds(1) + "@%p3 bra N;\n" + store + multiply_adds(4) + store + multiply_adds(3) +
+                                store + "N:\n" + multiply_adds(1)));
+}
+
 // The loop has so many kilobytes of instructions, independent of each other in eights; the value is cycles an
 // instruction.
 Probe icache(std::uint32_t kilobytes, std::uint32_t threads) {
@@ -79,6 +109,7 @@ void add_control_probes(std::vector<Probe>& to) {
     to.push_back(branch(fmt::format("branch.4.{}", threads), "and.b32 %r42, %r4, 3;\n", 4, threads));
     to.push_back(branch(fmt::format("branch.8.{}", threads), "and.b32 %r42, %r4, 7;\n", 8, threads));
   }
+  add_loops(to);
   for (const std::uint32_t kilobytes : {16U, 64U, 96U, 128U, 192U})
     for (const std::uint32_t threads : {32U, 512U}) to.push_back(icache(kilobytes, threads));
   for (const std::uint32_t pages : {16U, 64U, 256U, 1024U, 2048U, 4096U}) to.push_back(tlb(pages));

@@ -79,7 +79,7 @@ void IssueStage::go_on(SchedulerState& s, WarpSlot& w, std::uint32_t number) {
     if (w.state != WarpState::waiting || w.due > at || !warp_issue_.is_local(w, *w.next)) return;
     if (s.free[static_cast<std::size_t>(w.unit)] > at || times.lsu_due(number) < at) return;
     set.catch_up(s, at);
-    if (w.next->plain)
+    if (w.next->is_plain())
       at = warp_issue_.issue_run(s, w, at, end);
     else
       warp_issue_.issue_executed(s, w, at);

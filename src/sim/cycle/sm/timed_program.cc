@@ -303,8 +303,8 @@ void prepare(TimedOp& t, const exec::Program& program) {
   for (std::uint32_t i = 0; i < TimedOp::kFew; ++i) t.operands[i] = i < count ? registers[i] : program.register_count;
   t.written = t.writes == 1 ? registers[t.reads] : program.register_count + 1;
   t.few = count <= TimedOp::kFew;
-  t.direct = !t.folded && !t.waits_for_loads;
-  t.plain_unit = t.plain ? static_cast<std::uint8_t>(t.unit) : TimedOp::kNotPlain;
+  t.direct = !t.folded && !t.waits_for_loads && t.branch.guard_latency == 0;
+  if (t.is_plain()) t.plain_unit = static_cast<std::uint8_t>(t.unit);
   t.next_issue = std::max<std::uint16_t>(t.occupies, t.issue_slots);
   t.issued_line = t.folded ? TimedOp::kFoldedLine : t.line;
   t.simple = t.writes <= 1 && t.copies == CopyRole::none && t.kind != TimedKind::branch && t.issue_slots == 1;
@@ -332,8 +332,9 @@ TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gp
     t.groups = t.copies == CopyRole::wait_group ? op.targets : 0;
     t.waits_for_loads = (op.kind == Kind::ret && info.function != 0) || t.copies == CopyRole::wait_group ||
                         t.copies == CopyRole::wait_all;
-    t.plain = op.kind == Kind::lane && t.kind == TimedKind::compute && !t.folded && !t.waits_for_loads &&
-              t.copies == CopyRole::none;
+    const bool is_plain = op.kind == Kind::lane && t.kind == TimedKind::compute && !t.folded && !t.waits_for_loads &&
+                          t.copies == CopyRole::none;
+    t.plain_unit = is_plain ? 0 : TimedOp::kNotPlain;
     t.read_only = (op.kind == Kind::load && info.text.starts_with("ld.global.nc")) || op.kind == Kind::texture;
     t.first_register = info.first_register;
     t.reads = info.reads;
@@ -349,7 +350,10 @@ TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gp
       on_unit = 1;
       t.unit = config.sm.has_multiply_unit ? Unit::multiply : Unit::integer;
     }
-    if (parts_lanes(*program, pc) && (module == nullptr || mark.parts_lanes)) t.issue_slots = 3;
+    t.branch.parts_lanes = parts_lanes(*program, pc) && (module == nullptr || mark.parts_lanes);
+    if (t.branch.parts_lanes) t.issue_slots = 3;
+    if (op.kind == Kind::branch && !op.guard.none() && !t.folded)
+      t.branch.guard_latency = static_cast<std::uint16_t>(config.sm.branch_guard_latency);
     if (module != nullptr && op.kind == Kind::load && op.memory.space == ptx::Space::param) t.unit = Unit::integer;
     t.issue_slots = static_cast<std::uint8_t>(t.issue_slots + mark.added);
     const gpu::UnitConfig& unit = config.sm.units[static_cast<std::size_t>(t.unit)];

@@ -8,6 +8,12 @@ std::uint32_t barrier_latency(const gpu::SmConfig& sm) {
   return sm.barrier_latency != 0 ? sm.barrier_latency : sm.units[static_cast<std::size_t>(gpu::Unit::branch)].latency;
 }
 
+// Cycles beyond the latency of the branch unit.
+std::uint32_t taken_branch(const gpu::SmConfig& sm) {
+  const std::uint32_t latency = sm.units[static_cast<std::size_t>(gpu::Unit::branch)].latency;
+  return std::max(sm.taken_branch_latency, latency) - latency;
+}
+
 }  // namespace
 
 WarpIssue::WarpIssue(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t sm, IssueEvents& events)
@@ -16,6 +22,8 @@ WarpIssue::WarpIssue(const gpu::GpuConfig& config, const MemoryTiming& timing, s
       issue_width_(config.sm.issue_width),
       barrier_latency_(barrier_latency(config.sm)),
       barrier_per_warp_(config.sm.barrier_per_warp),
+      taken_(taken_branch(config.sm)),
+      reconvergence_(config.sm.reconvergence_latency),
       schedulers_(config.sm),
       scoreboard_(config.sm.warps()),
       memory_(config, timing, sm),
@@ -78,7 +86,7 @@ void WarpIssue::prepare(WarpSlot& w, std::uint64_t now, std::uint64_t not_before
       s.memory |= w.bit;
       return;
     }
-    std::uint64_t at = std::max({not_before, fetched, scoreboard_.cycle(latest)});
+    std::uint64_t at = std::max({not_before, fetched, scoreboard_.cycle(latest) + op.branch.guard_latency});
     if (op.waits_for_loads) at = std::max(at, copied);
     // A folded operation of a closed kernel waits like any other.
     if (op.folded && !schedulers_.quota().is_closed(w.kernel) && fold(w, op, now)) {
@@ -135,7 +143,7 @@ void WarpIssue::issue_now(SchedulerState& s, WarpSlot& w, std::uint64_t now) {
   w.set_written(op, scoreboard_.time(ready));
   const bool turns = op.kind == TimedKind::branch;
   const bool second = issue_width_ > 1 && !turns && op.issue_slots == 1;
-  prepare(w, now, turns ? now + op.latency : now + (second ? 0 : 1));
+  prepare(w, now, turns ? now + op.latency + turn(w, op, lanes) : now + (second ? 0 : 1));
   if (op.kind == TimedKind::barrier || step.exited) events_.on_barrier(r, now);
 }
 

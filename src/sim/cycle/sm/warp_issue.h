@@ -80,6 +80,8 @@ class WarpIssue {
  private:
   [[nodiscard]] bool is_shared(gpu::Unit unit) const { return (sm_units_ >> static_cast<std::size_t>(unit) & 1) != 0; }
   void issue_now(SchedulerState& s, WarpSlot& w, std::uint64_t now);
+  // Cycles beyond its latency that the branch `op`, just executed, takes the warp if `away` lanes took it.
+  [[nodiscard]] std::uint32_t turn(const WarpSlot& w, const TimedOp& op, std::uint32_t away) const;
   void take_unit(SchedulerState& s, const TimedOp& op, std::uint64_t now);
   void prepare_next(SchedulerState& s, WarpSlot& w, std::uint64_t now, std::uint64_t not_before);
   [[nodiscard]] bool fold(WarpSlot& w, const TimedOp& op, std::uint64_t now);
@@ -90,6 +92,8 @@ class WarpIssue {
   std::uint32_t issue_width_;
   std::uint32_t barrier_latency_;
   std::uint32_t barrier_per_warp_;
+  std::uint32_t taken_;          // additional cycles of a branch that is taken
+  std::uint32_t reconvergence_;  // and of one at which lanes part
   std::uint32_t sm_units_ = 0;   // bits: units that an SM has once; all its schedulers have the same `free` for them
   std::uint64_t lsu_taken_ = 0;  // the cycle until which an instruction has the load/store unit, where an SM has one
   SchedulerSet schedulers_;
@@ -109,6 +113,14 @@ inline void WarpIssue::take_unit(SchedulerState& s, const TimedOp& op, std::uint
   } else {
     for (std::uint32_t i = 0; i < kMaxSchedulers; ++i) schedulers_[i].free[unit] = until;
   }
+}
+
+// Lanes that do not take a branch go first: the warp goes on behind a branch that some took only if lanes part there.
+inline std::uint32_t WarpIssue::turn(const WarpSlot& w, const TimedOp& op, std::uint32_t away) const {
+  if (away == 0 || (taken_ | reconvergence_) == 0) return 0;
+  if (!op.branch.parts_lanes || (!w.executed() && !w.warp->ready())) return taken_;
+  const std::uint32_t next = w.executed() ? w.front->pc : w.warp->next_pc();
+  return &w.ops[next] == &op + 1 ? reconvergence_ : taken_;
 }
 
 // Like prepare() after an issue at `now`, with a fast path for the common case. The scheduler does not examine its
@@ -155,7 +167,7 @@ inline void WarpIssue::issue_executed(SchedulerState& s, WarpSlot& w, std::uint6
   w.set_written(op, scoreboard_.time(ready));
   const bool turns = op.kind == TimedKind::branch;
   const bool second = issue_width_ > 1 && !turns && op.issue_slots == 1;
-  prepare_next(s, w, now, turns ? ready : now + (second ? 0 : 1));
+  prepare_next(s, w, now, turns ? ready + turn(w, op, executed.lanes) : now + (second ? 0 : 1));
 }
 
 inline std::uint64_t WarpIssue::issue_run(SchedulerState& s, WarpSlot& w, std::uint64_t at, std::uint64_t end) {
