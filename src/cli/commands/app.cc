@@ -119,6 +119,14 @@ std::string missing_word(const CLI::App& app, const std::vector<std::string>& wo
   return commands.empty() ? std::string() : name + " needs a command: " + commands + see;
 }
 
+// "--cycles is given 2 times; it takes one value", from the parser's "--cycles: At Most 1 required but received 2".
+std::string repeated_option(const std::string& message) {
+  constexpr std::string_view kParsers = ": At Most 1 required but received ";
+  const std::size_t at = message.find(kParsers);
+  if (at == std::string::npos) return {};
+  return message.substr(0, at) + " is given " + message.substr(at + kParsers.size()) + " times; it takes one value";
+}
+
 // "wm help sim extra": the words behind the command that they choose.
 std::string word_behind_help(const CLI::App& app, const std::vector<std::string>& words) {
   const std::string name = chosen_command(app, words).second;
@@ -185,6 +193,7 @@ int run(int argc, const char* const* argv) {
     if (mistake.empty() && (extras || required)) mistake = unknown_option(app, words);
     if (mistake.empty()) mistake = missing_value(app, words);
     if (mistake.empty() && extras) mistake = unexpected_word(app, words, error.what());
+    if (mistake.empty()) mistake = repeated_option(error.what());
     if (mistake.empty() && required) mistake = missing_word(app, words, error.what());
     return complain(mistake.empty() ? error.what() : mistake);
   }

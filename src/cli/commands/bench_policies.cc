@@ -87,7 +87,7 @@ void add_bench_policies(const Command& bench) {
                                      "wm bench policies\nwm bench policies quota smqos --gpu h200 --cycles 100000");
   policies.option("names", o->policies, "Policies, NAME[:parameter=value]… (all)");
   policies.option("--gpu", o->gpus, "A GPU by name, or a YAML file; repeat it (qos16, qos56 and h200)");
-  policies.option("--cycles", o->cycles, "Length of each run", {.show_default = true});
+  policies.option("--cycles", o->cycles, "Length of each run", {.show_default = true, .low = 1, .high = 1e15});
   policies.json(o->json);
   policies.run([o] { return bench_policies(*o); });
 }

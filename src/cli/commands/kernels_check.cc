@@ -30,6 +30,8 @@ std::string details_of(const std::vector<Checked>& checked) {
 Result<int> run_check(const KernelsCheckOptions& options) {
   const auto size = parse_size(options.size);
   if (!size) return size.error();
+  if (const std::string& fmad = options.check.fmad; fmad != "on" && fmad != "off")
+    return Error{"--fmad takes on or off, not '" + fmad + "'"};
   const auto origin = PtxOrigin::parse(options.ptx_from);
   if (!origin) return origin.error();
   const auto subjects = find_subjects(options.names, *origin);

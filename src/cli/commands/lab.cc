@@ -142,9 +142,15 @@ Result<std::vector<Planned>> plan(const std::vector<lab::Experiment>& figures, c
       const std::string label = condition.substr(0, equals);
       if (equals == std::string::npos || std::find(labels.begin(), labels.end(), label) == labels.end())
         return Error{fmt::format("--only takes label=value, where a label is {}, not '{}'{}", fmt::join(labels, ", "),
-                                 condition, did_you_mean(label, labels))};
+                                 condition, equals == std::string::npos ? "" : did_you_mean(label, labels))};
+      std::vector<std::string> values;
+      for (const lab::Cell& cell : matrix->cells)
+        if (const auto at = cell.labels.find(label); at != cell.labels.end()) values.push_back(at->second);
       const lab::Condition c{label, lab::Condition::Sign::equal, condition.substr(equals + 1)};
       std::erase_if(matrix->cells, [&](const lab::Cell& cell) { return !c.holds({cell.key, cell.labels, nullptr}); });
+      if (matrix->cells.empty() && figures.size() == 1)
+        return Error{fmt::format("{} has no cell with {}{}", e.id, condition,
+                                 did_you_mean(condition.substr(equals + 1), values))};
     }
     all.push_back({&e, p, *std::move(matrix)});
   }

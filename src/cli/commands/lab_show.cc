@@ -25,7 +25,7 @@ Result<int> show(const LabShowOptions& o) {
   const Output output(o.json);
   nlohmann::ordered_json documents = nlohmann::ordered_json::array();
   for (const lab::Figure& figure : *shown) {
-    output.say(cli::text_of(figure) + "\n");
+    output.say(cli::text_of(figure, o.store) + "\n");
     documents.push_back(lab::json_of(figure));
   }
   if (o.json.empty()) return 0;

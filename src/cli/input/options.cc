@@ -59,6 +59,68 @@ std::string path_mistake(const std::string& text) {
   return {};
 }
 
+bool is_output(CLI::Option& option) {
+  try {
+    return option.get_validator("path") != nullptr;
+  } catch (const CLI::OptionNotFound&) {
+    return false;
+  }
+}
+
+std::vector<std::string> values_of(const CLI::Option& option) {
+  if (option.count() != 0) return option.results();
+  return option.get_default_str().empty() ? std::vector<std::string>{}
+                                          : std::vector<std::string>{option.get_default_str()};
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::absolute(a, ignored).lexically_normal() == fs::absolute(b, ignored).lexically_normal()) return true;
+  return fs::exists(a, ignored) && fs::exists(b, ignored) && fs::equivalent(a, b, ignored);
+}
+
+// A value that is not written to may be any text, such as a kernel's name: it counts as a file if it is one, or if its
+// option takes one.
+bool names_file(const CLI::Option& option, const std::string& value) {
+  std::error_code ignored;
+  return option.get_type_name() == "FILE" || std::filesystem::is_regular_file(value, ignored);
+}
+
+std::string conflict(CLI::Option& output, const std::string& file, CLI::Option& other) {
+  for (const std::string& value : values_of(other)) {
+    if (value.empty() || value == "-" || !is_same_file(file, value)) continue;
+    if (is_output(other))
+      return fmt::format("{} and {} name one file, '{}'", output.get_name(), other.get_name(), file);
+    if (names_file(other, value))
+      return fmt::format("{} would overwrite '{}', which {} names", output.get_name(), file, other.get_name());
+  }
+  return {};
+}
+
+// The mistake of an output that would overwrite another one, or a file that the command reads; empty: none.
+std::string output_mistake(CLI::App& app) {
+  std::string at_stdout;
+  for (CLI::Option* output : app.get_options()) {
+    if (!is_output(*output)) continue;
+    for (const std::string& file : values_of(*output)) {
+      if (file.empty()) continue;
+      if (file == "-") {
+        if (output->get_description().find("-: stdout") == std::string::npos)
+          return output->get_name() + " writes a file; it cannot be '-'";
+        if (!at_stdout.empty()) return at_stdout + " and " + output->get_name() + " cannot both be '-'";
+        at_stdout = output->get_name();
+        continue;
+      }
+      for (CLI::Option* other : app.get_options()) {
+        if (other == output) continue;
+        if (std::string mistake = conflict(*output, file, *other); !mistake.empty()) return mistake;
+      }
+    }
+  }
+  return {};
+}
+
 // The help shows the range as the type of the value: UINT in [1, 64].
 std::string range_text(const Taken& taken) {
   return taken.high == 0 ? "" : fmt::format("[{}, {}]", written(taken.low), written(taken.high));
@@ -125,7 +187,9 @@ void Command::json(std::string& out) const {
 
 void Command::run(Action action) const {
   app_->callback([app = app_, chosen = chosen_, action = std::move(action)] {
-    if (app->get_subcommands().empty()) *chosen = action;
+    if (!app->get_subcommands().empty()) return;
+    if (const std::string mistake = output_mistake(*app); !mistake.empty()) throw CLI::ParseError(mistake, 2);
+    *chosen = action;
   });
 }
 

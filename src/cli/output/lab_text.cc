@@ -72,13 +72,16 @@ std::string grid(const lab::Figure& f, const std::string& facet) {
 
 }  // namespace
 
-std::string text_of(const lab::Figure& f) {
+std::string text_of(const lab::Figure& f, const std::string& store) {
   const lab::Experiment& e = *f.experiment;
   std::string text = styled(Style::bold, e.id) + "  " + e.title + "\n";
   text += fmt::format("{} protocol, {} of {} cells{}{}\n", f.protocol, f.done, f.cells,
                       f.failed > 0 ? fmt::format(", {} failed", f.failed) : "",
                       f.stale > 0 ? fmt::format(", {} stale: done by other code than this", f.stale) : "");
-  if (f.done == 0) return text + "not run: wm lab run " + e.name + " --protocol " + f.protocol + "\n";
+  if (f.done == 0) {
+    return text + "not run: wm lab run " + e.name + " --protocol " + f.protocol +
+           (store.empty() ? "" : " --store " + store) + "\n";
+  }
   text += fmt::format("{}{}{}\n\n", e.plot.y_title.empty() ? "value" : e.plot.y_title,
                       e.reported.empty() ? "" : "; what the paper reports in brackets", seeds_text(f));
   const auto facets = e.plot.facet.empty() ? std::vector<std::string>{""} : order_of(f.rows, e.plot.facet);

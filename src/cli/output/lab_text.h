@@ -7,6 +7,7 @@
 
 namespace wm::cli {
 
-std::string text_of(const lab::Figure& figure);
+// `store`: the store that was asked for, for the command that fills it; empty: the default one.
+std::string text_of(const lab::Figure& figure, const std::string& store = {});
 
 }  // namespace wm::cli

@@ -45,8 +45,19 @@ Result<std::vector<LabelledPolicy>> read_policies(const Value& value) {
   return all;
 }
 
+Result<void> check_goals(const Value& value, const Protocol& p) {
+  for (const double goal : p.goals)
+    if (!(goal > 0 && goal <= 1))
+      return Error{fmt::format("a goal is a part of the isolated rate, above 0 and at most 1, not {}", goal),
+                   value.place};
+  return {};
+}
+
 Result<void> read_goals(const Value& value, Protocol& p) {
-  if (value.kind == Value::Kind::list) return yaml::read(value, "'goals'", p.goals);
+  if (value.kind == Value::Kind::list) {
+    if (auto read = yaml::read(value, "'goals'", p.goals); !read) return read;
+    return check_goals(value, p);
+  }
   Map map(value, "goals");
   std::vector<std::size_t> kernels;
   map.required("values", p.goals).required("kernels", kernels);
@@ -56,7 +67,7 @@ Result<void> read_goals(const Value& value, Protocol& p) {
     if (k == 0) return Error{"kernels with a goal are counted from 1", value.place};
     p.goal_kernels.push_back(k - 1);
   }
-  return {};
+  return check_goals(value, p);
 }
 
 Result<void> read_parameters(const Value& value, Protocol& p) {

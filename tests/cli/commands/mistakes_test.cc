@@ -20,7 +20,7 @@ void expect_mistake(const std::string& arguments, const std::string& message) {
 
 TEST(Mistakes, NumbersThatAreNegativeOrTooLargeAreRefused) {
   const std::string sim = "sim --kernel vecadd --size small ";
-  expect_mistake(sim + "--cycles -5", "--cycles: must be a whole number from 0 to 18446744073709551615, not '-5'");
+  expect_mistake(sim + "--cycles -5", "--cycles: must be a whole number from 0 to 1000000000000000, not '-5'");
   expect_mistake(sim + "--cycles 100000000000000000000000", "not '100000000000000000000000'");
   expect_mistake(sim + "--seed -1", "--seed: must be a whole number");
   expect_mistake(sim + "--threads 0", "--threads: must be a whole number from 1 to 64, not '0'");
@@ -38,6 +38,26 @@ TEST(Mistakes, UnwritableOutputsAreRefusedBeforeTheRun) {
   expect_mistake(sim + "--json /proc/x.json", "cannot write '/proc/x.json'");  // the permissions of /proc allow it
   run_wm(sim + "--json " + scratch.path("x.json"));
   EXPECT_EQ(shell("ls " + scratch.path()).out, "") << "the check leaves no file";
+}
+
+TEST(Mistakes, OutputsThatWouldOverwriteFilesAreRefused) {
+  const Scratch scratch;
+  const std::string file = scratch.path("g.yaml");
+  shell("echo 'name: g' > " + file);
+  expect_mistake("sim --kernel vecadd --gpu " + file + " --json " + file,
+                 "--json would overwrite '" + file + "', which --gpu");
+  const std::string out = scratch.path("out");
+  expect_mistake("sim --kernel vecadd --html " + out + " --json " + scratch.path("./out"), "name one file");
+  expect_mistake("lab run mine.yaml --store " + out + " --json " + out, "which --store names");
+  expect_mistake("sim --kernel vecadd --html -", "--html writes a file; it cannot be '-'");
+  expect_mistake("lab export --json - --csv -", "cannot both be '-'");
+  EXPECT_EQ(shell("cat " + file).out, "name: g\n");
+}
+
+TEST(Mistakes, AnOptionWithOneValueIsGivenOnce) {
+  expect_mistake("sim --kernel vecadd --cycles 5 --cycles 6", "--cycles is given 2 times; it takes one value");
+  expect_mistake("kernels check vecadd --fmad maybe", "--fmad takes on or off, not 'maybe'");
+  expect_mistake("lab run qos-isca17/fig6a --only policy=Rolover --dry-run", "(did you mean 'Rollover'?)");
 }
 
 TEST(Mistakes, OptionsWithoutAValueSayWhatTheyNeed) {

@@ -1,5 +1,6 @@
 #include "lab/store/store.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -47,15 +48,22 @@ std::int64_t pragma(sqlite3* database, const char* sql) {
 
 // The error for a damaged file: SQLite's message, and what the user can do.
 Error damaged(const std::string& path, const std::string& why) {
+  std::string line = why;
+  std::replace(line.begin(), line.end(), '\n', ' ');
   return Error{fmt::format(
-      "store '{}' is damaged ({}); it is left as it is: move it away, or try `sqlite3 {} .recover`", path, why, path)};
+      "store '{}' is damaged ({}); it is left as it is: move it away, or try `sqlite3 {} .recover`", path, line, path)};
 }
 
 Result<void> create_tables(sqlite3* database, const std::string& path) {
   const std::string sql =
-      fmt::format("BEGIN IMMEDIATE; {} PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT;", kTables,
-                  kApplication, kSchema);
-  if (sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+      fmt::format("{} PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT;", kTables, kApplication, kSchema);
+  const auto run = [&](const char* text) {
+    return sqlite3_exec(database, text, nullptr, nullptr, nullptr) == SQLITE_OK;
+  };
+  const bool locked = run("BEGIN IMMEDIATE");
+  // Another process may have made the tables while this one waited for the lock.
+  const bool made = locked && pragma(database, "PRAGMA user_version") == kSchema;
+  if (!locked || !run(made ? "COMMIT" : sql.c_str()))
     return Error{fmt::format("cannot make the store '{}': {}", path, sqlite3_errmsg(database))};
   return {};
 }
