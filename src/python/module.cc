@@ -17,7 +17,7 @@
 #include "lab/report/page.h"
 #include "lab/report/timeline_document.h"
 #include "lab/run/compare.h"
-#include "lab/store/store.h"
+#include "lab/store/exchange.h"
 #include "python/errors.h"
 #include "python/kernel_run.h"
 #include "python/python_policy.h"
@@ -74,9 +74,9 @@ std::pair<std::vector<std::string>, std::vector<std::pair<std::string, std::stri
 }
 
 std::string read_store(const std::string& path) {
-  const auto store = value_or_raise(lab::Store::open(path, lab::Store::Mode::read));
+  const auto results = value_or_raise(lab::load_results(path));
   auto rows = nlohmann::ordered_json::array();
-  const auto done = store.for_each([&](const lab::Row& row) {
+  for (const lab::Row& row : results.rows) {
     nlohmann::ordered_json item{{"key", row.key},
                                 {"command", row.command},
                                 {"seed", row.seed},
@@ -88,8 +88,7 @@ std::string read_store(const std::string& path) {
     item["spec"] = nlohmann::ordered_json::parse(row.spec, nullptr, false);
     item["result"] = nlohmann::ordered_json::parse(row.result.empty() ? "null" : row.result, nullptr, false);
     rows.push_back(std::move(item));
-  });
-  if (!done) raise(done.error());
+  }
   return rows.dump();
 }
 

@@ -228,6 +228,9 @@ class Stores(unittest.TestCase):
             rows = warpmux.read_store(store)
             self.assertEqual([r["state"] for r in rows], ["done"])
             self.assertEqual(rows[0]["result"]["run_hash"], rows[0]["run_hash"])
+            exported = os.path.join(folder, "s.json")
+            subprocess.run([os.environ["WM"], "lab", "export", "--store", store, "--json", exported], check=True, capture_output=True)
+            self.assertEqual([r["key"] for r in warpmux.read_store(exported)], [rows[0]["key"]])
 
 
 class Documents(unittest.TestCase):

@@ -121,6 +121,12 @@ std::string output_mistake(CLI::App& app) {
   return {};
 }
 
+std::string folder_mistake(const std::string& text) {
+  std::error_code ignored;
+  const bool is_other = std::filesystem::exists(text, ignored) && !std::filesystem::is_directory(text, ignored);
+  return is_other ? fmt::format("'{}' is a file, not a folder", text) : "";
+}
+
 // The help shows the range as the type of the value: UINT in [1, 64].
 std::string range_text(const Taken& taken) {
   return taken.high == 0 ? "" : fmt::format("[{}, {}]", written(taken.low), written(taken.high));
@@ -136,6 +142,8 @@ void add_option(CLI::App& app, const std::string& name, T& out, const std::strin
                                  range_text(taken), "number"));
   }
   if (taken.output) option->check(CLI::Validator([](std::string& text) { return path_mistake(text); }, "", "path"));
+  if (taken.type != nullptr && std::string_view(taken.type) == "FOLDER")
+    option->check(CLI::Validator([](std::string& text) { return folder_mistake(text); }, "", "folder"));
   if (taken.type != nullptr) option->type_name(taken.type);
   if constexpr (std::is_same_v<T, std::vector<std::string>>) {
     if (name.starts_with('-')) option->allow_extra_args(false);

@@ -174,7 +174,7 @@ def sweep(kernels: Union[str, Sequence[str]], *, progress: Progress = None, **ax
 
 
 def read_store(path: str) -> list[dict[str, Any]]:
-    """The rows of a store of results (``wm-lab.db``): key, spec, command, state, run_hash, result, ..."""
+    """The rows of a store of results (``wm-lab.db``, rows as ``.ndjson``, or exported ``.json``): key, spec, command, state, run_hash, result, ..."""
     return json.loads(_core.read_store(os.fspath(path)))
 
 

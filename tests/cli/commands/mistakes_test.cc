@@ -51,6 +51,7 @@ TEST(Mistakes, OutputsThatWouldOverwriteFilesAreRefused) {
   expect_mistake("lab run mine.yaml --store " + out + " --json " + out, "which --store names");
   expect_mistake("sim --kernel vecadd --html -", "--html writes a file; it cannot be '-'");
   expect_mistake("lab export --json - --csv -", "cannot both be '-'");
+  expect_mistake("sim --kernel vecadd --cache " + file, "'" + file + "' is a file, not a folder");
   EXPECT_EQ(shell("cat " + file).out, "name: g\n");
 }
 
