@@ -3,14 +3,13 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <poll.h>
 #include <string_view>
 #include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "cli/commands/command.h"
+#include "cli/input/raw_keyboard.h"
 #include "cli/output/client_table.h"
 #include "runtime/protocol/monitor.h"
 #include "runtime/protocol/socket.h"
@@ -24,35 +23,6 @@ struct TopOptions {
   std::string socket;
   double every = 1;
   std::uint64_t rounds = 0;
-};
-
-// A terminal that delivers single keys and does not show them; the destructor restores it.
-class RawKeyboard {
- public:
-  RawKeyboard() : active_(::isatty(STDIN_FILENO) != 0 && ::tcgetattr(STDIN_FILENO, &before_) == 0) {
-    if (!active_) return;
-    termios raw = before_;
-    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
-    ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-  }
-  ~RawKeyboard() {
-    if (active_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
-  }
-  RawKeyboard(const RawKeyboard&) = delete;
-  RawKeyboard& operator=(const RawKeyboard&) = delete;
-
-  // Waits; true: the user pressed q.
-  [[nodiscard]] bool quits_within(double seconds) const {
-    pollfd watched{STDIN_FILENO, POLLIN, 0};
-    if (!active_) return ::poll(nullptr, 0, static_cast<int>(seconds * 1000)) != 0;
-    char key = 0;
-    return ::poll(&watched, 1, static_cast<int>(seconds * 1000)) > 0 && ::read(STDIN_FILENO, &key, 1) == 1 &&
-           (key == 'q' || key == 'Q');
-  }
-
- private:
-  termios before_{};
-  bool active_;
 };
 
 struct TerminalExtent {
@@ -87,16 +57,27 @@ std::string cut(std::string_view line, std::size_t columns) {
   return out;
 }
 
-// The first lines of the text that a terminal has room for, each cut to its width; all of it without a terminal.
-std::string fitted(std::string_view text, const TerminalExtent& extent) {
-  if (extent.columns == 0 || extent.lines == 0) return std::string(text);
-  std::string out;
-  std::size_t at = 0;
-  for (std::size_t line = 0; line + 1 < extent.lines && at < text.size(); ++line) {
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    out += cut(text.substr(at, end - at), extent.columns) + "\n";
+    lines.emplace_back(text.substr(at, end - at));
     at = end + 1;
   }
+  return lines;
+}
+
+// As many lines as the terminal has, the last one without its end. Where there are more, the second line of the
+// heading is left out before a client; the first one where it would be the only client.
+std::string page(const Json& status, const Json* earlier, const TerminalExtent& extent) {
+  if (extent.columns == 0 || extent.lines == 0) return status_heading(status, earlier) + client_table(status, earlier);
+  std::vector<std::string> heading = lines_of(short_heading(status, earlier, extent.columns));
+  const std::vector<std::string> table = lines_of(client_table(status, earlier, extent.columns));
+  if (heading.size() + table.size() > extent.lines) heading.resize(extent.lines < 3 ? 0 : 1);
+  heading.insert(heading.end(), table.begin(), table.end());
+  heading.resize(std::min(heading.size(), extent.lines));
+  std::string out = "\033[H\033[2J";
+  for (const std::string& line : heading) out += (&line != heading.data() ? "\n" : "") + cut(line, extent.columns);
   return out;
 }
 
@@ -112,12 +93,11 @@ Result<int> top(const TopOptions& options) {
     if (document.is_discarded()) return Error{"the daemon's answer is no JSON"};
     const TerminalExtent extent = terminal_extent();
     const Json* before = earlier ? &*earlier : nullptr;
-    const std::string page = status_heading(document, before) + client_table(document, before, extent.columns);
-    if (extent.columns != 0) std::fputs("\033[H\033[2J", stdout);
-    std::fputs(fitted(page, extent).c_str(), stdout);
+    std::fputs(page(document, before, extent).c_str(), stdout);
     std::fflush(stdout);
     earlier = std::move(document);
   }
+  if (terminal_extent().columns != 0) std::fputs("\n", stdout);
   return 0;
 }
 

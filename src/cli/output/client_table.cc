@@ -48,7 +48,29 @@ std::string arbitrated_table(const Json& status, std::size_t width) {
                fmt::format("{}", c["priority"].get<int>()), grouped(launches), c["state"].get<std::string>(),
                or_dash(c["goal"]), or_dash(c["reached"]), c["mechanism"].get<std::string>()});
   }
+  if (width != 0) table.drop_columns({"mechanism", "launches", "pid", "user", "prio", "reached"}, width);
   return table.fitted(width);
+}
+
+// The first facts that fit into a line.
+std::string line_of(const std::vector<std::string>& facts_by_importance, std::size_t width) {
+  std::string line;
+  for (const std::string& fact : facts_by_importance) {
+    if (!line.empty() && line.size() + 2 + fact.size() > width) break;
+    line += (line.empty() ? "" : ", ") + fact;
+  }
+  return line + "\n";
+}
+
+double device_utilisation(const Json& status, const Json* earlier) {
+  double used = 0;
+  for (const Json& c : status["clients"]) used += utilisation(status, c, earlier);
+  return std::min(used, 1.0);
+}
+
+// The names of programs leave room for other columns.
+std::string shortened(const std::string& name, std::size_t length) {
+  return name.size() <= length ? name : name.substr(0, length - 1) + "…";
 }
 
 }  // namespace
@@ -61,9 +83,7 @@ std::string status_heading(const Json& d, const Json* earlier) {
                        d["clients_seen"].get<int>());
   }
   const Json& alive = d["alive"];
-  double used = 0;
-  for (const Json& c : d["clients"]) used += utilisation(d, c, earlier);
-  const std::string utilised = earlier != nullptr ? ", utilisation " + percent(std::min(used, 1.0)) : "";
+  const std::string utilised = earlier != nullptr ? ", utilisation " + percent(device_utilisation(d, earlier)) : "";
   return fmt::format(
       "{}: {}, policy {}, up {}{}\n{} clients so far, {} cut off; alive: {} memory objects, {} programs, "
       "{} kernels, {} queues, {} commands\n",
@@ -73,19 +93,45 @@ std::string status_heading(const Json& d, const Json* earlier) {
       alive["queues"].get<int>(), alive["commands"].get<int>());
 }
 
+std::string short_heading(const Json& d, const Json* earlier, std::size_t width) {
+  const auto text = [&](const char* name) { return d[name].get<std::string>(); };
+  std::vector<std::string> facts, counts{fmt::format("{} clients so far", d["clients_seen"].get<int>())};
+  const bool arbitrated = d.contains("arbiter");
+  if (!arbitrated) facts.push_back("utilisation " + percent(device_utilisation(d, earlier)));
+  facts.push_back("policy " + text("policy").substr(0, text("policy").find(':')));
+  if (arbitrated) facts.push_back("sharing " + d["arbiter"]["sharing"].get<std::string>());
+  facts.push_back("up " + duration(d["seconds"].get<double>()));
+  facts.push_back(text("device"));
+  facts.push_back(text("platform"));
+  if (!arbitrated) {
+    const Json& alive = d["alive"];
+    counts.push_back(fmt::format("{} cut off", d["clients_cut_off"].get<int>()));
+    for (const char* kind : {"commands", "kernels", "queues", "programs"})
+      counts.push_back(fmt::format("{} {}", alive[kind].get<int>(), kind));
+    counts.push_back(fmt::format("{} memory objects", alive["memories"].get<int>()));
+  }
+  return line_of(facts, width) + line_of(counts, width);
+}
+
 std::string client_table(const Json& status, const Json* earlier, std::size_t width) {
   if (status["clients"].empty()) return "no clients\n";
   if (status.contains("arbiter")) return arbitrated_table(status, width);
   Table table({"client", "program", "pid", "user", "share", "prio", "use", "slowdown", "workers", "queue", "launches",
                "device", "memory", "kernel"});
   for (const Json& c : status["clients"]) {
+    const auto name = c["name"].get<std::string>();
     table.add(
-        {fmt::format("{}", c["client"].get<std::uint64_t>()), c["name"].get<std::string>(),
+        {fmt::format("{}", c["client"].get<std::uint64_t>()), width == 0 ? name : shortened(name, 20),
          fmt::format("{}", c["pid"].get<int>()), c["user"].get<std::string>(),
          fmt::format("{:g}", c["share"].get<double>()), fmt::format("{}", c["priority"].get<int>()),
          percent(utilisation(status, c, earlier)), slowdown(c), fmt::format("{}", c["workers"].get<std::uint64_t>()),
          fmt::format("{}", c["queued"].get<std::uint64_t>()), grouped(c["launches"].get<std::uint64_t>()),
          duration(c["device_seconds"].get<double>()), megabytes(c["memory_bytes"]), c["kernel"].get<std::string>()});
+  }
+  if (width != 0) {
+    table.drop_columns(
+        {"kernel", "memory", "device", "launches", "queue", "workers", "pid", "prio", "share", "user", "client"},
+        width);
   }
   return table.fitted(width);
 }

@@ -11,8 +11,13 @@ namespace wm::cli {
 // Device, policy, uptime and counts. With an earlier document of the same daemon: the device's utilisation since then.
 std::string status_heading(const nlohmann::ordered_json& status, const nlohmann::ordered_json* earlier = nullptr);
 
-// A row per client. With an earlier document: the part of the device that each used since then. `width`: lines are cut
-// there; 0: they are not.
+// The heading in lines of at most `width` columns: utilisation and the policy's name first; facts that do not fit are
+// left out, the least important ones first.
+std::string short_heading(const nlohmann::ordered_json& status, const nlohmann::ordered_json* earlier,
+                          std::size_t width);
+
+// A row per client. With an earlier document: the part of the device that each used since then. `width`: the least
+// important columns are left out until the lines fit; 0: all are shown.
 std::string client_table(const nlohmann::ordered_json& status, const nlohmann::ordered_json* earlier = nullptr,
                          std::size_t width = 0);
 

@@ -19,11 +19,15 @@ class Table {
  public:
   explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
+  // Removes columns in this order until the lines fit into `width`, where the last column may be cut.
+  void drop_columns(const std::vector<std::string>& least_important_first, std::size_t width);
   [[nodiscard]] std::string to_string() const { return fitted(0); }
   // The text with the last column cut where a line would exceed `width`; 0: never cut.
   [[nodiscard]] std::string fitted(std::size_t width) const;
 
  private:
+  [[nodiscard]] std::vector<std::size_t> widths() const;
+
   std::vector<std::string> header_;
   std::vector<std::vector<Cell>> rows_;
 };

@@ -7,6 +7,7 @@
 #ifdef WM_RUNTIME
 
 #include <atomic>
+#include <csignal>
 #include <poll.h>
 #include <pty.h>
 #include <span>
@@ -24,6 +25,7 @@ namespace wm::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 nlohmann::ordered_json status_of_two_clients() {
   nlohmann::ordered_json clients = nlohmann::ordered_json::array();
@@ -45,7 +47,7 @@ nlohmann::ordered_json status_of_two_clients() {
                        {"kernel", "a_kernel"}});
   return {{"platform", "a platform"},
           {"device", "a device"},
-          {"policy", "accelos"},
+          {"policy", "accelos:window=100000,threshold=0.25,another_parameter=12345"},
           {"seconds", 2.0},
           {"clients_seen", 2},
           {"clients_cut_off", 0},
@@ -95,50 +97,115 @@ std::string visible(const std::string& text) {
   return plain;
 }
 
-TEST(Top, FitsTheTerminalAndEndsWithQ) {
-  const Scratch scratch;
-  const std::string socket = scratch.path("socket");
-  const StandInDaemon daemon(socket);
-  winsize size{.ws_row = 6, .ws_col = 60, .ws_xpixel = 0, .ws_ypixel = 0};
-  int terminal = -1;
-  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
-  ASSERT_GE(child, 0);
-  if (child == 0) {
+const std::string kClear = "\033[H\033[2J";
+
+// wm top on a terminal of its own.
+class TopOnTerminal {
+ public:
+  TopOnTerminal(const std::string& socket, winsize size) {
+    child_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
+    if (child_ != 0) return;
     const std::string wm = binary_path("bin/wm");
     ::execl(wm.c_str(), "wm", "top", "--socket", socket.c_str(), "--every", "0.1", nullptr);
     ::_exit(127);
   }
-  // Reads until three pages have begun.
-  const std::string clear = "\033[H\033[2J";
-  std::string text;
-  const auto pages = [&] {
-    std::size_t count = 0;
-    for (std::size_t at = text.find(clear); at != std::string::npos; at = text.find(clear, at + 1)) ++count;
-    return count;
-  };
-  char part[4096];
-  for (pollfd watched{terminal, POLLIN, 0}; pages() < 3 && ::poll(&watched, 1, 10'000) > 0;) {
-    const ssize_t got = ::read(terminal, part, sizeof part);
-    if (got <= 0) break;
-    text.append(part, static_cast<std::size_t>(got));
-  }
-  ASSERT_EQ(pages(), 3U) << text;
-  termios settings{};
-  ::tcgetattr(terminal, &settings);
-  EXPECT_EQ(settings.c_lflag & ECHO, 0U) << "keys are not shown";
-  ASSERT_EQ(::write(terminal, "q", 1), 1);
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  ::close(terminal);
+  ~TopOnTerminal() { ::close(terminal_); }
+  TopOnTerminal(const TopOnTerminal&) = delete;
+  TopOnTerminal& operator=(const TopOnTerminal&) = delete;
 
-  const std::size_t begin = text.find(clear, text.find(clear) + 1), end = text.rfind(clear);
-  const std::string page = visible(text.substr(begin, end - begin));
+  // The second page, which has a utilisation; it is complete when a third one has begun.
+  std::string second_page() {
+    const auto pages = [&] {
+      std::size_t count = 0;
+      for (std::size_t at = text_.find(kClear); at != std::string::npos; at = text_.find(kClear, at + 1)) ++count;
+      return count;
+    };
+    char part[4096];
+    for (pollfd watched{terminal_, POLLIN, 0}; pages() < 3 && ::poll(&watched, 1, 10'000) > 0;) {
+      const ssize_t got = ::read(terminal_, part, sizeof part);
+      if (got <= 0) break;
+      text_.append(part, static_cast<std::size_t>(got));
+    }
+    const std::size_t begin = text_.find(kClear, text_.find(kClear) + 1), end = text_.rfind(kClear);
+    return begin == std::string::npos ? text_ : visible(text_.substr(begin, end - begin));
+  }
+
+  void press(char key) { EXPECT_EQ(::write(terminal_, &key, 1), 1); }
+  void signal(int number) const { ::kill(child_, number); }
+  [[nodiscard]] int wait() const {
+    int status = 0;
+    EXPECT_EQ(::waitpid(child_, &status, 0), child_);
+    return status;
+  }
+  [[nodiscard]] bool shows_keys() const {
+    termios settings{};
+    ::tcgetattr(terminal_, &settings);
+    return (settings.c_lflag & (ECHO | ICANON)) == (ECHO | ICANON);
+  }
+
+ private:
+  int terminal_ = -1;
+  pid_t child_ = -1;
+  std::string text_;
+};
+
+void expect_fits(const std::string& page, std::size_t lines_limit, std::size_t columns) {
+  EXPECT_LT(static_cast<std::size_t>(std::count(page.begin(), page.end(), '\n')), lines_limit);
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << line;
+}
+
+TEST(Top, FitsTheTerminalAndEndsWithQ) {
+  const Scratch scratch;
+  const StandInDaemon daemon(scratch.path("socket"));
+  TopOnTerminal top(scratch.path("socket"), {.ws_row = 6, .ws_col = 60, .ws_xpixel = 0, .ws_ypixel = 0});
+  const std::string page = top.second_page();
+  EXPECT_FALSE(top.shows_keys());
+  top.press('q');
+  EXPECT_EQ(top.wait(), 0);
+  EXPECT_TRUE(top.shows_keys());
   EXPECT_THAT(page, HasSubstr("utilisation"));
   for (const char* column : {"user", "share", "prio", "alice"}) EXPECT_THAT(page, HasSubstr(column));
-  EXPECT_LT(std::count(page.begin(), page.end(), '\n'), 6);
-  std::istringstream lines(page);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60U) << line;
+  expect_fits(page, 6, 60);
+}
+
+// At 80 columns whole columns are left out, and the policy is shown without its parameters.
+TEST(Top, LeavesOutTheLeastImportantColumns) {
+  const Scratch scratch;
+  const StandInDaemon daemon(scratch.path("socket"));
+  TopOnTerminal top(scratch.path("socket"), {.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0});
+  const std::string page = top.second_page();
+  EXPECT_THAT(page, HasSubstr("utilisation 0%, policy accelos, up"));
+  for (const char* column : {"use ", "slowdown", "workers", "queue", "1.50"}) EXPECT_THAT(page, HasSubstr(column));
+  for (const char* column : {"launches", "memory  ", "a_kernel"}) EXPECT_THAT(page, Not(HasSubstr(column)));
+  expect_fits(page, 24, 80);
+}
+
+TEST(Top, ShowsAClientOnThreeRows) {
+  const Scratch scratch;
+  const StandInDaemon daemon(scratch.path("socket"));
+  TopOnTerminal top(scratch.path("socket"), {.ws_row = 3, .ws_col = 40, .ws_xpixel = 0, .ws_ypixel = 0});
+  const std::string page = top.second_page();
+  for (const char* part : {"utilisation", "slowdown", "a-program", "1.50"}) EXPECT_THAT(page, HasSubstr(part));
+  expect_fits(page, 3, 40);
+}
+
+TEST(Top, RestoresTheTerminalWhenASignalEndsIt) {
+  const Scratch scratch;
+  const StandInDaemon daemon(scratch.path("socket"));
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    TopOnTerminal top(scratch.path("socket"), {.ws_row = 6, .ws_col = 60, .ws_xpixel = 0, .ws_ypixel = 0});
+    top.second_page();
+    EXPECT_FALSE(top.shows_keys());
+    if (signal == SIGINT) {
+      top.press('\x03');  // Ctrl-C
+    } else {
+      top.signal(signal);
+    }
+    const int status = top.wait();
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+    EXPECT_TRUE(top.shows_keys()) << signal;
+  }
 }
 
 }  // namespace
