@@ -70,7 +70,10 @@ Result<sim::KernelModel> BlockLaunchMachine::model_of(const MachineLaunch& launc
   k.shared_bytes = footprint.shared_bytes;
   const std::uint64_t slots = std::uint64_t{*resident} * config_.sm.count;
   const std::uint64_t waves = (k.blocks + slots - 1) / slots;
-  k.block_time = {std::max<std::uint64_t>(1, isolated.result.cycles * 1'000'000 / waves / config_.sm.clock_mhz)};
+  // The isolated time begins with the launch latency, which the block machine adds itself.
+  const std::uint64_t working =
+      isolated.result.cycles - std::min<std::uint64_t>(isolated.result.cycles, config_.launch_latency);
+  k.block_time = {std::max<std::uint64_t>(1, working * 1'000'000 / waves / config_.sm.clock_mhz)};
   k.block_instructions = isolated.thread_instructions / k.blocks;
   return sim::place_kernel(k, spec.limits, spec.clock, {});
 }

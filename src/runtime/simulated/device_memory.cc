@@ -186,6 +186,14 @@ Result<void> DeviceMemory::free(std::uint64_t address) {
   return free_locked(address);
 }
 
+bool DeviceMemory::claim(std::uint64_t address) {
+  const Writer writer(*this);
+  const auto at = ranges_.find(address);
+  if (at == ranges_.end() || at->second.is_claimed) return false;
+  at->second.is_claimed = true;
+  return true;
+}
+
 void DeviceMemory::free_all_of(const void* owner) {
   const Writer writer(*this);
   std::vector<std::uint64_t> addresses;

@@ -30,6 +30,7 @@ struct MemoryRange {
   std::uint64_t id = 0;              // counts allocations from 1
   const void* owner = nullptr;       // the context it was allocated in
   std::uint64_t allocation = 0;      // where the executor's allocation starts that holds it
+  bool is_claimed = false;           // see DeviceMemory::claim
 };
 
 class DeviceMemory {
@@ -46,6 +47,8 @@ class DeviceMemory {
   // the pages that hold it become shared pages until it is freed; no other thread may write to them meanwhile.
   Result<std::uint64_t> register_host(void* host, std::uint64_t bytes, std::uint32_t flags, const void* owner);
   Result<void> free(std::uint64_t address);
+  // Claims the allocation that starts at `address` for a free that comes later; false: there is none, or it is claimed.
+  [[nodiscard]] bool claim(std::uint64_t address);
   void free_all_of(const void* owner);
 
   // The range that holds `address`, an address of the device or of the host.

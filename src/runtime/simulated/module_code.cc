@@ -13,6 +13,20 @@
 
 namespace wm::runtime {
 
+namespace {
+
+// Every block is a cluster of its own: a kernel that asks for this, or for nothing, runs as on a GPU.
+std::string cluster_directive(const ptx::Function& kernel) {
+  for (const ptx::Directive& d : kernel.directives) {
+    if (d.name == "explicitcluster" || d.name == "blocksareclusters") return d.name;
+    if (d.name != "reqnctapercluster") continue;
+    if (std::any_of(d.values.begin(), d.values.end(), [](std::uint32_t n) { return n > 1; })) return d.name;
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<ptx::Module> parse_module(std::string_view ptx, const std::string& file, const gpu::GpuConfig& config) {
   std::vector<ptx::Module> parts;
   while (true) {
@@ -41,7 +55,8 @@ Result<const LoadedKernel*> ModuleCode::kernel(const std::string& name) {
   auto constants = image_.link(**program);
   if (!constants) return constants.error();
   const std::uint32_t registers = ptx::register_demand(module_, *function).registers;
-  return &kernels_.emplace(name, LoadedKernel{name, *program, *constants, registers, number_}).first->second;
+  LoadedKernel kernel{name, *program, *constants, registers, number_, cluster_directive(*function)};
+  return &kernels_.emplace(name, std::move(kernel)).first->second;
 }
 
 }  // namespace wm::runtime

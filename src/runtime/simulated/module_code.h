@@ -21,7 +21,8 @@ struct LoadedKernel {
   std::shared_ptr<const exec::Program> program;
   std::shared_ptr<const exec::Constants> constants;
   std::uint32_t registers_per_thread = 0;
-  std::uint64_t module = 0;  // number of its module
+  std::uint64_t module = 0;         // number of its module
+  std::string cluster_directive{};  // the directive that asks for clusters of blocks; empty: none does
 };
 
 // Separates the parts of a program that was compiled in parts (nvcc -rdc=true) in one text.

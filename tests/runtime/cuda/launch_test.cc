@@ -1,5 +1,7 @@
 // Kernels run, launches are checked, faults stay with their context.
 #include <numeric>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "runtime/cuda/fixture.h"
 
@@ -101,6 +103,44 @@ TEST_F(CudaTest, AttributesOfALaunchAreTakenOrRefused) {
   config.attrs = nullptr;
   EXPECT_EQ(cuLaunchKernelEx(&config, f, parameters, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(download(word, 1)[0], 2U);
+}
+
+TEST_F(CudaTest, AnUnknownAttributeOfALaunchIsInvalid) {
+  const CUfunction f = function(kernel_text("empty", "", "ret;"), "empty");
+  CUlaunchAttribute attribute{};
+  CUlaunchConfig config{1, 1, 1, 32, 1, 1, 0, nullptr, &attribute, 1};
+  CU_OK(cuLaunchKernelEx(&config, f, nullptr, nullptr));
+  attribute.id = 999;
+  EXPECT_EQ(cuLaunchKernelEx(&config, f, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(CudaTest, KernelsThatNeedClustersAreNotLaunched) {
+  const auto kernel = [](const std::string& name, const std::string& directive) {
+    return ".visible .entry " + name + "()\n" + directive + "\n{\nret;\n}\n";
+  };
+  const std::string kernels = kernel("pairs", ".reqnctapercluster 2, 1, 1") + kernel("given", ".explicitcluster") +
+                              kernel("single", ".reqnctapercluster 1, 1, 1");
+  EXPECT_EQ(launch(function(kernels, "pairs"), 4, 32, {}), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(launch(function(kernels, "given"), 4, 32, {}), CUDA_ERROR_NOT_SUPPORTED);
+  CU_OK(launch(function(kernels, "single"), 4, 32, {}));
+  CU_OK(cuCtxSynchronize());
+}
+
+TEST_F(CudaTest, AChildOfTheProcessHasNoDriver) {
+  const CUdeviceptr address = upload({1});
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    CUcontext current = nullptr;
+    const bool refused = cuInit(0) == CUDA_ERROR_NOT_INITIALIZED && cuCtxSynchronize() == CUDA_ERROR_NOT_INITIALIZED &&
+                         cuMemsetD32_v2(address, 2, 1) == CUDA_ERROR_NOT_INITIALIZED &&
+                         cuDevicePrimaryCtxRetain(&current, 0) == CUDA_ERROR_NOT_INITIALIZED;
+    ::_exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(download(address, 1)[0], 1U);
 }
 
 }  // namespace

@@ -112,6 +112,37 @@ TEST_F(CudaTest, MemoryOfAPoolIsFreedInTheOrderOfItsStream) {
   EXPECT_EQ(cuMemAlloc_v2(&too_large, total + 1), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
+TEST_F(CudaTest, MemoryThatIsFreedCannotBeFreedAgain) {
+  CUstream stream = nullptr;
+  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CUdeviceptr address = 0;
+  CU_OK(cuMemAllocAsync(&address, 100, stream));
+  CU_OK(cuMemFreeAsync(address, stream));
+  EXPECT_EQ(cuMemFreeAsync(address, stream), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemFree_v2(address), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuStreamSynchronize(stream));
+  EXPECT_EQ(cuMemFreeAsync(address, stream), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuMemAlloc_v2(&address, 4));
+}
+
+TEST_F(CudaTest, AGraphWithAFreeCanBeLaunchedAgain) {
+  CUstream stream = nullptr;
+  CU_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CUdeviceptr address = 0;
+  CU_OK(cuStreamBeginCapture_v2(stream, 0));
+  CU_OK(cuMemAllocAsync(&address, 4, stream));
+  CU_OK(cuMemsetD32Async(address, 7, 1, stream));
+  CU_OK(cuMemFreeAsync(address, stream));
+  CUgraph graph = nullptr;
+  CU_OK(cuStreamEndCapture(stream, &graph));
+  CUgraphExec executable = nullptr;
+  CU_OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
+  for (int i = 0; i < 2; ++i) {
+    CU_OK(cuGraphLaunch(executable, stream));
+    CU_OK(cuStreamSynchronize(stream));
+  }
+}
+
 TEST_F(CudaTest, ASideThatMustBeTheDevicesIsChecked) {
   CUdeviceptr device = upload({1, 2, 3, 4});
   std::uint32_t words[4] = {};

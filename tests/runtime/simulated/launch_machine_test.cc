@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "gpu/load_gpu.h"
+#include "runtime/simulated/block_launch_machine.h"
 #include "runtime/simulated/cycle_launch_machine.h"
 #include "tree.h"
 
@@ -111,6 +112,20 @@ TEST(LaunchMachine, ManyProgramsOneAfterTheOtherFitIntoItsPlaces) {
     EXPECT_FALSE(f.finish(1)[0].result.fault);
   }
   EXPECT_EQ(f.machine->place_names().size(), sim::kMaxKernels);
+}
+
+TEST(LaunchMachine, TheBlockMachineCountsTheLaunchLatencyOnce) {
+  MachineFixture f;
+  f.config.launch_latency = 3000;
+  const auto cycles = [&](LaunchMachine& machine) {
+    machine.start(f.launch("store", 1, f.out));
+    while (machine.unfinished() != 0) EXPECT_TRUE(machine.step());
+    return machine.take_finished()[0].result.cycles;
+  };
+  const std::uint64_t cycle = cycles(**CycleLaunchMachine::make(f.config, "left_over", 1));
+  const auto block_machine = *BlockLaunchMachine::make(f.config, "left_over", 1);
+  EXPECT_GT(cycle, 3000U);
+  for (int i = 0; i < 2; ++i) EXPECT_NEAR(static_cast<double>(cycles(*block_machine)), static_cast<double>(cycle), 2.0);
 }
 
 }  // namespace

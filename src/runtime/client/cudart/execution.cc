@@ -62,15 +62,20 @@ WM_RUNTIME_API const char* cudaGetErrorString(cudaError_t error) {
   const char* text = nullptr;
   if (error == cudaErrorInvalidConfiguration) return "invalid configuration argument";
   if (error == cudaErrorInvalidSymbol) return "invalid device symbol";
+  if (error == cudaErrorInvalidMemcpyDirection) return "invalid copy direction for memcpy";
   if (error == cudaErrorInvalidDeviceFunction) return "invalid device function";
   return cuGetErrorString(static_cast<CUresult>(error), &text) == CUDA_SUCCESS ? text : "unrecognized error code";
 }
 WM_RUNTIME_API const char* cudaGetErrorName(cudaError_t error) {
-  const char* text = nullptr;
-  if (error == cudaErrorInvalidConfiguration) return "cudaErrorInvalidConfiguration";
-  if (error == cudaErrorInvalidSymbol) return "cudaErrorInvalidSymbol";
-  if (error == cudaErrorInvalidDeviceFunction) return "cudaErrorInvalidDeviceFunction";
-  return cuGetErrorName(static_cast<CUresult>(error), &text) == CUDA_SUCCESS ? text : "unrecognized error code";
+  switch (error) {
+#define WM_RUNTIME_ERROR(name, value) \
+  case name:                          \
+    return #name;
+#include "runtime/client/cudart/errors.def"
+#undef WM_RUNTIME_ERROR
+    default:
+      return "unrecognized error code";
+  }
 }
 
 WM_RUNTIME_API cudaError_t cudaDriverGetVersion(int* version) { return remember(cuDriverGetVersion(version)); }

@@ -14,15 +14,9 @@
 // Errors of the runtime have the numbers of the driver's, and some of their own.
 using cudaError_t = int;
 enum : cudaError_t {
-  cudaSuccess = 0,
-  cudaErrorInvalidValue = 1,
-  cudaErrorMemoryAllocation = 2,
-  cudaErrorInvalidConfiguration = 9,
-  cudaErrorInvalidSymbol = 13,
-  cudaErrorInvalidMemcpyDirection = 21,
-  cudaErrorInvalidDeviceFunction = 98,
-  cudaErrorInvalidDevice = 101,
-  cudaErrorNotSupported = 801,
+#define WM_RUNTIME_ERROR(name, value) name = value,
+#include "runtime/client/cudart/errors.def"
+#undef WM_RUNTIME_ERROR
 };
 
 struct dim3 {

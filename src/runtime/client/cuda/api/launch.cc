@@ -95,7 +95,7 @@ CUresult take_attribute(const CUlaunchAttribute& attribute, LaunchShape& shape) 
       explain(fmt::format("attribute {} of launches is not simulated", attribute.id));
       return CUDA_ERROR_NOT_SUPPORTED;
     default:
-      return CUDA_SUCCESS;
+      return attribute.id <= CU_LAUNCH_ATTRIBUTE_LAST ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   }
 }
 
@@ -119,6 +119,11 @@ CUresult launch(CUfunction handle, CUstream stream_handle, const LaunchShape& sh
 CUresult launch_operation(Context& context, Function& function, const LaunchShape& shape,
                           const LaunchParameters& parameters, Operation& operation) {
   Driver& driver = driver_of(context);
+  if (!function.kernel->cluster_directive.empty()) {
+    explain(fmt::format("kernel '{}' needs clusters of blocks (.{}), which are not simulated", function.name,
+                        function.kernel->cluster_directive));
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
   if (const CUresult fits = check_shape(driver, function, shape); fits != CUDA_SUCCESS) return fits;
   // The launch keeps its module: it may be unloaded, or its context destroyed, before the launch has run elsewhere.
   auto module = function.module->weak_from_this().lock();

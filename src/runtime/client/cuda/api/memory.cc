@@ -136,6 +136,8 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std::size_
 CUresult cuMemFree_v2(CUdeviceptr address) {
   return with_context([&](Context& context) {
     if (address == 0) return CUDA_SUCCESS;
+    const auto claimed = driver_of(context).memory().find(address);
+    if (!claimed || claimed->is_claimed) return CUDA_ERROR_INVALID_VALUE;
     // Freeing waits for the context's work, which may use the memory.
     if (const CUresult done = context.synchronize(); done != CUDA_SUCCESS) return done;
     const auto range = driver_of(context).memory().find(address);

@@ -90,9 +90,12 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemo
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   return with_stream(stream, [&](Context& context, Stream& s) {
     if (address == 0) return CUDA_SUCCESS;
-    const auto range = driver_of(context).memory().find(address);
-    if (!range || range->address != address) return CUDA_ERROR_INVALID_VALUE;
     Driver& driver = driver_of(context);
+    if (!driver.memory().claim(address)) return CUDA_ERROR_INVALID_VALUE;
+    if (context.is_capturing(s)) {  // the memory stays for every launch of the graph
+      context.enqueue(s, {});
+      return CUDA_SUCCESS;
+    }
     context.enqueue(
         s, {wm::runtime::WorkKind::transfer,
             [&driver, address] { return driver.memory().free(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; },

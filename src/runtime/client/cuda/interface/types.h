@@ -160,6 +160,7 @@ enum : unsigned {
   CU_LAUNCH_ATTRIBUTE_PRIORITY = 8,
   CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT = 12,
   CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE = 13,
+  CU_LAUNCH_ATTRIBUTE_LAST = 16,  // the last one of CUDA 13.0
 };
 struct CUlaunchConfig {
   unsigned gridDimX, gridDimY, gridDimZ;

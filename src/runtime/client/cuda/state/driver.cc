@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <pthread.h>
 #include <thread>
 #include <unistd.h>
 
@@ -17,6 +18,13 @@ namespace wm::cuda {
 namespace {
 
 std::atomic<Driver*> the_driver{nullptr};
+
+// A child of a process with a driver has none, and cannot get one: the driver's threads are the parent's.
+std::atomic<bool> is_forked_child{false};
+
+void forget_driver_in_child() {
+  if (the_driver.exchange(nullptr) != nullptr) is_forked_child = true;
+}
 
 std::string variable(const char* name, const std::string& otherwise) {
   const char* value = std::getenv(name);
@@ -74,6 +82,7 @@ Result<runtime::ServedTerms> served_terms() {
 Driver* Driver::get() { return the_driver.load(std::memory_order_acquire); }
 
 CUresult Driver::initialize() {
+  if (is_forked_child) return CUDA_ERROR_NOT_INITIALIZED;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if (get() != nullptr) return CUDA_SUCCESS;
@@ -100,7 +109,10 @@ CUresult Driver::initialize() {
                                         : driver->choose_timing(variable("WARPMUX_TIMING", "functional"), *options);
   if (!chosen) return fail(chosen.error());
   the_driver.store(driver, std::memory_order_release);
-  std::atexit([] { std::fputs(get()->summary().c_str(), stderr); });
+  ::pthread_atfork(nullptr, nullptr, forget_driver_in_child);
+  std::atexit([] {
+    if (get() != nullptr) std::fputs(get()->summary().c_str(), stderr);
+  });
   return CUDA_SUCCESS;
 }
 
