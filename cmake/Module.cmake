@@ -1,11 +1,11 @@
 # How the modules below src/ and the test programs become targets.
 
-# wm_unity_build(TARGET [COUNT]): an optimised build compiles the target's sources in batches of COUNT (24), so that the headers
+# wm_unity_build(TARGET [COUNT]): an optimised build compiles the target's sources in batches of COUNT (36), so that the headers
 # and templates they share are compiled once per batch. Names in the unnamed namespaces of one target must therefore differ.
 # -DWM_UNITY_BUILD=OFF compiles every source separately, which is faster after a change to one file.
 function(wm_unity_build target)
   if(WM_UNITY_BUILD)
-    set(count 24)
+    set(count 36)
     if(ARGC GREATER 1)
       set(count ${ARGV1})
     endif()

@@ -113,9 +113,9 @@ Result<void> report(const ServeSimulatedOptions& o, const gpu::GpuConfig& gpu, l
   const lab::CorunResult& result = made.result;
   const sim::Timeline& timeline = *made.timeline;
   const Output output(o.json);
-  output.say(text_of(result));
+  output.say(cli::text_of(result));
   if (!o.json.empty()) {
-    auto document = json_of(result);
+    auto document = cli::json_of(result);
     if (o.timeline) document["timeline"] = lab::timeline_document(gpu, result, timeline);
     if (auto done = output.document(document); !done) return done.error();
   }

@@ -31,7 +31,7 @@ double utilisation(const Json& status, const Json& client, const Json* earlier) 
   return std::clamp(used / std::max(passed, 1e-9), 0.0, 1.0);
 }
 
-std::string percent(double part) { return fmt::format("{:.0f}%", part * 100); }
+std::string in_percent(double part) { return fmt::format("{:.0f}%", part * 100); }
 
 // The clients of a daemon that arbitrates CUDA programs.
 std::string arbitrated_table(const Json& status, std::size_t width) {
@@ -83,7 +83,7 @@ std::string status_heading(const Json& d, const Json* earlier) {
                        d["clients_seen"].get<int>());
   }
   const Json& alive = d["alive"];
-  const std::string utilised = earlier != nullptr ? ", utilisation " + percent(device_utilisation(d, earlier)) : "";
+  const std::string utilised = earlier != nullptr ? ", utilisation " + in_percent(device_utilisation(d, earlier)) : "";
   return fmt::format(
       "{}: {}, policy {}, up {}{}\n{} clients so far, {} cut off; alive: {} memory objects, {} programs, "
       "{} kernels, {} queues, {} commands\n",
@@ -97,7 +97,7 @@ std::string short_heading(const Json& d, const Json* earlier, std::size_t width)
   const auto text = [&](const char* name) { return d[name].get<std::string>(); };
   std::vector<std::string> facts, counts{fmt::format("{} clients so far", d["clients_seen"].get<int>())};
   const bool arbitrated = d.contains("arbiter");
-  if (!arbitrated) facts.push_back("utilisation " + percent(device_utilisation(d, earlier)));
+  if (!arbitrated) facts.push_back("utilisation " + in_percent(device_utilisation(d, earlier)));
   facts.push_back("policy " + text("policy").substr(0, text("policy").find(':')));
   if (arbitrated) facts.push_back("sharing " + d["arbiter"]["sharing"].get<std::string>());
   facts.push_back("up " + duration(d["seconds"].get<double>()));
@@ -124,7 +124,7 @@ std::string client_table(const Json& status, const Json* earlier, std::size_t wi
         {fmt::format("{}", c["client"].get<std::uint64_t>()), width == 0 ? name : shortened(name, 20),
          fmt::format("{}", c["pid"].get<int>()), c["user"].get<std::string>(),
          fmt::format("{:g}", c["share"].get<double>()), fmt::format("{}", c["priority"].get<int>()),
-         percent(utilisation(status, c, earlier)), slowdown(c), fmt::format("{}", c["workers"].get<std::uint64_t>()),
+         in_percent(utilisation(status, c, earlier)), slowdown(c), fmt::format("{}", c["workers"].get<std::uint64_t>()),
          fmt::format("{}", c["queued"].get<std::uint64_t>()), grouped(c["launches"].get<std::uint64_t>()),
          duration(c["device_seconds"].get<double>()), megabytes(c["memory_bytes"]), c["kernel"].get<std::string>()});
   }
