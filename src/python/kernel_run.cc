@@ -1,9 +1,11 @@
 #include "python/kernel_run.h"
 
+#include <chrono>
 #include <cstring>
 #include <fmt/format.h>
 #include <map>
 #include <pybind11/numpy.h>
+#include <string_view>
 
 #include "base/nearest.h"
 #include "cli/input/ptx_module.h"
@@ -50,6 +52,31 @@ gpu::Scalar scalar_of(const py::handle& value, const ptx::Variable& parameter, s
   return scalar;
 }
 
+// Kernels work on the bytes of an array: they must be numbers in the host's byte order, or structures of these.
+void check_elements(const py::array& array, std::size_t index) {
+  const py::dtype type = array.dtype();
+  const bool numbers = std::string_view("biufcV").find(type.kind()) != std::string_view::npos;
+  if (numbers && !type.attr("hasobject").cast<bool>() && type.attr("isnative").cast<bool>()) return;
+  throw py::type_error(fmt::format("argument {}: an array of {} holds no plain numbers in the host's byte order", index,
+                                   py::str(type.attr("__str__")()).cast<std::string>()));
+}
+
+// An interrupt, as by Ctrl-C, ends the run with Python's exception. Signals are looked for a few times a second, since
+// turns of small blocks are short and Python's lock is dear.
+class InterruptCheck {
+ public:
+  void operator()() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + std::chrono::milliseconds(100);
+    const py::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point next_;
+};
+
 // The buffers and arguments of a launch. An array that is passed twice is one buffer.
 class Arguments {
  public:
@@ -69,6 +96,7 @@ class Arguments {
     if ((array.flags() & py::array::c_style) == 0) {
       throw py::value_error(fmt::format("argument {}: the array is not contiguous (numpy.ascontiguousarray)", index));
     }
+    check_elements(array, index);
     const auto bytes = static_cast<std::size_t>(array.nbytes());
     if (array.ndim() == 0 || (parameter.bytes() != 8 && bytes == parameter.bytes())) {  // passed by value
       gpu::Scalar scalar;
@@ -153,6 +181,7 @@ py::dict Kernel::run(const gpu::Dim3& grid, const gpu::Dim3& block, const py::se
   exec::RunOptions options;
   options.max_instructions = max_instructions;
   options.print = [&](std::string_view line) { printed += line; };
+  options.on_turn = InterruptCheck();
   auto result = [&] {
     const py::gil_scoped_release release;
     return exec::run_application(module_, arguments.application, options, file_);

@@ -207,6 +207,32 @@ class Kernels(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "contiguous"):
             saxpy.run(1, 32, 64, 2.0, x, np.zeros((64, 2), dtype=np.float32)[:, 0])
 
+    def test_arrays_of_other_things_than_numbers_are_refused(self):
+        saxpy, x = warpmux.kernel(SAXPY), np.zeros(64, dtype=np.float32)
+        swapped = np.dtype(np.float32).newbyteorder()
+        for kind in (object, "S4", "U4", "M8[s]", swapped, [("a", "i4"), ("b", object)], [("a", swapped)]):
+            with self.assertRaisesRegex(TypeError, "argument 2: an array of .* holds no plain numbers"):
+                saxpy.run(1, 32, 64, 2.0, np.zeros(64, dtype=kind), x)
+        pairs = np.ones(32, dtype=[("a", np.float32), ("b", np.float32)])
+        saxpy.run(2, 32, 64, 2.0, pairs, x)
+        np.testing.assert_array_equal(x, np.full(64, 2, dtype=np.float32))
+
+    def test_an_interrupt_ends_an_endless_kernel(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "endless.ptx")
+            with open(file, "w", encoding="utf-8") as out:
+                out.write(".version 7.0\n.target sm_70\n.address_size 64\n"
+                          ".visible .entry endless() {\nagain:\n bra again;\n}\n")
+            code = f"import warpmux; print('begins', flush=True); warpmux.kernel({file!r}).run(1, 32)"
+            child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            child.stdout.readline()
+            time.sleep(0.3)
+            child.send_signal(signal.SIGINT)
+            try:
+                self.assertIn(b"KeyboardInterrupt", child.communicate(timeout=20)[1])
+            finally:
+                child.kill()
+
     def test_a_fault_is_an_error_and_changes_no_array(self):
         x, y = np.ones(8, dtype=np.float32), np.ones(8, dtype=np.float32)
         with self.assertRaises(warpmux.Error):
