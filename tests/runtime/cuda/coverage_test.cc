@@ -38,6 +38,24 @@ const std::vector<std::string>& refused() {
   return names;
 }
 
+const std::vector<std::string>& runtime_implemented() {
+  static const std::vector<std::string> names{
+#define WM_RUNTIME(name) #name,
+#include "runtime/client/cudart/implemented.def"
+#undef WM_RUNTIME
+  };
+  return names;
+}
+
+const std::vector<std::string>& runtime_refused() {
+  static const std::vector<std::string> names{
+#define WM_RUNTIME_REFUSED(name) #name,
+#include "runtime/client/cudart/refused.def"
+#undef WM_RUNTIME_REFUSED
+  };
+  return names;
+}
+
 std::string page() {
   std::ostringstream text;
   text
@@ -52,6 +70,13 @@ std::string page() {
   }
   text << "\n## Refused\n\nThese are exported, print their name once and return `CUDA_ERROR_NOT_SUPPORTED`.\n\n";
   for (const std::string& name : refused()) text << "- `" << name << "`\n";
+  text
+      << "\n## Runtime API: implemented\n\n`libcudart.so.12` and `libcudart.so.13` (`src/runtime/client/cudart/`) have "
+         "these.\n\n";
+  for (const std::string& name : runtime_implemented()) text << "- `" << name << "`\n";
+  text << "\n## Runtime API: refused\n\nThese are exported, print their name once and return "
+          "`cudaErrorNotSupported`.\n\n";
+  for (const std::string& name : runtime_refused()) text << "- `" << name << "`\n";
   return text.str();
 }
 

@@ -30,5 +30,47 @@ TEST(RuntimeLibrary, ErrorsHaveTheNamesOfTheRuntime) {
   EXPECT_EQ(error_name(12345), "unrecognized error code");
 }
 
+TEST(RuntimeLibrary, EveryFunctionOfTheListsIsExported) {
+  for (const char* file : {"lib/simulated/libcudart.so.12", "lib/simulated/libcudart.so.13"}) {
+    void* library = ::dlopen(binary_path(file).c_str(), RTLD_NOW);
+    ASSERT_NE(library, nullptr) << ::dlerror();
+#define WM_RUNTIME(name) EXPECT_NE(::dlsym(library, #name), nullptr) << file << ": " << #name;
+#define WM_RUNTIME_REFUSED(name) EXPECT_NE(::dlsym(library, #name), nullptr) << file << ": " << #name;
+#include "runtime/client/cudart/implemented.def"
+#include "runtime/client/cudart/refused.def"
+#undef WM_RUNTIME
+#undef WM_RUNTIME_REFUSED
+  }
+}
+
+TEST(RuntimeLibrary, AMissingFunctionIsNotSupported) {
+  EXPECT_EQ(runtime_call<int>("cudaGraphDebugDotPrint", nullptr, "file", 0U), 801);
+  EXPECT_EQ(runtime_call<int>("cudaGetLastError"), 801);
+}
+
+TEST(RuntimeLibrary, PoolsAndFillsInTheThreadsOwnStream) {
+  const void* none = nullptr;
+  void* memory = nullptr;
+  void* stream = nullptr;
+  ASSERT_EQ(runtime_call<int>("cudaMallocAsync_ptsz", &memory, std::size_t{64}, stream), 0);
+  EXPECT_EQ(
+      runtime_call<int>("cudaMemset2DAsync_ptsz", memory, std::size_t{8}, 7, std::size_t{4}, std::size_t{8}, stream),
+      0);
+  unsigned words[16] = {};
+  EXPECT_EQ(runtime_call<int>("cudaMemcpy_ptds", static_cast<void*>(words), static_cast<const void*>(memory),
+                              sizeof words, 4),
+            0);
+  EXPECT_EQ(words[0], 0x07070707U);
+  EXPECT_EQ(words[14], 0x07070707U);
+  EXPECT_NE(words[15], 0x07070707U);
+  EXPECT_EQ(runtime_call<int>("cudaFreeAsync_ptsz", memory, stream), 0);
+  void* entry = nullptr;
+  int status = -1;
+  EXPECT_EQ(runtime_call<int>("cudaGetDriverEntryPoint", "cuMemAlloc", &entry, 0ULL, &status), 0);
+  EXPECT_NE(entry, none);
+  EXPECT_EQ(runtime_call<int>("cudaGetDriverEntryPoint", "cuNothing", &entry, 0ULL, &status), 0);
+  EXPECT_EQ(status, 1);
+}
+
 }  // namespace
 }  // namespace wm::cuda

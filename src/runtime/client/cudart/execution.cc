@@ -121,17 +121,16 @@ WM_RUNTIME_API cudaError_t cudaLaunchCooperativeKernel(const void* function, dim
                                                        std::size_t shared_bytes, CUstream stream) {
   return wm::cudart::launch(function, grid, block, arguments, shared_bytes, stream, true);
 }
-WM_RUNTIME_API cudaError_t cudaLaunchKernelExC(const CUlaunchConfig* config, const void* host, void** arguments) {
-  // The runtime's structure: three dimensions each, bytes of shared memory as size_t, stream, attributes, their count.
-  struct RuntimeConfig {
-    dim3 grid, block;
-    std::size_t shared_bytes;
-    CUstream stream;
-    CUlaunchAttribute* attributes;
-    unsigned count;
-  };
-  if (config == nullptr) return remember(cudaErrorInvalidValue);
-  const auto* c = reinterpret_cast<const RuntimeConfig*>(config);
+// The runtime's configuration of a launch; bytes of shared memory are a size_t, other than in the driver's.
+struct RuntimeLaunchConfig {
+  dim3 grid, block;
+  std::size_t shared_bytes;
+  CUstream stream;
+  CUlaunchAttribute* attributes;
+  unsigned count;
+};
+WM_RUNTIME_API cudaError_t cudaLaunchKernelExC(const RuntimeLaunchConfig* c, const void* host, void** arguments) {
+  if (c == nullptr) return remember(cudaErrorInvalidValue);
   CUfunction function = nullptr;
   if (const CUresult ready = wm::cudart::prepare(); ready != CUDA_SUCCESS) return remember(ready);
   if (const CUresult found = wm::cudart::find_function(host, &function); found != CUDA_SUCCESS) return remember(found);
@@ -139,6 +138,12 @@ WM_RUNTIME_API cudaError_t cudaLaunchKernelExC(const CUlaunchConfig* config, con
       c->grid.x, c->grid.y,     c->grid.z, c->block.x, c->block.y, c->block.z, static_cast<unsigned>(c->shared_bytes),
       c->stream, c->attributes, c->count};
   return wm::cudart::launch_error(cuLaunchKernelEx(&driver, function, arguments, nullptr), c->grid, c->block);
+}
+WM_RUNTIME_API cudaError_t cudaLaunchKernelExC_ptsz(const RuntimeLaunchConfig* c, const void* host, void** arguments) {
+  if (c == nullptr) return remember(cudaErrorInvalidValue);
+  RuntimeLaunchConfig own = *c;
+  if (own.stream == nullptr) own.stream = CU_STREAM_PER_THREAD;
+  return cudaLaunchKernelExC(&own, host, arguments);
 }
 // Newer stubs of nvcc look a kernel up once and launch it by its handle.
 WM_RUNTIME_API cudaError_t __cudaGetKernel(const void** kernel, const void* host) {

@@ -139,10 +139,6 @@ WM_RUNTIME_API cudaError_t cudaGraphAddChildGraphNode(CUgraphNode* node, CUgraph
                                                       std::size_t count, CUgraph child) {
   return call(cuGraphAddChildGraphNode, node, graph, dependencies, count, child);
 }
-WM_RUNTIME_API cudaError_t cudaGraphAddDependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
-                                                    std::size_t count) {
-  return call(cuGraphAddDependencies, graph, from, to, count);
-}
 WM_RUNTIME_API cudaError_t cudaGraphGetNodes(CUgraph graph, CUgraphNode* nodes, std::size_t* count) {
   return call(cuGraphGetNodes, graph, nodes, count);
 }

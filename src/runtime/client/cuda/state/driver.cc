@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "gpu/load_gpu.h"
 #include "runtime/client/cuda/state/gpu_folder.h"
+#include "runtime/simulated/launch_range.h"
 
 namespace wm::cuda {
 
@@ -53,15 +54,10 @@ Result<runtime::TimedOptions> timed_options() {
   const auto threads = parse_integer<std::uint32_t>(variable("WARPMUX_THREADS", ""));
   options.threads = threads ? *threads : std::max(1U, std::thread::hardware_concurrency());
   options.policy = variable("WARPMUX_POLICY", options.policy);
-  const std::string range = variable("WARPMUX_FROM_LAUNCH", "");
-  if (range.empty()) return options;
-  const std::size_t dash = range.find('-');
-  const auto first = parse_integer<std::uint64_t>(range.substr(0, dash));
-  const auto last = dash == std::string::npos ? std::optional(options.last_launch)
-                                              : parse_integer<std::uint64_t>(range.substr(dash + 1));
-  if (!first || !last || *first > *last) return Error{"'" + range + "' is no number of a launch, nor a range as 5-7"};
-  options.first_launch = *first;
-  options.last_launch = *last;
+  const auto range = runtime::parse_launch_range(variable("WARPMUX_FROM_LAUNCH", ""));
+  if (!range) return range.error();
+  options.first_launch = range->first;
+  options.last_launch = range->last;
   return options;
 }
 
