@@ -25,6 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The value of --simulate where it is not given: an empty one is a mistake.
+constexpr const char* kNotSimulated = "-";
+
 struct RunApplicationOptions {
   std::string socket, library;
   double share = 0;
@@ -93,7 +96,11 @@ Result<std::uint32_t> goal_microseconds(const std::string& text) {
 
 Result<int> run_application(const RunApplicationOptions& options) {
   if (options.command.empty()) return Error{"run what? wm run -- APP ARGUMENTS…"};
-  if (!options.simulated.gpu.empty()) {
+  if (options.simulated.gpu != kNotSimulated) {
+    if (options.simulated.gpu.empty()) return Error{"--simulate needs a GPU of `wm gpus`"};
+    if (!options.goal.empty())
+      return Error{
+          "--goal is for programs that share a GPU: start `wm serve --simulate`, and `wm run` without --simulate"};
     RunSimulatedOptions simulated = options.simulated;
     simulated.library = options.library;
     simulated.command = options.command;
@@ -173,6 +180,7 @@ void add_run(const Command& wm) {
              {.type = "FILE"});
   run.option("--simulate", options->simulated.gpu, "Run a CUDA program on this GPU of `wm gpus`, simulated",
              {.type = "GPU"});
+  options->simulated.gpu = kNotSimulated;
   options->simulated.timing = "functional";
   run.option(
       "--timing", options->simulated.timing,

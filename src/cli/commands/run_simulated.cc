@@ -10,8 +10,10 @@
 #include "cli/input/foreground_process.h"
 #include "gpu/load_gpu.h"
 #include "policy/registry.h"
+#include "runtime/simulated/launch_range.h"
 #include "runtime/simulated/served_connection.h"
 #include "runtime/simulated/static_runtime.h"
+#include "sim/block/machine.h"
 
 namespace wm::cli {
 
@@ -58,8 +60,14 @@ Result<int> run_simulated(const RunSimulatedOptions& options) {
   if (!is_timed && !(options.policy.empty() && options.from_launch.empty()))
     return Error{"--policy and --from-launch need --timing cycle or block"};
   if (!options.policy.empty()) {
-    if (const auto choice = policy::choose(options.policy); !choice) return choice.error();
+    const auto choice = policy::choose(options.policy);
+    if (!choice) return choice.error();
+    if (options.timing == "block") {
+      if (const auto made = policy::make(*choice, sim::BlockMachine::kCans, "block"); !made) return made.error();
+    }
   }
+  if (const auto range = runtime::parse_launch_range(options.from_launch); !range)
+    return Error{"--from-launch: " + range.error().what};
   // A mistake in the GPU's file is told here and not by the application.
   if (const auto gpu = gpu::load_gpu(options.gpu, gpu_folder()); !gpu) return gpu.error();
   if (!options.memory.empty()) {

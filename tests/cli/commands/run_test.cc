@@ -30,6 +30,24 @@ std::string with_new_daemon(const Scratch& scratch, const std::string& command) 
          "run" + socket + " " + command;
 }
 
+TEST(WmRun, RefusesOptionsOfASimulatedGpuBeforeTheProgramStarts) {
+  const std::vector<std::string> mistakes{
+      "--simulate ''",
+      "--simulate h200 --goal garbage",
+      "--simulate h200 --timing block --policy quota",
+      "--simulate h200 --timing cycle --from-launch x",
+      "--simulate h200 --timing cycle --from-launch 5-2",
+      "--simulate h200 --timing cycle --from-launch 1-",
+      "--simulate h200 --timing cycle --from-launch=-1",
+  };
+  for (const std::string& mistake : mistakes) {
+    const Ran ran = run_wm("run " + mistake + " -- echo started");
+    EXPECT_EQ(ran.code, 2) << mistake << ran.err;
+    EXPECT_EQ(ran.out, "") << mistake;
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << mistake << ran.err;
+  }
+}
+
 TEST(WmRun, WaitsForTheSocketOfADaemonThatWasJustStarted) {
   if (run_wm("cl run vecadd").code != 0) GTEST_SKIP() << "no OpenCL device";
   const Scratch scratch;
