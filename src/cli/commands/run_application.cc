@@ -17,6 +17,7 @@
 #include "cli/input/client_library.h"
 #include "cli/input/foreground_process.h"
 #include "cli/input/process.h"
+#include "cli/output/ignored_requests.h"
 #include "runtime/protocol/monitor.h"
 #include "runtime/protocol/socket.h"
 
@@ -94,8 +95,21 @@ Result<std::uint32_t> goal_microseconds(const std::string& text) {
   return Error{"--goal '" + text + "' is neither a time as in p99=2ms nor launches per second as in rate=500"};
 }
 
-Result<int> run_application(const RunApplicationOptions& options) {
+// The value of --goal where none is given.
+constexpr const char* kNoGoal = "none";
+
+// One line for each request that the daemon's policy does not honour; the program still runs.
+void tell_ignored_requests(const std::string& status, const RunApplicationOptions& options) {
+  const auto document = nlohmann::ordered_json::parse(status, nullptr, false);
+  if (!document.is_object()) return;
+  for (const std::string& line : ignored_requests(document, !options.goal.empty(), options.priority > 0))
+    std::fprintf(stderr, "wm: %s\n", line.c_str());
+}
+
+Result<int> run_application(RunApplicationOptions options) {
   if (options.command.empty()) return Error{"run what? wm run -- APP ARGUMENTS…"};
+  if (options.goal.empty()) return Error{"--goal is empty; a goal is a time as in p99=2ms, or a rate as in rate=500"};
+  if (options.goal == kNoGoal) options.goal.clear();
   if (options.simulated.gpu != kNotSimulated) {
     if (options.simulated.gpu.empty()) return Error{"--simulate needs a GPU of `wm gpus`"};
     if (!options.goal.empty())
@@ -109,6 +123,7 @@ Result<int> run_application(const RunApplicationOptions& options) {
   const std::string socket = options.socket.empty() ? runtime::default_socket() : options.socket;
   const auto status = wait_for_daemon(socket, options.wait);
   if (!status) return status.error();
+  tell_ignored_requests(*status, options);
   if (const std::string gpu = simulated_gpu(*status); !gpu.empty()) {
     return run_served({.socket = fs::absolute(socket).string(),
                        .gpu = gpu,
@@ -168,8 +183,10 @@ void add_run(const Command& wm) {
              "wm run --goal p99=2ms -- ./service\nwm run --simulate h200 -- ./cuda_app");
   run.option("command", options->command, "The application and its arguments, after --");
   run.option("--socket", options->socket, "The daemon's socket", {.type = "FILE"});
-  run.option("--share", options->share, "Its weight among others, where the policy has shares", {.high = 1000});
+  run.option("--share", options->share, "Its weight among others, where the policy has shares",
+             {.low = 0.001, .high = 1000});
   run.option("--priority", options->priority, "Larger goes first, where the policy has priorities", {.high = 100});
+  options->goal = kNoGoal;
   run.option("--goal", options->goal,
              "What its launches should reach, where the policy has goals: p99=2ms, or rate=500 launches a second; for "
              "CUDA programs also 0.9 of the isolated rate; on a simulated GPU ipc=200");

@@ -60,7 +60,31 @@ Result<void> check_policy(const std::string& policy) {
   return Error{"unknown policy '" + policy + "'" + suggestion};
 }
 
+// Options of one kind of daemon are refused where another kind would ignore them.
+Result<void> check_kind(const ServeOptions& options) {
+  const ServeSimulatedOptions& given = options.simulated;
+  const ServeSimulatedOptions usual;
+  for (const auto& [name, is_given] :
+       {std::pair{"--timing", given.timing != usual.timing},
+        std::pair{"--host-time", given.host_time != usual.host_time}, std::pair{"--clients", given.programs != 0},
+        std::pair{"--patience", given.patience != usual.patience}, std::pair{"--threads", given.threads != 0},
+        std::pair{"--isolated", given.isolated}, std::pair{"--timeline", given.timeline},
+        std::pair{"--trace", !given.trace.empty()}, std::pair{"--html", !given.html.empty()},
+        std::pair{"--json", !given.json.empty()}}) {
+    if (is_given && given.gpu.empty()) return Error{std::string(name) + " needs --simulate"};
+  }
+  const runtime::ArbiterOptions usual_arbiter;
+  for (const auto& [name, is_given] :
+       {std::pair{"--sharing", options.cuda.sharing != ServeCudaOptions().sharing},
+        std::pair{"--slice", options.cuda.arbiter.slice_microseconds != usual_arbiter.slice_microseconds},
+        std::pair{"--hold", options.cuda.arbiter.wait_microseconds != usual_arbiter.wait_microseconds}}) {
+    if (is_given && !options.cuda.chosen) return Error{std::string(name) + " needs --cuda"};
+  }
+  return {};
+}
+
 Result<int> serve(ServeOptions options) {
+  if (auto fitting = check_kind(options); !fitting) return fitting.error();
   if (auto known = check_policy(options.policy); !known) return known.error();
   char* end = nullptr;
   options.serve.mode = static_cast<unsigned>(std::strtoul(options.mode.c_str(), &end, 8));

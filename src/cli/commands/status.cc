@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "cli/commands/command.h"
 #include "cli/output/client_table.h"
+#include "cli/output/ignored_requests.h"
 #include "cli/output/output.h"
 #include "cli/output/terminal.h"
 #include "runtime/protocol/monitor.h"
@@ -56,7 +57,8 @@ Result<int> status(const StatusOptions& options) {
   if (!document) return document.error();
   const Output output(options.json);
   const std::string notes = (*document)["clients"].empty() || document->contains("arbiter") ? "" : client_table_notes();
-  output.say(status_heading(*document) + rules(*document) + client_table(*document) + notes + troubles(*document));
+  output.say(status_heading(*document) + rules(*document) + client_table(*document) + notes +
+             ignored_requests_of_clients(*document) + troubles(*document));
   if (auto done = output.document(*document); !done) return done.error();
   return 0;
 }

@@ -57,7 +57,7 @@ std::string cut(std::string_view line, std::size_t columns) {
   return out;
 }
 
-std::vector<std::string> lines_of(std::string_view text) {
+std::vector<std::string> screen_lines(std::string_view text) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -71,8 +71,8 @@ std::vector<std::string> lines_of(std::string_view text) {
 // heading is left out before a client; the first one where it would be the only client.
 std::string page(const Json& status, const Json* earlier, const TerminalExtent& extent) {
   if (extent.columns == 0 || extent.lines == 0) return status_heading(status, earlier) + client_table(status, earlier);
-  std::vector<std::string> heading = lines_of(short_heading(status, earlier, extent.columns));
-  const std::vector<std::string> table = lines_of(client_table(status, earlier, extent.columns));
+  std::vector<std::string> heading = screen_lines(short_heading(status, earlier, extent.columns));
+  const std::vector<std::string> table = screen_lines(client_table(status, earlier, extent.columns));
   if (heading.size() + table.size() > extent.lines) heading.resize(extent.lines < 3 ? 0 : 1);
   heading.insert(heading.end(), table.begin(), table.end());
   heading.resize(std::min(heading.size(), extent.lines));

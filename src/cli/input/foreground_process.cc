@@ -1,11 +1,15 @@
 #include "cli/input/foreground_process.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,14 +17,66 @@
 namespace wm::cli {
 namespace {
 
-constexpr std::array kForwarded{SIGTERM, SIGINT, SIGHUP};
-volatile sig_atomic_t g_child = 0;  // a signal handler has no other way to know the process
+constexpr std::array kForwardedSignals{SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+
+struct ProcessEntry {
+  pid_t pid = 0, parent = 0, group = 0;
+};
+
+// All processes that /proc lists.
+std::vector<ProcessEntry> process_entries() {
+  std::vector<ProcessEntry> all;
+  std::error_code ignored;
+  for (std::filesystem::directory_iterator at("/proc", ignored), end; at != end; at.increment(ignored)) {
+    const std::string name = at->path().filename().string();
+    ProcessEntry entry;
+    if (std::from_chars(name.data(), name.data() + name.size(), entry.pid).ptr != name.data() + name.size()) continue;
+    std::string text;
+    std::getline(std::ifstream(at->path() / "stat"), text);
+    const std::size_t after_name = text.rfind(')');
+    if (after_name == std::string::npos) continue;
+    if (std::sscanf(text.c_str() + after_name + 1, " %*c %d %d", &entry.parent, &entry.group) == 2)
+      all.push_back(entry);
+  }
+  return all;
+}
+
+// Sends the signal to the program and to its descendants in this process group. Orphans among these have this process
+// as their parent. The program shares the group with this process, and possibly with a pipeline or a script that must
+// not get the signal; a group of its own would take the terminal from those.
+void signal_program(pid_t program, int signal) {
+  const pid_t self = ::getpid(), group = ::getpgrp();
+  std::vector<pid_t> family{self, program};
+  const auto in_family = [&](pid_t pid) { return std::find(family.begin(), family.end(), pid) != family.end(); };
+  ::kill(program, signal);
+  for (bool grows = true; grows;) {  // processes may start others meanwhile
+    grows = false;
+    for (const ProcessEntry& entry : process_entries()) {
+      if (in_family(entry.pid) || !in_family(entry.parent) || entry.group != group) continue;
+      family.push_back(entry.pid);
+      ::kill(entry.pid, signal);
+      grows = true;
+    }
+  }
+}
 
 // A signal of the terminal reaches the whole process group, so the program has it already; one that a process sent to
 // this process does not.
-void forward(int signal, siginfo_t* info, void*) {
-  const bool from_process = info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL;
-  if (from_process && g_child > 0) ::kill(static_cast<pid_t>(g_child), signal);
+bool is_from_process(const siginfo_t& info) {
+  return info.si_code == SI_USER || info.si_code == SI_QUEUE || info.si_code == SI_TKILL;
+}
+
+// The status that the program ends with. Signals in `awaited` are blocked.
+int wait_and_forward(pid_t program, const sigset_t& awaited) {
+  for (;;) {
+    int status = 0;
+    for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (ended == program) return status;
+    }
+    siginfo_t info{};
+    const int signal = ::sigwaitinfo(&awaited, &info);
+    if (signal > 0 && signal != SIGCHLD && is_from_process(info)) signal_program(program, signal);
+  }
 }
 
 [[noreturn]] void become(const std::vector<std::string>& command,
@@ -44,12 +100,14 @@ Result<int> run_in_foreground(const std::vector<std::string>& command,
                               const std::vector<std::pair<std::string, std::string>>& set_variables,
                               const std::vector<std::string>& unset_variables) {
   std::fflush(nullptr);
-  // Signals are blocked until the handlers know the child.
-  sigset_t blocked;
+  sigset_t awaited;
   sigset_t before;
-  sigemptyset(&blocked);
-  for (const int s : kForwarded) sigaddset(&blocked, s);
-  ::sigprocmask(SIG_BLOCK, &blocked, &before);
+  sigemptyset(&awaited);
+  sigaddset(&awaited, SIGCHLD);
+  for (const int s : kForwardedSignals) sigaddset(&awaited, s);
+  ::sigprocmask(SIG_BLOCK, &awaited, &before);
+  std::signal(SIGCHLD, SIG_DFL);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) {
@@ -60,17 +118,9 @@ Result<int> run_in_foreground(const std::vector<std::string>& command,
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     become(command, set_variables, unset_variables, parent);
   }
-  g_child = child;
-  struct sigaction action {};
-  action.sa_sigaction = forward;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
-  for (const int s : kForwarded) ::sigaction(s, &action, nullptr);
-  std::signal(SIGQUIT, SIG_IGN);
-  ::sigprocmask(SIG_SETMASK, &before, nullptr);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  g_child = 0;
+  // A signal that is ignored would not be delivered; scripts start background jobs that ignore SIGINT.
+  for (const int s : kForwardedSignals) std::signal(s, [](int) {});
+  const int status = wait_and_forward(child, awaited);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -17,6 +17,11 @@ std::string named(const Session::Who& who) {
   return fmt::format("client {} ({}, pid {})", who.number, who.name, who.peer.pid);
 }
 
+// A user of this machine, by name; one without a name is a number, as in the status.
+bool is_user(const std::string& user) {
+  return ::getpwnam(user.c_str()) != nullptr || user.find_first_not_of("0123456789") == std::string::npos;
+}
+
 }  // namespace
 
 std::string user_name(unsigned uid) {
@@ -56,6 +61,8 @@ Result<std::string> Control::set(const std::string& who, const double* share, co
   };
   if (who.starts_with("user:")) {
     const std::string user = who.substr(5);
+    if (user.empty()) return Error{"user: needs a name, as in user:alice"};
+    if (!is_user(user)) return Error{"there is no user '" + user + "'"};
     if (priority != nullptr) return Error{"a user has a share and no priority"};
     user_shares_[user] = *share;
     std::size_t count = 0;

@@ -92,6 +92,12 @@ TEST(Mistakes, WhatACommandNeedsIsNamed) {
 
 TEST(Mistakes, OptionsThatTheMachineWouldIgnoreAreRefused) {
   expect_mistake("sim --kernel vecadd --runs 3", "--runs needs --machine block");
+#ifdef WM_RUNTIME
+  expect_mistake("serve --clients 3", "--clients needs --simulate");
+  expect_mistake("serve --slice 5000", "--slice needs --cuda");
+  expect_mistake("run --share 0 -- true", "--share");
+  expect_mistake("run --goal '' -- true", "--goal is empty");
+#endif
   expect_mistake("sim --kernel vecadd --seconds 1", "--seconds, --placement and --limit need --gpus");
 }
 

@@ -77,6 +77,21 @@ TEST(WmRun, ForwardsSignalsAndLeavesNoOrphan) {
   }
 }
 
+// The processes that the program started in the background end, too; a process of the surrounding script does not.
+TEST(WmRun, ForwardsSignalsToTheProcessesOfTheProgram) {
+  for (const char* signal : {"TERM", "HUP", "QUIT"}) {
+    const Scratch scratch;
+    const std::string pids = scratch.path("pids"), all_signals = "env --default-signal ";
+    const Ran ran =
+        shell("sleep 60 & other=$!; " + binary_path("bin/wm") + " run --simulate v100 -- " + all_signals + "sh -c '" +
+              all_signals + "sleep 60 & echo $! $$ > " + pids + "; sleep 60; true' & run=$!; " + "until test -s " +
+              pids + "; do sleep 0.05; done; kill -" + signal + " $run; wait $run; " + "for p in $(cat " + pids +
+              "); do for i in $(seq 100); do grep -qs 'State:.[^Z]' /proc/$p/status || " +
+              "{ echo gone; break; }; sleep 0.05; done; done; kill $other && echo other lives");
+    EXPECT_EQ(ran.out, "gone\ngone\nother lives\n") << signal << ran.err;
+  }
+}
+
 TEST(WmRun, WithoutADaemonIsOneLine) {
   const Ran ran = run_wm("run --socket /nowhere/at/all -- true");
   EXPECT_EQ(ran.code, 2);

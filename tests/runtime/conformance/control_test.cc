@@ -63,6 +63,7 @@ TEST(Control, WrongRequestsAreRefusedAndChangeNothing) {
        {"no json", "{}", R"({"op":"set","client":"7","share":2})", R"({"op":"set","client":"7"})",
         R"({"op":"set","client":7,"share":"x"})", R"({"op":"policy","policy":"quota"})",
         R"({"op":"policy","policy":"fifo"})", R"({"op":"policy"})", R"({"op":"set","client":"user:x","share":-1})",
+        R"({"op":"set","client":"user:","share":2})", R"({"op":"set","client":"user:no-such-user","share":2})",
         R"({"op":"end","client":"9"})", R"([1])"}) {
     EXPECT_EQ(control(daemon, request).find(R"({"error":)"), 0U) << request;
   }

@@ -1,0 +1,61 @@
+#include "cli/output/ignored_requests.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <functional>
+
+#include "base/json.h"
+#include "policy/registry.h"
+
+namespace wm::cli {
+namespace {
+
+using PolicyTest = std::function<bool(const policy::Info&)>;
+
+bool honours_goals(const policy::Info& info) { return info.goals; }
+bool honours_priorities(const policy::Info& info) { return info.waits == policy::Waits::for_priority; }
+
+// The rule is in force under any policy where it is listed, and is the whole policy of a CUDA arbiter without another.
+bool has_priority_headroom(const nlohmann::ordered_json& status) {
+  const auto rules = status.value("admission_rules", nlohmann::ordered_json::array());
+  return status.value("policy", "") == "priority_headroom" ||
+         std::any_of(rules.begin(), rules.end(), [](const auto& rule) {
+           return rule.template get<std::string>().starts_with("priority_headroom");
+         });
+}
+
+std::string refusal(const std::string& policy, const char* requests, const PolicyTest& honours) {
+  std::vector<std::string_view> names;
+  for (const policy::Entry& entry : policy::entries()) {
+    if (honours(entry.info)) names.push_back(entry.info.name);
+  }
+  return fmt::format("policy {} does not honour {}; these do: {}", policy, requests, fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::vector<std::string> ignored_requests(const nlohmann::ordered_json& status, bool has_goal, bool has_priority) {
+  const std::string text = status.value("policy", ""), policy = text.substr(0, text.find(':'));
+  const auto entry = policy::find(policy);
+  const auto honoured = [&](const PolicyTest& honours) { return entry && honours((*entry)->info); };
+  std::vector<std::string> lines;
+  if (has_goal && policy != "priority_headroom" && !honoured(honours_goals))
+    lines.push_back(refusal(policy, "goals", honours_goals));
+  if (has_priority && !has_priority_headroom(status) && !honoured(honours_priorities))
+    lines.push_back(refusal(policy, "priorities", honours_priorities));
+  return lines;
+}
+
+std::string ignored_requests_of_clients(const nlohmann::ordered_json& status) {
+  std::string text;
+  for (const auto& client : status["clients"]) {
+    const bool has_goal = client.contains("goal")
+                              ? client["goal"].is_string() && client["goal"] != ""
+                              : client.contains("goal_seconds") && client["goal_seconds"].is_number();
+    for (const std::string& line : ignored_requests(status, has_goal, client.value("priority", 0) > 0))
+      text += fmt::format("client {}: {}\n", client["client"].get<std::uint64_t>(), line);
+  }
+  return text;
+}
+
+}  // namespace wm::cli
