@@ -24,6 +24,19 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
 
+# gcc collects garbage whenever its heap has doubled, which takes 5 to 14% of the compile time of these sources. It is given
+# a quarter of the memory that each of ninja's jobs can have, at most 1 GB (peak memory of the largest source: 1.8 GB
+# instead of 1.4).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+  cmake_host_system_information(RESULT memory_mib QUERY TOTAL_PHYSICAL_MEMORY)
+  math(EXPR heap_kib "${memory_mib} * 1024 / (${cores} + 2) / 4")
+  if(heap_kib GREATER 1048576)
+    set(heap_kib 1048576)
+  endif()
+  add_compile_options("SHELL:--param ggc-min-heapsize=${heap_kib}")
+endif()
+
 if(WM_SANITIZE)
   add_compile_options(-fsanitize=${WM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${WM_SANITIZE})
