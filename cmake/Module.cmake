@@ -80,13 +80,13 @@ function(wm_run_by_suite name program)
   endforeach()
 endfunction()
 
-# wm_tests(NAME [BY_SUITE] [FOLDERS folders…] LINK libs… PRECOMPILE headers…): the test program test_NAME from every .cc
-# below tests/NAME (or below these folders of it), registered with ctest. PRECOMPILE: headers that most of the sources
-# include. OPTIMISE: for tests that compute much themselves; the others are compiled without optimisation, which takes a fifth
-# less time. The libraries under test are optimised in any case.
+# wm_tests(NAME [BY_SUITE] [BATCH count] [FOLDERS folders…] LINK libs… PRECOMPILE headers…): the test program test_NAME from
+# every .cc below tests/NAME (or below these folders of it), registered with ctest. PRECOMPILE: headers that most of the
+# sources include. BATCH: sources per batch of a unity build. OPTIMISE: for tests that compute much themselves; the others
+# are compiled without optimisation, which takes a fifth less time. The libraries under test are optimised in any case.
 function(wm_tests name)
   string(REPLACE / _ program test_${name})
-  cmake_parse_arguments(TESTS "BY_SUITE;OPTIMISE" "" "FOLDERS;LINK;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(TESTS "BY_SUITE;OPTIMISE" "BATCH" "FOLDERS;LINK;PRECOMPILE" ${ARGN})
   set(globs ${PROJECT_SOURCE_DIR}/tests/${name}/*.cc)
   if(TESTS_FOLDERS)
     list(TRANSFORM TESTS_FOLDERS PREPEND ${PROJECT_SOURCE_DIR}/tests/${name}/ OUTPUT_VARIABLE globs)
@@ -104,7 +104,7 @@ function(wm_tests name)
     target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-O0>)
   endif()
   target_link_libraries(${program} PRIVATE ${TESTS_LINK} wm_test_tree GTest::gtest_main GTest::gmock)
-  wm_unity_build(${program})
+  wm_unity_build(${program} ${TESTS_BATCH})
   wm_precompile_headers(${program} <gtest/gtest.h> <gmock/gmock.h> ${TESTS_PRECOMPILE})
   # Suites named Long… take more than a few seconds; ./wm test leaves them out, ctest -L long runs them.
   if(TESTS_BY_SUITE)
