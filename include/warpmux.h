@@ -1,8 +1,8 @@
 /* Priorities and goals of a program's kernels, as policies see them. C and C++; link with -ldl where dlopen needs it.
  *
- * The calls reach warpmux's CUDA driver in the same process (`wm run --simulate`, and, for priorities, `wm run` under `wm
- * serve --cuda`). Without it they do nothing and
- * return 0, so a program may always make them; otherwise they return 1. They hold for launches that follow. */
+ * The calls reach warpmux's CUDA driver in the same process (`wm run --simulate`, and, for priorities, `wm run` under
+ * `wm serve --cuda`). Without it they do nothing and return 0, so a program may always make them; otherwise they
+ * return 1. They hold for launches that follow. */
 #ifndef WARPMUX_H
 #define WARPMUX_H
 

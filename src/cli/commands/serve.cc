@@ -1,9 +1,7 @@
 // wm serve: the daemon that shares a device among OpenCL applications, or among CUDA programs.
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <sys/signalfd.h>
 
 #include "base/nearest.h"
 #include "base/number.h"
@@ -11,6 +9,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/serve_cuda.h"
 #include "cli/commands/serve_simulated.h"
+#include "cli/input/stop_signals.h"
 #include "policy/registry.h"
 #include "runtime/server/log.h"
 #include "runtime/server/server.h"
@@ -124,13 +123,7 @@ Result<int> serve(ServeOptions options) {
   options.serve.rewrite = !options.no_rewrite;
   options.serve.wait_for_memory = options.when_full == "wait";
   if (options.serve.socket.empty()) options.serve.socket = runtime::default_socket();
-  // Signals are blocked before any thread starts, so that only the descriptor receives them.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  const runtime::Descriptor stop(::signalfd(-1, &signals, SFD_CLOEXEC));
+  const runtime::Descriptor stop = stop_signals();
   auto server = runtime::Server::open(options.serve);
   if (!server) return server.error();
   std::printf("%s\nlistening at %s\n", (*server)->about().c_str(), options.serve.socket.c_str());

@@ -1,11 +1,10 @@
 #include "cli/commands/serve_cuda.h"
 
-#include <csignal>
 #include <cstdio>
-#include <sys/signalfd.h>
 
 #include "cli/input/cuda_driver.h"
 #include "cli/input/mps_daemon.h"
+#include "cli/input/stop_signals.h"
 #include "runtime/arbiter/arbiter.h"
 
 namespace wm::cli {
@@ -30,12 +29,7 @@ Result<int> serve_cuda(ServeCudaOptions options) {
     return Error{"--sharing '" + options.sharing + "' is neither mps nor isolated"};
   const bool is_mps = options.sharing == "mps";
   options.arbiter.sharing = is_mps ? runtime::Sharing::mps : runtime::Sharing::isolated;
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  const runtime::Descriptor stop(::signalfd(-1, &signals, SFD_CLOEXEC));
+  const runtime::Descriptor stop = stop_signals();
   const auto driver = find_cuda_driver();
   if (!driver) return driver.error();
   options.arbiter.threads = driver->threads;

@@ -1,11 +1,9 @@
 #include "cli/commands/serve_simulated.h"
 
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
-#include <sys/signalfd.h>
 #include <thread>
 
 #include "base/file.h"
@@ -13,6 +11,7 @@
 #include "base/number.h"
 #include "base/units.h"
 #include "cli/input/data_folder.h"
+#include "cli/input/stop_signals.h"
 #include "cli/output/output.h"
 #include "cli/output/page_document.h"
 #include "cli/output/sim_report.h"
@@ -163,12 +162,7 @@ Result<int> serve_simulated(const ServeSimulatedOptions& o) {
   if (!gpu) return gpu.error();
   const auto options = server_options(o);
   if (!options) return options.error();
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  const runtime::Descriptor stop(::signalfd(-1, &signals, SFD_CLOEXEC));
+  const runtime::Descriptor stop = stop_signals();
   auto server = runtime::SimulatedServer::open(*gpu, *options);
   if (!server) return server.error();
   const sim::BlockMachineSpec spec = sim::block_machine_spec(*gpu);

@@ -1,7 +1,6 @@
 #include "runtime/arbiter/status.h"
 
 #include <fmt/format.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -11,11 +10,6 @@ namespace wm::runtime {
 namespace {
 
 using Document = nlohmann::ordered_json;
-
-std::string user_of(unsigned uid) {
-  const passwd* entry = ::getpwuid(uid);
-  return entry != nullptr ? entry->pw_name : std::to_string(uid);
-}
 
 std::string goal_text(const ProgramGoal& goal) {
   switch (goal.kind) {
@@ -72,7 +66,7 @@ Document program_entry(const ArbitratedProgram& p) {
   return {{"client", p.identity.number},
           {"name", p.identity.name},
           {"pid", p.identity.peer.pid},
-          {"user", user_of(p.identity.peer.uid)},
+          {"user", user_name(p.identity.peer.uid)},
           {"share", p.share},
           {"priority", p.state.priority},
           {"seconds", p.seconds()},

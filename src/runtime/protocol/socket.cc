@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <poll.h>
+#include <pwd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -32,6 +33,11 @@ std::string default_socket() {
   struct stat facts {};
   if (::stat("/run/warpmux", &facts) == 0) return "/run/warpmux/warpmux.sock";
   return "/tmp/warpmux-" + std::to_string(::getuid()) + ".sock";
+}
+
+std::string user_name(uid_t uid) {
+  const passwd* entry = ::getpwuid(uid);
+  return entry != nullptr ? entry->pw_name : std::to_string(uid);
 }
 
 Result<Descriptor> connect_to(const std::string& path) {

@@ -29,6 +29,8 @@ struct Peer {
   uid_t uid = 0;
 };
 Result<Peer> peer_of(const Descriptor& socket);
+// The name of a user, or its number where it has none.
+[[nodiscard]] std::string user_name(uid_t uid);
 
 template <Plain T>
 std::span<const std::byte> bytes_of(const T& value) {

@@ -24,11 +24,6 @@ bool is_user(const std::string& user) {
 
 }  // namespace
 
-std::string user_name(unsigned uid) {
-  const passwd* entry = ::getpwuid(uid);
-  return entry != nullptr ? entry->pw_name : std::to_string(uid);
-}
-
 double Control::default_share(unsigned uid) const {
   if (user_shares_.empty()) return 1;
   const auto it = user_shares_.find(user_name(uid));

@@ -37,7 +37,4 @@ class Control {
   std::map<std::string, double> user_shares_;  // by user name
 };
 
-// The name of a user, or its number where the system has no name for it.
-[[nodiscard]] std::string user_name(unsigned uid);
-
 }  // namespace wm::runtime

@@ -1,8 +1,11 @@
 #include "runtime/simulated/fat_binary.h"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
+#include <fstream>
 #include <set>
 
 #ifdef WM_HAVE_ZSTD
@@ -95,10 +98,30 @@ Result<std::string> decompress_lz4(std::span<const std::byte> data, std::uint64_
   return text;
 }
 
+namespace {
+
+// The bytes from `address` to the end of the memory that this process may read without a gap.
+std::uint64_t readable_bytes(const void* address) {
+  const auto from = reinterpret_cast<std::uint64_t>(address);
+  std::uint64_t end = from;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::uint64_t first = 0, last = 0;
+    char mode = 0;
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %c", &first, &last, &mode) != 3 || mode != 'r') continue;
+    if (first <= end && end < last) end = last;
+  }
+  return end - from;
+}
+
+}  // namespace
+
 std::uint64_t fat_binary_bytes(const void* image) {
   const std::span bytes(static_cast<const std::byte*>(image), kContainerHeader);
   if (field<std::uint32_t>(bytes, 0) != kFatBinaryMagic) return 0;
-  return field<std::uint16_t>(bytes, 6) + field<std::uint64_t>(bytes, 8);
+  const std::uint64_t readable = readable_bytes(image), header = field<std::uint16_t>(bytes, 6);
+  const std::uint64_t length = field<std::uint64_t>(bytes, 8);
+  return header >= readable || length > readable - header ? readable : header + length;
 }
 
 Result<std::vector<FatBinaryEntry>> read_fat_binary(std::span<const std::byte> bytes) {

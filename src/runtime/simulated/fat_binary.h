@@ -28,8 +28,8 @@ struct FatBinaryEntry {
   std::uint64_t uncompressed_bytes = 0;
 };
 
-// The bytes of the container at `image`, as its header tells; 0: this is no fat binary. The caller knows that 16 bytes
-// can be read.
+// The bytes of the container at `image`, as its header tells, but not beyond the memory that can be read; 0: this is no
+// fat binary. The caller knows that 16 bytes can be read.
 std::uint64_t fat_binary_bytes(const void* image);
 
 // The entries of a container. They point into `bytes`.

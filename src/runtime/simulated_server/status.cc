@@ -1,6 +1,5 @@
 #include "runtime/simulated_server/status.h"
 
-#include <pwd.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -11,11 +10,6 @@ namespace {
 
 using Document = nlohmann::ordered_json;
 
-std::string user_of(unsigned uid) {
-  const passwd* entry = ::getpwuid(uid);
-  return entry != nullptr ? entry->pw_name : std::to_string(uid);
-}
-
 Document program_entry(ServedProgram& program, double simulated_seconds, double seconds_per_cycle) {
   const ProgramCounts& c = program.counts;
   const bool is_compared = c.isolated_cycles > 0;
@@ -25,7 +19,7 @@ Document program_entry(ServedProgram& program, double simulated_seconds, double 
   return {{"client", program.identity.number},
           {"name", program.identity.name},
           {"pid", program.identity.peer.pid},
-          {"user", user_of(program.identity.peer.uid)},
+          {"user", user_name(program.identity.peer.uid)},
           {"share", program.terms.share},
           {"priority", program.terms.priority},
           {"seconds", simulated_seconds},

@@ -29,10 +29,15 @@
 #include <unistd.h>
 #include <vector>
 
+#include "driver_calls.h"
 #include "include/warpmux.h"
 #include "validation/cuda_real/measure.h"
 
 namespace {
+
+using wm::driver_calls::call;
+using wm::driver_calls::cu;
+using wm::driver_calls::library;
 
 // Writes the dynamic shared memory of the launch.
 constexpr const char* kPtx = R"(.version 7.5
@@ -43,23 +48,6 @@ constexpr const char* kPtx = R"(.version 7.5
 .reg .b32 %r<2>; .reg .b64 %d<2>;
 mov.u32 %r1, %dynamic_smem_size; ld.param.u64 %d1, [out]; st.global.u32 [%d1], %r1; ret;
 })";
-
-void* library = nullptr;
-
-template <typename... Arguments>
-int call(const char* name, Arguments... arguments) {
-  auto* function = reinterpret_cast<int (*)(Arguments...)>(dlsym(library, name));
-  return function == nullptr ? -1 : function(arguments...);
-}
-
-// Calls a function of the driver; an error ends the program.
-template <typename... Arguments>
-void cu(const char* name, Arguments... arguments) {
-  const int result = call(name, arguments...);
-  if (result == 0) return;
-  std::printf("%s: %d\n", name, result);
-  std::_Exit(1);
-}
 
 struct Gpu {
   void *context = nullptr, *module = nullptr, *function = nullptr;

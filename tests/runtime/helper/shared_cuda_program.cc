@@ -14,7 +14,13 @@
 #include <unistd.h>
 #include <vector>
 
+#include "driver_calls.h"
+
 namespace {
+
+using wm::driver_calls::call;
+using wm::driver_calls::cu;
+using wm::driver_calls::library;
 
 constexpr const char* kPtx = R"(.version 7.5
 .target sm_75
@@ -47,23 +53,6 @@ mov.u64 %d1, text; cvta.global.u64 %d1, %d1; mov.u64 %d2, 0;
 call.uni (r), vprintf, (f, v); }
 ret;
 })";
-
-void* library = nullptr;
-
-template <typename... Arguments>
-int call(const char* name, Arguments... arguments) {
-  auto* function = reinterpret_cast<int (*)(Arguments...)>(dlsym(library, name));
-  return function == nullptr ? -1 : function(arguments...);
-}
-
-// Calls a function of the driver; an error ends the program.
-template <typename... Arguments>
-void cu(const char* name, Arguments... arguments) {
-  const int result = call(name, arguments...);
-  if (result == 0) return;
-  std::printf("%s: %d\n", name, result);
-  std::exit(1);
-}
 
 unsigned computed(unsigned value) {
   for (int i = 0; i < 64; ++i) value = (value * 3 + 1) * 5 + 7;

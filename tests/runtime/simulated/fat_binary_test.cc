@@ -53,6 +53,17 @@ TEST(FatBinary, TheNewestPtxThatTheGpuRunsIsChosen) {
   EXPECT_EQ(*best_ptx(bytes, 120), "hundred");
 }
 
+TEST(FatBinary, ASizeBeyondReadableMemoryIsAnError) {
+  auto bytes = container({{.architecture = 90, .payload = "ninety"}});
+  for (const std::uint64_t size : {std::uint64_t{1} << 56, ~std::uint64_t{0}}) {
+    put(bytes, 8, size);
+    const std::uint64_t read = fat_binary_bytes(bytes.data());
+    EXPECT_GE(read, bytes.size());
+    EXPECT_LT(read, std::uint64_t{1} << 47);
+    EXPECT_FALSE(best_ptx({bytes.data(), read}, 90));
+  }
+}
+
 TEST(FatBinary, MachineCodeOnlyIsAnErrorWithAdvice) {
   const auto bytes =
       container({{.kind = 2, .architecture = 90, .payload = "code"}, {.architecture = 100, .payload = "x"}});
