@@ -3,8 +3,8 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <map>
-#include <regex>
 
+#include "base/pattern.h"
 #include "kernels/benchmark.h"
 #include "kernels/table.h"
 
@@ -38,10 +38,10 @@ std::map<std::string, Geometry> geometry(const gpu::Application& app) {
 std::uint64_t shared_bytes(std::string_view ptx, const std::string& entry) {
   const std::size_t from = ptx.find(".entry " + entry + "(");
   const std::string body(ptx.substr(from, ptx.find("\n}", from) - from));
-  static const std::regex variable(R"(\.shared \.align \d+ \.[a-z]+(\d+) [^\[;]+(?:\[(\d+)\])?;)");
+  static const Pattern variable(R"(\.shared \.align [0-9]+ \.[a-z]+([0-9]+) [^[;]+(\[([0-9]+)\])?;)");
   std::uint64_t bytes = 0;
-  for (std::sregex_iterator it(body.begin(), body.end(), variable), end; it != end; ++it)
-    bytes += std::stoull((*it)[1]) / 8 * ((*it)[2].matched ? std::stoull((*it)[2]) : 1);
+  for (const Pattern::Match& found : variable.matches(body))
+    bytes += std::stoull(found[1]) / 8 * (found[3].empty() ? 1 : std::stoull(found[3]));
   return bytes;
 }
 

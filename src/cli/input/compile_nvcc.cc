@@ -1,9 +1,9 @@
 // Compiles the zoo's OpenCL C with nvcc, as CUDA: kernels/cuda_prelude.h defines OpenCL's names.
 #include <cstdlib>
 #include <filesystem>
-#include <regex>
 
 #include "base/file.h"
+#include "base/pattern.h"
 #include "cli/input/process.h"
 #include "cli/input/ptx_origin.h"
 
@@ -29,14 +29,16 @@ std::string find_nvcc() {
 // Changes that no macro can make: a qualifier may precede a variable or be part of a pointer's type, helpers run on
 // the device, and that a cast of several values makes a vector.
 std::string as_cuda(const std::string& name, std::string_view source) {
-  static const std::regex local_variable(R"(\b__local\b([^;(){}*]*[\[;]))");
-  static const std::regex constant_variable(R"(\b__constant\b([^;(){}*]*\[))");
-  static const std::regex vector_literal(R"(\(\s*(u?(?:char|short|int|long)|float|double)([234])\s*\)\s*\()");
-  static const std::regex helper_function(R"(\n([a-z]\w*\s+(?:\w+\s+)?\w+\s*\([^;{}()]*\)\s*\{))");
-  std::string text = std::regex_replace(std::string(source), local_variable, "__shared__$1");
-  text = std::regex_replace(text, constant_variable, "__constant__$1");
-  text = std::regex_replace(text, vector_literal, "make_$1$2(");
-  text = std::regex_replace(text, helper_function, "\n__device__ $1");
+  static const Pattern local_variable(R"(\b__local\b([^;(){}*]*[[;]))");
+  static const Pattern constant_variable(R"(\b__constant\b([^;(){}*]*\[))");
+  static const Pattern vector_literal(R"(\(\s*(u?(char|short|int|long)|float|double)([234])\s*\)\s*\()");
+  static const Pattern helper_function(
+      "\n"
+      R"(([a-z]\w*\s+(\w+\s+)?\w+\s*\([^;{}()]*\)\s*\{))");
+  std::string text = local_variable.replace(std::string(source), "__shared__$1");
+  text = constant_variable.replace(text, "__constant__$1");
+  text = vector_literal.replace(text, "make_$1$3(");
+  text = helper_function.replace(text, "\n__device__ $1");
   return "#define __local\n#define __constant const\n#line 1 \"" + name + ".cl\"\n" + text;
 }
 

@@ -1,7 +1,9 @@
 // ./wm itself, in a small tree with stand-ins for the tools it calls: what it does on a fresh machine, and what it does
 // not do the second time. Every stand-in writes its name and arguments to `calls`.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <thread>
 #include <unistd.h>
 
 #include "cli/shell.h"
@@ -156,7 +158,8 @@ TEST_F(FrontDoor, TestBuildsAllAndRunsCtest) {
   EXPECT_EQ(ran.out, "100% tests passed\n");
   const std::string made = calls();
   EXPECT_THAT(made, HasSubstr("--target all\n"));
-  EXPECT_THAT(made, HasSubstr("-j2 --output-on-failure --label-exclude long|slurm"));
+  EXPECT_THAT(made, HasSubstr(fmt::format("-j{} --output-on-failure --label-exclude long|slurm",
+                                          std::thread::hardware_concurrency() + 1)));
   EXPECT_EQ(start("test --all").code, 2);
 }
 

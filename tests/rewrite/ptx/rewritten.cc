@@ -2,8 +2,8 @@
 
 #include <array>
 #include <fmt/format.h>
-#include <regex>
 
+#include "base/pattern.h"
 #include "exec/run.h"
 #include "ptx/parse.h"
 #include "ptx/print.h"
@@ -40,11 +40,11 @@ std::string as_nvidia_opencl(std::string_view text) {
   std::string out(text);
   for (int d = 0; d < 3; ++d) {
     const char axis = "xyz"[d];
-    out = std::regex_replace(
-        out, std::regex(fmt::format(R"(mov\.u32\s+(%r\d+), %ctaid\.{};)", axis)),
-        fmt::format("mov.u32 $1, %ctaid.{};\n{{ .reg .b32 %wt; mov.b32 %wt, %envreg{}; add.s32 $1, $1, %wt; }}", axis,
-                    d));
-    out = std::regex_replace(out, std::regex(fmt::format(R"(%nctaid\.{})", axis)), fmt::format("%envreg{}", 6 + d));
+    out = Pattern(fmt::format(R"(mov\.u32\s+(%r[0-9]+), %ctaid\.{};)", axis))
+              .replace(out, fmt::format("mov.u32 $1, %ctaid.{};\n{{ .reg .b32 %wt; mov.b32 %wt, %envreg{}; "
+                                        "add.s32 $1, $1, %wt; }}",
+                                        axis, d));
+    out = Pattern(fmt::format(R"(%nctaid\.{})", axis)).replace(out, fmt::format("%envreg{}", 6 + d));
   }
   return out;
 }
