@@ -2,6 +2,7 @@
 //
 //   pair latency SECONDS [high]  a kernel of about 27 µs (H200) every half millisecond, on a stream of its own
 //                                (with the highest priority, if asked for); how long each takes
+//   pair probe SECONDS           the same kernel, with the times at which its blocks start and end on the device
 //   pair compute SECONDS         launches of about 6.5 ms that keep the arithmetic units busy; how many a second
 //   pair memory SECONDS          launches of about 5 ms that copy memory; how many a second
 //   pair calls SECONDS           empty kernels in a row; how long a launch call takes
@@ -20,6 +21,21 @@ __global__ void chain(float* out, int n, float a, float b) {
   float x = threadIdx.x * 0.001F;
   for (int i = 0; i < n; ++i) x = fmaf(x, a, b);
   out[blockIdx.x * blockDim.x + threadIdx.x] = x;
+}
+
+__device__ unsigned long long device_time() {
+  unsigned long long time;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+  return time;
+}
+
+// The same, with the start and the end of every block.
+__global__ void timed_chain(float* out, unsigned long long* times, int n, float a, float b) {
+  if (threadIdx.x == 0) times[2 * blockIdx.x] = device_time();
+  float x = threadIdx.x * 0.001F;
+  for (int i = 0; i < n; ++i) x = fmaf(x, a, b);
+  out[blockIdx.x * blockDim.x + threadIdx.x] = x;
+  if (threadIdx.x == 0) times[2 * blockIdx.x + 1] = device_time();
 }
 
 __global__ void copy(float4* out, const float4* in, int n, int passes) {
@@ -61,8 +77,59 @@ cudaStream_t make_stream(bool high) {
   return stream;
 }
 
+constexpr int kBlocks = 132, kThreads = 128, kLength = 13'000;  // a request's
+
+// Where the time of requests goes: between the start of the first block and the end of the last (span), until the last
+// block has started (starts), in the longest block (block), and outside of the kernel. Quantiles of each over all
+// requests, and their means over the slowest hundredth.
+void probe(double seconds) {
+  float* out = nullptr;
+  unsigned long long* times = nullptr;
+  must(cudaMalloc(&out, kBlocks * kThreads * sizeof(float)), "memory");
+  must(cudaMalloc(&times, 2 * kBlocks * sizeof(*times)), "memory");
+  const cudaStream_t stream = make_stream(false);
+  std::vector<unsigned long long> seen(2 * kBlocks);
+  struct Request {
+    double total, span, starts, block;
+  };
+  std::vector<Request> requests;
+  measure::latency(seconds, [&] {
+    const auto started = measure::Clock::now();
+    timed_chain<<<kBlocks, kThreads, 0, stream>>>(out, times, kLength, kA, kB);
+    must(cudaGetLastError(), "launch");
+    must(cudaStreamSynchronize(stream), "synchronize");
+    const double total = measure::seconds_of(measure::Clock::now() - started) * 1e6;
+    must(cudaMemcpyAsync(seen.data(), times, seen.size() * sizeof(*times), cudaMemcpyDeviceToHost, stream), "read");
+    must(cudaStreamSynchronize(stream), "synchronize");
+    unsigned long long first = ~0ULL, last = 0, last_start = 0, longest = 0;
+    for (int i = 0; i < 2 * kBlocks; i += 2) {
+      first = std::min(first, seen[i]);
+      last_start = std::max(last_start, seen[i]);
+      last = std::max(last, seen[i + 1]);
+      longest = std::max(longest, seen[i + 1] - seen[i]);
+    }
+    requests.push_back({total, (last - first) * 1e-3, (last_start - first) * 1e-3, longest * 1e-3});
+  });
+  std::sort(requests.begin(), requests.end(), [](const auto& a, const auto& b) { return a.total < b.total; });
+  const auto print = [&](const char* name, auto value) {
+    std::vector<double> sorted;
+    double slow = 0;
+    for (const Request& r : requests) sorted.push_back(value(r));
+    const std::size_t hundredth = std::max<std::size_t>(requests.size() / 100, 1);
+    for (std::size_t i = requests.size() - hundredth; i < requests.size(); ++i) slow += value(requests[i]) / hundredth;
+    std::sort(sorted.begin(), sorted.end());
+    measure::print_list(name, {measure::quantile(sorted, 0.5), measure::quantile(sorted, 0.9),
+                               measure::quantile(sorted, 0.99), slow});
+  };
+  print("total_us", [](const Request& r) { return r.total; });
+  print("span_us", [](const Request& r) { return r.span; });
+  print("starts_us", [](const Request& r) { return r.starts; });
+  print("block_us", [](const Request& r) { return r.block; });
+  print("outside_us", [](const Request& r) { return r.total - r.span; });
+  std::printf("\"wrong\": %d}\n", is_right(out, kThreads, kLength) ? 0 : 1);
+}
+
 void latency(double seconds, bool high) {
-  constexpr int kBlocks = 132, kThreads = 128, kLength = 13'000;
   float* out = nullptr;
   must(cudaMalloc(&out, kBlocks * kThreads * sizeof(float)), "memory");
   const cudaStream_t stream = make_stream(high);
@@ -89,14 +156,14 @@ void batch(double seconds, const char* kind, Launch launch) {
 }
 
 void compute(double seconds) {
-  constexpr int kBlocks = 132 * 8 * 125, kThreads = 256, kLength = 5'500;
+  constexpr int kGrid = 132 * 8 * 125, kBlock = 256, kSteps = 5'500;
   float* out = nullptr;
-  must(cudaMalloc(&out, kBlocks * kThreads * sizeof(float)), "memory");
+  must(cudaMalloc(&out, kGrid * kBlock * sizeof(float)), "memory");
   batch(seconds, "compute", [&](cudaStream_t stream) {
-    chain<<<kBlocks, kThreads, 0, stream>>>(out, kLength, kA, kB);
+    chain<<<kGrid, kBlock, 0, stream>>>(out, kSteps, kA, kB);
     must(cudaGetLastError(), "launch");
   });
-  std::printf("\"wrong\": %d}\n", is_right(out, kThreads, kLength) ? 0 : 1);
+  std::printf("\"wrong\": %d}\n", is_right(out, kBlock, kSteps) ? 0 : 1);
 }
 
 void memory(double seconds) {
@@ -135,6 +202,8 @@ int main(int argc, char** argv) {
   const bool high = argc > 3 && std::strcmp(argv[3], "high") == 0;
   if (std::strcmp(kind, "latency") == 0) {
     latency(seconds, high);
+  } else if (std::strcmp(kind, "probe") == 0) {
+    probe(seconds);
   } else if (std::strcmp(kind, "compute") == 0) {
     compute(seconds);
   } else if (std::strcmp(kind, "memory") == 0) {
@@ -142,7 +211,7 @@ int main(int argc, char** argv) {
   } else if (std::strcmp(kind, "calls") == 0) {
     calls(seconds);
   } else {
-    std::fputs("pair latency|compute|memory|calls SECONDS [high]\n", stderr);
+    std::fputs("pair latency|probe|compute|memory|calls SECONDS [high]\n", stderr);
     return 2;
   }
 }

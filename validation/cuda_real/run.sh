@@ -4,15 +4,16 @@
 #
 #   validation/cuda_real/run.sh build/device out [SECONDS [PARTS]]
 #
-# PARTS: any of native mps limits slices goal policies calls torch more, in this order; `more` are further limits and
-# slices. PAIR names another program with the arguments of pair.cu, for machines without nvcc (with the simulated driver:
+# PARTS: any of native mps default loss probe limits slices goal policies calls torch more, in this order; `more` are
+# further limits and slices. PAIR_PARTS divides every measured time for the spread of its results (5). PAIR names another program with the arguments of pair.cu, for machines without nvcc (with the simulated driver:
 # WARPMUX_LIBCUDA and LD_LIBRARY_PATH name it).
 set -uo pipefail
-build=$1 out=$2 seconds=${3:-1.5} parts=${4:-native mps limits slices goal policies calls torch more}
+build=$1 out=$2 seconds=${3:-2.5} parts=${4:-native mps default loss probe limits slices goal policies calls torch more}
 here=$(cd "$(dirname "$0")" && pwd)
 wm=$build/bin/wm
 python=${PYTHON:-python3}
 ready=${READY:-3}  # seconds after which two programs are ready
+export PAIR_PARTS=${PAIR_PARTS:-5}
 mkdir -p "$out"
 rows=$out/cuda-real.jsonl errors=$out/errors.txt
 : > "$rows"
@@ -43,7 +44,7 @@ beside() {  # SETUP LATENCY-PREFIX BATCH-PREFIX KINDS [HIGH [SECONDS]]
     timeout 40 $second "$pair" "$kind" "$time" > "$out/batch.json" 2>>"$errors" &
     id=$!
     sleep 0.3
-    timeout 40 $first "$pair" latency "$time" $high > "$out/latency.json" 2>>"$errors" &
+    timeout 40 $first "$pair" "${request:-latency}" "$time" $high > "$out/latency.json" 2>>"$errors" &
     other=$!
     if [ -n "$socket" ]; then
       sleep "$(sum "$(sum "$ready" "$time")" -0.6)"
@@ -92,14 +93,14 @@ limits() {  # HEADROOM…
 slices() {  # MICROSECONDS…
   local slice
   for slice in "$@"; do
-    daemon --sharing isolated --slice "$slice" &&
+    daemon --sharing isolated --slice "$slice" --max-loss 1 &&
       beside "ours-isolated-slice-$slice" "$(high)" "$(low)" "compute memory"
     end_daemon
   done
 }
 
 if wants native; then
-  for kind in latency compute memory; do single single "" $kind; done
+  for kind in latency latency compute memory; do single single "" $kind; done
   if ! beside native "" "" "compute memory"; then
     echo "run.sh: two programs cannot be measured beside each other natively; stopping" | tee -a "$errors"
     exit 1
@@ -113,8 +114,34 @@ if wants mps && daemon --sharing mps; then
   beside mps-priority "$plain" "$plain" "compute memory" high
 fi
 end_daemon
+# The default of --sharing mps, which takes some time to find its limits; twice, from a new start.
+if wants default && daemon --sharing mps; then
+  for _ in 1 2; do single ours-mps "$(high)" latency; done
+  usual=$ready ready=$(sum "$ready" 2)
+  for _ in 1 2; do beside ours-mps "$(high)" "$(low)" "compute memory"; done
+  ready=$usual
+fi
+end_daemon
+# Isolated, with short slices as long as the batch program's loss is below the bound.
+if wants loss; then
+  for loss in 0.3 0.5; do
+    daemon --sharing isolated --max-loss $loss &&
+      beside "ours-isolated-loss-$loss" "$(high)" "$(low)" "compute memory" "" "$(sum "$seconds" 1.5)"
+    end_daemon
+  done
+fi
+# Where the time of requests goes.
+if wants probe; then
+  single single "" probe
+  request=probe
+  for headroom in 50 62; do
+    daemon --sharing mps --headroom $headroom && beside "probe-mps-headroom-$headroom" "$(high)" "$(low)" "compute memory"
+    end_daemon
+  done
+  request=''
+fi
 wants limits && limits 50 62
-wants slices && slices 200 500
+wants slices && slices 100 200
 if wants goal; then
   daemon --sharing mps &&
     beside ours-mps-goal-p99-100us "$wm run --socket $socket --goal p99=100us --" "$(low)" "compute memory" "" 4
@@ -146,6 +173,6 @@ if wants torch && daemon --sharing isolated; then
 fi
 end_daemon
 if wants more; then
-  slices 100 1000 2048
+  slices 500 1000 2048
   limits 75 25 0
 fi

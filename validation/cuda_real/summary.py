@@ -38,8 +38,12 @@ def main() -> None:
         if row["setup"] == "single" and "kind" in result:
             single[result["kind"]] = result.get("launches_per_second")
         if "p50_us" in result:
+            spread = f'  p99 of parts {result["parts_p99_us"]}' if "parts_p99_us" in result else ""
             print(f'{row["setup"]:28} {result["kind"]:10} beside {row["beside"]:8} p50 {result["p50_us"]:9.1f} us'
-                  f'  p99 {result["p99_us"]:9.1f} us  wrong {result.get("wrong", 0)}')
+                  f'  p99 {result["p99_us"]:9.1f} us  wrong {result.get("wrong", 0)}{spread}')
+            if "span_us" in result:
+                print("   p50, p90, p99, slowest hundredth: " + ", ".join(
+                    f"{name} {result[name]}" for name in ("total_us", "span_us", "starts_us", "block_us", "outside_us")))
         elif "launches_per_second" in result:
             whole = single.get(result["kind"])
             part = f'  {100 * result["launches_per_second"] / whole:5.1f}% of a single run' if whole else ""

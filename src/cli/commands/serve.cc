@@ -17,10 +17,13 @@
 namespace wm::cli {
 namespace {
 
+constexpr unsigned kNoHeadroom = 101;
+
 struct ServeOptions {
   runtime::ServeOptions serve;
   ServeSimulatedOptions simulated;
   ServeCudaOptions cuda;
+  unsigned headroom = kNoHeadroom;  // percent
   bool no_rewrite = false;
   std::vector<std::string> user_shares;
   std::string log_level = "info", log_format = "text";
@@ -76,6 +79,7 @@ Result<void> check_kind(const ServeOptions& options) {
   for (const auto& [name, is_given] :
        {std::pair{"--sharing", options.cuda.sharing != ServeCudaOptions().sharing},
         std::pair{"--slice", options.cuda.arbiter.slice_microseconds != usual_arbiter.slice_microseconds},
+        std::pair{"--max-loss", options.cuda.max_loss != 0},
         std::pair{"--hold", options.cuda.arbiter.wait_microseconds != usual_arbiter.wait_microseconds}}) {
     if (is_given && !options.cuda.chosen) return Error{std::string(name) + " needs --cuda"};
   }
@@ -103,7 +107,7 @@ Result<int> serve(ServeOptions options) {
     runtime::ArbiterOptions& arbiter = options.cuda.arbiter;
     arbiter.socket = options.serve.socket.empty() ? runtime::default_socket() : options.serve.socket;
     arbiter.mode = options.serve.mode;
-    arbiter.headroom_percent = options.serve.headroom;
+    if (options.headroom != kNoHeadroom) arbiter.headroom_percent = options.headroom;
     arbiter.policy = options.policy;
     return serve_cuda(options.cuda);
   }
@@ -120,6 +124,7 @@ Result<int> serve(ServeOptions options) {
   if (auto read = read_short_launch(options); !read) return read.error();
   if (auto read = read_user_shares(options); !read) return read.error();
   if (auto done = runtime::log::configure(options.log_level, options.log_format); !done) return done.error();
+  if (options.headroom != kNoHeadroom) options.serve.headroom = options.headroom;
   options.serve.rewrite = !options.no_rewrite;
   options.serve.wait_for_memory = options.when_full == "wait";
   if (options.serve.socket.empty()) options.serve.socket = runtime::default_socket();
@@ -169,10 +174,11 @@ void add_serve(const Command& wm) {
                        "Launches expected to take less than so many microseconds are not divided; three times as many "
                        "while their client is isolated (default: $WARPMUX_SHORT, or 100 under moving_shares and 0 "
                        "under other policies, which divide every launch)");
-  serve_command.option("--headroom", options->serve.headroom,
+  serve_command.option("--headroom", options->headroom,
                        "Percent of every compute unit that launches leave free while a client of higher priority is "
-                       "active, on devices that can limit them (CUDA)",
-                       {.show_default = true, .high = 90});
+                       "active, on devices that can limit them (CUDA; default: 50; with --cuda as much as --max-loss "
+                       "allows)",
+                       {.high = 90});
   serve_command.flag("--gates", options->serve.gates,
                      "Launches also pause in their loops while one of higher priority runs (CUDA)");
   serve_command.option("--cache", options->serve.cache, "Rewritten programs (default: the user's cache)",

@@ -19,6 +19,11 @@ void add_serve_cuda_options(const Command& command, ServeCudaOptions& options) {
                  "With --sharing isolated: microseconds of the others' time slices while a program with a goal or of "
                  "higher priority is active",
                  {.show_default = true, .low = 50, .high = 100'000});
+  command.option("--max-loss", options.max_loss,
+                 "With --cuda: the part of their launch rate that programs may lose to a program of higher priority "
+                 "without a goal (default: 0.05 with mps, where --headroom follows it, and 0.3 isolated, where "
+                 "slices are short for as long as it allows)",
+                 {.low = 0.01, .high = 1});
   command.option("--hold", options.arbiter.wait_microseconds,
                  "With --cuda: microseconds that launches wait at most while such a program has work; 0: they do not",
                  {.show_default = true, .high = 100'000});
@@ -29,6 +34,7 @@ Result<int> serve_cuda(ServeCudaOptions options) {
     return Error{"--sharing '" + options.sharing + "' is neither mps nor isolated"};
   const bool is_mps = options.sharing == "mps";
   options.arbiter.sharing = is_mps ? runtime::Sharing::mps : runtime::Sharing::isolated;
+  if (options.max_loss != 0) options.arbiter.max_loss = options.max_loss;
   const runtime::Descriptor stop = stop_signals();
   const auto driver = find_cuda_driver();
   if (!driver) return driver.error();

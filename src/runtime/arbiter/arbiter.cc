@@ -139,6 +139,7 @@ void Arbiter::admit(Descriptor socket, const Hello& hello, const Peer& peer) {
                                           hello.share == 0 ? 1 : hello.share / 1000.0, board_file_, bit);
   if (!program) return;
   ++seen_;
+  (*program)->loss_control = LossControl::make(options_);
   programs_.push_back(*std::move(program));
 }
 
@@ -172,8 +173,14 @@ void Arbiter::end_windows(ArbitratedProgram::Clock::time_point now) {
 std::vector<ProgramDecision> Arbiter::decisions() {
   if (policy_ == nullptr) {
     std::vector<ProgramState> states;
+    std::vector<Restriction> restrictions;
     for (const auto& program : programs_) states.push_back(program->state);
-    return decide(states, options_, goals_.restriction());
+    const bool has_goals = std::any_of(states.begin(), states.end(), [](const ProgramState& s) {
+      return s.is_active && s.goal.kind != ProgramGoal::Kind::none;
+    });
+    for (const auto& program : programs_)
+      restrictions.push_back(has_goals ? goals_.restriction() : program->loss_control->restriction());
+    return decide(states, options_, restrictions);
   }
   std::vector<PolicyProgram> programs;
   for (const auto& program : programs_) programs.push_back(program->for_policy(options_.threads));

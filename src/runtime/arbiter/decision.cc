@@ -30,7 +30,7 @@ ProgramDecision decide_single(const ProgramState& program) {
 }
 
 std::vector<ProgramDecision> decide(const std::vector<ProgramState>& programs, const ArbiterOptions& options,
-                                    const Restriction& restriction) {
+                                    const std::vector<Restriction>& restrictions) {
   std::vector<ProgramDecision> decisions(programs.size());
   if (programs.empty()) return decisions;
   const int lowest = std::min_element(programs.begin(), programs.end(), [](const auto& a, const auto& b) {
@@ -48,6 +48,8 @@ std::vector<ProgramDecision> decide(const std::vector<ProgramState>& programs, c
       continue;
     }
     if (!is_restricted) continue;
+    d.is_restricted = true;
+    const Restriction& restriction = restrictions[i];
     if (options.sharing == Sharing::isolated) d.slice_microseconds = restriction.slice_microseconds;
     if (options.sharing == Sharing::mps && restriction.occupancy_percent < 100) {
       d.modes |= kLimitBlocks;

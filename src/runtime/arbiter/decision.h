@@ -14,6 +14,12 @@
 
 namespace wm::runtime {
 
+// The part of every SM, and the time slice, that a program beside a latency-sensitive one has.
+struct Restriction {
+  std::uint32_t occupancy_percent = 50;
+  std::uint32_t slice_microseconds = 100;  // 0: the driver's own
+};
+
 struct ProgramState {
   int priority = 0;
   ProgramGoal goal;
@@ -27,22 +33,19 @@ struct ProgramDecision {
   std::uint32_t wait_microseconds = 0;
   std::uint32_t slice_microseconds = 0;
   bool is_latency_sensitive = false;
+  bool is_restricted = false;  // a latency-sensitive program is active
 
   friend bool operator==(const ProgramDecision&, const ProgramDecision&) = default;
   // As `wm status` shows it: "highest stream priority", "time slice 200 us".
   [[nodiscard]] std::string mechanism() const;
 };
 
-// The part of every SM, and the time slice, that programs beside a latency-sensitive one have.
-struct Restriction {
-  std::uint32_t occupancy_percent = 50;
-  std::uint32_t slice_microseconds = 200;
-};
-
 // The decision for a program without competitors: only the priority of its streams.
 [[nodiscard]] ProgramDecision decide_single(const ProgramState& program);
 
+// `restrictions`: of each program, for when it is beside a latency-sensitive one.
 [[nodiscard]] std::vector<ProgramDecision> decide(const std::vector<ProgramState>& programs,
-                                                  const ArbiterOptions& options, const Restriction& restriction);
+                                                  const ArbiterOptions& options,
+                                                  const std::vector<Restriction>& restrictions);
 
 }  // namespace wm::runtime

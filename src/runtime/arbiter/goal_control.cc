@@ -15,7 +15,7 @@ constexpr double kRoomToSpare = 0.7;
 }  // namespace
 
 GoalControl::GoalControl(const ArbiterOptions& options)
-    : restriction_{100 - std::min(options.headroom_percent, 99U), options.slice_microseconds} {
+    : restriction_{100 - std::min(options.headroom_percent.value_or(50), 99U), options.slice_microseconds} {
   while (level_ + 1 < kLevels &&
          (options.sharing == Sharing::mps ? kOccupancies[level_] > restriction_.occupancy_percent
                                           : kSlices[level_] > restriction_.slice_microseconds)) {

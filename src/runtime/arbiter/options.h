@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace wm::runtime {
@@ -17,10 +18,13 @@ struct ArbiterOptions {
   std::string pipe_folder;    // an MPS daemon's; empty: there is none
   std::string policy;         // a policy of `wm policies`, for Sharing::mps; empty: decision.h decides
   std::uint64_t threads = 0;  // threads that the GPU holds at once; 0: not known
-  // While a latency-sensitive program is active, others leave this part of every SM free, and their time slices have
-  // this length.
-  std::uint32_t headroom_percent = 50;
-  std::uint32_t slice_microseconds = 200;
+  // While a latency-sensitive program is active, others leave this part of every SM free (empty: as much as max_loss
+  // allows), and their time slices have this length.
+  std::optional<std::uint32_t> headroom_percent;
+  std::uint32_t slice_microseconds = 100;
+  // The part of their rate that others may lose to a latency-sensitive program without a goal; empty: the default of
+  // the kind of sharing (loss_control.h).
+  std::optional<double> max_loss;
   // The longest time for which a launch waits while a latency-sensitive program has work; 0: launches do not wait.
   std::uint32_t wait_microseconds = 0;
 };

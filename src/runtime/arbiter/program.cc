@@ -58,6 +58,8 @@ void ArbitratedProgram::observe(Clock::time_point now) {
   if (launches != launches_) launched_ = now;
   launches_ = launches;
   state.is_active = launches != 0 && now - launched_ < kActive;
+  if (loss_control != nullptr)
+    loss_control->observe(std::chrono::duration<double>(now - since_).count(), launches, decision_.is_restricted);
   if (now - rate_since_ < kRateInterval) return;
   launches_per_second_ =
       static_cast<double>(launches - rate_launches_) / std::chrono::duration<double>(now - rate_since_).count();

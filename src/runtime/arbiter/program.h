@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/arbiter/loss_control.h"
 #include "runtime/arbiter/policy_rule.h"
 #include "runtime/protocol/descriptor.h"
 #include "runtime/protocol/socket.h"
@@ -58,6 +59,7 @@ class ArbitratedProgram {
   const ProgramIdentity identity;
   ProgramState state;
   double share = 1;
+  std::unique_ptr<LossControl> loss_control;  // may be null
 
  private:
   ArbitratedProgram(Descriptor socket, ProgramIdentity identity, const ProgramState& state, double share,

@@ -11,6 +11,8 @@ namespace {
 
 using Document = nlohmann::ordered_json;
 
+Document or_null(const auto& value) { return value ? Document(*value) : Document(nullptr); }
+
 std::string goal_text(const ProgramGoal& goal) {
   switch (goal.kind) {
     case ProgramGoal::Kind::none:
@@ -111,7 +113,8 @@ std::string arbiter_status(const ArbiterStatus& status) {
                           {"arbiter",
                            {{"sharing", is_mps ? "mps" : "isolated"},
                             {"mps_pipe_folder", status.options.pipe_folder},
-                            {"headroom_percent", status.options.headroom_percent},
+                            {"headroom_percent", or_null(status.options.headroom_percent)},
+                            {"max_loss", or_null(status.options.max_loss)},
                             {"slice_us", status.options.slice_microseconds},
                             {"goals_exhausted", status.goals_exhausted}}},
                           {"clients", clients}};

@@ -16,7 +16,13 @@ ProgramState with_p99(double microseconds) {
   return {.priority = 0, .goal = {ProgramGoal::Kind::p99_nanoseconds, 0, microseconds * 1000}, .is_active = true};
 }
 
-constexpr Restriction kHalf{50, 200};
+const std::vector<Restriction> kHalf(2, Restriction{50, 200});
+
+ArbiterOptions with_slice(std::uint32_t microseconds) {
+  ArbiterOptions options;
+  options.slice_microseconds = microseconds;
+  return options;
+}
 
 TEST(Decision, AProgramByItselfIsNotTouched) {
   ArbiterOptions options;
@@ -92,7 +98,7 @@ TEST(GoalControl, MissedGoalsTightenAndMetOnesLoosen) {
 }
 
 TEST(GoalControl, AWindowInWhichProgramsCameOrWentDoesNotCount) {
-  GoalControl control({});
+  GoalControl control(with_slice(200));
   control.restart();
   control.measured(9000, 100);
   EXPECT_EQ(control.restriction().slice_microseconds, 200U);
@@ -101,9 +107,7 @@ TEST(GoalControl, AWindowInWhichProgramsCameOrWentDoesNotCount) {
 }
 
 TEST(GoalControl, StartsWhereTheOptionsSay) {
-  ArbiterOptions options;
-  options.slice_microseconds = 1000;
-  GoalControl control(options);
+  GoalControl control(with_slice(1000));
   control.measured(700, 600);
   EXPECT_EQ(control.restriction().slice_microseconds, 500U);
 }

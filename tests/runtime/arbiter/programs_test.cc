@@ -271,12 +271,14 @@ TEST_F(ArbitratedProgramsTest, AGoalMayBeAPartOfTheIsolatedRate) {
 }
 
 TEST_F(ArbitratedProgramsTest, IsolatedProgramsGetASliceWhichTheSimulatedDriverHasNoGroupsFor) {
-  start_daemon({});
+  ArbiterOptions options;
+  options.max_loss = 1;
+  start_daemon(options);
   const auto latency = start({"latency", "60"}, "5", "1");
   (void)clients(1);
   const auto batch = start({"compute", "60"}, "0", "1");
   const Json c = client(0, [](const Json& c) { return c["mechanism"] != "none"; });
-  EXPECT_EQ(c["mechanism"], "time slice 200 us (not applied: no channel group takes it)");
+  EXPECT_EQ(c["mechanism"], "time slice 100 us (not applied: no channel group takes it)");
   EXPECT_EQ(c["counters"]["channel_groups"], 0);
 }
 

@@ -1,7 +1,7 @@
 // A CUDA program as `wm run` starts it under `wm serve --cuda`. It opens libcuda.so.1 by name, knows the driver API
 // from its own declarations, and prints a line of JSON.
 //
-//   latency|compute|memory|calls SECONDS   as validation/cuda_real/pair.cu, on a tiny kernel
+//   latency|probe|compute|memory|calls SECONDS   as validation/cuda_real/pair.cu, on a tiny kernel
 //   shared N       N launches; the dynamic shared memory that the last one had, and the stream's priority
 //   enumerated N   the same, with a kernel from cuModuleEnumerateFunctions
 //   priority N     asks for this priority through warpmux.h, then launches for a while
@@ -91,7 +91,7 @@ void measured(const std::string& kind, double seconds) {
   cu("cuEventCreate", &event, 2U);
   const auto launch = [&] { gpu.launch(stream); };
   const auto synchronize = [&] { cu("cuStreamSynchronize", stream); };
-  if (kind == "latency") {
+  if (kind == "latency" || kind == "probe") {
     measure::latency(seconds, [&] {
       launch();
       synchronize();
@@ -284,6 +284,6 @@ int main(int count, char** words) {
   if (what == "ioctl") ioctls();
   if (what == "close") close_descriptors();
   if (what == "unload") unload();
-  if (what == "latency" || what == "compute" || what == "memory" || what == "calls") measured(what, number);
+  if (what == "latency" || what == "probe" || what == "compute" || what == "memory" || what == "calls") measured(what, number);
   return 0;
 }

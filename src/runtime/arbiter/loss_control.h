@@ -1,0 +1,94 @@
+// How much a program is restricted beside a latency-sensitive one without a goal: as much as possible without costing
+// the program more than a part of its rate (`--max-loss`). A rate is launches per second.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/arbiter/decision.h"
+
+namespace wm::runtime {
+
+class LossControl {
+ public:
+  static std::unique_ptr<LossControl> make(const ArbiterOptions& options);
+  virtual ~LossControl() = default;
+
+  // Called before every decision with the time, and all launches of the program so far. `is_restricted`: a
+  // latency-sensitive program is active.
+  virtual void observe(double seconds, std::uint64_t launches, bool is_restricted) = 0;
+  [[nodiscard]] virtual Restriction restriction() const = 0;
+};
+
+// A restriction that never changes.
+class FixedRestriction final : public LossControl {
+ public:
+  explicit FixedRestriction(Restriction restriction) : restriction_(restriction) {}
+  void observe(double, std::uint64_t, bool) override {}
+  [[nodiscard]] Restriction restriction() const override { return restriction_; }
+
+ private:
+  const Restriction restriction_;
+};
+
+// Launches since a time at which the conditions of the program last changed.
+class RateWindow {
+ public:
+  void restart(double seconds, std::uint64_t launches) { began_ = seconds, first_ = launches; }
+  [[nodiscard]] double length(double seconds) const { return seconds - began_; }
+  [[nodiscard]] std::uint64_t count(std::uint64_t launches) const { return launches - first_; }
+  [[nodiscard]] double rate(double seconds, std::uint64_t launches) const {
+    return length(seconds) > 0 ? static_cast<double>(count(launches)) / length(seconds) : 0;
+  }
+
+ private:
+  double began_ = 0;
+  std::uint64_t first_ = 0;
+};
+
+// Sharing through MPS: the strictest limit of blocks that keeps the rate. A memory-bound kernel needs more blocks per
+// SM than a compute-bound one, so limits are tried and the rates beside the latency-sensitive program compared.
+class LimitSearch final : public LossControl {
+ public:
+  explicit LimitSearch(double max_loss);
+  void observe(double seconds, std::uint64_t launches, bool is_restricted) override;
+  [[nodiscard]] Restriction restriction() const override;
+
+ private:
+  struct Measured {
+    double rate = 0, seconds = -1e9;
+  };
+  [[nodiscard]] bool is_fresh(std::size_t level, double seconds) const;
+  [[nodiscard]] double reference(double seconds) const;
+  // The level for the next window, after one with this rate.
+  [[nodiscard]] std::size_t next_level(double rate, double seconds);
+
+  const double max_loss_;
+  std::size_t level_;
+  std::vector<Measured> levels_;
+  double isolated_rate_ = 0;  // 0: not known
+  RateWindow window_;
+  bool was_restricted_ = false, is_settling_ = true;
+};
+
+// Isolated processes: short time slices for as long as the loss allows, then the driver's own. Every request of the
+// latency-sensitive program costs two switches whatever the slice, so most requests are answered in the phases of short
+// slices, while the rest of the time repays the loss.
+class SliceBudget final : public LossControl {
+ public:
+  SliceBudget(double max_loss, std::uint32_t slice_microseconds);
+  void observe(double seconds, std::uint64_t launches, bool is_restricted) override;
+  [[nodiscard]] Restriction restriction() const override;
+
+ private:
+  const double max_loss_;
+  const std::uint32_t slice_microseconds_;
+  double full_rate_ = 0;  // by itself, or, until that is known, with the driver's own slices; 0: not known
+  bool has_isolated_rate_ = false;
+  double budget_ = 0;  // seconds of the program that may still be lost
+  bool is_short_ = false, was_restricted_ = false;
+  RateWindow window_;
+};
+
+}  // namespace wm::runtime
