@@ -4,11 +4,11 @@
 #
 #   validation/cuda_real/run.sh build/device out [SECONDS [PARTS]]
 #
-# PARTS: any of native mps default loss probe limits slices goal policies calls torch more, in this order; `more` are
+# PARTS: any of native mps default loss opencl probe limits slices goal policies calls torch more, in this order; `more` are
 # further limits and slices. PAIR_PARTS divides every measured time for the spread of its results (5). PAIR names another program with the arguments of pair.cu, for machines without nvcc (with the simulated driver:
 # WARPMUX_LIBCUDA and LD_LIBRARY_PATH name it).
 set -uo pipefail
-build=$1 out=$2 seconds=${3:-2.5} parts=${4:-native mps default loss probe limits slices goal policies calls torch more}
+build=$1 out=$2 seconds=${3:-2.5} parts=${4:-native mps default loss opencl probe limits slices goal policies calls torch more}
 here=$(cd "$(dirname "$0")" && pwd)
 wm=$build/bin/wm
 python=${PYTHON:-python3}
@@ -129,6 +129,19 @@ if wants loss; then
       beside "ours-isolated-loss-$loss" "$(high)" "$(low)" "compute memory" "" "$(sum "$seconds" 1.5)"
     end_daemon
   done
+fi
+# Isolated programs of OpenCL.
+if wants opencl; then
+  cuda_pair=$pair pair=${OPENCL_PAIR:-$out/opencl_pair}
+  [ -n "${OPENCL_PAIR:-}" ] || g++ -O2 -std=c++17 "$here/opencl_pair.cc" -o "$pair" -lOpenCL 2>>"$errors"
+  for kind in latency compute; do single opencl-single "" $kind; done
+  beside opencl-native "" "" compute
+  daemon --sharing isolated --max-loss 1 && beside opencl-isolated-slice-100 "$(high)" "$(low)" compute
+  end_daemon
+  daemon --sharing isolated &&
+    beside opencl-isolated-loss-0.3 "$(high)" "$(low)" compute "" "$(sum "$seconds" 1.5)"
+  end_daemon
+  pair=$cuda_pair
 fi
 # Where the time of requests goes.
 if wants probe; then

@@ -104,9 +104,12 @@ class ArbitratedProgramsTest : public ::testing::Test {
                                  const std::string& preload = "", const std::string& goal = "") {
     const std::string forward = binary_path("lib/forward");
     std::vector<std::pair<std::string, std::string>> variables{
-        {"WARPMUX_ARBITER", socket_}, {"WARPMUX_LIBCUDA", binary_path("lib/simulated/libcuda.so.1")},
-        {"WARPMUX_SIMULATE", "h200"}, {"WARPMUX_GPUS", source_path("configs/gpus")},
-        {"LD_LIBRARY_PATH", forward}, {"WARPMUX_PRIORITY", priority},
+        {"WARPMUX_ARBITER", socket_},
+        {"WARPMUX_LIBCUDA", binary_path("lib/simulated/libcuda.so.1")},
+        {"WARPMUX_SIMULATE", "h200"},
+        {"WARPMUX_GPUS", source_path("configs/gpus")},
+        {"LD_LIBRARY_PATH", forward + ":" + binary_path("tests/opencl")},
+        {"WARPMUX_PRIORITY", priority},
         {"WARPMUX_CUDA_GOAL", goal}};
     variables.emplace_back("ASAN_OPTIONS", "verify_asan_link_order=0");
     if (!preload.empty()) variables.emplace_back("LD_PRELOAD", forward + "/libcuda.so.1");
@@ -280,6 +283,18 @@ TEST_F(ArbitratedProgramsTest, IsolatedProgramsGetASliceWhichTheSimulatedDriverH
   const Json c = client(0, [](const Json& c) { return c["mechanism"] != "none"; });
   EXPECT_EQ(c["mechanism"], "time slice 100 us (not applied: no channel group takes it)");
   EXPECT_EQ(c["counters"]["channel_groups"], 0);
+}
+
+TEST_F(ArbitratedProgramsTest, LaunchesOfOpenClAreSeenWhereTheLibraryIsPreloaded) {
+  ArbiterOptions options;
+  options.max_loss = 1;
+  start_daemon(options);
+  const auto service = start({"opencl", "400"}, "5", "1");
+  (void)client(5, [](const Json& c) { return c["state"] == "active"; });
+  const auto batch = start({"compute", "60"}, "0", "1");
+  (void)client(5, [](const Json& c) { return c["counters"]["requests"].get<int>() > 0; });
+  (void)client(0, [](const Json& c) { return c["mechanism"] != "none"; });
+  EXPECT_EQ(service->result(), Json::parse(R"({"failed": 0, "made": 400})"));
 }
 
 TEST_F(ArbitratedProgramsTest, LaunchesWaitABoundedTime) {

@@ -12,6 +12,7 @@
 //   close          closes all descriptors and uses their numbers for pipes, then launches again
 //   unload         closes the library while its connection is open
 //   ioctl          calls to the system that are none of ours
+//   opencl N       N launches of OpenCL and waits for them, through whatever library has these names
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -251,6 +252,25 @@ void unload() {
   std::printf("{\"closed\": %d}\n", closed);
 }
 
+void opencl(int launches) {
+  void* loaded = dlopen("libOpenCL.so.1", RTLD_NOW);
+  const auto function = [](const char* name) { return dlsym(RTLD_DEFAULT, name); };
+  using Launch = int (*)(void*, void*, unsigned, const std::size_t*, const std::size_t*, const std::size_t*, unsigned,
+                         void* const*, void**);
+  const auto launch = reinterpret_cast<Launch>(function("clEnqueueNDRangeKernel"));
+  const auto finish = reinterpret_cast<int (*)(void*)>(function("clFinish"));
+  if (loaded == nullptr || launch == nullptr || finish == nullptr) std::_Exit(1);
+  const std::size_t items = 64;
+  int failed = 0;
+  for (int i = 0; i < launches; ++i) {
+    failed += launch(&failed, &failed, 1, nullptr, &items, nullptr, 0, nullptr, nullptr) == 0 ? 0 : 1;
+    failed += finish(&failed) == 0 ? 0 : 1;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const auto made = reinterpret_cast<int (*)()>(dlsym(loaded, "opencl_launches"));
+  std::printf("{\"failed\": %d, \"made\": %d}\n", failed, made == nullptr ? -1 : made());
+}
+
 void ioctls() {
   int ends[2];
   int waiting = 0;
@@ -270,6 +290,10 @@ void ioctls() {
 int main(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "";
   const double number = count > 2 ? std::atof(words[2]) : 1;
+  if (what == "opencl") {
+    opencl(static_cast<int>(number));
+    return 0;
+  }
   library = dlopen("libcuda.so.1", RTLD_NOW);
   if (library == nullptr) {
     std::printf("no driver: %s\n", dlerror());
@@ -284,6 +308,7 @@ int main(int count, char** words) {
   if (what == "ioctl") ioctls();
   if (what == "close") close_descriptors();
   if (what == "unload") unload();
-  if (what == "latency" || what == "probe" || what == "compute" || what == "memory" || what == "calls") measured(what, number);
+  if (what == "latency" || what == "probe" || what == "compute" || what == "memory" || what == "calls")
+    measured(what, number);
   return 0;
 }

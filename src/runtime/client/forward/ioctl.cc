@@ -55,7 +55,10 @@ extern "C" __attribute__((visibility("default"))) int ioctl(int file, unsigned l
   const int result = wm::forward::system_ioctl(file, request, argument);
   if (result == 0 && wm::forward::concerns_groups(request)) {
     const int error = errno;
-    if (wm::forward::ChannelGroups::get().observe(file, request, argument)) wm::forward::channel_groups_changed();
+    if (wm::forward::ChannelGroups::get().observe(file, request, argument)) {
+      wm::forward::connect_to_arbiter();  // a program of OpenCL calls no function of this library before
+      wm::forward::channel_groups_changed();
+    }
     errno = error;
   }
   return result;
