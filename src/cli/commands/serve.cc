@@ -79,6 +79,7 @@ Result<void> check_kind(const ServeOptions& options) {
   for (const auto& [name, is_given] :
        {std::pair{"--sharing", options.cuda.sharing != ServeCudaOptions().sharing},
         std::pair{"--slice", options.cuda.arbiter.slice_microseconds != usual_arbiter.slice_microseconds},
+        std::pair{"--admission", options.cuda.admission != ServeCudaOptions().admission},
         std::pair{"--max-loss", options.cuda.max_loss != 0},
         std::pair{"--hold", options.cuda.arbiter.wait_microseconds != usual_arbiter.wait_microseconds}}) {
     if (is_given && !options.cuda.chosen) return Error{std::string(name) + " needs --cuda"};

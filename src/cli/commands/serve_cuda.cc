@@ -9,6 +9,19 @@
 
 namespace wm::cli {
 
+namespace {
+
+Result<runtime::UnmetGoals> unmet_goals(const std::string& text) {
+  using runtime::UnmetGoals;
+  for (const auto& [name, rule] : {std::pair{"refuse", UnmetGoals::refuse}, std::pair{"wait", UnmetGoals::wait},
+                                   std::pair{"accept", UnmetGoals::accept}}) {
+    if (text == name) return rule;
+  }
+  return Error{"--admission '" + text + "' is none of refuse, wait and accept"};
+}
+
+}  // namespace
+
 void add_serve_cuda_options(const Command& command, ServeCudaOptions& options) {
   command.flag("--cuda", options.chosen, "Arbitrate CUDA programs, which keep their own processes and driver");
   command.option("--sharing", options.sharing,
@@ -24,6 +37,11 @@ void add_serve_cuda_options(const Command& command, ServeCudaOptions& options) {
                  "without a goal (default: 0.05 with mps, where --headroom follows it, and 0.3 isolated, where "
                  "slices are short for as long as it allows)",
                  {.low = 0.01, .high = 1});
+  command.option(
+      "--admission", options.admission,
+      "With --cuda: a program whose goal cannot be met beside the goals of others is refused (refuse), waits "
+      "until it can (wait), or starts (accept)",
+      {.show_default = true});
   command.option("--hold", options.arbiter.wait_microseconds,
                  "With --cuda: microseconds that launches wait at most while such a program has work; 0: they do not",
                  {.show_default = true, .high = 100'000});
@@ -34,6 +52,9 @@ Result<int> serve_cuda(ServeCudaOptions options) {
     return Error{"--sharing '" + options.sharing + "' is neither mps nor isolated"};
   const bool is_mps = options.sharing == "mps";
   options.arbiter.sharing = is_mps ? runtime::Sharing::mps : runtime::Sharing::isolated;
+  const auto admission = unmet_goals(options.admission);
+  if (!admission) return admission.error();
+  options.arbiter.unmet_goals = *admission;
   if (options.max_loss != 0) options.arbiter.max_loss = options.max_loss;
   const runtime::Descriptor stop = stop_signals();
   const auto driver = find_cuda_driver();

@@ -10,6 +10,7 @@ namespace wm::cli {
 struct ServeCudaOptions {
   bool chosen = false;
   std::string sharing = "isolated";
+  std::string admission = "refuse";
   double max_loss = 0;  // 0: the default of the kind of sharing
   runtime::ArbiterOptions arbiter;
 };

@@ -19,6 +19,7 @@ constexpr int kDecisionMilliseconds = 10;  // between two looks at the programs'
 constexpr std::chrono::milliseconds kWindow{500};
 constexpr std::uint64_t kRequestsOfWindow = 50;  // fewer say nothing about a p99
 constexpr unsigned kBoardBits = 32;
+constexpr std::uint32_t kPauseMicroseconds = 700'000;  // if this daemon ends while programs are paused
 
 // Sends a document in packets; the monitor reads until the connection is closed.
 void send_text(const Descriptor& socket, const std::string& text) {
@@ -35,6 +36,8 @@ void refuse(const Descriptor& socket, const std::string& reason) {
   std::snprintf(answer.reason, sizeof answer.reason, "%s", reason.c_str());
   send_packet(socket, bytes_of(answer));
 }
+
+std::string name_in(const Hello& hello) { return {hello.name, ::strnlen(hello.name, sizeof hello.name)}; }
 
 }  // namespace
 
@@ -115,28 +118,57 @@ void Arbiter::greet(Descriptor socket) {
       return send_text(socket, control({reinterpret_cast<const char*>(request->bytes.data()), request->bytes.size()}));
     }
     case Role::arbitrated:
-      return admit(std::move(socket), hello, *peer);
+      return apply(std::move(socket), hello, *peer);
     case Role::client:
     case Role::simulated:
       return refuse<Welcome>(socket, "this daemon arbitrates CUDA programs on their own driver (wm serve --cuda)");
   }
 }
 
-void Arbiter::admit(Descriptor socket, const Hello& hello, const Peer& peer) {
+void Arbiter::apply(Descriptor socket, const Hello& hello, const Peer& peer) {
   const auto packet = receive_packet(socket, kGreetingMilliseconds);
-  ProgramState state{.priority = hello.priority, .goal = {}, .is_active = false};
-  if (!packet || packet->bytes.size() != sizeof state.goal)
-    return refuse<ProgramWelcome>(socket, "not a goal of this version");
-  std::memcpy(&state.goal, packet->bytes.data(), sizeof state.goal);
+  Applicant applicant{std::move(socket), hello, peer, {}};
+  if (!packet || packet->bytes.size() != sizeof applicant.goal)
+    return refuse<ProgramWelcome>(applicant.socket, "not a goal of this version");
+  std::memcpy(&applicant.goal, packet->bytes.data(), sizeof applicant.goal);
+  const GoalAdmission::Answer answer = check(applicant);
+  if (answer.verdict == GoalAdmission::Verdict::accepted) return admit(std::move(applicant));
+  const bool waits = answer.verdict == GoalAdmission::Verdict::not_now && options_.unmet_goals == UnmetGoals::wait;
+  ProgramWelcome welcome;
+  welcome.answer = waits ? ProgramAnswer::wait : ProgramAnswer::denied;
+  std::snprintf(welcome.reason, sizeof welcome.reason, "%s", answer.reason.c_str());
+  send_packet(applicant.socket, bytes_of(welcome));
+  if (waits) waiting_.push_back(std::move(applicant));
+}
+
+GoalAdmission::Answer Arbiter::check(const Applicant& applicant) const {
+  if (options_.unmet_goals == UnmetGoals::accept) return {};
+  std::vector<NamedGoal> others;
+  for (const auto& program : programs_) others.push_back({program->identity.name, program->state.goal});
+  return admission_.check({name_in(applicant.hello), applicant.goal}, others, goals_.is_exhausted());
+}
+
+void Arbiter::admit_waiting() {
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    const auto applicant = at++;
+    const bool has_gone = peer_closed(applicant->socket);
+    if (!has_gone && check(*applicant).verdict != GoalAdmission::Verdict::accepted) continue;
+    if (!has_gone) admit(std::move(*applicant));
+    waiting_.erase(applicant);
+  }
+}
+
+void Arbiter::admit(Applicant applicant) {
+  const Hello& hello = applicant.hello;
+  const ProgramState state{.priority = hello.priority, .goal = applicant.goal, .is_active = false};
   std::uint32_t used = 0;
   for (const auto& program : programs_) used |= program->board_bit();
   std::uint32_t bit = 0;  // programs beyond the board's bits cannot tell others that they are busy
   for (unsigned i = 0; i < kBoardBits && bit == 0; ++i) {
     if ((used >> i & 1U) == 0) bit = 1U << i;
   }
-  std::string name(hello.name, ::strnlen(hello.name, sizeof hello.name));
-  auto program = ArbitratedProgram::greet(std::move(socket), {seen_ + 1, std::move(name), peer}, state,
-                                          hello.share == 0 ? 1 : hello.share / 1000.0, board_file_, bit);
+  auto program = ArbitratedProgram::greet(std::move(applicant.socket), {seen_ + 1, name_in(hello), applicant.peer},
+                                          state, hello.share == 0 ? 1 : hello.share / 1000.0, board_file_, bit);
   if (!program) return;
   ++seen_;
   (*program)->loss_control = LossControl::make(options_);
@@ -146,6 +178,7 @@ void Arbiter::admit(Descriptor socket, const Hello& hello, const Peer& peer) {
 void Arbiter::dismiss(std::list<std::unique_ptr<ArbitratedProgram>>::iterator program) {
   // A program that was killed may have left its bit set.
   board().busy.fetch_and(~(*program)->board_bit(), std::memory_order_release);
+  admission_.learn((*program)->identity.name, (*program)->isolated());
   programs_.erase(program);
 }
 
@@ -163,7 +196,10 @@ void Arbiter::end_windows(ArbitratedProgram::Clock::time_point now) {
     if (has_p99_goal && window.requests < kRequestsOfWindow) continue;
     if (has_p99_goal) goals_.measured(window.p99_nanoseconds, goal.value);
     program->end_window();
-    if (active == 1 && program->state.is_active) program->learn_isolated();
+    if (active == 1 && program->state.is_active) {
+      program->learn_isolated();
+      admission_.learn(program->identity.name, program->isolated());
+    }
     const auto reached = program->reached();
     const bool has_rate_goal = !has_p99_goal && goal.kind != ProgramGoal::Kind::none;
     if (has_rate_goal && reached && program->state.is_active) goals_.measured(goal.value, *reached);
@@ -194,9 +230,33 @@ void Arbiter::arbitrate() {
   const auto now = ArbitratedProgram::Clock::now();
   for (const auto& program : programs_) program->observe(now);
   end_windows(now);
-  const auto decisions = this->decisions();
+  admit_waiting();
+  auto decisions = this->decisions();
+  sample_isolated(now, decisions);
   std::size_t i = 0;
   for (const auto& program : programs_) program->apply(decisions[i++]);
+}
+
+void Arbiter::sample_isolated(ArbitratedProgram::Clock::time_point now, std::vector<ProgramDecision>& decisions) {
+  std::vector<IsolatedSampling::Program> active;
+  for (const auto& program : programs_) {
+    if (program->state.is_active) active.push_back({program->identity.number, program->needs_sample()});
+  }
+  const auto step = sampling_.observe(std::chrono::duration<double>(now - started_).count(), active);
+  std::size_t i = 0;
+  for (const auto& program : programs_) {
+    ProgramDecision& decision = decisions[i++];
+    if (step.number == 0) continue;
+    if (step.number != program->identity.number) {
+      if (step.ends) continue;
+      decision.modes |= kPause;
+      decision.wait_microseconds = kPauseMicroseconds;
+    } else if (step.begins) {
+      program->begin_sample(now);
+    } else if (step.ends) {
+      program->end_sample(now);
+    }
+  }
 }
 
 std::string Arbiter::status() const {

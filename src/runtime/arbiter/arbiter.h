@@ -8,7 +8,9 @@
 #include <memory>
 #include <string>
 
+#include "runtime/arbiter/goal_admission.h"
 #include "runtime/arbiter/goal_control.h"
+#include "runtime/arbiter/isolated_sampling.h"
 #include "runtime/arbiter/policy_rule.h"
 #include "runtime/arbiter/program.h"
 
@@ -32,11 +34,24 @@ class Arbiter {
   // False: the daemon shall stop.
   bool listen(int stop);
   void greet(Descriptor socket);
-  void admit(Descriptor socket, const Hello& hello, const Peer& peer);
+  // A program that asks to be arbitrated.
+  struct Applicant {
+    Descriptor socket;
+    Hello hello;
+    Peer peer;
+    ProgramGoal goal;
+  };
+  [[nodiscard]] GoalAdmission::Answer check(const Applicant& applicant) const;
+  void apply(Descriptor socket, const Hello& hello, const Peer& peer);
+  void admit(Applicant applicant);
+  // Lets in those of the waiting programs whose goals can be met now.
+  void admit_waiting();
   void dismiss(std::list<std::unique_ptr<ArbitratedProgram>>::iterator program);
   std::string control(const std::string& request);
   void end_windows(ArbitratedProgram::Clock::time_point now);
   [[nodiscard]] std::vector<ProgramDecision> decisions();
+  // Makes others wait while a program is measured by itself.
+  void sample_isolated(ArbitratedProgram::Clock::time_point now, std::vector<ProgramDecision>& decisions);
   void arbitrate();
   [[nodiscard]] Board& board() const { return *reinterpret_cast<Board*>(board_.bytes().data()); }
 
@@ -46,6 +61,9 @@ class Arbiter {
   const Descriptor listener_, board_file_;
   const Mapping board_;
   GoalControl goals_;
+  GoalAdmission admission_;
+  IsolatedSampling sampling_;
+  std::list<Applicant> waiting_;
   std::list<std::unique_ptr<ArbitratedProgram>> programs_;  // in the order of their numbers
   std::uint64_t seen_ = 0;
   std::ptrdiff_t active_ = 0;  // programs, when the last window ended

@@ -17,6 +17,7 @@ std::string ProgramDecision::mechanism() const {
   if (stream_priority == StreamPriority::highest) add("highest stream priority");
   if ((modes & kLimitBlocks) != 0) add(fmt::format("at most {}% of the blocks per SM", occupancy_percent));
   if (slice_microseconds != 0) add(fmt::format("time slice {} us", slice_microseconds));
+  if ((modes & kPause) != 0) add("paused while another program is measured by itself");
   if ((modes & kWaitForOthers) != 0) add(fmt::format("launches wait up to {} us", wait_microseconds));
   return text.empty() ? "none" : text;
 }

@@ -11,6 +11,9 @@ namespace wm::runtime {
 // or isolated, in time slices.
 enum class Sharing { mps, isolated };
 
+// What happens to a program whose goal cannot be met beside the goals of others.
+enum class UnmetGoals { refuse, wait, accept };
+
 struct ArbiterOptions {
   std::string socket;
   unsigned mode = 0600;
@@ -25,6 +28,7 @@ struct ArbiterOptions {
   // The part of their rate that others may lose to a latency-sensitive program without a goal; empty: the default of
   // the kind of sharing (loss_control.h).
   std::optional<double> max_loss;
+  UnmetGoals unmet_goals = UnmetGoals::refuse;
   // The longest time for which a launch waits while a latency-sensitive program has work; 0: launches do not wait.
   std::uint32_t wait_microseconds = 0;
 };

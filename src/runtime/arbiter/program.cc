@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::chrono::seconds kActive{1};
 constexpr std::uint32_t kMaxPriority = 100;
-constexpr std::chrono::milliseconds kRateInterval{500};
+constexpr std::chrono::milliseconds kRateInterval{500};  // longer than a sample of the isolated rate
 
 std::uint64_t launches_in(const ProgramCounters& c) {
   return c.launches.load(std::memory_order_relaxed) + c.graph_launches.load(std::memory_order_relaxed);
@@ -41,7 +41,7 @@ Result<std::unique_ptr<ArbitratedProgram>> ArbitratedProgram::greet(Descriptor s
   // The streams that it creates right after the greeting have the right priority.
   program->apply(decide_single(state));
   ProgramWelcome welcome;
-  welcome.accepted = 1;
+  welcome.answer = ProgramAnswer::accepted;
   if (!send_packet(program->socket_, bytes_of(welcome), *file) ||
       !send_packet(program->socket_, bytes_of(welcome), board))
     return Error{"the program has gone"};
@@ -104,8 +104,25 @@ void ArbitratedProgram::end_window() {
 }
 
 void ArbitratedProgram::learn_isolated() {
-  isolated_p99_ = last_window_.p99_nanoseconds;
-  isolated_rate_ = std::max(isolated_rate_, launches_per_second_);
+  isolated_.p99 = last_window_.p99_nanoseconds;
+  isolated_.rate = std::max(isolated_.rate, launches_per_second_);
+}
+
+bool ArbitratedProgram::needs_sample() const {
+  return state.goal.kind == ProgramGoal::Kind::part_of_isolated_rate && isolated_.rate == 0;
+}
+
+void ArbitratedProgram::begin_sample(Clock::time_point now) {
+  rate_since_ = now;
+  rate_launches_ = launches_;
+  end_window();
+}
+
+void ArbitratedProgram::end_sample(Clock::time_point now) {
+  const double passed = std::chrono::duration<double>(now - rate_since_).count();
+  if (passed > 0) launches_per_second_ = static_cast<double>(launches_ - rate_launches_) / passed;
+  end_window();
+  learn_isolated();
 }
 
 PolicyProgram ArbitratedProgram::for_policy(std::uint64_t threads) {
@@ -116,7 +133,7 @@ PolicyProgram ArbitratedProgram::for_policy(std::uint64_t threads) {
                   .parts = 0,
                   .p99 = last_window_.p99_nanoseconds,
                   .window_ended = std::exchange(has_new_window_, false) && has_goal,
-                  .isolated_p99 = isolated_p99_};
+                  .isolated_p99 = isolated_.p99};
   const std::uint64_t peak = counters().peak_threads.load(std::memory_order_relaxed);
   if (threads != 0 && peak != 0) {
     const std::uint64_t parts = (peak * PolicyRule::kParts + threads - 1) / threads;
@@ -129,8 +146,8 @@ std::optional<double> ArbitratedProgram::reached() const {
   using Kind = ProgramGoal::Kind;
   if (state.goal.kind == Kind::p99_nanoseconds && last_window_.requests != 0) return last_window_.p99_nanoseconds;
   if (state.goal.kind == Kind::launches_per_second && launches_ != 0) return launches_per_second_;
-  if (state.goal.kind == Kind::part_of_isolated_rate && isolated_rate_ > 0)
-    return launches_per_second_ / isolated_rate_;
+  if (state.goal.kind == Kind::part_of_isolated_rate && isolated_.rate > 0)
+    return launches_per_second_ / isolated_.rate;
   return std::nullopt;
 }
 

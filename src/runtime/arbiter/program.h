@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/arbiter/goal_admission.h"
 #include "runtime/arbiter/loss_control.h"
 #include "runtime/arbiter/policy_rule.h"
 #include "runtime/protocol/descriptor.h"
@@ -51,6 +52,11 @@ class ArbitratedProgram {
   [[nodiscard]] const Window& last_window() const { return last_window_; }
   // The last window was that of a program without competitors.
   void learn_isolated();
+  [[nodiscard]] const IsolatedResult& isolated() const { return isolated_; }
+  // Its goal is relative to an isolated rate that is not known. A sample measures it while no other program launches.
+  [[nodiscard]] bool needs_sample() const;
+  void begin_sample(Clock::time_point now);
+  void end_sample(Clock::time_point now);
   // As a policy sees it; a window that has ended is told once. `threads`: that the GPU holds at once, or 0.
   [[nodiscard]] PolicyProgram for_policy(std::uint64_t threads);
   // The program's result in the unit of its goal; empty: it has no goal, or nothing is known yet.
@@ -77,7 +83,7 @@ class ArbitratedProgram {
   std::array<std::uint32_t, kTimeBuckets> window_start_{};
   Window last_window_;
   bool has_new_window_ = false;
-  double isolated_p99_ = 0, isolated_rate_ = 0;  // 0: not known
+  IsolatedResult isolated_;
 };
 
 }  // namespace wm::runtime

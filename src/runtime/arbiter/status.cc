@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "runtime/arbiter/goal_admission.h"
 
 namespace wm::runtime {
 
@@ -12,20 +13,6 @@ namespace {
 using Document = nlohmann::ordered_json;
 
 Document or_null(const auto& value) { return value ? Document(*value) : Document(nullptr); }
-
-std::string goal_text(const ProgramGoal& goal) {
-  switch (goal.kind) {
-    case ProgramGoal::Kind::none:
-      return "";
-    case ProgramGoal::Kind::p99_nanoseconds:
-      return fmt::format("p99={:g}us", goal.value / 1000);
-    case ProgramGoal::Kind::launches_per_second:
-      return fmt::format("rate={:g}/s", goal.value);
-    case ProgramGoal::Kind::part_of_isolated_rate:
-      return fmt::format("{:g}", goal.value);
-  }
-  return "";
-}
 
 std::string reached_text(const ArbitratedProgram& program) {
   const auto reached = program.reached();

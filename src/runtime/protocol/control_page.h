@@ -25,6 +25,7 @@ enum ControlMode : std::uint32_t {
   kWaitForOthers = 2,  // wait a bounded time while a latency-sensitive program has work on the device
   kTellOthers = 4,     // this program is the latency-sensitive one: say when it has work
   kMeasure = 8,        // measure the time from a launch on an idle device to the end of the next synchronization
+  kPause = 32,         // wait until this ends: another program is measured by itself
   kDivideAlike = 16,   // divide an SM's memory as the programs do whose blocks are limited
 };
 
@@ -94,10 +95,12 @@ struct ProgramGoal {
   double value = 0;
 };
 
-// The daemon's answer: with the descriptor of the page; a second packet carries that of the board.
+// The daemon's answer: with the descriptor of the page; a second packet carries that of the board. A program that is
+// told to wait gets another answer later; one that is denied must not use the GPU.
+enum class ProgramAnswer : std::uint32_t { unmanaged, accepted, wait, denied };
 struct ProgramWelcome {
   std::uint32_t magic = kMagic, version = kVersion;
-  std::uint32_t accepted = 0;
+  ProgramAnswer answer = ProgramAnswer::unmanaged;
   std::uint32_t unused = 0;
   char reason[240] = {};
 };

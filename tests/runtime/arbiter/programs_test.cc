@@ -273,6 +273,43 @@ TEST_F(ArbitratedProgramsTest, AGoalMayBeAPartOfTheIsolatedRate) {
   EXPECT_GT(std::stod(c["reached"].get<std::string>()), 0.0);
 }
 
+TEST_F(ArbitratedProgramsTest, TheIsolatedRateIsSampledWhereOthersAreAlwaysActive) {
+  start_daemon(mps(50));
+  const auto batch = start({"compute", "60"});
+  (void)client(0, [](const Json& c) { return c["state"] == "active"; });
+  const auto program = start({"compute", "60"}, "3", "", "3 0.9");
+  const Json c = client(3, [](const Json& c) { return !c["reached"].get<std::string>().empty(); });
+  EXPECT_GT(std::stod(c["reached"].get<std::string>()), 0.0);
+  EXPECT_GT(client(0, [](const Json& c) { return c["mechanism"] != "none"; })["counters"]["waits"], 0);
+}
+
+TEST_F(ArbitratedProgramsTest, AGoalThatOthersLeaveNoRoomForIsRefused) {
+  start_daemon(mps(50));
+  const auto first = start({"compute", "60"}, "0", "", "3 0.9");
+  (void)clients(1);
+  const auto second = start({"shared", "1"}, "0", "", "3 0.5");
+  EXPECT_NE(second->wait(), 0);
+  EXPECT_NE(second->text().find("0.10 could be met; this program may not use the GPU"), std::string::npos)
+      << second->text();
+  EXPECT_EQ(start({"shared", "1"}, "0", "", "3 0.1")->result()["shared_bytes"], 16);
+}
+
+TEST_F(ArbitratedProgramsTest, AGoalWaitsUntilOthersLeaveRoomForIt) {
+  ArbiterOptions options = mps(50);
+  options.unmet_goals = UnmetGoals::wait;
+  start_daemon(options);
+  const auto first = start({"compute", "60"}, "0", "", "3 0.9");
+  (void)clients(1);
+  const auto gone = start({"shared", "1"}, "0", "", "3 0.5"), second = start({"shared", "1"}, "0", "", "3 0.5");
+  for (int i = 0; i < 1000 && (second->text().empty() || gone->text().empty()); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_NE(second->text().find("this program waits: the goal 0.5 cannot be met"), std::string::npos);
+  gone->kill();
+  EXPECT_EQ(clients(1).size(), 1U);
+  first->kill();
+  EXPECT_EQ(second->result()["shared_bytes"], 16);
+}
+
 TEST_F(ArbitratedProgramsTest, IsolatedProgramsGetASliceWhichTheSimulatedDriverHasNoGroupsFor) {
   ArbiterOptions options;
   options.max_loss = 1;

@@ -33,6 +33,7 @@ struct Connection {
   Descriptor socket;
   struct stat file {};  // the socket's
   std::atomic<bool> groups_changed{false};
+  bool is_denied = false;  // the daemon does not let this program use the GPU
   std::once_flag once;
 
   // Whether the descriptor is still this connection: a program may close descriptors that it does not know, and their
@@ -86,6 +87,17 @@ T* mapped(const Descriptor& file, std::size_t bytes) {
   return reinterpret_cast<T*>((new runtime::Mapping(std::move(*mapping)))->bytes().data());
 }
 
+// The daemon's next answer. Empty: it sends none that is understood.
+std::optional<runtime::Packet> receive_answer(const Descriptor& socket, runtime::ProgramWelcome& welcome,
+                                              int milliseconds = kWelcomeMilliseconds) {
+  auto packet = runtime::receive_packet(socket, milliseconds);
+  if (!packet || packet->bytes.size() != sizeof welcome) return std::nullopt;
+  std::memcpy(&welcome, packet->bytes.data(), sizeof welcome);
+  welcome.reason[sizeof welcome.reason - 1] = 0;
+  if (welcome.magic != runtime::kMagic) return std::nullopt;
+  return packet;
+}
+
 // Empty: connected.
 std::string connect(const char* path) {
   auto socket = runtime::connect_to(path);
@@ -93,12 +105,15 @@ std::string connect(const char* path) {
   if (!runtime::send_packet(*socket, runtime::bytes_of(hello())) ||
       !runtime::send_packet(*socket, runtime::bytes_of(goal())))
     return "it does not listen";
-  auto first = runtime::receive_packet(*socket, kWelcomeMilliseconds);
   runtime::ProgramWelcome welcome;
-  if (!first || first->bytes.size() != sizeof welcome) return "it is no daemon for CUDA programs (wm serve --cuda)";
-  std::memcpy(&welcome, first->bytes.data(), sizeof welcome);
-  welcome.reason[sizeof welcome.reason - 1] = 0;
-  if (welcome.magic != runtime::kMagic || welcome.accepted == 0) return welcome.reason;
+  auto first = receive_answer(*socket, welcome);
+  while (first && welcome.answer == runtime::ProgramAnswer::wait) {
+    std::fprintf(stderr, "wm: this program waits: %s\n", welcome.reason);
+    first = receive_answer(*socket, welcome, -1);
+  }
+  if (!first) return "it is no daemon for CUDA programs (wm serve --cuda)";
+  if (welcome.answer == runtime::ProgramAnswer::denied) connection->is_denied = true;
+  if (welcome.answer != runtime::ProgramAnswer::accepted) return welcome.reason;
   const auto second = runtime::receive_packet(*socket, kWelcomeMilliseconds);
   if (!second || !first->file.open() || !second->file.open()) return "its answer is incomplete";
   auto* page = mapped<runtime::ControlPage>(first->file, runtime::kControlPageBytes);
@@ -162,9 +177,13 @@ void connect_to_arbiter() {
     if (why.empty()) why = start_thread();
     if (why.empty()) return;
     become_unmanaged();
-    std::fprintf(stderr, "wm: %s: %s; this program's CUDA launches are not managed\n", path, why.c_str());
+    const char* effect =
+        connection->is_denied ? "this program may not use the GPU" : "this program's CUDA launches are not managed";
+    std::fprintf(stderr, "wm: %s: %s; %s\n", path, why.c_str(), effect);
   });
 }
+
+bool is_denied() { return connection->is_denied; }
 
 bool is_managed() { return &page() != &unmanaged_page; }
 

@@ -21,6 +21,9 @@ extern std::atomic<runtime::Board*> board;
 // Whether a daemon arbitrates this process now.
 [[nodiscard]] bool is_managed();
 
+// Whether the daemon has refused this process's goal, so that it must not use the GPU.
+[[nodiscard]] bool is_denied();
+
 // Connects to the daemon at $WARPMUX_ARBITER, the first time it is called. Without that variable the process stays
 // unmanaged; if no daemon answers, it says so once.
 void connect_to_arbiter();

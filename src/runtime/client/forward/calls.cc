@@ -124,6 +124,7 @@ CUresult cuInit(unsigned flags) {
   const auto call = real().cuInit;
   if (call == nullptr) return CUDA_ERROR_NO_DEVICE;
   wm::forward::connect_to_arbiter();
+  if (wm::forward::is_denied()) return CUDA_ERROR_NOT_PERMITTED;
   return call(flags);
 }
 

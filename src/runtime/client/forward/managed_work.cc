@@ -30,6 +30,16 @@ void wait_for_others(runtime::ControlPage& page) {
   page.counters.waited_nanoseconds.fetch_add(passed, std::memory_order_relaxed);
 }
 
+// Waits until the daemon ends the pause, or the time that it has set has passed.
+void wait_for_pause(runtime::ControlPage& page) {
+  const std::uint64_t start = now();
+  const std::uint64_t limit = page.words.wait_microseconds.load(std::memory_order_relaxed) * std::uint64_t{1000};
+  while ((page.words.modes.load(std::memory_order_acquire) & runtime::kPause) != 0 && now() - start < limit)
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  page.counters.waits.fetch_add(1, std::memory_order_relaxed);
+  page.counters.waited_nanoseconds.fetch_add(now() - start, std::memory_order_relaxed);
+}
+
 bool is_capturing(CUstream stream) {
   if (stream == nullptr || stream == CU_STREAM_LEGACY) return false;  // these cannot be captured
   int status = 0;
@@ -40,6 +50,7 @@ bool is_capturing(CUstream stream) {
 }  // namespace
 
 void before_launch(runtime::ControlPage& page, std::uint32_t modes, std::uint64_t threads) {
+  if ((modes & runtime::kPause) != 0) wait_for_pause(page);
   if ((modes & runtime::kWaitForOthers) != 0) wait_for_others(page);
   if ((modes & runtime::kTellOthers) != 0) {
     const std::uint32_t bit = page.words.board_bit.load(std::memory_order_relaxed);
