@@ -41,22 +41,22 @@ double GoalAdmission::part_needed(const NamedGoal& asked) const {
 GoalAdmission::Answer GoalAdmission::check(const NamedGoal& asked, const std::vector<NamedGoal>& others,
                                            bool goals_exhausted) const {
   const ProgramGoal& goal = asked.goal;
-  const IsolatedResult alone = known(asked.name);
+  const IsolatedResult isolated = known(asked.name);
   const auto beyond = [&](const std::string& best) {
     return Answer{Verdict::never, fmt::format("the goal {} cannot be met: '{}' reaches {} by itself", goal_text(goal),
                                               asked.name, best)};
   };
   if (goal.kind == Kind::none) return {};
-  if (goal.kind == Kind::p99_nanoseconds && alone.p99 > goal.value)
-    return beyond(fmt::format("p99={:.1f}us", alone.p99 / 1000));
-  if (goal.kind == Kind::launches_per_second && alone.rate > 0 && goal.value > alone.rate)
-    return beyond(fmt::format("rate={:.0f}/s", alone.rate));
+  if (goal.kind == Kind::p99_nanoseconds && isolated.p99 > goal.value)
+    return beyond(fmt::format("p99={:.1f}us", isolated.p99 / 1000));
+  if (goal.kind == Kind::launches_per_second && isolated.rate > 0 && goal.value > isolated.rate)
+    return beyond(fmt::format("rate={:.0f}/s", isolated.rate));
   double taken = 0;
   for (const NamedGoal& other : others) taken += part_needed(other);
   const double needed = part_needed(asked), left = std::max(1 - taken, 0.0);
   if (needed > 0 && needed > left + 1e-9) {
     const std::string possible = goal.kind == Kind::launches_per_second
-                                     ? fmt::format("rate={:.0f}/s", left * alone.rate)
+                                     ? fmt::format("rate={:.0f}/s", left * isolated.rate)
                                      : fmt::format("{:.2f}", left);
     return {Verdict::not_now, fmt::format("the goal {} cannot be met beside the goals of other programs, which need "
                                           "{:.2f} of the GPU: {} could be met",

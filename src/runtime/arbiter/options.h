@@ -11,7 +11,7 @@ namespace wm::runtime {
 // or isolated, in time slices.
 enum class Sharing { mps, isolated };
 
-// What happens to a program whose goal cannot be met beside the goals of others.
+// The answer to a program whose goal cannot be met beside the goals of others.
 enum class UnmetGoals { refuse, wait, accept };
 
 struct ArbiterOptions {
