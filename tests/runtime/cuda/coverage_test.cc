@@ -59,7 +59,7 @@ const std::vector<std::string>& runtime_refused() {
 std::string page() {
   std::ostringstream text;
   text
-      << "# CUDA driver API of the simulated GPU\n\n"
+      << "# CUDA driver and runtime API of the simulated GPU\n\n"
       << "This page is generated from the table that the driver is built from "
          "(`src/runtime/client/cuda/interface/`).\n\n"
       << "## Implemented\n\n`since` is the CUDA version of the signature; `variant` the suffix of a second entry point "

@@ -257,14 +257,6 @@ WM_RUNTIME_API cudaError_t cudaStreamEndCapture(CUstream stream, CUgraph* graph)
 WM_RUNTIME_API cudaError_t cudaStreamIsCapturing(CUstream stream, int* status) {
   return call(cuStreamIsCapturing, stream, status);
 }
-WM_RUNTIME_API cudaError_t cudaGraphInstantiate(CUgraphExec* executable, CUgraph graph, unsigned long long flags) {
-  return call(cuGraphInstantiateWithFlags, executable, graph, flags);
-}
-WM_RUNTIME_API cudaError_t cudaGraphLaunch(CUgraphExec executable, CUstream stream) {
-  return call(cuGraphLaunch, executable, stream);
-}
-WM_RUNTIME_API cudaError_t cudaGraphExecDestroy(CUgraphExec executable) { return call(cuGraphExecDestroy, executable); }
-WM_RUNTIME_API cudaError_t cudaGraphDestroy(CUgraph graph) { return call(cuGraphDestroy, graph); }
 
 WM_RUNTIME_API cudaError_t cudaEventCreate(CUevent* event) { return call(cuEventCreate, event, 0U); }
 WM_RUNTIME_API cudaError_t cudaEventCreateWithFlags(CUevent* event, unsigned flags) {

@@ -7,8 +7,6 @@
 #include "runtime/client/cudart/runtime.h"
 #include "runtime/client/cudart/volume.h"
 
-struct cudaMemcpy3DParms;
-
 namespace wm::cudart {
 namespace {
 

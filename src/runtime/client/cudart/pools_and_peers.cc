@@ -108,9 +108,6 @@ WM_RUNTIME_API cudaError_t cudaStreamAttachMemAsync(CUstream stream, void* point
 WM_RUNTIME_API cudaError_t cudaThreadExchangeStreamCaptureMode(int* mode) {
   return call(cuThreadExchangeStreamCaptureMode, mode);
 }
-WM_RUNTIME_API cudaError_t cudaGraphClone(CUgraph* clone, CUgraph original) {
-  return call(cuGraphClone, clone, original);
-}
 WM_RUNTIME_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* host, int blocks,
                                                                      int threads) {
   return wm::cudart::with_kernel(host, [&](CUfunction function) {

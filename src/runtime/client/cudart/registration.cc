@@ -65,6 +65,15 @@ class Registry {
     return CUDA_SUCCESS;
   }
 
+  // The address of the host that a function was registered for; nullptr: none.
+  const void* host_of(CUfunction function) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [host, symbol] : functions_) {
+      if (symbol.function == function) return host;
+    }
+    return nullptr;
+  }
+
   CUresult variable(const void* host, CUdeviceptr* address, std::size_t* bytes) {
     const std::lock_guard lock(mutex_);
     const auto at = variables_.find(host);
@@ -130,6 +139,8 @@ std::vector<CallConfiguration>& call_configurations() {
 }  // namespace
 
 CUresult find_function(const void* host, CUfunction* function) { return Registry::instance().function(host, function); }
+
+const void* host_of(CUfunction function) { return Registry::instance().host_of(function); }
 
 CUresult find_variable(const void* host, CUdeviceptr* address, std::size_t* bytes) {
   return Registry::instance().variable(host, address, bytes);

@@ -42,6 +42,8 @@ cudaError_t call(Function* function, Arguments... arguments) {
 
 // The kernel or variable that the program registered for an address of the host.
 CUresult find_function(const void* host, CUfunction* function);
+// The address of the host that a function was registered for; nullptr: none.
+const void* host_of(CUfunction function);
 CUresult find_variable(const void* host, CUdeviceptr* address, std::size_t* bytes);
 
 }  // namespace wm::cudart

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "runtime/client/cudart/runtime.h"
+
 // The names are those of the public CUDA headers.
 // NOLINTBEGIN(readability-identifier-naming)
 struct cudaPitchedPtr {
@@ -15,4 +17,21 @@ struct cudaExtent {
 struct cudaPos {
   std::size_t x, y, z;
 };
+struct cudaMemcpy3DParms {
+  CUarray srcArray;
+  cudaPos srcPos;
+  cudaPitchedPtr srcPtr;
+  CUarray dstArray;
+  cudaPos dstPos;
+  cudaPitchedPtr dstPtr;
+  cudaExtent extent;
+  int kind;
+};
 // NOLINTEND(readability-identifier-naming)
+
+namespace wm::cudart {
+
+// The copy for the driver. With an array the extent and the positions in arrays count texels, else bytes.
+CUDA_MEMCPY3D volume_copy(const cudaMemcpy3DParms& parameters);
+
+}  // namespace wm::cudart

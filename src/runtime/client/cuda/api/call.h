@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/client/cuda/interface/functions.h"
+#include "runtime/client/cuda/state/capture.h"
 #include "runtime/client/cuda/state/driver.h"
 
 namespace wm::cuda {
@@ -42,6 +43,24 @@ CUresult with_stream(CUstream handle, Body&& body) {
     const auto context = stream->context.shared_from_this();
     if (context->error() != CUDA_SUCCESS) return context->error();
     return std::forward<Body>(body)(*context, *stream);
+  });
+}
+
+// The same for a call that adds work to the stream, which captures may forbid.
+template <typename Body>
+CUresult with_work_stream(CUstream handle, Body&& body) {
+  return with_stream(handle, [&](Context& context, Stream& stream) {
+    const CUresult allowed = Captures::instance().check_work(stream);
+    return allowed != CUDA_SUCCESS ? allowed : std::forward<Body>(body)(context, stream);
+  });
+}
+
+// A call in the current context that a capture does not see, as an allocation.
+template <typename Body>
+CUresult with_unsafe_context(Body&& body) {
+  return with_context([&](Context& context) {
+    const CUresult allowed = Captures::instance().check_unsafe_call();
+    return allowed != CUDA_SUCCESS ? allowed : std::forward<Body>(body)(context);
   });
 }
 

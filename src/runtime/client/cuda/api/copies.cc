@@ -3,6 +3,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "runtime/client/cuda/state/node_parameters.h"
+
 namespace wm::cuda {
 namespace {
 
@@ -80,9 +82,9 @@ std::uint64_t extent(std::uint64_t bytes, std::uint64_t rows, std::uint64_t pitc
 // Enqueues on a stream, or on the default stream with a wait.
 CUresult enqueue_checked(Context& context, Stream& stream, CUresult valid, Operation operation, bool wait) {
   if (valid != CUDA_SUCCESS) return valid;
-  const bool is_captured = context.is_capturing(stream);
+  const bool is_captured = Context::is_capturing(stream);
   context.enqueue(stream, std::move(operation));
-  return wait && !is_captured ? context.synchronize(stream) : CUDA_SUCCESS;
+  return wait && !is_captured ? context.wait(stream) : CUDA_SUCCESS;
 }
 
 bool is_pageable(Driver& driver, std::uint64_t address) {
@@ -92,8 +94,10 @@ bool is_pageable(Driver& driver, std::uint64_t address) {
 
 template <typename Work>
 CUresult on_stream(CUstream handle, bool wait, const std::optional<Work>& work) {
-  return with_stream(handle, [&](Context& context, Stream& stream) {
+  return with_work_stream(handle, [&](Context& context, Stream& stream) {
     if (!work) return CUDA_ERROR_INVALID_VALUE;
+    const CUresult allowed = wait ? Captures::instance().check_unsafe_call() : CUDA_SUCCESS;
+    if (allowed != CUDA_SUCCESS) return allowed;
     Driver& driver = driver_of(context);
     if constexpr (std::is_same_v<Work, RowCopy>) {
       // Copies from and to pageable memory are done when the call returns.
@@ -134,11 +138,11 @@ CUresult fill_rows(CUstream stream, bool wait, std::uint64_t to, std::size_t pit
 // A copy to pageable memory is done when the call returns; pageable memory that is copied from has been read by then.
 CUresult copy_pageable(CUstream handle, std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
                        Sides device = kAnySides) {
-  return with_stream(handle, [&](Context& context, Stream& stream) {
+  return with_work_stream(handle, [&](Context& context, Stream& stream) {
     Driver& driver = driver_of(context);
     const RowCopy as_given = one_row(to, from, bytes, device);
     const CUresult valid = check(driver, as_given);
-    if (valid != CUDA_SUCCESS || bytes == 0 || !is_pageable(driver, from) || context.is_capturing(stream)) {
+    if (valid != CUDA_SUCCESS || bytes == 0 || !is_pageable(driver, from) || Context::is_capturing(stream)) {
       return enqueue_checked(context, stream, valid, copy_operation(driver, as_given), is_pageable(driver, to));
     }
     const auto* first = reinterpret_cast<const std::byte*>(from);
@@ -158,6 +162,22 @@ CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER& peer) {
   CUDA_MEMCPY3D copy{};
   static_assert(sizeof copy == sizeof peer);
   std::memcpy(&copy, &peer, sizeof copy);
+  return copy;
+}
+
+// The copy as the parameters of a node in a graph.
+CUDA_MEMCPY3D as_parameters(const RowCopy& c) {
+  CUDA_MEMCPY3D copy{};
+  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
+  copy.srcDevice = c.from;
+  copy.dstDevice = c.to;
+  copy.srcPitch = c.from_pitch;
+  copy.dstPitch = c.to_pitch;
+  copy.srcHeight = c.from_pitch == 0 ? 0 : c.from_plane / c.from_pitch;
+  copy.dstHeight = c.to_pitch == 0 ? 0 : c.to_plane / c.to_pitch;
+  copy.WidthInBytes = c.bytes;
+  copy.Height = c.rows;
+  copy.Depth = c.planes;
   return copy;
 }
 
@@ -210,7 +230,8 @@ Operation copy_operation(Driver& driver, const RowCopy& c) {
             return CUDA_SUCCESS;
           },
           {},
-          NodeType::memcpy};
+          NodeType::memcpy,
+          std::make_shared<const NodeParameters>(NodeParameters{as_parameters(c)})};
 }
 
 Operation fill_operation(Driver& driver, const RowFill& f) {
@@ -225,7 +246,9 @@ Operation fill_operation(Driver& driver, const RowFill& f) {
             return CUDA_SUCCESS;
           },
           {},
-          NodeType::memset};
+          NodeType::memset,
+          std::make_shared<const NodeParameters>(
+              NodeParameters{CUDA_MEMSET_NODE_PARAMS{f.to, f.pitch, f.value, f.width, f.count, f.rows}})};
 }
 
 }  // namespace wm::cuda

@@ -1,5 +1,5 @@
 // Events.
-#include "runtime/client/cuda/api/call.h"
+#include "runtime/client/cuda/api/node_operations.h"
 
 namespace wm::cuda {
 namespace {
@@ -19,20 +19,36 @@ CUresult error_of(Driver& driver, const Event& event) {
   return context == nullptr ? CUDA_ERROR_CONTEXT_IS_DESTROYED : context->error();
 }
 
+// Whether the application may wait for an event: not for one of a capture, which it would break.
+CUresult check_wait(const Event::State& state) {
+  if (state.capture == nullptr) return Captures::instance().check_unsafe_call();
+  Captures::instance().invalidate(*state.capture);
+  return CUDA_ERROR_CAPTURED_EVENT;
+}
+
+// Adds a node for an event to the capture of a stream.
+CUresult enqueue_event(Context& context, Stream& stream, CUevent event, NodeType type) {
+  Operation operation;
+  if (const CUresult made = event_node(context, event, type, operation); made != CUDA_SUCCESS) return made;
+  context.enqueue(stream, std::move(operation));
+  return CUDA_SUCCESS;
+}
+
 }  // namespace
 }  // namespace wm::cuda
 
+using wm::cuda::Captures;
 using wm::cuda::Context;
 using wm::cuda::Driver;
 using wm::cuda::driver_of;
 using wm::cuda::Event;
 using wm::cuda::EventRecord;
-using wm::cuda::GraphNode;
+using wm::cuda::NodeType;
 using wm::cuda::Stream;
 using wm::cuda::with_context;
 using wm::cuda::with_driver;
 using wm::cuda::with_event;
-using wm::cuda::with_stream;
+using wm::cuda::with_work_stream;
 
 CUresult cuEventCreate(CUevent* event, unsigned flags) {
   return with_context([&](Context& context) {
@@ -49,12 +65,15 @@ CUresult cuEventDestroy_v2(CUevent handle) {
   });
 }
 
-CUresult cuEventRecord(CUevent handle, CUstream stream_handle) {
+CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream_handle, unsigned flags) {
   return with_event(handle, [&](Driver& driver, Event& event) {
-    return with_stream(stream_handle, [&](Context& context, Stream& stream) {
-      std::vector<GraphNode*> nodes;
-      if (auto capture = context.capture_of(stream, nodes)) {
-        event.set({.recorded = true, .capture = std::move(capture), .nodes = std::move(nodes)});
+    return with_work_stream(stream_handle, [&](Context& context, Stream& stream) {
+      if (flags > CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
+      auto at = Captures::instance().position(stream);
+      if (at.capture != nullptr && flags == CU_EVENT_RECORD_EXTERNAL)
+        return wm::cuda::enqueue_event(context, stream, handle, NodeType::record_event);
+      if (at.capture != nullptr) {
+        event.set({.recorded = true, .capture = std::move(at.capture), .nodes = std::move(at.last)});
         return CUDA_SUCCESS;
       }
       auto record = std::make_shared<EventRecord>();
@@ -70,16 +89,22 @@ CUresult cuEventRecord(CUevent handle, CUstream stream_handle) {
   });
 }
 
-CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned) { return cuEventRecord(event, stream); }
+CUresult cuEventRecord(CUevent event, CUstream stream) { return cuEventRecordWithFlags(event, stream, 0); }
 
-CUresult cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned) {
+CUresult cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned flags) {
   return with_event(handle, [&](Driver&, Event& event) {
-    return with_stream(stream_handle, [&](Context& context, Stream& stream) {
+    return with_work_stream(stream_handle, [&](Context& context, Stream& stream) {
+      if (flags > CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
+      const bool is_capturing = Context::is_capturing(stream);
+      if (is_capturing && flags == CU_EVENT_WAIT_EXTERNAL)
+        return wm::cuda::enqueue_event(context, stream, handle, NodeType::wait_event);
       const auto state = event.state();
-      if (state.capture != nullptr) return context.join_capture(stream, state.capture, state.nodes);
-      if (!state.recorded) return CUDA_SUCCESS;
-      if (context.is_capturing(stream)) return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
-      context.add_dependency(stream, state.ticket);
+      if (state.capture != nullptr) return Captures::instance().join(stream, {state.capture, state.nodes});
+      if (is_capturing) {
+        Captures::instance().invalidate(stream);
+        return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+      }
+      if (state.recorded) context.add_dependency(stream, state.ticket);
       return CUDA_SUCCESS;
     });
   });
@@ -88,7 +113,7 @@ CUresult cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned) {
 CUresult cuEventQuery(CUevent handle) {
   return with_event(handle, [](Driver& driver, Event& event) {
     const auto state = event.state();
-    if (state.capture != nullptr) return CUDA_ERROR_CAPTURED_EVENT;
+    if (const CUresult allowed = wm::cuda::check_wait(state); allowed != CUDA_SUCCESS) return allowed;
     // After a fault every call returns its error, whether the event's stream has already dropped its work or not.
     if (wm::cuda::error_of(driver, event) != CUDA_SUCCESS || !state.recorded || driver.queue().is_done(state.ticket))
       return wm::cuda::error_of(driver, event);
@@ -99,8 +124,9 @@ CUresult cuEventQuery(CUevent handle) {
 
 CUresult cuEventSynchronize(CUevent handle) {
   return with_event(handle, [](Driver& driver, Event& event) {
-    if (event.state().capture != nullptr) return CUDA_ERROR_CAPTURED_EVENT;
-    driver.queue().wait(event.state().ticket);
+    const auto state = event.state();
+    if (const CUresult allowed = wm::cuda::check_wait(state); allowed != CUDA_SUCCESS) return allowed;
+    driver.queue().wait(state.ticket);
     driver.flush_output();
     return wm::cuda::error_of(driver, event);
   });

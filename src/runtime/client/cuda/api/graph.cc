@@ -1,65 +1,25 @@
-// Graphs and capture.
-#include "runtime/client/cuda/state/graph.h"
-
+// Graphs: their nodes and edges, and launches of executable graphs.
 #include <algorithm>
+#include <set>
 
-#include "runtime/client/cuda/api/call.h"
-#include "runtime/client/cuda/api/copies.h"
-#include "runtime/client/cuda/api/launch.h"
+#include "runtime/client/cuda/api/graph_calls.h"
+#include "runtime/client/cuda/state/node_parameters.h"
 
 namespace wm::cuda {
 namespace {
 
-template <typename Body>
-CUresult with_graph(CUgraph handle, Body&& body) {
-  return with_context([&](Context& context) {
-    const auto graph = driver_of(context).graphs.find(handle);
-    if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    return std::forward<Body>(body)(context, *graph);
-  });
-}
+constexpr std::uint64_t kKnownFlags =
+    CU_GRAPH_INSTANTIATE_AUTO_FREE_ON_LAUNCH | CU_GRAPH_INSTANTIATE_UPLOAD | CU_GRAPH_INSTANTIATE_USE_NODE_PRIORITY;
 
-// Adds a node whose operation `make` makes, behind nodes of the same graph.
-template <typename Make>
-CUresult add_node(CUgraphNode* node, CUgraph handle, const CUgraphNode* dependencies, std::size_t count, NodeType type,
-                  Make&& make) {
+CUresult instantiate(CUgraphExec* executable, CUgraph handle, std::uint64_t flags) {
   return with_graph(handle, [&](Context& context, Graph& graph) {
-    if (node == nullptr || (count != 0 && dependencies == nullptr)) return CUDA_ERROR_INVALID_VALUE;
-    std::vector<GraphNode*> after;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!graph.holds(dependencies[i])) return CUDA_ERROR_INVALID_VALUE;
-      after.push_back(dependencies[i]);
+    if (executable == nullptr || graph.is_capture_target) return CUDA_ERROR_INVALID_VALUE;
+    if ((flags & CU_GRAPH_INSTANTIATE_DEVICE_LAUNCH) != 0) {
+      explain("graphs that kernels launch are not simulated");
+      return CUDA_ERROR_NOT_SUPPORTED;
     }
-    Operation operation;
-    if (const CUresult made = make(context, operation); made != CUDA_SUCCESS) return made;
-    *node = graph.add(type, std::move(operation), std::move(after));
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult make_launch(Context& context, CUfunction handle, const LaunchShape& shape, const LaunchParameters& parameters,
-                     Operation& operation) {
-  const auto function = driver_of(context).functions.find(handle);
-  if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return launch_operation(context, *function, shape, parameters, operation);
-}
-
-template <typename Parameters>
-CUresult kernel_operation(Context& context, const Parameters* p, Operation& operation) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  CUfunction function = p->func;
-  if constexpr (requires { p->kern; }) {
-    if (function == nullptr) function = p->kern;
-  }
-  const LaunchShape shape{
-      {p->gridDimX, p->gridDimY, p->gridDimZ}, {p->blockDimX, p->blockDimY, p->blockDimZ}, p->sharedMemBytes, false, 0};
-  return make_launch(context, function, shape, {p->kernelParams, p->extra}, operation);
-}
-
-CUresult instantiate(CUgraphExec* executable, CUgraph handle) {
-  return with_graph(handle, [&](Context& context, Graph& graph) {
-    if (executable == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    auto made = std::make_shared<GraphExecutable>();
+    if ((flags & ~kKnownFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
+    auto made = std::make_shared<GraphExecutable>(flags);
     if (!made->assign(graph)) return CUDA_ERROR_INVALID_VALUE;
     *executable = driver_of(context).graph_executables.add(std::move(made));
     return CUDA_SUCCESS;
@@ -78,31 +38,58 @@ CUresult list_nodes(const std::vector<CUgraphNode>& found, CUgraphNode* nodes, s
   return CUDA_SUCCESS;
 }
 
-// The answers that all versions of cuStreamGetCaptureInfo give.
-struct CaptureInfo {
-  int* status = nullptr;
-  std::uint64_t* id = nullptr;
-  CUgraph* graph = nullptr;
-  const CUgraphNode** dependencies = nullptr;
-  std::size_t* count = nullptr;
-};
+void clear_edges(CUgraphEdgeData* edges, const std::size_t* count) {
+  if (edges == nullptr || count == nullptr) return;
+  for (std::size_t i = 0; i < *count; ++i) edges[i] = {};
+}
 
-CUresult capture_info(CUstream handle, const CaptureInfo& info) {
-  return with_stream(handle, [&](Context& context, Stream& stream) {
-    if (info.status == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    thread_local std::vector<GraphNode*> last;
-    const auto capture = context.capture_of(stream, last);
-    *info.status = capture != nullptr ? 1 : 0;
-    if (capture == nullptr) return CUDA_SUCCESS;
-    if (info.id != nullptr) *info.id = capture->id;
-    if (info.graph != nullptr) {
-      *info.graph = capture->graph.get();
-      if (driver_of(context).graphs.find(*info.graph) == nullptr) driver_of(context).graphs.add(capture->graph);
+// Forgets the handles of the graphs that a graph's nodes contain.
+void forget_children(Driver& driver, const Graph& graph) {
+  for (const auto& node : graph.nodes()) {
+    const auto child = child_of(node->operation);
+    if (child == nullptr) continue;
+    forget_children(driver, *child);
+    driver.graphs.remove(child.get());
+  }
+}
+
+CUresult change_edges(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to, std::size_t count, bool adds) {
+  return with_graph(handle, [&](Context&, Graph& graph) {
+    if (count != 0 && (from == nullptr || to == nullptr)) return CUDA_ERROR_INVALID_VALUE;
+    if (!adds && graph.has_memory_nodes()) return CUDA_ERROR_NOT_SUPPORTED;
+    std::set<std::pair<CUgraphNode, CUgraphNode>> edges;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (from[i] == to[i] || !graph.holds(from[i]) || !graph.holds(to[i])) return CUDA_ERROR_INVALID_VALUE;
+      const auto& before = to[i]->dependencies;
+      const bool exists = std::find(before.begin(), before.end(), from[i]) != before.end();
+      if (exists == adds || !edges.emplace(from[i], to[i]).second) return CUDA_ERROR_INVALID_VALUE;
     }
-    if (info.dependencies != nullptr) *info.dependencies = last.data();
-    if (info.count != nullptr) *info.count = last.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (adds) {
+        to[i]->dependencies.push_back(from[i]);
+      } else {
+        std::erase(to[i]->dependencies, from[i]);
+      }
+    }
     return CUDA_SUCCESS;
   });
+}
+
+// A launch takes the memory that its graph allocates and does not free, and gives back memory of other graphs.
+CUresult take_memory(const std::vector<GraphOperation>& operations, std::uint64_t flags) {
+  std::set<GraphMemory*> taken, freed;
+  for (const GraphOperation& step : operations) {
+    if (const auto* memory = parameters_of<std::shared_ptr<GraphMemory>>(step.operation)) taken.insert(memory->get());
+    if (const auto* node = parameters_of<FreeNode>(step.operation)) freed.insert(node->memory.get());
+  }
+  for (GraphMemory* memory : freed) {
+    if (!taken.contains(memory) && !memory->give_back()) return CUDA_ERROR_INVALID_VALUE;
+  }
+  for (GraphMemory* memory : taken) {
+    const bool frees_first = (flags & CU_GRAPH_INSTANTIATE_AUTO_FREE_ON_LAUNCH) != 0;
+    if (!freed.contains(memory) && !memory->take() && !frees_first) return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -112,12 +99,12 @@ using wm::cuda::Context;
 using wm::cuda::Driver;
 using wm::cuda::driver_of;
 using wm::cuda::Graph;
-using wm::cuda::NodeType;
-using wm::cuda::Operation;
+using wm::cuda::GraphExecutable;
+using wm::cuda::GraphNode;
 using wm::cuda::Stream;
 using wm::cuda::with_driver;
 using wm::cuda::with_graph;
-using wm::cuda::with_stream;
+using wm::cuda::with_node;
 
 CUresult cuGraphCreate(CUgraph* graph, unsigned flags) {
   return with_driver([&](Driver& driver) {
@@ -127,102 +114,63 @@ CUresult cuGraphCreate(CUgraph* graph, unsigned flags) {
   });
 }
 
-CUresult cuGraphDestroy(CUgraph graph) {
-  return with_driver(
-      [&](Driver& driver) { return driver.graphs.remove(graph) == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS; });
+CUresult cuGraphDestroy(CUgraph handle) {
+  return with_driver([&](Driver& driver) {
+    const auto graph = driver.graphs.remove(handle);
+    if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    wm::cuda::forget_children(driver, *graph);
+    return CUDA_SUCCESS;
+  });
 }
 
 CUresult cuGraphClone(CUgraph* clone, CUgraph original) {
   return with_graph(original, [&](Context& context, Graph& graph) {
     if (clone == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    auto copy = std::make_shared<Graph>();
-    copy->add_graph(graph, {});
-    *clone = driver_of(context).graphs.add(std::move(copy));
+    if (graph.has_memory_nodes()) return CUDA_ERROR_NOT_SUPPORTED;
+    *clone = driver_of(context).graphs.add(graph.clone());
     return CUDA_SUCCESS;
   });
 }
 
-CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, std::size_t count,
-                              const CUDA_KERNEL_NODE_PARAMS_v1* parameters) {
-  return wm::cuda::add_node(node, graph, dependencies, count, NodeType::kernel, [&](Context& context, Operation& o) {
-    return wm::cuda::kernel_operation(context, parameters, o);
-  });
-}
-
-CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, std::size_t count,
-                                 const CUDA_KERNEL_NODE_PARAMS* parameters) {
-  return wm::cuda::add_node(node, graph, dependencies, count, NodeType::kernel, [&](Context& context, Operation& o) {
-    return wm::cuda::kernel_operation(context, parameters, o);
-  });
-}
-
-CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, std::size_t count,
-                              const CUDA_MEMCPY3D* copy, CUcontext) {
-  return wm::cuda::add_node(node, graph, dependencies, count, NodeType::memcpy, [&](Context& context, Operation& o) {
-    if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const auto rows = wm::cuda::row_copy(*copy);
-    if (!rows) return CUDA_ERROR_INVALID_VALUE;
-    o = wm::cuda::copy_operation(driver_of(context), *rows);
-    return wm::cuda::check(driver_of(context), *rows);
-  });
-}
-
-CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, std::size_t count,
-                              const CUDA_MEMSET_NODE_PARAMS* p, CUcontext) {
-  return wm::cuda::add_node(node, graph, dependencies, count, NodeType::memset, [&](Context& context, Operation& o) {
-    if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const wm::cuda::RowFill fill{.to = p->dst,
-                                 .pitch = p->pitch,
-                                 .value = p->value,
-                                 .width = p->elementSize,
-                                 .count = p->width,
-                                 .rows = p->height};
-    if (fill.width != 1 && fill.width != 2 && fill.width != 4) return CUDA_ERROR_INVALID_VALUE;
-    o = wm::cuda::fill_operation(driver_of(context), fill);
-    return wm::cuda::check(driver_of(context), fill);
-  });
-}
-
-CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, std::size_t count,
-                            const CUDA_HOST_NODE_PARAMS* p) {
-  return wm::cuda::add_node(node, graph, dependencies, count, NodeType::host, [&](Context&, Operation& o) {
-    if (p == nullptr || p->fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    o.kind = wm::runtime::WorkKind::host_function;
-    o.run = [fn = p->fn, data = p->userData] {
-      fn(data);
-      return CUDA_SUCCESS;
-    };
+CUresult cuGraphNodeFindInClone(CUgraphNode* node, CUgraphNode original, CUgraph clone) {
+  return with_graph(clone, [&](Context&, Graph& graph) {
+    if (node == nullptr || !GraphNode::is_live(original)) return CUDA_ERROR_INVALID_VALUE;
+    const auto& nodes = graph.nodes();
+    const auto at =
+        std::find_if(nodes.begin(), nodes.end(), [&](const auto& n) { return n->original == original->id; });
+    if (at == nodes.end()) return CUDA_ERROR_INVALID_VALUE;
+    *node = at->get();
     return CUDA_SUCCESS;
   });
 }
 
-CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, std::size_t count) {
-  return wm::cuda::add_node(node, graph, dependencies, count, NodeType::empty,
-                            [](Context&, Operation&) { return CUDA_SUCCESS; });
-}
-
-CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph handle, const CUgraphNode* dependencies, std::size_t count,
-                                  CUgraph child_handle) {
-  return with_graph(handle, [&](Context& context, Graph& graph) {
-    const auto child = driver_of(context).graphs.find(child_handle);
-    if (node == nullptr || child == nullptr || child.get() == &graph) return CUDA_ERROR_INVALID_VALUE;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!graph.holds(dependencies[i])) return CUDA_ERROR_INVALID_VALUE;
+CUresult cuGraphDestroyNode(CUgraphNode handle) {
+  return with_node(handle, [&](Context& context, GraphNode& node) {
+    if (node.graph.has_memory_nodes()) return CUDA_ERROR_NOT_SUPPORTED;
+    if (const auto child = child_of(node.operation)) {
+      wm::cuda::forget_children(driver_of(context), *child);
+      driver_of(context).graphs.remove(child.get());
     }
-    *node = graph.add_graph(*child, {dependencies, dependencies + count});
+    node.graph.remove(handle);
     return CUDA_SUCCESS;
   });
 }
 
-CUresult cuGraphAddDependencies(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to, std::size_t count) {
-  return with_graph(handle, [&](Context&, Graph& graph) {
-    if (count != 0 && (from == nullptr || to == nullptr)) return CUDA_ERROR_INVALID_VALUE;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (from[i] == to[i] || !graph.holds(from[i]) || !graph.holds(to[i])) return CUDA_ERROR_INVALID_VALUE;
-    }
-    for (std::size_t i = 0; i < count; ++i) to[i]->dependencies.push_back(from[i]);
-    return CUDA_SUCCESS;
-  });
+CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, std::size_t count) {
+  return wm::cuda::change_edges(graph, from, to, count, true);
+}
+CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
+                                   const CUgraphEdgeData* edges, std::size_t count) {
+  if (const CUresult plain = wm::cuda::check_edges(edges, count); plain != CUDA_SUCCESS) return plain;
+  return wm::cuda::change_edges(graph, from, to, count, true);
+}
+CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, std::size_t count) {
+  return wm::cuda::change_edges(graph, from, to, count, false);
+}
+CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
+                                      const CUgraphEdgeData* edges, std::size_t count) {
+  if (const CUresult plain = wm::cuda::check_edges(edges, count); plain != CUDA_SUCCESS) return plain;
+  return wm::cuda::change_edges(graph, from, to, count, false);
 }
 
 CUresult cuGraphGetNodes(CUgraph handle, CUgraphNode* nodes, std::size_t* count) {
@@ -243,51 +191,104 @@ CUresult cuGraphGetRootNodes(CUgraph handle, CUgraphNode* nodes, std::size_t* co
   });
 }
 
-CUresult cuGraphNodeGetType(CUgraphNode node, int* type) {
-  return with_driver([&](Driver&) {
-    if (node == nullptr || type == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *type = static_cast<int>(node->type);
+CUresult cuGraphGetEdges(CUgraph handle, CUgraphNode* from, CUgraphNode* to, std::size_t* count) {
+  return with_graph(handle, [&](Context&, Graph& graph) {
+    if (count == nullptr || (from == nullptr) != (to == nullptr)) return CUDA_ERROR_INVALID_VALUE;
+    std::vector<CUgraphNode> before, after;
+    for (const auto& node : graph.nodes()) {
+      for (GraphNode* dependency : node->dependencies) {
+        before.push_back(dependency);
+        after.push_back(node.get());
+      }
+    }
+    std::size_t room = *count;
+    (void)wm::cuda::list_nodes(before, from, &room);
+    return wm::cuda::list_nodes(after, to, count);
+  });
+}
+CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* edges,
+                            std::size_t* count) {
+  wm::cuda::clear_edges(edges, count);
+  return cuGraphGetEdges(graph, from, to, count);
+}
+
+CUresult cuGraphNodeGetDependencies(CUgraphNode handle, CUgraphNode* nodes, std::size_t* count) {
+  return with_node(handle,
+                   [&](Context&, GraphNode& node) { return wm::cuda::list_nodes(node.dependencies, nodes, count); });
+}
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* edges,
+                                       std::size_t* count) {
+  wm::cuda::clear_edges(edges, count);
+  return cuGraphNodeGetDependencies(node, nodes, count);
+}
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode handle, CUgraphNode* nodes, std::size_t* count) {
+  return with_node(handle, [&](Context&, GraphNode& node) {
+    std::vector<CUgraphNode> found;
+    for (const auto& other : node.graph.nodes()) {
+      const auto& before = other->dependencies;
+      if (std::find(before.begin(), before.end(), handle) != before.end()) found.push_back(other.get());
+    }
+    return wm::cuda::list_nodes(found, nodes, count);
+  });
+}
+CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* edges,
+                                         std::size_t* count) {
+  wm::cuda::clear_edges(edges, count);
+  return cuGraphNodeGetDependentNodes(node, nodes, count);
+}
+
+CUresult cuGraphNodeGetType(CUgraphNode handle, int* type) {
+  return with_node(handle, [&](Context&, GraphNode& node) {
+    if (type == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *type = static_cast<int>(node.type);
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuGraphInstantiate(CUgraphExec* executable, CUgraph graph, CUgraphNode*, char*, std::size_t) {
-  return wm::cuda::instantiate(executable, graph);
+  return wm::cuda::instantiate(executable, graph, 0);
 }
 CUresult cuGraphInstantiate_v2(CUgraphExec* executable, CUgraph graph, CUgraphNode*, char*, std::size_t) {
-  return wm::cuda::instantiate(executable, graph);
+  return wm::cuda::instantiate(executable, graph, 0);
 }
-CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long) {
-  return wm::cuda::instantiate(executable, graph);
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long flags) {
+  return wm::cuda::instantiate(executable, graph, flags);
 }
-CUresult cuGraphInstantiateWithParams(CUgraphExec* executable, CUgraph graph, void*) {
-  return wm::cuda::instantiate(executable, graph);
+CUresult cuGraphInstantiateWithParams(CUgraphExec* executable, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* p) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  p->hErrNode_out = nullptr;
+  const CUresult made = wm::cuda::instantiate(executable, graph, p->flags);
+  p->result_out = made == CUDA_SUCCESS ? 0 : 1;
+  return made;
 }
 
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec handle, CUgraphNode node,
-                                           const CUDA_KERNEL_NODE_PARAMS* parameters) {
-  return wm::cuda::with_context([&](Context& context) {
-    const auto executable = driver_of(context).graph_executables.find(handle);
-    if (executable == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    Operation operation;
-    const CUresult made = wm::cuda::kernel_operation(context, parameters, operation);
-    if (made != CUDA_SUCCESS) return made;
-    return executable->replace(node, std::move(operation)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+CUresult cuGraphExecGetFlags(CUgraphExec handle, std::uint64_t* flags) {
+  return wm::cuda::with_executable(handle, [&](Context&, GraphExecutable& executable) {
+    if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *flags = executable.flags & ~std::uint64_t{CU_GRAPH_INSTANTIATE_UPLOAD};
+    return CUDA_SUCCESS;
   });
 }
 
-CUresult cuGraphUpload(CUgraphExec handle, CUstream) {
-  return with_driver([&](Driver& driver) {
-    return driver.graph_executables.find(handle) == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+CUresult cuGraphUpload(CUgraphExec handle, CUstream stream) {
+  return wm::cuda::with_work_stream(stream, [&](Context& context, Stream&) {
+    return driver_of(context).graph_executables.find(handle) == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
   });
 }
 
 CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
-  return with_stream(stream_handle, [&](Context& context, Stream& stream) {
+  return wm::cuda::with_work_stream(stream_handle, [&](Context& context, Stream& stream) {
     const auto executable = driver_of(context).graph_executables.find(handle);
     if (executable == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (context.is_capturing(stream)) return CUDA_ERROR_NOT_SUPPORTED;
-    context.enqueue_graph(stream, executable->operations());
+    if (Context::is_capturing(stream)) {
+      wm::cuda::explain("a launch of a graph cannot be captured");
+      wm::cuda::Captures::instance().invalidate(stream);
+      return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    auto operations = executable->operations();
+    if (const CUresult taken = wm::cuda::take_memory(operations, executable->flags); taken != CUDA_SUCCESS)
+      return taken;
+    context.enqueue_graph(stream, std::move(operations));
     return CUDA_SUCCESS;
   });
 }
@@ -296,45 +297,4 @@ CUresult cuGraphExecDestroy(CUgraphExec handle) {
   return with_driver([&](Driver& driver) {
     return driver.graph_executables.remove(handle) == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
   });
-}
-
-CUresult cuStreamBeginCapture_v2(CUstream stream, int) {
-  return with_stream(stream, [](Context& context, Stream& s) { return context.begin_capture(s); });
-}
-CUresult cuStreamBeginCapture(CUstream stream) { return cuStreamBeginCapture_v2(stream, 0); }
-
-CUresult cuStreamEndCapture(CUstream stream, CUgraph* handle) {
-  return with_stream(stream, [&](Context& context, Stream& s) {
-    if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    std::shared_ptr<Graph> graph;
-    *handle = nullptr;
-    if (const CUresult ended = context.end_capture(s, graph); ended != CUDA_SUCCESS) return ended;
-    *handle = graph.get();
-    if (driver_of(context).graphs.find(*handle) == nullptr) driver_of(context).graphs.add(std::move(graph));
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuStreamIsCapturing(CUstream stream, int* status) {
-  return wm::cuda::capture_info(stream, {.status = status});
-}
-
-CUresult cuStreamGetCaptureInfo(CUstream stream, int* status, std::uint64_t* id) {
-  return wm::cuda::capture_info(stream, {.status = status, .id = id});
-}
-CUresult cuStreamGetCaptureInfo_v2(CUstream stream, int* status, std::uint64_t* id, CUgraph* graph,
-                                   const CUgraphNode** dependencies, std::size_t* count) {
-  return wm::cuda::capture_info(stream, {status, id, graph, dependencies, count});
-}
-CUresult cuStreamGetCaptureInfo_v3(CUstream stream, int* status, std::uint64_t* id, CUgraph* graph,
-                                   const CUgraphNode** dependencies, const void** edges, std::size_t* count) {
-  if (edges != nullptr) *edges = nullptr;
-  return wm::cuda::capture_info(stream, {status, id, graph, dependencies, count});
-}
-
-CUresult cuThreadExchangeStreamCaptureMode(int* mode) {
-  if (mode == nullptr || *mode < 0 || *mode > 2) return CUDA_ERROR_INVALID_VALUE;
-  thread_local int current = 0;
-  std::swap(current, *mode);
-  return CUDA_SUCCESS;
 }

@@ -8,6 +8,7 @@
 #include "runtime/client/cuda/api/device_attributes.h"
 #include "runtime/client/cuda/api/load_image.h"
 #include "runtime/client/cuda/api/occupancy.h"
+#include "runtime/client/cuda/state/node_parameters.h"
 
 namespace wm::cuda {
 namespace {
@@ -30,7 +31,9 @@ CUresult check_shape(const Driver& driver, const Function& function, const Launc
   return CUDA_SUCCESS;
 }
 
-CUresult read_parameters(const exec::Program& program, const LaunchParameters& given, gpu::Launch& launch) {
+// Hands the bytes of each parameter to `take`.
+template <typename Take>
+CUresult read_parameters(const exec::Program& program, const LaunchParameters& given, Take&& take) {
   const std::byte* buffer = nullptr;
   std::size_t bytes = 0;
   if (given.extra != nullptr) {
@@ -48,7 +51,7 @@ CUresult read_parameters(const exec::Program& program, const LaunchParameters& g
       from = buffer + p.offset;
     }
     if (from == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    launch.arguments.emplace_back(gpu::Scalar{{from, from + p.bytes}});
+    take(from, p.bytes);
   }
   return CUDA_SUCCESS;
 }
@@ -101,7 +104,7 @@ CUresult take_attribute(const CUlaunchAttribute& attribute, LaunchShape& shape) 
 
 CUresult launch(CUfunction handle, CUstream stream_handle, const LaunchShape& shape,
                 const LaunchParameters& parameters) {
-  return with_stream(stream_handle, [&](Context& context, Stream& stream) {
+  return with_work_stream(stream_handle, [&](Context& context, Stream& stream) {
     const auto function = driver_of(context).functions.find(handle);
     if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     Operation operation;
@@ -109,8 +112,11 @@ CUresult launch(CUfunction handle, CUstream stream_handle, const LaunchShape& sh
     if (!shape.has_priority) prioritised.priority = -stream.priority;  // CUDA's greatest priority is the lowest number
     prioritised.stream = stream.id;
     const CUresult made = launch_operation(context, *function, prioritised, parameters, operation);
-    if (made == CUDA_SUCCESS) context.enqueue(stream, std::move(operation));
-    return made;
+    if (made != CUDA_SUCCESS) return made;
+    if (Context::is_capturing(stream))
+      operation.parameters = launch_parameters(context, *function, prioritised, parameters);
+    context.enqueue(stream, std::move(operation));
+    return CUDA_SUCCESS;
   });
 }
 
@@ -130,7 +136,10 @@ CUresult launch_operation(Context& context, Function& function, const LaunchShap
   if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   const runtime::LoadedKernel& kernel = *function.kernel;
   gpu::Launch launch{kernel.name, shape.grid, shape.block, {}, shape.shared_bytes};
-  if (const CUresult read = read_parameters(*kernel.program, parameters, launch); read != CUDA_SUCCESS) return read;
+  const CUresult read = read_parameters(*kernel.program, parameters, [&](const std::byte* from, std::size_t bytes) {
+    launch.arguments.emplace_back(gpu::Scalar{{from, from + bytes}});
+  });
+  if (read != CUDA_SUCCESS) return read;
   auto grid = exec::make_grid(kernel.program, kernel.constants, driver.memory().space(), launch, {});
   if (!grid) {
     explain(grid.error().what);
@@ -145,6 +154,22 @@ CUresult launch_operation(Context& context, Function& function, const LaunchShap
     return run_grid(context, grid, kernel, cooperative, terms);
   };
   return CUDA_SUCCESS;
+}
+
+std::shared_ptr<const NodeParameters> launch_parameters(const Context& context, Function& function,
+                                                        const LaunchShape& shape, const LaunchParameters& parameters) {
+  auto made = std::make_shared<NodeParameters>();
+  auto& node = made->value.emplace<KernelNode>();
+  node.launch = {&function,     shape.grid.x,       shape.grid.y, shape.grid.z, shape.block.x, shape.block.y,
+                 shape.block.z, shape.shared_bytes, nullptr,      nullptr,      nullptr,       nullptr};
+  node.context = &context;
+  node.is_cooperative = shape.cooperative;
+  (void)read_parameters(*function.kernel->program, parameters, [&](const std::byte* from, std::size_t bytes) {
+    node.values.emplace_back(from, from + bytes);
+  });
+  for (auto& value : node.values) node.pointers.push_back(value.data());
+  node.launch.kernelParams = node.pointers.data();
+  return made;
 }
 
 CUresult result_of(const exec::Fault& fault) {

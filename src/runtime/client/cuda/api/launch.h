@@ -25,6 +25,10 @@ struct LaunchParameters {
 CUresult launch_operation(Context& context, Function& function, const LaunchShape& shape,
                           const LaunchParameters& parameters, Operation& operation);
 
+// The parameters that a node with this launch keeps; the launch has been checked.
+std::shared_ptr<const NodeParameters> launch_parameters(const Context& context, Function& function,
+                                                        const LaunchShape& shape, const LaunchParameters& parameters);
+
 // The result that a fault of a kernel has in the API.
 CUresult result_of(const exec::Fault& fault);
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/client/cuda/api/call.h"
+#include "runtime/client/cuda/state/graph_memory.h"
 
 namespace wm::cuda {
 namespace {
@@ -106,7 +107,8 @@ using wm::cuda::Driver;
 using wm::cuda::driver_of;
 using wm::cuda::with_context;
 using wm::cuda::with_driver;
-using wm::cuda::with_stream;
+using wm::cuda::with_unsafe_context;
+using wm::cuda::with_work_stream;
 using wm::runtime::MemoryKind;
 
 CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
@@ -119,12 +121,12 @@ CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
-  return with_context([&](Context& context) { return wm::cuda::allocate_device(context, address, bytes); });
+  return with_unsafe_context([&](Context& context) { return wm::cuda::allocate_device(context, address, bytes); });
 }
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std::size_t width, std::size_t height,
                             unsigned element) {
-  return with_context([&](Context& context) {
+  return with_unsafe_context([&](Context& context) {
     if (pitch == nullptr || width == 0 || height == 0) return CUDA_ERROR_INVALID_VALUE;
     if (element != 4 && element != 8 && element != 16) return CUDA_ERROR_INVALID_VALUE;
     *pitch = (width + wm::cuda::kPitch - 1) / wm::cuda::kPitch * wm::cuda::kPitch;
@@ -134,12 +136,14 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std::size_
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address) {
-  return with_context([&](Context& context) {
+  return with_unsafe_context([&](Context& context) {
     if (address == 0) return CUDA_SUCCESS;
+    if (const auto memory = wm::cuda::GraphMemory::find(address))
+      return memory->give_back() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     const auto claimed = driver_of(context).memory().find(address);
     if (!claimed || claimed->is_claimed) return CUDA_ERROR_INVALID_VALUE;
     // Freeing waits for the context's work, which may use the memory.
-    if (const CUresult done = context.synchronize(); done != CUDA_SUCCESS) return done;
+    if (const CUresult done = context.drain(); done != CUDA_SUCCESS) return done;
     const auto range = driver_of(context).memory().find(address);
     const bool is_ours =
         range && range->address == address && (range->kind == MemoryKind::device || range->kind == MemoryKind::managed);
@@ -158,18 +162,18 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, std::size_t* bytes, CUdevice
 }
 
 CUresult cuMemAllocHost_v2(void** pointer, std::size_t bytes) {
-  return with_context([&](Context& context) { return wm::cuda::allocate_host(context, pointer, bytes, 0); });
+  return with_unsafe_context([&](Context& context) { return wm::cuda::allocate_host(context, pointer, bytes, 0); });
 }
 
 CUresult cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
-  return with_context([&](Context& context) { return wm::cuda::allocate_host(context, pointer, bytes, flags); });
+  return with_unsafe_context([&](Context& context) { return wm::cuda::allocate_host(context, pointer, bytes, flags); });
 }
 
 CUresult cuMemFreeHost(void* pointer) {
-  return with_context([&](Context& context) {
+  return with_unsafe_context([&](Context& context) {
     const auto range = driver_of(context).memory().find(reinterpret_cast<std::uint64_t>(pointer));
     if (!range || range->kind != MemoryKind::pinned || range->host_access != pointer) return CUDA_ERROR_INVALID_VALUE;
-    if (const CUresult done = context.synchronize(); done != CUDA_SUCCESS) return done;
+    if (const CUresult done = context.drain(); done != CUDA_SUCCESS) return done;
     return wm::cuda::free_range(driver_of(context), range->address);
   });
 }
@@ -194,7 +198,7 @@ CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
 }
 
 CUresult cuMemHostRegister_v2(void* pointer, std::size_t bytes, unsigned flags) {
-  return with_context([&](Context& context) {
+  return with_unsafe_context([&](Context& context) {
     if (pointer == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
     wm::runtime::DeviceMemory& memory = driver_of(context).memory();
     if (memory.find(reinterpret_cast<std::uint64_t>(pointer))) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
@@ -206,18 +210,18 @@ CUresult cuMemHostRegister_v2(void* pointer, std::size_t bytes, unsigned flags) 
 }
 
 CUresult cuMemHostUnregister(void* pointer) {
-  return with_context([&](Context& context) {
+  return with_unsafe_context([&](Context& context) {
     const auto range = driver_of(context).memory().find(reinterpret_cast<std::uint64_t>(pointer));
     if (!range || range->kind != MemoryKind::registered || range->host_access != pointer) {
       return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
     }
-    if (const CUresult done = context.synchronize(); done != CUDA_SUCCESS) return done;
+    if (const CUresult done = context.drain(); done != CUDA_SUCCESS) return done;
     return wm::cuda::free_range(driver_of(context), range->address);
   });
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned flags) {
-  return with_context([&](Context& context) {
+  return with_unsafe_context([&](Context& context) {
     if (address == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST) return CUDA_ERROR_INVALID_VALUE;
     const auto allocated = driver_of(context).memory().allocate_shared(bytes, MemoryKind::managed, flags, &context);
@@ -268,7 +272,7 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, std::size_t bytes, int advice, CUme
   return cuMemAdvise(address, bytes, advice, 0);
 }
 CUresult cuMemPrefetchAsync(CUdeviceptr address, std::size_t, CUdevice, CUstream stream) {
-  return with_stream(stream, [&](Context& context, auto&) {
+  return with_work_stream(stream, [&](Context& context, auto&) {
     return driver_of(context).memory().find(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
 }

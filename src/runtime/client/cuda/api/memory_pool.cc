@@ -1,7 +1,7 @@
 // Allocation in the order of a stream, and memory pools.
 #include <cstring>
 
-#include "runtime/client/cuda/api/call.h"
+#include "runtime/client/cuda/api/node_operations.h"
 
 namespace wm::cuda {
 namespace {
@@ -37,14 +37,17 @@ CUresult with_pool(CUmemoryPool handle, Body&& body) {
 }  // namespace
 }  // namespace wm::cuda
 
+using wm::cuda::Captures;
 using wm::cuda::Context;
 using wm::cuda::Driver;
 using wm::cuda::driver_of;
+using wm::cuda::GraphMemory;
 using wm::cuda::MemoryPool;
+using wm::cuda::Operation;
 using wm::cuda::Stream;
 using wm::cuda::with_driver;
 using wm::cuda::with_pool;
-using wm::cuda::with_stream;
+using wm::cuda::with_work_stream;
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
   return with_driver([&](Driver& driver) {
@@ -70,11 +73,15 @@ CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
 
 // The address is known at once; a use before the allocation's place in the stream is an error of the application.
 CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
-  return with_stream(stream, [&](Context& context, Stream&) {
+  return with_work_stream(stream, [&](Context& context, Stream& s) {
     if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (bytes == 0) {
-      *address = 0;
-      return CUDA_SUCCESS;
+    *address = 0;
+    if (bytes == 0) return CUDA_SUCCESS;
+    if (Context::is_capturing(s)) {
+      Operation operation;
+      const CUresult made = wm::cuda::allocate_node(context, bytes, *address, operation);
+      if (made == CUDA_SUCCESS) context.enqueue(s, std::move(operation));
+      return made;
     }
     const auto allocated = driver_of(context).memory().allocate(bytes, "memory of a pool", &context);
     if (!allocated) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -88,14 +95,18 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemo
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-  return with_stream(stream, [&](Context& context, Stream& s) {
+  return with_work_stream(stream, [&](Context& context, Stream& s) {
     if (address == 0) return CUDA_SUCCESS;
+    if (const auto at = Captures::instance().position(s); at.capture != nullptr) {
+      Operation operation;
+      const CUresult made = wm::cuda::free_node(*at.capture->graph, address, operation);
+      if (made == CUDA_SUCCESS) context.enqueue(s, std::move(operation));
+      return made;
+    }
+    if (const auto memory = GraphMemory::find(address))
+      return memory->give_back() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     Driver& driver = driver_of(context);
     if (!driver.memory().claim(address)) return CUDA_ERROR_INVALID_VALUE;
-    if (context.is_capturing(s)) {  // the memory stays for every launch of the graph
-      context.enqueue(s, {});
-      return CUDA_SUCCESS;
-    }
     context.enqueue(
         s, {wm::runtime::WorkKind::transfer,
             [&driver, address] { return driver.memory().free(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; },

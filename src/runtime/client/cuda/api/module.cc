@@ -207,7 +207,7 @@ CUresult cuModuleUnload(CUmodule handle) {
   return with_driver([&](Driver& driver) {
     const auto module = driver.modules.remove(handle);
     if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    const CUresult result = module->context->synchronize();
+    const CUresult result = module->context->drain();
     wm::cuda::forget_module(driver, *module);
     return result;
   });

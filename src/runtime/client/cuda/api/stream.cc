@@ -1,7 +1,7 @@
 // Streams, callbacks, and waits for and writes of values in memory.
 #include <cstring>
 
-#include "runtime/client/cuda/api/call.h"
+#include "runtime/client/cuda/api/node_operations.h"
 
 namespace wm::cuda {
 namespace {
@@ -60,7 +60,7 @@ Operation wait_value(Driver& driver, CUdeviceptr address, std::uint64_t value, s
 // `make` makes the operation once the address is known to be one of the device.
 template <typename Make>
 CUresult value_operation(CUstream handle, CUdeviceptr address, std::size_t bytes, Make&& make) {
-  return with_stream(handle, [&](Context& context, Stream& stream) {
+  return with_work_stream(handle, [&](Context& context, Stream& stream) {
     const auto device = driver_of(context).memory().device_address(address);
     if (!device || *device % bytes != 0) return CUDA_ERROR_INVALID_VALUE;
     context.enqueue(stream, make(driver_of(context), *device));
@@ -153,8 +153,12 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
 }
 
 CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* data, unsigned flags) {
-  return with_stream(handle, [&](Context& context, Stream& stream) {
+  return wm::cuda::with_work_stream(handle, [&](Context& context, Stream& stream) {
     if (callback == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (Context::is_capturing(stream)) {
+      wm::cuda::Captures::instance().invalidate(stream);
+      return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
     context.enqueue(stream, {WorkKind::host_function,
                              [=] {
                                callback(handle, CUDA_SUCCESS, data);
@@ -167,22 +171,17 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* d
 }
 
 CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
-  return with_stream(handle, [&](Context& context, Stream& stream) {
+  return wm::cuda::with_work_stream(handle, [&](Context& context, Stream& stream) {
     if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    context.enqueue(stream, {WorkKind::host_function,
-                             [=] {
-                               function(data);
-                               return CUDA_SUCCESS;
-                             },
-                             {},
-                             NodeType::host});
+    context.enqueue(stream, wm::cuda::host_operation(function, data));
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuStreamQuery(CUstream stream) {
   return with_stream(stream, [](Context& context, Stream& s) {
-    if (context.is_capturing(s)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    const CUresult allowed = wm::cuda::Captures::instance().check_wait(s);
+    if (allowed != CUDA_SUCCESS) return allowed;
     if (!context.is_idle(s)) {
       driver_of(context).asked_in_vain();
       return CUDA_ERROR_NOT_READY;

@@ -2,30 +2,16 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "runtime/client/cuda/interface/default_stream.h"
-#include "runtime/client/cuda/state/graph.h"
+#include "runtime/client/cuda/state/capture.h"
+#include "runtime/client/cuda/state/node_parameters.h"
 
 namespace wm::cuda {
 
 namespace {
 
 constexpr std::size_t kMegabyte = 1U << 20;
-
-// Whether one of `ends` is the node or follows it.
-bool leads_to(const Graph& graph, const GraphNode& node, const std::vector<GraphNode*>& ends) {
-  std::set<const GraphNode*> reached{&node};
-  for (std::size_t before = 0; before != reached.size();) {
-    before = reached.size();
-    for (const auto& n : graph.nodes()) {
-      const auto& after = n->dependencies;
-      if (std::any_of(after.begin(), after.end(), [&](const GraphNode* d) { return reached.contains(d); }))
-        reached.insert(n.get());
-    }
-  }
-  return std::any_of(ends.begin(), ends.end(), [&](const GraphNode* n) { return reached.contains(n); });
-}
 
 }  // namespace
 
@@ -38,6 +24,7 @@ Context::Context(Device& device, unsigned flags, bool is_primary, std::uint64_t 
   limits[4] = 2048;           // launches of kernels that wait
   limits[5] = 128;            // bytes that L2 fetches at most
   legacy_ = std::make_shared<Stream>(*this, 0, 0, device.next_id());
+  legacy_->is_legacy = true;
 }
 
 void Context::fail(CUresult error) {
@@ -52,7 +39,8 @@ std::shared_ptr<Stream> Context::make_stream(unsigned flags, int priority) {
   return stream;
 }
 
-void Context::forget(const Stream& stream) {
+void Context::forget(Stream& stream) {
+  Captures::instance().forget(stream);
   const std::lock_guard lock(order_);
   // Work that is still waiting must hold up the legacy stream as before.
   for (const auto& ticket : stream.last) {
@@ -98,11 +86,8 @@ runtime::WorkTicket Context::submit(const std::vector<runtime::WorkTicket>& afte
 }
 
 runtime::WorkTicket Context::enqueue(Stream& stream, Operation operation) {
+  if (Captures::instance().append(stream, operation) != nullptr) return nullptr;
   const std::lock_guard lock(order_);
-  if (stream.capture != nullptr) {
-    stream.captured = {stream.capture->graph->add(operation.type, std::move(operation), stream.captured)};
-    return nullptr;
-  }
   std::vector<runtime::WorkTicket> after;
   collect_dependencies(stream, after);
   auto ticket = submit(after, operation);
@@ -110,16 +95,38 @@ runtime::WorkTicket Context::enqueue(Stream& stream, Operation operation) {
   return ticket;
 }
 
-void Context::enqueue_graph(Stream& stream, const std::vector<GraphOperation>& operations) {
+void Context::enqueue_graph(Stream& stream, std::vector<GraphOperation> operations) {
+  // Every piece of work keeps all of them, and with them the memory that the graph has: it may be destroyed meanwhile.
+  const auto kept = std::make_shared<const std::vector<GraphOperation>>(std::move(operations));
   const std::lock_guard lock(order_);
   std::vector<runtime::WorkTicket> before, tickets;
   collect_dependencies(stream, before);
-  for (const GraphOperation& step : operations) {
+  for (const GraphOperation& step : *kept) {
     std::vector<runtime::WorkTicket> after = before;
     for (const std::size_t i : step.dependencies) after.push_back(tickets[i]);
-    tickets.push_back(submit(after, step.operation));
+    tickets.push_back(submit_node(after, step.operation, kept));
   }
   if (!tickets.empty()) stream.last = std::move(tickets);
+}
+
+runtime::WorkTicket Context::submit_node(std::vector<runtime::WorkTicket> after, const Operation& node,
+                                         const std::shared_ptr<const std::vector<GraphOperation>>& kept) {
+  const auto* event = node.parameters == nullptr ? nullptr : std::get_if<EventNode>(&node.parameters->value);
+  if (event != nullptr && node.type == NodeType::wait_event) {
+    const auto state = event->event->state();
+    if (state.ticket != nullptr) after.push_back(state.ticket);
+  }
+  Operation work{node.kind, node.run, node.ready};
+  if (node.run) work.run = [kept, run = node.run] { return run(); };
+  if (event == nullptr || node.type != NodeType::record_event) return submit(after, work);
+  auto record = std::make_shared<EventRecord>();
+  work.run = [&device = device_, record] {
+    record->nanoseconds = device.now();
+    return CUDA_SUCCESS;
+  };
+  auto ticket = submit(after, work);
+  event->event->set({.recorded = true, .ticket = ticket, .record = std::move(record)});
+  return ticket;
 }
 
 void Context::add_dependency(Stream& stream, const runtime::WorkTicket& ticket) {
@@ -141,60 +148,20 @@ CUresult Context::wait_for(const std::vector<runtime::WorkTicket>& tickets) {
 }
 
 CUresult Context::synchronize(Stream& stream) {
-  if (is_capturing(stream)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  return wait_for(position(stream));
+  if (const CUresult allowed = Captures::instance().check_wait(stream); allowed != CUDA_SUCCESS) return allowed;
+  return wait(stream);
 }
 
-bool Context::is_capturing(const Stream& stream) {
-  const std::lock_guard lock(order_);
-  return stream.capture != nullptr;
-}
+CUresult Context::wait(Stream& stream) { return wait_for(position(stream)); }
 
-CUresult Context::begin_capture(Stream& stream) {
-  const std::lock_guard lock(order_);
-  if (stream.capture != nullptr) return CUDA_ERROR_ILLEGAL_STATE;
-  if (&stream == legacy_.get()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  stream.capture = std::make_shared<Capture>();
-  stream.capture->origin = &stream;
-  stream.capture->id = device_.next_id();
-  stream.captured.clear();
-  return CUDA_SUCCESS;
-}
-
-CUresult Context::end_capture(Stream& stream, std::shared_ptr<Graph>& graph) {
-  const std::lock_guard lock(order_);
-  const auto capture = stream.capture;
-  if (capture == nullptr) return CUDA_ERROR_ILLEGAL_STATE;
-  if (capture->origin != &stream) return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
-  graph = capture->graph;
-  // Every operation of the streams that took part must lead to the stream that began the capture.
-  const std::vector<GraphNode*> ends = stream.captured;
-  bool is_joined = true;
-  for (const auto& other : streams_) {
-    if (other->capture != capture) continue;
-    for (const GraphNode* last : other->captured) is_joined = is_joined && leads_to(*graph, *last, ends);
-    other->capture = nullptr;
-    other->captured.clear();
-  }
-  return is_joined ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
-}
-
-std::shared_ptr<Capture> Context::capture_of(const Stream& stream, std::vector<GraphNode*>& last) {
-  const std::lock_guard lock(order_);
-  last = stream.captured;
-  return stream.capture;
-}
-
-CUresult Context::join_capture(Stream& stream, const std::shared_ptr<Capture>& capture,
-                               const std::vector<GraphNode*>& nodes) {
-  const std::lock_guard lock(order_);
-  if (stream.capture != nullptr && stream.capture != capture) return CUDA_ERROR_STREAM_CAPTURE_MERGE;
-  stream.capture = capture;
-  stream.captured.insert(stream.captured.end(), nodes.begin(), nodes.end());
-  return CUDA_SUCCESS;
-}
+bool Context::is_capturing(const Stream& stream) { return Captures::instance().position(stream).capture != nullptr; }
 
 CUresult Context::synchronize() {
+  if (const CUresult allowed = Captures::instance().check_wait(*this); allowed != CUDA_SUCCESS) return allowed;
+  return drain();
+}
+
+CUresult Context::drain() {
   std::vector<runtime::WorkTicket> tickets;
   {
     const std::lock_guard lock(order_);

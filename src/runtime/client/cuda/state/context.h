@@ -17,10 +17,6 @@
 
 namespace wm::cuda {
 
-class Graph;
-class GraphNode;
-struct Capture;
-
 class Context : public std::enable_shared_from_this<Context> {
  public:
   Context(Device& device, unsigned flags, bool is_primary, std::uint64_t id);
@@ -34,15 +30,15 @@ class Context : public std::enable_shared_from_this<Context> {
   void fail(CUresult error);
 
   std::shared_ptr<Stream> make_stream(unsigned flags, int priority);
-  void forget(const Stream& stream);
+  void forget(Stream& stream);
   // The stream of a handle; nullptr names the default stream. Empty: no stream of any context.
   std::shared_ptr<Stream> stream(CUstream handle);
 
-  // Appends work to a stream. The legacy default stream waits for all streams that are not non-blocking, and they for
-  // it.
+  // Appends work to a stream, or a node to the graph that the stream is captured into; a node has no ticket. The legacy
+  // default stream waits for all streams that are not non-blocking, and they for it.
   runtime::WorkTicket enqueue(Stream& stream, Operation operation);
   // Appends operations that follow the stream's work and each other as they say; later work follows all of them.
-  void enqueue_graph(Stream& stream, const std::vector<GraphOperation>& operations);
+  void enqueue_graph(Stream& stream, std::vector<GraphOperation> operations);
   // Later work of the stream follows `ticket` too.
   void add_dependency(Stream& stream, const runtime::WorkTicket& ticket);
   // The tickets that stand for all work of a stream so far.
@@ -50,21 +46,20 @@ class Context : public std::enable_shared_from_this<Context> {
   // Waits until the work of the stream, or of all streams, is done. Returns the context's error.
   CUresult synchronize(Stream& stream);
   CUresult synchronize();
+  // The same, whatever is captured.
+  CUresult wait(Stream& stream);
+  CUresult drain();
   [[nodiscard]] bool is_idle(Stream& stream);
-
-  // Capture: work of the stream becomes nodes of a graph and does not run. A stream that waits for an event of a
-  // capturing stream takes part.
-  [[nodiscard]] bool is_capturing(const Stream& stream);
-  CUresult begin_capture(Stream& stream);
-  CUresult end_capture(Stream& stream, std::shared_ptr<Graph>& graph);
-  std::shared_ptr<Capture> capture_of(const Stream& stream, std::vector<GraphNode*>& last);
-  CUresult join_capture(Stream& stream, const std::shared_ptr<Capture>& capture, const std::vector<GraphNode*>& nodes);
+  [[nodiscard]] static bool is_capturing(const Stream& stream);
 
   std::array<std::atomic<std::size_t>, 8> limits{};
 
  private:
   void collect_dependencies(Stream& stream, std::vector<runtime::WorkTicket>& after);
   runtime::WorkTicket submit(const std::vector<runtime::WorkTicket>& after, const Operation& operation);
+  // Submits a node of a graph; the work keeps `kept`.
+  runtime::WorkTicket submit_node(std::vector<runtime::WorkTicket> after, const Operation& node,
+                                  const std::shared_ptr<const std::vector<GraphOperation>>& kept);
   CUresult wait_for(const std::vector<runtime::WorkTicket>& tickets);
 
   Device& device_;

@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "base/units.h"
 #include "gpu/load_gpu.h"
+#include "runtime/client/cuda/state/capture.h"
 #include "runtime/client/cuda/state/gpu_folder.h"
 #include "runtime/simulated/launch_range.h"
 
@@ -151,7 +152,8 @@ CUresult Driver::reset_primary() {
 }
 
 void Driver::destroy(const std::shared_ptr<Context>& context) {
-  (void)context->synchronize();
+  Captures::instance().forget(*context);
+  (void)context->drain();
   contexts.remove(context.get());
   streams.remove_if([&](const Stream& s) { return &s.context == context.get(); });
   events.remove_if([&](const Event& e) { return e.context == context.get(); });

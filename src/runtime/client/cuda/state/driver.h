@@ -12,7 +12,7 @@
 #include "runtime/client/cuda/interface/types.h"
 #include "runtime/client/cuda/state/context.h"
 #include "runtime/client/cuda/state/device.h"
-#include "runtime/client/cuda/state/graph.h"
+#include "runtime/client/cuda/state/graph_executable.h"
 #include "runtime/client/cuda/state/handle_set.h"
 #include "runtime/client/cuda/state/memory_pool.h"
 #include "runtime/client/cuda/state/module.h"

@@ -1,10 +1,8 @@
-// Graphs: operations with dependencies, built node by node or captured from streams, and launched as a whole.
+// Graphs: operations with dependencies, built node by node or captured from streams.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "runtime/client/cuda/interface/types.h"
@@ -14,52 +12,42 @@ namespace wm::cuda {
 
 class GraphNode {
  public:
-  GraphNode(Graph& graph, NodeType type, Operation operation)
-      : graph(graph), type(type), operation(std::move(operation)) {}
+  GraphNode(Graph& graph, Operation operation);
+  ~GraphNode();
+  GraphNode(const GraphNode&) = delete;
+  GraphNode& operator=(const GraphNode&) = delete;
+
+  // Whether an application's pointer is a node that exists.
+  static bool is_live(const GraphNode* node);
 
   Graph& graph;
   const NodeType type;
-  Operation operation;  // without `run` in an empty node
+  const std::uint64_t id;      // no other node of the process has it
+  std::uint64_t original = 0;  // the node that this one was cloned from
+  Operation operation;         // without `run` in an empty node
   std::vector<GraphNode*> dependencies;
 };
 
 class Graph {
  public:
   // Appends a node; its dependencies are nodes of this graph.
-  GraphNode* add(NodeType type, Operation operation, std::vector<GraphNode*> dependencies);
-  // Copies the nodes of another graph behind `dependencies`; returns an empty node behind all of them.
-  GraphNode* add_graph(const Graph& other, const std::vector<GraphNode*>& dependencies);
+  GraphNode* add(Operation operation, std::vector<GraphNode*> dependencies);
+  // Removes a node with its edges.
+  void remove(const GraphNode* node);
+  // A copy, with copies of the graphs that its nodes contain.
+  [[nodiscard]] std::shared_ptr<Graph> clone() const;
   [[nodiscard]] bool holds(const GraphNode* node) const;
+  // Whether it has a node that allocates or frees memory.
+  [[nodiscard]] bool has_memory_nodes() const;
   [[nodiscard]] const std::vector<std::unique_ptr<GraphNode>>& nodes() const { return nodes_; }
+
+  bool is_capture_target = false;  // a capture appends to it: it cannot be instantiated
 
  private:
   std::vector<std::unique_ptr<GraphNode>> nodes_;
 };
 
-class GraphExecutable {
- public:
-  // A copy of the graph's operations in an order in which every one follows its dependencies; false: there is none.
-  bool assign(const Graph& graph);
-  // Replaces the operation that stands for a node; false: it has no such node.
-  bool replace(const GraphNode* node, Operation operation);
-  // The operations of one launch.
-  [[nodiscard]] std::vector<GraphOperation> operations();
-
- private:
-  struct Step {
-    const GraphNode* node;
-    Operation operation;
-    std::vector<std::size_t> dependencies;  // indices of earlier steps
-  };
-  std::mutex mutex_;
-  std::vector<Step> steps_;
-};
-
-// A capture in progress: the graph that grows, and the streams that take part.
-struct Capture {
-  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
-  const Stream* origin = nullptr;
-  std::uint64_t id = 0;
-};
+// The graph that a node contains; nullptr: none.
+std::shared_ptr<Graph> child_of(const Operation& operation);
 
 }  // namespace wm::cuda

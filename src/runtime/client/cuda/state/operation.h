@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "runtime/client/cuda/interface/types.h"
@@ -9,8 +10,21 @@
 
 namespace wm::cuda {
 
+struct NodeParameters;
+
 // The kind of node that an operation is in a graph, numbered as CUgraphNodeType.
-enum class NodeType : int { kernel, memcpy, memset, host, graph, empty, wait_event, record_event };
+enum class NodeType : int {
+  kernel,
+  memcpy,
+  memset,
+  host,
+  graph,
+  empty,
+  wait_event,
+  record_event,
+  allocate = 10,
+  free = 11
+};
 
 // One piece of work for a stream.
 struct Operation {
@@ -18,6 +32,7 @@ struct Operation {
   std::function<CUresult()> run;
   std::function<bool()> ready;  // where given, the operation waits until it returns true
   NodeType type = NodeType::empty;
+  std::shared_ptr<const NodeParameters> parameters{};  // given where the operation is a node of a graph
 };
 
 // An operation of a graph, and the earlier operations of the list that it follows.

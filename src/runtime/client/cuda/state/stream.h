@@ -25,9 +25,10 @@ class Stream {
   const unsigned flags;
   const int priority;
   const std::uint64_t id;
+  bool is_legacy = false;  // the default stream that others wait for
   // The work that the stream's next work follows; guarded by the context's order.
   std::vector<runtime::WorkTicket> last;
-  // The capture that the stream takes part in, and its last nodes; guarded likewise.
+  // The capture that the stream takes part in, and its last nodes; guarded by the captures.
   std::shared_ptr<Capture> capture;
   std::vector<GraphNode*> captured;
 };

@@ -1,7 +1,5 @@
 // Functions whose parameters differ between CUDA 12 and 13 under one name: compiled for each library, with its version
 // in WM_CUDART_MAJOR.
-#include <algorithm>
-
 #include "runtime/client/cudart/runtime.h"
 
 using wm::cudart::call;
@@ -12,20 +10,6 @@ namespace {
 
 CUdeviceptr pointer_value(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 CUstream own_stream(CUstream stream) { return stream == nullptr ? CU_STREAM_PER_THREAD : stream; }
-
-// Where a node's dependency begins and ends; zeros are a whole dependency, the only kind that is simulated.
-struct EdgeData {
-  unsigned char bytes[8];
-};
-
-cudaError_t add_dependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, const EdgeData* edges,
-                             std::size_t count) {
-  for (std::size_t i = 0; edges != nullptr && i < count; ++i) {
-    if (std::any_of(edges[i].bytes, edges[i].bytes + 8, [](unsigned char b) { return b != 0; }))
-      return remember(cudaErrorNotSupported);
-  }
-  return call(cuGraphAddDependencies, graph, from, to, count);
-}
 
 cudaError_t entry_point(const char* symbol, void** function, unsigned version, unsigned long long flags, int* status) {
   int found = 0;
@@ -48,7 +32,6 @@ unsigned long long per_thread(unsigned long long flags) { return flags == 0 ? kP
 }  // namespace
 }  // namespace wm::cudart
 
-using wm::cudart::EdgeData;
 using wm::cudart::own_stream;
 using wm::cudart::pointer_value;
 
@@ -83,10 +66,8 @@ WM_RUNTIME_API cudaError_t cudaStreamGetCaptureInfo_v3_ptsz(CUstream stream, int
                                                             const void** edges, std::size_t* count) {
   return cudaStreamGetCaptureInfo_v3(own_stream(stream), status, id, graph, dependencies, edges, count);
 }
-WM_RUNTIME_API cudaError_t cudaGraphAddDependencies_v2(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
-                                                       const EdgeData* edges, std::size_t count) {
-  return wm::cudart::add_dependencies(graph, from, to, edges, count);
-}
+WM_RUNTIME_API cudaError_t cudaGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                                               const CUgraphEdgeData* edges, std::size_t count, CUgraphNodeParams* p);
 
 #if WM_CUDART_MAJOR >= 13
 WM_RUNTIME_API cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, CUmemLocation location,
@@ -111,8 +92,38 @@ WM_RUNTIME_API cudaError_t cudaStreamGetCaptureInfo_ptsz(CUstream stream, int* s
   return cudaStreamGetCaptureInfo_v3(own_stream(stream), status, id, graph, dependencies, edges, count);
 }
 WM_RUNTIME_API cudaError_t cudaGraphAddDependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
-                                                    const EdgeData* edges, std::size_t count) {
-  return wm::cudart::add_dependencies(graph, from, to, edges, count);
+                                                    const CUgraphEdgeData* edges, std::size_t count) {
+  return call(cuGraphAddDependencies_v2, graph, from, to, edges, count);
+}
+WM_RUNTIME_API cudaError_t cudaGraphRemoveDependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
+                                                       const CUgraphEdgeData* edges, std::size_t count) {
+  return call(cuGraphRemoveDependencies_v2, graph, from, to, edges, count);
+}
+WM_RUNTIME_API cudaError_t cudaGraphGetEdges(CUgraph graph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* edges,
+                                             std::size_t* count) {
+  return call(cuGraphGetEdges_v2, graph, from, to, edges, count);
+}
+WM_RUNTIME_API cudaError_t cudaGraphNodeGetDependencies(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* edges,
+                                                        std::size_t* count) {
+  return call(cuGraphNodeGetDependencies_v2, node, nodes, edges, count);
+}
+WM_RUNTIME_API cudaError_t cudaGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* edges,
+                                                          std::size_t* count) {
+  return call(cuGraphNodeGetDependentNodes_v2, node, nodes, edges, count);
+}
+WM_RUNTIME_API cudaError_t cudaGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                                            const CUgraphEdgeData* edges, std::size_t count, CUgraphNodeParams* p) {
+  return cudaGraphAddNode_v2(node, graph, dependencies, edges, count, p);
+}
+WM_RUNTIME_API cudaError_t cudaStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* nodes,
+                                                               const CUgraphEdgeData* edges, std::size_t count,
+                                                               unsigned flags) {
+  return call(cuStreamUpdateCaptureDependencies_v2, stream, nodes, edges, count, flags);
+}
+WM_RUNTIME_API cudaError_t cudaStreamUpdateCaptureDependencies_ptsz(CUstream stream, CUgraphNode* nodes,
+                                                                    const CUgraphEdgeData* edges, std::size_t count,
+                                                                    unsigned flags) {
+  return cudaStreamUpdateCaptureDependencies(own_stream(stream), nodes, edges, count, flags);
 }
 #else
 WM_RUNTIME_API cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device, CUstream stream) {
@@ -133,7 +144,32 @@ WM_RUNTIME_API cudaError_t cudaStreamGetCaptureInfo_ptsz(CUstream stream, int* s
 }
 WM_RUNTIME_API cudaError_t cudaGraphAddDependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
                                                     std::size_t count) {
-  return wm::cudart::add_dependencies(graph, from, to, nullptr, count);
+  return call(cuGraphAddDependencies, graph, from, to, count);
+}
+WM_RUNTIME_API cudaError_t cudaGraphRemoveDependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
+                                                       std::size_t count) {
+  return call(cuGraphRemoveDependencies, graph, from, to, count);
+}
+WM_RUNTIME_API cudaError_t cudaGraphGetEdges(CUgraph graph, CUgraphNode* from, CUgraphNode* to, std::size_t* count) {
+  return call(cuGraphGetEdges, graph, from, to, count);
+}
+WM_RUNTIME_API cudaError_t cudaGraphNodeGetDependencies(CUgraphNode node, CUgraphNode* nodes, std::size_t* count) {
+  return call(cuGraphNodeGetDependencies, node, nodes, count);
+}
+WM_RUNTIME_API cudaError_t cudaGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode* nodes, std::size_t* count) {
+  return call(cuGraphNodeGetDependentNodes, node, nodes, count);
+}
+WM_RUNTIME_API cudaError_t cudaGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                                            std::size_t count, CUgraphNodeParams* p) {
+  return cudaGraphAddNode_v2(node, graph, dependencies, nullptr, count, p);
+}
+WM_RUNTIME_API cudaError_t cudaStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* nodes, std::size_t count,
+                                                               unsigned flags) {
+  return call(cuStreamUpdateCaptureDependencies, stream, nodes, count, flags);
+}
+WM_RUNTIME_API cudaError_t cudaStreamUpdateCaptureDependencies_ptsz(CUstream stream, CUgraphNode* nodes,
+                                                                    std::size_t count, unsigned flags) {
+  return cudaStreamUpdateCaptureDependencies(own_stream(stream), nodes, count, flags);
 }
 #endif
 
