@@ -48,6 +48,16 @@ TEST(RuntimeLibrary, AMissingFunctionIsNotSupported) {
   EXPECT_EQ(runtime_call<int>("cudaGetLastError"), 801);
 }
 
+TEST(RuntimeLibrary, ALaunchWithoutConfigurationIsMissingIt) {
+  unsigned grid[3], block[3];
+  std::size_t shared = 0;
+  void* stream = nullptr;
+  EXPECT_EQ(error_name(runtime_call<int>("__cudaPopCallConfiguration", +grid, +block, &shared, &stream)),
+            "cudaErrorMissingConfiguration");
+  EXPECT_EQ(error_name(runtime_call<int>("cudaGetLastError")), "cudaErrorMissingConfiguration");
+  EXPECT_EQ(runtime_call<int>("cudaGetLastError"), 0);
+}
+
 TEST(RuntimeLibrary, PoolsAndFillsInTheThreadsOwnStream) {
   const void* none = nullptr;
   void* memory = nullptr;

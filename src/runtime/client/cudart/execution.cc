@@ -1,7 +1,6 @@
 // Threads and contexts, errors, devices, launches, streams and events.
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "runtime/client/cudart/runtime.h"
 
@@ -27,11 +26,17 @@ cudaError_t remember(cudaError_t error) {
 
 namespace {
 
+// An error that ended the context stays the last error as long as the context does.
+bool is_lasting(cudaError_t error) {
+  unsigned flags = 0;
+  return error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchFailure && cuCtxGetFlags(&flags) == error;
+}
+
 // The runtime reports a launch that the device cannot take as a mistake in its configuration.
 cudaError_t launch_error(CUresult result, const dim3& grid, const dim3& block) {
   const bool empty = grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0;
-  const bool large =
-      std::uint64_t{block.x} * block.y * block.z > 1024 || block.x > 1024 || block.y > 1024 || block.z > 64;
+  const bool large = std::uint64_t{block.x} * block.y * block.z > 1024 || block.x > 1024 || block.y > 1024 ||
+                     block.z > 64 || grid.x > 0x7fffffffU || grid.y > 65535 || grid.z > 65535;
   if (result == CUDA_ERROR_INVALID_VALUE && (empty || large)) return remember(cudaErrorInvalidConfiguration);
   return remember(result);
 }
@@ -56,7 +61,11 @@ using wm::cudart::call;
 using wm::cudart::last_error;
 using wm::cudart::remember;
 
-WM_RUNTIME_API cudaError_t cudaGetLastError() { return std::exchange(last_error(), cudaSuccess); }
+WM_RUNTIME_API cudaError_t cudaGetLastError() {
+  const cudaError_t last = last_error();
+  if (!wm::cudart::is_lasting(last)) last_error() = cudaSuccess;
+  return last;
+}
 WM_RUNTIME_API cudaError_t cudaPeekAtLastError() { return last_error(); }
 WM_RUNTIME_API const char* cudaGetErrorString(cudaError_t error) {
   const char* text = nullptr;

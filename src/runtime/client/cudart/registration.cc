@@ -176,7 +176,7 @@ WM_RUNTIME_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::
 WM_RUNTIME_API cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes,
                                                       CUstream* stream) {
   auto& configurations = wm::cudart::call_configurations();
-  if (configurations.empty()) return wm::cudart::remember(cudaErrorInvalidConfiguration);
+  if (configurations.empty()) return wm::cudart::remember(cudaErrorMissingConfiguration);
   const auto last = configurations.back();
   configurations.pop_back();
   *grid = last.grid;

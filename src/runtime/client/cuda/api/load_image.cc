@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
@@ -78,6 +79,17 @@ Result<std::string> ptx_of(const Driver& driver, const void* image) {
   return std::string(static_cast<const char*>(image));
 }
 
+// The newest major version of PTX that a driver of our version reads.
+constexpr int kMaxPtxVersion = 9;
+
+// Whether the text begins with a `.version` that is too new.
+bool is_too_new(std::string_view ptx) {
+  constexpr std::string_view kDirective = ".version";
+  const std::size_t at = ptx.find(kDirective);
+  if (at == std::string_view::npos) return false;
+  return std::atoi(std::string(ptx.substr(at + kDirective.size(), 8)).c_str()) > kMaxPtxVersion;
+}
+
 }  // namespace
 
 CUresult load_image(Context& context, const void* image, std::shared_ptr<Module>& module) {
@@ -85,6 +97,10 @@ CUresult load_image(Context& context, const void* image, std::shared_ptr<Module>
   Driver& driver = driver_of(context);
   const auto ptx = ptx_of(driver, image);
   if (!ptx) return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, ptx.error().what);
+  if (is_too_new(*ptx)) {
+    return refuse(CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+                  "the PTX is of a newer version than " + std::to_string(kMaxPtxVersion) + ", the last one known");
+  }
   auto loaded = runtime::LoadedModule::load(*ptx, "module.ptx", driver.config(), driver.memory(), &context);
   if (!loaded) return refuse(CUDA_ERROR_INVALID_PTX, loaded.error().to_string());
   if (auto told = driver.runner().module_loaded(**loaded, *ptx); !told)

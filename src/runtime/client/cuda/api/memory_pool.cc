@@ -51,7 +51,8 @@ using wm::cuda::with_work_stream;
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
   return with_driver([&](Driver& driver) {
-    if (pool == nullptr || device != wm::cuda::kDevice) return CUDA_ERROR_INVALID_VALUE;
+    if (device != wm::cuda::kDevice) return CUDA_ERROR_INVALID_DEVICE;
+    if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *pool = wm::cuda::default_pool(driver).get();
     return CUDA_SUCCESS;
   });
