@@ -152,6 +152,21 @@ Violations layer_violations(const fs::path& root, const std::vector<LayerSection
   return found;
 }
 
+Violations undescribed_modules(const fs::path& page, const std::vector<LayerSection>& sections) {
+  const std::string text = read_text(page);
+  const auto names_folder = [&](const std::string& name) {
+    return text.find("`" + name + "/") != std::string::npos || text.find("/" + name + "/") != std::string::npos;
+  };
+  Violations found;
+  for (const LayerSection& section : sections) {
+    for (const auto& [name, module] : section.modules()) {
+      if (name == "." || names_folder(name)) continue;
+      found.push_back(page.filename().string() + ": " + section.folder() + "/" + name + " is not described");
+    }
+  }
+  return found;
+}
+
 namespace {
 
 using Graph = std::map<std::string, std::vector<std::string>>;

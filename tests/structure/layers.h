@@ -54,6 +54,10 @@ std::vector<LayerSection> read_layers(const std::filesystem::path& file);
 // it.
 Violations layer_violations(const std::filesystem::path& root, const std::vector<LayerSection>& sections);
 
+// Modules that `page` does not name as folders: `device/` or `src/base/` in backquotes. The files that lie in a folder
+// directly (".") have no name.
+Violations undescribed_modules(const std::filesystem::path& page, const std::vector<LayerSection>& sections);
+
 // Groups of files of one module (a folder of src/ that the first section names) that include each other in a cycle. A
 // header and the source of the same name count as one.
 Violations include_cycles(const std::filesystem::path& root);

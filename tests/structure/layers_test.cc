@@ -28,6 +28,18 @@ TEST(SourceTree, ModulesIncludeOnlyLowerLayers) {
   EXPECT_THAT(layer_violations(source_path(), layers_of_this_tree()), IsEmpty());
 }
 
+TEST(SourceTree, TheArchitecturePageDescribesEveryModule) {
+  EXPECT_THAT(undescribed_modules(source_path("docs/design/architecture.md"), layers_of_this_tree()), IsEmpty());
+}
+
+TEST(Layers, AModuleThatThePageOmitsIsNamed) {
+  const TemporaryTree tree;
+  tree.file("layers.txt", "[src]\nbase\nsim\n[src/sim]\ncycle block\n.\n");
+  tree.file("page.md", "`src/base/`, `src/sim/cycle/` and block\n");
+  EXPECT_THAT(undescribed_modules(tree.root() / "page.md", read_layers(tree.root() / "layers.txt")),
+              ElementsAre("page.md: src/sim/block is not described"));
+}
+
 TEST(Layers, AModuleMayUseLowerLayersAndItself) {
   const TemporaryTree tree;
   tree.file("src/exec/a.cc",

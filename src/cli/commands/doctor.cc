@@ -74,7 +74,7 @@ void look_at_simulation(Findings& all) {
 #ifdef WM_RUNTIME
 void look_at_programs(Findings& all) {
   const auto library = find_client_library("");
-  all.push_back({"sharing", "driver library", library.ok(), true, library ? *library : library.error().what});
+  all.push_back({"sharing", "client library", library.ok(), true, library ? *library : library.error().what});
   const std::string sandbox = runtime::sandbox::find_sandbox();
   all.push_back({"sharing", "wm-sandbox", !sandbox.empty(), false,
                  sandbox.empty() ? "a program that crashes a compiler ends the daemon: install again" : sandbox});
@@ -90,7 +90,7 @@ void look_at_programs(Findings& all) {
     std::getline(std::ifstream(entry.path()) >> std::ws, line);
     registered |= line.find("warpmux") != std::string::npos;
   }
-  all.push_back({"sharing", "registered driver", registered, false,
+  all.push_back({"sharing", "registered library", registered, false,
                  registered ? "/etc/OpenCL/vendors: programs find it without wm run"
                             : "only programs under `wm run` use it; a file in /etc/OpenCL/vendors with the library's "
                               "path changes that"});
@@ -102,7 +102,7 @@ Result<std::string> device_name() {
   if (::pipe(ends) != 0) return Error{"no pipe"};
   const pid_t child = ::fork();
   if (child == 0) {
-    ::setenv("WARPMUX_DISABLE", "1", 1);  // our own driver is not a device
+    ::setenv("WARPMUX_DISABLE", "1", 1);  // the client library's platform is not a device
     const auto backend = runtime::open_backend("");
     const std::string text =
         backend ? "+" + (*backend)->platform_name() + ": " + (*backend)->device_name() : "-" + backend.error().what;
