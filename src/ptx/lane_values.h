@@ -1,4 +1,4 @@
-// Facts about the values of a function's registers: who defines and reads them, whether lanes may differ in them, and
+// Facts about the values of a function's registers: their definitions and uses, whether lanes may differ in them, and
 // which of their low bits are known to be zero.
 #pragma once
 

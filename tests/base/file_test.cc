@@ -26,7 +26,7 @@ class FileTest : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(FileTest, WhatIsWrittenIsReadBack) {
+TEST_F(FileTest, WrittenTextIsReadBack) {
   const std::string content("line\n\0binary\xff", 13);
   ASSERT_TRUE(write_file(path("a"), content));
   EXPECT_EQ(*read_file(path("a")), content);

@@ -21,7 +21,7 @@ TEST(Units, ANumberWithoutAUnitIsRefused) {
   EXPECT_EQ(parse_bytes("256").error().what, "'256' lacks a unit (B, KB, MB, GB, KiB, MiB, GiB)");
 }
 
-TEST(Units, WhatIsNoQuantityIsNamed) {
+TEST(Units, TextThatIsNoQuantityIsNamed) {
   EXPECT_EQ(parse_hertz("fast").error().what, "'fast' is no quantity such as '1216 MHz'");
   EXPECT_EQ(parse_hertz("1..5 GHz").error().what, "'1..5 GHz' is no quantity such as '1216 MHz'");
   EXPECT_EQ(parse_hertz("3 KB").error().what, "unknown unit 'KB' in '3 KB' (Hz, kHz, MHz, GHz)");

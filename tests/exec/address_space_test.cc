@@ -40,7 +40,7 @@ TEST(AddressSpace, AnAllocationEndsWhereItEnds) {
   EXPECT_EQ(memory.at(0xffffffffffffffffULL, 4), nullptr);
 }
 
-TEST(AddressSpace, WhatWasFreedIsGoneAndNotGivenOutAgain) {
+TEST(AddressSpace, FreedMemoryIsGoneAndNotGivenOutAgain) {
   AddressSpace memory;
   const auto a = memory.allocate(64, "a");
   const auto b = memory.allocate(64, "b");

@@ -41,7 +41,7 @@ TEST(Application, StepsHappenInOrder) {
   EXPECT_EQ(ran->launches.size(), 3U);
 }
 
-TEST(Application, BuffersNobodyWroteHoldPoison) {
+TEST(Application, UnwrittenBuffersHoldPoison) {
   auto module = ptx::parse(kAdd);
   ASSERT_TRUE(module.ok());
   gpu::Application app;

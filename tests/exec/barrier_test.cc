@@ -4,7 +4,7 @@
 namespace wm::exec {
 namespace {
 
-TEST(Barrier, WhatIsStoredBeforeIsSeenAfter) {
+TEST(Barrier, StoresBeforeItAreSeenAfterIt) {
   Snippet s;
   s.block = {256, 1, 1};
   s.out_words = 256;

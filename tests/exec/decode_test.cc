@@ -19,7 +19,7 @@ TEST(Decode, AnUnknownKernelIsNamedWithThoseThereAre) {
   EXPECT_EQ(decode(*module, "other", "k.ptx").error().to_string(), "k.ptx: no kernel 'other'; there is 'k'");
 }
 
-TEST(Decode, WhatCannotBeExecutedIsRefusedAtItsLine) {
+TEST(Decode, AnInstructionThatCannotBeExecutedIsRefusedAtItsLine) {
   const auto program = decoded(kernel("barrier.cluster.arrive;\nret;"));
   ASSERT_FALSE(program.ok());
   EXPECT_EQ(program.error().to_string(), "k.ptx:21:1: 'barrier.cluster.arrive' cannot be executed");

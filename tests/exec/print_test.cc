@@ -77,7 +77,7 @@ TEST(Print, ConversionsAndLengths) {
   EXPECT_EQ(format("%d%f", {0x0000000000000001, 0x3ff0000000000000}).arguments, 2);
 }
 
-TEST(Print, WhatIsNoConversionIsPrintedAsItStands) {
+TEST(Print, TextThatIsNoConversionIsPrintedAsItStands) {
   EXPECT_EQ(format("100%", {}).text, "100%");
   EXPECT_EQ(format("%k %y", {}).text, "%k %y");
   EXPECT_FALSE(format("%d", {}).ok);

@@ -30,7 +30,7 @@ TEST(Occupancy, ABlockTooLargeIsRefusedByName) {
   EXPECT_FALSE(max_blocks({0, 8, 0}, kH200).ok());
 }
 
-TEST(Occupancy, WhatBlocksLeave) {
+TEST(Occupancy, ResourcesThatBlocksLeave) {
   const Resources one = footprint({256, 32, 1024}, kH200);
   const Resources left = less(kH200.total, one, 3);
   EXPECT_EQ(left, (Resources{2048 - 768, 65536 - 3 * 8192, 233472 - 3072, 29}));

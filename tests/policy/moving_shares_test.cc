@@ -30,7 +30,7 @@ TEST(MovingShares, SharesMayDiffer) {
 }
 
 // The part that a small launch has no use for goes to its neighbour.
-TEST(MovingShares, NobodyGetsMoreThanItHasBlocks) {
+TEST(MovingShares, NoKernelGetsMoreThanItHasBlocks) {
   FakeMachine gpu({.sms = 2});
   drive(gpu, "moving_shares", {arrive_together({{.name = "a", .blocks = 4000}, {.name = "b", .blocks = 4}})});
   EXPECT_EQ(gpu.residents({0})[0].cap, 14U);

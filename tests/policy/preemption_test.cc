@@ -109,7 +109,7 @@ TEST(Dss, AReservedSmIsPromisedToSomeoneElse) {
   EXPECT_EQ(gpu.owners(), "cbda");
 }
 
-TEST(Dss, DebtForSmsNobodyElseWants) {
+TEST(Dss, DebtForSmsThatNoOtherKernelWants) {
   FakeMachine gpu({.sms = 4});
   drive(gpu, "dss", {arrive(kernel("a", 600)), run(100), arrive(kernel("b", 5)), run(4000)});
   EXPECT_EQ(gpu.owners(), "baaa");  // five blocks need one SM of the two it could have

@@ -157,7 +157,7 @@ TEST(Quota, SymmetricBlocks) {
 }
 
 // One block of the QoS kernel has 640 threads of its 1024; the rest is room for three more blocks of the other.
-TEST(Quota, WhatEqualThreadsLeaveOfAnSmGoesToTheKernelWithoutAGoal) {
+TEST(Quota, TheRestOfAnSmBesideEqualThreadsGoesToTheKernelWithoutAGoal) {
   FakeMachine gpu({.sms = 1});
   gpu.start("quota");
   gpu.arrive_together({{.name = "q", .block = {640, 16, 0}, .goal = 10}, {.name = "o", .block = {128, 16, 0}}});

@@ -82,7 +82,7 @@ TEST(ElasticKernels, Decisions) {
             "51200 cap sm 0-3 k2 at 16\n");  // only when both have ended
 }
 
-TEST(ElasticKernels, WhatDoesNotFitBesideIsNotMerged) {
+TEST(ElasticKernels, ALaunchThatDoesNotFitBesideIsNotMerged) {
   FakeMachine gpu({.sms = 1});
   drive(gpu, "elastic_kernels",
         {arrive_together({{.name = "a", .block = {1024, 40, 0}}, {.name = "b", .block = {1024, 40, 0}}})});

@@ -154,7 +154,7 @@ TEST(WholeSms, SmqosAndSpartMayTakeTheSameFromABatchTask) {
   }
 }
 
-TEST(StaticSmQos, TheRestIsDividedAndNobodyIsLeftOut) {
+TEST(StaticSmQos, TheRestIsDividedAndNoKernelIsLeftOut) {
   FakeMachine gpu({.sms = 8});
   drive(gpu, "static_smqos", {arrive_together({service(200), compute("c"), compute("d")})});
   EXPECT_EQ(gpu.owners(), "sssssscd");

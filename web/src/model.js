@@ -44,7 +44,7 @@ export function goalsOf(run) {
   return {all: goals.length, reached: goals.filter((k) => k.reached).length};
 }
 
-// The reader's choices. Whoever changes one calls changed(). Papers have little in common: one at a time.
+// The reader's choices. Code that changes one calls changed(). Papers have little in common: one at a time.
 export const chosen = {
   workload: workloads[0], metric: 'stp', hidden: new Set(),
   filters: filterKeys.includes('paper') ? {paper: filterValues('paper')[0]} : {}, run: null, curve: 'ipc', verdict: null, paper: null,

@@ -98,7 +98,7 @@ Result<int> run_demo(const DemoOptions& o) {
   if (!gpu) return gpu.error();
   const auto kernels = participants();
   if (!kernels) return kernels.error();
-  output.say("\n" + styled(Style::bold, "warpmux") + ": one GPU, many kernels, and who gets how much of it\n\n");
+  output.say("\n" + styled(Style::bold, "warpmux") + ": one GPU, many kernels, and how much of it each one gets\n\n");
   const auto right = show_kernels(output);
   if (!right) return right.error();
   output.say("\n" + heading(2, fmt::format("Together on {}: {} SMs at {} MHz, every warp instruction in time",

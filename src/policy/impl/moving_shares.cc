@@ -138,7 +138,7 @@ class MovingShares final : public Policy {
 WM_POLICY(
     MovingShares,
     {.name = "moving_shares",
-     .about = "accelOS's equal shares, divided anew whenever a kernel comes or goes; who finds no room takes turns",
+     .about = "accelOS's equal shares, divided anew whenever a kernel comes or goes; kernels without room take turns",
      .paper = "after Margiolas and O'Boyle (accelOS), CGO 2016",
      .short_launches_unmodified = true,
      .needs = {Can::cap_blocks},

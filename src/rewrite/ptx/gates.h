@@ -1,6 +1,6 @@
 // Gates: warps of a rewritten kernel stop at the back-edges of its loops while a word in device memory is not zero.
 //
-// Whoever needs the SMs for a short time writes the word, and clears it when done. A warp tests the word once in about
+// A client in need of the SMs for a while writes the word, and clears it when done. A warp tests the word once in about
 // `interval` of its instructions. The value that is tested was loaded one test earlier, so that the load's latency
 // overlaps with execution. A loop that counts is strip-mined: an inner loop with the same body runs up to a nearer
 // bound, and the test follows it. Other short innermost loops are unrolled so that the test costs little: all their

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 const std::string kPair = "compare --kernel lbm --kernel mri-q --size small --cycles 3000 --cache '' ";
 
-TEST(Compare, PrintsARowAPolicyAndSaysWhoWasLeftOut) {
+TEST(Compare, PrintsARowAPolicyAndNamesPoliciesThatWereLeftOut) {
   const Ran ran = run_wm(kPair + "--policy even --policy spatial --policy quota");
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("lbm + mri-q on qos16"));

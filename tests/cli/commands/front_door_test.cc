@@ -135,7 +135,7 @@ TEST_F(FrontDoor, AChangedPackageListIsInstalledAgain) {
   EXPECT_THAT(calls(), HasSubstr("install --no-install-recommends cmake other-lib"));
 }
 
-TEST_F(FrontDoor, WhatOnlyTestsNeedIsInstalledForTestsOnly) {
+TEST_F(FrontDoor, PackagesThatOnlyTestsNeedAreInstalledForTestsOnly) {
   tree_.write("packages.txt", "cmake\ntest: browser # large\n");
   ASSERT_EQ(start("demo").code, 0);
   EXPECT_THAT(calls(), HasSubstr("install --no-install-recommends cmake\n"));
@@ -169,7 +169,7 @@ TEST_F(FrontDoor, OrdinaryUsersGoThroughSudo) {
   EXPECT_THAT(calls(), HasSubstr("sudo env DEBIAN_FRONTEND=noninteractive apt-get"));
 }
 
-TEST_F(FrontDoor, WhatItCannotDoIsOneLineWithThePackages) {
+TEST_F(FrontDoor, AMissingPackageIsNamedInOneLine) {
   tool("sudo", "exit 1");
   Ran ran = start("demo", "FAKE_USER=1000");
   EXPECT_EQ(ran.code, 2);

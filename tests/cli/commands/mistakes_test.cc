@@ -78,7 +78,7 @@ TEST(Mistakes, MisspeltOptionsAndParametersGetASuggestion) {
 #endif
 }
 
-TEST(Mistakes, WhatACommandNeedsIsNamed) {
+TEST(Mistakes, AMissingArgumentIsNamed) {
   expect_mistake("lab", "wm lab needs a command: list, run, show, report");
   expect_mistake("compare", "wm compare needs --kernel; 'wm compare --help'");
   expect_mistake("compare --kernl vecadd", "wm compare has no option '--kernl' (did you mean '--kernel'?)");

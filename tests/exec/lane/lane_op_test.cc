@@ -70,7 +70,7 @@ TEST(LaneOp, ASourceMayBeTheDestination) {
   }
 }
 
-TEST(LaneOp, WhatCannotBeExecutedIsNamed) {
+TEST(LaneOp, AnInstructionThatCannotBeExecutedIsNamed) {
   ptx::Instruction instruction = named("add.b32");
   instruction.operands.assign(3, reg_operand());
   instruction.position = {12, 3};

@@ -177,7 +177,7 @@ TEST(Experiment, EveryUnknownNameIsAnErrorWithItsLine) {
               HasSubstr("no policy here has a parameter 'warp'"));
 }
 
-TEST(Experiment, AFigureNobodyKnowsIsNamed) {
+TEST(Experiment, AnUnknownFigureIsNamed) {
   const Scratch folder;
   ASSERT_TRUE(load(folder, kFigure).ok());
   EXPECT_THAT(load_experiment("p/g", folder.path(), test_names()).error().to_string(),

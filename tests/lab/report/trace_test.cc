@@ -79,7 +79,7 @@ struct ReadTrace {
       else
         e.skip();
     }
-    EXPECT_EQ(tracks.count(s.track), 1U) << "an event on a track nobody described";
+    EXPECT_EQ(tracks.count(s.track), 1U) << "an event on a track without a description";
     if (type == 1) {
       EXPECT_FALSE(open.count(s.track)) << "two slices at once on one row";
       open[s.track] = s;

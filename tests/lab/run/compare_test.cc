@@ -55,7 +55,7 @@ TEST(Compare, APolicyIsRunOnceAndWithItsParameters) {
   EXPECT_THAT(names(list), ElementsAre("even", "dss", "dss"));
 }
 
-TEST(Compare, ANameNobodyKnowsIsAnError) {
+TEST(Compare, AnUnknownNameIsAnError) {
   const auto list = policies_for({"evn"}, {zoo_participant("lbm")});
   ASSERT_FALSE(list.ok());
   EXPECT_THAT(list.error().to_string(), HasSubstr("did you mean 'even'"));

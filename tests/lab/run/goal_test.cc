@@ -58,7 +58,7 @@ TEST(Goal, ATimeTheTransfersUseUpIsAnError) {
   EXPECT_NE(goal.error().to_string().find("transfers take"), std::string::npos);
 }
 
-TEST(Corun, WhatWouldNotEndOrNotBeginIsSaidAtOnce) {
+TEST(Corun, ARunThatWouldNotEndOrNotBeginIsRefusedAtOnce) {
   const gpu::GpuConfig gpu = sim::test_gpu("qos16");
   Participant p = zoo_kernel("vecadd");
   const auto policy = *policy::choose("left_over");

@@ -59,7 +59,7 @@ TEST(Decision, IsolatedOthersGetShorterTimeSlices) {
   EXPECT_EQ(d[1].slice_microseconds, 0U);
 }
 
-TEST(Decision, AnIdleProgramRestrictsNobody) {
+TEST(Decision, AnIdleProgramRestrictsNoOtherProgram) {
   const auto d = decide({program(0), program(5, false)}, {}, kHalf);
   EXPECT_EQ(d[0].slice_microseconds, 0U);
 }

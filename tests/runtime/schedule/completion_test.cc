@@ -71,7 +71,7 @@ struct PollingTest : CompletionTest {
 
 using Commands = std::vector<CommandPtr>;
 
-TEST_F(CallbackTest, WhatTheDriverReportsIsHandedOn) {
+TEST_F(CallbackTest, CompletionsOfTheDriverAreHandedOn) {
   const auto queue = make_queue();
   const auto a = submit(source, queue), b = submit(source, queue);
   EXPECT_EQ(backend.flushes, 2U);

@@ -48,7 +48,7 @@ TEST_F(PrintfTest, OneAtATimeInTheOrderOfTheirArrival) {
   EXPECT_EQ(output.end(b, false), c);
 }
 
-TEST_F(PrintfTest, MixedOutputReachesNobody) {
+TEST_F(PrintfTest, MixedOutputIsDropped) {
   const auto a = launch(client, room);
   ASSERT_TRUE(output.begin(a));
   std::printf("someone's");

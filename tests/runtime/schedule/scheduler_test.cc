@@ -203,7 +203,7 @@ TEST_F(SchedulerTest, ACompletionIsShownInTheOrderOfItsQueue) {
   EXPECT_EQ(client->shown(2), status::kComplete);
 }
 
-TEST_F(SchedulerTest, WhatAClientThatHasGoneLeftWaitingNeverRuns) {
+TEST_F(SchedulerTest, WaitingCommandsOfAClientThatHasGoneNeverRun) {
   const auto queue = make_queue();
   scheduler.add_user_event(client, 1);
   add(make_transfer(backend, client, queue, 2), {1});

@@ -82,7 +82,7 @@ TEST_F(WorkerBatchTest, TheYoungestWorkersLeaveFirst) {
   EXPECT_EQ(resident(command), 1U) << "their room counts as free at once";
 }
 
-TEST_F(WorkerBatchTest, WorkersThatNobodyToldToLeaveHaveDoneAll) {
+TEST_F(WorkerBatchTest, WorkersThatWereNotToldToLeaveHaveDoneAll) {
   const auto command = arrived();
   const auto batch = run(command, 2);
   EXPECT_TRUE(batches.completed(*command, batch, status::kComplete));

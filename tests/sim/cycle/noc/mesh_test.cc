@@ -34,7 +34,7 @@ TEST(Mesh, TwoMessagesOverOneLinkGoOneAfterTheOther) {
   EXPECT_EQ(mesh.travel(1, 0, 100, 8), 104U) << "the way back is another link";
 }
 
-TEST(Mesh, ALinkThatIsFreeAgainDelaysNobody) {
+TEST(Mesh, ALinkThatIsFreeAgainDelaysNoPacket) {
   Mesh mesh(kMesh);
   mesh.travel(0, 1, 100, 136);
   EXPECT_EQ(mesh.travel(0, 1, 105, 8), 109U);
