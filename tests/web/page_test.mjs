@@ -56,6 +56,21 @@ const sweepFile = join(folder, 'sweep.html');
 writeFileSync(sweepFile, before + '<script type="application/json" id="document">' +
   JSON.stringify(sweep).replaceAll('<', '\\u003c') + rest.slice(end));
 
+// What a phone has no room for: formulas without spaces, long names, many bars, many series, hundreds of points.
+const long = 'a-kernel-with-a-long-name/and-its-part@1ms';
+const many = (xs, policies) => xs.flatMap((goal) => policies.map((policy, i) => ({goal, policy, reach: 0.1 * i, source: 'measured'})));
+const counted = (n, word) => Array.from({length: n}, (_, i) => `${word}${i}`);
+const narrow = {...report, command: 'wm lab report --store ' + '/a/long/path'.repeat(12),
+  runs: report.runs.map((r) => ({...r, workload: `${long}_${long}_${r.workload}`, power: {watts: null}, filters: {goal: '50%', figure: long}})),
+  figures: [['bars', 'bar', counted(40, 'workload'), counted(6, 'policy-')], ['names', 'bar', ['a', 'b'], counted(9, long)],
+            ['points', 'point', counted(300, 'w'), ['even', 'smk']]].map(([id, kind, xs, policies]) => {
+    const f = figure(`one/${id}`, 'no', kind, runs[0]);
+    return {...f, rows: many(xs, policies), claims: f.claims.map((c) => ({...c, detail: 'gain(' + 'ipc,policy=Even,'.repeat(20) + ')', text: long.repeat(4)}))};
+  })};
+const narrowFile = join(folder, 'narrow.html');
+writeFileSync(narrowFile, before + '<script type="application/json" id="document">' +
+  JSON.stringify(narrow).replaceAll('<', '\\u003c') + rest.slice(end));
+
 const tests = {
   async 'runs that differ in a goal or a parameter are shown apart'(b) {
     await b.open('file://' + sweepFile);
@@ -155,6 +170,17 @@ const tests = {
     assert.notEqual(await b.value('getComputedStyle(document.body).backgroundColor'), dark);
     await b.open('file://' + reportFile, {width: 390, height: 800});
     assert.ok(await b.value('document.documentElement.scrollWidth') <= 390);
+  },
+  async 'nothing is wider than a phone but the matrix, which scrolls by itself'(b) {
+    await b.open('file://' + narrowFile, {width: 390, height: 800});
+    assert.equal(await b.value('document.documentElement.scrollWidth'), 390);
+    const wide = await b.value(`[...document.querySelectorAll('body *')].filter((e) => !e.closest('.tall') &&
+      (e.getBoundingClientRect().right > 390 || (e.scrollWidth > e.clientWidth + 1 && ['auto', 'hidden'].includes(getComputedStyle(e).overflowX))))
+      .map((e) => [e.closest('article, section')?.id, e.tagName, e.textContent.slice(0, 40)].join(' '))`);
+    assert.deepEqual(wide, []);
+    // The names of hundreds of points would cover each other; power that was not measured is no infinite power.
+    assert.equal(await b.value(`[...document.getElementById('one/points').querySelectorAll('text')].some((t) => t.textContent === 'w7')`), false);
+    assert.equal(await b.value(`document.querySelector('table.policies').textContent.includes('∞')`), false);
   },
 };
 

@@ -15,6 +15,14 @@ export function draw(element, spec, onClick) {
   return view.runAsync();
 }
 
+export const isNarrow = () => innerWidth < 640;
+
+// A legend of these names with as many columns as fit into the width.
+export function legendOf(names, width) {
+  const widest = Math.max(0, ...names.map((name) => String(name).length));
+  return {columns: Math.max(1, Math.min(names.length, Math.floor(width / (7 * widest + 30)))), labelLimit: width - 30};
+}
+
 export function widthOf(element, least = 240) {
   return Math.max(least, Math.floor(element.getBoundingClientRect().width || element.parentElement.clientWidth));
 }

@@ -1,5 +1,5 @@
 // A paper's figures: measured beside reported, and a verdict a claim.
-import {draw, widthOf} from './chart.js';
+import {draw, isNarrow, legendOf, widthOf} from './chart.js';
 import {h, replace} from './dom.js';
 import {fixed} from './format.js';
 import {changed, choose, chosen, figures, nameOf, runKeys, runs} from './model.js';
@@ -23,6 +23,17 @@ function axesOf(figure) {
   return p.series ? {...p, facet: p.facet ?? 'measure'} : {...p, series: 'measure'};
 }
 
+// A plot with more bars than a phone is wide grows downwards: its axes are exchanged.
+function lyingDown(rows, layers, xs, bars, width) {
+  const other = {x: 'y', y: 'x', xOffset: 'yOffset', y2: 'x2'};
+  const exchanged = ({encoding, mark, ...layer}) => ({
+    ...layer, mark: mark.shape === 'stroke' ? {...mark, angle: 90, size: 81} : mark,
+    encoding: Object.fromEntries(Object.entries(encoding).map(([channel, value]) => [other[channel] ?? channel,
+      channel === 'x' ? {...value, title: null, axis: {labelAngle: 0, labelLimit: 110}} : value]))});
+  const widest = Math.min(110, 6.5 * Math.max(...xs.map((x) => String(x).length)));
+  return {data: {values: rows}, width: width - 40 - widest, height: Math.max(bars * 9, xs.length * 14), layer: layers.map(exchanged)};
+}
+
 function specOf(figure, width) {
   const p = axesOf(figure);
   const facets = p.facet ? distinct(figure.rows.map((r) => r[p.facet]).filter((v) => v !== undefined)) : [];
@@ -33,7 +44,7 @@ function specOf(figure, width) {
   const both = distinct(rows.map((r) => r.source)).length > 1;
   const xs = distinct(rows.map((r) => r[p.x]));
   for (const r of rows) r.group_ = p.series ? series.indexOf(r[p.series]) : 0;
-  const color = p.series ? {color: {field: p.series, type: 'nominal', sort: series,
+  const color = p.series ? {color: {field: p.series, type: 'nominal', sort: series, legend: legendOf(series, width),
                                     scale: {domain: series, range: series.map((_, i) => kernelColour(i))}}}
                          : {color: {value: kernelColour(0)}};
   const y = {field: p.y, type: 'quantitative', stack: null, title: p.y_title ?? p.y};
@@ -41,15 +52,17 @@ function specOf(figure, width) {
                    {field: p.y, title: p.y_title || p.y, format: '.3~f'}, {field: 'source'},
                    ...(figure.rows.some((r) => r.low !== undefined) ? ['low', 'high'].map((field) => ({field, title: `95% ${field}`, format: '.3~f'})) : [])];
   const numeric = p.kind !== 'bar' && rows.every((r) => typeof r[p.x] === 'number');
+  // Hundreds of names would be drawn over each other; the tooltip of a point has its name.
+  const isUnnamed = p.kind === 'point' && !numeric && xs.length > width / 6;
   const x = {field: p.x, type: numeric ? 'quantitative' : 'nominal', sort: xs, title: p.x_title ?? null,
-             axis: {labelAngle: numeric || xs.length <= (innerWidth < 640 ? 3 : 6) ? 0 : -40}};
+             axis: {labels: !isUnnamed, ticks: !isUnnamed, labelAngle: numeric || xs.length <= (isNarrow() ? 3 : 6) ? 0 : -40}};
   const faded = both ? {opacity: {condition: {test: 'datum.source === "paper"', value: 0.35}, value: 1}} : {};
   const dashed = both ? {strokeDash: {field: 'source', type: 'nominal', legend: null,
                                       scale: {domain: ['measured', 'paper'], range: [[1, 0], [4, 3]]}}} : {};
   const xOffset = {field: 'group_', type: 'nominal', scale: {domain: p.series ? series.map((_, i) => i) : [0]}};
   // A plot with more bars than this scrolls sideways; on a wide page narrower bars are still told apart.
   const bars = xs.length * Math.max(1, p.kind === 'bar' ? series.length : 1);
-  const least = numeric ? 240 : bars * (width > 900 ? 5 : 7);
+  const least = numeric || isUnnamed ? 240 : bars * (width > 900 ? 5 : 7);
   const dash = Math.min(16, 1.6 * Math.max(width - 70, least) / bars);  // as wide as its bar, not as its neighbours
   const reported = !both || (p.kind && p.kind !== 'bar') ? [] : [{
     transform: [{filter: 'datum.source === "paper"'}],
@@ -69,14 +82,16 @@ function specOf(figure, width) {
   const rule = p.rule === null || p.rule === undefined ? []
     : [{mark: {type: 'rule', strokeDash: [3, 3], color: colour('muted')}, encoding: {y: {datum: p.rule}}}];
   const layers = {layer: [marks[p.kind] ?? marks.bar, ...intervals, ...reported, ...rule]};
+  if (!p.facet && !numeric && isNarrow() && least > width - 70) return lyingDown(rows, layers.layer, xs, bars, width);
   if (!p.facet) return {data: {values: rows}, width: Math.max(width - 70, least), height: 240, ...layers};
   const columns = width > 700 ? 3 : width > 460 ? 2 : 1;
   return {data: {values: rows}, columns, facet: {field: p.facet, type: 'nominal', title: null},
+          ...(isUnnamed ? {resolve: {scale: {x: 'independent'}}} : {}),
           spec: {width: Math.max(120, width / columns - 70), height: 160, ...layers}};
 }
 
 // How to tell what was measured from what the paper reports, and what the vertical lines are.
-function legendOf(figure) {
+function noteOf(figure) {
   const seeds = Math.max(0, ...(figure.rows ?? []).map((r) => r.seeds ?? 0));
   const paper = figure.rows?.some((r) => r.source === 'paper')
     ? {line: 'dashed: the paper', point: 'pale: the paper'}[figure.plot.kind] ?? 'a dash across: the paper' : null;
@@ -109,7 +124,7 @@ function one(figure) {
   const chart = h('div.chart');
   const claims = (figure.claims ?? []).filter((c) => !chosen.verdict || c.verdict === chosen.verdict);
   const element = h('article.card.figure', {id: anchorOf(figure)},
-    h('h3', {}, figure.title, h('a.anchor', {href: '#' + anchorOf(figure), 'aria-label': 'link to this figure'}, '#')), h('p.note', {}, [figure.paper, figure.id, figure.protocol, legendOf(figure)].filter(Boolean).join(' · ')),
+    h('h3', {}, figure.title, h('a.anchor', {href: '#' + anchorOf(figure), 'aria-label': 'link to this figure'}, '#')), h('p.note', {}, [figure.paper, figure.id, figure.protocol, noteOf(figure)].filter(Boolean).join(' · ')),
     figure.about ? h('p', {}, figure.about) : null, h('div.scroll', {}, chart),
     claims.length ? h('div.scroll', {}, h('table.claims', {},
       h('thead', {}, h('tr', {}, ['claim', 'paper', 'measured', 'verdict'].map((t, i) => h(i === 1 || i === 2 ? 'th.number' : 'th', {scope: 'col'}, t)))),

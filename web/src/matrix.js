@@ -2,7 +2,7 @@
 // have a stronger colour. A click selects the run.
 import {h, replace} from './dom.js';
 import {fixed} from './format.js';
-import {changed, choose, chosen, current, goalsOf, labelOf, labels, metrics, nameOf, shown, valuesOf, varying, workloadOf, workloads} from './model.js';
+import {changed, choose, chosen, current, goalsOf, labelOf, labels, metricsOf, nameOf, shown, valuesOf, varying, workloadOf, workloads} from './model.js';
 
 function strength(value, values, better) {
   const known = values.filter((v) => v !== null);
@@ -29,7 +29,8 @@ export function matrix() {
   const element = h('div');
   const update = () => {
     const runs = shown();
-    const metric = metrics.find((m) => m.key === chosen.metric);
+    const metrics = metricsOf(runs);
+    const metric = metrics.find((m) => m.key === chosen.metric) ?? metrics[0];
     const columns = labels.filter((l) => runs.some((r) => labelOf(r) === l));
     const keys = varying(runs);
     const rows = workloads.flatMap((workload) => {

@@ -26,18 +26,22 @@ export const nameOf = (run, keys) => [labelOf(run), ...keys.filter((k) => run.fi
 export const distinctValues = distinct;
 
 // The measures by which a run is judged; `better` says whether larger or smaller is better.
-export const metrics = [
+const allMetrics = [
   {key: 'stp', title: 'STP', about: 'system throughput: the sum of all rates relative to the isolated rates', digits: 3, better: 1,
    of: (r) => r.metrics.stp},
   {key: 'antt', title: 'ANTT', about: 'average slowdown', digits: 2, better: -1, of: (r) => r.metrics.antt},
   {key: 'worst_ntt', title: 'worst', about: 'largest slowdown', digits: 2, better: -1, of: (r) => r.metrics.worst_ntt},
+  {key: 'pause', title: 'pause', about: 'longest part of the run in which a kernel had work and no SM', digits: 2, better: -1,
+   of: (r) => Math.max(...r.kernels.map((k) => k.longest_pause)) / r.cycles, isMeasured: (r) => r.kernels.every((k) => k.longest_pause !== undefined)},
   {key: 'fairness', title: 'fairness', about: 'least progress over largest: 1 is fair', digits: 2, better: 1,
    of: (r) => r.metrics.fairness},
   {key: 'ipc', title: 'IPC', about: 'thread instructions a cycle, all kernels', digits: 0, better: 1, of: (r) => r.metrics.ipc},
-  {key: 'watts', title: 'W', about: 'power', digits: 1, better: -1, of: (r) => r.power.watts},
+  {key: 'watts', title: 'W', about: 'power', digits: 1, better: -1, of: (r) => r.power.watts, isMeasured: (r) => r.power?.watts > 0},
   {key: 'efficiency', title: 'Ginstr/J', about: 'thread instructions a joule, in billions', digits: 2, better: 1,
-   of: (r) => r.power.instructions_per_joule / 1e9},
+   of: (r) => r.power.instructions_per_joule / 1e9, isMeasured: (r) => r.power?.watts > 0},
 ];
+// The block machine measures no power.
+export const metricsOf = (some) => allMetrics.filter((m) => !m.isMeasured || some.every(m.isMeasured));
 
 export function goalsOf(run) {
   const goals = run.kernels.filter((k) => k.goal !== null && k.goal !== undefined);
