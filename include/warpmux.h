@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* The entry of that name in warpmux's driver, or a null pointer. */
+/* The entry of that name in warpmux's libcuda.so.1, or a null pointer. */
 static inline void* wm_driver_entry(const char* name) {
   void* entry = dlsym(RTLD_DEFAULT, name);
   if (entry == 0) {

@@ -115,13 +115,28 @@ bool is_text(const fs::path& file) {
 
 namespace {
 
-// The first name of OpenCL or of the CUDA driver in a line of code; empty: there is none.
+bool is_identifier_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// Whether an identifier belongs to OpenCL (cl_event, CL_TRUE, clFinish) or to the CUDA driver (CUstream, cuInit).
+bool is_driver_name(std::string_view name) {
+  if (name.starts_with("cl_") || name.starts_with("CL_")) return true;
+  if (name.size() < 3) return false;
+  const bool upper = std::isupper(static_cast<unsigned char>(name[2])) != 0;
+  const bool lower = std::islower(static_cast<unsigned char>(name[2])) != 0;
+  return ((name.starts_with("cl") || name.starts_with("cu")) && upper) || (name.starts_with("CU") && lower);
+}
+
+// The first name of OpenCL or of the CUDA driver in a line of code, or the backend's header that it includes; empty:
+// there is none.
 std::string_view driver_type(std::string_view code) {
-  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  for (const std::string_view prefix : {"cl_", "<CL/", "opencl_native", "CUresult", "CUcontext", "CUstream"}) {
-    for (auto at = code.find(prefix); at != std::string_view::npos; at = code.find(prefix, at + 1)) {
-      if (at == 0 || !is_part(prefix[0]) || !is_part(code[at - 1])) return code.substr(at, prefix.size());
-    }
+  for (const std::string_view text : {"<CL/", "runtime/device/opencl_", "runtime/device/cuda/"}) {
+    if (code.find(text) != std::string_view::npos) return text;
+  }
+  for (std::size_t i = 0; i < code.size();) {
+    const std::size_t begin = i;
+    while (i < code.size() && is_identifier_char(code[i])) ++i;
+    if (is_driver_name(code.substr(begin, i - begin))) return code.substr(begin, i - begin);
+    if (i == begin) ++i;
   }
   return {};
 }

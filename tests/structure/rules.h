@@ -17,8 +17,8 @@ Violations long_files(const std::filesystem::path& root);
 // Relative links of Markdown pages lead to files or folders of the tree.
 Violations broken_links(const std::filesystem::path& root);
 
-// The runtime above the device backends (schedule, session, server, program) names no types of OpenCL or of the CUDA
-// driver.
+// The runtime above the device backends (schedule, session, server, program) names no type, function or constant of
+// OpenCL or of the CUDA driver, and includes no header of a backend.
 Violations driver_types_above_devices(const std::filesystem::path& root);
 
 // No file names the machine it was written on or work left undone.

@@ -57,10 +57,16 @@ TEST(Rules, DriverTypesAreFoundAboveTheBackends) {
   const TemporaryTree tree;
   tree.file("src/runtime/device/opencl_cpu.cc", "cl_event event;\n");
   tree.file("src/runtime/schedule/a.cc", "int x;  // as cl_event\n#include <CL/cl.h>\n");
+  tree.file("src/runtime/schedule/c.cc", "return CL_TRUE;\nclFinish(q);\ncuInit(0);\nint CUT, clock, cut, max_cl_x;\n");
   tree.file("src/runtime/session/b.h", "#include \"runtime/device/opencl_native.h\"\nCUstream stream;\n");
-  EXPECT_THAT(driver_types_above_devices(tree.root()),
-              ElementsAre("src/runtime/schedule/a.cc:2: names <CL/", "src/runtime/session/b.h:1: names opencl_native",
-                          "src/runtime/session/b.h:2: names CUstream"));
+  tree.file("src/runtime/server/d.h",
+            "#include \"runtime/device/cuda/objects.h\"\n#include \"runtime/device/memory.h\"\n");
+  EXPECT_THAT(
+      driver_types_above_devices(tree.root()),
+      ElementsAre("src/runtime/schedule/a.cc:2: names <CL/", "src/runtime/schedule/c.cc:1: names CL_TRUE",
+                  "src/runtime/schedule/c.cc:2: names clFinish", "src/runtime/schedule/c.cc:3: names cuInit",
+                  "src/runtime/session/b.h:1: names runtime/device/opencl_",
+                  "src/runtime/session/b.h:2: names CUstream", "src/runtime/server/d.h:1: names runtime/device/cuda/"));
 }
 
 TEST(Rules, ForbiddenWordsAreFoundInEveryKindOfText) {

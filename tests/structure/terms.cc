@@ -83,7 +83,8 @@ bool applies_to(const OldTerm& term, const fs::path& file) {
 }
 
 bool is_searched(const fs::path& file) {
-  static const std::set<std::string> endings{".md", ".cmake", ".yaml", ".sh", ".mjs", ".js", ".html", ".service"};
+  static const std::set<std::string> endings{".md",   ".cmake",   ".yaml", ".sh", ".mjs", ".js",
+                                             ".html", ".service", ".def",  ".py", ".pyi"};
   return is_code(file) || file.filename() == "CMakeLists.txt" || endings.contains(file.extension().string());
 }
 
@@ -160,12 +161,13 @@ OldTerms read_old_terms(const fs::path& file) {
 Violations old_term_uses(const fs::path& root, const OldTerms& terms) {
   Violations found;
   const std::set<std::string> first = first_words(terms);
-  for (const char* top :
-       {"src", "tests", "docs", "bench", "fuzz", "validation", "cmake", "kernels", "web", "configs", "experiments"}) {
+  for (const char* top : {"src", "tests", "docs", "bench", "fuzz", "validation", "cmake", "kernels", "web", "configs",
+                          "experiments", "examples", "include"}) {
     for (const fs::path& file : files_below(root, top)) {
       if (is_searched(file)) search_file(root, file, terms, first, found);
     }
   }
+  for (const char* page : {"README.md", "CONTRIBUTING.md"}) search_file(root, page, terms, first, found);
   return found;
 }
 
@@ -188,8 +190,23 @@ bool has_sentence_without_subject(std::string_view text, bool starts) {
   return false;
 }
 
-// The comment of a line, if it has one; the code before it goes to `code`.
-std::string_view comment_of(std::string_view line, std::string_view& code) {
+// The text of a comment without the marks around it.
+std::string_view without_marks(std::string_view text) {
+  if (const auto end = text.find("*/"); end != std::string_view::npos) text = text.substr(0, end);
+  const auto first = text.find_first_not_of(" \t/*");
+  if (first == std::string_view::npos) return {};
+  text = text.substr(first);
+  return text.substr(0, text.find_last_not_of(" \t") + 1);
+}
+
+// The comment of a line, if it has one; the code before it goes to `code`. `in_block` says whether the line begins
+// inside of a comment between slash and star, and then whether the next one does. Named parameters, /*size*/, are code.
+std::string_view comment_of(std::string_view line, std::string_view& code, bool& in_block) {
+  if (in_block) {
+    in_block = line.find("*/") == std::string_view::npos;
+    code = {};
+    return without_marks(line);
+  }
   bool in_literal = false;
   for (std::size_t i = 0; i + 1 < line.size(); ++i) {
     if (line[i] == '\\') {
@@ -201,6 +218,10 @@ std::string_view comment_of(std::string_view line, std::string_view& code) {
       std::string_view text = line.substr(i + 2);
       while (text.starts_with(' ') || text.starts_with('/')) text.remove_prefix(1);
       return text;
+    } else if (!in_literal && line.substr(i).starts_with("/* ")) {
+      in_block = line.find("*/", i) == std::string_view::npos;
+      code = line.substr(0, i);
+      return without_marks(line.substr(i));
     }
   }
   code = line;
@@ -211,11 +232,14 @@ std::string_view comment_of(std::string_view line, std::string_view& code) {
 
 Violations comments_without_subject(const fs::path& root) {
   Violations found;
-  for (const fs::path& file : code_files(root)) {
+  std::vector<fs::path> files = code_files(root);
+  for (const fs::path& header : files_below(root, "include")) files.push_back(header);
+  for (const fs::path& file : files) {
     bool sentence_ended = true;  // a comment line that follows another one continues its sentence
+    bool in_block = false;
     for_each_line(root / file, [&](int number, std::string_view line) {
       std::string_view code;
-      const std::string_view comment = comment_of(line, code);
+      const std::string_view comment = comment_of(line, code, in_block);
       const bool only_comment = code.find_first_not_of(" \t") == std::string_view::npos;
       if (comment.empty()) {
         sentence_ended = true;

@@ -53,6 +53,32 @@ TEST(OldTerms, FoldersAndTheGlossarysTableLimitTheSearch) {
                           "docs/glossary.md:5: old term 'zork'"));
 }
 
+TEST(OldTerms, TablesScriptsExamplesAndTheFirstPagesAreSearched) {
+  const TemporaryTree tree;
+  tree.file("terms.txt", "word zork\n");
+  for (const char* file : {"src/runtime/a.def", "src/python/a.py", "examples/a/b.cc", "include/a.h", "README.md"}) {
+    tree.file(file, "zork\n");
+  }
+  EXPECT_THAT(old_term_uses(tree.root(), read_old_terms(tree.root() / "terms.txt")),
+              ElementsAre("src/python/a.py:1: old term 'zork'", "src/runtime/a.def:1: old term 'zork'",
+                          "examples/a/b.cc:1: old term 'zork'", "include/a.h:1: old term 'zork'",
+                          "README.md:1: old term 'zork'"));
+}
+
+TEST(Comments, CommentsBetweenSlashAndStarNeedASubjectToo) {
+  const TemporaryTree tree;
+  tree.file("include/a.h",
+            "/* Who asks. */\n"
+            "/* A queue.\n"
+            " * Of each command.\n"
+            " * what goes on. */\n"
+            "void f(int /*who*/);\n"
+            "int x; /* what */\n");
+  EXPECT_THAT(comments_without_subject(tree.root()),
+              ElementsAre("include/a.h:1: comment without a subject", "include/a.h:3: comment without a subject",
+                          "include/a.h:4: comment without a subject", "include/a.h:6: comment without a subject"));
+}
+
 TEST(Comments, ASentenceNeedsASubject) {
   const TemporaryTree tree;
   tree.file("src/lab/a.h",
