@@ -172,6 +172,7 @@ int run(int argc, const char* const* argv) {
   add_status(wm);
   add_top(wm);
   add_control(wm);
+  add_record(wm);
 #endif
   add_doctor(wm);
   add_documentation(wm, app);

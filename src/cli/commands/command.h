@@ -43,6 +43,7 @@ void add_run(const Command& wm);
 void add_status(const Command& wm);
 void add_top(const Command& wm);
 void add_control(const Command& wm);
+void add_record(const Command& wm);
 #endif
 
 // Parses the command line and runs the chosen command.

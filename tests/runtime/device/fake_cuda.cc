@@ -122,6 +122,7 @@ void set_modules(DriverCalls& c) {
     static std::set<std::string> names;
     return *f = handle<Function>(const_cast<std::string*>(&*names.insert(name).first)), kSuccess;
   };
+  c.get_global = [](Address*, std::size_t*, Module, const char*) { return kInvalidValue; };
   c.get_function_attribute = [](int* value, int what, Function) {
     return *value = what == function_attribute::kMaxThreads ? 1024 : 0, kSuccess;
   };

@@ -104,6 +104,7 @@ inline constexpr int kMaxThreads = 0, kSharedBytes = 1, kRegisters = 4, kMaxDyna
   X(load_module, "cuModuleLoadDataEx", (Module*, const void*, unsigned, int*, void**))                            \
   X(unload_module, "cuModuleUnload", (Module))                                                                    \
   X(get_function, "cuModuleGetFunction", (Function*, Module, const char*))                                        \
+  X(get_global, "cuModuleGetGlobal_v2", (Address*, std::size_t*, Module, const char*))                            \
   X(get_function_attribute, "cuFuncGetAttribute", (int*, int, Function))                                          \
   X(set_function_attribute, "cuFuncSetAttribute", (Function, int, int))                                           \
   X(blocks_per_multiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor", (int*, Function, int, std::size_t)) \

@@ -20,6 +20,7 @@ WarpIssue::WarpIssue(const gpu::GpuConfig& config, const MemoryTiming& timing, s
     : config_(config),
       events_(events),
       issue_width_(config.sm.issue_width),
+      cycle_nanoseconds_((std::uint64_t{1000} << 20) / config.sm.clock_mhz),
       barrier_latency_(barrier_latency(config.sm)),
       barrier_per_warp_(config.sm.barrier_per_warp),
       taken_(taken_branch(config.sm)),
@@ -125,6 +126,7 @@ void WarpIssue::issue_now(SchedulerState& s, WarpSlot& w, std::uint64_t now) {
   }
   exec::Step step;
   r.run->block.clock = now;
+  r.run->block.timer = now * cycle_nanoseconds_ >> 20;
   w.warp->step(step);
   const auto lanes = static_cast<std::uint32_t>(std::popcount(step.active));
   schedulers_.counters().count(w.kernel, static_cast<std::uint32_t>(&op - w.ops), lanes, true);

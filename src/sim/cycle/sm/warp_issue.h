@@ -90,6 +90,7 @@ class WarpIssue {
   const gpu::GpuConfig& config_;
   IssueEvents& events_;
   std::uint32_t issue_width_;
+  std::uint64_t cycle_nanoseconds_;  // in units of 2^-20
   std::uint32_t barrier_latency_;
   std::uint32_t barrier_per_warp_;
   std::uint32_t taken_;          // additional cycles of a branch that is taken

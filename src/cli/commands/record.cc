@@ -1,0 +1,165 @@
+// wm record: the blocks and calls of kernels on this machine's CUDA device, as applications for the block machine.
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+#include <numeric>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/commands/command.h"
+#include "cli/input/subject.h"
+#include "cli/output/output.h"
+#include "cli/output/table.h"
+#include "runtime/recorder/recorded_app.h"
+
+namespace wm::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RecordOptions {
+  std::vector<std::string> names;
+  std::string size = "medium";
+  std::string folder = "recorded";
+  std::uint64_t launches = 8;
+  double repeat = 0;  // seconds; 0: record
+  double begin = 0;   // seconds since 1970
+  std::string json;
+};
+
+std::string about_of(const runtime::cuda::DeviceFacts& facts) {
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 32> date{};
+  std::tm broken{};
+  std::strftime(date.data(), date.size(), "%Y-%m-%d", ::gmtime_r(&now, &broken));
+  return fmt::format("recorded on {} with {} SMs, CUDA {}.{}, {}", facts.name, facts.multiprocessors,
+                     facts.driver_version / 1000, facts.driver_version % 1000 / 10, date.data());
+}
+
+// Mean over the launches: from the first start of a block to the last end, and the time of a block.
+struct Means {
+  double launch_us = 0;
+  double block_us = 0;
+};
+Means means_of(const runtime::RecordedKernel& kernel) {
+  Means means;
+  for (const auto& blocks : kernel.launches) {
+    std::uint64_t first = ~std::uint64_t{0}, last = 0;
+    for (const rewrite::BlockTime& b : blocks) {
+      first = std::min(first, b.start_ns);
+      last = std::max(last, b.end_ns);
+      means.block_us += static_cast<double>(b.end_ns - b.start_ns) / 1000 / static_cast<double>(blocks.size());
+    }
+    means.launch_us += static_cast<double>(last - first) / 1000;
+  }
+  const auto n = static_cast<double>(kernel.launches.size());
+  return {means.launch_us / n, means.block_us / n};
+}
+
+Result<void> write(const std::string& folder, const std::vector<runtime::RecordedFile>& files) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) return Error{fmt::format("cannot create the folder '{}': {}", folder, failed.message())};
+  for (const runtime::RecordedFile& file : files) {
+    if (auto done = write_file((fs::path(folder) / file.name).string(), file.text); !done) return done;
+  }
+  return {};
+}
+
+// The time of a run of each application as it is, one application after the other.
+Result<int> repeat(const RecordOptions& options, zoo::Size size, const std::vector<Subject>& subjects,
+                   runtime::cuda::Device& device) {
+  Table table({"application", "runs", "mean of a run", "shortest", "longest"});
+  nlohmann::ordered_json items = nlohmann::ordered_json::array();
+  const std::chrono::system_clock::time_point begin{
+      std::chrono::duration_cast<std::chrono::system_clock::duration>(std::chrono::duration<double>(options.begin))};
+  for (const Subject& subject : subjects) {
+    const zoo::Case c = subject.make(subject.size.value_or(size));
+    const auto times = runtime::repeat_application(device, subject.ptx, c.application, begin, options.repeat);
+    if (!times) return Error{subject.name + ": " + times.error().what};
+    if (times->empty()) return Error{fmt::format("{}: no run ended within {} s", subject.name, options.repeat)};
+    const double mean = std::accumulate(times->begin(), times->end(), 0.0) / static_cast<double>(times->size());
+    const auto [least, most] = std::minmax_element(times->begin(), times->end());
+    table.add({subject.name, std::to_string(times->size()), fmt::format("{:.1f} us", mean),
+               fmt::format("{:.1f} us", *least), fmt::format("{:.1f} us", *most)});
+    items.push_back({{"application", subject.name}, {"runs", times->size()}, {"mean_us", mean}});
+  }
+  const Output output(options.json);
+  output.say(table.to_string());
+  if (auto done = output.items(items); !done) return done.error();
+  return 0;
+}
+
+Result<int> record(const RecordOptions& options) {
+  const auto size = parse_size(options.size);
+  if (!size) return size.error();
+  const auto origin = PtxOrigin::parse("clang");
+  if (!origin) return origin.error();
+  const auto subjects = find_subjects(options.names, *origin);
+  if (!subjects) return subjects.error();
+  const auto calls = runtime::cuda::load_driver();
+  if (!calls) return calls.error();
+  const auto device = runtime::cuda::Device::open(*calls);
+  if (!device) return device.error();
+  if (options.repeat > 0) return repeat(options, *size, *subjects, **device);
+  Table table({"kernel", "launches", "blocks", "block time", "launch, recorded", "launch and wait, not recorded"});
+  nlohmann::ordered_json items = nlohmann::ordered_json::array();
+  for (const Subject& subject : *subjects) {
+    const zoo::Case c = subject.make(subject.size.value_or(*size));
+    const auto recording = runtime::record_blocks(**device, subject.ptx, c.application);
+    if (!recording) return Error{subject.name + ": " + recording.error().what};
+    const std::string file = fs::path(subject.name).stem().string();
+    if (auto done = write(options.folder,
+                          runtime::recorded_app(*recording, file, about_of((*device)->facts()), options.launches));
+        !done)
+      return done.error();
+    for (const runtime::RecordedKernel& k : recording->kernels) {
+      const Means means = means_of(k);
+      table.add({subject.name + "/" + k.name, std::to_string(k.launches.size()), std::to_string(k.blocks),
+                 fmt::format("{:.2f} us", means.block_us), fmt::format("{:.2f} us", means.launch_us),
+                 fmt::format("{:.2f} us", k.unrecorded_us)});
+      items.push_back({{"application", subject.name},
+                       {"kernel", k.name},
+                       {"launches", k.launches.size()},
+                       {"blocks", k.blocks},
+                       {"block_us", means.block_us},
+                       {"launch_us", means.launch_us},
+                       {"unrecorded_us", k.unrecorded_us}});
+    }
+  }
+  const Output output(options.json);
+  output.say(table.to_string() +
+             fmt::format("\nwm sim --machine block --app {}/NAME.yaml runs them\n", options.folder));
+  if (auto done = output.items(items); !done) return done.error();
+  return 0;
+}
+
+}  // namespace
+
+void add_record(const Command& wm) {
+  auto options = std::make_shared<RecordOptions>();
+  const Command record_command =
+      wm.add("record", "Record blocks and calls on a CUDA device, for the block machine",
+             "wm record sgemm histo --size large --out recorded\nwm sim --machine block --app recorded/sgemm.yaml\n"
+             "wm run --simulate h200 --timing cycle -- wm record vecadd  # without a GPU");
+  record_command.option("names", options->names, "Benchmarks (default: all), or paths of your own kernels' YAML");
+  record_command.option("--size", options->size, "small, medium or large", {.show_default = true});
+  record_command.option("--out", options->folder, "The folder that takes the files",
+                        {.show_default = true, .type = "FOLDER"});
+  record_command.option("--launches", options->launches, "Launches of a kernel that are written",
+                        {.show_default = true, .low = 1, .high = 1e6});
+  record_command.option(
+      "--repeat", options->repeat,
+      "Record nothing: run each application unmodified for so many seconds and print the time of a run",
+      {.low = 0, .high = 3600});
+  record_command.option("--begin", options->begin,
+                        "With --repeat, the time at which several processes begin, in seconds since 1970",
+                        {.low = 0, .high = 1e11});
+  record_command.json(options->json);
+  record_command.run([options] { return record(*options); });
+}
+
+}  // namespace wm::cli

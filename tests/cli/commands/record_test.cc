@@ -1,0 +1,62 @@
+// wm record, with the simulated driver in place of a GPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "cli/shell.h"
+#include "tree.h"
+
+namespace wm::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(Record, WritesAnApplicationThatTheBlockMachineRuns) {
+  const Scratch scratch;
+  const std::string wm = binary_path("bin/wm");
+  const Ran ran = shell(wm + " run --simulate qos16 --timing cycle -- " + wm + " record vecadd --size small --out " +
+                        scratch.path("out") + " --json " + scratch.path("json"));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto item = nlohmann::ordered_json::parse(scratch.read("json"))["items"][0];
+  EXPECT_EQ(item["blocks"], 64);
+  // The clock of qos16 is 1,216 MHz, and the cycle machine takes 1,300 to 1,700 cycles for this launch.
+  EXPECT_GT(item["launch_us"], 1.0);
+  EXPECT_LT(item["launch_us"], 1.5);
+  EXPECT_GT(item["block_us"], 0.3);
+  EXPECT_LT(item["block_us"], item["launch_us"]);
+  EXPECT_THAT(scratch.read("out/vecadd.yaml"),
+              AllOf(HasSubstr("vecadd: {recorded: vecadd-vecadd.csv, threads: 256, "), HasSubstr("- repeat: 1\n"),
+                    HasSubstr("- copy_to_host: 65380 B\n")));
+  EXPECT_THAT(scratch.read("out/vecadd-vecadd.csv"), HasSubstr("launch,block,sm,start_ns,end_ns\n0,0,"));
+  EXPECT_THAT(scratch.read("out/vecadd-calls.csv"), HasSubstr("launch,vecadd,0,"));
+  const Ran replayed =
+      run_wm("sim --machine block --gpu qos16 --once --policy mps --app " + scratch.path("out/vecadd.yaml"));
+  EXPECT_EQ(replayed.code, 0) << replayed.err;
+  EXPECT_THAT(replayed.out, HasSubstr("64"));
+}
+
+TEST(Record, RepeatsApplicationsAsTheyAre) {
+  const std::string wm = binary_path("bin/wm");
+  const Ran ran = shell(wm + " run --simulate qos16 -- " + wm + " record vecadd --size small --repeat 0.1 --json -");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto item = nlohmann::ordered_json::parse(ran.out)["items"][0];
+  EXPECT_GE(item["runs"], 1);
+  EXPECT_LE(item["mean_us"], 1e5);
+}
+
+TEST(Record, RefusalsAreOneLine) {
+  const std::string wm = binary_path("bin/wm");
+  const Ran size = shell(wm + " run --simulate qos16 -- " + wm + " record vecadd --size huge");
+  EXPECT_EQ(size.code, 2);
+  EXPECT_THAT(size.err, HasSubstr("no size 'huge': small, medium, large"));
+  const Scratch scratch;
+  scratch.write("file", "");
+  const Ran folder =
+      shell(wm + " run --simulate qos16 -- " + wm + " record vecadd --size small --out " + scratch.path("file"));
+  EXPECT_EQ(folder.code, 2);
+  EXPECT_THAT(folder.err, HasSubstr("is a file, not a folder"));
+}
+
+}  // namespace
+}  // namespace wm::cli
