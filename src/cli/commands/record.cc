@@ -82,9 +82,9 @@ Result<int> repeat(const RecordOptions& options, zoo::Size size, const std::vect
     if (!times) return Error{subject.name + ": " + times.error().what};
     if (times->empty()) return Error{fmt::format("{}: no run ended within {} s", subject.name, options.repeat)};
     const double mean = std::accumulate(times->begin(), times->end(), 0.0) / static_cast<double>(times->size());
-    const auto [least, most] = std::minmax_element(times->begin(), times->end());
+    const auto [shortest, longest] = std::minmax_element(times->begin(), times->end());
     table.add({subject.name, std::to_string(times->size()), fmt::format("{:.1f} us", mean),
-               fmt::format("{:.1f} us", *least), fmt::format("{:.1f} us", *most)});
+               fmt::format("{:.1f} us", *shortest), fmt::format("{:.1f} us", *longest)});
     items.push_back({{"application", subject.name}, {"runs", times->size()}, {"mean_us", mean}});
   }
   const Output output(options.json);
