@@ -59,7 +59,7 @@ std::string calls_of(const Recording& recording, const std::vector<std::string>&
   return text;
 }
 
-// The calls in their order. Launches of one kernel that follow each other are one step with the mean time of a call.
+// The calls in their order, without their own times, which a system configuration has (api_call).
 std::string trace_of(const Recording& recording, const std::vector<std::string>& names) {
   std::string text;
   const auto& calls = recording.calls;
@@ -70,12 +70,8 @@ std::string trace_of(const Recording& recording, const std::vector<std::string>&
       continue;
     }
     std::size_t end = i;
-    double call_us = 0;
-    for (; end < calls.size() && calls[end].kind == Kind::launch && calls[end].kernel == calls[i].kernel; ++end)
-      call_us += calls[end].returned_us - calls[end].start_us;
-    const auto count = static_cast<double>(end - i);
-    text += fmt::format("- repeat: {}\n  steps: [{{cpu: {:.0f} ns}}, {{launch: {}}}]\n", end - i,
-                        1000 * call_us / count, names[calls[i].kernel]);
+    while (end < calls.size() && calls[end].kind == Kind::launch && calls[end].kernel == calls[i].kernel) ++end;
+    text += fmt::format("- repeat: {}\n  steps: [{{launch: {}}}]\n", end - i, names[calls[i].kernel]);
     if (end == calls.size() || calls[end].kind != Kind::launch) text += "- sync: all\n";
     i = end;
   }
