@@ -4,11 +4,12 @@
 #
 #   validation/cuda_real/run.sh build/device out [SECONDS [PARTS]]
 #
-# PARTS: any of native mps default loss opencl probe limits slices goal policies calls torch more, in this order; `more` are
-# further limits and slices. PAIR_PARTS divides every measured time for the spread of its results (5). PAIR names another program with the arguments of pair.cu, for machines without nvcc (with the simulated driver:
+# PARTS: any of native mps default loss opencl probe limits slices goal policies calls torch torchpair green more, in this
+# order; `more` are further limits and slices. PAIR_PARTS divides every measured time for the spread of its results (5).
+# PAIR names another program with the arguments of pair.cu, for machines without nvcc (with the simulated driver:
 # WARPMUX_LIBCUDA and LD_LIBRARY_PATH name it).
 set -uo pipefail
-build=$1 out=$2 seconds=${3:-2.5} parts=${4:-native mps default loss opencl probe limits slices goal policies calls torch more}
+build=$1 out=$2 seconds=${3:-2.5} parts=${4:-native mps default loss opencl probe limits slices goal policies calls torch torchpair green}
 here=$(cd "$(dirname "$0")" && pwd)
 wm=$build/bin/wm
 python=${PYTHON:-python3}
@@ -36,15 +37,18 @@ single() {  # SETUP PREFIX KIND [SECONDS]
   note "$1" none "$(timeout 30 $2 "$pair" "$3" "${4:-$seconds}" 2>>"$errors")"
 }
 beside() {  # SETUP LATENCY-PREFIX BATCH-PREFIX KINDS [HIGH [SECONDS]]
-  local setup=$1 first=$2 second=$3 high=${5:-} time=${6:-$seconds} kind id other failed=0
+  local setup=$1 first=$2 second=$3 high=${5:-} time=${6:-$seconds} kind id other failed=0 service batch
   for kind in $4; do
     # Both start, become ready, and measure the same time.
     PAIR_BEGIN=$(sum "$(date +%s.%N)" "$ready")
     export PAIR_BEGIN
-    timeout 40 $second "$pair" "$kind" "$time" > "$out/batch.json" 2>>"$errors" &
+    service="$pair ${request:-latency} $time $high" batch="$pair $kind $time"
+    [ "${request:-}" = inference ] && service="$python $here/inference.py $time 200"
+    [ "$kind" = training ] && batch="$python $here/training.py $time"
+    timeout 60 $second $batch > "$out/batch.json" 2>>"$errors" &
     id=$!
-    sleep 0.3
-    timeout 40 $first "$pair" "${request:-latency}" "$time" $high > "$out/latency.json" 2>>"$errors" &
+    sleep 1
+    timeout 60 $first $service > "$out/latency.json" 2>>"$errors" &
     other=$!
     if [ -n "$socket" ]; then
       sleep "$(sum "$(sum "$ready" "$time")" -0.6)"
@@ -117,7 +121,7 @@ end_daemon
 # The default of --sharing mps, which takes some time to find its limits; twice, from a new start.
 if wants default && daemon --sharing mps; then
   for _ in 1 2; do single ours-mps "$(high)" latency; done
-  usual=$ready ready=$(sum "$ready" 2)
+  usual=$ready ready=$(sum "$ready" 3)
   for _ in 1 2; do beside ours-mps "$(high)" "$(low)" "compute memory"; done
   ready=$usual
 fi
@@ -185,6 +189,36 @@ if wants torch && daemon --sharing isolated; then
   done
 fi
 end_daemon
+# PyTorch: inference with random arrivals beside training, and beside the batch program. Its NULL stream has no
+# priority, so that MPS with stream priorities is plain MPS for it; the priority of MPS clients is not.
+if wants torchpair; then
+  export PYTHONUNBUFFERED=1
+  request=inference usual=$ready ready=${TORCH_READY:-14}
+  note single none "$(timeout 60 $python "$here/inference.py" "$seconds" 200 2>>"$errors")"
+  note single none "$(timeout 60 $python "$here/training.py" "$seconds" 2>>"$errors")"
+  beside native "" "" "training compute"
+  if daemon --sharing mps; then
+    pipe=$("$wm" status --socket "$socket" --json - 2>/dev/null | sed -n 's/.*"mps_pipe_folder": *"\([^"]*\)".*/\1/p')
+    plain="env CUDA_MPS_PIPE_DIRECTORY=$pipe" kept=$socket
+    socket=''
+    beside mps "$plain" "$plain" "training compute"
+    beside mps-priority "$plain CUDA_MPS_CLIENT_PRIORITY=0" "$plain CUDA_MPS_CLIENT_PRIORITY=1" "training compute"
+    socket=$kept
+    beside ours-mps "$(high)" "$(low)" "training compute"
+  fi
+  end_daemon
+  request='' ready=$usual
+fi
+# Sets of SMs: what green contexts can do for programs that do not know them.
+if wants green && nvcc -O2 -std=c++17 -arch=sm_90 "$here/green.cu" -o "$out/green" -lcuda 2>>"$errors"; then
+  note single none "$(timeout 60 "$out/green" 2>>"$errors")"
+  if daemon --sharing mps; then
+    pipe=$("$wm" status --socket "$socket" --json - 2>/dev/null | sed -n 's/.*"mps_pipe_folder": *"\([^"]*\)".*/\1/p')
+    note mps none "$(timeout 60 env CUDA_MPS_PIPE_DIRECTORY="$pipe" "$out/green" 2>>"$errors")"
+    note ours-mps none "$(timeout 60 $(low) "$out/green" 2>>"$errors")"
+  fi
+  end_daemon
+fi
 if wants more; then
   slices 500 1000 2048
   limits 75 25 0

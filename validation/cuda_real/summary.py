@@ -49,6 +49,8 @@ def main() -> None:
             part = f'  {100 * result["launches_per_second"] / whole:5.1f}% of a single run' if whole else ""
             print(f'{row["setup"]:28} {result["kind"]:10} beside {row["beside"]:8} '
                   f'{result["launches_per_second"]:8.1f} launches/s{part}  wrong {result["wrong"]}')
+        elif result.get("kind") == "green":
+            print(f'{row["setup"]:28} {result}')
         elif "launch_ns" in result:
             print(f'{row["setup"]:28} {result["kind"]:10} {result["launch_ns"]:8.1f} ns a launch, '
                   f'p10 {result["p10_ns"]:.1f}')

@@ -142,6 +142,7 @@ Result<int> run_application(RunApplicationOptions options) {
                      .goal = options.goal,
                      .share = options.share,
                      .priority = options.priority,
+                     .memory = options.simulated.memory,
                      .library = options.library,
                      .command = options.command});
   }
@@ -209,7 +210,8 @@ void add_run(const Command& wm) {
   run.option("--from-launch", options->simulated.from_launch,
              "With --timing cycle or block: only launch N and later ones, or N-M, are timed", {.type = "N[-M]"});
   run.option("--memory", options->simulated.memory,
-             "Memory of the simulated GPU, as '8 GB' (default: half of the host's)");
+             "Memory of the simulated GPU, as '8 GB' (default: half of the host's); under `wm serve --cuda` the "
+             "most device memory that the program may allocate");
   run.run([options] { return run_application(*options); });
 }
 

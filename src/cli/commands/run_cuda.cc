@@ -62,11 +62,20 @@ Result<int> run_cuda(const RunCudaOptions& options) {
       {"LD_LIBRARY_PATH", prepended(std::filesystem::path(*library).parent_path().string(), "LD_LIBRARY_PATH")}};
   if (options.sharing == "mps") {
     variables.emplace_back("CUDA_MPS_PIPE_DIRECTORY", options.pipe_folder);
+    // NULL streams have no priority of their own, but MPS has two for clients: 0 is the higher one.
+    const bool is_first = options.priority > 0 || !goal->empty();
+    variables.emplace_back("CUDA_MPS_CLIENT_PRIORITY", is_first ? "0" : "1");
   } else {
     // Preloaded, the library sees the driver's calls to the kernel. No MPS daemon is found in a folder that does not
     // exist.
     variables.emplace_back("LD_PRELOAD", prepended(*library, "LD_PRELOAD"));
     variables.emplace_back("CUDA_MPS_PIPE_DIRECTORY", "/nonexistent/warpmux");
+  }
+  if (!options.memory.empty()) {
+    const auto memory = parse_bytes(options.memory);
+    if (!memory) return memory.error();
+    if (memory->count == 0) return Error{"--memory '" + options.memory + "' leaves the program no memory"};
+    variables.emplace_back("WARPMUX_MEMORY_LIMIT", std::to_string(memory->count));
   }
   if (options.share > 0) variables.emplace_back("WARPMUX_SHARE", std::to_string(options.share));
   if (options.priority > 0) variables.emplace_back("WARPMUX_PRIORITY", std::to_string(options.priority));

@@ -15,6 +15,7 @@ struct RunCudaOptions {
   std::string name, goal;
   double share = 0;
   std::uint64_t priority = 0;
+  std::string memory;   // limit of its device memory, as "4 GB"; empty: none
   std::string library;  // folder of the forwarding libcuda.so.1; empty: it is searched for
   std::vector<std::string> command;
 };

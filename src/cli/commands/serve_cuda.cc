@@ -34,7 +34,7 @@ void add_serve_cuda_options(const Command& command, ServeCudaOptions& options) {
                  {.show_default = true, .low = 50, .high = 100'000});
   command.option("--max-loss", options.max_loss,
                  "With --cuda: the part of their launch rate that programs may lose to a program of higher priority "
-                 "without a goal (default: 0.05 with mps, where --headroom follows it, and 0.3 isolated, where "
+                 "without a goal (default: 0.08 with mps, where --headroom follows it, and 0.3 isolated, where "
                  "slices are short for as long as it allows)",
                  {.low = 0.01, .high = 1});
   command.option(

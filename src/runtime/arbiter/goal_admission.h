@@ -1,6 +1,6 @@
 // Whether a program with a goal may start: never if the goal is beyond what the program reaches by itself, and not now
-// if the goals of other programs leave too little of the GPU. The daemon knows by name how programs did by themselves in
-// earlier runs.
+// if the goals of other programs leave too little of the GPU. The daemon knows by name how programs did by themselves
+// in earlier runs.
 #pragma once
 
 #include <map>

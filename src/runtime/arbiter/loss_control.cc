@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace wm::runtime {
 
@@ -14,7 +15,9 @@ constexpr double kSettleSeconds = 0.1;  // launches from before a change are sti
 constexpr double kWindowSeconds = 0.6, kLongestWindow = 4;
 constexpr double kFreshSeconds = 20;  // a rate at another level is believed for this time
 
-constexpr double kIsolatedWindow = 0.4;
+constexpr double kPeriod = 0.3;  // two limits alternate in it; two of them are a window
+constexpr double kSafety = 0.8;  // the part of the allowed loss that is used
+constexpr double kIsolatedWindow = 0.25;
 constexpr double kNoise = 0.02;  // the ratio of two windows may be this much too low
 constexpr std::uint64_t kFewLaunches = 5;
 constexpr double kForgotten = 0.9;  // a part of an isolated rate that a slower window leaves
@@ -26,7 +29,7 @@ constexpr double kLargestBudget = 0.5, kLargestDebt = 2;
 }  // namespace
 
 std::unique_ptr<LossControl> LossControl::make(const ArbiterOptions& options) {
-  const double max_loss = options.max_loss.value_or(options.sharing == Sharing::mps ? 0.05 : 0.3);
+  const double max_loss = options.max_loss.value_or(options.sharing == Sharing::mps ? 0.08 : 0.3);
   if (options.sharing == Sharing::isolated) {
     if (max_loss < 1) return std::make_unique<SliceBudget>(max_loss, options.slice_microseconds);
     return std::make_unique<FixedRestriction>(Restriction{100, options.slice_microseconds});
@@ -38,13 +41,16 @@ std::unique_ptr<LossControl> LossControl::make(const ArbiterOptions& options) {
 LimitSearch::LimitSearch(double max_loss)
     : max_loss_(max_loss), level_(kFirstLevel), levels_(kTriedOccupancies.size()) {}
 
-Restriction LimitSearch::restriction() const { return {kTriedOccupancies[level_], 0}; }
-
-bool LimitSearch::is_fresh(std::size_t level, double seconds) const {
-  return seconds - levels_[level].seconds < kFreshSeconds;
+Restriction LimitSearch::restriction() const {
+  const bool is_stricter = std::fmod(now_, kPeriod) < stricter_part_ * kPeriod;
+  return {kTriedOccupancies[is_stricter ? level_ + 1 : level_], 0};
 }
 
-double LimitSearch::reference(double seconds) const {
+bool LimitSearch::is_fresh(std::size_t level, double seconds) const {
+  return level < levels_.size() && seconds - levels_[level].seconds < kFreshSeconds;
+}
+
+double LimitSearch::best_rate(double seconds) const {
   double best = 0;
   for (std::size_t i = 0; i < levels_.size(); ++i) {
     if (is_fresh(i, seconds)) best = std::max(best, levels_[i].rate);
@@ -52,10 +58,26 @@ double LimitSearch::reference(double seconds) const {
   return best;
 }
 
+double LimitSearch::lowest_rate(double seconds) const {
+  const double best = best_rate(seconds), of_isolated = (1 - max_loss_) * isolated_rate_;
+  return of_isolated > 0 && best >= of_isolated ? of_isolated : (1 - max_loss_) * best;
+}
+
+double LimitSearch::stricter_part(double seconds) const {
+  const std::size_t stricter = level_ + 1;
+  if (!is_fresh(level_, seconds) || !is_fresh(stricter, seconds)) return 0;
+  const double difference = levels_[level_].rate - levels_[stricter].rate;
+  const double to_spare = levels_[level_].rate - lowest_rate(seconds);
+  return difference > 0 ? std::clamp(kSafety * to_spare / difference, 0.0, 1.0) : 0;
+}
+
 void LimitSearch::observe(double seconds, std::uint64_t launches, bool is_restricted) {
+  now_ = seconds;
+  window_.observe(seconds, launches);
   if (is_restricted != was_restricted_) {
     was_restricted_ = is_restricted;
     is_settling_ = true;
+    stricter_part_ = 0;
     return window_.restart(seconds, launches);
   }
   if (is_settling_) {
@@ -74,28 +96,32 @@ void LimitSearch::observe(double seconds, std::uint64_t launches, bool is_restri
   if (window_.length(seconds) < kWindowSeconds ||
       (window_.count(launches) < enough && window_.length(seconds) < kLongestWindow))
     return;
-  // A program without launches says nothing about limits.
-  const std::size_t next = window_.count(launches) == 0 ? level_ : next_level(rate, seconds);
+  window_.restart(seconds, launches);
+  if (stricter_part_ > 0 && is_fresh(level_ + 1, seconds)) {
+    if (rate < (1 - kNoise) * lowest_rate(seconds)) stricter_part_ *= kSafety;
+    return;
+  }
+  const std::size_t next = next_level(rate, seconds);
   is_settling_ = next != level_;
   level_ = next;
-  window_.restart(seconds, launches);
+  stricter_part_ = is_settling_ ? 0 : stricter_part(seconds);
 }
 
 std::size_t LimitSearch::next_level(double rate, double seconds) {
   levels_[level_] = {rate, seconds};
-  const auto loses = [&](double part, double full) { return part < (1 - max_loss_) * full; };
-  const double best = reference(seconds);
-  if (loses(rate, best)) {
+  const double best = best_rate(seconds), lowest = lowest_rate(seconds);
+  if (rate < lowest) {
     if (level_ > 0) return level_ - 1;
     // Even the loosest limit is slow now: the other rates are of work that has ended.
     for (std::size_t i = 1; i < levels_.size(); ++i) levels_[i] = {};
     return level_;
   }
-  // The latency-sensitive program takes a part itself; a looser limit is tried once to see whether it matters.
-  if (level_ > 0 && loses(rate, (1 - kNoise) * isolated_rate_) && !is_fresh(level_ - 1, seconds)) return level_ - 1;
+  // A looser limit is tried once to see whether the limits or the latency-sensitive program itself take the rest.
+  const bool is_below_isolated = best < (1 - max_loss_) * (1 - kNoise) * isolated_rate_;
+  if (level_ > 0 && is_below_isolated && !is_fresh(level_ - 1, seconds)) return level_ - 1;
   const std::size_t stricter = level_ + 1;
   if (stricter == levels_.size()) return level_;
-  return !is_fresh(stricter, seconds) || !loses(levels_[stricter].rate, best) ? stricter : level_;
+  return !is_fresh(stricter, seconds) || levels_[stricter].rate >= lowest ? stricter : level_;
 }
 
 SliceBudget::SliceBudget(double max_loss, std::uint32_t slice_microseconds)
@@ -104,6 +130,7 @@ SliceBudget::SliceBudget(double max_loss, std::uint32_t slice_microseconds)
 Restriction SliceBudget::restriction() const { return {100, is_short_ ? slice_microseconds_ : 0}; }
 
 void SliceBudget::observe(double seconds, std::uint64_t launches, bool is_restricted) {
+  if (!is_restricted || full_rate_ == 0) window_.observe(seconds, launches);
   if (is_restricted != was_restricted_) {
     was_restricted_ = is_restricted;
     budget_ = kBudgetToBegin;

@@ -35,6 +35,10 @@ class FixedRestriction final : public LossControl {
 // Launches since a time at which the conditions of the program last changed.
 class RateWindow {
  public:
+  // Begins with the first launch after the restart.
+  void observe(double seconds, std::uint64_t launches) {
+    if (launches == first_) began_ = seconds;
+  }
   void restart(double seconds, std::uint64_t launches) { began_ = seconds, first_ = launches; }
   [[nodiscard]] double length(double seconds) const { return seconds - began_; }
   [[nodiscard]] std::uint64_t count(std::uint64_t launches) const { return launches - first_; }
@@ -48,7 +52,8 @@ class RateWindow {
 };
 
 // Sharing through MPS: the strictest limit of blocks that keeps the rate. A memory-bound kernel needs more blocks per
-// SM than a compute-bound one, so limits are tried and the rates beside the latency-sensitive program compared.
+// SM than a compute-bound one, so limits are tried and the rates beside the latency-sensitive program compared. For a
+// part of the time the next stricter limit uses up what the loss still allows.
 class LimitSearch final : public LossControl {
  public:
   explicit LimitSearch(double max_loss);
@@ -60,7 +65,12 @@ class LimitSearch final : public LossControl {
     double rate = 0, seconds = -1e9;
   };
   [[nodiscard]] bool is_fresh(std::size_t level, double seconds) const;
-  [[nodiscard]] double reference(double seconds) const;
+  // The lowest rate that the loss allows: of the isolated rate, where a limit reaches that, else of the best rate at
+  // any limit, because the latency-sensitive program takes a part itself.
+  [[nodiscard]] double lowest_rate(double seconds) const;
+  [[nodiscard]] double best_rate(double seconds) const;
+  // The part of the time for the next stricter limit.
+  [[nodiscard]] double stricter_part(double seconds) const;
   // The level for the next window, after one with this rate.
   [[nodiscard]] std::size_t next_level(double rate, double seconds);
 
@@ -68,6 +78,7 @@ class LimitSearch final : public LossControl {
   std::size_t level_;
   std::vector<Measured> levels_;
   double isolated_rate_ = 0;  // 0: not known
+  double now_ = 0, stricter_part_ = 0;
   RateWindow window_;
   bool was_restricted_ = false, is_settling_ = true;
 };

@@ -72,7 +72,8 @@ Document program_entry(const ArbitratedProgram& p) {
           {"device_seconds", 0.0},
           {"slowdown", nullptr},
           {"slowdown_basis", nullptr},
-          {"memory_bytes", 0},
+          {"memory_bytes", value(c.memory_bytes)},
+          {"memory_limit_bytes", value(c.memory_limit)},
           {"memories", 0},
           {"programs", 0}};
 }

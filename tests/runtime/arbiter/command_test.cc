@@ -57,12 +57,15 @@ TEST_F(ServeCudaTest, ProgramsRunBesideEachOtherAndTheMpsDaemonIsStopped) {
       "serve --sharing mps --headroom 75 > served 2>&1 & daemon=$!\n"
       "run --priority 5 --name service -- $program latency 2 > service 2>&1 & first=$!\n"
       "run --name batch -- $program compute 2 > batch 2>&1 & second=$!\n"
+      "run -- printenv CUDA_MPS_CLIENT_PRIORITY > low; run --priority 1 -- printenv CUDA_MPS_CLIENT_PRIORITY > high\n"
       "sleep 1.5; status > table; status --json json\n"
       "wait $first && wait $second; code=$?\n"
       "kill $daemon; wait $daemon\nexit $code\n");
   EXPECT_EQ(code, 0) << output("service") << output("batch") << output("served");
   EXPECT_NE(output("service").find("\"wrong\": 0"), std::string::npos) << output("service");
   EXPECT_NE(output("table").find("at most 25% of the blocks per SM"), std::string::npos) << output("table");
+  EXPECT_EQ(output("low"), "1\n");
+  EXPECT_EQ(output("high"), "0\n");
   const auto status = nlohmann::json::parse(output("json"), nullptr, false);
   ASSERT_EQ(status["clients"].size(), 2U) << output("json");
   const std::string pipe = status["arbiter"]["mps_pipe_folder"];

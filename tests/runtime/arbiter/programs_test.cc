@@ -101,7 +101,8 @@ class ArbitratedProgramsTest : public ::testing::Test {
     arbiter_.reset();
   }
   std::unique_ptr<Program> start(const std::vector<std::string>& arguments, const std::string& priority = "0",
-                                 const std::string& preload = "", const std::string& goal = "") {
+                                 const std::string& preload = "", const std::string& goal = "",
+                                 const std::string& memory = "") {
     const std::string forward = binary_path("lib/forward");
     std::vector<std::pair<std::string, std::string>> variables{
         {"WARPMUX_ARBITER", socket_},
@@ -111,6 +112,7 @@ class ArbitratedProgramsTest : public ::testing::Test {
         {"LD_LIBRARY_PATH", forward + ":" + binary_path("tests/opencl")},
         {"WARPMUX_PRIORITY", priority},
         {"WARPMUX_CUDA_GOAL", goal}};
+    if (!memory.empty()) variables.emplace_back("WARPMUX_MEMORY_LIMIT", memory);
     variables.emplace_back("ASAN_OPTIONS", "verify_asan_link_order=0");
     if (!preload.empty()) variables.emplace_back("LD_PRELOAD", forward + "/libcuda.so.1");
     return std::make_unique<Program>(folder_ / std::to_string(++programs_), arguments, variables);
@@ -169,7 +171,7 @@ TEST_F(ArbitratedProgramsTest, EntryPointsAreOursWhereWeWrapThemAndTheDriversEls
       EXPECT_EQ(found[wrapped], "forward") << wrapped;
     }
     // Where ours is preloaded, the simulated driver finds our symbols in place of its own.
-    EXPECT_EQ(found["alloc"], *preload == 0 ? "simulated" : "forward");
+    EXPECT_EQ(found["copy"], *preload == 0 ? "simulated" : "forward");
     EXPECT_EQ(found["unknown"], "error 500");
     EXPECT_EQ(found["too_old"], "error 500");
     EXPECT_EQ(found["export_table"], 801);  // as the simulated driver answers
@@ -320,6 +322,21 @@ TEST_F(ArbitratedProgramsTest, IsolatedProgramsGetASliceWhichTheSimulatedDriverH
   const Json c = client(0, [](const Json& c) { return c["mechanism"] != "none"; });
   EXPECT_EQ(c["mechanism"], "time slice 100 us (not applied: no channel group takes it)");
   EXPECT_EQ(c["counters"]["channel_groups"], 0);
+}
+
+TEST_F(ArbitratedProgramsTest, AMemoryLimitHoldsForEveryKindOfMemoryAndIsVisible) {
+  start_daemon({});
+  constexpr std::size_t kLimit = 10 << 20;
+  const Json r = start({"memory"}, "0", "", "", std::to_string(kLimit))->result();
+  EXPECT_EQ(r["total"], kLimit);
+  EXPECT_EQ(r["device"], kLimit);
+  EXPECT_EQ(r["free"], kLimit - 4);
+  for (const char* kind : {"plain", "managed", "ordered", "arrays"}) EXPECT_EQ(r[kind], 9) << kind;
+  EXPECT_EQ(r["left"], kLimit - 4 - (2 << 20));
+  EXPECT_EQ(r["after_reset"], kLimit - 4) << "a reset frees all";
+  const Json unlimited = start({"memory"})->result();
+  EXPECT_EQ(unlimited["plain"], 100);
+  EXPECT_GT(unlimited["total"], kLimit);
 }
 
 TEST_F(ArbitratedProgramsTest, LaunchesOfOpenClAreSeenWhereTheLibraryIsPreloaded) {

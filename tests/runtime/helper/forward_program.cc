@@ -12,6 +12,7 @@
 //   close          closes all descriptors and uses their numbers for pipes, then launches again
 //   unload         closes the library while its connection is open
 //   ioctl          calls to the system that are none of ours
+//   memory         allocates 1 MB in every way until it fails; what the driver tells about memory
 //   opencl N       N launches of OpenCL and waits for them, through whatever library has these names
 #include <algorithm>
 #include <atomic>
@@ -156,10 +157,10 @@ void addresses() {
   const void* table = nullptr;
   std::printf(
       "{\"launch\": \"%s\", \"launch_ptsz\": \"%s\", \"launch_ex\": \"%s\", \"proc\": \"%s\", \"old\": \"%s\", "
-      "\"alloc\": \"%s\", \"unknown\": \"%s\", \"symbol\": \"%s\", \"too_old\": \"%s\", \"export_table\": %d}\n",
+      "\"copy\": \"%s\", \"unknown\": \"%s\", \"symbol\": \"%s\", \"too_old\": \"%s\", \"export_table\": %d}\n",
       ask("cuLaunchKernel", 12000, 0).c_str(), ask("cuLaunchKernel", 12000, 2).c_str(),
       ask("cuLaunchKernelEx", 13000, 0).c_str(), ask("cuGetProcAddress", 12000, 0).c_str(),
-      ask_old("cuLaunchKernel", 11030).c_str(), ask("cuMemAlloc", 12000, 0).c_str(),
+      ask_old("cuLaunchKernel", 11030).c_str(), ask("cuMemcpyDtoH", 12000, 0).c_str(),
       ask("cuNoSuchFunction", 12000, 0).c_str(), owner(dlsym(library, "cuMemAlloc_v2")).c_str(),
       ask("cuLaunchKernelEx", 11000, 0).c_str(),
       call("cuGetExportTable", &table, static_cast<const void*>("0123456789abcdef")));
@@ -252,6 +253,52 @@ void unload() {
   std::printf("{\"closed\": %d}\n", closed);
 }
 
+// Allocates a megabyte again and again, at most 100 times.
+template <typename Allocate, typename Free>
+int allocations(Allocate allocate, Free free) {
+  std::vector<unsigned long long> made;
+  unsigned long long address = 0;
+  while (made.size() < 100 && allocate(&address) == 0) made.push_back(address);
+  for (const unsigned long long made_at : made) free(made_at);
+  return static_cast<int>(made.size());
+}
+
+void memory() {
+  const Gpu gpu;  // four bytes
+  constexpr std::size_t kMegabyte = std::size_t{1} << 20;
+  std::size_t free = 0, total = 0, device_total = 0, left = 0;
+  const auto release = [](unsigned long long made_at) { cu("cuMemFree_v2", made_at); };
+  cu("cuMemGetInfo_v2", &free, &total);
+  cu("cuDeviceTotalMem_v2", &device_total, 0);
+  const int plain = allocations([&](auto* a) { return call("cuMemAlloc_v2", a, kMegabyte); }, release);
+  const int managed = allocations([&](auto* a) { return call("cuMemAllocManaged", a, kMegabyte, 1U); }, release);
+  const int ordered =
+      allocations([&](auto* a) { return call("cuMemAllocAsync", a, kMegabyte, static_cast<void*>(nullptr)); },
+                  [](unsigned long long made_at) { cu("cuMemFreeAsync", made_at, static_cast<void*>(nullptr)); });
+  struct {
+    std::size_t width = 512, height = 512;
+    int format = 0x20;  // floats
+    unsigned channels = 1;
+  } descriptor;
+  const int arrays = allocations(
+      [&](auto* a) { return call("cuArrayCreate_v2", reinterpret_cast<void**>(a), static_cast<void*>(&descriptor)); },
+      [](unsigned long long made_at) {
+        // Handles are kept as numbers. NOLINTNEXTLINE(performance-no-int-to-ptr)
+        cu("cuArrayDestroy", reinterpret_cast<void*>(made_at));
+      });
+  unsigned long long kept = 0;
+  cu("cuMemAlloc_v2", &kept, 2 * kMegabyte);
+  cu("cuMemGetInfo_v2", &left, &total);
+  cu("cuDevicePrimaryCtxReset_v2", 0);
+  std::size_t after = 0;
+  const Gpu again;
+  cu("cuMemGetInfo_v2", &after, &total);
+  std::printf(
+      "{\"free\": %zu, \"total\": %zu, \"device\": %zu, \"plain\": %d, \"managed\": %d, \"ordered\": %d, \"arrays\": "
+      "%d, \"left\": %zu, \"after_reset\": %zu}\n",
+      free, total, device_total, plain, managed, ordered, arrays, left, after);
+}
+
 void opencl(int launches) {
   void* loaded = dlopen("libOpenCL.so.1", RTLD_NOW);
   const auto function = [](const char* name) { return dlsym(RTLD_DEFAULT, name); };
@@ -307,6 +354,7 @@ int main(int count, char** words) {
   if (what == "capture") capture();
   if (what == "ioctl") ioctls();
   if (what == "close") close_descriptors();
+  if (what == "memory") memory();
   if (what == "unload") unload();
   if (what == "latency" || what == "probe" || what == "compute" || what == "memory" || what == "calls")
     measured(what, number);

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "runtime/client/forward/memory_calls.h"
 #include "runtime/client/forward/real_driver.h"
 
 namespace wm::forward {
@@ -92,19 +93,29 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
   const auto call = real().cuCtxDestroy_v2;
   if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
   FunctionTable::get().forget_functions();
-  return call(context);
+  const CUresult result = call(context);
+  if (result == CUDA_SUCCESS) wm::forward::forget_memory_of(context);
+  return result;
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   const auto call = real().cuDevicePrimaryCtxRelease_v2;
   if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
   FunctionTable::get().forget_functions();
-  return call(device);
+  const CUresult result = call(device);
+  unsigned flags = 0;
+  int is_active = 1;
+  const auto state = real().cuDevicePrimaryCtxGetState;
+  if (result == CUDA_SUCCESS && state != nullptr && state(device, &flags, &is_active) == CUDA_SUCCESS && is_active == 0)
+    wm::forward::forget_memory_of_primary(device);
+  return result;
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
   const auto call = real().cuDevicePrimaryCtxReset_v2;
   if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
   FunctionTable::get().forget_functions();
-  return call(device);
+  const CUresult result = call(device);
+  if (result == CUDA_SUCCESS) wm::forward::forget_memory_of_primary(device);
+  return result;
 }

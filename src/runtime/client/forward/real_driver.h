@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/client/cuda/interface/functions.h"
+#include "runtime/client/forward/virtual_memory.h"
 
 namespace wm::forward {
 
