@@ -210,7 +210,9 @@ if wants torchpair; then
   request='' ready=$usual
 fi
 # Sets of SMs: what green contexts can do for programs that do not know them.
-if wants green && nvcc -O2 -std=c++17 -arch=sm_90 "$here/green.cu" -o "$out/green" -lcuda 2>>"$errors"; then
+if wants green &&
+  nvcc -O2 -std=c++17 -arch=sm_90 "$here/green.cu" -o "$out/green" \
+    -L"$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")/lib64/stubs" -lcuda 2>>"$errors"; then
   note single none "$(timeout 60 "$out/green" 2>>"$errors")"
   if daemon --sharing mps; then
     pipe=$("$wm" status --socket "$socket" --json - 2>/dev/null | sed -n 's/.*"mps_pipe_folder": *"\([^"]*\)".*/\1/p')

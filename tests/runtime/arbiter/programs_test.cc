@@ -327,14 +327,14 @@ TEST_F(ArbitratedProgramsTest, IsolatedProgramsGetASliceWhichTheSimulatedDriverH
 TEST_F(ArbitratedProgramsTest, AMemoryLimitHoldsForEveryKindOfMemoryAndIsVisible) {
   start_daemon({});
   constexpr std::size_t kLimit = 10 << 20;
-  const Json r = start({"memory"}, "0", "", "", std::to_string(kLimit))->result();
+  const Json r = start({"allocate"}, "0", "", "", std::to_string(kLimit))->result();
   EXPECT_EQ(r["total"], kLimit);
   EXPECT_EQ(r["device"], kLimit);
   EXPECT_EQ(r["free"], kLimit - 4);
   for (const char* kind : {"plain", "managed", "ordered", "arrays"}) EXPECT_EQ(r[kind], 9) << kind;
   EXPECT_EQ(r["left"], kLimit - 4 - (2 << 20));
   EXPECT_EQ(r["after_reset"], kLimit - 4) << "a reset frees all";
-  const Json unlimited = start({"memory"})->result();
+  const Json unlimited = start({"allocate"})->result();
   EXPECT_EQ(unlimited["plain"], 100);
   EXPECT_GT(unlimited["total"], kLimit);
 }

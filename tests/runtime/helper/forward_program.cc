@@ -12,7 +12,7 @@
 //   close          closes all descriptors and uses their numbers for pipes, then launches again
 //   unload         closes the library while its connection is open
 //   ioctl          calls to the system that are none of ours
-//   memory         allocates 1 MB in every way until it fails; what the driver tells about memory
+//   allocate       allocates 1 MB in every way until it fails; what the driver tells about memory
 //   opencl N       N launches of OpenCL and waits for them, through whatever library has these names
 #include <algorithm>
 #include <atomic>
@@ -354,7 +354,7 @@ int main(int count, char** words) {
   if (what == "capture") capture();
   if (what == "ioctl") ioctls();
   if (what == "close") close_descriptors();
-  if (what == "memory") memory();
+  if (what == "allocate") memory();
   if (what == "unload") unload();
   if (what == "latency" || what == "probe" || what == "compute" || what == "memory" || what == "calls")
     measured(what, number);
