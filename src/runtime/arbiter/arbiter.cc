@@ -230,6 +230,7 @@ void Arbiter::arbitrate() {
   const auto now = ArbitratedProgram::Clock::now();
   for (const auto& program : programs_) program->observe(now);
   end_windows(now);
+  report_faults();
   admit_waiting();
   auto decisions = this->decisions();
   sample_isolated(now, decisions);
@@ -256,6 +257,24 @@ void Arbiter::sample_isolated(ArbitratedProgram::Clock::time_point now, std::vec
     } else if (step.ends) {
       program->end_sample(now);
     }
+  }
+}
+
+void Arbiter::report_faults() {
+  for (const auto& program : programs_) {
+    const std::uint32_t code = program->new_fault();
+    if (code == 0) continue;
+    std::string others;
+    for (const auto& other : programs_) {
+      if (other != program)
+        others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", other->identity.number, other->identity.name);
+    }
+    const bool is_shared = options_.sharing == Sharing::mps && !others.empty();
+    fmt::print(stderr, "wm: client {} ({}, pid {}) has failed with error {} of the driver{}\n",
+               program->identity.number, program->identity.name, program->identity.peer.pid, code,
+               is_shared ? "; through MPS the kernels of clients " + others +
+                               " fail with it, --sharing isolated keeps them apart"
+                         : "");
   }
 }
 

@@ -48,6 +48,8 @@ class Arbiter {
   void admit_waiting();
   void dismiss(std::list<std::unique_ptr<ArbitratedProgram>>::iterator program);
   std::string control(const std::string& request);
+  // Says which program has failed, and which others fail with it.
+  void report_faults();
   void end_windows(ArbitratedProgram::Clock::time_point now);
   [[nodiscard]] std::vector<ProgramDecision> decisions();
   // Makes others wait while a program is measured by itself.

@@ -108,6 +108,12 @@ void ArbitratedProgram::learn_isolated() {
   isolated_.rate = std::max(isolated_.rate, launches_per_second_);
 }
 
+std::uint32_t ArbitratedProgram::new_fault() {
+  const std::uint32_t code = counters().fault.load(std::memory_order_relaxed);
+  if (code == 0 || std::exchange(has_told_fault_, true)) return 0;
+  return code;
+}
+
 bool ArbitratedProgram::needs_sample() const {
   return state.goal.kind == ProgramGoal::Kind::part_of_isolated_rate && isolated_.rate == 0;
 }

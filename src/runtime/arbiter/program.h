@@ -38,6 +38,8 @@ class ArbitratedProgram {
 
   // Reads the counters, and whether it is active.
   void observe(Clock::time_point now);
+  // The driver's error with which the program has failed, told once; 0: none.
+  [[nodiscard]] std::uint32_t new_fault();
   // Writes the decision into its page and wakes its thread if that has to act.
   void apply(const ProgramDecision& decision);
 
@@ -84,6 +86,7 @@ class ArbitratedProgram {
   Window last_window_;
   bool has_new_window_ = false;
   IsolatedResult isolated_;
+  bool has_told_fault_ = false;
 };
 
 }  // namespace wm::runtime

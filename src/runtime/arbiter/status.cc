@@ -64,6 +64,7 @@ Document program_entry(const ArbitratedProgram& p) {
           {"goal", goal_text(p.state.goal)},
           {"reached", reached_text(p)},
           {"mechanism", mechanism_text(p)},
+          {"fault", value(c.fault)},
           {"counters", counts},
           // The keys of the daemons that execute launches themselves.
           {"kernel", ""},

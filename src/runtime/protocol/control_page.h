@@ -65,12 +65,13 @@ struct ProgramCounters {
   Count requests{0};  // from a launch on an idle device to the end of a synchronization
   Count request_nanoseconds{0};
   Count memory_bytes{0}, memory_limit{0};  // device memory that it has allocated, and may; 0: no limit
-  Word peak_threads{0};                    // the largest launch, in threads, while requests are measured; 0: none yet
-  Word asked_priority{0};                  // 1 + the priority that the program has asked for itself; 0: it has not
-  Word channel_groups{0};                  // that the driver has allocated for this program
-  Word sliced_groups{0};                   // groups among these with the time slice below
-  Word applied_slice{0};                   // microseconds
-  Word slice_failures{0};                  // requests for a time slice that the driver refused
+  Word fault{0};           // the driver's error that ended its context, as 700 for an illegal address; 0: none
+  Word peak_threads{0};    // the largest launch, in threads, while requests are measured; 0: none yet
+  Word asked_priority{0};  // 1 + the priority that the program has asked for itself; 0: it has not
+  Word channel_groups{0};  // that the driver has allocated for this program
+  Word sliced_groups{0};   // groups among these with the time slice below
+  Word applied_slice{0};   // microseconds
+  Word slice_failures{0};  // requests for a time slice that the driver refused
   std::array<Word, kTimeBuckets> request_times{};
 };
 

@@ -339,6 +339,29 @@ TEST_F(ArbitratedProgramsTest, AMemoryLimitHoldsForEveryKindOfMemoryAndIsVisible
   EXPECT_GT(unlimited["total"], kLimit);
 }
 
+TEST_F(ArbitratedProgramsTest, AFaultIsToldWithThoseThatItTakesDown) {
+  ::testing::internal::CaptureStderr();
+  start_daemon(mps(75));
+  const auto other = start({"compute", "60"});
+  (void)clients(1);
+  const auto failing = start({"fault"}, "2");
+  EXPECT_EQ(client(2, [](const Json& c) { return c["fault"] != 0; })["fault"], 700);
+  end_daemon();
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(text.find("client 2 (forward_program, pid"), std::string::npos) << text;
+  EXPECT_NE(text.find("has failed with error 700 of the driver; through MPS the kernels of clients 1 (forward_program) "
+                      "fail with it"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(ArbitratedProgramsTest, ContextsComeAndGo) {
+  start_daemon(mps(75));
+  const auto latency = start({"latency", "60"}, "5");
+  (void)client(5, [](const Json& c) { return c["state"] == "active"; });
+  EXPECT_EQ(start({"contexts", "8"})->result()["right"], 16);
+}
+
 TEST_F(ArbitratedProgramsTest, LaunchesOfOpenClAreSeenWhereTheLibraryIsPreloaded) {
   ArbiterOptions options;
   options.max_loss = 1;

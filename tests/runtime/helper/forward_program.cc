@@ -13,6 +13,8 @@
 //   unload         closes the library while its connection is open
 //   ioctl          calls to the system that are none of ours
 //   allocate       allocates 1 MB in every way until it fails; what the driver tells about memory
+//   fault          a kernel that writes where it must not, then lives on for a while
+//   contexts N     N contexts, a launch in each, twice
 //   opencl N       N launches of OpenCL and waits for them, through whatever library has these names
 #include <algorithm>
 #include <atomic>
@@ -299,6 +301,40 @@ void memory() {
       free, total, device_total, plain, managed, ordered, arrays, left, after);
 }
 
+void fault() {
+  Gpu gpu;
+  gpu.out = 64;
+  gpu.launch(nullptr);
+  const int result = call("cuStreamSynchronize", static_cast<void*>(nullptr));
+  std::printf("{\"result\": %d}\n", result);
+  std::fflush(stdout);
+  std::this_thread::sleep_for(std::chrono::seconds(20));
+}
+
+void contexts(int count) {
+  int right = 0;
+  cu("cuInit", 0U);
+  for (int round = 0; round < 2; ++round) {
+    std::vector<void*> made(static_cast<std::size_t>(count));
+    for (void*& context : made) {
+      void *module = nullptr, *function = nullptr;
+      unsigned long long out = 0;
+      unsigned value = 0;
+      cu("cuCtxCreate_v2", &context, 0U, 0);
+      cu("cuModuleLoadData", &module, static_cast<const void*>(kPtx));
+      cu("cuModuleGetFunction", &function, module, "bytes");
+      cu("cuMemAlloc_v2", &out, std::size_t{4});
+      void* parameters[] = {&out};
+      cu("cuLaunchKernel", function, 4U, 1U, 1U, 64U, 1U, 1U, 16U, static_cast<void*>(nullptr),
+         static_cast<void**>(parameters), static_cast<void**>(nullptr));
+      cu("cuMemcpyDtoH_v2", static_cast<void*>(&value), out, std::size_t{4});
+      right += value >= 16 ? 1 : 0;
+    }
+    for (void* context : made) cu("cuCtxDestroy_v2", context);
+  }
+  std::printf("{\"right\": %d}\n", right);
+}
+
 void opencl(int launches) {
   void* loaded = dlopen("libOpenCL.so.1", RTLD_NOW);
   const auto function = [](const char* name) { return dlsym(RTLD_DEFAULT, name); };
@@ -355,6 +391,8 @@ int main(int count, char** words) {
   if (what == "ioctl") ioctls();
   if (what == "close") close_descriptors();
   if (what == "allocate") memory();
+  if (what == "fault") fault();
+  if (what == "contexts") contexts(static_cast<int>(number));
   if (what == "unload") unload();
   if (what == "latency" || what == "probe" || what == "compute" || what == "memory" || what == "calls")
     measured(what, number);

@@ -91,6 +91,8 @@ CUresult synchronize(Call call, Arguments... arguments) {
   const CUresult result = call(arguments...);
   runtime::ControlPage& page = forward::page();
   constexpr std::uint32_t kNeedsEnd = runtime::kTellOthers | runtime::kMeasure;
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    note_failure(page, result);
   if (result == CUDA_SUCCESS && (page.words.modes.load(std::memory_order_relaxed) & kNeedsEnd) != 0)
     after_synchronization(page);
   return result;

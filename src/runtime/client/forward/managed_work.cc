@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <thread>
 
 #include "runtime/client/forward/real_driver.h"
@@ -76,6 +77,15 @@ LimitedLaunch limited(runtime::ControlPage& page, CUfunction function, unsigned 
   auto& count = planned.is_limited ? page.counters.limited_launches : page.counters.unlimited_launches;
   count.fetch_add(1, std::memory_order_relaxed);
   return planned;
+}
+
+void note_failure(runtime::ControlPage& page, CUresult result) {
+  // Faults of memory, links, kernels and MPS, by their numbers in the driver's interface. Other errors leave the
+  // context usable.
+  constexpr int kFaults[] = {214, 220, 700, 702, 710, 714, 715, 716, 717, 718, 719, 805, 806, 807, 808, 809};
+  std::uint32_t none = 0;
+  if (std::find(std::begin(kFaults), std::end(kFaults), static_cast<int>(result)) != std::end(kFaults))
+    page.counters.fault.compare_exchange_strong(none, static_cast<std::uint32_t>(result));
 }
 
 void after_synchronization(runtime::ControlPage& page) {

@@ -17,6 +17,9 @@ void before_launch(runtime::ControlPage& page, std::uint32_t modes, std::uint64_
 LimitedLaunch limited(runtime::ControlPage& page, CUfunction function, unsigned threads, unsigned shared_bytes,
                       CUstream stream);
 
+// After a call has failed: an error that ends the context is told to the daemon.
+void note_failure(runtime::ControlPage& page, CUresult result);
+
 // After a synchronization has succeeded: the program has no work, as far as it waits for its work.
 void after_synchronization(runtime::ControlPage& page);
 
