@@ -17,7 +17,7 @@ constexpr double kFreshSeconds = 20;  // a rate at another level is believed for
 
 constexpr double kPeriod = 0.3;  // two limits alternate in it; two of them are a window
 constexpr double kSafety = 0.8;  // the part of the allowed loss that is used
-constexpr double kIsolatedWindow = 0.25;
+constexpr double kIsolatedWindow = 0.4;
 constexpr double kNoise = 0.02;  // the ratio of two windows may be this much too low
 constexpr std::uint64_t kFewLaunches = 5;
 constexpr double kForgotten = 0.9;  // a part of an isolated rate that a slower window leaves
@@ -98,7 +98,7 @@ void LimitSearch::observe(double seconds, std::uint64_t launches, bool is_restri
     return;
   window_.restart(seconds, launches);
   if (stricter_part_ > 0 && is_fresh(level_ + 1, seconds)) {
-    if (rate < (1 - kNoise) * lowest_rate(seconds)) stricter_part_ *= kSafety;
+    if (rate < lowest_rate(seconds)) stricter_part_ *= kSafety;
     return;
   }
   const std::size_t next = next_level(rate, seconds);

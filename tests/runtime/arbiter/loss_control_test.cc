@@ -83,7 +83,7 @@ TEST(LimitSearch, ATimeWithoutLaunchesIsNoIsolatedRate) {
   LimitSearch control(0.08);
   RestrictedProgram idle(control, 0, by_limit({})), program(control, 187, by_limit({187, 186, 182, 167, 120, 60}), 1);
   idle.run(1, false);
-  program.run(0.27, false);
+  program.run(0.42, false);
   program.run(5, true);
   EXPECT_GE(program.restricted_rate(6), 0.9 * 187);  // after a short isolated time
 }
@@ -145,7 +145,7 @@ TEST(SliceBudget, ATimeWithoutLaunchesIsNoIsolatedRate) {
   SliceBudget control(0.3, 100);
   RestrictedProgram idle(control, 0, sliced_rate), program(control, 150, sliced_rate, 1);
   idle.run(1, false);
-  program.run(0.27, false);
+  program.run(0.42, false);
   const double before = program.launches();
   program.run(20, true);
   EXPECT_NEAR((program.launches() - before) / 20 / 150, 0.7, 0.02);

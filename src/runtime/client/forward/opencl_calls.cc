@@ -61,6 +61,7 @@ std::int32_t wait(Call&& call) {
   static const auto next = wm::forward::next(&::name, #name); \
   if (next == nullptr) return wm::forward::kInvalidOperation
 
+// The names are those of OpenCL. NOLINTBEGIN(readability-identifier-naming)
 WM_OPENCL clEnqueueNDRangeKernel(Handle queue, Handle kernel, Count dimensions, const Size* offset, const Size* global,
                                  const Size* local, Count waited, const Handle* waits, Handle* event) {
   WM_NEXT(clEnqueueNDRangeKernel);
@@ -91,3 +92,4 @@ WM_OPENCL clEnqueueReadBuffer(Handle queue, Handle buffer, Count blocks, Size of
   const auto call = [&] { return next(queue, buffer, blocks, offset, bytes, to, waited, waits, event); };
   return blocks != 0 ? wm::forward::wait(call) : call();
 }
+// NOLINTEND(readability-identifier-naming)
