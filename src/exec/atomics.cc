@@ -1,4 +1,5 @@
 // atom and red: lanes in order, each reading, combining and writing back before the next.
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -107,33 +108,46 @@ std::uint16_t update16(Type type, Mode mode, std::uint16_t old, std::uint16_t b,
   }
 }
 
+// The parties that may update the word at the same moment: none, or the application that the kernel runs in.
+enum class Beside { nobody, application };
+
 template <typename T, typename Update>
-void update(std::byte* at, const Frame& frame, RegisterRow to, RegisterRow b, RegisterRow c, int lane, Update&& next) {
-  T old;
-  std::memcpy(&old, at, sizeof(T));
+void update(std::byte* at, Beside beside, const Frame& frame, RegisterRow to, RegisterRow b, RegisterRow c, int lane,
+            Update&& next) {
   const T operand = frame.source<T>(b)[lane];
   const T replacement = c.none() ? T{} : frame.source<T>(c)[lane];
+  T old;
+  std::memcpy(&old, at, sizeof(T));
+  if constexpr (sizeof(T) <= sizeof(std::uint64_t)) {
+    if (beside == Beside::application) {
+      std::atomic_ref<T> word(*reinterpret_cast<T*>(at));
+      while (!word.compare_exchange_weak(old, next(old, operand, replacement))) {
+      }
+      if (!to.none()) frame.destination<T>(to)[lane] = old;
+      return;
+    }
+  }
   const T value = next(old, operand, replacement);
   std::memcpy(at, &value, sizeof(T));
   if (!to.none()) frame.destination<T>(to)[lane] = old;
 }
 
-void update_lane(const Op& op, std::byte* at, bool ftz, const Frame& frame, RegisterRow to, RegisterRow b,
-                 RegisterRow c, int lane) {
+void update_lane(const Op& op, std::byte* at, Beside beside, bool ftz, const Frame& frame, RegisterRow to,
+                 RegisterRow b, RegisterRow c, int lane) {
   const Type type = op.memory.type;
   const Mode mode = op.mode;
   switch (op.memory.bytes) {
     case 2:
-      return update<std::uint16_t>(at, frame, to, b, c, lane,
+      return update<std::uint16_t>(at, beside, frame, to, b, c, lane,
                                    [&](auto o, auto x, auto y) { return update16(type, mode, o, x, y); });
     case 4:
-      return update<std::uint32_t>(at, frame, to, b, c, lane,
+      return update<std::uint32_t>(at, beside, frame, to, b, c, lane,
                                    [&](auto o, auto x, auto y) { return update32(type, mode, ftz, o, x, y); });
     case 8:
-      return update<std::uint64_t>(at, frame, to, b, c, lane,
+      return update<std::uint64_t>(at, beside, frame, to, b, c, lane,
                                    [&](auto o, auto x, auto y) { return update64(type, mode, o, x, y); });
     default:
-      return update<Wide>(at, frame, to, b, c, lane, [&](auto o, auto x, auto y) {
+      return update<Wide>(at, beside, frame, to, b, c, lane, [&](auto o, auto x, auto y) {
         if (mode == Mode::exch) return x;
         return o == x ? y : o;
       });
@@ -149,8 +163,8 @@ void PendingAtomic::apply(Mask which) {
   for (Mask m = which & lanes; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     for (std::uint32_t e = 0; e < memory.count; ++e)
-      update_lane(*op, at[static_cast<std::size_t>(lane)] + e * memory.bytes, true, frame, element(kOld, memory, e),
-                  element(kB, memory, e), c, lane);
+      update_lane(*op, at[static_cast<std::size_t>(lane)] + e * memory.bytes, Beside::nobody, true, frame,
+                  element(kOld, memory, e), element(kB, memory, e), c, lane);
   }
 }
 
@@ -184,7 +198,11 @@ bool Warp::atomic_at_once(const Op& op, const Frame& frame, const Window& window
   const Access& access = block_->access_;
   const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
   std::unique_lock<std::mutex> lock;
-  if (grid_->atomics != nullptr && access.space != ptx::Space::shared) lock = std::unique_lock(*grid_->atomics);
+  Beside beside = Beside::nobody;
+  if (grid_->atomics != nullptr && access.space != ptx::Space::shared) {
+    lock = std::unique_lock(*grid_->atomics);
+    beside = Beside::application;  // the application does not take the lock
+  }
   for (Mask m = frame.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     const std::uint64_t address = access.address[lane];
@@ -193,14 +211,16 @@ bool Warp::atomic_at_once(const Op& op, const Frame& frame, const Window& window
     const bool ftz =
         access.space == ptx::Space::global || (access.space == ptx::Space::generic && address < kParamWindow);
     if (memory.count == 1) {
-      update_lane(op, at, ftz, frame, op.operands.destination[0], op.operands.source[0], op.operands.source[1], lane);
+      update_lane(op, at, beside, ftz, frame, op.operands.destination[0], op.operands.source[0], op.operands.source[1],
+                  lane);
       continue;
     }
     // Vectors: destinations first, then the operands of each element.
     const std::size_t first_source = op.kind == Kind::atomic ? memory.count : 0;
     for (std::size_t e = 0; e < memory.count; ++e) {
       const RegisterRow to = op.kind == Kind::atomic ? op.operands.more[e] : RegisterRow{};
-      update_lane(op, at + e * memory.bytes, ftz, frame, to, op.operands.more[first_source + e], RegisterRow{}, lane);
+      update_lane(op, at + e * memory.bytes, beside, ftz, frame, to, op.operands.more[first_source + e], RegisterRow{},
+                  lane);
     }
   }
   return true;

@@ -47,6 +47,18 @@ Result<int> run_with_driver(const std::vector<std::string>& command, const std::
   const std::string libraries = *folder + (path != nullptr && *path != 0 ? std::string(":") + path : "");
   variables.emplace_back("LD_LIBRARY_PATH", libraries);
   variables.emplace_back("WARPMUX_GPUS", gpu_folder());
+  // The loader would look for these libraries in folders that the program's file names first.
+  std::string preloaded;
+  std::error_code ignored;
+  for (const std::string& name : runtime::fixed_cuda_libraries(program_file(command[0]))) {
+    const std::string file = *folder + "/" + name;
+    if (fs::exists(file, ignored)) preloaded += (preloaded.empty() ? "" : ":") + file;
+  }
+  if (!preloaded.empty()) {
+    const char* others = std::getenv("LD_PRELOAD");
+    variables.emplace_back("LD_PRELOAD",
+                           preloaded + (others != nullptr && *others != 0 ? std::string(":") + others : ""));
+  }
   return run_in_foreground(command, variables, unset);
 }
 

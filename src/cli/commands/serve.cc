@@ -75,6 +75,20 @@ Result<void> check_kind(const ServeOptions& options) {
         std::pair{"--json", !given.json.empty()}}) {
     if (is_given && given.gpu.empty()) return Error{std::string(name) + " needs --simulate"};
   }
+  const runtime::ServeOptions usual_server;
+  for (const auto& [name, is_given] :
+       {std::pair{"--cuda", options.cuda.chosen}, std::pair{"--device", !options.serve.device.empty()},
+        std::pair{"--client-memory", !options.client_memory.empty()},
+        std::pair{"--when-full", options.when_full != "fail"}, std::pair{"--no-rewrite", options.no_rewrite},
+        std::pair{"--short", !options.short_launch.empty()}, std::pair{"--headroom", options.headroom != kNoHeadroom},
+        std::pair{"--gates", options.serve.gates}, std::pair{"--cache", options.serve.cache != usual_server.cache},
+        std::pair{"--sandbox", options.serve.sandbox_seconds != usual_server.sandbox_seconds},
+        std::pair{"--user-share", !options.user_shares.empty()}, std::pair{"--log-level", options.log_level != "info"},
+        std::pair{"--log-format", options.log_format != "text"},
+        std::pair{"--metrics-port", options.serve.metrics_port != usual_server.metrics_port}}) {
+    if (is_given && !given.gpu.empty()) return Error{std::string(name) + " has no meaning with --simulate"};
+  }
+  if (given.timeline && given.json.empty()) return Error{"--timeline puts a timeline into the JSON: it needs --json"};
   const runtime::ArbiterOptions usual_arbiter;
   for (const auto& [name, is_given] :
        {std::pair{"--sharing", options.cuda.sharing != ServeCudaOptions().sharing},

@@ -133,6 +133,11 @@ void ServedConnection::read_answers() {
     auto receipt = receive_served(socket_, -1);
     if (!receipt) continue;
     const ServedHeader header = receipt->message.header;
+    if (header.op == ServedOp::ended && !receipt->closed) {
+      const std::lock_guard lock(mutex_);
+      is_ended_ = true;
+      continue;
+    }
     const bool resumes = !receipt->closed && header.resumptions != 0;
     std::unique_lock lock(mutex_);
     if (header.op == ServedOp::launch_over && !receipt->closed && activity_.returned) {
@@ -164,10 +169,15 @@ Result<void> ServedConnection::allocated(std::uint64_t address, std::uint64_t by
   Payload payload;
   payload.put(ServedAllocate{.address = address, .bytes = bytes, .on_device = on_device ? 1U : 0U});
   const auto answer = call(ServedOp::allocate, payload.text(name));
-  if (!answer) return Error{"the daemon of the simulated GPU is gone"};
+  if (!answer) return Error{why_gone()};
   Reader reader(answer->payload);
   if (reader.take<std::uint32_t>() == 0) return {};
   return Error{std::string(reader.zero_terminated())};
+}
+
+std::string ServedConnection::why_gone() {
+  const std::lock_guard lock(mutex_);
+  return is_ended_ ? "`wm end` has ended this program on the simulated GPU" : "the daemon of the simulated GPU is gone";
 }
 
 void ServedConnection::freed(std::uint64_t address) { post(ServedOp::free, Payload().put(address)); }

@@ -44,6 +44,8 @@ class ServedConnection final : public MemoryBacking {
   };
   void set_activity(Activity activity);
 
+  // The reason why a call had no answer.
+  std::string why_gone();
   // Sends a call and waits for its answer; empty: the daemon is gone.
   std::optional<ServedMessage> call(ServedOp op, const Payload& payload);
   void post(ServedOp op, const Payload& payload);
@@ -79,6 +81,7 @@ class ServedConnection final : public MemoryBacking {
   std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   bool is_waiting_ = false;
   bool is_gone_ = false;
+  bool is_ended_ = false;  // by `wm end`
 };
 
 }  // namespace wm::runtime

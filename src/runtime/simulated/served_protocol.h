@@ -31,6 +31,7 @@ enum class ServedOp : std::uint32_t {
   // From the daemon.
   answer,       // u32 status (0: done), text of an error
   launch_over,  // LaunchOver, fault, printed text
+  ended,        // the program was ended by `wm end`; the connection is closed next
 };
 
 struct ServedHeader {

@@ -14,8 +14,6 @@ KernelResult failed(std::string what) {
   return result;
 }
 
-constexpr const char* kGone = "the daemon of the simulated GPU is gone";
-
 }  // namespace
 
 KernelResult ServedRunner::run(const exec::Grid& grid, const LoadedKernel& kernel, const StreamTerms& terms) {
@@ -31,12 +29,12 @@ KernelResult ServedRunner::run(const exec::Grid& grid, const LoadedKernel& kerne
   Payload payload;
   payload.put(launch).text(kernel.name).raw(grid.parameters.data(), grid.parameters.size());
   const auto answer = connection_.call(ServedOp::launch, payload);
-  if (!answer) return failed(kGone);
+  if (!answer) return failed(connection_.why_gone());
   Reader reader(answer->payload);
   const auto over = reader.take<ServedLaunchOver>();
   const std::string fault(reader.zero_terminated());
   const auto printed = reader.bytes(reader.left());
-  if (!reader.ok()) return failed(kGone);
+  if (!reader.ok()) return failed("the daemon of the simulated GPU has sent a wrong answer");
   if (grid.print && !printed.empty()) {
     grid.print({reinterpret_cast<const char*>(printed.data()), printed.size()});
   }
@@ -65,7 +63,7 @@ Result<void> ServedRunner::module_loaded(const LoadedModule& module, std::string
   payload.text(ptx);
   for (std::uint32_t i = 0; i < variables.size(); ++i) payload.put(module.code().image().address(i));
   const auto answer = connection_.call(ServedOp::load_module, payload);
-  if (!answer) return Error{kGone};
+  if (!answer) return Error{connection_.why_gone()};
   Reader reader(answer->payload);
   if (reader.take<std::uint32_t>() == 0) return {};
   return Error{std::string(reader.zero_terminated())};

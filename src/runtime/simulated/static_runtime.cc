@@ -1,5 +1,6 @@
 #include "runtime/simulated/static_runtime.h"
 
+#include <algorithm>
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@ namespace wm::runtime {
 namespace {
 
 constexpr std::string_view kRegistrations = ".nvFatBinSegment";
-constexpr std::string_view kSharedRuntime = "libcudart.so";
+constexpr std::string_view kSharedRuntime = "libcudart.so", kDriver = "libcuda.so";
 
 // The sections of an ELF file. Every access is checked, since the file may be damaged.
 class Sections {
@@ -62,17 +63,46 @@ class Sections {
   std::string_view names_;
 };
 
-bool needs_shared_runtime(const Sections& sections, const Elf64_Shdr& dynamic) {
+// The entries of a section with what the loader must do.
+struct DynamicEntries {
+  std::vector<std::string_view> needed;  // libraries
+  bool has_rpath = false, has_runpath = false;
+};
+
+DynamicEntries dynamic_entries(const Sections& sections, const Elf64_Shdr& dynamic) {
+  DynamicEntries found;
   const auto names = sections.section(dynamic.sh_link);
-  if (!names) return false;
+  if (!names) return found;
   const std::string_view entries = sections.content(dynamic);
   for (std::size_t at = 0; at + sizeof(Elf64_Dyn) <= entries.size(); at += sizeof(Elf64_Dyn)) {
     Elf64_Dyn entry;
     std::memcpy(&entry, entries.data() + at, sizeof entry);
-    if (entry.d_tag != DT_NEEDED) continue;
-    if (Sections::text_at(sections.content(*names), entry.d_un.d_val).starts_with(kSharedRuntime)) return true;
+    if (entry.d_tag == DT_NEEDED) found.needed.push_back(Sections::text_at(sections.content(*names), entry.d_un.d_val));
+    found.has_rpath = found.has_rpath || entry.d_tag == DT_RPATH;
+    found.has_runpath = found.has_runpath || entry.d_tag == DT_RUNPATH;
   }
-  return false;
+  return found;
+}
+
+bool needs_shared_runtime(const Sections& sections, const Elf64_Shdr& dynamic) {
+  const auto needed = dynamic_entries(sections, dynamic).needed;
+  return std::any_of(needed.begin(), needed.end(), [](std::string_view n) { return n.starts_with(kSharedRuntime); });
+}
+
+// Calls `read` with the content of a file; `otherwise` where it cannot be read.
+template <typename Value, typename Read>
+Value with_content(const std::string& path, Value otherwise, Read&& read) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return otherwise;
+  struct stat facts {};
+  const bool is_file = ::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0;
+  const auto bytes = static_cast<std::size_t>(facts.st_size);
+  void* pages = is_file ? ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+  ::close(file);
+  if (pages == MAP_FAILED) return otherwise;
+  Value value = read(std::span(static_cast<const std::byte*>(pages), bytes));
+  ::munmap(pages, bytes);
+  return value;
 }
 
 }  // namespace
@@ -90,17 +120,28 @@ bool has_static_runtime(std::span<const std::byte> file) {
 }
 
 bool has_static_runtime(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  struct stat facts {};
-  const bool is_file = ::fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0;
-  const auto bytes = static_cast<std::size_t>(facts.st_size);
-  void* pages = is_file ? ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
-  ::close(file);
-  if (pages == MAP_FAILED) return false;
-  const bool found = has_static_runtime({static_cast<const std::byte*>(pages), bytes});
-  ::munmap(pages, bytes);
+  return with_content(path, false, [](std::span<const std::byte> file) { return has_static_runtime(file); });
+}
+
+std::vector<std::string> fixed_cuda_libraries(std::span<const std::byte> file) {
+  const Sections sections(file);
+  std::vector<std::string> found;
+  for (std::uint32_t i = 0; i < sections.count(); ++i) {
+    const auto section = sections.section(i);
+    if (!section) return {};
+    if (section->sh_type != SHT_DYNAMIC) continue;
+    const DynamicEntries entries = dynamic_entries(sections, *section);
+    if (!entries.has_rpath || entries.has_runpath) continue;  // the loader ignores the one beside the other
+    for (const std::string_view name : entries.needed) {
+      if (name.starts_with(kSharedRuntime) || name.starts_with(kDriver)) found.emplace_back(name);
+    }
+  }
   return found;
+}
+
+std::vector<std::string> fixed_cuda_libraries(const std::string& path) {
+  return with_content(path, std::vector<std::string>(),
+                      [](std::span<const std::byte> file) { return fixed_cuda_libraries(file); });
 }
 
 }  // namespace wm::runtime

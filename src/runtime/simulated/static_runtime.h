@@ -1,10 +1,12 @@
-// Finds programs that contain NVIDIA's CUDA runtime library, which works with NVIDIA's driver only.
+// How a program finds the CUDA libraries: inside of its own file, which is NVIDIA's runtime library and works with
+// NVIDIA's driver only, or in folders that its file names.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace wm::runtime {
 
@@ -19,5 +21,10 @@ inline constexpr const char* kStaticRuntimeAdvice =
 
 // The same for the file at `path`; false where it cannot be read.
 [[nodiscard]] bool has_static_runtime(const std::string& path);
+
+// The CUDA libraries that an ELF file needs and its loader looks for in folders that the file names (DT_RPATH) before
+// those of LD_LIBRARY_PATH. Empty for other programs.
+[[nodiscard]] std::vector<std::string> fixed_cuda_libraries(std::span<const std::byte> file);
+[[nodiscard]] std::vector<std::string> fixed_cuda_libraries(const std::string& path);
 
 }  // namespace wm::runtime

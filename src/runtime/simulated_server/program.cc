@@ -103,6 +103,7 @@ bool ServedProgram::handle(const ServedMessage& message, std::uint64_t free_byte
     }
     case ServedOp::answer:
     case ServedOp::launch_over:
+    case ServedOp::ended:
       break;
   }
   return false;
@@ -168,6 +169,8 @@ bool ServedProgram::acknowledge(std::uint64_t call, const Result<void>& done) {
   payload.put(done ? std::uint32_t{0} : std::uint32_t{1}).text(done ? "" : done.error().to_string());
   return send(ServedOp::answer, call, {}, false, payload);
 }
+
+void ServedProgram::tell_end() { (void)send(ServedOp::ended, 0, {}, false, {}); }
 
 bool ServedProgram::answer(const ProgramLaunch& launch, const FinishedLaunch& done) {
   const ServedLaunchOver over{

@@ -63,6 +63,8 @@ class ServedProgram {
   std::vector<ProgramLaunch> take_arrivals() { return std::exchange(arrivals_, {}); }
   [[nodiscard]] bool has_arrivals() const { return !arrivals_.empty(); }
 
+  // Tells the program that it is ended before its connection is closed.
+  void tell_end();
   // Answers a launch that is over. False: the program does not read its answers.
   bool answer(const ProgramLaunch& launch, const FinishedLaunch& done);
   // Answers a question whether work is done, once its time has come; `idle`: nothing runs that could be waited for.

@@ -261,6 +261,7 @@ std::string SimulatedServer::control(const std::string& request) {
   const auto end = [&](ServedProgram& program) {
     const auto at =
         std::find_if(programs_.begin(), programs_.end(), [&](const auto& p) { return p.get() == &program; });
+    program.tell_end();
     dismiss(at);
   };
   std::vector<ServedProgram*> programs;

@@ -95,6 +95,9 @@ TEST(Mistakes, OptionsThatTheMachineWouldIgnoreAreRefused) {
 #ifdef WM_RUNTIME
   expect_mistake("serve --clients 3", "--clients needs --simulate");
   expect_mistake("serve --slice 5000", "--slice needs --cuda");
+  expect_mistake("serve --simulate h200 --headroom 20", "--headroom has no meaning with --simulate");
+  expect_mistake("serve --simulate h200 --client-memory '1 GB'", "--client-memory has no meaning with --simulate");
+  expect_mistake("serve --simulate h200 --timeline", "--timeline puts a timeline into the JSON: it needs --json");
   expect_mistake("run --share 0 -- true", "--share");
   expect_mistake("run --goal '' -- true", "--goal is empty");
 #endif

@@ -1,4 +1,5 @@
 // Kernels run, launches are checked, faults stay with their context.
+#include <atomic>
 #include <numeric>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -141,6 +142,24 @@ TEST_F(CudaTest, AChildOfTheProcessHasNoDriver) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(download(address, 1)[0], 1U);
+}
+
+TEST_F(CudaTest, AtomicsOfKernelsAndOfTheHostCountTogether) {
+  CUdeviceptr word = 0;
+  CU_OK(cuMemAllocManaged(&word, 4, CU_MEM_ATTACH_GLOBAL));
+  auto* count = reinterpret_cast<std::uint32_t*>(word);  // NOLINT(performance-no-int-to-ptr): managed memory
+  *count = 0;
+  const CUfunction repeat = function(kernel_text("repeat", ".param .u64 word, .param .u32 times", R"(
+ld.param.u64 %d1, [word]; ld.param.u32 %r2, [times];
+again: atom.sys.global.inc.u32 %r1, [%d1], 4294967295; add.u32 %r2, %r2, -1; setp.ne.u32 %p1, %r2, 0; @%p1 bra again;
+ret;)"),
+                                     "repeat");
+  std::uint32_t times = 5000, own = 0;
+  CU_OK(launch(repeat, 1, 32, {&word, &times}));
+  while (cuStreamQuery(nullptr) == CUDA_ERROR_NOT_READY) {
+    for (int i = 0; i < 1000; ++i, ++own) std::atomic_ref(*count).fetch_add(1);
+  }
+  EXPECT_EQ(*count, 32 * times + own);
 }
 
 }  // namespace

@@ -58,6 +58,27 @@ TEST(RuntimeLibrary, ALaunchWithoutConfigurationIsMissingIt) {
   EXPECT_EQ(runtime_call<int>("cudaGetLastError"), 0);
 }
 
+TEST(RuntimeLibrary, ACopyToAnArrayContinuesInItsNextRow) {
+  struct {
+    int x, y, z, w, kind;
+  } const format{32, 0, 0, 0, 1};  // unsigned words
+  void* array = nullptr;
+  ASSERT_EQ(runtime_call<int>("cudaMallocArray", &array, static_cast<const void*>(&format), std::size_t{4},
+                              std::size_t{4}, 0U),
+            0);
+  unsigned words[12], back[12] = {};
+  for (unsigned i = 0; i < 12; ++i) words[i] = i + 1;
+  const std::size_t x = 8, y = 0;  // the second half of the first row, two rows, and half of the last one
+  EXPECT_EQ(runtime_call<int>("cudaMemcpyToArray", array, x, y, static_cast<const void*>(words), sizeof words, 1), 0);
+  EXPECT_EQ(runtime_call<int>("cudaMemcpyFromArray", static_cast<void*>(back), array, x, y, sizeof back, 2), 0);
+  for (unsigned i = 0; i < 12; ++i) EXPECT_EQ(back[i], i + 1);
+  EXPECT_EQ(runtime_call<int>("cudaMemcpyToArray", array, x, std::size_t{1}, static_cast<const void*>(words),
+                              sizeof words, 1),
+            1);
+  EXPECT_EQ(runtime_call<int>("cudaFreeArray", array), 0);
+  (void)runtime_call<int>("cudaGetLastError");
+}
+
 TEST(RuntimeLibrary, PoolsAndFillsInTheThreadsOwnStream) {
   const void* none = nullptr;
   void* memory = nullptr;

@@ -66,5 +66,23 @@ TEST(StaticRuntime, FilesOfOtherKindsAreNoSuchPrograms) {
   EXPECT_FALSE(has_static_runtime(std::string("/proc/self/exe")));
 }
 
+TEST(StaticRuntime, LibrariesOfFoldersThatTheFileNamesAreFound) {
+  auto file = elf_file(true, "libcudart.so.13");
+  EXPECT_TRUE(fixed_cuda_libraries(file).empty());
+  // The dynamic section, the third one, gets a second entry at the end of the file.
+  Elf64_Ehdr header;
+  std::memcpy(&header, file.data(), sizeof header);
+  Elf64_Shdr dynamic;
+  const std::size_t at = header.e_shoff + 2 * sizeof dynamic;
+  std::memcpy(&dynamic, file.data() + at, sizeof dynamic);
+  const Elf64_Dyn entries[] = {{DT_NEEDED, {1}}, {DT_RPATH, {1}}};
+  dynamic.sh_offset = file.size();
+  dynamic.sh_size = sizeof entries;
+  file.resize(file.size() + sizeof entries);
+  std::memcpy(file.data() + dynamic.sh_offset, entries, sizeof entries);
+  std::memcpy(file.data() + at, &dynamic, sizeof dynamic);
+  EXPECT_EQ(fixed_cuda_libraries(file), std::vector<std::string>{"libcudart.so.13"});
+}
+
 }  // namespace
 }  // namespace wm::runtime

@@ -175,6 +175,28 @@ CUDA_MEMCPY2D from_array(void* to, std::size_t pitch, ArrayPlace from, std::size
   return c;
 }
 
+// A part of a copy of consecutive bytes: rows of `width` bytes, after `done` bytes.
+struct RowPart {
+  std::size_t x, y, width, rows, done;
+};
+
+// Divides a copy that begins at byte `x` of row `y` into the rest of a row, full rows, and the beginning of a row.
+template <typename Copy>
+cudaError_t in_rows(std::size_t row, std::size_t x, std::size_t y, std::size_t bytes, Copy&& copy) {
+  if (row == 0 || x >= row) return remember(cudaErrorInvalidValue);
+  std::size_t done = 0;
+  while (done < bytes) {
+    const std::size_t left = bytes - done;
+    const bool is_full = x == 0 && left >= row;
+    const RowPart part{x, y, is_full ? row : std::min(row - x, left), is_full ? left / row : 1, done};
+    if (const cudaError_t copied = copy(part); copied != cudaSuccess) return copied;
+    done += part.width * part.rows;
+    y += part.rows;
+    x = 0;
+  }
+  return cudaSuccess;
+}
+
 }  // namespace
 }  // namespace wm::cudart
 
@@ -256,14 +278,32 @@ WM_RUNTIME_API cudaError_t cudaMemcpy2DArrayToArray(CUarray to, std::size_t to_x
   copy.dstY = to_y;
   return call(cuMemcpy2DUnaligned_v2, &copy);
 }
-// Copies of consecutive bytes: arrays of one row.
+// Copies of consecutive bytes, which continue in the next row of the array.
+WM_RUNTIME_API cudaError_t cudaMemcpyToArrayAsync(CUarray to, std::size_t x, std::size_t y, const void* from,
+                                                  std::size_t bytes, int kind, CUstream stream) {
+  const std::size_t row = wm::cudart::row_bytes(to);
+  return wm::cudart::in_rows(row, x, y, bytes, [&](const wm::cudart::RowPart& part) {
+    return cudaMemcpy2DToArrayAsync(to, part.x, part.y, static_cast<const char*>(from) + part.done, part.width,
+                                    part.width, part.rows, kind, stream);
+  });
+}
+WM_RUNTIME_API cudaError_t cudaMemcpyFromArrayAsync(void* to, CUarray from, std::size_t x, std::size_t y,
+                                                    std::size_t bytes, int kind, CUstream stream) {
+  const std::size_t row = wm::cudart::row_bytes(from);
+  return wm::cudart::in_rows(row, x, y, bytes, [&](const wm::cudart::RowPart& part) {
+    return cudaMemcpy2DFromArrayAsync(static_cast<char*>(to) + part.done, part.width, from, part.x, part.y, part.width,
+                                      part.rows, kind, stream);
+  });
+}
 WM_RUNTIME_API cudaError_t cudaMemcpyToArray(CUarray to, std::size_t x, std::size_t y, const void* from,
                                              std::size_t bytes, int kind) {
-  return cudaMemcpy2DToArray(to, x, y, from, bytes, bytes, 1, kind);
+  const cudaError_t begun = cudaMemcpyToArrayAsync(to, x, y, from, bytes, kind, nullptr);
+  return begun != cudaSuccess ? begun : call(cuStreamSynchronize, CUstream{nullptr});
 }
 WM_RUNTIME_API cudaError_t cudaMemcpyFromArray(void* to, CUarray from, std::size_t x, std::size_t y, std::size_t bytes,
                                                int kind) {
-  return cudaMemcpy2DFromArray(to, bytes, from, x, y, bytes, 1, kind);
+  const cudaError_t begun = cudaMemcpyFromArrayAsync(to, from, x, y, bytes, kind, nullptr);
+  return begun != cudaSuccess ? begun : call(cuStreamSynchronize, CUstream{nullptr});
 }
 
 WM_RUNTIME_API cudaError_t cudaCreateTextureObject(CUtexObject* object, const cudaResourceDesc* resource,

@@ -22,6 +22,12 @@ std::size_t texel_bytes(CUarray array) {
 
 }  // namespace
 
+std::size_t row_bytes(CUarray array) {
+  CUDA_ARRAY3D_DESCRIPTOR d{};
+  if (prepare() != CUDA_SUCCESS || cuArray3DGetDescriptor_v2(&d, array) != CUDA_SUCCESS) return 0;
+  return d.Width * texel_bytes(array);
+}
+
 CUDA_MEMCPY3D volume_copy(const cudaMemcpy3DParms& p) {
   CUDA_MEMCPY3D copy{};
   const std::size_t source = p.srcArray != nullptr ? texel_bytes(p.srcArray) : 1;

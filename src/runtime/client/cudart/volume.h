@@ -34,4 +34,7 @@ namespace wm::cudart {
 // The copy for the driver. With an array the extent and the positions in arrays count texels, else bytes.
 CUDA_MEMCPY3D volume_copy(const cudaMemcpy3DParms& parameters);
 
+// Bytes of a row of an array; 0: there is no such array.
+std::size_t row_bytes(CUarray array);
+
 }  // namespace wm::cudart

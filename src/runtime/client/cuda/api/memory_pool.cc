@@ -168,3 +168,27 @@ CUresult cuMemPoolGetAccess(unsigned* flags, CUmemoryPool pool, CUmemLocation*) 
     return CUDA_SUCCESS;
   });
 }
+
+// Attributes 0 and 2 are the bytes that graphs use and reserve, 1 and 3 the most of them; they are the same here.
+CUresult cuDeviceGetGraphMemAttribute(CUdevice device, int attribute, void* value) {
+  return with_driver([&](Driver&) {
+    if (device != wm::cuda::kDevice) return CUDA_ERROR_INVALID_DEVICE;
+    if (value == nullptr || attribute < 0 || attribute > 3) return CUDA_ERROR_INVALID_VALUE;
+    const std::uint64_t bytes = attribute % 2 == 0 ? GraphMemory::total_bytes() : GraphMemory::peak_bytes();
+    std::memcpy(value, &bytes, sizeof bytes);
+    return CUDA_SUCCESS;
+  });
+}
+CUresult cuDeviceSetGraphMemAttribute(CUdevice device, int attribute, void* value) {
+  return with_driver([&](Driver&) {
+    if (device != wm::cuda::kDevice) return CUDA_ERROR_INVALID_DEVICE;
+    std::uint64_t bytes = 1;
+    if (value != nullptr) std::memcpy(&bytes, value, sizeof bytes);
+    if ((attribute != 1 && attribute != 3) || bytes != 0) return CUDA_ERROR_INVALID_VALUE;  // only reset to 0
+    GraphMemory::forget_peak();
+    return CUDA_SUCCESS;
+  });
+}
+CUresult cuDeviceGraphMemTrim(CUdevice device) {
+  return with_driver([&](Driver&) { return device != wm::cuda::kDevice ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS; });
+}

@@ -1,5 +1,6 @@
 #include "runtime/client/cuda/state/graph_memory.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -11,6 +12,7 @@ namespace {
 struct AllGraphMemory {
   std::mutex mutex;
   std::map<std::uint64_t, std::weak_ptr<GraphMemory>> by_address;
+  std::uint64_t bytes = 0, peak = 0;
 };
 
 AllGraphMemory& all() {
@@ -39,17 +41,36 @@ std::shared_ptr<GraphMemory> GraphMemory::find(std::uint64_t address) {
 GraphMemory::GraphMemory(runtime::DeviceMemory& memory, std::uint64_t address, std::uint64_t bytes)
     : memory_(memory), address_(address), bytes_(bytes) {
   if (const auto range = memory.find(address)) allocation_ = range->id;
+  const std::lock_guard lock(all().mutex);
+  all().bytes += bytes;
+  all().peak = std::max(all().peak, all().bytes);
 }
 
 GraphMemory::~GraphMemory() {
   {
     const std::lock_guard lock(all().mutex);
+    all().bytes -= bytes_;
     const auto at = all().by_address.find(address_);
     if (at != all().by_address.end() && at->second.expired()) all().by_address.erase(at);
   }
   if (is_taken_) return;
   const auto range = memory_.find(address_);
   if (range && range->id == allocation_) (void)memory_.free(address_);
+}
+
+std::uint64_t GraphMemory::total_bytes() {
+  const std::lock_guard lock(all().mutex);
+  return all().bytes;
+}
+
+std::uint64_t GraphMemory::peak_bytes() {
+  const std::lock_guard lock(all().mutex);
+  return all().peak;
+}
+
+void GraphMemory::forget_peak() {
+  const std::lock_guard lock(all().mutex);
+  all().peak = all().bytes;
 }
 
 bool GraphMemory::take() {

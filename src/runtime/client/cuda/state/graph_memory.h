@@ -25,6 +25,11 @@ class GraphMemory {
   [[nodiscard]] std::uint64_t address() const { return address_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
+  // Bytes of all graphs now, and at most since `forget_peak`.
+  static std::uint64_t total_bytes();
+  static std::uint64_t peak_bytes();
+  static void forget_peak();
+
   // A launch whose graph does not free the memory takes it; false: it has not been freed since the last launch.
   bool take();
   // A graph, or the application, frees memory that a launch has taken; false: no launch has.
