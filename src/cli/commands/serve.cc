@@ -188,7 +188,8 @@ void add_serve(const Command& wm) {
   serve_command.option("--short", options->short_launch,
                        "Launches expected to take less than so many microseconds are not divided; three times as many "
                        "while their client is isolated (default: $WARPMUX_SHORT, or 100 under moving_shares and 0 "
-                       "under other policies, which divide every launch)");
+                       "under other policies, which divide every launch they can; on CUDA 100 for isolated clients "
+                       "under every policy)");
   serve_command.option("--headroom", options->headroom,
                        "Percent of every compute unit that launches leave free while a client of higher priority is "
                        "active, on devices that can limit them (CUDA; default: 50; with --cuda as much as --max-loss "

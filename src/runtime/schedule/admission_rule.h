@@ -17,9 +17,11 @@ namespace wm::runtime {
 struct AdmissionOptions {
   bool pass_through = false;
   double short_launch = 100'000;  // nanoseconds; 0: every launch that can be divided is
-  double headroom = 0.5;          // the part of a compute unit that launches leave to clients of higher priority
-  bool gates = false;             // launches pause while one of higher priority runs
-  bool real_sms = false;          // the policy decides on single SMs, so that no launch may bypass it
+  // Nanoseconds: shorter launches of an isolated client run unmodified on devices that share launches; 0: none.
+  double isolated_short_launch = 300'000;
+  double headroom = 0.5;  // the part of a compute unit that launches leave to clients of higher priority
+  bool gates = false;     // launches pause while one of higher priority runs
+  bool real_sms = false;  // the policy decides on single SMs, so that no launch may bypass it
 };
 
 // The state that a rule may use.

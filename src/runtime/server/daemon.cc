@@ -47,12 +47,15 @@ sandbox::SandboxOptions comparison_options(sandbox::SandboxOptions sandbox) {
 
 // Policies that leave short launches unmodified do so below this time, in microseconds.
 constexpr std::uint32_t kShortLaunch = 100;
+// A launch of an isolated client may be longer by this factor, as the help of --short says.
+constexpr double kIsolatedFactor = 3;
 
 AdmissionOptions admission_options(const ServeOptions& options, const std::string& policy, bool real_sms) {
   const auto choice = policy::choose(policy);
   const bool leaves_short = choice && choice->entry->info.short_launches_unmodified;
   return {.pass_through = is_fifo(options),
           .short_launch = options.short_launch.value_or(leaves_short ? kShortLaunch : 0) * 1000.0,
+          .isolated_short_launch = options.short_launch.value_or(kShortLaunch) * kIsolatedFactor * 1000.0,
           .headroom = options.headroom / 100.0,
           .gates = options.gates,
           .real_sms = real_sms};

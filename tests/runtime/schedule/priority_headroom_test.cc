@@ -20,7 +20,7 @@ struct PriorityHeadroomTest : testing::Test {
 
   CommandPtr launch = make_launch(std::make_shared<FakeClient>(), make_queue(), "k");
   ManualClock clock;
-  PriorityHeadroom rule{0.25, true, clock};
+  PriorityHeadroom rule{0.25, true, 300'000, clock};
 };
 
 TEST_F(PriorityHeadroomTest, AClientByItselfIsNotLimited) {
@@ -59,6 +59,13 @@ TEST_F(PriorityHeadroomTest, AShortLaunchOfAnIsolatedClientIsNotDivided) {
   query.expected = 1000.0;
   query.isolated = false;
   EXPECT_FALSE(rule.runs_unmodified(query));
+}
+
+TEST_F(PriorityHeadroomTest, WithoutALimitEveryLaunchOfAnIsolatedClientIsDivided) {
+  const PriorityHeadroom divides{0.25, true, 0, clock};
+  EXPECT_FALSE(divides.runs_unmodified({*launch->launch, 1.0, 0, true, 0}));
+  EXPECT_EQ(divides.description().find("isolated"), std::string::npos);
+  EXPECT_NE(rule.description().find("below 300 µs of an isolated client"), std::string::npos);
 }
 
 TEST(AdmissionRules, DevicesThatShareLaunchesHaveHeadroom) {

@@ -7,16 +7,18 @@ namespace wm::runtime {
 namespace {
 
 constexpr std::uint64_t kActiveNanoseconds = 1'000'000'000;
-constexpr double kShortNanoseconds = 300'000;
 
 }  // namespace
 
 std::string PriorityHeadroom::description() const {
+  const std::string isolated =
+      isolated_short_ > 0
+          ? fmt::format("; launches below {:g} µs of an isolated client run unmodified, too", isolated_short_ * 1e-3)
+          : "";
   return fmt::format(
       "beside a client of higher priority, which starts at once, launches run unmodified and leave {:g}% of every "
-      "compute "
-      "unit free{}; launches below {:g} us of an isolated client run unmodified, too",
-      headroom_ * 100, gates_ ? " and pause while its launches run" : "", kShortNanoseconds / 1000);
+      "compute unit free{}{}",
+      headroom_ * 100, gates_ ? " and pause while its launches run" : "", isolated);
 }
 
 bool PriorityHeadroom::is_active(std::uint64_t last) const { return clock_.now() - last < kActiveNanoseconds; }
@@ -32,7 +34,7 @@ bool PriorityHeadroom::lower_is_active(int priority) const {
 }
 
 bool PriorityHeadroom::runs_unmodified(const LaunchQuery& query) const {
-  return higher_is_active(query.priority) || (query.isolated && query.expected && *query.expected < kShortNanoseconds);
+  return higher_is_active(query.priority) || (query.isolated && query.expected && *query.expected < isolated_short_);
 }
 
 bool PriorityHeadroom::starts_at_once(const LaunchQuery& query) const { return lower_is_active(query.priority); }

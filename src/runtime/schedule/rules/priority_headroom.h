@@ -19,12 +19,14 @@ class PriorityHeadroom final : public AdmissionRule {
   static std::unique_ptr<AdmissionRule> make(const AdmissionOptions& options, const Capabilities& device,
                                              const Clock& clock) {
     if (!device.shares_launches || options.pass_through || options.real_sms) return nullptr;
-    return std::make_unique<PriorityHeadroom>(options.headroom, options.gates && device.gates, clock);
+    return std::make_unique<PriorityHeadroom>(options.headroom, options.gates && device.gates,
+                                              options.isolated_short_launch, clock);
   }
 
   // `headroom`: the part of every compute unit that launches of lower priority leave free. `gates`: they pause, too.
-  PriorityHeadroom(double headroom, bool gates, const Clock& clock)
-      : headroom_(headroom), gates_(gates), clock_(clock) {}
+  // `isolated_short`: nanoseconds below which a launch of an isolated client runs undivided.
+  PriorityHeadroom(double headroom, bool gates, double isolated_short, const Clock& clock)
+      : headroom_(headroom), gates_(gates), isolated_short_(isolated_short), clock_(clock) {}
 
   [[nodiscard]] std::string name() const override { return "priority_headroom"; }
   [[nodiscard]] std::string description() const override;
@@ -41,6 +43,7 @@ class PriorityHeadroom final : public AdmissionRule {
 
   const double headroom_;
   const bool gates_;
+  const double isolated_short_;
   const Clock& clock_;
   std::map<int, std::uint64_t> last_launch_;  // by priority, on the daemon's clock
 };
