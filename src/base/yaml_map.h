@@ -4,8 +4,8 @@
 //   map.required("threads", sm.threads).optional("blocks", sm.blocks);
 //   if (auto read = map.finish(); !read) return read.error();
 //
-// The first mistake is kept and reported by finish(), an unknown key before a missing one, since the one is usually the
-// other misspelt: `gpu.yaml:3: unknown key 'treads' in sm (did you mean 'threads'?)`.
+// The first mistake is kept and reported by finish(), an unknown key before a missing one, because a misspelt key is
+// both: `gpu.yaml:3: unknown key 'treads' in sm (did you mean 'threads'?)`.
 #pragma once
 
 #include <concepts>

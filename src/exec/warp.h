@@ -47,22 +47,23 @@ struct Step {
 struct Executed {
   std::uint32_t pc : 26 = 0;
   std::uint32_t lanes : 6 = 0;
-  std::uint32_t note = 0;  // the caller's
+  std::uint32_t note = 0;  // set and read by the caller only
 };
 
 // A callback with which the caller annotates an access to shared memory.
 struct AccessNote {
   std::uint32_t (*note)(const Access& access, std::uint32_t argument) = nullptr;
-  std::uint32_t argument = 0;  // the caller's
+  std::uint32_t argument = 0;  // passed to `note`
 };
 
 class Warp {
  public:
-  // Begins at the kernel's first operation. `registers` is memory of the frame of the kernel, kept by the caller.
+  // Starts the warp at the kernel's first operation. `registers` is memory of the frame of the kernel, kept by the
+  // caller.
   void start(Block& block, std::uint32_t index, std::byte* registers);
 
   [[nodiscard]] bool done() const { return paths_.done(); }
-  // Can execute; otherwise it is done or waits for a barrier of the block.
+  // Whether the warp can execute; otherwise it is done or waits for a barrier of the block.
   [[nodiscard]] bool ready() const { return paths_.ready(); }
   // The operation it executes next; it must be ready.
   [[nodiscard]] std::uint32_t next_pc() const { return paths_.now().pc; }

@@ -22,13 +22,13 @@
 namespace wm::ptx {
 namespace {
 
-constexpr std::uint32_t kOwn = 4;                   // registers that every thread needs besides its values
-constexpr std::uint32_t kMinRegisters = 12;         // ptxas does not reduce registers below this
-constexpr std::uint32_t kFullOccupancy = 30;        // up to here an SM of 64 K registers holds its 2048 threads
-constexpr std::uint32_t kSlack = 4;                 // above `least` where that is already more
-constexpr std::size_t kHeld = 8;                    // instructions for which a memory operand stays allocated
-constexpr std::uint32_t kScratch = 16;              // registers any callee may overwrite
-constexpr std::uint32_t kMaxThreadRegisters = 255;  // the limit of the encoding; further values are spilled
+constexpr std::uint32_t kFixedRegisters = 4;         // registers that every thread needs besides its values
+constexpr std::uint32_t kMinRegisters = 12;          // ptxas does not reduce registers below this
+constexpr std::uint32_t kFullOccupancy = 30;         // up to here an SM of 64 K registers holds its 2048 threads
+constexpr std::uint32_t kRegistersAboveLeast = 4;    // used above `least` where that exceeds full occupancy
+constexpr std::size_t kOperandLifetime = 8;          // instructions for which a memory operand stays allocated
+constexpr std::uint32_t kCallerSavedRegisters = 16;  // registers that any callee may overwrite
+constexpr std::uint32_t kMaxThreadRegisters = 255;   // the limit of the encoding; further values are spilled
 
 struct Live {
   std::vector<RegisterSet> in;
@@ -90,7 +90,7 @@ class Walk {
     live_ = {};
     for (const std::uint32_t r : now_.members()) count(r, 1);
     Peak peak{live_, 0, std::vector<std::uint32_t>(order.size())};
-    std::vector<std::uint32_t> held(order.size() + kHeld + 1);
+    std::vector<std::uint32_t> held(order.size() + kOperandLifetime + 1);
     for (std::size_t n = order.size(); n-- > 0;) {
       const Access& access = all_[order[n]];
       for (const std::uint32_t r : access.writes) begin(r);
@@ -100,7 +100,7 @@ class Walk {
         for (const std::uint32_t r : access.writes) end(r);
       for (const std::uint32_t r : access.reads) {
         if (!now_.contains(r) && touches_memory(function_.body[order[n]])) {
-          for (std::size_t k = 1; k <= kHeld; ++k) held[n + k] += cost_.words(r);
+          for (std::size_t k = 1; k <= kOperandLifetime; ++k) held[n + k] += cost_.words(r);
         }
         begin(r);
       }
@@ -182,8 +182,8 @@ FunctionDemand function_demand(const Function& function) {
     }
   }
   const bool idle = std::none_of(function.body.begin(), function.body.end(), touches_memory);
-  const std::uint32_t wish = std::min(fast + kOwn, std::max(kFullOccupancy, least + kSlack));
-  result.demand.registers = std::max(wish, idle ? kOwn : kMinRegisters);
+  const std::uint32_t wish = std::min(fast + kFixedRegisters, std::max(kFullOccupancy, least + kRegistersAboveLeast));
+  result.demand.registers = std::max(wish, idle ? kFixedRegisters : kMinRegisters);
   return result;
 }
 
@@ -206,7 +206,7 @@ RegisterDemand register_demand(const Module& module, const Function& function) {
     changed = false;
     for (std::size_t f = known.size(); f-- > 0;) {
       for (const Call& call : known[f].calls) {
-        std::uint32_t below = kScratch;
+        std::uint32_t below = kCallerSavedRegisters;
         for (const std::uint32_t callee : call.callees) {
           if (const auto at = place.find(callee); at != place.end()) {
             below = std::max(below, known[at->second].demand.registers);

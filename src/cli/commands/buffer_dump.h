@@ -25,7 +25,7 @@ Result<std::vector<ChosenDump>> choose_dumps(const std::vector<std::string>& wor
                                              const std::vector<gpu::Buffer>& buffers,
                                              const std::vector<gpu::Element>& elements);
 
-// Writes files, says the rest, and adds it to item["buffers"].
+// Writes the dumps that have a file; prints the others and adds them to item["buffers"].
 Result<void> write_dumps(const std::vector<ChosenDump>& chosen, const std::vector<std::vector<std::byte>>& buffers,
                          const Output& output, nlohmann::ordered_json& item);
 

@@ -23,7 +23,7 @@ lab::Names lab_names();
 Result<std::vector<lab::Experiment>> find_figures(const std::vector<std::string>& names);
 
 // One figure under a protocol, with its cells. `only`: conditions like policy=Rollover that cells must pass; `first`:
-// so many of its workloads, in their order; 0: all.
+// the number of workloads that are planned, in the figure's order; 0: all.
 struct Planned {
   const lab::Experiment* experiment = nullptr;
   const lab::Protocol* protocol = nullptr;

@@ -55,8 +55,8 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return all;
 }
 
-Result<PlainJson> answer(Told& told, double seconds) {
-  const auto line = told.hear(seconds);
+Result<PlainJson> answer(LineProcess& process, double seconds) {
+  const auto line = process.receive(seconds);
   if (!line) return line.error();
   PlainJson json = PlainJson::parse(*line, nullptr, false);
   if (json.is_discarded()) return Error{"a client says '" + *line + "'"};
@@ -66,18 +66,18 @@ Result<PlainJson> answer(Told& told, double seconds) {
 
 }  // namespace
 
-Result<std::unique_ptr<Told>> Told::start(const std::vector<std::string>& words,
-                                          const std::vector<std::string>& environment) {
+Result<std::unique_ptr<LineProcess>> LineProcess::start(const std::vector<std::string>& words,
+                                                        const std::vector<std::string>& environment) {
   int in[2] = {}, out[2] = {};
   if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) return Error{"no pipe to '" + words[0] + "'"};
-  std::unique_ptr<Told> told(new Told());
-  told->to_ = runtime::Descriptor(in[1]);
-  told->from_ = runtime::Descriptor(out[0]);
+  std::unique_ptr<LineProcess> process(new LineProcess());
+  process->to_ = runtime::Descriptor(in[1]);
+  process->from_ = runtime::Descriptor(out[0]);
   const auto variables = changed_environment(environment);
   const auto arguments = pointers(words), settings = pointers(variables);
   const pid_t parent = ::getpid();
-  told->pid_ = ::fork();
-  if (told->pid_ == 0) {
+  process->pid_ = ::fork();
+  if (process->pid_ == 0) {
     // A benchmark that is killed leaves neither its daemon nor its clients behind.
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) std::_Exit(128 + SIGTERM);
@@ -88,23 +88,23 @@ Result<std::unique_ptr<Told>> Told::start(const std::vector<std::string>& words,
   }
   ::close(in[0]);
   ::close(out[1]);
-  if (told->pid_ < 0) return Error{"cannot start '" + words[0] + "': " + std::strerror(errno)};
-  return told;
+  if (process->pid_ < 0) return Error{"cannot start '" + words[0] + "': " + std::strerror(errno)};
+  return process;
 }
 
-Told::~Told() {
+LineProcess::~LineProcess() {
   to_ = {};
   if (pid_ <= 0) return;
   ::kill(pid_, SIGTERM);
   ::waitpid(pid_, nullptr, 0);
 }
 
-bool Told::say(const std::string& line) {
+bool LineProcess::send(const std::string& line) {
   const std::string text = line + "\n";
   return ::write(to_.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-Result<std::string> Told::hear(double seconds) {
+Result<std::string> LineProcess::receive(double seconds) {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   for (;;) {
     if (const std::size_t end = rest_.find('\n'); end != std::string::npos) {
@@ -118,7 +118,7 @@ Result<std::string> Told::hear(double seconds) {
     if (wait <= 0 || ::poll(&watched, 1, static_cast<int>(wait)) == 0) return Error{"a client does not answer"};
     char part[4096];
     const ssize_t got = ::read(from_.get(), part, sizeof part);
-    if (got <= 0) return Error{"a client has ended; what it said stands above"};
+    if (got <= 0) return Error{"a client has ended; what it answered stands above"};
     rest_.append(part, static_cast<std::size_t>(got));
   }
 }
@@ -142,12 +142,12 @@ Result<std::unique_ptr<ShareProcesses>> ShareProcesses::start(const ShareSetup& 
   if (!setup.device.empty()) words.insert(words.end(), {"--device", setup.device});
   if (!setup.cache.empty()) words.insert(words.end(), {"--cache", setup.cache});
   if (!setup.rewrite) words.emplace_back("--no-rewrite");
-  auto daemon = Told::start(words, {});
+  auto daemon = LineProcess::start(words, {});
   if (!daemon) return daemon.error();
   for (std::string line; !line.starts_with("listening");) {
-    const auto said = (*daemon)->hear(60);
-    if (!said) return Error{"the daemon does not start; its messages are above"};
-    line = *said;
+    const auto answered = (*daemon)->receive(60);
+    if (!answered) return Error{"the daemon does not start; its messages are above"};
+    line = *answered;
   }
   processes->daemon_ = std::move(*daemon);
   processes->environment_ = {"WARPMUX_SOCKET=" + socket, "OCL_ICD_VENDORS=" + vendors, "OCL_ICD_FILENAMES=" + *library,
@@ -157,25 +157,25 @@ Result<std::unique_ptr<ShareProcesses>> ShareProcesses::start(const ShareSetup& 
 
 ShareProcesses::~ShareProcesses() { clients_.clear(); }
 
-Result<Told*> ShareProcesses::client(const std::string& benchmark, std::size_t instance) {
+Result<LineProcess*> ShareProcesses::client(const std::string& benchmark, std::size_t instance) {
   auto& place = clients_[{benchmark, instance}];
   if (place) return place.get();
-  std::vector<std::string> words{own_program(), "cl", "run", benchmark, "--told", "--size", setup_.size};
+  std::vector<std::string> words{own_program(), "cl", "run", benchmark, "--process", "--size", setup_.size};
   if (!daemon_ && !setup_.device.empty()) words.insert(words.end(), {"--device", setup_.device});
-  auto told = Told::start(words, environment_);
-  if (!told) return told.error();
-  if (const auto ready = answer(**told, kPatience); !ready) return Error{benchmark + ": " + ready.error().what};
+  auto process = LineProcess::start(words, environment_);
+  if (!process) return process.error();
+  if (const auto ready = answer(**process, kPatience); !ready) return Error{benchmark + ": " + ready.error().what};
   // The first run is not counted: PoCL compiles a kernel for its group size when it first runs.
   for (const char* order : {"prepare", "run 0"}) {
-    (*told)->say(order);
-    if (const auto done = answer(**told, kPatience); !done) return Error{benchmark + ": " + done.error().what};
+    (*process)->send(order);
+    if (const auto done = answer(**process, kPatience); !done) return Error{benchmark + ": " + done.error().what};
   }
-  place = std::move(*told);
+  place = std::move(*process);
   return place.get();
 }
 
 Result<std::vector<ShareRun>> ShareProcesses::run(const std::vector<std::string>& benchmarks) {
-  std::vector<Told*> all;
+  std::vector<LineProcess*> all;
   std::map<std::string, std::size_t> instances;
   for (const std::string& name : benchmarks) {
     const auto one = client(name, instances[name]++);
@@ -184,17 +184,17 @@ Result<std::vector<ShareRun>> ShareProcesses::run(const std::vector<std::string>
   }
   const auto hear_all = [&](std::vector<PlainJson>* answers) -> Result<void> {
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto said = answer(*all[i], kPatience);
-      if (!said) return Error{benchmarks[i] + ": " + said.error().what};
-      if (answers != nullptr) answers->push_back(*said);
+      const auto answered = answer(*all[i], kPatience);
+      if (!answered) return Error{benchmarks[i] + ": " + answered.error().what};
+      if (answers != nullptr) answers->push_back(*answered);
     }
     return {};
   };
-  for (Told* one : all) one->say("prepare");
+  for (LineProcess* one : all) one->send("prepare");
   if (auto r = hear_all(nullptr); !r) return r.error();
   auto start = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) + kAhead;
-  for (Told* one : all) {
-    one->say("run " + std::to_string(start));
+  for (LineProcess* one : all) {
+    one->send("run " + std::to_string(start));
     start += kApart;
   }
   std::vector<PlainJson> answers;
@@ -210,17 +210,17 @@ Result<std::vector<ShareRun>> ShareProcesses::run(const std::vector<std::string>
 Result<std::string> ShareProcesses::ask(std::vector<std::string> arguments) {
   if (!daemon_ && !setup_.device.empty()) arguments.insert(arguments.end(), {"--device", setup_.device});
   arguments.insert(arguments.begin(), own_program());
-  const auto told = Told::start(arguments, environment_);
-  if (!told) return told.error();
-  return (*told)->hear(kPatience);
+  const auto process = LineProcess::start(arguments, environment_);
+  if (!process) return process.error();
+  return (*process)->receive(kPatience);
 }
 
 Result<void> ShareProcesses::check() {
-  for (const auto& [who, told] : clients_) {
-    told->say("check");
-    const auto said = answer(*told, kPatience);
-    if (!said) return Error{who.first + ": " + said.error().what};
-    if (!(*said)["passed"].get<bool>()) return Error{who.first + ": " + (*said)["detail"].get<std::string>()};
+  for (const auto& [key, process] : clients_) {
+    process->send("check");
+    const auto answered = answer(*process, kPatience);
+    if (!answered) return Error{key.first + ": " + answered.error().what};
+    if (!(*answered)["passed"].get<bool>()) return Error{key.first + ": " + (*answered)["detail"].get<std::string>()};
   }
   return {};
 }

@@ -18,21 +18,21 @@
 namespace wm::cli {
 
 // A child process that reads requests and writes answers, one per line. It is ended by the destructor.
-class Told {
+class LineProcess {
  public:
   // `environment`: NAME=VALUE sets a variable, NAME removes it.
-  static Result<std::unique_ptr<Told>> start(const std::vector<std::string>& words,
-                                             const std::vector<std::string>& environment);
-  ~Told();
-  Told(const Told&) = delete;
-  Told& operator=(const Told&) = delete;
+  static Result<std::unique_ptr<LineProcess>> start(const std::vector<std::string>& words,
+                                                    const std::vector<std::string>& environment);
+  ~LineProcess();
+  LineProcess(const LineProcess&) = delete;
+  LineProcess& operator=(const LineProcess&) = delete;
 
-  bool say(const std::string& line);
+  bool send(const std::string& line);
   // Returns an error if no line arrives within `seconds`, or the child has ended.
-  Result<std::string> hear(double seconds);
+  Result<std::string> receive(double seconds);
 
  private:
-  Told() = default;
+  LineProcess() = default;
   pid_t pid_ = 0;
   runtime::Descriptor to_, from_;
   std::string rest_;  // received text that is not yet a complete line
@@ -64,13 +64,13 @@ class ShareProcesses {
 
  private:
   ShareProcesses(ShareSetup setup, TemporaryFolder folder) : setup_(std::move(setup)), folder_(std::move(folder)) {}
-  Result<Told*> client(const std::string& benchmark, std::size_t instance);
+  Result<LineProcess*> client(const std::string& benchmark, std::size_t instance);
 
   ShareSetup setup_;
   TemporaryFolder folder_;
   std::vector<std::string> environment_;
-  std::unique_ptr<Told> daemon_;
-  std::map<std::pair<std::string, std::size_t>, std::unique_ptr<Told>> clients_;
+  std::unique_ptr<LineProcess> daemon_;
+  std::map<std::pair<std::string, std::size_t>, std::unique_ptr<LineProcess>> clients_;
 };
 
 }  // namespace wm::cli

@@ -251,7 +251,7 @@ class GateWriter {
     editor_.place(exit);
   }
 
-  struct Way {
+  struct BackEdge {
     std::uint32_t header;  // the next copy begins there
     std::uint32_t exit;
     std::uint32_t weight;  // 0: the next copy follows; otherwise that many instructions lie between two tests
@@ -278,7 +278,8 @@ class GateWriter {
     return map;
   }
 
-  void copy_body(const Loop& loop, const std::vector<Instruction>& body, const LabelMap& inner, const Way& way) {
+  void copy_body(const Loop& loop, const std::vector<Instruction>& body, const LabelMap& inner,
+                 const BackEdge& back_edge) {
     for (std::uint32_t i = 0; i < body.size(); ++i) {
       for (const auto& [old, copied] : inner) {
         if (labels_[old].at == loop.begin + i) editor_.place(copied);
@@ -288,10 +289,10 @@ class GateWriter {
       const bool back = is_branch(instruction) && labels_[instruction.operands[0].index].at == loop.begin;
       if (!back) {
         emit_copy(instruction, inner);
-        if (last && (instruction.guard.present || !is_branch(instruction))) editor_.emit(build::branch(way.exit));
+        if (last && (instruction.guard.present || !is_branch(instruction))) editor_.emit(build::branch(back_edge.exit));
         continue;
       }
-      copy_back_edge(instruction, last, way);
+      copy_back_edge(instruction, last, back_edge);
     }
   }
 
@@ -303,20 +304,20 @@ class GateWriter {
     editor_.emit(std::move(instruction));
   }
 
-  void copy_back_edge(const Instruction& branch, bool last, const Way& way) {
-    if (way.weight == 0 && !last) {
+  void copy_back_edge(const Instruction& branch, bool last, const BackEdge& back_edge) {
+    if (back_edge.weight == 0 && !last) {
       Instruction to_next = branch;
-      to_next.operands[0] = build::label(way.header);
+      to_next.operands[0] = build::label(back_edge.header);
       editor_.emit(std::move(to_next));
       return;
     }
     if (last && branch.guard.present) {
-      editor_.emit(build::only_if({branch.guard.reg}, branch.guard.negated, build::branch(way.exit)));
-      if (way.weight != 0) gate_and_go(way.header, way.weight);
+      editor_.emit(build::only_if({branch.guard.reg}, branch.guard.negated, build::branch(back_edge.exit)));
+      if (back_edge.weight != 0) gate_and_go(back_edge.header, back_edge.weight);
       return;
     }
     const auto around = jump_around(branch);
-    if (way.weight != 0) gate_and_go(way.header, way.weight);
+    if (back_edge.weight != 0) gate_and_go(back_edge.header, back_edge.weight);
     if (around) editor_.place(*around);
   }
 

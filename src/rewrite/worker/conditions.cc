@@ -34,7 +34,7 @@ void Conditions::note(const clang::IdentifierInfo* name, bool valued) {
   const clang::MacroInfo* macro = pp_.getMacroInfo(name);
   if (own_.contains(spelled)) return;
   if (macro != nullptr && (macro->isBuiltinMacro() || is_the_programs(*macro))) return;
-  Assumption& assumption = asked_.assumptions[spelled];
+  Assumption& assumption = used_macros_.assumptions[spelled];
   assumption.name = spelled;
   assumption.defined = macro != nullptr;
   assumption.valued = assumption.valued || valued;
@@ -45,7 +45,7 @@ void Conditions::MacroExpands(const clang::Token& name, const clang::MacroDefini
                               const clang::MacroArgs*) {
   const clang::IdentifierInfo* identifier = name.getIdentifierInfo();
   if (pp_.isParsingIfOrElifDirective()) {
-    asked_.values.insert(identifier->getName().str());
+    used_macros_.values.insert(identifier->getName().str());
     return note(identifier, true);
   }
   // A macro that is kept as a name is expanded by the device's compiler.

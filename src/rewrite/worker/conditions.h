@@ -17,7 +17,7 @@ class Preprocessor;
 
 namespace wm::rewrite {
 
-struct Asked {
+struct UsedMacros {
   std::set<std::string> values;                   // macros whose value a condition looked into
   std::map<std::string, Assumption> assumptions;  // by name
 };
@@ -25,8 +25,8 @@ struct Asked {
 class Conditions final : public clang::PPCallbacks {
  public:
   // `own`: names that the build options define or undefine.
-  Conditions(const clang::Preprocessor& pp, const std::set<std::string>& own, Asked& asked)
-      : pp_(pp), own_(own), asked_(asked) {}
+  Conditions(const clang::Preprocessor& pp, const std::set<std::string>& own, UsedMacros& used_macros)
+      : pp_(pp), own_(own), used_macros_(used_macros) {}
 
   void MacroExpands(const clang::Token& name, const clang::MacroDefinition& definition, clang::SourceRange range,
                     const clang::MacroArgs* arguments) override;
@@ -48,7 +48,7 @@ class Conditions final : public clang::PPCallbacks {
 
   const clang::Preprocessor& pp_;
   const std::set<std::string>& own_;
-  Asked& asked_;
+  UsedMacros& used_macros_;
 };
 
 }  // namespace wm::rewrite

@@ -133,12 +133,13 @@ class ListMacros final : public clang::PreprocessorFrontendAction {
 
 class Print final : public clang::PreprocessorFrontendAction {
  public:
-  Print(std::string& text, const std::set<std::string>& own, Asked& asked) : text_(text), own_(own), asked_(asked) {}
+  Print(std::string& text, const std::set<std::string>& own, UsedMacros& used_macros)
+      : text_(text), own_(own), used_macros_(used_macros) {}
 
  private:
   void ExecuteAction() override {
     clang::Preprocessor& pp = getCompilerInstance().getPreprocessor();
-    pp.addPPCallbacks(std::make_unique<Conditions>(pp, own_, asked_));
+    pp.addPPCallbacks(std::make_unique<Conditions>(pp, own_, used_macros_));
     clang::PreprocessorOutputOptions options;
     options.ShowCPP = true;
     options.ShowLineMarkers = true;
@@ -149,30 +150,30 @@ class Print final : public clang::PreprocessorFrontendAction {
 
   std::string& text_;
   const std::set<std::string>& own_;
-  Asked& asked_;
+  UsedMacros& used_macros_;
 };
 
-class Look final : public clang::ASTFrontendAction {
+class InspectAction final : public clang::ASTFrontendAction {
  public:
-  explicit Look(const std::function<void(clang::ASTContext&)>& look) : look_(look) {}
+  explicit InspectAction(const std::function<void(clang::ASTContext&)>& inspect) : inspect_(inspect) {}
 
  private:
   class Consumer final : public clang::ASTConsumer {
    public:
-    explicit Consumer(const std::function<void(clang::ASTContext&)>& look) : look_(look) {}
+    explicit Consumer(const std::function<void(clang::ASTContext&)>& inspect) : inspect_(inspect) {}
     void HandleTranslationUnit(clang::ASTContext& context) override {
-      if (!context.getDiagnostics().hasErrorOccurred()) look_(context);
+      if (!context.getDiagnostics().hasErrorOccurred()) inspect_(context);
     }
 
    private:
-    const std::function<void(clang::ASTContext&)>& look_;
+    const std::function<void(clang::ASTContext&)>& inspect_;
   };
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
-    return std::make_unique<Consumer>(look_);
+    return std::make_unique<Consumer>(inspect_);
   }
 
-  const std::function<void(clang::ASTContext&)>& look_;
+  const std::function<void(clang::ASTContext&)>& inspect_;
 };
 
 // Removes the lines about built-in buffers that clang's printer writes before the program.
@@ -242,18 +243,18 @@ Result<Preprocessed> Frontend::preprocess(const Request& request, const BuildOpt
     for (const std::string& word : options.preprocessor) words.push_back(word);
     if (!request.headers.empty()) words.insert(words.end(), {"-I", kHeaders});
     Preprocessed out;
-    Asked asked;
-    Print print(out.text, own, asked);
+    UsedMacros used_macros;
+    Print print(out.text, own, used_macros);
     Run run(request.source, request, std::move(words));
     const Result<void> done = run.execute(print);
     bool again = false;
-    for (const std::string& name : asked.values) {
+    for (const std::string& name : used_macros.values) {
       const auto macro = macros->find(name);
       if (macro != macros->end() && !macro->second.empty()) again = valued.insert(name).second || again;
     }
     if (again) continue;
     assumptions.clear();
-    for (const auto& [name, assumption] : asked.assumptions) assumptions.push_back(assumption);
+    for (const auto& [name, assumption] : used_macros.assumptions) assumptions.push_back(assumption);
     if (!done) return done.error();
     drop_preamble(out.text);
     out.files = host_files(run.compiler().getSourceManager());
@@ -262,12 +263,12 @@ Result<Preprocessed> Frontend::preprocess(const Request& request, const BuildOpt
 }
 
 Result<void> Frontend::parse(const std::string& text, const Request& request, const BuildOptions& options,
-                             const std::function<void(clang::ASTContext&)>& look) {
+                             const std::function<void(clang::ASTContext&)>& inspect) {
   std::vector<std::string> words = shared_arguments(request, options);
   words.insert(words.end(), {"-finclude-default-header", "-fdeclare-opencl-builtins"});
   Request bare;
   bare.device = request.device;
-  Look action(look);
+  InspectAction action(inspect);
   return Run(text, bare, std::move(words)).execute(action);
 }
 

@@ -1,4 +1,4 @@
-// One CUDA program that is connected to the daemon: its page, its terms, and what it did.
+// A CUDA program that is connected to the daemon: its control page, its goal, priority and share, and its statistics.
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@ class ArbitratedProgram {
   void end_window();
   // The last window that ended with requests in it.
   [[nodiscard]] const Window& last_window() const { return last_window_; }
-  // The last window was that of a program without competitors.
+  // Takes the last window, in which the program had no competitors, as its isolated result.
   void learn_isolated();
   [[nodiscard]] const IsolatedResult& isolated() const { return isolated_; }
   // Its goal is relative to an isolated rate that is not known. A sample measures it while no other program launches.

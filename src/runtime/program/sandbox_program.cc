@@ -23,16 +23,16 @@ std::vector<SandboxProgram> built_from(const std::shared_ptr<Program>& program) 
   return {SandboxProgram(program, program->options + kArgumentInfo)};
 }
 
-sandbox::Request::What build_kind(const Program& program) {
-  return program.inputs           ? sandbox::Request::What::link
-         : program.binary.empty() ? sandbox::Request::What::build
-                                  : sandbox::Request::What::load;
+sandbox::Request::Kind build_kind(const Program& program) {
+  return program.inputs           ? sandbox::Request::Kind::link
+         : program.binary.empty() ? sandbox::Request::Kind::build
+                                  : sandbox::Request::Kind::load;
 }
 
-sandbox::Request request_of(sandbox::Request::What what, const std::string& options,
+sandbox::Request request_of(sandbox::Request::Kind kind, const std::string& options,
                             const std::vector<SandboxProgram>& programs) {
   sandbox::Request request;
-  request.what = what;
+  request.kind = kind;
   request.options = options;
   for (const SandboxProgram& t : programs) request.programs.push_back(t.text());
   return request;

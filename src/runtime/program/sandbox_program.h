@@ -23,9 +23,9 @@ struct SandboxProgram {
 
 // The programs that an executable was built or linked from, and how.
 std::vector<SandboxProgram> built_from(const std::shared_ptr<Program>& program);
-[[nodiscard]] sandbox::Request::What build_kind(const Program& program);
+[[nodiscard]] sandbox::Request::Kind build_kind(const Program& program);
 
-sandbox::Request request_of(sandbox::Request::What what, const std::string& options,
+sandbox::Request request_of(sandbox::Request::Kind kind, const std::string& options,
                             const std::vector<SandboxProgram>& programs);
 
 }  // namespace wm::runtime

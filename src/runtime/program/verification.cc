@@ -102,7 +102,7 @@ std::optional<std::string> Verification::refusal(const LaunchPlan& plan, const S
   auto workers = worker_programs_.build_request(*plan.kernel->program);
   if (!comparison || !workers) return std::nullopt;
   sandbox::Request request;
-  request.what = sandbox::Request::What::comparison;
+  request.kind = sandbox::Request::Kind::comparison;
   request.programs = {built_from(plan.kernel->program).front().text(), std::move(workers->programs.front())};
   request.comparison = std::move(comparison);
   sandbox::ComparisonResult result;

@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kLimit{90};
 
 std::string Comparisons::name_of(const Request& request) const {
   Request named;
-  named.what = Request::What::comparison;
+  named.kind = Request::Kind::comparison;
   named.device = options_.device;
   named.programs = request.programs;
   named.comparison.emplace();

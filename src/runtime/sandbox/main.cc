@@ -62,7 +62,7 @@ int main(int count, char**) {
   std::optional<sandbox::RequestRunner> runner;
   while (const auto bytes = wm::rewrite::read_frame(stdin)) {
     const auto request = sandbox::decode(*bytes);
-    if (request && request->what == sandbox::Request::What::comparison) {
+    if (request && request->kind == sandbox::Request::Kind::comparison) {
       const std::string result = sandbox::encode(sandbox::run_comparison(*request, sandbox::execute_kernels));
       if (!wm::rewrite::write_frame(daemon, result)) return 1;
       continue;

@@ -42,7 +42,7 @@ Request build_of(const std::string& source, const std::string& options) {
 
 std::string encode(const Request& request) {
   Packer to;
-  to.number(kFormat).number(static_cast<std::uint32_t>(request.what)).number(request.call);
+  to.number(kFormat).number(static_cast<std::uint32_t>(request.kind)).number(request.call);
   to.text(request.device).text(request.options).number(static_cast<std::uint32_t>(request.programs.size()));
   for (const Program& p : request.programs) {
     to.number(p.binary ? 1 : 0).text(p.text).text(p.options).number(static_cast<std::uint32_t>(p.headers.size()));
@@ -59,7 +59,7 @@ Result<Request> decode(std::string_view bytes) {
   Unpacker from(bytes);
   Request request;
   if (from.number() != kFormat) return Error{"a request of another version"};
-  request.what = static_cast<Request::What>(from.number());
+  request.kind = static_cast<Request::Kind>(from.number());
   request.call = from.number();
   request.device = from.text();
   request.options = from.text();
@@ -81,7 +81,7 @@ Result<Request> decode(std::string_view bytes) {
   if (from.number() != 0) request.launch = take_launch(from);
   request.binary = from.number() != 0;
   if (from.number() != 0) request.comparison = take_comparison(from);
-  if (!from.ok() || request.what > Request::What::comparison) return Error{"an incomplete request"};
+  if (!from.ok() || request.kind > Request::Kind::comparison) return Error{"an incomplete request"};
   return request;
 }
 

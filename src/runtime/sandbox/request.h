@@ -36,7 +36,7 @@ struct SandboxLaunch {
 };
 
 struct Request {
-  enum class What : std::uint32_t {
+  enum class Kind : std::uint32_t {
     build,             // the first of `programs`, from source
     compile,           // the first of `programs`, from source
     load,              // the first of `programs`, from a binary
@@ -44,7 +44,7 @@ struct Request {
     nonstandard_call,  // `call`
     comparison,        // `comparison`, of the first of `programs` and of its worker form, the second
   };
-  What what{};
+  Kind kind{};
   std::uint32_t call = 0;  // a NonstandardCall (protocol/message.h)
   std::string device;      // part of its name
   std::string options;     // to link with

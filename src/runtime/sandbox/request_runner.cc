@@ -66,7 +66,7 @@ cl_int RequestRunner::build(const Request& request) {
   built_from_ = std::move(built_from);
   program_.reset();
   cl_int status = CL_SUCCESS;
-  if (request.what == Request::What::link) {
+  if (request.kind == Request::Kind::link) {
     Owned linked = link(native_, request, status);
     if (status == CL_SUCCESS) program_ = std::move(linked);
     return status;
@@ -74,7 +74,7 @@ cl_int RequestRunner::build(const Request& request) {
   const Program& p = request.programs.front();
   Owned program = from_text(native_, p.text, p.binary, status);
   if (!program) return status;
-  status = request.what == Request::What::compile
+  status = request.kind == Request::Kind::compile
                ? compile(native_, program.get(), p)
                : native_.cl.BuildProgram(program.get(), 1, &native_.device, p.options.c_str(), nullptr, nullptr);
   if (status == CL_SUCCESS) program_ = std::move(program);
@@ -82,7 +82,7 @@ cl_int RequestRunner::build(const Request& request) {
 }
 
 cl_int RequestRunner::run(const Request& request) {
-  if (request.what == Request::What::nonstandard_call) {
+  if (request.kind == Request::Kind::nonstandard_call) {
     return try_nonstandard_call(native_, static_cast<NonstandardCall>(request.call));
   };
   if (request.programs.empty()) return CL_INVALID_VALUE;

@@ -148,7 +148,7 @@ NativeResults Sandbox::native_results() {
   }
   for (std::uint32_t i = 0; i < kNonstandardCalls; ++i) {
     Request request;
-    request.what = Request::What::nonstandard_call;
+    request.kind = Request::Kind::nonstandard_call;
     request.call = i;
     request.device = options_.device;
     const auto result = exchange(encode(request));

@@ -25,7 +25,7 @@ Scheduler::Scheduler(Backend& backend, ObjectCounts& counts, std::unique_ptr<pol
     : backend_(backend),
       counts_(counts),
       clock_(clock),
-      releases_(backend, [&counts] { return counts.events == 0; }),
+      deferred_release_(backend, [&counts] { return counts.events == 0; }),
       dispatch_(backend, std::move(policy), options, clock),
       device_clock_(clock),
       completions_(make_completions()),
@@ -187,7 +187,7 @@ void Scheduler::transferred(const CommandPtr& command, Status status, EventHandl
 void Scheduler::submitted(const CommandPtr& command, State state, Status status, EventHandle event,
                           const std::shared_ptr<WorkerBatch>& batch) {
   if (status != status::kSuccess) {
-    doubt_ = true;
+    failed_command_ = true;
     return finish(command, status);
   }
   ++counts_.events;
@@ -216,7 +216,7 @@ void Scheduler::complete(std::span<const Completion> completions) {
 void Scheduler::complete(const Completion& completion) {
   Command& command = *completion.command;
   if (completion.status == status::kComplete) record_times(command, completion);
-  if (completion.status < 0) doubt_ = true;
+  if (completion.status < 0) failed_command_ = true;
   if (completion.event != nullptr) backend_.submission().release(completion.event);
   --counts_.events;
   if (completion.batch) {

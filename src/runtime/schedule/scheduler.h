@@ -52,7 +52,7 @@ class Scheduler final : private CompletionHandler {
 
   // Destroyed on the background cleanup thread.
   void destroy_later(std::shared_ptr<void> object) { cleanup_.take(std::move(object)); }
-  [[nodiscard]] DeferredRelease& releases() { return releases_; }
+  [[nodiscard]] DeferredRelease& deferred_release() { return deferred_release_; }
 
   // Changes a client's weights, also for its running kernels.
   void set_weights(Client& client, int priority, double share);
@@ -68,7 +68,7 @@ class Scheduler final : private CompletionHandler {
   };
   [[nodiscard]] std::vector<OrphanedKernel> orphaned_kernels();
   // Whether the device has failed or refused a command since the last call.
-  [[nodiscard]] bool take_doubt() { return doubt_.exchange(false); }
+  [[nodiscard]] bool take_failed_command() { return failed_command_.exchange(false); }
   // "name: description" of every admission rule.
   [[nodiscard]] std::vector<std::string> admission_rules() const;
   // For tests that poll or deliver completions themselves.
@@ -110,7 +110,7 @@ class Scheduler final : private CompletionHandler {
   Backend& backend_;
   ObjectCounts& counts_;
   const Clock& clock_;
-  DeferredRelease releases_;
+  DeferredRelease deferred_release_;
   CleanupThread cleanup_;
   mutable SpinMutex mutex_;  // guards the following parts
   KernelDispatch dispatch_;
@@ -118,7 +118,7 @@ class Scheduler final : private CompletionHandler {
   const std::unique_ptr<CompletionSource> completions_;
   CommandGraph graph_;
   PrintfOutput printf_;
-  std::atomic<bool> doubt_{false};
+  std::atomic<bool> failed_command_{false};
   std::optional<TransferThreads> transfers_;
 };
 

@@ -14,7 +14,7 @@ void ClientList::close(ClientConnection& connection) {
   if (!connection.session) return;
   if (const std::string reason = connection.session->cut_off(); !reason.empty()) {
     ++cut_off_count_;
-    cut_offs_.push_back({connection.session->who(), reason});
+    cut_offs_.push_back({connection.session->info(), reason});
     if (cut_offs_.size() > kMaxCutOffs) cut_offs_.pop_front();
   }
   closing_.push_back(std::async(std::launch::async, [session = std::move(connection.session)] { session->close(); }));

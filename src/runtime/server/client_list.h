@@ -22,7 +22,7 @@ struct ClientConnection {
 class ClientList {
  public:
   struct CutOff {
-    Session::Who who;
+    Session::ClientInfo info;
     std::string reason;
   };
 

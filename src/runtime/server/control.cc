@@ -13,8 +13,8 @@ using Json = nlohmann::json;
 constexpr double kMaxShare = 1000;
 constexpr int kMaxPriority = 100;
 
-std::string named(const Session::Who& who) {
-  return fmt::format("client {} ({}, pid {})", who.number, who.name, who.peer.pid);
+std::string named(const Session::ClientInfo& info) {
+  return fmt::format("client {} ({}, pid {})", info.number, info.name, info.peer.pid);
 }
 
 // A user of this machine, by name; one without a name is a number, as in the status.
@@ -30,22 +30,22 @@ double Control::default_share(unsigned uid) const {
   return it == user_shares_.end() ? 1 : it->second;
 }
 
-Result<std::shared_ptr<Session>> Control::find(const std::string& who) const {
+Result<std::shared_ptr<Session>> Control::find(const std::string& client) const {
   std::vector<std::shared_ptr<Session>> found;
   const auto sessions = clients_.sessions();
   for (const auto& s : sessions) {
-    if (std::to_string(s->who().number) == who) return s;
+    if (std::to_string(s->info().number) == client) return s;
   }
   for (const auto& s : sessions) {
-    if (std::to_string(s->who().peer.pid) == who || s->who().name == who) found.push_back(s);
+    if (std::to_string(s->info().peer.pid) == client || s->info().name == client) found.push_back(s);
   }
-  if (found.empty()) return Error{"no client '" + who + "'; wm status lists them"};
+  if (found.empty()) return Error{"no client '" + client + "'; wm status lists them"};
   if (found.size() > 1)
-    return Error{fmt::format("'{}' names {} clients: give a number of wm status", who, found.size())};
+    return Error{fmt::format("'{}' names {} clients: give a number of wm status", client, found.size())};
   return found.front();
 }
 
-Result<std::string> Control::set(const std::string& who, const double* share, const int* priority) {
+Result<std::string> Control::set(const std::string& client, const double* share, const int* priority) {
   if (share != nullptr && !(*share > 0 && *share <= kMaxShare)) return Error{"share must be above 0 and at most 1000"};
   if (priority != nullptr && (*priority < 0 || *priority > kMaxPriority))
     return Error{"priority must be from 0 to 100"};
@@ -54,25 +54,25 @@ Result<std::string> Control::set(const std::string& who, const double* share, co
     daemon_.scheduler().set_weights(session, priority != nullptr ? *priority : now.priority,
                                     share != nullptr ? *share : now.share);
   };
-  if (who.starts_with("user:")) {
-    const std::string user = who.substr(5);
+  if (client.starts_with("user:")) {
+    const std::string user = client.substr(5);
     if (user.empty()) return Error{"user: needs a name, as in user:alice"};
     if (!is_user(user)) return Error{"there is no user '" + user + "'"};
     if (priority != nullptr) return Error{"a user has a share and no priority"};
     user_shares_[user] = *share;
     std::size_t count = 0;
     for (const auto& session : clients_.sessions()) {
-      if (user_name(session->who().peer.uid) != user) continue;
+      if (user_name(session->info().peer.uid) != user) continue;
       change(*session);
       ++count;
     }
     return fmt::format("share {:g} for user {}: {} clients now, and later ones", *share, user, count);
   }
-  const auto session = find(who);
+  const auto session = find(client);
   if (!session) return session.error();
   change(**session);
   const ClientStatistics now = daemon_.scheduler().statistics(**session);
-  return fmt::format("{}: share {:g}, priority {}", named((*session)->who()), now.share, now.priority);
+  return fmt::format("{}: share {:g}, priority {}", named((*session)->info()), now.share, now.priority);
 }
 
 Result<std::string> Control::apply(const std::string& request) {
@@ -87,7 +87,7 @@ Result<std::string> Control::apply(const std::string& request) {
     const auto session = find(client);
     if (!session) return session.error();
     (*session)->cut("was ended with wm end");
-    return named((*session)->who()) + " is ended";
+    return named((*session)->info()) + " is ended";
   }
   if (op == "set") {
     const bool has_share = document.contains("share"), has_priority = document.contains("priority");

@@ -28,9 +28,9 @@ class Control {
 
  private:
   [[nodiscard]] Result<std::string> apply(const std::string& request);
-  [[nodiscard]] Result<std::string> set(const std::string& who, const double* share, const int* priority);
+  [[nodiscard]] Result<std::string> set(const std::string& client, const double* share, const int* priority);
   // The client that the text names.
-  [[nodiscard]] Result<std::shared_ptr<Session>> find(const std::string& who) const;
+  [[nodiscard]] Result<std::shared_ptr<Session>> find(const std::string& client) const;
 
   Daemon& daemon_;
   ClientList& clients_;

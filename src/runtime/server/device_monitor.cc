@@ -9,7 +9,7 @@ bool DeviceMonitor::device_failed() {
   if (check_.valid()) {
     return check_.wait_for(std::chrono::seconds(0)) == std::future_status::ready && !check_.get();
   }
-  if (!scheduler_.take_doubt()) return false;
+  if (!scheduler_.take_failed_command()) return false;
   check_ = std::async(std::launch::async, [this] {
     constexpr int kTries = 3;
     for (int i = 0; i < kTries; ++i) {

@@ -91,9 +91,9 @@ void add_users(Page& page, const TotalsByUser& users) {
 std::string metrics_page(const StatusSource& source, TotalsByUser users) {
   std::vector<ClientRow> rows;
   for (const auto& session : source.clients.sessions()) {
-    const std::string user = user_name(session->who().peer.uid);
-    rows.push_back({fmt::format("{{client=\"{}\",program=\"{}\",user=\"{}\"}}", session->who().number,
-                                label(session->who().name), label(user)),
+    const std::string user = user_name(session->info().peer.uid);
+    rows.push_back({fmt::format("{{client=\"{}\",program=\"{}\",user=\"{}\"}}", session->info().number,
+                                label(session->info().name), label(user)),
                     source.daemon.scheduler().statistics(*session), session->counts().bytes});
     users[user].add(rows.back().statistics);
   }

@@ -186,12 +186,12 @@ void Server::greet(ClientConnection& connection) {
   if (!send_packet(connection.socket, bytes_of(welcome), file)) return;
   (*session)->start();
   connection.session = std::move(*session);
-  const Session::Who& who = connection.session->who();
+  const Session::ClientInfo& info = connection.session->info();
   log::write(log::Level::info, "client_connected",
-             {{"client", static_cast<std::int64_t>(who.number)},
-              {"program", who.name},
-              {"pid", std::int64_t{who.peer.pid}},
-              {"user", user_name(who.peer.uid)}});
+             {{"client", static_cast<std::int64_t>(info.number)},
+              {"program", info.name},
+              {"pid", std::int64_t{info.peer.pid}},
+              {"user", user_name(info.peer.uid)}});
 }
 
 void Server::control(const Descriptor& socket, const Peer& peer) {
@@ -216,12 +216,12 @@ std::optional<std::string> Server::page(const std::string& path) {
 void Server::note_leaving(const Session& session) {
   clients_have_left_ = true;
   const ClientStatistics statistics = daemon_.scheduler().statistics(session);
-  const Session::Who& who = session.who();
-  gone_[user_name(who.peer.uid)].add(statistics);
+  const Session::ClientInfo& info = session.info();
+  gone_[user_name(info.peer.uid)].add(statistics);
   const std::string reason = session.cut_off();
   log::write(reason.empty() ? log::Level::info : log::Level::warning, "client_gone",
-             {{"client", static_cast<std::int64_t>(who.number)},
-              {"program", who.name},
+             {{"client", static_cast<std::int64_t>(info.number)},
+              {"program", info.name},
               {"launches", static_cast<std::int64_t>(statistics.launches)},
               {"device_seconds", static_cast<double>(statistics.device_nanoseconds) * 1e-9},
               {"reason", reason.empty() ? "disconnected" : reason}});

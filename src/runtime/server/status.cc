@@ -28,11 +28,11 @@ nlohmann::ordered_json object_counts(const ObjectCounts& c) {
 
 nlohmann::ordered_json client_entry(const Session& session, const ClientStatistics& f) {
   const Session::Counts counts = session.counts();
-  return {{"client", session.who().number},
-          {"name", session.who().name},
-          {"pid", session.who().peer.pid},
-          {"uid", session.who().peer.uid},
-          {"user", user_name(session.who().peer.uid)},
+  return {{"client", session.info().number},
+          {"name", session.info().name},
+          {"pid", session.info().peer.pid},
+          {"uid", session.info().peer.uid},
+          {"user", user_name(session.info().peer.uid)},
           {"seconds", counts.seconds},
           {"priority", f.priority},
           {"share", f.share},
@@ -69,7 +69,8 @@ std::string status_document(const StatusSource& source) {
   ClientList& clients = source.clients;
   auto cut_off = nlohmann::ordered_json::array(), orphaned = cut_off, connected = cut_off;
   for (const ClientList::CutOff& c : clients.cut_offs()) {
-    cut_off.push_back({{"client", c.who.number}, {"name", c.who.name}, {"pid", c.who.peer.pid}, {"reason", c.reason}});
+    cut_off.push_back(
+        {{"client", c.info.number}, {"name", c.info.name}, {"pid", c.info.peer.pid}, {"reason", c.reason}});
   }
   for (const auto& k : daemon.scheduler().orphaned_kernels()) {
     const Client::Identity client = k.client->identity();

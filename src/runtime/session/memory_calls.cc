@@ -19,9 +19,9 @@ MemoryHandle MemoryCalls::deferred(MemoryHandle memory, std::uint64_t bytes, std
   std::atomic<std::int64_t>& alive = state_.daemon.counts.memories;
   ++alive;
   MemoryObject* object = memory.get();
-  return {object, [&releases = state_.daemon.scheduler.releases(), &alive, bytes, storage = std::move(storage),
+  return {object, [&deferred = state_.daemon.scheduler.deferred_release(), &alive, bytes, storage = std::move(storage),
                    memory = std::move(memory)](MemoryObject*) mutable {
-            releases.release(std::move(memory), bytes, [&alive, storage] { --alive; });
+            deferred.release(std::move(memory), bytes, [&alive, storage] { --alive; });
           }};
 }
 
@@ -29,9 +29,9 @@ MemoryHandle MemoryCalls::deferred(MemoryHandle memory, std::uint64_t bytes, std
 // ends is running it cannot be freed.
 bool MemoryCalls::make_room() {
   Scheduler& scheduler = state_.daemon.scheduler;
-  if (scheduler.releases().bytes() <= state_.daemon.limits.available()) return true;
+  if (scheduler.deferred_release().bytes() <= state_.daemon.limits.available()) return true;
   if (!scheduler.orphaned_kernels().empty()) return false;
-  scheduler.releases().release_now();
+  scheduler.deferred_release().release_now();
   return true;
 }
 

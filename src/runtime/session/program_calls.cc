@@ -81,7 +81,7 @@ void ProgramCalls::create(const MessageHeader& header, const CreateProgram& m) {
     content.resize(native.size());
     auto given = std::make_shared<Program>();
     given->binary = content;
-    if (state_.daemon.sandbox.refusal(request_of(sandbox::Request::What::load, "", {{given, ""}}))) {
+    if (state_.daemon.sandbox.refusal(request_of(sandbox::Request::Kind::load, "", {{given, ""}}))) {
       return state_.answer(header, status::kInvalidBinary);
     }
   }
@@ -159,10 +159,10 @@ void ProgramCalls::make_form(Program& program, const std::shared_future<Status>&
 }
 
 Status ProgramCalls::compile(const Build& build) {
-  using What = sandbox::Request::What;
+  using Kind = sandbox::Request::Kind;
   Program& program = *build.program;
-  const What what = build.compile_only ? What::compile : program.binary.empty() ? What::build : What::load;
-  if (const auto reason = state_.daemon.sandbox.refusal(request_of(what, "", {build.sandboxed}))) {
+  const Kind kind = build.compile_only ? Kind::compile : program.binary.empty() ? Kind::build : Kind::load;
+  if (const auto reason = state_.daemon.sandbox.refusal(request_of(kind, "", {build.sandboxed}))) {
     program.refuse("warpmux: " + *reason + "\n");
     return build.compile_only ? status::kCompileProgramFailure : status::kBuildProgramFailure;
   }
@@ -213,7 +213,7 @@ void ProgramCalls::link_now(const MessageHeader& header, std::uint64_t id,
   for (const ProgramHandle& h : handles) {
     if (compilation.build_failed(*h)) return state_.answer(header, status::kInvalidOperation);
   }
-  if (state_.daemon.sandbox.refusal(request_of(sandbox::Request::What::link, options, sandboxed))) {
+  if (state_.daemon.sandbox.refusal(request_of(sandbox::Request::Kind::link, options, sandboxed))) {
     return state_.answer(header, status::kLinkProgramFailure);
   }
   auto made = compilation.link(handles, options);

@@ -35,8 +35,8 @@ void limit_memory_size(std::uint32_t name, std::uint64_t limit, std::vector<std:
 
 }  // namespace
 
-Session::Session(const DaemonContext& daemon, Who who, SharedArea area)
-    : who_(std::move(who)),
+Session::Session(const DaemonContext& daemon, ClientInfo info, SharedArea area)
+    : info_(std::move(info)),
       state_(daemon, std::move(area)),
       memory_(state_),
       programs_(state_),
@@ -44,15 +44,15 @@ Session::Session(const DaemonContext& daemon, Who who, SharedArea area)
       launches_(state_),
       commands_(state_, memory_, launches_) {}
 
-Result<std::shared_ptr<Session>> Session::make(const DaemonContext& daemon, Who who, const Hello& hello,
+Result<std::shared_ptr<Session>> Session::make(const DaemonContext& daemon, ClientInfo info, const Hello& hello,
                                                Descriptor& file) {
   auto area = SharedArea::make(file);
   if (!area) return area.error();
-  std::shared_ptr<Session> session(new Session(daemon, std::move(who), std::move(*area)));
+  std::shared_ptr<Session> session(new Session(daemon, std::move(info), std::move(*area)));
   session->state_.client = session;
   session->state.statistics.priority = hello.priority;
   session->state.statistics.goal_nanoseconds = hello.goal_microseconds * 1e3;
-  session->state.statistics.share = hello.share != 0 ? hello.share / 1000.0 : session->who_.default_share;
+  session->state.statistics.share = hello.share != 0 ? hello.share / 1000.0 : session->info_.default_share;
   // Queue 0 is for the commands of the client library itself.
   if (const Status status = session->memory_.create_queue({0, 0}); status != status::kSuccess) {
     return Error{"the device creates no queue: OpenCL error " + std::to_string(status)};

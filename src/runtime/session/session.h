@@ -27,14 +27,14 @@ namespace wm::runtime {
 
 class Session final : public Client, public std::enable_shared_from_this<Session> {
  public:
-  struct Who {
+  struct ClientInfo {
     Peer peer;
     std::string name;
     std::uint64_t number = 0;
     double default_share = 1;  // where the client asks for none
   };
   // Creates the shared area too; `file` is sent to the client.
-  static Result<std::shared_ptr<Session>> make(const DaemonContext& daemon, Who who, const Hello& hello,
+  static Result<std::shared_ptr<Session>> make(const DaemonContext& daemon, ClientInfo info, const Hello& hello,
                                                Descriptor& file);
   ~Session() override;
 
@@ -56,10 +56,10 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   [[nodiscard]] bool closed() const override { return state_.closed.load(std::memory_order_acquire); }
   void show_state(EventId event, Status state) override;
   void show_completion(const Command& command) override;
-  [[nodiscard]] Identity identity() const override { return {who_.number, who_.name, who_.peer.pid}; }
+  [[nodiscard]] Identity identity() const override { return {info_.number, info_.name, info_.peer.pid}; }
 
   // --- for `wm status`
-  [[nodiscard]] const Who& who() const { return who_; }
+  [[nodiscard]] const ClientInfo& info() const { return info_; }
   struct Counts {
     std::size_t memories = 0, programs = 0, kernels = 0, queues = 0;
     std::uint64_t bytes = 0;
@@ -75,7 +75,7 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   static constexpr std::size_t kMaxObjects = 1 << 18;
 
  private:
-  Session(const DaemonContext& daemon, Who who, SharedArea area);
+  Session(const DaemonContext& daemon, ClientInfo info, SharedArea area);
   void read_messages();
   // These return false where the message breaks the protocol.
   bool handle(std::span<const std::byte> message);
@@ -86,7 +86,7 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   // Waits while the client has too much outstanding: its ring fills up, and its calls take longer.
   void throttle(Op op);
 
-  const Who who_;
+  const ClientInfo info_;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   SessionState state_;
   MemoryCalls memory_;

@@ -26,23 +26,23 @@ class WorkItem {
 
 WorkQueue::WorkQueue() : max_kernels_(kMaxKernels) {}
 
-void WorkQueue::watch_rest(std::function<void()> at_rest) {
+void WorkQueue::set_on_waiting(std::function<void()> on_waiting) {
   const std::lock_guard lock(mutex_);
-  at_rest_ = std::move(at_rest);
+  on_waiting_ = std::move(on_waiting);
   max_kernels_ = kMaxKernelsElsewhere;
 }
 
-void WorkQueue::tell_rest() {
-  if (at_rest_ && waiting_ != 0 && active_ == 0) at_rest_();
+void WorkQueue::notify_if_waiting() {
+  if (on_waiting_ && waiting_ != 0 && active_ == 0) on_waiting_();
 }
 
-void WorkQueue::work_left() {
+void WorkQueue::remote_work_began() {
   const std::lock_guard lock(mutex_);
   --active_;
-  tell_rest();
+  notify_if_waiting();
 }
 
-void WorkQueue::work_returned() {
+void WorkQueue::remote_work_ended() {
   const std::lock_guard lock(mutex_);
   ++active_;
 }
@@ -72,21 +72,21 @@ WorkTicket WorkQueue::submit(const std::vector<WorkTicket>& after, std::function
 void WorkQueue::make_ready(const WorkTicket& item) {
   const auto kind = static_cast<std::size_t>(item->kind);
   const std::uint32_t max_threads[kWorkKinds] = {max_kernels_, 2, 1};
-  Lane& lane = lanes_[kind];
-  lane.ready.emplace(item->number, item);
+  ThreadPool& pool = pools_[kind];
+  pool.ready.emplace(item->number, item);
   if (!item->ready) ++active_;
-  if (lane.idle < lane.ready.size() && lane.threads < max_threads[kind]) start_thread(item->kind);
-  lane.changed.notify_one();
+  if (pool.idle < pool.ready.size() && pool.threads < max_threads[kind]) start_thread(item->kind);
+  pool.changed.notify_one();
 }
 
 void WorkQueue::start_thread(WorkKind kind) {
-  ++lanes_[static_cast<std::size_t>(kind)].threads;
+  ++pools_[static_cast<std::size_t>(kind)].threads;
   // The queue lives as long as the process, which does not wait for kernels that never end.
   std::thread([this, kind] { run(kind); }).detach();
 }
 
 WorkTicket WorkQueue::take(WorkKind kind, bool& polling) {
-  auto& ready = lanes_[static_cast<std::size_t>(kind)].ready;
+  auto& ready = pools_[static_cast<std::size_t>(kind)].ready;
   for (auto at = ready.begin(); at != ready.end(); ++at) {
     if (at->second->ready && !at->second->ready()) {
       polling = true;
@@ -101,19 +101,19 @@ WorkTicket WorkQueue::take(WorkKind kind, bool& polling) {
 }
 
 void WorkQueue::run(WorkKind kind) {
-  Lane& lane = lanes_[static_cast<std::size_t>(kind)];
+  ThreadPool& pool = pools_[static_cast<std::size_t>(kind)];
   std::unique_lock lock(mutex_);
   while (true) {
     bool polling = false;
     const WorkTicket item = take(kind, polling);
     if (item == nullptr) {
-      ++lane.idle;
+      ++pool.idle;
       if (polling) {
-        lane.changed.wait_for(lock, kPollInterval);
+        pool.changed.wait_for(lock, kPollInterval);
       } else {
-        lane.changed.wait(lock);
+        pool.changed.wait(lock);
       }
-      --lane.idle;
+      --pool.idle;
       continue;
     }
     lock.unlock();
@@ -134,7 +134,7 @@ void WorkQueue::finish(const WorkTicket& item) {
   }
   item->dependents.clear();
   done_.notify_all();
-  tell_rest();
+  notify_if_waiting();
 }
 
 bool WorkQueue::is_done(const WorkTicket& ticket) const {
@@ -149,7 +149,7 @@ void WorkQueue::wait(const WorkTicket& ticket) {
   if (ticket->done) return;
   ++ticket->waiters;
   ++waiting_;
-  tell_rest();
+  notify_if_waiting();
   done_.wait(lock, [&] { return ticket->done; });
 }
 

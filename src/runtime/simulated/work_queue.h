@@ -30,7 +30,7 @@ class WorkQueue {
 
   struct Options {
     WorkKind kind = WorkKind::transfer;
-    // Asked again and again, where given: the work starts when it returns true.
+    // Polled, where given: the work starts when it returns true.
     std::function<bool()> ready;
   };
   // Runs `work` on a thread of its kind after all of `after` are done.
@@ -39,12 +39,12 @@ class WorkQueue {
   [[nodiscard]] bool is_done(const WorkTicket& ticket) const;
   void wait(const WorkTicket& ticket);
 
-  // Where kernels run in another process: `at_rest` is called when threads of the application wait and no work can go
-  // on before that process answers. The queue's lock is held; any number of kernels may then run at the same time.
-  void watch_rest(std::function<void()> at_rest);
-  // Work of this thread has left for the other process, and has returned.
-  void work_left();
-  void work_returned();
+  // Where kernels run in another process: `on_waiting` is called when threads of the application wait and no work can
+  // go on before that process answers. The queue's lock is held; any number of kernels may then run at the same time.
+  void set_on_waiting(std::function<void()> on_waiting);
+  // Work of this thread begins, and has ended, in the other process.
+  void remote_work_began();
+  void remote_work_ended();
   // Whether some work runs, or may start, in this process.
   [[nodiscard]] bool has_active_work() const;
 
@@ -55,9 +55,9 @@ class WorkQueue {
   WorkTicket take(WorkKind kind, bool& polling);
   void finish(const WorkTicket& item);
   void make_ready(const WorkTicket& item);
-  void tell_rest();
+  void notify_if_waiting();
 
-  struct Lane {
+  struct ThreadPool {
     std::map<std::uint64_t, WorkTicket> ready;  // by number
     std::condition_variable changed;
     std::uint32_t threads = 0;
@@ -67,11 +67,11 @@ class WorkQueue {
   mutable std::mutex mutex_;
   std::condition_variable done_;
   std::uint64_t submitted_ = 0;
-  Lane lanes_[kWorkKinds];
+  ThreadPool pools_[kWorkKinds];
   std::uint32_t max_kernels_;
   std::uint32_t active_ = 0;   // items that run or may start here
   std::uint32_t waiting_ = 0;  // threads of the application that wait
-  std::function<void()> at_rest_;
+  std::function<void()> on_waiting_;
 };
 
 }  // namespace wm::runtime

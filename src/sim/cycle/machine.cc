@@ -135,7 +135,7 @@ Result<bool> CycleMachine::step(policy::Policy& policy, const RunLimits& limits)
 }
 
 // Whether ownership is about to change, or an SM may idle until a policy is told of an event.
-bool CycleMachine::in_suspense() const {
+bool CycleMachine::needs_short_quantum() const {
   if (!moving_.empty()) return true;
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
     const policy::Sm& sm = sms_[s];
@@ -154,7 +154,7 @@ bool CycleMachine::in_suspense() const {
 // alarms all the time.
 std::uint64_t CycleMachine::quantum(std::uint64_t deadline) const {
   const std::uint64_t shortest = chip_.grain();
-  if (in_suspense()) return shortest;
+  if (needs_short_quantum()) return shortest;
   std::uint64_t length = std::min(chip_.reach(), deadline - std::min(deadline, chip_.now()));
   if (epoch_.running()) length = std::min(length, epoch_.next_sample() - std::min(epoch_.next_sample(), chip_.now()));
   // A client stops at its limit of instructions, so the quantum must not be longer than it needs to reach that limit.

@@ -156,7 +156,7 @@ class CycleMachine final : public policy::Machine {
   [[nodiscard]] bool all_clients_rest() const;
   // The length of the next quantum.
   [[nodiscard]] std::uint64_t quantum(std::uint64_t deadline) const;
-  [[nodiscard]] bool in_suspense() const;
+  [[nodiscard]] bool needs_short_quantum() const;
   [[nodiscard]] SeenBlock seen(std::uint32_t sm, std::uint32_t client, std::uint64_t number) const;
 
   gpu::GpuConfig config_;

@@ -16,7 +16,7 @@ TEST(CleanupThread, TheCallerDoesNotWaitForTheDestruction) {
     may_go.get_future().wait();
     went.set_value(std::this_thread::get_id());
   }));
-  cleanup.take(std::make_shared<int>(1));  // while the first one still goes
+  cleanup.take(std::make_shared<int>(1));  // while the first object is being destroyed
   may_go.set_value();
   EXPECT_NE(went.get_future().get(), std::this_thread::get_id());
 }

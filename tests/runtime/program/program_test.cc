@@ -95,9 +95,9 @@ TEST(SandboxProgram, TheKindOfBuildFollowsFromItsOrigin) {
   Program source, binary, linked;
   binary.binary = "binary";
   linked.inputs = std::make_shared<const std::vector<SandboxProgram>>();
-  EXPECT_EQ(build_kind(source), sandbox::Request::What::build);
-  EXPECT_EQ(build_kind(binary), sandbox::Request::What::load);
-  EXPECT_EQ(build_kind(linked), sandbox::Request::What::link);
+  EXPECT_EQ(build_kind(source), sandbox::Request::Kind::build);
+  EXPECT_EQ(build_kind(binary), sandbox::Request::Kind::load);
+  EXPECT_EQ(build_kind(linked), sandbox::Request::Kind::link);
 }
 
 TEST(Compilers, ACancelledCompilationIsNotStarted) {

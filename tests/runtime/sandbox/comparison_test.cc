@@ -25,7 +25,7 @@ std::string as_workers(const std::string& body) {
 
 Request compare(const std::string& original, const std::string& workers) {
   Request request;
-  request.what = Request::What::comparison;
+  request.kind = Request::Kind::comparison;
   request.programs = {{false, original, "", {}}, {false, workers, "", {}}};
   request.comparison.emplace();
   request.comparison->kernel = "f";

@@ -148,7 +148,7 @@ TEST_F(SandboxScripts, ACallThatCrashesTheDriverHasTheResultOfTheStandard) {
 
 TEST(SandboxRequest, IsDecodedAsItWasEncodedAndNotWhenIncomplete) {
   Request request;
-  request.what = Request::What::link;
+  request.kind = Request::Kind::link;
   request.device = "a device";
   request.options = "-create-library";
   request.programs = {{false, "text", "-DA", {{"h.h", "int x;"}, {"", ""}}}, {true, std::string("\0bin", 4), "", {}}};
@@ -174,11 +174,11 @@ TEST(SandboxRequest, OfAnotherVersionOrKindIsRefused) {
 
 TEST(SandboxRequest, ANonstandardCallCarriesItsNumber) {
   Request request;
-  request.what = Request::What::nonstandard_call;
+  request.kind = Request::Kind::nonstandard_call;
   request.call = 17;
   const auto read = decode(encode(request));
   ASSERT_TRUE(read.ok());
-  EXPECT_EQ(read->what, Request::What::nonstandard_call);
+  EXPECT_EQ(read->kind, Request::Kind::nonstandard_call);
   EXPECT_EQ(read->call, 17U);
 }
 

@@ -89,12 +89,12 @@ TEST_F(SchedulerTest, ATransferRunsAndItsEventShowsIt) {
 }
 
 TEST_F(SchedulerTest, ARefusedCommandFailsAndTheDeviceIsInDoubt) {
-  EXPECT_FALSE(scheduler.take_doubt());
+  EXPECT_FALSE(scheduler.take_failed_command());
   backend.next_status = -30;
   add(make_transfer(backend, client, make_queue(), 5));
   EXPECT_EQ(client->shown(5), -30);
-  EXPECT_TRUE(scheduler.take_doubt());
-  EXPECT_FALSE(scheduler.take_doubt());
+  EXPECT_TRUE(scheduler.take_failed_command());
+  EXPECT_FALSE(scheduler.take_failed_command());
 }
 
 TEST_F(SchedulerTest, AUserEventHoldsBackWhatWaitsForIt) {

@@ -187,8 +187,8 @@ TEST(Launches, ALaunchThatTheDeviceRefusesFailsNoOther) {
     client.set_user_event(0);
     EXPECT_EQ(client.ended(1), CL_INVALID_WORK_GROUP_SIZE) << policy;
     EXPECT_EQ(client.ended(2), CL_COMPLETE) << policy;
-    EXPECT_TRUE(client.scheduler().take_doubt()) << "the device is checked after a refusal";
-    EXPECT_FALSE(client.scheduler().take_doubt());
+    EXPECT_TRUE(client.scheduler().take_failed_command()) << "the device is checked after a refusal";
+    EXPECT_FALSE(client.scheduler().take_failed_command());
   }
 }
 

@@ -86,7 +86,7 @@ void load(Driver& d) {
   void* fallback = reinterpret_cast<void*>(d.library == nullptr ? &no_driver : &no_such_function);
   for (std::size_t i = 0; i < kExportedCount; ++i) {
     void* address = d.library == nullptr ? nullptr : ::dlsym(d.library, kExportedNames[i]);
-    trampoline_slot(i) = address != nullptr ? address : fallback;
+    trampoline_entry(i) = address != nullptr ? address : fallback;
   }
   if (d.library == nullptr) return;
 #define WM_WRAPPED(name, base, since, stream_flag) WM_USED(name)

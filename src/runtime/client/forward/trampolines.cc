@@ -1,20 +1,20 @@
 #include "runtime/client/forward/trampolines.h"
 
-// Every name of the driver's interface is a weak symbol that jumps to the address in its slot. The library's own
-// definitions of the same names are strong and replace it. A slot starts as the address of wm_forward_first, which
+// Every name of the driver's interface is a weak symbol that jumps to the address in its entry. The library's own
+// definitions of the same names are strong and replace it. An entry starts as the address of wm_forward_first, which
 // keeps the arguments, calls wm_forward_load, which loads the driver, and jumps again.
 extern "C" __attribute__((visibility("hidden"))) void wm_forward_first();
 
 // NOLINTBEGIN(hicpp-no-assembler)
 #if defined(__aarch64__)
 // x16 and x17 may be changed between a call and the function it reaches.
-#define WM_TRAMPOLINE(name)                                                       \
-  asm(".data\n.balign 8\n.hidden wm_slot_" #name "\nwm_slot_" #name               \
-      ": .xword wm_forward_first\n"                                               \
-      ".text\n.balign 8\n.weak " #name "\n.type " #name ", %function\n" #name     \
-      ":\n"                                                                       \
-      "hint #34\nadrp x16, wm_slot_" #name "\nadd x16, x16, :lo12:wm_slot_" #name \
-      "\nldr x17, [x16]\nbr x17\n"                                                \
+#define WM_TRAMPOLINE(name)                                                         \
+  asm(".data\n.balign 8\n.hidden wm_entry_" #name "\nwm_entry_" #name               \
+      ": .xword wm_forward_first\n"                                                 \
+      ".text\n.balign 8\n.weak " #name "\n.type " #name ", %function\n" #name       \
+      ":\n"                                                                         \
+      "hint #34\nadrp x16, wm_entry_" #name "\nadd x16, x16, :lo12:wm_entry_" #name \
+      "\nldr x17, [x16]\nbr x17\n"                                                  \
       ".size " #name ", . - " #name "\n");
 asm(".text\n.balign 8\n.hidden wm_forward_first\n.type wm_forward_first, %function\nwm_forward_first:\n"
     "hint #34\n"
@@ -32,11 +32,11 @@ asm(".text\n.balign 8\n.hidden wm_forward_first\n.type wm_forward_first, %functi
 #elif defined(__x86_64__)
 // r11 may be changed between a call and the function it reaches.
 #define WM_TRAMPOLINE(name)                                                    \
-  asm(".data\n.balign 8\n.hidden wm_slot_" #name "\nwm_slot_" #name            \
+  asm(".data\n.balign 8\n.hidden wm_entry_" #name "\nwm_entry_" #name          \
       ": .quad wm_forward_first\n"                                             \
       ".text\n.balign 16\n.weak " #name "\n.type " #name ", @function\n" #name \
       ":\n"                                                                    \
-      "endbr64\nleaq wm_slot_" #name "(%rip), %r11\njmp *(%r11)\n.size " #name ", . - " #name "\n");
+      "endbr64\nleaq wm_entry_" #name "(%rip), %r11\njmp *(%r11)\n.size " #name ", . - " #name "\n");
 asm(".text\n.balign 16\n.hidden wm_forward_first\n.type wm_forward_first, @function\nwm_forward_first:\n"
     "endbr64\n"
     "pushq %rbp\nmovq %rsp, %rbp\nsubq $208, %rsp\nandq $-16, %rsp\n"
@@ -64,10 +64,10 @@ asm(".text\n.balign 16\n.hidden wm_forward_first\n.type wm_forward_first, @funct
 #undef WM_CUDA_REFUSED
 // NOLINTEND(hicpp-no-assembler)
 
-#define WM_SLOT(name) extern "C" __attribute__((visibility("hidden"))) void* wm_slot_##name;
-#define WM_CUDA(name, since, parameters) WM_SLOT(name)
-#define WM_CUDA_STREAM(name, since, suffix, parameters, arguments) WM_SLOT(name) WM_SLOT(name##suffix)
-#define WM_CUDA_REFUSED(name, since) WM_SLOT(name)
+#define WM_ENTRY(name) extern "C" __attribute__((visibility("hidden"))) void* wm_entry_##name;
+#define WM_CUDA(name, since, parameters) WM_ENTRY(name)
+#define WM_CUDA_STREAM(name, since, suffix, parameters, arguments) WM_ENTRY(name) WM_ENTRY(name##suffix)
+#define WM_CUDA_REFUSED(name, since) WM_ENTRY(name)
 #include "runtime/client/cuda/interface/functions.def"
 #include "runtime/client/cuda/interface/refused.def"
 #undef WM_CUDA
@@ -76,18 +76,18 @@ asm(".text\n.balign 16\n.hidden wm_forward_first\n.type wm_forward_first, @funct
 
 namespace wm::forward {
 
-void*& trampoline_slot(std::size_t index) {
-  static void** const slots[] = {
-#define WM_CUDA(name, since, parameters) &wm_slot_##name,
-#define WM_CUDA_STREAM(name, since, suffix, parameters, arguments) &wm_slot_##name, &wm_slot_##name##suffix,
-#define WM_CUDA_REFUSED(name, since) &wm_slot_##name,
+void*& trampoline_entry(std::size_t index) {
+  static void** const entries[] = {
+#define WM_CUDA(name, since, parameters) &wm_entry_##name,
+#define WM_CUDA_STREAM(name, since, suffix, parameters, arguments) &wm_entry_##name, &wm_entry_##name##suffix,
+#define WM_CUDA_REFUSED(name, since) &wm_entry_##name,
 #include "runtime/client/cuda/interface/functions.def"
 #include "runtime/client/cuda/interface/refused.def"
 #undef WM_CUDA
 #undef WM_CUDA_STREAM
 #undef WM_CUDA_REFUSED
   };
-  return *slots[index];
+  return *entries[index];
 }
 
 }  // namespace wm::forward

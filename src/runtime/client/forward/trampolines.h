@@ -1,5 +1,5 @@
-// The exported functions that are forwarded without being looked at. Each jumps through a slot, so that it works for
-// any parameters; the slots are filled when the real driver is loaded.
+// The exported functions that are forwarded without being looked at. Each jumps through an entry, so that it works for
+// any parameters; the entries are filled when the real driver is loaded.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,6 @@ inline constexpr const char* kExportedNames[] = {
 inline constexpr std::size_t kExportedCount = sizeof kExportedNames / sizeof kExportedNames[0];
 
 // Where the function of that index jumps to.
-void*& trampoline_slot(std::size_t index);
+void*& trampoline_entry(std::size_t index);
 
 }  // namespace wm::forward

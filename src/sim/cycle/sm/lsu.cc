@@ -69,11 +69,11 @@ void Lsu::send(LineAddress line, Sectors sectors, MessageKind kind, std::uint32_
                      .lanes = lanes});
 }
 
-Lsu::Look Lsu::look(const LineAccess& a, const Access& access, std::uint32_t load, std::uint64_t at,
-                    SmCounters& counters) {
+Lsu::LineState Lsu::look_up(const LineAccess& a, const Access& access, std::uint32_t load, std::uint64_t at,
+                            SmCounters& counters) {
   if (access.kind == MessageKind::read)
     return read(access.read_only && texture_.present ? texture_ : l1_, a, access, load, at, counters);
-  if (stores_ >= stores_allowed_) return Look::refused;
+  if (stores_ >= stores_allowed_) return LineState::refused;
   ++stores_;
   // An atomic is executed at L2: the line in L1 is stale afterwards.
   if (access.kind == MessageKind::atomic || store_policy_ == gpu::StorePolicy::write_evict) l1_.tags.invalidate(a.line);
@@ -81,27 +81,27 @@ Lsu::Look Lsu::look(const LineAccess& a, const Access& access, std::uint32_t loa
   const std::uint32_t words = atomic ? a.lanes : std::min<std::uint32_t>(255, a.lanes * access.lane_words);
   send(a.line, a.sectors, access.kind, load, access.kernel, static_cast<std::uint8_t>(words), at, counters);
   outbox_.back().atomic = access.atomic;
-  return Look::coming;
+  return LineState::coming;
 }
 
-Lsu::Look Lsu::read(Cache& cache, const LineAccess& a, const Access& access, std::uint32_t load, std::uint64_t at,
-                    SmCounters& counters) {
+Lsu::LineState Lsu::read(Cache& cache, const LineAccess& a, const Access& access, std::uint32_t load, std::uint64_t at,
+                         SmCounters& counters) {
   const bool texture = &cache == &texture_;
   const Sectors present = cache.present ? cache.tags.lookup(a.line, a.sectors) : Sectors{0};
   const Sectors missing = static_cast<Sectors>(a.sectors & ~present);
   Mshrs::Outcome outcome;
   if (missing != 0) {
     outcome = cache.mshrs.accept(a.line, missing, load);
-    if (!outcome.accepted) return Look::refused;
+    if (!outcome.accepted) return LineState::refused;
   }
   (texture ? counters.texture_sectors : counters.l1_sectors) += count(a.sectors);
-  if (missing == 0) return Look::present;
+  if (missing == 0) return LineState::present;
   (texture ? counters.texture_misses : counters.l1_misses) += count(missing);
   if (outcome.send != 0) {
     send(a.line, outcome.send, MessageKind::read, load, access.kernel, a.lanes, at, counters);
     outbox_.back().texture = texture;
   }
-  return Look::coming;
+  return LineState::coming;
 }
 
 Lsu::Issued Lsu::access(const Access& access, const Coalesced& lines, std::uint64_t now, SmCounters& counters) {
@@ -112,9 +112,9 @@ Lsu::Issued Lsu::access(const Access& access, const Coalesced& lines, std::uint6
   for (std::uint32_t i = 0; i < lines.count; ++i) {
     const LineAccess& a = lines.lines[i];
     // While an access waits, all later ones wait behind it.
-    const Look looked = blocked() ? Look::refused : look(a, access, load, at, counters);
-    if (looked == Look::refused) waiting_.push_back({a, load, access});
-    if (looked != Look::present) ++coming;
+    const LineState state = blocked() ? LineState::refused : look_up(a, access, load, at, counters);
+    if (state == LineState::refused) waiting_.push_back({a, load, access});
+    if (state != LineState::present) ++coming;
     at = lookups_ == 1 ? at + std::max(1U, cycles(data_bytes(a.sectors), l1_bytes_)) : begin + (i + 1) / lookups_;
   }
   if (lookups_ > 1) at = begin + std::max(access.bank_cycles, (lines.count + lookups_ - 1) / lookups_);
@@ -176,10 +176,10 @@ void Lsu::resume(std::uint64_t now, SmCounters* counters, std::vector<std::uint3
   std::uint64_t at = std::max(now, free_at_);
   for (; served < waiting_.size(); ++served) {
     const Waiting& w = waiting_[served];
-    const Look looked = look(w.line, w.access, w.load, at, counters[w.access.kernel]);
-    if (looked == Look::refused) break;
+    const LineState state = look_up(w.line, w.access, w.load, at, counters[w.access.kernel]);
+    if (state == LineState::refused) break;
     // Another reply brought the line while the access waited.
-    if (looked == Look::present && w.load != kNoLoad && --loads_[w.load].lines == 0) done.push_back(w.load);
+    if (state == LineState::present && w.load != kNoLoad && --loads_[w.load].lines == 0) done.push_back(w.load);
     ++at;
   }
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(served));

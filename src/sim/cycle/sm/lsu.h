@@ -109,11 +109,12 @@ class Lsu {
     MessageKind kind = MessageKind::write;
     std::uint8_t kernel = 0;
   };
-  enum class Look { present, coming, refused };
+  enum class LineState { present, coming, refused };
 
-  Look look(const LineAccess& line, const Access& access, std::uint32_t load, std::uint64_t at, SmCounters& counters);
-  Look read(Cache& cache, const LineAccess& line, const Access& access, std::uint32_t load, std::uint64_t at,
-            SmCounters& counters);
+  LineState look_up(const LineAccess& line, const Access& access, std::uint32_t load, std::uint64_t at,
+                    SmCounters& counters);
+  LineState read(Cache& cache, const LineAccess& line, const Access& access, std::uint32_t load, std::uint64_t at,
+                 SmCounters& counters);
   // Cycles that the way to the line's slice takes longer than to the near half of L2.
   [[nodiscard]] std::uint32_t distance(LineAddress line) const {
     return ((line ^ line >> 5 ^ line >> 11 ^ line >> 17 ^ sm_) & 1) != 0 ? far_latency_ : 0;

@@ -1,7 +1,7 @@
 // A timing wheel of 64 cycles that wakes the sleeping warps of one scheduler, each of a kind (the unit it needs next).
 //
-// A warp sleeps in at most one slot. Times further ahead than the wheel reaches are cut to its end; a warp that wakes
-// too early sleeps again. Slots are taken in order of time, but not necessarily at their time: a slot must be taken
+// A warp sleeps in at most one bucket. Times further ahead than the wheel reaches are cut to its end; a warp that wakes
+// too early sleeps again. Buckets are taken in order of time, but not necessarily at their time: a bucket must be taken
 // within 64 cycles.
 #pragma once
 
@@ -15,16 +15,16 @@ using WarpMask = std::uint64_t;
 
 class Wheel {
  public:
-  static constexpr std::uint32_t kSlots = 64;
+  static constexpr std::uint32_t kBuckets = 64;
 
   static constexpr std::uint32_t kKinds = 8;
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
   // Puts `warps` to sleep until `when` > now; returns the time at which they wake, which may be earlier.
   std::uint64_t sleep(WarpMask warps, std::size_t kind, std::uint64_t when, std::uint64_t now) {
-    if (when - now >= kSlots) when = now + kSlots - 1;
-    const std::uint32_t s = when % kSlots;
-    slots_[s] |= warps;
+    if (when - now >= kBuckets) when = now + kBuckets - 1;
+    const std::uint32_t s = when % kBuckets;
+    buckets_[s] |= warps;
     used_ |= std::uint64_t{1} << s;
     of_[kind] |= std::uint64_t{1} << s;
     if (when < first_) first_ = when;
@@ -42,29 +42,29 @@ class Wheel {
 
   // Removes and returns the warps that wake at first().
   WarpMask take() {
-    const std::uint32_t s = first_ % kSlots;
+    const std::uint32_t s = first_ % kBuckets;
     used_ &= ~(std::uint64_t{1} << s);
-    const WarpMask warps = slots_[s];
-    slots_[s] = 0;
+    const WarpMask warps = buckets_[s];
+    buckets_[s] = 0;
     first_ = used_ == 0 ? kNever : first_ + static_cast<std::uint64_t>(std::countr_zero(turned(used_, first_)));
     return warps;
   }
 
   // Removes warps that leave the scheduler, asleep or not.
   void forget(WarpMask warps) {
-    for (WarpMask& slot : slots_) slot &= ~warps;
+    for (WarpMask& bucket : buckets_) bucket &= ~warps;
   }
 
  private:
-  static std::uint64_t turned(std::uint64_t slots, std::uint64_t time) {
-    return std::rotr(slots, static_cast<int>(time % kSlots));
+  static std::uint64_t turned(std::uint64_t buckets, std::uint64_t time) {
+    return std::rotr(buckets, static_cast<int>(time % kBuckets));
   }
 
   std::uint64_t first_ = kNever;
   std::uint64_t used_ = 0;
   std::array<std::uint64_t, kKinds>
-      of_{};  // by kind: slots that may hold warps of it; updated when the kind is queried
-  std::array<WarpMask, kSlots> slots_{};
+      of_{};  // by kind: buckets that may hold warps of it; updated when the kind is queried
+  std::array<WarpMask, kBuckets> buckets_{};
 };
 
 }  // namespace wm::sim

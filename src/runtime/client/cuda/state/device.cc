@@ -31,8 +31,8 @@ Result<void> Device::join_daemon() {
     const auto no_bytes = [](std::uint64_t, std::uint64_t) { return exec::HostBytes(new std::byte[1]); };
     if (auto made = memory_.space().make_heap(no_bytes); !made) return made.error();
   }
-  served_->set_activity({[this] { queue_.work_left(); }, [this] { queue_.work_returned(); }});
-  queue_.watch_rest([this] { served_->tell_waiting(); });
+  served_->set_activity({[this] { queue_.remote_work_began(); }, [this] { queue_.remote_work_ended(); }});
+  queue_.set_on_waiting([this] { served_->tell_waiting(); });
   runner_ = std::make_unique<runtime::ServedRunner>(*served_);
   return {};
 }

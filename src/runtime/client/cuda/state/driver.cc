@@ -62,7 +62,7 @@ Result<runtime::TimedOptions> timed_options() {
   return options;
 }
 
-// The terms that the options of `wm run` give to a program on a daemon's simulated GPU.
+// Name, goal, priority and share that the options of `wm run` give to a program on a daemon's simulated GPU.
 Result<runtime::ServedTerms> served_terms() {
   runtime::ServedTerms terms;
   terms.name = variable("WARPMUX_NAME", program_invocation_short_name);
