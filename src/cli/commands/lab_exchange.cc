@@ -1,10 +1,12 @@
 // wm lab export and merge: results in and out of stores.
+#include <filesystem>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/commands/command.h"
 #include "cli/commands/lab.h"
 #include "cli/output/output.h"
+#include "lab/store/open_rows.h"
 
 namespace wm::cli {
 namespace {
@@ -35,15 +37,14 @@ struct MergeOptions {
   std::vector<std::string> from;
 };
 
-Result<int> merge_stores(const MergeOptions& o) {
-  auto into = lab::Store::open(o.into, lab::Store::Mode::write);
+Result<int> merge_into(const MergeOptions& o, const std::vector<lab::Results>& sources) {
+  const auto into = lab::open_rows(o.into, lab::RowStore::Mode::write);
   if (!into) return into.error();
   const Output output("");
   bool disagreed = false;
-  for (const std::string& path : o.from) {
-    const auto from = lab::load_results(path);
-    if (!from) return from.error();
-    const auto merged = lab::merge(*into, *from);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::string& path = o.from[i];
+    const auto merged = lab::merge(**into, sources[i]);
     if (!merged) return merged.error();
     output.say(fmt::format("{}: {} rows taken, {} were there\n", path, merged->added, merged->kept));
     if (merged->disagreed > 0)
@@ -51,6 +52,21 @@ Result<int> merge_stores(const MergeOptions& o) {
     disagreed |= merged->disagreed > 0;
   }
   return disagreed ? 1 : 0;
+}
+
+// Reads everything before the store is made or changed, and removes a store that it made and could not fill.
+Result<int> merge_stores(const MergeOptions& o) {
+  std::vector<lab::Results> sources;
+  for (const std::string& path : o.from) {
+    auto from = lab::load_results(path);
+    if (!from) return from.error();
+    sources.push_back(*std::move(from));
+  }
+  std::error_code ignored;
+  const bool existed = std::filesystem::exists(o.into, ignored);
+  auto merged = merge_into(o, sources);
+  if (!merged && !existed) std::filesystem::remove(o.into, ignored);
+  return merged;
 }
 
 }  // namespace

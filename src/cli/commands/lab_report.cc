@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/shell_word.h"
 #include "cli/commands/command.h"
 #include "cli/commands/lab.h"
 #include "cli/input/process.h"
@@ -53,10 +54,16 @@ Result<void> add_timelines(nlohmann::ordered_json& document, const std::vector<l
   return {};
 }
 
+// The command that writes the same page or the same tables.
 std::string command_of(const LabReportOptions& o) {
   std::string command = "wm lab report";
-  for (const std::string& f : o.figures) command += " " + f;
-  return command + " --protocol " + o.protocol;
+  for (const std::string& f : o.figures) command += " " + shell_word(f);
+  command += " --protocol " + shell_word(o.protocol);
+  if (!o.store.empty()) command += " --store " + shell_word(o.store);
+  if (o.timelines > 0) command += fmt::format(" --timelines {}", o.timelines);
+  if (o.html != LabReportOptions{}.html) command += " --html " + shell_word(o.html);
+  if (!o.markdown.empty()) command += " --markdown " + shell_word(o.markdown);
+  return command;
 }
 
 Result<int> report(const LabReportOptions& o) {
@@ -72,10 +79,7 @@ Result<int> report(const LabReportOptions& o) {
   if (figures.empty()) return Error{fmt::format("none of these figures has results, protocol: {}", o.protocol)};
   const Output output("");
   if (!o.markdown.empty()) {
-    if (auto written = write_file(o.markdown,
-                                  lab::claims_markdown(figures, command_of(o) + (o.html.empty() ? " --html \"\"" : "") +
-                                                                    " --markdown " + o.markdown));
-        !written)
+    if (auto written = write_file(o.markdown, lab::claims_markdown(figures, command_of(o))); !written)
       return written.error();
     output.say(fmt::format("{} written\n", o.markdown));
   }

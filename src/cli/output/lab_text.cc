@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "base/shell_word.h"
 #include "cli/output/table.h"
 #include "lab/report/report.h"
 
@@ -79,8 +80,10 @@ std::string text_of(const lab::Figure& f, const std::string& store) {
                       f.failed > 0 ? fmt::format(", {} failed", f.failed) : "",
                       f.stale > 0 ? fmt::format(", {} stale: done by other code than this", f.stale) : "");
   if (f.done == 0) {
-    return text + "not run: wm lab run " + e.name + " --protocol " + f.protocol +
-           (store.empty() ? "" : " --store " + store) + "\n";
+    // Exported JSON takes no results.
+    const bool named = !store.empty() && !store.ends_with(".json");
+    return text + "not run: wm lab run " + shell_word(e.name) + " --protocol " + f.protocol +
+           (named ? " --store " + shell_word(store) : "") + "\n";
   }
   text += fmt::format("{}{}{}\n\n", e.plot.y_title.empty() ? "value" : e.plot.y_title,
                       e.reported.empty() ? "" : "; what the paper reports in brackets", seeds_text(f));

@@ -71,8 +71,10 @@ Result<Results> from_json(const std::string& text, const std::string& file) {
     for (const Json& cell : document.at("cells")) results.rows.push_back(row_from_json(cell));
     std::sort(results.rows.begin(), results.rows.end(), [](const Row& a, const Row& b) { return a.key < b.key; });
     return results;
-  } catch (const nlohmann::json::exception& e) {
-    return Error{fmt::format("no results of wm lab: {}", e.what()), {file}};
+  } catch (const nlohmann::json::parse_error&) {
+    return Error{"no results of wm lab: it is no JSON", {file}};
+  } catch (const nlohmann::json::exception&) {
+    return Error{"no results of wm lab: a key is missing or has a value of another type", {file}};
   }
 }
 
@@ -102,6 +104,7 @@ std::string to_csv(const Results& results) {
   for (const Row& row : results.rows) {
     std::map<std::string, std::string> line;
     if (row.state == Row::State::done) flatten(parse_or_text(row.result), "", line);
+    line.erase("code_version");  // the row has it, for failed cells too
     for (const auto& [name, ignored] : line) columns.insert(name);
     lines.push_back(std::move(line));
   }
@@ -118,7 +121,7 @@ std::string to_csv(const Results& results) {
   return text;
 }
 
-Result<Merged> merge(Store& into, const Results& from) {
+Result<Merged> merge(RowStore& into, const Results& from) {
   Merged merged;
   std::vector<Row> take;
   for (const Row& row : from.rows) {

@@ -23,7 +23,7 @@ struct Merged {
   std::size_t kept = 0;       // rows that `into` had already
   std::size_t disagreed = 0;  // rows among those where the same code produced another run hash
 };
-// Adds the rows that `into` does not have, or has only as failed. All rows are added, or none.
-Result<Merged> merge(Store& into, const Results& from);
+// Adds the rows that `into` does not have, or has only as failed. All rows are added, or none (RowStore::put).
+Result<Merged> merge(RowStore& into, const Results& from);
 
 }  // namespace wm::lab

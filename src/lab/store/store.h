@@ -25,7 +25,8 @@ namespace wm::lab {
 
 class Store final : public RowStore {
  public:
-  // `write` creates the file if it does not exist; `read` requires it.
+  // `write` creates the file if it does not exist; `read` requires it. A file of
+  // no bytes is an empty store.
   static Result<Store> open(const std::string& path, Mode mode);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
@@ -46,6 +47,7 @@ class Store final : public RowStore {
 
  private:
   Store(sqlite3* database, std::string path) : database_(database), path_(std::move(path)) {}
+  static Result<Store> empty_store(const std::string& path);
   Result<void> execute(const char* sql);
   Result<void> insert(const Row& row);
   // Rewrites a store of format 1 in one transaction.

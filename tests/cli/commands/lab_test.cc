@@ -77,6 +77,45 @@ TEST(LabCommand, RunsShowsAndExports) {
   EXPECT_EQ(Json::parse(lab.lab("run sweep.yaml --resume --store other.db --json -").out)["ran"], 0);
 }
 
+TEST(LabCommand, AMergeThatFailsLeavesStoresAsTheyWere) {
+  const Lab lab;
+  lab.folder.write("one.ndjson", "");
+  lab.folder.write("bad.json", "{}");
+  const Ran failed = lab.lab("merge new.db one.ndjson bad.json");
+  EXPECT_EQ(failed.code, 2);
+  EXPECT_THAT(failed.err, HasSubstr("bad.json: no results of wm lab"));
+  EXPECT_THAT(lab.lab("merge new.json one.ndjson").err, HasSubstr("'new.json' cannot take results"));
+  EXPECT_THAT(lab.folder.files(), ::testing::UnorderedElementsAre("bad.json", "one.ndjson", "sweep.yaml"));
+  EXPECT_EQ(lab.lab("merge two.ndjson one.ndjson").code, 0);
+}
+
+TEST(LabCommand, AStoreOfNoBytesIsEmpty) {
+  const Lab lab;
+  lab.folder.write("wm-lab.db", "");
+  const Ran shipped = lab.lab("show warped-slicer-isca16/fig6");
+  EXPECT_THAT(shipped.out, HasSubstr("reproduced")) << shipped.err;
+  EXPECT_EQ(lab.folder.read("wm-lab.db"), "");
+}
+
+// The command in a page or a table, run as printed, makes the same again.
+TEST(LabCommand, PrintedCommandsNameTheStore) {
+  const Lab lab;
+  lab.folder.write("my results.ndjson", "");
+  EXPECT_THAT(lab.lab("show sweep.yaml --store 'my results.ndjson'").out,
+              HasSubstr("not run: wm lab run sweep.yaml --protocol quick --store 'my results.ndjson'\n"));
+  const std::string shipped = source_path("results/quick.json");
+  const Ran ran = lab.lab("report warped-slicer-isca16/fig6 --store " + shipped + " --markdown 'a b.md' --html p.html");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const std::string command = "wm lab report warped-slicer-isca16/fig6 --protocol longest --store " + shipped +
+                              " --html p.html --markdown 'a b.md'";
+  EXPECT_THAT(lab.folder.read("a b.md"), HasSubstr(command));
+  EXPECT_THAT(lab.folder.read("p.html"), HasSubstr(command));
+  EXPECT_EQ(shell("cd " + lab.folder.path() + " && cp 'a b.md' first && PATH=" + binary_path("bin") +
+                  ":$PATH sh -c \"" + command + "\" && cmp first 'a b.md'")
+                .code,
+            0);
+}
+
 // Killed again and again, then resumed: the rows of an undisturbed run, and those that were there are untouched.
 TEST(LabCommand, KilledAtAnyMomentItResumes) {
   const Lab lab;

@@ -44,6 +44,14 @@ TEST(Exchange, CsvHasALineACellAndQuotesWhatNeedsIt) {
                              "\"killed by signal 9, \"\"out of memory\"\"\",,,\n"));
 }
 
+TEST(Exchange, CsvNamesEachColumnOnce) {
+  Results results = some_results();
+  results.rows[0].result = R"({"code_version":"c","cycles":1})";
+  EXPECT_THAT(to_csv(results),
+              StartsWith("key,command,gpu_digest,code_version,state,host_seconds,error,cycles\nk01,wm sim --kernel "
+                         "vecadd --seed 1,g,c,done,0.250,,1\n"));
+}
+
 TEST(Exchange, MergeTakesWhatIsMissingOrFailedAndKeepsTheRest) {
   const Scratch folder;
   auto into = Store::open(folder.path("a.db"), Store::Mode::write);

@@ -115,6 +115,15 @@ Results read_format_1(sqlite3* database) {
 
 }  // namespace
 
+// The store of a reader whose file has no content yet, such as that of a run that was killed at its start.
+Result<Store> Store::empty_store(const std::string& path) {
+  sqlite3* memory = nullptr;
+  sqlite3_open_v2(":memory:", &memory, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  Store store(memory, path);
+  if (auto created = create_tables(memory, path); !created) return created.error();
+  return store;
+}
+
 Result<Store> Store::open(const std::string& path, Mode mode) {
   std::error_code ignored;
   const bool exists = std::filesystem::exists(path, ignored);
@@ -134,7 +143,7 @@ Result<Store> Store::open(const std::string& path, Mode mode) {
   sqlite3_busy_timeout(database, 20'000);
   sqlite3_exec(database, "PRAGMA synchronous = FULL", nullptr, nullptr, nullptr);
   if (mode == Mode::read) sqlite3_exec(database, "PRAGMA query_only = ON", nullptr, nullptr, nullptr);
-  if (mode == Mode::read && fresh) return Error{fmt::format("store '{}' is empty", path)};
+  if (mode == Mode::read && fresh) return empty_store(path);
   if (fresh) {
     if (auto created = create_tables(database, path); !created) return created.error();
     return store;
