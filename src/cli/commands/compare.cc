@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/json.h"
+#include "base/shell_word.h"
 #include "cli/commands/command.h"
 #include "cli/input/run_options.h"
 #include "cli/output/compare_report.h"
@@ -10,6 +11,7 @@
 #include "cli/output/page_document.h"
 #include "cli/output/run_progress.h"
 #include "cli/output/sim_report.h"
+#include "cli/output/verification.h"
 #include "lab/report/page.h"
 
 namespace wm::cli {
@@ -24,16 +26,16 @@ struct CompareOptions {
 
 // The command that produces the same page.
 std::string command_of(const CompareOptions& o) {
-  std::string text = "wm compare --gpu " + o.run.spec.gpu;
-  for (const std::string& k : o.run.kernels) text += " --kernel " + k;
-  for (const std::string& p : o.policies) text += " --policy " + p;
+  std::string text = "wm compare --gpu " + shell_word(o.run.spec.gpu);
+  for (const std::string& k : o.run.kernels) text += " --kernel " + shell_word(k);
+  for (const std::string& p : o.policies) text += " --policy " + shell_word(p);
   if (o.run.spec.cycles != 0) text += fmt::format(" --cycles {}", o.run.spec.cycles);
   if (o.run.once) text += " --once";
   if (o.run.spec.warm != 0) text += fmt::format(" --warm {}", o.run.spec.warm);
   if (o.run.spec.from != 0) text += fmt::format(" --from {}", o.run.spec.from);
   if (o.run.spec.seed != 1) text += fmt::format(" --seed {}", o.run.spec.seed);
   if (o.run.spec.match_instructions) text += " --match-instructions";
-  return text + " --size " + o.run.size + " --html " + o.html;
+  return text + " --size " + o.run.size + " --html " + shell_word(o.html);
 }
 
 Result<int> run_compare(CompareOptions o) {
@@ -68,7 +70,7 @@ Result<int> run_compare(CompareOptions o) {
     if (auto done = lab::write_page(o.html, document_of(page, run->gpu, *compared)); !done) return done.error();
     output.say(fmt::format("\n{} shows it.\n", o.html));
   }
-  return compared->runs.empty() ? 1 : 0;
+  return report_wrong_outputs(*compared) || compared->runs.empty() ? 1 : 0;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "cli/output/page_document.h"
 #include "cli/output/run_progress.h"
 #include "cli/output/sim_report.h"
+#include "cli/output/verification.h"
 #include "gpu/description.h"
 #include "lab/report/page.h"
 #include "lab/report/timeline_document.h"
@@ -165,8 +166,7 @@ Result<int> run_sim(const SimOptions& o) {
     if (o.timeline) document["timeline"] = lab::timeline_document(run->gpu, *result, timeline);
     if (auto done = output.document(document); !done) return done.error();
   }
-  const bool wrong = std::any_of(result->kernels.begin(), result->kernels.end(),
-                                 [](const lab::KernelResult& k) { return k.verified == false; });
+  const bool wrong = report_wrong_outputs(*result);
   if (!o.html.empty()) {
     std::string title;
     for (const lab::KernelResult& k : result->kernels) title += (title.empty() ? "" : " + ") + k.name;

@@ -3,6 +3,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <limits>
+#include <utility>
 
 #include "base/nearest.h"
 #include "base/number.h"
@@ -39,6 +40,11 @@ Result<double> number(const std::string& key, const std::string& value, double l
   if (!n || !(*n >= low && *n <= high))
     return Error{fmt::format("'{}' must be a number from {} to {}, not '{}'", key, low, high, value)};
   return *n;
+}
+
+Error whole_number_mistake(const std::string& key, const std::string& value) {
+  return Error{fmt::format("'{}' must be a whole number from 0 to {}, not '{}'", key,
+                           std::numeric_limits<std::uint32_t>::max(), value)};
 }
 
 Result<void> apply(const std::string& key, const std::string& value, lab::KernelSpec& p) {
@@ -83,11 +89,11 @@ Result<void> apply(const std::string& key, const std::string& value, lab::Kernel
     p.share = *n;
   } else if (key == "process") {
     const auto n = parse_integer<std::uint32_t>(value);
-    if (!n) return Error{fmt::format("'process' must be a whole number, not '{}'", value)};
+    if (!n) return whole_number_mistake(key, value);
     p.process = *n;
   } else if (key == "arrive" || key == "launches" || key == "blocks") {
     const auto n = parse_integer<std::uint32_t>(value);
-    if (!n) return Error{fmt::format("'{}' must be a whole number, not '{}'", key, value)};
+    if (!n) return whole_number_mistake(key, value);
     if (key == "arrive")
       p.arrive = Cycles{*n};
     else
@@ -137,6 +143,8 @@ Result<lab::Participant> make_participant(const lab::KernelSpec& spec, const Ptx
   p.application = std::shared_ptr<const gpu::Application>(c, &c->application);
   if (!c->expected.empty() || c->check || c->reference)
     p.verify = [c](const std::vector<std::vector<std::byte>>& buffers) {
+      // A reference that takes time is computed once for all runs that are compared.
+      if (const auto reference = std::exchange(c->reference, nullptr)) reference(*c);
       return zoo::verify(*c, [&](gpu::BufferId id) -> const std::vector<std::byte>& { return buffers[id.index]; });
     };
   return p;

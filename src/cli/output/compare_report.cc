@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "cli/output/sim_report.h"
 #include "cli/output/table.h"
+#include "cli/output/verification.h"
 
 namespace wm::cli {
 namespace {
@@ -28,9 +29,10 @@ double joules_as_milli(const lab::ComparedRun& r) { return r.result.joules * 1e3
 
 const std::vector<Column>& columns() {
   static const std::vector<Column> kAll{
+      {"worst", [](const lab::ComparedRun& r) { return lab::metrics_of(r.result).worst_ntt; }, false, "{:.2f}"},
+      {"starved", [](const lab::ComparedRun& r) { return 100 * lab::metrics_of(r.result).starved; }, false, "{:.0f}%"},
       {"STP", [](const lab::ComparedRun& r) { return lab::metrics_of(r.result).stp; }, true, "{:.3f}"},
       {"ANTT", [](const lab::ComparedRun& r) { return lab::metrics_of(r.result).antt; }, false, "{:.2f}"},
-      {"worst", [](const lab::ComparedRun& r) { return lab::metrics_of(r.result).worst_ntt; }, false, "{:.2f}"},
       {"fairness", [](const lab::ComparedRun& r) { return lab::metrics_of(r.result).fairness; }, true, "{:.2f}"},
       {"IPC", [](const lab::ComparedRun& r) { return lab::metrics_of(r.result).ipc; }, true, "{:.0f}"},
       {"mJ", joules_as_milli, false, "{:.1f}"},
@@ -86,9 +88,14 @@ std::string text_of(const lab::Comparison& all) {
       }
       table.add(std::move(row));
     }
-    text += table.to_string();
+    text += styled(Style::dim, fmt::format("In this order: {}least starvation, smallest worst slowdown.",
+                                           with_goals ? "most goals reached, " : "")) +
+            "\n" + table.to_string();
     text +=
-        styled(Style::dim, "Bars: the rate in the co-run over the isolated rate. ANTT and worst: slowdowns.") + "\n";
+        styled(Style::dim,
+               "Bars: the rate in the co-run over the isolated rate. worst: the largest slowdown of a kernel; ANTT: "
+               "the mean.\nstarved: the part of the run in which a kernel had less than 5% of its isolated rate.") +
+        "\n" + verification_note(all);
     for (const lab::ComparedRun& r : all.runs) {
       const std::string note = note_of_spans(r.result);
       text += note;

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "cli/output/table.h"
+#include "cli/output/verification.h"
 #include "lab/run/code_version.h"
 #include "lab/run/metrics.h"
 
@@ -72,10 +73,13 @@ Json json_of(const lab::KernelResult& k, std::size_t client) {
               {"reached", or_null(k.reached())},
               {"blocks_done", k.totals.blocks},
               {"launches_done", k.totals.launches},
+              {"runs_done", k.runs},
+              {"starved", k.starved},
               {"preemptions", k.totals.preemptions},
               {"joules", k.joules},
               {"counters", counters_of(k)},
               {"verified", or_null(k.verified)}};
+  if (!k.mismatch.empty()) kernel["mismatch"] = k.mismatch;
   if (!k.printed.empty()) kernel["printed"] = k.printed;
   return kernel;
 }
@@ -111,7 +115,12 @@ std::string text_of(const lab::CorunResult& r) {
     if (k.totals.sm.thread_instructions == 0)
       text +=
           styled(Style::dim, fmt::format("{} executed nothing: the policy gave it no SM in this time.", k.name)) + "\n";
-  return text + note_of_spans(r);
+  for (const lab::KernelResult& k : r.kernels)
+    if (k.starved > 0 && k.totals.sm.thread_instructions != 0)
+      text += styled(Style::dim, fmt::format("{} had less than 5% of its isolated rate in {:.0f}% of the run.", k.name,
+                                             100 * k.starved)) +
+              "\n";
+  return text + verification_note(r) + note_of_spans(r);
 }
 
 std::string note_of_spans(const lab::CorunResult& r) {

@@ -25,10 +25,14 @@ std::string misfit(const policy::Choice& choice, const std::vector<Participant>&
   return "";
 }
 
+// Goals come first. Among equals, throughput does not decide: a policy that starves a kernel may have the largest. Nor
+// does a mean rate, which hides a kernel that gets nothing for a part of the run.
 bool better(const ComparedRun& a, const ComparedRun& b) {
   const Metrics x = metrics_of(a.result);
   const Metrics y = metrics_of(b.result);
-  return x.reached != y.reached ? x.reached > y.reached : x.stp > y.stp;
+  if (x.reached != y.reached) return x.reached > y.reached;
+  if (x.starved != y.starved) return x.starved < y.starved;
+  return x.worst_ntt != y.worst_ntt ? x.worst_ntt < y.worst_ntt : x.stp > y.stp;
 }
 
 }  // namespace

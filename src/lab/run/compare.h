@@ -32,7 +32,7 @@ struct ComparedRun {
 };
 
 struct Comparison {
-  std::vector<ComparedRun> runs;  // best first: goals reached, then system throughput
+  std::vector<ComparedRun> runs;  // best first: goals reached, least starvation, smallest worst slowdown
   std::vector<Unfit> unfit;
 };
 

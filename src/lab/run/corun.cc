@@ -72,12 +72,21 @@ void add_counts(Hash& hash, const sim::ClientTotals& t) {
   for (const std::uint64_t n : t.sm.stalls) hash.add(n);
 }
 
-// Only an application that has finished can be verified.
-std::optional<bool> verified(CycleMachine& machine, std::uint32_t client, const Participant& p,
-                             const sim::ClientTotals& t) {
-  if (!p.verify || !t.finished || t.fault || p.launches == 0) return std::nullopt;
-  const auto buffers = machine.client(client).buffers();
-  return buffers ? p.verify(*buffers).ok() : false;
+using Buffers = std::vector<std::vector<std::byte>>;
+
+// Only complete runs of an application can be verified: the first one, whose buffers were kept when it was complete,
+// and the last one of an application that ended by itself.
+void verify(CycleMachine& machine, std::uint32_t client, const Participant& p,
+            const std::optional<Result<Buffers>>& first, KernelResult& k) {
+  k.runs = machine.client(client).runs();
+  if (!first || k.totals.fault) return;
+  const auto passes = [&](const Result<Buffers>& buffers) {
+    const Result<void> right = buffers ? p.verify(*buffers) : Result<void>(buffers.error());
+    k.verified = right.ok();
+    if (!right) k.mismatch = right.error().to_string();
+    return right.ok();
+  };
+  if (passes(*first) && k.totals.finished && p.launches > 1) passes(machine.client(client).buffers());
 }
 
 // Rejects a run that would never end, or that the machine cannot start, before anything is measured.
@@ -156,6 +165,7 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
   result.seed = options.seed;
   result.threads = options.threads;
   std::vector<std::string> printed(participants.size());
+  std::vector<std::optional<Result<Buffers>>> first_runs(participants.size());
   for (std::size_t i = 0; i < participants.size(); ++i) {
     const Participant& p = participants[i];
     KernelResult k;
@@ -166,6 +176,8 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
     k.goal = *goal;
     sim::ClientSpec client = client_spec(p, k.goal.value_or(0), isolated[i].ipc());
     client.print = [&printed, i](std::string_view text) { printed[i] += text; };
+    if (p.verify)
+      client.first_run_done = [&first_runs, i](const sim::Client& c) { first_runs[i].emplace(c.buffers()); };
     if (auto r = machine.add(std::move(client)); !r) return r.error();
     if (options.match_instructions) limits.instructions.push_back(isolated[i].instructions);
     result.kernels.push_back(std::move(k));
@@ -194,13 +206,14 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
     k.totals = *std::move(within);
     k.ipc = static_cast<double>(k.totals.sm.thread_instructions) /
             static_cast<double>(std::max<std::uint64_t>(1, k.totals.cycles));
+    k.starved = watch.starvation().part(i, participants[i].arrive.count, k.isolated_ipc);
     k.printed = std::move(printed[i]);
     if (options.keep_buffers && k.totals.finished && participants[i].launches != 0) {
       auto buffers = machine.client(i).buffers();
       if (!buffers) return buffers.error();
       k.buffers = *std::move(buffers);
     }
-    k.verified = verified(machine, i, participants[i], k.totals);
+    verify(machine, i, participants[i], first_runs[i], k);
   }
   add_energy(gpu, machine.gated_cycles() - region.gated_before(), result);
   result.residency = watch.residency();

@@ -51,7 +51,11 @@ struct KernelResult {
   double ipc = 0;
   double isolated_ipc = 0;     // 0: not measured
   std::optional<double> goal;  // ipc
+  std::uint32_t runs = 0;      // complete runs of the application
+  double starved = 0;          // the part of the run in which it had less than 5% of its isolated rate
+  // Whether the output of its first complete run, and of its last where it ended by itself, equals the reference's.
   std::optional<bool> verified;
+  std::string mismatch;                         // the first wrong element, where `verified` is false
   double joules = 0;                            // dynamic
   std::string printed;                          // by the first run of the application
   std::vector<std::vector<std::byte>> buffers;  // at the end, where CorunOptions::keep_buffers asks for them

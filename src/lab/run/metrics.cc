@@ -1,5 +1,7 @@
 #include "lab/run/metrics.h"
 
+#include <algorithm>
+
 #include "gpu/metrics.h"
 
 namespace wm::lab {
@@ -11,6 +13,7 @@ Metrics metrics_of(const CorunResult& run) {
   for (const KernelResult& k : run.kernels) {
     if (k.isolated_ipc > 0) progress.push_back(gpu::Progress::of_rates(k.isolated_ipc, k.ipc));
     instructions += static_cast<double>(k.totals.sm.thread_instructions);
+    m.starved = std::max(m.starved, k.starved);
     if (!k.goal) continue;
     ++m.goals;
     if (*k.reached()) ++m.reached;

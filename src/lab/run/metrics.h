@@ -15,7 +15,8 @@ struct Metrics {
   double worst_ntt = 0;
   double fairness = 0;
   double unfairness = 0;
-  double ipc = 0;  // sum over the GPU
+  double ipc = 0;      // sum over the GPU
+  double starved = 0;  // the largest part of the run in which a kernel starved (starvation.h)
   std::size_t goals = 0;
   std::size_t reached = 0;
 };

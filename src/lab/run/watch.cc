@@ -15,6 +15,7 @@ void Watch::left(const sim::SeenBlock& block, std::uint64_t at, sim::Left how) {
 
 void Watch::quantum(const sim::CycleMachine& machine) {
   residency_.see(machine);
+  starvation_.look(machine);
   if (region_ != nullptr) region_->look(machine);
   if (timeline_ != nullptr) timeline_->quantum(machine);
   if (!progress_) return;

@@ -7,6 +7,7 @@
 
 #include "lab/run/measured_region.h"
 #include "lab/run/residency.h"
+#include "lab/run/starvation.h"
 #include "sim/cycle/observer.h"
 #include "sim/cycle/timeline.h"
 
@@ -19,17 +20,19 @@ class Watch final : public sim::Observer {
  public:
   // The run ends after `cycles`, or after `blocks` have finished; 0: not known.
   Watch(sim::Timeline* timeline, OnProgress progress, std::uint64_t cycles, std::uint64_t blocks)
-      : timeline_(timeline), progress_(std::move(progress)), cycles_(cycles), blocks_(blocks) {}
+      : starvation_(cycles), timeline_(timeline), progress_(std::move(progress)), cycles_(cycles), blocks_(blocks) {}
 
   void began(const sim::SeenBlock& block, std::uint64_t at, bool resumed) override;
   void left(const sim::SeenBlock& block, std::uint64_t at, sim::Left how) override;
   void quantum(const sim::CycleMachine& machine) override;
   [[nodiscard]] const Residency& residency() const { return residency_; }
+  [[nodiscard]] const Starvation& starvation() const { return starvation_; }
   // The region begins while the run is observed; it must outlive the run.
   void measure(MeasuredRegion& region) { region_ = &region; }
 
  private:
   Residency residency_;
+  Starvation starvation_;
   MeasuredRegion* region_ = nullptr;
   sim::Timeline* timeline_;
   OnProgress progress_;

@@ -91,6 +91,7 @@ Result<bool> Client::next_launch() {
   while (true) {
     if (step_ == steps.size()) {
       ++runs_;
+      if (runs_ == 1 && spec_.first_run_done) spec_.first_run_done(*this);
       if (spec_.launches != 0 && runs_ >= spec_.launches) return false;
       step_ = 0;
     }

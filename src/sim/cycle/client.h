@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,6 +43,8 @@ class LaunchSource {
   virtual Result<std::optional<TimedLaunch>> next() = 0;
 };
 
+class Client;
+
 struct ClientSpec {
   std::string name;  // as the user wrote it: "histo/main"
   std::shared_ptr<const ptx::Module> module;
@@ -59,6 +62,8 @@ struct ClientSpec {
   double isolated_ipc = 0;  // 0: not known
   // Receives the text that kernels print in the first run of the application. Without it, the text is dropped.
   exec::PrintSink print;
+  // Called when the first run of the application is complete, before the next run writes its inputs again.
+  std::function<void(const Client&)> first_run_done;
   // Where given, launches come from here, and module, application and entry are not used.
   std::shared_ptr<LaunchSource> source;
 };

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cli/shell.h"
+#include "tree.h"
 
 namespace wm::cli {
 namespace {
@@ -51,6 +52,37 @@ TEST(Steady, OnceAndOneKernelByItselfRunToTheEndAndAreVerified) {
   for (const Json& kernel : once["kernels"]) EXPECT_EQ(kernel["verified"], true);
   const Json counted = run_of("--kernel vecadd:launches=1 --kernel fma:launches=1");
   EXPECT_EQ(counted["run_hash"], once["run_hash"]);
+}
+
+TEST(Steady, TheFirstCompleteRunOfARepeatingKernelIsVerified) {
+  const std::string pair = "sim --kernel vecadd --kernel fma --size small --cache '' --cycles 8000";
+  const Json steady = run_of("--kernel vecadd --kernel fma --cycles 8000");
+  for (const Json& kernel : steady["kernels"]) EXPECT_EQ(kernel["verified"], true);
+  EXPECT_GT(steady["kernels"][0]["runs_done"], 1);
+  EXPECT_THAT(run_wm(pair).out, HasSubstr("Verified: the output of a kernel's first complete run"));
+  const Json cut = run_of("--kernel vecadd --kernel fma --cycles 500");
+  EXPECT_EQ(cut["kernels"][0]["runs_done"], 0);
+  EXPECT_EQ(cut["kernels"][0]["verified"], nullptr);
+}
+
+TEST(Steady, AWrongResultOfARepeatingKernelIsReported) {
+  const Scratch folder;
+  std::string text = shell("cat " + source_path("examples/saxpy/saxpy.yaml")).out;
+  text.replace(text.find("step: 2.5"), 9, "step: 2.0");
+  folder.write("saxpy.yaml", text);
+  folder.write("saxpy.ptx", shell("cat " + source_path("examples/saxpy/saxpy.ptx")).out);
+  const std::string kernels = " --kernel " + folder.path("saxpy.yaml") + " --kernel vecadd --size small --cache '' ";
+  const std::string message = "saxpy.yaml computed a wrong result under even: y[1] is 3.5, expected 3";
+  const Ran sim = run_wm("sim --policy even" + kernels + "--json -");
+  EXPECT_EQ(sim.code, 1);
+  EXPECT_THAT(sim.err, HasSubstr(message));
+  const Json kernel = Json::parse(sim.out)["kernels"][0];
+  EXPECT_EQ(kernel["verified"], false);
+  EXPECT_THAT(kernel["mismatch"].get<std::string>(), HasSubstr("y[1] is 3.5"));
+  const Ran compared = run_wm("compare --policy even --policy spatial" + kernels);
+  EXPECT_EQ(compared.code, 1);
+  EXPECT_THAT(compared.err, HasSubstr(message));
+  EXPECT_THAT(compared.out, HasSubstr("saxpy.yaml under 0 of 2 policies, vecadd under 2 of 2 policies."));
 }
 
 TEST(Steady, ANoteSaysWhichCyclesTheRatesCover) {

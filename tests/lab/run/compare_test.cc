@@ -77,8 +77,10 @@ TEST(Compare, IsolatedRatesAreMeasuredOnceAndTheBestComesFirst) {
     EXPECT_GT(r.result.kernels[0].isolated_ipc, 0);
     EXPECT_GE(r.timeline->intervals().size(), 3U);
   }
-  for (std::size_t i = 1; i < 3; ++i)
-    EXPECT_GE(metrics_of(all->runs[i - 1].result).stp, metrics_of(all->runs[i].result).stp);
+  const auto place = [](const ComparedRun& r) {
+    return std::pair(metrics_of(r.result).starved, metrics_of(r.result).worst_ntt);
+  };
+  for (std::size_t i = 1; i < 3; ++i) EXPECT_LE(place(all->runs[i - 1]), place(all->runs[i]));
   EXPECT_EQ(runs.size(), 5U) << "two isolated runs, three policies";
 }
 
@@ -92,6 +94,18 @@ TEST(Compare, AReachedGoalComesBeforeThroughput) {
   EXPECT_EQ(all->runs[0].result.policy, "fcfs");
   EXPECT_EQ(metrics_of(all->runs[0].result).reached, 1U);
   EXPECT_LT(metrics_of(all->runs[0].result).stp, metrics_of(all->runs[1].result).stp);
+}
+
+TEST(Compare, APolicyThatStarvesAKernelIsNotFirstWhateverItsThroughput) {
+  const std::vector<Participant> pair{zoo_participant("cutcp"), zoo_participant("lbm")};
+  CorunOptions options;
+  options.cycles = 4000;
+  const auto all = compare(test_gpu(), pair, *policies_for({"fcfs", "spatial"}, pair), options, 0);
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(all->runs[0].result.policy, "spatial");
+  EXPECT_EQ(all->runs[1].result.kernels[1].normalized(), 0);
+  EXPECT_EQ(metrics_of(all->runs[1].result).starved, 1);
+  EXPECT_LT(metrics_of(all->runs[0].result).starved, 0.5);
 }
 
 }  // namespace
