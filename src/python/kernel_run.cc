@@ -3,7 +3,8 @@
 #include <chrono>
 #include <cstring>
 #include <fmt/format.h>
-#include <map>
+#include <functional>
+#include <optional>
 #include <pybind11/numpy.h>
 #include <string_view>
 
@@ -34,7 +35,8 @@ gpu::Scalar scalar_of(const py::handle& value, const ptx::Variable& parameter, s
   }
   if (real || py::isinstance<py::float_>(value)) {
     if (!real && name.front() != 'b') throw py::type_error(fmt::format("argument {} is {}, not a float", index, name));
-    const auto number = value.cast<double>();
+    const double number = PyFloat_AsDouble(value.ptr());
+    if (PyErr_Occurred() != nullptr) throw py::error_already_set();  // a complex number is none of these
     const auto single = static_cast<float>(number);
     if (parameter.bytes() == 4) std::memcpy(scalar.bytes.data(), &single, 4);
     if (parameter.bytes() == 8) std::memcpy(scalar.bytes.data(), &number, 8);
@@ -98,6 +100,10 @@ class Arguments {
     }
     check_elements(array, index);
     const auto bytes = static_cast<std::size_t>(array.nbytes());
+    if (array.ndim() == 0 && parameter.bytes() <= 8) {  // a number in an array of no dimensions
+      list.emplace_back(scalar_of(array.attr("item")(), parameter, index));
+      return;
+    }
     if (array.ndim() == 0 || (parameter.bytes() != 8 && bytes == parameter.bytes())) {  // passed by value
       gpu::Scalar scalar;
       scalar.bytes.resize(bytes);
@@ -106,8 +112,8 @@ class Arguments {
       return;
     }
     if (parameter.bytes() != 8) throw py::type_error(fmt::format("argument {} is no pointer", index));
-    const auto known = buffers_.find(array.data());
-    list.emplace_back(gpu::BufferArgument{known != buffers_.end() ? known->second : add_buffer(array, bytes)});
+    const std::optional<gpu::BufferId> known = find_buffer(array, bytes);
+    list.emplace_back(gpu::BufferArgument{known ? *known : add_buffer(array, bytes)});
   }
   // A kernel may read an array that is not writeable; one that it has changed is an error, and no array is changed.
   void write_back(const std::vector<std::vector<std::byte>>& contents) {
@@ -125,19 +131,34 @@ class Arguments {
   std::vector<gpu::Argument> list;
 
  private:
+  // The buffer of an array that was passed before. Arrays that overlap otherwise are refused: they would be different
+  // buffers, in which a kernel does not see its own writes.
+  std::optional<gpu::BufferId> find_buffer(const py::array& array, std::size_t bytes) const {
+    const auto* begin = static_cast<const std::byte*>(array.data());
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+      const auto* other = static_cast<const std::byte*>(arrays_[i].data());
+      const auto other_bytes = static_cast<std::size_t>(arrays_[i].nbytes());
+      if (begin == other && bytes == other_bytes) return buffers_[i];
+      if (std::less<>()(begin, other + other_bytes) && std::less<>()(other, begin + bytes))
+        throw py::value_error(fmt::format("arguments {} and {} are arrays that overlap: pass one array for both",
+                                          indices_[i], list.size()));
+    }
+    return std::nullopt;
+  }
+
   gpu::BufferId add_buffer(const py::array& array, std::size_t bytes) {
     const auto* data = static_cast<const std::byte*>(array.data());
     const gpu::BufferId id =
         application.add(fmt::format("argument{}", list.size()), std::vector<std::byte>(data, data + bytes));
     application.upload(id);
-    buffers_[array.data()] = id;
+    buffers_.push_back(id);
     arrays_.push_back(array);
     indices_.push_back(list.size());
     return id;
   }
 
   const ptx::Function& kernel_;
-  std::map<const void*, gpu::BufferId> buffers_;
+  std::vector<gpu::BufferId> buffers_;  // by array
   std::vector<py::array> arrays_;
   std::vector<std::size_t> indices_;  // indices of the parameters, by array
 };

@@ -170,8 +170,10 @@ void add_kernel(py::module_& m) {
       .def_property_readonly("name", &Kernel::entry)
       .def_property_readonly("parameters", &Kernel::parameters)
       .def("run", [](const Kernel& k, const py::object& grid, const py::object& block, const py::sequence& arguments,
-                     std::size_t shared, std::uint64_t max_instructions) {
-        return k.run(extent(grid, "grid"), extent(block, "block"), arguments, shared, max_instructions);
+                     const py::object& shared, const py::object& max_instructions) {
+        return k.run(extent(grid, "grid"), extent(block, "block"), arguments,
+                     whole_number<std::uint32_t>(shared, "shared"),
+                     whole_number<std::uint64_t>(max_instructions, "max_instructions"));
       });
 }
 
@@ -179,7 +181,8 @@ void add_kernel(py::module_& m) {
 }  // namespace wm::python
 
 PYBIND11_MODULE(_core, m) {
-  pybind11::register_exception<wm::python::Failure>(m, "Error", PyExc_ValueError);
+  pybind11::register_exception<wm::python::Failure>(m, "Error", PyExc_ValueError).doc() =
+      "An error of warpmux, with the line that the command line prints.";
   wm::python::add_requests(m);
   wm::python::add_functions(m);
   wm::python::add_kernel(m);

@@ -3,6 +3,8 @@
 #include <pybind11/stl.h>
 #include <stdexcept>
 
+#include "base/nearest.h"
+
 namespace wm::python {
 namespace {
 
@@ -75,7 +77,10 @@ policy::Can can_of(const std::string& name) {
   for (unsigned i = 0; i <= static_cast<unsigned>(policy::kLastCan); ++i) {
     if (policy::name(static_cast<policy::Can>(i)) == name) return static_cast<policy::Can>(i);
   }
-  throw py::value_error("no capability '" + name + "'");
+  std::vector<std::string> known;
+  for (unsigned i = 0; i <= static_cast<unsigned>(policy::kLastCan); ++i)
+    known.emplace_back(policy::name(static_cast<policy::Can>(i)));
+  throw py::value_error("no capability '" + name + "'" + did_you_mean(name, known));
 }
 
 policy::Cans cans_of(const std::vector<std::string>& names) {
@@ -142,45 +147,74 @@ void order(const View& v, const std::vector<std::uint32_t>& first) {
 
 void add_machine(py::module_& m) {
   using policy::Can;
+  using namespace py::literals;
   py::class_<View, std::shared_ptr<View>>(m, "Machine", "The machine during one event of a policy.")
       .def_property_readonly(
           "now", [](const View& v) { return v.get().now().count; }, "cycles")
-      .def_property_readonly("sms", &sms)
+      .def_property_readonly("sms", &sms, "all SMs, by their numbers")
       .def_property_readonly("kernels", &kernels, "kernels with an active launch, oldest arrival first")
-      .def("can", [](const View& v, const std::string& name) { return v.get().can(can_of(name)); })
+      .def(
+          "can", [](const View& v, const std::string& name) { return v.get().can(can_of(name)); }, "capability"_a,
+          "whether the machine has a capability")
       .def(
           "resident", [](const View& v, std::uint32_t sm, std::uint32_t k) { return resident(v, sm, k).resident; },
-          "blocks of a kernel on an SM")
-      .def("quota", [](const View& v, std::uint32_t sm, std::uint32_t k) { return resident(v, sm, k).quota; })
-      .def("epoch_ipc", [](const View& v, std::uint32_t k) { return v.get().epoch_ipc(v.kernel(k)); })
+          "sm"_a, "kernel"_a, "blocks of a kernel on an SM")
+      .def(
+          "quota", [](const View& v, std::uint32_t sm, std::uint32_t k) { return resident(v, sm, k).quota; }, "sm"_a,
+          "kernel"_a, "what is left of the kernel's instructions on the SM")
+      .def(
+          "epoch_ipc", [](const View& v, std::uint32_t k) { return v.get().epoch_ipc(v.kernel(k)); }, "kernel"_a,
+          "thread instructions per cycle of a kernel since the epoch began")
       .def(
           "random",
           [](const View& v, std::uint32_t below) {
             if (below == 0) throw py::value_error("a random number below 0");
             return v.get().random().below(below);
           },
-          "a random number of the run, from 0 to below - 1")
+          "below"_a, "a random number of the run, from 0 to below - 1")
       .def(
           "give",
           [](const View& v, std::uint32_t sm, std::uint32_t k, const std::string& how) {
             v.get(Can::own_sms).give(v.sm(sm), v.kernel(k), preempt_of(how));
           },
-          py::arg("sm"), py::arg("kernel"), py::arg("how") = "drain")
-      .def("share", [](const View& v, std::uint32_t sm) { v.get(Can::own_sms).share(v.sm(sm)); })
-      .def("cap", [](const View& v, std::uint32_t sm, std::uint32_t k,
-                     std::uint32_t blocks) { v.get(Can::cap_blocks).cap(v.sm(sm), v.kernel(k), blocks); })
-      .def("preempt", [](const View& v, std::uint32_t sm, std::uint32_t k,
-                         std::uint32_t blocks) { v.get(Can::switch_some).preempt(v.sm(sm), v.kernel(k), blocks); })
-      .def("set_quota", [](const View& v, std::uint32_t sm, std::uint32_t k,
-                           std::int64_t n) { v.get(Can::quotas).set_quota(v.sm(sm), v.kernel(k), n); })
-      .def("add_quota", [](const View& v, std::uint32_t sm, std::uint32_t k,
-                           std::int64_t n) { v.get(Can::quotas).add_quota(v.sm(sm), v.kernel(k), n); })
-      .def("gate", [](const View& v, std::uint32_t sm) { v.get(Can::gate_power).gate(v.sm(sm)); })
-      .def("order", &order)
-      .def("set_epoch", [](const View& v, std::uint64_t cycles) { v.get().set_epoch(Cycles{cycles}); })
+          "sm"_a, "kernel"_a, "how"_a = "drain", "make a kernel the owner of an SM; other blocks 'drain' or 'switch'")
+      .def(
+          "share", [](const View& v, std::uint32_t sm) { v.get(Can::own_sms).share(v.sm(sm)); }, "sm"_a,
+          "let all kernels start blocks on an SM")
+      .def(
+          "cap",
+          [](const View& v, std::uint32_t sm, std::uint32_t k, std::uint32_t blocks) {
+            v.get(Can::cap_blocks).cap(v.sm(sm), v.kernel(k), blocks);
+          },
+          "sm"_a, "kernel"_a, "blocks"_a, "limit the blocks of a kernel on an SM")
+      .def(
+          "preempt",
+          [](const View& v, std::uint32_t sm, std::uint32_t k, std::uint32_t blocks) {
+            v.get(Can::switch_some).preempt(v.sm(sm), v.kernel(k), blocks);
+          },
+          "sm"_a, "kernel"_a, "blocks"_a, "switch out so many blocks of a kernel")
+      .def(
+          "set_quota",
+          [](const View& v, std::uint32_t sm, std::uint32_t k, std::int64_t n) {
+            v.get(Can::quotas).set_quota(v.sm(sm), v.kernel(k), n);
+          },
+          "sm"_a, "kernel"_a, "instructions"_a, "set the thread instructions that a kernel may execute on an SM")
+      .def(
+          "add_quota",
+          [](const View& v, std::uint32_t sm, std::uint32_t k, std::int64_t n) {
+            v.get(Can::quotas).add_quota(v.sm(sm), v.kernel(k), n);
+          },
+          "sm"_a, "kernel"_a, "instructions"_a, "add to a quota")
+      .def(
+          "gate", [](const View& v, std::uint32_t sm) { v.get(Can::gate_power).gate(v.sm(sm)); }, "sm"_a,
+          "switch an SM off")
+      .def("order", &order, "first"_a, "the order in which launches start blocks on shared SMs")
+      .def(
+          "set_epoch", [](const View& v, std::uint64_t cycles) { v.get().set_epoch(Cycles{cycles}); }, "cycles"_a,
+          "set the length of an epoch")
       .def(
           "wake_at", [](const View& v, std::uint64_t cycle, std::uint64_t tag) { v.get().wake_at(Cycles{cycle}, tag); },
-          py::arg("cycle"), py::arg("tag") = 0);
+          "cycle"_a, "tag"_a = 0, "ask for on_wake(gpu, tag)");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 import doctest
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -34,7 +35,8 @@ class Halves(warpmux.Policy):
 
 class Simulation(unittest.TestCase):
     def test_arguments_of_another_type_are_named(self):
-        for options in ({"kernels": 5}, {"kernels": [5]}, {"policy": 5}, {"progress": 3}, {"once": "yes"}):
+        for options in ({"kernels": 5}, {"kernels": [5]}, {"policy": 5}, {"progress": 3}, {"once": "yes"}, {"gpu": 5},
+                        {"size": None}, {"timeline": np.zeros(2)}, {"threads": "two"}, {"seed": None}):
             with self.assertRaisesRegex(TypeError, f"'{next(iter(options))}' must be"):
                 warpmux.simulate(**{"kernels": PAIR, "cycles": 100, **options})
         for threads in (0, 65):
@@ -112,8 +114,30 @@ class Simulation(unittest.TestCase):
         c = warpmux.compare(PAIR, "all", cycles=1000, timeline=False)
         self.assertGreater(len(c), 8)
         self.assertTrue(c.unfit)
-        self.assertGreaterEqual(c.rows[0]["stp"], c.rows[-1]["stp"])
+        order = [(r.starved, r.metrics["worst_ntt"]) for r in c]
+        self.assertEqual(order, sorted(order))
         self.assertIn("<td>spatial</td>", c._repr_html_())
+        self.assertIs(c["spatial"], next(r for r in c if r.policy == "spatial"))
+        self.assertIs(c[0], c.runs[0])
+        with self.assertRaisesRegex(KeyError, "no run under 'spatail'; there are "):
+            c["spatail"]
+
+    def test_a_kernel_without_progress_has_an_infinite_slowdown(self):
+        run = warpmux.simulate(["lbm:size=small", "fma:size=small"], policy="fcfs", cycles=1000)
+        self.assertEqual(run.metrics["worst_ntt"], float("inf"))
+        self.assertIn("ANTT inf", repr(run))
+        self.assertIn("inf", run._repr_html_())
+
+    def test_a_wrong_result_is_a_warning(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for file in ("saxpy.yaml", "saxpy.ptx"):
+                with open(os.path.join(os.path.dirname(SAXPY), file), encoding="utf-8") as text:
+                    content = text.read().replace("step: 2.5", "step: 2.0")
+                with open(os.path.join(folder, file), "w", encoding="utf-8") as out:
+                    out.write(content)
+            with self.assertWarnsRegex(UserWarning, "computed a wrong result under left_over: y.1. is 3.5, expected 3"):
+                run = warpmux.simulate(os.path.join(folder, "saxpy.yaml"), timeline=False, cache="")
+            self.assertIs(run.kernels[0].verified, False)
 
 
 class Policies(unittest.TestCase):
@@ -150,6 +174,29 @@ class Policies(unittest.TestCase):
         with self.assertRaises(IndexError):
             warpmux.simulate(PAIR, policy=Wrong, cycles=1000)
 
+    def test_misspelt_events_and_capabilities_are_named(self):
+        with self.assertRaisesRegex(TypeError, "no event 'on_kernel_arived' .did you mean 'on_kernel_arrived'"):
+            type("Misspelt", (warpmux.Policy,), {"on_kernel_arived": lambda self, gpu, kernel: None})
+        with self.assertRaisesRegex(TypeError, "'needs' a list of texts"):
+            type("Word", (warpmux.Policy,), {"needs": "own_sms"})
+        unknown = type("Unknown", (warpmux.Policy,), {"needs": ("own_sm",)})
+        with self.assertRaisesRegex(ValueError, "no capability 'own_sm' .did you mean 'own_sms'"):
+            warpmux.simulate(PAIR, policy=unknown, cycles=1000)
+
+    def test_actions_take_the_names_of_the_stubs(self):
+        seen = []
+
+        class Named(warpmux.Policy):
+            needs = ("own_sms", "drain")
+
+            def on_kernel_set_changed(self, gpu):
+                for kernel in gpu.kernels[:1]:
+                    gpu.give(sm=0, kernel=kernel.id, how="drain")
+                    seen.append(gpu.resident(sm=0, kernel=kernel.id))
+
+        warpmux.simulate(PAIR, policy=Named, cycles=1000)
+        self.assertTrue(seen)
+
     def test_the_machine_is_valid_during_an_event_only(self):
         class Keeper(warpmux.Policy):
             kept = None
@@ -184,6 +231,24 @@ class Kernels(unittest.TestCase):
             warpmux.kernel(SAXPY).run(2, 32, 64, 2.0, y, x)
         np.testing.assert_array_equal(x, np.ones(64, dtype=np.float32))
 
+    def test_arrays_that_overlap_in_part_are_refused(self):
+        x = np.ones(65, dtype=np.float32)
+        for a, b in ((x[:64], x[1:]), (x[:64], x[:63]), (x[:32], x)):
+            with self.assertRaisesRegex(ValueError, "arguments 2 and 3 are arrays that overlap"):
+                warpmux.kernel(SAXPY).run(1, 32, 16, 2.0, a, b)
+        halves = np.ones(64, dtype=np.float32)
+        warpmux.kernel(SAXPY).run(1, 32, 32, 2.0, halves[:32], halves[32:])
+        np.testing.assert_array_equal(halves, np.repeat(np.float32([1, 3]), 32))
+
+    def test_empty_arrays_and_numbers_in_arrays(self):
+        none = np.zeros(0, dtype=np.float32)
+        warpmux.kernel(SAXPY).run(1, 32, 0, 2.0, none, none)
+        with self.assertRaises(warpmux.Error):
+            warpmux.kernel(SAXPY).run(1, 32, 1, 2.0, none, np.ones(1, dtype=np.float32))
+        x, y = np.ones(64, dtype=np.float32), np.ones(64, dtype=np.float32)
+        warpmux.kernel(SAXPY).run(2, 32, np.array(64), np.array(2.0), x, y)
+        np.testing.assert_array_equal(y, np.full(64, 3, dtype=np.float32))
+
     def test_extents_and_scalars_may_be_of_numpy(self):
         x, y = np.ones(64, dtype=np.float32), np.ones(64, dtype=np.float32)
         warpmux.kernel(SAXPY).run(np.int32(2), np.array([32, 1]), np.int32(64), np.float32(2), x, y)
@@ -196,12 +261,20 @@ class Kernels(unittest.TestCase):
                 saxpy.run(1, 32, *arguments)
         with self.assertRaises(ValueError):
             saxpy.run(1, 32, 1 << 32, 2.0, x, x)
+        with self.assertRaises(TypeError):
+            saxpy.run(1, 32, 64, 2j, x, x)
         for wrong, kind in (([1.0] * 64, "list"), ("n", "str"), (None, "NoneType")):
             with self.assertRaisesRegex(TypeError, f"argument 2 must be a number or a numpy array, not {kind}"):
                 saxpy.run(1, 32, 64, 2.0, wrong, x)
         for grid in (-1, 1 << 33, (1, 1, 1, 1), ()):
             with self.assertRaisesRegex(ValueError, "'grid'"):
                 saxpy.run(grid, 32, 64, 2.0, x, x)
+        with self.assertRaisesRegex(ValueError, "'shared' must be a whole number from 0"):
+            saxpy.run(1, 32, 64, 2.0, x, x, shared=-1)
+        with self.assertRaises(warpmux.Error):
+            warpmux.kernel(sys.executable)
+        with self.assertRaisesRegex(TypeError, "'file' must be the path"):
+            warpmux.kernel(5)
         with self.assertRaisesRegex(ValueError, "did you mean 'saxpy'"):
             warpmux.kernel(SAXPY, "saxpi")
         with self.assertRaisesRegex(ValueError, "contiguous"):
@@ -283,8 +356,36 @@ class Documents(unittest.TestCase):
             text = file.read()
         for name in (n for n in dir(_core) if not n.startswith("_")):
             self.assertRegex(text, rf"(?m)^(class|def) {name}\b")
-        for name in (n for n in dir(_core.Machine) if not n.startswith("_")):
-            self.assertRegex(text, rf"(?m)^    def {name}\b")
+        # Attributes agree in both directions, by class.
+        classes = dict(re.findall(r"(?m)^class (\w+)[^\n]*:\n((?:    .*\n)+)", text))
+        for name, body in classes.items():
+            named = set(re.findall(r"(?m)^    (?:def )?(\w+)[:(]", body)) - {"__init__"}
+            self.assertEqual(named, {n for n in dir(getattr(_core, name)) if not n.startswith("_")}, name)
+
+    def test_everything_public_has_a_docstring(self):
+        for name in warpmux.__all__:
+            thing = getattr(warpmux, name)
+            self.assertTrue(thing.__doc__, name)
+            if isinstance(thing, type) and thing.__module__.startswith("warpmux") and thing.__module__ != "warpmux._core":
+                for attribute, value in vars(thing).items():
+                    if not attribute.startswith("_") and (callable(value) or isinstance(value, property)):
+                        self.assertTrue(value.__doc__, f"{name}.{attribute}")
+
+    def test_the_examples_of_the_guide_run(self):
+        with open(os.path.join(ROOT, "docs/guide/python.md"), encoding="utf-8") as file:
+            examples = re.findall(r"```python\n(.*?)```", file.read(), re.S)
+        x = np.arange(1000, dtype=np.float32)
+        names, before = {"n": 1000, "x": x, "y": np.ones_like(x), "warpmux": warpmux}, os.getcwd()
+        os.chdir(ROOT)
+        try:
+            for example in examples:
+                small = re.sub(r"\b100_000\b", "1500", re.sub(r"\b50_000\b", "1000", example)).replace(
+                    "progress=True", "progress=False")
+                exec(compile(small, "python.md", "exec"), names)
+        finally:
+            os.chdir(before)
+        np.testing.assert_array_equal(names["y"], 2.5 * x + 1)
+        self.assertEqual(len(names["sweep"]), 4)
 
 
 def load_tests(loader, tests, pattern):

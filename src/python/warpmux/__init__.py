@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterable
 from typing import Any, Callable, Optional, Sequence, Union
 
@@ -71,8 +72,12 @@ def _check(policy: Any, progress: Any, options: dict[str, Any]) -> None:
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise TypeError(f"'progress' must be True, False or a function of a name and a fraction, not {progress!r}")
     for name in ("once", "timeline"):
-        if options.get(name, False) not in (True, False):
-            raise TypeError(f"'{name}' must be True or False, not {options[name]!r}")
+        value = options.get(name, False)
+        if not isinstance(value, (bool, int)) and type(value).__name__ not in ("bool_", "bool") or value not in (0, 1):
+            raise TypeError(f"'{name}' must be True or False, not {value!r}")
+    for name in ("gpu", "size", "cache"):
+        if not isinstance(options.get(name, ""), (str, os.PathLike)):
+            raise TypeError(f"'{name}' must be a text, not {options[name]!r}")
 
 
 def _request(kernels: Union[str, Sequence[str]], policy: PolicyLike, progress: Progress, options: dict[str, Any]) -> Any:
@@ -80,6 +85,8 @@ def _request(kernels: Union[str, Sequence[str]], policy: PolicyLike, progress: P
     request = _core.Request()
     request.kernels = _words(kernels)
     for name, value in options.items():
+        if name in ("gpu", "size", "cache"):
+            value = os.fspath(value)
         setattr(request, name, bool(value) if name in ("once", "timeline") else value)
     if not 1 <= options.get("threads", 1) <= 64:
         raise ValueError(f"'threads' must be a whole number from 1 to 64, not {options['threads']!r}")
@@ -118,20 +125,25 @@ def simulate(kernels: Union[str, Sequence[str]], *, policy: PolicyLike = "left_o
         options["cache"] = cache
     request = _request(kernels, policy, progress, options)
     run = Run(json.loads(_core.simulate(request)))
+    for k in run.data["kernels"]:
+        if k["verified"] is False:
+            warnings.warn(f"{k['name']} computed a wrong result under {run.policy}: {k['mismatch']}", stacklevel=2)
     if request.progress is not None:
         request.progress(run.policy, 1.0)
     return run
 
 
-def compare(kernels: Union[str, Sequence[str]], policies: Union[str, Iterable[PolicyLike]] = "all",
+def compare(kernels: Union[str, Sequence[str]], policies: Union[PolicyLike, Iterable[PolicyLike]] = "all",
             **options: Any) -> Comparison:
-    """The same co-run under several policies; ``"all"`` are those that fit the kernels.
+    """The same co-run under several policies; ``"all"`` are those that fit the kernels. `options` are those of :func:`simulate`.
 
     >>> c = warpmux.compare(["fma:size=small", "vecadd:size=small"], ["spatial", "even"], cycles=3000)
     >>> sorted(run.policy for run in c.runs)
     ['even', 'spatial']
     """
-    wanted: list[PolicyLike] = [policies] if isinstance(policies, str) else list(policies)
+    if not isinstance(policies, (str, type, Iterable)):
+        raise TypeError(f"'policies' must be a policy or a list of policies, not {policies!r}")
+    wanted: list[PolicyLike] = [policies] if isinstance(policies, (str, type)) else list(policies)
     names = [p for p in wanted if isinstance(p, str)]
     chosen: list[PolicyLike] = [p for p in wanted if not isinstance(p, str)]
     unfit: dict[str, str] = {}
@@ -142,7 +154,10 @@ def compare(kernels: Union[str, Sequence[str]], policies: Union[str, Iterable[Po
         chosen += fit
         unfit = dict(refused)
     runs = [simulate(kernels, policy=p, **options) for p in chosen]
-    return Comparison(sorted(runs, key=lambda r: (-r.goals_reached, -r.metrics["stp"])), unfit)
+    def order(run: Run) -> tuple[float, ...]:
+        return (-run.goals_reached, run.starved, run.metrics["worst_ntt"], -run.metrics["stp"])
+
+    return Comparison(sorted(runs, key=order), unfit)
 
 
 def sweep(kernels: Union[str, Sequence[str]], *, progress: Progress = None, **axes: Any) -> Sweep:
@@ -182,11 +197,16 @@ class Kernel:
     """A kernel of a PTX file, executed functionally on numpy arrays. Made by :func:`kernel`."""
 
     def __init__(self, file: str, name: str = "", fmad: str = "on") -> None:
-        with open(file, encoding="utf-8") as text:
+        if not isinstance(file, (str, os.PathLike)):
+            raise TypeError(f"'file' must be the path of a PTX file, not {file!r}")
+        if not isinstance(name, str):
+            raise TypeError(f"'name' must be the name of a kernel, not {name!r}")
+        with open(file, encoding="utf-8", errors="replace") as text:
             self._kernel = _core.Kernel(os.fspath(file), text.read(), name, fmad)
 
     @property
     def name(self) -> str:
+        """The kernel's name in the PTX file."""
         return self._kernel.name
 
     @property
@@ -208,7 +228,7 @@ class Kernel:
 
 
 def kernel(file: str, name: str = "", *, fmad: str = "on") -> Kernel:
-    """The kernel `name` of a PTX file; `name` may be left out where the file has one.
+    """The kernel `name` of a PTX file; `name` may be left out where the file has one. `fmad` ("on", "off") says whether products are fused into additions.
 
     ``warpmux.kernel("x.ptx", "add").run(grid, block, a, b, out)``
     """

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Sequence
+import difflib
+from typing import Any, ClassVar, Sequence
+
+_HANDLERS = ("on_started", "on_kernel_arrived", "on_kernel_done", "on_kernel_set_changed", "on_block_done", "on_sm_idle",
+             "on_sm_ready", "on_preempted", "on_quota_spent", "on_epoch", "on_wake")
 
 
 class Policy:
@@ -39,3 +43,11 @@ class Policy:
 
     name: ClassVar[str] = "python"
     needs: ClassVar[Sequence[str]] = ()
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        for handler in (n for n in dir(cls) if n.startswith("on_") and n not in _HANDLERS):
+            near = difflib.get_close_matches(handler, _HANDLERS, 1)
+            raise TypeError(f"{cls.__name__}: there is no event {handler!r}" + (f" (did you mean {near[0]!r}?)" if near else ""))
+        if not isinstance(cls.name, str) or isinstance(cls.needs, str) or not all(isinstance(n, str) for n in cls.needs):
+            raise TypeError(f"{cls.__name__}: 'name' is a text and 'needs' a list of texts")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import html
+import math
 from dataclasses import dataclass
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, Optional, Union
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_METRICS = {"worst_ntt": "worst slowdown", "stp": "STP", "antt": "ANTT", "fairness": "fairness"}
 _COLOURS = ("#3b76c4", "#d9822b", "#3a9e6e", "#a955b8", "#c0392b", "#7f8c1f")
 
 
@@ -25,6 +27,7 @@ class KernelResult:
     launches_done: int
     preemptions: int
     verified: Optional[bool]
+    """Whether the output of the first complete run equals the CPU reference; None without a complete run."""
 
 
 def _table(columns: list[str], rows: list[list[Any]]) -> str:
@@ -59,6 +62,7 @@ class Run:
 
     @property
     def cycles(self) -> int:
+        """The length of the run."""
         return self.data["cycles"]
 
     @property
@@ -68,18 +72,25 @@ class Run:
 
     @property
     def metrics(self) -> dict[str, float]:
-        """stp, antt, fairness, unfairness, worst_ntt and ipc."""
-        return self.data["metrics"]
+        """stp, antt, fairness, unfairness, worst_ntt and ipc; infinite slowdowns where a kernel made no progress."""
+        return {k: math.inf if v is None else v for k, v in self.data["metrics"].items()}  # JSON has no infinity
 
     @property
     def kernels(self) -> list[KernelResult]:
+        """One result per kernel, in the order of the arguments."""
         return [KernelResult(k["name"], k["ipc"], k["ipc_alone"], k["normalized"], k["goal"], k["reached"],
                              k["instructions"], k["blocks_done"], k["launches_done"], k["preemptions"], k["verified"])
                 for k in self.data["kernels"]]
 
     @property
     def goals_reached(self) -> int:
+        """The number of kernels that reached their goals."""
         return sum(1 for k in self.kernels if k.reached)
+
+    @property
+    def starved(self) -> float:
+        """The largest part of the run in which a kernel had less than 5% of its isolated rate."""
+        return max(k["starved"] for k in self.data["kernels"])
 
     def row(self) -> dict[str, Any]:
         """The run as one flat row: policy, metrics, and the normalized rate of each kernel."""
@@ -137,7 +148,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 class Comparison:
-    """Runs of the same kernels under several policies, best first."""
+    """Runs of the same kernels under several policies, best first: most goals reached, least starvation, smallest worst slowdown."""
 
     def __init__(self, runs: list[Run], unfit: Optional[dict[str, str]] = None) -> None:
         self.runs = runs
@@ -146,8 +157,17 @@ class Comparison:
     def __len__(self) -> int:
         return len(self.runs)
 
-    def __getitem__(self, policy: str) -> Run:
-        return next(r for r in self.runs if r.policy == policy or r.parameters == policy)
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self.runs)
+
+    def __getitem__(self, policy: Union[str, int]) -> Run:
+        """The run of a policy, with or without its parameters, or the run of a number, best first."""
+        if isinstance(policy, int):
+            return self.runs[policy]
+        for run in self.runs:
+            if policy in (run.policy, run.parameters):
+                return run
+        raise KeyError(f"no run under {policy!r}; there are {', '.join(r.policy for r in self.runs) or 'none'}")
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -172,12 +192,11 @@ class Comparison:
         if not self.runs:
             return "<p>no runs</p>"
         names = [k.name for k in self.runs[0].kernels]
-        rows = [[r.policy, *(k.normalized for k in r.kernels), r.metrics["stp"], r.metrics["antt"],
-                 r.metrics["fairness"]] for r in self.runs]
-        return _table(["policy", *names, "STP", "ANTT", "fairness"], rows) + self.runs[0].timeline_svg()
+        rows = [[r.policy, *(k.normalized for k in r.kernels), *(r.metrics[m] for m in _METRICS)] for r in self.runs]
+        return _table(["policy", *names, *_METRICS.values()], rows) + self.runs[0].timeline_svg()
 
     def __repr__(self) -> str:
-        return f"<warpmux.Comparison of {', '.join(r.policy for r in self.runs)}>"
+        return f"<warpmux.Comparison of {', '.join(r.policy for r in self.runs) or 'no runs'}>"
 
 
 class Sweep:
@@ -187,6 +206,12 @@ class Sweep:
         self.axes = axes
         self.runs = runs
 
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __iter__(self) -> Iterator[tuple[dict[str, Any], Run]]:
+        return iter(self.runs)
+
     @property
     def rows(self) -> list[dict[str, Any]]:
         """One flat row per run: the values of the axes, then the results."""
@@ -194,9 +219,9 @@ class Sweep:
                 for values, run in self.runs]
 
     def _repr_html_(self) -> str:
-        return _table([*self.axes, "STP", "ANTT", "fairness"],
-                      [[*values.values(), run.metrics["stp"], run.metrics["antt"], run.metrics["fairness"]]
-                       for values, run in self.runs])
+        return _table([*self.axes, *_METRICS.values()],
+                      [[*(v.name if isinstance(v, type) else v for v in values.values()),
+                        *(run.metrics[m] for m in _METRICS)] for values, run in self.runs])
 
     def __repr__(self) -> str:
-        return f"<warpmux.Sweep of {len(self.runs)} runs over {', '.join(self.axes)}>"
+        return f"<warpmux.Sweep of {len(self.runs)} runs over {', '.join(self.axes) or 'no axis'}>"
