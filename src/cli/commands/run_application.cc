@@ -95,6 +95,17 @@ Result<std::uint32_t> goal_microseconds(const std::string& text) {
   return Error{"--goal '" + text + "' is neither a time as in p99=2ms nor launches per second as in rate=500"};
 }
 
+// Refuses a goal that no kind of daemon takes, before one is waited for.
+Result<void> check_goal(const std::string& text) {
+  const std::string name = text.substr(0, text.find('=')), value = text.substr(std::min(text.size(), name.size() + 1));
+  if (name == "p99" || name == "time") {
+    const auto time = parse_picoseconds(value);
+    if (!time) return Error{"--goal '" + text + "': " + time.error().what};
+    if (time->count == 0) return Error{"--goal '" + text + "': the time must be larger than 0"};
+  }
+  return {};
+}
+
 // The value of --goal where none is given.
 constexpr const char* kNoGoal = "none";
 
@@ -120,6 +131,7 @@ Result<int> run_application(RunApplicationOptions options) {
     simulated.command = options.command;
     return run_simulated(simulated);
   }
+  if (auto goal = check_goal(options.goal); !goal) return goal.error();
   const std::string socket = options.socket.empty() ? runtime::default_socket() : options.socket;
   const auto status = wait_for_daemon(socket, options.wait);
   if (!status) return status.error();

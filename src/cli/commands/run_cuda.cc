@@ -25,7 +25,7 @@ Result<std::string> encoded_goal(const std::string& text) {
   const auto encoded = [](Kind kind, double number) { return fmt::format("{} {}", static_cast<int>(kind), number); };
   if (name == "p99" || name == "time") {
     const auto time = parse_picoseconds(value);
-    if (!time) return time.error();
+    if (!time) return Error{"--goal '" + text + "': " + time.error().what};
     if (time->count > 0) return encoded(Kind::p99_nanoseconds, static_cast<double>(time->count) * 1e-3);
   }
   if (name == "rate") {

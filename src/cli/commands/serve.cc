@@ -130,7 +130,7 @@ Result<int> serve(ServeOptions options) {
                                     std::pair{&options.client_memory, &options.serve.client_memory}}) {
     if (text->empty()) continue;
     const auto parsed = parse_bytes(*text);
-    if (!parsed) return parsed.error();
+    if (!parsed) return Error{(text == &options.memory ? "--memory: " : "--client-memory: ") + parsed.error().what};
     *bytes = parsed->count;
   }
   if (options.when_full != "fail" && options.when_full != "wait") {

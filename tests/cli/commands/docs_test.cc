@@ -84,6 +84,19 @@ TEST(Docs, TheCommandReferenceIsUpToDate) {
   EXPECT_EQ(file_text(path), page);
 }
 
+TEST(Docs, TheDashboardShowsMetricsThatTheDaemonHas) {
+  const std::string dashboard = file_text(source_path("configs/grafana/warpmux.json"));
+  const std::string metrics = file_text(source_path("src/runtime/server/metrics.cc"));
+  const std::string prefix = "warpmux_";
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = dashboard.find(prefix, at)) != std::string::npos; ++found) {
+    at += prefix.size();
+    const std::string name = dashboard.substr(at, dashboard.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", at) - at);
+    EXPECT_NE(metrics.find('"' + name + '"'), std::string::npos) << prefix << name;
+  }
+  EXPECT_GT(found, 5U);
+}
+
 // A command line of a document.
 struct Shown {
   std::string place;  // "docs/guide/first-hour.md:12"

@@ -65,6 +65,7 @@ TEST(Mistakes, OptionsWithoutAValueSayWhatTheyNeed) {
   expect_mistake("sim --kernel vecadd --json", "--json needs a value: wm sim … --json FILE");
   expect_mistake("sim --kernel --cycles 5", "--kernel needs a value");
   expect_mistake("sim vecadd", "wm sim takes no argument 'vecadd'");
+  expect_mistake("sim --kernel vecadd:launches=-1", "'launches' must be a whole number from 0 to 4294967295, not '-1'");
   expect_mistake("sim --kernel vecadd:priority=99999999999", "'priority' must be a whole number from -2147483648 to");
 }
 
@@ -86,6 +87,7 @@ TEST(Mistakes, AMissingArgumentIsNamed) {
   expect_mistake("version", "no command 'version' (did you mean '--version'?)");
 #ifdef WM_RUNTIME
   expect_mistake("set", "wm set needs CLIENT; 'wm set --help'");
+  expect_mistake("serve --memory -5GB", "--memory: '-5GB'");
   expect_mistake("serve --policy fifoo", "unknown policy 'fifoo' (did you mean 'fifo'?)");
 #endif
 }
@@ -100,6 +102,7 @@ TEST(Mistakes, OptionsThatTheMachineWouldIgnoreAreRefused) {
   expect_mistake("serve --simulate h200 --timeline", "--timeline puts a timeline into the JSON: it needs --json");
   expect_mistake("run --share 0 -- true", "--share");
   expect_mistake("run --goal '' -- true", "--goal is empty");
+  expect_mistake("run --goal p99=-5ms -- true", "--goal 'p99=-5ms': ");
 #endif
   expect_mistake("sim --kernel vecadd --seconds 1", "--seconds, --placement and --limit need --gpus");
 }
