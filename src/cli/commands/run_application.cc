@@ -155,6 +155,7 @@ Result<int> run_application(RunApplicationOptions options) {
                      .share = options.share,
                      .priority = options.priority,
                      .memory = options.simulated.memory,
+                     .max_memory = arbiter.value("client_memory_bytes", std::uint64_t{0}),
                      .library = options.library,
                      .command = options.command});
   }

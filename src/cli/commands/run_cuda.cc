@@ -1,5 +1,6 @@
 #include "cli/commands/run_cuda.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
@@ -71,12 +72,14 @@ Result<int> run_cuda(const RunCudaOptions& options) {
     variables.emplace_back("LD_PRELOAD", prepended(*library, "LD_PRELOAD"));
     variables.emplace_back("CUDA_MPS_PIPE_DIRECTORY", "/nonexistent/warpmux");
   }
+  std::uint64_t limit = options.max_memory;
   if (!options.memory.empty()) {
     const auto memory = parse_bytes(options.memory);
     if (!memory) return memory.error();
     if (memory->count == 0) return Error{"--memory '" + options.memory + "' leaves the program no memory"};
-    variables.emplace_back("WARPMUX_MEMORY_LIMIT", std::to_string(memory->count));
+    limit = limit == 0 ? memory->count : std::min<std::uint64_t>(limit, memory->count);
   }
+  if (limit != 0) variables.emplace_back("WARPMUX_MEMORY_LIMIT", std::to_string(limit));
   if (options.share > 0) variables.emplace_back("WARPMUX_SHARE", std::to_string(options.share));
   if (options.priority > 0) variables.emplace_back("WARPMUX_PRIORITY", std::to_string(options.priority));
   if (!goal->empty()) variables.emplace_back("WARPMUX_CUDA_GOAL", *goal);

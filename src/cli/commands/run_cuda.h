@@ -15,8 +15,9 @@ struct RunCudaOptions {
   std::string name, goal;
   double share = 0;
   std::uint64_t priority = 0;
-  std::string memory;   // limit of its device memory, as "4 GB"; empty: none
-  std::string library;  // folder of the forwarding libcuda.so.1; empty: it is searched for
+  std::string memory;            // limit of its device memory, as "4 GB"; empty: none
+  std::uint64_t max_memory = 0;  // the daemon's limit in bytes; 0: none
+  std::string library;           // folder of the forwarding libcuda.so.1; empty: it is searched for
   std::vector<std::string> command;
 };
 

@@ -124,6 +124,12 @@ Result<int> serve(ServeOptions options) {
     arbiter.mode = options.serve.mode;
     if (options.headroom != kNoHeadroom) arbiter.headroom_percent = options.headroom;
     arbiter.policy = options.policy;
+    if (!options.memory.empty()) return Error{"--memory is not for --cuda; --client-memory limits each program"};
+    if (!options.client_memory.empty()) {
+      const auto limit = parse_bytes(options.client_memory);
+      if (!limit) return limit.error();
+      arbiter.client_memory = limit->count;
+    }
     return serve_cuda(options.cuda);
   }
   for (const auto& [text, bytes] : {std::pair{&options.memory, &options.serve.memory},

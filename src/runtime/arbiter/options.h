@@ -18,9 +18,10 @@ struct ArbiterOptions {
   std::string socket;
   unsigned mode = 0600;
   Sharing sharing = Sharing::isolated;
-  std::string pipe_folder;    // an MPS daemon's; empty: there is none
-  std::string policy;         // a policy of `wm policies`, for Sharing::mps; empty: decision.h decides
-  std::uint64_t threads = 0;  // threads that the GPU holds at once; 0: not known
+  std::string pipe_folder;          // an MPS daemon's; empty: there is none
+  std::string policy;               // a policy of `wm policies`, for Sharing::mps; empty: decision.h decides
+  std::uint64_t client_memory = 0;  // device memory of a program in bytes, which `wm run` enforces; 0: no limit
+  std::uint64_t threads = 0;        // threads that the GPU holds at once; 0: not known
   // While a latency-sensitive program is active, others leave this part of every SM free (empty: as much as max_loss
   // allows), and their time slices have this length.
   std::optional<std::uint32_t> headroom_percent;

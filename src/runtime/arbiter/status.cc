@@ -104,6 +104,7 @@ std::string arbiter_status(const ArbiterStatus& status) {
                             {"mps_pipe_folder", status.options.pipe_folder},
                             {"headroom_percent", or_null(status.options.headroom_percent)},
                             {"max_loss", or_null(status.options.max_loss)},
+                            {"client_memory_bytes", status.options.client_memory},
                             {"slice_us", status.options.slice_microseconds},
                             {"goals_exhausted", status.goals_exhausted}}},
                           {"clients", clients}};

@@ -74,7 +74,20 @@ TEST_F(ServeCudaTest, ProgramsRunBesideEachOtherAndTheMpsDaemonIsStopped) {
   EXPECT_FALSE(fs::exists(folder_ / "socket"));
 }
 
+TEST_F(ServeCudaTest, TheDaemonsMemoryLimitHoldsForAllPrograms) {
+  const int code = script(
+      "serve --client-memory '2 MB' > served 2>&1 & daemon=$!\n"
+      "run -- printenv WARPMUX_MEMORY_LIMIT > all; run --memory '1 MB' -- printenv WARPMUX_MEMORY_LIMIT > less\n"
+      "run --memory '4 MB' -- printenv WARPMUX_MEMORY_LIMIT > more; run --memory '0 MB' -- true > none 2>&1\n"
+      "kill $daemon; wait $daemon\n");
+  EXPECT_EQ(code, 0) << output("served");
+  EXPECT_EQ(output("all") + output("less") + output("more"), "2097152\n1048576\n2097152\n");
+  EXPECT_NE(output("none").find("leaves the program no memory"), std::string::npos) << output("none");
+}
+
 TEST_F(ServeCudaTest, MistakesAreTold) {
+  EXPECT_NE(script("serve --memory '1 GB' > out 2>&1\n"), 0);
+  EXPECT_NE(output("out").find("--client-memory limits each program"), std::string::npos) << output("out");
   EXPECT_NE(script("serve --sharing some > out 2>&1\n"), 0);
   EXPECT_NE(output("out").find("neither mps nor isolated"), std::string::npos) << output("out");
   EXPECT_NE(script("serve --policy spatial --sharing mps > out 2>&1\n"), 0);
