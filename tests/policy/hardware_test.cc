@@ -29,8 +29,17 @@ TEST(TimeSlice, TheGpuDoesNothingBetweenTwoClients) {
 
 TEST(TimeSlice, AClientWithoutAKernelYields) {
   FakeMachine gpu{{.sms = 2, .switch_time = {0}}};
-  drive(gpu, "time_slice:slice=1000000:switch=0",
+  drive(gpu, "time_slice:slice=1000000:switch=0:idle=0",
         {arrive(FakeKernel{.name = "a", .blocks = 2}), arrive(endless("b")), run(10'000)});
+  EXPECT_EQ(gpu.owners(), "bb");
+}
+
+TEST(TimeSlice, AClientBetweenTwoLaunchesKeepsItsSlice) {
+  FakeMachine gpu{{.sms = 2, .switch_time = {0}}};
+  drive(gpu, "time_slice:slice=1000000:switch=0:idle=8000",
+        {arrive(FakeKernel{.name = "a", .blocks = 2}), arrive(endless("b")), run(6'000)});
+  EXPECT_EQ(gpu.resident({0}, {1}), 0U);
+  gpu.run({10'000});
   EXPECT_EQ(gpu.owners(), "bb");
 }
 

@@ -32,9 +32,9 @@ def main(wm, measured, folder, out):
             simulated = simulate(wm, folder, processes.split("+"), POLICIES[sharing])
             same = [r for r in rows if (r["sharing"], r["processes"]) == (sharing, processes)]
             for row, time in zip(same, simulated):
-                error = time / float(row["mean_us"]) - 1
+                error = time / float(row["measured_us"]) - 1
                 errors.setdefault((sharing, processes.count("+") + 1), []).append(abs(error))
-                file.write(f"{sharing},{processes},{row['application']},{row['mean_us']},{time:.1f},{error:+.3f}\n")
+                file.write(f"{sharing},{processes},{row['application']},{row['measured_us']},{time:.1f},{error:+.3f}\n")
     for (sharing, count), values in errors.items():
         print(f"{sharing:10} {count} processes: mean error {sum(values) / len(values):.1%}, largest {max(values):.1%}")
 

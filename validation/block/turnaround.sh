@@ -10,7 +10,7 @@ sets="sgemm,lbm sgemm,stencil lbm,tpacf stencil,spmv histo,sgemm tpacf,histo sge
 mkdir -p "$out/recorded"
 "$wm" record $applications --size large --launches 2 --out "$out/recorded" > "$out/record.txt" || exit 1
 echo "# $(date -u +%F); $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader); validation/block/turnaround.sh, $seconds s each" > "$out/turnaround.csv"
-echo "sharing,processes,application,runs,mean_us" >> "$out/turnaround.csv"
+echo "sharing,processes,application,runs,measured_us" >> "$out/turnaround.csv"
 row() {  # SHARING SET FILE
   python3 - "$@" >> "$out/turnaround.csv" <<'PYTHON'
 import json, sys

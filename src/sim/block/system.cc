@@ -136,11 +136,21 @@ void System::next_step(std::uint32_t index) {
   if (p.state == Process::State::computing || p.state == Process::State::waiting) begin_step(index);
 }
 
+// Cycles in which the process's CPU thread moves a copy of pageable memory; 0: the copy is left to the link.
+std::uint64_t System::staging_cycles(const TraceStep& step) const {
+  const bool up = step.kind == TraceStep::Kind::copy_to_device;
+  if (step.asynchronous || (!up && step.kind != TraceStep::Kind::copy_to_host)) return 0;
+  const std::uint64_t rate = up ? config_.link.pageable_to_device : config_.link.pageable_to_host;
+  if (rate == 0) return 0;
+  return static_cast<std::uint64_t>(static_cast<double>(step.amount) / static_cast<double>(rate) *
+                                    static_cast<double>(config_.machine.clock.count));
+}
+
 void System::begin_step(std::uint32_t index) {
   Process& p = processes_[index];
   p.state = Process::State::computing;
   const TraceStep& step = p.spec.app->steps[p.step];
-  compute(index, step.kind == TraceStep::Kind::cpu ? step.amount : api_call_);
+  compute(index, step.kind == TraceStep::Kind::cpu ? step.amount : api_call_ + staging_cycles(step));
 }
 
 void System::end_run(std::uint32_t index) {
@@ -183,7 +193,8 @@ void System::enqueue(std::uint32_t index, const TraceStep& step) {
     c.kernel = &p.spec.app->kernels[step.amount];
   } else {
     c.kind = step.kind == TraceStep::Kind::copy_to_device ? Command::Kind::copy_to_device : Command::Kind::copy_to_host;
-    c.bytes = step.amount;
+    // What the thread has staged is on its way; the last piece remains.
+    c.bytes = staging_cycles(step) == 0 ? step.amount : std::min(step.amount, config_.link.burst_bytes);
   }
   ++p.pending;
   if (queues_.push(c)) issue(queues_.queue_of(c.stream));

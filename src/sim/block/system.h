@@ -104,6 +104,7 @@ class System {
     events_.push({at, event_numbers_++, kind, index});
   }
   void handle(const Event& event);
+  [[nodiscard]] std::uint64_t staging_cycles(const TraceStep& step) const;
   void begin_step(std::uint32_t process);
   void finish_step(std::uint32_t process);
   void next_step(std::uint32_t process);

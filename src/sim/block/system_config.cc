@@ -31,6 +31,10 @@ void read_link(Map& m, LinkConfig& link) {
   std::string order = "fcfs";
   m.required("clock", clock).required("lanes", lanes).optional("burst", burst);
   m.optional("latency", link.latency).optional("duplex", link.duplex).optional("order", order);
+  Bytes to_device{0}, to_host{0};
+  m.optional("pageable_to_device", to_device).optional("pageable_to_host", to_host);
+  link.pageable_to_device = to_device.count;
+  link.pageable_to_host = to_host.count;
   // A byte for each lane and clock; half of the lanes lead in each direction.
   link.bytes_per_second = std::max<std::uint64_t>(1, clock.count * lanes / 2);
   link.burst_bytes = std::max<std::uint64_t>(1, burst.count);

@@ -26,6 +26,10 @@ struct LinkConfig {
   std::uint64_t burst_bytes = 4096;                // a transfer takes whole bursts
   Picoseconds latency{0};                          // time of a transfer before its first burst
   bool duplex = true;                              // one engine for each direction, or one for both
+  // Bytes per second at which the CPU thread of a synchronous copy moves pageable memory, through pinned memory in
+  // pieces too small to hold up other copies; 0: memory is pinned, and the copy holds the link.
+  std::uint64_t pageable_to_device = 0;
+  std::uint64_t pageable_to_host = 0;
   enum class Order { fcfs, priority } order = Order::fcfs;
 };
 

@@ -102,6 +102,19 @@ TEST(System, CopiesOfOneDirectionTakeTurns) {
   EXPECT_EQ(opposite.turnarounds(1)[0], 10U + 1000 + 10);
 }
 
+// The threads of two processes move 1000 bytes of pageable memory at half the link's rate side by side; only their last
+// bursts take turns.
+TEST(System, CopiesOfPageableMemoryHoldTheirThreads) {
+  SystemConfig c = small_system();
+  c.link.pageable_to_device = 500'000'000;
+  SmallSystem run(c);
+  (*run).add({.name = "a", .app = app("- copy_to_device: 1000 B\n"), .runs = 1});
+  (*run).add({.name = "b", .app = app("- copy_to_device: 1000 B\n"), .runs = 1});
+  run.go(1);
+  EXPECT_EQ(run.turnarounds(0)[0], 10U + 2000 + 100 + 10);
+  EXPECT_EQ(run.turnarounds(1)[0], 10U + 2000 + 200 + 10);
+}
+
 // The copy under way is not interrupted; of those that wait the process of higher priority goes first.
 TEST(System, PriorityOrdersWaitingCopies) {
   SystemConfig c = small_system();
