@@ -193,7 +193,7 @@ void System::enqueue(std::uint32_t index, const TraceStep& step) {
     c.kernel = &p.spec.app->kernels[step.amount];
   } else {
     c.kind = step.kind == TraceStep::Kind::copy_to_device ? Command::Kind::copy_to_device : Command::Kind::copy_to_host;
-    // What the thread has staged is on its way; the last piece remains.
+    // The pieces that the thread has staged are on their way; the last one remains.
     c.bytes = staging_cycles(step) == 0 ? step.amount : std::min(step.amount, config_.link.burst_bytes);
   }
   ++p.pending;
