@@ -115,7 +115,7 @@ bool is_text(const fs::path& file) {
 
 namespace {
 
-bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // Whether an identifier belongs to OpenCL (cl_event, CL_TRUE, clFinish) or to the CUDA driver (CUstream, cuInit).
 bool is_driver_name(std::string_view name) {
@@ -134,7 +134,7 @@ std::string_view driver_type(std::string_view code) {
   }
   for (std::size_t i = 0; i < code.size();) {
     const std::size_t begin = i;
-    while (i < code.size() && is_name_char(code[i])) ++i;
+    while (i < code.size() && is_word_char(code[i])) ++i;
     if (is_driver_name(code.substr(begin, i - begin))) return code.substr(begin, i - begin);
     if (i == begin) ++i;
   }

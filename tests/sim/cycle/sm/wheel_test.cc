@@ -19,13 +19,13 @@ TEST(Wheel, WakesInOrderOfTime) {
 
 TEST(Wheel, FindsTheNextTimeAcrossItsEnd) {
   for (std::uint64_t now = 1000; now < 1600; now += 7)
-    for (std::uint64_t ahead = 1; ahead + 1 < Wheel::kSlots; ahead += 5) {
+    for (std::uint64_t ahead = 1; ahead + 1 < Wheel::kBuckets; ahead += 5) {
       Wheel wheel;
       wheel.sleep(1, 2, now + ahead, now);
-      wheel.sleep(2, 3, now + Wheel::kSlots - 1, now);
+      wheel.sleep(2, 3, now + Wheel::kBuckets - 1, now);
       ASSERT_EQ(wheel.first(), now + ahead) << now << " " << ahead;
       wheel.take();
-      ASSERT_EQ(wheel.first(), now + Wheel::kSlots - 1) << now << " " << ahead;
+      ASSERT_EQ(wheel.first(), now + Wheel::kBuckets - 1) << now << " " << ahead;
     }
 }
 
@@ -44,7 +44,7 @@ TEST(Wheel, TellsKindsApart) {
 
 TEST(Wheel, CutsWhatLiesBeyondItsReach) {
   Wheel wheel;
-  EXPECT_EQ(wheel.sleep(1, 0, 5000, 100), 100U + Wheel::kSlots - 1);
+  EXPECT_EQ(wheel.sleep(1, 0, 5000, 100), 100U + Wheel::kBuckets - 1);
 }
 
 TEST(Wheel, AForgottenWarpDoesNotWake) {
