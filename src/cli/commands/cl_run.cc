@@ -25,7 +25,7 @@ struct ClRunOptions {
   std::vector<std::string> names;
   std::string size = "small", device, json;
   std::uint64_t rounds = 1;
-  bool told = false;
+  bool takes_orders = false;
 };
 
 Result<void> verify(OpenclApplication& program, const zoo::Case& c) {
@@ -122,8 +122,8 @@ Result<int> cl_run(const ClRunOptions& options) {
   }
   const auto native = runtime::Native::open({options.device});
   if (!native) return native.error();
-  if (options.told) {
-    if (entries.size() != 1) return Error{"--told takes one benchmark"};
+  if (options.takes_orders) {
+    if (entries.size() != 1) return Error{"--orders takes one benchmark"};
     return take_orders(**native, *entries.front(), *size);
   }
   Table table({"benchmark", "time", "on the device", "result"});
@@ -163,7 +163,7 @@ void add_cl_run(const Command& cl) {
   run.option("--size", options->size, "small, medium or large", {.show_default = true});
   run.option("--rounds", options->rounds, "Runs of each; the fastest counts", {.show_default = true, .high = 1e6});
   run.option("--device", options->device, "Part of the name of the platform or device to use");
-  run.flag("--told", options->told, "Read requests from stdin: prepare, run NANOSECONDS, check");
+  run.flag("--orders", options->takes_orders, "Read requests from stdin: prepare, run NANOSECONDS, check");
   run.json(options->json);
   run.run([options] { return cl_run(*options); });
 }

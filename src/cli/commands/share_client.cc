@@ -160,7 +160,7 @@ ShareProcesses::~ShareProcesses() { clients_.clear(); }
 Result<LineProcess*> ShareProcesses::client(const std::string& benchmark, std::size_t instance) {
   auto& place = clients_[{benchmark, instance}];
   if (place) return place.get();
-  std::vector<std::string> words{own_program(), "cl", "run", benchmark, "--process", "--size", setup_.size};
+  std::vector<std::string> words{own_program(), "cl", "run", benchmark, "--orders", "--size", setup_.size};
   if (!daemon_ && !setup_.device.empty()) words.insert(words.end(), {"--device", setup_.device});
   auto process = LineProcess::start(words, environment_);
   if (!process) return process.error();

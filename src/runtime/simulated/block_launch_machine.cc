@@ -6,6 +6,7 @@
 #include "exec/run.h"
 #include "policy/registry.h"
 #include "runtime/simulated/cycle_launch_machine.h"
+#include "runtime/simulated/module_code.h"
 
 namespace wm::runtime {
 
@@ -56,9 +57,10 @@ void BlockLaunchMachine::abandon(LaunchTicket ticket) {
 Result<sim::KernelModel> BlockLaunchMachine::model_of(const MachineLaunch& launch,
                                                       const FinishedLaunch& isolated) const {
   const sim::BlockMachineSpec spec = sim::block_machine_spec(config_);
-  const gpu::BlockDemand demand{.threads = launch.grid.threads_per_block(),
-                                .registers_per_thread = launch.registers_per_thread,
-                                .shared_bytes = launch.grid.shared_bytes};
+  const gpu::BlockDemand demand{
+      .threads = launch.grid.threads_per_block(),
+      .registers_per_thread = fitting_registers(launch.registers_per_thread, launch.grid.threads_per_block(), config_),
+      .shared_bytes = launch.grid.shared_bytes};
   const auto resident = gpu::max_blocks(demand, spec.limits);
   if (!resident) return resident.error();
   const gpu::Resources footprint = gpu::footprint(demand, spec.limits);

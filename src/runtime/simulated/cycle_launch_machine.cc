@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "policy/registry.h"
+#include "runtime/simulated/module_code.h"
 
 namespace wm::runtime {
 
@@ -131,7 +132,8 @@ sim::TimedLaunch CycleLaunchMachine::timed(const MachineLaunch& launch) {
   return {.grid = grid,
           .program = timed.get(),
           .demand = {.threads = grid.threads_per_block(),
-                     .registers_per_thread = launch.registers_per_thread,
+                     .registers_per_thread =
+                         fitting_registers(launch.registers_per_thread, grid.threads_per_block(), config_),
                      .shared_bytes = grid.shared_bytes},
           .function = number};
 }

@@ -1,6 +1,7 @@
 // The kernels of a PTX module whose variables have been placed, decoded when they are first used.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -24,6 +25,14 @@ struct LoadedKernel {
   std::uint64_t module = 0;         // number of its module
   std::string cluster_directive{};  // the directive that asks for clusters of blocks; empty: none does
 };
+
+// Registers of a thread in blocks of so many threads. `estimate` comes from PTX, and ptxas may need fewer, so that no
+// block is refused for it: it has as many as let the block fit an SM.
+[[nodiscard]] inline std::uint32_t fitting_registers(std::uint32_t estimate, std::uint64_t threads,
+                                                     const gpu::GpuConfig& config) {
+  const std::uint64_t rounded = (std::max<std::uint64_t>(threads, 1) + 31) / 32 * 32;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(estimate, config.sm.registers / rounded / 8 * 8));
+}
 
 // Separates the parts of a program that was compiled in parts (nvcc -rdc=true) in one text.
 inline constexpr std::string_view kPartSeparator = "\n// next part\n";

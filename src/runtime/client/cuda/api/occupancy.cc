@@ -30,7 +30,8 @@ std::optional<std::uint32_t> blocks_per_sm(const Driver& driver, const Function&
   const std::uint64_t shared = function.kernel->program->static_shared_bytes + dynamic_shared;
   if (shared > driver.config().sm.shared_memory) return std::nullopt;
   const gpu::BlockDemand demand{.threads = threads,
-                                .registers_per_thread = function.kernel->registers_per_thread,
+                                .registers_per_thread = runtime::fitting_registers(
+                                    function.kernel->registers_per_thread, threads, driver.config()),
                                 .shared_bytes = static_cast<std::uint32_t>(shared)};
   const auto blocks = gpu::max_blocks(demand, sm_limits(driver.config()));
   if (!blocks) return std::nullopt;
