@@ -6,34 +6,15 @@
 #include "base/json.h"
 #include "cli/commands/command.h"
 #include "cli/output/output.h"
+#include "cli/output/policy_machines.h"
 #include "cli/output/table.h"
 #include "policy/describe.h"
 #include "policy/registry.h"
-#include "sim/block/machine.h"
-#ifdef WM_RUNTIME
-#include "runtime/schedule/device_machine.h"
-#include "runtime/schedule/sm_machine.h"
-#endif
 
 namespace wm::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The machines that have every capability the policy needs with its default parameters.
-std::vector<std::string> machines_of(const policy::Info& info) {
-  std::vector<std::pair<std::string, policy::Cans>> machines{{"cycle", policy::Cans::all()},
-                                                             {"block", sim::BlockMachine::kCans}};
-#ifdef WM_RUNTIME
-  machines.emplace_back("device", runtime::DeviceMachine::capabilities());
-  machines.emplace_back("cuda", runtime::SmMachine::capabilities());
-#endif
-  std::vector<std::string> names;
-  const auto choice = policy::choose(info.name);
-  for (const auto& [name, cans] : machines)
-    if (choice && policy::fits(*choice, cans, name)) names.push_back(name);
-  return names;
-}
 
 Json json_of(const policy::Info& info) {
   return {{"name", info.name},

@@ -11,6 +11,7 @@
 #include "cli/commands/serve_simulated.h"
 #include "cli/input/stop_signals.h"
 #include "policy/registry.h"
+#include "runtime/protocol/socket.h"
 #include "runtime/server/log.h"
 #include "runtime/server/server.h"
 
@@ -50,7 +51,9 @@ Result<void> read_user_shares(ServeOptions& options) {
     const std::size_t sign = word.find('=');
     const auto share = sign == std::string::npos ? std::nullopt : parse_double(word.substr(sign + 1));
     if (!share || !(*share > 0) || *share > 1000) return Error{"--user-share '" + word + "' is not as in alice=2"};
-    options.serve.user_shares[word.substr(0, sign)] = *share;
+    const std::string user = word.substr(0, sign);
+    if (!runtime::is_user(user)) return Error{"--user-share '" + word + "': there is no user '" + user + "'"};
+    options.serve.user_shares[user] = *share;
   }
   return {};
 }

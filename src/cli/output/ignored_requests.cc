@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/json.h"
+#include "cli/output/policy_machines.h"
 #include "policy/registry.h"
 
 namespace wm::cli {
@@ -24,10 +25,19 @@ bool has_priority_headroom(const nlohmann::ordered_json& status) {
          });
 }
 
-std::string refusal(const std::string& policy, const char* requests, const PolicyTest& honours) {
+// The machine that the daemon is: a simulator says which, and an arbiter of CUDA programs how they share.
+std::string machine_of(const nlohmann::ordered_json& status) {
+  if (status.contains("sharing")) return "cuda";
+  return status.value("timing", "device");
+}
+
+std::string refusal(const nlohmann::ordered_json& status, const std::string& policy, const char* requests,
+                    const PolicyTest& honours) {
   std::vector<std::string_view> names;
   for (const policy::Entry& entry : policy::entries()) {
-    if (honours(entry.info)) names.push_back(entry.info.name);
+    const std::vector<std::string> machines = machines_of(entry.info);
+    const bool runs = std::find(machines.begin(), machines.end(), machine_of(status)) != machines.end();
+    if (runs && honours(entry.info)) names.push_back(entry.info.name);
   }
   return fmt::format("policy {} does not honour {}; these do: {}", policy, requests, fmt::join(names, ", "));
 }
@@ -40,9 +50,9 @@ std::vector<std::string> ignored_requests(const nlohmann::ordered_json& status, 
   const auto honoured = [&](const PolicyTest& honours) { return entry && honours((*entry)->info); };
   std::vector<std::string> lines;
   if (has_goal && policy != "priority_headroom" && !honoured(honours_goals))
-    lines.push_back(refusal(policy, "goals", honours_goals));
+    lines.push_back(refusal(status, policy, "goals", honours_goals));
   if (has_priority && !has_priority_headroom(status) && !honoured(honours_priorities))
-    lines.push_back(refusal(policy, "priorities", honours_priorities));
+    lines.push_back(refusal(status, policy, "priorities", honours_priorities));
   return lines;
 }
 

@@ -14,7 +14,8 @@ namespace {
 
 Result<std::string> exchange(const std::string& socket, Role role, const std::string& request) {
   auto connection = connect_to(socket);
-  if (!connection) return Error{"no daemon answers at " + socket + " (start one with: wm serve)"};
+  if (!connection)
+    return Error{"no daemon answers at " + socket + " (start one with: wm serve --socket " + socket + ")"};
   Hello hello;
   hello.role = role;
   std::snprintf(hello.name, sizeof hello.name, "wm");

@@ -40,6 +40,11 @@ std::string user_name(uid_t uid) {
   return entry != nullptr ? entry->pw_name : std::to_string(uid);
 }
 
+bool is_user(const std::string& user) {
+  if (user.empty()) return false;
+  return ::getpwnam(user.c_str()) != nullptr || user.find_first_not_of("0123456789") == std::string::npos;
+}
+
 Result<Descriptor> connect_to(const std::string& path) {
   sockaddr_un address{};
   if (!fill(address, path)) return Error{"socket path '" + path + "' is empty or too long"};

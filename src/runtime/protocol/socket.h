@@ -31,6 +31,8 @@ struct Peer {
 Result<Peer> peer_of(const Descriptor& socket);
 // The name of a user, or its number where it has none.
 [[nodiscard]] std::string user_name(uid_t uid);
+// Whether such a user is known by name; a number stands for one without a name.
+[[nodiscard]] bool is_user(const std::string& user);
 
 template <Plain T>
 std::span<const std::byte> bytes_of(const T& value) {

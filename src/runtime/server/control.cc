@@ -1,7 +1,6 @@
 #include "runtime/server/control.h"
 
 #include <fmt/format.h>
-#include <pwd.h>
 
 #include "base/json.h"
 
@@ -15,11 +14,6 @@ constexpr int kMaxPriority = 100;
 
 std::string named(const Session::ClientInfo& info) {
   return fmt::format("client {} ({}, pid {})", info.number, info.name, info.peer.pid);
-}
-
-// A user of this machine, by name; one without a name is a number, as in the status.
-bool is_user(const std::string& user) {
-  return ::getpwnam(user.c_str()) != nullptr || user.find_first_not_of("0123456789") == std::string::npos;
 }
 
 }  // namespace

@@ -45,7 +45,8 @@ Result<ServedGoal> parse_served_goal(const std::string& text) {
 
 Result<ServedConnection*> ServedConnection::open(const std::string& path, const ServedTerms& terms) {
   auto socket = connect_to(path);
-  if (!socket) return Error{"no daemon answers at " + path + " (start one with: wm serve --simulate GPU)"};
+  if (!socket)
+    return Error{"no daemon answers at " + path + " (start one with: wm serve --simulate GPU --socket " + path + ")"};
   Hello hello;
   hello.role = Role::simulated;
   hello.priority = terms.priority;

@@ -96,6 +96,7 @@ TEST(Mistakes, OptionsThatTheMachineWouldIgnoreAreRefused) {
   expect_mistake("sim --kernel vecadd --runs 3", "--runs needs --machine block");
 #ifdef WM_RUNTIME
   expect_mistake("serve --clients 3", "--clients needs --simulate");
+  expect_mistake("serve --user-share nosuchuser=2", "there is no user 'nosuchuser'");
   expect_mistake("serve --slice 5000", "--slice needs --cuda");
   expect_mistake("serve --simulate h200 --headroom 20", "--headroom has no meaning with --simulate");
   expect_mistake("serve --simulate h200 --client-memory '1 GB'", "--client-memory has no meaning with --simulate");

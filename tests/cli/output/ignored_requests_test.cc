@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
@@ -25,6 +26,13 @@ TEST(IgnoredRequests, NameThePolicyAndThoseThatHonourThem) {
   EXPECT_THAT(ignored_requests({{"policy", "accelos"}}, false, false), IsEmpty());
   EXPECT_THAT(ignored_requests({{"policy", "goal_shares"}}, true, true), IsEmpty());
   EXPECT_THAT(ignored_requests({{"policy", "priority_headroom"}}, true, true), IsEmpty());
+}
+
+TEST(IgnoredRequests, NameOnlyPoliciesThatTheDaemonCanRun) {
+  EXPECT_THAT(ignored_requests({{"policy", "accelos"}}, true, true),
+              ElementsAre(EndsWith("these do: goal_shares"), EndsWith("these do: goal_shares, priority_shares")));
+  EXPECT_THAT(ignored_requests({{"policy", "accelos"}, {"timing", "cycle"}}, true, false),
+              ElementsAre(AllOf(HasSubstr("smqos"), HasSubstr("quota"))));
 }
 
 TEST(IgnoredRequests, PrioritiesAreHonouredWhereLaunchesLeaveHeadroom) {
