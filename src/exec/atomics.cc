@@ -108,8 +108,8 @@ std::uint16_t update16(Type type, Mode mode, std::uint16_t old, std::uint16_t b,
   }
 }
 
-// The parties that may update the word at the same moment: none, or the application that the kernel runs in.
-enum class Beside { nobody, application };
+// What else may update the word at the same moment: nothing, or the application that the kernel runs in.
+enum class Beside { nothing, application };
 
 template <typename T, typename Update>
 void update(std::byte* at, Beside beside, const Frame& frame, RegisterRow to, RegisterRow b, RegisterRow c, int lane,
@@ -163,7 +163,7 @@ void PendingAtomic::apply(Mask which) {
   for (Mask m = which & lanes; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     for (std::uint32_t e = 0; e < memory.count; ++e)
-      update_lane(*op, at[static_cast<std::size_t>(lane)] + e * memory.bytes, Beside::nobody, true, frame,
+      update_lane(*op, at[static_cast<std::size_t>(lane)] + e * memory.bytes, Beside::nothing, true, frame,
                   element(kOld, memory, e), element(kB, memory, e), c, lane);
   }
 }
@@ -198,7 +198,7 @@ bool Warp::atomic_at_once(const Op& op, const Frame& frame, const Window& window
   const Access& access = block_->access_;
   const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
   std::unique_lock<std::mutex> lock;
-  Beside beside = Beside::nobody;
+  Beside beside = Beside::nothing;
   if (grid_->atomics != nullptr && access.space != ptx::Space::shared) {
     lock = std::unique_lock(*grid_->atomics);
     beside = Beside::application;  // the application does not take the lock

@@ -1,5 +1,6 @@
 // wm record: the blocks and calls of kernels on this machine's CUDA device, as applications for the block machine.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <ctime>
 #include <filesystem>

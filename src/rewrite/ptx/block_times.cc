@@ -45,12 +45,7 @@ class BlockTimeWriter {
 
  private:
   void add_names() {
-    ptx::Variable address;
-    address.name = "wm_block_times";
-    address.space = ptx::Space::param;
-    address.type = Type::u64;
-    address.align = 8;
-    parameter_ = editor_.add_parameter(address);
+    parameter_ = editor_.add_address_parameter("wm_block_times");
     entry_ = editor_.add_register("%wm_block_time", Type::b64);
     time_ = editor_.add_register("%wm_time", Type::b64);
     block_ = editor_.add_register("%wm_block", Type::b32);

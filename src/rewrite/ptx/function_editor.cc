@@ -51,6 +51,15 @@ std::uint32_t FunctionEditor::add_parameter(ptx::Variable variable) {
   return static_cast<std::uint32_t>(function_.parameters.size() - 1);
 }
 
+std::uint32_t FunctionEditor::add_address_parameter(std::string_view name) {
+  ptx::Variable address;
+  address.name = name;
+  address.space = ptx::Space::param;
+  address.type = ptx::Type::u64;
+  address.align = 8;
+  return add_parameter(std::move(address));
+}
+
 void FunctionEditor::place_labels() {
   if (new_place_[at_] == kUnknown) new_place_[at_] = size();
 }

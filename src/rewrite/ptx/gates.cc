@@ -110,12 +110,7 @@ class GateWriter {
   }
 
   void prologue() {
-    ptx::Variable address;
-    address.name = "wm_gate";
-    address.space = ptx::Space::param;
-    address.type = Type::u64;
-    address.align = 8;
-    const std::uint32_t parameter = editor_.add_parameter(address);
+    const std::uint32_t parameter = editor_.add_address_parameter("wm_gate");
     gate_ = editor_.add_register("%wm_gate", Type::b64);
     word_ = editor_.add_register("%wm_gate_word", Type::b32);
     count_ = editor_.add_register("%wm_gate_count", Type::b32);

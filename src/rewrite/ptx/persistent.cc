@@ -197,12 +197,7 @@ class WorkerWriter {
 
  private:
   void add_names() {
-    ptx::Variable control;
-    control.name = "wm_control";
-    control.space = ptx::Space::param;
-    control.type = Type::u64;
-    control.align = 8;
-    control_ = editor_.add_parameter(control);
+    control_ = editor_.add_address_parameter("wm_control");
     ptx::Variable grid;
     grid.name = "wm_grid";
     grid.space = ptx::Space::param;
