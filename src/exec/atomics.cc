@@ -108,7 +108,7 @@ std::uint16_t update16(Type type, Mode mode, std::uint16_t old, std::uint16_t b,
   }
 }
 
-// What else may update the word at the same moment: nothing, or the application that the kernel runs in.
+// Other parties that may update the word at the same moment: none, or the application that the kernel runs in.
 enum class Beside { nothing, application };
 
 template <typename T, typename Update>

@@ -31,7 +31,7 @@ class FunctionEditor {
   std::uint32_t add_label(std::string_view name);
   std::uint32_t add_variable(ptx::Variable variable);
   std::uint32_t add_parameter(ptx::Variable variable);
-  std::uint32_t add_address_parameter(std::string_view name);  // of 64 bits
+  std::uint32_t add_address_parameter(std::string_view name);
 
   // --- the walk over the old body
   [[nodiscard]] bool at_end() const { return at_ == old_.size(); }
