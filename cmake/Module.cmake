@@ -115,3 +115,11 @@ function(wm_tests name)
   gtest_discover_tests(${program} TEST_LIST ${program}_LONG TEST_FILTER Long*:*/Long* DISCOVERY_TIMEOUT 60
                        PROPERTIES LABELS long TIMEOUT 1800)
 endfunction()
+
+# wm_needs_at_run_time(TARGET targets…): TARGET starts or loads these when it runs. They are built before it is linked;
+# with add_dependencies its sources would wait for them too, and be compiled last, by one core.
+function(wm_needs_at_run_time target)
+  foreach(needed ${ARGN})
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS $<TARGET_FILE:${needed}>)
+  endforeach()
+endfunction()
