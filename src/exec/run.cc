@@ -8,7 +8,7 @@
 #include <map>
 #include <memory>
 
-#include "exec/block.h"
+#include "exec/block_place.h"
 #include "exec/image.h"
 #include "exec/parallel_blocks.h"
 
@@ -68,7 +68,8 @@ LaunchResult run_launch(const Grid& grid, const RunOptions& options) {
       if (spare.empty()) spare.push_back(std::make_unique<Block>());
       resident.push_front(std::move(spare.back()));
       spare.pop_back();
-      resident.front()->start(grid, grid.block_index(next++));
+      resident.front()->start(grid, grid.block_index(next), place_of(next, options.sms));
+      ++next;
     }
     Block& block = *resident.front();
     const std::uint64_t spins = block.spins();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "exec/fault.h"
 #include "exec/grid.h"
@@ -20,6 +21,8 @@ struct RunOptions {
   std::uint32_t threads = 0;
   // Bytes an application's buffers may take in all.
   std::uint64_t max_memory = std::uint64_t{1} << 36;
+  // The SMs on which blocks run in turn, for %smid; null: all on one SM.
+  const std::vector<std::uint32_t>* sms = nullptr;
   // Receives the output of kernels; without it, the output is dropped.
   PrintSink print;
   // Called after each launch of an application, with the launches done and their number in all.

@@ -42,6 +42,13 @@ void add_serve_cuda_options(const Command& command, ServeCudaOptions& options) {
       "With --cuda: a program whose goal cannot be met beside the goals of others is refused (refuse), waits "
       "until it can (wait), or starts (accept)",
       {.show_default = true});
+  command.option(
+      "--sm-group", options.sms_of_group,
+      "With --cuda and a policy that gives SMs to programs: the number of SMs in a group, which has one owner; "
+      "a multiple of 8, or an even number on drivers that allow it",
+      {.show_default = true, .low = 2, .high = 64});
+  command.option("--decisions", options.arbiter.decisions_file,
+                 "With --cuda and such a policy: append its events and decisions to this file", {.type = "FILE"});
   command.option("--hold", options.arbiter.wait_microseconds,
                  "With --cuda: microseconds that launches wait at most while such a program has work; 0: they do not",
                  {.show_default = true, .high = 100'000});
@@ -60,6 +67,7 @@ Result<int> serve_cuda(ServeCudaOptions options) {
   const auto driver = find_cuda_driver();
   if (!driver) return driver.error();
   options.arbiter.threads = driver->threads;
+  options.arbiter.sm_groups = find_sm_groups(options.sms_of_group);
   std::unique_ptr<MpsDaemon> mps;
   if (is_mps) {
     auto started = MpsDaemon::start();

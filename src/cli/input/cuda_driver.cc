@@ -1,5 +1,6 @@
 #include "cli/input/cuda_driver.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <link.h>
@@ -27,6 +28,39 @@ int call(void* library, const char* name, Arguments... arguments) {
 }
 
 }  // namespace
+
+runtime::SmGroups find_sm_groups(std::uint32_t sms_of_group) {
+  // A set of SMs in the driver's interface, and the number of them.
+  struct SmSet {
+    unsigned type;
+    unsigned char unknown[92];
+    unsigned sms;
+    unsigned char more[44];
+  };
+  constexpr unsigned kMaxGroups = 63, kSms = 1, kSmallSteps = 1;
+  constexpr int kSmCount = 16;
+  runtime::SmGroups found{{}, sms_of_group, false};
+  void* library = open_driver();
+  SmSet all{}, rest{}, groups[kMaxGroups];
+  unsigned count = kMaxGroups;
+  int sms = 0;
+  if (library == nullptr || call(library, "cuDeviceGetAttribute", &sms, kSmCount, 0) != 0 || sms <= 0) return found;
+  found.has_green_contexts =
+      ::dlsym(library, "cuGreenCtxStreamCreate") != nullptr &&
+      call(library, "cuDeviceGetDevResource", 0, &all, kSms) == 0 &&
+      call(library, "cuDevSmResourceSplitByCount", static_cast<SmSet*>(groups), &count, static_cast<const SmSet*>(&all),
+           &rest, sms_of_group % 8 == 0 ? 0 : kSmallSteps, sms_of_group) == 0;
+  if (found.has_green_contexts) {
+    for (unsigned i = 0; i < count; ++i) found.sms.push_back(groups[i].sms);
+    if (rest.sms != 0) found.sms.push_back(rest.sms);
+    return found;
+  }
+  for (auto left = static_cast<unsigned>(sms); left != 0 && found.sms.size() < kMaxGroups;) {
+    found.sms.push_back(std::min(left, sms_of_group));
+    left -= found.sms.back();
+  }
+  return found;
+}
 
 std::string cuda_driver_file() { return file_of(open_driver()); }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "runtime/arbiter/options.h"
 
 namespace wm::cli {
 
@@ -16,6 +17,10 @@ struct CudaDriver {
 
 // Loads the driver and asks for its GPU; no context is created.
 Result<CudaDriver> find_cuda_driver();
+
+// The SMs of the driver's GPU in groups of `sms_of_group`, as its green contexts divide them; without green contexts in
+// such groups of any of its SMs.
+[[nodiscard]] runtime::SmGroups find_sm_groups(std::uint32_t sms_of_group);
 
 // Its file, without a question to the driver; empty: there is none.
 std::string cuda_driver_file();

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/arbiter/sm_rule.h"
 #include "runtime/arbiter/status.h"
 
 namespace wm::runtime {
@@ -37,11 +38,19 @@ void refuse(const Descriptor& socket, const std::string& reason) {
   send_packet(socket, bytes_of(answer));
 }
 
+// Policies that own SMs have other means than those that limit blocks.
+Result<std::unique_ptr<ProgramRule>> make_rule(const ArbiterOptions& options) {
+  const auto choice = policy::choose(options.policy);
+  if (!choice) return choice.error();
+  if (!choice->needs().has(policy::Can::own_sms)) return PolicyRule::make(options.policy);
+  return SmRule::make(options.policy, options.sm_groups, options.decisions_file);
+}
+
 std::string name_in(const Hello& hello) { return {hello.name, ::strnlen(hello.name, sizeof hello.name)}; }
 
 }  // namespace
 
-Arbiter::Arbiter(ArbiterOptions options, std::string device, std::unique_ptr<PolicyRule> policy, Descriptor listener,
+Arbiter::Arbiter(ArbiterOptions options, std::string device, std::unique_ptr<ProgramRule> policy, Descriptor listener,
                  Descriptor board_file, Mapping board)
     : options_(std::move(options)),
       device_(std::move(device)),
@@ -54,11 +63,11 @@ Arbiter::Arbiter(ArbiterOptions options, std::string device, std::unique_ptr<Pol
 }
 
 Result<std::unique_ptr<Arbiter>> Arbiter::open(ArbiterOptions options, std::string device) {
-  std::unique_ptr<PolicyRule> policy;
+  std::unique_ptr<ProgramRule> policy;
   if (!options.policy.empty()) {
     if (options.sharing != Sharing::mps)
-      return Error{"policies decide on parts of an SM, which programs have with --sharing mps only"};
-    auto made = PolicyRule::make(options.policy);
+      return Error{"policies decide on SMs or parts of them, which programs have with --sharing mps only"};
+    auto made = make_rule(options);
     if (!made) return made.error();
     policy = std::move(*made);
   }
@@ -172,6 +181,7 @@ void Arbiter::admit(Applicant applicant) {
   if (!program) return;
   ++seen_;
   (*program)->loss_control = LossControl::make(options_);
+  if (policy_ != nullptr) (*program)->set_isolated(admission_.known(name_in(hello)));
   programs_.push_back(*std::move(program));
 }
 
@@ -252,10 +262,10 @@ void Arbiter::sample_isolated(ArbitratedProgram::Clock::time_point now, std::vec
       if (step.ends) continue;
       decision.modes |= kPause;
       decision.wait_microseconds = kPauseMicroseconds;
-    } else if (step.begins) {
-      program->begin_sample(now);
-    } else if (step.ends) {
-      program->end_sample(now);
+    } else {
+      if (!step.ends) decision.modes &= ~(kPlace | kLimitBlocks);
+      if (step.begins) program->begin_sample(now);
+      if (step.ends) program->end_sample(now);
     }
   }
 }

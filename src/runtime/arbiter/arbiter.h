@@ -29,7 +29,7 @@ class Arbiter {
   [[nodiscard]] std::string status() const;
 
  private:
-  Arbiter(ArbiterOptions options, std::string device, std::unique_ptr<PolicyRule> policy, Descriptor listener,
+  Arbiter(ArbiterOptions options, std::string device, std::unique_ptr<ProgramRule> policy, Descriptor listener,
           Descriptor board_file, Mapping board);
   // False: the daemon shall stop.
   bool listen(int stop);
@@ -59,7 +59,7 @@ class Arbiter {
 
   const ArbiterOptions options_;
   const std::string device_;
-  const std::unique_ptr<PolicyRule> policy_;  // null: the rule of decision.h
+  const std::unique_ptr<ProgramRule> policy_;  // null: the rule of decision.h
   const Descriptor listener_, board_file_;
   const Mapping board_;
   GoalControl goals_;

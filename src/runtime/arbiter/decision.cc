@@ -15,9 +15,14 @@ std::string ProgramDecision::mechanism() const {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (stream_priority == StreamPriority::highest) add("highest stream priority");
+  if ((modes & kPlace) != 0) add(fmt::format("{} of {} SMs (green context)", sms, all_sms));
   if ((modes & kLimitBlocks) != 0) add(fmt::format("at most {}% of the blocks per SM", occupancy_percent));
   if (slice_microseconds != 0) add(fmt::format("time slice {} us", slice_microseconds));
-  if ((modes & kPause) != 0) add("paused while another program is measured by itself");
+  if ((modes & kPause) != 0 && sms_of_group != 0) {
+    add("waits: no SMs");
+  } else if ((modes & kPause) != 0) {
+    add("paused while another program is measured by itself");
+  }
   if ((modes & kWaitForOthers) != 0) add(fmt::format("launches wait up to {} us", wait_microseconds));
   return text.empty() ? "none" : text;
 }

@@ -32,6 +32,9 @@ struct ProgramDecision {
   StreamPriority stream_priority = StreamPriority::own;
   std::uint32_t wait_microseconds = 0;
   std::uint32_t slice_microseconds = 0;
+  std::uint64_t sm_groups = 0;         // groups of SMs, a bit each, under a policy that gives SMs to programs …
+  std::uint32_t sms = 0, all_sms = 0;  // … and the number of these SMs, and of the GPU's
+  std::uint32_t sms_of_group = 0;      // 0: no such policy
   bool is_latency_sensitive = false;
   bool is_restricted = false;  // a latency-sensitive program is active
 

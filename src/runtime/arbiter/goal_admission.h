@@ -36,8 +36,10 @@ class GoalAdmission {
   // `others`: the goals of programs that are there. `goals_exhausted`: these are missed already.
   [[nodiscard]] Answer check(const NamedGoal& asked, const std::vector<NamedGoal>& others, bool goals_exhausted) const;
 
- private:
+  // The result of a program of this name by itself.
   [[nodiscard]] IsolatedResult known(const std::string& name) const;
+
+ private:
   // The part of the GPU that a goal needs; 0: not known.
   [[nodiscard]] double part_needed(const NamedGoal& asked) const;
 

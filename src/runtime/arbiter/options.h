@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace wm::runtime {
 
@@ -14,6 +15,13 @@ enum class Sharing { mps, isolated };
 // The answer to a program whose goal cannot be met beside the goals of others.
 enum class UnmetGoals { refuse, wait, accept };
 
+// The SMs of the GPU in the groups that policies give to programs.
+struct SmGroups {
+  std::vector<std::uint32_t> sms;   // SMs of each group; empty: not known
+  std::uint32_t sms_of_group = 8;   // SMs of every group but the last, which has the rest
+  bool has_green_contexts = false;  // the driver can run kernels on some of the groups only
+};
+
 struct ArbiterOptions {
   std::string socket;
   unsigned mode = 0600;
@@ -21,7 +29,9 @@ struct ArbiterOptions {
   std::string pipe_folder;          // an MPS daemon's; empty: there is none
   std::string policy;               // a policy of `wm policies`, for Sharing::mps; empty: decision.h decides
   std::uint64_t client_memory = 0;  // device memory of a program in bytes, which `wm run` enforces; 0: no limit
-  std::uint64_t threads = 0;        // threads that the GPU holds at once; 0: not known
+  SmGroups sm_groups;
+  std::string decisions_file;  // the policy's events and decisions are appended to it; empty: none
+  std::uint64_t threads = 0;   // threads that the GPU holds at once; 0: not known
   // While a latency-sensitive program is active, others leave this part of every SM free (empty: as much as max_loss
   // allows), and their time slices have this length.
   std::optional<std::uint32_t> headroom_percent;

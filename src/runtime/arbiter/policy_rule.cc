@@ -23,12 +23,12 @@ PolicyRule::PolicyRule(std::string name, std::unique_ptr<policy::Policy> policy)
   policy_->on(policy::Started{}, machine_);
 }
 
-Result<std::unique_ptr<PolicyRule>> PolicyRule::make(const std::string& text) {
+Result<std::unique_ptr<ProgramRule>> PolicyRule::make(const std::string& text) {
   const auto choice = policy::choose(text);
   if (!choice) return choice.error();
   auto policy = policy::make(*choice, DeviceMachine::capabilities(), "device");
   if (!policy) return policy.error();
-  return std::unique_ptr<PolicyRule>(new PolicyRule(choice->to_string(), std::move(*policy)));
+  return std::unique_ptr<ProgramRule>(new PolicyRule(choice->to_string(), std::move(*policy)));
 }
 
 void PolicyRule::arrive(const PolicyProgram& program) {

@@ -26,17 +26,29 @@ struct PolicyProgram {
   double p99 = 0;             // the last window of its requests, in nanoseconds; 0: there was none
   bool window_ended = false;  // that window has just ended
   double isolated_p99 = 0;    // the same while no other program was active; 0: not known
+  double isolated_rate = 0;   // launches per second, likewise
+  std::uint64_t launches = 0;
+  std::uint64_t placed_groups = 0;  // the groups of SMs that its last launch used; 0: not known
 };
 
-class PolicyRule {
+// Decides with a policy of `wm policies`.
+class ProgramRule {
+ public:
+  virtual ~ProgramRule() = default;
+  // With its parameters, as shown to users.
+  [[nodiscard]] virtual const std::string& name() const = 0;
+  // `now` in nanoseconds.
+  [[nodiscard]] virtual std::vector<ProgramDecision> decide(const std::vector<PolicyProgram>& programs, Cycles now) = 0;
+};
+
+class PolicyRule final : public ProgramRule {
  public:
   static constexpr std::uint32_t kParts = 32;
 
-  static Result<std::unique_ptr<PolicyRule>> make(const std::string& text);
+  static Result<std::unique_ptr<ProgramRule>> make(const std::string& text);
 
-  // With its parameters, as shown to users.
-  [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] std::vector<ProgramDecision> decide(const std::vector<PolicyProgram>& programs, Cycles now);
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] std::vector<ProgramDecision> decide(const std::vector<PolicyProgram>& programs, Cycles now) override;
 
  private:
   PolicyRule(std::string name, std::unique_ptr<policy::Policy> policy);

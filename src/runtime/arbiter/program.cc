@@ -70,11 +70,14 @@ void ArbitratedProgram::observe(Clock::time_point now) {
 void ArbitratedProgram::apply(const ProgramDecision& decision) {
   if (decision == decision_) return;
   ControlWords& words = page().words;
-  const bool wakes = decision.slice_microseconds != decision_.slice_microseconds;
+  const bool wakes =
+      decision.slice_microseconds != decision_.slice_microseconds || decision.sm_groups != decision_.sm_groups;
   words.occupancy_percent.store(decision.occupancy_percent, std::memory_order_relaxed);
   words.stream_priority.store(static_cast<std::uint32_t>(decision.stream_priority), std::memory_order_relaxed);
   words.wait_microseconds.store(decision.wait_microseconds, std::memory_order_relaxed);
   words.slice_microseconds.store(decision.slice_microseconds, std::memory_order_relaxed);
+  words.sms_of_group.store(decision.sms_of_group, std::memory_order_relaxed);
+  words.sm_groups.store(decision.sm_groups, std::memory_order_relaxed);
   words.modes.store(decision.modes, std::memory_order_release);
   decision_ = decision;
   const std::byte changed{1};
@@ -139,7 +142,10 @@ PolicyProgram ArbitratedProgram::for_policy(std::uint64_t threads) {
                   .parts = 0,
                   .p99 = last_window_.p99_nanoseconds,
                   .window_ended = std::exchange(has_new_window_, false) && has_goal,
-                  .isolated_p99 = isolated_.p99};
+                  .isolated_p99 = isolated_.p99,
+                  .isolated_rate = isolated_.rate,
+                  .launches = launches_,
+                  .placed_groups = counters().placed_groups.load(std::memory_order_relaxed)};
   const std::uint64_t peak = counters().peak_threads.load(std::memory_order_relaxed);
   if (threads != 0 && peak != 0) {
     const std::uint64_t parts = (peak * PolicyRule::kParts + threads - 1) / threads;

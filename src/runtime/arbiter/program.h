@@ -55,6 +55,8 @@ class ArbitratedProgram {
   // Takes the last window, in which the program had no competitors, as its isolated result.
   void learn_isolated();
   [[nodiscard]] const IsolatedResult& isolated() const { return isolated_; }
+  // The result of an earlier run of the program.
+  void set_isolated(const IsolatedResult& result) { isolated_ = result; }
   // Its goal is relative to an isolated rate that is not known. A sample measures it while no other program launches.
   [[nodiscard]] bool needs_sample() const;
   void begin_sample(Clock::time_point now);

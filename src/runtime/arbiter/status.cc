@@ -31,6 +31,9 @@ std::string mechanism_text(const ArbitratedProgram& program) {
   if (d.slice_microseconds != 0 && c.sliced_groups == 0) text += " (not applied: no channel group takes it)";
   if ((d.modes & kLimitBlocks) != 0 && c.limited_launches == 0 && c.unlimited_launches != 0)
     text += " (not applied: no launch can be padded)";
+  if ((d.modes & kPlace) != 0 && c.placed_launches == 0 && c.unplaced_launches != 0)
+    text +=
+        fmt::format(" (not applied: no launch can be placed; at most {}% of the blocks per SM)", d.occupancy_percent);
   return text;
 }
 
@@ -43,6 +46,8 @@ Document program_entry(const ArbitratedProgram& p) {
   const Document counts{{"graph_launches", value(c.graph_launches)},
                         {"limited_launches", value(c.limited_launches)},
                         {"unlimited_launches", value(c.unlimited_launches)},
+                        {"placed_launches", value(c.placed_launches)},
+                        {"unplaced_launches", value(c.unplaced_launches)},
                         {"waits", value(c.waits)},
                         {"waited_seconds", static_cast<double>(value(c.waited_nanoseconds)) * 1e-9},
                         {"requests", requests},

@@ -27,6 +27,7 @@ enum ControlMode : std::uint32_t {
   kMeasure = 8,        // measure the time from a launch on an idle device to the end of the next synchronization
   kPause = 32,         // wait until this ends: another program is measured by itself
   kDivideAlike = 16,   // divide an SM's memory as the programs do whose blocks are limited
+  kPlace = 64,         // run on the SMs of `sm_groups` only; a launch that cannot be placed is limited instead
 };
 
 // The priority of streams that a program creates: its own choice, the highest there is, or its own choice below that.
@@ -41,6 +42,8 @@ struct ControlWords {
   Word wait_microseconds{0};   // longest wait of a launch for others
   Word slice_microseconds{0};  // time slice of the program's channel groups; 0: the driver's own
   Word board_bit{0};           // this program's bit in the Board
+  Word sms_of_group{0};        // the SMs are divided into groups of so many; 0: no policy gives SMs to programs
+  Count sm_groups{0};          // a bit for each group that the program may use; the SMs left over are the last group
 };
 
 // Times in buckets of an eighth of a power of two: bucket b holds the times below (9 + b % 8) << (b / 8) nanoseconds
@@ -73,6 +76,9 @@ struct ProgramCounters {
   Word applied_slice{0};   // microseconds
   Word slice_failures{0};  // requests for a time slice that the driver refused
   std::array<Word, kTimeBuckets> request_times{};
+  Count placed_launches{0};    // on the SMs that the daemon gave
+  Count unplaced_launches{0};  // that should have been and could not be
+  Count placed_groups{0};      // the groups of SMs of its last placed launch; 0: none yet
 };
 
 struct ControlPage {

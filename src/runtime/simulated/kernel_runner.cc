@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "exec/block.h"
+#include "exec/block_place.h"
 #include "exec/run.h"
 
 namespace wm::runtime {
@@ -41,8 +41,8 @@ bool may_reach_other_blocks(const exec::Op& op) {
 // Blocks of one launch, handed out in order to any number of threads.
 class ParallelBlocks {
  public:
-  ParallelBlocks(const exec::Grid& grid, const DeviceMemory& memory)
-      : grid_(grid), memory_(memory), count_(grid.blocks.count()), end_(count_) {}
+  ParallelBlocks(const exec::Grid& grid, const DeviceMemory& memory, const std::vector<std::uint32_t>* sms)
+      : grid_(grid), memory_(memory), sms_(sms), count_(grid.blocks.count()), end_(count_) {}
 
   // Runs blocks until none is left. Among several faults the one of the first block counts, as in a sequential run.
   void work() {
@@ -50,7 +50,7 @@ class ParallelBlocks {
     exec::LaunchStatistics statistics;
     DeviceMemory::Reader reader(memory_);
     for (std::uint64_t n = next_++; n < end_.load(); n = next_++) {
-      block.start(grid_, grid_.block_index(n));
+      block.start(grid_, grid_.block_index(n), exec::place_of(n, sms_));
       while (!block.done() && !block.fault()) {
         block.run(kTurn);
         reader.yield();
@@ -76,6 +76,7 @@ class ParallelBlocks {
 
   const exec::Grid& grid_;
   const DeviceMemory& memory_;
+  const std::vector<std::uint32_t>* const sms_;
   const std::uint64_t count_;
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> end_;
@@ -88,13 +89,13 @@ class FunctionalRunner final : public KernelRunner {
  public:
   FunctionalRunner(DeviceMemory& memory, std::uint32_t threads) : memory_(memory), threads_(std::max(1U, threads)) {}
 
-  KernelResult run(const exec::Grid& grid, const LoadedKernel&, const StreamTerms&) override {
+  KernelResult run(const exec::Grid& grid, const LoadedKernel&, const StreamTerms& terms) override {
     exec::Grid locked = grid;
     locked.atomics = &atomics_;
     const auto threads =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(threads_, grid.blocks.count() / kBlocksPerThread));
-    if (threads < 2 || !independent_of_block_order(*grid.program)) return run_in_order(locked);
-    ParallelBlocks blocks(locked, memory_);
+    if (threads < 2 || !independent_of_block_order(*grid.program)) return run_in_order(locked, terms.sms.get());
+    ParallelBlocks blocks(locked, memory_, terms.sms.get());
     std::vector<std::thread> helpers;
     for (std::uint32_t i = 1; i < threads; ++i) helpers.emplace_back([&] { blocks.work(); });
     blocks.work();
@@ -103,9 +104,10 @@ class FunctionalRunner final : public KernelRunner {
   }
 
  private:
-  KernelResult run_in_order(const exec::Grid& grid) {
+  KernelResult run_in_order(const exec::Grid& grid, const std::vector<std::uint32_t>* sms) {
     DeviceMemory::Reader reader(memory_);
     exec::RunOptions options;
+    options.sms = sms;
     options.on_turn = [&] { reader.yield(); };
     auto done = exec::run_launch(grid, options);
     return {.statistics = done.statistics, .fault = std::move(done.fault)};

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "exec/fault.h"
@@ -27,6 +28,8 @@ struct KernelResult {
 struct StreamTerms {
   int priority = 0;
   std::uint64_t stream = 0;
+  // The SMs of its green context, which %smid tells; runners with time use all SMs. Empty: all.
+  std::shared_ptr<const std::vector<std::uint32_t>> sms{};
 };
 
 class KernelRunner {

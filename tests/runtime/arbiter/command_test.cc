@@ -90,8 +90,8 @@ TEST_F(ServeCudaTest, MistakesAreTold) {
   EXPECT_NE(output("out").find("--client-memory limits each program"), std::string::npos) << output("out");
   EXPECT_NE(script("serve --sharing some > out 2>&1\n"), 0);
   EXPECT_NE(output("out").find("neither mps nor isolated"), std::string::npos) << output("out");
-  EXPECT_NE(script("serve --policy spatial --sharing mps > out 2>&1\n"), 0);
-  EXPECT_NE(output("out").find("spatial"), std::string::npos) << output("out");
+  EXPECT_NE(script("serve --policy quota --sharing mps > out 2>&1\n"), 0);
+  EXPECT_NE(output("out").find("quota"), std::string::npos) << output("out");
   EXPECT_NE(script("WARPMUX_LIBCUDA=/nonexistent serve > out 2>&1\n"), 0);
   EXPECT_NE(output("out").find("no CUDA driver"), std::string::npos) << output("out");
   const int code = script(

@@ -20,7 +20,10 @@ class PolicyRuleTest : public ::testing::Test {
             .parts = parts,
             .p99 = 0,
             .window_ended = false,
-            .isolated_p99 = 0};
+            .isolated_p99 = 0,
+            .isolated_rate = 0,
+            .launches = 0,
+            .placed_groups = 0};
   }
   // The percentage of every SM that each program may have; 100: no limit.
   std::vector<std::uint32_t> parts(const std::vector<PolicyProgram>& programs) {
@@ -31,7 +34,7 @@ class PolicyRuleTest : public ::testing::Test {
     return found;
   }
 
-  std::unique_ptr<PolicyRule> rule_;
+  std::unique_ptr<ProgramRule> rule_;
   Cycles now_;
 };
 

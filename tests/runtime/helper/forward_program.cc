@@ -15,6 +15,8 @@
 //   allocate       allocates 1 MB in every way until it fails; what the driver tells about memory
 //   fault          a kernel that writes where it must not, then lives on for a while
 //   contexts N     N contexts, a launch in each, twice
+//   where KIND N   the SMs of launches, and
+//   ordered N      whether their order is kept: placement.h
 //   opencl N       N launches of OpenCL and waits for them, through whatever library has these names
 #include <algorithm>
 #include <atomic>
@@ -35,6 +37,7 @@
 
 #include "driver_calls.h"
 #include "include/warpmux.h"
+#include "placement.h"
 #include "validation/cuda_real/measure.h"
 
 namespace {
@@ -394,6 +397,8 @@ int main(int count, char** words) {
   if (what == "fault") fault();
   if (what == "contexts") contexts(static_cast<int>(number));
   if (what == "unload") unload();
+  if (what == "where" && count > 3) where(words[2], std::atoi(words[3]));
+  if (what == "ordered") ordered(static_cast<int>(number));
   if (what == "latency" || what == "probe" || what == "compute" || what == "memory" || what == "calls")
     measured(what, number);
   return 0;

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "runtime/client/forward/channel_groups.h"
+#include "runtime/client/forward/green_contexts.h"
 #include "runtime/protocol/descriptor.h"
 #include "runtime/protocol/socket.h"
 
@@ -32,7 +33,7 @@ runtime::Board unmanaged_board;
 struct Connection {
   Descriptor socket;
   struct stat file {};  // the socket's
-  std::atomic<bool> groups_changed{false};
+  std::atomic<bool> groups_changed{false}, has_context{false};
   bool is_denied = false;  // the daemon does not let this program use the GPU
   std::once_flag once;
 
@@ -126,6 +127,12 @@ std::string connect(const char* path) {
   return {};
 }
 
+void prepare_sms(const runtime::ControlPage& page) {
+  const std::uint32_t sms_of_group = page.words.sms_of_group.load(std::memory_order_relaxed);
+  if (sms_of_group == 0) return;
+  GreenContexts::get().prepare(page.words.sm_groups.load(std::memory_order_relaxed), sms_of_group);
+}
+
 // Reads what the daemon sends (a byte: its words have changed) until the connection ends.
 void serve_connection(Connection& served) {
   bool is_pending = false;
@@ -138,6 +145,7 @@ void serve_connection(Connection& served) {
       const auto packet = runtime::receive_packet(served.socket, 0);
       if (!packet || packet->bytes.empty()) break;
     }
+    if (served.has_context.load()) prepare_sms(page());
     if (ready > 0 || served.groups_changed.exchange(false) || is_pending)
       is_pending = ChannelGroups::get().apply(page());
   }
@@ -190,6 +198,8 @@ bool is_managed() { return &page() != &unmanaged_page; }
 void ask_for_priority(int priority) {
   page().counters.asked_priority.store(static_cast<std::uint32_t>(priority) + 1, std::memory_order_relaxed);
 }
+
+void prepare_sms_soon() { connection->has_context.store(true); }
 
 void channel_groups_changed() { connection->groups_changed.store(true); }
 

@@ -31,6 +31,9 @@ void connect_to_arbiter();
 // Asks the daemon for another priority of this process, from 0 to 100.
 void ask_for_priority(int priority);
 
+// Tells the thread that keeps the connection that the program has a context, so that its sets of SMs can be prepared.
+void prepare_sms_soon();
+
 // Tells the thread that keeps the connection that channel groups have come or gone.
 void channel_groups_changed();
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/client/forward/managed_work.h"
+#include "runtime/client/forward/placed_streams.h"
 #include "runtime/client/forward/real_driver.h"
 
 namespace wm::forward {
@@ -33,29 +34,61 @@ CUresult launch_limited(runtime::ControlPage& page, CUfunction function, unsigne
   return launch(shared_bytes);
 }
 
-template <typename Call, typename... Arguments>
-CUresult launch_kernel(Call call, CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                       unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,
-                       void** parameters, void** extra) {
-  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
-  runtime::ControlPage& page = forward::page();
-  page.counters.launches.fetch_add(1, std::memory_order_relaxed);
-  const auto launch = [&](unsigned bytes) {
-    return call(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, bytes, stream, parameters, extra);
-  };
-  const std::uint32_t modes = page.words.modes.load(std::memory_order_relaxed);
-  if (modes == 0) [[likely]]
-    return launch(shared_bytes);
-  const std::uint64_t threads = std::uint64_t{block_x} * block_y * block_z;
-  before_launch(page, modes, threads * grid_x * grid_y * grid_z);
+// A launch on the SMs that the daemon gives this program. `launch` takes the dynamic shared memory and the stream. One
+// that cannot be placed is limited to a part of every SM instead.
+template <typename Launch>
+CUresult launch_on_sms(runtime::ControlPage& page, CUfunction function, unsigned threads, unsigned shared_bytes,
+                       CUstream stream, Launch&& launch) {
+  const GreenContexts::Set set = place(page, stream);
+  const auto in_stream = [&](CUstream placed) { return launch(shared_bytes, placed); };
+  const auto result = launch_placed(function, stream, set, in_stream);
+  count_placed(page, set, result.has_value());
+  if (result) return *result;
+  const CUresult unplaced = launch_limited(page, function, threads, shared_bytes, stream,
+                                           [&](unsigned bytes) { return launch(bytes, stream); });
+  if (set.context != nullptr && unplaced == CUDA_SUCCESS) PlacedStreams::get().refused(function);
+  return unplaced;
+}
+
+// A launch of blocks of `threads` threads under `modes`. `launch` takes the dynamic shared memory and the stream.
+template <typename Launch>
+CUresult launch_managed(runtime::ControlPage& page, std::uint32_t modes, CUfunction function, unsigned threads,
+                        unsigned shared_bytes, CUstream stream, Launch&& launch) {
   if ((modes & runtime::kDivideAlike) != 0) BlockLimits::get().divide_alike(function);
-  if ((modes & runtime::kLimitBlocks) == 0) return launch(shared_bytes);
-  return launch_limited(page, function, static_cast<unsigned>(threads), shared_bytes, stream, launch);
+  if ((modes & runtime::kPlace) != 0) return launch_on_sms(page, function, threads, shared_bytes, stream, launch);
+  const auto in_own_stream = [&](unsigned bytes) { return launch(bytes, stream); };
+  if ((modes & runtime::kLimitBlocks) == 0) return in_own_stream(shared_bytes);
+  return launch_limited(page, function, threads, shared_bytes, stream, in_own_stream);
+}
+
+// The stream that a call names, for calls whose default stream is the legacy one.
+enum class DefaultStream { legacy, of_thread };
+CUstream named(CUstream stream, DefaultStream by_default) {
+  return stream == nullptr && by_default == DefaultStream::of_thread ? CU_STREAM_PER_THREAD : stream;
 }
 
 template <typename Call>
-CUresult launch_with_attributes(Call call, const CUlaunchConfig* config, CUfunction function, void** parameters,
-                                void** extra) {
+CUresult launch_kernel(Call call, DefaultStream by_default, CUfunction function, unsigned grid_x, unsigned grid_y,
+                       unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                       CUstream stream, void** parameters, void** extra) {
+  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  runtime::ControlPage& page = forward::page();
+  page.counters.launches.fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t modes = page.words.modes.load(std::memory_order_relaxed);
+  if (modes == 0) [[likely]]
+    return call(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters, extra);
+  const std::uint64_t threads = std::uint64_t{block_x} * block_y * block_z;
+  before_launch(page, modes, threads * grid_x * grid_y * grid_z);
+  return launch_managed(page, modes, function, static_cast<unsigned>(threads), shared_bytes, named(stream, by_default),
+                        [&](unsigned bytes, CUstream in) {
+                          return call(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, bytes, in,
+                                      parameters, extra);
+                        });
+}
+
+template <typename Call>
+CUresult launch_with_attributes(Call call, DefaultStream by_default, const CUlaunchConfig* config, CUfunction function,
+                                void** parameters, void** extra) {
   if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
   runtime::ControlPage& page = forward::page();
   page.counters.launches.fetch_add(1, std::memory_order_relaxed);
@@ -64,14 +97,17 @@ CUresult launch_with_attributes(Call call, const CUlaunchConfig* config, CUfunct
     return call(config, function, parameters, extra);
   const std::uint64_t threads = std::uint64_t{config->blockDimX} * config->blockDimY * config->blockDimZ;
   before_launch(page, modes, threads * config->gridDimX * config->gridDimY * config->gridDimZ);
-  if ((modes & runtime::kDivideAlike) != 0) BlockLimits::get().divide_alike(function);
-  if ((modes & runtime::kLimitBlocks) == 0 || needs_blocks_together(*config))
+  if (needs_blocks_together(*config)) {
+    if ((modes & runtime::kDivideAlike) != 0) BlockLimits::get().divide_alike(function);
+    if ((modes & runtime::kPlace) != 0) count_placed(page, {}, false);
     return call(config, function, parameters, extra);
-  CUlaunchConfig padded = *config;
-  return launch_limited(page, function, static_cast<unsigned>(threads), config->sharedMemBytes, config->hStream,
-                        [&](unsigned bytes) {
-                          padded.sharedMemBytes = bytes;
-                          return call(&padded, function, parameters, extra);
+  }
+  CUlaunchConfig changed = *config;
+  return launch_managed(page, modes, function, static_cast<unsigned>(threads), config->sharedMemBytes,
+                        named(config->hStream, by_default), [&](unsigned bytes, CUstream in) {
+                          changed.sharedMemBytes = bytes;
+                          changed.hStream = in;
+                          return call(&changed, function, parameters, extra);
                         });
 }
 
@@ -113,6 +149,7 @@ int stream_priority(int own) {
 }  // namespace
 }  // namespace wm::forward
 
+using wm::forward::DefaultStream;
 using wm::forward::real;
 
 // Behind include/warpmux.h: 1 if a daemon arbitrates this process.
@@ -133,23 +170,25 @@ CUresult cuInit(unsigned flags) {
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters,
                         void** extra) {
-  return wm::forward::launch_kernel(real().cuLaunchKernel, function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
-                                    shared_bytes, stream, parameters, extra);
+  return wm::forward::launch_kernel(real().cuLaunchKernel, DefaultStream::legacy, function, grid_x, grid_y, grid_z,
+                                    block_x, block_y, block_z, shared_bytes, stream, parameters, extra);
 }
 
 CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                              unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,
                              void** parameters, void** extra) {
-  return wm::forward::launch_kernel(real().cuLaunchKernel_ptsz, function, grid_x, grid_y, grid_z, block_x, block_y,
-                                    block_z, shared_bytes, stream, parameters, extra);
+  return wm::forward::launch_kernel(real().cuLaunchKernel_ptsz, DefaultStream::of_thread, function, grid_x, grid_y,
+                                    grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters, extra);
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) {
-  return wm::forward::launch_with_attributes(real().cuLaunchKernelEx, config, function, parameters, extra);
+  return wm::forward::launch_with_attributes(real().cuLaunchKernelEx, DefaultStream::legacy, config, function,
+                                             parameters, extra);
 }
 
 CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) {
-  return wm::forward::launch_with_attributes(real().cuLaunchKernelEx_ptsz, config, function, parameters, extra);
+  return wm::forward::launch_with_attributes(real().cuLaunchKernelEx_ptsz, DefaultStream::of_thread, config, function,
+                                             parameters, extra);
 }
 
 CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
@@ -172,6 +211,14 @@ CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priori
   const auto call = real().cuStreamCreateWithPriority;
   if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
   return call(stream, flags, wm::forward::stream_priority(priority));
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream) {
+  const auto call = real().cuStreamDestroy_v2;
+  if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  const CUresult result = call(stream);
+  if (result == CUDA_SUCCESS) wm::forward::PlacedStreams::get().destroyed(stream);
+  return result;
 }
 
 CUresult cuStreamSynchronize(CUstream stream) { return wm::forward::synchronize(real().cuStreamSynchronize, stream); }

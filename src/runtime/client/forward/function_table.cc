@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "runtime/client/forward/green_contexts.h"
 #include "runtime/client/forward/memory_calls.h"
 #include "runtime/client/forward/real_driver.h"
 
@@ -102,6 +103,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   const auto call = real().cuDevicePrimaryCtxRelease_v2;
   if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
   FunctionTable::get().forget_functions();
+  wm::forward::GreenContexts::get().primary_released(device);
   const CUresult result = call(device);
   unsigned flags = 0;
   int is_active = 1;
@@ -115,6 +117,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
   const auto call = real().cuDevicePrimaryCtxReset_v2;
   if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
   FunctionTable::get().forget_functions();
+  wm::forward::GreenContexts::get().forget(device);
   const CUresult result = call(device);
   if (result == CUDA_SUCCESS) wm::forward::forget_memory_of_primary(device);
   return result;

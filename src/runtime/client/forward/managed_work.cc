@@ -41,13 +41,6 @@ void wait_for_pause(runtime::ControlPage& page) {
   page.counters.waited_nanoseconds.fetch_add(now() - start, std::memory_order_relaxed);
 }
 
-bool is_capturing(CUstream stream) {
-  if (stream == nullptr || stream == CU_STREAM_LEGACY) return false;  // these cannot be captured
-  int status = 0;
-  const auto call = real().cuStreamIsCapturing;
-  return call == nullptr || call(stream, &status) != CUDA_SUCCESS || status != 0;
-}
-
 }  // namespace
 
 void before_launch(runtime::ControlPage& page, std::uint32_t modes, std::uint64_t threads) {
@@ -77,6 +70,23 @@ LimitedLaunch limited(runtime::ControlPage& page, CUfunction function, unsigned 
   auto& count = planned.is_limited ? page.counters.limited_launches : page.counters.unlimited_launches;
   count.fetch_add(1, std::memory_order_relaxed);
   return planned;
+}
+
+bool is_capturing(CUstream stream) {
+  if (stream == nullptr || stream == CU_STREAM_LEGACY) return false;  // these cannot be captured
+  int status = 0;
+  const auto call = real().cuStreamIsCapturing;
+  return call == nullptr || call(stream, &status) != CUDA_SUCCESS || status != 0;
+}
+
+GreenContexts::Set place(runtime::ControlPage& page, CUstream stream) {
+  if (is_capturing(stream) || !GreenContexts::get().is_current()) return {};
+  return GreenContexts::get().find(page.words.sm_groups.load(std::memory_order_relaxed));
+}
+
+void count_placed(runtime::ControlPage& page, GreenContexts::Set set, bool is_placed) {
+  (is_placed ? page.counters.placed_launches : page.counters.unplaced_launches).fetch_add(1, std::memory_order_relaxed);
+  if (is_placed) page.counters.placed_groups.store(set.groups, std::memory_order_relaxed);
 }
 
 void note_failure(runtime::ControlPage& page, CUresult result) {

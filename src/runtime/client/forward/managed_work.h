@@ -4,6 +4,7 @@
 #include "runtime/client/cuda/interface/types.h"
 #include "runtime/client/forward/arbitration.h"
 #include "runtime/client/forward/block_limits.h"
+#include "runtime/client/forward/green_contexts.h"
 
 namespace wm::forward {
 
@@ -16,6 +17,14 @@ void before_launch(runtime::ControlPage& page, std::uint32_t modes, std::uint64_
 // they are: a graph may be launched when the limit has gone.
 LimitedLaunch limited(runtime::ControlPage& page, CUfunction function, unsigned threads, unsigned shared_bytes,
                       CUstream stream);
+
+// Whether work in the stream would become a node of a graph, or that cannot be told.
+[[nodiscard]] bool is_capturing(CUstream stream);
+
+// The SMs for a launch under `kPlace`; without a context: the launch cannot be placed.
+[[nodiscard]] GreenContexts::Set place(runtime::ControlPage& page, CUstream stream);
+// Counts a launch under `kPlace`, which ran on the SMs of `set` or was not placed.
+void count_placed(runtime::ControlPage& page, GreenContexts::Set set, bool is_placed);
 
 // After a call has failed: an error that ends the context is told to the daemon.
 void note_failure(runtime::ControlPage& page, CUresult result);

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "runtime/client/forward/arbitration.h"
+#include "runtime/client/forward/green_contexts.h"
 #include "runtime/client/forward/memory_account.h"
 #include "runtime/client/forward/real_driver.h"
 
@@ -132,6 +133,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   WM_REAL(cuDevicePrimaryCtxRetain);
   const CUresult result = call(context, device);
   if (result != CUDA_SUCCESS || context == nullptr) return result;
+  wm::forward::GreenContexts::get().primary_retained(device, *context);
+  wm::forward::prepare_sms_soon();
   const std::lock_guard lock(wm::forward::primaries().mutex);
   wm::forward::primaries().contexts[device] = *context;
   return result;

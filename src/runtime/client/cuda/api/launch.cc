@@ -26,8 +26,8 @@ CUresult check_shape(const Driver& driver, const Function& function, const Launc
   if (static_cast<std::int64_t>(shape.shared_bytes) > max_dynamic_shared(function)) return CUDA_ERROR_INVALID_VALUE;
   const auto blocks = blocks_per_sm(driver, function, static_cast<std::uint32_t>(block.count()), shape.shared_bytes);
   if (!blocks) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  if (shape.cooperative && grid.count() > std::uint64_t{*blocks} * driver.config().sm.count)
-    return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+  const std::uint64_t sms = shape.sms == nullptr ? driver.config().sm.count : shape.sms->size();
+  if (shape.cooperative && grid.count() > std::uint64_t{*blocks} * sms) return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
   return CUDA_SUCCESS;
 }
 
@@ -111,6 +111,7 @@ CUresult launch(CUfunction handle, CUstream stream_handle, const LaunchShape& sh
     LaunchShape prioritised = shape;
     if (!shape.has_priority) prioritised.priority = -stream.priority;  // CUDA's greatest priority is the lowest number
     prioritised.stream = stream.id;
+    prioritised.sms = stream.sms;
     const CUresult made = launch_operation(context, *function, prioritised, parameters, operation);
     if (made != CUDA_SUCCESS) return made;
     if (Context::is_capturing(stream))
@@ -150,7 +151,8 @@ CUresult launch_operation(Context& context, Function& function, const LaunchShap
   operation.kind = runtime::WorkKind::kernel;
   operation.type = NodeType::kernel;
   operation.run = [&context, &kernel, module = std::move(module), grid = *std::move(grid),
-                   cooperative = shape.cooperative, terms = runtime::StreamTerms{shape.priority, shape.stream}] {
+                   cooperative = shape.cooperative,
+                   terms = runtime::StreamTerms{shape.priority, shape.stream, shape.sms}] {
     return run_grid(context, grid, kernel, cooperative, terms);
   };
   return CUDA_SUCCESS;
@@ -205,14 +207,14 @@ using wm::cuda::LaunchShape;
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters,
                         void** extra) {
-  const LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, false, 0};
+  const LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, false};
   return wm::cuda::launch(function, stream, shape, {parameters, extra});
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                    CUstream stream, void** parameters) {
-  const LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, true, 0};
+  const LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, true};
   return wm::cuda::launch(function, stream, shape, {parameters, nullptr});
 }
 

@@ -13,6 +13,7 @@ struct LaunchShape {
   int priority = 0;           // larger goes first
   bool has_priority = false;  // the launch has one of its own, not its stream's
   std::uint64_t stream = 0;
+  std::shared_ptr<const std::vector<std::uint32_t>> sms{};  // that it runs on; empty: all
 };
 
 // The parameters of a launch, copied: `values` points to one value per parameter, or `extra` to one buffer with all.

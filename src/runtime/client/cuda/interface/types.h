@@ -25,6 +25,8 @@ class Array;
 class MipmappedArray;
 class TextureReference;
 class SurfaceReference;
+class SmSet;
+class GreenContext;
 }  // namespace wm::cuda
 
 using CUdevice = int;
@@ -45,6 +47,8 @@ using CUarray = wm::cuda::Array*;
 using CUmipmappedArray = wm::cuda::MipmappedArray*;
 using CUtexref = wm::cuda::TextureReference*;
 using CUsurfref = wm::cuda::SurfaceReference*;
+using CUdevResourceDesc = wm::cuda::SmSet*;
+using CUgreenCtx = wm::cuda::GreenContext*;
 using CUhostFn = void (*)(void*);
 
 enum CUresult : int {
@@ -80,6 +84,21 @@ enum : unsigned {
   CU_STREAM_WAIT_VALUE_AND = 2,
   CU_STREAM_WAIT_VALUE_NOR = 3,
 };
+
+// A set of SMs of a device. The driver keeps which ones in the bytes that it does not document.
+enum : unsigned { CU_DEV_RESOURCE_TYPE_SM = 1, CU_GREEN_CTX_DEFAULT_STREAM = 1 };
+struct CUdevSmResource {
+  unsigned smCount, minSmPartitionSize, smCoscheduledAlignment, flags;
+};
+struct CUdevResource {
+  unsigned type;
+  unsigned char _internal_padding[92];
+  union {
+    CUdevSmResource sm;
+    unsigned char _oversize[48];
+  };
+};
+static_assert(sizeof(CUdevResource) == 144);
 
 enum CUmemorytype : unsigned {
   CU_MEMORYTYPE_HOST = 1,

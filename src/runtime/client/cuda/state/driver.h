@@ -13,6 +13,7 @@
 #include "runtime/client/cuda/state/context.h"
 #include "runtime/client/cuda/state/device.h"
 #include "runtime/client/cuda/state/graph_executable.h"
+#include "runtime/client/cuda/state/green_context.h"
 #include "runtime/client/cuda/state/handle_set.h"
 #include "runtime/client/cuda/state/memory_pool.h"
 #include "runtime/client/cuda/state/module.h"
@@ -46,6 +47,8 @@ class Driver final : public Device {
   HandleSet<MemoryPool> pools;
   HandleSet<Graph> graphs;
   HandleSet<GraphExecutable> graph_executables;
+  HandleSet<SmSet> sm_sets;
+  HandleSet<GreenContext> green_contexts;
   TextureTable textures;
 
   // Ends a context: its work is awaited, its objects and its memory are gone.

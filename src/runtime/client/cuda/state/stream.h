@@ -14,6 +14,7 @@ namespace wm::cuda {
 
 class Context;
 class GraphNode;
+class GreenContext;
 struct Capture;
 
 class Stream {
@@ -25,7 +26,9 @@ class Stream {
   const unsigned flags;
   const int priority;
   const std::uint64_t id;
-  bool is_legacy = false;  // the default stream that others wait for
+  GreenContext* green = nullptr;                            // null: it is a stream of an ordinary context
+  std::shared_ptr<const std::vector<std::uint32_t>> sms{};  // the SMs that its kernels run on; empty: all
+  bool is_legacy = false;                                   // the default stream that others wait for
   // The work that the stream's next work follows; guarded by the context's order.
   std::vector<runtime::WorkTicket> last;
   // The capture that the stream takes part in, and its last nodes; guarded by the captures.
