@@ -222,7 +222,7 @@ struct Gesummv {
       from_a += a[i * columns + j] * x[j];
       from_b += b[i * columns + j] * x[j];
     }
-    y[i] = 1.5F * from_a + 1.2F * from_b;
+    y[i] = fmaf(1.5F, from_a, 1.2F * from_b);
   }
 };
 
