@@ -1,7 +1,12 @@
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
+#include <fcntl.h>
+#include <iostream>
 #include <string>
+#include <system_error>
+#include <unistd.h>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -143,9 +148,26 @@ std::vector<std::string> without_help_command(std::vector<std::string> words) {
   return words;
 }
 
-}  // namespace
+// A descriptor that the caller closed would be given to the next file that is opened, and output would go there. Writes
+// to this one fail.
+void fill_standard_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) < 0) (void)::open("/dev/null", O_RDONLY);
+  }
+}
 
-int run(int argc, const char* const* argv) {
+// Results that could not be written are an error: a full disk, a closed stdout.
+int check_written(int code) {
+  std::cout.flush();
+  const bool flushed = std::fflush(stdout) == 0;
+  if (code != 0 || (flushed && std::ferror(stdout) == 0 && std::cout.good())) return code;
+  // The failed call may be long ago; another attempt tells the reason.
+  const bool fails_again = ::write(STDOUT_FILENO, "\n", 1) < 0;
+  const std::string reason = fails_again ? ": " + std::generic_category().message(errno) : "";
+  return complain("stdout cannot be written" + reason);
+}
+
+int run_command(int argc, const char* const* argv) {
   CLI::App app{"Shares one GPU among many kernels: real kernels, executed and compared.", "wm"};
   app.set_version_flag("--version", version());
   app.footer("Examples:\n  wm demo\n  wm kernels check sgemm --size medium\n  wm kernels --help");
@@ -201,6 +223,13 @@ int run(int argc, const char* const* argv) {
   if (!action) return complain("nothing to do; 'wm --help' lists the commands");
   const Result<int> outcome = action();
   return outcome ? *outcome : complain(outcome.error().to_string());
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv) {
+  fill_standard_descriptors();
+  return check_written(run_command(argc, argv));
 }
 
 }  // namespace wm::cli

@@ -1,4 +1,5 @@
 // wm set, wm policy and wm end: changes of a daemon that runs.
+#include <cmath>
 #include <cstdio>
 #include <memory>
 
@@ -6,6 +7,7 @@
 #include "base/nearest.h"
 #include "base/number.h"
 #include "cli/commands/command.h"
+#include "cli/output/ignored_requests.h"
 #include "runtime/protocol/monitor.h"
 #include "runtime/protocol/socket.h"
 
@@ -32,6 +34,16 @@ Result<int> request(const ControlOptions& options, const Json& request) {
   return 0;
 }
 
+// Says that the daemon's policy does not look at priorities, where one was set.
+void tell_ignored_priority(const ControlOptions& options, const Json& request) {
+  if (request.value("priority", 0) <= 0) return;
+  const auto text = runtime::request_status(options.socket.empty() ? runtime::default_socket() : options.socket);
+  if (!text) return;
+  const Json status = Json::parse(*text, nullptr, false);
+  if (!status.is_object()) return;
+  for (const std::string& line : ignored_requests(status, false, true)) std::fprintf(stderr, "wm: %s\n", line.c_str());
+}
+
 // "share=2" and "priority=1" as members of a request.
 Result<Json> settings_of(const ControlOptions& options) {
   Json all{{"op", "set"}, {"client", options.client}};
@@ -43,7 +55,10 @@ Result<Json> settings_of(const ControlOptions& options) {
                    "; share=2 or priority=1 can be set"};
     }
     const auto number = parse_double(value);
-    if (!number) return Error{"'" + word + "': a number is missing"};
+    if (value.empty()) return Error{"'" + word + "': a number is missing"};
+    if (!number || !std::isfinite(*number)) return Error{"'" + word + "': '" + value + "' is no number"};
+    const bool is_integer = *number == std::floor(*number) && std::abs(*number) <= 1e6;
+    if (name == "priority" && !is_integer) return Error{"'" + word + "': a priority is a whole number from 0 to 100"};
     if (name == "share") all["share"] = *number;
     if (name == "priority") all["priority"] = static_cast<int>(*number);
   }
@@ -67,7 +82,9 @@ void add_control(const Command& wm) {
   set.run([o]() -> Result<int> {
     const auto json = settings_of(*o);
     if (!json) return json.error();
-    return request(*o, *json);
+    auto done = request(*o, *json);
+    if (done) tell_ignored_priority(*o, *json);
+    return done;
   });
   const Command policy = wm.add("policy", "Change the policy of the daemon while clients run",
                                 "wm policy moving_shares\nwm policy moving_shares:slice=500000");

@@ -98,6 +98,8 @@ Result<std::uint32_t> goal_microseconds(const std::string& text) {
 // Refuses a goal that no kind of daemon takes, before one is waited for.
 Result<void> check_goal(const std::string& text) {
   const std::string name = text.substr(0, text.find('=')), value = text.substr(std::min(text.size(), name.size() + 1));
+  const bool percentile = name.size() > 1 && name[0] == 'p' && name.find_first_not_of("0123456789.", 1) == name.npos;
+  if (percentile && name != "p99") return Error{"--goal '" + text + "': p99 is the only percentile, as in p99=2ms"};
   if (name == "p99" || name == "time") {
     const auto time = parse_picoseconds(value);
     if (!time) return Error{"--goal '" + text + "': " + time.error().what};

@@ -41,14 +41,12 @@ std::vector<ProcessEntry> process_entries() {
   return all;
 }
 
-// Sends the signal to the program and to its descendants in this process group. Orphans among these have this process
-// as their parent. The program shares the group with this process, and possibly with a pipeline or a script that must
-// not get the signal; a group of its own would take the terminal from those.
-void signal_program(pid_t program, int signal) {
-  const pid_t self = ::getpid(), group = ::getpgrp();
-  std::vector<pid_t> family{self, program};
+// Sends the signal to the descendants of the family in this process group. Orphans among these have this process as
+// their parent. The program shares the group with this process, and possibly with a pipeline or a script that must not
+// get the signal; a group of its own would take the terminal from those.
+void signal_descendants(std::vector<pid_t> family, int signal) {
+  const pid_t group = ::getpgrp();
   const auto in_family = [&](pid_t pid) { return std::find(family.begin(), family.end(), pid) != family.end(); };
-  ::kill(program, signal);
   for (bool grows = true; grows;) {  // processes may start others meanwhile
     grows = false;
     for (const ProcessEntry& entry : process_entries()) {
@@ -60,22 +58,33 @@ void signal_program(pid_t program, int signal) {
   }
 }
 
+void signal_program(pid_t program, int signal) {
+  ::kill(program, signal);
+  signal_descendants({::getpid(), program}, signal);
+}
+
 // A signal of the terminal reaches the whole process group, so the program has it already; one that a process sent to
 // this process does not.
 bool is_from_process(const siginfo_t& info) {
   return info.si_code == SI_USER || info.si_code == SI_QUEUE || info.si_code == SI_TKILL;
 }
 
-// The status that the program ends with. Signals in `awaited` are blocked.
+// The status that the program ends with. Signals in `awaited` are blocked. A program that was told to end leaves
+// nothing running: background jobs of a shell ignore SIGINT, and get SIGTERM.
 int wait_and_forward(pid_t program, const sigset_t& awaited) {
+  bool told_to_end = false;
   for (;;) {
     int status = 0;
     for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (ended == program) return status;
+      if (ended != program) continue;
+      if (told_to_end) signal_descendants({::getpid()}, SIGTERM);
+      return status;
     }
     siginfo_t info{};
     const int signal = ::sigwaitinfo(&awaited, &info);
-    if (signal > 0 && signal != SIGCHLD && is_from_process(info)) signal_program(program, signal);
+    if (signal <= 0 || signal == SIGCHLD) continue;
+    told_to_end = true;
+    if (is_from_process(info)) signal_program(program, signal);
   }
 }
 

@@ -18,8 +18,8 @@ struct ImageExtents {
 
 }  // namespace
 
-MemoryHandle OpenClAllocation::own(cl_mem made, MemoryHandle parent) const {
-  return std::make_shared<OpenClMemory>(made, cl_.ReleaseMemObject, std::move(parent));
+MemoryHandle OpenClAllocation::own(cl_mem made, MemoryHandle parent, std::byte* address) const {
+  return std::make_shared<OpenClMemory>(made, cl_.ReleaseMemObject, std::move(parent), address);
 }
 
 Made<QueueHandle> OpenClAllocation::create_queue(bool in_order, bool timed) {
@@ -43,7 +43,7 @@ Made<MemoryHandle> OpenClAllocation::create_buffer(const BufferRequest& m) {
     made = cl_.CreateBuffer(native_.context, m.flags | CL_MEM_COPY_HOST_PTR, m.bytes, zeros.data(), &status);
   }
   if (status != CL_SUCCESS) return {status, nullptr};
-  return {CL_SUCCESS, own(made)};
+  return {CL_SUCCESS, own(made, nullptr, m.place.empty() ? nullptr : m.place.data())};
 }
 
 Made<MemoryHandle> OpenClAllocation::create_sub_buffer(const MemoryHandle& parent, std::uint64_t flags,
@@ -53,7 +53,8 @@ Made<MemoryHandle> OpenClAllocation::create_sub_buffer(const MemoryHandle& paren
   const cl_mem made =
       cl_.CreateSubBuffer(runtime::native(*parent), flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
   if (status != CL_SUCCESS) return {status, nullptr};
-  return {CL_SUCCESS, own(made, parent)};
+  std::byte* const address = static_cast<const OpenClMemory&>(*parent).address;
+  return {CL_SUCCESS, own(made, parent, address == nullptr ? nullptr : address + origin)};
 }
 
 bool OpenClAllocation::pitches_fit(cl_mem image, const ImageRequest& m) const {

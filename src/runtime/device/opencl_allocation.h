@@ -25,7 +25,7 @@ class OpenClAllocation final : public Allocation {
   std::size_t element_bytes(const MemoryObject& image) override;
 
  private:
-  [[nodiscard]] MemoryHandle own(cl_mem made, MemoryHandle parent = nullptr) const;
+  [[nodiscard]] MemoryHandle own(cl_mem made, MemoryHandle parent = nullptr, std::byte* address = nullptr) const;
   // Whether rows and slices fit into their pitches, and into the buffer below. Not all drivers check: PoCL 3.1 writes
   // behind the memory it has allocated.
   [[nodiscard]] bool pitches_fit(cl_mem image, const ImageRequest& request) const;

@@ -142,7 +142,7 @@ Made<KernelHandle> OpenClCompilation::create_kernel(const ProgramObject& program
   cl_int status = CL_SUCCESS;
   const cl_kernel made = cl_.CreateKernel(runtime::native(program), name.c_str(), &status);
   if (made == nullptr) return {status == CL_SUCCESS ? CL_OUT_OF_RESOURCES : status, nullptr};
-  return {CL_SUCCESS, std::make_shared<OpenClKernel>(made, cl_.ReleaseKernel)};
+  return {CL_SUCCESS, std::make_shared<OpenClKernel>(made, cl_.ReleaseKernel, name)};
 }
 
 KernelInfo OpenClCompilation::properties(const KernelObject& kernel) const {

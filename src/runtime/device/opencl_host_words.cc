@@ -18,7 +18,7 @@ class OpenClHostWords::Word final : public ControlWord {
   Word(Page page, cl_mem memory, const NativeCalls& cl)
       : page_(std::move(page)),
         value_(new (page_.get()) std::atomic<std::uint32_t>(0)),
-        memory_(memory, cl.ReleaseMemObject) {}
+        memory_(memory, cl.ReleaseMemObject, nullptr, static_cast<std::byte*>(page_.get())) {}
 
   [[nodiscard]] const MemoryObject& memory() const override { return memory_; }
   [[nodiscard]] EventHandle ready_event() override { return nullptr; }

@@ -17,10 +17,15 @@ struct OpenClObject : Base {
 using OpenClQueue = OpenClObject<QueueObject, cl_command_queue>;
 using OpenClSampler = OpenClObject<SamplerObject, cl_sampler>;
 using OpenClProgram = OpenClObject<ProgramObject, cl_program>;
-using OpenClKernel = OpenClObject<KernelObject, cl_kernel>;
+struct OpenClKernel final : OpenClObject<KernelObject, cl_kernel> {
+  OpenClKernel(cl_kernel made, Release by, std::string called) : OpenClObject(made, by), name(std::move(called)) {}
+  std::string name;
+};
 struct OpenClMemory final : OpenClObject<MemoryObject, cl_mem> {
-  OpenClMemory(cl_mem made, Release by, MemoryHandle of = nullptr) : OpenClObject(made, by), parent(std::move(of)) {}
+  OpenClMemory(cl_mem made, Release by, MemoryHandle of = nullptr, std::byte* at = nullptr)
+      : OpenClObject(made, by), parent(std::move(of)), address(at) {}
   MemoryHandle parent;  // the buffer that it is a part of, or shows as an image
+  std::byte* address;   // the place of a buffer that the daemon stored in host memory; null: not known
 };
 
 inline cl_command_queue native(const QueueObject& queue) { return static_cast<const OpenClQueue&>(queue).native; }

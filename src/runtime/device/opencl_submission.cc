@@ -1,5 +1,7 @@
 #include "runtime/device/opencl_submission.h"
 
+#include "runtime/device/guarded_launches.h"
+
 namespace wm::runtime {
 
 // Status codes go to clients as they are: the protocol carries OpenCL's numbers.
@@ -45,6 +47,18 @@ Status OpenClSubmission::launch(const QueueObject& queue, const KernelLaunch& la
   for (std::uint32_t i = 0; i < launch.arguments.size(); ++i) {
     if (const Status s = check_argument(*launch.kernel, i, launch.arguments[i]); s != CL_SUCCESS) return s;
   }
+  if (guarded_ == nullptr || event == nullptr) return enqueue(queue, launch, event);
+  const auto entry = guarded_->add(launch);
+  const Status status = enqueue(queue, launch, event);
+  if (status == CL_SUCCESS) {
+    guarded_->submitted(entry, *event);
+  } else {
+    guarded_->remove(entry);
+  }
+  return status;
+}
+
+Status OpenClSubmission::enqueue(const QueueObject& queue, const KernelLaunch& launch, EventHandle* event) const {
   const auto* after = launch.after.empty() ? nullptr : reinterpret_cast<const cl_event*>(launch.after.data());
   return cl_.EnqueueNDRangeKernel(runtime::native(queue), runtime::native(*launch.kernel), launch.dimensions,
                                   launch.offset.data(), launch.global.data(),
@@ -198,7 +212,14 @@ Status OpenClSubmission::state(EventHandle event) const {
   cl_int state = CL_QUEUED;
   const cl_int status =
       cl_.GetEventInfo(runtime::native(event), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
-  return status == CL_SUCCESS ? state : status;
+  if (status != CL_SUCCESS) return status;
+  const bool faulted = state == CL_COMPLETE && guarded_ != nullptr && guarded_->faulted(event);
+  return faulted ? CL_OUT_OF_RESOURCES : state;
+}
+
+void OpenClSubmission::release(EventHandle event) {
+  if (guarded_ != nullptr) guarded_->released(event);
+  cl_.ReleaseEvent(runtime::native(event));
 }
 
 DeviceTimes OpenClSubmission::times(EventHandle event, bool with_queued) const {
@@ -214,7 +235,9 @@ DeviceTimes OpenClSubmission::times(EventHandle event, bool with_queued) const {
 void OpenClSubmission::call_when_complete(EventHandle event, CompletionCallback& callback) {
   const auto completed = [](cl_event completed_event, cl_int status, void* data) CL_CALLBACK {
     auto& waiting = *static_cast<CompletionCallback*>(data);
-    waiting.completed(waiting, reinterpret_cast<EventHandle>(completed_event), status);
+    const auto handle = reinterpret_cast<EventHandle>(completed_event);
+    const bool faulted = status == CL_COMPLETE && GuardedLaunches::instance().faulted(handle);
+    waiting.completed(waiting, handle, faulted ? CL_OUT_OF_RESOURCES : status);
   };
   cl_.SetEventCallback(runtime::native(event), CL_COMPLETE, completed, &callback);
 }

@@ -5,9 +5,14 @@
 
 namespace wm::runtime {
 
+class GuardedLaunches;
+
 class OpenClSubmission final : public Submission {
  public:
   explicit OpenClSubmission(const Native& native) : native_(native), cl_(native.cl) {}
+
+  // From now on a launch whose kernel faults in this process fails with CL_OUT_OF_RESOURCES.
+  void report_faults_of(GuardedLaunches& launches) { guarded_ = &launches; }
 
   Status launch(const QueueObject& queue, const KernelLaunch& launch, EventHandle* event) override;
   Status check_argument(const KernelObject& kernel, std::uint32_t index, const KernelArgument& argument) override;
@@ -27,7 +32,7 @@ class OpenClSubmission final : public Submission {
   [[nodiscard]] Status state(EventHandle event) const override;
   [[nodiscard]] DeviceTimes times(EventHandle event, bool with_queued) const override;
   void call_when_complete(EventHandle event, CompletionCallback& callback) override;
-  void release(EventHandle event) override { cl_.ReleaseEvent(runtime::native(event)); }
+  void release(EventHandle event) override;
 
  private:
   // The buffer that a sub-buffer is part of, where `first` of the part lies further on.
@@ -36,8 +41,11 @@ class OpenClSubmission final : public Submission {
   [[nodiscard]] std::size_t buffer_image_element(const MemoryObject& image) const;
   Status fill_buffer_image(cl_command_queue queue, const ImageFill& fill, std::size_t element, cl_event* event) const;
 
+  Status enqueue(const QueueObject& queue, const KernelLaunch& launch, EventHandle* event) const;
+
   const Native& native_;
   const NativeCalls& cl_;
+  GuardedLaunches* guarded_ = nullptr;  // null: kernels run elsewhere
 };
 
 }  // namespace wm::runtime

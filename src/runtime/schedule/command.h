@@ -27,6 +27,7 @@ struct Queue {
   QueueHandle handle;
   std::uint64_t number = 0;  // unique over all clients
   bool in_order = true;
+  bool faulted = false;                      // a kernel on it has faulted: later commands fail
   bool timed = true;                         // the device records when commands started and ended
   std::uint64_t last_end = 0;                // without device times: end of the latest command, on the daemon's clock
   std::weak_ptr<Command> last;               // in-order queue: the latest command

@@ -136,7 +136,8 @@ void Scheduler::work() {
 }
 
 void Scheduler::submit(const CommandPtr& command) {
-  if (command->dependencies.failed || command->client->closed()) return fail(command);
+  const bool after_fault = command->queue && command->queue->faulted;
+  if (command->dependencies.failed || after_fault || command->client->closed()) return fail(command);
   if (command->event != kNoEvent) command->client->show_state(command->event, status::kSubmitted);
   if (command->type == CommandType::host_access) {
     command->enter(State::host_access);
@@ -216,7 +217,10 @@ void Scheduler::complete(std::span<const Completion> completions) {
 void Scheduler::complete(const Completion& completion) {
   Command& command = *completion.command;
   if (completion.status == status::kComplete) record_times(command, completion);
-  if (completion.status < 0) failed_command_ = true;
+  if (completion.status < 0) {
+    failed_command_ = true;
+    if (command.launch) command.queue->faulted = true;
+  }
   if (completion.event != nullptr) backend_.submission().release(completion.event);
   --counts_.events;
   if (completion.batch) {
@@ -228,9 +232,11 @@ void Scheduler::complete(const Completion& completion) {
     }
     return;
   }
-  command.status = completion.status;
+  // It ran behind the fault, on data that may be wrong.
+  const bool after_fault = completion.status == status::kComplete && command.queue->faulted;
+  command.status = after_fault ? status::kDependencyFailed : completion.status;
   command.enter(State::ended);
-  if (command.dependencies.unobserved == 0) finish(completion.command, completion.status);
+  if (command.dependencies.unobserved == 0) finish(completion.command, command.status);
 }
 
 void Scheduler::record_times(Command& command, const Completion& completion) {

@@ -121,6 +121,7 @@ bool WorkerBatches::completed(Command& command, const std::shared_ptr<WorkerBatc
     run.exhausted = true;
   }
   std::erase(run.batches, batch);
+  if (status < 0 && single_) keep(command, 0);  // the others would run the remaining groups for nothing
   // Workers that left without being told to did so because no group was left.
   if ((!single_ && batch->state != WorkerBatch::State::shrunk) || run.queue->get() >= run.groups) run.exhausted = true;
   extra_queues_.give_back(std::move(batch->extra_queue));

@@ -27,8 +27,8 @@ Result<Descriptor> listen_on_loopback(std::uint32_t port) {
 }
 
 std::string path_of(std::string_view request) {
-  if (!request.starts_with("GET ")) return request.empty() ? "/metrics" : "";
-  request.remove_prefix(4);
+  if (!request.starts_with("GET ") && !request.starts_with("HEAD ")) return request.empty() ? "/metrics" : "";
+  request.remove_prefix(request.find(' ') + 1);
   return std::string(request.substr(0, request.find_first_of(" ?\r\n")));
 }
 
@@ -40,11 +40,12 @@ void serve_http(const Descriptor& listener, const std::function<std::optional<st
   char request[4096];
   ssize_t size = 0;
   if (::poll(&watched, 1, 100) > 0) size = ::recv(socket.get(), request, sizeof request, 0);
-  const auto text = page(path_of({request, static_cast<std::size_t>(std::max<ssize_t>(size, 0))}));
+  const std::string_view received(request, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  const auto text = page(path_of(received));
   const std::string body = text.value_or("not found\n");
   const std::string answer = fmt::format(
       "HTTP/1.1 {}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
-      text ? "200 OK" : "404 Not Found", body.size(), body);
+      text ? "200 OK" : "404 Not Found", body.size(), received.starts_with("HEAD ") ? "" : body);
   (void)::send(socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/device/kernel_guard.h"
 #include "runtime/server/control.h"
 
 namespace wm::runtime {
@@ -114,6 +115,8 @@ std::string metrics_page(const StatusSource& source, TotalsByUser users) {
   page.single("launches_as_workers_total", "counter", "Launches that ran divided.", device.as_workers);
   page.single("device_seconds_total", "counter", "Device time of all clients.",
               seconds(static_cast<double>(device.device_nanoseconds)));
+  page.single("kernel_faults_total", "counter", "Kernels that ended with a fault in the daemon's process.",
+              kernel_fault_count());
   page.single("programs_refused_total", "counter", "Programs that failed in the sandbox.", programs.refused);
   page.single("launches_refused_total", "counter", "Launches that failed in the sandbox.", launches.refused);
   page.single("memory_objects", "gauge", "Memory objects alive on the device.", counts.memories.load());

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "cli/shell.h"
+#include "tree.h"
 
 namespace wm::cli {
 namespace {
@@ -38,6 +39,24 @@ TEST(Mistakes, UnwritableOutputsAreRefusedBeforeTheRun) {
   expect_mistake(sim + "--json /proc/x.json", "cannot write '/proc/x.json'");  // the permissions of /proc allow it
   run_wm(sim + "--json " + scratch.path("x.json"));
   EXPECT_EQ(shell("ls " + scratch.path()).out, "") << "the check leaves no file";
+}
+
+TEST(Mistakes, TextThatCannotBeWrittenToStdoutIsOneLineAndExitCode2) {
+  const std::string wm = binary_path("bin/wm ");
+  for (const char* command : {"policies > /dev/full", "--help > /dev/full", "gpus --json - > /dev/full", "policies >&-",
+                              "gpus --json - >&-"}) {
+    const Ran ran = shell(wm + command);
+    EXPECT_EQ(ran.code, 2) << command;
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << command << ran.err;
+  }
+  EXPECT_THAT(shell(wm + "policies > /dev/full").err, HasSubstr("stdout cannot be written: No space left on device"));
+}
+
+// A file that is opened must not become the stdout that the caller closed.
+TEST(Mistakes, AClosedStdoutDoesNotSpoilFiles) {
+  const Scratch scratch;
+  EXPECT_EQ(shell(binary_path("bin/wm gpus --json ") + scratch.path("x.json") + " >&-").code, 2);
+  EXPECT_TRUE(nlohmann::json::accept(scratch.read("x.json")));
 }
 
 TEST(Mistakes, OutputsThatWouldOverwriteFilesAreRefused) {
@@ -87,6 +106,10 @@ TEST(Mistakes, AMissingArgumentIsNamed) {
   expect_mistake("version", "no command 'version' (did you mean '--version'?)");
 #ifdef WM_RUNTIME
   expect_mistake("set", "wm set needs CLIENT; 'wm set --help'");
+  expect_mistake("set 1 share=nan", "'share=nan': 'nan' is no number");
+  expect_mistake("set 1 share=", "'share=': a number is missing");
+  expect_mistake("set 1 priority=1.5", "'priority=1.5': a priority is a whole number");
+  expect_mistake("run --goal p98=2ms -- true", "p99 is the only percentile");
   expect_mistake("serve --memory -5GB", "--memory: '-5GB'");
   expect_mistake("serve --policy fifoo", "unknown policy 'fifoo' (did you mean 'fifo'?)");
 #endif

@@ -92,6 +92,18 @@ TEST(WmRun, ForwardsSignalsToTheProcessesOfTheProgram) {
   }
 }
 
+// Background jobs of a shell ignore SIGINT; they end with the program that was interrupted.
+TEST(WmRun, AnInterruptedProgramLeavesNoBackgroundJob) {
+  const Scratch scratch;
+  const std::string pids = scratch.path("pids");
+  const Ran ran =
+      shell(binary_path("bin/wm") + " run --simulate v100 -- env --default-signal sh -c 'sleep 60 & " + "echo $! > " +
+            pids + "; wait' & run=$!; until test -s " + pids +
+            "; do sleep 0.05; done; kill -INT $run; wait $run; echo $?; for i in $(seq 100); do " +
+            "grep -qs 'State:.[^Z]' /proc/$(cat " + pids + ")/status || { echo gone; break; }; " + "sleep 0.05; done");
+  EXPECT_EQ(ran.out, "130\ngone\n") << ran.err;
+}
+
 TEST(WmRun, WithoutADaemonIsOneLine) {
   const Ran ran = run_wm("run --socket /nowhere/at/all -- true");
   EXPECT_EQ(ran.code, 2);

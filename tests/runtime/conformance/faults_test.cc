@@ -8,16 +8,23 @@
 namespace wm::runtime::test {
 namespace {
 
+// Kernels of a CPU device run in the daemon's process.
+bool runs_in_the_daemon() {
+  cl_device_type type = 0;
+  const Side side = open_side(false);
+  clGetDeviceInfo(side.device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
+  close_side(side);
+  return (type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
 // Whether other kernels can run beside an endless one. On an H200, forty launches of another queue did not start within
 // ten seconds; the cause is not known.
 bool runs_beside_an_endless_kernel() {
   cl_uint units = 0;
-  cl_device_type type = 0;
   const Side side = open_side(false);
   clGetDeviceInfo(side.device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, nullptr);
-  clGetDeviceInfo(side.device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
   close_side(side);
-  return units >= 2 && (type & CL_DEVICE_TYPE_CPU) != 0;
+  return units >= 2 && runs_in_the_daemon();
 }
 
 void kill_clients(int times) {
@@ -208,10 +215,30 @@ TEST(Faults, ProgramsThatCannotBeLinkedOrCompiledFailOnlyTheirClient) {
   close_side(s);
 }
 
-// All kernels share one context, and on a CPU the daemon's process: a fault ends both. All clients get an error, none
-// waits, and another daemon can start.
-TEST(Faults, AKernelFaultEndsTheDaemonAndAllClientsGetErrors) {
+// A fault of a kernel in the daemon's process fails its launch; other clients and the daemon continue.
+TEST(Faults, AKernelFaultOnACpuFailsOnlyItsClient) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
+  if (!runs_in_the_daemon()) GTEST_SKIP() << "a fault ends the context of a GPU";
+  Daemon daemon("contained");
+  ASSERT_TRUE(daemon.started());
+  ASSERT_EQ(Child(daemon, {"work", "1"}).wait(60), 0) << "compiles the program";
+  Child bystander(daemon, {"work"});
+  ASSERT_TRUE(comes_to_say(daemon, R"("kernel":"work")"));
+  EXPECT_EQ(Child(daemon, {"fault"}).wait(), 42) << "it ends so when a call fails";
+  EXPECT_EQ(Child(daemon, {"deep"}).wait(), 42) << "a stack that overflows";
+  EXPECT_EQ(Child(daemon, {"null"}).wait(), 0) << "a pointer that is tested, and one that is not";
+  EXPECT_FALSE(bystander.wait(0.1)) << "others are not to notice";
+  bystander.kill();
+  EXPECT_EQ(Child(daemon, {"work", "3"}).wait(), 0);
+  EXPECT_TRUE(comes_to_say(daemon, R"("kernel_faults":3)")) << daemon.status();
+  EXPECT_TRUE(comes_to_say(daemon, kNothingAlive)) << daemon.status();
+}
+
+// All kernels share one context of a GPU, and a fault ends it. All clients get an error, none waits, and another daemon
+// can start.
+TEST(Faults, AKernelFaultOnAGpuEndsTheDaemonAndAllClientsGetErrors) {
+  if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
+  if (runs_in_the_daemon()) GTEST_SKIP() << "a fault on a CPU is contained";
   Daemon daemon("fault");
   ASSERT_TRUE(daemon.started());
   Child bystander(daemon, {"work"});

@@ -4,9 +4,11 @@
 //   launches kernels in a row without events, and does not wait for the last ones many           launches a kernel with
 //   so many groups that it would run for days repeat         launches a kernel of some milliseconds again and again,
 //   many ahead memory         exits with the megabytes of memory that the device shows fault          launches a kernel
-//   that writes far outside its buffer endless        launches a kernel of one group that never ends edges makes calls
-//   that the standard does not allow and this device accepts stuck          waits for a command that waits for a user
-//   event which is never set
+//   that writes far outside its buffer null           launches kernels with a NULL buffer: one tests the pointer and
+//   must succeed, another dereferences it and must fail, and a new queue must work deep           launches a kernel
+//   that overflows its stack endless        launches a kernel of one group that never ends edges makes calls that the
+//   standard does not allow and this device accepts stuck          waits for a command that waits for a user event
+//   which is never set
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <cstdlib>
@@ -32,6 +34,13 @@ kernel void repeat(global uint* x) {
   x[get_global_id(0)] = v;
 }
 kernel void fault(global int* x) { x[(ulong)1 << 40] = 1; }
+kernel void tests_pointer(global int* p, global int* x) { x[0] = p ? p[0] : 7; }
+kernel void dereferences(global int* p, global int* x) { x[0] = p[0]; }
+kernel void deep(global int* x) {
+  volatile int a[4000000];
+  for (int i = 3999999; i >= 0; i -= 100) a[i] = i;
+  x[1] = a[x[0]];
+}
 kernel void endless(global volatile int* x) {
   while (x[0] != 1) {}
 })";
@@ -147,6 +156,41 @@ void run_on(const Client& c, const char* name, std::size_t items, std::size_t gr
   must(clFinish(c.queue));
 }
 
+void check(bool holds) {
+  if (!holds) std::_Exit(43);
+}
+
+// The state of the command when it has ended.
+cl_int run_with_null(const Client& c, const char* name, cl_mem result) {
+  constexpr std::size_t kOne = 1;
+  cl_kernel kernel = kernel_of(c, name);
+  must(clSetKernelArg(kernel, 0, sizeof result, nullptr));
+  must(clSetKernelArg(kernel, 1, sizeof result, &result));
+  cl_event event = nullptr;
+  must(clEnqueueNDRangeKernel(c.queue, kernel, 1, nullptr, &kOne, &kOne, 0, nullptr, &event));
+  cl_int state = CL_QUEUED;
+  const cl_int waited = clWaitForEvents(1, &event);
+  must(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr));
+  check((waited == CL_SUCCESS) == (state == CL_COMPLETE));
+  return state;
+}
+
+void use_null(Client c) {
+  int value = 0;
+  cl_mem result = buffer(c, sizeof value);
+  check(run_with_null(c, "tests_pointer", result) == CL_COMPLETE);
+  must(clEnqueueReadBuffer(c.queue, result, CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr));
+  check(value == 7);
+  check(run_with_null(c, "dereferences", result) == CL_OUT_OF_RESOURCES);
+  check(clEnqueueReadBuffer(c.queue, result, CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr) != CL_SUCCESS);
+  check(clFinish(c.queue) == CL_OUT_OF_RESOURCES);
+  cl_int status = CL_SUCCESS;
+  c.queue = clCreateCommandQueue(c.context, c.device, 0, &status);
+  must(status);
+  check(run_with_null(c, "tests_pointer", result) == CL_COMPLETE);
+  must(clFinish(c.queue));
+}
+
 void repeat(const Client& c) {
   constexpr std::size_t kItems = 8192, kGroup = 16;
   cl_kernel kernel = kernel_of(c, "repeat");
@@ -256,6 +300,8 @@ int main(int count, char** words) {
     buffer(again, 4096);
     work(again, 3);
   }
+  if (mode == "null") use_null(c);
+  if (mode == "deep") run_on(c, "deep", 1, 1);
   if (mode == "endless") run_on(c, "endless", 1, 1);
   if (mode == "edges") try_edges(c);
   if (mode == "stuck") get_stuck(c);

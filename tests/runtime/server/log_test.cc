@@ -28,6 +28,7 @@ TEST(Log, UnknownLevelsAndFormatsAreRefused) {
 TEST(Loopback, TheFirstLineNamesThePath) {
   EXPECT_EQ(path_of("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"), "/healthz");
   EXPECT_EQ(path_of("GET /metrics?x=1 HTTP/1.1\r\n\r\n"), "/metrics");
+  EXPECT_EQ(path_of("HEAD /healthz HTTP/1.1\r\n\r\n"), "/healthz");
   EXPECT_EQ(path_of(""), "/metrics");
   EXPECT_EQ(path_of("POST / HTTP/1.1\r\n\r\n"), "");
 }

@@ -113,9 +113,9 @@ cl_int finish(cl_command_queue queue) {
     const bool sent = connection().post(message);
     const std::int32_t state = sent ? connection().wait(event) : kDaemonLost;
     if (state == kDaemonLost && connection().lost()) return kDaemonLost;
-    note_completed(queue, before + 1);
+    if (state >= 0) note_completed(queue, before + 1);  // else the daemon refuses later commands
     connection().release_event(event);
-    return CL_SUCCESS;
+    return state < 0 ? CL_OUT_OF_RESOURCES : CL_SUCCESS;  // a kernel on this queue has faulted
   });
 }
 
