@@ -27,7 +27,7 @@ import time
 LATENCY = ["HS", "MERGE", "LIB", "LBM"]
 BATCH = ["PF", "BINO", "GESUMMV", "ATAX"]
 GOALS = [0.80, 0.85, 0.90, 0.95]
-PARTS = ["probe", "single", "mps", "workers", "relaunch", "static", "dynamic", "three", "logs"]
+PARTS = ["probe", "single", "forms", "mps", "workers", "relaunch", "static", "dynamic", "three", "logs"]
 
 
 class Daemon:
@@ -86,6 +86,7 @@ class Run:
         self.program = options.program
         self.rows, self.errors, self.alone = [], [], {}
         self.sms = options.sms
+        self.started, self.driver = time.time(), driver()
 
     def error(self, text):
         self.errors.append(text)
@@ -151,6 +152,7 @@ class Run:
             row["npm"] = alone[0] / (goal * found[0]["ms"])
             row["ntp"] = [a / f["ms"] for a, f in zip(alone[1:], found[1:])]
         self.rows.append(row)
+        self.save()
         ntp = " ".join(f"{value:.3f}" for value in row.get("ntp", []))
         print(f"{method:10} {goal:.2f} {row['task']:6} beside {'+'.join(row['beside']):12} NPM {row.get('npm', 0):.3f} "
               f"NTP {ntp} late {late:.0f}", flush=True)
@@ -185,6 +187,10 @@ class Run:
             best = self.alone.get(row["task"])
             if row["ms"] > 0:
                 self.alone[row["task"]] = row["ms"] if best is None else min(best, row["ms"])
+
+    def part_forms(self):
+        """The transformed programs by themselves (figure 17)."""
+        seconds, plain = self.options.seconds, ([], dict(os.environ))
         for form in ("workers", "relaunch"):
             self.single(f"{form}-alone", plain, [f"{task}:{form}" for task in LATENCY + BATCH], seconds)
 
@@ -272,6 +278,14 @@ class Run:
                             [["HS"], ["PF"]], self.options.dynamic_seconds * 2, self.options.dynamic_settle,
                             self.options.dynamic_ready, daemon)
 
+    def save(self):
+        document = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"), "driver": self.driver,
+                    "command": "validation/cuda_qos/run.py " + " ".join(sys.argv[1:]),
+                    "seconds": time.time() - self.started, "summary": self.summary(), "errors": self.errors,
+                    "rows": self.rows}
+        with open(os.path.join(self.out, "cuda-qos.json"), "w") as file:
+            json.dump(document, file, indent=1)
+
     def summary(self):
         found = {}
         for method in ("mps", "workers", "relaunch", "static", "dynamic", "static-3", "dynamic-3"):
@@ -324,7 +338,6 @@ def main():
     parser.add_argument("--probe-seconds", type=float, default=3)
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
-    started = time.time()
     if options.program is None:
         options.program = os.path.join(os.path.abspath(options.out), "tasks")
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tasks.cu")
@@ -339,11 +352,7 @@ def main():
         except (OSError, subprocess.SubprocessError, KeyError, IndexError, ValueError) as problem:
             run.error(f"{part}: {problem!r}")
         print(f"part {part}: {time.time() - began:.1f} s", flush=True)
-        document = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"), "driver": driver(),
-                    "command": "validation/cuda_qos/run.py " + " ".join(sys.argv[1:]), "seconds": time.time() - started,
-                    "summary": run.summary(), "errors": run.errors, "rows": run.rows}
-        with open(os.path.join(options.out, "cuda-qos.json"), "w") as file:
-            json.dump(document, file, indent=1)
+        run.save()
     print(json.dumps(run.summary(), indent=1))
     return 0
 

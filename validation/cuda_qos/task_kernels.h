@@ -86,7 +86,7 @@ struct Libor {
   const float *normals, *volatility;
   float* payoff;
   unsigned paths;
-  static constexpr int kRates = 80, kSteps = 40;
+  static constexpr int kRates = 80, kSteps = 4;
 
   __device__ void operator()(unsigned block) const {
     const unsigned path = block * kThreads + threadIdx.x;

@@ -106,7 +106,7 @@ T* zeros(std::size_t count) {
 
 Task make(const std::string& name) {
   if (name == "HS") {
-    const unsigned cells = is_small ? 48 : 4096, in_row = (cells + tasks::HotSpot::kKept - 1) / tasks::HotSpot::kKept;
+    const unsigned cells = is_small ? 48 : 8192, in_row = (cells + tasks::HotSpot::kKept - 1) / tasks::HotSpot::kKept;
     const std::size_t all = std::size_t{cells} * cells;
     const tasks::HotSpot body{floats(all), floats(all, 80), zeros<float>(all), cells, in_row};
     return {[=](const Slot& s) { launch(body, in_row * in_row, s); }, body.after, all * 4};
@@ -118,8 +118,8 @@ Task make(const std::string& name) {
     return {[=](const Slot& s) { launch(body, blocks, s); }, body.to, all * 4};
   }
   if (name == "LIB") {
-    const unsigned blocks = is_small ? 1 : 1056, paths = blocks * tasks::kThreads;
-    const tasks::Libor body{floats(std::size_t{40} * paths), floats(80, 0.2F), zeros<float>(paths), paths};
+    const unsigned blocks = is_small ? 1 : 8192, paths = blocks * tasks::kThreads;
+    const tasks::Libor body{floats(std::size_t{tasks::Libor::kSteps} * paths), floats(80, 0.2F), zeros<float>(paths), paths};
     return {[=](const Slot& s) { launch(body, blocks, s); }, body.payoff, std::size_t{paths} * 4};
   }
   if (name == "LBM") {
