@@ -48,7 +48,8 @@ void add_serve_cuda_options(const Command& command, ServeCudaOptions& options) {
       "a multiple of 8, or an even number on drivers that allow it",
       {.show_default = true, .low = 2, .high = 64});
   command.option("--decisions", options.arbiter.decisions_file,
-                 "With --cuda and such a policy: append its events and decisions to this file", {.type = "FILE"});
+                 "With --cuda and such a policy: append its events and decisions to this file",
+                 {.type = "FILE", .output = true});
   command.option("--hold", options.arbiter.wait_microseconds,
                  "With --cuda: microseconds that launches wait at most while such a program has work; 0: they do not",
                  {.show_default = true, .high = 100'000});

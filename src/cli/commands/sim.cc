@@ -32,6 +32,7 @@ struct SimOptions {
   std::string spec;  // the file of a RunSpec, in place of the options that describe a run
   std::string json;
   std::string trace;
+  std::string decisions;
   std::string html;
   std::vector<std::string> dumps;
   bool stats = false;
@@ -109,7 +110,9 @@ Result<int> run_sim(const SimOptions& o) {
     return run_cluster(*spec, cluster);
   }
   if (spec->machine == "block")
-    return run_block(*std::move(spec), {.json = o.json, .trace = o.trace, .run = &o.run, .is_cell = !o.spec.empty()});
+    return run_block(
+        *std::move(spec),
+        {.json = o.json, .trace = o.trace, .decisions = o.decisions, .run = &o.run, .is_cell = !o.spec.empty()});
   if (spec->machine != "cycle")
     return Error{fmt::format("no machine '{}'; there are 'cycle' and 'block'", spec->machine)};
   if (std::any_of(spec->kernels.begin(), spec->kernels.end(), [](const auto& k) { return k.application; }))
@@ -123,6 +126,8 @@ Result<int> run_sim(const SimOptions& o) {
     if (auto chosen = choose_length(*spec, *run, options); !chosen) return chosen.error();
     return run_isolated(o.json, *run, options);
   }
+  std::string decisions;
+  if (!o.decisions.empty()) options.decisions = &decisions;
   const auto dumps = dumps_of(o, *run);
   if (!dumps) return dumps.error();
   options.keep_buffers = !dumps->empty();
@@ -145,6 +150,8 @@ Result<int> run_sim(const SimOptions& o) {
   if (!ran) return ran.error();
   made.result = *std::move(ran);
   const lab::CorunResult* result = &made.result;
+  if (!o.decisions.empty())
+    if (auto written = write_file(o.decisions, decisions); !written) return written.error();
   if (!o.trace.empty()) {
     const auto trace = lab::perfetto_trace(run->gpu, *result, timeline);
     if (!trace) return trace.error();
@@ -215,6 +222,8 @@ void add_sim(const Command& wm) {
   sim.flag("--isolated", o->isolated, "Only measure the isolated rate of each kernel, into the cache");
   sim.hidden_flag("--alone", o->isolated, "The former name of --isolated");
   add_cache_option(sim, o->run);
+  sim.option("--decisions", o->decisions, "Write the policy's events and actions, a line each",
+             {.type = "FILE", .output = true});
   sim.option("--trace", o->trace, "Write a timeline that ui.perfetto.dev opens", {.type = "FILE", .output = true});
   sim.option("--html", o->html, "Write a page with the timeline, which needs no network",
              {.type = "FILE", .output = true});

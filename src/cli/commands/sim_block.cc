@@ -116,8 +116,12 @@ Result<int> run_block(lab::RunSpec spec, const BlockOptions& options) {
     }
     spec.cycles = lab::steady_length(spec, static_cast<std::uint64_t>(longest));
   }
-  const auto result = lab::block_run(apps, *policy, spec, options.trace.empty() ? nullptr : &trace);
+  std::string decisions;
+  const auto result = lab::block_run(apps, *policy, spec, options.trace.empty() ? nullptr : &trace,
+                                     options.decisions.empty() ? nullptr : &decisions);
   if (!result) return result.error();
+  if (!options.decisions.empty())
+    if (auto written = write_file(options.decisions, decisions); !written) return written.error();
   if (!options.trace.empty())
     if (auto written = write_file(options.trace, trace.text()); !written) return written.error();
   const Output output(options.json);

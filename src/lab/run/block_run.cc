@@ -3,6 +3,8 @@
 #include <chrono>
 #include <map>
 
+#include "policy/logged_policy.h"
+
 namespace wm::lab {
 namespace {
 
@@ -32,7 +34,7 @@ std::vector<ServiceClass> service_classes(const BlockRunResult& result, const Ru
 }  // namespace
 
 Result<BlockRunResult> block_run(BlockApps& apps, const policy::Choice& choice, const RunSpec& spec,
-                                 sim::SystemObserver* observer) {
+                                 sim::SystemObserver* observer, std::string* decisions) {
   const sim::SystemConfig& config = apps.system();
   auto policy = policy::make(choice, sim::BlockMachine::kCans, "block");
   if (!policy) return policy.error();
@@ -42,7 +44,9 @@ Result<BlockRunResult> block_run(BlockApps& apps, const policy::Choice& choice, 
   result.clock = config.machine.clock;
   result.sms = config.machine.sms;
   result.seed = spec.seed;
-  sim::System system(config, **policy, choice.needs() | choice.entry->info.uses, spec.seed);
+  policy::LoggedPolicy logged(decisions == nullptr ? nullptr : *std::move(policy), choice);
+  policy::Policy& used = decisions == nullptr ? **policy : logged;
+  sim::System system(config, used, choice.needs() | choice.entry->info.uses, spec.seed);
   if (observer != nullptr) system.observe(*observer);
   for (const KernelSpec& kernel : spec.kernels) {
     const auto app = apps.find(kernel, spec);
@@ -75,6 +79,7 @@ Result<BlockRunResult> block_run(BlockApps& apps, const policy::Choice& choice, 
   }
   const auto began = std::chrono::steady_clock::now();
   if (auto ran = system.run(stop_rule(spec)); !ran) return ran.error();
+  if (decisions != nullptr) *decisions = logged.log();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   result.cycles = system.now().count;
   result.run_hash = mixed(0, result.cycles);

@@ -55,8 +55,9 @@ struct BlockRunResult {
 
 // The processes are `spec.kernels`. The run ends when every process has completed `spec.runs` runs, after
 // `spec.cycles`, or when all are done. Progress is the isolated turnaround over the turnaround here if runs are
-// counted, else the rate here over the isolated rate. An observer, if given, is told of the run's events.
+// counted, else the rate here over the isolated rate. An observer, if given, is told of the run's events, and
+// `decisions` is filled with the policy's events and actions.
 Result<BlockRunResult> block_run(BlockApps& apps, const policy::Choice& policy, const RunSpec& spec,
-                                 sim::SystemObserver* observer = nullptr);
+                                 sim::SystemObserver* observer = nullptr, std::string* decisions = nullptr);
 
 }  // namespace wm::lab

@@ -5,6 +5,7 @@
 
 #include "lab/run/goal.h"
 #include "lab/run/watch.h"
+#include "policy/logged_policy.h"
 #include "sim/cycle/power/power.h"
 
 namespace wm::lab {
@@ -191,7 +192,10 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
   watch.measure(region);
   machine.observe(watch);
   const auto start = std::chrono::steady_clock::now();
-  if (auto r = machine.run(**chosen, limits); !r) return r.error();
+  policy::LoggedPolicy recorded(options.decisions == nullptr ? nullptr : *std::move(chosen), policy);
+  policy::Policy& used = options.decisions == nullptr ? **chosen : recorded;
+  if (auto r = machine.run(used, limits); !r) return r.error();
+  if (options.decisions != nullptr) *options.decisions = recorded.log();
   if (options.timeline != nullptr) options.timeline->finish(machine);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.cycles = machine.now().count;

@@ -41,6 +41,7 @@ struct CorunOptions {
   IsolatedCache cache;                       // cache of isolated rates
   std::vector<IsolatedRate> known_isolated;  // by participant, where they were measured before
   sim::Timeline* timeline = nullptr;         // is filled with the co-run
+  std::string* decisions = nullptr;          // is filled with the policy's events and actions
   // Called with the name of a run (a kernel's, or the policy's) and the fraction of it that is done.
   std::function<void(const std::string& run, double done)> progress;
 };

@@ -113,7 +113,8 @@ ProgramDecision SmRule::decision(const PolicyProgram& program) const {
     return d;
   }
   d.occupancy_percent = std::max(d.sms * 100 / d.all_sms, 1U);
-  d.modes |= kDivideAlike | (groups_.has_green_contexts ? kPlace : kLimitBlocks);
+  // Programs that own their SMs divide the memory of these as they like: most want a large L1 cache.
+  d.modes |= groups_.has_green_contexts ? kPlace : kLimitBlocks | kDivideAlike;
   return d;
 }
 

@@ -155,6 +155,20 @@ TEST(Sim, ATraceIsWrittenWhereItWasAskedFor) {
   EXPECT_NE(folder.read("v.pftrace").find("SM 00"), std::string::npos);
 }
 
+TEST(Sim, ThePolicysDecisionsAreWrittenWhereAskedFor) {
+  const Scratch folder;
+  for (const std::string machine : {"cycle", "block"}) {
+    const Ran ran = run_wm("sim --machine " + machine +
+                           " --kernel vecadd --kernel fma --size small --cycles 3000 --cache '' "
+                           "--policy spatial --decisions " +
+                           folder.path(machine));
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(folder.read(machine).find("0 > started\n0 > k0 arrived\n0 > k1 arrived\n0 give sm 0-7 to k0, drain\n"),
+              0U)
+        << folder.read(machine);
+  }
+}
+
 TEST(Sim, ATraceThatCannotBeWrittenIsAnErrorInOneLine) {
   const Ran ran = run_wm("sim --kernel vecadd --size small --cache '' --trace /nowhere/v.pftrace");
   EXPECT_EQ(ran.code, 2);

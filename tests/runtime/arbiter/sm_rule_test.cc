@@ -73,6 +73,7 @@ TEST_F(SmRuleTest, SpatialDividesTheSmsEqually) {
   std::vector<PolicyProgram> programs{program(1), program(2)};
   run(programs, 3);
   EXPECT_EQ(sms(), Sms({32, 32}));
+  EXPECT_EQ(last_[0].modes & kDivideAlike, 0U);
   expect_disjoint();
   programs.push_back(program(3));
   programs.push_back(program(4));
