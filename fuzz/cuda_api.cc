@@ -1,12 +1,16 @@
 // Any sequence of calls of the CUDA driver API, with handles and addresses that are right, stale or wrong: each returns
 // a result, and the device is usable afterwards.
 #include <cstdlib>
-#include <cstring>
-#include <vector>
 
-#include "runtime/client/cuda/interface/functions.h"
+#include "fuzz/cuda_capture_calls.h"
+#include "fuzz/cuda_graph_calls.h"
+#include "fuzz/cuda_objects.h"
 
 namespace {
+
+using wm::fuzz::Input;
+using wm::fuzz::keep;
+using wm::fuzz::Objects;
 
 constexpr const char* kPtx = R"(.version 7.5
 .target sm_75
@@ -37,46 +41,6 @@ sured.b.add.2d.u32.trap [%d1, {%r2, %r1}], %r1; ret;
 })";
 
 constexpr const char* kKernels[] = {"store", "fetch", "draw"};
-
-// Numbers from the input; 0 after its end.
-class Input {
- public:
-  Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  [[nodiscard]] bool more() const { return at_ < size_; }
-  std::uint8_t byte() { return more() ? data_[at_++] : std::uint8_t{0}; }
-  std::size_t size() { return std::size_t{byte()} << (byte() % 6); }
-  // One of the handles made so far, perhaps destroyed meanwhile; or none.
-  template <typename Handle>
-  Handle of(const std::vector<Handle>& handles) {
-    const std::uint8_t choice = byte();
-    if (handles.empty() || choice % 8 == 7) return Handle{};
-    return handles[choice % handles.size()];
-  }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_, at_ = 0;
-};
-
-struct Objects {
-  std::vector<CUcontext> contexts;
-  std::vector<CUmodule> modules;
-  std::vector<CUfunction> functions;
-  std::vector<CUstream> streams;
-  std::vector<CUevent> events;
-  std::vector<CUgraph> graphs;
-  std::vector<CUgraphExec> executables;
-  std::vector<CUdeviceptr> memory;  // and handles of textures and surfaces
-  std::vector<CUarray> arrays;
-  std::vector<CUmipmappedArray> mipmapped;
-  std::vector<CUtexref> references;
-  std::vector<char> host = std::vector<char>(1U << 14);
-};
-
-template <typename Handle>
-void keep(CUresult result, std::vector<Handle>& handles, Handle made) {
-  if (result == CUDA_SUCCESS && handles.size() < 64) handles.push_back(made);
-}
 
 void memory_call(Input& in, Objects& o) {
   CUdeviceptr address = 0;
@@ -268,6 +232,34 @@ void object_call(Input& in, Objects& o) {
   }
 }
 
+// One object of each kind, for inputs too short to make what they use.
+void make_objects(Objects& o) {
+  CUstream stream = nullptr;
+  CUevent event = nullptr;
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  CUgraph graph = nullptr;
+  CUdeviceptr address = 0;
+  keep(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), o.streams, stream);
+  keep(cuEventCreate(&event, 0), o.events, event);
+  keep(cuModuleLoadData(&module, kPtx), o.modules, module);
+  keep(cuModuleGetFunction(&function, module, kKernels[0]), o.functions, function);
+  keep(cuGraphCreate(&graph, 0), o.graphs, graph);
+  keep(cuMemAlloc_v2(&address, 4096), o.memory, address);
+}
+
+// Ends what no context owns, so that inputs do not depend on each other.
+void release(const Objects& o) {
+  CUmemoryPool pool = nullptr;
+  int mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  (void)cuThreadExchangeStreamCaptureMode(&mode);
+  (void)cuDeviceGetDefaultMemPool(&pool, 0);
+  (void)cuDeviceSetMemPool(0, pool);
+  for (CUgraphExec executable : o.executables) (void)cuGraphExecDestroy(executable);
+  for (CUgraph graph : o.graphs) (void)cuGraphDestroy(graph);
+  for (CUmemoryPool made : o.pools) (void)cuMemPoolDestroy(made);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
@@ -283,13 +275,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   CUcontext first = nullptr;
   if (cuCtxCreate_v2(&first, 0, 0) != CUDA_SUCCESS) __builtin_trap();
   objects.contexts.push_back(first);
+  if (in.byte() % 4 != 0) make_objects(objects);
   while (in.more()) {
-    const std::uint8_t kind = in.byte() % 6;
+    const std::uint8_t kind = in.byte() % 10;
     if (kind == 0) memory_call(in, objects);
     if (kind == 1) launch(in, objects);
-    if (kind == 2 || kind == 3) texture_call(in, objects);
-    if (kind > 3) object_call(in, objects);
+    if (kind == 2) texture_call(in, objects);
+    if (kind == 3 || kind == 4) object_call(in, objects);
+    if (kind == 5 || kind == 6) wm::fuzz::add_node(in, objects);
+    if (kind == 7) wm::fuzz::graph_call(in, objects);
+    if (kind == 8) wm::fuzz::executable_call(in, objects);
+    if (kind == 9) in.byte() % 2 == 0 ? wm::fuzz::capture_call(in, objects) : wm::fuzz::pool_call(in, objects);
   }
+  release(objects);
   for (CUcontext context : objects.contexts) (void)cuCtxDestroy_v2(context);
   CUcontext current = nullptr;
   while (cuCtxPopCurrent_v2(&current) == CUDA_SUCCESS && current != nullptr) continue;

@@ -58,6 +58,20 @@ class SharedGpuTest : public ::testing::Test {
     EXPECT_EQ(code, 0) << text_of(folder_ / "serve");
     return Json::parse(text_of(json), nullptr, false);
   }
+  // The program b waits for the device while a, which never waits, is there; then `commands` are run and a is killed.
+  void run_until_b_waits(const std::string& commands) {
+    const std::string file = (folder_ / "status").string();
+    std::string script = wm() + " serve --simulate qos16" + socket() + " --clients 2 > " +
+                         (folder_ / "serve").string() + " 2>&1 & daemon=$!\n" + run_command({"b", "stream 2 8"}) +
+                         " & b=$!\n";
+    script += binary_path("bin/wm") + " run" + socket() + " --name a -- " + binary_path("tests/shared_cuda_program") +
+              " sleep > /dev/null 2>&1 & a=$!\n";
+    script += "for i in $(seq 100); do sleep 0.1; " + wm() + " status" + socket() + " --json " + file +
+              " > /dev/null 2>&1; grep -q '\"state\": \"waits\"' " + file + " && grep -q '\"name\": \"a\"' " + file +
+              " && break; done\n" + commands + "\nkill -9 $a 2> /dev/null; kill $daemon 2> /dev/null; wait; exit 0\n";
+    std::ofstream(folder_ / "script") << script;
+    ASSERT_EQ(std::system(("sh " + (folder_ / "script").string()).c_str()), 0);
+  }
   [[nodiscard]] std::string output(const std::string& program) const { return text_of(folder_ / program); }
 
   fs::path folder_;
@@ -148,18 +162,7 @@ TEST_F(SharedGpuTest, KernelsPrintToTheirProgram) {
 }
 
 TEST_F(SharedGpuTest, StatusShowsProgramsAndOneThatDiesLeaves) {
-  const std::string status = " status" + socket() + " --json ";
-  // The program b waits for the device while a, which never waits, is there; then a is killed.
-  const std::string file = (folder_ / "status").string();
-  std::string script = wm() + " serve --simulate qos16" + socket() + " --clients 2 > " + (folder_ / "serve").string() +
-                       " 2>&1 & daemon=$!\n" + run_command({"b", "stream 2 8"}) + " & b=$!\n";
-  script += binary_path("bin/wm") + " run" + socket() + " --name a -- " + binary_path("tests/shared_cuda_program") +
-            " sleep > /dev/null 2>&1 & a=$!\n";
-  script += "for i in $(seq 100); do sleep 0.1; " + wm() + status + file + " > /dev/null 2>&1;" +
-            " grep -q '\"state\": \"waits\"' " + file + " && grep -q '\"name\": \"a\"' " + file + " && break; done\n" +
-            "kill -9 $a; wait $b; kill $daemon 2> /dev/null; wait; exit 0\n";
-  std::ofstream(folder_ / "script") << script;
-  ASSERT_EQ(std::system(("sh " + (folder_ / "script").string()).c_str()), 0);
+  run_until_b_waits("kill -9 $a; wait $b");
   const Json document = Json::parse(text_of(folder_ / "status"), nullptr, false);
   ASSERT_TRUE(document.is_object()) << text_of(folder_ / "status");
   EXPECT_EQ(document["simulated"]["gpu"], "qos16");
@@ -168,6 +171,15 @@ TEST_F(SharedGpuTest, StatusShowsProgramsAndOneThatDiesLeaves) {
   EXPECT_EQ(document["clients"][0]["state"], "runs on the host");
   EXPECT_EQ(document["clients"][1]["memories"].get<int>(), 4);  // two buffers and two variables
   EXPECT_NE(output("b").find("stream: correct"), std::string::npos) << output("b");
+}
+
+TEST_F(SharedGpuTest, AProgramThatWmEndEndedIsToldSo) {
+  const std::string end = (folder_ / "end").string(), code = (folder_ / "code").string();
+  run_until_b_waits(wm() + " end" + socket() + " b > " + end + " 2>&1; wait $b; echo $? > " + code);
+  EXPECT_NE(text_of(end).find("(b, pid "), std::string::npos) << text_of(end);
+  EXPECT_NE(text_of(end).find("is ended"), std::string::npos) << text_of(end);
+  EXPECT_NE(output("b").find("`wm end` has ended this program on the simulated GPU"), std::string::npos) << output("b");
+  EXPECT_NE(text_of(code), "0\n");
 }
 
 }  // namespace
