@@ -26,7 +26,9 @@ double thread_seconds() {
 // A block that executes many accesses of the kind found in spin loops may wait for a block that has not begun. Blocks
 // then run in turns, up to a number above what any device holds, or up to a memory limit.
 constexpr std::uint64_t kBlockTurn = 1U << 18;
-constexpr std::uint64_t kSpinsPerTurn = kBlockTurn / 64;
+// Blocks of a cooperative launch wait for all others at every grid barrier, so their turns are short.
+constexpr std::uint64_t kCooperativeTurn = 1U << 10;
+constexpr std::uint64_t kInstructionsPerSpin = 64;  // of a turn that was spent waiting, at most
 constexpr std::uint64_t kMaxResident = 4096;
 constexpr std::uint64_t kResidentBytes = 256U << 20;
 
@@ -63,6 +65,7 @@ LaunchResult run_launch(const Grid& grid, const RunOptions& options) {
   std::uint64_t spent = 0;
   bool rotate = true;  // another block has its turn
   const std::uint64_t max_resident = max_resident_blocks(grid);
+  const std::uint64_t turn = grid.workspace != 0 ? kCooperativeTurn : kBlockTurn;
   while (next < count || !resident.empty()) {
     if (rotate && next < count && resident.size() < max_resident) {
       if (spare.empty()) spare.push_back(std::make_unique<Block>());
@@ -73,9 +76,9 @@ LaunchResult run_launch(const Grid& grid, const RunOptions& options) {
     }
     Block& block = *resident.front();
     const std::uint64_t spins = block.spins();
-    spent += block.run(std::min(kBlockTurn, limit - spent));
+    spent += block.run(std::min(turn, limit - spent));
     if (options.on_turn) options.on_turn();
-    rotate = block.done() || block.spins() - spins >= kSpinsPerTurn;
+    rotate = block.done() || block.spins() - spins >= turn / kInstructionsPerSpin;
     if (block.fault()) {
       result.fault = block.fault();
     } else if (!block.done() && spent >= limit) {

@@ -111,5 +111,40 @@ TEST_F(CudaTest, WrongDependenciesLeaveAGraphAsItIs) {
   CU_OK(cuGraphDestroy(graph));
 }
 
+TEST_F(CudaTest, CopiesInGraphsNameMemoryOfTheDevice) {
+  CUgraph graph = nullptr;
+  CU_OK(cuGraphCreate(&graph, 0));
+  CUgraphNode node = nullptr;
+  CUDA_MEMCPY3D copy{};
+  const unsigned word = 1;
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = &word;
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.dstXInBytes = 4;  // of no memory
+  copy.WidthInBytes = 4;
+  copy.Height = copy.Depth = 1;
+  EXPECT_EQ(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context_), CUDA_ERROR_INVALID_VALUE);
+  void* pinned = nullptr;
+  CU_OK(cuMemHostAlloc(&pinned, 64, 0));
+  copy.dstDevice = reinterpret_cast<CUdeviceptr>(pinned);
+  copy.WidthInBytes = 64;
+  EXPECT_EQ(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context_), CUDA_ERROR_INVALID_VALUE);  // too long
+}
+
+TEST_F(CudaTest, AGraphThatWritesFreedPinnedMemoryIsAFault) {
+  CUgraph graph = nullptr;
+  CU_OK(cuGraphCreate(&graph, 0));
+  void* pinned = nullptr;
+  CU_OK(cuMemHostAlloc(&pinned, 64, 0));
+  CUgraphNode node = nullptr;
+  const CUDA_MEMSET_NODE_PARAMS fill{reinterpret_cast<CUdeviceptr>(pinned), 0, 1, 4, 16, 1};
+  CU_OK(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &fill, context_));
+  CUgraphExec executable = nullptr;
+  CU_OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
+  CU_OK(cuMemFreeHost(pinned));
+  CU_OK(cuGraphLaunch(executable, nullptr));
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
 }  // namespace
 }  // namespace wm::cuda

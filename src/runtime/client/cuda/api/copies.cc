@@ -63,16 +63,41 @@ std::optional<RowCopy> copy_between(const GivenSide& to, const GivenSide& from, 
                  .to_pitch = target->pitch,
                  .from_pitch = source->pitch,
                  .to_plane = target->plane,
-                 .from_plane = source->plane};
+                 .from_plane = source->plane,
+                 .to_device = to.type == CU_MEMORYTYPE_DEVICE,
+                 .from_device = from.type == CU_MEMORYTYPE_DEVICE};
 }
+
+bool is_host(std::uint64_t address) { return address < exec::kGlobalBase || address >= exec::kGlobalEnd; }
 
 // The last byte that a side of the copy touches is inside of the allocation that holds the first.
 bool is_valid(Driver& driver, std::uint64_t base, std::uint64_t length) {
   if (base == 0) return false;
-  if (base < exec::kGlobalBase || base >= exec::kGlobalEnd) return true;  // the host's
   const auto range = driver.memory().find(base);
-  return range && base - range->address <= range->bytes && length <= range->bytes - (base - range->address);
+  if (is_host(base) && (!range || range->kind == runtime::MemoryKind::registered)) return true;
+  if (!range) return false;
+  const bool by_device = base >= range->address && base - range->address < range->bytes;
+  const std::uint64_t offset =
+      base - (by_device ? range->address : reinterpret_cast<std::uint64_t>(range->host_access));
+  return offset <= range->bytes && length <= range->bytes - offset;
 }
+
+// Pinned, registered or managed memory of an operation, which a graph may outlive. Accesses check device memory.
+class HostMemory {
+ public:
+  HostMemory(Driver& driver, std::uint64_t address)
+      : driver_(&driver), address_(address), is_ours_(is_host(address) && driver.memory().find(address)) {}
+  [[nodiscard]] bool is_freed() const {
+    if (!is_ours_ || driver_->memory().find(address_)) return false;
+    explain("a copy or set of memory that the program has freed");
+    return true;
+  }
+
+ private:
+  Driver* driver_;
+  std::uint64_t address_;
+  bool is_ours_;
+};
 
 std::uint64_t extent(std::uint64_t bytes, std::uint64_t rows, std::uint64_t pitch, std::uint64_t planes,
                      std::uint64_t plane) {
@@ -87,10 +112,7 @@ CUresult enqueue_checked(Context& context, Stream& stream, CUresult valid, Opera
   return wait && !is_captured ? context.wait(stream) : CUDA_SUCCESS;
 }
 
-bool is_pageable(Driver& driver, std::uint64_t address) {
-  const bool is_host = address < exec::kGlobalBase || address >= exec::kGlobalEnd;
-  return is_host && !driver.memory().find(address);
-}
+bool is_pageable(Driver& driver, std::uint64_t address) { return is_host(address) && !driver.memory().find(address); }
 
 template <typename Work>
 CUresult on_stream(CUstream handle, bool wait, const std::optional<Work>& work) {
@@ -217,7 +239,8 @@ CUresult check(Driver& driver, const RowFill& f) {
 
 Operation copy_operation(Driver& driver, const RowCopy& c) {
   return {runtime::WorkKind::transfer,
-          [&driver, c] {
+          [&driver, c, to = HostMemory(driver, c.to), from = HostMemory(driver, c.from)] {
+            if (to.is_freed() || from.is_freed()) return CUDA_ERROR_ILLEGAL_ADDRESS;
             for (std::uint64_t z = 0; z < c.planes; ++z) {
               for (std::uint64_t y = 0; y < c.rows; ++y) {
                 const auto done = driver.memory().copy(c.to + z * c.to_plane + y * c.to_pitch,
@@ -236,7 +259,8 @@ Operation copy_operation(Driver& driver, const RowCopy& c) {
 
 Operation fill_operation(Driver& driver, const RowFill& f) {
   return {runtime::WorkKind::transfer,
-          [&driver, f] {
+          [&driver, f, to = HostMemory(driver, f.to)] {
+            if (to.is_freed()) return CUDA_ERROR_ILLEGAL_ADDRESS;
             for (std::uint64_t y = 0; y < f.rows; ++y) {
               const auto done = driver.memory().fill(f.to + y * f.pitch, f.value, f.width, f.count);
               if (done) continue;
