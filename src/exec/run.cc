@@ -28,7 +28,7 @@ double thread_seconds() {
 constexpr std::uint64_t kBlockTurn = 1U << 18;
 // Blocks of a cooperative launch wait for all others at every grid barrier, so their turns are short.
 constexpr std::uint64_t kCooperativeTurn = 1U << 10;
-constexpr std::uint64_t kInstructionsPerSpin = 64;  // of a turn that was spent waiting, at most
+constexpr std::uint64_t kInstructionsPerSpin = 64;  // a turn with more accesses than this was spent waiting
 constexpr std::uint64_t kMaxResident = 4096;
 constexpr std::uint64_t kResidentBytes = 256U << 20;
 

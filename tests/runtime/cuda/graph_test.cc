@@ -120,7 +120,7 @@ TEST_F(CudaTest, CopiesInGraphsNameMemoryOfTheDevice) {
   copy.srcMemoryType = CU_MEMORYTYPE_HOST;
   copy.srcHost = &word;
   copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  copy.dstXInBytes = 4;  // of no memory
+  copy.dstXInBytes = 4;  // the address 4, where no memory is
   copy.WidthInBytes = 4;
   copy.Height = copy.Depth = 1;
   EXPECT_EQ(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context_), CUDA_ERROR_INVALID_VALUE);

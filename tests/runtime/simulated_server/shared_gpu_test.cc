@@ -91,6 +91,7 @@ TEST_F(SharedGpuTest, EveryPolicyGivesCorrectResultsAndMeetsTheGoal) {
     EXPECT_GT(report["kernels"][0]["ipc_alone"], 0.0);
     EXPECT_TRUE(report["kernels"][1]["goal"].is_null());
     EXPECT_EQ(report["timeline"]["held"].size(), 2U);
+    EXPECT_EQ(output("serve").find("not verified"), std::string::npos) << output("serve");
   }
 }
 

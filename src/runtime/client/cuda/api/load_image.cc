@@ -124,7 +124,7 @@ void answer_jit_options(unsigned count, const int* options, void** values) {
     std::size_t written = 0;
     if (target != nullptr && *target != nullptr && room > 0) {
       written = std::min<std::size_t>(text.size(), room - 1);
-      std::memcpy(*target, text.data(), written);
+      std::copy_n(text.data(), written, static_cast<char*>(*target));
       static_cast<char*>(*target)[written] = 0;
     }
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver returns the size so
