@@ -41,7 +41,9 @@ Result<sim::ClientTotals> MeasuredRegion::within(std::uint32_t client, Cycles ar
   // A machine reports the cycles of a client when it ends.
   const std::uint64_t cycles_before = first_cycle_ - std::min(first_cycle_, arrival.count);
   if (totals.cycles <= cycles_before)
-    return Error{"a kernel ends before the measurement begins; let it repeat (--cycles without --once)"};
+    return Error{
+        "nothing of a kernel is left to measure; make --warm or --from smaller, or let it repeat (--cycles without "
+        "--once)"};
   totals.sm = difference(totals.sm, before.sm);
   totals.memory = difference(totals.memory, before.memory);
   totals.cycles -= cycles_before;
