@@ -11,8 +11,8 @@ Writes OUT/cuda-qos.json. Methods:
   static    unmodified under `wm serve --cuda --policy static_smqos`: the same part of the SMs, in green contexts
   dynamic   unmodified under `wm serve --cuda --policy smqos`: SMs follow the measured rate
 
-NPM is T_alone / (goal T_corun) of the latency-sensitive task, reached from 1 on; NTP is T_alone / T_corun of the batch
-task. T_alone is that of the unmodified program by itself. With a simulated driver: --size small and short times.
+NPM is T_isolated / (goal T_corun) of the latency-sensitive task, reached from 1 on; NTP is T_isolated / T_corun of the batch
+task. T_isolated is that of the unmodified program by itself. With a simulated driver: --size small and short times.
 """
 import argparse
 import datetime
@@ -84,7 +84,7 @@ class Run:
         self.out = options.out
         self.wm = os.path.join(options.build, "bin", "wm")
         self.program = options.program
-        self.rows, self.errors, self.alone = [], [], {}
+        self.rows, self.errors, self.isolated = [], [], {}
         self.sms = options.sms
         self.started, self.driver = time.time(), driver()
 
@@ -147,10 +147,10 @@ class Run:
         late = max(row.get("late_ms", 0) for row in found)
         row = {"method": method, "goal": goal, "task": found[0]["task"], "beside": [f["task"] for f in found[1:]],
                "ms": [f["ms"] for f in found], "tasks": [f["tasks"] for f in found], "late_ms": late}
-        alone = [self.alone.get(f["task"], 0) for f in found]
-        if all(f["ms"] > 0 for f in found) and all(alone):
-            row["npm"] = alone[0] / (goal * found[0]["ms"])
-            row["ntp"] = [a / f["ms"] for a, f in zip(alone[1:], found[1:])]
+        isolated = [self.isolated.get(f["task"], 0) for f in found]
+        if all(f["ms"] > 0 for f in found) and all(isolated):
+            row["npm"] = isolated[0] / (goal * found[0]["ms"])
+            row["ntp"] = [a / f["ms"] for a, f in zip(isolated[1:], found[1:])]
         self.rows.append(row)
         self.save()
         ntp = " ".join(f"{value:.3f}" for value in row.get("ntp", []))
@@ -184,15 +184,15 @@ class Run:
         plain = ([], dict(os.environ))
         for row in self.single("single", plain, LATENCY + BATCH, seconds) + \
                 self.single("single", plain, BATCH + LATENCY, seconds):
-            best = self.alone.get(row["task"])
+            best = self.isolated.get(row["task"])
             if row["ms"] > 0:
-                self.alone[row["task"]] = row["ms"] if best is None else min(best, row["ms"])
+                self.isolated[row["task"]] = row["ms"] if best is None else min(best, row["ms"])
 
     def part_forms(self):
         """The transformed programs by themselves (figure 17)."""
         seconds, plain = self.options.seconds, ([], dict(os.environ))
         for form in ("workers", "relaunch"):
-            self.single(f"{form}-alone", plain, [f"{task}:{form}" for task in LATENCY + BATCH], seconds)
+            self.single(f"{form}-isolated", plain, [f"{task}:{form}" for task in LATENCY + BATCH], seconds)
 
     def pairs(self):
         return [(task, other) for task in LATENCY for other in BATCH]
@@ -304,10 +304,10 @@ class Run:
         return found
 
 
-def read_alone(run, file):
+def read_isolated(run, file):
     for row in json.load(open(file))["rows"]:
         if row["method"] == "single" and row["ms"] > 0:
-            run.alone[row["task"]] = min(row["ms"], run.alone.get(row["task"], row["ms"]))
+            run.isolated[row["task"]] = min(row["ms"], run.isolated.get(row["task"], row["ms"]))
 
 
 def driver():
@@ -322,7 +322,7 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--program", help="tasks.cu compiled; without it nvcc is called")
-    parser.add_argument("--alone", help="a file of an earlier run with the part single")
+    parser.add_argument("--isolated", help="a file of an earlier run with the part single")
     parser.add_argument("--size", default="full", choices=["small", "full"])
     parser.add_argument("--sms", type=int, default=132)
     parser.add_argument("--sm-group", type=int, default=4)
@@ -343,8 +343,8 @@ def main():
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tasks.cu")
         subprocess.run(["nvcc", "-O2", "-std=c++20", "-arch=sm_90", source, "-o", options.program], check=True)
     run = Run(options)
-    if options.alone:
-        read_alone(run, options.alone)
+    if options.isolated:
+        read_isolated(run, options.isolated)
     for part in options.parts.split(","):
         began = time.time()
         try:
