@@ -92,6 +92,9 @@ TEST_F(SharedGpuTest, EveryPolicyGivesCorrectResultsAndMeetsTheGoal) {
     EXPECT_TRUE(report["kernels"][1]["goal"].is_null());
     EXPECT_EQ(report["timeline"]["held"].size(), 2U);
     EXPECT_EQ(output("serve").find("not verified"), std::string::npos) << output("serve");
+    const bool is_told = output("a").find("does not honour goals") != std::string::npos;
+    EXPECT_EQ(is_told, policy == std::string("left_over") || policy == std::string("spatial")) << output("a");
+    EXPECT_EQ(output("a").find("smqos") != std::string::npos, is_told) << output("a");  // what the advice names
   }
 }
 
