@@ -105,6 +105,10 @@ Result<void> check_goal(const std::string& text) {
     if (!time) return Error{"--goal '" + text + "': " + time.error().what};
     if (time->count == 0) return Error{"--goal '" + text + "': the time must be larger than 0"};
   }
+  if (name == "rate") {
+    const auto rate = parse_double(value);
+    if (!rate || !(*rate > 0)) return Error{"--goal '" + text + "': launches per second are missing, as in rate=500"};
+  }
   return {};
 }
 

@@ -110,6 +110,7 @@ TEST(Mistakes, AMissingArgumentIsNamed) {
   expect_mistake("set 1 share=", "'share=': a number is missing");
   expect_mistake("set 1 priority=1.5", "'priority=1.5': a priority is a whole number");
   expect_mistake("run --goal p98=2ms -- true", "p99 is the only percentile");
+  expect_mistake("run --goal rate=0 -- true", "launches per second are missing");
   expect_mistake("serve --memory -5GB", "--memory: '-5GB'");
   expect_mistake("serve --policy fifoo", "unknown policy 'fifoo' (did you mean 'fifo'?)");
 #endif
