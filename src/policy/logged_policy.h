@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "policy/record.h"
 #include "policy/registry.h"
@@ -41,5 +42,15 @@ class LoggedPolicy final : public Policy {
   const Cans declared_;
   std::optional<Recorder> record_;
 };
+
+// Puts a record around the policy if `is_wanted`, and returns the record; null: none is wanted.
+[[nodiscard]] inline const LoggedPolicy* log_decisions(bool is_wanted, std::unique_ptr<Policy>& policy,
+                                                       const Choice& choice) {
+  if (!is_wanted) return nullptr;
+  auto logged = std::make_unique<LoggedPolicy>(std::move(policy), choice);
+  const LoggedPolicy* log = logged.get();
+  policy = std::move(logged);
+  return log;
+}
 
 }  // namespace wm::policy

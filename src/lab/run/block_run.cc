@@ -44,9 +44,8 @@ Result<BlockRunResult> block_run(BlockApps& apps, const policy::Choice& choice, 
   result.clock = config.machine.clock;
   result.sms = config.machine.sms;
   result.seed = spec.seed;
-  policy::LoggedPolicy logged(decisions == nullptr ? nullptr : *std::move(policy), choice);
-  policy::Policy& used = decisions == nullptr ? **policy : logged;
-  sim::System system(config, used, choice.needs() | choice.entry->info.uses, spec.seed);
+  const policy::LoggedPolicy* log = policy::log_decisions(decisions != nullptr, *policy, choice);
+  sim::System system(config, **policy, choice.needs() | choice.entry->info.uses, spec.seed);
   if (observer != nullptr) system.observe(*observer);
   for (const KernelSpec& kernel : spec.kernels) {
     const auto app = apps.find(kernel, spec);
@@ -79,7 +78,7 @@ Result<BlockRunResult> block_run(BlockApps& apps, const policy::Choice& choice, 
   }
   const auto began = std::chrono::steady_clock::now();
   if (auto ran = system.run(stop_rule(spec)); !ran) return ran.error();
-  if (decisions != nullptr) *decisions = logged.log();
+  if (log != nullptr) *decisions = log->log();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   result.cycles = system.now().count;
   result.run_hash = mixed(0, result.cycles);

@@ -192,10 +192,9 @@ Result<CorunResult> corun(const gpu::GpuConfig& gpu, const std::vector<Participa
   watch.measure(region);
   machine.observe(watch);
   const auto start = std::chrono::steady_clock::now();
-  policy::LoggedPolicy recorded(options.decisions == nullptr ? nullptr : *std::move(chosen), policy);
-  policy::Policy& used = options.decisions == nullptr ? **chosen : recorded;
-  if (auto r = machine.run(used, limits); !r) return r.error();
-  if (options.decisions != nullptr) *options.decisions = recorded.log();
+  const policy::LoggedPolicy* log = policy::log_decisions(options.decisions != nullptr, *chosen, policy);
+  if (auto r = machine.run(**chosen, limits); !r) return r.error();
+  if (log != nullptr) *options.decisions = log->log();
   if (options.timeline != nullptr) options.timeline->finish(machine);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.cycles = machine.now().count;
