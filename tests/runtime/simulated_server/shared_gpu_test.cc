@@ -94,7 +94,7 @@ TEST_F(SharedGpuTest, EveryPolicyGivesCorrectResultsAndMeetsTheGoal) {
     EXPECT_EQ(output("serve").find("not verified"), std::string::npos) << output("serve");
     const bool is_told = output("a").find("does not honour goals") != std::string::npos;
     EXPECT_EQ(is_told, policy == std::string("left_over") || policy == std::string("spatial")) << output("a");
-    EXPECT_EQ(output("a").find("smqos") != std::string::npos, is_told) << output("a");  // what the advice names
+    EXPECT_EQ(output("a").find("smqos") != std::string::npos, is_told) << output("a");  // the advice names it
   }
 }
 
