@@ -27,7 +27,7 @@ bool has_priority_headroom(const nlohmann::ordered_json& status) {
 
 // The machine that the daemon is: a simulator says which, and an arbiter of CUDA programs how they share.
 std::string machine_of(const nlohmann::ordered_json& status) {
-  if (status.contains("sharing")) return "cuda";
+  if (status.contains("arbiter")) return "cuda";
   return status.contains("simulated") ? status["simulated"].value("timing", "cycle") : "device";
 }
 

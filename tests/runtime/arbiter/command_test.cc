@@ -101,5 +101,14 @@ TEST_F(ServeCudaTest, MistakesAreTold) {
   EXPECT_NE(output("out").find("p99=300us"), std::string::npos) << output("out");
 }
 
+TEST_F(ServeCudaTest, AGoalThatThePolicyIgnoresIsToldWithPoliciesThatRunHere) {
+  const int code = script(
+      "serve --policy dss --sharing mps > served 2>&1 & daemon=$!\nrun --goal 0.5 -- $program shared 1 > out 2>&1; "
+      "code=$?\nkill $daemon; wait $daemon\n[ $code = 0 ]\n");
+  EXPECT_EQ(code, 0) << output("out") << output("served");
+  EXPECT_NE(output("out").find("policy dss does not honour goals; these do: goal_shares, smqos"), std::string::npos)
+      << output("out");
+}
+
 }  // namespace
 }  // namespace wm::runtime
