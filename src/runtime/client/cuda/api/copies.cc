@@ -82,23 +82,6 @@ bool is_valid(Driver& driver, std::uint64_t base, std::uint64_t length) {
   return offset <= range->bytes && length <= range->bytes - offset;
 }
 
-// Pinned, registered or managed memory of an operation, which a graph may outlive. Accesses check device memory.
-class HostMemory {
- public:
-  HostMemory(Driver& driver, std::uint64_t address)
-      : driver_(&driver), address_(address), is_ours_(is_host(address) && driver.memory().find(address)) {}
-  [[nodiscard]] bool is_freed() const {
-    if (!is_ours_ || driver_->memory().find(address_)) return false;
-    explain("a copy or set of memory that the program has freed");
-    return true;
-  }
-
- private:
-  Driver* driver_;
-  std::uint64_t address_;
-  bool is_ours_;
-};
-
 std::uint64_t extent(std::uint64_t bytes, std::uint64_t rows, std::uint64_t pitch, std::uint64_t planes,
                      std::uint64_t plane) {
   return (planes - 1) * plane + (rows - 1) * pitch + bytes;
@@ -239,8 +222,7 @@ CUresult check(Driver& driver, const RowFill& f) {
 
 Operation copy_operation(Driver& driver, const RowCopy& c) {
   return {runtime::WorkKind::transfer,
-          [&driver, c, to = HostMemory(driver, c.to), from = HostMemory(driver, c.from)] {
-            if (to.is_freed() || from.is_freed()) return CUDA_ERROR_ILLEGAL_ADDRESS;
+          [&driver, c] {
             for (std::uint64_t z = 0; z < c.planes; ++z) {
               for (std::uint64_t y = 0; y < c.rows; ++y) {
                 const auto done = driver.memory().copy(c.to + z * c.to_plane + y * c.to_pitch,
@@ -259,8 +241,7 @@ Operation copy_operation(Driver& driver, const RowCopy& c) {
 
 Operation fill_operation(Driver& driver, const RowFill& f) {
   return {runtime::WorkKind::transfer,
-          [&driver, f, to = HostMemory(driver, f.to)] {
-            if (to.is_freed()) return CUDA_ERROR_ILLEGAL_ADDRESS;
+          [&driver, f] {
             for (std::uint64_t y = 0; y < f.rows; ++y) {
               const auto done = driver.memory().fill(f.to + y * f.pitch, f.value, f.width, f.count);
               if (done) continue;
