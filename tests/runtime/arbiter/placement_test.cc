@@ -108,6 +108,15 @@ TEST_F(PlacementTest, TheSmsReturnWhenTheOtherProgramEnds) {
   EXPECT_EQ(program->result()["sms"], 1);
 }
 
+TEST_F(PlacementTest, ProgramsGoOnUnplacedWhenTheDaemonEnds) {
+  use("spatial");
+  const auto other = start_other();
+  const auto program = start({"where", "stream", "400"});
+  (void)client(0, [](const Json& c) { return c["counters"]["placed_launches"].get<int>() > 0; });
+  end_daemon();
+  EXPECT_EQ(program->result()["sms"], 1);
+}
+
 TEST_F(PlacementTest, AGoalGetsItsPartOfTheSms) {
   use("static_smqos");
   const auto other = start_other();
