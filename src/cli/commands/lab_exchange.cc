@@ -6,6 +6,8 @@
 #include "cli/commands/command.h"
 #include "cli/commands/lab.h"
 #include "cli/output/output.h"
+#include "lab/run/code_version.h"
+#include "lab/run/run_spec.h"
 #include "lab/store/open_rows.h"
 
 namespace wm::cli {
@@ -37,6 +39,12 @@ struct MergeOptions {
   std::vector<std::string> from;
 };
 
+// Whether the code of this build made the row.
+bool of_this_code(const lab::Row& row) {
+  const auto spec = lab::run_spec_from_json(row.spec, row.key);
+  return spec && row.code_version == lab::code_version(spec->policy.name, spec->machine);
+}
+
 Result<int> merge_into(const MergeOptions& o, const std::vector<lab::Results>& sources) {
   const auto into = lab::open_rows(o.into, lab::RowStore::Mode::write);
   if (!into) return into.error();
@@ -44,9 +52,11 @@ Result<int> merge_into(const MergeOptions& o, const std::vector<lab::Results>& s
   bool disagreed = false;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::string& path = o.from[i];
-    const auto merged = lab::merge(**into, sources[i]);
+    const auto merged = lab::merge(**into, sources[i], of_this_code);
     if (!merged) return merged.error();
     output.say(fmt::format("{}: {} rows taken, {} were there\n", path, merged->added, merged->kept));
+    if (merged->replaced > 0)
+      output.say(fmt::format("{}: {} rows of this code replaced rows of other code\n", path, merged->replaced));
     if (merged->disagreed > 0)
       output.say(fmt::format("{}: {} rows have another run hash under the same code\n", path, merged->disagreed));
     disagreed |= merged->disagreed > 0;

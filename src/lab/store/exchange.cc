@@ -121,25 +121,28 @@ std::string to_csv(const Results& results) {
   return text;
 }
 
-Result<Merged> merge(RowStore& into, const Results& from) {
+Result<Merged> merge(RowStore& into, const Results& from, const std::function<bool(const Row&)>& of_this_code) {
   Merged merged;
   std::vector<Row> take;
   for (const Row& row : from.rows) {
     const auto have = into.find(row.key);
     if (!have) return have.error();
-    if (*have && ((*have)->state == Row::State::done || row.state == Row::State::failed)) {
+    const bool replaces = *have && row.state == Row::State::done && (*have)->state == Row::State::done &&
+                          (*have)->code_version != row.code_version && of_this_code(row);
+    if (*have && !replaces && ((*have)->state == Row::State::done || row.state == Row::State::failed)) {
       ++merged.kept;
       if ((*have)->state == Row::State::done && row.state == Row::State::done &&
           (*have)->code_version == row.code_version && (*have)->run_hash != row.run_hash)
         ++merged.disagreed;
       continue;
     }
+    if (replaces) ++merged.replaced;
     take.push_back(row);
   }
   for (const auto& [digest, text] : from.gpus)
     if (auto put = into.put_gpu(digest, text); !put) return put.error();
   if (auto put = into.put(take); !put) return put.error();
-  merged.added = take.size();
+  merged.added = take.size() - merged.replaced;
   return merged;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 
 #include "base/result.h"
@@ -21,9 +22,11 @@ std::string to_csv(const Results& results);
 struct Merged {
   std::size_t added = 0;
   std::size_t kept = 0;       // rows that `into` had already
+  std::size_t replaced = 0;   // rows that `into` had from other code than this
   std::size_t disagreed = 0;  // rows among those where the same code produced another run hash
 };
-// Adds the rows that `into` does not have, or has only as failed. All rows are added, or none (RowStore::put).
-Result<Merged> merge(RowStore& into, const Results& from);
+// Adds the rows that `into` does not have, or has only as failed; rows for which `of_this_code` holds replace those of
+// other code. All rows are added, or none (RowStore::put).
+Result<Merged> merge(RowStore& into, const Results& from, const std::function<bool(const Row&)>& of_this_code);
 
 }  // namespace wm::lab

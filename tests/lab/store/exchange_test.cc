@@ -63,7 +63,7 @@ TEST(Exchange, MergeTakesWhatIsMissingOrFailedAndKeepsTheRest) {
 
   Results from{{some_row(1), some_row(2), some_row(3), some_row(5)}, {{"g", "text"}}};
   from.rows[3].run_hash = "another";
-  const auto merged = merge(*into, from);
+  const auto merged = merge(*into, from, [](const Row&) { return false; });
   ASSERT_TRUE(merged.ok());
   EXPECT_EQ(merged->added, 2U);
   EXPECT_EQ(merged->kept, 2U);
@@ -76,6 +76,25 @@ TEST(Exchange, MergeTakesWhatIsMissingOrFailedAndKeepsTheRest) {
   // Results that were exported from a store can be loaded like the store.
   folder.write("a.json", to_json(*load_results(folder.path("a.db"))));
   EXPECT_EQ(load_results(folder.path("a.json"))->rows, load_results(folder.path("a.db"))->rows);
+}
+
+TEST(Exchange, RowsOfThisCodeReplaceThoseOfOtherCode) {
+  const Scratch folder;
+  auto into = Store::open(folder.path("a.db"), Store::Mode::write);
+  Row old = some_row(1);
+  old.code_version = "old";
+  Row mine = some_row(2);
+  ASSERT_TRUE(into->put({old, mine}).ok());
+
+  Results from{{some_row(1), some_row(2)}, {}};
+  from.rows[1].code_version = "other";
+  const auto merged = merge(*into, from, [](const Row& row) { return row.code_version == "c"; });
+  ASSERT_TRUE(merged.ok());
+  EXPECT_EQ(merged->replaced, 1U);
+  EXPECT_EQ(merged->kept, 1U);
+  EXPECT_EQ(merged->added, 0U);
+  EXPECT_EQ(**into->find("k01"), some_row(1));
+  EXPECT_EQ(**into->find("k02"), mine);
 }
 
 }  // namespace

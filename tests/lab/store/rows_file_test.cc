@@ -52,7 +52,7 @@ TEST(RowsFile, FilesOfTwoHostsAreMergedIntoAStore) {
   ASSERT_TRUE(opened_rows(folder.path("b.ndjson")).put(some_row(2)).ok());
   auto into = Store::open(folder.path("s.db"), Store::Mode::write);
   for (const char* name : {"a.ndjson", "b.ndjson"})
-    ASSERT_EQ(merge(*into, *load_results(folder.path(name)))->added, 1U);
+    ASSERT_EQ(merge(*into, *load_results(folder.path(name)), [](const Row&) { return false; })->added, 1U);
   EXPECT_EQ(**into->find("k01"), some_row(1));
   EXPECT_EQ(**into->find("k02"), some_row(2));
 }
