@@ -55,8 +55,8 @@ runtime::SmGroups find_sm_groups(std::uint32_t sms_of_group) {
     if (rest.sms != 0) found.sms.push_back(rest.sms);
     return found;
   }
-  for (auto left = static_cast<unsigned>(sms); left != 0 && found.sms.size() < kMaxGroups;) {
-    found.sms.push_back(std::min(left, sms_of_group));
+  for (auto left = static_cast<unsigned>(sms); left != 0;) {
+    found.sms.push_back(found.sms.size() == kMaxGroups ? left : std::min(left, sms_of_group));
     left -= found.sms.back();
   }
   return found;

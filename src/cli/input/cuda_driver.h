@@ -22,7 +22,7 @@ Result<CudaDriver> find_cuda_driver();
 // such groups of any of its SMs.
 [[nodiscard]] runtime::SmGroups find_sm_groups(std::uint32_t sms_of_group);
 
-// Its file, without a question to the driver; empty: there is none.
+// The file of the CUDA driver, which is not called; empty: none is installed.
 std::string cuda_driver_file();
 
 }  // namespace wm::cli

@@ -91,7 +91,7 @@ Cell yes_or_no(const std::optional<bool>& value) {
 
 }  // namespace
 
-std::string text_of(const lab::CorunResult& r) {
+std::string text_of(const lab::CorunResult& r, Verification verification) {
   Table table({"kernel", "cycles", "IPC", "isolated IPC", "normalized", "goal IPC", "reached", "blocks done",
                "blocks preempted", "L1 miss", "verified"});
   for (const lab::KernelResult& k : r.kernels) {
@@ -120,7 +120,7 @@ std::string text_of(const lab::CorunResult& r) {
       text += styled(Style::dim, fmt::format("{} had less than 5% of its isolated rate in {:.0f}% of the run.", k.name,
                                              100 * k.starved)) +
               "\n";
-  return text + verification_note(r) + note_of_spans(r);
+  return text + (verification == Verification::by_reference ? verification_note(r) : "") + note_of_spans(r);
 }
 
 std::string note_of_spans(const lab::CorunResult& r) {

@@ -9,7 +9,9 @@
 
 namespace wm::cli {
 
-std::string text_of(const lab::CorunResult& result);
+// Whether the results of kernels are compared with references, or by the programs that launch them.
+enum class Verification { by_reference, by_program };
+std::string text_of(const lab::CorunResult& result, Verification verification = Verification::by_reference);
 // The text that the kernels printed, under the name of each kernel where there are several.
 std::string printed_by(const lab::CorunResult& result);
 

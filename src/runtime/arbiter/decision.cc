@@ -18,7 +18,7 @@ std::string ProgramDecision::mechanism() const {
   if ((modes & kPlace) != 0) add(fmt::format("{} of {} SMs (green context)", sms, all_sms));
   if ((modes & kLimitBlocks) != 0) add(fmt::format("at most {}% of the blocks per SM", occupancy_percent));
   if (slice_microseconds != 0) add(fmt::format("time slice {} us", slice_microseconds));
-  if ((modes & kPause) != 0 && sms_of_group != 0) {
+  if ((modes & kPause) != 0 && all_sms != 0 && sms == 0) {
     add("waits: no SMs");
   } else if ((modes & kPause) != 0) {
     add("paused while another program is measured by itself");

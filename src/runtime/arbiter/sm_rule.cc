@@ -113,7 +113,7 @@ ProgramDecision SmRule::decision(const PolicyProgram& program) const {
     return d;
   }
   d.occupancy_percent = std::max(d.sms * 100 / d.all_sms, 1U);
-  // Programs that own their SMs divide the memory of these as they like: most want a large L1 cache.
+  // Programs with SMs of their own keep their kernels' split of L1 cache and shared memory.
   d.modes |= groups_.has_green_contexts ? kPlace : kLimitBlocks | kDivideAlike;
   return d;
 }

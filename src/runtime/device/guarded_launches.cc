@@ -122,7 +122,7 @@ bool GuardedLaunches::runs(const GroupCall& call) {
 }
 
 // Where no launch agrees, all of the kernel's launches fail: one of them has a wrong result.
-bool GuardedLaunches::faulted(const GroupCall& call, const KernelFault& fault) {
+bool GuardedLaunches::record_fault(const GroupCall& call, const KernelFault& fault) {
   const std::lock_guard lock(mutex_);
   auto launches = launches_that_make(call);
   if (launches.empty()) {

@@ -52,7 +52,7 @@ class GuardedLaunches final : public KernelGuardListener {
 
   [[nodiscard]] bool any_faulted() const override { return faulted_launches_.load(std::memory_order_acquire) != 0; }
   [[nodiscard]] bool runs(const GroupCall& call) override;
-  bool faulted(const GroupCall& call, const KernelFault& fault) override;
+  bool record_fault(const GroupCall& call, const KernelFault& fault) override;
 
  private:
   [[nodiscard]] std::vector<GuardedLaunch*> launches_that_make(const GroupCall& call);

@@ -176,7 +176,7 @@ std::string name_of(std::uint32_t entry) {
 void report_fault(const Call& call, std::uint32_t entry) {
   const std::string name = name_of(entry);
   const KernelFault fault{name, thread_state.signal, thread_state.address};
-  if (the_listener.load()->faulted({name, call.arguments, call.context}, fault)) return;
+  if (the_listener.load()->record_fault({name, call.arguments, call.context}, fault)) return;
   std::signal(fault.signal, SIG_DFL);
   std::raise(fault.signal);
 }

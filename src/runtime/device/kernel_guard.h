@@ -1,7 +1,7 @@
 // Faults of kernels that run in this process, as PoCL's do: a wild pointer ends one group, not the daemon.
 //
-// PoCL looks up every compiled kernel with `dlsym`. That entry of its library is replaced, and the answer becomes a
-// function of ours, which calls the kernel behind a saved point of return. A signal that says that an instruction could
+// PoCL looks up every compiled kernel with `dlsym`. That entry of its library is replaced, and the answer becomes an
+// entry of `wm_guarded_entries`, which calls the kernel behind a saved point of return. A signal that says that an instruction could
 // not be executed (a bad address, an illegal instruction, an overflowed stack) returns there: the group ends early, and
 // the listener is told. A kernel shares the process's memory, so that a wrong write to an address which is mapped is
 // not noticed.
@@ -34,8 +34,8 @@ class KernelGuardListener {
   [[nodiscard]] virtual bool any_faulted() const = 0;
   // Whether the group runs. Called only where `any_faulted`.
   [[nodiscard]] virtual bool runs(const GroupCall& call) = 0;
-  // False: nobody can be told, and the process ends with the signal.
-  virtual bool faulted(const GroupCall& call, const KernelFault& fault) = 0;
+  // Returns false if no submitted launch matches; the process then ends with the signal.
+  virtual bool record_fault(const GroupCall& call, const KernelFault& fault) = 0;
 };
 
 // Guards the kernels that PoCL loads from now on; the listener lives as long as the process. False: this is another

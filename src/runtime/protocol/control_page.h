@@ -25,7 +25,7 @@ enum ControlMode : std::uint32_t {
   kWaitForOthers = 2,  // wait a bounded time while a latency-sensitive program has work on the device
   kTellOthers = 4,     // this program is the latency-sensitive one: say when it has work
   kMeasure = 8,        // measure the time from a launch on an idle device to the end of the next synchronization
-  kPause = 32,         // wait until this ends: another program is measured by itself
+  kPause = 32,         // wait until the daemon clears this bit: another program is sampled, or this one owns no SMs
   kDivideAlike = 16,   // divide an SM's memory as the programs do whose blocks are limited
   kPlace = 64,         // run on the SMs of `sm_groups` only; a launch that cannot be placed is limited instead
 };

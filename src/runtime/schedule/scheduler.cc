@@ -232,7 +232,7 @@ void Scheduler::complete(const Completion& completion) {
     }
     return;
   }
-  // It ran behind the fault, on data that may be wrong.
+  // A command that completed after a fault on its queue may have read wrong data.
   const bool after_fault = completion.status == status::kComplete && command.queue->faulted;
   command.status = after_fault ? status::kDependencyFailed : completion.status;
   command.enter(State::ended);

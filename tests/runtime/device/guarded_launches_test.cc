@@ -40,7 +40,7 @@ TEST(GuardedLaunches, OnlyTheLaunchWithTheSameArgumentsFails) {
   GuardedLaunches launches;
   Launched first(launches, &a_buffer, 1), other_buffer(launches, &another_buffer, 1),
       other_value(launches, &a_buffer, 2), other_kernel(launches, &a_buffer, 1, "g");
-  EXPECT_TRUE(launches.faulted(first.call(), {"f", 11, 0}));
+  EXPECT_TRUE(launches.record_fault(first.call(), {"f", 11, 0}));
   EXPECT_TRUE(launches.faulted(first.event()));
   EXPECT_FALSE(launches.runs(first.call()));
   for (Launched* other : {&other_buffer, &other_value, &other_kernel}) {
@@ -54,11 +54,11 @@ TEST(GuardedLaunches, OnlyTheLaunchWithTheSameArgumentsFails) {
 TEST(GuardedLaunches, AReleasedLaunchIsForgotten) {
   GuardedLaunches launches;
   Launched launched(launches, &a_buffer, 1);
-  EXPECT_TRUE(launches.faulted(launched.call(), {"f", 11, 0}));
+  EXPECT_TRUE(launches.record_fault(launched.call(), {"f", 11, 0}));
   launches.released(launched.event());
   EXPECT_FALSE(launches.faulted(launched.event()));
   EXPECT_TRUE(launches.runs(launched.call()));
-  EXPECT_FALSE(launches.faulted(launched.call(), {"f", 11, 0})) << "nobody can be told";
+  EXPECT_FALSE(launches.record_fault(launched.call(), {"f", 11, 0})) << "no submitted launch matches";
 }
 
 TEST(GuardedLaunches, WithoutAMatchAllLaunchesOfTheKernelFail) {
@@ -67,7 +67,7 @@ TEST(GuardedLaunches, WithoutAMatchAllLaunchesOfTheKernelFail) {
   Launched elsewhere(launches, &a_buffer, 3);
   const GroupCall call = elsewhere.call();
   launches.released(elsewhere.event());
-  EXPECT_TRUE(launches.faulted(call, {"f", 11, 0}));
+  EXPECT_TRUE(launches.record_fault(call, {"f", 11, 0}));
   EXPECT_TRUE(launches.faulted(first.event()) && launches.faulted(second.event()));
 }
 

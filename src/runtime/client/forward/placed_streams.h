@@ -37,7 +37,7 @@ class PlacedStreams {
 
   // The driver takes the kernel in the program's stream, but not in a placed one.
   void refused(CUfunction function);
-  // Before the program destroys a stream.
+  // After the driver has destroyed the program's stream: its placed streams are destroyed too.
   void destroyed(CUstream stream);
 
  private:
