@@ -23,6 +23,7 @@
 
 #include "base/result.h"
 #include "gpu/occupancy.h"
+#include "runtime/device/kernel_fault.h"
 #include "runtime/protocol/message.h"
 #include "runtime/protocol/status.h"
 
@@ -370,6 +371,9 @@ class Backend {
   // Whether the device still executes commands: a kernel that faults may end the context for all clients. Waits for a
   // test command.
   [[nodiscard]] virtual bool is_alive() const = 0;
+  // Faults of kernels that left the device alive: their number, and those since the last call, for the log.
+  [[nodiscard]] virtual std::uint64_t kernel_fault_count() const { return 0; }
+  [[nodiscard]] virtual std::vector<KernelFault> take_kernel_faults() { return {}; }
 };
 
 // The device whose platform's or own name contains the text (empty: the first one found).

@@ -142,8 +142,4 @@ bool GuardedLaunches::record_fault(const GroupCall& call, const KernelFault& fau
   return true;
 }
 
-std::uint64_t kernel_fault_count() { return GuardedLaunches::instance().fault_count(); }
-
-std::vector<KernelFault> take_kernel_faults() { return GuardedLaunches::instance().take_faults(); }
-
 }  // namespace wm::runtime

@@ -1,24 +1,19 @@
 // Faults of kernels that run in this process, as PoCL's do: a wild pointer ends one group, not the daemon.
 //
 // PoCL looks up every compiled kernel with `dlsym`. That entry of its library is replaced, and the answer becomes an
-// entry of `wm_guarded_entries`, which calls the kernel behind a saved point of return. A signal that says that an instruction could
-// not be executed (a bad address, an illegal instruction, an overflowed stack) returns there: the group ends early, and
-// the listener is told. A kernel shares the process's memory, so that a wrong write to an address which is mapped is
-// not noticed.
+// entry of `wm_guarded_entries`, which calls the kernel behind a saved point of return. A signal that says that an
+// instruction could not be executed (a bad address, an illegal instruction, an overflowed stack) returns there: the
+// group ends early, and the listener is told. A kernel shares the process's memory, so that a wrong write to an address
+// which is mapped is not noticed.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
+
+#include "runtime/device/kernel_fault.h"
 
 namespace wm::runtime {
-
-struct KernelFault {
-  std::string kernel;
-  int signal = 0;
-  std::uint64_t address = 0;
-};
 
 // One call of a kernel for a group, as PoCL makes it. The pointers are valid during the call.
 struct GroupCall {
@@ -41,10 +36,6 @@ class KernelGuardListener {
 // Guards the kernels that PoCL loads from now on; the listener lives as long as the process. False: this is another
 // driver or another processor, and a fault ends the process.
 bool guard_kernels(KernelGuardListener& listener);
-
-// The faults of guarded kernels: their number, and those since the last call, for the log.
-[[nodiscard]] std::uint64_t kernel_fault_count();
-[[nodiscard]] std::vector<KernelFault> take_kernel_faults();
 
 // Whether `access` ends without a fault. For reads through pointers that may not be valid.
 bool ends_without_fault(void (*access)(void*), void* data);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "runtime/device/device_limits.h"
-#include "runtime/device/guarded_launches.h"
 
 namespace wm::runtime {
 namespace {
@@ -24,9 +23,6 @@ OpenClBackend::OpenClBackend(std::unique_ptr<Native> native, const Capabilities&
       allocation_(*native_, zeroed_bytes),
       compilation_(*native_),
       submission_(*native_) {
-  // PoCL's CPU device is the one that compiles at launch.
-  GuardedLaunches& launches = GuardedLaunches::instance();
-  if (capabilities_.compiles_at_launch && guard_kernels(launches)) submission_.report_faults_of(launches);
   probe_queue_ = native_->cl.CreateCommandQueue(native_->context, native_->device, 0, nullptr);
   probe_memory_ = native_->cl.CreateBuffer(native_->context, CL_MEM_READ_WRITE, 64, nullptr, nullptr);
 }

@@ -33,6 +33,7 @@ class OpenClBackend : public Backend {
 
  protected:
   OpenClBackend(std::unique_ptr<Native> native, const Capabilities& capabilities, std::size_t zeroed_bytes);
+  void report_faults_of(GuardedLaunches& launches) { submission_.report_faults_of(launches); }
   // The kernel that `is_alive` runs, where a kernel can fail without ending the process.
   virtual void keep_probe_kernel(cl_kernel kernel) { native_->cl.ReleaseKernel(kernel); }
   [[nodiscard]] virtual bool probe_kernel_runs(cl_command_queue, cl_mem) const { return true; }

@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include "runtime/device/completion_flags.h"
+#include "runtime/device/guarded_launches.h"
 #include "runtime/device/opencl_host_words.h"
 
 namespace wm::runtime {
@@ -28,7 +29,12 @@ OpenClCpu::OpenClCpu(std::unique_ptr<Native> native)
     : OpenClBackend(std::move(native), cpu_capabilities(), kZeroedBytes) {
   // The C library would raise this threshold by itself as large blocks are freed.
   ::mallopt(M_MMAP_THRESHOLD, kZeroedBytes);
+  if (GuardedLaunches& launches = GuardedLaunches::instance(); guard_kernels(launches)) report_faults_of(launches);
 }
+
+std::uint64_t OpenClCpu::kernel_fault_count() const { return GuardedLaunches::instance().fault_count(); }
+
+std::vector<KernelFault> OpenClCpu::take_kernel_faults() { return GuardedLaunches::instance().take_faults(); }
 
 std::unique_ptr<ControlWordPool> OpenClCpu::make_control_words() { return std::make_unique<OpenClHostWords>(native()); }
 

@@ -11,6 +11,8 @@ class OpenClCpu final : public OpenClBackend {
 
   std::unique_ptr<ControlWordPool> make_control_words() override;
   std::unique_ptr<CompletionFlags> make_completion_flags() override;
+  [[nodiscard]] std::uint64_t kernel_fault_count() const override;
+  [[nodiscard]] std::vector<KernelFault> take_kernel_faults() override;
 };
 
 }  // namespace wm::runtime

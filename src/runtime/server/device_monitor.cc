@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <thread>
 
-#include "runtime/device/kernel_guard.h"
 #include "runtime/server/log.h"
 
 namespace wm::runtime {
@@ -14,7 +13,7 @@ bool DeviceMonitor::device_failed() {
     return check_.wait_for(std::chrono::seconds(0)) == std::future_status::ready && !check_.get();
   }
   if (!scheduler_.take_failed_command()) return false;
-  for (const KernelFault& fault : take_kernel_faults()) {
+  for (const KernelFault& fault : backend_.take_kernel_faults()) {
     log::write(log::Level::warning, "kernel_faulted",
                {{"kernel", fault.kernel},
                 {"signal", std::int64_t{fault.signal}},

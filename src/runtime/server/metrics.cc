@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "runtime/device/kernel_guard.h"
 #include "runtime/server/control.h"
 
 namespace wm::runtime {
@@ -116,7 +115,7 @@ std::string metrics_page(const StatusSource& source, TotalsByUser users) {
   page.single("device_seconds_total", "counter", "Device time of all clients.",
               seconds(static_cast<double>(device.device_nanoseconds)));
   page.single("kernel_faults_total", "counter", "Kernels that ended with a fault in the daemon's process.",
-              kernel_fault_count());
+              source.daemon.backend().kernel_fault_count());
   page.single("programs_refused_total", "counter", "Programs that failed in the sandbox.", programs.refused);
   page.single("launches_refused_total", "counter", "Launches that failed in the sandbox.", launches.refused);
   page.single("memory_objects", "gauge", "Memory objects alive on the device.", counts.memories.load());

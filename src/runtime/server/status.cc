@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "runtime/device/kernel_guard.h"
 #include "runtime/server/control.h"
 
 namespace wm::runtime {
@@ -102,7 +101,7 @@ std::string status_document(const StatusSource& source) {
                                         {"programs_tried", programs.tried},
                                         {"programs_known", programs.known},
                                         {"programs_refused", programs.refused},
-                                        {"kernel_faults", kernel_fault_count()},
+                                        {"kernel_faults", daemon.backend().kernel_fault_count()},
                                         {"launches_precompiled", launches.tried},
                                         {"launches_rehearsed", launches.tried},  // the former name
                                         {"launches_refused", launches.refused},
