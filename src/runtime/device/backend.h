@@ -231,7 +231,8 @@ class Submission {
   virtual void finish(const QueueObject& queue) = 0;
 
   // --- events
-  // An execution state, or the error that the command ended with. An event that cannot be queried has failed.
+  // An execution state, or the error that the command ended with: `kOutOfResources` after a fault of its kernel. An
+  // event that cannot be queried has failed.
   [[nodiscard]] virtual Status state(EventHandle event) const = 0;
   [[nodiscard]] virtual DeviceTimes times(EventHandle event, bool with_queued) const = 0;
   // Calls `callback.completed` once, from a thread of the driver or before it returns; the callback lives until then.

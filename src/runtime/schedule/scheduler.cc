@@ -219,7 +219,7 @@ void Scheduler::complete(const Completion& completion) {
   if (completion.status == status::kComplete) record_times(command, completion);
   if (completion.status < 0) {
     failed_command_ = true;
-    if (command.launch) command.queue->faulted = true;
+    if (command.launch && completion.status == status::kOutOfResources) command.queue->faulted = true;
   }
   if (completion.event != nullptr) backend_.submission().release(completion.event);
   --counts_.events;

@@ -97,6 +97,26 @@ TEST_F(SchedulerTest, ARefusedCommandFailsAndTheDeviceIsInDoubt) {
   EXPECT_FALSE(scheduler.take_failed_command());
 }
 
+TEST_F(SchedulerTest, AKernelFaultFailsLaterCommandsOfItsQueue) {
+  const auto queue = make_queue();
+  launch(client, queue, "k", {.groups = 8, .event = 1});
+  complete(0, status::kOutOfResources);
+  EXPECT_EQ(client->shown(1), status::kOutOfResources);
+  add(make_transfer(backend, client, queue, 2));
+  add(make_transfer(backend, client, make_queue(), 3));
+  EXPECT_EQ(client->shown(2), status::kDependencyFailed);
+  EXPECT_EQ(client->shown(3), status::kRunning) << "another queue";
+}
+
+TEST_F(SchedulerTest, ALaunchThatFailsWithoutAFaultLeavesItsQueueUsable) {
+  const auto queue = make_queue();
+  launch(client, queue, "k", {.groups = 8, .event = 1});
+  complete(0, status::kInvalidWorkGroupSize);
+  EXPECT_EQ(client->shown(1), status::kInvalidWorkGroupSize);
+  add(make_transfer(backend, client, queue, 2));
+  EXPECT_EQ(client->shown(2), status::kRunning);
+}
+
 TEST_F(SchedulerTest, AUserEventHoldsBackWhatWaitsForIt) {
   scheduler.add_user_event(client, 1);
   add(make_transfer(backend, client, make_queue(), 2), {1});
