@@ -39,7 +39,7 @@ Result<const Entry*> find(std::string_view name) {
   for (const Entry& entry : entries())
     for (const std::string& alias : entry.benchmark.aliases)
       if (lower(alias) == wanted) return &entry;
-  return Error{fmt::format("no benchmark is named '{}'{}", name, did_you_mean(wanted, names))};
+  return Error{fmt::format("no benchmark is named '{}'{}; `wm kernels` lists them", name, did_you_mean(wanted, names))};
 }
 
 }  // namespace wm::zoo

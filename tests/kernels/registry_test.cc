@@ -47,9 +47,10 @@ TEST(Registry, ThePapersAbbreviationsAreAliases) {
 }
 
 TEST(Registry, AWrongNameIsAnsweredWithTheNearest) {
-  EXPECT_EQ(error_of("sgem"), "no benchmark is named 'sgem' (did you mean 'sgemm'?)");
-  EXPECT_EQ(error_of("mri-gridin"), "no benchmark is named 'mri-gridin' (did you mean 'mri-gridding'?)");
-  EXPECT_EQ(error_of("somethingelse"), "no benchmark is named 'somethingelse'");
+  EXPECT_EQ(error_of("sgem"), "no benchmark is named 'sgem' (did you mean 'sgemm'?); `wm kernels` lists them");
+  EXPECT_EQ(error_of("mri-gridin"),
+            "no benchmark is named 'mri-gridin' (did you mean 'mri-gridding'?); `wm kernels` lists them");
+  EXPECT_EQ(error_of("somethingelse"), "no benchmark is named 'somethingelse'; `wm kernels` lists them");
 }
 
 TEST(Registry, NamesAndAliasesAreUnambiguous) {

@@ -43,6 +43,9 @@ class Simulation(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "from 1 to 64"):
                 warpmux.simulate(PAIR, cycles=100, threads=threads)
 
+    def test_dir_lists_the_names_of_the_package_only(self):
+        self.assertEqual(dir(warpmux), sorted(warpmux.__all__))
+
     def test_co_runs_are_steady_without_a_length(self):
         steady = warpmux.simulate(PAIR, timeline=False)
         self.assertGreater(steady.kernels[1].launches_done, 1)

@@ -57,7 +57,7 @@ cat "$work/output"
 [[ $(rows local) == "$(rows slurm)" ]] || fail "rows differ from the local ones"
 [[ ! -e $work/slurm.ndjson.cells ]] || fail "intermediate files are left"
 run slurm --slurm
-grep -q "12 were in" "$work/output" || fail "a complete store runs cells again"
+grep -q "12 already in" "$work/output" || fail "a complete store runs cells again"
 
 echo "-- a killed submitter and a killed node"
 run local --protocol paper

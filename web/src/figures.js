@@ -148,7 +148,7 @@ export function figureList() {
       {type: 'button', 'data-choice': value ?? 'all', onclick: () => { chosen[key] = chosen[key] === value ? null : value; changed(); }}, text);
     const drawn = passing.map(one);
     replace(element, h('h2', {id: 'figures'}, 'Figures'),
-      h('div.chips', {}, Object.entries(kVerdicts).filter(([key]) => key !== 'null').map(([key, [sign, words]]) =>
+      h('div.chips', {}, Object.entries(kVerdicts).filter(([key]) => key !== 'null' && all.length).map(([key, [sign, words]]) =>
         choice('verdict', key, `${sign} ${words} ${all.filter((c) => c.verdict === key).length}`)),
         papers.length > 1 ? papers.map((p) => choice('paper', p, p)) : null),
       drawn.map((d) => d.element));

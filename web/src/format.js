@@ -18,3 +18,8 @@ export function grouped(value) {
 export function percent(value) {
   return value === null || value === undefined ? '–' : Math.round(value * 100) + '%';
 }
+
+// "1 run", "3 runs".
+export function counted(count, noun) {
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -4,7 +4,7 @@ import {curves} from './curves.js';
 import {h, replace} from './dom.js';
 import {contents, figureList} from './figures.js';
 import {filters} from './filters.js';
-import {grouped} from './format.js';
+import {counted, grouped} from './format.js';
 import {matrix} from './matrix.js';
 import {current, document_, figures, nameOf, onChange, changed, runs, shownHere, varying, workloadOf, workloads} from './model.js';
 import {policyTable} from './table.js';
@@ -18,7 +18,7 @@ function header() {
       h('button.icon', {type: 'button', title: 'light or dark', 'aria-label': 'light or dark',
                         onclick: () => { toggleTheme(); changed(); }}, '◐')),
     document_.about ? h('p.about', {}, document_.about) : null,
-    h('p.note', {}, [gpus && `on ${gpus}`, `${runs.length} runs`, figures.length && `${figures.length} figures`]
+    h('p.note', {}, [gpus && `on ${gpus}`, counted(runs.length, 'run'), figures.length && counted(figures.length, 'figure')]
       .filter(Boolean).join(' · ')),
     document_.command ? h('pre.command', {}, document_.command) : null);
 }

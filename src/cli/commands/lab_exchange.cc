@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "cli/commands/command.h"
 #include "cli/commands/lab.h"
@@ -54,11 +55,13 @@ Result<int> merge_into(const MergeOptions& o, const std::vector<lab::Results>& s
     const std::string& path = o.from[i];
     const auto merged = lab::merge(**into, sources[i], of_this_code);
     if (!merged) return merged.error();
-    output.say(fmt::format("{}: {} rows taken, {} were there\n", path, merged->added, merged->kept));
+    output.say(fmt::format("{}: {} taken, {} already there\n", path, counted(merged->added, "row"), merged->kept));
     if (merged->replaced > 0)
-      output.say(fmt::format("{}: {} rows of this code replaced rows of other code\n", path, merged->replaced));
+      output.say(
+          fmt::format("{}: {} of this code in place of rows of other code\n", path, counted(merged->replaced, "row")));
     if (merged->disagreed > 0)
-      output.say(fmt::format("{}: {} rows have another run hash under the same code\n", path, merged->disagreed));
+      output.say(
+          fmt::format("{}: {} with another run hash under the same code\n", path, counted(merged->disagreed, "row")));
     disagreed |= merged->disagreed > 0;
   }
   return disagreed ? 1 : 0;

@@ -1,7 +1,9 @@
 // wm lab report: figures as one HTML file that needs no network, and their claims as Markdown.
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/shell_word.h"
@@ -84,13 +86,17 @@ Result<int> report(const LabReportOptions& o) {
     output.say(fmt::format("{} written\n", o.markdown));
   }
   if (o.html.empty()) return 0;
+  const bool has_claims =
+      std::any_of(figures.begin(), figures.end(), [](const lab::Figure& f) { return !f.claims.empty(); });
   auto document = lab::report_document(
-      figures, "The papers' figures, measured",
-      "What was measured stands beside what the papers report; each claim has a verdict.", command_of(o));
+      figures, has_claims ? "The papers' figures, measured" : "Figures, measured",
+      has_claims ? "What was measured stands beside what the papers report; each claim has a verdict." : "",
+      command_of(o));
   if (o.timelines > 0)
     if (auto added = add_timelines(document, figures, rows, o.timelines); !added) return added.error();
   if (auto written = lab::write_page(o.html, document); !written) return written.error();
-  output.say(fmt::format("{} written: {} figures, {} runs\n", o.html, figures.size(), document["runs"].size()));
+  output.say(fmt::format("{} written: {}, {}\n", o.html, counted(figures.size(), "figure"),
+                         counted(document["runs"].size(), "run")));
   return 0;
 }
 

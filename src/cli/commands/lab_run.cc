@@ -4,6 +4,7 @@
 #include <set>
 #include <thread>
 
+#include "base/counted.h"
 #include "base/json.h"
 #include "cli/commands/command.h"
 #include "cli/commands/lab.h"
@@ -107,8 +108,9 @@ Result<std::unique_ptr<lab::Executor>> executor_of(const LabRunOptions& o) {
 
 std::string text_of(const lab::RunSummary& s, const std::string& store) {
   std::string text =
-      fmt::format("{} cells: {} were in {}, {} ran in {} of processor time and {} for isolated runs, {} failed\n",
-                  s.cells, s.stored, store, s.ran, duration(s.host_seconds), duration(s.isolated_seconds), s.failed);
+      fmt::format("{}: {} already in {}, {} ran in {} of processor time and {} for isolated runs, {} failed\n",
+                  counted(s.cells, "cell"), s.stored, store, s.ran, duration(s.host_seconds),
+                  duration(s.isolated_seconds), s.failed);
   if (s.lost > 0)
     text += fmt::format(
         "{} lost: Slurm ended them (a failed node, a time limit, scancel); the same command runs them\n", s.lost);

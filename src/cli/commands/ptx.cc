@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/commands/command.h"
@@ -40,7 +41,7 @@ Result<std::string> check_file(const std::string& path, const std::string& text)
     kernels += f.entry ? 1 : 0;
     instructions += f.body.size();
   }
-  return fmt::format("{} kernel{}, {} instructions", kernels, kernels == 1 ? "" : "s", instructions);
+  return fmt::format("{}, {}", counted(kernels, "kernel"), counted(instructions, "instruction"));
 }
 
 Result<int> check_files(const PtxOptions& options) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "base/json.h"
 #include "cli/output/table.h"
 
@@ -77,25 +78,26 @@ std::string shortened(const std::string& name, std::size_t length) {
 
 std::string status_heading(const Json& d, const Json* earlier) {
   if (d.contains("arbiter")) {
-    return fmt::format("{}: {}, policy {}, sharing {}, up {}\n{} clients so far\n", d["platform"].get<std::string>(),
+    return fmt::format("{}: {}, policy {}, sharing {}, up {}\n{} so far\n", d["platform"].get<std::string>(),
                        d["device"].get<std::string>(), d["policy"].get<std::string>(),
                        d["arbiter"]["sharing"].get<std::string>(), duration(d["seconds"].get<double>()),
-                       d["clients_seen"].get<int>());
+                       counted(d["clients_seen"].get<std::uint64_t>(), "client"));
   }
-  const Json& alive = d["alive"];
+  const auto number_of = [&](const char* kind, const char* noun) {
+    return counted(d["alive"][kind].get<std::uint64_t>(), noun);
+  };
   const std::string utilised = earlier != nullptr ? ", utilisation " + in_percent(device_utilisation(d, earlier)) : "";
-  return fmt::format(
-      "{}: {}, policy {}, up {}{}\n{} clients so far, {} cut off; alive: {} memory objects, {} programs, "
-      "{} kernels, {} queues, {} commands\n",
-      d["platform"].get<std::string>(), d["device"].get<std::string>(), d["policy"].get<std::string>(),
-      duration(d["seconds"].get<double>()), utilised, d["clients_seen"].get<int>(), d["clients_cut_off"].get<int>(),
-      alive["memories"].get<int>(), alive["programs"].get<int>(), alive["kernels"].get<int>(),
-      alive["queues"].get<int>(), alive["commands"].get<int>());
+  return fmt::format("{}: {}, policy {}, up {}{}\n{} so far, {} cut off; alive: {}, {}, {}, {}, {}\n",
+                     d["platform"].get<std::string>(), d["device"].get<std::string>(), d["policy"].get<std::string>(),
+                     duration(d["seconds"].get<double>()), utilised,
+                     counted(d["clients_seen"].get<std::uint64_t>(), "client"), d["clients_cut_off"].get<int>(),
+                     number_of("memories", "memory object"), number_of("programs", "program"),
+                     number_of("kernels", "kernel"), number_of("queues", "queue"), number_of("commands", "command"));
 }
 
 std::string short_heading(const Json& d, const Json* earlier, std::size_t width) {
   const auto text = [&](const char* name) { return d[name].get<std::string>(); };
-  std::vector<std::string> facts, counts{fmt::format("{} clients so far", d["clients_seen"].get<int>())};
+  std::vector<std::string> facts, counts{counted(d["clients_seen"].get<std::uint64_t>(), "client") + " so far"};
   const bool arbitrated = d.contains("arbiter");
   if (!arbitrated) facts.push_back("utilisation " + in_percent(device_utilisation(d, earlier)));
   facts.push_back("policy " + text("policy").substr(0, text("policy").find(':')));
@@ -106,9 +108,9 @@ std::string short_heading(const Json& d, const Json* earlier, std::size_t width)
   if (!arbitrated) {
     const Json& alive = d["alive"];
     counts.push_back(fmt::format("{} cut off", d["clients_cut_off"].get<int>()));
-    for (const char* kind : {"commands", "kernels", "queues", "programs"})
-      counts.push_back(fmt::format("{} {}", alive[kind].get<int>(), kind));
-    counts.push_back(fmt::format("{} memory objects", alive["memories"].get<int>()));
+    for (const std::string noun : {"command", "kernel", "queue", "program"})
+      counts.push_back(counted(alive[noun + "s"].get<std::uint64_t>(), noun));
+    counts.push_back(counted(alive["memories"].get<std::uint64_t>(), "memory object"));
   }
   return line_of(facts, width) + line_of(counts, width);
 }

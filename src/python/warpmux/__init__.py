@@ -32,6 +32,10 @@ Progress = Union[bool, Callable[[str, float], None], None]
 PolicyLike = Union[str, type]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def policies() -> list[str]:
     """The names of all policies.
 

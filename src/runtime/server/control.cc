@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "base/json.h"
 
 namespace wm::runtime {
@@ -60,7 +61,7 @@ Result<std::string> Control::set(const std::string& client, const double* share,
       change(*session);
       ++count;
     }
-    return fmt::format("share {:g} for user {}: {} clients now, and later ones", *share, user, count);
+    return fmt::format("share {:g} for user {}: {} now, and later ones", *share, user, wm::counted(count, "client"));
   }
   const auto session = find(client);
   if (!session) return session.error();
