@@ -1,13 +1,18 @@
 # How the modules below src/ and the test programs become targets.
 
-# wm_unity_build(TARGET [COUNT]): an optimised build compiles the target's sources in batches of COUNT (36), so that the headers
-# and templates they share are compiled once per batch. Names in the unnamed namespaces of one target must therefore differ.
-# -DWM_UNITY_BUILD=OFF compiles every source separately, which is faster after a change to one file.
+# wm_unity_build(TARGET): an optimised build compiles the target's sources in batches, so that the headers and templates they
+# share are compiled once per batch. Names in the unnamed namespaces of one target must therefore differ. On a few cores a
+# batch is the whole target, which takes 13% less processor time than two halves and up to 3 GB of memory; on many cores
+# batches are smaller, so that no core waits for the largest. -DWM_UNITY_BUILD=OFF compiles every source separately, which
+# is faster after a change to one file.
 function(wm_unity_build target)
   if(WM_UNITY_BUILD)
+    cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+    cmake_host_system_information(RESULT memory_mib QUERY TOTAL_PHYSICAL_MEMORY)
+    math(EXPR job_mib "${memory_mib} / (${cores} + 2)")
     set(count 36)
-    if(ARGC GREATER 1)
-      set(count ${ARGV1})
+    if(cores LESS_EQUAL 4 AND job_mib GREATER_EQUAL 4000)
+      set(count 0)  # all
     endif()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
     # gcc treats an included source as a header and warns about types with members from unnamed namespaces.
@@ -80,13 +85,13 @@ function(wm_run_by_suite name program)
   endforeach()
 endfunction()
 
-# wm_tests(NAME [BY_SUITE] [BATCH count] [FOLDERS folders…] LINK libs… PRECOMPILE headers…): the test program test_NAME from
+# wm_tests(NAME [BY_SUITE] [OPTIMISE] [FOLDERS folders…] LINK libs… PRECOMPILE headers…): the test program test_NAME from
 # every .cc below tests/NAME (or below these folders of it), registered with ctest. PRECOMPILE: headers that most of the
-# sources include. BATCH: sources per batch of a unity build. OPTIMISE: for tests that compute much themselves; the others
-# are compiled without optimisation, which takes a fifth less time. The libraries under test are optimised in any case.
+# sources include. OPTIMISE: for tests that compute much themselves; the others are compiled without optimisation, which
+# takes a fifth less time. The libraries under test are optimised in any case.
 function(wm_tests name)
   string(REPLACE / _ program test_${name})
-  cmake_parse_arguments(TESTS "BY_SUITE;OPTIMISE" "BATCH" "FOLDERS;LINK;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(TESTS "BY_SUITE;OPTIMISE" "" "FOLDERS;LINK;PRECOMPILE" ${ARGN})
   set(globs ${PROJECT_SOURCE_DIR}/tests/${name}/*.cc)
   if(TESTS_FOLDERS)
     list(TRANSFORM TESTS_FOLDERS PREPEND ${PROJECT_SOURCE_DIR}/tests/${name}/ OUTPUT_VARIABLE globs)
@@ -104,7 +109,7 @@ function(wm_tests name)
     target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-O0>)
   endif()
   target_link_libraries(${program} PRIVATE ${TESTS_LINK} wm_test_tree GTest::gtest_main GTest::gmock)
-  wm_unity_build(${program} ${TESTS_BATCH})
+  wm_unity_build(${program})
   wm_precompile_headers(${program} <gtest/gtest.h> <gmock/gmock.h> ${TESTS_PRECOMPILE})
   # Suites named Long… take more than a few seconds; ./wm test leaves them out, ctest -L long runs them.
   if(TESTS_BY_SUITE)

@@ -16,10 +16,10 @@ std::size_t align_up(std::size_t n) { return (n + kAlign - 1) / kAlign * kAlign;
 
 }  // namespace
 
-void Block::start(const Grid& grid, gpu::Dim3 index, Where where) {
+void Block::start(const Grid& grid, gpu::Dim3 index, SmNumbers sm_numbers) {
   grid_ = &grid;
   index_ = index;
-  where_ = where;
+  sm_numbers_ = sm_numbers;
   warp_count_ = grid.warps_per_block();
   done_warps_ = 0;
   exited_threads_ = 0;

@@ -28,8 +28,8 @@ class GlobalPort;
 
 class Block {
  public:
-  // The SM the block runs on, for %smid and %nsmid.
-  struct Where {
+  // %smid and %nsmid: the SM that the block runs on, and the number of SMs.
+  struct SmNumbers {
     std::uint32_t sm = 0;
     std::uint32_t sms = 1;
   };
@@ -39,12 +39,12 @@ class Block {
   Block& operator=(const Block&) = delete;
 
   // Begins block `index` of `grid`; storage of an earlier block is used again. The grid must outlive the block's run.
-  void start(const Grid& grid, gpu::Dim3 index, Where where);
-  void start(const Grid& grid, gpu::Dim3 index) { start(grid, index, Where{}); }
+  void start(const Grid& grid, gpu::Dim3 index, SmNumbers sm_numbers);
+  void start(const Grid& grid, gpu::Dim3 index) { start(grid, index, SmNumbers{}); }
 
   [[nodiscard]] const Grid& grid() const { return *grid_; }
   [[nodiscard]] gpu::Dim3 index() const { return index_; }
-  [[nodiscard]] const Where& where() const { return where_; }
+  [[nodiscard]] const SmNumbers& sm_numbers() const { return sm_numbers_; }
   [[nodiscard]] std::uint32_t warps() const { return warp_count_; }
   [[nodiscard]] Warp& warp(std::uint32_t i) { return warps_[i]; }
   [[nodiscard]] const Warp& warp(std::uint32_t i) const { return warps_[i]; }
@@ -88,7 +88,7 @@ class Block {
 
   const Grid* grid_ = nullptr;
   gpu::Dim3 index_{0, 0, 0};
-  Where where_;
+  SmNumbers sm_numbers_;
   std::uint32_t warp_count_ = 0;
   std::uint32_t done_warps_ = 0;
   std::uint32_t exited_threads_ = 0;

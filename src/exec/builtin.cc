@@ -89,15 +89,15 @@ bool Warp::heap(ProgramFunction::Builtin which, const CallSite& site, int lane) 
   DeviceHeap* heap = grid_->memory->heap();
   std::unique_lock<std::mutex> lock;
   if (grid_->atomics != nullptr) lock = std::unique_lock(*grid_->atomics);
-  const Block::Where& where = block_->where();
+  const Block::SmNumbers& on = block_->sm_numbers();
   const std::uint64_t value = argument(site, 0, lane);
   if (which == ProgramFunction::Builtin::free) {
-    if (heap != nullptr && heap->free(value, where.sm)) return true;
+    if (heap != nullptr && heap->free(value, on.sm)) return true;
     raise(fault_at(Fault::Kind::illegal_instruction, lane,
                    fmt::format("free of {:#x}, which malloc did not give", value)));
     return false;
   }
-  const std::uint64_t address = heap != nullptr ? heap->allocate(value, where.sm, where.sms) : 0;
+  const std::uint64_t address = heap != nullptr ? heap->allocate(value, on.sm, on.sms) : 0;
   if (!site.results.empty())
     std::memcpy(passed_at(site.results[0], frame(), lane), &address,
                 std::min<std::size_t>(site.results[0].bytes, sizeof address));

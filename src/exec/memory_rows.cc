@@ -25,13 +25,13 @@ E read(const std::byte* at) {
 
 std::byte* pointer(std::uintptr_t at) { return reinterpret_cast<std::byte*>(at); }
 
-std::byte* at(const Place& place, const std::uint64_t* address, int lane) {
+std::byte* at(const LaneAddressing& place, const std::uint64_t* address, int lane) {
   return pointer(place.host + address[lane] + static_cast<std::uint64_t>(lane) * place.lane_stride);
 }
 
 // E: the element in memory; R: the register's lane. E's signedness says how it is extended.
 template <typename E, typename R>
-void gather(const Place& place, const std::uint64_t* address, R* out) {
+void gather(const LaneAddressing& place, const std::uint64_t* address, R* out) {
   if constexpr (sizeof(E) == sizeof(R)) {
     if (place.consecutive) {
       std::memcpy(out, pointer(place.host + address[0]), sizeof(E) * kLanes);
@@ -50,7 +50,7 @@ void gather(const Place& place, const std::uint64_t* address, R* out) {
 }
 
 template <typename E, typename R>
-void load_as(const Place& place, const std::uint64_t* address, const Frame& frame, RegisterRow to) {
+void load_as(const LaneAddressing& place, const std::uint64_t* address, const Frame& frame, RegisterRow to) {
   R* row = frame.destination<R>(to);
   if (frame.active == kAllLanes) return gather<E, R>(place, address, row);
   R result[kLanes];
@@ -59,7 +59,7 @@ void load_as(const Place& place, const std::uint64_t* address, const Frame& fram
 }
 
 template <typename E, typename R>
-void scatter(const Place& place, const std::uint64_t* address, const R* row, Mask active) {
+void scatter(const LaneAddressing& place, const std::uint64_t* address, const R* row, Mask active) {
   if constexpr (sizeof(E) == sizeof(R)) {
     if (place.consecutive) {
       std::memcpy(pointer(place.host + address[0]), row, sizeof(E) * kLanes);
@@ -127,7 +127,7 @@ bool in_a_row(const std::array<std::uint64_t, kLanes>& address, std::uint64_t st
   return gap == 0;
 }
 
-void load_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame,
+void load_row(const Memory& memory, const LaneAddressing& place, const std::uint64_t* address, const Frame& frame,
               RegisterRow to) {
   if (to.none()) return;
   if (memory.bytes == 4 && memory.row_bytes == 4)  // the usual one first
@@ -174,7 +174,7 @@ void load_lane(const Memory& memory, const std::byte* from, const Frame& frame, 
   });
 }
 
-void store_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame,
+void store_row(const Memory& memory, const LaneAddressing& place, const std::uint64_t* address, const Frame& frame,
                RegisterRow from) {
   if (memory.bytes == 4 && memory.row_bytes == 4)
     return scatter<std::uint32_t, std::uint32_t>(place, address, frame.source<std::uint32_t>(from), frame.active);

@@ -14,7 +14,7 @@ namespace wm::exec {
 
 // Lane i's element lies at host + address[i] + i * lane_stride, where `host` is the memory of the host less the address
 // it stands for: a number, since it points nowhere itself.
-struct Place {
+struct LaneAddressing {
   std::uintptr_t host = 0;
   std::uint64_t lane_stride = 0;
   bool consecutive = false;  // lane i's element directly follows lane i-1's, and all lanes execute where it is a store
@@ -25,13 +25,13 @@ struct Place {
 [[nodiscard]] bool in_a_row(const std::array<std::uint64_t, kLanes>& address, std::uint64_t step);
 
 // A destination row of none drops the element (`_`).
-void load_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame,
+void load_row(const Memory& memory, const LaneAddressing& place, const std::uint64_t* address, const Frame& frame,
               RegisterRow to);
 // The same element for every lane.
 void load_broadcast(const Memory& memory, const std::byte* from, const Frame& frame, RegisterRow to);
 void load_lane(const Memory& memory, const std::byte* from, const Frame& frame, RegisterRow to, int lane);
 
-void store_row(const Memory& memory, const Place& place, const std::uint64_t* address, const Frame& frame,
+void store_row(const Memory& memory, const LaneAddressing& place, const std::uint64_t* address, const Frame& frame,
                RegisterRow from);
 void store_lane(const Memory& memory, std::byte* to, const Frame& frame, RegisterRow from, int lane);
 

@@ -166,8 +166,8 @@ struct OpInfo {
 
 // A row that is filled when a frame begins: a special register, or the address of a local variable.
 struct SetupRow {
-  enum class What : std::uint8_t { special, local_address, zero };
-  What what = What::zero;
+  enum class Kind : std::uint8_t { special, local_address, zero };
+  Kind kind = Kind::zero;
   std::uint8_t bytes = 4;  // size of one lane; 0: a predicate
   ptx::Special special{};
   RegisterRow destination;

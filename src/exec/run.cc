@@ -8,9 +8,9 @@
 #include <map>
 #include <memory>
 
-#include "exec/block_place.h"
 #include "exec/image.h"
 #include "exec/parallel_blocks.h"
+#include "exec/sm_numbers.h"
 
 namespace wm::exec {
 
@@ -71,7 +71,7 @@ LaunchResult run_launch(const Grid& grid, const RunOptions& options) {
       if (spare.empty()) spare.push_back(std::make_unique<Block>());
       resident.push_front(std::move(spare.back()));
       spare.pop_back();
-      resident.front()->start(grid, grid.block_index(next), place_of(next, options.sms));
+      resident.front()->start(grid, grid.block_index(next), sm_numbers_of(next, options.sms));
       ++next;
     }
     Block& block = *resident.front();

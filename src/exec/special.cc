@@ -128,9 +128,9 @@ void fill_special(Special special, const WarpPlace& at, std::byte* row) {
     case Special::nwarpid:
       return fill32(row, grid.warps_per_block());
     case Special::smid:
-      return fill32(row, block.where().sm);
+      return fill32(row, block.sm_numbers().sm);
     case Special::nsmid:
-      return fill32(row, block.where().sms);
+      return fill32(row, block.sm_numbers().sms);
     case Special::gridid:
       return fill64(row, grid.id);
     case Special::clock:

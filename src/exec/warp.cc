@@ -44,14 +44,14 @@ void Warp::start(Block& block, std::uint32_t index, std::byte* registers) {
 void Warp::setup_frame(const ProgramFunction& function, CallFrame& frame) {
   for (const SetupRow& row : function.setup) {
     std::byte* to = frame.registers + row.destination.offset();
-    switch (row.what) {
-      case SetupRow::What::special:
+    switch (row.kind) {
+      case SetupRow::Kind::special:
         fill_special(row.special, to);
         break;
-      case SetupRow::What::zero:
+      case SetupRow::Kind::zero:
         std::memset(to, 0, row.bytes == 0 ? sizeof(Mask) : std::size_t{row.bytes} * kLanes);
         break;
-      case SetupRow::What::local_address: {
+      case SetupRow::Kind::local_address: {
         const std::uint64_t address = frame.local_base + row.value;
         for (int lane = 0; lane < kLanes; ++lane) std::memcpy(to + lane * row.bytes, &address, row.bytes);
         break;
@@ -74,7 +74,7 @@ Mask Warp::guarded(const Op& op, const Path& path) const {
 void Warp::refresh_clock() {
   const CallFrame& frame = frames_[paths_.now().frame];
   for (const SetupRow& row : program_->functions[frame.function].setup)
-    if (row.what == SetupRow::What::special && changes(row.special))
+    if (row.kind == SetupRow::Kind::special && changes(row.special))
       fill_special(row.special, frame.registers + row.destination.offset());
 }
 

@@ -27,7 +27,7 @@ double Machine::epoch_ipc(KernelId id) const {
 std::uint32_t Machine::owned(KernelId id) const {
   const auto all = sms();
   return static_cast<std::uint32_t>(
-      std::count_if(all.begin(), all.end(), [id](const Sm& sm) { return powered(sm) && heir(sm) == id; }));
+      std::count_if(all.begin(), all.end(), [id](const Sm& sm) { return powered(sm) && eventual_owner(sm) == id; }));
 }
 
 }  // namespace wm::policy

@@ -171,7 +171,9 @@ class Machine {
 };
 
 // The kernel whose blocks will start on the SM once it is ready.
-[[nodiscard]] constexpr KernelId heir(const Sm& sm) { return sm.state == Sm::State::reserved ? sm.next : sm.owner; }
+[[nodiscard]] constexpr KernelId eventual_owner(const Sm& sm) {
+  return sm.state == Sm::State::reserved ? sm.next : sm.owner;
+}
 [[nodiscard]] constexpr bool powered(const Sm& sm) {
   return sm.state != Sm::State::off && sm.state != Sm::State::gating;
 }

@@ -37,7 +37,7 @@ void Recorder::give(SmId id, KernelId kernel, Preempt how) {
   hold_to_word(Can::own_sms);
   hold_to_word(how == Preempt::drain ? Can::drain : Can::switch_context);
   const Sm& at = sms()[id.index];
-  if (!powered(at) || heir(at) != kernel) {
+  if (!powered(at) || eventual_owner(at) != kernel) {
     note("give", id, fmt::format("to {}, {}", k(kernel), how == Preempt::drain ? "drain" : "switch"));
   }
   inner_.give(id, kernel, how);
@@ -46,7 +46,7 @@ void Recorder::give(SmId id, KernelId kernel, Preempt how) {
 void Recorder::share(SmId id) {
   hold_to_word(Can::own_sms);
   const Sm& at = sms()[id.index];
-  if (!powered(at) || heir(at) != kNoKernel) note("share", id, "");
+  if (!powered(at) || eventual_owner(at) != kNoKernel) note("share", id, "");
   inner_.share(id);
 }
 

@@ -109,7 +109,7 @@ void add_views(py::module_& m) {
       .def_property_readonly(
           "owner", [](const policy::Sm& s) { return number(s.owner); }, "-1: shared by all kernels")
       .def_property_readonly(
-          "heir", [](const policy::Sm& s) { return number(heir(s)); },
+          "heir", [](const policy::Sm& s) { return number(eventual_owner(s)); },
           "the owner once blocks in the way have left; -1: none")
       .def_property_readonly("powered", [](const policy::Sm& s) { return powered(s); })
       .def_readonly("free", &policy::Sm::free)

@@ -421,7 +421,7 @@ double FakeMachine::ipc(KernelId id) const {
 std::string FakeMachine::owners() const {
   std::string all;
   for (const Sm& sm : sms_) {
-    const KernelId id = heir(sm);
+    const KernelId id = eventual_owner(sm);
     all += !powered(sm) ? '-' : id == kNoKernel ? '.' : clients_[id.index].spec.name[0];
   }
   return all;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 #include <set>
 #include <string_view>
 
@@ -92,6 +93,12 @@ Violations broken_links(const fs::path& root) {
 namespace {
 
 // The texts are written in halves so that this file does not contain them. `word`: matches whole words only.
+// As text.find(part, from); memmem searches the results, which are files of megabytes, several times faster.
+std::size_t find(const std::string& text, const std::string& part, std::size_t from) {
+  const void* at = ::memmem(text.data() + from, text.size() - from, part.data(), part.size());
+  return at == nullptr ? std::string::npos : static_cast<std::size_t>(static_cast<const char*>(at) - text.data());
+}
+
 struct Forbidden {
   std::string text;
   bool word;
@@ -145,7 +152,8 @@ std::string_view driver_type(std::string_view code) {
 
 Violations driver_types_above_devices(const fs::path& root) {
   Violations found;
-  for (const char* folder : {"schedule", "session", "server", "program"}) {
+  for (const char* folder :
+       {"arbiter", "program", "protocol", "schedule", "server", "session", "simulated", "simulated_server"}) {
     for (const fs::path& file : files_below(root, std::string("src/runtime/") + folder)) {
       if (!is_code(file)) continue;
       for_each_line(root / file, [&](int number, std::string_view line) {
@@ -164,7 +172,7 @@ Violations forbidden_words(const fs::path& root) {
     if (!is_text(file)) continue;
     const std::string text = read_text(root / file);
     for (const Forbidden& bad : forbidden()) {
-      for (auto at = text.find(bad.text); at != std::string::npos; at = text.find(bad.text, at + 1)) {
+      for (auto at = find(text, bad.text, 0); at != std::string::npos; at = find(text, bad.text, at + 1)) {
         if (bad.word && !is_whole_word(text, at, bad.text.size())) continue;
         const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
         found.push_back(file.string() + ":" + std::to_string(line) + ": contains '" + bad.text + "'");

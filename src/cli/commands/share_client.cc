@@ -23,7 +23,7 @@ namespace {
 
 using PlainJson = nlohmann::json;
 
-constexpr double kPatience = 300;            // seconds: a first run compiles
+constexpr double kAnswerTimeout = 300;       // seconds: a first run compiles
 constexpr std::uint64_t kAhead = 4'000'000;  // nanoseconds from the order to the start: all clients wait by then
 constexpr std::uint64_t kApart = 20'000;     // between clients, so that they come in the order they are given
 
@@ -164,11 +164,11 @@ Result<LineProcess*> ShareProcesses::client(const std::string& benchmark, std::s
   if (!daemon_ && !setup_.device.empty()) words.insert(words.end(), {"--device", setup_.device});
   auto process = LineProcess::start(words, environment_);
   if (!process) return process.error();
-  if (const auto ready = answer(**process, kPatience); !ready) return Error{benchmark + ": " + ready.error().what};
+  if (const auto ready = answer(**process, kAnswerTimeout); !ready) return Error{benchmark + ": " + ready.error().what};
   // The first run is not counted: PoCL compiles a kernel for its group size when it first runs.
   for (const char* order : {"prepare", "run 0"}) {
     (*process)->send(order);
-    if (const auto done = answer(**process, kPatience); !done) return Error{benchmark + ": " + done.error().what};
+    if (const auto done = answer(**process, kAnswerTimeout); !done) return Error{benchmark + ": " + done.error().what};
   }
   place = std::move(*process);
   return place.get();
@@ -184,7 +184,7 @@ Result<std::vector<ShareRun>> ShareProcesses::run(const std::vector<std::string>
   }
   const auto hear_all = [&](std::vector<PlainJson>* answers) -> Result<void> {
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto answered = answer(*all[i], kPatience);
+      const auto answered = answer(*all[i], kAnswerTimeout);
       if (!answered) return Error{benchmarks[i] + ": " + answered.error().what};
       if (answers != nullptr) answers->push_back(*answered);
     }
@@ -212,13 +212,13 @@ Result<std::string> ShareProcesses::ask(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), own_program());
   const auto process = LineProcess::start(arguments, environment_);
   if (!process) return process.error();
-  return (*process)->receive(kPatience);
+  return (*process)->receive(kAnswerTimeout);
 }
 
 Result<void> ShareProcesses::check() {
   for (const auto& [key, process] : clients_) {
     process->send("check");
-    const auto answered = answer(*process, kPatience);
+    const auto answered = answer(*process, kAnswerTimeout);
     if (!answered) return Error{key.first + ": " + answered.error().what};
     if (!(*answered)["passed"].get<bool>()) return Error{key.first + ": " + (*answered)["detail"].get<std::string>()};
   }

@@ -178,7 +178,7 @@ RegisterRow FunctionDecoder::fresh_row(int bytes) {
 void FunctionDecoder::finish_rows() {
   for (const auto& [what, destination] : specials_) {
     SetupRow row;
-    row.what = SetupRow::What::special;
+    row.kind = SetupRow::Kind::special;
     row.special = what.first;
     row.bytes = static_cast<std::uint8_t>(what.second);
     row.destination = destination;
@@ -186,7 +186,7 @@ void FunctionDecoder::finish_rows() {
   }
   for (const auto& [what, destination] : local_addresses_) {
     SetupRow row;
-    row.what = SetupRow::What::local_address;
+    row.kind = SetupRow::Kind::local_address;
     row.bytes = static_cast<std::uint8_t>(what.second);
     row.value = what.first;
     row.destination = destination;

@@ -13,7 +13,7 @@ constexpr std::uint32_t kTransfers = 2;
 constexpr std::uint32_t kProcesses = 10;
 constexpr std::uint32_t kStreamRows = 10;  // first row of a process's streams, behind its own rows
 
-std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
+std::string json_string(const std::string& text) { return nlohmann::json(text).dump(); }
 
 template <typename T>
 T& at(std::vector<T>& list, std::size_t i) {
@@ -44,20 +44,20 @@ void BlockTraceFile::add_process(const std::string& name) {
 void BlockTraceFile::name_group(std::uint32_t group, const std::string& name) {
   events_ += fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}},)"
                          "\n",
-                         group, quoted(name));
+                         group, json_string(name));
 }
 
 void BlockTraceFile::name_row(std::uint32_t group, std::uint32_t row, const std::string& name) {
   events_ += fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}},)"
                          "\n",
-                         group, row, quoted(name));
+                         group, row, json_string(name));
 }
 
 void BlockTraceFile::span(std::uint32_t group, std::uint32_t row, const std::string& name, std::uint64_t begin,
                           std::uint64_t end) {
   events_ += fmt::format(R"({{"ph":"X","name":{},"pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f}}},)"
                          "\n",
-                         quoted(name), group, row, microseconds(begin), microseconds(end - begin));
+                         json_string(name), group, row, microseconds(begin), microseconds(end - begin));
 }
 
 void BlockTraceFile::block_began(const sim::ObservedBlock& block, std::uint64_t time, std::uint64_t, bool) {

@@ -23,9 +23,9 @@ Result<SimulatedRun> run_case(const gpu::LaunchCase& c, const CorpusRun& run) {
 }
 
 // The rows of the cases that are done. Threads take the next case until none is left or one has failed.
-class Progress {
+class CorpusRows {
  public:
-  Progress(const std::vector<gpu::LaunchCase>& cases, const CorpusRun& run) : cases_(cases), run_(run) {}
+  CorpusRows(const std::vector<gpu::LaunchCase>& cases, const CorpusRun& run) : cases_(cases), run_(run) {}
 
   void work() {
     for (std::size_t i = next_++; i < cases_.size(); i = next_++) {
@@ -59,12 +59,12 @@ class Progress {
 }  // namespace
 
 Result<LaunchRows> run_corpus(const std::vector<gpu::LaunchCase>& cases, const CorpusRun& run) {
-  Progress progress(cases, run);
+  CorpusRows rows(cases, run);
   {
     std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(run.jobs, 1U); ++i) threads.emplace_back([&] { progress.work(); });
+    for (unsigned i = 0; i < std::max(run.jobs, 1U); ++i) threads.emplace_back([&] { rows.work(); });
   }
-  return progress.take();
+  return rows.take();
 }
 
 }  // namespace wm::lab

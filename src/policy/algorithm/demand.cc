@@ -13,7 +13,7 @@ bool idle(const Machine& gpu, const Sm& sm) {
 std::uint32_t unserved(const Machine& gpu, const Kernel& k) {
   std::uint64_t room = 0;
   for (const Sm& sm : gpu.sms()) {
-    if (!powered(sm) || heir(sm) != k.id) continue;
+    if (!powered(sm) || eventual_owner(sm) != k.id) continue;
     room += sm.state == Sm::State::on ? gpu::fit(k.footprint, sm.free) : k.max_blocks_per_sm;
   }
   return k.waiting > room ? static_cast<std::uint32_t>(k.waiting - room) : 0;
@@ -45,14 +45,14 @@ const Sm* easiest_to_take(const Machine& gpu, KernelId from) {
     return a_reserved != b_reserved ? a_reserved : a.resident < b.resident;
   };
   for (const Sm& sm : gpu.sms()) {
-    if (powered(sm) && heir(sm) == from && (best == nullptr || easier(sm, *best))) best = &sm;
+    if (powered(sm) && eventual_owner(sm) == from && (best == nullptr || easier(sm, *best))) best = &sm;
   }
   return best;
 }
 
 void claim_rest(Machine& gpu, KernelId kernel, Preempt how) {
   for (const Sm& sm : gpu.sms()) {
-    if (heir(sm) == kNoKernel) gpu.give(sm.id, kernel, how);
+    if (eventual_owner(sm) == kNoKernel) gpu.give(sm.id, kernel, how);
   }
 }
 

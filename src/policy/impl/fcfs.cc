@@ -18,7 +18,7 @@ class Fcfs final : public Policy {
     if (gpu.kernels().empty()) return;
     const Kernel& oldest = gpu.kernels().front();
     for (const Sm& sm : gpu.sms()) {
-      const Kernel* owner = gpu.find(heir(sm));
+      const Kernel* owner = gpu.find(eventual_owner(sm));
       const bool in_use = owner != nullptr && owner->process == oldest.process && sm.resident > 0;
       gpu.give(sm.id, in_use ? owner->id : oldest.id, Preempt::drain);
     }

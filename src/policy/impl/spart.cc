@@ -86,7 +86,7 @@ class Spart final : public Policy {
   bool move(Machine& gpu, KernelId from, KernelId to) const {
     const Sm* best = nullptr;
     for (const Sm& sm : gpu.sms()) {
-      if (heir(sm) == from && (best == nullptr || sm.resident < best->resident)) best = &sm;
+      if (eventual_owner(sm) == from && (best == nullptr || sm.resident < best->resident)) best = &sm;
     }
     if (best == nullptr) return false;
     gpu.give(best->id, to, how_);

@@ -136,7 +136,7 @@ void ProgramMachine::used(KernelId id, std::uint64_t groups) {
   for (Sm& sm : sms_) {
     if (sm.state != Sm::State::reserved || residents_[sm.index][id.index].resident == 0) continue;
     const bool has_left = groups != 0 && (groups >> sm.index & 1U) == 0;
-    if (has_left || now_ >= reserved_since_[sm.index] + kPatience) vacate(sm, *k);
+    if (has_left || now_ >= reserved_since_[sm.index] + kSilenceLimit) vacate(sm, *k);
   }
 }
 

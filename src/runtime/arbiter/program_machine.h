@@ -2,9 +2,9 @@
 // an active program.
 //
 // A program is told its groups and uses them from its next launch on. A group that a program loses is reserved until
-// the program has launched without it, or has been silent for `kPatience`; launches before that may still run there for
-// their length. A launch counts as kInstructions instructions, spread over the groups of its program, so that rates and
-// goals are launches per time. A cycle is 10 µs: an epoch of 10,000 cycles is a tenth of a second.
+// the program has launched without it, or has been silent for `kSilenceLimit`; launches before that may still run there
+// for their length. A launch counts as kInstructions instructions, spread over the groups of its program, so that rates
+// and goals are launches per time. A cycle is 10 µs: an epoch of 10,000 cycles is a tenth of a second.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ class ProgramMachine final : public policy::Machine {
  public:
   static constexpr std::uint64_t kNanosecondsPerCycle = 10'000;
   static constexpr std::uint64_t kInstructions = 1000;
-  static constexpr Cycles kPatience{10'000};
+  static constexpr Cycles kSilenceLimit{10'000};
 
   explicit ProgramMachine(std::uint32_t groups);
 

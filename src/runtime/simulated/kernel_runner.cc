@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "exec/block_place.h"
 #include "exec/run.h"
+#include "exec/sm_numbers.h"
 
 namespace wm::runtime {
 
@@ -50,7 +50,7 @@ class ParallelBlocks {
     exec::LaunchStatistics statistics;
     DeviceMemory::Reader reader(memory_);
     for (std::uint64_t n = next_++; n < end_.load(); n = next_++) {
-      block.start(grid_, grid_.block_index(n), exec::place_of(n, sms_));
+      block.start(grid_, grid_.block_index(n), exec::sm_numbers_of(n, sms_));
       while (!block.done() && !block.fault()) {
         block.run(kTurn);
         reader.yield();

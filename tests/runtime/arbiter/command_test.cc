@@ -52,17 +52,20 @@ class ServeCudaTest : public ::testing::Test {
   fs::path folder_;
 };
 
+// The long programs run until the test has seen what it waits for; the daemon ends after a minute in any case.
 TEST_F(ServeCudaTest, ProgramsRunBesideEachOtherAndTheMpsDaemonIsStopped) {
   const int code = script(
       "serve --sharing mps --headroom 75 > served 2>&1 & daemon=$!\n"
-      "run --priority 5 --name service -- $program latency 2 > service 2>&1 & first=$!\n"
-      "run --name batch -- $program compute 2 > batch 2>&1 & second=$!\n"
+      "run --priority 5 --name service -- $program latency 60 > service 2>&1 & first=$!\n"
+      "run --name batch -- $program compute 60 > batch 2>&1 & second=$!\n"
       "run -- printenv CUDA_MPS_CLIENT_PRIORITY > low; run --priority 1 -- printenv CUDA_MPS_CLIENT_PRIORITY > high\n"
-      "sleep 1.5; status > table; status --json json\n"
-      "wait $first && wait $second; code=$?\n"
+      "until status > table 2>&1 && grep -q 'at most 25%' table; do kill -0 $daemon || exit 9; sleep 0.05; done\n"
+      "status --json json\n"
+      "run -- $program latency 0.1 > short 2>&1; code=$?\n"
+      "kill $first $second; wait $first; wait $second\n"
       "kill $daemon; wait $daemon\nexit $code\n");
-  EXPECT_EQ(code, 0) << output("service") << output("batch") << output("served");
-  EXPECT_NE(output("service").find("\"wrong\": 0"), std::string::npos) << output("service");
+  EXPECT_EQ(code, 0) << output("service") << output("batch") << output("short") << output("served");
+  EXPECT_NE(output("short").find("\"wrong\": 0"), std::string::npos) << output("short");
   EXPECT_NE(output("table").find("at most 25% of the blocks per SM"), std::string::npos) << output("table");
   EXPECT_EQ(output("low"), "1\n");
   EXPECT_EQ(output("high"), "0\n");

@@ -23,7 +23,7 @@ class AllowedInCaptures {
   AllowedInCaptures& operator=(const AllowedInCaptures&) = delete;
 
  private:
-  int mode_ = 2;  // relaxed
+  int mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 
 class GreenContexts {

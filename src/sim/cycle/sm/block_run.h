@@ -54,9 +54,9 @@ struct BlockRun {
   bool begun = false;
 
   // Called by the SM that is about to run the block for the first time.
-  void begin(exec::Block::Where where) {
+  void begin(exec::Block::SmNumbers sm_numbers) {
     begun = true;
-    block.start(*kernel.grid, kernel.grid->block_index(number), where);
+    block.start(*kernel.grid, kernel.grid->block_index(number), sm_numbers);
     ahead.resize(block.warps());
     for (RunAheadBuffer& a : ahead) a.clear();
   }

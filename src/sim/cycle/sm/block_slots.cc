@@ -5,8 +5,9 @@
 
 namespace wm::sim {
 
-BlockSlots::BlockSlots(IssueStage& issue, exec::Block::Where where, std::uint32_t follows_after, std::uint32_t interval)
-    : issue_(issue), where_(where), follows_after_(follows_after), interval_(interval) {}
+BlockSlots::BlockSlots(IssueStage& issue, exec::Block::SmNumbers sm_numbers, std::uint32_t follows_after,
+                       std::uint32_t interval)
+    : issue_(issue), sm_numbers_(sm_numbers), follows_after_(follows_after), interval_(interval) {}
 
 void BlockSlots::start(std::unique_ptr<BlockRun> run, std::uint64_t at) {
   if (resident_[run->kernel.kernel_index]++ == 0) issue_.set_kernels(++kernels_);
@@ -47,7 +48,7 @@ std::unique_ptr<ResidentBlock> BlockSlots::new_resident() {
 void BlockSlots::begin(std::unique_ptr<BlockRun> run, std::uint64_t at) {
   issue_.charge_until(at);
   issue_.scoreboard().follow(at);
-  if (!run->begun) run->begin(where_);
+  if (!run->begun) run->begin(sm_numbers_);
   std::unique_ptr<ResidentBlock> r = new_resident();
   const std::uint32_t count = run->block.warps();
   r->run = std::move(run);

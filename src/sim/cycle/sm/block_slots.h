@@ -39,7 +39,8 @@ class BlockSlots {
  public:
   // `follows_after`: cycles from a block's end to the start of one in its place; `interval`: cycles between two such
   // starts.
-  BlockSlots(IssueStage& issue, exec::Block::Where where, std::uint32_t follows_after, std::uint32_t interval = 0);
+  BlockSlots(IssueStage& issue, exec::Block::SmNumbers sm_numbers, std::uint32_t follows_after,
+             std::uint32_t interval = 0);
 
   // Accepts a new or a preempted block; its warps may issue from `at` on.
   void start(std::unique_ptr<BlockRun> run, std::uint64_t at);
@@ -96,7 +97,7 @@ class BlockSlots {
   void update_follower() { issue_.set_follower(!offers_.empty(), follows_after_); }
 
   IssueStage& issue_;
-  exec::Block::Where where_;
+  exec::Block::SmNumbers sm_numbers_;
   std::uint32_t follows_after_;
   std::uint32_t interval_;
   std::uint64_t next_follow_ = 0;  // the first cycle at which the next one may start

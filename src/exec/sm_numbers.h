@@ -8,7 +8,7 @@
 namespace wm::exec {
 
 // Blocks run on `sms` (in ascending order) in turn; null: all on SM 0, the only one.
-[[nodiscard]] inline Block::Where place_of(std::uint64_t block, const std::vector<std::uint32_t>* sms) {
+[[nodiscard]] inline Block::SmNumbers sm_numbers_of(std::uint64_t block, const std::vector<std::uint32_t>* sms) {
   if (sms == nullptr || sms->empty()) return {};
   return {(*sms)[block % sms->size()], sms->back() + 1};
 }
