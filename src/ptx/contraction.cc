@@ -27,21 +27,21 @@ bool is_contractible_type(Type type) {
          type == Type::bf16x2;
 }
 
-bool is_register(const Operand& operand) { return operand.kind == Operand::Kind::reg; }
+bool names_register(const Operand& operand) { return operand.kind == Operand::Kind::reg; }
 
 bool is_product(const Instruction& i) {
   return i.opcode == Opcode::mul && i.types.size() == 1 && is_contractible_type(i.type()) && !i.guard.present &&
-         !names_rounding(i) && !i.has(Suffix::sat) && i.operands.size() == 3 && is_register(i.operands[0]);
+         !names_rounding(i) && !i.has(Suffix::sat) && i.operands.size() == 3 && names_register(i.operands[0]);
 }
 
 bool is_sum(const Instruction& i) {
   return (i.opcode == Opcode::add || i.opcode == Opcode::sub) && i.types.size() == 1 &&
-         is_contractible_type(i.type()) && !names_rounding(i) && i.operands.size() == 3 && is_register(i.operands[0]);
+         is_contractible_type(i.type()) && !names_rounding(i) && i.operands.size() == 3 && names_register(i.operands[0]);
 }
 
 // A `mov` or `neg` of a product.
 bool is_alias(const Instruction& i, const Instruction& product) {
-  if (i.guard.present || i.operands.size() != 2 || !is_register(i.operands[0]) || !is_register(i.operands[1]))
+  if (i.guard.present || i.operands.size() != 2 || !names_register(i.operands[0]) || !names_register(i.operands[1]))
     return false;
   if (i.opcode == Opcode::mov) return true;
   return i.opcode == Opcode::neg && i.type() == product.type() && i.has(Suffix::ftz) == product.has(Suffix::ftz);
@@ -133,7 +133,7 @@ class Contraction {
       return gather_uses(product, b, i, negated != (user.opcode == Opcode::neg));
     }
     if (!is_sum(user) || user.type() != mul.type() || user.has(Suffix::ftz) != mul.has(Suffix::ftz)) return false;
-    const auto is_reg = [&](const Operand& o) { return is_register(o) && o.index == reg; };
+    const auto is_reg = [&](const Operand& o) { return names_register(o) && o.index == reg; };
     if (is_reg(user.operands[1]) == is_reg(user.operands[2])) return false;
     product.uses.push_back({i, is_reg(user.operands[1]) ? std::size_t{1} : std::size_t{2}, negated});
     return true;
@@ -166,13 +166,13 @@ class Contraction {
     fma.operands = {add.operands[0], operand_at(result, product.at, sum, 1), operand_at(result, product.at, sum, 2),
                     add.operands[second ? 1 : 2]};
     if ((subtract && second) != chosen.use.negated)
-      negate(fma.operands[is_register(fma.operands[1]) ? 1 : 2], add.type());
+      negate(fma.operands[names_register(fma.operands[1]) ? 1 : 2], add.type());
     if (subtract && !second) negate(fma.operands[3], add.type());
     result.body[sum] = std::move(fma);
   }
 
   static void negate(Operand& operand, Type type) {
-    if (is_register(operand))
+    if (names_register(operand))
       operand.negated = !operand.negated;
     else
       operand.bits ^= type == Type::f64 ? kSign64 : kSign32;
@@ -182,7 +182,7 @@ class Contraction {
   // in between.
   Operand operand_at(Function& result, std::uint32_t mul, std::uint32_t sum, std::size_t index) {
     Operand operand = function_.body[mul].operands[index];
-    if (!is_register(operand)) return operand;
+    if (!names_register(operand)) return operand;
     bool changed = false;
     for (std::uint32_t i = mul; i < sum; ++i)
       changed = changed || (!removed_[i] && writes(function_.body[i], operand.index));
