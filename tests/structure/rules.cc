@@ -94,7 +94,7 @@ namespace {
 
 // The texts are written in halves so that this file does not contain them. `word`: matches whole words only.
 // As text.find(part, from); memmem searches the results, which are files of megabytes, several times faster.
-std::size_t find(const std::string& text, const std::string& part, std::size_t from) {
+std::size_t next_match(const std::string& text, const std::string& part, std::size_t from) {
   const void* at = ::memmem(text.data() + from, text.size() - from, part.data(), part.size());
   return at == nullptr ? std::string::npos : static_cast<std::size_t>(static_cast<const char*>(at) - text.data());
 }
@@ -172,7 +172,7 @@ Violations forbidden_words(const fs::path& root) {
     if (!is_text(file)) continue;
     const std::string text = read_text(root / file);
     for (const Forbidden& bad : forbidden()) {
-      for (auto at = find(text, bad.text, 0); at != std::string::npos; at = find(text, bad.text, at + 1)) {
+      for (auto at = next_match(text, bad.text, 0); at != std::string::npos; at = next_match(text, bad.text, at + 1)) {
         if (bad.word && !is_whole_word(text, at, bad.text.size())) continue;
         const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
         found.push_back(file.string() + ":" + std::to_string(line) + ": contains '" + bad.text + "'");

@@ -4,7 +4,9 @@
 #include "cli/input/ptx_origin.h"
 
 #if __has_include(<CL/cl.h>)
-#define CL_TARGET_OPENCL_VERSION 120
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 300
+#endif
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <memory>

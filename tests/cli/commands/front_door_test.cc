@@ -158,7 +158,7 @@ TEST_F(FrontDoor, TestBuildsAllAndRunsCtest) {
   EXPECT_EQ(ran.out, "100% tests passed\n");
   const std::string made = calls();
   EXPECT_THAT(made, HasSubstr("--target all\n"));
-  EXPECT_THAT(made, HasSubstr(fmt::format("-j{} --output-on-failure --label-exclude long|slurm",
+  EXPECT_THAT(made, HasSubstr(fmt::format("-j{} --output-on-failure --label-exclude long|slurm|format",
                                           std::thread::hardware_concurrency() + 1)));
   EXPECT_EQ(start("test --all").code, 2);
 }
