@@ -61,12 +61,12 @@ TEST(Rules, DriverTypesAreFoundAboveTheBackends) {
   tree.file("src/runtime/session/b.h", "#include \"runtime/device/opencl_native.h\"\nCUstream stream;\n");
   tree.file("src/runtime/server/d.h",
             "#include \"runtime/device/cuda/objects.h\"\n#include \"runtime/device/memory.h\"\n");
-  EXPECT_THAT(
-      driver_types_above_devices(tree.root()),
-      ElementsAre("src/runtime/schedule/a.cc:2: names <CL/", "src/runtime/schedule/c.cc:1: names CL_TRUE",
-                  "src/runtime/schedule/c.cc:2: names clFinish", "src/runtime/schedule/c.cc:3: names cuInit",
-                  "src/runtime/session/b.h:1: names runtime/device/opencl_",
-                  "src/runtime/session/b.h:2: names CUstream", "src/runtime/server/d.h:1: names runtime/device/cuda/"));
+  EXPECT_THAT(driver_types_above_devices(tree.root()),
+              ElementsAre("src/runtime/schedule/a.cc:2: names <CL/", "src/runtime/schedule/c.cc:1: names CL_TRUE",
+                          "src/runtime/schedule/c.cc:2: names clFinish", "src/runtime/schedule/c.cc:3: names cuInit",
+                          "src/runtime/server/d.h:1: names runtime/device/cuda/",
+                          "src/runtime/session/b.h:1: names runtime/device/opencl_",
+                          "src/runtime/session/b.h:2: names CUstream"));
 }
 
 TEST(Rules, ForbiddenWordsAreFoundInEveryKindOfText) {
