@@ -200,6 +200,11 @@ void FakeMachine::end_block(SmId at, KernelId id, std::size_t index) {
   if (c.spec.launches == 0 || c.launches < c.spec.launches) launch(id);
 }
 
+void FakeMachine::relaunch(KernelId id) {
+  launch(id);
+  settle();
+}
+
 void FakeMachine::finish(KernelId id) {
   clients_[id.index].spec.launches = clients_[id.index].launches;
   if (Kernel* k = view(id)) {

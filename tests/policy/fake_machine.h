@@ -64,7 +64,8 @@ class FakeMachine final : public Machine {
   void end_epoch();
   void pass(Cycles time) { now_ += time; }  // without progress
   void become(KernelId kernel, std::vector<double> ipc) { clients_[kernel.index].spec.ipc = std::move(ipc); }
-  void finish(KernelId kernel);  // all its blocks end now, and no launch follows
+  void finish(KernelId kernel);    // all its blocks end now, and no launch follows
+  void relaunch(KernelId kernel);  // one more launch of a kernel that has finished
   void after_each_step(std::function<void(const FakeMachine&)> check) { check_ = std::move(check); }
 
   // One letter an SM: the heir's name, '.' shared, '-' off.

@@ -84,6 +84,36 @@ TEST(SmQos, SettlesJustAboveItsGoal) {
   }
 }
 
+// A service whose host pauses between launches leaves and returns; the batch task uses all SMs meanwhile.
+TEST(SmQos, ContinuesWithTheSmsThatAReturningKernelHad) {
+  FakeMachine gpu({.sms = 8});
+  drive(gpu, "smqos", {arrive_together({service(150), compute()}), run(40'000)});
+  const std::string owners = gpu.owners();
+  ASSERT_NE(owners, "sssscccc");
+  gpu.finish({0});
+  EXPECT_EQ(gpu.owners(), "cccccccc");
+  gpu.run({5'000});
+  gpu.relaunch({0});
+  EXPECT_EQ(gpu.owners(), owners);
+}
+
+TEST(SmQos, BeginsAnewWithKernelsThatWereNotTogetherBefore) {
+  FakeMachine gpu({.sms = 8});
+  drive(gpu, "smqos", {arrive_together({service(150), compute()}), run(40'000), done(1), arrive(compute("d"))});
+  EXPECT_EQ(gpu.owners(), "ssssdddd");
+}
+
+TEST(SmQos, SmsThatWereOffAreSwitchedOffAgain) {
+  FakeMachine gpu({.sms = 8});
+  drive(gpu, "smqos", {arrive_together({service(60), memory()}), run(200'000)});
+  const std::string owners = gpu.owners();
+  ASSERT_THAT(owners, HasSubstr("-"));
+  gpu.finish({0});
+  gpu.run({5'000});
+  gpu.relaunch({0});
+  EXPECT_EQ(gpu.owners(), owners);
+}
+
 TEST(SmQos, GatesSmsThatAMemoryBoundTaskDoesNotGainFrom) {
   FakeMachine gpu({.sms = 8});
   drive(gpu, "smqos", {arrive_together({service(60), memory()})});

@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "policy/algorithm/batch_keeps.h"
 #include "policy/algorithm/demand.h"
+#include "policy/algorithm/learned_sets.h"
 #include "policy/algorithm/members.h"
 #include "policy/policy.h"
 
@@ -25,15 +27,17 @@ class SmQos final : public Policy {
         threshold_(v.number("threshold")),
         batch_keeps_(static_cast<std::uint32_t>(v.integer("batch_keeps"))) {}
 
-  // Section 5.1: "Initially, the SMs are evenly partitioned". Another set of kernels starts again from there.
+  // Section 5.1: "Initially, the SMs are evenly partitioned". Another set of kernels starts again from there; a set
+  // that was active before, from where it was. The paper's tasks never pause, so it has no such case.
   void on(const KernelSetChanged&, Machine& gpu) override {
-    if (!members_.changed(gpu) || !members_.other_clients() || gpu.kernels().empty()) return;
-    const auto kernels = by_client(gpu);
-    const std::size_t sms = gpu.sms().size();
-    for (std::uint32_t i = 0; i < sms; ++i) gpu.give({i}, kernels[part_of(i, sms, kernels.size())].id, Preempt::drain);
-    batch_.clear();
-    for (const Kernel& k : kernels) {
-      if (!k.has_goal()) batch_[k.id].opt_k = gpu.owned(k.id);
+    if (!members_.changed(gpu) || !members_.other_clients()) return;
+    if (!clients_.empty()) learned_.store(clients_, {eventual_owners(gpu), batch_});
+    clients_ = active_clients(gpu);
+    if (clients_.empty()) return;
+    if (const auto learned = learned_.find(clients_)) {
+      restore(gpu, *learned);
+    } else {
+      partition(gpu);
     }
     gpu.set_epoch(epoch_);
     look_again(gpu);
@@ -82,6 +86,32 @@ class SmQos final : public Policy {
     std::uint32_t sm_last = 0;          // … and in the last epoch in which that held until the end
     double ipc_last = 0;
   };
+
+  struct Learned {
+    std::vector<KernelId> owners;
+    std::map<KernelId, Batch> batch;
+  };
+
+  void partition(Machine& gpu) {
+    const auto kernels = by_client(gpu);
+    const std::size_t sms = gpu.sms().size();
+    for (std::uint32_t i = 0; i < sms; ++i) gpu.give({i}, kernels[part_of(i, sms, kernels.size())].id, Preempt::drain);
+    batch_.clear();
+    for (const Kernel& k : kernels) {
+      if (!k.has_goal()) batch_[k.id].opt_k = gpu.owned(k.id);
+    }
+  }
+
+  void restore(Machine& gpu, const Learned& learned) {
+    batch_ = learned.batch;
+    for (std::uint32_t i = 0; i < learned.owners.size(); ++i) {
+      if (learned.owners[i] != kNoKernel) {
+        gpu.give({i}, learned.owners[i], Preempt::drain);
+      } else if (gpu.can(Can::gate_power)) {
+        gpu.gate({i});
+      }
+    }
+  }
 
   // The number of SMs that hold only its blocks; nothing while blocks of it are leaving other SMs.
   [[nodiscard]] static std::optional<std::uint32_t> holds(const Machine& gpu, KernelId id) {
@@ -184,7 +214,9 @@ class SmQos final : public Policy {
   double threshold_;
   std::uint32_t batch_keeps_;
   Members members_;
+  std::vector<KernelId> clients_;  // with an active launch
   std::map<KernelId, Batch> batch_;
+  LearnedSets<Learned> learned_;
 };
 
 }  // namespace

@@ -10,6 +10,19 @@
 
 namespace wm::runtime {
 
+namespace {
+
+sim::BlockClientSpec client_spec(const LaunchTerms& terms) {
+  return {.name = terms.client,
+          .process = terms.process,
+          .priority = terms.priority,
+          .share = terms.share,
+          .goal = terms.goal_ipc,
+          .isolated_ipc = terms.isolated_ipc};
+}
+
+}  // namespace
+
 Result<std::unique_ptr<BlockLaunchMachine>> BlockLaunchMachine::make(const gpu::GpuConfig& config,
                                                                      const std::string& policy, std::uint32_t threads) {
   const auto choice = policy::choose(policy);
@@ -116,11 +129,7 @@ std::uint32_t BlockLaunchMachine::client_for(const LaunchTerms& terms) {
     const Client& c = clients_[i];
     if (!c.is_busy && c.process == terms.process && c.stream == terms.stream) return i;
   }
-  const policy::KernelId id = machine_.add_client({.name = terms.client,
-                                                   .priority = terms.priority,
-                                                   .share = terms.share,
-                                                   .goal = terms.goal_ipc,
-                                                   .isolated_ipc = terms.isolated_ipc});
+  const policy::KernelId id = machine_.add_client({});
   const auto streams =
       std::count_if(clients_.begin(), clients_.end(), [&](const Client& c) { return c.process == terms.process; });
   const std::string name = streams == 0 ? terms.client : fmt::format("{} ({})", terms.client, streams + 1);
@@ -140,6 +149,7 @@ Result<void> BlockLaunchMachine::begin(Waiting waiting) {
   }
   const std::uint32_t client = client_for(waiting.launch.terms);
   clients_[client].is_busy = true;
+  machine_.set_spec(clients_[client].id, client_spec(waiting.launch.terms));
   if (observer_ != nullptr) observer_->launch_began(client, client, **model, machine_.now().count);
   machine_.launch(clients_[client].id, **model);
   running_.push_back({waiting.ticket, client, machine_.now(), std::move(done)});
@@ -161,19 +171,9 @@ void BlockLaunchMachine::end(policy::KernelId id) {
   finished_.push_back(std::move(done));
 }
 
-Result<void> BlockLaunchMachine::step() {
-  const auto arrival = [&](const Waiting& w) { return std::max(w.launch.arrive, machine_.now()); };
-  Cycles next = machine_.next_event();
-  for (const Waiting& w : waiting_) next = std::min(next, arrival(w));
-  if (next == kNever) {
-    if (unfinished() == 0) return {};
-    return Error{"nothing can go on: the policy starts no block of the kernels that wait"};
-  }
-  machine_.advance(next);
-  const std::vector<policy::KernelId> completed(machine_.completed().begin(), machine_.completed().end());
-  for (const policy::KernelId id : completed) end(id);
+Result<void> BlockLaunchMachine::begin_arrived() {
   for (std::size_t i = 0; i < waiting_.size();) {
-    if (arrival(waiting_[i]) > machine_.now()) {
+    if (waiting_[i].launch.arrive > machine_.now()) {
       ++i;
       continue;
     }
@@ -181,7 +181,22 @@ Result<void> BlockLaunchMachine::step() {
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
     if (auto begun = begin(std::move(arrived)); !begun) return begun.error();
   }
+  return {};
+}
+
+Result<void> BlockLaunchMachine::step() {
+  // Launches that follow others which ended in this instant have arrived by now, so that the policy sees one change.
+  if (auto begun = begin_arrived(); !begun) return begun.error();
   machine_.settle();
+  Cycles next = machine_.next_event();
+  for (const Waiting& w : waiting_) next = std::min(next, w.launch.arrive);
+  if (next == kNever) {
+    if (unfinished() == 0) return {};
+    return Error{"nothing can go on: the policy starts no block of the kernels that wait"};
+  }
+  machine_.advance(next);
+  const std::vector<policy::KernelId> completed(machine_.completed().begin(), machine_.completed().end());
+  for (const policy::KernelId id : completed) end(id);
   return {};
 }
 

@@ -62,6 +62,7 @@ class BlockLaunchMachine final : public LaunchMachine {
   Result<sim::KernelModel> model_of(const MachineLaunch& launch, const FinishedLaunch& isolated) const;
   std::uint32_t client_for(const LaunchTerms& terms);
   Result<void> begin(Waiting waiting);
+  Result<void> begin_arrived();
   void end(policy::KernelId client);
 
   const gpu::GpuConfig& config_;

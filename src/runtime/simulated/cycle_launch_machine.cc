@@ -105,6 +105,7 @@ void CycleLaunchMachine::begin(std::uint32_t number, Waiting waiting) {
   if (place.process != terms.process && place.names.find(terms.client) == std::string::npos) {
     place.names += ", " + terms.client;
   }
+  if (place.process != terms.process) machine_->renew(number);
   place.process = terms.process;
   place.stream = terms.stream;
   place.ticket = waiting.ticket;
@@ -140,7 +141,11 @@ sim::TimedLaunch CycleLaunchMachine::timed(const MachineLaunch& launch) {
 
 Result<void> CycleLaunchMachine::step() {
   if (auto placed = place_waiting(); !placed) return placed.error();
-  const auto stepped = machine_->step(*policy_, {});
+  auto stepped = machine_->proceed(*policy_, {});
+  if (stepped) {
+    // The programs whose launches are over may launch again before time goes on.
+    if (const auto collected = machine_->collect(*policy_); !collected) stepped = collected.error();
+  }
   if (!stepped) {
     // Kernels wait for each other, or for a policy that starts no block: all of them end.
     bool any = false;

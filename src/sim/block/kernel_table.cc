@@ -23,7 +23,7 @@ void KernelTable::arrive(policy::KernelId client, const KernelModel& model, Cycl
 
   policy::Kernel k;
   k.id = client;
-  k.process = client.index;
+  k.process = c.spec.process == kOwnBlockProcess ? client.index : c.spec.process;
   k.function = model.function;
   k.launch = static_cast<std::uint32_t>(c.arrivals - 1);
   k.priority = c.spec.priority;

@@ -6,6 +6,7 @@
 #include <deque>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "policy/machine.h"
@@ -15,8 +16,11 @@
 namespace wm::sim {
 
 // One queue of launches, which run one after the other.
+inline constexpr std::uint32_t kOwnBlockProcess = ~std::uint32_t{0};
 struct BlockClientSpec {
   std::string name;
+  // Clients with the same number are streams of one process. kOwnBlockProcess: a process of its own.
+  std::uint32_t process = kOwnBlockProcess;
   int priority = 0;
   double share = 1;
   double goal = 0;          // ipc; 0: none
@@ -38,6 +42,8 @@ class KernelTable {
   explicit KernelTable(std::uint64_t seed) : seed_(seed) {}
 
   policy::KernelId add(BlockClientSpec spec);
+  // The facts that a policy sees of the client's launches that follow.
+  void set_spec(policy::KernelId client, BlockClientSpec spec) { clients_[client.index].spec = std::move(spec); }
   // The client's next launch arrives; it must have none. Blocks may start from cycle `starts` on.
   void arrive(policy::KernelId client, const KernelModel& model, Cycles now, Cycles starts);
   // Its last block has ended.

@@ -59,6 +59,8 @@ class BlockMachine final : public policy::Machine {
   void start(policy::Policy& policy, policy::Cans declared);
   void observe(BlockObserver& observer) { observer_ = &observer; }
   policy::KernelId add_client(BlockClientSpec spec);
+  // The facts that the policy sees of the client's launches that follow.
+  void set_spec(policy::KernelId client, BlockClientSpec spec) { kernels_.set_spec(client, std::move(spec)); }
 
   // The cycle of the next event; kNever: nothing will happen by itself.
   [[nodiscard]] Cycles next_event() const;

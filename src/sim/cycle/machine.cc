@@ -111,6 +111,10 @@ void CycleMachine::begin(policy::Policy& policy, const RunLimits& limits) {
 
 Result<bool> CycleMachine::step(policy::Policy& policy, const RunLimits& limits) {
   if (auto r = collect(policy); !r) return r.error();
+  return proceed(policy, limits);
+}
+
+Result<bool> CycleMachine::proceed(policy::Policy& policy, const RunLimits& limits) {
   if (auto r = arrivals(policy); !r) return r.error();
   if (std::exchange(kernel_set_changed_, false)) policy.on(policy::KernelSetChanged{}, *this);
   timers(policy);
@@ -354,7 +358,7 @@ ClientTotals CycleMachine::totals(std::uint32_t client) const {
     t.memory.atomics += c.atomics;
   }
   const ClientRun& client_run = client_runs_[client];
-  t.cycles = client_run.ended - std::min(client_run.ended, clients_[client]->spec().arrive.count);
+  t.cycles = client_run.ended - std::min(client_run.ended, client_run.first_arrived.count);
   t.blocks = client_run.blocks;
   t.launches = client_run.launches;
   t.preemptions = client_run.preemptions;

@@ -62,6 +62,8 @@ class CycleMachine final : public policy::Machine {
   [[nodiscard]] bool is_over(std::uint32_t client) const;
   // A client that faulted or was abandoned, and is over, accepts launches of its source again.
   void restart(std::uint32_t client);
+  // The client's launches from now on are those of another program: it arrives with its next one, without progress.
+  void renew(std::uint32_t client);
   // Watches the run; it must outlive it.
   void observe(Observer& observer) { observer_ = &observer; }
   // Runs until every client is done or a limit is reached.
@@ -70,6 +72,10 @@ class CycleMachine final : public policy::Machine {
   // for its source, or the limit on cycles is reached.
   void begin(policy::Policy& policy, const RunLimits& limits);
   Result<bool> step(policy::Policy& policy, const RunLimits& limits);
+  // The two parts of a step. `collect` reports the events of the last quantum to the policy; a launch that is given to
+  // a client before `proceed` arrives in the same instant, so that the policy sees the kernels after both.
+  Result<void> collect(policy::Policy& policy);
+  Result<bool> proceed(policy::Policy& policy, const RunLimits& limits);
 
   [[nodiscard]] ClientTotals totals(std::uint32_t client) const;
   [[nodiscard]] bool has_failed(std::uint32_t client) const { return client_runs_[client].fault.has_value(); }
@@ -125,9 +131,12 @@ class CycleMachine final : public policy::Machine {
   void cut_off(std::uint32_t client);
   void drop(std::uint32_t sm, std::unique_ptr<BlockRun> run);
   [[nodiscard]] std::uint64_t instructions(std::uint32_t client) const;
+  // Thread instructions of the program that uses the client now.
+  [[nodiscard]] std::uint64_t progress(std::uint32_t client) const {
+    return instructions(client) - client_runs_[client].instructions_before;
+  }
 
-  // dispatch/collect.cc: the events of a quantum, reported to the policy
-  Result<void> collect(policy::Policy& policy);
+  // dispatch/collect.cc: the events of a quantum, reported to the policy (`collect`)
   void collect_blocks(std::uint32_t sm, policy::Policy& policy);
   Result<void> collect_launches(policy::Policy& policy);
   void collect_stopped(std::uint32_t sm);

@@ -24,6 +24,13 @@ st.global.u32 [%d2], %r1; ret;
 .reg .b32 %r<4>;
 again: add.u32 %r1, %r1, 1; bra again;
 }
+.visible .entry work(.param .u64 out)
+{
+.reg .b32 %r<4>; .reg .pred %p<2>;
+mov.u32 %r1, 0;
+again: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 50; @%p1 bra again;
+ret;
+}
 )";
 
 struct MachineFixture {
@@ -112,6 +119,77 @@ TEST(LaunchMachine, ManyProgramsOneAfterTheOtherFitIntoItsPlaces) {
     EXPECT_FALSE(f.finish(1)[0].result.fault);
   }
   EXPECT_EQ(f.machine->place_names().size(), sim::kMaxKernels);
+}
+
+TEST(LaunchMachine, APolicySeesNoChangeWhenALaunchFollowsInTheSameInstant) {
+  MachineFixture f;
+  f.machine = *CycleLaunchMachine::make(f.config, "spatial", 1);
+  f.machine->start(f.launch("endless", 2, f.out));
+  f.machine->start(f.launch("store", 1, f.out));
+  const std::uint32_t place = f.finish(1)[0].place;
+  const auto owned = [&] { return f.machine->machine().owned({place}); };
+  EXPECT_EQ(owned(), 8U);
+  const Cycles first = f.machine->now();
+  f.machine->start(f.launch("store", 1, f.out));
+  ASSERT_TRUE(f.machine->step());
+  EXPECT_EQ(owned(), 8U);
+  EXPECT_EQ(f.machine->machine().find({place})->arrived, first);
+  EXPECT_LT(f.machine->machine().find({place})->first_arrived, first);
+}
+
+TEST(LaunchMachine, TheProgressOfAProgramBeginsWithItsFirstLaunch) {
+  MachineFixture f;
+  for (std::uint32_t program = 1; program <= sim::kMaxKernels; ++program) {
+    f.machine->start(f.launch("store", program, f.out));
+    f.finish(1);
+  }
+  const Cycles before = f.machine->now();
+  f.machine->start(f.launch("store", 40, f.out));  // in the place of another program
+  ASSERT_TRUE(f.machine->step());
+  const policy::Kernel& kernel = f.machine->machine().kernels()[0];
+  EXPECT_EQ(kernel.first_arrived, before);
+  EXPECT_LE(kernel.instructions, 256U * 8U);
+}
+
+// The mean rate of a program that launches again and again beside another one, as a part of its isolated rate.
+double rate_beside_another(MachineFixture& f, LaunchMachine& machine, double goal) {
+  const auto launch = [&](std::uint32_t process, double goal_ipc) {
+    MachineLaunch made = f.launch("work", process, f.out);
+    made.grid.blocks = {256, 1, 1};
+    made.terms.goal_ipc = goal_ipc;
+    return made;
+  };
+  const auto run = [&](LaunchTicket ticket, LaunchTicket other, auto&& on_other) {
+    while (true) {
+      EXPECT_TRUE(machine.step());
+      std::optional<FinishedLaunch> mine;
+      for (FinishedLaunch& done : machine.take_finished()) {
+        if (done.ticket == ticket) mine = done;
+        if (done.ticket == other) other = on_other();
+      }
+      if (mine) return std::pair{*mine, other};
+    }
+  };
+  const FinishedLaunch isolated = run(machine.start(launch(1, 0)), 0, [] { return LaunchTicket{0}; }).first;
+  const double isolated_ipc =
+      static_cast<double>(isolated.thread_instructions) / static_cast<double>(isolated.result.cycles);
+  const auto start_batch = [&] { return machine.start(launch(3, 0)); };
+  LaunchTicket batch = start_batch();
+  std::uint64_t cycles = 0;
+  constexpr int kLaunches = 8;
+  for (int i = 0; i < kLaunches; ++i) {
+    const auto [done, other] = run(machine.start(launch(2, goal * isolated_ipc)), batch, start_batch);
+    batch = other;
+    cycles += done.result.cycles;
+  }
+  return static_cast<double>(isolated.result.cycles) * kLaunches / static_cast<double>(cycles);
+}
+
+TEST(LaunchMachine, SmqosMeetsAGoalOverManyShortLaunches) {
+  MachineFixture f;
+  constexpr double kGoal = 0.65;
+  EXPECT_GE(rate_beside_another(f, **CycleLaunchMachine::make(f.config, "smqos:epoch=200", 1), kGoal), kGoal);
+  EXPECT_GE(rate_beside_another(f, **BlockLaunchMachine::make(f.config, "smqos:epoch=200", 1), kGoal), kGoal);
 }
 
 TEST(LaunchMachine, TheBlockMachineCountsTheLaunchLatencyOnce) {

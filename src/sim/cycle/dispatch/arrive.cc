@@ -10,6 +10,7 @@ Result<void> CycleMachine::arrivals(policy::Policy& policy) {
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     if (client_runs_[i].state != ClientRun::State::to_come || clients_[i]->spec().arrive.count > chip_.now()) continue;
     client_runs_[i].state = ClientRun::State::active;
+    client_runs_[i].first_arrived = std::min(client_runs_[i].first_arrived, clients_[i]->spec().arrive);
     if (auto r = launch_next(i, policy); !r) return r;
   }
   return {};
@@ -41,7 +42,7 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
                         .kernel_index = static_cast<std::uint8_t>(client)};
   client_run.next_block = 0;
   // The quantum may have continued after the end of the previous launch.
-  const std::uint64_t from = client_run.launches == 0 ? chip_.now() : client_run.over;
+  const std::uint64_t from = client_run.launches == 0 ? chip_.now() : std::max(client_run.over, c.spec().arrive.count);
   client_run.starts = std::max(chip_.now(), from + config_.launch_latency);
   for (std::uint32_t s = 0; s < chip_.sm_count(); ++s) chip_.sm(s).forget(client_run.running.client);
   client_run.context_bytes = std::uint64_t{launch.demand.threads} * launch.demand.registers_per_thread * 4 +
@@ -56,9 +57,9 @@ Result<void> CycleMachine::launch_next(std::uint32_t client, policy::Policy& pol
   k.share = c.spec().share;
   k.goal = c.spec().goal;
   k.isolated_ipc = c.spec().isolated_ipc;
-  k.first_arrived = c.spec().arrive;
+  k.first_arrived = client_run.first_arrived;
   k.arrived = Cycles{chip_.now()};
-  k.instructions = instructions(client);
+  k.instructions = progress(client);
   k.warps_per_block = launch.grid.warps_per_block();
   k.footprint = gpu::footprint(launch.demand, limits_);
   k.max_blocks_per_sm = c.spec().blocks_per_sm == 0 ? *max_blocks : std::min(*max_blocks, c.spec().blocks_per_sm);
@@ -126,6 +127,11 @@ void CycleMachine::restart(std::uint32_t client) {
   client_run.cut_off = false;
   client_run.fault.reset();
   clients_[client]->arrive(kNever);
+}
+
+void CycleMachine::renew(std::uint32_t client) {
+  client_runs_[client].first_arrived = kNever;
+  client_runs_[client].instructions_before = instructions(client);
 }
 
 // A block of a client that was cut off has stopped.

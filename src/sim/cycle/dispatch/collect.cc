@@ -11,7 +11,7 @@ using SmState = policy::Sm::State;
 
 Result<void> CycleMachine::collect(policy::Policy& policy) {
   take_back_offers();
-  for (policy::Kernel& k : kernels_) k.instructions = instructions(k.id.index);
+  for (policy::Kernel& k : kernels_) k.instructions = progress(k.id.index);
   for (std::uint32_t s = 0; s < sms_.size(); ++s) collect_faults(s);
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
     collect_stopped(s);
