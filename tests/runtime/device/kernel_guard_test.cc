@@ -9,7 +9,7 @@
 namespace wm::runtime {
 namespace {
 
-constexpr const char* kSource =
+constexpr const char* kFaultingSource =
     "kernel void good(global int* x) { x[get_global_id(0)] = 7; }\n"
     "kernel void bad(global int* x) { x[(long)1 << 40] = 1; }\n";
 
@@ -28,7 +28,7 @@ struct KernelGuardTest : testing::Test {
     if (!opened) GTEST_SKIP() << "no PoCL: " << opened.error().to_string();
     backend = std::move(*opened);
     handler = segv_handler();
-    program = backend->compilation().program_from_source(kSource).object;
+    program = backend->compilation().program_from_source(kFaultingSource).object;
     ASSERT_EQ(backend->compilation().build(*program, ""), status::kSuccess);
     queue = backend->allocation().create_queue(true, false).object;
     buffer = backend->allocation().create_buffer({0, kItems * sizeof(int), {}}).object;
