@@ -141,8 +141,13 @@ Result<int> run_application(RunApplicationOptions options) {
   const std::string socket = options.socket.empty() ? runtime::default_socket() : options.socket;
   const auto status = wait_for_daemon(socket, options.wait);
   if (!status) return status.error();
+  const std::string gpu = simulated_gpu(*status);
+  const auto arbiter = arbiter_of(*status);
+  const auto goal =
+      gpu.empty() && !arbiter.is_object() ? goal_microseconds(options.goal) : Result<std::uint32_t>(std::uint32_t{0});
+  if (!goal) return goal.error();
   tell_ignored_requests(*status, options);
-  if (const std::string gpu = simulated_gpu(*status); !gpu.empty()) {
+  if (!gpu.empty()) {
     return run_served({.socket = fs::absolute(socket).string(),
                        .gpu = gpu,
                        .name = options.name,
@@ -152,7 +157,7 @@ Result<int> run_application(RunApplicationOptions options) {
                        .library = options.library,
                        .command = options.command});
   }
-  if (const auto arbiter = arbiter_of(*status); arbiter.is_object()) {
+  if (arbiter.is_object()) {
     return run_cuda({.socket = fs::absolute(socket).string(),
                      .sharing = arbiter.value("sharing", ""),
                      .pipe_folder = arbiter.value("mps_pipe_folder", ""),
@@ -179,8 +184,6 @@ Result<int> run_application(RunApplicationOptions options) {
       {"OCL_ICD_FILENAMES", *library}};
   if (options.share > 0) environment.emplace_back("WARPMUX_SHARE", std::to_string(options.share));
   if (options.priority > 0) environment.emplace_back("WARPMUX_PRIORITY", std::to_string(options.priority));
-  const auto goal = goal_microseconds(options.goal);
-  if (!goal) return goal.error();
   if (*goal != 0) environment.emplace_back("WARPMUX_GOAL", std::to_string(*goal));
   const auto ended = run_in_foreground(options.command, environment, {"WARPMUX_DISABLE"});
   if (!ended) return ended.error();

@@ -144,4 +144,20 @@ std::string client_table_notes() {
          "they used); device: device time, which kernels that share it divide\n";
 }
 
+std::string goals_of_clients(const Json& status) {
+  std::string text;
+  for (const Json& c : status["clients"]) {
+    const auto goal = c.find("goal_seconds");
+    if (goal == c.end() || !goal->is_number()) continue;
+    const auto launches = c["launches"].get<std::uint64_t>();
+    text += fmt::format("client {}: goal {} a launch", c["client"].get<std::uint64_t>(), duration(goal->get<double>()));
+    if (launches > 0) {
+      const double mean = c["turnaround_seconds"].get<double>() / static_cast<double>(launches);
+      text += fmt::format("; {} on average", duration(mean));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
 }  // namespace wm::cli

@@ -23,5 +23,7 @@ std::string client_table(const nlohmann::ordered_json& status, const nlohmann::o
 
 // The meaning of columns that are not obvious.
 std::string client_table_notes();
+// One line for each client of a device with a goal: the goal, and what its launches took.
+std::string goals_of_clients(const nlohmann::ordered_json& status);
 
 }  // namespace wm::cli

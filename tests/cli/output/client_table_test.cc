@@ -1,0 +1,23 @@
+// The clients of a device, as `wm status` shows them.
+#include "cli/output/client_table.h"
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+
+namespace wm::cli {
+namespace {
+
+TEST(ClientTable, GoalsStandBesideWhatLaunchesTook) {
+  const auto status = nlohmann::ordered_json::parse(R"({"clients":[
+      {"client":1,"goal_seconds":null,"launches":4,"turnaround_seconds":1.0},
+      {"client":2,"goal_seconds":0.002,"launches":4,"turnaround_seconds":0.012},
+      {"client":3,"goal_seconds":0.002,"launches":0,"turnaround_seconds":0.0}]})");
+  EXPECT_EQ(goals_of_clients(status),
+            "client 2: goal 2 ms a launch; 3 ms on average\n"
+            "client 3: goal 2 ms a launch\n");
+  EXPECT_EQ(goals_of_clients({{"clients", nlohmann::ordered_json::array()}}), "");
+}
+
+}  // namespace
+}  // namespace wm::cli
