@@ -36,7 +36,8 @@ bool is_product(const Instruction& i) {
 
 bool is_sum(const Instruction& i) {
   return (i.opcode == Opcode::add || i.opcode == Opcode::sub) && i.types.size() == 1 &&
-         is_contractible_type(i.type()) && !names_rounding(i) && i.operands.size() == 3 && names_register(i.operands[0]);
+         is_contractible_type(i.type()) && !names_rounding(i) && i.operands.size() == 3 &&
+         names_register(i.operands[0]);
 }
 
 // A `mov` or `neg` of a product.

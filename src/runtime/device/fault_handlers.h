@@ -17,7 +17,8 @@ struct InstructionFault {
   std::uint64_t address = 0;
 };
 
-// Installs the handlers, where they are not there yet. The actions that were there are called for faults outside of `call_guarded`.
+// Installs the handlers, where they are not there yet. The actions that were there are called for faults outside of
+// `call_guarded`.
 void install_fault_handlers();
 
 // Gives the calling thread a stack for the handlers: its own may be the one that has overflowed.
