@@ -179,7 +179,8 @@ bool ServedProgram::answer(const ProgramLaunch& launch, const FinishedLaunch& do
       .warp_instructions = done.result.statistics.warp_instructions,
       .fault = done.result.fault ? 1 + static_cast<std::uint32_t>(done.result.fault->kind) : 0U};
   Payload payload;
-  payload.put(over).text(done.result.fault ? done.result.fault->what : "");
+  const auto& fault = done.result.fault;
+  payload.put(over).text(!fault ? "" : fault->kernel.empty() ? fault->what : fault->to_string());
   payload.raw(launch.printed->data(), launch.printed->size());
   ++counts.launches;
   counts.cycles += done.result.cycles;

@@ -41,6 +41,74 @@ TEST_F(ErrorCodeTest, PtxThatIsWrongFillsTheLog) {
   EXPECT_EQ(cuModuleGetFunction(&missing, module, "count"), CUDA_ERROR_INVALID_HANDLE);
 }
 
+// A call that waits for the device would wait for the function itself.
+TEST_F(ErrorCodeTest, HostFunctionsMayNotCallTheDriver) {
+  struct Results {
+    CUresult synchronize, wait, allocate, destroy;
+  } results{};
+  const auto call = [](void* data) {
+    auto& r = *static_cast<Results*>(data);
+    CUdeviceptr memory = 0;
+    CUstream stream = nullptr;
+    r = {cuCtxSynchronize(), cuStreamSynchronize(nullptr), cuMemAlloc_v2(&memory, 4), cuStreamDestroy_v2(stream)};
+  };
+  const auto expect_refused = [&] {
+    for (const CUresult r : {results.synchronize, results.wait, results.allocate, results.destroy})
+      EXPECT_EQ(r, CUDA_ERROR_NOT_PERMITTED);
+    results = {};
+  };
+  CUstream stream = nullptr;
+  CU_OK(cuStreamCreate(&stream, 0));
+  CU_OK(cuLaunchHostFunc(stream, call, &results));
+  CU_OK(cuStreamSynchronize(stream));
+  expect_refused();
+  static const auto in_callback = call;
+  CU_OK(cuStreamAddCallback(
+      stream, [](CUstream, CUresult, void* data) { in_callback(data); }, &results, 0));
+  CU_OK(cuStreamSynchronize(stream));
+  expect_refused();
+}
+
+TEST_F(ErrorCodeTest, PitchesAndExtentsThatFitIntoNoMemoryAreInvalid) {
+  constexpr std::size_t kHuge = ~std::size_t{0};
+  const CUdeviceptr words = upload({1, 2, 3, 4});
+  std::uint32_t host[4] = {};
+  CUDA_MEMCPY2D rows{};
+  rows.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  rows.srcDevice = words;
+  rows.dstMemoryType = CU_MEMORYTYPE_HOST;
+  rows.dstHost = host;
+  rows.WidthInBytes = 4;
+  rows.Height = 2;
+  rows.srcPitch = 8;
+  for (const std::size_t pitch : {kHuge, std::size_t{1} << 31, std::size_t{1} << 62}) {
+    rows.dstPitch = pitch;
+    EXPECT_EQ(cuMemcpy2D_v2(&rows), CUDA_ERROR_INVALID_VALUE) << pitch;
+  }
+  rows.dstPitch = 8;
+  rows.Height = kHuge;
+  EXPECT_EQ(cuMemcpy2D_v2(&rows), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemsetD2D8_v2(words, kHuge, 0, 4, 2), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpy(words, reinterpret_cast<CUdeviceptr>(&host), kHuge), CUDA_ERROR_INVALID_VALUE);
+  rows.Height = 2;
+  CU_OK(cuMemcpy2D_v2(&rows));  // the context has not failed
+  EXPECT_EQ(host[2], 3U);
+}
+
+TEST_F(ErrorCodeTest, PoolsAreOfPinnedMemoryOnTheDevice) {
+  CUmemoryPool pool = nullptr;
+  CUmemPoolProps properties{};
+  EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_INVALID_VALUE);
+  properties.allocType = 1;
+  properties.location.type = 3;  // a NUMA node of the host
+  EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_NOT_SUPPORTED);
+  properties.location.type = 1;
+  properties.location.id = 1;
+  EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_INVALID_VALUE);
+  properties.location.id = 0;
+  CU_OK(cuMemPoolCreate(&pool, &properties));
+}
+
 TEST_F(ErrorCodeTest, GridsAndBlocksHaveLimits) {
   CUdeviceptr word = upload({0});
   void* arguments[] = {&word};

@@ -105,12 +105,14 @@ WM_RUNTIME_API cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size
 WM_RUNTIME_API cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                                         std::size_t width, std::size_t height, int kind) {
   if (!is_kind(kind)) return remember(cudaErrorInvalidMemcpyDirection);
+  if (width > to_pitch || width > from_pitch) return remember(cudaErrorInvalidPitchValue);
   const CUDA_MEMCPY2D copy = wm::cudart::rows(to, to_pitch, from, from_pitch, width, height);
   return call(cuMemcpy2D_v2, &copy);
 }
 WM_RUNTIME_API cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                                              std::size_t width, std::size_t height, int kind, CUstream stream) {
   if (!is_kind(kind)) return remember(cudaErrorInvalidMemcpyDirection);
+  if (width > to_pitch || width > from_pitch) return remember(cudaErrorInvalidPitchValue);
   const CUDA_MEMCPY2D copy = wm::cudart::rows(to, to_pitch, from, from_pitch, width, height);
   return call(cuMemcpy2DAsync_v2, &copy, stream);
 }

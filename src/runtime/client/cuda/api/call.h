@@ -18,16 +18,30 @@ std::vector<CUcontext>& context_stack();
 // The current context, or empty.
 std::shared_ptr<Context> current_context();
 
+// Whether the calling thread runs a function of the application between the work of a stream. Such a function may not
+// call the driver: a call that waits for the device would wait for itself.
+bool& is_in_host_function();
+
+// Runs a function of the application between the work of a stream.
+template <typename Function>
+void run_host_function(Function&& function) {
+  is_in_host_function() = true;
+  std::forward<Function>(function)();
+  is_in_host_function() = false;
+}
+
 template <typename Body>
 CUresult with_driver(Body&& body) {
   Driver* driver = Driver::get();
   if (driver == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  if (is_in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
   return std::forward<Body>(body)(*driver);
 }
 
 template <typename Body>
 CUresult with_context(Body&& body) {
   if (Driver::get() == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  if (is_in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
   const auto context = current_context();
   if (context == nullptr) return context_stack().empty() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_CONTEXT_IS_DESTROYED;
   if (context->error() != CUDA_SUCCESS) return context->error();

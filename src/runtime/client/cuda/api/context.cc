@@ -8,6 +8,11 @@ std::vector<CUcontext>& context_stack() {
   return contexts;
 }
 
+bool& is_in_host_function() {
+  thread_local bool is_in = false;
+  return is_in;
+}
+
 std::shared_ptr<Context> current_context() {
   Driver* driver = Driver::get();
   const auto& contexts = context_stack();

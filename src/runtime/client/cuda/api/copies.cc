@@ -25,6 +25,13 @@ struct Side {
   std::uint64_t first, pitch, plane;
 };
 
+// Empty: it is larger than any memory.
+std::optional<std::uint64_t> product(std::uint64_t a, std::uint64_t b) {
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 48;
+  if (a != 0 && b > kMax / a) return std::nullopt;
+  return a * b;
+}
+
 // The part of an array that is copied; empty: there is no such array, or it is smaller.
 std::optional<Side> array_side(const GivenSide& given, const Extent& extent) {
   Driver* driver = Driver::get();
@@ -48,8 +55,11 @@ std::optional<Side> side_of(const GivenSide& given, const Extent& extent) {
   else if (given.type != CU_MEMORYTYPE_DEVICE && given.type != CU_MEMORYTYPE_UNIFIED)
     return std::nullopt;
   const std::uint64_t pitch = given.pitch != 0 ? given.pitch : extent.bytes;
-  const std::uint64_t plane = pitch * (given.height != 0 ? given.height : extent.rows);
-  return Side{base + given.z * plane + given.y * pitch + given.x, pitch, plane};
+  const auto plane = product(pitch, given.height != 0 ? given.height : extent.rows);
+  if (!plane) return std::nullopt;
+  const auto planes = product(given.z, *plane), rows = product(given.y, pitch);
+  if (!planes || !rows) return std::nullopt;
+  return Side{base + *planes + *rows + given.x, pitch, *plane};
 }
 
 std::optional<RowCopy> copy_between(const GivenSide& to, const GivenSide& from, const Extent& extent) {
@@ -68,11 +78,16 @@ std::optional<RowCopy> copy_between(const GivenSide& to, const GivenSide& from, 
                  .from_device = from.type == CU_MEMORYTYPE_DEVICE};
 }
 
+constexpr std::uint64_t kTooLong = ~std::uint64_t{0};
+
+// Whether rows of so many bytes may be `pitch` bytes apart (CU_DEVICE_ATTRIBUTE_MAX_PITCH).
+bool is_pitch(std::uint64_t pitch, std::uint64_t bytes) { return pitch >= bytes && pitch < (std::uint64_t{1} << 31); }
+
 bool is_host(std::uint64_t address) { return address < exec::kGlobalBase || address >= exec::kGlobalEnd; }
 
 // The last byte that a side of the copy touches is inside of the allocation that holds the first.
 bool is_valid(Driver& driver, std::uint64_t base, std::uint64_t length) {
-  if (base == 0) return false;
+  if (base == 0 || length == kTooLong) return false;
   const auto range = driver.memory().find(base);
   if (is_host(base) && (!range || range->kind == runtime::MemoryKind::registered)) return true;
   if (!range) return false;
@@ -82,9 +97,11 @@ bool is_valid(Driver& driver, std::uint64_t base, std::uint64_t length) {
   return offset <= range->bytes && length <= range->bytes - offset;
 }
 
+// The bytes from the first to the last one that a side of a copy touches; kTooLong: they fit into no memory.
 std::uint64_t extent(std::uint64_t bytes, std::uint64_t rows, std::uint64_t pitch, std::uint64_t planes,
                      std::uint64_t plane) {
-  return (planes - 1) * plane + (rows - 1) * pitch + bytes;
+  const auto of_planes = product(planes - 1, plane), of_rows = product(rows - 1, pitch), of_row = product(bytes, 1);
+  return of_planes && of_rows && of_row ? *of_planes + *of_rows + *of_row : kTooLong;
 }
 
 // Enqueues on a stream, or on the default stream with a wait.
@@ -203,7 +220,8 @@ std::optional<RowCopy> row_copy(const CUDA_MEMCPY3D& c) {
 
 CUresult check(Driver& driver, const RowCopy& c) {
   if (c.bytes == 0 || c.rows == 0 || c.planes == 0) return CUDA_SUCCESS;
-  if (c.rows > 1 && (c.to_pitch < c.bytes || c.from_pitch < c.bytes)) return CUDA_ERROR_INVALID_VALUE;
+  if (c.rows > 1 && (!is_pitch(c.to_pitch, c.bytes) || !is_pitch(c.from_pitch, c.bytes)))
+    return CUDA_ERROR_INVALID_VALUE;
   if ((c.to_device && !driver.memory().find(c.to)) || (c.from_device && !driver.memory().find(c.from)))
     return CUDA_ERROR_INVALID_VALUE;
   const bool valid = is_valid(driver, c.to, extent(c.bytes, c.rows, c.to_pitch, c.planes, c.to_plane)) &&
@@ -214,7 +232,7 @@ CUresult check(Driver& driver, const RowCopy& c) {
 CUresult check(Driver& driver, const RowFill& f) {
   if (f.count == 0 || f.rows == 0) return CUDA_SUCCESS;
   if (f.to % f.width != 0 || f.count > (std::uint64_t{1} << 48)) return CUDA_ERROR_INVALID_VALUE;
-  if (f.rows > 1 && f.pitch < f.count * f.width) return CUDA_ERROR_INVALID_VALUE;
+  if (f.rows > 1 && !is_pitch(f.pitch, f.count * f.width)) return CUDA_ERROR_INVALID_VALUE;
   if (!driver.memory().find(f.to)) return CUDA_ERROR_INVALID_VALUE;
   return is_valid(driver, f.to, extent(f.count * f.width, f.rows, f.pitch, 1, 0)) ? CUDA_SUCCESS
                                                                                   : CUDA_ERROR_INVALID_VALUE;

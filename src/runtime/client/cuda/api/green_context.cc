@@ -52,6 +52,7 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource* groups, unsigned* count, con
   return with_driver([&](Driver& driver) {
     if (count == nullptr || input == nullptr || !wm::cuda::is_range_of(*input, driver)) return CUDA_ERROR_INVALID_VALUE;
     const unsigned unit = (flags & wm::cuda::kIgnoreCoscheduling) != 0 ? wm::cuda::kSmallUnit : wm::cuda::kSplitUnit;
+    if (min_sms > input->sm.smCount) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     const unsigned sms = std::max((min_sms + unit - 1) / unit, 1U) * unit;
     const unsigned all = input->sm.smCount / sms;
     if (all == 0) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;

@@ -57,7 +57,8 @@ CUresult read_parameters(const exec::Program& program, const LaunchParameters& g
 }
 
 // The message that a failed assertion of a kernel writes, as CUDA words it.
-void print_fault(const exec::Fault& fault) { explain(fault.to_string()); }
+// A machine with time gives the whole message as one text.
+void print_fault(const exec::Fault& fault) { explain(fault.kernel.empty() ? fault.what : fault.to_string()); }
 
 CUresult run_grid(Context& context, exec::Grid grid, const runtime::LoadedKernel& kernel, bool cooperative,
                   runtime::StreamTerms terms) {

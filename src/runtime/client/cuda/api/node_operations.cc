@@ -63,7 +63,7 @@ CUresult set_node(Context& context, const CUDA_MEMSET_NODE_PARAMS* p, Operation&
 Operation host_operation(CUhostFn function, void* data) {
   return {runtime::WorkKind::host_function,
           [=] {
-            function(data);
+            run_host_function([&] { function(data); });
             return CUDA_SUCCESS;
           },
           {},

@@ -161,7 +161,7 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* d
     }
     context.enqueue(stream, {WorkKind::host_function,
                              [=] {
-                               callback(handle, CUDA_SUCCESS, data);
+                               wm::cuda::run_host_function([&] { callback(handle, CUDA_SUCCESS, data); });
                                return CUDA_SUCCESS;
                              },
                              {},
