@@ -30,8 +30,8 @@ int call(void* library, const char* name, Arguments... arguments) {
 }  // namespace
 
 runtime::SmGroups find_sm_groups(std::uint32_t sms_of_group) {
-  // A set of SMs in the driver's interface, and the number of them.
-  struct SmSet {
+  // CUdevResource of the driver, as far as it is read here: the kind of a resource and its number of SMs.
+  struct SmResource {
     unsigned type;
     unsigned char unknown[92];
     unsigned sms;
@@ -41,15 +41,15 @@ runtime::SmGroups find_sm_groups(std::uint32_t sms_of_group) {
   constexpr int kSmCount = 16;
   runtime::SmGroups found{{}, sms_of_group, false};
   void* library = open_driver();
-  SmSet all{}, rest{}, groups[kMaxGroups];
+  SmResource all{}, rest{}, groups[kMaxGroups];
   unsigned count = kMaxGroups;
   int sms = 0;
   if (library == nullptr || call(library, "cuDeviceGetAttribute", &sms, kSmCount, 0) != 0 || sms <= 0) return found;
   found.has_green_contexts =
       ::dlsym(library, "cuGreenCtxStreamCreate") != nullptr &&
       call(library, "cuDeviceGetDevResource", 0, &all, kSms) == 0 &&
-      call(library, "cuDevSmResourceSplitByCount", static_cast<SmSet*>(groups), &count, static_cast<const SmSet*>(&all),
-           &rest, sms_of_group % 8 == 0 ? 0 : kSmallSteps, sms_of_group) == 0;
+      call(library, "cuDevSmResourceSplitByCount", static_cast<SmResource*>(groups), &count,
+           static_cast<const SmResource*>(&all), &rest, sms_of_group % 8 == 0 ? 0 : kSmallSteps, sms_of_group) == 0;
   if (found.has_green_contexts) {
     for (unsigned i = 0; i < count; ++i) found.sms.push_back(groups[i].sms);
     if (rest.sms != 0) found.sms.push_back(rest.sms);
