@@ -73,7 +73,7 @@ Result<std::uint64_t> AddressSpace::allocate(std::uint64_t bytes, std::string na
 Result<std::uint64_t> AddressSpace::allocate(std::uint64_t bytes, std::string name, const HostSource& source) {
   // A page between neighbours stays unmapped. The start varies within its page: buffers that all started at a page
   // would all fall into the same cache sets.
-  const std::uint64_t start = allocations_.size() * 37 % 64 * kAlign;
+  const std::uint64_t start = allocations_.size() * 37 % 64 * kAlign / alignment_ * alignment_;
   const std::uint64_t address = kGlobalBase + ((pages_.size() + 1) << kPageBits) + start;
   if (auto added = add(address, bytes, std::move(name), source); !added) return added.error();
   return address;

@@ -62,6 +62,9 @@ class AddressSpace {
   AddressSpace& operator=(AddressSpace&&) noexcept;
   ~AddressSpace();
 
+  // Later allocations begin at multiples of `bytes`, a power of two of 512 or more.
+  void align_to(std::uint64_t bytes) { alignment_ = bytes; }
+
   // The address of `bytes` bytes of poison, a multiple of 512; an allocation of no bytes has an address too.
   Result<std::uint64_t> allocate(std::uint64_t bytes, std::string name);
   // An allocation in host memory of the caller's, with the contents that it has.
@@ -113,6 +116,7 @@ class AddressSpace {
   std::vector<Allocation> allocations_;  // in the order of their addresses; a freed one keeps its place, without host
   std::vector<std::uint32_t> pages_;     // by page: index into allocations_
   std::uint64_t limit_;
+  std::uint64_t alignment_ = 512;
   std::uint64_t used_ = 0;
   std::unique_ptr<DeviceHeap> heap_;
   std::uint64_t workspace_ = 0;

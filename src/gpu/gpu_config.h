@@ -113,9 +113,12 @@ struct L2Config {
   std::uint32_t partial_write_bytes =
       0;                         // a store of part of a sector takes a slice as long as so many bytes; 0: no longer
   std::uint32_t dirty_ways = 0;  // lines of a set that may be dirty, the oldest is written back; 0: all
-  std::uint32_t atomics_per_cycle = 1;  // per slice: lanes, or with atomic_cycles words
-  std::uint32_t atomic_cycles =
-      0;  // per slice, before that, for every sector that an atomic changes; 0: none, and lanes count
+  std::uint32_t atomics_per_cycle = 1;  // per slice: lanes; without atomic_turn_bytes
+  std::uint32_t chunks = 1;             // neighbouring pieces of 256 bytes that a slice has, in turns with another one
+  // Lanes of an atomic that meet on one word of a sector take turns, each as long as so many bytes; 0: they do not.
+  std::uint32_t atomic_turn_bytes = 0;
+  // A store to a sector that the other half of the GPU has read takes a slice as long as so many bytes; 0: no longer.
+  std::uint32_t shared_write_bytes = 0;
   std::string replacement = "lru";  // a file in src/sim/cycle/memory/replacement
 };
 

@@ -151,7 +151,9 @@ void read_caches(Map& m, GpuConfig& c) {
     bytes(l, "fetch", c.l2.fetch_bytes, false);
     bytes(l, "partial_write", c.l2.partial_write_bytes, false);
     l.optional("dirty_ways", c.l2.dirty_ways);
-    l.optional("atomics_per_cycle", c.l2.atomics_per_cycle).optional("atomic_cycles", c.l2.atomic_cycles);
+    l.optional("atomics_per_cycle", c.l2.atomics_per_cycle).optional("chunks", c.l2.chunks);
+    bytes(l, "atomic_turn", c.l2.atomic_turn_bytes, false);
+    bytes(l, "shared_write", c.l2.shared_write_bytes, false);
   });
 }
 

@@ -46,8 +46,8 @@ class Definitions {
 
 bool may_be_repeated(const Instruction& i) {
   const MemoryEffect effect = memory_effect(i);
-  return !effect.fence && !reads_clock(i) && !writes_carry(i) && !reads_carry(i) && !ends_block(i) &&
-         i.opcode != Opcode::call;
+  return (!effect.fence || i.opcode == Opcode::bar) && !reads_clock(i) && !writes_carry(i) && !reads_carry(i) &&
+         !ends_block(i) && i.opcode != Opcode::call;
 }
 
 // The number of times that the block reads the register, the guard of its last instruction included.

@@ -26,7 +26,7 @@ struct CountedLoop {
 };
 
 // The loop that the block is, where it has a counter with a constant step, a limit that it does not change, and no
-// access or exchange that orders threads.
+// access or exchange that orders threads, except for barriers.
 std::optional<CountedLoop> counted_loop(const Function& function, const BasicBlock& block);
 
 }  // namespace wm::ptx

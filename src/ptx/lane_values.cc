@@ -69,6 +69,8 @@ LaneValues::LaneValues(const Function& function)
 }
 
 bool LaneValues::makes_difference(const Instruction& instruction) const {
+  // The lanes that vote all receive the same.
+  if (instruction.opcode == Opcode::vote || instruction.opcode == Opcode::activemask) return false;
   if (is_lane_source(instruction)) return true;
   if (std::any_of(instruction.operands.begin(), instruction.operands.end(), has_lane_special)) return true;
   bool found = false;

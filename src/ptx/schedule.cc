@@ -197,6 +197,9 @@ class Scheduler {
         continue;  // a volatile access is ordered with all others as a fence is
       }
       if (!effect.reads && !effect.writes) continue;
+      // ptxas holds no long vector in registers across a barrier.
+      const bool is_long = instruction.vector_width() * bytes(instruction.type()) >= 16;
+      if (effect.constant && effect.space == Space::global && is_long && fence != kNoNode) link(fence, n, 1);
       if (effect.constant && effect.space != Space::param) continue;
       order_access(spaces, effect, n);
       if (effect.constant) continue;

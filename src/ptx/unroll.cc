@@ -16,6 +16,7 @@ constexpr std::int64_t kFactor = 4;
 // The longest loops that ptxas unrolled, and the shortest that it did not, have 42 and 49 PTX instructions with a
 // counter that is compared with a limit, 23 and 35 with one that counts to a value.
 constexpr std::uint32_t kMaxBelow = 45;
+constexpr std::uint32_t kMaxWithBarrier = 64;
 constexpr std::uint32_t kMaxNotEqual = 30;
 
 Operand register_operand(std::uint32_t index) { return build::operand({index}); }
@@ -49,8 +50,8 @@ class NewNames {
     for (const Register& r : function.registers) registers_.insert(r.name);
     for (const Label& l : function.labels) labels_.insert(l.name);
   }
-  std::uint32_t add_register(Type type) {
-    function_.registers.push_back({unique(registers_, "%unrolled"), type});
+  std::uint32_t add_register(Type type, const char* stem = "%unrolled") {
+    function_.registers.push_back({unique(registers_, stem), type});
     return static_cast<std::uint32_t>(function_.registers.size() - 1);
   }
   std::uint32_t add_label(std::uint32_t at) {
@@ -71,13 +72,13 @@ class NewNames {
   std::uint32_t count_ = 0;
 };
 
-// Four turns of a loop in one block. Values that a turn makes for itself get registers of their own, so that the turns
-// can overlap; steps of inductions are added once, at the end.
+// Several turns of a loop in one block. Values that a turn makes for itself get registers of their own, so that the
+// turns can overlap; steps of inductions are added once, at the end.
 class Turns {
  public:
-  Turns(const Function& function, const CountedLoop& loop, const std::vector<std::uint32_t>& live_in, NewNames& names,
-        std::vector<Instruction>& out)
-      : function_(function), loop_(loop), names_(names), out_(out) {
+  Turns(std::int64_t number, const Function& function, const CountedLoop& loop,
+        const std::vector<std::uint32_t>& live_in, NewNames& names, std::vector<Instruction>& out)
+      : number_(number), function_(function), loop_(loop), names_(names), out_(out) {
     for (std::uint32_t i = loop.begin; i < loop.end; ++i) {
       const bool guarded = function.body[i].guard.present;
       for_each_definition(function.body[i], [&](std::uint32_t r) {
@@ -89,7 +90,7 @@ class Turns {
   }
 
   void write() {
-    for (turn_ = 0; turn_ < kFactor; ++turn_) {
+    for (turn_ = 0; turn_ < number_; ++turn_) {
       renamed_.clear();
       for (std::uint32_t i = loop_.begin; i + 1 < loop_.end; ++i)
         if (i != loop_.compare && !is_step(i)) write_instruction(i);
@@ -98,7 +99,7 @@ class Turns {
       const Type type = function_.body[induction.at].type();
       out_.push_back(
           new_instruction(Opcode::add, {}, type,
-                          {register_operand(r), register_operand(r), integer_operand(kFactor * induction.step)}));
+                          {register_operand(r), register_operand(r), integer_operand(number_ * induction.step)}));
     }
   }
 
@@ -119,7 +120,7 @@ class Turns {
 
   // The last turn keeps the registers of the loop, which instructions behind the loop may read.
   std::uint32_t name_of(std::uint32_t r) {
-    if (turn_ == kFactor - 1 || !own_.contains(r)) return r;
+    if (turn_ == number_ - 1 || !own_.contains(r)) return r;
     const auto [found, added] = renamed_.try_emplace(r, 0);
     if (added) found->second = names_.add_register(function_.registers[r].type);
     return found->second;
@@ -165,6 +166,7 @@ class Turns {
     return found->second;
   }
 
+  std::int64_t number_;
   const Function& function_;
   const CountedLoop& loop_;
   NewNames& names_;
@@ -217,46 +219,40 @@ class Unroller {
       if (!values_) values_.emplace(function_);
       return !values_->differs(loop.counter);
     }
-    return size <= kMaxBelow;
+    const bool has_barrier = std::any_of(function_.body.begin() + loop.begin, function_.body.begin() + loop.end,
+                                         [](const Instruction& i) { return i.opcode == Opcode::bar; });
+    return size <= (has_barrier ? kMaxWithBarrier : kMaxBelow);
   }
 
-  // The last counter value at which four turns follow, and beyond it: the limit less three steps. If that wraps around,
-  // a value beyond which no counter lies.
-  Operand write_last(const CountedLoop& loop, Type type, bool up) {
+  // The last counter value at which so many turns follow, and beyond it: the limit less the steps between them. If that
+  // wraps around, a value beyond which no counter lies.
+  Operand write_last(std::int64_t number, const CountedLoop& loop, Type type, bool up) {
     const Operand& limit = function_.body[loop.compare].operands[2];
-    const std::int64_t distance = (kFactor - 1) * loop.inductions.at(loop.counter).step;
+    const std::int64_t distance = (number - 1) * loop.inductions.at(loop.counter).step;
     const std::uint32_t moved = names_.add_register(type);
-    const std::uint32_t fits = names_.add_register(Type::pred);
+    const std::uint32_t last = names_.add_register(type, kLimitRegister);
+    const std::uint32_t fits = names_.add_register(Type::pred, kLimitRegister);
     emit(new_instruction(Opcode::sub, {}, type, {register_operand(moved), limit, integer_operand(distance)}));
     emit(new_instruction(Opcode::setp, {up ? Suffix::lt : Suffix::gt}, type,
                          {register_operand(fits), register_operand(moved), limit}));
     emit(new_instruction(Opcode::selp, {}, type,
-                         {register_operand(moved), register_operand(moved),
+                         {register_operand(last), register_operand(moved),
                           integer_operand(up ? lowest(type) : highest(type)), register_operand(fits)}));
-    return register_operand(moved);
+    return register_operand(last);
   }
 
+  // As long as four turns follow they are executed at a time, then two if two follow, then one after the other.
   void write_loop(const CountedLoop& loop, const std::vector<std::uint32_t>& live_in) {
     const Instruction& compare = function_.body[loop.compare];
     const Type type = compare.type();
-    const bool up = loop.inductions.at(loop.counter).step > 0;
-    const Suffix beyond = up ? Suffix::lt : Suffix::gt;
-    const std::uint32_t four = names_.add_register(Type::pred), skipped = names_.add_register(Type::pred);
-    const std::uint32_t turns = names_.add_label(0), rest = names_.add_label(0), again = names_.add_label(0),
-                        behind = names_.add_label(0);
-    places_[loop.begin] = at();
-    const Operand last = write_last(loop, type, up);
     const Operand counter = register_operand(loop.counter), condition = compare.operands[0];
-    emit(new_instruction(Opcode::setp, {beyond}, type, {register_operand(four), counter, last}));
+    const std::uint32_t skipped = names_.add_register(Type::pred);
+    const std::uint32_t again = names_.add_label(0), behind = names_.add_label(0);
+    places_[loop.begin] = at();
     emit(new_instruction(Opcode::setp, {Suffix::eq}, type, {register_operand(skipped), counter, counter}));
-    emit(new_branch(four, true, rest));
-    emit(new_instruction(Opcode::setp, {Suffix::ne}, type, {register_operand(skipped), counter, counter}));
-    result_.labels[turns].at = at();
-    Turns(function_, loop, live_in, names_, result_.body).write();
-    emit(new_instruction(Opcode::setp, {beyond}, type, {register_operand(four), counter, last}));
-    emit(new_branch(four, false, turns));
+    write_turns(kFactor, loop, live_in, skipped);
+    write_turns(kFactor / 2, loop, live_in, skipped);
     // A thread that skipped the turns executes at least one more; others as long as the condition holds.
-    result_.labels[rest].at = at();
     emit(new_instruction(Opcode::setp, {compare.suffixes[0], Suffix::or_}, type,
                          {condition, counter, compare.operands[2], register_operand(skipped)}));
     emit(new_branch(condition.index, true, behind));
@@ -267,6 +263,28 @@ class Unroller {
     }
     result_.body.back().operands[0] = build::label(again);
     result_.labels[behind].at = at();
+  }
+
+  // So many turns in one block, as long as so many follow; `skipped` is false afterwards if any were executed.
+  void write_turns(std::int64_t number, const CountedLoop& loop, const std::vector<std::uint32_t>& live_in,
+                   std::uint32_t skipped) {
+    const Type type = function_.body[loop.compare].type();
+    const bool up = loop.inductions.at(loop.counter).step > 0;
+    const Suffix beyond = up ? Suffix::lt : Suffix::gt;
+    const std::uint32_t enough = names_.add_register(Type::pred);
+    const std::uint32_t turns = names_.add_label(0), rest = names_.add_label(0);
+    const Operand last = write_last(number, loop, type, up);
+    const Operand counter = register_operand(loop.counter);
+    emit(new_instruction(Opcode::setp, {beyond}, type, {register_operand(enough), counter, last}));
+    emit(new_branch(enough, true, rest));
+    emit(new_instruction(Opcode::setp, {Suffix::ne}, type, {register_operand(skipped), counter, counter}));
+    result_.labels[turns].at = at();
+    Turns(number, function_, loop, live_in, names_, result_.body).write();
+    if (number == kFactor) {  // fewer do not follow twice
+      emit(new_instruction(Opcode::setp, {beyond}, type, {register_operand(enough), counter, last}));
+      emit(new_branch(enough, false, turns));
+    }
+    result_.labels[rest].at = at();
   }
 
   void emit(Instruction i) { result_.body.push_back(std::move(i)); }

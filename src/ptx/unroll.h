@@ -9,6 +9,9 @@
 
 namespace wm::ptx {
 
+// The names of registers that test whether a limit wraps around begin so: ptxas does not make these tests.
+inline constexpr const char* kLimitRegister = "%unrolled_limit";
+
 // The function with its small loops unrolled; it computes the same.
 Function unrolled(const Function& function);
 

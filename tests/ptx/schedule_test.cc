@@ -50,6 +50,19 @@ TEST(LatencyOrder, LoadsMoveBeforeIndependentArithmetic) {
             place(f, [](const Instruction& i) { return i.opcode == Opcode::add; }));
 }
 
+// Read-only loads pass a barrier, but a vector of 16 bytes would take too many registers across it.
+TEST(LatencyOrder, AReadOnlyLoadPassesABarrierUnlessItIsALongVector) {
+  const auto passes = [](const std::string& load) {
+    const Function f = scheduled("add.u32 %r1, %r2, 1; st.shared.u32 [s], %r1; bar.sync 0; " + load +
+                                 " add.u32 %r7, %r3, 1; st.global.u32 [%d2], %r7; ret;");
+    return place(f, [](const Instruction& i) { return i.opcode == Opcode::ld; }) <
+           place(
+               f, [](const Instruction& i) { return i.opcode == Opcode::bar; });
+  };
+  EXPECT_TRUE(passes("ld.global.nc.v2.u32 {%r3, %r4}, [%d1];"));
+  EXPECT_FALSE(passes("ld.global.nc.v4.u32 {%r3, %r4, %r5, %r6}, [%d1];"));
+}
+
 TEST(LatencyOrder, EveryVolatileRelaxedAndAcquiringAccessStaysInTheBlockAndInOrder) {
   for (const std::string how : {"volatile", "relaxed.gpu", "acquire.gpu"}) {
     const Function f =

@@ -33,14 +33,14 @@ std::size_t loads(const Function& f) {
   return count;
 }
 
-TEST(Unroll, AShortLoopHasFourTurnsAndARest) {
+TEST(Unroll, AShortLoopHasFourTurnsThenTwoAndARest) {
   for (const char* tail : {kBelow, kToZero}) {
     const Function f = unrolled(function_of(loop("", tail)));
-    EXPECT_EQ(loads(f), 5U) << tail;
+    EXPECT_EQ(loads(f), 7U) << tail;
     std::vector<std::int64_t> offsets;
     for (const Instruction& i : f.body)
       if (i.opcode == Opcode::ld && i.space() == Space::global) offsets.push_back(i.operands[1].offset);
-    EXPECT_EQ(offsets, (std::vector<std::int64_t>{4, 12, 20, 28, 4})) << "steps of addresses become offsets";
+    EXPECT_EQ(offsets, (std::vector<std::int64_t>{4, 12, 20, 28, 4, 12, 4})) << "steps of addresses become offsets";
   }
 }
 
@@ -65,7 +65,6 @@ TEST(Unroll, OtherLoopsStayAsTheyAre) {
            "add.s32 %r1, %r1, 1;\nadd.s32 %r9, %r9, 1;\n"
            "add.s32 %r9, %r9, -2;\nsetp.lt.s32 %p1, %r1, %r9;\n"),     // the limit changes
       loop("", "setp.lt.s32 %p1, %r1, %r9;\nadd.s32 %r1, %r1, 1;\n"),  // compared before the step
-      loop("bar.sync 0;\n", below),
       loop("atom.global.add.u32 %r3, [%rd1], 1;\n", below),
       loop("shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;\n", below),
       loop("ld.volatile.global.u32 %r3, [%rd1];\n", below),
@@ -77,6 +76,18 @@ TEST(Unroll, OtherLoopsStayAsTheyAre) {
     const Function f = function_of(body);
     EXPECT_EQ(unrolled(f), f) << body;
   }
+}
+
+TEST(Unroll, ALoopWithABarrierMayBeLonger) {
+  const auto is_kept = [](const std::string& head) {
+    const Function f = function_of(loop(head, kBelow));
+    return unrolled(f) == f;
+  };
+  std::string sums;
+  for (int i = 0; i < 50; ++i) sums += "add.f32 %f2, %f2, %f2;\n";
+  EXPECT_TRUE(is_kept(sums));
+  EXPECT_FALSE(is_kept("bar.sync 0;\n" + sums));
+  EXPECT_TRUE(is_kept("bar.sync 0;\n" + sums + sums));
 }
 
 // ptxas leaves a loop that threads leave after different numbers of turns when it counts to a value.

@@ -18,6 +18,8 @@ Result<std::unique_ptr<Client>> Client::make(ClientSpec spec, const gpu::GpuConf
   c->module_ = *c->spec_.module;
   if (config.assembled)
     for (ptx::Function& f : c->module_.functions) f = ptx::in_latency_order(ptx::predicated(ptx::unrolled(f)));
+  // Two slices share a kilobyte there: a buffer of that size has both to itself, as where the GPUs were measured.
+  if (config.l2.chunks > 1) c->memory_.align_to(1024);
   auto image = exec::Image::load(c->module_, c->memory_);
   if (!image) return image.error();
   c->image_ = std::make_unique<exec::Image>(*std::move(image));

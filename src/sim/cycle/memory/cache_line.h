@@ -1,6 +1,7 @@
 // One line of a cache's tag array, and the contract of the files in replacement/ (docs/guide/warp-scheduler.md).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -16,6 +17,8 @@ struct CacheLine {
   std::uint32_t rank = 0;  // used by the replacement rule only
   Sectors valid = 0;       // 0: the line is empty
   Sectors dirty = 0;
+  // By half of the GPU: sectors that its SMs have read since the other half wrote them.
+  std::array<Sectors, 2> read_by{};
 };
 
 // The lines of one set.

@@ -27,6 +27,7 @@ struct Message {
   MessageKind kind = MessageKind::read;
   Sectors sectors = 0;
   std::uint8_t lanes = 0;   // lanes of an atomic
+  bool combined = false;    // an atomic whose lanes were added up before it was sent
   bool moved = false;       // part of a moved context, not a program's access
   bool texture = false;     // the message belongs to the SM's texture cache, not to its L1
   std::uint8_t missed = 0;  // in a reply: sectors that were not in L2

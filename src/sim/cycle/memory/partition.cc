@@ -1,9 +1,9 @@
 #include "sim/cycle/memory/partition.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "exec/global_port.h"
+#include "sim/cycle/memory/atomic_turns.h"
 
 namespace wm::sim {
 namespace {
@@ -43,8 +43,9 @@ Partition::Partition(const gpu::GpuConfig& config, const MemoryTiming& timing, s
       slice_bytes_(config.l2.bytes_per_cycle),
       partial_write_bytes_(config.l2.partial_write_bytes),
       fetches_pairs_(config.l2.fetch_bytes == 2 * kSectorBytes),
+      shared_write_bytes_(config.l2.shared_write_bytes),
       atomics_per_cycle_(config.l2.atomics_per_cycle),
-      atomic_cycles_(config.l2.atomic_cycles),
+      atomic_turn_bytes_(config.l2.atomic_turn_bytes),
       dram_(dram_spec(config.dram),
             {.reads = config.dram.read_queue,
              .writes = config.dram.write_queue,
@@ -117,20 +118,26 @@ void Partition::serve(Slice& slice, std::uint64_t start, std::vector<Message>& r
     return;
   }
   slice.queue.pop_front();
-  const bool partial = m.kind == MessageKind::write && !m.moved && m.lanes * 4U < data_bytes(m.sectors);
-  const std::uint32_t bytes = partial ? std::max(data_bytes(m.sectors), partial_write_bytes_) : data_bytes(m.sectors);
-  std::uint32_t busy = slice.passes(bytes, slice_bytes_, start);
   PartitionCounters& c = counters_[m.kernel];
   c.l2_sectors += static_cast<std::uint32_t>(__builtin_popcount(m.sectors));
+  std::uint32_t bytes = bytes_of(slice, m);
+  std::uint32_t lane_cycles = 0;
   if (m.kind == MessageKind::atomic) {
-    const std::uint32_t words = apply(m);
-    busy = std::max(busy, atomic_cycles_ == 0
-                              ? cycles(m.lanes, atomics_per_cycle_)
-                              : static_cast<std::uint32_t>(__builtin_popcount(m.sectors)) * atomic_cycles_ +
-                                    cycles(words, atomics_per_cycle_));
+    const std::uint32_t turns = apply(m);
+    bytes = std::max(bytes, turns * atomic_turn_bytes_);
+    if (atomic_turn_bytes_ == 0) lane_cycles = cycles(m.lanes, atomics_per_cycle_);
     c.atomics += m.lanes;
   }
-  slice.free_at = start + busy;
+  slice.free_at = start + std::max(slice.passes(bytes, slice_bytes_, start), lane_cycles);
+}
+
+std::uint32_t Partition::bytes_of(Slice& slice, const Message& m) const {
+  const std::uint32_t bytes = data_bytes(m.sectors);
+  const bool returns = m.atomic != nullptr && m.atomic->destination != nullptr;
+  if ((m.kind != MessageKind::write && !returns) || m.moved) return bytes;
+  if (shared_write_bytes_ != 0 && slice.tags.recall(half_of(m), m.line, m.sectors))
+    return std::max(bytes, shared_write_bytes_);
+  return m.kind == MessageKind::write && m.lanes * 4U < bytes ? std::max(bytes, partial_write_bytes_) : bytes;
 }
 
 // A request that does not fill its last cycle leaves the rest of it to the next one, if that follows at once.
@@ -145,16 +152,9 @@ std::uint32_t Partition::Slice::passes(std::uint32_t bytes, std::uint32_t per_cy
 // Atomics take effect in the order the slice takes requests, whether their line is there yet or not.
 std::uint32_t Partition::apply(const Message& m) {
   if (m.atomic == nullptr) return 0;
-  exec::Mask here = 0;
-  std::uint32_t words = 0;  // words of the line, as bits
-  for (exec::Mask lanes = m.atomic->lanes; lanes != 0; lanes &= lanes - 1) {
-    const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
-    const bool in_line = m.atomic->address[lane] / kLineBytes == (m.line & ((LineAddress{1} << 56) - 1));
-    here |= exec::Mask{in_line} << lane;
-    if (in_line) words |= 1U << (m.atomic->address[lane] % kLineBytes / 4);
-  }
-  m.atomic->apply(here);
-  return static_cast<std::uint32_t>(std::popcount(words));
+  const AtomicTurns taken = atomic_turns(*m.atomic, m.line, m.combined);
+  m.atomic->apply(taken.lanes);
+  return taken.turns;
 }
 
 bool Partition::serve_read(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies) {
@@ -166,6 +166,7 @@ bool Partition::serve_read(Slice& slice, const Message& m, std::uint64_t start, 
       slice.tags.write(m.line, m.sectors);
       clean(slice, m, start);
     }
+    note_reader(slice, m);
     reply(slice, m, start + timing_.l2, replies);
     return true;
   }
@@ -226,6 +227,7 @@ void Partition::fill(const DramDone& done, std::vector<Message>& replies) {
     m.missed = static_cast<std::uint8_t>(__builtin_popcount(m.sectors));
     pending_[token].next_free = free_pending_;
     free_pending_ = token;
+    note_reader(slice, m);
     reply(slice, m, at + timing_.l2, replies);
   });
   unstall(at);

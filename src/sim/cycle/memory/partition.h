@@ -75,8 +75,15 @@ class Partition {
   void serve(Slice& slice, std::uint64_t start, std::vector<Message>& replies);
   bool serve_read(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies);
   bool serve_write(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies);
-  // Executes the atomic; returns the number of words it changes.
+  // Executes the atomic; returns the turns that its lanes take, summed over the sectors.
   static std::uint32_t apply(const Message& m);
+  // The bytes whose time it takes the slice; called once it is taken.
+  std::uint32_t bytes_of(Slice& slice, const Message& m) const;
+  // An SM's half of the GPU.
+  static std::uint32_t half_of(const Message& m) { return m.sm & 1U; }
+  void note_reader(Slice& slice, const Message& m) const {
+    if (shared_write_bytes_ != 0 && m.kind == MessageKind::read) slice.tags.read_by(half_of(m), m.line, m.sectors);
+  }
   void unstall(std::uint64_t at);
   void reply(Slice& slice, const Message& m, std::uint64_t ready, std::vector<Message>& replies);
   void fill(const DramDone& done, std::vector<Message>& replies);
@@ -98,8 +105,9 @@ class Partition {
   std::uint32_t slice_bytes_;
   std::uint32_t partial_write_bytes_;
   bool fetches_pairs_;
+  std::uint32_t shared_write_bytes_;
   std::uint32_t atomics_per_cycle_;
-  std::uint32_t atomic_cycles_;
+  std::uint32_t atomic_turn_bytes_;
   std::vector<Slice> slices_;
   DramController dram_;
   std::vector<Message> inbox_;

@@ -68,6 +68,19 @@ Sectors Tags::write(LineAddress line, Sectors sectors) {
   return present;
 }
 
+void Tags::read_by(std::uint32_t half, LineAddress line, Sectors sectors) {
+  if (CacheLine* l = find(line)) l->read_by[half] |= sectors;
+}
+
+bool Tags::recall(std::uint32_t half, LineAddress line, Sectors sectors) {
+  CacheLine* l = find(line);
+  if (l == nullptr) return false;
+  Sectors& other = l->read_by[1 - half];
+  const bool is_shared = (other & sectors) != 0;
+  other = static_cast<Sectors>(other & ~sectors);
+  return is_shared;
+}
+
 Tags::Evicted Tags::clean(LineAddress line) {
   if (dirty_ways_ >= ways_) return {};
   CacheLine* first = nullptr;

@@ -46,6 +46,11 @@ class Tags {
   // Marks present sectors dirty; returns those that were present.
   Sectors write(LineAddress line, Sectors sectors);
 
+  // Records that SMs of a half of the GPU (0, 1) have read present sectors.
+  void read_by(std::uint32_t half, LineAddress line, Sectors sectors);
+  // Whether the other half has read any of the sectors; they count as read by `half` only from then on.
+  bool recall(std::uint32_t half, LineAddress line, Sectors sectors);
+
   // If more lines of the set are dirty than `dirty_ways` allows, the one that would be evicted first becomes clean and
   // stays.
   Evicted clean(LineAddress line);

@@ -81,6 +81,7 @@ Lsu::LineState Lsu::look_up(const LineAccess& a, const Access& access, std::uint
   const std::uint32_t words = atomic ? a.lanes : std::min<std::uint32_t>(255, a.lanes * access.lane_words);
   send(a.line, a.sectors, access.kind, load, access.kernel, static_cast<std::uint8_t>(words), at, counters);
   outbox_.back().atomic = access.atomic;
+  outbox_.back().combined = access.combined;
   return LineState::coming;
 }
 

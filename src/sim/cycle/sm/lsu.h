@@ -40,6 +40,7 @@ class Lsu {
     bool read_only = false;         // a load that may take the texture path
     std::uint32_t bank_cycles = 1;  // minimum cycles of the data array
     std::uint32_t lane_words = 1;   // words that a lane stores
+    bool combined = false;          // an atomic whose lanes are added up first
     exec::PendingAtomic* atomic = nullptr;
   };
   // A load, store or atomic of `lines` at time `now`; needs !blocked().

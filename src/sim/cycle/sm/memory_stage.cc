@@ -71,6 +71,7 @@ std::uint64_t MemoryStage::access_global(WarpSlot& w, std::uint32_t number, cons
                                           .read_only = op.read_only,
                                           .bank_cycles = bank_cycles,
                                           .lane_words = std::max<std::uint32_t>(1, a.bytes / 4),
+                                          .combined = atomic != nullptr && op.adds_up,
                                           .atomic = atomic},
                                          coalesced_, now, counters);
   const bool in_flight = issued.load != kNoLoad;

@@ -70,11 +70,11 @@ constexpr std::array kExpansions{
 // Differences with an assembler for sm_90 (`assembled`), by the rate and latency probes on an H200: the special
 // function unit computes reciprocals and checks of divisions.
 constexpr std::array kAssembledExpansions{
-    Expansion{"div.rn", "f32", Unit::sfu, 12, 2, 10},
-    Expansion{"rcp.rn", "f32", Unit::sfu, 11, 1, 15},
+    Expansion{"div.rn", "f32", Unit::sfu, 10, 2, 10},
+    Expansion{"rcp.rn", "f32", Unit::sfu, 10, 1, 15},
     Expansion{"sqrt.rn", "f32", Unit::sfu, 12, 1, 10},
-    Expansion{"div.r", "f64", Unit::fp64, 22, 9, 29},
-    Expansion{"rcp.r", "f64", Unit::fp64, 18, 7, 22},
+    Expansion{"div.r", "f64", Unit::fp64, 16, 9, 29},
+    Expansion{"rcp.r", "f64", Unit::fp64, 9, 7, 22},
     Expansion{"sqrt.r", "f64", Unit::fp64, 24, 10, 21},
     Expansion{"rsqrt.approx.ftz", "f32", Unit::sfu, 1, 1, 0},
     Expansion{"rsqrt.approx", "f32", Unit::sfu, 4, 1, 5},
@@ -340,7 +340,7 @@ TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gp
     t.reads = info.reads;
     t.writes = mark.is_unused && op.memory.space == ptx::Space::shared ? 0 : info.writes;
     t.weight = static_cast<std::uint8_t>(std::max(1, mark.joined_words / 2) * shared_atomic_weight(op, info.text));
-    t.adds_up = mark.is_increment;
+    t.adds_up = op.memory.space == ptx::Space::shared ? mark.is_increment : mark.is_combined;
     t.line = pc / std::max(1U, config.icache.line / config.icache.instruction_bytes);
     std::uint32_t on_unit = 1;
     std::uint32_t chain = 0;
@@ -351,7 +351,8 @@ TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gp
       t.unit = config.sm.has_multiply_unit ? Unit::multiply : Unit::integer;
     }
     t.branch.parts_lanes = parts_lanes(*program, pc) && (module == nullptr || mark.parts_lanes);
-    if (t.branch.parts_lanes) t.issue_slots = 3;
+    if (t.branch.parts_lanes && !mark.leaves_loop) t.issue_slots = 3;
+    if (mark.is_one_word) t.issue_slots = on_unit = 1;
     if (op.kind == Kind::branch && !op.guard.none() && !t.folded)
       t.branch.guard_latency = static_cast<std::uint16_t>(config.sm.branch_guard_latency);
     if (module != nullptr && op.kind == Kind::load && op.memory.space == ptx::Space::param) t.unit = Unit::integer;

@@ -55,7 +55,7 @@ struct alignas(64) TimedOp {
   std::uint16_t reads = 0;
   std::uint16_t writes = 0;
   std::uint8_t issue_slots = 1;
-  bool adds_up = false;     // shared atomics: lanes on one word do not take turns
+  bool adds_up = false;     // atomics: lanes on one word are added up first and do not take turns
   std::uint8_t weight = 1;  // shared memory: how many times its cycles it takes
   CopyRole copies = CopyRole::none;
   std::uint32_t groups = 0;  // groups of copies that may stay in flight

@@ -69,5 +69,31 @@ TEST(Slice, KeepsAsManyLinesOfASetDirtyAsItMay) {
   EXPECT_LT(written_back(0), 4U * 16);  // hashing overfills a set here and there
 }
 
+// The time from a store's reply to that of a read that follows it at once, after an SM has read the sector.
+std::uint64_t after_store(std::uint16_t reader, Sectors read, std::uint32_t shared_write) {
+  gpu::GpuConfig c = one_slice(64);
+  c.l2.shared_write_bytes = shared_write;
+  Partition p(c, *derive_timing(c), 0);
+  std::vector<Message> out;
+  Message first = message(MessageKind::read, 7, 0, read);
+  first.sm = reader;
+  p.receive(first);
+  p.run(10'000, out);
+  out.clear();
+  Message store = message(MessageKind::write, 7, 20'000, 0x1);
+  store.lanes = 8;
+  p.receive(store);
+  p.receive(message(MessageKind::read, 7, 20'001, 0x1));
+  p.run(40'000, out);
+  return out.at(1).time - out.at(0).time;
+}
+
+TEST(Slice, AStoreToASectorThatTheOtherHalfHasReadTakesLonger) {
+  const std::uint64_t plain = after_store(0, 0x1, 640);
+  EXPECT_EQ(after_store(1, 0x1, 640), plain + 9) << "ten cycles instead of one";
+  EXPECT_EQ(after_store(1, 0x2, 640), plain) << "another sector";
+  EXPECT_EQ(after_store(1, 0x1, 0), plain);
+}
+
 }  // namespace
 }  // namespace wm::sim

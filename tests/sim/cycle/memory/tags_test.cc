@@ -58,6 +58,17 @@ TEST(Tags, HoldsExactlyItsCapacityOfAStreamThatFits) {
   EXPECT_EQ(tags.peek(0, 1), 0) << "one line too many evicts the oldest";
 }
 
+TEST(Tags, AWriteRecallsWhatTheOtherHalfHasReadOnce) {
+  Tags tags({.sets = 1, .ways = 1});
+  tags.fill(5, 0x3, false);
+  tags.read_by(1, 5, 0x1);
+  EXPECT_FALSE(tags.recall(1, 5, 0x1)) << "its own copy";
+  EXPECT_FALSE(tags.recall(0, 5, 0x2)) << "another sector";
+  EXPECT_TRUE(tags.recall(0, 5, 0x3));
+  EXPECT_FALSE(tags.recall(0, 5, 0x1));
+  EXPECT_FALSE(tags.recall(0, 6, 0x1)) << "another line";
+}
+
 TEST(Tags, BeyondItsDirtyWaysTheOldestDirtyLineBecomesCleanAndStays) {
   Tags tags({.sets = 1, .ways = 4, .dirty_ways = 2});
   tags.fill(1, 0x3, true);

@@ -1,0 +1,92 @@
+#include "ptx/instruction_shape.h"
+
+#include <algorithm>
+
+#include "ptx/def_use.h"
+#include "ptx/memory_effect.h"
+
+namespace wm::ptx {
+
+bool is_word_type(Type type) { return type == Type::s32 || type == Type::u32 || type == Type::b32; }
+bool is_wide_type(Type type) { return type == Type::s64 || type == Type::u64 || type == Type::b64; }
+bool is_word_sum(const Instruction& i) {
+  return (i.opcode == Opcode::add || i.opcode == Opcode::sub) && is_word_type(i.type()) && i.suffixes.empty();
+}
+bool is_word_logic(const Instruction& i) {
+  const bool logic =
+      i.opcode == Opcode::and_ || i.opcode == Opcode::or_ || i.opcode == Opcode::xor_ || i.opcode == Opcode::not_;
+  return logic && i.type() == Type::b32;
+}
+bool is_predicate_logic(const Instruction& i) { return i.type() == Type::pred && i.opcode != Opcode::setp; }
+bool shifts_by_constant(const Instruction& i, Type type) {
+  return i.opcode == Opcode::shl && i.type() == type && i.operands[2].kind == Operand::Kind::integer;
+}
+bool tests_zero(const Instruction& i) {
+  return i.opcode == Opcode::setp && (i.has(Suffix::eq) || i.has(Suffix::ne)) && i.operands.size() == 3 &&
+         i.operands[2].kind == Operand::Kind::integer && i.operands[2].bits == 0;
+}
+bool is_word_product(const Instruction& i, Suffix part) {
+  return i.opcode == Opcode::mul && i.has(part) && is_word_type(i.type());
+}
+bool is_renaming(const Instruction& i) {
+  if (i.opcode != Opcode::cvt || i.types.size() != 2 || !i.suffixes.empty()) return false;
+  const auto is_unsigned = [](Type t) { return t == Type::u8 || t == Type::u16 || t == Type::u32 || t == Type::u64; };
+  return is_unsigned(i.types[0]) && is_unsigned(i.types[1]);
+}
+
+std::uint32_t long_constants(const Instruction& i) {
+  if (i.opcode == Opcode::mov || i.type() != Type::f64) return 0;
+  return static_cast<std::uint32_t>(std::count_if(i.operands.begin(), i.operands.end(), [](const Operand& o) {
+    return o.kind == Operand::Kind::f64 && (o.bits & 0xffffffffU) != 0;
+  }));
+}
+
+bool changes_one_word(const Instruction& i) {
+  if (i.types.empty() || !is_wide_type(i.type()) || i.operands.size() != 3) return false;
+  if (i.operands[2].kind != Operand::Kind::integer) return false;
+  switch (i.opcode) {
+    case Opcode::and_:
+    case Opcode::or_:
+    case Opcode::xor_:
+      return i.operands[2].bits <= 0xffffffffU;
+    case Opcode::shl:
+      return i.operands[2].bits >= 32;
+    case Opcode::shr:
+      return i.operands[2].bits >= 32 && i.type() == Type::u64;
+    default:
+      return false;
+  }
+}
+
+bool is_atomic_sum(const Instruction& i) {
+  return (i.opcode == Opcode::atom || i.opcode == Opcode::red) && i.has(Suffix::add) && is_word_type(i.type());
+}
+bool adds_constant(const Instruction& i) {
+  return is_atomic_sum(i) && i.operands.back().kind == Operand::Kind::integer;
+}
+
+bool addresses_shared(const Instruction& i, std::uint32_t r) {
+  const MemoryEffect effect = memory_effect(i);
+  if ((!effect.reads && !effect.writes) || i.space() != Space::shared) return false;
+  bool address = false;
+  bool other = false;
+  for (const Operand& o : i.operands) {
+    const bool is_address = o.kind == Operand::Kind::address;
+    for_each_register(o, [&](std::uint32_t n) { (is_address ? address : other) |= n == r; });
+  }
+  return address && !other;
+}
+
+bool is_long(const Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::div:
+    case Opcode::rem:
+    case Opcode::sqrt:
+    case Opcode::rcp:
+      return !i.has(Suffix::approx);
+    default:
+      return false;
+  }
+}
+
+}  // namespace wm::ptx

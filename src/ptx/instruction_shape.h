@@ -1,0 +1,28 @@
+// Properties of single instructions that an assembler's rules (assembly.h) ask for.
+#pragma once
+
+#include "ptx/ir.h"
+
+namespace wm::ptx {
+
+[[nodiscard]] bool is_word_type(Type type);
+[[nodiscard]] bool is_wide_type(Type type);
+[[nodiscard]] bool is_word_sum(const Instruction& i);
+[[nodiscard]] bool is_word_logic(const Instruction& i);
+[[nodiscard]] bool is_predicate_logic(const Instruction& i);
+[[nodiscard]] bool shifts_by_constant(const Instruction& i, Type type);
+[[nodiscard]] bool tests_zero(const Instruction& i);
+[[nodiscard]] bool is_word_product(const Instruction& i, Suffix part);
+// Zero-extensions and truncations are renamings.
+[[nodiscard]] bool is_renaming(const Instruction& i);
+// Operands of double precision whose two halves are constants to be loaded; others are part of the instruction.
+[[nodiscard]] std::uint32_t long_constants(const Instruction& i);
+[[nodiscard]] bool changes_one_word(const Instruction& i);
+[[nodiscard]] bool is_atomic_sum(const Instruction& i);
+[[nodiscard]] bool adds_constant(const Instruction& i);
+// Whether the register is the address, and nothing else, of an access to shared memory.
+[[nodiscard]] bool addresses_shared(const Instruction& i, std::uint32_t r);
+// Instructions that are too long to be predicated.
+[[nodiscard]] bool is_long(const Instruction& i);
+
+}  // namespace wm::ptx
