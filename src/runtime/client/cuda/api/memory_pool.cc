@@ -6,7 +6,7 @@
 namespace wm::cuda {
 namespace {
 
-constexpr int kPinned = 1, kOnDevice = 1;  // the only kind of memory, and of its place, that a pool has here
+constexpr int kPinned = 1, kLocatedOnDevice = 1;  // the only kind of memory, and of its place, that a pool has here
 
 // The pool that allocations without one use; it lives as long as the process.
 std::shared_ptr<MemoryPool> default_pool(Driver& driver) {
@@ -123,7 +123,7 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
     if (pool == nullptr || properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const auto& location = properties->location;
     if (properties->allocType == 0 || location.type == 0) return CUDA_ERROR_INVALID_VALUE;
-    if (properties->allocType != wm::cuda::kPinned || location.type != wm::cuda::kOnDevice)
+    if (properties->allocType != wm::cuda::kPinned || location.type != wm::cuda::kLocatedOnDevice)
       return CUDA_ERROR_NOT_SUPPORTED;
     if (location.id != wm::cuda::kDevice) return CUDA_ERROR_INVALID_VALUE;
     if (properties->handleTypes != 0) return CUDA_ERROR_NOT_SUPPORTED;
