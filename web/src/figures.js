@@ -2,7 +2,7 @@
 import {draw, isNarrow, legendOf, widthOf} from './chart.js';
 import {h, replace} from './dom.js';
 import {fixed} from './format.js';
-import {changed, choose, chosen, figures, nameOf, runKeys, runs} from './model.js';
+import {changed, choose, chosen, figures, nameOf, runById, runKeys} from './model.js';
 import {colour, kernelColour} from './theme.js';
 
 const kVerdicts = {reproduced: ['✓', 'reproduced', 'good'], direction: ['≈', 'same direction', 'fair'], no: ['✗', 'not reproduced', 'bad'], null: ['–', 'not run', 'fair']};
@@ -101,7 +101,7 @@ function noteOf(figure) {
 
 function claim(c) {
   const number = (v) => (v === null || v === undefined ? '–' : fixed(v, Math.abs(v) >= 100 ? 0 : 2) + (c.unit ?? ''));
-  const behind = (c.runs ?? []).map((id) => runs.find((r) => r.id === id)).filter(Boolean);
+  const behind = (c.runs ?? []).map((id) => runById.get(id)).filter(Boolean);
   return h('tr', {}, h('td', {}, c.text ?? c.id, c.detail ? h('div.note', {}, c.detail) : null,
              behind.length ? h('div.links', {}, behind.map((r) =>
                h('button.link', {type: 'button', onclick: () => { choose(r); document.getElementById('run').scrollIntoView(); }},

@@ -13,12 +13,12 @@ function strength(value, values, better) {
   return better > 0 ? part : 1 - part;
 }
 
-function cell(run, values, metric, keys) {
+function cell(run, values, metric, keys, selected) {
   if (!run) return h('td.none', {}, '');
   const goals = goalsOf(run);
   const value = metric.of(run);
   const missed = goals.all > 0 && goals.reached < goals.all;
-  return h('td.cell' + (current()?.id === run.id ? '.selected' : ''),
+  return h('td.cell' + (selected?.id === run.id ? '.selected' : ''),
            {style: `--strength:${strength(value, values, metric.better).toFixed(3)}`, tabindex: 0, 'data-run': run.id,
             title: `${workloadOf(run)} under ${nameOf(run, keys)}` + (missed ? ': a goal is missed' : ''),
             onclick: () => choose(run), onkeydown: (e) => e.key === 'Enter' && choose(run)},
@@ -33,9 +33,12 @@ export function matrix() {
     const metric = metrics.find((m) => m.key === chosen.metric) ?? metrics[0];
     const columns = labels.filter((l) => runs.some((r) => labelOf(r) === l));
     const keys = varying(runs);
-    const rows = workloads.flatMap((workload) => {
+    const selected = current();
+    const byWorkload = new Map(workloads.map((workload) => [workload, []]));
+    for (const r of runs) byWorkload.get(workloadOf(r)).push(r);
+    const rows = [...byWorkload].flatMap(([workload, itsRuns]) => {
       const all = new Map();  // runs by the values of the varying properties, in the order of the document
-      for (const r of runs.filter((r) => workloadOf(r) === workload)) {
+      for (const r of itsRuns) {
         const values = valuesOf(r, keys);
         const row = all.get(values.join()) ?? {workload, values, runs: []};
         all.set(values.join(), row);
@@ -52,7 +55,7 @@ export function matrix() {
         const here = columns.map((c) => row.runs.find((r) => labelOf(r) === c));
         const values = here.filter(Boolean).map(metric.of);
         return h('tr', {}, h('th', {scope: 'row'}, row.workload), row.values.map((v) => h('td.key', {}, v)),
-                 here.map((run) => cell(run, values, metric, keys)));
+                 here.map((run) => cell(run, values, metric, keys, selected)));
       })))));
   };
   return {element, update};

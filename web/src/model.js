@@ -1,6 +1,7 @@
 // The document as the page asks about it, and what the reader has chosen.
 export const document_ = JSON.parse(document.getElementById('document').textContent);
 export const runs = document_.runs ?? [];
+export const runById = new Map(runs.map((r) => [r.id, r]));
 export const figures = document_.figures ?? [];
 
 export const labelOf = (run) => run.label ?? run.policy;
