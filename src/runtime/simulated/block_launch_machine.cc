@@ -137,7 +137,7 @@ std::uint32_t BlockLaunchMachine::client_for(const LaunchTerms& terms) {
   return static_cast<std::uint32_t>(clients_.size() - 1);
 }
 
-Result<void> BlockLaunchMachine::begin(Waiting waiting) {
+Result<void> BlockLaunchMachine::begin(const Waiting& waiting) {
   FinishedLaunch done;
   const auto model = execute(waiting.launch, done);
   if (!model) return model.error();
@@ -177,9 +177,9 @@ Result<void> BlockLaunchMachine::begin_arrived() {
       ++i;
       continue;
     }
-    Waiting arrived = std::move(waiting_[i]);
+    const Waiting arrived = std::move(waiting_[i]);
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
-    if (auto begun = begin(std::move(arrived)); !begun) return begun.error();
+    if (auto begun = begin(arrived); !begun) return begun.error();
   }
   return {};
 }

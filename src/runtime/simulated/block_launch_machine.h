@@ -61,7 +61,7 @@ class BlockLaunchMachine final : public LaunchMachine {
   Result<const sim::KernelModel*> execute(const MachineLaunch& launch, FinishedLaunch& done);
   Result<sim::KernelModel> model_of(const MachineLaunch& launch, const FinishedLaunch& isolated) const;
   std::uint32_t client_for(const LaunchTerms& terms);
-  Result<void> begin(Waiting waiting);
+  Result<void> begin(const Waiting& waiting);
   Result<void> begin_arrived();
   void end(policy::KernelId client);
 
