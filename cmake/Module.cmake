@@ -53,7 +53,7 @@ function(wm_module name)
     target_include_directories(${library} PUBLIC ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${library} PUBLIC ${MODULE_LINK})
     # The simulated CUDA driver is a shared library that contains these modules and shows none of their names.
-    set_target_properties(${library} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+    set_target_properties(${library} PROPERTIES CXX_VISIBILITY_PRESET hidden
                           VISIBILITY_INLINES_HIDDEN ON)
     if(MODULE_UNITY)
       wm_unity_build(${library})

@@ -23,7 +23,14 @@ E read(const std::byte* at) {
   return value;
 }
 
+// NOLINTNEXTLINE(performance-no-int-to-ptr): the addresses of lanes are computed as numbers
 std::byte* pointer(std::uintptr_t at) { return reinterpret_cast<std::byte*>(at); }
+
+template <typename R, typename E>
+R extended(E value) {
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign of 8-bit types is meant to spread
+  return static_cast<R>(value);
+}
 
 std::byte* at(const LaneAddressing& place, const std::uint64_t* address, int lane) {
   return pointer(place.host + address[lane] + static_cast<std::uint64_t>(lane) * place.lane_stride);
@@ -42,11 +49,11 @@ void gather(const LaneAddressing& place, const std::uint64_t* address, R* out) {
     const std::uintptr_t host = place.host;
     R taken[kLanes];  // apart from the addresses, so that the compiler may read several at once
 #pragma GCC unroll 8
-    for (int i = 0; i < kLanes; ++i) taken[i] = static_cast<R>(read<E>(pointer(host + address[i])));
+    for (int i = 0; i < kLanes; ++i) taken[i] = extended<R>(read<E>(pointer(host + address[i])));
     std::memcpy(out, taken, sizeof taken);
     return;
   }
-  for (int i = 0; i < kLanes; ++i) out[i] = static_cast<R>(read<E>(at(place, address, i)));
+  for (int i = 0; i < kLanes; ++i) out[i] = extended<R>(read<E>(at(place, address, i)));
 }
 
 template <typename E, typename R>
@@ -151,7 +158,7 @@ void load_broadcast(const Memory& memory, const std::byte* from, const Frame& fr
   }
   by_width(memory, [&](auto element, auto row) {
     using R = decltype(row);
-    const R value = static_cast<R>(read<decltype(element)>(from));
+    const R value = extended<R>(read<decltype(element)>(from));
     R* out = frame.destination<R>(to);
     if (frame.active == kAllLanes) {
       std::fill(out, out + kLanes, value);
@@ -170,7 +177,7 @@ void load_lane(const Memory& memory, const std::byte* from, const Frame& frame, 
     return;
   }
   by_width(memory, [&](auto element, auto row) {
-    frame.destination<decltype(row)>(to)[lane] = static_cast<decltype(row)>(read<decltype(element)>(from));
+    frame.destination<decltype(row)>(to)[lane] = extended<decltype(row)>(read<decltype(element)>(from));
   });
 }
 

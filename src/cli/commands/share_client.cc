@@ -16,8 +16,6 @@
 #include "base/json.h"
 #include "cli/input/client_library.h"
 
-extern char** environ;
-
 namespace wm::cli {
 namespace {
 

@@ -60,7 +60,7 @@ std::string ignored_requests_of_clients(const nlohmann::ordered_json& status) {
   std::string text;
   for (const auto& client : status["clients"]) {
     const bool has_goal = client.contains("goal")
-                              ? client["goal"].is_string() && client["goal"] != ""
+                              ? client["goal"].is_string() && !client["goal"].get_ref<const std::string&>().empty()
                               : client.contains("goal_seconds") && client["goal_seconds"].is_number();
     for (const std::string& line : ignored_requests(status, has_goal, client.value("priority", 0) > 0))
       text += fmt::format("client {}: {}\n", client["client"].get<std::uint64_t>(), line);

@@ -74,6 +74,7 @@ namespace wm::runtime {
   X(EnqueueCopyBufferToImage) X(EnqueueFillImage) X(EnqueueNDRangeKernel) X(EnqueueMarkerWithWaitList)
 
 struct NativeCalls {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member
 #define WM_NATIVE_CALL(name) decltype(&::cl##name) name = nullptr;
   WM_NATIVE_CALLS(WM_NATIVE_CALL)
 #undef WM_NATIVE_CALL

@@ -14,7 +14,7 @@
 // Errors of the runtime have the numbers of the driver's, and some of their own.
 using cudaError_t = int;
 enum : cudaError_t {
-#define WM_RUNTIME_ERROR(name, value) name = value,
+#define WM_RUNTIME_ERROR(name, value) name = (value),
 #include "runtime/client/cudart/errors.def"
 #undef WM_RUNTIME_ERROR
 };

@@ -180,8 +180,11 @@ void CycleMachine::sample_idle_warps() {
   if (!epoch_.take_sample(chip_.now())) return;
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
     chip_.sm(s).charge_until(chip_.now());
-    for (std::uint8_t i = 0; i < clients_.size(); ++i)
-      if (residents_[s][i].resident != 0) chip_.sm(s).counters(i).idle_warp_samples += chip_.sm(s).idle_warps(i);
+    for (std::size_t i = 0; i < clients_.size(); ++i) {
+      const auto kernel = static_cast<std::uint8_t>(i);
+      if (residents_[s][i].resident != 0)
+        chip_.sm(s).counters(kernel).idle_warp_samples += chip_.sm(s).idle_warps(kernel);
+    }
   }
 }
 

@@ -312,7 +312,7 @@ void prepare(TimedOp& t, const exec::Program& program) {
 
 }  // namespace
 
-TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gpu::GpuConfig& config,
+TimedProgram time_program(const std::shared_ptr<const exec::Program>& program, const gpu::GpuConfig& config,
                           const ptx::Module* assembled) {
   const ptx::Module* const module = config.assembled ? assembled : nullptr;
   TimedProgram timed{.program = program, .ops = {}, .register_count = program->register_count};

@@ -81,7 +81,7 @@ struct TimedProgram {
 
 // `assembled`: the module that was decoded, from which an assembled GPU's machine instructions are derived; none: PTX
 // instructions are timed one by one.
-TimedProgram time_program(std::shared_ptr<const exec::Program> program, const gpu::GpuConfig& config,
+TimedProgram time_program(const std::shared_ptr<const exec::Program>& program, const gpu::GpuConfig& config,
                           const ptx::Module* assembled = nullptr);
 
 }  // namespace wm::sim
