@@ -92,12 +92,12 @@ class Run:
         self.errors.append(text)
         print("error:", text, flush=True)
 
-    def start(self, how, slots, seconds, settle, begin):
+    def start(self, how, slots, seconds, settle, begin, isolated=0):
         words, environment = how
         if begin is not None:
             environment["PAIR_BEGIN"] = f"{begin:.4f}"
         command = words + [self.program] + slots + ["--seconds", str(seconds), "--settle", str(settle)]
-        command += ["--size", self.options.size]
+        command += ["--size", self.options.size, "--isolated", str(isolated)]
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def finish(self, process, what, limit):
@@ -112,11 +112,11 @@ class Run:
         rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
         if not rows or rows[-1].get("wrong", 0) != 0:
             self.error(f"{what}: wrong results or none: {text[-200:]}")
-        return [row for row in rows if "slot" in row]
+        return [row for row in rows if "slot" in row], {row["isolated"]: row["ms"] for row in rows if "isolated" in row}
 
     def single(self, method, how, slots, seconds):
         process = self.start(how, slots, seconds, self.options.settle, None)
-        rows = self.finish(process, method, 60 + 2 * seconds * len(slots))
+        rows, _ = self.finish(process, method, 60 + 2 * seconds * len(slots))
         for row in rows:
             self.rows.append({"method": method, "task": row["task"], "beside": [], "ms": row["ms"], "tasks": row["tasks"]})
             print(f"{method:10} {row['task']:8} {row['ms']:9.4f} ms", flush=True)
@@ -126,8 +126,10 @@ class Run:
         """Programs at the same time: `first` and `others` say how they start, `slots` has a list for each. The state of
         managed programs is noted in the middle."""
         begin = time.time() + ready
-        started = [self.start(how, list(of_program), seconds, settle, begin)
-                   for how, of_program in zip([first] + others, slots)]
+        # A managed program has the whole GPU while it is by itself.
+        isolated = self.options.in_process if daemon is not None else 0
+        started = [self.start(how, list(of_program), seconds, settle, begin, isolated if i == 0 else 0)
+                   for i, (how, of_program) in enumerate(zip([first] + others, slots))]
         limit = ready + seconds * len(slots[0]) + 40
         if daemon is not None:
             time.sleep(max(begin + seconds * len(slots[0]) / 2 - time.time(), 0))
@@ -140,21 +142,23 @@ class Run:
                    for process, of_program in zip(started, slots)]
         for i in range(len(slots[0])):
             found = [rows[i] if i < len(rows) else {"task": of_program[i].split(":")[0], "ms": 0, "tasks": 0}
-                     for rows, of_program in zip(results, slots)]
-            self.note(method, goals[i], found)
+                     for (rows, _), of_program in zip(results, slots)]
+            self.note(method, goals[i], found, results[0][1].get(found[0]["task"], 0))
 
-    def note(self, method, goal, found):
+    def note(self, method, goal, found, in_process):
         late = max(row.get("late_ms", 0) for row in found)
         row = {"method": method, "goal": goal, "task": found[0]["task"], "beside": [f["task"] for f in found[1:]],
                "ms": [f["ms"] for f in found], "tasks": [f["tasks"] for f in found], "late_ms": late}
         isolated = [self.isolated.get(f["task"], 0) for f in found]
         if all(f["ms"] > 0 for f in found) and all(isolated):
             row["npm"] = isolated[0] / (goal * found[0]["ms"])
+            if in_process > 0:
+                row["npm_in_process"] = in_process / (goal * found[0]["ms"])
             row["ntp"] = [a / f["ms"] for a, f in zip(isolated[1:], found[1:])]
         self.rows.append(row)
         self.save()
         ntp = " ".join(f"{value:.3f}" for value in row.get("ntp", []))
-        print(f"{method:10} {goal:.2f} {row['task']:6} beside {'+'.join(row['beside']):12} NPM {row.get('npm', 0):.3f} "
+        print(f"{method:10} {goal:.2f} {row['task']:6} beside {'+'.join(row['beside']):12} NPM {row.get('npm', 0):.3f} ({row.get('npm_in_process', 0):.3f}) "
               f"NTP {ntp} late {late:.0f}", flush=True)
 
     # --- the parts
@@ -329,8 +333,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--settle", type=float, default=0.08)
     parser.add_argument("--ready", type=float, default=2.5)
+    parser.add_argument("--in-process", type=float, default=0.15)
     parser.add_argument("--learn", type=float, default=1.7)
-    parser.add_argument("--epoch", type=int, default=5000)
+    parser.add_argument("--epoch", type=int, default=1000)
     parser.add_argument("--margin", type=float, default=0.02)
     parser.add_argument("--dynamic-seconds", type=float, default=0.8)
     parser.add_argument("--dynamic-settle", type=float, default=0.3)

@@ -1,11 +1,12 @@
 // A task of SMQoS's figures 15 to 19 after the other, for some of these programs beside each other. It knows nothing of
 // warpmux.
 //
-//   tasks SLOT… [--seconds S] [--settle S] [--size small|full]
+//   tasks SLOT… [--seconds S] [--settle S] [--isolated S] [--size small|full]
 //       SLOT is TASK[:FORM[:FIRST_SM:SMS]], with TASK one of HS MERGE LIB LBM PF BINO GESUMMV ATAX, and FORM direct
 //       (unmodified), workers (persistent workers on the SMs) or relaunch (the same in ten launches). Each runs again
 //       and again for S seconds; the time of a task after the first `settle` seconds is printed as a line of JSON. The
-//       slots begin at PAIR_BEGIN (seconds since 1970); until then the first one runs.
+//       slots begin at PAIR_BEGIN (seconds since 1970). Before that the program waits; with --isolated each of its
+//       tasks runs for S seconds then, the last one until PAIR_BEGIN.
 //   tasks where [--seconds S]   the SMs on which the blocks of the last of many launches ran
 #include <chrono>
 #include <cstdio>
@@ -225,7 +226,33 @@ void where(double seconds) {
   std::printf("]}\n");
 }
 
-void run(const std::vector<Slot>& slots, double seconds, double settle) {
+Clock::duration duration(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+struct Times {
+  std::size_t tasks = 0;  // that began after it had settled
+  double milliseconds = 0;
+};
+
+// Runs the task again and again until `end`, and once at least.
+Times repeat(const Task& task, const Slot& slot, Clock::time_point settled, Clock::time_point end) {
+  Clock::time_point first{}, last{};
+  std::size_t count = 0, all = 0;
+  while (Clock::now() < end || all == 0) {
+    const auto started = Clock::now();
+    task.run(slot);
+    wait();
+    ++all;
+    if (started < settled) continue;
+    if (count++ == 0) first = started;
+    last = Clock::now();
+  }
+  if (count == 0) return {};
+  return {count, std::chrono::duration<double>(last - first).count() * 1e3 / static_cast<double>(count)};
+}
+
+void run(const std::vector<Slot>& slots, double seconds, double settle, double isolated) {
   std::map<std::string, Task> made;
   std::map<std::string, unsigned long long> expected;
   for (const Slot& slot : slots) {
@@ -237,30 +264,23 @@ void run(const std::vector<Slot>& slots, double seconds, double settle) {
   }
   const double wait_seconds = until_begin();
   const double late = wait_seconds < 0 ? -wait_seconds : 0;
-  auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(wait_seconds));
-  while (Clock::now() < end) {
-    made[slots.front().task].run(slots.front());
-    wait();
+  auto end = Clock::now() + duration(wait_seconds);
+  std::this_thread::sleep_until(end - duration(isolated * static_cast<double>(made.size())));
+  if (isolated > 0) {
+    auto until = end - duration(isolated * static_cast<double>(made.size()));
+    for (auto& [name, task] : made) {
+      const auto settled = until + duration(isolated / 3);
+      until += duration(isolated);
+      const Times times = repeat(task, {name, Form::direct, 0, device_sms}, settled, until);
+      std::printf("{\"isolated\": \"%s\", \"tasks\": %zu, \"ms\": %.5f}\n", name.c_str(), times.tasks, times.milliseconds);
+    }
   }
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    Task& task = made[slots[i].task];
-    const auto settled = end + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(settle));
-    end += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-    Clock::time_point first{}, last{};
-    std::size_t count = 0, all = 0;
-    while (Clock::now() < end || all == 0) {
-      const auto started = Clock::now();
-      task.run(slots[i]);
-      wait();
-      ++all;
-      if (started < settled) continue;
-      if (count++ == 0) first = started;
-      last = Clock::now();
-    }
-    const double milliseconds =
-        count == 0 ? 0 : std::chrono::duration<double>(last - first).count() * 1e3 / static_cast<double>(count);
+    const auto settled = end + duration(settle);
+    end += duration(seconds);
+    const Times times = repeat(made[slots[i].task], slots[i], settled, end);
     std::printf("{\"slot\": %zu, \"task\": \"%s\", \"tasks\": %zu, \"ms\": %.5f, \"late_ms\": %.0f}\n", i,
-                slots[i].task.c_str(), count, milliseconds, late * 1e3);
+                slots[i].task.c_str(), times.tasks, times.milliseconds, late * 1e3);
   }
   int wrong = 0;
   for (auto& [name, task] : made) wrong += output_of(task) == expected[name] ? 0 : 1;
@@ -271,13 +291,15 @@ void run(const std::vector<Slot>& slots, double seconds, double settle) {
 
 int main(int count, char** arguments) {
   std::vector<std::string> texts;
-  double seconds = 0.3, settle = 0.08;
+  double seconds = 0.3, settle = 0.08, isolated = 0;
   for (int i = 1; i < count; ++i) {
     const std::string word = arguments[i];
     if (word == "--seconds" && i + 1 < count) {
       seconds = std::atof(arguments[++i]);
     } else if (word == "--settle" && i + 1 < count) {
       settle = std::atof(arguments[++i]);
+    } else if (word == "--isolated" && i + 1 < count) {
+      isolated = std::atof(arguments[++i]);
     } else if (word == "--size" && i + 1 < count) {
       is_small = std::strcmp(arguments[++i], "small") == 0;
     } else {
@@ -296,5 +318,5 @@ int main(int count, char** arguments) {
   std::vector<Slot> slots;
   for (const std::string& text : texts) slots.push_back(slot_of(text));
   if (slots.empty()) return 2;
-  run(slots, seconds, settle);
+  run(slots, seconds, settle, isolated);
 }

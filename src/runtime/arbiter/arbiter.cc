@@ -17,6 +17,7 @@ namespace {
 constexpr int kGreetingMilliseconds = 1000;
 constexpr int kIdleMilliseconds = 500;     // without programs
 constexpr int kDecisionMilliseconds = 10;  // between two looks at the programs' counters
+constexpr int kPolicyMilliseconds = 2;     // … for a policy, whose epochs may be as short as 10 ms
 constexpr std::chrono::milliseconds kWindow{500};
 constexpr std::uint64_t kRequestsOfWindow = 50;  // fewer say nothing about a p99
 constexpr unsigned kBoardBits = 32;
@@ -44,6 +45,11 @@ Result<std::unique_ptr<ProgramRule>> make_rule(const ArbiterOptions& options) {
   if (!choice) return choice.error();
   if (!choice->needs().has(policy::Can::own_sms)) return PolicyRule::make(options.policy);
   return SmRule::make(options.policy, options.sm_groups, options.decisions_file);
+}
+
+std::uint64_t nanoseconds(ArbitratedProgram::Clock::time_point time) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
 }
 
 std::string name_in(const Hello& hello) { return {hello.name, ::strnlen(hello.name, sizeof hello.name)}; }
@@ -90,8 +96,10 @@ void Arbiter::run(int stop) {
 bool Arbiter::listen(int stop) {
   std::vector<pollfd> watched{{stop, POLLIN, 0}, {listener_.get(), POLLIN, 0}};
   for (const auto& program : programs_) watched.push_back({program->socket().get(), POLLIN | POLLRDHUP, 0});
-  if (::poll(watched.data(), watched.size(), programs_.empty() ? kIdleMilliseconds : kDecisionMilliseconds) <= 0)
-    return true;
+  const int interval = programs_.empty()    ? kIdleMilliseconds
+                       : policy_ == nullptr ? kDecisionMilliseconds
+                                            : kPolicyMilliseconds;
+  if (::poll(watched.data(), watched.size(), interval) <= 0) return true;
   if (watched[0].revents != 0) return false;
   // A program sends nothing after its greeting: whatever comes, it has gone or is none of ours.
   std::size_t i = 2;
@@ -229,11 +237,13 @@ std::vector<ProgramDecision> Arbiter::decisions() {
     return decide(states, options_, restrictions);
   }
   std::vector<PolicyProgram> programs;
-  for (const auto& program : programs_) programs.push_back(program->for_policy(options_.threads));
-  const auto passed = ArbitratedProgram::Clock::now() - started_;
-  return policy_->decide(
-      programs,
-      Cycles{static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count())});
+  // A policy's time begins with the daemon.
+  const std::uint64_t started = nanoseconds(started_);
+  for (const auto& program : programs_) {
+    PolicyProgram& p = programs.emplace_back(program->for_policy(options_.threads));
+    p.launched_at = p.launched_at > started ? p.launched_at - started : 0;
+  }
+  return policy_->decide(programs, Cycles{nanoseconds(ArbitratedProgram::Clock::now()) - started});
 }
 
 void Arbiter::arbitrate() {

@@ -145,6 +145,7 @@ PolicyProgram ArbitratedProgram::for_policy(std::uint64_t threads) {
                   .isolated_p99 = isolated_.p99,
                   .isolated_rate = isolated_.rate,
                   .launches = launches_,
+                  .launched_at = counters().launched_at.load(std::memory_order_relaxed),
                   .placed_groups = counters().placed_groups.load(std::memory_order_relaxed)};
   const std::uint64_t peak = counters().peak_threads.load(std::memory_order_relaxed);
   if (threads != 0 && peak != 0) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -106,10 +107,10 @@ void ProgramMachine::finish(KernelId id) {
   kernels_.erase(kernels_.begin() + (k - kernels_.data()));
 }
 
-void ProgramMachine::launched(KernelId id, std::uint64_t launches) {
+void ProgramMachine::launched(KernelId id, double launches) {
   Kernel* k = view(id);
-  if (k == nullptr || launches == 0) return;
-  const std::uint64_t instructions = launches * kInstructions;
+  const auto instructions = static_cast<std::uint64_t>(std::llround(launches * static_cast<double>(kInstructions)));
+  if (k == nullptr || instructions == 0) return;
   k->instructions += instructions;
   const std::uint64_t on_sms = std::max<std::uint64_t>(k->resident, 1);
   std::uint64_t left = instructions;

@@ -40,7 +40,8 @@ class ProgramMachine final : public policy::Machine {
   void finish(policy::KernelId kernel);
   // Takes over goal, priority and share, which may change while the program is active.
   void update(policy::KernelId kernel, const Arrival& program);
-  void launched(policy::KernelId kernel, std::uint64_t launches);
+  // `launches` with the part of the last one that has passed.
+  void launched(policy::KernelId kernel, double launches);
   // The program's last launch used these groups, a bit each.
   void used(policy::KernelId kernel, std::uint64_t groups);
   // Tells the policy of epochs and wake-ups that are due and of groups that changed their owner, until none is left.

@@ -68,7 +68,7 @@ void SmRule::change_members(const std::vector<PolicyProgram>& programs) {
   std::set<std::uint64_t> present;
   for (const PolicyProgram& p : programs) {
     present.insert(p.number);
-    const auto [at, is_new] = members_.try_emplace(p.number, Member{policy::kNoKernel, p.launches});
+    const auto [at, is_new] = members_.try_emplace(p.number, Member{policy::kNoKernel, {}});
     Member& member = at->second;
     // A program whose goal has just become known is another client for the policy: it decides anew.
     const bool has_goal = launches_per_second(p) > 0;
@@ -124,7 +124,7 @@ std::vector<ProgramDecision> SmRule::decide(const std::vector<PolicyProgram>& pr
   change_members(programs);
   for (const PolicyProgram& p : programs) {
     Member& member = members_.at(p.number);
-    const std::uint64_t launched = p.launches - std::exchange(member.launches, p.launches);
+    const double launched = member.progress.advance(p.launches, p.launched_at, now.count);
     if (!member.is_active) continue;
     machine_.update(member.kernel, arrival(p, member.kernel));
     machine_.launched(member.kernel, launched);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "policy/record.h"
+#include "runtime/arbiter/launch_progress.h"
 #include "runtime/arbiter/options.h"
 #include "runtime/arbiter/policy_rule.h"
 #include "runtime/arbiter/program_machine.h"
@@ -30,7 +31,7 @@ class SmRule final : public ProgramRule {
   SmRule(const policy::Choice& choice, std::unique_ptr<policy::Policy> policy, SmGroups groups, std::string log_file);
   struct Member {
     policy::KernelId kernel;
-    std::uint64_t launches = 0;
+    LaunchProgress progress;
     bool is_active = false, has_goal = false;
   };
   template <typename Event>

@@ -79,6 +79,7 @@ struct ProgramCounters {
   Count placed_launches{0};    // on the SMs that the daemon gave
   Count unplaced_launches{0};  // that should have been and could not be
   Count placed_groups{0};      // the groups of SMs of its last placed launch; 0: none yet
+  Count launched_at{0};        // the time of the last launch on the steady clock, while requests are measured; 0: none
 };
 
 struct ControlPage {

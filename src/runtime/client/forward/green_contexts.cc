@@ -1,5 +1,7 @@
 #include "runtime/client/forward/green_contexts.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "runtime/client/forward/real_driver.h"
@@ -11,6 +13,19 @@ namespace {
 constexpr unsigned kMaxGroups = 64;
 // Splits in steps of two SMs. Larger groups hold SMs of one cluster, and clusters of blocks are not placed.
 constexpr unsigned kIgnoreCoscheduling = 1;
+
+// Orders groups of equal size as policies count them. The driver cuts the groups from one GPC after the other, and the
+// last eighth or so from what is left of several. A kernel is faster on a set that lacks SMs of several GPCs than on
+// one that lacks neighbours or the last groups (validation/h200/cuda-qos-sets.txt). Policies leave out the last ones of
+// this order.
+std::vector<CUdevResource> spread(const std::vector<CUdevResource>& cut) {
+  const std::size_t whole = cut.size() - cut.size() / 8;
+  std::size_t stride = std::max<std::size_t>(whole / 3, 1);
+  while (std::gcd(stride, whole) != 1) ++stride;
+  std::vector<CUdevResource> ordered(cut.begin() + static_cast<std::ptrdiff_t>(whole), cut.end());
+  for (std::size_t i = whole; i-- > 0;) ordered.push_back(cut[i * stride % whole]);
+  return ordered;
+}
 
 bool can_create() {
   const RealFunctions& f = real();
@@ -78,6 +93,7 @@ bool GreenContexts::split(std::uint32_t sms_of_group) {
       real().cuDevSmResourceSplitByCount(groups.data(), &count, &all, &rest, flags, sms_of_group) != CUDA_SUCCESS)
     return false;
   groups.resize(count);
+  groups = spread(groups);
   if (rest.sm.smCount != 0) groups.push_back(rest);
   groups_ = std::move(groups);
   return true;

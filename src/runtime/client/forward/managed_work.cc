@@ -55,9 +55,11 @@ void before_launch(runtime::ControlPage& page, std::uint32_t modes, std::uint64_
   const auto launched = static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, ~std::uint32_t{0}));
   runtime::Word& peak = page.counters.peak_threads;
   if (launched > peak.load(std::memory_order_relaxed)) peak.store(launched, std::memory_order_relaxed);
+  const std::uint64_t time = now();
+  page.counters.launched_at.store(time, std::memory_order_relaxed);
   if (busy_since.load(std::memory_order_relaxed) == 0) {
     std::uint64_t idle = 0;
-    busy_since.compare_exchange_strong(idle, now(), std::memory_order_relaxed);
+    busy_since.compare_exchange_strong(idle, time, std::memory_order_relaxed);
   }
 }
 
