@@ -57,9 +57,12 @@ KernelId ProgramMachine::arrive(const Arrival& program) {
     first.max_blocks_per_sm = 1;
     first.warps_per_block = kBlock.threads / 32;
     seen_.push_back(first);
+    progressed_.push_back(now_);
     for (auto& on : residents_) on.emplace_back();
   } else {
     ++seen_[id.index].launch;
+    // A pause is no part of the history: the program's rate is that of the time in which it had work.
+    seen_[id.index].first_arrived += now_ - progressed_[id.index];
   }
   Kernel k = seen_[id.index];
   k.arrived = now_;
@@ -111,6 +114,7 @@ void ProgramMachine::launched(KernelId id, double launches) {
   Kernel* k = view(id);
   const auto instructions = static_cast<std::uint64_t>(std::llround(launches * static_cast<double>(kInstructions)));
   if (k == nullptr || instructions == 0) return;
+  progressed_[id.index] = now_;
   k->instructions += instructions;
   const std::uint64_t on_sms = std::max<std::uint64_t>(k->resident, 1);
   std::uint64_t left = instructions;

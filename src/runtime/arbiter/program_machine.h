@@ -94,6 +94,7 @@ class ProgramMachine final : public policy::Machine {
   std::vector<std::vector<policy::ResidentKernel>> residents_;  // by group and id
   std::vector<policy::Kernel> kernels_;                         // in order of arrival
   std::vector<policy::Kernel> seen_;                            // by id, as they were when they last finished
+  std::vector<Cycles> progressed_;                              // by id: when it last launched
   std::vector<Cycles> reserved_since_;                          // by group
   std::vector<Event> ready_;                                    // that the policy was not told yet
   std::vector<Alarm> alarms_;

@@ -147,6 +147,22 @@ TEST_F(SmRuleTest, SmqosTakesSmsWhileAGoalIsMissedAndReturnsThemWhenItIsMet) {
   EXPECT_GE(sms()[1], 32U);
 }
 
+TEST_F(SmRuleTest, APauseIsNoPartOfTheHistory) {
+  use("smqos:epoch=1000");
+  std::vector<PolicyProgram> programs{program(1, 0.5), program(2)};
+  run(programs, 100, {1000.0 / 64, 1000.0 / 64});
+  const std::uint32_t before = sms()[0];
+  EXPECT_LE(before, 40U);
+  programs[0].state.is_active = false;
+  run(programs, 1000, {0, 1000.0 / 64});
+  programs[0].state.is_active = true;
+  // Without work for ten seconds its mean since the beginning is a tenth; it would hold all SMs until that is made up
+  // for.
+  run(programs, 100, {1000.0 / 64, 1000.0 / 64});
+  EXPECT_LE(sms()[0], before + 8);
+  EXPECT_GE(sms()[0], 24U);
+}
+
 TEST_F(SmRuleTest, SpartFollowsItsLinearModel) {
   use("spart");
   std::vector<PolicyProgram> programs{program(1, 0.75), program(2)};
