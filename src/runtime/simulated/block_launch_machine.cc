@@ -51,20 +51,14 @@ LaunchTicket BlockLaunchMachine::start(MachineLaunch launch) {
   return tickets_;
 }
 
-void BlockLaunchMachine::abandon(LaunchTicket ticket) {
-  if (std::erase_if(waiting_, [&](const Waiting& w) { return w.ticket == ticket; }) != 0) {
-    FinishedLaunch done;
-    done.ticket = ticket;
-    done.ended = machine_.now();
-    done.result.fault.emplace();
-    done.result.fault->what = "the program has gone";
-    finished_.push_back(std::move(done));
-  }
+bool BlockLaunchMachine::abandon(LaunchTicket ticket) {
+  if (std::erase_if(waiting_, [&](const Waiting& w) { return w.ticket == ticket; }) != 0) return false;
   for (Running& r : running_) {  // its blocks end as they would have
     if (r.ticket != ticket || r.result.result.fault) continue;
     r.result.result.fault.emplace();
     r.result.result.fault->what = "the program has gone";
   }
+  return true;
 }
 
 Result<sim::KernelModel> BlockLaunchMachine::model_of(const MachineLaunch& launch,

@@ -29,7 +29,7 @@ class BlockLaunchMachine final : public LaunchMachine {
   void observe(sim::SystemObserver& observer);
 
   LaunchTicket start(MachineLaunch launch) override;
-  void abandon(LaunchTicket ticket) override;
+  bool abandon(LaunchTicket ticket) override;
   Result<void> step() override;
   std::vector<FinishedLaunch> take_finished() override { return std::exchange(finished_, {}); }
   [[nodiscard]] std::size_t unfinished() const override { return waiting_.size() + running_.size(); }

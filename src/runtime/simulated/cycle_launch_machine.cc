@@ -48,12 +48,12 @@ LaunchTicket CycleLaunchMachine::start(MachineLaunch launch) {
   return tickets_;
 }
 
-void CycleLaunchMachine::abandon(LaunchTicket ticket) {
+bool CycleLaunchMachine::abandon(LaunchTicket ticket) {
   const auto queued =
       std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.ticket == ticket; });
   if (queued != waiting_.end()) {
     waiting_.erase(queued);
-    return;
+    return false;
   }
   for (std::uint32_t i = 0; i < places_.size(); ++i) {
     if (places_[i].ticket != ticket || places_[i].abandoned) continue;
@@ -62,6 +62,7 @@ void CycleLaunchMachine::abandon(LaunchTicket ticket) {
     places_[i].source->drop();
     machine_->abandon(i);
   }
+  return true;
 }
 
 Result<std::optional<std::uint32_t>> CycleLaunchMachine::find_place(const LaunchTerms& terms) {

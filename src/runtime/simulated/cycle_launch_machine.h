@@ -24,7 +24,7 @@ class CycleLaunchMachine final : public LaunchMachine {
                                                           std::uint32_t threads);
 
   LaunchTicket start(MachineLaunch launch) override;
-  void abandon(LaunchTicket ticket) override;
+  bool abandon(LaunchTicket ticket) override;
   Result<void> step() override;
   std::vector<FinishedLaunch> take_finished() override { return std::exchange(finished_, {}); }
   [[nodiscard]] std::size_t unfinished() const override { return waiting_.size() + running_; }

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <sys/mman.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include "runtime/simulated/shared_pages.h"
@@ -41,8 +42,10 @@ exec::HostBytes map_pages(void* at, std::uint64_t bytes, int file, std::uint64_t
 
 }  // namespace
 
+// More than the host's memory, or than the device's, could be allocated and not be used.
 DeviceMemory::DeviceMemory(std::uint64_t limit, MemoryBacking* backing)
     : limit_(limit),
+      shared_limit_(std::max(limit, static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * HostPages::page_bytes())),
       backing_(backing),
       space_(std::min(std::uint64_t{1} << 43, exec::kGlobalEnd - exec::kGlobalBase)) {}
 
@@ -103,11 +106,18 @@ Result<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, const std::str
 Result<std::uint64_t> DeviceMemory::allocate_shared(std::uint64_t bytes, MemoryKind kind, std::uint32_t flags,
                                                     const void* owner) {
   const Writer writer(*this);
+  if (bytes > shared_limit_ - shared_bytes_) {
+    return Error{
+        fmt::format("{} bytes do not fit: {} of {} bytes of the host are in use", bytes, shared_bytes_, shared_limit_)};
+  }
   const auto source = [this](std::uint64_t at, std::uint64_t count) { return pages(at, count, true); };
   for (int i = 0; i < kAddressesTried; ++i) {
     auto address = add(bytes, kind == MemoryKind::managed ? "managed memory" : "pinned memory", source,
                        {.kind = kind, .flags = flags, .owner = owner});
-    if (address) return address;
+    if (address) {
+      shared_bytes_ += bytes;
+      return address;
+    }
     // An allocation without memory moves the executor on to the next addresses.
     if (auto skipped =
             space_.allocate(bytes, "", [](std::uint64_t, std::uint64_t) { return exec::HostBytes(new std::byte[1]); });
@@ -171,6 +181,8 @@ Result<void> DeviceMemory::free_locked(std::uint64_t address) {
     registered_.erase(reinterpret_cast<std::uint64_t>(at->second.host_access));
   }
   if (at->second.kind == MemoryKind::device) device_bytes_ -= at->second.bytes;
+  if (at->second.kind == MemoryKind::pinned || at->second.kind == MemoryKind::managed)
+    shared_bytes_ -= at->second.bytes;
   const std::uint64_t allocation = at->second.allocation;
   ranges_.erase(at);
   if (backing_ != nullptr) backing_->freed(allocation);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "exec/address_space.h"
@@ -85,6 +86,16 @@ class DeviceMemory {
     const DeviceMemory& memory_;
   };
 
+  // Calls `use` with the lock of a Reader, without waiting for it; false: a writer has the memory or waits for it.
+  template <typename Use>
+  bool try_read(Use&& use) const {
+    if (writers_.load() != 0) return false;
+    const std::shared_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return false;
+    std::forward<Use>(use)();
+    return true;
+  }
+
   // The executor's view; the caller holds a Reader, or a Writer to load a module.
   [[nodiscard]] exec::AddressSpace& space() { return space_; }
 
@@ -116,12 +127,14 @@ class DeviceMemory {
   [[nodiscard]] exec::HostBytes pages(std::uint64_t address, std::uint64_t bytes, bool visible) const;
 
   const std::uint64_t limit_;
+  const std::uint64_t shared_limit_;  // bytes of pinned and managed memory at most
   MemoryBacking* const backing_;
   exec::AddressSpace space_;
   std::map<std::uint64_t, MemoryRange> ranges_;        // by device address
   std::map<std::uint64_t, std::uint64_t> registered_;  // by the host's address: device address
   std::uint64_t allocations_ = 0;
   std::uint64_t device_bytes_ = 0;  // in use
+  std::uint64_t shared_bytes_ = 0;  // in use, pinned and managed
   mutable std::shared_mutex mutex_;
   std::atomic<std::uint32_t> writers_{0};
 };

@@ -104,7 +104,8 @@ namespace {
 std::uint64_t readable_bytes(const void* address) {
   const auto from = reinterpret_cast<std::uint64_t>(address);
   std::uint64_t end = from;
-  std::ifstream maps("/proc/self/maps");
+  // Not /proc/self: that is the main thread, which may have ended.
+  std::ifstream maps("/proc/thread-self/maps");
   for (std::string line; std::getline(maps, line);) {
     std::uint64_t first = 0, last = 0;
     char mode = 0;

@@ -47,8 +47,8 @@ class LaunchMachine {
   virtual ~LaunchMachine() = default;
   // The launch begins when it arrives and a place is free.
   virtual LaunchTicket start(MachineLaunch launch) = 0;
-  // Ends a launch early; it is finished, with a fault, some steps later.
-  virtual void abandon(LaunchTicket ticket) = 0;
+  // Ends a launch early. True: it had begun, and is finished with a fault some steps later. False: it is forgotten.
+  virtual bool abandon(LaunchTicket ticket) = 0;
   // Lets time pass, as little as the machine can. An error: the machine cannot go on any more.
   virtual Result<void> step() = 0;
   // Launches that are over, in the order of their ends.

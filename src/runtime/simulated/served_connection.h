@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unistd.h>
 
 #include "base/result.h"
 #include "runtime/protocol/descriptor.h"
@@ -51,6 +52,8 @@ class ServedConnection final : public MemoryBacking {
   void post(ServedOp op, const Payload& payload);
   // No thread of the program has anything to do before the device answers.
   void tell_waiting();
+  // In a child of the process: the daemon shall learn when the process ends, though its child lives on.
+  void close_in_child() { ::close(socket_.get()); }
   // The program's simulated time in nanoseconds.
   [[nodiscard]] std::int64_t now();
   [[nodiscard]] std::uint64_t memory_bytes() const { return welcome_.memory_bytes; }

@@ -27,6 +27,14 @@ HostPages HostPages::around(void* host, std::uint64_t bytes) {
   return {static_cast<std::byte*>(host) - before, (before + bytes + page - 1) / page * page};
 }
 
+bool HostPages::are_mapped(void* host, std::uint64_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(host);
+  const std::uint64_t last = ~std::uintptr_t{0} - 2 * page_bytes();
+  if (address > last || bytes > last - address) return false;
+  const HostPages pages = around(host, bytes);
+  return ::msync(pages.first, pages.bytes, MS_ASYNC) == 0;
+}
+
 Result<void> share_pages(const HostPages& pages, int file, std::uint64_t offset, std::byte* copy) {
   std::byte here{};
   const HostPages frames = HostPages::around(&here - kFrames, 2 * kFrames);

@@ -15,6 +15,8 @@ struct HostPages {
 
   static HostPages around(void* host, std::uint64_t bytes);
   static std::uint64_t page_bytes();
+  // Whether the process has memory at all of the addresses.
+  static bool are_mapped(void* host, std::uint64_t bytes);
   [[nodiscard]] bool overlaps(const HostPages& other) const {
     return first < other.first + other.bytes && other.first < first + bytes;
   }

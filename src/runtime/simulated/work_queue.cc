@@ -7,7 +7,8 @@ namespace wm::runtime {
 
 namespace {
 
-constexpr std::uint32_t kMaxKernels = 8, kMaxKernelsElsewhere = 1024;
+// As many grids as a GPU holds at once: kernels of several streams may wait for each other.
+constexpr std::uint32_t kMaxKernels = 128, kMaxKernelsElsewhere = 1024;
 constexpr std::chrono::microseconds kPollInterval{200};
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "runtime/simulated_server/program.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
+#include <sys/socket.h>
 
 #include "runtime/protocol/wire.h"
 
@@ -12,6 +14,8 @@ namespace {
 
 // Simulated time that a question whether work is done takes, if it is not.
 constexpr std::uint64_t kPollNanoseconds = 1000;
+// Answers that are kept for a program that does not read them.
+constexpr std::size_t kMaxUnsent = 65536;
 
 // The grid of a launch, if its shape and parameters are those that its kernel can have.
 std::optional<exec::Grid> grid_of(const ServedLaunch& sent, const LoadedKernel& kernel,
@@ -161,7 +165,22 @@ bool ServedProgram::send(ServedOp op, std::uint64_t call, Cycles time, bool resu
       time.count / config_.sm.clock_mhz * 1000 + time.count % config_.sm.clock_mhz * 1000 / config_.sm.clock_mhz;
   header.resumptions = resumes ? 1 : 0;
   if (resumes) ++resumptions_;
-  return send_served(socket_, header, payload, false);
+  unsent_.push_back({header, payload});
+  return send_rest();
+}
+
+bool ServedProgram::send_rest() {
+  while (!unsent_.empty()) {
+    if (!send_served(socket_, unsent_.front().header, unsent_.front().payload, false)) {
+      const bool is_full = errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+      if (is_full && unsent_.size() <= kMaxUnsent) return true;
+      unsent_.clear();
+      ::shutdown(socket_.get(), SHUT_RDWR);  // the next read finds the connection closed
+      return false;
+    }
+    unsent_.pop_front();
+  }
+  return true;
 }
 
 bool ServedProgram::acknowledge(std::uint64_t call, const Result<void>& done) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -63,9 +64,13 @@ class ServedProgram {
   std::vector<ProgramLaunch> take_arrivals() { return std::exchange(arrivals_, {}); }
   [[nodiscard]] bool has_arrivals() const { return !arrivals_.empty(); }
 
+  // Answers for which the socket had no room are sent when it has; until then the program must not be forgotten.
+  [[nodiscard]] bool has_unsent() const { return !unsent_.empty(); }
+  bool send_rest();
+
   // Tells the program that it is ended before its connection is closed.
   void tell_end();
-  // Answers a launch that is over. False: the program does not read its answers.
+  // Answers a launch that is over. False: the program is gone, or does not read its answers.
   bool answer(const ProgramLaunch& launch, const FinishedLaunch& done);
   // Answers a question whether work is done, once its time has come; `idle`: nothing runs that could be waited for.
   bool answer_poll(Cycles now, bool idle);
@@ -100,6 +105,11 @@ class ServedProgram {
   std::map<std::uint64_t, std::unique_ptr<ModuleCode>> modules_;
   std::map<std::string, double> goals_;  // by kernel
   std::vector<ProgramLaunch> arrivals_;
+  struct Unsent {
+    ServedHeader header;
+    Payload payload;
+  };
+  std::deque<Unsent> unsent_;
   std::optional<Poll> poll_;
   std::uint64_t resumptions_ = 0;             // answers after which its host runs again
   std::optional<std::uint64_t> waits_after_;  // resumptions that it had handled when it began to wait

@@ -94,13 +94,17 @@ Result<void> SimulatedServer::run(int stop) {
 
 bool SimulatedServer::listen(int stop, int milliseconds) {
   std::vector<pollfd> watched{{stop, POLLIN, 0}, {listener_.get(), POLLIN, 0}};
-  for (const auto& program : programs_) watched.push_back({program->socket().get(), POLLIN | POLLRDHUP, 0});
+  for (const auto& program : programs_) {
+    const int sends = program->has_unsent() ? POLLOUT : 0;
+    watched.push_back({program->socket().get(), static_cast<short>(POLLIN | POLLRDHUP | sends), 0});
+  }
   if (::poll(watched.data(), watched.size(), milliseconds) <= 0) return true;
   if (watched[0].revents != 0) return false;
   std::size_t i = 2;
   for (auto at = programs_.begin(); at != programs_.end(); ++i) {
     const auto program = at++;
-    if (watched[i].revents != 0 && !(*program)->read(free_bytes())) dismiss(program);
+    if ((watched[i].revents & POLLOUT) != 0) (void)(*program)->send_rest();
+    if ((watched[i].revents & ~POLLOUT) != 0 && !(*program)->read(free_bytes())) dismiss(program);
   }
   if (watched[1].revents != 0) {
     if (auto socket = accept_from(listener_)) greet(std::move(*socket));
@@ -152,7 +156,8 @@ void SimulatedServer::admit(Descriptor socket, const Peer& peer, const std::stri
   if (!send_packet(socket, bytes_of(welcome), (*memory)->file())) return;
   programs_.push_back(std::make_unique<ServedProgram>(std::move(socket), ServedProgram::Identity{++seen_, name, peer},
                                                       terms, config_, *std::move(memory)));
-  if (has_started_ || programs_.size() < options_.programs) return;
+  // A program that has gone before the others came counts: nothing could take its place.
+  if (has_started_ || seen_ < options_.programs) return;
   // Programs that were started together have numbers by their names, so that the order of connecting does not matter.
   has_started_ = true;
   programs_.sort([](const auto& a, const auto& b) { return a->identity.name < b->identity.name; });
@@ -161,9 +166,7 @@ void SimulatedServer::admit(Descriptor socket, const Peer& peer, const std::stri
 }
 
 void SimulatedServer::dismiss(std::list<std::unique_ptr<ServedProgram>>::iterator program) {
-  std::vector<LaunchTicket> tickets;
-  for (const auto& [ticket, launch] : (*program)->running) tickets.push_back(ticket);
-  for (const LaunchTicket ticket : tickets) machine_->abandon(ticket);
+  std::erase_if((*program)->running, [&](const auto& entry) { return !machine_->abandon(entry.first); });
   leaving_.splice(leaving_.end(), programs_, program);
 }
 

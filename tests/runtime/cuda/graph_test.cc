@@ -146,5 +146,26 @@ TEST_F(CudaTest, AGraphThatWritesFreedPinnedMemoryIsAFault) {
   EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+TEST_F(CudaTest, AGraphRunsAfterTheContextItWasMadeInIsDestroyed) {
+  CUdeviceptr word = upload({0});
+  CUcontext other = nullptr;
+  CU_OK(cuCtxCreate_v2(&other, 0, 0));
+  const CUfunction count = function(count_kernel(), "count");
+  CUgraph graph = nullptr;
+  CU_OK(cuGraphCreate(&graph, 0));
+  void* parameters[] = {&word};
+  CUDA_KERNEL_NODE_PARAMS_v1 launch_node{count, 2, 1, 1, 16, 1, 1, 0, parameters, nullptr};
+  CUgraphNode kernel = nullptr;
+  CU_OK(cuGraphAddKernelNode(&kernel, graph, nullptr, 0, &launch_node));
+  CUgraphExec executable = nullptr;
+  CU_OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
+  CU_OK(cuCtxDestroy_v2(other));
+  CU_OK(cuGraphLaunch(executable, nullptr));
+  CU_OK(cuCtxSynchronize());
+  EXPECT_EQ(download(word, 1)[0], 32U);
+  CU_OK(cuGraphExecDestroy(executable));
+  CU_OK(cuGraphDestroy(graph));
+}
+
 }  // namespace
 }  // namespace wm::cuda

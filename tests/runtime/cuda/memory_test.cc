@@ -157,5 +157,24 @@ TEST_F(CudaTest, ASideThatMustBeTheDevicesIsChecked) {
   EXPECT_EQ(words[3], 4U);
 }
 
+TEST_F(CudaTest, MemoryThatTheHostDoesNotHaveIsRefused) {
+  void* pinned = nullptr;
+  CUdeviceptr managed = 0;
+  for (const std::size_t bytes : {std::size_t{1} << 40, std::size_t{1} << 62, ~std::size_t{0}}) {
+    EXPECT_EQ(cuMemHostAlloc(&pinned, bytes, 0), CUDA_ERROR_OUT_OF_MEMORY) << bytes;
+    EXPECT_EQ(cuMemAllocManaged(&managed, bytes, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_OUT_OF_MEMORY) << bytes;
+  }
+  std::vector<std::byte> mine(64);
+  for (const std::size_t bytes : {std::size_t{1} << 40, std::size_t{1} << 62, ~std::size_t{0}})
+    EXPECT_EQ(cuMemHostRegister_v2(mine.data(), bytes, 0), CUDA_ERROR_INVALID_VALUE) << bytes;
+  EXPECT_EQ(cuMemHostRegister_v2(reinterpret_cast<void*>(0x1000), 64, 0), CUDA_ERROR_INVALID_VALUE);
+  CUdeviceptr address = 0;
+  std::size_t pitch = 0;
+  for (const std::size_t width : {std::size_t{1} << 62, ~std::size_t{0} - 510, ~std::size_t{0}})
+    EXPECT_EQ(cuMemAllocPitch_v2(&address, &pitch, width, 2, 4), CUDA_ERROR_OUT_OF_MEMORY) << width;
+  EXPECT_EQ(cuMemPrefetchAsync(upload({1, 2}), 12, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemPrefetchAsync(upload({1, 2}) + 4, 4, 0, nullptr), CUDA_SUCCESS);
+}
+
 }  // namespace
 }  // namespace wm::cuda

@@ -2,7 +2,9 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <string>
+#include <thread>
 
+#include "runtime/cuda/fixture.h"
 #include "tree.h"
 
 namespace wm::cuda {
@@ -101,6 +103,83 @@ TEST(RuntimeLibrary, PoolsAndFillsInTheThreadsOwnStream) {
   EXPECT_NE(entry, none);
   EXPECT_EQ(runtime_call<int>("cudaGetDriverEntryPoint", "cuNothing", &entry, 0ULL, &status), 0);
   EXPECT_EQ(status, 1);
+}
+
+TEST(RuntimeLibrary, AVolumeLargerThanAllMemoryIsRefused) {
+  struct {
+    void* first;
+    std::size_t pitch, width, height;
+  } memory{};
+  struct Extent {
+    std::size_t width, height, depth;
+  };
+  const std::size_t half = std::size_t{1} << 32;
+  for (const Extent extent : {Extent{~std::size_t{0}, 1, 1}, Extent{half * 2, half, 1}, Extent{512, half, half}})
+    EXPECT_EQ(error_name(runtime_call<int>("cudaMalloc3D", static_cast<void*>(&memory), extent)),
+              "cudaErrorMemoryAllocation");
+  (void)runtime_call<int>("cudaGetLastError");
+}
+
+// A program with two fat binaries, each with a kernel that stores 5 to the address it is given.
+class RegisteredProgram : public ::testing::Test {
+ protected:
+  RegisteredProgram() {
+    for (int i = 0; i < 2; ++i) {
+      text_[i] =
+          module_text(kernel_text("store", ".param .u64 p", "ld.param.u64 %d1, [p]; st.global.u32 [%d1], 5; ret;"));
+      binaries_[i] = runtime_call<void**>("__cudaRegisterFatBinary", static_cast<void*>(text_[i].data()));
+      void* none = nullptr;
+      runtime_call<int>("__cudaRegisterFunction", binaries_[i], static_cast<const char*>(host(i)), none, "store", -1,
+                        none, none, none, none, none);
+    }
+  }
+  ~RegisteredProgram() override {
+    for (void** binary : binaries_) runtime_call<int>("__cudaUnregisterFatBinary", binary);
+    reset();
+  }
+
+  char* host(int kernel) { return &hosts_[kernel]; }
+  int store(int kernel, void* to) {
+    struct Dim {
+      unsigned x = 1, y = 1, z = 1;
+    };
+    void *parameters[] = {&to}, *stream = nullptr;
+    const int launched = runtime_call<int>("cudaLaunchKernel", static_cast<const void*>(host(kernel)), Dim{}, Dim{},
+                                           +parameters, std::size_t{0}, stream);
+    return launched != 0 ? launched : runtime_call<int>("cudaDeviceSynchronize");
+  }
+  static void* memory() {
+    void* allocated = nullptr;
+    EXPECT_EQ(runtime_call<int>("cudaMalloc", &allocated, std::size_t{4}), 0);
+    return allocated;
+  }
+  static int reset() { return runtime_call<int>("cudaDeviceReset"); }
+
+ private:
+  std::string text_[2];
+  char hosts_[2] = {};
+  void** binaries_[2] = {};
+};
+
+TEST_F(RegisteredProgram, AKernelThatAFailedContextCouldNotLoadRunsAfterAReset) {
+  EXPECT_EQ(store(0, memory()), 0);
+  EXPECT_EQ(error_name(store(0, nullptr)), "cudaErrorIllegalAddress");
+  EXPECT_EQ(error_name(store(1, nullptr)), "cudaErrorIllegalAddress");
+  EXPECT_EQ(reset(), 0);
+  EXPECT_EQ(store(0, memory()), 0);
+  EXPECT_EQ(store(1, memory()), 0);
+}
+
+TEST_F(RegisteredProgram, KernelsRunAfterTheDriverHasResetThePrimaryContext) {
+  EXPECT_EQ(store(0, memory()), 0);
+  EXPECT_EQ(cuDevicePrimaryCtxReset_v2(0), CUDA_SUCCESS);
+  EXPECT_EQ(store(0, memory()), 0);
+}
+
+TEST_F(RegisteredProgram, AResetGivesEveryThreadTheNewContext) {
+  EXPECT_EQ(store(0, memory()), 0);
+  std::thread([&] { EXPECT_EQ(reset(), 0); }).join();
+  EXPECT_EQ(store(0, memory()), 0);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // The order of work in streams, events, callbacks, and values that streams write and wait for.
+#include <algorithm>
 #include <atomic>
+#include <unistd.h>
 
 #include "runtime/cuda/fixture.h"
 
@@ -71,6 +73,53 @@ TEST_F(CudaTest, TheLegacyStreamWaitsForBlockingStreamsOnly) {
   CU_OK(cuStreamSynchronize(nullptr));
   CU_OK(cuCtxSynchronize());
   EXPECT_EQ(download(flag, 1)[0], 1U);
+}
+
+TEST_F(CudaTest, TheLegacyStreamDoesNotWaitForADestroyedNonBlockingStream) {
+  CUdeviceptr flag = upload({0}), out = upload({0});
+  CUstream free = nullptr;
+  CU_OK(cuStreamCreate(&free, CU_STREAM_NON_BLOCKING));
+  CU_OK(launch(function(wait_kernel(), "wait_for"), 1, 1, {&flag, &out}, free));
+  CU_OK(cuStreamDestroy_v2(free));
+  CU_OK(cuMemsetD32Async(out, 1, 1, nullptr));
+  CUresult legacy = CUDA_ERROR_NOT_READY;
+  for (int i = 0; i < 200 && legacy == CUDA_ERROR_NOT_READY; ++i) {
+    ::usleep(10'000);
+    legacy = cuStreamQuery(nullptr);
+  }
+  EXPECT_EQ(legacy, CUDA_SUCCESS);
+  CUstream writer = nullptr;
+  CU_OK(cuStreamCreate(&writer, CU_STREAM_NON_BLOCKING));
+  CU_OK(cuStreamWriteValue32(writer, flag, 7, 0));
+  CU_OK(cuCtxSynchronize());  // waits for the kernel of the destroyed stream
+  EXPECT_EQ(download(out, 1)[0], 7U);
+}
+
+TEST_F(CudaTest, KernelsOfManyStreamsMayWaitForEachOther) {
+  constexpr std::size_t kKernels = 24;
+  CUdeviceptr arrived = upload({0}), out = upload(std::vector<std::uint32_t>(kKernels, 0));
+  std::uint32_t expected = kKernels;
+  const CUfunction meet = function(kernel_text("meet", ".param .u64 arrived, .param .u64 out, .param .u32 count", R"(
+ld.param.u64 %d1, [arrived]; ld.param.u64 %d2, [out]; ld.param.u32 %r2, [count];
+atom.global.add.u32 %r1, [%d1], 1;
+again: ld.volatile.global.u32 %r3, [%d1]; setp.lt.u32 %p1, %r3, %r2; @%p1 bra again;
+st.global.u32 [%d2], %r3; ret;)"),
+                                   "meet");
+  std::vector<CUstream> streams(kKernels);
+  for (std::size_t i = 0; i < kKernels; ++i) {
+    CU_OK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+    CUdeviceptr own = out + 4 * i;
+    CU_OK(launch(meet, 1, 1, {&arrived, &own, &expected}, streams[i]));
+  }
+  bool is_done = false;
+  for (int i = 0; i < 3000 && !is_done; ++i) {
+    ::usleep(10'000);
+    is_done = std::all_of(streams.begin(), streams.end(), [](CUstream s) { return cuStreamQuery(s) == CUDA_SUCCESS; });
+  }
+  EXPECT_TRUE(is_done);
+  CU_OK(cuStreamWriteValue32(nullptr, arrived, expected, 0));  // lets those end that still wait
+  CU_OK(cuCtxSynchronize());
+  EXPECT_EQ(download(out, kKernels), std::vector<std::uint32_t>(kKernels, expected));
 }
 
 TEST_F(CudaTest, HostFunctionsRunInTheOrderOfTheirStream) {

@@ -1,16 +1,19 @@
 // A CUDA program for a GPU that programs share: it launches a kernel again and again, checks its results, and prints
 // the simulated time that its launches took.
 //
-//   shared_cuda_program compute|stream|print|poll|fault|streams|sleep|register [LAUNCHES [BLOCKS]]
+//   shared_cuda_program compute|stream|print|poll|fault|streams|sleep|register|connect|fork|values [LAUNCHES [BLOCKS]]
 //
 // `poll` asks whether the launches are done instead of waiting; `fault` writes outside of its memory; `print` prints
 // from a kernel; `streams` launches on two streams; `sleep` launches and then sleeps; `register` lets kernels
-// work on memory of the program.
+// work on memory of the program; `connect` ends at once; `fork` leaves a child that lives as long as the daemon does;
+// `values` waits for each launch while a second thread allocates memory and a stream waits for a value.
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <string>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -54,6 +57,13 @@ call.uni (r), vprintf, (f, v); }
 ret;
 })";
 
+// The child of a program that ends before it.
+void outlive_the_daemon() {
+  constexpr int kTenthsOfASecond = 900;
+  const char* socket = std::getenv("WARPMUX_SERVED");
+  for (int i = 0; i < kTenthsOfASecond && socket != nullptr && ::access(socket, F_OK) == 0; ++i) ::usleep(100'000);
+}
+
 unsigned computed(unsigned value) {
   for (int i = 0; i < 64; ++i) value = (value * 3 + 1) * 5 + 7;
   return value;
@@ -70,6 +80,11 @@ int main(int count, char** words) {
   void *context = nullptr, *module = nullptr, *function = nullptr, *start = nullptr, *end = nullptr, *other = nullptr;
   cu("cuInit", 0U);
   cu("cuCtxCreate_v2", &context, 0U, 0);
+  if (kind == "connect") return 0;
+  if (kind == "fork" && ::fork() == 0) {
+    outlive_the_daemon();
+    std::_Exit(0);
+  }
   cu("cuModuleLoadData", &module, static_cast<const void*>(kPtx));
   const bool computes = kind == "compute";
   cu("cuModuleGetFunction", &function, module, computes ? "compute" : kind == "print" ? "print" : "stream");
@@ -93,12 +108,31 @@ int main(int count, char** words) {
     cu("cuLaunchKernel", function, blocks, 1U, 1U, 128U, 1U, 1U, 0U, stream, arguments, static_cast<void**>(nullptr));
   };
   void* none = nullptr;
+  std::thread allocating;
+  std::atomic<bool> is_done{false};
+  if (kind == "values") {
+    cu("cuMemsetD32_v2", own, 0U, n);
+    cu("cuStreamWaitValue32_v2", other, own, 1U, 1U);
+    allocating = std::thread([&] {
+      cu("cuCtxSetCurrent", context);
+      while (!is_done) {
+        unsigned long long memory = 0;
+        cu("cuMemAlloc_v2", &memory, std::size_t{64});
+      }
+    });
+  }
   cu("cuEventRecord", start, none);
   for (int i = 0; i < launches; ++i) {
     launch(none, parameters);
+    if (kind == "values") cu("cuStreamSynchronize", none);
     if (kind == "streams") launch(other, own_parameters);
   }
   cu("cuEventRecord", end, none);
+  if (allocating.joinable()) {
+    is_done = true;
+    allocating.join();
+    cu("cuStreamWriteValue32_v2", none, own, 1U, 0U);
+  }
   if (kind == "sleep") ::sleep(60);
   unsigned long questions = 0;
   while (kind == "poll" && call("cuEventQuery", end) == 600) ++questions;

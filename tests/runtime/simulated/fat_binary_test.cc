@@ -3,6 +3,10 @@
 
 #include <cstring>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace wm::runtime {
 namespace {
@@ -40,6 +44,26 @@ std::vector<std::byte> container(const std::vector<Entry>& entries) {
   put(bytes, 6, std::uint16_t{16});
   put(bytes, 8, std::uint64_t{bytes.size() - 16});
   return bytes;
+}
+
+TEST(FatBinary, IsFoundByAThreadThatOutlivesTheMainThread) {
+  const auto bytes = container({{.payload = ".version 8.0"}});
+  const ::pid_t child = ::fork();
+  if (child == 0) {
+    static const auto* const image = &bytes;
+    static ::pthread_t main_thread;
+    main_thread = ::pthread_self();
+    ::pthread_t thread;
+    const auto read = [](void*) -> void* {
+      ::pthread_join(main_thread, nullptr);
+      ::_exit(fat_binary_bytes(image->data()) == image->size() ? 0 : 1);
+    };
+    if (::pthread_create(&thread, nullptr, read, nullptr) != 0) ::_exit(2);
+    ::syscall(SYS_exit, 0);  // ends this thread, not the process
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(FatBinary, TheNewestPtxThatTheGpuRunsIsChosen) {

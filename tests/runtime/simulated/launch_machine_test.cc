@@ -102,6 +102,18 @@ TEST(LaunchMachine, AnAbandonedLaunchLeavesAndItsPlaceIsUsedAgain) {
   EXPECT_EQ(done[0].place, 0U);
 }
 
+TEST(LaunchMachine, AnAbandonedLaunchThatHadNoPlaceIsForgotten) {
+  MachineFixture f;
+  std::vector<LaunchTicket> tickets;
+  for (std::uint32_t program = 0; program <= sim::kMaxKernels; ++program)
+    tickets.push_back(f.machine->start(f.launch("endless", program, f.out)));
+  ASSERT_TRUE(f.machine->step());
+  EXPECT_FALSE(f.machine->abandon(tickets.back()));
+  EXPECT_EQ(f.machine->unfinished(), sim::kMaxKernels);
+  EXPECT_TRUE(f.machine->abandon(tickets.front()));
+  EXPECT_EQ(f.finish(1)[0].ticket, tickets.front());
+}
+
 TEST(LaunchMachine, FaultsDoNotUseUpThePlaces) {
   MachineFixture f;
   for (int i = 0; i < 40; ++i) {

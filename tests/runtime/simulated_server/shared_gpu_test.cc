@@ -177,6 +177,25 @@ TEST_F(SharedGpuTest, StatusShowsProgramsAndOneThatDiesLeaves) {
   EXPECT_NE(output("b").find("stream: correct"), std::string::npos) << output("b");
 }
 
+TEST_F(SharedGpuTest, AProgramThatEndsBeforeTheOthersConnectCounts) {
+  const std::string script = wm() + " serve --simulate qos16" + socket() + " --clients 2 > " +
+                             (folder_ / "serve").string() + " 2>&1 & daemon=$!\n" + run_command({"a", "connect"}) +
+                             "\n" + run_command({"b", "stream 2 8"}) + "\nwait $daemon\n";
+  std::ofstream(folder_ / "script") << script;
+  EXPECT_EQ(std::system(("sh " + (folder_ / "script").string()).c_str()), 0) << output("serve");
+  EXPECT_NE(output("b").find("stream: correct"), std::string::npos) << output("b");
+}
+
+TEST_F(SharedGpuTest, AProgramIsGoneThoughItsChildLives) {
+  run("", {{"a", "fork 2 4"}});
+  EXPECT_NE(output("a").find("fork: correct"), std::string::npos) << output("a");
+}
+
+TEST_F(SharedGpuTest, MemoryIsAllocatedWhileAStreamWaitsForAValue) {
+  run("", {{"a", "values 3000 1"}});
+  EXPECT_NE(output("a").find("values: correct"), std::string::npos) << output("a");
+}
+
 TEST_F(SharedGpuTest, AProgramThatWmEndEndedIsToldSo) {
   const std::string end = (folder_ / "end").string(), code = (folder_ / "code").string();
   run_until_b_waits(wm() + " end" + socket() + " b > " + end + " 2>&1; wait $b; echo $? > " + code);

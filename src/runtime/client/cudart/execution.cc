@@ -8,9 +8,15 @@ namespace wm::cudart {
 
 CUresult prepare() {
   if (const CUresult ready = cuInit(0); ready != CUDA_SUCCESS) return ready;
+  thread_local CUcontext primary = nullptr;
   CUcontext context = nullptr;
-  if (cuCtxGetCurrent(&context) == CUDA_SUCCESS && context != nullptr) return CUDA_SUCCESS;
+  CUdevice device = 0;
+  const bool has_current = cuCtxGetCurrent(&context) == CUDA_SUCCESS && context != nullptr;
+  // A reset ends the primary context in all threads; each gets the new one. A context of the program's own stays ended.
+  const bool is_reset = has_current && context == primary && cuCtxGetDevice(&device) == CUDA_ERROR_INVALID_CONTEXT;
+  if (has_current && !is_reset) return CUDA_SUCCESS;
   if (const CUresult retained = cuDevicePrimaryCtxRetain(&context, 0); retained != CUDA_SUCCESS) return retained;
+  primary = context;
   return cuCtxSetCurrent(context);
 }
 

@@ -14,7 +14,6 @@ namespace {
 struct RegisteredBinary {
   const void* wrapper = nullptr;
   CUmodule module = nullptr;
-  CUresult loaded = CUDA_SUCCESS;
   std::vector<std::pair<void**, std::string>> managed;  // host pointers that get the address of a managed variable
 };
 
@@ -56,7 +55,8 @@ class Registry {
     const auto at = functions_.find(host);
     if (at == functions_.end()) return static_cast<CUresult>(cudaErrorInvalidDeviceFunction);
     RegisteredSymbol& symbol = at->second;
-    if (symbol.function == nullptr) {
+    CUmodule module = nullptr;
+    if (symbol.function == nullptr || cuFuncGetModule(&module, symbol.function) != CUDA_SUCCESS) {
       if (const CUresult loaded = load(*symbol.binary); loaded != CUDA_SUCCESS) return loaded;
       const CUresult found = cuModuleGetFunction(&symbol.function, symbol.binary->module, symbol.name.c_str());
       if (found != CUDA_SUCCESS) return found;
@@ -98,18 +98,14 @@ class Registry {
     std::erase_if(binaries_, [&](const auto& b) { return b.get() == binary; });
   }
 
-  // After a reset of the device nothing is loaded.
-  void unload() {
-    const std::lock_guard lock(mutex_);
-    for (const auto& binary : binaries_) binary->module = nullptr;
-    for (auto& [host, symbol] : functions_) symbol.function = nullptr;
-  }
-
  private:
-  CUresult load(RegisteredBinary& binary) {
-    if (binary.module != nullptr || binary.loaded != CUDA_SUCCESS) return binary.loaded;
-    binary.loaded = cuModuleLoadData(&binary.module, binary.wrapper);
-    if (binary.loaded != CUDA_SUCCESS) return binary.loaded;
+  // A module ends with its context, which the program may have reset; it is then loaded again. So is one that could not
+  // be loaded, because memory was missing or the context had failed.
+  static CUresult load(RegisteredBinary& binary) {
+    unsigned kernels = 0;
+    if (binary.module != nullptr && cuModuleGetFunctionCount(&kernels, binary.module) == CUDA_SUCCESS)
+      return CUDA_SUCCESS;
+    if (const CUresult loaded = cuModuleLoadData(&binary.module, binary.wrapper); loaded != CUDA_SUCCESS) return loaded;
     for (const auto& [host, name] : binary.managed) {
       CUdeviceptr address = 0;
       if (cuModuleGetGlobal_v2(&address, nullptr, binary.module, name.c_str()) == CUDA_SUCCESS) {
@@ -198,7 +194,6 @@ WM_RUNTIME_API int warpmux_set_kernel_goal(const void* host, double ipc) {
 WM_RUNTIME_API cudaError_t cudaDeviceReset() {
   if (const CUresult ready = wm::cudart::prepare(); ready != CUDA_SUCCESS) return wm::cudart::remember(ready);
   const CUresult result = cuDevicePrimaryCtxReset_v2(0);
-  Registry::instance().unload();
   (void)cuCtxSetCurrent(nullptr);
   wm::cudart::last_error() = cudaSuccess;
   return result;

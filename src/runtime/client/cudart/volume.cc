@@ -58,8 +58,13 @@ CUDA_MEMCPY3D volume_copy(const cudaMemcpy3DParms& p) {
 
 WM_RUNTIME_API cudaError_t cudaMalloc3D(cudaPitchedPtr* memory, cudaExtent extent) {
   if (memory == nullptr) return remember(cudaErrorInvalidValue);
+  constexpr std::size_t kMax = ~std::size_t{0} / 2;
+  if (extent.width > kMax) return remember(cudaErrorMemoryAllocation);
   const std::size_t pitch =
       (extent.width + wm::cudart::kVolumePitch - 1) / wm::cudart::kVolumePitch * wm::cudart::kVolumePitch;
+  if ((extent.height != 0 && pitch > kMax / extent.height) ||
+      (extent.depth != 0 && pitch * extent.height > kMax / extent.depth))
+    return remember(cudaErrorMemoryAllocation);
   *memory = {nullptr, pitch, extent.width, extent.height};
   return call(cuMemAlloc_v2, reinterpret_cast<CUdeviceptr*>(&memory->ptr), pitch * extent.height * extent.depth);
 }

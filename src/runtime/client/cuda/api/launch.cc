@@ -60,11 +60,11 @@ CUresult read_parameters(const exec::Program& program, const LaunchParameters& g
 // A machine with time gives the whole message as one text.
 void print_fault(const exec::Fault& fault) { explain(fault.kernel.empty() ? fault.what : fault.to_string()); }
 
-CUresult run_grid(Context& context, exec::Grid grid, const runtime::LoadedKernel& kernel, bool cooperative,
-                  runtime::StreamTerms terms) {
-  Driver& driver = driver_of(context);
+// `owner` names the context of the kernel, which a graph may outlive.
+CUresult run_grid(Driver& driver, const void* owner, exec::Grid grid, const runtime::LoadedKernel& kernel,
+                  bool cooperative, runtime::StreamTerms terms) {
   if (cooperative) {
-    const auto workspace = driver.memory().allocate(kWorkspaceBytes, "workspace of a grid", &context);
+    const auto workspace = driver.memory().allocate(kWorkspaceBytes, "workspace of a grid", owner);
     if (!workspace) return CUDA_ERROR_OUT_OF_MEMORY;
     grid.workspace = *workspace;
     if (!driver.memory().fill(grid.workspace, 0, 1, kWorkspaceBytes)) return CUDA_ERROR_UNKNOWN;
@@ -151,10 +151,10 @@ CUresult launch_operation(Context& context, Function& function, const LaunchShap
   grid->print = [&driver](std::string_view text) { driver.print(text); };
   operation.kind = runtime::WorkKind::kernel;
   operation.type = NodeType::kernel;
-  operation.run = [&context, &kernel, module = std::move(module), grid = *std::move(grid),
-                   cooperative = shape.cooperative,
+  operation.run = [&driver, owner = static_cast<const void*>(&context), &kernel, module = std::move(module),
+                   grid = *std::move(grid), cooperative = shape.cooperative,
                    terms = runtime::StreamTerms{shape.priority, shape.stream, shape.sms}] {
-    return run_grid(context, grid, kernel, cooperative, terms);
+    return run_grid(driver, owner, grid, kernel, cooperative, terms);
   };
   return CUDA_SUCCESS;
 }

@@ -4,6 +4,7 @@
 
 #include "runtime/client/cuda/api/call.h"
 #include "runtime/client/cuda/state/graph_memory.h"
+#include "runtime/simulated/shared_pages.h"
 
 namespace wm::cuda {
 namespace {
@@ -129,6 +130,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std::size_
   return with_unsafe_context([&](Context& context) {
     if (pitch == nullptr || width == 0 || height == 0) return CUDA_ERROR_INVALID_VALUE;
     if (element != 4 && element != 8 && element != 16) return CUDA_ERROR_INVALID_VALUE;
+    if (width > ~std::size_t{0} - wm::cuda::kPitch) return CUDA_ERROR_OUT_OF_MEMORY;
     *pitch = (width + wm::cuda::kPitch - 1) / wm::cuda::kPitch * wm::cuda::kPitch;
     if (height > ~std::size_t{0} / *pitch) return CUDA_ERROR_OUT_OF_MEMORY;
     return wm::cuda::allocate_device(context, address, *pitch * height);
@@ -200,6 +202,7 @@ CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
 CUresult cuMemHostRegister_v2(void* pointer, std::size_t bytes, unsigned flags) {
   return with_unsafe_context([&](Context& context) {
     if (pointer == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+    if (!wm::runtime::HostPages::are_mapped(pointer, bytes)) return CUDA_ERROR_INVALID_VALUE;
     wm::runtime::DeviceMemory& memory = driver_of(context).memory();
     if (memory.find(reinterpret_cast<std::uint64_t>(pointer))) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     const auto registered = memory.register_host(pointer, bytes, flags, &context);
@@ -271,9 +274,13 @@ CUresult cuMemAdvise(CUdeviceptr address, std::size_t, int, CUdevice) {
 CUresult cuMemAdvise_v2(CUdeviceptr address, std::size_t bytes, int advice, CUmemLocation) {
   return cuMemAdvise(address, bytes, advice, 0);
 }
-CUresult cuMemPrefetchAsync(CUdeviceptr address, std::size_t, CUdevice, CUstream stream) {
+CUresult cuMemPrefetchAsync(CUdeviceptr address, std::size_t bytes, CUdevice, CUstream stream) {
   return with_work_stream(stream, [&](Context& context, auto&) {
-    return driver_of(context).memory().find(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    wm::runtime::DeviceMemory& memory = driver_of(context).memory();
+    const auto range = memory.find(address);
+    if (!range) return CUDA_ERROR_INVALID_VALUE;
+    const std::uint64_t offset = *memory.device_address(address) - range->address;
+    return bytes <= range->bytes - offset ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
 }
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, std::size_t bytes, CUmemLocation, unsigned, CUstream stream) {

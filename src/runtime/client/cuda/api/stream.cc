@@ -42,13 +42,16 @@ bool holds(unsigned condition, std::uint64_t found, std::uint64_t value, bool wi
 }
 
 Operation wait_value(Driver& driver, CUdeviceptr address, std::uint64_t value, std::size_t bytes, unsigned flags) {
+  // Asked with the lock of the work queue, which a writer of the memory may need before it is done.
   const auto ready = [&driver, address, value, bytes, flags] {
-    const runtime::DeviceMemory::Reader reader(driver.memory());
-    const std::byte* at = driver.memory().bytes_at(address, bytes);
-    if (at == nullptr) return true;  // it was freed; the operation fails
-    std::uint64_t found = 0;
-    std::memcpy(&found, at, bytes);
-    return holds(flags & 3, found, value, bytes == 8);
+    bool is_ready = false;
+    driver.memory().try_read([&] {
+      const std::byte* at = driver.memory().bytes_at(address, bytes);
+      std::uint64_t found = 0;
+      if (at != nullptr) std::memcpy(&found, at, bytes);
+      is_ready = at == nullptr || holds(flags & 3, found, value, bytes == 8);  // where it was freed the operation fails
+    });
+    return is_ready;
   };
   const auto run = [&driver, address, bytes] {
     const runtime::DeviceMemory::Reader reader(driver.memory());

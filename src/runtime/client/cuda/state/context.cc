@@ -42,9 +42,11 @@ std::shared_ptr<Stream> Context::make_stream(unsigned flags, int priority) {
 void Context::forget(Stream& stream) {
   Captures::instance().forget(stream);
   const std::lock_guard lock(order_);
-  // Work that is still waiting must hold up the legacy stream as before.
+  std::erase_if(orphaned_, [&](const auto& ticket) { return device_.queue().is_done(ticket); });
+  // Work that is still waiting holds up the legacy stream as before, or not.
+  auto& keeper = (stream.flags & CU_STREAM_NON_BLOCKING) != 0 ? orphaned_ : legacy_->last;
   for (const auto& ticket : stream.last) {
-    if (!device_.queue().is_done(ticket)) legacy_->last.push_back(ticket);
+    if (!device_.queue().is_done(ticket)) keeper.push_back(ticket);
   }
   std::erase_if(streams_, [&](const auto& s) { return s.get() == &stream; });
 }
@@ -166,6 +168,7 @@ CUresult Context::drain() {
   {
     const std::lock_guard lock(order_);
     tickets = legacy_->last;
+    tickets.insert(tickets.end(), orphaned_.begin(), orphaned_.end());
     for (const auto& stream : streams_) tickets.insert(tickets.end(), stream->last.begin(), stream->last.end());
   }
   return wait_for(tickets);

@@ -69,6 +69,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::mutex order_;  // guards the streams' positions
   std::shared_ptr<Stream> legacy_;
   std::vector<std::shared_ptr<Stream>> streams_;  // in the order of their creation
+  std::vector<runtime::WorkTicket> orphaned_;     // last work of non-blocking streams that were destroyed meanwhile
 };
 
 }  // namespace wm::cuda

@@ -33,6 +33,10 @@ class Device {
   [[nodiscard]] runtime::WorkQueue& queue() { return queue_; }
   // Runs kernels in the daemon's time.
   Result<void> join_daemon();
+  // The daemon keeps the connection of the process that forks, not of its child.
+  void close_connection_in_child() {
+    if (served_ != nullptr) served_->close_in_child();
+  }
   // Runs kernels without time, or on the cycle or block machine.
   Result<void> choose_timing(const std::string& timing, const runtime::TimedOptions& options);
   [[nodiscard]] runtime::KernelRunner& runner() { return *runner_; }

@@ -25,7 +25,10 @@ std::atomic<Driver*> the_driver{nullptr};
 std::atomic<bool> is_forked_child{false};
 
 void forget_driver_in_child() {
-  if (the_driver.exchange(nullptr) != nullptr) is_forked_child = true;
+  Driver* const parents = the_driver.exchange(nullptr);
+  if (parents == nullptr) return;
+  is_forked_child = true;
+  parents->close_connection_in_child();
 }
 
 std::string variable(const char* name, const std::string& otherwise) {

@@ -1,0 +1,45 @@
+// The daemon's side of a program's connection.
+#include "runtime/simulated_server/program.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include "gpu/load_gpu.h"
+#include "tree.h"
+
+namespace wm::runtime {
+namespace {
+
+TEST(ServedProgram, KeepsAnswersUntilTheProgramReadsThem) {
+  const auto config = gpu::load_gpu("qos16", source_path("configs/gpus"));
+  ASSERT_TRUE(config);
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+  Descriptor server(ends[0]);
+  const Descriptor client(ends[1]);
+  auto memory = ProgramMemory::make();
+  ASSERT_TRUE(memory);
+  ServedProgram program(std::move(server), {1, "a", {}}, {}, *config, *std::move(memory));
+  // More calls than the socket has room for answers.
+  constexpr std::uint64_t kCalls = 4000;
+  for (std::uint64_t i = 1; i <= kCalls; ++i) {
+    Payload payload;
+    payload.put(ServedAllocate{.address = exec::kGlobalBase + (i << 18), .bytes = 16, .on_device = 1}).text("memory");
+    ServedHeader header;
+    header.op = ServedOp::allocate;
+    header.number = i;
+    ASSERT_TRUE(send_served(client, header, payload, false)) << i;
+    ASSERT_TRUE(program.read(1U << 30)) << i;
+  }
+  EXPECT_TRUE(program.has_unsent());
+  for (std::uint64_t i = 1; i <= kCalls; ++i) {
+    const auto answer = receive_served(client, 0);
+    ASSERT_TRUE(answer && !answer->closed) << i;
+    EXPECT_EQ(answer->message.header.number, i);
+    ASSERT_TRUE(program.send_rest()) << i;
+  }
+  EXPECT_FALSE(program.has_unsent());
+}
+
+}  // namespace
+}  // namespace wm::runtime
