@@ -57,6 +57,15 @@ TEST_F(PlacementTest, LaunchesInDefaultStreamsArePlaced) {
   EXPECT_EQ(start({"where", "thread", "200"})->result()["sms"], 60);
 }
 
+TEST_F(PlacementTest, APlacedKernelHasItsOwnDivisionOfAnSmsMemoryAgain) {
+  use("spatial");
+  const auto other = start_other();
+  const Json seen = start({"where", "green", "200"})->result();
+  EXPECT_EQ(seen["sms"], 60);
+  EXPECT_EQ(seen["largest_carveout"], 100);  // a launch that could not be placed was limited by its shared memory
+  EXPECT_EQ(seen["carveout"], -1);
+}
+
 TEST_F(PlacementTest, CapturedLaunchesAreNotPlaced) {
   use("spatial");
   const auto other = start_other();

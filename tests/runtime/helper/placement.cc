@@ -67,6 +67,13 @@ void launch(void* function, unsigned blocks, unsigned long long address, void* s
      static_cast<void**>(nullptr));
 }
 
+// The part of an SM's memory that the kernel wants as shared memory, in percent; -1: as the driver likes.
+int carveout(void* function) {
+  int value = 0;
+  cu("cuFuncGetAttribute", &value, 9, function);
+  return value;
+}
+
 void launch_captured(const Kernels& kernels, void* stream) {
   void *graph = nullptr, *executable = nullptr;
   cu("cuStreamBeginCapture_v2", stream, 2);
@@ -94,6 +101,20 @@ bool tells_that_it_is_busy(const Kernels& kernels, void* busy, void* other, unsi
   return waits && is_done && call("cuStreamQuery", busy) == 0;
 }
 
+// A stream in a green context of the program's own, whose launches the daemon does not place.
+void* stream_of_own_green_context() {
+  unsigned char all[256] = {}, group[256] = {}, rest[256] = {};
+  void *description = nullptr, *green = nullptr, *stream = nullptr;
+  unsigned count = 1;
+  cu("cuDeviceGetDevResource", 0, static_cast<void*>(all), 1U);
+  cu("cuDevSmResourceSplitByCount", static_cast<void*>(group), &count, static_cast<const void*>(all),
+     static_cast<void*>(rest), 0U, 8U);
+  cu("cuDevResourceGenerateDesc", &description, static_cast<void*>(group), 1U);
+  cu("cuGreenCtxCreate", &green, description, 0, 1U);
+  cu("cuGreenCtxStreamCreate", &stream, green, 1U, 0);
+  return stream;
+}
+
 }  // namespace
 
 void where(const char* kind, int rounds) {
@@ -102,8 +123,15 @@ void where(const char* kind, int rounds) {
   void* stream = nullptr;
   if (std::strcmp(kind, "null") != 0 && !is_thread) cu("cuStreamCreate", &stream, 1U);
   const char* name = is_thread ? "cuLaunchKernel_ptsz" : "cuLaunchKernel";
+  void* const unplaced = std::strcmp(kind, "green") == 0 ? stream_of_own_green_context() : nullptr;
+  int most_divided = -1;
   std::vector<unsigned> seen(kBlocks);
   for (int i = 0; i < rounds; ++i) {
+    if (unplaced != nullptr) {
+      launch(kernels.where, kBlocks, kernels.memory, unplaced);
+      cu("cuStreamSynchronize", unplaced);
+      most_divided = std::max(most_divided, carveout(kernels.where));
+    }
     const bool is_last = i == rounds - 1;
     if (is_last && std::strcmp(kind, "captured") == 0) {
       launch_captured(kernels, stream);
@@ -116,8 +144,10 @@ void where(const char* kind, int rounds) {
   }
   std::sort(seen.begin(), seen.end());
   const auto distinct = std::unique(seen.begin(), seen.end()) - seen.begin();
-  std::printf("{\"sms\": %d, \"first\": %d, \"last\": %d}\n", static_cast<int>(distinct),
-              static_cast<int>(seen.front()) - 1, static_cast<int>(seen[static_cast<std::size_t>(distinct) - 1]) - 1);
+  std::printf("{\"sms\": %d, \"first\": %d, \"last\": %d, \"carveout\": %d, \"largest_carveout\": %d}\n",
+              static_cast<int>(distinct), static_cast<int>(seen.front()) - 1,
+              static_cast<int>(seen[static_cast<std::size_t>(distinct) - 1]) - 1, carveout(kernels.where),
+              most_divided);
 }
 
 void ordered(int rounds) {

@@ -2,7 +2,8 @@
 #pragma once
 
 // N rounds of a launch of 264 blocks: the SMs on which the blocks of the last one ran. `kind` is stream, null, thread
-// (the thread's own default stream), captured (the last one in a graph) or context (one that is not the primary).
+// (the thread's own default stream), captured (the last one in a graph), context (one that is not the primary) or green
+// (in turns with a green context of its own).
 void where(const char* kind, int rounds);
 
 // N rounds of work in two streams, the NULL stream and the host that depend on each other; the number of rounds whose

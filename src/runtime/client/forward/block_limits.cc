@@ -14,7 +14,7 @@ namespace {
 enum : int { kSharedPerBlock = 8, kSharedPerSm = 81, kSharedPerBlockOptIn = 97, kReservedShared = 111 };
 constexpr auto kClusterSizeMustBeSet = static_cast<CUfunction_attribute>(10);
 constexpr auto kClusterWidth = static_cast<CUfunction_attribute>(11);
-constexpr int kAllShared = 100;  // percent
+constexpr int kAllShared = 100, kDriversChoice = -1;  // percent of an SM's memory
 constexpr int kGranularity = 128;
 constexpr int kStep = 1024;  // bytes between the amounts of padding that are tried
 
@@ -124,11 +124,6 @@ LimitedLaunch work_out_unknown(const KernelOnDevice& kernel, unsigned threads, u
   return {shared_bytes, false};
 }
 
-void divide(const KernelOnDevice& kernel) {
-  const auto chosen = kernel.attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
-  if (chosen && *chosen == -1) (void)kernel.set(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, kAllShared);
-}
-
 }  // namespace
 
 BlockLimits& BlockLimits::get() {
@@ -149,7 +144,7 @@ LimitedLaunch BlockLimits::plan(CUfunction function, unsigned threads, unsigned 
   const KernelOnDevice kernel(function, kind.value_or(HandleKind::function), device);
   const LimitedLaunch planned =
       kind ? work_out(kernel, threads, shared_bytes, limit) : work_out_unknown(kernel, threads, shared_bytes, limit);
-  if (planned.is_limited && kind) divide(kernel);
+  if (planned.is_limited) divide(function);
   return plans_[key] = planned;
 }
 
@@ -161,8 +156,27 @@ void BlockLimits::refused(CUfunction function) {
 void BlockLimits::divide_alike(CUfunction function) {
   const std::lock_guard lock(mutex_);
   forget_old_handles();
-  if (!divided_.insert(function).second) return;
-  if (const auto kernel = known_kernel(function)) divide(*kernel);
+  divide(function);
+}
+
+void BlockLimits::divide(CUfunction function) {
+  const auto [at, is_new] = divided_.try_emplace(function, false);
+  if (!is_new) return;
+  const auto kernel = known_kernel(function);
+  if (!kernel) return;
+  const auto chosen = kernel->attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+  at->second = chosen && *chosen == kDriversChoice &&
+               kernel->set(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, kAllShared);
+}
+
+void BlockLimits::restore_division(CUfunction function) {
+  const std::lock_guard lock(mutex_);
+  forget_old_handles();
+  const auto at = divided_.find(function);
+  if (at == divided_.end()) return;
+  const auto kernel = known_kernel(function);
+  if (at->second && kernel) (void)kernel->set(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, kDriversChoice);
+  divided_.erase(at);
 }
 
 void BlockLimits::forget_old_handles() {

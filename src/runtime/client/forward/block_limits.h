@@ -35,14 +35,18 @@ class BlockLimits {
   // The same division of an SM's memory for all kernels that share it: an SM changes it only when it is empty. Kernels
   // for which the program has chosen a division keep it.
   void divide_alike(CUfunction function);
+  // Before a launch on SMs of the program's own: the kernel's division is the driver's choice again.
+  void restore_division(CUfunction function);
 
  private:
   using Key = std::tuple<CUfunction, unsigned, unsigned, std::uint32_t, std::uint32_t, CUdevice>;
   std::mutex mutex_;
   std::map<Key, LimitedLaunch> plans_;
-  std::set<CUfunction> refused_, divided_;
+  std::set<CUfunction> refused_;
+  std::map<CUfunction, bool> divided_;  // whether its division was changed here
   unsigned generation_ = 0;
 
+  void divide(CUfunction function);
   // Forgets what is known of handles that may belong to other kernels by now.
   void forget_old_handles();
 };

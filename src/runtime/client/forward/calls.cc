@@ -40,13 +40,15 @@ template <typename Launch>
 CUresult launch_on_sms(runtime::ControlPage& page, CUfunction function, unsigned threads, unsigned shared_bytes,
                        CUstream stream, Launch&& launch) {
   const GreenContexts::Set set = place(page, stream);
+  if (set.context != nullptr) BlockLimits::get().restore_division(function);
   const auto in_stream = [&](CUstream placed) { return launch(shared_bytes, placed); };
-  const auto result = launch_placed(function, stream, set, in_stream);
-  count_placed(page, set, result.has_value());
-  if (result) return *result;
+  const PlacedLaunch placed = launch_placed(function, stream, set, in_stream);
+  count_placed(page, set, placed.state == PlacedLaunch::State::placed);
+  if (placed.state == PlacedLaunch::State::placed) return placed.result;
   const CUresult unplaced = launch_limited(page, function, threads, shared_bytes, stream,
                                            [&](unsigned bytes) { return launch(bytes, stream); });
-  if (set.context != nullptr && unplaced == CUDA_SUCCESS) PlacedStreams::get().refused(function);
+  // A kernel that the driver takes in the program's stream only is not placed again.
+  if (placed.state == PlacedLaunch::State::refused && unplaced == CUDA_SUCCESS) PlacedStreams::get().refused(function);
   return unplaced;
 }
 

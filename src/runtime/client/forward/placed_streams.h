@@ -54,19 +54,23 @@ class PlacedStreams {
   std::uint64_t generation_ = 0;
 };
 
-// Calls `launch` with a stream of the set, or returns empty if the launch cannot be placed or the driver does not take
-// it there: then it must be made as the program asked.
+// A launch that is not placed must be made as the program asked.
+struct PlacedLaunch {
+  enum class State { placed, not_tried, refused };  // refused: the driver does not take it in the placed stream
+  State state = State::not_tried;
+  CUresult result = CUDA_SUCCESS;  // of a placed launch
+};
+
+// Calls `launch` with a stream of the set if the launch can be placed.
 template <typename Launch>
-std::optional<CUresult> launch_placed(CUfunction function, CUstream stream, GreenContexts::Set set, Launch&& launch) {
+PlacedLaunch launch_placed(CUfunction function, CUstream stream, GreenContexts::Set set, Launch&& launch) {
   PlacedStreams& streams = PlacedStreams::get();
   const auto place = streams.begin(function, stream, set);
-  if (!place) return std::nullopt;
-  CUresult result = launch(place->placed);
-  const bool is_launched = result == CUDA_SUCCESS;
-  if (is_launched) result = PlacedStreams::follow(*place);
+  if (!place) return {};
+  const bool is_launched = launch(place->placed) == CUDA_SUCCESS;
+  const CUresult result = is_launched ? PlacedStreams::follow(*place) : CUDA_SUCCESS;
   streams.end(*place);
-  if (!is_launched) return std::nullopt;
-  return result;
+  return {is_launched ? PlacedLaunch::State::placed : PlacedLaunch::State::refused, result};
 }
 
 }  // namespace wm::forward
