@@ -1,8 +1,7 @@
 // Whether green contexts (sets of SMs) can serve unmodified programs, and what they cost: a program that only knows its
 // primary context makes a kernel and a stream; its launches are redirected to streams of green contexts.
 //
-//   green        one line of JSON: SMs per group, errors, times of a redirected launch, the SMs that blocks saw, and the
-//                time of a launch of many blocks on all groups of 4 SMs but one, for each of them
+//   green        one line of JSON: SMs per group, errors, times of a redirected launch, and the SMs that blocks saw
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -52,52 +51,13 @@ double median(Call call, Wait wait) {
   return times[times.size() / 2];
 }
 
-// The median time of a launch of many blocks on all of the groups but one.
-double without(const std::vector<CUdevResource>& groups, std::size_t missing, unsigned* sms) {
-  std::vector<CUdevResource> chosen = groups;
-  chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(missing));
-  CUdevResourceDesc description = nullptr;
-  CUgreenCtx green = nullptr;
-  CUstream stream = nullptr;
-  if (!check("cuDevResourceGenerateDesc",
-             cuDevResourceGenerateDesc(&description, chosen.data(), static_cast<unsigned>(chosen.size()))) ||
-      !check("cuGreenCtxCreate", cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM)) ||
-      !check("cuGreenCtxStreamCreate", cuGreenCtxStreamCreate(&stream, green, CU_STREAM_NON_BLOCKING, 0)))
-    return 0;
-  std::vector<double> times;
-  for (int i = 0; i < 21; ++i) {
-    const auto started = Clock::now();
-    where<<<32768, 256, 0, stream>>>(sms, 500);
-    cudaStreamSynchronize(stream);
-    times.push_back(microseconds(started));
-  }
-  cuStreamDestroy(stream);
-  cuGreenCtxDestroy(green);
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
-
-std::vector<double> without_each(unsigned* sms) {
-  constexpr unsigned kIgnoreCoscheduling = 1;
-  CUdevResource all_sms{}, rest{};
-  std::vector<CUdevResource> groups(64);
-  unsigned count = 64;
-  check("cuDeviceGetDevResource", cuDeviceGetDevResource(0, &all_sms, CU_DEV_RESOURCE_TYPE_SM));
-  check("cuDevSmResourceSplitByCount",
-        cuDevSmResourceSplitByCount(groups.data(), &count, &all_sms, &rest, kIgnoreCoscheduling, 4));
-  groups.resize(count);
-  std::vector<double> times;
-  for (std::size_t i = 0; i < groups.size(); ++i) times.push_back(without(groups, i, sms));
-  return times;
-}
-
 }  // namespace
 
 int main() {
   constexpr unsigned kBlocks = 1320;
   unsigned* sms = nullptr;
   cudaStream_t own = nullptr;
-  if (cudaMalloc(&sms, 32768 * sizeof(unsigned)) != cudaSuccess ||
+  if (cudaMalloc(&sms, kBlocks * sizeof(unsigned)) != cudaSuccess ||
       cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking) != cudaSuccess) {
     std::puts("{\"error\": \"no GPU\"}");
     return 1;
@@ -153,15 +113,11 @@ int main() {
     std::size_t next = 0;
     switched_us = median([&] { redirect(streams[next++ % streams.size()]); }, wait);
   }
-  const std::vector<double> without_group = without_each(sms);
   if (cudaGetLastError() != cudaSuccess) ++failures;
   std::printf(
       "{\"kind\": \"green\", \"groups\": %u, \"sms_of_group\": %u, \"sms_rest\": %u, \"seen_all\": %zu, \"seen\": [",
       count, groups[0].sm.smCount, rest.sm.smCount, all);
   for (std::size_t i = 0; i < found.size(); ++i) std::printf("%s%zu", i == 0 ? "" : ", ", found[i]);
-  std::printf("], \"without_group_us\": [");
-  for (std::size_t i = 0; i < without_group.size(); ++i)
-    std::printf("%s%.1f", i == 0 ? "" : ", ", without_group[i]);
   std::printf(
       "], \"create_us\": %.1f, \"launch_us\": %.2f, \"redirected_us\": %.2f, \"switched_us\": %.2f, \"failures\": "
       "%d}\n",
