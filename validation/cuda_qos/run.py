@@ -350,7 +350,7 @@ def main():
     if options.program is None:
         options.program = os.path.join(os.path.abspath(options.out), "tasks")
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tasks.cu")
-        subprocess.run(["nvcc", "-O2", "-std=c++20", "-arch=sm_90", source, "-o", options.program], check=True)
+        subprocess.run(["nvcc", "-O2", "-std=c++20", "-arch=sm_90", source, "-o", options.program, "-lcuda"], check=True)
     run = Run(options)
     if options.isolated:
         read_isolated(run, options.isolated)

@@ -8,6 +8,8 @@
 //       slots begin at PAIR_BEGIN (seconds since 1970). Before that the program waits; with --isolated each of its
 //       tasks runs for S seconds then, the last one until PAIR_BEGIN.
 //   tasks where [--seconds S]   the SMs on which the blocks of the last of many launches ran
+//   tasks sets                  times of the latency-sensitive tasks on all groups of 4 SMs but some, without warpmux
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "sm_sets.h"
 #include "task_kernels.h"
 
 namespace {
@@ -120,7 +123,8 @@ Task make(const std::string& name) {
   }
   if (name == "LIB") {
     const unsigned blocks = is_small ? 1 : 8192, paths = blocks * tasks::kThreads;
-    const tasks::Libor body{floats(std::size_t{tasks::Libor::kSteps} * paths), floats(80, 0.2F), zeros<float>(paths), paths};
+    const tasks::Libor body{floats(std::size_t{tasks::Libor::kSteps} * paths), floats(80, 0.2F), zeros<float>(paths),
+                            paths};
     return {[=](const Slot& s) { launch(body, blocks, s); }, body.payoff, std::size_t{paths} * 4};
   }
   if (name == "LBM") {
@@ -226,6 +230,43 @@ void where(double seconds) {
   std::printf("]}\n");
 }
 
+double median_microseconds(const Task& task, const Slot& slot) {
+  std::vector<double> times;
+  for (int i = 0; i < 41; ++i) {
+    const auto started = Clock::now();
+    task.run(slot);
+    wait();
+    times.push_back(std::chrono::duration<double>(Clock::now() - started).count() * 1e6);
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+void sets() {
+  std::map<std::string, Task> made;
+  for (const char* name : {"HS", "MERGE", "LIB", "LBM"}) made[name] = make(name);
+  wait();
+  const auto groups = tasks::groups_of_sms(4);
+  const std::size_t count = groups.size();
+  std::vector<std::vector<std::size_t>> missing{{}};
+  for (std::size_t i = 0; i < count; ++i) missing.push_back({i});
+  missing.push_back({0, 1, 2});
+  missing.push_back({count - 3, count - 2, count - 1});
+  missing.push_back({0, count / 3 - 1, 2 * (count / 3 - 1)});
+  const cudaStream_t own = stream;
+  for (const auto& without : missing) {
+    const tasks::StreamWithout placed(groups, without);
+    stream = placed.get();
+    std::printf("{\"without\": [");
+    for (std::size_t i = 0; i < without.size(); ++i) std::printf("%s%zu", i == 0 ? "" : ", ", without[i]);
+    std::printf("]");
+    for (const auto& [name, task] : made)
+      std::printf(", \"%s\": %.1f", name.c_str(), median_microseconds(task, {name, Form::direct, 0, device_sms}));
+    std::puts("}");
+    stream = own;
+  }
+}
+
 Clock::duration duration(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
@@ -272,7 +313,8 @@ void run(const std::vector<Slot>& slots, double seconds, double settle, double i
       const auto settled = until + duration(isolated / 3);
       until += duration(isolated);
       const Times times = repeat(task, {name, Form::direct, 0, device_sms}, settled, until);
-      std::printf("{\"isolated\": \"%s\", \"tasks\": %zu, \"ms\": %.5f}\n", name.c_str(), times.tasks, times.milliseconds);
+      std::printf("{\"isolated\": \"%s\", \"tasks\": %zu, \"ms\": %.5f}\n", name.c_str(), times.tasks,
+                  times.milliseconds);
     }
   }
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -313,6 +355,10 @@ int main(int count, char** arguments) {
   words = zeros<unsigned>(2);
   if (texts.size() == 1 && texts[0] == "where") {
     where(seconds);
+    return 0;
+  }
+  if (texts.size() == 1 && texts[0] == "sets") {
+    sets();
     return 0;
   }
   std::vector<Slot> slots;

@@ -1,8 +1,8 @@
 """Training of a small transformer with random data, as a program that measures itself.
 
-    training.py SECONDS
+    training.py SECONDS [SEQUENCES]
 
-One line of JSON goes to standard output: training steps per second. PAIR_BEGIN (seconds since 1970) is the begin of the
+A step takes SEQUENCES (16). One line of JSON goes to standard output: training steps per second. PAIR_BEGIN (seconds since 1970) is the begin of the
 measured time, as in pair.cu; the program works before it.
 """
 import json
@@ -15,11 +15,12 @@ import torch
 
 def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 3
+    sequences = int(sys.argv[2]) if len(sys.argv) > 2 else 16
     torch.manual_seed(2)
     layer = torch.nn.TransformerEncoderLayer(d_model=1024, nhead=16, dim_feedforward=4096, batch_first=True)
     model = torch.nn.TransformerEncoder(layer, num_layers=6, enable_nested_tensor=False).cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
-    tokens = torch.randn(16, 256, 1024, device="cuda")
+    tokens = torch.randn(sequences, 256, 1024, device="cuda")
 
     def step() -> float:
         with torch.autocast("cuda", dtype=torch.bfloat16):
@@ -41,7 +42,7 @@ def main() -> None:
         value = step().item()
         steps += 1
     passed = time.time() - started
-    print(json.dumps({"kind": "training", "launches": steps, "launches_per_second": round(steps / passed, 2),
+    print(json.dumps({"kind": "training", "sequences": sequences, "launches": steps, "launches_per_second": round(steps / passed, 2),
                       "late_ms": round(max(late, 0) * 1e3), "wrong": 0 if value == value else 1,
                       "torch": torch.__version__}))
 
