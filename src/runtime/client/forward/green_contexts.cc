@@ -15,9 +15,9 @@ constexpr unsigned kMaxGroups = 64;
 constexpr unsigned kIgnoreCoscheduling = 1;
 
 // Orders groups of equal size as policies count them. The driver cuts the groups from one GPC after the other, and the
-// last ones from what is left of several. On an H200 kernels with shared memory are 1 to 2% slower on a set that lacks
-// one of the last groups, or neighbours, than on one that lacks others (`validation/cuda_qos/tasks.cu sets`). Policies
-// leave out the last ones of this order first, which are of different GPCs.
+// last ones from what is left of several. On one of two H200s kernels were 1 to 2% slower on a set that lacks one of
+// the last groups, or neighbours, than on one that lacks others (`validation/cuda_qos/tasks.cu sets`). Policies leave
+// out the last ones of this order first, which are of different GPCs.
 std::vector<CUdevResource> spread(const std::vector<CUdevResource>& cut) {
   const std::size_t whole = cut.size() - cut.size() / 8;
   std::size_t stride = std::max<std::size_t>(whole / 3, 1);
