@@ -2,8 +2,8 @@
 
     training.py SECONDS [SEQUENCES]
 
-A step takes SEQUENCES (16). One line of JSON goes to standard output: training steps per second. PAIR_BEGIN (seconds since 1970) is the begin of the
-measured time, as in pair.cu; the program works before it.
+A step takes SEQUENCES (16). One line of JSON goes to standard output: training steps per second. PAIR_BEGIN (seconds
+since 1970) is the begin of the measured time, as in pair.cu; the program works before it.
 """
 import json
 import os
