@@ -8,7 +8,7 @@ install(DIRECTORY validation/corpus/ptx DESTINATION share/warpmux/validation/cor
 install(FILES validation/corpus/kernels.txt DESTINATION share/warpmux/validation/corpus)
 install(FILES validation/h200/corpus.csv validation/h200/corpus-simulated.csv DESTINATION share/warpmux/validation/h200)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/warpmux)
-install(DIRECTORY docs DESTINATION share/doc/warpmux)
+install(DIRECTORY docs examples DESTINATION share/doc/warpmux)  # the guides use the examples
 file(GLOB shipped_results ${PROJECT_SOURCE_DIR}/results/*)
 if(shipped_results)
   install(DIRECTORY results DESTINATION share/warpmux)

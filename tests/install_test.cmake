@@ -30,6 +30,11 @@ foreach(file share/man/man1/wm.1 share/bash-completion/completions/wm)
     message(FATAL_ERROR "${file} is incomplete")
   endif()
 endforeach()
+execute_process(COMMAND ${prefix}/bin/wm kernels check ${prefix}/share/doc/warpmux/examples/saxpy/saxpy.yaml
+                OUTPUT_VARIABLE checked ERROR_VARIABLE checked)
+if(NOT checked MATCHES "passed")
+  message(FATAL_ERROR "the installed example does not run: ${checked}")
+endif()
 # A GPU that only the installation has shows which folder the driver of the simulated GPU reads.
 if(EXISTS ${prefix}/lib/warpmux/libcuda.so.1 AND EXISTS ${BUILD}/tests/cuda_program)
   file(READ ${prefix}/share/warpmux/configs/gpus/v100.yaml gpu)

@@ -56,6 +56,11 @@ const sweepFile = join(folder, 'sweep.html');
 writeFileSync(sweepFile, before + '<script type="application/json" id="document">' +
   JSON.stringify(sweep).replaceAll('<', '\\u003c') + rest.slice(end));
 
+// One run, as `wm sim --html` writes it.
+const singleFile = join(folder, 'single.html');
+writeFileSync(singleFile, before + '<script type="application/json" id="document">' +
+  JSON.stringify({schema: 1, title: 'A run', runs: [runs[0]]}).replaceAll('<', '\\u003c') + rest.slice(end));
+
 // What a phone has no room for: formulas without spaces, long names, many bars, many series, hundreds of points.
 const long = 'a-kernel-with-a-long-name/and-its-part@1ms';
 const many = (xs, policies) => xs.flatMap((goal) => policies.map((policy, i) => ({goal, policy, reach: 0.1 * i, source: 'measured'})));
@@ -122,6 +127,14 @@ const tests = {
     assert.equal(await b.value('document.querySelectorAll("th:not([scope])").length'), 0);
   },
 
+  async 'a single run is not compared with others'(b) {
+    await b.open('file://' + comparison);
+    assert.ok(await b.value('document.querySelectorAll(".best").length') > 0);
+    await b.open('file://' + singleFile);
+    assert.equal(await b.value('document.querySelectorAll("table.policies tbody tr").length'), 1);
+    assert.equal(await b.value('document.querySelectorAll(".best").length'), 0);
+    assert.equal(await b.value('document.querySelector("#policies h2").textContent'), 'The run');
+  },
   async 'a row is chosen by a click, and its timeline is drawn'(b) {
     await b.open('file://' + comparison);
     assert.equal(await b.value('document.querySelectorAll("table.policies tbody tr").length'), 3);

@@ -67,9 +67,10 @@ if (runs.length) {
   page.append(add(filters()));
   if (workloads.length > 1) page.append(h('section.card', {id: 'matrix'}, h('h2', {}, 'Policies × workloads'),
     h('p.note', {}, 'Every cell is one run; ✗ marks a missed goal. Select a cell to see its run.'), add(matrix())));
-  const one = workloads.length > 1 ? 'One workload' : 'Policies side by side';
+  const one = workloads.length > 1 ? 'One workload' : runs.length > 1 ? 'Policies side by side' : 'The run';
   page.append(h('section.card', {id: 'policies'}, h('h2', {}, one),
-    h('p.note', {}, 'Bars: the rate of a kernel in the co-run, as a fraction of its isolated rate; the mark is its goal. Select a row to see its run.'),
+    h('p.note', {}, 'Bars: the rate of a kernel in the co-run, as a fraction of its isolated rate; the mark is its goal.' +
+      (runs.length > 1 ? ' Select a row to see its run.' : '')),
     add(policyTable())));
   page.append(add(lookInto()));
   page.append(h('section.card', {id: 'bars'}, h('h2', {}, 'Rates of each kernel'), add(bars())));

@@ -3,7 +3,9 @@ import {h, replace} from './dom.js';
 import {fixed} from './format.js';
 import {choose, current, goalsOf, labelOf, metricsOf, shownHere, valuesOf, varying} from './model.js';
 
+// The best value of several runs; one run is neither best nor worst.
 function best(runs, metric) {
+  if (runs.length < 2) return undefined;
   const values = runs.map(metric.of).filter((v) => v !== null);
   return metric.better > 0 ? Math.max(...values) : Math.min(...values);
 }

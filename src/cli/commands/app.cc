@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <iostream>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <unistd.h>
@@ -98,13 +100,18 @@ std::string missing_value(const CLI::App& app, const std::vector<std::string>& w
   return {};
 }
 
-// "wm sim takes no argument '5'", with the first word of the parser's list.
+// "wm sim takes no argument 'sgemm'; a value stands behind its option, …", with the first word of the parser's list.
 std::string unexpected_word(const CLI::App& app, const std::vector<std::string>& words, const std::string& message) {
   const std::size_t colon = message.find(": ");
   if (colon == std::string::npos) return {};
-  const std::string name = chosen_command(app, words).second;
-  const std::string rest = message.substr(colon + 2);
-  return name + " takes no argument '" + rest.substr(0, rest.find(' ')) + "'; '" + name +
+  const auto [command, name] = chosen_command(app, words);
+  std::istringstream rest(message.substr(colon + 2));
+  const std::vector<std::string> unexpected{std::istream_iterator<std::string>(rest), {}};
+  const auto first = std::find_first_of(words.begin(), words.end(), unexpected.begin(), unexpected.end());
+  if (first == words.end()) return {};
+  const bool takes_kernels = command->get_option_no_throw("--kernel") != nullptr && !first->starts_with('-');
+  return name + " takes no argument '" + *first + "'" +
+         (takes_kernels ? " (did you mean '--kernel " + *first + "'?)" : "") + "; '" + name +
          " --help' shows what it takes";
 }
 

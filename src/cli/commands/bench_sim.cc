@@ -71,7 +71,8 @@ Result<int> bench_sim(const BenchSimOptions& options) {
   const auto known = bench::sim_rows();
   for (const std::string& name : options.names)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      return Error{fmt::format("no row '{}'{}", name, did_you_mean(name, known))};
+      return Error{
+          fmt::format("no benchmark '{}'{}; there are {}", name, did_you_mean(name, known), fmt::join(known, ", "))};
   const auto gpus = options.gpus.empty() ? std::vector<std::string>{"v100", "qos16"} : options.gpus;
   Table table(
       {"kernel", "GPU", "SMs", "warp instr.", "cycles", "runs", "best", "warp instr./s", "cycles/s", "peak MB"});

@@ -1,4 +1,5 @@
 // wm doctor: what works on this machine, and what to do about the rest.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
@@ -119,6 +120,18 @@ Result<std::string> device_name() {
   return Error{std::string(text + 1)};
 }
 
+// Where systemd looks for units of users.
+bool has_unit() {
+  const char* home = std::getenv("HOME");
+  std::vector<std::string> folders = {"/usr/lib/systemd/user", "/usr/local/lib/systemd/user", "/etc/systemd/user"};
+  if (home != nullptr) {
+    folders.push_back(std::string(home) + "/.local/share/systemd/user");
+    folders.push_back(std::string(home) + "/.config/systemd/user");
+  }
+  return std::any_of(folders.begin(), folders.end(),
+                     [](const std::string& folder) { return exists(folder + "/warpmux.service"); });
+}
+
 void look_at_devices(Findings& all) {
   const auto device = device_name();
   all.push_back({"sharing", "OpenCL device", device.ok(), true,
@@ -126,9 +139,13 @@ void look_at_devices(Findings& all) {
   const bool nvidia = exists("/dev/nvidia0") || exists("/dev/dxg");
   all.push_back({"sharing", "NVIDIA GPU", nvidia, false, nvidia ? "/dev/nvidia0" : "none is visible to this user"});
   const std::string socket = runtime::default_socket();
-  const auto status = runtime::request_status(socket);
+  bool is_refused = false;
+  const auto status = runtime::request_status(socket, &is_refused);
+  const std::string start = has_unit() ? "wm serve, or systemctl --user enable --now warpmux" : "wm serve";
   all.push_back({"sharing", "daemon", status.ok(), false,
-                 status ? "answers at " + socket : "none runs: wm serve, or systemctl --user enable --now warpmux"});
+                 status       ? "answers at " + socket
+                 : is_refused ? status.error().what
+                              : "none runs: " + start});
 }
 #endif
 

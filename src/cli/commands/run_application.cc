@@ -41,8 +41,8 @@ struct RunApplicationOptions {
 };
 
 // The daemon's answer. A daemon that was just started needs some time before it listens; while `seconds` have not
-// passed, a missing socket is therefore not an error, unless not even its folder exists. A terminal shows a notice
-// meanwhile, which is erased at the end.
+// passed, a missing socket is therefore not an error, unless not even its folder exists. A daemon that answers and
+// refuses is not waited for. A terminal shows a notice meanwhile, which is erased at the end.
 Result<std::string> wait_for_daemon(const std::string& socket, double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
@@ -50,9 +50,11 @@ Result<std::string> wait_for_daemon(const std::string& socket, double seconds) {
   const bool on_terminal = ::isatty(STDERR_FILENO) != 0;
   bool noticed = false;
   for (;;) {
-    auto status = runtime::request_status(socket);
+    bool is_refused = false;
+    auto status = runtime::request_status(socket, &is_refused);
     std::error_code ignored;
-    if (status || passed() >= seconds || !fs::exists(fs::absolute(socket, ignored).parent_path(), ignored)) {
+    const bool has_folder = fs::exists(fs::absolute(socket, ignored).parent_path(), ignored);
+    if (status || is_refused || passed() >= seconds || !has_folder) {
       if (noticed) std::fputs("\r\033[K", stderr);
       return status;
     }

@@ -79,17 +79,27 @@ Result<void> check_kind(const ServeOptions& options) {
     if (is_given && given.gpu.empty()) return Error{std::string(name) + " needs --simulate"};
   }
   const runtime::ServeOptions usual_server;
+  const std::initializer_list<std::pair<const char*, bool>> of_the_opencl_daemon = {
+      {"--device", !options.serve.device.empty()},
+      {"--when-full", options.when_full != "fail"},
+      {"--no-rewrite", options.no_rewrite},
+      {"--short", !options.short_launch.empty()},
+      {"--gates", options.serve.gates},
+      {"--cache", options.serve.cache != usual_server.cache},
+      {"--sandbox", options.serve.sandbox_seconds != usual_server.sandbox_seconds},
+      {"--user-share", !options.user_shares.empty()},
+      {"--log-level", options.log_level != "info"},
+      {"--log-format", options.log_format != "text"},
+      {"--metrics-port", options.serve.metrics_port != usual_server.metrics_port}};
+  const bool is_simulated = !given.gpu.empty();
+  for (const auto& [name, is_given] : of_the_opencl_daemon) {
+    if (is_given && (is_simulated || options.cuda.chosen))
+      return Error{name + std::string(" has no meaning with ") + (is_simulated ? "--simulate" : "--cuda")};
+  }
   for (const auto& [name, is_given] :
-       {std::pair{"--cuda", options.cuda.chosen}, std::pair{"--device", !options.serve.device.empty()},
-        std::pair{"--client-memory", !options.client_memory.empty()},
-        std::pair{"--when-full", options.when_full != "fail"}, std::pair{"--no-rewrite", options.no_rewrite},
-        std::pair{"--short", !options.short_launch.empty()}, std::pair{"--headroom", options.headroom != kNoHeadroom},
-        std::pair{"--gates", options.serve.gates}, std::pair{"--cache", options.serve.cache != usual_server.cache},
-        std::pair{"--sandbox", options.serve.sandbox_seconds != usual_server.sandbox_seconds},
-        std::pair{"--user-share", !options.user_shares.empty()}, std::pair{"--log-level", options.log_level != "info"},
-        std::pair{"--log-format", options.log_format != "text"},
-        std::pair{"--metrics-port", options.serve.metrics_port != usual_server.metrics_port}}) {
-    if (is_given && !given.gpu.empty()) return Error{std::string(name) + " has no meaning with --simulate"};
+       {std::pair{"--cuda", options.cuda.chosen}, std::pair{"--client-memory", !options.client_memory.empty()},
+        std::pair{"--headroom", options.headroom != kNoHeadroom}}) {
+    if (is_given && is_simulated) return Error{std::string(name) + " has no meaning with --simulate"};
   }
   if (given.timeline && given.json.empty()) return Error{"--timeline puts a timeline into the JSON: it needs --json"};
   const runtime::ArbiterOptions usual_arbiter;

@@ -88,6 +88,9 @@ std::string bash_completion(const CLI::App& app) {
   append_words(words, app, "wm");
   append_paths(paths, app, "wm");
   return fmt::format(R"(# Completion of wm for bash, written by `wm completion bash`.
+_wm_names() {{
+  wm "$@" --json - 2>/dev/null | grep -o '"name": *"[^"]*"' | cut -d'"' -f4 | sort -u
+}}
 _wm() {{
   local path=wm word words previous="${{COMP_WORDS[COMP_CWORD-1]}}" current="${{COMP_WORDS[COMP_CWORD]}}" i
   for ((i = 1; i < COMP_CWORD; ++i)); do
@@ -96,12 +99,20 @@ _wm() {{
       {}) path="$word" ;;
     esac
   done
+  [[ "$previous" != = ]] || previous="${{COMP_WORDS[COMP_CWORD-2]}}"  # --policy=NAME
+  [[ "$current" != = ]] || {{ previous="${{COMP_WORDS[COMP_CWORD-1]}}" current=; }}
+  case "$path" in
+{}  esac
   case "$previous" in
-    --policy) words=$(wm policies --json - 2>/dev/null | grep -o '"name": *"[^"]*"' | cut -d'"' -f4) ;;
-    --kernel) words=$(wm kernels --json - 2>/dev/null | grep -o '"name": *"[^"]*"' | cut -d'"' -f4) ;;
-    --gpu) words=$(wm gpus --json - 2>/dev/null | grep -o '"name": *"[^"]*"' | cut -d'"' -f4) ;;
+    --policy) words=$(_wm_names policies) ;;
+    --kernel) words=$(_wm_names kernels) ;;
+    --gpu|--simulate) words=$(_wm_names gpus) ;;
     *) case "$path" in
-{}    esac ;;
+      "wm policy"|"wm policies") words+=$(_wm_names policies) ;;
+      "wm kernels"|"wm kernels check") words+=$(_wm_names kernels) ;;
+      "wm gpus") words+=$(_wm_names gpus) ;;
+      "wm lab "[lrs]*) words+=$(_wm_names lab list) ;;
+    esac ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   [[ -n "${{COMPREPLY[*]}}" ]] || COMPREPLY=($(compgen -f -- "$current"))

@@ -1,6 +1,8 @@
 #include "runtime/protocol/monitor.h"
 
+#include <cstddef>
 #include <cstdio>
+#include <cstring>
 
 #include "runtime/protocol/message.h"
 #include "runtime/protocol/socket.h"
@@ -12,7 +14,21 @@ constexpr int kTimeout = 30'000;  // milliseconds
 
 namespace {
 
-Result<std::string> exchange(const std::string& socket, Role role, const std::string& request) {
+// Why the daemon sent a welcome instead of a document. A welcome begins with magic and version in every version.
+Error refusal(const std::string& socket, const std::string& answer) {
+  std::uint32_t beginning[2] = {};
+  if (answer.size() >= sizeof beginning) std::memcpy(beginning, answer.data(), sizeof beginning);
+  const auto [magic, version] = beginning;
+  if (magic == kMagic && version != kVersion) {
+    return Error{socket + ": the daemon is of another version of warpmux (protocol " + std::to_string(version) +
+                 ", this program " + std::to_string(kVersion) + "): restart it with this program's wm serve"};
+  }
+  if (magic != kMagic || answer.size() != sizeof(Welcome)) return Error{socket + ": the daemon refused the request"};
+  const std::string reason = answer.substr(offsetof(Welcome, reason));
+  return Error{socket + ": " + reason.c_str()};
+}
+
+Result<std::string> exchange(const std::string& socket, Role role, const std::string& request, bool& is_refused) {
   auto connection = connect_to(socket);
   if (!connection)
     return Error{"no daemon answers at " + socket + " (start one with: wm serve --socket " + socket + ")"};
@@ -31,16 +47,24 @@ Result<std::string> exchange(const std::string& socket, Role role, const std::st
     if (packet->bytes.empty()) break;
     text.append(reinterpret_cast<const char*>(packet->bytes.data()), packet->bytes.size());
   }
-  if (!text.starts_with('{')) return Error{socket + ": the daemon refused the request"};
+  is_refused = !text.empty() && text[0] != '{';
+  if (is_refused) return refusal(socket, text);
+  if (text.empty()) return Error{socket + ": the daemon closed the connection"};
   return text;
 }
 
 }  // namespace
 
-Result<std::string> request_status(const std::string& socket) { return exchange(socket, Role::monitor, ""); }
+Result<std::string> request_status(const std::string& socket, bool* is_refused) {
+  bool refused = false;
+  auto status = exchange(socket, Role::monitor, "", refused);
+  if (is_refused != nullptr) *is_refused = refused;
+  return status;
+}
 
 Result<std::string> request_control(const std::string& socket, const std::string& request) {
-  return exchange(socket, Role::controller, request);
+  bool refused = false;
+  return exchange(socket, Role::controller, request, refused);
 }
 
 }  // namespace wm::runtime

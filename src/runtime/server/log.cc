@@ -1,7 +1,9 @@
 #include "runtime/server/log.h"
 
+#include <algorithm>
 #include <atomic>
 #include <fmt/format.h>
+#include <iterator>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -51,13 +53,19 @@ std::string word(const std::string& text) {
 }  // namespace
 
 Result<void> configure(const std::string& level, const std::string& format) {
-  const auto chosen = level == "warning" ? spdlog::level::warn : spdlog::level::from_str(level);
-  if (chosen == spdlog::level::off && level != "off") {
+  constexpr std::pair<std::string_view, spdlog::level::level_enum> kLevels[] = {{"debug", spdlog::level::debug},
+                                                                                {"info", spdlog::level::info},
+                                                                                {"warning", spdlog::level::warn},
+                                                                                {"error", spdlog::level::err},
+                                                                                {"off", spdlog::level::off}};
+  const auto* const chosen =
+      std::find_if(std::begin(kLevels), std::end(kLevels), [&](const auto& known) { return known.first == level; });
+  if (chosen == std::end(kLevels)) {
     return Error{"--log-level '" + level + "' is none of debug, info, warning, error, off"};
   }
   if (format != "text" && format != "json") return Error{"--log-format '" + format + "' is neither text nor json"};
   as_json = format == "json";
-  logger().set_level(chosen);
+  logger().set_level(chosen->second);
   logger().set_pattern(as_json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ",%v)" : "%Y-%m-%dT%H:%M:%S.%eZ %v",
                        spdlog::pattern_time_type::utc);
   return {};

@@ -171,7 +171,11 @@ void Server::greet(ClientConnection& connection) {
   if (is_other_user && (options_.mode & 0066) == 0) {
     return refuse(connection.socket, "only the daemon's own user may connect");
   }
-  if (hello.role == Role::monitor) return send_text(connection.socket, status());
+  if (hello.role == Role::monitor) {
+    log::write(log::Level::debug, "status_requested",
+               {{"pid", std::int64_t{peer->pid}}, {"user", user_name(peer->uid)}});
+    return send_text(connection.socket, status());
+  }
   if (hello.role == Role::controller) return control(connection.socket, *peer);
   if (hello.role == Role::simulated) return;  // the client finds no daemon of a simulated GPU
   hello.name[sizeof hello.name - 1] = 0;
@@ -208,6 +212,7 @@ void Server::control(const Descriptor& socket, const Peer& peer) {
 }
 
 std::optional<std::string> Server::page(const std::string& path) {
+  log::write(log::Level::debug, "page_requested", {{"path", path}});
   if (path == "/" || path == "/metrics") return metrics();
   if (path == "/healthz") return "ok\n";
   return std::nullopt;

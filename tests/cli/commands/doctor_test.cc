@@ -1,4 +1,5 @@
 // wm doctor, wm man and wm completion.
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,6 +31,23 @@ TEST(Doctor, MissingDataIsFoundAndFails) {
   EXPECT_THAT(ran.out, HasSubstr("/nowhere/configs/gpus is missing"));
 }
 
+#ifdef WM_RUNTIME
+// The findings of the program where no daemon runs.
+std::string advice_on_daemon(const Scratch& home) {
+  return shell("HOME=" + home.path("") + " WARPMUX_SOCKET=" + home.path("socket") + " " + kProgram + " doctor").out;
+}
+
+TEST(Doctor, NamesTheUnitOnlyWhereItIsInstalled) {
+  const Scratch home;
+  if (!std::filesystem::exists("/usr/lib/systemd/user/warpmux.service")) {
+    EXPECT_THAT(advice_on_daemon(home), testing::Not(HasSubstr("systemctl")));
+  }
+  std::filesystem::create_directories(home.path(".config/systemd/user"));
+  home.write(".config/systemd/user/warpmux.service", "[Service]\n");
+  EXPECT_THAT(advice_on_daemon(home), HasSubstr("none runs: wm serve, or systemctl --user enable --now warpmux"));
+}
+#endif
+
 TEST(Documentation, TheManualHasEveryCommandAndOption) {
   const std::string page = run_wm("man").out;
   for (const char* text : {".SS wm sim\n", ".SS wm lab run\n", "\\fB\\-\\-policy\\fR", ".SH EXIT STATUS"}) {
@@ -39,7 +57,7 @@ TEST(Documentation, TheManualHasEveryCommandAndOption) {
 }
 
 std::string completed(const std::string& words, int at) {
-  return shell("bash -c 'source <(" + kProgram + " completion bash); COMP_WORDS=(" + words +
+  return shell("bash -c 'wm() { " + kProgram + " \"$@\"; }; source <(wm completion bash); COMP_WORDS=(" + words +
                "); COMP_CWORD=" + std::to_string(at) + "; _wm; echo ${COMPREPLY[@]}'")
       .out;
 }
@@ -48,6 +66,16 @@ TEST(Documentation, BashCompletesCommandsAndOptions) {
   EXPECT_EQ(completed("wm compa", 1), "compare\n");
   EXPECT_EQ(completed("wm lab sh", 2), "show\n");
   EXPECT_EQ(completed("wm sim --po", 2), "--policy\n");
+}
+
+TEST(Documentation, BashCompletesNames) {
+  EXPECT_EQ(completed("wm policies moving", 2), "moving_shares\n");
+  EXPECT_EQ(completed("wm policy moving", 2), "moving_shares\n");
+  EXPECT_EQ(completed("wm sim --policy = moving", 4), "moving_shares\n");
+  EXPECT_EQ(completed("wm gpus v1", 2), "v100\n");
+  EXPECT_EQ(completed("wm run --simulate v1", 3), "v100\n");
+  EXPECT_EQ(completed("wm kernels check pathf", 3), "pathfinder\n");
+  EXPECT_EQ(completed("wm lab show qos-isca17/fig6", 3), "qos-isca17/fig6a qos-isca17/fig6b qos-isca17/fig6c\n");
 }
 
 TEST(Documentation, AnotherShellIsRefused) {

@@ -83,7 +83,9 @@ TEST(Mistakes, AnOptionWithOneValueIsGivenOnce) {
 TEST(Mistakes, OptionsWithoutAValueSayWhatTheyNeed) {
   expect_mistake("sim --kernel vecadd --json", "--json needs a value: wm sim … --json FILE");
   expect_mistake("sim --kernel --cycles 5", "--kernel needs a value");
-  expect_mistake("sim vecadd", "wm sim takes no argument 'vecadd'");
+  expect_mistake("sim vecadd lbm", "wm sim takes no argument 'vecadd' (did you mean '--kernel vecadd'?)");
+  expect_mistake("bench sim vecad",
+                 "no benchmark 'vecad' (did you mean 'vecadd'?); there are vecadd, sgemm, fma, gather");
   expect_mistake("sim --kernel vecadd:launches=-1", "'launches' must be a whole number from 0 to 4294967295, not '-1'");
   expect_mistake("sim --kernel vecadd:priority=99999999999", "'priority' must be a whole number from -2147483648 to");
 }
@@ -122,6 +124,9 @@ TEST(Mistakes, OptionsThatTheMachineWouldIgnoreAreRefused) {
   expect_mistake("serve --clients 3", "--clients needs --simulate");
   expect_mistake("serve --user-share nosuchuser=2", "there is no user 'nosuchuser'");
   expect_mistake("serve --slice 5000", "--slice needs --cuda");
+  expect_mistake("serve --cuda --metrics-port 9464", "--metrics-port has no meaning with --cuda");
+  expect_mistake("serve --cuda --user-share root=2", "--user-share has no meaning with --cuda");
+  expect_mistake("serve --cuda --simulate h200", "--cuda has no meaning with --simulate");
   expect_mistake("serve --simulate h200 --headroom 20", "--headroom has no meaning with --simulate");
   expect_mistake("serve --simulate h200 --client-memory '1 GB'", "--client-memory has no meaning with --simulate");
   expect_mistake("serve --simulate h200 --timeline", "--timeline puts a timeline into the JSON: it needs --json");

@@ -48,6 +48,18 @@ TEST(WmRun, RefusesOptionsOfASimulatedGpuBeforeTheProgramStarts) {
   }
 }
 
+TEST(WmServe, LogsRequestsForTheStatusAtLevelDebugOnly) {
+  if (run_wm("cl run vecadd").code != 0) GTEST_SKIP() << "no OpenCL device";
+  for (const std::string level : {"debug", "info"}) {
+    const Scratch scratch;
+    const std::string socket = " --socket " + scratch.path("socket"), log = scratch.path("log");
+    const Ran ran = shell(binary_path("bin/wm serve --log-level ") + level + socket + " > " + log +
+                          " 2>&1 & daemon=$!; " + binary_path("bin/wm run --wait 60") + socket +
+                          " -- true; kill $daemon; wait $daemon; grep -c " + "status_requested.*user= " + log);
+    EXPECT_EQ(ran.out, level == "debug" ? "2\n" : "0\n") << ran.err;
+  }
+}
+
 TEST(WmRun, WaitsForTheSocketOfADaemonThatWasJustStarted) {
   if (run_wm("cl run vecadd").code != 0) GTEST_SKIP() << "no OpenCL device";
   const Scratch scratch;

@@ -1,9 +1,12 @@
 // Messages, the ring and the shared area: messages arrive unchanged, and invalid ones are detected.
+#include <cstdio>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
 #include <thread>
+#include <unistd.h>
 
+#include "runtime/protocol/monitor.h"
 #include "runtime/protocol/ring.h"
 #include "runtime/protocol/shared_area.h"
 #include "runtime/protocol/socket.h"
@@ -181,6 +184,37 @@ TEST(SharedAreaTest, AnotherSizeOrVersionIsRefused) {
   auto empty = sealed_memory("empty", kAreaBytes);
   ASSERT_TRUE(empty.ok());
   EXPECT_FALSE(SharedArea::attach(*empty).ok());
+}
+
+// The message of a monitor to which a daemon answers with this welcome.
+std::string answer_to(const Welcome& welcome) {
+  const std::string path = testing::TempDir() + "/welcome-" + std::to_string(::getpid());
+  const auto listener = listen_at(path, 0600);
+  if (!listener) return listener.error().what;
+  std::thread daemon([&] {
+    std::optional<Descriptor> socket;
+    while (!socket) socket = accept_from(*listener);
+    (void)receive_packet(*socket, 10'000);
+    send_packet(*socket, bytes_of(welcome));
+  });
+  const auto status = request_status(path);
+  daemon.join();
+  ::unlink(path.c_str());
+  return status ? *status : status.error().what.substr(path.size());
+}
+
+TEST(MonitorTest, ADaemonOfAnotherVersionIsToBeRestarted) {
+  Welcome welcome;
+  welcome.version = kVersion + 1;
+  EXPECT_EQ(answer_to(welcome), ": the daemon is of another version of warpmux (protocol " +
+                                    std::to_string(kVersion + 1) + ", this program " + std::to_string(kVersion) +
+                                    "): restart it with this program's wm serve");
+}
+
+TEST(MonitorTest, TheDaemonsReasonIsShown) {
+  Welcome welcome;
+  std::snprintf(welcome.reason, sizeof welcome.reason, "only the daemon's own user may connect");
+  EXPECT_EQ(answer_to(welcome), ": only the daemon's own user may connect");
 }
 
 TEST(SocketTest, PacketsKeepTheirBoundariesAndCarryDescriptors) {

@@ -21,6 +21,7 @@ TEST(Log, BytesThatAreNoTextDoNotBreakALine) {
 
 TEST(Log, UnknownLevelsAndFormatsAreRefused) {
   EXPECT_FALSE(log::configure("loud", "text").ok());
+  EXPECT_FALSE(log::configure("critical", "text").ok()) << "a level of the logging library, not of ours";
   EXPECT_FALSE(log::configure("info", "xml").ok());
   EXPECT_TRUE(log::configure("warning", "text").ok());
 }
