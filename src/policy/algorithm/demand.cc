@@ -1,6 +1,7 @@
 #include "policy/algorithm/demand.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace wm::policy {
 
@@ -12,6 +13,7 @@ bool idle(const Machine& gpu, const Sm& sm) {
 
 std::uint32_t unserved(const Machine& gpu, const Kernel& k) {
   std::uint64_t room = 0;
+  if (k.waiting == 0) return 0;
   for (const Sm& sm : gpu.sms()) {
     if (!powered(sm) || eventual_owner(sm) != k.id) continue;
     room += sm.state == Sm::State::on ? gpu::fit(k.footprint, sm.free) : k.max_blocks_per_sm;
@@ -31,9 +33,13 @@ void give_idle(Machine& gpu, const Kernel& k, Preempt how) {
 
 std::vector<Kernel> by_priority(const Machine& gpu) {
   const auto all = gpu.kernels();
-  std::vector<Kernel> sorted(all.begin(), all.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Kernel& a, const Kernel& b) { return a.priority > b.priority; });
+  std::vector<Kernel> sorted;
+  sorted.reserve(all.size());
+  for (const Kernel& k : all) {  // few kernels, which are in order of arrival already
+    auto at = sorted.end();
+    while (at != sorted.begin() && std::prev(at)->priority < k.priority) --at;
+    sorted.insert(at, k);
+  }
   return sorted;
 }
 

@@ -4,6 +4,7 @@
 //   exclusive   while a kernel of higher priority is active, no other starts a block anywhere (figure 6a)
 //   shared      SMs it cannot use go to the next in line (figure 6b)
 #include <algorithm>
+#include <span>
 
 #include "policy/algorithm/demand.h"
 #include "policy/policy.h"
@@ -27,7 +28,7 @@ class Ppq final : public Policy {
     for (const Kernel& k : kernels) {
       if (exclusive_ && k.priority < kernels.front().priority) break;
       give_idle(gpu, k, how_);
-      preempt_for(gpu, k);
+      preempt_for(gpu, kernels, k);
     }
     if (kernels.empty()) return;
     claim_rest(gpu, kernels.front().id, how_);
@@ -35,8 +36,7 @@ class Ppq final : public Policy {
   }
 
   // From the least important kernels first, as long as this one has blocks that fit nowhere.
-  void preempt_for(Machine& gpu, const Kernel& k) const {
-    const auto kernels = by_priority(gpu);
+  void preempt_for(Machine& gpu, std::span<const Kernel> kernels, const Kernel& k) const {
     std::uint32_t need = unserved(gpu, k);
     for (auto victim = kernels.rbegin(); victim != kernels.rend() && victim->priority < k.priority; ++victim) {
       for (const Sm* sm = nullptr; need > 0 && (sm = easiest_to_take(gpu, victim->id)) != nullptr;) {

@@ -13,34 +13,46 @@ namespace wm::sim {
 class Calendar {
  public:
   explicit Calendar(std::uint32_t units)
-      : leaves_(std::bit_ceil(units == 0 ? 1U : units)), winners_(std::size_t{2} * leaves_), times_(leaves_, kNone) {
-    for (std::uint32_t i = 0; i < leaves_; ++i) winners_[leaves_ + i] = i;
-    for (std::uint32_t i = leaves_ - 1; i > 0; --i) winners_[i] = winners_[std::size_t{2} * i];
+      : leaves_(std::bit_ceil(units == 0 ? 1U : units)), nodes_(std::size_t{2} * leaves_) {
+    for (std::uint32_t i = 0; i < leaves_; ++i) nodes_[leaves_ + i].unit = i;
+    for (std::uint32_t i = leaves_ - 1; i > 0; --i) nodes_[i] = nodes_[std::size_t{2} * i];
   }
 
   void set(std::uint32_t unit, std::uint64_t time) {
-    if (times_[unit] == time) return;
-    times_[unit] = time;
-    for (std::uint32_t i = (leaves_ + unit) / 2; i > 0; i /= 2) {
-      const std::uint32_t a = winners_[std::size_t{2} * i];
-      const std::uint32_t b = winners_[std::size_t{2} * i + 1];
-      winners_[i] = times_[b] < times_[a] ? b : a;
+    std::uint32_t i = leaves_ + unit;
+    if (nodes_[i].time == time) return;
+    Node winner{time, unit};
+    nodes_[i] = winner;
+    for (; i > 1; i /= 2) {
+      const Node other = nodes_[i ^ 1U];
+      const bool loses = (other.time < winner.time) | ((other.time == winner.time) & (other.unit < winner.unit));
+      winner.time = loses ? other.time : winner.time;
+      winner.unit = loses ? other.unit : winner.unit;
+      nodes_[i / 2] = winner;
     }
   }
-  [[nodiscard]] std::uint32_t first() const { return winners_[1]; }
-  [[nodiscard]] std::uint64_t earliest() const { return times_[first()]; }
+  [[nodiscard]] std::uint32_t first() const { return nodes_[1].unit; }
+  [[nodiscard]] std::uint64_t earliest() const { return nodes_[1].time; }
+  [[nodiscard]] bool earliest_is_single() const {
+    const std::uint64_t time = earliest();
+    // A unit with the same time lost on its way up to the first, against it or against another one with that time.
+    bool single = true;
+    for (std::uint32_t i = leaves_ + first(); i > 1; i /= 2) single &= nodes_[i ^ 1U].time != time;
+    return single;
+  }
   // All units with the earliest time, by number.
   void find_earliest(std::vector<std::uint32_t>& units) const {
+    if (!earliest_is_single()) return collect(1, earliest(), units);
     units.clear();
     units.push_back(first());
-    const std::uint64_t time = times_[first()];
-    // A unit with the same time lost on its way up to the first, against it or against another one with that time.
-    for (std::uint32_t i = leaves_ + first(); i > 1; i /= 2)
-      if (times_[winners_[i ^ 1]] == time) return collect(1, time, units);
   }
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  struct Node {
+    std::uint64_t time = kNone;
+    std::uint32_t unit = 0;
+  };
 
   // The units with this time below a node of the tree, by number.
   void collect(std::uint32_t root, std::uint64_t time, std::vector<std::uint32_t>& units) const {
@@ -50,7 +62,7 @@ class Calendar {
     open[size++] = root;
     while (size != 0) {
       const std::uint32_t i = open[--size];
-      if (times_[winners_[i]] != time) continue;
+      if (nodes_[i].time != time) continue;
       if (i >= leaves_) {
         units.push_back(i - leaves_);
         continue;
@@ -61,8 +73,7 @@ class Calendar {
   }
 
   std::uint32_t leaves_;
-  std::vector<std::uint32_t> winners_;  // from 1: the tree's nodes, its leaves behind them
-  std::vector<std::uint64_t> times_;
+  std::vector<Node> nodes_;  // from 1: the earliest below each node of the tree, the units behind them
 };
 
 }  // namespace wm::sim

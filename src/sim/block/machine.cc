@@ -70,6 +70,7 @@ void BlockMachine::launch(KernelId client, const KernelModel& model) {
 void BlockMachine::advance(Cycles to) {
   now_ = to;
   completed_.clear();
+  if (quiet_sms_ != 0) collect_quiet();
   while (sms_.next_event() <= now_.count) collect(sms_.next_sm());
   for (const KernelId client : completed_) {
     kernels_.remove(client, now_);
@@ -83,7 +84,59 @@ void BlockMachine::collect(std::uint32_t sm) {
   collect_ended(sm);
   touch(sm);
   change_state(sm);
-  sms_.reschedule(sm);
+  reschedule(sm);
+}
+
+// Finds the SM's next event, and whether ends of blocks there are simple. Called after each change of its blocks, of
+// its state, or of the blocks that its owner has to start.
+void BlockMachine::reschedule(std::uint32_t sm) {
+  SmTable::Entry& entry = sms_[sm];
+  const std::uint64_t at = std::min(entry.wakes, entry.unit.next_event());
+  quiet_sms_ -= entry.quiet ? 1 : 0;
+  entry.quiet = entry.replacing = false;
+  if (!sees_blocks_ && observer_ == nullptr && entry.wakes == kNoEvent && entry.unit.uniform())
+    find_simple_ends(sm, at);
+  quiet_sms_ += entry.quiet ? 1 : 0;
+  sms_.schedule(sm, entry.quiet ? entry.unit.last_end() : at);
+}
+
+// For an SM with blocks of one client only, the first of which ends at `at`, and on which no other client may start
+// blocks. None starts where the client has none to start, or while the SM is reserved or gating; the SM then has no
+// event until its last block ends.
+void BlockMachine::find_simple_ends(std::uint32_t sm, std::uint64_t at) {
+  SmTable::Entry& entry = sms_[sm];
+  const policy::Sm& view = sms_.view(sm);
+  const std::uint32_t client = entry.unit.only_client();
+  if (view.state != SmState::on) {
+    entry.quiet = view.next.index != client;
+    return;
+  }
+  const auto may_start_there = [&](const policy::Kernel& k) { return k.id.index != client && k.waiting != 0; };
+  const auto active = kernels_.active();
+  if (view.owner == policy::kNoKernel ? std::any_of(active.begin(), active.end(), may_start_there)
+                                      : view.owner.index != client)
+    return;
+  const policy::ResidentKernel& on = sms_.resident(sm, client);
+  entry.quiet = kernels_.view(client)->waiting == 0;
+  entry.replacing = !entry.quiet && on.resident <= on.cap && kernels_.starts(client).count <= at &&
+                    entry.available <= at && !kernels_.has_preempted(client);
+}
+
+// Brings the tables up to date on quiet SMs. Blocks that end in this cycle are left to `collect`.
+void BlockMachine::collect_quiet() {
+  for (std::uint32_t s = 0; s < sms_.count(); ++s) {
+    SmTable::Entry& entry = sms_[s];
+    if (!entry.quiet || entry.unit.next_event() > now_.count) continue;
+    const std::uint32_t client = entry.unit.only_client();
+    const std::uint32_t ended = entry.unit.drop_ended_before(
+        now_.count, [&](std::uint64_t work) { entry.retired[client] += kernels_.retire(client, work); });
+    policy::Kernel& k = *kernels_.view(client);
+    sms_.leave(s, k, ended);
+    kernels_.blocks_ended(client, ended);
+    k.resident -= ended;
+    k.done += ended;
+    if (entry.unit.next_event() == now_.count) sms_.schedule(s, now_.count);
+  }
 }
 
 void BlockMachine::collect_left(std::uint32_t sm) {
@@ -185,17 +238,6 @@ void BlockMachine::count_instructions(bool begins_epoch) {
   }
 }
 
-// Whether a block that ends on the SM at `at` is only replaced by the next one of the SM's owner.
-bool BlockMachine::replaces_ended(std::uint32_t sm, std::uint64_t at) {
-  const policy::Sm& view = sms_.view(sm);
-  if (view.owner == policy::kNoKernel || !sms_[sm].unit.uniform()) return false;
-  const policy::ResidentKernel& on = sms_.resident(sm, view.owner.index);
-  const policy::Kernel* k = kernels_.view(view.owner.index);
-  return k != nullptr && k->waiting != 0 && on.resident == view.resident && on.resident <= on.cap &&
-         kernels_.starts(view.owner.index).count <= at && sms_[sm].available <= at &&
-         !kernels_.has_preempted(view.owner.index);
-}
-
 // Whether nothing but ends and starts of blocks happens at `at` on the SMs of simultaneous_: no launch ends, no context
 // is saved, no SM changes its owner or becomes idle.
 bool BlockMachine::only_blocks_change(std::uint64_t at) {
@@ -204,8 +246,8 @@ bool BlockMachine::only_blocks_change(std::uint64_t at) {
   ended_.clear();
   for (const std::uint32_t s : simultaneous_) {
     const policy::Sm& view = sms_.view(s);
-    if (view.state != SmState::on || view.leaving != 0 || sms_[s].wakes != kNoEvent) return false;
-    if (replaces_ended(s, at) && has_blocks_for(view.owner.index, sms)) continue;
+    if (sms_[s].quiet || view.state != SmState::on || view.leaving != 0 || sms_[s].wakes != kNoEvent) return false;
+    if (sms_[s].replacing && has_blocks_for(sms_[s].unit.only_client(), sms)) continue;
     std::uint32_t ended = 0;
     bool refilled = false;
     sms_[s].unit.visit_ended(at, [&](std::uint32_t client, std::uint32_t count) {
@@ -228,30 +270,38 @@ void BlockMachine::run_ahead(Cycles limit) {
   if (sees_blocks_ || observer_ != nullptr) return;
   const std::uint64_t stop = std::min(limit, timers_.next()).count;
   for (std::uint64_t at = sms_.next_event(); at < stop; at = sms_.next_event()) {
+    if (const std::uint32_t s = sms_.next_sm(); sms_[s].replacing && sms_.next_is_single() && replace_ended(s, at))
+      continue;
     sms_.find_simultaneous(simultaneous_);
     if (!only_blocks_change(at)) return;
     now_ = {at};
     for (const std::uint32_t s : simultaneous_) {
-      if (!replaces_ended(s, at) || !replace_ended(s)) {
-        collect_ended(s);
-        while (policy::Kernel* k = next_for(s)) start_block(s, *k);
-      }
-      sms_.reschedule(s);
+      if (sms_[s].replacing && replace_ended(s, at)) continue;
+      collect_ended(s);
+      while (policy::Kernel* k = next_for(s)) start_blocks(s, *k);
+      reschedule(s);
     }
   }
 }
 
-bool BlockMachine::replace_ended(std::uint32_t sm) {
-  const std::uint32_t client = sms_.view(sm).owner.index;
-  policy::Kernel& k = *kernels_.view(client);
+// Replaces the blocks that end at `at`. False: their client has fewer blocks to start, and nothing was done.
+bool BlockMachine::replace_ended(std::uint32_t sm, std::uint64_t at) {
   SmTable::Entry& entry = sms_[sm];
+  const std::uint32_t client = entry.unit.only_client();
+  policy::Kernel& k = *kernels_.view(client);
   const std::uint32_t replaced = entry.unit.replace_ended(
-      now_.count, k.waiting, [&](std::uint64_t work) { entry.retired[client] += kernels_.retire(client, work); },
+      at, k.waiting, [&](std::uint64_t work) { entry.retired[client] += kernels_.retire(client, work); },
       [&] { return kernels_.take_new_block(client); });
+  if (replaced == 0) return false;
+  now_ = {at};
   k.done += replaced;
   k.waiting -= replaced;
   kernels_.blocks_ended(client, replaced);
-  return replaced != 0;
+  if (k.waiting == 0)
+    reschedule(sm);
+  else
+    sms_.schedule(sm, entry.unit.next_event());
+  return true;
 }
 
 // --- blocks onto SMs
@@ -290,14 +340,15 @@ void BlockMachine::place() {
       policy::Kernel* k = next_for(s);
       if (k == nullptr) continue;
       any = !spec_.fill_sms;
-      do start_block(s, *k);
+      do start_blocks(s, *k);
       while (spec_.fill_sms && (k = next_for(s)) != nullptr);
     }
   }
-  for (const std::uint32_t s : touched_) sms_.reschedule(s);
+  for (const std::uint32_t s : touched_) reschedule(s);
 }
 
-void BlockMachine::start_block(std::uint32_t sm, policy::Kernel& kernel) {
+// Starts one block, or where one SM is filled after the other all that the SM can take: until another kernel is next.
+void BlockMachine::start_blocks(std::uint32_t sm, policy::Kernel& kernel) {
   const std::uint32_t client = kernel.id.index;
   const KernelModel& model = kernels_.model(client);
   SmTable::Entry& entry = sms_[sm];
@@ -306,16 +357,23 @@ void BlockMachine::start_block(std::uint32_t sm, policy::Kernel& kernel) {
     entry.set_up_for = launch;
     entry.available = std::max(now_.count, entry.available) + spec_.setup.count;
   }
-  std::uint64_t from = std::max({now_.count, entry.available, kernels_.starts(client).count});
+  const std::uint64_t from = std::max({now_.count, entry.available, kernels_.starts(client).count});
   if (kernel.waiting == kernel.blocks) kernels_.note_start(client, now_);
-  bool resumed = false;
-  const BlockWork work = kernels_.take_block(client, resumed);
-  if (resumed) from = entry.unit.restore(model.context_bytes, from);
-  entry.unit.start(client, model, work, now_.count, from);
-  sms_.enter(sm, kernel);
-  ++kernel.resident;
-  --kernel.waiting;
-  if (observer_ != nullptr) observer_->block_began({sm, client, work.block}, now_.count, from, resumed);
+  const policy::ResidentKernel& on = sms_.resident(sm, client);
+  const std::uint32_t count = spec_.fill_sms
+                                  ? std::min({kernel.waiting, std::min(on.cap, kernel.max_blocks_per_sm) - on.resident,
+                                              gpu::fit(kernel.footprint, sms_.view(sm).free)})
+                                  : 1;
+  entry.unit.start(client, model, count, now_.count, [&] {
+    bool resumed = false;
+    const BlockWork work = kernels_.take_block(client, resumed);
+    const std::uint64_t begins = resumed ? entry.unit.restore(model.context_bytes, from) : from;
+    if (observer_ != nullptr) observer_->block_began({sm, client, work.block}, now_.count, begins, resumed);
+    return SmUnit::Started{work, begins};
+  });
+  sms_.enter(sm, kernel, count);
+  kernel.resident += count;
+  kernel.waiting -= count;
 }
 
 // SMs that are empty once nothing more can be placed. True: the policy was told and may have acted on it.
@@ -389,7 +447,7 @@ void BlockMachine::stop_blocks(std::uint32_t sm, std::uint32_t client, std::uint
   sms_.resident(sm, client).leaving += stopped;
   sms_.view(sm).leaving += stopped;
   kernels_.count_preempted(client, stopped);
-  sms_.reschedule(sm);
+  reschedule(sm);
 }
 
 void BlockMachine::set_quota(SmId, KernelId, std::int64_t) {
@@ -408,7 +466,7 @@ void BlockMachine::gate(SmId id) {
   sm.state = sm.resident == 0 ? SmState::off : SmState::gating;
   sms_[id.index].wakes = kNoEvent;
   if (sm.state == SmState::off) sms_[id.index].gated_since = now_.count;
-  sms_.reschedule(id.index);
+  reschedule(id.index);
 }
 
 void BlockMachine::wake(std::uint32_t sm) {
@@ -416,7 +474,7 @@ void BlockMachine::wake(std::uint32_t sm) {
   sms_.view(sm).state = SmState::waking;
   entry.wakes = now_.count + spec_.wake.count;
   entry.gated_cycles += now_.count - entry.gated_since;
-  sms_.reschedule(sm);
+  reschedule(sm);
 }
 
 void BlockMachine::order(std::span<const KernelId> first) {

@@ -101,6 +101,9 @@ class BlockMachine final : public policy::Machine {
   void wake_at(Cycles when, std::uint64_t tag) override { timers_.wake_at(when, tag); }
 
  private:
+  void reschedule(std::uint32_t sm);
+  void find_simple_ends(std::uint32_t sm, std::uint64_t at);
+  void collect_quiet();
   void collect(std::uint32_t sm);
   void collect_left(std::uint32_t sm);
   void collect_ended(std::uint32_t sm);
@@ -112,12 +115,11 @@ class BlockMachine final : public policy::Machine {
   bool tell_idle();
   [[nodiscard]] policy::Kernel* next_for(std::uint32_t sm);
   [[nodiscard]] bool may_start(std::uint32_t sm, const policy::Kernel& kernel);
-  void start_block(std::uint32_t sm, policy::Kernel& kernel);
+  void start_blocks(std::uint32_t sm, policy::Kernel& kernel);
   void stop_blocks(std::uint32_t sm, std::uint32_t client, std::uint32_t count, bool asked);
   void wake(std::uint32_t sm);
-  [[nodiscard]] bool replaces_ended(std::uint32_t sm, std::uint64_t at);
   [[nodiscard]] bool only_blocks_change(std::uint64_t at);
-  bool replace_ended(std::uint32_t sm);
+  bool replace_ended(std::uint32_t sm, std::uint64_t at);
   [[nodiscard]] bool has_blocks_for(std::uint32_t client, std::uint32_t sms) {
     const policy::Kernel& k = *kernels_.view(client);
     return k.waiting >= sms * k.max_blocks_per_sm;
@@ -138,6 +140,7 @@ class BlockMachine final : public policy::Machine {
   std::vector<std::uint32_t> simultaneous_;  // SMs with an event in the same cycle
   std::vector<std::uint32_t> touched_;       // SMs on which blocks may start or that may be idle
   std::vector<std::uint32_t> candidates_;    // SMs among these, while the policy is told which are idle
+  std::uint32_t quiet_sms_ = 0;
   bool all_touched_ = false;
   bool sees_blocks_ = true;   // the policy is told of blocks that end
   bool set_changed_ = false;  // launches came or went since the policy was last told

@@ -20,19 +20,19 @@ void SmTable::add_client() {
   }
 }
 
-void SmTable::enter(std::uint32_t sm, const policy::Kernel& kernel) {
+void SmTable::enter(std::uint32_t sm, const policy::Kernel& kernel, std::uint32_t blocks) {
   policy::Sm& view = views_[sm];
-  view.free = gpu::less(view.free, kernel.footprint);
-  ++view.resident;
-  ++residents_[sm][kernel.id.index].resident;
+  view.free = gpu::less(view.free, kernel.footprint, blocks);
+  view.resident += blocks;
+  residents_[sm][kernel.id.index].resident += blocks;
   entries_[sm].idle_told = false;
 }
 
-void SmTable::leave(std::uint32_t sm, const policy::Kernel& kernel) {
+void SmTable::leave(std::uint32_t sm, const policy::Kernel& kernel, std::uint32_t blocks) {
   policy::Sm& view = views_[sm];
-  view.free = gpu::more(view.free, kernel.footprint);
-  --view.resident;
-  --residents_[sm][kernel.id.index].resident;
+  view.free = gpu::more(view.free, kernel.footprint, blocks);
+  view.resident -= blocks;
+  residents_[sm][kernel.id.index].resident -= blocks;
 }
 
 }  // namespace wm::sim

@@ -23,6 +23,8 @@ class SmTable {
     std::uint64_t gated_since = 0;
     std::uint64_t gated_cycles = 0;
     bool idle_told = true;                  // SmIdle was told, or there was no reason to
+    bool replacing = false;                 // a block that ends here is only replaced by its client's next one
+    bool quiet = false;                     // ends of blocks here change nothing until the last one
     std::vector<std::uint64_t> retired;     // by client: instructions of blocks that ended or were stopped here
     std::vector<std::uint64_t> epoch_base;  // by client: instructions until the epoch began
   };
@@ -40,16 +42,15 @@ class SmTable {
   [[nodiscard]] Entry& operator[](std::uint32_t sm) { return entries_[sm]; }
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(entries_.size()); }
 
-  // Updates the tables for a block that starts on the SM, or leaves it.
-  void enter(std::uint32_t sm, const policy::Kernel& kernel);
-  void leave(std::uint32_t sm, const policy::Kernel& kernel);
-  // To be called after a change of an SM's blocks or of `wakes`.
-  void reschedule(std::uint32_t sm) {
-    const Entry& e = entries_[sm];
-    calendar_.set(sm, e.wakes < e.unit.next_event() ? e.wakes : e.unit.next_event());
-  }
+  // Updates the tables for blocks that start on the SM, or leave it.
+  void enter(std::uint32_t sm, const policy::Kernel& kernel, std::uint32_t blocks = 1);
+  void leave(std::uint32_t sm, const policy::Kernel& kernel, std::uint32_t blocks = 1);
+  // Sets the cycle of the SM's next event.
+  void schedule(std::uint32_t sm, std::uint64_t at) { calendar_.set(sm, at); }
   [[nodiscard]] std::uint64_t next_event() const { return calendar_.earliest(); }
   [[nodiscard]] std::uint32_t next_sm() const { return calendar_.first(); }
+  // Whether only one SM has its next event in that cycle.
+  [[nodiscard]] bool next_is_single() const { return calendar_.earliest_is_single(); }
   // All SMs that have their next event in that cycle, by number.
   void find_simultaneous(std::vector<std::uint32_t>& sms) const { calendar_.find_earliest(sms); }
 

@@ -29,19 +29,6 @@ void SmUnit::drop_empty_groups() {
   }
 }
 
-void SmUnit::start(std::uint32_t client, const KernelModel& kernel, BlockWork work, std::uint64_t now,
-                   std::uint64_t from) {
-  WorkGroup& g = group_of(client, kernel, now);
-  g.catch_up(now);
-  g.insert(work, from - now);
-  if (contended_) {
-    set_rates(now);
-    find_next();
-  } else {
-    next_ = std::min(leaving_.empty() ? kNoEvent : leaving_.front().at, g.cycle_of(g.first().end));
-  }
-}
-
 std::uint64_t SmUnit::restore(std::uint64_t bytes, std::uint64_t from) {
   port_free_ = std::max(port_free_, from) + transfer_cycles(bytes);
   return port_free_;

@@ -40,8 +40,17 @@ class SmUnit {
   // The cycle of the next block that ends or has left.
   [[nodiscard]] std::uint64_t next_event() const { return next_; }
 
-  // The block works from cycle `from` on, which is `now` or later.
-  void start(std::uint32_t client, const KernelModel& kernel, BlockWork work, std::uint64_t now, std::uint64_t from);
+  // Starts `count` blocks; `next()` returns the work of each and the cycle from which it works, `now` or later.
+  struct Started {
+    BlockWork work;
+    std::uint64_t from = 0;
+  };
+  template <typename Next>
+  void start(std::uint32_t client, const KernelModel& kernel, std::uint32_t count, std::uint64_t now, Next&& next);
+  // One block that works from cycle `from` on.
+  void start(std::uint32_t client, const KernelModel& kernel, BlockWork work, std::uint64_t now, std::uint64_t from) {
+    start(client, kernel, 1, now, [&] { return Started{work, from}; });
+  }
   // Reserves the context port for a block's restore that may begin at `from`; returns when it is done.
   std::uint64_t restore(std::uint64_t bytes, std::uint64_t from);
   // Stops up to `count` blocks of the client, those with most work left first; their contexts leave from `from` on.
@@ -62,8 +71,14 @@ class SmUnit {
   template <typename Visit>
   void progress(std::uint64_t now, Visit&& visit);
 
-  // One client has all blocks here, at its mean rate, and none is leaving: `replace_ended` may be used.
+  // One client has all blocks here, at its mean rate, and none is leaving: the functions below may be used.
   [[nodiscard]] bool uniform() const { return groups_.size() == 1 && !contended_ && leaving_.empty(); }
+  [[nodiscard]] std::uint32_t only_client() const { return groups_.front().client(); }
+  // The cycle in which the last of its blocks ends.
+  [[nodiscard]] std::uint64_t last_end() const { return groups_.front().cycle_of(groups_.front().last().end); }
+  // Removes blocks that end before `now`, except the last one; `on_end(work)` is called for each. Returns their number.
+  template <typename OnEnd>
+  std::uint32_t drop_ended_before(std::uint64_t now, OnEnd&& on_end);
   // Replaces every block that ends at `now`, if they are at most `available`, by the block that `next()` returns;
   // `on_end(work)` is called for each. Returns their number; 0: more than `available` have ended, and nothing was done.
   template <typename OnEnd, typename Next>
@@ -86,6 +101,31 @@ class SmUnit {
   std::vector<Leaving> leaving_;  // in the order in which they leave
   bool contended_ = false;        // rates may differ from 1
 };
+
+template <typename Next>
+void SmUnit::start(std::uint32_t client, const KernelModel& kernel, std::uint32_t count, std::uint64_t now,
+                   Next&& next) {
+  WorkGroup& g = group_of(client, kernel, now);
+  g.catch_up(now);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Started block = next();
+    g.insert(block.work, block.from - now);
+    if (contended_) set_rates(now);  // the rate decides when the next block ends that begins to work later
+  }
+  if (contended_)
+    find_next();
+  else
+    next_ = std::min(leaving_.empty() ? kNoEvent : leaving_.front().at, g.cycle_of(g.first().end));
+}
+
+template <typename OnEnd>
+std::uint32_t SmUnit::drop_ended_before(std::uint64_t now, OnEnd&& on_end) {
+  WorkGroup& g = groups_.front();
+  std::uint32_t count = 0;
+  for (; g.size() > 1 && g.cycle_of(g.first().end) < now; ++count) on_end(g.pop_first().work);
+  next_ = g.cycle_of(g.first().end);
+  return count;
+}
 
 template <typename OnEnd>
 void SmUnit::collect_ended(std::uint64_t now, OnEnd&& on_end) {

@@ -37,13 +37,22 @@ void System::observe(SystemObserver& observer) {
   machine_.observe(observer);
 }
 
+// The number by which policies know the process: that of its first stream, or of its group's first one.
+std::uint32_t System::gpu_process(const ProcessSpec& spec) const {
+  const auto same = std::find_if(processes_.begin(), processes_.end(),
+                                 [&](const Process& p) { return spec.group != 0 && p.spec.group == spec.group; });
+  return same != processes_.end() ? same->first_stream : static_cast<std::uint32_t>(stream_owners_.size());
+}
+
 void System::add(ProcessSpec spec) {
+  const std::uint32_t process = gpu_process(spec);
   Process p;
   p.first_stream = static_cast<std::uint32_t>(stream_owners_.size());
   const auto index = static_cast<std::uint32_t>(processes_.size());
   for (std::uint32_t i = 0; i < spec.app->streams; ++i) {
     stream_owners_.push_back(index);
     machine_.add_client({.name = spec.name,
+                         .process = process,
                          .priority = spec.priority,
                          .share = spec.share,
                          .goal = spec.goal,
@@ -85,6 +94,7 @@ Result<void> System::run(const StopRule& rule) {
       handle(event);
     }
     machine_.settle();
+    if (over(rule)) break;  // a run that ends here must not contain blocks of later cycles
     machine_.run_ahead(std::min(Cycles{events_.empty() ? kNoEvent : events_.top().at}, rule.at));
   }
   return {};

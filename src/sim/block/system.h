@@ -26,6 +26,7 @@ struct ProcessSpec {
   std::shared_ptr<const BoundApp> app;
   int priority = 0;
   double share = 1;
+  std::uint32_t group = 0;  // entries with the same number are one process of the GPU; 0: a process of its own
   double goal = 0;          // ipc of each of its kernels' streams; 0: none
   double isolated_ipc = 0;  // 0: not known
   Cycles arrive = {};
@@ -100,6 +101,7 @@ class System {
     friend bool operator>(const Event& a, const Event& b) { return a.at != b.at ? a.at > b.at : a.number > b.number; }
   };
 
+  [[nodiscard]] std::uint32_t gpu_process(const ProcessSpec& spec) const;
   void schedule(std::uint64_t at, Event::Kind kind, std::uint32_t index) {
     events_.push({at, event_numbers_++, kind, index});
   }

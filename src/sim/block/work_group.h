@@ -46,6 +46,7 @@ class WorkGroup {
   // By end, the earliest first; among equals the one started first.
   [[nodiscard]] const Entry& operator[](std::uint32_t i) const { return ring_[place(i)]; }
   [[nodiscard]] const Entry& first() const { return ring_[head_]; }
+  [[nodiscard]] const Entry& last() const { return ring_[place(size_ - 1)]; }
 
   void catch_up(std::uint64_t now) {
     clock_ += (now - since_) * rate_;

@@ -40,6 +40,19 @@ TEST(Cluster, RequestsThatAskForMoreThanTheGpuSlowEachOther) {
   EXPECT_NEAR(cluster.utilization(), 1, 1e-3);
 }
 
+// A hundred services with two requests each, which arrive at once for one GPU that takes one at a time.
+TEST(Cluster, RequestsOfEveryServiceArePlacedInOrderOfArrival) {
+  const auto rule = *make_placement("first_fit");
+  std::vector<Service> services;
+  for (std::uint64_t i = 0; i < 100; ++i) services.push_back(service(10, 1, at({i, 1'000 + i})));
+  Cluster cluster({.gpus = 1}, *rule, std::move(services));
+  cluster.run(kNever);
+  EXPECT_EQ(cluster.waiting(), 0U);
+  for (std::uint32_t i = 0; i < 100; ++i) EXPECT_EQ(cluster.result(i).latencies.total(), 2U) << i;
+  EXPECT_EQ(cluster.result(3).latencies.percentile(0.5), 37U);  // behind three others: from 3 to 40
+  EXPECT_EQ(cluster.now(), Cycles{2'000});
+}
+
 // 0.5 and 0.3 are taken on two GPUs; 0.4 then goes to the first that has room, or to the one that it fills best.
 TEST(Placement, FirstFitAndBestFitDiffer) {
   GpuPool pool(3, kWholeGpu);

@@ -166,6 +166,61 @@ TEST(System, ShorterApplicationsReplayUntilAllHaveRunThreeTimes) {
 }
 
 // Requests at 0, 500 and 5000, each 1010 cycles of work: the second waits for the first.
+// Two SMs, one block on each: under fcfs kernels of one process run beside each other, those of two processes do not.
+TEST(System, StreamsOfOneApplicationAreOneProcess) {
+  const auto end_of = [](const std::string& second_stream, std::uint32_t group, std::uint32_t other_group) {
+    SystemConfig c = small_system();
+    c.machine.limits.total.blocks = 1;
+    c.cpu.api_call = {0};
+    const auto parsed = parse_app(
+        "name: a\nkernels:\n  k: {blocks: 1, threads: 1024, block_time: 100 ns}\ntrace:\n- launch: k\n" + second_stream,
+        "a.yaml");
+    SmallSystem run(c);
+    const auto bound = std::make_shared<const BoundApp>(*bind_app(*parsed, c.machine.limits, c.machine.clock, {}));
+    (*run).add({.name = "a", .app = bound, .group = group, .runs = 1});
+    if (second_stream.empty()) (*run).add({.name = "b", .app = bound, .group = other_group, .runs = 1});
+    run.go(1);
+    return (*run).now().count;
+  };
+  EXPECT_EQ(end_of("- launch: k\n  stream: 1\n", 0, 0), 100U);
+  EXPECT_EQ(end_of("", 0, 0), 200U);
+  EXPECT_EQ(end_of("", 1, 2), 200U);
+  EXPECT_EQ(end_of("", 7, 7), 100U);  // two applications of one process
+}
+
+// Counts nothing, but its presence makes the machine visit every block.
+class SilentObserver final : public SystemObserver {
+ public:
+  void block_began(const ObservedBlock&, std::uint64_t, std::uint64_t, bool) override {}
+  void block_left(const ObservedBlock&, std::uint64_t, bool) override {}
+  void cpu_phase(std::uint32_t, std::uint64_t, std::uint64_t) override {}
+  void transfer(std::uint32_t, bool, std::uint64_t, std::uint64_t, std::uint64_t) override {}
+  void launch_began(std::uint32_t, std::uint32_t, const KernelModel&, std::uint64_t) override {}
+  void launch_ended(std::uint32_t, std::uint32_t, std::uint64_t) override {}
+  void run_ended(std::uint32_t, std::uint64_t, std::uint64_t) override {}
+};
+
+// The second application ends its run while the first one's blocks are at work; their later ends are not of this run.
+TEST(System, ARunEndsInTheSameCycleWatchedOrNot) {
+  const auto blocks_and_end = [](bool watched) {
+    const auto parsed = parse_app(
+        "name: a\nkernels:\n  k: {blocks: 900, threads: 128, block_time: 100 ns, variation: 0.5}\ntrace:\n- launch: "
+        "k\n",
+        "a.yaml");
+    SmallSystem run(small_system(), "dss");
+    SilentObserver observer;
+    if (watched) (*run).observe(observer);
+    const SystemConfig c = small_system();
+    (*run).add({.name = "a",
+                .app = std::make_shared<const BoundApp>(*bind_app(*parsed, c.machine.limits, c.machine.clock, {})),
+                .runs = 0});
+    (*run).add({.name = "b", .app = app("- cpu: 50 ns\n"), .arrive = {4'000}, .runs = 1});
+    run.go(1);
+    return std::pair{(*run).result(0).blocks, (*run).now().count};
+  };
+  EXPECT_EQ(blocks_and_end(false), blocks_and_end(true));
+}
+
 TEST(System, RequestsWaitForThoseBeforeThem) {
   SmallSystem run;
   (*run).add({.name = "service", .app = app("- cpu: 1000 ns\n"), .arrivals = Arrivals::recorded({{0}, {500}, {5000}})});

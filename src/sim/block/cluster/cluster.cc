@@ -48,7 +48,7 @@ void Cluster::run(Cycles end, const std::function<void(Cycles)>& progress) {
 void Cluster::arrive(std::uint32_t service) {
   Service& s = services_[service];
   ++results_[service].arrived;
-  if (!waiting_[service].empty() || !place(service, now_.count)) waiting_[service].push_back(now_.count);
+  if (!waiting_[service].empty() || !place(service, now_.count)) wait(service);
   const auto next = s.arrivals.next();
   arrivals_.set(service, next ? next->count : kNothing);
 }
@@ -84,23 +84,27 @@ void Cluster::end_requests(std::uint32_t gpu) {
   schedule(gpu);
 }
 
+void Cluster::wait(std::uint32_t service) {
+  if (waiting_[service].empty()) first_waiting_.insert({now_.count, service});
+  waiting_[service].push_back(now_.count);
+}
+
 // The request that has waited longest is placed first; a service whose first request finds no room does not hold up
 // the others.
 void Cluster::place_waiting() {
-  std::uint64_t tried = 0;  // services without room, as bits; of more than 64 only the first are tried
-  const auto services = static_cast<std::uint32_t>(std::min<std::size_t>(64, services_.size()));
-  for (;;) {
-    std::uint32_t oldest = services;
-    for (std::uint32_t i = 0; i < services; ++i)
-      if (!waiting_[i].empty() && (tried >> i & 1U) == 0 &&
-          (oldest == services || waiting_[i].front() < waiting_[oldest].front()))
-        oldest = i;
-    if (oldest == services) return;
-    if (place(oldest, waiting_[oldest].front())) {
-      waiting_[oldest].pop_front();
-    } else {
-      tried |= std::uint64_t{1} << oldest;
+  for (auto at = first_waiting_.begin(); at != first_waiting_.end();) {
+    const auto [arrived, service] = *at;
+    if (!place(service, arrived)) {
+      ++at;
+      continue;
     }
+    std::deque<std::uint64_t>& queue = waiting_[service];
+    queue.pop_front();
+    at = first_waiting_.erase(at);
+    if (queue.empty()) continue;
+    // The service's next request arrived later, so its place is this one or behind it.
+    const auto next = first_waiting_.insert({queue.front(), service}).first;
+    if (at == first_waiting_.end() || *next < *at) at = next;
   }
 }
 

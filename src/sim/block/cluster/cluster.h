@@ -10,7 +10,9 @@
 #include <functional>
 #include <memory>
 #include <queue>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/block/calendar.h"
@@ -62,6 +64,7 @@ class Cluster {
   void arrive(std::uint32_t service);
   bool place(std::uint32_t service, std::uint64_t arrived);
   void end_requests(std::uint32_t gpu);
+  void wait(std::uint32_t service);
   void place_waiting();
   void change_demand(std::uint32_t gpu, std::int64_t by);
   void schedule(std::uint32_t gpu);
@@ -70,9 +73,10 @@ class Cluster {
   Placement& placement_;
   GpuPool pool_;
   std::vector<Gpu> gpus_;
-  Calendar calendar_;                               // next end by GPU
-  Calendar arrivals_;                               // next arrival by service
-  std::vector<std::deque<std::uint64_t>> waiting_;  // arrivals of requests that wait, by service
+  Calendar calendar_;                                                // next end by GPU
+  Calendar arrivals_;                                                // next arrival by service
+  std::vector<std::deque<std::uint64_t>> waiting_;                   // arrivals of requests that wait, by service
+  std::set<std::pair<std::uint64_t, std::uint32_t>> first_waiting_;  // the first of each service that has any
   std::vector<ServiceResult> results_;
   Cycles now_;
   double busy_ = 0;  // GPU cycles at work
