@@ -183,9 +183,12 @@ void Warp::gather(const Op& op, const Path& path, Mask active, Exchange& e) cons
   const Frame frame = frame_of(path, active);
   e.active |= active;
   const Mask* members = op.synchronous ? frame.source<Mask>(member_row(op)) : nullptr;
+  // A lane that is not in its own mask takes part, because it executes the instruction. Its ballot has the lanes of the
+  // mask only: programs ask for the lanes before their own that way.
+  const bool counts_itself = op.kind != Kind::vote || op.mode != Mode::ballot;
   for_each_lane(active, [&](int lane) {
-    // A lane that is not in its own mask takes part, because it executes the instruction.
-    e.members[lane] = (members != nullptr ? members[lane] : active) | Mask{1} << lane;
+    const Mask own = counts_itself ? Mask{1} << lane : 0U;
+    e.members[lane] = (members != nullptr ? members[lane] : active) | own;
   });
   if (op.kind == Kind::vote) {
     const Mask truth = frame.predicate(op.operands.source[0]) ^ (op.operands.negated[0] ? kAllLanes : 0U);

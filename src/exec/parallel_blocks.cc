@@ -36,6 +36,15 @@ void on_threads(std::uint32_t threads, std::size_t count, Body&& body) {
   for (std::thread& other : others) other.join();
 }
 
+// Runs a block to its end, to the limit of instructions, or until the launch is stopped.
+std::uint64_t run_block(Block& block, std::uint64_t limit, const RunOptions& options) {
+  if (!options.is_stopped) return block.run(limit);
+  std::uint64_t spent = 0;
+  while (!block.done() && !block.fault() && spent < limit && !options.is_stopped())
+    spent += block.run(std::min(kBlockTurn, limit - spent));
+  return spent;
+}
+
 Fault over_limit(const Grid& grid, std::uint64_t limit, const Block& block) {
   Fault fault;
   fault.kind = Fault::Kind::instruction_limit;
@@ -75,7 +84,7 @@ LaunchResult run_blocks_in_parallel(const Grid& grid, const RunOptions& options)
     on_threads(options.threads, batch, [&](std::size_t i) {
       BatchBlock& entry = *batch_blocks[i];
       entry.block.start(grid, grid.block_index(first + i));
-      entry.spent = entry.block.run(limit - spent);
+      entry.spent = run_block(entry.block, limit - spent, options);
     });
     for (std::size_t i = 0; i < batch; ++i) {
       BatchBlock& entry = *batch_blocks[i];

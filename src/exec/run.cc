@@ -25,7 +25,6 @@ double thread_seconds() {
 
 // A block that executes many accesses of the kind found in spin loops may wait for a block that has not begun. Blocks
 // then run in turns, up to a number above what any device holds, or up to a memory limit.
-constexpr std::uint64_t kBlockTurn = 1U << 18;
 // Blocks of a cooperative launch wait for all others at every grid barrier, so their turns are short.
 constexpr std::uint64_t kCooperativeTurn = 1U << 10;
 constexpr std::uint64_t kInstructionsPerSpin = 64;  // a turn with more accesses than this was spent waiting
@@ -81,7 +80,7 @@ LaunchResult run_launch(const Grid& grid, const RunOptions& options) {
     rotate = block.done() || block.spins() - spins >= turn / kInstructionsPerSpin;
     if (block.fault()) {
       result.fault = block.fault();
-    } else if (!block.done() && spent >= limit) {
+    } else if (!block.done() && (spent >= limit || (options.is_stopped && options.is_stopped()))) {
       result.fault = over_limit(grid, limit, resident);
     } else if (!block.done()) {
       if (rotate) std::rotate(resident.begin(), resident.begin() + 1, resident.end());

@@ -13,6 +13,9 @@
 
 namespace wm::exec {
 
+// Warp instructions that a block executes before another may have its turn.
+inline constexpr std::uint64_t kBlockTurn = 1U << 18;
+
 struct RunOptions {
   // Warp instructions a launch may execute; 0: no limit. A launch past it ends with Fault::Kind::instruction_limit.
   std::uint64_t max_instructions = 0;
@@ -31,6 +34,9 @@ struct RunOptions {
   std::function<void()> on_block;
   // Called whenever a block has had its turn: a caller that holds a lock may release it for a moment.
   std::function<void()> on_turn;
+  // Asked whenever a block has had its turn, by several threads at once: true ends the launch as if it were past
+  // `max_instructions`. Without it a launch that never ends cannot be stopped.
+  std::function<bool()> is_stopped;
   // Called with the fault an application ends with, before its error is returned: a kernel's fault is no bad input.
   std::function<void(const Fault&)> on_fault;
 };

@@ -49,6 +49,16 @@ TEST(Exchange, VotesAndBallots) {
             table(32, [](auto) { return 1031; }));
 }
 
+TEST(Exchange, ABallotHasOnlyTheLanesOfTheMask) {
+  EXPECT_EQ(words(R"(
+    setp.ne.u32 %p0, %lane, 40;
+    mov.u32 %r1, %lanemask_lt;
+    vote.sync.ballot.b32 %r0, %p0, %r1;
+    st.global.u32 [%at], %r0;
+    ret;)"),
+            table(32, [](auto i) { return (1U << i) - 1; }));
+}
+
 TEST(Exchange, GroupsWithTheirOwnMasksDoNotMix) {
   EXPECT_EQ(words(R"(
     and.b32 %r0, %lane, 16;

@@ -1,4 +1,6 @@
 // Blocks on several threads of the host, and blocks that wait for each other.
+#include <atomic>
+
 #include "exec/loaded_kernel.h"
 #include "exec/parallel_blocks.h"
 
@@ -59,6 +61,19 @@ TEST(ParallelBlocks, TheInstructionLimitHolds) {
   const LaunchResult result = run_launch(kernel.grid({3, 1, 1}, {32, 1, 1}), options);
   ASSERT_TRUE(result.fault.has_value());
   EXPECT_EQ(result.fault->kind, Fault::Kind::instruction_limit);
+}
+
+TEST(ParallelBlocks, ALaunchThatNeverEndsIsStopped) {
+  LoadedKernel kernel(exec::kernel("L:\nadd.u32 %r0, %r0, 1;\nbra L;"), 32);
+  for (const std::uint32_t threads : {0U, 2U}) {
+    std::atomic<int> questions{0};
+    RunOptions options;
+    options.threads = threads;
+    options.is_stopped = [&] { return ++questions > 3; };
+    const LaunchResult result = run_launch(kernel.grid({3, 1, 1}, {32, 1, 1}), options);
+    ASSERT_TRUE(result.fault.has_value());
+    EXPECT_EQ(result.fault->kind, Fault::Kind::instruction_limit);
+  }
 }
 
 TEST(ParallelBlocks, KernelsWhoseBlocksCommunicateAreLeftOut) {

@@ -95,6 +95,7 @@ Result<const sim::KernelModel*> BlockLaunchMachine::execute(const MachineLaunch&
   if (const auto known = models_.find(key); known != models_.end()) {
     exec::RunOptions options;
     options.threads = threads_;
+    options.is_stopped = launch.is_unwanted;
     exec::LaunchResult ran = exec::run_launch(grid, options);
     done.result.statistics = ran.statistics;
     done.result.fault = std::move(ran.fault);
@@ -106,9 +107,11 @@ Result<const sim::KernelModel*> BlockLaunchMachine::execute(const MachineLaunch&
   MachineLaunch isolated = launch;
   isolated.arrive = {};
   (*machine)->start(std::move(isolated));
-  while ((*machine)->unfinished() != 0) {
-    if (auto stepped = (*machine)->step(); !stepped) return stepped.error();
-    for (FinishedLaunch& f : (*machine)->take_finished()) done = std::move(f);
+  if (auto ran = (*machine)->run_to_end(launch.is_unwanted); !ran) return ran.error();
+  for (FinishedLaunch& f : (*machine)->take_finished()) done = std::move(f);
+  if ((*machine)->unfinished() != 0) {
+    done.result.fault.emplace();
+    done.result.fault->what = "the launch was stopped";
   }
   if (done.result.fault) return nullptr;
   auto model = model_of(launch, done);

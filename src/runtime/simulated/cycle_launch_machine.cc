@@ -163,6 +163,15 @@ Result<void> CycleLaunchMachine::step() {
   return {};
 }
 
+Result<void> CycleLaunchMachine::run_to_end(const std::function<bool()>& is_unwanted) {
+  constexpr std::uint64_t kStepsBetweenQuestions = 64;
+  for (std::uint64_t steps = 1; unfinished() != 0; ++steps) {
+    if (auto stepped = step(); !stepped) return stepped.error();
+    if (is_unwanted && steps % kStepsBetweenQuestions == 0 && is_unwanted()) return {};
+  }
+  return {};
+}
+
 void CycleLaunchMachine::collect(std::uint32_t number) {
   Place& place = places_[number];
   if (!place.ticket) return;

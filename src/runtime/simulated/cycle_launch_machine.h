@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,6 +27,8 @@ class CycleLaunchMachine final : public LaunchMachine {
   LaunchTicket start(MachineLaunch launch) override;
   bool abandon(LaunchTicket ticket) override;
   Result<void> step() override;
+  // Steps until no launch is unfinished, or `is_unwanted`, which may be empty, says that nobody waits for them.
+  Result<void> run_to_end(const std::function<bool()>& is_unwanted);
   std::vector<FinishedLaunch> take_finished() override { return std::exchange(finished_, {}); }
   [[nodiscard]] std::size_t unfinished() const override { return waiting_.size() + running_; }
   [[nodiscard]] Cycles now() const override { return machine_->now(); }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct MachineLaunch {
   std::uint32_t registers_per_thread = 0;
   Cycles arrive;  // or now, if that has passed
   LaunchTerms terms;
+  // Asked now and then by a machine that executes the launch in one step, on any thread: true ends it with a fault.
+  std::function<bool()> is_unwanted{};
 };
 
 using LaunchTicket = std::uint64_t;

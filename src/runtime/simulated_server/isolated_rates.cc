@@ -22,11 +22,10 @@ Result<LaunchRate> IsolatedRates::of(const MachineLaunch& launch, const ProgramM
   isolated.arrive = {};
   (*machine)->start(std::move(isolated));
   LaunchRate rate;
-  while ((*machine)->unfinished() != 0) {
-    if (auto stepped = (*machine)->step(); !stepped) return stepped.error();
-    for (const FinishedLaunch& done : (*machine)->take_finished()) {
-      if (!done.result.fault) rate = {done.thread_instructions, done.result.cycles};
-    }
+  if (auto ran = (*machine)->run_to_end(launch.is_unwanted); !ran) return ran.error();
+  if ((*machine)->unfinished() != 0) return rate;  // its program has gone
+  for (const FinishedLaunch& done : (*machine)->take_finished()) {
+    if (!done.result.fault) rate = {done.thread_instructions, done.result.cycles};
   }
   known_[key] = {grid.program, rate};
   return rate;

@@ -72,7 +72,13 @@ SimulatedServer::~SimulatedServer() {
   if (listener_.open()) ::unlink(options_.socket.c_str());
 }
 
+bool SimulatedServer::is_stopping() const {
+  pollfd watched{stop_, POLLIN, 0};
+  return stop_ >= 0 && ::poll(&watched, 1, 0) > 0;
+}
+
 Result<void> SimulatedServer::run(int stop) {
+  stop_ = stop;
   int milliseconds = 0;
   while (listen(stop, milliseconds)) {
     if (options_.programs != 0 && has_started_ && programs_.empty()) return {};
@@ -222,6 +228,10 @@ Result<void> SimulatedServer::start_arrivals() {
   std::stable_sort(arrivals.begin(), arrivals.end(),
                    [&](const Arrival& a, const Arrival& b) { return key(a) < key(b); });
   for (Arrival& arrival : arrivals) {
+    // The program's socket lives until its launches are over.
+    arrival.launch.launch.is_unwanted = [this, program = arrival.program] {
+      return peer_closed(program->socket()) || is_stopping();
+    };
     if (auto added = add_terms(*arrival.program, arrival.launch); !added) return added.error();
     const LaunchTicket ticket = machine_->start(arrival.launch.launch);
     arrival.program->running.emplace(ticket, std::move(arrival.launch));

@@ -53,6 +53,7 @@ class SimulatedServer {
   SimulatedServer(const gpu::GpuConfig& config, SimulatedServeOptions options, std::unique_ptr<LaunchMachine> machine,
                   Descriptor listener);
 
+  [[nodiscard]] bool is_stopping() const;
   // Waits for messages, up to `milliseconds`, and handles them. False: `stop` is readable.
   bool listen(int stop, int milliseconds);
   void greet(Descriptor socket);
@@ -77,6 +78,7 @@ class SimulatedServer {
   std::list<std::unique_ptr<ServedProgram>> programs_;  // in the order of their numbers
   std::list<std::unique_ptr<ServedProgram>> leaving_;   // have launches on the machine
   std::vector<PlaceCounts> places_;
+  int stop_ = -1;  // readable: the daemon shall end
   std::uint64_t seen_ = 0;
   bool has_started_ = false;
 };

@@ -1,12 +1,14 @@
 // A CUDA program for a GPU that programs share: it launches a kernel again and again, checks its results, and prints
 // the simulated time that its launches took.
 //
-//   shared_cuda_program compute|stream|print|poll|fault|streams|sleep|register|connect|fork|values [LAUNCHES [BLOCKS]]
+//   shared_cuda_program compute|stream|print|poll|fault|streams|sleep|register|connect|fork|values|endless [LAUNCHES
+//   [BLOCKS]]
 //
 // `poll` asks whether the launches are done instead of waiting; `fault` writes outside of its memory; `print` prints
 // from a kernel; `streams` launches on two streams; `sleep` launches and then sleeps; `register` lets kernels
 // work on memory of the program; `connect` ends at once; `fork` leaves a child that lives as long as the daemon does;
-// `values` waits for each launch while a second thread allocates memory and a stream waits for a value.
+// the kernel of `endless` does not end; `values` waits for each launch while a second thread allocates memory and a
+// stream waits for a value.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -48,6 +50,13 @@ mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4
 mul.wide.u32 %d1, %r4, 4; ld.param.u64 %d2, [data]; add.s64 %d2, %d2, %d1; ld.global.u32 %r5, [%d2];
 mov.u64 %d3, increment; ld.global.u32 %r6, [%d3]; add.u32 %r5, %r5, %r6; st.global.u32 [%d2], %r5; ret;
 }
+.visible .entry endless(.param .u64 data)
+{
+.reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %d<2>;
+ld.param.u64 %d1, [data];
+again: ld.volatile.global.u32 %r1, [%d1]; setp.ne.u32 %p1, %r1, 0; @%p1 bra again;
+ret;
+}
 .visible .entry print(.param .u64 data)
 {
 .reg .b32 %r<2>; .reg .b64 %d<4>;
@@ -87,7 +96,10 @@ int main(int count, char** words) {
   }
   cu("cuModuleLoadData", &module, static_cast<const void*>(kPtx));
   const bool computes = kind == "compute";
-  cu("cuModuleGetFunction", &function, module, computes ? "compute" : kind == "print" ? "print" : "stream");
+  cu("cuModuleGetFunction", &function, module,
+     computes                               ? "compute"
+     : kind == "print" || kind == "endless" ? kind.c_str()
+                                            : "stream");
   cu("cuEventCreate", &start, 0U);
   cu("cuEventCreate", &end, 0U);
   cu("cuStreamCreate", &other, 1U);

@@ -177,6 +177,21 @@ TEST_F(SharedGpuTest, StatusShowsProgramsAndOneThatDiesLeaves) {
   EXPECT_NE(output("b").find("stream: correct"), std::string::npos) << output("b");
 }
 
+TEST_F(SharedGpuTest, AKernelThatNeverEndsLeavesWithItsProgram) {
+  // The block machine executes a launch in one step, and so does the measurement of an isolated rate.
+  const std::vector<std::pair<std::string, std::string>> cases = {{"--timing block", ""}, {"", "--goal 0.5"}};
+  for (const auto& [serve_options, goal] : cases) {
+    std::string script = wm() + " serve --simulate qos16" + socket() + " " + serve_options + " > " +
+                         (folder_ / "serve").string() + " 2>&1 & daemon=$!\n";
+    script += binary_path("bin/wm") + " run" + socket() + " --name a " + goal + " -- " +
+              binary_path("tests/shared_cuda_program") + " endless 1 1 > /dev/null 2>&1 & a=$!\nsleep 1; kill -9 $a\n";
+    script += run_command({"b", "stream 2 8"}) + "; code=$?\nkill -INT $daemon; wait $daemon; exit $code\n";
+    std::ofstream(folder_ / "script") << script;
+    EXPECT_EQ(std::system(("sh " + (folder_ / "script").string()).c_str()), 0) << serve_options << output("serve");
+    EXPECT_NE(output("b").find("stream: correct"), std::string::npos) << serve_options << output("b");
+  }
+}
+
 TEST_F(SharedGpuTest, AProgramThatEndsBeforeTheOthersConnectCounts) {
   const std::string script = wm() + " serve --simulate qos16" + socket() + " --clients 2 > " +
                              (folder_ / "serve").string() + " 2>&1 & daemon=$!\n" + run_command({"a", "connect"}) +
