@@ -134,8 +134,11 @@ bool has_unit() {
 
 void look_at_devices(Findings& all) {
   const auto device = device_name();
+  const bool has_driver = !device && device.error().what.find("offers none") != std::string::npos;
   all.push_back({"sharing", "OpenCL device", device.ok(), true,
-                 device ? *device : device.error().what + "; on a CPU: apt install pocl-opencl-icd"});
+                 device       ? *device
+                 : has_driver ? device.error().what
+                              : device.error().what + "; on a CPU: apt install pocl-opencl-icd"});
   const bool nvidia = exists("/dev/nvidia0") || exists("/dev/dxg");
   all.push_back({"sharing", "NVIDIA GPU", nvidia, false, nvidia ? "/dev/nvidia0" : "none is visible to this user"});
   const std::string socket = runtime::default_socket();

@@ -17,7 +17,7 @@ void add_documentation(const Command& wm, const CLI::App& app) {
   });
   auto shell = std::make_shared<std::string>("bash");
   const Command completion = wm.add("completion", "Print the completion of a shell",
-                                    "wm completion bash > ~/.local/share/bash-completion/completions/wm");
+                                    "source <(wm completion bash)  # in this shell, or in ~/.bashrc");
   completion.option("shell", *shell, "bash", {.show_default = true});
   completion.run([&app, shell]() -> Result<int> {
     if (*shell != "bash") return Error{"no completion for '" + *shell + "'; there is one for bash"};

@@ -1,6 +1,7 @@
 #include "lab/experiment/experiment.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
@@ -77,16 +78,19 @@ Result<void> read_parameters(const Value& value, Protocol& p) {
     for (const Value& v : m.value.items) axis.values.push_back(v.text);
     if (axis.values.empty()) return Error{fmt::format("'{}' must be a list of values", m.key), m.place};
     bool anybody = false;
+    std::vector<std::string> known;
     for (const LabelledPolicy& l : p.policies) {
       const auto choice = policy::choose(l.policy);
       const auto& table = choice->entry->info.parameters;
+      for (const auto& q : table) known.emplace_back(q.name);
       if (std::none_of(table.begin(), table.end(), [&](const auto& q) { return q.name == m.key; })) continue;
       anybody = true;
       for (const Value& v : m.value.items)
         if (auto fits = policy::choose(l.policy + ":" + m.key + "=" + v.text); !fits)
           return Error{fits.error().what, v.place};
     }
-    if (!anybody) return Error{fmt::format("no policy here has a parameter '{}'", m.key), m.place};
+    if (!anybody)
+      return Error{fmt::format("no policy here has a parameter '{}'{}", m.key, did_you_mean(m.key, known)), m.place};
     p.parameters.push_back(std::move(axis));
   }
   return {};
@@ -95,6 +99,10 @@ Result<void> read_parameters(const Value& value, Protocol& p) {
 // Applies settings in layers: the paper's first, then the figure's, then the protocol's.
 class Layers {
  public:
+  static constexpr std::array kKeys = {
+      "gpus", "policies",           "workloads", "goals", "parameters", "blocks", "cycles",         "about",
+      "seed", "match_instructions", "arrivals",  "seeds", "runs",       "size",   "first_priority", "machine"};
+
   Layers(const Paper& paper, const Names& names) : paper_(paper), names_(names) {}
 
   Result<void> read(Map& map, Protocol& p) const {
@@ -138,6 +146,14 @@ class Layers {
   const Paper& paper_;
   const Names& names_;
 };
+
+// Other mistakes may follow from an unknown key, so it is reported before them.
+Result<void> check_keys(const Value& value, const std::string& name, std::initializer_list<const char*> more) {
+  Map map(value, name);
+  for (const char* key : Layers::kKeys) map.take(key);
+  for (const char* key : more) map.take(key);
+  return map.finish();
+}
 
 Result<void> check_complete(const Protocol& p, const Place& place) {
   const auto missing = [&](const char* what) {
@@ -269,6 +285,7 @@ Result<void> read_protocols(const Value& file, const Paper& paper, const Names& 
     Protocol p = base;
     for (const Value* part : {shared, own_part})
       if (part != nullptr && part->kind != Value::Kind::null) {
+        if (auto known = check_keys(*part, std::string("protocol ") + name, {}); !known) return known;
         Map m(*part, std::string("protocol ") + name);
         if (auto read = layers.read(m, p); !read) return read;
         if (auto read = m.finish(); !read) return read;
@@ -354,6 +371,8 @@ Result<Experiment> load_experiment(const std::string& name, const std::string& f
   e.paper = fs::absolute(file).parent_path().filename().string();
   e.id = e.paper + "/" + fs::path(file).stem().string();
   e.cite = paper->cite;
+  const auto known = check_keys(*value, "", {"title", "section", "protocols", "plot", "reported", "claims"});
+  if (!known) return known.error();
   Map map(*value, "");
   map.required("title", e.title).optional("section", e.section).optional("about", e.about);
   if (auto read = read_protocols(*value, *paper, names, map, e); !read) return read.error();

@@ -32,10 +32,15 @@ Result<void> Native::choose(const std::string& text) {
   cl.GetPlatformIDs(0, nullptr, &count);
   std::vector<cl_platform_id> platforms(count);
   if (count != 0) cl.GetPlatformIDs(count, platforms.data(), nullptr);
-  std::string seen;
+  std::string seen, without_devices;
   for (cl_platform_id p : platforms) {
     cl_uint devices = 0;
-    if (cl.GetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 0, nullptr, &devices) != CL_SUCCESS) continue;
+    const cl_int status = cl.GetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 0, nullptr, &devices);
+    if (status != CL_SUCCESS || devices == 0) {
+      platform = p;
+      without_devices += (without_devices.empty() ? "'" : ", '") + platform_name() + "'";
+      continue;
+    }
     std::vector<cl_device_id> ids(devices);
     cl.GetDeviceIDs(p, CL_DEVICE_TYPE_ALL, devices, ids.data(), nullptr);
     for (cl_device_id d : ids) {
@@ -49,6 +54,12 @@ Result<void> Native::choose(const std::string& text) {
       }
       seen += (seen.empty() ? "'" : ", '") + name + "'";
     }
+  }
+  if (seen.empty() && !without_devices.empty()) {
+    return Error{
+        fmt::format("no OpenCL device here: {} offers none to this user (PoCL must be able to write its cache, "
+                    "POCL_CACHE_DIR or XDG_CACHE_HOME or ~/.cache)",
+                    without_devices)};
   }
   if (seen.empty()) return Error{"no OpenCL device here"};
   return Error{fmt::format("no OpenCL device named '{}' (there is {})", text, seen)};

@@ -32,6 +32,14 @@ TEST(Doctor, MissingDataIsFoundAndFails) {
 }
 
 #ifdef WM_RUNTIME
+TEST(Doctor, ADriverThatOffersNoDeviceIsNotToBeInstalledAgain) {
+  if (run_wm("cl run vecadd").code != 0) GTEST_SKIP() << "no OpenCL device";
+  const std::string out = shell("POCL_CACHE_DIR=/dev/null/none " + kProgram + " doctor").out;
+  if (out.find("no OpenCL device here") == std::string::npos) GTEST_SKIP() << "not PoCL";
+  EXPECT_THAT(out, HasSubstr("offers none to this user (PoCL must be able to write its cache"));
+  EXPECT_THAT(out, testing::Not(HasSubstr("apt install pocl-opencl-icd")));
+}
+
 // The findings of the program where no daemon runs.
 std::string advice_on_daemon(const Scratch& home) {
   return shell("HOME=" + home.path("") + " WARPMUX_SOCKET=" + home.path("socket") + " " + kProgram + " doctor").out;

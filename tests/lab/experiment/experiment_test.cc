@@ -175,6 +175,13 @@ TEST(Experiment, EveryUnknownNameIsAnErrorWithItsLine) {
   EXPECT_THAT(mistake("within: 0.1, ", ""), HasSubstr("'within'"));
   EXPECT_THAT(mistake("plot: {x: goal, series: policy, y: mean(reached)}\n", "parameters: {warp: [1]}\n"),
               HasSubstr("no policy here has a parameter 'warp'"));
+  EXPECT_THAT(mistake("plot: {x: goal, series: policy, y: mean(reached)}\n", "parameters: {epok: [1000]}\n"),
+              HasSubstr("no policy here has a parameter 'epok' (did you mean 'epoch'?)"));
+}
+
+TEST(Experiment, AnUnknownKeyIsReportedBeforeMistakesThatFollowFromIt) {
+  EXPECT_THAT(mistake("policies:", "polices:"), HasSubstr("unknown key 'polices' (did you mean 'policies'?)"));
+  EXPECT_THAT(mistake("gpus: [g]", "gpu: [g]"), HasSubstr("unknown key 'gpu' (did you mean 'gpus'?)"));
 }
 
 TEST(Experiment, AnUnknownFigureIsNamed) {
