@@ -46,8 +46,9 @@ struct Objects {
   std::vector<char> host = std::vector<char>(1U << 14);
 };
 
+// `made` is read when the call that makes it has returned, whatever the order in which a compiler evaluates arguments.
 template <typename Handle>
-void keep(CUresult result, std::vector<Handle>& handles, Handle made) {
+void keep(CUresult result, std::vector<Handle>& handles, const Handle& made) {
   if (result == CUDA_SUCCESS && handles.size() < 64) handles.push_back(made);
 }
 

@@ -120,6 +120,20 @@ TEST(RuntimeLibrary, AVolumeLargerThanAllMemoryIsRefused) {
   (void)runtime_call<int>("cudaGetLastError");
 }
 
+TEST(RuntimeLibrary, ADestructorOfAThreadMayFreeMemory) {
+  static int freed = -1;
+  struct Owner {
+    void* memory = nullptr;
+    ~Owner() { freed = runtime_call<int>("cudaFree", memory); }
+  };
+  std::thread([] {
+    thread_local Owner owner;
+    owner.memory = nullptr;  // it is made before the thread's first call, and ends after what the call made
+    EXPECT_EQ(runtime_call<int>("cudaMalloc", &owner.memory, std::size_t{64}), 0);
+  }).join();
+  EXPECT_EQ(freed, 0);
+}
+
 // A program with two fat binaries, each with a kernel that stores 5 to the address it is given.
 class RegisteredProgram : public ::testing::Test {
  protected:

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/client/cuda/interface/lasting_thread_object.h"
 #include "runtime/client/cudart/runtime.h"
 
 namespace wm::cudart {
@@ -128,8 +129,7 @@ struct CallConfiguration {
 };
 
 std::vector<CallConfiguration>& call_configurations() {
-  thread_local std::vector<CallConfiguration> configurations;
-  return configurations;
+  return cuda::LastingThreadObject<std::vector<CallConfiguration>, struct CallConfigurationsTag>::get();
 }
 
 }  // namespace

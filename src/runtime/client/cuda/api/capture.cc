@@ -2,6 +2,7 @@
 #include "runtime/client/cuda/state/capture.h"
 
 #include "runtime/client/cuda/api/graph_calls.h"
+#include "runtime/client/cuda/interface/lasting_thread_object.h"
 
 namespace wm::cuda {
 namespace {
@@ -19,7 +20,7 @@ CUresult capture_info(CUstream handle, const CaptureInfo& info) {
   return with_stream(handle, [&](Context& context, Stream& stream) {
     if (info.status == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (Captures::instance().blocks_legacy(stream)) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-    thread_local std::vector<GraphNode*> last;
+    auto& last = LastingThreadObject<std::vector<GraphNode*>, struct CapturePositionTag>::get();
     auto at = Captures::instance().position(stream);
     last = std::move(at.last);
     *info.status = CU_STREAM_CAPTURE_STATUS_NONE;

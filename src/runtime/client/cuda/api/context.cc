@@ -1,11 +1,11 @@
 // Contexts.
 #include "runtime/client/cuda/api/call.h"
+#include "runtime/client/cuda/interface/lasting_thread_object.h"
 
 namespace wm::cuda {
 
 std::vector<CUcontext>& context_stack() {
-  thread_local std::vector<CUcontext> contexts;
-  return contexts;
+  return LastingThreadObject<std::vector<CUcontext>, struct ContextStackTag>::get();
 }
 
 bool& is_in_host_function() {

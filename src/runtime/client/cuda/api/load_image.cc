@@ -10,6 +10,7 @@
 
 #include "runtime/client/cuda/api/call.h"
 #include "runtime/client/cuda/api/device_attributes.h"
+#include "runtime/client/cuda/interface/lasting_thread_object.h"
 #include "runtime/simulated/fat_binary.h"
 
 namespace wm::cuda {
@@ -18,10 +19,7 @@ namespace {
 // Options of the just-in-time compiler that ask for its messages.
 enum JitOption : int { info_log = 3, info_log_bytes = 4, error_log = 5, error_log_bytes = 6 };
 
-std::string& last_messages() {
-  thread_local std::string messages;
-  return messages;
-}
+std::string& last_messages() { return LastingThreadObject<std::string, struct LoadMessagesTag>::get(); }
 
 CUresult refuse(CUresult result, const std::string& message) {
   last_messages() = message;

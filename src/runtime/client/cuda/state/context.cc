@@ -4,6 +4,7 @@
 #include <map>
 
 #include "runtime/client/cuda/interface/default_stream.h"
+#include "runtime/client/cuda/interface/lasting_thread_object.h"
 #include "runtime/client/cuda/state/capture.h"
 #include "runtime/client/cuda/state/node_parameters.h"
 
@@ -55,8 +56,8 @@ std::shared_ptr<Stream> Context::stream(CUstream handle) {
   if (handle == nullptr) handle = PerThreadDefaultStream::is_active() ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
   if (handle == CU_STREAM_LEGACY) return legacy_;
   if (handle != CU_STREAM_PER_THREAD) return device_.streams.find(handle);
-  thread_local std::map<std::uint64_t, std::shared_ptr<Stream>> own;  // by context
-  auto& stream = own[id_];
+  using StreamsByContext = std::map<std::uint64_t, std::shared_ptr<Stream>>;
+  auto& stream = LastingThreadObject<StreamsByContext, struct ThreadStreamsTag>::get()[id_];
   if (stream == nullptr) stream = make_stream(0, 0);
   return stream;
 }
