@@ -16,7 +16,7 @@ double LaunchProgress::advance(std::uint64_t launches, std::uint64_t launched_at
     const double passed = now > launched_at_ ? static_cast<double>(now - launched_at_) : 0;
     progress += std::min(passed / interval_, 1.0) - 1;
   }
-  // What the program did before the first call does not count, and progress is never taken back.
+  // Launches before the first call do not count, and progress is never taken back.
   const double advanced = has_begun_ ? std::max(progress - told_, 0.0) : 0;
   told_ = has_begun_ ? std::max(progress, told_) : progress;
   has_begun_ = true;

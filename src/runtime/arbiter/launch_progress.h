@@ -1,8 +1,8 @@
 // A program's progress in launches, as a number that also grows between two of them.
 //
-// A program that waits for each launch makes few launches in an epoch, and their count alone misses its rate by as much
-// as one of them. So the launch that was begun last counts by the part of its time that has passed; its time is taken
-// to be the mean of the launches before it.
+// A program that waits for each launch makes few launches in an epoch, and their count misses its rate by as much as
+// one of them. So the launch that was begun last counts by the part of its time that has passed; its time is taken to
+// be the mean of the launches before it.
 #pragma once
 
 #include <cstdint>

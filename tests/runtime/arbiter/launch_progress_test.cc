@@ -8,7 +8,7 @@ namespace {
 
 TEST(LaunchProgress, WithoutTimesWholeLaunchesCount) {
   LaunchProgress progress;
-  EXPECT_EQ(progress.advance(7, 0, 100), 0);  // what was before the first call
+  EXPECT_EQ(progress.advance(7, 0, 100), 0);  // launches before the first call
   EXPECT_EQ(progress.advance(9, 0, 200), 2);
   EXPECT_EQ(progress.advance(9, 0, 300), 0);
 }
@@ -25,16 +25,16 @@ TEST(LaunchProgress, ALaunchCountsByThePartOfItsTime) {
 TEST(LaunchProgress, ARegularProgramAdvancesEvenlyInIntervalsOfAnyLength) {
   LaunchProgress progress;
   constexpr std::uint64_t kLaunch = 2'000'000, kStep = 3'100'000;
-  double least = 10, most = 0;
+  double lowest = 10, highest = 0;
   for (std::uint64_t now = kStep; now < 100 * kStep; now += kStep) {
     const std::uint64_t launches = now / kLaunch + 1;
     const double advanced = progress.advance(launches, (launches - 1) * kLaunch + 1, now);
     if (now < 5 * kStep) continue;
-    least = std::min(least, advanced);
-    most = std::max(most, advanced);
+    lowest = std::min(lowest, advanced);
+    highest = std::max(highest, advanced);
   }
-  EXPECT_NEAR(least, 1.55, 0.01);  // launches in a step; their count is 1 or 2
-  EXPECT_NEAR(most, 1.55, 0.01);
+  EXPECT_NEAR(lowest, 1.55, 0.01);  // launches in a step; their count is 1 or 2
+  EXPECT_NEAR(highest, 1.55, 0.01);
 }
 
 TEST(LaunchProgress, AProgramThatStopsAdvancesByOneLaunchAtMost) {

@@ -124,13 +124,13 @@ void where(const char* kind, int rounds) {
   if (std::strcmp(kind, "null") != 0 && !is_thread) cu("cuStreamCreate", &stream, 1U);
   const char* name = is_thread ? "cuLaunchKernel_ptsz" : "cuLaunchKernel";
   void* const unplaced = std::strcmp(kind, "green") == 0 ? stream_of_own_green_context() : nullptr;
-  int most_divided = -1;
+  int largest_carveout = -1;
   std::vector<unsigned> seen(kBlocks);
   for (int i = 0; i < rounds; ++i) {
     if (unplaced != nullptr) {
       launch(kernels.where, kBlocks, kernels.memory, unplaced);
       cu("cuStreamSynchronize", unplaced);
-      most_divided = std::max(most_divided, carveout(kernels.where));
+      largest_carveout = std::max(largest_carveout, carveout(kernels.where));
     }
     const bool is_last = i == rounds - 1;
     if (is_last && std::strcmp(kind, "captured") == 0) {
@@ -147,7 +147,7 @@ void where(const char* kind, int rounds) {
   std::printf("{\"sms\": %d, \"first\": %d, \"last\": %d, \"carveout\": %d, \"largest_carveout\": %d}\n",
               static_cast<int>(distinct), static_cast<int>(seen.front()) - 1,
               static_cast<int>(seen[static_cast<std::size_t>(distinct) - 1]) - 1, carveout(kernels.where),
-              most_divided);
+              largest_carveout);
 }
 
 void ordered(int rounds) {

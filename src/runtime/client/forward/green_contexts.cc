@@ -19,11 +19,11 @@ constexpr unsigned kIgnoreCoscheduling = 1;
 // the last groups, or neighbours, than on one that lacks others (`validation/cuda_qos/tasks.cu sets`). Policies leave
 // out the last ones of this order first, which are of different GPCs.
 std::vector<CUdevResource> spread(const std::vector<CUdevResource>& cut) {
-  const std::size_t whole = cut.size() - cut.size() / 8;
-  std::size_t stride = std::max<std::size_t>(whole / 3, 1);
-  while (std::gcd(stride, whole) != 1) ++stride;
-  std::vector<CUdevResource> ordered(cut.begin() + static_cast<std::ptrdiff_t>(whole), cut.end());
-  for (std::size_t i = whole; i-- > 0;) ordered.push_back(cut[i * stride % whole]);
+  const std::size_t spread_count = cut.size() - cut.size() / 8;
+  std::size_t stride = std::max<std::size_t>(spread_count / 3, 1);
+  while (std::gcd(stride, spread_count) != 1) ++stride;
+  std::vector<CUdevResource> ordered(cut.begin() + static_cast<std::ptrdiff_t>(spread_count), cut.end());
+  for (std::size_t i = spread_count; i-- > 0;) ordered.push_back(cut[i * stride % spread_count]);
   return ordered;
 }
 

@@ -54,11 +54,11 @@ class PlacedStreams {
   std::uint64_t generation_ = 0;
 };
 
-// A launch that is not placed must be made as the program asked.
+// The outcome of an attempt to place a launch. One that is not placed must be made as the program asked.
 struct PlacedLaunch {
   enum class State { placed, not_tried, refused };  // refused: the driver does not take it in the placed stream
   State state = State::not_tried;
-  CUresult result = CUDA_SUCCESS;  // of a placed launch
+  CUresult result = CUDA_SUCCESS;  // valid where the launch is placed
 };
 
 // Calls `launch` with a stream of the set if the launch can be placed.
