@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -14,6 +16,7 @@
 #include "cli/input/subject.h"
 #include "cli/output/output.h"
 #include "cli/output/table.h"
+#include "cli/output/terminal.h"
 #include "runtime/recorder/recorded_app.h"
 
 namespace wm::cli {
@@ -26,6 +29,7 @@ struct RecordOptions {
   std::string size = "medium";
   std::string folder = "recorded";
   std::uint64_t launches = 8;
+  bool compress = false;
   double repeat = 0;  // seconds; 0: record
   double begin = 0;   // seconds since 1970
   std::string json;
@@ -94,6 +98,26 @@ Result<int> repeat(const RecordOptions& options, zoo::Size size, const std::vect
   return 0;
 }
 
+// Whether the buffers are what the case expects: "equal", "differs: …", or "not checked" without expectations.
+std::string verdict_of(zoo::Case& c, const runtime::Recording& recording) {
+  if (c.reference) std::exchange(c.reference, nullptr)(c);
+  if (c.expected.empty() && !c.check) return "not checked";
+  const auto equal =
+      zoo::verify(c, [&](gpu::BufferId id) -> const std::vector<std::byte>& { return recording.buffers[id.index]; });
+  return equal ? "equal" : "differs: " + equal.error().what;
+}
+
+Result<runtime::Recording> record_subject(const RecordOptions& options, const Subject& subject, const zoo::Case& c,
+                                          runtime::cuda::Device& device) {
+  auto recording = runtime::record_blocks(device, subject.ptx, c.application);
+  if (!recording) return recording.error();
+  const auto files = runtime::recorded_app(*recording, fs::path(subject.name).stem().string(), about_of(device.facts()),
+                                           {.max_launches = options.launches, .compressed = options.compress});
+  if (!files) return files.error();
+  if (auto done = write(options.folder, *files); !done) return done.error();
+  return recording;
+}
+
 Result<int> record(const RecordOptions& options) {
   const auto size = parse_size(options.size);
   if (!size) return size.error();
@@ -106,36 +130,44 @@ Result<int> record(const RecordOptions& options) {
   const auto device = runtime::cuda::Device::open(*calls);
   if (!device) return device.error();
   if (options.repeat > 0) return repeat(options, *size, *subjects, **device);
-  Table table({"kernel", "launches", "blocks", "block time", "launch, recorded", "launch and wait, not recorded"});
+  Table table(
+      {"kernel", "launches", "blocks", "block time", "launch, recorded", "launch and wait, not recorded", "results"});
   nlohmann::ordered_json items = nlohmann::ordered_json::array();
+  std::vector<std::string> failures;
+  Progress bar(subjects->size());
   for (const Subject& subject : *subjects) {
-    const zoo::Case c = subject.make(subject.size.value_or(*size));
-    const auto recording = runtime::record_blocks(**device, subject.ptx, c.application);
-    if (!recording) return Error{subject.name + ": " + recording.error().what};
-    const std::string file = fs::path(subject.name).stem().string();
-    if (auto done = write(options.folder,
-                          runtime::recorded_app(*recording, file, about_of((*device)->facts()), options.launches));
-        !done)
-      return done.error();
+    zoo::Case c = subject.make(subject.size.value_or(*size));
+    const auto recording = record_subject(options, subject, c, **device);
+    bar.advance(1, subject.name);
+    if (!recording && subjects->size() == 1) return Error{subject.name + ": " + recording.error().to_string()};
+    if (!recording) {  // the others are recorded all the same
+      failures.push_back(subject.name + ": " + recording.error().to_string());
+      continue;
+    }
+    const std::string verdict = verdict_of(c, *recording);
+    const std::string word = verdict.substr(0, verdict.find(':'));
+    if (word == "differs") failures.push_back(subject.name + " " + verdict);
     for (const runtime::RecordedKernel& k : recording->kernels) {
       const Means means = means_of(k);
       table.add({subject.name + "/" + k.name, std::to_string(k.launches.size()), std::to_string(k.blocks),
                  fmt::format("{:.2f} us", means.block_us), fmt::format("{:.2f} us", means.launch_us),
-                 fmt::format("{:.2f} us", k.unrecorded_us)});
+                 fmt::format("{:.2f} us", k.unrecorded_us), word});
       items.push_back({{"application", subject.name},
                        {"kernel", k.name},
                        {"launches", k.launches.size()},
                        {"blocks", k.blocks},
                        {"block_us", means.block_us},
                        {"launch_us", means.launch_us},
-                       {"unrecorded_us", k.unrecorded_us}});
+                       {"unrecorded_us", k.unrecorded_us},
+                       {"results", word}});
     }
   }
   const Output output(options.json);
   output.say(table.to_string() +
              fmt::format("\nwm sim --machine block --app {}/NAME.yaml runs them\n", options.folder));
   if (auto done = output.items(items); !done) return done.error();
-  return 0;
+  for (const std::string& failure : failures) std::fprintf(stderr, "wm: %s\n", failure.c_str());
+  return failures.empty() ? 0 : 1;
 }
 
 }  // namespace
@@ -144,6 +176,7 @@ void add_record(const Command& wm) {
   auto options = std::make_shared<RecordOptions>();
   const Command record_command =
       wm.add("record", "Record blocks and calls on a CUDA device, for the block machine",
+             "wm record --launches 2 --compress --out recorded  # the whole zoo\n"
              "wm record sgemm histo --size large --out recorded\nwm sim --machine block --app recorded/sgemm.yaml\n"
              "wm run --simulate h200 --timing cycle -- wm record vecadd  # without a GPU");
   record_command.option("names", options->names, "Benchmarks (default: all), or paths of your own kernels' YAML");
@@ -152,6 +185,7 @@ void add_record(const Command& wm) {
                         {.show_default = true, .type = "FOLDER"});
   record_command.option("--launches", options->launches, "Launches of a kernel that are written",
                         {.show_default = true, .low = 1, .high = 1e6});
+  record_command.flag("--compress", options->compress, "Write the blocks as .csv.zst, which `recorded:` reads too");
   record_command.option(
       "--repeat", options->repeat,
       "Record nothing: run each application unmodified for so many seconds and print the time of a run",

@@ -44,6 +44,10 @@ class LoadedApplication {
     for (const gpu::Buffer& b : application_.buffers) {
       if (auto done = allocate(std::max<std::size_t>(b.bytes, 1)); !done) return done.error();
     }
+    return {};
+  }
+  // Before every run: kernels may have changed the variables.
+  Result<void> set_variables() {
     for (const gpu::VariableContent& v : application_.variables) {
       Address at = 0;
       std::size_t bytes = 0;
@@ -52,6 +56,18 @@ class LoadedApplication {
       if (auto done = upload(at, v.bytes.data(), std::min(bytes, v.bytes.size())); !done) return done;
     }
     return {};
+  }
+
+  // The buffers as they are now.
+  Result<std::vector<std::vector<std::byte>>> contents() {
+    std::vector<std::vector<std::byte>> all;
+    for (std::size_t i = 0; i < application_.buffers.size(); ++i) {
+      all.emplace_back(application_.buffers[i].bytes);
+      if (all.back().empty()) continue;
+      if (auto done = download(all.back().data(), memory_[i], all.back().size()); !done) return done.error();
+    }
+    if (auto done = wait("reading the buffers"); !done) return done.error();
+    return all;
   }
 
   Result<Address> allocate(std::size_t bytes) {
@@ -257,10 +273,14 @@ Result<Recording> run_twice(cuda::Device& device, const std::string& ptx, const 
   LoadedApplication loaded(device, application);
   if (auto done = loaded.load(ptx); !done) return done.error();
   for (int i = 0; i < 2; ++i) {
+    if (auto done = loaded.set_variables(); !done) return done.error();
     RecordingRun run(loaded, records);
     if (auto done = run.run(application); !done) return done.error();
     last = std::move(run.recording);
   }
+  auto buffers = loaded.contents();
+  if (!buffers) return buffers.error();
+  last.buffers = *std::move(buffers);
   return last;
 }
 
@@ -306,6 +326,7 @@ Result<std::vector<double>> repeat_application(cuda::Device& device, std::string
   device.make_current();
   LoadedApplication loaded(device, application);
   if (auto done = loaded.load(std::string(ptx)); !done) return done.error();
+  if (auto done = loaded.set_variables(); !done) return done.error();
   const auto run = [&]() -> Result<double> {
     const auto start = SteadyClock::now();
     for (const gpu::Step& step : application.steps) {

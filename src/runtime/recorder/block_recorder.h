@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,7 @@ struct RecordedKernel {
 struct Recording {
   std::vector<RecordedKernel> kernels;
   std::vector<RecordedCall> calls;
+  std::vector<std::vector<std::byte>> buffers;  // the application's buffers after the recorded run
 };
 
 Result<Recording> record_blocks(cuda::Device& device, std::string_view ptx, const gpu::Application& application);

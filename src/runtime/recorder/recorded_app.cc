@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
+
+#include "base/zstd.h"
 
 namespace wm::runtime {
 namespace {
@@ -80,8 +83,8 @@ std::string trace_of(const Recording& recording, const std::vector<std::string>&
 
 }  // namespace
 
-std::vector<RecordedFile> recorded_app(const Recording& recording, const std::string& name, const std::string& about,
-                                       std::uint64_t max_launches) {
+Result<std::vector<RecordedFile>> recorded_app(const Recording& recording, const std::string& name,
+                                               const std::string& about, const RecordedFormat& format) {
   const std::vector<std::string> names = names_of(recording);
   std::vector<RecordedFile> files{{name + ".yaml", {}}};
   std::string app = fmt::format(
@@ -90,10 +93,16 @@ std::vector<RecordedFile> recorded_app(const Recording& recording, const std::st
       name, about);
   for (std::size_t k = 0; k < names.size(); ++k) {
     const RecordedKernel& kernel = recording.kernels[k];
-    const std::string file = fmt::format("{}-{}.csv", name, names[k]);
+    const std::string file = fmt::format("{}-{}.csv{}", name, names[k], format.compressed ? ".zst" : "");
     app += fmt::format("  {}: {{recorded: {}, threads: {}, registers: {}, shared_memory: {} B}}\n", names[k], file,
                        kernel.threads, std::uint64_t{kernel.registers} * kernel.threads, kernel.shared_bytes);
-    files.push_back({file, rows_of(kernel, max_launches)});
+    std::string rows = rows_of(kernel, format.max_launches);
+    if (format.compressed) {
+      auto data = compress_zstd(rows);
+      if (!data) return data.error();
+      rows = *std::move(data);
+    }
+    files.push_back({file, std::move(rows)});
   }
   files[0].text = app + "trace:\n" + trace_of(recording, names);
   files.push_back({name + "-calls.csv", calls_of(recording, names)});

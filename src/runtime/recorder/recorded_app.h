@@ -13,9 +13,14 @@ struct RecordedFile {
   std::string text;
 };
 
+struct RecordedFormat {
+  std::uint64_t max_launches = 8;  // launches of a kernel that are written
+  bool compressed = false;         // the blocks as NAME-KERNEL.csv.zst
+};
+
 // NAME.yaml, NAME-KERNEL.csv for every kernel (with a number where a kernel has several grids) and NAME-calls.csv.
-// `about` says where the recording was made. At most `max_launches` launches of a kernel are written.
-std::vector<RecordedFile> recorded_app(const Recording& recording, const std::string& name, const std::string& about,
-                                       std::uint64_t max_launches);
+// `about` says where the recording was made.
+Result<std::vector<RecordedFile>> recorded_app(const Recording& recording, const std::string& name,
+                                               const std::string& about, const RecordedFormat& format);
 
 }  // namespace wm::runtime

@@ -11,11 +11,15 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "base/zstd.h"
 
 namespace wm::sim {
 namespace {
 
 constexpr std::string_view kHeader = "launch,block,sm,start_ns,end_ns";
+// GPU clocks count from a boot or from 1970; a sum of many durations must fit into 64 bits of picoseconds.
+constexpr std::uint64_t kLatestNs = 4'000'000'000'000'000'000;
+constexpr std::uint64_t kLongestNs = 1'000'000'000'000'000;
 
 struct Span {
   std::set<std::uint32_t> blocks;
@@ -74,12 +78,15 @@ Result<BlockRecord> parse_block_record(std::string_view text, const std::string&
     }
     if (line.empty()) continue;
     const auto n = numbers(line);
-    if (!n || (*n)[4] <= (*n)[3] || (*n)[1] > 0xfffffffeU)
+    if (!n || (*n)[4] <= (*n)[3] || (*n)[4] > kLatestNs || (*n)[1] > 0xfffffffeU)
       return Error{fmt::format("a block as {} with its end after its start expected, not '{}'", kHeader, line),
                    {file, number}};
     Span& span = launches[(*n)[0]];
     if (!span.blocks.insert(static_cast<std::uint32_t>((*n)[1])).second)
       return Error{fmt::format("block {} of launch {} a second time", (*n)[1], (*n)[0]), {file, number}};
+    if ((*n)[4] - (*n)[3] > kLongestNs)
+      return Error{fmt::format("a block of {} ns, at most {} can be simulated", (*n)[4] - (*n)[3], kLongestNs),
+                   {file, number}};
     span.begin = std::min(span.begin, (*n)[3]);
     span.end = std::max(span.end, (*n)[4]);
     sms.insert((*n)[2]);
@@ -92,7 +99,10 @@ Result<BlockRecord> parse_block_record(std::string_view text, const std::string&
 Result<BlockRecord> load_block_record(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return text.error();
-  return parse_block_record(*text, path);
+  if (!path.ends_with(".zst")) return parse_block_record(*text, path);
+  const auto rows = decompress_zstd(*text);
+  if (!rows) return Error{rows.error().what, {path}};
+  return parse_block_record(*rows, path);
 }
 
 }  // namespace wm::sim

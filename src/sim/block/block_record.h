@@ -1,7 +1,8 @@
 // Start, end and SM of every block of a kernel, as recorded on a GPU: the durations behind a kernel of an application.
 //
 // The file is text. Its first line is launch,block,sm,start_ns,end_ns; every other line is one block with these
-// numbers, in any order. Each launch has the same blocks, numbered from 0.
+// numbers, in any order. Each launch has the same blocks, numbered from 0. A file whose name ends in .zst is
+// compressed.
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,12 @@ Error refuse(const KernelDescription& k, std::uint32_t need, const char* what, s
   return Error{fmt::format("kernel '{}': a block needs {} {}, an SM has {}", k.name, need, what, have)};
 }
 
+// Work is counted in 1/65536 of a cycle, in 64 bits.
+constexpr double kMaxBlockCycles = 1e13;
+constexpr std::uint64_t kMaxBlockInstructions = 1'000'000'000'000'000;
+// The first blocks of larger grids are simulated; the rest adds its mean time.
+constexpr std::uint32_t kSimulatedBlocks = 10'000'000;
+
 std::uint64_t cycles_of(double picoseconds, Hertz clock) {
   return std::max<std::uint64_t>(1, std::llround(picoseconds * static_cast<double>(clock.count) * 1e-12));
 }
@@ -21,7 +27,9 @@ std::uint64_t cycles_of(double picoseconds, Hertz clock) {
 }  // namespace
 
 double makespan(std::uint32_t blocks, std::uint32_t slots, const DurationShape& shape, std::uint64_t seed) {
-  if (shape.fixed()) return static_cast<double>((blocks + slots - 1) / slots);
+  if (shape.fixed()) return std::ceil(static_cast<double>(blocks) / slots);
+  if (blocks > kSimulatedBlocks && kSimulatedBlocks > slots)
+    return makespan(kSimulatedBlocks, slots, shape, seed) + static_cast<double>(blocks - kSimulatedBlocks) / slots;
   constexpr Cycles kMean{1'000'000};
   std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> ends;
   std::uint64_t last = 0;
@@ -44,6 +52,7 @@ Result<KernelModel> place_kernel(const KernelDescription& k, const gpu::SmLimits
   m.name = k.name;
   m.blocks = k.blocks;
   m.shape = k.shape;
+  if (k.threads > total.threads) return refuse(k, k.threads, "threads", total.threads);
   m.warps_per_block = (k.threads + sm.warp_threads - 1) / sm.warp_threads;
   // In a smaller configuration a block takes a larger part: in 16 of 48 KB, three times the part of the SM.
   std::uint64_t shared = k.shared_bytes;
@@ -67,6 +76,13 @@ Result<KernelModel> place_kernel(const KernelDescription& k, const gpu::SmLimits
     for (std::uint32_t i = 0; i < launches; ++i) waves += makespan(k.blocks, slots, k.shape, mix_bits(i)) / launches;
     block_time = static_cast<double>(k.kernel_time.count) / waves;
   }
+  const double longest = block_time * k.shape.longest() * static_cast<double>(clock.count) * 1e-12;
+  if (!(longest <= kMaxBlockCycles))
+    return Error{fmt::format("kernel '{}': a block takes {:.3g} cycles, at most {:.0e} can be simulated", k.name,
+                             longest, kMaxBlockCycles)};
+  if (k.block_instructions > kMaxBlockInstructions)
+    return Error{fmt::format("kernel '{}': a block has {} instructions, at most {} can be simulated", k.name,
+                             k.block_instructions, kMaxBlockInstructions)};
   m.block_time = {cycles_of(block_time, clock)};
   m.block_instructions =
       k.block_instructions != 0 ? k.block_instructions : 32 * m.block_time.count / m.max_blocks_per_sm + 1;

@@ -16,6 +16,8 @@ namespace {
 using yaml::Map;
 using yaml::Value;
 
+constexpr std::uint64_t kMaxCopyBytes = std::uint64_t{1} << 50;
+
 // Blocks and durations from a file with recorded blocks, whose path is relative to the application's.
 Result<void> read_record(KernelDescription& k, const std::string& recorded, const Place& place) {
   if (k.blocks != 0 || k.kernel_time.count != 0 || k.block_time.count != 0)
@@ -106,6 +108,8 @@ Result<void> read_step(const Value& value, AppTrace& app) {
   kind("launch", TraceStep::Kind::launch, name);
   kind("sync", TraceStep::Kind::sync, name);
   if (auto read = map.finish(); !read) return read;
+  if (bytes.count > kMaxCopyBytes)
+    return Error{fmt::format("a copy has at most {} bytes, not {}", kMaxCopyBytes, bytes.count), value.place};
   if (kinds != 1) return Error{"a step is one of cpu, copy_to_device, copy_to_host, launch, sync, repeat", value.place};
   step.amount = step.kind == TraceStep::Kind::cpu ? cpu.count : bytes.count;
   if (step.kind == TraceStep::Kind::launch) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "cli/shell.h"
 #include "tree.h"
@@ -20,6 +21,7 @@ TEST(Record, WritesAnApplicationThatTheBlockMachineRuns) {
   ASSERT_EQ(ran.code, 0) << ran.err;
   const auto item = nlohmann::ordered_json::parse(scratch.read("json"))["items"][0];
   EXPECT_EQ(item["blocks"], 64);
+  EXPECT_EQ(item["results"], "equal");
   // The clock of qos16 is 1,216 MHz, and the cycle machine takes 1,300 to 1,700 cycles for this launch.
   EXPECT_GT(item["launch_us"], 1.0);
   EXPECT_LT(item["launch_us"], 1.5);
@@ -34,6 +36,38 @@ TEST(Record, WritesAnApplicationThatTheBlockMachineRuns) {
       run_wm("sim --machine block --gpu qos16 --once --policy mps --app " + scratch.path("out/vecadd.yaml"));
   EXPECT_EQ(replayed.code, 0) << replayed.err;
   EXPECT_THAT(replayed.out, HasSubstr("64"));
+}
+
+TEST(Record, CompressedBlocksAreReadByTheBlockMachine) {
+  const Scratch scratch;
+  const std::string wm = binary_path("bin/wm");
+  const Ran ran = shell(wm + " run --simulate qos16 --timing cycle -- " + wm +
+                        " record vecadd --size small --compress --out " + scratch.path("out"));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(scratch.read("out/vecadd.yaml"), HasSubstr("recorded: vecadd-vecadd.csv.zst,"));
+  EXPECT_LT(scratch.read("out/vecadd-vecadd.csv.zst").size(), 64 * 10U);  // of about 20 bytes a block
+  const Ran replayed =
+      run_wm("sim --machine block --gpu qos16 --once --policy mps --app " + scratch.path("out/vecadd.yaml"));
+  EXPECT_EQ(replayed.code, 0) << replayed.err;
+}
+
+// The kernel computes 1 + 2.5 i and the changed description expects 1 + 2 i. The other kernel is recorded all the same.
+TEST(Record, ResultsAreComparedWithTheReference) {
+  const Scratch scratch;
+  const std::string wm = binary_path("bin/wm");
+  std::string wrong = *read_file(source_path("examples/saxpy/saxpy.yaml"));
+  const std::size_t step = wrong.find("step: 2.5");
+  ASSERT_NE(step, std::string::npos);
+  scratch.write("wrong.yaml", wrong.replace(step, 9, "step: 2"));
+  scratch.write("saxpy.ptx", *read_file(source_path("examples/saxpy/saxpy.ptx")));
+  const Ran ran = shell(wm + " run --simulate qos16 -- " + wm + " record " + scratch.path("wrong.yaml") +
+                        " vecadd --size small --out " + scratch.path("out") + " --json " + scratch.path("json"));
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("differs: "));
+  const auto items = nlohmann::ordered_json::parse(scratch.read("json"))["items"];
+  ASSERT_EQ(items.size(), 2U);
+  EXPECT_EQ(items[0]["results"], "differs");
+  EXPECT_EQ(items[1]["results"], "equal");
 }
 
 TEST(Record, RepeatsApplicationsAsTheyAre) {

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 
+#include "base/zstd.h"
 #include "sim/block/load_app.h"
 
 namespace wm::sim {
@@ -25,6 +26,20 @@ TEST(BlockRecord, HasMeanTimesAndTheDurationsOfAllBlocks) {
   EXPECT_EQ(record->durations, (std::vector<double>{100, 300, 200, 200, 100, 300}));
 }
 
+TEST(BlockRecord, ACompressedFileIsReadToo) {
+  const std::string path = ::testing::TempDir() + "record.csv.zst";
+  const auto data = compress_zstd(kTwoLaunches);
+  if (!data) GTEST_SKIP() << data.error().to_string();
+  std::ofstream(path, std::ios::binary) << *data;
+  const auto record = load_block_record(path);
+  ASSERT_TRUE(record.ok()) << record.error().to_string();
+  EXPECT_EQ(record->blocks, 3U);
+  std::ofstream(path, std::ios::binary) << "no such data";
+  EXPECT_EQ(load_block_record(path).error().to_string(), path + ": no zstd data");
+  std::ofstream(path, std::ios::binary) << data->substr(0, data->size() - 5);
+  EXPECT_NE(load_block_record(path).error().to_string().find("damaged zstd data"), std::string::npos);
+}
+
 TEST(BlockRecord, MistakesNameTheirLine) {
   const std::string header = "launch,block,sm,start_ns,end_ns\n";
   const auto error = [](const std::string& text) { return parse_block_record(text, "r.csv").error().to_string(); };
@@ -34,6 +49,9 @@ TEST(BlockRecord, MistakesNameTheirLine) {
       error(header + "0,0,0,5,5\n"),
       "r.csv:2: a block as launch,block,sm,start_ns,end_ns with its end after its start expected, not '0,0,0,5,5'");
   EXPECT_NE(error(header + "0,0,0,5\n").find("r.csv:2: a block as"), std::string::npos);
+  EXPECT_EQ(error(header + "0,0,0,0,2000000000000000\n"),
+            "r.csv:2: a block of 2000000000000000 ns, at most 1000000000000000 can be simulated");
+  EXPECT_NE(error(header + "0,0,0,0,18446744073709551615\n").find("r.csv:2: a block as"), std::string::npos);
   EXPECT_EQ(error(header + "0,0,0,1,2\n0,0,1,1,2\n"), "r.csv:3: block 0 of launch 0 a second time");
   EXPECT_EQ(error(header + "0,0,0,1,2\n0,2,0,1,2\n"), "r.csv: launch 0 has other blocks than 0 to 2");
   EXPECT_EQ(error(header + "0,0,0,1,2\n0,1,0,1,2\n1,0,0,1,2\n"), "r.csv: launch 1 has other blocks than 0 to 1");

@@ -76,6 +76,15 @@ TEST(Placement, ByClassDividesTheGpusByLoad) {
   EXPECT_EQ(rule->choose(pool, services, 0), kNoGpu);
 }
 
+TEST(Placement, ByClassServesMoreClassesThanGpus) {
+  const auto rule = *make_placement("by_class");
+  Cluster cluster({.gpus = 2}, *rule,
+                  {service(10, 1, at({0})), service(10, 1, at({0})), service(10, 1, at({0})), service(10, 1, at({0}))});
+  cluster.run(kNever);
+  EXPECT_EQ(cluster.waiting(), 0U);
+  EXPECT_EQ(cluster.now(), Cycles{20});
+}
+
 TEST(Placement, FirstSearchesItsRangeOnly) {
   GpuPool pool(5, 100);
   pool.take(2, 100);

@@ -249,6 +249,34 @@ TEST(LoadApp, AShortKernelIsLengthenedByMoreBlocks) {
             "a time such as 1ms expected after '@', not '1'");
 }
 
+// Sizes that do not fit the machine's 64-bit counters are refused, not taken modulo 2^64.
+TEST(LoadApp, SizesBeyondTheMachinesCountersAreRefused) {
+  const auto error = [](const std::string& kernel, const std::string& step = "launch: k") {
+    const SystemConfig c = small_system();
+    const auto parsed = parse_app("name: a\nkernels:\n  k: {" + kernel + "}\ntrace:\n- " + step + "\n", "a.yaml");
+    if (!parsed) return parsed.error().to_string();
+    const auto bound = bind_app(*parsed, c.machine.limits, c.machine.clock, {});
+    return bound ? "accepted" : bound.error().to_string();
+  };
+  EXPECT_EQ(error("blocks: 1, threads: 32, block_time: 1000 s"), "accepted");
+  EXPECT_EQ(error("blocks: 1, threads: 32, block_time: 1000000 s"),
+            "application 'a': kernel 'k': a block takes 1e+15 cycles, at most 1e+13 can be simulated");
+  EXPECT_EQ(error("blocks: 1, threads: 4294967295, block_time: 1 us"),
+            "application 'a': kernel 'k': a block needs 4294967295 threads, an SM has 2048");
+  EXPECT_EQ(error("blocks: 1, threads: 32, block_time: 1 us, instructions: 18446744073709551615"),
+            "application 'a': kernel 'k': a block has 18446744073709551615 instructions, at most 1000000000000000 can "
+            "be simulated");
+  EXPECT_EQ(error("blocks: 1, threads: 32, block_time: 1 us", "copy_to_device: 18446744073709551615 B"),
+            "a.yaml:5: a copy has at most 1125899906842624 bytes, not 18446744073709551615");
+}
+
+// The time of a large launch is found without a simulation of all its blocks.
+TEST(LoadApp, ALargeGridIsPlacedAtOnce) {
+  const DurationShape shape = DurationShape::uniform(0.3);
+  EXPECT_NEAR(makespan(4'000'000'000U, 208, shape, 1), 4e9 / 208, 4e9 / 208 * 1e-3);
+  EXPECT_EQ(makespan(4'294'967'295U, 208, DurationShape(), 1), 20'648'882);
+}
+
 TEST(LoadApp, MistakesNameTheirPlace) {
   const auto error = [](const std::string& text) {
     const auto parsed = parse_app(text, "a.yaml");
