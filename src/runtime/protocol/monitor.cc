@@ -24,8 +24,7 @@ Error refusal(const std::string& socket, const std::string& answer) {
                  ", this program " + std::to_string(kVersion) + "): restart it with this program's wm serve"};
   }
   if (magic != kMagic || answer.size() != sizeof(Welcome)) return Error{socket + ": the daemon refused the request"};
-  const std::string reason = answer.substr(offsetof(Welcome, reason));
-  return Error{socket + ": " + reason.c_str()};
+  return Error{socket + ": " + (answer.c_str() + offsetof(Welcome, reason))};
 }
 
 Result<std::string> exchange(const std::string& socket, Role role, const std::string& request, bool& is_refused) {
