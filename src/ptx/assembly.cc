@@ -6,17 +6,19 @@
 #include <tuple>
 
 #include "ptx/analysis.h"
+#include "ptx/assembled_branches.h"
 #include "ptx/def_use.h"
 #include "ptx/instruction_shape.h"
 #include "ptx/joined_accesses.h"
 #include "ptx/lane_values.h"
 #include "ptx/memory_effect.h"
+#include "ptx/placement.h"
+#include "ptx/shared_values.h"
 #include "ptx/unroll.h"
 
 namespace wm::ptx {
 namespace {
 
-constexpr std::uint32_t kMaxPredicated = 7;  // instructions behind a branch that become predicated
 // Instructions that choose the lane of a combined atomic, add up the values, and give every lane its result.
 constexpr std::uint8_t kCombined = 5;
 constexpr std::uint8_t kCombinedWithResult = 11;
@@ -24,15 +26,23 @@ constexpr std::uint8_t kCombinedWithResult = 11;
 class Assembler {
  public:
   explicit Assembler(const Function& function)
-      : function_(function), flow_(control_flow(function)), out_(function.body.size()), values_(function) {}
+      : function_(function),
+        flow_(control_flow(function)),
+        live_(liveness(function, flow_)),
+        placement_(flow_),
+        out_(function.body.size()),
+        values_(function),
+        shared_(function_, flow_, values_, placement_, out_),
+        branches_(function_, flow_, values_, placement_, out_) {}
 
   std::vector<AssembledInstruction> run() {
     if (function_.body.empty()) return out_;
+    branches_.find_splits();
     for (std::uint32_t i = 0; i < out_.size(); ++i) {
       fold_by_itself(i);
       fold_producer(i);
     }
-    price_shared_bases();
+    shared_.price_addresses();
     for (std::uint32_t i = 0; i < out_.size(); ++i) {
       fold_shift(i);
       fold_wide_product(i);
@@ -41,8 +51,8 @@ class Assembler {
     fold_half_products();
     join_shared_accesses(function_, flow_, values_, Opcode::ld, out_);
     join_shared_accesses(function_, flow_, values_, Opcode::st, out_);
-    for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) convert_branch(b);
-    if (function_.entry) out_[0].added = static_cast<std::uint8_t>(out_[0].added + 1 + (uses_global() ? 1 : 0));
+    branches_.fold();
+    shared_.price();
     return out_;
   }
 
@@ -50,15 +60,17 @@ class Assembler {
   [[nodiscard]] const Instruction& at(std::uint32_t i) const { return function_.body[i]; }
 
   void fold_by_itself(std::uint32_t i) {
-    out_[i].folded = is_predicate_logic(at(i)) || is_renaming(at(i)) || is_free_move(at(i)) || is_limit_test(at(i)) ||
+    out_[i].folded = is_free_predicate(i) || is_renaming(at(i)) || (is_free_move(at(i)) && !is_kept_copy(i)) ||
+                     is_limit_test(at(i)) ||
                      (!function_.entry && at(i).opcode == Opcode::ld && at(i).space() == Space::param);
     out_[i].is_unused = at(i).opcode == Opcode::atom && at(i).operands[0].kind == Operand::Kind::reg &&
                         values_.uses(at(i).operands[0].index) == 0;
     out_[i].is_increment = adds_constant(at(i));
-    out_[i].parts_lanes = at(i).opcode == Opcode::bra && at(i).guard.present && values_.differs(at(i).guard.reg);
-    out_[i].leaves_loop = out_[i].parts_lanes && leaves_loop(i);
     out_[i].is_one_word = changes_one_word(at(i));
-    out_[i].added = static_cast<std::uint8_t>(2 * long_constants(at(i)) + (has_long_factors(i) ? 1 : 0));
+    out_[i].added = static_cast<std::uint8_t>(2 * long_constants(at(i)) + (has_long_factors(i) ? 1 : 0) +
+                                              (is_kept_copy(i) && bits(at(i).type()) == 64 ? 1 : 0));
+    if (!is_small_test(i)) out_[i].added = static_cast<std::uint8_t>(out_[i].added + half_extensions(at(i)));
+    if (needs_mask(i)) mask_half(i);
     combine_atomic(i);
     out_[i].folded = out_[i].folded || is_uniform_offset(i);
   }
@@ -80,6 +92,41 @@ class Assembler {
     out_[i].added = returns ? kCombinedWithResult : kCombined;
   }
 
+  // Whether it reads a half-word as an unsigned number and the rest of the register has to be cleared.
+  [[nodiscard]] bool needs_mask(std::uint32_t i) const {
+    if (!needs_high_half(at(i)) || at(i).guard.present || at(i).operands[1].kind != Operand::Kind::reg) return false;
+    const std::uint32_t d = values_.definition(at(i).operands[1].index);
+    if (d == LaneValues::kNone || !leaves_high_half(at(d))) return false;
+    const Operand& from = at(d).operands[1];
+    const std::uint32_t before = at(d).opcode == Opcode::cvt && from.kind == Operand::Kind::reg
+                                     ? values_.definition(from.index)
+                                     : LaneValues::kNone;
+    if (before == LaneValues::kNone) return true;
+    const Instruction& in = at(before);
+    const bool is_constant = in.operands.size() == 3 && in.operands[2].kind == Operand::Kind::integer;
+    const bool is_short =
+        (in.opcode == Opcode::shr && in.type() != Type::s32 && is_constant && in.operands[2].bits >= 16) ||
+        (in.opcode == Opcode::and_ && is_constant && in.operands[2].bits <= 0xffff);
+    return !is_short;
+  }
+
+  // Whether it compares a half-word that a mask made positive.
+  [[nodiscard]] bool is_small_test(std::uint32_t i) const {
+    if (at(i).opcode != Opcode::setp || at(i).operands[1].kind != Operand::Kind::reg) return false;
+    const std::uint32_t d = values_.definition(at(i).operands[1].index);
+    return d != LaneValues::kNone && at(d).opcode == Opcode::and_ && at(d).operands[2].kind == Operand::Kind::integer &&
+           at(d).operands[2].bits < 0x8000;
+  }
+
+  // A conversion is the mask. Other instructions follow one.
+  void mask_half(std::uint32_t i) {
+    if (at(i).opcode == Opcode::cvt) {
+      out_[i].folded = false;
+    } else {
+      ++out_[i].added;
+    }
+  }
+
   // A product of 64 bits both of whose factors have a high half.
   [[nodiscard]] bool has_long_factors(std::uint32_t i) const {
     const Instruction& product = at(i);
@@ -92,14 +139,6 @@ class Assembler {
       return d != LaneValues::kNone && is_renaming(at(d));
     };
     return !is_short(product.operands[1]) && !is_short(product.operands[2]);
-  }
-
-  // Blocks of a loop are neighbours.
-  [[nodiscard]] bool is_in_loop(std::uint32_t block) const {
-    for (std::uint32_t last = block; last < flow_.blocks.size(); ++last)
-      for (const std::uint32_t first : flow_.blocks[last].successors)
-        if (first <= block) return true;
-    return false;
   }
 
   // Whether lanes of a warp that reach the block reach it together: no branch that lanes take differently passes it, or
@@ -118,36 +157,6 @@ class Assembler {
     return true;
   }
 
-  // Whether the branch goes from a block of a loop to one behind it.
-  [[nodiscard]] bool leaves_loop(std::uint32_t i) const {
-    const std::uint32_t from = flow_.block_of[i];
-    const std::uint32_t next = from + 1;
-    for (const std::uint32_t to : flow_.blocks[from].successors) {
-      if (to <= next) continue;
-      for (std::uint32_t last = from; last < to; ++last)
-        for (const std::uint32_t first : flow_.blocks[last].successors)
-          if (first <= from && first <= last) return true;
-    }
-    return false;
-  }
-
-  [[nodiscard]] bool is_shared_variable(const Operand& operand) const {
-    return operand.kind == Operand::Kind::variable && operand.scope == Operand::Scope::local &&
-           function_.variables[operand.index].space == Space::shared;
-  }
-
-  // The address of a variable in shared memory depends on the block's place in its cluster: three instructions in each
-  // basic block that takes one, two for every further variable.
-  void price_shared_bases() {
-    std::set<std::uint32_t> blocks;
-    for (std::uint32_t i = 0; i < out_.size(); ++i) {
-      if (at(i).opcode != Opcode::mov || at(i).operands.size() != 2 || !is_shared_variable(at(i).operands[1])) continue;
-      if (is_in_loop(flow_.block_of[i])) continue;  // computed before the loop
-      out_[i].folded = false;
-      out_[i].added = blocks.insert(flow_.block_of[i]).second ? 2 : 1;
-    }
-  }
-
   [[nodiscard]] bool is_limit_test(const Instruction& i) const {
     if (i.opcode == Opcode::sub && i.operands[1].kind == Operand::Kind::integer)
       return i.operands[2].kind == Operand::Kind::integer;
@@ -164,6 +173,33 @@ class Assembler {
     const bool constant = from.kind == Operand::Kind::integer || from.kind == Operand::Kind::f32;
     return !constant || i.operands[0].kind != Operand::Kind::reg ||
            values_.definition(i.operands[0].index) != LaneValues::kNone;
+  }
+
+  // A comparison combines its result with a predicate. Other logic of predicates is an instruction, but for negations
+  // and constants.
+  [[nodiscard]] bool is_free_predicate(std::uint32_t i) const {
+    const Instruction& logic = at(i);
+    if (!is_predicate_logic(logic)) return false;
+    if (logic.operands.size() != 3) return true;
+    for (std::size_t n = 1; n < 3; ++n) {
+      if (logic.operands[n].kind != Operand::Kind::reg) return true;
+      const std::uint32_t d = values_.definition(logic.operands[n].index);
+      if (d == LaneValues::kNone) continue;
+      if (at(d).opcode == Opcode::mov) return true;
+      if (at(d).opcode == Opcode::setp && values_.uses(logic.operands[n].index) == 1) return true;
+    }
+    return false;
+  }
+
+  // A copy of a value that is read later too, into a register that a loop changes.
+  [[nodiscard]] bool is_kept_copy(std::uint32_t i) const {
+    const Instruction& copy = at(i);
+    if (copy.opcode != Opcode::mov || copy.operands.size() != 2 || copy.guard.present) return false;
+    const Operand& from = copy.operands[1];
+    if (copy.operands[0].kind != Operand::Kind::reg || from.kind != Operand::Kind::reg) return false;
+    const auto& live_out = live_.live_out[flow_.block_of[i]];
+    return copy.type() != Type::pred && values_.definition(copy.operands[0].index) == LaneValues::kNone &&
+           std::binary_search(live_out.begin(), live_out.end(), from.index);
   }
 
   // A sum with a value that all lanes share, which only addresses of shared memory read: part of those addresses.
@@ -192,6 +228,36 @@ class Assembler {
     return d;
   }
 
+  // A shifted value and one that a mask keeps below it: their union is a sum.
+  [[nodiscard]] bool is_disjoint_sum(const Instruction& union_, std::size_t n, const Instruction& shift) const {
+    if (union_.opcode != Opcode::or_ || union_.type() != Type::b32 || !shifts_by_constant(shift, Type::b32))
+      return false;
+    const Operand& other = union_.operands[3 - n];
+    const std::uint32_t d = other.kind == Operand::Kind::reg ? values_.definition(other.index) : LaneValues::kNone;
+    return d != LaneValues::kNone && at(d).opcode == Opcode::and_ && at(d).operands[2].kind == Operand::Kind::integer &&
+           at(d).operands[2].bits >> shift.operands[2].bits == 0;
+  }
+
+  // The different inputs of an instruction of logic, with those of what it has taken.
+  [[nodiscard]] std::set<std::uint64_t> inputs(std::uint32_t i) const {
+    if (const auto found = inputs_.find(i); found != inputs_.end()) return found->second;
+    std::set<std::uint64_t> result;
+    for (std::size_t n = 1; n < at(i).operands.size(); ++n) result.insert(code(at(i).operands[n]));
+    return result;
+  }
+  [[nodiscard]] std::set<std::uint64_t> joined_inputs(std::uint32_t i, std::uint32_t d) const {
+    std::set<std::uint64_t> result = inputs(i);
+    result.erase(code(at(d).operands[0]));
+    result.merge(inputs(d));
+    return result;
+  }
+  [[nodiscard]] bool takes_logic(std::uint32_t i, std::uint32_t d) const { return joined_inputs(i, d).size() <= 3; }
+  // Registers, and constants apart from them.
+  [[nodiscard]] std::uint64_t code(const Operand& operand) const {
+    const Operand& o = constant_or(operand);
+    return o.kind == Operand::Kind::reg ? o.index : (o.bits & 0xffffffffU) + (1ULL << 40);
+  }
+
   // Sums and logic of three operands, a shift with a sum, and a mask with its test are one instruction each: the first
   // of two is folded.
   void fold_producer(std::uint32_t i) {
@@ -199,8 +265,12 @@ class Assembler {
     if (then.guard.present || then.operands.size() < 2 || out_[i].folded) return;
     for (std::size_t n = 1; n < then.operands.size(); ++n) {
       const std::uint32_t d = only_producer(i, n);
-      if (d == LaneValues::kNone || out_[d].folded || absorbed_.contains(d)) continue;
+      if (d == LaneValues::kNone || out_[d].folded) continue;
       const Instruction& first = at(d);
+      // Logic of three operands sets a predicate at no cost.
+      const bool is_mask_test = tests_zero(then) && first.opcode == Opcode::and_ && is_logic(first);
+      const bool is_tree = is_logic(then) && is_logic(first) && takes_logic(i, d);
+      if (absorbed_.contains(d) && !is_mask_test && !is_tree) continue;
       // A product of 64 bits takes a sum of a register with it.
       if (then.opcode == Opcode::add && is_wide_type(then.type()) && then.suffixes.empty() &&
           first.opcode == Opcode::mul && first.has(Suffix::lo) && then.operands[3 - n].kind == Operand::Kind::reg) {
@@ -209,13 +279,14 @@ class Assembler {
       }
       const bool pair =
           (is_word_sum(then) && (is_word_sum(first) || shifts_by_constant(first, Type::b32))) ||
-          (is_word_logic(then) && is_word_logic(first)) ||
-          (tests_zero(then) && first.opcode == Opcode::and_ && is_word_type(first.type())) ||
+          is_disjoint_sum(then, n, first) || is_tree || is_mask_test || (is_word_extreme(then) && is_word_sum(first)) ||
           (then.opcode == Opcode::add && is_wide_type(then.type()) && shifts_by_constant(first, Type::b64));
       if (!pair) continue;
       out_[d].folded = true;
       absorbed_[i] = true;
-      return;
+      if (is_tree) inputs_[i] = joined_inputs(i, d);
+      if (!is_tree) return;
+      n = 0;  // another operand may fit now
     }
   }
 
@@ -292,10 +363,6 @@ class Assembler {
   void fold_half_products() {
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> high;  // block, operands
     const auto key = [&](std::uint32_t i) {
-      const auto code = [&](const Operand& operand) {
-        const Operand& o = constant_or(operand);
-        return o.kind == Operand::Kind::reg ? o.index : (o.bits & 0xffffffffU) + (1ULL << 40);
-      };
       const std::uint64_t a = code(at(i).operands[1]);
       const std::uint64_t b = code(at(i).operands[2]);
       return std::tuple{flow_.block_of[i], static_cast<std::uint32_t>(std::min(a, b)), std::max(a, b)};
@@ -306,56 +373,16 @@ class Assembler {
       if (is_word_product(at(i), Suffix::lo) && high.contains(key(i))) out_[i].folded = true;
   }
 
-  // Whether a block can become predicated: straight-line code that is entered from `from` only.
-  [[nodiscard]] bool can_be_predicated(std::uint32_t b, std::uint32_t from, std::uint32_t limit) const {
-    const BasicBlock& block = flow_.blocks[b];
-    if (block.predecessors.size() != 1 || block.predecessors[0] != from) return false;
-    std::uint32_t count = 0;
-    for (std::uint32_t i = block.begin; i < block.end; ++i) {
-      const Instruction& in = at(i);
-      if (in.opcode == Opcode::bra && !in.guard.present && i + 1 == block.end) continue;
-      if (ends_block(in) || is_long(in) || memory_effect(in).fence) return false;
-      count += out_[i].folded ? 0 : 1;
-    }
-    return count <= limit;
-  }
-
-  // A branch over a few instructions, or to one of two short alternatives, is replaced by predicates.
-  void convert_branch(std::uint32_t b) {
-    const BasicBlock& block = flow_.blocks[b];
-    const std::uint32_t last = block.end - 1;
-    if (block.end == block.begin || at(last).opcode != Opcode::bra || !at(last).guard.present) return;
-    if (block.successors.size() != 2) return;
-    const std::uint32_t then = b + 1;
-    const std::uint32_t other = block.successors[0] == then ? block.successors[1] : block.successors[0];
-    if (other <= then || then >= flow_.blocks.size()) return;
-    // A branch to the end is an exit with a predicate.
-    if (const Opcode end = at(flow_.blocks[other].begin).opcode; end == Opcode::ret || end == Opcode::exit) return;
-    const auto leads_to = [&](std::uint32_t from, std::uint32_t to) {
-      return flow_.blocks[from].successors.size() == 1 && flow_.blocks[from].successors[0] == to;
-    };
-    const bool skips = leads_to(then, other) && can_be_predicated(then, b, kMaxPredicated);
-    const bool chooses =
-        !skips && flow_.blocks[then].successors.size() == 1 && leads_to(other, flow_.blocks[then].successors[0]) &&
-        can_be_predicated(then, b, kMaxPredicated / 2) && can_be_predicated(other, b, kMaxPredicated / 2);
-    if (!skips && !chooses) return;
-    out_[last].folded = true;
-    if (const std::uint32_t jump = flow_.blocks[then].end - 1; chooses && at(jump).opcode == Opcode::bra)
-      out_[jump].folded = true;
-  }
-
-  [[nodiscard]] bool uses_global() const {
-    return std::any_of(function_.body.begin(), function_.body.end(), [](const Instruction& i) {
-      const MemoryEffect effect = memory_effect(i);
-      return (effect.reads || effect.writes) && (effect.space == Space::global || effect.space == Space::generic);
-    });
-  }
-
   const Function& function_;
   ControlFlow flow_;
+  Liveness live_;
+  Placement placement_;
   std::vector<AssembledInstruction> out_;
   LaneValues values_;
-  std::map<std::uint32_t, bool> absorbed_;  // instructions that took a producer
+  SharedValues shared_;
+  AssembledBranches branches_;
+  std::map<std::uint32_t, std::set<std::uint64_t>> inputs_;  // inputs of logic that took a producer
+  std::map<std::uint32_t, bool> absorbed_;                   // instructions that took a producer
 };
 
 }  // namespace

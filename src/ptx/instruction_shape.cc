@@ -12,10 +12,53 @@ bool is_wide_type(Type type) { return type == Type::s64 || type == Type::u64 || 
 bool is_word_sum(const Instruction& i) {
   return (i.opcode == Opcode::add || i.opcode == Opcode::sub) && is_word_type(i.type()) && i.suffixes.empty();
 }
-bool is_word_logic(const Instruction& i) {
+bool is_half_type(Type type) { return type == Type::s16 || type == Type::u16 || type == Type::b16; }
+bool is_ordering(const Instruction& i) { return i.opcode == Opcode::setp && !i.has(Suffix::eq) && !i.has(Suffix::ne); }
+std::uint32_t half_extensions(const Instruction& i) {
+  if (i.types.empty() || !is_half_type(i.type())) return 0;
+  switch (i.opcode) {
+    case Opcode::sub:
+      return i.operands[2].kind == Operand::Kind::reg ? 2 : 0;
+    case Opcode::mul:
+    case Opcode::mad:
+      return i.has(Suffix::lo) || i.type() == Type::s16 ? 1 : 0;
+    case Opcode::shr:
+      return i.type() == Type::s16 ? 1 : 0;
+    case Opcode::setp:
+      return i.type() == Type::s16 && is_ordering(i) ? 1 : 0;
+    default:
+      return 0;
+  }
+}
+bool leaves_high_half(const Instruction& i) {
+  if (i.opcode == Opcode::cvt) return i.types.size() == 2 && i.types[0] == Type::u16 && bits(i.types[1]) > 16;
+  if (i.types.empty() || !is_half_type(i.type())) return false;
+  switch (i.opcode) {
+    case Opcode::add:
+    case Opcode::sub:
+    case Opcode::shl:
+    case Opcode::neg:
+    case Opcode::not_:
+      return true;
+    case Opcode::mul:
+    case Opcode::mad:
+      return i.has(Suffix::lo);
+    default:
+      return false;
+  }
+}
+bool needs_high_half(const Instruction& i) {
+  if (i.opcode == Opcode::cvt) return i.types.size() == 2 && i.types[1] == Type::u16 && bits(i.types[0]) > 16;
+  if (i.types.empty() || i.type() != Type::u16) return false;
+  return i.opcode == Opcode::shr || (i.opcode == Opcode::mul && i.has(Suffix::wide)) || is_ordering(i);
+}
+bool is_logic(const Instruction& i) {
   const bool logic =
       i.opcode == Opcode::and_ || i.opcode == Opcode::or_ || i.opcode == Opcode::xor_ || i.opcode == Opcode::not_;
-  return logic && i.type() == Type::b32;
+  return logic && (i.type() == Type::b32 || i.type() == Type::b16);
+}
+bool is_word_extreme(const Instruction& i) {
+  return (i.opcode == Opcode::min || i.opcode == Opcode::max) && is_word_type(i.type());
 }
 bool is_predicate_logic(const Instruction& i) { return i.type() == Type::pred && i.opcode != Opcode::setp; }
 bool shifts_by_constant(const Instruction& i, Type type) {

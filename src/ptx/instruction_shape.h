@@ -8,7 +8,15 @@ namespace wm::ptx {
 [[nodiscard]] bool is_word_type(Type type);
 [[nodiscard]] bool is_wide_type(Type type);
 [[nodiscard]] bool is_word_sum(const Instruction& i);
-[[nodiscard]] bool is_word_logic(const Instruction& i);
+[[nodiscard]] bool is_half_type(Type type);
+[[nodiscard]] bool is_ordering(const Instruction& i);  // a comparison but for equality
+// The instructions that extend operands of a half-word's arithmetic, which is done in words, or negate one.
+[[nodiscard]] std::uint32_t half_extensions(const Instruction& i);
+// Whether the upper half of a half-word's register is not zero afterwards, and whether it has to be before.
+[[nodiscard]] bool leaves_high_half(const Instruction& i);
+[[nodiscard]] bool needs_high_half(const Instruction& i);
+[[nodiscard]] bool is_logic(const Instruction& i);  // on words and half-words
+[[nodiscard]] bool is_word_extreme(const Instruction& i);
 [[nodiscard]] bool is_predicate_logic(const Instruction& i);
 [[nodiscard]] bool shifts_by_constant(const Instruction& i, Type type);
 [[nodiscard]] bool tests_zero(const Instruction& i);

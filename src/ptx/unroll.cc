@@ -72,17 +72,23 @@ class NewNames {
   std::uint32_t count_ = 0;
 };
 
+// The registers that are live before a loop's first instruction and behind its last one, in order.
+struct LoopLiveness {
+  const std::vector<std::uint32_t>& in;
+  const std::vector<std::uint32_t>& out;
+};
+
 // Several turns of a loop in one block. Values that a turn makes for itself get registers of their own, so that the
 // turns can overlap; steps of inductions are added once, at the end.
 class Turns {
  public:
-  Turns(std::int64_t number, const Function& function, const CountedLoop& loop,
-        const std::vector<std::uint32_t>& live_in, NewNames& names, std::vector<Instruction>& out)
-      : number_(number), function_(function), loop_(loop), names_(names), out_(out) {
+  Turns(std::int64_t number, const Function& function, const CountedLoop& loop, LoopLiveness live, NewNames& names,
+        std::vector<Instruction>& out)
+      : number_(number), function_(function), loop_(loop), live_out_(live.out), names_(names), out_(out) {
     for (std::uint32_t i = loop.begin; i < loop.end; ++i) {
       const bool guarded = function.body[i].guard.present;
       for_each_definition(function.body[i], [&](std::uint32_t r) {
-        const bool carried = std::binary_search(live_in.begin(), live_in.end(), r);
+        const bool carried = std::binary_search(live.in.begin(), live.in.end(), r);
         (guarded || carried ? kept_ : own_).insert(r);
       });
     }
@@ -118,9 +124,11 @@ class Turns {
     out_.push_back(std::move(copy));
   }
 
-  // The last turn keeps the registers of the loop, which instructions behind the loop may read.
+  // The last turn keeps registers that instructions behind the loop read. All others have one definition, so that the
+  // assembler can fold them.
   std::uint32_t name_of(std::uint32_t r) {
-    if (turn_ == number_ - 1 || !own_.contains(r)) return r;
+    if (!own_.contains(r)) return r;
+    if (turn_ == number_ - 1 && std::binary_search(live_out_.begin(), live_out_.end(), r)) return r;
     const auto [found, added] = renamed_.try_emplace(r, 0);
     if (added) found->second = names_.add_register(function_.registers[r].type);
     return found->second;
@@ -169,6 +177,7 @@ class Turns {
   std::int64_t number_;
   const Function& function_;
   const CountedLoop& loop_;
+  const std::vector<std::uint32_t>& live_out_;
   NewNames& names_;
   std::vector<Instruction>& out_;
   std::set<std::uint32_t> own_, kept_;  // registers that the loop writes
@@ -190,7 +199,7 @@ class Unroller {
     for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
       const BasicBlock& block = flow.blocks[b];
       if (const auto loop = counted_loop(function_, block); loop && is_unrolled(*loop)) {
-        write_loop(*loop, live.live_in[b]);
+        write_loop(*loop, {live.live_in[b], live.live_out[b]});
         continue;
       }
       for (std::uint32_t i = block.begin; i < block.end; ++i) copy(i);
@@ -209,16 +218,11 @@ class Unroller {
 
   [[nodiscard]] std::uint32_t at() const { return static_cast<std::uint32_t>(result_.body.size()); }
 
-  bool is_unrolled(const CountedLoop& loop) {
+  [[nodiscard]] bool is_unrolled(const CountedLoop& loop) const {
     const std::uint32_t size = loop.end - loop.begin;
     for (const Pragma& p : function_.pragmas)
       if (p.at == loop.begin && p.text == "nounroll") return false;
-    // Every thread counts a loop to the same value, or ptxas leaves it as it is.
-    if (loop.test == CountedLoop::Test::not_equal) {
-      if (size > kMaxNotEqual) return false;
-      if (!values_) values_.emplace(function_);
-      return !values_->differs(loop.counter);
-    }
+    if (loop.test == CountedLoop::Test::not_equal) return size <= kMaxNotEqual;
     const bool has_barrier = std::any_of(function_.body.begin() + loop.begin, function_.body.begin() + loop.end,
                                          [](const Instruction& i) { return i.opcode == Opcode::bar; });
     return size <= (has_barrier ? kMaxWithBarrier : kMaxBelow);
@@ -242,7 +246,7 @@ class Unroller {
   }
 
   // As long as four turns follow they are executed at a time, then two if two follow, then one after the other.
-  void write_loop(const CountedLoop& loop, const std::vector<std::uint32_t>& live_in) {
+  void write_loop(const CountedLoop& loop, LoopLiveness live) {
     const Instruction& compare = function_.body[loop.compare];
     const Type type = compare.type();
     const Operand counter = register_operand(loop.counter), condition = compare.operands[0];
@@ -250,8 +254,8 @@ class Unroller {
     const std::uint32_t again = names_.add_label(0), behind = names_.add_label(0);
     places_[loop.begin] = at();
     emit(new_instruction(Opcode::setp, {Suffix::eq}, type, {register_operand(skipped), counter, counter}));
-    write_turns(kFactor, loop, live_in, skipped);
-    write_turns(kFactor / 2, loop, live_in, skipped);
+    write_turns(kFactor, loop, live, skipped);
+    write_turns(kFactor / 2, loop, live, skipped);
     // A thread that skipped the turns executes at least one more; others as long as the condition holds.
     emit(new_instruction(Opcode::setp, {compare.suffixes[0], Suffix::or_}, type,
                          {condition, counter, compare.operands[2], register_operand(skipped)}));
@@ -266,8 +270,7 @@ class Unroller {
   }
 
   // So many turns in one block, as long as so many follow; `skipped` is false afterwards if any were executed.
-  void write_turns(std::int64_t number, const CountedLoop& loop, const std::vector<std::uint32_t>& live_in,
-                   std::uint32_t skipped) {
+  void write_turns(std::int64_t number, const CountedLoop& loop, LoopLiveness live, std::uint32_t skipped) {
     const Type type = function_.body[loop.compare].type();
     const bool up = loop.inductions.at(loop.counter).step > 0;
     const Suffix beyond = up ? Suffix::lt : Suffix::gt;
@@ -279,7 +282,7 @@ class Unroller {
     emit(new_branch(enough, true, rest));
     emit(new_instruction(Opcode::setp, {Suffix::ne}, type, {register_operand(skipped), counter, counter}));
     result_.labels[turns].at = at();
-    Turns(number, function_, loop, live_in, names_, result_.body).write();
+    Turns(number, function_, loop, live, names_, result_.body).write();
     if (number == kFactor) {  // fewer do not follow twice
       emit(new_instruction(Opcode::setp, {beyond}, type, {register_operand(enough), counter, last}));
       emit(new_branch(enough, false, turns));
@@ -293,7 +296,6 @@ class Unroller {
   Function result_;
   NewNames names_;
   std::vector<std::uint32_t> places_;  // by instruction of the original; the last: its end
-  std::optional<LaneValues> values_;
 };
 
 }  // namespace

@@ -43,6 +43,23 @@ TEST(Recorder, AskingForWhatIsSoLeavesNoLine) {
   EXPECT_EQ(recorder.actions(), "");
 }
 
+TEST(Recorder, AnSmThatIsSharedIsSharedOnTheMachineToo) {
+  FakeMachine gpu({.sms = 2});
+  drive(gpu, "left_over", {arrive("a")});
+  Recorder recorder(gpu, Cans::all());
+  recorder.give({1}, {0}, Preempt::drain);
+  ASSERT_EQ(gpu.owned({0}), 1U);
+  recorder.share({1});
+  EXPECT_EQ(gpu.owned({0}), 0U);
+}
+
+TEST(Machine, AKernelHasNoRateBeforeTheFirstEpochIsOver) {
+  FakeMachine gpu({.sms = 2});
+  drive(gpu, "left_over", {arrive("a")});
+  ASSERT_EQ(gpu.epoch_length().count, 0U);
+  EXPECT_EQ(gpu.epoch_ipc({0}), 0);
+}
+
 TEST(Recorder, HoldsAPolicyToWhatItDeclared) {
   FakeMachine gpu({.sms = 2});
   drive(gpu, "left_over", {arrive("a")});

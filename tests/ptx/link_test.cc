@@ -62,6 +62,19 @@ TEST(Link, ADeclarationMeetsTheDefinitionInAnotherPart) {
   }
 }
 
+TEST(Link, EachDeclarationMeetsItsOwnDefinition) {
+  const auto linked =
+      link({module(".visible .global .u32 a = 1; .visible .global .u32 b = 2; .visible .global .u32 c = 3;"),
+            module(R"(.extern .global .u32 c; .extern .global .u32 b;
+.visible .entry kernel() { .reg .b32 %r<4>; ld.global.u32 %r1, [b]; ld.global.u32 %r2, [c]; ret; })")});
+  ASSERT_TRUE(linked) << linked.error().what;
+  std::vector<std::string> read;
+  for (const Instruction& i : function(*linked, "kernel").body)
+    for (const Operand& o : i.operands)
+      if (o.kind == Operand::Kind::address) read.push_back(linked->variables[o.elements[0].index].name);
+  EXPECT_EQ(read, (std::vector<std::string>{"b", "c"}));
+}
+
 TEST(Link, InternalVariablesOfTheSameNameStayApart) {
   const auto linked = link({module(kCaller), module(kCallee)});
   ASSERT_TRUE(linked);

@@ -82,6 +82,18 @@ TEST(ParseError, SaysWhichOperandDoesNotFit) {
             "variable");
 }
 
+TEST(ParseError, AResultThatMayBeAPairIsARegisterOrAPair) {
+  EXPECT_EQ(in_body("shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1;"), "accepted");
+  EXPECT_NE(in_body("shfl.sync.idx.b32 %rd1, %r2, 0, 31, -1;"), "accepted");
+  EXPECT_NE(in_body("shfl.sync.idx.b32 {%r1, %r2}, %r2, 0, 31, -1;"), "accepted");
+}
+
+TEST(ParseError, AttributesCloseTheirBrackets) {
+  EXPECT_EQ(in_module(".global .attribute(.unified(1, 2)) .u32 n;"), "accepted");
+  EXPECT_NE(in_module(".global .attribute(.unified(1, 2, .managed) .u32 n;"), "accepted");
+  EXPECT_NE(in_module(".global .attribute(.unified(1, 2) .u32 n;"), "accepted");
+}
+
 TEST(ParseError, NamesWhatIsNotDeclared) {
   EXPECT_EQ(in_body("mov.u32 %r1, %r9;"), "f.ptx:9:14: '%r9' is neither declared nor a special register");
   EXPECT_EQ(in_body("mov.u32 %r1, nothing;"), "f.ptx:9:14: 'nothing' is not declared");

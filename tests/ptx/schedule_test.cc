@@ -50,6 +50,23 @@ TEST(LatencyOrder, LoadsMoveBeforeIndependentArithmetic) {
             place(f, [](const Instruction& i) { return i.opcode == Opcode::add; }));
 }
 
+// 28 registers of loaded values, and what the block needs beside them, are as many as ptxas keeps.
+TEST(LatencyOrder, LoadsMoveUpOnlyAsFarAsThereAreRegisters) {
+  std::string body = ".reg .f32 %f<64>; mov.f32 %f63, 0f00000000;\n";
+  for (int i = 0; i < 60; ++i) {
+    const std::string n = std::to_string(i);
+    body += "ld.global.f32 %f" + n + ", [%d1+" + std::to_string(4 * i) + "]; add.f32 %f63, %f63, %f" + n + ";\n";
+  }
+  const Function f = scheduled(body + "st.global.f32 [%d2], %f63; ret;");
+  std::size_t ahead = 0, max_ahead = 0;
+  for (const Instruction& i : f.body) {
+    if (i.opcode == Opcode::ld) max_ahead = std::max(max_ahead, ++ahead);
+    if (i.opcode == Opcode::add) --ahead;
+  }
+  EXPECT_GT(max_ahead, 8U);
+  EXPECT_LE(max_ahead, 28U);
+}
+
 // Read-only loads pass a barrier, but a vector of 16 bytes would take too many registers across it.
 TEST(LatencyOrder, AReadOnlyLoadPassesABarrierUnlessItIsALongVector) {
   const auto passes = [](const std::string& load) {

@@ -92,6 +92,13 @@ constexpr std::array kAssembledExpansions{
     Expansion{"dp4a", "", Unit::multiply, 1, 1, 0},
     Expansion{"dp2a", "", Unit::multiply, 1, 1, 0},
 };
+// Divisions that find the reciprocal of their divisor computed.
+constexpr std::array kDivisionsByReciprocal{
+    Expansion{"div.s", "32", Unit::multiply, 12, 2, 9},
+    Expansion{"rem.s", "32", Unit::multiply, 10, 2, 8},
+    Expansion{"div.", "32", Unit::multiply, 9, 2, 7},
+    Expansion{"rem.", "32", Unit::multiply, 8, 2, 7},
+};
 // 64-bit integers are two registers: each part of a result can be used as soon as it is computed.
 constexpr std::array<std::string_view, 11> kPairs{"add", "sub",  "shl", "shr", "and", "or",
                                                   "xor", "setp", "min", "max", "selp"};
@@ -262,8 +269,8 @@ std::uint32_t bank_conflicts(std::span<const std::uint32_t> reads, std::uint32_t
 }
 
 // Sets the unit of an arithmetic operation and the cycles it occupies.
-void expand(const exec::Op& op, std::string_view text, const gpu::GpuConfig& config, TimedOp& t, std::uint32_t& on_unit,
-            std::uint32_t& chain) {
+void expand(const exec::Op& op, std::string_view text, const gpu::GpuConfig& config, bool has_reciprocal, TimedOp& t,
+            std::uint32_t& on_unit, std::uint32_t& chain) {
   const auto apply = [&](const Expansion& e) {
     if (!text.starts_with(e.begins) || !text.ends_with(e.ends)) return false;
     t.unit = e.unit == Unit::multiply && !config.sm.has_multiply_unit ? Unit::integer : e.unit;
@@ -272,6 +279,7 @@ void expand(const exec::Op& op, std::string_view text, const gpu::GpuConfig& con
     chain = e.chain;
     return true;
   };
+  if (has_reciprocal && std::any_of(kDivisionsByReciprocal.begin(), kDivisionsByReciprocal.end(), apply)) return;
   const bool is_high = text.starts_with("mul.hi") || text.starts_with("mad.hi");
   if (config.assembled && !(is_high && text.ends_with("32")) &&
       std::any_of(kAssembledExpansions.begin(), kAssembledExpansions.end(), apply))
@@ -327,7 +335,7 @@ TimedProgram time_program(const std::shared_ptr<const exec::Program>& program, c
     const ptx::AssembledInstruction& mark = marks[pc];
     t.folded = module == nullptr
                    ? folds(op, info.text) || ends_wide_multiply(*program, pc) || falls_through(*program, pc)
-                   : folds_beside_marks(op, info.text) || mark.folded || falls_through(*program, pc);
+                   : folds_beside_marks(op, info.text) || mark.folded;
     t.copies = copy_role(op, info.text);
     t.groups = t.copies == CopyRole::wait_group ? op.targets : 0;
     t.waits_for_loads = (op.kind == Kind::ret && info.function != 0) || t.copies == CopyRole::wait_group ||
@@ -344,15 +352,15 @@ TimedProgram time_program(const std::shared_ptr<const exec::Program>& program, c
     t.line = pc / std::max(1U, config.icache.line / config.icache.instruction_bytes);
     std::uint32_t on_unit = 1;
     std::uint32_t chain = 0;
-    if (op.kind == Kind::lane) expand(op, info.text, config, t, on_unit, chain);
+    if (op.kind == Kind::lane) expand(op, info.text, config, mark.has_reciprocal, t, on_unit, chain);
     if (mark.is_wide_product) {
       t.issue_slots = 1;
       on_unit = 1;
       t.unit = config.sm.has_multiply_unit ? Unit::multiply : Unit::integer;
     }
     t.branch.parts_lanes = parts_lanes(*program, pc) && (module == nullptr || mark.parts_lanes);
-    if (t.branch.parts_lanes && !mark.leaves_loop) t.issue_slots = 3;
-    if (mark.is_one_word) t.issue_slots = on_unit = 1;
+    if (t.branch.parts_lanes && !mark.is_split_before) t.issue_slots = 3;
+    if (mark.is_one_word || mark.has_range) t.issue_slots = on_unit = 1;
     if (op.kind == Kind::branch && !op.guard.none() && !t.folded)
       t.branch.guard_latency = static_cast<std::uint16_t>(config.sm.branch_guard_latency);
     if (module != nullptr && op.kind == Kind::load && op.memory.space == ptx::Space::param) t.unit = Unit::integer;
