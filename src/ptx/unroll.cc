@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -93,13 +95,15 @@ class Turns {
       });
     }
     for (const std::uint32_t r : kept_) own_.erase(r);
+    for (std::uint32_t i = loop.begin; i < loop.end; ++i)
+      if (const auto step = step_of_address(i)) address_steps_[function.body[i].operands[0].index] = *step;
   }
 
   void write() {
     for (turn_ = 0; turn_ < number_; ++turn_) {
       renamed_.clear();
       for (std::uint32_t i = loop_.begin; i + 1 < loop_.end; ++i)
-        if (i != loop_.compare && !is_step(i)) write_instruction(i);
+        if (i != loop_.compare && !is_step(i) && (turn_ == 0 || !is_address(i))) write_instruction(i);
     }
     for (const auto& [r, induction] : loop_.inductions) {
       const Type type = function_.body[induction.at].type();
@@ -115,6 +119,52 @@ class Turns {
                        [&](const auto& induction) { return induction.second.at == i; });
   }
 
+  // Whether it computes an address that the first turn's becomes by an offset.
+  [[nodiscard]] bool is_address(std::uint32_t i) const {
+    const Instruction& in = function_.body[i];
+    return has_destination(in) && in.operands[0].kind == Operand::Kind::reg &&
+           address_steps_.contains(in.operands[0].index);
+  }
+
+  // The step of a sum of an induction and a value that the loop keeps, if only addresses of the loop, behind it, read
+  // the sum.
+  [[nodiscard]] std::optional<std::int64_t> step_of_address(std::uint32_t i) const {
+    const Instruction& sum = function_.body[i];
+    if (sum.opcode != Opcode::add || sum.guard.present || !is_64_bits(sum.type()) || !sum.suffixes.empty() ||
+        is_step(i))
+      return std::nullopt;
+    const auto is_induction = [&](const Operand& o) {
+      return o.kind == Operand::Kind::reg && !o.negated && loop_.inductions.contains(o.index);
+    };
+    const auto is_kept = [&](const Operand& o) {
+      return o.kind == Operand::Kind::reg && !o.negated && !own_.contains(o.index) && !kept_.contains(o.index);
+    };
+    const std::size_t n = is_induction(sum.operands[1]) ? 1 : 2;
+    if (!is_induction(sum.operands[n]) || !is_kept(sum.operands[3 - n])) return std::nullopt;
+    const Induction& induction = loop_.inductions.at(sum.operands[n].index);
+    const std::uint32_t r = sum.operands[0].index;
+    if (!own_.contains(r) || std::binary_search(live_out_.begin(), live_out_.end(), r)) return std::nullopt;
+    for (std::uint32_t at = loop_.begin; at < loop_.end; ++at) {
+      bool writes = false, reads = false;
+      for_each_definition(function_.body[at], [&](std::uint32_t d) { writes = writes || d == r; });
+      for_each_use(function_.body[at], [&](std::uint32_t u) { reads = reads || u == r; });
+      if ((writes && at != i) || (reads && (at < i || !is_only_address(function_.body[at], r)))) return std::nullopt;
+    }
+    return induction.step;
+  }
+
+  // Whether the instruction reads the register as the address of a memory access and for nothing else.
+  [[nodiscard]] static bool is_only_address(const Instruction& in, std::uint32_t r) {
+    if (in.guard.present && in.guard.reg == r) return false;
+    for (const Operand& o : in.operands) {
+      const bool is_base = o.kind == Operand::Kind::address && o.elements[0].kind == Operand::Kind::reg;
+      bool reads = false;
+      for_each_register(o, [&](std::uint32_t n) { reads = reads || n == r; });
+      if (reads && !is_base) return false;
+    }
+    return true;
+  }
+
   void write_instruction(std::uint32_t i) {
     Instruction copy = function_.body[i];
     const std::size_t sources = has_destination(copy) ? 1 : 0;
@@ -124,10 +174,18 @@ class Turns {
     out_.push_back(std::move(copy));
   }
 
+  // A register with the first turn's address.
+  std::uint32_t address_of_first_turn(std::uint32_t r) {
+    const auto [found, added] = addresses_.try_emplace(r, 0);
+    if (added) found->second = names_.add_register(function_.registers[r].type);
+    return found->second;
+  }
+
   // The last turn keeps registers that instructions behind the loop read. All others have one definition, so that the
   // assembler can fold them.
   std::uint32_t name_of(std::uint32_t r) {
     if (!own_.contains(r)) return r;
+    if (address_steps_.contains(r)) return address_of_first_turn(r);
     if (turn_ == number_ - 1 && std::binary_search(live_out_.begin(), live_out_.end(), r)) return r;
     const auto [found, added] = renamed_.try_emplace(r, 0);
     if (added) found->second = names_.add_register(function_.registers[r].type);
@@ -151,6 +209,8 @@ class Turns {
         operand.offset += turns_before(found->second, i) * found->second.step;
         return;
       }
+      const auto address = address_steps_.find(operand.elements[0].index);
+      if (address != address_steps_.end()) operand.offset += turn_ * address->second;
     }
     if (operand.kind == Operand::Kind::reg) {
       const auto found = loop_.inductions.find(operand.index);
@@ -180,7 +240,9 @@ class Turns {
   const std::vector<std::uint32_t>& live_out_;
   NewNames& names_;
   std::vector<Instruction>& out_;
-  std::set<std::uint32_t> own_, kept_;  // registers that the loop writes
+  std::set<std::uint32_t> own_, kept_;                   // registers that the loop writes
+  std::map<std::uint32_t, std::int64_t> address_steps_;  // by register that is_address
+  std::map<std::uint32_t, std::uint32_t> addresses_;     // their registers in the first turn
   std::map<std::uint32_t, std::uint32_t> renamed_;
   std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> values_;
   std::int64_t turn_ = 0;

@@ -1,5 +1,6 @@
 #include "ptx/unroll.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "ptx/parse.h"
@@ -76,6 +77,26 @@ TEST(Unroll, OtherLoopsStayAsTheyAre) {
     const Function f = function_of(body);
     EXPECT_EQ(unrolled(f), f) << body;
   }
+}
+
+TEST(Unroll, AnAddressBesideAnInductionIsComputedOnce) {
+  const auto unrolled_with = [](const std::string& more) {
+    return unrolled(function_of(loop("add.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f3, [%rd3+128];\n" + more, kBelow)));
+  };
+  const auto sums = [](const Function& f) {
+    return std::count_if(f.body.begin(), f.body.end(), [&](const Instruction& i) {
+      return i.opcode == Opcode::add && i.operands[2].kind == Operand::Kind::reg &&
+             f.registers[i.operands[2].index].name == "%rd2";
+    });
+  };
+  const Function f = unrolled_with("");
+  EXPECT_EQ(sums(f), 3) << "once for four turns, for two, and for one";
+  std::vector<std::int64_t> offsets;
+  for (const Instruction& i : f.body)
+    if (i.opcode == Opcode::ld && i.space() == Space::global && i.operands[1].offset >= 128)
+      offsets.push_back(i.operands[1].offset);
+  EXPECT_EQ(offsets, (std::vector<std::int64_t>{128, 136, 144, 152, 128, 136, 128}));
+  EXPECT_EQ(sums(unrolled_with("cvt.u32.u64 %r4, %rd3;\n")), 7) << "the sum itself is read";
 }
 
 TEST(Unroll, ValuesThatOnlyATurnReadsHaveOneDefinition) {
