@@ -31,6 +31,8 @@ bool HostPages::are_mapped(void* host, std::uint64_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(host);
   const std::uint64_t last = ~std::uintptr_t{0} - 2 * page_bytes();
   if (address > last || bytes > last - address) return false;
+  // Addresses that are only reserved count as mapped; no range is larger than the host's memory.
+  if (bytes > static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * page_bytes()) return false;
   const HostPages pages = around(host, bytes);
   return ::msync(pages.first, pages.bytes, MS_ASYNC) == 0;
 }

@@ -15,7 +15,7 @@ struct HostPages {
 
   static HostPages around(void* host, std::uint64_t bytes);
   static std::uint64_t page_bytes();
-  // Whether the process has memory at all of the addresses.
+  // Whether the process has memory at all of the addresses, as far as can be told.
   static bool are_mapped(void* host, std::uint64_t bytes);
   [[nodiscard]] bool overlaps(const HostPages& other) const {
     return first < other.first + other.bytes && other.first < first + bytes;
