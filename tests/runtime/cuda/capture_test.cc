@@ -180,6 +180,7 @@ TEST_F(CaptureTest, ACaptureCanContinueAGraphAndMoveInIt) {
   CU_OK(cuStreamBeginCaptureToGraph(captured, graph, &first, nullptr, 1, CU_STREAM_CAPTURE_MODE_RELAXED));
   CUgraphExec executable = nullptr;
   EXPECT_EQ(cuGraphInstantiateWithFlags(&executable, graph, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuGraphDestroyNode(first), CUDA_ERROR_INVALID_VALUE);  // the capture goes on behind it
   CU_OK(cuMemsetD32Async(word, 5, 1, captured));
   int found = 0;
   std::uint64_t id = 0;

@@ -146,6 +146,7 @@ CUresult cuGraphNodeFindInClone(CUgraphNode* node, CUgraphNode original, CUgraph
 
 CUresult cuGraphDestroyNode(CUgraphNode handle) {
   return with_node(handle, [&](Context& context, GraphNode& node) {
+    if (node.graph.is_capture_target) return CUDA_ERROR_INVALID_VALUE;  // the next captured node may follow it
     if (node.graph.has_memory_nodes()) return CUDA_ERROR_NOT_SUPPORTED;
     if (const auto child = child_of(node.operation)) {
       wm::cuda::forget_children(driver_of(context), *child);

@@ -41,7 +41,7 @@ class Graph {
   [[nodiscard]] bool has_memory_nodes() const;
   [[nodiscard]] const std::vector<std::unique_ptr<GraphNode>>& nodes() const { return nodes_; }
 
-  bool is_capture_target = false;  // a capture appends to it: it cannot be instantiated
+  bool is_capture_target = false;  // a capture appends to it: it cannot be instantiated, nor its nodes destroyed
 
  private:
   std::vector<std::unique_ptr<GraphNode>> nodes_;
