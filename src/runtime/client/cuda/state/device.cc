@@ -65,8 +65,9 @@ std::string Device::summary() {
   const std::lock_guard lock(output_mutex_);
   std::string text;
   for (const auto& [kernel, c] : counts_) {
-    text += fmt::format("wm: {}: {} launches, {} cycles, {:.1f} us, {} warp instructions\n", kernel, c.launches,
-                        c.cycles, static_cast<double>(c.cycles) / config_.sm.clock_mhz, c.warp_instructions);
+    text += fmt::format("wm: {}: {} launch{}, {} cycles, {:.1f} us, {} warp instructions\n", kernel, c.launches,
+                        c.launches == 1 ? "" : "es", c.cycles, static_cast<double>(c.cycles) / config_.sm.clock_mhz,
+                        c.warp_instructions);
   }
   return text;
 }
