@@ -11,12 +11,12 @@ template <typename T, typename Tag>
 class LastingThreadObject {
  public:
   static T& get() {
-    if (object_ == nullptr) {
-      object_ = new T();
+    if (of_thread == nullptr) {
+      of_thread = new T();
       // The thread library ends it after all thread_local objects; that of the main thread stays.
-      ::pthread_setspecific(key(), object_);
+      ::pthread_setspecific(key(), of_thread);
     }
-    return *object_;
+    return *of_thread;
   }
 
  private:
@@ -29,11 +29,11 @@ class LastingThreadObject {
     return made;
   }
   static void end(void* object) {
-    object_ = nullptr;
+    of_thread = nullptr;
     delete static_cast<T*>(object);
   }
 
-  static inline thread_local T* object_ = nullptr;
+  static inline thread_local T* of_thread = nullptr;
 };
 
 }  // namespace wm::cuda
