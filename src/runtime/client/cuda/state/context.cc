@@ -88,7 +88,7 @@ runtime::WorkTicket Context::submit(const std::vector<runtime::WorkTicket>& afte
   return device_.queue().submit(after, std::move(work), {operation.kind, std::move(ready)});
 }
 
-runtime::WorkTicket Context::enqueue(Stream& stream, Operation operation) {
+runtime::WorkTicket Context::enqueue(Stream& stream, const Operation& operation) {
   if (Captures::instance().append(stream, operation) != nullptr) return nullptr;
   const std::lock_guard lock(order_);
   std::vector<runtime::WorkTicket> after;

@@ -36,7 +36,7 @@ class Context : public std::enable_shared_from_this<Context> {
 
   // Appends work to a stream, or a node to the graph that the stream is captured into; a node has no ticket. The legacy
   // default stream waits for all streams that are not non-blocking, and they for it.
-  runtime::WorkTicket enqueue(Stream& stream, Operation operation);
+  runtime::WorkTicket enqueue(Stream& stream, const Operation& operation);
   // Appends operations that follow the stream's work and each other as they say; later work follows all of them.
   void enqueue_graph(Stream& stream, std::vector<GraphOperation> operations);
   // Later work of the stream follows `ticket` too.
