@@ -18,12 +18,15 @@
 namespace wm::exec {
 
 // Generic addresses: global (and constant) memory below, then windows onto the memory a thread cannot share further.
+// Copies tell host from device memory by the address, and Linux on x86_64 maps a program's memory downwards from a
+// random place above 0x7ef0…: device memory ends a tebibyte below.
 #if defined(__SANITIZE_THREAD__)  // ThreadSanitizer on x86_64 lets a program map 0x7e80… to 0x8000… only
 inline constexpr std::uint64_t kGlobalBase = 0x7e8000000000ULL;
+inline constexpr std::uint64_t kGlobalEnd = 0x7f0000000000ULL;
 #else
 inline constexpr std::uint64_t kGlobalBase = 0x700000000000ULL;
+inline constexpr std::uint64_t kGlobalEnd = 0x7e0000000000ULL;
 #endif
-inline constexpr std::uint64_t kGlobalEnd = 0x7f0000000000ULL;
 inline constexpr std::uint64_t kWindowBytes = 0x1000000ULL;  // 16 MiB each
 inline constexpr std::uint64_t kParamWindow = 0x7ffd00000000ULL;
 inline constexpr std::uint64_t kSharedWindow = 0x7ffe00000000ULL;

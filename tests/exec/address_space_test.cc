@@ -55,6 +55,17 @@ TEST(AddressSpace, FreedMemoryIsGoneAndNotGivenOutAgain) {
   EXPECT_EQ(memory.allocated_bytes(), 128U);
 }
 
+// Linux on x86_64 maps memory below the stack, at a distance of up to 2^28 pages at random. A copy whose host address
+// lies in the device's range fails, in one of some hundred processes if the ranges overlap by a few gibibytes.
+TEST(AddressSpace, NoMappingOfAHostLiesInTheDevicesRange) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer leaves no room for that";
+#endif
+  constexpr std::uint64_t kStackEnd = 0x7ffffffff000, kStackRoom = std::uint64_t{32} << 30;
+  constexpr std::uint64_t kRandomBytes = std::uint64_t{1} << 40, kMappings = std::uint64_t{512} << 30;
+  EXPECT_LE(kGlobalEnd, kStackEnd - kStackRoom - kRandomBytes - kMappings);
+}
+
 TEST(AddressSpace, ADeviceThatIsFullSaysSo) {
   AddressSpace memory(1000);
   ASSERT_TRUE(memory.allocate(900, "a").ok());
