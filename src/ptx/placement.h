@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ptx/analysis.h"
+#include "ptx/dominators.h"
 
 namespace wm::ptx {
 
@@ -13,9 +13,13 @@ class Placement {
   explicit Placement(const ControlFlow& flow);
 
   // Whether every path from the entry to `block` passes `dominator`.
-  [[nodiscard]] bool dominates(std::uint32_t dominator, std::uint32_t block) const;
+  [[nodiscard]] bool dominates(std::uint32_t dominator, std::uint32_t block) const {
+    return dominators_.dominates(dominator, block);
+  }
   // The last block that every path to each of the two passes.
-  [[nodiscard]] std::uint32_t common_dominator(std::uint32_t a, std::uint32_t b) const;
+  [[nodiscard]] std::uint32_t common_dominator(std::uint32_t a, std::uint32_t b) const {
+    return dominators_.common(a, b);
+  }
   [[nodiscard]] bool is_in_loop(std::uint32_t block) const { return innermost(block).last != kNoBlock; }
   // The block before the outermost loop around `block` that does not contain the block `defined`; `block` if there is
   // none.
@@ -32,8 +36,7 @@ class Placement {
 
   [[nodiscard]] Loop innermost(std::uint32_t block) const;
 
-  std::vector<std::uint32_t> dominator_;  // immediate; kNoBlock for the entry and what it does not reach
-  std::vector<std::uint32_t> number_;     // in reverse postorder
+  Dominators dominators_;
   std::vector<Loop> loops_;
 };
 
