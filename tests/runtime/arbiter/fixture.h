@@ -27,6 +27,7 @@ class Program {
           const std::vector<std::pair<std::string, std::string>>& variables)
       : output_(output), pid_(::fork()) {
     if (pid_ != 0) return;
+    ::setenv("WM_STOP_FILE", stop_file().c_str(), 1);
     for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
     if (std::freopen(output.c_str(), "w", stdout) == nullptr) std::_Exit(3);
     ::dup2(STDOUT_FILENO, STDERR_FILENO);
@@ -60,6 +61,17 @@ class Program {
     text << std::ifstream(output_).rdbuf();
     return text.str();
   }
+  // Waits until it has printed these words, at most ten seconds.
+  [[nodiscard]] bool says(const std::string& words) const {
+    for (int i = 0; i < 1000 && text().find(words) == std::string::npos; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return text().find(words) != std::string::npos;
+  }
+  // Tells a program whose rounds end when it is told (rounds.h) to stop; its result.
+  Json finish() {
+    std::ofstream(stop_file()).put(' ');
+    return result();
+  }
   // Waits, and reads the line of JSON that it printed.
   Json result() {
     EXPECT_EQ(wait(), 0) << text();
@@ -72,6 +84,8 @@ class Program {
   }
 
  private:
+  [[nodiscard]] std::string stop_file() const { return output_.string() + ".stop"; }
+
   const fs::path output_;
   pid_t pid_;
 };

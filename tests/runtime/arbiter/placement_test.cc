@@ -22,6 +22,15 @@ class PlacementTest : public ArbitratedProgramsTest {
     (void)client(7, [](const Json& c) { return c["state"] == "active"; });
     return other;
   }
+  // Where the last launch of a program ran, after the daemon had seen that it `is_ready`.
+  template <typename Ready>
+  Json where(const std::string& kind, Ready is_ready) {
+    const auto program = start({"where", kind, "told"});
+    (void)client(0, is_ready);
+    return program->finish();
+  }
+  [[nodiscard]] static bool is_placed(const Json& c) { return c["counters"]["placed_launches"].get<int>() > 0; }
+  [[nodiscard]] static bool is_limited(const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; }
   [[nodiscard]] std::string decisions() const {
     std::ostringstream text;
     text << std::ifstream(folder_ / "decisions").rdbuf();
@@ -32,73 +41,71 @@ class PlacementTest : public ArbitratedProgramsTest {
 TEST_F(PlacementTest, SpatialGivesEachProgramHalfOfTheSms) {
   use("spatial");
   const auto other = start_other();
-  const auto program = start({"where", "stream", "200"});
-  const Json c = client(0, [](const Json& c) { return c["counters"]["placed_launches"].get<int>() > 0; });
-  EXPECT_EQ(c["mechanism"], "60 of 132 SMs (green context)");
-  const Json seen = program->result();
+  const auto program = start({"where", "stream", "told"});
+  EXPECT_EQ(client(0, is_placed)["mechanism"], "60 of 132 SMs (green context)");
+  const Json seen = program->finish();
   EXPECT_EQ(seen["sms"], 60);
   EXPECT_EQ(seen["first"], 0);  // the groups of a program are spread over the device
   EXPECT_EQ(seen["last"], 131);
-  EXPECT_EQ(client(7, [](const Json& c) { return c["counters"]["placed_launches"].get<int>() > 0; })["priority"], 7);
+  EXPECT_EQ(client(7, is_placed)["priority"], 7);
   end_daemon();
   EXPECT_NE(decisions().find("to k1, drain"), std::string::npos) << decisions();
 }
 
 TEST_F(PlacementTest, AProgramByItselfUsesAllSmsUnplaced) {
   use("spatial");
-  EXPECT_EQ(start({"where", "stream", "50"})->result()["sms"], 1);  // without time all blocks run on the first SM
+  const auto has_launched = [](const Json& c) { return c["launches"].get<int>() > 20; };
+  EXPECT_EQ(where("stream", has_launched)["sms"], 1);  // without time all blocks run on the first SM
   (void)clients(0);
 }
 
 TEST_F(PlacementTest, LaunchesInDefaultStreamsArePlaced) {
   use("spatial");
   const auto other = start_other();
-  EXPECT_EQ(start({"where", "null", "200"})->result()["sms"], 60);
-  EXPECT_EQ(start({"where", "thread", "200"})->result()["sms"], 60);
+  EXPECT_EQ(where("null", is_placed)["sms"], 60);
+  EXPECT_EQ(where("thread", is_placed)["sms"], 60);
 }
 
 TEST_F(PlacementTest, APlacedKernelHasItsOwnDivisionOfAnSmsMemoryAgain) {
   use("spatial");
   const auto other = start_other();
-  const Json seen = start({"where", "green", "200"})->result();
+  const Json seen = where("green", [](const Json& c) { return is_placed(c) && is_limited(c); });
   EXPECT_EQ(seen["sms"], 60);
-  EXPECT_EQ(seen["largest_carveout"], 100);  // a launch that could not be placed was limited by its shared memory
+  EXPECT_EQ(seen["unplaced_carveout"], 100);  // a launch that cannot be placed is limited by its shared memory
   EXPECT_EQ(seen["carveout"], -1);
 }
 
 TEST_F(PlacementTest, CapturedLaunchesAreNotPlaced) {
   use("spatial");
   const auto other = start_other();
-  EXPECT_EQ(start({"where", "captured", "200"})->result()["sms"], 1);
+  EXPECT_EQ(where("captured", is_placed)["sms"], 1);
 }
 
 TEST_F(PlacementTest, TheOrderOfWorkIsThatOfTheProgram) {
   use("spatial");
   const auto other = start_other();
-  const auto program = start({"ordered", "100"});
+  const auto program = start({"ordered", "told"});
   (void)client(0, [](const Json& c) { return c["counters"]["placed_launches"].get<int>() > 100; });
-  const Json result = program->result();
-  EXPECT_EQ(result["right"], 100);
-  EXPECT_EQ(result["told"], 100);
+  const Json result = program->finish();
+  EXPECT_EQ(result["right"], result["rounds"]);
+  EXPECT_EQ(result["told"], result["rounds"]);
 }
 
 TEST_F(PlacementTest, ContextsOfTheProgramsOwnAreLimitedInstead) {
   use("spatial");
   const auto other = start_other();
-  const auto program = start({"where", "context", "200"});
-  const Json c = client(0, [](const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; });
-  EXPECT_EQ(c["mechanism"],
+  const auto program = start({"where", "context", "told"});
+  EXPECT_EQ(client(0, is_limited)["mechanism"],
             "60 of 132 SMs (green context) (not applied: no launch can be placed; at most 45% of the blocks per SM)");
-  EXPECT_EQ(program->result()["sms"], 1);
+  EXPECT_EQ(program->finish()["sms"], 1);
 }
 
 TEST_F(PlacementTest, ADriverWithoutGreenContextsLimitsBlocks) {
   use("spatial", false);
   const auto other = start_other();
-  const auto program = start({"shared", "200"});
-  const Json c = client(0, [](const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; });
-  EXPECT_EQ(c["mechanism"], "at most 45% of the blocks per SM");
-  EXPECT_GT(program->result()["shared_bytes"], 16);
+  const auto program = start({"shared", "told"});
+  EXPECT_EQ(client(0, is_limited)["mechanism"], "at most 45% of the blocks per SM");
+  EXPECT_GT(program->finish()["shared_bytes"], 16);
 }
 
 TEST_F(PlacementTest, ManyThreadsArePlaced) {
@@ -110,20 +117,21 @@ TEST_F(PlacementTest, ManyThreadsArePlaced) {
 TEST_F(PlacementTest, TheSmsReturnWhenTheOtherProgramEnds) {
   use("spatial");
   auto other = start_other();
-  const auto program = start({"where", "stream", "1000"});
-  (void)client(0, [](const Json& c) { return c["counters"]["placed_launches"].get<int>() > 0; });
+  const auto program = start({"where", "stream", "told"});
+  (void)client(0, is_placed);
   other->kill();
   EXPECT_EQ(client(0, [](const Json& c) { return c["mechanism"] == "none"; })["mechanism"], "none");
-  EXPECT_EQ(program->result()["sms"], 1);
+  EXPECT_EQ(program->finish()["sms"], 1);
 }
 
 TEST_F(PlacementTest, ProgramsGoOnUnplacedWhenTheDaemonEnds) {
   use("spatial");
   const auto other = start_other();
-  const auto program = start({"where", "stream", "400"});
-  (void)client(0, [](const Json& c) { return c["counters"]["placed_launches"].get<int>() > 0; });
+  const auto program = start({"where", "stream", "told"});
+  (void)client(0, is_placed);
   end_daemon();
-  EXPECT_EQ(program->result()["sms"], 1);
+  EXPECT_TRUE(program->says("the daemon is gone"));
+  EXPECT_EQ(program->finish()["sms"], 1);
 }
 
 TEST_F(PlacementTest, AGoalGetsItsPartOfTheSms) {

@@ -21,10 +21,10 @@ TEST_F(ArbitratedProgramsTest, EntryPointsAreOursWhereWeWrapThemAndTheDriversEls
 
 TEST_F(ArbitratedProgramsTest, AProgramByItselfIsUnchangedAndCounted) {
   start_daemon(mps(50));
-  const auto program = start({"shared", "200"});
+  const auto program = start({"shared", "told"});
   const Json client = this->client(0, [](const Json& c) { return c["launches"].get<int>() > 0; });
   EXPECT_EQ(client["mechanism"], "none");
-  const Json result = program->result();
+  const Json result = program->finish();
   EXPECT_EQ(result["shared_bytes"], 16);
   EXPECT_EQ(result["priority"], 0);
   EXPECT_TRUE(clients(0).empty());
@@ -35,14 +35,14 @@ TEST_F(ArbitratedProgramsTest, BesideALatencySensitiveProgramBlocksAreLimitedThr
   start_daemon(mps(75));
   const auto latency = start({"latency", "60"}, "5");
   (void)clients(1);
-  const auto batch = start({"shared", "300"});
+  const auto batch = start({"shared", "told"});
   const Json limited = client(0, [](const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; });
   EXPECT_EQ(limited["mechanism"], "at most 25% of the blocks per SM");
   const Json sensitive = client(5, [](const Json& c) { return c["counters"]["requests"].get<int>() > 10; });
   EXPECT_EQ(sensitive["mechanism"], "highest stream priority");
   EXPECT_GT(sensitive["counters"]["mean_request_us"], 0.0);
   // 32 blocks of 64 threads fit on an SM of an H200; 8 do with this much shared memory each.
-  const unsigned bytes = batch->result()["shared_bytes"];
+  const unsigned bytes = batch->finish()["shared_bytes"];
   EXPECT_GT(9 * (bytes + 1024), 228U * 1024);
   EXPECT_LE(8 * bytes, 228U * 1024);
 }
@@ -54,11 +54,11 @@ TEST_F(ArbitratedProgramsTest, APolicyDividesTheSmsAmongPrograms) {
   start_daemon(options);
   const auto first = start({"compute", "60"});
   (void)clients(1);
-  const auto second = start({"shared", "100"});
+  const auto second = start({"shared", "told"});
   (void)clients(2);
   EXPECT_EQ(status()["policy"], "accelos");
   // Its launches of 256 threads fill no part of the GPU, so that the policy has nothing to take away.
-  EXPECT_EQ(second->result()["shared_bytes"], 16);
+  EXPECT_EQ(second->finish()["shared_bytes"], 16);
   options.sharing = Sharing::isolated;
   options.socket = socket_ + "2";
   EXPECT_FALSE(Arbiter::open(options, "a GPU"));
@@ -68,7 +68,9 @@ TEST_F(ArbitratedProgramsTest, AKernelOfUnknownOriginIsPaddedWithoutAttributes) 
   start_daemon(mps(75));
   const auto latency = start({"latency", "60"}, "5");
   (void)client(5, [](const Json& c) { return c["state"] == "active"; });
-  const unsigned bytes = start({"enumerated", "100"})->result()["shared_bytes"];
+  const auto batch = start({"enumerated", "told"});
+  (void)client(0, [](const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; });
+  const unsigned bytes = batch->finish()["shared_bytes"];
   EXPECT_GT(bytes, 24U * 1024);
   EXPECT_LE(bytes, 48U * 1024);
 }
@@ -77,18 +79,20 @@ TEST_F(ArbitratedProgramsTest, TheLimitEndsWithTheLatencySensitiveProgram) {
   start_daemon(mps(75));
   const auto latency = start({"latency", "60"}, "5");
   (void)clients(1);
-  const auto batch = start({"shared", "800"});
+  const auto batch = start({"shared", "told"});
   (void)client(0, [](const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; });
   latency->kill();
   (void)client(0, [](const Json& c) { return c["mechanism"] == "none"; });
-  EXPECT_EQ(batch->result()["shared_bytes"], 16);
+  EXPECT_EQ(batch->finish()["shared_bytes"], 16);
 }
 
 TEST_F(ArbitratedProgramsTest, CapturedLaunchesStayAsTheyAre) {
   start_daemon(mps(75));
   const auto latency = start({"latency", "60"}, "5");
   (void)client(5, [](const Json& c) { return c["state"] == "active"; });
-  const Json result = start({"capture"})->result();
+  const auto batch = start({"capture", "told"});
+  (void)client(0, [](const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; });
+  const Json result = batch->finish();
   EXPECT_GT(result["launched"], 16);
   EXPECT_EQ(result["captured"], 16);
 }
@@ -207,12 +211,14 @@ TEST_F(ArbitratedProgramsTest, LaunchesOfOpenClAreSeenWhereTheLibraryIsPreloaded
   ArbiterOptions options;
   options.max_loss = 1;
   start_daemon(options);
-  const auto service = start({"opencl", "400"}, "5", "1");
+  const auto service = start({"opencl", "told"}, "5", "1");
   (void)client(5, [](const Json& c) { return c["state"] == "active"; });
   const auto batch = start({"compute", "60"}, "0", "1");
   (void)client(5, [](const Json& c) { return c["counters"]["requests"].get<int>() > 0; });
   (void)client(0, [](const Json& c) { return c["mechanism"] != "none"; });
-  EXPECT_EQ(service->result(), Json::parse(R"({"failed": 0, "made": 400})"));
+  const Json result = service->finish();
+  EXPECT_EQ(result["failed"], 0);
+  EXPECT_EQ(result["made"], result["launches"]);
 }
 
 TEST_F(ArbitratedProgramsTest, LaunchesWaitABoundedTime) {
@@ -230,12 +236,12 @@ TEST_F(ArbitratedProgramsTest, AProgramOutlivesTheDaemonAndSaysSoOnce) {
   start_daemon(mps(75));
   const auto latency = start({"latency", "60"}, "5");
   (void)clients(1);
-  const auto batch = start({"shared", "600"});
+  const auto batch = start({"shared", "told"});
   (void)client(0, [](const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; });
   end_daemon();
-  EXPECT_EQ(batch->result()["shared_bytes"], 16);
+  EXPECT_TRUE(batch->says("the daemon is gone"));
+  EXPECT_EQ(batch->finish()["shared_bytes"], 16);
   const std::string text = batch->text();
-  EXPECT_NE(text.find("the daemon is gone"), std::string::npos);
   EXPECT_EQ(text.find("the daemon is gone"), text.rfind("the daemon is gone"));
 }
 
@@ -279,11 +285,11 @@ TEST_F(ArbitratedProgramsTest, ThreadsLaunchAtOnce) {
 
 TEST_F(ArbitratedProgramsTest, AProgramMayCloseDescriptorsThatItDoesNotKnow) {
   start_daemon({});
-  const auto program = start({"close"});
-  const Json result = program->result();
+  const auto program = start({"close", "told"});
+  EXPECT_TRUE(program->says("the daemon is gone"));
+  const Json result = program->finish();
   EXPECT_EQ(result["intact"], 8);
   EXPECT_EQ(result["shared_bytes"], 16);
-  EXPECT_NE(program->text().find("the daemon is gone"), std::string::npos);
 }
 
 TEST_F(ArbitratedProgramsTest, AProgramMayCloseTheLibrary) {
@@ -293,11 +299,11 @@ TEST_F(ArbitratedProgramsTest, AProgramMayCloseTheLibrary) {
 
 TEST_F(ArbitratedProgramsTest, AProgramSetsItsOwnPriority) {
   start_daemon({});
-  const auto program = start({"priority", "7"});
+  const auto program = start({"priority", "7", "told"});
   (void)client(7, [](const Json&) { return true; });
-  EXPECT_EQ(program->result()["heard"], 1);
+  EXPECT_EQ(program->finish()["heard"], 1);
   end_daemon();
-  EXPECT_EQ(start({"priority", "7"})->result()["heard"], 0);
+  EXPECT_EQ(start({"priority", "7", "1"})->result()["heard"], 0);
 }
 
 // A program that computes all the time, beside 200 others of both kinds that are killed.
@@ -305,7 +311,7 @@ class LongArbitratedProgramsTest : public ArbitratedProgramsTest {};
 
 TEST_F(LongArbitratedProgramsTest, TwoHundredKilledProgramsLeaveNothingBehind) {
   start_daemon(mps(75));
-  const auto survivor = start({"shared", "30000"});
+  const auto survivor = start({"shared", "told"});
   (void)clients(1);
   for (int i = 0; i < 200; ++i) {
     const auto killed = start({i % 3 == 0 ? "compute" : "latency", "60"}, i % 2 == 0 ? "5" : "0");
@@ -314,7 +320,7 @@ TEST_F(LongArbitratedProgramsTest, TwoHundredKilledProgramsLeaveNothingBehind) {
   }
   EXPECT_EQ(clients(1).size(), 1U);
   EXPECT_EQ(client(0, [](const Json& c) { return c["mechanism"] == "none"; })["state"], "active");
-  EXPECT_EQ(survivor->result()["shared_bytes"], 16);
+  EXPECT_EQ(survivor->finish()["shared_bytes"], 16);
 }
 
 TEST_F(ArbitratedProgramsTest, TheSystemsOwnCallsAreUnchanged) {

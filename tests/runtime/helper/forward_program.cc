@@ -2,14 +2,15 @@
 // from its own declarations, and prints a line of JSON.
 //
 //   latency|probe|compute|memory|calls SECONDS   as validation/cuda_real/pair.cu, on a tiny kernel
-//   shared N       N launches; the dynamic shared memory that the last one had, and the stream's priority
+//   shared N       N launches (or "told", see rounds.h); the dynamic shared memory that the last one had, and the
+//                  stream's priority
 //   enumerated N   the same, with a kernel from cuModuleEnumerateFunctions
-//   priority N     asks for this priority through warpmux.h, then launches for a while
+//   priority P N   asks for the priority P through warpmux.h, then launches
 //   addresses      entry points by symbol and by cuGetProcAddress
 //   fork           forks after it has launched; the child lives on for a while
 //   threads N      N threads launch and synchronize on streams of their own
-//   capture        launches while a stream is captured, then the graph
-//   close          closes all descriptors and uses their numbers for pipes, then launches again
+//   capture N      launches, then captures a launch and launches the graph
+//   close N        closes all descriptors and uses their numbers for pipes, then launches again
 //   unload         closes the library while its connection is open
 //   ioctl          calls to the system that are none of ours
 //   allocate       allocates 1 MB in every way until it fails; what the driver tells about memory
@@ -38,6 +39,7 @@
 #include "driver_calls.h"
 #include "include/warpmux.h"
 #include "placement.h"
+#include "rounds.h"
 #include "validation/cuda_real/measure.h"
 
 namespace {
@@ -114,12 +116,12 @@ void measured(const std::string& kind, double seconds) {
   std::printf("\"wrong\": %d}\n", gpu.bytes() < 16 ? 1 : 0);
 }
 
-void shared(int launches, const char* origin) {
+void shared(const char* length, const char* origin) {
   Gpu gpu(origin);
   void* stream = gpu.stream();
   int priority = 0;
   cu("cuStreamGetPriority", stream, &priority);
-  for (int i = 0; i < launches; ++i) {
+  for (Rounds rounds(length); rounds.next();) {
     gpu.launch(stream);
     cu("cuStreamSynchronize", stream);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -135,10 +137,10 @@ std::string owner(void* address) {
   return folder.substr(folder.rfind('/') + 1);
 }
 
-void ask_for_priority(int priority) {
+void ask_for_priority(int priority, const char* length) {
   Gpu gpu;
   const int heard = wm_set_priority(priority);
-  for (int i = 0; i < 300; ++i) {
+  for (Rounds rounds(length); rounds.next();) {
     gpu.launch(nullptr);
     cu("cuStreamSynchronize", static_cast<void*>(nullptr));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -179,7 +181,7 @@ void fork_after_launch() {
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(STDOUT_FILENO);
-    ::usleep(3'000'000);
+    ::usleep(60'000'000);  // the test ends it
     std::_Exit(0);
   }
   gpu.launch(stream);
@@ -206,11 +208,10 @@ void threads(int count) {
   std::printf("{\"launches\": %d}\n", launches.load());
 }
 
-void capture() {
+void capture(const char* length) {
   Gpu gpu;
   void *stream = gpu.stream(), *graph = nullptr, *executable = nullptr;
-  // Others have time to become active.
-  for (int i = 0; i < 50; ++i) {
+  for (Rounds rounds(length); rounds.next();) {
     gpu.launch(stream);
     cu("cuStreamSynchronize", stream);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -225,7 +226,7 @@ void capture() {
   std::printf("{\"launched\": %u, \"captured\": %u}\n", before, gpu.bytes());
 }
 
-void close_descriptors() {
+void close_descriptors(const char* length) {
   Gpu gpu;
   gpu.launch(nullptr);
   cu("cuStreamSynchronize", static_cast<void*>(nullptr));
@@ -234,7 +235,7 @@ void close_descriptors() {
   for (int i = 0; i < 16; i += 2) {
     if (::pipe(ends + i) != 0 || ::write(ends[i + 1], "data", 4) != 4) std::_Exit(1);
   }
-  for (int i = 0; i < 500; ++i) {  // longer than the library needs to look at its connection
+  for (Rounds rounds(length); rounds.next();) {
     gpu.launch(nullptr);
     cu("cuStreamSynchronize", static_cast<void*>(nullptr));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -338,7 +339,7 @@ void contexts(int count) {
   std::printf("{\"right\": %d}\n", right);
 }
 
-void opencl(int launches) {
+void opencl(const char* length) {
   void* loaded = dlopen("libOpenCL.so.1", RTLD_NOW);
   const auto function = [](const char* name) { return dlsym(RTLD_DEFAULT, name); };
   using Launch = int (*)(void*, void*, unsigned, const std::size_t*, const std::size_t*, const std::size_t*, unsigned,
@@ -347,14 +348,14 @@ void opencl(int launches) {
   const auto finish = reinterpret_cast<int (*)(void*)>(function("clFinish"));
   if (loaded == nullptr || launch == nullptr || finish == nullptr) std::_Exit(1);
   const std::size_t items = 64;
-  int failed = 0;
-  for (int i = 0; i < launches; ++i) {
+  int failed = 0, launches = 0;
+  for (Rounds rounds(length); rounds.next(); ++launches) {
     failed += launch(&failed, &failed, 1, nullptr, &items, nullptr, 0, nullptr, nullptr) == 0 ? 0 : 1;
     failed += finish(&failed) == 0 ? 0 : 1;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   const auto made = reinterpret_cast<int (*)()>(dlsym(loaded, "opencl_launches"));
-  std::printf("{\"failed\": %d, \"made\": %d}\n", failed, made == nullptr ? -1 : made());
+  std::printf("{\"failed\": %d, \"launches\": %d, \"made\": %d}\n", failed, launches, made == nullptr ? -1 : made());
 }
 
 void ioctls() {
@@ -375,9 +376,11 @@ void ioctls() {
 
 int main(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "";
-  const double number = count > 2 ? std::atof(words[2]) : 1;
+  const char* const first = count > 2 ? words[2] : "1";
+  const char* const second = count > 3 ? words[3] : "1";
+  const double number = std::atof(first);
   if (what == "opencl") {
-    opencl(static_cast<int>(number));
+    opencl(first);
     return 0;
   }
   library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -385,20 +388,20 @@ int main(int count, char** words) {
     std::printf("no driver: %s\n", dlerror());
     return 1;
   }
-  if (what == "shared" || what == "enumerated") shared(static_cast<int>(number), what.c_str());
+  if (what == "shared" || what == "enumerated") shared(first, what.c_str());
   if (what == "addresses") addresses();
-  if (what == "priority") ask_for_priority(static_cast<int>(number));
+  if (what == "priority") ask_for_priority(static_cast<int>(number), second);
   if (what == "fork") fork_after_launch();
   if (what == "threads") threads(static_cast<int>(number));
-  if (what == "capture") capture();
+  if (what == "capture") capture(first);
   if (what == "ioctl") ioctls();
-  if (what == "close") close_descriptors();
+  if (what == "close") close_descriptors(first);
   if (what == "allocate") memory();
   if (what == "fault") fault();
   if (what == "contexts") contexts(static_cast<int>(number));
   if (what == "unload") unload();
-  if (what == "where" && count > 3) where(words[2], std::atoi(words[3]));
-  if (what == "ordered") ordered(static_cast<int>(number));
+  if (what == "where") where(first, second);
+  if (what == "ordered") ordered(first);
   if (what == "latency" || what == "probe" || what == "compute" || what == "memory" || what == "calls")
     measured(what, number);
   return 0;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <set>
 #include <thread>
 #include <vector>
 
 #include "driver_calls.h"
+#include "rounds.h"
 
 namespace {
 
@@ -115,48 +117,50 @@ void* stream_of_own_green_context() {
   return stream;
 }
 
+int distinct(const std::vector<unsigned>& sms) {
+  return static_cast<int>(std::set<unsigned>(sms.begin(), sms.end()).size());
+}
+
 }  // namespace
 
-void where(const char* kind, int rounds) {
+void where(const char* kind, const char* length) {
   const bool is_thread = std::strcmp(kind, "thread") == 0;
   const Kernels kernels(std::strcmp(kind, "context") != 0);
   void* stream = nullptr;
   if (std::strcmp(kind, "null") != 0 && !is_thread) cu("cuStreamCreate", &stream, 1U);
   const char* name = is_thread ? "cuLaunchKernel_ptsz" : "cuLaunchKernel";
   void* const unplaced = std::strcmp(kind, "green") == 0 ? stream_of_own_green_context() : nullptr;
-  int largest_carveout = -1;
+  int unplaced_carveout = -1;
   std::vector<unsigned> seen(kBlocks);
-  for (int i = 0; i < rounds; ++i) {
+  for (Rounds rounds(length); rounds.next();) {
     if (unplaced != nullptr) {
       launch(kernels.where, kBlocks, kernels.memory, unplaced);
       cu("cuStreamSynchronize", unplaced);
-      largest_carveout = std::max(largest_carveout, carveout(kernels.where));
+      unplaced_carveout = carveout(kernels.where);
     }
-    const bool is_last = i == rounds - 1;
-    if (is_last && std::strcmp(kind, "captured") == 0) {
-      launch_captured(kernels, stream);
-    } else {
-      launch(kernels.where, kBlocks, kernels.memory, stream, name);
-    }
+    launch(kernels.where, kBlocks, kernels.memory, stream, name);
     cu(is_thread ? "cuStreamSynchronize_ptsz" : "cuStreamSynchronize", stream);
     cu("cuMemcpyDtoH_v2", static_cast<void*>(seen.data()), kernels.memory, seen.size() * 4);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  std::sort(seen.begin(), seen.end());
-  const auto distinct = std::unique(seen.begin(), seen.end()) - seen.begin();
-  std::printf("{\"sms\": %d, \"first\": %d, \"last\": %d, \"carveout\": %d, \"largest_carveout\": %d}\n",
-              static_cast<int>(distinct), static_cast<int>(seen.front()) - 1,
-              static_cast<int>(seen[static_cast<std::size_t>(distinct) - 1]) - 1, carveout(kernels.where),
-              largest_carveout);
+  if (std::strcmp(kind, "captured") == 0) {
+    launch_captured(kernels, stream);
+    cu("cuStreamSynchronize", stream);
+    cu("cuMemcpyDtoH_v2", static_cast<void*>(seen.data()), kernels.memory, seen.size() * 4);
+  }
+  const auto [first, last] = std::minmax_element(seen.begin(), seen.end());
+  std::printf("{\"sms\": %d, \"first\": %d, \"last\": %d, \"carveout\": %d, \"unplaced_carveout\": %d}\n",
+              distinct(seen), static_cast<int>(*first) - 1, static_cast<int>(*last) - 1, carveout(kernels.where),
+              unplaced_carveout);
 }
 
-void ordered(int rounds) {
+void ordered(const char* length) {
   const Kernels kernels;
   const unsigned long long word = kernels.memory, copy = word + 4, flag = word + 8;
   void *ahead = nullptr, *behind = nullptr;
   cu("cuStreamCreate", &ahead, 1U);
-  int right = 0, told = 0;
-  for (int i = 0; i < rounds; ++i) {
+  int right = 0, told = 0, i = 0;
+  for (Rounds rounds(length); rounds.next(); ++i) {
     void *blocking = nullptr, *event = nullptr;
     cu("cuStreamCreate", &behind, 1U);
     cu("cuStreamCreate", &blocking, 0U);
@@ -185,5 +189,5 @@ void ordered(int rounds) {
     cu("cuEventDestroy_v2", event);
     cu("cuStreamDestroy_v2", blocking);
   }
-  std::printf("{\"right\": %d, \"told\": %d}\n", right, told);
+  std::printf("{\"rounds\": %d, \"right\": %d, \"told\": %d}\n", i, right, told);
 }

@@ -139,7 +139,10 @@ LimitedLaunch BlockLimits::plan(CUfunction function, unsigned threads, unsigned 
   if (refused_.contains(function)) return {shared_bytes, false};
   const Key key{function, threads, shared_bytes, limit.blocks_per_sm, limit.occupancy_percent, device};
   const auto at = plans_.find(key);
-  if (at != plans_.end()) return at->second;
+  if (at != plans_.end()) {
+    if (at->second.is_limited) divide(function);  // again, if a placed launch has restored the division
+    return at->second;
+  }
   const auto kind = FunctionTable::get().kind(function);
   const KernelOnDevice kernel(function, kind.value_or(HandleKind::function), device);
   const LimitedLaunch planned =

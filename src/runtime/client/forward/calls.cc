@@ -40,8 +40,10 @@ template <typename Launch>
 CUresult launch_on_sms(runtime::ControlPage& page, CUfunction function, unsigned threads, unsigned shared_bytes,
                        CUstream stream, Launch&& launch) {
   const GreenContexts::Set set = place(page, stream);
-  if (set.context != nullptr) BlockLimits::get().restore_division(function);
-  const auto in_stream = [&](CUstream placed) { return launch(shared_bytes, placed); };
+  const auto in_stream = [&](CUstream placed) {
+    BlockLimits::get().restore_division(function);
+    return launch(shared_bytes, placed);
+  };
   const PlacedLaunch placed = launch_placed(function, stream, set, in_stream);
   count_placed(page, set, placed.state == PlacedLaunch::State::placed);
   if (placed.state == PlacedLaunch::State::placed) return placed.result;
