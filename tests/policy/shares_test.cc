@@ -66,6 +66,30 @@ TEST(EqualThreads, TheLossThatLeavesNumbersMostEqualIsTaken) {
   EXPECT_THAT(equal_threads(pair, {2048, 1000, 1000, 32}), ElementsAre(28, 4));
 }
 
+// A third of the threads is five blocks; the 128 threads that remain are no kernel's part.
+TEST(EqualThreads, NoKernelGetsMoreThanItsPart) {
+  const std::vector<Claim> three(3, {{128, 1, 0, 1}});
+  EXPECT_THAT(equal_threads(three, {2048, 1000, 1000, 32}), ElementsAre(5, 5, 5));
+}
+
+// 250, 400 and 450 threads are a block too much. Without a block of the third, 400 and 250 threads are nearer to each
+// other than 450 and 250 are without one of the second.
+TEST(EqualThreads, TheLoserIsTheKernelWithMostThreads) {
+  const std::vector<Claim> three = {{{250, 1, 0, 1}}, {{100, 1, 0, 1}}, {{150, 1, 0, 1}}};
+  EXPECT_THAT(equal_threads(three, {1350, 7, 0, 32}), ElementsAre(1, 4, 2));
+}
+
+TEST(EqualThreads, AKernelLosesAllButItsLastBlockAndTheFirstOfEqualsLoses) {
+  const std::vector<Claim> pair(2, {{512, 1, 0, 1}});
+  EXPECT_THAT(equal_threads(pair, {2048, 3, 0, 32}), ElementsAre(1, 2));
+  EXPECT_THAT(equal_threads(pair, {2048, 2, 0, 32}), ElementsAre(1, 1));
+}
+
+TEST(DominantFair, TheFirstOfEqualsGetsTheBlock) {
+  const std::vector<Claim> pair(2, {{512, 1, 0, 1}});
+  EXPECT_THAT(dominant_fair(pair, {2048, 3, 0, 32}), ElementsAre(2, 1));
+}
+
 TEST(AccelOsShares, ExampleOfFigure3b) {
   // Four compute units, a work group each: A and B get two each.
   const std::vector<Claim> pair = {{{64, 1, 1, 1}}, {{64, 1, 1, 1}}};
@@ -90,6 +114,11 @@ TEST(AccelOsShares, NothingLeftIsNothing) {
 TEST(Proportional, TheRemainderGoesToTheFirst) {
   const std::vector<double> equal = {1, 1, 1, 1};
   EXPECT_THAT(proportional(13, equal), ElementsAre(4, 3, 3, 3));
+  EXPECT_THAT(proportional(2, equal), ElementsAre(1, 1, 0, 0));
+  const std::vector<double> small = {0.25, 0.25};
+  EXPECT_THAT(proportional(4, small), ElementsAre(2, 2));
+  const std::vector<double> none = {0, 0};
+  EXPECT_THAT(proportional(3, none), ElementsAre(1, 1));
   const std::vector<double> weighted = {3, 1};
   EXPECT_THAT(proportional(16, weighted), ElementsAre(12, 4));
 }
