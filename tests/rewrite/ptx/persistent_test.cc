@@ -97,6 +97,26 @@ TEST(Persistent, RefusesWithAReason) {
   EXPECT_EQ(refusal(".entry k() { griddepcontrol.wait; ret; }"), "it waits for another grid");
 }
 
+// The number of barriers that a block of the rewritten kernel holds: all up to the highest that it uses.
+std::uint64_t barriers_held(const std::string& body) {
+  ptx::Module module = parsed(kHead + (".entry k() { " + body + " ret; }"));
+  EXPECT_TRUE(make_persistent(module, "k").ok());
+  std::uint64_t held = 0;
+  for (const ptx::Instruction& i : module.functions[0].body) {
+    if (i.opcode == ptx::Opcode::bar || i.opcode == ptx::Opcode::barrier) held = std::max(held, i.operands[0].bits + 1);
+  }
+  return held;
+}
+
+TEST(Persistent, WorkersTakeTheLowestBarrierThatTheKernelLeaves) {
+  EXPECT_EQ(barriers_held(""), 1U);
+  EXPECT_EQ(barriers_held("bar.sync 0;"), 2U);
+  EXPECT_EQ(barriers_held("bar.sync 0; bar.sync 1; bar.sync 3;"), 4U);
+  std::string all;
+  for (int i = 0; i < 16; ++i) all += "bar.sync " + std::to_string(i) + "; ";
+  EXPECT_EQ(refusal(".entry k() { " + all + "ret; }"), "it uses all barriers of a block");
+}
+
 // The control words after four workers have run vecadd.
 PersistentControl run_vecadd(const OneSm& initial) {
   const zoo::Entry& entry = **zoo::find("vecadd");
