@@ -289,6 +289,6 @@ WM_POLICY(Quota, {.name = "quota",
                       choice("history", {{"on"}, {"off"}},
                              "raise quotas by what the past fell short (elastic, rollover)", "3.4.2"),
                       choice("adjust", {{"on"}, {"off"}}, "adjust blocks by idle warps", "3.6"),
-                      number("first_ipc", 1, {0.001, 1'000'000}, "rate a kernel without a goal starts from", "3.5")}})
+                      number("first_ipc", 1, {1e-9, 1'000'000}, "rate a kernel without a goal starts from", "3.5")}})
 
 }  // namespace wm::policy

@@ -24,6 +24,7 @@ using ptx::Suffix;
 using ptx::Type;
 
 constexpr std::uint32_t kBarriers = 16;
+constexpr std::uint32_t kHeldNanoseconds = 500;  // between two looks at a quota that is spent
 constexpr std::array kVirtual{Special::ctaid_x,  Special::ctaid_y,  Special::ctaid_z,
                               Special::nctaid_x, Special::nctaid_y, Special::nctaid_z};
 
@@ -223,7 +224,10 @@ class WorkerWriter {
     for (const Special special : kVirtual) values_.emplace(special, editor_.add_register("%wm_id", Type::b32));
     labels_.next = editor_.add_label("$wm_next");
     labels_.fetch = editor_.add_label("$wm_fetch");
+    labels_.look = editor_.add_label("$wm_look");
     labels_.take = editor_.add_label("$wm_take");
+    labels_.queue = editor_.add_label("$wm_queue");
+    labels_.none = editor_.add_label("$wm_none");
     labels_.store = editor_.add_label("$wm_store");
     labels_.fetched = editor_.add_label("$wm_fetched");
     labels_.start = editor_.add_label("$wm_start");
@@ -304,6 +308,7 @@ class WorkerWriter {
     editor_.place(labels_.fetch);
     editor_.emit(build::only_if(first_, false, build::branch(labels_.fetched)));
     add(of_sm(offsetof(PersistentControl, done)), o(blocks_.size), scratch_.temporary);
+    editor_.place(labels_.look);
     read(limit(), scratch_.high);
     read(resident(), scratch_.low);
     go_if(Suffix::le, scratch_.low, scratch_.high, labels_.take);
@@ -312,8 +317,11 @@ class WorkerWriter {
     go_if(Suffix::gt, scratch_.low, scratch_.high, labels_.store);
     add(resident(), build::number(1), scratch_.temporary);
     editor_.place(labels_.take);
+    keep_quota();
+    editor_.place(labels_.queue);
     add(queue(), o(blocks_.chunk), blocks_.block);
     go_if(Suffix::lt, blocks_.block, blocks_.total, labels_.store);
+    editor_.place(labels_.none);
     add(resident(), minus_one(), scratch_.temporary);
     editor_.place(labels_.store);
     op(Opcode::st, {Suffix::shared}, Type::u32, {ticket(), o(blocks_.block)});
@@ -328,6 +336,26 @@ class WorkerWriter {
     op(Opcode::sub, {}, Type::u32, {o(blocks_.size), o(blocks_.total), o(blocks_.block)});
     op(Opcode::min, {}, Type::u32, {o(blocks_.size), o(blocks_.size), o(blocks_.chunk)});
     op(Opcode::add, {}, Type::u32, {o(blocks_.end), o(blocks_.block), o(blocks_.size)});
+  }
+
+  // Where the SM has begun as many blocks as it may, the first thread waits, and looks again whether it may stay and
+  // whether the queue has blocks left.
+  void keep_quota() {
+    const Operand begun = of_sm(offsetof(PersistentControl, begun));
+    read(of_sm(offsetof(PersistentControl, quota)), scratch_.high);
+    op(Opcode::setp, {Suffix::eq}, Type::u32, {o(scratch_.test), o(scratch_.high), build::number(0)});
+    editor_.emit(build::only_if(scratch_.test, true, build::branch(labels_.queue)));
+    add(begun, o(blocks_.chunk), scratch_.low);
+    op(Opcode::sub, {}, Type::u32, {o(scratch_.temporary), o(scratch_.high), o(scratch_.low)});
+    op(Opcode::setp, {Suffix::gt}, Type::s32, {o(scratch_.test), o(scratch_.temporary), build::number(1)});
+    editor_.emit(build::only_if(scratch_.test, true, build::branch(labels_.queue)));
+    op(Opcode::sub, {}, Type::u32, {o(scratch_.temporary), build::number(0), o(blocks_.chunk)});
+    add(begun, o(scratch_.temporary), scratch_.low);
+    read(queue(), blocks_.block);
+    go_if(Suffix::ge, blocks_.block, blocks_.total, labels_.none);
+    editor_.emit(build::make(Opcode::nanosleep, {}, {Type::u32}, {build::number(kHeldNanoseconds)}));
+    // The done blocks were counted, and are not again.
+    editor_.emit(build::branch(labels_.look));
   }
 
   void place_block() {
@@ -362,7 +390,7 @@ class WorkerWriter {
   std::uint32_t control_ = 0, grid_ = 0, ticket_ = 0;
   std::size_t body_begins_ = 0;
   struct {
-    std::uint32_t next, fetch, take, store, fetched, start;
+    std::uint32_t next, fetch, look, take, queue, none, store, fetched, start;
   } labels_{};
   struct {
     Reg block, end, total, chunk, size;  // the virtual block that runs, and its chunk

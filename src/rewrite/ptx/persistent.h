@@ -1,5 +1,6 @@
 // A kernel as persistent workers: the blocks of a launch take the numbers of the original's blocks, the virtual blocks,
-// from a queue in device memory until none is left or their SM has more workers of the launch than it may.
+// from a queue in device memory until none is left or their SM has more workers of the launch than it may. A worker
+// waits where its SM has begun as many virtual blocks as it may.
 //
 // The rewritten kernel has two more parameters: the address of a PersistentControl, and a PersistentGrid. Block indices
 // and grid sizes are virtual in the kernel and in the functions it calls. Between two virtual blocks all threads of a
@@ -22,6 +23,8 @@ struct PersistentControl {
   std::uint32_t next = 0;  // the first virtual block that no worker has taken
   std::uint32_t unused[31] = {};
   std::uint32_t limit[kMaxSms] = {};     // workers that an SM may have; the others leave
+  std::uint32_t quota[kMaxSms] = {};     // 1 + virtual blocks that may begin there in all; 0: no limit
+  std::uint32_t begun[kMaxSms] = {};     // virtual blocks that began there while there was a limit
   std::uint32_t resident[kMaxSms] = {};  // workers that it has
   std::uint32_t done[kMaxSms] = {};      // virtual blocks that ended there
 };

@@ -8,6 +8,7 @@ namespace wm::runtime {
 using policy::KernelId;
 using policy::kNoCap;
 using policy::kNoKernel;
+using policy::kNoQuota;
 using policy::ResidentKernel;
 using policy::Sm;
 
@@ -21,12 +22,17 @@ SmMachine::SmMachine(const gpu::SmLimits& limits, std::uint32_t sms, std::uint64
 }
 
 void SmMachine::reset(KernelId id) {
+  const bool goes_on = id.index < extras_.size() && extras_[id.index].launches != 0;
   for (auto& on : residents_) {
     if (id.index >= on.size()) on.resize(id.index + 1);
+    const std::int64_t quota = on[id.index].quota;
     on[id.index] = {};
+    if (goes_on) on[id.index].quota = quota;  // the next launch of a client has what the last one left
   }
   if (id.index >= places_.size()) places_.resize(id.index + 1);
-  places_[id.index] = {std::vector<std::uint32_t>(sms_.size()), std::vector<std::uint32_t>(sms_.size()), now_, false};
+  const std::vector<std::uint32_t> none(sms_.size());
+  places_[id.index] = {none, none, none, none, now_, false};
+  for (const Sm& sm : sms_) renew_quota(sm.id, id);
 }
 
 std::uint32_t SmMachine::places(const policy::Kernel& kernel) const {
@@ -135,11 +141,13 @@ void SmMachine::give_back(const gpu::Resources& footprint, std::uint32_t groups)
 
 void SmMachine::forget_decisions() {
   for (auto& on : residents_) {
-    for (ResidentKernel& r : on) r.cap = kNoCap;
+    for (ResidentKernel& r : on) r.cap = kNoCap, r.quota = kNoQuota;
   }
+  for (Workers& w : places_) std::fill(w.quotas.begin(), w.quotas.end(), 0U), w.changed = true;
   for (Sm& sm : sms_) share(sm.id);
   ready_.clear();
   idle_.clear();
+  spent_.clear();
   RuntimeMachine::forget_decisions();
 }
 
@@ -173,6 +181,32 @@ void SmMachine::cap(policy::SmId sm, KernelId kernel, std::uint32_t blocks) {
   if (kernel.index < residents_[sm.index].size()) residents_[sm.index][kernel.index].cap = blocks;
 }
 
+void SmMachine::set_quota(policy::SmId sm, KernelId kernel, std::int64_t groups) {
+  if (kernel.index >= residents_[sm.index].size()) return;
+  residents_[sm.index][kernel.index].quota = groups;
+  renew_quota(sm, kernel);
+}
+
+void SmMachine::add_quota(policy::SmId sm, KernelId kernel, std::int64_t groups) {
+  if (kernel.index >= residents_[sm.index].size()) return;
+  std::int64_t& quota = residents_[sm.index][kernel.index].quota;
+  if (quota == kNoQuota) return;
+  quota += groups;
+  renew_quota(sm, kernel);
+}
+
+void SmMachine::renew_quota(policy::SmId sm, KernelId kernel) {
+  Workers& workers = places_[kernel.index];
+  const std::int64_t left = residents_[sm.index][kernel.index].quota;
+  std::uint32_t quota = 0;
+  if (left != kNoQuota) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 30;
+    quota = static_cast<std::uint32_t>(1 + std::max<std::int64_t>(workers.begun[sm.index] + std::min(left, kMost), 0));
+  }
+  workers.changed |= quota != workers.quotas[sm.index];
+  workers.quotas[sm.index] = quota;
+}
+
 std::uint32_t SmMachine::allowed(KernelId kernel) const {
   std::uint64_t sum = 0;
   for (const Sm& sm : sms_) {
@@ -192,23 +226,36 @@ bool SmMachine::is_unsettled(KernelId kernel) const {
   const Workers& workers = places_[kernel.index];
   for (const Sm& sm : sms_) {
     if (residents_[sm.index][kernel.index].resident > workers.limits[sm.index]) return true;
+    if (workers.quotas[sm.index] != 0) return true;
   }
   return workers.retry > now_;
 }
 
+void SmMachine::spend_quota(policy::SmId sm, KernelId id, std::uint32_t begun) {
+  Workers& place = places_[id.index];
+  ResidentKernel& on = residents_[sm.index][id.index];
+  const auto spent = static_cast<std::int32_t>(begun - std::exchange(place.begun[sm.index], begun));
+  if (on.quota == kNoQuota || spent == 0) return;
+  const bool was_left = on.quota > 0;
+  on.quota -= spent;
+  if (was_left && on.quota <= 0) spent_.push_back({sm, id});
+}
+
 // Workers that are fewer than expected have left, or the driver placed them where their limit was reached.
-void SmMachine::observe(KernelId id, std::span<const std::uint32_t> workers, std::span<const std::uint32_t> done) {
+void SmMachine::observe(KernelId id, const Observed& observed) {
   policy::Kernel* k = view(id);
   if (k == nullptr) return;
   Workers& place = places_[id.index];
   std::uint32_t completed = 0, missing = 0;
   for (Sm& sm : sms_) {
     ResidentKernel& on = residents_[sm.index][id.index];
-    on.counters.thread_instructions += done[sm.index] - place.done[sm.index];
-    place.done[sm.index] = done[sm.index];
-    completed += done[sm.index];
-    if (workers[sm.index] >= on.resident) continue;
-    const std::uint32_t gone = on.resident - workers[sm.index];
+    const std::uint32_t done = observed.done[sm.index], workers = observed.workers[sm.index];
+    on.counters.thread_instructions += done - place.done[sm.index];
+    place.done[sm.index] = done;
+    completed += done;
+    spend_quota(sm.id, id, observed.begun[sm.index]);
+    if (workers >= on.resident) continue;
+    const std::uint32_t gone = on.resident - workers;
     if (on.resident <= place.limits[sm.index]) missing += gone;
     vacate(sm, *k, gone);
   }
@@ -284,6 +331,10 @@ void SmMachine::deliver_events(policy::Policy& policy) {
   const auto idle = std::exchange(idle_, {});
   for (const policy::SmIdle& e : idle) {
     if (sms_[e.sm.index].resident == 0 && sms_[e.sm.index].state == Sm::State::on) policy.on(e, *this);
+  }
+  const auto spent = std::exchange(spent_, {});
+  for (const policy::QuotaSpent& e : spent) {
+    if (find(e.kernel) != nullptr && residents_[e.sm.index][e.kernel.index].quota <= 0) policy.on(e, *this);
   }
 }
 

@@ -1,7 +1,9 @@
 // A GPU whose workers know on which SM they run, as a Machine with an entry for every SM.
 //
 // A rewritten kernel runs as workers, each on one SM, and leaves an SM at the end of a group when its limit there
-// falls. So kernels own SMs, are drained from them and have caps on each. A group of a launch counts as an instruction.
+// falls. So kernels own SMs, are drained from them and have caps on each. A group of a launch counts as an instruction,
+// so a quota is a number of groups that may begin on an SM; groups that begin unobserved after `set_quota` was called
+// count too. A kernel that was not rewritten has no quotas.
 //
 // The driver places workers itself. The machine expects workers on every SM where a kernel may have some, and
 // `observe` corrects that with what the workers counted: those that the driver placed elsewhere have left at once, and
@@ -19,19 +21,32 @@ class SmMachine final : public RuntimeMachine {
   SmMachine(const gpu::SmLimits& limits, std::uint32_t sms, std::uint64_t seed);
 
   static policy::Cans capabilities() {
-    return {policy::Can::own_sms, policy::Can::drain, policy::Can::cap_blocks, policy::Can::order_launches,
-            policy::Can::count_instructions};
+    return {policy::Can::own_sms,
+            policy::Can::drain,
+            policy::Can::cap_blocks,
+            policy::Can::order_launches,
+            policy::Can::count_instructions,
+            policy::Can::quotas};
   }
   static constexpr Cycles kRetry{200'000};
 
   // --- called by the runtime
-  // The workers of the kernel and the groups of its launch that are complete, by SM, as the workers counted them.
-  void observe(policy::KernelId kernel, std::span<const std::uint32_t> workers, std::span<const std::uint32_t> done);
+  // By SM, as the workers of a launch counted them: the workers, the groups that are complete, and those that began
+  // under a quota.
+  struct Observed {
+    std::span<const std::uint32_t> workers, done, begun;
+  };
+  void observe(policy::KernelId kernel, const Observed& observed);
   // The limits of the kernel's workers by SM, as `dispatch` decided them.
   [[nodiscard]] std::span<const std::uint32_t> worker_limits(policy::KernelId kernel) const {
     return places_[kernel.index].limits;
   }
-  // Whether an SM waits for workers of the kernel to leave, or expects more than it has: `observe` is needed.
+  // 1 + the groups of the launch that may begin, by SM; 0: any number.
+  [[nodiscard]] std::span<const std::uint32_t> quotas(policy::KernelId kernel) const {
+    return places_[kernel.index].quotas;
+  }
+  // Whether an SM waits for workers of the kernel to leave, expects more than it has, or has a quota: `observe` is
+  // needed.
   [[nodiscard]] bool is_unsettled(policy::KernelId kernel) const;
   using RuntimeMachine::dispatch;
   void left(policy::KernelId, std::uint32_t, std::uint32_t) override {}
@@ -45,7 +60,7 @@ class SmMachine final : public RuntimeMachine {
   [[nodiscard]] std::uint32_t allowed_per_unit(policy::KernelId kernel, std::uint32_t units) const override;
   [[nodiscard]] std::optional<Cycles> next_alarm() const override;
   void deliver_events(policy::Policy& policy) override;
-  [[nodiscard]] bool has_events() const override { return !ready_.empty() || !idle_.empty(); }
+  [[nodiscard]] bool has_events() const override { return !ready_.empty() || !idle_.empty() || !spent_.empty(); }
 
   // --- Machine
   [[nodiscard]] policy::Cans cans() const override { return capabilities(); }
@@ -56,14 +71,18 @@ class SmMachine final : public RuntimeMachine {
   void give(policy::SmId sm, policy::KernelId kernel, policy::Preempt how) override;
   void share(policy::SmId sm) override;
   void cap(policy::SmId sm, policy::KernelId kernel, std::uint32_t blocks) override;
+  void set_quota(policy::SmId sm, policy::KernelId kernel, std::int64_t groups) override;
+  void add_quota(policy::SmId sm, policy::KernelId kernel, std::int64_t groups) override;
 
  private:
   // A kernel's workers.
   struct Workers {
     std::vector<std::uint32_t> limits;  // by SM, as they were told
     std::vector<std::uint32_t> done;    // groups complete by SM when last observed
+    std::vector<std::uint32_t> begun;   // groups begun under a quota by SM when last observed
+    std::vector<std::uint32_t> quotas;  // by SM, as `quotas` returns them
     Cycles retry;                       // no more workers are started before
-    bool changed = false;               // limits that were not told
+    bool changed = false;               // limits or quotas that were not told
   };
   struct Abandoned {
     gpu::Resources footprint;
@@ -83,6 +102,9 @@ class SmMachine final : public RuntimeMachine {
   // Workers for which the kernel has room on the SM and does not have.
   [[nodiscard]] std::uint32_t workers_missing(const policy::Sm& sm, const policy::Kernel& kernel) const;
   std::uint32_t start_workers(policy::Kernel& kernel);
+  void spend_quota(policy::SmId sm, policy::KernelId kernel, std::uint32_t begun);
+  // The rest of the kernel's quota becomes the number of groups that its workers may begin.
+  void renew_quota(policy::SmId sm, policy::KernelId kernel);
   void start_undivided(policy::Kernel& kernel, const Start& start);
 
   std::vector<policy::Sm> sms_;
@@ -91,6 +113,7 @@ class SmMachine final : public RuntimeMachine {
   std::vector<Abandoned> abandoned_;
   std::vector<policy::SmReady> ready_;  // events that the policy was not told yet
   std::vector<policy::SmIdle> idle_;
+  std::vector<policy::QuotaSpent> spent_;
 };
 
 }  // namespace wm::runtime

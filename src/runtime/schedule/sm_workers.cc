@@ -5,7 +5,7 @@
 namespace wm::runtime {
 namespace {
 
-// While an SM waits for workers to leave, and after workers were started.
+// While an SM waits for workers to leave, after workers were started, and while a kernel has quotas.
 constexpr std::uint64_t kObservationInterval = 50'000;  // nanoseconds
 
 }  // namespace
@@ -29,8 +29,9 @@ void SmWorkers::tell_limits(Command& command) {
   if (!command.workers) return;
   WorkerRun& run = *command.workers;
   const auto limits = machine_.worker_limits(command.placement.kernel);
+  const WorkerTable::Permits permits{limits, machine_.quotas(command.placement.kernel)};
   const Status status =
-      command.state() == Command::State::arrived ? run.table->begin(limits) : run.table->set_limits(limits);
+      command.state() == Command::State::arrived ? run.table->begin(permits) : run.table->change(permits);
   // Workers that were not told run on; the next change tells them.
   if (status != status::kSuccess) command.status = status;
   run.limited |= std::any_of(limits.begin(), limits.end(), [](std::uint32_t n) { return n == 0; });
@@ -67,14 +68,14 @@ SmWorkers::Submitted SmWorkers::submit(Command& command, std::uint32_t workers) 
 void SmWorkers::cancel(Command& command) {
   WorkerRun& run = *command.workers;
   const std::vector<std::uint32_t> none(machine_.sms().size(), 0);
-  if (!run.batches.empty()) run.table->set_limits(none);
+  if (!run.batches.empty()) run.table->change({none, none});
   run.exhausted = true;
 }
 
 void SmWorkers::observe(Command& command) {
   WorkerRun& run = *command.workers;
   if (run.exhausted || run.batches.empty() || run.table->read(counts_) != status::kSuccess) return;
-  machine_.observe(command.placement.kernel, counts_.workers, counts_.groups);
+  machine_.observe(command.placement.kernel, {counts_.workers, counts_.groups, counts_.begun});
 }
 
 std::optional<std::uint64_t> SmWorkers::next_observation() const {
@@ -104,7 +105,7 @@ bool SmWorkers::completed(Command& command, const std::shared_ptr<WorkerBatch>& 
   if (!run.limited) run.exhausted = true;
   if (!run.exhausted && run.table->read(counts_) == status::kSuccess) {
     run.exhausted = counts_.taken >= run.groups;
-    if (!run.exhausted) machine_.observe(command.placement.kernel, counts_.workers, counts_.groups);
+    if (!run.exhausted) machine_.observe(command.placement.kernel, {counts_.workers, counts_.groups, counts_.begun});
   }
   ClientStatistics& client = command.client->state.statistics;
   client.workers -= std::min(client.workers, batch->workers);

@@ -10,7 +10,7 @@ namespace {
 
 // The executor has one SM.
 struct OneSm {
-  std::uint32_t limit = 0xffffffffU, resident = 0;
+  std::uint32_t limit = 0xffffffffU, resident = 0, quota = 0;
 };
 
 // Every launch of a rewritten kernel starts so many workers.
@@ -27,6 +27,7 @@ gpu::Application as_workers(gpu::Application app, const std::set<std::string>& r
     PersistentControl initial;
     initial.limit[0] = sm.limit;
     initial.resident[0] = sm.resident;
+    initial.quota[0] = sm.quota;
     std::vector<std::uint32_t> words(sizeof initial / 4);
     std::memcpy(words.data(), &initial, sizeof initial);
     const auto control = made.add("control", words);
@@ -150,6 +151,14 @@ TEST(Persistent, WorkersLeaveAtOnceWhereTheirSmHasEnough) {
   EXPECT_EQ(full.next, 0U);
   EXPECT_EQ(full.resident[0], 2U);
   EXPECT_GT(run_vecadd({.limit = 3, .resident = 2}).next, 0U);
+}
+
+TEST(Persistent, AQuotaThatSufficesHoldsNobody) {
+  const std::uint32_t blocks = run_vecadd({}).done[0];
+  EXPECT_EQ(run_vecadd({}).begun[0], 0U) << "counted under a quota only";
+  const PersistentControl enough = run_vecadd({.quota = 1 + blocks});
+  EXPECT_EQ(enough.done[0], blocks);
+  EXPECT_EQ(enough.begun[0], blocks) << "each block once, although workers looked again";
 }
 
 }  // namespace

@@ -145,7 +145,8 @@ TEST_F(SimulatedCuda, WorkersLeaveTheSameMemoryAndCountWhatTheyDid) {
   const auto tables = backend->make_worker_tables();
   const auto table = tables->take();
   std::vector<std::uint32_t> limits(backend->compute_units(), 3);
-  ASSERT_EQ(table->begin(limits), status::kSuccess);
+  const std::vector<std::uint32_t> any(limits.size(), 0);
+  ASSERT_EQ(table->begin({limits, any}), status::kSuccess);
   const EventHandle written[] = {table->ready_event()};
   const MemoryHandle out = buffer(402);
   ASSERT_EQ(launch_sum(*sum, *out, 50, {}, nullptr, WorkerLaunch{&table->memory(), 5, 2}, written), status::kSuccess);
@@ -156,11 +157,44 @@ TEST_F(SimulatedCuda, WorkersLeaveTheSameMemoryAndCountWhatTheyDid) {
   EXPECT_EQ(std::accumulate(counts.groups.begin(), counts.groups.end(), 0U), 50U);
   EXPECT_EQ(std::accumulate(counts.workers.begin(), counts.workers.end(), 0U), 0U);
   // No SM may have workers: nothing is taken.
-  ASSERT_EQ(table->begin(std::vector<std::uint32_t>(limits.size(), 0)), status::kSuccess);
+  ASSERT_EQ(table->begin({any, any}), status::kSuccess);
   ASSERT_EQ(launch_sum(*sum, *out, 50, {}, nullptr, WorkerLaunch{&table->memory(), 5, 2}, written), status::kSuccess);
   backend->submission().finish(*queue);
   ASSERT_EQ(table->read(counts), status::kSuccess);
   EXPECT_EQ(counts.taken, 0U);
+}
+
+TEST_F(SimulatedCuda, WorkersWaitWhereTheirQuotaIsSpent) {
+  backend->make_workers();
+  const KernelHandle sum = kernel(sum_kernel(), "sum");
+  const auto tables = backend->make_worker_tables();
+  const auto table = tables->take();
+  const std::vector<std::uint32_t> limits(backend->compute_units(), 3);
+  std::vector<std::uint32_t> quotas(limits.size(), 1 + 6);
+  ASSERT_EQ(table->begin({limits, quotas}), status::kSuccess);
+  const EventHandle written[] = {table->ready_event()};
+  const MemoryHandle out = buffer(402);
+  EventHandle event = nullptr;
+  ASSERT_EQ(launch_sum(*sum, *out, 50, {}, &event, WorkerLaunch{&table->memory(), 3, 1}, written), status::kSuccess);
+  WorkerTable::Counts counts;
+  const auto total = [](const std::vector<std::uint32_t>& by_sm) {
+    return std::accumulate(by_sm.begin(), by_sm.end(), 0U);
+  };
+  // All workers run on one simulated SM, so that six groups begin; the table is read until they have ended.
+  const auto read_until = [&](std::uint32_t groups) {
+    for (int i = 0; i < 2000 && total(counts.groups) < groups; ++i) ASSERT_EQ(table->read(counts), status::kSuccess);
+  };
+  read_until(6);
+  EXPECT_EQ(total(counts.groups), 6U);
+  EXPECT_GE(total(counts.workers), 1U) << "they wait on their SM";
+  EXPECT_NE(backend->submission().state(event), status::kComplete);
+  std::fill(quotas.begin(), quotas.end(), 1 + 16);
+  ASSERT_EQ(table->change({limits, quotas}), status::kSuccess);
+  read_until(16);
+  EXPECT_EQ(total(counts.groups), 16U);
+  ASSERT_EQ(table->change({limits, std::vector<std::uint32_t>(limits.size(), 0)}), status::kSuccess);
+  EXPECT_EQ(read(out, 402), expected_sum(50));
+  backend->submission().release(event);
 }
 
 TEST_F(SimulatedCuda, TransfersAndFillsReachTheDevice) {

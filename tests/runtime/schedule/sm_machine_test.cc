@@ -31,6 +31,14 @@ struct SmMachineTest : testing::Test {
     return {span.begin(), span.end()};
   }
 
+  void observe(KernelId id, const Counts& workers, const Counts& done, const Counts& begun = Counts(4, 0)) {
+    machine.observe(id, {workers, done, begun});
+  }
+  [[nodiscard]] Counts quotas(KernelId id) const {
+    const auto span = machine.quotas(id);
+    return {span.begin(), span.end()};
+  }
+
   SmMachine machine{{.total = {2048, 65536, 1 << 17, 32}, .warp_threads = 32}, 4, 1};
   std::uint64_t stream = 0;
 };
@@ -56,9 +64,9 @@ TEST_F(SmMachineTest, ADrainedSmGoesToItsNextOwnerWhenTheLastWorkerHasLeft) {
   EXPECT_EQ(limits(a), (Counts{4, 4, 4, 0}));
   EXPECT_EQ(machine.sms()[3].state, policy::Sm::State::reserved);
   EXPECT_TRUE(machine.is_unsettled(a));
-  machine.observe(a, Counts{4, 4, 4, 1}, Counts{10, 10, 10, 3});
+  observe(a, Counts{4, 4, 4, 1}, Counts{10, 10, 10, 3});
   EXPECT_EQ(machine.sms()[3].owner, kNoKernel);
-  machine.observe(a, Counts{4, 4, 4, 0}, Counts{11, 11, 11, 4});
+  observe(a, Counts{4, 4, 4, 0}, Counts{11, 11, 11, 4});
   EXPECT_EQ(machine.sms()[3].owner, b);
   EXPECT_TRUE(machine.has_events());
   EXPECT_FALSE(machine.is_unsettled(a));
@@ -70,8 +78,8 @@ TEST_F(SmMachineTest, GroupsAreCountedBySm) {
   const KernelId a = arrive(1000);
   machine.set_epoch(Cycles{1000});
   dispatched();
-  machine.observe(a, Counts(4, 4), Counts{10, 20, 30, 40});
-  machine.observe(a, Counts(4, 4), Counts{11, 22, 33, 44});
+  observe(a, Counts(4, 4), Counts{10, 20, 30, 40});
+  observe(a, Counts(4, 4), Counts{11, 22, 33, 44});
   EXPECT_EQ(machine.residents({2})[a.index].counters.thread_instructions, 33U);
   EXPECT_EQ(machine.epoch_instructions(a), 110U);
   EXPECT_EQ(machine.kernels()[0].done, 110U);
@@ -80,7 +88,7 @@ TEST_F(SmMachineTest, GroupsAreCountedBySm) {
 TEST_F(SmMachineTest, WorkersThatWerePlacedElsewhereAreStartedAgainLater) {
   const KernelId a = arrive(1000);
   dispatched();
-  machine.observe(a, Counts{4, 4, 4, 1}, Counts(4, 0));
+  observe(a, Counts{4, 4, 4, 1}, Counts(4, 0));
   EXPECT_EQ(dispatched(), "0*0") << "those that come late do not stay beside the new ones";
   EXPECT_EQ(machine.next_alarm(), machine.now() + SmMachine::kRetry);
   machine.set_now(machine.now() + SmMachine::kRetry);
@@ -94,7 +102,7 @@ TEST_F(SmMachineTest, AnUndividedLaunchStartsOnceItMayRunSomewhere) {
   const KernelId b = arrive(8, false);
   EXPECT_EQ(dispatched(), "");
   machine.give({0}, b, policy::Preempt::drain);
-  machine.observe(a, Counts{0, 4, 4, 4}, Counts(4, 1));
+  observe(a, Counts{0, 4, 4, 4}, Counts(4, 1));
   EXPECT_EQ(dispatched(), "0*0 1*8");
 }
 
@@ -104,6 +112,55 @@ TEST_F(SmMachineTest, CapsHoldOnEverySm) {
   machine.cap({2}, a, 0);
   EXPECT_EQ(dispatched(), "0*10");
   EXPECT_EQ(limits(a), (Counts{4, 2, 0, 4}));
+}
+
+// The SMs on which quotas were spent.
+struct SpentQuotas final : policy::Policy {
+  void on(const policy::QuotaSpent& e, policy::Machine&) override { sms.push_back(e.sm.index); }
+  std::vector<std::uint32_t> sms;
+};
+
+TEST_F(SmMachineTest, AQuotaIsANumberOfGroupsThatMayBegin) {
+  const KernelId a = arrive(1000);
+  EXPECT_EQ(quotas(a), Counts(4, 0)) << "any number";
+  EXPECT_FALSE(machine.is_unsettled(a) && machine.quotas(a)[0] != 0);
+  machine.set_quota({1}, a, 10);
+  machine.set_quota({2}, a, 0);
+  dispatched();
+  EXPECT_EQ(quotas(a), (Counts{0, 11, 1, 0}));
+  EXPECT_TRUE(machine.is_unsettled(a)) << "groups that begin must be counted";
+  SpentQuotas policy;
+  observe(a, Counts(4, 4), Counts(4, 0), Counts{0, 9, 0, 0});
+  machine.deliver_events(policy);
+  EXPECT_TRUE(policy.sms.empty());
+  EXPECT_EQ(machine.residents({1})[a.index].quota, 1);
+  observe(a, Counts(4, 4), Counts(4, 0), Counts{0, 12, 0, 0});
+  machine.deliver_events(policy);
+  EXPECT_EQ(policy.sms, Counts{1});
+  EXPECT_EQ(machine.residents({1})[a.index].quota, -2);
+  observe(a, Counts(4, 4), Counts(4, 0), Counts{0, 12, 0, 0});
+  EXPECT_FALSE(machine.has_events()) << "told once";
+  machine.add_quota({1}, a, 5);
+  EXPECT_EQ(dispatched(), "0*0") << "its workers are told";
+  EXPECT_EQ(quotas(a)[1], 1U + 12 + 3);
+  machine.set_quota({1}, a, policy::kNoQuota);
+  machine.add_quota({1}, a, 5);
+  EXPECT_EQ(quotas(a)[1], 0U);
+}
+
+TEST_F(SmMachineTest, TheNextLaunchOfAClientHasWhatIsLeftOfItsQuota) {
+  const KernelId a = arrive(8);
+  machine.set_quota({0}, a, 10);
+  dispatched();
+  observe(a, Counts{2, 2, 2, 2}, Counts(4, 0), Counts{6, 0, 0, 0});
+  machine.finish(a);
+  EXPECT_EQ(arrive(8), KernelId{1}) << "another client";
+  EXPECT_EQ(quotas({1}), Counts(4, 0));
+  stream = 0;
+  EXPECT_EQ(arrive(8), a);
+  EXPECT_EQ(quotas(a), (Counts{5, 0, 0, 0}));
+  machine.forget_decisions();
+  EXPECT_EQ(quotas(a), Counts(4, 0));
 }
 
 }  // namespace

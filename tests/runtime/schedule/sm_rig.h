@@ -1,5 +1,6 @@
 // A GPU with real SMs for the contract suite, as a model of workers: each runs one group after the other on its SM and,
-// between two groups, leaves where the SM has more workers of its kernel than it may have.
+// between two groups, leaves where the SM has more workers of its kernel than it may have, and waits where the SM has
+// begun as many groups as it may.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace wm::policy::test {
 
 struct SmClient : WorkerClient {
-  std::vector<std::uint32_t> done;           // groups of this launch, by SM
+  std::vector<std::uint32_t> done, begun;    // groups of this launch, and those that began under a quota, by SM
   std::vector<std::vector<double>> workers;  // instructions that its group still has, by SM and worker
 };
 
@@ -20,13 +21,20 @@ class SmRig final : public WorkerRig<runtime::SmMachine, SmClient> {
   explicit SmRig(std::uint32_t sms) : WorkerRig(FakeSpec{}.limits, sms, 1) {}
 
  private:
+  static constexpr double kHeld = -1;  // a worker that waits for quota
+
   // Groups differ a little, so that they do not all end at once.
-  static double next_group(SmClient& c) {
+  double next_group(SmClient& c, std::size_t sm) {
+    if (const std::uint32_t quota = machine_.quotas(c.id)[sm]; quota != 0) {
+      if (c.begun[sm] + 1 >= quota) return kHeld;
+      ++c.begun[sm];
+    }
     return static_cast<double>(c.spec.block_instructions) * (1 + 0.02 * (c.taken++ % 7));
   }
 
   void prepare(SmClient& c) override {
     c.done.assign(machine_.sms().size(), 0);
+    c.begun.assign(machine_.sms().size(), 0);
     c.workers.assign(machine_.sms().size(), {});
   }
 
@@ -42,22 +50,22 @@ class SmRig final : public WorkerRig<runtime::SmMachine, SmClient> {
       advance(c, sm);
       workers.push_back(static_cast<std::uint32_t>(c.workers[sm].size()));
     }
-    machine_.observe(c.id, workers, c.done);
+    machine_.observe(c.id, {workers, c.done, c.begun});
     if (std::accumulate(c.done.begin(), c.done.end(), 0U) >= c.spec.blocks) finish(c);
   }
 
   void advance(SmClient& c, std::size_t sm) {
     auto& on = c.workers[sm];
     for (std::size_t i = 0; i < on.size();) {
-      on[i] -= instructions_per_step(c);
-      if (on[i] > 0) {
+      const bool held = on[i] == kHeld;
+      if (!held && (on[i] -= instructions_per_step(c)) > 0) {
         ++i;
         continue;
       }
-      ++c.done[sm];
-      ++c.all_done;
+      c.done[sm] += held ? 0 : 1;
+      c.all_done += held ? 0 : 1;
       if (on.size() <= machine_.worker_limits(c.id)[sm] && c.taken < c.spec.blocks) {
-        on[i++] = next_group(c);
+        on[i++] = next_group(c, sm);
       } else {
         on.erase(on.begin() + static_cast<std::ptrdiff_t>(i));
       }
@@ -72,7 +80,7 @@ class SmRig final : public WorkerRig<runtime::SmMachine, SmClient> {
         SmClient& c = client_of(id);
         for (std::size_t sm = 0; sm < c.workers.size(); ++sm) {
           while (c.workers[sm].size() < machine_.worker_limits(id)[sm] && c.taken < c.spec.blocks) {
-            c.workers[sm].push_back(next_group(c));
+            c.workers[sm].push_back(next_group(c, sm));
           }
         }
       });

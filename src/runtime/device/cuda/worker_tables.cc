@@ -30,14 +30,16 @@ class CudaWorkerTables::Table final : public WorkerTable {
 
   [[nodiscard]] const MemoryObject& memory() const override { return memory_; }
   [[nodiscard]] EventHandle ready_event() override { return reinterpret_cast<EventHandle>(&ready_); }
-  Status begin(std::span<const std::uint32_t> limits) override {
+  Status begin(const Permits& permits) override {
     words_ = {};
-    std::copy(limits.begin(), limits.end(), words_.limit);
+    keep(permits);
     return write(0, &words_, sizeof words_);
   }
-  Status set_limits(std::span<const std::uint32_t> limits) override {
-    std::copy(limits.begin(), limits.end(), words_.limit);
-    return write(offsetof(PersistentControl, limit), words_.limit, limits.size_bytes());
+  Status change(const Permits& permits) override {
+    keep(permits);
+    constexpr std::size_t kFirst = offsetof(PersistentControl, limit);
+    constexpr std::size_t kEnd = offsetof(PersistentControl, quota) + sizeof words_.quota;
+    return write(kFirst, words_.limit, kEnd - kFirst);
   }
   Status read(Counts& counts) override {
     device_.make_current();
@@ -48,10 +50,15 @@ class CudaWorkerTables::Table final : public WorkerTable {
     counts.taken = now.next;
     counts.workers.assign(now.resident, now.resident + sms);
     counts.groups.assign(now.done, now.done + sms);
+    counts.begun.assign(now.begun, now.begun + sms);
     return status_of(code);
   }
 
  private:
+  void keep(const Permits& permits) {
+    std::copy(permits.workers.begin(), permits.workers.end(), words_.limit);
+    std::copy(permits.quotas.begin(), permits.quotas.end(), words_.quota);
+  }
   Status write(std::size_t offset, const void* bytes, std::size_t size) {
     device_.make_current();
     const Code code = device_.cuda.copy_to_device(memory_.address + offset, bytes, size, stream_);
