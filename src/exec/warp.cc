@@ -157,7 +157,9 @@ void Warp::run_path(std::uint64_t& budget) {
     ++statistics.by_class[static_cast<std::size_t>(op.unit)];
     if (op.kind == Kind::lane) {
       if (op.reads_clock) {
-        block_->clock = block_->timer = statistics.warp_instructions + (budget - left);
+        // Programs wait for clocks: one that counted instructions would let them wait for millions of these.
+        constexpr std::uint64_t kCyclesPerInstruction = 8;
+        block_->clock = block_->timer = (statistics.warp_instructions + (budget - left)) * kCyclesPerInstruction;
         refresh_clock();
       }
       if (active != 0) {

@@ -96,6 +96,21 @@ TEST(Special, ClocksGoOn) {
   EXPECT_EQ(out, (std::vector<std::uint32_t>{1, 1, 1, 0}));
 }
 
+// A loop that waits for the clock would take millions of instructions if each took one cycle.
+TEST(Special, AnInstructionTakesSeveralCyclesOfTheClock) {
+  Snippet s;
+  s.block = {1, 1, 1};
+  s.out_words = 1;
+  const auto out = words(R"(
+    mov.u32 %r0, %clock;
+    mov.u32 %r1, %clock;
+    sub.u32 %r2, %r1, %r0;
+    st.global.u32 [%out], %r2;
+    ret;)",
+                         s);
+  EXPECT_EQ(out, std::vector<std::uint32_t>{8});
+}
+
 TEST(Special, FencesPrefetchesAndSleepHaveNoEffect) {
   const auto out = words(R"(
     membar.gl;
