@@ -102,7 +102,10 @@ Result<const sim::KernelModel*> BlockLaunchMachine::execute(const MachineLaunch&
     done.thread_instructions = known->second->block_instructions * known->second->blocks;
     return done.result.fault ? nullptr : known->second.get();
   }
-  auto machine = CycleLaunchMachine::make(config_, "left_over", threads_);
+  // Threads of the host that wait for each other in every cycle delay a small launch.
+  constexpr std::uint64_t kThreadsForOneHostThread = 4096;
+  const bool is_small = grid.blocks.count() * grid.threads_per_block() <= kThreadsForOneHostThread;
+  auto machine = CycleLaunchMachine::make(config_, "left_over", is_small ? 1 : threads_);
   if (!machine) return machine.error();
   MachineLaunch isolated = launch;
   isolated.arrive = {};
