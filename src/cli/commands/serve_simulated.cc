@@ -20,6 +20,7 @@
 #include "lab/report/page.h"
 #include "lab/report/timeline_document.h"
 #include "lab/report/trace.h"
+#include "lab/run/block_timeline.h"
 #include "lab/run/corun.h"
 #include "lab/run/watch.h"
 #include "runtime/simulated_server/simulated_server.h"
@@ -51,8 +52,6 @@ Result<runtime::SimulatedServeOptions> server_options(const ServeSimulatedOption
   if (o.timing != "cycle" && o.timing != "block")
     return Error{"--timing '" + o.timing + "' is neither cycle nor block"};
   options.on_block_machine = o.timing == "block";
-  if (options.on_block_machine && (o.timeline || !o.html.empty()))
-    return Error{"--timeline and --html need --timing cycle; --trace works with both"};
   const auto factor = host_time_factor(o.host_time);
   if (!factor) return factor.error();
   options.host_time = *factor;
@@ -169,16 +168,19 @@ Result<int> serve_simulated(const ServeSimulatedOptions& o) {
   Observed observed{{}, lab::BlockTraceFile({}, spec.sms, spec.clock)};
   lab::ComparedRun& made = observed.run;
   made.timeline = std::make_unique<sim::Timeline>(kPageInterval);
-  lab::Watch watch(o.timeline || !o.trace.empty() || !o.html.empty() ? made.timeline.get() : nullptr, {}, 0, 0);
+  const bool is_recorded = o.timeline || !o.trace.empty() || !o.html.empty();
+  lab::Watch watch(is_recorded ? made.timeline.get() : nullptr, {}, 0, 0);
+  lab::BlockTimeline blocks(*made.timeline, &observed.blocks);
   if (sim::CycleMachine* machine = (*server)->cycle_machine()) machine->observe(watch);
   runtime::BlockLaunchMachine* block_machine = (*server)->block_machine();
-  if (block_machine != nullptr && !o.trace.empty()) block_machine->observe(observed.blocks);
+  if (block_machine != nullptr && is_recorded) block_machine->observe(blocks);
   std::fprintf(stderr, "%s (simulated), policy %s, listening at %s\n", gpu->name.c_str(), o.policy.c_str(),
                options->socket.c_str());
   const auto start = std::chrono::steady_clock::now();
   if (auto ran = (*server)->run(stop.get()); !ran) return ran.error();
   if (const sim::CycleMachine* machine = (*server)->cycle_machine()) made.timeline->finish(*machine);
   made.result = result_of(*gpu, o.policy, **server);
+  if (block_machine != nullptr) blocks.finish(made.result.cycles, made.result.kernels.size());
   made.result.residency = watch.residency();
   made.result.threads = options->threads;
   made.result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

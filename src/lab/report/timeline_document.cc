@@ -56,10 +56,19 @@ Json points(const std::vector<IntervalRates>& intervals, std::size_t every, cons
   return all;
 }
 
-Json kernel_curves(const std::vector<IntervalRates>& all, std::size_t every, std::size_t k,
-                   const KernelResult& result) {
+Json kernel_curves(const std::vector<IntervalRates>& all, std::size_t every, std::size_t k, const KernelResult& result,
+                   bool has_counters) {
   const auto of = [k](const IntervalRates& i) -> const KernelRates& { return i.kernels[k]; };
   const bool limited = std::any_of(all.begin(), all.end(), [&](const auto& i) { return of(i).quota.has_value(); });
+  const Json goal = result.goal ? Json(*result.goal) : Json(nullptr);
+  if (!has_counters)
+    return {{"ipc", points(all, every, [&](const auto& i) { return rounded(of(i).ipc); })},
+            {"bandwidth", nullptr},
+            {"l1_hit", nullptr},
+            {"l2_hit", nullptr},
+            {"quota", nullptr},
+            {"goal", goal},
+            {"stalls", nullptr}};
   Json stalls = Json::object();
   for (std::size_t s = 0; s < sim::kStalls; ++s)
     stalls[std::string(stall_name(s))] = points(all, every, [&](const auto& i) { return rounded(of(i).stalls[s]); });
@@ -69,7 +78,7 @@ Json kernel_curves(const std::vector<IntervalRates>& all, std::size_t every, std
       {"l1_hit", points(all, every, [&](const auto& i) { return rounded(of(i).l1_hit); })},
       {"l2_hit", points(all, every, [&](const auto& i) { return rounded(of(i).l2_hit); })},
       {"quota", limited ? points(all, every, [&](const auto& i) { return of(i).quota.value_or(0); }) : Json(nullptr)},
-      {"goal", result.goal ? Json(*result.goal) : Json(nullptr)},
+      {"goal", goal},
       {"stalls", stalls}};
 }
 
@@ -98,7 +107,11 @@ Json timeline_document(const gpu::GpuConfig& gpu, const CorunResult& run, const 
   const std::vector<IntervalRates> all = rates_of(gpu, timeline);
   const std::size_t every = std::max<std::size_t>(1, (all.size() + kPoints - 1) / kPoints);
   Json kernels = Json::array();
-  for (std::size_t k = 0; k < run.kernels.size(); ++k) kernels.push_back(kernel_curves(all, every, k, run.kernels[k]));
+  for (std::size_t k = 0; k < run.kernels.size(); ++k)
+    kernels.push_back(kernel_curves(all, every, k, run.kernels[k], timeline.has_counters()));
+  const auto of_chip = [&](const auto& value) {
+    return timeline.has_counters() ? points(all, every, value) : Json(nullptr);
+  };
   return {{"cycles", cycles},
           {"bin", bin},
           {"bins", (cycles + bin - 1) / bin},
@@ -108,8 +121,8 @@ Json timeline_document(const gpu::GpuConfig& gpu, const CorunResult& run, const 
           {"curves",
            {{"begin", points(all, every, [](const auto& i) { return i.begin; })},
             {"cycles", points(all, every, [](const auto& i) { return i.cycles; })},
-            {"watts", points(all, every, [](const auto& i) { return rounded(i.watts); })},
-            {"bandwidth", points(all, every, [](const auto& i) { return rounded(i.gigabytes); })},
+            {"watts", of_chip([](const auto& i) { return rounded(i.watts); })},
+            {"bandwidth", of_chip([](const auto& i) { return rounded(i.gigabytes); })},
             {"kernels", kernels}}}};
 }
 

@@ -107,6 +107,17 @@ void Timeline::finish(const CycleMachine& machine) {
   watch_sms(machine);
   for (const std::size_t i : current_) sms_[i].end = end_;
   if (end_ > began_) close_interval(machine);
+  close_blocks();
+}
+
+void Timeline::finish(std::uint64_t end, std::vector<Interval> intervals) {
+  end_ = end;
+  has_counters_ = false;
+  intervals_ = std::move(intervals);
+  close_blocks();
+}
+
+void Timeline::close_blocks() {
   for (std::vector<BlockSpan>& open : open_)
     for (BlockSpan& span : open) {
       span.end = std::max(end_, span.begin);

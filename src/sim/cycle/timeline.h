@@ -56,20 +56,26 @@ class Timeline final : public Observer {
   void quantum(const CycleMachine& machine) override;
   // Closes open intervals; nothing is recorded after it.
   void finish(const CycleMachine& machine);
+  // The same for a machine that counts thread instructions only, in `intervals`.
+  void finish(std::uint64_t end, std::vector<Interval> intervals);
 
   // In the order in which they ended, SMs' spans in the order in which they began.
   [[nodiscard]] const std::vector<BlockSpan>& blocks() const { return blocks_; }
   [[nodiscard]] const std::vector<SmSpan>& sms() const { return sms_; }
   [[nodiscard]] const std::vector<Interval>& intervals() const { return intervals_; }
   [[nodiscard]] std::uint64_t cycles() const { return end_; }
+  // Whether intervals count more than thread instructions.
+  [[nodiscard]] bool has_counters() const { return has_counters_; }
   [[nodiscard]] std::uint32_t sm_count() const { return static_cast<std::uint32_t>(current_.size()); }
 
  private:
   void watch_sms(const CycleMachine& machine);
   void close_interval(const CycleMachine& machine);
+  void close_blocks();
 
   std::uint64_t length_;
   std::uint64_t end_ = 0;
+  bool has_counters_ = true;
   std::vector<BlockSpan> blocks_;
   std::vector<std::vector<BlockSpan>> open_;  // by SM
   std::vector<std::vector<bool>> rows_;       // by SM: rows in use

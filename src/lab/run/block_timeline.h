@@ -1,0 +1,53 @@
+// Fills the timeline of a run on the block machine: where blocks are, and the instructions of kernels over time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sim/block/system.h"
+#include "sim/cycle/timeline.h"
+
+namespace wm::lab {
+
+class BlockTimeline final : public sim::SystemObserver {
+ public:
+  // `also` observes the run too; nullptr: none. Both must outlive the run.
+  explicit BlockTimeline(sim::Timeline& timeline, sim::SystemObserver* also = nullptr)
+      : timeline_(timeline), also_(also) {}
+
+  void block_began(const sim::ObservedBlock& block, std::uint64_t at, std::uint64_t works_from, bool resumed) override;
+  void block_left(const sim::ObservedBlock& block, std::uint64_t at, bool ended) override;
+  void cpu_phase(std::uint32_t process, std::uint64_t begin, std::uint64_t end) override;
+  void transfer(std::uint32_t process, bool to_device, std::uint64_t bytes, std::uint64_t begin,
+                std::uint64_t end) override;
+  void launch_began(std::uint32_t process, std::uint32_t stream, const sim::KernelModel& kernel,
+                    std::uint64_t at) override;
+  void launch_ended(std::uint32_t process, std::uint32_t stream, std::uint64_t at) override;
+  void run_ended(std::uint32_t process, std::uint64_t begin, std::uint64_t end) override;
+
+  // Closes the timeline of a run that ended at `end` with `kernels` kernels. A block's instructions are spread evenly
+  // over the time that it took.
+  void finish(std::uint64_t end, std::size_t kernels);
+
+ private:
+  struct Launch {
+    std::uint64_t number = 0;
+    std::uint32_t max_blocks_per_sm = 1;
+    std::uint64_t block_instructions = 0;
+  };
+  struct Work {
+    std::uint32_t client = 0;
+    std::uint64_t begin = 0, end = 0, instructions = 0;
+  };
+  [[nodiscard]] sim::SeenBlock seen(const sim::ObservedBlock& block) const;
+
+  sim::Timeline& timeline_;
+  sim::SystemObserver* const also_;
+  std::vector<Launch> launches_;                                                 // by client: the latest
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> works_from_;  // by client and block
+  std::vector<Work> done_;
+};
+
+}  // namespace wm::lab
