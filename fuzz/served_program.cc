@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::size_t at = 0;
   while (at + 2 <= size) {
     ServedHeader header;
-    header.op = static_cast<ServedOp>(data[at] % 12);
+    header.op = static_cast<ServedOp>(data[at] % 14);
     header.number = at;
     std::size_t bytes = data[at + 1];
     at += 2;

@@ -55,6 +55,35 @@ Result<void> AddressSpace::make_heap(const HostSource& source) {
   return {};
 }
 
+Result<void> AddressSpace::use_as_heap(std::uint64_t address, std::uint64_t sm_bytes) {
+  const Allocation* a = find(address);
+  if (a == nullptr || a->base != address) return Error{fmt::format("no allocation starts at {:#x}", address)};
+  if (heap_ != nullptr && heap_->is_used()) return Error{"kernels use the heap already"};
+  heap_ = std::make_unique<DeviceHeap>(address, a->bytes, sm_bytes);
+  return {};
+}
+
+Result<void> AddressSpace::add_alias(std::uint64_t alias, std::uint64_t address, std::uint64_t bytes) {
+  const auto overlaps = [&](std::uint64_t first, std::uint64_t length) {
+    return alias < first + length && first < alias + bytes;
+  };
+  const auto taken = [&](const auto& known) { return overlaps(known.first, known.second.bytes); };
+  const bool fits = bytes != 0 && bytes <= ~alias && at(address, bytes) != nullptr &&
+                    !overlaps(kGlobalBase, kGlobalEnd - kGlobalBase) && !overlaps(kParamWindow, kWindowBytes) &&
+                    !overlaps(kSharedWindow, kWindowBytes) && !overlaps(kLocalWindow, kWindowBytes) &&
+                    std::none_of(aliases_.begin(), aliases_.end(), taken);
+  if (!fits) return Error{fmt::format("kernels cannot use {} bytes at {:#x} as other addresses", bytes, alias)};
+  aliases_[alias] = {bytes, address};
+  return {};
+}
+
+std::uint64_t AddressSpace::resolve(std::uint64_t address) const {
+  auto at = aliases_.upper_bound(address);
+  if (at == aliases_.begin()) return address;
+  --at;
+  return address - at->first < at->second.bytes ? at->second.address + (address - at->first) : address;
+}
+
 Result<std::uint64_t> AddressSpace::clear_workspace() {
   constexpr std::uint64_t kBytes = 512;
   if (workspace_ == 0) {
@@ -119,6 +148,8 @@ Result<void> AddressSpace::free(std::uint64_t address) {
             kFree);
   used_ -= freed.bytes;
   freed.host.reset();
+  std::erase_if(aliases_, [&](const auto& alias) { return alias.second.address - freed.base < freed.bytes; });
+  if (heap_ != nullptr && heap_->base() == address) heap_.reset();
   return {};
 }
 

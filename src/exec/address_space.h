@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -76,6 +77,14 @@ class AddressSpace {
   Result<void> allocate_at(std::uint64_t address, std::uint64_t bytes, std::string name, const HostSource& source);
   // Forgets the allocation that starts at `address`; its addresses are not given out again.
   Result<void> free(std::uint64_t address);
+  // Kernels may use the addresses from `alias` on too for `bytes` bytes of an allocation at `address`, until it is
+  // freed.
+  Result<void> add_alias(std::uint64_t alias, std::uint64_t address, std::uint64_t bytes);
+  // The address in its allocation of memory that kernels may use by another address; other addresses stay as they are.
+  [[nodiscard]] std::uint64_t without_alias(std::uint64_t address) const {
+    return aliases_.empty() ? address : resolve(address);
+  }
+  [[nodiscard]] bool has_aliases() const { return !aliases_.empty(); }
   // Stores from kernels into the allocation that starts at `address` are faults from now on.
   void make_read_only(std::uint64_t address);
 
@@ -107,6 +116,9 @@ class AddressSpace {
   Result<void> make_heap();
   // The same in host memory of the caller's.
   Result<void> make_heap(const HostSource& source);
+  // The allocation that starts at `address` becomes the heap until it is freed, with at most `sm_bytes` for the blocks
+  // of an SM. An error: kernels use the present heap.
+  Result<void> use_as_heap(std::uint64_t address, std::uint64_t sm_bytes);
   // The address of zeros that the blocks of a cooperative launch synchronise with; one launch uses them at a time.
   Result<std::uint64_t> clear_workspace();
 
@@ -115,9 +127,16 @@ class AddressSpace {
   static constexpr std::uint32_t kFree = 0xffffffffU;
 
   Result<void> add(std::uint64_t address, std::uint64_t bytes, std::string name, const HostSource& source);
+  [[nodiscard]] std::uint64_t resolve(std::uint64_t address) const;
+
+  struct Alias {
+    std::uint64_t bytes = 0;
+    std::uint64_t address = 0;
+  };
 
   std::vector<Allocation> allocations_;  // in the order of their addresses; a freed one keeps its place, without host
   std::vector<std::uint32_t> pages_;     // by page: index into allocations_
+  std::map<std::uint64_t, Alias> aliases_;  // by their first address
   std::uint64_t limit_;
   std::uint64_t alignment_ = 512;
   std::uint64_t used_ = 0;

@@ -32,6 +32,7 @@ std::uint64_t Warp::argument(const CallSite& site, std::size_t index, int lane) 
 }
 
 std::optional<std::string> Warp::string_at(const Op& op, int lane, std::uint64_t address) {
+  address = grid_->memory->without_alias(address);
   const std::byte* first = host_of(op, ptx::Space::generic, lane, address, 1, false);
   Window window;
   if (first == nullptr || !find_window(ptx::Space::generic, address, window)) return std::nullopt;

@@ -15,7 +15,13 @@ class DeviceHeap {
  public:
   static constexpr std::uint64_t kBytes = 32U << 20;
 
-  explicit DeviceHeap(std::uint64_t base) : base_(base) {}
+  // `sm_bytes`: the largest arena of an SM.
+  explicit DeviceHeap(std::uint64_t base, std::uint64_t bytes = kBytes, std::uint64_t sm_bytes = ~std::uint64_t{0})
+      : base_(base), bytes_(bytes), sm_bytes_(sm_bytes) {}
+
+  [[nodiscard]] std::uint64_t base() const { return base_; }
+  // Whether a kernel has allocated memory, freed since or not.
+  [[nodiscard]] bool is_used() const;
 
   // An address aligned to 16 bytes, or 0 if the arena of `sm` is full. `sms`: of the machine.
   std::uint64_t allocate(std::uint64_t bytes, std::uint32_t sm, std::uint32_t sms);
@@ -30,7 +36,7 @@ class DeviceHeap {
     std::map<std::uint64_t, std::vector<std::uint64_t>> spare;  // addresses by size
   };
 
-  std::uint64_t base_;
+  std::uint64_t base_, bytes_, sm_bytes_;
   std::array<Arena, kArenas> arenas_;
 };
 

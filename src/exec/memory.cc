@@ -193,8 +193,30 @@ Warp::Window Warp::locate(const Op& op, const Memory& memory, const Frame& frame
     bits = addresses(frame.source<std::uint32_t>(memory.base), offset, window.base, frame.active, address);
   window.inside = found && (bits & (bytes - 1)) == 0 &&
                   (bits <= window.bytes - bytes || all_within(address, window.base, window.bytes - bytes));
+  if (!window.inside && grid_->memory->has_aliases()) resolve_aliases(op, memory, lead, window);
   if (memory.space == Space::generic) settle_generic(window);
   return window;
+}
+
+// Addresses that memory has besides those in its allocation become the latter, so that times do not depend on them.
+void Warp::resolve_aliases(const Op& op, const Memory& memory, int lead, Window& window) {
+  if (memory.space != Space::generic && memory.space != Space::global) return;
+  Access& access = block_->access_;
+  bool changed = false;
+  for (std::uint64_t& address : access.address) {
+    const std::uint64_t own = grid_->memory->without_alias(address);
+    changed |= own != address;
+    address = own;
+  }
+  if (!changed) return;
+  const std::uint64_t bytes = access.bytes;
+  std::uint64_t bits = 0;
+  for (const std::uint64_t address : access.address) bits |= address;
+  window = {};
+  window.inside = find_window(memory.space, access.address[static_cast<std::size_t>(lead)], window) &&
+                  window.bytes >= bytes &&
+                  (!window.read_only || op.kind == Kind::load || op.kind == Kind::async_copy) &&
+                  (bits & (bytes - 1)) == 0 && all_within(access.address.data(), window.base, window.bytes - bytes);
 }
 
 // Generic addresses that all lie in one space become addresses of that space.
@@ -214,6 +236,7 @@ void Warp::settle_generic(Window& window) {
 
 // The memory of one lane's access, checked; nullptr after a fault.
 std::byte* Warp::host_of(const Op& op, Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool write) {
+  if (space == Space::generic || space == Space::global) address = grid_->memory->without_alias(address);
   std::uint64_t within = address;
   if (space == Space::generic) space = space_of(address, within);
   if ((within & (bytes - 1)) != 0) {
@@ -343,7 +366,8 @@ void Warp::in_space(const Op& op, const Frame& frame) const {
   for (int i = 0; i < kLanes; ++i) {
     bool in = false;
     if (op.memory.space == Space::global) {
-      in = address[i] < kParamWindow;
+      std::uint64_t within = 0;
+      in = space_of(address[i], within) == Space::global;
     } else if (op.memory.space == Space::constant) {
       const Allocation* a = grid_->memory->find(address[i]);
       in = a != nullptr && a->read_only;

@@ -179,6 +179,7 @@ class Warp {
   bool store(const Op& op, const Frame& frame);
   Window locate(const Op& op, const Memory& memory, const Frame& frame);
   void settle_generic(Window& window);
+  void resolve_aliases(const Op& op, const Memory& memory, int lead, Window& window);
   bool find_window(ptx::Space space, std::uint64_t address, Window& window);
   std::byte* host_of(const Op& op, ptx::Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool write);
   void memory_fault(Fault::Kind kind, const Op& op, ptx::Space space, int lane, std::uint64_t address,

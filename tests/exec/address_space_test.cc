@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "exec/device_heap.h"
+
 namespace wm::exec {
 namespace {
 
@@ -109,6 +111,38 @@ TEST(AddressSpace, CopiesOutsideAreRefused) {
   EXPECT_FALSE(memory.read(*a + 8, data, 9).ok());
   EXPECT_FALSE(memory.fill(*a + 16, std::byte{0}, 1).ok());
   EXPECT_TRUE(memory.write(*a, data, 0).ok());
+}
+
+TEST(AddressSpace, AnAliasNamesItsMemoryUntilThatIsFreed) {
+  constexpr std::uint64_t kHost = 0x550000000010;
+  AddressSpace memory;
+  const auto a = memory.allocate(64, "a");
+  ASSERT_TRUE(a.ok());
+  EXPECT_EQ(memory.without_alias(kHost), kHost);
+  ASSERT_TRUE(memory.add_alias(kHost, *a + 16, 48).ok());
+  EXPECT_EQ(memory.without_alias(kHost), *a + 16);
+  EXPECT_EQ(memory.without_alias(kHost + 47), *a + 63);
+  EXPECT_EQ(memory.without_alias(kHost + 48), kHost + 48);
+  EXPECT_EQ(memory.without_alias(kHost - 1), kHost - 1);
+  EXPECT_FALSE(memory.add_alias(kHost + 47, *a, 1).ok()) << "addresses that are taken";
+  EXPECT_FALSE(memory.add_alias(kHost + 64, *a + 16, 49).ok()) << "memory behind the allocation";
+  EXPECT_FALSE(memory.add_alias(kSharedWindow - 8, *a, 16).ok()) << "addresses of shared memory";
+  EXPECT_FALSE(memory.add_alias(~std::uint64_t{0} - 8, *a, 16).ok()) << "addresses that do not exist";
+  ASSERT_TRUE(memory.free(*a).ok());
+  EXPECT_EQ(memory.without_alias(kHost), kHost);
+}
+
+TEST(AddressSpace, AHeapThatKernelsUseIsNotReplaced) {
+  AddressSpace memory;
+  const auto a = memory.allocate(4096, "a"), b = memory.allocate(4096, "b");
+  ASSERT_TRUE(a.ok() && b.ok());
+  ASSERT_TRUE(memory.use_as_heap(*a, 1024).ok());
+  EXPECT_EQ(memory.heap()->allocate(1040, 0, 1), 0U) << "more than an SM may have";
+  ASSERT_TRUE(memory.use_as_heap(*b, 2048).ok());
+  EXPECT_EQ(memory.heap()->allocate(1040, 0, 1), *b);
+  EXPECT_FALSE(memory.use_as_heap(*a, 1024).ok());
+  ASSERT_TRUE(memory.free(*b).ok());
+  EXPECT_EQ(memory.heap(), nullptr);
 }
 
 }  // namespace

@@ -15,6 +15,13 @@ int main() {
   twice<<<1, 64>>>(device, 64);
   CUDA(cudaDeviceSynchronize());
   EXPECT(mine[5] == 6);
+  int is_usable = 0;
+  CUDA(cudaDeviceGetAttribute(&is_usable, cudaDevAttrCanUseHostPointerForRegisteredMem, 0));
+  if (is_usable != 0) {  // by the host's address, from within the range too
+    twice<<<1, 64>>>(mine.data() + 3, 61);
+    CUDA(cudaDeviceSynchronize());
+    EXPECT(mine[2] == 6 && mine[3] == 12 && mine[63] == 12);
+  }
   CUDA(cudaHostUnregister(mine.data()));
   cudaPointerAttributes attributes;
   CUDA(cudaPointerGetAttributes(&attributes, mapped));

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "runtime/simulated/shared_pages.h"
@@ -137,8 +138,31 @@ Result<std::uint64_t> DeviceMemory::register_host(void* host, std::uint64_t byte
   }
   const MemoryRange range{.kind = MemoryKind::registered, .flags = flags, .host_access = first, .owner = owner};
   if (backing_ != nullptr) return register_shared(first, bytes, range);
-  const auto source = [first](std::uint64_t, std::uint64_t) { return exec::HostBytes(first, {[](std::byte*) {}}); };
-  return add(bytes, "registered memory", source, range);
+  // An address has the alignment of the host's.
+  constexpr std::uint64_t kAlign = 512;
+  const std::uint64_t before = reinterpret_cast<std::uint64_t>(host) % kAlign;
+  const auto source = [&](std::uint64_t, std::uint64_t) {
+    return exec::HostBytes(first - before, {[](std::byte*) {}});
+  };
+  auto allocation = add(before + bytes, "registered memory", source, range);
+  if (!allocation) return allocation.error();
+  return name_registered(*allocation, *allocation + before, bytes);
+}
+
+// Registered memory is the part of an allocation from `address` on.
+Result<std::uint64_t> DeviceMemory::name_registered(std::uint64_t allocation, std::uint64_t address,
+                                                    std::uint64_t bytes) {
+  auto node = ranges_.extract(allocation);
+  const auto host = reinterpret_cast<std::uint64_t>(node.mapped().host_access);
+  node.key() = node.mapped().address = address;
+  node.mapped().bytes = bytes;
+  ranges_.insert(std::move(node));
+  registered_[host] = address;
+  auto aliased = space_.add_alias(host, address, bytes);
+  if (aliased && backing_ != nullptr) aliased = backing_->aliased(host, address, bytes);
+  if (aliased) return address;
+  if (auto freed = free_locked(address); !freed) return freed.error();
+  return aliased.error();
 }
 
 // The allocation has a page more than the program's pages, because it may start within a page.
@@ -158,20 +182,62 @@ Result<std::uint64_t> DeviceMemory::register_shared(std::byte* host, std::uint64
   const std::uint64_t page = HostPages::page_bytes();
   auto allocation = add(taken.bytes + page, "registered memory", source, range);
   if (!allocation) return allocation.error();
-  registered_.erase(reinterpret_cast<std::uint64_t>(host));
-  range = ranges_.extract(*allocation).mapped();
   const std::uint64_t first_page = (*allocation + page - 1) / page * page;
   auto shared = share_pages(taken, backing_->file(), first_page - exec::kGlobalBase, copy + (first_page - *allocation));
   if (!shared) {
-    backing_->freed(*allocation);
-    if (auto freed = space_.free(*allocation); !freed) return freed.error();
+    if (auto freed = free_locked(*allocation); !freed) return freed.error();
     return shared.error();
   }
-  range.address = first_page + static_cast<std::uint64_t>(host - taken.first);
-  range.bytes = bytes;
-  ranges_[range.address] = range;
-  registered_[reinterpret_cast<std::uint64_t>(host)] = range.address;
-  return range.address;
+  auto named = name_registered(*allocation, first_page + static_cast<std::uint64_t>(host - taken.first), bytes);
+  if (!named) {
+    if (auto done = unshare_pages(taken); !done) return done.error();
+  }
+  return named;
+}
+
+namespace {
+
+// SMs divide the heap: each has its complete size, as far as addresses go.
+std::uint64_t heap_addresses(std::uint64_t bytes, std::uint32_t sms) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 38;
+  return bytes > kMost / sms ? std::max(bytes, kMost) : bytes * sms;
+}
+
+}  // namespace
+
+Result<void> DeviceMemory::make_heap(std::uint32_t sms, const void* owner) {
+  const Writer writer(*this);
+  return heap_ != 0 ? Result<void>{} : make_heap_locked(sms, owner);
+}
+
+Result<void> DeviceMemory::make_heap_locked(std::uint32_t sms, const void* owner) {
+  const auto source = [this](std::uint64_t at, std::uint64_t count) { return pages(at, count, false); };
+  auto made =
+      add(heap_addresses(heap_bytes_, sms), "heap of kernels", source, {.kind = MemoryKind::heap, .owner = owner});
+  if (!made) return made.error();
+  auto used = backing_ == nullptr ? Result<void>{} : backing_->heap_placed(*made, heap_bytes_);
+  if (used) used = space_.use_as_heap(*made, heap_bytes_);
+  if (!used) {
+    if (auto freed = free_locked(*made); !freed) return freed.error();
+    return used;
+  }
+  heap_ = *made;
+  return {};
+}
+
+Result<void> DeviceMemory::set_heap_bytes(std::uint64_t bytes, std::uint32_t sms, const void* owner) {
+  const Writer writer(*this);
+  if (bytes > limit_) return Error{fmt::format("a heap of {} bytes does not fit: the device has {}", bytes, limit_)};
+  const std::uint64_t before = std::exchange(heap_bytes_, bytes), old = heap_;
+  if (old != 0 && before != bytes) {
+    if (auto made = make_heap_locked(sms, ranges_.at(old).owner); !made) {
+      heap_bytes_ = before;
+      return made;
+    }
+    if (auto freed = free_locked(old); !freed) return freed;
+  }
+  heap_bytes_owner_ = owner;
+  return {};
 }
 
 Result<void> DeviceMemory::free_locked(std::uint64_t address) {
@@ -184,6 +250,7 @@ Result<void> DeviceMemory::free_locked(std::uint64_t address) {
   if (at->second.kind == MemoryKind::pinned || at->second.kind == MemoryKind::managed)
     shared_bytes_ -= at->second.bytes;
   const std::uint64_t allocation = at->second.allocation;
+  if (allocation == heap_) heap_ = 0;
   ranges_.erase(at);
   if (backing_ != nullptr) backing_->freed(allocation);
   return space_.free(allocation);
@@ -213,6 +280,7 @@ void DeviceMemory::free_all_of(const void* owner) {
     if (range.owner == owner) addresses.push_back(address);
   }
   for (const std::uint64_t address : addresses) (void)free_locked(address);
+  if (owner == heap_bytes_owner_) heap_bytes_ = kDefaultHeapBytes;
 }
 
 const MemoryRange* DeviceMemory::range_at(std::uint64_t address) const {

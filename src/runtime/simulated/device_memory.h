@@ -20,7 +20,7 @@
 
 namespace wm::runtime {
 
-enum class MemoryKind : std::uint8_t { device, pinned, managed, registered };
+enum class MemoryKind : std::uint8_t { device, pinned, managed, registered, heap };
 
 struct MemoryRange {
   std::uint64_t address = 0;  // where kernels see it
@@ -36,6 +36,8 @@ struct MemoryRange {
 
 class DeviceMemory {
  public:
+  static constexpr std::uint64_t kDefaultHeapBytes = 8U << 20;  // as CUDA documents
+
   // `limit`: bytes that may be allocated on the device. `backing`: where the memory lies if kernels run in another
   // process; it outlives this.
   explicit DeviceMemory(std::uint64_t limit, MemoryBacking* backing = nullptr);
@@ -44,8 +46,14 @@ class DeviceMemory {
   Result<std::uint64_t> allocate(std::uint64_t bytes, const std::string& name, const void* owner);
   // Host memory at the address that kernels use too.
   Result<std::uint64_t> allocate_shared(std::uint64_t bytes, MemoryKind kind, std::uint32_t flags, const void* owner);
-  // Makes memory of the application accessible to kernels, at an address of its own. If kernels run in another process,
-  // the pages that hold it become shared pages until it is freed; no other thread may write to them meanwhile.
+  // `malloc` in kernels has so many bytes for each of `sms` SMs, and without time in all, until the memory of `owner`
+  // is freed. An error: they do not fit, or kernels have used the heap.
+  Result<void> set_heap_bytes(std::uint64_t bytes, std::uint32_t sms, const void* owner);
+  // Places the heap, if that has not been done.
+  Result<void> make_heap(std::uint32_t sms, const void* owner);
+  // Makes memory of the application accessible to kernels, at the host's address and at one of its own. If kernels run
+  // in another process, the pages that hold it become shared pages until it is freed; no other thread may write to them
+  // meanwhile.
   Result<std::uint64_t> register_host(void* host, std::uint64_t bytes, std::uint32_t flags, const void* owner);
   Result<void> free(std::uint64_t address);
   // Claims the allocation that starts at `address` for a free that comes later; false: there is none, or it is claimed.
@@ -121,6 +129,8 @@ class DeviceMemory {
                             MemoryRange range);
   Result<void> free_locked(std::uint64_t address);
   Result<std::uint64_t> register_shared(std::byte* host, std::uint64_t bytes, MemoryRange range);
+  Result<std::uint64_t> name_registered(std::uint64_t allocation, std::uint64_t address, std::uint64_t bytes);
+  Result<void> make_heap_locked(std::uint32_t sms, const void* owner);
   [[nodiscard]] const MemoryRange* range_at(std::uint64_t address) const;
 
   // Pages of the backing, or of this process, for the device address `address`; at that address too if `visible`.
@@ -132,6 +142,9 @@ class DeviceMemory {
   exec::AddressSpace space_;
   std::map<std::uint64_t, MemoryRange> ranges_;        // by device address
   std::map<std::uint64_t, std::uint64_t> registered_;  // by the host's address: device address
+  std::uint64_t heap_ = 0;                             // its address; 0: there is none yet
+  std::uint64_t heap_bytes_ = kDefaultHeapBytes;
+  const void* heap_bytes_owner_ = nullptr;
   std::uint64_t allocations_ = 0;
   std::uint64_t device_bytes_ = 0;  // in use
   std::uint64_t shared_bytes_ = 0;  // in use, pinned and managed

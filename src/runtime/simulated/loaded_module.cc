@@ -1,5 +1,6 @@
 #include "runtime/simulated/loaded_module.h"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 
@@ -12,6 +13,10 @@ Result<std::unique_ptr<LoadedModule>> LoadedModule::load(std::string_view ptx, c
   auto module = parse_module(ptx, file, config);
   if (!module) return module.error();
   std::unique_ptr<LoadedModule> loaded(new LoadedModule(memory));
+  const bool uses_heap = std::any_of(module->functions.begin(), module->functions.end(),
+                                     [](const ptx::Function& f) { return f.declaration && f.name == "malloc"; });
+  if (uses_heap)
+    if (auto made = memory.make_heap(config.sm.count, owner); !made) return made.error();
   auto image = loaded->place_variables(*module, owner);
   if (!image) return image.error();
   loaded->code_ = std::make_unique<ModuleCode>(*std::move(module), file, *std::move(image), ++numbers);

@@ -169,7 +169,19 @@ Result<void> ServedConnection::allocated(std::uint64_t address, std::uint64_t by
                                          const std::string& name) {
   Payload payload;
   payload.put(ServedAllocate{.address = address, .bytes = bytes, .on_device = on_device ? 1U : 0U});
-  const auto answer = call(ServedOp::allocate, payload.text(name));
+  return ask(ServedOp::allocate, payload.text(name));
+}
+
+Result<void> ServedConnection::aliased(std::uint64_t alias, std::uint64_t address, std::uint64_t bytes) {
+  return ask(ServedOp::alias, Payload().put(ServedAlias{.alias = alias, .address = address, .bytes = bytes}));
+}
+
+Result<void> ServedConnection::heap_placed(std::uint64_t address, std::uint64_t sm_bytes) {
+  return ask(ServedOp::heap, Payload().put(ServedHeap{.address = address, .sm_bytes = sm_bytes}));
+}
+
+Result<void> ServedConnection::ask(ServedOp op, const Payload& payload) {
+  const auto answer = call(op, payload);
   if (!answer) return Error{why_gone()};
   Reader reader(answer->payload);
   if (reader.take<std::uint32_t>() == 0) return {};

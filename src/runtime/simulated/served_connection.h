@@ -61,11 +61,15 @@ class ServedConnection final : public MemoryBacking {
   // --- MemoryBacking
   [[nodiscard]] int file() const override { return memory_.get(); }
   Result<void> allocated(std::uint64_t address, std::uint64_t bytes, bool on_device, const std::string& name) override;
+  Result<void> aliased(std::uint64_t alias, std::uint64_t address, std::uint64_t bytes) override;
+  Result<void> heap_placed(std::uint64_t address, std::uint64_t sm_bytes) override;
   void freed(std::uint64_t address) override;
 
  private:
   ServedConnection(Descriptor socket, const ServedWelcome& welcome, Descriptor memory)
       : socket_(std::move(socket)), welcome_(welcome), memory_(std::move(memory)) {}
+  // Sends a call that is answered with success or a reason.
+  Result<void> ask(ServedOp op, const Payload& payload);
   void send(ServedOp op, std::uint64_t number, const Payload& payload);
   void read_answers();
   [[nodiscard]] std::uint64_t time_locked() const;

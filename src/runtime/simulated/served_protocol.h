@@ -22,6 +22,8 @@ enum class ServedOp : std::uint32_t {
   // From the program.
   allocate,       // Allocate, name
   free,           // u64 address
+  alias,          // Alias
+  heap,           // Heap
   load_module,    // LoadModule, PTX, then a variable's name and u64 address for each
   unload_module,  // u64 number
   launch,         // ServedLaunch, kernel, parameters
@@ -66,6 +68,12 @@ struct ServedGoal {
 struct ServedAllocate {
   std::uint64_t address = 0, bytes = 0;
   std::uint32_t on_device = 0, unused = 0;
+};
+struct ServedAlias {
+  std::uint64_t alias = 0, address = 0, bytes = 0;
+};
+struct ServedHeap {
+  std::uint64_t address = 0, sm_bytes = 0;
 };
 struct ServedLoadModule {
   std::uint64_t number = 0, ptx_bytes = 0;

@@ -86,6 +86,14 @@ bool ServedProgram::handle(const ServedMessage& message, std::uint64_t free_byte
     }
     case ServedOp::free:
       return memory_->remove(reader.take<std::uint64_t>()) && reader.ok();
+    case ServedOp::alias: {
+      const auto sent = reader.take<ServedAlias>();
+      return reader.ok() && acknowledge(header.number, memory_->add_alias(sent.alias, sent.address, sent.bytes));
+    }
+    case ServedOp::heap: {
+      const auto sent = reader.take<ServedHeap>();
+      return reader.ok() && acknowledge(header.number, memory_->use_as_heap(sent.address, sent.sm_bytes));
+    }
     case ServedOp::load_module:
       return acknowledge(header.number, load_module(message));
     case ServedOp::unload_module:

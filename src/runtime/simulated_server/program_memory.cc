@@ -1,5 +1,6 @@
 #include "runtime/simulated_server/program_memory.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
@@ -39,15 +40,40 @@ Result<std::unique_ptr<ProgramMemory>> ProgramMemory::copy() const {
   auto made = mapped(Descriptor(::dup(file_.get())), MAP_PRIVATE);
   if (!made) return made.error();
   for (const auto& [address, range] : allocations_) {
-    if (auto added = (*made)->add(address, range.bytes, range.on_device, range.name); !added) return added.error();
+    auto added = (*made)->add(address, range.bytes, range.on_device, range.name);
+    if (added && range.alias_bytes != 0)
+      added = (*made)->add_alias(range.alias, range.alias_address, range.alias_bytes);
+    if (added && range.heap_sm_bytes != 0) added = (*made)->use_as_heap(address, range.heap_sm_bytes);
+    if (!added) return added.error();
   }
   return made;
 }
 
 Result<void> ProgramMemory::add(std::uint64_t address, std::uint64_t bytes, bool on_device, const std::string& name) {
   if (auto added = space_.allocate_at(address, bytes, name, source()); !added) return added.error();
-  allocations_[address] = {bytes, on_device, name};
+  allocations_[address] = {.bytes = bytes, .on_device = on_device, .name = name};
   if (on_device) device_bytes_ += bytes;
+  return {};
+}
+
+Result<void> ProgramMemory::add_alias(std::uint64_t alias, std::uint64_t address, std::uint64_t bytes) {
+  auto at = allocations_.upper_bound(address);
+  if (at == allocations_.begin() || std::prev(at)->second.alias_bytes != 0)
+    return Error{"no allocation of the program can have other addresses there"};
+  if (auto added = space_.add_alias(alias, address, bytes); !added) return added;
+  Range& range = std::prev(at)->second;
+  range.alias = alias;
+  range.alias_address = address;
+  range.alias_bytes = bytes;
+  return {};
+}
+
+Result<void> ProgramMemory::use_as_heap(std::uint64_t address, std::uint64_t sm_bytes) {
+  const auto at = allocations_.find(address);
+  if (at == allocations_.end()) return Error{"no allocation of the program starts there"};
+  if (auto used = space_.use_as_heap(address, sm_bytes); !used) return used;
+  for (auto& [_, range] : allocations_) range.heap_sm_bytes = 0;
+  at->second.heap_sm_bytes = std::max<std::uint64_t>(sm_bytes, 1);
   return {};
 }
 

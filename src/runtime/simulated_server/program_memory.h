@@ -25,6 +25,10 @@ class ProgramMemory {
   [[nodiscard]] Result<std::unique_ptr<ProgramMemory>> copy() const;
 
   Result<void> add(std::uint64_t address, std::uint64_t bytes, bool on_device, const std::string& name);
+  // Kernels may use the addresses from `alias` on too for a part of an allocation, until it is removed.
+  Result<void> add_alias(std::uint64_t alias, std::uint64_t address, std::uint64_t bytes);
+  // The allocation becomes the heap of kernels. An error: kernels use the present one.
+  Result<void> use_as_heap(std::uint64_t address, std::uint64_t sm_bytes);
   Result<void> remove(std::uint64_t address);
 
   [[nodiscard]] const Descriptor& file() const { return file_; }
@@ -38,6 +42,8 @@ class ProgramMemory {
     std::uint64_t bytes = 0;
     bool on_device = false;
     std::string name;
+    std::uint64_t alias = 0, alias_address = 0, alias_bytes = 0;  // 0 bytes: none
+    std::uint64_t heap_sm_bytes = 0;                              // 0: not the heap
   };
 
   ProgramMemory(Descriptor file, std::byte* base);

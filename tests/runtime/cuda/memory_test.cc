@@ -38,6 +38,72 @@ TEST_F(CudaTest, RegisteredMemoryHasAnAddressForKernels) {
   EXPECT_EQ(cuMemHostUnregister(mine.data()), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 }
 
+// The odd place within a page: addresses of the device keep the alignment of the host's.
+TEST_F(CudaTest, KernelsUseRegisteredMemoryByTheHostsAddress) {
+  int is_usable = 0;
+  CU_OK(cuDeviceGetAttribute(&is_usable, 91, 0));
+  EXPECT_EQ(is_usable, 1);
+  alignas(8) static std::uint32_t mine[64];
+  for (std::uint32_t i = 0; i < 64; ++i) mine[i] = i;
+  auto host = reinterpret_cast<CUdeviceptr>(&mine[1]);
+  CU_OK(cuMemHostRegister_v2(&mine[1], 63 * 4, 0));
+  CUdeviceptr device = 0;
+  CU_OK(cuMemHostGetDevicePointer_v2(&device, &mine[1], 0));
+  EXPECT_EQ(device, host);
+
+  std::uint32_t factor = 2, n = 63;
+  CUdeviceptr out = upload(std::vector<std::uint32_t>(63));
+  CU_OK(launch(function(scale_kernel(), "scale"), 2, 32, {&host, &out, &factor, &n}));
+  CU_OK(launch(function(count_kernel(), "count"), 1, 7, {&host}));
+  const std::string pairs = kernel_text("pairs", ".param .u64 p", R"(
+ld.param.u64 %d1, [p]; isspacep.global %p1, %d1; @!%p1 ret;
+ld.v2.u32 {%r1, %r2}, [%d1]; st.v2.u32 [%d1], {%r2, %r1}; ret;)");
+  auto pair = reinterpret_cast<CUdeviceptr>(&mine[2]);
+  CU_OK(launch(function(pairs, "pairs"), 1, 1, {&pair}));
+  CU_OK(cuCtxSynchronize());
+  const auto scaled = download(out, 63);
+  for (std::uint32_t i = 0; i < 63; ++i) EXPECT_EQ(scaled[i], 2 * (i + 1) + i);
+  EXPECT_EQ(mine[1], 8U);
+  EXPECT_EQ(mine[2], 3U);
+  EXPECT_EQ(mine[3], 2U);
+
+  auto behind = reinterpret_cast<CUdeviceptr>(mine + 64);
+  CU_OK(launch(function(count_kernel(), "count"), 1, 1, {&behind}));
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+// Asks for `bytes` bytes and stores the lower half of their address.
+std::string malloc_kernel() {
+  return ".extern .func (.param .b64 r) malloc (.param .b64 n);\n" +
+         kernel_text("allocate", ".param .u64 bytes, .param .u64 out", R"(
+ld.param.u64 %d1, [bytes]; ld.param.u64 %d2, [out];
+{ .param .b64 n; .param .b64 r; st.param.b64 [n], %d1; call.uni (r), malloc, (n); ld.param.b64 %d3, [r]; }
+shr.u64 %d4, %d3, 16; cvt.u32.u64 %r1, %d4; st.global.u32 [%d2], %r1; ret;)");
+}
+
+TEST_F(CudaTest, KernelsAllocateAsMuchAsTheLimitOfTheHeapSays) {
+  constexpr int kMallocHeapSize = 2;
+  std::size_t limit = 0;
+  CU_OK(cuCtxGetLimit(&limit, kMallocHeapSize));
+  EXPECT_EQ(limit, 8U << 20);
+  CUfunction allocate = function(malloc_kernel(), "allocate");
+  CUdeviceptr out = upload({7});
+  std::uint64_t bytes = (8U << 20) + 16;
+  const auto allocated = [&] {
+    EXPECT_EQ(launch(allocate, 1, 1, {&bytes, &out}), CUDA_SUCCESS);
+    return download(out, 1)[0] != 0;
+  };
+  EXPECT_FALSE(allocated());
+  EXPECT_EQ(cuCtxSetLimit(kMallocHeapSize, std::size_t{1} << 50), CUDA_ERROR_OUT_OF_MEMORY);
+  CU_OK(cuCtxSetLimit(kMallocHeapSize, 64U << 20));
+  bytes = 40U << 20;
+  EXPECT_TRUE(allocated());
+  EXPECT_FALSE(allocated()) << "the rest has 24 MB";
+  EXPECT_EQ(cuCtxSetLimit(kMallocHeapSize, 128U << 20), CUDA_ERROR_INVALID_VALUE) << "kernels have used the heap";
+  CU_OK(cuCtxGetLimit(&limit, kMallocHeapSize));
+  EXPECT_EQ(limit, 64U << 20);
+}
+
 TEST_F(CudaTest, CopiesAndSetsOfRows) {
   CUdeviceptr rows = 0;
   std::size_t pitch = 0;

@@ -1,14 +1,14 @@
 // A CUDA program for a GPU that programs share: it launches a kernel again and again, checks its results, and prints
 // the simulated time that its launches took.
 //
-//   shared_cuda_program compute|stream|print|poll|fault|streams|sleep|register|connect|fork|values|endless [LAUNCHES
-//   [BLOCKS]]
+//   shared_cuda_program compute|stream|print|poll|fault|streams|sleep|register|connect|fork|values|endless|heap
+//   [LAUNCHES [BLOCKS]]
 //
 // `poll` asks whether the launches are done instead of waiting; `fault` writes outside of its memory; `print` prints
 // from a kernel; `streams` launches on two streams; `sleep` launches and then sleeps; `register` lets kernels
 // work on memory of the program; `connect` ends at once; `fork` leaves a child that lives as long as the daemon does;
 // the kernel of `endless` does not end; `values` waits for each launch while a second thread allocates memory and a
-// stream waits for a value.
+// stream waits for a value; a thread of each block of `heap` allocates 20 MB of a heap of 64 MB.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -66,6 +66,24 @@ call.uni (r), vprintf, (f, v); }
 ret;
 })";
 
+constexpr const char* kHeapPtx = R"(.version 7.5
+.target sm_75
+.address_size 64
+.extern .func (.param .b64 r) malloc (.param .b64 n);
+.extern .func free (.param .b64 p);
+.visible .entry heap(.param .u64 data)
+{
+.reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %d<6>;
+mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3;
+mul.wide.u32 %d1, %r4, 4; ld.param.u64 %d2, [data]; add.s64 %d2, %d2, %d1; ld.global.u32 %r5, [%d2];
+mov.u64 %d3, 20000000; setp.ne.u32 %p1, %r3, 0; @%p1 bra add;
+{ .param .b64 n; .param .b64 r; st.param.b64 [n], %d3; call.uni (r), malloc, (n); ld.param.b64 %d4, [r]; }
+setp.eq.u64 %p1, %d4, 0; @%p1 ret;
+add.s64 %d5, %d4, 19999996; st.u32 [%d5], %r5; ld.u32 %r5, [%d5];
+{ .param .b64 p; st.param.b64 [p], %d4; call.uni free, (p); }
+add: add.u32 %r5, %r5, 1; st.global.u32 [%d2], %r5; ret;
+})";
+
 // The child of a program that ends before it.
 void outlive_the_daemon() {
   constexpr int kTenthsOfASecond = 900;
@@ -94,12 +112,14 @@ int main(int count, char** words) {
     outlive_the_daemon();
     std::_Exit(0);
   }
-  cu("cuModuleLoadData", &module, static_cast<const void*>(kPtx));
+  constexpr int kMallocHeapSize = 2;
+  if (kind == "heap") cu("cuCtxSetLimit", kMallocHeapSize, std::size_t{64} << 20);
+  cu("cuModuleLoadData", &module, static_cast<const void*>(kind == "heap" ? kHeapPtx : kPtx));
   const bool computes = kind == "compute";
   cu("cuModuleGetFunction", &function, module,
-     computes                               ? "compute"
-     : kind == "print" || kind == "endless" ? kind.c_str()
-                                            : "stream");
+     computes                                                 ? "compute"
+     : kind == "print" || kind == "endless" || kind == "heap" ? kind.c_str()
+                                                              : "stream");
   cu("cuEventCreate", &start, 0U);
   cu("cuEventCreate", &end, 0U);
   cu("cuStreamCreate", &other, 1U);

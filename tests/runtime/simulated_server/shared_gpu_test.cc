@@ -49,8 +49,8 @@ class SharedGpuTest : public ::testing::Test {
   Json run(const std::string& serve_options, const std::vector<Program>& programs) {
     const std::string json = (folder_ / "json").string();
     std::string script = wm() + " serve --simulate qos16" + socket() + " --clients " + std::to_string(programs.size()) +
-                         (timeline_ ? " --timeline" : "") + " --json " + json + " " + serve_options + " > " +
-                         (folder_ / "serve").string() + " 2>&1 & daemon=$!\n";
+                         " --timeline --json " + json + " " + serve_options + " > " + (folder_ / "serve").string() +
+                         " 2>&1 & daemon=$!\n";
     for (const Program& p : programs) script += run_command(p) + " &\n";
     script += "wait $daemon; code=$?; wait; exit $code\n";
     std::ofstream(folder_ / "script") << script;
@@ -75,7 +75,6 @@ class SharedGpuTest : public ::testing::Test {
   [[nodiscard]] std::string output(const std::string& program) const { return text_of(folder_ / program); }
 
   fs::path folder_;
-  bool timeline_ = true;
   std::string hash_;
 };
 
@@ -99,12 +98,11 @@ TEST_F(SharedGpuTest, EveryPolicyGivesCorrectResultsAndMeetsTheGoal) {
 }
 
 TEST_F(SharedGpuTest, ProgramsShareTheBlockMachineToo) {
-  timeline_ = false;
-  const std::string trace = (folder_ / "trace").string();
+  const std::string trace = (folder_ / "trace").string(), page = (folder_ / "page").string();
   for (const char* order : {"ab", "ba"}) {
     const Program a{"a", "compute 4 64", "--goal 0.2"}, b{"b", "stream 6 64"};
-    const Json report =
-        run("--timing block --policy spatial --trace " + trace, *order == 'a' ? std::vector{a, b} : std::vector{b, a});
+    const Json report = run("--timing block --policy spatial --html " + page + " --trace " + trace,
+                            *order == 'a' ? std::vector{a, b} : std::vector{b, a});
     EXPECT_NE(output("a").find("compute: correct"), std::string::npos) << output("a");
     EXPECT_NE(output("b").find("stream: correct"), std::string::npos) << output("b");
     ASSERT_EQ(report["kernels"].size(), 2U);
@@ -118,6 +116,18 @@ TEST_F(SharedGpuTest, ProgramsShareTheBlockMachineToo) {
     EXPECT_EQ(spans("a", 10), 4);  // launches
     EXPECT_EQ(spans("b", 11), 6);
     EXPECT_GE(spans("a", 1), 4);  // SMs with blocks of it
+    const Json& curves = report["timeline"]["curves"];
+    EXPECT_EQ(report["timeline"]["held"].size(), 2U);
+    EXPECT_TRUE(curves["watts"].is_null()) << "the block machine counts instructions only";
+    for (std::size_t k = 0; k < 2; ++k) {
+      double instructions = 0;
+      for (std::size_t i = 0; i < curves["begin"].size(); ++i)
+        instructions += curves["kernels"][k]["ipc"][i].get<double>() * curves["cycles"][i].get<double>();
+      const auto executed = report["kernels"][k]["instructions"].get<double>();
+      EXPECT_GT(executed, 0);
+      EXPECT_NEAR(instructions, executed, 0.02 * executed);
+    }
+    EXPECT_NE(text_of(page).find("<html"), std::string::npos);
     if (hash_.empty()) hash_ = report["run_hash"].get<std::string>();
     EXPECT_EQ(report["run_hash"], hash_);
   }
@@ -154,6 +164,11 @@ TEST_F(SharedGpuTest, RegisteredMemoryOfAProgramIsSharedWithTheDaemon) {
   const Json report = run("", {{"a", "register 3 16"}, {"b", "stream 1 1"}});
   EXPECT_NE(output("a").find("register: correct"), std::string::npos) << output("a");
   EXPECT_EQ(report["kernels"][0]["launches_done"], 3);
+}
+
+TEST_F(SharedGpuTest, EverySmHasTheHeapThatTheProgramAskedFor) {
+  run("", {{"a", "heap 2 4"}, {"b", "stream 1 1"}});
+  EXPECT_NE(output("a").find("heap: correct"), std::string::npos) << output("a");
 }
 
 TEST_F(SharedGpuTest, KernelsPrintToTheirProgram) {

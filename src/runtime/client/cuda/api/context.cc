@@ -22,6 +22,7 @@ std::shared_ptr<Context> current_context() {
 namespace {
 
 constexpr unsigned kMapHost = 8;
+constexpr int kMallocHeapSize = 2;  // CU_LIMIT_MALLOC_HEAP_SIZE
 
 CUresult create_context(CUcontext* context, unsigned flags, CUdevice device) {
   return with_driver([&](Driver& driver) {
@@ -212,6 +213,11 @@ CUresult cuCtxSynchronize_v2(CUcontext handle) {
 CUresult cuCtxSetLimit(int limit, std::size_t value) {
   return with_context([&](Context& context) {
     if (limit < 0 || limit >= static_cast<int>(context.limits.size())) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    if (limit == wm::cuda::kMallocHeapSize) {
+      Driver& driver = wm::cuda::driver_of(context);
+      if (value > driver.memory().total_bytes()) return CUDA_ERROR_OUT_OF_MEMORY;
+      if (!driver.memory().set_heap_bytes(value, driver.config().sm.count, &context)) return CUDA_ERROR_INVALID_VALUE;
+    }
     context.limits[static_cast<std::size_t>(limit)] = value;
     return CUDA_SUCCESS;
   });

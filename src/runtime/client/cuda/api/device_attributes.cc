@@ -49,6 +49,7 @@ constexpr FixedAttribute kFixed[] = {
     {83, 1},                                // managed memory
     {87, 2},                                // single to double precision
     {89, 1},                                // concurrent access to managed memory
+    {91, 1},                                // registered memory at the host's address
     {92, 1},                                // stream memory operations, first version: all three
     {93, 1},
     {94, 1},

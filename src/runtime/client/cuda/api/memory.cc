@@ -49,21 +49,27 @@ CUresult give(void* value, T answer) {
   return CUDA_SUCCESS;
 }
 
+// Programs see registered memory at the host's address, which kernels may use.
+std::uint64_t first_address(const MemoryRange& range) {
+  return range.kind == MemoryKind::registered ? reinterpret_cast<std::uint64_t>(range.host_access) : range.address;
+}
+
 // An attribute of memory that the driver knows.
 CUresult range_attribute(Driver& driver, const MemoryRange& range, CUdeviceptr address, CUpointer_attribute attribute,
                          void* value) {
   const bool is_host = range.kind == MemoryKind::pinned || range.kind == MemoryKind::registered;
-  const std::uint64_t device = *driver.memory().device_address(address);
+  const std::uint64_t offset = *driver.memory().device_address(address) - range.address;
+  const std::uint64_t first = first_address(range);
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
       return give(value, range.owner);
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return give(value, static_cast<unsigned>(is_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE));
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-      return give(value, CUdeviceptr{device});
+      return give(value, CUdeviceptr{first + offset});
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       if (range.host_access == nullptr) return CUDA_ERROR_INVALID_VALUE;
-      return give(value, static_cast<void*>(range.host_access + (device - range.address)));
+      return give(value, static_cast<void*>(range.host_access + offset));
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
       return give(value, 0U);
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
@@ -73,7 +79,7 @@ CUresult range_attribute(Driver& driver, const MemoryRange& range, CUdeviceptr a
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       return give(value, kDevice);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-      return give(value, CUdeviceptr{range.address});
+      return give(value, CUdeviceptr{first});
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
       return give(value, static_cast<std::size_t>(range.bytes));
     case CU_POINTER_ATTRIBUTE_MAPPED:
@@ -157,7 +163,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, std::size_t* bytes, CUdevice
   return with_context([&](Context& context) {
     const auto range = driver_of(context).memory().find(address);
     if (!range) return CUDA_ERROR_NOT_FOUND;
-    if (base != nullptr) *base = range->address;
+    if (base != nullptr) *base = wm::cuda::first_address(*range);
     if (bytes != nullptr) *bytes = range->bytes;
     return CUDA_SUCCESS;
   });
@@ -183,9 +189,10 @@ CUresult cuMemFreeHost(void* pointer) {
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* pointer, unsigned flags) {
   return with_context([&](Context& context) {
     if (address == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    const auto found = driver_of(context).memory().device_address(reinterpret_cast<std::uint64_t>(pointer));
-    if (!found) return CUDA_ERROR_INVALID_VALUE;
-    *address = *found;
+    // Kernels use registered memory by the host's address, as they use pinned memory.
+    const auto range = driver_of(context).memory().find(reinterpret_cast<std::uint64_t>(pointer));
+    if (!range || range->host_access == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *address = reinterpret_cast<CUdeviceptr>(pointer);
     return CUDA_SUCCESS;
   });
 }
