@@ -164,7 +164,7 @@ TEST(MovingSharesCaps, AShareIsNoMoreThanTheLaunchHasBlocks) {
 // The goal of 20 with a margin of a quarter takes 8.1 of 32 blocks. A launch lasts from cycle 1000 to 2000.
 class GoalSharesScript : public testing::Test {
  protected:
-  GoalSharesScript() {
+  explicit GoalSharesScript(const std::string& policy = "goal_shares:margin=0.25") : script_(policy, 2) {
     Kernel& k = script_.gpu.add(20, {64, 2048, 0, 1});
     k.isolated_ipc = 25 * 32 / 8.1;
     k.arrived = {1000};
@@ -180,41 +180,57 @@ class GoalSharesScript : public testing::Test {
     return script_.gpu.caps(kClient);
   }
   static constexpr KernelId kClient{0};
-  Script script_{"goal_shares:margin=0.25:step=0.25", 2};
+  Script script_;
 };
 
 TEST_F(GoalSharesScript, AGoalTakesItsPartOfTheBlocks) { EXPECT_EQ(script_.gpu.caps(kClient), "9 9 "); }
 
 TEST_F(GoalSharesScript, ALaunchAtTheGoalAndItsMarginChangesNothing) { EXPECT_EQ(caps_after(25'000), "9 9 "); }
-TEST_F(GoalSharesScript, ALaunchBelowThatGetsAQuarterMore) { EXPECT_EQ(caps_after(24'999), "11 11 "); }
-TEST_F(GoalSharesScript, ALaunchAtTwiceTheMarginChangesNothing) { EXPECT_EQ(caps_after(30'000), "9 9 "); }
-TEST_F(GoalSharesScript, ALaunchAboveThatReturnsAThirtySecond) { EXPECT_EQ(caps_after(30'001), "8 8 "); }
-
-TEST_F(GoalSharesScript, EachLaunchIsComparedByItself) {
-  caps_after(24'999);
-  EXPECT_EQ(caps_after(25'000), "11 11 ");
-  EXPECT_EQ(caps_after(24'999), "13 13 ");
+TEST_F(GoalSharesScript, ALaunchBelowThatGetsWhatItNeeded) {
+  EXPECT_EQ(caps_after(24'999), "10 10 ");
+  EXPECT_EQ(caps_after(14'000), "18 18 ") << "ten blocks reached 14 of 25";
+}
+TEST_F(GoalSharesScript, ALaunchAboveThatReturnsWhatItDidNotNeed) {
+  EXPECT_EQ(caps_after(28'000), "9 9 ") << "8.04 blocks";
+  script_.gpu.kernel(kClient).launch = ~0U;  // the next launch is the first of another client
+  caps_after(0);
+  EXPECT_EQ(caps_after(28'126), "8 8 ");
 }
 
 TEST_F(GoalSharesScript, ALaunchWithoutALengthSaysNothing) { EXPECT_EQ(caps_after(30'001, 0), "9 9 "); }
+TEST_F(GoalSharesScript, ALaunchThatDidNothingGetsAll) { EXPECT_EQ(caps_after(0), "32 32 "); }
 
-TEST_F(GoalSharesScript, ALongTimeAboveTheGoalIsForgottenSoon) {
-  for (int i = 0; i < 200; ++i) caps_after(90'000);
-  EXPECT_EQ(script_.gpu.caps(kClient), "1 1 ");
-  EXPECT_EQ(caps_after(0), "2 2 ") << "from a tenth";
+TEST_F(GoalSharesScript, OneOfAHundredLaunchesMayMiss) {
+  EXPECT_EQ(caps_after(12'500), "18 18 ");
+  for (int i = 0; i < 98; ++i) EXPECT_EQ(caps_after(50'000), "18 18 ") << "launch " << i;
+  EXPECT_EQ(caps_after(50'000), "9 9 ") << "99 of 100 needed nine blocks";
 }
 
-TEST_F(GoalSharesScript, ALongTimeBelowTheGoalIsForgottenSoon) {
-  for (int i = 0; i < 200; ++i) caps_after(0);
-  EXPECT_EQ(script_.gpu.caps(kClient), "32 32 ");
-  for (int i = 0; i < 30; ++i) caps_after(90'000);
-  EXPECT_EQ(script_.gpu.caps(kClient), "32 32 ") << "ten times 0.39 is enough for 31.6 blocks";
-  for (int i = 0; i < 10; ++i) caps_after(90'000);
-  EXPECT_EQ(script_.gpu.caps(kClient), "23 23 ");
+class GoalSharesOfThreeLaunches : public GoalSharesScript {
+ protected:
+  GoalSharesOfThreeLaunches() : GoalSharesScript("goal_shares:margin=0.25:launches=3") {}
+};
+
+TEST_F(GoalSharesOfThreeLaunches, OlderLaunchesAreForgotten) {
+  EXPECT_EQ(caps_after(12'500), "18 18 ");
+  EXPECT_EQ(caps_after(50'000), "18 18 ");
+  EXPECT_EQ(caps_after(50'000), "18 18 ");
+  EXPECT_EQ(caps_after(50'000), "9 9 ");
+}
+
+class GoalSharesOfHalfTheLaunches : public GoalSharesScript {
+ protected:
+  GoalSharesOfHalfTheLaunches() : GoalSharesScript("goal_shares:margin=0.25:percentile=0.5") {}
+};
+
+TEST_F(GoalSharesOfHalfTheLaunches, HalfOfThemMayMiss) {
+  EXPECT_EQ(caps_after(12'500), "18 18 ");
+  EXPECT_EQ(caps_after(50'000), "9 9 ");
+  EXPECT_EQ(caps_after(12'500), "18 18 ") << "two of three needed more";
 }
 
 TEST_F(GoalSharesScript, AnotherClientWithTheSameNumberStartsAnew) {
-  EXPECT_EQ(caps_after(0), "11 11 ");
+  EXPECT_EQ(caps_after(12'500), "18 18 ");
   script_.gpu.kernel(kClient).launch = ~0U;  // its next launch is the first one
   EXPECT_EQ(caps_after(0), "9 9 ");
 }

@@ -1,10 +1,15 @@
-// Goals by block caps: a kernel with a goal gets the part of the machine that its goal is of its isolated rate, times a
-// factor that follows what its launches reached; the others divide the rest by accelOS's shares.
+// Goals by block caps: a kernel with a goal gets the part of the machine with which nearly all of its latest launches
+// would have met it; the others divide the rest by accelOS's shares.
+//
+// A launch that had a part p of the machine and the rate r needs the part p * goal / r. Of the latest launches the part
+// counts that suffices for `percentile` of them, so a goal of the 99th percentile is held by the launches of which the
+// hundredth may miss it. Before the first launch has ended the part is the goal over the isolated rate.
 //
 // It needs block caps only, so it runs on every machine; on a device the goal of a launch is a time (`wm run --goal`).
 // A rate is compared with the goal when the next launch of the kernel arrives, because a device counts completed work.
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <vector>
 
@@ -16,7 +21,10 @@ namespace {
 
 class GoalShares final : public Policy {
  public:
-  explicit GoalShares(const Values& v) : margin_(v.number("margin")), step_(v.number("step")) {}
+  explicit GoalShares(const Values& v)
+      : margin_(v.number("margin")),
+        percentile_(v.number("percentile")),
+        launches_(static_cast<std::size_t>(v.integer("launches"))) {}
 
   void on(const KernelArrived& e, Machine& gpu) override {
     for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, e.kernel, 0);
@@ -24,7 +32,7 @@ class GoalShares final : public Policy {
     if (k == nullptr) return;
     Member& m = members_[e.kernel];
     if (k->launch == 0) m = {};
-    if (k->has_goal() && m.ended > m.arrived) adapt(m, *k);
+    if (k->has_goal() && m.ended > m.arrived) learn(m, *k);
     m.arrived = k->arrived;
     m.instructions = k->instructions;
   }
@@ -35,24 +43,33 @@ class GoalShares final : public Policy {
   struct Member {
     Cycles arrived, ended;           // times of the latest launch
     std::uint64_t instructions = 0;  // instructions of all launches before it
-    double factor = 1;
+    double part = 1;                 // the part of the machine that it has, from 0 to 1
+    std::deque<double> needed;       // the parts that the latest launches needed
   };
 
-  // More after a launch below the goal; slowly less while the goal is exceeded by the margin.
-  void adapt(Member& m, const Kernel& k) const {
+  void learn(Member& m, const Kernel& k) const {
     const double rate =
         static_cast<double>(k.instructions - m.instructions) / static_cast<double>((m.ended - m.arrived).count);
-    if (rate < k.goal * (1 + margin_)) m.factor *= 1 + step_;
-    if (rate > k.goal * (1 + 2 * margin_)) m.factor *= 1 - step_ / 8;
-    m.factor = std::clamp(m.factor, 0.1, 10.0);
+    m.needed.push_back(rate > 0 ? m.part * k.goal * (1 + margin_) / rate : 1);
+    if (m.needed.size() > launches_) m.needed.pop_front();
+  }
+
+  // The part that suffices for `percentile` of the latest launches.
+  [[nodiscard]] double learnt_part(const Member& m) const {
+    std::vector<double> sorted(m.needed.begin(), m.needed.end());
+    const auto rank = static_cast<std::ptrdiff_t>(std::ceil(percentile_ * static_cast<double>(sorted.size()))) - 1;
+    const auto at = sorted.begin() + std::max<std::ptrdiff_t>(rank, 0);
+    std::nth_element(sorted.begin(), at, sorted.end());
+    return *at;
   }
 
   // Blocks per SM that the kernel's goal takes; all of them while its isolated rate is not known.
   [[nodiscard]] std::uint32_t blocks_for_goal(const Kernel& k) {
     const std::uint32_t all = std::max(k.max_blocks_per_sm, 1U);
     if (k.isolated_ipc <= 0) return all;
-    const double part = k.goal * (1 + margin_) / k.isolated_ipc * members_[k.id].factor;
-    return std::clamp(static_cast<std::uint32_t>(std::ceil(part * all)), 1U, all);
+    const Member& m = members_[k.id];
+    const double part = m.needed.empty() ? k.goal * (1 + margin_) / k.isolated_ipc : learnt_part(m);
+    return static_cast<std::uint32_t>(std::clamp(std::ceil(part * all), 1.0, static_cast<double>(all)));
   }
 
   void divide(Machine& gpu) {
@@ -71,6 +88,7 @@ class GoalShares final : public Policy {
       }
       const std::uint32_t blocks = std::min({blocks_for_goal(k), usable, gpu::fit(k.footprint, room)});
       set_cap(gpu, k.id, blocks);
+      members_[k.id].part = static_cast<double>(blocks) / std::max(k.max_blocks_per_sm, 1U);
       room = gpu::less(room, k.footprint, blocks);
     }
     const auto counts = accelos_shares(claims, room, room, weights);
@@ -81,7 +99,8 @@ class GoalShares final : public Policy {
     for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, id, blocks);
   }
 
-  double margin_, step_;
+  double margin_, percentile_;
+  std::size_t launches_;
   std::map<KernelId, Member> members_;
 };
 
@@ -95,6 +114,7 @@ WM_POLICY(GoalShares,
            .goals = true,
            .needs = {Can::cap_blocks},
            .parameters = {number("margin", 0.1, {0, 2}, "how much above the goal it aims", ""),
-                          number("step", 0.25, {0.01, 1}, "how fast a kernel's part follows what it reached", "")}})
+                          number("percentile", 0.99, {0.5, 1}, "the part of the latest launches that meet it", ""),
+                          integer("launches", 128, {1, 10'000}, "how many launches are the latest", "")}})
 
 }  // namespace wm::policy
