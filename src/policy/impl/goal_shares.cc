@@ -1,9 +1,9 @@
 // Goals by block caps: a kernel with a goal gets the part of the machine with which nearly all of its latest launches
 // would have met it; the others divide the rest by accelOS's shares.
 //
-// A launch that had a part p of the machine and the rate r needs the part p * goal / r. Of the latest launches the part
-// counts that suffices for `percentile` of them, so a goal of the 99th percentile is held by the launches of which the
-// hundredth may miss it. Before the first launch has ended the part is the goal over the isolated rate.
+// If a launch with the part p of the machine reached the rate r, its goal takes the part p * goal / r. The kernel gets
+// the part that suffices for `percentile` of its latest launches, so that a goal of the 99th percentile is held. Before
+// the first launch has ended, the part is the goal over the isolated rate.
 //
 // It needs block caps only, so it runs on every machine; on a device the goal of a launch is a time (`wm run --goal`).
 // A rate is compared with the goal when the next launch of the kernel arrives, because a device counts completed work.
