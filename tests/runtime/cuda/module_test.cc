@@ -1,11 +1,27 @@
 // Devices, modules, libraries, and entry points by name.
 #include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "include/warpmux.h"
 #include "runtime/cuda/fixture.h"
 
 namespace wm::cuda {
 namespace {
+
+TEST_F(CudaTest, AnImageIsNotReadBehindTheZeroOfItsText) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* pages = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_EQ(::mprotect(static_cast<char*>(pages) + page, page, PROT_NONE), 0);
+  CUmodule module = nullptr;
+  for (const std::string& text : {std::string(), std::string("a"), std::string(".v")}) {
+    char* image = static_cast<char*>(pages) + page - text.size() - 1;
+    std::memcpy(image, text.c_str(), text.size() + 1);
+    EXPECT_EQ(cuModuleLoadData(&module, image), CUDA_ERROR_INVALID_PTX) << text;
+  }
+  ::munmap(pages, 2 * page);
+}
 
 TEST_F(CudaTest, TheDeviceIsTheGpuOfTheConfiguration) {
   int count = 0, sms = 0, major = 0;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,9 +26,11 @@ CUresult refuse(CUresult result, const std::string& message) {
   return result;
 }
 
+// The first four bytes of an image; a text may be shorter, and no magic number has a byte of zero.
 std::uint32_t magic_of(const void* image) {
+  const auto* bytes = static_cast<const unsigned char*>(image);
   std::uint32_t magic = 0;
-  std::memcpy(&magic, image, sizeof magic);
+  for (unsigned i = 0; i < sizeof magic && bytes[i] != 0; ++i) magic |= std::uint32_t{bytes[i]} << (8 * i);
   return magic;
 }
 
