@@ -17,8 +17,9 @@ std::uint32_t unserved(const Machine& gpu, const Kernel& k) {
   for (const Sm& sm : gpu.sms()) {
     if (!powered(sm) || eventual_owner(sm) != k.id) continue;
     room += sm.state == Sm::State::on ? gpu::fit(k.footprint, sm.free) : k.max_blocks_per_sm;
+    if (room >= k.waiting) return 0;
   }
-  return k.waiting > room ? static_cast<std::uint32_t>(k.waiting - room) : 0;
+  return static_cast<std::uint32_t>(k.waiting - room);
 }
 
 void give_idle(Machine& gpu, const Kernel& k, Preempt how) {

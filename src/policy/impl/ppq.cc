@@ -49,6 +49,7 @@ class Ppq final : public Policy {
   // Less important kernels lose also the SMs that no more important kernel needs.
   void clear_for(Machine& gpu, const Kernel& top) const {
     for (const Sm& sm : gpu.sms()) {
+      if (eventual_owner(sm) == top.id) continue;
       const Kernel* owner = gpu.find(eventual_owner(sm));
       if (owner != nullptr && owner->priority < top.priority) gpu.give(sm.id, top.id, how_);
     }

@@ -31,6 +31,7 @@ class Calendar {
       nodes_[i / 2] = winner;
     }
   }
+  [[nodiscard]] std::uint64_t time(std::uint32_t unit) const { return nodes_[leaves_ + unit].time; }
   [[nodiscard]] std::uint32_t first() const { return nodes_[1].unit; }
   [[nodiscard]] std::uint64_t earliest() const { return nodes_[1].time; }
   [[nodiscard]] bool earliest_is_single() const {

@@ -41,6 +41,11 @@ class DurationShape {
     return scaled == 0 ? 1 : scaled;
   }
   [[nodiscard]] bool fixed() const { return fixed_; }
+  // Cycles of the shortest block.
+  [[nodiscard]] std::uint64_t shortest(Cycles mean) const {
+    const std::uint64_t scaled = (mean.count * quantiles_.front()) >> 16;
+    return scaled == 0 ? 1 : scaled;
+  }
   // The largest duration over the mean.
   [[nodiscard]] double longest() const { return static_cast<double>(quantiles_.back()) / 65536; }
 

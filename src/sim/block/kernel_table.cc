@@ -51,6 +51,17 @@ void KernelTable::remove(policy::KernelId client, Cycles now) {
   c.place = kInactive;
 }
 
+void KernelTable::end_replacing(std::uint32_t client, const Replacement& r) {
+  Client& c = clients_[client];
+  policy::Kernel& k = active_[c.place];
+  const std::uint32_t blocks = r.next_block - c.next_block;
+  c.next_block = r.next_block;
+  c.totals.instructions += r.instructions;
+  c.totals.blocks += blocks;
+  k.done += blocks;
+  k.waiting -= blocks;
+}
+
 BlockWork KernelTable::take_block(std::uint32_t client, bool& resumed) {
   Client& c = clients_[client];
   resumed = !c.preempted.empty();

@@ -69,6 +69,30 @@ class KernelTable {
     const std::uint32_t block = c.next_block++;
     return {block, c.model->shape.duration(c.model->block_time, c.launch_seed, block) << kFraction};
   }
+  // New blocks to be taken one after the other, and the instructions of those that they replace.
+  struct Replacement {
+    const DurationShape* shape = nullptr;
+    Cycles mean;
+    std::uint64_t seed = 0;
+    std::uint64_t instructions_per_cycle = 0;
+    std::uint32_t next_block = 0;
+    std::uint64_t instructions = 0;
+
+    BlockWork take() {
+      const std::uint32_t block = next_block++;
+      return {block, shape->duration(mean, seed, block) << kFraction};
+    }
+    std::uint64_t retire(std::uint64_t work) {
+      const std::uint64_t done = ((work >> kFraction) * instructions_per_cycle) >> kFraction;
+      instructions += done;
+      return done;
+    }
+  };
+  [[nodiscard]] Replacement begin_replacing(std::uint32_t client) const {
+    const Client& c = clients_[client];
+    return {&c.model->shape, c.model->block_time, c.launch_seed, c.instructions_per_cycle, c.next_block};
+  }
+  void end_replacing(std::uint32_t client, const Replacement& r);
   [[nodiscard]] bool has_preempted(std::uint32_t client) const { return !clients_[client].preempted.empty(); }
   void note_start(std::uint32_t client, Cycles now) {
     if (clients_[client].totals.first_start == kNever) clients_[client].totals.first_start = now;

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/block/instruction_counts.h"
+
 namespace wm::sim {
 
 using policy::KernelId;
@@ -43,7 +45,8 @@ BlockMachine::BlockMachine(const BlockMachineSpec& spec)
     : spec_(spec),
       random_(spec.seed),
       kernels_(mix_bits(spec.seed)),
-      sms_(spec.sms, spec.limits.total, share_of_bandwidth(spec)) {}
+      sms_(spec.sms, spec.limits.total, share_of_bandwidth(spec)),
+      waves_(spec.fill_sms) {}
 
 void BlockMachine::start(policy::Policy& policy, policy::Cans declared) {
   policy_ = &policy;
@@ -142,20 +145,24 @@ void BlockMachine::collect_quiet() {
 void BlockMachine::collect_left(std::uint32_t sm) {
   std::uint32_t asked = 0;
   KernelId of = policy::kNoKernel;
-  sms_[sm].unit.collect_left(now_.count, [&](const SmUnit::Leaving& l) {
-    policy::Kernel& k = *kernels_.view(l.client);
-    sms_.leave(sm, k);
-    --sms_.view(sm).leaving;
-    --sms_.resident(sm, l.client).leaving;
-    --k.resident;
-    ++k.waiting;
-    kernels_.put_back(l.client, l.work);
-    all_touched_ = true;  // the block may resume on another SM
-    if (observer_ != nullptr) observer_->block_left({sm, l.client, l.work.block}, now_.count, false);
-    if (!l.asked) return;
+  sms_[sm].unit.collect_left(now_.count, [&](std::span<const SmUnit::Leaving> left) {
+    const std::uint32_t client = left.front().client;
+    const auto count = static_cast<std::uint32_t>(left.size());
+    policy::Kernel& k = *kernels_.view(client);
+    sms_.leave(sm, k, count);
+    sms_.view(sm).leaving -= count;
+    sms_.resident(sm, client).leaving -= count;
+    k.resident -= count;
+    k.waiting += count;
+    for (const SmUnit::Leaving& l : left) {
+      kernels_.put_back(client, l.work);
+      if (observer_ != nullptr) observer_->block_left({sm, client, l.work.block}, now_.count, false);
+    }
+    all_touched_ = true;  // the blocks may resume on other SMs
+    if (!left.front().asked) return;
     if (asked != 0 && of != k.id) policy_->on(policy::Preempted{{sm}, of, std::exchange(asked, 0)}, *this);
     of = k.id;
-    ++asked;
+    asked += count;
   });
   if (asked != 0) policy_->on(policy::Preempted{{sm}, of, asked}, *this);
 }
@@ -196,7 +203,7 @@ void BlockMachine::change_state(std::uint32_t sm) {
 
 void BlockMachine::settle() {
   if (std::exchange(set_changed_, false)) {
-    if (timers_.epoch_settings() != 0) count_instructions(false);
+    if (timers_.epoch_settings() != 0) count_instructions(kernels_, sms_, now_, false);
     policy_->on(policy::KernelSetChanged{}, *this);
   }
   if (timers_.next() <= now_) run_timers();
@@ -205,37 +212,16 @@ void BlockMachine::settle() {
 }
 
 void BlockMachine::run_timers() {
-  count_instructions(false);
+  count_instructions(kernels_, sms_, now_, false);
   if (timers_.epoch_due(now_)) {
     const std::uint64_t settings = timers_.epoch_settings();
     policy_->on(policy::Epoch{now_ - timers_.epoch_began()}, *this);
     if (timers_.epoch_settings() == settings) {  // the policy did not begin another one
       timers_.next_epoch(now_);
-      count_instructions(true);
+      count_instructions(kernels_, sms_, now_, true);
     }
   }
   while (const auto tag = timers_.take_due(now_)) policy_->on(policy::Wake{*tag}, *this);
-}
-
-// Brings the epoch's counters and the kernels' instructions up to date, blocks at work included.
-void BlockMachine::count_instructions(bool begins_epoch) {
-  for (const policy::Kernel& k : kernels_.active())
-    kernels_.view(k.id.index)->instructions = kernels_.totals(k.id.index).instructions;
-  for (std::uint32_t s = 0; s < sms_.count(); ++s) {
-    SmTable::Entry& entry = sms_[s];
-    for (std::uint32_t i = 0; i < kernels_.clients(); ++i)
-      sms_.resident(s, i).counters.thread_instructions = entry.retired[i] - entry.epoch_base[i];
-    entry.unit.progress(now_.count, [&](std::uint32_t client, std::uint64_t work) {
-      const std::uint64_t done = kernels_.instructions_of(client, work);
-      kernels_.view(client)->instructions += done;
-      sms_.resident(s, client).counters.thread_instructions += done;
-    });
-    for (std::uint32_t i = 0; i < kernels_.clients(); ++i) {
-      policy::Counters& counters = sms_.resident(s, i).counters;
-      if (begins_epoch) entry.epoch_base[i] += std::exchange(counters.thread_instructions, 0);
-      counters.warp_instructions = counters.thread_instructions / 32;
-    }
-  }
 }
 
 // Whether nothing but ends and starts of blocks happens at `at` on the SMs of simultaneous_: no launch ends, no context
@@ -269,7 +255,9 @@ bool BlockMachine::only_blocks_change(std::uint64_t at) {
 void BlockMachine::run_ahead(Cycles limit) {
   if (sees_blocks_ || observer_ != nullptr) return;
   const std::uint64_t stop = std::min(limit, timers_.next()).count;
+  waves_.begin();
   for (std::uint64_t at = sms_.next_event(); at < stop; at = sms_.next_event()) {
+    if (sms_[sms_.next_sm()].replacing && replace_waves(stop)) continue;
     if (const std::uint32_t s = sms_.next_sm(); sms_[s].replacing && sms_.next_is_single() && replace_ended(s, at))
       continue;
     sms_.find_simultaneous(simultaneous_);
@@ -282,6 +270,20 @@ void BlockMachine::run_ahead(Cycles limit) {
       reschedule(s);
     }
   }
+}
+
+bool BlockMachine::replace_waves(std::uint64_t stop) {
+  const auto last = waves_.advance(kernels_, sms_, stop);
+  if (!last) return false;
+  now_ = {*last};
+  for (const std::uint32_t s : waves_.sms()) reschedule(s);
+  return true;
+}
+
+// The client has no more blocks to start, so those that end on its SMs are not replaced.
+void BlockMachine::end_replacing(std::uint32_t client) {
+  for (std::uint32_t s = 0; s < sms_.count(); ++s)
+    if (sms_[s].replacing && sms_[s].unit.only_client() == client) reschedule(s);
 }
 
 // Replaces the blocks that end at `at`. False: their client has fewer blocks to start, and nothing was done.
@@ -297,10 +299,8 @@ bool BlockMachine::replace_ended(std::uint32_t sm, std::uint64_t at) {
   k.done += replaced;
   k.waiting -= replaced;
   kernels_.blocks_ended(client, replaced);
-  if (k.waiting == 0)
-    reschedule(sm);
-  else
-    sms_.schedule(sm, entry.unit.next_event());
+  sms_.schedule(sm, entry.unit.next_event());
+  if (k.waiting == 0) end_replacing(client);
   return true;
 }
 
@@ -484,7 +484,7 @@ void BlockMachine::order(std::span<const KernelId> first) {
 
 void BlockMachine::set_epoch(Cycles length) {
   timers_.set_epoch(length, now_);
-  count_instructions(true);
+  count_instructions(kernels_, sms_, now_, true);
 }
 
 std::uint64_t BlockMachine::gated_cycles() {

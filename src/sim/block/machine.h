@@ -22,6 +22,7 @@
 #include "gpu/gpu_config.h"
 #include "policy/machine.h"
 #include "policy/policy.h"
+#include "sim/block/block_waves.h"
 #include "sim/block/kernel_table.h"
 #include "sim/block/observer.h"
 #include "sim/block/sm_table.h"
@@ -109,7 +110,6 @@ class BlockMachine final : public policy::Machine {
   void collect_ended(std::uint32_t sm);
   void change_state(std::uint32_t sm);
   void run_timers();
-  void count_instructions(bool begins_epoch);
 
   void place();
   bool tell_idle();
@@ -119,6 +119,8 @@ class BlockMachine final : public policy::Machine {
   void stop_blocks(std::uint32_t sm, std::uint32_t client, std::uint32_t count, bool asked);
   void wake(std::uint32_t sm);
   [[nodiscard]] bool only_blocks_change(std::uint64_t at);
+  bool replace_waves(std::uint64_t stop);
+  void end_replacing(std::uint32_t client);
   bool replace_ended(std::uint32_t sm, std::uint64_t at);
   [[nodiscard]] bool has_blocks_for(std::uint32_t client, std::uint32_t sms) {
     const policy::Kernel& k = *kernels_.view(client);
@@ -134,6 +136,7 @@ class BlockMachine final : public policy::Machine {
   KernelTable kernels_;
   SmTable sms_;
   Timers timers_;
+  BlockWaves waves_;
   std::vector<policy::KernelId> order_;
   std::vector<policy::KernelId> completed_;
   std::vector<std::uint32_t> ended_;         // clients of the blocks that ended on one SM in this instant

@@ -47,6 +47,7 @@ class SmTable {
   void leave(std::uint32_t sm, const policy::Kernel& kernel, std::uint32_t blocks = 1);
   // Sets the cycle of the SM's next event.
   void schedule(std::uint32_t sm, std::uint64_t at) { calendar_.set(sm, at); }
+  [[nodiscard]] std::uint64_t event(std::uint32_t sm) const { return calendar_.time(sm); }
   [[nodiscard]] std::uint64_t next_event() const { return calendar_.earliest(); }
   [[nodiscard]] std::uint32_t next_sm() const { return calendar_.first(); }
   // Whether only one SM has its next event in that cycle.

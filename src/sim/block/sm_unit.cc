@@ -30,7 +30,8 @@ void SmUnit::drop_empty_groups() {
 }
 
 std::uint64_t SmUnit::restore(std::uint64_t bytes, std::uint64_t from) {
-  port_free_ = std::max(port_free_, from) + transfer_cycles(bytes);
+  if (restore_.bytes != bytes) restore_ = {bytes, transfer_cycles(bytes)};
+  port_free_ = std::max(port_free_, from) + restore_.cycles;
   return port_free_;
 }
 
@@ -48,7 +49,7 @@ void SmUnit::set_rates(std::uint64_t now) {
 
 void SmUnit::find_next() {
   next_ = leaving_.empty() ? kNoEvent : leaving_.front().at;
-  for (const WorkGroup& g : groups_) next_ = std::min(next_, g.cycle_of(g.first().end));
+  for (const WorkGroup& g : groups_) next_ = std::min(next_, g.cycle_of(g.first_end()));
 }
 
 }  // namespace wm::sim

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/block/kernel_model.h"
@@ -64,7 +65,8 @@ class SmUnit {
   // Hands `visit(client, count)` the number of each client's blocks whose work ends by `now`, if there are any.
   template <typename Visit>
   void visit_ended(std::uint64_t now, Visit&& visit);
-  // The same as collect_ended for contexts that have been saved by `now`: `on_left(const Leaving&)`.
+  // Removes blocks whose contexts have been saved by `now` and hands them to `on_left(span of Leaving)`, those of one
+  // client that leave for the same reason together.
   template <typename OnLeft>
   void collect_left(std::uint64_t now, OnLeft&& on_left);
   // Hands `visit(client, work done)` the progress of every block at work since it was started.
@@ -74,9 +76,13 @@ class SmUnit {
   // One client has all blocks here, at its mean rate, and none is leaving: the functions below may be used.
   [[nodiscard]] bool uniform() const { return groups_.size() == 1 && !contended_ && leaving_.empty(); }
   [[nodiscard]] std::uint32_t only_client() const { return groups_.front().client(); }
+  [[nodiscard]] WorkGroup& only_group() { return groups_.front(); }
+  // To be called after changes to the group.
+  void only_group_changed() { next_ = groups_.front().cycle_of(groups_.front().first_end()); }
   // The cycle in which the last of its blocks ends.
-  [[nodiscard]] std::uint64_t last_end() const { return groups_.front().cycle_of(groups_.front().last().end); }
-  // Removes blocks that end before `now`, except the last one; `on_end(work)` is called for each. Returns their number.
+  [[nodiscard]] std::uint64_t last_end() const { return groups_.front().cycle_of(groups_.front().last_end()); }
+  // Removes blocks that end before `now`, which is at most last_end(); `on_end(work)` is called for each. Returns their
+  // number.
   template <typename OnEnd>
   std::uint32_t drop_ended_before(std::uint64_t now, OnEnd&& on_end);
   // Replaces every block that ends at `now`, if they are at most `available`, by the block that `next()` returns;
@@ -92,10 +98,16 @@ class SmUnit {
   [[nodiscard]] std::uint64_t transfer_cycles(std::uint64_t bytes) const {
     return ((bytes << kFraction) + bytes_per_cycle_ - 1) / bytes_per_cycle_;
   }
+  // The last transfer of one block's context; the next is often as large.
+  struct Restore {
+    std::uint64_t bytes = 0;
+    std::uint64_t cycles = 0;
+  };
 
   std::uint64_t bytes_per_cycle_;
   std::uint64_t next_ = kNoEvent;
   std::uint64_t port_free_ = 0;  // when the last context on its way has arrived
+  Restore restore_;
   std::vector<WorkGroup> groups_;
   std::vector<WorkGroup> spare_;  // empty groups, kept to reuse their memory
   std::vector<Leaving> leaving_;  // in the order in which they leave
@@ -109,21 +121,23 @@ void SmUnit::start(std::uint32_t client, const KernelModel& kernel, std::uint32_
   g.catch_up(now);
   for (std::uint32_t i = 0; i < count; ++i) {
     const Started block = next();
-    g.insert(block.work, block.from - now);
+    if (count == 1)
+      g.insert(block.work, block.from - now);
+    else
+      g.add(block.work, block.from - now);
     if (contended_) set_rates(now);  // the rate decides when the next block ends that begins to work later
   }
   if (contended_)
     find_next();
   else
-    next_ = std::min(leaving_.empty() ? kNoEvent : leaving_.front().at, g.cycle_of(g.first().end));
+    next_ = std::min(leaving_.empty() ? kNoEvent : leaving_.front().at, g.cycle_of(g.first_end()));
 }
 
 template <typename OnEnd>
 std::uint32_t SmUnit::drop_ended_before(std::uint64_t now, OnEnd&& on_end) {
   WorkGroup& g = groups_.front();
-  std::uint32_t count = 0;
-  for (; g.size() > 1 && g.cycle_of(g.first().end) < now; ++count) on_end(g.pop_first().work);
-  next_ = g.cycle_of(g.first().end);
+  const std::uint32_t count = g.drop_ended_before(now, on_end);
+  next_ = g.cycle_of(g.first_end());
   return count;
 }
 
@@ -132,7 +146,7 @@ void SmUnit::collect_ended(std::uint64_t now, OnEnd&& on_end) {
   bool emptied = false;
   for (WorkGroup& g : groups_) {
     g.catch_up(now);
-    while (!g.empty() && g.first().end <= g.clock()) {
+    while (!g.empty() && g.first_end() <= g.clock()) {
       const WorkGroup::Entry e = g.pop_first();
       on_end(g.client(), e.block, e.work);
     }
@@ -147,6 +161,8 @@ template <typename Visit>
 void SmUnit::visit_ended(std::uint64_t now, Visit&& visit) {
   for (WorkGroup& g : groups_) {
     g.catch_up(now);
+    if (g.first_end() > g.clock()) continue;
+    g.sort();
     std::uint32_t count = 0;
     while (count < g.size() && g[count].end <= g.clock()) ++count;
     if (count != 0) visit(g.client(), count);
@@ -156,7 +172,14 @@ void SmUnit::visit_ended(std::uint64_t now, Visit&& visit) {
 template <typename OnLeft>
 void SmUnit::collect_left(std::uint64_t now, OnLeft&& on_left) {
   std::size_t gone = 0;
-  while (gone < leaving_.size() && leaving_[gone].at <= now) on_left(leaving_[gone++]);
+  while (gone < leaving_.size() && leaving_[gone].at <= now) {
+    const std::size_t begin = gone;
+    const auto together = [&](const Leaving& l) {
+      return l.at <= now && l.client == leaving_[begin].client && l.asked == leaving_[begin].asked;
+    };
+    while (gone < leaving_.size() && together(leaving_[gone])) ++gone;
+    on_left(std::span<const Leaving>(leaving_).subspan(begin, gone - begin));
+  }
   leaving_.erase(leaving_.begin(), leaving_.begin() + static_cast<std::ptrdiff_t>(gone));
   find_next();
 }
@@ -196,12 +219,13 @@ template <typename OnEnd, typename Next>
 std::uint32_t SmUnit::replace_ended(std::uint64_t now, std::uint32_t available, OnEnd&& on_end, Next&& next) {
   WorkGroup& g = groups_.front();
   g.catch_up(now);
+  g.sort();
   std::uint32_t count = 1;
   while (count < g.size() && g[count].end <= g.clock()) ++count;
   if (count > available) return 0;
   for (std::uint32_t i = 0; i < count; ++i) on_end(g.pop_first().work);
   for (std::uint32_t i = 0; i < count; ++i) g.insert(next(), 0);
-  next_ = g.cycle_of(g.first().end);
+  next_ = g.cycle_of(g.first_end());
   return count;
 }
 

@@ -1,9 +1,13 @@
 // The blocks of one client on one SM, which progress together: their ends on a common clock of work.
+//
+// Many blocks start together, and often nothing asks for their order before they have all been replaced or ended. So
+// blocks are added at the end, and sorted when the order is asked for.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sim/block/kernel_model.h"
@@ -22,6 +26,11 @@ class WorkGroup {
     std::uint64_t end = 0;   // end in the group's clock
     std::uint64_t work = 0;  // its work when it was started
     std::uint32_t block = 0;
+    std::uint32_t order = 0;  // order of the starts, for blocks that end together
+
+    [[nodiscard]] bool before(const Entry& other) const {
+      return end != other.end ? end < other.end : order < other.order;
+    }
   };
 
   // Assigns the empty group to another client, at its kernel's unhindered rate.
@@ -34,8 +43,11 @@ class WorkGroup {
     unhindered_ = kernel.unhindered_rate;
     const std::uint32_t capacity = std::bit_ceil(kernel.max_blocks_per_sm + 1);
     if (ring_.size() < capacity) ring_.resize(capacity);
+    mask_ = static_cast<std::uint32_t>(ring_.size()) - 1;
     head_ = 0;
     size_ = 0;
+    next_order_ = 0;
+    sorted_ = true;
   }
 
   [[nodiscard]] std::uint32_t client() const { return client_; }
@@ -43,29 +55,60 @@ class WorkGroup {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   // Work done since the group formed, as of the last catch_up.
   [[nodiscard]] std::uint64_t clock() const { return clock_; }
-  // By end, the earliest first; among equals the one started first.
+  // The blocks in no order, or after sort() by end, the earliest first; among equals the one started first.
   [[nodiscard]] const Entry& operator[](std::uint32_t i) const { return ring_[place(i)]; }
-  [[nodiscard]] const Entry& first() const { return ring_[head_]; }
-  [[nodiscard]] const Entry& last() const { return ring_[place(size_ - 1)]; }
+  [[nodiscard]] std::uint64_t first_end() const { return first_end_; }
+  [[nodiscard]] std::uint64_t last_end() const { return last_end_; }
 
   void catch_up(std::uint64_t now) {
     clock_ += (now - since_) * rate_;
     since_ = now;
   }
   // The clock must be at the current cycle. The block begins to work `delay` cycles later.
+  void add(BlockWork work, std::uint64_t delay) {
+    const Entry e{clock_ + delay * rate_ + work.left, work.left, work.block, next_order_++};
+    sorted_ = size_ == 0 || (sorted_ && last_end_ <= e.end);
+    note_ends(e.end);
+    ring_[place(size_++)] = e;
+  }
+  // The same, in its place of the order.
   void insert(BlockWork work, std::uint64_t delay) {
-    const Entry e{clock_ + delay * rate_ + work.left, work.left, work.block};
-    std::uint32_t i = size_++;
-    for (; i > 0 && ring_[place(i - 1)].end > e.end; --i) ring_[place(i)] = ring_[place(i - 1)];
-    ring_[place(i)] = e;
+    sort();
+    add(work, delay);
+    if (!sorted_) move_to_place(size_ - 1);
+    sorted_ = true;
+  }
+  void sort() {
+    if (sorted_) return;
+    sorted_ = true;
+    // Blocks that a switch stopped come back with most work left first.
+    if (ring_[place(size_ - 1)].before(ring_[head_]))
+      for (std::uint32_t i = 0; i < size_ / 2; ++i) std::swap(ring_[place(i)], ring_[place(size_ - 1 - i)]);
+    for (std::uint32_t i = 1; i < size_; ++i) move_to_place(i);
   }
   Entry pop_first() {
+    sort();
     const Entry e = ring_[head_];
     head_ = place(1);
     --size_;
+    first_end_ = ring_[head_].end;
     return e;
   }
-  Entry pop_last() { return ring_[place(--size_)]; }
+  Entry pop_last() {
+    sort();
+    const Entry e = ring_[place(--size_)];
+    if (size_ != 0) last_end_ = ring_[place(size_ - 1)].end;
+    return e;
+  }
+  // Removes the blocks that end before cycle `now`, which is at most that of the last end; `on_end(work)` is called for
+  // each. Returns their number.
+  template <typename OnEnd>
+  std::uint32_t drop_ended_before(std::uint64_t now, OnEnd&& on_end);
+  // Replaces all blocks by as many others, in any order; `next(i)` returns the one in the place of `i`. Their `order`
+  // is less than that given to the next block.
+  template <typename Next>
+  void replace(std::uint32_t next_order, Next&& next);
+  [[nodiscard]] std::uint32_t next_order() const { return next_order_; }
 
   // The first cycle at which the clock is at `end` or later, at the present rate.
   [[nodiscard]] std::uint64_t cycle_of(std::uint64_t end) const {
@@ -91,8 +134,17 @@ class WorkGroup {
   }
 
  private:
-  [[nodiscard]] std::uint32_t place(std::uint32_t i) const {
-    return (head_ + i) & (static_cast<std::uint32_t>(ring_.size()) - 1);
+  [[nodiscard]] std::uint32_t place(std::uint32_t i) const { return (head_ + i) & mask_; }
+
+  void note_ends(std::uint64_t end) {
+    first_end_ = size_ == 0 ? end : std::min(first_end_, end);
+    last_end_ = size_ == 0 ? end : std::max(last_end_, end);
+  }
+  // Moves a block to its place among those before it, which are sorted.
+  void move_to_place(std::uint32_t i) {
+    const Entry e = ring_[place(i)];
+    for (; i > 0 && e.before(ring_[place(i - 1)]); --i) ring_[place(i)] = ring_[place(i - 1)];
+    ring_[place(i)] = e;
   }
 
   std::uint32_t client_ = 0;
@@ -102,8 +154,46 @@ class WorkGroup {
   std::uint64_t demand_ = 0;  // work of a block
   std::uint64_t unhindered_ = kOne;
   std::vector<Entry> ring_;
+  std::uint32_t mask_ = 0;  // the ring's size less one
   std::uint32_t head_ = 0;
   std::uint32_t size_ = 0;
+  std::uint32_t next_order_ = 0;
+  bool sorted_ = true;
+  std::uint64_t first_end_ = 0;  // the earliest end of all blocks
+  std::uint64_t last_end_ = 0;   // the latest
 };
+
+template <typename OnEnd>
+std::uint32_t WorkGroup::drop_ended_before(std::uint64_t now, OnEnd&& on_end) {
+  if (now <= since_) return 0;
+  const std::uint64_t ended = clock_ + (now - 1 - since_) * rate_;  // the clock a cycle earlier
+  const std::uint32_t all = size_;
+  std::uint32_t kept = 0;
+  std::uint64_t first = last_end_;
+  for (std::uint32_t i = 0; i < all; ++i) {
+    const Entry e = ring_[place(i)];
+    if (e.end <= ended) {
+      on_end(e.work);
+      continue;
+    }
+    first = std::min(first, e.end);
+    ring_[place(kept++)] = e;
+  }
+  size_ = kept;
+  first_end_ = first;
+  return all - kept;
+}
+
+template <typename Next>
+void WorkGroup::replace(std::uint32_t next_order, Next&& next) {
+  const std::uint32_t all = size_;
+  for (size_ = 0; size_ < all; ++size_) {
+    const Entry e = next(size_);
+    note_ends(e.end);
+    ring_[place(size_)] = e;
+  }
+  next_order_ = next_order;
+  sorted_ = size_ < 2;
+}
 
 }  // namespace wm::sim

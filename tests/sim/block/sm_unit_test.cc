@@ -7,6 +7,14 @@
 namespace wm::sim {
 namespace {
 
+std::vector<BlockWork> left_at(SmUnit& sm, std::uint64_t now) {
+  std::vector<BlockWork> all;
+  sm.collect_left(now, [&](std::span<const SmUnit::Leaving> left) {
+    for (const SmUnit::Leaving& l : left) all.push_back(l.work);
+  });
+  return all;
+}
+
 KernelModel kernel(std::uint32_t blocks_per_sm, double saturation = 1) {
   KernelModel k;
   k.max_blocks_per_sm = blocks_per_sm;
@@ -82,21 +90,66 @@ TEST(SmUnit, ContextsLeaveAtTheSmsShareOfBandwidth) {
   EXPECT_EQ(sm.stop(0, 99, 64, 40, 53, true, [&](std::uint64_t w) { done += w >> kFraction; }), 3U);
   EXPECT_EQ(done, 3U * 40);
   EXPECT_EQ(sm.next_event(), 53U + 96);
-  std::vector<std::uint64_t> left;
-  sm.collect_left(53 + 95, [&](const SmUnit::Leaving& l) { left.push_back(l.work.left >> kFraction); });
-  EXPECT_TRUE(left.empty());
-  sm.collect_left(53 + 96, [&](const SmUnit::Leaving& l) { left.push_back(l.work.left >> kFraction); });
-  EXPECT_EQ(left, (std::vector<std::uint64_t>{62, 61, 60}));
+  EXPECT_TRUE(left_at(sm, 53 + 95).empty());
+  std::vector<std::uint64_t> cycles_left;
+  for (const BlockWork& w : left_at(sm, 53 + 96)) cycles_left.push_back(w.left >> kFraction);
+  EXPECT_EQ(cycles_left, (std::vector<std::uint64_t>{62, 61, 60}));
 }
 
 TEST(SmUnit, OfSomeBlocksThoseWithMostWorkLeftAreStopped) {
   SmUnit sm(kOne);
   for (std::uint32_t i = 0; i < 3; ++i) sm.start(0, kernel(4), work(100 * (i + 1), i), 0, 0);
-  std::vector<std::uint32_t> left;
   EXPECT_EQ(sm.stop(0, 1, 8, 50, 50, false, [](std::uint64_t) {}), 1U);
-  sm.collect_left(58, [&](const SmUnit::Leaving& l) { left.push_back(l.work.block); });
-  EXPECT_EQ(left, std::vector<std::uint32_t>{2});
+  const auto left = left_at(sm, 58);
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left.front().block, 2U);
   EXPECT_EQ(sm.next_event(), 100U);
+}
+
+// Blocks that start together are not in the order of their ends until something asks for it.
+TEST(SmUnit, BlocksThatStartTogetherAreStoppedByWorkLeft) {
+  for (const std::vector<std::uint64_t>& cycles :
+       {std::vector<std::uint64_t>{300, 100, 400, 200}, {400, 300, 200, 100}, {100, 200, 300, 400}}) {
+    SmUnit sm(kOne);
+    std::uint32_t next = 0;
+    sm.start(0, kernel(4), 4, 0, [&] {
+      const std::uint32_t block = next++;
+      return SmUnit::Started{work(cycles[block], block), 0};
+    });
+    EXPECT_EQ(sm.next_event(), 100U);
+    EXPECT_EQ(sm.last_end(), 400U);
+    EXPECT_EQ(sm.stop(0, 3, 8, 50, 50, false, [](std::uint64_t) {}), 3U);
+    std::vector<std::uint64_t> cycles_left;
+    for (const BlockWork& w : left_at(sm, 50 + 3 * 8)) cycles_left.push_back(w.left >> kFraction);
+    EXPECT_EQ(cycles_left, (std::vector<std::uint64_t>{350, 250, 150}));
+    EXPECT_EQ(sm.next_event(), 100U);
+  }
+}
+
+TEST(SmUnit, BlocksThatEndTogetherEndInTheOrderOfTheirStarts) {
+  SmUnit sm(kOne);
+  std::uint32_t next = 0;
+  sm.start(0, kernel(4), 4, 0, [&] {
+    const std::uint32_t block = next++;
+    return SmUnit::Started{work(block == 1 ? 50 : 100, block), 0};
+  });
+  EXPECT_EQ(ended_at(sm, 100), (std::vector<std::uint32_t>{1, 0, 2, 3}));
+}
+
+TEST(SmUnit, OnlyBlocksThatEndedBeforeTheCycleAreDropped) {
+  SmUnit sm(kOne);
+  std::uint32_t next = 0;
+  sm.start(0, kernel(4), 4, 0, [&] {
+    const std::uint32_t block = next++;
+    return SmUnit::Started{work(400 - 100 * block, block), 0};
+  });
+  std::uint64_t ended = 0;
+  const auto count = [&](std::uint64_t w) { ended += w >> kFraction; };
+  EXPECT_EQ(sm.drop_ended_before(200, count), 1U);
+  EXPECT_EQ(sm.next_event(), 200U);
+  EXPECT_EQ(sm.drop_ended_before(301, count), 2U);
+  EXPECT_EQ(ended, 600U);
+  EXPECT_EQ(sm.next_event(), 400U);
 }
 
 TEST(SmUnit, RestoresFollowEachOther) {
