@@ -2,6 +2,7 @@
 #include "ptx/link.h"
 
 #include <gtest/gtest.h>
+#include <set>
 
 #include "ptx/parse.h"
 
@@ -115,6 +116,68 @@ TEST(Link, ADeclarationWithoutDefinitionStaysOnce) {
   ASSERT_TRUE(linked);
   ASSERT_EQ(linked->functions.size(), 1U);
   EXPECT_TRUE(linked->functions[0].declaration);
+}
+
+TEST(Link, TheNewestPartGivesVersionAndTarget) {
+  const auto part = [](const char* version, const char* target) {
+    return *parse(std::string(".version ") + version + "\n.target " + target + "\n.address_size 64\n", "part.ptx");
+  };
+  const auto linked = link({part("7.5", "sm_75"), part("8.1", "sm_90"), part("8.0", "sm_80")});
+  ASSERT_TRUE(linked);
+  EXPECT_EQ(linked->version_major, 8U);
+  EXPECT_EQ(linked->version_minor, 1U);
+  EXPECT_EQ(linked->targets, (std::vector<std::string>{"sm_90"}));
+  EXPECT_EQ(linked->address_size, 64U);
+}
+
+TEST(Link, SourceLinesKeepTheirFiles) {
+  const auto part = [](const std::string& name) {
+    return module(".file 1 \"" + name + "1.cu\"\n.file 2 \"" + name + "2.cu\"\n.visible .entry " + name +
+                  "() {\n.reg .b32 %r<2>;\nmov.b32 %r1, 0;\n.loc 1 5 1\nmov.b32 %r1, 1;\n.loc 2 1 1\nret;\n}");
+  };
+  const auto linked = link({part("a"), part("b"), part("c")});
+  ASSERT_TRUE(linked);
+  EXPECT_EQ(linked->files, (std::vector<std::string>{"", "a1.cu", "a2.cu", "b1.cu", "b2.cu", "c1.cu", "c2.cu"}));
+  for (const char* name : {"a", "b", "c"}) {
+    const auto& body = function(*linked, name).body;
+    EXPECT_EQ(body[0].source.line, 0U);
+    EXPECT_EQ(linked->files[body[0].source.file], "") << "it has no line";
+    EXPECT_EQ(linked->files[body[1].source.file], std::string(name) + "1.cu");
+    EXPECT_EQ(linked->files[body[2].source.file], std::string(name) + "2.cu");
+  }
+}
+
+// Both parts have an internal function f and a table with its address.
+TEST(Link, TablesAndInitialValuesFollowTheirFunctions) {
+  const auto part = [](const std::string& name) {
+    return module(".func f() { ret; }\n.global .u64 " + name + "_table = f;\n.visible .entry " + name +
+                  "() {\n.reg .b64 %rd<2>;\nt: .calltargets f;\nmov.u64 %rd1, f;\ncall %rd1, t;\ncall f;\nret;\n}");
+  };
+  const auto linked = link({part("a"), part("b")});
+  ASSERT_TRUE(linked) << linked.error().what;
+  std::set<std::string> of_tables, of_calls, of_values;
+  for (const char* name : {"a", "b"}) {
+    const Function& kernel = function(*linked, name);
+    of_tables.insert(linked->functions[kernel.call_tables[0].functions[0]].name);
+    for (const Instruction& i : kernel.body)
+      for (const Operand& o : i.operands)
+        if (o.kind == Operand::Kind::function) of_calls.insert(linked->functions[o.index].name);
+  }
+  for (const Variable& v : linked->variables) of_values.insert(v.relocations[0].symbol);
+  EXPECT_EQ(of_tables.size(), 2U);
+  EXPECT_EQ(of_calls, of_tables);
+  EXPECT_EQ(of_values, of_tables);
+}
+
+// A name that an internal symbol gets must not be one that a later part uses.
+TEST(Link, ANewNameIsNoOtherPartsName) {
+  const auto linked =
+      link({module(".global .u32 x = 1;"), module(".global .u32 x = 2;"), module(".visible .global .u32 x$1 = 3;")});
+  ASSERT_TRUE(linked) << linked.error().what;
+  std::set<std::string> names;
+  for (const Variable& v : linked->variables) names.insert(v.name);
+  EXPECT_EQ(names.size(), 3U);
+  for (const Variable& v : linked->variables) EXPECT_EQ(v.name == "x$1", v.initial[0] == 3) << v.name;
 }
 
 }  // namespace

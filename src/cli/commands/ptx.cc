@@ -1,5 +1,6 @@
 // wm ptx: the content of PTX files. `run` is in ptx_run.cc.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <memory>
 
 #include "base/counted.h"
@@ -8,8 +9,11 @@
 #include "cli/commands/command.h"
 #include "cli/output/facts.h"
 #include "cli/output/output.h"
+#include "exec/program.h"
+#include "ptx/dependencies.h"
 #include "ptx/parse.h"
 #include "ptx/print.h"
+#include "ptx/schedule.h"
 
 namespace wm::cli {
 namespace {
@@ -28,20 +32,34 @@ Result<ptx::Module> load(const std::string& path) {
   return ptx::parse(*text, path);
 }
 
-// Every file is parsed, printed and parsed again; the two must be equal.
-Result<std::string> check_file(const std::string& path, const std::string& text) {
-  const auto module = ptx::parse(text, path);
+struct CheckedFile {
+  std::size_t kernels = 0;
+  std::size_t instructions = 0;
+  std::vector<std::string> refused;  // kernels that cannot be executed, with the reason
+};
+
+// Every file is parsed, printed and parsed again; the two must be equal. An order in which an assembler would issue its
+// instructions must keep their dependencies. Kernels are decoded one by one, so that each refusal is named.
+Result<CheckedFile> check_file(const std::string& path, const std::string& text) {
+  auto module = ptx::parse(text, path, ptx::OnUnsupported::refuse_function);
   if (!module) return module.error();
+  CheckedFile checked;
+  for (ptx::Function& f : module->functions) {
+    checked.kernels += f.entry ? 1 : 0;
+    checked.instructions += f.body.size();
+    if (!f.entry) continue;
+    if (const auto program = exec::decode(*module, f.name, path); !program)
+      checked.refused.push_back(fmt::format("{}: {}", f.name, program.error().to_string()));
+  }
+  for (ptx::Function& f : module->functions) {
+    f.refusal.reset();
+    if (const auto violation = ptx::violated_dependency(f, ptx::in_latency_order(f)))
+      return Error{fmt::format("an assembler's order changes '{}': {}", f.name, *violation), {path, 0, 0}};
+  }
   const auto again = ptx::parse(ptx::print(*module), path + " (printed)");
   if (!again) return again.error();
   if (!(*again == *module)) return Error{"printing changes it", {path, 0, 0}};
-  std::size_t kernels = 0;
-  std::size_t instructions = 0;
-  for (const ptx::Function& f : module->functions) {
-    kernels += f.entry ? 1 : 0;
-    instructions += f.body.size();
-  }
-  return fmt::format("{}, {}", counted(kernels, "kernel"), counted(instructions, "instruction"));
+  return checked;
 }
 
 Result<int> check_files(const PtxOptions& options) {
@@ -51,11 +69,18 @@ Result<int> check_files(const PtxOptions& options) {
   for (const std::string& path : options.files) {
     const auto text = read_file(path);
     if (!text) return text.error();
-    const auto outcome = check_file(path, *text);
-    const std::string detail = outcome ? *outcome : outcome.error().to_string();
-    all = all && outcome.ok();
-    table.add({path, outcome ? Cell(detail) : Cell("FAILED: " + detail, Style::bad)});
-    items.push_back({{"name", path}, {"passed", outcome.ok()}, {"detail", detail}});
+    const auto checked = check_file(path, *text);
+    const bool passed = checked && checked->refused.empty();
+    all = all && passed;
+    std::string detail = checked ? fmt::format("{}, {}", counted(checked->kernels, "kernel"),
+                                               counted(checked->instructions, "instruction"))
+                                 : checked.error().to_string();
+    if (checked && !passed) detail += fmt::format("; refused {}", fmt::join(checked->refused, "; "));
+    table.add({path, passed ? Cell(detail) : Cell("FAILED: " + detail, Style::bad)});
+    items.push_back({{"name", path}, {"passed", passed}, {"detail", detail}});
+    if (!checked) continue;
+    items.back()["kernels"] = checked->kernels;
+    items.back()["refused"] = checked->refused;
   }
   const Output output(options.json);
   output.say(table.to_string());
@@ -118,8 +143,8 @@ void add_ptx(const Command& wm) {
       wm.add("ptx", "The PTX tools: check, print, stats, run, rewrite",
              "wm ptx stats kernel.ptx\nwm ptx run kernel.ptx --kernel add --grid 4 --block 256 --arg u32:7");
   ptx.needs_command();
-  add_tool(ptx, "check", "Parse files, print them, parse the print: are they understood?", "wm ptx check a.ptx b.ptx",
-           check_files);
+  add_tool(ptx, "check", "Parse files, print them, parse the print, decode every kernel: are they understood?",
+           "wm ptx check a.ptx b.ptx", check_files);
   add_print(ptx);
   add_tool(ptx, "stats", "Static instruction counts, registers and memory of every kernel",
            "wm ptx stats kernel.ptx --json -", show_stats);

@@ -47,6 +47,19 @@ TEST(WmPtx, CheckNamesWhatItDoesNotKnow) {
   EXPECT_THAT(items[1]["detail"].get<std::string>(), HasSubstr("frobnicate"));
 }
 
+TEST(WmPtx, CheckRefusesSingleKernels) {
+  const Scratch scratch;
+  scratch.write("two.ptx",
+                ".version 7.5\n.target sm_75\n.address_size 64\n.visible .entry bad() {\n  frobnicate.b32 1;\n}\n"
+                ".visible .entry good() {\n  ret;\n}\n");
+  const Ran ran = run_wm("ptx check --json - " + scratch.path("two.ptx"));
+  EXPECT_EQ(ran.code, 1);
+  const json item = json::parse(ran.out)["items"][0];
+  EXPECT_EQ(item["kernels"], 2);
+  ASSERT_EQ(item["refused"].size(), 1U);
+  EXPECT_THAT(item["refused"][0].get<std::string>(), testing::StartsWith("bad: "));
+}
+
 TEST(WmPtx, PrintIsStable) {
   const Scratch scratch;
   ASSERT_EQ(run_wm("ptx print " + saxpy() + " -o " + scratch.path("once.ptx")).code, 0);
