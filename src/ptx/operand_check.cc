@@ -62,6 +62,12 @@ bool OperandCheck::is_pair(const Operand& operand, Wanted want) const {
   return fits_half(operand.elements[0], want) && fits_half(operand.elements[1], {Type::pred, 1});
 }
 
+// nvcc writes the one element of a surface access as {%r1}.
+bool OperandCheck::is_one_in_braces(const Operand& operand) const {
+  return (instruction_.opcode == Opcode::suld_b || instruction_.opcode == Opcode::sust_b) &&
+         instruction_.vector_width() == 1 && operand.kind == Operand::Kind::vector && operand.elements.size() == 1;
+}
+
 // A register at least as wide as the type, or as many of them as .v2, .v4, .v8 says.
 bool OperandCheck::is_memory_operand(const Operand& operand, Wanted want, bool load) const {
   const auto fits_one = [&](const Operand& one) {
@@ -70,6 +76,7 @@ bool OperandCheck::is_memory_operand(const Operand& operand, Wanted want, bool l
   };
   const auto width = static_cast<std::size_t>(instruction_.vector_width());
   if (width * static_cast<std::size_t>(want.bits) > 128) return false;
+  if (is_one_in_braces(operand)) return fits_one(operand.elements[0]);
   if (width == 1) return operand.kind != Operand::Kind::sink && fits_one(operand);
   return operand.kind == Operand::Kind::vector && operand.elements.size() == width &&
          std::all_of(operand.elements.begin(), operand.elements.end(), fits_one);
@@ -176,6 +183,7 @@ bool OperandCheck::fits(const OperandSpec& spec, const Operand& operand) const {
 }
 
 void OperandCheck::settle(const OperandSpec& spec, Operand& operand) const {
+  if (is_one_in_braces(operand)) operand = Operand(operand.elements[0]);
   if (operand.kind == Operand::Kind::vector) {
     for (Operand& element : operand.elements) settle(spec, element);
     return;

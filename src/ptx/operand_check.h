@@ -34,6 +34,7 @@ class OperandCheck {
   [[nodiscard]] bool is_predicate(const Operand& operand) const;
   [[nodiscard]] bool is_texture(const Operand& operand, Wanted want) const;
   [[nodiscard]] bool is_pair(const Operand& operand, Wanted want) const;
+  [[nodiscard]] bool is_one_in_braces(const Operand& operand) const;
   [[nodiscard]] bool is_memory_operand(const Operand& operand, Wanted want, bool load) const;
   [[nodiscard]] bool is_vector(const Operand& operand, Wanted want, std::size_t count) const;
   [[nodiscard]] bool is_pack(const Operand& operand, Wanted want) const;

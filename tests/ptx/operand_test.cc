@@ -124,6 +124,19 @@ TEST(Operands, TexturesHaveHandlesAndCoordinates) {
        "tex.1d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%rd1, {%d1}];", "tex.1d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [5, {%r1}];"});
 }
 
+TEST(Operands, OneElementOfASurfaceMayStandInBraces) {
+  for (const auto& [braces, plain] :
+       {std::pair{"sust.b.2d.b32.trap [%rd1, {%r1,%r2}], {%r3};", "sust.b.2d.b32.trap [%rd1, {%r1,%r2}], %r3;"},
+        std::pair{"suld.b.2d.b32.trap {%r3}, [%rd1, {%r1,%r2}];", "suld.b.2d.b32.trap %r3, [%rd1, {%r1,%r2}];"}}) {
+    const auto one = kernel_with(braces);
+    const auto other = kernel_with(plain);
+    ASSERT_TRUE(one.ok()) << one.error().to_string();
+    EXPECT_TRUE(*one == *other) << braces;
+  }
+  expect_refused({"sust.b.2d.b32.trap [%rd1, {%r1,%r2}], {%r3,%r4};", "st.global.u32 [%rd1], {%r3};",
+                  "sust.b.2d.v2.b32.trap [%rd1, {%r1,%r2}], {%r3};"});
+}
+
 TEST(Operands, ConversionsTakeWiderRegisters) {
   expect_taken({"cvt.u8.u32 %r1, %r2;", "cvt.u32.u8 %r1, %r2;", "cvt.u32.u16 %r1, 5;", "cvt.u16.u32 %r1, %r2;"});
   expect_refused({"cvt.u32.u8 %h1, %r2;", "cvt.u32.u8 5, %r2;", "cvt.u64.u32 %rd1, %h2;"});

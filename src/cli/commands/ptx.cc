@@ -143,8 +143,8 @@ void add_ptx(const Command& wm) {
       wm.add("ptx", "The PTX tools: check, print, stats, run, rewrite",
              "wm ptx stats kernel.ptx\nwm ptx run kernel.ptx --kernel add --grid 4 --block 256 --arg u32:7");
   ptx.needs_command();
-  add_tool(ptx, "check", "Parse files, print them, parse the print, decode every kernel: are they understood?",
-           "wm ptx check a.ptx b.ptx", check_files);
+  add_tool(ptx, "check", "Parse files, print them, parse the print: are they understood?", "wm ptx check a.ptx b.ptx",
+           check_files);
   add_print(ptx);
   add_tool(ptx, "stats", "Static instruction counts, registers and memory of every kernel",
            "wm ptx stats kernel.ptx --json -", show_stats);
