@@ -47,9 +47,11 @@ class ScriptedMachine final : public Machine {
     for (Kernel& k : kernels_) k.resident = 0;
     for (Sm& sm : sms_) {
       sm.free = limits_.total;
+      sm.resident = 0;
       for (Kernel& k : kernels_) {
         const std::uint32_t here = on_[sm.index][k.id.index].resident;
         sm.free = gpu::less(sm.free, k.footprint, here);
+        sm.resident += here;
         k.resident += here;
       }
     }
@@ -69,6 +71,11 @@ class ScriptedMachine final : public Machine {
   std::vector<std::uint64_t> taken_wakes() { return std::exchange(wakes_, {}); }
   void set_cans(Cans cans) { cans_ = cans; }
   std::string taken_actions() { return std::exchange(actions_, {}); }
+  std::string owners() const {
+    std::string text;
+    for (const Sm& sm : sms_) text += sm.owner == kNoKernel ? '-' : static_cast<char>('a' + sm.owner.index);
+    return text;
+  }
   std::string caps(KernelId k) const {
     std::string text;
     for (const auto& residents : on_) text += fmt::format("{} ", residents[k.index].cap);
@@ -83,7 +90,7 @@ class ScriptedMachine final : public Machine {
   [[nodiscard]] std::span<const ResidentKernel> residents(SmId sm) const override { return on_[sm.index]; }
   [[nodiscard]] Cycles epoch_began() const override { return {0}; }
   Random& random() override { return random_; }
-  void give(SmId, KernelId, Preempt) override {}
+  void give(SmId sm, KernelId k, Preempt) override { sms_[sm.index].owner = k; }
   void share(SmId) override {}
   void cap(SmId sm, KernelId k, std::uint32_t blocks) override {
     on_[sm.index][k.index].cap = blocks;

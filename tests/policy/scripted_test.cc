@@ -316,5 +316,48 @@ TEST_F(AccelOsScript, AClientsNextLaunchIsBoundAnew) {
   EXPECT_EQ(script_.gpu.caps({0}) + script_.gpu.caps({1}), "1 1 1 1 1 1 ");
 }
 
+// Two kernels of one process and one of another.
+class FcfsScript : public testing::Test {
+ protected:
+  FcfsScript() {
+    for (const std::uint32_t process : {1U, 1U, 2U}) script_.gpu.add(0).process = process;
+    script_.send(KernelSetChanged{});
+  }
+  void kernels_change() { script_.send(KernelSetChanged{}); }
+  Script script_{"fcfs", 2};
+};
+
+TEST_F(FcfsScript, TheOldestKernelOwnsEverySmHoweverFewBlocksItHas) {
+  EXPECT_EQ(script_.gpu.owners(), "aa");
+  Script small("fcfs", 2);
+  small.gpu.add(0).waiting = 1;
+  small.send(KernelSetChanged{});
+  EXPECT_EQ(small.gpu.owners(), "aa");
+}
+
+TEST_F(FcfsScript, AnIdleSmGoesToTheNextKernelOfTheProcess) {
+  script_.gpu.kernel({0}).waiting = 0;
+  script_.gpu.place({0}, {0}, 1);
+  script_.send(SmIdle{SmId{1}});
+  EXPECT_EQ(script_.gpu.owners(), "ab");
+  script_.gpu.place({1}, {1}, 1);
+  kernels_change();
+  EXPECT_EQ(script_.gpu.owners(), "ab") << "a block of the process runs there";
+  script_.gpu.place({1}, {1}, 0);
+  script_.gpu.kernel({0}).waiting = 1;
+  kernels_change();
+  EXPECT_EQ(script_.gpu.owners(), "aa") << "no block runs there, and the oldest kernel has another";
+  script_.gpu.kernel({0}).waiting = 0;
+  kernels_change();
+  EXPECT_EQ(script_.gpu.owners(), "ab") << "the oldest has no more";
+}
+
+TEST_F(FcfsScript, TheNextProcessGetsAllSms) {
+  script_.gpu.remove({0});
+  script_.gpu.remove({1});
+  kernels_change();
+  EXPECT_EQ(script_.gpu.owners(), "cc");
+}
+
 }  // namespace
 }  // namespace wm::policy::test
