@@ -1,6 +1,7 @@
 // Policies by the events that a test sends: who gets which caps at which moment.
 #include <gtest/gtest.h>
 
+#include "policy/algorithm/members.h"
 #include "policy/policy.h"
 #include "policy/registry.h"
 #include "policy/scripted_machine.h"
@@ -357,6 +358,53 @@ TEST_F(FcfsScript, TheNextProcessGetsAllSms) {
   script_.gpu.remove({1});
   kernels_change();
   EXPECT_EQ(script_.gpu.owners(), "cc");
+}
+
+const std::string kAny = std::to_string(kNoCap) + " ";
+
+TEST(MpsScript, PartsOfClientsFollowEachOther) {
+  Script script("mps:percentage=40", 5);
+  for (int client = 0; client < 3; ++client) script.arrive(0, {128, 2048, 0, 1});
+  EXPECT_EQ(script.gpu.caps({0}), kAny + kAny + "0 0 0 ");
+  EXPECT_EQ(script.gpu.caps({1}), "0 0 " + kAny + kAny + "0 ");
+  EXPECT_EQ(script.gpu.caps({2}), kAny + "0 0 0 " + kAny) << "from the last SM to the first";
+}
+
+TEST(OracleScript, CapsBelongToClientsByTheirNumbers) {
+  Script script("oracle:blocks=1/3", 2);
+  script.gpu.add(0);
+  script.send(KernelSetChanged{});
+  EXPECT_EQ(script.gpu.caps({0}), kAny + kAny) << "a kernel by itself has no cap";
+  script.gpu.add(0);
+  script.gpu.list_backwards();
+  script.send(KernelSetChanged{});
+  EXPECT_EQ(script.gpu.caps({0}) + script.gpu.caps({1}), "1 1 3 3 ");
+}
+
+TEST(PriorityScript, ALaunchHasNoBlocksBeforeTheDivision) {
+  Script script("priority_shares", 2);
+  script.gpu.add(0).waiting = 5;
+  script.send(KernelArrived{KernelId{0}});
+  EXPECT_EQ(script.gpu.caps({0}), "0 0 ");
+  script.send(KernelSetChanged{});
+  EXPECT_EQ(script.gpu.caps({0}), "3 3 ") << "no more than it has blocks";
+}
+
+TEST(MembersScript, AnotherFunctionIsNotAnotherClient) {
+  ScriptedMachine gpu(4);
+  Members members;
+  gpu.add(0);
+  gpu.add(0);
+  EXPECT_TRUE(members.changed(gpu));
+  EXPECT_TRUE(members.other_clients());
+  EXPECT_FALSE(members.changed(gpu));
+  gpu.kernel({1}).function = 7;
+  EXPECT_TRUE(members.changed(gpu));
+  EXPECT_FALSE(members.other_clients());
+  gpu.remove({1});
+  gpu.add(0);
+  EXPECT_TRUE(members.changed(gpu));
+  EXPECT_TRUE(members.other_clients()) << "as many clients, but not the same";
 }
 
 }  // namespace

@@ -110,6 +110,12 @@ TEST(WaterFilling, NoCombinationHasABetterWorstKernel) {
   }
 }
 
+TEST(WaterFilling, CurvesAreRelativeToTheirBestPoint) {
+  EXPECT_EQ(normalized(std::vector{2.0, 4.0}), (std::vector{0.5, 1.0}));
+  EXPECT_EQ(normalized(std::vector{0.5, 0.25}), (std::vector{1.0, 0.5}));
+  EXPECT_EQ(normalized(std::vector{0.0, 0.0}), (std::vector{0.0, 0.0}));
+}
+
 TEST(BandwidthScaling, Equation3) {
   // Half the cycles stalled on memory, half of the bandwidth of the sample: factor 1 + 0.5 * (0.5 - 1).
   EXPECT_DOUBLE_EQ(scale_for_bandwidth(10, 0.5, psi_of_shares(8, 4)), 7.5);
