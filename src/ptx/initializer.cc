@@ -131,7 +131,8 @@ class Initializer {
 
   void addend(Relocation& relocation) {
     while (tokens_.current().is('+') || tokens_.current().is('-')) {
-      const bool minus = (tokens_.advance().is('-')) != tokens_.accept('-');
+      const bool subtracts = tokens_.advance().is('-');
+      const bool minus = subtracts != tokens_.accept('-');
       const auto value = static_cast<std::int64_t>(tokens_.expect_integer("an offset", kLargestOffset));
       relocation.addend += minus ? -value : value;
       if (relocation.addend > kLargestOffset || relocation.addend < -kLargestOffset) {
