@@ -38,17 +38,18 @@ TEST(Describe, ColumnsOfParametersAreAsWideAsTheirLongestEntry) {
 }
 
 TEST(Describe, PoliciesSayWhetherTheyHonourGoals) {
-  for (const char* name : {"quota", "goal_shares"}) EXPECT_TRUE(info_of(name).goals) << name;
+  for (const char* name : {"quota", "goal_shares", "spart", "smqos", "static_smqos"})
+    EXPECT_TRUE(info_of(name).goals) << name;
   for (const char* name : {"fcfs", "moving_shares"}) EXPECT_FALSE(info_of(name).goals) << name;
   EXPECT_TRUE(info_of("moving_shares").short_launches_unmodified);
 }
 
 TEST(Describe, TheEndsOfRangesAreAllowed) {
-  for (const char* text : {"moving_shares:at_once=0", "goal_shares:margin=0", "goal_shares:step=1", "mps:percentage=1",
-                           "elastic_kernels:together=1"})
+  for (const char* text : {"moving_shares:at_once=0", "goal_shares:margin=0", "goal_shares:step=1", "smqos:threshold=0",
+                           "smqos:threshold=1", "mps:percentage=1", "elastic_kernels:together=1"})
     EXPECT_TRUE(choose(text).ok()) << text;
-  for (const char* text : {"goal_shares:margin=-0.1", "goal_shares:step=1.5", "mps:percentage=0", "mps:percentage=101",
-                           "elastic_kernels:together=0"})
+  for (const char* text : {"goal_shares:margin=-0.1", "goal_shares:step=1.5", "smqos:threshold=1.5", "mps:percentage=0",
+                           "mps:percentage=101", "elastic_kernels:together=0"})
     EXPECT_FALSE(choose(text).ok()) << text;
   EXPECT_THAT(details_text(info_of("moving_shares")), testing::ContainsRegex("at_once +0 "));
   EXPECT_THAT(details_text(info_of("quota")), testing::ContainsRegex("first_ipc +1 "));
