@@ -355,5 +355,74 @@ TEST(Assembly, ACopyOfAValueThatIsReadLaterIsAnInstruction) {
   EXPECT_EQ(copy("st.shared.u32 [s+4], %r1;\n").added, 0);
 }
 
+// A word becomes a half-word and a word again: a mask, unless the word had no more than sixteen bits.
+TEST(Assembly, TheUpperHalfIsClearedUnlessItIsZero) {
+  const auto is_renaming = [](const std::string& word) {
+    return assembled(".reg .b16 %h<4>;\nmov.u32 %r1, %tid.x;\nmov.u32 %r4, %tid.y;\n" + word +
+                     "cvt.u16.u32 %h1, %r2;\ncvt.u32.u16 %r3, %h1;\nst.shared.u32 [s], %r3;\n")[4]
+        .folded;
+  };
+  EXPECT_TRUE(is_renaming("shr.u32 %r2, %r1, 16;\n"));
+  EXPECT_FALSE(is_renaming("shr.u32 %r2, %r1, 15;\n"));
+  EXPECT_FALSE(is_renaming("shr.s32 %r2, %r1, 16;\n"));
+  EXPECT_FALSE(is_renaming("shr.u32 %r2, %r1, %r4;\n"));
+  EXPECT_TRUE(is_renaming("and.b32 %r2, %r1, 65535;\n"));
+  EXPECT_FALSE(is_renaming("and.b32 %r2, %r1, 65536;\n"));
+  EXPECT_FALSE(is_renaming("and.b32 %r2, %r1, %r4;\n"));
+  EXPECT_FALSE(is_renaming("or.b32 %r2, %r1, 16;\n"));
+  EXPECT_FALSE(is_renaming("add.s32 %r2, %r1, 16;\n"));
+}
+
+TEST(Assembly, AProductOfTwoLongFactorsTakesOneMore) {
+  const auto added = [](const std::string& product) {
+    return assembled(
+               "ld.shared.u64 %rd1, [s];\nld.shared.u64 %rd2, [s+8];\nmov.u32 %r1, %tid.x;\ncvt.u64.u32 %rd4, %r1;\n" +
+               product + "st.shared.u64 [s+16], %rd3;\n")[4]
+        .added;
+  };
+  EXPECT_EQ(added("mul.lo.s64 %rd3, %rd1, %rd2;\n"), 1);
+  EXPECT_EQ(added("mad.lo.s64 %rd3, %rd1, %rd2, %rd1;\n"), 1);
+  EXPECT_EQ(added("mul.lo.s64 %rd3, %rd1, 4294967295;\n"), 0);
+  EXPECT_EQ(added("mul.lo.s64 %rd3, %rd1, 4294967296;\n"), 1);
+  EXPECT_EQ(added("mul.lo.s64 %rd3, %rd1, %rd4;\n"), 0);
+  EXPECT_EQ(added("mul.lo.s64 %rd3, %rd4, %rd1;\n"), 0);
+  EXPECT_EQ(added("mul.hi.s64 %rd3, %rd1, %rd2;\n"), 0);
+  EXPECT_EQ(added("add.s64 %rd3, %rd1, %rd2;\n"), 0);
+}
+
+TEST(Assembly, AMaskMakesAComparisonOfHalfWordsSimple) {
+  const auto added = [](const std::string& mask) {
+    return assembled(".reg .b16 %h<4>;\nld.shared.u16 %h1, [s];\nld.shared.u16 %h3, [s+2];\n" + mask +
+                     "setp.lt.s16 %p1, %h2, %h3;\n@%p1 st.shared.u16 [s+4], %h3;\n")[3]
+        .added;
+  };
+  EXPECT_EQ(added("and.b16 %h2, %h1, 32767;\n"), 0);
+  EXPECT_EQ(added("and.b16 %h2, %h1, 32768;\n"), 1);
+  EXPECT_EQ(added("and.b16 %h2, %h1, %h3;\n"), 1);
+  EXPECT_EQ(added("or.b16 %h2, %h1, 5;\n"), 1);
+}
+
+TEST(Assembly, AtomicsThatAddAConstantOrWhoseResultIsUnused) {
+  const auto atomic = [](const std::string& line, const std::string& use = "") {
+    return assembled("mov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, s;\nadd.s32 %r4, %r3, %r2;\n" + line +
+                     use)[4];
+  };
+  EXPECT_TRUE(atomic("atom.shared.add.u32 %r5, [%r4], 1;\n").is_increment);
+  EXPECT_FALSE(atomic("atom.shared.add.u32 %r5, [%r4], %r1;\n").is_increment);
+  EXPECT_TRUE(atomic("atom.shared.add.u32 %r5, [%r4], 1;\n").is_unused);
+  EXPECT_FALSE(atomic("atom.shared.add.u32 %r5, [%r4], 1;\n", "st.shared.u32 [s], %r5;\n").is_unused);
+}
+
+// The loads' registers have one definition, and nothing but the conversion of a byte or half-word is part of the load.
+TEST(Assembly, ConversionsOfLoadedValues) {
+  const auto is_folded = [](const std::string& load, const std::string& conversion) {
+    return assembled(".reg .b16 %h<4>;\n" + load + conversion + "st.shared.u32 [s+64], %r2;\n")[1].folded;
+  };
+  EXPECT_TRUE(is_folded("ld.shared.s8 %r1, [s];\n", "cvt.s32.s8 %r2, %r1;\n"));
+  EXPECT_TRUE(is_folded("ld.shared.s16 %h1, [s];\n", "cvt.s32.s16 %r2, %h1;\n"));
+  EXPECT_FALSE(is_folded("ld.shared.u32 %r1, [s];\n", "cvt.s32.s16 %r2, %r1;\n"));
+  EXPECT_FALSE(is_folded("ld.shared.s16 %h1, [s];\n", "cvt.rn.f32.s16 %r2, %h1;\n"));
+}
+
 }  // namespace
 }  // namespace wm::ptx
