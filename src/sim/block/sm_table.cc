@@ -1,5 +1,7 @@
 #include "sim/block/sm_table.h"
 
+#include <utility>
+
 namespace wm::sim {
 
 SmTable::SmTable(std::uint32_t sms, const gpu::Resources& total, std::uint64_t bytes_per_cycle)
@@ -8,7 +10,8 @@ SmTable::SmTable(std::uint32_t sms, const gpu::Resources& total, std::uint64_t b
     views_[i].id = {i};
     views_[i].index = i;
     views_[i].free = total;
-    entries_.push_back({.unit = SmUnit(bytes_per_cycle), .retired = {}, .epoch_base = {}});
+    entries_.push_back(
+        {.unit = SmUnit(bytes_per_cycle), .retired = {}, .epoch_base = {}, .counted = {}, .is_counted = {}});
   }
 }
 
@@ -17,6 +20,7 @@ void SmTable::add_client() {
     residents_[i].emplace_back();
     entries_[i].retired.push_back(0);
     entries_[i].epoch_base.push_back(0);
+    entries_[i].is_counted.push_back(0);
   }
 }
 
@@ -24,8 +28,11 @@ void SmTable::enter(std::uint32_t sm, const policy::Kernel& kernel, std::uint32_
   policy::Sm& view = views_[sm];
   view.free = gpu::less(view.free, kernel.footprint, blocks);
   view.resident += blocks;
-  residents_[sm][kernel.id.index].resident += blocks;
-  entries_[sm].idle_told = false;
+  Entry& entry = entries_[sm];
+  const std::uint32_t client = kernel.id.index;
+  residents_[sm][client].resident += blocks;
+  entry.idle_told = false;
+  if (std::exchange(entry.is_counted[client], 1) == 0) entry.counted.push_back(client);
 }
 
 void SmTable::leave(std::uint32_t sm, const policy::Kernel& kernel, std::uint32_t blocks) {

@@ -27,6 +27,9 @@ class SmTable {
     bool quiet = false;                     // ends of blocks here change nothing until the last one
     std::vector<std::uint64_t> retired;     // by client: instructions of blocks that ended or were stopped here
     std::vector<std::uint64_t> epoch_base;  // by client: instructions until the epoch began
+    // Clients with blocks here at some time since the epoch began; the counters of the others are 0.
+    std::vector<std::uint32_t> counted;
+    std::vector<std::uint8_t> is_counted;  // by client
   };
 
   SmTable(std::uint32_t sms, const gpu::Resources& total, std::uint64_t bytes_per_cycle);

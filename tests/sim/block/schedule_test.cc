@@ -188,6 +188,42 @@ TEST(RunAhead, ResultsAreThoseWithoutIt) {
   }
 }
 
+// Begins epochs of 1000 cycles and notes the instructions of the first client in each.
+class EpochReader final : public policy::Policy {
+ public:
+  void on(const policy::Started&, policy::Machine& gpu) override { gpu.set_epoch({1000}); }
+  void on(const policy::Epoch&, policy::Machine& gpu) override { counts.push_back(gpu.epoch_instructions({0})); }
+
+  std::vector<std::uint64_t> counts;
+};
+
+// A launch that ended counts in its epoch and in no later one; the next launch counts again.
+TEST(Epochs, AClientCountsInTheEpochsInWhichItsBlocksWork) {
+  BlockMachineSpec spec;
+  spec.limits.total = {2048, 65536, 49152, 16};
+  BlockMachine machine(spec);
+  EpochReader policy;
+  machine.start(policy, {});
+  KernelModel model;
+  model.blocks = 4;
+  model.block_time = {300};
+  model.block_instructions = 600;
+  model.max_blocks_per_sm = 4;
+  model.footprint = {512, 0, 0, 1};
+  model.demand = kOne / 4;
+  machine.launch(machine.add_client({.name = "k"}), model);
+  machine.settle();
+  while (policy.counts.size() < 4) {
+    machine.advance(machine.next_event());
+    machine.settle();
+    if (policy.counts.size() == 2 && machine.now().count == 2000) {
+      machine.launch({0}, model);
+      machine.settle();
+    }
+  }
+  EXPECT_EQ(policy.counts, (std::vector<std::uint64_t>{2400, 0, 2400, 0}));
+}
+
 // A launch of four thousand million blocks takes the memory of those on the SMs.
 TEST(BlockMemory, DoesNotGrowWithTheGrid) {
   const auto bytes_used = [](std::uint32_t blocks) {
