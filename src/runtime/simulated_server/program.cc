@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -46,14 +47,23 @@ ServedProgram::ServedProgram(Descriptor socket, Identity identity, Terms terms, 
       terms(terms),
       socket_(std::move(socket)),
       config_(config),
-      memory_(std::move(memory)) {}
+      memory_(std::move(memory)),
+      silence_(this->identity.peer.pid) {}
 
 Cycles ServedProgram::cycles(std::uint64_t nanoseconds) const {
   return Cycles{nanoseconds / 1000 * config_.sm.clock_mhz + nanoseconds % 1000 * config_.sm.clock_mhz / 1000};
 }
 
-double ServedProgram::silent_seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - heard_).count();
+bool ServedProgram::is_silent(double seconds) {
+  if (!silence_.lasts(seconds)) return false;
+  if (!std::exchange(is_silence_told_, true)) {
+    fmt::print(
+        stderr,
+        "wm: '{}' has neither called nor waited for {} s: simulated time goes on without it, and results may differ "
+        "from run to run (--patience)\n",
+        identity.name, seconds);
+  }
+  return true;
 }
 
 double ServedProgram::goal_of(const std::string& kernel) const {
@@ -65,7 +75,7 @@ bool ServedProgram::read(std::uint64_t free_bytes) {
   const auto receipt = receive_served(socket_, 0);
   if (!receipt) return true;
   if (receipt->closed) return false;
-  heard_ = std::chrono::steady_clock::now();
+  silence_.end();
   return handle(receipt->message, free_bytes);
 }
 

@@ -1,7 +1,6 @@
 // A program on the shared simulated GPU: its connection, its memory and modules, and the state of its host.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -16,6 +15,7 @@
 #include "runtime/simulated/module_code.h"
 #include "runtime/simulated/served_protocol.h"
 #include "runtime/simulated_server/program_memory.h"
+#include "runtime/simulated_server/silence.h"
 
 namespace wm::runtime {
 
@@ -58,8 +58,8 @@ class ServedProgram {
 
   // Whether the program's host cannot send a launch before the device answers.
   [[nodiscard]] bool is_waiting() const { return waits_after_ == resumptions_; }
-  // Host time since its last message.
-  [[nodiscard]] double silent_seconds() const;
+  // Whether it has sent nothing for so long; the first time, the daemon's user is told.
+  bool is_silent(double seconds);
   // Launches that it has sent since the last call, in their order.
   std::vector<ProgramLaunch> take_arrivals() { return std::exchange(arrivals_, {}); }
   [[nodiscard]] bool has_arrivals() const { return !arrivals_.empty(); }
@@ -113,7 +113,8 @@ class ServedProgram {
   std::optional<Poll> poll_;
   std::uint64_t resumptions_ = 0;             // answers after which its host runs again
   std::optional<std::uint64_t> waits_after_;  // resumptions that it had handled when it began to wait
-  std::chrono::steady_clock::time_point heard_ = std::chrono::steady_clock::now();
+  Silence silence_;
+  bool is_silence_told_ = false;
 };
 
 }  // namespace wm::runtime

@@ -184,7 +184,7 @@ std::uint64_t SimulatedServer::free_bytes() const {
 
 bool SimulatedServer::everybody_waits() const {
   return std::all_of(programs_.begin(), programs_.end(), [&](const auto& program) {
-    return program->is_waiting() || program->silent_seconds() > options_.patience;
+    return program->is_waiting() || program->is_silent(options_.patience);
   });
 }
 
