@@ -33,8 +33,10 @@ TEST(Describe, OnlyPublishedPoliciesNameAPaper) {
 }
 
 TEST(Describe, ColumnsOfParametersAreAsWideAsTheirLongestEntry) {
-  EXPECT_THAT(details_text(info_of("goal_shares")), testing::HasSubstr("\n  margin  0.1   how much"));
-  EXPECT_THAT(details_text(info_of("goal_shares")), testing::HasSubstr("\n  step    0.25  how fast"));
+  Info info = info_of("mps");
+  info.parameters = {number("a", 0.25, {0, 1}, "first", ""), integer("longer", 1, {0, 20}, "second", "")};
+  EXPECT_THAT(details_text(info),
+              testing::HasSubstr("\n  a       0.25  first; 0 to 1\n  longer  1     second; 0 to 20\n"));
 }
 
 TEST(Describe, PoliciesSayWhetherTheyHonourGoals) {
@@ -45,11 +47,11 @@ TEST(Describe, PoliciesSayWhetherTheyHonourGoals) {
 }
 
 TEST(Describe, TheEndsOfRangesAreAllowed) {
-  for (const char* text : {"moving_shares:at_once=0", "goal_shares:margin=0", "goal_shares:step=1", "smqos:threshold=0",
-                           "smqos:threshold=1", "mps:percentage=1", "elastic_kernels:together=1"})
+  for (const char* text : {"moving_shares:at_once=0", "goal_shares:margin=0", "smqos:threshold=0", "smqos:threshold=1",
+                           "mps:percentage=1", "elastic_kernels:together=1"})
     EXPECT_TRUE(choose(text).ok()) << text;
-  for (const char* text : {"goal_shares:margin=-0.1", "goal_shares:step=1.5", "smqos:threshold=1.5", "mps:percentage=0",
-                           "mps:percentage=101", "elastic_kernels:together=0"})
+  for (const char* text : {"goal_shares:margin=-0.1", "goal_shares:margin=2.5", "smqos:threshold=1.5",
+                           "mps:percentage=0", "mps:percentage=101", "elastic_kernels:together=0"})
     EXPECT_FALSE(choose(text).ok()) << text;
   EXPECT_THAT(details_text(info_of("moving_shares")), testing::ContainsRegex("at_once +0 "));
   EXPECT_THAT(details_text(info_of("quota")), testing::ContainsRegex("first_ipc +1 "));
