@@ -156,5 +156,33 @@ TEST(ParseError, NamesStrayCharacters) {
   EXPECT_EQ(in_body("add.s32 %r1, %r2, 1"), "f.ptx:10:1: expected ';' after an instruction, found 'ret'");
 }
 
+TEST(ParseError, NamesMistakesOfTheHeader) {
+  EXPECT_EQ(error_of(".version 8.0\n.target sm_80\n.address_size 48\n"),
+            "f.ptx:3:15: an address has 32 or 64 bits, not 48");
+  EXPECT_EQ(error_of(".version 12345.0\n.target sm_80\n"), "f.ptx:1:10: expected a version such as 8.0, found '12345.0'");
+  EXPECT_EQ(error_of(".version 8.1234\n.target sm_80\n"), "accepted");
+  EXPECT_EQ(error_of(".version 8.0\n.target debug\n"),
+            "f.ptx:3:1: expected a target such as sm_90, found end of file");
+  EXPECT_EQ(parse(".version 8.0\n.target sm_80\n")->address_size, 32U) << "where nothing is said";
+}
+
+TEST(ParseError, FilesAreNumberedFromOne) {
+  EXPECT_EQ(in_module(".file 0 \"a.cu\""), "f.ptx:4:7: files are numbered from 1");
+  EXPECT_EQ(in_module(".file 1 \"a.cu\""), "accepted");
+}
+
+TEST(ParseError, NamesStatementsThatDoNotEnd) {
+  for (const char* line :
+       {".reg .b32 %x ret;", ".local .b32 x ret;", ".pragma \"nounroll\" ret;", "t: .branchtargets L ret;"})
+    EXPECT_NE(in_body(line).find("expected ';'"), std::string::npos) << line << ": " << in_body(line);
+}
+
+TEST(ParseError, NamesWhatIsNoAddress) {
+  EXPECT_NE(in_body("ld.global.u32 %r1, [%tid.x];").find("is no address"), std::string::npos)
+      << in_body("ld.global.u32 %r1, [%tid.x];");
+  EXPECT_EQ(in_body("ld.global.u32 %r1, [16];"), "accepted");
+  EXPECT_NE(in_body("mov.b64 %rd1, {{%r1}, %r2};").find("expected a register or a number"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace wm::ptx
