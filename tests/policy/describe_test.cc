@@ -1,4 +1,4 @@
-// What a user reads about policies, and what they say about themselves.
+// Texts about policies for a user, and the properties that policies state.
 #include "policy/describe.h"
 
 #include <gmock/gmock.h>
