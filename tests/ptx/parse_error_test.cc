@@ -159,10 +159,10 @@ TEST(ParseError, NamesStrayCharacters) {
 TEST(ParseError, NamesMistakesOfTheHeader) {
   EXPECT_EQ(error_of(".version 8.0\n.target sm_80\n.address_size 48\n"),
             "f.ptx:3:15: an address has 32 or 64 bits, not 48");
-  EXPECT_EQ(error_of(".version 12345.0\n.target sm_80\n"), "f.ptx:1:10: expected a version such as 8.0, found '12345.0'");
+  EXPECT_EQ(error_of(".version 12345.0\n.target sm_80\n"),
+            "f.ptx:1:10: expected a version such as 8.0, found '12345.0'");
   EXPECT_EQ(error_of(".version 8.1234\n.target sm_80\n"), "accepted");
-  EXPECT_EQ(error_of(".version 8.0\n.target debug\n"),
-            "f.ptx:3:1: expected a target such as sm_90, found end of file");
+  EXPECT_EQ(error_of(".version 8.0\n.target debug\n"), "f.ptx:3:1: expected a target such as sm_90, found end of file");
   EXPECT_EQ(parse(".version 8.0\n.target sm_80\n")->address_size, 32U) << "where nothing is said";
 }
 
