@@ -75,8 +75,9 @@ bool ServedProgram::read(std::uint64_t free_bytes) {
   const auto receipt = receive_served(socket_, 0);
   if (!receipt) return true;
   if (receipt->closed) return false;
-  silence_.end();
-  return handle(receipt->message, free_bytes);
+  const bool is_valid = handle(receipt->message, free_bytes);
+  silence_.end();  // the program could not call while the daemon loaded its module
+  return is_valid;
 }
 
 bool ServedProgram::handle(const ServedMessage& message, std::uint64_t free_bytes) {

@@ -1,6 +1,7 @@
 // The daemon's side of a program's connection.
 #include "runtime/simulated_server/program.h"
 
+#include <chrono>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -39,6 +40,32 @@ TEST(ServedProgram, KeepsAnswersUntilTheProgramReadsThem) {
     ASSERT_TRUE(program.send_rest()) << i;
   }
   EXPECT_FALSE(program.has_unsent());
+}
+
+// A busy host may delay the test itself; one attempt without a delay is enough.
+TEST(ServedProgram, TimeThatTheDaemonTakesForAMessageIsNoSilence) {
+  const auto config = gpu::load_gpu("qos16", source_path("configs/gpus"));
+  ASSERT_TRUE(config);
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+  const Descriptor client(ends[1]);
+  auto memory = ProgramMemory::make();
+  ASSERT_TRUE(memory);
+  ServedProgram program(Descriptor(ends[0]), {1, "a", {}}, {}, *config, *std::move(memory));
+  std::string ptx = ".version 7.5\n.target sm_75\n.address_size 64\n";
+  for (int i = 0; i < 3000; ++i) ptx += ".visible .entry k" + std::to_string(i) + "()\n{\nret;\n}\n";
+  bool is_silent = true;
+  for (std::uint64_t i = 1; i <= 50 && is_silent; ++i) {
+    ServedHeader header;
+    header.op = ServedOp::load_module;
+    header.number = i;
+    ASSERT_TRUE(send_served(client, header, Payload().put(ServedLoadModule{.number = i}).text(ptx), false));
+    const auto start = std::chrono::steady_clock::now();
+    ASSERT_TRUE(program.read(1U << 30));
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    is_silent = program.is_silent(taken.count() / 2);
+  }
+  EXPECT_FALSE(is_silent);
 }
 
 }  // namespace
