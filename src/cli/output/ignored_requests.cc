@@ -25,9 +25,8 @@ bool has_priority_headroom(const nlohmann::ordered_json& status) {
          });
 }
 
-// The machine that the daemon is: a simulator says which, and an arbiter of CUDA programs how they share.
+// The machine that the daemon is, unless it arbitrates CUDA programs; a simulator says which.
 std::string machine_of(const nlohmann::ordered_json& status) {
-  if (status.contains("arbiter")) return "cuda";
   return status.contains("simulated") ? status["simulated"].value("timing", "cycle") : "device";
 }
 
@@ -36,7 +35,9 @@ std::string refusal(const nlohmann::ordered_json& status, const std::string& pol
   std::vector<std::string_view> names;
   for (const policy::Entry& entry : policy::entries()) {
     const std::vector<std::string> machines = machines_of(entry.info);
-    const bool runs = std::find(machines.begin(), machines.end(), machine_of(status)) != machines.end();
+    const bool runs = status.contains("arbiter")
+                          ? arbitrates_programs(entry.info)
+                          : std::find(machines.begin(), machines.end(), machine_of(status)) != machines.end();
     if (runs && honours(entry.info)) names.push_back(entry.info.name);
   }
   return fmt::format("policy {} does not honour {}; these do: {}", policy, requests, fmt::join(names, ", "));

@@ -4,6 +4,7 @@
 
 #include "sim/block/machine.h"
 #ifdef WM_RUNTIME
+#include "runtime/arbiter/program_machine.h"
 #include "runtime/schedule/device_machine.h"
 #include "runtime/schedule/sm_machine.h"
 #endif
@@ -22,6 +23,17 @@ std::vector<std::string> machines_of(const policy::Info& info) {
   for (const auto& [name, cans] : machines)
     if (choice && policy::fits(*choice, cans, name)) names.push_back(name);
   return names;
+}
+
+bool arbitrates_programs([[maybe_unused]] const policy::Info& info) {
+#ifdef WM_RUNTIME
+  const auto choice = policy::choose(info.name);
+  // Programs have block limits, or SMs of their own.
+  return choice && (policy::fits(*choice, runtime::DeviceMachine::capabilities(), "cuda") ||
+                    policy::fits(*choice, runtime::ProgramMachine::capabilities(), "cuda"));
+#else
+  return false;
+#endif
 }
 
 }  // namespace wm::cli

@@ -68,7 +68,7 @@ TEST_F(PolicyRuleTest, PrioritySharesLeaveToOthersWhatTheFirstCannotUse) {
 }
 
 TEST_F(PolicyRuleTest, GoalSharesGiveMoreWhileTheGoalIsMissed) {
-  use("goal_shares");
+  use("goal_shares:launches=16");  // windows
   PolicyProgram service = program(2);
   service.state.goal = {ProgramGoal::Kind::p99_nanoseconds, 0, 100'000};
   service.isolated_p99 = 40'000;

@@ -51,7 +51,7 @@ TEST(ServedProgram, TimeThatTheDaemonTakesForAMessageIsNoSilence) {
   const Descriptor client(ends[1]);
   auto memory = ProgramMemory::make();
   ASSERT_TRUE(memory);
-  ServedProgram program(Descriptor(ends[0]), {1, "a", {}}, {}, *config, *std::move(memory));
+  ServedProgram program(Descriptor{ends[0]}, {1, "a", {}}, {}, *config, *std::move(memory));
   std::string ptx = ".version 7.5\n.target sm_75\n.address_size 64\n";
   for (int i = 0; i < 3000; ++i) ptx += ".visible .entry k" + std::to_string(i) + "()\n{\nret;\n}\n";
   bool is_silent = true;
