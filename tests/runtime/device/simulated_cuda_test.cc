@@ -2,10 +2,12 @@
 //
 // The driver is the library of this build, loaded by its path: a host's own driver is never used.
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <thread>
 
 #include "runtime/device/cuda/backend.h"
 #include "runtime/device/ptx_front_end.h"
@@ -182,7 +184,10 @@ TEST_F(SimulatedCuda, WorkersWaitWhereTheirQuotaIsSpent) {
   };
   // All workers run on one simulated SM, so that six groups begin; the table is read until they have ended.
   const auto read_until = [&](std::uint32_t groups) {
-    for (int i = 0; i < 2000 && total(counts.groups) < groups; ++i) ASSERT_EQ(table->read(counts), status::kSuccess);
+    for (int i = 0; i < 20'000 && total(counts.groups) < groups; ++i) {
+      ASSERT_EQ(table->read(counts), status::kSuccess);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   };
   read_until(6);
   EXPECT_EQ(total(counts.groups), 6U);
