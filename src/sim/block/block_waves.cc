@@ -8,6 +8,8 @@ namespace {
 
 constexpr unsigned kSlotBits = 20;
 constexpr std::uint64_t kSlotMask = (std::uint64_t{1} << kSlotBits) - 1;
+// A window's cycles stand above the slot in a sorted end, and its last cycle is one beyond them.
+constexpr std::uint64_t kLongestWindow = (std::uint64_t{1} << (64 - kSlotBits)) - 1;
 
 constexpr std::uint64_t ceil_cycle(std::uint64_t end) { return (end + kOne - 1) >> kFraction; }
 constexpr std::uint64_t cycle_of(std::uint64_t end) { return end >> kSlotBits; }
@@ -64,11 +66,13 @@ std::uint64_t BlockWaves::first_unreplaced(const policy::Kernel& kernel, const C
 }
 
 // Whether so many blocks end before `stop` that sorting them costs less than an event for each: a quarter of them.
+// Blocks that are too many or too long for a sorted end have events.
 bool BlockWaves::worthwhile(std::uint64_t now, std::uint64_t stop) const {
   double all = 0;
   double ending = 0;
   for (std::size_t i = 0; i < used_; ++i) {
     const Client& c = clients_[i];
+    if (c.blocks > kSlotMask || c.shortest > kLongestWindow) return false;
     all += c.blocks;
     ending += c.blocks * std::min(1.0, static_cast<double>(stop - now) / static_cast<double>(c.shortest));
   }
