@@ -1,6 +1,5 @@
 // Schedules computed by hand, matched to the cycle.
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include "sim/block/scenario.h"
 
@@ -250,38 +249,6 @@ TEST(Epochs, AClientCountsInTheEpochsInWhichItsBlocksWork) {
     }
   }
   EXPECT_EQ(policy.counts, (std::vector<std::uint64_t>{2400, 0, 2400, 0}));
-}
-
-// A launch of four thousand million blocks takes the memory of those on the SMs.
-TEST(BlockMemory, DoesNotGrowWithTheGrid) {
-  const auto bytes_used = [](std::uint32_t blocks) {
-    BlockMachineSpec spec;
-    spec.sms = 13;
-    spec.limits.total = {2048, 65536, 49152, 16};
-    spec.bytes_per_second = 50'000'000'000;
-    KernelModel model;
-    model.blocks = blocks;
-    model.block_time = {100};
-    model.max_blocks_per_sm = 16;
-    model.footprint = {128, 0, 0, 1};
-    model.demand = kOne / 16;
-    model.shape = DurationShape::uniform(0.3);
-    const std::size_t before = mallinfo2().uordblks;
-    BlockMachine machine(spec);
-    const auto choice = *policy::choose("left_over");
-    const auto policy = *policy::make(choice, machine.cans(), "block");
-    machine.start(*policy, choice.needs());
-    machine.launch(machine.add_client({.name = "k"}), model);
-    machine.settle();
-    machine.run_ahead({20'000});
-    EXPECT_GT(machine.totals({0}).blocks, 10'000U);
-    return mallinfo2().uordblks - before;
-  };
-  (void)bytes_used(100'000);  // the first run also builds tables that all runs share
-  const std::size_t few = bytes_used(100'000);
-  EXPECT_LT(few, 24'576U);
-  // The allocator counts whole chunks, and a reused chunk may exceed its request, so equal requests differ slightly.
-  EXPECT_NEAR(static_cast<double>(bytes_used(4'000'000'000)), static_cast<double>(few), 512);
 }
 
 }  // namespace
