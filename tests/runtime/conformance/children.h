@@ -21,7 +21,7 @@ class Child {
   Child& operator=(const Child&) = delete;
   void kill();
   // Its exit status, or minus the signal that ended it; nothing after `seconds`.
-  std::optional<int> wait(double seconds = 20);
+  std::optional<int> wait(double seconds = 60);
 
  private:
   pid_t pid_ = 0;

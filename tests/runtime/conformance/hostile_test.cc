@@ -116,7 +116,7 @@ TEST(Hostile, AClientThatReadsNoAnswersIsCutOffWithTheReason) {
   RawClient client = raw_client(*the_daemon(), "deaf");
   ASSERT_TRUE(client.ring);
   const RegionRequest request{4096};
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!peer_closed(client.socket) && std::chrono::steady_clock::now() < end)
     send_packet(client.socket, packet_of(request));
   EXPECT_TRUE(peer_closed(client.socket));
