@@ -12,8 +12,8 @@ using LineAddress = std::uint64_t;
 inline constexpr std::uint32_t kClientShift = 56;
 using Sectors = std::uint8_t;  // bit i: sector i of the line
 
-struct CacheLine {
-  LineAddress line = ~LineAddress{0};
+struct CacheLine {  // all bytes of an empty one are 0
+  LineAddress line = 0;
   std::uint32_t rank = 0;  // used by the replacement rule only
   Sectors valid = 0;       // 0: the line is empty
   Sectors dirty = 0;

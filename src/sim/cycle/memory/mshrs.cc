@@ -5,11 +5,17 @@
 namespace wm::sim {
 
 Mshrs::Mshrs(const MshrSpec& spec) : spec_(spec), mask_(std::bit_ceil(spec.entries * 2) - 1), table_(mask_ + 1) {
-  nodes_.resize(std::size_t{spec.entries} * spec.waiters);
-  for (std::uint32_t i = static_cast<std::uint32_t>(nodes_.size()); i-- > 0;) {
-    nodes_[i].next = free_node_;
-    free_node_ = i;
+  nodes_.reserve(std::size_t{spec.entries} * spec.waiters);
+}
+
+std::uint32_t Mshrs::take_node() {
+  if (free_node_ == kNone) {
+    nodes_.emplace_back();
+    return static_cast<std::uint32_t>(nodes_.size() - 1);
   }
+  const std::uint32_t node = free_node_;
+  free_node_ = nodes_[node].next;
+  return node;
 }
 
 Mshrs::Entry* Mshrs::find(LineAddress line) {
@@ -33,8 +39,7 @@ Mshrs::Outcome Mshrs::accept(LineAddress line, Sectors wanted, Waiter waiter) {
     ++used_;
   }
   e->pending |= wanted;
-  const std::uint32_t node = free_node_;
-  free_node_ = nodes_[node].next;
+  const std::uint32_t node = take_node();
   nodes_[node] = {waiter, kNone, wanted};
   (e->last == kNone ? e->first : nodes_[e->last].next) = node;
   e->last = node;

@@ -78,6 +78,7 @@ class Mshrs {
     return static_cast<std::uint32_t>((line * 0x9e3779b97f4a7c15ULL) >> 40) & mask_;
   }
   Entry* find(LineAddress line);
+  std::uint32_t take_node();
   void release(Entry& entry);
 
   MshrSpec spec_;
@@ -85,6 +86,8 @@ class Mshrs {
   std::uint32_t used_ = 0;
   std::uint32_t free_node_ = kNone;
   std::vector<Entry> table_;  // open addressing, at most half full
+  // As many as were in use at once so far. There is room for all, so that a pointer to one stays valid; memory that is
+  // not used yet costs no time when a machine with hundreds of caches is made.
   std::vector<Node> nodes_;
 };
 

@@ -54,6 +54,7 @@ Partition::Partition(const gpu::GpuConfig& config, const MemoryTiming& timing, s
   TagSpec tags = tag_spec(config.l2.bytes / config.l2.slices, kLineBytes, config.l2.ways, config.l2.replacement);
   tags.dirty_ways = config.l2.dirty_ways;
   const MshrSpec mshrs{.entries = config.l2.mshrs, .waiters = config.l2.mshr_waiters};
+  slices_.reserve(config.l2.slices / config.dram.channels);
   for (std::uint32_t i = 0; i < config.l2.slices / config.dram.channels; ++i) slices_.emplace_back(tags, mshrs);
 }
 

@@ -50,6 +50,7 @@ Tags::Evicted Tags::fill(LineAddress line, Sectors sectors, bool dirty) {
     l = empty != set.end() ? &*empty : std::visit([&](auto& rule) { return &rule.victim(set); }, rule_);
     if (l->valid != 0) evicted = {l->line, l->dirty};
     *l = {.line = line};
+    has_lines_ = true;
     std::visit([&](auto& rule) { rule.filled(*l); }, rule_);
   } else {
     use(*l);
@@ -99,8 +100,16 @@ void Tags::invalidate(LineAddress line) {
 }
 
 void Tags::forget(std::uint64_t client) {
-  for (CacheLine& l : lines_)
-    if (l.valid != 0 && l.line >> kClientShift == client) l = {};
+  if (!has_lines_) return;
+  has_lines_ = false;
+  for (CacheLine& l : lines_.all()) {
+    if (l.valid == 0) continue;
+    if (l.line >> kClientShift == client) {
+      l = {};
+    } else {
+      has_lines_ = true;
+    }
+  }
 }
 
 }  // namespace wm::sim

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 #include <variant>
-#include <vector>
 
+#include "base/zeroed_array.h"
 #include "components/replacement_rules.h"
 #include "sim/cycle/memory/cache_line.h"
 
@@ -71,7 +71,8 @@ class Tags {
   std::uint32_t ways_;
   std::uint32_t dirty_ways_;
   AnyReplacementRule rule_;
-  std::vector<CacheLine> lines_;
+  ZeroedArray<CacheLine> lines_;  // caches of a large GPU have half a million: most launches use a small part
+  bool has_lines_ = false;        // a line may be present
 };
 
 }  // namespace wm::sim

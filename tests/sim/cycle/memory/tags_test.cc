@@ -1,6 +1,7 @@
 #include "sim/cycle/memory/tags.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 namespace wm::sim {
 namespace {
@@ -47,6 +48,34 @@ TEST(Tags, AnInvalidatedLineIsGone) {
   tags.fill(5, 0xf, true);
   tags.invalidate(5);
   EXPECT_EQ(tags.lookup(5, 0xf), 0);
+}
+
+TEST(Tags, ForgettingAClientKeepsLinesOfOthersUntilTheirsAreForgotten) {
+  Tags tags({.sets = 8, .ways = 4});
+  const LineAddress a = (std::uint64_t{1} << kClientShift) | 77;
+  const LineAddress b = (std::uint64_t{2} << kClientShift) | 77;
+  tags.forget(1);  // nothing is there yet
+  tags.fill(a, 0xf, false);
+  tags.fill(b, 0xf, false);
+  tags.forget(1);
+  EXPECT_EQ(tags.peek(a, 0xf), 0);
+  EXPECT_EQ(tags.peek(b, 0xf), 0xf);
+  tags.forget(2);
+  EXPECT_EQ(tags.peek(b, 0xf), 0);
+  tags.fill(a, 0xf, false);
+  tags.forget(1);
+  EXPECT_EQ(tags.peek(a, 0xf), 0);
+}
+
+TEST(Tags, ALargeCacheTakesMemoryOnlyForLinesThatAreUsed) {
+  rusage before{};
+  rusage after{};
+  getrusage(RUSAGE_SELF, &before);
+  Tags tags({.sets = 1 << 20, .ways = 16});
+  tags.forget(9);
+  EXPECT_EQ(tags.peek(5, 0xf), 0);
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_minflt - before.ru_minflt, 1000) << "of 98,304 pages";
 }
 
 TEST(Tags, HoldsExactlyItsCapacityOfAStreamThatFits) {
