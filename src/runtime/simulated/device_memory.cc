@@ -273,6 +273,14 @@ bool DeviceMemory::claim(std::uint64_t address) {
   return true;
 }
 
+std::shared_ptr<void> DeviceMemory::attach(std::uint64_t address, std::shared_ptr<void> fresh) {
+  const Writer writer(*this);
+  const auto at = ranges_.find(address);
+  if (at == ranges_.end()) return nullptr;
+  if (at->second.attachment == nullptr) at->second.attachment = std::move(fresh);
+  return at->second.attachment;
+}
+
 void DeviceMemory::free_all_of(const void* owner) {
   const Writer writer(*this);
   std::vector<std::uint64_t> addresses;

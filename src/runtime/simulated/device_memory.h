@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <shared_mutex>
 #include <string>
@@ -26,12 +27,13 @@ struct MemoryRange {
   std::uint64_t address = 0;  // where kernels see it
   std::uint64_t bytes = 0;
   MemoryKind kind = MemoryKind::device;
-  std::uint32_t flags = 0;           // as the application gave them
-  std::byte* host_access = nullptr;  // where the application sees it; nullptr: it cannot
-  std::uint64_t id = 0;              // counts allocations from 1
-  const void* owner = nullptr;       // the context it was allocated in
-  std::uint64_t allocation = 0;      // where the executor's allocation starts that holds it
-  bool is_claimed = false;           // see DeviceMemory::claim
+  std::uint32_t flags = 0;             // as the application gave them
+  std::byte* host_access = nullptr;    // where the application sees it; nullptr: it cannot
+  std::uint64_t id = 0;                // counts allocations from 1
+  const void* owner = nullptr;         // the context it was allocated in
+  std::uint64_t allocation = 0;        // where the executor's allocation starts that holds it
+  bool is_claimed = false;             // see DeviceMemory::claim
+  std::shared_ptr<void> attachment{};  // see DeviceMemory::attach
 };
 
 class DeviceMemory {
@@ -58,6 +60,9 @@ class DeviceMemory {
   Result<void> free(std::uint64_t address);
   // Claims the allocation that starts at `address` for a free that comes later; false: there is none, or it is claimed.
   [[nodiscard]] bool claim(std::uint64_t address);
+  // The object that goes with the allocation that starts at `address`: its first one, else `fresh`, which then lives
+  // until the allocation is freed. nullptr: there is no such allocation.
+  std::shared_ptr<void> attach(std::uint64_t address, std::shared_ptr<void> fresh);
   void free_all_of(const void* owner);
 
   // The range that holds `address`, an address of the device or of the host.

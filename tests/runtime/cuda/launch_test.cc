@@ -88,6 +88,25 @@ TEST_F(CudaTest, ACooperativeLaunchMustFitTheDevice) {
   EXPECT_EQ(download(word, 1)[0], 256U);
 }
 
+TEST_F(CudaTest, BlocksThatCannotBeLaunchedHaveNoOccupancy) {
+  const CUfunction f = function(count_kernel(), "count");
+  int blocks = -1;
+  CU_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 64, 48 << 10));
+  EXPECT_GT(blocks, 0);
+  CU_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 64, (48 << 10) + 1));
+  EXPECT_EQ(blocks, 0) << "more shared memory needs the opt-in";
+  CU_OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 60 << 10));
+  CU_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 64, 60 << 10));
+  EXPECT_GT(blocks, 0);
+  std::string bounded = kernel_text("bounded", "", "ret;");
+  bounded.insert(bounded.find('{'), ".maxntid 128, 1, 1\n");
+  const CUfunction small = function(bounded, "bounded");
+  CU_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, small, 129, 0));
+  EXPECT_EQ(blocks, 0);
+  CU_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, small, 128, 0));
+  EXPECT_GT(blocks, 0);
+}
+
 TEST_F(CudaTest, AttributesOfALaunchAreTakenOrRefused) {
   CUdeviceptr word = upload({0});
   const CUfunction f = function(count_kernel(), "count");

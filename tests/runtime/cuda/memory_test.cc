@@ -238,8 +238,9 @@ TEST_F(CudaTest, MemoryThatTheHostDoesNotHaveIsRefused) {
   std::size_t pitch = 0;
   for (const std::size_t width : {std::size_t{1} << 62, ~std::size_t{0} - 510, ~std::size_t{0}})
     EXPECT_EQ(cuMemAllocPitch_v2(&address, &pitch, width, 2, 4), CUDA_ERROR_OUT_OF_MEMORY) << width;
-  EXPECT_EQ(cuMemPrefetchAsync(upload({1, 2}), 12, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(cuMemPrefetchAsync(upload({1, 2}) + 4, 4, 0, nullptr), CUDA_SUCCESS);
+  CU_OK(cuMemAllocManaged(&managed, 8, CU_MEM_ATTACH_GLOBAL));
+  EXPECT_EQ(cuMemPrefetchAsync(managed, 12, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemPrefetchAsync(managed + 4, 4, 0, nullptr), CUDA_SUCCESS);
 }
 
 }  // namespace

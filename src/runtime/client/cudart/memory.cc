@@ -72,6 +72,14 @@ WM_RUNTIME_API cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
 WM_RUNTIME_API cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags) {
   return call(cuMemAllocManaged, reinterpret_cast<CUdeviceptr*>(pointer), bytes, flags);
 }
+WM_RUNTIME_API cudaError_t cudaMemRangeGetAttribute(void* data, std::size_t data_bytes, int attribute,
+                                                    const void* pointer, std::size_t bytes) {
+  return call(cuMemRangeGetAttribute, data, data_bytes, attribute, address(pointer), bytes);
+}
+WM_RUNTIME_API cudaError_t cudaMemRangeGetAttributes(void** data, std::size_t* data_bytes, int* attributes,
+                                                     std::size_t count, const void* pointer, std::size_t bytes) {
+  return call(cuMemRangeGetAttributes, data, data_bytes, attributes, count, address(pointer), bytes);
+}
 WM_RUNTIME_API cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
   return call(cuMemAllocPitch_v2, reinterpret_cast<CUdeviceptr*>(pointer), pitch, width, height, 4U);
 }

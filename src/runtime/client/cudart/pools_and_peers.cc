@@ -85,7 +85,9 @@ WM_RUNTIME_API cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const vo
   return call(cuMemcpyAsync, device_pointer(to), device_pointer(from), bytes, stream);
 }
 WM_RUNTIME_API cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return remember(cudaErrorInvalidDevice); }
-WM_RUNTIME_API cudaError_t cudaDeviceDisablePeerAccess(int) { return remember(cudaErrorPeerAccessNotEnabled); }
+WM_RUNTIME_API cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  return remember(peer == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
+}
 WM_RUNTIME_API cudaError_t cudaDeviceGetP2PAttribute(int* value, int attribute, int device, int peer) {
   return call(cuDeviceGetP2PAttribute, value, attribute, device, peer);
 }

@@ -115,7 +115,6 @@ using wm::cuda::driver_of;
 using wm::cuda::with_context;
 using wm::cuda::with_driver;
 using wm::cuda::with_unsafe_context;
-using wm::cuda::with_work_stream;
 using wm::runtime::MemoryKind;
 
 CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
@@ -270,29 +269,4 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
     if (value == nullptr || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) return CUDA_ERROR_INVALID_VALUE;
     return driver_of(context).memory().find(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
   });
-}
-
-// Advice and prefetching change no result: host and device share one memory here.
-CUresult cuMemAdvise(CUdeviceptr address, std::size_t, int, CUdevice) {
-  return with_context([&](Context& context) {
-    return driver_of(context).memory().find(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-  });
-}
-CUresult cuMemAdvise_v2(CUdeviceptr address, std::size_t bytes, int advice, CUmemLocation) {
-  return cuMemAdvise(address, bytes, advice, 0);
-}
-CUresult cuMemPrefetchAsync(CUdeviceptr address, std::size_t bytes, CUdevice, CUstream stream) {
-  return with_work_stream(stream, [&](Context& context, auto&) {
-    wm::runtime::DeviceMemory& memory = driver_of(context).memory();
-    const auto range = memory.find(address);
-    if (!range) return CUDA_ERROR_INVALID_VALUE;
-    const std::uint64_t offset = *memory.device_address(address) - range->address;
-    return bytes <= range->bytes - offset ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-  });
-}
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, std::size_t bytes, CUmemLocation, unsigned, CUstream stream) {
-  return cuMemPrefetchAsync(address, bytes, 0, stream);
-}
-CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, std::size_t, unsigned) {
-  return cuMemPrefetchAsync(address, 0, 0, stream);
 }

@@ -12,7 +12,6 @@ constexpr int kPinned = 1, kLocatedOnDevice = 1;  // the only kind of memory, an
 std::shared_ptr<MemoryPool> default_pool(Driver& driver) {
   static const auto pool = [&] {
     auto made = std::make_shared<MemoryPool>();
-    for (int i = 1; i <= 3; ++i) made->attributes[static_cast<std::size_t>(i)] = 1;  // reuse is allowed
     driver.pools.add(made);
     return made;
   }();
@@ -24,15 +23,48 @@ std::atomic<MemoryPool*>& device_pool() {
   return pool;
 }
 
-// Attributes 1 to 3 are ints, the others 64-bit numbers.
-bool is_int(int attribute) { return attribute >= 1 && attribute <= 3; }
+// The pool that allocations without one use.
+std::shared_ptr<MemoryPool> current_pool(Driver& driver) {
+  if (auto chosen = driver.pools.find(device_pool())) return chosen;
+  return default_pool(driver);
+}
+
+// Attributes of reuse are ints, the others 64-bit numbers.
+std::size_t bytes_of(int attribute) {
+  const bool is_int = attribute >= MemoryPool::kReuseFirst && attribute <= MemoryPool::kReuseLast;
+  return is_int ? sizeof(int) : sizeof(std::uint64_t);
+}
+
+// The address is known at once; a use before the allocation's place in the stream is an error of the application.
+CUresult allocate_async(CUdeviceptr* address, std::size_t bytes, std::shared_ptr<MemoryPool> pool, CUstream stream) {
+  return with_work_stream(stream, [&](Context& context, Stream& s) {
+    if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *address = 0;
+    if (bytes == 0) return CUDA_SUCCESS;
+    if (Context::is_capturing(s)) {
+      Operation operation;
+      const CUresult made = allocate_node(context, bytes, *address, operation);
+      if (made == CUDA_SUCCESS) context.enqueue(s, std::move(operation));
+      return made;
+    }
+    Driver& driver = driver_of(context);
+    if (pool == nullptr) pool = current_pool(driver);
+    auto used = MemoryPool::use(pool, bytes);
+    if (used == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+    const auto allocated = driver.memory().allocate(bytes, "memory of a pool", &context);
+    if (!allocated) return CUDA_ERROR_OUT_OF_MEMORY;
+    driver.memory().attach(*allocated, std::move(used));
+    *address = *allocated;
+    return CUDA_SUCCESS;
+  });
+}
 
 template <typename Body>
 CUresult with_pool(CUmemoryPool handle, Body&& body) {
   return with_driver([&](Driver& driver) {
     const auto pool = driver.pools.find(handle);
     if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    return std::forward<Body>(body)(driver, *pool);
+    return std::forward<Body>(body)(driver, pool);
   });
 }
 
@@ -67,34 +99,21 @@ CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
 }
 
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
-  return with_pool(pool, [&](Driver&, MemoryPool& chosen) {
+  return with_pool(pool, [&](Driver&, const std::shared_ptr<MemoryPool>& chosen) {
     if (device != wm::cuda::kDevice) return CUDA_ERROR_INVALID_DEVICE;
-    wm::cuda::device_pool() = &chosen;
+    wm::cuda::device_pool() = chosen.get();
     return CUDA_SUCCESS;
   });
 }
 
-// The address is known at once; a use before the allocation's place in the stream is an error of the application.
 CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
-  return with_work_stream(stream, [&](Context& context, Stream& s) {
-    if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *address = 0;
-    if (bytes == 0) return CUDA_SUCCESS;
-    if (Context::is_capturing(s)) {
-      Operation operation;
-      const CUresult made = wm::cuda::allocate_node(context, bytes, *address, operation);
-      if (made == CUDA_SUCCESS) context.enqueue(s, std::move(operation));
-      return made;
-    }
-    const auto allocated = driver_of(context).memory().allocate(bytes, "memory of a pool", &context);
-    if (!allocated) return CUDA_ERROR_OUT_OF_MEMORY;
-    *address = *allocated;
-    return CUDA_SUCCESS;
-  });
+  return wm::cuda::allocate_async(address, bytes, nullptr, stream);
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool pool, CUstream stream) {
-  return with_pool(pool, [&](Driver&, MemoryPool&) { return cuMemAllocAsync(address, bytes, stream); });
+  return with_pool(pool, [&](Driver&, const std::shared_ptr<MemoryPool>& p) {
+    return wm::cuda::allocate_async(address, bytes, p, stream);
+  });
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
@@ -127,7 +146,7 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
       return CUDA_ERROR_NOT_SUPPORTED;
     if (location.id != wm::cuda::kDevice) return CUDA_ERROR_INVALID_VALUE;
     if (properties->handleTypes != 0) return CUDA_ERROR_NOT_SUPPORTED;
-    *pool = driver.pools.add(std::make_shared<MemoryPool>());
+    *pool = driver.pools.add(std::make_shared<MemoryPool>(properties->maxSize));
     return CUDA_SUCCESS;
   });
 }
@@ -142,34 +161,33 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool) {
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, std::size_t) {
-  return with_pool(pool, [](Driver&, MemoryPool&) { return CUDA_SUCCESS; });
+  return with_pool(pool, [](Driver&, const auto&) { return CUDA_SUCCESS; });
 }
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void* value) {
-  return with_pool(pool, [&](Driver&, MemoryPool& p) {
-    if (value == nullptr || attribute < 1 || attribute >= MemoryPool::kAttributes) return CUDA_ERROR_INVALID_VALUE;
+  return with_pool(pool, [&](Driver&, const std::shared_ptr<MemoryPool>& p) {
+    if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
     std::uint64_t number = 0;
-    std::memcpy(&number, value, wm::cuda::is_int(attribute) ? sizeof(int) : sizeof number);
-    p.attributes[static_cast<std::size_t>(attribute)] = number;
-    return CUDA_SUCCESS;
+    std::memcpy(&number, value, wm::cuda::bytes_of(attribute));
+    return p->set_attribute(attribute, number) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, int attribute, void* value) {
-  return with_pool(pool, [&](Driver&, MemoryPool& p) {
-    if (value == nullptr || attribute < 1 || attribute >= MemoryPool::kAttributes) return CUDA_ERROR_INVALID_VALUE;
-    const std::uint64_t number = p.attributes[static_cast<std::size_t>(attribute)];
-    std::memcpy(value, &number, wm::cuda::is_int(attribute) ? sizeof(int) : sizeof number);
+  return with_pool(pool, [&](Driver&, const std::shared_ptr<MemoryPool>& p) {
+    const auto number = p->attribute(attribute);
+    if (value == nullptr || !number) return CUDA_ERROR_INVALID_VALUE;
+    std::memcpy(value, &*number, wm::cuda::bytes_of(attribute));
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const void*, std::size_t) {
-  return with_pool(pool, [](Driver&, MemoryPool&) { return CUDA_SUCCESS; });
+  return with_pool(pool, [](Driver&, const auto&) { return CUDA_SUCCESS; });
 }
 
 CUresult cuMemPoolGetAccess(unsigned* flags, CUmemoryPool pool, CUmemLocation*) {
-  return with_pool(pool, [&](Driver&, MemoryPool&) {
+  return with_pool(pool, [&](Driver&, const auto&) {
     if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *flags = 3;  // read and write
     return CUDA_SUCCESS;

@@ -3,6 +3,7 @@
 #include "gpu/occupancy.h"
 #include "runtime/client/cuda/api/call.h"
 #include "runtime/client/cuda/api/device_attributes.h"
+#include "runtime/client/cuda/api/load_image.h"
 
 namespace wm::cuda {
 namespace {
@@ -27,6 +28,7 @@ CUresult with_occupancy(CUfunction handle, Body&& body) {
 
 std::optional<std::uint32_t> blocks_per_sm(const Driver& driver, const Function& function, std::uint32_t threads,
                                            std::uint64_t dynamic_shared) {
+  if (dynamic_shared > static_cast<std::uint64_t>(max_dynamic_shared(function))) return std::nullopt;
   const std::uint64_t shared = function.kernel->program->static_shared_bytes + dynamic_shared;
   if (shared > driver.config().sm.shared_memory) return std::nullopt;
   const gpu::BlockDemand demand{.threads = threads,
@@ -48,7 +50,11 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction fun
                                                      std::size_t shared_bytes) {
   return with_occupancy(function, [&](Driver& driver, Function& f) {
     if (blocks == nullptr || block_size <= 0) return CUDA_ERROR_INVALID_VALUE;
-    const auto fit = block_size > wm::cuda::kMaxThreadsPerBlock
+    int largest = 0;
+    if (const CUresult asked = cuFuncGetAttribute(&largest, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function);
+        asked != CUDA_SUCCESS)
+      return asked;
+    const auto fit = block_size > largest
                          ? std::nullopt
                          : wm::cuda::blocks_per_sm(driver, f, static_cast<std::uint32_t>(block_size), shared_bytes);
     *blocks = static_cast<int>(fit.value_or(0));
