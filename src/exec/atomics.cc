@@ -116,17 +116,18 @@ void update(std::byte* at, Beside beside, const Frame& frame, RegisterRow to, Re
             Update&& next) {
   const T operand = frame.source<T>(b)[lane];
   const T replacement = c.none() ? T{} : frame.source<T>(c)[lane];
-  T old;
-  std::memcpy(&old, at, sizeof(T));
   if constexpr (sizeof(T) <= sizeof(std::uint64_t)) {
     if (beside == Beside::application) {
       std::atomic_ref<T> word(*reinterpret_cast<T*>(at));
+      T old = word.load();
       while (!word.compare_exchange_weak(old, next(old, operand, replacement))) {
       }
       if (!to.none()) frame.destination<T>(to)[lane] = old;
       return;
     }
   }
+  T old;
+  std::memcpy(&old, at, sizeof(T));
   const T value = next(old, operand, replacement);
   std::memcpy(at, &value, sizeof(T));
   if (!to.none()) frame.destination<T>(to)[lane] = old;

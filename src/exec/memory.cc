@@ -85,6 +85,11 @@ std::uint64_t window_of(Space space) {
   }
 }
 
+// Kernels of other streams and the application may use such a word while this kernel polls it.
+bool may_be_shared_with_threads(const Memory& memory) {
+  return memory.spins && (memory.space == ptx::Space::global || memory.space == ptx::Space::generic);
+}
+
 }  // namespace
 
 namespace {
@@ -304,7 +309,8 @@ bool Warp::load(const Op& op, const Frame& frame) {
   const auto element_row = [&](int e) {
     return memory.count == 1 ? op.operands.destination[0] : op.operands.more[static_cast<std::size_t>(e)];
   };
-  if (window.inside) {
+  const bool at_once = may_be_shared_with_threads(memory);
+  if (window.inside && !at_once) {
     if (memory.uniform && window.lane_stride == 0) {
       const std::byte* from = window.at(access.address[0], 0);
       for (int e = 0; e < memory.count; ++e) load_broadcast(memory, from + e * memory.bytes, frame, element_row(e));
@@ -319,9 +325,13 @@ bool Warp::load(const Op& op, const Frame& frame) {
   const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
   for (Mask m = frame.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
-    const std::byte* from = host_of(op, access.space, lane, access.address[lane], bytes, false);
+    const std::uint64_t address = access.address[lane];
+    const std::byte* from =
+        window.inside ? window.at(address, lane) : host_of(op, access.space, lane, address, bytes, false);
     if (from == nullptr) return false;
-    for (int e = 0; e < memory.count; ++e) load_lane(memory, from + e * memory.bytes, frame, element_row(e), lane);
+    for (int e = 0; e < memory.count; ++e) {
+      (at_once ? load_lane_at_once : load_lane)(memory, from + e * memory.bytes, frame, element_row(e), lane);
+    }
   }
   return true;
 }
@@ -334,7 +344,8 @@ bool Warp::store(const Op& op, const Frame& frame) {
   const auto element_row = [&](int e) {
     return memory.count == 1 ? op.operands.source[0] : op.operands.more[static_cast<std::size_t>(e)];
   };
-  if (window.inside) {
+  const bool at_once = may_be_shared_with_threads(memory);
+  if (window.inside && !at_once) {
     const bool row = memory.count == 1 && window.lane_stride == 0 && in_a_row(access.address, memory.bytes);
     for (int e = 0; e < memory.count; ++e)
       store_row(memory, {window.origin() + static_cast<std::uintptr_t>(e * memory.bytes), window.lane_stride, row},
@@ -344,9 +355,12 @@ bool Warp::store(const Op& op, const Frame& frame) {
   const std::uint32_t bytes = std::uint32_t{memory.bytes} * memory.count;
   for (Mask m = frame.active; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
-    std::byte* to = host_of(op, access.space, lane, access.address[lane], bytes, true);
+    const std::uint64_t address = access.address[lane];
+    std::byte* to = window.inside ? window.at(address, lane) : host_of(op, access.space, lane, address, bytes, true);
     if (to == nullptr) return false;
-    for (int e = 0; e < memory.count; ++e) store_lane(memory, to + e * memory.bytes, frame, element_row(e), lane);
+    for (int e = 0; e < memory.count; ++e) {
+      (at_once ? store_lane_at_once : store_lane)(memory, to + e * memory.bytes, frame, element_row(e), lane);
+    }
   }
   return true;
 }

@@ -208,4 +208,23 @@ void store_lane(const Memory& memory, std::byte* to, const Frame& frame, Registe
   });
 }
 
+void load_lane_at_once(const Memory& memory, const std::byte* from, const Frame& frame, RegisterRow to, int lane) {
+  if (memory.bytes == 16) return load_lane(memory, from, frame, to, lane);
+  if (to.none()) return;
+  by_width(memory, [&](auto element, auto row) {
+    using E = decltype(element);
+    const E value = __atomic_load_n(reinterpret_cast<const E*>(from), __ATOMIC_ACQUIRE);
+    frame.destination<decltype(row)>(to)[lane] = extended<decltype(row)>(value);
+  });
+}
+
+void store_lane_at_once(const Memory& memory, std::byte* to, const Frame& frame, RegisterRow from, int lane) {
+  if (memory.bytes == 16) return store_lane(memory, to, frame, from, lane);
+  by_width(memory, [&](auto element, auto row) {
+    using E = decltype(element);
+    const auto value = static_cast<E>(frame.source<decltype(row)>(from)[lane]);
+    __atomic_store_n(reinterpret_cast<E*>(to), value, __ATOMIC_RELEASE);
+  });
+}
+
 }  // namespace wm::exec

@@ -35,4 +35,9 @@ void store_row(const Memory& memory, const LaneAddressing& place, const std::uin
                RegisterRow from);
 void store_lane(const Memory& memory, std::byte* to, const Frame& frame, RegisterRow from, int lane);
 
+// The same in one access of the host, for words that another thread of the host may use at the same moment: what that
+// thread wrote before it stored the element is seen after the load. Elements of 16 bytes are moved in parts.
+void load_lane_at_once(const Memory& memory, const std::byte* from, const Frame& frame, RegisterRow to, int lane);
+void store_lane_at_once(const Memory& memory, std::byte* to, const Frame& frame, RegisterRow from, int lane);
+
 }  // namespace wm::exec
