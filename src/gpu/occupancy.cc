@@ -25,6 +25,9 @@ Resources footprint(const BlockDemand& block, const SmLimits& sm) {
 }
 
 std::uint32_t fit(const Resources& footprint, const Resources& room) {
+  if (footprint.threads > room.threads || footprint.registers > room.registers ||
+      footprint.shared_bytes > room.shared_bytes || footprint.blocks > room.blocks)
+    return 0;  // often asked about full SMs, and divisions take long
   return std::min({times(room.threads, footprint.threads), times(room.registers, footprint.registers),
                    times(room.shared_bytes, footprint.shared_bytes), times(room.blocks, footprint.blocks)});
 }

@@ -23,11 +23,13 @@ std::uint32_t unserved(const Machine& gpu, const Kernel& k) {
 }
 
 void give_idle(Machine& gpu, const Kernel& k, Preempt how) {
+  const auto sms = gpu.sms();
+  auto sm = std::find_if(sms.begin(), sms.end(), [&](const Sm& candidate) { return idle(gpu, candidate); });
+  if (sm == sms.end()) return;
   std::uint32_t need = unserved(gpu, k);
-  for (const Sm& sm : gpu.sms()) {
-    if (need == 0) return;
-    if (!idle(gpu, sm)) continue;
-    gpu.give(sm.id, k.id, how);
+  for (; sm != sms.end() && need != 0; ++sm) {
+    if (!idle(gpu, *sm)) continue;
+    gpu.give(sm->id, k.id, how);
     need -= std::min(need, k.max_blocks_per_sm);
   }
 }

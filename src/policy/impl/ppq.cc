@@ -37,6 +37,7 @@ class Ppq final : public Policy {
 
   // From the least important kernels first, as long as this one has blocks that fit nowhere.
   void preempt_for(Machine& gpu, std::span<const Kernel> kernels, const Kernel& k) const {
+    if (kernels.back().priority >= k.priority) return;
     std::uint32_t need = unserved(gpu, k);
     for (auto victim = kernels.rbegin(); victim != kernels.rend() && victim->priority < k.priority; ++victim) {
       for (const Sm* sm = nullptr; need > 0 && (sm = easiest_to_take(gpu, victim->id)) != nullptr;) {

@@ -115,14 +115,20 @@ void BlockWaves::load(const Client& c, SmTable& sms) {
 // Sorts the ends in cycles `from` to `to` after begin_, by cycle, then by slot: into about as many buckets as there are
 // ends, then by insertion.
 void BlockWaves::sort_ends(std::uint64_t from, std::uint64_t to) {
-  unsorted_.clear();
+  unsorted_.resize(slots_.size());
+  std::size_t count = 0;
+  std::uint64_t last = 0;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const std::uint64_t cycle = ceil_cycle(slots_[i].end);
-    if (cycle < to) unsorted_.push_back((cycle - from) << kSlotBits | i);
+    const bool in_window = cycle < to;
+    unsorted_[count] = (cycle - from) << kSlotBits | i;
+    count += in_window ? 1 : 0;
+    last = std::max(last, in_window ? cycle - from : 0);
   }
-  const int excess = std::bit_width(to - from) - std::bit_width(unsorted_.size());
+  unsorted_.resize(count);
+  const int excess = std::bit_width(last + 1) - std::bit_width(unsorted_.size());
   const unsigned shift = kSlotBits + static_cast<unsigned>(std::max(0, excess));
-  buckets_.assign((((to - from) << kSlotBits) >> shift) + 2, 0);
+  buckets_.assign((((last + 1) << kSlotBits) >> shift) + 2, 0);
   for (const std::uint64_t end : unsorted_) ++buckets_[(end >> shift) + 1];
   for (std::size_t i = 1; i < buckets_.size(); ++i) buckets_[i] += buckets_[i - 1];
   ends_.resize(unsorted_.size());

@@ -93,6 +93,8 @@ class KernelTable {
     return {&c.model->shape, c.model->block_time, c.launch_seed, c.instructions_per_cycle, c.next_block};
   }
   void end_replacing(std::uint32_t client, const Replacement& r);
+  // Blocks were taken that replace none.
+  void end_starting(std::uint32_t client, const Replacement& r) { clients_[client].next_block = r.next_block; }
   [[nodiscard]] bool has_preempted(std::uint32_t client) const { return !clients_[client].preempted.empty(); }
   void note_start(std::uint32_t client, Cycles now) {
     if (clients_[client].totals.first_start == kNever) clients_[client].totals.first_start = now;
@@ -108,7 +110,11 @@ class KernelTable {
   [[nodiscard]] std::uint64_t instructions_of(std::uint32_t client, std::uint64_t work) const {
     return ((work >> kFraction) * clients_[client].instructions_per_cycle) >> kFraction;
   }
-  void blocks_ended(std::uint32_t client, std::uint32_t count) { clients_[client].totals.blocks += count; }
+  // `instructions`: those of the blocks that `retire` has not counted.
+  void blocks_ended(std::uint32_t client, std::uint32_t count, std::uint64_t instructions = 0) {
+    clients_[client].totals.blocks += count;
+    clients_[client].totals.instructions += instructions;
+  }
 
  private:
   static constexpr std::uint32_t kInactive = ~std::uint32_t{0};

@@ -20,11 +20,6 @@ std::uint64_t share_of_bandwidth(const BlockMachineSpec& spec) {
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(bytes_per_cycle * static_cast<double>(kOne)));
 }
 
-bool fits(const gpu::Resources& block, const gpu::Resources& room) {
-  return block.threads <= room.threads && block.registers <= room.registers &&
-         block.shared_bytes <= room.shared_bytes && block.blocks <= room.blocks;
-}
-
 }  // namespace
 
 BlockMachineSpec block_machine_spec(const gpu::GpuConfig& gpu) {
@@ -63,7 +58,7 @@ Cycles BlockMachine::next_event() const { return std::min(Cycles{sms_.next_event
 
 void BlockMachine::launch(KernelId client, const KernelModel& model) {
   kernels_.arrive(client, model, now_, now_ + spec_.launch_latency);
-  all_touched_ = true;
+  touched_.add_for(client);
   set_changed_ = true;
   policy_->on(policy::KernelArrived{client}, *this);
 }
@@ -131,11 +126,12 @@ void BlockMachine::collect_quiet() {
     SmTable::Entry& entry = sms_[s];
     if (!entry.quiet || entry.unit.next_event() > now_.count) continue;
     const std::uint32_t client = entry.unit.only_client();
-    const std::uint32_t ended = entry.unit.drop_ended_before(
-        now_.count, [&](std::uint64_t work) { entry.retired[client] += kernels_.retire(client, work); });
+    const auto [ended, instructions] = entry.unit.drop_ended_before(
+        now_.count, [&](std::uint64_t work) { return kernels_.instructions_of(client, work); });
+    entry.retired[client] += instructions;
+    kernels_.blocks_ended(client, ended, instructions);
     policy::Kernel& k = *kernels_.view(client);
     sms_.leave(s, k, ended);
-    kernels_.blocks_ended(client, ended);
     k.resident -= ended;
     k.done += ended;
     if (entry.unit.next_event() == now_.count) sms_.schedule(s, now_.count);
@@ -158,7 +154,7 @@ void BlockMachine::collect_left(std::uint32_t sm) {
       kernels_.put_back(client, l.work);
       if (observer_ != nullptr) observer_->block_left({sm, client, l.work.block}, now_.count, false);
     }
-    all_touched_ = true;  // the blocks may resume on other SMs
+    touched_.add_for(k.id);  // the blocks may resume on other SMs
     if (!left.front().asked) return;
     if (asked != 0 && of != k.id) policy_->on(policy::Preempted{{sm}, of, std::exchange(asked, 0)}, *this);
     of = k.id;
@@ -308,8 +304,7 @@ bool BlockMachine::replace_ended(std::uint32_t sm, std::uint64_t at) {
 
 bool BlockMachine::may_start(std::uint32_t sm, const policy::Kernel& k) {
   const policy::ResidentKernel& on = sms_.resident(sm, k.id.index);
-  return k.waiting != 0 && on.resident < on.cap && on.resident < k.max_blocks_per_sm &&
-         fits(k.footprint, sms_.view(sm).free);
+  return k.waiting != 0 && on.resident < on.cap && on.resident < k.max_blocks_per_sm && sms_.room_for(1, sm, k) != 0;
 }
 
 policy::Kernel* BlockMachine::next_for(std::uint32_t sm) {
@@ -329,14 +324,11 @@ policy::Kernel* BlockMachine::next_for(std::uint32_t sm) {
 }
 
 void BlockMachine::place() {
-  if (std::exchange(all_touched_, false)) {
-    touched_.resize(sms_.count());
-    for (std::uint32_t s = 0; s < sms_.count(); ++s) touched_[s] = s;
-  }
+  const auto touched = touched_.find(sms_.views());
   // One SM after the other, or a block for each in turn until none can take another.
   for (bool any = true; any;) {
     any = false;
-    for (const std::uint32_t s : touched_) {
+    for (const std::uint32_t s : touched) {
       policy::Kernel* k = next_for(s);
       if (k == nullptr) continue;
       any = !spec_.fill_sms;
@@ -344,7 +336,7 @@ void BlockMachine::place() {
       while (spec_.fill_sms && (k = next_for(s)) != nullptr);
     }
   }
-  for (const std::uint32_t s : touched_) reschedule(s);
+  for (const std::uint32_t s : touched) reschedule(s);
 }
 
 // Starts one block, or where one SM is filled after the other all that the SM can take: until another kernel is next.
@@ -360,17 +352,21 @@ void BlockMachine::start_blocks(std::uint32_t sm, policy::Kernel& kernel) {
   const std::uint64_t from = std::max({now_.count, entry.available, kernels_.starts(client).count});
   if (kernel.waiting == kernel.blocks) kernels_.note_start(client, now_);
   const policy::ResidentKernel& on = sms_.resident(sm, client);
-  const std::uint32_t count = spec_.fill_sms
-                                  ? std::min({kernel.waiting, std::min(on.cap, kernel.max_blocks_per_sm) - on.resident,
-                                              gpu::fit(kernel.footprint, sms_.view(sm).free)})
-                                  : 1;
-  entry.unit.start(client, model, count, now_.count, [&] {
-    bool resumed = false;
-    const BlockWork work = kernels_.take_block(client, resumed);
-    const std::uint64_t begins = resumed ? entry.unit.restore(model.context_bytes, from) : from;
-    if (observer_ != nullptr) observer_->block_began({sm, client, work.block}, now_.count, begins, resumed);
-    return SmUnit::Started{work, begins};
-  });
+  const std::uint32_t wanted = std::min(kernel.waiting, std::min(on.cap, kernel.max_blocks_per_sm) - on.resident);
+  const std::uint32_t count = spec_.fill_sms ? sms_.room_for(wanted, sm, kernel) : 1;
+  if (observer_ == nullptr && !kernels_.has_preempted(client)) {
+    KernelTable::Replacement blocks = kernels_.begin_replacing(client);
+    entry.unit.start(client, model, count, now_.count, [&] { return SmUnit::Started{blocks.take(), from}; });
+    kernels_.end_starting(client, blocks);
+  } else {
+    entry.unit.start(client, model, count, now_.count, [&] {
+      bool resumed = false;
+      const BlockWork work = kernels_.take_block(client, resumed);
+      const std::uint64_t begins = resumed ? entry.unit.restore(model.context_bytes, from) : from;
+      if (observer_ != nullptr) observer_->block_began({sm, client, work.block}, now_.count, begins, resumed);
+      return SmUnit::Started{work, begins};
+    });
+  }
   sms_.enter(sm, kernel, count);
   kernel.resident += count;
   kernel.waiting -= count;
@@ -379,8 +375,7 @@ void BlockMachine::start_blocks(std::uint32_t sm, policy::Kernel& kernel) {
 // SMs that are empty once nothing more can be placed. True: the policy was told and may have acted on it.
 bool BlockMachine::tell_idle() {
   bool told = false;
-  candidates_.clear();
-  candidates_.swap(touched_);
+  touched_.take(candidates_);
   for (const std::uint32_t s : candidates_) {
     const policy::Sm& view = sms_.view(s);
     if (view.state != SmState::on || view.resident != 0 || sms_[s].idle_told) continue;
@@ -479,7 +474,7 @@ void BlockMachine::wake(std::uint32_t sm) {
 
 void BlockMachine::order(std::span<const KernelId> first) {
   order_.assign(first.begin(), first.end());
-  all_touched_ = true;
+  touched_.add_all();
 }
 
 void BlockMachine::set_epoch(Cycles length) {

@@ -27,6 +27,7 @@
 #include "sim/block/observer.h"
 #include "sim/block/sm_table.h"
 #include "sim/block/timers.h"
+#include "sim/block/touched_sms.h"
 
 namespace wm::sim {
 
@@ -126,7 +127,7 @@ class BlockMachine final : public policy::Machine {
     const policy::Kernel& k = *kernels_.view(client);
     return k.waiting >= sms * k.max_blocks_per_sm;
   }
-  void touch(std::uint32_t sm) { touched_.push_back(sm); }
+  void touch(std::uint32_t sm) { touched_.add(sm); }
 
   BlockMachineSpec spec_;
   Cycles now_;
@@ -141,10 +142,9 @@ class BlockMachine final : public policy::Machine {
   std::vector<policy::KernelId> completed_;
   std::vector<std::uint32_t> ended_;         // clients of the blocks that ended on one SM in this instant
   std::vector<std::uint32_t> simultaneous_;  // SMs with an event in the same cycle
-  std::vector<std::uint32_t> touched_;       // SMs on which blocks may start or that may be idle
-  std::vector<std::uint32_t> candidates_;    // SMs among these, while the policy is told which are idle
+  TouchedSms touched_;
+  std::vector<std::uint32_t> candidates_;  // SMs among these, while the policy is told which are idle
   std::uint32_t quiet_sms_ = 0;
-  bool all_touched_ = false;
   bool sees_blocks_ = true;   // the policy is told of blocks that end
   bool set_changed_ = false;  // launches came or went since the policy was last told
 };

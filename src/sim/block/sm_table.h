@@ -2,6 +2,7 @@
 // which SM has the next event.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -45,6 +46,15 @@ class SmTable {
   [[nodiscard]] Entry& operator[](std::uint32_t sm) { return entries_[sm]; }
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(entries_.size()); }
 
+  // The number of blocks of the kernel that fit on the SM, at most `limit`.
+  [[nodiscard]] std::uint32_t room_for(std::uint32_t limit, std::uint32_t sm, const policy::Kernel& kernel) const {
+    const gpu::Resources& one = kernel.footprint;
+    const gpu::Resources& free = views_[sm].free;
+    const auto fits = [limit](std::uint32_t part, std::uint32_t room) { return std::uint64_t{part} * limit <= room; };
+    const bool all = fits(one.threads, free.threads) && fits(one.registers, free.registers) &&
+                     fits(one.shared_bytes, free.shared_bytes) && fits(one.blocks, free.blocks);
+    return all ? limit : std::min(limit, gpu::fit(one, free));  // most often all fit, which takes no division
+  }
   // Updates the tables for blocks that start on the SM, or leave it.
   void enter(std::uint32_t sm, const policy::Kernel& kernel, std::uint32_t blocks = 1);
   void leave(std::uint32_t sm, const policy::Kernel& kernel, std::uint32_t blocks = 1);

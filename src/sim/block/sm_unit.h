@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/block/kernel_model.h"
@@ -81,10 +82,10 @@ class SmUnit {
   void only_group_changed() { next_ = groups_.front().cycle_of(groups_.front().first_end()); }
   // The cycle in which the last of its blocks ends.
   [[nodiscard]] std::uint64_t last_end() const { return groups_.front().cycle_of(groups_.front().last_end()); }
-  // Removes blocks that end before `now`, which is at most last_end(); `on_end(work)` is called for each. Returns their
-  // number.
-  template <typename OnEnd>
-  std::uint32_t drop_ended_before(std::uint64_t now, OnEnd&& on_end);
+  // Removes blocks that end before `now`, which is at most last_end(). Returns their number and the sum of
+  // `measure(work)` over them.
+  template <typename Measure>
+  WorkGroup::Dropped drop_ended_before(std::uint64_t now, Measure&& measure);
   // Replaces every block that ends at `now`, if they are at most `available`, by the block that `next()` returns;
   // `on_end(work)` is called for each. Returns their number; 0: more than `available` have ended, and nothing was done.
   template <typename OnEnd, typename Next>
@@ -119,26 +120,37 @@ void SmUnit::start(std::uint32_t client, const KernelModel& kernel, std::uint32_
                    Next&& next) {
   WorkGroup& g = group_of(client, kernel, now);
   g.catch_up(now);
+  if (!contended_) {
+    const auto next_delayed = [&] {
+      const Started block = next();
+      return std::pair(block.work, block.from - now);
+    };
+    if (count == 1) {
+      const auto [work, delay] = next_delayed();
+      g.insert(work, delay);
+    } else {
+      g.add_all(count, next_delayed);
+    }
+    next_ = std::min(leaving_.empty() ? kNoEvent : leaving_.front().at, g.cycle_of(g.first_end()));
+    return;
+  }
   for (std::uint32_t i = 0; i < count; ++i) {
     const Started block = next();
     if (count == 1)
       g.insert(block.work, block.from - now);
     else
       g.add(block.work, block.from - now);
-    if (contended_) set_rates(now);  // the rate decides when the next block ends that begins to work later
+    set_rates(now);  // the rate decides when the next block ends that begins to work later
   }
-  if (contended_)
-    find_next();
-  else
-    next_ = std::min(leaving_.empty() ? kNoEvent : leaving_.front().at, g.cycle_of(g.first_end()));
+  find_next();
 }
 
-template <typename OnEnd>
-std::uint32_t SmUnit::drop_ended_before(std::uint64_t now, OnEnd&& on_end) {
+template <typename Measure>
+WorkGroup::Dropped SmUnit::drop_ended_before(std::uint64_t now, Measure&& measure) {
   WorkGroup& g = groups_.front();
-  const std::uint32_t count = g.drop_ended_before(now, on_end);
+  const WorkGroup::Dropped dropped = g.drop_ended_before(now, measure);
   next_ = g.cycle_of(g.first_end());
-  return count;
+  return dropped;
 }
 
 template <typename OnEnd>

@@ -71,6 +71,27 @@ class WorkGroup {
     note_ends(e.end);
     ring_[place(size_++)] = e;
   }
+  // Adds `count` blocks; `next()` returns each and the cycles until it begins to work.
+  template <typename Next>
+  void add_all(std::uint32_t count, Next&& next) {
+    std::uint64_t first = size_ == 0 ? ~std::uint64_t{0} : first_end_;
+    std::uint64_t last = size_ == 0 ? 0 : last_end_;
+    bool sorted = size_ == 0 || sorted_;
+    Entry* const ring = ring_.data();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const auto [work, delay] = next();
+      const std::uint64_t end = clock_ + delay * rate_ + work.left;
+      sorted &= last <= end;
+      first = std::min(first, end);
+      last = std::max(last, end);
+      ring[place(size_ + i)] = {end, work.left, work.block, next_order_ + i};
+    }
+    first_end_ = first;
+    last_end_ = last;
+    sorted_ = sorted;
+    size_ += count;
+    next_order_ += count;
+  }
   // The same, in its place of the order.
   void insert(BlockWork work, std::uint64_t delay) {
     sort();
@@ -100,10 +121,14 @@ class WorkGroup {
     if (size_ != 0) last_end_ = ring_[place(size_ - 1)].end;
     return e;
   }
-  // Removes the blocks that end before cycle `now`, which is at most that of the last end; `on_end(work)` is called for
-  // each. Returns their number.
-  template <typename OnEnd>
-  std::uint32_t drop_ended_before(std::uint64_t now, OnEnd&& on_end);
+  // Removes the blocks that end before cycle `now`, which is at most that of the last end. Returns their number and the
+  // sum of `measure(work)` over them.
+  struct Dropped {
+    std::uint32_t blocks = 0;
+    std::uint64_t sum = 0;
+  };
+  template <typename Measure>
+  Dropped drop_ended_before(std::uint64_t now, Measure&& measure);
   // Replaces all blocks by as many others, in any order; `next(i)` returns the one in the place of `i`. Their `order`
   // is less than that given to the next block.
   template <typename Next>
@@ -163,25 +188,27 @@ class WorkGroup {
   std::uint64_t last_end_ = 0;   // the latest
 };
 
-template <typename OnEnd>
-std::uint32_t WorkGroup::drop_ended_before(std::uint64_t now, OnEnd&& on_end) {
-  if (now <= since_) return 0;
+template <typename Measure>
+WorkGroup::Dropped WorkGroup::drop_ended_before(std::uint64_t now, Measure&& measure) {
+  if (now <= since_) return {};
   const std::uint64_t ended = clock_ + (now - 1 - since_) * rate_;  // the clock a cycle earlier
+  if (first_end_ > ended) return {};
   const std::uint32_t all = size_;
   std::uint32_t kept = 0;
   std::uint64_t first = last_end_;
-  for (std::uint32_t i = 0; i < all; ++i) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 0; i < all; ++i) {  // without branches: which blocks have ended is not predictable
     const Entry e = ring_[place(i)];
-    if (e.end <= ended) {
-      on_end(e.work);
-      continue;
-    }
-    first = std::min(first, e.end);
-    ring_[place(kept++)] = e;
+    const bool stays = e.end > ended;
+    const std::uint64_t measured = measure(e.work);
+    sum += stays ? 0 : measured;
+    first = std::min(first, stays ? e.end : last_end_);
+    ring_[place(kept)] = e;
+    kept += stays ? 1 : 0;
   }
   size_ = kept;
   first_end_ = first;
-  return all - kept;
+  return {all - kept, sum};
 }
 
 template <typename Next>

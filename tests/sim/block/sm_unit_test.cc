@@ -143,12 +143,14 @@ TEST(SmUnit, OnlyBlocksThatEndedBeforeTheCycleAreDropped) {
     const std::uint32_t block = next++;
     return SmUnit::Started{work(400 - 100 * block, block), 0};
   });
-  std::uint64_t ended = 0;
-  const auto count = [&](std::uint64_t w) { ended += w >> kFraction; };
-  EXPECT_EQ(sm.drop_ended_before(200, count), 1U);
+  const auto cycles = [](std::uint64_t w) { return w >> kFraction; };
+  const WorkGroup::Dropped first = sm.drop_ended_before(200, cycles);
+  EXPECT_EQ(first.blocks, 1U);
+  EXPECT_EQ(first.sum, 100U);
   EXPECT_EQ(sm.next_event(), 200U);
-  EXPECT_EQ(sm.drop_ended_before(301, count), 2U);
-  EXPECT_EQ(ended, 600U);
+  const WorkGroup::Dropped others = sm.drop_ended_before(301, cycles);
+  EXPECT_EQ(others.blocks, 2U);
+  EXPECT_EQ(others.sum, 500U);
   EXPECT_EQ(sm.next_event(), 400U);
 }
 
