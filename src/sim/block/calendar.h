@@ -25,9 +25,11 @@ class Calendar {
     nodes_[i] = winner;
     for (; i > 1; i /= 2) {
       const Node other = nodes_[i ^ 1U];
-      const bool loses = (other.time < winner.time) | ((other.time == winner.time) & (other.unit < winner.unit));
-      winner.time = loses ? other.time : winner.time;
-      winner.unit = loses ? other.unit : winner.unit;
+      // All ones where the other wins: a branch on it would be mispredicted.
+      const std::uint64_t other_wins = -static_cast<std::uint64_t>(
+          (other.time < winner.time) | ((other.time == winner.time) & (other.unit < winner.unit)));
+      winner.time ^= (winner.time ^ other.time) & other_wins;
+      winner.unit ^= (winner.unit ^ other.unit) & static_cast<std::uint32_t>(other_wins);
       nodes_[i / 2] = winner;
     }
   }

@@ -40,7 +40,10 @@ class SmUnit {
   explicit SmUnit(std::uint64_t bytes_per_cycle) : bytes_per_cycle_(bytes_per_cycle) {}
 
   // The cycle of the next block that ends or has left.
-  [[nodiscard]] std::uint64_t next_event() const { return next_; }
+  [[nodiscard]] std::uint64_t next_event() {
+    if (std::exchange(next_is_stale_, false)) find_next();
+    return next_;
+  }
 
   // Starts `count` blocks; `next()` returns the work of each and the cycle from which it works, `now` or later.
   struct Started {
@@ -79,7 +82,10 @@ class SmUnit {
   [[nodiscard]] std::uint32_t only_client() const { return groups_.front().client(); }
   [[nodiscard]] WorkGroup& only_group() { return groups_.front(); }
   // To be called after changes to the group.
-  void only_group_changed() { next_ = groups_.front().cycle_of(groups_.front().first_end()); }
+  void only_group_changed() {
+    next_ = groups_.front().cycle_of(groups_.front().first_end());
+    next_is_stale_ = false;
+  }
   // The cycle in which the last of its blocks ends.
   [[nodiscard]] std::uint64_t last_end() const { return groups_.front().cycle_of(groups_.front().last_end()); }
   // Removes blocks that end before `now`, which is at most last_end(). Returns their number and the sum of
@@ -107,6 +113,7 @@ class SmUnit {
 
   std::uint64_t bytes_per_cycle_;
   std::uint64_t next_ = kNoEvent;
+  bool next_is_stale_ = false;   // several changes in a cycle need one search
   std::uint64_t port_free_ = 0;  // when the last context on its way has arrived
   Restore restore_;
   std::vector<WorkGroup> groups_;
@@ -132,6 +139,7 @@ void SmUnit::start(std::uint32_t client, const KernelModel& kernel, std::uint32_
       g.add_all(count, next_delayed);
     }
     next_ = std::min(leaving_.empty() ? kNoEvent : leaving_.front().at, g.cycle_of(g.first_end()));
+    next_is_stale_ = false;
     return;
   }
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -142,7 +150,7 @@ void SmUnit::start(std::uint32_t client, const KernelModel& kernel, std::uint32_
       g.add(block.work, block.from - now);
     set_rates(now);  // the rate decides when the next block ends that begins to work later
   }
-  find_next();
+  next_is_stale_ = true;
 }
 
 template <typename Measure>
@@ -150,6 +158,7 @@ WorkGroup::Dropped SmUnit::drop_ended_before(std::uint64_t now, Measure&& measur
   WorkGroup& g = groups_.front();
   const WorkGroup::Dropped dropped = g.drop_ended_before(now, measure);
   next_ = g.cycle_of(g.first_end());
+  next_is_stale_ = false;
   return dropped;
 }
 
@@ -166,7 +175,7 @@ void SmUnit::collect_ended(std::uint64_t now, OnEnd&& on_end) {
   }
   if (emptied) drop_empty_groups();
   set_rates(now);
-  find_next();
+  next_is_stale_ = true;
 }
 
 template <typename Visit>
@@ -193,7 +202,7 @@ void SmUnit::collect_left(std::uint64_t now, OnLeft&& on_left) {
     on_left(std::span<const Leaving>(leaving_).subspan(begin, gone - begin));
   }
   leaving_.erase(leaving_.begin(), leaving_.begin() + static_cast<std::ptrdiff_t>(gone));
-  find_next();
+  next_is_stale_ = true;
 }
 
 template <typename Progressed>
@@ -215,7 +224,7 @@ std::uint32_t SmUnit::stop(std::uint32_t client, std::uint32_t count, std::uint6
   }
   drop_empty_groups();
   set_rates(now);
-  find_next();
+  next_is_stale_ = true;
   return stopped;
 }
 
@@ -238,6 +247,7 @@ std::uint32_t SmUnit::replace_ended(std::uint64_t now, std::uint32_t available, 
   for (std::uint32_t i = 0; i < count; ++i) on_end(g.pop_first().work);
   for (std::uint32_t i = 0; i < count; ++i) g.insert(next(), 0);
   next_ = g.cycle_of(g.first_end());
+  next_is_stale_ = false;
   return count;
 }
 

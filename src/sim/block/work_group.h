@@ -41,6 +41,7 @@ class WorkGroup {
     rate_ = kernel.unhindered_rate;
     demand_ = kernel.demand;
     unhindered_ = kernel.unhindered_rate;
+    load_ = kOne;
     const std::uint32_t capacity = std::bit_ceil(kernel.max_blocks_per_sm + 1);
     if (ring_.size() < capacity) ring_.resize(capacity);
     mask_ = static_cast<std::uint32_t>(ring_.size()) - 1;
@@ -152,10 +153,10 @@ class WorkGroup {
   [[nodiscard]] std::uint64_t unhindered() const { return unhindered_; }
   // Sets the rate for a total demand of `load` (at least 1, in 1/65536) on the SM.
   void set_load(std::uint64_t load, std::uint64_t now) {
-    const std::uint64_t rate = std::max<std::uint64_t>(1, (unhindered_ << kFraction) / load);
-    if (rate == rate_) return;
+    if (load == load_) return;
+    load_ = load;
     catch_up(now);
-    rate_ = rate;
+    rate_ = load == kOne ? unhindered_ : std::max<std::uint64_t>(1, (unhindered_ << kFraction) / load);
   }
 
  private:
@@ -178,6 +179,7 @@ class WorkGroup {
   std::uint64_t rate_ = kOne;
   std::uint64_t demand_ = 0;  // work of a block
   std::uint64_t unhindered_ = kOne;
+  std::uint64_t load_ = kOne;  // the SM's total demand that `rate_` was found for
   std::vector<Entry> ring_;
   std::uint32_t mask_ = 0;  // the ring's size less one
   std::uint32_t head_ = 0;
@@ -199,12 +201,12 @@ WorkGroup::Dropped WorkGroup::drop_ended_before(std::uint64_t now, Measure&& mea
   std::uint64_t sum = 0;
   for (std::uint32_t i = 0; i < all; ++i) {  // without branches: which blocks have ended is not predictable
     const Entry e = ring_[place(i)];
-    const bool stays = e.end > ended;
-    const std::uint64_t measured = measure(e.work);
-    sum += stays ? 0 : measured;
-    first = std::min(first, stays ? e.end : last_end_);
+    const auto stays = static_cast<std::uint32_t>(e.end > ended);
+    const std::uint64_t if_ended = std::uint64_t{stays} - 1;  // all ones where it has ended
+    sum += measure(e.work) & if_ended;
+    first = std::min(first, e.end | if_ended);
     ring_[place(kept)] = e;
-    kept += stays ? 1 : 0;
+    kept += stays;
   }
   size_ = kept;
   first_end_ = first;
