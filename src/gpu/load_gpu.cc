@@ -241,6 +241,7 @@ Result<void> validate(const GpuConfig& c) {
       {c.dram.channels >= 1, "dram: channels must be at least 1"},
       {c.l2.slices % std::max(1U, c.dram.channels) == 0 && c.l2.slices >= 1,
        "l2: slices must be a multiple of dram channels"},
+      {c.l2.slices <= 1024, "l2: slices must be at most 1024"},
       {c.l2.bytes / std::max(1U, c.l2.slices) >= 128 * c.l2.ways,
        "l2: size must hold at least one set of lines a slice"},
       {power_of_two(c.tlb.page_bytes) && c.tlb.page_bytes >= 4096, "tlb: page must be a power of two of at least 4 KB"},

@@ -35,6 +35,10 @@ class BankQueue {
   // The oldest request of a bank that has some, and the oldest of those that hit its open row.
   [[nodiscard]] Index oldest(std::uint32_t bank) const { return banks_[bank].first; }
   [[nodiscard]] Index hit(std::uint32_t bank) const { return banks_[bank].hit; }
+  // When the oldest hit of a bank, or its oldest request where none hits, has arrived.
+  [[nodiscard]] std::uint64_t head_arrived(std::uint32_t bank) const { return banks_[bank].head_arrived; }
+  // Whether the row of the request is open in its bank.
+  [[nodiscard]] bool hits(const DramRequest& request) const { return banks_[request.bank].open_row == request.row; }
   // The next request of the same bank that hits the open row.
   [[nodiscard]] Index hit_after(Index i) const {
     return hit_from(entries_[i].next, banks_[entries_[i].request.bank].open_row);
@@ -53,6 +57,7 @@ class BankQueue {
     (bank.first == kNone ? bank.first : entries_[bank.last].next) = i;
     bank.last = i;
     if (bank.hit == kNone && request.row == bank.open_row) bank.hit = i;
+    update_head(bank);
     waiting_ |= std::uint64_t{1} << request.bank;
     ++size_;
   }
@@ -65,6 +70,7 @@ class BankQueue {
     (before == kNone ? bank.first : entries_[before].next) = entries_[i].next;
     if (bank.last == i) bank.last = before;
     if (bank.first == kNone) waiting_ &= ~(std::uint64_t{1} << entries_[i].request.bank);
+    update_head(bank);
     entries_[i].next = free_;
     free_ = i;
     --size_;
@@ -74,6 +80,7 @@ class BankQueue {
   void open(std::uint32_t bank, std::uint64_t row) {
     banks_[bank].open_row = row;
     banks_[bank].hit = hit_from(banks_[bank].first, row);
+    update_head(banks_[bank]);
   }
 
  private:
@@ -84,6 +91,7 @@ class BankQueue {
   };
   struct Bank {
     std::uint64_t open_row = ~std::uint64_t{0};
+    std::uint64_t head_arrived = 0;
     Index first = kNone;
     Index last = kNone;
     Index hit = kNone;
@@ -91,6 +99,11 @@ class BankQueue {
   [[nodiscard]] Index hit_from(Index i, std::uint64_t row) const {
     while (i != kNone && entries_[i].request.row != row) i = entries_[i].next;
     return i;
+  }
+
+  void update_head(Bank& bank) const {
+    const Index head = bank.hit != kNone ? bank.hit : bank.first;
+    if (head != kNone) bank.head_arrived = entries_[head].request.arrived;
   }
 
   std::vector<Entry> entries_;

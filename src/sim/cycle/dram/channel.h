@@ -39,18 +39,34 @@ class DramChannel {
   // The first time `command` may be issued to `bank`, after all commands issued so far. Only legal in the right row
   // state: activate on a closed bank, the others on an open one. `bytes`: size of the transfer, for read and write.
   [[nodiscard]] std::uint64_t earliest(DramCommand command, std::uint32_t bank) const {
+    return std::max(bank_ready(command, bank), ready(command));
+  }
+  // The two parts of it: when the bank allows the command, and when what all banks share does.
+  [[nodiscard]] std::uint64_t bank_ready(DramCommand command, std::uint32_t bank) const {
     const Bank& b = banks_[bank];
+    switch (command) {
+      case DramCommand::activate:
+        return b.activate_after;
+      case DramCommand::precharge:
+        return b.precharge_after;
+      case DramCommand::read:
+      case DramCommand::write:
+        return b.column_after;
+    }
+    return 0;
+  }
+  [[nodiscard]] std::uint64_t ready(DramCommand command) const {
     // A column command may go out once the bus is free when its data starts, tCL later.
     const std::uint64_t bus = bus_free_ > spec_.tCL ? bus_free_ - spec_.tCL : 0;
     switch (command) {
       case DramCommand::activate:
-        return std::max(b.activate_after, any_activate_after_);
+        return any_activate_after_;
       case DramCommand::precharge:
-        return b.precharge_after;
+        return 0;
       case DramCommand::read:
-        return std::max({b.column_after, bus, any_read_after_});
+        return std::max(bus, any_read_after_);
       case DramCommand::write:
-        return std::max(b.column_after, bus);
+        return bus;
     }
     return 0;
   }

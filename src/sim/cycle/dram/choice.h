@@ -1,5 +1,6 @@
 // The choice of a DRAM scheduler and its input: the contract of the files in schedulers/
-// (docs/guide/warp-scheduler.md).
+// (docs/guide/warp-scheduler.md). A scheduler has `choose(waiting)`, and `keeps(queue, added)`: whether a choice made
+// before the request `added` joins the queue holds with it too.
 #pragma once
 
 #include <algorithm>

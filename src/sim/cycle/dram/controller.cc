@@ -18,8 +18,11 @@ bool DramController::accepts(bool write) const {
 }
 
 void DramController::push(const DramRequest& request) {
-  (request.write ? writes_ : reads_).push(request);
-  chosen_ = false;
+  BankQueue& queue = request.write ? writes_ : reads_;
+  // A choice among requests of the other kind holds while those keep the bus (update_mode).
+  if (request.write == draining_)
+    chosen_ = chosen_ && std::visit([&](auto& scheduler) { return scheduler.keeps(queue, request); }, scheduler_);
+  queue.push(request);
 }
 
 const DramChoice& DramController::next_choice(const BankQueue& queue) {
@@ -34,11 +37,13 @@ const DramChoice& DramController::next_choice(const BankQueue& queue) {
 // Reads go first; writes get the bus when their queue is three quarters full, or nothing else waits, and keep it until
 // a quarter is left.
 void DramController::update_mode() {
+  const bool was_draining = draining_;
   if (draining_) {
     draining_ = !writes_.empty() && (reads_.empty() || writes_.size() > write_capacity_ / 4);
   } else {
     draining_ = !writes_.empty() && (reads_.empty() || writes_.size() * 4 >= write_capacity_ * 3);
   }
+  if (draining_ != was_draining) chosen_ = false;
 }
 
 std::uint64_t DramController::advance(std::uint64_t until, std::deque<DramDone>& done) {

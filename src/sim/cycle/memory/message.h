@@ -31,6 +31,7 @@ struct Message {
   bool moved = false;       // part of a moved context, not a program's access
   bool texture = false;     // the message belongs to the SM's texture cache, not to its L1
   std::uint8_t missed = 0;  // in a reply: sectors that were not in L2
+  std::uint16_t slice = 0;  // the L2 slice of the line within its channel, found when the message arrives there
 };
 
 [[nodiscard]] inline std::uint32_t data_bytes(Sectors sectors) {

@@ -67,8 +67,9 @@ void Partition::sort_inbox(std::uint64_t until) {
   // Messages that arrive later stay in the inbox: one that is sent after them may still arrive before them.
   std::size_t due = 0;
   for (; due < inbox_.size() && inbox_[due].time < until; ++due) {
-    const Message& m = inbox_[due];
-    slices_[map_.place(m.line).slice].queue.push_back(m);
+    Message& m = inbox_[due];
+    m.slice = static_cast<std::uint16_t>(map_.slice_in_channel(m.line));
+    slices_[m.slice].queue.push_back(m);
   }
   inbox_.erase(inbox_.begin(), inbox_.begin() + static_cast<std::ptrdiff_t>(due));
 }
@@ -91,15 +92,16 @@ void Partition::run(std::uint64_t until, std::vector<Message>& replies) {
         first = &s;
       }
     }
-    const std::uint64_t filled = done_.empty() ? kNeverCycle : to_sm(done_.front().at) + timing_.dram;
+    const std::uint64_t filled = done_.empty() ? kNeverCycle : done_.front().at;
     const std::uint64_t horizon = std::min({start, filled, until});
-    if (dram_next_ < to_dram(horizon)) {
-      dram_next_ = dram_.advance(to_dram(horizon), done_);
-      unstall(to_sm(dram_.now()));  // a finished request has freed an entry of the queue
+    if (dram_due(horizon)) {
+      run_dram(horizon);
       continue;
     }
-    next_ = std::min({start, filled, later, dram_next_ == kNeverCycle ? kNeverCycle : to_sm(dram_next_)});
-    if (horizon >= until) return;
+    if (horizon >= until) {
+      next_ = std::min({start, filled, later, dram_next_ == kNeverCycle ? kNeverCycle : to_sm(dram_next_)});
+      return;
+    }
     if (filled <= start) {
       const DramDone done = done_.front();
       done_.pop_front();
@@ -108,6 +110,13 @@ void Partition::run(std::uint64_t until, std::vector<Message>& replies) {
       serve(*first, start, replies);
     }
   }
+}
+
+void Partition::run_dram(std::uint64_t horizon) {
+  const std::size_t before = done_.size();
+  dram_next_ = dram_.advance(to_dram(horizon), done_);
+  for (std::size_t i = before; i < done_.size(); ++i) done_[i].at = to_sm(done_[i].at) + timing_.dram;
+  unstall(to_sm(dram_.now()));  // a finished request has freed an entry of the queue
 }
 
 void Partition::serve(Slice& slice, std::uint64_t start, std::vector<Message>& replies) {
@@ -215,11 +224,11 @@ void Partition::reply(Slice& slice, const Message& m, std::uint64_t ready, std::
 }
 
 void Partition::fill(const DramDone& done, std::vector<Message>& replies) {
-  const std::uint64_t at = to_sm(done.at) + timing_.dram;
+  const std::uint64_t at = done.at;
   const Message fetch = pending_[done.token].message;
   pending_[done.token].next_free = free_pending_;
   free_pending_ = done.token;
-  Slice& slice = slices_[map_.place(fetch.line).slice];
+  Slice& slice = slices_[fetch.slice];
   const Tags::Evicted evicted = slice.tags.fill(fetch.line, fetch.sectors, fetch.kind == MessageKind::atomic);
   if (evicted.dirty != 0) write_back(evicted.line, evicted.dirty, fetch.kernel, at);
   if (fetch.kind == MessageKind::atomic) clean(slice, fetch, at);

@@ -72,6 +72,11 @@ class Partition {
 
   void sort_inbox(std::uint64_t until);
   [[nodiscard]] std::uint64_t start_of(const Slice& slice) const;
+  // Whether the DRAM has a command before the cycle: dram_next_ < to_dram(cycle), without its division.
+  [[nodiscard]] bool dram_due(std::uint64_t cycle) const {
+    return dram_next_ != ~std::uint64_t{0} && dram_next_ * sm_mhz_ < cycle * dram_mhz_;
+  }
+  void run_dram(std::uint64_t horizon);
   void serve(Slice& slice, std::uint64_t start, std::vector<Message>& replies);
   bool serve_read(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies);
   bool serve_write(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies);
@@ -111,7 +116,7 @@ class Partition {
   std::vector<Slice> slices_;
   DramController dram_;
   std::vector<Message> inbox_;
-  std::deque<DramDone> done_;
+  std::deque<DramDone> done_;  // reads whose data is on the way to L2, each with the cycle of its arrival there
   std::uint64_t dram_next_ = ~std::uint64_t{0};  // clock of its next command
   std::vector<Pending> pending_;
   std::uint32_t free_pending_ = ~std::uint32_t{0};

@@ -14,18 +14,20 @@ Tags::Tags(const TagSpec& spec)
       ways_(spec.ways),
       dirty_ways_(spec.dirty_ways == 0 ? spec.ways : spec.dirty_ways),
       rule_(make_replacement_rule(spec.replacement)),
-      lines_(std::size_t{spec.sets} * spec.ways) {}
+      lines_(std::size_t{spec.sets} * spec.ways),
+      marks_(lines_.size()) {}
 
 // Upper bits are folded in so that strides of a power of two do not all land in one set.
-std::uint32_t Tags::set_of(LineAddress line) const {
-  std::uint64_t h = line * 0x9e3779b97f4a7c15ULL;
-  h ^= h >> 32;
-  return static_cast<std::uint32_t>(((h & 0xffffffffU) * sets_) >> 32);
+std::uint32_t Tags::hash(LineAddress line) {
+  const std::uint64_t h = line * 0x9e3779b97f4a7c15ULL;
+  return static_cast<std::uint32_t>(h ^ h >> 32);
 }
 
 CacheLine* Tags::find(LineAddress line) {
-  for (CacheLine& l : set_at(line))
-    if (l.line == line && l.valid != 0) return &l;
+  const std::uint32_t h = hash(line);
+  const std::size_t first = first_way(h);
+  for (std::size_t i = first; i < first + ways_; ++i)
+    if (marks_[i] == static_cast<std::uint16_t>(h) && lines_[i].line == line && lines_[i].valid != 0) return &lines_[i];
   return nullptr;
 }
 
@@ -51,6 +53,7 @@ Tags::Evicted Tags::fill(LineAddress line, Sectors sectors, bool dirty) {
     if (l->valid != 0) evicted = {l->line, l->dirty};
     *l = {.line = line};
     has_lines_ = true;
+    marks_[static_cast<std::size_t>(l - &lines_[0])] = static_cast<std::uint16_t>(hash(line));
     std::visit([&](auto& rule) { rule.filled(*l); }, rule_);
   } else {
     use(*l);

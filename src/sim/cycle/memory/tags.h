@@ -60,8 +60,12 @@ class Tags {
   void forget(std::uint64_t client);
 
  private:
-  [[nodiscard]] std::uint32_t set_of(LineAddress line) const;
-  [[nodiscard]] CacheSet set_at(LineAddress line) { return {&lines_[std::size_t{set_of(line)} * ways_], ways_}; }
+  // The upper half chooses the set of a line, the lower one is its mark.
+  static std::uint32_t hash(LineAddress line);
+  [[nodiscard]] std::size_t first_way(std::uint32_t hash) const {
+    return static_cast<std::size_t>((std::uint64_t{hash} * sets_) >> 32) * ways_;
+  }
+  [[nodiscard]] CacheSet set_at(LineAddress line) { return {&lines_[first_way(hash(line))], ways_}; }
   CacheLine* find(LineAddress line);
   void use(CacheLine& line) {
     std::visit([&](auto& rule) { rule.used(line); }, rule_);
@@ -72,7 +76,10 @@ class Tags {
   std::uint32_t dirty_ways_;
   AnyReplacementRule rule_;
   ZeroedArray<CacheLine> lines_;  // caches of a large GPU have half a million: most launches use a small part
-  bool has_lines_ = false;        // a line may be present
+  // The mark of each line that was filled. A search compares marks first: those of a set share a cache line of the
+  // host.
+  ZeroedArray<std::uint16_t> marks_;
+  bool has_lines_ = false;  // a line may be present
 };
 
 }  // namespace wm::sim

@@ -1,5 +1,6 @@
 // DRAM schedulers: in which order requests of one channel are served.
 #include <gtest/gtest.h>
+#include <random>
 
 #include "components/names.h"
 #include "sim/cycle/dram/controller.h"
@@ -45,6 +46,52 @@ TEST(DramSchedulers, ServeEveryRequestOnce) {
     std::sort(served.begin(), served.end());
     ASSERT_EQ(served.size(), 16U) << name;
     for (std::uint32_t i = 0; i < 16; ++i) EXPECT_EQ(served[i], i) << name;
+  }
+}
+
+bool same(const DramChoice& a, const DramChoice& b) {
+  return a.at == b.at && a.index == b.index && a.command == b.command;
+}
+
+// A choice that a scheduler says it keeps is the one it would make anew, whatever comes and in whatever rows.
+TEST(DramSchedulers, KeepOnlyChoicesThatTheyWouldMakeAgain) {
+  for (const std::string_view name : components::kDramSchedulers) {
+    AnyDramScheduler scheduler = make_dram_scheduler(name);
+    const auto choose = [&](const DramWaiting& w) {
+      return std::visit([&](auto& s) { return s.choose(w); }, scheduler);
+    };
+    std::mt19937 random(7);
+    DramChannel channel(kFourBanks);
+    BankQueue queue(4, 64);
+    std::uint64_t now = 0;
+    std::uint32_t kept = 0;
+    for (std::uint32_t i = 0; i < 2000; ++i) {
+      const DramRequest added{.row = random() % 3,
+                              .arrived = now + random() % 40,
+                              .bank = static_cast<std::uint32_t>(random() % 4),
+                              .bytes = 32};
+      if (!queue.empty()) {
+        const DramChoice before = choose({queue, channel, now});
+        const bool keeps = std::visit([&](auto& s) { return s.keeps(queue, added); }, scheduler);
+        queue.push(added);
+        EXPECT_TRUE(!keeps || same(before, choose({queue, channel, now}))) << name << ", request " << i;
+        kept += keeps ? 1 : 0;
+      } else {
+        queue.push(added);
+      }
+      while (queue.size() > random() % 16) {
+        const DramChoice c = choose({queue, channel, now});
+        const DramRequest r = queue[c.index];
+        now = c.at;
+        channel.issue(c.command, r.bank, c.command == DramCommand::activate ? r.row : r.bytes, c.at);
+        if (c.command == DramCommand::read) {
+          queue.remove(c.index);
+        } else {
+          queue.open(r.bank, channel.open_row(r.bank));
+        }
+      }
+    }
+    EXPECT_GT(kept, 200U) << name;
   }
 }
 

@@ -8,6 +8,8 @@
 namespace wm::sim::dram_schedulers {
 
 struct Fcfs {
+  [[nodiscard]] static bool keeps(const BankQueue& queue, const DramRequest&) { return !queue.empty(); }
+
   [[nodiscard]] DramChoice choose(const DramWaiting& waiting) const {
     const BankQueue& queue = waiting.queue;
     BankQueue::Index oldest = BankQueue::kNone;
