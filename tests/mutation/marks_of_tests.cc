@@ -1,7 +1,8 @@
 // Part of a mutation run: records for every test which mutants it reached, and how long it took.
 //
 // tests/mutation/run adds this file to the test program. WM_MUTANT_MARKS names the file of marks, WM_MUTANT_RECORD the
-// file that gets one line per test: its name, its milliseconds, and the marks that are set as ID:MARK.
+// file that gets one line per test: its name, its milliseconds, and the marks that are set as ID:MARK. A first line
+// with the name * has the marks that the program sets before its tests, in initialisers.
 #include <fstream>
 #include <gtest/gtest.h>
 
@@ -15,12 +16,21 @@ class Recorder final : public testing::EmptyTestEventListener {
   explicit Recorder(const char* path) : out_(path) {}
 
  private:
+  void OnTestProgramStart(const testing::UnitTest&) override {
+    out_ << "* 0";
+    write_marks();
+  }
+
   void OnTestStart(const testing::TestInfo&) override {
     for (int id = 0; id < kMarks; ++id) state().marks[id] = 0;
   }
 
   void OnTestEnd(const testing::TestInfo& test) override {
     out_ << test.test_suite_name() << '.' << test.name() << ' ' << test.result()->elapsed_time();
+    write_marks();
+  }
+
+  void write_marks() {
     for (int id = 0; id < kMarks; ++id)
       if (state().marks[id] != 0) out_ << ' ' << id << ':' << int{state().marks[id]};
     out_ << '\n' << std::flush;
