@@ -40,17 +40,23 @@ void Chip::skip_idle(std::uint64_t limit) {
   if (next_event() == ~std::uint64_t{0}) now_ = std::max(now_, limit);
 }
 
+template <typename Units>
+void Chip::find_busy(const Units& units, std::uint64_t until) {
+  busy_.clear();
+  for (std::uint32_t i = 0; i < units.size(); ++i)
+    if (units[i]->next_event() < until) busy_.push_back(i);
+}
+
 void Chip::run(std::uint64_t length) {
   const std::uint64_t end = now_ + length;
-  host_threads_.run(static_cast<std::uint32_t>(sms_.size()), [&](std::uint32_t i) {
-    if (sms_[i]->next_event() < end) sms_[i]->run(now_, end);
-  });
+  find_busy(sms_, end);
+  host_threads_.run(static_cast<std::uint32_t>(busy_.size()), [&](std::uint32_t i) { sms_[busy_[i]]->run(now_, end); });
   // Stores become visible to all SMs before partitions execute atomics: never while a block runs.
   for (const auto& sm : sms_) sm->publish();
   send_requests();
-  host_threads_.run(static_cast<std::uint32_t>(partitions_.size()), [&](std::uint32_t i) {
-    if (partitions_[i]->next_event() < end + ahead_) partitions_[i]->run(end + ahead_, replies_[i]);
-  });
+  find_busy(partitions_, end + ahead_);
+  host_threads_.run(static_cast<std::uint32_t>(busy_.size()),
+                    [&](std::uint32_t i) { partitions_[busy_[i]]->run(end + ahead_, replies_[busy_[i]]); });
   send_replies();
   now_ = end;
 }

@@ -44,12 +44,16 @@ class Chip {
   [[nodiscard]] std::uint32_t partition_count() const { return static_cast<std::uint32_t>(partitions_.size()); }
 
  private:
+  // Puts the numbers of the units that have something to do before `until` into busy_.
+  template <typename Units>
+  void find_busy(const Units& units, std::uint64_t until);
   void send_requests();
   void send_replies();
 
   const gpu::GpuConfig& config_;
   AddressMap map_;
   HostThreads host_threads_;
+  std::vector<std::uint32_t> busy_;
   std::vector<std::unique_ptr<Sm>> sms_;
   std::vector<std::unique_ptr<Partition>> partitions_;
   std::vector<std::vector<Message>> replies_;  // by partition

@@ -4,11 +4,11 @@ namespace wm::sim {
 namespace {
 
 // A round is a few hundred microseconds: waiting threads spin that long, then give their core away.
-template <typename Done>
-void wait_until(Done&& done) {
-  for (std::uint32_t spins = 0; !done(); ++spins)
-    if (spins > 20000) std::this_thread::yield();
-}
+constexpr std::uint32_t kSpins = 20000;
+// Between launches no round comes for long: a thread that has given its core away so often sleeps until one does.
+constexpr std::uint32_t kYields = 1000;
+// Fewer tasks take less time than the threads need to meet.
+constexpr std::uint32_t kTasksOfARound = 4;
 
 }  // namespace
 
@@ -18,8 +18,23 @@ HostThreads::HostThreads(std::uint32_t threads) {
 
 HostThreads::~HostThreads() {
   stop_.store(true, std::memory_order_relaxed);
-  round_.fetch_add(1, std::memory_order_release);
+  begin_round();
   for (std::thread& t : threads_) t.join();
+}
+
+void HostThreads::begin_round() {
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+}
+
+void HostThreads::await_round_after(std::uint64_t seen) const {
+  for (std::uint32_t waited = 0; round_.load(std::memory_order_acquire) == seen; ++waited) {
+    if (waited > kSpins + kYields) {
+      round_.wait(seen, std::memory_order_acquire);
+    } else if (waited > kSpins) {
+      std::this_thread::yield();
+    }
+  }
 }
 
 void HostThreads::take_tasks() {
@@ -30,7 +45,7 @@ void HostThreads::take_tasks() {
 
 void HostThreads::work() {
   for (std::uint64_t seen = 0;;) {
-    wait_until([&] { return round_.load(std::memory_order_acquire) != seen; });
+    await_round_after(seen);
     ++seen;
     if (stop_.load(std::memory_order_relaxed)) return;
     take_tasks();
@@ -39,7 +54,7 @@ void HostThreads::work() {
 }
 
 void HostThreads::run(std::uint32_t tasks, const std::function<void(std::uint32_t)>& task) {
-  if (threads_.empty()) {
+  if (threads_.empty() || tasks < kTasksOfARound) {
     for (std::uint32_t i = 0; i < tasks; ++i) task(i);
     return;
   }
@@ -47,9 +62,10 @@ void HostThreads::run(std::uint32_t tasks, const std::function<void(std::uint32_
   tasks_ = tasks;
   next_.store(0, std::memory_order_relaxed);
   finished_.store(0, std::memory_order_relaxed);
-  round_.fetch_add(1, std::memory_order_release);
+  begin_round();
   take_tasks();
-  wait_until([&] { return finished_.load(std::memory_order_acquire) == threads_.size(); });
+  for (std::uint32_t spins = 0; finished_.load(std::memory_order_acquire) != threads_.size(); ++spins)
+    if (spins > kSpins) std::this_thread::yield();
 }
 
 }  // namespace wm::sim

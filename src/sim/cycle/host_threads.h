@@ -1,6 +1,6 @@
 // The host threads of a simulation, which do numbered tasks and wait for each other: `run(n, f)` calls f(0) … f(n-1),
 // each once, on any of them, and returns when all are done. The calling thread is one of them; with one there are no
-// others.
+// others. A thread that has nothing to do for long sleeps; a few tasks are done by the calling thread.
 #pragma once
 
 #include <atomic>
@@ -23,6 +23,8 @@ class HostThreads {
  private:
   void work();
   void take_tasks();
+  void begin_round();
+  void await_round_after(std::uint64_t seen) const;
 
   std::vector<std::thread> threads_;
   const std::function<void(std::uint32_t)>* task_ = nullptr;

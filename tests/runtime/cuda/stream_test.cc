@@ -54,7 +54,7 @@ TEST_F(CudaTest, AStreamWaitsForAnEventOfAnother) {
 }
 
 TEST_F(CudaTest, TheLegacyStreamWaitsForBlockingStreamsOnly) {
-  CUdeviceptr flag = upload({0}), out = upload({0});
+  CUdeviceptr flag = upload({0}), out = upload({0}), other = upload({0});
   CUstream blocking = nullptr, free = nullptr;
   CU_OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
   CU_OK(cuStreamCreate(&free, CU_STREAM_NON_BLOCKING));
@@ -63,7 +63,7 @@ TEST_F(CudaTest, TheLegacyStreamWaitsForBlockingStreamsOnly) {
   CU_OK(cuMemcpyDtoD_v2(out, flag, 4));  // does not wait for `free`
   CU_OK(cuStreamSynchronize(CU_STREAM_LEGACY));
   CU_OK(cuStreamWaitValue32(blocking, flag, 1, CU_STREAM_WAIT_VALUE_EQ));
-  CU_OK(cuMemsetD32Async(out, 77, 1, nullptr));
+  CU_OK(cuMemsetD32Async(other, 77, 1, nullptr));
   EXPECT_EQ(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);  // waits for `blocking`
   // A stream of the thread's own is blocking too: it waits for the legacy stream.
   EXPECT_EQ(cuStreamQuery_ptsz(nullptr), CUDA_ERROR_NOT_READY);
