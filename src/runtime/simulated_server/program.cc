@@ -183,7 +183,10 @@ bool ServedProgram::send(ServedOp op, std::uint64_t call, Cycles time, bool resu
   header.nanoseconds =
       time.count / config_.sm.clock_mhz * 1000 + time.count % config_.sm.clock_mhz * 1000 / config_.sm.clock_mhz;
   header.resumptions = resumes ? 1 : 0;
-  if (resumes) ++resumptions_;
+  if (resumes) {
+    ++resumptions_;
+    silence_.end();  // it waited until now, however long that took
+  }
   unsent_.push_back({header, payload});
   return send_rest();
 }

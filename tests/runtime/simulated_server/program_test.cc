@@ -4,6 +4,7 @@
 #include <chrono>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <thread>
 
 #include "gpu/load_gpu.h"
 #include "tree.h"
@@ -64,6 +65,36 @@ TEST(ServedProgram, TimeThatTheDaemonTakesForAMessageIsNoSilence) {
     ASSERT_TRUE(program.read(1U << 30));
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     is_silent = program.is_silent(taken.count() / 2);
+  }
+  EXPECT_FALSE(is_silent);
+}
+
+// As above, one attempt without a delay is enough.
+TEST(ServedProgram, TimeInWhichItWaitedForTheDeviceIsNoSilence) {
+  const auto config = gpu::load_gpu("qos16", source_path("configs/gpus"));
+  ASSERT_TRUE(config);
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+  const Descriptor client(ends[1]);
+  auto memory = ProgramMemory::make();
+  ASSERT_TRUE(memory);
+  ServedProgram program(Descriptor{ends[0]}, {1, "a", {}}, {}, *config, *std::move(memory));
+  bool is_silent = true;
+  for (std::uint64_t i = 1; i <= 50 && is_silent; ++i) {
+    ServedHeader header;
+    header.op = ServedOp::poll;
+    header.number = i;
+    header.resumptions = i - 1;
+    ASSERT_TRUE(send_served(client, header, Payload(), false));
+    ASSERT_TRUE(program.read(1U << 30));
+    EXPECT_TRUE(program.is_waiting());
+    const auto start = std::chrono::steady_clock::now();
+    const auto taken = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+    while (taken() < 0.1) std::this_thread::yield();  // a long launch of another program
+    const double waited = taken();
+    ASSERT_TRUE(program.answer_poll({}, true));
+    EXPECT_FALSE(program.is_waiting());
+    is_silent = program.is_silent(waited / 2);
   }
   EXPECT_FALSE(is_silent);
 }
