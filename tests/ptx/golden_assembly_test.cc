@@ -19,6 +19,7 @@
 #include "ptx/parse.h"
 #include "ptx/predication.h"
 #include "ptx/print.h"
+#include "ptx/random_loop.h"
 #include "ptx/schedule.h"
 #include "ptx/unroll.h"
 #include "ptx/value_cost.h"
@@ -37,7 +38,10 @@ class Digest {
     for (const Instruction& i : function.body) {
       add(print(module, function, i));
       for (const Operand& o : i.operands) add(o.negated ? "-" : "+");
+      add(std::to_string(i.position.line));
     }
+    for (const Label& l : function.labels) add(fmt::format("{}@{};", l.name, l.at));
+    for (const Pragma& p : function.pragmas) add(fmt::format("{}@{};", p.text, p.at));
   }
   [[nodiscard]] std::string hex() const { return fmt::format("{:016x}", hash_); }
 
@@ -108,6 +112,12 @@ std::map<std::string, std::string> golden_rows() {
   return rows;
 }
 
+void expect_row(const std::map<std::string, std::string>& rows, const std::string& name, const std::string& row) {
+  if (std::getenv("WM_GOLDEN_ASSEMBLY") != nullptr) fmt::print("{},{}\n", name, row);
+  const auto expected = rows.find(name);
+  EXPECT_EQ(row, expected == rows.end() ? "no row" : expected->second) << name;
+}
+
 class GoldenAssembly : public testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(GoldenAssembly, IsAsWrittenDown) {
@@ -120,10 +130,22 @@ TEST_P(GoldenAssembly, IsAsWrittenDown) {
   for (const Function& f : module->functions) {
     if (f.declaration || f.body.empty()) continue;
     const std::string name = fmt::format("{},{}", GetParam().stem().string(), f.name);
-    const std::string row = row_of(*module, f);
-    if (std::getenv("WM_GOLDEN_ASSEMBLY") != nullptr) fmt::print("{},{}\n", name, row);
-    const auto expected = rows.find(name);
-    EXPECT_EQ(row, expected == rows.end() ? "no row" : expected->second) << name;
+    expect_row(rows, name, row_of(*module, f));
+  }
+}
+
+// Random loops, of which most give a pass some reason to leave them as they are.
+TEST(GoldenLoops, AreAsWrittenDown) {
+  const auto rows = golden_rows();
+  for (std::uint64_t group = 0; group < 8; ++group) {
+    Digest digest;
+    for (std::uint64_t seed = 50 * group; seed < 50 * group + 50; ++seed) {
+      const std::string text = RandomLoop(seed).module();
+      const auto module = parse(text, "loop");
+      ASSERT_TRUE(module.ok()) << module.error().to_string() << '\n' << text;
+      digest.add(row_of(*module, module->functions[0]));
+    }
+    expect_row(rows, fmt::format("loops,{}", group), digest.hex());
   }
 }
 
