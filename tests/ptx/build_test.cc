@@ -7,7 +7,7 @@
 namespace wm::ptx {
 namespace {
 
-// What the short forms build is what the parser makes of the same text.
+// The short forms build the instructions that the parser makes of the same text.
 TEST(Build, MakesWhatTheParserReads) {
   const auto module = *parse(
       ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
