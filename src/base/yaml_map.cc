@@ -34,7 +34,7 @@ Result<void> read(const Value& value, const std::string& what, bool& out) {
 
 Result<void> read(const Value& value, const std::string& what, double& out) {
   const auto number = plain(value) ? parse_double(value.text) : std::nullopt;
-  if (!number) return wrong(value, what, "a number");
+  if (!number || !std::isfinite(*number)) return wrong(value, what, "a number");
   out = *number;
   return {};
 }

@@ -60,7 +60,8 @@ Result<Arrivals> read_requests(const std::string& path, Hertz clock) {
   double last = 0;
   for (std::size_t begin = 0; begin < text->size();) {
     const std::size_t end = std::min(text->find('\n', begin), text->size());
-    const std::string_view word = std::string_view(*text).substr(begin, end - begin);
+    std::string_view word = std::string_view(*text).substr(begin, end - begin);
+    if (word.ends_with('\r')) word.remove_suffix(1);
     begin = end + 1;
     ++line;
     if (word.empty() || word.front() == '#') continue;

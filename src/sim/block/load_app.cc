@@ -59,7 +59,8 @@ Result<KernelDescription> read_kernel(const yaml::Member& member, std::uint32_t 
   if (k.blocks == 0 || k.threads == 0) return refuse("blocks and threads must be at least 1");
   if ((k.kernel_time.count == 0) == (k.block_time.count == 0)) return refuse("needs either 'time' or 'block_time'");
   if (k.kernel_time.count != 0 && measured_sms == 0) return refuse("'time' needs the application's 'measured_sms'");
-  if (uniform < 0 || uniform >= 1 || lognormal < 0) return refuse("'variation' must be from 0 to below 1");
+  if (uniform < 0 || uniform >= 1) return refuse("'variation' must be from 0 to below 1");
+  if (lognormal < 0 || lognormal > 100) return refuse("'lognormal_variation' must be from 0 to 100");
   if (k.saturation <= 0 || k.saturation > 1) return refuse("'saturation' must be above 0 and at most 1");
   if (uniform > 0) k.shape = DurationShape::uniform(uniform);
   if (lognormal > 0) k.shape = DurationShape::lognormal(lognormal);

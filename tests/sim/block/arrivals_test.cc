@@ -45,6 +45,16 @@ TEST(Arrivals, AFileHasATimeOnEveryLine) {
   EXPECT_FALSE(a->next());
 }
 
+TEST(Arrivals, LinesOfAFileMayEndWithACarriageReturn) {
+  const std::string path = testing::TempDir() + "carriage.txt";
+  std::ofstream(path, std::ios::binary) << "1\r\n\r\n2\r\n";
+  auto a = parse_arrivals("requests=" + path, {1'000'000'000}, 1);
+  ASSERT_TRUE(a.ok()) << a.error().to_string();
+  EXPECT_EQ(a->next()->count, 1000U);
+  EXPECT_EQ(a->next()->count, 2000U);
+  EXPECT_FALSE(a->next());
+}
+
 TEST(Arrivals, MistakesAreRefused) {
   const auto what = [](const std::string& text) { return parse_arrivals(text, {1'000'000'000}, 1).error().what; };
   EXPECT_EQ(what("poisson=-1"), "'poisson' must be requests a second, from 1e-6 to 1e9, not '-1'");

@@ -294,5 +294,19 @@ TEST(LoadApp, MistakesNameTheirPlace) {
             std::string::npos);
 }
 
+TEST(LoadApp, NumbersThatAreNotFiniteAreRefused) {
+  const auto error = [](const std::string& setting) {
+    const auto parsed = parse_app(
+        "name: a\nkernels:\n  k: {blocks: 4, threads: 32, block_time: 1 us, " + setting + "}\ntrace:\n- launch: k\n",
+        "a.yaml");
+    return parsed.ok() ? "accepted" : parsed.error().to_string();
+  };
+  EXPECT_EQ(error("variation: nan"), "a.yaml:3: 'variation' in kernel 'k' must be a number, not 'nan'");
+  EXPECT_EQ(error("saturation: inf"), "a.yaml:3: 'saturation' in kernel 'k' must be a number, not 'inf'");
+  EXPECT_EQ(error("durations: [1, nan]"), "a.yaml:3: item 2 of 'durations' in kernel 'k' must be a number, not 'nan'");
+  EXPECT_EQ(error("lognormal_variation: 1e200"), "a.yaml:3: kernel 'k': 'lognormal_variation' must be from 0 to 100");
+  EXPECT_EQ(error("lognormal_variation: 100"), "accepted");
+}
+
 }  // namespace
 }  // namespace wm::sim
