@@ -5,6 +5,7 @@
 #include "exec/snippet.h"
 #include "ptx/dependencies.h"
 #include "ptx/predication.h"
+#include "ptx/random_loop.h"
 #include "ptx/schedule.h"
 #include "ptx/unroll.h"
 
@@ -94,6 +95,48 @@ TEST(Reorder, TwoCarryChainsStayApart) {
     st.global.u32 [%at], %r5;
     ret;)"),
                                {1, 1, 1}, {32, 1, 1}, 32);
+}
+
+Ran run_loop(const ptx::Module& module, std::uint32_t turns, std::uint32_t lane) {
+  gpu::Application app;
+  const auto out = app.add("out", std::vector<std::uint32_t>(16384, 3));
+  app.upload(out);
+  app.launch({"k", {1, 1, 1}, {8, 1, 1}, {gpu::buffer(out), gpu::scalar(turns), gpu::scalar(lane)}, 0});
+  RunOptions options;
+  options.max_instructions = 20000;
+  auto ran = run_application(module, app, options, "k.ptx");
+  if (!ran) return {{}, ran.error().to_string()};
+  return {ran->buffers[0], ""};
+}
+
+// Loops as written and as an assembler unrolls, predicates and orders them. Those that fault or do not end are left
+// out.
+TEST(Reorder, RandomLoopsLeaveTheSameMemory) {
+  const char* text = std::getenv("WM_GENERATED_KERNELS");     // NOLINT(concurrency-mt-unsafe)
+  const int count = text != nullptr ? std::atoi(text) : 150;  // NOLINT(cert-err34-c)
+  int compared = 0, unrolled = 0;
+  for (int seed = 0; seed < count; ++seed) {
+    const std::string source = ptx::RandomLoop(static_cast<std::uint64_t>(seed)).module();
+    const auto module = ptx::parse(source, "k.ptx");
+    ASSERT_TRUE(module.ok()) << module.error().to_string() << "\n" << source;
+    ptx::Module assembled = *module;
+    ptx::Function& f = assembled.functions[0];
+    const ptx::Function longer = ptx::unrolled(f);
+    unrolled += longer.body.size() > f.body.size() ? 1 : 0;
+    f = ptx::in_latency_order(ptx::predicated(longer));
+    for (const std::uint32_t turns : {1U, 2U, 4U, 7U, 8U, 28U}) {
+      const std::uint32_t lane = turns % 2 == 0 ? 2 : 6;
+      const Ran expected = run_loop(*module, turns, lane);
+      if (!expected.error.empty()) continue;
+      const Ran got = run_loop(assembled, turns, lane);
+      ASSERT_EQ(got.error, "") << source;
+      ASSERT_TRUE(got.out == expected.out) << "seed " << seed << ", " << turns << " turns, lane " << lane << "\n"
+                                           << source;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, count);
+  EXPECT_GT(unrolled, count / 20);
 }
 
 // WM_GENERATED_KERNELS chooses another number than the one of the default suite.

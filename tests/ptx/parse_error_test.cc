@@ -42,6 +42,45 @@ TEST(ParseError, NamesATextureWithoutCoordinates) {
             "f.ptx:9:38: operand 2 of 'tex.2d.v4.f32.f32' is an address, expected a texture with coordinates");
 }
 
+TEST(ParseError, NamesAnAlignmentThatIsNoPowerOfTwo) {
+  EXPECT_EQ(in_module(".global .align 8 .b32 x;"), "accepted");
+  EXPECT_EQ(in_module(".global .align 6 .b32 x;"), "f.ptx:4:16: alignment 6 is no power of two");
+  EXPECT_EQ(in_module(".global .align 0 .b32 x;"), "f.ptx:4:16: alignment 0 is no power of two");
+}
+
+TEST(ParseError, NamesAnArrayWithoutALength) {
+  EXPECT_EQ(in_module(".global .b32 x[4][1];"), "accepted");
+  EXPECT_EQ(in_module(".global .b32 x[4][];"), "f.ptx:4:18: only the first length of an array may be left out");
+  EXPECT_EQ(in_module(".global .b32 x[1][1][1][1][1][1][1][1];"), "accepted");
+  EXPECT_EQ(in_module(".global .b32 x[1][1][1][1][1][1][1][1][1];"), "f.ptx:4:39: an array has at most 8 dimensions");
+}
+
+TEST(ParseError, NamesAnAttributeThatIsNotKnown) {
+  EXPECT_EQ(in_module(".global .attribute(.managed) .b32 x;"), "accepted");
+  EXPECT_EQ(in_module(".global .attribute(.frob) .b32 x;"),
+            "f.ptx:4:20: expected .managed or .unified, found '.frob'");
+}
+
+TEST(ParseError, NamesAPredicateInMemory) {
+  EXPECT_NE(in_module(".global .pred x;").find("a type other than .pred in memory"), std::string::npos);
+}
+
+TEST(ParseError, NamesAVectorWithTooManyElements) {
+  EXPECT_EQ(in_body("ld.global.v4.u32 {%r0,%r1,%r2,%r3,%r0,%r1,%r2,%r3,%r0}, [%rd1];"),
+            "f.ptx:9:18: a vector has at most 8 elements");
+}
+
+TEST(ParseError, NamesAnOffsetThatIsTooLarge) {
+  EXPECT_EQ(in_body("ld.global.u32 %r1, [%rd1+4611686018427387904];"), "accepted");
+  EXPECT_EQ(in_body("ld.global.u32 %r1, [%rd1+4611686018427387904+1];"), "f.ptx:9:45: the offset is too large");
+  EXPECT_EQ(in_body("ld.global.u32 %r1, [%rd1-4611686018427387904-1];"), "f.ptx:9:45: the offset is too large");
+}
+
+TEST(ParseError, NamesATextureWithTooManyParts) {
+  EXPECT_NE(in_body("tex.2d.v4.f32.f32 {%f1,%f1,%f1,%f1}, [a, a, {%f1,%f1}, %f1];").find("']' after the coordinates"),
+            std::string::npos);
+}
+
 TEST(ParseError, NamesAnUnknownSuffix) {
   EXPECT_EQ(in_body("add.frob.u32 %r1, %r2, 1;"), "f.ptx:9:4: unknown suffix '.frob' of 'add'");
 }

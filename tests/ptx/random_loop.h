@@ -1,5 +1,6 @@
 // Random kernels around one loop, for the passes that follow an assembler: counters of every type with constant and
 // other steps, tests in every direction, guards where passes must give up, and bodies of the patterns that are folded.
+// Only the thread `lane` goes on, so that the order of threads does not matter; some loops never end, some fault.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,13 +24,16 @@ class RandomLoop {
     for (std::uint32_t i = 0; i < after; ++i) body += statement();
     body += branch_back();
     for (int i = 0; i < 4; ++i) body += statement();
-    return ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n{\n"
+    return ".version 8.0\n.target sm_80\n.address_size 64\n"
+           ".visible .entry k(.param .u64 p, .param .u32 n, .param .u32 lane)\n{\n"
            ".reg .pred %p<4>;\n.reg .b16 %h<4>;\n.reg .b32 %r<12>;\n.reg .b64 %d<12>;\n.reg .f32 %f<12>;\n"
            ".shared .align 16 .b32 tile[64];\nld.param.u64 %d1, [p];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\n"
-           "cvt.u64.u32 %d2, %r1;\nmul.wide.u32 %d3, %r2, 4;\nadd.s64 %d4, %d1, %d3;\nmov.u32 %r3, 0;\nmov.u64 %d5, "
-           "0;\n"
-           "setp.gt.u32 %p3, %r2, 5;\n" +
-           body + "st.global.u32 [%d4], %r4;\nst.global.f32 [%d4+4], %f1;\nst.global.u64 [%d4+8], %d6;\nret;\n}\n";
+           "ld.param.u32 %r10, [lane];\nsetp.ne.u32 %p2, %r2, %r10;\n@%p2 ret;\ncvt.u64.u32 %d2, %r1;\n"
+           "mul.wide.u32 %d3, %r2, 4096;\nadd.s64 %d4, %d1, %d3;\nmov.u32 %r3, 0;\nmov.u64 %d5, 0;\nmov.u64 %d6, %d4;\n"
+           "mov.u64 %d7, %d4;\nsetp.gt.u32 %p3, %r2, 5;\ncvt.rn.f32.u32 %f2, %r1;\nadd.f32 %f4, %f2, %f2;\n" +
+           body +
+           "st.global.u32 [%d4], %r4;\nst.global.f32 [%d4+4], %f1;\nst.global.u64 [%d4+8], %d8;\n"
+           "st.global.u32 [%d4+16], %r5;\nst.global.f32 [%d4+20], %f5;\nst.global.u32 [%d4+24], %r7;\nret;\n}\n";
   }
 
  private:
