@@ -45,7 +45,6 @@ wait
 configure build/cuda-tsan thread
 cmake --build build/cuda-tsan --target wm warpmux_cuda shared_cuda_program test_runtime_cuda \
   test_runtime_simulated test_runtime_simulated_server > "$out/tsan.build" 2>&1 || exit 1
-export TSAN_OPTIONS=suppressions=$here/validation/cuda/tsan.supp
 for test in test_runtime_cuda test_runtime_simulated test_runtime_simulated_server; do
   timeout 900 build/cuda-tsan/tests/$test > "$out/tsan.$test" 2>&1
   echo "tsan $test: $? $(grep -c 'WARNING: ThreadSanitizer' "$out/tsan.$test") warnings"
