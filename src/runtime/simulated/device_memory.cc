@@ -180,7 +180,7 @@ Result<std::uint64_t> DeviceMemory::register_shared(std::byte* host, std::uint64
     return exec::HostBytes(mapped.release(), {[](std::byte*) {}});
   };
   const std::uint64_t page = HostPages::page_bytes();
-  auto allocation = add(taken.bytes + page, "registered memory", source, range);
+  auto allocation = add(taken.bytes + page, "registered memory", source, std::move(range));
   if (!allocation) return allocation.error();
   const std::uint64_t first_page = (*allocation + page - 1) / page * page;
   auto shared = share_pages(taken, backing_->file(), first_page - exec::kGlobalBase, copy + (first_page - *allocation));

@@ -44,7 +44,7 @@ CUresult allocate_async(CUdeviceptr* address, std::size_t bytes, std::shared_ptr
     if (Context::is_capturing(s)) {
       Operation operation;
       const CUresult made = allocate_node(context, bytes, *address, operation);
-      if (made == CUDA_SUCCESS) context.enqueue(s, std::move(operation));
+      if (made == CUDA_SUCCESS) context.enqueue(s, operation);
       return made;
     }
     Driver& driver = driver_of(context);
@@ -122,7 +122,7 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
     if (const auto at = Captures::instance().position(s); at.capture != nullptr) {
       Operation operation;
       const CUresult made = wm::cuda::free_node(*at.capture->graph, address, operation);
-      if (made == CUDA_SUCCESS) context.enqueue(s, std::move(operation));
+      if (made == CUDA_SUCCESS) context.enqueue(s, operation);
       return made;
     }
     if (const auto memory = GraphMemory::find(address))
