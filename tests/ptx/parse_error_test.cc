@@ -57,8 +57,7 @@ TEST(ParseError, NamesAnArrayWithoutALength) {
 
 TEST(ParseError, NamesAnAttributeThatIsNotKnown) {
   EXPECT_EQ(in_module(".global .attribute(.managed) .b32 x;"), "accepted");
-  EXPECT_EQ(in_module(".global .attribute(.frob) .b32 x;"),
-            "f.ptx:4:20: expected .managed or .unified, found '.frob'");
+  EXPECT_EQ(in_module(".global .attribute(.frob) .b32 x;"), "f.ptx:4:20: expected .managed or .unified, found '.frob'");
 }
 
 TEST(ParseError, NamesAPredicateInMemory) {
