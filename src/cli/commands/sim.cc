@@ -93,6 +93,12 @@ Result<void> check_machine(const SimOptions& o, const lab::RunSpec& spec) {
   if (o.cluster.gpus == 0 &&
       (o.cluster.seconds != none.seconds || o.cluster.placement != none.placement || o.cluster.limit != none.limit))
     return Error{"--seconds, --placement and --limit need --gpus"};
+  if (o.cluster.gpus == 0) return {};
+  if (spec.runs != 0 || spec.cycles != 0 || o.run.once)
+    return Error{"--gpus takes no --runs, --cycles or --once: a cluster runs for --seconds"};
+  if (o.stats || o.isolated || o.timeline || !o.trace.empty() || !o.decisions.empty() || !o.html.empty() ||
+      !o.dumps.empty())
+    return Error{"--gpus shows requests, not kernels: of a run's outputs it has the table and --json"};
   return {};
 }
 

@@ -135,6 +135,12 @@ TEST(Mistakes, OptionsThatTheMachineWouldIgnoreAreRefused) {
   expect_mistake("run --goal p99=-5ms -- true", "--goal 'p99=-5ms': ");
 #endif
   expect_mistake("sim --kernel vecadd --seconds 1", "--seconds, --placement and --limit need --gpus");
+  const std::string cluster = "sim --machine block --gpu k20c --gpus 2 --seconds 1 --app spmv:poisson=10 ";
+  for (const char* length : {"--runs 3", "--cycles 1000", "--once"})
+    expect_mistake(cluster + length, "--gpus takes no --runs, --cycles or --once: a cluster runs for --seconds");
+  for (const char* output : {"--trace x.json", "--html x.html", "--decisions x.txt", "--stats", "--timeline"})
+    expect_mistake(cluster + output,
+                   "--gpus shows requests, not kernels: of a run's outputs it has the table and --json");
 }
 
 TEST(Help, OfAnUnknownCommandIsAMistake) {
