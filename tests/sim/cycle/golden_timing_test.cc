@@ -133,6 +133,10 @@ struct CoRun {
   const char* policy;
   const char* first;
   const char* second;
+
+  friend void PrintTo(const CoRun& run, std::ostream* out) {
+    *out << run.gpu << ' ' << run.policy << ' ' << run.first << '+' << run.second;
+  }
 };
 class GoldenCoRun : public testing::TestWithParam<CoRun> {};
 
