@@ -3,8 +3,11 @@
 // Only the thread `lane` goes on, so that the order of threads does not matter; some loops never end, some fault.
 #pragma once
 
+#include <fmt/args.h>
 #include <fmt/format.h>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "base/random.h"
 
@@ -37,13 +40,19 @@ class RandomLoop {
   }
 
  private:
+  // The elements of a list are evaluated in order; the order of a function's arguments differs between compilers.
+  static std::string put(std::string_view text, std::initializer_list<std::string> parts) {
+    fmt::dynamic_format_arg_store<fmt::format_context> all;
+    for (const std::string& part : parts) all.push_back(part);
+    return fmt::vformat(text, all);
+  }
   std::string any(std::initializer_list<const char*> texts) {
     return *(texts.begin() + random_.below(static_cast<std::uint32_t>(texts.size())));
   }
   std::string guard() { return any({"", "", "", "", "", "", "@%p3 ", "@!%p3 "}); }
-  std::string word() { return fmt::format("%r{}", 1 + random_.below(9)); }
-  std::string pair() { return fmt::format("%d{}", 1 + random_.below(9)); }
-  std::string real() { return fmt::format("%f{}", 1 + random_.below(9)); }
+  std::string word() { return put("%r{}", {std::to_string(1 + random_.below(9))}); }
+  std::string pair() { return put("%d{}", {std::to_string(1 + random_.below(9))}); }
+  std::string real() { return put("%f{}", {std::to_string(1 + random_.below(9))}); }
 
   std::string step() {
     wide_ = random_.below(4) == 0;
@@ -51,8 +60,8 @@ class RandomLoop {
     const std::string type = wide_ ? any({"s64", "u64", "s64"}) : any({"s32", "u32", "s32", "u32"});
     const std::string by = any({"1", "1", "4", "-1", "-4", "7", wide_ ? "%d2" : "%r1"});
     const std::string saturate = !wide_ && type == "s32" && random_.below(12) == 0 ? ".sat" : "";
-    return fmt::format("{}add{}.{} {}, {}, {};\n", random_.below(10) == 0 ? guard() : "", saturate, type, counter,
-                       random_.below(12) == 0 ? (wide_ ? "%d6" : "%r4") : counter, by);
+    return put("{}add{}.{} {}, {}, {};\n", {random_.below(10) == 0 ? guard() : "", saturate, type, counter,
+                                            random_.below(12) == 0 ? (wide_ ? "%d6" : "%r4") : counter, by});
   }
 
   std::string branch_back() {
@@ -60,9 +69,9 @@ class RandomLoop {
     const std::string counter = wide_ ? "%d5" : "%r3",
                       limit = wide_ ? any({"%d2", "%d2", "%d6", "96"}) : any({"%r1", "%r1", "%r4", "96"});
     const bool swapped = random_.below(8) == 0 && limit[0] == '%';
-    std::string text = fmt::format("{}setp.{}.{} %p1, {}, {};\n", random_.below(12) == 0 ? "@%p3 " : "",
-                                   any({"lt", "lt", "ne", "ne", "le", "gt", "eq"}), type, swapped ? limit : counter,
-                                   swapped ? counter : limit);
+    std::string text = put("{}setp.{}.{} %p1, {}, {};\n",
+                           {random_.below(12) == 0 ? "@%p3 " : "", any({"lt", "lt", "ne", "ne", "le", "gt", "eq"}),
+                            type, swapped ? limit : counter, swapped ? counter : limit});
     if (random_.below(8) == 0) text += statement();
     return text + any({"@%p1 bra LOOP;\n", "@%p1 bra LOOP;\n", "@%p1 bra LOOP;\n", "@!%p1 bra LOOP;\n"});
   }
@@ -70,46 +79,48 @@ class RandomLoop {
   std::string statement() {
     switch (random_.below(16)) {
       case 0:
-        return fmt::format("{}ld.global.u32 {}, [{}+{}];\n", guard(), word(), any({"%d4", "%d6", "%d7"}),
-                           4 * random_.below(8));
+        return put("{}ld.global.u32 {}, [{}+{}];\n",
+                   {guard(), word(), any({"%d4", "%d6", "%d7"}), std::to_string(4 * random_.below(8))});
       case 1:
-        return fmt::format("{}st.global.u32 [{}+{}], {};\n", guard(), any({"%d4", "%d7"}), 4 * random_.below(8),
-                           word());
+        return put("{}st.global.u32 [{}+{}], {};\n",
+                   {guard(), any({"%d4", "%d7"}), std::to_string(4 * random_.below(8)), word()});
       case 2:
-        return fmt::format("mul.wide.s32 {0}, {1}, {2};\nadd.s64 %d7, %d4, {0};\n", pair(), any({"%r3", "%r4"}),
-                           any({"4", "8", "12"}));
+        return put("mul.wide.s32 {0}, {1}, {2};\nadd.s64 %d7, %d4, {0};\n",
+                   {pair(), any({"%r3", "%r4"}), any({"4", "8", "12"})});
       case 3:
-        return fmt::format("{}mul{}.f32 {}, {}, {};\n{}add{}.f32 {}, {}, {};\n", guard(), rounding(), "%f2", real(),
-                           real(), guard(), rounding(), real(), any({"%f2", "%f3"}), any({"%f2", "%f4"}));
+        return put("{}mul{}.f32 {}, {}, {};\n{}add{}.f32 {}, {}, {};\n",
+                   {guard(), rounding(), "%f2", real(), real(), guard(), rounding(), real(), any({"%f2", "%f3"}),
+                    any({"%f2", "%f4"})});
       case 4:
-        return fmt::format("{}mov.f32 %f3, %f2;\n{}neg.f32 %f4, %f3;\nsub{}.f32 {}, {}, %f4;\n", guard(), guard(),
-                           rounding(), real(), real());
+        return put("{}mov.f32 %f3, %f2;\n{}neg.f32 %f4, %f3;\nsub{}.f32 {}, {}, %f4;\n",
+                   {guard(), guard(), rounding(), real(), real()});
       case 5:
-        return fmt::format("{}shl.b32 %r5, {}, {};\n{}or.b32 {}, %r5, {};\n", guard(), word(), 1 + random_.below(31),
-                           guard(), word(), any({"%r6", "%r5", "15"}));
+        return put(
+            "{}shl.b32 %r5, {}, {};\n{}or.b32 {}, %r5, {};\n",
+            {guard(), word(), std::to_string(1 + random_.below(31)), guard(), word(), any({"%r6", "%r5", "15"})});
       case 6:
-        return fmt::format("{}and.b32 %r6, {}, {};\ncvt.u64.u32 {}, %r6;\n", guard(), word(),
-                           any({"255", "65535", "%r7"}), pair());
+        return put("{}and.b32 %r6, {}, {};\ncvt.u64.u32 {}, %r6;\n",
+                   {guard(), word(), any({"255", "65535", "%r7"}), pair()});
       case 7:
-        return fmt::format("ld.shared.u32 {}, [tile+{}];\n", word(), 4 * random_.below(16));
+        return put("ld.shared.u32 {}, [tile+{}];\n", {word(), std::to_string(4 * random_.below(16))});
       case 8:
-        return fmt::format("{}selp.b32 {}, {}, {}, %p3;\n", guard(), word(), word(), any({"0", "%r8"}));
+        return put("{}selp.b32 {}, {}, {}, %p3;\n", {guard(), word(), word(), any({"0", "%r8"})});
       case 9:
-        return random_.below(6) == 0 ? "bar.sync 0;\n" : fmt::format("{}add.u32 %r4, %r4, {};\n", guard(), word());
+        return random_.below(6) == 0 ? "bar.sync 0;\n" : put("{}add.u32 %r4, %r4, {};\n", {guard(), word()});
       case 10:
-        return fmt::format("{}add{}.s64 {}, {}, {};\n", guard(), "", any({"%d6", "%d8"}), any({"%d5", "%d4", "%d6"}),
-                           any({"8", "%d3", "%d5"}));
+        return put("{}add{}.s64 {}, {}, {};\n",
+                   {guard(), "", any({"%d6", "%d8"}), any({"%d5", "%d4", "%d6"}), any({"8", "%d3", "%d5"})});
       case 11:
-        return fmt::format("cvt.u16.u32 %h1, {};\ncvt.{}.u16 {}, %h1;\n", word(), any({"u32", "s32"}), word());
+        return put("cvt.u16.u32 %h1, {};\ncvt.{}.u16 {}, %h1;\n", {word(), any({"u32", "s32"}), word()});
       case 12:
-        return fmt::format("{}mov.u32 {}, {};\n", guard(), word(), any({"%r3", "%r5", "12", "%ctaid.x"}));
+        return put("{}mov.u32 {}, {};\n", {guard(), word(), any({"%r3", "%r5", "12", "%ctaid.x"})});
       case 13:
-        return fmt::format("{}fma.rn.f32 {}, {}, {}, {};\n", guard(), real(), real(), real(), real());
+        return put("{}fma.rn.f32 {}, {}, {}, {};\n", {guard(), real(), real(), real(), real()});
       case 14:
-        return fmt::format("{}mad.lo.s32 {}, {}, {}, {};\n", guard(), word(), word(), any({"3", "%r3"}), word());
+        return put("{}mad.lo.s32 {}, {}, {}, {};\n", {guard(), word(), word(), any({"3", "%r3"}), word()});
       default:
-        return fmt::format("{} {}, {}, {};\n", any({"div.u32", "mul.lo.u32", "shr.u32", "mul.hi.u32"}), word(), word(),
-                           any({"7", "%r8"}));
+        return put("{} {}, {}, {};\n",
+                   {any({"div.u32", "mul.lo.u32", "shr.u32", "mul.hi.u32"}), word(), word(), any({"7", "%r8"})});
     }
   }
 
