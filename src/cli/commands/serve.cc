@@ -84,7 +84,6 @@ Result<void> check_kind(const ServeOptions& options) {
       {"--when-full", options.when_full != "fail"},
       {"--no-rewrite", options.no_rewrite},
       {"--short", !options.short_launch.empty()},
-      {"--gates", options.serve.gates},
       {"--cache", options.serve.cache != usual_server.cache},
       {"--sandbox", options.serve.sandbox_seconds != usual_server.sandbox_seconds},
       {"--user-share", !options.user_shares.empty()},
@@ -98,7 +97,7 @@ Result<void> check_kind(const ServeOptions& options) {
   }
   for (const auto& [name, is_given] :
        {std::pair{"--cuda", options.cuda.chosen}, std::pair{"--client-memory", !options.client_memory.empty()},
-        std::pair{"--headroom", options.headroom != kNoHeadroom}}) {
+        std::pair{"--gates", options.serve.gates}, std::pair{"--headroom", options.headroom != kNoHeadroom}}) {
     if (is_given && is_simulated) return Error{std::string(name) + " has no meaning with --simulate"};
   }
   if (given.timeline && given.json.empty()) return Error{"--timeline puts a timeline into the JSON: it needs --json"};
@@ -139,6 +138,7 @@ Result<int> serve(ServeOptions options) {
     arbiter.mode = options.serve.mode;
     if (options.headroom != kNoHeadroom) arbiter.headroom_percent = options.headroom;
     arbiter.policy = options.policy;
+    arbiter.gates = options.serve.gates;
     if (!options.memory.empty()) return Error{"--memory is not for --cuda; --client-memory limits each program"};
     if (!options.client_memory.empty()) {
       const auto limit = parse_bytes(options.client_memory);
@@ -217,7 +217,8 @@ void add_serve(const Command& wm) {
                        "allows)",
                        {.high = 90});
   serve_command.flag("--gates", options->serve.gates,
-                     "Launches also pause in their loops while one of higher priority runs (CUDA)");
+                     "Launches also pause in their loops while one of higher priority runs (CUDA; with --cuda for "
+                     "--sharing mps)");
   serve_command.option("--cache", options->serve.cache, "Rewritten programs (default: the user's cache)",
                        {.type = "FOLDER"});
   serve_command.option(

@@ -160,4 +160,19 @@ std::string goals_of_clients(const Json& status) {
   return text;
 }
 
+std::string kernels_of_clients(const Json& status) {
+  std::string text;
+  for (const Json& c : status["clients"]) {
+    const auto kernels = c.find("kernels");
+    if (kernels == c.end()) continue;
+    for (const Json& k : *kernels) {
+      const auto reason = k["reason"].get<std::string>();
+      text +=
+          fmt::format("client {}: kernel '{}' has {}gates{}\n", c["client"].get<std::uint64_t>(),
+                      k["name"].get<std::string>(), reason.empty() ? "" : "no ", reason.empty() ? "" : ": " + reason);
+    }
+  }
+  return text;
+}
+
 }  // namespace wm::cli

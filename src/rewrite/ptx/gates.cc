@@ -110,17 +110,25 @@ class GateWriter {
   }
 
   void prologue() {
-    const std::uint32_t parameter = editor_.add_address_parameter("wm_gate");
     gate_ = editor_.add_register("%wm_gate", Type::b64);
     word_ = editor_.add_register("%wm_gate_word", Type::b32);
     count_ = editor_.add_register("%wm_gate_count", Type::b32);
     left_ = editor_.add_register("%wm_gate_left", Type::b32);
     test_ = editor_.add_register("%wm_gate_test", Type::pred);
+    emit_address();
+    editor_.emit(build::mov(word_, build::number(0), Type::u32));
+    editor_.emit(build::mov(count_, build::number(0), Type::u32));
+  }
+
+  void emit_address() {
+    if (options_.word_address != 0) {
+      editor_.emit(build::mov(gate_, build::number(options_.word_address), Type::u64));
+      return;
+    }
+    const std::uint32_t parameter = editor_.add_address_parameter("wm_gate");
     editor_.emit(
         build::make(Opcode::ld, {Suffix::param}, {Type::u64},
                     {build::operand(gate_), build::at(build::variable(Operand::Scope::parameter, parameter))}));
-    editor_.emit(build::mov(word_, build::number(0), Type::u32));
-    editor_.emit(build::mov(count_, build::number(0), Type::u32));
   }
 
   Instruction load_word() const {

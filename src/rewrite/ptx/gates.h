@@ -6,9 +6,10 @@
 // bound, and the test follows it. Other short innermost loops are unrolled so that the test costs little: all their
 // exits are kept, only the way back is taken through copies of the body.
 //
-// The kernel gets one more parameter, the address of its word. A kernel without loops is left as it is: its blocks end
-// soon. A thread that was held for about a millisecond is held no more, since a kernel that needs the room of its block
-// would never start otherwise: it tests the word that follows at kOpenGateOffset, which stays 0.
+// The kernel gets one more parameter, the address of its word, unless the options name the address. A kernel without
+// loops is left as it is: its blocks end soon. A thread that was held for about a millisecond is held no more, since a
+// kernel that needs the room of its block would never start otherwise: it tests the word that follows at
+// kOpenGateOffset, which stays 0.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@ struct GateOptions {
   std::uint32_t max_unrolled = 1024;  // instructions of an unrolled loop
   std::uint32_t sleep_nanoseconds = 500;
   std::uint32_t max_sleeps = 2000;
+  std::uint64_t word_address = 0;  // 0: a parameter of the kernel
 };
 
 struct GatedKernel {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "rewrite/ptx/loops.h"
+#include "rewrite/ptx/block_dependence.h"
 #include "rewrite/ptx/special_values.h"
 #include "rewrite/ptx/uniformity.h"
 
@@ -31,47 +31,8 @@ constexpr std::array kVirtual{Special::ctaid_x,  Special::ctaid_y,  Special::cta
 bool is_barrier(const Instruction& i) { return i.opcode == Opcode::bar || i.opcode == Opcode::barrier; }
 bool leaves_kernel(const Instruction& i) { return i.opcode == Opcode::ret || i.opcode == Opcode::exit; }
 
-// The functions that a kernel can reach, itself included, by index.
-std::vector<std::uint32_t> reachable(const Module& module, std::uint32_t kernel) {
-  std::set<std::uint32_t> seen;
-  std::vector<std::uint32_t> open{kernel};
-  while (!open.empty()) {
-    const std::uint32_t f = open.back();
-    open.pop_back();
-    if (!seen.insert(f).second) continue;
-    for (const Instruction& i : module.functions[f].body) {
-      if (i.opcode == Opcode::call && i.operands[1].kind == Operand::Kind::function)
-        open.push_back(i.operands[1].index);
-    }
-  }
-  return {seen.begin(), seen.end()};
-}
-
-bool reads_special(const Instruction& i, Special first, Special last) {
-  const auto has = [&](const auto& self, const Operand& o) -> bool {
-    if (o.kind == Operand::Kind::special && o.special >= first && o.special <= last) return true;
-    return std::any_of(o.elements.begin(), o.elements.end(), [&](const Operand& e) { return self(self, e); });
-  };
-  return std::any_of(i.operands.begin(), i.operands.end(), [&](const Operand& o) { return has(has, o); });
-}
-
-// A loop with such an instruction may wait for another block.
-bool may_wait(const Instruction& i) {
-  const bool global = i.space() == ptx::Space::global || i.space() == ptx::Space::generic;
-  if (i.opcode == Opcode::ld) {
-    return global && (i.has(Suffix::volatile_) || i.has(Suffix::relaxed) || i.has(Suffix::acquire));
-  }
-  return i.opcode == Opcode::atom && global && (i.has(Suffix::cas) || i.has(Suffix::exch));
-}
-
 std::optional<std::string> objection(const Instruction& i, bool in_kernel) {
-  if (i.opcode == Opcode::barrier_cluster || i.opcode == Opcode::mapa || i.opcode == Opcode::getctarank ||
-      reads_special(i, Special::is_explicit_cluster, Special::cluster_nctarank)) {
-    return "it uses clusters";
-  }
-  if (i.opcode == Opcode::griddepcontrol) return "it waits for another grid";
-  if (reads_special(i, Special::envreg0, Special::envreg31)) return "it synchronises its grid (%envreg)";
-  if (i.opcode == Opcode::call && i.operands[1].kind != Operand::Kind::function) return "it calls through a pointer";
+  if (auto why = block_dependence(i)) return why;
   if (i.opcode == Opcode::exit && !in_kernel) return "a function that it calls ends threads";
   if (is_barrier(i) && (i.has(Suffix::arrive) || i.operands.size() > (i.has(Suffix::red) ? 3U : 1U))) {
     return "it has barriers for a part of a block";
@@ -88,26 +49,16 @@ std::optional<std::string> objection(const Function& f) {
   for (const Instruction& i : f.body) {
     if (auto why = objection(i, f.entry)) return why;
   }
-  if (f.body.empty()) return std::nullopt;
-  const ptx::ControlFlow flow = ptx::control_flow(f);
-  for (const Loop& loop : find_loops(f, flow)) {
-    for (const std::uint32_t b : loop.blocks) {
-      const auto begin = f.body.begin() + flow.blocks[b].begin, end = f.body.begin() + flow.blocks[b].end;
-      if (std::any_of(begin, end, may_wait)) return "a loop of it may wait for another block";
-    }
-  }
-  return std::nullopt;
+  return waiting_loop(f);
 }
 
 class KernelShape {
  public:
   KernelShape(const Module& module, std::uint32_t kernel)
-      : module_(module), kernel_(module.functions[kernel]), reached_(reachable(module, kernel)) {}
+      : module_(module), kernel_(module.functions[kernel]), reached_(reachable_functions(module, kernel)) {}
 
   [[nodiscard]] std::optional<std::string> refusal() const {
-    for (const Directive& d : kernel_.directives) {
-      if (d.name.find("cluster") != std::string::npos) return "it uses clusters";
-    }
+    if (auto why = cluster_directive(kernel_)) return why;
     for (const std::uint32_t f : reached_) {
       if (auto why = objection(module_.functions[f])) return why;
     }
@@ -131,12 +82,10 @@ class KernelShape {
   }
 
  private:
-  using Directive = ptx::Directive;
-
   [[nodiscard]] bool has_barrier(const Instruction& i) const {
     if (is_barrier(i)) return true;
     if (i.opcode != Opcode::call) return false;
-    const auto inside = reachable(module_, i.operands[1].index);
+    const auto inside = reachable_functions(module_, i.operands[1].index);
     return std::any_of(inside.begin(), inside.end(), [&](std::uint32_t f) {
       return std::any_of(module_.functions[f].body.begin(), module_.functions[f].body.end(), is_barrier);
     });
@@ -416,7 +365,7 @@ Result<void> make_persistent(Module& module, const std::string& name) {
   const auto shared_with_others = [&](std::uint32_t f) {
     return !module.functions[f].entry && !needs->by_function[f].empty();
   };
-  const auto reached = reachable(module, index);
+  const auto reached = reachable_functions(module, index);
   const auto kernels =
       std::count_if(module.functions.begin(), module.functions.end(), [](const Function& f) { return f.entry; });
   if (kernels > 1 && std::any_of(reached.begin(), reached.end(), shared_with_others)) {

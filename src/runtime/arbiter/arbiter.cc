@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "runtime/arbiter/loss_control.h"
 #include "runtime/arbiter/sm_rule.h"
 #include "runtime/arbiter/status.h"
 
@@ -70,6 +71,8 @@ Arbiter::Arbiter(ArbiterOptions options, std::string device, std::unique_ptr<Pro
 
 Result<std::unique_ptr<Arbiter>> Arbiter::open(ArbiterOptions options, std::string device) {
   std::unique_ptr<ProgramRule> policy;
+  if (options.gates && (options.sharing != Sharing::mps || !options.policy.empty()))
+    return Error{"gates are for programs that share the GPU with --sharing mps and without --policy"};
   if (!options.policy.empty()) {
     if (options.sharing != Sharing::mps)
       return Error{"policies decide on SMs or parts of them, which programs have with --sharing mps only"};
@@ -184,8 +187,9 @@ void Arbiter::admit(Applicant applicant) {
   for (unsigned i = 0; i < kBoardBits && bit == 0; ++i) {
     if ((used >> i & 1U) == 0) bit = 1U << i;
   }
-  auto program = ArbitratedProgram::greet(std::move(applicant.socket), {seen_ + 1, name_in(hello), applicant.peer},
-                                          state, hello.share == 0 ? 1 : hello.share / 1000.0, board_file_, bit);
+  auto program =
+      ArbitratedProgram::greet(std::move(applicant.socket), {seen_ + 1, name_in(hello), applicant.peer}, state,
+                               hello.share == 0 ? 1 : hello.share / 1000.0, {board_file_, bit, options_.gates});
   if (!program) return;
   ++seen_;
   (*program)->loss_control = LossControl::make(options_);
@@ -232,8 +236,10 @@ std::vector<ProgramDecision> Arbiter::decisions() {
     const bool has_goals = std::any_of(states.begin(), states.end(), [](const ProgramState& s) {
       return s.is_active && s.goal.kind != ProgramGoal::Kind::none;
     });
-    for (const auto& program : programs_)
+    for (const auto& program : programs_) {
       restrictions.push_back(has_goals ? goals_.restriction() : program->loss_control->restriction());
+      if (!has_goals) restrictions.back().gate_percent = max_loss_percent(options_);
+    }
     return decide(states, options_, restrictions);
   }
   std::vector<PolicyProgram> programs;

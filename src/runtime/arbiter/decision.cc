@@ -17,6 +17,7 @@ std::string ProgramDecision::mechanism() const {
   if (stream_priority == StreamPriority::highest) add("highest stream priority");
   if ((modes & kPlace) != 0) add(fmt::format("{} of {} SMs (green context)", sms, all_sms));
   if ((modes & kLimitBlocks) != 0) add(fmt::format("at most {}% of the blocks per SM", occupancy_percent));
+  if ((modes & kGate) != 0) add(fmt::format("gates closed at most {}% of the time", gate_percent));
   if (slice_microseconds != 0) add(fmt::format("time slice {} us", slice_microseconds));
   if ((modes & kPause) != 0 && all_sms != 0 && sms == 0) {
     add("waits: no SMs");
@@ -60,6 +61,10 @@ std::vector<ProgramDecision> decide(const std::vector<ProgramState>& programs, c
     if (options.sharing == Sharing::mps && restriction.occupancy_percent < 100) {
       d.modes |= kLimitBlocks;
       d.occupancy_percent = restriction.occupancy_percent;
+    }
+    if (options.gates) {
+      d.modes |= kGate;
+      d.gate_percent = restriction.gate_percent;
     }
     if (options.wait_microseconds != 0) {
       d.modes |= kWaitForOthers;

@@ -18,6 +18,7 @@ namespace wm::runtime {
 struct Restriction {
   std::uint32_t occupancy_percent = 50;
   std::uint32_t slice_microseconds = 100;  // 0: the driver's own
+  std::uint32_t gate_percent = 50;         // the part of the time for which gates may be closed, where there are any
 };
 
 struct ProgramState {
@@ -32,6 +33,7 @@ struct ProgramDecision {
   StreamPriority stream_priority = StreamPriority::own;
   std::uint32_t wait_microseconds = 0;
   std::uint32_t slice_microseconds = 0;
+  std::uint32_t gate_percent = 0;      // the part of the time for which gates may be closed
   std::uint64_t sm_groups = 0;         // groups of SMs, a bit each, under a policy that gives SMs to programs …
   std::uint32_t sms = 0, all_sms = 0;  // … and the number of these SMs, and of the GPU's
   std::uint32_t sms_of_group = 0;      // 0: no such policy

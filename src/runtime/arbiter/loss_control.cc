@@ -28,13 +28,21 @@ constexpr double kLargestBudget = 0.5, kLargestDebt = 2;
 
 }  // namespace
 
+double max_loss(const ArbiterOptions& options) {
+  return options.max_loss.value_or(options.sharing == Sharing::mps ? 0.08 : 0.3);
+}
+
+std::uint32_t max_loss_percent(const ArbiterOptions& options) {
+  return static_cast<std::uint32_t>(std::lround(100 * max_loss(options)));
+}
+
 std::unique_ptr<LossControl> LossControl::make(const ArbiterOptions& options) {
-  const double max_loss = options.max_loss.value_or(options.sharing == Sharing::mps ? 0.08 : 0.3);
+  const double bound = max_loss(options);
   if (options.sharing == Sharing::isolated) {
-    if (max_loss < 1) return std::make_unique<SliceBudget>(max_loss, options.slice_microseconds);
+    if (bound < 1) return std::make_unique<SliceBudget>(bound, options.slice_microseconds);
     return std::make_unique<FixedRestriction>(Restriction{100, options.slice_microseconds});
   }
-  if (!options.headroom_percent) return std::make_unique<LimitSearch>(max_loss);
+  if (!options.headroom_percent) return std::make_unique<LimitSearch>(bound);
   return std::make_unique<FixedRestriction>(Restriction{100 - std::min(*options.headroom_percent, 99U), 0});
 }
 

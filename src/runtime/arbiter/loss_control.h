@@ -10,6 +10,11 @@
 
 namespace wm::runtime {
 
+// `--max-loss`, or its default for the kind of sharing.
+[[nodiscard]] double max_loss(const ArbiterOptions& options);
+// The same as the part of the time for which gates may be closed, which costs programs about as much of their rate.
+[[nodiscard]] std::uint32_t max_loss_percent(const ArbiterOptions& options);
+
 class LossControl {
  public:
   static std::unique_ptr<LossControl> make(const ArbiterOptions& options);

@@ -39,6 +39,7 @@ struct ArbiterOptions {
   // The part of their rate that others may lose to a latency-sensitive program without a goal; empty: the default of
   // the kind of sharing (loss_control.h).
   std::optional<double> max_loss;
+  bool gates = false;  // others' kernels pause in their loops while a latency-sensitive program has work; Sharing::mps
   UnmetGoals unmet_goals = UnmetGoals::refuse;
   // The longest time for which a launch waits while a latency-sensitive program has work; 0: launches do not wait.
   std::uint32_t wait_microseconds = 0;

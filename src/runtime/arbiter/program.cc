@@ -29,21 +29,22 @@ ArbitratedProgram::ArbitratedProgram(Descriptor socket, ProgramIdentity identity
 
 Result<std::unique_ptr<ArbitratedProgram>> ArbitratedProgram::greet(Descriptor socket, ProgramIdentity identity,
                                                                     const ProgramState& state, double share,
-                                                                    const Descriptor& board, std::uint32_t board_bit) {
+                                                                    const Greeting& greeting) {
   const auto file = sealed_memory("warpmux-control", kControlPageBytes);
   if (!file) return file.error();
   auto mapping = Mapping::of(*file, kControlPageBytes);
   if (!mapping) return mapping.error();
   auto* page = new (mapping->bytes().data()) ControlPage;
-  page->words.board_bit.store(board_bit);
-  std::unique_ptr<ArbitratedProgram> program(
-      new ArbitratedProgram(std::move(socket), std::move(identity), state, share, std::move(*mapping), board_bit));
+  page->words.board_bit.store(greeting.board_bit);
+  page->words.uses_gates.store(greeting.uses_gates ? 1 : 0);
+  std::unique_ptr<ArbitratedProgram> program(new ArbitratedProgram(std::move(socket), std::move(identity), state, share,
+                                                                   std::move(*mapping), greeting.board_bit));
   // The streams that it creates right after the greeting have the right priority.
   program->apply(decide_single(state));
   ProgramWelcome welcome;
   welcome.answer = ProgramAnswer::accepted;
   if (!send_packet(program->socket_, bytes_of(welcome), *file) ||
-      !send_packet(program->socket_, bytes_of(welcome), board))
+      !send_packet(program->socket_, bytes_of(welcome), greeting.board))
     return Error{"the program has gone"};
   return program;
 }
@@ -70,12 +71,13 @@ void ArbitratedProgram::observe(Clock::time_point now) {
 void ArbitratedProgram::apply(const ProgramDecision& decision) {
   if (decision == decision_) return;
   ControlWords& words = page().words;
-  const bool wakes =
-      decision.slice_microseconds != decision_.slice_microseconds || decision.sm_groups != decision_.sm_groups;
+  const bool wakes = decision.slice_microseconds != decision_.slice_microseconds ||
+                     decision.sm_groups != decision_.sm_groups || ((decision.modes ^ decision_.modes) & kGate) != 0;
   words.occupancy_percent.store(decision.occupancy_percent, std::memory_order_relaxed);
   words.stream_priority.store(static_cast<std::uint32_t>(decision.stream_priority), std::memory_order_relaxed);
   words.wait_microseconds.store(decision.wait_microseconds, std::memory_order_relaxed);
   words.slice_microseconds.store(decision.slice_microseconds, std::memory_order_relaxed);
+  words.gate_percent.store(decision.gate_percent, std::memory_order_relaxed);
   words.sms_of_group.store(decision.sms_of_group, std::memory_order_relaxed);
   words.sm_groups.store(decision.sm_groups, std::memory_order_relaxed);
   words.modes.store(decision.modes, std::memory_order_release);
@@ -153,6 +155,20 @@ PolicyProgram ArbitratedProgram::for_policy(std::uint64_t threads) {
     p.parts = static_cast<std::uint32_t>(std::min<std::uint64_t>(parts, PolicyRule::kParts));
   }
   return p;
+}
+
+std::vector<ArbitratedProgram::KernelGates> ArbitratedProgram::kernels() const {
+  std::vector<KernelGates> told;
+  const std::size_t count = std::min<std::size_t>(gates().notes.load(std::memory_order_acquire), kKernelNotes);
+  // A program may write anything into its page.
+  const auto text = [](const auto& bytes) { return std::string(bytes, ::strnlen(bytes, sizeof bytes)); };
+  for (std::size_t i = 0; i < count; ++i) {
+    const KernelNote& note = gates().kernels[i];
+    KernelGates k{text(note.name), note.has_gates.load(std::memory_order_relaxed) != 0, text(note.reason)};
+    if (!k.has_gates && k.reason.empty()) k.reason = "the driver does not launch it with gates";
+    told.push_back(std::move(k));
+  }
+  return told;
 }
 
 std::optional<double> ArbitratedProgram::reached() const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/arbiter/goal_admission.h"
 #include "runtime/arbiter/loss_control.h"
@@ -25,13 +26,27 @@ class ArbitratedProgram {
  public:
   using Clock = std::chrono::steady_clock;
 
+  // The daemon tells a program these facts once.
+  struct Greeting {
+    const Descriptor& board;
+    std::uint32_t board_bit = 0;
+    bool uses_gates = false;
+  };
   // Makes the page and greets the program.
   static Result<std::unique_ptr<ArbitratedProgram>> greet(Descriptor socket, ProgramIdentity identity,
                                                           const ProgramState& state, double share,
-                                                          const Descriptor& board, std::uint32_t board_bit);
+                                                          const Greeting& greeting);
 
   [[nodiscard]] const Descriptor& socket() const { return socket_; }
   [[nodiscard]] const ProgramCounters& counters() const { return page().counters; }
+  [[nodiscard]] const GateCounters& gates() const { return page().gates; }
+  // The kernels that the program has told of, in the order in which it launched them first.
+  struct KernelGates {
+    std::string kernel;
+    bool has_gates = false;
+    std::string reason;  // why it has none
+  };
+  [[nodiscard]] std::vector<KernelGates> kernels() const;
   [[nodiscard]] const ProgramDecision& decision() const { return decision_; }
   [[nodiscard]] std::uint32_t board_bit() const { return board_bit_; }
   [[nodiscard]] double seconds() const;

@@ -34,11 +34,21 @@ std::string mechanism_text(const ArbitratedProgram& program) {
   if ((d.modes & kPlace) != 0 && c.placed_launches == 0 && c.unplaced_launches != 0)
     text +=
         fmt::format(" (not applied: no launch can be placed; at most {}% of the blocks per SM)", d.occupancy_percent);
+  if ((d.modes & kGate) != 0 && program.gates().gated_launches == 0 && program.gates().ungated_launches != 0)
+    text += " (not applied: no kernel has gates)";
   return text;
+}
+
+Document kernel_entries(const ArbitratedProgram& p) {
+  Document kernels = Document::array();
+  for (const ArbitratedProgram::KernelGates& k : p.kernels())
+    kernels.push_back({{"name", k.kernel}, {"gates", k.has_gates}, {"reason", k.reason}});
+  return kernels;
 }
 
 Document program_entry(const ArbitratedProgram& p) {
   const ProgramCounters& c = p.counters();
+  const GateCounters& g = p.gates();
   const auto value = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
   const std::uint64_t requests = value(c.requests);
   const double mean =
@@ -48,6 +58,10 @@ Document program_entry(const ArbitratedProgram& p) {
                         {"unlimited_launches", value(c.unlimited_launches)},
                         {"placed_launches", value(c.placed_launches)},
                         {"unplaced_launches", value(c.unplaced_launches)},
+                        {"gated_launches", value(g.gated_launches)},
+                        {"ungated_launches", value(g.ungated_launches)},
+                        {"gate_closings", value(g.closings)},
+                        {"gates_closed_seconds", static_cast<double>(value(g.closed_nanoseconds)) * 1e-9},
                         {"waits", value(c.waits)},
                         {"waited_seconds", static_cast<double>(value(c.waited_nanoseconds)) * 1e-9},
                         {"requests", requests},
@@ -71,6 +85,7 @@ Document program_entry(const ArbitratedProgram& p) {
           {"mechanism", mechanism_text(p)},
           {"fault", value(c.fault)},
           {"counters", counts},
+          {"kernels", kernel_entries(p)},
           // The keys of the daemons that execute launches themselves.
           {"kernel", ""},
           {"workers", 0},
@@ -110,6 +125,7 @@ std::string arbiter_status(const ArbiterStatus& status) {
                             {"headroom_percent", or_null(status.options.headroom_percent)},
                             {"max_loss", or_null(status.options.max_loss)},
                             {"client_memory_bytes", status.options.client_memory},
+                            {"gates", status.options.gates},
                             {"slice_us", status.options.slice_microseconds},
                             {"goals_exhausted", status.goals_exhausted}}},
                           {"clients", clients}};

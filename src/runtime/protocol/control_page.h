@@ -28,6 +28,7 @@ enum ControlMode : std::uint32_t {
   kPause = 32,         // wait until the daemon clears this bit: another program is sampled, or this one owns no SMs
   kDivideAlike = 16,   // divide an SM's memory as the programs do whose blocks are limited
   kPlace = 64,         // run on the SMs of `sm_groups` only; a launch that cannot be placed is limited instead
+  kGate = 128,         // kernels pause in their loops while a latency-sensitive program has work
 };
 
 // The priority of streams that a program creates: its own choice, the highest there is, or its own choice below that.
@@ -44,6 +45,8 @@ struct ControlWords {
   Word board_bit{0};           // this program's bit in the Board
   Word sms_of_group{0};        // the SMs are divided into groups of so many; 0: no policy gives SMs to programs
   Count sm_groups{0};          // a bit for each group that the program may use; the SMs left over are the last group
+  Word uses_gates{0};          // 1: the program keeps the code that it loads, for kernels with gates
+  Word gate_percent{0};        // the part of the time for which gates may be closed
 };
 
 // Times in buckets of an eighth of a power of two: bucket b holds the times below (9 + b % 8) << (b / 8) nanoseconds
@@ -82,17 +85,36 @@ struct ProgramCounters {
   Count launched_at{0};        // the time of the last launch on the steady clock, while requests are measured; 0: none
 };
 
+// A kernel that should have gates. Without them, an empty reason means that the driver does not launch it with gates.
+struct KernelNote {
+  char name[96] = {};
+  char reason[96] = {};
+  Word has_gates{0};
+};
+inline constexpr std::size_t kKernelNotes = 32;
+
+// Written by the program. The texts of a note do not change once it is counted.
+struct GateCounters {
+  Count gated_launches{0};
+  Count ungated_launches{0};  // that should have been and could not be
+  Count closings{0}, closed_nanoseconds{0};
+  Word notes{0};  // that are valid; kernels beyond kKernelNotes have none
+  std::array<KernelNote, kKernelNotes> kernels{};
+};
+
 struct ControlPage {
   std::uint32_t magic = kMagic, version = kVersion;
   alignas(64) ControlWords words;
   alignas(64) ProgramCounters counters;
+  alignas(64) GateCounters gates;
 };
-inline constexpr std::size_t kControlPageBytes = 4096;
+inline constexpr std::size_t kControlPageBytes = 12'288;
 static_assert(sizeof(ControlPage) <= kControlPageBytes);
 
 // One for all programs of a daemon: which latency-sensitive programs have work on the device, a bit each.
 struct Board {
   Word busy{0};
+  Word sleepers{0};  // threads of programs that sleep until `busy` changes
 };
 inline constexpr std::size_t kBoardBytes = 4096;
 

@@ -12,7 +12,7 @@
 namespace wm::runtime {
 
 inline constexpr std::uint32_t kMagic = 0x584d4d57;  // "WMMX"
-inline constexpr std::uint32_t kVersion = 8;
+inline constexpr std::uint32_t kVersion = 9;
 inline constexpr std::uint32_t kMaxMessageBytes = 256 * 1024;
 // The index of an event's record in the shared area, chosen by the client.
 using EventId = std::uint32_t;

@@ -18,6 +18,7 @@
 //   contexts N     N contexts, a launch in each, twice
 //   where KIND N   the SMs of launches, and
 //   ordered N      whether their order is kept: placement.h
+//   gated N KIND   kernels with loops and variables: gated_program.h
 //   opencl N       N launches of OpenCL and waits for them, through whatever library has these names
 #include <algorithm>
 #include <atomic>
@@ -37,6 +38,7 @@
 #include <vector>
 
 #include "driver_calls.h"
+#include "gated_program.h"
 #include "include/warpmux.h"
 #include "placement.h"
 #include "rounds.h"
@@ -402,6 +404,7 @@ int main(int count, char** words) {
   if (what == "unload") unload();
   if (what == "where") where(first, second);
   if (what == "ordered") ordered(first);
+  if (what == "gated") gated(first, second);
   if (what == "latency" || what == "probe" || what == "compute" || what == "memory" || what == "calls")
     measured(what, number);
   return 0;

@@ -13,6 +13,9 @@
 #include <thread>
 
 #include "runtime/client/forward/channel_groups.h"
+#include "runtime/client/forward/daemon_page.h"
+#include "runtime/client/forward/gate_follower.h"
+#include "runtime/client/forward/gated_kernels.h"
 #include "runtime/client/forward/green_contexts.h"
 #include "runtime/protocol/descriptor.h"
 #include "runtime/protocol/socket.h"
@@ -26,9 +29,6 @@ using runtime::Descriptor;
 constexpr int kWelcomeMilliseconds = 10'000;
 // Between two looks at the channel groups.
 constexpr int kLookMilliseconds = 200;
-
-runtime::ControlPage unmanaged_page;
-runtime::Board unmanaged_board;
 
 struct Connection {
   Descriptor socket;
@@ -47,15 +47,12 @@ struct Connection {
 
 Connection* connection = new Connection;
 
-void become_unmanaged() {
-  detail::page.store(&unmanaged_page, std::memory_order_relaxed);
-  detail::board.store(&unmanaged_board, std::memory_order_relaxed);
-}
-
 // A forked process has no thread for the connection, and the daemon must notice the end of the parent.
 void forget_after_fork() {
   become_unmanaged();
   ChannelGroups::forget_after_fork();
+  GateFollower::forget_after_fork();
+  GatedKernels::forget_after_fork();
   if (connection->socket.open() && connection->is_open()) ::close(connection->socket.get());
   connection = new Connection;
 }
@@ -122,8 +119,7 @@ std::string connect(const char* path) {
   if (page == nullptr || board == nullptr || page->version != runtime::kVersion) return "its memory cannot be mapped";
   connection->socket = std::move(*socket);
   if (::fstat(connection->socket.get(), &connection->file) != 0) return "its connection cannot be used";
-  detail::board.store(board, std::memory_order_release);
-  detail::page.store(page, std::memory_order_release);
+  become_managed(*page, *board);
   return {};
 }
 
@@ -146,6 +142,10 @@ void serve_connection(Connection& served) {
       if (!packet || packet->bytes.empty()) break;
     }
     if (served.has_context.load()) prepare_sms(page());
+    if (page().words.uses_gates.load(std::memory_order_relaxed) != 0) {
+      GatedKernels::get().prepare();
+      if (ready > 0) GateFollower::wake();
+    }
     if (ready > 0 || served.groups_changed.exchange(false) || is_pending)
       is_pending = ChannelGroups::get().apply(page());
   }
@@ -171,11 +171,6 @@ std::string start_thread() {
 
 }  // namespace
 
-namespace detail {
-std::atomic<runtime::ControlPage*> page{&unmanaged_page};
-std::atomic<runtime::Board*> board{&unmanaged_board};
-}  // namespace detail
-
 void connect_to_arbiter() {
   std::call_once(connection->once, [] {
     const char* path = std::getenv("WARPMUX_ARBITER");
@@ -192,8 +187,6 @@ void connect_to_arbiter() {
 }
 
 bool is_denied() { return connection->is_denied; }
-
-bool is_managed() { return &page() != &unmanaged_page; }
 
 void ask_for_priority(int priority) {
   page().counters.asked_priority.store(static_cast<std::uint32_t>(priority) + 1, std::memory_order_relaxed);

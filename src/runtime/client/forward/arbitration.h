@@ -1,25 +1,7 @@
-// This process's side of the arbitration: the page of the daemon, or, without one, a page of zeros on which every
-// launch goes to the driver unchanged.
+// The connection of this process to the daemon, and the thread that keeps it.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-
-#include "runtime/protocol/control_page.h"
-
 namespace wm::forward {
-
-namespace detail {
-extern std::atomic<runtime::ControlPage*> page;
-extern std::atomic<runtime::Board*> board;
-}  // namespace detail
-
-// Pages stay mapped until the process ends, so a reference remains valid when the daemon goes.
-[[nodiscard]] inline runtime::ControlPage& page() { return *detail::page.load(std::memory_order_relaxed); }
-[[nodiscard]] inline runtime::Board& board() { return *detail::board.load(std::memory_order_relaxed); }
-
-// Whether a daemon arbitrates this process now.
-[[nodiscard]] bool is_managed();
 
 // Whether the daemon has refused this process's goal, so that it must not use the GPU.
 [[nodiscard]] bool is_denied();

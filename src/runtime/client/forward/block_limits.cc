@@ -4,16 +4,15 @@
 #include <optional>
 
 #include "runtime/client/forward/function_table.h"
+#include "runtime/client/forward/kernel_attributes.h"
 #include "runtime/client/forward/real_driver.h"
 
 namespace wm::forward {
 
 namespace {
 
-// Attributes of devices and functions by their numbers in the driver's interface.
+// Attributes of devices by their numbers in the driver's interface.
 enum : int { kSharedPerBlock = 8, kSharedPerSm = 81, kSharedPerBlockOptIn = 97, kReservedShared = 111 };
-constexpr auto kClusterSizeMustBeSet = static_cast<CUfunction_attribute>(10);
-constexpr auto kClusterWidth = static_cast<CUfunction_attribute>(11);
 constexpr int kAllShared = 100, kDriversChoice = -1;  // percent of an SM's memory
 constexpr int kGranularity = 128;
 constexpr int kStep = 1024;  // bytes between the amounts of padding that are tried
@@ -22,57 +21,6 @@ int device_attribute(int attribute, CUdevice device) {
   int value = 0;
   const auto call = real().cuDeviceGetAttribute;
   return call != nullptr && call(&value, attribute, device) == CUDA_SUCCESS ? value : 0;
-}
-
-// A kernel on the device of the current context.
-class KernelOnDevice {
- public:
-  KernelOnDevice(CUfunction function, HandleKind kind, CUdevice device)
-      : function_(function), kind_(kind), device_(device) {}
-
-  [[nodiscard]] std::optional<int> attribute(CUfunction_attribute attribute) const {
-    int value = 0;
-    const RealFunctions& f = real();
-    const bool is_kernel = kind_ == HandleKind::kernel && f.cuKernelGetAttribute != nullptr;
-    const CUresult result = is_kernel ? f.cuKernelGetAttribute(&value, attribute, function_, device_)
-                                      : f.cuFuncGetAttribute(&value, attribute, function_);
-    if (result != CUDA_SUCCESS) return std::nullopt;
-    return value;
-  }
-  [[nodiscard]] bool set(CUfunction_attribute attribute, int value) const {
-    const RealFunctions& f = real();
-    const bool is_kernel = kind_ == HandleKind::kernel && f.cuKernelSetAttribute != nullptr;
-    return (is_kernel ? f.cuKernelSetAttribute(attribute, value, function_, device_)
-                      : f.cuFuncSetAttribute(function_, attribute, value)) == CUDA_SUCCESS;
-  }
-  [[nodiscard]] int occupancy(unsigned threads, unsigned shared_bytes) const {
-    int blocks = 0;
-    const CUresult result =
-        real().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function_, static_cast<int>(threads), shared_bytes);
-    return result == CUDA_SUCCESS ? blocks : 0;
-  }
-  [[nodiscard]] bool runs_in_clusters() const {
-    return attribute(kClusterSizeMustBeSet).value_or(0) != 0 || attribute(kClusterWidth).value_or(0) != 0;
-  }
-  [[nodiscard]] CUdevice device() const { return device_; }
-
- private:
-  const CUfunction function_;
-  const HandleKind kind_;
-  const CUdevice device_;
-};
-
-bool can_query() {
-  const RealFunctions& f = real();
-  return f.cuFuncGetAttribute != nullptr && f.cuFuncSetAttribute != nullptr &&
-         f.cuOccupancyMaxActiveBlocksPerMultiprocessor != nullptr && f.cuCtxGetDevice != nullptr;
-}
-
-std::optional<KernelOnDevice> known_kernel(CUfunction function) {
-  CUdevice device = 0;
-  const auto kind = FunctionTable::get().kind(function);
-  if (!kind || !can_query() || real().cuCtxGetDevice(&device) != CUDA_SUCCESS) return std::nullopt;
-  return KernelOnDevice(function, *kind, device);
 }
 
 int target_blocks(int fitting, BlockLimit limit) {
@@ -133,7 +81,7 @@ BlockLimits& BlockLimits::get() {
 
 LimitedLaunch BlockLimits::plan(CUfunction function, unsigned threads, unsigned shared_bytes, BlockLimit limit) {
   CUdevice device = 0;
-  if (!can_query() || real().cuCtxGetDevice(&device) != CUDA_SUCCESS) return {shared_bytes, false};
+  if (!KernelOnDevice::can_query() || real().cuCtxGetDevice(&device) != CUDA_SUCCESS) return {shared_bytes, false};
   const std::lock_guard lock(mutex_);
   forget_old_handles();
   if (refused_.contains(function)) return {shared_bytes, false};
@@ -165,7 +113,7 @@ void BlockLimits::divide_alike(CUfunction function) {
 void BlockLimits::divide(CUfunction function) {
   const auto [at, is_new] = divided_.try_emplace(function, false);
   if (!is_new) return;
-  const auto kernel = known_kernel(function);
+  const auto kernel = KernelOnDevice::find(function);
   if (!kernel) return;
   const auto chosen = kernel->attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
   at->second = chosen && *chosen == kDriversChoice &&
@@ -177,7 +125,7 @@ void BlockLimits::restore_division(CUfunction function) {
   forget_old_handles();
   const auto at = divided_.find(function);
   if (at == divided_.end()) return;
-  const auto kernel = known_kernel(function);
+  const auto kernel = KernelOnDevice::find(function);
   if (at->second && kernel) (void)kernel->set(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, kDriversChoice);
   divided_.erase(at);
 }

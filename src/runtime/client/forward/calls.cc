@@ -2,6 +2,8 @@
 // that is 0, the call is the driver's own.
 #include <algorithm>
 
+#include "runtime/client/forward/arbitration.h"
+#include "runtime/client/forward/gated_kernels.h"
 #include "runtime/client/forward/managed_work.h"
 #include "runtime/client/forward/placed_streams.h"
 #include "runtime/client/forward/real_driver.h"
@@ -65,6 +67,25 @@ CUresult launch_managed(runtime::ControlPage& page, std::uint32_t modes, CUfunct
   return launch_limited(page, function, threads, shared_bytes, stream, in_own_stream);
 }
 
+// A launch under `modes`, of the kernel's form with gates where it has one. `launch` takes the kernel too. A launch
+// that the driver refuses with gates, as when a block needs too many registers, is made as the program asked.
+template <typename Launch>
+CUresult launch_form(runtime::ControlPage& page, std::uint32_t modes, CUfunction function, unsigned threads,
+                     unsigned shared_bytes, CUstream stream, Launch&& launch) {
+  const auto as = [&](CUfunction form) {
+    return launch_managed(page, modes, form, threads, shared_bytes, stream,
+                          [&](unsigned bytes, CUstream in) { return launch(form, bytes, in); });
+  };
+  if ((modes & runtime::kGate) == 0) return as(function);
+  GatedKernels& kernels = GatedKernels::get();
+  const CUfunction form = kernels.form(page, function, stream, shared_bytes);
+  const CUresult result = as(form);
+  if (form == function || result == CUDA_SUCCESS) return result;
+  const CUresult unchanged = as(function);
+  if (unchanged == CUDA_SUCCESS) kernels.refused(function);
+  return unchanged;
+}
+
 // The stream that a call names, for calls whose default stream is the legacy one.
 enum class DefaultStream { legacy, of_thread };
 CUstream named(CUstream stream, DefaultStream by_default) {
@@ -83,11 +104,11 @@ CUresult launch_kernel(Call call, DefaultStream by_default, CUfunction function,
     return call(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters, extra);
   const std::uint64_t threads = std::uint64_t{block_x} * block_y * block_z;
   before_launch(page, modes, threads * grid_x * grid_y * grid_z);
-  return launch_managed(page, modes, function, static_cast<unsigned>(threads), shared_bytes, named(stream, by_default),
-                        [&](unsigned bytes, CUstream in) {
-                          return call(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, bytes, in,
-                                      parameters, extra);
-                        });
+  return launch_form(page, modes, function, static_cast<unsigned>(threads), shared_bytes, named(stream, by_default),
+                     [&](CUfunction form, unsigned bytes, CUstream in) {
+                       return call(form, grid_x, grid_y, grid_z, block_x, block_y, block_z, bytes, in, parameters,
+                                   extra);
+                     });
 }
 
 template <typename Call>
@@ -107,12 +128,12 @@ CUresult launch_with_attributes(Call call, DefaultStream by_default, const CUlau
     return call(config, function, parameters, extra);
   }
   CUlaunchConfig changed = *config;
-  return launch_managed(page, modes, function, static_cast<unsigned>(threads), config->sharedMemBytes,
-                        named(config->hStream, by_default), [&](unsigned bytes, CUstream in) {
-                          changed.sharedMemBytes = bytes;
-                          changed.hStream = in;
-                          return call(&changed, function, parameters, extra);
-                        });
+  return launch_form(page, modes, function, static_cast<unsigned>(threads), config->sharedMemBytes,
+                     named(config->hStream, by_default), [&](CUfunction form, unsigned bytes, CUstream in) {
+                       changed.sharedMemBytes = bytes;
+                       changed.hStream = in;
+                       return call(&changed, form, parameters, extra);
+                     });
 }
 
 template <typename Call>

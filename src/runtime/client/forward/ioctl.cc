@@ -10,6 +10,7 @@
 
 #include "runtime/client/forward/arbitration.h"
 #include "runtime/client/forward/channel_groups.h"
+#include "runtime/client/forward/daemon_page.h"
 #include "runtime/client/forward/kernel_interface.h"
 
 namespace wm::forward {

@@ -49,7 +49,8 @@ void before_launch(runtime::ControlPage& page, std::uint32_t modes, std::uint64_
   if ((modes & runtime::kTellOthers) != 0) {
     const std::uint32_t bit = page.words.board_bit.load(std::memory_order_relaxed);
     if ((board().busy.load(std::memory_order_relaxed) & bit) == 0)
-      board().busy.fetch_or(bit, std::memory_order_release);
+      board().busy.fetch_or(bit, std::memory_order_seq_cst);
+    if (board().sleepers.load(std::memory_order_seq_cst) != 0) runtime::wake_all(board().busy);
   }
   if ((modes & runtime::kMeasure) == 0) return;
   const auto launched = static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, ~std::uint32_t{0}));

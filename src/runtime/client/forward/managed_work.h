@@ -2,8 +2,8 @@
 #pragma once
 
 #include "runtime/client/cuda/interface/types.h"
-#include "runtime/client/forward/arbitration.h"
 #include "runtime/client/forward/block_limits.h"
+#include "runtime/client/forward/daemon_page.h"
 #include "runtime/client/forward/green_contexts.h"
 
 namespace wm::forward {

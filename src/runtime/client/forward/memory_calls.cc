@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "runtime/client/forward/arbitration.h"
+#include "runtime/client/forward/daemon_page.h"
 #include "runtime/client/forward/green_contexts.h"
 #include "runtime/client/forward/memory_account.h"
 #include "runtime/client/forward/real_driver.h"

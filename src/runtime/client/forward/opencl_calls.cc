@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 
 #include "runtime/client/forward/arbitration.h"
+#include "runtime/client/forward/daemon_page.h"
 #include "runtime/client/forward/managed_work.h"
 
 // Handles of OpenCL are pointers, and its numbers have these sizes on every system that NVIDIA supports.

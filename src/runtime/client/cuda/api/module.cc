@@ -78,6 +78,13 @@ int max_threads(const Driver& driver, const runtime::LoadedKernel& kernel) {
   return std::min(kMaxThreadsPerBlock, fit);
 }
 
+// The architecture that the PTX was written for: 75 for sm_75.
+int ptx_architecture(const ptx::Module& module) {
+  constexpr std::size_t kPrefix = 3;
+  if (module.targets.empty() || module.targets[0].size() <= kPrefix) return 0;
+  return std::atoi(module.targets[0].c_str() + kPrefix);
+}
+
 CUresult function_attribute(const Driver& driver, const Function& f, CUfunction_attribute attribute, int* value) {
   if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const auto& module = f.module->loaded().module();
@@ -101,6 +108,8 @@ CUresult function_attribute(const Driver& driver, const Function& f, CUfunction_
       *value = static_cast<int>(f.kernel->registers_per_thread);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+      *value = ptx_architecture(module);
+      return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
       *value = compute_capability(driver.config());
       return CUDA_SUCCESS;

@@ -1,0 +1,240 @@
+#include "runtime/client/forward/gated_kernels.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "runtime/client/forward/code_table.h"
+#include "runtime/client/forward/gate_follower.h"
+#include "runtime/client/forward/gate_words.h"
+#include "runtime/client/forward/green_contexts.h"
+#include "runtime/client/forward/kernel_attributes.h"
+#include "runtime/client/forward/managed_work.h"
+#include "runtime/client/forward/real_driver.h"
+
+namespace wm::forward {
+
+namespace {
+
+// Makes another context current for a while.
+class CurrentContext {
+ public:
+  explicit CurrentContext(CUcontext context) {
+    const RealFunctions& f = real();
+    if (f.cuCtxGetCurrent != nullptr) (void)f.cuCtxGetCurrent(&before_);
+    is_set_ = f.cuCtxSetCurrent != nullptr && f.cuCtxSetCurrent(context) == CUDA_SUCCESS;
+  }
+  ~CurrentContext() {
+    if (is_set_) (void)real().cuCtxSetCurrent(before_);
+  }
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+  [[nodiscard]] bool is_set() const { return is_set_; }
+
+ private:
+  CUcontext before_ = nullptr;
+  bool is_set_ = false;
+};
+
+std::optional<std::uint64_t> address_of(const void* owner, CodeOwner kind, const std::string& variable) {
+  const RealFunctions& f = real();
+  CUdeviceptr address = 0;
+  std::size_t bytes = 0;
+  CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+  auto* handle = const_cast<void*>(owner);
+  if (kind == CodeOwner::module && f.cuModuleGetGlobal_v2 != nullptr)
+    result = f.cuModuleGetGlobal_v2(&address, &bytes, static_cast<CUmodule>(handle), variable.c_str());
+  if (kind == CodeOwner::library && f.cuLibraryGetGlobal != nullptr)
+    result = f.cuLibraryGetGlobal(&address, &bytes, static_cast<CUlibrary>(handle), variable.c_str());
+  if (result != CUDA_SUCCESS) return std::nullopt;
+  return address;
+}
+
+runtime::KernelNote* find_note(const std::string& name) {
+  runtime::GateCounters& gates = page().gates;
+  const auto end = gates.kernels.begin() + gates.notes.load(std::memory_order_acquire);
+  const auto at = std::find_if(gates.kernels.begin(), end, [&](const runtime::KernelNote& n) {
+    return name.compare(0, sizeof n.name - 1, n.name) == 0;
+  });
+  return at == end ? nullptr : &*at;
+}
+
+// Tells the daemon what has become of a kernel, as far as there is room.
+void note(const std::string& name, const std::string& reason) {
+  runtime::GateCounters& gates = page().gates;
+  const std::uint32_t count = gates.notes.load(std::memory_order_relaxed);
+  if (count >= runtime::kKernelNotes || find_note(name) != nullptr) return;
+  runtime::KernelNote& added = gates.kernels[count];
+  std::snprintf(added.name, sizeof added.name, "%s", name.c_str());
+  std::snprintf(added.reason, sizeof added.reason, "%s", reason.c_str());
+  added.has_gates.store(reason.empty() ? 1 : 0, std::memory_order_relaxed);
+  gates.notes.store(count + 1, std::memory_order_release);
+}
+
+CUfunction count_launch(runtime::ControlPage& page, CUfunction launched, bool is_gated) {
+  (is_gated ? page.gates.gated_launches : page.gates.ungated_launches).fetch_add(1, std::memory_order_relaxed);
+  return launched;
+}
+
+}  // namespace
+
+GatedKernels*& GatedKernels::instance() {
+  static auto* only = new GatedKernels;
+  return only;
+}
+
+void GatedKernels::forget_after_fork() {
+  instance() = new GatedKernels;
+  GateWords::forget_after_fork();
+}
+
+CUfunction GatedKernels::form(runtime::ControlPage& page, CUfunction function, CUstream stream, unsigned shared_bytes) {
+  CUcontext context = nullptr;
+  const auto current = real().cuCtxGetCurrent;
+  // A graph keeps the kernels that it was captured with, and the program may look at them.
+  if (current == nullptr || current(&context) != CUDA_SUCCESS || context == nullptr || is_capturing(stream))
+    return count_launch(page, function, false);
+  const Key key{context, function};
+  Form found;
+  {
+    const std::shared_lock lock(mutex_);
+    const auto at = forms_.find(key);
+    if (at != forms_.end()) found = at->second;
+  }
+  if (found.owner == nullptr) return ask(page, key);
+  if (found.state != Form::State::ready) return count_launch(page, function, false);
+  const bool fits = static_cast<int>(shared_bytes) <= found.max_dynamic || allows(key, shared_bytes);
+  return count_launch(page, fits ? found.gated : function, fits);
+}
+
+CUfunction GatedKernels::ask(runtime::ControlPage& page, const Key& key) {
+  const auto origin = FunctionTable::get().origin(key.second);
+  if (origin) {
+    const std::unique_lock lock(mutex_);
+    forms_.emplace(key, Form{.owner = origin->owner});
+  }
+  return count_launch(page, key.second, false);
+}
+
+bool GatedKernels::allows(const Key& key, unsigned shared_bytes) {
+  constexpr auto kMaxDynamic = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+  const std::unique_lock lock(mutex_);
+  const auto at = forms_.find(key);
+  if (at == forms_.end()) return false;
+  const auto kernel = KernelOnDevice::find(key.second), gated = KernelOnDevice::find(at->second.gated);
+  if (!kernel || !gated) return false;
+  const int allowed = kernel->attribute(kMaxDynamic).value_or(0), present = gated->attribute(kMaxDynamic).value_or(0);
+  if (static_cast<int>(shared_bytes) > allowed) return false;
+  if (allowed > present && !gated->set(kMaxDynamic, allowed)) return false;
+  at->second.max_dynamic = allowed;
+  return true;
+}
+
+void GatedKernels::refused(CUfunction function) {
+  const auto origin = FunctionTable::get().origin(function);
+  runtime::KernelNote* const note = origin ? find_note(origin->name) : nullptr;
+  if (note != nullptr) note->has_gates.store(0, std::memory_order_relaxed);
+  const std::unique_lock lock(mutex_);
+  for (auto& [key, form] : forms_) {
+    if (key.second == function) form.state = Form::State::refused;
+  }
+}
+
+std::optional<GatedKernels::Key> GatedKernels::next_asked() const {
+  const std::shared_lock lock(mutex_);
+  for (const auto& [key, form] : forms_) {
+    if (form.state == Form::State::asked) return key;
+  }
+  return std::nullopt;
+}
+
+void GatedKernels::prepare() {
+  for (;;) {
+    const std::lock_guard lock(making_);
+    const auto key = next_asked();
+    if (!key) return;
+    const AllowedInCaptures allowed;
+    const CurrentContext context(key->first);
+    finish(*key, context.is_set() ? make(*key) : Made{.reason = "its context has ended"});
+  }
+}
+
+GatedKernels::Made GatedKernels::make(const Key& key) {
+  const RealFunctions& f = real();
+  const auto origin = FunctionTable::get().origin(key.second);
+  const auto kernel = KernelOnDevice::find(key.second);
+  if (!origin || !kernel || f.cuModuleLoadDataEx == nullptr) return {.reason = "its module is not known"};
+  const CodeTable::Code code = CodeTable::get().find(origin->owner);
+  if (code.code == nullptr) return {.reason = "its module is not known"};
+  const auto word = GateWords::get().of_current();
+  if (!word) return {.reason = "the driver makes no word for gates"};
+  const auto architecture = static_cast<std::uint32_t>(kernel->attribute(CU_FUNC_ATTRIBUTE_PTX_VERSION).value_or(0));
+  const gates::GatedKernel gated = code.code->gate(origin->name, architecture, *word, [&](const std::string& variable) {
+    return address_of(origin->owner, code.owner, variable);
+  });
+  if (!gated.reason.empty()) return {.reason = gated.reason};
+  Made made;
+  const CUresult loaded = f.cuModuleLoadDataEx(&made.module, gated.ptx.c_str(), 0, nullptr, nullptr);
+  if (loaded != CUDA_SUCCESS)
+    return {.reason = "the driver refuses it with gates: error " + std::to_string(static_cast<int>(loaded))};
+  if (f.cuModuleGetFunction(&made.function, made.module, origin->name.c_str()) != CUDA_SUCCESS) {
+    (void)f.cuModuleUnload(made.module);
+    return {.reason = "the driver does not find it with gates"};
+  }
+  return made;
+}
+
+void GatedKernels::finish(const Key& key, const Made& made) {
+  const auto origin = FunctionTable::get().origin(key.second);
+  if (made.function != nullptr) {
+    FunctionTable::get().add(made.function, HandleKind::function, made.module, origin ? origin->name.c_str() : "");
+    // The division of an SM's memory that the program has chosen for its kernel.
+    const auto kernel = KernelOnDevice::find(key.second), gated = KernelOnDevice::find(made.function);
+    const auto division = kernel ? kernel->attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) : std::nullopt;
+    if (gated && division && *division >= 0)
+      (void)gated->set(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, *division);
+  }
+  {
+    const std::unique_lock lock(mutex_);
+    const auto at = forms_.find(key);
+    if (at == forms_.end()) return;
+    Form& form = at->second;
+    form.state = made.function != nullptr ? Form::State::ready : Form::State::refused;
+    form.module = made.module;
+    form.gated = made.function;
+  }
+  if (origin) note(origin->name, made.reason);
+  if (made.function != nullptr) GateFollower::wake();
+}
+
+void GatedKernels::forget_owner(const void* owner) {
+  const std::lock_guard making(making_);
+  const std::unique_lock lock(mutex_);
+  std::erase_if(forms_, [&](const auto& entry) {
+    const auto& [key, form] = entry;
+    if (form.owner != owner) return false;
+    if (form.module != nullptr) {
+      FunctionTable::get().remove_owner(form.module);
+      const CurrentContext context(key.first);
+      if (context.is_set()) (void)real().cuModuleUnload(form.module);
+    }
+    return true;
+  });
+}
+
+GatedKernels::Pause::Pause() : making_(GatedKernels::get().making_), words_(GateWords::get().open_and_lock()) {}
+
+void GatedKernels::Pause::forget(CUcontext context) {
+  GatedKernels& kernels = GatedKernels::get();
+  const std::unique_lock lock(kernels.mutex_);
+  std::erase_if(kernels.forms_, [&](const auto& entry) { return entry.first.first == context; });
+  words_.forget(context);
+}
+
+void GatedKernels::Pause::forget_all() {
+  GatedKernels& kernels = GatedKernels::get();
+  const std::unique_lock lock(kernels.mutex_);
+  kernels.forms_.clear();
+  words_.forget_all();
+}
+
+}  // namespace wm::forward

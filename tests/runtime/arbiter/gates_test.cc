@@ -1,0 +1,93 @@
+// Kernels of CUDA programs with gates: the same results, the same memory, and reasons where there are none.
+#include "fixture.h"
+
+namespace wm::runtime {
+namespace {
+
+class GatesTest : public ArbitratedProgramsTest {
+ protected:
+  void SetUp() override {
+    ArbitratedProgramsTest::SetUp();
+    ArbiterOptions options = mps(25);
+    options.gates = true;
+    options.max_loss = 0.5;
+    start_daemon(options);
+  }
+  std::unique_ptr<Program> start_service() {
+    auto service = start({"latency", "60"}, "5");
+    (void)client(5, [](const Json& c) { return c["state"] == "active"; });
+    return service;
+  }
+  [[nodiscard]] static bool closes(const Json& c) {
+    return c["counters"]["gated_launches"].get<int>() > 10 && c["counters"]["gate_closings"].get<int>() > 10;
+  }
+  // The reason of each kernel; "gates" for those that have them.
+  [[nodiscard]] static std::map<std::string, std::string> kernels(const Json& client) {
+    std::map<std::string, std::string> found;
+    for (const Json& k : client["kernels"])
+      found[k["name"]] = k["gates"].get<bool>() ? "gates" : k["reason"].get<std::string>();
+    return found;
+  }
+};
+
+TEST_F(GatesTest, KernelsWithGatesComputeTheSameInTheSameMemory) {
+  const auto service = start_service();
+  for (const char* kind : {"module", "library"}) {
+    const auto batch = start({"gated", "told", kind});
+    const Json seen = client(0, closes);
+    EXPECT_EQ(seen["mechanism"], "at most 75% of the blocks per SM, gates closed at most 50% of the time");
+    const Json result = batch->finish();
+    EXPECT_EQ(result["right"], result["launches"]) << kind;
+    EXPECT_EQ(result["blocks"], result["expected_blocks"]) << kind;
+    EXPECT_EQ(result["functions"], 4) << kind;
+    EXPECT_EQ(result["refused"], 1) << kind;
+    (void)clients(1);
+  }
+}
+
+TEST_F(GatesTest, AKernelWithoutGatesIsNamedWithItsReason) {
+  const auto service = start_service();
+  const auto batch = start({"gated", "told", "module"});
+  const auto found = kernels(client(0, [](const Json& c) { return c["kernels"].size() == 4; }));
+  EXPECT_EQ(found, (std::map<std::string, std::string>{{"sum", "gates"},
+                                                       {"scaled", "gates"},
+                                                       {"spins", "a loop of it may wait for another block"},
+                                                       {"straight", "it has no loops"}}));
+  EXPECT_EQ(batch->finish()["functions"], 4);
+}
+
+TEST_F(GatesTest, WithoutALatencySensitiveProgramKernelsAreUnchanged) {
+  const Json result = start({"gated", "20", "module"})->result();
+  EXPECT_EQ(result["right"], 40);
+  EXPECT_EQ(status()["clients_seen"], 1);
+}
+
+TEST_F(GatesTest, GatesEndWithTheLatencySensitiveProgram) {
+  const auto service = start_service();
+  const auto batch = start({"gated", "told", "module"});
+  (void)client(0, closes);
+  service->kill();
+  (void)client(0, [](const Json& c) { return c["mechanism"] == "none"; });
+  const Json result = batch->finish();
+  EXPECT_EQ(result["right"], result["launches"]);
+}
+
+TEST_F(GatesTest, AProgramWithGatesOutlivesTheDaemon) {
+  const auto service = start_service();
+  const auto batch = start({"gated", "told", "module"});
+  (void)client(0, closes);
+  end_daemon();
+  EXPECT_TRUE(batch->says("the daemon is gone"));
+  const Json result = batch->finish();
+  EXPECT_EQ(result["right"], result["launches"]);
+}
+
+TEST_F(GatesTest, GatesNeedMps) {
+  ArbiterOptions options;
+  options.gates = true;
+  options.socket = socket_ + "2";
+  EXPECT_FALSE(Arbiter::open(options, "a GPU"));
+}
+
+}  // namespace
+}  // namespace wm::runtime

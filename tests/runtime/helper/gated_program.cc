@@ -1,0 +1,166 @@
+#include "gated_program.h"
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "driver_calls.h"
+#include "rounds.h"
+
+namespace {
+
+using wm::driver_calls::call;
+using wm::driver_calls::cu;
+
+// `sum`: a loop that adds `factor` (a constant that the host sets) n times, and counts its blocks in `blocks`.
+// `scaled`: the same with dynamic shared memory. `spins`: may wait for another block. `straight`: has no loop.
+constexpr const char* kPtx = R"(.version 7.5
+.target sm_75
+.address_size 64
+.visible .const .align 4 .u32 factor = 3;
+.visible .global .align 4 .u32 blocks;
+.extern .shared .align 4 .b8 space[];
+.visible .entry sum(.param .u64 out, .param .u32 n)
+{
+.reg .b32 %r<9>; .reg .b64 %d<6>; .reg .pred %p<3>;
+ld.param.u64 %d1, [out]; ld.param.u32 %r1, [n]; ld.const.u32 %r2, [factor];
+mov.u32 %r3, 0; mov.u32 %r4, 0; mov.u32 %r5, %tid.x; mov.u32 %r6, %ctaid.x; mov.u32 %r7, %ntid.x;
+LOOP:
+mad.lo.u32 %r3, %r4, %r2, %r3;
+add.u32 %r4, %r4, 1;
+setp.lt.u32 %p1, %r4, %r1;
+@%p1 bra LOOP;
+mad.lo.u32 %r8, %r6, %r7, %r5;
+mul.wide.u32 %d2, %r8, 4; add.s64 %d3, %d1, %d2; st.global.u32 [%d3], %r3;
+setp.eq.u32 %p2, %r5, 0;
+mov.u64 %d4, blocks; cvta.global.u64 %d5, %d4;
+@%p2 red.global.add.u32 [blocks], 1;
+ret;
+}
+.visible .entry scaled(.param .u64 out, .param .u32 n)
+{
+.reg .b32 %r<9>; .reg .b64 %d<6>; .reg .pred %p<3>;
+ld.param.u64 %d1, [out]; ld.param.u32 %r1, [n];
+mov.u32 %r3, 0; mov.u32 %r4, 0; mov.u32 %r5, %tid.x; mov.u32 %r6, %ctaid.x; mov.u32 %r7, %ntid.x;
+shl.b32 %r2, %r5, 2; mov.u32 %r8, space; add.u32 %r2, %r2, %r8; st.shared.u32 [%r2], %r3;
+LOOP:
+ld.shared.u32 %r3, [%r2]; mad.lo.u32 %r3, %r4, 3, %r3; st.shared.u32 [%r2], %r3;
+add.u32 %r4, %r4, 1;
+setp.lt.u32 %p1, %r4, %r1;
+@%p1 bra LOOP;
+mad.lo.u32 %r8, %r6, %r7, %r5;
+mul.wide.u32 %d2, %r8, 4; add.s64 %d3, %d1, %d2; st.global.u32 [%d3], %r3;
+ret;
+}
+.visible .entry spins(.param .u64 out, .param .u32 n)
+{
+.reg .b32 %r<3>; .reg .b64 %d<2>; .reg .pred %p<2>;
+ld.param.u64 %d1, [out];
+LOOP:
+ld.volatile.global.u32 %r1, [%d1];
+setp.eq.u32 %p1, %r1, 12345;
+@%p1 bra LOOP;
+ret;
+}
+.visible .entry straight(.param .u64 out, .param .u32 n) { ret; }
+)";
+
+constexpr unsigned kBlocks = 3, kThreads = 64, kLength = 5000;
+
+struct Kernels {
+  void *context = nullptr, *module = nullptr, *library = nullptr;
+  unsigned long long out = 0, blocks = 0, factor = 0;
+
+  explicit Kernels(const std::string& kind) {
+    int device = 0;
+    std::size_t bytes = 0;
+    cu("cuInit", 0U);
+    cu("cuDeviceGet", &device, 0);
+    cu("cuDevicePrimaryCtxRetain", &context, device);
+    cu("cuCtxSetCurrent", context);
+    // The program may free its image after the call.
+    std::vector<char> image(kPtx, kPtx + std::strlen(kPtx) + 1);
+    if (kind == "library") {
+      cu("cuLibraryLoadData", &library, static_cast<const void*>(image.data()), static_cast<int*>(nullptr),
+         static_cast<void**>(nullptr), 0U, static_cast<int*>(nullptr), static_cast<void**>(nullptr), 0U);
+      cu("cuLibraryGetModule", &module, library);
+    } else {
+      cu("cuModuleLoadData", &module, static_cast<const void*>(image.data()));
+    }
+    std::fill(image.begin(), image.end(), ' ');
+    cu("cuModuleGetGlobal_v2", &blocks, &bytes, module, "blocks");
+    cu("cuModuleGetGlobal_v2", &factor, &bytes, module, "factor");
+    cu("cuMemAlloc_v2", &out, std::size_t{kBlocks * kThreads * 4});
+  }
+  [[nodiscard]] void* function(const char* name) const {
+    void* made = nullptr;
+    if (library != nullptr) {
+      cu("cuLibraryGetKernel", &made, library, name);
+    } else {
+      cu("cuModuleGetFunction", &made, module, name);
+    }
+    return made;
+  }
+  void launch(void* function, void* stream, unsigned shared_bytes, unsigned n) {
+    void* parameters[] = {&out, &n};
+    cu("cuLaunchKernel", function, kBlocks, 1U, 1U, kThreads, 1U, 1U, shared_bytes, stream,
+       static_cast<void**>(parameters), static_cast<void**>(nullptr));
+  }
+  // Whether every thread's sum is that of n times a factor.
+  [[nodiscard]] bool is_right(std::uint32_t factor_now, unsigned n) const {
+    std::uint32_t expected = 0;
+    for (std::uint32_t i = 0; i < n; ++i) expected += i * factor_now;
+    std::vector<std::uint32_t> got(std::size_t{kBlocks} * kThreads);
+    cu("cuMemcpyDtoH_v2", static_cast<void*>(got.data()), out, got.size() * 4);
+    for (const std::uint32_t value : got) {
+      if (value != expected) return false;
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+void gated(const char* length, const char* kind) {
+  Kernels gpu(kind);
+  void* const sum = gpu.function("sum");
+  void* const scaled = gpu.function("scaled");
+  void* const spins = gpu.function("spins");
+  void* const straight = gpu.function("straight");
+  void* stream = nullptr;
+  cu("cuStreamCreate", &stream, 1U);
+  unsigned launches = 0, right = 0;
+  constexpr unsigned kLargeShared = 60 * 1024;  // more than every kernel may have
+  const int refused = call("cuLaunchKernel", scaled, 1U, 1U, 1U, kThreads, 1U, 1U, kLargeShared, stream,
+                           static_cast<void**>(nullptr), static_cast<void**>(nullptr));
+  if (std::strcmp(kind, "library") != 0) cu("cuFuncSetAttribute", scaled, 8, static_cast<int>(kLargeShared));
+  for (Rounds rounds(length); rounds.next(); launches += 2) {
+    const std::uint32_t factor = launches % 7 + 1;
+    cu("cuMemcpyHtoD_v2", gpu.factor, static_cast<const void*>(&factor), std::size_t{4});
+    gpu.launch(sum, stream, 0, kLength);
+    cu("cuStreamSynchronize", stream);
+    right += gpu.is_right(factor, kLength) ? 1 : 0;
+    gpu.launch(scaled, stream, std::strcmp(kind, "library") == 0 ? kThreads * 4 : kLargeShared, kLength);
+    cu("cuStreamSynchronize", stream);
+    right += gpu.is_right(3, kLength) ? 1 : 0;
+    gpu.launch(spins, stream, 0, 1);
+    gpu.launch(straight, stream, 0, 1);
+    cu("cuStreamSynchronize", stream);
+  }
+  std::uint32_t blocks = 0;
+  cu("cuMemcpyDtoH_v2", static_cast<void*>(&blocks), gpu.blocks, std::size_t{4});
+  unsigned functions = 0;
+  cu("cuModuleGetFunctionCount", &functions, gpu.module);
+  if (gpu.library != nullptr) {
+    cu("cuLibraryUnload", gpu.library);
+  } else {
+    cu("cuModuleUnload", gpu.module);
+  }
+  std::printf(
+      "{\"launches\": %u, \"right\": %u, \"blocks\": %u, \"expected_blocks\": %u, \"functions\": %u, "
+      "\"refused\": %d}\n",
+      launches, right, blocks, launches / 2 * kBlocks, functions, refused);
+}
