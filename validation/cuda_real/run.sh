@@ -4,15 +4,17 @@
 #
 #   validation/cuda_real/run.sh build/device out [SECONDS [PARTS]]
 #
-# PARTS: any of native mps default loss opencl probe limits slices goal policies calls torch torchpair green more, in this
-# order; `more` are further limits and slices. PAIR_PARTS divides every measured time for the spread of its results (5).
+# PARTS: any of native mps default gates loss opencl probe limits slices goal policies calls torch torchpair green more, in
+# this order; `more` are further limits and slices. PAIR_PARTS divides every measured time for the spread of its results
+# (5). REPEATS (3) is how often PyTorch is measured by itself; other rows follow it.
 # PAIR names another program with the arguments of pair.cu, for machines without nvcc (with the simulated driver:
 # WARPMUX_LIBCUDA and LD_LIBRARY_PATH name it).
 set -uo pipefail
-build=$1 out=$2 seconds=${3:-2.5} parts=${4:-native mps default loss opencl probe limits slices goal policies calls torch torchpair green}
+build=$1 out=$2 seconds=${3:-2.5} parts=${4:-native mps default gates loss opencl probe limits slices goal policies calls torch torchpair green}
 here=$(cd "$(dirname "$0")" && pwd)
 wm=$build/bin/wm
 python=${PYTHON:-python3}
+repeats=${REPEATS:-3}
 ready=${READY:-3}  # seconds after which two programs are ready
 export PAIR_PARTS=${PAIR_PARTS:-5}
 mkdir -p "$out"
@@ -118,14 +120,24 @@ if wants mps && daemon --sharing mps; then
   beside mps-priority "$plain" "$plain" "compute memory" high
 fi
 end_daemon
-# The default of --sharing mps, which takes some time to find its limits; twice, from a new start.
+# The default of --sharing mps, which takes some time to find its limits; more than once, from a new start.
 if wants default && daemon --sharing mps; then
-  for _ in 1 2; do single ours-mps "$(high)" latency; done
+  for _ in $(seq 2 "$repeats"); do single ours-mps "$(high)" latency; done
   usual=$ready ready=$(sum "$ready" 3)
-  for _ in 1 2; do beside ours-mps "$(high)" "$(low)" "compute memory"; done
+  for _ in $(seq 2 "$repeats"); do beside ours-mps "$(high)" "$(low)" "compute memory"; done
   ready=$usual
 fi
 end_daemon
+# Gates, with limits that are searched and with loose ones.
+if wants gates; then
+  usual=$ready ready=$(sum "$ready" 3)
+  daemon --sharing mps --gates && beside ours-mps-gates "$(high)" "$(low)" "compute memory"
+  end_daemon
+  ready=$usual
+  daemon --sharing mps --gates --headroom 25 --max-loss 0.12 &&
+    beside ours-mps-gates-headroom-25 "$(high)" "$(low)" "compute memory"
+  end_daemon
+fi
 # Isolated, with short slices as long as the batch program's loss is below the bound.
 if wants loss; then
   for loss in 0.3 0.5; do
@@ -176,7 +188,7 @@ if wants calls && daemon --sharing isolated; then
   pinned=''
   command -v taskset > /dev/null && pinned="taskset -c 2"
   [ "$(nproc)" -gt 2 ] || pinned=''
-  for _ in $(seq 8); do
+  for _ in $(seq $((2 * repeats + 2))); do
     single native "$pinned" calls 0.4
     single ours-isolated "$pinned $(low)" calls 0.4
   done
@@ -184,7 +196,7 @@ fi
 end_daemon
 if wants torch && daemon --sharing isolated; then
   # Requests of one sequence would wait for the host, whose times vary; these wait for the GPU.
-  for _ in 1 2 3; do
+  for _ in $(seq "$repeats"); do
     for work in "inference.py 1.5 0 512" "training.py 1.5 128"; do
       note native none "$(timeout 60 $python "$here"/$work 2>>"$errors")"
       note ours-isolated none "$(timeout 60 $(low) $python "$here"/$work 2>>"$errors")"

@@ -25,7 +25,8 @@ def main() -> None:
         if "status" in row:  # what the programs did, without what only this run knows
             row["clients"] = [
                 {"name": c["name"], "mechanism": c["mechanism"], "goal": c["goal"], "reached": c["reached"],
-                 "launches": c["launches"], **c["counters"]} for c in row.pop("status")["clients"]]
+                 "launches": c["launches"], **c["counters"],
+                 **({"kernels": c["kernels"]} if c.get("kernels") else {})} for c in row.pop("status")["clients"]]
     name, driver = device()
     with open(out, "w", encoding="utf-8") as file:
         document = {"schema": 1, "date": datetime.date.today().isoformat(), "device": name, "driver": driver,

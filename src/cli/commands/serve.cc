@@ -115,6 +115,13 @@ Result<void> check_kind(const ServeOptions& options) {
   return {};
 }
 
+// WARPMUX_GATES=always is for comparing the results of programs with and without gates.
+runtime::Gates gates_of_environment() {
+  const char* given = std::getenv("WARPMUX_GATES");
+  return given != nullptr && std::string_view(given) == "always" ? runtime::Gates::always
+                                                                 : runtime::Gates::beside_others;
+}
+
 Result<int> serve(ServeOptions options) {
   if (auto fitting = check_kind(options); !fitting) return fitting.error();
   if (auto known = check_policy(options.policy); !known) return known.error();
@@ -138,7 +145,7 @@ Result<int> serve(ServeOptions options) {
     arbiter.mode = options.serve.mode;
     if (options.headroom != kNoHeadroom) arbiter.headroom_percent = options.headroom;
     arbiter.policy = options.policy;
-    arbiter.gates = options.serve.gates;
+    if (options.serve.gates) arbiter.gates = gates_of_environment();
     if (!options.memory.empty()) return Error{"--memory is not for --cuda; --client-memory limits each program"};
     if (!options.client_memory.empty()) {
       const auto limit = parse_bytes(options.client_memory);

@@ -71,7 +71,7 @@ Arbiter::Arbiter(ArbiterOptions options, std::string device, std::unique_ptr<Pro
 
 Result<std::unique_ptr<Arbiter>> Arbiter::open(ArbiterOptions options, std::string device) {
   std::unique_ptr<ProgramRule> policy;
-  if (options.gates && (options.sharing != Sharing::mps || !options.policy.empty()))
+  if (options.gates != Gates::none && (options.sharing != Sharing::mps || !options.policy.empty()))
     return Error{"gates are for programs that share the GPU with --sharing mps and without --policy"};
   if (!options.policy.empty()) {
     if (options.sharing != Sharing::mps)
@@ -201,6 +201,11 @@ void Arbiter::dismiss(std::list<std::unique_ptr<ArbitratedProgram>>::iterator pr
   // A program that was killed may have left its bit set.
   board().busy.fetch_and(~(*program)->board_bit(), std::memory_order_release);
   admission_.learn((*program)->identity.name, (*program)->isolated());
+  if (options_.gates == Gates::always) {
+    for (const ArbitratedProgram::KernelGates& k : (*program)->kernels())
+      fmt::print(stderr, "wm: {}: kernel '{}': {}\n", (*program)->identity.name, k.kernel,
+                 k.has_gates ? "gates" : k.reason);
+  }
   programs_.erase(program);
 }
 

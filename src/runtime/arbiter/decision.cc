@@ -49,9 +49,10 @@ std::vector<ProgramDecision> decide(const std::vector<ProgramState>& programs, c
   for (std::size_t i = 0; i < programs.size(); ++i) {
     ProgramDecision& d = decisions[i];
     d = decide_single(programs[i]);
+    if (options.gates == Gates::always) d.modes |= kGate;
     if (is_sensitive(programs[i])) {
       d.is_latency_sensitive = true;
-      d.modes = kMeasure | kTellOthers | (options.sharing == Sharing::mps ? kDivideAlike : 0U);
+      d.modes |= kMeasure | kTellOthers | (options.sharing == Sharing::mps ? kDivideAlike : 0U);
       continue;
     }
     if (!is_restricted) continue;
@@ -62,7 +63,7 @@ std::vector<ProgramDecision> decide(const std::vector<ProgramState>& programs, c
       d.modes |= kLimitBlocks;
       d.occupancy_percent = restriction.occupancy_percent;
     }
-    if (options.gates) {
+    if (options.gates != Gates::none) {
       d.modes |= kGate;
       d.gate_percent = restriction.gate_percent;
     }

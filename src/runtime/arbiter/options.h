@@ -15,6 +15,10 @@ enum class Sharing { mps, isolated };
 // The answer to a program whose goal cannot be met beside the goals of others.
 enum class UnmetGoals { refuse, wait, accept };
 
+// Kernels that pause in their loops while a latency-sensitive program has work: those of the others while such a
+// program is active, or all kernels from their first launch on, to compare their results.
+enum class Gates : std::uint32_t { none, beside_others, always };
+
 // The SMs of the GPU in the groups that policies give to programs.
 struct SmGroups {
   std::vector<std::uint32_t> sms;   // SMs of each group; empty: not known
@@ -39,7 +43,7 @@ struct ArbiterOptions {
   // The part of their rate that others may lose to a latency-sensitive program without a goal; empty: the default of
   // the kind of sharing (loss_control.h).
   std::optional<double> max_loss;
-  bool gates = false;  // others' kernels pause in their loops while a latency-sensitive program has work; Sharing::mps
+  Gates gates = Gates::none;  // with Sharing::mps
   UnmetGoals unmet_goals = UnmetGoals::refuse;
   // The longest time for which a launch waits while a latency-sensitive program has work; 0: launches do not wait.
   std::uint32_t wait_microseconds = 0;

@@ -36,11 +36,14 @@ Result<std::unique_ptr<ArbitratedProgram>> ArbitratedProgram::greet(Descriptor s
   if (!mapping) return mapping.error();
   auto* page = new (mapping->bytes().data()) ControlPage;
   page->words.board_bit.store(greeting.board_bit);
-  page->words.uses_gates.store(greeting.uses_gates ? 1 : 0);
+  page->words.gates.store(static_cast<std::uint32_t>(greeting.gates));
   std::unique_ptr<ArbitratedProgram> program(new ArbitratedProgram(std::move(socket), std::move(identity), state, share,
                                                                    std::move(*mapping), greeting.board_bit));
   // The streams that it creates right after the greeting have the right priority.
-  program->apply(decide_single(state));
+  ProgramDecision first = decide_single(state);
+  if (greeting.gates == Gates::always) first.modes |= kGate;
+  program->decision_.modes = first.modes;  // it is not woken before it is greeted
+  program->apply(first);
   ProgramWelcome welcome;
   welcome.answer = ProgramAnswer::accepted;
   if (!send_packet(program->socket_, bytes_of(welcome), *file) ||

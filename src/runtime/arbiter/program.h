@@ -30,7 +30,7 @@ class ArbitratedProgram {
   struct Greeting {
     const Descriptor& board;
     std::uint32_t board_bit = 0;
-    bool uses_gates = false;
+    Gates gates = Gates::none;
   };
   // Makes the page and greets the program.
   static Result<std::unique_ptr<ArbitratedProgram>> greet(Descriptor socket, ProgramIdentity identity,

@@ -125,7 +125,7 @@ std::string arbiter_status(const ArbiterStatus& status) {
                             {"headroom_percent", or_null(status.options.headroom_percent)},
                             {"max_loss", or_null(status.options.max_loss)},
                             {"client_memory_bytes", status.options.client_memory},
-                            {"gates", status.options.gates},
+                            {"gates", status.options.gates != Gates::none},
                             {"slice_us", status.options.slice_microseconds},
                             {"goals_exhausted", status.goals_exhausted}}},
                           {"clients", clients}};

@@ -34,6 +34,10 @@ enum ControlMode : std::uint32_t {
 // The priority of streams that a program creates: its own choice, the highest there is, or its own choice below that.
 enum class StreamPriority : std::uint32_t { own, highest, below_highest };
 
+// Whether the program keeps the code that it loads, for kernels with gates, and whether these are made before the first
+// launch of a kernel.
+enum class GateUse : std::uint32_t { none, when_ready, at_once };
+
 // Written by the daemon.
 struct ControlWords {
   Word modes{0};
@@ -45,7 +49,7 @@ struct ControlWords {
   Word board_bit{0};           // this program's bit in the Board
   Word sms_of_group{0};        // the SMs are divided into groups of so many; 0: no policy gives SMs to programs
   Count sm_groups{0};          // a bit for each group that the program may use; the SMs left over are the last group
-  Word uses_gates{0};          // 1: the program keeps the code that it loads, for kernels with gates
+  Word gates{0};               // a GateUse
   Word gate_percent{0};        // the part of the time for which gates may be closed
 };
 

@@ -9,7 +9,7 @@ class GatesTest : public ArbitratedProgramsTest {
   void SetUp() override {
     ArbitratedProgramsTest::SetUp();
     ArbiterOptions options = mps(25);
-    options.gates = true;
+    options.gates = Gates::beside_others;
     options.max_loss = 0.5;
     start_daemon(options);
   }
@@ -62,6 +62,27 @@ TEST_F(GatesTest, WithoutALatencySensitiveProgramKernelsAreUnchanged) {
   EXPECT_EQ(status()["clients_seen"], 1);
 }
 
+TEST_F(GatesTest, ThreadsAndContextsOfAProgramHaveGates) {
+  const auto service = start_service();
+  for (const char* kind : {"threads", "contexts"}) {
+    const auto batch = start({"gated", "told", kind});
+    (void)client(0, closes);
+    const Json result = batch->finish();
+    EXPECT_EQ(result["right"], result["launches"]) << kind;
+    (void)clients(1);
+  }
+}
+
+TEST_F(GatesTest, ACaptureInProgressIsNotDisturbedAndKeepsTheProgramsKernel) {
+  const auto service = start_service();
+  const auto batch = start({"gated", "told", "capture"});
+  (void)client(0, closes);
+  const Json result = batch->finish();
+  EXPECT_EQ(result["ended"], 0);
+  EXPECT_EQ(result["own"], 1);
+  EXPECT_EQ(result["right"], 1);
+}
+
 TEST_F(GatesTest, GatesEndWithTheLatencySensitiveProgram) {
   const auto service = start_service();
   const auto batch = start({"gated", "told", "module"});
@@ -82,9 +103,21 @@ TEST_F(GatesTest, AProgramWithGatesOutlivesTheDaemon) {
   EXPECT_EQ(result["right"], result["launches"]);
 }
 
+TEST_F(GatesTest, AKernelMayHaveGatesFromItsFirstLaunchOn) {
+  end_daemon();
+  ArbiterOptions options = mps(25);
+  options.gates = Gates::always;
+  start_daemon(options);
+  const auto batch = start({"gated", "told", "module"});
+  const Json seen = client(0, [](const Json& c) { return c["counters"]["gated_launches"].get<int>() > 0; });
+  const Json result = batch->finish();
+  EXPECT_EQ(result["right"], result["launches"]);
+  EXPECT_EQ(kernels(seen).at("sum"), "gates");
+}
+
 TEST_F(GatesTest, GatesNeedMps) {
   ArbiterOptions options;
-  options.gates = true;
+  options.gates = Gates::beside_others;
   options.socket = socket_ + "2";
   EXPECT_FALSE(Arbiter::open(options, "a GPU"));
 }

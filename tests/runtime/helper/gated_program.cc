@@ -1,9 +1,12 @@
 #include "gated_program.h"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -74,13 +77,18 @@ struct Kernels {
   void *context = nullptr, *module = nullptr, *library = nullptr;
   unsigned long long out = 0, blocks = 0, factor = 0;
 
+  Kernels() = default;
   explicit Kernels(const std::string& kind) {
     int device = 0;
-    std::size_t bytes = 0;
     cu("cuInit", 0U);
     cu("cuDeviceGet", &device, 0);
     cu("cuDevicePrimaryCtxRetain", &context, device);
     cu("cuCtxSetCurrent", context);
+    load(kind);
+  }
+  // Into the current context.
+  void load(const std::string& kind) {
+    std::size_t bytes = 0;
     // The program may free its image after the call.
     std::vector<char> image(kPtx, kPtx + std::strlen(kPtx) + 1);
     if (kind == "library") {
@@ -122,9 +130,92 @@ struct Kernels {
   }
 };
 
+// Sums in streams of their own, in threads at the same time.
+void gated_threads(const char* length) {
+  constexpr int kCount = 4;
+  Kernels gpu("module");
+  std::atomic<unsigned> launches{0}, right{0};
+  std::vector<std::thread> running;
+  for (int i = 0; i < kCount; ++i) {
+    running.emplace_back([&] {
+      cu("cuCtxSetCurrent", gpu.context);
+      Kernels own = gpu;
+      cu("cuMemAlloc_v2", &own.out, std::size_t{kBlocks * kThreads * 4});
+      void *stream = nullptr, *sum = own.function("sum");
+      cu("cuStreamCreate", &stream, 1U);
+      for (Rounds rounds(length); rounds.next(); ++launches) {
+        own.launch(sum, stream, 0, kLength);
+        cu("cuStreamSynchronize", stream);
+        right += own.is_right(3, kLength) ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& t : running) t.join();
+  std::printf("{\"launches\": %u, \"right\": %u}\n", launches.load(), right.load());
+}
+
+// Contexts of the program's own, which come and go; two at a time.
+void gated_contexts(const char* length) {
+  unsigned launches = 0, right = 0;
+  cu("cuInit", 0U);
+  for (Rounds rounds(length); rounds.next();) {
+    void* contexts[2] = {};
+    for (void*& context : contexts) {
+      cu("cuCtxCreate_v2", &context, 0U, 0);
+      Kernels own;
+      own.load("module");
+      void* sum = own.function("sum");
+      for (int k = 0; k < 20; ++k, ++launches) {
+        own.launch(sum, nullptr, 0, kLength);
+        cu("cuStreamSynchronize", static_cast<void*>(nullptr));
+        right += own.is_right(3, kLength) ? 1 : 0;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      }
+    }
+    for (void* context : contexts) cu("cuCtxDestroy_v2", context);
+  }
+  std::printf("{\"launches\": %u, \"right\": %u}\n", launches, right);
+}
+
+// A capture of another stream is in progress, in the mode that forbids most calls of all threads, while a kernel is
+// first launched and its form with gates is made. The captured launch stays the program's own kernel.
+void gated_capture(const char* length) {
+  Kernels gpu("module");
+  void *captured = nullptr, *stream = nullptr, *graph = nullptr, *executable = nullptr, *sum = gpu.function("sum");
+  constexpr int kGlobalMode = 0;
+  cu("cuStreamCreate", &captured, 1U);
+  cu("cuStreamCreate", &stream, 1U);
+  cu("cuStreamBeginCapture_v2", captured, kGlobalMode);
+  unsigned launches = 0;
+  for (Rounds rounds(length); rounds.next(); ++launches) {
+    gpu.launch(sum, stream, 0, kLength);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  gpu.launch(sum, captured, 0, kLength);
+  const int ended = call("cuStreamEndCapture", captured, &graph);
+  std::size_t count = 1;
+  void* node = nullptr;
+  cu("cuGraphGetNodes", graph, &node, &count);
+  struct {
+    void* function;
+    unsigned sizes[7];
+    void **parameters, **extra;
+    void *kernel, *context;
+  } node_parameters{};
+  cu("cuGraphKernelNodeGetParams_v2", node, static_cast<void*>(&node_parameters));
+  cu("cuGraphInstantiateWithFlags", &executable, graph, 0ULL);
+  cu("cuGraphLaunch", executable, stream);
+  cu("cuStreamSynchronize", stream);
+  std::printf("{\"launches\": %u, \"ended\": %d, \"own\": %d, \"right\": %d}\n", launches, ended,
+              node_parameters.function == sum ? 1 : 0, gpu.is_right(3, kLength) ? 1 : 0);
+}
+
 }  // namespace
 
 void gated(const char* length, const char* kind) {
+  if (std::strcmp(kind, "threads") == 0) return gated_threads(length);
+  if (std::strcmp(kind, "contexts") == 0) return gated_contexts(length);
+  if (std::strcmp(kind, "capture") == 0) return gated_capture(length);
   Kernels gpu(kind);
   void* const sum = gpu.function("sum");
   void* const scaled = gpu.function("scaled");

@@ -2,5 +2,6 @@
 #pragma once
 
 // Launches kernels that loop, with variables of their module, and checks every result as the host computes it. Prints
-// how many launches there were and how many were right.
+// how many launches there were and how many were right. `kind`: a module or library in one thread, or threads,
+// contexts, or a capture that is in progress.
 void gated(const char* length, const char* kind);

@@ -142,7 +142,7 @@ void serve_connection(Connection& served) {
       if (!packet || packet->bytes.empty()) break;
     }
     if (served.has_context.load()) prepare_sms(page());
-    if (page().words.uses_gates.load(std::memory_order_relaxed) != 0) {
+    if (page().words.gates.load(std::memory_order_relaxed) != 0) {
       GatedKernels::get().prepare();
       if (ready > 0) GateFollower::wake();
     }

@@ -29,7 +29,7 @@ std::shared_ptr<gates::LoadedCode> read(const void* image) {
   return std::shared_ptr<gates::LoadedCode>(reader == nullptr ? nullptr : reader(image));
 }
 
-bool keeps_code() { return page().words.uses_gates.load(std::memory_order_relaxed) != 0; }
+bool keeps_code() { return page().words.gates.load(std::memory_order_relaxed) != 0; }
 
 }  // namespace
 

@@ -13,10 +13,14 @@ constexpr CUdeviceptr kOpenGateOffset = 256;
 constexpr std::size_t kBytes = 512;
 constexpr unsigned kNonBlocking = 1;
 
+// Neither way runs a kernel, which would have to wait for room on an SM.
 CUresult write_word(CUstream stream, CUdeviceptr address, std::uint32_t value) {
+  static constexpr std::uint32_t kValues[] = {0, 1};
   const RealFunctions& f = real();
   const auto call = f.cuStreamWriteValue32_v2 != nullptr ? f.cuStreamWriteValue32_v2 : f.cuStreamWriteValue32;
-  return call == nullptr ? CUDA_ERROR_NOT_SUPPORTED : call(stream, address, value, 0);
+  const CUresult result = call == nullptr ? CUDA_ERROR_NOT_SUPPORTED : call(stream, address, value, 0);
+  if (result != CUDA_ERROR_NOT_SUPPORTED || f.cuMemcpyHtoDAsync_v2 == nullptr) return result;
+  return f.cuMemcpyHtoDAsync_v2(address, &kValues[value], sizeof kValues[value], stream);
 }
 
 }  // namespace

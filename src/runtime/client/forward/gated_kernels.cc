@@ -87,6 +87,12 @@ void GatedKernels::forget_after_fork() {
   GateWords::forget_after_fork();
 }
 
+GatedKernels::Form GatedKernels::find(const Key& key) const {
+  const std::shared_lock lock(mutex_);
+  const auto at = forms_.find(key);
+  return at == forms_.end() ? Form{} : at->second;
+}
+
 CUfunction GatedKernels::form(runtime::ControlPage& page, CUfunction function, CUstream stream, unsigned shared_bytes) {
   CUcontext context = nullptr;
   const auto current = real().cuCtxGetCurrent;
@@ -94,25 +100,23 @@ CUfunction GatedKernels::form(runtime::ControlPage& page, CUfunction function, C
   if (current == nullptr || current(&context) != CUDA_SUCCESS || context == nullptr || is_capturing(stream))
     return count_launch(page, function, false);
   const Key key{context, function};
-  Form found;
-  {
-    const std::shared_lock lock(mutex_);
-    const auto at = forms_.find(key);
-    if (at != forms_.end()) found = at->second;
+  Form found = find(key);
+  if (found.owner == nullptr) {
+    ask(key);
+    constexpr auto kAtOnce = static_cast<std::uint32_t>(runtime::GateUse::at_once);
+    if (page.words.gates.load(std::memory_order_relaxed) == kAtOnce) prepare();
+    found = find(key);
   }
-  if (found.owner == nullptr) return ask(page, key);
   if (found.state != Form::State::ready) return count_launch(page, function, false);
   const bool fits = static_cast<int>(shared_bytes) <= found.max_dynamic || allows(key, shared_bytes);
   return count_launch(page, fits ? found.gated : function, fits);
 }
 
-CUfunction GatedKernels::ask(runtime::ControlPage& page, const Key& key) {
+void GatedKernels::ask(const Key& key) {
   const auto origin = FunctionTable::get().origin(key.second);
-  if (origin) {
-    const std::unique_lock lock(mutex_);
-    forms_.emplace(key, Form{.owner = origin->owner});
-  }
-  return count_launch(page, key.second, false);
+  if (!origin) return;
+  const std::unique_lock lock(mutex_);
+  forms_.emplace(key, Form{.owner = origin->owner});
 }
 
 bool GatedKernels::allows(const Key& key, unsigned shared_bytes) {

@@ -68,7 +68,9 @@ class GatedKernels {
   };
 
   [[nodiscard]] static GatedKernels*& instance();
-  [[nodiscard]] CUfunction ask(runtime::ControlPage& page, const Key& key);
+  // Without an owner: nothing has asked for it.
+  [[nodiscard]] Form find(const Key& key) const;
+  void ask(const Key& key);
   [[nodiscard]] std::optional<Key> next_asked() const;
   // In the context of the key, which is current.
   [[nodiscard]] static Made make(const Key& key);
