@@ -10,6 +10,8 @@
 
 #ifdef WM_HAVE_ZSTD
 #include <zstd.h>
+#else
+#include <dlfcn.h>
 #endif
 
 namespace wm::runtime {
@@ -36,8 +38,17 @@ Result<std::string> decompress_zstd(std::span<const std::byte> data, std::uint64
   text.resize(written);
   return text;
 #else
-  (void)data, (void)bytes;
-  return Error{"the PTX is compressed with zstd, and this build has no libzstd"};
+  // The library may be installed without its headers.
+  static void* const library = ::dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
+  using Decompress = std::size_t (*)(void* to, std::size_t room, const void* from, std::size_t bytes);
+  auto* const decompress =
+      library == nullptr ? nullptr : reinterpret_cast<Decompress>(::dlsym(library, "ZSTD_decompress"));
+  if (decompress == nullptr) return Error{"the PTX is compressed with zstd, and this machine has no libzstd.so.1"};
+  std::string text(bytes, '\0');
+  const std::size_t written = decompress(text.data(), text.size(), data.data(), data.size());
+  if (written > text.size()) return Error{"damaged zstd data"};  // an error is a huge number
+  text.resize(written);
+  return text;
 #endif
 }
 

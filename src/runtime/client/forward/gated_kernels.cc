@@ -35,6 +35,19 @@ class CurrentContext {
   bool is_set_ = false;
 };
 
+constexpr int kMaxRegistersOption = 0;  // of cuModuleLoadDataEx
+// With so many registers a thread, an SM is full of threads whatever the size of blocks.
+constexpr int kRegistersOfAFullSm = 32;
+
+int number_of(CUfunction function, CUfunction_attribute attribute) {
+  int value = 0;
+  const auto get = real().cuFuncGetAttribute;
+  return get != nullptr && get(&value, attribute, function) == CUDA_SUCCESS ? value : 0;
+}
+
+// Registers are allocated in steps.
+int rounded_registers(std::optional<int> registers) { return (registers.value_or(0) + 7) / 8 * 8; }
+
 std::optional<std::uint64_t> address_of(const void* owner, CodeOwner kind, const std::string& variable) {
   const RealFunctions& f = real();
   CUdeviceptr address = 0;
@@ -162,6 +175,20 @@ void GatedKernels::prepare() {
   }
 }
 
+GatedKernels::Made GatedKernels::load(const std::string& ptx, const std::string& kernel, int max_registers) {
+  const RealFunctions& f = real();
+  Made made;
+  int options[] = {kMaxRegistersOption};
+  // The driver takes numbers as pointers. NOLINTNEXTLINE(performance-no-int-to-ptr)
+  void* values[] = {reinterpret_cast<void*>(static_cast<std::uintptr_t>(max_registers))};
+  const CUresult loaded = f.cuModuleLoadDataEx(&made.module, ptx.c_str(), max_registers == 0 ? 0 : 1, options, values);
+  if (loaded != CUDA_SUCCESS)
+    return {.reason = "the driver refuses it with gates: error " + std::to_string(static_cast<int>(loaded))};
+  if (f.cuModuleGetFunction(&made.function, made.module, kernel.c_str()) == CUDA_SUCCESS) return made;
+  (void)f.cuModuleUnload(made.module);
+  return {.reason = "the driver does not find it with gates"};
+}
+
 GatedKernels::Made GatedKernels::make(const Key& key) {
   const RealFunctions& f = real();
   const auto origin = FunctionTable::get().origin(key.second);
@@ -176,15 +203,17 @@ GatedKernels::Made GatedKernels::make(const Key& key) {
     return address_of(origin->owner, code.owner, variable);
   });
   if (!gated.reason.empty()) return {.reason = gated.reason};
-  Made made;
-  const CUresult loaded = f.cuModuleLoadDataEx(&made.module, gated.ptx.c_str(), 0, nullptr, nullptr);
-  if (loaded != CUDA_SUCCESS)
-    return {.reason = "the driver refuses it with gates: error " + std::to_string(static_cast<int>(loaded))};
-  if (f.cuModuleGetFunction(&made.function, made.module, origin->name.c_str()) != CUDA_SUCCESS) {
-    (void)f.cuModuleUnload(made.module);
-    return {.reason = "the driver does not find it with gates"};
-  }
-  return made;
+  Made made = load(gated.ptx, origin->name, 0);
+  if (made.function == nullptr) return made;
+  // Gates take a few registers. Where these cost room for a block, the compiler shall do without them.
+  const int limit = std::max(kRegistersOfAFullSm, rounded_registers(kernel->attribute(CU_FUNC_ATTRIBUTE_NUM_REGS)));
+  if (rounded_registers(number_of(made.function, CU_FUNC_ATTRIBUTE_NUM_REGS)) <= limit) return made;
+  const Made smaller = load(gated.ptx, origin->name, limit);
+  if (smaller.function == nullptr) return made;
+  const bool spills = number_of(smaller.function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES) >
+                      number_of(made.function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+  (void)f.cuModuleUnload(spills ? smaller.module : made.module);
+  return spills ? made : smaller;
 }
 
 void GatedKernels::finish(const Key& key, const Made& made) {

@@ -74,6 +74,8 @@ class GatedKernels {
   [[nodiscard]] std::optional<Key> next_asked() const;
   // In the context of the key, which is current.
   [[nodiscard]] static Made make(const Key& key);
+  // `max_registers`: of a thread; 0: as the compiler likes.
+  [[nodiscard]] static Made load(const std::string& ptx, const std::string& kernel, int max_registers);
   void finish(const Key& key, const Made& made);
   [[nodiscard]] bool allows(const Key& key, unsigned shared_bytes);
 
