@@ -151,7 +151,8 @@ void Arbiter::apply(Descriptor socket, const Hello& hello, const Peer& peer) {
   if (!packet || packet->bytes.size() != sizeof applicant.goal)
     return refuse<ProgramWelcome>(applicant.socket, "not a goal of this version");
   std::memcpy(&applicant.goal, packet->bytes.data(), sizeof applicant.goal);
-  const GoalAdmission::Answer answer = check(applicant);
+  if (!applicant.goal.is_valid()) return refuse<ProgramWelcome>(applicant.socket, "its goal is none");
+  const GoalAdmission::Answer answer = check({name_in(applicant.hello), applicant.goal}, nullptr);
   if (answer.verdict == GoalAdmission::Verdict::accepted) return admit(std::move(applicant));
   const bool waits = answer.verdict == GoalAdmission::Verdict::not_now && options_.unmet_goals == UnmetGoals::wait;
   ProgramWelcome welcome;
@@ -161,18 +162,37 @@ void Arbiter::apply(Descriptor socket, const Hello& hello, const Peer& peer) {
   if (waits) waiting_.push_back(std::move(applicant));
 }
 
-GoalAdmission::Answer Arbiter::check(const Applicant& applicant) const {
+GoalAdmission::Answer Arbiter::check(const NamedGoal& asked, const ArbitratedProgram* except) const {
   if (options_.unmet_goals == UnmetGoals::accept) return {};
   std::vector<NamedGoal> others;
-  for (const auto& program : programs_) others.push_back({program->identity.name, program->state.goal});
-  return admission_.check({name_in(applicant.hello), applicant.goal}, others, goals_.is_exhausted());
+  for (const auto& program : programs_) {
+    if (program.get() != except) others.push_back({program->identity.name, program->state.goal});
+  }
+  return admission_.check(asked, others, goals_.is_exhausted());
+}
+
+void Arbiter::set_asked_goals() {
+  for (const auto& program : programs_) {
+    const auto asked = program->asked_goal();
+    if (!asked) continue;
+    const GoalAdmission::Answer answer = check({program->identity.name, *asked}, program.get());
+    if (answer.verdict == GoalAdmission::Verdict::accepted) {
+      program->state.goal = *asked;
+      goals_.restart();
+    } else {
+      fmt::print(stderr, "wm: client {} ({}, pid {}): {}\n", program->identity.number, program->identity.name,
+                 program->identity.peer.pid, answer.reason);
+    }
+  }
 }
 
 void Arbiter::admit_waiting() {
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     const auto applicant = at++;
     const bool has_gone = peer_closed(applicant->socket);
-    if (!has_gone && check(*applicant).verdict != GoalAdmission::Verdict::accepted) continue;
+    if (!has_gone &&
+        check({name_in(applicant->hello), applicant->goal}, nullptr).verdict != GoalAdmission::Verdict::accepted)
+      continue;
     if (!has_gone) admit(std::move(*applicant));
     waiting_.erase(applicant);
   }
@@ -260,6 +280,7 @@ std::vector<ProgramDecision> Arbiter::decisions() {
 void Arbiter::arbitrate() {
   const auto now = ArbitratedProgram::Clock::now();
   for (const auto& program : programs_) program->observe(now);
+  set_asked_goals();
   end_windows(now);
   report_faults();
   admit_waiting();

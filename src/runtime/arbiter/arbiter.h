@@ -41,7 +41,8 @@ class Arbiter {
     Peer peer;
     ProgramGoal goal;
   };
-  [[nodiscard]] GoalAdmission::Answer check(const Applicant& applicant) const;
+  // Whether a goal can be met beside those of the programs, without `except`.
+  [[nodiscard]] GoalAdmission::Answer check(const NamedGoal& asked, const ArbitratedProgram* except) const;
   void apply(Descriptor socket, const Hello& hello, const Peer& peer);
   void admit(Applicant applicant);
   // Lets in those of the waiting programs whose goals can be met now.
@@ -54,6 +55,8 @@ class Arbiter {
   [[nodiscard]] std::vector<ProgramDecision> decisions();
   // Makes others wait while a program is measured by itself.
   void sample_isolated(ArbitratedProgram::Clock::time_point now, std::vector<ProgramDecision>& decisions);
+  // Takes over the goals that programs have asked for themselves, as far as they can be met.
+  void set_asked_goals();
   void arbitrate();
   [[nodiscard]] Board& board() const { return *reinterpret_cast<Board*>(board_.bytes().data()); }
 

@@ -71,6 +71,13 @@ void ArbitratedProgram::observe(Clock::time_point now) {
   rate_since_ = now;
 }
 
+std::optional<ProgramGoal> ArbitratedProgram::asked_goal() {
+  const std::uint32_t asked = page().counters.asked_goal.exchange(0, std::memory_order_acquire);
+  const ProgramGoal goal{static_cast<ProgramGoal::Kind>(asked - 1), 0,
+                         page().counters.asked_goal_value.load(std::memory_order_relaxed)};
+  return asked != 0 && goal.is_valid() ? std::optional(goal) : std::nullopt;
+}
+
 void ArbitratedProgram::apply(const ProgramDecision& decision) {
   if (decision == decision_) return;
   ControlWords& words = page().words;

@@ -53,6 +53,8 @@ class ArbitratedProgram {
 
   // Reads the counters, and whether it is active.
   void observe(Clock::time_point now);
+  // The goal that the program has asked for itself since the last call; empty: none.
+  [[nodiscard]] std::optional<ProgramGoal> asked_goal();
   // The driver's error with which the program has failed, told once; 0: none.
   [[nodiscard]] std::uint32_t new_fault();
   // Writes the decision into its page and wakes its thread if that has to act.

@@ -78,6 +78,7 @@ struct ProgramCounters {
   Word fault{0};           // the driver's error that ended its context, as 700 for an illegal address; 0: none
   Word peak_threads{0};    // the largest launch, in threads, while requests are measured; 0: none yet
   Word asked_priority{0};  // 1 + the priority that the program has asked for itself; 0: it has not
+  Word asked_goal{0};      // 1 + the ProgramGoal::Kind that the program has asked for itself; 0: it has not
   Word channel_groups{0};  // that the driver has allocated for this program
   Word sliced_groups{0};   // groups among these with the time slice below
   Word applied_slice{0};   // microseconds
@@ -86,7 +87,8 @@ struct ProgramCounters {
   Count placed_launches{0};    // on the SMs that the daemon gave
   Count unplaced_launches{0};  // that should have been and could not be
   Count placed_groups{0};      // the groups of SMs of its last placed launch; 0: none yet
-  Count launched_at{0};        // the time of the last launch on the steady clock, while requests are measured; 0: none
+  std::atomic<double> asked_goal_value{0};
+  Count launched_at{0};  // the time of the last launch on the steady clock, while requests are measured; 0: none
 };
 
 // A kernel that should have gates. Without them, an empty reason means that the driver does not launch it with gates.
@@ -128,6 +130,14 @@ struct ProgramGoal {
   Kind kind = Kind::none;
   std::uint32_t unused = 0;
   double value = 0;
+
+  // A program may send anything.
+  [[nodiscard]] constexpr bool is_valid() const {
+    constexpr double kMax = 1e18;
+    if (kind == Kind::none) return true;
+    return kind <= Kind::part_of_isolated_rate && value > 0 &&
+           value <= (kind == Kind::part_of_isolated_rate ? 1 : kMax);
+  }
 };
 
 // The daemon's answer: with the descriptor of the page; a second packet carries that of the board. A program that is

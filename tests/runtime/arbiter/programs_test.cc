@@ -297,6 +297,34 @@ TEST_F(ArbitratedProgramsTest, AProgramMayCloseTheLibrary) {
   EXPECT_EQ(start({"unload"})->result()["closed"], 0);
 }
 
+TEST_F(ArbitratedProgramsTest, AProgramSetsItsOwnGoal) {
+  start_daemon(mps(50));
+  const std::pair<const char*, const char*> kinds[] = {{"1", "p99=900000us"}, {"2", "rate=1/s"}, {"3", "0.9"}};
+  for (const auto& [kind, text] : kinds) {
+    const auto program = start({"goal", kind, "told"});
+    (void)client(0, [&](const Json& c) { return c["goal"] == text; });
+    const Json result = program->finish();
+    EXPECT_EQ(result["heard"], 1);
+    EXPECT_EQ(result["too_much"], 0);
+    EXPECT_EQ(result["unknown"], 0);
+    (void)clients(0);
+  }
+}
+
+TEST_F(ArbitratedProgramsTest, AProgramsOwnGoalIsRefusedWhereOthersLeaveNoRoomForIt) {
+  ::testing::internal::CaptureStderr();
+  start_daemon(mps(50));
+  const auto first = start({"compute", "60"}, "0", "", "3 0.9");
+  (void)clients(1);
+  const auto program = start({"goal", "3", "told"}, "4");
+  (void)client(4, [](const Json& c) { return c["launches"].get<int>() > 50; });
+  EXPECT_EQ(client(4, [](const Json& c) { return c["state"] == "active"; })["goal"], "");
+  EXPECT_EQ(program->finish()["heard"], 1);
+  end_daemon();
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(text.find("the goal 0.9 cannot be met"), std::string::npos) << text;
+}
+
 TEST_F(ArbitratedProgramsTest, AProgramSetsItsOwnPriority) {
   start_daemon({});
   const auto program = start({"priority", "7", "told"});

@@ -6,6 +6,7 @@
 //                  stream's priority
 //   enumerated N   the same, with a kernel from cuModuleEnumerateFunctions
 //   priority P N   asks for the priority P through warpmux.h, then launches
+//   goal KIND N    asks for a goal of that kind (900 ms, 1 launch per second or 0.9) through warpmux.h, then launches
 //   addresses      entry points by symbol and by cuGetProcAddress
 //   fork           forks after it has launched; the child lives on for a while
 //   threads N      N threads launch and synchronize on streams of their own
@@ -148,6 +149,20 @@ void ask_for_priority(int priority, const char* length) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   std::printf("{\"heard\": %d}\n", heard);
+}
+
+void ask_for_goal(int kind, const char* length) {
+  Gpu gpu;
+  constexpr double kValues[] = {0, 900'000, 1, 0.9};
+  const int heard = wm_set_program_goal(static_cast<wm_goal_kind>(kind), kValues[kind]);
+  const int too_much = wm_set_program_goal(WM_GOAL_PART, 1.5);
+  const int unknown = wm_set_program_goal(static_cast<wm_goal_kind>(9), 1);
+  for (Rounds rounds(length); rounds.next();) {
+    gpu.launch(nullptr);
+    cu("cuStreamSynchronize", static_cast<void*>(nullptr));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::printf("{\"heard\": %d, \"too_much\": %d, \"unknown\": %d}\n", heard, too_much, unknown);
 }
 
 void addresses() {
@@ -393,6 +408,7 @@ int main(int count, char** words) {
   if (what == "shared" || what == "enumerated") shared(first, what.c_str());
   if (what == "addresses") addresses();
   if (what == "priority") ask_for_priority(static_cast<int>(number), second);
+  if (what == "goal") ask_for_goal(static_cast<int>(number), second);
   if (what == "fork") fork_after_launch();
   if (what == "threads") threads(static_cast<int>(number));
   if (what == "capture") capture(first);

@@ -192,6 +192,15 @@ void ask_for_priority(int priority) {
   page().counters.asked_priority.store(static_cast<std::uint32_t>(priority) + 1, std::memory_order_relaxed);
 }
 
+bool ask_for_goal(int kind, double value) {
+  const runtime::ProgramGoal goal{static_cast<runtime::ProgramGoal::Kind>(kind), 0, value};
+  if (kind < 0 || !goal.is_valid()) return false;
+  runtime::ProgramCounters& counters = page().counters;
+  counters.asked_goal_value.store(value, std::memory_order_relaxed);
+  counters.asked_goal.store(static_cast<std::uint32_t>(kind) + 1, std::memory_order_release);
+  return true;
+}
+
 void prepare_sms_soon() { connection->has_context.store(true); }
 
 void channel_groups_changed() { connection->groups_changed.store(true); }

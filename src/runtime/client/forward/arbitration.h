@@ -13,6 +13,9 @@ void connect_to_arbiter();
 // Asks the daemon for another priority of this process, from 0 to 100.
 void ask_for_priority(int priority);
 
+// Asks the daemon for another goal of this process. False: it is none.
+[[nodiscard]] bool ask_for_goal(int kind, double value);
+
 // Tells the thread that keeps the connection that the program has a context, so that its sets of SMs can be prepared.
 void prepare_sms_soon();
 

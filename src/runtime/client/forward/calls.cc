@@ -184,6 +184,13 @@ extern "C" __attribute__((visibility("default"))) int warpmux_set_priority(int p
   return 1;
 }
 
+// Microseconds for a p99.
+extern "C" __attribute__((visibility("default"))) int warpmux_set_program_goal(int kind, double value) {
+  constexpr int kP99 = static_cast<int>(wm::runtime::ProgramGoal::Kind::p99_nanoseconds);
+  if (!wm::forward::is_managed()) return 0;
+  return wm::forward::ask_for_goal(kind, kind == kP99 ? value * 1000 : value) ? 1 : 0;
+}
+
 CUresult cuInit(unsigned flags) {
   const auto call = real().cuInit;
   if (call == nullptr) return CUDA_ERROR_NO_DEVICE;
