@@ -34,7 +34,7 @@ enum wm_goal_kind {
   WM_NO_GOAL,
   WM_GOAL_P99,  /* microseconds from a launch on an idle device to the end of the synchronization */
   WM_GOAL_RATE, /* launches per second */
-  WM_GOAL_PART  /* of the program's launch rate by itself, above 0 and at most 1 */
+  WM_GOAL_PART  /* a part of the program's launch rate by itself, up to 1 */
 };
 static inline int wm_set_program_goal(enum wm_goal_kind kind, double value) {
   int (*set)(int, double) = (int (*)(int, double))wm_driver_entry("warpmux_set_program_goal");

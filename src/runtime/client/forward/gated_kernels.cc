@@ -35,7 +35,7 @@ class CurrentContext {
   bool is_set_ = false;
 };
 
-constexpr int kMaxRegistersOption = 0;  // of cuModuleLoadDataEx
+constexpr int kMaxRegistersOption = 0;  // an option of cuModuleLoadDataEx
 // With so many registers a thread, an SM is full of threads whatever the size of blocks.
 constexpr int kRegistersOfAFullSm = 32;
 
