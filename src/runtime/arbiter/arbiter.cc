@@ -218,8 +218,9 @@ void Arbiter::admit(Applicant applicant) {
 }
 
 void Arbiter::dismiss(std::list<std::unique_ptr<ArbitratedProgram>>::iterator program) {
-  // A program that was killed may have left its bit set.
+  // A program that was killed may have left its bits set.
   board().busy.fetch_and(~(*program)->board_bit(), std::memory_order_release);
+  board().sleepers.fetch_and(~(*program)->board_bit(), std::memory_order_relaxed);
   admission_.learn((*program)->identity.name, (*program)->isolated());
   if (options_.gates == Gates::always) {
     for (const ArbitratedProgram::KernelGates& k : (*program)->kernels())

@@ -120,7 +120,7 @@ static_assert(sizeof(ControlPage) <= kControlPageBytes);
 // One for all programs of a daemon: which latency-sensitive programs have work on the device, a bit each.
 struct Board {
   Word busy{0};
-  Word sleepers{0};  // threads of programs that sleep until `busy` changes
+  Word sleepers{0};  // programs with a thread that sleeps until `busy` changes, a bit each
 };
 inline constexpr std::size_t kBoardBytes = 4096;
 

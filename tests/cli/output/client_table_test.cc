@@ -19,5 +19,14 @@ TEST(ClientTable, GoalsStandBesideWhatLaunchesTook) {
   EXPECT_EQ(goals_of_clients({{"clients", nlohmann::ordered_json::array()}}), "");
 }
 
+TEST(ClientTable, KernelsWithoutGatesStandBesideTheirReason) {
+  const auto status = nlohmann::ordered_json::parse(R"({"clients":[{"client":1},
+      {"client":2,"kernels":[{"name":"sum","gates":true,"reason":""},
+                             {"name":"copy","gates":false,"reason":"it has no loops"}]}]})");
+  EXPECT_EQ(kernels_of_clients(status),
+            "client 2: kernel 'sum' has gates\n"
+            "client 2: kernel 'copy' has no gates: it has no loops\n");
+}
+
 }  // namespace
 }  // namespace wm::cli

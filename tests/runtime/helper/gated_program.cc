@@ -241,6 +241,10 @@ void gated(const char* length, const char* kind) {
     gpu.launch(straight, stream, 0, 1);
     cu("cuStreamSynchronize", stream);
   }
+  const int empty_grid = call("cuLaunchKernel", sum, 0U, 1U, 1U, kThreads, 1U, 1U, 0U, stream,
+                              static_cast<void**>(nullptr), static_cast<void**>(nullptr));
+  const int large_block = call("cuLaunchKernel", sum, 1U, 1U, 1U, 2048U, 1U, 1U, 0U, stream,
+                               static_cast<void**>(nullptr), static_cast<void**>(nullptr));
   std::uint32_t blocks = 0;
   cu("cuMemcpyDtoH_v2", static_cast<void*>(&blocks), gpu.blocks, std::size_t{4});
   unsigned functions = 0;
@@ -252,6 +256,6 @@ void gated(const char* length, const char* kind) {
   }
   std::printf(
       "{\"launches\": %u, \"right\": %u, \"blocks\": %u, \"expected_blocks\": %u, \"functions\": %u, "
-      "\"refused\": %d}\n",
-      launches, right, blocks, launches / 2 * kBlocks, functions, refused);
+      "\"refused\": %d, \"empty_grid\": %d, \"large_block\": %d}\n",
+      launches, right, blocks, launches / 2 * kBlocks, functions, refused, empty_grid, large_block);
 }

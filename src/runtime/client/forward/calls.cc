@@ -78,9 +78,10 @@ CUresult launch_form(runtime::ControlPage& page, std::uint32_t modes, CUfunction
   };
   if ((modes & runtime::kGate) == 0) return as(function);
   GatedKernels& kernels = GatedKernels::get();
-  const CUfunction form = kernels.form(page, function, stream, shared_bytes);
-  const CUresult result = as(form);
-  if (form == function || result == CUDA_SUCCESS) return result;
+  const GatedKernels::Choice choice = kernels.choose(page, function, stream, shared_bytes);
+  const CUresult result = as(choice.kernel);
+  if (choice.is_first && result == CUDA_SUCCESS) kernels.launched(function);
+  if (choice.kernel == function || result == CUDA_SUCCESS) return result;
   const CUresult unchanged = as(function);
   if (unchanged == CUDA_SUCCESS) kernels.refused(function);
   return unchanged;

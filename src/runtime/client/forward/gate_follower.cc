@@ -50,17 +50,18 @@ class Follower {
     if (busy != seen_busy_) changed_at_ = time;
     seen_busy_ = busy;
     set(schedule_.closes(time, (busy & ~own) != 0, part));
-    if (!is_closed_ && time - changed_at_ > kAwakeNanoseconds) return sleep(busy);
+    if (!is_closed_ && time - changed_at_ > kAwakeNanoseconds) return sleep(busy, own);
     for (int i = 0; i < kLooksBetweenYields && board().busy.load(std::memory_order_relaxed) == busy; ++i)
       std::atomic_signal_fence(std::memory_order_seq_cst);
     std::this_thread::yield();
   }
 
-  static void sleep(std::uint32_t busy) {
+  // A program without a bit is not woken.
+  static void sleep(std::uint32_t busy, std::uint32_t own) {
     runtime::Board& board = forward::board();
-    board.sleepers.fetch_add(1, std::memory_order_seq_cst);
+    board.sleepers.fetch_or(own, std::memory_order_seq_cst);
     runtime::sleep_on(board.busy, busy, kAsleepMilliseconds);
-    board.sleepers.fetch_sub(1, std::memory_order_relaxed);
+    board.sleepers.fetch_and(~own, std::memory_order_relaxed);
   }
 
   void set(bool closed) {

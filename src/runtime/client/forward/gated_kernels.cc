@@ -48,6 +48,12 @@ int number_of(CUfunction function, CUfunction_attribute attribute) {
 // Registers are allocated in steps.
 int rounded_registers(std::optional<int> registers) { return (registers.value_or(0) + 7) / 8 * 8; }
 
+CUcontext current_context() {
+  CUcontext context = nullptr;
+  const auto get = real().cuCtxGetCurrent;
+  return get != nullptr && get(&context) == CUDA_SUCCESS ? context : nullptr;
+}
+
 std::optional<std::uint64_t> address_of(const void* owner, CodeOwner kind, const std::string& variable) {
   const RealFunctions& f = real();
   CUdeviceptr address = 0;
@@ -106,30 +112,31 @@ GatedKernels::Form GatedKernels::find(const Key& key) const {
   return at == forms_.end() ? Form{} : at->second;
 }
 
-CUfunction GatedKernels::form(runtime::ControlPage& page, CUfunction function, CUstream stream, unsigned shared_bytes) {
-  CUcontext context = nullptr;
-  const auto current = real().cuCtxGetCurrent;
+GatedKernels::Choice GatedKernels::choose(runtime::ControlPage& page, CUfunction function, CUstream stream,
+                                          unsigned shared_bytes) {
+  const CUcontext context = current_context();
   // A graph keeps the kernels that it was captured with, and the program may look at them.
-  if (current == nullptr || current(&context) != CUDA_SUCCESS || context == nullptr || is_capturing(stream))
-    return count_launch(page, function, false);
+  if (context == nullptr || is_capturing(stream)) return {count_launch(page, function, false)};
   const Key key{context, function};
   Form found = find(key);
-  if (found.owner == nullptr) {
-    ask(key);
-    constexpr auto kAtOnce = static_cast<std::uint32_t>(runtime::GateUse::at_once);
-    if (page.words.gates.load(std::memory_order_relaxed) == kAtOnce) prepare();
+  const bool is_first = found.owner == nullptr;
+  constexpr auto kAtOnce = static_cast<std::uint32_t>(runtime::GateUse::at_once);
+  if (is_first && page.words.gates.load(std::memory_order_relaxed) == kAtOnce) {
+    launched(function);
+    prepare();
     found = find(key);
   }
-  if (found.state != Form::State::ready) return count_launch(page, function, false);
+  if (found.state != Form::State::ready) return {count_launch(page, function, false), is_first};
   const bool fits = static_cast<int>(shared_bytes) <= found.max_dynamic || allows(key, shared_bytes);
-  return count_launch(page, fits ? found.gated : function, fits);
+  return {count_launch(page, fits ? found.gated : function, fits)};
 }
 
-void GatedKernels::ask(const Key& key) {
-  const auto origin = FunctionTable::get().origin(key.second);
-  if (!origin) return;
+void GatedKernels::launched(CUfunction function) {
+  const auto origin = FunctionTable::get().origin(function);
+  const CUcontext context = current_context();
+  if (!origin || context == nullptr) return;
   const std::unique_lock lock(mutex_);
-  forms_.emplace(key, Form{.owner = origin->owner});
+  forms_.emplace(Key{context, function}, Form{.owner = origin->owner});
 }
 
 bool GatedKernels::allows(const Key& key, unsigned shared_bytes) {

@@ -25,10 +25,14 @@ class GatedKernels {
   static GatedKernels& get() { return *instance(); }
   static void forget_after_fork();
 
-  // The kernel to launch in the current context in place of `function`, with so much dynamic shared memory; `function`
-  // itself: no other.
-  [[nodiscard]] CUfunction form(runtime::ControlPage& page, CUfunction function, CUstream stream,
-                                unsigned shared_bytes);
+  // The kernel to launch in the current context in place of `function`, with so much dynamic shared memory.
+  struct Choice {
+    CUfunction kernel = nullptr;  // `function` itself: no other
+    bool is_first = false;        // there was no launch of it: `launched` follows if the driver takes it
+  };
+  [[nodiscard]] Choice choose(runtime::ControlPage& page, CUfunction function, CUstream stream, unsigned shared_bytes);
+  // The first launch of the kernel in the current context has succeeded: a second form is made.
+  void launched(CUfunction function);
   // The driver takes the kernel, but not its second form.
   void refused(CUfunction function);
 
@@ -70,7 +74,6 @@ class GatedKernels {
   [[nodiscard]] static GatedKernels*& instance();
   // Without an owner: nothing has asked for it.
   [[nodiscard]] Form find(const Key& key) const;
-  void ask(const Key& key);
   [[nodiscard]] std::optional<Key> next_asked() const;
   // In the context of the key, which is current.
   [[nodiscard]] static Made make(const Key& key);
