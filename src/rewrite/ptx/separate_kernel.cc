@@ -78,7 +78,11 @@ class KernelSeparator {
     made.version_minor = module_.version_minor;
     made.targets = module_.targets;
     made.address_size = module_.address_size;
-    for (const std::uint32_t f : reached_) made.functions.push_back(module_.functions[f]);
+    for (const std::uint32_t f : reached_) {
+      made.functions.push_back(module_.functions[f]);
+      // A kernel that is internal to its source file must be found by its name here.
+      if (f == kernel_) made.functions.back().linkage = ptx::Linkage::visible;
+    }
     for (auto& [index, copy] : plan->copies) {
       copy = static_cast<std::uint32_t>(made.variables.size());
       made.variables.push_back(module_.variables[index]);

@@ -32,6 +32,10 @@ TEST(SeparateKernel, VariablesBecomeTheirAddresses) {
   EXPECT_NE(text.find("+4]"), std::string::npos) << text;
 }
 
+TEST(SeparateKernel, AnInternalKernelBecomesVisible) {
+  EXPECT_NE(separated(".entry k() { ret; }\n").find(".visible .entry k"), std::string::npos);
+}
+
 TEST(SeparateKernel, ConstantsAreReadFromGlobalMemory) {
   const std::string text = separated(".const .u32 factor;\n" + kernel_of("ld.const.u32 %r1, [factor];"));
   EXPECT_NE(text.find("ld.global.u32"), std::string::npos) << text;
