@@ -19,7 +19,7 @@ std::string ptx_for(int architecture) {
          ".entry straight() { ret; }\n";
 }
 
-// What becomes of a kernel that was compiled for sm_90: "gates", or the reason.
+// The text is "gates" if the kernel, compiled for sm_90, has them, and else the reason.
 std::string gated(const void* image, const std::string& kernel = "loop") {
   const std::unique_ptr<LoadedCode> code(wm_read_code(image));
   constexpr std::uint64_t kWord = 0x7f0000001000;
