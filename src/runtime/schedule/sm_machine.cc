@@ -241,24 +241,39 @@ void SmMachine::spend_quota(policy::SmId sm, KernelId id, std::uint32_t begun) {
   if (was_left && on.quota <= 0) spent_.push_back({sm, id});
 }
 
-// Workers that are fewer than expected have left, or the driver placed them where their limit was reached.
+// Workers that are fewer than expected have left, or the driver placed them elsewhere.
+std::uint32_t SmMachine::correct_residents(policy::Kernel& kernel, std::span<const std::uint32_t> workers) {
+  const Workers& place = places_[kernel.id.index];
+  std::uint32_t gone = 0, found = 0;
+  for (Sm& sm : sms_) {
+    const std::uint32_t expected = residents_[sm.index][kernel.id.index].resident;
+    if (workers[sm.index] >= expected) continue;
+    if (expected <= place.limits[sm.index]) gone += expected - workers[sm.index];
+    vacate(sm, kernel, expected - workers[sm.index]);
+  }
+  for (Sm& sm : sms_) {
+    const std::uint32_t expected = residents_[sm.index][kernel.id.index].resident;
+    if (workers[sm.index] <= expected) continue;
+    const std::uint32_t more = std::min(workers[sm.index] - expected, gpu::fit(kernel.footprint, sm.free));
+    if (more != 0) occupy(sm, kernel, more);
+    found += more;
+  }
+  return gone - std::min(gone, found);
+}
+
 void SmMachine::observe(KernelId id, const Observed& observed) {
   policy::Kernel* k = view(id);
   if (k == nullptr) return;
   Workers& place = places_[id.index];
-  std::uint32_t completed = 0, missing = 0;
-  for (Sm& sm : sms_) {
-    ResidentKernel& on = residents_[sm.index][id.index];
-    const std::uint32_t done = observed.done[sm.index], workers = observed.workers[sm.index];
-    on.counters.thread_instructions += done - place.done[sm.index];
+  std::uint32_t completed = 0;
+  for (const Sm& sm : sms_) {
+    const std::uint32_t done = observed.done[sm.index];
+    residents_[sm.index][id.index].counters.thread_instructions += done - place.done[sm.index];
     place.done[sm.index] = done;
     completed += done;
     spend_quota(sm.id, id, observed.begun[sm.index]);
-    if (workers >= on.resident) continue;
-    const std::uint32_t gone = on.resident - workers;
-    if (on.resident <= place.limits[sm.index]) missing += gone;
-    vacate(sm, *k, gone);
   }
+  const std::uint32_t missing = correct_residents(*k, observed.workers);
   k->done = std::min(completed, k->blocks - k->resident);
   k->waiting = k->blocks - k->done - k->resident;
   k->instructions = extras_[id.index].groups + completed;
@@ -282,13 +297,37 @@ std::uint32_t SmMachine::start_workers(policy::Kernel& kernel) {
       grew = true;
     }
   }
-  for (const Sm& sm : sms_) {
-    const ResidentKernel& on = residents_[sm.index][kernel.id.index];
-    const std::uint32_t limit = may_run(sm, kernel.id) ? std::min(on.cap, on.resident) : 0;
-    place.changed |= limit != place.limits[sm.index];
-    place.limits[sm.index] = limit;
-  }
+  decide_limits(kernel, started != 0);
   return started;
+}
+
+std::uint32_t SmMachine::room_for_workers(const Sm& sm, const policy::Kernel& kernel) const {
+  const ResidentKernel& on = residents_[sm.index][kernel.id.index];
+  return may_run(sm, kernel.id) ? std::min(on.cap, on.resident + gpu::fit(kernel.footprint, sm.free)) : 0;
+}
+
+// Workers look at their limit when they start and between groups. So while none are started, the others need to know
+// only where some must leave and where none may be any more.
+void SmMachine::decide_limits(const policy::Kernel& kernel, bool starts_workers) {
+  Workers& place = places_[kernel.id.index];
+  for (const Sm& sm : sms_) {
+    const std::uint32_t limit = room_for_workers(sm, kernel);
+    std::uint32_t& told = place.limits[sm.index];
+    const bool matters = starts_workers || limit == 0 || limit < residents_[sm.index][kernel.id.index].resident;
+    if (limit == told || !matters) continue;
+    told = limit;
+    place.changed = true;
+  }
+}
+
+// Where workers may not stay everywhere, they are observed soon.
+std::uint32_t SmMachine::submitted_for(std::uint32_t wanted, const policy::Kernel& kernel) {
+  const bool is_restricted = std::any_of(sms_.begin(), sms_.end(), [&](const Sm& sm) {
+    return !may_run(sm, kernel.id) || residents_[sm.index][kernel.id.index].cap < kernel.max_blocks_per_sm;
+  });
+  if (wanted == 0 || !is_restricted) return wanted;
+  places_[kernel.id.index].retry = now_ + kRetry;
+  return std::max(wanted, places(kernel));
 }
 
 void SmMachine::start_undivided(policy::Kernel& kernel, const Start& start) {
@@ -309,7 +348,7 @@ void SmMachine::dispatch(const Start& start, std::uint32_t /*spare*/) {
     const Extra::State state = extras_[id.index].state;
     if (state == Extra::State::waiting) start_undivided(*still, start);
     if (state != Extra::State::divisible) continue;
-    const std::uint32_t workers = start_workers(*still);
+    const std::uint32_t workers = submitted_for(start_workers(*still), *still);
     if (std::exchange(places_[id.index].changed, false) || workers != 0) start(id, workers);
   }
 }

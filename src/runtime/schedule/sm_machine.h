@@ -5,10 +5,11 @@
 // so a quota is a number of groups that may begin on an SM; groups that begin unobserved after `set_quota` was called
 // count too. A kernel that was not rewritten has no quotas.
 //
-// The driver places workers itself. The machine expects workers on every SM where a kernel may have some, and
-// `observe` corrects that with what the workers counted: those that the driver placed elsewhere have left at once, and
-// others are started after `kRetry`. A kernel that was not rewritten runs undivided on all SMs, as soon as it may run
-// on one of them.
+// The driver places workers itself. Their limit on an SM is what the kernel may have there, not what the machine
+// expects, and `observe` corrects what it expects with what the workers counted. Workers on an SM where the kernel may
+// have no more leave at once, so a kernel that is restricted to some SMs starts as many as would fill all; where too
+// few stayed, others are started after `kRetry`. A kernel that was not rewritten runs undivided on all SMs, as soon as
+// it may run on one of them.
 #pragma once
 
 #include "runtime/schedule/runtime_machine.h"
@@ -101,7 +102,14 @@ class SmMachine final : public RuntimeMachine {
   void hand_over(policy::Sm& sm);
   // Workers for which the kernel has room on the SM and does not have.
   [[nodiscard]] std::uint32_t workers_missing(const policy::Sm& sm, const policy::Kernel& kernel) const;
+  // The workers that the kernel may have on the SM.
+  [[nodiscard]] std::uint32_t room_for_workers(const policy::Sm& sm, const policy::Kernel& kernel) const;
   std::uint32_t start_workers(policy::Kernel& kernel);
+  // How many workers to submit so that about `wanted` stay, wherever the driver places them.
+  [[nodiscard]] std::uint32_t submitted_for(std::uint32_t wanted, const policy::Kernel& kernel);
+  void decide_limits(const policy::Kernel& kernel, bool starts_workers);
+  // Corrects where the kernel's workers are; the number of workers that were expected and are nowhere.
+  std::uint32_t correct_residents(policy::Kernel& kernel, std::span<const std::uint32_t> workers);
   void spend_quota(policy::SmId sm, policy::KernelId kernel, std::uint32_t begun);
   // The rest of the kernel's quota becomes the number of groups that its workers may begin.
   void renew_quota(policy::SmId sm, policy::KernelId kernel);

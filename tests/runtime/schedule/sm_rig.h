@@ -14,6 +14,7 @@ namespace wm::policy::test {
 struct SmClient : WorkerClient {
   std::vector<std::uint32_t> done, begun;    // groups of this launch, and those that began under a quota, by SM
   std::vector<std::vector<double>> workers;  // instructions that its group still has, by SM and worker
+  std::uint32_t submitted = 0;               // workers that the driver has not placed yet
 };
 
 class SmRig final : public WorkerRig<runtime::SmMachine, SmClient> {
@@ -36,10 +37,12 @@ class SmRig final : public WorkerRig<runtime::SmMachine, SmClient> {
     c.done.assign(machine_.sms().size(), 0);
     c.begun.assign(machine_.sms().size(), 0);
     c.workers.assign(machine_.sms().size(), {});
+    c.submitted = 0;
   }
 
   void step() override {
     for (SmClient& c : clients_) advance(c);
+    for (SmClient& c : clients_) place(c);
     machine_.fire_due_alarms(*policy_);
   }
 
@@ -76,15 +79,38 @@ class SmRig final : public WorkerRig<runtime::SmMachine, SmClient> {
     do {
       machine_.deliver_events(*policy_);
       policy_->on(KernelSetChanged{}, machine_);
-      machine_.dispatch([this](KernelId id, std::uint32_t) {
+      machine_.dispatch([this](KernelId id, std::uint32_t workers) {
         SmClient& c = client_of(id);
-        for (std::size_t sm = 0; sm < c.workers.size(); ++sm) {
-          while (c.workers[sm].size() < machine_.worker_limits(id)[sm] && c.taken < c.spec.blocks) {
-            c.workers[sm].push_back(next_group(c, sm));
-          }
-        }
+        c.submitted += workers;
+        place(c);
       });
     } while (machine_.has_events());
+  }
+
+  // The driver fills SMs one worker at a time, the last SM first, and keeps those for which there is no room. Those
+  // that find enough workers of their kernel leave at once.
+  void place(SmClient& c) {
+    if (c.id == kNoKernel) return;
+    for (bool any_placed = true; any_placed && c.submitted != 0;) {
+      any_placed = false;
+      for (std::size_t sm = c.workers.size(); sm-- != 0 && c.submitted != 0;) {
+        if (gpu::fit(machine_.find(c.id)->footprint, room(sm)) == 0) continue;
+        --c.submitted;
+        any_placed = true;
+        if (c.workers[sm].size() < machine_.worker_limits(c.id)[sm] && c.taken < c.spec.blocks) {
+          c.workers[sm].push_back(next_group(c, sm));
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] gpu::Resources room(std::size_t sm) const {
+    gpu::Resources room = machine_.limits().total;
+    for (const SmClient& c : clients_) {
+      if (c.id == kNoKernel) continue;
+      room = gpu::less(room, machine_.find(c.id)->footprint, static_cast<std::uint32_t>(c.workers[sm].size()));
+    }
+    return room;
   }
 };
 
