@@ -54,8 +54,11 @@ void set_streams(DriverCalls& c) {
   c.destroy_stream = [](Stream s) { return delete reinterpret_cast<FakeStream*>(s), kSuccess; };
   c.synchronize_stream = [](Stream) { return fake->failure; };
   c.wait_event = [](Stream, Event, unsigned) { return done("wait"); };
-  c.write_value = [](Stream, Address, std::uint32_t value, unsigned) {
-    return done(value != 0 ? "write 1" : "write 0");
+  c.write_value = [](Stream, Address to, std::uint32_t value, unsigned) {
+    if (!fake->is_pinned(to)) return done(value != 0 ? "write 1" : "write 0");
+    fake->completions.emplace_back(to, value);
+    if (fake->complete) fake->finish();
+    return kSuccess;
   };
   c.create_event = [](Event* e, unsigned) { return *e = handle<Event>(new int), kSuccess; };
   c.destroy_event = [](Event e) { return delete reinterpret_cast<int*>(e), kSuccess; };
@@ -75,7 +78,11 @@ void set_memory(DriverCalls& c) {
   };
   c.free = [](Address a, Stream) { return std::free(reinterpret_cast<void*>(a)), done("free"); };
   c.default_pool = [](Pool*, int) { return kInvalidValue; };
-  c.allocate_host = [](void** p, std::size_t bytes, unsigned) { return *p = std::calloc(1, bytes), done("pinned"); };
+  c.allocate_host = [](void** p, std::size_t bytes, unsigned) {
+    *p = std::calloc(1, bytes);
+    fake->pinned[reinterpret_cast<Address>(*p)] = bytes;
+    return done("pinned");
+  };
   c.free_host = [](void* p) { return std::free(p), kSuccess; };
   c.register_host = [](void*, std::size_t, unsigned) { return done("register"); };
   c.unregister_host = [](void*) { return done("unregister"); };

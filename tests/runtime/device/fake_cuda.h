@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/device/cuda/driver_api.h"
@@ -25,6 +26,20 @@ struct FakeCuda {
   int fit = 8;                   // blocks of any kernel on an SM
   std::string module_text;
   std::size_t parameters_of_launch = 0;  // read from every launch
+
+  std::map<Address, std::size_t> pinned;                       // sizes of host memory by address
+  std::vector<std::pair<Address, std::uint32_t>> completions;  // words in it that streams have not written yet
+
+  [[nodiscard]] bool is_pinned(Address address) const {
+    const auto after = pinned.upper_bound(address);
+    return after != pinned.begin() && address < std::prev(after)->first + std::prev(after)->second;
+  }
+  // Everything on the streams completes.
+  void finish() {
+    complete = true;
+    for (const auto& [to, value] : completions) *reinterpret_cast<volatile std::uint32_t*>(to) = value;
+    completions.clear();
+  }
 
   // The functions of the one fake that the last call of `install` set up.
   static DriverCalls install(FakeCuda& fake);

@@ -7,7 +7,8 @@ namespace wm::runtime::cuda {
 namespace {
 
 constexpr unsigned kNonBlockingClock = 1, kWithoutTimes = 2;
-constexpr double kMaxDifference = 500;  // milliseconds: a float keeps 30 ns of it
+constexpr std::uint64_t kDriverInterval = 1'000'000;  // nanoseconds between questions about an event that has a word
+constexpr double kMaxDifference = 500;                // milliseconds: a float keeps 30 ns of it
 
 std::uint64_t steady_nanoseconds() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
@@ -15,7 +16,7 @@ std::uint64_t steady_nanoseconds() {
 
 }  // namespace
 
-Events::Events(Device& device, HostMemory& host) : device_(device), host_(host) {
+Events::Events(Device& device, HostMemory& host) : device_(device), host_(host), words_(device, host) {
   device_.make_current();
   device_.cuda.create_stream(&clock_stream_, kNonBlockingClock, device_.facts().least_priority);
   device_.cuda.create_event(&base_, 0);
@@ -68,12 +69,21 @@ CommandEvent* Events::begin(Stream stream, bool timed) {
 void Events::end(CommandEvent& event, Stream stream) {
   const Code code = device_.cuda.record_event(event.end, stream);
   if (code != kSuccess) event.state = status_of(code);
+  event.completion = words_.write_after(stream);
+  event.asked = steady_nanoseconds();
 }
 
 Status Events::state(CommandEvent& event) const {
   if (const Status known = event.state; known <= status::kComplete) return known;
+  const bool has_word = event.completion.word != nullptr, is_written = has_word && event.completion.is_written();
+  if (has_word && !is_written) {
+    // A stream that has failed writes no more words.
+    const std::uint64_t now = steady_nanoseconds();
+    if (now - event.asked < kDriverInterval) return status::kRunning;
+    event.asked = now;
+  }
   device_.make_current();
-  const Code code = device_.cuda.query_event(event.end);
+  const Code code = is_written ? kSuccess : device_.cuda.query_event(event.end);
   if (code == kNotReady) return status::kRunning;
   if (code == kSuccess && !event.copy_to.empty()) {
     std::memcpy(event.copy_to.data(), event.bounce.data(), event.copy_to.size());
@@ -119,6 +129,7 @@ void Events::release(CommandEvent* event) {
   if (event == nullptr) return;
   const bool timed = event->start != nullptr;
   if (!event->bounce.empty()) host_.give_back(event->bounce);
+  words_.give_back(event->completion);
   give_back(event->start, timed);
   give_back(event->end, timed);
   delete event;

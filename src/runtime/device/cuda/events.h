@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/device/backend.h"
+#include "runtime/device/cuda/completion_words.h"
 #include "runtime/device/cuda/device.h"
 #include "runtime/device/cuda/host_memory.h"
 
@@ -20,8 +21,10 @@ struct CommandEvent {
   Event end = nullptr;
   std::uint64_t submitted = 0;  // nanoseconds
   std::atomic<Status> state{status::kSubmitted};
-  std::span<std::byte> bounce;   // pinned memory of a transfer; back to its pool with the event
-  std::span<std::byte> copy_to;  // takes the contents of `bounce` when the command has completed
+  CompletionWords::Ticket completion;
+  std::atomic<std::uint64_t> asked{0};  // when the driver was last asked, in nanoseconds
+  std::span<std::byte> bounce;          // pinned memory of a transfer; back to its pool with the event
+  std::span<std::byte> copy_to;         // takes the contents of `bounce` when the command has completed
 };
 
 inline CommandEvent* of(EventHandle event) { return reinterpret_cast<CommandEvent*>(event); }
@@ -49,6 +52,7 @@ class Events {
 
   Device& device_;
   HostMemory& host_;
+  CompletionWords words_;
   std::mutex mutex_;
   std::vector<Event> free_[2];  // without and with times
   Stream clock_stream_ = nullptr;
