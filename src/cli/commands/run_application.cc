@@ -80,9 +80,19 @@ nlohmann::json arbiter_of(const std::string& status) {
   return document["arbiter"];
 }
 
-// "p99=2ms" or "rate=500", launches per second, as the time of one launch; 0: no goal.
-Result<std::uint32_t> goal_microseconds(const std::string& text) {
-  if (text.empty()) return 0U;
+// The goal of an OpenCL program: the time of one launch, or a part of its isolated rate; 0: none of this kind.
+struct OpenclGoal {
+  std::uint32_t microseconds = 0;
+  double part = 0;
+};
+
+// "p99=2ms", "rate=500", launches per second, or "0.9".
+Result<OpenclGoal> opencl_goal(const std::string& text) {
+  if (text.empty()) return OpenclGoal{};
+  if (const auto part = parse_double(text)) {
+    if (*part > 0 && *part <= 1) return OpenclGoal{0, *part};
+    return Error{"--goal '" + text + "': a part of the isolated rate lies above 0 and at most at 1"};
+  }
   const std::string name = text.substr(0, text.find('=')), value = text.substr(std::min(text.size(), name.size() + 1));
   double microseconds = 0;
   if (name == "rate") {
@@ -93,8 +103,9 @@ Result<std::uint32_t> goal_microseconds(const std::string& text) {
     if (!time) return time.error();
     microseconds = static_cast<double>(time->count) * 1e-6;
   }
-  if (microseconds >= 1 && microseconds < 4e9) return static_cast<std::uint32_t>(microseconds);
-  return Error{"--goal '" + text + "' is neither a time as in p99=2ms nor launches per second as in rate=500"};
+  if (microseconds >= 1 && microseconds < 4e9) return OpenclGoal{static_cast<std::uint32_t>(microseconds), 0};
+  return Error{"--goal '" + text + "' is neither a time as in p99=2ms, nor launches per second as in rate=500, nor a " +
+               "part of the isolated rate as in 0.9"};
 }
 
 // Refuses a goal that no kind of daemon takes, before one is waited for.
@@ -145,8 +156,7 @@ Result<int> run_application(RunApplicationOptions options) {
   if (!status) return status.error();
   const std::string gpu = simulated_gpu(*status);
   const auto arbiter = arbiter_of(*status);
-  const auto goal =
-      gpu.empty() && !arbiter.is_object() ? goal_microseconds(options.goal) : Result<std::uint32_t>(std::uint32_t{0});
+  const auto goal = gpu.empty() && !arbiter.is_object() ? opencl_goal(options.goal) : Result<OpenclGoal>(OpenclGoal{});
   if (!goal) return goal.error();
   tell_ignored_requests(*status, options);
   if (!gpu.empty()) {
@@ -186,7 +196,8 @@ Result<int> run_application(RunApplicationOptions options) {
       {"OCL_ICD_FILENAMES", *library}};
   if (options.share > 0) environment.emplace_back("WARPMUX_SHARE", std::to_string(options.share));
   if (options.priority > 0) environment.emplace_back("WARPMUX_PRIORITY", std::to_string(options.priority));
-  if (*goal != 0) environment.emplace_back("WARPMUX_GOAL", std::to_string(*goal));
+  if (goal->microseconds != 0) environment.emplace_back("WARPMUX_GOAL", std::to_string(goal->microseconds));
+  if (goal->part > 0) environment.emplace_back("WARPMUX_GOAL_PART", std::to_string(goal->part));
   const auto ended = run_in_foreground(options.command, environment, {"WARPMUX_DISABLE"});
   if (!ended) return ended.error();
   const int code = *ended;
@@ -213,8 +224,8 @@ void add_run(const Command& wm) {
   run.option("--priority", options->priority, "Larger goes first, where the policy has priorities", {.high = 100});
   options->goal = kNoGoal;
   run.option("--goal", options->goal,
-             "What its launches should reach, where the policy has goals: p99=2ms, or rate=500 launches a second; for "
-             "CUDA programs also 0.9 of the isolated rate; on a simulated GPU ipc=200");
+             "What its launches should reach, where the policy has goals: p99=2ms, rate=500 launches a second, or "
+             "0.9 of the isolated rate; on a simulated GPU ipc=200");
   run.option("--name", options->name, "The program's name, for CUDA programs (default: that of its file)");
   run.option("--wait", options->wait, "Seconds to wait for the daemon's socket", {.show_default = true, .high = 3600});
   run.option("--library", options->library,

@@ -147,10 +147,13 @@ std::string client_table_notes() {
 std::string goals_of_clients(const Json& status) {
   std::string text;
   for (const Json& c : status["clients"]) {
-    const auto goal = c.find("goal_seconds");
-    if (goal == c.end() || !goal->is_number()) continue;
+    const auto goal = c.find("goal_seconds"), part = c.find("goal_part");
+    const bool has_part = part != c.end() && part->is_number();
+    if (!has_part && (goal == c.end() || !goal->is_number())) continue;
     const auto launches = c["launches"].get<std::uint64_t>();
-    text += fmt::format("client {}: goal {} a launch", c["client"].get<std::uint64_t>(), duration(goal->get<double>()));
+    text += fmt::format("client {}: goal {}", c["client"].get<std::uint64_t>(),
+                        has_part ? fmt::format("{} of its isolated rate", part->get<double>())
+                                 : duration(goal->get<double>()) + " a launch");
     if (launches > 0) {
       const double mean = c["turnaround_seconds"].get<double>() / static_cast<double>(launches);
       text += fmt::format("; {} on average", duration(mean));

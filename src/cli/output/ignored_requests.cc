@@ -60,9 +60,10 @@ std::vector<std::string> ignored_requests(const nlohmann::ordered_json& status, 
 std::string ignored_requests_of_clients(const nlohmann::ordered_json& status) {
   std::string text;
   for (const auto& client : status["clients"]) {
+    const auto has_number = [&](const char* name) { return client.contains(name) && client[name].is_number(); };
     const bool has_goal = client.contains("goal")
                               ? client["goal"].is_string() && !client["goal"].get_ref<const std::string&>().empty()
-                              : client.contains("goal_seconds") && client["goal_seconds"].is_number();
+                              : has_number("goal_seconds") || has_number("goal_part");
     for (const std::string& line : ignored_requests(status, has_goal, client.value("priority", 0) > 0))
       text += fmt::format("client {}: {}\n", client["client"].get<std::uint64_t>(), line);
   }

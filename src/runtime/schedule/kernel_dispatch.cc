@@ -87,10 +87,13 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
   const ClientState& client = command.client->state;
   arrival.share = client.statistics.share;
   arrival.goal_nanoseconds = client.statistics.goal_nanoseconds;
-  if (arrival.goal_nanoseconds > 0) {
+  const double part = client.statistics.goal_part;
+  if (arrival.goal_nanoseconds > 0 || part > 0) {
     const IsolatedTimes::Key key{plan.kernel->function, group_count(plan)};
     const auto measured = client.isolated_times.find(key);
     arrival.isolated_nanoseconds = measured ? *measured : client.estimated_times.find(key).value_or(0);
+    // A part of a rate that is not known yet is no goal.
+    if (part > 0) arrival.goal_nanoseconds = arrival.isolated_nanoseconds / part;
   }
   if (command.workers) {
     const Size3& local = command.workers->local;

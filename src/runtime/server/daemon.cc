@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "policy/registry.h"
+#include "runtime/schedule/device_defaults.h"
 
 namespace wm::runtime {
 namespace {
@@ -102,7 +103,7 @@ Result<void> Daemon::set_policy(const std::string& text) {
   if (text == "fifo" || policy_name_ == "fifo") {
     return Error{"fifo compiles programs differently: it is chosen when the daemon starts (wm serve --policy)"};
   }
-  const auto choice = policy::choose(text);
+  const auto choice = real_sms_ ? choose_for_device(text) : policy::choose(text);
   if (!choice) return choice.error();
   auto policy = policy::make(*choice, machine_capabilities(real_sms_), "device");
   if (!policy && !real_sms_ && needs_real_sms(choice->entry->info, backend_->capabilities())) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "policy/registry.h"
+#include "runtime/schedule/device_defaults.h"
 #include "runtime/server/log.h"
 #include "runtime/server/loopback.h"
 
@@ -42,7 +43,7 @@ Server::Server(ServeOptions options, std::unique_ptr<Backend> backend, std::uniq
 
 Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   const bool fifo = options.policy == "fifo";
-  const auto choice = policy::choose(fifo ? "left_over" : options.policy);
+  auto choice = policy::choose(fifo ? "left_over" : options.policy);
   if (!choice) return choice.error();
   // Listens before opening the device, which takes seconds.
   auto listener = listen_at(options.socket, options.mode);
@@ -54,8 +55,9 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
     ::unlink(options.socket.c_str());
     return backend.error();
   }
-  auto policy = policy::make(
-      *choice, machine_capabilities(needs_real_sms(choice->entry->info, (*backend)->capabilities())), "device");
+  const bool real_sms = needs_real_sms(choice->entry->info, (*backend)->capabilities());
+  if (real_sms) choice = choose_for_device(options.policy);
+  auto policy = policy::make(*choice, machine_capabilities(real_sms), "device");
   if (!policy) {
     ::unlink(options.socket.c_str());
     return policy.error();

@@ -37,6 +37,7 @@ nlohmann::ordered_json client_entry(const Session& session, const ClientStatisti
           {"priority", f.priority},
           {"share", f.share},
           {"goal_seconds", f.goal_nanoseconds > 0 ? nlohmann::ordered_json(f.goal_nanoseconds * 1e-9) : nullptr},
+          {"goal_part", f.goal_part > 0 ? nlohmann::ordered_json(f.goal_part) : nullptr},
           {"kernel", f.kernel},
           {"workers", f.workers},
           {"running_seconds", static_cast<double>(f.running_nanoseconds) * 1e-9},

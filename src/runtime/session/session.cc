@@ -52,6 +52,7 @@ Result<std::shared_ptr<Session>> Session::make(const DaemonContext& daemon, Clie
   session->state_.client = session;
   session->state.statistics.priority = hello.priority;
   session->state.statistics.goal_nanoseconds = hello.goal_microseconds * 1e3;
+  session->state.statistics.goal_part = std::min(hello.goal_part, 1000U) / 1000.0;
   session->state.statistics.share = hello.share != 0 ? hello.share / 1000.0 : session->info_.default_share;
   // Queue 0 is for the commands of the client library itself.
   if (const Status status = session->memory_.create_queue({0, 0}); status != status::kSuccess) {

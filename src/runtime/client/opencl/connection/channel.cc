@@ -28,6 +28,10 @@ Hello hello_from_environment() {
   if (const char* goal = std::getenv("WARPMUX_GOAL")) {
     hello.goal_microseconds = static_cast<std::uint32_t>(std::strtoul(goal, nullptr, 10));
   }
+  if (const char* part = std::getenv("WARPMUX_GOAL_PART")) {
+    const double value = std::atof(part);
+    if (value > 0 && value <= 1) hello.goal_part = static_cast<std::uint32_t>(std::max(value * 1000 + 0.5, 1.0));
+  }
   std::snprintf(hello.name, sizeof hello.name, "%s", program_invocation_short_name);
   return hello;
 }

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""The zoo as OpenCL programs on a real GPU: what workers and gates cost, and pairs under policies that decide on SMs.
+
+  validation/opencl/zoo_policies.py --build build/device --out OUT [--parts speed,quota,caps,fair] [--seconds S]
+
+Writes OUT/zoo-policies.json.
+
+  speed   every benchmark by itself: natively, unmodified through the daemon (fifo), with gates, and as workers (spatial)
+  quota   pairs under `quota:scheme=rollover`, the first with a goal: the parts of their native isolated rates that both have
+  caps    pairs under warped_slicer, even and left_over: the sum of those parts
+"""
+import argparse
+import datetime
+import json
+import math
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+# Benchmarks whose launches take 0.2 ms and more at large, and which may run again on what they left.
+QUOTA_PAIRS = [("sad", "mri-q"), ("mri-q", "sad"), ("neural", "sad"), ("sad", "neural"), ("atomics", "mri-q"),
+               ("mri-q", "neural")]
+CAPS_PAIRS = [("sad", "mri-q"), ("neural", "sad"), ("atomics", "mri-q"), ("mri-q", "neural"), ("tpacf", "sad"),
+              ("tpacf", "mri-q"), ("lbm", "mri-q"), ("stencil", "neural")]
+GOALS = [0.5, 0.7, 0.8, 0.9, 0.95]
+CAPS_POLICIES = ["warped_slicer", "even", "left_over"]
+
+
+class Client:
+    """A benchmark that runs when it is told to, natively or through a daemon."""
+
+    def __init__(self, run, name, socket=None, goal=None):
+        words = [run.wm, "cl", "run", name, "--size", run.size, "--orders", "--device", "NVIDIA" if not socket else ""]
+        if not socket:
+            self.words = words
+        else:
+            before = [run.wm, "run", "--wait", "20", "--socket", socket]
+            if goal:
+                before += ["--goal", str(goal)]
+            self.words = before + ["--"] + words[:-2]
+        self.log = open(os.path.join(run.out, "errors.txt"), "a")
+        self.process = subprocess.Popen(self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        self.name = name
+        self.limit = threading.Timer(run.seconds * 2 + 20, self.process.kill)
+        self.limit.start()
+        self.read()
+        self.ask("prepare")
+        self.ask("run 0")  # compiles
+
+    def read(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"{self.name}: no answer (errors.txt has its messages)")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise RuntimeError(f"{self.name}: {answer['error']}")
+        return answer
+
+    def ask(self, order):
+        self.process.stdin.write(order + "\n")
+        self.process.stdin.flush()
+        return self.read()
+
+    def until(self, end):
+        """Runs again and again; the times at which runs ended, in seconds."""
+        ends = []
+        while time.monotonic() < end:
+            self.ask("run 0")
+            ends.append(time.monotonic())
+        return ends
+
+    def close(self):
+        self.limit.cancel()
+        self.process.stdin.close()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+        self.log.close()
+
+
+def rate(ends, begin, end):
+    """Runs per second between the first and the last end within the window."""
+    inside = [t for t in ends if begin <= t <= end]
+    return (len(inside) - 1) / (inside[-1] - inside[0]) if len(inside) > 1 else 0.0
+
+
+class Daemon:
+    def __init__(self, run, policy, *options):
+        self.run = run
+        self.socket = tempfile.mktemp(prefix="wm-")
+        words = [run.wm, "serve", "--device", "NVIDIA", "--socket", self.socket, "--policy", policy, *options]
+        self.log = open(os.path.join(run.out, f"serve-{policy.split(':')[0]}.txt"), "a")
+        self.process = subprocess.Popen(words, stdout=self.log, stderr=subprocess.STDOUT)
+        for _ in range(200):
+            if os.path.exists(self.socket):
+                break
+            time.sleep(0.05)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with open(os.path.join(self.run.out, "status.txt"), "a") as status:
+            subprocess.run([self.run.wm, "status", "--socket", self.socket], stdout=status, stderr=status, timeout=20)
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+        self.log.close()
+
+
+class Run:
+    def __init__(self, options):
+        self.wm = os.path.join(options.build, "bin/wm")
+        self.out = options.out
+        self.size = options.size
+        self.seconds = options.seconds
+        self.isolated = {}
+        self.rows = []
+
+    def note(self, **row):
+        self.rows.append(row)
+        print(json.dumps(row), flush=True)
+
+    # --- one program
+    def native_rate(self, name):
+        if name not in self.isolated:
+            client = Client(self, name)
+            begin = time.monotonic()
+            ends = client.until(begin + self.seconds / 2)
+            client.close()
+            self.isolated[name] = rate(ends, begin, ends[-1])
+            self.note(part="isolated", name=name, runs_per_second=self.isolated[name])
+        return self.isolated[name]
+
+    def zoo(self, setup, words):
+        answer = os.path.join(self.out, f"zoo-{setup}.json")
+        program = [self.wm, "cl", "run", "--size", self.size, "--rounds", "9", "--unchecked", "--json", answer]
+        with open(os.path.join(self.out, "errors.txt"), "a") as errors:
+            try:
+                subprocess.run(words + program + ([] if words else ["--device", "NVIDIA"]), stdout=subprocess.DEVNULL,
+                               stderr=errors, timeout=60)
+            except subprocess.TimeoutExpired:
+                self.note(part="speed", setup=setup, error="more than a minute")
+                return {}
+        with open(answer) as file:
+            rows = json.load(file)
+        return {row["name"]: row for row in (rows["items"] if isinstance(rows, dict) else rows)}
+
+    def speed(self):
+        all_rows = {"native": self.zoo("native", [])}
+        for setup, policy, options in [("fifo", "fifo", []), ("workers", "spatial", []), ("gates", "left_over", ["--gates"])]:
+            with Daemon(self, policy, *options) as daemon:
+                all_rows[setup] = self.zoo(setup, [self.wm, "run", "--wait", "20", "--socket", daemon.socket, "--"])
+        for setup, base in [("fifo", "native"), ("workers", "fifo"), ("gates", "fifo")]:
+            self.compare(setup, all_rows[setup], base, all_rows[base])
+
+    def compare(self, setup, rows, base_name, base_rows):
+        """Device time, and the time from the first call to the last end, of the same programs in two setups."""
+        means = {}
+        for name, row in sorted(rows.items()):
+            if name not in base_rows:
+                continue
+            ratios = {key: base_rows[name][key] / row[key] for key in ("device_seconds", "seconds") if row[key] > 0}
+            for key, ratio in ratios.items():
+                means.setdefault(key, []).append(math.log(ratio))
+            self.note(part="speed", setup=setup, of=base_name, name=name, microseconds=round(row["device_seconds"] * 1e6, 1),
+                      **{key: round(ratio, 3) for key, ratio in ratios.items()})
+        self.note(part="speed", setup=setup, of=base_name, name="geometric mean",
+                  **{key: round(math.exp(sum(logs) / len(logs)), 4) for key, logs in means.items()})
+
+    # --- pairs
+    def pair(self, daemon, first, second, goal=None):
+        isolated = [self.native_rate(first), self.native_rate(second)]
+        clients = [Client(self, first, daemon.socket, goal), Client(self, second, daemon.socket)]
+        ends = [[], []]
+        # By itself first: the daemon learns the isolated rate.
+        alone_begin = time.monotonic()
+        alone = clients[0].until(alone_begin + self.seconds / 4)
+        begin = time.monotonic()
+
+        def go(i):
+            try:
+                ends[i] = clients[i].until(begin + self.seconds)
+            except (RuntimeError, OSError) as error:
+                self.note(part="failure", error=str(error))
+        threads = [threading.Thread(target=go, args=(i,)) for i in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for client in clients:
+            client.close()
+        # The first quarter of the time belongs to the policy's beginning.
+        window = (begin + self.seconds / 4, begin + self.seconds)
+        parts = [rate(ends[i], *window) / isolated[i] for i in range(2)]
+        return rate(alone, alone_begin, alone[-1]) / isolated[0], parts
+
+    def quota(self):
+        for first, second in QUOTA_PAIRS:
+            for goal in GOALS:
+                with Daemon(self, "quota:scheme=rollover") as daemon:
+                    self.noted_pair(daemon, "quota", "quota", first, second, goal)
+
+    def caps(self):
+        for first, second in CAPS_PAIRS:
+            for policy in CAPS_POLICIES:
+                with Daemon(self, policy) as daemon:
+                    self.noted_pair(daemon, "caps", policy.split(":")[0], first, second, None)
+
+    def noted_pair(self, daemon, part, policy, first, second, goal):
+        try:
+            alone, parts = self.pair(daemon, first, second, goal)
+            self.note(part=part, policy=policy, first=first, second=second, goal=goal, alone=round(alone, 3),
+                      rates=[round(p, 3) for p in parts], sum=round(sum(parts), 3))
+        except (RuntimeError, OSError, ZeroDivisionError, IndexError, json.JSONDecodeError) as error:
+            self.note(part=part, policy=policy, first=first, second=second, goal=goal, error=str(error))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--parts", default="speed,quota,caps")
+    parser.add_argument("--size", default="large")
+    parser.add_argument("--seconds", type=float, default=2)
+    options = parser.parse_args()
+    os.makedirs(options.out, exist_ok=True)
+    os.environ.setdefault("OCL_ICD_FILENAMES", "libnvidia-opencl.so.1")
+    os.environ.setdefault("WM_DATA", os.getcwd())
+    run = Run(options)
+    for part in options.parts.split(","):
+        getattr(run, part)()
+    with open(os.path.join(options.out, "zoo-policies.json"), "w") as file:
+        json.dump({"schema": 1, "date": datetime.date.today().isoformat(), "rows": run.rows}, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
