@@ -1,6 +1,6 @@
 // A kernel as persistent workers: the blocks of a launch take the numbers of the original's blocks, the virtual blocks,
 // from a queue in device memory until none is left or their SM has more workers of the launch than it may. A worker
-// waits where its SM has begun as many virtual blocks as it may.
+// waits where its SM has begun as many virtual blocks as it may, for some milliseconds; then it leaves.
 //
 // The rewritten kernel has two more parameters: the address of a PersistentControl, and a PersistentGrid. Block indices
 // and grid sizes are virtual in the kernel and in the functions it calls. Between two virtual blocks all threads of a
@@ -29,9 +29,9 @@ struct PersistentControl {
   std::uint32_t done[kMaxSms] = {};      // virtual blocks that ended there
 };
 
-// A parameter of the launch: the original's grid, and how many virtual blocks a worker takes at a time.
+// A parameter of the launch: the original's grid, how many virtual blocks a worker takes at a time, and x * y * z.
 struct PersistentGrid {
-  std::uint32_t x = 1, y = 1, z = 1, chunk = 1;
+  std::uint32_t x = 1, y = 1, z = 1, chunk = 1, total = 1;
 };
 
 // An error: the reason why the kernel must run as it is.

@@ -51,7 +51,7 @@ bool SmMachine::may_run(const Sm& sm, KernelId kernel) const {
 
 std::uint32_t SmMachine::workers_missing(const Sm& sm, const policy::Kernel& kernel) const {
   const ResidentKernel& on = residents_[sm.index][kernel.id.index];
-  if (!may_run(sm, kernel.id) || on.cap <= on.resident) return 0;
+  if (!may_run(sm, kernel.id) || on.cap <= on.resident || on.quota <= 0) return 0;
   return std::min(on.cap - on.resident, gpu::fit(kernel.footprint, sm.free));
 }
 

@@ -29,12 +29,15 @@ void SmWorkers::tell_limits(Command& command) {
   if (!command.workers) return;
   WorkerRun& run = *command.workers;
   const auto limits = machine_.worker_limits(command.placement.kernel);
-  const WorkerTable::Permits permits{limits, machine_.quotas(command.placement.kernel)};
+  const auto quotas = machine_.quotas(command.placement.kernel);
+  const WorkerTable::Permits permits{limits, quotas};
   const Status status =
       command.state() == Command::State::arrived ? run.table->begin(permits) : run.table->change(permits);
   // Workers that were not told run on; the next change tells them.
   if (status != status::kSuccess) command.status = status;
-  run.limited |= std::any_of(limits.begin(), limits.end(), [](std::uint32_t n) { return n == 0; });
+  // Workers that wait for a quota leave after some time, too.
+  run.limited |= std::any_of(limits.begin(), limits.end(), [](std::uint32_t n) { return n == 0; }) ||
+                 std::any_of(quotas.begin(), quotas.end(), [](std::uint32_t n) { return n != 0; });
 }
 
 SmWorkers::Submitted SmWorkers::submit(Command& command, std::uint32_t workers) {

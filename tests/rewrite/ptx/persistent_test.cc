@@ -32,7 +32,8 @@ gpu::Application as_workers(gpu::Application app, const std::set<std::string>& r
     std::memcpy(words.data(), &initial, sizeof initial);
     const auto control = made.add("control", words);
     made.upload(control);
-    const PersistentGrid grid{launch->grid.x, launch->grid.y, launch->grid.z, chunk};
+    const PersistentGrid grid{launch->grid.x, launch->grid.y, launch->grid.z, chunk,
+                              launch->grid.x * launch->grid.y * launch->grid.z};
     launch->arguments.push_back(gpu::buffer(control));
     launch->arguments.push_back(gpu::scalar(grid));
     launch->grid = {workers};

@@ -152,7 +152,8 @@ Status Launcher::launch(Stream stream, const KernelLaunch& launch, const Shape& 
     if (kernel.workers == nullptr) return status::kInvalidKernelArguments;
     function = kernel.workers;
     parameters.table = of(*launch.workers->table).address;
-    parameters.grid = {shape.grid[0], shape.grid[1], shape.grid[2], launch.workers->chunk};
+    parameters.grid = {shape.grid[0], shape.grid[1], shape.grid[2], launch.workers->chunk,
+                       shape.grid[0] * shape.grid[1] * shape.grid[2]};
     parameters.pointers[parameters.count++] = &parameters.table;
     parameters.pointers[parameters.count++] = &parameters.grid;
     launched.grid[0] = launch.workers->workers;
