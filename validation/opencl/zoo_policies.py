@@ -180,8 +180,8 @@ class Run:
         clients = [Client(self, first, daemon.socket, goal), Client(self, second, daemon.socket)]
         ends = [[], []]
         # By itself first: the daemon learns the isolated rate.
-        alone_begin = time.monotonic()
-        alone = clients[0].until(alone_begin + self.seconds / 4)
+        isolated_begin = time.monotonic()
+        before = clients[0].until(isolated_begin + self.seconds / 4)
         begin = time.monotonic()
 
         def go(i):
@@ -199,7 +199,7 @@ class Run:
         # The first quarter of the time belongs to the policy's beginning.
         window = (begin + self.seconds / 4, begin + self.seconds)
         parts = [rate(ends[i], *window) / isolated[i] for i in range(2)]
-        return rate(alone, alone_begin, alone[-1]) / isolated[0], parts
+        return rate(before, isolated_begin, before[-1]) / isolated[0], parts
 
     def quota(self):
         for first, second in QUOTA_PAIRS:
@@ -215,8 +215,8 @@ class Run:
 
     def noted_pair(self, daemon, part, policy, first, second, goal):
         try:
-            alone, parts = self.pair(daemon, first, second, goal)
-            self.note(part=part, policy=policy, first=first, second=second, goal=goal, alone=round(alone, 3),
+            isolated, parts = self.pair(daemon, first, second, goal)
+            self.note(part=part, policy=policy, first=first, second=second, goal=goal, isolated=round(isolated, 3),
                       rates=[round(p, 3) for p in parts], sum=round(sum(parts), 3))
         except (RuntimeError, OSError, ZeroDivisionError, IndexError, json.JSONDecodeError) as error:
             self.note(part=part, policy=policy, first=first, second=second, goal=goal, error=str(error))

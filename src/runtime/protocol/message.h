@@ -277,7 +277,7 @@ struct Hello {
   std::int32_t priority = 0;            // larger runs first, where the policy has priorities
   std::uint32_t share = 0;              // the client's weight, in thousandths; 0: the default of its user
   std::uint32_t goal_microseconds = 0;  // in which each launch should complete; 0: no goal of this kind
-  std::uint32_t goal_part = 0;          // of its isolated rate, in thousandths; 0: no goal of this kind
+  std::uint32_t goal_part = 0;          // the part of its isolated rate, in thousandths; 0: no goal of this kind
   char name[64] = {};                   // the program's name, shown by `wm status`
 };
 struct Welcome {  // with the descriptor of the shared area, for a client

@@ -32,7 +32,7 @@ struct ClientStatistics {
   int priority = 0;
   double share = 1;
   double goal_nanoseconds = 0;  // in which each launch should complete; 0: no goal of this kind
-  double goal_part = 0;         // of its isolated rate; 0: no goal of this kind
+  double goal_part = 0;         // the part of its isolated rate; 0: no goal of this kind
 };
 
 // Guarded by the scheduler's lock.

@@ -141,7 +141,7 @@ TEST_F(CudaTest, ACompletionIsSeenWithoutACallOfTheDriver) {
   EventHandle event = nullptr;
   fake.complete = false;
   ASSERT_EQ(submission.submit_marker(*queue, &event), status::kSuccess);
-  fake.failure = 700;  // what the driver would answer
+  fake.failure = 700;  // the driver would answer so
   EXPECT_EQ(submission.state(event), status::kRunning);
   fake.finish();
   EXPECT_EQ(submission.state(event), status::kComplete);

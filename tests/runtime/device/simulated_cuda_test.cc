@@ -166,40 +166,36 @@ TEST_F(SimulatedCuda, WorkersLeaveTheSameMemoryAndCountWhatTheyDid) {
   EXPECT_EQ(counts.taken, 0U);
 }
 
-TEST_F(SimulatedCuda, WorkersWaitWhereTheirQuotaIsSpent) {
+// All workers run on one simulated SM. They wait for more, and leave in the end.
+TEST_F(SimulatedCuda, WorkersBeginNoMoreGroupsThanTheirQuota) {
   backend->make_workers();
   const KernelHandle sum = kernel(sum_kernel(), "sum");
   const auto tables = backend->make_worker_tables();
   const auto table = tables->take();
   const std::vector<std::uint32_t> limits(backend->compute_units(), 3);
-  std::vector<std::uint32_t> quotas(limits.size(), 1 + 6);
-  ASSERT_EQ(table->begin({limits, quotas}), status::kSuccess);
+  const auto quotas = [&](std::uint32_t groups) { return std::vector<std::uint32_t>(limits.size(), 1 + groups); };
+  ASSERT_EQ(table->begin({limits, quotas(6)}), status::kSuccess);
   const EventHandle written[] = {table->ready_event()};
   const MemoryHandle out = buffer(402);
-  EventHandle event = nullptr;
-  ASSERT_EQ(launch_sum(*sum, *out, 50, {}, &event, WorkerLaunch{&table->memory(), 3, 1}, written), status::kSuccess);
+  const auto run = [&] {
+    ASSERT_EQ(launch_sum(*sum, *out, 50, {}, nullptr, WorkerLaunch{&table->memory(), 3, 1}, written), status::kSuccess);
+    backend->submission().finish(*queue);
+  };
   WorkerTable::Counts counts;
   const auto total = [](const std::vector<std::uint32_t>& by_sm) {
     return std::accumulate(by_sm.begin(), by_sm.end(), 0U);
   };
-  // All workers run on one simulated SM, so that six groups begin; the table is read until they have ended.
-  const auto read_until = [&](std::uint32_t groups) {
-    for (int i = 0; i < 20'000 && total(counts.groups) < groups; ++i) {
-      ASSERT_EQ(table->read(counts), status::kSuccess);
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  };
-  read_until(6);
-  EXPECT_EQ(total(counts.groups), 6U);
-  EXPECT_GE(total(counts.workers), 1U) << "they wait on their SM";
-  EXPECT_NE(backend->submission().state(event), status::kComplete);
-  std::fill(quotas.begin(), quotas.end(), 1 + 16);
-  ASSERT_EQ(table->change({limits, quotas}), status::kSuccess);
-  read_until(16);
-  EXPECT_EQ(total(counts.groups), 16U);
+  for (const std::uint32_t groups : {6U, 16U}) {
+    ASSERT_EQ(table->change({limits, quotas(groups)}), status::kSuccess);
+    run();
+    ASSERT_EQ(table->read(counts), status::kSuccess);
+    EXPECT_EQ(total(counts.groups), groups);
+    EXPECT_EQ(total(counts.begun), groups);
+    EXPECT_EQ(total(counts.workers), 0U) << "they have left";
+  }
   ASSERT_EQ(table->change({limits, std::vector<std::uint32_t>(limits.size(), 0)}), status::kSuccess);
+  run();
   EXPECT_EQ(read(out, 402), expected_sum(50));
-  backend->submission().release(event);
 }
 
 TEST_F(SimulatedCuda, TransfersAndFillsReachTheDevice) {
