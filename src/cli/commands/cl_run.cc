@@ -72,6 +72,10 @@ Json obey(OpenclApplication& program, zoo::Case& c, const std::string& order) {
     const auto run = program.run(OpenclApplication::Timed::ends);
     return run ? json_of(*run) : failed(run.error());
   }
+  if (order.starts_with("repeat ")) {
+    const auto ends = program.repeat(std::strtoull(order.c_str() + 7, nullptr, 10));
+    return ends ? Json{{"ends", *ends}} : failed(ends.error());
+  }
   return {{"error", "no such order: " + order}};
 }
 
@@ -167,7 +171,8 @@ void add_cl_run(const Command& cl) {
   run.option("--rounds", options->rounds, "Runs of each; the fastest counts", {.show_default = true, .high = 1e6});
   run.flag("--unchecked", options->unchecked, "Leave out the CPU reference, which takes long for large sizes");
   run.option("--device", options->device, "Part of the name of the platform or device to use");
-  run.flag("--orders", options->takes_orders, "Read requests from stdin: prepare, run NANOSECONDS, check");
+  run.flag("--orders", options->takes_orders,
+           "Read requests from stdin: prepare, run NANOSECONDS, repeat NANOSECONDS, check");
   run.json(options->json);
   run.run([options] { return cl_run(*options); });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <fmt/format.h>
 
 namespace wm::runtime {
@@ -131,11 +132,16 @@ Result<void> OpenclApplication::perform(const gpu::Launch& launch) {
   return done("launch of " + launch.kernel, status);
 }
 
-Result<void> OpenclApplication::steps(std::size_t from, std::size_t to) {
+Result<void> OpenclApplication::enqueue(std::size_t from, std::size_t to) {
   for (std::size_t i = from; i < to; ++i) {
     const auto step = std::visit([this](const auto& s) { return perform(s); }, application_.steps[i]);
     if (!step) return step.error();
   }
+  return {};
+}
+
+Result<void> OpenclApplication::steps(std::size_t from, std::size_t to) {
+  if (auto sent = enqueue(from, to); !sent) return sent;
   return done("clFinish", native_.cl.Finish(queue_));
 }
 
@@ -163,6 +169,34 @@ Result<OpenclApplication::Run> OpenclApplication::run(Timed timed) {
   if (!all) return all.error();
   if (!collected) return collected.error();
   return run;
+}
+
+Result<std::vector<std::uint64_t>> OpenclApplication::repeat(std::uint64_t until) {
+  constexpr std::size_t kQueued = 3;
+  std::vector<std::uint64_t> ends;
+  std::deque<cl_event> open;
+  Result<void> result{};
+  while (result && (now() < until || !open.empty())) {
+    if (now() < until) {
+      timed_ = Timed::ends;
+      sent_ = 1, launches_ = 0;  // no launch has an event: a marker follows
+      result = enqueue(first_launch_, application_.steps.size());
+      cl_event marker = nullptr;
+      if (result) result = done("marker", native_.cl.EnqueueMarkerWithWaitList(queue_, 0, nullptr, &marker));
+      if (result) open.push_back(marker);
+      native_.cl.Flush(queue_);
+    }
+    for (cl_event event : events_) native_.cl.ReleaseEvent(event);
+    events_.clear();
+    if (open.empty() || (open.size() < kQueued && now() < until)) continue;
+    if (result) result = done("clWaitForEvents", native_.cl.WaitForEvents(1, &open.front()));
+    native_.cl.ReleaseEvent(open.front());
+    open.pop_front();
+    ends.push_back(now());
+  }
+  for (cl_event event : open) native_.cl.ReleaseEvent(event);
+  if (!result) return result.error();
+  return ends;
 }
 
 Result<void> OpenclApplication::collect(Run& run) {

@@ -40,6 +40,10 @@ class OpenclApplication {
   enum class Timed { every_launch, ends };
   Result<Run> run(Timed timed = Timed::every_launch);
 
+  // Runs again and again until that time, on the data that the run before left, with a few runs queued at once, as batch
+  // programs do: the times at which runs ended, in nanoseconds of the monotonic clock.
+  Result<std::vector<std::uint64_t>> repeat(std::uint64_t until);
+
   // The contents of all buffers, by index.
   Result<Buffers> contents();
 
@@ -51,6 +55,7 @@ class OpenclApplication {
   Result<void> perform(const gpu::Transfer& transfer);
   Result<void> perform(const gpu::Fill& fill);
   Result<void> perform(const gpu::Launch& launch);
+  Result<void> enqueue(std::size_t from, std::size_t to);
   Result<void> steps(std::size_t from, std::size_t to);
   Result<cl_kernel> kernel(const std::string& name);
   cl_int set(cl_kernel kernel, cl_uint index, const gpu::Argument& argument) const;

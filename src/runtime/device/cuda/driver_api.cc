@@ -1,10 +1,14 @@
 #include "runtime/device/cuda/driver_api.h"
 
+#include <cstdlib>
 #include <dlfcn.h>
 
 namespace wm::runtime::cuda {
 
 Result<DriverCalls> load_driver(const std::string& library) {
+  // The driver gives streams 8 hardware queues unless told otherwise. Streams that share one wait for each other: a
+  // word that workers wait for must not be written behind the end of these workers.
+  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   void* const loaded = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded == nullptr) return Error{"no " + library + " here: is NVIDIA's driver installed?"};
   DriverCalls calls;
