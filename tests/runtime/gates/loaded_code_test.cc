@@ -63,6 +63,11 @@ TEST(LoadedCode, NvccsStructureAroundAFatBinaryIsRead) {
   EXPECT_EQ(gated(&wrapper), "its module is linked from several");
 }
 
+TEST(LoadedCode, ModulesWithVeryMuchPtxAreLeftAsTheyAre) {
+  const std::string comment = "//" + std::string(16 << 20, ' ') + "\n";
+  EXPECT_EQ(gated((comment + ptx_for(90)).c_str()), "its module has more than 16 MB of PTX");
+}
+
 TEST(LoadedCode, MachineCodeAndDamagedPtxHaveReasons) {
   EXPECT_EQ(gated("\177ELF"), "its module has machine code only");
   EXPECT_NE(gated("no PTX").find("expected"), std::string::npos) << gated("no PTX");

@@ -77,16 +77,23 @@ void GateWords::write_locked(bool closed) {
   const RealFunctions& f = real();
   if (is_closed_ == closed || f.cuCtxSetCurrent == nullptr || f.cuCtxGetCurrent == nullptr) return;
   is_closed_ = closed;
-  CUcontext before = nullptr;
-  (void)f.cuCtxGetCurrent(&before);
+  CUcontext current = nullptr;
+  (void)f.cuCtxGetCurrent(&current);
   // A context whose kernels have failed takes no more writes, and its kernels do not run any more.
   std::erase_if(gates_, [&](const auto& entry) {
     const auto& [context, gate] = entry;
-    if (context != before && f.cuCtxSetCurrent(context) != CUDA_SUCCESS) return true;
-    const bool is_written = write_word(gate.stream, gate.word, closed ? 1 : 0) == CUDA_SUCCESS;
-    if (context != before) (void)f.cuCtxSetCurrent(before);
-    return !is_written;
+    if (context != current && f.cuCtxSetCurrent(context) != CUDA_SUCCESS) return true;
+    current = context;
+    return write_word(gate.stream, gate.word, closed ? 1 : 0) != CUDA_SUCCESS;
   });
+}
+
+void GateWords::open_all() {
+  const RealFunctions& f = real();
+  CUcontext before = nullptr;
+  if (!is_closed_ || f.cuCtxGetCurrent == nullptr || f.cuCtxGetCurrent(&before) != CUDA_SUCCESS) return;
+  write_locked(false);
+  (void)f.cuCtxSetCurrent(before);
 }
 
 }  // namespace wm::forward

@@ -20,12 +20,13 @@ class GateWords {
   // The address of the word of the current context, which is made when first asked for; empty: the driver makes none.
   [[nodiscard]] std::optional<CUdeviceptr> of_current();
   [[nodiscard]] bool empty() const;
-  // Closes or opens the gates of all contexts.
+  // Closes or opens the gates of all contexts. The calling thread's current context may be another one then, so that it
+  // need not change for every write.
   void write(bool closed);
   // Opens all gates, and keeps words from being written while it is held.
   class Lock {
    public:
-    explicit Lock(GateWords& words) : words_(words), lock_(words.mutex_) { words.write_locked(false); }
+    explicit Lock(GateWords& words) : words_(words), lock_(words.mutex_) { words.open_all(); }
     // These contexts have ended.
     void forget(CUcontext context) const { words_.gates_.erase(context); }
     void forget_all() const { words_.gates_.clear(); }
@@ -43,6 +44,8 @@ class GateWords {
   };
   [[nodiscard]] static GateWords*& instance();
   void write_locked(bool closed);
+  // Leaves the current context as it is.
+  void open_all();
 
   mutable std::mutex mutex_;
   std::map<CUcontext, Gate> gates_;

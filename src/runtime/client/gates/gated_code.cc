@@ -13,6 +13,9 @@
 namespace wm::gates {
 namespace {
 
+// A parsed module takes many times the memory of its text, in the process of the program.
+constexpr std::size_t kMaxTextBytes = std::size_t{16} << 20;
+
 // "sm_90a" is 90.
 std::uint32_t architecture_of(const ptx::Module& module) {
   constexpr std::size_t kPrefix = 3;
@@ -37,6 +40,7 @@ class GatedCode final : public LoadedCode {
     if (const auto at = modules_.find(architecture); at != modules_.end()) return &at->second;
     const auto text = kept_.text(architecture);
     if (!text) return text.error();
+    if (text->size() > kMaxTextBytes) return Error{"its module has more than 16 MB of PTX"};
     auto module = ptx::parse(*text, "module", ptx::OnUnsupported::refuse_function);
     if (!module) return module.error();
     if (const std::uint32_t target = architecture_of(*module); target != architecture) {
