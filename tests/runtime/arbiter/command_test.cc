@@ -77,6 +77,25 @@ TEST_F(ServeCudaTest, ProgramsRunBesideEachOtherAndTheMpsDaemonIsStopped) {
   EXPECT_FALSE(fs::exists(folder_ / "socket"));
 }
 
+TEST_F(ServeCudaTest, KernelsWithGatesAreNamedByStatus) {
+  const int code = script(
+      "(serve --gates) > isolated 2>&1; [ $? = 2 ] || exit 8\n"
+      "serve --sharing mps --gates > served 2>&1 & daemon=$!\n"
+      "run --priority 5 -- $program latency 60 > service 2>&1 & first=$!\n"
+      "export WM_STOP_FILE=stop\n"
+      "run -- $program gated told module > batch 2>&1 & second=$!\n"
+      "until status > table 2>&1 && grep -q \"kernel 'straight'\" table; do kill -0 $daemon || exit 9; sleep 0.05; "
+      "done\n"
+      "touch stop; wait $second; code=$?\n"
+      "kill $first; wait $first; kill $daemon; wait $daemon\nexit $code\n");
+  EXPECT_EQ(code, 0) << output("service") << output("batch") << output("served");
+  EXPECT_EQ(output("isolated"),
+            "wm: gates are for programs that share the GPU with --sharing mps and without --policy\n");
+  EXPECT_NE(output("table").find("kernel 'sum' has gates"), std::string::npos) << output("table");
+  EXPECT_NE(output("table").find("kernel 'straight' has no gates: it has no loops"), std::string::npos)
+      << output("table");
+}
+
 TEST_F(ServeCudaTest, TheDaemonsMemoryLimitHoldsForAllPrograms) {
   const int code = script(
       "serve --client-memory '2 MB' > served 2>&1 & daemon=$!\n"
