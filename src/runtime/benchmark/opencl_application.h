@@ -40,8 +40,8 @@ class OpenclApplication {
   enum class Timed { every_launch, ends };
   Result<Run> run(Timed timed = Timed::every_launch);
 
-  // Runs again and again until that time, on the data that the run before left, with a few runs queued at once, as batch
-  // programs do: the times at which runs ended, in nanoseconds of the monotonic clock.
+  // Runs again and again until that time, on the data that the run before left, with a few runs queued at once, as
+  // batch programs do: the times at which runs ended, in nanoseconds of the monotonic clock.
   Result<std::vector<std::uint64_t>> repeat(std::uint64_t until);
 
   // The contents of all buffers, by index.
