@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All measurements of `wm serve --cuda` on a GPU that the documents state: unmodified programs beside each other
 # (cuda_real/run.sh, the setups that users choose from) and SMQoS's tasks (cuda_qos/run.py). Writes OUT/cuda-real.json
-# and OUT/cuda-qos.json. Less than ten minutes; REPEATS and TORCH_READY (cuda_real/run.sh) change the first part.
+# and OUT/cuda-qos.json. Times are chosen for ten minutes in all; REPEATS and TORCH_READY change the first part.
 #
 #   validation/cuda_gpu.sh build/device OUT
 set -euo pipefail
