@@ -8,7 +8,7 @@ set -euo pipefail
 build=$1 out=$2
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out"
-REPEATS=${REPEATS:-2} TORCH_READY=${TORCH_READY:-12} \
+REPEATS=${REPEATS:-1} TORCH_READY=${TORCH_READY:-12} \
   "$here/cuda_real/run.sh" "$build" "$out" 1.5 "native mps default gates loss opencl calls torch torchpair green"
 echo "cuda_real: $SECONDS seconds"
 "${PYTHON:-python3}" "$here/cuda_qos/run.py" --build "$build" --out "$out" --seconds 0.25 --dynamic-seconds 0.7 \
