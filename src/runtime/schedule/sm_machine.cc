@@ -280,25 +280,31 @@ void SmMachine::observe(KernelId id, const Observed& observed) {
   if (missing != 0) place.retry = now_ + kRetry;
 }
 
-// Few groups are spread over many SMs.
+// Few groups are spread over many SMs. The room of an SM does not depend on others, so it is found once.
 std::uint32_t SmMachine::start_workers(policy::Kernel& kernel) {
-  Workers& place = places_[kernel.id.index];
-  std::uint32_t started = 0;
-  for (bool grew = place.retry <= now_; grew && kernel.waiting != 0;) {
+  const bool may_start = places_[kernel.id.index].retry <= now_ && kernel.waiting != 0;
+  std::vector<std::uint32_t> missing(sms_.size(), 0), started(sms_.size(), 0);
+  for (const Sm& sm : sms_) missing[sm.index] = may_start ? workers_missing(sm, kernel) : 0;
+  std::uint32_t left = kernel.waiting;
+  for (bool grew = may_start; grew && left != 0;) {
     grew = false;
     const auto open = static_cast<std::uint32_t>(
-        std::count_if(sms_.begin(), sms_.end(), [&](const Sm& sm) { return workers_missing(sm, kernel) != 0; }));
-    for (Sm& sm : sms_) {
-      const std::uint32_t share = std::max(kernel.waiting / std::max(open, 1U), 1U);
-      const std::uint32_t more = std::min({workers_missing(sm, kernel), share, kernel.waiting});
-      if (more == 0) continue;
-      occupy(sm, kernel, more);
-      started += more;
-      grew = true;
+        std::count_if(missing.begin(), missing.end(), [](std::uint32_t n) { return n != 0; }));
+    for (std::size_t i = 0; i < missing.size() && left != 0; ++i) {
+      const std::uint32_t share = std::max(left / std::max(open, 1U), 1U);
+      const std::uint32_t more = std::min({missing[i], share, left});
+      missing[i] -= more;
+      started[i] += more;
+      left -= more;
+      grew |= more != 0;
     }
   }
-  decide_limits(kernel, started != 0);
-  return started;
+  const std::uint32_t all = kernel.waiting - left;
+  for (Sm& sm : sms_) {
+    if (started[sm.index] != 0) occupy(sm, kernel, started[sm.index]);
+  }
+  decide_limits(kernel, all != 0);
+  return all;
 }
 
 std::uint32_t SmMachine::room_for_workers(const Sm& sm, const policy::Kernel& kernel) const {
