@@ -44,6 +44,16 @@ Result<void> check(const lab::RunSpec& spec, const ClusterOptions& o) {
   return {};
 }
 
+// A request takes about half a microsecond of the host's time, so ten thousand million take an hour and a half.
+Result<void> check_number(const std::vector<sim::Service>& services, Cycles end) {
+  constexpr double kMaxRequests = 1e10;
+  double expected = 0;
+  for (const sim::Service& s : services) expected += s.arrivals.expected_before(end);
+  if (expected <= kMaxRequests) return {};
+  return Error{fmt::format("about {:.2g} requests would arrive; a cluster takes {:.0e} (lower --seconds or the rates)",
+                           expected, kMaxRequests)};
+}
+
 nlohmann::ordered_json json_of(const sim::Cluster& cluster, std::uint32_t service, Hertz clock, double seconds) {
   const sim::Service& s = cluster.services()[service];
   const sim::ServiceResult& r = cluster.result(service);
@@ -75,17 +85,19 @@ Result<int> run_cluster(const lab::RunSpec& spec, const ClusterOptions& o) {
     if (!service) return service.error();
     services.push_back(*std::move(service));
   }
+  const Cycles end{static_cast<std::uint64_t>(o.seconds * static_cast<double>(clock.count))};
+  if (auto fits = check_number(services, end); !fits) return fits.error();
   const auto limit = static_cast<std::uint32_t>(std::lround(o.limit * sim::kWholeGpu));
   sim::Cluster cluster({.gpus = o.gpus, .limit = limit}, **rule, std::move(services));
-  const Cycles end{static_cast<std::uint64_t>(o.seconds * static_cast<double>(clock.count))};
   Progress bar(1);
   double shown = 0;
   const auto began = std::chrono::steady_clock::now();
-  cluster.run(end, [&](Cycles now) {
+  const auto ran = cluster.run(end, [&](Cycles now) {
     const double part = static_cast<double>(now.count) / static_cast<double>(end.count);
     bar.advance(part - shown, o.placement);
     shown = part;
   });
+  if (!ran) return ran.error();
   const double host = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 
   Table table({"class", "requests", "isolated", "demand", "p50", "p99", "on time", "goodput"});

@@ -50,6 +50,11 @@ double Arrivals::rate() const {
   return requests / static_cast<double>(std::max<std::uint64_t>(1, time.count));
 }
 
+double Arrivals::expected_before(Cycles end) const {
+  if (kind_ == Kind::recorded) return static_cast<double>(times_.size());
+  return rate() * static_cast<double>(end.count);
+}
+
 namespace {
 
 Result<Arrivals> read_requests(const std::string& path, Hertz clock) {
@@ -91,6 +96,10 @@ Result<Arrivals> parse_arrivals(std::string_view text, Hertz clock, std::uint64_
     return Error{kind == "bursts"
                      ? fmt::format("'bursts' must be bursts a second and their size such as 20x8, not '{}'", value)
                      : fmt::format("'{}' must be requests a second, from 1e-6 to 1e9, not '{}'", kind, value)};
+  // Times are whole cycles: below a mean distance of one, time would hardly advance from one arrival to the next.
+  if (*rate > static_cast<double>(clock.count))
+    return Error{fmt::format("'{}={}': more than one arrival in each of the GPU's {} cycles a second", kind, value,
+                             clock.count)};
   const Cycles distance{static_cast<std::uint64_t>(std::llround(static_cast<double>(clock.count) / *rate))};
   return Arrivals::bursts(distance, *size, seed);
 }

@@ -29,6 +29,8 @@ class Arrivals {
   std::optional<Cycles> next();
   // Requests a cycle, on average.
   [[nodiscard]] double rate() const;
+  // Requests until `end`, on average; all of them where their times are recorded.
+  [[nodiscard]] double expected_before(Cycles end) const;
 
  private:
   enum class Kind { closed, random, recorded };

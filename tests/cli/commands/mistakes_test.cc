@@ -141,6 +141,9 @@ TEST(Mistakes, OptionsThatTheMachineWouldIgnoreAreRefused) {
   for (const char* output : {"--trace x.json", "--html x.html", "--decisions x.txt", "--stats", "--timeline"})
     expect_mistake(cluster + output,
                    "--gpus shows requests, not kernels: of a run's outputs it has the table and --json");
+  const std::string rates = "sim --machine block --gpu k20c --gpus 2 --seconds 86400 --app spmv:";
+  expect_mistake(rates + "poisson=1e6", "about 8.6e+10 requests would arrive; a cluster takes 1e+10");
+  expect_mistake(rates + "bursts=1e9x1000000", "more than one arrival in each of the GPU's 706000000 cycles a second");
 }
 
 TEST(Help, OfAnUnknownCommandIsAMistake) {

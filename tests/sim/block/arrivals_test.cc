@@ -68,6 +68,19 @@ TEST(Arrivals, MistakesAreRefused) {
             path + ":2: a time in microseconds, not before the last one, expected in place of '3'");
 }
 
+TEST(Arrivals, ExpectedRequestsAreThoseOfTheTimeOrOfTheRecord) {
+  EXPECT_DOUBLE_EQ(Arrivals::bursts({100}, 5, 1).expected_before({1'000}), 50);
+  EXPECT_DOUBLE_EQ(Arrivals::recorded({{0}, {7}}).expected_before({1'000'000}), 2);
+}
+
+TEST(Arrivals, MoreThanOneArrivalACycleIsRefused) {
+  EXPECT_TRUE(parse_arrivals("poisson=1e6", {1'000'000}, 1).ok());
+  const auto refused = parse_arrivals("bursts=2e6x3", {1'000'000}, 1);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().what,
+            "'bursts=2e6x3': more than one arrival in each of the GPU's 1000000 cycles a second");
+}
+
 TEST(Percentile, IsAValueThatSoManyDoNotExceed) {
   std::vector<std::uint64_t> values;
   for (std::uint64_t i = 1; i <= 100; ++i) values.push_back(101 - i);

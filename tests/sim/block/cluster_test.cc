@@ -25,7 +25,7 @@ std::uint64_t longest(const Cluster& c, std::uint32_t service) { return c.result
 TEST(Cluster, RequestsWaitForAGpuWithRoom) {
   const auto rule = *make_placement("first_fit");
   Cluster cluster({.gpus = 1}, *rule, {service(60, 1, at({0, 0, 0}), {120})});
-  cluster.run(kNever);
+  ASSERT_TRUE(cluster.run(kNever).ok());
   EXPECT_EQ(cluster.result(0).latencies.percentile(0.3), 60U);
   EXPECT_NEAR(static_cast<double>(longest(cluster, 0)), 180, 3);
   EXPECT_EQ(cluster.result(0).on_time, 2U);
@@ -35,7 +35,7 @@ TEST(Cluster, RequestsWaitForAGpuWithRoom) {
 TEST(Cluster, RequestsThatAskForMoreThanTheGpuSlowEachOther) {
   const auto rule = *make_placement("first_fit");
   Cluster cluster({.gpus = 1, .limit = 2 * kWholeGpu}, *rule, {service(1'000, 0.8, at({0, 0}))});
-  cluster.run(kNever);
+  ASSERT_TRUE(cluster.run(kNever).ok());
   EXPECT_NEAR(static_cast<double>(longest(cluster, 0)), 1'600, 26);
   EXPECT_NEAR(cluster.utilization(), 1, 1e-3);
 }
@@ -46,11 +46,21 @@ TEST(Cluster, RequestsOfEveryServiceArePlacedInOrderOfArrival) {
   std::vector<Service> services;
   for (std::uint64_t i = 0; i < 100; ++i) services.push_back(service(10, 1, at({i, 1'000 + i})));
   Cluster cluster({.gpus = 1}, *rule, std::move(services));
-  cluster.run(kNever);
+  ASSERT_TRUE(cluster.run(kNever).ok());
   EXPECT_EQ(cluster.waiting(), 0U);
   for (std::uint32_t i = 0; i < 100; ++i) EXPECT_EQ(cluster.result(i).latencies.total(), 2U) << i;
   EXPECT_EQ(cluster.result(3).latencies.percentile(0.5), 37U);  // behind three others: from 3 to 40
   EXPECT_EQ(cluster.now(), Cycles{2'000});
+}
+
+// Each request takes 1,000 cycles of the only GPU, and a burst of ten arrives every cycle.
+TEST(Cluster, MoreWaitingRequestsThanTheLimitEndTheRun) {
+  const auto rule = *make_placement("first_fit");
+  Cluster cluster({.gpus = 1, .max_waiting = 500}, *rule, {service(1'000, 1, Arrivals::bursts({1}, 10, 3))});
+  const auto ran = cluster.run(kNever);
+  ASSERT_FALSE(ran.ok());
+  EXPECT_EQ(cluster.waiting(), 501U);
+  EXPECT_EQ(ran.error().what.find("more than 500 requests wait at cycle "), 0U) << ran.error().what;
 }
 
 // 0.5 and 0.3 are taken on two GPUs; 0.4 then goes to the first that has room, or to the one that it fills best.
@@ -80,7 +90,7 @@ TEST(Placement, ByClassServesMoreClassesThanGpus) {
   const auto rule = *make_placement("by_class");
   Cluster cluster({.gpus = 2}, *rule,
                   {service(10, 1, at({0})), service(10, 1, at({0})), service(10, 1, at({0})), service(10, 1, at({0}))});
-  cluster.run(kNever);
+  ASSERT_TRUE(cluster.run(kNever).ok());
   EXPECT_EQ(cluster.waiting(), 0U);
   EXPECT_EQ(cluster.now(), Cycles{20});
 }
@@ -109,7 +119,7 @@ TEST(Cluster, ConservesRequestsAndRepeats) {
       Cluster cluster(
           {.gpus = 10}, *rule,
           {service(5'000, 0.7, Arrivals::poisson({1'500}, 3)), service(900, 0.2, Arrivals::bursts({4'000}, 5, 4))});
-      cluster.run({20'000'000});
+      ASSERT_TRUE(cluster.run({20'000'000}).ok());
       const ServiceResult& r = cluster.result(0);
       EXPECT_GT(r.latencies.total(), 10'000U) << entry.name;
       EXPECT_LE(r.latencies.total() + cluster.waiting(), r.arrived + cluster.result(1).arrived) << entry.name;
@@ -127,7 +137,7 @@ TEST(Cluster, ConservesRequestsAndRepeats) {
 TEST(Cluster, AQueueAtHalfLoadHasItsKnownWaits) {
   const auto rule = *make_placement("first_fit");
   Cluster cluster({.gpus = 1}, *rule, {service(1'000, 1, Arrivals::poisson({2'000}, 9))});
-  cluster.run({400'000'000});
+  ASSERT_TRUE(cluster.run({400'000'000}).ok());
   EXPECT_NEAR(cluster.utilization(), 0.5, 0.01);
   EXPECT_NEAR(static_cast<double>(cluster.result(0).latencies.percentile(0.5)), 1'000, 20);
   // The wait is 0 with probability 1 - 0.5; P(W <= 3 service times) is 0.985 for M/D/1 at 0.5.

@@ -1,6 +1,7 @@
 #include "sim/block/cluster/cluster.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <utility>
 
 namespace wm::sim {
@@ -19,6 +20,7 @@ Cluster::Cluster(const ClusterSpec& spec, Placement& placement, std::vector<Serv
       calendar_(spec.gpus),
       arrivals_(static_cast<std::uint32_t>(services_.size())),
       waiting_(services_.size()),
+      max_waiting_(spec.max_waiting),
       results_(services_.size()) {
   placement_.begin(pool_, services_);
   for (std::uint32_t i = 0; i < services_.size(); ++i) {
@@ -27,7 +29,7 @@ Cluster::Cluster(const ClusterSpec& spec, Placement& placement, std::vector<Serv
   }
 }
 
-void Cluster::run(Cycles end, const std::function<void(Cycles)>& progress) {
+Result<void> Cluster::run(Cycles end, const std::function<void(Cycles)>& progress) {
   for (std::uint64_t events = 0;; ++events) {
     const std::uint64_t next = std::min(calendar_.earliest(), arrivals_.earliest());
     if (next >= end.count) break;
@@ -38,11 +40,15 @@ void Cluster::run(Cycles end, const std::function<void(Cycles)>& progress) {
       place_waiting();
     } else {
       arrive(arrivals_.first());
+      if (waiting_count_ > max_waiting_)
+        return Error{fmt::format("more than {} requests wait at cycle {}: the GPUs cannot serve so many", max_waiting_,
+                                 now_.count)};
     }
     if (progress && (events & 0xfffffU) == 0) progress(now_);
   }
   if (end != kNever) now_ = end;
   for (std::uint32_t g = 0; g < gpus_.size(); ++g) change_demand(g, 0);  // brings `busy_` up to date
+  return {};
 }
 
 void Cluster::arrive(std::uint32_t service) {
@@ -87,6 +93,7 @@ void Cluster::end_requests(std::uint32_t gpu) {
 void Cluster::wait(std::uint32_t service) {
   if (waiting_[service].empty()) first_waiting_.insert({now_.count, service});
   waiting_[service].push_back(now_.count);
+  ++waiting_count_;
 }
 
 // The request that has waited longest is placed first; a service whose first request finds no room does not hold up
@@ -100,6 +107,7 @@ void Cluster::place_waiting() {
     }
     std::deque<std::uint64_t>& queue = waiting_[service];
     queue.pop_front();
+    --waiting_count_;
     at = first_waiting_.erase(at);
     if (queue.empty()) continue;
     // The service's next request arrived later, so its place is this one or behind it.
@@ -131,12 +139,6 @@ void Cluster::schedule(std::uint32_t gpu) {
 double Cluster::utilization() const {
   const double all = static_cast<double>(now_.count) * static_cast<double>(gpus_.size());
   return all > 0 ? busy_ / all : 0;
-}
-
-std::uint64_t Cluster::waiting() const {
-  std::uint64_t sum = 0;
-  for (const auto& w : waiting_) sum += w.size();
-  return sum;
 }
 
 }  // namespace wm::sim

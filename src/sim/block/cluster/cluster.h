@@ -24,6 +24,8 @@ namespace wm::sim {
 struct ClusterSpec {
   std::uint32_t gpus = 1;
   std::uint32_t limit = kWholeGpu;  // sum of the demands that a GPU takes, in 1/65536
+  // Requests that may wait at a time. A cluster that cannot keep up would fill the host's memory with them.
+  std::uint64_t max_waiting = 100'000'000;
 };
 
 struct ServiceResult {
@@ -37,14 +39,15 @@ class Cluster {
   // The placement must outlive the cluster. A service's demand is at most the limit.
   Cluster(const ClusterSpec& spec, Placement& placement, std::vector<Service> services);
 
-  // Runs until `end`, or until no request is left. `progress` is called now and then with the time reached.
-  void run(Cycles end, const std::function<void(Cycles)>& progress = {});
+  // Runs until `end`, or until no request is left. `progress` is called now and then with the time reached. An error:
+  // more requests wait than the specification allows.
+  Result<void> run(Cycles end, const std::function<void(Cycles)>& progress = {});
 
   [[nodiscard]] const ServiceResult& result(std::uint32_t service) const { return results_[service]; }
   [[nodiscard]] const std::vector<Service>& services() const { return services_; }
   // The part of all GPUs that was at work, over the time that was run.
   [[nodiscard]] double utilization() const;
-  [[nodiscard]] std::uint64_t waiting() const;
+  [[nodiscard]] std::uint64_t waiting() const { return waiting_count_; }
   [[nodiscard]] Cycles now() const { return now_; }
 
  private:
@@ -77,6 +80,8 @@ class Cluster {
   Calendar arrivals_;                                                // next arrival by service
   std::vector<std::deque<std::uint64_t>> waiting_;                   // arrivals of requests that wait, by service
   std::set<std::pair<std::uint64_t, std::uint32_t>> first_waiting_;  // the first of each service that has any
+  std::uint64_t max_waiting_;
+  std::uint64_t waiting_count_ = 0;  // requests that wait, of all services
   std::vector<ServiceResult> results_;
   Cycles now_;
   double busy_ = 0;  // GPU cycles at work

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Figures 5 to 8 of ISCA'14 under other readings of the paper's method.
+
+    readings.py [--wm WM] [--count N] [--processes 2,8] [--jobs N] [--csv FILE] [READING…]
+
+A reading is a name of EDITS, several joined by '+', or 'base' for the configurations as they are. Each is run with copies of
+configs/ and experiments/ in which the edits were made; the first N of the hundred workloads a point are simulated. The result
+is the measured value of every claim, one column for each reading, beside the paper's.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAPER = "preemption-isca14"
+SYSTEM = "configs/systems/k20c.yaml"
+APPS = "configs/apps/*.yaml"
+
+# name: (files, pattern, replacement, what it means)
+EDITS = {
+    "fcfs_transfers": (SYSTEM, r"order: \w+", "order: fcfs", "copies in order of arrival in all cases"),
+    "priority_transfers": (SYSTEM, r"order: \w+", "order: priority", "copies by priority, also in the FCFS baseline"),
+    "one_copy_engine": (SYSTEM, r"duplex: true", "duplex: false", "one copy at a time in both directions together"),
+    "no_gap": (SYSTEM, r"dispatch_latency: [^,]*", "dispatch_latency: 0 ps", "the next launch of a queue arrives at once"),
+    "gap_10us": (SYSTEM, r"dispatch_latency: [^,]*", "dispatch_latency: 10 us", "it arrives after 10 us, not 1"),
+    "no_setup": (SYSTEM, r"setup_cycles: \d+", "setup_cycles: 0", "an SM is set up at once"),
+    "setup_10us": (SYSTEM, r"setup_cycles: \d+", "setup_cycles: 7060", "the setup of an SM takes 10 us"),
+    "table1_blocks": (APPS, r"measured_sms: 13", "measured_sms: 1", "blocks of table 1's time per block, a 13th of ours"),
+    "no_cpu": (APPS, r"cpu: [^\n}]*", "cpu: 1 us", "no CPU phases"),
+    "no_transfers": (APPS, r"(copy_to_\w+): [^\n}]*", r"\1: 4 KB", "no data to copy"),
+    "long_tailed_blocks": (APPS, r", variation: 0.1", ", lognormal_variation: 0.8", "blocks vary log-normally by 80%"),
+}
+
+
+def edit(folder, names):
+    for name in names:
+        files, pattern, replacement, _ = EDITS[name]
+        changed = 0
+        for path in sorted(folder.glob(files)):
+            text, count = re.subn(pattern, replacement, path.read_text())
+            path.write_text(text)
+            changed += count
+        if changed == 0:
+            sys.exit(f"readings: '{name}' matches nothing in {files}")
+
+
+def run(wm, reading, options):
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        for part in ("configs", "experiments"):
+            shutil.copytree(ROOT / part, folder / part)
+        paper = folder / "experiments" / PAPER / "paper.yaml"
+        text = re.sub(r"count: 100", f"count: {options.count}", paper.read_text())
+        paper.write_text(re.sub(r"processes: \[2, 4, 6, 8\]", f"processes: [{options.processes}]", text))
+        edit(folder, [] if reading == "base" else reading.split("+"))
+        environment = dict(os.environ, WM_DATA=str(folder))
+        common = ["--protocol", "paper", "--store", str(folder / "rows.ndjson")]
+        call = [wm, "lab", "run", PAPER, "--jobs", str(options.jobs), *common]
+        done = subprocess.run(call, env=environment, stdout=subprocess.PIPE, check=True, text=True)
+        print(f"{reading}: {done.stdout.strip()}", file=sys.stderr)
+        claims = {}
+        for figure in sorted((ROOT / "experiments" / PAPER).glob("fig*.yaml")):
+            call = [wm, "lab", "show", f"{PAPER}/{figure.stem}", *common, "--json", "-"]
+            shown = subprocess.run(call, env=environment, stdout=subprocess.PIPE, check=True, text=True)
+            for claim in json.loads(shown.stdout)["claims"]:
+                claims[f"{figure.stem}/{claim['id']}"] = (claim["paper"], claim["measured"])
+        return claims
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--wm", default=str(ROOT / "build/release/bin/wm"))
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--processes", default="2, 4, 8")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--csv", type=argparse.FileType("w"), default=sys.stdout)
+    parser.add_argument("readings", nargs="*", default=["base"])
+    options = parser.parse_args()
+    for reading in options.readings:
+        for name in [] if reading == "base" else reading.split("+"):
+            if name not in EDITS:
+                parser.error(f"unknown reading '{name}'; there are {', '.join(EDITS)}")
+    columns = {reading: run(options.wm, reading, options) for reading in options.readings}
+    print("claim,paper," + ",".join(columns), file=options.csv)
+    for claim, (paper, _) in next(iter(columns.values())).items():
+        values = [column[claim][1] for column in columns.values()]
+        row = ["" if v is None else f"{v:.3f}" for v in values]
+        print(f"{claim},{paper:g}," + ",".join(row), file=options.csv)
+
+
+if __name__ == "__main__":
+    main()
