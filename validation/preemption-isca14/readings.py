@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Figures 5 to 8 of ISCA'14 under other readings of the paper's method.
 
-    readings.py [--wm WM] [--count N] [--processes 2,8] [--jobs N] [--csv FILE] [READING…]
+    readings.py [--wm WM] [--count N] [--processes 2,8] [--figures fig7a,fig8] [--jobs N] [--csv FILE] [READING…]
 
 A reading is a name of EDITS, several joined by '+', or 'base' for the configurations as they are. Each is run with copies of
 configs/ and experiments/ in which the edits were made; the first N of the hundred workloads a point are simulated. The result
-is the measured value of every claim, one column for each reading, beside the paper's.
+is the measured value of every claim beside the paper's, a line for each reading and claim.
 """
 
 import argparse
@@ -21,6 +21,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAPER = "preemption-isca14"
 SYSTEM = "configs/systems/k20c.yaml"
+GPU = "configs/gpus/k20c.yaml"
+FIGURES = "experiments/preemption-isca14/fig[78]*.yaml"
 APPS = "configs/apps/*.yaml"
 
 # name: (files, pattern, replacement, what it means)
@@ -35,6 +37,10 @@ EDITS = {
     "table1_blocks": (APPS, r"measured_sms: 13", "measured_sms: 1", "blocks of table 1's time per block, a 13th of ours"),
     "no_cpu": (APPS, r"cpu: [^\n}]*", "cpu: 1 us", "no CPU phases"),
     "no_transfers": (APPS, r"(copy_to_\w+): [^\n}]*", r"\1: 4 KB", "no data to copy"),
+    "overlapping_fcfs": (FIGURES, r"FCFS: fcfs", "FCFS: npq",
+                         "figures 7 and 8, where all priorities are equal: FCFS starts the next process's kernel on free SMs"),
+    "context_10": (GPU, r"(dram: .*clock: )1300 MHz", r"\g<1>130 MHz", "a context takes 10 times as long to save and restore"),
+    "context_100": (GPU, r"(dram: .*clock: )1300 MHz", r"\g<1>13 MHz", "100 times as long"),
     "long_tailed_blocks": (APPS, r", variation: 0.1", ", lognormal_variation: 0.8", "blocks vary log-normally by 80%"),
 }
 
@@ -62,15 +68,17 @@ def run(wm, reading, options):
         edit(folder, [] if reading == "base" else reading.split("+"))
         environment = dict(os.environ, WM_DATA=str(folder))
         common = ["--protocol", "paper", "--store", str(folder / "rows.ndjson")]
-        call = [wm, "lab", "run", PAPER, "--jobs", str(options.jobs), *common]
+        figures = options.figures.split(",") if options.figures else sorted(
+            figure.stem for figure in (ROOT / "experiments" / PAPER).glob("fig*.yaml"))
+        call = [wm, "lab", "run", *[f"{PAPER}/{figure}" for figure in figures], "--jobs", str(options.jobs), *common]
         done = subprocess.run(call, env=environment, stdout=subprocess.PIPE, check=True, text=True)
         print(f"{reading}: {done.stdout.strip()}", file=sys.stderr)
         claims = {}
-        for figure in sorted((ROOT / "experiments" / PAPER).glob("fig*.yaml")):
-            call = [wm, "lab", "show", f"{PAPER}/{figure.stem}", *common, "--json", "-"]
+        for figure in figures:
+            call = [wm, "lab", "show", f"{PAPER}/{figure}", *common, "--json", "-"]
             shown = subprocess.run(call, env=environment, stdout=subprocess.PIPE, check=True, text=True)
             for claim in json.loads(shown.stdout)["claims"]:
-                claims[f"{figure.stem}/{claim['id']}"] = (claim["paper"], claim["measured"])
+                claims[f"{figure}/{claim['id']}"] = (claim["paper"], claim["measured"])
         return claims
 
 
@@ -79,6 +87,7 @@ def main():
     parser.add_argument("--wm", default=str(ROOT / "build/release/bin/wm"))
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--processes", default="2, 4, 8")
+    parser.add_argument("--figures", help="as fig7a,fig8; all of them where it is not given")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--csv", type=argparse.FileType("w"), default=sys.stdout)
     parser.add_argument("readings", nargs="*", default=["base"])
@@ -87,12 +96,11 @@ def main():
         for name in [] if reading == "base" else reading.split("+"):
             if name not in EDITS:
                 parser.error(f"unknown reading '{name}'; there are {', '.join(EDITS)}")
-    columns = {reading: run(options.wm, reading, options) for reading in options.readings}
-    print("claim,paper," + ",".join(columns), file=options.csv)
-    for claim, (paper, _) in next(iter(columns.values())).items():
-        values = [column[claim][1] for column in columns.values()]
-        row = ["" if v is None else f"{v:.3f}" for v in values]
-        print(f"{claim},{paper:g}," + ",".join(row), file=options.csv)
+    print("reading,claim,paper,measured", file=options.csv)
+    for reading in options.readings:
+        for claim, (paper, measured) in run(options.wm, reading, options).items():
+            value = "" if measured is None else f"{measured:.3f}"
+            print(f"{reading},{claim},{paper:g},{value}", file=options.csv, flush=True)
 
 
 if __name__ == "__main__":

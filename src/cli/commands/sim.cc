@@ -93,6 +93,8 @@ Result<void> check_machine(const SimOptions& o, const lab::RunSpec& spec) {
   if (o.cluster.gpus == 0 &&
       (o.cluster.seconds != none.seconds || o.cluster.placement != none.placement || o.cluster.limit != none.limit))
     return Error{"--seconds, --placement and --limit need --gpus"};
+  if (o.cluster.gpus == 0 && spec.machine == "block" && (o.stats || o.isolated || !o.dumps.empty()))
+    return Error{"--stats, --isolated and --dump need the cycle machine, which executes instructions"};
   if (o.cluster.gpus == 0) return {};
   if (spec.runs != 0 || spec.cycles != 0 || o.run.once)
     return Error{"--gpus takes no --runs, --cycles or --once: a cluster runs for --seconds"};
@@ -116,9 +118,13 @@ Result<int> run_sim(const SimOptions& o) {
     return run_cluster(*spec, cluster);
   }
   if (spec->machine == "block")
-    return run_block(
-        *std::move(spec),
-        {.json = o.json, .trace = o.trace, .decisions = o.decisions, .run = &o.run, .is_cell = !o.spec.empty()});
+    return run_block(*std::move(spec), {.json = o.json,
+                                        .trace = o.trace,
+                                        .html = o.html,
+                                        .timeline = o.timeline,
+                                        .decisions = o.decisions,
+                                        .run = &o.run,
+                                        .is_cell = !o.spec.empty()});
   if (spec->machine != "cycle")
     return Error{fmt::format("no machine '{}'; there are 'cycle' and 'block'", spec->machine)};
   if (std::any_of(spec->kernels.begin(), spec->kernels.end(), [](const auto& k) { return k.application; }))

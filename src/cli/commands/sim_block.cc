@@ -8,10 +8,14 @@
 #include "cli/input/data_folder.h"
 #include "cli/output/block_report.h"
 #include "cli/output/output.h"
+#include "cli/output/page_document.h"
 #include "cli/output/sim_report.h"
 #include "lab/report/block_trace_file.h"
+#include "lab/report/page.h"
+#include "lab/report/timeline_document.h"
 #include "lab/run/block_kernel.h"
 #include "lab/run/block_run.h"
+#include "lab/run/block_timeline.h"
 #include "lab/run/steady_length.h"
 #include "sim/block/load_app.h"
 
@@ -50,6 +54,40 @@ class KernelTraces {
   std::vector<lab::IsolatedRate> rates_;
 };
 
+// Records where blocks are over time, for a page and for the JSON.
+class RunRecord {
+ public:
+  RunRecord(const sim::SystemConfig& system, sim::SystemObserver* trace)
+      : gpu_(system.gpu), trace_(trace), blocks_(timeline_, trace, lab::BlockTimeline::Kernels::processes) {}
+
+  [[nodiscard]] sim::SystemObserver* observer() { return &blocks_; }
+  [[nodiscard]] sim::SystemObserver* trace() { return trace_; }
+  void finish(const lab::BlockRunResult& run) {
+    for (const lab::BlockProcessResult& p : run.processes) {
+      shown_.kernels.emplace_back().name = p.name;
+      shown_.kernels.back().goal = p.goal;
+    }
+    blocks_.finish(run.cycles, run.processes.size());
+  }
+  [[nodiscard]] nlohmann::ordered_json timeline() const { return lab::timeline_document(gpu_, shown_, timeline_); }
+
+ private:
+  const gpu::GpuConfig& gpu_;
+  sim::SystemObserver* trace_;
+  sim::Timeline timeline_{kPageInterval};
+  lab::BlockTimeline blocks_;
+  lab::CorunResult shown_;  // names and goals of the processes
+};
+
+// Settings that the block machine would ignore are mistakes.
+Result<void> check_settings(const lab::RunSpec& spec) {
+  if (spec.match_instructions) return Error{"--match-instructions needs the cycle machine"};
+  for (const lab::KernelSpec& k : spec.kernels)
+    if (k.goal_time || k.goal_rate || k.blocks_per_sm != 0)
+      return Error{fmt::format("'{}': time, rate and blocks need the cycle machine", k.name)};
+  return {};
+}
+
 Result<void> check_requests(const lab::RunSpec& spec) {
   for (const lab::KernelSpec& k : spec.kernels) {
     const lab::RequestSpec& r = k.requests;
@@ -87,6 +125,7 @@ Result<std::string> BlockCells::run(const lab::RunSpec& spec) {
 }
 
 Result<int> run_block(lab::RunSpec spec, const BlockOptions& options) {
+  if (auto fits = check_settings(spec); !fits) return fits.error();
   if (auto fits = check_requests(spec); !fits) return fits.error();
   const auto policy = policy::choose(spec.policy.to_string());
   if (!policy) return policy.error();
@@ -117,7 +156,9 @@ Result<int> run_block(lab::RunSpec spec, const BlockOptions& options) {
     spec.cycles = lab::steady_length(spec, static_cast<std::uint64_t>(longest));
   }
   std::string decisions;
-  const auto result = lab::block_run(apps, *policy, spec, options.trace.empty() ? nullptr : &trace,
+  RunRecord record(*system, options.trace.empty() ? nullptr : &trace);
+  const bool shown = options.timeline || !options.html.empty();
+  const auto result = lab::block_run(apps, *policy, spec, shown ? record.observer() : record.trace(),
                                      options.decisions.empty() ? nullptr : &decisions);
   if (!result) return result.error();
   if (!options.decisions.empty())
@@ -127,8 +168,19 @@ Result<int> run_block(lab::RunSpec spec, const BlockOptions& options) {
   const Output output(options.json);
   output.say(text_of(*result));
   if (length_chosen) output.say(note_of_length(spec.kernels.size()));
-  if (!options.json.empty())
-    if (auto done = output.document(json_of(*result)); !done) return done.error();
+  if (shown) record.finish(*result);
+  if (!options.json.empty()) {
+    auto document = json_of(*result);
+    if (options.timeline) document["timeline"] = record.timeline();
+    if (auto done = output.document(document); !done) return done.error();
+  }
+  if (options.html.empty()) return 0;
+  std::string title;
+  for (const std::string& name : names) title += (title.empty() ? "" : " + ") + name;
+  const Page page{.title = title, .about = "Processes on a simulated GPU.", .command = lab::command_of(spec)};
+  if (auto done = lab::write_page(options.html, document_of(page, *result, record.timeline())); !done)
+    return done.error();
+  output.say(fmt::format("\n{} shows it.\n", options.html));
   return 0;
 }
 

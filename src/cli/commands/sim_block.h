@@ -16,6 +16,8 @@ namespace wm::cli {
 struct BlockOptions {
   std::string json;
   std::string trace;
+  std::string html;                 // file for a page with the timeline; empty: none
+  bool timeline = false;            // put the timeline into the JSON
   std::string decisions;            // file for the policy's events and actions; empty: none
   const RunOptions* run = nullptr;  // for rates of kernels, which are measured on the cycle machine
   bool is_cell = false;             // the run has the length that its experiment gives

@@ -41,6 +41,17 @@ Result<void> check(const lab::RunSpec& spec, const ClusterOptions& o) {
   if (!(o.seconds > 0)) return Error{"--gpus needs --seconds, the simulated time"};
   if (spec.policy.name != lab::RunSpec{}.policy.name)
     return Error{"--gpus takes no --policy: requests on one GPU share it by their demands"};
+  for (const lab::KernelSpec& k : spec.kernels) {
+    lab::KernelSpec used;  // the settings that have an effect
+    used.name = k.name;
+    used.size = k.size;
+    used.launches = k.requests.arrivals.empty() ? k.launches : 0;
+    used.application = k.application;
+    used.requests = k.requests;
+    if (k != used)
+      return Error{fmt::format(
+          "'{}': with --gpus an application has poisson, bursts or requests, class and deadline only", k.name)};
+  }
   return {};
 }
 

@@ -27,6 +27,8 @@ Result<lab::RunSpec> RunOptions::without_policy() const {
   for (const std::string& word : apps) {
     auto app = parse_kernel(word, size, launches);
     if (!app) return app.error();
+    if (word.find(":size=") != std::string::npos)
+      return Error{fmt::format("application '{}' has one size: 'size' is a setting of kernels", app->name)};
     app->application = true;
     if (word.find(":launches=") == std::string::npos && (run.runs != 0 || !app->requests.arrivals.empty()))
       app->launches = 0;

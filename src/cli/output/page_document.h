@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "gpu/gpu_config.h"
+#include "lab/run/block_run.h"
 #include "lab/run/compare.h"
 
 namespace wm::cli {
@@ -20,5 +21,8 @@ struct Page {
 };
 
 nlohmann::ordered_json document_of(const Page& page, const gpu::GpuConfig& gpu, const lab::Comparison& comparison);
+// One run on the block machine, whose processes are the kernels of the timeline.
+nlohmann::ordered_json document_of(const Page& page, const lab::BlockRunResult& run,
+                                   const nlohmann::ordered_json& timeline);
 
 }  // namespace wm::cli

@@ -1,5 +1,6 @@
 #include "lab/report/block_trace_file.h"
 
+#include <cmath>
 #include <fmt/format.h>
 
 #include "base/json.h"
@@ -55,9 +56,12 @@ void BlockTraceFile::name_row(std::uint32_t group, std::uint32_t row, const std:
 
 void BlockTraceFile::span(std::uint32_t group, std::uint32_t row, const std::string& name, std::uint64_t begin,
                           std::uint64_t end) {
+  // Both ends are rounded in the same way: a span that ended later than the next one begins could not be drawn.
+  const auto nanosecond = [&](std::uint64_t cycle) { return std::round(microseconds(cycle) * 1e3); };
+  const double from = nanosecond(begin) / 1e3;
   events_ += fmt::format(R"({{"ph":"X","name":{},"pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f}}},)"
                          "\n",
-                         json_string(name), group, row, microseconds(begin), microseconds(end - begin));
+                         json_string(name), group, row, from, nanosecond(end) / 1e3 - from);
 }
 
 void BlockTraceFile::block_began(const sim::ObservedBlock& block, std::uint64_t time, std::uint64_t, bool) {

@@ -5,9 +5,9 @@
 namespace wm::lab {
 
 sim::SeenBlock BlockTimeline::seen(const sim::ObservedBlock& block) const {
-  const Launch launch = block.client < launches_.size() ? launches_[block.client] : Launch{};
+  const Launch launch = block.client < launches_.size() ? launches_[block.client] : Launch{.kernel = block.client};
   return {.sm = block.sm,
-          .client = block.client,
+          .client = launch.kernel,
           .launch = launch.number,
           .number = block.block,
           .max_blocks_per_sm = launch.max_blocks_per_sm};
@@ -24,7 +24,7 @@ void BlockTimeline::block_left(const sim::ObservedBlock& block, std::uint64_t at
   timeline_.left(seen(block), at, ended ? sim::Left::done : sim::Left::preempted);
   const auto began = works_from_.extract({block.client, block.block});
   if (ended && !began.empty() && block.client < launches_.size())
-    done_.push_back({block.client, began.mapped(), at, launches_[block.client].block_instructions});
+    done_.push_back({launches_[block.client].kernel, began.mapped(), at, launches_[block.client].block_instructions});
   if (also_ != nullptr) also_->block_left(block, at, ended);
 }
 
@@ -40,7 +40,9 @@ void BlockTimeline::transfer(std::uint32_t process, bool to_device, std::uint64_
 void BlockTimeline::launch_began(std::uint32_t process, std::uint32_t stream, const sim::KernelModel& kernel,
                                  std::uint64_t at) {
   if (launches_.size() <= stream) launches_.resize(stream + 1);
-  launches_[stream] = {launches_[stream].number + 1, kernel.max_blocks_per_sm, kernel.block_instructions};
+  const std::uint32_t row = kernels_ == Kernels::processes ? process : stream;
+  if (launch_counts_.size() <= row) launch_counts_.resize(row + 1);
+  launches_[stream] = {row, ++launch_counts_[row], kernel.max_blocks_per_sm, kernel.block_instructions};
   if (also_ != nullptr) also_->launch_began(process, stream, kernel, at);
 }
 
@@ -61,14 +63,14 @@ void BlockTimeline::finish(std::uint64_t end, std::size_t kernels) {
     intervals.back().kernels.resize(kernels);
   }
   for (const Work& work : done_) {
-    if (work.client >= kernels || intervals.empty()) continue;
+    if (work.kernel >= kernels || intervals.empty()) continue;
     const std::uint64_t cycles = std::max<std::uint64_t>(1, work.end - std::min(work.begin, work.end));
     std::uint64_t left = work.instructions;
     for (std::uint64_t i = work.begin / length; i < intervals.size() && left != 0; ++i) {
       const std::uint64_t until = intervals[i].begin + intervals[i].cycles;
       const std::uint64_t overlap = std::min(work.end, until) - std::max(work.begin, intervals[i].begin);
       const std::uint64_t part = work.end <= until ? left : work.instructions * overlap / cycles;
-      intervals[i].kernels[work.client].sm.thread_instructions += part;
+      intervals[i].kernels[work.kernel].sm.thread_instructions += part;
       left -= part;
     }
   }

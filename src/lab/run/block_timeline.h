@@ -13,9 +13,13 @@ namespace wm::lab {
 
 class BlockTimeline final : public sim::SystemObserver {
  public:
+  // The kernels of the timeline: every stream by itself, or the processes with all their streams.
+  enum class Kernels { streams, processes };
+
   // `also` observes the run too; nullptr: none. Both must outlive the run.
-  explicit BlockTimeline(sim::Timeline& timeline, sim::SystemObserver* also = nullptr)
-      : timeline_(timeline), also_(also) {}
+  explicit BlockTimeline(sim::Timeline& timeline, sim::SystemObserver* also = nullptr,
+                         Kernels kernels = Kernels::streams)
+      : timeline_(timeline), also_(also), kernels_(kernels) {}
 
   void block_began(const sim::ObservedBlock& block, std::uint64_t at, std::uint64_t works_from, bool resumed) override;
   void block_left(const sim::ObservedBlock& block, std::uint64_t at, bool ended) override;
@@ -33,18 +37,21 @@ class BlockTimeline final : public sim::SystemObserver {
 
  private:
   struct Launch {
-    std::uint64_t number = 0;
+    std::uint32_t kernel = 0;  // its index in the timeline
+    std::uint64_t number = 0;  // among that kernel's launches
     std::uint32_t max_blocks_per_sm = 1;
     std::uint64_t block_instructions = 0;
   };
   struct Work {
-    std::uint32_t client = 0;
+    std::uint32_t kernel = 0;
     std::uint64_t begin = 0, end = 0, instructions = 0;
   };
   [[nodiscard]] sim::SeenBlock seen(const sim::ObservedBlock& block) const;
 
   sim::Timeline& timeline_;
   sim::SystemObserver* const also_;
+  const Kernels kernels_;
+  std::vector<std::uint64_t> launch_counts_;                                     // by kernel of the timeline
   std::vector<Launch> launches_;                                                 // by client: the latest
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> works_from_;  // by client and block
   std::vector<Work> done_;

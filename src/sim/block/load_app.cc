@@ -62,6 +62,8 @@ Result<KernelDescription> read_kernel(const yaml::Member& member, std::uint32_t 
   if (uniform < 0 || uniform >= 1) return refuse("'variation' must be from 0 to below 1");
   if (lognormal < 0 || lognormal > 100) return refuse("'lognormal_variation' must be from 0 to 100");
   if (k.saturation <= 0 || k.saturation > 1) return refuse("'saturation' must be above 0 and at most 1");
+  if ((uniform > 0) + (lognormal > 0) + (durations.empty() ? 0 : 1) + (recorded.empty() ? 0 : 1) > 1)
+    return refuse("of 'variation', 'lognormal_variation', 'durations' and 'recorded' only one");
   if (uniform > 0) k.shape = DurationShape::uniform(uniform);
   if (lognormal > 0) k.shape = DurationShape::lognormal(lognormal);
   if (std::any_of(durations.begin(), durations.end(), [](double d) { return d <= 0; }))
@@ -91,7 +93,9 @@ Result<void> read_repeat(const Value& value, AppTrace& app, std::uint32_t depth)
 Result<void> read_step(const Value& value, AppTrace& app) {
   TraceStep step;
   Map map(value, "trace");
-  map.optional("async", step.asynchronous).optional("stream", step.stream);
+  const Value* async = map.take("async");
+  if (async != nullptr) map.keep(yaml::read(*async, map.label("async"), step.asynchronous));
+  map.optional("stream", step.stream);
   Picoseconds cpu;
   Bytes bytes;
   std::string name;
@@ -112,6 +116,10 @@ Result<void> read_step(const Value& value, AppTrace& app) {
   if (bytes.count > kMaxCopyBytes)
     return Error{fmt::format("a copy has at most {} bytes, not {}", kMaxCopyBytes, bytes.count), value.place};
   if (kinds != 1) return Error{"a step is one of cpu, copy_to_device, copy_to_host, launch, sync, repeat", value.place};
+  if (async != nullptr && (step.kind == TraceStep::Kind::cpu || step.kind == TraceStep::Kind::sync))
+    return Error{"'async' belongs to copies and launches", async->place};
+  if (step.kind == TraceStep::Kind::sync && name != "all")
+    return Error{fmt::format("'sync' waits for all streams: 'all' expected, not '{}'", name), value.place};
   step.amount = step.kind == TraceStep::Kind::cpu ? cpu.count : bytes.count;
   if (step.kind == TraceStep::Kind::launch) {
     std::vector<std::string> names;
@@ -120,7 +128,7 @@ Result<void> read_step(const Value& value, AppTrace& app) {
     if (at == names.end())
       return Error{fmt::format("unknown kernel '{}'{}", name, did_you_mean(name, names)), value.place};
     step.amount = static_cast<std::uint64_t>(at - names.begin());
-    step.asynchronous = true;
+    if (async == nullptr) step.asynchronous = true;
   }
   if (step.stream > 1023) return Error{"'stream' must be from 0 to 1023", value.place};
   app.streams = std::max(app.streams, step.stream + 1);

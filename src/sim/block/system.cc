@@ -93,6 +93,9 @@ Result<void> System::run(const StopRule& rule) {
       events_.pop();
       handle(event);
     }
+    if (repeats_in_no_time_)
+      return Error{fmt::format("'{}' repeats without end in cycle {}: a run of it takes no time",
+                               processes_[*repeats_in_no_time_].spec.name, machine_.now().count)};
     machine_.settle();
     if (over(rule)) break;  // a run that ends here must not contain blocks of later cycles
     machine_.run_ahead(std::min(Cycles{events_.empty() ? kNoEvent : events_.top().at}, rule.at));
@@ -172,6 +175,10 @@ void System::end_run(std::uint32_t index) {
   p.step = 0;
   p.began = now;
   if (p.spec.runs != 0 && p.turnarounds.size() >= p.spec.runs) p.state = Process::State::done;
+  if (p.turnarounds.back() == 0 && p.spec.runs == 0 && !p.spec.arrivals.open()) {
+    p.state = Process::State::done;
+    repeats_in_no_time_ = index;
+  }
   if (p.state != Process::State::done && p.spec.arrivals.open()) await_request(index);
 }
 

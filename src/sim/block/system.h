@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <string>
 #include <vector>
@@ -135,6 +136,7 @@ class System {
   std::uint64_t event_numbers_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::uint32_t runs_each_ = 0;
+  std::optional<std::uint32_t> repeats_in_no_time_;  // a process whose runs take no cycle and have no limit
   SystemObserver* observer_ = nullptr;
 };
 

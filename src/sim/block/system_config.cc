@@ -24,33 +24,85 @@ void part(Map& outer, std::string_view key, Fill&& fill) {
   outer.keep(inner.finish());
 }
 
+constexpr std::uint64_t kThousandSeconds = 1'000'000'000'000'000;  // picoseconds
+constexpr std::uint64_t kMaxDelay = 1'000'000'000;                 // cycles
+
+constexpr std::uint64_t count_of(std::uint64_t number) { return number; }
+template <typename Quantity>
+constexpr std::uint64_t count_of(Quantity q) requires requires {
+  q.count;
+}
+{ return q.count; }
+
+// Reads a number or a quantity that must lie between two values, which `range` says in words. Times and sizes beyond
+// them would not fit into the machine's counters.
+template <typename T>
+void bounded(Map& m, std::string_view key, T& out, std::uint64_t low, std::uint64_t high, std::string_view range) {
+  const Value* value = m.take(key);
+  if (value == nullptr) return;
+  m.keep(yaml::read(*value, m.label(key), out));
+  if (count_of(out) < low || count_of(out) > high)
+    m.keep(Error{fmt::format("{} must be {}, not '{}'", m.label(key), range, value->text), value->place});
+}
+
+void read_cpu(Map& m, CpuConfig& cpu) {
+  cpu.cores = 0;
+  bounded(m, "cores", cpu.cores, 1, 100'000, "from 1 to 100000");
+  bounded(m, "threads_per_core", cpu.threads_per_core, 1, 1024, "from 1 to 1024");
+  bounded(m, "api_call", cpu.api_call, 0, kThousandSeconds, "at most 1000 s");
+  if (cpu.cores == 0) m.miss("cores");
+}
+
+void read_order(Map& m, LinkConfig& link) {
+  const Value* order = m.take("order");
+  if (order == nullptr) return;
+  if (order->text != "fcfs" && order->text != "priority")
+    m.keep(Error{fmt::format("'order' in pcie is fcfs or priority, not '{}'", order->text), order->place});
+  link.order = order->text == "priority" ? LinkConfig::Order::priority : LinkConfig::Order::fcfs;
+}
+
 void read_link(Map& m, LinkConfig& link) {
   Hertz clock{0};
   std::uint32_t lanes = 0;
   Bytes burst{link.burst_bytes};
-  std::string order = "fcfs";
-  m.required("clock", clock).required("lanes", lanes).optional("burst", burst);
-  m.optional("latency", link.latency).optional("duplex", link.duplex).optional("order", order);
+  bounded(m, "clock", clock, 1'000'000, 1'000'000'000'000, "from 1 MHz to 1000 GHz");
+  bounded(m, "lanes", lanes, 1, 65'536, "from 1 to 65536");
+  bounded(m, "burst", burst, 1, std::uint64_t{1} << 40, "from 1 B to 1024 GB");
+  bounded(m, "latency", link.latency, 0, kThousandSeconds, "at most 1000 s");
+  m.optional("duplex", link.duplex);
+  read_order(m, link);
   Bytes to_device{0}, to_host{0};
   m.optional("pageable_to_device", to_device).optional("pageable_to_host", to_host);
   link.pageable_to_device = to_device.count;
   link.pageable_to_host = to_host.count;
+  if (clock.count == 0) m.miss("clock");
+  if (lanes == 0) m.miss("lanes");
   // A byte for each lane and clock; half of the lanes lead in each direction.
   link.bytes_per_second = std::max<std::uint64_t>(1, clock.count * lanes / 2);
-  link.burst_bytes = std::max<std::uint64_t>(1, burst.count);
-  if (order != "fcfs" && order != "priority") m.keep(Error{"'order' in pcie is fcfs or priority"});
-  link.order = order == "priority" ? LinkConfig::Order::priority : LinkConfig::Order::fcfs;
+  link.burst_bytes = burst.count;
+}
+
+void read_shared_memory(const Value& value, SystemConfig& c, Map& m) {
+  std::vector<Bytes> configurations;
+  m.keep(yaml::read(value, m.label("shared_memory"), configurations));
+  const std::uint64_t all = c.machine.limits.total.shared_bytes;
+  for (const Bytes b : configurations) {
+    if (b.count == 0 || b.count > all)
+      m.keep(Error{fmt::format("'shared_memory' in execution: {} bytes are not from 1 to the SM's {}", b.count, all),
+                   value.place});
+    c.shared_configurations.push_back(static_cast<std::uint32_t>(std::min(b.count, all)));
+  }
+  if (!std::is_sorted(c.shared_configurations.begin(), c.shared_configurations.end()))
+    m.keep(Error{"'shared_memory' in execution must rise", value.place});
 }
 
 void read_execution(Map& m, SystemConfig& c) {
-  m.optional("decision_cycles", c.machine.decision.count).optional("setup_cycles", c.machine.setup.count);
+  bounded(m, "decision_cycles", c.machine.decision.count, 0, kMaxDelay, "at most 1000000000");
+  bounded(m, "setup_cycles", c.machine.setup.count, 0, kMaxDelay, "at most 1000000000");
   m.optional("fill_sms", c.machine.fill_sms).optional("active_kernels", c.active_kernels);
-  m.optional("hardware_queues", c.hardware_queues).optional("dispatch_latency", c.dispatch_latency);
-  std::vector<Bytes> configurations;
-  m.optional("shared_memory", configurations);
-  for (const Bytes b : configurations) c.shared_configurations.push_back(static_cast<std::uint32_t>(b.count));
-  if (!std::is_sorted(c.shared_configurations.begin(), c.shared_configurations.end()))
-    m.keep(Error{"'shared_memory' in execution must rise"});
+  bounded(m, "hardware_queues", c.hardware_queues, 1, 1'000'000, "from 1 to 1000000");
+  bounded(m, "dispatch_latency", c.dispatch_latency, 0, kThousandSeconds, "at most 1000 s");
+  if (const Value* value = m.take("shared_memory")) read_shared_memory(*value, c, m);
 }
 
 }  // namespace
@@ -83,15 +135,10 @@ Result<SystemConfig> parse_system(std::string_view text, const std::string& file
   }
   c.name = name;
   c.about = about;
-  part(map, "cpu", [&](Map& m) {
-    m.required("cores", c.cpu.cores).optional("threads_per_core", c.cpu.threads_per_core);
-    m.optional("api_call", c.cpu.api_call);
-  });
+  part(map, "cpu", [&](Map& m) { read_cpu(m, c.cpu); });
   part(map, "pcie", [&](Map& m) { read_link(m, c.link); });
   part(map, "execution", [&](Map& m) { read_execution(m, c); });
   if (auto read = map.finish(); !read) return read.error();
-  if (c.cpu.hardware_threads() == 0 || c.hardware_queues == 0)
-    return Error{"a system needs at least one CPU thread and one hardware queue", value->place};
   return c;
 }
 

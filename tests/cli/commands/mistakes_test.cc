@@ -141,6 +141,14 @@ TEST(Mistakes, OptionsThatTheMachineWouldIgnoreAreRefused) {
   for (const char* output : {"--trace x.json", "--html x.html", "--decisions x.txt", "--stats", "--timeline"})
     expect_mistake(cluster + output,
                    "--gpus shows requests, not kernels: of a run's outputs it has the table and --json");
+  for (const char* setting : {":priority=1", ":share=2", ":launches=3", ":process=1", ":goal=0.5"})
+    expect_mistake("sim --machine block --gpu k20c --gpus 2 --seconds 1 --app spmv:poisson=10" + std::string(setting),
+                   "'spmv': with --gpus an application has poisson, bursts or requests, class and deadline only");
+  const std::string once = "sim --machine block --gpu k20c --once --app spmv";
+  expect_mistake(once + ":size=large", "application 'spmv' has one size: 'size' is a setting of kernels");
+  for (const char* setting : {":time=1ms", ":rate=5", ":blocks=1"})
+    expect_mistake(once + setting, "'spmv': time, rate and blocks need the cycle machine");
+  expect_mistake(once + " --match-instructions", "--match-instructions needs the cycle machine");
   const std::string rates = "sim --machine block --gpu k20c --gpus 2 --seconds 86400 --app spmv:";
   expect_mistake(rates + "poisson=1e6", "about 8.6e+10 requests would arrive; a cluster takes 1e+10");
   expect_mistake(rates + "bursts=1e9x1000000", "more than one arrival in each of the GPU's 706000000 cycles a second");

@@ -176,39 +176,5 @@ TEST(Sim, ATraceThatCannotBeWrittenIsAnErrorInOneLine) {
   EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
 }
 
-TEST(SimBlock, ApplicationsShareASystem) {
-  const Ran ran = run_wm(
-      "sim --machine block --gpu k20c --app spmv:priority=1 --app tpacf --runs 1 --policy ppq:preemption=switch "
-      "--json -");
-  ASSERT_EQ(ran.code, 0) << ran.err;
-  const Json run = Json::parse(ran.out);
-  EXPECT_EQ(run["machine"], "block");
-  EXPECT_EQ(run["kernels"][0]["priority"], 1);
-  EXPECT_EQ(run["kernels"][1]["runs_done"], 1);
-  EXPECT_EQ(run["kernels"][1]["blocks_done"], 201);
-  EXPECT_GT(run["kernels"][0]["normalized"].get<double>(), 0.3);
-  EXPECT_GT(run["metrics"]["stp"].get<double>(), 1);
-}
-
-TEST(SimBlock, KernelsOfTheZooRunTooAndTakeWhatTheCycleMachineMeasures) {
-  const std::string common = "sim --gpu qos16 --kernel sgemm --size small --cache '' --json - --machine ";
-  const Ran cycle = run_wm(common + "cycle");
-  const Ran block = run_wm(common + "block");
-  ASSERT_EQ(cycle.code, 0) << cycle.err;
-  ASSERT_EQ(block.code, 0) << block.err;
-  const double cycles = Json::parse(cycle.out)["cycles"].get<double>();
-  EXPECT_NEAR(Json::parse(block.out)["cycles"].get<double>(), cycles, 0.05 * cycles);
-}
-
-TEST(SimBlock, MistakesAreNamedInOneLine) {
-  EXPECT_EQ(run_wm("sim --app lbm").err, "wm: applications run on the block machine: --machine block\n");
-  EXPECT_EQ(run_wm("sim --machine block --gpu k20c --app lbmm").err,
-            "wm: unknown application 'lbmm' (did you mean 'lbm'?)\n");
-  EXPECT_EQ(
-      run_wm("sim --machine block --gpu k20c --app lbm --policy quota").err,
-      "wm: policy 'quota' cannot run on the block machine, which cannot limit a kernel's instructions on an SM\n");
-  EXPECT_EQ(run_wm("sim --machine blok --kernel sgemm").code, 2);
-}
-
 }  // namespace
 }  // namespace wm::cli

@@ -77,8 +77,7 @@ TEST(Arrivals, MoreThanOneArrivalACycleIsRefused) {
   EXPECT_TRUE(parse_arrivals("poisson=1e6", {1'000'000}, 1).ok());
   const auto refused = parse_arrivals("bursts=2e6x3", {1'000'000}, 1);
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().what,
-            "'bursts=2e6x3': more than one arrival in each of the GPU's 1000000 cycles a second");
+  EXPECT_EQ(refused.error().what, "'bursts=2e6x3': more than one arrival in each of the GPU's 1000000 cycles a second");
 }
 
 TEST(Percentile, IsAValueThatSoManyDoNotExceed) {

@@ -228,84 +228,28 @@ TEST(System, RequestsWaitForThoseBeforeThem) {
   EXPECT_EQ(run.turnarounds(0), (std::vector<std::uint64_t>{1010, 1520, 1010}));
 }
 
-TEST(LoadApp, AKernelOfAnApplicationIsOneLaunch) {
-  const auto one = load_app("histo/main", source_path("configs/apps"));
-  ASSERT_TRUE(one.ok()) << one.error().to_string();
-  ASSERT_EQ(one->steps.size(), 2U);
-  EXPECT_EQ(one->kernels[one->steps[0].amount].name, "main");
-  const auto none = load_app("histo/mian", source_path("configs/apps"));
-  ASSERT_FALSE(none.ok());
-  EXPECT_EQ(none.error().what, "application 'histo' has no kernel 'mian' (did you mean 'main'?)");
-}
-
-// ComputePhiMag has 4 blocks and takes 4.7 us; ComputeQ takes longer than a millisecond as it is.
-TEST(LoadApp, AShortKernelIsLengthenedByMoreBlocks) {
-  const auto lengthened = load_app("mri-q/ComputePhiMag@1ms", source_path("configs/apps"));
-  ASSERT_TRUE(lengthened.ok()) << lengthened.error().to_string();
-  EXPECT_EQ(lengthened->kernels[0].blocks, 851U);
-  EXPECT_EQ(lengthened->kernels[0].kernel_time, Picoseconds{1'000'000'000});
-  EXPECT_EQ(load_app("mri-q/ComputeQ@1ms", source_path("configs/apps"))->kernels[0].blocks, 1024U);
-  EXPECT_EQ(load_app("mri-q/ComputeQ@1", source_path("configs/apps")).error().what,
-            "a time such as 1ms expected after '@', not '1'");
-}
-
-// Sizes that do not fit the machine's 64-bit counters are refused, not taken modulo 2^64.
-TEST(LoadApp, SizesBeyondTheMachinesCountersAreRefused) {
-  const auto error = [](const std::string& kernel, const std::string& step = "launch: k") {
-    const SystemConfig c = small_system();
-    const auto parsed = parse_app("name: a\nkernels:\n  k: {" + kernel + "}\ntrace:\n- " + step + "\n", "a.yaml");
-    if (!parsed) return parsed.error().to_string();
-    const auto bound = bind_app(*parsed, c.machine.limits, c.machine.clock, {});
-    return bound ? "accepted" : bound.error().to_string();
+// The CPU waits for a launch that is not asynchronous; a wave of its blocks takes 100.
+TEST(System, ALaunchMayBeSynchronous) {
+  const auto cycles = [](const std::string& launch) {
+    SmallSystem run;
+    (*run).add({.name = "a", .app = app("- {" + launch + "}\n- cpu: 1000 ns\n"), .runs = 1});
+    run.go(1);
+    return run.turnarounds(0).front();
   };
-  EXPECT_EQ(error("blocks: 1, threads: 32, block_time: 1000 s"), "accepted");
-  EXPECT_EQ(error("blocks: 1, threads: 32, block_time: 1000000 s"),
-            "application 'a': kernel 'k': a block takes 1e+15 cycles, at most 1e+13 can be simulated");
-  EXPECT_EQ(error("blocks: 1, threads: 4294967295, block_time: 1 us"),
-            "application 'a': kernel 'k': a block needs 4294967295 threads, an SM has 2048");
-  EXPECT_EQ(error("blocks: 1, threads: 32, block_time: 1 us, instructions: 18446744073709551615"),
-            "application 'a': kernel 'k': a block has 18446744073709551615 instructions, at most 1000000000000000 can "
-            "be simulated");
-  EXPECT_EQ(error("blocks: 1, threads: 32, block_time: 1 us", "copy_to_device: 18446744073709551615 B"),
-            "a.yaml:5: a copy has at most 1125899906842624 bytes, not 18446744073709551615");
+  EXPECT_EQ(cycles("launch: k"), 10U + 1000 + 10);
+  EXPECT_EQ(cycles("launch: k, async: false"), 10U + 100 + 1000 + 10);
 }
 
-// The time of a large launch is found without a simulation of all its blocks.
-TEST(LoadApp, ALargeGridIsPlacedAtOnce) {
-  const DurationShape shape = DurationShape::uniform(0.3);
-  EXPECT_NEAR(makespan(4'000'000'000U, 208, shape, 1), 4e9 / 208, 4e9 / 208 * 1e-3);
-  EXPECT_EQ(makespan(4'294'967'295U, 208, DurationShape(), 1), 20'648'882);
-}
-
-TEST(LoadApp, MistakesNameTheirPlace) {
-  const auto error = [](const std::string& text) {
-    const auto parsed = parse_app(text, "a.yaml");
-    return parsed.ok() ? std::string() : parsed.error().to_string();
-  };
-  const std::string head = "name: a\nkernels:\n  scan: {blocks: 4, threads: 32, block_time: 1 us}\ntrace:\n";
-  EXPECT_EQ(error(head + "- launch: scam\n"), "a.yaml:5: unknown kernel 'scam' (did you mean 'scan'?)");
-  EXPECT_NE(error(head + "- cpu: 5\n").find("a.yaml:5"), std::string::npos);
-  EXPECT_NE(error(head + "- {cpu: 5 us, copy_to_host: 4 KB}\n").find("a step is one of"), std::string::npos);
-  EXPECT_NE(error("name: a\nkernels:\n  k: {blocks: 4, treads: 32, block_time: 1 us}\ntrace: []\n")
-                .find("did you mean 'threads'"),
-            std::string::npos);
-  EXPECT_NE(error("name: a\nkernels:\n  k: {blocks: 4, threads: 32}\ntrace: []\n")
-                .find("needs either 'time' or 'block_time'"),
-            std::string::npos);
-}
-
-TEST(LoadApp, NumbersThatAreNotFiniteAreRefused) {
-  const auto error = [](const std::string& setting) {
-    const auto parsed = parse_app(
-        "name: a\nkernels:\n  k: {blocks: 4, threads: 32, block_time: 1 us, " + setting + "}\ntrace:\n- launch: k\n",
-        "a.yaml");
-    return parsed.ok() ? "accepted" : parsed.error().to_string();
-  };
-  EXPECT_EQ(error("variation: nan"), "a.yaml:3: 'variation' in kernel 'k' must be a number, not 'nan'");
-  EXPECT_EQ(error("saturation: inf"), "a.yaml:3: 'saturation' in kernel 'k' must be a number, not 'inf'");
-  EXPECT_EQ(error("durations: [1, nan]"), "a.yaml:3: item 2 of 'durations' in kernel 'k' must be a number, not 'nan'");
-  EXPECT_EQ(error("lognormal_variation: 1e200"), "a.yaml:3: kernel 'k': 'lognormal_variation' must be from 0 to 100");
-  EXPECT_EQ(error("lognormal_variation: 100"), "accepted");
+// Calls take no time on this system, so a run that computes nothing ends in the cycle in which it begins.
+TEST(System, AnApplicationThatTakesNoTimeEndsTheSimulationWithAnError) {
+  SystemConfig c = small_system();
+  c.cpu.api_call = {0};
+  SmallSystem run(c);
+  (*run).add({.name = "nothing", .app = app("- cpu: 0 ns\n", c)});
+  (*run).add({.name = "a", .app = app("- cpu: 1000 ns\n", c)});
+  const auto ran = (*run).run({.runs_each = 1});
+  ASSERT_FALSE(ran.ok());
+  EXPECT_EQ(ran.error().what, "'nothing' repeats without end in cycle 0: a run of it takes no time");
 }
 
 }  // namespace

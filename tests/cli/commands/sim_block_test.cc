@@ -1,0 +1,79 @@
+// wm sim --machine block: applications and kernels on the block machine, and the outputs of such a run.
+#include <gmock/gmock.h>
+
+#include "base/json.h"
+#include "cli/shell.h"
+
+namespace wm::cli {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+TEST(SimBlock, ApplicationsShareASystem) {
+  const Ran ran = run_wm(
+      "sim --machine block --gpu k20c --app spmv:priority=1 --app tpacf --runs 1 --policy ppq:preemption=switch "
+      "--json -");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const Json run = Json::parse(ran.out);
+  EXPECT_EQ(run["machine"], "block");
+  EXPECT_EQ(run["kernels"][0]["priority"], 1);
+  EXPECT_EQ(run["kernels"][1]["runs_done"], 1);
+  EXPECT_EQ(run["kernels"][1]["blocks_done"], 201);
+  EXPECT_GT(run["kernels"][0]["normalized"].get<double>(), 0.3);
+  EXPECT_GT(run["metrics"]["stp"].get<double>(), 1);
+}
+
+TEST(SimBlock, KernelsOfTheZooRunTooAndTakeWhatTheCycleMachineMeasures) {
+  const std::string common = "sim --gpu qos16 --kernel sgemm --size small --cache '' --json - --machine ";
+  const Ran cycle = run_wm(common + "cycle");
+  const Ran block = run_wm(common + "block");
+  ASSERT_EQ(cycle.code, 0) << cycle.err;
+  ASSERT_EQ(block.code, 0) << block.err;
+  const double cycles = Json::parse(cycle.out)["cycles"].get<double>();
+  EXPECT_NEAR(Json::parse(block.out)["cycles"].get<double>(), cycles, 0.05 * cycles);
+}
+
+TEST(SimBlock, MistakesAreNamedInOneLine) {
+  EXPECT_EQ(run_wm("sim --app lbm").err, "wm: applications run on the block machine: --machine block\n");
+  EXPECT_EQ(run_wm("sim --machine block --gpu k20c --app lbmm").err,
+            "wm: unknown application 'lbmm' (did you mean 'lbm'?)\n");
+  EXPECT_EQ(
+      run_wm("sim --machine block --gpu k20c --app lbm --policy quota").err,
+      "wm: policy 'quota' cannot run on the block machine, which cannot limit a kernel's instructions on an SM\n");
+  EXPECT_EQ(run_wm("sim --machine blok --kernel sgemm").code, 2);
+}
+
+// An application with two streams, whose launches are shown as those of one process.
+TEST(SimBlock, ThePageAndTheJsonShowProcessesOverTime) {
+  const Scratch scratch;
+  scratch.write("two.yaml",
+                "name: two\nkernels:\n  k: {blocks: 64, threads: 256, block_time: 20 us, instructions: 100000}\n"
+                "trace:\n- {launch: k, stream: 0}\n- {launch: k, stream: 1}\n");
+  const Ran ran = run_wm("sim --machine block --gpu k20c --app " + scratch.path("two.yaml") +
+                         " --app spmv --policy spatial --runs 1 --timeline --json " + scratch.path("run.json") +
+                         " --html " + scratch.path("page.html"));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const Json run = Json::parse(scratch.read("run.json"));
+  const Json& timeline = run["timeline"];
+  ASSERT_EQ(timeline["held"].size(), 2U);
+  EXPECT_EQ(timeline["held"][0].size(), 13U);
+  EXPECT_EQ(timeline["cycles"], run["cycles"]);
+  const Json& curves = timeline["curves"];
+  double instructions = 0;
+  for (std::size_t i = 0; i < curves["begin"].size(); ++i)
+    instructions += curves["kernels"][0]["ipc"][i].get<double>() * curves["cycles"][i].get<double>();
+  const double counted = run["kernels"][0]["instructions"].get<double>();
+  EXPECT_NEAR(instructions, counted, 0.02 * counted);
+  EXPECT_THAT(scratch.read("page.html"), HasSubstr("\"workload\":\"" + scratch.path("two.yaml") + " + spmv\""));
+}
+
+TEST(SimBlock, OutputsOfTheCycleMachineAreRefused) {
+  const std::string run = "sim --machine block --gpu k20c --app spmv --once ";
+  for (const char* output : {"--stats", "--isolated", "--dump a"})
+    EXPECT_EQ(run_wm(run + output).err,
+              "wm: --stats, --isolated and --dump need the cycle machine, which executes instructions\n");
+}
+
+}  // namespace
+}  // namespace wm::cli
