@@ -20,6 +20,11 @@ std::uint64_t share_of_bandwidth(const BlockMachineSpec& spec) {
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(bytes_per_cycle * static_cast<double>(kOne)));
 }
 
+// A number that no other launch of the run has; 0 is none.
+std::uint64_t launch_number(const policy::Kernel& kernel) {
+  return (std::uint64_t{kernel.id.index} << 32) + kernel.launch + 1;
+}
+
 }  // namespace
 
 BlockMachineSpec block_machine_spec(const gpu::GpuConfig& gpu) {
@@ -146,6 +151,7 @@ void BlockMachine::collect_left(std::uint32_t sm) {
     const auto count = static_cast<std::uint32_t>(left.size());
     policy::Kernel& k = *kernels_.view(client);
     sms_.leave(sm, k, count);
+    sms_[sm].set_up_for = launch_number(k);
     sms_.view(sm).leaving -= count;
     sms_.resident(sm, client).leaving -= count;
     k.resident -= count;
@@ -169,6 +175,7 @@ void BlockMachine::collect_ended(std::uint32_t sm) {
   entry.unit.collect_ended(now_.count, [&](std::uint32_t client, std::uint32_t block, std::uint64_t work) {
     policy::Kernel& k = *kernels_.view(client);
     sms_.leave(sm, k);
+    entry.set_up_for = launch_number(k);
     entry.retired[client] += kernels_.retire(client, work);
     kernels_.blocks_ended(client, 1);
     --k.resident;
@@ -344,7 +351,7 @@ void BlockMachine::start_blocks(std::uint32_t sm, policy::Kernel& kernel) {
   const std::uint32_t client = kernel.id.index;
   const KernelModel& model = kernels_.model(client);
   SmTable::Entry& entry = sms_[sm];
-  const std::uint64_t launch = (std::uint64_t{client} << 32) + kernel.launch + 1;
+  const std::uint64_t launch = launch_number(kernel);
   if (sms_.view(sm).resident == 0 && entry.set_up_for != launch) {
     entry.set_up_for = launch;
     entry.available = std::max(now_.count, entry.available) + spec_.setup.count;

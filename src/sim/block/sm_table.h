@@ -18,8 +18,10 @@ class SmTable {
   // The state of an SM that policies do not see.
   struct Entry {
     SmUnit unit;
-    std::uint64_t available = 0;     // cycle from which blocks may work: a decision or the setup has to end first
-    std::uint64_t set_up_for = 0;    // the launch it was last set up for
+    std::uint64_t available = 0;  // cycle from which blocks may work: a decision or the setup has to end first
+    // The launch that the SM needs no setup for: the one that it was set up for or, where launches share the SM, the
+    // one whose block left last.
+    std::uint64_t set_up_for = 0;
     std::uint64_t wakes = kNoEvent;  // cycle at which it is on again
     std::uint64_t gated_since = 0;
     std::uint64_t gated_cycles = 0;
