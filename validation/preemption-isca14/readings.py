@@ -25,6 +25,11 @@ GPU = "configs/gpus/k20c.yaml"
 FIGURES = "experiments/preemption-isca14/fig[78]*.yaml"
 APPS = "configs/apps/*.yaml"
 
+
+def divided(by):
+    return lambda match: f"blocks: {max(1, round(int(match[1]) / by))}"
+
+
 # name: (files, pattern, replacement, what it means)
 EDITS = {
     "fcfs_transfers": (SYSTEM, r"order: \w+", "order: fcfs", "copies in order of arrival in all cases"),
@@ -41,6 +46,8 @@ EDITS = {
                          "figures 7 and 8, where all priorities are equal: FCFS starts the next process's kernel on free SMs"),
     "context_10": (GPU, r"(dram: .*clock: )1300 MHz", r"\g<1>130 MHz", "a context takes 10 times as long to save and restore"),
     "context_100": (GPU, r"(dram: .*clock: )1300 MHz", r"\g<1>13 MHz", "100 times as long"),
+    "blocks_2": (APPS, r"blocks: (\d+)", divided(2), "blocks twice as long, half as many for each kernel"),
+    "blocks_4": (APPS, r"blocks: (\d+)", divided(4), "four times as long"),
     "long_tailed_blocks": (APPS, r", variation: 0.1", ", lognormal_variation: 0.8", "blocks vary log-normally by 80%"),
 }
 
