@@ -20,11 +20,6 @@ std::uint64_t share_of_bandwidth(const BlockMachineSpec& spec) {
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(bytes_per_cycle * static_cast<double>(kOne)));
 }
 
-// A number that no other launch of the run has; 0 is none.
-std::uint64_t launch_number(const policy::Kernel& kernel) {
-  return (std::uint64_t{kernel.id.index} << 32) + kernel.launch + 1;
-}
-
 }  // namespace
 
 BlockMachineSpec block_machine_spec(const gpu::GpuConfig& gpu) {

@@ -13,6 +13,11 @@
 
 namespace wm::sim {
 
+// A number that no other launch of the run has; 0 is none.
+inline std::uint64_t launch_number(const policy::Kernel& kernel) {
+  return (std::uint64_t{kernel.id.index} << 32) + kernel.launch + 1;
+}
+
 class SmTable {
  public:
   // The state of an SM that policies do not see.
