@@ -32,6 +32,10 @@ void Block::start(const Grid& grid, gpu::Dim3 index, SmNumbers sm_numbers) {
   if (barriers_used_ != 0) barriers_.fill({});
   barriers_used_ = 0;
   shared_.assign(grid.shared_bytes, kPoison);
+  if (grid.program->reads_reserved_shared) {
+    shared_.resize(grid.reserved_shared, kPoison);
+    shared_.resize(grid.reserved_shared + Grid::kReservedShared, std::byte{0});
+  }
   const std::size_t frame = align_up(grid.program->functions[0].frame_bytes());
   if (registers_.size() < frame * warp_count_ + kAlign) registers_.resize(frame * warp_count_ + kAlign);
   if (warps_.size() < warp_count_) warps_.resize(warp_count_);

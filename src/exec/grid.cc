@@ -117,6 +117,7 @@ Result<Grid> make_grid(std::shared_ptr<const Program> program, std::shared_ptr<c
         fmt::format("kernel '{}': a block needs more than {} bytes of shared memory", program->kernel, kWindowBytes)};
   grid.shared_bytes = static_cast<std::uint32_t>(binder.shared_);
   grid.dynamic_shared_bytes = grid.shared_bytes - program->static_shared_bytes;
+  grid.reserved_shared = static_cast<std::uint32_t>(align_to(binder.shared_, kArgumentAlign));
   if (launch.cooperative) {
     auto workspace = memory.clear_workspace();
     if (!workspace) return workspace.error();

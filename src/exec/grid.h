@@ -32,10 +32,14 @@ struct Grid {
   std::vector<std::byte> parameters;
   std::uint32_t dynamic_shared_bytes = 0;  // dynamic shared memory of the launch
   std::uint32_t shared_bytes = 0;          // per block, static and dynamic
-  std::uint64_t id = 0;                    // %gridid
-  std::uint64_t workspace = 0;             // address in %envreg1 (high half) and %envreg2, for cooperative launches
-  std::mutex* atomics = nullptr;           // locked for every atomic where host threads share the memory
-  PrintSink print;                         // without one, printed text is dropped
+  // Memory of a block for the system's own use, as of cooperative groups larger than a warp: behind the kernel's, so
+  // that it has no place where a kernel's own begins. Only kernels that ask where it is have it. It is zero at first.
+  static constexpr std::uint32_t kReservedShared = 1024;
+  std::uint32_t reserved_shared = 0;  // its first byte
+  std::uint64_t id = 0;               // %gridid
+  std::uint64_t workspace = 0;        // address in %envreg1 (high half) and %envreg2, for cooperative launches
+  std::mutex* atomics = nullptr;      // locked for every atomic where host threads share the memory
+  PrintSink print;                    // without one, printed text is dropped
 
   [[nodiscard]] std::uint32_t threads_per_block() const { return static_cast<std::uint32_t>(threads.count()); }
   [[nodiscard]] std::uint32_t warps_per_block() const { return (threads_per_block() + kLanes - 1) / kLanes; }

@@ -244,6 +244,7 @@ class Program {
   std::vector<KernelParameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes = 0;          // per block
+  bool reads_reserved_shared = false;             // asks where a block's memory for the system's own use begins
   std::uint32_t local_bytes = 0;                  // per thread: the deepest stack of local variables
   std::uint32_t shared_align = 16;                // alignment of the dynamic part, which follows the static part
   std::array<std::uint32_t, 3> required_block{};  // .reqntid; 0: not given

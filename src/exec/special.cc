@@ -150,6 +150,13 @@ void fill_special(Special special, const WarpPlace& at, std::byte* row) {
       return fill32(row, grid.shared_bytes);
     case Special::dynamic_smem_size:
       return fill32(row, grid.dynamic_shared_bytes);
+    case Special::reserved_smem_offset_begin:
+    case Special::reserved_smem_offset_0:
+    case Special::reserved_smem_offset_1:
+      return fill32(row, grid.reserved_shared);
+    case Special::reserved_smem_offset_end:
+    case Special::reserved_smem_offset_cap:
+      return fill32(row, grid.reserved_shared + Grid::kReservedShared);
     case Special::current_graph_exec:
       return fill64(row, 0);
     case Special::is_explicit_cluster:

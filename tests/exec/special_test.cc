@@ -157,5 +157,26 @@ TEST(Special, AnAdditionAfterABorrowSeesItsComplement) {
             }));
 }
 
+// Cooperative groups larger than a warp keep their state there.
+TEST(Special, ReservedSharedMemoryIsZeroAndApartFromTheKernelsOwn) {
+  Snippet s;
+  s.out_words = 3;
+  const auto got = words(R"(.shared .align 4 .b32 mine[3];
+    mov.u32 %r1, 7;
+    st.shared.u32 [mine], %r1;
+    mov.u32 %r2, %reserved_smem_offset_1;
+    ld.shared.u32 %r3, [%r2];
+    mov.u32 %r4, 9;
+    st.shared.u32 [%r2], %r4;
+    ld.shared.u32 %r5, [mine];
+    ld.shared.u32 %r6, [%r2];
+    st.global.u32 [%out], %r3;
+    st.global.u32 [%out+4], %r5;
+    st.global.u32 [%out+8], %r6;
+    ret;)",
+                         s);
+  EXPECT_EQ(got, (std::vector<std::uint32_t>{0, 7, 9}));
+}
+
 }  // namespace
 }  // namespace wm::exec

@@ -83,6 +83,29 @@ class StackDepth {
   bool open_ended_ = false;
 };
 
+bool is_reserved_shared(ptx::Special special) {
+  switch (special) {
+    case ptx::Special::reserved_smem_offset_begin:
+    case ptx::Special::reserved_smem_offset_end:
+    case ptx::Special::reserved_smem_offset_cap:
+    case ptx::Special::reserved_smem_offset_0:
+    case ptx::Special::reserved_smem_offset_1:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool reads_reserved_shared(const ptx::Module& module, const ModuleLayout& layout) {
+  bool reads = false;
+  for (const std::uint32_t f : layout.functions) {
+    for_each_operand(module.functions[f], [&](const ptx::Instruction&, const ptx::Operand& operand) {
+      reads |= operand.kind == ptx::Operand::Kind::special && is_reserved_shared(operand.special);
+    });
+  }
+  return reads;
+}
+
 Result<std::shared_ptr<const Program>> decode_or_throw(const ptx::Module& module, std::string_view kernel,
                                                        const std::string& file) {
   const auto index = kernel_index(module, kernel, file);
@@ -94,6 +117,7 @@ Result<std::shared_ptr<const Program>> decode_or_throw(const ptx::Module& module
   program->file = file;
   program->source_files = module.files;
   program->static_shared_bytes = static_cast<std::uint32_t>(layout->static_shared_bytes);
+  program->reads_reserved_shared = reads_reserved_shared(module, *layout);
   take_directives(module.functions[*index], *program);
   if (auto placed = place_kernel_parameters(module.functions[*index], *program); !placed) return placed.error();
 

@@ -37,7 +37,7 @@ struct Measured {
 // Runs the kernel once over a buffer with the given content.
 inline Measured measure(const gpu::GpuConfig& config, const std::string& text, std::uint32_t blocks,
                         std::uint32_t threads, const std::vector<std::uint64_t>& content,
-                        std::uint32_t host_threads = 1) {
+                        std::uint32_t host_threads = 1, const RunLimits& limits = {}) {
   auto module = ptx::parse(text, "k.ptx");
   EXPECT_TRUE(module.ok()) << module.error().to_string();
   auto application = std::make_shared<gpu::Application>();
@@ -57,7 +57,7 @@ inline Measured measure(const gpu::GpuConfig& config, const std::string& text, s
   const auto added = (*machine)->add(spec);
   EXPECT_TRUE(added.ok()) << (added.ok() ? "" : added.error().to_string());
   const auto policy = policy::make(*policy::choose("left_over"), (*machine)->cans(), "cycle");
-  const auto ran = (*machine)->run(**policy, {});
+  const auto ran = (*machine)->run(**policy, limits);
   EXPECT_TRUE(ran.ok()) << (ran.ok() ? "" : ran.error().to_string());
   return {(*machine)->now().count, (*machine)->totals(0)};
 }

@@ -62,7 +62,9 @@ bool WarpIssue::fold(WarpSlot& w, const TimedOp& op, std::uint64_t now) {
 
 void WarpIssue::prepare(WarpSlot& w, std::uint64_t now, std::uint64_t not_before) {
   SchedulerState& s = schedulers_[w.scheduler];
-  while (true) {
+  // An endless loop of folded operations, as a jump to itself, must take time.
+  constexpr std::uint32_t kMaxFolded = 1024;
+  for (std::uint32_t folded = 0;; ++folded) {
     // The result of an atomic comes later than its issue: until then operations are not executed ahead.
     if (!w.executed() && w.atomics == 0) {
       w.ahead->refill(*w.warp, shared_banks(config_.shared));
@@ -90,7 +92,7 @@ void WarpIssue::prepare(WarpSlot& w, std::uint64_t now, std::uint64_t not_before
     std::uint64_t at = std::max({not_before, fetched, scoreboard_.cycle(latest) + op.branch.guard_latency});
     if (op.waits_for_loads) at = std::max(at, copied);
     // A folded operation of a closed kernel waits like any other.
-    if (op.folded && !schedulers_.quota().is_closed(w.kernel) && fold(w, op, now)) {
+    if (op.folded && folded < kMaxFolded && !schedulers_.quota().is_closed(w.kernel) && fold(w, op, now)) {
       // A load that was joined to another one arrives with it; behind a branch that became a predicate, instructions
       // wait for that predicate.
       if (op.kind == TimedKind::load) at = std::max(at, now) + config_.shared.latency;

@@ -84,5 +84,14 @@ TEST(Reconvergence, CostsWhereLanesPart) {
   EXPECT_NEAR(added(skip("%p2")), 40, kNear);
 }
 
+// An assembler leaves out jumps, but not all of an endless loop.
+TEST(Branch, AnEndlessLoopOfJumpsTakesTime) {
+  gpu::GpuConfig c = simple_gpu();
+  c.assembled = true;
+  const std::uint64_t limit = 10'000;
+  EXPECT_GE(measure(c, kernel_text("L:\nbra.uni L;\n"), 1, 32, {0}, 1, {.cycles = limit, .instructions = {}}).cycles,
+            limit);
+}
+
 }  // namespace
 }  // namespace wm::sim

@@ -45,28 +45,34 @@ struct FatBinaryWrapper {
   const void* const* fat_binaries;
 };
 
-Result<std::string> ptx_of(const Driver& driver, const void* image);
+Result<std::string> ptx_of(const Driver& driver, const void* image, std::string& left_out);
 
 // The PTX of the parts of a program built with -rdc=true. The wrapper's own data is their machine code, linked by nvcc.
-Result<std::string> linked_parts(const Driver& driver, const FatBinaryWrapper& wrapper) {
-  if (wrapper.fat_binaries == nullptr) return ptx_of(driver, wrapper.data);
+// nvcc also links its library for launches from kernels, whose PTX is for the newest architecture only. Parts without
+// PTX for this one are left out: a kernel that needs them is refused when it is used.
+Result<std::string> linked_parts(const Driver& driver, const FatBinaryWrapper& wrapper, std::string& left_out) {
+  if (wrapper.fat_binaries == nullptr) return ptx_of(driver, wrapper.data, left_out);
   std::string all;
   for (const void* const* part = wrapper.fat_binaries; *part != nullptr; ++part) {
-    const auto ptx = ptx_of(driver, *part);
-    if (!ptx) return ptx.error();
+    const auto ptx = ptx_of(driver, *part, left_out);
+    if (!ptx) {
+      left_out = ptx.error().what;
+      continue;
+    }
     if (!all.empty()) all += runtime::kPartSeparator;
     all += *ptx;
   }
-  return all.empty() ? ptx_of(driver, wrapper.data) : all;
+  if (all.empty() && !left_out.empty()) return Error{left_out};
+  return all.empty() ? ptx_of(driver, wrapper.data, left_out) : all;
 }
 
-// The PTX of an image, of whatever kind it is.
-Result<std::string> ptx_of(const Driver& driver, const void* image) {
+// The PTX of an image, of whatever kind it is. `left_out` gets why a part of it has none.
+Result<std::string> ptx_of(const Driver& driver, const void* image, std::string& left_out) {
   const std::uint32_t magic = magic_of(image);
   if (magic == runtime::kFatBinaryWrapperMagic) {
     const auto* wrapper = static_cast<const FatBinaryWrapper*>(image);
-    if (wrapper->version == 1) return ptx_of(driver, wrapper->data);
-    return linked_parts(driver, *wrapper);
+    if (wrapper->version == 1) return ptx_of(driver, wrapper->data, left_out);
+    return linked_parts(driver, *wrapper, left_out);
   }
   if (magic == runtime::kFatBinaryMagic) {
     const std::span bytes(static_cast<const std::byte*>(image), runtime::fat_binary_bytes(image));
@@ -94,7 +100,8 @@ bool is_too_new(std::string_view ptx) {
 CUresult load_image(Context& context, const void* image, std::shared_ptr<Module>& module) {
   last_messages().clear();
   Driver& driver = driver_of(context);
-  const auto ptx = ptx_of(driver, image);
+  std::string left_out;
+  const auto ptx = ptx_of(driver, image, left_out);
   if (!ptx) return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, ptx.error().what);
   if (is_too_new(*ptx)) {
     return refuse(CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
@@ -105,6 +112,7 @@ CUresult load_image(Context& context, const void* image, std::shared_ptr<Module>
   if (auto told = driver.runner().module_loaded(**loaded, *ptx); !told)
     return refuse(CUDA_ERROR_INVALID_PTX, told.error().what);
   module = std::make_shared<Module>(*std::move(loaded), &context, driver.runner());
+  module->left_out = std::move(left_out);
   return CUDA_SUCCESS;
 }
 

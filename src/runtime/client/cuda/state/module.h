@@ -39,6 +39,7 @@ class Module : public std::enable_shared_from_this<Module> {
   [[nodiscard]] runtime::LoadedModule& loaded() { return *loaded_; }
 
   Context* const context;
+  std::string left_out;  // why a part of the program was not loaded; empty: none
 
  private:
   std::unique_ptr<runtime::LoadedModule> loaded_;
