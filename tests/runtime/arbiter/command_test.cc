@@ -84,8 +84,8 @@ TEST_F(ServeCudaTest, KernelsWithGatesAreNamedByStatus) {
       "run --priority 5 -- $program latency 60 > service 2>&1 & first=$!\n"
       "export WM_STOP_FILE=stop\n"
       "run -- $program gated told module > batch 2>&1 & second=$!\n"
-      "until status > table 2>&1 && grep -q \"kernel 'straight'\" table; do kill -0 $daemon || exit 9; sleep 0.05; "
-      "done\n"
+      "until status > table 2>&1 && grep -q \"kernel 'straight'\" table && grep -q \"kernel 'sum' has gates\" table\n"
+      "do kill -0 $daemon || exit 9; sleep 0.05; done\n"
       "touch stop; wait $second; code=$?\n"
       "kill $first; wait $first; kill $daemon; wait $daemon\nexit $code\n");
   EXPECT_EQ(code, 0) << output("service") << output("batch") << output("served");

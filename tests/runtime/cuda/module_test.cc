@@ -166,6 +166,27 @@ ld.param.u64 %d1, [out]; st.global.u32 [%d1], %r3; ret;)"));
   EXPECT_EQ(download(total, 1)[0], 40U);
 }
 
+// nvcc adds a library of its own to such programs, which has no PTX for older GPUs.
+TEST_F(CudaTest, PartsWithoutPtxAreLeftOut) {
+  const std::string kernel = module_text(kernel_text("nothing", ".param .u64 out", "ret;"));
+  const std::uint32_t machine_code[4] = {0x464c457f};  // the magic number of ELF
+  struct {
+    std::uint32_t magic = 0x466243b1, version = 2;
+    const void* data = nullptr;
+    const void* const* parts = nullptr;
+  } wrapper;
+  const void* const parts[] = {machine_code, kernel.c_str(), nullptr};
+  wrapper.parts = parts;
+  CUmodule module = nullptr;
+  CU_OK(cuModuleLoadData(&module, &wrapper));
+  CUfunction f = nullptr;
+  CU_OK(cuModuleGetFunction(&f, module, "nothing"));
+  EXPECT_EQ(cuModuleGetFunction(&f, module, "of_the_other_part"), CUDA_ERROR_NO_BINARY_FOR_GPU);
+  const void* const none[] = {machine_code, nullptr};
+  wrapper.parts = none;
+  EXPECT_EQ(cuModuleLoadData(&module, &wrapper), CUDA_ERROR_NO_BINARY_FOR_GPU);
+}
+
 TEST_F(CudaTest, AMissingFunctionSaysSo) {
   void* function = nullptr;
   CU_OK(cuGetProcAddress_v2("cuMulticastCreate", &function, 12000, 0, nullptr));
