@@ -152,8 +152,9 @@ void fill_special(Special special, const WarpPlace& at, std::byte* row) {
       return fill32(row, grid.dynamic_shared_bytes);
     case Special::reserved_smem_offset_begin:
     case Special::reserved_smem_offset_0:
-    case Special::reserved_smem_offset_1:
       return fill32(row, grid.reserved_shared);
+    case Special::reserved_smem_offset_1:  // cooperative groups expect at least 288 bytes there
+      return fill32(row, grid.reserved_shared + Grid::kReservedShared / 2);
     case Special::reserved_smem_offset_end:
     case Special::reserved_smem_offset_cap:
       return fill32(row, grid.reserved_shared + Grid::kReservedShared);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The zoo as OpenCL programs on a real GPU: what workers and gates cost, and pairs under policies that decide on SMs.
 
-  validation/opencl/zoo_policies.py --build build/device --out OUT [--parts speed,quota,caps,fair] [--seconds S]
+  validation/opencl/zoo_policies.py --build build/device --out OUT [--parts speed,quota,caps] [--seconds S]
 
 Writes OUT/zoo-policies.json.
 
@@ -26,6 +26,7 @@ QUOTA_PAIRS = [("sad", "mri-q"), ("mri-q", "sad"), ("neural", "sad"), ("sad", "n
 CAPS_PAIRS = [("sad", "mri-q"), ("neural", "sad"), ("mri-q", "neural"), ("tpacf", "sad"), ("tpacf", "mri-q"),
               ("lbm", "mri-q"), ("stencil", "neural")]
 GOALS = [0.5, 0.7, 0.85, 0.95]
+PARTS = ["speed", "quota", "caps"]
 CAPS_POLICIES = ["warped_slicer", "even", "left_over"]
 
 
@@ -227,11 +228,14 @@ def main():
     parser.add_argument("--size", default="large")
     parser.add_argument("--seconds", type=float, default=2)
     options = parser.parse_args()
+    parts = options.parts.split(",")
+    if unknown := [part for part in parts if part not in PARTS]:
+        parser.error(f"no part '{unknown[0]}': {', '.join(PARTS)}")
     os.makedirs(options.out, exist_ok=True)
     os.environ.setdefault("OCL_ICD_FILENAMES", "libnvidia-opencl.so.1")
     os.environ.setdefault("WM_DATA", os.getcwd())
     run = Run(options)
-    for part in options.parts.split(","):
+    for part in parts:
         getattr(run, part)()
     with open(os.path.join(options.out, "zoo-policies.json"), "w") as file:
         json.dump({"schema": 1, "date": datetime.date.today().isoformat(), "rows": run.rows}, file, indent=1)

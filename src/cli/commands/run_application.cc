@@ -89,10 +89,7 @@ struct OpenclGoal {
 // "p99=2ms", "rate=500", launches per second, or "0.9".
 Result<OpenclGoal> opencl_goal(const std::string& text) {
   if (text.empty()) return OpenclGoal{};
-  if (const auto part = parse_double(text)) {
-    if (*part > 0 && *part <= 1) return OpenclGoal{0, *part};
-    return Error{"--goal '" + text + "': a part of the isolated rate lies above 0 and at most at 1"};
-  }
+  if (const auto part = parse_double(text)) return OpenclGoal{0, *part};
   const std::string name = text.substr(0, text.find('=')), value = text.substr(std::min(text.size(), name.size() + 1));
   double microseconds = 0;
   if (name == "rate") {
@@ -110,6 +107,8 @@ Result<OpenclGoal> opencl_goal(const std::string& text) {
 
 // Refuses a goal that no kind of daemon takes, before one is waited for.
 Result<void> check_goal(const std::string& text) {
+  if (const auto part = parse_double(text); part && !(*part > 0 && *part <= 1))
+    return Error{"--goal '" + text + "': a part of the isolated rate lies above 0 and at most at 1"};
   const std::string name = text.substr(0, text.find('=')), value = text.substr(std::min(text.size(), name.size() + 1));
   const bool percentile = name.size() > 1 && name[0] == 'p' && name.find_first_not_of("0123456789.", 1) == name.npos;
   if (percentile && name != "p99") return Error{"--goal '" + text + "': p99 is the only percentile, as in p99=2ms"};

@@ -112,6 +112,7 @@ TEST(Mistakes, AMissingArgumentIsNamed) {
   expect_mistake("set 1 share=", "'share=': a number is missing");
   expect_mistake("set 1 priority=1.5", "'priority=1.5': a priority is a whole number");
   expect_mistake("run --goal p98=2ms -- true", "p99 is the only percentile");
+  expect_mistake("run --goal 1.5 -- true", "a part of the isolated rate lies above 0 and at most at 1");
   expect_mistake("run --goal rate=0 -- true", "launches per second are missing");
   expect_mistake("serve --memory -5GB", "--memory: '-5GB'");
   expect_mistake("serve --policy fifoo", "unknown policy 'fifoo' (did you mean 'fifo'?)");

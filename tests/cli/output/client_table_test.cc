@@ -12,10 +12,12 @@ TEST(ClientTable, GoalsStandBesideWhatLaunchesTook) {
   const auto status = nlohmann::ordered_json::parse(R"({"clients":[
       {"client":1,"goal_seconds":null,"launches":4,"turnaround_seconds":1.0},
       {"client":2,"goal_seconds":0.002,"launches":4,"turnaround_seconds":0.012},
-      {"client":3,"goal_seconds":0.002,"launches":0,"turnaround_seconds":0.0}]})");
+      {"client":3,"goal_seconds":0.002,"launches":0,"turnaround_seconds":0.0},
+      {"client":4,"goal_seconds":null,"goal_part":0.9,"launches":2,"turnaround_seconds":0.008}]})");
   EXPECT_EQ(goals_of_clients(status),
             "client 2: goal 2 ms a launch; 3 ms on average\n"
-            "client 3: goal 2 ms a launch\n");
+            "client 3: goal 2 ms a launch\n"
+            "client 4: goal 0.9 of its isolated rate; 4 ms on average\n");
   EXPECT_EQ(goals_of_clients({{"clients", nlohmann::ordered_json::array()}}), "");
 }
 

@@ -117,18 +117,24 @@ TEST(Goals, AGoalTakesWhatItNeeds) {
   first_client_waits(daemon);
 }
 
-// A goal of ten seconds needs one compute unit at most.
-TEST(Goals, AnEasyGoalLeavesTheRestToOthers) {
+// A goal of ten seconds, or of a thousandth of the isolated rate, needs one compute unit at most.
+struct EasyGoal : testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(EasyGoal, LeavesTheRestToOthers) {
   const Daemon daemon("goal", "goal_shares");
   if (!daemon.started()) GTEST_SKIP() << "no OpenCL device";
   const Child first(daemon, {"repeat"});
   ASSERT_TRUE(reaches(daemon, 1, 10));
-  const Started second(daemon, "WARPMUX_GOAL", "10000000");
+  const Started second(daemon, GetParam().first, GetParam().second);
   ASSERT_TRUE(reaches(daemon, 2, 6)) << "its isolated time is known then";
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one compute unit cannot be divided";
   const double before = launches(daemon, 1);
   EXPECT_TRUE(reaches(daemon, 1, before + 10)) << daemon.status();
 }
+
+INSTANTIATE_TEST_SUITE_P(Goals, EasyGoal,
+                         testing::Values(std::pair{"WARPMUX_GOAL", "10000000"},
+                                         std::pair{"WARPMUX_GOAL_PART", "0.001"}));
 
 }  // namespace
 }  // namespace wm::runtime::test

@@ -26,7 +26,8 @@ CompletionWords::Ticket CompletionWords::write_after(Stream stream) {
   {
     const std::lock_guard lock(mutex_);
     if (free_.empty()) return {};
-    ticket = {free_.back(), ++last_number_};
+    if (++last_number_ == 0) ++last_number_;  // a word has 0 before it is first written
+    ticket = {free_.back(), last_number_};
     free_.pop_back();
   }
   // With unified addressing, pinned memory has the same address on the device.
