@@ -41,6 +41,16 @@ TEST(Ids, AComputedDimensionIsEvaluatedOnce) {
               ::testing::ContainsRegex("x\\[0\\] = wm__group_id_[0-9a-f]+\\(d\\+\\+, wm__g0, wm__g1, wm__g2\\);"));
 }
 
+TEST(Ids, AComputedDimensionOfTheLocalRangeIsChosenWithoutATable) {
+  const std::string text = ask("size_t size(uint d) { return get_local_size(d); }\n"
+                               "size_t outer(uint d) { return size(d) + 1; }\n"
+                               "kernel void k(global ulong* x, uint d) { x[0] = get_local_id(d++) + outer(d); }")
+                               .source;
+  EXPECT_THAT(text, ::testing::ContainsRegex("x\\[0\\] = wm__local_id_[0-9a-f]+\\(d\\+\\+\\) \\+ wm__outer\\(d\\);"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("wm__size\\(uint d\\) \\{ return wm__local_size_[0-9a-f]+\\(d\\); \\}"));
+  EXPECT_THAT(text, HasSubstr("wm__outer(uint d) { return wm__size(d) + 1; }"));
+}
+
 TEST(Ids, TheLinearIdOfOpenCl2LeavesTheOffsetOut) {
   const Reply reply = ask("kernel void k(global ulong* x) { x[0] = get_global_linear_id(); }", "-cl-std=CL2.0");
   ASSERT_TRUE(kernel_of(reply).rewritten) << kernel_of(reply).reason;

@@ -33,15 +33,18 @@ constexpr const char* kRangeType =
 // For dimensions that are not constants. Implementations disagree on dimension 3 and above: the device's own function
 // is called. Each program has its own set, since linked programs share one name space. They choose between values and
 // have no branches: PoCL 3.1 compiles some branches that divide a group inside the worker's loop wrongly, or not at
-// all.
+// all. Its own `get_local_size` is a switch between three variables, which LLVM may turn into a table of their
+// addresses; PoCL does not replace variables in tables, and the kernel binary cannot be loaded.
 constexpr const char* kPickers =
     "size_t wm__local_id{0}(uint d) {{\n"
     "  const size_t l0 = get_local_id(0), l1 = get_local_id(1), l2 = get_local_id(2);\n"
-    "  return d == 0 ? l0 : d == 1 ? l1 : l2;\n"
+    "  const size_t l3 = get_local_id(3);\n"
+    "  return d == 0 ? l0 : d == 1 ? l1 : d == 2 ? l2 : l3;\n"
     "}}\n"
     "size_t wm__local_size{0}(uint d) {{\n"
     "  const size_t s0 = get_local_size(0), s1 = get_local_size(1), s2 = get_local_size(2);\n"
-    "  return d == 0 ? s0 : d == 1 ? s1 : s2;\n"
+    "  const size_t s3 = get_local_size(3);\n"
+    "  return d == 0 ? s0 : d == 1 ? s1 : d == 2 ? s2 : s3;\n"
     "}}\n"
     "size_t wm__group_id{0}(uint d, size_t g0, size_t g1, size_t g2) {{\n"
     "  const size_t g3 = get_group_id(3);\n"
@@ -224,7 +227,8 @@ class Emitter {
     } else if (site.query == Query::global_linear_id) {
       edits.replace(site.call, linear_id());
     } else if (site.dimension) {
-      if (*site.dimension < 3) edits.replace(site.call, constant_query(site.query, *site.dimension));
+      if (*site.dimension < 3 && !is_local(site.query))
+        edits.replace(site.call, constant_query(site.query, *site.dimension));
     } else {
       picks_ = true;
       const auto [name, more] = computed_query(site.query);
@@ -267,6 +271,10 @@ class Emitter {
         return {"wm__global_offset", ", wm__o0, wm__o1, wm__o2"};
       case Query::global_size:
         return {"wm__global_size", ", wm__n0, wm__n1, wm__n2"};
+      case Query::local_id:
+        return {"wm__local_id", ""};
+      case Query::local_size:
+        return {"wm__local_size", ""};
       default:
         return {"wm__global_id", ", wm__g0, wm__g1, wm__g2, wm__o0, wm__o1, wm__o2"};
     }

@@ -17,8 +17,21 @@ struct Span {
   std::size_t end = 0;
 };
 
-// The work-item functions whose answer is a virtual group's, not the worker's.
-enum class Query { group_id, num_groups, global_id, global_size, global_offset, work_dim, global_linear_id };
+// The work-item functions whose answer is a virtual group's, not the worker's, and those of the local range, which are
+// replaced where their dimension is computed.
+enum class Query {
+  group_id,
+  num_groups,
+  global_id,
+  global_size,
+  global_offset,
+  work_dim,
+  global_linear_id,
+  local_id,
+  local_size
+};
+
+inline bool is_local(Query query) { return query == Query::local_id || query == Query::local_size; }
 
 struct QuerySite {
   Query query = Query::global_id;

@@ -7,6 +7,7 @@ namespace wm::rewrite {
 Needs Needs::of(const QuerySite& site) {
   Needs needs;
   if (site.query == Query::work_dim) return dimensions();
+  if (is_local(site.query)) return site.dimension ? needs : computed_dimension();
   for (unsigned d = 0; d < 3; ++d) {
     if (site.query == Query::global_linear_id) needs |= Needs(group(d).bits_ | count(d).bits_);
     if (site.dimension && *site.dimension != d) continue;

@@ -20,6 +20,8 @@ class Needs {
   static Needs offset(unsigned d) { return Needs(1U << (6 + d)); }
   static Needs dimensions() { return Needs(1U << 9); }
   static Needs mark() { return Needs(1U << 10); }
+  // A second text of the function, without a parameter.
+  static Needs computed_dimension() { return Needs(1U << kKinds); }
   static Needs of(const QuerySite& site);
 
   constexpr Needs() = default;

@@ -23,6 +23,8 @@ std::optional<Query> query_named(llvm::StringRef name) {
   if (name == "get_global_offset") return Query::global_offset;
   if (name == "get_work_dim") return Query::work_dim;
   if (name == "get_global_linear_id") return Query::global_linear_id;
+  if (name == "get_local_id") return Query::local_id;
+  if (name == "get_local_size") return Query::local_size;
   return std::nullopt;
 }
 
