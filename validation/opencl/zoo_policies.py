@@ -2,6 +2,7 @@
 """The zoo as OpenCL programs on a real GPU: what workers and gates cost, and pairs under policies that decide on SMs.
 
   validation/opencl/zoo_policies.py --build build/device --out OUT [--parts speed,quota,caps] [--seconds S]
+                                    [--pairs sad+mri-q,…] [--goals 0.5,…]
 
 Writes OUT/zoo-policies.json.
 
@@ -117,6 +118,8 @@ class Run:
         self.out = options.out
         self.size = options.size
         self.seconds = options.seconds
+        self.pairs = [tuple(pair.split("+")) for pair in options.pairs.split(",") if pair]
+        self.goals = [float(goal) for goal in options.goals.split(",")] if options.goals else GOALS
         self.isolated = {}
         self.rows = []
 
@@ -200,13 +203,13 @@ class Run:
         return rate(before, isolated_begin, before[-1]) / isolated[0], parts
 
     def quota(self):
-        for first, second in QUOTA_PAIRS:
-            for goal in GOALS:
+        for first, second in self.pairs or QUOTA_PAIRS:
+            for goal in self.goals:
                 with Daemon(self, "quota:scheme=rollover") as daemon:
                     self.noted_pair(daemon, "quota", "quota", first, second, goal)
 
     def caps(self):
-        for first, second in CAPS_PAIRS:
+        for first, second in self.pairs or CAPS_PAIRS:
             for policy in CAPS_POLICIES:
                 with Daemon(self, policy) as daemon:
                     self.noted_pair(daemon, "caps", policy.split(":")[0], first, second, None)
@@ -227,6 +230,8 @@ def main():
     parser.add_argument("--parts", default="speed,quota,caps")
     parser.add_argument("--size", default="large")
     parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--pairs", default="", help="such as sad+mri-q,neural+sad, in place of the script's")
+    parser.add_argument("--goals", default="", help="parts of the isolated rate, such as 0.5,0.95")
     options = parser.parse_args()
     parts = options.parts.split(",")
     if unknown := [part for part in parts if part not in PARTS]:

@@ -155,7 +155,7 @@ class WorkerWriter {
     grid.name = "wm_grid";
     grid.space = ptx::Space::param;
     grid.type = Type::b8;
-    grid.align = 4;
+    grid.align = 8;
     grid.shape = {sizeof(PersistentGrid)};
     grid_ = editor_.add_parameter(grid);
     ptx::Variable ticket;
@@ -169,8 +169,10 @@ class WorkerWriter {
     first_ = editor_.add_register("%wm_first", Type::pred);
     scratch_.test = editor_.add_register("%wm_test", Type::pred);
     sm_ = editor_.add_register("%wm_sm", Type::b64);
+    queue_ = editor_.add_register("%wm_queue", Type::b64);
+    scratch_.address = editor_.add_register("%wm_address", Type::b64);
     for (Reg* reg : {&blocks_.block, &blocks_.total, &blocks_.chunk, &scratch_.temporary, &scratch_.low, &scratch_.high,
-                     &scratch_.looks}) {
+                     &scratch_.looks, &ended_.chunk, &ended_.before}) {
       *reg = editor_.add_register("%wm_word", Type::b32);
     }
     for (const Special special : kVirtual) values_.emplace(special, editor_.add_register("%wm_id", Type::b32));
@@ -198,8 +200,8 @@ class WorkerWriter {
     editor_.emit(build::make(Opcode::bar_warp, {Suffix::sync}, {}, {minus_one()}));
     editor_.emit(build::make(Opcode::bar, {Suffix::sync}, {}, {build::number(barrier_)}));
   }
-  void load_grid(Reg to, std::int64_t offset) {
-    op(Opcode::ld, {Suffix::param}, Type::b32,
+  void load_grid(Reg to, std::int64_t offset, Type type = Type::b32) {
+    op(Opcode::ld, {Suffix::param}, type,
        {o(to), build::at(build::variable(Operand::Scope::parameter, grid_), offset)});
   }
 
@@ -213,6 +215,7 @@ class WorkerWriter {
     load_grid(value(Special::nctaid_z), offsetof(PersistentGrid, z));
     load_grid(blocks_.chunk, offsetof(PersistentGrid, chunk));
     load_grid(blocks_.total, offsetof(PersistentGrid, total));
+    load_grid(queue_, offsetof(PersistentGrid, queue), Type::u64);
     editor_.emit(build::mov(scratch_.low, build::special(Special::tid_x), Type::u32));
     editor_.emit(build::mov(scratch_.high, build::special(Special::tid_y), Type::u32));
     op(Opcode::or_, {}, Type::b32, {o(scratch_.low), o(scratch_.low), o(scratch_.high)});
@@ -251,7 +254,8 @@ class WorkerWriter {
     op(Opcode::div, {}, Type::u32, {o(z), o(scratch_.temporary), o(rows)});
   }
 
-  Operand queue() const { return build::at(o(address_)); }
+  Operand queue() const { return build::at(o(queue_)); }
+  Operand completed() const { return build::at(o(queue_), offsetof(PersistentQueue, completed)); }
   // A word of this SM.
   Operand of_sm(std::size_t offset) const { return build::at(o(sm_), static_cast<std::int64_t>(offset)); }
   Operand limit() const { return of_sm(offsetof(PersistentControl, limit)); }
@@ -281,15 +285,35 @@ class WorkerWriter {
                              {o(sm_), o(scratch_.temporary), build::number(sizeof(std::uint32_t)), o(address_)}));
   }
 
-  // The first thread counts this worker, which leaves where its SM has enough of them.
+  // The first thread counts this worker, which leaves where its SM has enough of them or the launch before is not
+  // complete.
   void arrive() {
     editor_.emit(build::only_if(first_, false, build::branch(labels_.fetched)));
     find_sm();
     editor_.emit(build::mov(scratch_.looks, build::number(0), Type::u32));
+    leave_order();
+    load_grid(scratch_.address, offsetof(PersistentGrid, before), Type::u64);
+    load_grid(ended_.chunk, offsetof(PersistentGrid, before_total));
     add(resident(), build::number(1), scratch_.low);
+    read(build::at(o(scratch_.address), offsetof(PersistentQueue, completed)), ended_.before);
     read(limit(), scratch_.high);
+    go_if(Suffix::ne, ended_.before, ended_.chunk, labels_.leave);
+    // Not the last virtual block.
+    editor_.emit(build::mov(ended_.before, minus_one(), Type::u32));
+    editor_.emit(build::mov(ended_.chunk, build::number(0), Type::u32));
     go_if(Suffix::lt, scratch_.low, scratch_.high, labels_.look);
     editor_.emit(build::branch(labels_.leave));
+  }
+
+  // Workers beside the stream's order say so before they take anything: what they write is not ordered before the next
+  // launch of the stream, which may be on the device already. They say it in the word in which they count, so that no
+  // thread sees their blocks without it.
+  void leave_order() {
+    load_grid(scratch_.low, offsetof(PersistentGrid, beside));
+    op(Opcode::setp, {Suffix::ne}, Type::u32, {o(scratch_.test), o(scratch_.low), build::number(0)});
+    editor_.emit(build::only_if(
+        scratch_.test, true,
+        build::make(Opcode::red, {Suffix::global, Suffix::or_}, {Type::b32}, {completed(), o(scratch_.low)})));
   }
 
   // The first thread takes the next chunk. Where its SM has too many workers, it leaves instead: several may find so at
@@ -305,6 +329,7 @@ class WorkerWriter {
     read(limit(), scratch_.high);
     read(resident(), scratch_.low);
     read(of_sm(offsetof(PersistentControl, quota)), scratch_.temporary);
+    tell_completion();
     go_if(Suffix::le, scratch_.low, scratch_.high, labels_.take);
     add(resident(), minus_one(), scratch_.low);
     editor_.emit(build::mov(blocks_.block, minus_one(), Type::u32));
@@ -326,9 +351,26 @@ class WorkerWriter {
 
   // The chunk that has ended: from the number in the ticket to the worker's own.
   void count_done() {
-    op(Opcode::ld, {Suffix::shared}, Type::u32, {o(scratch_.low), ticket(0)});
-    op(Opcode::sub, {}, Type::u32, {o(scratch_.low), o(blocks_.block), o(scratch_.low)});
-    add(of_sm(offsetof(PersistentControl, done)), o(scratch_.low));
+    op(Opcode::ld, {Suffix::shared}, Type::u32, {o(ended_.chunk), ticket(0)});
+    op(Opcode::sub, {}, Type::u32, {o(ended_.chunk), o(blocks_.block), o(ended_.chunk)});
+    add(completed(), o(ended_.chunk), ended_.before);
+    add(of_sm(offsetof(PersistentControl, done)), o(ended_.chunk));
+  }
+
+  // The process learns from a word of its own memory that the launch is complete. The number of blocks that had ended
+  // is needed only here, so that the thread waits for it and for the words that it reads before at once.
+  void tell_completion() {
+    op(Opcode::add, {}, Type::u32, {o(ended_.before), o(ended_.before), o(ended_.chunk)});
+    op(Opcode::and_, {}, Type::b32, {o(ended_.before), o(ended_.before), build::number(kBesideStream - 1)});
+    op(Opcode::setp, {Suffix::eq}, Type::u32, {o(scratch_.test), o(ended_.before), o(blocks_.total)});
+    load_grid(scratch_.address, offsetof(PersistentGrid, complete), Type::u64);
+    editor_.emit(build::mov(ended_.chunk, build::number(1), Type::u32));
+    editor_.emit(build::only_if(scratch_.test, true,
+                                build::make(Opcode::st, {Suffix::volatile_, Suffix::global}, {Type::u32},
+                                            {build::at(o(scratch_.address)), o(ended_.chunk)})));
+    // A worker that waits for quota and looks again has told it.
+    editor_.emit(build::mov(ended_.before, minus_one(), Type::u32));
+    editor_.emit(build::mov(ended_.chunk, build::number(0), Type::u32));
   }
 
   // Where the SM has begun as many blocks as it may, the first thread waits, and looks again whether it may stay and
@@ -408,8 +450,13 @@ class WorkerWriter {
   struct {
     Reg temporary, low, high, test;
     Reg looks;  // at a quota that is spent
+    Reg address;
   } scratch_{};
-  Reg address_{}, sm_{}, first_{};  // the control words, those of this SM, and whether this is the first thread
+  struct {
+    Reg chunk, before;  // blocks of the chunk that ended, and blocks of the launch that had ended before
+  } ended_{};
+  Reg address_{}, queue_{}, sm_{},
+      first_{};  // the control words, the launch's, this SM's, and whether this is the first
 };
 
 }  // namespace

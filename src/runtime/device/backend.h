@@ -130,11 +130,17 @@ struct LaunchSharing {
   bool holds_gates = false;
 };
 
+class LaunchCounters;
+
 // A launch that runs as workers with a limit for every compute unit. The range of the launch is the original's.
 struct WorkerLaunch {
   const MemoryObject* table = nullptr;
+  const LaunchCounters* counters = nullptr;
   std::uint32_t workers = 0;
-  std::uint32_t chunk = 1;  // groups that a worker takes at a time
+  std::uint32_t chunk = 1;                 // groups that a worker takes at a time
+  bool beside_queue = false;               // more workers of a launch, on another queue than it
+  const LaunchCounters* before = nullptr;  // the launch before it on the queue, where that may be on the device still
+  std::uint32_t groups_before = 0;         // … and its groups: the workers leave at once if they have not all ended
 };
 
 struct KernelLaunch {

@@ -57,7 +57,7 @@ std::optional<Size3> worker_local_size(const LaunchPlan& plan) {
     if (plan.global[i] % local[i] != 0) return std::nullopt;  // groups of different sizes
     groups *= plan.global[i] / local[i];
     items *= local[i];
-    if (groups >= (std::uint64_t{1} << 31)) return std::nullopt;
+    if (groups >= (std::uint64_t{1} << 31) - 1) return std::nullopt;
   }
   // One group cannot be divided. A form that needs more registers may not take groups as large as the original does.
   if (groups < 2 || items > plan.form->max_items) return std::nullopt;

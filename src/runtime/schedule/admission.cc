@@ -6,6 +6,8 @@ namespace wm::runtime {
 namespace {
 
 constexpr std::uint32_t kMaxPipelined = 32;
+// Enough to keep a GPU busy with launches of some microseconds. When workers come too soon, those behind them do, too.
+constexpr std::uint32_t kMaxPipelinedWorkers = 8;
 
 }  // namespace
 
@@ -14,10 +16,19 @@ LaunchQuery Admission::query(const Command& command, double ahead) const {
           command.client->state.statistics.priority};
 }
 
-bool Admission::may_follow(const Command& command) const {
+// Workers may be submitted again, and later commands of the device queue would overtake them. Workers with limits by
+// compute unit find out for themselves whether the launch before them is complete.
+bool Admission::may_follow_workers(const Command& command, const Command& before) const {
+  if (!before.workers->may_be_followed() || !command.launch || command.launch->prints) return false;
+  return command.client->state.pipelined_launches < kMaxPipelinedWorkers &&
+         worker_local_size(*command.launch).has_value();
+}
+
+bool Admission::may_follow(const Command& command, const Command& before) const {
   if (!runs_on_device(command.type) || command.blocking_transfer || !command.queue || !command.queue->in_order) {
     return false;
   }
+  if (before.workers) return may_follow_workers(command, before);
   if (!command.launch) return true;
   if (command.launch->prints) return false;
   const ClientState& client = command.client->state;

@@ -19,8 +19,8 @@ class Admission {
  public:
   Admission(AdmissionRules rules, const ActiveKernels& kernels) : rules_(std::move(rules)), kernels_(kernels) {}
 
-  // Whether the command may be put on its device queue behind its client's earlier commands.
-  [[nodiscard]] bool may_follow(const Command& command) const;
+  // Whether the command may be put on its device queue behind `before`, which is there.
+  [[nodiscard]] bool may_follow(const Command& command, const Command& before) const;
   [[nodiscard]] bool runs_unmodified(const Command& command) const;
   // Whether a launch of an isolated client would run unmodified, if the device's compiler had it ready.
   [[nodiscard]] bool prefers_unmodified(const LaunchPlan& plan) const;
@@ -41,6 +41,7 @@ class Admission {
 
  private:
   [[nodiscard]] LaunchQuery query(const Command& command, double ahead) const;
+  [[nodiscard]] bool may_follow_workers(const Command& command, const Command& before) const;
 
   AdmissionRules rules_;
   const ActiveKernels& kernels_;

@@ -24,7 +24,7 @@ constexpr unsigned successors(State s) {
     case State::ended:
       return bit(State::done);
     case State::pipelined:
-      return bit(State::submitted) | bit(State::ended) | bit(State::done);
+      return bit(State::arrived) | bit(State::submitted) | bit(State::ended) | bit(State::done);
     case State::submitted:
       return bit(State::ended) | bit(State::done);
     case State::done:

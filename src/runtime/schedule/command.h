@@ -2,12 +2,13 @@
 //
 //   waiting ──▶ awaiting_printf ──▶ arrived ──▶ submitted ──▶ ended ──▶ done
 //      ├──────────────────────────────▲            ▲            ▲
-//      ├──▶ pipelined ─────────────────────────────┴────────────┤
+//      ├──▶ pipelined ────────────────┴────────────┴────────────┤
 //      └──▶ host_access, transferring ──────────────────────────▶ done
 //
 // Every state may go to `done`: a command whose dependency failed or whose client has gone completes with an error.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,16 +28,17 @@ struct Queue {
   QueueHandle handle;
   std::uint64_t number = 0;  // unique over all clients
   bool in_order = true;
-  bool faulted = false;                      // a kernel on it has faulted: later commands fail
-  bool timed = true;                         // the device records when commands started and ended
-  std::uint64_t last_end = 0;                // without device times: end of the latest command, on the daemon's clock
-  std::weak_ptr<Command> last;               // in-order queue: the latest command
-  std::weak_ptr<Command> barrier;            // out-of-order queue: the latest barrier
-  std::vector<std::weak_ptr<Command>> open;  // out-of-order queue: commands since that barrier
-  std::weak_ptr<Command> last_submitted;     // latest command on the device queue
-  std::uint64_t last_launch_completed = 0;   // on the daemon's clock
-  std::uint64_t last_observed = 0;           // when a completion was last seen, on the daemon's clock
-  std::uint32_t unflushed = 0;               // launches that the driver may not have sent to the device yet
+  bool faulted = false;                       // a kernel on it has faulted: later commands fail
+  bool timed = true;                          // the device records when commands started and ended
+  std::uint64_t last_end = 0;                 // without device times: end of the latest command, on the daemon's clock
+  std::weak_ptr<Command> last;                // in-order queue: the latest command
+  std::weak_ptr<Command> barrier;             // out-of-order queue: the latest barrier
+  std::vector<std::weak_ptr<Command>> open;   // out-of-order queue: commands since that barrier
+  std::weak_ptr<Command> last_submitted;      // latest command on the device queue
+  std::shared_ptr<WorkerTable> worker_table;  // launches that run as workers with limits by compute unit share it
+  std::uint64_t last_launch_completed = 0;    // on the daemon's clock
+  std::uint64_t last_observed = 0;            // when a completion was last seen, on the daemon's clock
+  std::uint32_t unflushed = 0;                // launches that the driver may not have sent to the device yet
   struct {
     std::uint32_t launches = 0;  // launches since the latest one that has an event
     double nanoseconds = 0;      // expected time of these launches
@@ -62,10 +64,26 @@ struct WorkerRun {
   std::uint32_t groups = 0;
   Size3 local{1, 1, 1};
   std::shared_ptr<ControlWord> queue;
-  std::shared_ptr<WorkerTable> table;  // in place of control words, where workers have limits by compute unit
+  // In place of control words, where workers have limits by compute unit: the table of the launch's queue, and its own
+  // counters.
+  std::shared_ptr<WorkerTable> table;
+  std::shared_ptr<LaunchCounters> counters;
+  // A launch that went to the device behind another one: its workers leave at once if not all groups of that have
+  // ended.
+  struct {
+    std::shared_ptr<LaunchCounters> counters;
+    std::uint32_t groups = 0;
+  } before;
   std::vector<std::shared_ptr<WorkerBatch>> batches;
-  bool exhausted = false;  // no group is left in the queue
-  bool limited = false;    // there were compute units on which its workers may not stay
+  bool exhausted = false;      // no group is left in the queue
+  bool started_ahead = false;  // its latest batch was submitted before the policy knew of it
+  bool beside_queue = false;   // some of its workers were submitted on other queues
+
+  // Workers of the next launch find it complete when it is their turn on the queue, unless more workers are submitted.
+  [[nodiscard]] bool may_be_followed() const {
+    return table && !beside_queue &&
+           std::any_of(batches.begin(), batches.end(), [](const auto& batch) { return !batch->extra_queue; });
+  }
 };
 
 struct Command {
@@ -103,7 +121,8 @@ struct Command {
   };
   struct Dependencies {
     std::uint32_t unmet = 0;  // commands that must complete, or be on the same device queue, before it is submitted
-    std::uint32_t unobserved = 0;  // commands before it on the device queue that have not been seen to complete
+    std::uint32_t unobserved = 0;     // commands before it on the device queue that have not been seen to complete
+    std::weak_ptr<Command> on_queue;  // the latest of them
     bool failed = false;
     std::vector<Edge> dependents;
   } dependencies;
@@ -128,6 +147,10 @@ struct Command {
   } placement;
 
   [[nodiscard]] State state() const { return state_; }
+  // Behind another launch its workers left at once, without a group: they are submitted again when that has completed.
+  [[nodiscard]] bool came_too_soon() const {
+    return state_ == State::pipelined && workers && workers->batches.empty() && !workers->exhausted;
+  }
   // Throws std::logic_error where the diagram above has no such transition.
   void enter(State next);
   [[nodiscard]] bool on_device() const {

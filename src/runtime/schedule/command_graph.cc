@@ -7,11 +7,12 @@ namespace wm::runtime {
 void CommandGraph::add_edge(const CommandPtr& command, const CommandPtr& on, bool order_only) {
   if (on == nullptr || on == command || on->state() == Command::State::done) return;
   Command::Edge edge{command, order_only, false};
-  // The device keeps the order of commands on one device queue. Workers may be submitted again, and would be overtaken.
+  // The device keeps the order of commands on one device queue.
   edge.same_queue =
-      order_only && on->on_device() && !on->workers && on->queue == command->queue && admission_.may_follow(*command);
+      order_only && on->on_device() && on->queue == command->queue && admission_.may_follow(*command, *on);
   if (!edge.same_queue && on->on_device()) completions_.expect(*on);
   ++(edge.same_queue ? command->dependencies.unobserved : command->dependencies.unmet);
+  if (edge.same_queue) command->dependencies.on_queue = on;
   on->dependencies.dependents.push_back(std::move(edge));
 }
 
@@ -77,12 +78,16 @@ CommandPtr CommandGraph::take_ready() {
   return command;
 }
 
-void CommandGraph::release_followers(Command& command) {
+void CommandGraph::release_followers(const CommandPtr& on) {
+  Command& command = *on;
   for (Command::Edge& edge : command.dependencies.dependents) {
     const CommandPtr& next = edge.command;
-    if (!edge.order_only || edge.same_queue || next->queue != command.queue || !admission_.may_follow(*next)) continue;
+    if (!edge.order_only || edge.same_queue || next->queue != command.queue || !admission_.may_follow(*next, command)) {
+      continue;
+    }
     edge.same_queue = true;
     ++next->dependencies.unobserved;
+    next->dependencies.on_queue = on;
     if (--next->dependencies.unmet == 0) make_ready(next);
   }
 }

@@ -30,7 +30,7 @@ class CommandGraph {
   [[nodiscard]] CommandPtr take_ready();
 
   // The command is on its device queue: commands that may follow it there are ready.
-  void release_followers(Command& command);
+  void release_followers(const CommandPtr& on);
   // The command is done: its dependents are ready, or, if they followed it on the device queue, have one fewer
   // unobserved predecessor; `observed` is called for those that have none left.
   template <std::invocable<const CommandPtr&> Observed>

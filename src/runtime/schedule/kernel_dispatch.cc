@@ -77,9 +77,50 @@ void KernelDispatch::update_weights(const Client& client) {
   }
 }
 
+gpu::Resources KernelDispatch::worker_footprint(const Command& command) const {
+  const LaunchPlan& plan = *command.launch;
+  const Size3& local = command.workers->local;
+  const std::uint32_t bytes = plan.local_bytes + plan.form->extra_local_bytes + reserved_local_bytes_;
+  return gpu::footprint({clipped(local[0] * local[1] * local[2]), plan.form->registers, bytes}, machine_->limits());
+}
+
+std::uint32_t KernelDispatch::room_for_workers(const Command& command) const {
+  const auto sms = static_cast<std::uint32_t>(machine_->sms().size());
+  return gpu::fit(worker_footprint(command), machine_->limits().total) * sms;
+}
+
+void KernelDispatch::prepare_workers(Command& command) {
+  command.workers = workers_->prepare(*command.launch, *command.queue);
+  if (!command.workers) return;
+  const std::uint32_t room = room_for_workers(command);
+  if (room == 0) return command.workers.reset();
+  // Chunks save workers accesses to the queue, but must not leave workers that have room without a group.
+  auto& chunk = command.workers->range.chunk;
+  chunk = std::clamp(command.workers->groups / (2 * room), 1U, std::max<std::uint32_t>(chunk, 1));
+}
+
+// As many workers as the device has room for: the limits that the kernels of the queue have are in its table.
+Workers::Submitted KernelDispatch::pipeline_workers(Command& command, const Command& before) {
+  if (!command.workers) prepare_workers(command);
+  if (!command.workers) return {status::kOutOfResources, nullptr, nullptr};
+  WorkerRun& run = *command.workers;
+  run.before = {before.workers->counters, before.workers->groups};
+  run.started_ahead = true;
+  return workers_->submit(command, std::min(run.groups, room_for_workers(command)));
+}
+
+void KernelDispatch::register_pipelined_workers(const CommandPtr& command) {
+  const bool came_too_soon = command->came_too_soon();
+  command->workers->before = {};
+  if (came_too_soon) return arrive(command);
+  command->enter(Command::State::submitted);
+  command->placement.kernel = machine_->arrive(describe(*command, false));
+  add(command);
+}
+
 DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unmodified) {
   const LaunchPlan& plan = *command.launch;
-  if (!unmodified && !admission_.bypasses_policy()) command.workers = workers_->prepare(plan);
+  if (!unmodified && !admission_.bypasses_policy() && !command.workers) prepare_workers(command);
   DeviceMachine::KernelArrival arrival;
   arrival.function = plan.kernel->function;
   arrival.stream = command.queue->number;
@@ -96,19 +137,10 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
     if (part > 0) arrival.goal_nanoseconds = arrival.isolated_nanoseconds / part;
   }
   if (command.workers) {
-    const Size3& local = command.workers->local;
-    const std::uint32_t bytes = plan.local_bytes + plan.form->extra_local_bytes + reserved_local_bytes_;
-    arrival.footprint =
-        gpu::footprint({clipped(local[0] * local[1] * local[2]), plan.form->registers, bytes}, machine_->limits());
+    arrival.footprint = worker_footprint(command);
     arrival.groups = command.workers->groups;
-    const auto sms = static_cast<std::uint32_t>(machine_->sms().size());
-    const std::uint32_t room = gpu::fit(arrival.footprint, machine_->limits().total) * sms;
-    arrival.divisible = room != 0;
-    // Chunks save workers accesses to the queue, but must not leave workers that have room without a group.
-    auto& chunk = command.workers->range.chunk;
-    chunk = std::clamp(arrival.groups / (2 * std::max(room, 1U)), 1U, std::max<std::uint32_t>(chunk, 1));
-    if (arrival.divisible) return arrival;
-    command.workers.reset();
+    arrival.divisible = true;
+    return arrival;
   }
   arrival.footprint =
       gpu::footprint({clipped(group_items(plan)), 0, plan.local_bytes + reserved_local_bytes_}, machine_->limits());
@@ -126,7 +158,8 @@ void KernelDispatch::add(const CommandPtr& command) {
 void KernelDispatch::arrive(const CommandPtr& command) {
   command->times.ready = clock_.now();
   command->enter(Command::State::arrived);
-  command->placement.kernel = machine_->arrive(describe(*command, admission_.runs_unmodified(*command)));
+  const bool unmodified = !command->workers && admission_.runs_unmodified(*command);
+  command->placement.kernel = machine_->arrive(describe(*command, unmodified));
   add(command);
 }
 

@@ -46,6 +46,10 @@ class KernelDispatch {
   void arrive(const CommandPtr& command);
   // A launch that is on the device already, undivided.
   void register_running(const CommandPtr& command);
+  // Puts workers of a launch on its queue behind those of `before`, which is there. The policy learns of it when that
+  // has completed, by `register_pipelined_workers`.
+  [[nodiscard]] Workers::Submitted pipeline_workers(Command& command, const Command& before);
+  void register_pipelined_workers(const CommandPtr& command);
   // A launch that goes to the device now, undivided, whatever the policy says; the policy is told.
   void start_at_once(const CommandPtr& command);
   // A batch of workers has left.
@@ -73,6 +77,11 @@ class KernelDispatch {
  private:
   void add(const CommandPtr& command);
   [[nodiscard]] RuntimeMachine::KernelArrival describe(Command& command, bool unmodified);
+  // The launch as workers, if it can run so.
+  void prepare_workers(Command& command);
+  [[nodiscard]] gpu::Resources worker_footprint(const Command& command) const;
+  // Workers for which the isolated device has room.
+  [[nodiscard]] std::uint32_t room_for_workers(const Command& command) const;
   void make_machine(bool real_sms);
   void make_room_for_transfers();
   [[nodiscard]] LaunchSharing sharing(const Command& command) const;

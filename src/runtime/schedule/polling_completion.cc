@@ -93,7 +93,8 @@ bool PollingCompletion::can_skip_event(const Command& launch) const {
   if (!time || shared.launches >= kMaxWithoutEvent || shared.nanoseconds + *time > kMaxUnseenDelay) return false;
   const auto& dependents = launch.dependencies.dependents;
   return std::all_of(dependents.begin(), dependents.end(), [&](const Command::Edge& edge) {
-    return edge.order_only && edge.command->queue == launch.queue && context_.admission.may_follow(*edge.command);
+    return edge.order_only && edge.command->queue == launch.queue &&
+           context_.admission.may_follow(*edge.command, launch);
   });
 }
 

@@ -201,10 +201,10 @@ void Scheduler::submitted(const CommandPtr& command, State state, Status status,
   completion.event = event;
   completion.batch = batch;
   completions_->submitted(queue, !own_queue && command->queue->in_order, std::move(completion));
-  // Workers may be submitted again, and later commands of the device queue would overtake them.
-  if (batch) return;
+  if (own_queue) return;
   command->queue->last_submitted = command;
-  graph_.release_followers(*command);
+  graph_.release_followers(command);
+  if (batch) pipeline_again_behind(*command);
 }
 
 void Scheduler::complete(std::span<const Completion> completions) {
@@ -228,7 +228,9 @@ void Scheduler::complete(const Completion& completion) {
     dispatch_.note_change();
     if (complete) {
       command.enter(State::ended);
-      finish(completion.command, command.status);
+      if (command.dependencies.unobserved == 0) finish(completion.command, command.status);
+    } else if (command.came_too_soon()) {
+      pipeline_again(completion.command);
     }
     return;
   }
@@ -286,6 +288,7 @@ void Scheduler::observed(const CommandPtr& command) {
     finish(command, command->status);
   } else if (command->state() == State::pipelined) {
     end_pipelined(*command);
+    if (command->workers) return dispatch_.register_pipelined_workers(command);
     dispatch_.register_running(command);
   }
 }
@@ -309,6 +312,7 @@ void Scheduler::launch(const CommandPtr& command, std::uint32_t groups, State st
 }
 
 void Scheduler::launch_workers(const CommandPtr& command, std::uint32_t workers) {
+  if (std::exchange(command->workers->started_ahead, false)) return;
   ClientStatistics& client = command->client->state.statistics;
   const std::uint32_t per_batch = dispatch_.workers().workers_per_batch(workers);
   for (std::uint32_t sent = 0; sent < workers && command->state() != State::done; sent += per_batch) {
@@ -335,8 +339,36 @@ void Scheduler::pipeline(const CommandPtr& command) {
   ++client.pipelined_launches;
   client.pipelined_nanoseconds += expected;
   command->times.ready = clock_.now();
+  const CommandPtr before = command->dependencies.on_queue.lock();
+  if (before && before->workers) return pipeline_workers(command, *before);
   const std::uint64_t groups = std::min<std::uint64_t>(group_count(*command->launch), 0xffffffffU);
   launch(command, static_cast<std::uint32_t>(groups), State::pipelined);
+}
+
+void Scheduler::pipeline_workers(const CommandPtr& command, const Command& before) {
+  if (!command->workers) {
+    ClientStatistics& client = command->client->state.statistics;
+    client.kernel = command->launch->kernel->name;
+    ++client.launches;
+    ++client.as_workers;
+  }
+  command->times.submitted = clock_.now();
+  const auto batch = dispatch_.pipeline_workers(*command, before);
+  submitted(command, State::pipelined, batch.status, batch.event, batch.batch);
+}
+
+// Its workers came too soon. They are submitted again once the launch before it was, without waiting for that.
+void Scheduler::pipeline_again(const CommandPtr& command) {
+  const CommandPtr before = command->dependencies.on_queue.lock();
+  if (before && before->workers && before->workers->may_be_followed()) pipeline_workers(command, *before);
+}
+
+void Scheduler::pipeline_again_behind(const Command& command) {
+  const auto& dependents = command.dependencies.dependents;
+  const auto behind = std::find_if(dependents.begin(), dependents.end(), [](const Command::Edge& edge) {
+    return edge.same_queue && edge.command->came_too_soon();
+  });
+  if (behind != dependents.end()) pipeline_again(behind->command);
 }
 
 void Scheduler::end_pipelined(Command& command) {
@@ -344,10 +376,10 @@ void Scheduler::end_pipelined(Command& command) {
   --client.pipelined_launches;
   client.pipelined_nanoseconds -= *command.placement.pipelined_nanoseconds;
   command.placement.pipelined_nanoseconds.reset();
-  if (!dispatch_.admission().wants_refill(*command.client)) return;
+  if (!command.workers && !dispatch_.admission().wants_refill(*command.client)) return;
   // Further launches are submitted before the last of these has completed.
   const CommandPtr last = command.queue->last_submitted.lock();
-  if (last && last->on_device()) graph_.release_followers(*last);
+  if (last && last->on_device()) graph_.release_followers(last);
 }
 
 void Scheduler::end_printf(const CommandPtr& command) {

@@ -104,6 +104,9 @@ class Scheduler final : private CompletionHandler {
   void launch(const CommandPtr& command, std::uint32_t groups, Command::State state);
   void launch_workers(const CommandPtr& command, std::uint32_t workers);
   void pipeline(const CommandPtr& command);
+  void pipeline_workers(const CommandPtr& command, const Command& before);
+  void pipeline_again(const CommandPtr& command);
+  void pipeline_again_behind(const Command& command);
   void end_pipelined(Command& command);
   void end_printf(const CommandPtr& command);
 

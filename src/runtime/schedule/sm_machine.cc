@@ -30,8 +30,10 @@ void SmMachine::reset(KernelId id) {
     if (goes_on) on[id.index].quota = quota;  // the next launch of a client has what the last one left
   }
   if (id.index >= places_.size()) places_.resize(id.index + 1);
+  places_[id.index].retry = now_;
+  if (goes_on) return;
   const std::vector<std::uint32_t> none(sms_.size());
-  places_[id.index] = {none, none, none, none, now_, false};
+  places_[id.index] = {none, none, none, none, 0, now_, false, false, false};
   for (const Sm& sm : sms_) renew_quota(sm.id, id);
 }
 
@@ -88,7 +90,15 @@ void SmMachine::hand_over(Sm& sm) {
   ready_.push_back({sm.id, sm.owner});
 }
 
+void SmMachine::all_left(KernelId id) {
+  policy::Kernel* k = view(id);
+  if (k == nullptr) return;
+  for (Sm& sm : sms_) vacate(sm, *k, residents_[sm.index][id.index].resident);
+  k->waiting = std::max(k->blocks - k->done, 1U);
+}
+
 void SmMachine::vacate_all(policy::Kernel& kernel) {
+  if (extras_[kernel.id.index].state == Extra::State::divisible) places_[kernel.id.index].done_before += kernel.blocks;
   for (Sm& sm : sms_) vacate(sm, kernel, residents_[sm.index][kernel.id.index].resident);
 }
 
@@ -265,7 +275,7 @@ void SmMachine::observe(KernelId id, const Observed& observed) {
   policy::Kernel* k = view(id);
   if (k == nullptr) return;
   Workers& place = places_[id.index];
-  std::uint32_t completed = 0;
+  std::uint32_t completed = 0 - place.done_before;
   for (const Sm& sm : sms_) {
     const std::uint32_t done = observed.done[sm.index];
     residents_[sm.index][id.index].counters.thread_instructions += done - place.done[sm.index];
@@ -273,6 +283,8 @@ void SmMachine::observe(KernelId id, const Observed& observed) {
     completed += done;
     spend_quota(sm.id, id, observed.begun[sm.index]);
   }
+  // The counts may be from before the launch.
+  completed = static_cast<std::uint32_t>(std::max(static_cast<std::int32_t>(completed), 0));
   const std::uint32_t missing = correct_residents(*k, observed.workers);
   k->done = std::min(completed, k->blocks - k->resident);
   k->waiting = k->blocks - k->done - k->resident;
@@ -355,7 +367,9 @@ void SmMachine::dispatch(const Start& start, std::uint32_t /*spare*/) {
     if (state == Extra::State::waiting) start_undivided(*still, start);
     if (state != Extra::State::divisible) continue;
     const std::uint32_t workers = submitted_for(start_workers(*still), *still);
-    if (std::exchange(places_[id.index].changed, false) || workers != 0) start(id, workers);
+    const bool changed = std::exchange(places_[id.index].changed, false);
+    places_[id.index].untold |= changed;
+    if (changed || workers != 0) start(id, workers);
   }
 }
 

@@ -12,6 +12,8 @@
 // it may run on one of them.
 #pragma once
 
+#include <utility>
+
 #include "runtime/schedule/runtime_machine.h"
 
 namespace wm::runtime {
@@ -32,12 +34,20 @@ class SmMachine final : public RuntimeMachine {
   static constexpr Cycles kRetry{200'000};
 
   // --- called by the runtime
-  // By SM, as the workers of a launch counted them: the workers, the groups that are complete, and those that began
-  // under a quota.
+  // By SM, as the workers of a stream counted them: the workers, the groups that are complete, and those that began
+  // under a quota. Numbers of groups go on from launch to launch, and wrap.
   struct Observed {
     std::span<const std::uint32_t> workers, done, begun;
   };
   void observe(policy::KernelId kernel, const Observed& observed);
+  // True once for an id that is new for its stream: its counts begin at zero.
+  [[nodiscard]] bool begin_counts(policy::KernelId kernel) {
+    return !std::exchange(places_[kernel.index].has_counts, true);
+  }
+  // True once after limits or quotas have changed.
+  [[nodiscard]] bool take_untold(policy::KernelId kernel) { return std::exchange(places_[kernel.index].untold, false); }
+  // All workers of the kernel have left although it has groups, some of which may have completed unobserved.
+  void all_left(policy::KernelId kernel);
   // The limits of the kernel's workers by SM, as `dispatch` decided them.
   [[nodiscard]] std::span<const std::uint32_t> worker_limits(policy::KernelId kernel) const {
     return places_[kernel.index].limits;
@@ -82,8 +92,11 @@ class SmMachine final : public RuntimeMachine {
     std::vector<std::uint32_t> done;    // groups complete by SM when last observed
     std::vector<std::uint32_t> begun;   // groups begun under a quota by SM when last observed
     std::vector<std::uint32_t> quotas;  // by SM, as `quotas` returns them
+    std::uint32_t done_before = 0;      // groups of the stream's earlier launches that ran as workers
     Cycles retry;                       // no more workers are started before
-    bool changed = false;               // limits or quotas that were not told
+    bool has_counts = false;            // workers of the stream count since `begin_counts`
+    bool changed = false;               // limits or quotas differ from those of the last `dispatch`
+    bool untold = false;                // … and from those of the last `take_untold`
   };
   struct Abandoned {
     gpu::Resources footprint;

@@ -10,7 +10,7 @@ constexpr std::uint64_t kObservationInterval = 50'000;  // nanoseconds
 
 }  // namespace
 
-std::unique_ptr<WorkerRun> SmWorkers::prepare(const LaunchPlan& plan) {
+std::unique_ptr<WorkerRun> SmWorkers::prepare(const LaunchPlan& plan, Queue& queue) {
   const auto local = worker_local_size(plan);
   if (!local || !tables_) return nullptr;
   auto run = std::make_unique<WorkerRun>();
@@ -21,23 +21,23 @@ std::unique_ptr<WorkerRun> SmWorkers::prepare(const LaunchPlan& plan) {
     run->groups *= run->range.groups[i];
   }
   run->range.chunk = plan.form->chunk;
-  run->table = tables_->take();
-  return run->table ? std::move(run) : nullptr;
+  if (!queue.worker_table) queue.worker_table = tables_->take();
+  run->table = queue.worker_table;
+  run->counters = tables_->take_counters();
+  return run->table && run->counters ? std::move(run) : nullptr;
 }
 
+// The first launch that has the kernel's id begins the counts of its queue anew.
 void SmWorkers::tell_limits(Command& command) {
   if (!command.workers) return;
   WorkerRun& run = *command.workers;
-  const auto limits = machine_.worker_limits(command.placement.kernel);
-  const auto quotas = machine_.quotas(command.placement.kernel);
-  const WorkerTable::Permits permits{limits, quotas};
-  const Status status =
-      command.state() == Command::State::arrived ? run.table->begin(permits) : run.table->change(permits);
+  const policy::KernelId kernel = command.placement.kernel;
+  const WorkerTable::Permits permits{machine_.worker_limits(kernel), machine_.quotas(kernel)};
+  const bool begins = machine_.begin_counts(kernel), changed = machine_.take_untold(kernel);
+  if (!begins && !changed) return;
+  const Status status = begins ? run.table->begin(permits) : run.table->change(permits);
   // Workers that were not told run on; the next change tells them.
   if (status != status::kSuccess) command.status = status;
-  // Workers that wait for a quota leave after some time, too.
-  run.limited |= std::any_of(limits.begin(), limits.end(), [](std::uint32_t n) { return n == 0; }) ||
-                 std::any_of(quotas.begin(), quotas.end(), [](std::uint32_t n) { return n != 0; });
 }
 
 SmWorkers::Submitted SmWorkers::submit(Command& command, std::uint32_t workers) {
@@ -50,8 +50,9 @@ SmWorkers::Submitted SmWorkers::submit(Command& command, std::uint32_t workers) 
   arguments_.clear();
   for (const LaunchPlan::Value& value : plan.arguments) arguments_.push_back(value.argument());
   // A later batch runs beside the first, once everything that the first had to wait for on its queue has completed.
-  const bool first = command.state() == Command::State::arrived;
-  if (!first && command.dependencies.unobserved == 0) batch.extra_queue = extra_queues_.take();
+  const bool later = command.state() == Command::State::submitted;
+  if (later && command.dependencies.unobserved == 0) batch.extra_queue = extra_queues_.take();
+  run.beside_queue |= batch.extra_queue != nullptr;
   const QueueHandle& queue = batch.extra_queue ? batch.extra_queue : command.queue->handle;
   const EventHandle after = run.table->ready_event();
   KernelLaunch launch;
@@ -61,8 +62,14 @@ SmWorkers::Submitted SmWorkers::submit(Command& command, std::uint32_t workers) 
   launch.offset = plan.offset;
   launch.global = plan.global;
   launch.local = run.local;
-  launch.after = std::span(&after, 1);
-  launch.workers = WorkerLaunch{&run.table->memory(), workers, std::max<std::uint32_t>(run.range.chunk, 1)};
+  if (after != nullptr) launch.after = std::span(&after, 1);
+  launch.workers = WorkerLaunch{.table = &run.table->memory(),
+                                .counters = run.counters.get(),
+                                .workers = workers,
+                                .chunk = std::max<std::uint32_t>(run.range.chunk, 1),
+                                .beside_queue = batch.extra_queue != nullptr,
+                                .before = run.before.counters.get(),
+                                .groups_before = run.before.groups};
   submitted.status = backend_.submission().launch(*queue, launch, &submitted.event);
   if (submitted.status == status::kSuccess) run.batches.push_back(submitted.batch);
   return submitted;
@@ -75,10 +82,14 @@ void SmWorkers::cancel(Command& command) {
   run.exhausted = true;
 }
 
+// The device answers before the next observation.
 void SmWorkers::observe(Command& command) {
   WorkerRun& run = *command.workers;
-  if (run.exhausted || run.batches.empty() || run.table->read(counts_) != status::kSuccess) return;
-  machine_.observe(command.placement.kernel, {counts_.workers, counts_.groups, counts_.begun});
+  if (run.exhausted || run.batches.empty()) return;
+  if (run.table->answered(counts_)) {
+    machine_.observe(command.placement.kernel, {counts_.workers, counts_.groups, counts_.begun});
+  }
+  run.table->ask();
 }
 
 std::optional<std::uint64_t> SmWorkers::next_observation() const {
@@ -104,11 +115,10 @@ bool SmWorkers::completed(Command& command, const std::shared_ptr<WorkerBatch>& 
   }
   std::erase(run.batches, batch);
   extra_queues_.give_back(std::move(batch->extra_queue));
-  // Workers that may stay on every SM leave when no group is left.
-  if (!run.limited) run.exhausted = true;
-  if (!run.exhausted && run.table->read(counts_) == status::kSuccess) {
-    run.exhausted = counts_.taken >= run.groups;
-    if (!run.exhausted) machine_.observe(command.placement.kernel, {counts_.workers, counts_.groups, counts_.begun});
+  run.exhausted |= run.counters->is_complete();
+  run.started_ahead = false;
+  if (!run.exhausted && run.batches.empty() && command.state() == Command::State::submitted) {
+    machine_.all_left(command.placement.kernel);
   }
   ClientStatistics& client = command.client->state.statistics;
   client.workers -= std::min(client.workers, batch->workers);

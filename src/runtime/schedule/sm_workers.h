@@ -19,7 +19,7 @@ class SmWorkers final : public Workers {
         tables_(backend.make_worker_tables()),
         extra_queues_(backend) {}
 
-  [[nodiscard]] std::unique_ptr<WorkerRun> prepare(const LaunchPlan& plan) override;
+  [[nodiscard]] std::unique_ptr<WorkerRun> prepare(const LaunchPlan& plan, Queue& queue) override;
   [[nodiscard]] Submitted submit(Command& command, std::uint32_t workers) override;
   [[nodiscard]] std::uint32_t workers_per_batch(std::uint32_t workers) const override { return workers; }
   void shrink_to_caps() override {}

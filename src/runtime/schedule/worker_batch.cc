@@ -4,7 +4,7 @@
 
 namespace wm::runtime {
 
-std::unique_ptr<WorkerRun> WorkerBatches::prepare(const LaunchPlan& plan) {
+std::unique_ptr<WorkerRun> WorkerBatches::prepare(const LaunchPlan& plan, Queue& /*queue*/) {
   const auto local = worker_local_size(plan);
   if (!local) return nullptr;
   auto run = std::make_unique<WorkerRun>();

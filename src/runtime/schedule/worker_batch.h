@@ -21,7 +21,7 @@ class WorkerBatches final : public Workers {
         single_(backend.capabilities().single_worker_batches),
         extra_queues_(backend) {}
 
-  [[nodiscard]] std::unique_ptr<WorkerRun> prepare(const LaunchPlan& plan) override;
+  [[nodiscard]] std::unique_ptr<WorkerRun> prepare(const LaunchPlan& plan, Queue& queue) override;
   [[nodiscard]] Submitted submit(Command& command, std::uint32_t workers) override;
   [[nodiscard]] std::uint32_t workers_per_batch(std::uint32_t workers) const override { return single_ ? 1 : workers; }
   void shrink_to_caps() override;

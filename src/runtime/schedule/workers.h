@@ -14,7 +14,7 @@ class Workers {
   virtual ~Workers() = default;
 
   // The launch as workers, before any is submitted; null where it cannot run so, or the device has no memory for it.
-  [[nodiscard]] virtual std::unique_ptr<WorkerRun> prepare(const LaunchPlan& plan) = 0;
+  [[nodiscard]] virtual std::unique_ptr<WorkerRun> prepare(const LaunchPlan& plan, Queue& queue) = 0;
 
   struct Submitted {
     Status status = status::kSuccess;

@@ -11,7 +11,23 @@ namespace {
 // The executor has one SM.
 struct OneSm {
   std::uint32_t limit = 0xffffffffU, resident = 0, quota = 0;
+  // The launch before has so many virtual blocks, and this word `completed`.
+  std::uint32_t before_total = 0, before_completed = 0;
+  std::uint32_t beside = 0;
 };
+
+// The words of a launch, and of the one before it.
+struct LaunchWords {
+  PersistentQueue queue, before;
+  std::uint32_t complete = 0;
+};
+
+template <typename T>
+std::vector<std::uint32_t> words_of(const T& value) {
+  std::vector<std::uint32_t> words(sizeof value / 4);
+  std::memcpy(words.data(), &value, sizeof value);
+  return words;
+}
 
 // Every launch of a rewritten kernel starts so many workers.
 gpu::Application as_workers(gpu::Application app, const std::set<std::string>& rewritten, std::uint32_t workers,
@@ -28,14 +44,22 @@ gpu::Application as_workers(gpu::Application app, const std::set<std::string>& r
     initial.limit[0] = sm.limit;
     initial.resident[0] = sm.resident;
     initial.quota[0] = sm.quota;
-    std::vector<std::uint32_t> words(sizeof initial / 4);
-    std::memcpy(words.data(), &initial, sizeof initial);
-    const auto control = made.add("control", words);
+    LaunchWords counters;
+    counters.before.completed = sm.before_completed;
+    const auto queues = made.add("queues", words_of(counters));
+    const auto control = made.add("control", words_of(initial));
+    made.upload(queues);
     made.upload(control);
-    const PersistentGrid grid{launch->grid.x, launch->grid.y, launch->grid.z, chunk,
-                              launch->grid.x * launch->grid.y * launch->grid.z};
+    PersistentGrid grid{launch->grid.x, launch->grid.y, launch->grid.z, chunk,
+                        launch->grid.x * launch->grid.y * launch->grid.z};
+    grid.before_total = sm.before_total;
+    grid.beside = sm.beside;
+    auto words = std::get<gpu::Scalar>(gpu::scalar(grid));
+    words.addresses = {{offsetof(PersistentGrid, queue), queues, offsetof(LaunchWords, queue)},
+                       {offsetof(PersistentGrid, before), queues, offsetof(LaunchWords, before)},
+                       {offsetof(PersistentGrid, complete), queues, offsetof(LaunchWords, complete)}};
     launch->arguments.push_back(gpu::buffer(control));
-    launch->arguments.push_back(gpu::scalar(grid));
+    launch->arguments.push_back(words);
     launch->grid = {workers};
     made.launch(*launch);
   }
@@ -119,16 +143,21 @@ TEST(Persistent, WorkersTakeTheLowestBarrierThatTheKernelLeaves) {
   EXPECT_EQ(refusal(".entry k() { " + all + "ret; }"), "it uses all barriers of a block");
 }
 
-// The control words after four workers have run vecadd.
-PersistentControl run_vecadd(const OneSm& initial) {
+// The words after four workers have run vecadd.
+struct Outcome {
+  PersistentControl control;
+  LaunchWords launch;
+};
+Outcome run_vecadd(const OneSm& initial) {
   const zoo::Entry& entry = **zoo::find("vecadd");
   ptx::Module module = parsed(std::string(entry.ptx));
   EXPECT_TRUE(make_persistent(module, "vecadd").ok());
   const zoo::Case c = entry.benchmark.make(zoo::Size::small);
   const auto result = exec::run_application(module, as_workers(c.application, {"vecadd"}, 4, 1, initial));
   EXPECT_TRUE(result.ok());
-  PersistentControl outcome;
-  std::memcpy(&outcome, result->buffers.back().data(), sizeof outcome);
+  Outcome outcome;
+  std::memcpy(&outcome.control, result->buffers.back().data(), sizeof outcome.control);
+  std::memcpy(&outcome.launch, result->buffers[result->buffers.size() - 2].data(), sizeof outcome.launch);
   return outcome;
 }
 
@@ -138,26 +167,45 @@ TEST(Persistent, WorkersCountThemselvesAndTheirBlocks) {
   for (const gpu::Step& step : c.application.steps) {
     if (std::holds_alternative<gpu::Launch>(step)) launch = &std::get<gpu::Launch>(step);
   }
-  const PersistentControl outcome = run_vecadd({});
-  EXPECT_EQ(outcome.done[0], launch->grid.x);
-  EXPECT_EQ(outcome.resident[0], 0U);
-  EXPECT_GE(outcome.next, launch->grid.x);
+  const Outcome outcome = run_vecadd({});
+  EXPECT_EQ(outcome.control.done[0], launch->grid.x);
+  EXPECT_EQ(outcome.control.resident[0], 0U);
+  EXPECT_GE(outcome.launch.queue.next, launch->grid.x);
+  EXPECT_EQ(outcome.launch.queue.completed, launch->grid.x);
+  EXPECT_EQ(outcome.launch.complete, 1U);
 }
 
 TEST(Persistent, WorkersLeaveAtOnceWhereTheirSmHasEnough) {
-  const PersistentControl none = run_vecadd({.limit = 0});
-  EXPECT_EQ(none.next, 0U);
-  EXPECT_EQ(none.resident[0], 0U);
-  const PersistentControl full = run_vecadd({.limit = 2, .resident = 2});
-  EXPECT_EQ(full.next, 0U);
-  EXPECT_EQ(full.resident[0], 2U);
-  EXPECT_GT(run_vecadd({.limit = 3, .resident = 2}).next, 0U);
+  const Outcome none = run_vecadd({.limit = 0});
+  EXPECT_EQ(none.launch.queue.next, 0U);
+  EXPECT_EQ(none.launch.complete, 0U);
+  EXPECT_EQ(none.control.resident[0], 0U);
+  const Outcome full = run_vecadd({.limit = 2, .resident = 2});
+  EXPECT_EQ(full.launch.queue.next, 0U);
+  EXPECT_EQ(full.control.resident[0], 2U);
+  EXPECT_GT(run_vecadd({.limit = 3, .resident = 2}).launch.queue.next, 0U);
+}
+
+TEST(Persistent, WorkersLeaveAtOnceWhereTheLaunchBeforeIsNotComplete) {
+  const Outcome too_soon = run_vecadd({.before_total = 8, .before_completed = 7});
+  EXPECT_EQ(too_soon.launch.queue.next, 0U);
+  EXPECT_EQ(too_soon.launch.complete, 0U);
+  EXPECT_EQ(too_soon.control.resident[0], 0U);
+  EXPECT_EQ(run_vecadd({.before_total = 8, .before_completed = 8}).launch.complete, 1U);
+}
+
+TEST(Persistent, WorkersBesideTheStreamKeepTheNextLaunchBack) {
+  const Outcome beside = run_vecadd({.beside = kBesideStream});
+  EXPECT_EQ(beside.launch.complete, 1U);
+  EXPECT_EQ(beside.launch.queue.completed, beside.control.done[0] | kBesideStream);
+  const Outcome next = run_vecadd({.before_total = 8, .before_completed = 8 | kBesideStream});
+  EXPECT_EQ(next.launch.queue.next, 0U) << "what was written beside the stream may not be visible to it";
 }
 
 TEST(Persistent, AQuotaThatSufficesHoldsNobody) {
-  const std::uint32_t blocks = run_vecadd({}).done[0];
-  EXPECT_EQ(run_vecadd({}).begun[0], 0U) << "counted under a quota only";
-  const PersistentControl enough = run_vecadd({.quota = 1 + blocks});
+  const std::uint32_t blocks = run_vecadd({}).control.done[0];
+  EXPECT_EQ(run_vecadd({}).control.begun[0], 0U) << "counted under a quota only";
+  const PersistentControl enough = run_vecadd({.quota = 1 + blocks}).control;
   EXPECT_EQ(enough.done[0], blocks);
   EXPECT_EQ(enough.begun[0], blocks) << "each block once, although workers looked again";
 }

@@ -89,6 +89,23 @@ struct SimulatedCuda : testing::Test {
     launch.after = after;
     return backend->submission().launch(*queue, launch, event);
   }
+  // As workers, of 50 groups, once the table is written.
+  Status launch_workers(const KernelObject& sum, const MemoryObject& out, const WorkerLaunch& workers,
+                        WorkerTable& table) {
+    std::vector<EventHandle> after;
+    if (const EventHandle written = table.ready_event()) after.push_back(written);
+    return launch_sum(sum, out, 50, {}, nullptr, workers, after);
+  }
+  static WorkerTable::Counts counts_of(WorkerTable& table) {
+    WorkerTable::Counts counts;
+    table.ask();
+    while (!table.answered(counts)) {
+    }
+    return counts;
+  }
+  static std::uint32_t total(const std::vector<std::uint32_t>& by_sm) {
+    return std::accumulate(by_sm.begin(), by_sm.end(), 0U);
+  }
   static std::vector<std::uint32_t> expected_sum(std::size_t groups) {
     std::vector<std::uint32_t> values(groups * 8 + 2, 800 + 28);
     values[0] = values[1] = 0;
@@ -149,21 +166,95 @@ TEST_F(SimulatedCuda, WorkersLeaveTheSameMemoryAndCountWhatTheyDid) {
   std::vector<std::uint32_t> limits(backend->compute_units(), 3);
   const std::vector<std::uint32_t> any(limits.size(), 0);
   ASSERT_EQ(table->begin({limits, any}), status::kSuccess);
-  const EventHandle written[] = {table->ready_event()};
   const MemoryHandle out = buffer(402);
-  ASSERT_EQ(launch_sum(*sum, *out, 50, {}, nullptr, WorkerLaunch{&table->memory(), 5, 2}, written), status::kSuccess);
+  const auto first = tables->take_counters(), second = tables->take_counters();
+  WorkerLaunch workers{.table = &table->memory(), .counters = first.get(), .workers = 5, .chunk = 2};
+  ASSERT_EQ(launch_workers(*sum, *out, workers, *table), status::kSuccess);
+  // The next launch of the queue needs no word of the process.
+  workers.counters = second.get();
+  workers.before = first.get();
+  workers.groups_before = 50;
+  ASSERT_EQ(launch_workers(*sum, *out, workers, *table), status::kSuccess);
   EXPECT_EQ(read(out, 402), expected_sum(50));
-  WorkerTable::Counts counts;
-  ASSERT_EQ(table->read(counts), status::kSuccess);
-  EXPECT_GE(counts.taken, 50U);
-  EXPECT_EQ(std::accumulate(counts.groups.begin(), counts.groups.end(), 0U), 50U);
-  EXPECT_EQ(std::accumulate(counts.workers.begin(), counts.workers.end(), 0U), 0U);
+  EXPECT_TRUE(first->is_complete() && second->is_complete());
+  const WorkerTable::Counts counts = counts_of(*table);
+  EXPECT_EQ(total(counts.groups), 100U);
+  EXPECT_EQ(total(counts.workers), 0U);
   // No SM may have workers: nothing is taken.
   ASSERT_EQ(table->begin({any, any}), status::kSuccess);
-  ASSERT_EQ(launch_sum(*sum, *out, 50, {}, nullptr, WorkerLaunch{&table->memory(), 5, 2}, written), status::kSuccess);
+  const auto third = tables->take_counters();
+  workers = {.table = &table->memory(), .counters = third.get(), .workers = 5, .chunk = 2};
+  ASSERT_EQ(launch_workers(*sum, *out, workers, *table), status::kSuccess);
   backend->submission().finish(*queue);
-  ASSERT_EQ(table->read(counts), status::kSuccess);
-  EXPECT_EQ(counts.taken, 0U);
+  EXPECT_FALSE(third->is_complete());
+  EXPECT_EQ(total(counts_of(*table).groups), 0U);
+}
+
+TEST_F(SimulatedCuda, WorkersBehindALaunchThatIsNotCompleteTakeNothing) {
+  backend->make_workers();
+  const KernelHandle sum = kernel(sum_kernel(), "sum");
+  const auto tables = backend->make_worker_tables();
+  const auto table = tables->take();
+  const std::vector<std::uint32_t> limits(backend->compute_units(), 3), any(limits.size(), 0);
+  const std::vector<std::uint32_t> few(limits.size(), 1 + 6);
+  ASSERT_EQ(table->begin({limits, few}), status::kSuccess);
+  const MemoryHandle out = buffer(402), other = buffer(402);
+  const auto first = tables->take_counters(), second = tables->take_counters();
+  WorkerLaunch workers{.table = &table->memory(), .counters = first.get(), .workers = 3};
+  WorkerLaunch behind{.table = &table->memory(), .counters = second.get(), .workers = 3};
+  behind.before = first.get();
+  behind.groups_before = 50;
+  ASSERT_EQ(launch_workers(*sum, *out, workers, *table), status::kSuccess);
+  ASSERT_EQ(launch_workers(*sum, *other, behind, *table), status::kSuccess);
+  backend->submission().finish(*queue);
+  EXPECT_FALSE(first->is_complete());
+  EXPECT_FALSE(second->is_complete());
+  EXPECT_EQ(total(counts_of(*table).groups), 6U) << "the quota of the first";
+  EXPECT_EQ(read(other, 402), std::vector<std::uint32_t>(402, 0));
+  // Other workers complete the first, and the second starts again.
+  ASSERT_EQ(table->change({limits, any}), status::kSuccess);
+  workers.beside_queue = true;
+  ASSERT_EQ(launch_workers(*sum, *out, workers, *table), status::kSuccess);
+  ASSERT_EQ(launch_workers(*sum, *other, behind, *table), status::kSuccess);
+  EXPECT_EQ(read(out, 402), expected_sum(50));
+  EXPECT_TRUE(first->is_complete());
+  EXPECT_FALSE(second->is_complete()) << "workers beside the queue took part in the first";
+  behind.before = nullptr;
+  ASSERT_EQ(launch_workers(*sum, *other, behind, *table), status::kSuccess);
+  EXPECT_EQ(read(other, 402), expected_sum(50));
+  EXPECT_TRUE(second->is_complete());
+}
+
+TEST_F(SimulatedCuda, CountersAreZeroAgainWhenTheyWereUsedBefore) {
+  backend->make_workers();
+  const KernelHandle sum = kernel(sum_kernel(), "sum");
+  const auto tables = backend->make_worker_tables();
+  const auto table = tables->take();
+  const std::vector<std::uint32_t> limits(backend->compute_units(), 3), any(limits.size(), 0);
+  ASSERT_EQ(table->begin({limits, any}), status::kSuccess);
+  const MemoryHandle out = buffer(402);
+  // More than three blocks of counters.
+  std::shared_ptr<LaunchCounters> used = tables->take_counters();
+  const LaunchCounters* const first = used.get();
+  bool again = false;
+  for (int i = 0; i < 10'000 && !again; ++i) {
+    const WorkerLaunch workers{.table = &table->memory(), .counters = used.get(), .workers = 3};
+    if (i % 2000 == 0) {
+      EXPECT_EQ(launch_workers(*sum, *out, workers, *table), status::kSuccess);
+      EXPECT_EQ(read(out, 402), expected_sum(50));
+      EXPECT_TRUE(used->is_complete());
+    }
+    used.reset();
+    used = tables->take_counters();
+    ASSERT_NE(used, nullptr);
+    EXPECT_FALSE(used->is_complete());
+    again = used.get() == first;
+  }
+  ASSERT_TRUE(again);
+  const WorkerLaunch workers{.table = &table->memory(), .counters = used.get(), .workers = 3};
+  backend->allocation().wipe(*queue, *out);
+  ASSERT_EQ(launch_workers(*sum, *out, workers, *table), status::kSuccess);
+  EXPECT_EQ(read(out, 402), expected_sum(50));
 }
 
 // All workers run on one simulated SM. They wait for more, and leave in the end.
@@ -172,26 +263,24 @@ TEST_F(SimulatedCuda, WorkersBeginNoMoreGroupsThanTheirQuota) {
   const KernelHandle sum = kernel(sum_kernel(), "sum");
   const auto tables = backend->make_worker_tables();
   const auto table = tables->take();
+  const auto counters = tables->take_counters();
   const std::vector<std::uint32_t> limits(backend->compute_units(), 3);
   const auto quotas = [&](std::uint32_t groups) { return std::vector<std::uint32_t>(limits.size(), 1 + groups); };
   ASSERT_EQ(table->begin({limits, quotas(6)}), status::kSuccess);
-  const EventHandle written[] = {table->ready_event()};
   const MemoryHandle out = buffer(402);
   const auto run = [&] {
-    ASSERT_EQ(launch_sum(*sum, *out, 50, {}, nullptr, WorkerLaunch{&table->memory(), 3, 1}, written), status::kSuccess);
+    const WorkerLaunch workers{.table = &table->memory(), .counters = counters.get(), .workers = 3};
+    ASSERT_EQ(launch_workers(*sum, *out, workers, *table), status::kSuccess);
     backend->submission().finish(*queue);
-  };
-  WorkerTable::Counts counts;
-  const auto total = [](const std::vector<std::uint32_t>& by_sm) {
-    return std::accumulate(by_sm.begin(), by_sm.end(), 0U);
   };
   for (const std::uint32_t groups : {6U, 16U}) {
     ASSERT_EQ(table->change({limits, quotas(groups)}), status::kSuccess);
     run();
-    ASSERT_EQ(table->read(counts), status::kSuccess);
+    const WorkerTable::Counts counts = counts_of(*table);
     EXPECT_EQ(total(counts.groups), groups);
     EXPECT_EQ(total(counts.begun), groups);
     EXPECT_EQ(total(counts.workers), 0U) << "they have left";
+    EXPECT_FALSE(counters->is_complete());
   }
   ASSERT_EQ(table->change({limits, std::vector<std::uint32_t>(limits.size(), 0)}), status::kSuccess);
   run();

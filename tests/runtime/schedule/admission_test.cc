@@ -99,23 +99,24 @@ TEST_F(AdmissionTest, RulesFollowOptionsAndDevice) {
 
 TEST_F(AdmissionTest, OnlyCommandsOfTheDeviceInOrderFollow) {
   const Admission admission(make_admission_rules({}, polled_device(), clock()), kernels);
-  EXPECT_TRUE(admission.may_follow(*make_command(client, make_queue(), CommandType::read)));
-  EXPECT_FALSE(admission.may_follow(*make_command(client, make_queue(false), CommandType::read)));
-  EXPECT_FALSE(admission.may_follow(*make_command(client, make_queue(), CommandType::marker)));
+  const auto before = make_command(client, make_queue(), CommandType::read);
+  EXPECT_TRUE(admission.may_follow(*make_command(client, make_queue(), CommandType::read), *before));
+  EXPECT_FALSE(admission.may_follow(*make_command(client, make_queue(false), CommandType::read), *before));
+  EXPECT_FALSE(admission.may_follow(*make_command(client, make_queue(), CommandType::marker), *before));
   const auto blocking = make_command(client, make_queue(), CommandType::read);
   blocking->blocking_transfer = true;
-  EXPECT_FALSE(admission.may_follow(*blocking));
-  EXPECT_TRUE(admission.may_follow(*make_launch(client, make_queue(), "k")));
-  EXPECT_FALSE(admission.may_follow(*make_launch(client, make_queue(), "k", {.prints = true})));
+  EXPECT_FALSE(admission.may_follow(*blocking, *before));
+  EXPECT_TRUE(admission.may_follow(*make_launch(client, make_queue(), "k"), *before));
+  EXPECT_FALSE(admission.may_follow(*make_launch(client, make_queue(), "k", {.prints = true}), *before));
 }
 
 TEST_F(AdmissionTest, AtMost32LaunchesArePipelined) {
   const Admission admission(make_admission_rules({}, polled_device(), clock()), kernels);
-  const auto launch = make_launch(client, make_queue(), "k");
+  const auto launch = make_launch(client, make_queue(), "k"), before = make_launch(client, make_queue(), "k");
   client->state.pipelined_launches = 31;
-  EXPECT_TRUE(admission.may_follow(*launch));
+  EXPECT_TRUE(admission.may_follow(*launch, *before));
   client->state.pipelined_launches = 32;
-  EXPECT_FALSE(admission.may_follow(*launch));
+  EXPECT_FALSE(admission.may_follow(*launch, *before));
   client->state.pipelined_launches = 17;
   EXPECT_FALSE(admission.wants_refill(*client));
   client->state.pipelined_launches = 16;

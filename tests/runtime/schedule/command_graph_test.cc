@@ -115,7 +115,7 @@ TEST_F(Graph, FollowersAreReadyWhenTheirPredecessorIsSubmitted) {
   const auto a = add(CommandType::read, queue), b = add(CommandType::read, queue), c = add(CommandType::marker, queue);
   EXPECT_EQ(ready(), Commands{a});
   a->enter(State::submitted);
-  graph.release_followers(*a);
+  graph.release_followers(a);
   EXPECT_EQ(ready(), Commands{b}) << "a marker does not go to the device, and waits";
   EXPECT_EQ(c->dependencies.unmet, 1U);
 }

@@ -45,7 +45,7 @@ TEST(Command, ChangesItsStateAsTheDiagramShows) {
   EXPECT_EQ(successors(State::arrived), (std::set{State::submitted, State::done}));
   EXPECT_EQ(successors(State::host_access), std::set{State::done});
   EXPECT_EQ(successors(State::transferring), std::set{State::done});
-  EXPECT_EQ(successors(State::pipelined), (std::set{State::submitted, State::ended, State::done}));
+  EXPECT_EQ(successors(State::pipelined), (std::set{State::arrived, State::submitted, State::ended, State::done}));
   EXPECT_EQ(successors(State::submitted), (std::set{State::ended, State::done}));
   EXPECT_EQ(successors(State::ended), std::set{State::done});
   EXPECT_EQ(successors(State::done), std::set<State>{});

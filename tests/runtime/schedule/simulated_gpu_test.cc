@@ -1,5 +1,6 @@
 // The scheduler on the CUDA backend and the simulated driver: kernels run as workers on SMs that the policy gives them.
 #include <chrono>
+#include <functional>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -19,28 +20,42 @@ ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3
 mad.lo.s32 %r4, %r2, %r3, %r1; mul.wide.u32 %d2, %r4, 4; add.s64 %d1, %d1, %d2;
 mad.lo.s32 %r6, %r5, 1000, %r2; st.global.u32 [%d1], %r6; ret;)";
 
-struct SimulatedGpu : testing::TestWithParam<const char*> {
+// to[i] = from[n - 1 - i] + 1 for n items: the result of one group is the input of another one.
+constexpr const char* kReverse = R"(
+ld.param.u64 %d1, [from]; ld.param.u64 %d2, [to]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x;
+mov.u32 %r5, %nctaid.x; mad.lo.s32 %r4, %r2, %r3, %r1; mul.lo.s32 %r6, %r5, %r3; sub.s32 %r6, %r6, %r4;
+sub.s32 %r6, %r6, 1; mul.wide.u32 %d3, %r6, 4; add.s64 %d1, %d1, %d3; ld.global.u32 %r7, [%d1]; add.s32 %r7, %r7, 1;
+mul.wide.u32 %d3, %r4, 4; add.s64 %d2, %d2, %d3; st.global.u32 [%d2], %r7; ret;)";
+
+std::unique_ptr<policy::Policy> policy_of(const char* text) {
+  auto policy = policy::make(*policy::choose(text), machine_capabilities(true), "simulated GPU");
+  EXPECT_TRUE(policy.ok()) << policy.error().what;
+  return std::move(*policy);
+}
+
+struct WorkersOnOneSm {
   static constexpr std::uint32_t kGroups = 700, kItems = 32;
 
-  SimulatedGpu() {
+  explicit WorkersOnOneSm(std::unique_ptr<policy::Policy> policy) {
     auto device = cuda::Device::open(*cuda::load_driver(binary_path("lib/simulated/libcuda.so.1")));
     backend = std::make_unique<cuda::CudaBackend>(std::move(*device), std::make_unique<cuda::PtxFrontEnd>());
     backend->make_workers();
-    auto policy = policy::make(*policy::choose(GetParam()), machine_capabilities(true), "simulated GPU");
-    EXPECT_TRUE(policy.ok()) << policy.error().what;
     AdmissionOptions options;
     options.short_launch = 0;
     options.real_sms = true;
-    scheduler = std::make_unique<Scheduler>(*backend, counts, std::move(*policy), options);
+    scheduler = std::make_unique<Scheduler>(*backend, counts, std::move(policy), options);
     Compilation& compiler = backend->compilation();
     program = compiler
-                  .program_from_source(
-                      cuda::opencl_ptx(cuda::ptx_kernel("number", ".param .u64 .ptr .global .align 4 out", kNumber)))
+                  .program_from_source(cuda::opencl_ptx(
+                      cuda::ptx_kernel("number", ".param .u64 .ptr .global .align 4 out", kNumber) +
+                      cuda::ptx_kernel("reverse",
+                                       ".param .u64 .ptr .global .align 4 from, .param .u64 .ptr .global .align 4 to",
+                                       kReverse)))
                   .object;
     EXPECT_EQ(compiler.build(*program, ""), status::kSuccess) << compiler.build_log(*program);
   }
 
-  ~SimulatedGpu() override {
+  ~WorkersOnOneSm() {
     for (const auto& client : clients) {
       client->gone = true;
       scheduler->drop(*client);
@@ -48,25 +63,28 @@ struct SimulatedGpu : testing::TestWithParam<const char*> {
     scheduler.reset();
   }
 
-  struct Run {
+  struct ClientRun {
     std::shared_ptr<FakeClient> client = std::make_shared<FakeClient>();
     std::shared_ptr<Queue> queue = std::make_shared<Queue>();
     MemoryHandle out;
   };
-  Run start() {
-    Run run;
+  ClientRun start() {
+    ClientRun run;
     clients.push_back(run.client);
     run.queue->handle = backend->allocation().create_queue(true, false).object;
     run.queue->in_order = true;
     run.queue->number = ++queues;
-    run.out = backend->allocation().create_buffer({0, std::size_t{kGroups} * kItems * 4, {}}).object;
-    launch(run);
+    run.out = buffer();
     return run;
   }
-  void launch(const Run& run) {
-    auto command = make_launch(run.client, run.queue, "number");
+  [[nodiscard]] MemoryHandle buffer() const {
+    return backend->allocation().create_buffer({0, std::size_t{kGroups} * kItems * 4, {}}).object;
+  }
+  void number(const ClientRun& run) { launch(run, "number", {run.out}); }
+  void launch(const ClientRun& run, const char* kernel, const std::vector<MemoryHandle>& buffers) {
+    auto command = make_launch(run.client, run.queue, kernel);
     LaunchPlan& plan = *command->launch;
-    plan.kernel->handle = backend->compilation().create_kernel(*program, "number").object;
+    plan.kernel->handle = backend->compilation().create_kernel(*program, kernel).object;
     const KernelInfo info = backend->compilation().properties(*plan.kernel->handle);
     ASSERT_TRUE(info.workers && info.workers->refusal.empty());
     auto form = std::make_shared<KernelForm>();
@@ -75,15 +93,18 @@ struct SimulatedGpu : testing::TestWithParam<const char*> {
     plan.form = form;
     plan.global = {std::size_t{kGroups} * kItems, 1, 1};
     plan.local = {kItems, 1, 1};
-    LaunchPlan::Value out;
-    out.kind = ArgumentKind::memory;
-    out.size = 8;
-    out.memory = std::make_shared<Memory>();
-    out.memory->handle = run.out;
-    plan.arguments = {out};
+    plan.arguments.clear();
+    for (const MemoryHandle& memory : buffers) {
+      LaunchPlan::Value value;
+      value.kind = ArgumentKind::memory;
+      value.size = 8;
+      value.memory = std::make_shared<Memory>();
+      value.memory->handle = memory;
+      plan.arguments.push_back(value);
+    }
     scheduler->add(command, {});
   }
-  void expect_results(const Run& run) {
+  void expect_values(const ClientRun& run, const std::function<std::uint32_t(std::uint32_t)>& expected) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (scheduler->statistics(*run.client).outstanding != 0 && std::chrono::steady_clock::now() < end) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -97,7 +118,20 @@ struct SimulatedGpu : testing::TestWithParam<const char*> {
                   BufferTransfer{false, run.out, 0, std::as_writable_bytes(std::span(values)), true}, nullptr),
               status::kSuccess);
     for (std::uint32_t i = 0; i < values.size(); ++i) {
-      ASSERT_EQ(values[i], kGroups * 1000 + i / kItems) << i;
+      ASSERT_EQ(values[i], expected(i)) << i;
+    }
+  }
+  void expect_numbers(const ClientRun& run) {
+    expect_values(run, [](std::uint32_t i) { return kGroups * 1000 + i / kItems; });
+  }
+  // An even number of launches, each of which needs what all groups of the one before wrote.
+  void reverse(const ClientRun& run, std::uint32_t launches) {
+    std::vector<MemoryHandle> buffers{run.out, buffer()};
+    backend->allocation().wipe(*run.queue->handle, *run.out);
+    backend->submission().finish(*run.queue->handle);
+    for (std::uint32_t i = 0; i < launches; ++i) {
+      launch(run, "reverse", buffers);
+      std::swap(buffers[0], buffers[1]);
     }
   }
 
@@ -109,20 +143,59 @@ struct SimulatedGpu : testing::TestWithParam<const char*> {
   std::uint64_t queues = 0;
 };
 
+struct SimulatedGpu : WorkersOnOneSm, testing::TestWithParam<const char*> {
+  SimulatedGpu() : WorkersOnOneSm(policy_of(GetParam())) {}
+};
+
 TEST_P(SimulatedGpu, WorkersOfTwoClientsCompleteTheirLaunches) {
-  const Run a = start(), b = start();
-  for (int i = 0; i < 3; ++i) {
-    launch(a);
-    launch(b);
+  const ClientRun a = start(), b = start();
+  for (int i = 0; i < 4; ++i) {
+    number(a);
+    number(b);
   }
-  expect_results(a);
-  expect_results(b);
+  expect_numbers(a);
+  expect_numbers(b);
+}
+
+TEST_P(SimulatedGpu, LaunchesOfAQueueFollowEachOther) {
+  const ClientRun a = start(), b = start();
+  reverse(a, 30);
+  reverse(b, 30);
+  expect_values(a, [](std::uint32_t) { return 30U; });
+  expect_values(b, [](std::uint32_t) { return 30U; });
 }
 
 // On the functional simulator every block is on SM 0, so that policies which keep SMs from a kernel are left to the
 // contract suite.
 INSTANTIATE_TEST_SUITE_P(Policies, SimulatedGpu, testing::Values("accelos", "moving_shares"),
                          [](const auto& info) { return std::string(info.param); });
+
+// Gives each kernel a quota that lasts for a part of a launch, and more when it is spent, a while later.
+struct SmallQuotas final : policy::Policy {
+  void on(const policy::KernelArrived& e, policy::Machine& machine) override {
+    if (machine.residents({0})[e.kernel.index].quota == policy::kNoQuota) machine.set_quota({0}, e.kernel, kGroups);
+    if (!std::exchange(wakes, true)) machine.wake_at(machine.now() + Cycles{kWait}, 0);
+  }
+  void on(const policy::Wake&, policy::Machine& machine) override {
+    for (const policy::Kernel& k : machine.kernels()) {
+      if (machine.residents({0})[k.id.index].quota <= 0) machine.add_quota({0}, k.id, kGroups);
+    }
+    machine.wake_at(machine.now() + Cycles{kWait}, 0);
+  }
+  static constexpr std::int64_t kGroups = 450;
+  static constexpr std::uint64_t kWait = 1'000'000;
+  bool wakes = false;
+};
+
+// Workers leave when they have waited for quota in vain. The launches behind theirs are on the device then.
+TEST(SimulatedGpuQuotas, LaunchesWaitForThoseBeforeThem) {
+  WorkersOnOneSm gpu(std::make_unique<SmallQuotas>());
+  const auto a = gpu.start(), b = gpu.start();
+  gpu.reverse(a, 10);
+  gpu.reverse(b, 10);
+  gpu.expect_values(a, [](std::uint32_t) { return 10U; });
+  gpu.expect_values(b, [](std::uint32_t) { return 10U; });
+}
 
 }  // namespace
 }  // namespace wm::runtime::test

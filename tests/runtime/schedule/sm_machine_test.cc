@@ -164,6 +164,36 @@ TEST_F(SmMachineTest, AQuotaIsANumberOfGroupsThatMayBegin) {
   EXPECT_EQ(quotas(a)[1], 0U);
 }
 
+// The workers of a client's launches count on, and a launch may run before the machine knows of it.
+TEST_F(SmMachineTest, CountsGoOnFromLaunchToLaunch) {
+  const KernelId a = arrive(100);
+  EXPECT_TRUE(machine.begin_counts(a));
+  dispatched();
+  EXPECT_TRUE(machine.take_untold(a));
+  observe(a, Counts(4, 4), Counts{20, 20, 20, 20});
+  machine.finish(a);
+  stream = 0;
+  EXPECT_EQ(arrive(200), a);
+  EXPECT_FALSE(machine.begin_counts(a));
+  EXPECT_EQ(dispatched(), "0*16");
+  EXPECT_FALSE(machine.take_untold(a)) << "it may have as many workers as the launch before";
+  observe(a, Counts(4, 4), Counts{22, 22, 22, 22});
+  EXPECT_EQ(machine.kernels()[0].done, 0U) << "counts from before the launch";
+  observe(a, Counts(4, 4), Counts{25, 25, 25, 35});
+  EXPECT_EQ(machine.kernels()[0].done, 10U);
+  EXPECT_EQ(machine.kernels()[0].instructions, 110U);
+}
+
+TEST_F(SmMachineTest, WorkersThatAllLeftAreStartedAgain) {
+  const KernelId a = arrive(100);
+  dispatched();
+  observe(a, Counts(4, 4), Counts{10, 10, 10, 10});
+  machine.all_left(a);
+  EXPECT_EQ(machine.kernels()[0].resident, 0U);
+  EXPECT_EQ(machine.kernels()[0].waiting, 60U);
+  EXPECT_EQ(dispatched(), "0*16");
+}
+
 TEST_F(SmMachineTest, TheNextLaunchOfAClientHasWhatIsLeftOfItsQuota) {
   const KernelId a = arrive(8);
   machine.set_quota({0}, a, 10);
@@ -174,7 +204,8 @@ TEST_F(SmMachineTest, TheNextLaunchOfAClientHasWhatIsLeftOfItsQuota) {
   EXPECT_EQ(quotas({1}), Counts(4, 0));
   stream = 0;
   EXPECT_EQ(arrive(8), a);
-  EXPECT_EQ(quotas(a), (Counts{5, 0, 0, 0}));
+  EXPECT_EQ(quotas(a), (Counts{11, 0, 0, 0})) << "in all launches, of which six groups have begun";
+  EXPECT_EQ(machine.residents({0})[a.index].quota, 4);
   machine.forget_decisions();
   EXPECT_EQ(quotas(a), Counts(4, 0));
 }

@@ -12,7 +12,8 @@
 namespace wm::policy::test {
 
 struct SmClient : WorkerClient {
-  std::vector<std::uint32_t> done, begun;    // groups of this launch, and those that began under a quota, by SM
+  std::vector<std::uint32_t> done, begun;    // groups of all launches, and those that began under a quota, by SM
+  std::uint32_t done_before = 0;             // groups of earlier launches
   std::vector<std::vector<double>> workers;  // instructions that its group still has, by SM and worker
   std::uint32_t submitted = 0;               // workers that the driver has not placed yet
 };
@@ -34,8 +35,9 @@ class SmRig final : public WorkerRig<runtime::SmMachine, SmClient> {
   }
 
   void prepare(SmClient& c) override {
-    c.done.assign(machine_.sms().size(), 0);
-    c.begun.assign(machine_.sms().size(), 0);
+    c.done.resize(machine_.sms().size(), 0);
+    c.begun.resize(machine_.sms().size(), 0);
+    c.done_before = std::accumulate(c.done.begin(), c.done.end(), 0U);
     c.workers.assign(machine_.sms().size(), {});
     c.submitted = 0;
   }
@@ -54,7 +56,7 @@ class SmRig final : public WorkerRig<runtime::SmMachine, SmClient> {
       workers.push_back(static_cast<std::uint32_t>(c.workers[sm].size()));
     }
     machine_.observe(c.id, {workers, c.done, c.begun});
-    if (std::accumulate(c.done.begin(), c.done.end(), 0U) >= c.spec.blocks) finish(c);
+    if (std::accumulate(c.done.begin(), c.done.end(), 0U) - c.done_before >= c.spec.blocks) finish(c);
   }
 
   void advance(SmClient& c, std::size_t sm) {

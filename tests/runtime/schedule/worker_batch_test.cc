@@ -14,7 +14,7 @@ struct WorkerBatchTest : testing::Test {
   // A launch of eight groups that has arrived at the machine.
   CommandPtr arrived() {
     auto command = make_launch(client, make_queue(), "k", {.groups = 8, .workers = true});
-    command->workers = batches.prepare(*command->launch);
+    command->workers = batches.prepare(*command->launch, *command->queue);
     command->enter(Command::State::arrived);
     DeviceMachine::KernelArrival arrival;
     arrival.footprint = {16, 0, 0, 1};
@@ -53,12 +53,13 @@ struct SingleWorkerTest : WorkerBatchTest {
 };
 
 TEST_F(WorkerBatchTest, OnlyLaunchesOfSeveralEqualGroupsAreDivided) {
-  EXPECT_NE(batches.prepare(*make_launch(client, make_queue(), "k", {.groups = 2, .workers = true})->launch), nullptr);
-  EXPECT_EQ(batches.prepare(*make_launch(client, make_queue(), "k", {.groups = 1, .workers = true})->launch), nullptr);
-  EXPECT_EQ(batches.prepare(*make_launch(client, make_queue(), "k", {.groups = 8})->launch), nullptr);
+  const auto prepared = [this](const CommandPtr& launch) { return batches.prepare(*launch->launch, *launch->queue); };
+  EXPECT_NE(prepared(make_launch(client, make_queue(), "k", {.groups = 2, .workers = true})), nullptr);
+  EXPECT_EQ(prepared(make_launch(client, make_queue(), "k", {.groups = 1, .workers = true})), nullptr);
+  EXPECT_EQ(prepared(make_launch(client, make_queue(), "k", {.groups = 8})), nullptr);
   const auto uneven = make_launch(client, make_queue(), "k", {.groups = 8, .workers = true});
   uneven->launch->global[0] += 1;
-  EXPECT_EQ(batches.prepare(*uneven->launch), nullptr);
+  EXPECT_EQ(prepared(uneven), nullptr);
 }
 
 TEST_F(WorkerBatchTest, ABatchIsOneLaunchAndLaterOnesHaveQueuesOfTheirOwn) {

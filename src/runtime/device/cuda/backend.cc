@@ -65,7 +65,9 @@ std::unique_ptr<ControlWordPool> CudaBackend::make_control_words() {
   return std::make_unique<CudaControlWords>(*device_);
 }
 
-std::unique_ptr<WorkerTables> CudaBackend::make_worker_tables() { return std::make_unique<CudaWorkerTables>(*device_); }
+std::unique_ptr<WorkerTables> CudaBackend::make_worker_tables() {
+  return std::make_unique<CudaWorkerTables>(*device_, host_);
+}
 
 std::string CudaBackend::driver_version() const {
   const int version = device_->facts().driver_version;

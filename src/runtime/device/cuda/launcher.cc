@@ -6,6 +6,7 @@
 
 #include "rewrite/ptx/gates.h"
 #include "rewrite/ptx/persistent.h"
+#include "runtime/device/cuda/launch_counters.h"
 
 namespace wm::runtime::cuda {
 namespace {
@@ -141,6 +142,24 @@ std::uint32_t Launcher::group_limit(const LaunchSharing& sharing, Function funct
   return limit < all ? limit : 0;
 }
 
+rewrite::PersistentGrid Launcher::persistent_grid(const WorkerLaunch& workers, const Shape& shape) const {
+  const auto counters = [](const LaunchCounters& c) -> const auto& {
+    return static_cast<const CudaLaunchCounters&>(c);
+  };
+  rewrite::PersistentGrid grid;
+  grid.x = shape.grid[0];
+  grid.y = shape.grid[1];
+  grid.z = shape.grid[2];
+  grid.chunk = workers.chunk;
+  grid.total = grid.x * grid.y * grid.z;
+  grid.beside = workers.beside_queue ? rewrite::kBesideStream : 0;
+  grid.queue = counters(*workers.counters).queue;
+  grid.complete = reinterpret_cast<Address>(counters(*workers.counters).complete);
+  grid.before = workers.before != nullptr ? counters(*workers.before).queue : words_ + rewrite::kOpenGateOffset;
+  grid.before_total = workers.before != nullptr ? workers.groups_before : 0;
+  return grid;
+}
+
 Status Launcher::launch(Stream stream, const KernelLaunch& launch, const Shape& shape) {
   const CudaKernel& kernel = of(*launch.kernel);
   Parameters parameters;
@@ -149,11 +168,10 @@ Status Launcher::launch(Stream stream, const KernelLaunch& launch, const Shape& 
   Function function = kernel.function;
   Shape launched = shape;
   if (launch.workers) {
-    if (kernel.workers == nullptr) return status::kInvalidKernelArguments;
+    if (kernel.workers == nullptr || words_ == 0) return status::kInvalidKernelArguments;
     function = kernel.workers;
     parameters.table = of(*launch.workers->table).address;
-    parameters.grid = {shape.grid[0], shape.grid[1], shape.grid[2], launch.workers->chunk,
-                       shape.grid[0] * shape.grid[1] * shape.grid[2]};
+    parameters.grid = persistent_grid(*launch.workers, shape);
     parameters.pointers[parameters.count++] = &parameters.table;
     parameters.pointers[parameters.count++] = &parameters.grid;
     launched.grid[0] = launch.workers->workers;

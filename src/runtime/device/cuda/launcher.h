@@ -1,6 +1,7 @@
 // A launch as the CUDA driver takes it: the grid, the parameters of an adapted kernel, and how it shares the device.
 #pragma once
 
+#include "rewrite/ptx/persistent.h"
 #include "runtime/device/cuda/objects.h"
 
 namespace wm::runtime::cuda {
@@ -32,6 +33,7 @@ class Launcher {
 
  private:
   struct Parameters;
+  [[nodiscard]] rewrite::PersistentGrid persistent_grid(const WorkerLaunch& workers, const Shape& shape) const;
   // Groups of the launch that an SM may hold; 0: as many as fit.
   [[nodiscard]] std::uint32_t group_limit(const LaunchSharing& sharing, Function function, const Shape& shape,
                                           unsigned shared) const;

@@ -1,6 +1,7 @@
 #include "runtime/device/cuda/worker_tables.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "rewrite/ptx/persistent.h"
 #include "runtime/device/cuda/events.h"
@@ -13,25 +14,38 @@ constexpr unsigned kTableStreamFlags = 1, kWithoutTiming = 2;
 
 }  // namespace
 
-// Copies come from memory that is not pinned: the driver has taken the bytes when the call returns.
+// Permits are copied from memory that is not pinned: the driver has taken the bytes when the call returns. Counts are
+// copied to pinned memory, so that nobody waits for them.
 class CudaWorkerTables::Table final : public WorkerTable {
  public:
-  Table(Device& device, Stream stream, Address address)
-      : device_(device), stream_(stream), memory_(device, address, sizeof words_, CudaMemory::Owner::other) {
+  Table(Device& device, HostMemory& host, Stream stream, Address address)
+      : device_(device),
+        host_(host),
+        stream_(stream),
+        memory_(device, address, sizeof words_, CudaMemory::Owner::other),
+        counts_(host.take(kCountBytes)) {
     device_.cuda.create_event(&ready_.end, kWithoutTiming);
+    device_.cuda.create_event(&answered_, kWithoutTiming);
   }
   ~Table() override {
     device_.make_current();
     if (ready_.end != nullptr) device_.cuda.destroy_event(ready_.end);
+    if (answered_ != nullptr) device_.cuda.destroy_event(answered_);
+    if (!counts_.empty()) host_.give_back(counts_);
     device_.free_words(memory_.address);
   }
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
 
   [[nodiscard]] const MemoryObject& memory() const override { return memory_; }
-  [[nodiscard]] EventHandle ready_event() override { return reinterpret_cast<EventHandle>(&ready_); }
+  [[nodiscard]] EventHandle ready_event() override {
+    device_.make_current();
+    if (is_written_ || device_.cuda.query_event(ready_.end) == kSuccess) is_written_ = true;
+    return is_written_ ? nullptr : reinterpret_cast<EventHandle>(&ready_);
+  }
   Status begin(const Permits& permits) override {
     words_ = {};
+    is_asked_ = false;
     keep(permits);
     return write(0, &words_, sizeof words_);
   }
@@ -41,45 +55,64 @@ class CudaWorkerTables::Table final : public WorkerTable {
     constexpr std::size_t kEnd = offsetof(PersistentControl, quota) + sizeof words_.quota;
     return write(kFirst, words_.limit, kEnd - kFirst);
   }
-  Status read(Counts& counts) override {
+  void ask() override {
+    if (is_asked_ || counts_.empty()) return;
     device_.make_current();
-    PersistentControl now;
-    Code code = device_.cuda.copy_to_host(&now, memory_.address, sizeof now, stream_);
-    if (code == kSuccess) code = device_.cuda.synchronize_stream(stream_);
-    const auto sms = static_cast<std::size_t>(device_.facts().multiprocessors);
-    counts.taken = now.next;
-    counts.workers.assign(now.resident, now.resident + sms);
-    counts.groups.assign(now.done, now.done + sms);
-    counts.begun.assign(now.begun, now.begun + sms);
-    return status_of(code);
+    is_asked_ =
+        device_.cuda.copy_to_host(counts_.data(), memory_.address + kFirstCount, kCountBytes, stream_) == kSuccess &&
+        device_.cuda.record_event(answered_, stream_) == kSuccess;
+  }
+  [[nodiscard]] bool answered(Counts& counts) override {
+    device_.make_current();
+    if (!is_asked_ || device_.cuda.query_event(answered_) != kSuccess) return false;
+    is_asked_ = false;
+    const auto copy = [&](std::size_t offset, std::vector<std::uint32_t>& to) {
+      to.resize(static_cast<std::size_t>(device_.facts().multiprocessors));
+      std::memcpy(to.data(), counts_.data() + offset - kFirstCount, to.size() * sizeof(std::uint32_t));
+    };
+    copy(offsetof(PersistentControl, resident), counts.workers);
+    copy(offsetof(PersistentControl, done), counts.groups);
+    copy(offsetof(PersistentControl, begun), counts.begun);
+    return true;
   }
 
  private:
+  static constexpr std::size_t kFirstCount = offsetof(PersistentControl, begun);
+  static constexpr std::size_t kCountBytes = sizeof(PersistentControl) - kFirstCount;
+
   void keep(const Permits& permits) {
     std::copy(permits.workers.begin(), permits.workers.end(), words_.limit);
     std::copy(permits.quotas.begin(), permits.quotas.end(), words_.quota);
   }
   Status write(std::size_t offset, const void* bytes, std::size_t size) {
     device_.make_current();
+    is_written_ = false;
     const Code code = device_.cuda.copy_to_device(memory_.address + offset, bytes, size, stream_);
     return status_of(code != kSuccess ? code : device_.cuda.record_event(ready_.end, stream_));
   }
 
   Device& device_;
+  HostMemory& host_;
   const Stream stream_;
   PersistentControl words_;
   CudaMemory memory_;
   CommandEvent ready_;
+  bool is_written_ = true;
+  const std::span<std::byte> counts_;
+  Event answered_ = nullptr;
+  bool is_asked_ = false;
 };
 
-CudaWorkerTables::CudaWorkerTables(Device& device) : device_(device) {
+CudaWorkerTables::CudaWorkerTables(Device& device, HostMemory& host) : device_(device), host_(host) {
   device_.make_current();
   device_.cuda.create_stream(&stream_, kTableStreamFlags, device_.facts().greatest_priority);
+  counters_ = std::make_unique<LaunchCounterPool>(device_, host_, stream_);
 }
 
 CudaWorkerTables::~CudaWorkerTables() {
   device_.make_current();
   if (stream_ != nullptr) device_.cuda.synchronize_stream(stream_);
+  counters_.reset();
   tables_.clear();
   if (stream_ != nullptr) device_.cuda.destroy_stream(stream_);
 }
@@ -89,7 +122,7 @@ std::shared_ptr<WorkerTable> CudaWorkerTables::take() {
   if (free_.empty()) {
     Address address = 0;
     if (stream_ == nullptr || device_.allocate_words(address, sizeof(PersistentControl)) != kSuccess) return nullptr;
-    tables_.push_back(std::make_unique<Table>(device_, stream_, address));
+    tables_.push_back(std::make_unique<Table>(device_, host_, stream_, address));
     free_.push_back(tables_.back().get());
   }
   Table* table = free_.back();
