@@ -39,7 +39,9 @@ CUresult with_function(CUfunction handle, Body&& body) {
 CUresult get_function(Driver& driver, Module& module, const char* name, CUfunction* function) {
   if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (!module.loaded().has_kernel(name)) {
-    return module.left_out.empty() ? CUDA_ERROR_NOT_FOUND : refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, module.left_out);
+    if (module.left_out.empty()) return CUDA_ERROR_NOT_FOUND;
+    explain(module.left_out);
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
   auto found = module.function(name);
   if (!found) {
