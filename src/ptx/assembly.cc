@@ -387,20 +387,6 @@ class Assembler {
 
 }  // namespace
 
-bool calls_subroutine(const Instruction& i) {
-  switch (i.opcode) {
-    case Opcode::div:
-    case Opcode::rcp:
-    case Opcode::sqrt:
-      return (i.type() == Type::f32 || i.type() == Type::f64 || is_wide_type(i.type())) && !i.has(Suffix::approx) &&
-             !i.has(Suffix::full);
-    case Opcode::rem:
-      return is_wide_type(i.type());
-    default:
-      return false;
-  }
-}
-
 std::vector<AssembledInstruction> assemble(const Function& function) { return Assembler(function).run(); }
 
 }  // namespace wm::ptx

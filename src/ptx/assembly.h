@@ -12,9 +12,6 @@
 
 namespace wm::ptx {
 
-// Whether the assembler's code for it branches to a subroutine for rare operands: nothing is moved across it.
-[[nodiscard]] bool calls_subroutine(const Instruction& instruction);
-
 // By index into the function's body.
 std::vector<AssembledInstruction> assemble(const Function& function);
 

@@ -132,4 +132,18 @@ bool is_long(const Instruction& i) {
   }
 }
 
+bool calls_subroutine(const Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::div:
+    case Opcode::rcp:
+    case Opcode::sqrt:
+      return (i.type() == Type::f32 || i.type() == Type::f64 || is_wide_type(i.type())) && !i.has(Suffix::approx) &&
+             !i.has(Suffix::full);
+    case Opcode::rem:
+      return is_wide_type(i.type());
+    default:
+      return false;
+  }
+}
+
 }  // namespace wm::ptx

@@ -32,5 +32,7 @@ namespace wm::ptx {
 [[nodiscard]] bool addresses_shared(const Instruction& i, std::uint32_t r);
 // Instructions that are too long to be predicated.
 [[nodiscard]] bool is_long(const Instruction& i);
+// Whether the assembler's code for it branches to a subroutine for rare operands: nothing is moved across it.
+[[nodiscard]] bool calls_subroutine(const Instruction& i);
 
 }  // namespace wm::ptx

@@ -10,16 +10,12 @@
 #include "ptx/build.h"
 #include "ptx/counted_loop.h"
 #include "ptx/def_use.h"
+#include "ptx/unroll_cost.h"
 
 namespace wm::ptx {
 namespace {
 
 constexpr std::int64_t kFactor = 4;
-// The longest loops that ptxas unrolled, and the shortest that it did not, have 42 and 49 PTX instructions with a
-// counter that is compared with a limit, 23 and 35 with one that counts to a value.
-constexpr std::uint32_t kMaxBelow = 45;
-constexpr std::uint32_t kMaxWithBarrier = 64;
-constexpr std::uint32_t kMaxNotEqual = 30;
 
 Operand register_operand(std::uint32_t index) { return build::operand({index}); }
 Operand integer_operand(std::int64_t value) { return build::number(static_cast<std::uint64_t>(value)); }
@@ -281,13 +277,9 @@ class Unroller {
   [[nodiscard]] std::uint32_t at() const { return static_cast<std::uint32_t>(result_.body.size()); }
 
   [[nodiscard]] bool is_unrolled(const CountedLoop& loop) const {
-    const std::uint32_t size = loop.end - loop.begin;
     for (const Pragma& p : function_.pragmas)
       if (p.at == loop.begin && p.text == "nounroll") return false;
-    if (loop.test == CountedLoop::Test::not_equal) return size <= kMaxNotEqual;
-    const bool has_barrier = std::any_of(function_.body.begin() + loop.begin, function_.body.begin() + loop.end,
-                                         [](const Instruction& i) { return i.opcode == Opcode::bar; });
-    return size <= (has_barrier ? kMaxWithBarrier : kMaxBelow);
+    return is_short_enough_to_unroll(function_, loop);
   }
 
   // The last counter value at which so many turns follow, and beyond it: the limit less the steps between them. If that

@@ -1,8 +1,8 @@
 // Unrolls small loops as ptxas does: the body is executed four times per turn.
 //
 // Seen in the machine code of the validation corpus: a loop of one basic block is unrolled unless `.pragma "nounroll"`
-// marks it, if its counter has a constant step and its body is short. Turns that do not fill four follow in the loop as
-// it was.
+// marks it, if its counter has a constant step and its body is short (unroll_cost.h). Turns that do not fill four
+// follow in the loop as it was.
 #pragma once
 
 #include "ptx/ir.h"

@@ -58,7 +58,7 @@ TEST(Unroll, TheResultIsPtx) {
 TEST(Unroll, OtherLoopsStayAsTheyAre) {
   const std::string below = kBelow;
   std::string longer;
-  for (int i = 0; i < 40; ++i) longer += "add.f32 %f2, %f2, %f2;\n";
+  for (int i = 0; i < 43; ++i) longer += "add.f32 %f2, %f2, %f2;\n";
   const std::vector<std::string> bodies = {
       loop(".pragma \"nounroll\";\n", below),
       loop("", "add.s32 %r1, %r1, %r9;\nsetp.lt.s32 %p1, %r1, 100;\n"),  // no constant step
@@ -114,16 +114,72 @@ TEST(Unroll, ValuesThatOnlyATurnReadsHaveOneDefinition) {
   EXPECT_EQ(definitions("st.global.f32 [%rd1+4], %f1;\n"), 3U) << "of the last of four, of two, and of one turn";
 }
 
-TEST(Unroll, ALoopWithABarrierMayBeLonger) {
-  const auto is_kept = [](const std::string& head) {
-    const Function f = function_of(loop(head, kBelow));
-    return unrolled(f) == f;
+bool is_unrolled(const std::string& head, const std::string& tail = kBelow) {
+  const Function f = function_of(loop(head, tail));
+  return !(unrolled(f) == f);
+}
+std::string times(int count, const std::string& line) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += line;
+  return text;
+}
+constexpr const char* kSum = "add.f32 %f2, %f2, %f2;\n";
+
+// A loop without a load from global memory: `body` and an induction.
+bool is_unrolled_without_loads(const std::string& body) {
+  const Function f = function_of("mov.u32 %r1, 0; ld.param.u32 %r9, [n];\nL:\n" + body + kBelow + "@%p1 bra L;\n");
+  return !(unrolled(f) == f);
+}
+
+// The limits at which ptxas 13 changes from one form to the other. The loop has a load with an offset, a sum and an
+// induction, which count four.
+TEST(Unroll, ALoopWithALoadFromGlobalMemoryMayHave46Instructions) {
+  for (const char* tail : {kBelow, kToZero}) {
+    EXPECT_TRUE(is_unrolled(times(42, kSum), tail));
+    EXPECT_FALSE(is_unrolled(times(43, kSum), tail));
+  }
+}
+
+TEST(Unroll, ALoopWithoutLoadsMayHave18Instructions) {
+  EXPECT_TRUE(is_unrolled_without_loads(times(18, kSum)));
+  EXPECT_FALSE(is_unrolled_without_loads(times(19, kSum)));
+}
+
+TEST(Unroll, EveryLoadFromSharedMemoryAdmitsFiveMore) {
+  const std::string load = "ld.shared.f32 %f3, [%r2];\n";  // one of the five
+  EXPECT_TRUE(is_unrolled_without_loads(load + times(22, kSum)));
+  EXPECT_FALSE(is_unrolled_without_loads(load + times(23, kSum)));
+  EXPECT_TRUE(is_unrolled_without_loads(times(3, load) + times(30, kSum)));
+  EXPECT_FALSE(is_unrolled_without_loads(times(3, load) + times(31, kSum)));
+  EXPECT_TRUE(is_unrolled_without_loads(times(40, load) + times(56, kSum))) << "96 in all";
+  EXPECT_FALSE(is_unrolled_without_loads(times(40, load) + times(57, kSum)));
+  EXPECT_TRUE(is_unrolled("bar.sync 0;\n" + times(12, load) + times(58, kSum))) << "beside a load from global memory";
+}
+
+TEST(Unroll, OffsetsGuardsAndScaledFunctionsCountMore) {
+  const auto counts = [](const std::string& line, int cost) {
+    EXPECT_TRUE(is_unrolled_without_loads(line + times(18 - cost, kSum))) << line;
+    EXPECT_FALSE(is_unrolled_without_loads(line + times(19 - cost, kSum))) << line;
   };
-  std::string sums;
-  for (int i = 0; i < 50; ++i) sums += "add.f32 %f2, %f2, %f2;\n";
-  EXPECT_TRUE(is_kept(sums));
-  EXPECT_FALSE(is_kept("bar.sync 0;\n" + sums));
-  EXPECT_TRUE(is_kept("bar.sync 0;\n" + sums + sums));
+  counts("st.shared.f32 [%r2], %f3;\n", 1);
+  counts("st.shared.f32 [%r2+4], %f3;\n", 2);
+  counts("@%p2 st.shared.f32 [%r2], %f3;\n", 2);
+  counts("mov.f32 %f5, %f2;\n", 0);
+  counts("neg.f32 %f5, %f2;\n", 0);
+  counts("neg.s32 %r4, %r1;\n", 1);
+  counts("ex2.approx.ftz.f32 %f5, %f2;\n", 1);
+  counts("ex2.approx.f32 %f5, %f2;\n", 6);
+  counts("rcp.approx.f32 %f5, %f2;\n", 7);
+  counts("div.approx.f32 %f5, %f2, %f3;\n", 7);
+  counts("div.full.f32 %f5, %f2, %f3;\n", 12);
+  counts("mul.lo.s32 %r4, %r9, %r9;\n", 0);  // the same in every turn
+}
+
+TEST(Unroll, ALoopThatMayCallASubroutineStays) {
+  EXPECT_FALSE(is_unrolled_without_loads("div.rn.f32 %f5, %f2, %f3;\n"));
+  EXPECT_FALSE(is_unrolled_without_loads("sqrt.rn.f32 %f5, %f2;\n"));
+  EXPECT_FALSE(is_unrolled_without_loads("div.u32 %r4, %r1, %r9;\n")) << "longer than 18";
+  EXPECT_TRUE(is_unrolled("div.u32 %r4, %r1, %r9;\n"));
 }
 
 TEST(Unroll, ALoopThatThreadsLeaveAfterDifferentNumbersOfTurnsIsUnrolledToo) {

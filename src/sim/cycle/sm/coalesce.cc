@@ -140,6 +140,22 @@ std::uint32_t shared_turns(const exec::Access& access, std::uint32_t banks) {
   return worst;
 }
 
+std::uint32_t lanes_on_one_word(const exec::Access& access) {
+  std::uint32_t max_same = 0;
+  for (exec::Mask left = access.lanes; left != 0;) {
+    const std::uint64_t address = access.address[static_cast<std::size_t>(std::countr_zero(left))];
+    std::uint32_t same = 0;
+    for (exec::Mask m = left; m != 0; m &= m - 1) {
+      const int lane = std::countr_zero(m);
+      if (access.address[static_cast<std::size_t>(lane)] != address) continue;
+      left &= ~(exec::Mask{1} << lane);
+      ++same;
+    }
+    max_same = std::max(max_same, same);
+  }
+  return max_same;
+}
+
 std::uint32_t shared_cycles(const exec::Access& access, std::uint32_t flagged_banks) {
   const std::uint32_t banks = flagged_banks & ~kJoinsPairs;
   if (one_row(access, banks * 4)) return 1;

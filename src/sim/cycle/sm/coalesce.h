@@ -32,6 +32,8 @@ inline constexpr std::uint32_t kJoinsPairs = 1U << 16;
 std::uint32_t shared_cycles(const exec::Access& access, std::uint32_t banks);
 // The same for an atomic of which lanes on one word take turns: the most lanes that fall into one bank.
 std::uint32_t shared_turns(const exec::Access& access, std::uint32_t banks);
+// The most lanes of an access that have the same address.
+std::uint32_t lanes_on_one_word(const exec::Access& access);
 
 [[nodiscard]] inline std::uint32_t shared_banks(const gpu::SharedMemoryConfig& shared) {
   return shared.banks | (shared.joins_pairs ? kJoinsPairs : 0);

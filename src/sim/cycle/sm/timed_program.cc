@@ -254,6 +254,14 @@ int shared_atomic_weight(const exec::Op& op, std::string_view text) {
   return text.ends_with("f32") && text.find(".add") != text.npos ? 6 : 1;
 }
 
+// The instructions of a turn of such a loop in the machine code of ptxas 13 for sm_90: a load, the operation,
+// compare-and-swap, a comparison of the old value and a branch; 64 bits take two for a sum and for the comparison.
+std::uint8_t shared_atomic_turn(const exec::Op& op, std::string_view text) {
+  if (shared_atomic_weight(op, text) == 1 || text.find(".cas") != text.npos) return 0;
+  if (text.ends_with("f64")) return 6;
+  return text.ends_with("64") ? 7 : 5;
+}
+
 // Reads beyond the first of the bank that has most of an instruction's operands. Registers lie in banks by their
 // number.
 std::uint32_t bank_conflicts(std::span<const std::uint32_t> reads, std::uint32_t banks) {
@@ -347,7 +355,9 @@ TimedProgram time_program(const std::shared_ptr<const exec::Program>& program, c
     t.first_register = info.first_register;
     t.reads = info.reads;
     t.writes = mark.is_unused && op.memory.space == ptx::Space::shared ? 0 : info.writes;
-    t.weight = static_cast<std::uint8_t>(std::max(1, mark.joined_words / 2) * shared_atomic_weight(op, info.text));
+    t.shared.weight =
+        static_cast<std::uint8_t>(std::max(1, mark.joined_words / 2) * shared_atomic_weight(op, info.text));
+    t.shared.turn_slots = module != nullptr ? shared_atomic_turn(op, info.text) : std::uint8_t{0};
     t.adds_up = op.memory.space == ptx::Space::shared ? mark.is_increment : mark.is_combined;
     t.line = pc / std::max(1U, config.icache.line / config.icache.instruction_bytes);
     std::uint32_t on_unit = 1;
@@ -364,6 +374,7 @@ TimedProgram time_program(const std::shared_ptr<const exec::Program>& program, c
     if (op.kind == Kind::branch && !op.guard.none() && !t.folded)
       t.branch.guard_latency = static_cast<std::uint16_t>(config.sm.branch_guard_latency);
     if (module != nullptr && op.kind == Kind::load && op.memory.space == ptx::Space::param) t.unit = Unit::integer;
+    if (t.shared.turn_slots != 0) t.issue_slots = 2;  // lanes are split before the loop and joined behind it
     t.issue_slots = static_cast<std::uint8_t>(t.issue_slots + mark.added);
     const gpu::UnitConfig& unit = config.sm.units[static_cast<std::size_t>(t.unit)];
     t.occupies = static_cast<std::uint16_t>(std::max(1U, 32 / unit.lanes) * on_unit);

@@ -27,6 +27,12 @@ struct BranchTiming {
   bool parts_lanes = false;         // lanes may take it differently, and join behind it
 };
 
+struct SharedTiming {
+  std::uint8_t weight : 5 = 1;  // how many times its cycles an access takes
+  // An atomic that is a loop: instructions of a turn, in which one lane of each word succeeds.
+  std::uint8_t turn_slots : 3 = 0;
+};
+
 // All properties of an operation that a scheduler needs lie in one line of the host's cache.
 struct alignas(64) TimedOp {
   static constexpr std::uint32_t kFew = 4;
@@ -55,14 +61,16 @@ struct alignas(64) TimedOp {
   std::uint16_t reads = 0;
   std::uint16_t writes = 0;
   std::uint8_t issue_slots = 1;
-  bool adds_up = false;     // atomics: lanes on one word are added up first and do not take turns
-  std::uint8_t weight = 1;  // shared memory: how many times its cycles it takes
+  bool adds_up = false;  // atomics: lanes on one word are added up first and do not take turns
+  SharedTiming shared;
   CopyRole copies = CopyRole::none;
   std::uint32_t groups = 0;  // groups of copies that may stay in flight
   BranchTiming branch;
 
   [[nodiscard]] bool is_plain() const { return plain_unit != kNotPlain; }
 };
+
+static_assert(sizeof(TimedOp) == 64);
 
 struct TimedProgram {
   std::shared_ptr<const exec::Program> program;

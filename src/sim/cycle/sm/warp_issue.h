@@ -156,7 +156,7 @@ inline void WarpIssue::issue_executed(SchedulerState& s, WarpSlot& w, std::uint6
     SmCounters& c = counters[w.kernel];
     c.shared_lanes += note.words;
     c.shared_conflict_cycles += note.cycles - 1U;
-    ready = memory_.lsu().shared(note.cycles * op.weight, now).ready;
+    ready = memory_.lsu().shared(note.cycles * op.shared.weight, now).ready;
   }
   take_unit(s, op, now);
   if (executed.note != 0 || op.unit == gpu::Unit::load_store) refresh_lsu(now);

@@ -101,5 +101,15 @@ TEST(SharedTurns, LanesOfOneWordAndOfOneBankTakeTurns) {
   EXPECT_EQ(shared_turns(strided(0, 8, 4), 32), 2U);
 }
 
+TEST(LanesOnOneWord, AreCountedByAddressAndNotByBank) {
+  EXPECT_EQ(lanes_on_one_word(strided(0, 128, 4)), 1U) << "one bank, different words";
+  EXPECT_EQ(lanes_on_one_word(strided(64, 0, 4)), 32U);
+  exec::Access access = strided(0, 4, 4);
+  for (const std::size_t lane : {3U, 9U, 31U}) access.address[lane] = 40;  // where lane 10 is
+  EXPECT_EQ(lanes_on_one_word(access), 4U);
+  access.lanes &= ~exec::Mask{1U << 9U};
+  EXPECT_EQ(lanes_on_one_word(access), 3U) << "an idle lane does not count";
+}
+
 }  // namespace
 }  // namespace wm::sim
