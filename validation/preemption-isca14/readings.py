@@ -26,6 +26,10 @@ FIGURES = "experiments/preemption-isca14/fig[78]*.yaml"
 APPS = "configs/apps/*.yaml"
 
 
+def multiplied(match):
+    return f"blocks: {int(match[1]) * 13}"
+
+
 def divided(by):
     return lambda match: f"blocks: {max(1, round(int(match[1]) / by))}"
 
@@ -40,6 +44,7 @@ EDITS = {
     "no_setup": (SYSTEM, r"setup_cycles: \d+", "setup_cycles: 0", "an SM is set up at once"),
     "setup_10us": (SYSTEM, r"setup_cycles: \d+", "setup_cycles: 7060", "the setup of an SM takes 10 us"),
     "table1_blocks": (APPS, r"measured_sms: 13", "measured_sms: 1", "blocks of table 1's time per block, a 13th of ours"),
+    "table1_times": (APPS, r"blocks: (\d+)", multiplied, "blocks and kernels of table 1's times, with 13 times as many blocks"),
     "no_cpu": (APPS, r"cpu: [^\n}]*", "cpu: 1 us", "no CPU phases"),
     "no_transfers": (APPS, r"(copy_to_\w+): [^\n}]*", r"\1: 4 KB", "no data to copy"),
     "overlapping_fcfs": (FIGURES, r"FCFS: fcfs", "FCFS: npq",

@@ -20,6 +20,7 @@
 #include "gpu/load_gpu.h"
 #include "lab/experiment/expression.h"
 #include "lab/run/splits.h"
+#include "sim/block/load_app.h"
 
 namespace wm::cli {
 namespace {
@@ -80,7 +81,10 @@ lab::Names lab_names() {
   };
   names.kernel = [](const std::string& name) -> Result<void> {
     if (name.ends_with(".yaml")) return {};  // a user's own kernel is read when it runs
-    const auto found = zoo::find(name.substr(0, name.find('/')));
+    const std::string application = name.substr(0, name.find('/'));
+    const auto apps = sim::app_names(app_folder());
+    if (std::find(apps.begin(), apps.end(), application) != apps.end()) return {};
+    const auto found = zoo::find(application);
     if (!found) return found.error();
     return {};
   };

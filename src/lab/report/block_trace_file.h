@@ -27,6 +27,8 @@ class BlockTraceFile final : public sim::SystemObserver {
                     std::uint64_t at) override;
   void launch_ended(std::uint32_t process, std::uint32_t stream, std::uint64_t at) override;
   void run_ended(std::uint32_t process, std::uint64_t begin, std::uint64_t end) override;
+  // Viewers open files of up to about 2 GB.
+  [[nodiscard]] bool full() const override { return events_.size() >= 2'000'000'000; }
 
   // The document; nothing is recorded after it.
   [[nodiscard]] std::string text() const;

@@ -31,6 +31,38 @@ std::vector<ServiceClass> service_classes(const BlockRunResult& result, const Ru
   return classes;
 }
 
+// How long processes may take for their runs: this many times as long as all runs one after the other, after the last
+// of the requests that count.
+constexpr double kPatience = 1000;
+// More runs than these have no limit, so that finding the last of their requests takes no time.
+constexpr std::uint32_t kMaxRunsWithPatience = 1'000'000;
+
+class Patience {
+ public:
+  // A run with a number of cycles ends by itself.
+  explicit Patience(const RunSpec& spec)
+      : runs_(spec.cycles == 0 && spec.runs <= kMaxRunsWithPatience ? spec.runs : 0) {}
+
+  void add(const KernelSpec& kernel, const BlockApp& app, sim::Arrivals arrivals) {
+    busy_ += std::max(1.0, app.turnaround) * runs_;
+    last_arrival_ = std::max(last_arrival_, kernel.arrive);
+    for (std::uint32_t i = 0; arrivals.open() && i < runs_; ++i) {
+      const auto at = arrivals.next();
+      if (!at) break;
+      last_arrival_ = std::max(last_arrival_, *at);
+    }
+  }
+  [[nodiscard]] Cycles end() const {
+    const double end = static_cast<double>(last_arrival_.count) + kPatience * busy_;
+    return runs_ == 0 || end > 1e18 ? kNever : Cycles{static_cast<std::uint64_t>(end)};
+  }
+
+ private:
+  std::uint32_t runs_;  // 0: no limit
+  double busy_ = 0;     // cycles of all runs in isolation
+  Cycles last_arrival_;
+};
+
 }  // namespace
 
 Result<BlockRunResult> block_run(BlockApps& apps, const policy::Choice& choice, const RunSpec& spec,
@@ -47,6 +79,7 @@ Result<BlockRunResult> block_run(BlockApps& apps, const policy::Choice& choice, 
   const policy::LoggedPolicy* log = policy::log_decisions(decisions != nullptr, *policy, choice);
   sim::System system(config, **policy, choice.needs() | choice.entry->info.uses, spec.seed);
   if (observer != nullptr) system.observe(*observer);
+  Patience patience(spec);
   for (const KernelSpec& kernel : spec.kernels) {
     const auto app = apps.find(kernel, spec);
     if (!app) return app.error();
@@ -65,6 +98,7 @@ Result<BlockRunResult> block_run(BlockApps& apps, const policy::Choice& choice, 
       if (!parsed) return parsed.error();
       arrivals = *std::move(parsed);
     }
+    patience.add(kernel, *app, arrivals);
     system.add({.name = kernel.name,
                 .app = app->bound,
                 .priority = kernel.priority,
@@ -78,7 +112,9 @@ Result<BlockRunResult> block_run(BlockApps& apps, const policy::Choice& choice, 
     result.processes.push_back(std::move(r));
   }
   const auto began = std::chrono::steady_clock::now();
-  if (auto ran = system.run(stop_rule(spec)); !ran) return ran.error();
+  sim::StopRule rule = stop_rule(spec);
+  rule.patience = patience.end();
+  if (auto ran = system.run(rule); !ran) return ran.error();
   if (log != nullptr) *decisions = log->log();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   result.cycles = system.now().count;

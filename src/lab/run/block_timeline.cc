@@ -21,6 +21,7 @@ void BlockTimeline::block_began(const sim::ObservedBlock& block, std::uint64_t a
 }
 
 void BlockTimeline::block_left(const sim::ObservedBlock& block, std::uint64_t at, bool ended) {
+  ++seen_blocks_;
   timeline_.left(seen(block), at, ended ? sim::Left::done : sim::Left::preempted);
   const auto began = works_from_.extract({block.client, block.block});
   if (ended && !began.empty() && block.client < launches_.size())
@@ -53,6 +54,8 @@ void BlockTimeline::launch_ended(std::uint32_t process, std::uint32_t stream, st
 void BlockTimeline::run_ended(std::uint32_t process, std::uint64_t begin, std::uint64_t end) {
   if (also_ != nullptr) also_->run_ended(process, begin, end);
 }
+
+bool BlockTimeline::full() const { return seen_blocks_ >= max_blocks_ || (also_ != nullptr && also_->full()); }
 
 void BlockTimeline::finish(std::uint64_t end, std::size_t kernels) {
   constexpr std::uint64_t kIntervals = 200;

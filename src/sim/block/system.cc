@@ -72,16 +72,38 @@ bool System::over(const StopRule& rule) const {
                      [](const Process& p) { return p.state == Process::State::done; });
 }
 
+// The error names the process with the fewest runs among those that have more to come.
+Error System::starvation() const {
+  const auto fewest = std::min_element(processes_.begin(), processes_.end(), [](const Process& a, const Process& b) {
+    const auto runs = [](const Process& p) {
+      return p.state == Process::State::done ? std::uint64_t{kNoEvent} : p.turnarounds.size();
+    };
+    return runs(a) < runs(b);
+  });
+  return Error{fmt::format(
+      "'{}' starves under this policy: it has completed {} of {} runs by cycle {}; --cycles ends such a run",
+      fewest->spec.name, fewest->turnarounds.size(), runs_each_, machine_.now().count)};
+}
+
 Result<void> System::run(const StopRule& rule) {
   runs_each_ = rule.runs_each;
   unfinished_ = 0;
-  for (const Process& p : processes_) unfinished_ += p.turnarounds.size() < rule.runs_each ? 1 : 0;
+  for (const Process& p : processes_)
+    unfinished_ += p.turnarounds.size() < rule.runs_each && p.state != Process::State::done ? 1 : 0;
+  const Cycles end = std::min(rule.at, rule.patience);
   while (!over(rule)) {
+    if (machine_.now() >= rule.patience) return starvation();
+    if (observer_ != nullptr && observer_->full())
+      return Error{
+          fmt::format("a page, timeline or trace cannot keep more of the run than until cycle {}: "
+                      "end it with --cycles",
+                      machine_.now().count)};
     const std::uint64_t own = events_.empty() ? kNoEvent : events_.top().at;
-    const Cycles next = std::min({Cycles{own}, machine_.next_event(), rule.at});
-    if (next == kNever)
+    const Cycles coming = std::min(Cycles{own}, machine_.next_event());
+    if (std::min(coming, rule.at) == kNever)
       return Error{fmt::format("nothing can go on at cycle {}: the policy starts no block of the kernels that wait",
                                machine_.now().count)};
+    const Cycles next = std::min(coming, end);
     machine_.advance(next);
     for (const policy::KernelId client : machine_.completed()) {
       --active_launches_;
@@ -98,7 +120,7 @@ Result<void> System::run(const StopRule& rule) {
                                processes_[*repeats_in_no_time_].spec.name, machine_.now().count)};
     machine_.settle();
     if (over(rule)) break;  // a run that ends here must not contain blocks of later cycles
-    machine_.run_ahead(std::min(Cycles{events_.empty() ? kNoEvent : events_.top().at}, rule.at));
+    machine_.run_ahead(std::min(Cycles{events_.empty() ? kNoEvent : events_.top().at}, end));
   }
   return {};
 }
@@ -171,7 +193,6 @@ void System::end_run(std::uint32_t index) {
   const std::uint64_t now = machine_.now().count;
   p.turnarounds.push_back(now - p.began);
   if (observer_ != nullptr) observer_->run_ended(index, p.began, now);
-  if (p.turnarounds.size() == runs_each_) --unfinished_;
   p.step = 0;
   p.began = now;
   if (p.spec.runs != 0 && p.turnarounds.size() >= p.spec.runs) p.state = Process::State::done;
@@ -180,6 +201,9 @@ void System::end_run(std::uint32_t index) {
     repeats_in_no_time_ = index;
   }
   if (p.state != Process::State::done && p.spec.arrivals.open()) await_request(index);
+  // A process that has no more runs to come does not keep the others repeating.
+  const std::uint64_t runs = p.turnarounds.size();
+  if (runs == runs_each_ || (runs < runs_each_ && p.state == Process::State::done)) --unfinished_;
 }
 
 // The next request begins at once where it has arrived already, else when it arrives.

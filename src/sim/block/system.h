@@ -47,11 +47,16 @@ class SystemObserver : public BlockObserver {
                             std::uint64_t at) = 0;
   virtual void launch_ended(std::uint32_t process, std::uint32_t stream, std::uint64_t at) = 0;
   virtual void run_ended(std::uint32_t process, std::uint64_t begin, std::uint64_t end) = 0;
+  // Whether the observer can keep no more events. The run then ends with an error instead of filling the memory.
+  [[nodiscard]] virtual bool full() const { return false; }
 };
 
 struct StopRule {
   std::uint32_t runs_each = 0;  // ends when every process has completed so many runs; 0: not
   Cycles at = kNever;           // ends there at the latest
+  // By then every process must have completed its runs, or the run fails: a policy that starves a process would keep
+  // the others repeating without end.
+  Cycles patience = kNever;
 };
 
 struct ProcessResult {
@@ -74,7 +79,7 @@ class System {
 
   void add(ProcessSpec spec);
   void observe(SystemObserver& observer);
-  // Runs until the rule is met. An error: no process can continue.
+  // Runs until the rule is met. An error: no process can continue, one starves, or the observer is full.
   Result<void> run(const StopRule& rule);
 
   [[nodiscard]] Cycles now() const { return machine_.now(); }
@@ -120,6 +125,7 @@ class System {
   void launch_waiting();
   void begin_transfers();
   [[nodiscard]] bool over(const StopRule& rule) const;
+  [[nodiscard]] Error starvation() const;
 
   SystemConfig config_;
   BlockMachine machine_;

@@ -55,6 +55,22 @@ TEST(LabCommand, TheHintForAFigureThatWasNotRunNamesItsFile) {
   EXPECT_THAT(ran.out, HasSubstr("not run: wm lab run sweep.yaml --protocol quick\n"));
 }
 
+// The zoo has no benchmark of this name.
+TEST(LabCommand, RunsApplicationsThatTheZooLacks) {
+  const Lab lab;
+  const auto sweep = [](const std::string& app) {
+    return "title: applications\ngpus: [k20c]\npolicies: {Spatial: spatial}\nworkloads: [[" + app +
+           ", cgo16/spmv-spmvjds]]\nprotocols: {quick: {machine: block}}\nplot: {x: workload, y: mean(stp)}\nclaims: "
+           "[]\n";
+  };
+  lab.folder.write("apps.yaml", sweep("cgo16/histo-main"));
+  lab.folder.write("unknown.yaml", sweep("cgo17/histo-main"));
+  const Ran ran = lab.lab("run apps.yaml --json -");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(Json::parse(ran.out)["ran"], 1);
+  EXPECT_EQ(lab.lab("run unknown.yaml").code, 2);
+}
+
 TEST(LabCommand, RunsShowsAndExports) {
   const Lab lab;
   const Ran ran = lab.lab("run sweep.yaml --jobs 2 --json -");

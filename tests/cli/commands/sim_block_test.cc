@@ -44,6 +44,25 @@ TEST(SimBlock, MistakesAreNamedInOneLine) {
   EXPECT_EQ(run_wm("sim --machine blok --kernel sgemm").code, 2);
 }
 
+// Three processes of higher priority keep the fourth from every SM.
+TEST(SimBlock, ARunInWhichAProcessStarvesIsRefused) {
+  const Ran ran = run_wm(
+      "sim --machine block --gpu k20c --app sgemm:priority=1 --app sgemm:priority=1 --app sgemm:priority=1 --app spmv "
+      "--runs 1 --policy npq");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("wm: 'spmv' starves under this policy: it has completed 0 of 1 runs by cycle "));
+}
+
+// Neither has completed a run by then; the number of requests asked for is far above what can arrive.
+TEST(SimBlock, ARunThatEndsAtACycleIsNotTakenForStarvation) {
+  for (const char* app : {"lbm", "lbm:poisson=100"}) {
+    const Ran ran =
+        run_wm(std::string("sim --machine block --gpu k20c --runs 4000000000 --cycles 1000000 --app ") + app);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+  }
+  EXPECT_EQ(run_wm("sim --machine block --gpu k20c --runs 2 --cycles 1000000 --app lbm").code, 0);
+}
+
 // An application with two streams, whose launches are shown as those of one process.
 TEST(SimBlock, ThePageAndTheJsonShowProcessesOverTime) {
   const Scratch scratch;

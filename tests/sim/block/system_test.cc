@@ -252,5 +252,75 @@ TEST(System, AnApplicationThatTakesNoTimeEndsTheSimulationWithAnError) {
   EXPECT_EQ(ran.error().what, "'nothing' repeats without end in cycle 0: a run of it takes no time");
 }
 
+// The important process always has a launch in its queue, so under exclusive access the other starts no block.
+TEST(System, AProcessThatStarvesEndsTheSimulationWithAnError) {
+  SystemConfig c = small_system();
+  c.cpu = {.cores = 4, .threads_per_core = 1, .api_call = {0}};
+  SmallSystem run(c, "ppq");
+  const std::string two_streams = "- launch: k\n- {launch: k, stream: 1}\n";
+  for (int i = 0; i < 2; ++i) (*run).add({.name = "important", .app = app(two_streams, c), .priority = 1});
+  (*run).add({.name = "starved", .app = app("- launch: k\n", c), .arrive = {50}});
+  const auto ran = (*run).run({.runs_each = 2, .patience = {1'000'000}});
+  ASSERT_FALSE(ran.ok());
+  EXPECT_EQ(
+      ran.error().what,
+      "'starved' starves under this policy: it has completed 0 of 2 runs by cycle 1000000; --cycles ends such a run");
+}
+
+TEST(System, PatienceDoesNotChangeARunThatEndsBefore) {
+  std::vector<std::vector<std::uint64_t>> seen;
+  for (const Cycles patience : {kNever, Cycles{10'000}}) {
+    SmallSystem run;
+    for (int i = 0; i < 2; ++i) (*run).add({.name = "a", .app = app("- cpu: 70 ns\n- launch: k\n- launch: k\n")});
+    EXPECT_TRUE((*run).run({.runs_each = 5, .patience = patience}).ok());
+    seen.push_back(run.turnarounds(1));
+  }
+  EXPECT_EQ(seen[0], seen[1]);
+  EXPECT_EQ(seen[0].size(), 5U);
+}
+
+// One process ends after a run, the other after its recorded requests: neither can complete the five runs asked for.
+TEST(System, AProcessWithoutRunsToComeDoesNotKeepTheOthersRepeating) {
+  SmallSystem run;
+  (*run).add({.name = "once", .app = app("- cpu: 1000 ns\n"), .runs = 1});
+  (*run).add({.name = "requests", .app = app("- cpu: 10 ns\n"), .arrivals = Arrivals::recorded({{5}, {500}})});
+  (*run).add({.name = "repeats", .app = app("- cpu: 100 ns\n")});
+  run.go(5);
+  EXPECT_EQ(run.turnarounds(0).size(), 1U);
+  EXPECT_EQ(run.turnarounds(1).size(), 2U);
+  EXPECT_GE(run.turnarounds(2).size(), 5U);
+}
+
+// Keeps the first 100 blocks.
+class SmallObserver final : public SystemObserver {
+ public:
+  void block_began(const ObservedBlock&, std::uint64_t, std::uint64_t, bool) override {}
+  void block_left(const ObservedBlock&, std::uint64_t, bool) override { ++blocks_; }
+  void cpu_phase(std::uint32_t, std::uint64_t, std::uint64_t) override {}
+  void transfer(std::uint32_t, bool, std::uint64_t, std::uint64_t, std::uint64_t) override {}
+  void launch_began(std::uint32_t, std::uint32_t, const KernelModel&, std::uint64_t) override {}
+  void launch_ended(std::uint32_t, std::uint32_t, std::uint64_t) override {}
+  void run_ended(std::uint32_t, std::uint64_t, std::uint64_t) override {}
+  [[nodiscard]] bool full() const override { return blocks_ >= 100; }
+
+ private:
+  int blocks_ = 0;
+};
+
+// A run has four blocks.
+TEST(System, ARunEndsWithAnErrorWhenItsObserverIsFull) {
+  for (const std::uint32_t runs : {24U, 26U}) {
+    SmallSystem run;
+    SmallObserver observer;
+    (*run).observe(observer);
+    (*run).add({.name = "a", .app = app("- launch: k\n")});
+    const auto ran = (*run).run({.runs_each = runs});
+    EXPECT_EQ(ran.ok(), runs == 24);
+    if (!ran.ok()) {
+      EXPECT_EQ(ran.error().what.find("a page, timeline or trace cannot keep more of the run than until cycle "), 0U);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace wm::sim
