@@ -58,16 +58,20 @@ std::size_t reads_of(const Function& function, const BasicBlock& block, std::uin
   return count;
 }
 
-std::optional<CountedLoop::Test> test_of(const Instruction& compare, std::int64_t step) {
-  if (compare.suffixes.size() != 1 || compare.types.size() != 1 || !is_integer_type(compare.type()))
-    return std::nullopt;
+// Whether the test holds until a counter with that step reaches or passes its limit.
+bool ends_at_limit(const Instruction& compare, std::int64_t step) {
+  if (compare.suffixes.size() != 1 || compare.types.size() != 1 || !is_integer_type(compare.type())) return false;
   switch (compare.suffixes[0]) {
     case Suffix::ne:
-      return CountedLoop::Test::not_equal;
+      return true;
     case Suffix::lt:
-      return step > 0 ? std::optional(CountedLoop::Test::below) : std::nullopt;
+    case Suffix::le:
+      return step > 0;
+    case Suffix::gt:
+    case Suffix::ge:
+      return step < 0;
     default:
-      return std::nullopt;
+      return false;
   }
 }
 
@@ -104,9 +108,7 @@ std::optional<CountedLoop> counted_loop(const Function& function, const BasicBlo
   const Operand& limit = compare.operands[2];
   const bool is_constant = limit.kind == Operand::Kind::integer;
   if (!is_constant && (!is_plain_register(limit) || definitions.count(limit.index) != 0)) return std::nullopt;
-  const auto test = test_of(compare, counter->second.step);
-  if (!test) return std::nullopt;
-  loop.test = *test;
+  if (!ends_at_limit(compare, counter->second.step)) return std::nullopt;
   return loop;
 }
 

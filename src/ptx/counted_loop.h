@@ -22,7 +22,6 @@ struct CountedLoop {
   std::uint32_t compare = 0;  // the setp that decides about another turn
   std::map<std::uint32_t, Induction> inductions;
   std::uint32_t counter = 0;  // the induction that `compare` reads as its first operand
-  enum class Test { not_equal, below } test = Test::below;
 };
 
 // The loop that the block is, where it has a counter with a constant step, a limit that it does not change, and no

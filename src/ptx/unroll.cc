@@ -285,14 +285,18 @@ class Unroller {
   // The last counter value at which so many turns follow, and beyond it: the limit less the steps between them. If that
   // wraps around, a value beyond which no counter lies.
   Operand write_last(std::int64_t number, const CountedLoop& loop, Type type, bool up) {
-    const Operand& limit = function_.body[loop.compare].operands[2];
-    const std::int64_t distance = (number - 1) * loop.inductions.at(loop.counter).step;
+    const Instruction& compare = function_.body[loop.compare];
+    const Operand& limit = compare.operands[2];
+    // A counter that may reach its limit has a turn more: one step of 1 less between them.
+    const bool is_inclusive = compare.suffixes[0] == Suffix::le || compare.suffixes[0] == Suffix::ge;
+    const std::int64_t distance =
+        (number - 1) * loop.inductions.at(loop.counter).step - (is_inclusive ? (up ? 1 : -1) : 0);
+    const Suffix without_wrap = is_inclusive ? (up ? Suffix::le : Suffix::ge) : (up ? Suffix::lt : Suffix::gt);
     const std::uint32_t moved = names_.add_register(type);
     const std::uint32_t last = names_.add_register(type, kLimitRegister);
     const std::uint32_t fits = names_.add_register(Type::pred, kLimitRegister);
     emit(new_instruction(Opcode::sub, {}, type, {register_operand(moved), limit, integer_operand(distance)}));
-    emit(new_instruction(Opcode::setp, {up ? Suffix::lt : Suffix::gt}, type,
-                         {register_operand(fits), register_operand(moved), limit}));
+    emit(new_instruction(Opcode::setp, {without_wrap}, type, {register_operand(fits), register_operand(moved), limit}));
     emit(new_instruction(Opcode::selp, {}, type,
                          {register_operand(last), register_operand(moved),
                           integer_operand(up ? lowest(type) : highest(type)), register_operand(fits)}));

@@ -84,6 +84,19 @@ TEST(Unroll, EveryCountOfTurns) {
   }
 }
 
+TEST(Unroll, EveryCountOfTurnsUpToALimitThatIsReached) {
+  for (int turns = 1; turns <= 14; ++turns) {
+    for (const int step : {1, 3}) {
+      const int last = step * (turns - 1);
+      expect_same(program(fmt::format("mov.u32 %r1, -5; mov.u32 %r2, {};", -5 + last), "s32", step, "le"));
+      expect_same(program(fmt::format("mov.u32 %r1, 0; mov.u32 %r2, {};", last), "u32", step, "le"));
+      expect_same(program(fmt::format("mov.u32 %r1, {}; mov.u32 %r2, -7;", last - 7), "s32", -step, "ge"));
+      expect_same(program(fmt::format("mov.u32 %r1, {}; mov.u32 %r2, 4;", last + 5), "u32", -step, "gt"));
+      expect_same(program(fmt::format("mov.u32 %r1, {}; mov.u32 %r2, -9;", last - 8), "s32", -step, "gt"));
+    }
+  }
+}
+
 TEST(Unroll, ALoopThatIsLeftAtOnceHasOneTurn) {
   expect_same(program("mov.u32 %r1, 100; mov.u32 %r2, 10;", "s32", 1, "lt"));
   expect_same(program("mov.u32 %r1, 2147483600; mov.u32 %r2, -2147483648;", "s32", 5, "lt"));
@@ -97,6 +110,14 @@ TEST(Unroll, LimitsAtTheEndsOfTheType) {
   expect_same(program("mov.u32 %r1, 0; mov.u32 %r2, 2;", "u32", 4, "lt"));
   expect_same(program("mov.u32 %r1, 4294967286; mov.u32 %r2, 6;", "u32", 1, "ne"));  // wraps around to its limit
   expect_same(program("mov.u32 %r1, -2147483640; mov.u32 %r2, 2147483640;", "s32", -1, "ne"));
+  expect_same(program("mov.u32 %r1, 2147483610; mov.u32 %r2, 2147483646;", "s32", 1, "le"));
+  expect_same(program("mov.u32 %r1, -2147483648; mov.u32 %r2, -2147483648;", "s32", 1, "le"));
+  expect_same(program("mov.u32 %r1, 0; mov.u32 %r2, 0;", "u32", 1, "le"));
+  expect_same(program("mov.u32 %r1, 0; mov.u32 %r2, 2;", "u32", 1, "le"));
+  expect_same(program("mov.u32 %r1, 4294967250; mov.u32 %r2, 4294967293;", "u32", 1, "le"));
+  expect_same(program("mov.u32 %r1, 4294967295; mov.u32 %r2, 4294967294;", "u32", -1, "ge"));
+  expect_same(program("mov.u32 %r1, 40; mov.u32 %r2, 1;", "u32", -1, "ge"));
+  expect_same(program("mov.u32 %r1, -2147483620; mov.u32 %r2, -2147483647;", "s32", -1, "ge"));
 }
 
 TEST(Unroll, ThreadsLeaveAtDifferentTurns) {

@@ -26,6 +26,9 @@ std::string loop(const std::string& head, const std::string& tail) {
          "@%p1 bra L;\nst.global.f32 [%rd1], %f2;\n";
 }
 constexpr const char* kBelow = "add.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, %r9;\n";
+constexpr const char* kUpTo = "add.s32 %r1, %r1, 1;\nsetp.le.s32 %p1, %r1, %r9;\n";
+constexpr const char* kDownTo = "add.s32 %r1, %r1, -1;\nsetp.ge.s32 %p1, %r1, %r9;\n";
+constexpr const char* kAbove = "add.s32 %r1, %r1, -1;\nsetp.gt.s32 %p1, %r1, %r9;\n";
 constexpr const char* kToZero = "add.s32 %r9, %r9, -1;\nsetp.ne.s32 %p1, %r9, 0;\n";
 
 std::size_t loads(const Function& f) {
@@ -35,7 +38,7 @@ std::size_t loads(const Function& f) {
 }
 
 TEST(Unroll, AShortLoopHasFourTurnsThenTwoAndARest) {
-  for (const char* tail : {kBelow, kToZero}) {
+  for (const char* tail : {kBelow, kToZero, kUpTo, kDownTo, kAbove}) {
     const Function f = unrolled(function_of(loop("", tail)));
     EXPECT_EQ(loads(f), 7U) << tail;
     std::vector<std::int64_t> offsets;
@@ -64,8 +67,11 @@ TEST(Unroll, OtherLoopsStayAsTheyAre) {
       loop("", "add.s32 %r1, %r1, %r9;\nsetp.lt.s32 %p1, %r1, 100;\n"),  // no constant step
       loop("",
            "add.s32 %r1, %r1, 1;\nadd.s32 %r9, %r9, 1;\n"
-           "add.s32 %r9, %r9, -2;\nsetp.lt.s32 %p1, %r1, %r9;\n"),     // the limit changes
-      loop("", "setp.lt.s32 %p1, %r1, %r9;\nadd.s32 %r1, %r1, 1;\n"),  // compared before the step
+           "add.s32 %r9, %r9, -2;\nsetp.lt.s32 %p1, %r1, %r9;\n"),      // the limit changes
+      loop("", "setp.lt.s32 %p1, %r1, %r9;\nadd.s32 %r1, %r1, 1;\n"),   // compared before the step
+      loop("", "add.s32 %r1, %r1, -1;\nsetp.le.s32 %p1, %r1, %r9;\n"),  // away from the limit
+      loop("", "add.s32 %r1, %r1, 1;\nsetp.gt.s32 %p1, %r1, %r9;\n"),
+      loop("", "add.s32 %r1, %r1, 1;\nsetp.eq.s32 %p1, %r1, %r9;\n"),
       loop("atom.global.add.u32 %r3, [%rd1], 1;\n", below),
       loop("shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;\n", below),
       loop("ld.volatile.global.u32 %r3, [%rd1];\n", below),
