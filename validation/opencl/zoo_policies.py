@@ -167,7 +167,8 @@ class Run:
         for name, row in sorted(rows.items()):
             if name not in base_rows:
                 continue
-            ratios = {key: base_rows[name][key] / row[key] for key in ("device_seconds", "seconds") if row[key] > 0}
+            ratios = {key: base_rows[name][key] / row[key] for key in ("device_seconds", "seconds")
+                      if row[key] > 0 and base_rows[name][key] > 0}
             for key, ratio in ratios.items():
                 means.setdefault(key, []).append(math.log(ratio))
             self.note(part="speed", setup=setup, of=base_name, name=name, microseconds=round(row["device_seconds"] * 1e6, 1),

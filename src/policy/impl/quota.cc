@@ -60,7 +60,7 @@ class Quota final : public Policy {
       // A kernel with a rate of almost 0 must be able to recover: its artificial goal is a multiple of this value.
       if (!k.has_goal()) state_[k.id.index].ipc = std::max(gpu.epoch_ipc(k.id), first_ipc_);
     }
-    if (adjust_ && gpu.can(Can::sample_warps)) blocks_.adjust(gpu, rates(gpu));
+    if (adjust_) blocks_.adjust(gpu, rates(gpu));
     allocate_quotas(gpu);
   }
 
@@ -200,7 +200,7 @@ class Quota final : public Policy {
     }
     for (const Kernel& k : gpu.kernels()) {
       const State& s = state_[k.id.index];
-      if (!any_goal) {
+      if (!any_goal || gpu.kernels().size() == 1) {
         for (const Sm& sm : gpu.sms()) set_quota(gpu, sm, k.id, kNoQuota);
       } else if (k.has_goal()) {
         distribute(gpu, k, epoch_quota(s.alpha, k.goal, epoch_));

@@ -297,11 +297,12 @@ class WorkerWriter {
     add(resident(), build::number(1), scratch_.low);
     read(build::at(o(scratch_.address), offsetof(PersistentQueue, completed)), ended_.before);
     read(limit(), scratch_.high);
+    read(of_sm(offsetof(PersistentControl, quota)), scratch_.temporary);
     go_if(Suffix::ne, ended_.before, ended_.chunk, labels_.leave);
     // Not the last virtual block.
     editor_.emit(build::mov(ended_.before, minus_one(), Type::u32));
     editor_.emit(build::mov(ended_.chunk, build::number(0), Type::u32));
-    go_if(Suffix::lt, scratch_.low, scratch_.high, labels_.look);
+    go_if(Suffix::lt, scratch_.low, scratch_.high, labels_.take);
     editor_.emit(build::branch(labels_.leave));
   }
 

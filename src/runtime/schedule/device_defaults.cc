@@ -11,7 +11,7 @@ struct Default {
   std::string_view parameter, value;
 };
 constexpr std::array kDefaults{Default{"epoch", "2000000"}, Default{"profile", "2000000"}, Default{"warmup", "2000000"},
-                               Default{"sample", "2000000"}, Default{"first_ipc", "1e-6"}};
+                               Default{"sample", "2000000"}, Default{"first_ipc", "10"}};
 
 bool is_given(const std::string& text, std::string_view parameter) {
   return text.find(":" + std::string(parameter) + "=") != std::string::npos;

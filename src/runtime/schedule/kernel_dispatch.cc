@@ -8,6 +8,13 @@
 namespace wm::runtime {
 namespace {
 
+// A client's launches differ in the length of their groups. So a group counts as many instructions as it takes
+// picoseconds of the isolated device, and every kernel executes 1,000 a nanosecond there.
+std::uint64_t instructions_of(double group_nanoseconds) {
+  constexpr double kUnknown = 1'000;
+  return static_cast<std::uint64_t>(std::max((group_nanoseconds > 0 ? group_nanoseconds : kUnknown) * 1'000, 1.0));
+}
+
 std::uint32_t clipped(std::uint64_t n) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, 0xffffffffU)); }
 
 }  // namespace
@@ -129,7 +136,8 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
   arrival.share = client.statistics.share;
   arrival.goal_nanoseconds = client.statistics.goal_nanoseconds;
   const double part = client.statistics.goal_part;
-  if (arrival.goal_nanoseconds > 0 || part > 0) {
+  const bool counts = machine_->can(policy::Can::count_instructions);
+  if (arrival.goal_nanoseconds > 0 || part > 0 || counts) {
     const IsolatedTimes::Key key{plan.kernel->function, group_count(plan)};
     const auto measured = client.isolated_times.find(key);
     arrival.isolated_nanoseconds = measured ? *measured : client.estimated_times.find(key).value_or(0);
@@ -140,6 +148,7 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
     arrival.footprint = worker_footprint(command);
     arrival.groups = command.workers->groups;
     arrival.divisible = true;
+    if (counts) arrival.group_instructions = instructions_of(arrival.isolated_nanoseconds / arrival.groups);
     return arrival;
   }
   arrival.footprint =

@@ -51,22 +51,25 @@ KernelId RuntimeMachine::id_for(std::uint64_t stream) {
     const KernelId id = *taken;
     free_ids_.erase(taken);
     Extra& extra = extras_[id.index];
-    extra = extra.stream == stream && stream != 0
-                ? Extra{Extra::State::waiting, extra.launches + 1, extra.first_arrived, stream, 0, 0, extra.groups}
-                : Extra{Extra::State::waiting, 0, now_, stream, 0, 0, 0};
-    reset(id);
+    if (extra.stream == stream && stream != 0) {
+      // A client that paused is not behind its goal.
+      const Cycles since = extra.first_arrived + (now_ - extra.ended);
+      extra = {Extra::State::waiting, extra.launches + 1, since, stream, 0, 0, extra.instructions, 1, extra.ended};
+    } else {
+      extra = {Extra::State::waiting, 0, now_, stream, 0, 0, 0, 1, now_};
+    }
     return id;
   }
-  extras_.push_back({Extra::State::waiting, 0, now_, stream, 0, 0, 0});
-  const KernelId id{static_cast<std::uint32_t>(extras_.size() - 1)};
-  reset(id);
-  return id;
+  extras_.push_back({Extra::State::waiting, 0, now_, stream, 0, 0, 0, 1, now_});
+  return KernelId{static_cast<std::uint32_t>(extras_.size() - 1)};
 }
 
 KernelId RuntimeMachine::arrive(const KernelArrival& launch) {
   const KernelId id = id_for(launch.stream);
   Extra& extra = extras_[id.index];
   extra.state = launch.divisible ? Extra::State::divisible : Extra::State::waiting;
+  extra.group_instructions = launch.group_instructions;
+  reset(id);
   policy::Kernel k;
   k.id = id;
   k.process = id.index;
@@ -80,9 +83,10 @@ KernelId RuntimeMachine::arrive(const KernelArrival& launch) {
   k.warps_per_block = (launch.footprint.threads + limits_.warp_threads - 1) / std::max(limits_.warp_threads, 1U);
   k.max_blocks_per_sm = gpu::fit(launch.footprint, limits_.total);
   k.blocks = k.waiting = std::max(launch.groups, 1U);
-  if (launch.goal_nanoseconds > 0) k.goal = k.blocks / launch.goal_nanoseconds;
-  if (launch.isolated_nanoseconds > 0) k.isolated_ipc = k.blocks / launch.isolated_nanoseconds;
-  k.instructions = extra.groups;
+  const double instructions = static_cast<double>(k.blocks) * static_cast<double>(launch.group_instructions);
+  if (launch.goal_nanoseconds > 0) k.goal = instructions / launch.goal_nanoseconds;
+  if (launch.isolated_nanoseconds > 0) k.isolated_ipc = instructions / launch.isolated_nanoseconds;
+  k.instructions = extra.instructions;
   kernels_.push_back(k);
   return id;
 }
@@ -112,7 +116,9 @@ void RuntimeMachine::finish(KernelId id) {
   policy::Kernel* k = view(id);
   if (k == nullptr) return;
   vacate_all(*k);
-  extras_[id.index].groups += k->blocks;
+  Extra& extra = extras_[id.index];
+  extra.instructions += k->blocks * extra.group_instructions;
+  extra.ended = now_;
   forget(*k);
 }
 

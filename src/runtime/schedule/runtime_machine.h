@@ -1,8 +1,9 @@
 // The part of a device's Machine that does not depend on where groups run: the launches that have arrived, their order,
 // epochs and wake-ups, and the device time that each launch used.
 //
-// Time is in nanoseconds. Rates and goals are in groups per nanosecond: a goal of 2 ms for a launch of 100 groups is a
-// rate of 100 groups per 2 ms. A machine that counts instructions counts groups, in the same unit.
+// Time is in nanoseconds. Rates and goals are in instructions per nanosecond. A group counts as so many instructions as
+// its arrival says, by default one: a goal of 2 ms for a launch of 100 groups is then a rate of 100 per 2 ms. A machine
+// that counts instructions counts groups, in the same unit.
 #pragma once
 
 #include <functional>
@@ -29,6 +30,7 @@ class RuntimeMachine : public policy::Machine {
     std::uint64_t stream = 0;         // the client's queue, whose launches have one id for a policy; 0: none
     double goal_nanoseconds = 0;      // time in which the launch should complete; 0: no goal
     double isolated_nanoseconds = 0;  // time that it takes isolated; 0: not known
+    std::uint64_t group_instructions = 1;
   };
   // Adds the time since the latest call to the kernels that occupied the device.
   void set_now(Cycles now);
@@ -102,9 +104,11 @@ class RuntimeMachine : public policy::Machine {
     std::uint32_t launches = 0;  // launches of its stream before this one
     Cycles first_arrived;
     std::uint64_t stream = 0;
-    std::uint32_t roomless = 0;  // resident groups that exceeded the device's resources when they were submitted
-    double used = 0;             // device time of this launch
-    std::uint64_t groups = 0;    // groups that completed in launches of its stream before this one
+    std::uint32_t roomless = 0;      // resident groups that exceeded the device's resources when they were submitted
+    double used = 0;                 // device time of this launch
+    std::uint64_t instructions = 0;  // of the launches of its stream before this one
+    std::uint64_t group_instructions = 1;
+    Cycles ended;  // the launch before this one
   };
   [[noreturn]] static void refused(const char* what);
   [[nodiscard]] policy::Kernel* view(policy::KernelId id);

@@ -324,6 +324,7 @@ void Scheduler::launch_workers(const CommandPtr& command, std::uint32_t workers)
       command->times.submitted = clock_.now();
       client.waited_nanoseconds += command->times.submitted - command->times.ready;
     }
+    if (!first) ++client.repeated_workers;
     const bool others_run = !command->workers->batches.empty();
     const auto batch = dispatch_.workers().submit(*command, per_batch);
     if (batch.status != status::kSuccess && others_run) continue;
@@ -351,6 +352,9 @@ void Scheduler::pipeline_workers(const CommandPtr& command, const Command& befor
     client.kernel = command->launch->kernel->name;
     ++client.launches;
     ++client.as_workers;
+    ++client.queued_workers;
+  } else {
+    ++command->client->state.statistics.repeated_workers;
   }
   command->times.submitted = clock_.now();
   const auto batch = dispatch_.pipeline_workers(*command, before);

@@ -31,7 +31,11 @@ void SmMachine::reset(KernelId id) {
   }
   if (id.index >= places_.size()) places_.resize(id.index + 1);
   places_[id.index].retry = now_;
-  if (goes_on) return;
+  if (goes_on) {
+    // Groups of another function may count as more or fewer instructions.
+    for (const Sm& sm : sms_) renew_quota(sm.id, id);
+    return;
+  }
   const std::vector<std::uint32_t> none(sms_.size());
   places_[id.index] = {none, none, none, none, 0, now_, false, false, false};
   for (const Sm& sm : sms_) renew_quota(sm.id, id);
@@ -211,7 +215,10 @@ void SmMachine::renew_quota(policy::SmId sm, KernelId kernel) {
   std::uint32_t quota = 0;
   if (left != kNoQuota) {
     constexpr std::int64_t kMost = std::int64_t{1} << 30;
-    quota = static_cast<std::uint32_t>(1 + std::max<std::int64_t>(workers.begun[sm.index] + std::min(left, kMost), 0));
+    const auto each = static_cast<std::int64_t>(extras_[kernel.index].group_instructions);
+    const std::int64_t groups = std::min(left > 0 ? (left - 1) / each + 1 : 0, kMost);
+    quota = workers.begun[sm.index] + static_cast<std::uint32_t>(groups) + 1;
+    if (quota == 0) quota = 1;  // the numbers wrap, and 0 is no quota
   }
   workers.changed |= quota != workers.quotas[sm.index];
   workers.quotas[sm.index] = quota;
@@ -247,7 +254,7 @@ void SmMachine::spend_quota(policy::SmId sm, KernelId id, std::uint32_t begun) {
   const auto spent = static_cast<std::int32_t>(begun - std::exchange(place.begun[sm.index], begun));
   if (on.quota == kNoQuota || spent == 0) return;
   const bool was_left = on.quota > 0;
-  on.quota -= spent;
+  on.quota -= spent * static_cast<std::int64_t>(extras_[id.index].group_instructions);
   if (was_left && on.quota <= 0) spent_.push_back({sm, id});
 }
 
@@ -276,9 +283,10 @@ void SmMachine::observe(KernelId id, const Observed& observed) {
   if (k == nullptr) return;
   Workers& place = places_[id.index];
   std::uint32_t completed = 0 - place.done_before;
+  const std::uint64_t each = extras_[id.index].group_instructions;
   for (const Sm& sm : sms_) {
     const std::uint32_t done = observed.done[sm.index];
-    residents_[sm.index][id.index].counters.thread_instructions += done - place.done[sm.index];
+    residents_[sm.index][id.index].counters.thread_instructions += (done - place.done[sm.index]) * each;
     place.done[sm.index] = done;
     completed += done;
     spend_quota(sm.id, id, observed.begun[sm.index]);
@@ -288,7 +296,7 @@ void SmMachine::observe(KernelId id, const Observed& observed) {
   const std::uint32_t missing = correct_residents(*k, observed.workers);
   k->done = std::min(completed, k->blocks - k->resident);
   k->waiting = k->blocks - k->done - k->resident;
-  k->instructions = extras_[id.index].groups + completed;
+  k->instructions = extras_[id.index].instructions + completed * each;
   if (missing != 0) place.retry = now_ + kRetry;
 }
 

@@ -1,9 +1,9 @@
 // A GPU whose workers know on which SM they run, as a Machine with an entry for every SM.
 //
 // A rewritten kernel runs as workers, each on one SM, and leaves an SM at the end of a group when its limit there
-// falls. So kernels own SMs, are drained from them and have caps on each. A group of a launch counts as an instruction,
-// so a quota is a number of groups that may begin on an SM; groups that begin unobserved after `set_quota` was called
-// count too. A kernel that was not rewritten has no quotas.
+// falls. So kernels own SMs, are drained from them and have caps on each. A group of a launch counts as some
+// instructions, so a quota is a number of groups that may begin on an SM; groups that begin unobserved after
+// `set_quota` was called count too. A kernel that was not rewritten has no quotas.
 //
 // The driver places workers itself. Their limit on an SM is what the kernel may have there, not what the machine
 // expects, and `observe` corrects what it expects with what the workers counted. Workers on an SM where the kernel may

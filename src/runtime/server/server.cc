@@ -230,6 +230,8 @@ void Server::note_leaving(const Session& session) {
              {{"client", static_cast<std::int64_t>(info.number)},
               {"program", info.name},
               {"launches", static_cast<std::int64_t>(statistics.launches)},
+              {"queued_workers", static_cast<std::int64_t>(statistics.queued_workers)},
+              {"repeated_workers", static_cast<std::int64_t>(statistics.repeated_workers)},
               {"device_seconds", static_cast<double>(statistics.device_nanoseconds) * 1e-9},
               {"reason", reason.empty() ? "disconnected" : reason}});
 }

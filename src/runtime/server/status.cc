@@ -45,6 +45,8 @@ nlohmann::ordered_json client_entry(const Session& session, const ClientStatisti
           {"commands", f.commands},
           {"launches", f.launches},
           {"as_workers", f.as_workers},
+          {"queued_workers", f.queued_workers},
+          {"repeated_workers", f.repeated_workers},
           {"device_seconds", static_cast<double>(f.device_nanoseconds) * 1e-9},
           {"waited_seconds", static_cast<double>(f.waited_nanoseconds) * 1e-9},
           {"turnaround_seconds", f.turnaround_nanoseconds * 1e-9},

@@ -13,7 +13,7 @@ std::string chosen(const std::string& text) {
 TEST(DeviceDefaults, PeriodsAndRatesFitADevice) {
   const std::string all = chosen("quota:scheme=elastic");
   EXPECT_NE(all.find(":epoch=2000000"), std::string::npos) << all;
-  EXPECT_NE(all.find(":first_ipc=1e-06"), std::string::npos) << all;
+  EXPECT_NE(all.find(":first_ipc=10"), std::string::npos) << all;
   EXPECT_NE(all.find(":scheme=elastic"), std::string::npos) << all;
 }
 

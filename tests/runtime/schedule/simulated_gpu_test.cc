@@ -173,18 +173,21 @@ INSTANTIATE_TEST_SUITE_P(Policies, SimulatedGpu, testing::Values("accelos", "mov
 // Gives each kernel a quota that lasts for a part of a launch, and more when it is spent, a while later.
 struct SmallQuotas final : policy::Policy {
   void on(const policy::KernelArrived& e, policy::Machine& machine) override {
-    if (machine.residents({0})[e.kernel.index].quota == policy::kNoQuota) machine.set_quota({0}, e.kernel, kGroups);
-    if (!std::exchange(wakes, true)) machine.wake_at(machine.now() + Cycles{kWait}, 0);
+    if (machine.residents({0})[e.kernel.index].quota == policy::kNoQuota)
+      machine.set_quota({0}, e.kernel, kInstructions);
+    if (wakes++ == 0) machine.wake_at(machine.now() + Cycles{kWait}, 0);
   }
   void on(const policy::Wake&, policy::Machine& machine) override {
+    // Launches take longer while they wait for quota, and their groups count as more instructions then.
+    const std::int64_t more = kInstructions << std::min(wakes++ / 8, 20);
     for (const policy::Kernel& k : machine.kernels()) {
-      if (machine.residents({0})[k.id.index].quota <= 0) machine.add_quota({0}, k.id, kGroups);
+      if (machine.residents({0})[k.id.index].quota <= 0) machine.add_quota({0}, k.id, more);
     }
     machine.wake_at(machine.now() + Cycles{kWait}, 0);
   }
-  static constexpr std::int64_t kGroups = 450;
+  static constexpr std::int64_t kInstructions = 450'000'000;  // 450 groups of a kernel whose time is not known
   static constexpr std::uint64_t kWait = 1'000'000;
-  bool wakes = false;
+  int wakes = 0;
 };
 
 // Workers leave when they have waited for quota in vain. The launches behind theirs are on the device then.
