@@ -11,6 +11,7 @@
 #include "ptx/assembly.h"
 #include "ptx/def_use.h"
 #include "ptx/dependencies.h"
+#include "ptx/instruction_shape.h"
 #include "ptx/memory_effect.h"
 
 namespace wm::ptx {

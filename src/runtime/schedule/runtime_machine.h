@@ -106,7 +106,7 @@ class RuntimeMachine : public policy::Machine {
     std::uint64_t stream = 0;
     std::uint32_t roomless = 0;      // resident groups that exceeded the device's resources when they were submitted
     double used = 0;                 // device time of this launch
-    std::uint64_t instructions = 0;  // of the launches of its stream before this one
+    std::uint64_t instructions = 0;  // launches of its stream before this one executed so many
     std::uint64_t group_instructions = 1;
     Cycles ended;  // the launch before this one
   };

@@ -215,8 +215,8 @@ void SmMachine::renew_quota(policy::SmId sm, KernelId kernel) {
   std::uint32_t quota = 0;
   if (left != kNoQuota) {
     constexpr std::int64_t kMost = std::int64_t{1} << 30;
-    const auto each = static_cast<std::int64_t>(extras_[kernel.index].group_instructions);
-    const std::int64_t groups = std::min(left > 0 ? (left - 1) / each + 1 : 0, kMost);
+    const auto group_instructions = static_cast<std::int64_t>(extras_[kernel.index].group_instructions);
+    const std::int64_t groups = std::min(left > 0 ? (left - 1) / group_instructions + 1 : 0, kMost);
     quota = workers.begun[sm.index] + static_cast<std::uint32_t>(groups) + 1;
     if (quota == 0) quota = 1;  // the numbers wrap, and 0 is no quota
   }
@@ -283,10 +283,10 @@ void SmMachine::observe(KernelId id, const Observed& observed) {
   if (k == nullptr) return;
   Workers& place = places_[id.index];
   std::uint32_t completed = 0 - place.done_before;
-  const std::uint64_t each = extras_[id.index].group_instructions;
+  const std::uint64_t group_instructions = extras_[id.index].group_instructions;
   for (const Sm& sm : sms_) {
     const std::uint32_t done = observed.done[sm.index];
-    residents_[sm.index][id.index].counters.thread_instructions += (done - place.done[sm.index]) * each;
+    residents_[sm.index][id.index].counters.thread_instructions += (done - place.done[sm.index]) * group_instructions;
     place.done[sm.index] = done;
     completed += done;
     spend_quota(sm.id, id, observed.begun[sm.index]);
@@ -296,7 +296,7 @@ void SmMachine::observe(KernelId id, const Observed& observed) {
   const std::uint32_t missing = correct_residents(*k, observed.workers);
   k->done = std::min(completed, k->blocks - k->resident);
   k->waiting = k->blocks - k->done - k->resident;
-  k->instructions = extras_[id.index].instructions + completed * each;
+  k->instructions = extras_[id.index].instructions + completed * group_instructions;
   if (missing != 0) place.retry = now_ + kRetry;
 }
 
