@@ -57,6 +57,27 @@ TEST(AddressSpace, FreedMemoryIsGoneAndNotGivenOutAgain) {
   EXPECT_EQ(memory.allocated_bytes(), 128U);
 }
 
+TEST(AddressSpace, EveryByteOfFreedMemoryIsGone) {
+  for (const std::uint64_t bytes : {1U, 0x10000U, 0x10001U, 0x20001U}) {
+    AddressSpace memory;
+    const auto a = memory.allocate(bytes, "a");
+    ASSERT_TRUE(a.ok());
+    ASSERT_NE(memory.at(*a + bytes - 1, 1), nullptr);
+    ASSERT_TRUE(memory.free(*a).ok());
+    for (const std::uint64_t at : {std::uint64_t{0}, bytes / 2, bytes - 1})
+      EXPECT_EQ(memory.at(*a + at, 1), nullptr) << at << " of " << bytes;
+  }
+}
+
+TEST(AddressSpace, OnlyTheStartOfAnAllocationIsFreed) {
+  AddressSpace memory;
+  const auto a = memory.allocate(64, "a");
+  ASSERT_TRUE(a.ok());
+  EXPECT_FALSE(memory.free(*a + 4).ok());
+  EXPECT_FALSE(memory.free(*a + 4096).ok());
+  EXPECT_NE(memory.at(*a, 4), nullptr);
+}
+
 // Linux on x86_64 maps memory below the stack, at a distance of up to 2^28 pages at random. A copy whose host address
 // lies in the device's range fails, in one of some hundred processes if the ranges overlap by a few gibibytes.
 TEST(AddressSpace, NoMappingOfAHostLiesInTheDevicesRange) {
@@ -141,6 +162,8 @@ TEST(AddressSpace, AHeapThatKernelsUseIsNotReplaced) {
   ASSERT_TRUE(memory.use_as_heap(*b, 2048).ok());
   EXPECT_EQ(memory.heap()->allocate(1040, 0, 1), *b);
   EXPECT_FALSE(memory.use_as_heap(*a, 1024).ok());
+  EXPECT_FALSE(memory.use_as_heap(*a + 16, 1024).ok()) << "not the start of an allocation";
+  EXPECT_FALSE(memory.use_as_heap(16, 1024).ok()) << "no memory";
   ASSERT_TRUE(memory.free(*b).ok());
   EXPECT_EQ(memory.heap(), nullptr);
 }

@@ -41,6 +41,22 @@ TEST(Application, StepsHappenInOrder) {
   EXPECT_EQ(ran->launches.size(), 3U);
 }
 
+TEST(Application, ATransferEndsWithTheInitialContent) {
+  auto module = ptx::parse(kAdd);
+  ASSERT_TRUE(module.ok());
+  gpu::Application app;
+  const auto b = app.add("b", std::vector<std::uint32_t>{1, 2, 3, 4});
+  app.buffers[0].initial.resize(8);  // the last two words have no initial content
+  app.fill(b, std::byte{0});
+  for (const std::size_t offset : {4U, 8U})
+    app.steps.emplace_back(gpu::Transfer{gpu::Transfer::Direction::to_device, b, offset, 8});
+  const auto ran = run_application(*module, app);
+  ASSERT_TRUE(ran.ok()) << ran.error().to_string();
+  std::vector<std::uint32_t> got(4);
+  std::memcpy(got.data(), ran->buffers[0].data(), 16);
+  EXPECT_EQ(got, (std::vector<std::uint32_t>{0, 2, 0, 0}));
+}
+
 TEST(Application, UnwrittenBuffersHoldPoison) {
   auto module = ptx::parse(kAdd);
   ASSERT_TRUE(module.ok());

@@ -182,6 +182,21 @@ TEST(Barrier, ADeadlockShowsWhatEachWarpWaitsFor) {
             "arrived)");
 }
 
+TEST(Barrier, ADeadlockDoesNotWaitForThreadsThatExited) {
+  Snippet s;
+  s.block = {96, 1, 1};
+  s.text = kernel(R"(setp.ge.u32 %p0, %thread, 64;
+    @%p0 exit;
+    setp.ge.u32 %p0, %thread, 32;
+    @%p0 bra B;
+    bar.sync 1;
+    ret;
+  B:
+    bar.sync 2;
+    ret;)");
+  EXPECT_NE(run(s).error.find("waits for barrier 1 (32 of 64 threads arrived)"), std::string::npos) << run(s).error;
+}
+
 TEST(Barrier, TooFewThreadsForACountIsADeadlock) {
   Snippet s;
   s.block = {64, 1, 1};

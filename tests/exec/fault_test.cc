@@ -47,6 +47,17 @@ TEST(Fault, AMisalignedAccessIsAFault) {
       std::string::npos);
 }
 
+TEST(Fault, EveryMisalignmentIsAFault) {
+  for (const std::string space : {"global", "shared"}) {
+    for (int off = 1; off < 8; ++off) {
+      const std::string base = space == "global" ? "%out" : "s";
+      const std::string load =
+          ".shared .align 8 .b8 s[64];\nld." + space + ".u64 %d0, [" + base + "+" + std::to_string(off) + "];\nret;";
+      EXPECT_NE(error_of(load).find("is not aligned"), std::string::npos) << load;
+    }
+  }
+}
+
 TEST(Fault, SharedMemoryHasAnEnd) {
   Snippet s;
   s.shared = 64;

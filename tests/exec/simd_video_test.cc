@@ -47,6 +47,9 @@ TEST(SimdVideo, OperandsSelectElementsAndMasksKeepTheThirdSource) {
   EXPECT_EQ(selected("vadd4.u32.u32.u32 %r4, %r1.b0123, %r2, %r3;"), 0x41322314U);
   EXPECT_EQ(selected("vadd4.u32.u32.u32 %r4, %r1.b7777, %r2.b4000, %r3;"), 0x50414141U);
   EXPECT_EQ(selected("vadd4.u32.u32.u32 %r4.b20, %r1, %r2, %r3;"), 0xaa33cc11U);
+  EXPECT_EQ(selected("vadd4.u32.u32.u32 %r4.b321, %r1, %r2, %r3;"), 0x443322ddU);
+  EXPECT_EQ(selected("vadd4.u32.u32.u32 %r4.b310, %r1, %r2, %r3;"), 0x44bb2211U);
+  EXPECT_EQ(selected("vadd4.u32.u32.u32 %r4.b3210, %r1, %r2, %r3;"), 0x44332211U);
   EXPECT_EQ(selected("vadd4.u32.u32.u32.add %r4.b20, %r1, %r2, %r3;"), 0xaabbccddU + 0x33 + 0x11);
   EXPECT_EQ(selected("vadd2.u32.u32.u32 %r4, %r1.h01, %r2.h12, %r3;"), 0x06042413U);
   EXPECT_EQ(selected("vsub2.u32.u32.u32 %r4.h1, %r1.h33, %r2, %r3;"), 0x0000ccddU);
