@@ -27,7 +27,7 @@ constexpr std::uint32_t kBarriers = 16;
 constexpr std::uint32_t kHeldNanoseconds = 500;  // between two looks at a quota that is spent
 // A worker leaves after so many, some milliseconds on an H200: many calls of the driver wait until no kernel runs, and
 // the quota is renewed by a process that may be in one of them.
-constexpr std::uint32_t kMaxLooks = 2000;
+constexpr std::uint32_t kMaxLooks = 8000;
 constexpr std::array kVirtual{Special::ctaid_x,  Special::ctaid_y,  Special::ctaid_z,
                               Special::nctaid_x, Special::nctaid_y, Special::nctaid_z};
 

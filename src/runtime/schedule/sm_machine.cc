@@ -261,16 +261,18 @@ void SmMachine::spend_quota(policy::SmId sm, KernelId id, std::uint32_t begun) {
 // Workers that are fewer than expected have left, or the driver placed them elsewhere.
 std::uint32_t SmMachine::correct_residents(policy::Kernel& kernel, std::span<const std::uint32_t> workers) {
   const Workers& place = places_[kernel.id.index];
+  const bool starting = now_ - kernel.arrived < kStarting;
   std::uint32_t gone = 0, found = 0;
   for (Sm& sm : sms_) {
     const std::uint32_t expected = residents_[sm.index][kernel.id.index].resident;
-    if (workers[sm.index] >= expected) continue;
-    if (expected <= place.limits[sm.index]) gone += expected - workers[sm.index];
+    const bool may_stay = expected <= place.limits[sm.index];
+    if (workers[sm.index] >= expected || (starting && may_stay)) continue;
+    if (may_stay) gone += expected - workers[sm.index];
     vacate(sm, kernel, expected - workers[sm.index]);
   }
   for (Sm& sm : sms_) {
     const std::uint32_t expected = residents_[sm.index][kernel.id.index].resident;
-    if (workers[sm.index] <= expected) continue;
+    if (workers[sm.index] <= expected || starting) continue;
     const std::uint32_t more = std::min(workers[sm.index] - expected, gpu::fit(kernel.footprint, sm.free));
     if (more != 0) occupy(sm, kernel, more);
     found += more;

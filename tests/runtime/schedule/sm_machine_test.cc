@@ -15,7 +15,13 @@ using policy::kNoKernel;
 using Counts = std::vector<std::uint32_t>;
 
 struct SmMachineTest : testing::Test {
+  // … and is old enough for its workers to be where they will be.
   KernelId arrive(std::uint32_t groups, bool divisible = true) {
+    const KernelId id = arrive_now(groups, divisible);
+    machine.set_now(machine.now() + SmMachine::kStarting);
+    return id;
+  }
+  KernelId arrive_now(std::uint32_t groups, bool divisible = true) {
     return machine.arrive({.footprint = {512, 0, 0, 1}, .groups = groups, .divisible = divisible, .stream = ++stream});
   }
   // The kernels that were started, with the number of workers.
@@ -182,6 +188,16 @@ TEST_F(SmMachineTest, CountsGoOnFromLaunchToLaunch) {
   observe(a, Counts(4, 4), Counts{25, 25, 25, 35});
   EXPECT_EQ(machine.kernels()[0].done, 10U);
   EXPECT_EQ(machine.kernels()[0].instructions, 110U);
+}
+
+TEST_F(SmMachineTest, WorkersThatAreMissingAtTheBeginningOfALaunchMayCome) {
+  const KernelId a = arrive_now(1000);
+  dispatched();
+  observe(a, Counts{4, 0, 4, 1}, Counts(4, 0));
+  EXPECT_EQ(machine.residents({1})[a.index].resident, 4U);
+  machine.set_now(machine.now() + SmMachine::kStarting);
+  observe(a, Counts{4, 0, 4, 1}, Counts(4, 0));
+  EXPECT_EQ(machine.residents({1})[a.index].resident, 0U);
 }
 
 TEST_F(SmMachineTest, WorkersThatAllLeftAreStartedAgain) {
