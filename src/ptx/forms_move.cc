@@ -7,8 +7,8 @@ namespace {
 // clang-format off
 constexpr FormText kMove[] = {
     {Opcode::mov, ".pred|$word", "d:0, m:0"},
-    {Opcode::mov, ".b32|b64|b128", "x:0, r:0"},
-    {Opcode::mov, ".b32|b64|b128", "d:0, x:0"},
+    {Opcode::mov, ".b16|b32|b64|b128", "x:0, r:0"},
+    {Opcode::mov, ".b16|b32|b64|b128", "d:0, x:0"},
     {Opcode::mov, ".b128", "d:0, r:0"},
     {Opcode::cvt, "?.sat.$anyint.$anyint", "c:0, c:1"},
     {Opcode::cvt, ".$irnd?.ftz?.sat.$anyint.f32", "c:0, c:1"},

@@ -122,6 +122,39 @@ TEST(Special, FencesPrefetchesAndSleepHaveNoEffect) {
   EXPECT_EQ(out, table(32, [](auto) { return 6; }));
 }
 
+TEST(Special, MovesPackAndUnpackVectorsOfEveryWidth) {
+  Snippet s;
+  s.block = {1, 1, 1};
+  s.out_words = 12;
+  s.text = kernel(R"(.reg .b8 %b<8>;
+    mov.u32 %r0, 0x04030201;
+    mov.b32 {%b0, %b1, %b2, %b3}, %r0;
+    mov.b32 %r1, {%b3, %b2, %b1, %b0};
+    st.global.u32 [%out], %r1;
+    mov.b32 {%h0, %h1}, %r0;
+    mov.b32 %r2, {%h1, %h0};
+    st.global.u32 [%out+4], %r2;
+    mov.b16 {%b4, %b5}, %h0;
+    mov.b16 %h2, {%b5, %b4};
+    cvt.u32.u16 %r3, %h2;
+    st.global.u32 [%out+8], %r3;
+    mov.b64 %d0, {%h1, %h0, %h0, %h1};
+    st.global.u64 [%out+16], %d0;
+    mov.b64 {%r4, %r5}, %d0;
+    mov.b64 %d1, {%r5, %r4};
+    st.global.u64 [%out+24], %d1;
+    mov.b64 {%h3, _, _, %h4}, %d1;
+    cvt.u32.u16 %r6, %h3;
+    cvt.u32.u16 %r7, %h4;
+    st.global.u32 [%out+32], %r6;
+    st.global.u32 [%out+36], %r7;
+    ret;)");
+  const Outcome o = run(s);
+  ASSERT_EQ(o.error, "");
+  EXPECT_EQ(o.out, (std::vector<std::uint32_t>{0x01020304, 0x02010403, 0x0102, 0, 0x02010403, 0x04030201, 0x04030201,
+                                               0x02010403, 0x0201, 0x0201, 0, 0}));
+}
+
 TEST(Special, CarriesGoFromOneInstructionToTheNext) {
   const auto out = words(R"(
     mov.u32 %r0, 0xffffffff;

@@ -35,6 +35,7 @@ std::vector<Choice> choices(const Form& form) {
 
 std::string reg(Type type, int bits_wanted, int number) {
   if (type == Type::pred) return fmt::format("%p{}", number);
+  if (bits_wanted == 8 && type == Type::b8) return fmt::format("%b{}", number);
   if (bits_wanted <= 16) return fmt::format("%h{}", number);
   if (type == Type::f32) return fmt::format("%f{}", number);
   if (type == Type::f64) return fmt::format("%fd{}", number);
@@ -75,7 +76,7 @@ std::string operand(const OperandSpec& spec, const std::vector<Type>& types, int
     case Kind::vector:
       return braces(type, width, spec.count, number * 4);
     case Kind::pack:
-      return braces(Type::b16, width / 2, 2, number);
+      return braces(width == 16 ? Type::b8 : Type::b16, width / 2, 2, number);
     case Kind::label:
       return "here";
     case Kind::branch_table:
@@ -123,7 +124,7 @@ std::vector<std::string> every_form(Opcode opcode) {
 
 std::string every_form_module(const std::vector<std::string>& instructions, const std::string& target) {
   std::string text = fmt::format(".version 8.7\n.target {}\n.address_size 64\n.entry k()\n{{\n", target);
-  text += "  .reg .pred %p<16>;\n  .reg .b16 %h<16>;\n  .reg .b32 %r<32>;\n  .reg .b64 %rd<16>;\n";
+  text += "  .reg .pred %p<16>;\n  .reg .b8 %b<16>;\n  .reg .b16 %h<16>;\n  .reg .b32 %r<32>;\n  .reg .b64 %rd<16>;\n";
   text += "  .reg .b128 %rq<8>;\n  .reg .f32 %f<32>;\n  .reg .f64 %fd<16>;\n";
   text += "here:\n  table: .branchtargets here;\n";
   for (const std::string& one : instructions) text += fmt::format("  {}\n", one);

@@ -118,20 +118,27 @@ void* find_symbol(void* library, const char* symbol) {
   return entry != nullptr ? entry : found;
 }
 
+// False: PoCL is not in this process, or this is another processor.
+bool replace_entries() {
+  if (first_entry() == nullptr) return false;
+  if (replace_import("libpocl.so", "dlsym", reinterpret_cast<void*>(&find_symbol)) == 0) return false;
+  install_fault_handlers();
+  for (const char* const library : {"libpocl", "libLLVM"}) {
+    replace_import(library, "sigaction", reinterpret_cast<void*>(&set_action_behind_handlers));
+  }
+  return true;
+}
+
 }  // namespace
 
 bool ends_without_fault(void (*access)(void*), void* data) { return !call_guarded(access, data); }
 
 bool guard_kernels(KernelGuardListener& listener) {
-  static const bool replaced = [] {
-    if (first_entry() == nullptr) return false;
-    if (replace_import("libpocl.so", "dlsym", reinterpret_cast<void*>(&find_symbol)) == 0) return false;
-    install_fault_handlers();
-    for (const char* const library : {"libpocl", "libLLVM"}) {
-      replace_import(library, "sigaction", reinterpret_cast<void*>(&set_action_behind_handlers));
-    }
-    return true;
-  }();
+  static std::mutex mutex;
+  static bool replaced = false;
+  const std::lock_guard lock(mutex);
+  // PoCL may be loaded later than a device of another driver was opened.
+  replaced = replaced || replace_entries();
   if (replaced) the_listener.store(&listener);
   return replaced;
 }
