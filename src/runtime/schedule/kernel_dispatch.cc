@@ -148,6 +148,7 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
     arrival.footprint = worker_footprint(command);
     arrival.groups = command.workers->groups;
     arrival.divisible = true;
+    arrival.chunk = std::max<std::uint32_t>(command.workers->range.chunk, 1);
     if (counts) arrival.group_instructions = instructions_of(arrival.isolated_nanoseconds / arrival.groups);
     return arrival;
   }

@@ -31,6 +31,7 @@ class RuntimeMachine : public policy::Machine {
     double goal_nanoseconds = 0;      // time in which the launch should complete; 0: no goal
     double isolated_nanoseconds = 0;  // time that it takes isolated; 0: not known
     std::uint64_t group_instructions = 1;
+    std::uint32_t chunk = 1;  // groups that a worker takes at a time
   };
   // Adds the time since the latest call to the kernels that occupied the device.
   void set_now(Cycles now);
@@ -109,6 +110,7 @@ class RuntimeMachine : public policy::Machine {
     std::uint64_t instructions = 0;  // launches of its stream before this one executed so many
     std::uint64_t group_instructions = 1;
     Cycles ended;  // the launch before this one
+    std::uint32_t chunk = 1;
   };
   [[noreturn]] static void refused(const char* what);
   [[nodiscard]] policy::Kernel* view(policy::KernelId id);

@@ -254,7 +254,10 @@ void SmMachine::spend_quota(policy::SmId sm, KernelId id, std::uint32_t begun) {
   const auto spent = static_cast<std::int32_t>(begun - std::exchange(place.begun[sm.index], begun));
   if (on.quota == kNoQuota || spent == 0) return;
   const bool was_left = on.quota > 0;
-  on.quota -= spent * static_cast<std::int64_t>(extras_[id.index].group_instructions);
+  // A group may be worth far more than a quota. A kernel owes nothing for the group that exceeded its quota: small
+  // additions to a debt would start no group.
+  on.quota =
+      std::max<std::int64_t>(on.quota - spent * static_cast<std::int64_t>(extras_[id.index].group_instructions), 0);
   if (was_left && on.quota <= 0) spent_.push_back({sm, id});
 }
 
@@ -297,7 +300,12 @@ void SmMachine::observe(KernelId id, const Observed& observed) {
   completed = static_cast<std::uint32_t>(std::max(static_cast<std::int32_t>(completed), 0));
   const std::uint32_t missing = correct_residents(*k, observed.workers);
   k->done = std::min(completed, k->blocks - k->resident);
-  k->waiting = k->blocks - k->done - k->resident;
+  // A worker that has taken a chunk has at most so many groups that are not done. Towards the end of a launch no group
+  // waits although not all are done, and more workers would find none.
+  const std::uint32_t workers = std::accumulate(observed.workers.begin(), observed.workers.end(), 0U);
+  const std::uint32_t left = k->blocks - k->done;
+  const std::uint64_t taken = std::max<std::uint64_t>(k->resident, std::uint64_t{workers} * extras_[id.index].chunk);
+  k->waiting = left - static_cast<std::uint32_t>(std::min<std::uint64_t>(left, taken));
   k->instructions = extras_[id.index].instructions + completed * group_instructions;
   if (missing != 0) place.retry = now_ + kRetry;
 }

@@ -159,12 +159,12 @@ TEST_F(SmMachineTest, AQuotaIsANumberOfGroupsThatMayBegin) {
   observe(a, Counts(4, 4), Counts(4, 0), Counts{0, 12, 0, 0});
   machine.deliver_events(policy);
   EXPECT_EQ(policy.sms, Counts{1});
-  EXPECT_EQ(machine.residents({1})[a.index].quota, -2);
+  EXPECT_EQ(machine.residents({1})[a.index].quota, 0) << "nothing is owed";
   observe(a, Counts(4, 4), Counts(4, 0), Counts{0, 12, 0, 0});
   EXPECT_FALSE(machine.has_events()) << "told once";
   machine.add_quota({1}, a, 5);
   EXPECT_EQ(dispatched(), "0*0") << "its workers are told";
-  EXPECT_EQ(quotas(a)[1], 1U + 12 + 3);
+  EXPECT_EQ(quotas(a)[1], 1U + 12 + 5);
   machine.set_quota({1}, a, policy::kNoQuota);
   machine.add_quota({1}, a, 5);
   EXPECT_EQ(quotas(a)[1], 0U);
@@ -198,6 +198,20 @@ TEST_F(SmMachineTest, WorkersThatAreMissingAtTheBeginningOfALaunchMayCome) {
   machine.set_now(machine.now() + SmMachine::kStarting);
   observe(a, Counts{4, 0, 4, 1}, Counts(4, 0));
   EXPECT_EQ(machine.residents({1})[a.index].resident, 0U);
+}
+
+TEST_F(SmMachineTest, GroupsThatWorkersHaveTakenDoNotWait) {
+  const KernelId a =
+      machine.arrive({.footprint = {512, 0, 0, 1}, .groups = 100, .divisible = true, .stream = ++stream, .chunk = 4});
+  machine.set_now(machine.now() + SmMachine::kStarting);
+  dispatched();
+  observe(a, Counts(4, 4), Counts(4, 5));
+  EXPECT_EQ(machine.kernels()[0].waiting, 100U - 20 - 16 * 4);
+  // Twelve workers have left, and the others have the last groups.
+  observe(a, Counts(4, 1), Counts(4, 22));
+  EXPECT_EQ(machine.kernels()[0].waiting, 0U);
+  machine.set_now(machine.now() + SmMachine::kRetry);
+  EXPECT_EQ(dispatched(), "") << "there is nothing for more workers";
 }
 
 TEST_F(SmMachineTest, WorkersThatAllLeftAreStartedAgain) {
