@@ -7,13 +7,19 @@
 namespace wm::sim {
 namespace {
 
-// `add` adds the variable `step` to every word of its buffer, `twice` doubles them, `say` prints "hi".
+// `where` stores the address of its buffer, `add` adds the variable `step` to every word of its buffer, `twice` doubles
+// them, `say` prints "hi".
 constexpr const char* kModule = R"(.version 8.0
 .target sm_90
 .address_size 64
 .global .align 4 .u32 step = 1;
 .global .align 1 .b8 text[3] = {104, 105, 0};
 .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+.visible .entry where(.param .u64 p) {
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [p]; st.global.u64 [%rd1], %rd1;
+  ret;
+}
 .visible .entry add(.param .u64 p) {
   .reg .b32 %r<8>; .reg .b64 %rd<8>;
   ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
@@ -43,7 +49,7 @@ gpu::Launch launch(const std::string& kernel, gpu::BufferId buffer, std::uint32_
 
 class AClient {
  public:
-  AClient() {
+  explicit AClient(const std::string& gpu = "qos16") : config_(test_gpu(gpu)) {
     auto module = ptx::parse(kModule, "k.ptx");
     EXPECT_TRUE(module.ok()) << module.error().to_string();
     spec.name = "c";
@@ -80,7 +86,7 @@ class AClient {
     return client_.get();
   }
 
-  gpu::GpuConfig config_ = test_gpu("qos16");
+  gpu::GpuConfig config_;
   std::unique_ptr<Client> client_;
 };
 
@@ -160,6 +166,7 @@ TEST(Client, TheFirstRunIsReportedOnceBeforeTheNextWritesItsInputs) {
     std::uint32_t word = 0;
     std::memcpy(&word, (*done.buffers())[0].data(), 4);
     seen.push_back(word);
+    EXPECT_EQ(done.runs(), 1U);
   };
   while (c.next()) c.execute();
   EXPECT_EQ(seen, (Words{10}));
@@ -185,9 +192,31 @@ TEST(Client, LaunchesOfOneShapeHaveOneFunctionNumber) {
   const auto data = c.application->add("data", Words{1, 2});
   for (const auto& [kernel, threads] : {std::pair{"add", 1U}, {"twice", 1U}, {"add", 2U}, {"twice", 1U}, {"add", 1U}})
     c.application->launch(launch(kernel, data, threads));
-  Words numbers;
-  while (c.next()) numbers.push_back(c->current().function);
+  Words numbers, ids;
+  while (c.next()) {
+    numbers.push_back(c->current().function);
+    ids.push_back(static_cast<std::uint32_t>(c->current().grid.id));
+  }
   EXPECT_EQ(numbers, (Words{0, 1, 2, 1, 0}));
+  EXPECT_EQ(ids, (Words{1, 2, 3, 4, 5})) << "every launch has a number of its own";
+}
+
+// Buffers whose addresses are no multiple of 1024.
+int odd_addresses(const std::string& gpu) {
+  AClient c(gpu);
+  for (std::size_t i = 0; i < 8; ++i) {
+    const auto buffer = c.application->add("b" + std::to_string(i), std::vector<std::uint64_t>(1 + 40 * i));
+    c.application->launch(launch("where", buffer, 1));
+  }
+  while (c.next()) c.execute();
+  int odd = 0;
+  for (std::size_t i = 0; i < 8; ++i) odd += c.words(i)[0] % 1024 != 0 ? 1 : 0;
+  return odd;
+}
+
+TEST(Client, BuffersBeginWithAKilobyteWhereTwoSlicesShareOne) {
+  EXPECT_EQ(odd_addresses("h200"), 0);
+  EXPECT_GT(odd_addresses("qos16"), 0);
 }
 
 TEST(Client, AFaultBetweenItsLaunchesIsAnError) {
