@@ -43,6 +43,7 @@ class Recorder final : public testing::EmptyTestEventListener {
   const char* path = std::getenv("WM_MUTANT_RECORD");
   if (!path || !state().marks) return false;
   testing::UnitTest::GetInstance()->listeners().Append(new Recorder(path));
+  ::unsetenv("WM_MUTANT_RECORD");  // A test that starts this program again would begin a new record.
   return true;
 }();
 
