@@ -32,8 +32,8 @@ class SmMachine final : public RuntimeMachine {
             policy::Can::quotas};
   }
   static constexpr Cycles kRetry{200'000};
-  // Between two launches of a stream an SM has few workers for some microseconds. A policy that divided quotas or SMs by
-  // what it saw then would go wrong, so workers that are missing count only in launches that are older than this.
+  // Between two launches of a stream an SM has few workers for some microseconds. A policy that divided quotas or SMs
+  // by what it saw then would go wrong, so workers that are missing count only in launches that are older than this.
   static constexpr Cycles kStarting{200'000};
 
   // --- called by the runtime
