@@ -292,6 +292,7 @@ class WorkerWriter {
     find_sm();
     editor_.emit(build::mov(scratch_.looks, build::number(0), Type::u32));
     leave_order();
+    add(build::at(o(queue_), offsetof(PersistentQueue, arrived)), build::number(1));
     load_grid(scratch_.address, offsetof(PersistentGrid, before), Type::u64);
     load_grid(ended_.chunk, offsetof(PersistentGrid, before_total));
     add(resident(), build::number(1), scratch_.low);

@@ -38,6 +38,8 @@ struct PersistentQueue {
   std::uint32_t unused[7] = {};
   std::uint32_t completed = 0;  // virtual blocks that ended, and kBesideStream
   std::uint32_t unused_too[7] = {};
+  std::uint32_t arrived = 0;  // workers that started, also those that left at once
+  std::uint32_t unused_last[7] = {};
 };
 // Set in `completed` by workers that do not follow the stream's order. Launches have fewer than 2^31 - 1 virtual
 // blocks.

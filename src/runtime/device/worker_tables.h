@@ -23,6 +23,10 @@ class WorkerTable {
   // groups go on from launch to launch, and wrap.
   struct Counts {
     std::vector<std::uint32_t> workers, groups, begun;
+    // The launch that was asked for, groups of it that workers have taken (more than there are: none is left), and
+    // workers of it that have started.
+    const LaunchCounters* launch = nullptr;
+    std::uint32_t taken = 0, started = 0;
   };
   // By compute unit: workers that it may have, and 1 + groups that may begin there in all (0: any number).
   struct Permits {
@@ -35,8 +39,8 @@ class WorkerTable {
   virtual Status change(const Permits& permits) = 0;
   // Completes when the latest `begin` or `change` is in the table; null: it is.
   [[nodiscard]] virtual EventHandle ready_event() = 0;
-  // Asks the device for the counts; `answered` is true once, when they have come.
-  virtual void ask() = 0;
+  // Asks the device for the counts of all launches and of this one; `answered` is true once, when they have come.
+  virtual void ask(const LaunchCounters& launch) = 0;
   [[nodiscard]] virtual bool answered(Counts& counts) = 0;
 };
 

@@ -75,9 +75,10 @@ struct WorkerRun {
     std::uint32_t groups = 0;
   } before;
   std::vector<std::shared_ptr<WorkerBatch>> batches;
-  bool exhausted = false;      // no group is left in the queue
-  bool started_ahead = false;  // its latest batch was submitted before the policy knew of it
-  bool beside_queue = false;   // some of its workers were submitted on other queues
+  std::uint32_t submitted = 0;  // workers in all batches
+  bool exhausted = false;       // no group is left in the queue
+  bool started_ahead = false;   // its latest batch was submitted before the policy knew of it
+  bool beside_queue = false;    // some of its workers were submitted on other queues
 
   // Workers of the next launch find it complete when it is their turn on the queue, unless more workers are submitted.
   [[nodiscard]] bool may_be_followed() const {

@@ -306,8 +306,10 @@ void SmMachine::observe(KernelId id, const Observed& observed) {
   const std::uint32_t left = k->blocks - k->done;
   const std::uint64_t taken = std::max<std::uint64_t>(k->resident, std::uint64_t{workers} * extras_[id.index].chunk);
   k->waiting = left - static_cast<std::uint32_t>(std::min<std::uint64_t>(left, taken));
+  if (observed.untaken) k->waiting = std::min(*observed.untaken, left);
   k->instructions = extras_[id.index].instructions + completed * group_instructions;
-  if (missing != 0) place.retry = now_ + kRetry;
+  // Workers that the driver has not placed come as soon as there is room, and more of them would not help.
+  if (missing != 0 || observed.some_not_placed) place.retry = now_ + kRetry;
 }
 
 // Few groups are spread over many SMs. The room of an SM does not depend on others, so it is found once.

@@ -41,6 +41,8 @@ class SmMachine final : public RuntimeMachine {
   // under a quota. Numbers of groups go on from launch to launch, and wrap.
   struct Observed {
     std::span<const std::uint32_t> workers, done, begun;
+    std::optional<std::uint32_t> untaken = std::nullopt;  // groups of this launch that no worker has taken, where known
+    bool some_not_placed = false;                         // the driver has workers of this launch that wait for room
   };
   void observe(policy::KernelId kernel, const Observed& observed);
   // True once for an id that is new for its stream: its counts begin at zero.

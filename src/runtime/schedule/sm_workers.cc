@@ -71,7 +71,10 @@ SmWorkers::Submitted SmWorkers::submit(Command& command, std::uint32_t workers) 
                                 .before = run.before.counters.get(),
                                 .groups_before = run.before.groups};
   submitted.status = backend_.submission().launch(*queue, launch, &submitted.event);
-  if (submitted.status == status::kSuccess) run.batches.push_back(submitted.batch);
+  if (submitted.status == status::kSuccess) {
+    run.batches.push_back(submitted.batch);
+    run.submitted += workers;
+  }
   return submitted;
 }
 
@@ -87,9 +90,14 @@ void SmWorkers::observe(Command& command) {
   WorkerRun& run = *command.workers;
   if (run.exhausted || run.batches.empty()) return;
   if (run.table->answered(counts_)) {
-    machine_.observe(command.placement.kernel, {counts_.workers, counts_.groups, counts_.begun});
+    SmMachine::Observed observed{counts_.workers, counts_.groups, counts_.begun, std::nullopt, false};
+    if (counts_.launch == run.counters.get()) {
+      observed.untaken = run.groups - std::min(run.groups, counts_.taken);
+      observed.some_not_placed = counts_.started < run.submitted;
+    }
+    machine_.observe(command.placement.kernel, observed);
   }
-  run.table->ask();
+  run.table->ask(*run.counters);
 }
 
 std::optional<std::uint64_t> SmWorkers::next_observation() const {

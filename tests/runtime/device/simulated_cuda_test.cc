@@ -96,9 +96,9 @@ struct SimulatedCuda : testing::Test {
     if (const EventHandle written = table.ready_event()) after.push_back(written);
     return launch_sum(sum, out, 50, {}, nullptr, workers, after);
   }
-  static WorkerTable::Counts counts_of(WorkerTable& table) {
+  static WorkerTable::Counts counts_of(WorkerTable& table, const LaunchCounters& launch) {
     WorkerTable::Counts counts;
-    table.ask();
+    table.ask(launch);
     while (!table.answered(counts)) {
     }
     return counts;
@@ -177,7 +177,10 @@ TEST_F(SimulatedCuda, WorkersLeaveTheSameMemoryAndCountWhatTheyDid) {
   ASSERT_EQ(launch_workers(*sum, *out, workers, *table), status::kSuccess);
   EXPECT_EQ(read(out, 402), expected_sum(50));
   EXPECT_TRUE(first->is_complete() && second->is_complete());
-  const WorkerTable::Counts counts = counts_of(*table);
+  const WorkerTable::Counts counts = counts_of(*table, *second);
+  EXPECT_EQ(counts.launch, second.get());
+  EXPECT_GE(counts.taken, 50U);
+  EXPECT_EQ(counts.started, 5U);
   EXPECT_EQ(total(counts.groups), 100U);
   EXPECT_EQ(total(counts.workers), 0U);
   // No SM may have workers: nothing is taken.
@@ -187,7 +190,7 @@ TEST_F(SimulatedCuda, WorkersLeaveTheSameMemoryAndCountWhatTheyDid) {
   ASSERT_EQ(launch_workers(*sum, *out, workers, *table), status::kSuccess);
   backend->submission().finish(*queue);
   EXPECT_FALSE(third->is_complete());
-  EXPECT_EQ(total(counts_of(*table).groups), 0U);
+  EXPECT_EQ(total(counts_of(*table, *third).groups), 0U);
 }
 
 TEST_F(SimulatedCuda, WorkersBehindALaunchThatIsNotCompleteTakeNothing) {
@@ -209,7 +212,7 @@ TEST_F(SimulatedCuda, WorkersBehindALaunchThatIsNotCompleteTakeNothing) {
   backend->submission().finish(*queue);
   EXPECT_FALSE(first->is_complete());
   EXPECT_FALSE(second->is_complete());
-  EXPECT_EQ(total(counts_of(*table).groups), 6U) << "the quota of the first";
+  EXPECT_EQ(total(counts_of(*table, *first).groups), 6U) << "the quota of the first";
   EXPECT_EQ(read(other, 402), std::vector<std::uint32_t>(402, 0));
   // Other workers complete the first, and the second starts again.
   ASSERT_EQ(table->change({limits, any}), status::kSuccess);
@@ -276,7 +279,7 @@ TEST_F(SimulatedCuda, WorkersBeginNoMoreGroupsThanTheirQuota) {
   for (const std::uint32_t groups : {6U, 16U}) {
     ASSERT_EQ(table->change({limits, quotas(groups)}), status::kSuccess);
     run();
-    const WorkerTable::Counts counts = counts_of(*table);
+    const WorkerTable::Counts counts = counts_of(*table, *counters);
     EXPECT_EQ(total(counts.groups), groups);
     EXPECT_EQ(total(counts.begun), groups);
     EXPECT_EQ(total(counts.workers), 0U) << "they have left";

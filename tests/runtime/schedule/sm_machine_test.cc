@@ -214,6 +214,22 @@ TEST_F(SmMachineTest, GroupsThatWorkersHaveTakenDoNotWait) {
   EXPECT_EQ(dispatched(), "") << "there is nothing for more workers";
 }
 
+TEST_F(SmMachineTest, WorkersThatTheDriverHasNotPlacedAreNotMissing) {
+  const KernelId a = arrive(1000);
+  dispatched();
+  const Counts few{4, 4, 4, 1}, none(4, 0);
+  for (int i = 0; i < 2; ++i) {
+    machine.observe(a, {few, none, none, 900, true});
+    machine.set_now(machine.now() + SmMachine::kRetry - Cycles{1});
+    EXPECT_EQ(dispatched(), "");
+  }
+  machine.set_now(machine.now() + Cycles{1});
+  EXPECT_EQ(dispatched(), "0*3");
+  machine.observe(a, {few, none, none, 0, false});
+  machine.set_now(machine.now() + SmMachine::kRetry);
+  EXPECT_EQ(dispatched(), "") << "no group is left for them";
+}
+
 TEST_F(SmMachineTest, WorkersThatAllLeftAreStartedAgain) {
   const KernelId a = arrive(100);
   dispatched();

@@ -10,6 +10,7 @@ namespace wm::runtime::cuda {
 namespace {
 
 using rewrite::PersistentControl;
+using rewrite::PersistentQueue;
 constexpr unsigned kTableStreamFlags = 1, kWithoutTiming = 2;
 
 }  // namespace
@@ -23,7 +24,7 @@ class CudaWorkerTables::Table final : public WorkerTable {
         host_(host),
         stream_(stream),
         memory_(device, address, sizeof words_, CudaMemory::Owner::other),
-        counts_(host.take(kCountBytes)) {
+        counts_(host.take(kCountBytes + sizeof(PersistentQueue))) {
     device_.cuda.create_event(&ready_.end, kWithoutTiming);
     device_.cuda.create_event(&answered_, kWithoutTiming);
   }
@@ -55,12 +56,15 @@ class CudaWorkerTables::Table final : public WorkerTable {
     constexpr std::size_t kEnd = offsetof(PersistentControl, quota) + sizeof words_.quota;
     return write(kFirst, words_.limit, kEnd - kFirst);
   }
-  void ask() override {
+  void ask(const LaunchCounters& launch) override {
     if (is_asked_ || counts_.empty()) return;
     device_.make_current();
-    is_asked_ =
-        device_.cuda.copy_to_host(counts_.data(), memory_.address + kFirstCount, kCountBytes, stream_) == kSuccess &&
-        device_.cuda.record_event(answered_, stream_) == kSuccess;
+    const DriverCalls& cuda = device_.cuda;
+    const Address queue = static_cast<const CudaLaunchCounters&>(launch).queue;
+    is_asked_ = cuda.copy_to_host(counts_.data(), memory_.address + kFirstCount, kCountBytes, stream_) == kSuccess &&
+                cuda.copy_to_host(counts_.data() + kCountBytes, queue, sizeof(PersistentQueue), stream_) == kSuccess &&
+                cuda.record_event(answered_, stream_) == kSuccess;
+    launch_ = &launch;
   }
   [[nodiscard]] bool answered(Counts& counts) override {
     device_.make_current();
@@ -73,6 +77,11 @@ class CudaWorkerTables::Table final : public WorkerTable {
     copy(offsetof(PersistentControl, resident), counts.workers);
     copy(offsetof(PersistentControl, done), counts.groups);
     copy(offsetof(PersistentControl, begun), counts.begun);
+    PersistentQueue queue;
+    std::memcpy(&queue, counts_.data() + kCountBytes, sizeof queue);
+    counts.launch = launch_;
+    counts.taken = queue.next;
+    counts.started = queue.arrived;
     return true;
   }
 
@@ -100,6 +109,7 @@ class CudaWorkerTables::Table final : public WorkerTable {
   bool is_written_ = true;
   const std::span<std::byte> counts_;
   Event answered_ = nullptr;
+  const LaunchCounters* launch_ = nullptr;  // of the last `ask`; only its address is used
   bool is_asked_ = false;
 };
 
