@@ -314,7 +314,9 @@ void SmMachine::observe(KernelId id, const Observed& observed) {
 
 // Few groups are spread over many SMs. The room of an SM does not depend on others, so it is found once.
 std::uint32_t SmMachine::start_workers(policy::Kernel& kernel) {
-  const bool may_start = places_[kernel.id.index].retry <= now_ && kernel.waiting != 0;
+  // More workers beside those that run keep the next launch of the stream waiting, so there must be work for them.
+  const std::uint64_t soon_taken = std::uint64_t{kRounds} * kernel.resident * extras_[kernel.id.index].chunk;
+  const bool may_start = places_[kernel.id.index].retry <= now_ && kernel.waiting > soon_taken;
   std::vector<std::uint32_t> missing(sms_.size(), 0), started(sms_.size(), 0);
   for (const Sm& sm : sms_) missing[sm.index] = may_start ? workers_missing(sm, kernel) : 0;
   std::uint32_t left = kernel.waiting;

@@ -32,6 +32,8 @@ class SmMachine final : public RuntimeMachine {
             policy::Can::quotas};
   }
   static constexpr Cycles kRetry{200'000};
+  // More workers are started for a launch that has groups for so many rounds of those that run.
+  static constexpr std::uint32_t kRounds = 2;
   // Between two launches of a stream an SM has few workers for some microseconds. A policy that divided quotas or SMs
   // by what it saw then would go wrong, so workers that are missing count only in launches that are older than this.
   static constexpr Cycles kStarting{200'000};

@@ -109,7 +109,7 @@ class CudaWorkerTables::Table final : public WorkerTable {
   bool is_written_ = true;
   const std::span<std::byte> counts_;
   Event answered_ = nullptr;
-  const LaunchCounters* launch_ = nullptr;  // of the last `ask`; only its address is used
+  const LaunchCounters* launch_ = nullptr;  // the last `ask` named it; only its address is used
   bool is_asked_ = false;
 };
 
