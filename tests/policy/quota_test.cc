@@ -60,6 +60,15 @@ TEST_F(Figure4, ElasticBeginsTheNextEpochForBoth) {
   EXPECT_EQ(left(kOther), 47);
 }
 
+TEST(Quota, AKernelWithoutNeighboursHasNoQuota) {
+  FakeMachine gpu({.sms = 1});
+  gpu.start("quota:epoch=100:first_ipc=0.5:history=off");
+  gpu.arrive_together({{.name = "q", .goal = 1}});
+  EXPECT_EQ(gpu.residents(kSm)[kQos.index].quota, kNoQuota) << "nobody could use what it leaves";
+  gpu.arrive_together({{.name = "o"}});
+  EXPECT_EQ(gpu.residents(kSm)[kQos.index].quota, 100);
+}
+
 // Section 3.4.4 adds the whole unused quota to the next one, so a kernel that fell behind for long catches up entirely.
 TEST(Quota, RolloverKeepsAllUnusedQuotaUntilTheKernelHasCaughtUp) {
   FakeMachine gpu({.sms = 1});

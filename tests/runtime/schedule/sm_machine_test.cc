@@ -230,6 +230,17 @@ TEST_F(SmMachineTest, WorkersThatTheDriverHasNotPlacedAreNotMissing) {
   EXPECT_EQ(dispatched(), "") << "no group is left for them";
 }
 
+TEST_F(SmMachineTest, AClientThatPausedIsNotBehind) {
+  const KernelId a = arrive(100);
+  machine.set_now(machine.now() + Cycles{1'000'000});
+  const double rate = 100.0 / static_cast<double>(machine.now().count);
+  machine.finish(a);
+  machine.set_now(machine.now() + Cycles{50'000'000});
+  stream = 0;
+  EXPECT_EQ(arrive_now(100), a);
+  EXPECT_DOUBLE_EQ(machine.kernels()[0].history(machine.now()), rate);
+}
+
 TEST_F(SmMachineTest, WorkersThatAllLeftAreStartedAgain) {
   const KernelId a = arrive(100);
   dispatched();
