@@ -165,6 +165,16 @@ TEST_P(SimulatedGpu, LaunchesOfAQueueFollowEachOther) {
   expect_values(b, [](std::uint32_t) { return 30U; });
 }
 
+// Launches of the client that went are on the device, some behind others.
+TEST_P(SimulatedGpu, AClientThatGoesDoesNotHoldUpOthers) {
+  const ClientRun a = start(), b = start();
+  reverse(a, 20);
+  reverse(b, 20);
+  a.client->gone = true;
+  scheduler->drop(*a.client);
+  expect_values(b, [](std::uint32_t) { return 20U; });
+}
+
 // On the functional simulator every block is on SM 0, so that policies which keep SMs from a kernel are left to the
 // contract suite.
 INSTANTIATE_TEST_SUITE_P(Policies, SimulatedGpu, testing::Values("accelos", "moving_shares"),
