@@ -200,6 +200,7 @@ class Quota final : public Policy {
     }
     for (const Kernel& k : gpu.kernels()) {
       const State& s = state_[k.id.index];
+      // No other kernel could use the part that a kernel without neighbours leaves.
       if (!any_goal || gpu.kernels().size() == 1) {
         for (const Sm& sm : gpu.sms()) set_quota(gpu, sm, k.id, kNoQuota);
       } else if (k.has_goal()) {

@@ -457,8 +457,8 @@ class WorkerWriter {
   struct {
     Reg chunk, before;  // blocks of the chunk that ended, and blocks of the launch that had ended before
   } ended_{};
-  Reg address_{}, queue_{}, sm_{},
-      first_{};  // the control words, the launch's, this SM's, and whether this is the first
+  Reg address_{}, queue_{}, sm_{};  // addresses of the control words, of the launch's and of this SM's
+  Reg first_{};                     // whether this is the first thread
 };
 
 }  // namespace

@@ -34,12 +34,9 @@ struct PersistentControl {
 
 // In device memory, one for a launch, zero before it. Each word has a sector of L2 of its own.
 struct PersistentQueue {
-  std::uint32_t next = 0;  // the first virtual block that no worker has taken
-  std::uint32_t unused[7] = {};
-  std::uint32_t completed = 0;  // virtual blocks that ended, and kBesideStream
-  std::uint32_t unused_too[7] = {};
-  std::uint32_t arrived = 0;  // workers that started, also those that left at once
-  std::uint32_t unused_last[7] = {};
+  alignas(32) std::uint32_t next = 0;       // the first virtual block that no worker has taken
+  alignas(32) std::uint32_t completed = 0;  // virtual blocks that ended, and kBesideStream
+  alignas(32) std::uint32_t arrived = 0;    // workers that started, also those that left at once
 };
 // Set in `completed` by workers that do not follow the stream's order. Launches have fewer than 2^31 - 1 virtual
 // blocks.

@@ -31,13 +31,11 @@ void SmMachine::reset(KernelId id) {
   }
   if (id.index >= places_.size()) places_.resize(id.index + 1);
   places_[id.index].retry = now_;
-  if (goes_on) {
-    // Groups of another function may count as more or fewer instructions.
-    for (const Sm& sm : sms_) renew_quota(sm.id, id);
-    return;
+  if (!goes_on) {
+    const std::vector<std::uint32_t> none(sms_.size());
+    places_[id.index] = {none, none, none, none, 0, now_, false, false, false};
   }
-  const std::vector<std::uint32_t> none(sms_.size());
-  places_[id.index] = {none, none, none, none, 0, now_, false, false, false};
+  // Groups of another function may count as more or fewer instructions.
   for (const Sm& sm : sms_) renew_quota(sm.id, id);
 }
 

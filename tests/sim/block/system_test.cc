@@ -5,6 +5,7 @@
 
 #include "policy/registry.h"
 #include "sim/block/load_app.h"
+#include "sim/block/silent_observer.h"
 #include "tree.h"
 
 namespace wm::sim {
@@ -187,18 +188,6 @@ TEST(System, StreamsOfOneApplicationAreOneProcess) {
   EXPECT_EQ(end_of("", 1, 2), 200U);
   EXPECT_EQ(end_of("", 7, 7), 100U);  // two applications of one process
 }
-
-// Counts nothing, but its presence makes the machine visit every block.
-class SilentObserver final : public SystemObserver {
- public:
-  void block_began(const ObservedBlock&, std::uint64_t, std::uint64_t, bool) override {}
-  void block_left(const ObservedBlock&, std::uint64_t, bool) override {}
-  void cpu_phase(std::uint32_t, std::uint64_t, std::uint64_t) override {}
-  void transfer(std::uint32_t, bool, std::uint64_t, std::uint64_t, std::uint64_t) override {}
-  void launch_began(std::uint32_t, std::uint32_t, const KernelModel&, std::uint64_t) override {}
-  void launch_ended(std::uint32_t, std::uint32_t, std::uint64_t) override {}
-  void run_ended(std::uint32_t, std::uint64_t, std::uint64_t) override {}
-};
 
 // The second application ends its run while the first one's blocks are at work; their later ends are not of this run.
 TEST(System, ARunEndsInTheSameCycleWatchedOrNot) {

@@ -5,21 +5,10 @@
 #include "base/random.h"
 #include "policy/registry.h"
 #include "sim/block/load_app.h"
-#include "sim/block/system.h"
+#include "sim/block/silent_observer.h"
 
 namespace wm::sim {
 namespace {
-
-class NoObserver final : public SystemObserver {
- public:
-  void block_began(const ObservedBlock&, std::uint64_t, std::uint64_t, bool) override {}
-  void block_left(const ObservedBlock&, std::uint64_t, bool) override {}
-  void cpu_phase(std::uint32_t, std::uint64_t, std::uint64_t) override {}
-  void transfer(std::uint32_t, bool, std::uint64_t, std::uint64_t, std::uint64_t) override {}
-  void launch_began(std::uint32_t, std::uint32_t, const KernelModel&, std::uint64_t) override {}
-  void launch_ended(std::uint32_t, std::uint32_t, std::uint64_t) override {}
-  void run_ended(std::uint32_t, std::uint64_t, std::uint64_t) override {}
-};
 
 SystemConfig system_of_four_sms(bool fill_sms) {
   SystemConfig c;
@@ -66,7 +55,7 @@ Outcome run(const SystemConfig& config, const policy::Choice& choice, const std:
             bool observed) {
   const auto policy = *policy::make(choice, BlockMachine::kCans, "block");
   System system(config, *policy, choice.needs() | choice.entry->info.uses, 1);
-  NoObserver observer;
+  SilentObserver observer;
   if (observed) system.observe(observer);
   for (const std::string& text : apps) {
     const auto bound = bind_app(*parse_app(text, "a.yaml"), config.machine.limits, config.machine.clock, {});
