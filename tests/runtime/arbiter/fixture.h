@@ -150,7 +150,7 @@ class ArbitratedProgramsTest : public ::testing::Test {
   template <typename Ready>
   [[nodiscard]] Json client(int priority, Ready is_ready) const {
     Json found = Json::object();
-    for (int i = 0; i < 1000; ++i) {
+    for (int i = 0; i < 3000; ++i) {
       const Json document = status();
       for (const Json& c : document["clients"]) {
         if (c["priority"] != priority) continue;

@@ -127,7 +127,8 @@ TEST_F(ArbitratedProgramsTest, TheIsolatedRateIsSampledWhereOthersAreAlwaysActiv
   const auto program = start({"compute", "60"}, "3", "", "3 0.9");
   const Json c = client(3, [](const Json& c) { return !c["reached"].get<std::string>().empty(); });
   EXPECT_GT(std::stod(c["reached"].get<std::string>()), 0.0);
-  EXPECT_GT(client(0, [](const Json& c) { return c["mechanism"] != "none"; })["counters"]["waits"], 0);
+  (void)client(0, [](const Json& c) { return c["mechanism"] != "none"; });
+  (void)client(0, [](const Json& c) { return c["counters"]["waits"].get<int>() > 0; });
 }
 
 TEST_F(ArbitratedProgramsTest, AGoalThatOthersLeaveNoRoomForIsRefused) {
