@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/arbiter/loss_control.h"
+#include "runtime/arbiter/make_loss_control.h"
 #include "runtime/arbiter/sm_rule.h"
 #include "runtime/arbiter/status.h"
 
@@ -212,7 +213,7 @@ void Arbiter::admit(Applicant applicant) {
                                hello.share == 0 ? 1 : hello.share / 1000.0, {board_file_, bit, options_.gates});
   if (!program) return;
   ++seen_;
-  (*program)->loss_control = LossControl::make(options_);
+  (*program)->loss_control = make_loss_control(options_);
   if (policy_ != nullptr) (*program)->set_isolated(admission_.known(name_in(hello)));
   programs_.push_back(*std::move(program));
 }
@@ -280,7 +281,12 @@ std::vector<ProgramDecision> Arbiter::decisions() {
 
 void Arbiter::arbitrate() {
   const auto now = ArbitratedProgram::Clock::now();
-  for (const auto& program : programs_) program->observe(now);
+  for (const auto& program : programs_) {
+    program->observe(now);
+    const Requests requests = program->new_requests();
+    if (program->decision().is_latency_sensitive) requests_ += requests;
+  }
+  for (const auto& program : programs_) program->control_loss(now, requests_);
   set_asked_goals();
   end_windows(now);
   report_faults();

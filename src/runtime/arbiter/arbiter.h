@@ -70,6 +70,7 @@ class Arbiter {
   IsolatedSampling sampling_;
   std::list<Applicant> waiting_;
   std::list<std::unique_ptr<ArbitratedProgram>> programs_;  // in the order of their numbers
+  Requests requests_;                                       // that latency-sensitive programs have made
   std::uint64_t seen_ = 0;
   std::ptrdiff_t active_ = 0;  // programs, when the last window ended
   ArbitratedProgram::Clock::time_point started_ = ArbitratedProgram::Clock::now(), window_began_ = started_;

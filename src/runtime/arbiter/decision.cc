@@ -25,6 +25,7 @@ std::string ProgramDecision::mechanism() const {
     add("paused while another program is measured by itself");
   }
   if ((modes & kWaitForOthers) != 0) add(fmt::format("launches wait up to {} us", wait_microseconds));
+  if (has_no_gain) add("no limit: requests do not become shorter by one");
   return text.empty() ? "none" : text;
 }
 
@@ -52,12 +53,13 @@ std::vector<ProgramDecision> decide(const std::vector<ProgramState>& programs, c
     if (options.gates == Gates::always) d.modes |= kGate;
     if (is_sensitive(programs[i])) {
       d.is_latency_sensitive = true;
-      d.modes |= kMeasure | kTellOthers | (options.sharing == Sharing::mps ? kDivideAlike : 0U);
+      d.modes |= kMeasure | kTellOthers;
       continue;
     }
     if (!is_restricted) continue;
     d.is_restricted = true;
     const Restriction& restriction = restrictions[i];
+    d.has_no_gain = restriction.has_no_gain;
     if (options.sharing == Sharing::isolated) d.slice_microseconds = restriction.slice_microseconds;
     if (options.sharing == Sharing::mps && restriction.occupancy_percent < 100) {
       d.modes |= kLimitBlocks;
@@ -71,6 +73,13 @@ std::vector<ProgramDecision> decide(const std::vector<ProgramState>& programs, c
       d.modes |= kWaitForOthers;
       d.wait_microseconds = options.wait_microseconds;
     }
+  }
+  // Blocks share an SM only with blocks that divide its memory in the same way; the limited ones have nearly all of it
+  // as shared memory.
+  const bool are_limited = std::any_of(decisions.begin(), decisions.end(),
+                                       [](const ProgramDecision& d) { return (d.modes & kLimitBlocks) != 0; });
+  for (ProgramDecision& d : decisions) {
+    if (d.is_latency_sensitive && are_limited) d.modes |= kDivideAlike;
   }
   return decisions;
 }

@@ -19,6 +19,7 @@ struct Restriction {
   std::uint32_t occupancy_percent = 50;
   std::uint32_t slice_microseconds = 100;  // 0: the driver's own
   std::uint32_t gate_percent = 50;         // the part of the time for which gates may be closed, where there are any
+  bool has_no_gain = false;                // there is no limit because limits do not shorten requests
 };
 
 struct ProgramState {
@@ -39,6 +40,7 @@ struct ProgramDecision {
   std::uint32_t sms_of_group = 0;      // 0: no such policy
   bool is_latency_sensitive = false;
   bool is_restricted = false;  // a latency-sensitive program is active
+  bool has_no_gain = false;    // it has no limit because limits do not shorten requests
 
   friend bool operator==(const ProgramDecision&, const ProgramDecision&) = default;
   // As `wm status` shows it: "highest stream priority", "time slice 200 us".

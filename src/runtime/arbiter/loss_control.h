@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "runtime/arbiter/decision.h"
+#include "runtime/arbiter/limit_gain.h"
 
 namespace wm::runtime {
 
@@ -17,12 +16,16 @@ namespace wm::runtime {
 
 class LossControl {
  public:
-  static std::unique_ptr<LossControl> make(const ArbiterOptions& options);
   virtual ~LossControl() = default;
 
-  // Called before every decision with the time, and all launches of the program so far. `is_restricted`: a
-  // latency-sensitive program is active.
-  virtual void observe(double seconds, std::uint64_t launches, bool is_restricted) = 0;
+  struct Observation {
+    double seconds = 0;          // the time
+    std::uint64_t launches = 0;  // that the program has made so far
+    bool is_restricted = false;  // a latency-sensitive program is active
+    Requests requests;           // that latency-sensitive programs have made so far
+  };
+  // Called before every decision.
+  virtual void observe(const Observation& now) = 0;
   [[nodiscard]] virtual Restriction restriction() const = 0;
 };
 
@@ -30,12 +33,17 @@ class LossControl {
 class FixedRestriction final : public LossControl {
  public:
   explicit FixedRestriction(Restriction restriction) : restriction_(restriction) {}
-  void observe(double, std::uint64_t, bool) override {}
+  void observe(const Observation&) override {}
   [[nodiscard]] Restriction restriction() const override { return restriction_; }
 
  private:
   const Restriction restriction_;
 };
+
+// A rate by itself is that of a window of so many seconds with so many launches, and of a slower one later on this part
+// of the rate before is left.
+inline constexpr double kIsolatedWindow = 0.4, kForgotten = 0.9;
+inline constexpr std::uint64_t kFewLaunches = 5;
 
 // Launches since a time at which the conditions of the program last changed.
 class RateWindow {
@@ -56,45 +64,13 @@ class RateWindow {
   std::uint64_t first_ = 0;
 };
 
-// Sharing through MPS: the strictest limit of blocks that keeps the rate. A memory-bound kernel needs more blocks per
-// SM than a compute-bound one, so limits are tried and the rates beside the latency-sensitive program compared. For a
-// part of the time the next stricter limit uses up what the loss still allows.
-class LimitSearch final : public LossControl {
- public:
-  explicit LimitSearch(double max_loss);
-  void observe(double seconds, std::uint64_t launches, bool is_restricted) override;
-  [[nodiscard]] Restriction restriction() const override;
-
- private:
-  struct Measured {
-    double rate = 0, seconds = -1e9;
-  };
-  [[nodiscard]] bool is_fresh(std::size_t level, double seconds) const;
-  // The lowest rate that the loss allows: of the isolated rate, where a limit reaches that, else of the best rate at
-  // any limit, because the latency-sensitive program takes a part itself.
-  [[nodiscard]] double lowest_rate(double seconds) const;
-  [[nodiscard]] double best_rate(double seconds) const;
-  // The part of the time for the next stricter limit.
-  [[nodiscard]] double stricter_part(double seconds) const;
-  // The level for the next window, after one with this rate.
-  [[nodiscard]] std::size_t next_level(double rate, double seconds);
-
-  const double max_loss_;
-  std::size_t level_;
-  std::vector<Measured> levels_;
-  double isolated_rate_ = 0;  // 0: not known
-  double now_ = 0, stricter_part_ = 0;
-  RateWindow window_;
-  bool was_restricted_ = false, is_settling_ = true;
-};
-
 // Isolated processes: short time slices for as long as the loss allows, then the driver's own. Every request of the
 // latency-sensitive program costs two switches whatever the slice, so most requests are answered in the phases of short
 // slices, while the rest of the time repays the loss.
 class SliceBudget final : public LossControl {
  public:
   SliceBudget(double max_loss, std::uint32_t slice_microseconds);
-  void observe(double seconds, std::uint64_t launches, bool is_restricted) override;
+  void observe(const Observation& now) override;
   [[nodiscard]] Restriction restriction() const override;
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 namespace wm::runtime {
 
@@ -62,13 +63,23 @@ void ArbitratedProgram::observe(Clock::time_point now) {
   if (launches != launches_) launched_ = now;
   launches_ = launches;
   state.is_active = launches != 0 && now - launched_ < kActive;
-  if (loss_control != nullptr)
-    loss_control->observe(std::chrono::duration<double>(now - since_).count(), launches, decision_.is_restricted);
   if (now - rate_since_ < kRateInterval) return;
   launches_per_second_ =
       static_cast<double>(launches - rate_launches_) / std::chrono::duration<double>(now - rate_since_).count();
   rate_launches_ = launches;
   rate_since_ = now;
+}
+
+Requests ArbitratedProgram::new_requests() {
+  const Requests all{counters().requests.load(std::memory_order_relaxed),
+                     static_cast<double>(counters().request_nanoseconds.load(std::memory_order_relaxed)) * 1e-9};
+  return all - std::exchange(requests_, all);
+}
+
+void ArbitratedProgram::control_loss(Clock::time_point now, const Requests& requests) {
+  if (loss_control == nullptr) return;
+  loss_control->observe(
+      {std::chrono::duration<double>(now - since_).count(), launches_, decision_.is_restricted, requests});
 }
 
 std::optional<ProgramGoal> ArbitratedProgram::asked_goal() {
@@ -90,7 +101,10 @@ void ArbitratedProgram::apply(const ProgramDecision& decision) {
   words.gate_percent.store(decision.gate_percent, std::memory_order_relaxed);
   words.sms_of_group.store(decision.sms_of_group, std::memory_order_relaxed);
   words.sm_groups.store(decision.sm_groups, std::memory_order_relaxed);
-  words.modes.store(decision.modes, std::memory_order_release);
+  const bool divides = (decision.modes & (kLimitBlocks | kDivideAlike)) != 0;
+  has_divided_ |= divides;
+  const bool restores = has_divided_ && !divides && (decision.modes & kPlace) == 0;
+  words.modes.store(decision.modes | (restores ? kOwnDivision : 0U), std::memory_order_release);
   decision_ = decision;
   const std::byte changed{1};
   if (wakes) (void)send_packet(socket_, {&changed, 1});  // one that has gone is noticed when it is read

@@ -53,6 +53,10 @@ class ArbitratedProgram {
 
   // Reads the counters, and whether it is active.
   void observe(Clock::time_point now);
+  // Its requests since the last call.
+  [[nodiscard]] Requests new_requests();
+  // Tells its loss control what the program did; `requests`: of latency-sensitive programs so far.
+  void control_loss(Clock::time_point now, const Requests& requests);
   // The goal that the program has asked for itself since the last call; empty: none.
   [[nodiscard]] std::optional<ProgramGoal> asked_goal();
   // The driver's error with which the program has failed, told once; 0: none.
@@ -100,6 +104,8 @@ class ArbitratedProgram {
   const Clock::time_point since_ = Clock::now();
   Clock::time_point launched_, rate_since_ = since_;
   std::uint64_t launches_ = 0, rate_launches_ = 0;
+  Requests requests_;         // that were told
+  bool has_divided_ = false;  // its kernels may divide an SM's memory in another way than they would
   double launches_per_second_ = 0;
   std::array<std::uint32_t, kTimeBuckets> window_start_{};
   Window last_window_;

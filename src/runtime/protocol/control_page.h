@@ -29,6 +29,7 @@ enum ControlMode : std::uint32_t {
   kDivideAlike = 16,   // divide an SM's memory as the programs do whose blocks are limited
   kPlace = 64,         // run on the SMs of `sm_groups` only; a launch that cannot be placed is limited instead
   kGate = 128,         // kernels pause in their loops while a latency-sensitive program has work
+  kOwnDivision = 256,  // divide an SM's memory as the program asked again, after a time with the two bits above
 };
 
 // The priority of streams that a program creates: its own choice, the highest there is, or its own choice below that.

@@ -52,6 +52,17 @@ TEST(Decision, ThroughMpsOthersLeaveAPartOfEverySm) {
   EXPECT_TRUE(d[1].is_latency_sensitive);
 }
 
+TEST(Decision, MemoryIsDividedAlikeOnlyBesideALimit) {
+  ArbiterOptions options;
+  options.sharing = Sharing::mps;
+  Restriction none{100, 0};
+  none.has_no_gain = true;
+  const auto d = decide({program(0), program(5)}, options, {none, none});
+  EXPECT_EQ(d[0].modes, 0U);
+  EXPECT_EQ(d[0].mechanism(), "no limit: requests do not become shorter by one");
+  EXPECT_EQ(d[1].modes, kMeasure | kTellOthers);
+}
+
 TEST(Decision, IsolatedOthersGetShorterTimeSlices) {
   const auto d = decide({program(0), program(5)}, {}, kHalf);
   EXPECT_EQ(d[0].modes, 0U);

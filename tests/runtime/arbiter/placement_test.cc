@@ -103,7 +103,7 @@ TEST_F(PlacementTest, ContextsOfTheProgramsOwnAreLimitedInstead) {
 TEST_F(PlacementTest, ADriverWithoutGreenContextsLimitsBlocks) {
   use("spatial", false);
   const auto other = start_other();
-  const auto program = start({"shared", "told"});
+  const auto program = start({"wide", "told"});
   EXPECT_EQ(client(0, is_limited)["mechanism"], "at most 45% of the blocks per SM");
   EXPECT_GT(program->finish()["shared_bytes"], 16);
 }

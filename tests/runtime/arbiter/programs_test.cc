@@ -35,7 +35,7 @@ TEST_F(ArbitratedProgramsTest, BesideALatencySensitiveProgramBlocksAreLimitedThr
   start_daemon(mps(75));
   const auto latency = start({"latency", "60"}, "5");
   (void)clients(1);
-  const auto batch = start({"shared", "told"});
+  const auto batch = start({"wide", "told"});
   const Json limited = client(0, [](const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; });
   EXPECT_EQ(limited["mechanism"], "at most 25% of the blocks per SM");
   const Json sensitive = client(5, [](const Json& c) { return c["counters"]["requests"].get<int>() > 10; });
@@ -45,6 +45,26 @@ TEST_F(ArbitratedProgramsTest, BesideALatencySensitiveProgramBlocksAreLimitedThr
   const unsigned bytes = batch->finish()["shared_bytes"];
   EXPECT_GT(9 * (bytes + 1024), 228U * 1024);
   EXPECT_LE(8 * bytes, 228U * 1024);
+}
+
+TEST_F(ArbitratedProgramsTest, LimitsAreSearchedFromATimeWithoutOne) {
+  ArbiterOptions options;
+  options.sharing = Sharing::mps;
+  start_daemon(options);
+  const auto latency = start({"latency", "60"}, "5");
+  (void)client(5, [](const Json& c) { return c["state"] == "active"; });
+  const auto batch = start({"wide", "told"});
+  (void)client(0, [](const Json& c) { return c["mechanism"] == "none" && c["launches"].get<int>() > 0; });
+  (void)client(0, [](const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; });
+}
+
+TEST_F(ArbitratedProgramsTest, ALaunchThatLeavesRoomOnEverySmIsNotPadded) {
+  start_daemon(mps(75));
+  const auto latency = start({"latency", "60"}, "5");
+  (void)clients(1);
+  const auto batch = start({"shared", "told"});
+  (void)client(0, [](const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; });
+  EXPECT_EQ(batch->finish()["shared_bytes"], 16);
 }
 
 TEST_F(ArbitratedProgramsTest, APolicyDividesTheSmsAmongPrograms) {
@@ -79,11 +99,13 @@ TEST_F(ArbitratedProgramsTest, TheLimitEndsWithTheLatencySensitiveProgram) {
   start_daemon(mps(75));
   const auto latency = start({"latency", "60"}, "5");
   (void)clients(1);
-  const auto batch = start({"shared", "told"});
+  const auto batch = start({"wide", "told"});
   (void)client(0, [](const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; });
   latency->kill();
   (void)client(0, [](const Json& c) { return c["mechanism"] == "none"; });
-  EXPECT_EQ(batch->finish()["shared_bytes"], 16);
+  const Json result = batch->finish();
+  EXPECT_EQ(result["shared_bytes"], 16);
+  EXPECT_EQ(result["carveout"], -1);  // the driver's choice, so that the kernel has its L1 cache back
 }
 
 TEST_F(ArbitratedProgramsTest, CapturedLaunchesStayAsTheyAre) {
@@ -237,7 +259,7 @@ TEST_F(ArbitratedProgramsTest, AProgramOutlivesTheDaemonAndSaysSoOnce) {
   start_daemon(mps(75));
   const auto latency = start({"latency", "60"}, "5");
   (void)clients(1);
-  const auto batch = start({"shared", "told"});
+  const auto batch = start({"wide", "told"});
   (void)client(0, [](const Json& c) { return c["counters"]["limited_launches"].get<int>() > 0; });
   end_daemon();
   EXPECT_TRUE(batch->says("the daemon is gone"));

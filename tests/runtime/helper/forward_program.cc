@@ -4,6 +4,7 @@
 //   latency|probe|compute|memory|calls SECONDS   as validation/cuda_real/pair.cu, on a tiny kernel
 //   shared N       N launches (or "told", see rounds.h); the dynamic shared memory that the last one had, and the
 //                  stream's priority
+//   wide N         the same, with launches that fill a GPU, and the kernel's division of an SM's memory
 //   enumerated N   the same, with a kernel from cuModuleEnumerateFunctions
 //   priority P N   asks for the priority P through warpmux.h, then launches
 //   goal KIND N    asks for a goal of that kind (900 ms, 1 launch per second or 0.9) through warpmux.h, then launches
@@ -64,9 +65,11 @@ mov.u32 %r1, %dynamic_smem_size; ld.param.u64 %d1, [out]; st.global.u32 [%d1], %
 struct Gpu {
   void *context = nullptr, *module = nullptr, *function = nullptr;
   unsigned long long out = 0;
+  unsigned blocks = 4;
 
   explicit Gpu(const std::string& origin = "shared") {
     int device = 0;
+    if (origin != "shared") blocks = 132 * 32;
     cu("cuInit", 0U);
     cu("cuDeviceGet", &device, 0);
     cu("cuDevicePrimaryCtxRetain", &context, device);
@@ -86,7 +89,7 @@ struct Gpu {
   }
   void launch(void* stream, unsigned shared_bytes = 16) {
     void* parameters[] = {&out};
-    cu("cuLaunchKernel", function, 4U, 1U, 1U, 64U, 1U, 1U, shared_bytes, stream, static_cast<void**>(parameters),
+    cu("cuLaunchKernel", function, blocks, 1U, 1U, 64U, 1U, 1U, shared_bytes, stream, static_cast<void**>(parameters),
        static_cast<void**>(nullptr));
   }
   [[nodiscard]] unsigned bytes() const {
@@ -129,7 +132,9 @@ void shared(const char* length, const char* origin) {
     cu("cuStreamSynchronize", stream);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  std::printf("{\"shared_bytes\": %u, \"priority\": %d}\n", gpu.bytes(), priority);
+  int carveout = 0;
+  if (origin == std::string("wide")) cu("cuFuncGetAttribute", &carveout, 9, gpu.function);
+  std::printf("{\"shared_bytes\": %u, \"priority\": %d, \"carveout\": %d}\n", gpu.bytes(), priority, carveout);
 }
 
 // The library that has this address: "forward" or "simulated", by its folder.
@@ -226,7 +231,7 @@ void threads(int count) {
 }
 
 void capture(const char* length) {
-  Gpu gpu;
+  Gpu gpu("wide");
   void *stream = gpu.stream(), *graph = nullptr, *executable = nullptr;
   for (Rounds rounds(length); rounds.next();) {
     gpu.launch(stream);
@@ -405,7 +410,7 @@ int main(int count, char** words) {
     std::printf("no driver: %s\n", dlerror());
     return 1;
   }
-  if (what == "shared" || what == "enumerated") shared(first, what.c_str());
+  if (what == "shared" || what == "wide" || what == "enumerated") shared(first, what.c_str());
   if (what == "addresses") addresses();
   if (what == "priority") ask_for_priority(static_cast<int>(number), second);
   if (what == "goal") ask_for_goal(static_cast<int>(number), second);

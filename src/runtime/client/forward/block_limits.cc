@@ -12,7 +12,7 @@ namespace wm::forward {
 namespace {
 
 // Attributes of devices by their numbers in the driver's interface.
-enum : int { kSharedPerBlock = 8, kSharedPerSm = 81, kSharedPerBlockOptIn = 97, kReservedShared = 111 };
+enum : int { kSharedPerBlock = 8, kSms = 16, kSharedPerSm = 81, kSharedPerBlockOptIn = 97, kReservedShared = 111 };
 constexpr int kAllShared = 100, kDriversChoice = -1;  // percent of an SM's memory
 constexpr int kGranularity = 128;
 constexpr int kStep = 1024;  // bytes between the amounts of padding that are tried
@@ -72,6 +72,10 @@ LimitedLaunch work_out_unknown(const KernelOnDevice& kernel, unsigned threads, u
   return {shared_bytes, false};
 }
 
+LimitedLaunch for_grid(const LimitedLaunch& planned, const BlockLimits::Launch& launch) {
+  return launch.blocks <= planned.small_grid ? LimitedLaunch{launch.shared_bytes, true, planned.small_grid} : planned;
+}
+
 }  // namespace
 
 BlockLimits& BlockLimits::get() {
@@ -79,7 +83,8 @@ BlockLimits& BlockLimits::get() {
   return *limits;
 }
 
-LimitedLaunch BlockLimits::plan(CUfunction function, unsigned threads, unsigned shared_bytes, BlockLimit limit) {
+LimitedLaunch BlockLimits::plan(const Launch& launch, BlockLimit limit) {
+  const auto [function, blocks, threads, shared_bytes] = launch;
   CUdevice device = 0;
   if (!KernelOnDevice::can_query() || real().cuCtxGetDevice(&device) != CUDA_SUCCESS) return {shared_bytes, false};
   const std::lock_guard lock(mutex_);
@@ -88,15 +93,18 @@ LimitedLaunch BlockLimits::plan(CUfunction function, unsigned threads, unsigned 
   const Key key{function, threads, shared_bytes, limit.blocks_per_sm, limit.occupancy_percent, device};
   const auto at = plans_.find(key);
   if (at != plans_.end()) {
-    if (at->second.is_limited) divide(function);  // again, if a placed launch has restored the division
-    return at->second;
+    if (at->second.is_limited) divide(function);  // again, if a launch has restored the division
+    return for_grid(at->second, launch);
   }
   const auto kind = FunctionTable::get().kind(function);
   const KernelOnDevice kernel(function, kind.value_or(HandleKind::function), device);
-  const LimitedLaunch planned =
+  LimitedLaunch planned =
       kind ? work_out(kernel, threads, shared_bytes, limit) : work_out_unknown(kernel, threads, shared_bytes, limit);
+  const int target = target_blocks(kernel.occupancy(threads, shared_bytes), limit);
+  planned.small_grid = static_cast<std::uint64_t>(target) * static_cast<unsigned>(device_attribute(kSms, device));
   if (planned.is_limited) divide(function);
-  return plans_[key] = planned;
+  plans_[key] = planned;
+  return for_grid(planned, launch);
 }
 
 void BlockLimits::refused(CUfunction function) {
@@ -113,6 +121,7 @@ void BlockLimits::divide_alike(CUfunction function) {
 void BlockLimits::divide(CUfunction function) {
   const auto [at, is_new] = divided_.try_emplace(function, false);
   if (!is_new) return;
+  has_divided_.store(true, std::memory_order_relaxed);
   const auto kernel = KernelOnDevice::find(function);
   if (!kernel) return;
   const auto chosen = kernel->attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
@@ -120,7 +129,7 @@ void BlockLimits::divide(CUfunction function) {
                kernel->set(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, kAllShared);
 }
 
-void BlockLimits::restore_division(CUfunction function) {
+void BlockLimits::restore(CUfunction function) {
   const std::lock_guard lock(mutex_);
   forget_old_handles();
   const auto at = divided_.find(function);
@@ -128,6 +137,7 @@ void BlockLimits::restore_division(CUfunction function) {
   const auto kernel = KernelOnDevice::find(function);
   if (at->second && kernel) (void)kernel->set(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, kDriversChoice);
   divided_.erase(at);
+  has_divided_.store(!divided_.empty(), std::memory_order_relaxed);
 }
 
 void BlockLimits::forget_old_handles() {
@@ -137,6 +147,7 @@ void BlockLimits::forget_old_handles() {
   plans_.clear();
   refused_.clear();
   divided_.clear();
+  has_divided_.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace wm::forward

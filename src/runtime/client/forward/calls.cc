@@ -24,61 +24,69 @@ bool needs_blocks_together(const CUlaunchConfig& config) {
   return false;
 }
 
+// The arguments of a launch that arbitration changes.
+using BlockLaunch = BlockLimits::Launch;
+
 // A launch under a limit of blocks. `launch` takes the dynamic shared memory; a launch that the driver refuses with
 // more of it is made as the program asked. An error of earlier work is returned by the second attempt too.
 template <typename Launch>
-CUresult launch_limited(runtime::ControlPage& page, CUfunction function, unsigned threads, unsigned shared_bytes,
-                        CUstream stream, Launch&& launch) {
-  const LimitedLaunch planned = limited(page, function, threads, shared_bytes, stream);
+CUresult launch_limited(runtime::ControlPage& page, const BlockLaunch& asked, CUstream stream, Launch&& launch) {
+  const LimitedLaunch planned = limited(page, asked, stream);
   const CUresult result = launch(planned.shared_bytes);
-  if (planned.shared_bytes == shared_bytes || result == CUDA_SUCCESS) return result;
-  BlockLimits::get().refused(function);
-  return launch(shared_bytes);
+  if (planned.shared_bytes == asked.shared_bytes || result == CUDA_SUCCESS) return result;
+  BlockLimits::get().refused(asked.function);
+  return launch(asked.shared_bytes);
 }
 
 // A launch on the SMs that the daemon gives this program. `launch` takes the dynamic shared memory and the stream. One
 // that cannot be placed is limited to a part of every SM instead.
 template <typename Launch>
-CUresult launch_on_sms(runtime::ControlPage& page, CUfunction function, unsigned threads, unsigned shared_bytes,
-                       CUstream stream, Launch&& launch) {
+CUresult launch_on_sms(runtime::ControlPage& page, const BlockLaunch& asked, CUstream stream, Launch&& launch) {
   const GreenContexts::Set set = place(page, stream);
   const auto in_stream = [&](CUstream placed) {
-    BlockLimits::get().restore_division(function);
-    return launch(shared_bytes, placed);
+    BlockLimits::get().restore_division(asked.function);
+    return launch(asked.shared_bytes, placed);
   };
-  const PlacedLaunch placed = launch_placed(function, stream, set, in_stream);
+  const PlacedLaunch placed = launch_placed(asked.function, stream, set, in_stream);
   count_placed(page, set, placed.state == PlacedLaunch::State::placed);
   if (placed.state == PlacedLaunch::State::placed) return placed.result;
-  const CUresult unplaced = launch_limited(page, function, threads, shared_bytes, stream,
-                                           [&](unsigned bytes) { return launch(bytes, stream); });
+  const CUresult unplaced = launch_limited(page, asked, stream, [&](unsigned bytes) { return launch(bytes, stream); });
   // A kernel that the driver takes in the program's stream only is not placed again.
-  if (placed.state == PlacedLaunch::State::refused && unplaced == CUDA_SUCCESS) PlacedStreams::get().refused(function);
+  if (placed.state == PlacedLaunch::State::refused && unplaced == CUDA_SUCCESS)
+    PlacedStreams::get().refused(asked.function);
   return unplaced;
 }
 
-// A launch of blocks of `threads` threads under `modes`. `launch` takes the dynamic shared memory and the stream.
-template <typename Launch>
-CUresult launch_managed(runtime::ControlPage& page, std::uint32_t modes, CUfunction function, unsigned threads,
-                        unsigned shared_bytes, CUstream stream, Launch&& launch) {
+// The division of an SM's memory that a launch under `modes` shall have.
+void divide_memory(std::uint32_t modes, CUfunction function) {
   if ((modes & runtime::kDivideAlike) != 0) BlockLimits::get().divide_alike(function);
-  if ((modes & runtime::kPlace) != 0) return launch_on_sms(page, function, threads, shared_bytes, stream, launch);
+  if ((modes & runtime::kOwnDivision) != 0) BlockLimits::get().restore_division(function);
+}
+
+// A launch under `modes`. `launch` takes the dynamic shared memory and the stream.
+template <typename Launch>
+CUresult launch_managed(runtime::ControlPage& page, std::uint32_t modes, const BlockLaunch& asked, CUstream stream,
+                        Launch&& launch) {
+  divide_memory(modes, asked.function);
+  if ((modes & runtime::kPlace) != 0) return launch_on_sms(page, asked, stream, launch);
   const auto in_own_stream = [&](unsigned bytes) { return launch(bytes, stream); };
-  if ((modes & runtime::kLimitBlocks) == 0) return in_own_stream(shared_bytes);
-  return launch_limited(page, function, threads, shared_bytes, stream, in_own_stream);
+  if ((modes & runtime::kLimitBlocks) == 0) return in_own_stream(asked.shared_bytes);
+  return launch_limited(page, asked, stream, in_own_stream);
 }
 
 // A launch under `modes`, of the kernel's form with gates where it has one. `launch` takes the kernel too. A launch
 // that the driver refuses with gates, as when a block needs too many registers, is made as the program asked.
 template <typename Launch>
-CUresult launch_form(runtime::ControlPage& page, std::uint32_t modes, CUfunction function, unsigned threads,
-                     unsigned shared_bytes, CUstream stream, Launch&& launch) {
+CUresult launch_form(runtime::ControlPage& page, std::uint32_t modes, const BlockLaunch& asked, CUstream stream,
+                     Launch&& launch) {
   const auto as = [&](CUfunction form) {
-    return launch_managed(page, modes, form, threads, shared_bytes, stream,
+    return launch_managed(page, modes, {form, asked.blocks, asked.threads, asked.shared_bytes}, stream,
                           [&](unsigned bytes, CUstream in) { return launch(form, bytes, in); });
   };
+  const CUfunction function = asked.function;
   if ((modes & runtime::kGate) == 0) return as(function);
   GatedKernels& kernels = GatedKernels::get();
-  const GatedKernels::Choice choice = kernels.choose(page, function, stream, shared_bytes);
+  const GatedKernels::Choice choice = kernels.choose(page, function, stream, asked.shared_bytes);
   const CUresult result = as(choice.kernel);
   if (choice.is_first && result == CUDA_SUCCESS) kernels.launched(function);
   if (choice.kernel == function || result == CUDA_SUCCESS) return result;
@@ -103,9 +111,10 @@ CUresult launch_kernel(Call call, DefaultStream by_default, CUfunction function,
   const std::uint32_t modes = page.words.modes.load(std::memory_order_relaxed);
   if (modes == 0) [[likely]]
     return call(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters, extra);
-  const std::uint64_t threads = std::uint64_t{block_x} * block_y * block_z;
-  before_launch(page, modes, threads * grid_x * grid_y * grid_z);
-  return launch_form(page, modes, function, static_cast<unsigned>(threads), shared_bytes, named(stream, by_default),
+  const unsigned threads = block_x * block_y * block_z;
+  const std::uint64_t blocks = std::uint64_t{grid_x} * grid_y * grid_z;
+  before_launch(page, modes, threads * blocks);
+  return launch_form(page, modes, {function, blocks, threads, shared_bytes}, named(stream, by_default),
                      [&](CUfunction form, unsigned bytes, CUstream in) {
                        return call(form, grid_x, grid_y, grid_z, block_x, block_y, block_z, bytes, in, parameters,
                                    extra);
@@ -121,15 +130,16 @@ CUresult launch_with_attributes(Call call, DefaultStream by_default, const CUlau
   const std::uint32_t modes = page.words.modes.load(std::memory_order_relaxed);
   if (modes == 0 || config == nullptr) [[likely]]
     return call(config, function, parameters, extra);
-  const std::uint64_t threads = std::uint64_t{config->blockDimX} * config->blockDimY * config->blockDimZ;
-  before_launch(page, modes, threads * config->gridDimX * config->gridDimY * config->gridDimZ);
+  const unsigned threads = config->blockDimX * config->blockDimY * config->blockDimZ;
+  const std::uint64_t blocks = std::uint64_t{config->gridDimX} * config->gridDimY * config->gridDimZ;
+  before_launch(page, modes, threads * blocks);
   if (needs_blocks_together(*config)) {
-    if ((modes & runtime::kDivideAlike) != 0) BlockLimits::get().divide_alike(function);
+    divide_memory(modes, function);
     if ((modes & runtime::kPlace) != 0) count_placed(page, {}, false);
     return call(config, function, parameters, extra);
   }
   CUlaunchConfig changed = *config;
-  return launch_form(page, modes, function, static_cast<unsigned>(threads), config->sharedMemBytes,
+  return launch_form(page, modes, {function, blocks, threads, config->sharedMemBytes},
                      named(config->hStream, by_default), [&](CUfunction form, unsigned bytes, CUstream in) {
                        changed.sharedMemBytes = bytes;
                        changed.hStream = in;

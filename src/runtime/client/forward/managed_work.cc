@@ -64,12 +64,11 @@ void before_launch(runtime::ControlPage& page, std::uint32_t modes, std::uint64_
   }
 }
 
-LimitedLaunch limited(runtime::ControlPage& page, CUfunction function, unsigned threads, unsigned shared_bytes,
-                      CUstream stream) {
+LimitedLaunch limited(runtime::ControlPage& page, const BlockLimits::Launch& launch, CUstream stream) {
   const BlockLimit limit{page.words.blocks_per_sm.load(std::memory_order_relaxed),
                          page.words.occupancy_percent.load(std::memory_order_relaxed)};
-  LimitedLaunch planned{shared_bytes, false};
-  if (!is_capturing(stream)) planned = BlockLimits::get().plan(function, threads, shared_bytes, limit);
+  LimitedLaunch planned{launch.shared_bytes};
+  if (!is_capturing(stream)) planned = BlockLimits::get().plan(launch, limit);
   auto& count = planned.is_limited ? page.counters.limited_launches : page.counters.unlimited_launches;
   count.fetch_add(1, std::memory_order_relaxed);
   return planned;

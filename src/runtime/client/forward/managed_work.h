@@ -15,8 +15,7 @@ void before_launch(runtime::ControlPage& page, std::uint32_t modes, std::uint64_
 
 // The dynamic shared memory for a launch under `kLimitBlocks`. Launches that are being captured into a graph stay as
 // they are: a graph may be launched when the limit has gone.
-LimitedLaunch limited(runtime::ControlPage& page, CUfunction function, unsigned threads, unsigned shared_bytes,
-                      CUstream stream);
+LimitedLaunch limited(runtime::ControlPage& page, const BlockLimits::Launch& launch, CUstream stream);
 
 // Whether work in the stream would become a node of a graph, or that cannot be told.
 [[nodiscard]] bool is_capturing(CUstream stream);
