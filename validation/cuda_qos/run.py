@@ -30,7 +30,7 @@ import time
 LATENCY = ["HS", "MERGE", "LIB", "LBM"]
 BATCH = ["PF", "BINO", "GESUMMV", "ATAX"]
 GOALS = [0.80, 0.85, 0.90, 0.95]
-PARTS = ["probe", "single", "forms", "mps", "workers", "relaunch", "static", "dynamic", "three", "logs"]
+PARTS = ["probe", "single", "forms", "mps", "workers", "relaunch", "static", "dynamic", "logs"]
 
 
 class Daemon:
@@ -97,11 +97,26 @@ class Run:
 
     def start(self, how, slots, seconds, settle, begin, isolated=0):
         words, environment = how
-        if begin is not None:
-            environment["PAIR_BEGIN"] = f"{begin:.4f}"
+        if begin:
+            environment = dict(environment, PAIR_BEGIN="-")
         command = words + [self.program] + slots + ["--seconds", str(seconds), "--settle", str(settle)]
         command += ["--size", self.options.size, "--isolated", str(isolated)]
-        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    @staticmethod
+    def begin_all(processes, seconds):
+        """Waits until all programs are ready; they begin `seconds` later."""
+        for process in processes:
+            process.stdout.readline()
+        begin = time.time() + seconds
+        for process in processes:
+            try:
+                process.stdin.write(f"{begin:.4f}\n")
+                process.stdin.flush()
+            except OSError:
+                pass  # it has ended, which is noticed when its results are read
+        return begin
 
     def finish(self, process, what, limit):
         try:
@@ -118,22 +133,24 @@ class Run:
         return [row for row in rows if "slot" in row], {row["isolated"]: row["ms"] for row in rows if "isolated" in row}
 
     def single(self, method, how, slots, seconds):
-        process = self.start(how, slots, seconds, self.options.settle, None)
+        process = self.start(how, slots, seconds, self.options.settle, False)
         rows, _ = self.finish(process, method, 60 + 2 * seconds * len(slots))
         for row in rows:
             self.rows.append({"method": method, "task": row["task"], "beside": [], "ms": row["ms"], "tasks": row["tasks"]})
             print(f"{method:10} {row['task']:8} {row['ms']:9.4f} ms", flush=True)
         return rows
 
-    def beside(self, method, goals, first, others, slots, seconds, settle, ready, daemon=None):
+    def beside(self, method, goals, first, others, slots, seconds, settle, daemon=None):
         """Programs at the same time: `first` and `others` say how they start, `slots` has a list for each. The state of
         managed programs is noted in the middle."""
-        begin = time.time() + ready
         # A managed program has the whole GPU while it is by itself.
         isolated = self.options.in_process if daemon is not None else 0
-        started = [self.start(how, list(of_program), seconds, settle, begin, isolated if i == 0 else 0)
+        started = [self.start(how, list(of_program), seconds, settle, True, isolated if i == 0 else 0)
                    for i, (how, of_program) in enumerate(zip([first] + others, slots))]
-        limit = ready + seconds * len(slots[0]) + 40
+        # It is by itself when the others have been idle for a second, and measures each of its tasks then.
+        lead = 0.2 if daemon is None else 1.1 + isolated * len(set(slots[0]))
+        begin = self.begin_all(started, lead)
+        limit = lead + seconds * len(slots[0]) + 40
         if daemon is not None:
             time.sleep(max(begin + seconds * len(slots[0]) / 2 - time.time(), 0))
             clients = [{"name": c["name"], "goal": c["goal"], "reached": c["reached"], "mechanism": c["mechanism"],
@@ -170,7 +187,7 @@ class Run:
         for group in (8, 4):
             with Daemon(self, "--policy", "spatial", "--sm-group", str(group)) as daemon:
                 seconds = self.options.probe_seconds
-                both = [self.start(daemon.managed(f"where{i}"), ["where"], seconds, 0, None) for i in range(2)]
+                both = [self.start(daemon.managed(f"where{i}"), ["where"], seconds, 0, False) for i in range(2)]
                 time.sleep(seconds * 0.7)
                 mechanisms = [client.get("mechanism") for client in daemon.status().get("clients", [])]
                 sms = []
@@ -210,7 +227,7 @@ class Run:
                 percentage = round(goal * 100)
                 tasks, others = zip(*self.pairs())
                 self.beside("mps", [goal] * len(tasks), daemon.plain(percentage), [daemon.plain(100 - percentage)],
-                            [tasks, others], self.options.seconds, self.options.settle, self.options.ready)
+                            [tasks, others], self.options.seconds, self.options.settle)
 
     def ranges(self, form):
         with Daemon(self) as daemon:
@@ -222,7 +239,7 @@ class Run:
                     tasks.append(f"{task}:{form}:0:{mine}")
                     others.append(f"{other}:{form}:{mine}:{self.sms - mine}")
             self.beside(form, goals, daemon.plain(), [daemon.plain()], [tasks, others], self.options.seconds,
-                        self.options.settle, self.options.ready)
+                        self.options.settle)
 
     def part_workers(self):
         self.ranges("workers")
@@ -233,16 +250,22 @@ class Run:
     def learn(self, daemon, names):
         """The daemon learns the rate of each latency-sensitive program by itself."""
         for name in names:
-            process = self.start(daemon.managed(name), [name], self.options.learn, 0, None)
+            process = self.start(daemon.managed(name), [name], self.options.learn, 0, False)
             self.finish(process, f"learn {name}", 60)
 
     def part_static(self):
+        """Two tasks, and three: PF and GESUMMV together."""
         with Daemon(self, "--policy", "static_smqos:rounding=up", "--sm-group", str(self.options.sm_group)) as daemon:
             self.learn(daemon, ["HS"])  # the part of the SMs is the goal, whatever the rate
             for goal in GOALS:
                 tasks, others = zip(*self.pairs())
                 self.beside("static", [goal] * len(tasks), daemon.managed("HS", goal), [daemon.managed("batch")],
-                            [tasks, others], self.options.seconds, self.options.settle, self.options.ready, daemon)
+                            [tasks, others], self.options.seconds, self.options.settle, daemon)
+            for goal in GOALS:
+                self.beside("static-3", [goal] * len(LATENCY), daemon.managed("HS", goal),
+                            [daemon.managed("batch0"), daemon.managed("batch1")],
+                            [LATENCY, ["PF"] * len(LATENCY), ["GESUMMV"] * len(LATENCY)], self.options.seconds,
+                            self.options.settle, daemon)
 
     def dynamic(self, method, daemon, tasks, goals, batches):
         for task in tasks:
@@ -252,7 +275,7 @@ class Run:
                 count = len(batches[0])
                 self.beside(method, [goal] * count, daemon.managed(task, asked),
                             [daemon.managed(f"batch{i}") for i in range(len(batches))], [[task] * count] + batches,
-                            self.options.dynamic_seconds, self.options.dynamic_settle, self.options.dynamic_ready, daemon)
+                            self.options.dynamic_seconds, self.options.dynamic_settle, daemon)
 
     def smqos(self, *options):
         return Daemon(self, "--policy", f"smqos:epoch={self.options.epoch}:batch_keeps=1", "--sm-group", str(self.options.sm_group),
@@ -262,17 +285,6 @@ class Run:
         with self.smqos() as daemon:
             self.learn(daemon, LATENCY)
             self.dynamic("dynamic", daemon, LATENCY, GOALS, [BATCH])
-
-    def part_three(self):
-        with Daemon(self, "--policy", "static_smqos:rounding=up", "--sm-group", str(self.options.sm_group)) as daemon:
-            self.learn(daemon, ["HS"])
-            for goal in GOALS:
-                self.beside("static-3", [goal] * len(LATENCY), daemon.managed("HS", goal),
-                            [daemon.managed("batch0"), daemon.managed("batch1")],
-                            [LATENCY, ["PF"] * len(LATENCY), ["GESUMMV"] * len(LATENCY)], self.options.seconds,
-                            self.options.settle, self.options.ready, daemon)
-        with self.smqos() as daemon:
-            self.learn(daemon, LATENCY)
             self.dynamic("dynamic-3", daemon, LATENCY, [0.90, 0.95], [["PF"], ["GESUMMV"]])
 
     def part_logs(self):
@@ -282,8 +294,7 @@ class Run:
             with Daemon(self, "--policy", policy, "--sm-group", "8", "--decisions", file) as daemon:
                 self.learn(daemon, ["HS"])
                 self.beside(f"log-{policy.split(':')[0]}", [0.9], daemon.managed("HS", 0.9 if policy != "dss" else None), [daemon.managed("PF")],
-                            [["HS"], ["PF"]], self.options.dynamic_seconds * 2, self.options.dynamic_settle,
-                            self.options.dynamic_ready, daemon)
+                            [["HS"], ["PF"]], self.options.dynamic_seconds * 2, self.options.dynamic_settle, daemon)
 
     def save(self):
         document = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"), "driver": self.driver,
@@ -336,14 +347,12 @@ def main():
     parser.add_argument("--sm-group", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--settle", type=float, default=0.08)
-    parser.add_argument("--ready", type=float, default=2.5)
     parser.add_argument("--in-process", type=float, default=0.15)
     parser.add_argument("--learn", type=float, default=1.7)
     parser.add_argument("--epoch", type=int, default=1000)
     parser.add_argument("--margin", type=float, default=0.02)
     parser.add_argument("--dynamic-seconds", type=float, default=1.0)
     parser.add_argument("--dynamic-settle", type=float, default=0.5)
-    parser.add_argument("--dynamic-ready", type=float, default=3.2)
     parser.add_argument("--probe-seconds", type=float, default=3)
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)

@@ -180,10 +180,18 @@ Slot slot_of(const std::string& text) {
   return slot;
 }
 
+// Seconds until the measured time begins: at PAIR_BEGIN (seconds since 1970), or now. With "-" the program says that it is
+// ready and reads the time from its standard input, so that nobody waits longer than its start takes.
 double until_begin() {
   const char* text = std::getenv("PAIR_BEGIN");
   if (text == nullptr) return 0;
-  return std::atof(text) - std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  double begin = std::atof(text);
+  if (std::strcmp(text, "-") == 0) {
+    std::puts("{\"ready\": 1}");
+    std::fflush(stdout);
+    if (std::scanf("%lf", &begin) != 1) std::_Exit(2);
+  }
+  return begin - std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 void wait() { check(cudaStreamSynchronize(stream), "cudaStreamSynchronize"); }

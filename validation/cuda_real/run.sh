@@ -4,18 +4,19 @@
 #
 #   validation/cuda_real/run.sh build/device out [SECONDS [PARTS]]
 #
-# PARTS: any of native mps default gates loss opencl probe limits slices goal policies calls torch torchpair green more, in
+# PARTS: any of torch torchpair native mps default gates loss opencl probe limits slices goal policies calls green more, in
 # this order; `more` are further limits and slices. PAIR_PARTS divides every measured time for the spread of its results
 # (5). REPEATS (3) is how often PyTorch is measured by itself; other rows follow it.
-# PAIR names another program with the arguments of pair.cu, for machines without nvcc (with the simulated driver:
-# WARPMUX_LIBCUDA and LD_LIBRARY_PATH name it).
+# PAIR, OPENCL_PAIR and GREEN name the programs of this folder compiled, or others with their arguments, for machines without
+# nvcc (with the simulated driver: WARPMUX_LIBCUDA and LD_LIBRARY_PATH name it).
 set -uo pipefail
-build=$1 out=$2 seconds=${3:-2.5} parts=${4:-native mps default gates loss opencl probe limits slices goal policies calls torch torchpair green}
+build=$1 out=$2 seconds=${3:-2.5} parts=${4:-torch torchpair native mps default gates loss opencl probe limits slices goal policies calls green}
 here=$(cd "$(dirname "$0")" && pwd)
 wm=$build/bin/wm
 python=${PYTHON:-python3}
 repeats=${REPEATS:-3}
-ready=${READY:-3}  # seconds after which two programs are ready
+ready=${READY:-2.5}  # seconds after which two programs are ready
+search=$(LC_ALL=C awk -v a="$ready" 'BEGIN {print a + 4.5}')  # … and the daemon has found its limits
 export PAIR_PARTS=${PAIR_PARTS:-5}
 mkdir -p "$out"
 rows=$out/cuda-real.jsonl errors=$out/errors.txt
@@ -26,7 +27,12 @@ if [ -z "${PAIR:-}" ]; then
   nvcc -O2 -std=c++17 -arch=sm_90 "$here/pair.cu" -o "$pair" || exit 1
 fi
 
+compile_green() {
+  nvcc -O2 -std=c++17 -arch=sm_90 "$here/green.cu" -o "$green" \
+    -L"$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")/lib64/stubs" -lcuda 2>>"$errors"
+}
 sum() { LC_ALL=C awk -v a="$1" -v b="$2" 'BEGIN {printf "%.3f", a + b}'; }
+progress() { echo "run.sh: $1 done after $SECONDS s"; }
 wants() { [[ " $parts " == *" $1 "* ]]; }
 note() {  # SETUP BESIDE RESULT
   if [[ $3 != "{"* ]]; then
@@ -45,15 +51,13 @@ beside() {  # SETUP LATENCY-PREFIX BATCH-PREFIX KINDS [HIGH [SECONDS]]
     PAIR_BEGIN=$(sum "$(date +%s.%N)" "$ready")
     export PAIR_BEGIN
     service="$pair ${request:-latency} $time $high" batch="$pair $kind $time"
-    [ "${request:-}" = inference ] && service="$python $here/inference.py $time 200"
-    [ "$kind" = training ] && batch="$python $here/training.py $time"
     timeout 60 $second $batch > "$out/batch.json" 2>>"$errors" &
     id=$!
     sleep 1
     timeout 60 $first $service > "$out/latency.json" 2>>"$errors" &
     other=$!
     if [ -n "$socket" ]; then
-      sleep "$(sum "$(sum "$ready" "$time")" -0.6)"
+      sleep "$(sum "$(sum "$ready" "$time")" -1.4)"  # shortly before the end
       "$wm" status --socket "$socket" --json "$out/status.json" > /dev/null 2>>"$errors"
     fi
     wait $other
@@ -105,6 +109,15 @@ slices() {  # MICROSECONDS…
   done
 }
 
+# PyTorch by itself and beside other programs, in a program of its own: its processes serve several measurements.
+torch_parts=''
+wants torch && torch_parts=single
+wants torchpair && torch_parts+=,pairs
+if [ -n "$torch_parts" ]; then
+  $python "$here/torch_rows.py" --wm "$wm" --pair "$pair" --out "$out" --seconds "$seconds" --repeats "$repeats" \
+    --parts "$torch_parts" 2>&1 || echo "run.sh: torch_rows.py has failed" | tee -a "$errors"
+  progress torch
+fi
 if wants native; then
   for kind in latency latency compute memory; do single single "" $kind; done
   if ! beside native "" "" "compute memory"; then
@@ -112,6 +125,7 @@ if wants native; then
     exit 1
   fi
 fi
+wants native && progress native
 if wants mps && daemon --sharing mps; then
   pipe=$("$wm" status --socket "$socket" --json - 2>/dev/null | sed -n 's/.*"mps_pipe_folder": *"\([^"]*\)".*/\1/p')
   plain="env CUDA_MPS_PIPE_DIRECTORY=$pipe"
@@ -120,24 +134,25 @@ if wants mps && daemon --sharing mps; then
   beside mps-priority "$plain" "$plain" "compute memory" high
 fi
 end_daemon
+wants mps && progress mps
 # The default of --sharing mps, which takes some time to find its limits; more than once, from a new start.
 if wants default && daemon --sharing mps; then
-  for _ in $(seq 2 "$repeats"); do single ours-mps "$(high)" latency; done
-  usual=$ready ready=$(sum "$ready" 3)
-  for _ in $(seq 2 "$repeats"); do beside ours-mps "$(high)" "$(low)" "compute memory"; done
-  ready=$usual
+  for _ in $(seq $((repeats > 1 ? repeats - 1 : 1))); do
+    single ours-mps "$(high)" latency
+    ready=$search beside ours-mps "$(high)" "$(low)" "compute memory"
+  done
 fi
 end_daemon
+wants default && progress default
 # Gates, with limits that are searched and with loose ones.
 if wants gates; then
-  usual=$ready ready=$(sum "$ready" 3)
-  daemon --sharing mps --gates && beside ours-mps-gates "$(high)" "$(low)" "compute memory"
+  daemon --sharing mps --gates && ready=$search beside ours-mps-gates "$(high)" "$(low)" "compute memory"
   end_daemon
-  ready=$usual
   daemon --sharing mps --gates --headroom 25 --max-loss 0.12 &&
     beside ours-mps-gates-headroom-25 "$(high)" "$(low)" "compute memory"
   end_daemon
 fi
+wants gates && progress gates
 # Isolated, with short slices as long as the batch program's loss is below the bound.
 if wants loss; then
   for loss in 0.3 0.5; do
@@ -146,6 +161,7 @@ if wants loss; then
     end_daemon
   done
 fi
+wants loss && progress loss
 # Isolated programs of OpenCL.
 if wants opencl; then
   cuda_pair=$pair pair=${OPENCL_PAIR:-$out/opencl_pair}
@@ -159,6 +175,7 @@ if wants opencl; then
   end_daemon
   pair=$cuda_pair
 fi
+wants opencl && progress opencl
 # Where the time of requests goes.
 if wants probe; then
   single single "" probe
@@ -169,6 +186,7 @@ if wants probe; then
   done
   request=''
 fi
+wants probe && progress probe
 wants limits && limits 50 62
 wants slices && slices 100 200
 if wants goal; then
@@ -179,11 +197,13 @@ if wants goal; then
     beside ours-isolated-goal-p99-600us "$wm run --socket $socket --goal p99=600us --" "$(low)" compute "" 4
   end_daemon
 fi
+wants goal && progress goal
 if wants policies; then
   daemon --sharing mps --policy priority_shares &&
     beside ours-mps-priority_shares "$(high)" "$(low)" "compute memory"
   end_daemon
 fi
+wants policies && progress policies
 if wants calls && daemon --sharing isolated; then
   pinned=''
   command -v taskset > /dev/null && pinned="taskset -c 2"
@@ -194,48 +214,19 @@ if wants calls && daemon --sharing isolated; then
   done
 fi
 end_daemon
-if wants torch && daemon --sharing isolated; then
-  # Requests of one sequence would wait for the host, whose times vary; these wait for the GPU.
-  for _ in $(seq "$repeats"); do
-    for work in "inference.py 1.5 0 512" "training.py 1.5 128"; do
-      note native none "$(timeout 60 $python "$here"/$work 2>>"$errors")"
-      note ours-isolated none "$(timeout 60 $(low) $python "$here"/$work 2>>"$errors")"
-    done
-  done
-fi
-end_daemon
-# PyTorch: inference with random arrivals beside training, and beside the batch program. Its NULL stream has no
-# priority, so that MPS with stream priorities is plain MPS for it; the priority of MPS clients is not.
-if wants torchpair; then
-  export PYTHONUNBUFFERED=1
-  request=inference usual=$ready ready=${TORCH_READY:-14}
-  note single none "$(timeout 60 $python "$here/inference.py" "$seconds" 200 2>>"$errors")"
-  note single none "$(timeout 60 $python "$here/training.py" "$seconds" 2>>"$errors")"
-  beside native "" "" "training compute"
-  if daemon --sharing mps; then
-    pipe=$("$wm" status --socket "$socket" --json - 2>/dev/null | sed -n 's/.*"mps_pipe_folder": *"\([^"]*\)".*/\1/p')
-    plain="env CUDA_MPS_PIPE_DIRECTORY=$pipe" kept=$socket
-    socket=''
-    beside mps "$plain" "$plain" "training compute"
-    beside mps-priority "$plain CUDA_MPS_CLIENT_PRIORITY=0" "$plain CUDA_MPS_CLIENT_PRIORITY=1" "training compute"
-    socket=$kept
-    beside ours-mps "$(high)" "$(low)" "training compute"
-  fi
-  end_daemon
-  request='' ready=$usual
-fi
+wants calls && progress calls
 # Sets of SMs: what green contexts can do for programs that do not know them.
-if wants green &&
-  nvcc -O2 -std=c++17 -arch=sm_90 "$here/green.cu" -o "$out/green" \
-    -L"$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")/lib64/stubs" -lcuda 2>>"$errors"; then
-  note single none "$(timeout 60 "$out/green" 2>>"$errors")"
+green=${GREEN:-$out/green}
+if wants green && { [ -n "${GREEN:-}" ] || compile_green; }; then
+  note single none "$(timeout 60 "$green" 2>>"$errors")"
   if daemon --sharing mps; then
     pipe=$("$wm" status --socket "$socket" --json - 2>/dev/null | sed -n 's/.*"mps_pipe_folder": *"\([^"]*\)".*/\1/p')
-    note mps none "$(timeout 60 env CUDA_MPS_PIPE_DIRECTORY="$pipe" "$out/green" 2>>"$errors")"
-    note ours-mps none "$(timeout 60 $(low) "$out/green" 2>>"$errors")"
+    note mps none "$(timeout 60 env CUDA_MPS_PIPE_DIRECTORY="$pipe" "$green" 2>>"$errors")"
+    note ours-mps none "$(timeout 60 $(low) "$green" 2>>"$errors")"
   fi
   end_daemon
 fi
+wants green && progress green
 if wants more; then
   slices 500 1000 2048
   limits 75 25 0
