@@ -90,7 +90,7 @@ class Rows:
         if "result" in row:
             print(f"{time.time() - self.options.started:6.1f} s", json.dumps(row), flush=True)
 
-    def alone(self, setup, program, rate):
+    def by_itself(self, setup, program, rate):
         program.command("measure", time.time() + 0.3, self.options.seconds, rate)
         self.write({"setup": setup, "beside": "none", "result": program.answer()})
 
@@ -118,7 +118,7 @@ def single(options, rows, programs):
         program.answer()
     for _ in range(options.repeats):
         for setup, program, rate in programs:
-            rows.alone(setup, program, rate)
+            rows.by_itself(setup, program, rate)
 
 
 def pair(rows, setup, service, training, batch, daemon):
@@ -126,8 +126,8 @@ def pair(rows, setup, service, training, batch, daemon):
         program.command("prepare")
     for program in (service, training):
         program.answer()
-    rows.alone(setup, service, RATE)
-    rows.alone(setup, training, 0)
+    rows.by_itself(setup, service, RATE)
+    rows.by_itself(setup, training, 0)
     settle = SETTLE if daemon is None else SEARCH
     rows.beside(setup, service, training, "training", settle, daemon)
     training.end()
