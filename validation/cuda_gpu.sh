@@ -22,6 +22,6 @@ echo "cuda_gpu.sh: compiled after $SECONDS seconds"
 REPEATS=${REPEATS:-2} PAIR=$out/pair OPENCL_PAIR=$out/opencl_pair GREEN=$out/green \
   "$here/cuda_real/run.sh" "$build" "$out" 1.5 "torch torchpair native mps default gates loss opencl calls green"
 echo "cuda_gpu.sh: cuda_real after $SECONDS seconds"
-"${PYTHON:-python3}" "$here/cuda_qos/run.py" --build "$build" --out "$out" --program "$out/tasks" --seconds 0.25 \
-  --dynamic-seconds 0.7 --dynamic-settle 0.35 --parts single,forms,mps,workers,relaunch,static,dynamic,logs
+"${PYTHON:-python3}" "$here/cuda_qos/run.py" --build "$build" --out "$out" --program "$out/tasks" --seconds 0.2 \
+  --dynamic-seconds 0.6 --dynamic-settle 0.3 --parts single,forms,mps,workers,relaunch,static,dynamic,logs
 echo "cuda_gpu.sh: $SECONDS seconds in all"

@@ -1,7 +1,8 @@
 """Commands of a program that measures itself, on its standard input:
 
     prepare                        makes its model on the GPU
-    measure BEGIN SECONDS [RATE]   works from now on, and measures from BEGIN (seconds since 1970) for SECONDS
+    measure BEGIN SECONDS SEQUENCES [RATE]
+                                   works from now on, and measures from BEGIN (seconds since 1970) for SECONDS
 
 Every command is answered by one line of JSON, so that one process serves several measurements and several processes
 can be started ahead: a program without a command has imported PyTorch and has not used the GPU. It ends with its input.
@@ -16,7 +17,7 @@ def answer(**values) -> None:
 
 
 def serve(prepare, measure) -> None:
-    """`measure` takes what `prepare` returned, the begin, the seconds and the rate, and returns a result."""
+    """`measure` takes what `prepare` returned and the numbers of the command, and returns a result."""
     answer(ready="imported")
     prepared = None
     for line in sys.stdin:
@@ -25,7 +26,7 @@ def serve(prepare, measure) -> None:
             prepared = prepare()
             answer(ready="prepared")
         elif words[:1] == ["measure"]:
-            begin, seconds = float(words[1]), float(words[2])
+            begin, seconds, sequences, rate = [float(word) for word in words[1:] + ["0"]][:4]
             late = max(time.time() - begin, 0)
-            result = measure(prepared, begin, seconds, float(words[3]) if len(words) > 3 else 0)
+            result = measure(prepared, begin, seconds, int(sequences), rate)
             answer(**result, late_ms=round(late * 1e3))

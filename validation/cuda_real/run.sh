@@ -144,12 +144,9 @@ if wants default && daemon --sharing mps; then
 fi
 end_daemon
 wants default && progress default
-# Gates, with limits that are searched and with loose ones.
+# Gates, with limits that are searched.
 if wants gates; then
   daemon --sharing mps --gates && ready=$search beside ours-mps-gates "$(high)" "$(low)" "compute memory"
-  end_daemon
-  daemon --sharing mps --gates --headroom 25 --max-loss 0.12 &&
-    beside ours-mps-gates-headroom-25 "$(high)" "$(low)" "compute memory"
   end_daemon
 fi
 wants gates && progress gates
@@ -157,7 +154,8 @@ wants gates && progress gates
 if wants loss; then
   for loss in 0.3 0.5; do
     daemon --sharing isolated --max-loss $loss &&
-      beside "ours-isolated-loss-$loss" "$(high)" "$(low)" "compute memory" "" "$(sum "$seconds" 1.5)"
+      beside "ours-isolated-loss-$loss" "$(high)" "$(low)" "compute$([ $loss = 0.3 ] && echo " memory")" "" \
+        "$(sum "$seconds" 1.5)"
     end_daemon
   done
 fi
@@ -168,8 +166,6 @@ if wants opencl; then
   [ -n "${OPENCL_PAIR:-}" ] || g++ -O2 -std=c++17 "$here/opencl_pair.cc" -o "$pair" -lOpenCL 2>>"$errors"
   for kind in latency compute; do single opencl-single "" $kind; done
   beside opencl-native "" "" compute
-  daemon --sharing isolated --max-loss 1 && beside opencl-isolated-slice-100 "$(high)" "$(low)" compute
-  end_daemon
   daemon --sharing isolated &&
     beside opencl-isolated-loss-0.3 "$(high)" "$(low)" compute "" "$(sum "$seconds" 1.5)"
   end_daemon
@@ -208,7 +204,7 @@ if wants calls && daemon --sharing isolated; then
   pinned=''
   command -v taskset > /dev/null && pinned="taskset -c 2"
   [ "$(nproc)" -gt 2 ] || pinned=''
-  for _ in $(seq $((2 * repeats + 2))); do
+  for _ in $(seq $((2 * repeats))); do
     single native "$pinned" calls 0.4
     single ours-isolated "$pinned $(low)" calls 0.4
   done

@@ -2,11 +2,12 @@
 
     torch_rows.py --wm WM --pair PAIR --out FOLDER [--seconds S] [--repeats N] [--parts single,pairs]
 
-Appends to FOLDER/cuda-real.jsonl. All processes import PyTorch at the same time, before the first measurement, and each
-serves several (commands.py). `single` compares programs by themselves, native and under `wm serve --cuda`, in turns; `pairs`
-has inference with random arrivals beside training and beside the batch program, in time slices, through MPS, through MPS
-with a lower priority of the other client, and under `wm serve --cuda --sharing mps`. The NULL stream of PyTorch has no
-priority, so that MPS with stream priorities is plain MPS for it.
+Appends to FOLDER/cuda-real.jsonl. All processes import PyTorch and make their models at the same time, before the first
+measurement, and each serves several (commands.py); one that is not measured is idle. `single` compares programs by themselves,
+native and under `wm serve --cuda`, in turns; `pairs` has inference with random arrivals beside training, small ones that the
+host limits and large ones that the GPU limits, and beside the batch program: in time slices, through MPS, through MPS with a
+lower priority of the other client, and under `wm serve --cuda --sharing mps`. The NULL stream of PyTorch has no priority, so
+that MPS with stream priorities is plain MPS for it.
 """
 import argparse
 import json
@@ -18,8 +19,9 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SETTLE, SEARCH = 1.5, 10.0  # seconds before a measurement; with a daemon that searches for limits
-RATE = 200
+SETTLE, SEARCH = 1.2, 9.0  # seconds before a measurement; with a daemon that searches for limits
+SMALL, LARGE = 1, 256      # sequences of a request …
+RATES = {SMALL: 200, LARGE: 80, 512: 0}  # … and requests per second
 
 
 class Daemon:
@@ -59,7 +61,7 @@ class Program:
 
     def __init__(self, options, prefix, *words):
         errors = open(os.path.join(options.out, "errors.txt"), "a")
-        command = prefix + [sys.executable, os.path.join(HERE, words[0]), *words[1:]]
+        command = prefix + [sys.executable, os.path.join(HERE, words[0]), *(str(word) for word in words[1:])]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True)
 
     def answer(self):
@@ -90,48 +92,38 @@ class Rows:
         if "result" in row:
             print(f"{time.time() - self.options.started:6.1f} s", json.dumps(row), flush=True)
 
-    def by_itself(self, setup, program, rate):
-        program.command("measure", time.time() + 0.3, self.options.seconds, rate)
+    def by_itself(self, setup, program, sequences, rate):
+        program.command("measure", time.time() + 0.3, self.options.seconds, sequences, rate)
         self.write({"setup": setup, "beside": "none", "result": program.answer()})
 
-    def beside(self, setup, service, other, name, settle, daemon):
-        """`other` is a program, or the command of the batch program."""
+    def beside(self, setup, service, sequences, other, of_step, daemon):
+        """`other`: a program whose steps take `of_step` sequences, or the command of the batch program."""
+        is_training = isinstance(other, Program)
+        settle = (SETTLE if daemon is None else SEARCH) + (0 if is_training else 1.0)
         begin, seconds = time.time() + settle, 2 * self.options.seconds
-        if isinstance(other, Program):
-            other.command("measure", begin, seconds)
+        if is_training:
+            other.command("measure", begin, seconds, of_step)
         else:
             batch = subprocess.Popen(other + [self.options.pair, "compute", str(seconds)], stdout=subprocess.PIPE,
                                      text=True, env=dict(os.environ, PAIR_BEGIN=f"{begin:.3f}"))
-        service.command("measure", begin, seconds, RATE)
+        service.command("measure", begin, seconds, sequences, RATES[sequences])
+        name = "training" if is_training else "compute"
         if daemon is not None:
             time.sleep(max(begin + 0.8 * seconds - time.time(), 0))
-            self.write({"setup": setup, "beside": name, "status": daemon.status()})
+            self.write({"setup": setup, "beside": name, "sequences": sequences, "status": daemon.status()})
         self.write({"setup": setup, "beside": name, "result": service.answer()})
-        result = other.answer() if isinstance(other, Program) else json.loads(batch.communicate(timeout=60)[0])
+        result = other.answer() if is_training else json.loads(batch.communicate(timeout=60)[0])
         self.write({"setup": setup, "beside": "inference", "result": result})
 
 
-def single(options, rows, programs):
-    """Requests of one sequence would wait for the host, whose times vary; these wait for the GPU."""
-    for setup, program, _ in programs:
-        program.command("prepare")
-        program.answer()
-    for _ in range(options.repeats):
-        for setup, program, rate in programs:
-            rows.by_itself(setup, program, rate)
-
-
 def pair(rows, setup, service, training, batch, daemon):
-    for program in (service, training):
-        program.command("prepare")
-    for program in (service, training):
-        program.answer()
-    rows.by_itself(setup, service, RATE)
-    rows.by_itself(setup, training, 0)
-    settle = SETTLE if daemon is None else SEARCH
-    rows.beside(setup, service, training, "training", settle, daemon)
+    rows.by_itself(setup, service, SMALL, RATES[SMALL])
+    rows.by_itself(setup, service, LARGE, RATES[LARGE])
+    rows.by_itself(setup, training, 64, 0)
+    rows.beside(setup, service, LARGE, training, 64, daemon)
+    rows.beside(setup, service, SMALL, training, 16, daemon)
     training.end()
-    rows.beside(setup, service, batch, "compute", settle + 1.5, daemon)
+    rows.beside(setup, service, SMALL, batch, 0, daemon)
     service.end()
 
 
@@ -152,17 +144,26 @@ def main():
               "ours-mps": (mps.run("--priority", "5"), mps.run(), mps)}
     singles, pairs = [], []
     if "single" in options.parts:
-        singles = [(setup, Program(options, prefix, *words), 0)
-                   for words in (["inference.py", "512"], ["training.py", "128"])
+        # Requests of one sequence would wait for the host, whose times vary; these wait for the GPU.
+        singles = [(setup, Program(options, prefix, words, sequences), sequences)
+                   for words, sequences in (("inference.py", 512), ("training.py", 128))
                    for setup, prefix in (("native", []), ("ours-isolated", isolated.run()))]
     if "pairs" in options.parts:
-        pairs = [(setup, Program(options, starts[setup][0], "inference.py"), Program(options, starts[setup][1], "training.py"))
-                 for setup in options.setups.split(",")]
+        pairs = [(setup, Program(options, starts[setup][0], "inference.py", SMALL, LARGE),
+                  Program(options, starts[setup][1], "training.py", 16, 64)) for setup in options.setups.split(",")]
+    programs = [p for _, p, _ in singles] + [p for _, *both in pairs for p in both]
     try:
-        for program in [p for _, p, _ in singles] + [p for _, *both in pairs for p in both]:
+        for program in programs:
             program.answer()
         print(f"{time.time() - options.started:6.1f} s: PyTorch is imported", flush=True)
-        single(options, rows, singles)
+        for program in programs:
+            program.command("prepare")
+        for program in programs:
+            program.answer()
+        print(f"{time.time() - options.started:6.1f} s: models are made", flush=True)
+        for _ in range(options.repeats):
+            for setup, program, sequences in singles:
+                rows.by_itself(setup, program, sequences, 0)
         for _, program, _ in singles:
             program.end()
         for setup, service, training in pairs:
@@ -170,7 +171,7 @@ def main():
     finally:
         isolated.stop()
         mps.stop()
-        for program in [p for _, p, _ in singles] + [p for _, *both in pairs for p in both]:
+        for program in programs:
             program.process.kill()
     print(f"{time.time() - options.started:6.1f} s: torch_rows.py has ended", flush=True)
 
