@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Unmodified CUDA programs on a real GPU, by themselves and beside each other: in the driver's own time slices, through
-# MPS, and under `wm serve --cuda`. Writes OUT/cuda-real.json; about five minutes.
+# MPS, and under `wm serve --cuda`. Writes OUT/cuda-real.json; about six minutes.
 #
 #   validation/cuda_real/run.sh build/device out [SECONDS [PARTS]]
 #
