@@ -108,7 +108,8 @@ Daemon::Daemon(const std::string& name, const std::string& policy, const std::st
     ::setenv("WM_REWRITE", WM_REWRITER, 1);
     ::setenv("WM_SANDBOX", WM_SANDBOX_PROGRAM, 0);
     ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
-    const char* words[] = {WM_DAEMON, socket_.c_str(), policy.c_str(),
+    const char* other = std::getenv("WM_TEST_DAEMON");  // A mutation run names its own.
+    const char* words[] = {other != nullptr ? other : WM_DAEMON, socket_.c_str(), policy.c_str(),
                            client_memory.empty() ? nullptr : client_memory.c_str(), nullptr};
     ::execv(words[0], const_cast<char**>(words));
     std::_Exit(127);
