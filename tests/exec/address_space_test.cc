@@ -28,6 +28,28 @@ TEST(AddressSpace, AddressesAreAlignedAndApart) {
   }
 }
 
+TEST(AddressSpace, OfTwoAllocationsTheNearerIsNamed) {
+  AddressSpace memory;
+  const std::uint64_t a = *memory.allocate(16, "a"), b = *memory.allocate(16, "b");
+  const auto named = [&](std::uint64_t address) { return memory.nearest(address).substr(20, 3); };
+  const std::uint64_t gap = b - (a + 16);
+  EXPECT_EQ(named(a - 100), "'a'");
+  EXPECT_EQ(named(a + 16), "'a'");
+  EXPECT_EQ(named(a + 16 + gap / 2 - 1), "'a'") << "both are as far: the earlier";
+  EXPECT_EQ(named(a + 16 + gap / 2), "'b'");
+  EXPECT_EQ(named(b - 1), "'b'");
+  EXPECT_EQ(named(b + 1000), "'b'");
+}
+
+// An allocation of whole pages takes no more than these and the one that stays unmapped behind it.
+TEST(AddressSpace, AnAllocationTakesThePagesOfItsBytes) {
+  for (const auto& [bytes, pages] : {std::pair{65536U, 1U}, {65537U, 2U}, {1U, 1U}, {0U, 1U}}) {
+    AddressSpace memory;
+    const std::uint64_t a = *memory.allocate(bytes, "a"), b = *memory.allocate(1, "b");
+    EXPECT_EQ((b - a) >> 16, pages + 1) << bytes;
+  }
+}
+
 TEST(AddressSpace, AnAllocationEndsWhereItEnds) {
   AddressSpace memory;
   const auto a = memory.allocate(100000, "a");

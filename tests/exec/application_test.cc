@@ -57,6 +57,26 @@ TEST(Application, ATransferEndsWithTheInitialContent) {
   EXPECT_EQ(got, (std::vector<std::uint32_t>{0, 2, 0, 0}));
 }
 
+// A structure of a number and a pointer: the address of a buffer stands in its last eight bytes.
+TEST(Application, AnAddressInAStructureLiesWithinIt) {
+  const std::string text =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .align 8 .b8 s[16])\n{\n.reg .b64 %d;\n"
+      ".reg .b32 %r;\nld.param.u64 %d, [s+8];\nld.param.u32 %r, [s];\nst.global.u32 [%d], %r;\nret;\n}\n";
+  const auto run_with = [&](std::size_t at, std::uint32_t buffer) {
+    gpu::Scalar s{std::vector<std::byte>(16, std::byte{7})};
+    s.addresses.push_back({at, {buffer}, 4});
+    return one_launch({"k", {}, {1, 1, 1}, {s}, 0});
+  };
+  const auto module = ptx::parse(text, "k.ptx");
+  const auto ran = run_application(*module, run_with(8, 0));
+  ASSERT_TRUE(ran.ok()) << ran.error().to_string();
+  EXPECT_EQ(ran->buffers[0][4], std::byte{7});
+  EXPECT_EQ(ran->buffers[0][0], std::byte{5});
+  const std::string outside = "kernel 'k': argument 0 is an address outside of it, parameter 's' takes 16 bytes";
+  EXPECT_EQ(error_of(run_with(9, 0), text), outside);
+  EXPECT_EQ(error_of(run_with(8, 1), text), outside);
+}
+
 TEST(Application, UnwrittenBuffersHoldPoison) {
   auto module = ptx::parse(kAdd);
   ASSERT_TRUE(module.ok());

@@ -103,6 +103,21 @@ TEST(Call, FunctionsCallFunctionsWithTheirOwnLocals) {
   EXPECT_EQ(run(s).out, table(32, [](auto i) { return (i + 1) * (i + 1) + i; }));
 }
 
+// One lane has taken so much memory with alloca that the variables of the function do not fit below it.
+TEST(Call, TheStackOfEveryLaneMustHaveRoomForTheVariablesOfAFunction) {
+  const auto error = [](int bytes) {
+    Snippet s;
+    s.text = kernel("mov.u64 %d0, 8;\nsetp.eq.u32 %p0, %lane, 3;\n@%p0 mov.u64 %d0, " + std::to_string(bytes) +
+                        ";\nalloca.u64 %d1, %d0;\ncall outer;\nret;",
+                    ".func outer() { .local .b32 kept[4]; st.local.b32 [kept], 1; ret; }\n");
+    return run(s).error;
+  };
+  EXPECT_EQ(error(16384), "");
+  EXPECT_EQ(error(16385),
+            "kernel 'k': stack overflow in the call of 'outer', 0 calls deep, at k.ptx:26, block (0,0,0) thread "
+            "(0,0,0)");
+}
+
 // Each lane calls the function its own pointer names.
 TEST(Call, FunctionPointersMayDiffer) {
   Snippet s;

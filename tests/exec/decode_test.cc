@@ -37,6 +37,19 @@ TEST(Decode, TooMuchSharedOrLocalMemoryIsRefused) {
   EXPECT_TRUE(decoded(kernel(".local .b8 l[524288];\nret;")).ok());
 }
 
+TEST(Decode, ADirectiveOfFewerDimensionsLeavesTheOthersOne) {
+  const auto block = [](const std::string& directive) {
+    const auto program =
+        decoded(".version 8.0\n.target sm_80\n.address_size 64\n.entry k() " + directive + " { ret; }\n");
+    EXPECT_TRUE(program.ok()) << program.error().to_string();
+    return std::pair{(*program)->required_block, (*program)->largest_block};
+  };
+  using Extents = std::array<std::uint32_t, 3>;
+  EXPECT_EQ(block(".reqntid 32"), std::pair(Extents{32, 1, 1}, Extents{}));
+  EXPECT_EQ(block(".maxntid 8, 4"), std::pair(Extents{}, Extents{8, 4, 1}));
+  EXPECT_EQ(block(".reqntid 8, 4, 2 .maxntid 64"), std::pair(Extents{8, 4, 2}, Extents{64, 1, 1}));
+}
+
 TEST(Decode, RegistersThatAreNeverAliveTogetherShareARow) {
   std::string body = "mov.u32 %r0, 0;\n";
   std::string registers;

@@ -143,6 +143,13 @@ const std::map<std::string, Source>& sources() {
         "setp.ne.u32 %p1, %r0, 77;\n@%p1 bra WAIT;\n" +
             std::string(kStore) + "\nSECOND:\nst.volatile.global.u32 [%out+8000], 77;\nret;",
         ""}},
+      {"exchange of three paths",
+       {"and.b32 %r1, %lane, 3;\nmov.u32 %r3, 0x33333333;\nsetp.eq.u32 %p0, %r1, 0;\n@%p0 bra A;\nmov.u32 %r3, "
+        "0x77777777;\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra B;\nsetp.eq.u32 %p2, %r1, 3;\n@%p2 bra C;\n"
+        "redux.sync.add.u32 %r0, %lane, %r3;\nbra C;\nA:\nredux.sync.add.u32 %r0, %lane, %r3;\nbra C;\nB:\n"
+        "redux.sync.add.u32 %r0, %lane, %r3;\nC:\n" +
+            std::string(kStore),
+        ""}},
       {"indexed branch",
        {"and.b32 %r1, %lane, 3;\nsetp.ne.u32 %p0, %lane, 6;\nmov.u32 %r0, 1;\nts: .branchtargets A, B, A, C;\n"
         "@%p0 brx.idx %r1, ts;\nadd.u32 %r0, %r0, 100;\nbra D;\nA:\nadd.u32 %r0, %r0, 10;\nB:\nadd.u32 %r0, %r0, "

@@ -242,5 +242,36 @@ TEST(Step, ABlockObjectIsUsedAgain) {
   EXPECT_EQ(client.out(), in_order());
 }
 
+// The first warp has arrived at the barrier when the block is given up. The block that begins in its place must wait
+// for both warps.
+TEST(Step, ABlockObjectForgetsTheBarriersAndTheClockOfItsLastBlock) {
+  LoadedKernel client(kernel(R"(
+    .shared .b32 word;
+    setp.lt.u32 %p0, %thread, 32;
+    @%p0 bra WAIT;
+    st.shared.u32 [word], 41;
+  WAIT:
+    bar.sync 0;
+    ld.shared.u32 %r0, [word];
+    mov.u32 %r1, %clock;
+    add.u32 %r0, %r0, %r1;
+    st.global.u32 [%at], %r0;
+    ret;)"),
+                      64);
+  const Grid grid = client.grid({1, 1, 1}, {64, 1, 1});
+  Block block;
+  block.start(grid, {0, 0, 0});
+  block.clock = 1000;
+  Step step;
+  while (block.warp(0).ready()) block.step(0, step);
+  block.start(grid, {0, 0, 0});
+  EXPECT_EQ(block.clock, 0U);
+  while (block.warp(0).ready()) block.step(0, step);
+  while (!block.done())
+    for (const std::uint32_t w : {1U, 0U})
+      if (block.warp(w).ready()) block.step(w, step);
+  EXPECT_EQ(client.out(), table(64, [](auto) { return 41; }));
+}
+
 }  // namespace
 }  // namespace wm::exec

@@ -42,7 +42,7 @@ void take_directives(const ptx::Function& kernel, Program& program) {
     auto* to = d.name == "reqntid" ? &program.required_block : d.name == "maxntid" ? &program.largest_block : nullptr;
     if (to == nullptr) continue;
     *to = {1, 1, 1};
-    for (std::size_t i = 0; i < d.values.size() && i < to->size(); ++i) (*to)[i] = d.values[i];
+    std::copy(d.values.begin(), d.values.end(), to->begin());  // The parser takes at most three.
   }
 }
 
