@@ -117,8 +117,29 @@ std::string values_after() {
   return text;
 }
 
+// The form with a number as its last operand, or nothing where the last operand is no register.
+std::string with_number(const std::string& form) {
+  const auto at = form.rfind('%');
+  if (at == std::string::npos || at < 2) return "";
+  const std::string last = form.substr(at, form.size() - at - 1);
+  if (form.substr(at - 2, 2) != ", " || last.find_first_of(" ,|]}+") != std::string::npos) return "";
+  const char* number = last.starts_with("%fd")  ? "0d400921FB54442D18"
+                       : last.starts_with("%f") ? "0f40490FDB"
+                       : last.starts_with("%p") ? "1"
+                                                : "5";
+  return form.substr(0, at) + number + ";";
+}
+
+// The form as it is, with a guard that some lanes do not pass, and with a number where it takes one.
+std::vector<std::string> variants(const std::string& form) {
+  std::vector<std::string> all{form, "@%p6 " + form, "@!%p7 " + form};
+  const std::string numbered = with_number(form);
+  if (!numbered.empty() && ptx::parse(ptx::every_form_module({numbered}), "input").ok()) all.push_back(numbered);
+  return all;
+}
+
 std::string form_module(const std::string& form) {
-  std::string text = ptx::every_form_module({form});
+  std::string text = ptx::every_form_module(variants(form));
   const auto replace = [&](const std::string& what, const std::string& by) {
     text.replace(text.find(what), what.size(), by);
   };
