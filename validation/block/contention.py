@@ -2,7 +2,7 @@
 """Fits the block machine's contention model from the cycle machine, and compares both machines.
 
   contention.py fit   [--wm PROGRAM] [--gpu qos16] [--size small] [--cycles N] KERNEL[@N]...
-  contention.py agree [--wm PROGRAM] [--gpu qos16] [--size small] KERNEL KERNEL
+  contention.py agree [--wm PROGRAM] [--gpu qos16] [--size small] [--fitted] [--wide] KERNEL KERNEL
 
 `fit` limits a kernel to 1, 2, ... blocks per SM until a higher limit changes nothing (N blocks), and prints the
 saturation s that fits rate(n) = min(1, n / (s N)) * rate(N) best, with the largest relative error of the fit. The value
@@ -12,11 +12,19 @@ repeats, without the first quarter.
 
 `agree` runs both kernels once, together, on both machines under policies that divide SMs, drain and switch contexts, and
 prints each kernel's slowdown on both and their quotient. The block machine takes the isolated times from the cycle
-machine, so the slowdowns show sharing and preemption only.
+machine, so the slowdowns show sharing and preemption only. With --fitted each kernel has the saturation with which an
+isolated run on half of the SMs comes nearest to that of the cycle machine; the pair itself is not fitted. With --wide
+both machines have sixteen times the bandwidth of DRAM, eight times that of the L2 cache and 32 times its size, so that
+kernels on different SMs hardly meet in memory.
 """
 import argparse
 import json
+import pathlib
+import re
 import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 POLICIES = ["spatial", "dss:preemption=drain", "dss:preemption=switch"]
 
@@ -69,15 +77,58 @@ def fit(options):
         print(f"{kernel},{options.gpu},{max(rates)},{saturation:.2f},{error:.3f},{steps}", flush=True)
 
 
+def cycles_of(options, gpu, kernel, machine):
+    return simulate(options.wm, ["--gpu", gpu, "--kernel", kernel, "--machine", machine, "--once"])["cycles"]
+
+
+def changed(gpu, folder, name, edits):
+    """The file of a GPU like `gpu`, with the numbers of each pattern multiplied."""
+    path = pathlib.Path(gpu) if gpu.endswith(".yaml") else ROOT / "configs/gpus" / f"{gpu}.yaml"
+    text = path.read_text()
+    for pattern, factor in edits:
+        text, found = re.subn(pattern, lambda m: f"{m[1]}{int(int(m[2]) * factor)}", text, count=1)
+        if not found:
+            raise SystemExit(f"{path}: nothing matches {pattern}")
+    file = pathlib.Path(folder) / f"{name}.yaml"
+    file.write_text(text)
+    return str(file)
+
+
+HALF = [(r"(\n  count: )(\d+)", 0.5)]
+WIDE = [(r"(\ndram: .*?clock: )(\d+)", 4), (r"(\ndram: .*?bytes_per_clock: )(\d+)", 4),
+        (r"(\nl2: .*?bytes_per_cycle: )(\d+)", 8), (r"(\nl2: {size: )(\d+)", 32)]
+
+
+def saturation_on_half(options, kernel):
+    """The saturation with which both machines slow the isolated kernel most alike where it has half of the SMs.
+
+    The block machine has half of the SMs under `spatial` beside the same kernel, which changes nothing else there.
+    """
+    sized = f"{kernel}:size={options.size}"
+    with tempfile.TemporaryDirectory() as folder:
+        measured = cycles_of(options, changed(options.gpu, folder, "half", HALF), sized, "cycle") / cycles_of(options, options.gpu, sized, "cycle")
+
+    def modelled(saturation):
+        words = ["--kernel", f"{sized}:saturation={saturation}"] * 2
+        run = simulate(options.wm, ["--gpu", options.gpu, *words, "--policy", "spatial", "--machine", "block", "--once"])
+        return 1 / run["kernels"][0]["normalized"]
+
+    candidates = [k / 100 for k in (*range(2, 20), *range(20, 101, 5))][::-1]
+    return min(candidates, key=lambda s: abs(modelled(s) - measured))
+
+
 def agree(options):
-    print("policy,kernel,cycle_slowdown,block_slowdown,quotient")
-    words = [w for k in options.kernels for w in ("--kernel", f"{k}:size={options.size}")]
+    print("policy,kernel,saturation,cycle_slowdown,block_slowdown,quotient")
+    fitted = [saturation_on_half(options, k) if options.fitted else 1 for k in options.kernels]
     for policy in POLICIES:
-        runs = [simulate(options.wm, ["--gpu", options.gpu, *words, "--policy", policy, "--machine", machine, "--once"])
-                for machine in ("cycle", "block")]
-        for cycle, block in zip(*(run["kernels"] for run in runs)):
+        runs = []
+        for machine in ("cycle", "block"):
+            settings = [f":saturation={s}" if machine == "block" else "" for s in fitted]
+            words = [w for k, s in zip(options.kernels, settings) for w in ("--kernel", f"{k}:size={options.size}{s}")]
+            runs.append(simulate(options.wm, ["--gpu", options.gpu, *words, "--policy", policy, "--machine", machine, "--once"]))
+        for s, cycle, block in zip(fitted, *(run["kernels"] for run in runs)):
             a, b = 1 / cycle["normalized"], 1 / block["normalized"]
-            print(f"{policy},{cycle['name']},{a:.3f},{b:.3f},{b / a:.3f}", flush=True)
+            print(f"{policy},{cycle['name']},{s:g},{a:.3f},{b:.3f},{b / a:.3f}", flush=True)
 
 
 def main():
@@ -88,10 +139,15 @@ def main():
     parser.add_argument("--gpu", default="qos16")
     parser.add_argument("--size", default="small")
     parser.add_argument("--cycles", type=int, default=0)
+    parser.add_argument("--fitted", action="store_true")
+    parser.add_argument("--wide", action="store_true")
     options = parser.parse_args()
     if options.what == "agree" and len(options.kernels) != 2:
         parser.error("agree needs two kernels")
-    (fit if options.what == "fit" else agree)(options)
+    with tempfile.TemporaryDirectory() as folder:
+        if options.wide:
+            options.gpu = changed(options.gpu, folder, "wide", WIDE)
+        (fit if options.what == "fit" else agree)(options)
 
 
 if __name__ == "__main__":

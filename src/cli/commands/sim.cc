@@ -212,8 +212,8 @@ void add_sim(const Command& wm) {
       "wm sim --gpu qos16 --kernel sgemm:goal=0.8 --kernel lbm --policy quota --cycles 200000");
   add_workload_options(sim, o->run,
                        "NAME[:goal=0.9 | :ipc=N | :time=2ms | :rate=N a "
-                       "second][:priority=1][:share=1][:size=medium][:arrive=CYCLE][:launches=N][:blocks=N an SM]; "
-                       "repeat it",
+                       "second][:priority=1][:share=1][:size=medium][:arrive=CYCLE][:launches=N][:blocks=N an SM | "
+                       ":saturation=0.4 on the block machine]; repeat it",
                        false);
   sim.option("--policy", o->policy, "NAME[:parameter=value]…", {.show_default = true});
   sim.option("--app", o->run.apps,

@@ -53,9 +53,9 @@ Result<void> apply(const std::string& key, const std::string& value, lab::Kernel
     p.size = value;
     return {};
   }
-  const std::vector<std::string> known{"goal",   "ipc",      "time",     "rate",    "priority", "share",
-                                       "size",   "arrive",   "launches", "blocks",  "process",  "poisson",
-                                       "bursts", "requests", "class",    "deadline"};
+  const std::vector<std::string> known{"goal",   "ipc",      "time",     "rate",     "priority",  "share",
+                                       "size",   "arrive",   "launches", "blocks",   "process",   "poisson",
+                                       "bursts", "requests", "class",    "deadline", "saturation"};
   if (key == "goal" || key == "ipc") {
     const auto n = number(key, value, 1e-9, key == "goal" ? 1 : 1e9);
     if (!n) return n.error();
@@ -83,6 +83,10 @@ Result<void> apply(const std::string& key, const std::string& value, lab::Kernel
     const auto t = parse_picoseconds(value);
     if (!t || t->count == 0) return Error{fmt::format("'deadline' must be a time such as 2ms, not '{}'", value)};
     p.requests.deadline = *t;
+  } else if (key == "saturation") {
+    const auto n = number(key, value, 0.01, 1);
+    if (!n) return n.error();
+    p.saturation = *n;
   } else if (key == "share") {
     const auto n = number(key, value, 1e-6, 1e6);
     if (!n) return n.error();

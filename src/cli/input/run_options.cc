@@ -29,6 +29,8 @@ Result<lab::RunSpec> RunOptions::without_policy() const {
     if (!app) return app.error();
     if (word.find(":size=") != std::string::npos)
       return Error{fmt::format("application '{}' has one size: 'size' is a setting of kernels", app->name)};
+    if (app->saturation != 1)
+      return Error{fmt::format("application '{}': its file states the saturation of each kernel", app->name)};
     app->application = true;
     if (word.find(":launches=") == std::string::npos && (run.runs != 0 || !app->requests.arrivals.empty()))
       app->launches = 0;
@@ -89,6 +91,8 @@ Result<LoadedRun> load_run(const lab::RunSpec& spec) {
   run.gpu = *std::move(gpu);
   for (const lab::KernelSpec& kernel : spec.kernels) {
     if (kernel.application) continue;
+    if (kernel.saturation != 1 && spec.machine != "block")
+      return Error{fmt::format("kernel '{}': saturation needs the block machine", kernel.name)};
     auto participant = make_participant(kernel, PtxOrigin{});
     if (!participant) return participant.error();
     run.participants.push_back(*std::move(participant));

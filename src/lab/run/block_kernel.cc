@@ -7,6 +7,20 @@
 #include "sim/cycle/client.h"
 
 namespace wm::lab {
+namespace {
+
+// The time of an isolated launch, relative to that of a block on a full SM. Blocks on an SM that is not full take less
+// where fewer of them saturate it (sim/block/sm_unit.h).
+double waves_of(const sim::KernelDescription& k, std::uint32_t resident, std::uint32_t sms) {
+  const std::uint32_t slots = resident * sms;
+  const std::uint32_t last = k.blocks % slots;
+  const double full = k.blocks / slots;
+  if (last == 0) return full;
+  const double filled = static_cast<double>((last + sms - 1) / sms) / resident;
+  return full + std::max(k.saturation, filled);
+}
+
+}  // namespace
 
 Result<sim::AppTrace> block_trace(const gpu::GpuConfig& gpu, const Participant& participant,
                                   const IsolatedRate& isolated) {
@@ -35,8 +49,8 @@ Result<sim::AppTrace> block_trace(const gpu::GpuConfig& gpu, const Participant& 
     const gpu::Resources footprint = gpu::footprint(launch.demand, machine.limits);
     k.registers = footprint.registers;
     k.shared_bytes = footprint.shared_bytes;
-    const std::uint32_t slots = *resident * gpu.sm.count;
-    waves += (k.blocks + slots - 1) / slots;
+    k.saturation = participant.saturation;
+    waves += waves_of(k, *resident, gpu.sm.count);
     blocks += k.blocks;
     const auto at = std::find_if(app.kernels.begin(), app.kernels.end(),
                                  [&](const sim::KernelDescription& d) { return d.name == k.name; });

@@ -10,8 +10,8 @@
 
 namespace wm::lab {
 
-// Launches without transfers or CPU phases. All blocks of the application take the same time: that with which its
-// launches, one after the other on all SMs, take the cycles of the isolated run on the cycle machine.
+// Launches without transfers or CPU phases. All blocks of the application take the same time on a full SM: that with
+// which its launches, one after the other on all SMs, take the cycles of the isolated run on the cycle machine.
 Result<sim::AppTrace> block_trace(const gpu::GpuConfig& gpu, const Participant& participant,
                                   const IsolatedRate& isolated);
 

@@ -27,6 +27,7 @@ Json json_of(const KernelSpec& k) {
   if (k.arrive != defaults.arrive) j["arrive"] = k.arrive.count;
   if (k.application) j["application"] = true;
   if (k.process != defaults.process) j["process"] = k.process;
+  if (k.saturation != defaults.saturation) j["saturation"] = k.saturation;
   if (!k.requests.arrivals.empty()) j["arrivals"] = k.requests.arrivals;
   if (!k.requests.service_class.empty()) j["class"] = k.requests.service_class;
   if (k.requests.deadline) j["deadline_ps"] = k.requests.deadline->count;
@@ -90,6 +91,7 @@ Result<KernelSpec> kernel_from(const Json& j) {
   fields.read("arrive", k.arrive.count);
   fields.read("application", k.application);
   fields.read("process", k.process);
+  fields.read("saturation", k.saturation);
   fields.read("arrivals", k.requests.arrivals);
   fields.read("class", k.requests.service_class);
   fields.read("deadline_ps", deadline_ps);
@@ -147,6 +149,7 @@ std::string kernel_word(const KernelSpec& k, const RunSpec& run, const std::stri
   if (k.blocks_per_sm != 0) word += fmt::format(":blocks={}", k.blocks_per_sm);
   if (k.arrive.count != 0) word += fmt::format(":arrive={}", k.arrive.count);
   if (k.process != 0) word += fmt::format(":process={}", k.process);
+  if (k.saturation != 1) word += fmt::format(":saturation={}", k.saturation);
   if (!k.requests.arrivals.empty()) word += ":" + k.requests.arrivals;
   if (!k.requests.service_class.empty()) word += ":class=" + k.requests.service_class;
   if (k.requests.deadline) word += fmt::format(":deadline={}ps", k.requests.deadline->count);

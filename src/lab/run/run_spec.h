@@ -43,6 +43,7 @@ struct KernelSpec {
   std::uint32_t launches = 1;  // runs of the application; 0: it repeats to the end of the run
   bool application = false;    // a trace of configs/apps with CPU phases and transfers, for the block machine
   std::uint32_t process = 0;   // applications with the same number belong to one process; 0: one of its own
+  double saturation = 1;       // block machine: the part of the blocks per SM from which more make an SM no faster
   RequestSpec requests = {};
 
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;

@@ -105,6 +105,11 @@ void read_execution(Map& m, SystemConfig& c) {
   if (const Value* value = m.take("shared_memory")) read_shared_memory(*value, c, m);
 }
 
+// Files of GPUs have the section `sm`, which files of systems lack.
+bool describes_gpu(const Value& file) {
+  return std::any_of(file.members.begin(), file.members.end(), [](const yaml::Member& m) { return m.key == "sm"; });
+}
+
 }  // namespace
 
 SystemConfig system_around(const gpu::GpuConfig& gpu) {
@@ -122,6 +127,11 @@ SystemConfig system_around(const gpu::GpuConfig& gpu) {
 Result<SystemConfig> parse_system(std::string_view text, const std::string& file, const std::string& gpu_folder) {
   const auto value = yaml::load(text, file);
   if (!value) return value.error();
+  if (describes_gpu(*value)) {
+    const auto gpu = gpu::parse_gpu(text, file);
+    if (!gpu) return gpu.error();
+    return system_around(*gpu);
+  }
   std::string name;
   std::string about;
   std::string gpu_name;

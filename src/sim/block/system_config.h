@@ -50,6 +50,7 @@ struct SystemConfig {
 // Defaults for a GPU: its host link, no limit on active kernels, all shared memory for every kernel.
 SystemConfig system_around(const gpu::GpuConfig& gpu);
 
+// A system, or a GPU without one of its own, for which the defaults hold.
 Result<SystemConfig> parse_system(std::string_view yaml, const std::string& file, const std::string& gpu_folder);
 // A path (it ends in .yaml), a name in `folder`, or the name of a GPU that has no system of its own.
 Result<SystemConfig> load_system(const std::string& name_or_path, const std::string& folder,

@@ -149,6 +149,10 @@ TEST(Mistakes, OptionsThatTheMachineWouldIgnoreAreRefused) {
   expect_mistake(once + ":size=large", "application 'spmv' has one size: 'size' is a setting of kernels");
   for (const char* setting : {":time=1ms", ":rate=5", ":blocks=1"})
     expect_mistake(once + setting, "'spmv': time, rate and blocks need the cycle machine");
+  expect_mistake(once + ":saturation=0.5", "application 'spmv': its file states the saturation of each kernel");
+  expect_mistake("sim --kernel vecadd:saturation=0.5", "kernel 'vecadd': saturation needs the block machine");
+  expect_mistake("sim --machine block --kernel vecadd:saturation=0",
+                 "kernel 'vecadd': 'saturation' must be a number from 0.01 to 1, not '0'");
   expect_mistake(once + " --match-instructions", "--match-instructions needs the cycle machine");
   const std::string rates = "sim --machine block --gpu k20c --gpus 2 --seconds 86400 --app spmv:";
   expect_mistake(rates + "poisson=1e6", "about 8.6e+10 requests would arrive; a cluster takes 1e+10");

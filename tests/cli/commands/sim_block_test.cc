@@ -45,6 +45,20 @@ TEST(SimBlock, MistakesAreNamedInOneLine) {
 }
 
 // Three processes of higher priority keep the fourth from every SM.
+// An isolated kernel takes the time of the cycle machine, whatever its saturation; on half of the SMs blocks that
+// saturate an SM take longer. sgemm has four blocks for each SM, and room for more.
+TEST(SimBlock, SaturatedKernelsSlowEachOtherOnFewerSms) {
+  const auto slowdown = [](const std::string& setting, const std::string& others) {
+    const Ran ran =
+        run_wm("sim --machine block --gpu qos16 --once --policy spatial --json - --kernel sgemm" + setting + others);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return 1 / Json::parse(ran.out)["kernels"][0]["normalized"].get<double>();
+  };
+  EXPECT_NEAR(slowdown(":saturation=0.1", ""), 1, 0.01);
+  EXPECT_NEAR(slowdown("", " --kernel sgemm"), 1, 0.01);
+  EXPECT_NEAR(slowdown(":saturation=0.1", " --kernel sgemm"), 2, 0.05);
+}
+
 TEST(SimBlock, ARunInWhichAProcessStarvesIsRefused) {
   const Ran ran = run_wm(
       "sim --machine block --gpu k20c --app sgemm:priority=1 --app sgemm:priority=1 --app sgemm:priority=1 --app spmv "

@@ -57,8 +57,23 @@ TEST(RunSpec, WritesApplicationsAsACommand) {
             "--size medium --seed 1");
 }
 
+RunSpec saturated() {
+  RunSpec spec;
+  spec.machine = "block";
+  KernelSpec k;
+  k.name = "fma";
+  k.saturation = 0.25;
+  spec.kernels = {k};
+  return spec;
+}
+
+TEST(RunSpec, WritesTheSaturationOfAKernelAsACommand) {
+  EXPECT_NE(command_of(saturated()).find("--kernel fma:saturation=0.25 "), std::string::npos)
+      << command_of(saturated());
+}
+
 TEST(RunSpec, SurvivesItsJsonForm) {
-  for (RunSpec spec : {full_spec(), RunSpec{}, applications()}) {
+  for (RunSpec spec : {full_spec(), RunSpec{}, applications(), saturated()}) {
     std::sort(spec.policy.parameters.begin(), spec.policy.parameters.end());
     const auto read = run_spec_from_json(to_json(spec).dump(), "x");
     ASSERT_TRUE(read.ok()) << read.error().to_string();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gpu/load_gpu.h"
 #include "sim/block/system_config.h"
 #include "tree.h"
 
@@ -102,6 +103,16 @@ TEST(LoadApp, NumbersThatAreNotFiniteAreRefused) {
   EXPECT_EQ(error("durations: [1, nan]"), "a.yaml:3: item 2 of 'durations' in kernel 'k' must be a number, not 'nan'");
   EXPECT_EQ(error("lognormal_variation: 1e200"), "a.yaml:3: kernel 'k': 'lognormal_variation' must be from 0 to 100");
   EXPECT_EQ(error("lognormal_variation: 100"), "accepted");
+}
+
+TEST(LoadSystem, AGpusFileIsASystemWithDefaults) {
+  const std::string path = source_path("configs/gpus/qos16.yaml");
+  const auto system = load_system(path, source_path("configs/systems"), source_path("configs/gpus"));
+  ASSERT_TRUE(system.ok()) << system.error().to_string();
+  EXPECT_EQ(system->name, "qos16");
+  EXPECT_EQ(system->machine.sms, 16U);
+  EXPECT_EQ(parse_system("name: g\nsm: {count: 0}\n", "g.yaml", "").error().to_string(),
+            gpu::parse_gpu("name: g\nsm: {count: 0}\n", "g.yaml").error().to_string());
 }
 
 TEST(LoadSystem, ValuesBeyondTheMachinesCountersAreRefused) {
