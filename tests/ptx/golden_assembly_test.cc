@@ -149,6 +149,31 @@ TEST(GoldenLoops, AreAsWrittenDown) {
   }
 }
 
+// Inputs that a fuzzer has kept, most of them wrong in some way: the errors, and the assembly of those that parse, by
+// the first letter of their names.
+TEST(GoldenInputs, AreAsWrittenDown) {
+  std::map<std::string, Digest> digests;
+  for (const char* folder : {"exec", "ptx"}) {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(source_path(std::string("fuzz/corpus/") + folder)))
+      files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    for (const auto& path : files) {
+      std::ifstream file(path, std::ios::binary);
+      std::stringstream text;
+      text << file.rdbuf();
+      Digest& digest = digests[fmt::format("{} {}", folder, path.filename().string()[0])];
+      const auto module = parse(text.str(), "input", OnUnsupported::refuse_function);
+      digest.add(module.ok() ? print(*module) : module.error().to_string());
+      if (!module) continue;
+      for (const Function& f : module->functions)
+        if (!f.declaration && !f.body.empty()) digest.add(row_of(*module, f));
+    }
+  }
+  const auto rows = golden_rows();
+  for (const auto& [name, digest] : digests) expect_row(rows, "inputs," + name, digest.hex());
+}
+
 INSTANTIATE_TEST_SUITE_P(Files, GoldenAssembly, testing::ValuesIn(golden_sources()),
                          [](const auto& info) { return info.param.stem().string(); });
 

@@ -150,7 +150,8 @@ TEST(Link, SourceLinesKeepTheirFiles) {
 // Both parts have an internal function f and a table with its address.
 TEST(Link, TablesAndInitialValuesFollowTheirFunctions) {
   const auto part = [](const std::string& name) {
-    return module(".func f() { ret; }\n.global .u64 " + name + "_table = f;\n.visible .entry " + name +
+    return module(".func g() { ret; }\n.func f() { ret; }\n.global .u64 " + name + "_table = f;\n.visible .entry " +
+                  name +
                   "() {\n.reg .b64 %rd<2>;\nt: .calltargets f;\nmov.u64 %rd1, f;\ncall %rd1, t;\ncall f;\nret;\n}");
   };
   const auto linked = link({part("a"), part("b")});

@@ -120,6 +120,10 @@ TEST(ParseError, SaysWhichOperandDoesNotFit) {
             "variable");
 }
 
+TEST(ParseError, TheOperandIsThatOfItsOwnInstruction) {
+  EXPECT_EQ(in_body("add.u32 %r1, %r1, %r1;\nadd.u32 %r1,    %r1, %rd1;").substr(0, 13), "f.ptx:10:22: ");
+}
+
 TEST(ParseError, AResultThatMayBeAPairIsARegisterOrAPair) {
   EXPECT_EQ(in_body("shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1;"), "accepted");
   EXPECT_NE(in_body("shfl.sync.idx.b32 %rd1, %r2, 0, 31, -1;"), "accepted");
@@ -157,6 +161,9 @@ TEST(ParseError, ChecksCalls) {
   EXPECT_EQ(in_body("call (%r1), %r2, (%r1);"), "f.ptx:9:13: '%r2' is neither a function nor a 64-bit register");
   EXPECT_EQ(in_body("call (%r1), %rd2, (%r1);"),
             "f.ptx:9:13: an indirect call needs the name of .calltargets or .callprototype");
+  EXPECT_EQ(in_body("t: .calltargets f;\ncall %rd2, t;"), "f.ptx:10:1: the call gives 0 results, expected 1");
+  EXPECT_EQ(in_body("t: .callprototype _ (.param .b32 _);\ncall %rd2, t;"),
+            "f.ptx:10:1: the call gives 0 arguments, expected 1");
   EXPECT_EQ(in_body("call.sync f;"), "f.ptx:9:5: unexpected '.sync' in 'call', expected .uni or nothing");
 }
 
