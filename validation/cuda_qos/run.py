@@ -10,6 +10,7 @@ Writes OUT/cuda-qos.json. Methods:
   mps       unmodified, CUDA_MPS_ACTIVE_THREAD_PERCENTAGE of both processes
   static    unmodified under `wm serve --cuda --policy static_smqos`: the same part of the SMs, in green contexts
   dynamic   unmodified under `wm serve --cuda --policy smqos`: SMs follow the measured rate
+  quota     unmodified under `wm serve --cuda --policy quota`: launches beyond a quota wait
 
 NPM is T_isolated / (goal T_corun) of the latency-sensitive task, reached from 1 on; NTP is T_isolated / T_corun of the batch
 task. T_isolated is that of the unmodified program by itself: for `static` and `dynamic` of the same process, just before the
@@ -30,7 +31,7 @@ import time
 LATENCY = ["HS", "MERGE", "LIB", "LBM"]
 BATCH = ["PF", "BINO", "GESUMMV", "ATAX"]
 GOALS = [0.80, 0.85, 0.90, 0.95]
-PARTS = ["probe", "single", "forms", "mps", "workers", "relaunch", "static", "dynamic", "logs"]
+PARTS = ["probe", "single", "forms", "mps", "workers", "relaunch", "static", "dynamic", "quota", "logs"]
 
 
 class Daemon:
@@ -287,6 +288,11 @@ class Run:
             self.dynamic("dynamic", daemon, LATENCY, GOALS, [BATCH])
             self.dynamic("dynamic-3", daemon, LATENCY, [0.90, 0.95], [["PF"], ["GESUMMV"]])
 
+    def part_quota(self):
+        with Daemon(self, "--policy", self.options.quota) as daemon:
+            self.learn(daemon, LATENCY)
+            self.dynamic("quota", daemon, LATENCY, GOALS, [BATCH])
+
     def part_logs(self):
         """The decisions of smqos and dss for hotspot beside pathfinder, with the rates that led to them."""
         for policy in (f"smqos:epoch={self.options.epoch}:batch_keeps=1", "dss"):
@@ -306,7 +312,7 @@ class Run:
 
     def summary(self):
         found = {}
-        for method in ("mps", "workers", "relaunch", "static", "dynamic", "static-3", "dynamic-3"):
+        for method in ("mps", "workers", "relaunch", "static", "dynamic", "quota", "static-3", "dynamic-3"):
             rows = [row for row in self.rows if row["method"] == method and "npm" in row]
             if not rows:
                 continue
@@ -350,6 +356,7 @@ def main():
     parser.add_argument("--in-process", type=float, default=0.15)
     parser.add_argument("--learn", type=float, default=1.7)
     parser.add_argument("--epoch", type=int, default=1000)
+    parser.add_argument("--quota", default="quota", help="the policy of the part quota, with its parameters")
     parser.add_argument("--margin", type=float, default=0.02)
     parser.add_argument("--dynamic-seconds", type=float, default=1.0)
     parser.add_argument("--dynamic-settle", type=float, default=0.5)

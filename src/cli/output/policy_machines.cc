@@ -5,6 +5,7 @@
 #include "sim/block/machine.h"
 #ifdef WM_RUNTIME
 #include "runtime/arbiter/program_machine.h"
+#include "runtime/arbiter/quota_machine.h"
 #include "runtime/schedule/device_machine.h"
 #include "runtime/schedule/sm_machine.h"
 #endif
@@ -28,9 +29,10 @@ std::vector<std::string> machines_of(const policy::Info& info) {
 bool arbitrates_programs([[maybe_unused]] const policy::Info& info) {
 #ifdef WM_RUNTIME
   const auto choice = policy::choose(info.name);
-  // Programs have block limits, or SMs of their own.
+  // Programs have block limits, SMs of their own, or quotas.
   return choice && (policy::fits(*choice, runtime::DeviceMachine::capabilities(), "cuda") ||
-                    policy::fits(*choice, runtime::ProgramMachine::capabilities(), "cuda"));
+                    policy::fits(*choice, runtime::ProgramMachine::capabilities(), "cuda") ||
+                    policy::fits(*choice, runtime::QuotaMachine::capabilities(), "cuda"));
 #else
   return false;
 #endif

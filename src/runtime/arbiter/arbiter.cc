@@ -9,6 +9,7 @@
 
 #include "runtime/arbiter/loss_control.h"
 #include "runtime/arbiter/make_loss_control.h"
+#include "runtime/arbiter/quota_rule.h"
 #include "runtime/arbiter/sm_rule.h"
 #include "runtime/arbiter/status.h"
 
@@ -45,6 +46,7 @@ void refuse(const Descriptor& socket, const std::string& reason) {
 Result<std::unique_ptr<ProgramRule>> make_rule(const ArbiterOptions& options) {
   const auto choice = policy::choose(options.policy);
   if (!choice) return choice.error();
+  if (choice->needs().has(policy::Can::quotas)) return QuotaRule::make(options.policy, options.decisions_file);
   if (!choice->needs().has(policy::Can::own_sms)) return PolicyRule::make(options.policy);
   return SmRule::make(options.policy, options.sm_groups, options.decisions_file);
 }
@@ -312,7 +314,7 @@ void Arbiter::sample_isolated(ArbitratedProgram::Clock::time_point now, std::vec
       decision.modes |= kPause;
       decision.wait_microseconds = kPauseMicroseconds;
     } else {
-      if (!step.ends) decision.modes &= ~(kPlace | kLimitBlocks);
+      if (!step.ends) decision.modes &= ~(kPlace | kLimitBlocks | kQuota);
       if (step.begins) program->begin_sample(now);
       if (step.ends) program->end_sample(now);
     }

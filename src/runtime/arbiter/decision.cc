@@ -17,6 +17,7 @@ std::string ProgramDecision::mechanism() const {
   if (stream_priority == StreamPriority::highest) add("highest stream priority");
   if ((modes & kPlace) != 0) add(fmt::format("{} of {} SMs (green context)", sms, all_sms));
   if ((modes & kLimitBlocks) != 0) add(fmt::format("at most {}% of the blocks per SM", occupancy_percent));
+  if ((modes & kQuota) != 0) add("a quota of launches");
   if ((modes & kGate) != 0) add(fmt::format("gates closed at most {}% of the time", gate_percent));
   if (slice_microseconds != 0) add(fmt::format("time slice {} us", slice_microseconds));
   if ((modes & kPause) != 0 && all_sms != 0 && sms == 0) {

@@ -35,6 +35,7 @@ struct ProgramDecision {
   std::uint32_t wait_microseconds = 0;
   std::uint32_t slice_microseconds = 0;
   std::uint32_t gate_percent = 0;      // the part of the time for which gates may be closed
+  std::uint64_t launch_limit = 0;      // launches that may begin in all, under a policy with quotas
   std::uint64_t sm_groups = 0;         // groups of SMs, a bit each, under a policy that gives SMs to programs …
   std::uint32_t sms = 0, all_sms = 0;  // … and the number of these SMs, and of the GPU's
   std::uint32_t sms_of_group = 0;      // 0: no such policy

@@ -14,6 +14,8 @@ class LaunchProgress {
   // The progress since the last call. The program has begun `launches` in all, the last one at `launched_at`; times in
   // nanoseconds. Without a time (0) whole launches count.
   [[nodiscard]] double advance(std::uint64_t launches, std::uint64_t launched_at, std::uint64_t now);
+  // All progress so far; launches before the first call count.
+  [[nodiscard]] double total() const { return told_; }
 
  private:
   std::uint64_t launches_ = 0, launched_at_ = 0;

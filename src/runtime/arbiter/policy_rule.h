@@ -29,6 +29,7 @@ struct PolicyProgram {
   double isolated_rate = 0;   // launches per second, likewise
   std::uint64_t launches = 0;
   std::uint64_t launched_at = 0;    // the time of the last one in nanoseconds; 0: not known
+  std::uint64_t waited = 0;         // nanoseconds for which its launches have waited until the last one began
   std::uint64_t placed_groups = 0;  // the groups of SMs that its last launch used; 0: not known
 };
 

@@ -104,6 +104,7 @@ void ArbitratedProgram::apply(const ProgramDecision& decision) {
   const bool divides = (decision.modes & (kLimitBlocks | kDivideAlike)) != 0;
   has_divided_ |= divides;
   const bool restores = has_divided_ && !divides && (decision.modes & kPlace) == 0;
+  words.launch_limit.store(decision.launch_limit, std::memory_order_relaxed);
   words.modes.store(decision.modes | (restores ? kOwnDivision : 0U), std::memory_order_release);
   decision_ = decision;
   const std::byte changed{1};
@@ -170,8 +171,9 @@ PolicyProgram ArbitratedProgram::for_policy(std::uint64_t threads) {
                   .window_ended = std::exchange(has_new_window_, false) && has_goal,
                   .isolated_p99 = isolated_.p99,
                   .isolated_rate = isolated_.rate,
-                  .launches = launches_,
+                  .launches = launches_ - std::min<std::uint64_t>(counters().held_launches.load(), launches_),
                   .launched_at = counters().launched_at.load(std::memory_order_relaxed),
+                  .waited = counters().waited_nanoseconds.load(std::memory_order_relaxed),
                   .placed_groups = counters().placed_groups.load(std::memory_order_relaxed)};
   const std::uint64_t peak = counters().peak_threads.load(std::memory_order_relaxed);
   if (threads != 0 && peak != 0) {

@@ -1,58 +1,34 @@
-// A policy of `wm policies` that gives SMs to kernels, on CUDA programs that share the GPU through MPS.
+// A policy of `wm policies` that gives SMs to kernels, on CUDA programs.
 //
-// An active program is a kernel of the ProgramMachine, and its groups of SMs are those on which its launches run, in a
-// green context. Where the driver has no green contexts, a program gets the part of every SM that corresponds to its
-// groups.
+// A program's groups of SMs are those on which its launches run, in a green context. Where the driver has no green
+// contexts, a program gets the part of every SM that corresponds to its groups.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "policy/record.h"
-#include "runtime/arbiter/launch_progress.h"
+#include "runtime/arbiter/launch_rule.h"
 #include "runtime/arbiter/options.h"
-#include "runtime/arbiter/policy_rule.h"
 #include "runtime/arbiter/program_machine.h"
 
 namespace wm::runtime {
 
-class SmRule final : public ProgramRule {
+class SmRule final : public LaunchRule {
  public:
   static Result<std::unique_ptr<ProgramRule>> make(const std::string& text, const SmGroups& groups,
                                                    const std::string& log_file);
-  ~SmRule() override;
-
-  [[nodiscard]] const std::string& name() const override { return name_; }
-  [[nodiscard]] std::vector<ProgramDecision> decide(const std::vector<PolicyProgram>& programs, Cycles now) override;
 
  private:
-  SmRule(const policy::Choice& choice, std::unique_ptr<policy::Policy> policy, SmGroups groups, std::string log_file);
-  struct Member {
-    policy::KernelId kernel;
-    LaunchProgress progress;
-    bool is_active = false, has_goal = false;
-  };
-  template <typename Event>
-  void tell(const Event& event) {
-    recorder_.tell(*policy_, event);
+  SmRule(const policy::Choice& choice, std::unique_ptr<policy::Policy> policy, SmGroups groups,
+         std::unique_ptr<ProgramMachine> machine, std::string log_file);
+  void observe(const PolicyProgram& program, const Member& member) override {
+    machine_.used(member.kernel, program.placed_groups);
   }
-  void end(const Member& member);
-  // Programs that became active or idle.
-  void change_members(const std::vector<PolicyProgram>& programs);
-  [[nodiscard]] ProgramMachine::Arrival arrival(const PolicyProgram& program, policy::KernelId before) const;
-  [[nodiscard]] ProgramDecision decision(const PolicyProgram& program) const;
-  void write_log();
+  void prepare(ProgramDecision& decision) const override { decision.sms_of_group = groups_.sms_of_group; }
+  void complete(ProgramDecision& decision, const Member& member) const override;
 
-  const std::string name_;
-  const std::unique_ptr<policy::Policy> policy_;
+  ProgramMachine& machine_;
   const SmGroups groups_;
-  const std::string log_file_;
-  ProgramMachine machine_;
-  policy::Recorder recorder_;
-  std::map<std::uint64_t, Member> members_;  // by the program's number
-  std::size_t active_ = 0;
 };
 
 }  // namespace wm::runtime

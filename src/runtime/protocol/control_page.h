@@ -29,6 +29,7 @@ enum ControlMode : std::uint32_t {
   kDivideAlike = 16,   // divide an SM's memory as the programs do whose blocks are limited
   kPlace = 64,         // run on the SMs of `sm_groups` only; a launch that cannot be placed is limited instead
   kGate = 128,         // kernels pause in their loops while a latency-sensitive program has work
+  kQuota = 512,        // no more than `launch_limit` launches may begin
   kOwnDivision = 256,  // divide an SM's memory as the program asked again, after a time with the two bits above
 };
 
@@ -51,6 +52,7 @@ struct ControlWords {
   Word sms_of_group{0};        // the SMs are divided into groups of so many; 0: no policy gives SMs to programs
   Count sm_groups{0};          // a bit for each group that the program may use; the SMs left over are the last group
   Word gates{0};               // a GateUse
+  Count launch_limit{0};       // launches that may begin in all, those of graphs included
   Word gate_percent{0};        // the part of the time for which gates may be closed
 };
 
@@ -73,7 +75,8 @@ struct ProgramCounters {
   Count limited_launches{0};    // with a padded shared memory
   Count unlimited_launches{0};  // that should have been limited and could not be
   Count waits{0}, waited_nanoseconds{0};
-  Count requests{0};  // from a launch on an idle device to the end of a synchronization
+  Count held_launches{0};  // that are counted and wait for a quota
+  Count requests{0};       // from a launch on an idle device to the end of a synchronization
   Count request_nanoseconds{0};
   Count memory_bytes{0}, memory_limit{0};  // device memory that it has allocated, and may; 0: no limit
   Word fault{0};           // the driver's error that ended its context, as 700 for an illegal address; 0: none

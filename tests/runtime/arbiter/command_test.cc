@@ -112,8 +112,8 @@ TEST_F(ServeCudaTest, MistakesAreTold) {
   EXPECT_NE(output("out").find("--client-memory limits each program"), std::string::npos) << output("out");
   EXPECT_NE(script("serve --sharing some > out 2>&1\n"), 0);
   EXPECT_NE(output("out").find("neither mps nor isolated"), std::string::npos) << output("out");
-  EXPECT_NE(script("serve --policy quota --sharing mps > out 2>&1\n"), 0);
-  EXPECT_NE(output("out").find("quota"), std::string::npos) << output("out");
+  EXPECT_NE(script("serve --policy time_slice --sharing mps > out 2>&1\n"), 0);
+  EXPECT_NE(output("out").find("time_slice"), std::string::npos) << output("out");
   EXPECT_NE(script("WARPMUX_LIBCUDA=/nonexistent serve > out 2>&1\n"), 0);
   EXPECT_NE(output("out").find("no CUDA driver"), std::string::npos) << output("out");
   const int code = script(
@@ -128,7 +128,8 @@ TEST_F(ServeCudaTest, AGoalThatThePolicyIgnoresIsToldWithPoliciesThatRunHere) {
       "serve --policy dss --sharing mps > served 2>&1 & daemon=$!\nrun --goal 0.5 -- $program shared 1 > out 2>&1; "
       "code=$?\nkill $daemon; wait $daemon\n[ $code = 0 ]\n");
   EXPECT_EQ(code, 0) << output("out") << output("served");
-  EXPECT_NE(output("out").find("policy dss does not honour goals; these do: goal_shares, smqos"), std::string::npos)
+  EXPECT_NE(output("out").find("policy dss does not honour goals; these do: goal_shares, quota, smqos"),
+            std::string::npos)
       << output("out");
 }
 

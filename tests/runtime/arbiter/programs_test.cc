@@ -84,6 +84,26 @@ TEST_F(ArbitratedProgramsTest, APolicyDividesTheSmsAmongPrograms) {
   EXPECT_FALSE(Arbiter::open(options, "a GPU"));
 }
 
+TEST_F(ArbitratedProgramsTest, LaunchesBeyondAQuotaWait) {
+  ArbiterOptions options;
+  options.sharing = Sharing::mps;
+  options.policy = "quota";
+  options.threads = 132 * 2048;
+  start_daemon(options);
+  // Ten launches a second are so few for this program that its quota holds it back.
+  const auto service = start({"compute", "60"}, "0", "", "2 10");
+  (void)clients(1);
+  const auto batch = start({"shared", "told"}, "1");
+  const auto has_quota = [](const Json& c) {
+    return c["mechanism"].get<std::string>().find("a quota of launches") != std::string::npos;
+  };
+  (void)client(0, has_quota);
+  (void)client(1, has_quota);
+  (void)client(0, [](const Json& c) { return c["counters"]["waits"].get<int>() > 0; });
+  (void)batch->finish();
+  (void)client(0, [](const Json& c) { return c["mechanism"].get<std::string>().find("quota") == std::string::npos; });
+}
+
 TEST_F(ArbitratedProgramsTest, AKernelOfUnknownOriginIsPaddedWithoutAttributes) {
   start_daemon(mps(75));
   const auto latency = start({"latency", "60"}, "5");

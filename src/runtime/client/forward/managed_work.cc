@@ -14,6 +14,8 @@ namespace {
 // The time of the launch that ended the device's idleness; 0: the program has no work.
 std::atomic<std::uint64_t> busy_since{0};
 
+constexpr std::chrono::microseconds kQuotaLook{50};
+
 std::uint64_t now() { return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()); }
 
 void wait_for_others(runtime::ControlPage& page) {
@@ -41,10 +43,30 @@ void wait_for_pause(runtime::ControlPage& page) {
   page.counters.waited_nanoseconds.fetch_add(now() - start, std::memory_order_relaxed);
 }
 
+// Waits until the daemon allows another launch, or the time that it has set has passed. The launch is counted already.
+void wait_for_quota(runtime::ControlPage& page) {
+  runtime::ProgramCounters& c = page.counters;
+  c.held_launches.fetch_add(1, std::memory_order_relaxed);
+  const auto is_held = [&] {
+    const std::uint64_t counted = c.launches.load(std::memory_order_relaxed) + c.graph_launches.load();
+    return (page.words.modes.load(std::memory_order_acquire) & runtime::kQuota) != 0 &&
+           counted - c.held_launches.load() >= page.words.launch_limit.load(std::memory_order_relaxed);
+  };
+  if (is_held()) {
+    const std::uint64_t start = now();
+    const std::uint64_t limit = page.words.wait_microseconds.load(std::memory_order_relaxed) * std::uint64_t{1000};
+    while (is_held() && now() - start < limit) std::this_thread::sleep_for(kQuotaLook);
+    c.waits.fetch_add(1, std::memory_order_relaxed);
+    c.waited_nanoseconds.fetch_add(now() - start, std::memory_order_relaxed);
+  }
+  c.held_launches.fetch_sub(1, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 void before_launch(runtime::ControlPage& page, std::uint32_t modes, std::uint64_t threads) {
   if ((modes & runtime::kPause) != 0) wait_for_pause(page);
+  if ((modes & runtime::kQuota) != 0) wait_for_quota(page);
   if ((modes & runtime::kWaitForOthers) != 0) wait_for_others(page);
   if ((modes & runtime::kTellOthers) != 0) {
     const std::uint32_t bit = page.words.board_bit.load(std::memory_order_relaxed);
