@@ -19,6 +19,7 @@ struct Command {
   std::uint32_t stream = 0;             // index among all streams of the system
   std::uint64_t bytes = 0;              // size of a copy
   const KernelModel* kernel = nullptr;  // kernel of a launch
+  bool awaited = false;                 // the process's thread waits until the command has completed
 };
 
 class CommandQueues {

@@ -8,6 +8,9 @@
 namespace wm::sim {
 namespace {
 
+// Times of events beyond this one could not be told from earlier ones in 64 bits.
+constexpr Cycles kLongestRun{std::uint64_t{1} << 62};
+
 BlockMachineSpec seeded(BlockMachineSpec spec, std::uint64_t seed) {
   spec.seed = seed;
   return spec;
@@ -17,8 +20,8 @@ BlockMachineSpec seeded(BlockMachineSpec spec, std::uint64_t seed) {
 
 double ProcessResult::mean_turnaround() const {
   if (turnarounds.empty()) return 0;
-  const auto sum = std::accumulate(turnarounds.begin(), turnarounds.end(), std::uint64_t{0});
-  return static_cast<double>(sum) / static_cast<double>(turnarounds.size());
+  const double sum = std::accumulate(turnarounds.begin(), turnarounds.end(), 0.0);
+  return sum / static_cast<double>(turnarounds.size());
 }
 
 System::System(const SystemConfig& config, policy::Policy& policy, policy::Cans declared, std::uint64_t seed)
@@ -104,6 +107,8 @@ Result<void> System::run(const StopRule& rule) {
       return Error{fmt::format("nothing can go on at cycle {}: the policy starts no block of the kernels that wait",
                                machine_.now().count)};
     const Cycles next = std::min(coming, end);
+    if (next > kLongestRun)
+      return Error{fmt::format("a run has at most {} cycles: end it with --cycles", kLongestRun.count)};
     machine_.advance(next);
     for (const policy::KernelId client : machine_.completed()) {
       --active_launches_;
@@ -159,6 +164,7 @@ void System::finish_step(std::uint32_t index) {
     if (step.kind != TraceStep::Kind::sync) enqueue(index, step);
     if (!step.asynchronous && p.pending != 0) {
       p.state = Process::State::waiting;
+      p.waits_for_all = step.kind == TraceStep::Kind::sync;
       return;
     }
   }
@@ -229,6 +235,7 @@ void System::enqueue(std::uint32_t index, const TraceStep& step) {
   Command c;
   c.process = index;
   c.stream = p.first_stream + step.stream;
+  c.awaited = !step.asynchronous;
   if (step.kind == TraceStep::Kind::launch) {
     c.kind = Command::Kind::launch;
     c.kernel = &p.spec.app->kernels[step.amount];
@@ -284,7 +291,7 @@ void System::complete(std::uint32_t queue) {
   launch_waiting();
   Process& p = processes_[done.process];
   --p.pending;
-  if (p.state == Process::State::waiting && p.pending == 0) next_step(done.process);
+  if (p.state == Process::State::waiting && (p.waits_for_all ? p.pending == 0 : done.awaited)) next_step(done.process);
 }
 
 ProcessResult System::result(std::uint32_t index) const {

@@ -94,6 +94,7 @@ class System {
     State state = State::to_come;
     std::size_t step = 0;
     std::uint32_t pending = 0;       // commands that have not completed
+    bool waits_for_all = false;      // while waiting: for all commands, or for the one that is awaited
     std::uint32_t first_stream = 0;  // index of the process's first stream among the system's
     std::uint64_t began = 0;         // start of the run in progress
     std::vector<std::uint64_t> turnarounds;

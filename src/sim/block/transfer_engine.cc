@@ -17,19 +17,26 @@ std::uint64_t TransferEngine::cycles(std::uint64_t bytes) const {
          std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seconds * static_cast<double>(clock_.count) + 0.5));
 }
 
+bool TransferEngine::precedes(const Transfer& a, const Transfer& b) const {
+  if (config_.order == LinkConfig::Order::priority && a.priority != b.priority) return a.priority > b.priority;
+  return a.number < b.number;
+}
+
 void TransferEngine::submit(Direction direction, const Transfer& transfer) {
   std::deque<Transfer>& waiting = engine(direction).waiting;
-  auto at = waiting.end();
-  if (config_.order == LinkConfig::Order::priority)
-    at =
-        std::find_if(waiting.begin(), waiting.end(), [&](const Transfer& t) { return t.priority < transfer.priority; });
-  waiting.insert(at, transfer);
+  Transfer added = transfer;
+  added.number = submitted_++;
+  const auto at = std::find_if(waiting.begin(), waiting.end(), [&](const Transfer& t) { return precedes(added, t); });
+  waiting.insert(at, added);
 }
 
 std::optional<std::uint64_t> TransferEngine::begin_next(Direction direction, std::uint64_t now) {
   Engine& e = engine(direction);
   const Engine& other = engine(direction == Direction::to_device ? Direction::to_host : Direction::to_device);
-  if (e.under_way || e.waiting.empty() || (!config_.duplex && other.under_way)) return std::nullopt;
+  if (e.under_way || e.waiting.empty()) return std::nullopt;
+  if (!config_.duplex && other.under_way) return std::nullopt;
+  if (!config_.duplex && !other.waiting.empty() && precedes(other.waiting.front(), e.waiting.front()))
+    return std::nullopt;
   e.under_way = e.waiting.front();
   e.waiting.pop_front();
   return now + cycles(e.under_way->bytes);

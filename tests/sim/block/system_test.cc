@@ -88,6 +88,24 @@ TEST(System, CommandsOfOneStreamAreSerial) {
   EXPECT_EQ(shared.turnarounds(0), std::vector<std::uint64_t>{10 + 300});
 }
 
+// A launch of 1000 cycles is under way in stream 0 from 10 on when the call of the copy ends at 20. The thread waits
+// for its copy (100), not for the launch, and computes until 620; the copy back is called by 630 and ends at 1630.
+TEST(System, ASynchronousCopyWaitsForItselfOnly) {
+  const std::string kernel = "name: a\nkernels:\n  k: {blocks: 1, threads: 32, block_time: 1000 ns}\ntrace:\n";
+  const SystemConfig c = small_system();
+  const auto parsed = parse_app(kernel +
+                                    "- launch: k\n- {copy_to_device: 100 B, stream: 1}\n- cpu: 500 ns\n"
+                                    "- {copy_to_host: 1000 B, stream: 1}\n",
+                                "a.yaml");
+  ASSERT_TRUE(parsed.ok());
+  SmallSystem run;
+  (*run).add({.name = "a",
+              .app = std::make_shared<const BoundApp>(*bind_app(*parsed, c.machine.limits, c.machine.clock, {})),
+              .runs = 1});
+  run.go(1);
+  EXPECT_EQ(run.turnarounds(0), std::vector<std::uint64_t>{20 + 100 + 500 + 10 + 1000 + 10});
+}
+
 // Two processes copy 1000 bytes each in one direction, then in opposite ones.
 TEST(System, CopiesOfOneDirectionTakeTurns) {
   SmallSystem same;
@@ -114,6 +132,44 @@ TEST(System, CopiesOfPageableMemoryHoldTheirThreads) {
   run.go(1);
   EXPECT_EQ(run.turnarounds(0)[0], 10U + 2000 + 100 + 10);
   EXPECT_EQ(run.turnarounds(1)[0], 10U + 2000 + 200 + 10);
+}
+
+// One copy at a time for both directions, in order of arrival: b's copy to the host came before c's to the device,
+// which must not overtake it while a's copy is under way.
+TEST(System, OneEngineForBothDirectionsKeepsTheOrderOfArrival) {
+  SystemConfig c = small_system();
+  c.cpu.cores = 4;
+  c.link.duplex = false;
+  SmallSystem run(c);
+  for (const char* copy : {"- copy_to_device: 1000 B\n", "- copy_to_host: 1000 B\n", "- copy_to_device: 1000 B\n"})
+    (*run).add({.name = "a", .app = app(copy), .runs = 1});
+  run.go(1);
+  EXPECT_EQ(run.turnarounds(0)[0], 1020U);
+  EXPECT_EQ(run.turnarounds(1)[0], 2020U);
+  EXPECT_EQ(run.turnarounds(2)[0], 3020U);
+}
+
+TEST(System, OneEngineForBothDirectionsTakesTheMoreImportantCopyFirst) {
+  SystemConfig c = small_system();
+  c.cpu.cores = 4;
+  c.link.duplex = false;
+  c.link.order = LinkConfig::Order::priority;
+  SmallSystem run(c);
+  (*run).add({.name = "a", .app = app("- copy_to_device: 1000 B\n"), .runs = 1});
+  (*run).add({.name = "a", .app = app("- copy_to_device: 1000 B\n"), .runs = 1});
+  (*run).add({.name = "b", .app = app("- copy_to_host: 1000 B\n"), .priority = 1, .runs = 1});
+  run.go(1);
+  EXPECT_EQ(run.turnarounds(1)[0], 3020U);
+  EXPECT_EQ(run.turnarounds(2)[0], 2020U);
+}
+
+// 2000 phases of 18 million seconds are more than 64 bits of cycles at 1 GHz hold.
+TEST(System, ARunThatCyclesCannotCountIsRefused) {
+  SmallSystem run;
+  (*run).add({.name = "a", .app = app("- cpu: 18000000 s\n")});
+  const auto ran = (*run).run({.runs_each = 2000});
+  ASSERT_FALSE(ran.ok());
+  EXPECT_EQ(ran.error().to_string(), "a run has at most 4611686018427387904 cycles: end it with --cycles");
 }
 
 // The copy under way is not interrupted; of those that wait the process of higher priority goes first.
