@@ -205,5 +205,16 @@ TEST(Parse, MetadataOfNvidiasOpenClIsPassedOver) {
   EXPECT_EQ(module->functions.size(), 1U);
 }
 
+TEST(Parse, APragmaOfAKernelMayEndWithASemicolon) {
+  for (const char* end : {"", ";"}) {
+    const auto module =
+        parse(std::string(".version 8.0\n.target sm_80\n.address_size 64\n.entry k() .pragma \"nounroll\"") + end +
+              "\n.maxntid 32 { ret; }\n");
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    EXPECT_EQ(module->functions[0].pragmas.size(), 1U);
+    EXPECT_EQ(module->functions[0].directives.size(), 1U);
+  }
+}
+
 }  // namespace
 }  // namespace wm::ptx

@@ -111,6 +111,9 @@ TEST(Print, RangesOfRegistersCaptureNoOtherName) {
   EXPECT_EQ(registers(".reg .b32 %r<3>;", "mov.b32 %r1, %r2;"), "  .reg .b32 %r<3>;");
   EXPECT_EQ(registers(".reg .b32 %a<3>;", "mov.b32 %a1, %a2;"), "  .reg .b32 %a1;");
   EXPECT_EQ(registers(".reg .b32 %r<3>;", "%r9:\nmov.b32 %r1, %r2;\nbra %r9;"), "  .reg .b32 %r1;");
+  EXPECT_EQ(registers(".reg .b32 %r<3>;", "L:\n%r9: .branchtargets L;\nbrx.idx %r1, %r9;"), "  .reg .b32 %r1;");
+  EXPECT_EQ(registers(".reg .b64 %r<3>;", "%r9: .callprototype _ ();\ncall %r1, %r9;"), "  .reg .b64 %r1;");
+  EXPECT_EQ(registers(".local .b32 %r9;\n.reg .b32 %r<3>;", "mov.b32 %r1, %r2;"), "  .reg .b32 %r1;");
   EXPECT_EQ(registers(".reg .b32 %r10;", "mov.b32 %r10, 1;"), "  .reg .b32 %r<11>;");
   EXPECT_EQ(registers(".reg .b32 %r09;", "mov.b32 %r09, 1;"), "  .reg .b32 %r0<10>;");
   EXPECT_EQ(registers(".reg .b32 %r0;", "mov.b32 %r0, 1;"), "  .reg .b32 %r<1>;");

@@ -160,7 +160,7 @@ std::uint32_t shared_cycles(const exec::Access& access, std::uint32_t flagged_ba
   const std::uint32_t banks = flagged_banks & ~kJoinsPairs;
   if (one_row(access, banks * 4)) return 1;
   const std::uint32_t words = std::max<std::uint32_t>(1, access.bytes / 4);
-  if (consecutive(access)) return words;
+  if (banks == kLanes && consecutive(access)) return words;  // a part of consecutive words is one row of the banks
   const std::uint32_t parts = words > 1 && banks != flagged_banks && in_pairs(access) ? words / 2 : words;
   const std::uint32_t lanes_a_part = kLanes / parts;
   std::uint32_t total = 0;

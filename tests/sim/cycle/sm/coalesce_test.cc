@@ -1,6 +1,11 @@
 #include "sim/cycle/sm/coalesce.h"
 
 #include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/random.h"
 
 namespace wm::sim {
 namespace {
@@ -109,6 +114,86 @@ TEST(LanesOnOneWord, AreCountedByAddressAndNotByBank) {
   EXPECT_EQ(lanes_on_one_word(access), 4U);
   access.lanes &= ~exec::Mask{1U << 9U};
   EXPECT_EQ(lanes_on_one_word(access), 3U) << "an idle lane does not count";
+}
+
+// Accesses of many shapes: strides, groups of consecutive lanes, words that lanes share, idle lanes, any alignment.
+exec::Access any_access(Random& random) {
+  const auto bytes = static_cast<std::uint8_t>(1U << random.below(5));
+  exec::Access a = strided(random.below(4096), std::uint64_t{random.below(5)} * bytes, bytes);
+  if (random.below(2) == 0) a.lanes = random.below(0xffffffffU);
+  if (random.below(3) == 0)
+    for (std::uint64_t& address : a.address) address = std::uint64_t{random.below(64)} * bytes;
+  if (random.below(3) == 0)
+    for (std::size_t i = 8; i < exec::kLanes; ++i) a.address[i] = a.address[i % 8] + i / 8 * random.below(9) * 64;
+  if (random.below(3) == 0)
+    for (std::size_t i = 0; i < exec::kLanes; i += 2) a.address[i + 1] = a.address[i];
+  return a;
+}
+
+// The sectors of each line that the lanes touch, byte by byte.
+std::map<std::uint64_t, std::uint32_t> sectors_touched(const exec::Access& a) {
+  std::map<std::uint64_t, std::uint32_t> lines;
+  for (std::size_t lane = 0; lane < exec::kLanes; ++lane)
+    for (std::uint64_t byte = 0; byte < a.bytes && (a.lanes >> lane & 1) != 0; ++byte)
+      lines[(a.address[lane] + byte) / 128] |= 1U << (a.address[lane] + byte) % 128 / 32;
+  return lines;
+}
+
+TEST(Coalesce, TouchesTheSectorsOfEveryByteAndEachLineOnce) {
+  Random random(3);
+  for (int i = 0; i < 3000; ++i) {
+    const exec::Access a = any_access(random);
+    Coalesced c;
+    coalesce(a, std::uint64_t{1} << 48, c);
+    std::map<std::uint64_t, std::uint32_t> got;
+    std::uint32_t lanes = 0;
+    for (std::uint32_t l = 0; l < c.count; ++l) {
+      EXPECT_TRUE(got.emplace(c.lines[l].line - (std::uint64_t{1} << 48), c.lines[l].sectors).second);
+      lanes += c.lines[l].lanes;
+    }
+    ASSERT_EQ(got, sectors_touched(a)) << "access " << i;
+    EXPECT_GE(lanes, static_cast<std::uint32_t>(__builtin_popcount(a.lanes))) << "access " << i;
+  }
+}
+
+// The most distinct words of a bank, part by part.
+std::uint32_t cycles_by_bank(const exec::Access& a, std::uint32_t banks, std::uint32_t parts) {
+  std::uint32_t total = 0;
+  const std::uint32_t words = std::max(1, a.bytes / 4);
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    std::map<std::uint64_t, std::set<std::uint64_t>> of_bank;
+    std::size_t worst = 0;
+    for (std::uint32_t lane = 32 / parts * part; lane < 32 / parts * (part + 1); ++lane)
+      for (std::uint32_t w = 0; w < words && (a.lanes >> lane & 1) != 0; ++w) {
+        auto& wanted = of_bank[(a.address[lane] / 4 + w) % banks];
+        wanted.insert(a.address[lane] / 4 + w);
+        worst = std::max(worst, wanted.size());
+      }
+    total += static_cast<std::uint32_t>(worst);
+  }
+  return std::max(1U, total);
+}
+
+TEST(SharedCycles, AreTheMostWordsOfABankInEveryPart) {
+  Random random(4);
+  for (int i = 0; i < 3000; ++i) {
+    exec::Access a = any_access(random);
+    for (std::uint64_t& address : a.address) address -= address % a.bytes;
+    const std::uint32_t words = std::max(1, a.bytes / 4);
+    bool pairs = true;
+    for (std::size_t l = 0; l < 32; l += 2)
+      pairs = pairs && ((a.lanes >> l & 3) != 3 || a.address[l] == a.address[l + 1]);
+    for (const std::uint32_t banks : {16U, 32U}) {
+      ASSERT_EQ(shared_cycles(a, banks), cycles_by_bank(a, banks, words)) << "access " << i;
+      ASSERT_EQ(shared_cycles(a, banks | kJoinsPairs), cycles_by_bank(a, banks, pairs && words > 1 ? words / 2 : words))
+          << "access " << i;
+      std::map<std::uint64_t, std::uint32_t> lanes_of;
+      std::uint32_t turns = 1;
+      for (std::size_t l = 0; l < 32; ++l)
+        if ((a.lanes >> l & 1) != 0) turns = std::max(turns, ++lanes_of[a.address[l] / 4 % banks]);
+      ASSERT_EQ(shared_turns(a, banks), turns) << "access " << i;
+    }
+  }
 }
 
 }  // namespace
