@@ -16,6 +16,7 @@
 #include "ptx/analysis.h"
 #include "ptx/assembly.h"
 #include "ptx/contraction.h"
+#include "ptx/every_form.h"
 #include "ptx/parse.h"
 #include "ptx/predication.h"
 #include "ptx/print.h"
@@ -146,6 +147,27 @@ TEST(GoldenLoops, AreAsWrittenDown) {
       digest.add(row_of(*module, module->functions[0]));
     }
     expect_row(rows, fmt::format("loops,{}", group), digest.hex());
+  }
+}
+
+// Every form of an instruction, twice in a row and with a guard, so that neighbours may be folded, joined and
+// reordered.
+TEST(GoldenForms, AreAsWrittenDown) {
+  const auto rows = golden_rows();
+  for (int i = 0; i < kOpcodeCount; ++i) {
+    const auto opcode = static_cast<Opcode>(i);
+    Digest digest;
+    int parsed = 0;
+    for (const std::string& form : every_form(opcode)) {
+      const auto module =
+          parse(every_form_module({"add.u32 %r5, %r6, 1;", form, "@%p3 " + form, form, "mov.b32 %r7, %r0;",
+                                   "mul.f32 %f9, %f0, %f1;", "add.f32 %f8, %f9, %f2;", form}),
+                "form");
+      if (!module) continue;
+      ++parsed;
+      digest.add(row_of(*module, module->functions[0]));
+    }
+    expect_row(rows, fmt::format("forms,{}", name(opcode)), fmt::format("{},{}", parsed, digest.hex()));
   }
 }
 
