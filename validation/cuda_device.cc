@@ -89,6 +89,18 @@ class Session {
     return {};
   }
 
+  Result<std::uint32_t> resident_blocks(const gpu::Launch& l) {
+    CUfunction function = nullptr;
+    if (auto r = check(cuModuleGetFunction(&function, module_, l.kernel.c_str()), "finding " + l.kernel); !r)
+      return r.error();
+    int blocks = 0;
+    const auto threads = static_cast<int>(l.block.x * l.block.y * l.block.z);
+    const CUresult code =
+        cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, l.dynamic_shared_bytes);
+    if (auto r = check(code, "asking how many blocks of " + l.kernel + " fit"); !r) return r.error();
+    return static_cast<std::uint32_t>(blocks);
+  }
+
   Result<void> step(const gpu::Application& application, const gpu::Step& s, GpuRun& run) {
     if (const auto* transfer = std::get_if<gpu::Transfer>(&s)) {
       if (transfer->direction == gpu::Transfer::Direction::to_host) return {};  // contents are read at the end
@@ -142,6 +154,10 @@ class Session {
     for (const gpu::Argument& a : l.arguments) {
       if (const auto* scalar = std::get_if<gpu::Scalar>(&a)) {
         values.push_back(scalar->bytes);
+        for (const auto& inside : scalar->addresses) {
+          const CUdeviceptr p = address(inside.buffer) + inside.offset;
+          std::memcpy(values.back().data() + inside.at, &p, sizeof p);
+        }
       } else if (const auto* buffer = std::get_if<gpu::BufferArgument>(&a)) {
         const CUdeviceptr p = address(buffer->buffer) + buffer->offset;
         std::vector<std::byte> bytes(sizeof p);
@@ -206,6 +222,18 @@ CudaDevice::CudaDevice(CudaDevice&& other) noexcept
 
 CudaDevice::~CudaDevice() {
   if (context_ != nullptr) cuDevicePrimaryCtxRelease(ordinal_);
+}
+
+Result<std::uint32_t> CudaDevice::room_for(std::string_view ptx, const gpu::Launch& launch) const {
+  Session session;
+  if (auto r = session.load(ptx); !r) return r.error();
+  const auto blocks = session.resident_blocks(launch);
+  if (!blocks) return blocks.error();
+  int sms = 0;
+  if (auto r = check(cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, ordinal_), "counting SMs");
+      !r)
+    return r.error();
+  return *blocks * static_cast<std::uint32_t>(sms);
 }
 
 Result<GpuRun> CudaDevice::run(std::string_view ptx, const gpu::Application& application,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ class CudaDevice {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& driver() const { return driver_; }
 
+  // How many blocks of the kernel the GPU holds at a time.
+  Result<std::uint32_t> room_for(std::string_view ptx, const gpu::Launch& launch) const;
   Result<GpuRun> run(std::string_view ptx, const gpu::Application& application, const GpuRunOptions& options);
 
  private:

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <optional>
-#include <set>
 
-#include "rewrite/ptx/block_dependence.h"
+#include "rewrite/ptx/kernel_shape.h"
+#include "rewrite/ptx/loops.h"
 #include "rewrite/ptx/special_values.h"
-#include "rewrite/ptx/uniformity.h"
 
 namespace wm::rewrite {
 namespace {
@@ -23,7 +21,6 @@ using ptx::Special;
 using ptx::Suffix;
 using ptx::Type;
 
-constexpr std::uint32_t kBarriers = 16;
 constexpr std::uint32_t kHeldNanoseconds = 500;  // between two looks at a quota that is spent
 // A worker leaves after so many, some milliseconds on an H200: many calls of the driver wait until no kernel runs, and
 // the quota is renewed by a process that may be in one of them.
@@ -31,113 +28,11 @@ constexpr std::uint32_t kMaxLooks = 8000;
 constexpr std::array kVirtual{Special::ctaid_x,  Special::ctaid_y,  Special::ctaid_z,
                               Special::nctaid_x, Special::nctaid_y, Special::nctaid_z};
 
-bool is_barrier(const Instruction& i) { return i.opcode == Opcode::bar || i.opcode == Opcode::barrier; }
-bool leaves_kernel(const Instruction& i) { return i.opcode == Opcode::ret || i.opcode == Opcode::exit; }
-
-std::optional<std::string> objection(const Instruction& i, bool in_kernel) {
-  if (auto why = block_dependence(i)) return why;
-  if (i.opcode == Opcode::exit && !in_kernel) return "a function that it calls ends threads";
-  if (is_barrier(i) && (i.has(Suffix::arrive) || i.operands.size() > (i.has(Suffix::red) ? 3U : 1U))) {
-    return "it has barriers for a part of a block";
-  }
-  const std::size_t id = i.has(Suffix::red) ? 1 : 0;
-  if (is_barrier(i) && i.operands[id].kind != Operand::Kind::integer) return "it chooses barriers at run time";
-  return std::nullopt;
-}
-
-std::optional<std::string> objection(const Function& f) {
-  if (f.refusal) return f.refusal->what;
-  if (f.declaration && f.name != "vprintf" && f.name != "__assertfail")
-    return "it calls '" + f.name + "' of the driver";
-  for (const Instruction& i : f.body) {
-    if (auto why = objection(i, f.entry)) return why;
-  }
-  return waiting_loop(f);
-}
-
-class KernelShape {
- public:
-  KernelShape(const Module& module, std::uint32_t kernel)
-      : module_(module), kernel_(module.functions[kernel]), reached_(reachable_functions(module, kernel)) {}
-
-  [[nodiscard]] std::optional<std::string> refusal() const {
-    if (auto why = cluster_directive(kernel_)) return why;
-    for (const std::uint32_t f : reached_) {
-      if (auto why = objection(module_.functions[f])) return why;
-    }
-    if (!free_barrier()) return "it uses all barriers of a block";
-    return early_exit();
-  }
-
-  // The lowest barrier that nothing of the kernel uses. A block holds all barriers up to the highest that it uses, and
-  // an SM of compute capability 9.0 has 64: with barrier 15 no more than four workers fit.
-  [[nodiscard]] std::optional<std::uint32_t> free_barrier() const {
-    std::set<std::uint64_t> used;
-    for (const std::uint32_t f : reached_) {
-      for (const Instruction& i : module_.functions[f].body) {
-        if (is_barrier(i)) used.insert(i.operands[i.has(Suffix::red) ? 1 : 0].bits);
-      }
-    }
-    for (std::uint32_t id = 0; id < kBarriers; ++id) {
-      if (!used.contains(id)) return id;
-    }
-    return std::nullopt;
-  }
-
- private:
-  [[nodiscard]] bool has_barrier(const Instruction& i) const {
-    if (is_barrier(i)) return true;
-    if (i.opcode != Opcode::call) return false;
-    const auto inside = reachable_functions(module_, i.operands[1].index);
-    return std::any_of(inside.begin(), inside.end(), [&](std::uint32_t f) {
-      return std::any_of(module_.functions[f].body.begin(), module_.functions[f].body.end(), is_barrier);
-    });
-  }
-
-  // The hardware does not wait at a barrier for threads that have ended; workers' threads never end before the last
-  // virtual block. So some threads of a block must not end before a barrier that others reach.
-  [[nodiscard]] std::optional<std::string> early_exit() const {
-    const auto& body = kernel_.body;
-    if (std::none_of(body.begin(), body.end(), [this](const Instruction& i) { return has_barrier(i); })) return {};
-    const ptx::ControlFlow flow = ptx::control_flow(kernel_);
-    const Uniformity uniformity(kernel_, flow);
-    for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
-      const Instruction& last = body[flow.blocks[b].end - 1];
-      if (last.opcode != Opcode::brx_idx && !uniformity.guard_varies(last)) continue;
-      const auto blocks = uniformity.divergent_blocks(b);
-      const bool ends = leaves_kernel(last) || std::any_of(blocks.begin(), blocks.end(), [&](std::uint32_t d) {
-                          return leaves_kernel(body[flow.blocks[d].end - 1]) || flow.blocks[d].end == body.size();
-                        });
-      if (ends && barrier_follows(flow, b)) return "some threads of a block may end before a barrier that others reach";
-    }
-    return std::nullopt;
-  }
-
-  [[nodiscard]] bool barrier_follows(const ptx::ControlFlow& flow, std::uint32_t from) const {
-    std::vector<bool> seen(flow.blocks.size());
-    std::vector<std::uint32_t> open(flow.blocks[from].successors);
-    while (!open.empty()) {
-      const std::uint32_t b = open.back();
-      open.pop_back();
-      if (seen[b]) continue;
-      seen[b] = true;
-      for (std::uint32_t i = flow.blocks[b].begin; i < flow.blocks[b].end; ++i) {
-        if (has_barrier(kernel_.body[i])) return true;
-      }
-      open.insert(open.end(), flow.blocks[b].successors.begin(), flow.blocks[b].successors.end());
-    }
-    return false;
-  }
-
-  const Module& module_;
-  const Function& kernel_;
-  const std::vector<std::uint32_t> reached_;
-};
-
 class WorkerWriter {
  public:
-  WorkerWriter(Function& kernel, const SpecialNeeds& needs, std::uint32_t barrier)
-      : editor_(kernel), needs_(needs), barrier_(barrier) {}
+  // `threads_meet`: a virtual block begins when all threads have ended the one before.
+  WorkerWriter(Function& kernel, const SpecialNeeds& needs, std::uint32_t barrier, bool threads_meet)
+      : editor_(kernel), needs_(needs), barrier_(barrier), threads_meet_(threads_meet) {}
 
   void run() {
     add_names();
@@ -163,7 +58,7 @@ class WorkerWriter {
     ticket.space = ptx::Space::shared;
     ticket.type = Type::b32;
     ticket.align = 4;
-    ticket.shape = {4};  // a virtual block's number and coordinates
+    ticket.shape = {5};  // the number and coordinates of a chunk's first virtual block, and whether the worker is free
     ticket_ = editor_.add_variable(ticket);
     address_ = editor_.add_register("%wm_control", Type::b64);
     first_ = editor_.add_register("%wm_first", Type::pred);
@@ -172,12 +67,15 @@ class WorkerWriter {
     queue_ = editor_.add_register("%wm_queue", Type::b64);
     scratch_.address = editor_.add_register("%wm_address", Type::b64);
     for (Reg* reg : {&blocks_.block, &blocks_.total, &blocks_.chunk, &scratch_.temporary, &scratch_.low, &scratch_.high,
-                     &scratch_.looks, &ended_.chunk, &ended_.before}) {
+                     &scratch_.looks, &free_, &ended_.chunk, &ended_.before}) {
       *reg = editor_.add_register("%wm_word", Type::b32);
     }
     for (const Special special : kVirtual) values_.emplace(special, editor_.add_register("%wm_id", Type::b32));
     labels_.next = editor_.add_label("$wm_next");
+    labels_.wrap = editor_.add_label("$wm_wrap");
+    labels_.ended = editor_.add_label("$wm_ended");
     labels_.fetch = editor_.add_label("$wm_fetch");
+    labels_.ahead = editor_.add_label("$wm_ahead");
     labels_.look = editor_.add_label("$wm_look");
     labels_.take = editor_.add_label("$wm_take");
     labels_.queue = editor_.add_label("$wm_queue");
@@ -197,9 +95,10 @@ class WorkerWriter {
   // ptxas expects divided warps: it does not unroll the loops of the virtual block (stencil ran at 0.37 of its speed on
   // an H200), and the first thread may run all of it by itself.
   void wait_for_all() {
-    editor_.emit(build::make(Opcode::bar_warp, {Suffix::sync}, {}, {minus_one()}));
+    wait_for_warp();
     editor_.emit(build::make(Opcode::bar, {Suffix::sync}, {}, {build::number(barrier_)}));
   }
+  void wait_for_warp() { editor_.emit(build::make(Opcode::bar_warp, {Suffix::sync}, {}, {minus_one()})); }
   void load_grid(Reg to, std::int64_t offset, Type type = Type::b32) {
     op(Opcode::ld, {Suffix::param}, type,
        {o(to), build::at(build::variable(Operand::Scope::parameter, grid_), offset)});
@@ -226,32 +125,56 @@ class WorkerWriter {
     end_block();
   }
 
-  // A virtual block has ended; the next of the chunk follows.
+  // A virtual block has ended; the next of the chunk follows. All threads come to the end of the chunk before the first
+  // one writes the next ticket.
   void end_block() {
     editor_.place(labels_.next);
-    // After the barrier the first thread may write the next ticket.
     op(Opcode::ld, {Suffix::shared}, Type::u32, {o(scratch_.low), ticket(0)});
-    wait_for_all();
+    threads_meet_ ? wait_for_all() : wait_for_warp();
     op(Opcode::add, {}, Type::u32, {o(blocks_.block), o(blocks_.block), build::number(1)});
-    op(Opcode::add, {}, Type::u32, {o(scratch_.low), o(scratch_.low), o(blocks_.chunk)});
-    op(Opcode::min, {}, Type::u32, {o(scratch_.low), o(scratch_.low), o(blocks_.total)});
-    go_if(Suffix::ge, blocks_.block, scratch_.low, labels_.fetch);
-    find_coordinates(labels_.start);
-    editor_.emit(build::branch(labels_.start));
+    op(Opcode::add, {}, Type::u32, {o(scratch_.high), o(scratch_.low), o(blocks_.chunk)});
+    op(Opcode::min, {}, Type::u32, {o(scratch_.high), o(scratch_.high), o(blocks_.total)});
+    go_if(Suffix::ge, blocks_.block, scratch_.high, threads_meet_ ? labels_.fetch : labels_.ended);
+    count_coordinates();
+    if (threads_meet_) return;
+    editor_.place(labels_.ended);
+    wait_for_all();
   }
 
-  // The coordinates of the virtual block. Those of a grid with one dimension need no division: threads go to `found`.
-  void find_coordinates(std::uint32_t found) {
+  // The coordinates of the virtual block in a grid of one dimension, with which threads go to `found`.
+  void linear_coordinates(std::uint32_t found) {
+    editor_.emit(build::mov(value(Special::ctaid_x), o(blocks_.block), Type::u32));
+    editor_.emit(build::mov(value(Special::ctaid_y), build::number(0), Type::u32));
+    editor_.emit(build::mov(value(Special::ctaid_z), build::number(0), Type::u32));
+    go_if(Suffix::eq, blocks_.total, value(Special::nctaid_x), found);
+  }
+
+  // From those of the chunk's first block, whose number is in `low`: chunks are short, and divisions take long.
+  void count_coordinates() {
     const Reg x = value(Special::ctaid_x), y = value(Special::ctaid_y), z = value(Special::ctaid_z);
-    const Reg columns = value(Special::nctaid_x), rows = value(Special::nctaid_y);
-    editor_.emit(build::mov(x, o(blocks_.block), Type::u32));
+    linear_coordinates(labels_.start);
+    for (std::uint32_t word = 1; const Reg reg : {scratch_.temporary, y, z}) {
+      op(Opcode::ld, {Suffix::shared}, Type::u32, {o(reg), ticket(word++)});
+    }
+    op(Opcode::sub, {}, Type::u32, {o(x), o(blocks_.block), o(scratch_.low)});
+    op(Opcode::add, {}, Type::u32, {o(x), o(x), o(scratch_.temporary)});
+    editor_.place(labels_.wrap);
+    go_if(Suffix::lt, x, value(Special::nctaid_x), labels_.start);
+    op(Opcode::sub, {}, Type::u32, {o(x), o(x), o(value(Special::nctaid_x))});
+    op(Opcode::add, {}, Type::u32, {o(y), o(y), build::number(1)});
+    go_if(Suffix::lt, y, value(Special::nctaid_y), labels_.wrap);
     editor_.emit(build::mov(y, build::number(0), Type::u32));
-    editor_.emit(build::mov(z, build::number(0), Type::u32));
-    go_if(Suffix::eq, blocks_.total, columns, found);
+    op(Opcode::add, {}, Type::u32, {o(z), o(z), build::number(1)});
+    editor_.emit(build::branch(labels_.wrap));
+  }
+
+  void find_coordinates(std::uint32_t found) {
+    const Reg columns = value(Special::nctaid_x), rows = value(Special::nctaid_y);
+    linear_coordinates(found);
     op(Opcode::div, {}, Type::u32, {o(scratch_.temporary), o(blocks_.block), o(columns)});
-    op(Opcode::rem, {}, Type::u32, {o(x), o(blocks_.block), o(columns)});
-    op(Opcode::rem, {}, Type::u32, {o(y), o(scratch_.temporary), o(rows)});
-    op(Opcode::div, {}, Type::u32, {o(z), o(scratch_.temporary), o(rows)});
+    op(Opcode::rem, {}, Type::u32, {o(value(Special::ctaid_x)), o(blocks_.block), o(columns)});
+    op(Opcode::rem, {}, Type::u32, {o(value(Special::ctaid_y)), o(scratch_.temporary), o(rows)});
+    op(Opcode::div, {}, Type::u32, {o(value(Special::ctaid_z)), o(scratch_.temporary), o(rows)});
   }
 
   Operand queue() const { return build::at(o(queue_)); }
@@ -291,6 +214,7 @@ class WorkerWriter {
     editor_.emit(build::only_if(first_, false, build::branch(labels_.fetched)));
     find_sm();
     editor_.emit(build::mov(scratch_.looks, build::number(0), Type::u32));
+    editor_.emit(build::mov(free_, build::number(0), Type::u32));
     leave_order();
     add(build::at(o(queue_), offsetof(PersistentQueue, arrived)), build::number(1));
     load_grid(scratch_.address, offsetof(PersistentGrid, before), Type::u64);
@@ -326,6 +250,9 @@ class WorkerWriter {
     find_sm();
     editor_.emit(build::mov(scratch_.looks, build::number(0), Type::u32));
     count_done();
+    op(Opcode::ld, {Suffix::shared}, Type::u32, {o(free_), ticket(4)});
+    op(Opcode::setp, {Suffix::ne}, Type::u32, {o(scratch_.test), o(free_), build::number(0)});
+    editor_.emit(build::only_if(scratch_.test, true, build::branch(labels_.ahead)));
     editor_.place(labels_.look);
     // All three are on their way before the first is needed.
     read(limit(), scratch_.high);
@@ -342,6 +269,8 @@ class WorkerWriter {
     editor_.place(labels_.queue);
     add(queue(), o(blocks_.chunk), blocks_.block);
     go_if(Suffix::lt, blocks_.block, blocks_.total, labels_.store);
+    editor_.emit(build::branch(labels_.leave));
+    take_ahead();
     editor_.place(labels_.leave);
     editor_.emit(build::mov(blocks_.block, minus_one(), Type::u32));
     add(resident(), minus_one());
@@ -349,6 +278,22 @@ class WorkerWriter {
     store_ticket();
     editor_.place(labels_.fetched);
     read_ticket();
+  }
+
+  // Where nothing limited the worker at the chunk before, the first thread takes the next without waiting for the words
+  // of its SM; limits that have come since hold from the chunk after it.
+  void take_ahead() {
+    editor_.place(labels_.ahead);
+    read(limit(), scratch_.high);
+    read(resident(), scratch_.low);
+    read(of_sm(offsetof(PersistentControl, quota)), scratch_.temporary);
+    add(queue(), o(blocks_.chunk), blocks_.block);
+    tell_completion();
+    op(Opcode::setp, {Suffix::le}, Type::u32, {o(scratch_.test), o(scratch_.low), o(scratch_.high)});
+    op(Opcode::selp, {}, Type::b32, {o(free_), build::number(1), build::number(0), o(scratch_.test)});
+    op(Opcode::setp, {Suffix::eq}, Type::u32, {o(scratch_.test), o(scratch_.temporary), build::number(0)});
+    op(Opcode::selp, {}, Type::b32, {o(free_), o(free_), build::number(0), o(scratch_.test)});
+    go_if(Suffix::lt, blocks_.block, blocks_.total, labels_.store);
   }
 
   // The chunk that has ended: from the number in the ticket to the worker's own.
@@ -379,8 +324,10 @@ class WorkerWriter {
   // whether the queue has blocks left. The quota is in `temporary`.
   void keep_quota() {
     const Operand begun = of_sm(offsetof(PersistentControl, begun));
+    editor_.emit(build::mov(free_, build::number(1), Type::u32));
     op(Opcode::setp, {Suffix::eq}, Type::u32, {o(scratch_.test), o(scratch_.temporary), build::number(0)});
     editor_.emit(build::only_if(scratch_.test, true, build::branch(labels_.queue)));
+    editor_.emit(build::mov(free_, build::number(0), Type::u32));
     add(begun, o(blocks_.chunk), scratch_.low);
     op(Opcode::sub, {}, Type::u32, {o(scratch_.temporary), o(scratch_.temporary), o(scratch_.low)});
     op(Opcode::setp, {Suffix::gt}, Type::s32, {o(scratch_.test), o(scratch_.temporary), build::number(1)});
@@ -404,6 +351,7 @@ class WorkerWriter {
     for (std::uint32_t word = 0; const Reg reg : ticket_registers()) {
       op(Opcode::st, {Suffix::shared}, Type::u32, {ticket(word++), o(reg)});
     }
+    op(Opcode::st, {Suffix::shared}, Type::u32, {ticket(4), o(free_)});
   }
   std::array<Reg, 4> ticket_registers() const {
     return {blocks_.block, value(Special::ctaid_x), value(Special::ctaid_y), value(Special::ctaid_z)};
@@ -440,11 +388,12 @@ class WorkerWriter {
   FunctionEditor editor_;
   const SpecialNeeds& needs_;
   const std::uint32_t barrier_;
+  const bool threads_meet_;
   SpecialRegisters values_;
   std::uint32_t control_ = 0, grid_ = 0, ticket_ = 0;
   std::size_t body_begins_ = 0;
   struct {
-    std::uint32_t next, fetch, look, take, queue, leave, store, divided, fetched, start;
+    std::uint32_t next, wrap, ended, fetch, ahead, look, take, queue, leave, store, divided, fetched, start;
   } labels_{};
   struct {
     Reg block, total, chunk;  // the virtual block that runs, their number, and how many are taken at once
@@ -459,9 +408,17 @@ class WorkerWriter {
   } ended_{};
   Reg address_{}, queue_{}, sm_{};  // addresses of the control words, of the launch's and of this SM's
   Reg first_{};                     // whether this is the first thread
+  Reg free_{};                      // 1: neither a limit nor a quota held this worker when it took its chunk
 };
 
 }  // namespace
+
+std::uint32_t max_chunk(const Function& kernel) {
+  constexpr std::size_t kShort = 96;
+  constexpr std::uint32_t kChunk = 8;
+  if (kernel.body.size() >= kShort || kernel.body.empty()) return 1;
+  return find_loops(kernel, ptx::control_flow(kernel)).empty() ? kChunk : 1;
+}
 
 Result<void> make_persistent(Module& module, const std::string& name) {
   const auto it = std::find_if(module.functions.begin(), module.functions.end(),
@@ -471,6 +428,7 @@ Result<void> make_persistent(Module& module, const std::string& name) {
   const KernelShape shape(module, index);
   if (const auto why = shape.refusal()) return Error{*why};
   const std::uint32_t barrier = *shape.free_barrier();
+  const bool threads_meet = shape.threads_meet();
   const auto needs = find_special_needs(module, kVirtual);
   if (!needs) return needs.error();
   const auto shared_with_others = [&](std::uint32_t f) {
@@ -483,7 +441,7 @@ Result<void> make_persistent(Module& module, const std::string& name) {
     return Error{"a function that reads block indices may be called by other kernels of the module"};
   }
   pass_special_values(module, *needs);
-  WorkerWriter(module.functions[index], *needs, barrier).run();
+  WorkerWriter(module.functions[index], *needs, barrier, threads_meet).run();
   return {};
 }
 

@@ -54,6 +54,10 @@ struct PersistentGrid {
   std::uint32_t unused = 0;
 };
 
+// How many blocks of the original kernel a worker takes at a time at most: blocks of few instructions take their numbers
+// in chunks, so that the queue costs little (accelOS, 6.4).
+std::uint32_t max_chunk(const ptx::Function& kernel);
+
 // An error: the reason why the kernel must run as it is.
 Result<void> make_persistent(ptx::Module& module, const std::string& kernel);
 

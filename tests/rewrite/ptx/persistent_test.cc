@@ -83,7 +83,7 @@ TEST_P(PersistentZoo, LeavesTheSameBuffersOrIsRefused) {
   const zoo::Case c = GetParam()->benchmark.make(zoo::Size::small);
   const auto expected = exec::run_application(original, c.application);
   ASSERT_TRUE(expected.ok());
-  for (const auto& [workers, chunk] : {std::pair{1U, 1U}, std::pair{3U, 2U}}) {
+  for (const auto& [workers, chunk] : {std::pair{1U, 1U}, std::pair{3U, 2U}, std::pair{2U, 5U}}) {
     const auto app = as_workers(c.application, rewritten, workers, chunk);
     const auto again = exec::run_application(module, app);
     ASSERT_TRUE(again.ok()) << again.error().to_string();
@@ -121,6 +121,33 @@ TEST(Persistent, RefusesWithAReason) {
   EXPECT_EQ(refusal(".entry k() { .reg .b32 %r<2>; mov.u32 %r1, %envreg1; ret; }"),
             "it synchronises its grid (%envreg)");
   EXPECT_EQ(refusal(".entry k() { griddepcontrol.wait; ret; }"), "it waits for another grid");
+}
+
+// Each thread adds 1 to the word of its block, at the number that its coordinates give.
+constexpr const char* kVisit =
+    ".entry k(.param .u64 x) { .reg .b32 %r<8>; .reg .b64 %rd<4>;\n"
+    "mov.u32 %r1, %ctaid.z; mov.u32 %r2, %nctaid.y; mov.u32 %r3, %ctaid.y; mad.lo.u32 %r4, %r1, %r2, %r3;\n"
+    "mov.u32 %r2, %nctaid.x; mov.u32 %r3, %ctaid.x; mad.lo.u32 %r4, %r4, %r2, %r3;\n"
+    "ld.param.u64 %rd1, [x]; mul.wide.u32 %rd2, %r4, 4; add.u64 %rd3, %rd1, %rd2;\n";
+
+TEST(Persistent, ChunksGoOnOverTheEdgesOfAGrid) {
+  for (const std::string barrier : {"", "bar.sync 0; "}) {
+    ptx::Module module = parsed(kHead + (kVisit + barrier + "red.global.add.u32 [%rd3], 1; ret; }"));
+    ASSERT_TRUE(make_persistent(module, "k").ok());
+    for (const auto& [x, y, z] : {std::array{30U, 1U, 1U}, std::array{3U, 2U, 5U}, std::array{1U, 1U, 30U}}) {
+      for (const std::uint32_t chunk : {1U, 4U, 7U, 64U}) {
+        gpu::Application app;
+        const auto visits = app.add("visits", std::vector<std::uint32_t>(30));
+        app.upload(visits);
+        app.launch({.kernel = "k", .grid = {x, y, z}, .block = {40}, .arguments = {gpu::buffer(visits)}});
+        const auto run = exec::run_application(module, as_workers(app, {"k"}, 3, chunk));
+        ASSERT_TRUE(run.ok()) << run.error().to_string();
+        std::vector<std::uint32_t> counts(30);
+        std::memcpy(counts.data(), run->buffers[0].data(), run->buffers[0].size());
+        EXPECT_EQ(counts, std::vector<std::uint32_t>(30, 40)) << x << " x " << y << " x " << z << ", " << chunk;
+      }
+    }
+  }
 }
 
 // The number of barriers that a block of the rewritten kernel holds: all up to the highest that it uses.

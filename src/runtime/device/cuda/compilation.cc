@@ -47,25 +47,13 @@ std::vector<std::string> add_gated_kernels(ptx::Module& module) {
 
 std::string worker_name(const std::string& kernel) { return "wm_workers_" + kernel; }
 
-namespace {
-
-// Blocks of few instructions take their numbers in chunks, so that the queue costs little (accelOS, 6.4).
-std::uint32_t chunk_of(const ptx::Function& f) {
-  constexpr std::size_t kShort = 96;
-  constexpr std::uint32_t kChunk = 8;
-  if (f.body.size() >= kShort || f.body.empty()) return 1;
-  return rewrite::find_loops(f, ptx::control_flow(f)).empty() ? kChunk : 1;
-}
-
-}  // namespace
-
 std::vector<WorkerKernel> add_worker_kernels(ptx::Module& module, std::span<const rewrite::AdaptedKernel> kernels) {
   std::vector<WorkerKernel> made;
   for (const rewrite::AdaptedKernel& k : kernels) {
     const auto original = std::find_if(module.functions.begin(), module.functions.end(),
                                        [&](const ptx::Function& f) { return f.entry && f.name == k.name; });
     if (original == module.functions.end()) continue;
-    WorkerKernel worker{k.name, "", chunk_of(*original)};
+    WorkerKernel worker{k.name, "", rewrite::max_chunk(*original)};
     ptx::Function copy = *original;
     copy.name = worker_name(k.name);
     module.functions.push_back(std::move(copy));
