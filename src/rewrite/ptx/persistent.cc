@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 
+#include "rewrite/ptx/block_dependence.h"
 #include "rewrite/ptx/kernel_shape.h"
 #include "rewrite/ptx/loops.h"
 #include "rewrite/ptx/special_values.h"
