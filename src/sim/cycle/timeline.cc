@@ -50,7 +50,8 @@ void Timeline::began(const SeenBlock& block, std::uint64_t at, bool resumed) {
   const auto row = static_cast<std::uint32_t>(free - taken.begin());
   if (free == taken.end()) taken.push_back(false);
   taken[row] = true;
-  open_[block.sm].push_back({.block = block, .row = row, .begin = at, .end = at, .resumed = resumed, .how = {}});
+  open_[block.sm].push_back(
+      {.block = block, .row = row, .begin = at, .end = at, .resumed = resumed, .how = Left::running});
 }
 
 void Timeline::left(const SeenBlock& block, std::uint64_t at, Left how) {

@@ -5,6 +5,7 @@
 
 #include "policy/recorded_policy.h"
 #include "sim/cycle/golden_run.h"
+#include "sim/cycle/timeline.h"
 
 namespace wm::sim {
 namespace {
@@ -12,15 +13,18 @@ namespace {
 class EventDigest final : public Observer {
  public:
   void began(const SeenBlock& block, std::uint64_t at, bool resumed) override {
+    timeline_.began(block, at, resumed);
     add(block);
     add(at, resumed);
   }
   void left(const SeenBlock& block, std::uint64_t at, Left how) override {
+    timeline_.left(block, at, how);
     add(block);
     add(at, how);
     ++left_[static_cast<std::size_t>(how)];
   }
   void quantum(const CycleMachine& machine) override {
+    timeline_.quantum(machine);
     add(machine.now().count, machine.epoch_began().count, machine.gated_cycles());
     for (const policy::Kernel& k : machine.kernels())
       add(k.id.index, k.process, k.function, k.launch, k.first_arrived.count, k.arrived.count, k.instructions,
@@ -33,6 +37,17 @@ class EventDigest final : public Observer {
         add(r.resident, r.leaving, r.cap, r.quota, c.thread_instructions, c.warp_instructions, c.idle_warps * 1000,
             c.memory_stall_cycles, c.lsu_blocked_cycles, c.l2_accesses, c.l2_misses, c.dram_bytes);
       }
+    }
+  }
+
+  void finish(const CycleMachine& machine) {
+    timeline_.finish(machine);
+    for (const BlockSpan& s : timeline_.blocks()) add(s.row, s.begin, s.end, s.resumed, s.how);
+    for (const SmSpan& s : timeline_.sms()) add(s.sm, s.state, s.owner.index, s.begin, s.end);
+    for (const Interval& i : timeline_.intervals()) {
+      add(i.begin, i.cycles, i.gated);
+      for (const KernelInterval& k : i.kernels)
+        add(k.sm.thread_instructions, k.sm.requests, k.memory.l2_sectors, k.resident, k.quota.value_or(-1));
     }
   }
 
@@ -49,6 +64,7 @@ class EventDigest final : public Observer {
   }
   void add(const SeenBlock& b) { add(b.sm, b.client, b.launch, b.number, b.max_blocks_per_sm); }
 
+  Timeline timeline_{1000};
   std::uint64_t hash_ = 0xcbf29ce484222325ULL;
   std::array<std::uint64_t, 4> left_{};
 };
@@ -91,6 +107,7 @@ TEST_P(GoldenEvents, AreAsWrittenDown) {
   policy::test::RecordedPolicy policy(*machine, choice, "cycle");
   const auto ran = machine->run(policy, {.cycles = 12000, .instructions = {run.instructions, 0, 0}});
   ASSERT_TRUE(ran.ok()) << ran.error().to_string();
+  events.finish(*machine);
   expect_golden(fmt::format("events {} {} {}", run.gpu, run.policy, run.instructions), events.text());
 }
 

@@ -42,6 +42,29 @@ std::size_t count(const Timeline& t, std::uint32_t client, Left how) {
   }));
 }
 
+TEST(Timeline, ABlockTakesTheFirstFreeRowUntilItLeaves) {
+  Timeline t(100);
+  const auto block = [](std::uint64_t number) {
+    return SeenBlock{.sm = 1, .client = 0, .launch = 2, .number = number, .max_blocks_per_sm = 3};
+  };
+  for (const std::uint64_t number : {0U, 1U, 2U}) t.began(block(number), 10 + number, false);
+  t.left(block(1), 20, Left::preempted);
+  t.began(block(3), 25, false);
+  t.began(block(1), 30, true);
+  t.left(block(9), 31, Left::done);  // not known: ignored
+  t.left(block(1), 28, Left::done);  // reported with a time before its context came back
+  t.left(block(0), 40, Left::dropped);
+  t.finish(50, {});
+  using Row = std::tuple<std::uint64_t, std::uint32_t, std::uint64_t, std::uint64_t, bool, Left>;
+  std::vector<Row> got;
+  for (const BlockSpan& s : t.blocks()) got.emplace_back(s.block.number, s.row, s.begin, s.end, s.resumed, s.how);
+  EXPECT_EQ(got, (std::vector<Row>{{1, 1, 11, 20, false, Left::preempted},
+                                   {1, 3, 30, 30, true, Left::done},
+                                   {0, 0, 10, 40, false, Left::dropped},
+                                   {2, 2, 12, 50, false, Left::running},
+                                   {3, 1, 25, 50, false, Left::running}}));
+}
+
 TEST(Timeline, WatchingChangesNothing) {
   Timeline timeline(1000);
   const Watched seen(&timeline);
