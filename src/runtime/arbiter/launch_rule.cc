@@ -87,6 +87,7 @@ std::vector<ProgramDecision> LaunchRule::decide(const std::vector<PolicyProgram>
     // The time in which launches waited is none in which they made progress.
     const auto without_waits = [&](std::uint64_t time) { return time - std::min(time, p.waited); };
     const double launched = member.progress.advance(p.launches, without_waits(p.launched_at), without_waits(now.count));
+    member.begun = p.launches;
     if (!member.is_active) continue;
     machine_->update(member.kernel, arrival(p, member.kernel));
     machine_->launched(member.kernel, launched);

@@ -27,6 +27,7 @@ class LaunchRule : public ProgramRule {
   struct Member {
     policy::KernelId kernel;
     LaunchProgress progress;
+    std::uint64_t begun = 0;  // launches
     bool is_active = false, has_goal = false;
   };
 
@@ -36,6 +37,7 @@ class LaunchRule : public ProgramRule {
   LaunchRule(const policy::Choice& choice, std::unique_ptr<policy::Policy> policy,
              std::unique_ptr<LaunchCountMachine> machine, std::string log_file);
   [[nodiscard]] LaunchCountMachine& machine() const { return *machine_; }
+  [[nodiscard]] const std::map<std::uint64_t, Member>& members() const { return members_; }
   // The program has launched.
   virtual void observe(const PolicyProgram&, const Member&) {}
   // Adds to a decision for an active program beside others.

@@ -41,8 +41,9 @@ class FixedRestriction final : public LossControl {
 };
 
 // A rate by itself is that of a window of so many seconds with so many launches, and of a slower one later on this part
-// of the rate before is left.
-inline constexpr double kIsolatedWindow = 0.4, kForgotten = 0.9;
+// of the rate before is left: the last window before a latency-sensitive program launches may contain its start, which
+// takes a part of the GPU.
+inline constexpr double kIsolatedWindow = 0.4, kForgotten = 0.99;
 inline constexpr std::uint64_t kFewLaunches = 5;
 
 // Launches since a time at which the conditions of the program last changed.

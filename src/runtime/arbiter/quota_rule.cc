@@ -20,10 +20,21 @@ Result<std::unique_ptr<ProgramRule>> QuotaRule::make(const std::string& text, co
       new QuotaRule(*choice, std::move(*policy), std::make_unique<QuotaMachine>(), log_file));
 }
 
+bool QuotaRule::has_neighbours(const Member& member) const {
+  constexpr double kAlmost = 0.01;  // of a launch: it has ended
+  return std::any_of(members().begin(), members().end(), [&](const auto& entry) {
+    const Member& other = entry.second;
+    if (&other == &member || !other.is_active) return false;
+    const bool runs = other.progress.total() + kAlmost < static_cast<double>(other.begun);
+    return runs || machine_.launches_left(other.kernel).value_or(1) > 0;
+  });
+}
+
 void QuotaRule::complete(ProgramDecision& d, const Member& member) const {
-  d.occupancy_percent = machine_.occupancy_percent(member.kernel);
-  if (d.occupancy_percent < 100) d.modes |= kLimitBlocks;
-  d.modes |= kDivideAlike;
+  if (has_neighbours(member)) {
+    d.occupancy_percent = machine_.occupancy_percent(member.kernel);
+    d.modes |= kDivideAlike | (d.occupancy_percent < 100 ? kLimitBlocks : 0U);
+  }
   const auto left = machine_.launches_left(member.kernel);
   if (!left) return;
   d.modes |= kQuota;

@@ -34,6 +34,17 @@ TEST(SliceBudget, ATimeWithoutLaunchesIsNoIsolatedRate) {
   EXPECT_NEAR((program.launches() - before) / 20 / 150, 0.7, 0.02);
 }
 
+TEST(SliceBudget, TheStartOfTheOtherProgramIsNoIsolatedRate) {
+  SliceBudget control(0.3, 100);
+  RestrictedProgram program(control, 150, sliced_rate);
+  program.run(2, false);
+  program.set_isolated_rate(140);  // the other program makes its context
+  program.run(0.42, false);
+  const double before = program.launches();
+  program.run(20, true);
+  EXPECT_NEAR((program.launches() - before) / 20 / 150, 0.7, 0.02);
+}
+
 TEST(SliceBudget, AllowsNoMoreThanTheDriversOwnSlicesTake) {
   SliceBudget control(0.1, 100);
   RestrictedProgram program(control, 150, sliced_rate);

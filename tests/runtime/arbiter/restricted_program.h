@@ -29,6 +29,7 @@ class RestrictedProgram {
     requests_per_second_ = requests_per_second;
     request_seconds_ = std::move(request_seconds);
   }
+  void set_isolated_rate(double rate) { isolated_rate_ = rate; }
   // The rate in the next seconds.
   double restricted_rate(double seconds) {
     const double before = launches_;
@@ -53,7 +54,7 @@ class RestrictedProgram {
   }
 
   LossControl& control_;
-  const double isolated_rate_;
+  double isolated_rate_;
   const Rate rate_;
   double now_, launches_ = 0;
   std::vector<unsigned> percents_;
