@@ -21,7 +21,7 @@ Result<std::unique_ptr<ProgramRule>> QuotaRule::make(const std::string& text, co
 }
 
 bool QuotaRule::has_neighbours(const Member& member) const {
-  constexpr double kAlmost = 0.01;  // of a launch: it has ended
+  constexpr double kAlmost = 0.01;  // a launch with less than this part left has ended
   return std::any_of(members().begin(), members().end(), [&](const auto& entry) {
     const Member& other = entry.second;
     if (&other == &member || !other.is_active) return false;
