@@ -65,13 +65,37 @@ Result<void> check_number(const std::vector<sim::Service>& services, Cycles end)
                            expected, kMaxRequests)};
 }
 
-nlohmann::ordered_json json_of(const sim::Cluster& cluster, std::uint32_t service, Hertz clock, double seconds) {
-  const sim::Service& s = cluster.services()[service];
-  const sim::ServiceResult& r = cluster.result(service);
+// The services of one name: their requests together, and the means of their requests' times and demands.
+struct ClassResult {
+  std::string name;
+  sim::ServiceResult requests;
+  double work = 0;  // cycles, summed over the requests that arrived
+  double demand = 0;
+};
+
+std::vector<ClassResult> classes_of(const sim::Cluster& cluster) {
+  std::vector<ClassResult> classes;
+  for (std::uint32_t i = 0; i < cluster.services().size(); ++i) {
+    const sim::Service& s = cluster.services()[i];
+    const sim::ServiceResult& r = cluster.result(i);
+    auto at = std::find_if(classes.begin(), classes.end(), [&](const ClassResult& c) { return c.name == s.name; });
+    if (at == classes.end()) at = classes.insert(at, ClassResult{s.name, {}, 0, 0});
+    at->requests.latencies.add(r.latencies);
+    at->requests.arrived += r.arrived;
+    at->requests.on_time += r.on_time;
+    at->work += static_cast<double>(s.work.count) * static_cast<double>(r.arrived);
+    at->demand += static_cast<double>(s.demand) / sim::kWholeGpu * static_cast<double>(r.arrived);
+  }
+  return classes;
+}
+
+nlohmann::ordered_json json_of(const ClassResult& c, Hertz clock, double seconds) {
+  const sim::ServiceResult& r = c.requests;
   const double us = 1e6 / static_cast<double>(clock.count);
-  return {{"name", s.name},
-          {"work_us", static_cast<double>(s.work.count) * us},
-          {"demand", static_cast<double>(s.demand) / sim::kWholeGpu},
+  const double arrived = std::max(1.0, static_cast<double>(r.arrived));
+  return {{"name", c.name},
+          {"work_us", c.work / arrived * us},
+          {"demand", c.demand / arrived},
           {"arrived", r.arrived},
           {"requests", r.latencies.total()},
           {"on_time", r.on_time},
@@ -114,14 +138,14 @@ Result<int> run_cluster(const lab::RunSpec& spec, const ClusterOptions& o) {
   Table table({"class", "requests", "isolated", "demand", "p50", "p99", "on time", "goodput"});
   auto classes = nlohmann::ordered_json::array();
   std::uint64_t requests = 0;
-  for (std::uint32_t i = 0; i < cluster.services().size(); ++i) {
-    auto j = json_of(cluster, i, clock, o.seconds);
+  for (const ClassResult& c : classes_of(cluster)) {
+    auto j = json_of(c, clock, o.seconds);
     const auto ms = [&](const char* key) { return fmt::format("{:.3f} ms", j[key].get<double>() / 1000); };
-    table.add({Cell(cluster.services()[i].name, Style::bold), grouped(j["requests"].get<std::uint64_t>()),
-               ms("work_us"), fmt::format("{:.2f}", j["demand"].get<double>()), ms("p50_us"), ms("p99_us"),
+    table.add({Cell(c.name, Style::bold), grouped(j["requests"].get<std::uint64_t>()), ms("work_us"),
+               fmt::format("{:.2f}", j["demand"].get<double>()), ms("p50_us"), ms("p99_us"),
                grouped(j["on_time"].get<std::uint64_t>()),
                fmt::format("{:.1f}/s", j["goodput_per_second"].get<double>())});
-    requests += cluster.result(i).latencies.total();
+    requests += c.requests.latencies.total();
     classes.push_back(std::move(j));
   }
   const Output output(o.json);

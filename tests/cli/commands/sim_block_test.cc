@@ -108,5 +108,17 @@ TEST(SimBlock, OutputsOfTheCycleMachineAreRefused) {
               "wm: --stats, --isolated and --dump need the cycle machine, which executes instructions\n");
 }
 
+TEST(SimCluster, ReportsApplicationsOfOneClassTogether) {
+  const Ran ran = run_wm(
+      "sim --machine block --gpu k20c --gpus 4 --seconds 1 --app spmv:poisson=50:class=both "
+      "--app sgemm:poisson=50:class=both --app spmv:poisson=10 --json -");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto classes = nlohmann::ordered_json::parse(ran.out)["classes"];
+  ASSERT_EQ(classes.size(), 2U);
+  EXPECT_EQ(classes[0]["name"], "both");
+  EXPECT_GT(classes[0]["work_us"], classes[1]["work_us"]);  // the mean of a longer application and of spmv
+  EXPECT_EQ(classes[1]["name"], "spmv");
+}
+
 }  // namespace
 }  // namespace wm::cli

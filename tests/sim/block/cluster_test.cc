@@ -40,6 +40,16 @@ TEST(Cluster, RequestsThatAskForMoreThanTheGpuSlowEachOther) {
   EXPECT_NEAR(cluster.utilization(), 1, 1e-3);
 }
 
+// Jobs of two days on a GPU of 2 GHz, one after the other: 2^48 cycles of work, the limit of 64 bits, are 39 hours.
+TEST(Cluster, RequestsMayRunForDays) {
+  constexpr std::uint64_t kTwoDays = 2 * 86'400 * std::uint64_t{2'000'000'000};
+  const auto rule = *make_placement("first_fit");
+  Cluster cluster({.gpus = 1}, *rule, {service(kTwoDays, 1, at({0, 0, 0}))});
+  ASSERT_TRUE(cluster.run(kNever).ok());
+  EXPECT_NEAR(static_cast<double>(longest(cluster, 0)) / kTwoDays, 3, 0.05);
+  EXPECT_NEAR(static_cast<double>(cluster.result(0).latencies.percentile(0.3)) / kTwoDays, 1, 0.02);
+}
+
 // A hundred services with two requests each, which arrive at once for one GPU that takes one at a time.
 TEST(Cluster, RequestsOfEveryServiceArePlacedInOrderOfArrival) {
   const auto rule = *make_placement("first_fit");
@@ -75,8 +85,9 @@ TEST(Placement, FirstFitAndBestFitDiffer) {
 
 TEST(Placement, ByClassDividesTheGpusByLoad) {
   GpuPool pool(8, kWholeGpu);
-  const std::vector<Service> services = {service(100, 1, Arrivals::poisson({100}, 1)),
-                                         service(300, 1, Arrivals::poisson({100}, 1))};
+  std::vector<Service> services = {service(100, 1, Arrivals::poisson({100}, 1)),
+                                   service(300, 1, Arrivals::poisson({100}, 1))};
+  services[1].name = "longer";
   const auto rule = *make_placement("by_class");
   rule->begin(pool, services);
   EXPECT_EQ(rule->choose(pool, services, 0), 0U);
@@ -86,10 +97,23 @@ TEST(Placement, ByClassDividesTheGpusByLoad) {
   EXPECT_EQ(rule->choose(pool, services, 0), kNoGpu);
 }
 
+// Two services of one class have the GPUs of both.
+TEST(Placement, ByClassGivesServicesOfOneNameTheSameGpus) {
+  GpuPool pool(8, kWholeGpu);
+  std::vector<Service> services(3, service(100, 1, Arrivals::poisson({100}, 1)));
+  services[1].name = "other";
+  const auto rule = *make_placement("by_class");
+  rule->begin(pool, services);
+  EXPECT_EQ(rule->choose(pool, services, 0), 0U);
+  EXPECT_EQ(rule->choose(pool, services, 2), 0U);
+  EXPECT_EQ(rule->choose(pool, services, 1), 5U);
+}
+
 TEST(Placement, ByClassServesMoreClassesThanGpus) {
   const auto rule = *make_placement("by_class");
-  Cluster cluster({.gpus = 2}, *rule,
-                  {service(10, 1, at({0})), service(10, 1, at({0})), service(10, 1, at({0})), service(10, 1, at({0}))});
+  std::vector<Service> services(4, service(10, 1, at({0})));
+  for (std::size_t i = 0; i < services.size(); ++i) services[i].name += std::to_string(i);
+  Cluster cluster({.gpus = 2}, *rule, std::move(services));
   ASSERT_TRUE(cluster.run(kNever).ok());
   EXPECT_EQ(cluster.waiting(), 0U);
   EXPECT_EQ(cluster.now(), Cycles{20});

@@ -10,6 +10,12 @@ namespace {
 constexpr std::uint64_t kNothing = ~std::uint64_t{0};
 constexpr std::uint32_t kShift = 16;
 
+// Whole cycles that the work takes at the rate; kNothing: more than 64 bits hold.
+std::uint64_t cycles_of(Work work, std::uint64_t rate) {
+  if (work < kNothing - rate) return (static_cast<std::uint64_t>(work) + rate - 1) / rate;  // the usual, faster case
+  return static_cast<std::uint64_t>(std::min<Work>((work + rate - 1) / rate, kNothing));
+}
+
 }  // namespace
 
 Cluster::Cluster(const ClusterSpec& spec, Placement& placement, std::vector<Service> services)
@@ -66,7 +72,7 @@ bool Cluster::place(std::uint32_t service, std::uint64_t arrived) {
   pool_.take(gpu, s.demand);
   change_demand(gpu, s.demand);
   Gpu& g = gpus_[gpu];
-  g.requests.push_back({g.clock + (s.work.count << kShift), arrived, service});
+  g.requests.push_back({g.clock + (Work{s.work.count} << kShift), arrived, service});
   std::push_heap(g.requests.begin(), g.requests.end(),
                  [](const Request& a, const Request& b) { return a.end > b.end; });
   schedule(gpu);
@@ -120,7 +126,7 @@ void Cluster::place_waiting() {
 void Cluster::change_demand(std::uint32_t gpu, std::int64_t by) {
   Gpu& g = gpus_[gpu];
   const std::uint64_t passed = now_.count - g.since;
-  g.clock += passed * g.rate;
+  g.clock += Work{passed} * g.rate;
   busy_ += static_cast<double>(passed) * static_cast<double>(std::min<std::uint64_t>(g.demand, kWholeGpu)) / kWholeGpu;
   g.since = now_.count;
   if (by == 0) return;
@@ -131,9 +137,9 @@ void Cluster::change_demand(std::uint32_t gpu, std::int64_t by) {
 void Cluster::schedule(std::uint32_t gpu) {
   const Gpu& g = gpus_[gpu];
   if (g.requests.empty()) return calendar_.set(gpu, kNothing);
-  const std::uint64_t end = g.requests.front().end;
-  const std::uint64_t left = end > g.clock ? end - g.clock : 0;
-  calendar_.set(gpu, g.since + (left + g.rate - 1) / g.rate);
+  const Work end = g.requests.front().end;
+  const std::uint64_t left = cycles_of(end > g.clock ? end - g.clock : 0, g.rate);
+  calendar_.set(gpu, left < kNothing - g.since ? g.since + left : kNothing);
 }
 
 double Cluster::utilization() const {

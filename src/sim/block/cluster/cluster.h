@@ -21,6 +21,9 @@
 
 namespace wm::sim {
 
+// Work in 1/65536 of a cycle. 64 bits would hold 39 hours of a GPU with a clock of 2 GHz.
+__extension__ using Work = unsigned __int128;
+
 struct ClusterSpec {
   std::uint32_t gpus = 1;
   std::uint32_t limit = kWholeGpu;  // sum of the demands that a GPU takes, in 1/65536
@@ -52,12 +55,12 @@ class Cluster {
 
  private:
   struct Request {
-    std::uint64_t end = 0;  // in its GPU's clock of work, in 1/65536 of a cycle
+    Work end = 0;  // in its GPU's clock of work
     std::uint64_t arrived = 0;
     std::uint32_t service = 0;
   };
   struct Gpu {
-    std::uint64_t clock = 0;  // work of a request with the GPU to itself, in 1/65536 of a cycle
+    Work clock = 0;  // work of a request with the GPU to itself
     std::uint64_t since = 0;
     std::uint64_t rate = kWholeGpu;
     std::uint64_t demand = 0;       // sum over its requests

@@ -14,6 +14,10 @@ class LatencyHistogram {
     ++counts_[bucket(value)];
     ++total_;
   }
+  void add(const LatencyHistogram& other) {
+    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+    total_ += other.total_;
+  }
   [[nodiscard]] std::uint64_t total() const { return total_; }
   // The largest value of the bucket that has the value which `part` of all do not exceed; 0 for none.
   [[nodiscard]] std::uint64_t percentile(double part) const {

@@ -3,6 +3,8 @@
 // than GPUs.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <string_view>
 
 #include "sim/block/cluster/placement.h"
 
@@ -12,29 +14,43 @@ namespace {
 class ByClass final : public Placement {
  public:
   void begin(const GpuPool& gpus, std::span<const Service> services) override {
-    const auto classes = static_cast<std::uint32_t>(services.size());
-    if (gpus.count() < classes) {  // too few: several classes have the same GPU
-      for (std::uint32_t i = 0; i < classes; ++i) ranges_.push_back({i % gpus.count(), i % gpus.count() + 1});
+    std::vector<std::string_view> names;
+    std::vector<double> loads;
+    for (const Service& s : services) {
+      const auto found = std::find(names.begin(), names.end(), s.name);
+      class_of_.push_back(static_cast<std::uint32_t>(found - names.begin()));
+      if (found == names.end()) {
+        names.push_back(s.name);
+        loads.push_back(0);
+      }
+      loads[class_of_.back()] += load(s);
+    }
+    divide(gpus.count(), loads);
+  }
+  std::uint32_t choose(const GpuPool& gpus, std::span<const Service> services, std::uint32_t service) override {
+    const Range& range = ranges_[class_of_[service]];
+    return gpus.first(services[service].demand, range.begin, range.end);
+  }
+
+ private:
+  void divide(std::uint32_t gpus, const std::vector<double>& loads) {
+    const auto classes = static_cast<std::uint32_t>(loads.size());
+    if (gpus < classes) {  // too few: several classes have the same GPU
+      for (std::uint32_t i = 0; i < classes; ++i) ranges_.push_back({i % gpus, i % gpus + 1});
       return;
     }
-    double all = 0;
-    for (const Service& s : services) all += load(s);
+    const double all = std::accumulate(loads.begin(), loads.end(), 0.0);
     // Every class has at least one GPU; the borders follow from the loads up to each class.
     double sum = 0;
     std::uint32_t begin = 0;
     for (std::uint32_t i = 0; i < classes; ++i) {
-      sum += load(services[i]);
-      const auto border = static_cast<std::uint32_t>(std::lround(sum / all * gpus.count()));
-      const std::uint32_t end = std::min(std::max(border, begin + 1), gpus.count() - (classes - 1 - i));
+      sum += loads[i];
+      const auto border = static_cast<std::uint32_t>(std::lround(sum / all * gpus));
+      const std::uint32_t end = std::min(std::max(border, begin + 1), gpus - (classes - 1 - i));
       ranges_.push_back({begin, end});
       begin = end;
     }
   }
-  std::uint32_t choose(const GpuPool& gpus, std::span<const Service> services, std::uint32_t service) override {
-    return gpus.first(services[service].demand, ranges_[service].begin, ranges_[service].end);
-  }
-
- private:
   // GPUs that the class keeps at work.
   static double load(const Service& s) {
     return s.arrivals.rate() * static_cast<double>(s.work.count) * s.demand / kWholeGpu;
@@ -44,7 +60,8 @@ class ByClass final : public Placement {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
   };
-  std::vector<Range> ranges_;  // the GPUs of each class
+  std::vector<std::uint32_t> class_of_;  // by service: services of one name are a class
+  std::vector<Range> ranges_;            // the GPUs of each class
 };
 
 }  // namespace
