@@ -20,6 +20,7 @@
 #include "kernels/benchmark.h"
 #include "ptx/parse.h"
 #include "ptx/print.h"
+#include "rewrite/chunk.h"
 #include "rewrite/ptx/persistent.h"
 
 namespace wm::validation {
@@ -39,18 +40,19 @@ std::vector<std::uint32_t> words_of(const T& value) {
   return words;
 }
 
-// The kernels of a module that have workers, with the largest chunk of each.
+// The kernels of a module that have workers, with the least chunk of each.
 using Rewritten = std::map<std::string, std::uint32_t>;
 
 std::string rewritten_ptx(const ptx::Module& original, Rewritten& rewritten) {
   ptx::Module module = original;
   for (const ptx::Function& f : original.functions)
-    if (f.entry && rewrite::make_persistent(module, f.name)) rewritten[f.name] = rewrite::max_chunk(f);
+    if (f.entry && rewrite::make_persistent(module, f.name)) rewritten[f.name] = rewrite::least_chunk(f);
   return ptx::print(module);
 }
 
 // The launch with the arguments of workers, for as many of them as the GPU has room for.
-void add_workers(gpu::Application& app, gpu::Launch launch, std::uint32_t room, std::uint32_t max_chunk) {
+void add_workers(gpu::Application& app, gpu::Launch launch, std::uint32_t room, std::uint32_t least_chunk,
+                 double nanoseconds) {
   rewrite::PersistentControl control;
   for (std::uint32_t& limit : control.limit) limit = 0xffffffffU;
   const auto counters = app.add("queues", words_of(LaunchWords{}));
@@ -58,7 +60,11 @@ void add_workers(gpu::Application& app, gpu::Launch launch, std::uint32_t room, 
   app.upload(counters);
   app.upload(words);
   const std::uint32_t groups = launch.grid.x * launch.grid.y * launch.grid.z;
-  const std::uint32_t chunk = std::clamp(groups / (2 * room), 1U, max_chunk);
+  const std::uint32_t chunk = rewrite::choose_chunk({.groups = groups,
+                                                     .room = room,
+                                                     .least = least_chunk,
+                                                     .most = rewrite::kMostChunk,
+                                                     .launch_nanoseconds = nanoseconds});
   const rewrite::PersistentGrid grid{launch.grid.x, launch.grid.y, launch.grid.z, chunk, groups};
   auto value = std::get<gpu::Scalar>(gpu::scalar(grid));
   value.addresses = {{offsetof(rewrite::PersistentGrid, queue), counters, offsetof(LaunchWords, queue)},
@@ -71,11 +77,13 @@ void add_workers(gpu::Application& app, gpu::Launch launch, std::uint32_t room, 
 }
 
 Result<gpu::Application> as_workers(const CudaDevice& gpu, const std::string& ptx, const gpu::Application& app,
-                                    const Rewritten& rewritten) {
+                                    const Rewritten& rewritten, const std::vector<double>& native) {
   gpu::Application made;
   made.buffers = app.buffers;
+  std::size_t number = 0;
   for (const gpu::Step& step : app.steps) {
     const auto* launch = std::get_if<gpu::Launch>(&step);
+    const double nanoseconds = launch != nullptr ? 1000 * native[number++] : 0;
     const auto kernel = launch != nullptr ? rewritten.find(launch->kernel) : rewritten.end();
     if (kernel == rewritten.end()) {
       made.steps.push_back(step);
@@ -83,20 +91,20 @@ Result<gpu::Application> as_workers(const CudaDevice& gpu, const std::string& pt
     }
     const auto room = gpu.room_for(ptx, *launch);
     if (!room) return room.error();
-    add_workers(made, *launch, *room, kernel->second);
+    add_workers(made, *launch, *room, kernel->second, nanoseconds);
   }
   return made;
 }
 
 struct Measured {
-  double microseconds = 0;  // sum over the launches of the fastest run of each
-  std::size_t launches = 0;
+  double microseconds = 0;       // sum over the launches of the fastest run of each
+  std::vector<double> launches;  // the fastest run of each
   std::vector<std::vector<std::byte>> buffers;
 };
 
 Result<Measured> measure(CudaDevice& gpu, const std::string& ptx, const gpu::Application& app) {
   Measured measured;
-  std::vector<double> fastest;
+  std::vector<double>& fastest = measured.launches;
   for (int round = 0; round < kRounds; ++round) {
     auto run = gpu.run(ptx, app, {.poison = exec::kPoison, .download = round == 0});
     if (!run) return run.error();
@@ -104,7 +112,6 @@ Result<Measured> measure(CudaDevice& gpu, const std::string& ptx, const gpu::App
     fastest.resize(run->launches.size(), 1e30);
     for (std::size_t i = 0; i < fastest.size(); ++i) fastest[i] = std::min(fastest[i], run->launches[i].microseconds);
   }
-  measured.launches = fastest.size();
   for (const double us : fastest) measured.microseconds += us;
   return measured;
 }
@@ -125,7 +132,7 @@ Result<void> compare(CudaDevice& gpu, const zoo::Entry& entry, const std::vector
   const auto native = measure(gpu, std::string(entry.ptx), c.application);
   if (!native) return native.error();
   for (const auto& [form, ptx] : forms) {
-    const auto app = as_workers(gpu, ptx, c.application, rewritten);
+    const auto app = as_workers(gpu, ptx, c.application, rewritten, native->launches);
     if (!app) return app.error();
     const auto workers = measure(gpu, ptx, *app);
     if (!workers) return workers.error();
@@ -136,7 +143,7 @@ Result<void> compare(CudaDevice& gpu, const zoo::Entry& entry, const std::vector
                        (c.check && zoo::verify(
                                        c, [&](gpu::BufferId id) -> const auto& { return workers->buffers[id.index]; })
                                        .ok());
-    rows += fmt::format("{},{},{},{:.2f},{:.2f},{:.3f},{}\n", name, form, native->launches, native->microseconds,
+    rows += fmt::format("{},{},{},{:.2f},{:.2f},{:.3f},{}\n", name, form, native->launches.size(), native->microseconds,
                         workers->microseconds, native->microseconds / workers->microseconds, right);
     std::printf("%s", rows.substr(rows.rfind('\n', rows.size() - 2) + 1).c_str());
     std::fflush(stdout);

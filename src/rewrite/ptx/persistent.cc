@@ -59,7 +59,9 @@ class WorkerWriter {
     ticket.space = ptx::Space::shared;
     ticket.type = Type::b32;
     ticket.align = 4;
-    ticket.shape = {5};  // the number and coordinates of a chunk's first virtual block, and whether the worker is free
+    // The number and coordinates of a chunk's first virtual block, whether the worker is free, and the virtual blocks
+    // that it has ended.
+    ticket.shape = {6};
     ticket_ = editor_.add_variable(ticket);
     address_ = editor_.add_register("%wm_control", Type::b64);
     first_ = editor_.add_register("%wm_first", Type::pred);
@@ -68,7 +70,7 @@ class WorkerWriter {
     queue_ = editor_.add_register("%wm_queue", Type::b64);
     scratch_.address = editor_.add_register("%wm_address", Type::b64);
     for (Reg* reg : {&blocks_.block, &blocks_.total, &blocks_.chunk, &scratch_.temporary, &scratch_.low, &scratch_.high,
-                     &scratch_.looks, &free_, &ended_.chunk, &ended_.before}) {
+                     &scratch_.looks, &free_, &ended_.blocks, &ended_.before}) {
       *reg = editor_.add_register("%wm_word", Type::b32);
     }
     for (const Special special : kVirtual) values_.emplace(special, editor_.add_register("%wm_id", Type::b32));
@@ -81,6 +83,7 @@ class WorkerWriter {
     labels_.take = editor_.add_label("$wm_take");
     labels_.queue = editor_.add_label("$wm_queue");
     labels_.leave = editor_.add_label("$wm_leave");
+    labels_.gone = editor_.add_label("$wm_gone");
     labels_.store = editor_.add_label("$wm_store");
     labels_.divided = editor_.add_label("$wm_divided");
     labels_.fetched = editor_.add_label("$wm_fetched");
@@ -219,15 +222,14 @@ class WorkerWriter {
     leave_order();
     add(build::at(o(queue_), offsetof(PersistentQueue, arrived)), build::number(1));
     load_grid(scratch_.address, offsetof(PersistentGrid, before), Type::u64);
-    load_grid(ended_.chunk, offsetof(PersistentGrid, before_total));
+    load_grid(ended_.blocks, offsetof(PersistentGrid, before_total));
     add(resident(), build::number(1), scratch_.low);
     read(build::at(o(scratch_.address), offsetof(PersistentQueue, completed)), ended_.before);
     read(limit(), scratch_.high);
     read(of_sm(offsetof(PersistentControl, quota)), scratch_.temporary);
-    go_if(Suffix::ne, ended_.before, ended_.chunk, labels_.leave);
-    // Not the last virtual block.
-    editor_.emit(build::mov(ended_.before, minus_one(), Type::u32));
-    editor_.emit(build::mov(ended_.chunk, build::number(0), Type::u32));
+    op(Opcode::setp, {Suffix::ne}, Type::u32, {o(scratch_.test), o(ended_.before), o(ended_.blocks)});
+    editor_.emit(build::mov(ended_.blocks, build::number(0), Type::u32));
+    editor_.emit(build::only_if(scratch_.test, true, build::branch(labels_.leave)));
     go_if(Suffix::lt, scratch_.low, scratch_.high, labels_.take);
     editor_.emit(build::branch(labels_.leave));
   }
@@ -259,11 +261,9 @@ class WorkerWriter {
     read(limit(), scratch_.high);
     read(resident(), scratch_.low);
     read(of_sm(offsetof(PersistentControl, quota)), scratch_.temporary);
-    tell_completion();
     go_if(Suffix::le, scratch_.low, scratch_.high, labels_.take);
     add(resident(), minus_one(), scratch_.low);
-    editor_.emit(build::mov(blocks_.block, minus_one(), Type::u32));
-    go_if(Suffix::gt, scratch_.low, scratch_.high, labels_.store);
+    go_if(Suffix::gt, scratch_.low, scratch_.high, labels_.gone);
     add(resident(), build::number(1));
     editor_.place(labels_.take);
     keep_quota();
@@ -273,8 +273,10 @@ class WorkerWriter {
     editor_.emit(build::branch(labels_.leave));
     take_ahead();
     editor_.place(labels_.leave);
-    editor_.emit(build::mov(blocks_.block, minus_one(), Type::u32));
     add(resident(), minus_one());
+    editor_.place(labels_.gone);
+    editor_.emit(build::mov(blocks_.block, minus_one(), Type::u32));
+    tell_completion();
     editor_.place(labels_.store);
     store_ticket();
     editor_.place(labels_.fetched);
@@ -289,7 +291,6 @@ class WorkerWriter {
     read(resident(), scratch_.low);
     read(of_sm(offsetof(PersistentControl, quota)), scratch_.temporary);
     add(queue(), o(blocks_.chunk), blocks_.block);
-    tell_completion();
     op(Opcode::setp, {Suffix::le}, Type::u32, {o(scratch_.test), o(scratch_.low), o(scratch_.high)});
     op(Opcode::selp, {}, Type::b32, {o(free_), build::number(1), build::number(0), o(scratch_.test)});
     op(Opcode::setp, {Suffix::eq}, Type::u32, {o(scratch_.test), o(scratch_.temporary), build::number(0)});
@@ -299,26 +300,27 @@ class WorkerWriter {
 
   // The chunk that has ended: from the number in the ticket to the worker's own.
   void count_done() {
-    op(Opcode::ld, {Suffix::shared}, Type::u32, {o(ended_.chunk), ticket(0)});
-    op(Opcode::sub, {}, Type::u32, {o(ended_.chunk), o(blocks_.block), o(ended_.chunk)});
-    add(completed(), o(ended_.chunk), ended_.before);
-    add(of_sm(offsetof(PersistentControl, done)), o(ended_.chunk));
+    op(Opcode::ld, {Suffix::shared}, Type::u32, {o(ended_.before), ticket(0)});
+    op(Opcode::ld, {Suffix::shared}, Type::u32, {o(ended_.blocks), ticket(5)});
+    op(Opcode::sub, {}, Type::u32, {o(ended_.before), o(blocks_.block), o(ended_.before)});
+    add(of_sm(offsetof(PersistentControl, done)), o(ended_.before));
+    op(Opcode::add, {}, Type::u32, {o(ended_.blocks), o(ended_.blocks), o(ended_.before)});
   }
 
-  // The process learns from a word of its own memory that the launch is complete. The number of blocks that had ended
-  // is needed only here, so that the thread waits for it and for the words that it reads before at once.
+  // A worker that leaves counts all that it has done: a word that all workers change after every chunk would limit
+  // them. The process learns from a word of its own memory that the launch is complete.
   void tell_completion() {
-    op(Opcode::add, {}, Type::u32, {o(ended_.before), o(ended_.before), o(ended_.chunk)});
+    op(Opcode::setp, {Suffix::eq}, Type::u32, {o(scratch_.test), o(ended_.blocks), build::number(0)});
+    editor_.emit(build::only_if(scratch_.test, true, build::branch(labels_.store)));
+    add(completed(), o(ended_.blocks), ended_.before);
+    op(Opcode::add, {}, Type::u32, {o(ended_.before), o(ended_.before), o(ended_.blocks)});
     op(Opcode::and_, {}, Type::b32, {o(ended_.before), o(ended_.before), build::number(kBesideStream - 1)});
     op(Opcode::setp, {Suffix::eq}, Type::u32, {o(scratch_.test), o(ended_.before), o(blocks_.total)});
     load_grid(scratch_.address, offsetof(PersistentGrid, complete), Type::u64);
-    editor_.emit(build::mov(ended_.chunk, build::number(1), Type::u32));
+    editor_.emit(build::mov(scratch_.low, build::number(1), Type::u32));
     editor_.emit(build::only_if(scratch_.test, true,
                                 build::make(Opcode::st, {Suffix::volatile_, Suffix::global}, {Type::u32},
-                                            {build::at(o(scratch_.address)), o(ended_.chunk)})));
-    // A worker that waits for quota and looks again has told it.
-    editor_.emit(build::mov(ended_.before, minus_one(), Type::u32));
-    editor_.emit(build::mov(ended_.chunk, build::number(0), Type::u32));
+                                            {build::at(o(scratch_.address)), o(scratch_.low)})));
   }
 
   // Where the SM has begun as many blocks as it may, the first thread waits, and looks again whether it may stay and
@@ -353,6 +355,7 @@ class WorkerWriter {
       op(Opcode::st, {Suffix::shared}, Type::u32, {ticket(word++), o(reg)});
     }
     op(Opcode::st, {Suffix::shared}, Type::u32, {ticket(4), o(free_)});
+    op(Opcode::st, {Suffix::shared}, Type::u32, {ticket(5), o(ended_.blocks)});
   }
   std::array<Reg, 4> ticket_registers() const {
     return {blocks_.block, value(Special::ctaid_x), value(Special::ctaid_y), value(Special::ctaid_z)};
@@ -394,7 +397,7 @@ class WorkerWriter {
   std::uint32_t control_ = 0, grid_ = 0, ticket_ = 0;
   std::size_t body_begins_ = 0;
   struct {
-    std::uint32_t next, wrap, ended, fetch, ahead, look, take, queue, leave, store, divided, fetched, start;
+    std::uint32_t next, wrap, ended, fetch, ahead, look, take, queue, leave, gone, store, divided, fetched, start;
   } labels_{};
   struct {
     Reg block, total, chunk;  // the virtual block that runs, their number, and how many are taken at once
@@ -405,7 +408,7 @@ class WorkerWriter {
     Reg address;
   } scratch_{};
   struct {
-    Reg chunk, before;  // blocks of the chunk that ended, and blocks of the launch that had ended before
+    Reg blocks, before;  // virtual blocks that this worker has ended, and those that others had ended before
   } ended_{};
   Reg address_{}, queue_{}, sm_{};  // addresses of the control words, of the launch's and of this SM's
   Reg first_{};                     // whether this is the first thread
@@ -414,11 +417,10 @@ class WorkerWriter {
 
 }  // namespace
 
-std::uint32_t max_chunk(const Function& kernel) {
+std::uint32_t least_chunk(const Function& kernel) {
   constexpr std::size_t kShort = 96;
-  constexpr std::uint32_t kChunk = 8;
   if (kernel.body.size() >= kShort || kernel.body.empty()) return 1;
-  return find_loops(kernel, ptx::control_flow(kernel)).empty() ? kChunk : 1;
+  return find_loops(kernel, ptx::control_flow(kernel)).empty() ? kMostChunk : 1;
 }
 
 Result<void> make_persistent(Module& module, const std::string& name) {

@@ -32,11 +32,12 @@ struct PersistentControl {
   std::uint32_t done[kMaxSms] = {};      // virtual blocks that ended there
 };
 
-// In device memory, one for a launch, zero before it. Each word has a sector of L2 of its own.
+// In device memory, one for a launch, zero before it. Each word has a line of L2 of its own, so that atomic operations
+// on one do not wait for those on another.
 struct PersistentQueue {
-  alignas(32) std::uint32_t next = 0;       // the first virtual block that no worker has taken
-  alignas(32) std::uint32_t completed = 0;  // virtual blocks that ended, and kBesideStream
-  alignas(32) std::uint32_t arrived = 0;    // workers that started, also those that left at once
+  alignas(128) std::uint32_t next = 0;       // the first virtual block that no worker has taken
+  alignas(128) std::uint32_t completed = 0;  // virtual blocks of workers that have left, and kBesideStream
+  alignas(128) std::uint32_t arrived = 0;    // workers that started, also those that left at once
 };
 // Set in `completed` by workers that do not follow the stream's order. Launches have fewer than 2^31 - 1 virtual
 // blocks.
@@ -54,9 +55,10 @@ struct PersistentGrid {
   std::uint32_t unused = 0;
 };
 
-// How many blocks of the original kernel a worker takes at a time at most: blocks of few instructions take their numbers
-// in chunks, so that the queue costs little (accelOS, 6.4).
-std::uint32_t max_chunk(const ptx::Function& kernel);
+// How many blocks a worker of the original kernel takes at a time while their time is not known: blocks of few
+// instructions take their numbers in chunks, so that the queue costs little (accelOS, 6.4). And the most at any time.
+std::uint32_t least_chunk(const ptx::Function& kernel);
+inline constexpr std::uint32_t kMostChunk = 8;
 
 // An error: the reason why the kernel must run as it is.
 Result<void> make_persistent(ptx::Module& module, const std::string& kernel);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rewrite/chunk.h"
 #include "runtime/schedule/sm_workers.h"
 #include "runtime/schedule/worker_batch.h"
 
@@ -101,9 +102,13 @@ void KernelDispatch::prepare_workers(Command& command) {
   if (!command.workers) return;
   const std::uint32_t room = room_for_workers(command);
   if (room == 0) return command.workers.reset();
-  // Chunks save workers accesses to the queue, but must not leave workers that have room without a group.
-  auto& chunk = command.workers->range.chunk;
-  chunk = std::clamp(command.workers->groups / (2 * room), 1U, std::max<std::uint32_t>(chunk, 1));
+  const IsolatedTimes::Key key{command.launch->kernel->function, group_count(*command.launch)};
+  command.workers->range.chunk =
+      rewrite::choose_chunk({.groups = command.workers->groups,
+                             .room = room,
+                             .least = std::max(command.launch->form->chunk, 1U),
+                             .most = command.launch->form->most_chunk,
+                             .launch_nanoseconds = command.client->state.isolated_times.find(key).value_or(0)});
 }
 
 // As many workers as the device has room for: the limits that the kernels of the queue have are in its table.
