@@ -1,5 +1,6 @@
 #include "exec/address_space.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "exec/device_heap.h"
@@ -48,6 +49,24 @@ TEST(AddressSpace, AnAllocationTakesThePagesOfItsBytes) {
     const std::uint64_t a = *memory.allocate(bytes, "a"), b = *memory.allocate(1, "b");
     EXPECT_EQ((b - a) >> 16, pages + 1) << bytes;
   }
+}
+
+TEST(AddressSpace, AGivenAddressIsAlignedAndBehindTheOthers) {
+  AddressSpace memory;
+  const std::uint64_t a = *memory.allocate(16, "a");
+  const auto at = [&](std::uint64_t address) {
+    return memory.allocate_at(address, 16, "b",
+                              [](std::uint64_t, std::uint64_t bytes) { return HostBytes(new std::byte[bytes]); });
+  };
+  const std::uint64_t behind = (a & ~0xffffULL) + 0x20000;  // A page stays free in between.
+  EXPECT_FALSE(at(behind - 512).ok());
+  EXPECT_FALSE(at(behind + 8).ok());
+  EXPECT_FALSE(at(kGlobalEnd).ok());
+  ASSERT_TRUE(at(behind + 512).ok());
+  EXPECT_NE(memory.at(behind + 512, 16), nullptr);
+  EXPECT_EQ(memory.at(behind, 16), nullptr);
+  EXPECT_EQ(at(behind + 512).error().what,
+            fmt::format("{:#x} is no address for an allocation after the others", behind + 512));
 }
 
 TEST(AddressSpace, AnAllocationEndsWhereItEnds) {
