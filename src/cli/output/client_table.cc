@@ -42,8 +42,7 @@ std::string arbitrated_table(const Json& status, std::size_t width) {
     return text.empty() ? "-" : text;
   };
   for (const Json& c : status["clients"]) {
-    const std::uint64_t launches =
-        c["launches"].get<std::uint64_t>() + c["counters"]["graph_launches"].get<std::uint64_t>();
+    const auto launches = c["launches"].get<std::uint64_t>();
     table.add({fmt::format("{}", c["client"].get<std::uint64_t>()), c["name"].get<std::string>(),
                fmt::format("{}", c["pid"].get<int>()), c["user"].get<std::string>(),
                fmt::format("{}", c["priority"].get<int>()), grouped(launches), c["state"].get<std::string>(),

@@ -13,9 +13,7 @@ constexpr std::chrono::seconds kActive{1};
 constexpr std::uint32_t kMaxPriority = 100;
 constexpr std::chrono::milliseconds kRateInterval{500};  // longer than a sample of the isolated rate
 
-std::uint64_t launches_in(const ProgramCounters& c) {
-  return c.launches.load(std::memory_order_relaxed) + c.graph_launches.load(std::memory_order_relaxed);
-}
+std::uint64_t launches_in(const ProgramCounters& c) { return c.launches.load(std::memory_order_relaxed); }
 
 }  // namespace
 

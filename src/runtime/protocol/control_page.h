@@ -52,7 +52,7 @@ struct ControlWords {
   Word sms_of_group{0};        // the SMs are divided into groups of so many; 0: no policy gives SMs to programs
   Count sm_groups{0};          // a bit for each group that the program may use; the SMs left over are the last group
   Word gates{0};               // a GateUse
-  Count launch_limit{0};       // launches that may begin in all, those of graphs included
+  Count launch_limit{0};       // launches that may begin in all
   Word gate_percent{0};        // the part of the time for which gates may be closed
 };
 
@@ -71,7 +71,8 @@ inline constexpr std::size_t kTimeBuckets = 320;
 
 // Written by the program.
 struct ProgramCounters {
-  Count launches{0}, graph_launches{0};
+  Count launches{0};            // kernels that were launched, those of graphs included
+  Count graph_launches{0};      // graphs that were launched
   Count limited_launches{0};    // with a padded shared memory
   Count unlimited_launches{0};  // that should have been limited and could not be
   Count waits{0}, waited_nanoseconds{0};

@@ -139,6 +139,28 @@ TEST_F(ArbitratedProgramsTest, CapturedLaunchesStayAsTheyAre) {
   EXPECT_EQ(result["captured"], 16);
 }
 
+TEST_F(ArbitratedProgramsTest, AGraphCountsAsItsKernels) {
+  start_daemon(mps(50));
+  const auto program = start({"graphs", "told"});
+  (void)client(0, [](const Json& c) { return c["counters"]["graph_launches"].get<int>() > 0; });
+  // Both numbers are of the same time only while the program waits between two launches. The launches that were
+  // captured count too.
+  (void)client(0, [](const Json& c) {
+    return c["launches"].get<int>() == 3 * (c["counters"]["graph_launches"].get<int>() + 1);
+  });
+  EXPECT_EQ(program->finish()["shared_bytes"], 16);
+}
+
+TEST_F(ArbitratedProgramsTest, ACopyOfTheResultEndsARequest) {
+  start_daemon(mps(50));
+  const auto batch = start({"compute", "60"});
+  (void)client(0, [](const Json& c) { return c["state"] == "active"; });
+  const auto service = start({"copied", "told"}, "5");
+  const Json c = client(5, [](const Json& c) { return c["counters"]["requests"].get<int>() > 10; });
+  EXPECT_GT(c["counters"]["mean_request_us"], 0.0);
+  (void)service->finish();
+}
+
 TEST_F(ArbitratedProgramsTest, StreamsOfALatencySensitiveProgramHaveTheHighestPriority) {
   start_daemon({});
   EXPECT_LT(start({"shared", "1"}, "5")->result()["priority"], 0);

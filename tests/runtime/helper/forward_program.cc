@@ -12,6 +12,8 @@
 //   fork           forks after it has launched; the child lives on for a while
 //   threads N      N threads launch and synchronize on streams of their own
 //   capture N      launches, then captures a launch and launches the graph
+//   graphs N       N launches of a graph of three kernels, one of them in a graph of its own
+//   copied N       N launches in the NULL stream, each waited for by a copy of its result
 //   close N        closes all descriptors and uses their numbers for pipes, then launches again
 //   unload         closes the library while its connection is open
 //   ioctl          calls to the system that are none of ours
@@ -189,7 +191,7 @@ void addresses() {
       "\"copy\": \"%s\", \"unknown\": \"%s\", \"symbol\": \"%s\", \"too_old\": \"%s\", \"export_table\": %d}\n",
       ask("cuLaunchKernel", 12000, 0).c_str(), ask("cuLaunchKernel", 12000, 2).c_str(),
       ask("cuLaunchKernelEx", 13000, 0).c_str(), ask("cuGetProcAddress", 12000, 0).c_str(),
-      ask_old("cuLaunchKernel", 11030).c_str(), ask("cuMemcpyDtoH", 12000, 0).c_str(),
+      ask_old("cuLaunchKernel", 11030).c_str(), ask("cuMemcpyHtoD", 12000, 0).c_str(),
       ask("cuNoSuchFunction", 12000, 0).c_str(), owner(dlsym(library, "cuMemAlloc_v2")).c_str(),
       ask("cuLaunchKernelEx", 11000, 0).c_str(),
       call("cuGetExportTable", &table, static_cast<const void*>("0123456789abcdef")));
@@ -246,6 +248,40 @@ void capture(const char* length) {
   cu("cuGraphLaunch", executable, stream);
   cu("cuStreamSynchronize", stream);
   std::printf("{\"launched\": %u, \"captured\": %u}\n", before, gpu.bytes());
+}
+
+// Captures so many launches.
+void* captured(Gpu& gpu, void* stream, int launches) {
+  void* graph = nullptr;
+  cu("cuStreamBeginCapture_v2", stream, 2);
+  for (int i = 0; i < launches; ++i) gpu.launch(stream);
+  cu("cuStreamEndCapture", stream, &graph);
+  return graph;
+}
+
+void graphs(const char* length) {
+  Gpu gpu;
+  void *stream = gpu.stream(), *node = nullptr, *executable = nullptr;
+  void *graph = captured(gpu, stream, 2), *child = captured(gpu, stream, 1);
+  cu("cuGraphAddChildGraphNode", &node, graph, static_cast<void*>(nullptr), std::size_t{0}, child);
+  cu("cuGraphInstantiateWithFlags", &executable, graph, 0ULL);
+  for (Rounds rounds(length); rounds.next();) {
+    cu("cuGraphLaunch", executable, stream);
+    cu("cuStreamSynchronize", stream);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::printf("{\"shared_bytes\": %u}\n", gpu.bytes());
+}
+
+void copied(const char* length) {
+  Gpu gpu;
+  unsigned sum = 0;
+  for (Rounds rounds(length); rounds.next();) {
+    gpu.launch(nullptr);
+    sum += gpu.bytes();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::printf("{\"sum\": %u}\n", sum);
 }
 
 void close_descriptors(const char* length) {
@@ -416,6 +452,8 @@ int main(int count, char** words) {
   if (what == "goal") ask_for_goal(static_cast<int>(number), second);
   if (what == "fork") fork_after_launch();
   if (what == "threads") threads(static_cast<int>(number));
+  if (what == "graphs") graphs(first);
+  if (what == "copied") copied(first);
   if (what == "capture") capture(first);
   if (what == "ioctl") ioctls();
   if (what == "close") close_descriptors(first);

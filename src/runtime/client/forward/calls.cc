@@ -4,6 +4,7 @@
 
 #include "runtime/client/forward/arbitration.h"
 #include "runtime/client/forward/gated_kernels.h"
+#include "runtime/client/forward/graph_kernels.h"
 #include "runtime/client/forward/managed_work.h"
 #include "runtime/client/forward/placed_streams.h"
 #include "runtime/client/forward/real_driver.h"
@@ -151,9 +152,11 @@ template <typename Call>
 CUresult launch_graph(Call call, CUgraphExec executable, CUstream stream) {
   if (call == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
   runtime::ControlPage& page = forward::page();
+  const std::uint64_t launches = GraphKernels::get().launches(executable);
   page.counters.graph_launches.fetch_add(1, std::memory_order_relaxed);
+  page.counters.launches.fetch_add(launches, std::memory_order_relaxed);
   const std::uint32_t modes = page.words.modes.load(std::memory_order_relaxed);
-  if (modes != 0) before_launch(page, modes, kUnknownThreads);
+  if (modes != 0) before_launch(page, modes, kUnknownThreads, launches);
   return call(executable, stream);
 }
 
@@ -268,6 +271,20 @@ CUresult cuStreamSynchronize(CUstream stream) { return wm::forward::synchronize(
 
 CUresult cuStreamSynchronize_ptsz(CUstream stream) {
   return wm::forward::synchronize(real().cuStreamSynchronize_ptsz, stream);
+}
+
+// A stream without work that is left is as good as one that was waited for.
+CUresult cuStreamQuery(CUstream stream) { return wm::forward::synchronize(real().cuStreamQuery, stream); }
+
+CUresult cuStreamQuery_ptsz(CUstream stream) { return wm::forward::synchronize(real().cuStreamQuery_ptsz, stream); }
+
+// Programs without streams wait for their results with the copy of these.
+CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
+  return wm::forward::synchronize(real().cuMemcpyDtoH_v2, to, from, bytes);
+}
+
+CUresult cuMemcpyDtoH_v2_ptds(void* to, CUdeviceptr from, std::size_t bytes) {
+  return wm::forward::synchronize(real().cuMemcpyDtoH_v2_ptds, to, from, bytes);
 }
 
 CUresult cuEventSynchronize(CUevent event) { return wm::forward::synchronize(real().cuEventSynchronize, event); }

@@ -44,11 +44,11 @@ void wait_for_pause(runtime::ControlPage& page) {
 }
 
 // Waits until the daemon allows another launch, or the time that it has set has passed. The launch is counted already.
-void wait_for_quota(runtime::ControlPage& page) {
+void wait_for_quota(runtime::ControlPage& page, std::uint64_t launches) {
   runtime::ProgramCounters& c = page.counters;
-  c.held_launches.fetch_add(1, std::memory_order_relaxed);
+  c.held_launches.fetch_add(launches, std::memory_order_relaxed);
   const auto is_held = [&] {
-    const std::uint64_t counted = c.launches.load(std::memory_order_relaxed) + c.graph_launches.load();
+    const std::uint64_t counted = c.launches.load(std::memory_order_relaxed);
     return (page.words.modes.load(std::memory_order_acquire) & runtime::kQuota) != 0 &&
            counted - c.held_launches.load() >= page.words.launch_limit.load(std::memory_order_relaxed);
   };
@@ -59,14 +59,14 @@ void wait_for_quota(runtime::ControlPage& page) {
     c.waits.fetch_add(1, std::memory_order_relaxed);
     c.waited_nanoseconds.fetch_add(now() - start, std::memory_order_relaxed);
   }
-  c.held_launches.fetch_sub(1, std::memory_order_relaxed);
+  c.held_launches.fetch_sub(launches, std::memory_order_relaxed);
 }
 
 }  // namespace
 
-void before_launch(runtime::ControlPage& page, std::uint32_t modes, std::uint64_t threads) {
+void before_launch(runtime::ControlPage& page, std::uint32_t modes, std::uint64_t threads, std::uint64_t launches) {
   if ((modes & runtime::kPause) != 0) wait_for_pause(page);
-  if ((modes & runtime::kQuota) != 0) wait_for_quota(page);
+  if ((modes & runtime::kQuota) != 0) wait_for_quota(page, launches);
   if ((modes & runtime::kWaitForOthers) != 0) wait_for_others(page);
   if ((modes & runtime::kTellOthers) != 0) {
     const std::uint32_t bit = page.words.board_bit.load(std::memory_order_relaxed);

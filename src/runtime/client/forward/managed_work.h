@@ -9,9 +9,9 @@
 namespace wm::forward {
 
 // Before a launch of any kind, if `modes` is not 0: waits for others, and notes that this program has work. The launch
-// has so many `threads`; a graph's are not known.
+// has so many `threads`, a graph's are not known, and was counted as `launches`.
 inline constexpr std::uint64_t kUnknownThreads = ~std::uint64_t{0};
-void before_launch(runtime::ControlPage& page, std::uint32_t modes, std::uint64_t threads);
+void before_launch(runtime::ControlPage& page, std::uint32_t modes, std::uint64_t threads, std::uint64_t launches = 1);
 
 // The dynamic shared memory for a launch under `kLimitBlocks`. Launches that are being captured into a graph stay as
 // they are: a graph may be launched when the limit has gone.
