@@ -1,4 +1,4 @@
-// The times that parts of the memory system take, from the latencies that a configuration gives for whole accesses.
+// The times that parts of the memory system take, from the latencies that a configuration gives for complete accesses.
 #include "sim/cycle/memory/timing.h"
 
 #include <gtest/gtest.h>
@@ -33,21 +33,21 @@ TEST(MemoryTiming, PartsAddUpToTheLatencies) {
 }
 
 TEST(MemoryTiming, APartOfATransferTakesAWholeCycle) {
-  const MemoryTiming whole = *derive_timing(config());
+  const MemoryTiming unchanged = *derive_timing(config());
   const auto with = [](auto&& change) {
     gpu::GpuConfig c = config();
     change(c);
     return *derive_timing(c);
   };
-  EXPECT_EQ(with([](auto& c) { c.noc.bytes_per_cycle = 39; }).l2, whole.l2 - 1);
-  EXPECT_EQ(with([](auto& c) { c.noc.bytes_per_cycle = 41; }).l2, whole.l2);
-  EXPECT_EQ(with([](auto& c) { c.noc.sm_bytes_per_cycle = 20; }).l2, whole.l2 - 1);
+  EXPECT_EQ(with([](auto& c) { c.noc.bytes_per_cycle = 39; }).l2, unchanged.l2 - 1);
+  EXPECT_EQ(with([](auto& c) { c.noc.bytes_per_cycle = 41; }).l2, unchanged.l2);
+  EXPECT_EQ(with([](auto& c) { c.noc.sm_bytes_per_cycle = 20; }).l2, unchanged.l2 - 1);
   // A header of eight bytes takes two cycles of seven.
   const MemoryTiming narrow = with([](auto& c) { c.noc.sm_bytes_per_cycle = 7; });
-  EXPECT_EQ(narrow.round_trip - narrow.l2, whole.round_trip - whole.l2 + 1);
-  EXPECT_EQ(with([](auto& c) { c.dram.bytes_per_clock = 31; }).dram, whole.dram - 1);
-  EXPECT_EQ(with([](auto& c) { c.dram.bytes_per_clock = 64; }).dram, whole.dram);
-  EXPECT_EQ(with([](auto& c) { c.dram.clock_mhz = 999; }).dram, whole.dram - 1);
+  EXPECT_EQ(narrow.round_trip - narrow.l2, unchanged.round_trip - unchanged.l2 + 1);
+  EXPECT_EQ(with([](auto& c) { c.dram.bytes_per_clock = 31; }).dram, unchanged.dram - 1);
+  EXPECT_EQ(with([](auto& c) { c.dram.bytes_per_clock = 64; }).dram, unchanged.dram);
+  EXPECT_EQ(with([](auto& c) { c.dram.clock_mhz = 999; }).dram, unchanged.dram - 1);
 }
 
 TEST(MemoryTiming, FarSlicesAreFurtherByHalfInTheMean) {
