@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <unistd.h>
 
@@ -86,6 +87,11 @@ struct OpenclGoal {
   double part = 0;
 };
 
+// "500" or "500/s".
+std::optional<double> parse_rate(const std::string& text) {
+  return parse_double(text.ends_with("/s") ? text.substr(0, text.size() - 2) : text);
+}
+
 // "p99=2ms", "rate=500", launches per second, or "0.9".
 Result<OpenclGoal> opencl_goal(const std::string& text) {
   if (text.empty()) return OpenclGoal{};
@@ -93,7 +99,7 @@ Result<OpenclGoal> opencl_goal(const std::string& text) {
   const std::string name = text.substr(0, text.find('=')), value = text.substr(std::min(text.size(), name.size() + 1));
   double microseconds = 0;
   if (name == "rate") {
-    const auto rate = parse_double(value);
+    const auto rate = parse_rate(value);
     microseconds = rate && *rate > 0 ? 1e6 / *rate : 0;
   } else if (name == "p99" || name == "time") {
     const auto time = parse_picoseconds(value);
@@ -118,7 +124,7 @@ Result<void> check_goal(const std::string& text) {
     if (time->count == 0) return Error{"--goal '" + text + "': the time must be larger than 0"};
   }
   if (name == "rate") {
-    const auto rate = parse_double(value);
+    const auto rate = parse_rate(value);
     if (!rate || !(*rate > 0)) return Error{"--goal '" + text + "': launches per second are missing, as in rate=500"};
   }
   return {};

@@ -123,6 +123,14 @@ TEST_F(ServeCudaTest, MistakesAreTold) {
   EXPECT_NE(output("out").find("p99 is the only percentile"), std::string::npos) << output("out");
 }
 
+TEST_F(ServeCudaTest, ARateMayHaveItsUnit) {
+  const int code = script(
+      "serve --sharing mps > served 2>&1 & daemon=$!\nrun --goal rate=200/s -- $program shared 1 > out 2>&1; code=$?\n"
+      "run --goal rate=200 -- $program shared 1 >> out 2>&1 || code=$?\n"
+      "kill $daemon; wait $daemon\nexit $code\n");
+  EXPECT_EQ(code, 0) << output("out") << output("served");
+}
+
 TEST_F(ServeCudaTest, AGoalThatThePolicyIgnoresIsToldWithPoliciesThatRunHere) {
   const int code = script(
       "serve --policy dss --sharing mps > served 2>&1 & daemon=$!\nrun --goal 0.5 -- $program shared 1 > out 2>&1; "
