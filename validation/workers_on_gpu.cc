@@ -46,12 +46,12 @@ using Rewritten = std::map<std::string, std::uint32_t>;
 std::string rewritten_ptx(const ptx::Module& original, Rewritten& rewritten) {
   ptx::Module module = original;
   for (const ptx::Function& f : original.functions)
-    if (f.entry && rewrite::make_persistent(module, f.name)) rewritten[f.name] = rewrite::least_chunk(f);
+    if (f.entry && rewrite::make_persistent(module, f.name)) rewritten[f.name] = rewrite::min_chunk(f);
   return ptx::print(module);
 }
 
 // The launch with the arguments of workers, for as many of them as the GPU has room for.
-void add_workers(gpu::Application& app, gpu::Launch launch, std::uint32_t room, std::uint32_t least_chunk,
+void add_workers(gpu::Application& app, gpu::Launch launch, std::uint32_t room, std::uint32_t min_chunk,
                  double nanoseconds) {
   rewrite::PersistentControl control;
   for (std::uint32_t& limit : control.limit) limit = 0xffffffffU;
@@ -60,11 +60,8 @@ void add_workers(gpu::Application& app, gpu::Launch launch, std::uint32_t room, 
   app.upload(counters);
   app.upload(words);
   const std::uint32_t groups = launch.grid.x * launch.grid.y * launch.grid.z;
-  const std::uint32_t chunk = rewrite::choose_chunk({.groups = groups,
-                                                     .room = room,
-                                                     .least = least_chunk,
-                                                     .most = rewrite::kMostChunk,
-                                                     .launch_nanoseconds = nanoseconds});
+  const std::uint32_t chunk = rewrite::choose_chunk(
+      {.groups = groups, .room = room, .min = min_chunk, .max = rewrite::kMaxChunk, .launch_nanoseconds = nanoseconds});
   const rewrite::PersistentGrid grid{launch.grid.x, launch.grid.y, launch.grid.z, chunk, groups};
   auto value = std::get<gpu::Scalar>(gpu::scalar(grid));
   value.addresses = {{offsetof(rewrite::PersistentGrid, queue), counters, offsetof(LaunchWords, queue)},

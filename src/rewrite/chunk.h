@@ -8,7 +8,7 @@ namespace wm::rewrite {
 
 struct ChunkRule {
   std::uint32_t groups = 1, room = 1;  // groups of the launch, and workers that the device has room for
-  std::uint32_t least = 1, most = 1;   // `least` holds where the time of a launch is not known
+  std::uint32_t min = 1, max = 1;      // `min` holds where the time of a launch is not known
   double launch_nanoseconds = 0;       // time of an isolated launch; 0: not known
 };
 

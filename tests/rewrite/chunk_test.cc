@@ -6,27 +6,27 @@
 namespace wm::rewrite {
 namespace {
 
-TEST(Chunk, WithoutATimeTheLeastHolds) {
-  EXPECT_EQ(choose_chunk({.groups = 10'000, .room = 100, .least = 8, .most = 8}), 8U);
-  EXPECT_EQ(choose_chunk({.groups = 10'000, .room = 100, .least = 1, .most = 8}), 1U);
+TEST(Chunk, WithoutATimeTheMinimumHolds) {
+  EXPECT_EQ(choose_chunk({.groups = 10'000, .room = 100, .min = 8, .max = 8}), 8U);
+  EXPECT_EQ(choose_chunk({.groups = 10'000, .room = 100, .min = 1, .max = 8}), 1U);
 }
 
 TEST(Chunk, EachWorkerFindsTwo) {
-  EXPECT_EQ(choose_chunk({.groups = 800, .room = 100, .least = 8, .most = 8}), 4U);
-  EXPECT_EQ(choose_chunk({.groups = 399, .room = 100, .least = 8, .most = 8}), 1U);
-  EXPECT_EQ(choose_chunk({.groups = 3, .room = 100, .least = 8, .most = 8}), 1U);
+  EXPECT_EQ(choose_chunk({.groups = 800, .room = 100, .min = 8, .max = 8}), 4U);
+  EXPECT_EQ(choose_chunk({.groups = 399, .room = 100, .min = 8, .max = 8}), 1U);
+  EXPECT_EQ(choose_chunk({.groups = 3, .room = 100, .min = 8, .max = 8}), 1U);
 }
 
 TEST(Chunk, SeveralGroupsTakeTenMicrosecondsAtMost) {
   // 100 rounds of groups of 2 us, of 4 us, of 11 us.
-  EXPECT_EQ(choose_chunk({.groups = 10'000, .room = 100, .most = 8, .launch_nanoseconds = 200'000}), 5U);
-  EXPECT_EQ(choose_chunk({.groups = 10'000, .room = 100, .most = 8, .launch_nanoseconds = 400'000}), 2U);
-  EXPECT_EQ(choose_chunk({.groups = 10'000, .room = 100, .most = 8, .launch_nanoseconds = 1'100'000}), 1U);
-  EXPECT_EQ(choose_chunk({.groups = 10'000, .room = 100, .most = 8, .launch_nanoseconds = 1'000}), 8U);
+  EXPECT_EQ(choose_chunk({.groups = 10'000, .room = 100, .max = 8, .launch_nanoseconds = 200'000}), 5U);
+  EXPECT_EQ(choose_chunk({.groups = 10'000, .room = 100, .max = 8, .launch_nanoseconds = 400'000}), 2U);
+  EXPECT_EQ(choose_chunk({.groups = 10'000, .room = 100, .max = 8, .launch_nanoseconds = 1'100'000}), 1U);
+  EXPECT_EQ(choose_chunk({.groups = 10'000, .room = 100, .max = 8, .launch_nanoseconds = 1'000}), 8U);
 }
 
-TEST(Chunk, ShortGroupsKeepTheirLeast) {
-  EXPECT_EQ(choose_chunk({.groups = 10'000, .room = 100, .least = 4, .most = 8, .launch_nanoseconds = 1e9}), 4U);
+TEST(Chunk, ShortGroupsKeepTheirMinimum) {
+  EXPECT_EQ(choose_chunk({.groups = 10'000, .room = 100, .min = 4, .max = 8, .launch_nanoseconds = 1e9}), 4U);
 }
 
 }  // namespace

@@ -417,10 +417,10 @@ class WorkerWriter {
 
 }  // namespace
 
-std::uint32_t least_chunk(const Function& kernel) {
+std::uint32_t min_chunk(const Function& kernel) {
   constexpr std::size_t kShort = 96;
   if (kernel.body.size() >= kShort || kernel.body.empty()) return 1;
-  return find_loops(kernel, ptx::control_flow(kernel)).empty() ? kMostChunk : 1;
+  return find_loops(kernel, ptx::control_flow(kernel)).empty() ? kMaxChunk : 1;
 }
 
 Result<void> make_persistent(Module& module, const std::string& name) {

@@ -57,8 +57,8 @@ struct PersistentGrid {
 
 // How many blocks a worker of the original kernel takes at a time while their time is not known: blocks of few
 // instructions take their numbers in chunks, so that the queue costs little (accelOS, 6.4). And the most at any time.
-std::uint32_t least_chunk(const ptx::Function& kernel);
-inline constexpr std::uint32_t kMostChunk = 8;
+std::uint32_t min_chunk(const ptx::Function& kernel);
+inline constexpr std::uint32_t kMaxChunk = 8;
 
 // An error: the reason why the kernel must run as it is.
 Result<void> make_persistent(ptx::Module& module, const std::string& kernel);

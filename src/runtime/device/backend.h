@@ -296,7 +296,7 @@ struct KernelInfo {
   // With `limits_workers_by_unit`: the kernel's workers, or why there are none.
   struct Workers {
     std::string refusal;
-    std::uint32_t chunk = 1, most_chunk = 1, registers = 0, local_bytes = 0;
+    std::uint32_t chunk = 1, max_chunk = 1, registers = 0, local_bytes = 0;
     std::uint64_t max_items = 0;
   };
   std::optional<Workers> workers;

@@ -131,7 +131,7 @@ std::shared_ptr<const KernelForm> WorkerPrograms::made_by_compiler(const Kernel&
   } else {
     form->workers = kernel.handle;
     form->chunk = info.workers->chunk;
-    form->most_chunk = std::max(form->chunk, info.workers->most_chunk);
+    form->max_chunk = std::max(form->chunk, info.workers->max_chunk);
     form->registers = info.workers->registers;
     form->max_items = info.workers->max_items;
     form->extra_local_bytes = info.workers->local_bytes - std::min(info.workers->local_bytes, info.local_bytes);
@@ -160,7 +160,7 @@ std::shared_ptr<const KernelForm> WorkerPrograms::make(const Kernel& kernel) con
   }
   form->max_items = backend_.compilation().properties(*workers.object).max_items;
   form->workers = counted(std::move(workers.object), counts_.kernels);
-  form->chunk = form->most_chunk = reply->chunk;
+  form->chunk = form->max_chunk = reply->chunk;
   form->extra_local_bytes = static_cast<std::uint32_t>(reply->extra_local_bytes);
   if (const auto it = program->registers.find(kernel.name); it != program->registers.end()) {
     form->registers = it->second;

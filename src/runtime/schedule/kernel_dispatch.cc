@@ -106,8 +106,8 @@ void KernelDispatch::prepare_workers(Command& command) {
   command.workers->range.chunk =
       rewrite::choose_chunk({.groups = command.workers->groups,
                              .room = room,
-                             .least = std::max(command.launch->form->chunk, 1U),
-                             .most = command.launch->form->most_chunk,
+                             .min = std::max(command.launch->form->chunk, 1U),
+                             .max = command.launch->form->max_chunk,
                              .launch_nanoseconds = command.client->state.isolated_times.find(key).value_or(0)});
 }
 

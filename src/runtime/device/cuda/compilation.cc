@@ -53,7 +53,7 @@ std::vector<WorkerKernel> add_worker_kernels(ptx::Module& module, std::span<cons
     const auto original = std::find_if(module.functions.begin(), module.functions.end(),
                                        [&](const ptx::Function& f) { return f.entry && f.name == k.name; });
     if (original == module.functions.end()) continue;
-    WorkerKernel worker{k.name, "", rewrite::least_chunk(*original)};
+    WorkerKernel worker{k.name, "", rewrite::min_chunk(*original)};
     ptx::Function copy = *original;
     copy.name = worker_name(k.name);
     module.functions.push_back(std::move(copy));
@@ -233,7 +233,7 @@ KernelInfo::Workers CudaCompilation::worker_info(const CudaKernel& kernel) const
   info.refusal = found == all.end() ? "the rewriter has no workers for it" : found->refusal;
   if (kernel.workers == nullptr) return info;
   info.chunk = found->chunk;
-  info.most_chunk = rewrite::kMostChunk;
+  info.max_chunk = rewrite::kMaxChunk;
   device_.make_current();
   const auto attribute = [&](int which) {
     int value = 0;
