@@ -22,6 +22,15 @@ void* operator new(std::size_t bytes) {
   return chunk + kHeader;
 }
 
+// Sanitizers have one of their own, whose memory the operator below could not free.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 void operator delete(void* pointer) noexcept {
   if (pointer == nullptr) return;
   auto* const chunk = static_cast<std::byte*>(pointer) - kHeader;
