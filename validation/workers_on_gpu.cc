@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
-#include <cstring>
 #include <fmt/format.h>
 #include <map>
 #include <string>
@@ -22,23 +21,12 @@
 #include "ptx/print.h"
 #include "rewrite/chunk.h"
 #include "rewrite/ptx/persistent.h"
+#include "rewrite/ptx/worker_step.h"
 
 namespace wm::validation {
 namespace {
 
 constexpr int kRounds = 9;
-
-struct LaunchWords {
-  rewrite::PersistentQueue queue, before;
-  std::uint32_t complete = 0;
-};
-
-template <typename T>
-std::vector<std::uint32_t> words_of(const T& value) {
-  std::vector<std::uint32_t> words(sizeof value / sizeof(std::uint32_t));
-  std::memcpy(words.data(), &value, sizeof value);
-  return words;
-}
 
 // The kernels of a module that have workers, with the least chunk of each.
 using Rewritten = std::map<std::string, std::uint32_t>;
@@ -50,27 +38,15 @@ std::string rewritten_ptx(const ptx::Module& original, Rewritten& rewritten) {
   return ptx::print(module);
 }
 
-// The launch with the arguments of workers, for as many of them as the GPU has room for.
-void add_workers(gpu::Application& app, gpu::Launch launch, std::uint32_t room, std::uint32_t min_chunk,
-                 double nanoseconds) {
-  rewrite::PersistentControl control;
-  for (std::uint32_t& limit : control.limit) limit = 0xffffffffU;
-  const auto counters = app.add("queues", words_of(LaunchWords{}));
-  const auto words = app.add("control", words_of(control));
-  app.upload(counters);
-  app.upload(words);
+// As many workers as the GPU has room for, on all SMs.
+void add_unlimited(gpu::Application& app, const gpu::Launch& launch, std::uint32_t room, std::uint32_t min_chunk,
+                   double nanoseconds) {
   const std::uint32_t groups = launch.grid.x * launch.grid.y * launch.grid.z;
-  const std::uint32_t chunk = rewrite::choose_chunk(
+  rewrite::WorkerStep step{.workers = std::min(groups, room)};
+  for (std::uint32_t& limit : step.control.limit) limit = 0xffffffffU;
+  step.chunk = rewrite::choose_chunk(
       {.groups = groups, .room = room, .min = min_chunk, .max = rewrite::kMaxChunk, .launch_nanoseconds = nanoseconds});
-  const rewrite::PersistentGrid grid{launch.grid.x, launch.grid.y, launch.grid.z, chunk, groups};
-  auto value = std::get<gpu::Scalar>(gpu::scalar(grid));
-  value.addresses = {{offsetof(rewrite::PersistentGrid, queue), counters, offsetof(LaunchWords, queue)},
-                     {offsetof(rewrite::PersistentGrid, before), counters, offsetof(LaunchWords, before)},
-                     {offsetof(rewrite::PersistentGrid, complete), counters, offsetof(LaunchWords, complete)}};
-  launch.arguments.push_back(gpu::buffer(words));
-  launch.arguments.push_back(value);
-  launch.grid = {std::min(groups, room)};
-  app.launch(launch);
+  rewrite::add_workers(app, launch, step);
 }
 
 Result<gpu::Application> as_workers(const CudaDevice& gpu, const std::string& ptx, const gpu::Application& app,
@@ -88,7 +64,7 @@ Result<gpu::Application> as_workers(const CudaDevice& gpu, const std::string& pt
     }
     const auto room = gpu.room_for(ptx, *launch);
     if (!room) return room.error();
-    add_workers(made, *launch, *room, kernel->second, nanoseconds);
+    add_unlimited(made, *launch, *room, kernel->second, nanoseconds);
   }
   return made;
 }

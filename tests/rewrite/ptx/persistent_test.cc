@@ -4,6 +4,7 @@
 #include "exec/run.h"
 #include "ptx/print.h"
 #include "rewrite/ptx/rewritten.h"
+#include "rewrite/ptx/worker_step.h"
 
 namespace wm::rewrite {
 namespace {
@@ -16,19 +17,6 @@ struct OneSm {
   std::uint32_t beside = 0;
 };
 
-// The words of a launch, and of the one before it.
-struct LaunchWords {
-  PersistentQueue queue, before;
-  std::uint32_t complete = 0;
-};
-
-template <typename T>
-std::vector<std::uint32_t> words_of(const T& value) {
-  std::vector<std::uint32_t> words(sizeof value / 4);
-  std::memcpy(words.data(), &value, sizeof value);
-  return words;
-}
-
 // Every launch of a rewritten kernel starts so many workers.
 gpu::Application as_workers(gpu::Application app, const std::set<std::string>& rewritten, std::uint32_t workers,
                             std::uint32_t chunk, const OneSm& sm = {}) {
@@ -40,28 +28,14 @@ gpu::Application as_workers(gpu::Application app, const std::set<std::string>& r
       made.steps.push_back(step);
       continue;
     }
-    PersistentControl initial;
-    initial.limit[0] = sm.limit;
-    initial.resident[0] = sm.resident;
-    initial.quota[0] = sm.quota;
-    LaunchWords counters;
-    counters.before.completed = sm.before_completed;
-    const auto queues = made.add("queues", words_of(counters));
-    const auto control = made.add("control", words_of(initial));
-    made.upload(queues);
-    made.upload(control);
-    PersistentGrid grid{launch->grid.x, launch->grid.y, launch->grid.z, chunk,
-                        launch->grid.x * launch->grid.y * launch->grid.z};
-    grid.before_total = sm.before_total;
-    grid.beside = sm.beside;
-    auto words = std::get<gpu::Scalar>(gpu::scalar(grid));
-    words.addresses = {{offsetof(PersistentGrid, queue), queues, offsetof(LaunchWords, queue)},
-                       {offsetof(PersistentGrid, before), queues, offsetof(LaunchWords, before)},
-                       {offsetof(PersistentGrid, complete), queues, offsetof(LaunchWords, complete)}};
-    launch->arguments.push_back(gpu::buffer(control));
-    launch->arguments.push_back(words);
-    launch->grid = {workers};
-    made.launch(*launch);
+    WorkerStep start{.workers = workers, .chunk = chunk};
+    start.control.limit[0] = sm.limit;
+    start.control.resident[0] = sm.resident;
+    start.control.quota[0] = sm.quota;
+    start.before.completed = sm.before_completed;
+    start.before_total = sm.before_total;
+    start.beside = sm.beside;
+    add_workers(made, *launch, start);
   }
   return made;
 }
