@@ -26,6 +26,28 @@ class FakeWords final : public ControlWordPool {
   FakeBackend& backend_;
 };
 
+// A flag is set when everything that was submitted to its queue before it has completed.
+class FakeFlags final : public CompletionFlags {
+ public:
+  explicit FakeFlags(const FakeBackend& backend) : backend_(backend) {}
+  std::optional<Flag> enqueue(const QueueObject& queue, EventHandle) override {
+    queues_.push_back(&queue);
+    return Flag{static_cast<std::uint32_t>(queues_.size() - 1), static_cast<std::uint32_t>(backend_.submitted.size())};
+  }
+  [[nodiscard]] bool is_set(const Flag& flag) const override {
+    for (std::size_t i = 0; i < flag.number; ++i) {
+      const FakeBackend::Submitted& s = backend_.submitted[i];
+      if (s.queue == queues_[flag.place] && s.event != nullptr && !s.complete) return false;
+    }
+    return true;
+  }
+  void release(const Flag&) override {}
+
+ private:
+  const FakeBackend& backend_;
+  std::vector<const QueueObject*> queues_;
+};
+
 }  // namespace
 
 Capabilities callback_device() {
@@ -58,6 +80,16 @@ gpu::SmLimits FakeBackend::limits() const {
   return limits;
 }
 
+gpu::SmLimits FakeBackend::unit_limits() const {
+  gpu::SmLimits limits = FakeBackend::limits();
+  limits.total = {1024, 65'536, 32 << 10, 8};
+  return limits;
+}
+
+std::unique_ptr<CompletionFlags> FakeBackend::make_completion_flags() {
+  return has_flags ? std::make_unique<FakeFlags>(*this) : nullptr;
+}
+
 std::unique_ptr<ControlWordPool> FakeBackend::make_control_words() { return std::make_unique<FakeWords>(*this); }
 
 Status FakeBackend::add(std::string what, const QueueObject& queue, EventHandle* event) {
@@ -79,7 +111,11 @@ Status FakeBackend::launch(const QueueObject& queue, const KernelLaunch& launch,
     name = name.substr(0, name.find("_workers")) + "*" + std::to_string(launch.global[0] / (*launch.local)[0]);
   }
   const Status status = add(name, queue, event);
-  if (status == status::kSuccess) submitted.back().sharing = launch.sharing;
+  if (status != status::kSuccess) return status;
+  submitted.back().sharing = launch.sharing;
+  submitted.back().launch = launch;
+  submitted.back().launch.arguments = {};
+  submitted.back().launch.after = {};
   return status;
 }
 

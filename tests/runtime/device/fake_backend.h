@@ -9,6 +9,7 @@
 
 #include "runtime/device/completion_flags.h"
 #include "runtime/device/control_word_pool.h"
+#include "runtime/device/fake_worker_tables.h"
 
 namespace wm::runtime::test {
 
@@ -51,6 +52,7 @@ class FakeBackend final : public Backend, public Submission, public Allocation {
     EventHandle event = nullptr;  // without one, it was submitted without an event
     bool complete = false;
     LaunchSharing sharing = {};
+    KernelLaunch launch = {};  // without arguments and events
   };
   std::vector<Submitted> submitted;
   [[nodiscard]] std::string log() const;
@@ -60,6 +62,8 @@ class FakeBackend final : public Backend, public Submission, public Allocation {
   std::size_t flushes = 0, finishes = 0, open_events = 0;
   Status next_status = status::kSuccess;  // status of the next submission
   std::vector<std::weak_ptr<FakeWord>> control_words, queue_words;
+  std::vector<std::weak_ptr<FakeTable>> tables;
+  bool has_flags = false;  // completions are seen by flags, set before the scheduler is made
 
   // --- Backend
   [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
@@ -67,10 +71,15 @@ class FakeBackend final : public Backend, public Submission, public Allocation {
   Compilation& compilation() override { std::abort(); }
   Submission& submission() override { return *this; }
   [[nodiscard]] gpu::SmLimits limits() const override;
+  [[nodiscard]] gpu::SmLimits unit_limits() const override;
+  [[nodiscard]] std::uint32_t compute_units() const override {
+    return capabilities_.limits_workers_by_unit ? units_ : 1;
+  }
   [[nodiscard]] std::uint32_t reserved_local_bytes() const override { return 0; }
   [[nodiscard]] std::uint64_t memory_bytes() const override { return 1 << 20; }
   std::unique_ptr<ControlWordPool> make_control_words() override;
-  std::unique_ptr<CompletionFlags> make_completion_flags() override { return nullptr; }
+  std::unique_ptr<WorkerTables> make_worker_tables() override { return std::make_unique<FakeTables>(tables); }
+  std::unique_ptr<CompletionFlags> make_completion_flags() override;
   [[nodiscard]] std::string platform_name() const override { return "fake"; }
   [[nodiscard]] std::string device_name() const override { return "fake"; }
   [[nodiscard]] std::string driver_version() const override { return "fake"; }

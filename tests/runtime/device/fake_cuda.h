@@ -23,6 +23,7 @@ struct FakeCuda {
   std::vector<std::string> log;  // other calls: "write 1", "copy", "alloc", …
   bool complete = true;          // whether events are complete when they are asked
   Code failure = 0;              // every later query answers it
+  float milliseconds = 1;        // between any two events
   int fit = 8;                   // blocks of any kernel on an SM
   std::string module_text;
   std::size_t parameters_of_launch = 0;  // read from every launch

@@ -50,6 +50,16 @@ class Conversation {
     Word& state = *reinterpret_cast<Word*>(&reply->state);
     return eventually([&] { return state.load() != 0; }) ? reply->status : 1;
   }
+  // The bytes of the latest answer.
+  [[nodiscard]] std::span<const std::byte> answer() const {
+    const auto* reply = reinterpret_cast<const Reply*>(area_->staging().data());
+    return area_->staging().subspan(sizeof *reply, std::min<std::size_t>(reply->size, 1024 - sizeof *reply));
+  }
+  // A message as bytes, which need not be a right one.
+  void send(std::span<const std::byte> message) { ASSERT_TRUE(ring_->try_write(message)); }
+  void post_if_possible(Writer& message) { (void)ring_->try_write(message.finish()); }
+  [[nodiscard]] bool has_read_all() const { return area_->header().ring.read == area_->header().ring.written; }
+  [[nodiscard]] std::span<std::byte> staging() const { return area_->staging(); }
   void post(Writer& message) { ASSERT_TRUE(ring_->try_write(message.finish())); }
 
   // Kernel 1 of program 1, with buffer 1 for its argument.

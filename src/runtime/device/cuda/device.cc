@@ -98,9 +98,15 @@ Result<void> Device::prepare_memory() {
 Code Device::allocate(Address& address, std::size_t bytes) {
   make_current();
   const std::lock_guard lock(memory_mutex_);
-  const Code code = cuda.allocate(&address, bytes, memory_stream_);
+  Code code = cuda.allocate(&address, bytes, memory_stream_);
+  if (code != kSuccess) return code;
   // Other streams may use the memory once the allocation is complete on its own stream, which runs nothing else.
-  return code == kSuccess ? cuda.synchronize_stream(memory_stream_) : code;
+  code = cuda.synchronize_stream(memory_stream_);
+  if (code != kSuccess) {
+    cuda.free(address, memory_stream_);
+    address = 0;
+  }
+  return code;
 }
 
 void Device::free(Address address) {

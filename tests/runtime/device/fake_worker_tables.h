@@ -1,0 +1,81 @@
+// Worker tables without workers: their counts are what permits allow, and grow a little with every question.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/device/worker_tables.h"
+
+namespace wm::runtime::test {
+
+struct FakeCounters final : LaunchCounters {
+  [[nodiscard]] bool is_complete() const override { return complete; }
+  bool complete = false;
+  std::uint32_t taken = 0, started = 0;
+};
+
+class FakeTable final : public WorkerTable {
+ public:
+  [[nodiscard]] const MemoryObject& memory() const override { return memory_; }
+  Status begin(const Permits& permits) override {
+    counts_ = {};
+    ++begun;
+    return change(permits);
+  }
+  Status change(const Permits& permits) override {
+    workers.assign(permits.workers.begin(), permits.workers.end());
+    quotas.assign(permits.quotas.begin(), permits.quotas.end());
+    counts_.workers.resize(workers.size());
+    counts_.groups.resize(workers.size());
+    counts_.begun.resize(workers.size());
+    ++changes;
+    return status::kSuccess;
+  }
+  [[nodiscard]] EventHandle ready_event() override { return nullptr; }
+  void ask(const LaunchCounters& launch) override {
+    asked_ = &launch;
+    ++questions;
+  }
+  [[nodiscard]] bool answered(Counts& counts) override {
+    if (asked_ == nullptr || workers.empty()) return false;
+    const auto& launch = static_cast<const FakeCounters&>(*asked_);
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      counts_.workers[i] = workers[i] - (i == questions % workers.size() && workers[i] != 0 ? 1 : 0);
+      counts_.groups[i] += questions % 3;
+      counts_.begun[i] += quotas[i] != 0 ? questions % 2 : 0;
+    }
+    counts_.launch = asked_;
+    counts_.taken = launch.taken;
+    counts_.started = launch.started;
+    counts = counts_;
+    asked_ = nullptr;
+    return true;
+  }
+
+  std::vector<std::uint32_t> workers, quotas;  // as permitted
+  std::uint32_t begun = 0, changes = 0, questions = 0;
+
+ private:
+  struct Memory final : MemoryObject {};
+  Memory memory_;
+  Counts counts_;
+  const LaunchCounters* asked_ = nullptr;
+};
+
+class FakeTables final : public WorkerTables {
+ public:
+  explicit FakeTables(std::vector<std::weak_ptr<FakeTable>>& made) : made_(made) {}
+  std::shared_ptr<WorkerTable> take() override {
+    auto table = std::make_shared<FakeTable>();
+    made_.push_back(table);
+    return table;
+  }
+  std::shared_ptr<LaunchCounters> take_counters() override { return std::make_shared<FakeCounters>(); }
+
+ private:
+  std::vector<std::weak_ptr<FakeTable>>& made_;
+};
+
+}  // namespace wm::runtime::test
