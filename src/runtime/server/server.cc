@@ -42,6 +42,10 @@ Server::Server(ServeOptions options, std::unique_ptr<Backend> backend, std::uniq
       control_(daemon_, clients_, options_.user_shares) {}
 
 Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
+  return open(options, [&] { return open_backend(options.device); });
+}
+
+Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options, const OpenDevice& open_device) {
   const bool fifo = options.policy == "fifo";
   auto choice = policy::choose(fifo ? "left_over" : options.policy);
   if (!choice) return choice.error();
@@ -50,7 +54,7 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options) {
   if (!listener) return listener.error();
   // If our client library is registered for all applications, it must not offer this daemon to itself.
   ::setenv("WARPMUX_DISABLE", "1", 1);
-  auto backend = open_backend(options.device);
+  auto backend = open_device();
   if (!backend) {
     ::unlink(options.socket.c_str());
     return backend.error();

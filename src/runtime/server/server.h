@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -20,6 +21,9 @@ namespace wm::runtime {
 class Server {
  public:
   static Result<std::unique_ptr<Server>> open(const ServeOptions& options);
+  // Over a device that the caller opens, once the socket is there.
+  using OpenDevice = std::function<Result<std::unique_ptr<Backend>>()>;
+  static Result<std::unique_ptr<Server>> open(const ServeOptions& options, const OpenDevice& open_device);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

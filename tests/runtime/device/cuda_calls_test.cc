@@ -317,6 +317,8 @@ void long_times(Steps& s) {
 struct Scenario {
   const char* name;
   void (*run)(Steps&);
+
+  friend void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }
 };
 class CudaCalls : public testing::TestWithParam<Scenario> {};
 

@@ -36,19 +36,18 @@ class FakeTable final : public WorkerTable {
   [[nodiscard]] EventHandle ready_event() override { return nullptr; }
   void ask(const LaunchCounters& launch) override {
     asked_ = &launch;
+    counts_.taken = static_cast<const FakeCounters&>(launch).taken;
+    counts_.started = static_cast<const FakeCounters&>(launch).started;
     ++questions;
   }
   [[nodiscard]] bool answered(Counts& counts) override {
     if (asked_ == nullptr || workers.empty()) return false;
-    const auto& launch = static_cast<const FakeCounters&>(*asked_);
     for (std::size_t i = 0; i < workers.size(); ++i) {
       counts_.workers[i] = workers[i] - (i == questions % workers.size() && workers[i] != 0 ? 1 : 0);
       counts_.groups[i] += questions % 3;
       counts_.begun[i] += quotas[i] != 0 ? questions % 2 : 0;
     }
     counts_.launch = asked_;
-    counts_.taken = launch.taken;
-    counts_.started = launch.started;
     counts = counts_;
     asked_ = nullptr;
     return true;
@@ -72,10 +71,14 @@ class FakeTables final : public WorkerTables {
     made_.push_back(table);
     return table;
   }
-  std::shared_ptr<LaunchCounters> take_counters() override { return std::make_shared<FakeCounters>(); }
+  // Counters are compared by their addresses, so none is used again.
+  std::shared_ptr<LaunchCounters> take_counters() override {
+    return counters_.emplace_back(std::make_shared<FakeCounters>());
+  }
 
  private:
   std::vector<std::weak_ptr<FakeTable>>& made_;
+  std::vector<std::shared_ptr<FakeCounters>> counters_;
 };
 
 }  // namespace wm::runtime::test

@@ -351,6 +351,8 @@ void device(Steps& s) {
 struct Scenario {
   const char* name;
   void (*run)(Steps&);
+
+  friend void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }
 };
 class OpenClCalls : public testing::TestWithParam<std::tuple<Scenario, bool>> {};
 

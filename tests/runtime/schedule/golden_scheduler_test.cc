@@ -20,6 +20,8 @@ struct Device {
   AdmissionOptions options;
   bool has_flags = false;
   std::vector<std::string> policies;  // in turn, each for a part of the run
+
+  friend void PrintTo(const Device& device, std::ostream* out) { *out << device.name; }
 };
 
 Capabilities sharing() {

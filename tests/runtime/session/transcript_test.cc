@@ -277,6 +277,8 @@ void launches(Transcript& t) {
 struct SessionScenario {
   const char* name;
   void (*run)(Transcript&);
+
+  friend void PrintTo(const SessionScenario& scenario, std::ostream* out) { *out << scenario.name; }
 };
 class SessionTranscript : public testing::TestWithParam<std::tuple<SessionScenario, bool>> {};
 
