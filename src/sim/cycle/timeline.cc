@@ -48,7 +48,7 @@ void Timeline::began(const SeenBlock& block, std::uint64_t at, bool resumed) {
   std::vector<bool>& taken = rows_[block.sm];
   const auto free = std::find(taken.begin(), taken.end(), false);
   const auto row = static_cast<std::uint32_t>(free - taken.begin());
-  if (free == taken.end()) taken.push_back(false);
+  taken.resize(std::max<std::size_t>(taken.size(), row + 1));
   taken[row] = true;
   open_[block.sm].push_back(
       {.block = block, .row = row, .begin = at, .end = at, .resumed = resumed, .how = Left::running});

@@ -51,6 +51,16 @@ long meet(HostThreads& threads) {
   return other;
 }
 
+TEST(HostThreads, AllThreadsWorkAtTheSameTime) {
+  HostThreads threads(5);
+  std::atomic<int> arrived = 0;
+  threads.run(5, [&](std::uint32_t) {
+    ++arrived;
+    while (arrived < 5) std::this_thread::yield();
+  });
+  EXPECT_EQ(arrived, 5);
+}
+
 TEST(HostThreads, AThreadWithoutTasksSleepsAndComesBack) {
   HostThreads threads(2);
   const long worker = meet(threads);

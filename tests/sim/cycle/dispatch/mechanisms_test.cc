@@ -31,6 +31,9 @@ class Script final : public policy::Policy {
   void on(const policy::KernelDone& e, Machine& gpu) override { note(gpu, fmt::format("k{} done", e.kernel.index)); }
   void on(const policy::SmReady& e, Machine& gpu) override { note(gpu, fmt::format("sm {} ready", e.sm.index)); }
   void on(const policy::QuotaSpent& e, Machine& gpu) override { note(gpu, fmt::format("k{} spent", e.kernel.index)); }
+  void on(const policy::BlockDone& e, Machine& gpu) override {
+    note(gpu, fmt::format("k{} block done on sm {}", e.kernel.index, e.sm.index));
+  }
   void on(const policy::Preempted& e, Machine& gpu) override {
     for (std::uint32_t i = 0; i < e.blocks; ++i) note(gpu, fmt::format("k{} preempted", e.kernel.index));
   }
@@ -263,6 +266,55 @@ TEST_F(TwoSms, AKernelAtItsInstructionLimitLeavesItsSmsToOthers) {
   EXPECT_FALSE(gpu_->totals(0).finished) << "it was cut off";
   EXPECT_EQ(gpu_->sms()[0].resident, 0U);
   EXPECT_EQ(gpu_->find(kA), nullptr);
+}
+
+TEST_F(TwoSms, TheLimitOfASecondClientIsKeptAsExactly) {
+  add(loop_text(100'000), 8, 64);
+  add(loop_text(100'000), 8, 64);
+  instruction_limits_ = {0, 200'000};
+  Script script;
+  run(script, 20'000);
+  ASSERT_EQ(script.times("k1 done").size(), 1U);
+  EXPECT_GE(executed(1), 200'000U);
+  EXPECT_LT(executed(1), 200'000U + 128 * 2 * kQuantum) << "at most the shortest quantum more";
+}
+
+TEST_F(TwoSms, EveryBlockThatEndsIsToldWithItsSm) {
+  add(loop_text(40), 10, 64);
+  Script script;
+  script.at(0, [](Machine& gpu) { gpu.cap({1}, kA, 1); });
+  run(script, ~std::uint64_t{0});
+  const std::size_t first = script.times("k0 block done on sm 0").size();
+  const std::size_t second = script.times("k0 block done on sm 1").size();
+  EXPECT_EQ(first + second, 10U);
+  EXPECT_GT(first, second) << "the second SM has one block at a time";
+  EXPECT_GE(second, 1U);
+}
+
+TEST_F(TwoSms, AnIdleSmIsSwitchedOffAtOnce) {
+  add(loop_text(100'000), 1, 32);
+  Script script;
+  script.at(1000, [](Machine& gpu) { gpu.gate(gpu.sms()[0].resident == 0 ? policy::SmId{0} : policy::SmId{1}); });
+  run(script, 10'000);
+  EXPECT_GE(gpu_->gated_cycles(), 9000U - 2 * kQuantum);
+  EXPECT_LE(gpu_->gated_cycles(), 9000U + 2 * kQuantum);
+}
+
+TEST_F(TwoSms, BlocksStartOnAnSmAsSoonAsItIsShared) {
+  add(loop_text(100'000), 4, 64);
+  add(loop_text(100'000), 1, 64);
+  Script script;
+  script.at(0, [](Machine& gpu) {
+    for (const Sm& sm : gpu.sms()) gpu.give(sm.id, kB, policy::Preempt::drain);
+  });
+  script.at(5000, [](Machine& gpu) { gpu.share({1}); });
+  std::uint64_t started = 0;
+  run(script, 12'000, [&] {
+    if (started == 0 && resident(kA, 1) != 0 && gpu_->now().count > 5000) started = gpu_->now().count;
+  });
+  EXPECT_GE(started, 5000U);
+  EXPECT_LE(started, 5000U + 4 * kQuantum);
+  EXPECT_EQ(resident(kA, 0), 0U) << "the first SM is still the other kernel's";
 }
 
 TEST_F(OneSm, AKernelThatIsNeverLetOnEndsTheRunWithAReason) {
