@@ -1,11 +1,13 @@
 // The calls that the CUDA backend makes for a client's commands, written down, and what happens when one of them fails:
 // the failure is reported, nothing leaks, and every call also works on a thread that has not used the device before.
+#include <cstring>
 #include <fmt/format.h>
 #include <functional>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <thread>
 
+#include "rewrite/ptx/persistent.h"
 #include "runtime/device/cuda/backend.h"
 #include "runtime/device/ptx_front_end.h"
 #include "runtime/device/recorded_cuda.h"
@@ -76,12 +78,11 @@ class Steps {
       return std::to_string(made.status);
     });
   }
-  void make_kernel(const std::string& body) {
+  void make_kernel(const char* parameters, const std::string& body) {
     step("program", [&] {
       backend->make_workers();
       Compilation& compiler = backend->compilation();
-      program = compiler.program_from_source(opencl_ptx(ptx_kernel("k", ".param .u64 .ptr .global .align 4 out", body)))
-                    .object;
+      program = compiler.program_from_source(opencl_ptx(ptx_kernel("k", parameters, body))).object;
       const Status built = compiler.build(*program, "");
       return fmt::format("{} {} {}", built, compiler.build_failed(*program), compiler.build_log(*program).c_str());
     });
@@ -103,9 +104,14 @@ class Steps {
   const bool on_threads_;
 };
 
+// A kernel with a loop, parameters of every kind, and the environment of its launch.
+constexpr const char* kParameters =
+    ".param .u64 .ptr .global .align 4 out, .param .u64 .ptr .shared .align 32 scratch, .param .u32 factor, "
+    ".param .u64 wide";
 constexpr const char* kLoop = R"(
-ld.param.u64 %d1, [out]; mov.u32 %r1, 0;
-again: add.s32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 9; @%p1 bra again; st.global.u32 [%d1], %r1; ret;)";
+ld.param.u64 %d1, [out]; ld.param.u64 %d2, [scratch]; ld.param.u32 %r3, [factor]; ld.param.u64 %d3, [wide];
+mov.b32 %r4, %envreg3; mov.u32 %r1, 0; st.shared.u32 [%d2], %r3;
+again: add.s32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 9; @%p1 bra again; st.global.u32 [%d1], %r4; ret;)";
 
 void transfers(Steps& s) {
   s.make_queue(true);
@@ -169,14 +175,50 @@ void transfers(Steps& s) {
 void launches(Steps& s) {
   s.make_queue(false);
   s.make_buffer(256);
-  s.make_kernel(kLoop);
+  s.make_kernel(kParameters, kLoop);
   if (!s.queue || s.memory.empty() || !s.kernel) return;
   Submission& on = s.backend->submission();
-  const KernelArgument argument{ArgumentKind::memory, 8, nullptr, s.memory[0].get(), nullptr};
+  const std::uint32_t factor = 100;
+  const std::uint64_t wide = 7;
+  KernelArgument arguments[] = {{ArgumentKind::memory, 8, nullptr, s.memory[0].get(), nullptr},
+                                {ArgumentKind::local, 40, nullptr, nullptr, nullptr},
+                                {ArgumentKind::value, 4, &factor, nullptr, nullptr},
+                                {ArgumentKind::value, 8, &wide, nullptr, nullptr}};
+  for (std::uint32_t index = 0; index < 5; ++index) {
+    for (const ArgumentKind kind : {ArgumentKind::value, ArgumentKind::memory, ArgumentKind::no_memory,
+                                    ArgumentKind::sampler, ArgumentKind::local}) {
+      for (const std::size_t size : {4U, 8U}) {
+        s.status("argument", [&] {
+          return on.check_argument(*s.kernel, index, {kind, size, nullptr, nullptr, nullptr});
+        });
+      }
+    }
+  }
+  s.driver.fake().on_launch = [&](const std::string& name, void** parameters) {
+    std::string line = name + " with";
+    std::uint64_t words[2] = {};
+    for (int i = 0; i < 2; ++i) std::memcpy(&words[i], parameters[i], 8);
+    line += fmt::format(" {} {}", s.driver.name(reinterpret_cast<void*>(words[0])), words[1]);
+    std::uint32_t environment[10] = {};
+    std::memcpy(environment, parameters[4], sizeof environment);
+    for (const std::uint32_t word : environment) line += fmt::format(" {}", word);
+    std::uint64_t address = 0;
+    if (name != "k") std::memcpy(&address, parameters[5], 8);
+    line += " " + s.driver.name(reinterpret_cast<void*>(address));
+    if (name.starts_with("wm_workers_")) {
+      rewrite::PersistentGrid g;
+      std::memcpy(&g, parameters[6], sizeof g);
+      line += fmt::format(" {}x{}x{} {} {} {} {} {} {} {}", g.x, g.y, g.z, g.chunk, g.total, g.beside,
+                          s.driver.name(reinterpret_cast<void*>(g.queue)), g.complete != 0,
+                          s.driver.name(reinterpret_cast<void*>(g.before)), g.before_total);
+    }
+    s.driver.say(line);
+  };
   const auto launch = [&](const std::string& what, const std::function<void(KernelLaunch&)>& change) {
     KernelLaunch l;
     l.kernel = s.kernel.get();
-    l.arguments = std::span(&argument, 1);
+    l.arguments = arguments;
+    l.offset = {1, 2, 3};
     l.dimensions = 3;
     l.global = {24, 6, 4};
     l.local = Size3{8, 2, 1};
@@ -189,6 +231,17 @@ void launches(Steps& s) {
   launch("without a divisor", [](KernelLaunch& l) { l.local.reset(), l.global = {601, 1, 1}, l.dimensions = 1; });
   launch("two dimensions", [](KernelLaunch& l) { l.dimensions = 2; });
   launch("no arguments", [](KernelLaunch& l) { l.arguments = {}; });
+  for (const std::size_t bytes : {(227U << 10) - 2048U, (227U << 10) - 2047U}) {
+    arguments[1].size = bytes;
+    launch("all local memory", [](KernelLaunch&) {});
+    launch("all local memory, shared", [](KernelLaunch& l) { l.sharing.unit_share = 0.5; });
+  }
+  arguments[1].size = 40;
+  for (const int fit : {0, 1, 2}) {
+    s.driver.fake().fit = fit;
+    launch("few fit", [](KernelLaunch& l) { l.sharing.unit_share = 0.5; });
+  }
+  s.driver.fake().fit = 8;
   launch("a group of no items", [](KernelLaunch& l) { l.local = Size3{8, 0, 1}; });
   launch("uneven groups", [](KernelLaunch& l) { l.local = Size3{8, 4, 1}; });
   launch("1024 items", [](KernelLaunch& l) { l.global = l.local.emplace(Size3{256, 4, 1}); });
@@ -201,7 +254,8 @@ void launches(Steps& s) {
   for (const std::uint32_t groups : {1U, 7U, 8U}) {
     launch("limit", [&](KernelLaunch& l) { l.sharing.max_groups_per_unit = groups; });
   }
-  for (const int priority : {0, 2, -1, 9}) launch("priority", [&](KernelLaunch& l) { l.sharing.priority = priority; });
+  for (const int priority : {0, 1, 2, -1, 9})
+    launch("priority", [&](KernelLaunch& l) { l.sharing.priority = priority; });
   launch("yields", [](KernelLaunch& l) { l.sharing.yields = true; });
   launch("yields and shares", [](KernelLaunch& l) { l.sharing = {.unit_share = 0.4, .yields = true}; });
   launch("holds gates", [](KernelLaunch& l) { l.sharing.holds_gates = true; });
@@ -211,6 +265,10 @@ void launches(Steps& s) {
   if (table && first && second) {
     const WorkerLaunch workers{.table = &table->memory(), .counters = first.get(), .workers = 5, .chunk = 2};
     launch("workers", [&](KernelLaunch& l) { l.workers = workers; });
+    WorkerLaunch behind{.table = &table->memory(), .counters = second.get(), .workers = 3, .beside_queue = true};
+    behind.before = first.get();
+    behind.groups_before = 36;
+    launch("workers behind others", [&](KernelLaunch& l) { l.workers = behind; });
     EventHandle event = nullptr;
     s.status("marker", [&] { return on.submit_marker(*s.queue, &event); });
     if (event != nullptr) {
@@ -220,8 +278,9 @@ void launches(Steps& s) {
   }
   s.step("information", [&] {
     const KernelInfo info = s.backend->compilation().properties(*s.kernel);
-    return fmt::format("{} items {} bytes {} parameters of kind {}; workers {} {} {} {} {} {}", info.max_items,
-                       info.local_bytes, info.parameters.size(), static_cast<int>(info.parameters.at(0)),
+    std::string kinds;
+    for (const ParameterKind kind : info.parameters) kinds += std::to_string(static_cast<int>(kind));
+    return fmt::format("{} items {} bytes {} kinds; workers {} {} {} {} {} {}", info.max_items, info.local_bytes, kinds,
                        info.workers->refusal, info.workers->chunk, info.workers->max_chunk, info.workers->registers,
                        info.workers->local_bytes, info.workers->max_items);
   });
@@ -301,6 +360,7 @@ void whole_device(Steps& s) {
     const Status known = s.backend->device_info(0x1016, answer), other = s.backend->device_info(0x1017, answer);
     return fmt::format("{} {} {} {}", known, other, answer.size(), std::to_integer<int>(answer.at(0)));
   });
+  s.step("pool", [&] { return std::to_string(s.driver.fake().pool_threshold); });
   s.step("alive", [&] { return s.backend->is_alive() ? "yes" : "no"; });
 }
 
@@ -325,6 +385,8 @@ class CudaCalls : public testing::TestWithParam<Scenario> {};
 // The record, with the number of calls that may fail.
 std::pair<std::vector<std::string>, int> record_of(const Scenario& scenario, int failing, bool on_threads) {
   RecordedCuda driver(failing);
+  driver.fake().static_shared = 2048;
+  driver.fake().registers = 24;
   std::thread([&] {
     Steps steps(driver, on_threads);
     if (steps.open()) {
@@ -345,6 +407,19 @@ TEST_P(CudaCalls, AreAsWrittenDownAlsoWhenOneFails) {
   }
   runtime::test::expect_golden(fmt::format("cuda {}", GetParam().name),
                                fmt::format("{} calls,{}", calls, digest.text()));
+}
+
+TEST(CudaDevice, NeedsADeviceOfComputeCapability7) {
+  struct Case {
+    int devices, major;
+    bool opens;
+  };
+  for (const Case& c : {Case{1, 9, true}, Case{1, 7, true}, Case{1, 6, false}, Case{0, 9, false}}) {
+    RecordedCuda driver(0);
+    driver.fake().devices = c.devices;
+    driver.fake().compute_major = c.major;
+    std::thread([&] { EXPECT_EQ(Device::open(driver.calls()).ok(), c.opens) << c.devices << " " << c.major; }).join();
+  }
 }
 
 TEST_P(CudaCalls, NeedNoThreadThatHasUsedTheDevice) {

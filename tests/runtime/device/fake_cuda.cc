@@ -40,7 +40,7 @@ int attribute_value(int what) {
     case attribute::kReservedSharedPerBlock:
       return 1024;
     case attribute::kComputeMajor:
-      return 9;
+      return fake->compute_major;
     default:
       return 0;
   }
@@ -77,7 +77,10 @@ void set_memory(DriverCalls& c) {
     return *a = reinterpret_cast<Address>(std::calloc(1, bytes)), done("alloc");
   };
   c.free = [](Address a, Stream) { return std::free(reinterpret_cast<void*>(a)), done("free"); };
-  c.default_pool = [](Pool*, int) { return kInvalidValue; };
+  c.default_pool = [](Pool* pool, int) { return *pool = handle<Pool>(fake), kSuccess; };
+  c.set_pool_attribute = [](Pool, int, void* value) {
+    return std::memcpy(&fake->pool_threshold, value, sizeof fake->pool_threshold), kSuccess;
+  };
   c.allocate_host = [](void** p, std::size_t bytes, unsigned) {
     *p = std::calloc(1, bytes);
     fake->pinned[reinterpret_cast<Address>(*p)] = bytes;
@@ -131,7 +134,11 @@ void set_modules(DriverCalls& c) {
   };
   c.get_global = [](Address*, std::size_t*, Module, const char*) { return kInvalidValue; };
   c.get_function_attribute = [](int* value, int what, Function) {
-    return *value = what == function_attribute::kMaxThreads ? 1024 : 0, kSuccess;
+    *value = what == function_attribute::kMaxThreads    ? 1024
+             : what == function_attribute::kSharedBytes ? fake->static_shared
+             : what == function_attribute::kRegisters   ? fake->registers
+                                                        : 0;
+    return kSuccess;
   };
   c.set_function_attribute = [](Function, int, int) { return kSuccess; };
   c.blocks_per_multiprocessor = [](int* n, Function, int, std::size_t) { return *n = fake->fit, kSuccess; };
@@ -148,6 +155,7 @@ void set_modules(DriverCalls& c) {
       std::memcpy(&value, parameters[i], sizeof value);
       launch.parameters.push_back(value);
     }
+    if (fake->on_launch) fake->on_launch(launch.kernel, parameters);
     fake->launches.push_back(std::move(launch));
     return done("launch");
   };
@@ -160,7 +168,7 @@ DriverCalls FakeCuda::install(FakeCuda& with) {
   DriverCalls c;
   c.init = [](unsigned) { return kSuccess; };
   c.driver_version = [](int* v) { return *v = 13000, kSuccess; };
-  c.device_count = [](int* n) { return *n = 1, kSuccess; };
+  c.device_count = [](int* n) { return *n = fake->devices, kSuccess; };
   c.device_get = [](int* d, int) { return *d = 0, kSuccess; };
   c.device_name = [](char* name, int, int) { return std::strcpy(name, "fake"), kSuccess; };
   c.device_memory = [](std::size_t* n, int) { return *n = 1 << 30, kSuccess; };

@@ -2,6 +2,7 @@
 // test says so.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -27,6 +28,10 @@ struct FakeCuda {
   int fit = 8;                   // blocks of any kernel on an SM
   std::string module_text;
   std::size_t parameters_of_launch = 0;  // read from every launch
+  std::function<void(const std::string& kernel, void** parameters)> on_launch;
+  int static_shared = 0, registers = 0;  // attributes of every function
+  int devices = 1, compute_major = 9;
+  std::size_t pool_threshold = 0;  // bytes that the driver's pool keeps
 
   std::map<Address, std::size_t> pinned;                       // sizes of host memory by address
   std::vector<std::pair<Address, std::uint32_t>> completions;  // words in it that streams have not written yet

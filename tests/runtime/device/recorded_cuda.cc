@@ -105,7 +105,6 @@ struct Recorded<Member> {
 
 RecordedCuda::RecordedCuda(int failing) : inner_(FakeCuda::install(fake_)), failing_(failing) {
   recorder = this;
-  if (inner_.set_pool_attribute == nullptr) inner_.set_pool_attribute = [](Pool, int, void*) { return kSuccess; };
 #define WM_RECORD(member, symbol, parameters)      \
   Recorded<& DriverCalls::member>::name = #member; \
   calls_.member = &Recorded<&DriverCalls::member>::call;

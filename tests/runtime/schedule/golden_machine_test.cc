@@ -159,8 +159,7 @@ class RandomRun {
         machine_.set_epoch(Cycles{many % 3 * 30'000});
         break;
       case 4:
-        machine_.wake_at(
-            Cycles{machine_.now().count + many * 900 - std::min<std::uint64_t>(machine_.now().count, 9000)}, many);
+        machine_.wake_at(Cycles{machine_.now().count / 10'000 * 10'000 + many % 8 * 10'000}, many);
         break;
       case 5:
         if constexpr (kHasSms) machine_.give(sm, id, policy::Preempt::drain);
@@ -199,7 +198,7 @@ class RandomRun {
       return;
     }
     if (what == 17 && below(6) == 0) return machine_.forget_decisions();
-    machine_.set_now(Cycles{machine_.now().count + below(80'000)});
+    machine_.set_now(Cycles{machine_.now().count + 10'000 * below(9)});
     machine_.fire_due_alarms(policy_);
     machine_.deliver_events(policy_);
   }

@@ -92,22 +92,31 @@ class RandomSchedule {
   }
 
   void launch(std::size_t client, const std::shared_ptr<Queue>& queue, std::vector<EventId> waits) {
-    static constexpr double kTimes[] = {0, 900, 15'000, 400'000};
+    static constexpr double kTimes[] = {0, 1000, 2500, 10'000, 50'000, 400'000};
     const std::uint32_t kernel = below(3);
     LaunchOptions options;
     options.groups = 1 + below(below(3) == 0 ? 4 : 60);
     options.workers = below(3) != 0;
-    options.group_nanoseconds = kTimes[below(4)];
+    options.group_nanoseconds = kTimes[below(6)];
     options.prints = below(9) == 0;
     options.event = event();
     CommandPtr command = make_launch(clients_[client], queue, std::string(1, static_cast<char>('a' + kernel)), options);
     LaunchPlan& plan = *command->launch;
     plan.kernel->function = kernel + 1;
     plan.local_bytes = 64 * below(3);
+    if (below(4) == 0) {
+      plan.dimensions = 2;
+      plan.global[1] = 8;
+      plan.local[1] = 4;
+    }
+    plan.offset = {below(3), below(3), 0};
     plan.local_given = below(5) != 0;
     plan.may_run_unmodified = below(5) != 0;
     auto form = std::make_shared<KernelForm>(*plan.form);
-    form->max_chunk = 1 + kernel;
+    form->chunk = kernel == 2 ? 2 : kernel;
+    form->max_chunk = 1 + 3 * kernel;
+    form->registers = 16 * below(3);
+    form->extra_local_bytes = 32 * below(2);
     plan.form = form;
     command->message_bytes = 100;
     command->next_launch_queued = below(4) == 0;
@@ -179,8 +188,8 @@ class RandomSchedule {
       counters.complete = below(3) != 0;
     }
     const Status status = below(150) == 0 ? status::kOutOfResources : below(60) == 0 ? -54 : status::kComplete;
-    const std::uint64_t ended = clock_.time - below(300);
-    backend_.complete(found, status, ended - 400 - below(500), ended);
+    const std::uint64_t ended = clock_.time - 100 * below(4);
+    backend_.complete(found, status, ended - 500 - 100 * below(5), ended);
     ++complete_;
   }
 
@@ -190,7 +199,10 @@ class RandomSchedule {
   }
 
   void step() {
-    clock_.time += below(4) == 0 ? below(300'000) : below(9'000);
+    // Round numbers meet the limits of the code exactly.
+    static constexpr std::uint64_t kPauses[] = {0,    0,      100,    500,    1000,   2000,    3000,    5000,
+                                                5000, 10'000, 10'000, 20'000, 50'000, 100'000, 200'000, 300'000};
+    clock_.time += kPauses[below(16)];
     const std::uint32_t what = below(20);
     if (what < 8) {
       if (below(50) == 0) backend_.next_status = -5;
@@ -203,6 +215,9 @@ class RandomSchedule {
       const std::uint32_t client = below(3);
       const int priority = static_cast<int>(below(5));
       scheduler_->set_weights(*clients_[client], priority, 1 + below(4));
+    } else if (what == 18 && below(4) == 0) {  // many launches on one queue
+      const std::uint32_t client = below(3);
+      for (int i = 0; i < 20; ++i) launch(client, queues_[client * 2], {});
     } else if (what == 17 && below(12) == 0 && !clients_[0]->gone) {
       clients_[0]->gone = true;
       scheduler_->drop(*clients_[0]);
@@ -221,8 +236,10 @@ class RandomSchedule {
     for (; written_ < backend_.submitted.size(); ++written_) {
       const FakeBackend::Submitted& s = backend_.submitted[written_];
       digest_.add(s.what, s.event != nullptr, s.sharing.priority, s.sharing.max_groups_per_unit, s.sharing.unit_share,
-                  s.sharing.yields, s.sharing.holds_gates, s.launch.dimensions, s.launch.global[0],
-                  s.launch.local.value_or(Size3{})[0]);
+                  s.sharing.yields, s.sharing.holds_gates, s.launch.dimensions);
+      for (const std::size_t d : {0U, 1U, 2U}) {
+        digest_.add(s.launch.offset[d], s.launch.global[d], s.launch.local.value_or(Size3{})[d]);
+      }
       if (const auto& w = s.launch.workers) {
         digest_.add(w->workers, w->chunk, w->beside_queue, w->before != nullptr, w->groups_before);
       }
@@ -293,7 +310,7 @@ class RandomSchedule {
 class GoldenScheduler : public testing::TestWithParam<Device> {};
 
 TEST_P(GoldenScheduler, RunsAsWrittenDown) {
-  for (const unsigned seed : {1U, 2U, 3U}) {
+  for (const unsigned seed : {1U, 2U, 3U, 4U, 5U}) {
     expect_golden(fmt::format("scheduler {} {}", GetParam().name, seed), RandomSchedule(GetParam(), seed).outcome(540));
   }
 }

@@ -1,6 +1,7 @@
 #include "runtime/server/log.h"
 
 #include <gtest/gtest.h>
+#include <regex>
 
 #include "runtime/server/loopback.h"
 
@@ -17,6 +18,29 @@ TEST(Log, ALineHasItsLevelEventAndValues) {
 
 TEST(Log, BytesThatAreNoTextDoNotBreakALine) {
   EXPECT_EQ(log::line(log::Level::info, "x", {{"name", "a\n\xff"}}, false), "info x name=\"a\\n\xef\xbf\xbd\"");
+}
+
+// The lines that `write` leaves on standard error, without their times.
+std::string written(const char* level, const char* format) {
+  EXPECT_TRUE(log::configure(level, format).ok());
+  testing::internal::CaptureStderr();
+  log::write(log::Level::debug, "d");
+  log::write(log::Level::info, "i", {{"n", std::int64_t{1}}});
+  log::write(log::Level::warning, "w");
+  log::write(log::Level::error, "e");
+  std::string lines = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(log::configure("warning", "text").ok());
+  static const std::regex time("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z");
+  return std::regex_replace(lines, time, "T");
+}
+
+TEST(Log, EventsBelowTheLevelAreNotWritten) {
+  EXPECT_EQ(written("debug", "text"), "T debug d\nT info i n=1\nT warning w\nT error e\n");
+  EXPECT_EQ(written("info", "text"), "T info i n=1\nT warning w\nT error e\n");
+  EXPECT_EQ(written("warning", "text"), "T warning w\nT error e\n");
+  EXPECT_EQ(written("error", "text"), "T error e\n");
+  EXPECT_EQ(written("off", "text"), "");
+  EXPECT_EQ(written("error", "json"), "{\"time\":\"T\",\"level\":\"error\",\"event\":\"e\"}\n");
 }
 
 TEST(Log, UnknownLevelsAndFormatsAreRefused) {
