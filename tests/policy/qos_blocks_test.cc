@@ -21,8 +21,9 @@ class QosBlocksTest : public testing::Test {
     blocks_.allocate(gpu_);
     gpu_.settle();
   }
-  std::string adjusted(double rate) {
-    blocks_.adjust(gpu_, std::vector{rate, 10.0});
+  // After an epoch in which the QoS kernel had this rate and needed the other one to spend its quota.
+  std::string adjusted(double rate, double needed = 20) {
+    blocks_.adjust(gpu_, std::vector<Pace>{{rate, needed}, {10, 0}});
     return gpu_.taken_actions();
   }
   // The QoS kernel takes a block on each SM where it may, and is ahead of its goal from then on.
@@ -146,7 +147,7 @@ class Shortage : public testing::Test {
     blocks.allocate(gpu);
     gpu.settle();
     gpu.sm(0).free = free;
-    blocks.adjust(gpu, std::vector{10.0, 10.0});
+    blocks.adjust(gpu, std::vector<Pace>{{10, 20}, {10, 0}});
     const std::string actions = gpu.taken_actions();
     const auto at = actions.find("preempt sm 0 k1 ");
     return at == std::string::npos ? "" : actions.substr(at + 16, actions.find(';', at) - at - 16);
@@ -260,6 +261,21 @@ TEST_F(QosBlocksTest, ABlockThatFitsReturnsWithoutPreemption) {
 TEST_F(QosBlocksTest, WithoutAMarginNothingReturns) {
   grow_and_get_ahead();
   EXPECT_EQ(adjusted(20) + adjusted(20) + adjusted(20), "");
+}
+
+// It is ahead of its goal, but a part of its quota is left from epochs in which it was not.
+TEST_F(QosBlocksTest, NothingReturnsWhileAQuotaIsNotSpent) {
+  grow_and_get_ahead();
+  EXPECT_EQ(adjusted(30, 27) + adjusted(30, 27) + adjusted(30, 27), "");
+  EXPECT_EQ(adjusted(30, 26) + adjusted(30, 26), kReturnOfABlock);
+}
+
+TEST_F(QosBlocksTest, NothingReturnsFromALaunchWhoseLastBlocksRun) {
+  grow_and_get_ahead();
+  gpu_.kernel(kWithGoal).waiting = 0;
+  EXPECT_EQ(adjusted(30) + adjusted(30), "");
+  gpu_.kernel(kWithGoal).waiting = 1;
+  EXPECT_EQ(adjusted(30), kReturnOfABlock);
 }
 
 TEST_F(QosBlocksTest, OneWaitingBlockIsEnoughForAReturn) {

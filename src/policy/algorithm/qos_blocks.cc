@@ -154,20 +154,20 @@ void QosBlocks::divide_again(Machine& gpu) {
   enforce(gpu);
 }
 
-void QosBlocks::adjust(Machine& gpu, std::span<const double> rates) {
+void QosBlocks::adjust(Machine& gpu, std::span<const Pace> paces) {
   for (const Sm& sm : gpu.sms()) {
     if (sm.leaving > 0) return;
   }
-  for (std::size_t i = 0; i < growth_.size(); ++i) growth_[i].end_epoch(rates[i]);
+  for (std::size_t i = 0; i < growth_.size(); ++i) growth_[i].end_epoch(paces[i].rate);
   const auto sms = static_cast<std::uint32_t>(gpu.sms().size());
   const std::uint32_t few = std::max(sms / kPart, 1U);
   // "One more TB will be allocated"; a kernel that lacks more blocks than one takes them on as many SMs.
   Counts may_take(growth_.size(), 0);
   for (const Kernel& k : gpu.kernels()) {
-    const double rate = std::max(rates[k.id.index], 1e-9);
+    const double rate = std::max(paces[k.id.index].rate, 1e-9);
     const double lacks = k.has_goal() ? k.resident * (needed_rate(gpu, k) / rate - 1) : 0;
     may_take[k.id.index] = static_cast<std::uint32_t>(std::clamp<double>(std::ceil(lacks), 1, sms));
-    if (k.has_goal()) growth_[k.id.index].had_margin(has_margin(k, rate, 1, needed_rate(gpu, k)));
+    if (k.has_goal()) growth_[k.id.index].had_margin(has_margin(k, rate, 1, paces[k.id.index].needed));
   }
   Counts lost(growth_.size(), 0);  // in this epoch, by kernel
   std::uint32_t returned = 0;
@@ -178,7 +178,7 @@ void QosBlocks::adjust(Machine& gpu, std::span<const double> rates) {
       --may_take[k.id.index];
       return true;
     });
-    if (!grown && returned < few && give_back(gpu, sm, rates, lost)) ++returned;
+    if (!grown && returned < few && give_back(gpu, sm, paces, lost)) ++returned;
   }
   start_ = (start_ + few) % sms;
   for (BlockGrowth& g : growth_) g.finish();
@@ -202,7 +202,7 @@ bool QosBlocks::grow(Machine& gpu, const Sm& sm, const Kernel& k, Counts& lost) 
   return true;
 }
 
-bool QosBlocks::give_back(Machine& gpu, const Sm& sm, std::span<const double> rates, Counts& lost) {
+bool QosBlocks::give_back(Machine& gpu, const Sm& sm, std::span<const Pace> paces, Counts& lost) {
   for (const Kernel& to : gpu.kernels()) {
     const ResidentKernel& of_to = gpu.residents(sm.id)[to.id.index];
     const bool lost_blocks = threads_[sm.index][to.id.index] < first_[sm.index][to.id.index];
@@ -211,13 +211,14 @@ bool QosBlocks::give_back(Machine& gpu, const Sm& sm, std::span<const double> ra
     for (const Kernel& from : gpu.kernels()) {
       const ResidentKernel& on_sm = gpu.residents(sm.id)[from.id.index];
       BlockGrowth& growth = growth_[from.id.index];
+      const Pace& pace = paces[from.id.index];
       const bool took = threads_[sm.index][from.id.index] > first_[sm.index][from.id.index];
-      if (!from.has_goal() || !took || !growth.may_return()) continue;
+      // A launch whose last blocks run has few of them for that reason, not because it needs no more.
+      if (!from.has_goal() || from.waiting == 0 || !took || !growth.may_return()) continue;
       const std::uint32_t n = blocks_in_the_way(sm, from, on_sm.resident, to);
       std::uint32_t& gone = lost[from.id.index];
       const bool idles = idle_blocks(on_sm.counters.idle_warps, from.warps_per_block) >= n + 1;
-      const bool ahead =
-          growth.has_steady_margin() && has_margin(from, rates[from.id.index], gone + n, needed_rate(gpu, from));
+      const bool ahead = growth.has_steady_margin() && has_margin(from, pace.rate, gone + n, pace.needed);
       const bool spare = growth.must_return() || (!held_back && (idles || ahead));
       if (n >= on_sm.resident || !spare) continue;
       gone += n;

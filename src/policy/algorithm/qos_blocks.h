@@ -11,6 +11,12 @@
 
 namespace wm::policy {
 
+// A kernel's rate in an epoch, in instructions per cycle.
+struct Pace {
+  double rate = 0;    // while its quota was not spent
+  double needed = 0;  // to spend its quota, with what is left of earlier ones, in the epoch
+};
+
 class QosBlocks {
  public:
   // "Symmetric TB allocation": QoS kernels on every SM, each other kernel on its part of the SMs; within an SM an
@@ -28,16 +34,17 @@ class QosBlocks {
   //
   // The margin that lets a QoS kernel lose a block to another one also returns blocks: a kernel without a goal that
   // lost some, or whose next launch finds its part of the SM taken, gets one back on an SM from a QoS kernel that would
-  // still meet its goal in two epochs in a row, unless the former's quota was spent there: then its quota held it back,
-  // and a block would not help. `rates` by kernel: what it would execute a cycle if its quota did not hold it back.
-  void adjust(Machine& gpu, std::span<const double> rates);
+  // still have spent its quota in two epochs in a row, unless the former's quota was spent there: then its quota held
+  // it back, and a block would not help. A kernel that has a quota left is not ahead, whatever its rate: what rolled
+  // over makes up for epochs in which it was behind. `paces` by kernel.
+  void adjust(Machine& gpu, std::span<const Pace> paces);
 
  private:
   using Counts = std::vector<std::uint32_t>;
 
   void set(Machine& gpu, SmId sm, const Kernel& k, std::uint32_t blocks);
   bool grow(Machine& gpu, const Sm& sm, const Kernel& k, Counts& lost);
-  bool give_back(Machine& gpu, const Sm& sm, std::span<const double> rates, Counts& lost);
+  bool give_back(Machine& gpu, const Sm& sm, std::span<const Pace> paces, Counts& lost);
   static void enforce(Machine& gpu);
   static bool take_what_is_above(Machine& gpu, const Sm& sm, const Kernel& k);
   bool make_room(Machine& gpu, const Sm& sm, const Kernel& k, Counts& lost);

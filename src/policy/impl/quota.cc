@@ -43,7 +43,7 @@ class Quota final : public Policy {
     const auto launched = std::exchange(launched_, {});
     if (!members_.changed(gpu)) return spread(gpu, launched);
     const std::size_t known = gpu.sms().empty() ? 0 : gpu.residents({0}).size();
-    state_.resize(known, {first_ipc_, 1.0});
+    state_.resize(known, {first_ipc_, 1.0, 0.0});
     refills_.resize(gpu.sms().size());
     make_cells(gpu.sms().size(), known);
     if (!members_.other_clients()) {
@@ -60,7 +60,7 @@ class Quota final : public Policy {
       // A kernel with a rate of almost 0 must be able to recover: its artificial goal is a multiple of this value.
       if (!k.has_goal()) state_[k.id.index].ipc = std::max(gpu.epoch_ipc(k.id), first_ipc_);
     }
-    if (adjust_) blocks_.adjust(gpu, rates(gpu));
+    if (adjust_) blocks_.adjust(gpu, paces(gpu));
     allocate_quotas(gpu);
   }
 
@@ -106,6 +106,7 @@ class Quota final : public Policy {
   struct State {
     double ipc;    // IPC_epoch of a kernel without a goal
     double alpha;  // factor of a kernel that has a goal
+    double quota;  // quota of this epoch on all SMs, and the unused part of earlier ones
   };
 
   // Whether the kernel's quota must be spent on an SM before others get more there.
@@ -149,17 +150,20 @@ class Quota final : public Policy {
     at(sm.index, id).spent = instructions <= 0;
   }
 
-  // The rate of each kernel if its quota did not hold it back, which is its rate until it had spent its quota.
-  [[nodiscard]] std::vector<double> rates(const Machine& gpu) const {
-    std::vector<double> rates(clients_, 0);
+  // The rate of each kernel if its quota did not hold it back, which is its rate until it had spent its quota, and the
+  // rate that spends the quota in an epoch.
+  [[nodiscard]] std::vector<Pace> paces(const Machine& gpu) const {
+    std::vector<Pace> paces(clients_);
     for (const Kernel& k : gpu.kernels()) {
+      Pace& pace = paces[k.id.index];
+      pace.needed = state_[k.id.index].quota / static_cast<double>(epoch_.count);
       for (const Sm& sm : gpu.sms()) {
         const Cycles ran = std::min(at(sm.index, k.id).ran, gpu.epoch_length());
         const auto done = static_cast<double>(gpu.residents(sm.id)[k.id.index].counters.thread_instructions);
-        if (ran.count > 0) rates[k.id.index] += done / static_cast<double>(ran.count);
+        if (ran.count > 0) pace.rate += done / static_cast<double>(ran.count);
       }
     }
-    return rates;
+    return paces;
   }
 
   // Section 3.4.3: all quotas of the SM are spent, and what would have been the next epoch begins there at once, with
@@ -219,21 +223,31 @@ class Quota final : public Policy {
     };
     std::uint32_t all = 0;
     for (const Sm& sm : gpu.sms()) all += blocks(sm);
+    if (k.has_goal() && rolls_over()) quota += unused(gpu, k.id);
+    state_[k.id.index].quota = quota;
     for (const Sm& sm : gpu.sms()) {
       const std::int64_t local = local_quota(quota, blocks(sm), all);
       const ResidentKernel& on_sm = gpu.residents(sm.id)[k.id.index];
-      const std::int64_t unused = std::max<std::int64_t>(on_sm.quota, 0);
       at(sm.index, k.id).quota = local;
       at(sm.index, k.id).place = on_sm.cap > 0 ? Place::stays : (on_sm.resident > 0 ? Place::unknown : Place::away);
-      const bool rolls = scheme_ == Scheme::rollover || scheme_ == Scheme::rollover_time;
-      if (k.has_goal() && rolls && unused != kNoQuota) {
-        set_quota(gpu, sm, k.id, local + unused);
-      } else if (!k.has_goal() && scheme_ == Scheme::rollover_time && qos_here(gpu, sm.id)) {
+      if (!k.has_goal() && scheme_ == Scheme::rollover_time && qos_here(gpu, sm.id)) {
         set_quota(gpu, sm, k.id, 0);
       } else {
         set_quota(gpu, sm, k.id, local);
       }
     }
+  }
+
+  [[nodiscard]] bool rolls_over() const { return scheme_ == Scheme::rollover || scheme_ == Scheme::rollover_time; }
+
+  // Section 3.4.4: the part of a kernel's quota that is left on all SMs.
+  static double unused(const Machine& gpu, KernelId id) {
+    double left = 0;
+    for (const Sm& sm : gpu.sms()) {
+      const std::int64_t here = gpu.residents(sm.id)[id.index].quota;
+      if (here > 0 && here != kNoQuota) left += static_cast<double>(here);
+    }
+    return left;
   }
 
   // For a client's next launch: the rest of the epoch's quota is on the SMs of the previous launch's last blocks, and
