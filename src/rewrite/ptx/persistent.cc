@@ -8,6 +8,7 @@
 #include "rewrite/ptx/kernel_shape.h"
 #include "rewrite/ptx/loops.h"
 #include "rewrite/ptx/special_values.h"
+#include "rewrite/ptx/worker_code.h"
 
 namespace wm::rewrite {
 namespace {
@@ -26,17 +27,14 @@ constexpr std::uint32_t kHeldNanoseconds = 500;  // between two looks at a quota
 // A worker leaves after so many, some milliseconds on an H200: many calls of the driver wait until no kernel runs, and
 // the quota is renewed by a process that may be in one of them.
 constexpr std::uint32_t kMaxLooks = 8000;
-constexpr std::array kVirtual{Special::ctaid_x,  Special::ctaid_y,  Special::ctaid_z,
-                              Special::nctaid_x, Special::nctaid_y, Special::nctaid_z};
 
-class WorkerWriter {
+class WorkerWriter : private WorkerCode {
  public:
   // `threads_meet`: a virtual block begins when all threads have ended the one before.
-  WorkerWriter(Function& kernel, const SpecialNeeds& needs, std::uint32_t barrier, bool threads_meet)
-      : editor_(kernel), needs_(needs), barrier_(barrier), threads_meet_(threads_meet) {}
+  WorkerWriter(Function& kernel, const SpecialNeeds& needs, std::uint32_t barrier, bool threads_meet, Completion by)
+      : WorkerCode(kernel, barrier, by), needs_(needs), threads_meet_(threads_meet) {}
 
   void run() {
-    add_names();
     prologue();
     take_chunk();
     use_special_values(editor_, needs_, values_);
@@ -45,69 +43,6 @@ class WorkerWriter {
   }
 
  private:
-  void add_names() {
-    control_ = editor_.add_address_parameter("wm_control");
-    ptx::Variable grid;
-    grid.name = "wm_grid";
-    grid.space = ptx::Space::param;
-    grid.type = Type::b8;
-    grid.align = 8;
-    grid.shape = {sizeof(PersistentGrid)};
-    grid_ = editor_.add_parameter(grid);
-    ptx::Variable ticket;
-    ticket.name = "wm_ticket";
-    ticket.space = ptx::Space::shared;
-    ticket.type = Type::b32;
-    ticket.align = 4;
-    // The number and coordinates of a chunk's first virtual block, whether the worker is free, and the virtual blocks
-    // that it has ended.
-    ticket.shape = {6};
-    ticket_ = editor_.add_variable(ticket);
-    address_ = editor_.add_register("%wm_control", Type::b64);
-    first_ = editor_.add_register("%wm_first", Type::pred);
-    scratch_.test = editor_.add_register("%wm_test", Type::pred);
-    sm_ = editor_.add_register("%wm_sm", Type::b64);
-    queue_ = editor_.add_register("%wm_queue", Type::b64);
-    scratch_.address = editor_.add_register("%wm_address", Type::b64);
-    for (Reg* reg : {&blocks_.block, &blocks_.total, &blocks_.chunk, &scratch_.temporary, &scratch_.low, &scratch_.high,
-                     &scratch_.looks, &free_, &ended_.blocks, &ended_.before}) {
-      *reg = editor_.add_register("%wm_word", Type::b32);
-    }
-    for (const Special special : kVirtual) values_.emplace(special, editor_.add_register("%wm_id", Type::b32));
-    labels_.next = editor_.add_label("$wm_next");
-    labels_.wrap = editor_.add_label("$wm_wrap");
-    labels_.ended = editor_.add_label("$wm_ended");
-    labels_.fetch = editor_.add_label("$wm_fetch");
-    labels_.ahead = editor_.add_label("$wm_ahead");
-    labels_.look = editor_.add_label("$wm_look");
-    labels_.take = editor_.add_label("$wm_take");
-    labels_.queue = editor_.add_label("$wm_queue");
-    labels_.leave = editor_.add_label("$wm_leave");
-    labels_.gone = editor_.add_label("$wm_gone");
-    labels_.store = editor_.add_label("$wm_store");
-    labels_.divided = editor_.add_label("$wm_divided");
-    labels_.fetched = editor_.add_label("$wm_fetched");
-    labels_.start = editor_.add_label("$wm_start");
-  }
-
-  void op(Opcode opcode, std::vector<Suffix> suffixes, Type type, std::vector<Operand> operands) {
-    editor_.emit(build::make(opcode, std::move(suffixes), {type}, std::move(operands)));
-  }
-  static Operand o(Reg reg) { return build::operand(reg); }
-  Reg value(Special special) const { return values_.at(special); }
-  // The threads of a warp come together first, so that the barrier is an aligned one. Behind a barrier that is not,
-  // ptxas expects divided warps: it does not unroll the loops of the virtual block (stencil ran at 0.37 of its speed on
-  // an H200), and the first thread may run all of it by itself.
-  void wait_for_all() {
-    wait_for_warp();
-    editor_.emit(build::make(Opcode::bar, {Suffix::sync}, {}, {build::number(barrier_)}));
-  }
-  void wait_for_warp() { editor_.emit(build::make(Opcode::bar_warp, {Suffix::sync}, {}, {minus_one()})); }
-  void load_grid(Reg to, std::int64_t offset, Type type = Type::b32) {
-    op(Opcode::ld, {Suffix::param}, type,
-       {o(to), build::at(build::variable(Operand::Scope::parameter, grid_), offset)});
-  }
-
   // Only the number of the virtual block and `first_` live in registers while it runs, so that ptxas has nearly as many
   // for the body as it had: what comes from parameters costs none, and the rest is found again.
   void prologue() {
@@ -181,37 +116,6 @@ class WorkerWriter {
     op(Opcode::div, {}, Type::u32, {o(value(Special::ctaid_z)), o(scratch_.temporary), o(rows)});
   }
 
-  Operand queue() const { return build::at(o(queue_)); }
-  Operand completed() const { return build::at(o(queue_), offsetof(PersistentQueue, completed)); }
-  // A word of this SM.
-  Operand of_sm(std::size_t offset) const { return build::at(o(sm_), static_cast<std::int64_t>(offset)); }
-  Operand limit() const { return of_sm(offsetof(PersistentControl, limit)); }
-  Operand resident() const { return of_sm(offsetof(PersistentControl, resident)); }
-  Operand ticket(std::uint32_t word) const {
-    return build::at(build::variable(Operand::Scope::local, ticket_), std::int64_t{4} * word);
-  }
-  void add(const Operand& word, Operand amount, Reg before) {
-    op(Opcode::atom, {Suffix::global, Suffix::add}, Type::u32, {o(before), word, std::move(amount)});
-  }
-  // Without the value before, for which the thread would wait.
-  void add(const Operand& word, Operand amount) {
-    op(Opcode::red, {Suffix::global, Suffix::add}, Type::u32, {word, std::move(amount)});
-  }
-  void read(const Operand& word, Reg to) {
-    op(Opcode::ld, {Suffix::volatile_, Suffix::global}, Type::u32, {o(to), word});
-  }
-  void go_if(Suffix compare, Reg a, Reg b, std::uint32_t label) {
-    op(Opcode::setp, {compare}, Type::u32, {o(scratch_.test), o(a), o(b)});
-    editor_.emit(build::only_if(scratch_.test, true, build::branch(label)));
-  }
-  static Operand minus_one() { return build::number(0xffffffffU); }
-
-  void find_sm() {
-    editor_.emit(build::mov(scratch_.temporary, build::special(Special::smid), Type::u32));
-    editor_.emit(build::make(Opcode::mad, {Suffix::wide}, {Type::u32},
-                             {o(sm_), o(scratch_.temporary), build::number(sizeof(std::uint32_t)), o(address_)}));
-  }
-
   // The first thread counts this worker, which leaves where its SM has enough of them or the launch before is not
   // complete.
   void arrive() {
@@ -221,6 +125,7 @@ class WorkerWriter {
     editor_.emit(build::mov(free_, build::number(0), Type::u32));
     leave_order();
     add(build::at(o(queue_), offsetof(PersistentQueue, arrived)), build::number(1));
+    if (completes_itself_) tell_begin();
     load_grid(scratch_.address, offsetof(PersistentGrid, before), Type::u64);
     load_grid(ended_.blocks, offsetof(PersistentGrid, before_total));
     add(resident(), build::number(1), scratch_.low);
@@ -229,9 +134,16 @@ class WorkerWriter {
     read(of_sm(offsetof(PersistentControl, quota)), scratch_.temporary);
     op(Opcode::setp, {Suffix::ne}, Type::u32, {o(scratch_.test), o(ended_.before), o(ended_.blocks)});
     editor_.emit(build::mov(ended_.blocks, build::number(0), Type::u32));
-    editor_.emit(build::only_if(scratch_.test, true, build::branch(labels_.leave)));
+    emit_if(build::branch(labels_.leave));
+    if (completes_itself_) fence_beside(ended_.before);
     go_if(Suffix::lt, scratch_.low, scratch_.high, labels_.take);
-    editor_.emit(build::branch(labels_.leave));
+    editor_.emit(build::branch(labels_.early));
+  }
+
+  void tell_begin() {
+    load_grid(scratch_.low, offsetof(PersistentGrid, workers));
+    op(Opcode::setp, {Suffix::ne}, Type::u32, {o(scratch_.test), o(scratch_.low), build::number(0)});
+    emit_if(store(build::at(o(queue_), offsetof(PersistentQueue, begun)), 1));
   }
 
   // Workers beside the stream's order say so before they take anything: what they write is not ordered before the next
@@ -254,8 +166,9 @@ class WorkerWriter {
     editor_.emit(build::mov(scratch_.looks, build::number(0), Type::u32));
     count_done();
     op(Opcode::ld, {Suffix::shared}, Type::u32, {o(free_), ticket(4)});
+    if (completes_itself_) go_if_free(kStays, labels_.queue);
     op(Opcode::setp, {Suffix::ne}, Type::u32, {o(scratch_.test), o(free_), build::number(0)});
-    editor_.emit(build::only_if(scratch_.test, true, build::branch(labels_.ahead)));
+    emit_if(build::branch(labels_.ahead));
     editor_.place(labels_.look);
     // All three are on their way before the first is needed.
     read(limit(), scratch_.high);
@@ -263,7 +176,7 @@ class WorkerWriter {
     read(of_sm(offsetof(PersistentControl, quota)), scratch_.temporary);
     go_if(Suffix::le, scratch_.low, scratch_.high, labels_.take);
     add(resident(), minus_one(), scratch_.low);
-    go_if(Suffix::gt, scratch_.low, scratch_.high, labels_.gone);
+    go_if(Suffix::gt, scratch_.low, scratch_.high, labels_.unless_last);
     add(resident(), build::number(1));
     editor_.place(labels_.take);
     keep_quota();
@@ -271,12 +184,14 @@ class WorkerWriter {
     add(queue(), o(blocks_.chunk), blocks_.block);
     go_if(Suffix::lt, blocks_.block, blocks_.total, labels_.store);
     editor_.emit(build::branch(labels_.leave));
+    if (completes_itself_) leave_early();
     take_ahead();
     editor_.place(labels_.leave);
     add(resident(), minus_one());
     editor_.place(labels_.gone);
     editor_.emit(build::mov(blocks_.block, minus_one(), Type::u32));
     tell_completion();
+    if (completes_itself_) complete_launch();
     editor_.place(labels_.store);
     store_ticket();
     editor_.place(labels_.fetched);
@@ -292,10 +207,54 @@ class WorkerWriter {
     read(of_sm(offsetof(PersistentControl, quota)), scratch_.temporary);
     add(queue(), o(blocks_.chunk), blocks_.block);
     op(Opcode::setp, {Suffix::le}, Type::u32, {o(scratch_.test), o(scratch_.low), o(scratch_.high)});
-    op(Opcode::selp, {}, Type::b32, {o(free_), build::number(1), build::number(0), o(scratch_.test)});
+    op(Opcode::selp, {}, Type::b32, {o(free_), build::number(kFree), build::number(0), o(scratch_.test)});
     op(Opcode::setp, {Suffix::eq}, Type::u32, {o(scratch_.test), o(scratch_.temporary), build::number(0)});
     op(Opcode::selp, {}, Type::b32, {o(free_), o(free_), build::number(0), o(scratch_.test)});
     go_if(Suffix::lt, blocks_.block, blocks_.total, labels_.store);
+  }
+
+  // Counts this worker in `left`, and goes to `label` if others of its launch are still to leave. The number of workers
+  // is in `low`.
+  void count_leaving(std::uint32_t label) {
+    add(build::at(o(queue_), offsetof(PersistentQueue, left)), build::number(1), scratch_.high);
+    op(Opcode::add, {}, Type::u32, {o(scratch_.high), o(scratch_.high), build::number(1)});
+    go_if(Suffix::ne, scratch_.high, scratch_.low, label);
+  }
+
+  // This worker may not take another chunk. The last worker of a launch that completes by itself does so even then.
+  void leave_early() {
+    editor_.place(labels_.early);
+    add(resident(), minus_one());
+    editor_.place(labels_.unless_last);
+    load_grid(scratch_.low, offsetof(PersistentGrid, workers));
+    editor_.emit(build::mov(free_, build::number(kHasLeft), Type::u32));
+    op(Opcode::setp, {Suffix::eq}, Type::u32, {o(scratch_.test), o(scratch_.low), build::number(0)});
+    emit_if(build::branch(labels_.gone));
+    count_leaving(labels_.gone);
+    editor_.emit(build::mov(free_, build::number(kStays), Type::u32));
+    add(resident(), build::number(1));
+    editor_.emit(build::branch(labels_.queue));
+  }
+
+  // The last worker of a launch that completes by itself waits for those beside the stream, whose results are seen
+  // behind the launch then.
+  void complete_launch() {
+    editor_.place(labels_.counted);
+    load_grid(scratch_.low, offsetof(PersistentGrid, workers));
+    op(Opcode::setp, {Suffix::eq}, Type::u32, {o(scratch_.test), o(scratch_.low), build::number(0)});
+    emit_if(build::branch(labels_.store));
+    go_if_free(kHasLeft, labels_.store);
+    go_if_free(kStays, labels_.last);
+    count_leaving(labels_.store);
+    editor_.place(labels_.last);
+    read(completed(), scratch_.low);
+    op(Opcode::and_, {}, Type::b32, {o(scratch_.low), o(scratch_.low), build::number(kBesideStream - 1)});
+    op(Opcode::setp, {Suffix::ne}, Type::u32, {o(scratch_.test), o(scratch_.low), o(blocks_.total)});
+    emit_if(build::make(Opcode::nanosleep, {}, {Type::u32}, {build::number(kHeldNanoseconds)}));
+    emit_if(build::branch(labels_.last));
+    editor_.emit(build::make(Opcode::membar, {Suffix::sys}, {}, {}));
+    load_grid(scratch_.address, offsetof(PersistentGrid, complete), Type::u64);
+    editor_.emit(store(build::at(o(scratch_.address)), 1));
   }
 
   // The chunk that has ended: from the number in the ticket to the worker's own.
@@ -311,37 +270,36 @@ class WorkerWriter {
   // them. The process learns from a word of its own memory that the launch is complete.
   void tell_completion() {
     op(Opcode::setp, {Suffix::eq}, Type::u32, {o(scratch_.test), o(ended_.blocks), build::number(0)});
-    editor_.emit(build::only_if(scratch_.test, true, build::branch(labels_.store)));
+    emit_if(build::branch(labels_.counted));
+    if (completes_itself_) fence_beside(ended_.before);
     add(completed(), o(ended_.blocks), ended_.before);
     op(Opcode::add, {}, Type::u32, {o(ended_.before), o(ended_.before), o(ended_.blocks)});
     op(Opcode::and_, {}, Type::b32, {o(ended_.before), o(ended_.before), build::number(kBesideStream - 1)});
+    if (completes_itself_) return;  // its last worker tells
     op(Opcode::setp, {Suffix::eq}, Type::u32, {o(scratch_.test), o(ended_.before), o(blocks_.total)});
     load_grid(scratch_.address, offsetof(PersistentGrid, complete), Type::u64);
-    editor_.emit(build::mov(scratch_.low, build::number(1), Type::u32));
-    editor_.emit(build::only_if(scratch_.test, true,
-                                build::make(Opcode::st, {Suffix::volatile_, Suffix::global}, {Type::u32},
-                                            {build::at(o(scratch_.address)), o(scratch_.low)})));
+    emit_if(store(build::at(o(scratch_.address)), 1));
   }
 
   // Where the SM has begun as many blocks as it may, the first thread waits, and looks again whether it may stay and
   // whether the queue has blocks left. The quota is in `temporary`.
   void keep_quota() {
     const Operand begun = of_sm(offsetof(PersistentControl, begun));
-    editor_.emit(build::mov(free_, build::number(1), Type::u32));
+    editor_.emit(build::mov(free_, build::number(kFree), Type::u32));
     op(Opcode::setp, {Suffix::eq}, Type::u32, {o(scratch_.test), o(scratch_.temporary), build::number(0)});
-    editor_.emit(build::only_if(scratch_.test, true, build::branch(labels_.queue)));
+    emit_if(build::branch(labels_.queue));
     editor_.emit(build::mov(free_, build::number(0), Type::u32));
     add(begun, o(blocks_.chunk), scratch_.low);
     op(Opcode::sub, {}, Type::u32, {o(scratch_.temporary), o(scratch_.temporary), o(scratch_.low)});
     op(Opcode::setp, {Suffix::gt}, Type::s32, {o(scratch_.test), o(scratch_.temporary), build::number(1)});
-    editor_.emit(build::only_if(scratch_.test, true, build::branch(labels_.queue)));
+    emit_if(build::branch(labels_.queue));
     op(Opcode::sub, {}, Type::u32, {o(scratch_.temporary), build::number(0), o(blocks_.chunk)});
     add(begun, o(scratch_.temporary));
     read(queue(), blocks_.block);
     go_if(Suffix::ge, blocks_.block, blocks_.total, labels_.leave);
     op(Opcode::add, {}, Type::u32, {o(scratch_.looks), o(scratch_.looks), build::number(1)});
     op(Opcode::setp, {Suffix::gt}, Type::u32, {o(scratch_.test), o(scratch_.looks), build::number(kMaxLooks)});
-    editor_.emit(build::only_if(scratch_.test, true, build::branch(labels_.leave)));
+    emit_if(build::branch(labels_.early));
     editor_.emit(build::make(Opcode::nanosleep, {}, {Type::u32}, {build::number(kHeldNanoseconds)}));
     // The done blocks were counted, and are not again.
     editor_.emit(build::branch(labels_.look));
@@ -389,30 +347,9 @@ class WorkerWriter {
     }
   }
 
-  FunctionEditor editor_;
   const SpecialNeeds& needs_;
-  const std::uint32_t barrier_;
   const bool threads_meet_;
-  SpecialRegisters values_;
-  std::uint32_t control_ = 0, grid_ = 0, ticket_ = 0;
   std::size_t body_begins_ = 0;
-  struct {
-    std::uint32_t next, wrap, ended, fetch, ahead, look, take, queue, leave, gone, store, divided, fetched, start;
-  } labels_{};
-  struct {
-    Reg block, total, chunk;  // the virtual block that runs, their number, and how many are taken at once
-  } blocks_{};
-  struct {
-    Reg temporary, low, high, test;
-    Reg looks;  // at a quota that is spent
-    Reg address;
-  } scratch_{};
-  struct {
-    Reg blocks, before;  // virtual blocks that this worker has ended, and those that others had ended before
-  } ended_{};
-  Reg address_{}, queue_{}, sm_{};  // addresses of the control words, of the launch's and of this SM's
-  Reg first_{};                     // whether this is the first thread
-  Reg free_{};                      // 1: neither a limit nor a quota held this worker when it took its chunk
 };
 
 }  // namespace
@@ -423,7 +360,7 @@ std::uint32_t min_chunk(const Function& kernel) {
   return find_loops(kernel, ptx::control_flow(kernel)).empty() ? kMaxChunk : 1;
 }
 
-Result<void> make_persistent(Module& module, const std::string& name) {
+Result<void> make_persistent(Module& module, const std::string& name, Completion by) {
   const auto it = std::find_if(module.functions.begin(), module.functions.end(),
                                [&](const Function& f) { return f.entry && f.name == name; });
   if (it == module.functions.end()) return Error{"no kernel '" + name + "'"};
@@ -432,7 +369,7 @@ Result<void> make_persistent(Module& module, const std::string& name) {
   if (const auto why = shape.refusal()) return Error{*why};
   const std::uint32_t barrier = *shape.free_barrier();
   const bool threads_meet = shape.threads_meet();
-  const auto needs = find_special_needs(module, kVirtual);
+  const auto needs = find_special_needs(module, kVirtualSpecials);
   if (!needs) return needs.error();
   const auto shared_with_others = [&](std::uint32_t f) {
     return !module.functions[f].entry && !needs->by_function[f].empty();
@@ -444,7 +381,7 @@ Result<void> make_persistent(Module& module, const std::string& name) {
     return Error{"a function that reads block indices may be called by other kernels of the module"};
   }
   pass_special_values(module, *needs);
-  WorkerWriter(module.functions[index], *needs, barrier, threads_meet).run();
+  WorkerWriter(module.functions[index], *needs, barrier, threads_meet, by).run();
   return {};
 }
 

@@ -28,6 +28,7 @@ void add_workers(gpu::Application& application, gpu::Launch launch, const Worker
                       launch.grid.x * launch.grid.y * launch.grid.z};
   grid.before_total = step.before_total;
   grid.beside = step.beside;
+  grid.workers = step.completes_itself ? step.workers : 0;
   auto value = std::get<gpu::Scalar>(gpu::scalar(grid));
   value.addresses = {{offsetof(PersistentGrid, queue), queues, offsetof(LaunchWords, queue)},
                      {offsetof(PersistentGrid, before), queues, offsetof(LaunchWords, before)},

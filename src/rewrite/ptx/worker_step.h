@@ -18,7 +18,8 @@ struct WorkerStep {
   PersistentControl control = {};  // the second buffer
   PersistentQueue before = {};     // words of the launch before it, which had `before_total` virtual blocks
   std::uint32_t before_total = 0;
-  std::uint32_t beside = 0;  // 0 or kBesideStream
+  std::uint32_t beside = 0;       // 0 or kBesideStream
+  bool completes_itself = false;  // the last worker completes the launch
 };
 
 // Adds two buffers and the launch of a rewritten kernel.

@@ -15,6 +15,7 @@ struct OneSm {
   // The launch before has so many virtual blocks, and this word `completed`.
   std::uint32_t before_total = 0, before_completed = 0;
   std::uint32_t beside = 0;
+  bool completes_itself = false;
 };
 
 // Every launch of a rewritten kernel starts so many workers.
@@ -35,6 +36,7 @@ gpu::Application as_workers(gpu::Application app, const std::set<std::string>& r
     start.before.completed = sm.before_completed;
     start.before_total = sm.before_total;
     start.beside = sm.beside;
+    start.completes_itself = sm.completes_itself;
     add_workers(made, *launch, start);
   }
   return made;
@@ -44,11 +46,12 @@ class PersistentZoo : public testing::TestWithParam<const zoo::Entry*> {};
 
 TEST_P(PersistentZoo, LeavesTheSameBuffersOrIsRefused) {
   const ptx::Module original = parsed(std::string(GetParam()->ptx));
-  ptx::Module module = original;
+  ptx::Module module = original, complete = original;
   std::set<std::string> rewritten;
   for (const ptx::Function& f : original.functions) {
     if (!f.entry) continue;
     const auto result = make_persistent(module, f.name);
+    EXPECT_EQ(result.ok(), make_persistent(complete, f.name, Completion::launch).ok());
     if (result) rewritten.insert(f.name);
     // A loop around a compare-and-swap, and an exit that is not seen to be uniform.
     const bool may_refuse = f.name == "atomics_cas" || f.name == "mri_gridding_gridding";
@@ -58,8 +61,10 @@ TEST_P(PersistentZoo, LeavesTheSameBuffersOrIsRefused) {
   const auto expected = exec::run_application(original, c.application);
   ASSERT_TRUE(expected.ok());
   for (const auto& [workers, chunk] : {std::pair{1U, 1U}, std::pair{3U, 2U}, std::pair{2U, 5U}}) {
-    const auto app = as_workers(c.application, rewritten, workers, chunk);
-    const auto again = exec::run_application(module, app);
+    // The second time no SM may have workers, and the last one completes every launch.
+    const OneSm sm = workers == 3 ? OneSm{.limit = 0, .completes_itself = true} : OneSm{};
+    const auto app = as_workers(c.application, rewritten, workers, chunk, sm);
+    const auto again = exec::run_application(sm.completes_itself ? complete : module, app);
     ASSERT_TRUE(again.ok()) << again.error().to_string();
     if (c.check) {  // an order that may differ
       EXPECT_TRUE(zoo::verify(c, zoo::contents_of(again->buffers)).ok());
@@ -152,7 +157,8 @@ struct Outcome {
 Outcome run_vecadd(const OneSm& initial) {
   const zoo::Entry& entry = **zoo::find("vecadd");
   ptx::Module module = parsed(std::string(entry.ptx));
-  EXPECT_TRUE(make_persistent(module, "vecadd").ok());
+  EXPECT_TRUE(
+      make_persistent(module, "vecadd", initial.completes_itself ? Completion::launch : Completion::process).ok());
   const zoo::Case c = entry.benchmark.make(zoo::Size::small);
   const auto result = exec::run_application(module, as_workers(c.application, {"vecadd"}, 4, 1, initial));
   EXPECT_TRUE(result.ok());
@@ -201,6 +207,22 @@ TEST(Persistent, WorkersBesideTheStreamKeepTheNextLaunchBack) {
   EXPECT_EQ(beside.launch.queue.completed, beside.control.done[0] | kBesideStream);
   const Outcome next = run_vecadd({.before_total = 8, .before_completed = 8 | kBesideStream});
   EXPECT_EQ(next.launch.queue.next, 0U) << "what was written beside the stream may not be visible to it";
+}
+
+void expect_complete(const Outcome& outcome, std::uint32_t blocks) {
+  EXPECT_EQ(outcome.control.done[0], blocks);
+  EXPECT_EQ(outcome.launch.queue.completed, blocks);
+  EXPECT_EQ(outcome.launch.queue.left, 4U);
+  EXPECT_EQ(outcome.launch.queue.begun, 1U);
+  EXPECT_EQ(outcome.launch.complete, 1U);
+  EXPECT_EQ(outcome.control.resident[0], 0U);
+}
+
+TEST(Persistent, ALaunchCompletesByItselfWhereverItMayRun) {
+  const std::uint32_t blocks = run_vecadd({}).control.done[0];
+  expect_complete(run_vecadd({.completes_itself = true}), blocks);
+  expect_complete(run_vecadd({.limit = 0, .completes_itself = true}), blocks);  // the last worker stays
+  expect_complete(run_vecadd({.quota = 1 + blocks / 2, .completes_itself = true}), blocks);
 }
 
 TEST(Persistent, AQuotaThatSufficesHoldsNobody) {
