@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -87,15 +88,19 @@ class ParallelBlocks {
 
 class FunctionalRunner final : public KernelRunner {
  public:
-  FunctionalRunner(DeviceMemory& memory, std::uint32_t threads) : memory_(memory), threads_(std::max(1U, threads)) {}
+  FunctionalRunner(DeviceMemory& memory, std::uint32_t threads, std::uint32_t sms)
+      : memory_(memory), threads_(std::max(1U, threads)), all_sms_(sms) {
+    std::iota(all_sms_.begin(), all_sms_.end(), 0U);
+  }
 
   KernelResult run(const exec::Grid& grid, const LoadedKernel&, const StreamTerms& terms) override {
     exec::Grid locked = grid;
     locked.atomics = &atomics_;
     const auto threads =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(threads_, grid.blocks.count() / kBlocksPerThread));
-    if (threads < 2 || !independent_of_block_order(*grid.program)) return run_in_order(locked, terms.sms.get());
-    ParallelBlocks blocks(locked, memory_, terms.sms.get());
+    const std::vector<std::uint32_t>* const sms = terms.sms != nullptr ? terms.sms.get() : &all_sms_;
+    if (threads < 2 || !independent_of_block_order(*grid.program)) return run_in_order(locked, sms);
+    ParallelBlocks blocks(locked, memory_, sms);
     std::vector<std::thread> helpers;
     for (std::uint32_t i = 1; i < threads; ++i) helpers.emplace_back([&] { blocks.work(); });
     blocks.work();
@@ -115,6 +120,7 @@ class FunctionalRunner final : public KernelRunner {
 
   DeviceMemory& memory_;
   const std::uint32_t threads_;
+  std::vector<std::uint32_t> all_sms_;
   std::mutex atomics_;  // shared by all launches: kernels of several streams may update the same words
 };
 
@@ -134,8 +140,8 @@ bool independent_of_block_order(const exec::Program& program) {
   });
 }
 
-std::unique_ptr<KernelRunner> make_functional_runner(DeviceMemory& memory, std::uint32_t threads) {
-  return std::make_unique<FunctionalRunner>(memory, threads);
+std::unique_ptr<KernelRunner> make_functional_runner(DeviceMemory& memory, std::uint32_t threads, std::uint32_t sms) {
+  return std::make_unique<FunctionalRunner>(memory, threads, std::max(1U, sms));
 }
 
 }  // namespace wm::runtime

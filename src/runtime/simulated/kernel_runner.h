@@ -28,7 +28,7 @@ struct KernelResult {
 struct StreamTerms {
   int priority = 0;
   std::uint64_t stream = 0;
-  // The SMs of its green context, which %smid tells; runners with time use all SMs. Empty: all.
+  // The SMs of its green context, which %smid tells; runners with time use all SMs. Null: all.
   std::shared_ptr<const std::vector<std::uint32_t>> sms{};
 };
 
@@ -58,8 +58,10 @@ struct TimedOptions {
 };
 
 // Without time. Blocks run on all processors of the host, unless the kernel's result could depend on their order:
-// then they run one after the other, so that every run gives the same bits.
-std::unique_ptr<KernelRunner> make_functional_runner(DeviceMemory& memory, std::uint32_t threads);
+// then they run one after the other, so that every run gives the same bits. The GPU has so many SMs, on which blocks
+// are in turn.
+std::unique_ptr<KernelRunner> make_functional_runner(DeviceMemory& memory, std::uint32_t threads,
+                                                     std::uint32_t sms = 1);
 
 // On a machine with time. `config` outlives the runner.
 Result<std::unique_ptr<KernelRunner>> make_timed_runner(DeviceMemory& memory, const gpu::GpuConfig& config,

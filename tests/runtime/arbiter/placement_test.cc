@@ -55,7 +55,7 @@ TEST_F(PlacementTest, SpatialGivesEachProgramHalfOfTheSms) {
 TEST_F(PlacementTest, AProgramByItselfUsesAllSmsUnplaced) {
   use("spatial");
   const auto has_launched = [](const Json& c) { return c["launches"].get<int>() > 20; };
-  EXPECT_EQ(where("stream", has_launched)["sms"], 1);  // without time all blocks run on the first SM
+  EXPECT_EQ(where("stream", has_launched)["sms"], 132);
   (void)clients(0);
 }
 
@@ -78,7 +78,7 @@ TEST_F(PlacementTest, APlacedKernelHasItsOwnDivisionOfAnSmsMemoryAgain) {
 TEST_F(PlacementTest, CapturedLaunchesAreNotPlaced) {
   use("spatial");
   const auto other = start_other();
-  EXPECT_EQ(where("captured", is_placed)["sms"], 1);
+  EXPECT_EQ(where("captured", is_placed)["sms"], 132);
 }
 
 TEST_F(PlacementTest, TheOrderOfWorkIsThatOfTheProgram) {
@@ -97,7 +97,7 @@ TEST_F(PlacementTest, ContextsOfTheProgramsOwnAreLimitedInstead) {
   const auto program = start({"where", "context", "told"});
   EXPECT_EQ(client(0, is_limited)["mechanism"],
             "60 of 132 SMs (green context) (not applied: no launch can be placed; at most 45% of the blocks per SM)");
-  EXPECT_EQ(program->finish()["sms"], 1);
+  EXPECT_EQ(program->finish()["sms"], 132);
 }
 
 TEST_F(PlacementTest, ADriverWithoutGreenContextsLimitsBlocks) {
@@ -121,7 +121,7 @@ TEST_F(PlacementTest, TheSmsReturnWhenTheOtherProgramEnds) {
   (void)client(0, is_placed);
   other->kill();
   EXPECT_EQ(client(0, [](const Json& c) { return c["mechanism"] == "none"; })["mechanism"], "none");
-  EXPECT_EQ(program->finish()["sms"], 1);
+  EXPECT_EQ(program->finish()["sms"], 132);
 }
 
 TEST_F(PlacementTest, ProgramsGoOnUnplacedWhenTheDaemonEnds) {
@@ -131,7 +131,7 @@ TEST_F(PlacementTest, ProgramsGoOnUnplacedWhenTheDaemonEnds) {
   (void)client(0, is_placed);
   end_daemon();
   EXPECT_TRUE(program->says("the daemon is gone"));
-  EXPECT_EQ(program->finish()["sms"], 1);
+  EXPECT_EQ(program->finish()["sms"], 132);
 }
 
 TEST_F(PlacementTest, AGoalGetsItsPartOfTheSms) {

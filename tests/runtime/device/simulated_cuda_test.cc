@@ -212,7 +212,7 @@ TEST_F(SimulatedCuda, WorkersBehindALaunchThatIsNotCompleteTakeNothing) {
   backend->submission().finish(*queue);
   EXPECT_FALSE(first->is_complete());
   EXPECT_FALSE(second->is_complete());
-  EXPECT_EQ(total(counts_of(*table, *first).groups), 6U) << "the quota of the first";
+  EXPECT_EQ(total(counts_of(*table, *first).groups), 3 * 6U) << "the quotas of the first one's three SMs";
   EXPECT_EQ(read(other, 402), std::vector<std::uint32_t>(402, 0));
   // Other workers complete the first, and the second starts again.
   ASSERT_EQ(table->change({limits, any}), status::kSuccess);
@@ -280,8 +280,10 @@ TEST_F(SimulatedCuda, WorkersBeginNoMoreGroupsThanTheirQuota) {
     ASSERT_EQ(table->change({limits, quotas(groups)}), status::kSuccess);
     run();
     const WorkerTable::Counts counts = counts_of(*table, *counters);
-    EXPECT_EQ(total(counts.groups), groups);
-    EXPECT_EQ(total(counts.begun), groups);
+    for (std::size_t sm = 0; sm < counts.groups.size(); ++sm) {
+      EXPECT_EQ(counts.groups[sm], sm < 3 ? groups : 0) << "each worker is on an SM of its own";
+      EXPECT_EQ(counts.begun[sm], sm < 3 ? groups : 0);
+    }
     EXPECT_EQ(total(counts.workers), 0U) << "they have left";
     EXPECT_FALSE(counters->is_complete());
   }

@@ -11,7 +11,7 @@ namespace wm::cuda {
 
 Result<void> Device::choose_timing(const std::string& timing, const runtime::TimedOptions& options) {
   if (timing == "functional") {
-    runner_ = runtime::make_functional_runner(memory_, options.threads);
+    runner_ = runtime::make_functional_runner(memory_, options.threads, config_.sm.count);
     return {};
   }
   if (timing != "cycle" && timing != "block")
