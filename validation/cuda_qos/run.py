@@ -10,6 +10,7 @@ Writes OUT/cuda-qos.json. Methods:
   mps       unmodified, CUDA_MPS_ACTIVE_THREAD_PERCENTAGE of both processes
   static    unmodified under `wm serve --cuda --policy static_smqos`: the same part of the SMs, in green contexts
   dynamic   unmodified under `wm serve --cuda --policy smqos`: SMs follow the measured rate
+  static-workers, dynamic-workers   the last two with --workers: single SMs, kernels rewritten from their PTX while they run
   quota     unmodified under `wm serve --cuda --policy quota`: launches beyond a quota wait
 
 NPM is T_isolated / (goal T_corun) of the latency-sensitive task, reached from 1 on; NTP is T_isolated / T_corun of the batch
@@ -31,7 +32,8 @@ import time
 LATENCY = ["HS", "MERGE", "LIB", "LBM"]
 BATCH = ["PF", "BINO", "GESUMMV", "ATAX"]
 GOALS = [0.80, 0.85, 0.90, 0.95]
-PARTS = ["probe", "single", "forms", "mps", "workers", "relaunch", "static", "dynamic", "quota", "logs"]
+PARTS = ["probe", "single", "forms", "mps", "workers", "relaunch", "static", "dynamic", "static_workers", "dynamic_workers",
+         "quota", "logs"]
 
 
 class Daemon:
@@ -155,7 +157,8 @@ class Run:
         if daemon is not None:
             time.sleep(max(begin + seconds * len(slots[0]) / 2 - time.time(), 0))
             clients = [{"name": c["name"], "goal": c["goal"], "reached": c["reached"], "mechanism": c["mechanism"],
-                        "placed": c["counters"]["placed_launches"], "unplaced": c["counters"]["unplaced_launches"]}
+                        "placed": c["counters"]["placed_launches"], "unplaced": c["counters"]["unplaced_launches"],
+                        "added": c["counters"]["added_worker_launches"]}
                        for c in daemon.status().get("clients", [])]
             self.rows.append({"method": "status", "of": method, "goal": goals[0], "clients": clients})
             print("  " + "; ".join(f"{c['name']}: {c['mechanism']}, {c['placed']} placed" for c in clients), flush=True)
@@ -254,19 +257,29 @@ class Run:
             process = self.start(daemon.managed(name), [name], self.options.learn, 0, False)
             self.finish(process, f"learn {name}", 60)
 
+    def sms_of_owners(self):
+        return ["--sm-group", str(self.options.sm_group)]
+
     def part_static(self):
         """Two tasks, and three: PF and GESUMMV together."""
-        with Daemon(self, "--policy", "static_smqos:rounding=up", "--sm-group", str(self.options.sm_group)) as daemon:
-            self.learn(daemon, ["HS"])  # the part of the SMs is the goal, whatever the rate
-            for goal in GOALS:
-                tasks, others = zip(*self.pairs())
-                self.beside("static", [goal] * len(tasks), daemon.managed("HS", goal), [daemon.managed("batch")],
-                            [tasks, others], self.options.seconds, self.options.settle, daemon)
+        with Daemon(self, "--policy", "static_smqos:rounding=up", *self.sms_of_owners()) as daemon:
+            self.static("static", daemon)
             for goal in GOALS:
                 self.beside("static-3", [goal] * len(LATENCY), daemon.managed("HS", goal),
                             [daemon.managed("batch0"), daemon.managed("batch1")],
                             [LATENCY, ["PF"] * len(LATENCY), ["GESUMMV"] * len(LATENCY)], self.options.seconds,
                             self.options.settle, daemon)
+
+    def static(self, method, daemon):
+        self.learn(daemon, ["HS"])  # the part of the SMs is the goal, whatever the rate
+        for goal in GOALS:
+            tasks, others = zip(*self.pairs())
+            self.beside(method, [goal] * len(tasks), daemon.managed("HS", goal), [daemon.managed("batch")],
+                        [tasks, others], self.options.seconds, self.options.settle, daemon)
+
+    def part_static_workers(self):
+        with Daemon(self, "--policy", "static_smqos:rounding=up", "--workers") as daemon:
+            self.static("static-workers", daemon)
 
     def dynamic(self, method, daemon, tasks, goals, batches):
         for task in tasks:
@@ -279,11 +292,15 @@ class Run:
                             self.options.dynamic_seconds, self.options.dynamic_settle, daemon)
 
     def smqos(self, *options):
-        return Daemon(self, "--policy", f"smqos:epoch={self.options.epoch}:batch_keeps=1", "--sm-group", str(self.options.sm_group),
-                      *options)
+        return Daemon(self, "--policy", f"smqos:epoch={self.options.epoch}:batch_keeps=1", *options)
+
+    def part_dynamic_workers(self):
+        with self.smqos("--workers") as daemon:
+            self.learn(daemon, LATENCY)
+            self.dynamic("dynamic-workers", daemon, LATENCY, GOALS, [BATCH])
 
     def part_dynamic(self):
-        with self.smqos() as daemon:
+        with self.smqos(*self.sms_of_owners()) as daemon:
             self.learn(daemon, LATENCY)
             self.dynamic("dynamic", daemon, LATENCY, GOALS, [BATCH])
             self.dynamic("dynamic-3", daemon, LATENCY, [0.90, 0.95], [["PF"], ["GESUMMV"]])
@@ -312,7 +329,8 @@ class Run:
 
     def summary(self):
         found = {}
-        for method in ("mps", "workers", "relaunch", "static", "dynamic", "quota", "static-3", "dynamic-3"):
+        for method in ("mps", "workers", "relaunch", "static", "dynamic", "static-workers", "dynamic-workers", "quota", "static-3",
+                       "dynamic-3"):
             rows = [row for row in self.rows if row["method"] == method and "npm" in row]
             if not rows:
                 continue

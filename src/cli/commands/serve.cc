@@ -108,6 +108,7 @@ Result<void> check_kind(const ServeOptions& options) {
         std::pair{"--admission", options.cuda.admission != ServeCudaOptions().admission},
         std::pair{"--max-loss", options.cuda.max_loss != 0},
         std::pair{"--sm-group", options.cuda.sms_of_group != ServeCudaOptions().sms_of_group},
+        std::pair{"--workers", options.cuda.workers},
         std::pair{"--decisions", !options.cuda.arbiter.decisions_file.empty()},
         std::pair{"--hold", options.cuda.arbiter.wait_microseconds != usual_arbiter.wait_microseconds}}) {
     if (is_given && !options.cuda.chosen) return Error{std::string(name) + " needs --cuda"};

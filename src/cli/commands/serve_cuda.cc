@@ -1,6 +1,8 @@
 #include "cli/commands/serve_cuda.h"
 
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "cli/input/cuda_driver.h"
 #include "cli/input/mps_daemon.h"
@@ -18,6 +20,13 @@ Result<runtime::UnmetGoals> unmet_goals(const std::string& text) {
     if (text == name) return rule;
   }
   return Error{"--admission '" + text + "' is none of refuse, wait and accept"};
+}
+
+// WARPMUX_WORKERS=always is for comparing the results of programs with and without workers.
+runtime::WorkerUse workers_of_environment() {
+  const char* given = std::getenv("WARPMUX_WORKERS");
+  return given != nullptr && std::string_view(given) == "always" ? runtime::WorkerUse::always
+                                                                 : runtime::WorkerUse::beside_others;
 }
 
 }  // namespace
@@ -47,6 +56,9 @@ void add_serve_cuda_options(const Command& command, ServeCudaOptions& options) {
       "With --cuda and a policy that gives SMs to programs: the number of SMs in a group, which has one owner; "
       "a multiple of 8, or an even number on drivers that allow it",
       {.show_default = true, .low = 2, .high = 64});
+  command.flag("--workers", options.workers,
+               "With --cuda and such a policy: programs own single SMs, and kernels whose PTX the program has run as "
+               "workers, which leave an SM at the end of a block; others get a part of every SM");
   command.option("--decisions", options.arbiter.decisions_file,
                  "With --cuda and such a policy: append its events and decisions to this file",
                  {.type = "FILE", .output = true});
@@ -60,6 +72,8 @@ Result<int> serve_cuda(ServeCudaOptions options) {
     return Error{"--sharing '" + options.sharing + "' is neither mps nor isolated"};
   const bool is_mps = options.sharing == "mps";
   options.arbiter.sharing = is_mps ? runtime::Sharing::mps : runtime::Sharing::isolated;
+  if (options.workers && options.sms_of_group != ServeCudaOptions().sms_of_group)
+    return Error{"--sm-group has no meaning with --workers, which gives single SMs"};
   const auto admission = unmet_goals(options.admission);
   if (!admission) return admission.error();
   options.arbiter.unmet_goals = *admission;
@@ -69,6 +83,7 @@ Result<int> serve_cuda(ServeCudaOptions options) {
   if (!driver) return driver.error();
   options.arbiter.threads = driver->threads;
   options.arbiter.sm_groups = find_sm_groups(options.sms_of_group);
+  if (options.workers) options.arbiter.sm_groups = options.arbiter.sm_groups.as_single_sms(workers_of_environment());
   std::unique_ptr<MpsDaemon> mps;
   if (is_mps) {
     auto started = MpsDaemon::start();

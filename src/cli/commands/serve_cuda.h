@@ -12,6 +12,7 @@ struct ServeCudaOptions {
   std::string sharing = "isolated";
   std::string admission = "refuse";
   std::uint32_t sms_of_group = 8;
+  bool workers = false;
   double max_loss = 0;  // 0: the default of the kind of sharing
   runtime::ArbiterOptions arbiter;
 };

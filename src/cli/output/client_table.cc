@@ -169,9 +169,11 @@ std::string kernels_of_clients(const Json& status) {
     if (kernels == c.end()) continue;
     for (const Json& k : *kernels) {
       const auto reason = k["reason"].get<std::string>();
-      text +=
-          fmt::format("client {}: kernel '{}' has {}gates{}\n", c["client"].get<std::uint64_t>(),
-                      k["name"].get<std::string>(), reason.empty() ? "" : "no ", reason.empty() ? "" : ": " + reason);
+      const bool are_workers = status.contains("arbiter") && status["arbiter"].value("workers", false);
+      const char* const form = are_workers ? (reason.empty() ? "runs as workers" : "does not run as workers")
+                                           : (reason.empty() ? "has gates" : "has no gates");
+      text += fmt::format("client {}: kernel '{}' {}{}\n", c["client"].get<std::uint64_t>(),
+                          k["name"].get<std::string>(), form, reason.empty() ? "" : ": " + reason);
     }
   }
   return text;

@@ -51,6 +51,15 @@ Result<std::unique_ptr<ProgramRule>> make_rule(const ArbiterOptions& options) {
   return SmRule::make(options.policy, options.sm_groups, options.decisions_file);
 }
 
+Result<void> check_workers(const ArbiterOptions& options) {
+  if (options.sm_groups.workers == WorkerUse::none) return {};
+  const auto choice = policy::choose(options.policy);
+  if (options.sharing != Sharing::mps || options.policy.empty() ||
+      (choice && !choice->needs().has(policy::Can::own_sms)))
+    return Error{"workers are for programs that share the GPU with --sharing mps under a policy that gives them SMs"};
+  return {};
+}
+
 std::uint64_t nanoseconds(ArbitratedProgram::Clock::time_point time) {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
@@ -76,6 +85,7 @@ Result<std::unique_ptr<Arbiter>> Arbiter::open(ArbiterOptions options, std::stri
   std::unique_ptr<ProgramRule> policy;
   if (options.gates != Gates::none && (options.sharing != Sharing::mps || !options.policy.empty()))
     return Error{"gates are for programs that share the GPU with --sharing mps and without --policy"};
+  if (auto fitting = check_workers(options); !fitting) return fitting.error();
   if (!options.policy.empty()) {
     if (options.sharing != Sharing::mps)
       return Error{"policies decide on SMs or parts of them, which programs have with --sharing mps only"};
@@ -210,9 +220,9 @@ void Arbiter::admit(Applicant applicant) {
   for (unsigned i = 0; i < kBoardBits && bit == 0; ++i) {
     if ((used >> i & 1U) == 0) bit = 1U << i;
   }
-  auto program =
-      ArbitratedProgram::greet(std::move(applicant.socket), {seen_ + 1, name_in(hello), applicant.peer}, state,
-                               hello.share == 0 ? 1 : hello.share / 1000.0, {board_file_, bit, options_.gates});
+  auto program = ArbitratedProgram::greet(std::move(applicant.socket), {seen_ + 1, name_in(hello), applicant.peer},
+                                          state, hello.share == 0 ? 1 : hello.share / 1000.0,
+                                          {board_file_, bit, options_.gates, options_.sm_groups.workers});
   if (!program) return;
   ++seen_;
   (*program)->loss_control = make_loss_control(options_);
@@ -225,10 +235,10 @@ void Arbiter::dismiss(std::list<std::unique_ptr<ArbitratedProgram>>::iterator pr
   board().busy.fetch_and(~(*program)->board_bit(), std::memory_order_release);
   board().sleepers.fetch_and(~(*program)->board_bit(), std::memory_order_relaxed);
   admission_.learn((*program)->identity.name, (*program)->isolated());
-  if (options_.gates == Gates::always) {
-    for (const ArbitratedProgram::KernelGates& k : (*program)->kernels())
+  if (options_.gates == Gates::always || options_.sm_groups.workers == WorkerUse::always) {
+    for (const ArbitratedProgram::KernelForm& k : (*program)->kernels())
       fmt::print(stderr, "wm: {}: kernel '{}': {}\n", (*program)->identity.name, k.kernel,
-                 k.has_gates ? "gates" : k.reason);
+                 k.is_made ? (options_.gates != Gates::none ? "gates" : "workers") : k.reason);
   }
   programs_.erase(program);
 }
@@ -314,7 +324,7 @@ void Arbiter::sample_isolated(ArbitratedProgram::Clock::time_point now, std::vec
       decision.modes |= kPause;
       decision.wait_microseconds = kPauseMicroseconds;
     } else {
-      if (!step.ends) decision.modes &= ~(kPlace | kLimitBlocks | kQuota);
+      if (!step.ends) decision.modes &= ~(kPlace | kWorkers | kLimitBlocks | kQuota);
       if (step.begins) program->begin_sample(now);
       if (step.ends) program->end_sample(now);
     }

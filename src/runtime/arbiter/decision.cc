@@ -16,6 +16,7 @@ std::string ProgramDecision::mechanism() const {
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (stream_priority == StreamPriority::highest) add("highest stream priority");
   if ((modes & kPlace) != 0) add(fmt::format("{} of {} SMs (green context)", sms, all_sms));
+  if ((modes & kWorkers) != 0 && sms != 0) add(fmt::format("{} of {} SMs (workers)", sms, all_sms));
   if ((modes & kLimitBlocks) != 0) add(fmt::format("at most {}% of the blocks per SM", occupancy_percent));
   if ((modes & kQuota) != 0) add("a quota of launches");
   if ((modes & kGate) != 0) add(fmt::format("gates closed at most {}% of the time", gate_percent));

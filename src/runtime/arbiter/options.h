@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,11 +20,22 @@ enum class UnmetGoals { refuse, wait, accept };
 // program is active, or all kernels from their first launch on, to compare their results.
 enum class Gates : std::uint32_t { none, beside_others, always };
 
+// Kernels that run as workers on the SMs that a policy gives to their program: those of programs beside others, or all
+// kernels from their first launch on, to compare their results.
+enum class WorkerUse : std::uint32_t { none, beside_others, always };
+
 // The SMs of the GPU in the groups that policies give to programs.
 struct SmGroups {
-  std::vector<std::uint32_t> sms;   // SMs of each group; empty: not known
-  std::uint32_t sms_of_group = 8;   // SMs of every group but the last, which has the rest
-  bool has_green_contexts = false;  // the driver can run kernels on some of the groups only
+  std::vector<std::uint32_t> sms;       // SMs of each group; empty: not known
+  std::uint32_t sms_of_group = 8;       // SMs of every group but the last, which has the rest
+  bool has_green_contexts = false;      // the driver can run kernels on some of the groups only
+  WorkerUse workers = WorkerUse::none;  // other than none: single SMs are given, and no green contexts used
+
+  // The same SMs, each as a group.
+  [[nodiscard]] SmGroups as_single_sms(WorkerUse how) const {
+    const std::uint32_t all = std::accumulate(sms.begin(), sms.end(), std::uint32_t{0});
+    return {std::vector<std::uint32_t>(all, 1), 1, has_green_contexts, how};
+  }
 };
 
 struct ArbiterOptions {

@@ -28,9 +28,9 @@ struct PolicyProgram {
   double isolated_p99 = 0;    // the same while no other program was active; 0: not known
   double isolated_rate = 0;   // launches per second, likewise
   std::uint64_t launches = 0;
-  std::uint64_t launched_at = 0;    // the time of the last one in nanoseconds; 0: not known
-  std::uint64_t waited = 0;         // nanoseconds for which its launches have waited until the last one began
-  std::uint64_t placed_groups = 0;  // the groups of SMs that its last launch used; 0: not known
+  std::uint64_t launched_at = 0;  // the time of the last one in nanoseconds; 0: not known
+  std::uint64_t waited = 0;       // nanoseconds for which its launches have waited until the last one began
+  SmSet used_sms{};               // the groups of SMs, or the SMs, that it has not left; empty: not known
 };
 
 // Decides with a policy of `wm policies`.

@@ -36,12 +36,18 @@ Result<std::unique_ptr<ArbitratedProgram>> ArbitratedProgram::greet(Descriptor s
   auto* page = new (mapping->bytes().data()) ControlPage;
   page->words.board_bit.store(greeting.board_bit);
   page->words.gates.store(static_cast<std::uint32_t>(greeting.gates));
+  page->words.workers.store(static_cast<std::uint32_t>(greeting.workers));
   std::unique_ptr<ArbitratedProgram> program(new ArbitratedProgram(std::move(socket), std::move(identity), state, share,
                                                                    std::move(*mapping), greeting.board_bit));
   // The streams that it creates right after the greeting have the right priority.
   ProgramDecision first = decide_single(state);
   if (greeting.gates == Gates::always) first.modes |= kGate;
+  if (greeting.workers == WorkerUse::always) {
+    first.modes |= kWorkers;
+    first.own_sms.set();
+  }
   program->decision_.modes = first.modes;  // it is not woken before it is greeted
+  program->decision_.own_sms = first.own_sms;
   program->apply(first);
   ProgramWelcome welcome;
   welcome.answer = ProgramAnswer::accepted;
@@ -91,7 +97,8 @@ void ArbitratedProgram::apply(const ProgramDecision& decision) {
   if (decision == decision_) return;
   ControlWords& words = page().words;
   const bool wakes = decision.slice_microseconds != decision_.slice_microseconds ||
-                     decision.sm_groups != decision_.sm_groups || ((decision.modes ^ decision_.modes) & kGate) != 0;
+                     decision.sm_groups != decision_.sm_groups || decision.own_sms != decision_.own_sms ||
+                     ((decision.modes ^ decision_.modes) & (kGate | kWorkers)) != 0;
   words.occupancy_percent.store(decision.occupancy_percent, std::memory_order_relaxed);
   words.stream_priority.store(static_cast<std::uint32_t>(decision.stream_priority), std::memory_order_relaxed);
   words.wait_microseconds.store(decision.wait_microseconds, std::memory_order_relaxed);
@@ -99,9 +106,10 @@ void ArbitratedProgram::apply(const ProgramDecision& decision) {
   words.gate_percent.store(decision.gate_percent, std::memory_order_relaxed);
   words.sms_of_group.store(decision.sms_of_group, std::memory_order_relaxed);
   words.sm_groups.store(decision.sm_groups, std::memory_order_relaxed);
+  words.own_sms.store(decision.own_sms);
   const bool divides = (decision.modes & (kLimitBlocks | kDivideAlike)) != 0;
   has_divided_ |= divides;
-  const bool restores = has_divided_ && !divides && (decision.modes & kPlace) == 0;
+  const bool restores = has_divided_ && !divides && (decision.modes & (kPlace | kWorkers)) == 0;
   words.launch_limit.store(decision.launch_limit, std::memory_order_relaxed);
   words.modes.store(decision.modes | (restores ? kOwnDivision : 0U), std::memory_order_release);
   decision_ = decision;
@@ -172,7 +180,8 @@ PolicyProgram ArbitratedProgram::for_policy(std::uint64_t threads) {
                   .launches = launches_ - std::min<std::uint64_t>(counters().held_launches.load(), launches_),
                   .launched_at = counters().launched_at.load(std::memory_order_relaxed),
                   .waited = counters().waited_nanoseconds.load(std::memory_order_relaxed),
-                  .placed_groups = counters().placed_groups.load(std::memory_order_relaxed)};
+                  .used_sms = page().workers.used_sms.load()};
+  if (p.used_sms.none()) p.used_sms = SmSet(counters().placed_groups.load(std::memory_order_relaxed));
   const std::uint64_t peak = counters().peak_threads.load(std::memory_order_relaxed);
   if (threads != 0 && peak != 0) {
     const std::uint64_t parts = (peak * PolicyRule::kParts + threads - 1) / threads;
@@ -181,15 +190,15 @@ PolicyProgram ArbitratedProgram::for_policy(std::uint64_t threads) {
   return p;
 }
 
-std::vector<ArbitratedProgram::KernelGates> ArbitratedProgram::kernels() const {
-  std::vector<KernelGates> told;
+std::vector<ArbitratedProgram::KernelForm> ArbitratedProgram::kernels() const {
+  std::vector<KernelForm> told;
   const std::size_t count = std::min<std::size_t>(gates().notes.load(std::memory_order_acquire), kKernelNotes);
   // A program may write anything into its page.
   const auto text = [](const auto& bytes) { return std::string(bytes, ::strnlen(bytes, sizeof bytes)); };
   for (std::size_t i = 0; i < count; ++i) {
     const KernelNote& note = gates().kernels[i];
-    KernelGates k{text(note.name), note.has_gates.load(std::memory_order_relaxed) != 0, text(note.reason)};
-    if (!k.has_gates && k.reason.empty()) k.reason = "the driver does not launch it with gates";
+    KernelForm k{text(note.name), note.has_form.load(std::memory_order_relaxed) != 0, text(note.reason)};
+    if (!k.is_made && k.reason.empty()) k.reason = "the driver does not launch it so";
     told.push_back(std::move(k));
   }
   return told;

@@ -31,6 +31,7 @@ class ArbitratedProgram {
     const Descriptor& board;
     std::uint32_t board_bit = 0;
     Gates gates = Gates::none;
+    WorkerUse workers = WorkerUse::none;
   };
   // Makes the page and greets the program.
   static Result<std::unique_ptr<ArbitratedProgram>> greet(Descriptor socket, ProgramIdentity identity,
@@ -40,13 +41,14 @@ class ArbitratedProgram {
   [[nodiscard]] const Descriptor& socket() const { return socket_; }
   [[nodiscard]] const ProgramCounters& counters() const { return page().counters; }
   [[nodiscard]] const GateCounters& gates() const { return page().gates; }
+  [[nodiscard]] const WorkerCounters& workers() const { return page().workers; }
   // The kernels that the program has told of, in the order in which it launched them first.
-  struct KernelGates {
+  struct KernelForm {
     std::string kernel;
-    bool has_gates = false;
-    std::string reason;  // why it has none
+    bool is_made = false;  // with gates or as workers
+    std::string reason;    // why it is not
   };
-  [[nodiscard]] std::vector<KernelGates> kernels() const;
+  [[nodiscard]] std::vector<KernelForm> kernels() const;
   [[nodiscard]] const ProgramDecision& decision() const { return decision_; }
   [[nodiscard]] std::uint32_t board_bit() const { return board_bit_; }
   [[nodiscard]] double seconds() const;

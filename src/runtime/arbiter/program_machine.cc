@@ -46,23 +46,22 @@ void ProgramMachine::leave(Kernel& kernel) {
   for (Sm& sm : sms_) vacate(sm, kernel);
 }
 
-void ProgramMachine::used(KernelId id, std::uint64_t groups) {
+void ProgramMachine::used(KernelId id, const SmSet& groups) {
   Kernel* k = view(id);
   if (k == nullptr) return;
   for (Sm& sm : sms_) {
     if (sm.state != Sm::State::reserved || on(sm, id).resident == 0) continue;
-    const bool has_left = groups != 0 && (groups >> sm.index & 1U) == 0;
+    const bool has_left = groups.any() && !groups[sm.index];
     if (has_left || now() >= reserved_since_[sm.index] + kSilenceLimit) vacate(sm, *k);
   }
 }
 
-std::uint64_t ProgramMachine::groups(KernelId kernel) const {
-  std::uint64_t mask = 0;
+SmSet ProgramMachine::groups(KernelId kernel) const {
+  SmSet groups;
   for (const Sm& sm : sms_) {
-    if (sm.state == Sm::State::on && (sm.owner == kNoKernel || sm.owner == kernel))
-      mask |= std::uint64_t{1} << sm.index;
+    if (sm.state == Sm::State::on && (sm.owner == kNoKernel || sm.owner == kernel)) groups.set(sm.index);
   }
-  return mask;
+  return groups;
 }
 
 void ProgramMachine::occupy() {

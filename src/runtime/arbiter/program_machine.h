@@ -1,14 +1,16 @@
 // A GPU whose SMs CUDA programs own in groups, as a Machine: an SM of this machine is a group of SMs.
 //
-// A program is told its groups and uses them from its next launch on. A group that a program loses is reserved until
-// the program has launched without it, or has been silent for `kSilenceLimit`; launches before that may still run there
-// for their length. Instructions are spread over the groups of their program.
+// A program is told its groups. One that launches into green contexts uses them from its next launch on; a group that
+// it loses is reserved until it has launched without it, and launches before that may still run there for their length.
+// Workers leave a group, which is a single SM then, at the end of their blocks, and it is reserved until they have.
+// After `kSilenceLimit` a group is given away even so. Instructions are spread over the groups of their program.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "runtime/arbiter/launch_count_machine.h"
+#include "runtime/protocol/control_page.h"
 
 namespace wm::runtime {
 
@@ -23,10 +25,10 @@ class ProgramMachine final : public LaunchCountMachine {
     return {policy::Can::own_sms, policy::Can::drain, policy::Can::order_launches, policy::Can::count_instructions};
   }
 
-  // The program's last launch used these groups, a bit each.
-  void used(policy::KernelId kernel, std::uint64_t groups);
-  // The groups that the program may use, a bit each.
-  [[nodiscard]] std::uint64_t groups(policy::KernelId kernel) const;
+  // The program uses these groups now, as its last launch or its workers do; empty: not known.
+  void used(policy::KernelId kernel, const SmSet& groups);
+  // The groups that the program may use.
+  [[nodiscard]] SmSet groups(policy::KernelId kernel) const;
 
   [[nodiscard]] policy::Cans cans() const override { return capabilities(); }
   void give(policy::SmId sm, policy::KernelId kernel, policy::Preempt how) override;

@@ -15,6 +15,7 @@ Result<std::unique_ptr<ProgramRule>> SmRule::make(const std::string& text, const
                                                   const std::string& log_file) {
   const auto choice = policy::choose(text);
   if (!choice) return choice.error();
+  if (groups.sms.size() > SmSet().size()) return Error{"the GPU has more SMs than are supported"};
   if (groups.sms.empty()) return Error{"the driver does not tell how many SMs the GPU has"};
   auto policy = policy::make(*choice, ProgramMachine::capabilities(), "device");
   if (!policy) return policy.error();
@@ -23,11 +24,19 @@ Result<std::unique_ptr<ProgramRule>> SmRule::make(const std::string& text, const
 }
 
 void SmRule::complete(ProgramDecision& d, const Member& member) const {
-  const std::uint64_t mask = machine_.groups(member.kernel);
-  d.sm_groups = mask;
+  const SmSet owned = machine_.groups(member.kernel);
+  d.sms = d.all_sms = 0;
   for (std::size_t i = 0; i < groups_.sms.size(); ++i) {
     d.all_sms += groups_.sms[i];
-    if ((mask >> i & 1U) != 0) d.sms += groups_.sms[i];
+    if (owned[i]) d.sms += groups_.sms[i];
+  }
+  const bool has_workers = groups_.workers != WorkerUse::none;
+  if (has_workers) {
+    // Also where a program has all SMs: its kernels must be able to leave some.
+    d.modes |= kWorkers;
+    d.own_sms = owned;
+  } else {
+    d.sm_groups = (owned & SmSet(~std::uint64_t{0})).to_ullong();
   }
   if (d.sms == d.all_sms) return;
   if (d.sms == 0) {
@@ -36,8 +45,19 @@ void SmRule::complete(ProgramDecision& d, const Member& member) const {
     return;
   }
   d.occupancy_percent = std::max(d.sms * 100 / d.all_sms, 1U);
+  if (has_workers) return;
   // Programs with SMs of their own keep their kernels' split of L1 cache and shared memory.
   d.modes |= groups_.has_green_contexts ? kPlace : kLimitBlocks | kDivideAlike;
+}
+
+void SmRule::prepare(ProgramDecision& d) const {
+  if (groups_.workers == WorkerUse::none) {
+    d.sms_of_group = groups_.sms_of_group;
+  } else if (groups_.workers == WorkerUse::always) {
+    d.modes |= kWorkers;
+    d.own_sms.set();
+    d.sms = d.all_sms = static_cast<std::uint32_t>(groups_.sms.size());
+  }
 }
 
 }  // namespace wm::runtime

@@ -1,7 +1,8 @@
 // A policy of `wm policies` that gives SMs to kernels, on CUDA programs.
 //
-// A program's groups of SMs are those on which its launches run, in a green context. Where the driver has no green
-// contexts, a program gets the part of every SM that corresponds to its groups.
+// A program's groups of SMs are those on which its launches run, in a green context, or its kernels as workers. Where
+// the driver has no green contexts, and for kernels that cannot be workers, a program gets the part of every SM that
+// corresponds to its groups.
 #pragma once
 
 #include <memory>
@@ -22,9 +23,9 @@ class SmRule final : public LaunchRule {
   SmRule(const policy::Choice& choice, std::unique_ptr<policy::Policy> policy, SmGroups groups,
          std::unique_ptr<ProgramMachine> machine, std::string log_file);
   void observe(const PolicyProgram& program, const Member& member) override {
-    machine_.used(member.kernel, program.placed_groups);
+    machine_.used(member.kernel, program.used_sms);
   }
-  void prepare(ProgramDecision& decision) const override { decision.sms_of_group = groups_.sms_of_group; }
+  void prepare(ProgramDecision& decision) const override;
   void complete(ProgramDecision& decision, const Member& member) const override;
 
   ProgramMachine& machine_;

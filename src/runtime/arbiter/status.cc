@@ -34,19 +34,27 @@ std::string mechanism_text(const ArbitratedProgram& program) {
   if ((d.modes & kPlace) != 0 && c.placed_launches == 0 && c.unplaced_launches != 0)
     text +=
         fmt::format(" (not applied: no launch can be placed; at most {}% of the blocks per SM)", d.occupancy_percent);
+  if ((d.modes & kWorkers) != 0 && c.placed_launches == 0 && c.unplaced_launches != 0)
+    text += fmt::format(" (not applied: no launch can be workers; at most {}% of the blocks per SM)",
+                        d.occupancy_percent == 0 ? 100 : d.occupancy_percent);
   if ((d.modes & kGate) != 0 && program.gates().gated_launches == 0 && program.gates().ungated_launches != 0)
     text += " (not applied: no kernel has gates)";
   return text;
 }
 
-Document kernel_entries(const ArbitratedProgram& p) {
+Document kernel_entries(const ArbitratedProgram& p, const ArbiterOptions& options) {
   Document kernels = Document::array();
-  for (const ArbitratedProgram::KernelGates& k : p.kernels())
-    kernels.push_back({{"name", k.kernel}, {"gates", k.has_gates}, {"reason", k.reason}});
+  const bool are_workers = options.sm_groups.workers != WorkerUse::none;
+  for (const ArbitratedProgram::KernelForm& k : p.kernels()) {
+    kernels.push_back({{"name", k.kernel},
+                       {"gates", k.is_made && !are_workers},
+                       {"workers", k.is_made && are_workers},
+                       {"reason", k.reason}});
+  }
   return kernels;
 }
 
-Document program_entry(const ArbitratedProgram& p) {
+Document program_entry(const ArbitratedProgram& p, const ArbiterOptions& options) {
   const ProgramCounters& c = p.counters();
   const GateCounters& g = p.gates();
   const auto value = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
@@ -58,6 +66,8 @@ Document program_entry(const ArbitratedProgram& p) {
                         {"unlimited_launches", value(c.unlimited_launches)},
                         {"placed_launches", value(c.placed_launches)},
                         {"unplaced_launches", value(c.unplaced_launches)},
+                        {"added_worker_launches", value(p.workers().added_launches)},
+                        {"used_sms", p.workers().used_sms.load().count()},
                         {"gated_launches", value(g.gated_launches)},
                         {"ungated_launches", value(g.ungated_launches)},
                         {"gate_closings", value(g.closings)},
@@ -85,7 +95,7 @@ Document program_entry(const ArbitratedProgram& p) {
           {"mechanism", mechanism_text(p)},
           {"fault", value(c.fault)},
           {"counters", counts},
-          {"kernels", kernel_entries(p)},
+          {"kernels", kernel_entries(p, options)},
           // The keys of the daemons that execute launches themselves.
           {"kernel", ""},
           {"workers", 0},
@@ -103,7 +113,7 @@ Document program_entry(const ArbitratedProgram& p) {
 
 std::string arbiter_status(const ArbiterStatus& status) {
   Document clients = Document::array();
-  for (const ArbitratedProgram* program : status.programs) clients.push_back(program_entry(*program));
+  for (const ArbitratedProgram* program : status.programs) clients.push_back(program_entry(*program, status.options));
   const Document alive{{"memories", 0}, {"programs", 0}, {"kernels", 0}, {"queues", 0}, {"commands", 0}};
   const bool is_mps = status.options.sharing == Sharing::mps;
   const Document document{{"schema", 1},
@@ -126,6 +136,7 @@ std::string arbiter_status(const ArbiterStatus& status) {
                             {"max_loss", or_null(status.options.max_loss)},
                             {"client_memory_bytes", status.options.client_memory},
                             {"gates", status.options.gates != Gates::none},
+                            {"workers", status.options.sm_groups.workers != WorkerUse::none},
                             {"slice_us", status.options.slice_microseconds},
                             {"goals_exhausted", status.goals_exhausted}}},
                           {"clients", clients}};

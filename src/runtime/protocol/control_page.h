@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 
@@ -18,6 +19,28 @@ namespace wm::runtime {
 
 using Count = std::atomic<std::uint64_t>;
 static_assert(Count::is_always_lock_free);
+
+// SMs of the GPU, or groups of them, a bit each.
+using SmSet = std::bitset<256>;
+
+// A set in shared memory. Writers of single words may be seen at work; every set is a hint, so that this does no harm.
+class SharedSmSet {
+ public:
+  [[nodiscard]] SmSet load() const {
+    SmSet set;
+    for (std::size_t i = words_.size(); i-- > 0;) set = set << kBits | SmSet(words_[i].load(std::memory_order_relaxed));
+    return set;
+  }
+  void store(const SmSet& set) {
+    const SmSet one_word(~std::uint64_t{0});
+    for (std::size_t i = 0; i < words_.size(); ++i)
+      words_[i].store((set >> (kBits * i) & one_word).to_ullong(), std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::size_t kBits = 64;
+  std::array<Count, SmSet().size() / kBits> words_{};
+};
 
 // The bits of `ControlWords::modes`: a launch's duties beside being counted.
 enum ControlMode : std::uint32_t {
@@ -30,15 +53,16 @@ enum ControlMode : std::uint32_t {
   kPlace = 64,         // run on the SMs of `sm_groups` only; a launch that cannot be placed is limited instead
   kGate = 128,         // kernels pause in their loops while a latency-sensitive program has work
   kQuota = 512,        // no more than `launch_limit` launches may begin
+  kWorkers = 1024,     // kernels run as workers on `own_sms` only; one that cannot is limited instead
   kOwnDivision = 256,  // divide an SM's memory as the program asked again, after a time with the two bits above
 };
 
 // The priority of streams that a program creates: its own choice, the highest there is, or its own choice below that.
 enum class StreamPriority : std::uint32_t { own, highest, below_highest };
 
-// Whether the program keeps the code that it loads, for kernels with gates, and whether these are made before the first
-// launch of a kernel.
-enum class GateUse : std::uint32_t { none, when_ready, at_once };
+// Whether the program keeps the code that it loads, for second forms of kernels (with gates, or as workers), and
+// whether these are made before the first launch of a kernel.
+enum class FormUse : std::uint32_t { none, when_ready, at_once };
 
 // Written by the daemon.
 struct ControlWords {
@@ -51,9 +75,11 @@ struct ControlWords {
   Word board_bit{0};           // this program's bit in the Board
   Word sms_of_group{0};        // the SMs are divided into groups of so many; 0: no policy gives SMs to programs
   Count sm_groups{0};          // a bit for each group that the program may use; the SMs left over are the last group
-  Word gates{0};               // a GateUse
+  Word gates{0};               // a FormUse
+  Word workers{0};             // a FormUse
   Count launch_limit{0};       // launches that may begin in all
   Word gate_percent{0};        // the part of the time for which gates may be closed
+  SharedSmSet own_sms;         // by %smid, under kWorkers
 };
 
 // Times in buckets of an eighth of a power of two: bucket b holds the times below (9 + b % 8) << (b / 8) nanoseconds
@@ -96,11 +122,11 @@ struct ProgramCounters {
   Count launched_at{0};  // the time of the last launch on the steady clock, while requests are measured; 0: none
 };
 
-// A kernel that should have gates. Without them, an empty reason means that the driver does not launch it with gates.
+// A kernel that should have a second form. Without one, an empty reason means that the driver does not launch it.
 struct KernelNote {
   char name[96] = {};
   char reason[96] = {};
-  Word has_gates{0};
+  Word has_form{0};
 };
 inline constexpr std::size_t kKernelNotes = 32;
 
@@ -113,11 +139,18 @@ struct GateCounters {
   std::array<KernelNote, kKernelNotes> kernels{};
 };
 
+// Written by the program, whose kernels run as workers.
+struct WorkerCounters {
+  SharedSmSet used_sms;     // SMs that they may use, and those that they have not left yet; empty: not known
+  Count added_launches{0};  // launches of more workers for kernels that run
+};
+
 struct ControlPage {
   std::uint32_t magic = kMagic, version = kVersion;
   alignas(64) ControlWords words;
   alignas(64) ProgramCounters counters;
   alignas(64) GateCounters gates;
+  alignas(64) WorkerCounters workers;
 };
 inline constexpr std::size_t kControlPageBytes = 12'288;
 static_assert(sizeof(ControlPage) <= kControlPageBytes);

@@ -32,7 +32,8 @@ class Program {
     if (std::freopen(output.c_str(), "w", stdout) == nullptr) std::_Exit(3);
     ::dup2(STDOUT_FILENO, STDERR_FILENO);
     std::vector<char*> words;
-    std::vector<std::string> copies{binary_path("tests/forward_program")};
+    const bool is_zoo = !arguments.empty() && arguments[0] == "zoo";
+    std::vector<std::string> copies{binary_path(is_zoo ? "tests/zoo_program" : "tests/forward_program")};
     copies.insert(copies.end(), arguments.begin(), arguments.end());
     words.reserve(copies.size() + 1);
     for (std::string& word : copies) words.push_back(word.data());

@@ -23,7 +23,7 @@ std::string ptx_for(int architecture) {
 std::string gated(const void* image, const std::string& kernel = "loop") {
   const std::unique_ptr<LoadedCode> code(wm_read_code(image));
   constexpr std::uint64_t kWord = 0x7f0000001000;
-  const GatedKernel made =
+  const RewrittenKernel made =
       code->gate(kernel, 90, kWord, [](const std::string&) { return std::optional<std::uint64_t>(0x7f0000002000); });
   if (!made.reason.empty()) return made.reason;
   const bool has_word = made.ptx.find(std::to_string(kWord)) != std::string::npos;
@@ -66,6 +66,26 @@ TEST(LoadedCode, NvccsStructureAroundAFatBinaryIsRead) {
 TEST(LoadedCode, ModulesWithVeryMuchPtxAreLeftAsTheyAre) {
   const std::string comment = "//" + std::string(16 << 20, ' ') + "\n";
   EXPECT_EQ(gated((comment + ptx_for(90)).c_str()), "its module has more than 16 MB of PTX");
+}
+
+TEST(LoadedCode, WorkersHaveTheirParametersBehindTheKernels) {
+  const std::string text =
+      ".version 7.8\n.target sm_90\n.address_size 64\n"
+      ".entry k(.param .u8 a, .param .u64 b, .param .align 4 .b8 c[12]) { ret; }\n"
+      ".entry ends(.param .u32 n) {\n.reg .b32 %r<2>; .reg .pred %p<2>;\nmov.u32 %r1, %tid.x;\n"
+      "setp.eq.u32 %p1, %r1, 0; @%p1 ret; bar.sync 0; ret;\n}\n";
+  const std::unique_ptr<LoadedCode> code(wm_read_code(text.c_str()));
+  const auto no_address = [](const std::string&) { return std::optional<std::uint64_t>(); };
+  const RewrittenKernel made = code->make_workers("k", 90, no_address);
+  EXPECT_EQ(made.reason, "");
+  EXPECT_NE(made.ptx.find("wm_grid"), std::string::npos) << made.ptx;
+  ASSERT_EQ(made.parameters.size(), 3U);
+  for (const auto& [i, offset, bytes] : {std::tuple{0, 0U, 1U}, {1, 8U, 8U}, {2, 16U, 12U}}) {
+    EXPECT_EQ(made.parameters[i].offset, offset);
+    EXPECT_EQ(made.parameters[i].bytes, bytes);
+  }
+  EXPECT_EQ(code->make_workers("ends", 90, no_address).reason,
+            "some threads of a block may end before a barrier that others reach");
 }
 
 TEST(LoadedCode, MachineCodeAndDamagedPtxHaveReasons) {

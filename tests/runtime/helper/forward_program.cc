@@ -23,6 +23,7 @@
 //   where KIND N   the SMs of launches, and
 //   ordered N      whether their order is kept: placement.h
 //   gated N KIND   kernels with loops and variables: gated_program.h
+//   visits N       kernels of many blocks, on whatever SMs: worker_program.h
 //   opencl N       N launches of OpenCL and waits for them, through whatever library has these names
 #include <algorithm>
 #include <atomic>
@@ -47,6 +48,7 @@
 #include "placement.h"
 #include "rounds.h"
 #include "validation/cuda_real/measure.h"
+#include "worker_program.h"
 
 namespace {
 
@@ -464,6 +466,7 @@ int main(int count, char** words) {
   if (what == "where") where(first, second);
   if (what == "ordered") ordered(first);
   if (what == "gated") gated(first, second);
+  if (what == "visits") visits(first);
   if (what == "latency" || what == "probe" || what == "compute" || what == "memory" || what == "calls")
     measured(what, number);
   return 0;

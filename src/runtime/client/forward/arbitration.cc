@@ -15,8 +15,9 @@
 #include "runtime/client/forward/channel_groups.h"
 #include "runtime/client/forward/daemon_page.h"
 #include "runtime/client/forward/gate_follower.h"
-#include "runtime/client/forward/gated_kernels.h"
 #include "runtime/client/forward/green_contexts.h"
+#include "runtime/client/forward/rewritten_kernels.h"
+#include "runtime/client/forward/worker_words.h"
 #include "runtime/protocol/descriptor.h"
 #include "runtime/protocol/socket.h"
 
@@ -29,6 +30,8 @@ using runtime::Descriptor;
 constexpr int kWelcomeMilliseconds = 10'000;
 // Between two looks at the channel groups.
 constexpr int kLookMilliseconds = 200;
+// Between two looks at the workers that have to leave SMs.
+constexpr int kLeavingMilliseconds = 1;
 
 struct Connection {
   Descriptor socket;
@@ -52,7 +55,7 @@ void forget_after_fork() {
   become_unmanaged();
   ChannelGroups::forget_after_fork();
   GateFollower::forget_after_fork();
-  GatedKernels::forget_after_fork();
+  RewrittenKernels::forget_after_fork();
   if (connection->socket.open() && connection->is_open()) ::close(connection->socket.get());
   connection = new Connection;
 }
@@ -129,12 +132,23 @@ void prepare_sms(const runtime::ControlPage& page) {
   GreenContexts::get().prepare(page.words.sm_groups.load(std::memory_order_relaxed), sms_of_group);
 }
 
+// The SMs of the program's workers: all while the daemon gives it none in particular. Whether some are still to be
+// left.
+bool follow_workers(runtime::ControlPage& page) {
+  const bool is_restricted = (page.words.modes.load(std::memory_order_acquire) & runtime::kWorkers) != 0;
+  const runtime::SmSet allowed = is_restricted ? page.words.own_sms.load() : runtime::SmSet().set();
+  page.workers.added_launches.fetch_add(WorkerWords::get().allow(allowed), std::memory_order_relaxed);
+  const auto used = WorkerWords::get().used();
+  page.workers.used_sms.store(used.value_or(runtime::SmSet()));
+  return used && *used != allowed;
+}
+
 // Reads what the daemon sends (a byte: its words have changed) until the connection ends.
 void serve_connection(Connection& served) {
-  bool is_pending = false;
+  bool is_pending = false, is_leaving = false;
   for (;;) {
     pollfd watched{served.socket.get(), POLLIN | POLLRDHUP, 0};
-    const int ready = ::poll(&watched, 1, kLookMilliseconds);
+    const int ready = ::poll(&watched, 1, is_leaving ? kLeavingMilliseconds : kLookMilliseconds);
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0 || !served.is_open()) break;
     if (ready > 0) {
@@ -142,14 +156,19 @@ void serve_connection(Connection& served) {
       if (!packet || packet->bytes.empty()) break;
     }
     if (served.has_context.load()) prepare_sms(page());
+    if (page().words.workers.load(std::memory_order_relaxed) != 0) {
+      is_leaving = follow_workers(page());
+      RewrittenKernels::get().prepare();
+    }
     if (page().words.gates.load(std::memory_order_relaxed) != 0) {
-      GatedKernels::get().prepare();
+      RewrittenKernels::get().prepare();
       if (ready > 0) GateFollower::wake();
     }
     if (ready > 0 || served.groups_changed.exchange(false) || is_pending)
       is_pending = ChannelGroups::get().apply(page());
   }
   become_unmanaged();
+  (void)WorkerWords::get().allow(runtime::SmSet().set());
   (void)ChannelGroups::get().apply(page());
   std::fputs("wm: the daemon is gone; this program's CUDA launches are not managed any more\n", stderr);
 }

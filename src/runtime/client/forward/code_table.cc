@@ -20,7 +20,7 @@ gates::ReadCode find_reader() {
   const std::string beside = file.substr(0, file.rfind('/') + 1) + gates::kLibraryName;
   void* library = ::dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* reader = library == nullptr ? nullptr : ::dlsym(library, gates::kReadCodeName);
-  if (reader == nullptr) std::fprintf(stderr, "wm: this program's kernels have no gates: %s\n", ::dlerror());
+  if (reader == nullptr) std::fprintf(stderr, "wm: this program's kernels stay as they are: %s\n", ::dlerror());
   return reinterpret_cast<gates::ReadCode>(reader);
 }
 
@@ -29,7 +29,10 @@ std::shared_ptr<gates::LoadedCode> read(const void* image) {
   return std::shared_ptr<gates::LoadedCode>(reader == nullptr ? nullptr : reader(image));
 }
 
-bool keeps_code() { return page().words.gates.load(std::memory_order_relaxed) != 0; }
+bool keeps_code() {
+  const runtime::ControlWords& words = page().words;
+  return (words.gates.load(std::memory_order_relaxed) | words.workers.load(std::memory_order_relaxed)) != 0;
+}
 
 }  // namespace
 

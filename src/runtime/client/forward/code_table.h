@@ -1,4 +1,4 @@
-// The code of the modules and libraries that the program has loaded, kept while the daemon uses gates.
+// The code of the modules and libraries that the program has loaded, kept while the daemon uses second forms.
 #pragma once
 
 #include <map>

@@ -1,15 +1,15 @@
 // The driver's functions that load and unload code, and that return kernels.
 #include "runtime/client/forward/code_table.h"
 #include "runtime/client/forward/function_table.h"
-#include "runtime/client/forward/gated_kernels.h"
 #include "runtime/client/forward/real_driver.h"
+#include "runtime/client/forward/rewritten_kernels.h"
 
 namespace wm::forward {
 namespace {
 
 // A module or library ends.
 void forget_code_of(const void* owner) {
-  GatedKernels::get().forget_owner(owner);
+  RewrittenKernels::get().forget_owner(owner);
   CodeTable::get().remove(owner);
   FunctionTable::get().remove_owner(owner);
 }

@@ -1,4 +1,4 @@
-#include "runtime/client/forward/gated_kernels.h"
+#include "runtime/client/forward/rewritten_kernels.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -85,53 +85,61 @@ void note(const std::string& name, const std::string& reason) {
   runtime::KernelNote& added = gates.kernels[count];
   std::snprintf(added.name, sizeof added.name, "%s", name.c_str());
   std::snprintf(added.reason, sizeof added.reason, "%s", reason.c_str());
-  added.has_gates.store(reason.empty() ? 1 : 0, std::memory_order_relaxed);
+  added.has_form.store(reason.empty() ? 1 : 0, std::memory_order_relaxed);
   gates.notes.store(count + 1, std::memory_order_release);
 }
 
+bool makes_workers() { return page().words.workers.load(std::memory_order_relaxed) != 0; }
+
+std::string form_name() { return makes_workers() ? "as workers" : "with gates"; }
+
+// Launches of workers are counted where they are made.
 CUfunction count_launch(runtime::ControlPage& page, CUfunction launched, bool is_gated) {
+  if (makes_workers()) return launched;
   (is_gated ? page.gates.gated_launches : page.gates.ungated_launches).fetch_add(1, std::memory_order_relaxed);
   return launched;
 }
 
 }  // namespace
 
-GatedKernels*& GatedKernels::instance() {
-  static auto* only = new GatedKernels;
+RewrittenKernels*& RewrittenKernels::instance() {
+  static auto* only = new RewrittenKernels;
   return only;
 }
 
-void GatedKernels::forget_after_fork() {
-  instance() = new GatedKernels;
+void RewrittenKernels::forget_after_fork() {
+  instance() = new RewrittenKernels;
   GateWords::forget_after_fork();
+  WorkerWords::forget_after_fork();
 }
 
-GatedKernels::Form GatedKernels::find(const Key& key) const {
+RewrittenKernels::Form RewrittenKernels::find(const Key& key) const {
   const std::shared_lock lock(mutex_);
   const auto at = forms_.find(key);
   return at == forms_.end() ? Form{} : at->second;
 }
 
-GatedKernels::Choice GatedKernels::choose(runtime::ControlPage& page, CUfunction function, CUstream stream,
-                                          unsigned shared_bytes) {
+RewrittenKernels::Choice RewrittenKernels::choose(runtime::ControlPage& page, CUfunction function, CUstream stream,
+                                                  unsigned shared_bytes) {
   const CUcontext context = current_context();
   // A graph keeps the kernels that it was captured with, and the program may look at them.
   if (context == nullptr || is_capturing(stream)) return {count_launch(page, function, false)};
   const Key key{context, function};
   Form found = find(key);
   const bool is_first = found.owner == nullptr;
-  constexpr auto kAtOnce = static_cast<std::uint32_t>(runtime::GateUse::at_once);
-  if (is_first && page.words.gates.load(std::memory_order_relaxed) == kAtOnce) {
+  constexpr auto kAtOnce = static_cast<std::uint32_t>(runtime::FormUse::at_once);
+  const runtime::Word& use = makes_workers() ? page.words.workers : page.words.gates;
+  if (is_first && use.load(std::memory_order_relaxed) == kAtOnce) {
     launched(function);
     prepare();
     found = find(key);
   }
   if (found.state != Form::State::ready) return {count_launch(page, function, false), is_first};
   const bool fits = static_cast<int>(shared_bytes) <= found.max_dynamic || allows(key, shared_bytes);
-  return {count_launch(page, fits ? found.gated : function, fits)};
+  return {count_launch(page, fits ? found.rewritten : function, fits), false, fits ? found.workers : nullptr};
 }
 
-void GatedKernels::launched(CUfunction function) {
+void RewrittenKernels::launched(CUfunction function) {
   const auto origin = FunctionTable::get().origin(function);
   const CUcontext context = current_context();
   if (!origin || context == nullptr) return;
@@ -139,31 +147,38 @@ void GatedKernels::launched(CUfunction function) {
   forms_.emplace(Key{context, function}, Form{.owner = origin->owner});
 }
 
-bool GatedKernels::allows(const Key& key, unsigned shared_bytes) {
+bool RewrittenKernels::allows(const Key& key, unsigned shared_bytes) {
   constexpr auto kMaxDynamic = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
   const std::unique_lock lock(mutex_);
   const auto at = forms_.find(key);
   if (at == forms_.end()) return false;
-  const auto kernel = KernelOnDevice::find(key.second), gated = KernelOnDevice::find(at->second.gated);
-  if (!kernel || !gated) return false;
-  const int allowed = kernel->attribute(kMaxDynamic).value_or(0), present = gated->attribute(kMaxDynamic).value_or(0);
+  const auto kernel = KernelOnDevice::find(key.second), rewritten = KernelOnDevice::find(at->second.rewritten);
+  if (!kernel || !rewritten) return false;
+  const int allowed = kernel->attribute(kMaxDynamic).value_or(0);
+  const int present = rewritten->attribute(kMaxDynamic).value_or(0);
   if (static_cast<int>(shared_bytes) > allowed) return false;
-  if (allowed > present && !gated->set(kMaxDynamic, allowed)) return false;
-  at->second.max_dynamic = allowed;
+  int reachable = allowed;
+  if (allowed > present && !rewritten->set(kMaxDynamic, allowed)) {
+    // Workers need a few bytes of shared memory themselves.
+    constexpr auto kStatic = CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+    reachable -= std::max(rewritten->attribute(kStatic).value_or(0) - kernel->attribute(kStatic).value_or(0), 0);
+    if (static_cast<int>(shared_bytes) > reachable || !rewritten->set(kMaxDynamic, reachable)) return false;
+  }
+  at->second.max_dynamic = reachable;
   return true;
 }
 
-void GatedKernels::refused(CUfunction function) {
+void RewrittenKernels::refused(CUfunction function) {
   const auto origin = FunctionTable::get().origin(function);
   runtime::KernelNote* const note = origin ? find_note(origin->name) : nullptr;
-  if (note != nullptr) note->has_gates.store(0, std::memory_order_relaxed);
+  if (note != nullptr) note->has_form.store(0, std::memory_order_relaxed);
   const std::unique_lock lock(mutex_);
   for (auto& [key, form] : forms_) {
     if (key.second == function) form.state = Form::State::refused;
   }
 }
 
-std::optional<GatedKernels::Key> GatedKernels::next_asked() const {
+std::optional<RewrittenKernels::Key> RewrittenKernels::next_asked() const {
   const std::shared_lock lock(mutex_);
   for (const auto& [key, form] : forms_) {
     if (form.state == Form::State::asked) return key;
@@ -171,7 +186,7 @@ std::optional<GatedKernels::Key> GatedKernels::next_asked() const {
   return std::nullopt;
 }
 
-void GatedKernels::prepare() {
+void RewrittenKernels::prepare() {
   for (;;) {
     const std::lock_guard lock(making_);
     const auto key = next_asked();
@@ -182,7 +197,7 @@ void GatedKernels::prepare() {
   }
 }
 
-GatedKernels::Made GatedKernels::load(const std::string& ptx, const std::string& kernel, int max_registers) {
+RewrittenKernels::Made RewrittenKernels::load(const std::string& ptx, const std::string& kernel, int max_registers) {
   const RealFunctions& f = real();
   Made made;
   int options[] = {kMaxRegistersOption};
@@ -190,48 +205,56 @@ GatedKernels::Made GatedKernels::load(const std::string& ptx, const std::string&
   void* values[] = {reinterpret_cast<void*>(static_cast<std::uintptr_t>(max_registers))};
   const CUresult loaded = f.cuModuleLoadDataEx(&made.module, ptx.c_str(), max_registers == 0 ? 0 : 1, options, values);
   if (loaded != CUDA_SUCCESS)
-    return {.reason = "the driver refuses it with gates: error " + std::to_string(static_cast<int>(loaded))};
+    return {.reason = "the driver refuses it " + form_name() + ": error " + std::to_string(static_cast<int>(loaded))};
   if (f.cuModuleGetFunction(&made.function, made.module, kernel.c_str()) == CUDA_SUCCESS) return made;
   (void)f.cuModuleUnload(made.module);
-  return {.reason = "the driver does not find it with gates"};
+  return {.reason = "the driver does not find it " + form_name()};
 }
 
-GatedKernels::Made GatedKernels::make(const Key& key) {
+gates::RewrittenKernel RewrittenKernels::rewrite(gates::LoadedCode& code, const std::string& kernel,
+                                                 std::uint32_t architecture, const gates::AddressOf& address_of) {
+  if (makes_workers()) return code.make_workers(kernel, architecture, address_of);
+  const auto word = GateWords::get().of_current();
+  if (!word) return {{}, "the driver makes no word for gates"};
+  return code.gate(kernel, architecture, *word, address_of);
+}
+
+RewrittenKernels::Made RewrittenKernels::make(const Key& key) {
   const RealFunctions& f = real();
   const auto origin = FunctionTable::get().origin(key.second);
   const auto kernel = KernelOnDevice::find(key.second);
   if (!origin || !kernel || f.cuModuleLoadDataEx == nullptr) return {.reason = "its module is not known"};
   const CodeTable::Code code = CodeTable::get().find(origin->owner);
   if (code.code == nullptr) return {.reason = "its module is not known"};
-  const auto word = GateWords::get().of_current();
-  if (!word) return {.reason = "the driver makes no word for gates"};
   const auto architecture = static_cast<std::uint32_t>(kernel->attribute(CU_FUNC_ATTRIBUTE_PTX_VERSION).value_or(0));
-  const gates::GatedKernel gated = code.code->gate(origin->name, architecture, *word, [&](const std::string& variable) {
-    return address_of(origin->owner, code.owner, variable);
-  });
-  if (!gated.reason.empty()) return {.reason = gated.reason};
-  Made made = load(gated.ptx, origin->name, 0);
+  const gates::RewrittenKernel rewritten =
+      rewrite(*code.code, origin->name, architecture,
+              [&](const std::string& name) { return address_of(origin->owner, code.owner, name); });
+  if (!rewritten.reason.empty()) return {.reason = rewritten.reason};
+  Made made = load(rewritten.ptx, origin->name, 0);
   if (made.function == nullptr) return made;
-  // Gates take a few registers. Where these cost room for a block, the compiler shall do without them.
+  if (makes_workers()) made.workers = std::make_shared<WorkerForm>(WorkerForm{rewritten.parameters, rewritten.chunk});
+  // The second form takes a few registers more. Where these cost room for a block, the compiler shall do without them.
   const int limit = std::max(kRegistersOfAFullSm, rounded_registers(kernel->attribute(CU_FUNC_ATTRIBUTE_NUM_REGS)));
   if (rounded_registers(number_of(made.function, CU_FUNC_ATTRIBUTE_NUM_REGS)) <= limit) return made;
-  const Made smaller = load(gated.ptx, origin->name, limit);
+  Made smaller = load(rewritten.ptx, origin->name, limit);
   if (smaller.function == nullptr) return made;
+  smaller.workers = made.workers;
   const bool spills = number_of(smaller.function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES) >
                       number_of(made.function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
   (void)f.cuModuleUnload(spills ? smaller.module : made.module);
   return spills ? made : smaller;
 }
 
-void GatedKernels::finish(const Key& key, const Made& made) {
+void RewrittenKernels::finish(const Key& key, const Made& made) {
   const auto origin = FunctionTable::get().origin(key.second);
   if (made.function != nullptr) {
     FunctionTable::get().add(made.function, HandleKind::function, made.module, origin ? origin->name.c_str() : "");
     // The division of an SM's memory that the program has chosen for its kernel.
-    const auto kernel = KernelOnDevice::find(key.second), gated = KernelOnDevice::find(made.function);
+    const auto kernel = KernelOnDevice::find(key.second), rewritten = KernelOnDevice::find(made.function);
     const auto division = kernel ? kernel->attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) : std::nullopt;
-    if (gated && division && *division >= 0)
-      (void)gated->set(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, *division);
+    if (rewritten && division && *division >= 0)
+      (void)rewritten->set(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, *division);
   }
   {
     const std::unique_lock lock(mutex_);
@@ -240,13 +263,14 @@ void GatedKernels::finish(const Key& key, const Made& made) {
     Form& form = at->second;
     form.state = made.function != nullptr ? Form::State::ready : Form::State::refused;
     form.module = made.module;
-    form.gated = made.function;
+    form.rewritten = made.function;
+    form.workers = made.workers;
   }
   if (origin) note(origin->name, made.reason);
-  if (made.function != nullptr) GateFollower::wake();
+  if (made.function != nullptr && !makes_workers()) GateFollower::wake();
 }
 
-void GatedKernels::forget_owner(const void* owner) {
+void RewrittenKernels::forget_owner(const void* owner) {
   const std::lock_guard making(making_);
   const std::unique_lock lock(mutex_);
   std::erase_if(forms_, [&](const auto& entry) {
@@ -254,6 +278,7 @@ void GatedKernels::forget_owner(const void* owner) {
     if (form.owner != owner) return false;
     if (form.module != nullptr) {
       FunctionTable::get().remove_owner(form.module);
+      WorkerWords::get().forget(form.rewritten);
       const CurrentContext context(key.first);
       if (context.is_set()) (void)real().cuModuleUnload(form.module);
     }
@@ -261,20 +286,25 @@ void GatedKernels::forget_owner(const void* owner) {
   });
 }
 
-GatedKernels::Pause::Pause() : making_(GatedKernels::get().making_), words_(GateWords::get().open_and_lock()) {}
+RewrittenKernels::Pause::Pause()
+    : making_(RewrittenKernels::get().making_),
+      gates_(GateWords::get().open_and_lock()),
+      workers_(WorkerWords::get()) {}
 
-void GatedKernels::Pause::forget(CUcontext context) {
-  GatedKernels& kernels = GatedKernels::get();
+void RewrittenKernels::Pause::forget(CUcontext context) {
+  RewrittenKernels& kernels = RewrittenKernels::get();
   const std::unique_lock lock(kernels.mutex_);
   std::erase_if(kernels.forms_, [&](const auto& entry) { return entry.first.first == context; });
-  words_.forget(context);
+  gates_.forget(context);
+  workers_.forget(context);
 }
 
-void GatedKernels::Pause::forget_all() {
-  GatedKernels& kernels = GatedKernels::get();
+void RewrittenKernels::Pause::forget_all() {
+  RewrittenKernels& kernels = RewrittenKernels::get();
   const std::unique_lock lock(kernels.mutex_);
   kernels.forms_.clear();
-  words_.forget_all();
+  gates_.forget_all();
+  workers_.forget_all();
 }
 
 }  // namespace wm::forward

@@ -1,8 +1,8 @@
-// Second forms of the program's kernels, with gates, in modules of this library's own.
+// Second forms of the program's kernels, with gates or as workers, in modules of this library's own.
 //
-// A launch under `kGate` uses the second form if there is one. It is made the first time that a kernel is launched so,
-// by the thread that keeps the connection to the daemon; until then, and where a kernel can have none, the kernel is
-// launched as it is. The program sees only its own kernels.
+// A launch under `kGate` or `kWorkers` uses the second form if there is one; a daemon asks for one kind of them. It is
+// made the first time that a kernel is launched so, by the thread that keeps the connection to the daemon; until then,
+// and where a kernel can have none, the kernel is launched as it is. The program sees only its own kernels.
 #pragma once
 
 #include <map>
@@ -17,18 +17,27 @@
 #include "runtime/client/forward/daemon_page.h"
 #include "runtime/client/forward/function_table.h"
 #include "runtime/client/forward/gate_words.h"
+#include "runtime/client/forward/worker_words.h"
+#include "runtime/client/gates/loaded_code.h"
 
 namespace wm::forward {
 
-class GatedKernels {
+// A kernel as workers: the places of its own parameters, and the blocks that a worker takes at a time.
+struct WorkerForm {
+  std::vector<gates::ParameterPlace> parameters;
+  std::uint32_t chunk = 1;
+};
+
+class RewrittenKernels {
  public:
-  static GatedKernels& get() { return *instance(); }
+  static RewrittenKernels& get() { return *instance(); }
   static void forget_after_fork();
 
   // The kernel to launch in the current context in place of `function`, with so much dynamic shared memory.
   struct Choice {
     CUfunction kernel = nullptr;  // `function` itself: no other
     bool is_first = false;        // there was no launch of it: `launched` follows if the driver takes it
+    std::shared_ptr<const WorkerForm> workers{};  // null: the kernel has gates, or is `function`
   };
   [[nodiscard]] Choice choose(runtime::ControlPage& page, CUfunction function, CUstream stream, unsigned shared_bytes);
   // The first launch of the kernel in the current context has succeeded: a second form is made.
@@ -42,7 +51,7 @@ class GatedKernels {
   // Before a module or library ends: the forms of its kernels end too.
   void forget_owner(const void* owner);
 
-  // Held while the driver ends contexts: gates are open, nothing is made and no word written.
+  // Held while the driver ends contexts: gates are open, nothing is made, no word written and no workers added.
   class Pause {
    public:
     Pause();
@@ -52,7 +61,8 @@ class GatedKernels {
 
    private:
     const std::unique_lock<std::mutex> making_;
-    const GateWords::Lock words_;
+    const GateWords::Lock gates_;
+    const WorkerWords::Lock workers_;
   };
 
  private:
@@ -62,21 +72,25 @@ class GatedKernels {
     State state = State::asked;
     const void* owner = nullptr;
     CUmodule module = nullptr;
-    CUfunction gated = nullptr;
+    CUfunction rewritten = nullptr;
+    std::shared_ptr<const WorkerForm> workers{};
     int max_dynamic = 0;  // bytes of dynamic shared memory that it may have
   };
   struct Made {
     CUmodule module = nullptr;
     CUfunction function = nullptr;
-    std::string reason;  // why there is none
+    std::shared_ptr<const WorkerForm> workers{};
+    std::string reason{};  // why there is none
   };
 
-  [[nodiscard]] static GatedKernels*& instance();
+  [[nodiscard]] static RewrittenKernels*& instance();
   // Without an owner: nothing has asked for it.
   [[nodiscard]] Form find(const Key& key) const;
   [[nodiscard]] std::optional<Key> next_asked() const;
   // In the context of the key, which is current.
   [[nodiscard]] static Made make(const Key& key);
+  [[nodiscard]] static gates::RewrittenKernel rewrite(gates::LoadedCode& code, const std::string& kernel,
+                                                      std::uint32_t architecture, const gates::AddressOf& address_of);
   // `max_registers`: of a thread; 0: as the compiler likes.
   [[nodiscard]] static Made load(const std::string& ptx, const std::string& kernel, int max_registers);
   void finish(const Key& key, const Made& made);

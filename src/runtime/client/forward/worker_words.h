@@ -1,0 +1,66 @@
+// The workers of this process, in all of its contexts: the SMs that they may use.
+//
+// The thread that keeps the connection to the daemon writes the SMs, through a stream that waits for no other work of
+// the program, and asks which SMs workers have left. Where a program gets SMs while its kernels run, it starts more
+// workers of these, beside the program's streams. A launch completes without that: whatever this thread waits for, the
+// program's work goes on.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "runtime/client/forward/worker_table.h"
+
+namespace wm::forward {
+
+class WorkerWords {
+ public:
+  static WorkerWords& get() { return *instance(); }
+  static void forget_after_fork();
+
+  // The words for a launch in the current context.
+  struct Launch {
+    CUcontext context = nullptr;
+    WorkerTable::Launch words;
+  };
+  // Empty: the driver makes none, or too many launches are on their way.
+  [[nodiscard]] std::optional<Launch> take();
+  // The driver has taken the launch, or has refused it.
+  void launched(const Launch& launch, WorkerKernel kernel);
+  void give_back(const Launch& launch);
+  // The kernel is unloaded: no more workers of it are started.
+  void forget(CUfunction function);
+
+  // Lets workers use these SMs in all contexts, and starts more of them where the program has got SMs. The calling
+  // thread's current context may be another one then. How many launches were made for that.
+  unsigned allow(const runtime::SmSet& sms);
+  // The SMs that workers may use and those that they have not left yet; empty: not known.
+  [[nodiscard]] std::optional<runtime::SmSet> used();
+
+  // Keeps words from being written while it is held.
+  class Lock {
+   public:
+    explicit Lock(WorkerWords& words) : words_(words), lock_(words.mutex_) {}
+    // These contexts have ended.
+    void forget(CUcontext context) const { words_.tables_.erase(context); }
+    void forget_all() const { words_.tables_.clear(); }
+
+   private:
+    WorkerWords& words_;
+    const std::lock_guard<std::mutex> lock_;
+  };
+
+ private:
+  [[nodiscard]] static WorkerWords*& instance();
+  // Calls `visit` with every table, whose context is current; a table for which it returns false is forgotten.
+  template <typename Visit>
+  void for_each(Visit&& visit);
+
+  std::mutex mutex_;
+  std::map<CUcontext, std::unique_ptr<WorkerTable>> tables_;  // null: the driver makes none
+  runtime::SmSet allowed_ = runtime::SmSet().set();
+};
+
+}  // namespace wm::forward

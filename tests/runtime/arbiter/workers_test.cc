@@ -1,0 +1,213 @@
+// CUDA programs whose kernels run as workers: the same results, on the SMs that a policy gives to the program, also
+// while these change, and reasons where a kernel stays as it is.
+#include "fixture.h"
+
+namespace wm::runtime {
+namespace {
+
+class WorkersTest : public ArbitratedProgramsTest {
+ protected:
+  void use(const std::string& policy, WorkerUse workers = WorkerUse::beside_others) {
+    ArbiterOptions options = mps(50);
+    options.policy = policy;
+    options.sm_groups.sms = {132};
+    options.sm_groups = options.sm_groups.as_single_sms(workers);
+    start_daemon(options);
+  }
+  // Another program that is active for the length of the test.
+  std::unique_ptr<Program> start_other(const std::string& priority = "7") {
+    auto other = start({"compute", "60"}, priority);
+    (void)client(std::stoi(priority), [](const Json& c) { return c["state"] == "active"; });
+    return other;
+  }
+  [[nodiscard]] static bool is_placed(const Json& c) { return c["counters"]["placed_launches"].get<int>() > 20; }
+  [[nodiscard]] static std::map<std::string, std::string> kernels(const Json& client) {
+    std::map<std::string, std::string> found;
+    for (const Json& k : client["kernels"])
+      found[k["name"]] = k["workers"].get<bool>() ? "workers" : k["reason"].get<std::string>();
+    return found;
+  }
+};
+
+TEST_F(WorkersTest, KernelsRunOnTheSmsOfTheirProgram) {
+  use("spatial");
+  const auto other = start_other();
+  const auto program = start({"where", "stream", "told"});
+  EXPECT_EQ(client(0, is_placed)["mechanism"], "66 of 132 SMs (workers)");
+  EXPECT_EQ(client(7, is_placed)["mechanism"], "highest stream priority, 66 of 132 SMs (workers)");
+  const Json seen = program->finish();
+  EXPECT_EQ(seen["first"], 66) << "the other program came first";
+  EXPECT_GE(seen["last"], 66);
+}
+
+TEST_F(WorkersTest, LaunchesInDefaultStreamsAndOwnContextsAreWorkersToo) {
+  use("spatial");
+  const auto other = start_other();
+  for (const char* kind : {"null", "thread", "context"}) {
+    const auto program = start({"where", kind, "told"});
+    (void)client(0, is_placed);
+    EXPECT_EQ(program->finish()["first"], 66) << kind;
+    (void)clients(1);
+  }
+}
+
+TEST_F(WorkersTest, ResultsAreTheSameToTheBit) {
+  use("spatial");
+  const auto other = start_other();
+  const auto program = start({"visits", "told"});
+  const Json seen = client(0, is_placed);
+  EXPECT_EQ(kernels(seen),
+            (std::map<std::string, std::string>{{"visit", "workers"}, {"turned", "workers"}, {"plain", "workers"}}));
+  const Json result = program->finish();
+  EXPECT_EQ(result["right"], result["rounds"]);
+}
+
+TEST_F(WorkersTest, AChangeOfSmsReachesAKernelThatRuns) {
+  use("spatial");
+  const auto other = start_other();
+  const auto program = start({"visits", "told"});
+  (void)client(0, is_placed);
+  int added = 0;
+  // The program loses some of its SMs and gets others when a third one comes, until that happens while a kernel runs.
+  for (int i = 0; i < 20 && added == 0; ++i) {
+    const auto third = start_other("3");
+    (void)client(0, [](const Json& c) { return c["mechanism"] == "44 of 132 SMs (workers)"; });
+    const Json left = client(0, [](const Json& c) { return c["counters"]["used_sms"] == 44; });
+    added = left["counters"]["added_worker_launches"];
+  }
+  EXPECT_GT(added, 0);
+  const Json result = program->finish();
+  EXPECT_EQ(result["right"], result["rounds"]);
+  EXPECT_GT(result["max_sms"], 1) << "without time one worker runs all blocks, unless it has to leave or gets help";
+}
+
+TEST_F(WorkersTest, TheOrderOfWorkIsThatOfTheProgram) {
+  use("spatial");
+  const auto other = start_other();
+  const auto program = start({"ordered", "told"});
+  (void)client(0, [](const Json& c) { return c["counters"]["placed_launches"].get<int>() > 100; });
+  const Json result = program->finish();
+  EXPECT_EQ(result["right"], result["rounds"]);
+  EXPECT_EQ(result["told"], result["rounds"]);
+}
+
+TEST_F(WorkersTest, VariablesLibrariesThreadsAndContextsAreTheProgramsOwn) {
+  use("spatial");
+  const auto other = start_other();
+  for (const char* kind : {"module", "library", "threads", "contexts"}) {
+    const auto program = start({"gated", "told", kind});
+    (void)client(0, is_placed);
+    const Json result = program->finish();
+    EXPECT_EQ(result["right"], result["launches"]) << kind;
+    EXPECT_EQ(result.value("blocks", 0), result.value("expected_blocks", 0)) << kind;
+    for (const char* error : {"refused", "empty_grid", "large_block"}) EXPECT_EQ(result.value(error, 1), 1) << error;
+    (void)clients(1);
+  }
+}
+
+TEST_F(WorkersTest, AKernelThatStaysAsItIsHasAReasonAndAPartOfEverySm) {
+  use("spatial");
+  const auto other = start_other();
+  const auto program = start({"gated", "told", "module"});
+  const Json seen = client(
+      0, [](const Json& c) { return c["kernels"].size() == 4 && c["counters"]["limited_launches"].get<int>() > 0; });
+  EXPECT_EQ(kernels(seen), (std::map<std::string, std::string>{{"sum", "workers"},
+                                                               {"scaled", "workers"},
+                                                               {"spins", "a loop of it may wait for another block"},
+                                                               {"straight", "workers"}}));
+  const Json result = program->finish();
+  EXPECT_EQ(result["right"], result["launches"]);
+}
+
+TEST_F(WorkersTest, CapturedLaunchesStayTheProgramsOwn) {
+  use("spatial");
+  const auto other = start_other();
+  const auto program = start({"gated", "told", "capture"});
+  (void)client(0, is_placed);
+  const Json result = program->finish();
+  EXPECT_EQ(result["ended"], 0);
+  EXPECT_EQ(result["own"], 1);
+  EXPECT_EQ(result["right"], 1);
+}
+
+TEST_F(WorkersTest, AProgramByItselfRunsAsItIs) {
+  use("spatial");
+  const Json result = start({"visits", "3"})->result();
+  EXPECT_EQ(result["right"], 3);
+  EXPECT_EQ(result["max_sms"], 132);
+}
+
+TEST_F(WorkersTest, ProgramsGoOnOnAllSmsWhenTheOtherOrTheDaemonEnds) {
+  use("spatial");
+  auto other = start_other();
+  const auto program = start({"visits", "told"});
+  (void)client(0, is_placed);
+  other->kill();
+  EXPECT_EQ(client(0, [](const Json& c) { return c["mechanism"] == "none"; })["mechanism"], "none");
+  other = start_other();
+  (void)client(0, [](const Json& c) { return c["mechanism"] == "66 of 132 SMs (workers)"; });
+  end_daemon();
+  EXPECT_TRUE(program->says("the daemon is gone"));
+  const Json result = program->finish();
+  EXPECT_EQ(result["right"], result["rounds"]);
+  EXPECT_EQ(result["max_sms"], 132) << "the last launches were not workers";
+}
+
+TEST_F(WorkersTest, AGoalGetsSingleSms) {
+  use("static_smqos");
+  const auto other = start_other();
+  const auto program = start({"compute", "60"}, "3", "", "3 0.8");
+  // 0.8 of 132 SMs are 105.6, which green contexts of 8 SMs cannot give.
+  const auto has_part = [](const Json& c) {
+    return c["mechanism"].get<std::string>().find("105 of 132") != std::string::npos;
+  };
+  EXPECT_EQ(client(3, has_part)["mechanism"], "highest stream priority, 105 of 132 SMs (workers)");
+}
+
+TEST_F(WorkersTest, TheZooLeavesTheSameBuffersFromItsFirstLaunchOn) {
+  use("spatial", WorkerUse::always);
+  const auto program = start({"zoo"});
+  ASSERT_TRUE(program->says("all benchmarks have run"));
+  const Json seen = client(0, is_placed);
+  EXPECT_GT(seen["counters"]["placed_launches"], 10 * seen["counters"]["unplaced_launches"].get<int>());
+  for (const auto& [kernel, form] : kernels(seen)) {
+    const bool may_stay = kernel == "atomics_cas" || kernel == "mri_gridding_gridding";
+    EXPECT_TRUE(form == "workers" || may_stay) << kernel << ": " << form;
+  }
+  const Json result = program->finish();
+  EXPECT_GT(result["benchmarks"], 30);
+  EXPECT_EQ(result["wrong"], "");
+}
+
+TEST_F(WorkersTest, WorkersNeedAPolicyThatGivesSms) {
+  for (const char* policy : {"", "even"}) {
+    ArbiterOptions options = mps(50);
+    options.policy = policy;
+    options.sm_groups.sms = {132};
+    options.sm_groups = options.sm_groups.as_single_sms(WorkerUse::beside_others);
+    options.socket = socket_ + "2";
+    const auto opened = Arbiter::open(options, "a GPU");
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().what,
+              "workers are for programs that share the GPU with --sharing mps under a policy that gives them SMs");
+  }
+}
+
+class LongWorkersTest : public WorkersTest {};
+
+TEST_F(LongWorkersTest, AHundredKilledProgramsLeaveNothingBehind) {
+  use("spatial");
+  const auto survivor = start({"visits", "told"});
+  const auto other = start_other();
+  for (int i = 0; i < 100; ++i) {
+    const auto killed = start({"visits", "told"}, "3");
+    std::this_thread::sleep_for(std::chrono::milliseconds(i * 37 % 400));
+    killed->kill();
+  }
+  EXPECT_EQ(clients(2).size(), 2U);
+  const Json result = survivor->finish();
+  EXPECT_EQ(result["right"], result["rounds"]);
+}
+
+}  // namespace
+}  // namespace wm::runtime

@@ -1,0 +1,8 @@
+// Modes of forward_program for kernels that run as workers.
+#pragma once
+
+// Launches a kernel of many blocks whose other threads end early, one with shared memory, a barrier and a grid of two
+// dimensions, and one without parameters; in a stream, in the NULL stream and by cuLaunchKernelEx with a buffer of
+// parameters. Prints how many rounds there were, how many were right to the bit with every block run once, the SMs of
+// all launches (their number, first and last), and the most SMs of a single one.
+void visits(const char* length);
