@@ -32,19 +32,20 @@ import time
 LATENCY = ["HS", "MERGE", "LIB", "LBM"]
 BATCH = ["PF", "BINO", "GESUMMV", "ATAX"]
 GOALS = [0.80, 0.85, 0.90, 0.95]
-PARTS = ["probe", "single", "forms", "mps", "workers", "relaunch", "static", "dynamic", "static_workers", "dynamic_workers",
+PARTS = ["probe", "single", "forms", "forms_managed", "mps", "workers", "relaunch", "static", "dynamic", "static_workers", "dynamic_workers",
          "quota", "logs"]
 
 
 class Daemon:
     """wm serve --cuda with an MPS daemon; plain programs find its MPS by `pipe`."""
 
-    def __init__(self, run, *options):
+    def __init__(self, run, *options, environment=None):
         self.run = run
         self.socket = tempfile.mktemp(prefix="wm-qos-")
         self.log = open(os.path.join(run.out, "serve.txt"), "a")
         command = [run.wm, "serve", "--cuda", "--sharing", "mps", "--socket", self.socket, "--admission", "accept"]
-        self.process = subprocess.Popen(command + list(options), stdout=self.log, stderr=self.log)
+        self.process = subprocess.Popen(command + list(options), stdout=self.log, stderr=self.log,
+                                        env=dict(os.environ, **(environment or {})))
         for _ in range(400):
             if os.path.exists(self.socket) or self.process.poll() is not None:
                 break
@@ -222,6 +223,11 @@ class Run:
         for form in ("workers", "relaunch"):
             self.single(f"{form}-isolated", plain, [f"{task}:{form}" for task in LATENCY + BATCH], seconds)
 
+    def part_forms_managed(self):
+        """Programs by themselves whose kernels `wm serve --workers` has made workers."""
+        with Daemon(self, "--policy", "spatial", "--workers", environment={"WARPMUX_WORKERS": "always"}) as daemon:
+            self.single("managed-workers-isolated", daemon.managed("all"), LATENCY + BATCH, self.options.seconds)
+
     def pairs(self):
         return [(task, other) for task in LATENCY for other in BATCH]
 
@@ -367,6 +373,7 @@ def main():
     parser.add_argument("--program", help="tasks.cu compiled; without it nvcc is called")
     parser.add_argument("--isolated", help="a file of an earlier run with the part single")
     parser.add_argument("--size", default="full", choices=["small", "full"])
+    parser.add_argument("--goals", default="0.80,0.85,0.90,0.95")
     parser.add_argument("--sms", type=int, default=132)
     parser.add_argument("--sm-group", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=0.3)
@@ -380,6 +387,7 @@ def main():
     parser.add_argument("--dynamic-settle", type=float, default=0.5)
     parser.add_argument("--probe-seconds", type=float, default=3)
     options = parser.parse_args()
+    GOALS[:] = [float(goal) for goal in options.goals.split(",")]
     os.makedirs(options.out, exist_ok=True)
     if options.program is None:
         options.program = os.path.join(os.path.abspath(options.out), "tasks")
