@@ -63,6 +63,7 @@ class FakeBackend final : public Backend, public Submission, public Allocation {
   Status next_status = status::kSuccess;  // status of the next submission
   std::vector<std::weak_ptr<FakeWord>> control_words, queue_words;
   std::vector<std::weak_ptr<FakeTable>> tables;
+  std::atomic<bool> alive{true};
   bool has_flags = false;  // completions are seen by flags, set before the scheduler is made
 
   // --- Backend
@@ -85,7 +86,7 @@ class FakeBackend final : public Backend, public Submission, public Allocation {
   [[nodiscard]] std::string driver_version() const override { return "fake"; }
   Status device_info(std::uint32_t, std::vector<std::byte>&) const override { return status::kInvalidValue; }
   void probe_compiler() override {}
-  [[nodiscard]] bool is_alive() const override { return true; }
+  [[nodiscard]] bool is_alive() const override { return alive; }
 
   // --- Submission
   Status launch(const QueueObject& queue, const KernelLaunch& launch, EventHandle* event) override;

@@ -61,5 +61,62 @@ TEST(Verification, IsNotPossibleWithImagesOrVeryLargeBuffers) {
       Verification::comparison_of(compared_plan({640, 4, 1}, std::uint64_t{2} << 30), {16, 4, 1}, compared_reply()));
 }
 
+TEST(Verification, TheTypeOfABufferSaysWhichNumbersItHolds) {
+  struct Case {
+    const char* type;
+    bool floating;
+    std::uint32_t width;
+  };
+  const Case cases[] = {{"float*", true, 4},  {"double2*", true, 8},   {"half*", true, 2},    {"uchar4*", false, 1},
+                        {"char*", false, 1},  {"ushort*", false, 2},   {"short*", false, 2},  {"ulong*", false, 8},
+                        {"long*", false, 8},  {"size_t*", false, 8},   {"bool*", false, 1},   {"int*", false, 4},
+                        {"uint8*", false, 4}, {"struct s*", false, 4}, {"myfloat*", false, 4}};
+  for (const Case& c : cases) {
+    rewrite::KernelReply reply = compared_reply();
+    reply.arguments[0].type = c.type;
+    const auto comparison = Verification::comparison_of(compared_plan({64, 4, 1}, 4096), {16, 4, 1}, reply);
+    ASSERT_TRUE(comparison) << c.type;
+    EXPECT_EQ(comparison->arguments[0].floating, c.floating) << c.type;
+    EXPECT_EQ(comparison->arguments[0].width, c.width) << c.type;
+  }
+}
+
+TEST(Verification, TheLargestDimensionIsHalvedUntilFourGroupsAreLeft) {
+  using Groups = std::array<std::uint64_t, 3>;
+  struct Case {
+    std::array<std::size_t, 3> global;
+    Groups groups;
+  };
+  for (const Case& c : {Case{{64, 4, 1}, {4, 1, 1}}, Case{{80, 4, 1}, {3, 1, 1}}, Case{{32, 8, 1}, {2, 2, 1}},
+                        Case{{16, 160, 1}, {1, 3, 1}}, Case{{64, 16, 1}, {2, 2, 1}}, Case{{48, 12, 1}, {2, 2, 1}}}) {
+    const auto comparison = Verification::comparison_of(compared_plan(c.global, 64), {16, 4, 1}, compared_reply());
+    ASSERT_TRUE(comparison);
+    EXPECT_EQ(comparison->groups, c.groups) << c.global[0] << "x" << c.global[1];
+    EXPECT_EQ(comparison->dimensions, 2U);
+    EXPECT_EQ(comparison->kernel, "f");
+  }
+}
+
+TEST(Verification, BuffersOfOneGigabyteAreComparedAndNoMore) {
+  constexpr std::uint64_t kAll = std::uint64_t{1} << 30;
+  EXPECT_TRUE(Verification::comparison_of(compared_plan({64, 4, 1}, kAll), {16, 4, 1}, compared_reply()));
+  EXPECT_FALSE(Verification::comparison_of(compared_plan({64, 4, 1}, kAll + 1), {16, 4, 1}, compared_reply()));
+  LaunchPlan two = compared_plan({64, 4, 1}, kAll / 2 + 1);
+  EXPECT_TRUE(Verification::comparison_of(two, {16, 4, 1}, compared_reply())) << "one buffer, given twice";
+  two.arguments[1].memory = std::make_shared<Memory>();
+  two.arguments[1].memory->extent = kAll / 2;
+  EXPECT_FALSE(Verification::comparison_of(two, {16, 4, 1}, compared_reply())) << "two buffers";
+  two.arguments[1].memory->extent = kAll / 2 - 1;
+  const auto comparison = Verification::comparison_of(two, {16, 4, 1}, compared_reply());
+  ASSERT_TRUE(comparison);
+  EXPECT_EQ(comparison->arguments[0].buffer, 0U);
+  EXPECT_EQ(comparison->arguments[1].buffer, 1U);
+  two.arguments[1].kind = ArgumentKind::no_memory;
+  EXPECT_EQ(Verification::comparison_of(two, {16, 4, 1}, compared_reply())->arguments[1].kind, Compared::no_buffer);
+  two.arguments[1].kind = ArgumentKind::sampler;
+  EXPECT_FALSE(Verification::comparison_of(two, {16, 4, 1}, compared_reply()));
+  EXPECT_FALSE(Verification::comparison_of(compared_plan({64, 4, 1}, 64), {16, 4, 1}, {})) << "other parameters";
+}
+
 }  // namespace
 }  // namespace wm::runtime

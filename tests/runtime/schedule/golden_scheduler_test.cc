@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-#include "policy/registry.h"
+#include "policy/policy.h"
 #include "runtime/schedule/callback_completion.h"
 #include "runtime/schedule/fixture.h"
 #include "runtime/schedule/golden_run.h"
@@ -14,12 +14,59 @@
 namespace wm::runtime::test {
 namespace {
 
+// Decides at random, so that these runs depend on no policy of the project.
+class RandomDecisions final : public policy::Policy {
+ public:
+  explicit RandomDecisions(std::uint64_t seed) : random_(seed) {}
+
+  void on(const policy::Started&, policy::Machine& gpu) override {
+    if (gpu.can(policy::Can::quotas)) gpu.set_epoch(Cycles{400'000});
+  }
+  void on(const policy::KernelSetChanged&, policy::Machine& gpu) override {
+    for (const policy::Kernel& k : gpu.kernels()) decide(gpu, k.id);
+  }
+  void on(const policy::Epoch&, policy::Machine& gpu) override {
+    for (const policy::Kernel& k : gpu.kernels()) {
+      for (const policy::Sm& sm : gpu.sms()) gpu.set_quota(sm.id, k.id, policy::kNoQuota);
+    }
+  }
+  void on(const policy::QuotaSpent& e, policy::Machine& gpu) override { gpu.add_quota(e.sm, e.kernel, 5'000'000); }
+
+ private:
+  std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
+  void decide(policy::Machine& gpu, policy::KernelId kernel) {
+    const policy::SmId sm{below(static_cast<std::uint32_t>(gpu.sms().size()))};
+    const std::uint32_t number = 1 + below(6);
+    switch (below(gpu.can(policy::Can::own_sms) ? 12 : 6)) {
+      case 0:
+      case 1:
+        return gpu.cap(sm, kernel, number);
+      case 2:
+        return gpu.cap(sm, kernel, policy::kNoCap);
+      case 3:
+        return gpu.order(std::span(&kernel, 1));
+      case 4:
+        return gpu.wake_at(Cycles{gpu.now().count + 100'000}, number);
+      case 6:
+      case 7:
+        return gpu.give(sm, kernel, policy::Preempt::drain);
+      case 8:
+        return gpu.share(sm);
+      case 9:
+        return gpu.set_quota(sm, kernel, 2'000'000 * number);
+      default:
+        return;
+    }
+  }
+
+  std::mt19937_64 random_;
+};
+
 struct Device {
   const char* name;
   Capabilities capabilities;
   AdmissionOptions options;
   bool has_flags = false;
-  std::vector<std::string> policies;  // in turn, each for a part of the run
 
   friend void PrintTo(const Device& device, std::ostream* out) { *out << device.name; }
 };
@@ -41,22 +88,22 @@ Capabilities printing() {
 }
 
 std::vector<Device> devices() {
-  return {{"cpu", callback_device(), {}, false, {"accelos", "moving_shares", "priority_shares"}},
-          {"printing cpu", printing(), {.short_launch = 0}, false, {"moving_shares", "even"}},
-          {"gpu", polled_device(), {}, false, {"accelos", "moving_shares", "goal_shares"}},
-          {"gpu with flags", polled_device(), {.short_launch = 20'000}, true, {"mps", "elastic_kernels"}},
-          {"fifo", callback_device(), {.pass_through = true}, false, {"left_over"}},
-          {"fifo gpu", polled_device(), {.pass_through = true}, true, {"left_over"}},
-          {"shared launches", sharing(), {.headroom = 0.25, .gates = true}, false, {"priority_shares", "accelos"}},
-          {"sms", with_sms(), {.short_launch = 0, .real_sms = true}, false, {"spatial", "quota:epoch=400000", "ppq"}},
-          {"sms and short launches", with_sms(), {.real_sms = true}, true, {"spart:epoch=300000", "dss", "even"}}};
+  return {{"cpu", callback_device(), {}},
+          {"printing cpu", printing(), {.short_launch = 0}},
+          {"gpu", polled_device(), {}},
+          {"gpu with flags", polled_device(), {.short_launch = 20'000}, true},
+          {"fifo", callback_device(), {.pass_through = true}},
+          {"fifo gpu", polled_device(), {.pass_through = true}, true},
+          {"shared launches", sharing(), {.headroom = 0.25, .gates = true}},
+          {"sms", with_sms(), {.short_launch = 0, .real_sms = true}},
+          {"sms and short launches", with_sms(), {.real_sms = true}, true}};
 }
 
 class RandomSchedule {
  public:
   RandomSchedule(const Device& device, unsigned seed) : random_(seed), device_(device), backend_(device.capabilities) {
     backend_.has_flags = device.has_flags;
-    scheduler_.emplace(backend_, counts_, policy(0), device.options, clock_);
+    scheduler_.emplace(backend_, counts_, std::make_unique<RandomDecisions>(seed), device.options, clock_);
     for (std::uint64_t i = 0; i < 3; ++i) {
       clients_.push_back(std::make_shared<FakeClient>());
       for (const bool in_order : {true, false}) {
@@ -72,8 +119,8 @@ class RandomSchedule {
 
   std::string outcome(int steps) {
     for (int i = 0; i < steps; ++i) {
-      if (i % 90 == 89 && device_.policies.size() > 1) {
-        scheduler_->set_policy(policy(static_cast<std::size_t>(i) / 90 + 1), device_.options);
+      if (i % 180 == 179) {
+        scheduler_->set_policy(std::make_unique<RandomDecisions>(static_cast<std::uint64_t>(i)), device_.options);
       }
       step();
       write_down();
@@ -85,11 +132,6 @@ class RandomSchedule {
 
  private:
   std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
-  std::unique_ptr<policy::Policy> policy(std::size_t number) {
-    const std::string& name = device_.policies[number % device_.policies.size()];
-    auto made = policy::make(*policy::choose(name), machine_capabilities(device_.options.real_sms), "device");
-    return std::move(*made);
-  }
 
   void launch(std::size_t client, const std::shared_ptr<Queue>& queue, std::vector<EventId> waits) {
     static constexpr double kTimes[] = {0, 1000, 2500, 10'000, 50'000, 400'000};
