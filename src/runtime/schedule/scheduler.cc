@@ -287,7 +287,9 @@ void Scheduler::observed(const CommandPtr& command) {
   if (command->state() == State::ended) {
     finish(command, command->status);
   } else if (command->state() == State::pipelined) {
+    const bool is_off_device = command->came_too_soon();
     end_pipelined(*command);
+    if (is_off_device && command->client->closed()) return fail(command);
     if (command->workers) return dispatch_.register_pipelined_workers(command);
     dispatch_.register_running(command);
   }
