@@ -1,5 +1,6 @@
 #include "runtime/arbiter/status.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -67,7 +68,7 @@ Document program_entry(const ArbitratedProgram& p, const ArbiterOptions& options
                         {"placed_launches", value(c.placed_launches)},
                         {"unplaced_launches", value(c.unplaced_launches)},
                         {"added_worker_launches", value(p.workers().added_launches)},
-                        {"used_sms", p.workers().used_sms.load().count()},
+                        {"used_sms", std::min(p.workers().used_sms.load().count(), options.sm_groups.sms.size())},
                         {"gated_launches", value(g.gated_launches)},
                         {"ungated_launches", value(g.ungated_launches)},
                         {"gate_closings", value(g.closings)},

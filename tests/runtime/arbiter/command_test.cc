@@ -96,6 +96,23 @@ TEST_F(ServeCudaTest, KernelsWithGatesAreNamedByStatus) {
       << output("table");
 }
 
+TEST_F(ServeCudaTest, StatusSaysWhichKernelsRunAsWorkers) {
+  const int code = script(
+      "(serve --sharing mps --policy even --workers) > refused 2>&1; [ $? = 2 ] || exit 8\n"
+      "export WARPMUX_WORKERS=always WM_STOP_FILE=stop\n"
+      "serve --sharing mps --policy spatial --workers > served 2>&1 & daemon=$!\n"
+      "run -- $program gated told module > batch 2>&1 & program=$!\n"
+      "until status > table 2>&1 && grep -q \"kernel 'straight'\" table\n"
+      "do kill -0 $daemon || exit 9; sleep 0.05; done\n"
+      "touch stop; wait $program; code=$?\nkill $daemon; wait $daemon\nexit $code\n");
+  EXPECT_EQ(code, 0) << output("batch") << output("served");
+  EXPECT_EQ(output("refused"),
+            "wm: workers are for programs that share the GPU with --sharing mps under a policy that gives them SMs\n");
+  for (const char* line : {"132 of 132 SMs (workers)", "kernel 'sum' runs as workers",
+                           "kernel 'spins' does not run as workers: a loop of it may wait for another block"})
+    EXPECT_NE(output("table").find(line), std::string::npos) << output("table");
+}
+
 TEST_F(ServeCudaTest, TheDaemonsMemoryLimitHoldsForAllPrograms) {
   const int code = script(
       "serve --client-memory '2 MB' > served 2>&1 & daemon=$!\n"

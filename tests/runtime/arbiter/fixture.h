@@ -129,6 +129,7 @@ class ArbitratedProgramsTest : public ::testing::Test {
         {"WARPMUX_PRIORITY", priority},
         {"WARPMUX_CUDA_GOAL", goal}};
     if (!memory.empty()) variables.emplace_back("WARPMUX_MEMORY_LIMIT", memory);
+    for (const auto& variable : more_variables_) variables.push_back(variable);
     variables.emplace_back("ASAN_OPTIONS", "verify_asan_link_order=0");
     if (!preload.empty()) variables.emplace_back("LD_PRELOAD", forward + "/libcuda.so.1");
     return std::make_unique<Program>(folder_ / std::to_string(++programs_), arguments, variables);
@@ -167,6 +168,7 @@ class ArbitratedProgramsTest : public ::testing::Test {
   fs::path folder_;
   std::string socket_;
   int programs_ = 0;
+  std::vector<std::pair<std::string, std::string>> more_variables_;  // of the programs that are started
   std::unique_ptr<Arbiter> arbiter_;
   Descriptor stop_;
   std::thread thread_;

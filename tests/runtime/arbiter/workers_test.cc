@@ -179,6 +179,48 @@ TEST_F(WorkersTest, TheZooLeavesTheSameBuffersFromItsFirstLaunchOn) {
   EXPECT_EQ(result["wrong"], "");
 }
 
+// On the cycle machine workers are on all SMs at the same time.
+TEST_F(WorkersTest, KernelsAreTheSameInTime) {
+  use("spatial", WorkerUse::always);
+  more_variables_ = {{"WARPMUX_TIMING", "cycle"}, {"WARPMUX_SIMULATE", "v100"}};
+  const auto program = start({"zoo", "atomics", "hotspot", "histo", "mergesort", "sgemm"});
+  ASSERT_TRUE(program->says("all benchmarks have run"));
+  const Json counters = status()["clients"][0]["counters"];
+  EXPECT_EQ(counters["unplaced_launches"], 1) << "atomics_cas";
+  EXPECT_GT(counters["placed_launches"], 10);
+  EXPECT_EQ(counters["used_sms"], 132) << "those of the daemon's GPU";
+  const Json result = program->finish();
+  EXPECT_EQ(result["benchmarks"], 5);
+  EXPECT_EQ(result["wrong"], "");
+}
+
+TEST_F(WorkersTest, InTimeKernelsRunOnSeveralSmsOfTheirProgramOnly) {
+  use("spatial");
+  const auto other = start_other();
+  more_variables_ = {{"WARPMUX_TIMING", "cycle"}};
+  const auto program = start({"where", "stream", "told"});
+  (void)client(0, is_placed);
+  const Json seen = program->finish();
+  EXPECT_GT(seen["sms"], 1);
+  EXPECT_GE(seen["first"], 66);
+}
+
+class WorkersUnderPolicy : public WorkersTest, public testing::WithParamInterface<const char*> {};
+
+// ppq gives all SMs to the program of higher priority, so that kernels of the other have none while they run.
+TEST_P(WorkersUnderPolicy, ResultsAreTheSame) {
+  use(GetParam());
+  const auto program = start({"visits", "told"});
+  (void)client(0, [](const Json& c) { return c["state"] == "active"; });
+  const auto other = start_other();
+  (void)client(7, is_placed);
+  const Json result = program->finish();
+  EXPECT_GT(result["rounds"], 0);
+  EXPECT_EQ(result["right"], result["rounds"]);
+}
+INSTANTIATE_TEST_SUITE_P(Policies, WorkersUnderPolicy, testing::Values("smqos", "spart", "dss", "ppq"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
 TEST_F(WorkersTest, WorkersNeedAPolicyThatGivesSms) {
   for (const char* policy : {"", "even"}) {
     ArbiterOptions options = mps(50);

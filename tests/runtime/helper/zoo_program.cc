@@ -2,7 +2,7 @@
 // leaves, to the bit, or, where the order of blocks may show, results that the benchmark itself accepts. Prints a line
 // of JSON when it is told to end (rounds.h).
 //
-//   zoo [NAME]
+//   zoo [NAME…]
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -111,7 +111,7 @@ int main(int count, char** arguments) {
   int benchmarks = 0;
   std::string wrong;
   for (const zoo::Entry& entry : zoo::entries()) {
-    if (count > 2 && entry.benchmark.name != arguments[2]) continue;
+    if (count > 2 && std::find(arguments + 2, arguments + count, entry.benchmark.name) == arguments + count) continue;
     ++benchmarks;
     if (!is_right(entry)) wrong += " " + entry.benchmark.name;
   }
