@@ -29,8 +29,8 @@ struct PersistentQueue {
   alignas(128) std::uint32_t next = 0;       // the first virtual block that no worker has taken
   alignas(128) std::uint32_t completed = 0;  // virtual blocks of workers that have left, and kBesideStream
   alignas(128) std::uint32_t arrived = 0;    // workers that started, also those that left at once
-  // A launch that completes by itself has two more: its workers that have left or have to stay, and 1 once it has begun.
-  // They change when workers leave, `arrived` when they come.
+  // A launch that completes by itself has two more: its workers that have left or have to stay, and 1 once it has
+  // begun. They change when workers leave, `arrived` when they come.
   std::uint32_t left = 0, begun = 0;
 };
 // A worker beside the stream takes part in a launch that completes by itself once that has begun: as if it waited for

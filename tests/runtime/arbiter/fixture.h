@@ -168,7 +168,7 @@ class ArbitratedProgramsTest : public ::testing::Test {
   fs::path folder_;
   std::string socket_;
   int programs_ = 0;
-  std::vector<std::pair<std::string, std::string>> more_variables_;  // of the programs that are started
+  std::vector<std::pair<std::string, std::string>> more_variables_;  // programs are started with these too
   std::unique_ptr<Arbiter> arbiter_;
   Descriptor stop_;
   std::thread thread_;
