@@ -144,7 +144,9 @@ DeviceTimes FakeBackend::times(EventHandle event, bool with_queued) const {
 
 void FakeBackend::call_when_complete(EventHandle event, CompletionCallback& callback) { event->callback = &callback; }
 
+// A command whose event was released is of no interest any more, as after a failure of the device.
 void FakeBackend::release(EventHandle event) {
+  for (Submitted& s : submitted) s.complete = s.complete || s.event == event;
   delete event;
   --open_events;
 }
