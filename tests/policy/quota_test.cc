@@ -116,6 +116,15 @@ TEST_F(Figure4, RolloverKeepsTheQosKernelsRest) {
   EXPECT_EQ(left(kOther), 35);  // 0.5 x (0.7 / 1): held back, and its 30 are gone
 }
 
+// A kernel that spends a quota for 100 cycles in 108 would never meet its goal.
+TEST_F(Figure4, AnEpochThatEndsLateIsMadeUpForInTheNext) {
+  start("naive");
+  gpu_.spend(kSm, kQos, 100);
+  gpu_.pass({108});
+  gpu_.end_epoch();
+  EXPECT_EQ(left(kQos), 108);
+}
+
 TEST_F(Figure4, RolloverTimeLetsTheOtherWaitForTheQosKernel) {
   start("rollover_time");
   EXPECT_EQ(left(kOther), 0);

@@ -52,7 +52,7 @@ class Quota final : public Policy {
     }
     blocks_.allocate(gpu);
     gpu.set_epoch(epoch_);
-    allocate_quotas(gpu);
+    allocate_quotas(gpu, epoch_);
   }
 
   void on(const Epoch&, Machine& gpu) override {
@@ -61,7 +61,7 @@ class Quota final : public Policy {
       if (!k.has_goal()) state_[k.id.index].ipc = std::max(gpu.epoch_ipc(k.id), first_ipc_);
     }
     if (adjust_) blocks_.adjust(gpu, paces(gpu));
-    allocate_quotas(gpu);
+    allocate_quotas(gpu, gpu.epoch_length());
   }
 
   // With small quotas this event comes thousands of times per epoch, so the policy uses its own record of earlier
@@ -189,7 +189,9 @@ class Quota final : public Policy {
     gpu.set_epoch(epoch_);
   }
 
-  void allocate_quotas(Machine& gpu) {
+  // Machines end an epoch some cycles late. Quotas of the stated length would keep a kernel that spends them always
+  // below its goal, so a quota is for as many cycles as the epoch before it had.
+  void allocate_quotas(Machine& gpu, Cycles length) {
     std::fill(refills_.begin(), refills_.end(), 0);
     for (Cell& c : cells_) c.ran = epoch_;
     double room = 1;  // section 3.5: the product over the QoS kernels
@@ -208,9 +210,9 @@ class Quota final : public Policy {
       if (!any_goal || gpu.kernels().size() == 1) {
         for (const Sm& sm : gpu.sms()) set_quota(gpu, sm, k.id, kNoQuota);
       } else if (k.has_goal()) {
-        distribute(gpu, k, epoch_quota(s.alpha, k.goal, epoch_));
+        distribute(gpu, k, epoch_quota(s.alpha, k.goal, length));
       } else {
-        distribute(gpu, k, epoch_quota(1, s.ipc * room, epoch_));
+        distribute(gpu, k, epoch_quota(1, s.ipc * room, length));
       }
     }
   }
