@@ -229,6 +229,11 @@ void launches(Steps& s) {
   launch("plain", [](KernelLaunch&) {});
   launch("without a group size", [](KernelLaunch& l) { l.local.reset(), l.global = {600, 1, 1}, l.dimensions = 1; });
   launch("without a divisor", [](KernelLaunch& l) { l.local.reset(), l.global = {601, 1, 1}, l.dimensions = 1; });
+  launch("of two items", [](KernelLaunch& l) { l.local.reset(), l.global = {2, 1, 1}, l.dimensions = 1; });
+  launch("rows", [](KernelLaunch& l) { l.local.reset(), l.global = {4, 6, 1}, l.dimensions = 2; });
+  arguments[0].kind = ArgumentKind::no_memory;
+  launch("no memory", [](KernelLaunch&) {});
+  arguments[0].kind = ArgumentKind::memory;
   launch("two dimensions", [](KernelLaunch& l) { l.dimensions = 2; });
   launch("no arguments", [](KernelLaunch& l) { l.arguments = {}; });
   for (const std::size_t bytes : {(227U << 10) - 2048U, (227U << 10) - 2047U}) {

@@ -125,7 +125,8 @@ void images(Steps& s) {
     std::size_t row, slice, extent, height;
   };
   for (const Pitches& p :
-       {Pitches{CL_MEM_OBJECT_IMAGE2D, 24, 0, 120, 5}, Pitches{CL_MEM_OBJECT_IMAGE2D, 24, 0, 119, 5},
+       {Pitches{CL_MEM_OBJECT_IMAGE2D, 24, 0, 120, 5}, Pitches{CL_MEM_OBJECT_IMAGE2D, 24, 10, 120, 5},
+        Pitches{CL_MEM_OBJECT_IMAGE1D, 24, 10, 120, 5}, Pitches{CL_MEM_OBJECT_IMAGE2D, 24, 0, 119, 5},
         Pitches{CL_MEM_OBJECT_IMAGE2D, 23, 0, 512, 5}, Pitches{CL_MEM_OBJECT_IMAGE2D, 32, 0, 152, 5},
         Pitches{CL_MEM_OBJECT_IMAGE2D, 32, 0, 151, 5}, Pitches{CL_MEM_OBJECT_IMAGE2D, 0, 0, 120, 5},
         Pitches{CL_MEM_OBJECT_IMAGE3D, 24, 120, 512, 5}, Pitches{CL_MEM_OBJECT_IMAGE3D, 24, 119, 512, 5},

@@ -76,6 +76,11 @@ TEST_F(DeviceMacrosTest, AMacroThatIsNoNumberCannotBeCorrected) {
   EXPECT_EQ(device.undefined, (std::vector<std::string>{"NONE"}));
 }
 
+TEST_F(DeviceMacrosTest, KernelsThatWereNotAskedForAreIgnored) {
+  device_has({"1", "1_v", "x", "0"});
+  EXPECT_EQ(macros.correct(device, "", {assumed("A", true)}), 0U);
+}
+
 TEST_F(DeviceMacrosTest, WhereNothingBuildsNothingIsKnown) {
   EXPECT_FALSE(macros.correct(device, "! fails", {assumed("A", true), assumed("B", true, true, "1")}).has_value());
   EXPECT_EQ(programs(), 4) << "both at once, each by itself, and one without its value";

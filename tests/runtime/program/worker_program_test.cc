@@ -7,6 +7,8 @@
 
 #include "rewrite/cache.h"
 #include "runtime/device/null_opencl.h"
+#include "runtime/device/opencl_gpu.h"
+#include "runtime/device/recorded_opencl.h"
 
 namespace wm::runtime::test {
 namespace {
@@ -139,6 +141,23 @@ TEST_F(WorkerProgramTest, AKernelWithoutWorkersSaysWhy) {
   EXPECT_EQ(kernel_form(changed, "nosuch")->not_rewritten_reason, "the device does not take its workers");
   changed->workers = nullptr;
   EXPECT_EQ(kernel_form(changed, "nosuch")->not_rewritten_reason, "the rewriter has no workers for it");
+}
+
+TEST_F(WorkerProgramTest, NvidiasCompilerIsAskedForRegisters) {
+  OpenClRecord record{0};
+  record.texts[CL_PLATFORM_NAME] = "NVIDIA CUDA";
+  record.texts[CL_PROGRAM_BUILD_LOG] =
+      "ptxas info : Compiling entry function 'k' for 'sm_90'\nptxas info : Used 40 registers";
+  backend = std::make_unique<OpenClGpu>(record.driver(false));
+  keep("source", reply_with("-g"));
+  const auto program = form("source");
+  EXPECT_EQ(program->registers, (std::map<std::string, std::uint32_t>{{"k", 40}}));
+  EXPECT_EQ(kernel_form(program, "k")->registers, 40U);
+  const auto& lines = record.lines();
+  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.starts_with("BuildProgram") && line.find("-g -cl-nv-verbose") != std::string::npos;
+  }));
+  backend = null_backend(false);
 }
 
 TEST_F(WorkerProgramTest, AFormIsMadeOnceAndCanBeReplaced) {

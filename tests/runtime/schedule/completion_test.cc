@@ -136,6 +136,24 @@ TEST_F(PollingTest, LaunchesThatAreFollowedShareAnEvent) {
   EXPECT_EQ(completed(), (Commands{a, b, last}));
 }
 
+TEST_F(PollingTest, FifteenLaunchesOrAHundredMicrosecondsShareAnEvent) {
+  const auto events = [&](const LaunchOptions& options, int launches) {
+    const auto queue = make_queue();
+    const std::size_t first = backend.submitted.size();
+    for (int i = 0; i < launches; ++i) submit(source, queue, options, true);
+    std::string text;
+    for (std::size_t i = first; i < backend.submitted.size(); ++i) {
+      text += backend.submitted[i].event != nullptr ? 'e' : '-';
+    }
+    return text;
+  };
+  EXPECT_EQ(events({.groups = 1, .group_nanoseconds = 1000}, 17), "---------------e-");
+  EXPECT_EQ(events({.groups = 1, .group_nanoseconds = 25'000}, 6), "----e-") << "four of 25 µs";
+  EXPECT_EQ(events({.groups = 1, .group_nanoseconds = 100'000}, 2), "-e");
+  EXPECT_EQ(events({.groups = 1, .group_nanoseconds = 100'001}, 2), "ee");
+  EXPECT_EQ(events({.groups = 1, .group_nanoseconds = 0}, 2), "ee") << "its time is not known";
+}
+
 TEST_F(PollingTest, LaunchesThatSomebodyCouldWaitForHaveEvents) {
   const auto queue = make_queue();
   submit(source, queue, {.group_nanoseconds = 1000, .event = 3}, true);
