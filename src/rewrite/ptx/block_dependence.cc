@@ -23,13 +23,22 @@ bool reads_special(const Instruction& i, Special first, Special last) {
   return std::any_of(i.operands.begin(), i.operands.end(), [&](const Operand& o) { return has(has, o); });
 }
 
+// Whether an atomic operation leaves the word as it is, as one that adds 0: it is a way to read what others write.
+bool leaves_word(const Instruction& i) {
+  const Operand& amount = i.operands.back();
+  if (amount.kind != Operand::Kind::integer) return false;
+  if (i.has(Suffix::and_)) return static_cast<std::uint32_t>(amount.bits) == ~std::uint32_t{0};
+  return amount.bits == 0 && (i.has(Suffix::add) || i.has(Suffix::or_) || i.has(Suffix::xor_) || i.has(Suffix::max));
+}
+
 // A loop with such an instruction may wait for another block.
 bool may_wait(const Instruction& i) {
   const bool global = i.space() == ptx::Space::global || i.space() == ptx::Space::generic;
   if (i.opcode == Opcode::ld) {
-    return global && (i.has(Suffix::volatile_) || i.has(Suffix::relaxed) || i.has(Suffix::acquire));
+    return global &&
+           (i.has(Suffix::volatile_) || i.has(Suffix::relaxed) || i.has(Suffix::acquire) || i.has(Suffix::cv));
   }
-  return i.opcode == Opcode::atom && global && (i.has(Suffix::cas) || i.has(Suffix::exch));
+  return i.opcode == Opcode::atom && global && (i.has(Suffix::cas) || i.has(Suffix::exch) || leaves_word(i));
 }
 
 constexpr const char* kUsesClusters = "it uses clusters";

@@ -20,6 +20,22 @@ constexpr std::uint32_t kBarriers = 16;
 
 bool is_barrier(const Instruction& i) { return i.opcode == Opcode::bar || i.opcode == Opcode::barrier; }
 
+// Whether the instruction names threads of a warp in a mask, which execute it together.
+bool waits_in_warp(const Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::bar_warp:
+    case Opcode::elect:
+    case Opcode::match:
+    case Opcode::redux:
+      return true;
+    case Opcode::shfl:
+    case Opcode::vote:
+      return i.has(Suffix::sync);
+    default:
+      return false;
+  }
+}
+
 std::optional<std::string> objection(const Instruction& i, bool in_kernel) {
   if (auto why = block_dependence(i)) return why;
   if (i.opcode == Opcode::exit && !in_kernel) return "a function that it calls ends threads";
@@ -54,7 +70,9 @@ std::optional<std::string> KernelShape::refusal() const {
     if (auto why = objection(module_.functions[f])) return why;
   }
   if (!free_barrier()) return "it uses all barriers of a block";
-  return early_exit();
+  if (ends_early(is_barrier)) return "some threads of a block may end before a barrier that others reach";
+  if (ends_early(waits_in_warp)) return "some threads of a warp may end before others wait for the warp";
+  return std::nullopt;
 }
 
 std::optional<std::uint32_t> KernelShape::free_barrier() const {
@@ -80,18 +98,18 @@ bool KernelShape::threads_meet() const {
   });
 }
 
-bool KernelShape::has_barrier(const Instruction& i) const {
-  if (is_barrier(i)) return true;
+bool KernelShape::has(const Instruction& i, Test test) const {
+  if (test(i)) return true;
   if (i.opcode != Opcode::call) return false;
   const auto inside = reachable_functions(module_, i.operands[1].index);
   return std::any_of(inside.begin(), inside.end(), [&](std::uint32_t f) {
-    return std::any_of(module_.functions[f].body.begin(), module_.functions[f].body.end(), is_barrier);
+    return std::any_of(module_.functions[f].body.begin(), module_.functions[f].body.end(), test);
   });
 }
 
-std::optional<std::string> KernelShape::early_exit() const {
+bool KernelShape::ends_early(Test waits) const {
   const auto& body = kernel_.body;
-  if (std::none_of(body.begin(), body.end(), [this](const Instruction& i) { return has_barrier(i); })) return {};
+  if (std::none_of(body.begin(), body.end(), [&](const Instruction& i) { return has(i, waits); })) return false;
   const ptx::ControlFlow flow = ptx::control_flow(kernel_);
   const Uniformity uniformity(kernel_, flow);
   for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
@@ -101,25 +119,49 @@ std::optional<std::string> KernelShape::early_exit() const {
     const bool ends = leaves_kernel(last) || std::any_of(blocks.begin(), blocks.end(), [&](std::uint32_t d) {
                         return leaves_kernel(body[flow.blocks[d].end - 1]) || flow.blocks[d].end == body.size();
                       });
-    if (ends && barrier_follows(flow, b)) return "some threads of a block may end before a barrier that others reach";
+    if (ends && follows(flow, b, waits)) return true;
+    // Compilers make a branch to the end of the kernel from a return at its top.
+    const std::uint32_t meeting = flow.post_dominator[b];
+    const bool waits_meanwhile = std::any_of(blocks.begin(), blocks.end(), [&](std::uint32_t d) {
+      return std::any_of(body.begin() + flow.blocks[d].begin, body.begin() + flow.blocks[d].end,
+                         [&](const Instruction& i) { return has(i, waits); });
+    });
+    if (waits_meanwhile && meeting < flow.blocks.size() && may_end_before(flow, meeting, waits)) return true;
   }
-  return std::nullopt;
+  return false;
 }
 
-bool KernelShape::barrier_follows(const ptx::ControlFlow& flow, std::uint32_t from) const {
+bool KernelShape::follows(const ptx::ControlFlow& flow, std::uint32_t from, Test test) const {
+  bool found = false;
+  visit_paths(flow, flow.blocks[from].successors, [&](const Instruction& i) {
+    found = found || has(i, test);
+    return !found;
+  });
+  return found;
+}
+
+bool KernelShape::may_end_before(const ptx::ControlFlow& flow, std::uint32_t from, Test test) const {
+  bool ends = false;
+  visit_paths(flow, {from}, [&](const Instruction& i) {
+    if (has(i, test)) return false;
+    ends = ends || leaves_kernel(i) || &i == &kernel_.body.back();
+    return !ends;
+  });
+  return ends;
+}
+
+template <typename GoesOn>
+void KernelShape::visit_paths(const ptx::ControlFlow& flow, std::vector<std::uint32_t> open, GoesOn&& goes_on) const {
   std::vector<bool> seen(flow.blocks.size());
-  std::vector<std::uint32_t> open(flow.blocks[from].successors);
   while (!open.empty()) {
     const std::uint32_t b = open.back();
     open.pop_back();
     if (seen[b]) continue;
     seen[b] = true;
-    for (std::uint32_t i = flow.blocks[b].begin; i < flow.blocks[b].end; ++i) {
-      if (has_barrier(kernel_.body[i])) return true;
-    }
+    const auto begin = kernel_.body.begin() + flow.blocks[b].begin, end = kernel_.body.begin() + flow.blocks[b].end;
+    if (!std::all_of(begin, end, goes_on)) continue;
     open.insert(open.end(), flow.blocks[b].successors.begin(), flow.blocks[b].successors.end());
   }
-  return false;
 }
 
 }  // namespace wm::rewrite

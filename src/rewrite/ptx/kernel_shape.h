@@ -28,11 +28,20 @@ class KernelShape {
   [[nodiscard]] bool threads_meet() const;
 
  private:
-  [[nodiscard]] bool has_barrier(const ptx::Instruction& i) const;
-  // The hardware does not wait at a barrier for threads that have ended; workers' threads never end before the last
-  // virtual block. So some threads of a block must not end before a barrier that others reach.
-  [[nodiscard]] std::optional<std::string> early_exit() const;
-  [[nodiscard]] bool barrier_follows(const ptx::ControlFlow& flow, std::uint32_t from) const;
+  using Test = bool (*)(const ptx::Instruction&);
+  // Whether `test` holds for the instruction, or for one of a function that it calls.
+  [[nodiscard]] bool has(const ptx::Instruction& i, Test test) const;
+  // The hardware waits neither at a barrier nor at an instruction of several threads of a warp, such as a shuffle, for
+  // threads that have ended; workers' threads never end before the last virtual block. So some threads of a block must
+  // not end before an instruction at which others would wait for them, which is one that `waits` holds for.
+  [[nodiscard]] bool ends_early(Test waits) const;
+  // Behind the block `from`.
+  [[nodiscard]] bool follows(const ptx::ControlFlow& flow, std::uint32_t from, Test test) const;
+  // A thread may come from the begin of the block `from` to the end of the kernel without such an instruction.
+  [[nodiscard]] bool may_end_before(const ptx::ControlFlow& flow, std::uint32_t from, Test test) const;
+  // The instructions of all paths from the blocks `open`, as long as `goes_on` holds for them.
+  template <typename GoesOn>
+  void visit_paths(const ptx::ControlFlow& flow, std::vector<std::uint32_t> open, GoesOn&& goes_on) const;
 
   const ptx::Module& module_;
   const ptx::Function& kernel_;

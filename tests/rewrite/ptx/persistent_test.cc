@@ -84,6 +84,53 @@ std::string refusal(const std::string& text) {
   return result ? "" : result.error().what;
 }
 
+TEST(Persistent, RefusesThreadsThatEndBeforeOthersWaitForTheirWarp) {
+  const auto ends_before = [](const std::string& instruction, const std::string& index = "%tid.x") {
+    return refusal(".entry k() { .reg .pred %p<3>; .reg .b32 %r<4>; mov.u32 %r1, " + index +
+                   "; setp.gt.u32 %p1, %r1, 3;\n@%p1 ret; " + instruction + " ret; }");
+  };
+  const std::string why = "some threads of a warp may end before others wait for the warp";
+  EXPECT_EQ(ends_before("shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;"), why);
+  EXPECT_EQ(ends_before("vote.sync.ballot.b32 %r2, %p1, -1;"), why);
+  EXPECT_EQ(ends_before("match.any.sync.b32 %r2, %r1, -1;"), why);
+  EXPECT_EQ(ends_before("bar.warp.sync -1;"), why);
+  EXPECT_EQ(ends_before("activemask.b32 %r2;"), "") << "nothing waits";
+  EXPECT_EQ(ends_before("bar.warp.sync -1;", "%ctaid.x"), "") << "all threads end or none does";
+}
+
+// The form that nvcc gives to a return at the top of a kernel.
+TEST(Persistent, RefusesThreadsThatGoAroundABarrierToTheEnd) {
+  const auto goes_around = [](const std::string& instruction, const std::string& end = "ret;") {
+    return refusal(
+        ".func f() { bar.sync 0; ret; } .entry k() { .reg .pred %p<3>; .reg .b32 %r<4>; mov.u32 %r1, %tid.x;\n"
+        "setp.gt.u32 %p1, %r1, 3; @%p1 bra END; " +
+        instruction + " END: " + end + " }");
+  };
+  const std::string block = "some threads of a block may end before a barrier that others reach";
+  EXPECT_EQ(goes_around("bar.sync 0;"), block);
+  EXPECT_EQ(goes_around("bar.sync 0;", "mov.u32 %r1, 5;"), block) << "the end of the text is that of the kernel";
+  EXPECT_EQ(goes_around("call f, ();"), block);
+  EXPECT_EQ(goes_around("bar.warp.sync -1;"), "some threads of a warp may end before others wait for the warp");
+  EXPECT_EQ(goes_around("mov.u32 %r1, 5;"), "") << "nothing waits";
+  EXPECT_EQ(goes_around("mov.u32 %r1, 5;", "bar.sync 0; ret;"), "") << "all threads meet before the barrier";
+}
+
+TEST(Persistent, RefusesLoopsThatReadWhatOtherBlocksWrite) {
+  const auto loops = [](const std::string& reading) {
+    return refusal(
+        ".entry k(.param .u64 x) { .reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %rd<2>;\n"
+        "ld.param.u64 %rd1, [x]; W: " +
+        reading + " setp.eq.u32 %p1, %r1, 0; @%p1 bra W; ret; }");
+  };
+  const std::string why = "a loop of it may wait for another block";
+  EXPECT_EQ(loops("ld.volatile.global.u32 %r1, [%rd1];"), why);
+  EXPECT_EQ(loops("ld.global.cv.u32 %r1, [%rd1];"), why);
+  EXPECT_EQ(loops("atom.global.add.u32 %r1, [%rd1], 0;"), why);
+  EXPECT_EQ(loops("atom.global.or.b32 %r1, [%rd1], 0;"), why);
+  EXPECT_EQ(loops("atom.global.and.b32 %r1, [%rd1], -1;"), why);
+  EXPECT_EQ(loops("atom.global.add.u32 %r1, [%rd1], 1;"), "") << "a queue, whose head moves on";
+}
+
 TEST(Persistent, RefusesWithAReason) {
   EXPECT_EQ(refusal(".entry k() { .reg .pred %p<2>; .reg .b32 %r<2>; mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 3;\n"
                     "@%p1 ret; bar.sync 0; ret; }"),
@@ -92,10 +139,6 @@ TEST(Persistent, RefusesWithAReason) {
                     "setp.gt.u32 %p1, %r1, 3; @%p1 ret; bar.sync 0; ret; }"),
             "")
       << "all threads end or none does";
-  EXPECT_EQ(refusal(".entry k(.param .u64 x) { .reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %rd<2>;\n"
-                    "ld.param.u64 %rd1, [x]; W: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0;\n"
-                    "@%p1 bra W; ret; }"),
-            "a loop of it may wait for another block");
   EXPECT_EQ(refusal(".entry k() { .reg .b32 %r<2>; mov.u32 %r1, %cluster_ctarank; ret; }"), "it uses clusters");
   EXPECT_EQ(refusal(".entry k() { .reg .b32 %r<2>; mov.u32 %r1, %envreg1; ret; }"),
             "it synchronises its grid (%envreg)");

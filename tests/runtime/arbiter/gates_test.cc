@@ -40,7 +40,8 @@ TEST_F(GatesTest, KernelsWithGatesComputeTheSameInTheSameMemory) {
     EXPECT_EQ(result["right"], result["launches"]) << kind;
     EXPECT_EQ(result["blocks"], result["expected_blocks"]) << kind;
     EXPECT_EQ(result["functions"], 4) << kind;
-    for (const char* error : {"refused", "empty_grid", "large_block"}) EXPECT_EQ(result[error], 1) << kind << error;
+    for (const char* error : {"refused", "empty_grid", "large_block", "tall_grid"})
+      EXPECT_EQ(result[error], 1) << kind << error;
     (void)clients(1);
   }
 }

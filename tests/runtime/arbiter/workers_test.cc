@@ -100,7 +100,8 @@ TEST_F(WorkersTest, VariablesLibrariesThreadsAndContextsAreTheProgramsOwn) {
     const Json result = program->finish();
     EXPECT_EQ(result["right"], result["launches"]) << kind;
     EXPECT_EQ(result.value("blocks", 0), result.value("expected_blocks", 0)) << kind;
-    for (const char* error : {"refused", "empty_grid", "large_block"}) EXPECT_EQ(result.value(error, 1), 1) << error;
+    for (const char* error : {"refused", "empty_grid", "large_block", "tall_grid"})
+      EXPECT_EQ(result.value(error, 1), 1) << error;
     (void)clients(1);
   }
 }

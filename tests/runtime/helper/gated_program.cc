@@ -117,6 +117,13 @@ struct Kernels {
     cu("cuLaunchKernel", function, kBlocks, 1U, 1U, kThreads, 1U, 1U, shared_bytes, stream,
        static_cast<void**>(parameters), static_cast<void**>(nullptr));
   }
+  // With more blocks in the second dimension than a device has.
+  int try_launch_tall(void* function, void* stream) {
+    unsigned n = 1;
+    void* parameters[] = {&out, &n};
+    return call("cuLaunchKernel", function, 1U, 65536U, 1U, kThreads, 1U, 1U, 0U, stream,
+                static_cast<void**>(parameters), static_cast<void**>(nullptr));
+  }
   // Whether every thread's sum is that of n times a factor.
   [[nodiscard]] bool is_right(std::uint32_t factor_now, unsigned n) const {
     std::uint32_t expected = 0;
@@ -245,6 +252,7 @@ void gated(const char* length, const char* kind) {
                               static_cast<void**>(nullptr), static_cast<void**>(nullptr));
   const int large_block = call("cuLaunchKernel", sum, 1U, 1U, 1U, 2048U, 1U, 1U, 0U, stream,
                                static_cast<void**>(nullptr), static_cast<void**>(nullptr));
+  const int tall_grid = gpu.try_launch_tall(sum, stream);
   std::uint32_t blocks = 0;
   cu("cuMemcpyDtoH_v2", static_cast<void*>(&blocks), gpu.blocks, std::size_t{4});
   unsigned functions = 0;
@@ -256,6 +264,6 @@ void gated(const char* length, const char* kind) {
   }
   std::printf(
       "{\"launches\": %u, \"right\": %u, \"blocks\": %u, \"expected_blocks\": %u, \"functions\": %u, "
-      "\"refused\": %d, \"empty_grid\": %d, \"large_block\": %d}\n",
-      launches, right, blocks, launches / 2 * kBlocks, functions, refused, empty_grid, large_block);
+      "\"refused\": %d, \"empty_grid\": %d, \"large_block\": %d, \"tall_grid\": %d}\n",
+      launches, right, blocks, launches / 2 * kBlocks, functions, refused, empty_grid, large_block, tall_grid);
 }

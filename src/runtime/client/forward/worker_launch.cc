@@ -14,6 +14,9 @@ namespace {
 
 // With this number of blocks or more, words of 32 bits would not suffice.
 constexpr std::uint64_t kTooManyBlocks = rewrite::kBesideStream - 1;
+// The most blocks of a grid in its second and third dimension. The driver refuses others, and shall: workers stand in
+// one dimension, so that it would not see them.
+constexpr unsigned kMaxRows = 65535;
 // A worker takes several blocks at a time only where each worker has so many turns.
 constexpr std::uint64_t kTurns = 4;
 
@@ -92,6 +95,7 @@ WorkerLaunch::WorkerLaunch(WorkerKernel kernel, const WorkerWords::Launch& words
 std::optional<WorkerLaunch> WorkerLaunch::plan(const KernelCall& asked, const RewrittenKernels::Choice& choice,
                                                std::size_t own_sms) {
   const std::uint64_t blocks = asked.blocks();
+  if (asked.grid_y > kMaxRows || asked.grid_z > kMaxRows) return std::nullopt;
   if (blocks == 0 || blocks >= kTooManyBlocks || asked.threads() == 0) return std::nullopt;
   const auto fit = Occupancies::get().find(choice.kernel, asked.threads(), asked.shared_bytes);
   WorkerKernel kernel;
