@@ -209,7 +209,8 @@ std::string body(const Names& names) {
     }
     if (i == function.body.size()) break;
     const Instruction& instruction = function.body[i];
-    if (instruction.source != source) {
+    // Instructions that a pass has inserted have no file; files are numbered from 1.
+    if (instruction.source != source && instruction.source.file != 0) {
       source = instruction.source;
       text += fmt::format("  .loc {} {} {}\n", source.file, source.line, source.column);
     }

@@ -369,7 +369,7 @@ Result<void> make_persistent(Module& module, const std::string& name, Completion
   if (const auto why = shape.refusal()) return Error{*why};
   const std::uint32_t barrier = *shape.free_barrier();
   const bool threads_meet = shape.threads_meet();
-  const auto needs = find_special_needs(module, kVirtualSpecials);
+  auto needs = find_special_needs(module, kVirtualSpecials);
   if (!needs) return needs.error();
   const auto shared_with_others = [&](std::uint32_t f) {
     return !module.functions[f].entry && !needs->by_function[f].empty();
@@ -379,6 +379,10 @@ Result<void> make_persistent(Module& module, const std::string& name, Completion
       std::count_if(module.functions.begin(), module.functions.end(), [](const Function& f) { return f.entry; });
   if (kernels > 1 && std::any_of(reached.begin(), reached.end(), shared_with_others)) {
     return Error{"a function that reads block indices may be called by other kernels of the module"};
+  }
+  // Functions of other kernels keep their parameters.
+  for (std::uint32_t f = 0; f < module.functions.size(); ++f) {
+    if (!std::binary_search(reached.begin(), reached.end(), f)) needs->by_function[f].clear();
   }
   pass_special_values(module, *needs);
   WorkerWriter(module.functions[index], *needs, barrier, threads_meet, by).run();

@@ -78,6 +78,7 @@ class KernelSeparator {
     made.version_minor = module_.version_minor;
     made.targets = module_.targets;
     made.address_size = module_.address_size;
+    made.files = module_.files;
     for (const std::uint32_t f : reached_) {
       made.functions.push_back(module_.functions[f]);
       // A kernel that is internal to its source file must be found by its name here.

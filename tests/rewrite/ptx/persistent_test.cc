@@ -131,6 +131,23 @@ TEST(Persistent, RefusesLoopsThatReadWhatOtherBlocksWrite) {
   EXPECT_EQ(loops("atom.global.add.u32 %r1, [%rd1], 1;"), "") << "a queue, whose head moves on";
 }
 
+TEST(Persistent, FunctionsOfOtherKernelsKeepTheirParameters) {
+  ptx::Module module = parsed(std::string(kHead) +
+                              ".func f() { .reg .b32 %r<2>; mov.u32 %r1, %ctaid.x; ret; }\n"
+                              ".entry a() { call f, (); ret; } .entry k() { ret; }");
+  EXPECT_FALSE(make_persistent(module, "a").ok());
+  ASSERT_TRUE(make_persistent(module, "k").ok());
+  EXPECT_TRUE(module.functions[0].parameters.empty()) << "'a' calls it as it was";
+  (void)parsed(ptx::print(module));
+}
+
+TEST(Persistent, WorkersOfAModuleWithLinesOfTheSourceAreReadAgain) {
+  ptx::Module module = parsed(std::string(kHead) + ".file 1 \"k.cu\"\n.entry k() { .loc 1 7 3\nbar.sync 0; ret; }");
+  ASSERT_TRUE(make_persistent(module, "k").ok());
+  const ptx::Module again = parsed(ptx::print(module));
+  EXPECT_FALSE(again.functions[0].refusal.has_value());
+}
+
 TEST(Persistent, RefusesWithAReason) {
   EXPECT_EQ(refusal(".entry k() { .reg .pred %p<2>; .reg .b32 %r<2>; mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 3;\n"
                     "@%p1 ret; bar.sync 0; ret; }"),

@@ -36,6 +36,16 @@ TEST(SeparateKernel, AnInternalKernelBecomesVisible) {
   EXPECT_NE(separated(".entry k() { ret; }\n").find(".visible .entry k"), std::string::npos);
 }
 
+TEST(SeparateKernel, LinesOfTheSourceComeWithTheirFiles) {
+  const std::string text =
+      separated(".file 1 \"kernel.cu\"\n.global .u32 count;\n" + kernel_of(".loc 1 7 3\nmov.u64 %d1, count;"));
+  const auto again = ptx::parse(text, "separated");
+  ASSERT_TRUE(again.ok()) << again.error().to_string() << "\n" << text;
+  ASSERT_EQ(again->files.size(), 2U);
+  EXPECT_EQ(again->files[1], "kernel.cu");
+  EXPECT_EQ(again->functions[0].body.back().source, (ptx::SourceLine{1, 7, 3}));
+}
+
 TEST(SeparateKernel, ConstantsAreReadFromGlobalMemory) {
   const std::string text = separated(".const .u32 factor;\n" + kernel_of("ld.const.u32 %r1, [factor];"));
   EXPECT_NE(text.find("ld.global.u32"), std::string::npos) << text;
