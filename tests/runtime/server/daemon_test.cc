@@ -289,7 +289,7 @@ TEST_F(DaemonTest, ClientsThatWereCutOffAreListedTheLatestSixteen) {
   EXPECT_EQ(all["clients"].size(), 1U);
   clients.close_all();
   EXPECT_EQ(clients.cut_off_count(), 18U) << "a client that disconnects was not cut off";
-  EXPECT_TRUE(clients.sessions().empty());
+  EXPECT_TRUE(clients.connections().empty());
   clients.shut_down();
   EXPECT_EQ(clients.closing(), 0U);
 }

@@ -122,7 +122,9 @@ TEST_F(ServerTest, AnotherGreetingIsRefusedWithTheReason) {
   const Descriptor socket = connect();
   ASSERT_TRUE(send_packet(socket, bytes_of(std::uint32_t{1})));
   const Packet packet = answer(socket);
-  EXPECT_EQ(packet.bytes.size(), sizeof(Welcome));
+  ASSERT_EQ(packet.bytes.size(), sizeof(Welcome));
+  EXPECT_STREQ(reinterpret_cast<const char*>(packet.bytes.data()) + offsetof(Welcome, reason),
+               "not a hello of this version");
   EXPECT_TRUE(answer(socket).bytes.empty()) << "the connection is closed";
   EXPECT_EQ(status()["clients_seen"], 0);
 }
@@ -170,6 +172,18 @@ TEST_F(ServerTest, AClientThatDisconnectsLeavesNothing) {
   EXPECT_TRUE(eventually([&] { return status()["clients"].empty() && status()["alive"]["queues"] == 0; }));
   EXPECT_EQ(status()["clients_seen"], 1);
   EXPECT_EQ(status()["clients_cut_off"], 0);
+}
+
+TEST_F(ServerTest, AStatusOfManyClientsComesInSeveralPackets) {
+  start();
+  std::vector<Descriptor> sockets;
+  for (int i = 0; i < 30; ++i) {
+    sockets.push_back(connect());
+    greet(sockets.back(), client(("client " + std::to_string(i)).c_str()));
+  }
+  EXPECT_GT(request_status(options.socket)->size(), std::size_t{16} << 10);
+  EXPECT_EQ(status()["clients"].size(), 30U);
+  EXPECT_EQ(status()["clients"][29]["name"], "client 29");
 }
 
 TEST_F(ServerTest, AControllerChangesTheDaemon) {

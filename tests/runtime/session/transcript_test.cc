@@ -138,6 +138,7 @@ void programs(Transcript& t) {
   t.build(2, 0, {}, "! fails");
   t.build(3, 0, {}, "");
   t.build(1, 1, {2}, "-Iheaders");
+  t.build(1, 1, {2, 1}, "-Itwo");
   t.build(1, 1, {3}, "a binary is no header");
   t.build(1, 1, {99}, "unknown");
   for (const std::vector<std::uint64_t>& inputs : {std::vector<std::uint64_t>{}, {1}, {1, 2}, {1, 99}}) {
