@@ -12,9 +12,9 @@
 // - By the process, which starts more workers where some have left. So that the next launch of the stream can be on the
 //   device already, its workers leave at once where the launch before it is not complete, or where workers outside of
 //   the stream's order took part in it.
-// - By itself, for streams whose other work must follow. The last worker of the
-//   launch does not leave early, whatever its SM may have, and ends when all virtual blocks have ended, those of
-//   workers beside the stream too. It leaves the launch's words as they were, so that another launch can use them.
+// - By itself, for streams whose other work must follow. The last worker of the launch does not leave early, whatever
+//   its SM may have, and ends when all virtual blocks have ended, those of workers beside the stream too. It leaves the
+//   launch's words as they were, so that another launch can use them.
 #pragma once
 
 #include <cstdint>
