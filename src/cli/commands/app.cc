@@ -131,6 +131,12 @@ std::string missing_word(const CLI::App& app, const std::vector<std::string>& wo
   return commands.empty() ? std::string() : name + " needs a command: " + commands + see;
 }
 
+// "--stats takes no value", where the parser says "stats was given a disallowed flag override".
+std::string value_of_a_flag(const std::string& error) {
+  const auto at = error.find(" was given a disallowed flag override");
+  return at == std::string::npos ? "" : "--" + error.substr(0, at) + " takes no value";
+}
+
 // "--cycles is given 2 times; it takes one value", from the parser's "--cycles: At Most 1 required but received 2".
 std::string repeated_option(const std::string& message) {
   constexpr std::string_view kParsers = ": At Most 1 required but received ";
@@ -224,6 +230,7 @@ int run_command(int argc, const char* const* argv) {
     if (mistake.empty()) mistake = missing_value(app, words);
     if (mistake.empty() && extras) mistake = unexpected_word(app, words, error.what());
     if (mistake.empty()) mistake = repeated_option(error.what());
+    if (mistake.empty()) mistake = value_of_a_flag(error.what());
     if (mistake.empty() && required) mistake = missing_word(app, words, error.what());
     return complain(mistake.empty() ? error.what() : mistake);
   }

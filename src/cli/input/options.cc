@@ -183,10 +183,10 @@ void Command::hidden_option(const std::string& name, std::string& out, const std
   app_->add_option(name, out, about)->group("");
 }
 void Command::flag(const std::string& name, bool& out, const std::string& about) const {
-  app_->add_flag(name, out, about);
+  app_->add_flag(name, out, about)->disable_flag_override();
 }
 void Command::hidden_flag(const std::string& name, bool& out, const std::string& about) const {
-  app_->add_flag(name, out, about)->group("");
+  app_->add_flag(name, out, about)->disable_flag_override()->group("");
 }
 
 void Command::json(std::string& out) const {

@@ -100,6 +100,11 @@ TEST(Mistakes, MisspeltOptionsAndParametersGetASuggestion) {
 #endif
 }
 
+TEST(Mistakes, AFlagTakesNoValue) {
+  expect_mistake("sim --kernel vecadd --stats=5", "--stats takes no value");
+  expect_mistake("lab run --dry-run=false", "--dry-run takes no value");
+}
+
 TEST(Mistakes, AMissingArgumentIsNamed) {
   expect_mistake("lab", "wm lab needs a command: list, run, show, report");
   expect_mistake("compare", "wm compare needs --kernel; 'wm compare --help'");
