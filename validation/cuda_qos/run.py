@@ -5,12 +5,13 @@
 
 Writes OUT/cuda-qos.json. Methods:
 
-  workers   RH-SMQoS as published: persistent workers on a range of SMs, as large a part of them as the goal
+  workers   RH-SMQoS: persistent workers on as large a part of the SMs as the goal. As published, tasks have ranges of SM
+            numbers; through MPS the GPU numbers SMs for each process anew, so that each task has the first ones that it sees
   relaunch  SlateQoS: the same workers in ten launches a task
   mps       unmodified, CUDA_MPS_ACTIVE_THREAD_PERCENTAGE of both processes
   static    unmodified under `wm serve --cuda --policy static_smqos`: the same part of the SMs, in green contexts
   dynamic   unmodified under `wm serve --cuda --policy smqos`: SMs follow the measured rate
-  static-workers, dynamic-workers   the last two with --workers: single SMs, kernels rewritten from their PTX while they run
+  static-workers, dynamic-workers   the last two with --workers: pairs of SMs, kernels rewritten from their PTX while they run
   quota     unmodified under `wm serve --cuda --policy quota`: launches beyond a quota wait
 
 NPM is T_isolated / (goal T_corun) of the latency-sensitive task, reached from 1 on; NTP is T_isolated / T_corun of the batch
@@ -243,11 +244,11 @@ class Run:
         with Daemon(self) as daemon:
             goals, tasks, others = [], [], []
             for goal in GOALS:
-                mine = -int(-goal * self.sms // 1)  # rounded up
+                mine = 2 * -int(-goal * self.sms // 2)  # rounded up to pairs, as the GPU has them
                 for task, other in self.pairs():
                     goals.append(goal)
                     tasks.append(f"{task}:{form}:0:{mine}")
-                    others.append(f"{other}:{form}:{mine}:{self.sms - mine}")
+                    others.append(f"{other}:{form}:0:{self.sms - mine}")
             self.beside(form, goals, daemon.plain(), [daemon.plain()], [tasks, others], self.options.seconds,
                         self.options.settle)
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <string_view>
 
 #include "cli/input/cuda_driver.h"
@@ -27,6 +28,15 @@ runtime::WorkerUse workers_of_environment() {
   const char* given = std::getenv("WARPMUX_WORKERS");
   return given != nullptr && std::string_view(given) == "always" ? runtime::WorkerUse::always
                                                                  : runtime::WorkerUse::beside_others;
+}
+
+// Workers count SMs by the numbers that their process sees (worker_words.h). On other GPUs this was not seen.
+Result<void> check_workers(const CudaDriver& driver) {
+  constexpr int kNumbersSmsPerProcess = 9;
+  if (driver.compute_capability >= kNumbersSmsPerProcess) return {};
+  return Error{fmt::format(
+      "--workers needs a GPU of compute capability {}.0 or later, which numbers its SMs for each process; {} has {}.x",
+      kNumbersSmsPerProcess, driver.device, driver.compute_capability)};
 }
 
 }  // namespace
@@ -57,7 +67,7 @@ void add_serve_cuda_options(const Command& command, ServeCudaOptions& options) {
       "a multiple of 8, or an even number on drivers that allow it",
       {.show_default = true, .low = 2, .high = 64});
   command.flag("--workers", options.workers,
-               "With --cuda and such a policy: programs own single SMs, and kernels whose PTX the program has run as "
+               "With --cuda and such a policy: programs own pairs of SMs, and kernels whose PTX the program has run as "
                "workers, which leave an SM at the end of a block; others get a part of every SM");
   command.option("--decisions", options.arbiter.decisions_file,
                  "With --cuda and such a policy: append its events and decisions to this file",
@@ -73,7 +83,7 @@ Result<int> serve_cuda(ServeCudaOptions options) {
   const bool is_mps = options.sharing == "mps";
   options.arbiter.sharing = is_mps ? runtime::Sharing::mps : runtime::Sharing::isolated;
   if (options.workers && options.sms_of_group != ServeCudaOptions().sms_of_group)
-    return Error{"--sm-group has no meaning with --workers, which gives single SMs"};
+    return Error{"--sm-group has no meaning with --workers, which gives pairs of SMs"};
   const auto admission = unmet_goals(options.admission);
   if (!admission) return admission.error();
   options.arbiter.unmet_goals = *admission;
@@ -83,7 +93,10 @@ Result<int> serve_cuda(ServeCudaOptions options) {
   if (!driver) return driver.error();
   options.arbiter.threads = driver->threads;
   options.arbiter.sm_groups = find_sm_groups(options.sms_of_group);
-  if (options.workers) options.arbiter.sm_groups = options.arbiter.sm_groups.as_single_sms(workers_of_environment());
+  if (options.workers) {
+    if (const auto can = check_workers(*driver); !can) return can.error();
+    options.arbiter.sm_groups = options.arbiter.sm_groups.for_workers(workers_of_environment());
+  }
   std::unique_ptr<MpsDaemon> mps;
   if (is_mps) {
     auto started = MpsDaemon::start();

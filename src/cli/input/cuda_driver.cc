@@ -67,7 +67,7 @@ std::string cuda_driver_file() { return file_of(open_driver()); }
 Result<CudaDriver> find_cuda_driver() {
   void* library = open_driver();
   if (library == nullptr) return Error{"there is no CUDA driver here: " + std::string(::dlerror())};
-  CudaDriver driver{file_of(library), {}, 0};
+  CudaDriver driver{.file = file_of(library), .device = {}};
   int device = 0;
   char name[256] = {};
   if (const int result = call(library, "cuInit", 0U); result != 0)
@@ -76,8 +76,10 @@ Result<CudaDriver> find_cuda_driver() {
       call(library, "cuDeviceGetName", static_cast<char*>(name), static_cast<int>(sizeof name - 1), device) != 0)
     return Error{driver.file + " has no GPU"};
   driver.device = name;
-  constexpr int kSms = 16, kThreadsPerSm = 39;  // attributes by their numbers in the driver's interface
+  constexpr int kSms = 16, kThreadsPerSm = 39, kMajor = 75;  // attributes by their numbers in the driver's interface
   int sms = 0, threads = 0;
+  if (call(library, "cuDeviceGetAttribute", &driver.compute_capability, kMajor, device) != 0)
+    driver.compute_capability = 0;
   if (call(library, "cuDeviceGetAttribute", &sms, kSms, device) == 0 &&
       call(library, "cuDeviceGetAttribute", &threads, kThreadsPerSm, device) == 0)
     driver.threads = static_cast<std::uint64_t>(sms) * static_cast<std::uint64_t>(threads);

@@ -10,9 +10,10 @@
 namespace wm::cli {
 
 struct CudaDriver {
-  std::string file;           // libcuda.so.1, as the loader finds it, or $WARPMUX_LIBCUDA
-  std::string device;         // the name of its first GPU
-  std::uint64_t threads = 0;  // that this GPU holds at once; 0: the driver does not tell
+  std::string file;            // libcuda.so.1, as the loader finds it, or $WARPMUX_LIBCUDA
+  std::string device;          // the name of its first GPU
+  std::uint64_t threads = 0;   // that this GPU holds at once; 0: the driver does not tell
+  int compute_capability = 0;  // its major number; 0: the driver does not tell
 };
 
 // Loads the driver and asks for its GPU; no context is created.

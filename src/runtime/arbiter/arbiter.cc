@@ -220,9 +220,10 @@ void Arbiter::admit(Applicant applicant) {
   for (unsigned i = 0; i < kBoardBits && bit == 0; ++i) {
     if ((used >> i & 1U) == 0) bit = 1U << i;
   }
-  auto program = ArbitratedProgram::greet(std::move(applicant.socket), {seen_ + 1, name_in(hello), applicant.peer},
-                                          state, hello.share == 0 ? 1 : hello.share / 1000.0,
-                                          {board_file_, bit, options_.gates, options_.sm_groups.workers});
+  auto program = ArbitratedProgram::greet(
+      std::move(applicant.socket), {seen_ + 1, name_in(hello), applicant.peer}, state,
+      hello.share == 0 ? 1 : hello.share / 1000.0,
+      {board_file_, bit, options_.gates, options_.sm_groups.workers, options_.sm_groups.all()});
   if (!program) return;
   ++seen_;
   (*program)->loss_control = make_loss_control(options_);

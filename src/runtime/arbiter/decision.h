@@ -39,7 +39,6 @@ struct ProgramDecision {
   std::uint64_t sm_groups = 0;         // groups of SMs, a bit each, under a policy that gives SMs to programs …
   std::uint32_t sms = 0, all_sms = 0;  // … and the number of these SMs, and of the GPU's
   std::uint32_t sms_of_group = 0;      // 0: no such policy
-  SmSet own_sms;                       // instead of the groups, for kernels that run as workers
   bool is_latency_sensitive = false;
   bool is_restricted = false;  // a latency-sensitive program is active
   bool has_no_gain = false;    // it has no limit because limits do not shorten requests

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wm::runtime {
@@ -29,12 +30,15 @@ struct SmGroups {
   std::vector<std::uint32_t> sms;       // SMs of each group; empty: not known
   std::uint32_t sms_of_group = 8;       // SMs of every group but the last, which has the rest
   bool has_green_contexts = false;      // the driver can run kernels on some of the groups only
-  WorkerUse workers = WorkerUse::none;  // other than none: single SMs are given, and no green contexts used
+  WorkerUse workers = WorkerUse::none;  // other than none: no green contexts are used
 
-  // The same SMs, each as a group.
-  [[nodiscard]] SmGroups as_single_sms(WorkerUse how) const {
-    const std::uint32_t all = std::accumulate(sms.begin(), sms.end(), std::uint32_t{0});
-    return {std::vector<std::uint32_t>(all, 1), 1, has_green_contexts, how};
+  [[nodiscard]] std::uint32_t all() const { return std::accumulate(sms.begin(), sms.end(), std::uint32_t{0}); }
+  // The same SMs in groups of two, as the GPU has them: a process that has one of the two sees the other's number
+  // taken.
+  [[nodiscard]] SmGroups for_workers(WorkerUse how) const {
+    std::vector<std::uint32_t> pairs(all() / 2, 2);
+    if (all() % 2 != 0) pairs.push_back(1);
+    return {std::move(pairs), 2, has_green_contexts, how};
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,9 @@ struct PolicyProgram {
   std::uint64_t launches = 0;
   std::uint64_t launched_at = 0;  // the time of the last one in nanoseconds; 0: not known
   std::uint64_t waited = 0;       // nanoseconds for which its launches have waited until the last one began
-  SmSet used_sms{};               // the groups of SMs, or the SMs, that it has not left; empty: not known
+  SmSet used_groups{};            // the groups of SMs of its last launch; empty: not known
+  // SMs of others that its workers have not left since the last decision; empty: not known.
+  std::optional<std::uint32_t> leaving_sms{};
 };
 
 // Decides with a policy of `wm policies`.

@@ -44,10 +44,10 @@ Result<std::unique_ptr<ArbitratedProgram>> ArbitratedProgram::greet(Descriptor s
   if (greeting.gates == Gates::always) first.modes |= kGate;
   if (greeting.workers == WorkerUse::always) {
     first.modes |= kWorkers;
-    first.own_sms.set();
+    first.sms = greeting.all_sms;
   }
   program->decision_.modes = first.modes;  // it is not woken before it is greeted
-  program->decision_.own_sms = first.own_sms;
+  program->decision_.sms = first.sms;
   program->apply(first);
   ProgramWelcome welcome;
   welcome.answer = ProgramAnswer::accepted;
@@ -97,7 +97,7 @@ void ArbitratedProgram::apply(const ProgramDecision& decision) {
   if (decision == decision_) return;
   ControlWords& words = page().words;
   const bool wakes = decision.slice_microseconds != decision_.slice_microseconds ||
-                     decision.sm_groups != decision_.sm_groups || decision.own_sms != decision_.own_sms ||
+                     decision.sm_groups != decision_.sm_groups || decision.sms != decision_.sms ||
                      ((decision.modes ^ decision_.modes) & (kGate | kWorkers)) != 0;
   words.occupancy_percent.store(decision.occupancy_percent, std::memory_order_relaxed);
   words.stream_priority.store(static_cast<std::uint32_t>(decision.stream_priority), std::memory_order_relaxed);
@@ -106,7 +106,7 @@ void ArbitratedProgram::apply(const ProgramDecision& decision) {
   words.gate_percent.store(decision.gate_percent, std::memory_order_relaxed);
   words.sms_of_group.store(decision.sms_of_group, std::memory_order_relaxed);
   words.sm_groups.store(decision.sm_groups, std::memory_order_relaxed);
-  words.own_sms.store(decision.own_sms);
+  words.own_sms.store(decision.sms, std::memory_order_relaxed);
   const bool divides = (decision.modes & (kLimitBlocks | kDivideAlike)) != 0;
   has_divided_ |= divides;
   const bool restores = has_divided_ && !divides && (decision.modes & (kPlace | kWorkers)) == 0;
@@ -180,8 +180,10 @@ PolicyProgram ArbitratedProgram::for_policy(std::uint64_t threads) {
                   .launches = launches_ - std::min<std::uint64_t>(counters().held_launches.load(), launches_),
                   .launched_at = counters().launched_at.load(std::memory_order_relaxed),
                   .waited = counters().waited_nanoseconds.load(std::memory_order_relaxed),
-                  .used_sms = page().workers.used_sms.load()};
-  if (p.used_sms.none()) p.used_sms = SmSet(counters().placed_groups.load(std::memory_order_relaxed));
+                  .used_groups = SmSet(counters().placed_groups.load(std::memory_order_relaxed)),
+                  .leaving_sms = std::nullopt};
+  const auto worker_sms = WorkerSms::of(workers().sms.load(std::memory_order_relaxed));
+  if (worker_sms.own != 0 && worker_sms.own == decision_.sms) p.leaving_sms = worker_sms.leaving;
   const std::uint64_t peak = counters().peak_threads.load(std::memory_order_relaxed);
   if (threads != 0 && peak != 0) {
     const std::uint64_t parts = (peak * PolicyRule::kParts + threads - 1) / threads;

@@ -32,6 +32,7 @@ class ArbitratedProgram {
     std::uint32_t board_bit = 0;
     Gates gates = Gates::none;
     WorkerUse workers = WorkerUse::none;
+    std::uint32_t all_sms = 0;
   };
   // Makes the page and greets the program.
   static Result<std::unique_ptr<ArbitratedProgram>> greet(Descriptor socket, ProgramIdentity identity,

@@ -46,13 +46,28 @@ void ProgramMachine::leave(Kernel& kernel) {
   for (Sm& sm : sms_) vacate(sm, kernel);
 }
 
+bool ProgramMachine::is_lost(Sm& sm, KernelId by) {
+  return sm.state == Sm::State::reserved && on(sm, by).resident != 0;
+}
+
 void ProgramMachine::used(KernelId id, const SmSet& groups) {
   Kernel* k = view(id);
   if (k == nullptr) return;
   for (Sm& sm : sms_) {
-    if (sm.state != Sm::State::reserved || on(sm, id).resident == 0) continue;
+    if (!is_lost(sm, id)) continue;
     const bool has_left = groups.any() && !groups[sm.index];
-    if (has_left || now() >= reserved_since_[sm.index] + kSilenceLimit) vacate(sm, *k);
+    if (has_left || is_silent(sm)) vacate(sm, *k);
+  }
+}
+
+void ProgramMachine::leaves(KernelId id, std::uint32_t groups) {
+  Kernel* k = view(id);
+  if (k == nullptr) return;
+  auto lost = std::count_if(sms_.begin(), sms_.end(), [&](Sm& sm) { return is_lost(sm, id); });
+  for (Sm& sm : sms_) {
+    if (!is_lost(sm, id) || (lost <= groups && !is_silent(sm))) continue;
+    vacate(sm, *k);
+    --lost;
   }
 }
 

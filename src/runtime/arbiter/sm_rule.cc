@@ -23,6 +23,16 @@ Result<std::unique_ptr<ProgramRule>> SmRule::make(const std::string& text, const
   return std::unique_ptr<ProgramRule>(new SmRule(*choice, std::move(*policy), groups, std::move(machine), log_file));
 }
 
+void SmRule::observe(const PolicyProgram& program, const Member& member) {
+  if (groups_.workers == WorkerUse::none) {
+    machine_.used(member.kernel, program.used_groups);
+  } else if (program.leaving_sms) {
+    machine_.leaves(member.kernel, (*program.leaving_sms + groups_.sms_of_group - 1) / groups_.sms_of_group);
+  } else {
+    machine_.used(member.kernel, {});
+  }
+}
+
 void SmRule::complete(ProgramDecision& d, const Member& member) const {
   const SmSet owned = machine_.groups(member.kernel);
   d.sms = d.all_sms = 0;
@@ -34,7 +44,6 @@ void SmRule::complete(ProgramDecision& d, const Member& member) const {
   if (has_workers) {
     // Also where a program has all SMs: its kernels must be able to leave some.
     d.modes |= kWorkers;
-    d.own_sms = owned;
   } else {
     d.sm_groups = (owned & SmSet(~std::uint64_t{0})).to_ullong();
   }
@@ -55,8 +64,7 @@ void SmRule::prepare(ProgramDecision& d) const {
     d.sms_of_group = groups_.sms_of_group;
   } else if (groups_.workers == WorkerUse::always) {
     d.modes |= kWorkers;
-    d.own_sms.set();
-    d.sms = d.all_sms = static_cast<std::uint32_t>(groups_.sms.size());
+    d.sms = d.all_sms = groups_.all();
   }
 }
 

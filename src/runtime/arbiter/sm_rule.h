@@ -22,9 +22,7 @@ class SmRule final : public LaunchRule {
  private:
   SmRule(const policy::Choice& choice, std::unique_ptr<policy::Policy> policy, SmGroups groups,
          std::unique_ptr<ProgramMachine> machine, std::string log_file);
-  void observe(const PolicyProgram& program, const Member& member) override {
-    machine_.used(member.kernel, program.used_sms);
-  }
+  void observe(const PolicyProgram& program, const Member& member) override;
   void prepare(ProgramDecision& decision) const override;
   void complete(ProgramDecision& decision, const Member& member) const override;
 

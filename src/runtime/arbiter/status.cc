@@ -55,6 +55,13 @@ Document kernel_entries(const ArbitratedProgram& p, const ArbiterOptions& option
   return kernels;
 }
 
+// SMs of its workers: those of the program, of which it has all while nothing limits it, and others that they have not
+// left.
+std::uint32_t used_sms(const ArbitratedProgram& p, const ArbiterOptions& options) {
+  const auto sms = WorkerSms::of(p.workers().sms.load(std::memory_order_relaxed));
+  return std::min(sms.own + sms.leaving, options.sm_groups.all());
+}
+
 Document program_entry(const ArbitratedProgram& p, const ArbiterOptions& options) {
   const ProgramCounters& c = p.counters();
   const GateCounters& g = p.gates();
@@ -68,7 +75,7 @@ Document program_entry(const ArbitratedProgram& p, const ArbiterOptions& options
                         {"placed_launches", value(c.placed_launches)},
                         {"unplaced_launches", value(c.unplaced_launches)},
                         {"added_worker_launches", value(p.workers().added_launches)},
-                        {"used_sms", std::min(p.workers().used_sms.load().count(), options.sm_groups.sms.size())},
+                        {"used_sms", used_sms(p, options)},
                         {"gated_launches", value(g.gated_launches)},
                         {"ungated_launches", value(g.ungated_launches)},
                         {"gate_closings", value(g.closings)},

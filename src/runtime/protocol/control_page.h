@@ -23,25 +23,6 @@ static_assert(Count::is_always_lock_free);
 // SMs of the GPU, or groups of them, a bit each.
 using SmSet = std::bitset<256>;
 
-// A set in shared memory. Writers of single words may be seen at work; every set is a hint, so that this does no harm.
-class SharedSmSet {
- public:
-  [[nodiscard]] SmSet load() const {
-    SmSet set;
-    for (std::size_t i = words_.size(); i-- > 0;) set = set << kBits | SmSet(words_[i].load(std::memory_order_relaxed));
-    return set;
-  }
-  void store(const SmSet& set) {
-    const SmSet one_word(~std::uint64_t{0});
-    for (std::size_t i = 0; i < words_.size(); ++i)
-      words_[i].store((set >> (kBits * i) & one_word).to_ullong(), std::memory_order_relaxed);
-  }
-
- private:
-  static constexpr std::size_t kBits = 64;
-  std::array<Count, SmSet().size() / kBits> words_{};
-};
-
 // The bits of `ControlWords::modes`: a launch's duties beside being counted.
 enum ControlMode : std::uint32_t {
   kLimitBlocks = 1,    // pad shared memory so that fewer blocks share an SM
@@ -53,7 +34,7 @@ enum ControlMode : std::uint32_t {
   kPlace = 64,         // run on the SMs of `sm_groups` only; a launch that cannot be placed is limited instead
   kGate = 128,         // kernels pause in their loops while a latency-sensitive program has work
   kQuota = 512,        // no more than `launch_limit` launches may begin
-  kWorkers = 1024,     // kernels run as workers on `own_sms` only; one that cannot is limited instead
+  kWorkers = 1024,     // kernels run as workers on `own_sms` SMs; one that cannot is limited instead
   kOwnDivision = 256,  // divide an SM's memory as the program asked again, after a time with the two bits above
 };
 
@@ -79,7 +60,7 @@ struct ControlWords {
   Word workers{0};             // a FormUse
   Count launch_limit{0};       // launches that may begin in all
   Word gate_percent{0};        // the part of the time for which gates may be closed
-  SharedSmSet own_sms;         // by %smid, under kWorkers
+  Word own_sms{0};             // under kWorkers: those that its kernels see with numbers below this
 };
 
 // Times in buckets of an eighth of a power of two: bucket b holds the times below (9 + b % 8) << (b / 8) nanoseconds
@@ -139,9 +120,20 @@ struct GateCounters {
   std::array<KernelNote, kKernelNotes> kernels{};
 };
 
+// The SMs of a program's workers: those that they may use, as they were told last, and the others that they have not
+// left yet. Both are told at once, so that no daemon takes SMs that were left for a later decision's.
+struct WorkerSms {
+  std::uint32_t own = 0, leaving = 0;
+
+  [[nodiscard]] static WorkerSms of(std::uint64_t word) {
+    return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word)};
+  }
+  [[nodiscard]] std::uint64_t word() const { return std::uint64_t{own} << 32 | leaving; }
+};
+
 // Written by the program, whose kernels run as workers.
 struct WorkerCounters {
-  SharedSmSet used_sms;     // SMs that they may use, and those that they have not left yet; empty: not known
+  Count sms{0};             // a WorkerSms; 0: not known
   Count added_launches{0};  // launches of more workers for kernels that run
 };
 

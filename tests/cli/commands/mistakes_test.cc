@@ -132,7 +132,7 @@ TEST(Mistakes, OptionsThatTheMachineWouldIgnoreAreRefused) {
   expect_mistake("serve --slice 5000", "--slice needs --cuda");
   expect_mistake("serve --workers", "--workers needs --cuda");
   expect_mistake("serve --cuda --sharing mps --policy spatial --workers --sm-group 4",
-                 "--sm-group has no meaning with --workers, which gives single SMs");
+                 "--sm-group has no meaning with --workers, which gives pairs of SMs");
   expect_mistake("serve --cuda --metrics-port 9464", "--metrics-port has no meaning with --cuda");
   expect_mistake("serve --cuda --user-share root=2", "--user-share has no meaning with --cuda");
   expect_mistake("serve --cuda --simulate h200", "--cuda has no meaning with --simulate");

@@ -96,6 +96,14 @@ TEST_F(ServeCudaTest, KernelsWithGatesAreNamedByStatus) {
       << output("table");
 }
 
+TEST_F(ServeCudaTest, WorkersAreRefusedOnGpusWhoseSmNumbersAreNotThoseOfAProcess) {
+  EXPECT_NE(script("export WARPMUX_SIMULATE=a100\nserve --sharing mps --policy spatial --workers > refused 2>&1\n"), 0);
+  EXPECT_EQ(output("refused"),
+            "wm: --workers needs a GPU of compute capability 9.0 or later, which numbers its SMs for each process; "
+            "warpmux a100 (simulated) has 8.x\n");
+  EXPECT_FALSE(fs::exists(folder_ / "notes")) << "no MPS daemon was started";
+}
+
 TEST_F(ServeCudaTest, StatusSaysWhichKernelsRunAsWorkers) {
   const int code = script(
       "(serve --sharing mps --policy even --workers) > refused 2>&1; [ $? = 2 ] || exit 8\n"

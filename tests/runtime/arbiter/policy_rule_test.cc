@@ -23,7 +23,8 @@ class PolicyRuleTest : public ::testing::Test {
             .isolated_p99 = 0,
             .isolated_rate = 0,
             .launches = 0,
-            .used_sms = {}};
+            .used_groups = {},
+            .leaving_sms = std::nullopt};
   }
   // The percentage of every SM that each program may have; 100: no limit.
   std::vector<std::uint32_t> parts(const std::vector<PolicyProgram>& programs) {

@@ -33,7 +33,7 @@ class SmRuleTest : public ::testing::Test {
       now_ += Cycles{kStep};
       last_ = rule_->decide(programs, now_);
       for (std::size_t k = 0; k < programs.size(); ++k) {
-        programs[k].used_sms = last_[k].sm_groups;
+        programs[k].used_groups = last_[k].sm_groups;
         if (k >= rates.size()) continue;
         pending_.resize(programs.size());
         const std::uint32_t sms = last_[k].sms == 0 ? 64 : last_[k].sms;
@@ -89,40 +89,48 @@ TEST_F(SmRuleTest, ASmIsReservedUntilItsProgramHasLaunchedElsewhere) {
   use("spatial");
   std::vector<PolicyProgram> programs{program(1)};
   run(programs, 2);
-  programs[0].used_sms = 0xff;
+  programs[0].used_groups = 0xff;
   programs.push_back(program(2));
   now_ += Cycles{kStep};
   last_ = rule_->decide(programs, now_);
   EXPECT_EQ(sms(), Sms({32, 64}));  // the second has no SMs yet, and waits
   EXPECT_NE(last_[1].modes & kPause, 0U);
-  programs[0].used_sms = 0x0f;
+  programs[0].used_groups = 0x0f;
   now_ += Cycles{kStep};
   last_ = rule_->decide(programs, now_);
   EXPECT_EQ(sms(), Sms({32, 32}));
 }
 
-TEST_F(SmRuleTest, WorkersOwnSingleSmsAndLeaveThemOneByOne) {
-  const SmGroups groups = SmGroups{{8, 8, 6}, 8, true}.as_single_sms(WorkerUse::beside_others);
+TEST_F(SmRuleTest, WorkersOwnPairsOfSmsAndLeaveThemOneByOne) {
+  const SmGroups groups = SmGroups{{8, 8, 7}, 8, true}.for_workers(WorkerUse::beside_others);
+  EXPECT_EQ(groups.sms.size(), 12U);
+  EXPECT_EQ(groups.all(), 23U) << "the last one has no neighbour";
   auto made = SmRule::make("spatial", groups, "");
   ASSERT_TRUE(made);
   std::vector<PolicyProgram> programs{program(1), program(2)};
-  now_ += Cycles{kStep};
-  last_ = (*made)->decide(programs, now_);
-  const SmSet first(0x7ff), all(0x3fffff);
+  const auto decide = [&] {
+    now_ += Cycles{kStep};
+    last_ = (*made)->decide(programs, now_);
+    Sms sms;
+    for (const ProgramDecision& d : last_) sms.push_back(d.sms);
+    return sms;
+  };
+  EXPECT_EQ(decide(), Sms({12, 11}));
   EXPECT_EQ(last_[0].modes & (kWorkers | kPlace | kLimitBlocks), std::uint32_t{kWorkers});
-  EXPECT_EQ(last_[0].own_sms, first);
-  EXPECT_EQ(last_[1].own_sms, all & ~first);
-  EXPECT_EQ(last_[1].mechanism(), "11 of 22 SMs (workers)");
-  EXPECT_EQ(last_[1].occupancy_percent, 50U) << "for kernels that are no workers";
+  EXPECT_EQ(last_[0].mechanism(), "12 of 23 SMs (workers)");
+  EXPECT_EQ(last_[0].occupancy_percent, 52U) << "for kernels that are no workers";
   programs.push_back(program(3));
-  programs[1].used_sms = last_[1].own_sms;
-  now_ += Cycles{kStep};
-  last_ = (*made)->decide(programs, now_);
-  EXPECT_EQ(last_[2].sms, 0U) << "the second program has left none of them";
-  programs[1].used_sms = SmSet(0x1fffff);
-  now_ += Cycles{kStep};
-  last_ = (*made)->decide(programs, now_);
-  EXPECT_EQ(last_[2].own_sms, SmSet(0x200000)) << "it has left the last one";
+  EXPECT_EQ(decide(), Sms({8, 4, 0})) << "it is not known whether they have left any";
+  programs[0].leaving_sms = 4;
+  programs[1].leaving_sms = 7;
+  EXPECT_EQ(decide(), Sms({8, 4, 0})) << "they have left none";
+  programs[1].leaving_sms = 6;
+  EXPECT_EQ(decide(), Sms({8, 4, 2})) << "the second has left a pair, of which the third has got both";
+  programs[0].leaving_sms = 1;
+  EXPECT_EQ(decide(), Sms({8, 6, 2})) << "a worker of the first is left on one SM of a pair";
+  programs[0].leaving_sms = 0;
+  programs[1].leaving_sms = 0;
+  EXPECT_EQ(decide(), Sms({8, 8, 7}));
 }
 
 TEST_F(SmRuleTest, AProgramThatDoesNotLaunchKeepsNoSmReservedForLong) {
@@ -131,7 +139,7 @@ TEST_F(SmRuleTest, AProgramThatDoesNotLaunchKeepsNoSmReservedForLong) {
   run(programs, 2);
   programs.push_back(program(2));
   for (int i = 0; i < 11; ++i) {
-    programs[0].used_sms = 0xff;
+    programs[0].used_groups = 0xff;
     now_ += Cycles{kStep};
     last_ = rule_->decide(programs, now_);
   }

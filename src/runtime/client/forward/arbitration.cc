@@ -132,15 +132,15 @@ void prepare_sms(const runtime::ControlPage& page) {
   GreenContexts::get().prepare(page.words.sm_groups.load(std::memory_order_relaxed), sms_of_group);
 }
 
-// The SMs of the program's workers: all while the daemon gives it none in particular. Whether some are still to be
-// left.
+// The SMs of the program's workers: all while the daemon does not limit them. Whether some are still to be left.
 bool follow_workers(runtime::ControlPage& page) {
   const bool is_restricted = (page.words.modes.load(std::memory_order_acquire) & runtime::kWorkers) != 0;
-  const runtime::SmSet allowed = is_restricted ? page.words.own_sms.load() : runtime::SmSet().set();
+  const std::uint32_t allowed = is_restricted ? page.words.own_sms.load(std::memory_order_relaxed) : kAllSms;
   page.workers.added_launches.fetch_add(WorkerWords::get().allow(allowed), std::memory_order_relaxed);
-  const auto used = WorkerWords::get().used();
-  page.workers.used_sms.store(used.value_or(runtime::SmSet()));
-  return used && *used != allowed;
+  const auto leaving = WorkerWords::get().leaving();
+  const runtime::WorkerSms sms{allowed, leaving.value_or(0)};
+  page.workers.sms.store(leaving ? sms.word() : 0, std::memory_order_relaxed);
+  return sms.leaving != 0;
 }
 
 // Reads what the daemon sends (a byte: its words have changed) until the connection ends.
@@ -168,7 +168,7 @@ void serve_connection(Connection& served) {
       is_pending = ChannelGroups::get().apply(page());
   }
   become_unmanaged();
-  (void)WorkerWords::get().allow(runtime::SmSet().set());
+  (void)WorkerWords::get().allow(kAllSms);
   (void)ChannelGroups::get().apply(page());
   std::fputs("wm: the daemon is gone; this program's CUDA launches are not managed any more\n", stderr);
 }

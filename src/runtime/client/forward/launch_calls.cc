@@ -113,8 +113,9 @@ template <typename Launch>
 CUresult launch_workers(runtime::ControlPage& page, std::uint32_t modes, const KernelCall& asked, Launch&& launch) {
   RewrittenKernels& kernels = RewrittenKernels::get();
   const RewrittenKernels::Choice choice = kernels.choose(page, asked.function, asked.stream, asked.shared_bytes);
-  auto workers =
-      choice.workers == nullptr ? std::nullopt : WorkerLaunch::plan(asked, choice, page.words.own_sms.load().count());
+  auto workers = choice.workers == nullptr
+                     ? std::nullopt
+                     : WorkerLaunch::plan(asked, choice, page.words.own_sms.load(std::memory_order_relaxed));
   if (workers) {
     BlockLimits::get().restore_division(choice.kernel);
     if (launch(workers->call()) == CUDA_SUCCESS) {

@@ -41,15 +41,15 @@ std::vector<void*> WorkerKernel::parameters() {
   return pointers;
 }
 
-std::unique_ptr<WorkerTable> WorkerTable::make(const runtime::SmSet& allowed) {
+std::unique_ptr<WorkerTable> WorkerTable::make(std::uint32_t allowed_sms) {
   std::unique_ptr<WorkerTable> table(new WorkerTable);
-  return can_make() && table->open(allowed) ? std::move(table) : nullptr;
+  return can_make() && table->open(allowed_sms) ? std::move(table) : nullptr;
 }
 
 // The memory belongs to the context, and tables end with their context.
 WorkerTable::~WorkerTable() = default;
 
-bool WorkerTable::open(const runtime::SmSet& allowed) {
+bool WorkerTable::open(std::uint32_t allowed_sms) {
   const RealFunctions& f = real();
   int least = 0, greatest = 0;
   void* counts = nullptr;
@@ -61,7 +61,7 @@ bool WorkerTable::open(const runtime::SmSet& allowed) {
       zero(control_, sizeof(PersistentControl) + sizeof(PersistentQueue));
   before_ = control_ + sizeof(PersistentControl);
   counts_ = static_cast<std::uint32_t*>(counts);
-  return is_open && add_block() && allow(allowed) && f.cuStreamSynchronize(stream_) == CUDA_SUCCESS;
+  return is_open && add_block() && allow(allowed_sms) && f.cuStreamSynchronize(stream_) == CUDA_SUCCESS;
 }
 
 bool WorkerTable::add_block() {
@@ -148,9 +148,9 @@ void WorkerTable::forget_ended() {
   });
 }
 
-bool WorkerTable::allow(const runtime::SmSet& sms) {
+bool WorkerTable::allow(std::uint32_t sms) {
   std::uint32_t limits[kMaxSms];
-  for (std::size_t i = 0; i < kMaxSms; ++i) limits[i] = sms[i] ? kAnyNumber : 0;
+  for (std::size_t i = 0; i < kMaxSms; ++i) limits[i] = i < sms ? kAnyNumber : 0;
   return real().cuMemcpyHtoDAsync_v2(control_ + offsetof(PersistentControl, limit), limits, sizeof limits, stream_) ==
          CUDA_SUCCESS;
 }

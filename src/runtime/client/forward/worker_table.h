@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <optional>
@@ -17,6 +18,8 @@
 #include "runtime/protocol/control_page.h"
 
 namespace wm::forward {
+
+inline constexpr std::uint32_t kAllSms = rewrite::kMaxSms;
 
 // A launch of a kernel as workers, with its arguments: more workers of it can be started while it runs.
 struct WorkerKernel {
@@ -35,7 +38,7 @@ struct WorkerKernel {
 class WorkerTable {
  public:
   // In the current context. Null: the driver makes none.
-  static std::unique_ptr<WorkerTable> make(const runtime::SmSet& allowed);
+  static std::unique_ptr<WorkerTable> make(std::uint32_t allowed_sms);
   ~WorkerTable();
   WorkerTable(const WorkerTable&) = delete;
   WorkerTable& operator=(const WorkerTable&) = delete;
@@ -56,10 +59,10 @@ class WorkerTable {
   void forget(CUfunction function);
 
   // False: the context takes no more writes.
-  [[nodiscard]] bool allow(const runtime::SmSet& sms);
+  [[nodiscard]] bool allow(std::uint32_t sms);
   // Starts more workers of the launch that runs in each stream; how many launches were made for that.
   unsigned add_workers();
-  // The SMs that have workers; empty: not known.
+  // The numbers of SMs that have workers; empty: not known.
   [[nodiscard]] std::optional<runtime::SmSet> resident();
 
  private:
@@ -82,7 +85,7 @@ class WorkerTable {
   };
 
   WorkerTable() = default;
-  [[nodiscard]] bool open(const runtime::SmSet& allowed);
+  [[nodiscard]] bool open(std::uint32_t allowed_sms);
   [[nodiscard]] Block* usable_block();
   [[nodiscard]] bool add_block();
   [[nodiscard]] bool zero(Block& block) const;

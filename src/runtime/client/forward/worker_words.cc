@@ -66,10 +66,10 @@ void WorkerWords::for_each(Visit&& visit) {
   }
 }
 
-unsigned WorkerWords::allow(const runtime::SmSet& sms) {
+unsigned WorkerWords::allow(std::uint32_t sms) {
   const std::lock_guard lock(mutex_);
   if (sms == allowed_) return 0;
-  const bool has_more = (sms & ~allowed_).any();
+  const bool has_more = sms > allowed_;
   allowed_ = sms;
   unsigned added = 0;
   for_each([&](WorkerTable& table) {
@@ -80,17 +80,17 @@ unsigned WorkerWords::allow(const runtime::SmSet& sms) {
   return added;
 }
 
-std::optional<runtime::SmSet> WorkerWords::used() {
+std::optional<std::uint32_t> WorkerWords::leaving() {
   const std::lock_guard lock(mutex_);
   bool is_known = false;
-  runtime::SmSet sms = allowed_;
+  runtime::SmSet beyond;  // the limit
   for_each([&](WorkerTable& table) {
     const auto resident = table.resident();
     is_known |= resident.has_value();
-    if (resident) sms |= *resident;
+    if (resident) beyond |= *resident >> allowed_;
     return resident.has_value();
   });
-  return is_known ? std::optional(sms) : std::nullopt;
+  return is_known ? std::optional(static_cast<std::uint32_t>(beyond.count())) : std::nullopt;
 }
 
 }  // namespace wm::forward

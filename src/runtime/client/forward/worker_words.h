@@ -1,5 +1,10 @@
 // The workers of this process, in all of its contexts: the SMs that they may use.
 //
+// These are the SMs with numbers below a limit, not SMs that the daemon has chosen: through MPS a GPU of compute
+// capability 9 numbers its SMs for each process anew, in the order in which blocks of the process come to them. While
+// another process fills SMs 0 to 111 of an H200, blocks of this one see 0 to 19 on the others. So processes that each
+// use the first SMs which they see use different ones, as long as their limits add up to the GPU's SMs.
+//
 // The thread that keeps the connection to the daemon writes the SMs, through a stream that waits for no other work of
 // the program, and asks which SMs workers have left. Where a program gets SMs while its kernels run, it starts more
 // workers of these, beside the program's streams. A launch completes without that: whatever this thread waits for, the
@@ -33,11 +38,11 @@ class WorkerWords {
   // The kernel is unloaded: no more workers of it are started.
   void forget(CUfunction function);
 
-  // Lets workers use these SMs in all contexts, and starts more of them where the program has got SMs. The calling
+  // Lets workers use so many SMs in all contexts, and starts more of them where these are more than before. The calling
   // thread's current context may be another one then. How many launches were made for that.
-  unsigned allow(const runtime::SmSet& sms);
-  // The SMs that workers may use and those that they have not left yet; empty: not known.
-  [[nodiscard]] std::optional<runtime::SmSet> used();
+  unsigned allow(std::uint32_t sms);
+  // The number of SMs beyond these that workers have not left yet; empty: not known.
+  [[nodiscard]] std::optional<std::uint32_t> leaving();
 
   // Keeps words from being written while it is held.
   class Lock {
@@ -60,7 +65,7 @@ class WorkerWords {
 
   std::mutex mutex_;
   std::map<CUcontext, std::unique_ptr<WorkerTable>> tables_;  // null: the driver makes none
-  runtime::SmSet allowed_ = runtime::SmSet().set();
+  std::uint32_t allowed_ = kAllSms;
 };
 
 }  // namespace wm::forward
