@@ -17,6 +17,8 @@ void sleep_on(const Word& word, std::uint32_t expected, int milliseconds);
 void wake_all(const Word& word);
 
 // The time for which a thread spins before it sleeps: longer than waking up takes, where enough processors are free.
+[[nodiscard]] std::chrono::nanoseconds spin_time_with(unsigned processors);
+// The same on this host.
 std::chrono::nanoseconds spin_time();
 
 template <typename Ready>
@@ -32,8 +34,25 @@ bool spin_until(Ready ready, std::chrono::nanoseconds limit = spin_time()) {
   return ready();
 }
 
-// Spins for a millisecond where many processors are free, and else for `spin_time`: a thread that is needed again after
-// a pause answers without being woken. At most a quarter of the processors spin so in one process.
+// Lets some threads of a process spin longer than the others: a thread that is needed again after a pause then answers
+// without being woken.
+class AwakeThreads {
+ public:
+  // `max` threads at once spin for `awake` after they have spun for `spin`, as all do.
+  AwakeThreads(unsigned max, std::chrono::nanoseconds spin, std::chrono::nanoseconds awake)
+      : max_(max), spin_(spin), awake_(awake) {}
+
+  // False: it is not ready, and the caller should sleep.
+  bool wait(const std::function<bool()>& ready);
+
+ private:
+  const unsigned max_;
+  const std::chrono::nanoseconds spin_, awake_;
+  std::atomic<unsigned> threads_{0};
+};
+// A quarter of the processors, where there are many.
+[[nodiscard]] unsigned max_awake_with(unsigned processors);
+// Waits with the threads of this process that may stay awake, for a millisecond.
 bool wait_awake(const std::function<bool()>& ready);
 
 // A mutex for sections of a few microseconds: a thread spins before it blocks.

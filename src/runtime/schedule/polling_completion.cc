@@ -117,7 +117,6 @@ Status PollingCompletion::make_observable(Line& line) {
     last.event = nullptr;
     return status;  // the device has failed, with everything on that queue
   }
-  enqueue_flag(line, last);
   context_.submission.flush(*line.queue);
   queue.unflushed = 0;
   queue.without_event = {};
@@ -219,7 +218,7 @@ void PollingCompletion::take(const Watched& watched, std::vector<Completion>& co
   for (auto it = begin; it != end + 1; ++it) {
     it->observed = now;
     it->observed_together = static_cast<std::size_t>(end + 1 - it);
-    it->status = watched.state < 0 ? watched.state : status::kComplete;
+    it->status = watched.state;
     if (it->flag) flags_->release(*it->flag);
     completed.push_back(std::move(*it));
   }
@@ -239,9 +238,9 @@ void PollingCompletion::query(Completion& completion) const {
   completion.event = nullptr;
 }
 
-void PollingCompletion::deliver(bool any) {
+void PollingCompletion::deliver() {
   std::vector<Completion> completed;
-  if (any) {
+  {
     const std::lock_guard lock(handler_.mutex());
     for (const Watched& w : watched_) {
       if (w.state <= status::kComplete) take(w, completed);
@@ -263,7 +262,7 @@ bool PollingCompletion::poll() {
     if (w.event != nullptr) look_at(w, true);
     any |= w.state <= status::kComplete;
   }
-  deliver(any);
+  deliver();
   return any;
 }
 
@@ -305,8 +304,8 @@ bool PollingCompletion::look_until(Due due, std::uint64_t known_changes, std::ui
     if (any) return true;
     const std::uint64_t time = clock.now();
     // Where processors are free, the thread stays awake: it would sleep far longer than it asked for.
-    if (time - last_activity > kActiveTime && spin_time() < kSpinsAlways) {
-      std::this_thread::sleep_for(kSleep);
+    if (time - last_activity > kActiveTime && context_.spins < kSpinsAlways) {
+      clock.sleep_for(kSleep);
     } else {
       const bool urgent = std::any_of(watched_.begin(), watched_.end(), [](const Watched& w) { return w.awaited; });
       const std::uint64_t interval = urgent ? kPollInterval : kIdlePollInterval;
@@ -341,7 +340,7 @@ void PollingCompletion::run() {
     }
     if (!any && !due()) continue;
     last_activity = clock.now();
-    deliver(any);
+    deliver();
   }
 }
 

@@ -30,6 +30,7 @@ class PollingCompletion final : public CompletionSource {
     const Clock& clock;
     const DeviceClock& device_clock;
     bool free_timestamps = false;
+    std::chrono::nanoseconds spins = spin_time();  // how long threads of this host spin before they sleep
   };
   // `flags` may be null.
   PollingCompletion(CompletionHandler& handler, const Context& context, std::unique_ptr<CompletionFlags> flags)
@@ -79,7 +80,8 @@ class PollingCompletion final : public CompletionSource {
   void take(const Watched& watched, std::vector<Completion>& completed);
   // Asks the driver about a completed event, without the lock: each query takes microseconds.
   void query(Completion& completion) const;
-  void deliver(bool any);
+  // Reports the watched commands that have completed, and with them that an alarm may be due.
+  void deliver();
   // False: the thread must end.
   template <std::predicate Due>
   bool wait_for_work(Due due, std::optional<std::uint64_t> alarm);

@@ -1,5 +1,7 @@
 #include "runtime/server/client_list.h"
 
+#include <utility>
+
 namespace wm::runtime {
 
 std::vector<std::shared_ptr<Session>> ClientList::sessions() const {
@@ -17,6 +19,7 @@ void ClientList::close(ClientConnection& connection) {
     cut_offs_.push_back({connection.session->info(), reason});
     if (cut_offs_.size() > kMaxCutOffs) cut_offs_.pop_front();
   }
+  some_have_left_ = true;
   closing_.push_back(std::async(std::launch::async, [session = std::move(connection.session)] { session->close(); }));
 }
 
@@ -28,6 +31,11 @@ void ClientList::close_all() {
 std::size_t ClientList::closing() {
   closing_.remove_if([](auto& c) { return c.wait_for(std::chrono::seconds(0)) == std::future_status::ready; });
   return closing_.size();
+}
+
+bool ClientList::all_have_left() {
+  if (closing() != 0 || !connections_.empty()) return false;
+  return std::exchange(some_have_left_, false);
 }
 
 void ClientList::shut_down() {

@@ -36,6 +36,8 @@ class ClientList {
   void close_all();
   // The sessions that are being closed.
   [[nodiscard]] std::size_t closing();
+  // True once after the last client has left and its session is closed. Releases the threads of closed sessions.
+  [[nodiscard]] bool all_have_left();
   // Closes all sessions and waits for them.
   void shut_down();
 
@@ -48,6 +50,7 @@ class ClientList {
  private:
   std::list<ClientConnection> connections_;
   std::list<std::future<void>> closing_;
+  bool some_have_left_ = false;  // since all had left
   std::uint64_t seen_ = 0, cut_off_count_ = 0;
   std::deque<CutOff> cut_offs_;
 };

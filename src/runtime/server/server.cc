@@ -9,6 +9,7 @@
 
 #include "policy/registry.h"
 #include "runtime/schedule/device_defaults.h"
+#include "runtime/server/access.h"
 #include "runtime/server/log.h"
 #include "runtime/server/loopback.h"
 
@@ -129,9 +130,9 @@ bool Server::run(int stop) {
     }
     if (watched[2].revents != 0) serve_http(metrics_listener_, [this](const std::string& path) { return page(path); });
     report_orphaned_kernels();
-    // `closing` releases the threads of sessions that are closed. Compilers and sessions leave freed memory in the
-    // allocator, which goes back to the system while no client waits for the daemon.
-    if (clients_.closing() == 0 && connections.empty() && std::exchange(clients_have_left_, false)) ::malloc_trim(0);
+    // Compilers and sessions leave freed memory in the allocator, which goes back to the system while no client waits
+    // for the daemon.
+    if (clients_.all_have_left()) ::malloc_trim(0);
   }
 }
 
@@ -172,9 +173,7 @@ void Server::greet(ClientConnection& connection) {
   }
   const auto peer = peer_of(connection.socket);
   if (!peer) return refuse(connection.socket, peer.error().what);
-  // If the mode allows only the owner to connect, only the owner and root may, whatever the file's mode is now.
-  const bool is_other_user = peer->uid != ::geteuid() && peer->uid != 0;
-  if (is_other_user && (options_.mode & 0066) == 0) {
+  if (!may_connect(peer->uid, ::geteuid(), options_.mode)) {
     return refuse(connection.socket, "only the daemon's own user may connect");
   }
   if (hello.role == Role::monitor) {
@@ -208,7 +207,7 @@ void Server::control(const Descriptor& socket, const Peer& peer) {
   constexpr int kTimeout = 200;  // milliseconds; the request follows the greeting
   const auto packet = receive_packet(socket, kTimeout, 64 * 1024);
   if (!packet) return;
-  if (peer.uid != ::geteuid() && peer.uid != 0) {
+  if (!may_control(peer.uid, ::geteuid())) {
     return send_text(socket, R"({"error":"only the daemon's own user and root may change it"})");
   }
   const std::string request(reinterpret_cast<const char*>(packet->bytes.data()), packet->bytes.size());
@@ -225,7 +224,6 @@ std::optional<std::string> Server::page(const std::string& path) {
 }
 
 void Server::note_leaving(const Session& session) {
-  clients_have_left_ = true;
   const ClientStatistics statistics = daemon_.scheduler().statistics(session);
   const Session::ClientInfo& info = session.info();
   gone_[user_name(info.peer.uid)].add(statistics);

@@ -64,7 +64,6 @@ class Server {
   ClientList clients_;
   Control control_;
   TotalsByUser gone_;
-  bool clients_have_left_ = false;    // since the allocator last returned memory
   std::set<std::uint64_t> reported_;  // clients whose orphaned kernels were reported
 };
 

@@ -29,9 +29,10 @@ class FakeWords final : public ControlWordPool {
 // A flag is set when everything that was submitted to its queue before it has completed.
 class FakeFlags final : public CompletionFlags {
  public:
-  explicit FakeFlags(const FakeBackend& backend) : backend_(backend) {}
+  explicit FakeFlags(FakeBackend& backend) : backend_(backend) {}
   std::optional<Flag> enqueue(const QueueObject& queue, EventHandle) override {
     queues_.push_back(&queue);
+    ++backend_.open_flags;
     return Flag{static_cast<std::uint32_t>(queues_.size() - 1), static_cast<std::uint32_t>(backend_.submitted.size())};
   }
   [[nodiscard]] bool is_set(const Flag& flag) const override {
@@ -41,10 +42,10 @@ class FakeFlags final : public CompletionFlags {
     }
     return true;
   }
-  void release(const Flag&) override {}
+  void release(const Flag&) override { --backend_.open_flags; }
 
  private:
-  const FakeBackend& backend_;
+  FakeBackend& backend_;
   std::vector<const QueueObject*> queues_;
 };
 
@@ -134,7 +135,10 @@ void FakeBackend::complete(std::size_t index, Status status, std::uint64_t start
   if (s.event->callback != nullptr) s.event->callback->completed(*s.event->callback, s.event, status);
 }
 
-Status FakeBackend::state(EventHandle event) const { return event->state; }
+Status FakeBackend::state(EventHandle event) const {
+  if (on_query) on_query();
+  return event->state;
+}
 
 DeviceTimes FakeBackend::times(EventHandle event, bool with_queued) const {
   DeviceTimes times = event->times;

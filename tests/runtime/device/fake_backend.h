@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -59,12 +60,13 @@ class FakeBackend final : public Backend, public Submission, public Allocation {
   // The command completes. Device times are in nanoseconds.
   void complete(std::size_t index, Status status = status::kComplete, std::uint64_t started = 0,
                 std::uint64_t ended = 0);
-  std::size_t flushes = 0, finishes = 0, open_events = 0;
+  std::size_t flushes = 0, finishes = 0, open_events = 0, open_flags = 0;
   Status next_status = status::kSuccess;  // status of the next submission
   std::vector<std::weak_ptr<FakeWord>> control_words, queue_words;
   std::vector<std::weak_ptr<FakeTable>> tables;
   std::atomic<bool> alive{true};
-  bool has_flags = false;  // completions are seen by flags, set before the scheduler is made
+  bool has_flags = false;          // completions are seen by flags, set before the scheduler is made
+  std::function<void()> on_query;  // called before an event's state is answered
 
   // --- Backend
   [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }

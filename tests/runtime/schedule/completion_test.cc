@@ -4,69 +4,28 @@
 #include <gtest/gtest.h>
 
 #include "runtime/schedule/callback_completion.h"
-#include "runtime/schedule/fixture.h"
+#include "runtime/schedule/completion_rig.h"
 #include "runtime/schedule/polling_completion.h"
 
 namespace wm::runtime::test {
 namespace {
-
-struct Collected final : CompletionHandler {
-  SpinMutex& mutex() override { return lock; }
-  [[nodiscard]] std::optional<std::uint64_t> next_alarm() const override { return std::nullopt; }
-  void complete(std::span<const Completion> completions) override {
-    all.insert(all.end(), completions.begin(), completions.end());
-  }
-  SpinMutex lock;
-  std::vector<Completion> all;
-};
-
-// A completion source over a fake device.
-struct CompletionTest : testing::Test {
-  explicit CompletionTest(const Capabilities& device) : backend(device) {}
-  ~CompletionTest() override {
-    for (const Completion& c : handler.all) {
-      if (c.event != nullptr) backend.release(c.event);
-    }
-  }
-  // A launch on the device.
-  CommandPtr submit(CompletionSource& source, const std::shared_ptr<Queue>& queue, const LaunchOptions& options = {},
-                    bool next_launch_queued = false) {
-    auto command = make_launch(client, queue, "k", options);
-    command->next_launch_queued = next_launch_queued;
-    command->times.submitted = clock.now();
-    KernelLaunch launch;
-    launch.kernel = command->launch->kernel->handle.get();
-    Completion completion;
-    completion.command = command;
-    const bool without_event = source.can_skip_event(*command);
-    backend.launch(*queue->handle, launch, without_event ? nullptr : &completion.event);
-    command->enter(Command::State::submitted);
-    source.submitted(queue->handle, queue->in_order, std::move(completion));
-    return command;
-  }
-  [[nodiscard]] std::vector<CommandPtr> completed() const {
-    std::vector<CommandPtr> found;
-    for (const Completion& c : handler.all) found.push_back(c.command);
-    return found;
-  }
-
-  std::shared_ptr<FakeClient> client = std::make_shared<FakeClient>(), other = std::make_shared<FakeClient>();
-  FakeBackend backend;
-  ManualClock clock;
-  DeviceClock device_clock{clock};
-  ActiveKernels kernels;
-  Admission admission{make_admission_rules({}, backend.capabilities(), clock), kernels};
-  ObjectCounts counts;
-  Collected handler;
-};
 
 struct CallbackTest : CompletionTest {
   CallbackTest() : CompletionTest(callback_device()) {}
   CallbackCompletion source{handler, backend, counts};
 };
 struct PollingTest : CompletionTest {
-  PollingTest() : CompletionTest(polled_device()) {}
+  PollingTest() : CompletionTest(polled_device()) { backend.has_flags = true; }
   PollingCompletion source{handler, {backend, kernels, admission, clock, device_clock, false}, nullptr};
+  // Commands and batches of workers that have an event.
+  CommandPtr submit_with_event(const std::shared_ptr<Queue>& queue, CommandPtr command, bool as_batch) {
+    Completion completion;
+    completion.command = command;
+    if (as_batch) completion.batch = std::make_shared<WorkerBatch>();
+    backend.submit_marker(*queue->handle, &completion.event);
+    source.submitted(queue->handle, queue->in_order, std::move(completion));
+    return command;
+  }
 };
 
 using Commands = std::vector<CommandPtr>;
@@ -152,6 +111,94 @@ TEST_F(PollingTest, FifteenLaunchesOrAHundredMicrosecondsShareAnEvent) {
   EXPECT_EQ(events({.groups = 1, .group_nanoseconds = 100'000}, 2), "-e");
   EXPECT_EQ(events({.groups = 1, .group_nanoseconds = 100'001}, 2), "ee");
   EXPECT_EQ(events({.groups = 1, .group_nanoseconds = 0}, 2), "ee") << "its time is not known";
+}
+
+TEST_F(PollingTest, OnlyALaunchWithAnEventBeginsTheCountAgain) {
+  const LaunchOptions brief{.groups = 1, .group_nanoseconds = 1000};
+  const auto launches_until_event = [&](const auto& between) {
+    const auto queue = make_queue();
+    for (int i = 0; i < 10; ++i) submit(source, queue, brief, true);
+    between(queue);
+    const std::size_t first = backend.submitted.size();
+    for (int i = 0; i < 16; ++i) submit(source, queue, brief, true);
+    std::size_t last = first;
+    while (backend.submitted[last].event == nullptr) ++last;
+    return last - first;
+  };
+  EXPECT_EQ(launches_until_event([](const auto&) {}), 5U);
+  EXPECT_EQ(launches_until_event(
+                [&](const auto& queue) { submit_with_event(queue, make_transfer(backend, client, queue, 3), false); }),
+            5U)
+      << "a transfer";
+  EXPECT_EQ(
+      launches_until_event([&](const auto& queue) { submit_with_event(queue, make_launch(client, queue, "k"), true); }),
+      5U)
+      << "a batch of workers";
+  EXPECT_EQ(launches_until_event(
+                [&](const auto& queue) { submit_with_event(queue, make_launch(client, queue, "k"), false); }),
+            15U);
+  EXPECT_EQ(launches_until_event([&](const auto& queue) {
+              const auto awaited = submit(source, queue, brief, true);
+              source.expect(*awaited);
+            }),
+            15U)
+      << "a marker behind a launch";
+}
+
+TEST_F(PollingTest, SevenLaunchesWaitToBeFlushedWithTheEighth) {
+  const auto queue = make_queue();
+  for (std::size_t flushes : {0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2}) {
+    submit(source, queue, {.event = 3}, true);
+    EXPECT_EQ(backend.flushes, flushes) << backend.submitted.size();
+  }
+}
+
+TEST_F(PollingTest, ABatchOfWorkersIsNotReportedTogetherWithOtherCommands) {
+  for (const bool batch_first : {true, false}) {
+    const auto queue = make_queue();
+    const std::size_t first = backend.submitted.size(), reported = handler.all.size();
+    const LaunchOptions brief{.groups = 1, .group_nanoseconds = 10};
+    const auto a = submit_with_event(queue, make_launch(client, queue, "a", brief), batch_first);
+    const auto b = submit_with_event(queue, make_launch(client, queue, "b", brief), !batch_first);
+    backend.complete(first + 1);
+    EXPECT_FALSE(source.poll()) << "the first one is looked at";
+    backend.complete(first);
+    EXPECT_TRUE(source.poll());
+    EXPECT_EQ(handler.all.size(), reported + 1);
+    EXPECT_TRUE(source.poll());
+    EXPECT_EQ(handler.all.back().command, b);
+  }
+}
+
+TEST_F(PollingTest, AFlagIsReleasedWithItsCommandAndAFailureFoundByTheDriver) {
+  PollingCompletion flagged{
+      handler, {backend, kernels, admission, clock, device_clock, false}, backend.make_completion_flags()};
+  submit(flagged, make_queue(), {.event = 3});
+  client.swap(other);
+  submit(flagged, make_queue(), {.event = 4});
+  EXPECT_EQ(backend.open_flags, 1U);
+  backend.submitted[1].event = nullptr;  // the fake flag looks at events, and this one will never be set
+  EXPECT_TRUE(flagged.poll());
+  EXPECT_EQ(backend.open_flags, 0U);
+  backend.complete(0);
+  EXPECT_TRUE(flagged.poll());
+}
+
+TEST_F(PollingTest, ADeviceThatRecordedNoTimesIsNotBelieved) {
+  submit(source, make_queue(), {.event = 4});
+  backend.complete(0, status::kComplete, 0, 0);
+  EXPECT_TRUE(source.poll());
+  EXPECT_FALSE(handler.all[0].times);
+}
+
+TEST_F(PollingTest, LaunchesWhoseMarkerFailsFailWithIt) {
+  const auto a = submit(source, make_queue(), {.groups = 1, .group_nanoseconds = 1000}, true);
+  backend.next_status = -5;
+  clock.time += 60'000;
+  EXPECT_TRUE(source.poll());
+  EXPECT_EQ(completed(), Commands{a});
+  EXPECT_EQ(handler.all[0].status, -5);
+  EXPECT_EQ(handler.all[0].event, nullptr);
 }
 
 TEST_F(PollingTest, LaunchesThatSomebodyCouldWaitForHaveEvents) {

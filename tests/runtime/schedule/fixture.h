@@ -11,10 +11,13 @@
 
 namespace wm::runtime::test {
 
+// Stands still until the test advances it; with a `tick`, every look at it takes that time, so that loops end.
 class ManualClock final : public Clock {
  public:
-  [[nodiscard]] std::uint64_t now() const override { return time; }
-  std::uint64_t time = 1'000'000;
+  [[nodiscard]] std::uint64_t now() const override { return time += tick; }
+  void sleep_for(std::chrono::nanoseconds asleep) const override { time += static_cast<std::uint64_t>(asleep.count()); }
+  mutable std::uint64_t time = 1'000'000;
+  std::uint64_t tick = 0;
 };
 
 struct FakeClient final : Client {

@@ -1,12 +1,14 @@
 // The daemon's report, its metrics and its answers to `wm set`, `wm policy` and `wm end`, over a device that computes
 // nothing. Every number that a client has differs from the others, so that none is shown in place of another.
 #include <gtest/gtest.h>
+#include <thread>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "policy/registry.h"
 #include "runtime/device/null_opencl.h"
 #include "runtime/schedule/device_machine.h"
+#include "runtime/server/access.h"
 #include "runtime/server/control.h"
 #include "runtime/server/metrics.h"
 
@@ -292,6 +294,38 @@ TEST_F(DaemonTest, ClientsThatWereCutOffAreListedTheLatestSixteen) {
   EXPECT_TRUE(clients.connections().empty());
   clients.shut_down();
   EXPECT_EQ(clients.closing(), 0U);
+}
+
+TEST_F(DaemonTest, AllClientsHaveLeftOnceTheLastOneIsClosed) {
+  EXPECT_FALSE(clients.all_have_left()) << "none has come";
+  add("first", 1);
+  add("second", 2);
+  clients.close(clients.connections().front());
+  clients.connections().pop_front();
+  while (clients.closing() != 0) std::this_thread::yield();
+  EXPECT_FALSE(clients.all_have_left()) << "one is connected";
+  clients.close_all();
+  while (clients.closing() != 0) std::this_thread::yield();
+  EXPECT_TRUE(clients.all_have_left());
+  EXPECT_FALSE(clients.all_have_left()) << "since then none has left";
+  clients.connections().push_back({Descriptor(), nullptr});
+  clients.close_all();
+  EXPECT_FALSE(clients.all_have_left()) << "it never was a client";
+}
+
+TEST(Access, TheOwnerAndRootMayDoEverything) {
+  struct Row {
+    uid_t user, own;
+    unsigned mode;
+    bool connects, controls;
+  };
+  for (const Row& row : {Row{7, 7, 0600, true, true}, Row{0, 7, 0600, true, true}, Row{1, 7, 0600, false, false},
+                         Row{8, 7, 0600, false, false}, Row{8, 7, 0711, false, false}, Row{8, 7, 0660, true, false},
+                         Row{8, 7, 0606, true, false}, Row{8, 7, 0620, true, false}, Row{8, 7, 0604, true, false},
+                         Row{8, 0, 0600, false, false}, Row{7, 7, 0666, true, true}}) {
+    EXPECT_EQ(may_connect(row.user, row.own, row.mode), row.connects) << row.user << " " << std::oct << row.mode;
+    EXPECT_EQ(may_control(row.user, row.own), row.controls) << row.user;
+  }
 }
 
 // The memory that a client is told the device has.

@@ -1,10 +1,12 @@
 // The daemon's socket, over a device that computes nothing: greetings, regions, status, control, metrics and the end.
 #include "runtime/server/server.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cstring>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sstream>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,7 +14,11 @@
 
 #include "base/json.h"
 #include "runtime/device/null_opencl.h"
+#include "runtime/device/opencl_cpu.h"
 #include "runtime/protocol/monitor.h"
+#include "runtime/protocol/ring.h"
+#include "runtime/protocol/wire.h"
+#include "runtime/server/log.h"
 #include "runtime/server/loopback.h"
 
 namespace wm::runtime::test {
@@ -33,8 +39,8 @@ struct ServerTest : testing::Test {
     server.reset();
     std::filesystem::remove_all(folder);
   }
-  void start() {
-    auto opened = Server::open(options, [] { return null_backend(true); });
+  void start(const Server::OpenDevice& device = [] { return null_backend(true); }) {
+    auto opened = Server::open(options, device);
     ASSERT_TRUE(opened.ok()) << opened.error().what;
     server = std::move(*opened);
     thread = std::thread([this] { ended_well = server->run(event.get()); });
@@ -197,6 +203,111 @@ TEST_F(ServerTest, AControllerChangesTheDaemon) {
   EXPECT_EQ(*request_control(options.socket, R"({"op":"end","client":"1"})"),
             "{\"done\":\"client 1 (app, pid " + std::to_string(::getpid()) + ") is ended\"}");
   EXPECT_TRUE(answer(socket).bytes.empty());
+}
+
+// --- The log, on standard error.
+
+struct ServerLog : ServerTest {
+  ServerLog() {
+    EXPECT_TRUE(log::configure("debug", "json").ok());
+    testing::internal::CaptureStderr();
+  }
+  ~ServerLog() override { EXPECT_TRUE(log::configure("warning", "text").ok()); }
+  // The events so far, without their times, once the server has ended.
+  std::vector<nlohmann::json> events() {
+    stop();
+    std::istringstream lines(testing::internal::GetCapturedStderr());
+    std::vector<nlohmann::json> found;
+    for (std::string line; std::getline(lines, line);) {
+      found.push_back(nlohmann::json::parse(line));
+      found.back().erase("time");
+    }
+    return found;
+  }
+  const std::int64_t pid = ::getpid();
+  const std::string user = user_name(::getuid());
+};
+
+TEST_F(ServerLog, NamesClientsThatComeAndGo) {
+  start();
+  {
+    const Descriptor socket = connect();
+    greet(socket, client("app"));
+  }
+  while (!status()["clients"].empty()) std::this_thread::yield();
+  const auto found = events();
+  ASSERT_GE(found.size(), 3U);
+  EXPECT_EQ(found.front(), (nlohmann::json{{"level", "info"},
+                                           {"event", "client_connected"},
+                                           {"client", 1},
+                                           {"program", "app"},
+                                           {"pid", pid},
+                                           {"user", user}}));
+  const nlohmann::json gone{{"level", "info"},       {"event", "client_gone"}, {"client", 1},
+                            {"program", "app"},      {"launches", 0},          {"queued_workers", 0},
+                            {"repeated_workers", 0}, {"device_seconds", 0.0},  {"reason", "disconnected"}};
+  EXPECT_NE(std::find(found.begin(), found.end(), gone), found.end());
+  const nlohmann::json asked{{"level", "debug"}, {"event", "status_requested"}, {"pid", pid}, {"user", user}};
+  EXPECT_NE(std::find(found.begin(), found.end(), asked), found.end());
+}
+
+TEST_F(ServerLog, WarnsOfClientsThatWereCutOff) {
+  start();
+  const Descriptor socket = connect();
+  greet(socket, client("app"));
+  ASSERT_TRUE(send_packet(socket, bytes_of(std::uint8_t{1})));
+  EXPECT_TRUE(answer(socket).bytes.empty());
+  const auto found = events();
+  EXPECT_EQ(found.back()["level"], "warning");
+  EXPECT_EQ(found.back()["event"], "client_gone");
+  EXPECT_EQ(found.back()["reason"], "broke the protocol");
+}
+
+TEST_F(ServerLog, NamesWhoControlsTheDaemon) {
+  start();
+  const std::string request = R"({"op":"policy","policy":"even"})";
+  ASSERT_TRUE(request_control(options.socket, request).ok());
+  EXPECT_EQ(events(), (std::vector<nlohmann::json>{{{"level", "info"},
+                                                    {"event", "control"},
+                                                    {"user", user},
+                                                    {"request", request},
+                                                    {"answer", R"({"done":"policy even"})"}}}));
+}
+
+// --- The end of the device. A write to memory fails, and so does the daemon's question whether the device lives.
+
+TEST_F(ServerTest, EndsWhenTheDeviceHasFailed) {
+  static std::atomic<bool> failed;
+  static decltype(NativeCalls::EnqueueWriteBuffer) write;
+  failed = false;
+  start([] {
+    auto native = null_opencl(true);
+    write = native->cl.EnqueueWriteBuffer;
+    native->cl.EnqueueWriteBuffer = [](cl_command_queue q, cl_mem m, cl_bool wait, std::size_t at, std::size_t size,
+                                       const void* from, cl_uint n, const cl_event* after, cl_event* event) {
+      return failed ? cl_int{CL_OUT_OF_RESOURCES} : write(q, m, wait, at, size, from, n, after, event);
+    };
+    native->cl.EnqueueFillBuffer = [](cl_command_queue, cl_mem, const void*, std::size_t, std::size_t, std::size_t,
+                                      cl_uint, const cl_event*, cl_event*) { return cl_int{CL_OUT_OF_RESOURCES}; };
+    return Result<std::unique_ptr<Backend>>(std::make_unique<OpenClCpu>(std::move(native)));
+  });
+  const Descriptor socket = connect();
+  Descriptor file;
+  greet(socket, client("app"), &file);
+  const auto area = SharedArea::attach(file);
+  RingWriter ring(&area->header().ring, area->ring());
+  Writer buffer(Op::create_buffer);
+  buffer.put(CreateBuffer{1, CL_MEM_READ_WRITE, 4096, 0, 0});
+  buffer.reply_to({0, 0, 0, 1024});
+  ASSERT_TRUE(ring.try_write(buffer.finish()));
+  failed = true;
+  Writer fill(Op::command);
+  Fill what{.memory = 1, .offset = 0, .size = 64, .pattern_size = 4};
+  fill.put(CommandMessage{0, CommandType::fill, 5, 0, 0}).put(what);
+  ASSERT_TRUE(ring.try_write(fill.finish()));
+  ended_well = true;
+  thread.join();  // without being stopped
+  EXPECT_FALSE(ended_well);
 }
 
 // The answer to an HTTP request; `request` may be empty.
