@@ -183,7 +183,7 @@ PolicyProgram ArbitratedProgram::for_policy(std::uint64_t threads) {
                   .used_groups = SmSet(counters().placed_groups.load(std::memory_order_relaxed)),
                   .leaving_sms = std::nullopt};
   const auto worker_sms = WorkerSms::of(workers().sms.load(std::memory_order_relaxed));
-  if (worker_sms.own != 0 && worker_sms.own == decision_.sms) p.leaving_sms = worker_sms.leaving;
+  if (worker_sms && worker_sms->own == decision_.sms) p.leaving_sms = worker_sms->leaving;
   const std::uint64_t peak = counters().peak_threads.load(std::memory_order_relaxed);
   if (threads != 0 && peak != 0) {
     const std::uint64_t parts = (peak * PolicyRule::kParts + threads - 1) / threads;

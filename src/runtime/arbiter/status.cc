@@ -59,7 +59,7 @@ Document kernel_entries(const ArbitratedProgram& p, const ArbiterOptions& option
 // left.
 std::uint32_t used_sms(const ArbitratedProgram& p, const ArbiterOptions& options) {
   const auto sms = WorkerSms::of(p.workers().sms.load(std::memory_order_relaxed));
-  return std::min(sms.own + sms.leaving, options.sm_groups.all());
+  return sms ? std::min(sms->own + sms->leaving, options.sm_groups.all()) : 0;
 }
 
 Document program_entry(const ArbitratedProgram& p, const ArbiterOptions& options) {

@@ -11,6 +11,7 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "runtime/protocol/futex.h"
 #include "runtime/protocol/message.h"
@@ -125,10 +126,12 @@ struct GateCounters {
 struct WorkerSms {
   std::uint32_t own = 0, leaving = 0;
 
-  [[nodiscard]] static WorkerSms of(std::uint64_t word) {
-    return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word)};
+  // Empty: they have not told any.
+  [[nodiscard]] static std::optional<WorkerSms> of(std::uint64_t word) {
+    if (word == 0) return std::nullopt;
+    return WorkerSms{static_cast<std::uint32_t>(word >> 32) - 1, static_cast<std::uint32_t>(word)};
   }
-  [[nodiscard]] std::uint64_t word() const { return std::uint64_t{own} << 32 | leaving; }
+  [[nodiscard]] std::uint64_t word() const { return (std::uint64_t{own} + 1) << 32 | leaving; }
 };
 
 // Written by the program, whose kernels run as workers.

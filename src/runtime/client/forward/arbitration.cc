@@ -30,8 +30,8 @@ using runtime::Descriptor;
 constexpr int kWelcomeMilliseconds = 10'000;
 // Between two looks at the channel groups.
 constexpr int kLookMilliseconds = 200;
-// Between two looks at the workers that have to leave SMs.
-constexpr int kLeavingMilliseconds = 1;
+// Between two looks at workers, and at those that have to leave SMs.
+constexpr int kWorkersMilliseconds = 20, kLeavingMilliseconds = 1;
 
 struct Connection {
   Descriptor socket;
@@ -137,10 +137,10 @@ bool follow_workers(runtime::ControlPage& page) {
   const bool is_restricted = (page.words.modes.load(std::memory_order_acquire) & runtime::kWorkers) != 0;
   const std::uint32_t allowed = is_restricted ? page.words.own_sms.load(std::memory_order_relaxed) : kAllSms;
   page.workers.added_launches.fetch_add(WorkerWords::get().allow(allowed), std::memory_order_relaxed);
-  const auto leaving = WorkerWords::get().leaving();
-  const runtime::WorkerSms sms{allowed, leaving.value_or(0)};
-  page.workers.sms.store(leaving ? sms.word() : 0, std::memory_order_relaxed);
-  return sms.leaving != 0;
+  const auto seen = WorkerWords::get().look();
+  page.workers.added_launches.fetch_add(seen ? seen->added : 0, std::memory_order_relaxed);
+  page.workers.sms.store(seen ? runtime::WorkerSms{allowed, seen->leaving}.word() : 0, std::memory_order_relaxed);
+  return seen && seen->leaving != 0;
 }
 
 // Reads what the daemon sends (a byte: its words have changed) until the connection ends.
@@ -148,7 +148,9 @@ void serve_connection(Connection& served) {
   bool is_pending = false, is_leaving = false;
   for (;;) {
     pollfd watched{served.socket.get(), POLLIN | POLLRDHUP, 0};
-    const int ready = ::poll(&watched, 1, is_leaving ? kLeavingMilliseconds : kLookMilliseconds);
+    const bool has_workers = page().words.workers.load(std::memory_order_relaxed) != 0;
+    const int look = has_workers ? kWorkersMilliseconds : kLookMilliseconds;
+    const int ready = ::poll(&watched, 1, is_leaving ? kLeavingMilliseconds : look);
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0 || !served.is_open()) break;
     if (ready > 0) {
@@ -156,7 +158,7 @@ void serve_connection(Connection& served) {
       if (!packet || packet->bytes.empty()) break;
     }
     if (served.has_context.load()) prepare_sms(page());
-    if (page().words.workers.load(std::memory_order_relaxed) != 0) {
+    if (has_workers) {
       is_leaving = follow_workers(page());
       RewrittenKernels::get().prepare();
     }

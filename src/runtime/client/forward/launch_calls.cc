@@ -119,7 +119,7 @@ CUresult launch_workers(runtime::ControlPage& page, std::uint32_t modes, const K
   if (workers) {
     BlockLimits::get().restore_division(choice.kernel);
     if (launch(workers->call()) == CUDA_SUCCESS) {
-      workers->launched();
+      page.workers.added_launches.fetch_add(workers->launched(), std::memory_order_relaxed);
       count_placed(page, {}, true);
       return CUDA_SUCCESS;
     }

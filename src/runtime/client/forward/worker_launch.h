@@ -20,7 +20,8 @@ class WorkerLaunch {
   // The launch to make. It refers to this object.
   [[nodiscard]] KernelCall call();
   // The driver has taken it, or has refused it.
-  void launched() { WorkerWords::get().launched(words_, std::move(kernel_)); }
+  // How many launches of more workers were made.
+  unsigned launched() { return WorkerWords::get().launched(words_, std::move(kernel_)); }
   void refused() { WorkerWords::get().give_back(words_); }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <utility>
 
 #include "runtime/client/forward/real_driver.h"
 
@@ -57,11 +58,11 @@ bool WorkerTable::open(std::uint32_t allowed_sms) {
       f.cuCtxGetStreamPriorityRange(&least, &greatest) == CUDA_SUCCESS &&
       f.cuStreamCreateWithPriority(&stream_, kNonBlocking, greatest) == CUDA_SUCCESS &&
       f.cuMemAlloc_v2(&control_, sizeof(PersistentControl) + sizeof(PersistentQueue)) == CUDA_SUCCESS &&
-      f.cuMemHostAlloc(&counts, kMaxSms * sizeof(std::uint32_t), kPortableAndMapped) == CUDA_SUCCESS &&
+      f.cuMemHostAlloc(&counts, (kMaxSms + 1) * sizeof(std::uint32_t), kPortableAndMapped) == CUDA_SUCCESS &&
       zero(control_, sizeof(PersistentControl) + sizeof(PersistentQueue));
   before_ = control_ + sizeof(PersistentControl);
   counts_ = static_cast<std::uint32_t*>(counts);
-  return is_open && add_block() && allow(allowed_sms) && f.cuStreamSynchronize(stream_) == CUDA_SUCCESS;
+  return is_open && add_block() && allow(allowed_sms);
 }
 
 bool WorkerTable::add_block() {
@@ -151,8 +152,11 @@ void WorkerTable::forget_ended() {
 bool WorkerTable::allow(std::uint32_t sms) {
   std::uint32_t limits[kMaxSms];
   for (std::size_t i = 0; i < kMaxSms; ++i) limits[i] = i < sms ? kAnyNumber : 0;
-  return real().cuMemcpyHtoDAsync_v2(control_ + offsetof(PersistentControl, limit), limits, sizeof limits, stream_) ==
-         CUDA_SUCCESS;
+  // Workers that are added see the new limits.
+  const RealFunctions& f = real();
+  return f.cuMemcpyHtoDAsync_v2(control_ + offsetof(PersistentControl, limit), limits, sizeof limits, stream_) ==
+             CUDA_SUCCESS &&
+         f.cuStreamSynchronize(stream_) == CUDA_SUCCESS;
 }
 
 std::optional<std::size_t> WorkerTable::free_beside() {
@@ -169,29 +173,51 @@ std::optional<std::size_t> WorkerTable::free_beside() {
 
 unsigned WorkerTable::add_workers() {
   forget_ended();
-  const RealFunctions& f = real();
   std::set<CUstream> seen;
   unsigned added = 0;
   for (Running& running : running_) {
     const bool has_ended = blocks_[running.words.block].complete[running.words.index].load() != 0;
-    if (has_ended || !seen.insert(running.kernel.stream).second || running.kernel.function == nullptr) continue;
-    const auto place = free_beside();
-    if (!place) break;
-    WorkerKernel beside = running.kernel;
-    beside.grid.workers = 0;
-    beside.grid.beside = rewrite::kBesideStream;
-    beside.grid.before = running.words.queue + rewrite::kBegunAsCompleted;
-    beside.grid.before_total = 1;
-    beside.grid.complete = before_ + offsetof(PersistentQueue, left);  // a word that is not read
-    auto parameters = beside.parameters();
-    if (f.cuLaunchKernel(beside.function, beside.workers, 1, 1, beside.block_x, beside.block_y, beside.block_z,
-                         beside.shared_bytes, beside_[*place].stream, parameters.data(), nullptr) != CUDA_SUCCESS)
-      continue;
-    running.beside.push_back(*place);
-    // Without the event the words of the launch are not used again.
-    added += f.cuEventRecord(beside_[*place].ended, beside_[*place].stream) == CUDA_SUCCESS ? 1 : 0;
+    if (!has_ended && seen.insert(running.kernel.stream).second) added += add_workers(running);
   }
   return added;
+}
+
+unsigned WorkerTable::add_workers(Running& running) {
+  const RealFunctions& f = real();
+  if (running.kernel.function == nullptr) return 0;
+  const auto place = free_beside();
+  if (!place) return 0;
+  WorkerKernel beside = running.kernel;
+  beside.grid.workers = 0;
+  beside.grid.beside = rewrite::kBesideStream;
+  beside.grid.before = running.words.queue + rewrite::kBegunAsCompleted;
+  beside.grid.before_total = 1;
+  beside.grid.complete = before_ + offsetof(PersistentQueue, left);  // a word that is not read
+  auto parameters = beside.parameters();
+  if (f.cuLaunchKernel(beside.function, beside.workers, 1, 1, beside.block_x, beside.block_y, beside.block_z,
+                       beside.shared_bytes, beside_[*place].stream, parameters.data(), nullptr) != CUDA_SUCCESS)
+    return 0;
+  running.beside.push_back(*place);
+  // Without the event the words of the launch are not used again.
+  return f.cuEventRecord(beside_[*place].ended, beside_[*place].stream) == CUDA_SUCCESS ? 1 : 0;
+}
+
+unsigned WorkerTable::add_where_few(const runtime::SmSet& resident, std::uint32_t own_sms) {
+  forget_ended();
+  const std::uint64_t before = std::exchange(first_queue_, running_.empty() ? 0 : running_.front().words.queue);
+  if (first_queue_ == 0 || first_queue_ != before) return 0;
+  Running& first = running_.front();
+  const std::size_t usable = std::min<std::size_t>(own_sms, first.kernel.grid.total);
+  const runtime::SmSet own = ~(~runtime::SmSet() << std::min<std::size_t>(own_sms, kMaxSms));
+  return 2 * (resident & own).count() < usable && has_blocks_left(first) ? add_workers(first) : 0;
+}
+
+bool WorkerTable::has_blocks_left(const Running& running) const {
+  const RealFunctions& f = real();
+  std::uint32_t* const next = counts_ + kMaxSms;
+  return f.cuMemcpyDtoHAsync_v2(next, running.words.queue + offsetof(PersistentQueue, next), sizeof *next, stream_) ==
+             CUDA_SUCCESS &&
+         f.cuStreamSynchronize(stream_) == CUDA_SUCCESS && *next < running.kernel.grid.total;
 }
 
 std::optional<runtime::SmSet> WorkerTable::resident() {

@@ -62,6 +62,9 @@ class WorkerTable {
   [[nodiscard]] bool allow(std::uint32_t sms);
   // Starts more workers of the launch that runs in each stream; how many launches were made for that.
   unsigned add_workers();
+  // The same for a launch that ran at the call before too and has workers on less than half of the program's SMs,
+  // although it has blocks left: the driver may have placed workers elsewhere.
+  unsigned add_where_few(const runtime::SmSet& resident, std::uint32_t own_sms);
   // The numbers of SMs that have workers; empty: not known.
   [[nodiscard]] std::optional<runtime::SmSet> resident();
 
@@ -92,16 +95,19 @@ class WorkerTable {
   [[nodiscard]] bool zero(CUdeviceptr address, std::size_t bytes) const;
   [[nodiscard]] bool is_complete(const Running& running) const;
   void forget_ended();
+  [[nodiscard]] unsigned add_workers(Running& running);
+  [[nodiscard]] bool has_blocks_left(const Running& running) const;
   // A place in `beside_` whose workers have ended; empty: the driver makes no more streams.
   [[nodiscard]] std::optional<std::size_t> free_beside();
 
   CUstream stream_ = nullptr;
   CUdeviceptr control_ = 0, before_ = 0;
-  std::uint32_t* counts_ = nullptr;  // pinned
+  std::uint32_t* counts_ = nullptr;  // pinned: workers by SM, and the next block of a launch
   std::vector<Block> blocks_;
   std::size_t current_ = 0;
   std::vector<Beside> beside_;
-  std::list<Running> running_;  // in the order of their launches
+  std::list<Running> running_;     // in the order of their launches
+  std::uint64_t first_queue_ = 0;  // of the launch that ran first at the last look
 };
 
 }  // namespace wm::forward

@@ -31,14 +31,16 @@ std::optional<WorkerWords::Launch> WorkerWords::take() {
   if (at->second == nullptr) return {};
   const auto words = at->second->take();
   if (!words) return {};
-  return Launch{context, *words};
+  return Launch{context, *words, allowed_};
 }
 
-void WorkerWords::launched(const Launch& launch, WorkerKernel kernel) {
+unsigned WorkerWords::launched(const Launch& launch, WorkerKernel kernel) {
   const AllowedInCaptures allowed;
   const std::lock_guard lock(mutex_);
-  if (const auto at = tables_.find(launch.context); at != tables_.end() && at->second != nullptr)
-    at->second->launched(launch.words, std::move(kernel));
+  const auto at = tables_.find(launch.context);
+  if (at == tables_.end() || at->second == nullptr) return 0;
+  at->second->launched(launch.words, std::move(kernel));
+  return allowed_ > launch.allowed_sms ? at->second->add_workers() : 0;
 }
 
 void WorkerWords::give_back(const Launch& launch) {
@@ -80,17 +82,22 @@ unsigned WorkerWords::allow(std::uint32_t sms) {
   return added;
 }
 
-std::optional<std::uint32_t> WorkerWords::leaving() {
+std::optional<WorkerWords::Look> WorkerWords::look() {
   const std::lock_guard lock(mutex_);
   bool is_known = false;
+  Look seen;
   runtime::SmSet beyond;  // the limit
   for_each([&](WorkerTable& table) {
     const auto resident = table.resident();
     is_known |= resident.has_value();
-    if (resident) beyond |= *resident >> allowed_;
+    if (resident) {
+      beyond |= *resident >> allowed_;
+      seen.added += table.add_where_few(*resident, allowed_);
+    }
     return resident.has_value();
   });
-  return is_known ? std::optional(static_cast<std::uint32_t>(beyond.count())) : std::nullopt;
+  seen.leaving = static_cast<std::uint32_t>(beyond.count());
+  return is_known ? std::optional(seen) : std::nullopt;
 }
 
 }  // namespace wm::forward

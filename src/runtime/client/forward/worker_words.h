@@ -29,11 +29,13 @@ class WorkerWords {
   struct Launch {
     CUcontext context = nullptr;
     WorkerTable::Launch words;
+    std::uint32_t allowed_sms = 0;
   };
   // Empty: the driver makes none, or too many launches are on their way.
   [[nodiscard]] std::optional<Launch> take();
-  // The driver has taken the launch, or has refused it.
-  void launched(const Launch& launch, WorkerKernel kernel);
+  // The driver has taken the launch, or has refused it. The context is current. Where the program has got SMs since the
+  // words were taken, more workers are started; how many launches were made for that.
+  unsigned launched(const Launch& launch, WorkerKernel kernel);
   void give_back(const Launch& launch);
   // The kernel is unloaded: no more workers of it are started.
   void forget(CUfunction function);
@@ -41,8 +43,12 @@ class WorkerWords {
   // Lets workers use so many SMs in all contexts, and starts more of them where these are more than before. The calling
   // thread's current context may be another one then. How many launches were made for that.
   unsigned allow(std::uint32_t sms);
-  // The number of SMs beyond these that workers have not left yet; empty: not known.
-  [[nodiscard]] std::optional<std::uint32_t> leaving();
+  // What the workers do now. `leaving`: the number of SMs beyond these that workers have not left yet. `added`:
+  // launches that were made because a kernel runs on few of the program's SMs. Empty: not known.
+  struct Look {
+    std::uint32_t leaving = 0, added = 0;
+  };
+  [[nodiscard]] std::optional<Look> look();
 
   // Keeps words from being written while it is held.
   class Lock {
