@@ -154,6 +154,13 @@ TEST_F(WorkersTest, ProgramsGoOnOnAllSmsWhenTheOtherOrTheDaemonEnds) {
   EXPECT_EQ(result["max_sms"], 132) << "the last launches were not workers";
 }
 
+// The compiler of a GPU's driver ends with the process, and does not return to a thread that uses it then.
+TEST_F(WorkersTest, NoKernelIsRewrittenWhileTheProcessEnds) {
+  use("spatial");
+  const auto other = start_other();
+  EXPECT_LT(start({"leave"})->result()["milliseconds"], 10);
+}
+
 TEST_F(WorkersTest, AGoalGetsPairsOfSms) {
   use("static_smqos");
   const auto other = start_other();

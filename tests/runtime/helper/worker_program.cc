@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <set>
+#include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "driver_calls.h"
@@ -120,7 +125,41 @@ struct Program {
   }
 };
 
+// The processor time of this process's other threads.
+double other_threads_milliseconds() {
+  double sum = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == std::to_string(::gettid())) continue;
+    double nanoseconds = 0;
+    if (std::ifstream(task.path() / "schedstat") >> nanoseconds) sum += nanoseconds * 1e-6;
+  }
+  return sum;
+}
+
 }  // namespace
+
+void leave() {
+  // The first function that is registered is the last one called.
+  std::atexit([] {
+    const double before = other_threads_milliseconds();
+    ::usleep(20'000);
+    std::printf("{\"milliseconds\": %.0f}\n", other_threads_milliseconds() - before);
+  });
+  std::string ptx = kPtx;
+  const std::string plain = ptx.substr(ptx.find(".visible .entry plain"));
+  for (int i = 0; i < 20'000; ++i) ptx += ".visible .entry plain" + std::to_string(i) + plain.substr(plain.find('('));
+  void *context = nullptr, *module = nullptr, *function = nullptr;
+  cu("cuInit", 0U);
+  cu("cuDevicePrimaryCtxRetain", &context, 0);
+  cu("cuCtxSetCurrent", context);
+  cu("cuModuleLoadData", &module, static_cast<const void*>(ptx.c_str()));
+  cu("cuModuleGetFunction", &function, module, "plain7");
+  for (const double before = other_threads_milliseconds(); other_threads_milliseconds() < before + 10;) {
+    cu("cuLaunchKernel", function, 1U, 1U, 1U, 1U, 1U, 1U, 0U, static_cast<void*>(nullptr),
+       static_cast<void**>(nullptr), static_cast<void**>(nullptr));
+    ::usleep(1000);
+  }
+}
 
 void visits(const char* length) {
   Program gpu;

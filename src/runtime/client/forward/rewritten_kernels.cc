@@ -143,8 +143,24 @@ void RewrittenKernels::launched(CUfunction function) {
   const auto origin = FunctionTable::get().origin(function);
   const CUcontext context = current_context();
   if (!origin || context == nullptr) return;
+  static std::once_flag once;
+  std::call_once(once, end_before_compiler);
   const std::unique_lock lock(mutex_);
   forms_.emplace(Key{context, function}, Form{.owner = origin->owner});
+}
+
+// Functions for the end of a process are called in the reverse of their order: the driver's compiler, a library that
+// the driver loads when it needs it, has to be there before this function registers.
+void RewrittenKernels::end_before_compiler() {
+  const AllowedInCaptures allowed;
+  const Made made =
+      load(".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry nothing() { ret; }\n", "nothing", 0);
+  if (made.module != nullptr) (void)real().cuModuleUnload(made.module);
+  std::atexit([] {
+    RewrittenKernels& kernels = get();
+    const std::lock_guard lock(kernels.making_);
+    kernels.has_ended_ = true;
+  });
 }
 
 bool RewrittenKernels::allows(const Key& key, unsigned shared_bytes) {
@@ -190,7 +206,7 @@ void RewrittenKernels::prepare() {
   for (;;) {
     const std::lock_guard lock(making_);
     const auto key = next_asked();
-    if (!key) return;
+    if (!key || has_ended_) return;
     const AllowedInCaptures allowed;
     const CurrentContext context(key->first);
     finish(*key, context.is_set() ? make(*key) : Made{.reason = "its context has ended"});

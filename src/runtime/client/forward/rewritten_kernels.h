@@ -96,7 +96,12 @@ class RewrittenKernels {
   void finish(const Key& key, const Made& made);
   [[nodiscard]] bool allows(const Key& key, unsigned shared_bytes);
 
+  // When the process ends, forms that are being made are completed and no more are made, before the driver's compiler
+  // ends: a thread that uses it then never returns, or crashes.
+  static void end_before_compiler();
+
   std::mutex making_;  // held while a form is made: what it needs must not end meanwhile
+  bool has_ended_ = false;
   mutable std::shared_mutex mutex_;
   std::map<Key, Form> forms_;
 };

@@ -88,7 +88,7 @@ bool WorkerTable::zero(Block& block) const {
 
 // Not by cuMemset, which may run a kernel that would have to wait for room on an SM.
 bool WorkerTable::zero(CUdeviceptr address, std::size_t bytes) const {
-  static const std::vector<std::byte> zeros(kQueueBytes);
+  static const auto& zeros = *new std::vector<std::byte>(kQueueBytes);
   static_assert(kQueueBytes >= sizeof(PersistentControl) + sizeof(PersistentQueue));
   return real().cuMemcpyHtoDAsync_v2(address, zeros.data(), bytes, stream_) == CUDA_SUCCESS;
 }

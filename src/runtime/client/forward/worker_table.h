@@ -107,7 +107,7 @@ class WorkerTable {
   std::size_t current_ = 0;
   std::vector<Beside> beside_;
   std::list<Running> running_;     // in the order of their launches
-  std::uint64_t first_queue_ = 0;  // of the launch that ran first at the last look
+  std::uint64_t first_queue_ = 0;  // the words of the launch that ran first at the last look
 };
 
 }  // namespace wm::forward

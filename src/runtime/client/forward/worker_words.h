@@ -43,7 +43,7 @@ class WorkerWords {
   // Lets workers use so many SMs in all contexts, and starts more of them where these are more than before. The calling
   // thread's current context may be another one then. How many launches were made for that.
   unsigned allow(std::uint32_t sms);
-  // What the workers do now. `leaving`: the number of SMs beyond these that workers have not left yet. `added`:
+  // The workers as they are now. `leaving`: the number of SMs beyond these that workers have not left yet. `added`:
   // launches that were made because a kernel runs on few of the program's SMs. Empty: not known.
   struct Look {
     std::uint32_t leaving = 0, added = 0;
