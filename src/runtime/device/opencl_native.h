@@ -114,10 +114,11 @@ class Native {
 
  protected:
   Native() = default;  // for test drivers, which fill `cl` themselves
+  // Sets `platform` and `device`.
+  Result<void> choose(const std::string& text);
 
  private:
   Result<void> load();
-  Result<void> choose(const std::string& text);
   void* library_ = nullptr;
 };
 

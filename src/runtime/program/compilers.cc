@@ -5,7 +5,9 @@
 
 namespace wm::runtime {
 
-Compilers::Compilers() : Compilers(std::max(std::thread::hardware_concurrency(), 2U)) {}
+Compilers::Compilers() : Compilers(at_once(std::thread::hardware_concurrency())) {}
+
+unsigned Compilers::at_once(unsigned processors) { return std::max(processors, 2U); }
 
 bool Compilers::precedes(const Waiting& a, const Waiting& b) const {
   const ClientState &x = clients_.at(a.client), &y = clients_.at(b.client);

@@ -25,6 +25,8 @@ class Compilers {
  public:
   Compilers();
   explicit Compilers(unsigned processors) : idle_(processors) {}
+  // The compilations that run at once on a host with so many processors: one that takes long must not hold up all.
+  [[nodiscard]] static unsigned at_once(unsigned processors);
 
   // Waits for a free processor and returns the result of `compile`; nothing if the client has gone by then.
   template <typename Compile>

@@ -106,7 +106,7 @@ void KernelDispatch::prepare_workers(Command& command) {
   command.workers->range.chunk =
       rewrite::choose_chunk({.groups = command.workers->groups,
                              .room = room,
-                             .min = std::max(command.launch->form->chunk, 1U),
+                             .min = command.launch->form->chunk,
                              .max = command.launch->form->max_chunk,
                              .launch_nanoseconds = command.client->state.isolated_times.find(key).value_or(0)});
 }
@@ -153,7 +153,7 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
     arrival.footprint = worker_footprint(command);
     arrival.groups = command.workers->groups;
     arrival.divisible = true;
-    arrival.chunk = std::max<std::uint32_t>(command.workers->range.chunk, 1);
+    arrival.chunk = command.workers->range.chunk;
     if (counts) arrival.group_instructions = instructions_of(arrival.isolated_nanoseconds / arrival.groups);
     return arrival;
   }

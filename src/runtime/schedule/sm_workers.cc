@@ -20,7 +20,6 @@ std::unique_ptr<WorkerRun> SmWorkers::prepare(const LaunchPlan& plan, Queue& que
     run->range.groups[i] = static_cast<std::uint32_t>(plan.global[i] / run->local[i]);
     run->groups *= run->range.groups[i];
   }
-  run->range.chunk = plan.form->chunk;
   if (!queue.worker_table) queue.worker_table = tables_->take();
   run->table = queue.worker_table;
   run->counters = tables_->take_counters();
@@ -66,7 +65,7 @@ SmWorkers::Submitted SmWorkers::submit(Command& command, std::uint32_t workers) 
   launch.workers = WorkerLaunch{.table = &run.table->memory(),
                                 .counters = run.counters.get(),
                                 .workers = workers,
-                                .chunk = std::max<std::uint32_t>(run.range.chunk, 1),
+                                .chunk = run.range.chunk,
                                 .beside_queue = batch.extra_queue != nullptr,
                                 .before = run.before.counters.get(),
                                 .groups_before = run.before.groups};

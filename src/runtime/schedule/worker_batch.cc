@@ -15,7 +15,6 @@ std::unique_ptr<WorkerRun> WorkerBatches::prepare(const LaunchPlan& plan, Queue&
     run->range.offset[i] = plan.offset[i];
     groups *= run->range.groups[i];
   }
-  run->range.chunk = plan.form->chunk;
   run->range.dimensions = plan.dimensions;
   run->groups = groups;
   run->queue = words_->take(ControlWordPool::Kind::queue);

@@ -148,18 +148,20 @@ Session::Counts Session::counts() const {
   return counts;
 }
 
+bool Session::must_wait(Op op, const Outstanding& now) {
+  if (now.commands > kMaxOutstanding || now.bytes > kMaxOutstandingBytes) return true;
+  return compiles(op) && now.tasks >= kMaxBackgroundTasks;
+}
+
 void Session::throttle(Op op) {
-  const auto too_much = [this, op] {
-    if (outstanding > kMaxOutstanding || outstanding_bytes > kMaxOutstandingBytes) return true;
-    return compiles(op) && state_.tasks.count() >= kMaxBackgroundTasks;
-  };
-  while (too_much() && !closed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (must_wait(op, {outstanding, outstanding_bytes, state_.tasks.count()}) && !closed()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 bool Session::handle(std::span<const std::byte> message) {
   Reader reader(message);
   const auto header = reader.take<MessageHeader>();
-  if (header.op < Op::device_info || header.op > kLastOp) return false;
   throttle(header.op);
   if (answered(header.op)) {
     if (header.reply.offset % 8 != 0) return false;

@@ -71,6 +71,11 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   // A client waits while more than this is outstanding: commands, the bytes of their messages, compilations.
   static constexpr std::uint64_t kMaxOutstanding = 65'536, kMaxOutstandingBytes = 16 << 20;
   static constexpr std::size_t kMaxBackgroundTasks = 256;
+  struct Outstanding {
+    std::uint64_t commands = 0, bytes = 0;
+    std::size_t tasks = 0;
+  };
+  [[nodiscard]] static bool must_wait(Op op, const Outstanding& now);
   // A client that has this many objects gets no more.
   static constexpr std::size_t kMaxObjects = 1 << 18;
 

@@ -132,8 +132,8 @@ void transfers(Steps& s) {
       s.command("transfer", with(t));
       s.status("transfer without an event", without(t));
     }
-    const RectBufferTransfer rect{to_device, a, {3, 1, 1}, {4, 2, 2}, 8, 40, std::span(bytes).first(16)};
-    const RectBufferTransfer dense{to_device, a, {}, {4, 2, 2}, 0, 0, std::span(bytes).first(16)};
+    const RectBufferTransfer rect{to_device, a, {3, 1, 1}, {4, 3, 2}, 8, 40, std::span(bytes).first(24)};
+    const RectBufferTransfer dense{to_device, a, {}, {4, 3, 2}, 0, 0, std::span(bytes).first(24)};
     s.command("rectangle", with(rect));
     s.status("dense rectangle", without(dense));
   }
@@ -142,8 +142,8 @@ void transfers(Steps& s) {
   s.command("from pinned memory", with(BufferTransfer{true, a, 0, std::span(bytes).subspan(4, 60), false}));
   s.step("unpin", [&] { return pinned.reset(), ""; });
   s.command("copy", with(BufferCopy{a, b, 16, 8, 32}));
-  s.command("copy of a rectangle", with(RectBufferCopy{a, b, {1, 2, 0}, {2, 0, 1}, {3, 2, 2}, 8, 48, 6, 30}));
-  s.status("copy of a dense rectangle", without(RectBufferCopy{a, b, {}, {}, {3, 2, 2}, 0, 0, 0, 0}));
+  s.command("copy of a rectangle", with(RectBufferCopy{a, b, {1, 2, 0}, {2, 0, 1}, {3, 3, 2}, 8, 48, 6, 30}));
+  s.status("copy of a dense rectangle", without(RectBufferCopy{a, b, {}, {}, {3, 4, 2}, 0, 0, 0, 0}));
   for (const std::size_t size : {1, 2, 4, 8, 16}) {
     s.command("fill", with(BufferFill{a, std::span<const std::byte>(bytes).subspan(1, size), 16, 2 * size}));
   }
@@ -235,6 +235,11 @@ void launches(Steps& s) {
   launch("no memory", [](KernelLaunch&) {});
   arguments[0].kind = ArgumentKind::memory;
   launch("two dimensions", [](KernelLaunch& l) { l.dimensions = 2; });
+  launch("deep groups", [](KernelLaunch& l) {
+    l.global = {24, 6, 12};
+    l.local = Size3{8, 2, 4};
+    l.sharing.unit_share = 0.5;
+  });
   launch("no arguments", [](KernelLaunch& l) { l.arguments = {}; });
   for (const std::size_t bytes : {(227U << 10) - 2048U, (227U << 10) - 2047U}) {
     arguments[1].size = bytes;
@@ -362,8 +367,11 @@ void whole_device(Steps& s) {
   });
   s.step("images", [&] {
     std::vector<std::byte> answer;
-    const Status known = s.backend->device_info(0x1016, answer), other = s.backend->device_info(0x1017, answer);
-    return fmt::format("{} {} {} {}", known, other, answer.size(), std::to_integer<int>(answer.at(0)));
+    std::vector<std::byte> other_answer;
+    answer.assign(4, std::byte{9});
+    const Status known = s.backend->device_info(0x1016, answer), other = s.backend->device_info(0x1017, other_answer);
+    return fmt::format("{} {} {} {} {}", known, other, answer.size(), std::to_integer<int>(answer.at(0)),
+                       other_answer.size());
   });
   s.step("pool", [&] { return std::to_string(s.driver.fake().pool_threshold); });
   s.step("alive", [&] { return s.backend->is_alive() ? "yes" : "no"; });

@@ -116,6 +116,11 @@ Status FakeBackend::launch(const QueueObject& queue, const KernelLaunch& launch,
   submitted.back().sharing = launch.sharing;
   submitted.back().launch = launch;
   submitted.back().launch.arguments = {};
+  submitted.back().arguments.assign(launch.arguments.begin(), launch.arguments.end());
+  if (!launch.arguments.empty() && launch.arguments.back().bytes != nullptr) {
+    const KernelArgument& last = launch.arguments.back();
+    submitted.back().last_value.assign(static_cast<const char*>(last.bytes), last.size);
+  }
   submitted.back().launch.after = {};
   return status;
 }

@@ -54,6 +54,8 @@ class FakeBackend final : public Backend, public Submission, public Allocation {
     bool complete = false;
     LaunchSharing sharing = {};
     KernelLaunch launch = {};  // without arguments and events
+    std::vector<KernelArgument> arguments = {};
+    std::string last_value = {};  // the bytes of the last argument, where it is a value
   };
   std::vector<Submitted> submitted;
   [[nodiscard]] std::string log() const;

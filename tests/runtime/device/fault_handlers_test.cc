@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace wm::runtime {
@@ -57,6 +58,115 @@ TEST_F(FaultHandlersTest, AFaultAfterOneInAnInnerCallReturnsToTheOuterCall) {
       nullptr);
   ASSERT_TRUE(fault);
   EXPECT_NE(fault->signal, SIGSEGV);
+}
+
+TEST_F(FaultHandlersTest, AFaultAfterAnInnerCallReturnsToTheOuterCall) {
+  bool inner_faulted = true;
+  const auto fault = call_guarded(
+      [](void* data) {
+        *static_cast<bool*>(data) = call_guarded(do_nothing, nullptr).has_value();
+        write_to(bad_address());
+      },
+      &inner_faulted);
+  EXPECT_FALSE(inner_faulted);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->signal, SIGSEGV);
+}
+
+// --- Faults that no guarded call awaits: what the process would do without the handlers.
+
+using FaultHandlersDeathTest = FaultHandlersTest;
+
+// Ends the process with a code, so that a test sees which action was called with which address.
+void exit_with_8(int) { ::_exit(8); }
+void exit_with_details(int signal, siginfo_t* info, void* context) {
+  ::_exit(signal == SIGSEGV && info->si_addr == bad_address() && context != nullptr ? 9 : 1);
+}
+void fault_with(const struct sigaction& behind) {
+  set_action_behind_handlers(SIGSEGV, &behind, nullptr);
+  write_to(bad_address());
+  ::_exit(1);
+}
+struct sigaction action_of(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  return action;
+}
+
+TEST_F(FaultHandlersDeathTest, AFaultOutsideOfACallIsLeftToTheActionBehind) {
+  struct sigaction details {};
+  details.sa_sigaction = exit_with_details;
+  details.sa_flags = SA_SIGINFO;
+  EXPECT_EXIT(fault_with(action_of(SIG_DFL)), testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_EXIT(fault_with(action_of(SIG_IGN)), testing::KilledBySignal(SIGSEGV), "") << "a fault cannot be ignored";
+  EXPECT_EXIT(fault_with(action_of(exit_with_8)), testing::ExitedWithCode(8), "");
+  EXPECT_EXIT(fault_with(details), testing::ExitedWithCode(9), "");
+}
+
+TEST_F(FaultHandlersDeathTest, ACallThatHasEndedGuardsNothing) {
+  const auto fault_after = [](void (*function)(void*), void* data) {
+    call_guarded(function, data);
+    fault_with(action_of(exit_with_8));
+  };
+  EXPECT_EXIT(fault_after(do_nothing, nullptr), testing::ExitedWithCode(8), "");
+  EXPECT_EXIT(fault_after(write_to, bad_address()), testing::ExitedWithCode(8), "");
+}
+
+TEST_F(FaultHandlersDeathTest, ASignalThatWasSentIsNoFault) {
+  const auto raised_with = [](const struct sigaction& behind) {
+    set_action_behind_handlers(SIGSEGV, &behind, nullptr);
+    call_guarded([](void*) { std::raise(SIGSEGV); }, nullptr);
+    ::_exit(1);
+  };
+  EXPECT_EXIT(raised_with(action_of(SIG_DFL)), testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_EXIT(raised_with(action_of(exit_with_8)), testing::ExitedWithCode(8), "");
+}
+
+// --- The actions that are there before the handlers.
+
+struct sigaction now_for(int signal) {
+  struct sigaction now {};
+  ::sigaction(signal, nullptr, &now);
+  return now;
+}
+
+TEST_F(FaultHandlersTest, HandlersHaveAStackOfTheirOwnAndMayFaultAgain) {
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGTRAP}) {
+    const int flags = now_for(signal).sa_flags;
+    for (const int flag : {SA_SIGINFO, SA_ONSTACK, static_cast<int>(SA_NODEFER)}) EXPECT_NE(flags & flag, 0) << flag;
+  }
+}
+
+TEST_F(FaultHandlersTest, AnActionForDivisionsByZeroStays) {
+  const struct sigaction ours = now_for(SIGFPE);
+  struct sigaction plain = action_of([](int) {}), details{};
+  details.sa_sigaction = [](int, siginfo_t*, void*) {};
+  details.sa_flags = SA_SIGINFO;
+  for (const struct sigaction& theirs : {plain, details}) {
+    ::sigaction(SIGFPE, &theirs, nullptr);
+    install_fault_handlers();
+    EXPECT_EQ(now_for(SIGFPE).sa_sigaction, theirs.sa_sigaction);
+  }
+  const struct sigaction none = action_of(SIG_DFL);
+  ::sigaction(SIGFPE, &none, nullptr);
+  install_fault_handlers();
+  EXPECT_EQ(now_for(SIGFPE).sa_sigaction, now_for(SIGSEGV).sa_sigaction);
+  ::sigaction(SIGFPE, &ours, nullptr);
+}
+
+TEST_F(FaultHandlersTest, OtherActionsGoBehindTheHandlersOnce) {
+  const struct sigaction ours = now_for(SIGBUS), theirs = action_of([](int) {});
+  struct sigaction before {
+  }, behind{};
+  set_action_behind_handlers(SIGBUS, nullptr, &before);
+  ::sigaction(SIGBUS, &theirs, nullptr);
+  for (int i = 0; i < 2; ++i) {
+    install_fault_handlers();
+    EXPECT_EQ(now_for(SIGBUS).sa_sigaction, ours.sa_sigaction);
+    EXPECT_EQ(set_action_behind_handlers(SIGBUS, nullptr, &behind), 0);
+    EXPECT_EQ(behind.sa_handler, theirs.sa_handler);
+  }
+  set_action_behind_handlers(SIGBUS, &before, nullptr);
 }
 
 TEST_F(FaultHandlersTest, AnOverflowedStackIsAFault) {

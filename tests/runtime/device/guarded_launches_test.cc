@@ -51,12 +51,37 @@ TEST(GuardedLaunches, OnlyTheLaunchWithTheSameArgumentsFails) {
   EXPECT_EQ(launches.take_faults().size(), 1U);
 }
 
+// A call belongs to a launch whose items it has in all three dimensions.
+TEST(GuardedLaunches, TheRangeOfACallIsThatOfItsLaunch) {
+  struct Row {
+    Size3 global;
+    std::uint32_t dimensions;
+    std::size_t groups[3], local[3];
+    bool same;
+  };
+  for (const Row& row : {Row{{64, 4, 3}, 3, {4, 2, 3}, {16, 2, 1}, true}, Row{{64, 4, 3}, 3, {4, 2, 3}, {16, 2, 2}, false},
+                         Row{{64, 4, 3}, 3, {4, 4, 3}, {16, 2, 1}, false}, Row{{64, 4, 3}, 3, {5, 2, 3}, {16, 2, 1}, false},
+                         Row{{64, 4, 9}, 2, {4, 2, 1}, {16, 2, 1}, true}, Row{{64, 9, 9}, 1, {4, 1, 1}, {16, 1, 1}, true}}) {
+    const OpenClKernel kernel(nullptr, [](cl_kernel) -> cl_int { return 0; }, "f");
+    KernelLaunch launch;
+    launch.kernel = &kernel;
+    launch.global = row.global;
+    launch.dimensions = row.dimensions;
+    std::size_t context[9] = {};
+    std::copy_n(row.groups, 3, context);
+    std::copy_n(row.local, 3, context + 6);
+    EXPECT_EQ(GuardedLaunch(launch).makes({kernel.name, nullptr, context}), row.same);
+  }
+}
+
 TEST(GuardedLaunches, AReleasedLaunchIsForgotten) {
   GuardedLaunches launches;
   Launched launched(launches, &a_buffer, 1);
   EXPECT_TRUE(launches.record_fault(launched.call(), {"f", 11, 0}));
   launches.released(launched.event());
+  launches.released(launched.event());  // an event that it does not know
   EXPECT_FALSE(launches.faulted(launched.event()));
+  EXPECT_FALSE(launches.any_faulted());
   EXPECT_TRUE(launches.runs(launched.call()));
   EXPECT_FALSE(launches.record_fault(launched.call(), {"f", 11, 0})) << "no submitted launch matches";
 }

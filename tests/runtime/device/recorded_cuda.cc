@@ -90,7 +90,8 @@ struct Recorded<Member> {
     if (const auto kind = kMaking.find(name); kind != kMaking.end() && code == kSuccess) {
       std::size_t bytes = 0;
       if constexpr (sizeof...(Arguments) > 1) {
-        if constexpr (std::is_same_v<std::tuple_element_t<1, decltype(all)>, std::size_t>) bytes = std::get<1>(all);
+        using Second = std::remove_const_t<std::tuple_element_t<1, decltype(all)>>;
+        if constexpr (std::is_same_v<Second, std::size_t>) bytes = std::get<1>(all);
       }
       recorder->add(object_of(std::get<0>(all)), kind->second, bytes);
       line += " " + recorder->name(object_of(std::get<0>(all)));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/device/null_opencl.h"
 #include "runtime/device/opencl_gpu.h"
 #include "runtime/device/recorded_opencl.h"
 
@@ -79,6 +80,49 @@ TEST_F(DeviceMacrosTest, AMacroThatIsNoNumberCannotBeCorrected) {
 TEST_F(DeviceMacrosTest, KernelsThatWereNotAskedForAreIgnored) {
   device_has({"1", "1_v", "x", "0"});
   EXPECT_EQ(macros.correct(device, "", {assumed("A", true)}), 0U);
+}
+
+// The program that tells macros by the names of its kernels.
+TEST_F(DeviceMacrosTest, AProgramAsksForAllMacrosAndForTheBitsOfValues) {
+  static std::string source;
+  auto native = null_opencl(false);
+  native->cl.CreateProgramWithSource = [](cl_context, cl_uint, const char** texts, const std::size_t* lengths,
+                                          cl_int* status) -> cl_program {
+    source = lengths != nullptr ? std::string(texts[0], lengths[0]) : std::string(texts[0]);
+    *status = CL_OUT_OF_RESOURCES;
+    return nullptr;
+  };
+  OpenClGpu asked(std::move(native));
+  DeviceMacros unknown(asked.compilation());
+  EXPECT_FALSE(unknown.correct(device, "", {assumed("B", true, true, "1")}));
+  EXPECT_EQ(source, "kernel void wm__() {}\n#ifdef B\nkernel void wm__0() {}\n#endif\n")
+      << "the last: without its value";
+  EXPECT_FALSE(unknown.correct(device, "", {assumed("B", true), assumed("C", false)}));
+  EXPECT_EQ(source, "kernel void wm__() {}\n#ifdef C\nkernel void wm__0() {}\n#endif\n") << "the last: each by itself";
+}
+
+TEST_F(DeviceMacrosTest, TheFirstProgramHasAllQuestions) {
+  static std::string source;
+  auto native = null_opencl(false);
+  static decltype(NativeCalls::CreateProgramWithSource) create;
+  create = native->cl.CreateProgramWithSource;
+  native->cl.CreateProgramWithSource = [](cl_context c, cl_uint n, const char** texts, const std::size_t* lengths,
+                                          cl_int* status) {
+    source = lengths != nullptr ? std::string(texts[0], lengths[0]) : std::string(texts[0]);
+    return create(c, n, texts, lengths, status);
+  };
+  OpenClGpu asked(std::move(native));
+  DeviceMacros built(asked.compilation());
+  (void)built.correct(device, "", {assumed("A", true), assumed("B", true, true, "1"), assumed("C", true)});
+  std::string bits;
+  for (int bit = 0; bit < 63; ++bit) {
+    bits += "#if ((B + 0) >> " + std::to_string(bit) + ") & 1\nkernel void wm__1_" + std::to_string(bit) +
+            "() {}\n#endif\n";
+  }
+  EXPECT_EQ(source,
+            "kernel void wm__() {}\n#ifdef A\nkernel void wm__0() {}\n#endif\n"
+            "#ifdef B\nkernel void wm__1() {}\n#if (B + 0) >= 0\nkernel void wm__1_v() {}\n" +
+                bits + "#endif\n#endif\n#ifdef C\nkernel void wm__2() {}\n#endif\n");
 }
 
 TEST_F(DeviceMacrosTest, WhereNothingBuildsNothingIsKnown) {

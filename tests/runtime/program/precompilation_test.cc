@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/device/null_opencl.h"
+
 namespace wm::runtime {
 namespace {
 
@@ -87,10 +89,38 @@ TEST(Precompilation, ALinkedProgramIsBuiltFromItsInputs) {
       std::make_shared<const std::vector<SandboxProgram>>(std::vector<SandboxProgram>{{a, ""}, {b, b->options}});
   const auto precompiled = Precompilation::unmodified(linked);
   ASSERT_EQ(precompiled.built_from.size(), 2U);
+  EXPECT_EQ(precompiled.link_options, "-DN=4") << "its own options are those of the link";
   EXPECT_EQ(precompiled.built_from[0].program, a);
   EXPECT_EQ(precompiled.built_from[1].options, "-DB");
   EXPECT_EQ(precompiled.built_from[1].text().text, "compiled") << "its headers may not exist any more";
   EXPECT_TRUE(precompiled.built_from[1].text().binary);
+}
+
+TEST(Precompilation, WorkersAreOneGroupOfTheirSize) {
+  const LaunchPlan plan = plan_for({64, 64, 1}, {16, 4, 1});
+  const auto workers = Precompilation::as_workers(plan, {8, 2, 1});
+  EXPECT_EQ(workers.launch.kernel, "f");
+  EXPECT_EQ(workers.launch.local, (ThreeSizes{8, 2, 1}));
+  EXPECT_EQ(workers.launch.global, (ThreeSizes{8, 2, 1}));
+  EXPECT_EQ(workers.program, plan.kernel->program);
+  EXPECT_NE(Precompilation::shape(plan, Size3{16, 4, 1}), Precompilation::shape(plan, {})) << "of the same local size";
+}
+
+TEST(Precompilation, IsUsefulWhereTheDeviceCompilesAtLaunchAndThereIsASandbox) {
+  for (const bool compiles_at_launch : {false, true}) {
+    for (const bool has_sandbox : {false, true}) {
+      Capabilities device;
+      device.compiles_at_launch = compiles_at_launch;
+      const auto backend = test::null_backend(true);
+      ObjectCounts counts;
+      Compilers compilers;
+      sandbox::SandboxOptions options;
+      if (has_sandbox) options.program = "/bin/false";
+      sandbox::Sandbox sandbox(options);
+      const WorkerPrograms programs(*backend, counts, compilers, nullptr, sandbox);
+      EXPECT_EQ(Precompilation(device, programs, compilers, sandbox).useful(), compiles_at_launch && has_sandbox);
+    }
+  }
 }
 
 TEST(Precompilation, LaunchesAreKeptUpToAMaximum) {

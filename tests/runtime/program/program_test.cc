@@ -2,6 +2,7 @@
 #include "runtime/program/program.h"
 
 #include <gtest/gtest.h>
+#include <latch>
 #include <thread>
 
 #include "runtime/program/compilers.h"
@@ -134,6 +135,45 @@ TEST(Compilers, NoMoreRunAtOnceThanThereAreProcessors) {
 }
 
 // One client has queued many compilations when another asks for one.
+TEST(Compilers, AtLeastTwoRunAtOnce) {
+  for (const auto& [processors, at_once] : {std::pair{0U, 2U}, {1U, 2U}, {2U, 2U}, {3U, 3U}, {64U, 64U}}) {
+    EXPECT_EQ(Compilers::at_once(processors), at_once);
+  }
+}
+
+// A client whose compilations have all ended is forgotten: it is no later than one that never compiled.
+TEST(Compilers, AClientWithoutCompilationsIsForgotten) {
+  Compilers compilers(1);
+  const int first = 1, blocking = 2, other = 3;
+  const auto client = [](const int& id) { return CompilingClient{&id, [] { return false; }}; };
+  const auto done = [] { return status::kSuccess; };
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(compilers.run(client(first), done), status::kSuccess);
+  std::latch begun(1), go_on(1);
+  std::vector<int> order;
+  std::vector<std::thread> threads;
+  threads.emplace_back([&] {
+    compilers.run(client(blocking), [&] {
+      begun.count_down();
+      go_on.wait();
+      return status::kSuccess;
+    });
+  });
+  begun.wait();
+  for (const int* id : {&first, &other}) {
+    const std::size_t waiting = compilers.waiting();
+    threads.emplace_back([&, id] {
+      compilers.run(client(*id), [&] {
+        order.push_back(*id);  // one at a time
+        return status::kSuccess;
+      });
+    });
+    while (compilers.waiting() == waiting) std::this_thread::yield();
+  }
+  go_on.count_down();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(order, (std::vector<int>{first, other})) << "in the order in which they came";
+}
+
 TEST(Compilers, AClientThatQueuesManyDoesNotDelayAnother) {
   Compilers compilers(1);
   std::mutex mutex;
@@ -175,6 +215,8 @@ TEST(WorkerProgram, RegistersAreReadFromTheLogOfNvidiasCompiler) {
       "ptxas info    : Compiling entry function 'b_2' for 'sm_90'\n"
       "ptxas info    : Used 7 registers\n");
   EXPECT_EQ(registers, (std::map<std::string, std::uint32_t>{{"a", 24}, {"b_2", 7}}));
+  EXPECT_TRUE(registers_in_log("entry function 'f' for 'sm_90'\nUsed 5 barriers\n").empty()) << "another number";
+  EXPECT_TRUE(registers_in_log("Used 5 registers\n").empty()) << "of no kernel";
   EXPECT_TRUE(registers_in_log("").empty());
 }
 

@@ -53,6 +53,27 @@ TEST(Verification, UsesAFewGroupsWithTheLaunchsValuesAndSizes) {
   EXPECT_EQ(comparison->arguments[3].kind, Compared::local);
 }
 
+TEST(Verification, ABuffersTypeTellsItsNumbers) {
+  struct Row {
+    const char* type;
+    bool floating;
+    std::uint32_t width;
+  };
+  for (const Row& row :
+       {Row{"float*", true, 4}, Row{"float4*", true, 4}, Row{"double*", true, 8}, Row{"half*", true, 2},
+        Row{"uchar*", false, 1}, Row{"char*", false, 1}, Row{"ushort2*", false, 2}, Row{"short*", false, 2},
+        Row{"ulong*", false, 8}, Row{"long*", false, 8}, Row{"size_t*", false, 8}, Row{"bool*", false, 1},
+        Row{"uint*", false, 4}, Row{"int*", false, 4}, Row{"struct float_pair*", false, 4}, Row{"xfloat*", false, 4},
+        Row{"", false, 4}}) {
+    rewrite::KernelReply reply = compared_reply();
+    reply.arguments[0].type = row.type;
+    const auto comparison = Verification::comparison_of(compared_plan({640, 12, 1}, 4096), {16, 4, 1}, reply);
+    ASSERT_TRUE(comparison);
+    EXPECT_EQ(comparison->arguments[0].floating, row.floating) << row.type;
+    EXPECT_EQ(comparison->arguments[0].width, row.width) << row.type;
+  }
+}
+
 TEST(Verification, IsNotPossibleWithImagesOrVeryLargeBuffers) {
   LaunchPlan plan = compared_plan({640, 4, 1}, 4096);
   plan.kernel->parameters[1] = ParameterKind::image;

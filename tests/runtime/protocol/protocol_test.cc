@@ -186,8 +186,8 @@ TEST(SharedAreaTest, AnotherSizeOrVersionIsRefused) {
   EXPECT_FALSE(SharedArea::attach(*empty).ok());
 }
 
-// The message of a monitor to which a daemon answers with this welcome.
-std::string answer_to(const Welcome& welcome) {
+// The message of a monitor to which a daemon answers with these bytes.
+std::string answer_to(std::span<const std::byte> answer) {
   const std::string path = testing::TempDir() + "/welcome-" + std::to_string(::getpid());
   const auto listener = listen_at(path, 0600);
   if (!listener) return listener.error().what;
@@ -195,12 +195,29 @@ std::string answer_to(const Welcome& welcome) {
     std::optional<Descriptor> socket;
     while (!socket) socket = accept_from(*listener);
     (void)receive_packet(*socket, 10'000);
-    send_packet(*socket, bytes_of(welcome));
+    if (!answer.empty()) send_packet(*socket, answer);
   });
   const auto status = request_status(path);
   daemon.join();
   ::unlink(path.c_str());
   return status ? *status : status.error().what.substr(path.size());
+}
+
+std::string answer_to(const Welcome& welcome) { return answer_to(bytes_of(welcome)); }
+
+TEST(MonitorTest, AnAnswerThatIsNeitherADocumentNorAWelcomeIsARefusal) {
+  const std::string refused = ": the daemon refused the request";
+  Welcome other;
+  other.magic = kMagic + 1;
+  const std::uint32_t beginning[2] = {kMagic, kVersion}, other_version[2] = {kMagic, kVersion + 1};
+  EXPECT_EQ(answer_to(bytes_of('x')), refused);
+  EXPECT_EQ(answer_to(other), refused);
+  EXPECT_EQ(answer_to(std::as_bytes(std::span(beginning))), refused) << "it has no reason";
+  EXPECT_EQ(answer_to(std::as_bytes(std::span(other_version))).substr(0, 30), ": the daemon is of another ver")
+      << "of any size";
+  EXPECT_EQ(answer_to(std::span<const std::byte>()), ": the daemon closed the connection");
+  const std::string_view document = "{}";
+  EXPECT_EQ(answer_to(std::as_bytes(std::span(document))), "{}");
 }
 
 TEST(MonitorTest, ADaemonOfAnotherVersionIsToBeRestarted) {

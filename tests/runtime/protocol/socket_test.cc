@@ -2,9 +2,11 @@
 #include "runtime/protocol/socket.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -78,6 +80,60 @@ TEST(SocketTest, ASocketHasItsModeAndKnowsItsPeer) {
   EXPECT_FALSE(send_packet(*served, bytes_of(std::uint64_t{5})));
   EXPECT_NE(listen_at(longest, 0600).error().what.find("a daemon listens there already"), std::string::npos);
   std::filesystem::remove_all(folder);
+}
+
+// Two ends of one connection.
+std::pair<Descriptor, Descriptor> connected() {
+  int ends[2] = {-1, -1};
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+TEST(SocketTest, AnEmptyPacketMayCarryADescriptor) {
+  const auto [here, there] = connected();
+  const auto memory = sealed_memory("sent", 4096);
+  ASSERT_TRUE(memory.ok());
+  ASSERT_TRUE(send_packet(here, {}, *memory));
+  const auto packet = receive_packet(there, 10'000);
+  ASSERT_TRUE(packet.has_value());
+  EXPECT_TRUE(packet->bytes.empty());
+  EXPECT_TRUE(packet->file.open()) << "it would stay open otherwise";
+}
+
+TEST(SocketTest, OtherControlMessagesAreNotTakenForDescriptors) {
+  const auto [here, there] = connected();
+  const int yes = 1;  // the credentials of the sender come with every packet
+  ASSERT_EQ(::setsockopt(there.get(), SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes), 0);
+  ASSERT_TRUE(send_packet(here, bytes_of(std::uint64_t{5})));
+  const auto packet = receive_packet(there, 10'000);
+  ASSERT_TRUE(packet.has_value());
+  EXPECT_EQ(packet->bytes.size(), sizeof(std::uint64_t));
+  EXPECT_FALSE(packet->file.open());
+}
+
+TEST(SocketTest, OnlyTheLastOfSeveralDescriptorsIsKept) {
+  const auto [here, there] = connected();
+  const auto first = sealed_memory("first", 4096), second = sealed_memory("second", 8192);
+  const int files[2] = {first->get(), second->get()};
+  char byte = 1;
+  iovec part{&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof files)] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(sizeof files);
+  std::memcpy(CMSG_DATA(head), files, sizeof files);
+  ASSERT_EQ(::sendmsg(here.get(), &message, 0), 1);
+  const auto packet = receive_packet(there, 10'000);
+  struct stat facts {};
+  ASSERT_TRUE(packet && packet->file.open());
+  ASSERT_EQ(::fstat(packet->file.get(), &facts), 0);
+  EXPECT_EQ(facts.st_size, 8192);
 }
 
 }  // namespace

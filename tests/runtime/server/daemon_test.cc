@@ -344,6 +344,33 @@ TEST(DaemonLimits, AClientsMemoryIsItsOwnLimitOrThatOfAllOrTheDevices) {
   EXPECT_EQ(told_memory(options), 4000U);
 }
 
+TEST(DaemonLimits, ABufferLargerThanTheDeviceIsNotCountedWhereNobodySetALimit) {
+  struct Row {
+    std::uint64_t memory, client_memory;
+    bool counted;
+  };
+  for (const Row& row : {Row{0, 0, false}, Row{5000, 0, true}, Row{0, 4000, true}, Row{5000, 4000, true}}) {
+    ServeOptions options = plain_options();
+    options.memory = row.memory;
+    options.client_memory = row.client_memory;
+    Daemon daemon(options, null_backend(true), DaemonTest::policy_of("accelos"), "accelos");
+    EXPECT_EQ(daemon.context().limits.exceeds_device(~std::uint64_t{0}), !row.counted) << row.memory;
+  }
+}
+
+TEST(DaemonSandbox, HasTheDeviceItsDriverAndAFolderOfTheCache) {
+  ServeOptions options = plain_options();
+  options.device = "some device";
+  options.cache = "/no/such/cache";
+  Daemon without(options, null_backend(true), DaemonTest::policy_of("accelos"), "accelos");
+  EXPECT_FALSE(without.sandbox().possible()) << "it takes no time, and so there is none";
+  const sandbox::SandboxOptions& o = without.sandbox().options();
+  EXPECT_EQ(o.device, "some device");
+  EXPECT_EQ(o.driver, without.backend().driver_version());
+  EXPECT_EQ(o.folder, "/no/such/cache/tried");
+  EXPECT_EQ(o.limit, std::chrono::seconds(0));
+}
+
 // The admission rule for short launches, as `wm serve` prints it.
 std::string short_rule(const ServeOptions& options, const std::string& policy) {
   Daemon daemon(options, null_backend(true), DaemonTest::policy_of(policy == "fifo" ? "left_over" : policy), policy);

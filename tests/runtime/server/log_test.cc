@@ -16,6 +16,12 @@ TEST(Log, ALineHasItsLevelEventAndValues) {
             R"({"level":"warning","event":"x","name":"say \"hi\""})");
 }
 
+TEST(Log, LettersStayAsTheyAre) {
+  EXPECT_EQ(log::line(log::Level::info, "x", {{"name", "\xc3\xa9 1"}}, false), "info x name=\"\xc3\xa9 1\"");
+  EXPECT_EQ(log::line(log::Level::info, "x", {{"name", "\xc3\xa9"}}, true),
+            "{\"level\":\"info\",\"event\":\"x\",\"name\":\"\xc3\xa9\"}");
+}
+
 TEST(Log, BytesThatAreNoTextDoNotBreakALine) {
   EXPECT_EQ(log::line(log::Level::info, "x", {{"name", "a\n\xff"}}, false), "info x name=\"a\\n\xef\xbf\xbd\"");
 }

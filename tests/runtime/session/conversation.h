@@ -26,6 +26,10 @@ class Conversation {
   Conversation(std::unique_ptr<Native> driver, const std::string& policy, bool pass_through,
                double short_launch = 100'000)
       : Conversation(std::make_unique<OpenClGpu>(std::move(driver)), policy, pass_through, short_launch) {}
+  Conversation(std::unique_ptr<Backend> device, const NullDaemon::Options& options)
+      : daemon_(std::make_shared<NullDaemon>(std::move(device), options)) {
+    begin();
+  }
   // Another client of the same daemon.
   explicit Conversation(const Conversation& other) : daemon_(other.daemon_) { begin(); }
   ~Conversation() { session_->close(); }
@@ -127,6 +131,7 @@ class Conversation {
   }
   [[nodiscard]] Session& session() { return *session_; }
   [[nodiscard]] Scheduler& scheduler() { return daemon_->scheduler; }
+  [[nodiscard]] NullDaemon& daemon() { return *daemon_; }
 
  private:
   std::shared_ptr<NullDaemon> daemon_;
