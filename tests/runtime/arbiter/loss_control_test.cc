@@ -13,14 +13,16 @@ namespace {
 // The rates of an H200: short slices take 80% of a compute-bound program, the driver's own 16%.
 double sliced_rate(const Restriction& r) { return r.slice_microseconds == 0 ? 126 : 30; }
 
-TEST(SliceBudget, KeepsTheLossAtItsBound) {
+TEST(SliceBudget, KeepsTheLossJustBelowItsBound) {
   for (const double max_loss : {0.3, 0.5, 0.7}) {
     SliceBudget control(max_loss, 100);
     RestrictedProgram program(control, 150, sliced_rate);
     program.run(1, false);
     const double before = program.launches();
     program.run(20, true);
-    EXPECT_NEAR((program.launches() - before) / 20 / 150, 1 - max_loss, 0.02);
+    const double loss = 1 - (program.launches() - before) / 20 / 150;
+    EXPECT_LT(loss, max_loss);
+    EXPECT_GT(loss, 0.92 * max_loss);
   }
 }
 
