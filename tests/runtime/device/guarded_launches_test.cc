@@ -59,10 +59,12 @@ TEST(GuardedLaunches, TheRangeOfACallIsThatOfItsLaunch) {
     std::size_t groups[3], local[3];
     bool same;
   };
-  for (const Row& row : {Row{{64, 4, 3}, 3, {4, 2, 3}, {16, 2, 1}, true}, Row{{64, 4, 3}, 3, {4, 2, 3}, {16, 2, 2}, false},
-                         Row{{64, 4, 3}, 3, {4, 4, 3}, {16, 2, 1}, false}, Row{{64, 4, 3}, 3, {5, 2, 3}, {16, 2, 1}, false},
-                         Row{{64, 4, 9}, 2, {4, 2, 1}, {16, 2, 1}, true}, Row{{64, 9, 9}, 1, {4, 1, 1}, {16, 1, 1}, true}}) {
-    const OpenClKernel kernel(nullptr, [](cl_kernel) -> cl_int { return 0; }, "f");
+  for (const Row& row :
+       {Row{{64, 4, 3}, 3, {4, 2, 3}, {16, 2, 1}, true}, Row{{64, 4, 3}, 3, {4, 2, 3}, {16, 2, 2}, false},
+        Row{{64, 4, 3}, 3, {4, 4, 3}, {16, 2, 1}, false}, Row{{64, 4, 3}, 3, {5, 2, 3}, {16, 2, 1}, false},
+        Row{{64, 4, 9}, 2, {4, 2, 1}, {16, 2, 1}, true}, Row{{64, 9, 9}, 1, {4, 1, 1}, {16, 1, 1}, true}}) {
+    const OpenClKernel kernel(
+        nullptr, [](cl_kernel) -> cl_int { return 0; }, "f");
     KernelLaunch launch;
     launch.kernel = &kernel;
     launch.global = row.global;
