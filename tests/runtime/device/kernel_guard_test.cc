@@ -12,7 +12,11 @@ namespace {
 
 constexpr const char* kFaultingSource =
     "kernel void good(global int* x) { x[get_global_id(0)] = 7; }\n"
-    "kernel void bad(global int* x) { x[(long)1 << 40] = 1; }\n";
+    "kernel void bad(global int* x) { x[(long)1 << 40] = 1; }\n"
+    "kernel void where(global int* x) {\n"
+    "  x[get_global_id(0) + 8 * (get_global_id(1) + 6 * get_global_id(2))] =\n"
+    "      get_group_id(0) + 10 * get_group_id(1) + 100 * get_group_id(2);\n"
+    "}\n";
 
 void (*segv_handler())(int, siginfo_t*, void*) {
   struct sigaction now {};
@@ -35,14 +39,15 @@ struct KernelGuardTest : testing::Test {
     queue = backend->allocation().create_queue(true, false).object;
     buffer = backend->allocation().create_buffer({0, kItems * sizeof(int), {}}).object;
   }
-  Status run(const std::string& name) {
+  Status run(const std::string& name, const Size3& global = {kItems, 1, 1}, const Size3& local = {64, 1, 1}) {
     const KernelHandle kernel = backend->compilation().create_kernel(*program, name).object;
     const KernelArgument argument{ArgumentKind::memory, 0, nullptr, buffer.get(), nullptr};
     KernelLaunch launch;
     launch.kernel = kernel.get();
     launch.arguments = {&argument, 1};
-    launch.global = {kItems, 1, 1};
-    launch.local = Size3{64, 1, 1};
+    launch.dimensions = 3;
+    launch.global = global;
+    launch.local = local;
     EventHandle event = nullptr;
     if (const Status s = backend->submission().launch(*queue, launch, &event); s != status::kSuccess) return s;
     backend->submission().finish(*queue);
@@ -73,6 +78,21 @@ TEST_F(KernelGuardTest, AFaultFailsItsLaunchAndNoOther) {
   ASSERT_FALSE(faults.empty());
   EXPECT_EQ(faults.back().kernel, "bad");
   EXPECT_EQ(faults.back().signal, SIGSEGV);
+}
+
+TEST_F(KernelGuardTest, AGroupKnowsItsPlaceInAllDimensions) {
+  ASSERT_EQ(run("where", {8, 6, 4}, {4, 2, 1}), status::kComplete);
+  std::vector<int> found(std::size_t{8} * 6 * 4);
+  const BufferTransfer read{false, buffer, 0, std::as_writable_bytes(std::span(found)), true};
+  ASSERT_EQ(backend->submission().submit(*queue, read, nullptr), status::kSuccess);
+  backend->submission().finish(*queue);
+  for (int z = 0; z < 4; ++z) {
+    for (int y = 0; y < 6; ++y) {
+      for (int x = 0; x < 8; ++x) {
+        EXPECT_EQ(found[static_cast<std::size_t>(x + 8 * (y + 6 * z))], x / 4 + 10 * (y / 2) + 100 * z);
+      }
+    }
+  }
 }
 
 }  // namespace

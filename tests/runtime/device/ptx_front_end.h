@@ -13,7 +13,7 @@ namespace wm::runtime::cuda {
 
 struct PtxProgram final : ProgramObject {
   std::string text;
-  bool built = false;
+  BinaryType type = BinaryType::none;
 };
 struct PtxKernel final : KernelObject {
   std::uint32_t parameters = 0;
@@ -28,22 +28,29 @@ class PtxCompilation final : public Compilation {
   }
   Made<ProgramHandle> program_from_binary(std::string_view binary) override { return program_from_source(binary); }
   Status build(const ProgramObject& program, const std::string&) override {
-    const_cast<PtxProgram&>(of(program)).built = true;
+    const_cast<PtxProgram&>(of(program)).type = BinaryType::executable;
     return status::kSuccess;
   }
-  Status compile(const ProgramObject&, const std::string&, std::span<const Header>) override {
-    return status::kInvalidOperation;
+  // Headers come before the text.
+  Status compile(const ProgramObject& program, const std::string&, std::span<const Header> headers) override {
+    auto& compiled = const_cast<PtxProgram&>(of(program));
+    for (const Header& h : headers) compiled.text.insert(0, of(*h.program).text);
+    compiled.type = BinaryType::object;
+    return status::kSuccess;
   }
-  Made<ProgramHandle> link(std::span<const ProgramHandle>, const std::string&) override {
-    return {status::kInvalidOperation, nullptr};
+  // The texts one after the other. The option "library" makes a library, "fail" nothing.
+  Made<ProgramHandle> link(std::span<const ProgramHandle> inputs, const std::string& options) override {
+    if (options == "fail") return {status::kLinkProgramFailure, nullptr};
+    auto linked = std::make_shared<PtxProgram>();
+    for (const ProgramHandle& input : inputs) linked->text += of(*input).text;
+    linked->type = options == "library" ? BinaryType::library : BinaryType::executable;
+    return {status::kSuccess, std::move(linked)};
   }
-  [[nodiscard]] bool build_failed(const ProgramObject&) const override { return false; }
-  [[nodiscard]] BinaryType binary_type(const ProgramObject& program) const override {
-    return of(program).built ? BinaryType::executable : BinaryType::none;
-  }
+  [[nodiscard]] bool build_failed(const ProgramObject& program) const override { return of(program).text == "failed"; }
+  [[nodiscard]] BinaryType binary_type(const ProgramObject& program) const override { return of(program).type; }
   Status binary(const ProgramObject& program, std::string& answer) const override {
     answer = of(program).text;
-    return status::kSuccess;
+    return answer == "no binary" ? status::kInvalidProgram : status::kSuccess;
   }
   [[nodiscard]] std::string build_log(const ProgramObject&) const override { return {}; }
   [[nodiscard]] std::optional<std::string> kernel_names(const ProgramObject&) const override { return std::nullopt; }

@@ -1,6 +1,7 @@
 // How completions are observed: by callback, and by polling.
 #include "runtime/schedule/completion.h"
 
+#include <future>
 #include <gtest/gtest.h>
 
 #include "runtime/schedule/callback_completion.h"
@@ -42,6 +43,33 @@ TEST_F(CallbackTest, CompletionsOfTheDriverAreHandedOn) {
   source.deliver();
   EXPECT_EQ(completed(), (Commands{b, a}));
   EXPECT_EQ(handler.all[1].status, status::kComplete);
+}
+
+TEST_F(CallbackTest, TheThreadReportsAlarmsAndGoesOn) {
+  std::promise<void> alarmed, completed;
+  handler.alarm = 1;  // long ago
+  handler.on_complete = [&] {
+    if (std::exchange(handler.alarm, std::nullopt)) alarmed.set_value();
+    if (handler.all.size() == 1) completed.set_value();
+  };
+  source.start();
+  alarmed.get_future().wait();
+  {
+    const std::lock_guard lock(handler.lock);
+    submit(source, make_queue());
+  }
+  backend.complete(0);
+  completed.get_future().wait();
+  source.stop();
+  EXPECT_EQ(handler.all.size(), 1U);
+}
+
+TEST_F(CallbackTest, WhatWasReportedBeforeTheEndIsHandedOn) {
+  submit(source, make_queue());
+  backend.complete(0);
+  source.start();
+  source.stop();
+  EXPECT_EQ(handler.all.size(), 1U);
 }
 
 TEST_F(CallbackTest, EveryLaunchHasAnEvent) {

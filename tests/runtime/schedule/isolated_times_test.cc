@@ -41,5 +41,15 @@ TEST(IsolatedTimes, ShortLaunchesCountBySixteens) {
   EXPECT_EQ(times.find(kKey), 20e3);
 }
 
+TEST(IsolatedTimes, OfAtMost256LaunchesAreKept) {
+  IsolatedTimes times;
+  for (std::uint32_t i = 0; i < 256; ++i) times.note({i, 64}, 1e6);
+  times.note({0, 64}, 1e6);
+  EXPECT_TRUE(times.find({255, 64}).has_value()) << "one that is known needs no room";
+  times.note({256, 64}, 1e6);
+  EXPECT_FALSE(times.find({255, 64}).has_value());
+  EXPECT_TRUE(times.find({256, 64}).has_value());
+}
+
 }  // namespace
 }  // namespace wm::runtime

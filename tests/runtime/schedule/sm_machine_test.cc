@@ -267,5 +267,49 @@ TEST_F(SmMachineTest, TheNextLaunchOfAClientHasWhatIsLeftOfItsQuota) {
   EXPECT_EQ(quotas(a), Counts(4, 0));
 }
 
+// Numbers of groups wrap, and a quota of zero would mean none.
+TEST_F(SmMachineTest, AQuotaThatWrapsIsNeverZero) {
+  const KernelId a = arrive(1000);
+  EXPECT_EQ(dispatched(), "0*16");
+  observe(a, Counts(4, 4), Counts(4, 0), {0xffffffff, 0xfffffffe, 0xfffffffd, 0});
+  for (std::uint32_t sm = 0; sm < 4; ++sm) machine.set_quota({sm}, a, 0);
+  EXPECT_EQ(quotas(a), (Counts{1, 0xffffffff, 0xfffffffe, 1}));
+}
+
+TEST_F(SmMachineTest, WorkersLeaveByDrainingOnly) {
+  const KernelId a = arrive(1000);
+  EXPECT_THROW(machine.give({0}, a, policy::Preempt::switch_context), std::exception);
+  machine.give({0}, a, policy::Preempt::drain);
+  EXPECT_EQ(machine.sms()[0].owner, a);
+}
+
+// A kernel is told apart by its footprint and by the number of its groups.
+TEST_F(SmMachineTest, ResourcesOfAKernelWhoseClientHasGoneAreGivenBackOnce) {
+  const KernelId small = machine.arrive({.footprint = {512, 0, 0, 1}, .groups = 4, .divisible = true, .stream = 11});
+  const KernelId large = machine.arrive({.footprint = {1024, 0, 0, 1}, .groups = 4, .divisible = true, .stream = 12});
+  dispatched();
+  const std::uint32_t small_groups = machine.holds(small), large_groups = machine.holds(large);
+  ASSERT_GT(small_groups, 0U);
+  ASSERT_GT(large_groups, 0U);
+  const auto free_threads = [&] {
+    std::uint32_t all = 0;
+    for (const policy::Sm& sm : machine.sms()) all += sm.free.threads;
+    return all;
+  };
+  const std::uint32_t before = free_threads();
+  machine.abandon(small);
+  machine.abandon(large);
+  EXPECT_EQ(free_threads(), before) << "they are still on the device";
+  machine.give_back({512, 0, 0, 1}, small_groups + 1);
+  machine.give_back({512, 0, 7, 1}, small_groups);
+  EXPECT_EQ(free_threads(), before) << "no such kernel";
+  machine.give_back({1024, 0, 0, 1}, large_groups);
+  EXPECT_EQ(free_threads(), before + 1024 * large_groups);
+  machine.give_back({1024, 0, 0, 1}, large_groups);
+  EXPECT_EQ(free_threads(), before + 1024 * large_groups) << "once";
+  machine.give_back({512, 0, 0, 1}, small_groups);
+  EXPECT_EQ(free_threads(), 4U * 2048);
+}
+
 }  // namespace
 }  // namespace wm::runtime

@@ -202,6 +202,8 @@ TEST(SessionProtocol, ALaunchHasOneToThreeDimensionsAndAGlobalSize) {
   EXPECT_TRUE(command_breaks(launch, empty));
   EXPECT_TRUE(command_breaks(launch, launch_of(1, LaunchReader::kMaxArguments + 1)));
   EXPECT_TRUE(command_breaks(launch, launch_of(1, 2))) << "the arguments are missing";
+  EXPECT_TRUE(command_breaks(launch, launch_of(1, 1), Argument{ArgumentKind::memory, 4}, std::uint64_t{1}))
+      << "the number of an object has eight bytes";
 }
 
 TEST(SessionProtocol, AUserEventMustExist) {

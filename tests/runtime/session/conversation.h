@@ -118,6 +118,7 @@ class Conversation {
     const auto state = [&] { return static_cast<Status>(area_->events()[event].state.load()); };
     return eventually([&] { return state() <= 0; }) ? state() : 1;
   }
+  [[nodiscard]] const EventRecord& record(EventId event) const { return area_->events()[event]; }
   void queue_state(EventId event) { area_->events()[event].state.store(status::kQueued); }
 
   template <typename Condition>

@@ -94,6 +94,18 @@ TEST(SessionLimits, ABufferWaitsForMemoryOfOtherClientsOnly) {
   EXPECT_EQ(second.call(too_large), status::kMemoryAllocationFailure) << "it could never be there";
 }
 
+TEST(SessionEnd, AClientThatWaitsForMemoryCanBeClosed) {
+  Conversation first(null_backend(true), {.memory = 1 << 16, .client_memory = 1 << 16, .wait_for_memory = true});
+  Conversation second(first);
+  Writer all = buffer(1, 1 << 16), more = buffer(1, 4096), sampler(Op::create_sampler);
+  ASSERT_EQ(first.call(all), status::kSuccess);
+  second.post(more);
+  sampler.put(CreateSampler{1, 0, 0x1130, 0x1140, 0});
+  ASSERT_EQ(second.call(sampler), status::kSuccess) << "the buffer waits";
+  second.session().close();
+  EXPECT_EQ(second.session().counts().memories, 0U);
+}
+
 TEST(SessionEnd, AClosedSessionHoldsNothing) {
   Conversation client(null_backend(true), NullDaemon::Options{});
   client.make_kernel();
@@ -126,6 +138,74 @@ TEST(SessionStatus, KernelsThatAreNotRewrittenHaveTheirReason) {
   ASSERT_EQ(kernels.size(), 1U);
   EXPECT_EQ(kernels.begin()->first, "k");
   EXPECT_FALSE(kernels.begin()->second.empty());
+}
+
+TEST(SessionStatus, AnEventShowsTheTimesOfItsCommand) {
+  Conversation client(null_backend(true), NullDaemon::Options{});
+  client.make_kernel();
+  Writer queue(Op::create_queue);
+  queue.put(CreateQueue{5, CL_QUEUE_PROFILING_ENABLE});
+  ASSERT_EQ(client.call(queue), status::kSuccess);
+  LaunchMessage launch;
+  launch.dimensions = 1;
+  launch.global[0] = 16;
+  client.queue_state(7);
+  client.launch(launch, 7, {}, 5);
+  ASSERT_EQ(client.ended(7), CL_COMPLETE);
+  const EventRecord& record = client.record(7);
+  EXPECT_GT(record.queued, 0U);
+  EXPECT_GE(record.submitted, record.queued);
+  EXPECT_GE(record.started, record.submitted);
+  EXPECT_GT(record.ended, record.started);
+}
+
+// --- A sandbox whose process ends at once: nothing that it is asked for may be done.
+
+struct RefusingSandbox : testing::Test {
+  // A program of the client; its text is in the staging area.
+  Status create(std::uint64_t id, ProgramOrigin origin) {
+    std::memcpy(client.staging().data() + 4096, kSource, std::strlen(kSource));
+    Writer message(Op::create_program);
+    message.put(CreateProgram{id, origin, 0, {0, 0, 4096, std::strlen(kSource)}});
+    return client.call(message);
+  }
+  Status build(std::uint64_t id, bool compile_only) {
+    Writer message(Op::build_program);
+    message.put(BuildProgram{id, compile_only ? 1U : 0U, 0}).raw("", 1);
+    return client.call(message);
+  }
+  // The answer to a question about the build.
+  std::string asked(std::uint64_t id, std::uint64_t name) {
+    Writer message(Op::program_build_info);
+    message.put(Query{id, name});
+    EXPECT_EQ(client.call(message), status::kSuccess);
+    return {reinterpret_cast<const char*>(client.answer().data()), client.answer().size()};
+  }
+  Conversation client{null_backend(true), {.sandbox_program = "/bin/false"}};
+};
+
+TEST_F(RefusingSandbox, ABuildFailsAndItsLogSaysWhy) {
+  ASSERT_EQ(create(1, ProgramOrigin::source), status::kSuccess);
+  const std::string device_log = asked(1, CL_PROGRAM_BUILD_LOG);
+  EXPECT_EQ(build(1, true), status::kCompileProgramFailure);
+  EXPECT_EQ(build(1, false), status::kBuildProgramFailure);
+  const std::string log = asked(1, CL_PROGRAM_BUILD_LOG);
+  EXPECT_TRUE(log.starts_with("warpmux: ")) << log;
+  EXPECT_EQ(log.find('\0'), log.size() - 1) << "with the end of a text, and nothing after it";
+  EXPECT_EQ(log.substr(log.size() - 2, 1), "\n");
+  std::int32_t state = 0;
+  ASSERT_EQ(asked(1, CL_PROGRAM_BUILD_STATUS).size(), sizeof state);
+  std::memcpy(&state, asked(1, CL_PROGRAM_BUILD_STATUS).data(), sizeof state);
+  EXPECT_EQ(state, CL_BUILD_ERROR);
+  EXPECT_EQ(asked(1, CL_PROGRAM_BUILD_OPTIONS), device_log) << "other questions are the device's";
+}
+
+TEST_F(RefusingSandbox, ABinaryIsInvalidAndALinkFails) {
+  EXPECT_EQ(create(1, ProgramOrigin::binary), status::kInvalidBinary);
+  ASSERT_EQ(create(2, ProgramOrigin::source), status::kSuccess);
+  Writer message(Op::link_program);
+  message.put(LinkProgram{3, 1, 0}).put(std::uint64_t{2}).raw("", 1);
+  EXPECT_EQ(client.call(message), status::kLinkProgramFailure);
 }
 
 // --- Rectangles must fit their chunk exactly.
