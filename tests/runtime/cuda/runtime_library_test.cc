@@ -1,8 +1,11 @@
 // The CUDA runtime API, through the library that programs load.
+#include <atomic>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 #include "runtime/cuda/fixture.h"
 #include "tree.h"
@@ -152,6 +155,7 @@ class RegisteredProgram : public ::testing::Test {
     reset();
   }
 
+  void** binary(int i) { return binaries_[i]; }
   char* host(int kernel) { return &hosts_[kernel]; }
   int store(int kernel, void* to) {
     struct Dim {
@@ -194,6 +198,28 @@ TEST_F(RegisteredProgram, AResetGivesEveryThreadTheNewContext) {
   EXPECT_EQ(store(0, memory()), 0);
   std::thread([&] { EXPECT_EQ(reset(), 0); }).join();
   EXPECT_EQ(store(0, memory()), 0);
+}
+
+// The child of a fork does what programs of nvcc do when they exit.
+TEST_F(RegisteredProgram, AChildThatIsForkedWhileAnotherThreadLoadsKernelsCanExit) {
+  std::atomic<bool> stop{false};
+  std::thread loads([&] {
+    while (!stop) EXPECT_EQ(store(0, memory()) + reset(), 0);
+  });
+  for (int i = 0; i < 100; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(10);  // ends a child that waits for good
+      runtime_call<int>("__cudaUnregisterFatBinary", binary(1));
+      ::_exit(0);
+    }
+    int status = -1;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    if (status != 0) break;
+  }
+  stop = true;
+  loads.join();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <pthread.h>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,12 @@ class Registry {
   }
 
  private:
+  // A forked child unregisters its binaries when it exits, so that no other thread may hold the mutex at the fork.
+  Registry() {
+    const auto unlock = [] { instance().mutex_.unlock(); };
+    ::pthread_atfork([] { instance().mutex_.lock(); }, unlock, unlock);
+  }
+
   // A module ends with its context, which the program may have reset; it is then loaded again. So is one that could not
   // be loaded, because memory was missing or the context had failed.
   static CUresult load(RegisteredBinary& binary) {
