@@ -66,6 +66,7 @@ class FakeBackend final : public Backend, public Submission, public Allocation {
   Status next_status = status::kSuccess;  // status of the next submission
   std::vector<std::weak_ptr<FakeWord>> control_words, queue_words;
   std::vector<std::weak_ptr<FakeTable>> tables;
+  bool no_tables = false, no_counters = false;  // the device has no memory for them
   std::atomic<bool> alive{true};
   bool has_flags = false;          // completions are seen by flags, set before the scheduler is made
   std::function<void()> on_query;  // called before an event's state is answered
@@ -83,7 +84,9 @@ class FakeBackend final : public Backend, public Submission, public Allocation {
   [[nodiscard]] std::uint32_t reserved_local_bytes() const override { return 0; }
   [[nodiscard]] std::uint64_t memory_bytes() const override { return 1 << 20; }
   std::unique_ptr<ControlWordPool> make_control_words() override;
-  std::unique_ptr<WorkerTables> make_worker_tables() override { return std::make_unique<FakeTables>(tables); }
+  std::unique_ptr<WorkerTables> make_worker_tables() override {
+    return std::make_unique<FakeTables>(tables, no_tables, no_counters);
+  }
   std::unique_ptr<CompletionFlags> make_completion_flags() override;
   [[nodiscard]] std::string platform_name() const override { return "fake"; }
   [[nodiscard]] std::string device_name() const override { return "fake"; }

@@ -65,14 +65,18 @@ class FakeTable final : public WorkerTable {
 
 class FakeTables final : public WorkerTables {
  public:
-  explicit FakeTables(std::vector<std::weak_ptr<FakeTable>>& made) : made_(made) {}
+  FakeTables(std::vector<std::weak_ptr<FakeTable>>& made, const bool& without_tables, const bool& without_counters)
+      : no_tables(without_tables), no_counters(without_counters), made_(made) {}
+  const bool &no_tables, &no_counters;  // the device has no memory for them
   std::shared_ptr<WorkerTable> take() override {
+    if (no_tables) return nullptr;
     auto table = std::make_shared<FakeTable>();
     made_.push_back(table);
     return table;
   }
   // Counters are compared by their addresses, so none is used again.
   std::shared_ptr<LaunchCounters> take_counters() override {
+    if (no_counters) return nullptr;
     return counters_.emplace_back(std::make_shared<FakeCounters>());
   }
 

@@ -76,6 +76,23 @@ TEST(GuardedLaunches, TheRangeOfACallIsThatOfItsLaunch) {
   }
 }
 
+TEST(GuardedLaunches, ALaunchThatWasNotSubmittedIsForgotten) {
+  GuardedLaunches launches;
+  const OpenClKernel kernel(
+      nullptr, [](cl_kernel) -> cl_int { return 0; }, "f");
+  KernelLaunch launch;
+  launch.kernel = &kernel;
+  launch.global = {64, 1, 1};
+  const std::size_t context[9] = {4, 1, 1, 0, 0, 0, 16, 1, 1};
+  const auto first = launches.add(launch), second = launches.add(launch);
+  launches.remove(first);
+  EXPECT_TRUE(launches.record_fault({kernel.name, nullptr, context}, {"f", 11, 0}));
+  EXPECT_TRUE(launches.any_faulted());
+  launches.remove(second);
+  EXPECT_FALSE(launches.any_faulted());
+  EXPECT_FALSE(launches.record_fault({kernel.name, nullptr, context}, {"f", 11, 0}));
+}
+
 TEST(GuardedLaunches, AReleasedLaunchIsForgotten) {
   GuardedLaunches launches;
   Launched launched(launches, &a_buffer, 1);

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 
+#include "runtime/device/cuda/front_end.h"
 #include "runtime/device/null_opencl.h"
 #include "runtime/device/opencl_gpu.h"
 
@@ -96,6 +97,71 @@ TEST(OpenClChoice, ADriverWithoutNamesIsUsable) {
   EXPECT_EQ(Platforms({{"silent", "empty", {"d"}}}).chosen("d"), ": d");
   EXPECT_EQ(Platforms({{"empty", "silent", {"silent"}}}).chosen(""), ": ");
   EXPECT_EQ(Platforms({{"", "", {"empty"}}}).chosen(""), ": ");
+}
+
+// --- What the name of a platform and the type of its device mean.
+
+// The driver that computes nothing, with another name.
+std::unique_ptr<Native> named(const char* name, bool cpu) {
+  static std::string platform;
+  platform = name;
+  auto native = null_opencl(cpu);
+  native->cl.GetPlatformInfo = [](cl_platform_id, cl_platform_info, std::size_t room, void* value,
+                                  std::size_t* needed) -> cl_int {
+    if (needed != nullptr) *needed = platform.size() + 1;
+    if (value != nullptr && room > platform.size()) std::memcpy(value, platform.c_str(), platform.size() + 1);
+    return CL_SUCCESS;
+  };
+  return native;
+}
+
+TEST(OpenClPlatform, TellsWhetherKernelsAreCompiledAtLaunchAndWhetherRegistersAreReported) {
+  struct Row {
+    const char* name;
+    bool cpu, compiles_at_launch, reports_registers;
+  };
+  for (const Row& row : {Row{"Portable Computing Language", true, true, false},
+                         Row{"Portable Computing Language", false, false, false}, Row{"Other", true, false, false},
+                         Row{"NVIDIA CUDA", false, false, true}, Row{"Not NVIDIA", false, false, false}}) {
+    const OpenClGpu gpu(named(row.name, row.cpu));
+    EXPECT_EQ(gpu.capabilities().compiles_at_launch, row.compiles_at_launch) << row.name;
+    EXPECT_EQ(gpu.capabilities().reports_registers, row.reports_registers) << row.name;
+  }
+}
+
+TEST(OpenClPlatform, OnlyNvidiasCompilerMakesPtx) {
+  EXPECT_EQ(cuda::make_nvidia_opencl(named("Not NVIDIA", false)).error().what, "no OpenCL of NVIDIA here");
+  const auto compiler = cuda::make_nvidia_opencl(named("NVIDIA CUDA", false));
+  ASSERT_TRUE(compiler.ok());
+  EXPECT_EQ((*compiler)->platform_name(), "NVIDIA CUDA");
+  EXPECT_TRUE((*compiler)->reports_registers());
+  EXPECT_FALSE((*compiler)->always_argument_info()) << "this one makes no probe";
+}
+
+TEST(OpenClPlatform, NvidiasCompilerIsAskedForTheFirstParameterOfAProbe) {
+  struct Row {
+    bool builds, tells, answer;
+  };
+  for (const Row& row : {Row{true, true, true}, Row{false, true, false}, Row{true, false, false}}) {
+    static bool builds, tells;
+    builds = row.builds;
+    tells = row.tells;
+    auto native = named("NVIDIA CUDA", false);
+    static decltype(NativeCalls::CreateKernel) create;
+    create = native->cl.CreateKernel;
+    native->cl.CreateKernel = [](cl_program program, const char*, cl_int* status) {
+      return create(program, "k", status);
+    };
+    native->cl.BuildProgram = [](cl_program, cl_uint, const cl_device_id*, const char*,
+                                 void(CL_CALLBACK*)(cl_program, void*),
+                                 void*) { return builds ? cl_int{CL_SUCCESS} : cl_int{CL_BUILD_PROGRAM_FAILURE}; };
+    native->cl.GetKernelArgInfo = [](cl_kernel, cl_uint index, cl_kernel_arg_info, std::size_t, void*,
+                                     std::size_t* needed) -> cl_int {
+      if (needed != nullptr) *needed = 4;
+      return tells && index == 0 ? CL_SUCCESS : CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+    };
+    EXPECT_EQ((*cuda::make_nvidia_opencl(std::move(native)))->always_argument_info(), row.answer);
+  }
 }
 
 // --- The probe: a kernel that writes 1 to the probe's memory.

@@ -102,6 +102,10 @@ TEST(Precompilation, WorkersAreOneGroupOfTheirSize) {
   EXPECT_EQ(workers.launch.kernel, "f");
   EXPECT_EQ(workers.launch.local, (ThreeSizes{8, 2, 1}));
   EXPECT_EQ(workers.launch.global, (ThreeSizes{8, 2, 1}));
+  const std::vector<std::pair<Taken, std::uint32_t>> arguments{
+      {Taken::buffer, 0}, {Taken::image, 0},  {Taken::bytes, 12}, {Taken::local, 64},
+      {Taken::buffer, 0}, {Taken::buffer, 0}, {Taken::bytes, 48}};
+  EXPECT_EQ(workers.launch.arguments, arguments);
   EXPECT_EQ(workers.program, plan.kernel->program);
   EXPECT_NE(Precompilation::shape(plan, Size3{16, 4, 1}), Precompilation::shape(plan, {})) << "of the same local size";
 }

@@ -137,5 +137,25 @@ TEST_F(AdmissionTest, ALaunchIsPipelinedBehindAKernelOfItsClient) {
   EXPECT_TRUE(fifo.is_pipelined(*launch));
 }
 
+TEST_F(AdmissionTest, EightLaunchesMayFollowWorkersThatCountForThemselves) {
+  const Admission admission({}, kernels);
+  const auto before = running(client, 1, true);
+  before->workers->table = std::make_shared<FakeTable>();
+  before->workers->batches.push_back(std::make_shared<WorkerBatch>());
+  const auto next = make_launch(client, before->queue, "n", {.workers = true});
+  const auto may_follow = [&](std::uint32_t pipelined) {
+    client->state.pipelined_launches = pipelined;
+    return admission.may_follow(*next, *before);
+  };
+  EXPECT_TRUE(may_follow(0));
+  EXPECT_TRUE(may_follow(7));
+  EXPECT_FALSE(may_follow(8));
+  next->launch->prints = true;
+  EXPECT_FALSE(may_follow(0)) << "output is of one launch at a time";
+  next->launch->prints = false;
+  before->workers->beside_queue = true;
+  EXPECT_FALSE(may_follow(0)) << "some of its workers are on other queues";
+}
+
 }  // namespace
 }  // namespace wm::runtime::test

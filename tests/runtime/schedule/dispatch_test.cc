@@ -66,6 +66,18 @@ struct DispatchTest : testing::Test {
   Scheduler scheduler{backend, counts, std::make_unique<Arrivals>(arrived), {}, clock};
 };
 
+TEST_F(DispatchTest, APolicyIsToldTheWeightsAndTheStreamOfTheClient) {
+  client->state.statistics.priority = 7;
+  client->state.statistics.share = 2.5;
+  const auto first = launch(8, false), second = launch(8, true);
+  ASSERT_EQ(arrived.size(), 2U);
+  for (const policy::Kernel& kernel : arrived) {
+    EXPECT_EQ(kernel.priority, 7);
+    EXPECT_EQ(kernel.share, 2.5);
+  }
+  EXPECT_NE(arrived[0].id, arrived[1].id) << "of different queues";
+}
+
 TEST_F(DispatchTest, APolicyIsToldTheResourcesOfAGroup) {
   launch(8, false, 0, 9);
   launch(8, true, 0, 9);

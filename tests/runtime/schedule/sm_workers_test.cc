@@ -62,6 +62,18 @@ TEST_F(SmWorkersTest, ALaunchHasItsQueuesTableAndCountersOfItsOwn) {
   EXPECT_NE(running()->workers->table, first->workers->table) << "another queue";
 }
 
+TEST_F(SmWorkersTest, WithoutATableOrCountersALaunchHasNoWorkers) {
+  const auto command = make_launch(client, queue, "k", {.workers = true});
+  const auto prepared = [&] { return workers.prepare(*command->launch, *queue) != nullptr; };
+  backend.no_tables = true;
+  EXPECT_FALSE(prepared());
+  backend.no_tables = false;
+  backend.no_counters = true;
+  EXPECT_FALSE(prepared());
+  backend.no_counters = false;
+  EXPECT_TRUE(prepared());
+}
+
 TEST_F(SmWorkersTest, TheDeviceIsToldTheGridOfTheLaunchAndItsWorkers) {
   const auto command = running();
   const KernelLaunch& launch = backend.submitted.back().launch;

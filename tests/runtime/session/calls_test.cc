@@ -220,6 +220,35 @@ TEST(Session, QueueZeroCannotBeReleased) {
   EXPECT_EQ(outcome(c, CommandType::marker), status::kComplete);
 }
 
+TEST(Session, ObjectsOfAllKindsAreReleasedWhetherOrNotTheyExist) {
+  Conversation c = client();
+  c.make_kernel();
+  c.make_queue(4);
+  ASSERT_EQ(result(c, Op::create_sampler, CreateSampler{1, 0, 0x1130, 0x1140, 0}), status::kSuccess);
+  for (int again = 0; again < 2; ++again) {
+    for (const auto& [id, kind] : {std::pair{1U, ObjectKind::memory},
+                                   {1U, ObjectKind::sampler},
+                                   {4U, ObjectKind::queue},
+                                   {1U, ObjectKind::program},
+                                   {1U, ObjectKind::kernel},
+                                   {1U, ObjectKind::region}}) {
+      Writer release(Op::release);
+      release.put(Release{id, kind, 0});
+      c.post(release);
+    }
+    EXPECT_EQ(outcome(c, CommandType::marker), status::kComplete);
+    const Session::Counts counts = c.session().counts();
+    EXPECT_EQ(counts.memories + counts.programs + counts.kernels, 0U);
+    EXPECT_EQ(counts.queues, 1U);
+  }
+  EXPECT_TRUE(Conversation::eventually([&] { return c.daemon().counts.samplers == 0; }));
+  EXPECT_EQ(c.session().cut_off(), "");
+  Writer other(Op::release);
+  other.put(Release{1, static_cast<ObjectKind>(6), 0});
+  c.post(other);
+  EXPECT_TRUE(Conversation::eventually([&] { return c.session().cut_off() == "broke the protocol"; }));
+}
+
 TEST(Session, AReleasedMemoryObjectCompletesItsEvent) {
   Conversation c = client();
   ASSERT_EQ(result(c, Op::create_buffer, CreateBuffer{1, 1, 4096, 0, 0}), status::kSuccess);

@@ -5,6 +5,7 @@
 
 #include "runtime/device/backend.h"
 #include "runtime/device/cuda/device.h"
+#include "runtime/device/opencl_native.h"
 
 namespace wm::runtime::cuda {
 
@@ -26,7 +27,8 @@ class FrontEnd {
   [[nodiscard]] virtual bool reports_registers() const = 0;
 };
 
-// NVIDIA's OpenCL, used as a compiler only.
+// NVIDIA's OpenCL, used as a compiler only. An error: the driver is another one.
+Result<std::unique_ptr<FrontEnd>> make_nvidia_opencl(std::unique_ptr<Native> native);
 Result<std::unique_ptr<FrontEnd>> open_nvidia_opencl(const std::string& device);
 
 }  // namespace wm::runtime::cuda

@@ -36,11 +36,15 @@ class NvidiaOpenCl final : public FrontEnd {
 
 }  // namespace
 
+Result<std::unique_ptr<FrontEnd>> make_nvidia_opencl(std::unique_ptr<Native> native) {
+  if (!native->platform_name().starts_with("NVIDIA")) return Error{"no OpenCL of NVIDIA here"};
+  return std::unique_ptr<FrontEnd>(std::make_unique<NvidiaOpenCl>(std::move(native)));
+}
+
 Result<std::unique_ptr<FrontEnd>> open_nvidia_opencl(const std::string& device) {
   auto native = Native::open({device.empty() ? "NVIDIA" : device});
   if (!native) return native.error();
-  if (!(*native)->platform_name().starts_with("NVIDIA")) return Error{"no OpenCL of NVIDIA here"};
-  return std::unique_ptr<FrontEnd>(std::make_unique<NvidiaOpenCl>(std::move(*native)));
+  return make_nvidia_opencl(std::move(*native));
 }
 
 }  // namespace wm::runtime::cuda
