@@ -26,7 +26,7 @@ void CommandReader::submits(Command& command, Work work, std::shared_ptr<void> k
 bool CommandReader::read(Reader& reader, const std::shared_ptr<Client>& client) {
   const std::size_t size = reader.left();
   const auto m = reader.take<CommandMessage>();
-  if (m.type > kLastCommandType || m.wait_count > kMaxWaits) return false;
+  if (m.wait_count > kMaxWaits) return false;
   if (m.event != kNoEvent && m.event >= kMaxEvents) return false;
   const auto waits = reader.bytes(m.wait_count * sizeof(EventId));
   std::vector<EventId> events(waits.size() / sizeof(EventId));

@@ -131,6 +131,9 @@ TEST(ImageSize, CountsTheDimensionsThatTheTypeHas) {
   EXPECT_EQ(image_bytes(image(0x10F4, kR, kUnormInt8)), 10U) << "1D";
   EXPECT_EQ(image_bytes(image(0x10F1, kRgba, kUnormInt8)), 10U * 4 * 6) << "2D";
   EXPECT_EQ(image_bytes(image(0x10F2, kRgba, kFloat)), 10U * 16 * 6 * 3) << "3D";
+  for (const std::uint32_t two_channels : {0x10B2U, 0x10B3U, 0x10BBU}) {  // RG, RA, RGx
+    EXPECT_EQ(image_bytes(image(0x10F1, two_channels, kFloat)), 10U * 8 * 6);
+  }
   EXPECT_EQ(image_bytes(image(0x10F5, kR, kFloat)), 10U * 4 * 5) << "1D array";
   EXPECT_EQ(image_bytes(image(0x10F3, kR, kFloat)), 10U * 4 * 6 * 5) << "2D array";
 }
