@@ -97,6 +97,7 @@ Result<void> check_kind(const ServeOptions& options) {
   }
   for (const auto& [name, is_given] :
        {std::pair{"--cuda", options.cuda.chosen}, std::pair{"--client-memory", !options.client_memory.empty()},
+        std::pair{"--decisions", !options.cuda.arbiter.decisions_file.empty()},
         std::pair{"--gates", options.serve.gates}, std::pair{"--headroom", options.headroom != kNoHeadroom}}) {
     if (is_given && is_simulated) return Error{std::string(name) + " has no meaning with --simulate"};
   }
@@ -109,7 +110,6 @@ Result<void> check_kind(const ServeOptions& options) {
         std::pair{"--max-loss", options.cuda.max_loss != 0},
         std::pair{"--sm-group", options.cuda.sms_of_group != ServeCudaOptions().sms_of_group},
         std::pair{"--workers", options.cuda.workers},
-        std::pair{"--decisions", !options.cuda.arbiter.decisions_file.empty()},
         std::pair{"--hold", options.cuda.arbiter.wait_microseconds != usual_arbiter.wait_microseconds}}) {
     if (is_given && !options.cuda.chosen) return Error{std::string(name) + " needs --cuda"};
   }
@@ -132,6 +132,8 @@ Result<int> serve(ServeOptions options) {
     return Error{"--mode '" + options.mode + "' is no file mode as in 0600"};
   }
   if (!options.policy.empty()) options.serve.policy = options.policy;
+  if (options.policy == "fifo" && !options.cuda.arbiter.decisions_file.empty())
+    return Error{"--decisions has no meaning with fifo, which decides nothing"};
   if (!options.simulated.gpu.empty()) {
     ServeSimulatedOptions simulated = options.simulated;
     simulated.policy = options.serve.policy;
@@ -169,6 +171,7 @@ Result<int> serve(ServeOptions options) {
   if (auto read = read_user_shares(options); !read) return read.error();
   if (auto done = runtime::log::configure(options.log_level, options.log_format); !done) return done.error();
   if (options.headroom != kNoHeadroom) options.serve.headroom = options.headroom;
+  options.serve.decisions_file = options.cuda.arbiter.decisions_file;
   options.serve.rewrite = !options.no_rewrite;
   options.serve.wait_for_memory = options.when_full == "wait";
   if (options.serve.socket.empty()) options.serve.socket = runtime::default_socket();

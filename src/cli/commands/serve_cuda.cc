@@ -69,9 +69,10 @@ void add_serve_cuda_options(const Command& command, ServeCudaOptions& options) {
   command.flag("--workers", options.workers,
                "With --cuda and such a policy: programs own pairs of SMs, and kernels whose PTX the program has run as "
                "workers, which leave an SM at the end of a block; others get a part of every SM");
-  command.option("--decisions", options.arbiter.decisions_file,
-                 "With --cuda and such a policy: append its events and decisions to this file",
-                 {.type = "FILE", .output = true});
+  command.option(
+      "--decisions", options.arbiter.decisions_file,
+      "Append the policy's events and decisions to this file; with --cuda under a policy that gives SMs or quotas",
+      {.type = "FILE", .output = true});
   command.option("--hold", options.arbiter.wait_microseconds,
                  "With --cuda: microseconds that launches wait at most while such a program has work; 0: they do not",
                  {.show_default = true, .high = 100'000});

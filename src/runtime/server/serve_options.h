@@ -23,6 +23,7 @@ struct ServeOptions {
   bool gates = false;                         // launches pause while one of higher priority runs, where the device can
   std::string cache;                          // folder of rewritten programs; empty: the user's cache
   std::map<std::string, double> user_shares;  // the share of a user's clients that ask for none; 1 for other users
+  std::string decisions_file;                 // the policy's events and decisions are appended to it; empty: none
   std::uint32_t metrics_port = 0;             // on the loopback interface; 0: none
   std::uint32_t sandbox_seconds = 120;        // limit of a compilation in the sandbox; 0: no sandbox
 };

@@ -136,6 +136,9 @@ TEST(Mistakes, OptionsThatTheMachineWouldIgnoreAreRefused) {
   expect_mistake("serve --cuda --metrics-port 9464", "--metrics-port has no meaning with --cuda");
   expect_mistake("serve --cuda --user-share root=2", "--user-share has no meaning with --cuda");
   expect_mistake("serve --cuda --simulate h200", "--cuda has no meaning with --simulate");
+  expect_mistake("serve --simulate h200 --decisions x.txt", "--decisions has no meaning with --simulate");
+  expect_mistake("serve --policy fifo --decisions x.txt",
+                 "--decisions has no meaning with fifo, which decides nothing");
   expect_mistake("serve --simulate h200 --headroom 20", "--headroom has no meaning with --simulate");
   expect_mistake("serve --simulate h200 --client-memory '1 GB'", "--client-memory has no meaning with --simulate");
   expect_mistake("serve --simulate h200 --timeline", "--timeline puts a timeline into the JSON: it needs --json");

@@ -1,6 +1,9 @@
 // The daemon's report, its metrics and its answers to `wm set`, `wm policy` and `wm end`, over a device that computes
 // nothing. Every number that a client has differs from the others, so that none is shown in place of another.
+#include <cstdio>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <sstream>
 #include <thread>
 #include <unistd.h>
 
@@ -72,6 +75,20 @@ struct DaemonTest : testing::Test {
   Daemon daemon;
   Control control;
 };
+
+// The first policy is the server's to wrap; `wm policy` makes the next.
+TEST(Decisions, TheDecisionsOfAPolicyThatIsChosenLaterAreAppendedToTheFile) {
+  ServeOptions options = plain_options();
+  options.decisions_file = testing::TempDir() + "daemon_decisions.txt";
+  std::remove(options.decisions_file.c_str());
+  {
+    Daemon daemon(options, null_backend(true), DaemonTest::policy_of("accelos"), "accelos");
+    ASSERT_TRUE(daemon.set_policy("moving_shares").ok());
+  }
+  std::ostringstream text;
+  text << std::ifstream(options.decisions_file).rdbuf();
+  EXPECT_NE(text.str().find(" > started\n"), std::string::npos) << text.str();
+}
 
 TEST_F(DaemonTest, TheStatusShowsEveryNumberOfAClient) {
   busy_client();
