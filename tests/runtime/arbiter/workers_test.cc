@@ -81,6 +81,17 @@ TEST_F(WorkersTest, AChangeOfSmsReachesAKernelThatRuns) {
   EXPECT_GT(result["max_sms"], 1) << "without time one worker runs all blocks, unless it has to leave or gets help";
 }
 
+// The program's SMs change at most when it begins to launch.
+TEST_F(WorkersTest, NoWorkersAreAddedToALaunchThatWaitsInItsStream) {
+  use("spatial");
+  const auto other = start_other();
+  const auto program = start({"behind", "told"});
+  const Json counters = client(0, is_placed)["counters"];
+  EXPECT_LT(counters["added_worker_launches"], 5) << "of " << counters["placed_launches"] << " launches";
+  const Json result = program->finish();
+  EXPECT_EQ(result["right"], result["rounds"]);
+}
+
 TEST_F(WorkersTest, TheOrderOfWorkIsThatOfTheProgram) {
   use("spatial");
   const auto other = start_other();

@@ -24,6 +24,7 @@
 //   ordered N      whether their order is kept: placement.h
 //   gated N KIND   kernels with loops and variables: gated_program.h
 //   visits N       kernels of many blocks, on whatever SMs: worker_program.h
+//   behind N       a kernel that waits for other work of its stream: worker_program.h
 //   leave          ends while workers are made: worker_program.h
 //   opencl N       N launches of OpenCL and waits for them, through whatever library has these names
 #include <algorithm>
@@ -468,6 +469,7 @@ int main(int count, char** words) {
   if (what == "ordered") ordered(first);
   if (what == "gated") gated(first, second);
   if (what == "visits") visits(first);
+  if (what == "behind") behind(first);
   if (what == "leave") leave();
   if (what == "latency" || what == "probe" || what == "compute" || what == "memory" || what == "calls")
     measured(what, number);

@@ -88,9 +88,12 @@ struct Program {
        static_cast<void**>(nullptr));
     cu("cuLaunchKernel", turned, kColumns, kRows, 1U, kThreads, 1U, 1U, 0U, static_cast<void*>(nullptr),
        static_cast<void**>(of_turned), static_cast<void**>(nullptr));
+    launch_plain();
+    launch_with_buffer();
+  }
+  void launch_plain() const {
     cu("cuLaunchKernel", plain, kPlain, 1U, 1U, 1U, 1U, 1U, 0U, stream, static_cast<void**>(nullptr),
        static_cast<void**>(nullptr));
-    launch_with_buffer();
   }
   // As cuLaunchKernelEx takes it.
   void launch_with_buffer() {
@@ -136,7 +139,37 @@ double other_threads_milliseconds() {
   return sum;
 }
 
+// How often this process's other threads have gone to sleep.
+unsigned other_threads_sleeps() {
+  unsigned sum = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream state(task.path() / "status");
+    for (std::string name; task.path().filename() != std::to_string(::gettid()) && state >> name;) {
+      unsigned sleeps = 0;
+      if (name == "voluntary_ctxt_switches:" && state >> sleeps) sum += sleeps;
+    }
+  }
+  return sum;
+}
+
+void wait_for_other_threads(void*) {
+  constexpr unsigned kSleeps = 20;  // a few turns of the connection's thread
+  for (const unsigned before = other_threads_sleeps(); other_threads_sleeps() < before + kSleeps;) ::usleep(1000);
+}
+
 }  // namespace
+
+void behind(const char* length) {
+  Program gpu;
+  unsigned rounds = 0, right = 0;
+  for (Rounds told(length); told.next();) {
+    cu("cuLaunchHostFunc", gpu.stream, &wait_for_other_threads, static_cast<void*>(nullptr));
+    gpu.launch_plain();
+    cu("cuCtxSynchronize");
+    right += Program::words(gpu.total, 1)[0] == ++rounds * kPlain ? 1 : 0;
+  }
+  std::printf("{\"rounds\": %u, \"right\": %u}\n", rounds, right);
+}
 
 void leave() {
   // The first function that is registered is the last one called.

@@ -6,6 +6,10 @@
 // parameters. Prints how many rounds there were, how many were right to the bit with every block run once, the SMs of
 // all launches (their number, first and last), and the most SMs of a single one.
 void visits(const char* length);
+// Launches a short kernel that waits in its stream until the other threads of the process, of which only the
+// connection's has something to do, have worked and slept some times. Prints the number of rounds, and of those that
+// were right.
+void behind(const char* length);
 // Ends while the thread of the connection makes workers of a kernel. Writes the milliseconds for which other threads
 // have worked in the 20 after the functions that were registered for the end of the process.
 void leave();

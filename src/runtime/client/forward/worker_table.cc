@@ -209,15 +209,15 @@ unsigned WorkerTable::add_where_few(const runtime::SmSet& resident, std::uint32_
   Running& first = running_.front();
   const std::size_t usable = std::min<std::size_t>(own_sms, first.kernel.grid.total);
   const runtime::SmSet own = ~(~runtime::SmSet() << std::min<std::size_t>(own_sms, kMaxSms));
-  return 2 * (resident & own).count() < usable && has_blocks_left(first) ? add_workers(first) : 0;
+  return 2 * (resident & own).count() < usable && is_under_way(first) ? add_workers(first) : 0;
 }
 
-bool WorkerTable::has_blocks_left(const Running& running) const {
+bool WorkerTable::is_under_way(const Running& running) const {
   const RealFunctions& f = real();
   std::uint32_t* const next = counts_ + kMaxSms;
   return f.cuMemcpyDtoHAsync_v2(next, running.words.queue + offsetof(PersistentQueue, next), sizeof *next, stream_) ==
              CUDA_SUCCESS &&
-         f.cuStreamSynchronize(stream_) == CUDA_SUCCESS && *next < running.kernel.grid.total;
+         f.cuStreamSynchronize(stream_) == CUDA_SUCCESS && *next != 0 && *next < running.kernel.grid.total;
 }
 
 std::optional<runtime::SmSet> WorkerTable::resident() {

@@ -63,7 +63,7 @@ class WorkerTable {
   // Starts more workers of the launch that runs in each stream; how many launches were made for that.
   unsigned add_workers();
   // The same for a launch that ran at the call before too and has workers on less than half of the program's SMs,
-  // although it has blocks left: the driver may have placed workers elsewhere.
+  // although it has begun and has blocks left: the driver may have placed workers elsewhere.
   unsigned add_where_few(const runtime::SmSet& resident, std::uint32_t own_sms);
   // The numbers of SMs that have workers; empty: not known.
   [[nodiscard]] std::optional<runtime::SmSet> resident();
@@ -96,7 +96,8 @@ class WorkerTable {
   [[nodiscard]] bool is_complete(const Running& running) const;
   void forget_ended();
   [[nodiscard]] unsigned add_workers(Running& running);
-  [[nodiscard]] bool has_blocks_left(const Running& running) const;
+  // Some of its blocks have begun, and others have not: it does not wait for other work of its stream.
+  [[nodiscard]] bool is_under_way(const Running& running) const;
   // A place in `beside_` whose workers have ended; empty: the driver makes no more streams.
   [[nodiscard]] std::optional<std::size_t> free_beside();
 
