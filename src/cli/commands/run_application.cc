@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 
 // The value of --simulate where it is not given: an empty one is a mistake.
 constexpr const char* kNotSimulated = "-";
+constexpr const char* kFunctional = "functional";
 
 struct RunApplicationOptions {
   std::string socket, library;
@@ -155,6 +156,11 @@ Result<int> run_application(RunApplicationOptions options) {
     simulated.command = options.command;
     return run_simulated(simulated);
   }
+  for (const auto& [name, is_given] : {std::pair{"--timing", options.simulated.timing != kFunctional},
+                                       std::pair{"--policy", !options.simulated.policy.empty()},
+                                       std::pair{"--from-launch", !options.simulated.from_launch.empty()}}) {
+    if (is_given) return Error{std::string(name) + " needs --simulate"};
+  }
   if (auto goal = check_goal(options.goal); !goal) return goal.error();
   const std::string socket = options.socket.empty() ? runtime::default_socket() : options.socket;
   const auto status = wait_for_daemon(socket, options.wait);
@@ -239,7 +245,7 @@ void add_run(const Command& wm) {
   run.option("--simulate", options->simulated.gpu, "Run a CUDA program on this GPU of `wm gpus`, simulated",
              {.type = "GPU"});
   options->simulated.gpu = kNotSimulated;
-  options->simulated.timing = "functional";
+  options->simulated.timing = kFunctional;
   run.option(
       "--timing", options->simulated.timing,
       "How kernels are simulated: functional (without time), cycle (on the cycle machine), or block (on the block "

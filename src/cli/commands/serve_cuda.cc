@@ -39,6 +39,28 @@ Result<void> check_workers(const CudaDriver& driver) {
       kNumbersSmsPerProcess, driver.device, driver.compute_capability)};
 }
 
+// Options are refused where they would be ignored.
+Result<void> check_meaning(const ServeCudaOptions& given) {
+  const ServeCudaOptions usual;
+  const bool is_mps = given.sharing == "mps", has_policy = !given.arbiter.policy.empty();
+  const bool has_slice = given.arbiter.slice_microseconds != usual.arbiter.slice_microseconds;
+  const bool has_headroom = given.arbiter.headroom_percent.has_value();
+  const bool has_group = given.sms_of_group != usual.sms_of_group;
+  if (has_slice && is_mps) return Error{"--slice has no meaning with --sharing mps"};
+  if (has_headroom && !is_mps) return Error{"--headroom has no meaning with --sharing isolated"};
+  if (has_group && given.workers) return Error{"--sm-group has no meaning with --workers, which gives pairs of SMs"};
+  for (const auto& [name, is_given] :
+       {std::pair{"--sm-group", has_group}, std::pair{"--decisions", !given.arbiter.decisions_file.empty()}}) {
+    if (is_given && !has_policy) return Error{std::string(name) + " needs --policy"};
+  }
+  for (const auto& [name, is_given] :
+       {std::pair{"--headroom", has_headroom}, std::pair{"--max-loss", given.max_loss != 0},
+        std::pair{"--hold", given.arbiter.wait_microseconds != usual.arbiter.wait_microseconds}}) {
+    if (is_given && has_policy) return Error{std::string(name) + " has no meaning with --policy"};
+  }
+  return {};
+}
+
 }  // namespace
 
 void add_serve_cuda_options(const Command& command, ServeCudaOptions& options) {
@@ -83,8 +105,7 @@ Result<int> serve_cuda(ServeCudaOptions options) {
     return Error{"--sharing '" + options.sharing + "' is neither mps nor isolated"};
   const bool is_mps = options.sharing == "mps";
   options.arbiter.sharing = is_mps ? runtime::Sharing::mps : runtime::Sharing::isolated;
-  if (options.workers && options.sms_of_group != ServeCudaOptions().sms_of_group)
-    return Error{"--sm-group has no meaning with --workers, which gives pairs of SMs"};
+  if (const auto fitting = check_meaning(options); !fitting) return fitting.error();
   const auto admission = unmet_goals(options.admission);
   if (!admission) return admission.error();
   options.arbiter.unmet_goals = *admission;

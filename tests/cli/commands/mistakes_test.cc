@@ -133,6 +133,13 @@ TEST(Mistakes, OptionsThatTheMachineWouldIgnoreAreRefused) {
   expect_mistake("serve --workers", "--workers needs --cuda");
   expect_mistake("serve --cuda --sharing mps --policy spatial --workers --sm-group 4",
                  "--sm-group has no meaning with --workers, which gives pairs of SMs");
+  expect_mistake("serve --cuda --sharing mps --slice 200", "--slice has no meaning with --sharing mps");
+  expect_mistake("serve --cuda --headroom 20", "--headroom has no meaning with --sharing isolated");
+  expect_mistake("serve --cuda --sharing mps --sm-group 4", "--sm-group needs --policy");
+  expect_mistake("serve --cuda --sharing mps --decisions log", "--decisions needs --policy");
+  expect_mistake("serve --cuda --sharing mps --policy dss --max-loss 0.1", "--max-loss has no meaning with --policy");
+  expect_mistake("run --policy even -- true", "--policy needs --simulate");
+  expect_mistake("run --timing cycle -- true", "--timing needs --simulate");
   expect_mistake("serve --cuda --metrics-port 9464", "--metrics-port has no meaning with --cuda");
   expect_mistake("serve --cuda --user-share root=2", "--user-share has no meaning with --cuda");
   expect_mistake("serve --cuda --simulate h200", "--cuda has no meaning with --simulate");
