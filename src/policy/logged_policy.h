@@ -13,14 +13,8 @@ namespace wm::policy {
 
 class LoggedPolicy final : public Policy {
  public:
-  // `file`: the record is appended to it while the policy runs, and is not kept; empty: it is kept.
-  LoggedPolicy(std::unique_ptr<Policy> inner, const Choice& choice, std::string file = {})
-      : inner_(std::move(inner)), declared_(choice.needs() | choice.entry->info.uses), file_(std::move(file)) {}
-  ~LoggedPolicy() override {
-    if (record_ && !file_.empty()) record_->append_to(file_);
-  }
-  LoggedPolicy(const LoggedPolicy&) = delete;
-  LoggedPolicy& operator=(const LoggedPolicy&) = delete;
+  LoggedPolicy(std::unique_ptr<Policy> inner, const Choice& choice)
+      : inner_(std::move(inner)), declared_(choice.needs() | choice.entry->info.uses) {}
   void on(const Started& e, Machine& gpu) override { tell(e, gpu); }
   void on(const KernelArrived& e, Machine& gpu) override { tell(e, gpu); }
   void on(const KernelDone& e, Machine& gpu) override { tell(e, gpu); }
@@ -42,14 +36,10 @@ class LoggedPolicy final : public Policy {
   void tell(const Event& event, Machine& gpu) {
     if (!record_) record_.emplace(gpu, declared_);
     record_->tell(*inner_, event);
-    if (!file_.empty() && record_->lines() >= kLinesAtOnce) record_->append_to(file_);
   }
-
-  static constexpr std::size_t kLinesAtOnce = 256;
 
   const std::unique_ptr<Policy> inner_;
   const Cans declared_;
-  const std::string file_;
   std::optional<Recorder> record_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fstream>
 #include <stdexcept>
 
 namespace wm::policy {
@@ -108,11 +107,6 @@ void Recorder::set_epoch(Cycles length) {
 void Recorder::wake_at(Cycles when, std::uint64_t tag) {
   note(fmt::format("wake at {} as {}", when.count, tag));
   inner_.wake_at(when, tag);
-}
-
-void Recorder::append_to(const std::string& file) {
-  if (!file.empty()) std::ofstream(file, std::ios::app) << everything();
-  forget();
 }
 
 std::string Recorder::text(bool events) const {

@@ -34,8 +34,6 @@ class Recorder final : public Machine {
   [[nodiscard]] std::string actions() const { return text(false); }
   [[nodiscard]] std::string everything() const { return text(true); }
   void forget() { log_.clear(); }
-  // Appends everything to the file, and forgets it. A file that cannot be written is left out.
-  void append_to(const std::string& file);
   // The number of recorded lines.
   [[nodiscard]] std::size_t lines() const { return log_.size(); }
 

@@ -1,14 +1,10 @@
 #include "policy/record.h"
 
-#include <algorithm>
 #include <array>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <sstream>
 #include <stdexcept>
 
 #include "policy/fake_machine.h"
-#include "policy/logged_policy.h"
 
 namespace wm::policy::test {
 namespace {
@@ -55,28 +51,6 @@ TEST(Recorder, AnSmThatIsSharedIsSharedOnTheMachineToo) {
   ASSERT_EQ(gpu.owned({0}), 1U);
   recorder.share({1});
   EXPECT_EQ(gpu.owned({0}), 0U);
-}
-
-TEST(LoggedPolicy, AppendsToAFileWhileItRunsAndAtItsEnd) {
-  const std::string file = testing::TempDir() + "decisions.txt";
-  std::ofstream(file) << "before\n";
-  const auto text = [&] {
-    std::ostringstream all;
-    all << std::ifstream(file).rdbuf();
-    return all.str();
-  };
-  const auto choice = *choose("spatial");
-  FakeMachine gpu({.sms = 4});
-  {
-    LoggedPolicy policy(std::move(*make(choice, gpu.cans(), "fake")), choice, file);
-    policy.on(Started{}, gpu);
-    EXPECT_EQ(text(), "before\n") << "a few lines are kept back";
-    for (int i = 0; i < 300; ++i) policy.on(Wake{}, gpu);
-    EXPECT_EQ(text().find("before\n0 > started\n"), 0U);
-    EXPECT_EQ(policy.log().find("started"), std::string::npos) << "it is not kept as well";
-  }
-  const std::string all = text();
-  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 302);
 }
 
 TEST(Machine, AKernelHasNoRateBeforeTheFirstEpochIsOver) {

@@ -1,6 +1,7 @@
 #include "runtime/arbiter/launch_rule.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 #include <utility>
 
@@ -39,7 +40,7 @@ LaunchRule::LaunchRule(const policy::Choice& choice, std::unique_ptr<policy::Pol
   tell(policy::Started{});
 }
 
-LaunchRule::~LaunchRule() { recorder_.append_to(log_file_); }
+LaunchRule::~LaunchRule() { write_log(); }
 
 void LaunchRule::end(const Member& member) {
   machine_->finish(member.kernel);
@@ -93,7 +94,7 @@ std::vector<ProgramDecision> LaunchRule::decide(const std::vector<PolicyProgram>
     observe(p, member);
   }
   machine_->deliver([this](const auto& event) { tell(event); });
-  if (recorder_.lines() >= kLinesAtOnce) recorder_.append_to(log_file_);
+  if (recorder_.lines() >= kLinesAtOnce) write_log();
   std::vector<ProgramDecision> decisions;
   decisions.reserve(programs.size());
   for (const PolicyProgram& p : programs) {
@@ -104,6 +105,16 @@ std::vector<ProgramDecision> LaunchRule::decide(const std::vector<PolicyProgram>
     if (member.is_active && active_ >= 2) complete(d, member);
   }
   return decisions;
+}
+
+void LaunchRule::write_log() {
+  if (!log_file_.empty()) {
+    if (std::FILE* file = std::fopen(log_file_.c_str(), "a")) {
+      std::fputs(recorder_.everything().c_str(), file);
+      std::fclose(file);
+    }
+  }
+  recorder_.forget();
 }
 
 }  // namespace wm::runtime

@@ -53,6 +53,7 @@ class LaunchRule : public ProgramRule {
   void end(const Member& member);
   // Programs that became active or idle.
   void change_members(const std::vector<PolicyProgram>& programs);
+  void write_log();
 
   const std::string name_;
   const std::unique_ptr<policy::Policy> policy_;

@@ -2,9 +2,9 @@
 
 #include <cstdio>
 
-#include "policy/logged_policy.h"
 #include "policy/registry.h"
 #include "runtime/schedule/device_defaults.h"
+#include "runtime/schedule/filed_policy.h"
 
 namespace wm::runtime {
 namespace {
@@ -111,8 +111,7 @@ Result<void> Daemon::set_policy(const std::string& text) {
     return Error{"this policy decides on single SMs: it is chosen when the daemon starts (wm serve --policy)"};
   }
   if (!policy) return policy.error();
-  if (!options_.decisions_file.empty())
-    *policy = std::make_unique<policy::LoggedPolicy>(std::move(*policy), *choice, options_.decisions_file);
+  *policy = with_decisions_in(options_.decisions_file, std::move(*policy), *choice);
   policy_name_ = choice->to_string();
   scheduler_->set_policy(std::move(*policy), admission_options(options_, policy_name_, real_sms_));
   return {};

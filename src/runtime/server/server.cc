@@ -7,9 +7,9 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "policy/logged_policy.h"
 #include "policy/registry.h"
 #include "runtime/schedule/device_defaults.h"
+#include "runtime/schedule/filed_policy.h"
 #include "runtime/server/access.h"
 #include "runtime/server/log.h"
 #include "runtime/server/loopback.h"
@@ -68,8 +68,7 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options, const 
     ::unlink(options.socket.c_str());
     return policy.error();
   }
-  if (!options.decisions_file.empty())
-    *policy = std::make_unique<policy::LoggedPolicy>(std::move(*policy), *choice, options.decisions_file);
+  *policy = with_decisions_in(options.decisions_file, std::move(*policy), *choice);
   Descriptor metrics_listener;
   if (options.metrics_port != 0) {
     auto metrics = listen_on_loopback(options.metrics_port);
