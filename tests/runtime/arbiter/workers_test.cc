@@ -165,6 +165,21 @@ TEST_F(WorkersTest, ProgramsGoOnOnAllSmsWhenTheOtherOrTheDaemonEnds) {
   EXPECT_EQ(result["max_sms"], 132) << "the last launches were not workers";
 }
 
+TEST_F(WorkersTest, AProgramFollowsItsSmsWhileItsKernelsAreRewritten) {
+  use("spatial");
+  const auto other = start_other();
+  const auto third = start_other("3");
+  const auto program = start({"many", "told"});
+  constexpr std::size_t kKernels = 30;
+  (void)client(0, [](const Json& c) { return !c["kernels"].empty(); });
+  third->kill();
+  const Json seen =
+      client(0, [](const Json& c) { return c["counters"]["used_sms"] == 66 || c["kernels"].size() == kKernels; });
+  EXPECT_EQ(seen["counters"]["used_sms"], 66);
+  EXPECT_LT(seen["kernels"].size(), kKernels);
+  (void)program->finish();
+}
+
 // The compiler of a GPU's driver ends with the process, and does not return to a thread that uses it then.
 TEST_F(WorkersTest, NoKernelIsRewrittenWhileTheProcessEnds) {
   use("spatial");

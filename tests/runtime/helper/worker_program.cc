@@ -171,6 +171,44 @@ void behind(const char* length) {
   std::printf("{\"rounds\": %u, \"right\": %u}\n", rounds, right);
 }
 
+namespace {
+
+// A module in which a kernel takes long to find, and kernels of it that add 1 to a word.
+std::string long_module() {
+  std::string ptx = kPtx;
+  const std::string plain = ptx.substr(ptx.find(".visible .entry plain"));
+  for (int i = 0; i < 20'000; ++i) ptx += ".visible .entry plain" + std::to_string(i) + plain.substr(plain.find('('));
+  return ptx;
+}
+
+void* load_long_module() {
+  void *context = nullptr, *module = nullptr;
+  cu("cuInit", 0U);
+  cu("cuDevicePrimaryCtxRetain", &context, 0);
+  cu("cuCtxSetCurrent", context);
+  cu("cuModuleLoadData", &module, static_cast<const void*>(long_module().c_str()));
+  return module;
+}
+
+void launch_one(void* kernel) {
+  cu("cuLaunchKernel", kernel, 1U, 1U, 1U, 1U, 1U, 1U, 0U, static_cast<void*>(nullptr), static_cast<void**>(nullptr),
+     static_cast<void**>(nullptr));
+}
+
+}  // namespace
+
+void many(const char* length) {
+  void* const module = load_long_module();
+  std::vector<void*> kernels(30);
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    cu("cuModuleGetFunction", &kernels[i], module, ("plain" + std::to_string(i)).c_str());
+  for (Rounds told(length); told.next();) {
+    for (void* const kernel : kernels) launch_one(kernel);
+    cu("cuCtxSynchronize");
+  }
+  std::printf("{\"kernels\": %zu}\n", kernels.size());
+}
+
 void leave() {
   // The first function that is registered is the last one called.
   std::atexit([] {
@@ -178,18 +216,10 @@ void leave() {
     ::usleep(20'000);
     std::printf("{\"milliseconds\": %.0f}\n", other_threads_milliseconds() - before);
   });
-  std::string ptx = kPtx;
-  const std::string plain = ptx.substr(ptx.find(".visible .entry plain"));
-  for (int i = 0; i < 20'000; ++i) ptx += ".visible .entry plain" + std::to_string(i) + plain.substr(plain.find('('));
-  void *context = nullptr, *module = nullptr, *function = nullptr;
-  cu("cuInit", 0U);
-  cu("cuDevicePrimaryCtxRetain", &context, 0);
-  cu("cuCtxSetCurrent", context);
-  cu("cuModuleLoadData", &module, static_cast<const void*>(ptx.c_str()));
-  cu("cuModuleGetFunction", &function, module, "plain7");
+  void* function = nullptr;
+  cu("cuModuleGetFunction", &function, load_long_module(), "plain7");
   for (const double before = other_threads_milliseconds(); other_threads_milliseconds() < before + 10;) {
-    cu("cuLaunchKernel", function, 1U, 1U, 1U, 1U, 1U, 1U, 0U, static_cast<void*>(nullptr),
-       static_cast<void**>(nullptr), static_cast<void**>(nullptr));
+    launch_one(function);
     ::usleep(1000);
   }
 }

@@ -145,12 +145,12 @@ bool follow_workers(runtime::ControlPage& page) {
 
 // Reads what the daemon sends (a byte: its words have changed) until the connection ends.
 void serve_connection(Connection& served) {
-  bool is_pending = false, is_leaving = false;
+  bool is_pending = false, is_leaving = false, is_making = false;
   for (;;) {
     pollfd watched{served.socket.get(), POLLIN | POLLRDHUP, 0};
     const bool has_workers = page().words.workers.load(std::memory_order_relaxed) != 0;
     const int look = has_workers ? kWorkersMilliseconds : kLookMilliseconds;
-    const int ready = ::poll(&watched, 1, is_leaving ? kLeavingMilliseconds : look);
+    const int ready = ::poll(&watched, 1, is_making ? 0 : (is_leaving ? kLeavingMilliseconds : look));
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0 || !served.is_open()) break;
     if (ready > 0) {
@@ -158,14 +158,11 @@ void serve_connection(Connection& served) {
       if (!packet || packet->bytes.empty()) break;
     }
     if (served.has_context.load()) prepare_sms(page());
-    if (has_workers) {
-      is_leaving = follow_workers(page());
-      RewrittenKernels::get().prepare();
-    }
-    if (page().words.gates.load(std::memory_order_relaxed) != 0) {
-      RewrittenKernels::get().prepare();
-      if (ready > 0) GateFollower::wake();
-    }
+    if (has_workers) is_leaving = follow_workers(page());
+    const bool has_gates = page().words.gates.load(std::memory_order_relaxed) != 0;
+    if (has_gates && ready > 0) GateFollower::wake();
+    // Compiling takes long: what the daemon decides meanwhile is followed after every kernel.
+    is_making = (has_workers || has_gates) && RewrittenKernels::get().prepare_next();
     if (ready > 0 || served.groups_changed.exchange(false) || is_pending)
       is_pending = ChannelGroups::get().apply(page());
   }

@@ -131,7 +131,8 @@ RewrittenKernels::Choice RewrittenKernels::choose(runtime::ControlPage& page, CU
   const runtime::Word& use = makes_workers() ? page.words.workers : page.words.gates;
   if (is_first && use.load(std::memory_order_relaxed) == kAtOnce) {
     launched(function);
-    prepare();
+    while (prepare_next()) {
+    }
     found = find(key);
   }
   if (found.state != Form::State::ready) return {count_launch(page, function, false), is_first};
@@ -202,15 +203,14 @@ std::optional<RewrittenKernels::Key> RewrittenKernels::next_asked() const {
   return std::nullopt;
 }
 
-void RewrittenKernels::prepare() {
-  for (;;) {
-    const std::lock_guard lock(making_);
-    const auto key = next_asked();
-    if (!key || has_ended_) return;
-    const AllowedInCaptures allowed;
-    const CurrentContext context(key->first);
-    finish(*key, context.is_set() ? make(*key) : Made{.reason = "its context has ended"});
-  }
+bool RewrittenKernels::prepare_next() {
+  const std::lock_guard lock(making_);
+  const auto key = next_asked();
+  if (!key || has_ended_) return false;
+  const AllowedInCaptures allowed;
+  const CurrentContext context(key->first);
+  finish(*key, context.is_set() ? make(*key) : Made{.reason = "its context has ended"});
+  return true;
 }
 
 RewrittenKernels::Made RewrittenKernels::load(const std::string& ptx, const std::string& kernel, int max_registers) {

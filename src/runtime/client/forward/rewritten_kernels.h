@@ -45,8 +45,8 @@ class RewrittenKernels {
   // The driver takes the kernel, but not its second form.
   void refused(CUfunction function);
 
-  // Makes the second forms that launches have asked for.
-  void prepare();
+  // Makes one of the second forms that launches have asked for; false: there is none to make.
+  bool prepare_next();
 
   // Before a module or library ends: the forms of its kernels end too.
   void forget_owner(const void* owner);
