@@ -222,6 +222,19 @@ TEST_F(ArbitratedProgramsTest, AGoalWaitsUntilOthersLeaveRoomForIt) {
   EXPECT_EQ(second->result()["shared_bytes"], 16);
 }
 
+TEST_F(ArbitratedProgramsTest, AProgramThatWaitsRunsUnmanagedWhenTheDaemonEnds) {
+  ArbiterOptions options = mps(50);
+  options.unmet_goals = UnmetGoals::wait;
+  start_daemon(options);
+  const auto first = start({"compute", "60"}, "0", "", "3 0.9");
+  (void)clients(1);
+  const auto second = start({"shared", "1"}, "0", "", "3 0.5");
+  EXPECT_TRUE(second->says("this program waits"));
+  end_daemon();
+  EXPECT_EQ(second->result()["shared_bytes"], 16);
+  EXPECT_TRUE(second->says("the daemon has ended; this program's CUDA launches are not managed"));
+}
+
 TEST_F(ArbitratedProgramsTest, IsolatedProgramsGetASliceWhichTheSimulatedDriverHasNoGroupsFor) {
   ArbiterOptions options;
   options.max_loss = 1;

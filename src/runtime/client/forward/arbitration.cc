@@ -111,6 +111,7 @@ std::string connect(const char* path) {
   while (first && welcome.answer == runtime::ProgramAnswer::wait) {
     std::fprintf(stderr, "wm: this program waits: %s\n", welcome.reason);
     first = receive_answer(*socket, welcome, -1);
+    if (!first) return "the daemon has ended";
   }
   if (!first) return "it is no daemon for CUDA programs (wm serve --cuda)";
   if (welcome.answer == runtime::ProgramAnswer::denied) connection->is_denied = true;
