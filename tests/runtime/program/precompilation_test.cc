@@ -108,6 +108,8 @@ TEST(Precompilation, WorkersAreOneGroupOfTheirSize) {
   EXPECT_EQ(workers.launch.arguments, arguments);
   EXPECT_EQ(workers.program, plan.kernel->program);
   EXPECT_NE(Precompilation::shape(plan, Size3{16, 4, 1}), Precompilation::shape(plan, {})) << "of the same local size";
+  EXPECT_NE(Precompilation::shape(plan, Size3{16, 4, 1}), Precompilation::shape(plan, Size3{8, 8, 1}));
+  EXPECT_NE(Precompilation::shape(plan, {}), Precompilation::shape(plan_for({64, 64, 1}, {8, 8, 1}), {}));
 }
 
 TEST(Precompilation, IsUsefulWhereTheDeviceCompilesAtLaunchAndThereIsASandbox) {

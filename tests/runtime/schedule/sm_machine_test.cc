@@ -311,5 +311,12 @@ TEST_F(SmMachineTest, ResourcesOfAKernelWhoseClientHasGoneAreGivenBackOnce) {
   EXPECT_EQ(free_threads(), 4U * 2048);
 }
 
+TEST_F(SmMachineTest, APartOfAWarpIsAWarp) {
+  for (const auto& [threads, warps] : {std::pair{1U, 1U}, {32U, 1U}, {33U, 2U}, {64U, 2U}}) {
+    const KernelId id = machine.arrive({.footprint = {threads, 0, 0, 1}, .groups = 4, .stream = ++stream});
+    EXPECT_EQ(machine.find(id)->warps_per_block, warps) << threads;
+  }
+}
+
 }  // namespace
 }  // namespace wm::runtime

@@ -316,13 +316,15 @@ TEST_F(DaemonTest, ClientsThatWereCutOffAreListedTheLatestSixteen) {
 TEST_F(DaemonTest, AllClientsHaveLeftOnceTheLastOneIsClosed) {
   EXPECT_FALSE(clients.all_have_left()) << "none has come";
   add("first", 1);
-  add("second", 2);
+  const Session& second = add("second", 2);
+  const auto kept = clients.sessions();
   clients.close(clients.connections().front());
   clients.connections().pop_front();
   while (clients.closing() != 0) std::this_thread::yield();
   EXPECT_FALSE(clients.all_have_left()) << "one is connected";
   clients.close_all();
   while (clients.closing() != 0) std::this_thread::yield();
+  EXPECT_TRUE(second.closed());
   EXPECT_TRUE(clients.all_have_left());
   EXPECT_FALSE(clients.all_have_left()) << "since then none has left";
   clients.connections().push_back({Descriptor(), nullptr});

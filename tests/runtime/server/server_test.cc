@@ -274,6 +274,16 @@ TEST_F(ServerLog, NamesWhoControlsTheDaemon) {
                                                     {"answer", R"({"done":"policy even"})"}}}));
 }
 
+TEST_F(ServerTest, DrainingClosesTheConnectionsOfClients) {
+  start();
+  const Descriptor socket = connect();
+  greet(socket, client("app"));
+  EXPECT_FALSE(peer_closed(socket));
+  stop();
+  EXPECT_TRUE(server->drain(10));
+  EXPECT_TRUE(peer_closed(socket));
+}
+
 // --- The end of the device. A write to memory fails, and so does the daemon's question whether the device lives.
 
 TEST_F(ServerTest, EndsWhenTheDeviceHasFailed) {
