@@ -64,7 +64,9 @@ void ArbitratedProgram::observe(Clock::time_point now) {
       asked >= 1 && asked <= kMaxPriority + 1)
     state.priority = static_cast<int>(asked) - 1;
   const std::uint64_t launches = launches_in(counters());
-  if (launches != launches_) launched_ = now;
+  // A kernel may run for longer than programs are taken as active without a launch.
+  const bool is_running = workers().is_running.load(std::memory_order_relaxed) != 0;
+  if (launches != launches_ || is_running) launched_ = now;
   launches_ = launches;
   state.is_active = launches != 0 && now - launched_ < kActive;
   if (now - rate_since_ < kRateInterval) return;

@@ -138,6 +138,7 @@ struct WorkerSms {
 struct WorkerCounters {
   Count sms{0};             // a WorkerSms; 0: not known
   Count added_launches{0};  // launches of more workers for kernels that run
+  Word is_running{0};       // 1: an SM had workers when the program looked last
 };
 
 struct ControlPage {

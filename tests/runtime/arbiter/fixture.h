@@ -70,9 +70,10 @@ class Program {
   }
   // Tells a program whose rounds end when it is told (rounds.h) to stop; its result.
   Json finish() {
-    std::ofstream(stop_file()).put(' ');
+    tell();
     return result();
   }
+  void tell() const { std::ofstream(stop_file()).put(' '); }
   // Waits, and reads the line of JSON that it printed.
   Json result() {
     EXPECT_EQ(wait(), 0) << text();

@@ -165,6 +165,24 @@ TEST_F(WorkersTest, ProgramsGoOnOnAllSmsWhenTheOtherOrTheDaemonEnds) {
   EXPECT_EQ(result["max_sms"], 132) << "the last launches were not workers";
 }
 
+TEST_F(WorkersTest, AProgramKeepsItsSmsForAsLongAsItsKernelRuns) {
+  use("spatial");
+  const auto other = start_other();
+  const auto program = start({"lasts", "told"});
+  (void)client(0, is_placed);
+  program->tell();
+  // Without a launch a program is active for a second.
+  using Clock = std::chrono::steady_clock;
+  int launches = -1;
+  Clock::time_point launched;
+  const Json seen = client(0, [&](const Json& c) {
+    if (std::exchange(launches, c["launches"].get<int>()) != c["launches"]) launched = Clock::now();
+    return Clock::now() - launched > std::chrono::milliseconds(1500);
+  });
+  EXPECT_EQ(seen["state"], "active");
+  EXPECT_EQ(seen["mechanism"], "66 of 132 SMs (workers)");
+}
+
 TEST_F(WorkersTest, AProgramFollowsItsSmsWhileItsKernelsAreRewritten) {
   use("spatial");
   const auto other = start_other();

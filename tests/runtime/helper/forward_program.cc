@@ -25,6 +25,7 @@
 //   gated N KIND   kernels with loops and variables: gated_program.h
 //   visits N       kernels of many blocks, on whatever SMs: worker_program.h
 //   behind N       a kernel that waits for other work of its stream: worker_program.h
+//   lasts N        a kernel that runs for long after N others: worker_program.h
 //   many N         kernels that take long to make workers of: worker_program.h
 //   leave          ends while workers are made: worker_program.h
 //   opencl N       N launches of OpenCL and waits for them, through whatever library has these names
@@ -471,6 +472,7 @@ int main(int count, char** words) {
   if (what == "gated") gated(first, second);
   if (what == "visits") visits(first);
   if (what == "behind") behind(first);
+  if (what == "lasts") lasts(first);
   if (what == "many") many(first);
   if (what == "leave") leave();
   if (what == "latency" || what == "probe" || what == "compute" || what == "memory" || what == "calls")

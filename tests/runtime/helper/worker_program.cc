@@ -197,6 +197,18 @@ void launch_one(void* kernel) {
 
 }  // namespace
 
+void lasts(const char* length) {
+  Program gpu;
+  const auto launch = [&](unsigned turns) {
+    void* parameters[] = {&gpu.counts, &turns, &gpu.sms};
+    cu("cuLaunchKernel", gpu.visit, kBlocks, 1U, 1U, kThreads, 1U, 1U, 0U, gpu.stream, static_cast<void**>(parameters),
+       static_cast<void**>(nullptr));
+    cu("cuCtxSynchronize");
+  };
+  for (Rounds told(length); told.next();) launch(1);
+  launch(10'000'000);
+}
+
 void many(const char* length) {
   void* const module = load_long_module();
   std::vector<void*> kernels(30);

@@ -10,6 +10,8 @@ void visits(const char* length);
 // connection's has something to do, have worked and slept some times. Prints the number of rounds, and of those that
 // were right.
 void behind(const char* length);
+// Launches a kernel again and again, and then once for some seconds at least.
+void lasts(const char* length);
 // Launches 30 kernels, each of which takes long to make workers of.
 void many(const char* length);
 // Ends while the thread of the connection makes workers of a kernel. Writes the milliseconds for which other threads

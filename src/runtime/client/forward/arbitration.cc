@@ -140,6 +140,7 @@ bool follow_workers(runtime::ControlPage& page) {
   page.workers.added_launches.fetch_add(WorkerWords::get().allow(allowed), std::memory_order_relaxed);
   const auto seen = WorkerWords::get().look();
   page.workers.added_launches.fetch_add(seen ? seen->added : 0, std::memory_order_relaxed);
+  page.workers.is_running.store(seen && seen->is_running ? 1 : 0, std::memory_order_relaxed);
   page.workers.sms.store(seen ? runtime::WorkerSms{allowed, seen->leaving}.word() : 0, std::memory_order_relaxed);
   return seen && seen->leaving != 0;
 }

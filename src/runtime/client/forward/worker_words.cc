@@ -92,6 +92,7 @@ std::optional<WorkerWords::Look> WorkerWords::look() {
     is_known |= resident.has_value();
     if (resident) {
       beyond |= *resident >> allowed_;
+      seen.is_running |= resident->any();
       seen.added += table.add_where_few(*resident, allowed_);
     }
     return resident.has_value();

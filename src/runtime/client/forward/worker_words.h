@@ -47,6 +47,7 @@ class WorkerWords {
   // launches that were made because a kernel runs on few of the program's SMs. Empty: not known.
   struct Look {
     std::uint32_t leaving = 0, added = 0;
+    bool is_running = false;  // an SM has workers
   };
   [[nodiscard]] std::optional<Look> look();
 
