@@ -1,5 +1,7 @@
 #include "sim/cycle/host_threads.h"
 
+#include <algorithm>
+
 namespace wm::sim {
 namespace {
 
@@ -12,8 +14,8 @@ constexpr std::uint32_t kTasksOfARound = 4;
 
 }  // namespace
 
-HostThreads::HostThreads(std::uint32_t threads) {
-  for (std::uint32_t i = 1; i < threads; ++i) threads_.emplace_back([this] { work(); });
+HostThreads::HostThreads(std::uint32_t threads) : parts_(std::max(threads, 1U)) {
+  for (std::uint32_t i = 1; i < threads; ++i) threads_.emplace_back([this, i] { work(i); });
 }
 
 HostThreads::~HostThreads() {
@@ -37,18 +39,30 @@ void HostThreads::await_round_after(std::uint64_t seen) const {
   }
 }
 
-void HostThreads::take_tasks() {
-  for (std::uint32_t i = next_.fetch_add(1, std::memory_order_relaxed); i < tasks_;
-       i = next_.fetch_add(1, std::memory_order_relaxed))
-    (*task_)(i);
+void HostThreads::divide(std::uint32_t tasks) {
+  const auto bound = [&](std::size_t part) { return static_cast<std::uint32_t>(part * tasks / parts_.size()); };
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    parts_[i].next.store(bound(i), std::memory_order_relaxed);
+    parts_[i].end = bound(i + 1);
+  }
 }
 
-void HostThreads::work() {
+void HostThreads::take_tasks(std::size_t thread) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    Part& part = parts_[(thread + i) % parts_.size()];
+    while (part.next.load(std::memory_order_relaxed) < part.end) {
+      const std::uint32_t task = part.next.fetch_add(1, std::memory_order_relaxed);
+      if (task < part.end) (*task_)(task);
+    }
+  }
+}
+
+void HostThreads::work(std::size_t thread) {
   for (std::uint64_t seen = 0;;) {
     await_round_after(seen);
     ++seen;
     if (stop_.load(std::memory_order_relaxed)) return;
-    take_tasks();
+    take_tasks(thread);
     finished_.fetch_add(1, std::memory_order_release);
   }
 }
@@ -59,11 +73,10 @@ void HostThreads::run(std::uint32_t tasks, const std::function<void(std::uint32_
     return;
   }
   task_ = &task;
-  tasks_ = tasks;
-  next_.store(0, std::memory_order_relaxed);
+  divide(tasks);
   finished_.store(0, std::memory_order_relaxed);
   begin_round();
-  take_tasks();
+  take_tasks(0);
   for (std::uint32_t spins = 0; finished_.load(std::memory_order_acquire) != threads_.size(); ++spins)
     if (spins > kSpins) std::this_thread::yield();
 }
