@@ -31,9 +31,10 @@ void SmMachine::reset(KernelId id) {
   }
   if (id.index >= places_.size()) places_.resize(id.index + 1);
   places_[id.index].retry = now_;
+  places_[id.index].retries = false;
   if (!goes_on) {
     const std::vector<std::uint32_t> none(sms_.size());
-    places_[id.index] = {none, none, none, none, 0, now_, false, false, false};
+    places_[id.index] = {none, none, none, none, 0, now_, false, false, false, false};
   }
   // Groups of another function may count as more or fewer instructions.
   for (const Sm& sm : sms_) renew_quota(sm.id, id);
@@ -307,7 +308,12 @@ void SmMachine::observe(KernelId id, const Observed& observed) {
   if (observed.untaken) k->waiting = std::min(*observed.untaken, left);
   k->instructions = extras_[id.index].instructions + completed * group_instructions;
   // Workers that the driver has not placed come as soon as there is room, and more of them would not help.
-  if (missing != 0 || observed.some_not_placed) place.retry = now_ + kRetry;
+  if (missing != 0 || observed.some_not_placed) retry_later(id);
+}
+
+void SmMachine::retry_later(KernelId kernel) {
+  places_[kernel.index].retry = now_ + kRetry;
+  places_[kernel.index].retries = true;
 }
 
 // Few groups are spread over many SMs. The room of an SM does not depend on others, so it is found once.
@@ -364,7 +370,7 @@ std::uint32_t SmMachine::submitted_for(std::uint32_t wanted, const policy::Kerne
     return !may_run(sm, kernel.id) || residents_[sm.index][kernel.id.index].cap < kernel.max_blocks_per_sm;
   });
   if (wanted == 0 || !is_restricted) return wanted;
-  places_[kernel.id.index].retry = now_ + kRetry;
+  retry_later(kernel.id);
   return std::max(wanted, places(kernel));
 }
 
@@ -386,6 +392,7 @@ void SmMachine::dispatch(const Start& start, std::uint32_t /*spare*/) {
     const Extra::State state = extras_[id.index].state;
     if (state == Extra::State::waiting) start_undivided(*still, start);
     if (state != Extra::State::divisible) continue;
+    places_[id.index].retries &= places_[id.index].retry > now_;
     const std::uint32_t workers = submitted_for(start_workers(*still), *still);
     const bool changed = std::exchange(places_[id.index].changed, false);
     places_[id.index].untold |= changed;
@@ -396,8 +403,9 @@ void SmMachine::dispatch(const Start& start, std::uint32_t /*spare*/) {
 std::optional<Cycles> SmMachine::next_alarm() const {
   std::optional<Cycles> next = RuntimeMachine::next_alarm();
   for (const policy::Kernel& k : kernels_) {
-    const Cycles retry = places_[k.id.index].retry;
-    if (retry > now_) next = next ? std::min(*next, retry) : retry;
+    const Workers& place = places_[k.id.index];
+    // Time may have passed since without a dispatch.
+    if (place.retries) next = next ? std::min(*next, place.retry) : place.retry;
   }
   return next;
 }

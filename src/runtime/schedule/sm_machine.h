@@ -101,6 +101,7 @@ class SmMachine final : public RuntimeMachine {
     std::vector<std::uint32_t> quotas;  // by SM, as `quotas` returns them
     std::uint32_t done_before = 0;      // groups of the stream's earlier launches that ran as workers
     Cycles retry;                       // no more workers are started before
+    bool retries = false;               // … and `dispatch` is due then
     bool has_counts = false;            // workers of the stream count since `begin_counts`
     bool changed = false;               // limits or quotas differ from those of the last `dispatch`
     bool untold = false;                // … and from those of the last `take_untold`
@@ -134,6 +135,7 @@ class SmMachine final : public RuntimeMachine {
   // The rest of the kernel's quota becomes the number of groups that its workers may begin.
   void renew_quota(policy::SmId sm, policy::KernelId kernel);
   void start_undivided(policy::Kernel& kernel, const Start& start);
+  void retry_later(policy::KernelId kernel);
 
   std::vector<policy::Sm> sms_;
   std::vector<std::vector<policy::ResidentKernel>> residents_;  // by SM and id

@@ -117,6 +117,20 @@ TEST_F(SmMachineTest, WorkersThatWerePlacedElsewhereAreStartedAgainLater) {
   EXPECT_EQ(dispatched(), "0*3");
 }
 
+// Time passes in calls that dispatch nothing too. Where the device has no workers, no other event would come.
+TEST_F(SmMachineTest, AnAlarmThatTimeHasPassedIsDueUntilTheNextDispatch) {
+  const KernelId a = arrive(1000);
+  dispatched();
+  observe(a, Counts{4, 4, 4, 1}, Counts(4, 0));
+  machine.all_left(a);
+  EXPECT_EQ(dispatched(), "");
+  const Cycles due = machine.now() + SmMachine::kRetry;
+  machine.set_now(due + Cycles{1});
+  EXPECT_EQ(machine.next_alarm(), due);
+  EXPECT_EQ(dispatched(), "0*16");
+  EXPECT_EQ(machine.next_alarm(), std::nullopt);
+}
+
 TEST_F(SmMachineTest, AnUndividedLaunchStartsOnceItMayRunSomewhere) {
   const KernelId a = arrive(1000);
   for (std::uint32_t sm = 0; sm < 4; ++sm) machine.give({sm}, a, policy::Preempt::drain);
