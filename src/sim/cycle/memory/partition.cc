@@ -58,12 +58,12 @@ Partition::Partition(const gpu::GpuConfig& config, const MemoryTiming& timing, s
   for (std::uint32_t i = 0; i < config.l2.slices / config.dram.channels; ++i) slices_.emplace_back(tags, mshrs);
 }
 
-// Sorts by arrival and then by the SM's index, so that the order does not depend on the simulation's threads.
+// Sorts by arrival and then by the SM's index, so that the order does not depend on the simulation's threads. Messages
+// of one SM that arrive together, such as those that waited for the same page, stay in the order in which they were
+// sent: a thread's atomics on one word must take effect in the program's order.
 void Partition::sort_inbox(std::uint64_t until) {
-  std::sort(inbox_.begin(), inbox_.end(), [](const Message& a, const Message& b) {
-    if (a.time != b.time) return a.time < b.time;
-    return a.sm != b.sm ? a.sm < b.sm : a.token < b.token;
-  });
+  std::stable_sort(inbox_.begin(), inbox_.end(),
+                   [](const Message& a, const Message& b) { return a.time != b.time ? a.time < b.time : a.sm < b.sm; });
   // Messages that arrive later stay in the inbox: one that is sent after them may still arrive before them.
   std::size_t due = 0;
   for (; due < inbox_.size() && inbox_[due].time < until; ++due) {

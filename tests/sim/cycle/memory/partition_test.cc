@@ -1,4 +1,4 @@
-// One memory partition by itself: the bytes of a slice per cycle, and the dirty lines of a set.
+// One memory partition by itself: the bytes of a slice per cycle, the dirty lines of a set, and the order of requests.
 #include "sim/cycle/memory/partition.h"
 
 #include <gtest/gtest.h>
@@ -93,6 +93,30 @@ TEST(Slice, AStoreToASectorThatTheOtherHalfHasReadTakesLonger) {
   EXPECT_EQ(after_store(1, 0x1, 640), plain + 9) << "ten cycles instead of one";
   EXPECT_EQ(after_store(1, 0x2, 640), plain) << "another sector";
   EXPECT_EQ(after_store(1, 0x1, 0), plain);
+}
+
+// Accesses of an SM that wait for the same page arrive together. The token is a number that is used again, so it does
+// not tell which of them is the older one.
+TEST(Slice, TakesWhatArrivesTogetherInTheOrderInWhichAnSmSentIt) {
+  const gpu::GpuConfig c = one_slice(64);
+  Partition p(c, *derive_timing(c), 0);
+  std::vector<Message> out;
+  const auto send = [&](std::uint16_t sm, std::uint32_t token) {
+    Message m = message(MessageKind::write, 7, 20'000);
+    m.sm = sm;
+    m.token = token;
+    p.receive(m);
+  };
+  send(1, 5);
+  send(1, 9);
+  send(0, 8);
+  p.run(10'000, out);  // They have not arrived yet and wait with those that are sent afterwards.
+  send(1, 3);
+  send(0, 2);
+  p.run(40'000, out);
+  std::vector<std::uint32_t> tokens;
+  for (const Message& m : out) tokens.push_back(m.token);
+  EXPECT_EQ(tokens, (std::vector<std::uint32_t>{8, 2, 5, 9, 3}));
 }
 
 }  // namespace
