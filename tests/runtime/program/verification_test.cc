@@ -41,8 +41,8 @@ TEST(Verification, UsesAFewGroupsWithTheLaunchsValuesAndSizes) {
   const auto comparison = Verification::comparison_of(compared_plan({640, 12, 1}, 4096), {16, 4, 1}, compared_reply());
   ASSERT_TRUE(comparison);
   EXPECT_EQ(comparison->local, (std::array<std::uint64_t, 3>{16, 4, 1}));
-  EXPECT_LE(comparison->groups[0] * comparison->groups[1], 4U);
-  EXPECT_GE(comparison->groups[0] * comparison->groups[1], 2U);
+  EXPECT_LE(comparison->groups[0] * comparison->groups[1], 16U);
+  EXPECT_GE(comparison->groups[0] * comparison->groups[1], 8U);
   EXPECT_EQ(comparison->offset[0], 3U);
   ASSERT_EQ(comparison->arguments.size(), 4U);
   EXPECT_EQ(comparison->arguments[0].size, 4096U);
@@ -102,14 +102,14 @@ TEST(Verification, TheTypeOfABufferSaysWhichNumbersItHolds) {
   }
 }
 
-TEST(Verification, TheLargestDimensionIsHalvedUntilFourGroupsAreLeft) {
+TEST(Verification, TheLargestDimensionIsHalvedUntilSixteenGroupsAreLeft) {
   using Groups = std::array<std::uint64_t, 3>;
   struct Case {
     std::array<std::size_t, 3> global;
     Groups groups;
   };
-  for (const Case& c : {Case{{64, 4, 1}, {4, 1, 1}}, Case{{80, 4, 1}, {3, 1, 1}}, Case{{32, 8, 1}, {2, 2, 1}},
-                        Case{{16, 160, 1}, {1, 3, 1}}, Case{{64, 16, 1}, {2, 2, 1}}, Case{{48, 12, 1}, {2, 2, 1}}}) {
+  for (const Case& c : {Case{{256, 4, 1}, {16, 1, 1}}, Case{{272, 4, 1}, {9, 1, 1}}, Case{{32, 8, 1}, {2, 2, 1}},
+                        Case{{16, 160, 1}, {1, 10, 1}}, Case{{64, 16, 1}, {4, 4, 1}}, Case{{80, 16, 1}, {3, 4, 1}}}) {
     const auto comparison = Verification::comparison_of(compared_plan(c.global, 64), {16, 4, 1}, compared_reply());
     ASSERT_TRUE(comparison);
     EXPECT_EQ(comparison->groups, c.groups) << c.global[0] << "x" << c.global[1];
