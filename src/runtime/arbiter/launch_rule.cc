@@ -1,15 +1,12 @@
 #include "runtime/arbiter/launch_rule.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
 #include <utility>
 
 namespace wm::runtime {
 
 namespace {
-
-constexpr std::size_t kLinesAtOnce = 64;
 
 double launches_per_second(const PolicyProgram& program) {
   using Kind = ProgramGoal::Kind;
@@ -31,16 +28,14 @@ LaunchCountMachine::Arrival arrival(const PolicyProgram& program, policy::Kernel
 }  // namespace
 
 LaunchRule::LaunchRule(const policy::Choice& choice, std::unique_ptr<policy::Policy> policy,
-                       std::unique_ptr<LaunchCountMachine> machine, std::string log_file)
+                       std::unique_ptr<LaunchCountMachine> machine, const std::string& log_file)
     : name_(choice.to_string()),
-      policy_(std::move(policy)),
-      log_file_(std::move(log_file)),
       machine_(std::move(machine)),
-      recorder_(*machine_, choice.needs() | choice.entry->info.uses) {
+      policy_(policy::with_decisions_in(log_file, std::move(policy), choice)) {
   tell(policy::Started{});
 }
 
-LaunchRule::~LaunchRule() { write_log(); }
+LaunchRule::~LaunchRule() = default;
 
 void LaunchRule::end(const Member& member) {
   machine_->finish(member.kernel);
@@ -94,7 +89,6 @@ std::vector<ProgramDecision> LaunchRule::decide(const std::vector<PolicyProgram>
     observe(p, member);
   }
   machine_->deliver([this](const auto& event) { tell(event); });
-  if (recorder_.lines() >= kLinesAtOnce) write_log();
   std::vector<ProgramDecision> decisions;
   decisions.reserve(programs.size());
   for (const PolicyProgram& p : programs) {
@@ -105,16 +99,6 @@ std::vector<ProgramDecision> LaunchRule::decide(const std::vector<PolicyProgram>
     if (member.is_active && active_ >= 2) complete(d, member);
   }
   return decisions;
-}
-
-void LaunchRule::write_log() {
-  if (!log_file_.empty()) {
-    if (std::FILE* file = std::fopen(log_file_.c_str(), "a")) {
-      std::fputs(recorder_.everything().c_str(), file);
-      std::fclose(file);
-    }
-  }
-  recorder_.forget();
 }
 
 }  // namespace wm::runtime

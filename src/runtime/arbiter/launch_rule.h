@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/record.h"
+#include "policy/logged_policy.h"
 #include "runtime/arbiter/launch_count_machine.h"
 #include "runtime/arbiter/launch_progress.h"
 #include "runtime/arbiter/policy_rule.h"
@@ -35,7 +35,7 @@ class LaunchRule : public ProgramRule {
   static constexpr std::uint32_t kWaitMicroseconds = 700'000;
 
   LaunchRule(const policy::Choice& choice, std::unique_ptr<policy::Policy> policy,
-             std::unique_ptr<LaunchCountMachine> machine, std::string log_file);
+             std::unique_ptr<LaunchCountMachine> machine, const std::string& log_file);
   [[nodiscard]] LaunchCountMachine& machine() const { return *machine_; }
   [[nodiscard]] const std::map<std::uint64_t, Member>& members() const { return members_; }
   // The program has launched.
@@ -48,18 +48,15 @@ class LaunchRule : public ProgramRule {
  private:
   template <typename Event>
   void tell(const Event& event) {
-    recorder_.tell(*policy_, event);
+    policy_->on(event, *machine_);
   }
   void end(const Member& member);
   // Programs that became active or idle.
   void change_members(const std::vector<PolicyProgram>& programs);
-  void write_log();
 
   const std::string name_;
-  const std::unique_ptr<policy::Policy> policy_;
-  const std::string log_file_;
   const std::unique_ptr<LaunchCountMachine> machine_;
-  policy::Recorder recorder_;
+  const std::unique_ptr<policy::Policy> policy_;
   std::map<std::uint64_t, Member> members_;  // by the program's number
   std::size_t active_ = 0;
 };

@@ -7,8 +7,8 @@
 namespace wm::runtime {
 
 QuotaRule::QuotaRule(const policy::Choice& choice, std::unique_ptr<policy::Policy> policy,
-                     std::unique_ptr<QuotaMachine> machine, std::string log_file)
-    : LaunchRule(choice, std::move(policy), std::move(machine), std::move(log_file)),
+                     std::unique_ptr<QuotaMachine> machine, const std::string& log_file)
+    : LaunchRule(choice, std::move(policy), std::move(machine), log_file),
       machine_(static_cast<const QuotaMachine&>(this->machine())) {}
 
 Result<std::unique_ptr<ProgramRule>> QuotaRule::make(const std::string& text, const std::string& log_file) {

@@ -15,7 +15,7 @@ class QuotaRule final : public LaunchRule {
 
  private:
   QuotaRule(const policy::Choice& choice, std::unique_ptr<policy::Policy> policy, std::unique_ptr<QuotaMachine> machine,
-            std::string log_file);
+            const std::string& log_file);
   void complete(ProgramDecision& decision, const Member& member) const override;
   // Whether another program has a launch on the GPU or may begin one. Where none has, a limit of blocks would leave SMs
   // empty.

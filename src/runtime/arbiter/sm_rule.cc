@@ -6,8 +6,8 @@
 namespace wm::runtime {
 
 SmRule::SmRule(const policy::Choice& choice, std::unique_ptr<policy::Policy> policy, SmGroups groups,
-               std::unique_ptr<ProgramMachine> machine, std::string log_file)
-    : LaunchRule(choice, std::move(policy), std::move(machine), std::move(log_file)),
+               std::unique_ptr<ProgramMachine> machine, const std::string& log_file)
+    : LaunchRule(choice, std::move(policy), std::move(machine), log_file),
       machine_(static_cast<ProgramMachine&>(this->machine())),
       groups_(std::move(groups)) {}
 

@@ -21,7 +21,7 @@ class SmRule final : public LaunchRule {
 
  private:
   SmRule(const policy::Choice& choice, std::unique_ptr<policy::Policy> policy, SmGroups groups,
-         std::unique_ptr<ProgramMachine> machine, std::string log_file);
+         std::unique_ptr<ProgramMachine> machine, const std::string& log_file);
   void observe(const PolicyProgram& program, const Member& member) override;
   void prepare(ProgramDecision& decision) const override;
   void complete(ProgramDecision& decision, const Member& member) const override;

@@ -2,9 +2,8 @@
 
 #include <cstdio>
 
-#include "policy/registry.h"
+#include "policy/logged_policy.h"
 #include "runtime/schedule/device_defaults.h"
-#include "runtime/schedule/filed_policy.h"
 
 namespace wm::runtime {
 namespace {
@@ -111,7 +110,7 @@ Result<void> Daemon::set_policy(const std::string& text) {
     return Error{"this policy decides on single SMs: it is chosen when the daemon starts (wm serve --policy)"};
   }
   if (!policy) return policy.error();
-  *policy = with_decisions_in(options_.decisions_file, std::move(*policy), *choice);
+  *policy = policy::with_decisions_in(options_.decisions_file, std::move(*policy), *choice);
   policy_name_ = choice->to_string();
   scheduler_->set_policy(std::move(*policy), admission_options(options_, policy_name_, real_sms_));
   return {};

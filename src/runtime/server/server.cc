@@ -7,9 +7,8 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "policy/registry.h"
+#include "policy/logged_policy.h"
 #include "runtime/schedule/device_defaults.h"
-#include "runtime/schedule/filed_policy.h"
 #include "runtime/server/access.h"
 #include "runtime/server/log.h"
 #include "runtime/server/loopback.h"
@@ -68,7 +67,7 @@ Result<std::unique_ptr<Server>> Server::open(const ServeOptions& options, const 
     ::unlink(options.socket.c_str());
     return policy.error();
   }
-  *policy = with_decisions_in(options.decisions_file, std::move(*policy), *choice);
+  *policy = policy::with_decisions_in(options.decisions_file, std::move(*policy), *choice);
   Descriptor metrics_listener;
   if (options.metrics_port != 0) {
     auto metrics = listen_on_loopback(options.metrics_port);

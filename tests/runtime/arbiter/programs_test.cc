@@ -206,12 +206,21 @@ TEST_F(ArbitratedProgramsTest, AGoalThatOthersLeaveNoRoomForIsRefused) {
   EXPECT_EQ(start({"shared", "1"}, "0", "", "3 0.1")->result()["shared_bytes"], 16);
 }
 
-TEST_F(ArbitratedProgramsTest, AGoalWaitsUntilOthersLeaveRoomForIt) {
-  ArbiterOptions options = mps(50);
-  options.unmet_goals = UnmetGoals::wait;
-  start_daemon(options);
-  const auto first = start({"compute", "60"}, "0", "", "3 0.9");
-  (void)clients(1);
+class WaitingGoalsTest : public ArbitratedProgramsTest {
+ protected:
+  // A program whose goal leaves others a tenth of the GPU. Those with larger goals wait.
+  std::unique_ptr<Program> start_first() {
+    ArbiterOptions options = mps(50);
+    options.unmet_goals = UnmetGoals::wait;
+    start_daemon(options);
+    auto first = start({"compute", "60"}, "0", "", "3 0.9");
+    (void)clients(1);
+    return first;
+  }
+};
+
+TEST_F(WaitingGoalsTest, AGoalWaitsUntilOthersLeaveRoomForIt) {
+  const auto first = start_first();
   const auto gone = start({"shared", "1"}, "0", "", "3 0.5"), second = start({"shared", "1"}, "0", "", "3 0.5");
   for (int i = 0; i < 1000 && (second->text().empty() || gone->text().empty()); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -222,12 +231,8 @@ TEST_F(ArbitratedProgramsTest, AGoalWaitsUntilOthersLeaveRoomForIt) {
   EXPECT_EQ(second->result()["shared_bytes"], 16);
 }
 
-TEST_F(ArbitratedProgramsTest, AProgramThatWaitsRunsUnmanagedWhenTheDaemonEnds) {
-  ArbiterOptions options = mps(50);
-  options.unmet_goals = UnmetGoals::wait;
-  start_daemon(options);
-  const auto first = start({"compute", "60"}, "0", "", "3 0.9");
-  (void)clients(1);
+TEST_F(WaitingGoalsTest, AProgramThatWaitsRunsUnmanagedWhenTheDaemonEnds) {
+  const auto first = start_first();
   const auto second = start({"shared", "1"}, "0", "", "3 0.5");
   EXPECT_TRUE(second->says("this program waits"));
   end_daemon();
