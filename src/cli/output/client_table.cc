@@ -162,6 +162,18 @@ std::string goals_of_clients(const Json& status) {
   return text;
 }
 
+std::string short_launches_of_clients(const Json& status) {
+  std::string text;
+  for (const Json& c : status["clients"]) {
+    const auto unmodified = c.value("unmodified_short", std::uint64_t{0});
+    if (unmodified == 0) continue;
+    text +=
+        fmt::format("client {}: {} of {} launches were short and ran unmodified\n", c["client"].get<std::uint64_t>(),
+                    grouped(unmodified), grouped(c["launches"].get<std::uint64_t>()));
+  }
+  return text;
+}
+
 std::string kernels_of_clients(const Json& status) {
   std::string text;
   for (const Json& c : status["clients"]) {

@@ -122,6 +122,8 @@ struct Kernel {
   std::shared_ptr<const KernelForm> form;  // known from the first launch on
   // Recent average time of a group on the device; 0: not known. Set by the scheduler.
   std::atomic<double> group_nanoseconds{0};
+  // Its latest launch could be divided and ran unmodified. Set by the scheduler.
+  std::atomic<bool> ran_unmodified{false};
   // The latest launch that was precompiled; used by the reader thread only.
   struct Precompiled {
     LaunchShape shape;

@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "runtime/schedule/clock.h"
 #include "runtime/schedule/command.h"
 
 namespace wm::runtime {
@@ -23,6 +24,12 @@ class ActiveKernels {
   // No other client has a kernel.
   [[nodiscard]] bool is_isolated(const Client& client) const;
   [[nodiscard]] bool from_several_clients() const;
+  // The set of kernels changes now. The clock is read only where kernels of several clients are on the device.
+  void note_sharing(const Clock& clock) {
+    if (from_several_clients()) shared_until_ = clock.now();
+  }
+  // When kernels of several clients were last on the device, on the daemon's clock; 0: never.
+  [[nodiscard]] std::uint64_t shared_until() const { return shared_until_; }
 
   // Kernels of clients that have gone, still on the device: they cannot be stopped.
   void add_orphan(const CommandPtr& command) { orphans_.push_back(command); }
@@ -32,6 +39,7 @@ class ActiveKernels {
  private:
   Map kernels_;
   std::vector<CommandPtr> orphans_;
+  std::uint64_t shared_until_ = 0;
 };
 
 }  // namespace wm::runtime

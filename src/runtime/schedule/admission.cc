@@ -12,8 +12,12 @@ constexpr std::uint32_t kMaxPipelinedWorkers = 8;
 }  // namespace
 
 LaunchQuery Admission::query(const Command& command, double ahead) const {
-  return {*command.launch, expected_nanoseconds(*command.launch), ahead, kernels_.is_isolated(*command.client),
-          command.client->state.statistics.priority};
+  return {*command.launch,
+          expected_nanoseconds(*command.launch),
+          ahead,
+          kernels_.is_isolated(*command.client),
+          command.client->state.statistics.priority,
+          kernels_.shared_until()};
 }
 
 // Workers may be submitted again, and later commands of the device queue would overtake them. Workers with limits by
@@ -24,11 +28,17 @@ bool Admission::may_follow_workers(const Command& command, const Command& before
          worker_local_size(*command.launch).has_value();
 }
 
+// The launch waits for the workers before it, which costs more than running it as workers would, so only a queue whose
+// launches have been short for a while changes.
+bool Admission::changes_form(const Command& command) const {
+  return command.launch && command.queue->short_launches >= kMaxPipelinedWorkers && runs_unmodified(command);
+}
+
 bool Admission::may_follow(const Command& command, const Command& before) const {
   if (!runs_on_device(command.type) || command.blocking_transfer || !command.queue || !command.queue->in_order) {
     return false;
   }
-  if (before.workers) return may_follow_workers(command, before);
+  if (before.workers) return !changes_form(command) && may_follow_workers(command, before);
   if (!command.launch) return true;
   if (command.launch->prints) return false;
   const ClientState& client = command.client->state;

@@ -42,6 +42,8 @@ class Admission {
  private:
   [[nodiscard]] LaunchQuery query(const Command& command, double ahead) const;
   [[nodiscard]] bool may_follow_workers(const Command& command, const Command& before) const;
+  // Whether the launch runs unmodified although it could follow workers as workers.
+  [[nodiscard]] bool changes_form(const Command& command) const;
 
   AdmissionRules rules_;
   const ActiveKernels& kernels_;

@@ -31,6 +31,7 @@ struct LaunchQuery {
   double ahead = 0;                // nanoseconds of its client's launches that must run before it
   bool isolated = true;            // no other client has a kernel
   int priority = 0;                // priority of the client
+  std::uint64_t shared_until = 0;  // when kernels of several clients were last on the device, on the daemon's clock
 };
 
 // A rule is a class in a header of rules/, named as the file; the build finds it. Its function

@@ -154,18 +154,18 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
     arrival.groups = command.workers->groups;
     arrival.divisible = true;
     arrival.chunk = command.workers->range.chunk;
-    if (counts) arrival.group_instructions = instructions_of(arrival.isolated_nanoseconds / arrival.groups);
-    return arrival;
+  } else {
+    arrival.footprint =
+        gpu::footprint({clipped(group_items(plan)), 0, plan.local_bytes + reserved_local_bytes_}, machine_->limits());
+    arrival.groups = clipped(group_count(plan));
   }
-  arrival.footprint =
-      gpu::footprint({clipped(group_items(plan)), 0, plan.local_bytes + reserved_local_bytes_}, machine_->limits());
-  arrival.groups = clipped(group_count(plan));
+  if (counts) arrival.group_instructions = instructions_of(arrival.isolated_nanoseconds / arrival.groups);
   return arrival;
 }
 
 void KernelDispatch::add(const CommandPtr& command) {
   kernels_.add(command);
-  sharing_cost_.note_kernels(kernels_, clock_);
+  kernels_.note_sharing(clock_);
   policy_->on(policy::KernelArrived{command->placement.kernel}, *machine_);
   changed_ = true;
 }
@@ -235,7 +235,7 @@ void KernelDispatch::finished(const CommandPtr& command, bool ran) {
   Command::Placement& placement = command->placement;
   if (command->launch && ran) {
     const bool known = placement.kernel != policy::kNoKernel;
-    sharing_cost_.note_kernels(kernels_, clock_);
+    kernels_.note_sharing(clock_);
     sharing_cost_.note_completed(*command, clock_.now(), known ? machine_->used(placement.kernel) : 0,
                                  known ? machine_->isolated_estimate(placement.kernel) : 0);
   }

@@ -95,7 +95,7 @@ class KernelDispatch {
   std::unique_ptr<RuntimeMachine> machine_;
   std::unique_ptr<Workers> workers_;
   std::vector<KernelArgument> arguments_;  // arguments of the launch being submitted
-  SharingCost sharing_cost_;
+  SharingCost sharing_cost_{kernels_};
   bool changed_ = false;
   std::uint32_t transfers_ = 0;  // transfers that occupy compute units
 };

@@ -300,10 +300,21 @@ void Scheduler::start(const CommandPtr& command, std::uint32_t groups) {
   launch(command, groups, State::submitted);
 }
 
-void Scheduler::launch(const CommandPtr& command, std::uint32_t groups, State state) {
-  ClientStatistics& client = command->client->state.statistics;
-  client.kernel = command->launch->kernel->name;
+void Scheduler::note_form(const Command& command, bool as_workers) {
+  ClientStatistics& client = command.client->state.statistics;
+  client.kernel = command.launch->kernel->name;
   ++client.launches;
+  if (as_workers) ++client.as_workers;
+  if (dispatch_.admission().bypasses_policy() || !worker_local_size(*command.launch)) return;
+  const bool is_short = dispatch_.admission().runs_unmodified(command);
+  command.queue->short_launches = is_short ? command.queue->short_launches + 1 : 0;
+  command.launch->kernel->ran_unmodified = !as_workers;
+  if (!as_workers) ++client.unmodified_short;
+}
+
+void Scheduler::launch(const CommandPtr& command, std::uint32_t groups, State state) {
+  note_form(*command, false);
+  ClientStatistics& client = command->client->state.statistics;
   client.workers = groups;
   command->times.submitted = clock_.now();
   client.waited_nanoseconds += command->times.submitted - command->times.ready;
@@ -319,14 +330,14 @@ void Scheduler::launch_workers(const CommandPtr& command, std::uint32_t workers)
   const std::uint32_t per_batch = dispatch_.workers().workers_per_batch(workers);
   for (std::uint32_t sent = 0; sent < workers && command->state() != State::done; sent += per_batch) {
     const bool first = command->state() == State::arrived;
+    // Workers behind another launch that came too soon were counted.
+    const bool is_new = first && command->workers->submitted == 0;
+    if (is_new) note_form(*command, true);
     if (first) {
-      client.kernel = command->launch->kernel->name;
-      ++client.launches;
-      ++client.as_workers;
       command->times.submitted = clock_.now();
       client.waited_nanoseconds += command->times.submitted - command->times.ready;
     }
-    if (!first) ++client.repeated_workers;
+    if (!is_new) ++client.repeated_workers;
     const bool others_run = !command->workers->batches.empty();
     const auto batch = dispatch_.workers().submit(*command, per_batch);
     if (batch.status != status::kSuccess && others_run) continue;
@@ -350,11 +361,8 @@ void Scheduler::pipeline(const CommandPtr& command) {
 
 void Scheduler::pipeline_workers(const CommandPtr& command, const Command& before) {
   if (!command->workers) {
-    ClientStatistics& client = command->client->state.statistics;
-    client.kernel = command->launch->kernel->name;
-    ++client.launches;
-    ++client.as_workers;
-    ++client.queued_workers;
+    note_form(*command, true);
+    ++command->client->state.statistics.queued_workers;
   } else {
     ++command->client->state.statistics.repeated_workers;
   }

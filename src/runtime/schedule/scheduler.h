@@ -103,6 +103,8 @@ class Scheduler final : private CompletionHandler {
   void start(const CommandPtr& command, std::uint32_t groups);
   void launch(const CommandPtr& command, std::uint32_t groups, Command::State state);
   void launch_workers(const CommandPtr& command, std::uint32_t workers);
+  // The launch goes to the device in this form.
+  void note_form(const Command& command, bool as_workers);
   void pipeline(const CommandPtr& command);
   void pipeline_workers(const CommandPtr& command, const Command& before);
   void pipeline_again(const CommandPtr& command);

@@ -11,7 +11,7 @@ void SharingCost::note_completed(Command& command, std::uint64_t now, double use
   const double turnaround = static_cast<double>(now - std::min(began, now));
   command.queue->last_launch_completed = now;
   const IsolatedTimes::Key key{command.launch->kernel->function, group_count(*command.launch)};
-  const bool isolated = shared_until_ == 0 || shared_until_ < began;
+  const bool isolated = kernels_.shared_until() == 0 || kernels_.shared_until() < began;
   if (isolated) client.isolated_times.note(key, turnaround);
   if (!isolated) client.isolated_times.limit(key, turnaround);
   if (!isolated && estimate > 0) client.estimated_times.note(key, estimate);

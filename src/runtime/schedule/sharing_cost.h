@@ -8,21 +8,18 @@
 #include <cstdint>
 
 #include "runtime/schedule/active_kernels.h"
-#include "runtime/schedule/clock.h"
 
 namespace wm::runtime {
 
 class SharingCost {
  public:
-  // The set of kernels changes now. The clock is read only where kernels of several clients are on the device.
-  void note_kernels(const ActiveKernels& kernels, const Clock& clock) {
-    if (kernels.from_several_clients()) shared_until_ = clock.now();
-  }
+  explicit SharingCost(const ActiveKernels& kernels) : kernels_(kernels) {}
+
   // The launch has completed. `used`: its device time; `estimate`: its isolated time, from the part that it used.
   void note_completed(Command& command, std::uint64_t now, double used, double estimate);
 
  private:
-  std::uint64_t shared_until_ = 0;  // when kernels of several clients were last on the device
+  const ActiveKernels& kernels_;
 };
 
 }  // namespace wm::runtime

@@ -105,6 +105,8 @@ Daemon::Daemon(const std::string& name, const std::string& policy, const std::st
   if (child == 0) {
     ::dup2(ready[1], STDOUT_FILENO);
     ::setenv("OCL_ICD_VENDORS", vendors().c_str(), 1);
+    ::unsetenv("OCL_ICD_FILENAMES");  // else a later daemon would find our client library beside the native driver
+    if (!native_loader().files.empty()) ::setenv("OCL_ICD_FILENAMES", native_loader().files.c_str(), 1);
     ::setenv("WM_REWRITE", WM_REWRITER, 1);
     ::setenv("WM_SANDBOX", WM_SANDBOX_PROGRAM, 0);
     ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);

@@ -95,7 +95,7 @@ std::vector<Device> devices() {
           {"fifo", callback_device(), {.pass_through = true}},
           {"fifo gpu", polled_device(), {.pass_through = true}, true},
           {"shared launches", sharing(), {.headroom = 0.25, .gates = true}},
-          {"sms", with_sms(), {.short_launch = 0, .real_sms = true}},
+          {"sms", with_sms(), {.short_launch = 0, .isolated_short_launch = 0, .real_sms = true}},
           {"sms and short launches", with_sms(), {.real_sms = true}, true}};
 }
 

@@ -81,8 +81,10 @@ struct WorkersOnOneSm {
     return backend->allocation().create_buffer({0, std::size_t{kGroups} * kItems * 4, {}}).object;
   }
   void number(const ClientRun& run) { launch(run, "number", {run.out}); }
-  void launch(const ClientRun& run, const char* kernel, const std::vector<MemoryHandle>& buffers) {
-    auto command = make_launch(run.client, run.queue, kernel);
+  // `group_nanoseconds`: the known time of a group; 0: none.
+  void launch(const ClientRun& run, const char* kernel, const std::vector<MemoryHandle>& buffers,
+              double group_nanoseconds = 0) {
+    auto command = make_launch(run.client, run.queue, kernel, {.group_nanoseconds = group_nanoseconds});
     LaunchPlan& plan = *command->launch;
     plan.kernel->handle = backend->compilation().create_kernel(*program, kernel).object;
     const KernelInfo info = backend->compilation().properties(*plan.kernel->handle);
@@ -124,13 +126,14 @@ struct WorkersOnOneSm {
   void expect_numbers(const ClientRun& run) {
     expect_values(run, [](std::uint32_t i) { return kGroups * 1000 + i / kItems; });
   }
-  // An even number of launches, each of which needs what all groups of the one before wrote.
-  void reverse(const ClientRun& run, std::uint32_t launches) {
+  // An even number of launches, each of which needs what all groups of the one before wrote. The first
+  // of `period` launches is of unknown length, and the others are short.
+  void reverse(const ClientRun& run, std::uint32_t launches, std::uint32_t period = 1) {
     std::vector<MemoryHandle> buffers{run.out, buffer()};
     backend->allocation().wipe(*run.queue->handle, *run.out);
     backend->submission().finish(*run.queue->handle);
     for (std::uint32_t i = 0; i < launches; ++i) {
-      launch(run, "reverse", buffers);
+      launch(run, "reverse", buffers, i % period == 0 ? 0 : 1);
       std::swap(buffers[0], buffers[1]);
     }
   }
@@ -163,6 +166,15 @@ TEST_P(SimulatedGpu, LaunchesOfAQueueFollowEachOther) {
   reverse(b, 30);
   expect_values(a, [](std::uint32_t) { return 30U; });
   expect_values(b, [](std::uint32_t) { return 30U; });
+}
+
+TEST_P(SimulatedGpu, LaunchesOfAQueueFollowEachOtherInBothForms) {
+  const ClientRun a = start();
+  reverse(a, 60, 20);
+  expect_values(a, [](std::uint32_t) { return 60U; });
+  const ClientStatistics statistics = scheduler->statistics(*a.client);
+  EXPECT_GT(statistics.unmodified_short, 0U);
+  EXPECT_EQ(statistics.as_workers + statistics.unmodified_short, 60U);
 }
 
 // Launches of the client that went are on the device, some behind others.

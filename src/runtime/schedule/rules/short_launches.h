@@ -9,7 +9,7 @@ class ShortLaunches final : public AdmissionRule {
  public:
   static std::unique_ptr<AdmissionRule> make(const AdmissionOptions& options, const Capabilities& device,
                                              const Clock&) {
-    const bool active = options.short_launch > 0 && !options.pass_through;
+    const bool active = options.short_launch > 0 && !options.pass_through && !options.real_sms;
     return active ? std::make_unique<ShortLaunches>(options.short_launch, device.single_worker_batches) : nullptr;
   }
 
