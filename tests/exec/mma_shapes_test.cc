@@ -1,6 +1,7 @@
 // mma of integers of four bits, bits and doubles: the layouts of the PTX ISA, written out once more.
 #include <bit>
 
+#include "exec/program.h"
 #include "exec/snippet.h"
 
 namespace wm::exec {
@@ -91,6 +92,61 @@ TEST(MmaShapes, Bits) {
           ASSERT_EQ(static_cast<int>(d[static_cast<std::size_t>(i * 32 + lane)]), sum) << shape << op;
         }
     }
+}
+
+// Elements of A are 1, and row k of B is k, so that a sum is that of the numbers of the columns that A keeps.
+TEST(MmaShapes, SparseBytes) {
+  const auto metadata = table(32, [](auto lane) { return lane % 2 == 0 ? 0x4e8c9d4eU : 0xd94c84e9U; });
+  for (const int selector : {0, 1}) {
+    Snippet s;
+    s.out_words = 128;
+    s.inputs = {metadata};
+    s.text = kernel(R"(
+      .reg .b32 %a<2>, %b<2>, %c<4>, %e;
+      mul.wide.u32 %d0, %lane, 4;
+      add.u64 %d1, %in0, %d0;
+      add.u64 %d0, %out, %d0;
+      ld.global.u32 %e, [%d1];
+      mov.u32 %a0, 0x01010101;
+      and.b32 %r0, %lane, 3;
+      mul.lo.u32 %r0, %r0, 0x04040404;
+      add.u32 %b0, %r0, 0x03020100;
+      add.u32 %b1, %b0, 0x10101010;
+      mov.u32 %c0, 5;
+      mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%c0, %c1, %c2, %c3}, {%a0, %a0}, {%b0, %b1},
+          {%c0, %c0, %c0, %c0}, %e, )" +
+                        std::to_string(selector) +
+                        R"(;
+      st.global.u32 [%d0], %c0;
+      st.global.u32 [%d0+128], %c1;
+      st.global.u32 [%d0+256], %c2;
+      st.global.u32 [%d0+384], %c3;
+      ret;)",
+                    "", 1);
+    EXPECT_EQ(words("", s), table(128, [&](auto i) {
+                const std::uint32_t lane = i % 32, row = lane / 4 + i / 64 * 8;
+                const auto holder = row % 8 * 4 + static_cast<std::uint32_t>(selector) * 2 + row / 8;
+                std::uint32_t sum = 5;
+                for (std::uint32_t group = 0; group < 8; ++group) {
+                  const std::uint32_t numbers = metadata[holder] >> (4 * group) & 0xf;
+                  sum += 8 * group + (numbers & 3) + (numbers >> 2);
+                }
+                return sum;
+              }));
+  }
+}
+
+TEST(MmaShapes, ASelectorWithoutLanesIsRefused) {
+  for (const int selector : {0, 1, 2}) {
+    const auto module = ptx::parse(
+        kernel(".reg .b32 %c<4>, %a<2>;\nmma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 "
+               "{%c0, %c1, %c2, %c3}, {%a0, %a1}, {%a0, %a1}, {%c0, %c1, %c2, %c3}, %a0, " +
+                   std::to_string(selector) + ";\nret;",
+               "", 0),
+        "f.ptx");
+    ASSERT_TRUE(module.ok());
+    EXPECT_EQ(decode(*module, "k", "f.ptx").ok(), selector < 2) << selector;
+  }
 }
 
 // a[row][k] = row + 100 k in lane 4 * (row % 8) + k % 4, register row / 8 + 2 * (k / 4); b is 1 in column 2, else 0.

@@ -104,7 +104,10 @@ std::string instruction(Opcode opcode, const Form& form, const Choice& choice, s
     if (part.suffix() == Suffix::v8) vector_width = 8;
   }
   for (std::size_t i = 0; i < operands; ++i) {
-    text += (i == 0 ? " " : ", ") + operand(form.operands[i], types, vector_width, static_cast<int>(i));
+    // The only number of lanes with metadata that all sparse products have.
+    const bool is_selector = opcode == Opcode::mma && form.operands[i].kind == OperandSpec::Kind::integer;
+    text += i == 0 ? " " : ", ";
+    text += is_selector ? "0" : operand(form.operands[i], types, vector_width, static_cast<int>(i));
   }
   return text + ";";
 }

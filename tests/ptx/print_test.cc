@@ -81,6 +81,8 @@ TEST(Print, SuffixesStandWhereTheIsaWritesThem) {
         "sust.b.1d.b32.trap [s, {%r2}], %r1;", "sust.b.1d.b32.clamp [s, {%r2}], %r1;",
         "sust.b.1d.b32.zero [s, {%r2}], %r1;",
         "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc {%r1, %r2}, {%r3}, {%r4}, {%r5, %r6};",
+        "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%r1, %r2, %r3, %r4}, {%r5, %r6}, "
+        "{%r5, %r6}, {%r1, %r2, %r3, %r4}, %r6, 1;",
         "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.and.popc {%r1, %r2}, {%r3}, {%r4}, {%r5, %r6};"})
     EXPECT_EQ(line(text), text);
 }

@@ -159,7 +159,17 @@ std::uint64_t small_float(Random& random, const std::string& pool) {
   return half(single) | half(bits(random.uniform(-4.0F, 4.0F))) << 16;
 }
 
+// Metadata of a sparse product: each four bits name two columns of four in ascending order, and both halves of one
+// column of two for tf32.
+std::uint64_t random_metadata(Random& random, bool tf32) {
+  constexpr std::uint64_t kPairs[] = {0x4, 0xe, 0x8, 0xc, 0x9, 0xd};
+  std::uint64_t value = 0;
+  for (int group = 0; group < 8; ++group) value |= kPairs[random.below(tf32 ? 2 : 6)] << (4 * group);
+  return value;
+}
+
 std::uint64_t random_value(Random& random, const std::string& pool) {
+  if (pool == "metadata" || pool == "metadata2") return random_metadata(random, pool == "metadata2");
   if (pool == "pred") return random.below(2);
   if (pool.substr(0, 5) == "small") return small_float(random, pool);
   if (pool == "shift") return random.below(8) == 0 ? random.next() & 0xffffffffU : random.below(70);
@@ -254,7 +264,7 @@ std::vector<std::uint64_t> edges(const std::string& pool) {
   if (pool == "angle")
     return {bits(0.0F),  bits(-0.0F), bits(1.5707964F), bits(3.1415927F), 0x7f800000U, 0xff800000U,
             0x7fc00000U, 1,           0x80000001U,      0x00800000U};
-  if (pool.substr(0, 5) == "small") return {};
+  if (pool.substr(0, 5) == "small" || pool.substr(0, 8) == "metadata") return {};
   if (pool == "f8x2") {
     Values values;
     for (std::uint64_t i = 0; i < 256; ++i) values.push_back(i | (255 - i) << 8);

@@ -45,11 +45,12 @@ bool FunctionDecoder::lane(const Instruction& instruction, Op& op) {
     for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
       const Operand& operand = instruction.operands[i];
       const Type type = lane_operand_type(instruction, i);
-      if (operand.kind != Operand::Kind::vector)
-        rows.push_back(i == 0 ? destination(operand) : source(operand, type));
-      else
-        for (const Operand& element : operand.elements)
-          rows.push_back(i == 0 ? destination(element) : source(element, type));
+      if (operand.kind != Operand::Kind::vector) {
+        if (i == 0 || type != Type::none) rows.push_back(i == 0 ? destination(operand) : source(operand, type));
+        continue;
+      }
+      for (const Operand& element : operand.elements)
+        rows.push_back(i == 0 ? destination(element) : source(element, type));
     }
     keep_rows(op, std::move(rows));
     return true;

@@ -137,6 +137,7 @@ LaneOp convert_to_integer(Form& form);
 LaneOp convert_between_floats(Form& form);
 LaneOp convert_packed(Form& form);
 LaneOp matrix_multiply(Form& form);  // mma.cc
+LaneOp sparse_multiply(Form& form);  // sparse_mma.cc
 LaneOp tile_multiply(Form& form);    // wmma.cc
 
 }  // namespace wm::exec

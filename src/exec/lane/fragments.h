@@ -130,6 +130,7 @@ D sum_of(const T* x, const T* y, int k, T before, bool finite) {
     }
     const double sum = aligned_sum(terms, exponents, k + 1);
     if constexpr (std::is_same_v<D, float>) {
+      if (sum != 0 && std::abs(sum) < 0x1p-149) return 0;     // positive, whatever the sign of the sum
       const float result = narrow<float, Rounding::rz>(sum);  // an overflow becomes infinity
       return sum < 0x1p128 && sum > -0x1p128 ? result : narrow<float, Rounding::rn>(sum);
     } else {

@@ -117,6 +117,7 @@ LaneOp matrix_multiply(Form& form) {
   while (form.take(Suffix::row) || form.take(Suffix::col)) continue;
   if (eight && a == Type::f16 && b == Type::f16 && sums == form.type(3)) return quads_of(sums, row[0], row[1]);
   if (!row[0] || row[1]) return nullptr;
+  if (form.take(Suffix::sp) || form.take(Suffix::sp_ordered_metadata)) return sparse_multiply(form);
   if (eight) return sums == Type::f64 && a == Type::f64 && b == Type::f64 ? double_product<8, 4> : nullptr;
   const bool integers = sums == Type::s32 && form.type(3) == Type::s32;
   if (integers) form.take(Suffix::satfinite);

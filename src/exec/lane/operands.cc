@@ -53,8 +53,10 @@ Type of_mov(const ptx::Instruction& instruction, std::size_t index) {
 }
 
 Type of_mma(const ptx::Instruction& instruction, std::size_t index) {
-  // types are d, a, b, c: as many as operands
-  return index < instruction.types.size() ? fragment(instruction.types[index]) : Type::none;
+  // The types are those of d, a, b and c; the metadata of a sparse product follow them, then the number of the lanes
+  // that hold these, which is no row.
+  if (index < instruction.types.size()) return fragment(instruction.types[index]);
+  return index == instruction.types.size() ? Type::b32 : Type::none;
 }
 
 bool is_constant(const Operand& operand) {
@@ -134,7 +136,9 @@ std::uint32_t lane_immediate(const ptx::Instruction& instruction, std::span<cons
       return static_cast<std::uint32_t>(join_of(instruction)) | static_cast<std::uint32_t>(instruction.type()) << 8;
     case Opcode::cvt:
       return conversion_plan(instruction, operand_types).pack();
-    case Opcode::mma:
+    case Opcode::mma:  // a sparse product: the number of the lanes with metadata from bit 1 on
+      return (instruction.has(Suffix::satfinite) ? 1U : 0U) |
+             (instruction.operands.size() > 5 ? static_cast<std::uint32_t>(instruction.operands[5].bits) << 1U : 0U);
     case Opcode::wmma_mma:
       return instruction.has(Suffix::satfinite) ? 1 : 0;
     default:
