@@ -94,6 +94,16 @@ std::string text_of(const lab::BlockRunResult& r) {
       scaled(static_cast<double>(r.blocks) / std::max(1e-9, r.seconds)));
 }
 
+// Of processes with one launch each: the time between launches of a process is none of its executions.
+Json overlap_of(const lab::BlockRunResult& r) {
+  std::vector<gpu::Interval> intervals;
+  for (const lab::BlockProcessResult& p : r.processes) {
+    if (p.counts.launches > 1) return nullptr;
+    intervals.push_back(p.counts.gpu);
+  }
+  return gpu::overlap(intervals);
+}
+
 Json json_of(const lab::BlockRunResult& r) {
   Json kernels = Json::array();
   double ipc = 0;
@@ -102,8 +112,6 @@ Json json_of(const lab::BlockRunResult& r) {
     ipc += r.processes[i].ipc;
   }
   const auto progress = progress_of(r);
-  std::vector<gpu::Interval> intervals;
-  for (const lab::BlockProcessResult& p : r.processes) intervals.push_back(p.counts.gpu);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const double seconds = std::max(1e-9, r.seconds);
@@ -125,7 +133,7 @@ Json json_of(const lab::BlockRunResult& r) {
                      {"fairness", gpu::fairness(progress)},
                      {"unfairness", finite(gpu::unfairness(progress))},
                      {"worst_ntt", finite(gpu::worst_ntt(progress))},
-                     {"overlap", gpu::overlap(intervals)},
+                     {"overlap", overlap_of(r)},
                      {"ipc", ipc}}},
                    {"power", {{"watts", nullptr}, {"joules", nullptr}, {"instructions_per_joule", nullptr}}},
                    {"host",
