@@ -123,10 +123,11 @@ struct KernelArgument {
 
 // How a launch shares the device with other clients' launches, as far as the device's capabilities go.
 struct LaunchSharing {
-  int priority = 0;                       // larger numbers run first
-  std::uint32_t max_groups_per_unit = 0;  // groups of the launch on a compute unit; 0: no limit
-  double unit_share = 1;                  // the part of a compute unit that the launch may take by itself
-  bool yields = false;                    // its groups pause while a launch that `holds_gates` runs
+  int priority = 0;                                  // larger numbers run first
+  std::optional<int> order_priority = std::nullopt;  // in place of it, where the policy has an order of kernels
+  std::uint32_t max_groups_per_unit = 0;             // groups of the launch on a compute unit; 0: no limit
+  double unit_share = 1;                             // the part of a compute unit that the launch may take by itself
+  bool yields = false;                               // its groups pause while a launch that `holds_gates` runs
   bool holds_gates = false;
 };
 

@@ -252,16 +252,17 @@ enum class NonstandardCall : std::uint32_t {
   null_event_in_list,
   link_of_nothing,
   context_data_without_callback,
-  shown_access,  // access flags that CL_MEM_FLAGS shows for a buffer created without any: 0: none, -1:
-                 // CL_MEM_READ_WRITE
+  shown_access,       // access flags that CL_MEM_FLAGS shows for a buffer created without any: 0: none, -1:
+                      // CL_MEM_READ_WRITE
+  short_slice_pitch,  // shorter than its rows, for a rectangle of one slice
   count
 };
 inline constexpr std::size_t kNonstandardCalls = static_cast<std::size_t>(NonstandardCall::count);
 // The device driver's result of each nonstandard call; by default the error that the standard defines.
 struct NativeResults {
-  std::int8_t status[48] = {-61, -30, -13, -30, -38, -30, -30, -30, -30, -30, -30, -30, -30,
-                            -30, -8,  -30, -30, -30, -30, -59, -58, -63, -63, -56, -30, -59,
-                            -58, -14, -30, -30, -8,  -30, -8,  -30, -51, -57, -30, -30, 0};
+  std::int8_t status[48] = {-61, -30, -13, -30, -38, -30, -30, -30, -30, -30, -30, -30, -30, -30,
+                            -8,  -30, -30, -30, -30, -59, -58, -63, -63, -56, -30, -59, -58, -14,
+                            -30, -30, -8,  -30, -8,  -30, -51, -57, -30, -30, 0,   -30};
   [[nodiscard]] std::int32_t operator[](NonstandardCall c) const { return status[static_cast<std::size_t>(c)]; }
 };
 static_assert(kNonstandardCalls <= sizeof NativeResults::status);

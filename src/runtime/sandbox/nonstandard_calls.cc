@@ -53,7 +53,7 @@ class CallObjects {
 
 constexpr std::size_t kZero[3] = {0, 0, 0}, kNear[3] = {1, 0, 0}, kBox[3] = {8, 4, 2};
 constexpr std::size_t kFar[3] = {0, 0, 32};
-constexpr std::size_t kNoRow[3] = {8, 0, 2}, kNoSlice[3] = {8, 4, 0};
+constexpr std::size_t kNoRow[3] = {8, 0, 2}, kNoSlice[3] = {8, 4, 0}, kOneSlice[3] = {8, 4, 1};
 constexpr std::size_t kRow = 16, kSlice = 128;
 
 cl_int rect(const NativeCalls& cl, CallObjects& objects, bool read, const std::size_t* region) {
@@ -227,6 +227,9 @@ cl_int try_nonstandard_call(const Native& native, NonstandardCall call) {
     case NonstandardCall::unaligned_slice_pitch:
       return cl.EnqueueReadBufferRect(objects.queue, objects.memory, CL_TRUE, kZero, kZero, kBox, kRow, kRow * 4 + 8,
                                       kRow, kSlice, objects.bytes, 0, nullptr, nullptr);
+    case NonstandardCall::short_slice_pitch:
+      return cl.EnqueueReadBufferRect(objects.queue, objects.memory, CL_TRUE, kZero, kZero, kOneSlice, 0, 8, 0, 0,
+                                      objects.bytes, 0, nullptr, nullptr);
     case NonstandardCall::copy_rect_two_pitches:
       return cl.EnqueueCopyBufferRect(objects.queue, objects.memory, objects.memory, kZero, kFar, kBox, kRow, kSlice,
                                       kRow, kSlice / 2, 0, nullptr, nullptr);

@@ -141,7 +141,7 @@ void Sandbox::store(const std::string& name, const std::string& content) const {
 NativeResults Sandbox::native_results() {
   NativeResults results;
   if (options_.program.empty()) return results;
-  const std::string name = name_of(fmt::format("questions {}", kVersion), options_.driver);
+  const std::string name = name_of(fmt::format("questions {} {}", kVersion, kNonstandardCalls), options_.driver);
   if (const auto known = read_file(options_.folder + "/" + name); known && known->size() == sizeof results.status) {
     std::memcpy(results.status, known->data(), sizeof results.status);
     return results;

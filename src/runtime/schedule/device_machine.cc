@@ -92,7 +92,20 @@ void DeviceMachine::cap(policy::SmId, KernelId kernel, std::uint32_t blocks) {
 
 std::uint32_t DeviceMachine::allowed(KernelId kernel) const { return residents_[kernel.index].cap; }
 
+// A device that queues groups starts those of a launch that it has when others end.
+void DeviceMachine::fill_room() {
+  for (const KernelId id : in_order()) {
+    policy::Kernel& k = *view(id);
+    if (extras_[id.index].state != Extra::State::started) continue;
+    const std::uint32_t room = gpu::fit(k.footprint, sm_.free);
+    const std::uint32_t cap = std::max(residents_[id.index].cap, k.resident);
+    const std::uint32_t more = std::min({k.waiting, room, cap - k.resident});
+    if (more != 0) occupy(k, more, room);
+  }
+}
+
 void DeviceMachine::dispatch(const Start& start, std::uint32_t spare) {
+  if (queues_) fill_room();
   for (const KernelId id : in_order()) {
     policy::Kernel* still = view(id);
     if (still == nullptr) continue;  // it completed because another was started

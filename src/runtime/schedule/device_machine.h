@@ -50,6 +50,7 @@ class DeviceMachine final : public RuntimeMachine {
   // `room`: the number of groups that fit on the device.
   void occupy(policy::Kernel& kernel, std::uint32_t groups, std::uint32_t room);
   void vacate(policy::Kernel& kernel, std::uint32_t groups);
+  void fill_room();
 
   const bool queues_;
   policy::Sm sm_;

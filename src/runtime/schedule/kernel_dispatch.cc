@@ -219,10 +219,23 @@ Status KernelDispatch::launch(Command& command, EventHandle* event) {
 LaunchSharing KernelDispatch::sharing(const Command& command) const {
   LaunchSharing sharing = admission_.sharing(command);
   const Command::Placement& placement = command.placement;
+  if (!admission_.bypasses_policy()) sharing.order_priority = order_priority(command);
   if (placement.kernel == policy::kNoKernel || placement.started_at_once || admission_.bypasses_policy())
     return sharing;
   sharing.max_groups_per_unit = machine_->allowed_per_unit(placement.kernel, backend_.compute_units());
   return sharing;
+}
+
+// The last kernel in the order has priority 0, so that the launches of an isolated client are behind those of a client
+// that arrives. A launch that follows others of its client before the policy knows of it has the place of these.
+std::optional<int> KernelDispatch::order_priority(const Command& command) const {
+  if (command.placement.kernel != policy::kNoKernel) return machine_->kernels_after(command.placement.kernel);
+  std::optional<int> highest;
+  for (const CommandPtr& active : kernels_.of(*command.client)) {
+    const auto after = machine_->kernels_after(active->placement.kernel);
+    if (after && (!highest || *after > *highest)) highest = after;
+  }
+  return highest;
 }
 
 void KernelDispatch::start_at_once(const CommandPtr& command) {

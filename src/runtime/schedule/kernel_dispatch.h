@@ -85,6 +85,8 @@ class KernelDispatch {
   void make_machine(bool real_sms);
   void make_room_for_transfers();
   [[nodiscard]] LaunchSharing sharing(const Command& command) const;
+  // The launch's priority by the policy's order, where it has one.
+  [[nodiscard]] std::optional<int> order_priority(const Command& command) const;
 
   Backend& backend_;
   const Clock& clock_;

@@ -141,6 +141,11 @@ std::vector<KernelId> RuntimeMachine::in_order() const {
   return order;
 }
 
+std::optional<int> RuntimeMachine::kernels_after(KernelId kernel) const {
+  const auto it = std::find(first_.begin(), first_.end(), kernel);
+  return it == first_.end() ? std::nullopt : std::optional(static_cast<int>(first_.end() - it) - 1);
+}
+
 void RuntimeMachine::set_epoch(Cycles length) {
   epoch_began_ = now_;
   epoch_length_ = length;

@@ -67,6 +67,8 @@ class RuntimeMachine : public policy::Machine {
   [[nodiscard]] virtual std::uint32_t allowed(policy::KernelId kernel) const = 0;
   // The limit of an undivided launch's groups on each of so many compute units; 0: none.
   [[nodiscard]] virtual std::uint32_t allowed_per_unit(policy::KernelId kernel, std::uint32_t units) const = 0;
+  // The number of kernels that come after this one, where the policy gave them an order.
+  [[nodiscard]] std::optional<int> kernels_after(policy::KernelId kernel) const;
   // When the policy asked to be called next; `fire_due_alarms` calls it.
   [[nodiscard]] virtual std::optional<Cycles> next_alarm() const;
   void fire_due_alarms(policy::Policy& policy);

@@ -107,12 +107,17 @@ void SmMachine::vacate_all(policy::Kernel& kernel) {
 
 // As far as there is room, on all SMs alike: an undivided launch takes no notice of owners.
 void SmMachine::occupy_undivided(policy::Kernel& kernel) {
-  for (bool grew = true; grew && kernel.waiting != 0;) {
-    grew = false;
+  std::vector<std::uint32_t> room;
+  for (const Sm& sm : sms_) room.push_back(gpu::fit(kernel.footprint, sm.free));
+  while (kernel.waiting != 0) {
+    const auto open =
+        static_cast<std::uint32_t>(std::count_if(room.begin(), room.end(), [](std::uint32_t n) { return n != 0; }));
+    if (open == 0) return;
+    const std::uint32_t share = std::max(kernel.waiting / open, 1U);
     for (Sm& sm : sms_) {
-      if (kernel.waiting == 0 || gpu::fit(kernel.footprint, sm.free) == 0) continue;
-      occupy(sm, kernel, 1);
-      grew = true;
+      const std::uint32_t more = std::min({room[sm.index], share, kernel.waiting});
+      if (more != 0) occupy(sm, kernel, more);
+      room[sm.index] -= more;
     }
   }
 }

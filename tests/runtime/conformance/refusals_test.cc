@@ -111,7 +111,14 @@ TEST(Refusals, OfPrograms) {
     TELL(clBuildProgram(a.program, 1, &s.device, "", nullptr, text));
     TELL(clBuildProgram(a.program, 1, &s.device, "", nullptr, nullptr));  // it has kernels
     TELL(clCompileProgram(nullptr, 1, &s.device, "", 0, nullptr, nullptr, nullptr, nullptr));
-    TELL(clCompileProgram(a.program, 1, &s.device, "", 1, nullptr, nullptr, nullptr, nullptr));
+    // A program with kernels must not be compiled either, and the standard does not say which error comes first. PoCL
+    // reads the null headers of one without kernels.
+    if (s.ours) {
+      const char* source = "kernel void f() {}";
+      cl_program bare = clCreateProgramWithSource(s.context, 1, &source, nullptr, nullptr);
+      EXPECT_EQ(clCompileProgram(bare, 1, &s.device, "", 1, nullptr, nullptr, nullptr, nullptr), CL_INVALID_VALUE);
+      clReleaseProgram(bare);
+    }
     TELL_STATUS(clLinkProgram(s.context, 1, &s.device, "", 0, nullptr, nullptr, nullptr, &status));
     TELL_STATUS(clLinkProgram(nullptr, 1, &s.device, "", 1, &a.program, nullptr, nullptr, &status));
     TELL(clGetProgramInfo(a.program, 0xffff, 0, nullptr, &size));

@@ -102,6 +102,13 @@ TEST_F(CudaTest, LaunchesOfAnotherPriorityWaitForThoseBeforeThem) {
   EXPECT_EQ(fake.launches[3].priority, -5) << "the driver's greatest priority";
 }
 
+TEST_F(CudaTest, ThePlaceInAnOrderIsThePriorityOfTheStream) {
+  ASSERT_EQ(launch({.priority = 2, .order_priority = 1}), status::kSuccess);
+  EXPECT_EQ(fake.launches[0].priority, -1);
+  ASSERT_EQ(launch({.order_priority = 0}), status::kSuccess);
+  EXPECT_EQ(fake.launches[1].priority, 0);
+}
+
 TEST_F(CudaTest, GroupsOfDifferentSizesAreRefused) {
   KernelLaunch l;
   l.kernel = &kernel();

@@ -60,6 +60,21 @@ class Device {
 };
 
 // A kernel that cannot be stopped keeps its unit; the policy sees only the others, and they get the rest.
+TEST(DeviceMachine, GroupsThatADeviceHasQueuedTakeTheRoomOfThoseThatEnd) {
+  for (const bool queues : {true, false}) {
+    DeviceMachine machine({.total = {4096, 0, 0, 4}, .warp_threads = 1}, 1, queues);
+    const auto start = [](KernelId, std::uint32_t) {};
+    const KernelId first = machine.arrive({.footprint = {64, 0, 0, 1}, .groups = 3});
+    const KernelId second = machine.arrive({.footprint = {64, 0, 0, 1}, .groups = 9});
+    machine.dispatch(start);
+    EXPECT_EQ(machine.find(second)->resident, 1U);
+    machine.finish(first);
+    machine.dispatch(start);
+    EXPECT_EQ(machine.find(second)->resident, queues ? 4U : 1U);
+    EXPECT_EQ(machine.find(second)->waiting, queues ? 5U : 8U);
+  }
+}
+
 TEST(DeviceMachine, AnAbandonedKernelKeepsOnlyItsResources) {
   Device device("accelos", 2);
   const KernelId endless = device.arrive(1, false);

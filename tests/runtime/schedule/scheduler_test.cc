@@ -73,6 +73,9 @@ Capabilities sharing_device() {
 struct SharedLaunchesTest : SchedulerTest {
   SharedLaunchesTest() : SchedulerTest(sharing_device()) {}
 };
+struct OrderedLaunchesTest : SchedulerTest {
+  OrderedLaunchesTest() : SchedulerTest(sharing_device(), {}, "least_served") {}
+};
 struct FifoTest : SchedulerTest {
   FifoTest() : SchedulerTest(callback_device(), {.pass_through = true}, "left_over") {}
 };
@@ -344,6 +347,31 @@ TEST_F(SharedLaunchesTest, TheCapOfThePolicyDoesNotLimitALaunchThatStartsAtOnce)
   EXPECT_EQ(backend.submitted[0].sharing.max_groups_per_unit, 4U) << "accelos caps it at its share";
   EXPECT_EQ(backend.submitted[1].sharing.max_groups_per_unit, 0U) << "accelos has not bound it yet";
   EXPECT_EQ(backend.submitted[1].sharing.priority, 5);
+}
+
+// The last kernel in the order has priority 0, also where it is the only one.
+TEST_F(OrderedLaunchesTest, LaunchesHaveThePrioritiesOfThePolicysOrder) {
+  const auto queue = make_queue();
+  const auto first = launch(client, queue, "long", {.groups = 100});
+  ASSERT_EQ(backend.log(), "long");
+  EXPECT_EQ(backend.submitted[0].sharing.order_priority, 0);
+  clock.time += 50'000;
+  launch(other, make_queue(), "short", {.groups = 2});
+  ASSERT_EQ(backend.log(), "long short");
+  EXPECT_EQ(backend.submitted[1].sharing.order_priority, 1);
+  complete(0);
+  launch(client, queue, "again", {.groups = 100});
+  ASSERT_EQ(backend.log(), "long short again");
+  EXPECT_EQ(backend.submitted[2].sharing.order_priority, 0) << "its client has used more";
+  complete(1);
+  launch(client, queue, "behind", {.groups = 4, .group_nanoseconds = 1});
+  ASSERT_EQ(backend.log(), "long short again behind");
+  EXPECT_EQ(backend.submitted[3].sharing.order_priority, 0) << "before the policy knows of it";
+}
+
+TEST_F(SharedLaunchesTest, PoliciesWithoutAnOrderLeavePrioritiesAsTheyAre) {
+  launch(client, make_queue(), "a", {.groups = 8});
+  EXPECT_EQ(backend.submitted[0].sharing.order_priority, std::nullopt);
 }
 
 TEST_F(SchedulerTest, ANewPolicyDividesTheDeviceAmongKernelsThatRun) {

@@ -96,7 +96,8 @@ Status CudaSubmission::launch(const QueueObject& queue, const KernelLaunch& laun
   const CudaQueue& on = of(queue);
   const auto shape = launcher_.shape(launch);
   if (!shape.valid) return shape.status;
-  const Stream stream = on.stream_for(launch.sharing.priority);
+  const LaunchSharing& sharing = launch.sharing;
+  const Stream stream = on.stream_for(sharing.order_priority.value_or(sharing.priority));
   if (stream == nullptr) return status::kOutOfResources;
   for (const EventHandle before : launch.after) device_.cuda.wait_event(stream, of(before)->end, 0);
   CommandEvent* made = event != nullptr ? events_.begin(stream, on.timed) : nullptr;
@@ -110,7 +111,7 @@ Status CudaSubmission::launch(const QueueObject& queue, const KernelLaunch& laun
     *event = reinterpret_cast<EventHandle>(made);
   }
   // The client need not wait for the gate to open.
-  if (launch.sharing.holds_gates) launcher_.open_gate(stream);
+  if (sharing.holds_gates) launcher_.open_gate(stream);
   return status;
 }
 

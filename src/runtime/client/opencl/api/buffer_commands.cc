@@ -21,7 +21,12 @@ cl_int transfer_linear(cl_command_queue queue, cl_mem buffer, bool blocking, boo
 bool set_pitches(const std::size_t* region, std::size_t& row, std::size_t& slice) {
   if (row == 0) row = region[0];
   if (slice == 0) slice = row * region[1];
-  if (row < region[0] || slice < row * region[1]) return false;
+  if (row < region[0]) return false;
+  // The pitch of a single slice is not used.
+  const bool is_accepted =
+      region[2] == 1 && connection().native_result(NonstandardCall::short_slice_pitch) == CL_SUCCESS;
+  if (slice < row * region[1] && is_accepted) slice = row * region[1];
+  if (slice < row * region[1]) return false;
   return slice % row == 0 || connection().native_result(NonstandardCall::unaligned_slice_pitch) == CL_SUCCESS;
 }
 
