@@ -60,7 +60,7 @@ bool AssembledBranches::can_be_predicated(std::uint32_t b, std::uint32_t from, s
     const Instruction& in = at(i);
     if (in.opcode == Opcode::bra && !in.guard.present && i + 1 == block.end) continue;
     if (ends_block(in) || is_long(in) || memory_effect(in).fence) return false;
-    count += out_[i].folded ? 0 : 1;
+    count += out_[i].folded ? 0 : integer_instructions(in);
   }
   return count <= limit;
 }

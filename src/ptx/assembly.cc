@@ -45,8 +45,10 @@ class Assembler {
     shared_.price_addresses();
     for (std::uint32_t i = 0; i < out_.size(); ++i) {
       fold_shift(i);
+      fold_product(i);
       fold_wide_product(i);
       fold_extension(i);
+      fold_choice(i);
     }
     fold_half_products();
     join_shared_accesses(function_, flow_, values_, Opcode::ld, out_);
@@ -279,6 +281,7 @@ class Assembler {
       }
       const bool pair =
           (is_word_sum(then) && (is_word_sum(first) || shifts_by_constant(first, Type::b32))) ||
+          (then.opcode == Opcode::add && is_word_sum(then) && takes_high_part(first)) ||
           is_disjoint_sum(then, n, first) || is_tree || is_mask_test || (is_word_extreme(then) && is_word_sum(first)) ||
           (then.opcode == Opcode::add && is_wide_type(then.type()) && shifts_by_constant(first, Type::b64));
       if (!pair) continue;
@@ -302,6 +305,33 @@ class Assembler {
     if (!all_sums) return;
     out_[i].folded = true;
     for (const std::uint32_t n : readers) absorbed_[n] = true;
+  }
+
+  // A product of words that only sums read is computed again with each of them, by one multiply-add.
+  void fold_product(std::uint32_t i) {
+    if (out_[i].folded || at(i).guard.present || !is_word_product(at(i), Suffix::lo)) return;
+    const std::uint32_t r = at(i).operands[0].index;
+    const auto& readers = values_.readers(r);
+    if (values_.definition(r) != i || readers.empty()) return;
+    const bool all_sums = std::all_of(readers.begin(), readers.end(), [&](std::uint32_t n) {
+      return at(n).opcode == Opcode::add && is_word_sum(at(n)) && !at(n).guard.present && !out_[n].folded &&
+             !absorbed_.contains(n);
+    });
+    if (!all_sums) return;
+    out_[i].folded = true;
+    for (const std::uint32_t n : readers) absorbed_[n] = true;
+  }
+
+  // A choice between a register's old value and one that was just computed for it: that instruction gets a predicate.
+  void fold_choice(std::uint32_t i) {
+    const Instruction& choice = at(i);
+    if (choice.opcode != Opcode::selp || !is_word_type(choice.type()) || choice.guard.present) return;
+    for (const std::size_t n : {std::size_t{1}, std::size_t{2}}) {
+      const Operand& old = choice.operands[3 - n];
+      if (old.kind != Operand::Kind::reg || old.index != choice.operands[0].index) continue;
+      const std::uint32_t d = only_producer(i, n);
+      if (d != LaneValues::kNone && !out_[d].folded && is_word_sum(at(d))) out_[i].folded = true;
+    }
   }
 
   // A widening product that only sums read is computed again with each of them, by one multiply-add.

@@ -64,6 +64,10 @@ bool is_predicate_logic(const Instruction& i) { return i.type() == Type::pred &&
 bool shifts_by_constant(const Instruction& i, Type type) {
   return i.opcode == Opcode::shl && i.type() == type && i.operands[2].kind == Operand::Kind::integer;
 }
+bool takes_high_part(const Instruction& i) {
+  return i.opcode == Opcode::shr && (i.type() == Type::u32 || i.type() == Type::b32) &&
+         i.operands[2].kind == Operand::Kind::integer;
+}
 bool tests_zero(const Instruction& i) {
   return i.opcode == Opcode::setp && (i.has(Suffix::eq) || i.has(Suffix::ne)) && i.operands.size() == 3 &&
          i.operands[2].kind == Operand::Kind::integer && i.operands[2].bits == 0;
@@ -129,6 +133,29 @@ bool is_long(const Instruction& i) {
       return !i.has(Suffix::approx);
     default:
       return false;
+  }
+}
+
+std::uint32_t integer_instructions(const Instruction& i) {
+  if (i.types.empty() || !is_wide_type(i.type())) return 1;
+  switch (i.opcode) {
+    case Opcode::mul:
+    case Opcode::mad:
+      return i.has(Suffix::hi) ? 7 : 3;
+    case Opcode::add:
+    case Opcode::sub:
+    case Opcode::shl:
+    case Opcode::shr:
+    case Opcode::and_:
+    case Opcode::or_:
+    case Opcode::xor_:
+    case Opcode::setp:
+    case Opcode::min:
+    case Opcode::max:
+    case Opcode::selp:
+      return changes_one_word(i) ? 1 : 2;
+    default:
+      return 1;
   }
 }
 

@@ -19,6 +19,8 @@ namespace wm::ptx {
 [[nodiscard]] bool is_word_extreme(const Instruction& i);
 [[nodiscard]] bool is_predicate_logic(const Instruction& i);
 [[nodiscard]] bool shifts_by_constant(const Instruction& i, Type type);
+// A constant shift to the right of an unsigned word: part of the sum that reads it.
+[[nodiscard]] bool takes_high_part(const Instruction& i);
 [[nodiscard]] bool tests_zero(const Instruction& i);
 [[nodiscard]] bool is_word_product(const Instruction& i, Suffix part);
 // Zero-extensions and truncations are renamings.
@@ -32,6 +34,8 @@ namespace wm::ptx {
 [[nodiscard]] bool addresses_shared(const Instruction& i, std::uint32_t r);
 // Instructions that are too long to be predicated.
 [[nodiscard]] bool is_long(const Instruction& i);
+// The machine instructions of integer arithmetic: 64 bits are two registers.
+[[nodiscard]] std::uint32_t integer_instructions(const Instruction& i);
 // Whether the assembler's code for it branches to a subroutine for rare operands: nothing is moved across it.
 [[nodiscard]] bool calls_subroutine(const Instruction& i);
 

@@ -424,5 +424,49 @@ TEST(Assembly, ConversionsOfLoadedValues) {
   EXPECT_FALSE(is_folded("ld.shared.s16 %h1, [s];\n", "cvt.rn.f32.s16 %r2, %h1;\n"));
 }
 
+TEST(Assembly, ABodyOfWideArithmeticIsTooLongForAPredicate) {
+  const auto branch = [](const std::string& type, int sums) {
+    std::string body = "ld.param.u64 %rd1, [p];\ncvt.u32.u64 %r2, %rd1;\nmov.u32 %r1, %tid.x;\n";
+    body += "setp.eq.u32 %p1, %r1, 3;\n@%p1 bra E;\n";
+    const std::string r = type == "b64" ? "%rd1" : "%r2";
+    for (int i = 0; i < sums; ++i) body += "xor." + type + " " + r + ", " + r + ", -" + std::to_string(7 + i) + ";\n";
+    return assembled(body + "E:\nst.shared." + type + " [s], " + r + ";\n")[4].folded;
+  };
+  EXPECT_TRUE(branch("b64", 3));
+  EXPECT_FALSE(branch("b64", 4)) << "eight instructions";
+  EXPECT_TRUE(branch("b32", 4));
+}
+
+// A signed division by two: the sign is shifted and added by one instruction.
+TEST(Assembly, AShiftToTheRightIsPartOfTheSumThatReadsIt) {
+  const auto shift = [](const std::string& type) {
+    return assembled("mov.u32 %r1, %tid.x;\nshr." + type +
+                     " %r2, %r1, 31;\nadd.s32 %r3, %r1, %r2;\nst.shared.u32 [s], %r3;\n")[1]
+        .folded;
+  };
+  EXPECT_TRUE(shift("u32"));
+  EXPECT_FALSE(shift("s32"));
+}
+
+TEST(Assembly, AProductThatOnlySumsReadIsPartOfEach) {
+  const std::string sums =
+      "mov.u32 %r1, %tid.x;\nmul.lo.s32 %r2, %r1, %r1;\nadd.s32 %r3, %r2, 5;\nadd.s32 %r4, %r2, %r1;\n"
+      "st.shared.v2.u32 [s], {%r3, %r4};\n";
+  EXPECT_TRUE(assembled(sums)[1].folded);
+  EXPECT_FALSE(assembled(sums + "st.shared.u32 [s+8], %r2;\n")[1].folded);
+}
+
+TEST(Assembly, AChoiceOfAnOldValueIsAPredicateOfTheSumBeforeIt) {
+  const auto choice = [](const std::string& old) {
+    return assembled(
+               "mov.u32 %r1, %tid.x;\nmov.u32 %r5, 7;\nA:\nsetp.eq.u32 %p1, %r1, 3;\nadd.s32 %r2, %r1, 9;\n"
+               "selp.b32 %r5, %r2, " +
+               old + ", %p1;\nsetp.lt.u32 %p2, %r5, 900;\n@%p2 bra A;\nst.shared.u32 [s], %r5;\n")[4]
+        .folded;
+  };
+  EXPECT_TRUE(choice("%r5"));
+  EXPECT_FALSE(choice("%r1"));
+}
+
 }  // namespace
 }  // namespace wm::ptx

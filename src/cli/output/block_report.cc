@@ -94,7 +94,7 @@ std::string text_of(const lab::BlockRunResult& r) {
       scaled(static_cast<double>(r.blocks) / std::max(1e-9, r.seconds)));
 }
 
-// Of processes with one launch each: the time between launches of a process is none of its executions.
+// The overlap of processes with one launch each: the time between launches of a process is none of its executions.
 Json overlap_of(const lab::BlockRunResult& r) {
   std::vector<gpu::Interval> intervals;
   for (const lab::BlockProcessResult& p : r.processes) {

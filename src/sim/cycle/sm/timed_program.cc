@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "ptx/assembly.h"
+#include "sim/cycle/sm/balanced_shifts.h"
 
 namespace wm::sim {
 namespace {
@@ -386,9 +387,10 @@ TimedProgram time_program(const std::shared_ptr<const exec::Program>& program, c
     t.occupies = static_cast<std::uint16_t>(t.occupies + bank_conflicts(program->reads(pc), config.sm.register_banks));
     // A value goes from lane to lane by way of shared memory's crossbar.
     if (op.kind == Kind::shuffle) t.latency = static_cast<std::uint16_t>(config.shared.latency);
-    prepare(t, *program);
     timed.ops.push_back(t);
   }
+  if (module != nullptr) balance_shifts(timed.ops, *program, config);
+  for (TimedOp& t : timed.ops) prepare(t, *program);
   return timed;
 }
 
