@@ -53,7 +53,7 @@ class CallObjects {
 
 constexpr std::size_t kZero[3] = {0, 0, 0}, kNear[3] = {1, 0, 0}, kBox[3] = {8, 4, 2};
 constexpr std::size_t kFar[3] = {0, 0, 32};
-constexpr std::size_t kNoRow[3] = {8, 0, 2}, kNoSlice[3] = {8, 4, 0}, kOneSlice[3] = {8, 4, 1};
+constexpr std::size_t kNoRow[3] = {8, 0, 2}, kNoSlice[3] = {8, 4, 0}, kOneSlice[3] = {16, 4, 1};
 constexpr std::size_t kRow = 16, kSlice = 128;
 
 cl_int rect(const NativeCalls& cl, CallObjects& objects, bool read, const std::size_t* region) {
