@@ -33,4 +33,7 @@ Generated generate(std::uint64_t seed, Leave out = {});
 // `if` with loops inside and barriers around, as blocked matrix factorisations do.
 Generated generate_divided(std::uint64_t seed, Leave out = {});
 
+// Kernels with barriers in branches, loops and switches that depend on a group's data.
+Generated generate_branching(std::uint64_t seed);
+
 }  // namespace wm::rewrite

@@ -122,20 +122,6 @@ TEST(LocalMemory, MovesToTheSchedulingKernel) {
   EXPECT_EQ(kernel_of(reply).extra_local_bytes, 20U);
 }
 
-TEST(Barriers, AreFollowedByAStoreThatKeepsThemFromTheNextBranch) {
-  const std::string text =
-      ask("void f(local int* l) { wait_group_events(0, 0); work_group_barrier(CLK_LOCAL_MEM_FENCE); }\n"
-          "kernel void k(local int* l, int n) { barrier(CLK_LOCAL_MEM_FENCE); if (n > 1) f(l); }",
-          "-cl-std=CL2.0")
-          .source;
-  EXPECT_THAT(text,
-              HasSubstr("(barrier(CLK_LOCAL_MEM_FENCE), (void)(*wm__mark = 0u)); if (n > 1) wm__f(l, wm__mark);"));
-  EXPECT_THAT(text, HasSubstr("(wait_group_events(0, 0), (void)(*wm__mark = 0u)); "
-                              "(work_group_barrier(CLK_LOCAL_MEM_FENCE), (void)(*wm__mark = 0u));"));
-  EXPECT_THAT(text, HasSubstr("wm__body_k(l, n, wm__next + 4);"));
-  EXPECT_THAT(ask("kernel void k(global int* x) { x[0] = 1; }").source, Not(HasSubstr("wm__mark")));
-}
-
 TEST(LocalMemory, OfTypesKnownOnlyInsideTheKernelIsRefused) {
   EXPECT_THAT(reason("kernel void k(global int* x) { typedef struct { int a; } T; local T t; t.a = 1; x[0] = t.a; }"),
               HasSubstr("of a type declared in the kernel ('t')"));

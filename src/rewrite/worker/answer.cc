@@ -29,7 +29,7 @@ KernelReply describe(const Facts& facts, const Plan& plan, std::size_t i) {
   kernel.instructions = plan[i].instructions;
   kernel.chunk = chunk_for(plan[i].instructions);
   kernel.local_bytes = local_bytes(facts, plan[i]);
-  kernel.extra_local_bytes = 20;
+  kernel.extra_local_bytes = scheduling_words(plan[i]) * std::uint64_t{4};
   return kernel;
 }
 

@@ -74,7 +74,7 @@ constexpr const char* kPickers =
 // done with the group's local memory, and with wm__next, before either is used again.
 constexpr const char* kSchedule =
     " {{\n"
-    "  __local uint wm__next[5];\n"
+    "  __local uint wm__next[{2}];\n"
     "{0}"
     "  for (;;) {{\n"
     "    if ((get_local_id(0) | get_local_id(1) | get_local_id(2)) == 0) {{\n"
@@ -190,6 +190,8 @@ class Emitter {
 
   void edit_body(std::size_t i, Edits& edits) {
     const Function& f = function(i);
+    // First: an insertion at the beginning of a text that is replaced must precede the replacement.
+    for (const Insertion& mark : f.marks) edits.insert(mark.at, mark.text);
     for (const QuerySite& site : f.queries) edit_query(site, edits);
     mark_barriers(f.barriers, edits);
     for (const CallSite& call : f.calls) {
@@ -296,7 +298,8 @@ class Emitter {
     std::string head = facts_.text.substr(d.extent.begin, d.open + 1 - d.extent.begin) + parameters +
                        facts_.text.substr(d.close, d.body - d.close);
     while (!head.empty() && (head.back() == ' ' || head.back() == '\n')) head.pop_back();
-    return head + fmt::format(fmt::runtime(kSchedule), locals, fmt::format("{}({})", threaded_name(i), values));
+    return head + fmt::format(fmt::runtime(kSchedule), locals, fmt::format("{}({})", threaded_name(i), values),
+                              scheduling_words(plan_[i]));
   }
 
   const Facts& facts_;

@@ -72,6 +72,15 @@ struct Declaration {
   bool definition = false;
 };
 
+// Text that a rewritten function has at an offset of the original's.
+struct Insertion {
+  std::size_t at = 0;
+  std::string text;
+};
+
+// Words of local memory for the stores beside barriers: one for those that follow a barrier, the others for branches.
+inline constexpr unsigned kMarkWords = 32;
+
 struct Function {
   std::string name;
   bool kernel = false;
@@ -81,6 +90,7 @@ struct Function {
   std::vector<CallSite> calls;
   std::vector<LocalVariable> locals;
   std::vector<Span> barriers;           // calls
+  std::vector<Insertion> marks;         // stores that keep branches with barriers apart, in the order of insertion
   std::vector<std::string> parameters;  // names
   std::vector<std::string> reasons;     // why a kernel that gets here cannot be rewritten
   std::uint32_t instructions = 0;       // its own

@@ -18,6 +18,8 @@ Needs Needs::of(const QuerySite& site) {
   return needs;
 }
 
+std::uint32_t scheduling_words(const FunctionPlan& kernel) { return 4 + (kernel.needs.has_mark() ? kMarkWords : 1); }
+
 std::uint32_t chunk_for(std::uint32_t instructions) {
   if (instructions < 10) return 8;
   if (instructions < 20) return 6;

@@ -27,6 +27,7 @@ class Needs {
   constexpr Needs() = default;
   Needs& operator|=(Needs other) { return bits_ |= other.bits_, *this; }
   [[nodiscard]] bool has(unsigned kind) const { return (bits_ >> kind & 1) != 0; }
+  [[nodiscard]] bool has_mark() const { return has(10); }
   [[nodiscard]] bool none() const { return bits_ == 0; }
 
  private:
@@ -53,6 +54,9 @@ struct FunctionPlan {
 using Plan = std::vector<FunctionPlan>;  // beside Facts::functions
 
 Plan make_plan(const Facts& facts);
+
+// Words of local memory that a scheduling kernel adds: group and chunk, and those of the stores beside barriers.
+std::uint32_t scheduling_words(const FunctionPlan& kernel);
 
 // Virtual groups a worker takes at once: 8, 6, 4, 2 or 1 for kernels below 10, 20, 30, 40 instructions and the rest.
 std::uint32_t chunk_for(std::uint32_t instructions);

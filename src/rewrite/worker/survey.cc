@@ -7,6 +7,7 @@
 #include <map>
 
 #include "rewrite/worker/kernel_info.h"
+#include "rewrite/worker/marks.h"
 #include "rewrite/worker/spin.h"
 #include "rewrite/worker/text.h"
 
@@ -56,8 +57,7 @@ class BodySurvey : public clang::RecursiveASTVisitor<BodySurvey> {
     const llvm::StringRef name = callee->getName();
     if (std::string why = objection_to(name); !why.empty()) return refuse(std::move(why));
     if (const auto query = query_named(name)) return note_query(call, *query);
-    const bool barrier = name == "barrier" || name == "work_group_barrier" || name == "wait_group_events";
-    return !barrier || note_barrier(call);
+    return !is_barrier_name(name.str()) || note_barrier(call);
   }
 
   bool VisitDeclStmt(clang::DeclStmt* statement) {  // NOLINT(readability-identifier-naming)
@@ -254,6 +254,8 @@ Facts survey(clang::ASTContext& context, const std::string& source) {
     if (function->isThisDeclarationADefinition()) definitions[at->second] = function;
   }
   const WaitFinder waits(context);
+  BarrierReach reach;
+  unsigned next_word = 0;
   for (std::size_t i = 0; i < definitions.size(); ++i) {
     if (definitions[i] == nullptr) continue;
     Function& out = facts.functions[i];
@@ -261,6 +263,7 @@ Facts survey(clang::ASTContext& context, const std::string& source) {
       out.parameters.push_back(parameter->getName().str());
     }
     BodySurvey(context, text, index, out).TraverseStmt(definitions[i]->getBody());
+    mark_branches(*definitions[i], text, reach, next_word, out);
     if (std::string why = waits.objection_to(*definitions[i]); !why.empty()) out.reasons.push_back(std::move(why));
     out.instructions = count_instructions(*definitions[i]);
     if (out.kernel) describe_kernel(*definitions[i], out);

@@ -39,6 +39,14 @@ std::optional<Span> Text::token(clang::SourceLocation location) const {
   return tokens_[index].span;
 }
 
+std::optional<Span> Text::first_token(clang::SourceLocation location) const {
+  return token(sources_.getExpansionRange(location).getBegin());
+}
+
+std::optional<Span> Text::last_token(clang::SourceLocation location) const {
+  return token(sources_.getExpansionRange(location).getEnd());
+}
+
 std::size_t Text::index_at(std::size_t offset) const {
   const auto found = std::partition_point(tokens_.begin(), tokens_.end(),
                                           [offset](const Token& token) { return token.span.begin < offset; });

@@ -20,6 +20,9 @@ class Text {
   [[nodiscard]] std::optional<std::size_t> offset(clang::SourceLocation location) const;
   // The token at a location.
   [[nodiscard]] std::optional<Span> token(clang::SourceLocation location) const;
+  // The first token of the text that a location comes from, and the last one: a use of a macro with its arguments.
+  [[nodiscard]] std::optional<Span> first_token(clang::SourceLocation location) const;
+  [[nodiscard]] std::optional<Span> last_token(clang::SourceLocation location) const;
 
   // The beginning of the declaration or statement at `offset`, including the attributes before it, which clang leaves
   // out.
