@@ -63,7 +63,9 @@ void FakeMachine::launch(KernelId id) {
   Kernel& k = c.view;
   k = {.id = id,
        .process = c.spec.process == ~0U ? ~id.index : c.spec.process,
-       .function = !first && c.spec.next_block ? 1U : 0U,
+       .function = c.spec.alternates             ? c.launches % 2
+                   : !first && c.spec.next_block ? 1U
+                                                 : 0U,
        .launch = c.launches++,
        .priority = c.spec.priority,
        .share = c.spec.share,

@@ -32,6 +32,7 @@ struct FakeKernel {
   double share = 1;
   std::uint32_t launches = 1;                       // 0: again and again
   std::optional<gpu::BlockDemand> next_block = {};  // launches after the first are of a function with such blocks
+  bool alternates = false;                          // its launches are of two functions in turn
   double idle_warps = 0;                            // result of sampling on each SM
   double memory_stalls = 0;                         // share of cycles
   double lsu_blocked = 0;                           // the same

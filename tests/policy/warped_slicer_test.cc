@@ -45,6 +45,23 @@ TEST(WarpedSlicer, FewerSmsThanBlockCountsMeansRoundsThatAddBlocks) {
   EXPECT_EQ(gpu.caps({1}), "3333");
 }
 
+// A launch of either function is over long before a measurement of it could be.
+TEST(WarpedSlicer, AClientWhoseFunctionsAlternateIsMeasuredAsAWhole) {
+  FakeKernel turns = nn();
+  turns.blocks = 200;
+  turns.block_instructions = 1'000;
+  turns.launches = 0;
+  turns.alternates = true;
+  FakeMachine gpu({.sms = 16, .limits = kTable1});
+  drive(gpu, "warped_slicer", {arrive_together({img(), turns}), run(120'000)});
+  ASSERT_GT(gpu.find(KernelId{1})->launch, 20U);
+  EXPECT_EQ(gpu.caps({0}), "5555555555555555");
+  EXPECT_EQ(gpu.caps({1}), "3333333333333333");
+  const std::string caps = gpu.caps({1});
+  gpu.run({20'000});
+  EXPECT_EQ(gpu.caps({1}), caps) << "and is not measured again with its next launches";
+}
+
 TEST(WarpedSlicer, FallsBackToSpatialWhereAKernelWouldLoseTooMuch) {
   // Blocks so large that two and one are all that fit: the first would run at a quarter of its best.
   FakeKernel big = img();

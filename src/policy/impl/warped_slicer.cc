@@ -7,11 +7,12 @@
 //   watch     a kernel whose speed changes, and stays changed, starts a new measurement (section IV.B)
 //
 // A new kernel starts a new measurement too; blocks above a new cap run to their end. A kernel that was measured before
-// is not measured again.
+// is not measured again. A client whose launches alternate between functions is measured as a whole.
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "policy/algorithm/alternating_clients.h"
 #include "policy/algorithm/members.h"
 #include "policy/algorithm/water_filling.h"
 #include "policy/policy.h"
@@ -31,7 +32,10 @@ class WarpedSlicer final : public Policy {
         psi_(v.choice<Psi>("psi")) {}
 
   void on(const KernelSetChanged&, Machine& gpu) override {
-    if (members_.changed(gpu)) regroup(gpu);
+    if (!members_.changed(gpu)) return;
+    const bool is_measuring = stage_ == Stage::warming || stage_ == Stage::sampling;
+    const bool has_another_function = alternating_.note(gpu, is_measuring);
+    if (members_.other_clients() || has_another_function) regroup(gpu);
   }
 
   void on(const Wake& e, Machine& gpu) override {
@@ -65,7 +69,10 @@ class WarpedSlicer final : public Policy {
     std::vector<std::uint32_t> times;  // number of samples of each
   };
   using Key = std::pair<KernelId, std::uint32_t>;  // client and function
-  static Key key(const Kernel& k) { return {k.id, k.function}; }
+  static constexpr std::uint32_t kAllFunctions = 0xffffffffU;
+  [[nodiscard]] Key key(const Kernel& k) const {
+    return {k.id, alternating_.contains(k.id) ? kAllFunctions : k.function};
+  }
 
   void regroup(Machine& gpu) {
     const auto kernels = by_client(gpu);
@@ -100,7 +107,7 @@ class WarpedSlicer final : public Policy {
       const std::size_t mine = part_of(i, sms, kernels.size());
       const std::size_t parts = std::max<std::size_t>(sms / kernels.size(), 1);
       const auto count = static_cast<std::uint32_t>(round_ * parts + place[mine]++);
-      const std::uint32_t max_blocks = kernels[mine].max_blocks_per_sm;
+      const std::uint32_t max_blocks = alternating_.max_blocks(kernels[mine]);
       // Later rounds must not remove blocks: those would still be resident when the sample begins.
       targets_[i] = {kernels[mine].id, round_ == 0 ? count % max_blocks + 1 : std::min(count + 1, max_blocks)};
       for (const Kernel& k : kernels) gpu.cap({i}, k.id, k.id == kernels[mine].id ? targets_[i].blocks : 0);
@@ -141,11 +148,13 @@ class WarpedSlicer final : public Policy {
         ++sampled;
       }
       Curve& curve = curves_[key(k)];
-      curve.ipc.resize(k.max_blocks_per_sm, 0);
-      curve.times.resize(k.max_blocks_per_sm, 0);
+      const std::uint32_t max_blocks = alternating_.max_blocks(k);
+      curve.ipc.resize(max_blocks, 0);
+      curve.times.resize(max_blocks, 0);
       for (const Sm& sm : gpu.sms()) {
         const Target& target = targets_[sm.index];
-        if (target.kernel != k.id || (repeats_ < kMaxRepeats && !held_target(gpu, sm, k))) continue;
+        if (target.kernel != k.id || target.blocks > max_blocks || (repeats_ < kMaxRepeats && !held_target(gpu, sm, k)))
+          continue;
         const Counters& c = gpu.residents(sm.id)[k.id.index].counters;
         const double cycles = static_cast<double>(length.count);
         const double stalls = std::min(static_cast<double>(c.memory_stall_cycles) / cycles, 1.0);  // phi_mem
@@ -195,7 +204,9 @@ class WarpedSlicer final : public Policy {
           std::find_if(kernels.begin(), kernels.end(), [&](const Kernel& other) { return other.id == target.kernel; });
       if (k == kernels.end()) return true;
       const auto curve = curves_.find(key(*k));
-      return curve != curves_.end() && curve->second.times[target.blocks - 1] > 0;
+      // Another function of the client may hold fewer blocks than the one for which the SM was prepared.
+      return curve != curves_.end() &&
+             (target.blocks > curve->second.times.size() || curve->second.times[target.blocks - 1] > 0);
     });
   }
 
@@ -220,6 +231,7 @@ class WarpedSlicer final : public Policy {
       }
     }
     stage_ = Stage::sharing;
+    alternating_.note_measured();
     usual_.clear();
     gpu.set_epoch(sample_);
   }
@@ -263,6 +275,7 @@ class WarpedSlicer final : public Policy {
   int phase_samples_;
   Psi psi_;
   Members members_;
+  AlternatingClients alternating_;
   Stage stage_ = Stage::isolated;
   std::uint64_t plan_ = 0;  // tag of wake-ups, by which outdated ones are recognised
   std::size_t round_ = 0;
