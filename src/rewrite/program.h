@@ -13,7 +13,7 @@
 namespace wm::rewrite {
 
 // Part of every cache key: a change of the rewriter that changes an answer changes this.
-inline constexpr std::uint32_t kRewriterVersion = 7;
+inline constexpr std::uint32_t kRewriterVersion = 8;
 
 // The device a program is built for, as far as its preprocessor and its types can tell.
 struct Device {

@@ -85,6 +85,15 @@ TEST(Barriers, ThatCannotBeKeptApartAreRefused) {
   EXPECT_EQ(reason("int f(int n) { barrier(CLK_LOCAL_MEM_FENCE); return n; }\n"
                    "kernel void k(global int* x, int n) { x[0] = n > 1 && f(n) > 2; }"),
             "has a barrier in a part of an expression that may be skipped");
+  const std::string falls = "has a switch with barriers in which a case continues in the next one";
+  const auto choice = [](const std::string& cases) {
+    return reason("kernel void k(local int* l, int n) { switch (n) { " + cases + " } barrier(1); }");
+  };
+  EXPECT_EQ(choice("case 0: barrier(1); l[n] = n; case 1: break; default: ;"), falls);
+  EXPECT_EQ(choice("case 0: barrier(1); break; case 1: if (n) { case 2: l[n] = n; } break;"), falls);
+  EXPECT_EQ(
+      choice("case 0: case 1: barrier(1); break; case 2: { l[n] = n; break; } case 3: return; default: l[0] = n;"), "");
+  EXPECT_EQ(choice("case 0: l[n] = n; case 1: break;"), "") << "no barrier in the switch";
   EXPECT_EQ(reason("kernel void k(global int* x, int n) { again: x[0] = n; if (n--) goto again; }"), "");
 }
 

@@ -106,7 +106,7 @@ class BranchingGenerator {
         return "if (" + condition + ") {\n" + inside(depth) + "}\n";
       case 3:
         return "switch (" + uniform() + " % 3u) {\ncase 0:\n" + inside(depth) + "break;\ncase 1:\n" + inside(depth) +
-               pick("break;\n", "") + "default:\n" + inside(depth) + "}\n";
+               pick("break;\n", "{ break; }\n") + "default:\n" + inside(depth) + "}\n";
       case 4:
         return fmt::format("x += exchange({}, {}, t, {});\n", read_, write_, uniform());
       case 5:

@@ -94,11 +94,12 @@ std::string text_of(const lab::BlockRunResult& r) {
       scaled(static_cast<double>(r.blocks) / std::max(1e-9, r.seconds)));
 }
 
-// The overlap of processes with one launch each: the time between launches of a process is none of its executions.
+// The overlap of processes that have completed one run of one launch: the time between launches of a process is none of
+// its executions, and an execution that has not ended has no interval.
 Json overlap_of(const lab::BlockRunResult& r) {
   std::vector<gpu::Interval> intervals;
   for (const lab::BlockProcessResult& p : r.processes) {
-    if (p.counts.launches > 1) return nullptr;
+    if (p.counts.launches != 1 || p.counts.turnarounds.size() != 1) return nullptr;
     intervals.push_back(p.counts.gpu);
   }
   return gpu::overlap(intervals);

@@ -178,7 +178,8 @@ std::string kernels_of_clients(const Json& status) {
   std::string text;
   for (const Json& c : status["clients"]) {
     const auto kernels = c.find("kernels");
-    if (kernels == c.end()) continue;
+    // Daemons of OpenCL programs give the number of a client's kernels instead.
+    if (kernels == c.end() || !kernels->is_array()) continue;
     for (const Json& k : *kernels) {
       const auto reason = k["reason"].get<std::string>();
       const bool are_workers = status.contains("arbiter") && status["arbiter"].value("workers", false);

@@ -33,6 +33,35 @@ bool leaves(const clang::Stmt* statement, bool own_break, bool own_continue) {
                      [&](const clang::Stmt* child) { return leaves(child, own_break, own_continue); });
 }
 
+// Does no statement behind this one in a list follow it?
+bool ends_case(const clang::Stmt* s) {
+  if (llvm::isa<clang::BreakStmt, clang::ReturnStmt, clang::ContinueStmt>(s)) return true;
+  if (const auto* label = llvm::dyn_cast<clang::SwitchCase>(s)) return ends_case(label->getSubStmt());
+  const auto* block = llvm::dyn_cast<clang::CompoundStmt>(s);
+  return block != nullptr && !block->body_empty() && ends_case(block->body_back());
+}
+
+bool has_label(const clang::Stmt* s) {
+  if (s == nullptr || llvm::isa<clang::SwitchStmt>(s)) return false;
+  return llvm::isa<clang::SwitchCase>(s) || std::any_of(s->child_begin(), s->child_end(), has_label);
+}
+
+// Does a case of the switch continue in the next one, or lie inside of another statement?
+bool falls_through(const clang::SwitchStmt& choice) {
+  const auto* body = llvm::dyn_cast<clang::CompoundStmt>(choice.getBody());
+  if (body == nullptr) return true;
+  bool open = false;  // a case has begun and not ended
+  for (const clang::Stmt* s : body->body()) {
+    const clang::Stmt* inner = s;
+    const bool begins = llvm::isa<clang::SwitchCase>(s);
+    if (begins && open) return true;
+    while (const auto* label = llvm::dyn_cast<clang::SwitchCase>(inner)) inner = label->getSubStmt();
+    if (has_label(inner)) return true;
+    open = !ends_case(s);
+  }
+  return false;
+}
+
 class BranchMarker {
  public:
   BranchMarker(const Text& text, BarrierReach& reach, unsigned& next_word, Function& out)
@@ -47,6 +76,8 @@ class BranchMarker {
     visit(&body);
     if (leaves(&body, false, false)) insert(text_.offset(body.getEndLoc()), word_store() + " ");
     if (macro_) out_.reasons.emplace_back("has a branch around a barrier in a macro of OpenCL's header");
+    // PoCL lets the first item decide for all at a label that items also reach from a case that divides the group.
+    if (falls_) out_.reasons.emplace_back("has a switch with barriers in which a case continues in the next one");
     if (partial_) out_.reasons.emplace_back("has a barrier in a part of an expression that may be skipped");
   }
 
@@ -94,6 +125,7 @@ class BranchMarker {
     if (const auto* loop = llvm::dyn_cast<clang::WhileStmt>(s)) body = loop->getBody();
     if (const auto* loop = llvm::dyn_cast<clang::DoStmt>(s)) body = loop->getBody();
     if (const auto* choice = llvm::dyn_cast<clang::SwitchStmt>(s)) {
+      falls_ = falls_ || falls_through(*choice);
       branch(choice->getBody(), word_store());
     } else {
       branch(body, leaves(body, true, false) ? word_store() : std::string{});
@@ -178,6 +210,7 @@ class BranchMarker {
   std::vector<unsigned> breaks_;  // exits so far of each loop or switch around
   bool macro_ = false;
   bool partial_ = false;
+  bool falls_ = false;
 };
 
 }  // namespace

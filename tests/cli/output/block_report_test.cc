@@ -6,13 +6,14 @@
 namespace wm::cli {
 namespace {
 
-lab::BlockRunResult run_of(std::uint64_t launches) {
+lab::BlockRunResult run_of(std::uint64_t launches, std::size_t runs = 1) {
   lab::BlockRunResult r;
   r.policy = "left_over";
   for (const gpu::Interval when : {gpu::Interval{0, 100}, gpu::Interval{50, 200}}) {
     lab::BlockProcessResult p;
     p.counts.gpu = when;
     p.counts.launches = launches;
+    p.counts.turnarounds.assign(runs, 200);
     r.processes.push_back(p);
   }
   return r;
@@ -24,6 +25,12 @@ TEST(BlockReport, OverlapIsThatOfOneLaunchOfEachProcess) {
 
 // The interval of a process would contain the time between its launches.
 TEST(BlockReport, SeveralLaunchesHaveNoOverlap) { EXPECT_TRUE(json_of(run_of(2))["metrics"]["overlap"].is_null()); }
+
+// Cycles that the user set may end a run while a second launch, or the first one, has blocks.
+TEST(BlockReport, LaunchesThatHaveNotEndedHaveNoOverlap) {
+  EXPECT_TRUE(json_of(run_of(1, 0))["metrics"]["overlap"].is_null());
+  EXPECT_TRUE(json_of(run_of(0, 0))["metrics"]["overlap"].is_null());
+}
 
 }  // namespace
 }  // namespace wm::cli

@@ -36,5 +36,11 @@ TEST(ClientTable, KernelsWithoutGatesStandBesideTheirReason) {
             "client 2: kernel 'copy' has no gates: it has no loops\n");
 }
 
+// The daemon of OpenCL programs writes how many kernels a client has.
+TEST(ClientTable, ANumberOfKernelsIsNoListOfThem) {
+  const auto status = nlohmann::ordered_json::parse(R"({"clients":[{"client":1,"kernels":3}]})");
+  EXPECT_EQ(kernels_of_clients(status), "");
+}
+
 }  // namespace
 }  // namespace wm::cli
