@@ -44,8 +44,7 @@ class Assembler {
     }
     shared_.price_addresses();
     for (std::uint32_t i = 0; i < out_.size(); ++i) {
-      fold_shift(i);
-      fold_product(i);
+      fold_into_sums(i);
       fold_wide_product(i);
       fold_extension(i);
       fold_choice(i);
@@ -293,29 +292,17 @@ class Assembler {
     }
   }
 
-  // A shift that only sums read is part of each of them.
-  void fold_shift(std::uint32_t i) {
-    if (out_[i].folded || at(i).guard.present || !shifts_by_constant(at(i), Type::b32)) return;
+  // A shift that only sums read is part of each of them. A product that only additions read is computed again with
+  // each, by one multiply-add.
+  void fold_into_sums(std::uint32_t i) {
+    const bool is_shift = shifts_by_constant(at(i), Type::b32);
+    if (out_[i].folded || at(i).guard.present || (!is_shift && !is_word_product(at(i), Suffix::lo))) return;
     const std::uint32_t r = at(i).operands[0].index;
     const auto& readers = values_.readers(r);
     if (values_.definition(r) != i || readers.empty()) return;
     const bool all_sums = std::all_of(readers.begin(), readers.end(), [&](std::uint32_t n) {
-      return is_word_sum(at(n)) && !at(n).guard.present && !out_[n].folded && !absorbed_.contains(n);
-    });
-    if (!all_sums) return;
-    out_[i].folded = true;
-    for (const std::uint32_t n : readers) absorbed_[n] = true;
-  }
-
-  // A product of words that only sums read is computed again with each of them, by one multiply-add.
-  void fold_product(std::uint32_t i) {
-    if (out_[i].folded || at(i).guard.present || !is_word_product(at(i), Suffix::lo)) return;
-    const std::uint32_t r = at(i).operands[0].index;
-    const auto& readers = values_.readers(r);
-    if (values_.definition(r) != i || readers.empty()) return;
-    const bool all_sums = std::all_of(readers.begin(), readers.end(), [&](std::uint32_t n) {
-      return at(n).opcode == Opcode::add && is_word_sum(at(n)) && !at(n).guard.present && !out_[n].folded &&
-             !absorbed_.contains(n);
+      return is_word_sum(at(n)) && (is_shift || at(n).opcode == Opcode::add) && !at(n).guard.present &&
+             !out_[n].folded && !absorbed_.contains(n);
     });
     if (!all_sums) return;
     out_[i].folded = true;

@@ -75,8 +75,10 @@ class Binaries : public testing::Test {
   void TearDown() override {
     if (side_.context != nullptr) close_side(side_);
   }
-  // Whether programs from source run as workers under this daemon's policy: on CUDA only those that own SMs use them.
+  // Whether programs from source must run as workers under this daemon's policy: on CUDA only policies that own SMs use
+  // them.
   bool makes_workers() {
+    if (is_on_cpu()) return true;
     cl_program program = build(side_, "kernel void f(global int* x) { x[get_global_id(0)] = 1; }");
     const bool as_workers = run_groups(side_, program).as_workers != 0;
     clReleaseProgram(program);

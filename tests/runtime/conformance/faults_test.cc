@@ -9,13 +9,7 @@ namespace wm::runtime::test {
 namespace {
 
 // Kernels of a CPU device run in the daemon's process.
-bool runs_in_the_daemon() {
-  cl_device_type type = 0;
-  const Side side = open_side(false);
-  clGetDeviceInfo(side.device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
-  close_side(side);
-  return (type & CL_DEVICE_TYPE_CPU) != 0;
-}
+bool runs_in_the_daemon() { return is_on_cpu(); }
 
 // Whether other kernels can run beside an endless one. On an H200, forty launches of another queue did not start within
 // ten seconds; the cause is not known.

@@ -87,6 +87,14 @@ Side open_side(bool ours) {
   return side;
 }
 
+bool is_on_cpu() {
+  cl_device_type type = 0;
+  const Side side = open_side(false);
+  clGetDeviceInfo(side.device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
+  close_side(side);
+  return (type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
 void close_side(const Side& side) {
   if (side.queue != nullptr) clReleaseCommandQueue(side.queue);
   if (side.context != nullptr) clReleaseContext(side.context);

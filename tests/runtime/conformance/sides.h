@@ -58,6 +58,8 @@ const NativeLoader& native_loader();
 // Opens the device through the native driver, or through ours.
 Side open_side(bool ours);
 void close_side(const Side& side);
+// Is the native device a CPU?
+bool is_on_cpu();
 
 // Whether the native driver compiles kernels at their first launch, as PoCL does.
 bool compiles_at_launch();
