@@ -39,6 +39,8 @@ EDITS = {
     "fcfs_transfers": (SYSTEM, r"order: \w+", "order: fcfs", "copies in order of arrival in all cases"),
     "priority_transfers": (SYSTEM, r"order: \w+", "order: priority", "copies by priority, also in the FCFS baseline"),
     "one_copy_engine": (SYSTEM, r"duplex: true", "duplex: false", "one copy at a time in both directions together"),
+    "link_2": (SYSTEM, r"lanes: 32", "lanes: 64", "16 GB/s each way"),
+    "link_4": (SYSTEM, r"lanes: 32", "lanes: 128", "32 GB/s each way"),
     "no_gap": (SYSTEM, r"dispatch_latency: [^,]*", "dispatch_latency: 0 ps", "the next launch of a queue arrives at once"),
     "gap_10us": (SYSTEM, r"dispatch_latency: [^,]*", "dispatch_latency: 10 us", "it arrives after 10 us, not 1"),
     "no_setup": (SYSTEM, r"setup_cycles: \d+", "setup_cycles: 0", "an SM is set up at once"),

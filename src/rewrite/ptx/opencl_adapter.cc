@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "rewrite/ptx/constant_pointers.h"
+#include "rewrite/ptx/function_removal.h"
+#include "rewrite/ptx/printed_vectors.h"
 #include "rewrite/ptx/special_values.h"
 
 namespace wm::rewrite {
@@ -46,8 +48,10 @@ bool loads_parameter(const Instruction& i, const ptx::Variable& variable, std::u
 }
 
 // Why the kernel cannot be adapted.
-std::optional<std::string> obstacle(const Function& kernel) {
+std::optional<std::string> obstacle(const ptx::Module& module, std::uint32_t index) {
+  const Function& kernel = module.functions[index];
   if (kernel.refusal) return kernel.refusal->what;
+  if (prints_vectors(module, index)) return "it prints vectors, which the CUDA driver's vprintf does not support";
   for (std::uint32_t p = 0; p < kernel.parameters.size(); ++p) {
     if (!is_local_pointer(kernel.parameters[p])) continue;
     for (const Instruction& i : kernel.body) {
@@ -153,6 +157,22 @@ ptx::Variable dynamic_shared_variable() {
   return v;
 }
 
+void remove_refused(ptx::Module& module, std::vector<RefusedKernel>& refused) {
+  std::vector<bool> removed(module.functions.size());
+  for (std::uint32_t index = 0; index < module.functions.size(); ++index) {
+    Function& f = module.functions[index];
+    // A function without a body is the driver's own, such as vprintf.
+    if (f.declaration && f.linkage == ptx::Linkage::internal) f.linkage = ptx::Linkage::external;
+    if (!f.entry) continue;
+    auto reason = obstacle(module, index);
+    if (!reason) reason = move_constant_parameters(f);
+    if (!reason) continue;
+    refused.push_back({f.name, *reason});
+    removed[index] = true;
+  }
+  remove_functions(module, removed);
+}
+
 }  // namespace
 
 Result<AdaptedModule> adapt_opencl(ptx::Module module) {
@@ -163,14 +183,7 @@ Result<AdaptedModule> adapt_opencl(ptx::Module module) {
   if (std::any_of(module.variables.begin(), module.variables.end(), is_dynamic_shared)) {
     return Error{"the module has dynamic shared memory of its own"};
   }
-  std::erase_if(module.functions, [&](Function& f) {
-    // A function without a body is the driver's own, such as vprintf.
-    if (f.declaration && f.linkage == ptx::Linkage::internal) f.linkage = ptx::Linkage::external;
-    auto reason = f.entry ? obstacle(f) : std::nullopt;
-    if (f.entry && !reason) reason = move_constant_parameters(f);
-    if (reason) adapted.refused.push_back({f.name, *reason});
-    return reason.has_value();
-  });
+  remove_refused(module, adapted.refused);
   std::array<Special, kEnvironmentWords> environment{};
   for (std::uint32_t n = 0; n < kEnvironmentWords; ++n) environment[n] = environment_register(n);
   const auto needs = find_special_needs(module, environment);

@@ -8,6 +8,7 @@
 #include "ptx/opaque.h"
 #include "rewrite/ptx/block_dependence.h"
 #include "rewrite/ptx/function_editor.h"
+#include "rewrite/ptx/operands.h"
 
 namespace wm::rewrite {
 namespace {
@@ -21,19 +22,6 @@ using ptx::Space;
 using ptx::Suffix;
 using ptx::Type;
 using ptx::Variable;
-
-template <typename Instr, typename Visit>
-void visit_operands(Instr& instruction, Visit&& visit) {
-  const auto descend = [&](const auto& self, auto& operand) -> void {
-    visit(operand);
-    for (auto& element : operand.elements) self(self, element);
-  };
-  for (auto& operand : instruction.operands) descend(descend, operand);
-}
-
-bool is_module_variable(const Operand& o) {
-  return o.kind == Operand::Kind::variable && o.scope == Operand::Scope::module;
-}
 
 std::optional<std::string> reason_against(const Function& f) {
   if (f.refusal) return f.refusal->what;

@@ -41,6 +41,17 @@ TEST_F(CudaPrograms, AProgramThatIsNotLoadedSaysWhy) {
   EXPECT_FALSE(compiler().build_failed(*source(opencl_ptx(kStraightLine))));
 }
 
+TEST_F(CudaPrograms, AProgramIsBuiltWithoutAKernelThatIsRefusedAndSaysWhy) {
+  const std::string refused = ptx_kernel("taken", ".param .u64 .ptr .shared .align 4 a", "mov.b64 %d1, a; ret;");
+  const ProgramHandle program = source(opencl_ptx(refused + kStraightLine));
+  ASSERT_EQ(compiler().build(*program, ""), status::kSuccess);
+  EXPECT_FALSE(compiler().build_failed(*program));
+  EXPECT_TRUE(compiler().create_kernel(*program, "straight").object);
+  EXPECT_FALSE(compiler().create_kernel(*program, "taken").object);
+  EXPECT_NE(compiler().build_log(*program).find("kernel 'taken' cannot run on the CUDA driver: the __local parameter"),
+            std::string::npos);
+}
+
 TEST_F(CudaPrograms, TextBehindAZeroIsLeftOut) {
   const ProgramHandle program = source(opencl_ptx(kStraightLine) + std::string("\0rest that is no PTX", 21));
   EXPECT_EQ(compiler().build(*program, ""), status::kSuccess);

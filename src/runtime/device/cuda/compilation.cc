@@ -20,6 +20,14 @@ constexpr int kErrorLog = 5, kErrorLogBytes = 6;
 // A program's objects are changed only by the call that builds it.
 CudaProgram& changed(const ProgramObject& program) { return const_cast<CudaProgram&>(of(program)); }
 
+std::string refusals(const LoadedModule& loaded) {
+  std::string lines;
+  for (const rewrite::RefusedKernel& k : loaded.refused) {
+    lines += fmt::format("warpmux: kernel '{}' cannot run on the CUDA driver: {}\n", k.name, k.reason);
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string gated_name(const std::string& kernel) { return "wm_gated_" + kernel; }
@@ -119,6 +127,7 @@ void CudaCompilation::load(CudaProgram& program) const {
   auto loaded = load_ptx(std::move(text));
   if (loaded) {
     program.loaded = std::move(*loaded);
+    program.load_log = refusals(*program.loaded);
   } else {
     program.load_log = "warpmux: the program cannot be loaded with the CUDA driver: " + loaded.error().what;
   }
@@ -158,7 +167,7 @@ Result<void> CudaCompilation::load_code(LoadedModule& loaded, const std::string&
 }
 
 bool CudaCompilation::build_failed(const ProgramObject& program) const {
-  return !of(program).load_log.empty() || compiler_.build_failed(*of(program).compiled);
+  return (!of(program).loaded && !of(program).load_log.empty()) || compiler_.build_failed(*of(program).compiled);
 }
 
 BinaryType CudaCompilation::binary_type(const ProgramObject& program) const {

@@ -88,7 +88,7 @@ struct LoadedModule {
 struct CudaProgram final : ProgramObject {
   ProgramHandle compiled;  // the compiler's own
   std::shared_ptr<LoadedModule> loaded;
-  std::string load_log;  // why there is none
+  std::string load_log;  // why there is none, or which kernels it lacks; a part of the build log
 };
 
 struct CudaKernel final : KernelObject {
