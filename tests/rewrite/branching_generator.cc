@@ -20,7 +20,8 @@ std::uint32_t scrambled(std::uint32_t number) {
 
 class BranchingGenerator {
  public:
-  explicit BranchingGenerator(std::uint64_t seed) : random_(seed * 6151 + 43) {
+  BranchingGenerator(std::uint64_t seed, bool one_sided)
+      : random_(seed * 6151 + (one_sided ? 57 : 43)), one_sided_(one_sided) {
     constexpr std::array<std::uint32_t, 6> kSizes{16, 32, 64, 20, 7, 3};
     items_ = kSizes[random_.below(kSizes.size())];
   }
@@ -28,7 +29,8 @@ class BranchingGenerator {
   Generated make() {
     Generated out;
     std::string body;
-    for (std::uint32_t i = 1 + random_.below(2); i > 0; --i) body += phase(0);
+    if (one_sided_) body = without_barriers() + one_sided(0) + without_barriers();
+    for (std::uint32_t i = one_sided_ ? random_.below(2) : 1 + random_.below(2); i > 0; --i) body += phase(0);
     out.source = fmt::format("#define LS {}u\n", items_) + helper() + kernel(body);
     out.options = fmt::format("-cl-std=CL1.2 -DEXTRA={}u", random_.below(1000));
     fill_application(out);
@@ -81,12 +83,14 @@ class BranchingGenerator {
     }
   }
 
+  std::string divided() {
+    return "if (" + dividing() + ") {\n" + statement(0) + statement(0) + "} else {\n" + statement(0) + statement(0) +
+           "}\n";
+  }
+
   std::string step() {
     std::string text;
-    if (!chance(5)) {
-      text = "if (" + dividing() + ") {\n" + statement(0) + statement(0) + "} else {\n" + statement(0) + statement(0) +
-             "}\n";
-    }
+    if (!chance(5)) text = divided();
     if (!chance(3)) text += statement(0);
     std::swap(read_, write_);
     return text + "barrier(CLK_LOCAL_MEM_FENCE);\n";
@@ -95,7 +99,65 @@ class BranchingGenerator {
   // An even number of steps, or a branch of them.
   std::string inside(int depth) { return depth == 0 && chance(3) ? phase(1) : step() + step(); }
 
+  // Statements without barriers belong to the step around them.
+  std::string without_barriers() {
+    const std::string bound = pick("3u", "(in[group] & 3u) + 1u", "(t & 7u)", "(" + uniform() + " & 3u)");
+    switch (random_.below(4)) {
+      case 0:
+        return {};
+      case 1:
+        return divided();
+      case 2:
+        return statement(0);
+      default:
+        return "for (uint k = 0; k < " + bound + "; ++k) {\n" + divided() + "y += k;\n}\n";
+    }
+  }
+
+  std::string with_barriers(int depth) {
+    const std::string wait = "barrier(CLK_LOCAL_MEM_FENCE);\n";
+    switch (random_.below(5)) {
+      case 0:
+        return wait;
+      case 1:
+        return divided() + wait;
+      case 2:
+        return "for (uint p = 0; p < (in[group] & 3u); ++p) {\n" + divided() + wait + without_barriers() + "}\n";
+      case 3:
+        return "for (uint p = 0; p < 3u; ++p) {\n" + step() + step() + "}\n";
+      default:
+        return inside(depth);
+    }
+  }
+
+  // A branch or a case without barriers beside one with barriers. Both begin and end alike, which LLVM may merge.
+  std::string one_sided(int depth) {
+    const std::string condition = "(" + uniform() + " & 1u) != 0u";
+    const std::string first = without_barriers();
+    const std::string last = without_barriers();
+    const std::string quiet = first + without_barriers() + last;
+    const std::string loud = first + with_barriers(depth) + last;
+    switch (random_.below(6)) {
+      case 0:
+        return "if (" + condition + ") {\n" + loud + "} else {\n" + quiet + "}\n";
+      case 1:
+        return "if (" + condition + ") {\n" + quiet + "} else {\n" + loud + "}\n";
+      case 2:
+        return "if (" + condition + ") {\n" + quiet + "} else if (" + uniform() + " % 3u == 0u) {\n" + loud +
+               "} else {\n" + last + "}\n";
+      case 3:
+        return "switch (" + uniform() + " % 3u) {\ncase 0:\n" + quiet + "break;\ncase 1:\n" + loud +
+               pick("break;\n", "break;\ndefault:;\n" + last) + "}\n";
+      case 4:
+        return "if (" + uniform() + " % 5u == 0u) {\n" + quiet + "out[g] = x;\nreturn;\n}\n" + loud;
+      default:
+        return "for (uint r = 0; r < 3u; ++r) {\nif (" + uniform() + " % 3u == r) {\n" + quiet +
+               pick("continue;\n", "break;\n") + "}\n" + loud + "}\n";
+    }
+  }
+
   std::string phase(int depth) {
+    if (one_sided_ && chance(3)) return one_sided(depth);
     const std::string condition = "(" + uniform() + " & 1u) != 0u";
     switch (random_.below(depth == 0 ? 7 : 5)) {
       case 0:
@@ -171,6 +233,7 @@ class BranchingGenerator {
   }
 
   Random random_;
+  bool one_sided_;
   std::uint32_t items_ = 1;
   std::string read_ = "A";
   std::string write_ = "B";
@@ -178,6 +241,7 @@ class BranchingGenerator {
 
 }  // namespace
 
-Generated generate_branching(std::uint64_t seed) { return BranchingGenerator(seed).make(); }
+Generated generate_branching(std::uint64_t seed) { return BranchingGenerator(seed, false).make(); }
+Generated generate_one_sided(std::uint64_t seed) { return BranchingGenerator(seed, true).make(); }
 
 }  // namespace wm::rewrite

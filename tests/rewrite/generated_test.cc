@@ -101,6 +101,11 @@ void branching_same_on_opencl(std::uint64_t seed) {
   same_on_opencl_as_in_executor(generate_branching(seed));
 }
 
+void one_sided_same_on_opencl(std::uint64_t seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  same_on_opencl_as_in_executor(generate_one_sided(seed));
+}
+
 // In every run; the long tests take 220. PoCL 3.1 once failed on the last two.
 constexpr std::uint64_t kQuick[] = {0, 1, 106, 129};
 
@@ -137,6 +142,19 @@ TEST(GeneratedKernels, BranchesWithBarriersLeaveTheSameBuffersAsPtx) {
   for (const std::uint64_t seed : kQuickBranching) same_as_ptx(seed, branching);
 }
 
+// PoCL 3.1 compiles both wrong unmodified, and compiled their workers wrong without the stores in branches.
+constexpr std::uint64_t kQuickOneSided[] = {4, 5};
+
+TEST(GeneratedKernels, BranchesBesideThoseWithBarriersLeaveTheSameBuffersOnOpenCl) {
+  if (!zoo::have_opencl_device()) GTEST_SKIP() << "no OpenCL device";
+  for (const std::uint64_t seed : kQuickOneSided) one_sided_same_on_opencl(seed);
+}
+
+TEST(GeneratedKernels, BranchesBesideThoseWithBarriersLeaveTheSameBuffersAsPtx) {
+  const Make one_sided = [](std::uint64_t seed, Leave) { return generate_one_sided(seed); };
+  for (const std::uint64_t seed : kQuickOneSided) same_as_ptx(seed, one_sided);
+}
+
 class LongGeneratedKernels : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(LongGeneratedKernels, LeaveTheSameBuffersOnOpenCl) {
@@ -167,6 +185,15 @@ TEST_P(LongBranchingKernels, LeaveTheSameBuffersOnOpenCl) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, LongBranchingKernels, testing::Range<std::uint64_t>(0, 1000));
+
+class LongOneSidedKernels : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(LongOneSidedKernels, LeaveTheSameBuffersOnOpenCl) {
+  if (!zoo::have_opencl_device()) GTEST_SKIP() << "no OpenCL device";
+  one_sided_same_on_opencl(GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, LongOneSidedKernels, testing::Range<std::uint64_t>(0, 200));
 
 }  // namespace
 }  // namespace wm::rewrite

@@ -36,4 +36,7 @@ Generated generate_divided(std::uint64_t seed, Leave out = {});
 // Kernels with barriers in branches, loops and switches that depend on a group's data.
 Generated generate_branching(std::uint64_t seed);
 
+// The same with branches and cases without barriers beside those with barriers.
+Generated generate_one_sided(std::uint64_t seed);
+
 }  // namespace wm::rewrite
