@@ -223,7 +223,7 @@ Result<void> validate(const GpuConfig& c) {
   const auto power_of_two = [](std::uint32_t n) { return n != 0 && (n & (n - 1)) == 0; };
   std::vector<Check> checks{
       {c.sm.count >= 1 && c.sm.count <= 1024, "sm: count must be from 1 to 1024"},
-      {c.sm.clock_mhz >= 1, "sm: clock must be at least 1 MHz"},
+      {c.sm.clock_mhz >= 1 && c.sm.clock_mhz <= 10'000, "sm: clock must be from 1 MHz to 10 GHz"},
       {c.sm.schedulers >= 1 && c.sm.schedulers <= 4, "sm: schedulers must be from 1 to 4"},
       {c.sm.issue_width >= 1 && c.sm.issue_width <= 2, "sm: issue_width must be 1 or 2"},
       {c.sm.threads % 32 == 0 && c.sm.threads >= 32 && c.sm.threads <= 2048,

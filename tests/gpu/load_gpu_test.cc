@@ -72,6 +72,7 @@ TEST(LoadGpu, RangesHaveTwoEnds) {
       {"schedulers: 2", "schedulers: 1", "schedulers: 0", "schedulers must be from 1 to 4"},
       {"schedulers: 2", "schedulers: 4", "schedulers: 5", "schedulers must be from 1 to 4"},
       {"count: 24", "count: 1", "count: 0", "count must be from 1 to 1024"},
+      {"clock: 1400 MHz", "clock: 10000 MHz", "clock: 10001 MHz", "clock must be from 1 MHz to 10 GHz"},
       {"count: 24", "count: 1024", "count: 1025", "count must be from 1 to 1024"},
       {"issue_width: 1", "issue_width: 2", "issue_width: 3", "issue_width must be 1 or 2"},
       {"{banks: 32,", "{banks: 16,", "{banks: 8,", "banks must be 16 or 32"},

@@ -9,7 +9,7 @@ std::uint64_t to_cycles(Picoseconds time, Hertz clock) {
   constexpr std::uint64_t kSecond = 1'000'000'000'000;
   const std::uint64_t rest = time.count % kSecond;
   const std::uint64_t kilohertz = clock.count / 1000;
-  return time.count / kSecond * clock.count + (rest / 1000 * kilohertz + 500'000) / 1'000'000;
+  return time.count / kSecond * clock.count + (rest * kilohertz + 500'000'000) / 1'000'000'000;
 }
 
 Result<BoundApp> bind_app(const AppTrace& app, const gpu::SmLimits& sm, Hertz clock,

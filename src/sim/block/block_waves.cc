@@ -82,7 +82,8 @@ bool BlockWaves::worthwhile(std::uint64_t now, std::uint64_t stop) const {
 std::optional<std::uint64_t> BlockWaves::advance(KernelTable& kernels, SmTable& sms, std::uint64_t stop) {
   const std::uint64_t now = sms.next_event();
   if (now < blocked_until_) return std::nullopt;
-  stop = find_clients(kernels, sms, stop);
+  // Ends count from `now` in 1/65536 cycles, so a call covers no more than the longest window.
+  stop = find_clients(kernels, sms, std::min(stop, now + kLongestWindow));
   if (stop <= now || !worthwhile(now, stop)) {
     blocked_until_ = stop;
     return std::nullopt;

@@ -65,6 +65,9 @@ Result<KernelModel> place_kernel(const KernelDescription& k, const gpu::SmLimits
   if (k.shared_bytes > total.shared_bytes)
     return refuse(k, k.shared_bytes, "bytes of shared memory", total.shared_bytes);
   m.max_blocks_per_sm = gpu::fit(m.footprint, total);
+  // The part is a whole number of bytes: rounded down, one block more could fit than the configuration holds.
+  if (fits != configurations.end() && k.shared_bytes != 0)
+    m.max_blocks_per_sm = std::min(m.max_blocks_per_sm, *fits / k.shared_bytes);
   m.context_bytes = std::uint64_t{k.registers} * 4 + k.shared_bytes;
 
   double block_time = static_cast<double>(k.block_time.count);

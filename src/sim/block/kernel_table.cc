@@ -45,7 +45,6 @@ void KernelTable::remove(policy::KernelId client, Cycles now) {
   Client& c = clients_[client.index];
   ++c.totals.launches;
   c.totals.last_end = now;
-  c.totals.busy_cycles += (now - active_[c.place].arrived).count;
   active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(c.place));
   for (std::uint32_t i = c.place; i < active_.size(); ++i) clients_[active_[i].id.index].place = i;
   c.place = kInactive;

@@ -32,9 +32,8 @@ struct BlockClientTotals {
   std::uint64_t blocks = 0;    // completed
   std::uint64_t preemptions = 0;
   std::uint64_t instructions = 0;
-  Cycles first_start = kNever;    // start of its first block
-  Cycles last_end;                // end of its last launch
-  std::uint64_t busy_cycles = 0;  // from a launch's arrival to its end, summed over completed launches
+  Cycles first_start = kNever;  // start of its first block
+  Cycles last_end;              // end of its last launch
 };
 
 class KernelTable {

@@ -17,6 +17,11 @@ using yaml::Map;
 using yaml::Value;
 
 constexpr std::uint64_t kMaxCopyBytes = std::uint64_t{1} << 50;
+// Repetitions are written out, so a short file could describe more steps than the host's memory holds.
+constexpr std::size_t kMaxSteps = 10'000'000;
+// More SMs than any GPU has; times the blocks on an SM the number still fits into 32 bits.
+constexpr std::uint32_t kMaxMeasuredSms = 100'000;
+constexpr double kLowestSaturation = 0.01;
 
 // Blocks and durations from a file with recorded blocks, whose path is relative to the application's.
 Result<void> read_record(KernelDescription& k, const std::string& recorded, const Place& place) {
@@ -61,7 +66,7 @@ Result<KernelDescription> read_kernel(const yaml::Member& member, std::uint32_t 
   if (k.kernel_time.count != 0 && measured_sms == 0) return refuse("'time' needs the application's 'measured_sms'");
   if (uniform < 0 || uniform >= 1) return refuse("'variation' must be from 0 to below 1");
   if (lognormal < 0 || lognormal > 100) return refuse("'lognormal_variation' must be from 0 to 100");
-  if (k.saturation <= 0 || k.saturation > 1) return refuse("'saturation' must be above 0 and at most 1");
+  if (k.saturation < kLowestSaturation || k.saturation > 1) return refuse("'saturation' must be from 0.01 to 1");
   if ((uniform > 0) + (lognormal > 0) + (durations.empty() ? 0 : 1) + (recorded.empty() ? 0 : 1) > 1)
     return refuse("of 'variation', 'lognormal_variation', 'durations' and 'recorded' only one");
   if (uniform > 0) k.shape = DurationShape::uniform(uniform);
@@ -84,8 +89,10 @@ Result<void> read_repeat(const Value& value, AppTrace& app, std::uint32_t depth)
   const std::size_t begin = app.steps.size();
   if (auto read = read_steps(*steps, app, depth + 1); !read) return read;
   const std::vector<TraceStep> body(app.steps.begin() + static_cast<std::ptrdiff_t>(begin), app.steps.end());
-  if (times == 0 || body.size() * times > 10'000'000)
-    return Error{"'repeat' must be from 1 to 10 million steps", value.place};
+  if (body.empty()) return Error{"'repeat' needs at least one step", value.place};
+  if (times == 0) return Error{"'repeat' must be at least 1", value.place};
+  if (begin + body.size() * times > kMaxSteps)
+    return Error{fmt::format("an application has at most {} steps, repetitions written out", kMaxSteps), value.place};
   for (std::uint32_t i = 1; i < times; ++i) app.steps.insert(app.steps.end(), body.begin(), body.end());
   return {};
 }
@@ -95,7 +102,8 @@ Result<void> read_step(const Value& value, AppTrace& app) {
   Map map(value, "trace");
   const Value* async = map.take("async");
   if (async != nullptr) map.keep(yaml::read(*async, map.label("async"), step.asynchronous));
-  map.optional("stream", step.stream);
+  const Value* stream = map.take("stream");
+  if (stream != nullptr) map.keep(yaml::read(*stream, map.label("stream"), step.stream));
   Picoseconds cpu;
   Bytes bytes;
   std::string name;
@@ -116,8 +124,9 @@ Result<void> read_step(const Value& value, AppTrace& app) {
   if (bytes.count > kMaxCopyBytes)
     return Error{fmt::format("a copy has at most {} bytes, not {}", kMaxCopyBytes, bytes.count), value.place};
   if (kinds != 1) return Error{"a step is one of cpu, copy_to_device, copy_to_host, launch, sync, repeat", value.place};
-  if (async != nullptr && (step.kind == TraceStep::Kind::cpu || step.kind == TraceStep::Kind::sync))
-    return Error{"'async' belongs to copies and launches", async->place};
+  const bool is_command = step.kind != TraceStep::Kind::cpu && step.kind != TraceStep::Kind::sync;
+  if (async != nullptr && !is_command) return Error{"'async' belongs to copies and launches", async->place};
+  if (stream != nullptr && !is_command) return Error{"'stream' belongs to copies and launches", stream->place};
   if (step.kind == TraceStep::Kind::sync && name != "all")
     return Error{fmt::format("'sync' waits for all streams: 'all' expected, not '{}'", name), value.place};
   step.amount = step.kind == TraceStep::Kind::cpu ? cpu.count : bytes.count;
@@ -147,6 +156,15 @@ Result<void> read_steps(const Value& list, AppTrace& app, std::uint32_t depth) {
   return {};
 }
 
+// The classes in which papers put the application: a name for each grouping.
+Result<void> read_classes(const Value& classes, AppTrace& app) {
+  if (classes.kind != Value::Kind::map)
+    return Error{"'classes' must be a map such as {class1: SHORT}, not " + describe(classes), classes.place};
+  for (const yaml::Member& m : classes.members)
+    if (auto read = yaml::read(m.value, fmt::format("'{}' in classes", m.key), app.classes[m.key]); !read) return read;
+  return {};
+}
+
 }  // namespace
 
 Result<AppTrace> parse_app(std::string_view text, const std::string& file) {
@@ -161,8 +179,11 @@ Result<AppTrace> parse_app(std::string_view text, const std::string& file) {
   const Value* trace = map.take("trace");
   if (trace == nullptr) map.miss("trace");
   if (auto read = map.finish(); !read) return read.error();
+  if (app.measured_sms > kMaxMeasuredSms)
+    return Error{fmt::format("'measured_sms' must be at most {}, not {}", kMaxMeasuredSms, app.measured_sms),
+                 value->place};
   if (classes != nullptr)
-    for (const yaml::Member& m : classes->members) app.classes[m.key] = m.value.text;
+    if (auto read = read_classes(*classes, app); !read) return read.error();
   for (const yaml::Member& m : kernels->members) {
     auto kernel = read_kernel(m, app.measured_sms);
     if (!kernel) return kernel.error();

@@ -110,11 +110,7 @@ Result<void> System::run(const StopRule& rule) {
     if (next > kLongestRun)
       return Error{fmt::format("a run has at most {} cycles: end it with --cycles", kLongestRun.count)};
     machine_.advance(next);
-    for (const policy::KernelId client : machine_.completed()) {
-      --active_launches_;
-      if (observer_ != nullptr) observer_->launch_ended(stream_owners_[client.index], client.index, next.count);
-      complete(queues_.queue_of(client.index));
-    }
+    for (const policy::KernelId client : machine_.completed()) end_launch(client.index);
     while (!events_.empty() && events_.top().at <= next.count) {
       const Event event = events_.top();
       events_.pop();
@@ -266,9 +262,21 @@ void System::launch_waiting() {
     const Command& c = queues_.issue(buffered_.front());
     buffered_.pop_front();
     ++active_launches_;
+    Process& p = processes_[c.process];
+    if (p.active++ == 0) p.active_since = machine_.now().count;
     if (observer_ != nullptr) observer_->launch_began(c.process, c.stream, *c.kernel, machine_.now().count);
     machine_.launch({c.stream}, *c.kernel);
   }
+}
+
+void System::end_launch(std::uint32_t stream) {
+  const std::uint64_t now = machine_.now().count;
+  const std::uint32_t process = stream_owners_[stream];
+  Process& p = processes_[process];
+  --active_launches_;
+  if (--p.active == 0) p.gpu_cycles += now - p.active_since;
+  if (observer_ != nullptr) observer_->launch_ended(process, stream, now);
+  complete(queues_.queue_of(stream));
 }
 
 void System::begin_transfers() {
@@ -299,13 +307,13 @@ ProcessResult System::result(std::uint32_t index) const {
   ProcessResult r;
   r.name = p.spec.name;
   r.turnarounds = p.turnarounds;
+  r.gpu_cycles = p.gpu_cycles;
   for (std::uint32_t s = p.first_stream; s < p.first_stream + p.spec.app->streams; ++s) {
     const BlockClientTotals& t = machine_.totals({s});
     r.launches += t.launches;
     r.blocks += t.blocks;
     r.preemptions += t.preemptions;
     r.instructions += t.instructions;
-    r.gpu_cycles += t.busy_cycles;
     if (t.launches == 0) continue;
     r.gpu = {r.gpu.end == 0 ? t.first_start.count : std::min(r.gpu.begin, t.first_start.count),
              std::max(r.gpu.end, t.last_end.count)};

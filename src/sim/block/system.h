@@ -67,7 +67,7 @@ struct ProcessResult {
   std::uint64_t preemptions = 0;
   std::uint64_t instructions = 0;
   gpu::Interval gpu;             // from its first block's start to its last launch's end
-  std::uint64_t gpu_cycles = 0;  // cycles in which a launch of it was active, summed over streams
+  std::uint64_t gpu_cycles = 0;  // cycles in which at least one of its launches was active
 
   [[nodiscard]] double mean_turnaround() const;
 };
@@ -97,6 +97,9 @@ class System {
     bool waits_for_all = false;      // while waiting: for all commands, or for the one that is awaited
     std::uint32_t first_stream = 0;  // index of the process's first stream among the system's
     std::uint64_t began = 0;         // start of the run in progress
+    std::uint32_t active = 0;        // launches in the execution engine
+    std::uint64_t active_since = 0;  // cycle from which it has had any
+    std::uint64_t gpu_cycles = 0;    // as in ProcessResult
     std::vector<std::uint64_t> turnarounds;
   };
   struct Event {
@@ -124,6 +127,7 @@ class System {
   void issue(std::uint32_t queue);
   void complete(std::uint32_t queue);
   void launch_waiting();
+  void end_launch(std::uint32_t stream);
   void begin_transfers();
   [[nodiscard]] bool over(const StopRule& rule) const;
   [[nodiscard]] Error starvation() const;

@@ -72,7 +72,9 @@ void read_link(Map& m, LinkConfig& link) {
   m.optional("duplex", link.duplex);
   read_order(m, link);
   Bytes to_device{0}, to_host{0};
-  m.optional("pageable_to_device", to_device).optional("pageable_to_host", to_host);
+  constexpr std::uint64_t kSlowest = 1 << 20;  // a copy of the largest size takes less cycles than a run may have
+  bounded(m, "pageable_to_device", to_device, kSlowest, ~std::uint64_t{0}, "at least 1 MB");
+  bounded(m, "pageable_to_host", to_host, kSlowest, ~std::uint64_t{0}, "at least 1 MB");
   link.pageable_to_device = to_device.count;
   link.pageable_to_host = to_host.count;
   if (clock.count == 0) m.miss("clock");

@@ -5,16 +5,24 @@
 #include "sim/block/app_trace.h"
 
 namespace wm::sim {
+namespace {
+
+// A size times a clock needs more than 64 bits.
+__extension__ using Wide = unsigned __int128;
+// Runs end before it (system.cc); with a latency it still fits into 64 bits.
+constexpr std::uint64_t kLongest = std::uint64_t{1} << 62;
+
+}  // namespace
 
 TransferEngine::TransferEngine(const LinkConfig& config, Hertz clock)
     : config_(config), clock_(clock), latency_(to_cycles(config.latency, clock)) {}
 
 std::uint64_t TransferEngine::cycles(std::uint64_t bytes) const {
   const std::uint64_t bursts = (bytes + config_.burst_bytes - 1) / config_.burst_bytes;
-  const double seconds =
-      static_cast<double>(bursts * config_.burst_bytes) / static_cast<double>(config_.bytes_per_second);
-  return latency_ +
-         std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seconds * static_cast<double>(clock_.count) + 0.5));
+  const std::uint64_t rate = std::max<std::uint64_t>(1, config_.bytes_per_second);
+  // Whole numbers: with floating-point ones half a cycle would be rounded up for some sizes and down for others.
+  const Wide rounded = (Wide{bursts * config_.burst_bytes} * clock_.count + rate / 2) / rate;
+  return latency_ + std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::min<Wide>(rounded, kLongest)));
 }
 
 bool TransferEngine::precedes(const Transfer& a, const Transfer& b) const {

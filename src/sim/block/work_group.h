@@ -64,6 +64,8 @@ class WorkGroup {
   void catch_up(std::uint64_t now) {
     clock_ += (now - since_) * rate_;
     since_ = now;
+    if (clock_ >= kLatestClock) [[unlikely]]
+      set_back();
   }
   // The clock must be at the current cycle. The block begins to work `delay` cycles later.
   void add(BlockWork work, std::uint64_t delay) {
@@ -160,7 +162,19 @@ class WorkGroup {
   }
 
  private:
+  // A block has at most 1e13 cycles of work (kernel_model.cc), so ends up to this clock and beyond it fit into 64 bits.
+  static constexpr std::uint64_t kLatestClock = std::uint64_t{1} << 62;
+
   [[nodiscard]] std::uint32_t place(std::uint32_t i) const { return (head_ + i) & mask_; }
+
+  // Counts the clock and all ends from a later moment: blocks that follow each other for days would exceed 64 bits.
+  void set_back() {
+    const std::uint64_t by = size_ == 0 ? clock_ : std::min(clock_, first_end_);
+    for (std::uint32_t i = 0; i < size_; ++i) ring_[place(i)].end -= by;
+    clock_ -= by;
+    first_end_ -= by;
+    last_end_ -= by;
+  }
 
   void note_ends(std::uint64_t end) {
     first_end_ = size_ == 0 ? end : std::min(first_end_, end);

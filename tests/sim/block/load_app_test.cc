@@ -87,8 +87,71 @@ TEST(LoadApp, StepsThatWouldIgnoreAWordAreRefused) {
   EXPECT_EQ(error("sync: all"), "");
   EXPECT_EQ(error("sync: 1"), "a.yaml:5: 'sync' waits for all streams: 'all' expected, not '1'");
   EXPECT_EQ(error("cpu: 1 us, async: true"), "a.yaml:5: 'async' belongs to copies and launches");
+  EXPECT_EQ(error("cpu: 1 us, stream: 3"), "a.yaml:5: 'stream' belongs to copies and launches");
+  EXPECT_EQ(error("sync: all, stream: 0"), "a.yaml:5: 'stream' belongs to copies and launches");
   EXPECT_EQ(error("launch: k", ", variation: 0.1, durations: [1, 2]"),
             "a.yaml:3: kernel 'k': of 'variation', 'lognormal_variation', 'durations' and 'recorded' only one");
+}
+
+TEST(LoadApp, ClassesAreNamesByGrouping) {
+  const auto error = [](const std::string& classes) {
+    const auto parsed =
+        parse_app("name: a\nclasses: " + classes +
+                      "\nkernels:\n  k: {blocks: 4, threads: 32, block_time: 1 us}\ntrace: [{launch: k}]\n",
+                  "a.yaml");
+    return parsed.ok() ? std::string() : parsed.error().to_string();
+  };
+  EXPECT_EQ(error("{class1: SHORT}"), "");
+  EXPECT_EQ(error("[SHORT]"), "a.yaml:2: 'classes' must be a map such as {class1: SHORT}, not a list");
+  EXPECT_EQ(error("{class1: [SHORT]}"), "a.yaml:2: 'class1' in classes must be text, not a list");
+}
+
+// A few lines could otherwise describe more steps than the host's memory holds, or repeat nothing for minutes.
+TEST(LoadApp, RepetitionsHaveALimitAllTogether) {
+  const auto error = [](const std::string& steps) {
+    const auto parsed =
+        parse_app("name: a\nkernels:\n  k: {blocks: 4, threads: 32, block_time: 1 us}\ntrace:\n" + steps, "a.yaml");
+    return parsed.ok() ? std::string() : parsed.error().to_string();
+  };
+  const std::string many = "- {repeat: 6000000, steps: [{launch: k}]}\n";
+  EXPECT_EQ(error("- {repeat: 1000, steps: [{launch: k}]}\n"), "");
+  EXPECT_EQ(error(many + many), "a.yaml:6: an application has at most 10000000 steps, repetitions written out");
+  EXPECT_EQ(error("- {repeat: 0, steps: [{launch: k}]}\n"), "a.yaml:5: 'repeat' must be at least 1");
+  EXPECT_EQ(error("- {repeat: 5, steps: []}\n"), "a.yaml:5: 'repeat' needs at least one step");
+}
+
+// 2^28 SMs with 16 blocks each would be 2^32 block slots, which 32 bits count as none.
+TEST(LoadApp, KernelTimesAreOfAPossibleNumberOfSms) {
+  const auto parsed = parse_app(
+      "name: a\nmeasured_sms: 268435456\nkernels:\n"
+      "  k: {blocks: 4, threads: 32, time: 1 us, variation: 0.1}\ntrace: [{launch: k}]\n",
+      "a.yaml");
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_EQ(parsed.error().to_string(), "a.yaml:1: 'measured_sms' must be at most 100000, not 268435456");
+}
+
+// Three blocks of 10923 bytes need one byte more than 32 KB.
+TEST(LoadApp, ASharedMemoryConfigurationHoldsNoPartOfABlock) {
+  gpu::SmLimits limits;
+  limits.total = {2048, 65536, 48 * 1024, 16};
+  const std::vector<std::uint32_t> configurations{32 * 1024, 48 * 1024};
+  const auto resident = [&](std::uint32_t bytes) {
+    KernelDescription k;
+    k.shared_bytes = bytes;
+    k.block_time = {1'000'000};
+    return place_kernel(k, limits, {1'000'000'000}, configurations)->max_blocks_per_sm;
+  };
+  EXPECT_EQ(resident(10'922), 3U);
+  EXPECT_EQ(resident(10'923), 2U);
+  EXPECT_EQ(resident(16 * 1024), 2U);
+  EXPECT_EQ(resident(0), 16U);
+}
+
+TEST(LoadApp, TimesAreRoundedToTheNearestCycle) {
+  EXPECT_EQ(to_cycles({499}, {1'000'000'000}), 0U);
+  EXPECT_EQ(to_cycles({999}, {1'000'000'000}), 1U);
+  EXPECT_EQ(to_cycles({1'999}, {2'000'000'000}), 4U);
+  EXPECT_EQ(to_cycles({999'999'999'999}, {10'000'000'000}), 10'000'000'000U);
 }
 
 TEST(LoadApp, NumbersThatAreNotFiniteAreRefused) {
@@ -103,6 +166,8 @@ TEST(LoadApp, NumbersThatAreNotFiniteAreRefused) {
   EXPECT_EQ(error("durations: [1, nan]"), "a.yaml:3: item 2 of 'durations' in kernel 'k' must be a number, not 'nan'");
   EXPECT_EQ(error("lognormal_variation: 1e200"), "a.yaml:3: kernel 'k': 'lognormal_variation' must be from 0 to 100");
   EXPECT_EQ(error("lognormal_variation: 100"), "accepted");
+  EXPECT_EQ(error("saturation: 0.009"), "a.yaml:3: kernel 'k': 'saturation' must be from 0.01 to 1");
+  EXPECT_EQ(error("saturation: 0.01"), "accepted");
 }
 
 TEST(LoadSystem, AGpusFileIsASystemWithDefaults) {
@@ -125,6 +190,8 @@ TEST(LoadSystem, ValuesBeyondTheMachinesCountersAreRefused) {
   EXPECT_EQ(error("cpu: {threads_per_core: 2}"), "s.yaml:3: missing key 'cores' in cpu");
   EXPECT_EQ(error("cpu: {cores: 65536, threads_per_core: 65536}"),
             "s.yaml:3: 'threads_per_core' in cpu must be from 1 to 1024, not '65536'");
+  EXPECT_EQ(error("pcie: {clock: 500 MHz, lanes: 16, pageable_to_device: 1 B}"),
+            "s.yaml:3: 'pageable_to_device' in pcie must be at least 1 MB, not '1 B'");
   EXPECT_EQ(error("pcie: {clock: 500 MHz, lanes: 0}"), "s.yaml:3: 'lanes' in pcie must be from 1 to 65536, not '0'");
   EXPECT_EQ(error("pcie: {clock: 18446744073 GHz, lanes: 16}"),
             "s.yaml:3: 'clock' in pcie must be from 1 MHz to 1000 GHz, not '18446744073 GHz'");

@@ -187,8 +187,8 @@ TEST(RunAhead, ResultsAreThoseWithoutIt) {
   }
 }
 
-// The cycle in which the last of eight blocks ends, four at a time.
-std::uint64_t end_of_long_blocks(bool ahead) {
+// The cycle in which the last of the blocks ends, four at a time.
+std::uint64_t end_of_long_blocks(bool ahead, std::uint32_t blocks = 8, Cycles mean = {std::uint64_t{1} << 45}) {
   BlockMachineSpec spec;
   spec.sms = 1;
   spec.limits.total = {2048, 65536, 49152, 16};
@@ -197,8 +197,8 @@ std::uint64_t end_of_long_blocks(bool ahead) {
   const auto policy = *policy::make(choice, machine.cans(), "block");
   machine.start(*policy, choice.needs());
   KernelModel model;
-  model.blocks = 8;
-  model.block_time = {std::uint64_t{1} << 45};
+  model.blocks = blocks;
+  model.block_time = mean;
   model.max_blocks_per_sm = 4;
   model.footprint = {512, 0, 0, 1};
   model.demand = kOne / 4;
@@ -214,6 +214,13 @@ std::uint64_t end_of_long_blocks(bool ahead) {
 }
 
 TEST(RunAhead, BlocksMayRunForHours) { EXPECT_EQ(end_of_long_blocks(true), end_of_long_blocks(false)); }
+
+// 400 blocks of 1e13 cycles, four at a time, take about 1e15 cycles: in 1/65536 cycles more than 64 bits hold.
+TEST(RunAhead, BlocksMayFollowEachOtherForDays) {
+  const std::uint64_t end = end_of_long_blocks(true, 400, {10'000'000'000'000});
+  EXPECT_NEAR(static_cast<double>(end), 1e15, 0.05e15);
+  EXPECT_EQ(end_of_long_blocks(false, 400, {10'000'000'000'000}), end);
+}
 
 // Begins epochs of 1000 cycles and notes the instructions of the first client in each.
 class EpochReader final : public policy::Policy {

@@ -23,8 +23,11 @@ SystemConfig small_system() {
 }
 
 std::shared_ptr<const BoundApp> app(const std::string& trace, const SystemConfig& c = small_system()) {
-  const auto parsed =
-      parse_app("name: a\nkernels:\n  k: {blocks: 4, threads: 1024, block_time: 100 ns}\ntrace:\n" + trace, "a.yaml");
+  const auto parsed = parse_app(
+      "name: a\nkernels:\n  k: {blocks: 4, threads: 1024, block_time: 100 ns}\n"
+      "  one: {blocks: 1, threads: 32, block_time: 100 ns}\ntrace:\n" +
+          trace,
+      "a.yaml");
   EXPECT_TRUE(parsed.ok()) << parsed.error().to_string();
   return std::make_shared<const BoundApp>(*bind_app(*parsed, c.machine.limits, c.machine.clock, {}));
 }
@@ -65,6 +68,26 @@ TEST(System, AnAsynchronousCopyOverlapsTheCpu) {
   (*run).add({.name = "a", .app = app("- {copy_to_device: 1000 B, async: true}\n- cpu: 600 ns\n"), .runs = 1});
   run.go(1);
   EXPECT_EQ(run.turnarounds(0), std::vector<std::uint64_t>{10 + 1000});
+}
+
+// 6 bytes at 4 bytes a cycle take a cycle and a half, 7714 bytes 1928 and a half: both are rounded up.
+TEST(System, HalfACycleOfACopyIsRoundedUp) {
+  SystemConfig c = small_system();
+  c.link = {.bytes_per_second = 4'000'000'000, .burst_bytes = 2};
+  const TransferEngine link(c.link, c.machine.clock);
+  EXPECT_EQ(link.cycles(6), 2U);
+  EXPECT_EQ(link.cycles(7'714), 1'929U);
+  EXPECT_EQ(link.cycles(std::uint64_t{1} << 50), (std::uint64_t{1} << 48));
+}
+
+// Two launches of 100 cycles at the same time are 100 cycles of the GPU, and a copy is none.
+TEST(System, LaunchesAtTheSameTimeCountOnce) {
+  SmallSystem run(small_system(), "left_over");
+  (*run).add({.name = "a",
+              .app = app("- {launch: one}\n- {launch: one, stream: 1}\n- sync: all\n- copy_to_host: 500 B\n"),
+              .runs = 1});
+  run.go(1);
+  EXPECT_EQ((*run).result(0).gpu_cycles, 110U);
 }
 
 // Launches of one stream run one after the other; those of two streams need not.
