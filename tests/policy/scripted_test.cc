@@ -314,7 +314,11 @@ const std::string kAny = std::to_string(kNoCap) + " ";
 
 TEST(MpsScript, PartsOfClientsFollowEachOther) {
   Script script("mps:percentage=40", 5);
-  for (int client = 0; client < 3; ++client) script.arrive(0, {128, 2048, 0, 1});
+  for (std::uint32_t client = 0; client < 3; ++client) {
+    Kernel& k = script.gpu.add(0, {128, 2048, 0, 1});
+    k.process = client;
+    script.send(KernelArrived{k.id});
+  }
   EXPECT_EQ(script.gpu.caps({0}), kAny + kAny + "0 0 0 ");
   EXPECT_EQ(script.gpu.caps({1}), "0 0 " + kAny + kAny + "0 ");
   EXPECT_EQ(script.gpu.caps({2}), kAny + "0 0 0 " + kAny) << "from the last SM to the first";
