@@ -100,8 +100,8 @@ struct Observed {
   lab::BlockTraceFile blocks;
 };
 
-Result<void> write_trace(const std::string& file, const gpu::GpuConfig& gpu, const Observed& observed, bool on_blocks) {
-  if (on_blocks) return write_file(file, observed.blocks.text());
+Result<void> write_trace(const std::string& file, const gpu::GpuConfig& gpu, Observed& observed, bool on_blocks) {
+  if (on_blocks) return write_file(file, observed.blocks.text(observed.run.result.cycles));
   const auto trace = lab::perfetto_trace(gpu, observed.run.result, *observed.run.timeline);
   if (!trace) return trace.error();
   return write_file(file, *trace);

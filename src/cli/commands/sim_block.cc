@@ -164,7 +164,7 @@ Result<int> run_block(lab::RunSpec spec, const BlockOptions& options) {
   if (!options.decisions.empty())
     if (auto written = write_file(options.decisions, decisions); !written) return written.error();
   if (!options.trace.empty())
-    if (auto written = write_file(options.trace, trace.text()); !written) return written.error();
+    if (auto written = write_file(options.trace, trace.text(result->cycles)); !written) return written.error();
   const Output output(options.json);
   output.say(text_of(*result));
   if (length_chosen) output.say(note_of_length(spec.kernels.size()));

@@ -1,5 +1,6 @@
 #include "lab/report/block_trace_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@ constexpr std::uint32_t kSms = 1;
 constexpr std::uint32_t kTransfers = 2;
 constexpr std::uint32_t kProcesses = 10;
 constexpr std::uint32_t kStreamRows = 10;  // first row of a process's streams, behind its own rows
+constexpr std::uint32_t kRowsOfSm = 64;    // an SM has at most as many blocks, and so as many clients at a time
 
 std::string json_string(const std::string& text) { return nlohmann::json(text).dump(); }
 
@@ -25,9 +27,9 @@ T& at(std::vector<T>& list, std::size_t i) {
 }  // namespace
 
 BlockTraceFile::BlockTraceFile(const std::vector<std::string>& processes, std::uint32_t sms, Hertz clock)
-    : clock_(clock), residents_(sms) {
+    : clock_(clock), residents_(sms), rows_in_use_(sms) {
   name_group(kSms, "SMs");
-  for (std::uint32_t i = 0; i < sms; ++i) name_row(kSms, i, fmt::format("SM {}", i));
+  for (std::uint32_t i = 0; i < sms; ++i) name_row(kSms, i * kRowsOfSm, fmt::format("SM {}", i));
   name_group(kTransfers, "PCI Express");
   name_row(kTransfers, 0, "to device");
   name_row(kTransfers, 1, "to host");
@@ -64,34 +66,61 @@ void BlockTraceFile::span(std::uint32_t group, std::uint32_t row, const std::str
                          json_string(name), group, row, from, nanosecond(end) / 1e3 - from);
 }
 
+// Writes the last phase or copy of a row, which ends before the next one begins, and keeps the next one.
+void BlockTraceFile::replace(Known& last, std::uint32_t group, std::uint32_t row, const Known& next) {
+  if (last.end != 0) span(group, row, last.name, last.begin, last.end);
+  last = next;
+}
+
+// The first row of the SM that shows no client at present.
+std::uint32_t BlockTraceFile::take_row(std::uint32_t sm) {
+  std::vector<bool>& in_use = rows_in_use_[sm];
+  const auto row = static_cast<std::uint32_t>(std::find(in_use.begin(), in_use.end(), false) - in_use.begin());
+  if (row == in_use.size()) {
+    in_use.push_back(false);
+    if (row != 0) name_row(kSms, sm * kRowsOfSm + row, fmt::format("SM {}", sm));
+  }
+  in_use[row] = true;
+  return row;
+}
+
 void BlockTraceFile::block_began(const sim::ObservedBlock& block, std::uint64_t time, std::uint64_t, bool) {
   Residency& r = at(residents_[block.sm], block.client);
-  if (r.blocks++ == 0) r.begin = time;
+  if (r.blocks++ != 0) return;
+  r.row = take_row(block.sm);
+  r.begin = time;
 }
 
 void BlockTraceFile::block_left(const sim::ObservedBlock& block, std::uint64_t time, bool) {
-  Residency& r = at(residents_[block.sm], block.client);
-  if (--r.blocks == 0) span(kSms, block.sm, processes_[at(stream_owners_, block.client)], r.begin, time);
+  if (--at(residents_[block.sm], block.client).blocks == 0) end_residency(block.sm, block.client, time);
+}
+
+void BlockTraceFile::end_residency(std::uint32_t sm, std::uint32_t client, std::uint64_t time) {
+  const Residency& r = residents_[sm][client];
+  span(kSms, sm * kRowsOfSm + r.row, processes_[at(stream_owners_, client)], r.begin, time);
+  rows_in_use_[sm][r.row] = false;
 }
 
 void BlockTraceFile::cpu_phase(std::uint32_t process, std::uint64_t begin, std::uint64_t end) {
-  span(kProcesses + process, 1, "CPU", begin, end);
+  replace(at(cpu_phases_, process), kProcesses + process, 1, {"CPU", begin, end});
 }
 
 void BlockTraceFile::transfer(std::uint32_t process, bool to_device, std::uint64_t bytes, std::uint64_t begin,
                               std::uint64_t end) {
-  span(kTransfers, to_device ? 0 : 1, fmt::format("{}: {} KB", processes_[process], bytes / 1024), begin, end);
+  const std::uint32_t row = to_device ? 0 : 1;
+  replace(copies_[row], kTransfers, row, {fmt::format("{}: {} KB", processes_[process], bytes / 1024), begin, end});
 }
 
 void BlockTraceFile::launch_began(std::uint32_t process, std::uint32_t stream, const sim::KernelModel& kernel,
                                   std::uint64_t time) {
   while (processes_.size() <= process) add_process(kernel.name);
   at(stream_owners_, stream) = process;
-  at(launches_, stream) = {kernel.name, time};
+  at(launches_, stream) = {kernel.name, time, true};
 }
 
 void BlockTraceFile::launch_ended(std::uint32_t process, std::uint32_t stream, std::uint64_t time) {
-  const Open& open = at(launches_, stream);
+  Open& open = at(launches_, stream);
+  open.active = false;
   span(kProcesses + process, kStreamRows + stream, open.name, open.begin, time);
 }
 
@@ -99,7 +128,16 @@ void BlockTraceFile::run_ended(std::uint32_t process, std::uint64_t begin, std::
   span(kProcesses + process, 0, processes_[process], begin, end);
 }
 
-std::string BlockTraceFile::text() const {
+std::string BlockTraceFile::text(std::uint64_t end) {
+  for (std::uint32_t s = 0; s < residents_.size(); ++s)
+    for (std::uint32_t client = 0; client < residents_[s].size(); ++client)
+      if (residents_[s][client].blocks != 0) end_residency(s, client, end);
+  for (std::uint32_t stream = 0; stream < launches_.size(); ++stream)
+    if (launches_[stream].active) launch_ended(stream_owners_[stream], stream, end);
+  for (Known& last : cpu_phases_) last.end = std::min(last.end, end);
+  for (Known& last : copies_) last.end = std::min(last.end, end);
+  for (std::uint32_t p = 0; p < cpu_phases_.size(); ++p) replace(cpu_phases_[p], kProcesses + p, 1, {});
+  for (std::uint32_t row = 0; row < copies_.size(); ++row) replace(copies_[row], kTransfers, row, {});
   std::string text = "{\"traceEvents\":[\n" + events_;
   text.resize(text.size() - 2);  // the last comma
   return text + "\n]}\n";
