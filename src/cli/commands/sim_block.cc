@@ -25,12 +25,12 @@ namespace {
 // Rates of the zoo's kernels, which the cycle machine measures once for all of them.
 class KernelTraces {
  public:
-  static Result<KernelTraces> make(const lab::RunSpec& spec, const RunOptions& options) {
+  static Result<KernelTraces> make(const lab::RunSpec& spec, const gpu::GpuConfig& gpu, const RunOptions& options) {
     KernelTraces traces;
     lab::RunSpec kernels = spec;
     std::erase_if(kernels.kernels, [](const lab::KernelSpec& k) { return k.application; });
     if (kernels.kernels.empty()) return traces;
-    auto run = load_run(spec);
+    auto run = load_run(spec, gpu);
     if (!run) return run.error();
     traces.run_ = *std::move(run);
     traces.kernels_ = kernels.kernels;
@@ -137,7 +137,7 @@ Result<int> run_block(lab::RunSpec spec, const BlockOptions& options) {
     system->cpu = {.cores = 1024, .threads_per_core = 1, .api_call = {0}};
     system->dispatch_latency = {0};
   }
-  const auto kernels = KernelTraces::make(spec, *options.run);
+  const auto kernels = KernelTraces::make(spec, system->gpu, *options.run);
   if (!kernels) return kernels.error();
   std::vector<std::string> names;
   for (const lab::KernelSpec& k : spec.kernels) names.push_back(k.name);

@@ -85,10 +85,14 @@ void add_cache_option(const Command& command, RunOptions& o) {
 }
 
 Result<LoadedRun> load_run(const lab::RunSpec& spec) {
-  auto gpu = gpu::load_gpu(spec.gpu, gpu_folder());
+  const auto gpu = gpu::load_gpu(spec.gpu, gpu_folder());
   if (!gpu) return gpu.error();
+  return load_run(spec, *gpu);
+}
+
+Result<LoadedRun> load_run(const lab::RunSpec& spec, const gpu::GpuConfig& gpu) {
   LoadedRun run;
-  run.gpu = *std::move(gpu);
+  run.gpu = gpu;
   for (const lab::KernelSpec& kernel : spec.kernels) {
     if (kernel.application) continue;
     if (kernel.saturation != 1 && spec.machine != "block")

@@ -48,6 +48,8 @@ struct LoadedRun {
   std::vector<lab::Participant> participants;
 };
 Result<LoadedRun> load_run(const lab::RunSpec& spec);
+// The same on a GPU that is known, such as that of a system.
+Result<LoadedRun> load_run(const lab::RunSpec& spec, const gpu::GpuConfig& gpu);
 
 // Gives a run on the cycle machine a length where kernels repeat and none is given (lab/run/steady_length.h). Returns
 // whether it did.

@@ -34,6 +34,16 @@ TEST(SimBlock, KernelsOfTheZooRunTooAndTakeWhatTheCycleMachineMeasures) {
   EXPECT_NEAR(Json::parse(block.out)["cycles"].get<double>(), cycles, 0.05 * cycles);
 }
 
+// The kernel's rate is measured on the GPU that the system names.
+TEST(SimBlock, KernelsRunOnASystemOfTheUsers) {
+  const Scratch scratch;
+  scratch.write("mine.yaml", "name: mine\ngpu: qos16\ncpu: {cores: 2}\nexecution: {decision_cycles: 16}\n");
+  const std::string common = "sim --machine block --kernel sgemm --size small --cache '' --json - --gpu ";
+  const Ran mine = run_wm(common + scratch.path("mine.yaml"));
+  ASSERT_EQ(mine.code, 0) << mine.err;
+  EXPECT_EQ(Json::parse(mine.out)["cycles"], Json::parse(run_wm(common + "qos16").out)["cycles"]);
+}
+
 TEST(SimBlock, MistakesAreNamedInOneLine) {
   EXPECT_EQ(run_wm("sim --app lbm").err, "wm: applications run on the block machine: --machine block\n");
   EXPECT_EQ(run_wm("sim --machine block --gpu k20c --app lbmm").err,
