@@ -97,6 +97,18 @@ TEST(Placement, ByClassDividesTheGpusByLoad) {
   EXPECT_EQ(rule->choose(pool, services, 0), kNoGpu);
 }
 
+// A record of one request at the beginning keeps one GPU at work at most, not as many as a request in every cycle
+// would.
+TEST(Placement, ByClassGivesAShortRecordNoMoreGpusThanItHasRequests) {
+  GpuPool pool(8, kWholeGpu);
+  std::vector<Service> services = {service(1000, 1, at({0})), service(1000, 1, Arrivals::poisson({200}, 1))};
+  services[1].name = "load";
+  const auto rule = *make_placement("by_class");
+  rule->begin(pool, services);
+  EXPECT_EQ(rule->choose(pool, services, 0), 0U);
+  EXPECT_EQ(rule->choose(pool, services, 1), 1U);
+}
+
 // Two services of one class have the GPUs of both.
 TEST(Placement, ByClassGivesServicesOfOneNameTheSameGpus) {
   GpuPool pool(8, kWholeGpu);

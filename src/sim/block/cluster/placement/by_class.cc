@@ -51,9 +51,11 @@ class ByClass final : public Placement {
       begin = end;
     }
   }
-  // GPUs that the class keeps at work.
+  // GPUs that the class keeps at work. The rate of a record that ends early is high, but no more requests than it has
+  // are served at a time.
   static double load(const Service& s) {
-    return s.arrivals.rate() * static_cast<double>(s.work.count) * s.demand / kWholeGpu;
+    const double served = s.arrivals.rate() * static_cast<double>(s.work.count);
+    return std::min(served, s.arrivals.expected_before(kNever)) * s.demand / kWholeGpu;
   }
 
   struct Range {
