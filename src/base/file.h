@@ -1,7 +1,6 @@
 // Reads and writes complete files. A written file is complete or absent: it is written to a temporary name and renamed.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,8 +8,7 @@
 
 namespace wm {
 
-// The file up to `limit` bytes. A caller that knows how many it needs is safe from devices, which have no end.
-Result<std::string> read_file(const std::string& path, std::size_t limit = std::string::npos);
+Result<std::string> read_file(const std::string& path);
 
 Result<void> write_file(const std::string& path, std::string_view content);
 

@@ -137,10 +137,9 @@ Raw random_between(Element element, std::size_t count, double low, double high, 
 }
 
 Result<Raw> bytes_of_file(const std::string& path, std::size_t bytes) {
-  const auto content = read_file(path, bytes + 1);  // one more than needed shows that the file is too long
+  const auto content = read_file(path);
   if (!content) return content.error();
-  if (content->size() > bytes) return Error{fmt::format("'{}' has more bytes than the buffer's {}", path, bytes)};
-  if (content->size() < bytes) {
+  if (content->size() != bytes) {
     return Error{fmt::format("'{}' has {} bytes, the buffer {}", path, content->size(), bytes)};
   }
   Raw result(bytes);

@@ -48,13 +48,6 @@ TEST_F(FileTest, AFailureLeavesNothingBehind) {
   EXPECT_EQ(files(), 1U);
 }
 
-TEST_F(FileTest, NoMoreIsReadThanAskedFor) {
-  ASSERT_TRUE(write_file(path("a"), std::string(100'000, 'x')));
-  EXPECT_EQ(read_file(path("a"), 70'000)->size(), 70'000U);
-  EXPECT_EQ(read_file(path("a"), 100'001)->size(), 100'000U);
-  EXPECT_EQ(*read_file("/dev/zero", 3), std::string(3, '\0'));
-}
-
 TEST_F(FileTest, ADeviceIsWrittenInPlace) { EXPECT_TRUE(write_file("/dev/null", "x")); }
 
 TEST_F(FileTest, AFolderIsNoFile) {

@@ -60,13 +60,6 @@ TEST(Content, MistakesAreNamed) {
             "c.yaml:1: 'content': 'low' must be less than 'high'");
 }
 
-TEST(Content, AFileWithoutAnEndIsTooLong) {
-  EXPECT_EQ(content("{file: /dev/zero}", Element::f32, 2).error().to_string(),
-            "c.yaml:1: 'content': '/dev/zero' has more bytes than the buffer's 8");
-  EXPECT_EQ(content("{file: /dev/null}", Element::f32, 2).error().to_string(),
-            "c.yaml:1: 'content': '/dev/null' has 0 bytes, the buffer 8");
-}
-
 TEST(Element, NamesSizesAndText) {
   EXPECT_EQ(parse_element("f64"), Element::f64);
   EXPECT_FALSE(parse_element("float"));
