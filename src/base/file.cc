@@ -32,13 +32,17 @@ bool write_all(const std::string& path, std::string_view content) {
 
 }  // namespace
 
-Result<std::string> read_file(const std::string& path) {
+Result<std::string> read_file(const std::string& path, std::size_t limit) {
   if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) return Error{"'" + path + "' is a folder"};
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) return system_error("cannot read", path, errno);
   std::string content;
   char chunk[65536];
-  while (const std::size_t count = std::fread(chunk, 1, sizeof chunk, file.get())) content.append(chunk, count);
+  while (const std::size_t count = std::fread(chunk, 1, sizeof chunk, file.get())) {
+    if (count > limit - content.size())
+      return Error{"'" + path + "' has more than " + std::to_string(limit) + " bytes"};
+    content.append(chunk, count);
+  }
   if (std::ferror(file.get()) != 0) return system_error("cannot read", path, errno);
   return content;
 }

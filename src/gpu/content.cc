@@ -137,7 +137,7 @@ Raw random_between(Element element, std::size_t count, double low, double high, 
 }
 
 Result<Raw> bytes_of_file(const std::string& path, std::size_t bytes) {
-  const auto content = read_file(path);
+  const auto content = read_file(path, bytes);
   if (!content) return content.error();
   if (content->size() != bytes) {
     return Error{fmt::format("'{}' has {} bytes, the buffer {}", path, content->size(), bytes)};

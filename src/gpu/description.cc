@@ -48,6 +48,11 @@ class Reader {
       if (!launch) return launch.error();
       add_launch(*launch, 1);
     } else {
+      for (const char* key : {"entry", "grid", "block", "arguments", "shared", "cooperative"}) {
+        if (const yaml::Value* value = top_.take(key)) {
+          return Error{fmt::format("'{}' belongs into each of the 'launches'", key), value->place};
+        }
+      }
       if (auto done = top_.finish(); !done) return done.error();
       if (auto done = read_launches(*launches, buffers); !done) return done.error();
     }

@@ -80,9 +80,17 @@ std::optional<T> parse(std::string_view text) {
 }
 
 template <typename T>
+double largest() {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::numeric_limits<T>::max();
+  else
+    return std::is_same_v<T, Half> ? 65504 : 3.3895313892515355e38;  // the largest bfloat16
+}
+
+template <typename T>
 std::string range() {
   if constexpr (std::is_floating_point_v<T> || kSmall<T>)
-    return "a number";
+    return fmt::format("a number of at most {:.5g}", largest<T>());
   else
     return fmt::format("{} to {}", +std::numeric_limits<T>::min(), +std::numeric_limits<T>::max());
 }

@@ -50,6 +50,13 @@ TEST_F(FileTest, AFailureLeavesNothingBehind) {
 
 TEST_F(FileTest, ADeviceIsWrittenInPlace) { EXPECT_TRUE(write_file("/dev/null", "x")); }
 
+TEST_F(FileTest, NoMoreIsReadThanTheLimit) {
+  ASSERT_TRUE(write_file(path("a"), std::string(100'000, 'x')));
+  EXPECT_EQ(read_file(path("a"), 100'000)->size(), 100'000U);
+  EXPECT_EQ(read_file(path("a"), 99'999).error().what, "'" + path("a") + "' has more than 99999 bytes");
+  EXPECT_EQ(read_file("/dev/zero", 1 << 20).error().what, "'/dev/zero' has more than 1048576 bytes");
+}
+
 TEST_F(FileTest, AFolderIsNoFile) {
   EXPECT_EQ(read_file(folder_.string()).error().what, "'" + folder_.string() + "' is a folder");
 }

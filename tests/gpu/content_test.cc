@@ -60,6 +60,13 @@ TEST(Content, MistakesAreNamed) {
             "c.yaml:1: 'content': 'low' must be less than 'high'");
 }
 
+TEST(Content, AFileWithoutAnEndIsTooLong) {
+  EXPECT_EQ(content("{file: /dev/zero}", Element::f32, 2).error().to_string(),
+            "c.yaml:1: 'content': '/dev/zero' has more than 8 bytes");
+  EXPECT_EQ(content("{file: /dev/null}", Element::f32, 2).error().to_string(),
+            "c.yaml:1: 'content': '/dev/null' has 0 bytes, the buffer 8");
+}
+
 TEST(Element, NamesSizesAndText) {
   EXPECT_EQ(parse_element("f64"), Element::f64);
   EXPECT_FALSE(parse_element("float"));
@@ -67,7 +74,9 @@ TEST(Element, NamesSizesAndText) {
   std::vector<std::byte> bytes;
   ASSERT_TRUE(append(Element::f32, "0.1", bytes));
   EXPECT_EQ(format(Element::f32, bytes), "0.1");
-  EXPECT_EQ(append(Element::f32, "1e40", bytes).error().what, "'1e40' is no f32 (a number)");
+  EXPECT_EQ(append(Element::f32, "1e40", bytes).error().what, "'1e40' is no f32 (a number of at most 3.4028e+38)");
+  EXPECT_EQ(append(Element::f16, "1e9", bytes).error().what, "'1e9' is no f16 (a number of at most 65504)");
+  EXPECT_EQ(append(Element::bf16, "1e39", bytes).error().what, "'1e39' is no bf16 (a number of at most 3.3895e+38)");
   bytes.clear();
   ASSERT_TRUE(append(Element::s8, "-5", bytes));
   EXPECT_EQ(format(Element::s8, bytes), "-5");

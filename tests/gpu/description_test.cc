@@ -134,7 +134,9 @@ TEST(Description, MistakesInLaunchesAreNamed) {
   EXPECT_NE(complaint(kSeveral, "repeat: 2", "repeat: 0").find("'repeat' in launch 1"), std::string::npos);
   EXPECT_NE(complaint(kSeveral, "{u8: 7}", "{local: 1 KB}").find("member 1 must be a typed value or a buffer"),
             std::string::npos);
-  EXPECT_NE(complaint(kSeveral, "ptx: two.ptx", "ptx: two.ptx\ngrid: 4").find("grid"), std::string::npos);
+  EXPECT_NE(
+      complaint(kSeveral, "ptx: two.ptx", "ptx: two.ptx\ngrid: 4").find("'grid' belongs into each of the 'launches'"),
+      std::string::npos);
   EXPECT_NE(complaint(kSeveral, "1e-7", "70000").find("is no f16"), std::string::npos);
 }
 

@@ -61,6 +61,10 @@ Result<std::vector<ChosenDump>> choose_dumps(const std::vector<std::string>& wor
     if (at == names.end()) return Error{"--dump: no buffer '" + dump->buffer + "'" + did_you_mean(dump->buffer, names)};
     const auto index = static_cast<std::size_t>(at - names.begin());
     if (!dump->typed && index < elements.size()) dump->element = elements[index];
+    const std::uint64_t held = buffers[index].bytes / gpu::size(dump->element);
+    if (dump->count != Dump::kAll && dump->count > held) {
+      return Error{fmt::format("--dump '{}': the buffer has {} values of {}", word, held, gpu::name(dump->element))};
+    }
     chosen.push_back({*std::move(dump), index});
   }
   return chosen;

@@ -1,6 +1,7 @@
 // wm ptx: the content of PTX files. `run` is in ptx_run.cc.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
 #include <memory>
 
 #include "base/counted.h"
@@ -14,6 +15,7 @@
 #include "ptx/parse.h"
 #include "ptx/print.h"
 #include "ptx/schedule.h"
+#include "rewrite/ptx/refused_functions.h"
 
 namespace wm::cli {
 namespace {
@@ -26,10 +28,27 @@ struct PtxOptions {
   std::string out;
 };
 
-Result<ptx::Module> load(const std::string& path) {
+struct UsableModule {
+  ptx::Module module;
+  std::vector<rewrite::RefusedFunction> refused;  // not in `module`
+};
+
+// One unsupported instruction refuses the functions that need it, not the whole file.
+Result<UsableModule> load(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return text.error();
-  return ptx::parse(*text, path);
+  auto module = ptx::parse(*text, path, ptx::OnUnsupported::refuse_function);
+  if (!module) return module.error();
+  auto refused = rewrite::remove_refused_functions(*module, path);
+  if (!refused) return refused.error();
+  if (!refused->empty() && module->functions.empty()) return refused->front().reason;
+  return UsableModule{*std::move(module), *std::move(refused)};
+}
+
+void name_refused(const std::vector<rewrite::RefusedFunction>& refused) {
+  for (const auto& f : refused) {
+    fmt::print(stderr, "wm: {} '{}' is left out: {}\n", f.entry ? "kernel" : "function", f.name, f.reason.to_string());
+  }
 }
 
 struct CheckedFile {
@@ -89,33 +108,37 @@ Result<int> check_files(const PtxOptions& options) {
 }
 
 Result<int> print_file(const PtxOptions& options) {
-  const auto module = load(options.files.front());
-  if (!module) return module.error();
-  const std::string text = ptx::print(*module);
-  if (!options.out.empty() && options.out != "-") {
-    if (auto done = write_file(options.out, text); !done) return done.error();
-    return 0;
+  const auto loaded = load(options.files.front());
+  if (!loaded) return loaded.error();
+  const std::string text = ptx::print(loaded->module);
+  if (options.out.empty() || options.out == "-") {
+    Output("").say(text);
+  } else if (auto done = write_file(options.out, text); !done) {
+    return done.error();
   }
-  Output("").say(text);
-  return 0;
+  name_refused(loaded->refused);
+  return loaded->refused.empty() ? 0 : 1;
 }
 
 Result<int> show_stats(const PtxOptions& options) {
   std::vector<KernelFacts> all;
+  std::vector<rewrite::RefusedFunction> refused;
   Json items = Json::array();
   for (const std::string& path : options.files) {
-    const auto module = load(path);
-    if (!module) return module.error();
-    for (KernelFacts& facts : facts_of(*module)) {
+    auto loaded = load(path);
+    if (!loaded) return loaded.error();
+    for (KernelFacts& facts : facts_of(loaded->module)) {
       items.push_back(json_of(facts));
       items.back()["file"] = path;
       all.push_back(std::move(facts));
     }
+    std::move(loaded->refused.begin(), loaded->refused.end(), std::back_inserter(refused));
   }
   const Output output(options.json);
   output.say(table_of(all).to_string());
   if (auto done = output.items(items); !done) return done.error();
-  return 0;
+  name_refused(refused);
+  return refused.empty() ? 0 : 1;
 }
 
 void add_tool(const Command& ptx, const char* name, const char* about, const char* example,

@@ -13,6 +13,7 @@
 #include "rewrite/ptx/gates.h"
 #include "rewrite/ptx/opencl_adapter.h"
 #include "rewrite/ptx/persistent.h"
+#include "rewrite/ptx/refused_functions.h"
 
 namespace wm::cli {
 namespace {
@@ -54,6 +55,19 @@ Result<ptx::Module> adapt(ptx::Module module, Json& items) {
   return std::move(adapted->module);
 }
 
+Result<void> leave_out_refused(ptx::Module& module, const std::string& file, Json& items) {
+  const auto refused = rewrite::remove_refused_functions(module, file);
+  if (!refused) return refused.error();
+  if (!refused->empty() && module.functions.empty()) return refused->front().reason;
+  for (const rewrite::RefusedFunction& f : *refused) {
+    if (!f.entry) continue;
+    Json& item = item_of(items, f.name);
+    item["passed"] = false;
+    add_detail(item, "left out: " + f.reason.to_string());
+  }
+  return {};
+}
+
 void gate(ptx::Module& module, Json& items) {
   std::vector<std::string> names;
   for (const ptx::Function& f : module.functions) {
@@ -88,9 +102,10 @@ Result<int> rewrite_file(const RewriteOptions& options) {
   }
   const auto text = read_file(options.file);
   if (!text) return text.error();
-  auto module = ptx::parse(*text, options.file);
+  auto module = ptx::parse(*text, options.file, ptx::OnUnsupported::refuse_function);
   if (!module) return module.error();
   Json items = Json::array();
+  if (auto left = leave_out_refused(*module, options.file, items); !left) return left.error();
   if (options.opencl) {
     module = adapt(*std::move(module), items);
     if (!module) return module.error();
@@ -101,6 +116,10 @@ Result<int> rewrite_file(const RewriteOptions& options) {
   const Output output(options.json);
   if (options.out.empty() || options.out == "-") {
     output.say(rewritten);
+    for (const Json& item : items) {
+      if (item["passed"].get<bool>()) continue;
+      fmt::print(stderr, "wm: kernel '{}': {}\n", item["name"].get<std::string>(), item["detail"].get<std::string>());
+    }
   } else {
     if (auto done = write_file(options.out, rewritten); !done) return done.error();
     Table table({"kernel", "result"});

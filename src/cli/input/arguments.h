@@ -44,7 +44,8 @@ struct Dump {
   std::string file;
   bool typed = false;
   gpu::Element element{};
-  std::uint64_t count = ~std::uint64_t{0};
+  static constexpr std::uint64_t kAll = ~std::uint64_t{0};
+  std::uint64_t count = kAll;
 };
 Result<Dump> parse_dump(const std::string& word);
 

@@ -60,6 +60,62 @@ TEST(WmPtx, CheckRefusesSingleKernels) {
   EXPECT_THAT(item["refused"][0].get<std::string>(), testing::StartsWith("bad: "));
 }
 
+// `bad` calls a function with an unknown instruction; the kernel behind it calls another one.
+constexpr const char* kOneOfTwo = R"(.version 7.5
+.target sm_75
+.address_size 64
+.func unknown() {
+  frobnicate.b32 1;
+}
+.func known() {
+  ret;
+}
+.visible .entry bad() {
+  call unknown;
+  ret;
+}
+.visible .entry good() {
+  call known;
+  ret;
+}
+)";
+
+TEST(WmPtx, PrintLeavesRefusedKernelsOut) {
+  const Scratch scratch;
+  scratch.write("two.ptx", kOneOfTwo);
+  const Ran ran = run_wm("ptx print " + scratch.path("two.ptx") + " -o " + scratch.path("good.ptx"));
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("two.ptx:5:"));
+  EXPECT_THAT(ran.err, HasSubstr("kernel 'bad' is left out"));
+  const std::string printed = scratch.read("good.ptx");
+  EXPECT_THAT(printed, testing::AllOf(HasSubstr("good"), HasSubstr("known"), testing::Not(HasSubstr("bad"))));
+  EXPECT_EQ(run_wm("ptx check " + scratch.path("good.ptx")).code, 0);
+}
+
+TEST(WmPtx, StatsAndRewriteNameRefusedKernels) {
+  const Scratch scratch;
+  scratch.write("two.ptx", kOneOfTwo);
+  const Ran stats = run_wm("ptx stats --json - " + scratch.path("two.ptx"));
+  EXPECT_EQ(stats.code, 1);
+  EXPECT_EQ(json::parse(stats.out)["items"].size(), 1U);
+  EXPECT_THAT(stats.err, HasSubstr("kernel 'bad' is left out"));
+  const Ran shown = run_wm("ptx rewrite --workers " + scratch.path("two.ptx"));
+  EXPECT_EQ(shown.code, 1);
+  EXPECT_THAT(shown.err, HasSubstr("kernel 'bad': left out: "));
+  EXPECT_THAT(shown.out, testing::AllOf(HasSubstr("good"), testing::Not(HasSubstr("bad"))));
+}
+
+TEST(WmPtx, AFileWithoutAnUsableFunctionIsRefused) {
+  const Scratch scratch;
+  scratch.write("bad.ptx",
+                ".version 7.5\n.target sm_75\n.address_size 64\n.visible .entry k() {\n  frobnicate 1;\n}\n");
+  for (const char* tool : {"print ", "stats ", "rewrite --gates "}) {
+    const Ran ran = run_wm(std::string("ptx ") + tool + scratch.path("bad.ptx"));
+    EXPECT_EQ(ran.code, 2) << tool;
+    EXPECT_THAT(ran.err, HasSubstr("bad.ptx:5:")) << tool;
+  }
+}
+
 TEST(WmPtx, PrintIsStable) {
   const Scratch scratch;
   ASSERT_EQ(run_wm("ptx print " + saxpy() + " -o " + scratch.path("once.ptx")).code, 0);
@@ -106,6 +162,8 @@ TEST(WmPtx, ARunsMistakesAreOneLine) {
   EXPECT_THAT(line(kArguments), HasSubstr("saxpy"));
   EXPECT_THAT(line(kArguments + " --arg u33:1"), HasSubstr("'u33:1' is no argument"));
   EXPECT_THAT(line(kArguments + " --arg buf:y:f32x1000 --dump z"), HasSubstr("no buffer 'z'"));
+  EXPECT_THAT(line(kArguments + " --arg buf:y:f32x1000 --dump y:f64:501"),
+              HasSubstr("the buffer has 500 values of f64"));
   EXPECT_THAT(line(kArguments + " --arg u32:1"), HasSubstr("saxpy"));
   EXPECT_THAT(run_wm("ptx run " + source_path("examples/saxpy/saxpy.yaml --grid 1")).err, HasSubstr("itself"));
 }
