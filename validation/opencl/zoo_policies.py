@@ -2,9 +2,9 @@
 """The zoo as OpenCL programs on a real GPU: what workers and gates cost, and pairs under policies that decide on SMs.
 
   validation/opencl/zoo_policies.py --build build/device --out OUT [--parts speed,quota,caps] [--seconds S]
-                                    [--pairs sad+mri-q,…] [--goals 0.5,…]
+                                    [--pairs sad+mri-q,…] [--goals 0.5,…] [--policies warped_slicer,…]
 
-Writes OUT/zoo-policies.json.
+Writes OUT/zoo-policies.json, and the decisions of the policies of `caps` to OUT/decisions-*.txt.
 
   speed   every benchmark by itself: natively, unmodified through the daemon (fifo), with gates, and as workers (spatial)
   quota   pairs under `quota:scheme=rollover`, the first with a goal: the parts of their native isolated rates that both have
@@ -28,7 +28,6 @@ CAPS_PAIRS = [("sad", "mri-q"), ("neural", "sad"), ("mri-q", "neural"), ("tpacf"
               ("lbm", "mri-q"), ("stencil", "neural")]
 GOALS = [0.5, 0.7, 0.85, 0.95]
 PARTS = ["speed", "quota", "caps"]
-CAPS_POLICIES = ["warped_slicer", "even", "left_over"]
 
 
 class Client:
@@ -119,6 +118,7 @@ class Run:
         self.size = options.size
         self.seconds = options.seconds
         self.pairs = [tuple(pair.split("+")) for pair in options.pairs.split(",") if pair]
+        self.policies = options.policies.split(",")
         self.goals = [float(goal) for goal in options.goals.split(",")] if options.goals else GOALS
         self.isolated = {}
         self.rows = []
@@ -211,9 +211,10 @@ class Run:
 
     def caps(self):
         for first, second in self.pairs or CAPS_PAIRS:
-            for policy in CAPS_POLICIES:
-                with Daemon(self, policy) as daemon:
-                    self.noted_pair(daemon, "caps", policy.split(":")[0], first, second, None)
+            for number, policy in enumerate(self.policies):
+                decisions = os.path.join(self.out, f"decisions-{first}-{second}-{number}.txt")
+                with Daemon(self, policy, "--decisions", decisions) as daemon:
+                    self.noted_pair(daemon, "caps", policy, first, second, None)
 
     def noted_pair(self, daemon, part, policy, first, second, goal):
         try:
@@ -233,6 +234,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--pairs", default="", help="such as sad+mri-q,neural+sad, in place of the script's")
     parser.add_argument("--goals", default="", help="parts of the isolated rate, such as 0.5,0.95")
+    parser.add_argument("--policies", default="warped_slicer,even,left_over", help="of the part caps")
     options = parser.parse_args()
     parts = options.parts.split(",")
     if unknown := [part for part in parts if part not in PARTS]:
