@@ -16,7 +16,10 @@ std::uint32_t DeviceMachine::places(const policy::Kernel& kernel) const { return
 
 void DeviceMachine::reset(KernelId id) {
   if (id.index >= residents_.size()) residents_.resize(id.index + 1);
+  const bool goes_on = id.index < extras_.size() && extras_[id.index].launches != 0;
+  const std::uint32_t cap = residents_[id.index].cap;
   residents_[id.index] = {};
+  if (goes_on) residents_[id.index].cap = cap;  // decisions hold for all launches of a client
 }
 
 void DeviceMachine::occupy_undivided(policy::Kernel& kernel) {

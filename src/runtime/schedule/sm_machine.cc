@@ -25,9 +25,12 @@ void SmMachine::reset(KernelId id) {
   const bool goes_on = id.index < extras_.size() && extras_[id.index].launches != 0;
   for (auto& on : residents_) {
     if (id.index >= on.size()) on.resize(id.index + 1);
-    const std::int64_t quota = on[id.index].quota;
+    const ResidentKernel before = on[id.index];
     on[id.index] = {};
-    if (goes_on) on[id.index].quota = quota;  // the next launch of a client has what the last one left
+    if (!goes_on) continue;
+    // The next launch of a client has the cap of the last one, and what that left of its quota.
+    on[id.index].cap = before.cap;
+    on[id.index].quota = before.quota;
   }
   if (id.index >= places_.size()) places_.resize(id.index + 1);
   places_[id.index].retry = now_;

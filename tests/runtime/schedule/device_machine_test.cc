@@ -219,6 +219,16 @@ TEST(DeviceMachine, AStreamKeepsItsIdAndTheNumberOfIdsIsBounded) {
   EXPECT_LE(device.machine.residents({0}).size(), 70U);
 }
 
+TEST(DeviceMachine, ACapHoldsForAllLaunchesOfAStream) {
+  Device device("accelos", 2);
+  const auto arrive = [&] { return device.machine.arrive({0, 0, 1, {64, 0, 0, 1}, 1, false, 7}); };
+  const KernelId first = arrive();
+  device.machine.cap({0}, first, 3);
+  device.machine.finish(first);
+  EXPECT_EQ(arrive(), first);
+  EXPECT_EQ(device.machine.residents({0})[first.index].cap, 3U);
+}
+
 TEST(DeviceMachine, APolicyThatNeedsMoreCapabilitiesIsRefused) {
   const auto choice = policy::choose("spatial");
   ASSERT_TRUE(choice.ok());

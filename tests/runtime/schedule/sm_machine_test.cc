@@ -184,6 +184,20 @@ TEST_F(SmMachineTest, AQuotaIsANumberOfGroupsThatMayBegin) {
   EXPECT_EQ(quotas(a)[1], 0U);
 }
 
+// A policy that has divided the SMs is not asked again while the same clients launch the same functions.
+TEST_F(SmMachineTest, CapsHoldForAllLaunchesOfAClient) {
+  const KernelId a = arrive(100);
+  for (std::uint32_t sm = 0; sm < 4; ++sm) machine.cap({sm}, a, sm);
+  machine.finish(a);
+  stream = 0;
+  EXPECT_EQ(arrive(100), a);
+  dispatched();
+  EXPECT_EQ(limits(a), (Counts{0, 1, 2, 3}));
+  stream = 1;
+  const KernelId b = arrive(100);
+  EXPECT_EQ(machine.residents({1})[b.index].cap, policy::kNoCap) << "another client";
+}
+
 // The workers of a client's launches count on, and a launch may run before the machine knows of it.
 TEST_F(SmMachineTest, CountsGoOnFromLaunchToLaunch) {
   const KernelId a = arrive(100);
