@@ -43,9 +43,9 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# wm-rewrite reads clang's own headers; the ICD loader finds the driver.
+# wm-rewrite and wm-compile read clang's own headers; the ICD loader finds the driver.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libclang-common-19-dev, ocl-icd-libopencl1 | libopencl1")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd, clang-19")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3, python3-numpy")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libclc-19, python3, python3-numpy")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/conffiles)
 include(CPack)

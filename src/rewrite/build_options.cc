@@ -8,7 +8,30 @@ namespace {
 
 bool blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-std::vector<std::string> words_of(std::string_view text) {
+void append_quoted(std::string& line, const std::string& word) {
+  if (!line.empty()) line += ' ';
+  if (!word.empty() && word.find_first_of(" \t\"\\") == std::string::npos) {
+    line += word;
+    return;
+  }
+  line += '"';
+  for (const char c : word) {
+    if (c == '"' || c == '\\') line += '\\';
+    line += c;
+  }
+  line += '"';
+}
+
+bool shapes_language(const std::string& word) {
+  static constexpr std::array<std::string_view, 8> kKnown{
+      "-cl-single-precision-constant", "-cl-fast-relaxed-math", "-cl-finite-math-only", "-cl-unsafe-math-optimizations",
+      "-cl-no-signed-zeros",           "-cl-mad-enable",        "-cl-denorms-are-zero", "-cl-uniform-work-group-size"};
+  return std::find(kKnown.begin(), kKnown.end(), word) != kKnown.end();
+}
+
+}  // namespace
+
+std::vector<std::string> split_build_options(std::string_view text) {
   std::vector<std::string> words;
   std::string word;
   bool inside = false;  // a word has begun, though it may be empty so far: ""
@@ -34,32 +57,9 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-void append_quoted(std::string& line, const std::string& word) {
-  if (!line.empty()) line += ' ';
-  if (!word.empty() && word.find_first_of(" \t\"\\") == std::string::npos) {
-    line += word;
-    return;
-  }
-  line += '"';
-  for (const char c : word) {
-    if (c == '"' || c == '\\') line += '\\';
-    line += c;
-  }
-  line += '"';
-}
-
-bool shapes_language(const std::string& word) {
-  static constexpr std::array<std::string_view, 8> kKnown{
-      "-cl-single-precision-constant", "-cl-fast-relaxed-math", "-cl-finite-math-only", "-cl-unsafe-math-optimizations",
-      "-cl-no-signed-zeros",           "-cl-mad-enable",        "-cl-denorms-are-zero", "-cl-uniform-work-group-size"};
-  return std::find(kKnown.begin(), kKnown.end(), word) != kKnown.end();
-}
-
-}  // namespace
-
 BuildOptions parse_build_options(std::string_view text) {
   BuildOptions out;
-  const std::vector<std::string> words = words_of(text);
+  const std::vector<std::string> words = split_build_options(text);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     const bool spent = word.starts_with("-D") || word.starts_with("-I") || word.starts_with("-U");

@@ -15,6 +15,7 @@ struct BuildOptions {
 };
 
 // Words are parted by blanks; double quotes and backslashes keep them together as a shell's do.
+std::vector<std::string> split_build_options(std::string_view text);
 BuildOptions parse_build_options(std::string_view text);
 
 }  // namespace wm::rewrite

@@ -12,7 +12,7 @@ namespace wm::zoo {
 struct OpenClProgram::Parts {};
 
 bool have_opencl_device() { return false; }
-Result<OpenClProgram> OpenClProgram::build(std::string_view, const std::string&) {
+Result<OpenClProgram> OpenClProgram::build(std::string_view, const std::string&, const std::string&) {
   return Error{"built without OpenCL"};
 }
 Result<Buffers> OpenClProgram::run(const gpu::Application&, const Placement&) { return Error{"built without OpenCL"}; }
@@ -21,7 +21,9 @@ Result<Buffers> OpenClProgram::run(const gpu::Application&, const Placement&) { 
 
 #else
 
+#ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
+#endif
 #include <CL/cl.h>
 
 namespace wm::zoo {
@@ -57,13 +59,16 @@ using Memory = Handle<cl_mem, clReleaseMemObject>;
 // PoCL writes the control flow of kernels that it cannot compile to KERNEL.dot in the current folder.
 void leave_source_tree() { std::filesystem::current_path(std::filesystem::temp_directory_path()); }
 
-cl_device_id first_device() {
+cl_device_id first_device(const std::string& platform = "") {
   leave_source_tree();
   cl_uint platforms = 0;
   if (clGetPlatformIDs(0, nullptr, &platforms) != CL_SUCCESS || platforms == 0) return nullptr;
   std::vector<cl_platform_id> ids(platforms);
   clGetPlatformIDs(platforms, ids.data(), nullptr);
   for (cl_platform_id id : ids) {
+    char name[256] = {};
+    clGetPlatformInfo(id, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
+    if (std::string_view(name).find(platform) == std::string_view::npos) continue;
     cl_device_id device = nullptr;
     if (clGetDeviceIDs(id, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) == CL_SUCCESS) return device;
   }
@@ -209,9 +214,10 @@ class Runner {
 
 bool have_opencl_device() { return first_device() != nullptr; }
 
-Result<OpenClProgram> OpenClProgram::build(std::string_view source, const std::string& options) {
+Result<OpenClProgram> OpenClProgram::build(std::string_view source, const std::string& options,
+                                           const std::string& platform) {
   auto parts = std::make_unique<Parts>();
-  parts->device = first_device();
+  parts->device = first_device(platform);
   if (parts->device == nullptr) return Error{"OpenCL: no device"};
   if (Result<void> built = parts->build(source, options); !built) return built.error();
   return OpenClProgram(std::move(parts));

@@ -27,7 +27,9 @@ struct Placement {
 // A program built once, for any number of runs.
 class OpenClProgram {
  public:
-  static Result<OpenClProgram> build(std::string_view source, const std::string& options = "-cl-std=CL1.2");
+  // `platform`: part of its name; empty: the first one with a device.
+  static Result<OpenClProgram> build(std::string_view source, const std::string& options = "-cl-std=CL1.2",
+                                     const std::string& platform = "");
   OpenClProgram(OpenClProgram&&) noexcept;
   OpenClProgram& operator=(OpenClProgram&&) noexcept;
   ~OpenClProgram();

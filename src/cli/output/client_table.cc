@@ -85,9 +85,11 @@ std::string status_heading(const Json& d, const Json* earlier) {
   const auto number_of = [&](const char* kind, const char* noun) {
     return counted(d["alive"][kind].get<std::uint64_t>(), noun);
   };
+  const std::string platform = d["platform"].get<std::string>(), compiler = d.value("compiler", platform);
+  const std::string compiled = compiler != platform ? ", compiler " + compiler : "";
   const std::string utilised = earlier != nullptr ? ", utilisation " + in_percent(device_utilisation(d, earlier)) : "";
-  return fmt::format("{}: {}, policy {}, up {}{}\n{} so far, {} cut off; alive: {}, {}, {}, {}, {}\n",
-                     d["platform"].get<std::string>(), d["device"].get<std::string>(), d["policy"].get<std::string>(),
+  return fmt::format("{}: {}{}, policy {}, up {}{}\n{} so far, {} cut off; alive: {}, {}, {}, {}, {}\n", platform,
+                     d["device"].get<std::string>(), compiled, d["policy"].get<std::string>(),
                      duration(d["seconds"].get<double>()), utilised,
                      counted(d["clients_seen"].get<std::uint64_t>(), "client"), d["clients_cut_off"].get<int>(),
                      number_of("memories", "memory object"), number_of("programs", "program"),

@@ -94,6 +94,8 @@ struct Capabilities {
   bool printf_needs_finish = false;
   // Kernels report their parameters without being built for it (-cl-kernel-arg-info).
   bool always_argument_info = false;
+  // Programs are compiled in a process of their own, so that none has to be tried in a sandbox first.
+  bool compiles_in_own_process = false;
   // The build log names each kernel's registers.
   bool reports_registers = false;
   // A kernel is compiled at its first launch with each group size; the driver caches compiled kernels on disk.
@@ -371,6 +373,8 @@ class Backend {
   // --- information for users and clients
   [[nodiscard]] virtual std::string platform_name() const = 0;
   [[nodiscard]] virtual std::string device_name() const = 0;
+  // The compiler of clients' programs, where it is not the platform's own.
+  [[nodiscard]] virtual std::string compiler_name() const { return platform_name(); }
   // Everything that a compiled program depends on: platform, device, driver and version.
   [[nodiscard]] virtual std::string driver_version() const = 0;
   virtual Status device_info(PropertyName name, std::vector<std::byte>& answer) const = 0;

@@ -1,4 +1,5 @@
 // Chooses the backend for a device.
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -11,20 +12,41 @@ namespace wm::runtime {
 
 namespace {
 
-// The CUDA driver runs the programs that NVIDIA's OpenCL compiles. WARPMUX_BACKEND=opencl leaves both to NVIDIA's
-// OpenCL.
+bool is_chosen(const char* variable, std::string_view value) {
+  const char* chosen = std::getenv(variable);
+  return chosen != nullptr && chosen == value;
+}
+
+// Our own compiler serves where NVIDIA's OpenCL is not installed. WARPMUX_COMPILER=nvidia or =clang allows only one.
+Result<std::unique_ptr<cuda::FrontEnd>> open_front_end(const std::string& text, const cuda::Device& device) {
+  Error missing{"WARPMUX_COMPILER chooses clang"};
+  if (!is_chosen("WARPMUX_COMPILER", "clang")) {
+    auto nvidia = cuda::open_nvidia_opencl(text);
+    if (nvidia) return nvidia;
+    missing = nvidia.error();
+  }
+  if (is_chosen("WARPMUX_COMPILER", "nvidia")) return missing;
+  if (!contains_ignoring_case("NVIDIA CUDA: " + device.facts().name, text)) return missing;
+  auto own = cuda::open_clang(device.facts());
+  if (!own)
+    std::fprintf(stderr, "wm: no OpenCL compiler for %s: %s\n", device.facts().name.c_str(),
+                 (missing.what + "; " + own.error().what).c_str());
+  return own;
+}
+
+// The CUDA driver runs the programs that NVIDIA's OpenCL or our own compiler makes. WARPMUX_BACKEND=opencl leaves both
+// to NVIDIA's OpenCL.
 Result<std::unique_ptr<Backend>> open_cuda(const std::string& text) {
-  const char* chosen = std::getenv("WARPMUX_BACKEND");
-  if (chosen != nullptr && std::string_view(chosen) == "opencl") return Error{"WARPMUX_BACKEND chooses OpenCL"};
+  if (is_chosen("WARPMUX_BACKEND", "opencl")) return Error{"WARPMUX_BACKEND chooses OpenCL"};
   // Modules are loaded when they are built, not at their first launch, which would wait for running kernels.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   const char* library = std::getenv("WARPMUX_LIBCUDA");
   const auto calls = cuda::load_driver(library != nullptr ? library : "libcuda.so.1");
   if (!calls) return calls.error();
-  auto front_end = cuda::open_nvidia_opencl(text);
-  if (!front_end) return front_end.error();
   auto device = cuda::Device::open(*calls);
   if (!device) return device.error();
+  auto front_end = open_front_end(text, **device);
+  if (!front_end) return front_end.error();
   return std::unique_ptr<Backend>(std::make_unique<cuda::CudaBackend>(std::move(*device), std::move(*front_end)));
 }
 

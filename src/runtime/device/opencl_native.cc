@@ -18,14 +18,10 @@ Result<void> Native::load() {
   return {};
 }
 
-namespace {
-
 bool contains_ignoring_case(const std::string& text, const std::string& part) {
   const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
   return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
-
-}  // namespace
 
 Result<void> Native::choose(const std::string& text) {
   cl_uint count = 0;

@@ -83,6 +83,8 @@ struct NativeCalls {
 // A program for tests of the driver's compiler.
 inline constexpr const char* kProbe = "kernel void probe(global int* x) { x[0] = 1; }";
 
+[[nodiscard]] bool contains_ignoring_case(const std::string& text, const std::string& part);
+
 // Selects the first device whose platform's or own name contains the text.
 struct DeviceChoice {
   std::string text;

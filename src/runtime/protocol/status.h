@@ -21,9 +21,11 @@ inline constexpr Status kMemoryAllocationFailure = -4, kOutOfResources = -5, kOu
                         kBuildProgramFailure = -11, kDependencyFailed = -14, kCompileProgramFailure = -15,
                         kLinkProgramFailure = -17, kArgumentInfoNotAvailable = -19, kInvalidValue = -30,
                         kInvalidMemoryObject = -38, kInvalidImageSize = -40, kInvalidBinary = -42,
-                        kInvalidProgram = -44, kInvalidKernel = -48, kInvalidArgumentSize = -51,
-                        kInvalidKernelArguments = -52, kInvalidWorkGroupSize = -54, kInvalidOperation = -59,
-                        kInvalidImageDescriptor = -65;
+                        kInvalidBuildOptions = -43, kInvalidProgram = -44, kInvalidProgramExecutable = -45,
+                        kInvalidKernelName = -46, kInvalidKernel = -48, kInvalidArgumentIndex = -49,
+                        kInvalidArgumentSize = -51, kInvalidKernelArguments = -52, kInvalidWorkGroupSize = -54,
+                        kInvalidOperation = -59, kInvalidImageDescriptor = -65, kInvalidCompilerOptions = -66,
+                        kInvalidLinkerOptions = -67;
 
 }  // namespace status
 }  // namespace wm::runtime

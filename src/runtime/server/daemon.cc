@@ -27,7 +27,7 @@ std::unique_ptr<rewrite::Rewriter> make_rewriter(const ServeOptions& options) {
 
 sandbox::SandboxOptions sandbox_options(const ServeOptions& options, const Backend& backend) {
   sandbox::SandboxOptions sandbox;
-  if (options.sandbox_seconds != 0) {
+  if (options.sandbox_seconds != 0 && !backend.capabilities().compiles_in_own_process) {
     sandbox.program = sandbox::find_sandbox();
     if (sandbox.program.empty()) {
       std::fputs("wm: wm-sandbox was not found: a program that crashes the device's compiler ends this daemon\n",

@@ -94,6 +94,7 @@ std::string status_document(const StatusSource& source) {
                                         {"seconds", source.seconds},
                                         {"platform", daemon.backend().platform_name()},
                                         {"device", daemon.backend().device_name()},
+                                        {"compiler", daemon.backend().compiler_name()},
                                         {"policy", daemon.policy_name()},
                                         {"admission_rules", daemon.scheduler().admission_rules()},
                                         {"clients_seen", clients.seen()},

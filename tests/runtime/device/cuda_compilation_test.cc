@@ -1,4 +1,5 @@
 // Programs of the CUDA backend: they are loaded when they are built or linked, and say why they are not.
+#include <cstring>
 #include <gtest/gtest.h>
 
 #include "runtime/device/cuda/backend.h"
@@ -50,6 +51,33 @@ TEST_F(CudaPrograms, AProgramIsBuiltWithoutAKernelThatIsRefusedAndSaysWhy) {
   EXPECT_FALSE(compiler().create_kernel(*program, "taken").object);
   EXPECT_NE(compiler().build_log(*program).find("kernel 'taken' cannot run on the CUDA driver: the __local parameter"),
             std::string::npos);
+}
+
+TEST_F(CudaPrograms, ClientsThatAskForTheBuildLearnWhatTheDriverRefused) {
+  constexpr PropertyName kBuildStatus = 0x1181, kBuildLog = 0x1183;
+  const ProgramHandle program = source("no PTX");
+  ASSERT_EQ(compiler().build(*program, ""), status::kBuildProgramFailure);
+  std::vector<std::byte> answer;
+  ASSERT_EQ(compiler().build_info(*program, kBuildLog, answer), status::kSuccess);
+  EXPECT_NE(std::string(reinterpret_cast<const char*>(answer.data())).find("cannot be loaded"), std::string::npos);
+  ASSERT_EQ(compiler().build_info(*program, kBuildStatus, answer), status::kSuccess);
+  std::int32_t built = 0;
+  std::memcpy(&built, answer.data(), sizeof built);
+  EXPECT_EQ(built, -2) << "CL_BUILD_ERROR";
+}
+
+TEST_F(CudaPrograms, TheDriverAnswersQueriesThatTheCompilerCannot) {
+  constexpr PropertyName kLocalMemorySize = 0x11b2;
+  const ProgramHandle program = source(opencl_ptx(kStraightLine));
+  ASSERT_EQ(compiler().build(*program, ""), status::kSuccess);
+  const KernelHandle kernel = compiler().create_kernel(*program, "straight").object;
+  ASSERT_TRUE(kernel);
+  std::vector<std::byte> answer;
+  ASSERT_EQ(compiler().group_info(*kernel, kLocalMemorySize, answer), status::kSuccess);
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, answer.data(), sizeof bytes);
+  EXPECT_EQ(bytes, 48U);
+  EXPECT_EQ(compiler().group_info(*kernel, 0, answer), status::kInvalidValue);
 }
 
 TEST_F(CudaPrograms, TextBehindAZeroIsLeftOut) {

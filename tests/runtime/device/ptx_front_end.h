@@ -57,8 +57,10 @@ class PtxCompilation final : public Compilation {
   Status program_info(const ProgramObject&, PropertyName, std::vector<std::byte>&) const override {
     return status::kInvalidValue;
   }
-  Status build_info(const ProgramObject&, PropertyName, std::vector<std::byte>&) const override {
-    return status::kInvalidValue;
+  // The compiler has nothing to say: an empty log, no error.
+  Status build_info(const ProgramObject&, PropertyName, std::vector<std::byte>& answer) const override {
+    answer.assign(sizeof(std::int32_t), std::byte{});
+    return status::kSuccess;
   }
   Made<KernelHandle> create_kernel(const ProgramObject& program, const std::string& name) override {
     const std::string& text = of(program).text;
@@ -94,6 +96,7 @@ class PtxFrontEnd final : public FrontEnd {
   Compilation& compilation() override { return compilation_; }
   Status device_info(PropertyName, std::vector<std::byte>&) const override { return status::kInvalidValue; }
   [[nodiscard]] std::string platform_name() const override { return "PTX"; }
+  [[nodiscard]] std::string compiler_name() const override { return "none"; }
   [[nodiscard]] std::string version() const override { return "1"; }
   [[nodiscard]] bool always_argument_info() override { return false; }
   [[nodiscard]] bool reports_registers() const override { return false; }

@@ -35,6 +35,7 @@ CudaBackend::CudaBackend(std::unique_ptr<Device> device, std::unique_ptr<FrontEn
       submission_(*device_, host_, events_, launcher_),
       probe_queue_(std::make_unique<CudaQueue>(*device_, false)) {
   capabilities_.reports_registers = front_end_->reports_registers();
+  capabilities_.compiles_in_own_process = front_end_->has_own_process();
   capabilities_.gates = launcher_.prepare_gates();
   BufferRequest probe;
   probe.bytes = sizeof(std::uint32_t);

@@ -34,6 +34,7 @@ class CudaBackend final : public Backend {
   std::unique_ptr<CompletionFlags> make_completion_flags() override { return nullptr; }
   [[nodiscard]] std::string platform_name() const override { return front_end_->platform_name(); }
   [[nodiscard]] std::string device_name() const override { return device_->facts().name; }
+  [[nodiscard]] std::string compiler_name() const override { return front_end_->compiler_name(); }
   [[nodiscard]] std::string driver_version() const override;
   Status device_info(std::uint32_t name, std::vector<std::byte>& answer) const override;
   void probe_compiler() override;

@@ -9,6 +9,7 @@
 #include "rewrite/ptx/gates.h"
 #include "rewrite/ptx/loops.h"
 #include "rewrite/ptx/persistent.h"
+#include "runtime/device/cuda/info_answer.h"
 
 namespace wm::runtime::cuda {
 namespace {
@@ -16,6 +17,10 @@ namespace {
 constexpr std::size_t kLogBytes = 16 << 10;
 // Options of cuModuleLoadDataEx: the driver's log of errors, and its size.
 constexpr int kErrorLog = 5, kErrorLogBytes = 6;
+// Queries of clGetProgramBuildInfo and clGetKernelWorkGroupInfo, and the status of a build that failed.
+constexpr PropertyName kBuildStatus = 0x1181, kBuildLog = 0x1183, kWorkGroupSize = 0x11b0, kLocalMemorySize = 0x11b2,
+                       kPrivateMemorySize = 0x11b4;
+constexpr std::int32_t kBuildError = -2;
 
 // A program's objects are changed only by the call that builds it.
 CudaProgram& changed(const ProgramObject& program) { return const_cast<CudaProgram&>(of(program)); }
@@ -194,7 +199,15 @@ Status CudaCompilation::program_info(const ProgramObject& program, std::uint32_t
 
 Status CudaCompilation::build_info(const ProgramObject& program, std::uint32_t name,
                                    std::vector<std::byte>& answer) const {
-  return compiler_.build_info(*of(program).compiled, name, answer);
+  const Status status = compiler_.build_info(*of(program).compiled, name, answer);
+  // The compiler knows nothing of what the driver says about its PTX.
+  if (status != status::kSuccess || of(program).load_log.empty()) return status;
+  if (name == kBuildLog) {
+    const std::string log = build_log(program);
+    return put_text(answer, log.substr(0, log.find('\0')));
+  }
+  if (name == kBuildStatus && build_failed(program)) return put_value(answer, kBuildError);
+  return status;
 }
 
 Made<KernelHandle> CudaCompilation::create_kernel(const ProgramObject& program, const std::string& name) {
@@ -282,7 +295,23 @@ Status CudaCompilation::argument_info(const KernelObject& kernel, std::uint32_t 
 
 Status CudaCompilation::group_info(const KernelObject& kernel, std::uint32_t name,
                                    std::vector<std::byte>& answer) const {
-  return compiler_.group_info(*of(kernel).compiled, name, answer);
+  const CudaKernel& k = of(kernel);
+  const Status status = compiler_.group_info(*k.compiled, name, answer);
+  if (status != status::kInvalidValue) return status;
+  switch (name) {  // the driver's answers, where the compiler has none
+    case kWorkGroupSize:
+      return put_value(answer, static_cast<std::size_t>(k.max_threads));
+    case kLocalMemorySize:
+      return put_value(answer, static_cast<std::uint64_t>(k.static_shared));
+    case kPrivateMemorySize: {
+      int bytes = 0;
+      device_.make_current();
+      device_.cuda.get_function_attribute(&bytes, function_attribute::kLocalBytes, k.function);
+      return put_value(answer, static_cast<std::uint64_t>(bytes));
+    }
+    default:
+      return status;
+  }
 }
 
 }  // namespace wm::runtime::cuda

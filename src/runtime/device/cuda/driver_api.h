@@ -57,7 +57,8 @@ inline constexpr int kMaxThreadsPerBlock = 1, kMaxBlockX = 2, kMaxBlockY = 3, kM
                      kReservedSharedPerBlock = 111, kMemoryPools = 115;
 }  // namespace attribute
 namespace function_attribute {
-inline constexpr int kMaxThreads = 0, kSharedBytes = 1, kRegisters = 4, kMaxDynamicShared = 8, kSharedCarveout = 9;
+inline constexpr int kMaxThreads = 0, kSharedBytes = 1, kLocalBytes = 3, kRegisters = 4, kMaxDynamicShared = 8,
+                     kSharedCarveout = 9;
 }  // namespace function_attribute
 
 // X(member, name of the function in the library, parameters)

@@ -20,15 +20,21 @@ class FrontEnd {
   virtual Compilation& compilation() = 0;
   virtual Status device_info(std::uint32_t name, std::vector<std::byte>& answer) const = 0;
   [[nodiscard]] virtual std::string platform_name() const = 0;
+  // For people.
+  [[nodiscard]] virtual std::string compiler_name() const = 0;
   // Everything that a compiled program depends on.
   [[nodiscard]] virtual std::string version() const = 0;
   // Kernels report their parameters without being built for it.
   [[nodiscard]] virtual bool always_argument_info() = 0;
   [[nodiscard]] virtual bool reports_registers() const = 0;
+  // The compiler runs in a process of its own, so that a program that crashes it ends nothing else.
+  [[nodiscard]] virtual bool has_own_process() const { return false; }
 };
 
 // NVIDIA's OpenCL, used as a compiler only. An error: the driver is another one.
 Result<std::unique_ptr<FrontEnd>> make_nvidia_opencl(std::unique_ptr<Native> native);
 Result<std::unique_ptr<FrontEnd>> open_nvidia_opencl(const std::string& device);
+// Our own compiler (rewrite/ptx_compiler.h). An error: it, or the built-in functions, are not installed.
+Result<std::unique_ptr<FrontEnd>> open_clang(const DeviceFacts& facts);
 
 }  // namespace wm::runtime::cuda

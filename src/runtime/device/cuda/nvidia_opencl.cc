@@ -16,6 +16,7 @@ class NvidiaOpenCl final : public FrontEnd {
     return native_->device_info(name, answer);
   }
   [[nodiscard]] std::string platform_name() const override { return native_->platform_name(); }
+  [[nodiscard]] std::string compiler_name() const override { return "NVIDIA's OpenCL"; }
   [[nodiscard]] std::string version() const override {
     return fmt::format("{} {}", native_->text(CL_DRIVER_VERSION), native_->text(CL_DEVICE_VERSION));
   }

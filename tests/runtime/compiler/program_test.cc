@@ -1,0 +1,186 @@
+// Programs of our own compiler through the client library: logs, options, compiling and linking, binaries and queries.
+#include <array>
+#include <cstring>
+#include <gmock/gmock.h>
+
+#include "runtime/compiler/compiled_side.h"
+
+namespace wm::runtime::test {
+namespace {
+
+using testing::HasSubstr;
+
+struct CompiledProgram : CompiledContext {
+  cl_program source(const char* text) { return clCreateProgramWithSource(side.context, 1, &text, nullptr, nullptr); }
+  cl_int build_status(cl_program program) {
+    cl_build_status status = 1;
+    clGetProgramBuildInfo(program, side.device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr);
+    return status;
+  }
+  // The log of a program that does not build.
+  std::string refusal(const char* text, const char* options = "") {
+    cl_program program = source(text);
+    EXPECT_EQ(clBuildProgram(program, 1, &side.device, options, nullptr, nullptr), CL_BUILD_PROGRAM_FAILURE);
+    EXPECT_EQ(build_status(program), CL_BUILD_ERROR);
+    const std::string log = build_log(side, program);
+    clReleaseProgram(program);
+    return log;
+  }
+  // The first word that kernel `f` leaves in its buffer.
+  int result_of(cl_program program) {
+    cl_int status = 1;
+    cl_kernel kernel = clCreateKernel(program, "f", &status);
+    EXPECT_EQ(status, CL_SUCCESS);
+    cl_mem memory = clCreateBuffer(side.context, CL_MEM_READ_WRITE, 64, nullptr, nullptr);
+    clSetKernelArg(kernel, 0, sizeof memory, &memory);
+    const std::size_t one = 1;
+    EXPECT_EQ(clEnqueueNDRangeKernel(side.queue, kernel, 1, nullptr, &one, &one, 0, nullptr, nullptr), CL_SUCCESS);
+    int value = -1;
+    EXPECT_EQ(clEnqueueReadBuffer(side.queue, memory, CL_TRUE, 0, 4, &value, 0, nullptr, nullptr), CL_SUCCESS);
+    clReleaseMemObject(memory);
+    clReleaseKernel(kernel);
+    return value;
+  }
+  template <typename T>
+  T argument(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name) {
+    T value{};
+    EXPECT_EQ(clGetKernelArgInfo(kernel, index, name, sizeof value, &value, nullptr), CL_SUCCESS);
+    return value;
+  }
+  std::string argument_text(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name) {
+    char text[64] = {};
+    EXPECT_EQ(clGetKernelArgInfo(kernel, index, name, sizeof text, text, nullptr), CL_SUCCESS);
+    return text;
+  }
+};
+
+TEST_F(CompiledProgram, BadSourceFailsToBuildAndTheLogHasClangsDiagnostics) {
+  const std::string log = refusal("kernel void f(global int* x) {\n  x[0] = undeclared;\n}");
+  EXPECT_THAT(log, HasSubstr("program.cl:2:10: error: use of undeclared identifier 'undeclared'"));
+}
+
+TEST_F(CompiledProgram, UnsupportedFeaturesAreRefusedByName) {
+  EXPECT_THAT(refusal("void g(global int* x);\nkernel void f(global int* x) { g(x); }"),
+              HasSubstr("the function 'g' is neither defined nor a built-in function"));
+  EXPECT_THAT(refusal("kernel void f(read_only image2d_t i, global int* x) { x[0] = get_image_width(i); }"),
+              HasSubstr("kernel 'f' takes 'i' of type image2d_t: images and samplers are not supported"));
+  EXPECT_THAT(refusal("kernel void f(global int2* x) { printf(\"%v2d\", x[0]); }"),
+              HasSubstr("printf of vectors is not supported"));
+}
+
+TEST_F(CompiledProgram, OptionsAreThoseOfTheStandard) {
+  cl_program program = source("kernel void f(global int* x) { x[0] = N + __OPENCL_C_VERSION__ + VALUE; }");
+  EXPECT_EQ(clBuildProgram(program, 1, &side.device,
+                           "-D N=3 -DVALUE=4 -cl-std=CL1.1 -cl-fast-relaxed-math -cl-mad-enable -w -cl-nv-verbose",
+                           nullptr, nullptr),
+            CL_SUCCESS)
+      << build_log(side, program);
+  EXPECT_EQ(result_of(program), 117);
+  EXPECT_EQ(clBuildProgram(program, 1, &side.device, "-cl-unknown", nullptr, nullptr), CL_INVALID_BUILD_OPTIONS);
+  EXPECT_EQ(clBuildProgram(program, 1, &side.device, "-cl-std=CL2.0", nullptr, nullptr), CL_INVALID_BUILD_OPTIONS);
+  EXPECT_THAT(build_log(side, program), HasSubstr("this compiler has OpenCL C 1.0 to 1.2"));
+  clReleaseProgram(program);
+}
+
+TEST_F(CompiledProgram, SeparatelyCompiledProgramsAreLinked) {
+  cl_program header = source("int g(int);\n#define ADDED 40");
+  cl_program caller = source("#include \"lib/g.h\"\nkernel void f(global int* x) { x[0] = g(2) + ADDED; }");
+  cl_program callee = source("int g(int a) { return a * a; }");
+  const char* name = "lib/g.h";
+  EXPECT_EQ(clCompileProgram(caller, 1, &side.device, "", 1, &header, &name, nullptr, nullptr), CL_SUCCESS)
+      << build_log(side, caller);
+  EXPECT_EQ(clCompileProgram(callee, 1, &side.device, "", 0, nullptr, nullptr, nullptr, nullptr), CL_SUCCESS);
+  cl_int status = 1;
+  cl_program library =
+      clLinkProgram(side.context, 1, &side.device, "-create-library", 1, &callee, nullptr, nullptr, &status);
+  EXPECT_EQ(status, CL_SUCCESS);
+  const std::array parts{caller, library};
+  cl_program linked = clLinkProgram(side.context, 1, &side.device, "", 2, parts.data(), nullptr, nullptr, &status);
+  EXPECT_EQ(status, CL_SUCCESS);
+  EXPECT_EQ(result_of(linked), 44);
+  clLinkProgram(side.context, 1, &side.device, "", 1, &caller, nullptr, nullptr, &status);
+  EXPECT_EQ(status, CL_LINK_PROGRAM_FAILURE) << "g is missing";
+  for (cl_program p : {header, caller, callee, library, linked}) clReleaseProgram(p);
+}
+
+TEST_F(CompiledProgram, ABinaryBuildsWithoutItsSource) {
+  cl_program original = build(side, "kernel void f(global int* x) { x[0] = 7; }");
+  std::size_t size = 0;
+  EXPECT_EQ(clGetProgramInfo(original, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr), CL_SUCCESS);
+  std::vector<unsigned char> bytes(size);
+  unsigned char* to = bytes.data();
+  EXPECT_EQ(clGetProgramInfo(original, CL_PROGRAM_BINARIES, sizeof to, &to, nullptr), CL_SUCCESS);
+  EXPECT_THAT(std::string(bytes.begin(), bytes.end()), HasSubstr(".entry f("));
+  const unsigned char* from = bytes.data();
+  cl_int loaded = 1, status = 1;
+  cl_program again = clCreateProgramWithBinary(side.context, 1, &side.device, &size, &from, &loaded, &status);
+  EXPECT_EQ(status, CL_SUCCESS);
+  EXPECT_EQ(clBuildProgram(again, 0, nullptr, "", nullptr, nullptr), CL_SUCCESS);
+  EXPECT_EQ(result_of(again), 7);
+  size = 5;
+  clCreateProgramWithBinary(side.context, 1, &side.device, &size, &from, &loaded, &status);
+  EXPECT_EQ(status, CL_INVALID_BINARY);
+  for (cl_program p : {original, again}) clReleaseProgram(p);
+}
+
+TEST_F(CompiledProgram, KernelsAndTheirArgumentsAreDescribed) {
+  cl_program program = build(side,
+                             "typedef struct { int a; } pair; kernel __attribute__((reqd_work_group_size(8, 4, 1))) "
+                             "void f(global const float* restrict in, local uint* l, constant pair* c, float4 v) "
+                             "{ local int s[16]; s[get_local_id(0)] = in[0] + v.x + c->a; "
+                             "barrier(CLK_LOCAL_MEM_FENCE); l[0] = s[3]; }\nkernel void other() {}");
+  std::array<char, 64> names{};
+  clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, names.size(), names.data(), nullptr);
+  EXPECT_EQ(std::string(names.data()), "f;other");
+  cl_int status = 1;
+  clCreateKernel(program, "missing", &status);
+  EXPECT_EQ(status, CL_INVALID_KERNEL_NAME);
+  cl_kernel kernel = clCreateKernel(program, "f", nullptr);
+  EXPECT_EQ(argument_text(kernel, 0, CL_KERNEL_ARG_TYPE_NAME), "float*");
+  EXPECT_EQ(argument_text(kernel, 1, CL_KERNEL_ARG_TYPE_NAME), "uint*");
+  EXPECT_EQ(argument_text(kernel, 2, CL_KERNEL_ARG_TYPE_NAME), "pair*");
+  EXPECT_EQ(argument_text(kernel, 3, CL_KERNEL_ARG_TYPE_NAME), "float4");
+  EXPECT_EQ(argument_text(kernel, 0, CL_KERNEL_ARG_NAME), "in");
+  const std::array<cl_kernel_arg_address_qualifier, 4> spaces{CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL,
+                                                              CL_KERNEL_ARG_ADDRESS_CONSTANT,
+                                                              CL_KERNEL_ARG_ADDRESS_PRIVATE};
+  for (cl_uint i = 0; i < 4; ++i) {
+    EXPECT_EQ(argument<cl_kernel_arg_address_qualifier>(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER), spaces[i]);
+  }
+  EXPECT_EQ(argument<cl_kernel_arg_type_qualifier>(kernel, 0, CL_KERNEL_ARG_TYPE_QUALIFIER),
+            cl_kernel_arg_type_qualifier{CL_KERNEL_ARG_TYPE_CONST | CL_KERNEL_ARG_TYPE_RESTRICT});
+  std::array<std::size_t, 3> size{};
+  clGetKernelWorkGroupInfo(kernel, side.device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof size, size.data(), nullptr);
+  EXPECT_EQ(size, (std::array<std::size_t, 3>{8, 4, 1}));
+  cl_ulong local = 0;
+  clGetKernelWorkGroupInfo(kernel, side.device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, nullptr);
+  EXPECT_EQ(local, 64U);
+  EXPECT_EQ(clSetKernelArg(kernel, 1, 0, nullptr), CL_INVALID_ARG_SIZE);
+  clReleaseKernel(kernel);
+  clReleaseProgram(program);
+}
+
+TEST_F(CompiledProgram, TheDeviceIsDescribedByTheCudaDriver) {
+  const auto text = [&](cl_device_info name) {
+    char value[1024] = {};
+    EXPECT_EQ(clGetDeviceInfo(side.device, name, sizeof value, value, nullptr), CL_SUCCESS);
+    return std::string(value);
+  };
+  EXPECT_EQ(text(CL_DEVICE_NAME), "warpmux h200 (simulated)");
+  EXPECT_EQ(text(CL_DEVICE_OPENCL_C_VERSION).substr(0, 12), "OpenCL C 1.2");
+  EXPECT_THAT(text(CL_DEVICE_EXTENSIONS), HasSubstr("cl_khr_fp64"));
+  const auto value = [&]<typename T>(cl_device_info name, T) {
+    T v{};
+    EXPECT_EQ(clGetDeviceInfo(side.device, name, sizeof v, &v, nullptr), CL_SUCCESS);
+    return v;
+  };
+  EXPECT_EQ(value(CL_DEVICE_TYPE, cl_device_type{}), cl_device_type{CL_DEVICE_TYPE_GPU});
+  EXPECT_EQ(value(CL_DEVICE_MAX_COMPUTE_UNITS, cl_uint{}), 132U);
+  EXPECT_EQ(value(CL_DEVICE_MAX_WORK_GROUP_SIZE, std::size_t{}), 1024U);
+  EXPECT_EQ(value(CL_DEVICE_LOCAL_MEM_SIZE, cl_ulong{}), 48U << 10);
+  EXPECT_EQ(value(CL_DEVICE_IMAGE_SUPPORT, cl_bool{}), cl_bool{CL_FALSE});
+  EXPECT_THAT(the_daemon()->status(), HasSubstr("\"compiler\":\"clang 19 with libclc\""));
+}
+
+}  // namespace
+}  // namespace wm::runtime::test
