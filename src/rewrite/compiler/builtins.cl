@@ -152,3 +152,54 @@ SMOOTHSTEP_OF(3)
 SMOOTHSTEP_OF(4)
 SMOOTHSTEP_OF(8)
 SMOOTHSTEP_OF(16)
+
+// --- gamma function
+// libclc's gives infinity instead of 0 for large negative arguments, and takes the exponential function of a logarithm,
+// which is not exact enough for large ones. The method and the coefficients are those of Moshier's Cephes library:
+// Stirling's formula above 33, below that the recurrence to an argument between 2 and 3, and a quotient of polynomials.
+// Two factors of the result, which may overflow as one.
+static double2 wm_gamma_large(double x) {
+  const double w = 1.0 / x;
+  const double p =
+      fma(fma(fma(fma(7.87311395793093628397E-4, w, -2.29549961613378126380E-4), w, -2.68132617805781232825E-3), w,
+              3.47222221605458667310E-3),
+          w, 8.33333333333482257126E-2);
+  const double v = pow(x, 0.5 * x - 0.25);
+  return (double2)(v, v / exp(x) * 2.50662827463100050242 * fma(w, p, 1.0));
+}
+static double wm_gamma_2_to_3(double x) {
+  double p = 1.60119522476751861407E-4, q = -2.31581873324120129819E-5;
+  p = fma(p, x, 1.19135147006586384913E-3);
+  p = fma(p, x, 1.04213797561761569935E-2);
+  p = fma(p, x, 4.76367800457137231464E-2);
+  p = fma(p, x, 2.07448227648435975150E-1);
+  p = fma(p, x, 4.94214826801497100753E-1);
+  p = fma(p, x, 9.99999999999999996796E-1);
+  q = fma(q, x, 5.39605580493303397842E-4);
+  q = fma(q, x, -4.45641913851797240494E-3);
+  q = fma(q, x, 1.18139785222060435552E-2);
+  q = fma(q, x, 3.58236398605498653373E-2);
+  q = fma(q, x, -2.34591795718243348568E-1);
+  q = fma(q, x, 7.14304917030273074085E-2);
+  q = fma(q, x, 1.0);
+  return p / q;
+}
+FUNCTION double tgamma(double x) {
+  const double magnitude = fabs(x);
+  if (x == 0.0) return copysign((double)INFINITY, x);
+  if (isnan(x) || (x < 0.0 && floor(x) == x)) return NAN;  // minus infinity, too
+  if (magnitude > 33.0) {
+    const double2 large = magnitude < 190.0 ? wm_gamma_large(magnitude) : (double2)(INFINITY);
+    return x > 0.0 ? large.x * large.y : M_PI / (magnitude * sinpi(x)) / large.x / large.y;
+  }
+  double factor = 1.0;
+  for (; x >= 3.0; x -= 1.0) factor *= x - 1.0;
+  for (; x < 2.0; x += 1.0) {
+    if (fabs(x) < 1e-9) return factor / (fma(0.57721566490153286, x, 1.0) * x);
+    factor /= x;
+  }
+  return factor * wm_gamma_2_to_3(x - 2.0);
+}
+FUNCTION float tgamma(float x) { return (float)tgamma((double)x); }
+VECTORS_1(float, tgamma)
+VECTORS_1(double, tgamma)

@@ -17,9 +17,11 @@ constexpr PropertyName kComputeMajor = 0x4000, kComputeMinor = 0x4001, kRegister
 constexpr std::size_t kMaxParameterBytes = 4096 - 64;  // a launch has 4 KB, a part of which the backend uses
 constexpr cl_ulong kConstantBytes = 64 << 10;
 
-constexpr cl_device_fp_config kFloat = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO |
+// libclc's functions of single precision give 0 for results that are subnormal.
+constexpr cl_device_fp_config kFloat = CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO |
                                        CL_FP_ROUND_TO_INF | CL_FP_FMA | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
-constexpr cl_device_fp_config kDouble = kFloat & ~static_cast<cl_device_fp_config>(CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT);
+constexpr cl_device_fp_config kDouble =
+    (kFloat | CL_FP_DENORM) & ~static_cast<cl_device_fp_config>(CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT);
 
 std::optional<std::string> text_answer(const DeviceFacts& facts, PropertyName name) {
   switch (name) {
