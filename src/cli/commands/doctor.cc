@@ -14,6 +14,7 @@
 #include "cli/output/output.h"
 #include "cli/output/table.h"
 #include "lab/run/isolated.h"
+#include "rewrite/ptx_compiler.h"
 #include "rewrite/rewriter.h"
 #ifdef WM_RUNTIME
 #include "cli/input/client_library.h"
@@ -84,6 +85,11 @@ void look_at_programs(Findings& all) {
                  rewriter.empty()
                      ? "kernels run undivided: build with libclang-cpp19-dev, or copy a cache (wm cl cache)"
                      : rewriter});
+  const std::string compiler = rewrite::find_compiler(), builtins = rewrite::find_builtin_library();
+  all.push_back({"sharing", "OpenCL compiler", !compiler.empty() && !builtins.empty(), false,
+                 compiler.empty()   ? "NVIDIA's GPUs need NVIDIA's OpenCL: build with libclang-cpp19-dev"
+                 : builtins.empty() ? "NVIDIA's GPUs need NVIDIA's OpenCL, or: apt install libclc-19"
+                                    : builtins});
   bool registered = false;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator("/etc/OpenCL/vendors", ignored)) {

@@ -123,6 +123,37 @@ TEST_F(CompiledProgram, ABinaryBuildsWithoutItsSource) {
   for (cl_program p : {original, again}) clReleaseProgram(p);
 }
 
+TEST_F(CompiledProgram, PrintedTextReachesTheClient) {
+  cl_program program = build(side,
+                             "kernel void f(global int* x) { printf(\"%d %.2f %s %c %lu\\n\", -7, 2.5f, \"text\", "
+                             "'c', 1ul << 40); x[0] = 3; }");
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(result_of(program), 3);
+  clFinish(side.queue);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "-7 2.50 text c 1099511627776\n");
+  clReleaseProgram(program);
+}
+
+TEST_F(CompiledProgram, ConstantsOfTheProgramAndLocalMemoryOfEverySizeAreKept) {
+  cl_program program = build(side, R"(
+constant int table[4] = {2, 3, 5, 7};
+constant struct { float4 v; char name[3]; } record = {(float4)(1, 2, 3, 4), {'a', 'b', 'c'}};
+kernel void f(global int* x) {
+  local long wide[4];
+  local char narrow[4];
+  for (int i = 0; i < 4; ++i) { wide[i] = table[i]; narrow[i] = (char)(i + record.name[i % 3]); }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  int sum = (int)record.v.w;
+  for (int i = 0; i < 4; ++i) sum = sum * 10 + (int)wide[3 - i] + narrow[i] - record.name[0];
+  x[0] = sum;
+})");
+  int expected = 4;
+  constexpr std::array kTable{2, 3, 5, 7}, kNarrow{0, 2, 4, 3};
+  for (std::size_t i = 0; i < 4; ++i) expected = expected * 10 + kTable[3 - i] + kNarrow[i];
+  EXPECT_EQ(result_of(program), expected);
+  clReleaseProgram(program);
+}
+
 TEST_F(CompiledProgram, KernelsAndTheirArgumentsAreDescribed) {
   cl_program program = build(side,
                              "typedef struct { int a; } pair; kernel __attribute__((reqd_work_group_size(8, 4, 1))) "
