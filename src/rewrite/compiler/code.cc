@@ -53,6 +53,15 @@ std::string missing_functions(const llvm::Module& module) {
   return lines;
 }
 
+// Only kernels keep their names. The built-in functions have variables and functions of their own, whose names a
+// program may use for something else.
+void hide_names(llvm::Module& module) {
+  llvm::internalizeModule(module, [](const llvm::GlobalValue& value) {
+    const auto* function = llvm::dyn_cast<llvm::Function>(&value);
+    return function != nullptr && (is_kernel(*function) || function->isDeclaration());
+  });
+}
+
 // A function is compiled for the same GPU as its callers, so that it can be inlined.
 void unify_targets(llvm::Module& module) {
   for (llvm::Function& function : module) {
@@ -91,14 +100,11 @@ Result<std::string> emit(llvm::Module& module, llvm::TargetMachine& machine) {
 Result<std::string> make_ptx(std::unique_ptr<llvm::Module> module, const BuiltinLibraries& builtins,
                              const std::string& target) {
   if (const std::string refusal = lower_printf(*module); !refusal.empty()) return Error{"error: " + refusal + "\n"};
+  hide_names(*module);
   if (auto added = add_all_builtins(*module, builtins); !added) return added.error();
   if (std::string lines = missing_functions(*module); !lines.empty()) return Error{std::move(lines)};
   separate_called_kernels(*module);
   unify_targets(*module);
-  llvm::internalizeModule(*module, [](const llvm::GlobalValue& value) {
-    const auto* function = llvm::dyn_cast<llvm::Function>(&value);
-    return function != nullptr && (is_kernel(*function) || function->isDeclaration());
-  });
   std::string error;
   const llvm::Target* backend = llvm::TargetRegistry::lookupTarget(kTriple, error);
   if (backend == nullptr) return Error{"this LLVM has no target NVPTX: " + error};

@@ -1,6 +1,8 @@
 // Programs of our own compiler through the client library: logs, options, compiling and linking, binaries and queries.
 #include <array>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 
 #include "runtime/compiler/compiled_side.h"
@@ -152,6 +154,71 @@ kernel void f(global int* x) {
   for (std::size_t i = 0; i < 4; ++i) expected = expected * 10 + kTable[3 - i] + kNarrow[i];
   EXPECT_EQ(result_of(program), expected);
   clReleaseProgram(program);
+}
+
+// libclc has a table of this name.
+TEST_F(CompiledProgram, NamesOfTheProgramAreApartFromThoseOfTheBuiltInFunctions) {
+  cl_program program = build(side,
+                             "constant float2 LOGE_TBL[129] = {(float2)(5, 6)};\n"
+                             "kernel void f(global int* x) { volatile float y = 20.0f; "
+                             "x[0] = (int)(pow(y, 1.5f) * 1000) + (int)LOGE_TBL[y > 100].x; }");
+  EXPECT_EQ(result_of(program), 89442 + 5);
+  clReleaseProgram(program);
+}
+
+TEST_F(CompiledProgram, ArgumentsOfEveryKindArrive) {
+  cl_program program = build(side, R"(
+typedef struct { char c; int i; float4 v; } record;
+__attribute__((noinline)) uint helper(local uint* l, uint n) { l[get_local_id(0)] = n; return get_global_id(0) + l[0]; }
+kernel void f(global int* x, uchar a, short b, long c, float3 d, double e, record r, local uint* l, local char* m) {
+  m[0] = 1;
+  if (get_global_id(0) != 0) return;
+  x[0] = a + b * 10 + (int)c * 100 + (int)d.z * 1000 + (int)e * 10000 + (r.c + r.i + (int)r.v.w) * 100000 +
+         (int)helper(l, 4) * 1000000;
+})");
+  cl_int status = 1;
+  cl_kernel kernel = clCreateKernel(program, "f", &status);
+  ASSERT_EQ(status, CL_SUCCESS) << build_log(side, program);
+  cl_mem memory = clCreateBuffer(side.context, CL_MEM_READ_WRITE, 64, nullptr, nullptr);
+  struct alignas(16) Record {
+    char c;
+    int i;
+    alignas(16) float v[4];
+  };
+  const cl_uchar a = 1;
+  const cl_short b = 2;
+  const cl_long c = 3;
+  const cl_float3 d{{0, 0, 4}};
+  const cl_double e = 5;
+  const Record r{1, 2, {0, 0, 0, 3}};
+  EXPECT_EQ(clSetKernelArg(kernel, 0, sizeof memory, &memory), CL_SUCCESS);
+  EXPECT_EQ(clSetKernelArg(kernel, 1, sizeof a, &a), CL_SUCCESS);
+  EXPECT_EQ(clSetKernelArg(kernel, 2, sizeof b, &b), CL_SUCCESS);
+  EXPECT_EQ(clSetKernelArg(kernel, 3, sizeof c, &c), CL_SUCCESS);
+  EXPECT_EQ(clSetKernelArg(kernel, 4, sizeof d, &d), CL_SUCCESS);
+  EXPECT_EQ(clSetKernelArg(kernel, 5, sizeof e, &e), CL_SUCCESS);
+  EXPECT_EQ(clSetKernelArg(kernel, 6, sizeof r, &r), CL_SUCCESS);
+  EXPECT_EQ(clSetKernelArg(kernel, 7, 16, nullptr), CL_SUCCESS);
+  EXPECT_EQ(clSetKernelArg(kernel, 8, 3, nullptr), CL_SUCCESS);
+  const std::size_t items = 4;
+  EXPECT_EQ(clEnqueueNDRangeKernel(side.queue, kernel, 1, nullptr, &items, &items, 0, nullptr, nullptr), CL_SUCCESS);
+  int value = 0;
+  EXPECT_EQ(clEnqueueReadBuffer(side.queue, memory, CL_TRUE, 0, 4, &value, 0, nullptr, nullptr), CL_SUCCESS);
+  EXPECT_EQ(value, 4654321);
+  clReleaseMemObject(memory);
+  clReleaseKernel(kernel);
+  clReleaseProgram(program);
+}
+
+TEST_F(CompiledProgram, FilesAreIncludedFromTheFoldersOfTheOptions) {
+  const std::string folder = testing::TempDir() + "wm-compiler-includes";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/value.h") << "#define VALUE 31\n";
+  cl_program program =
+      build(side, "#include \"value.h\"\nkernel void f(global int* x) { x[0] = VALUE; }", ("-I " + folder).c_str());
+  EXPECT_EQ(result_of(program), 31);
+  clReleaseProgram(program);
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(CompiledProgram, KernelsAndTheirArgumentsAreDescribed) {
