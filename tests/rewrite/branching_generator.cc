@@ -29,7 +29,7 @@ class BranchingGenerator {
   Generated make() {
     Generated out;
     std::string body;
-    if (one_sided_) body = without_barriers() + one_sided(0) + without_barriers();
+    if (one_sided_) body = joined({without_barriers(), one_sided(0), without_barriers()});
     for (std::uint32_t i = one_sided_ ? random_.below(2) : 1 + random_.below(2); i > 0; --i) body += phase(0);
     out.source = fmt::format("#define LS {}u\n", items_) + helper() + kernel(body);
     out.options = fmt::format("-cl-std=CL1.2 -DEXTRA={}u", random_.below(1000));
@@ -40,24 +40,22 @@ class BranchingGenerator {
  private:
   bool chance(std::uint32_t one_in) { return random_.below(one_in) == 0; }
   std::string number(std::uint32_t below) { return std::to_string(random_.below(below)) + "u"; }
-  template <typename... Choices>
-  std::string pick(Choices... choices) {
-    const std::array<std::string, sizeof...(Choices)> list{choices...};
-    return list[random_.below(sizeof...(Choices))];
+  std::string pick(std::initializer_list<std::string> choices) {
+    return choices.begin()[random_.below(static_cast<std::uint32_t>(choices.size()))];
   }
 
   // The same for every item of a group; the local array is not written before the next barrier.
   std::string uniform() {
-    return pick("in[(group + " + number(50) + ") & 4095u]", read_ + "[" + number(items_) + "]", "(group + EXTRA)",
-                "in[" + read_ + "[" + number(items_) + "] & 4095u]");
+    return pick({"in[(group + " + number(50) + ") & 4095u]", read_ + "[" + number(items_) + "]", "(group + EXTRA)",
+                 "in[" + read_ + "[" + number(items_) + "] & 4095u]"});
   }
   std::string dividing() {
-    return pick(fmt::format("t < {}u", items_ / 2), "(t & 1u) != 0u", "(x & 1u) != 0u", "(in[t] & 1u) != 0u", "t == 0u",
-                fmt::format("t % {}u == 0u", 2 + random_.below(3)), fmt::format("t >= {}u", items_ / 2));
+    return pick({fmt::format("t < {}u", items_ / 2), "(t & 1u) != 0u", "(x & 1u) != 0u", "(in[t] & 1u) != 0u",
+                 "t == 0u", fmt::format("t % {}u == 0u", 2 + random_.below(3)), fmt::format("t >= {}u", items_ / 2)});
   }
   std::string value() {
-    return pick("x", "y", "t", "g", read_ + "[(t + " + number(9) + ") % LS]", read_ + "[(x + t) % LS]",
-                "in[(y + g) & 4095u]", write_ + "[t]");
+    return pick({"x", "y", "t", "g", read_ + "[(t + " + number(9) + ") % LS]", read_ + "[(x + t) % LS]",
+                 "in[(y + g) & 4095u]", write_ + "[t]"});
   }
 
   // Without barriers.
@@ -66,26 +64,26 @@ class BranchingGenerator {
       case 0:
         return "x = x * 3u + " + value() + ";\n";
       case 1:
-        return "y ^= " + value() + " + " + number(99) + ";\n";
+        return joined({"y ^= ", value(), " + ", number(99), ";\n"});
       case 2:
         return write_ + "[t] = x + " + value() + ";\n";
       case 3:
         return write_ + "[t] ^= y;\n";
       case 4:
-        return "for (uint i = 0; i < " + pick("3u", "(x & 3u)", "(t & 7u)", "5u") + "; ++i) {\n" +
-               statement(depth + 1) + "x += i;\n}\n";
+        return joined({"for (uint i = 0; i < ", pick({"3u", "(x & 3u)", "(t & 7u)", "5u"}), "; ++i) {\n",
+                       statement(depth + 1), "x += i;\n}\n"});
       case 5:
-        return "if (" + dividing() + ") {\n" + statement(depth + 1) + statement(depth + 1) + "} else {\n" +
-               statement(depth + 1) + "}\n";
+        return joined({"if (", dividing(), ") {\n", statement(depth + 1), statement(depth + 1), "} else {\n",
+                       statement(depth + 1), "}\n"});
       default:
-        return "switch (x & 3u) {\ncase 0:\n" + statement(depth + 1) + "case 1:\n" + statement(depth + 1) +
-               "break;\ndefault: y += t;\n}\n";
+        return joined({"switch (x & 3u) {\ncase 0:\n", statement(depth + 1), "case 1:\n", statement(depth + 1),
+                       "break;\ndefault: y += t;\n}\n"});
     }
   }
 
   std::string divided() {
-    return "if (" + dividing() + ") {\n" + statement(0) + statement(0) + "} else {\n" + statement(0) + statement(0) +
-           "}\n";
+    return joined(
+        {"if (", dividing(), ") {\n", statement(0), statement(0), "} else {\n", statement(0), statement(0), "}\n"});
   }
 
   std::string step() {
@@ -97,11 +95,11 @@ class BranchingGenerator {
   }
 
   // An even number of steps, or a branch of them.
-  std::string inside(int depth) { return depth == 0 && chance(3) ? phase(1) : step() + step(); }
+  std::string inside(int depth) { return depth == 0 && chance(3) ? phase(1) : joined({step(), step()}); }
 
   // Statements without barriers belong to the step around them.
   std::string without_barriers() {
-    const std::string bound = pick("3u", "(in[group] & 3u) + 1u", "(t & 7u)", "(" + uniform() + " & 3u)");
+    const std::string bound = pick({"3u", "(in[group] & 3u) + 1u", "(t & 7u)", "(" + uniform() + " & 3u)"});
     switch (random_.below(4)) {
       case 0:
         return {};
@@ -122,9 +120,9 @@ class BranchingGenerator {
       case 1:
         return divided() + wait;
       case 2:
-        return "for (uint p = 0; p < (in[group] & 3u); ++p) {\n" + divided() + wait + without_barriers() + "}\n";
+        return joined({"for (uint p = 0; p < (in[group] & 3u); ++p) {\n", divided(), wait, without_barriers(), "}\n"});
       case 3:
-        return "for (uint p = 0; p < 3u; ++p) {\n" + step() + step() + "}\n";
+        return joined({"for (uint p = 0; p < 3u; ++p) {\n", step(), step(), "}\n"});
       default:
         return inside(depth);
     }
@@ -146,13 +144,13 @@ class BranchingGenerator {
         return "if (" + condition + ") {\n" + quiet + "} else if (" + uniform() + " % 3u == 0u) {\n" + loud +
                "} else {\n" + last + "}\n";
       case 3:
-        return "switch (" + uniform() + " % 3u) {\ncase 0:\n" + quiet + "break;\ncase 1:\n" + loud +
-               pick("break;\n", "break;\ndefault:;\n" + last) + "}\n";
+        return joined({"switch (", uniform(), " % 3u) {\ncase 0:\n", quiet, "break;\ncase 1:\n", loud,
+                       pick({"break;\n", "break;\ndefault:;\n" + last}), "}\n"});
       case 4:
         return "if (" + uniform() + " % 5u == 0u) {\n" + quiet + "out[g] = x;\nreturn;\n}\n" + loud;
       default:
-        return "for (uint r = 0; r < 3u; ++r) {\nif (" + uniform() + " % 3u == r) {\n" + quiet +
-               pick("continue;\n", "break;\n") + "}\n" + loud + "}\n";
+        return joined({"for (uint r = 0; r < 3u; ++r) {\nif (", uniform(), " % 3u == r) {\n", quiet,
+                       pick({"continue;\n", "break;\n"}), "}\n", loud, "}\n"});
     }
   }
 
@@ -163,28 +161,28 @@ class BranchingGenerator {
       case 0:
         return loop(depth);
       case 1:
-        return "if (" + condition + ") {\n" + inside(depth) + "} else {\n" + inside(depth) + "}\n";
+        return joined({"if (", condition, ") {\n", inside(depth), "} else {\n", inside(depth), "}\n"});
       case 2:
         return "if (" + condition + ") {\n" + inside(depth) + "}\n";
       case 3:
-        return "switch (" + uniform() + " % 3u) {\ncase 0:\n" + inside(depth) + "break;\ncase 1:\n" + inside(depth) +
-               pick("break;\n", "{ break; }\n") + "default:\n" + inside(depth) + "}\n";
+        return joined({"switch (", uniform(), " % 3u) {\ncase 0:\n", inside(depth), "break;\ncase 1:\n", inside(depth),
+                       pick({"break;\n", "{ break; }\n"}), "default:\n", inside(depth), "}\n"});
       case 4:
         return fmt::format("x += exchange({}, {}, t, {});\n", read_, write_, uniform());
       case 5:
-        return "if (" + uniform() + " % 5u == 0u) {\nout[g] = x;\nreturn;\n}\n" + inside(depth);
+        return joined({"if (", uniform(), " % 5u == 0u) {\nout[g] = x;\nreturn;\n}\n", inside(depth)});
       default:
-        return step() + step();
+        return joined({step(), step()});
     }
   }
 
   std::string loop(int depth) {
     const std::string q = "q" + std::to_string(depth);
-    const std::string bound = pick("3u", "2u", "(in[group] & 3u) + 1u");
+    const std::string bound = pick({"3u", "2u", "(in[group] & 3u) + 1u"});
     std::string text = fmt::format("for (uint {0} = 0; {0} < {1}; ++{0}) {{\n", q, bound);
-    if (chance(3)) text += "if (" + uniform() + " % 4u == " + q + ") " + pick("continue", "break") + ";\n";
+    if (chance(3)) text += joined({"if (", uniform(), " % 4u == ", q, ") ", pick({"continue", "break"}), ";\n"});
     text += inside(depth);
-    if (chance(4)) text += "if (" + uniform() + " % 3u == 0u) break;\n" + inside(depth);
+    if (chance(4)) text += joined({"if (", uniform(), " % 3u == 0u) break;\n", inside(depth)});
     return text + "}\n";
   }
 

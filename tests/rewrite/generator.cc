@@ -28,10 +28,8 @@ class Generator {
  private:
   bool chance(std::uint32_t one_in) { return random_.below(one_in) == 0; }
   std::string number() { return std::to_string(random_.below(1000) + 1); }
-  template <typename... Choices>
-  std::string pick(Choices... choices) {
-    const std::array<std::string, sizeof...(Choices)> list{choices...};
-    return list[random_.below(sizeof...(Choices))];
+  std::string pick(std::initializer_list<std::string> choices) {
+    return choices.begin()[random_.below(static_cast<std::uint32_t>(choices.size()))];
   }
   std::string variable() { return "v" + std::to_string(random_.below(4)); }
 
@@ -62,35 +60,35 @@ class Generator {
     const bool far = chance(8) && !leave_.fourth_dimension;
     const std::string d = chance(4) ? "(" + variable() + some : std::to_string(random_.below(far ? 5 : 3));
     return "(uint)" +
-           pick("get_global_id", "get_group_id", "get_num_groups", "get_global_size", "get_global_offset",
-                "get_local_id", "get_local_size", "GROUP", "MY_ID") +
+           pick({"get_global_id", "get_group_id", "get_num_groups", "get_global_size", "get_global_offset",
+                 "get_local_id", "get_local_size", "GROUP", "MY_ID"}) +
            "(" + d + ")";
   }
   std::string constant_query() {
-    return "(uint)" + pick("get_global_id", "get_group_id", "get_num_groups", "get_global_size") + "(" +
-           std::to_string(random_.below(3)) + ")";
+    return joined({"(uint)", pick({"get_global_id", "get_group_id", "get_num_groups", "get_global_size"}), "(",
+                   std::to_string(random_.below(3)), ")"});
   }
 
   std::string expression() {
     switch (random_.below(7)) {
       case 0:
-        return variable() + " * " + number() + "u + " + variable();
+        return joined({variable(), " * ", number(), "u + ", variable()});
       case 1:
-        return variable() + " ^ (" + variable() + " >> " + std::to_string(1 + random_.below(20)) + ")";
+        return joined({variable(), " ^ (", variable(), " >> ", std::to_string(1 + random_.below(20)), ")"});
       case 2:
-        return query() + " + " + variable();
+        return joined({query(), " + ", variable()});
       case 3:
-        return "(" + variable() + " > " + number() + "u ? " + query() + " : " + variable() + " + SALT)";
+        return joined({"(", variable(), " > ", number(), "u ? ", query(), " : ", variable(), " + SALT)"});
       case 4:
         return "in[(" + variable() + ") % n] + EXTRA";
       case 5:
         return helper_count_ == 0 ? query() : helper_call();
       default:
-        return "max(" + variable() + ", " + query() + ") - min(" + variable() + ", 77u)";
+        return joined({"max(", variable(), ", ", query(), ") - min(", variable(), ", 77u)"});
     }
   }
   std::string helper_call() {
-    return fmt::format("helper{}({}, {})", random_.below(helper_count_), variable(), variable());
+    return joined({"helper", std::to_string(random_.below(helper_count_)), "(", variable(), ", ", variable(), ")"});
   }
 
   std::string make_helpers() {
@@ -115,16 +113,33 @@ class Generator {
 
   std::string exchange(const std::string& array, const std::string& indent) {
     const std::string v = variable();
-    return indent + array + "[lid] = " + v + " + " + query() + ";\n" + indent + "barrier(CLK_LOCAL_MEM_FENCE);\n" +
-           indent + v + " += " + array + "[(lid * " + number() + "u + " + number() + "u) % items];\n" + indent +
-           "barrier(CLK_LOCAL_MEM_FENCE);\n";
+    return joined({indent,
+                   array,
+                   "[lid] = ",
+                   v,
+                   " + ",
+                   query(),
+                   ";\n",
+                   indent,
+                   "barrier(CLK_LOCAL_MEM_FENCE);\n",
+                   indent,
+                   v,
+                   " += ",
+                   array,
+                   "[(lid * ",
+                   number(),
+                   "u + ",
+                   number(),
+                   "u) % items];\n",
+                   indent,
+                   "barrier(CLK_LOCAL_MEM_FENCE);\n"});
   }
-  std::string array() { return local_argument_ && chance(2) ? "scratch" : pick("tile", "wide[1]"); }
+  std::string array() { return local_argument_ && chance(2) ? "scratch" : pick({"tile", "wide[1]"}); }
 
   // The same for every item of a group.
   std::string uniform_condition() {
-    return pick("(get_group_id(0) & 1) == 0", "n % 3u == 1u", "(GROUP(1) + get_group_id(0)) % 3 == 0",
-                "get_num_groups(0) > 4", "get_global_offset(0) == 0");
+    return pick({"(get_group_id(0) & 1) == 0", "n % 3u == 1u", "(GROUP(1) + get_group_id(0)) % 3 == 0",
+                 "get_num_groups(0) > 4", "get_global_offset(0) == 0"});
   }
 
   std::string statement() {
@@ -132,16 +147,16 @@ class Generator {
       case 0:
         return exchange(array(), "  ");
       case 1:
-        return "  if (" + uniform_condition() + ") {\n" + exchange(array(), "    ") + "  }\n";
+        return joined({"  if (", uniform_condition(), ") {\n", exchange(array(), "    "), "  }\n"});
       case 2:
-        return fmt::format("  for (uint i = 0; i < {}u; ++i) {{\n    {} += i;\n", 1 + random_.below(4), variable()) +
-               exchange(array(), "    ") + "  }\n";
+        return joined({"  for (uint i = 0; i < ", std::to_string(1 + random_.below(4)), "u; ++i) {\n    ", variable(),
+                       " += i;\n", exchange(array(), "    "), "  }\n"});
       case 3:
         return "  if (" + uniform_condition() + " && n > 3u) {\n    out[at] = v0 + v2 * 3u;\n    return;\n  }\n";
       case 4:
-        return "  atomic_add(&counters[" + variable() + " % 16u], " + variable() + ");\n";
+        return joined({"  atomic_add(&counters[", variable(), " % 16u], ", variable(), ");\n"});
       case 5:
-        return "  atomic_max(&counters[16u + " + query() + " % 8u], " + variable() + ");\n";
+        return joined({"  atomic_max(&counters[16u + ", query(), " % 8u], ", variable(), ");\n"});
       case 6:
         return "  for (uint c = lid; c < 8u; c += items) counts[c] = 0;\n  barrier(CLK_LOCAL_MEM_FENCE);\n  "
                "atomic_inc(&counts[" +
@@ -149,25 +164,25 @@ class Generator {
                " & 7u]);\n  barrier(CLK_LOCAL_MEM_FENCE);\n  v1 += counts[lid & 7u];\n  "
                "barrier(CLK_LOCAL_MEM_FENCE);\n";
       case 7:
-        return "  switch (" + variable() + " % 4u) {\n    case 0: v0 += " + expression() +
-               "; break;\n    case 1: v1 ^= " + expression() + ";\n    default: v2 += 9u;\n  }\n";
+        return joined({"  switch (", variable(), " % 4u) {\n    case 0: v0 += ", expression(),
+                       "; break;\n    case 1: v1 ^= ", expression(), ";\n    default: v2 += 9u;\n  }\n"});
       case 8:
         return "  { Pair p = {v0, (uint2)(v1, " + query() + ")}; v3 += p.a ^ p.b.y; v1 += (uint)sizeof(tile); }\n";
       case 9:
         return "  while (v2 > 1000u) v2 = v2 / 3u + (uint)get_local_id(0);\n";
       default:
-        return "  " + variable() + " = " + expression() + ";\n";
+        return joined({"  ", variable(), " = ", expression(), ";\n"});
     }
   }
 
   // Items below `half` update a row of `tile`, the others a column of `wide[1]`, both with a block in `wide[0]`.
   std::string divided_work() {
-    const std::string half = pick("items / 2u", "items / 2u", "1u", "items - 1u", "(items + 2u) / 3u");
+    const std::string half = pick({"items / 2u", "items / 2u", "1u", "items - 1u", "(items + 2u) / 3u"});
     const std::string rounds = std::to_string(2 + random_.below(9)) + "u", condition = "  if (lid < " + half + ") {\n";
     const std::string index = chance(2) ? "lid" : "lid - (" + half + ")";
-    std::string text = "  wide[0][lid] = " + variable() + " + " + query() + ";\n" + condition +
-                       "    tile[lid] = " + variable() + ";\n  } else {\n    wide[1][" + index + "] = " + variable() +
-                       ";\n  }\n  barrier(CLK_LOCAL_MEM_FENCE);\n";
+    std::string text =
+        joined({"  wide[0][lid] = ", variable(), " + ", query(), ";\n", condition, "    tile[lid] = ", variable(),
+                ";\n  } else {\n    wide[1][", index, "] = ", variable(), ";\n  }\n  barrier(CLK_LOCAL_MEM_FENCE);\n"});
     const std::string row = "      for (uint j = 0; j < i; ++j) tile[lid] -= wide[0][(i * " + rounds +
                             " + j) % items] * (tile[lid] | 1u);\n";
     const std::string column = "      for (uint j = 0; j < i; ++j) wide[1][" + index + "] -= wide[1][" + index +

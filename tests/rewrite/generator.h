@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include "gpu/application.h"
@@ -26,6 +27,15 @@ struct Leave {
   bool kernel_calls = false;
   bool fourth_dimension = false;
 };
+
+// The parts one after the other, for generators. The elements of a list in braces are evaluated in order, the operands
+// of
+// `+` and the arguments of a call in any order: with those a seed would give another kernel with every compiler.
+inline std::string joined(std::initializer_list<std::string> parts) {
+  std::string text;
+  for (const std::string& part : parts) text += part;
+  return text;
+}
 
 Generated generate(std::uint64_t seed, Leave out = {});
 
