@@ -117,7 +117,7 @@ std::uint64_t digest(Generate&& generate) {
   return hash;
 }
 
-// What was found with a seed on one architecture is looked for with the same seed on another.
+// A seed that shows a fault on one architecture must give the same kernel on another.
 TEST(GeneratedKernels, AreTheSameWithEveryCompiler) {
   EXPECT_EQ(digest([](std::uint64_t seed) { return generate(seed); }), 6815110783633482701U);
   EXPECT_EQ(digest([](std::uint64_t seed) { return generate_divided(seed, kOnlyWhatPtxHas); }), 11052917214428653143U);
