@@ -141,6 +141,46 @@ FOR_ALL_INTEGERS(COPIES_OF_3)
 COPIES_OF_3(float)
 COPIES_OF_3(double)
 
+// --- stores of halves, rounded up and down
+// libclc's give 0 for numbers below the smallest half. Here a number is rounded towards 0; where that lies on the wrong
+// side, the result is the neighbour, whose bits differ by 1.
+#define HALF_BITS(type, name, wrong)                                                        \
+  FUNCTION ushort wm_half##name(type x) {                                                   \
+    ushort bits;                                                                            \
+    vstore_half_rtz(x, 0, (__private half*)&bits);                                          \
+    return (ushort)(bits + ((type)vload_half(0, (const __private half*)&bits) wrong x));    \
+  }
+HALF_BITS(float, _rtp, <)
+HALF_BITS(double, _rtp, <)
+HALF_BITS(float, _rtn, >)
+HALF_BITS(double, _rtn, >)
+#define STORE_HALVES_OF(space, type, name, n, function, stride)                             \
+  FUNCTION void function##name(type##n x, size_t i, space half* p) {                        \
+    const type* parts = (const type*)&x;                                                    \
+    for (uint k = 0; k < n; ++k) ((space ushort*)p)[i * stride + k] = wm_half##name(parts[k]); \
+  }
+#define STORE_HALVES(space, type, name)                                                     \
+  FUNCTION void vstore_half##name(type x, size_t i, space half* p) { ((space ushort*)p)[i] = wm_half##name(x); } \
+  STORE_HALVES_OF(space, type, name, 2, vstore_half2, 2)                                    \
+  STORE_HALVES_OF(space, type, name, 3, vstore_half3, 3)                                    \
+  STORE_HALVES_OF(space, type, name, 4, vstore_half4, 4)                                    \
+  STORE_HALVES_OF(space, type, name, 8, vstore_half8, 8)                                    \
+  STORE_HALVES_OF(space, type, name, 16, vstore_half16, 16)                                 \
+  FUNCTION void vstorea_half##name(type x, size_t i, space half* p) { vstore_half##name(x, i, p); } \
+  STORE_HALVES_OF(space, type, name, 2, vstorea_half2, 2)                                   \
+  STORE_HALVES_OF(space, type, name, 3, vstorea_half3, 4)                                   \
+  STORE_HALVES_OF(space, type, name, 4, vstorea_half4, 4)                                   \
+  STORE_HALVES_OF(space, type, name, 8, vstorea_half8, 8)                                   \
+  STORE_HALVES_OF(space, type, name, 16, vstorea_half16, 16)
+#define ALL_STORES_OF_HALVES(space)                                                         \
+  STORE_HALVES(space, float, _rtp)                                                          \
+  STORE_HALVES(space, float, _rtn)                                                          \
+  STORE_HALVES(space, double, _rtp)                                                         \
+  STORE_HALVES(space, double, _rtn)
+ALL_STORES_OF_HALVES(__global)
+ALL_STORES_OF_HALVES(__local)
+ALL_STORES_OF_HALVES(__private)
+
 // --- common functions
 #define SMOOTHSTEP_OF(n)                                                          \
   DECLARED double##n smoothstep(double##n, double##n, double##n);                 \

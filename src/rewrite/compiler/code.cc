@@ -15,6 +15,7 @@
 #include "rewrite/compiler/kernel_calls.h"
 #include "rewrite/compiler/kernels.h"
 #include "rewrite/compiler/printf.h"
+#include "rewrite/compiler/repairs.h"
 #include "rewrite/compiler/source.h"
 
 namespace wm::rewrite {
@@ -103,7 +104,10 @@ Result<std::string> make_ptx(std::unique_ptr<llvm::Module> module, const Builtin
   hide_names(*module);
   if (auto added = add_all_builtins(*module, builtins); !added) return added.error();
   if (std::string lines = missing_functions(*module); !lines.empty()) return Error{std::move(lines)};
+  if (std::string lines = recursive_functions(*module); !lines.empty()) return Error{std::move(lines)};
   separate_called_kernels(*module);
+  convert_nan_to_zero(*module);
+  align_table_of_pi(*module);
   unify_targets(*module);
   std::string error;
   const llvm::Target* backend = llvm::TargetRegistry::lookupTarget(kTriple, error);
@@ -112,6 +116,7 @@ Result<std::string> make_ptx(std::unique_ptr<llvm::Module> module, const Builtin
       kTriple, target, "", llvm::TargetOptions(), std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   module->setDataLayout(machine->createDataLayout());
   optimise(*module, *machine);
+  split_unaligned_loads(*module);
   return emit(*module, *machine);
 }
 

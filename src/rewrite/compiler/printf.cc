@@ -54,7 +54,9 @@ std::string lower_printf(llvm::Module& module) {
     builder.SetInsertPoint(call);
     llvm::Value* block = argument_block(builder, *call);
     llvm::Value* format = builder.CreateAddrSpaceCast(call->getArgOperand(0), builder.getPtrTy());
-    call->replaceAllUsesWith(builder.CreateCall(vprintf, {format, block}));
+    // CUDA's function returns the number of arguments, OpenCL's 0; both a negative number on failure.
+    llvm::Value* printed = builder.CreateCall(vprintf, {format, block});
+    call->replaceAllUsesWith(builder.CreateAShr(printed, 31));
     call->eraseFromParent();
   }
   printf->eraseFromParent();
