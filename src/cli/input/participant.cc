@@ -94,6 +94,7 @@ Result<void> apply(const std::string& key, const std::string& value, lab::Kernel
   } else if (key == "process") {
     const auto n = parse_integer<std::uint32_t>(value);
     if (!n) return whole_number_mistake(key, value);
+    if (*n == 0) return Error{"'process' counts from 1"};  // 0 is a process of its own
     p.process = *n;
   } else if (key == "arrive" || key == "launches" || key == "blocks") {
     const auto n = parse_integer<std::uint32_t>(value);
@@ -123,6 +124,8 @@ Result<lab::KernelSpec> parse_kernel(const std::string& text, const std::string&
     if (auto r = apply(key, value, spec); !r)
       return Error{fmt::format("kernel '{}': {}", word->name, r.error().to_string())};
   }
+  if (!spec.requests.arrivals.empty() && spec.arrive.count != 0)
+    return Error{fmt::format("'{}': 'arrive' has no meaning with requests, which arrive by themselves", word->name)};
   if (spec.goal.has_value() + spec.goal_ipc.has_value() + spec.goal_time.has_value() + spec.goal_rate.has_value() > 1)
     return Error{fmt::format("kernel '{}': of goal, ipc, time and rate only one", word->name)};
   return spec;

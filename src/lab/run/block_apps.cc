@@ -12,7 +12,7 @@ sim::StopRule stop_rule(const RunSpec& spec) {
 
 Result<BlockApp> BlockApps::find(const KernelSpec& kernel, const RunSpec& spec) {
   const std::scoped_lock lock(mutex_);
-  const std::string key = fmt::format("{} {} {}", kernel.name, kernel.size, spec.cycles);
+  const std::string key = fmt::format("{} {} {} {}", kernel.name, kernel.size, spec.cycles, spec.seed);
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   const auto trace = load_(kernel);
   if (!trace) return trace.error();
@@ -23,7 +23,7 @@ Result<BlockApp> BlockApps::find(const KernelSpec& kernel, const RunSpec& spec) 
   const auto choice = policy::choose("left_over");
   auto policy = policy::make(*choice, sim::BlockMachine::kCans, "block");
   if (!policy) return policy.error();
-  sim::System system(system_, **policy, choice->needs(), 1);
+  sim::System system(system_, **policy, choice->needs(), spec.seed);
   system.add({.name = trace->name, .app = app.bound, .runs = spec.cycles == 0 ? 1U : 0U});
   sim::StopRule rule = stop_rule(spec);
   if (spec.cycles == 0) rule.runs_each = 1;

@@ -5,9 +5,9 @@
 // policy and in whatever order blocks start, as in a trace-driven simulator.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/units.h"
 
@@ -23,7 +23,8 @@ constexpr std::uint64_t mix_bits(std::uint64_t z) {
 
 class DurationShape {
  public:
-  static constexpr std::size_t kQuantiles = 256;
+  static constexpr int kBits = 8;  // of the number of quantiles of a formula, or of few samples
+  static constexpr int kMaxBits = 15;
 
   // All blocks take the mean.
   DurationShape();
@@ -31,13 +32,14 @@ class DurationShape {
   static DurationShape uniform(double variation);
   // Log-normal with this standard deviation over mean: few long blocks, many short ones.
   static DurationShape lognormal(double variation);
-  // Recorded durations, in any unit; at least one, and not all of them 0.
+  // Recorded durations, in any unit; at least one, and not all of them 0. Up to 32,768 samples are all in the table, so
+  // that rare long blocks stay as rare and as long as they are.
   static DurationShape from_samples(std::span<const double> samples);
 
   // Cycles of one block, at least 1.
   [[nodiscard]] std::uint64_t duration(Cycles mean, std::uint64_t seed, std::uint64_t block) const {
     if (fixed_) return mean.count;
-    const std::uint64_t scaled = (mean.count * quantiles_[mix_bits(seed + block) >> 56]) >> 16;
+    const std::uint64_t scaled = (mean.count * quantiles_[mix_bits(seed + block) >> shift_]) >> 16;
     return scaled == 0 ? 1 : scaled;
   }
   [[nodiscard]] bool fixed() const { return fixed_; }
@@ -50,9 +52,11 @@ class DurationShape {
   [[nodiscard]] double longest() const { return static_cast<double>(quantiles_.back()) / 65536; }
 
  private:
-  explicit DurationShape(const std::array<double, kQuantiles>& relative);
+  // As many as a power of two.
+  explicit DurationShape(const std::vector<double>& relative);
 
-  std::array<std::uint32_t, kQuantiles> quantiles_;  // in 1/65536 of the mean, rising
+  std::vector<std::uint32_t> quantiles_;  // in 1/65536 of the mean, rising
+  int shift_ = 64 - kBits;                // of 64 random bits, for an index of the table
   bool fixed_ = true;
 };
 

@@ -52,6 +52,23 @@ TEST(SimBlock, MistakesAreNamedInOneLine) {
       run_wm("sim --machine block --gpu k20c --app lbm --policy quota").err,
       "wm: policy 'quota' cannot run on the block machine, which cannot limit a kernel's instructions on an SM\n");
   EXPECT_EQ(run_wm("sim --machine blok --kernel sgemm").code, 2);
+  EXPECT_THAT(run_wm("sim --machine block --gpu k20c --app lbm:process=0").err, HasSubstr("'process' counts from 1"));
+  EXPECT_THAT(run_wm("sim --machine block --gpu k20c --app lbm:poisson=50:arrive=9 --cycles 1000000").err,
+              HasSubstr("'arrive' has no meaning with requests"));
+}
+
+// The isolated run has the durations of the run that is compared with it.
+TEST(SimBlock, AProcessByItselfIsAsFastAsIsolatedWithEverySeed) {
+  const Scratch scratch;
+  scratch.write("few.yaml",
+                "name: few\nkernels:\n  k: {blocks: 20, threads: 256, block_time: 1 ms, lognormal_variation: 2}\n"
+                "trace:\n  - launch: k\n  - sync: all\n");
+  for (const char* seed : {"1", "6"}) {
+    const Ran ran = run_wm("sim --machine block --gpu k20c --once --json - --seed " + std::string(seed) + " --app " +
+                           scratch.path("few.yaml"));
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(Json::parse(ran.out)["kernels"][0]["normalized"], 1.0) << seed;
+  }
 }
 
 // Three processes of higher priority keep the fourth from every SM.
