@@ -39,9 +39,9 @@ class WorkGroup {
     clock_ = 0;
     since_ = now;
     rate_ = kernel.unhindered_rate;
-    demand_ = kernel.demand;
-    unhindered_ = kernel.unhindered_rate;
+    pace_ = {.demand = kernel.demand, .unhindered = kernel.unhindered_rate};
     load_ = kOne;
+    delayed_until_ = 0;
     const std::uint32_t capacity = std::bit_ceil(kernel.max_blocks_per_sm + 1);
     if (ring_.size() < capacity) ring_.resize(capacity);
     mask_ = static_cast<std::uint32_t>(ring_.size()) - 1;
@@ -69,6 +69,7 @@ class WorkGroup {
   }
   // The clock must be at the current cycle. The block begins to work `delay` cycles later.
   void add(BlockWork work, std::uint64_t delay) {
+    delayed_until_ = std::max(delayed_until_, since_ + delay);
     const Entry e{clock_ + delay * rate_ + work.left, work.left, work.block, next_order_++};
     sorted_ = size_ == 0 || (sorted_ && last_end_ <= e.end);
     note_ends(e.end);
@@ -84,6 +85,7 @@ class WorkGroup {
     for (std::uint32_t i = 0; i < count; ++i) {
       const auto [work, delay] = next();
       const std::uint64_t end = clock_ + delay * rate_ + work.left;
+      delayed_until_ = std::max(delayed_until_, since_ + delay);
       sorted &= last <= end;
       first = std::min(first, end);
       last = std::max(last, end);
@@ -151,17 +153,24 @@ class WorkGroup {
   }
 
   // The demand of all its blocks on the SM's limiting resource.
-  [[nodiscard]] std::uint64_t load() const { return demand_ * size_; }
-  [[nodiscard]] std::uint64_t unhindered() const { return unhindered_; }
+  [[nodiscard]] std::uint64_t load() const { return pace_.demand * size_; }
+  [[nodiscard]] std::uint64_t unhindered() const { return pace_.unhindered; }
   // Sets the rate for a total demand of `load` (at least 1, in 1/65536) on the SM.
   void set_load(std::uint64_t load, std::uint64_t now) {
     if (load == load_) return;
     load_ = load;
     catch_up(now);
-    rate_ = load == kOne ? unhindered_ : std::max<std::uint64_t>(1, (unhindered_ << kFraction) / load);
+    const std::uint64_t rate =
+        load == kOne ? pace_.unhindered : std::max<std::uint64_t>(1, (pace_.unhindered << kFraction) / load);
+    if (now < delayed_until_ && rate != rate_) keep_delays(rate);
+    rate_ = rate;
   }
 
  private:
+  struct Pace {
+    std::uint64_t demand = 0;  // of a block
+    std::uint64_t unhindered = kOne;
+  };
   // A block has at most 1e13 cycles of work (kernel_model.cc), so ends up to this clock and beyond it fit into 64 bits.
   static constexpr std::uint64_t kLatestClock = std::uint64_t{1} << 62;
 
@@ -176,6 +185,17 @@ class WorkGroup {
     last_end_ -= by;
   }
 
+  // Moves the ends of blocks that have not begun to work: a delay has a length in cycles, whatever the rate becomes.
+  void keep_delays(std::uint64_t rate) {
+    const std::uint32_t all = size_;  // `note_ends` counts on from none
+    for (size_ = 0; size_ < all; ++size_) {
+      Entry& e = ring_[place(size_)];
+      const std::uint64_t without_delay = clock_ + e.work;
+      if (e.end > without_delay) e.end = without_delay + (e.end - without_delay) / rate_ * rate;
+      note_ends(e.end);
+    }
+    sorted_ = size_ < 2;
+  }
   void note_ends(std::uint64_t end) {
     first_end_ = size_ == 0 ? end : std::min(first_end_, end);
     last_end_ = size_ == 0 ? end : std::max(last_end_, end);
@@ -191,9 +211,9 @@ class WorkGroup {
   std::uint64_t clock_ = 0;
   std::uint64_t since_ = 0;  // cycle of the last update of the clock
   std::uint64_t rate_ = kOne;
-  std::uint64_t demand_ = 0;  // work of a block
-  std::uint64_t unhindered_ = kOne;
-  std::uint64_t load_ = kOne;  // the SM's total demand that `rate_` was found for
+  Pace pace_;
+  std::uint64_t delayed_until_ = 0;  // cycle from which all blocks work
+  std::uint64_t load_ = kOne;        // the SM's total demand that `rate_` was found for
   std::vector<Entry> ring_;
   std::uint32_t mask_ = 0;  // the ring's size less one
   std::uint32_t head_ = 0;

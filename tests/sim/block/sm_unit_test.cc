@@ -82,6 +82,25 @@ TEST(SmUnit, FewerBlocksOfASaturatingKernelRunFaster) {
   EXPECT_EQ(sm.next_event(), 100U);
 }
 
+// One block of a kernel with a saturation of a tenth fills the SM five times: it works at twice its mean rate, but only
+// after a setup that takes as long as that of any kernel.
+TEST(SmUnit, ASetupTakesAsLongOnAContendedSm) {
+  SmUnit sm(kOne);
+  sm.start(0, kernel(2, 0.1), work(100), 10, 40);
+  EXPECT_EQ(sm.next_event(), 40U + 50);
+}
+
+// The second block arrives in the middle of the first one's setup and halves its rate, not the rest of its setup. The
+// first ends after 100 cycles at half of its rate; the second has then 40 cycles of work left, for itself.
+TEST(SmUnit, AChangeOfRateDoesNotChangeASetupUnderWay) {
+  SmUnit sm(kOne);
+  sm.start(0, kernel(1), work(100, 0), 0, 40);
+  sm.start(1, kernel(1), work(150, 1), 20, 20);
+  EXPECT_EQ(sm.next_event(), 40U + 200);
+  EXPECT_EQ(ended_at(sm, 240), std::vector<std::uint32_t>{0});
+  EXPECT_EQ(sm.next_event(), 240U + 40);
+}
+
 // 3 blocks of 64 bytes at 2 bytes a cycle: 96 cycles from the decision on. Each keeps its remaining work.
 TEST(SmUnit, ContextsLeaveAtTheSmsShareOfBandwidth) {
   SmUnit sm(2 * kOne);
