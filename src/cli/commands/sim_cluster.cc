@@ -93,14 +93,19 @@ nlohmann::ordered_json json_of(const ClassResult& c, Hertz clock, double seconds
   const sim::ServiceResult& r = c.requests;
   const double us = 1e6 / static_cast<double>(clock.count);
   const double arrived = std::max(1.0, static_cast<double>(r.arrived));
+  // A class that has completed no request has no latency.
+  const auto latency = [&](double part) {
+    using Json = nlohmann::ordered_json;
+    return r.latencies.total() == 0 ? Json() : Json(static_cast<double>(r.latencies.percentile(part)) * us);
+  };
   return {{"name", c.name},
           {"work_us", c.work / arrived * us},
           {"demand", c.demand / arrived},
           {"arrived", r.arrived},
           {"requests", r.latencies.total()},
           {"on_time", r.on_time},
-          {"p50_us", static_cast<double>(r.latencies.percentile(0.5)) * us},
-          {"p99_us", static_cast<double>(r.latencies.percentile(0.99)) * us},
+          {"p50_us", latency(0.5)},
+          {"p99_us", latency(0.99)},
           {"goodput_per_second", static_cast<double>(r.on_time) / seconds}};
 }
 
@@ -140,7 +145,9 @@ Result<int> run_cluster(const lab::RunSpec& spec, const ClusterOptions& o) {
   std::uint64_t requests = 0;
   for (const ClassResult& c : classes_of(cluster)) {
     auto j = json_of(c, clock, o.seconds);
-    const auto ms = [&](const char* key) { return fmt::format("{:.3f} ms", j[key].get<double>() / 1000); };
+    const auto ms = [&](const char* key) {
+      return j[key].is_null() ? "-" : fmt::format("{:.3f} ms", j[key].get<double>() / 1000);
+    };
     table.add({Cell(c.name, Style::bold), grouped(j["requests"].get<std::uint64_t>()), ms("work_us"),
                fmt::format("{:.2f}", j["demand"].get<double>()), ms("p50_us"), ms("p99_us"),
                grouped(j["on_time"].get<std::uint64_t>()),

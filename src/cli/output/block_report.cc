@@ -50,15 +50,21 @@ double per_second(const lab::BlockRunResult& r, std::uint64_t requests) {
          static_cast<double>(std::max<std::uint64_t>(1, r.cycles));
 }
 
+// A class that has completed no request has no latency.
+std::string latency_text(const lab::ServiceClass& c, std::uint64_t cycles, double us) {
+  return c.requests == 0 ? "-" : fmt::format("{:.1f} us", static_cast<double>(cycles) * us);
+}
+Json latency_json(const lab::ServiceClass& c, std::uint64_t cycles, double us) {
+  return c.requests == 0 ? Json() : Json(static_cast<double>(cycles) * us);
+}
+
 std::string classes_text(const lab::BlockRunResult& r) {
   if (r.classes.empty()) return {};
   Table table({"class", "requests", "p50", "p99", "on time", "goodput"});
   const double us = 1e6 / static_cast<double>(r.clock.count);
   for (const lab::ServiceClass& c : r.classes)
-    table.add({Cell(c.name, Style::bold), grouped(c.requests),
-               fmt::format("{:.1f} us", static_cast<double>(c.p50) * us),
-               fmt::format("{:.1f} us", static_cast<double>(c.p99) * us), grouped(c.on_time),
-               fmt::format("{:.1f}/s", per_second(r, c.on_time))});
+    table.add({Cell(c.name, Style::bold), grouped(c.requests), latency_text(c, c.p50, us), latency_text(c, c.p99, us),
+               grouped(c.on_time), fmt::format("{:.1f}/s", per_second(r, c.on_time))});
   return table.to_string() + "\n";
 }
 
@@ -69,8 +75,8 @@ Json classes_json(const lab::BlockRunResult& r) {
     all.push_back({{"name", c.name},
                    {"requests", c.requests},
                    {"on_time", c.on_time},
-                   {"p50_us", static_cast<double>(c.p50) * us},
-                   {"p99_us", static_cast<double>(c.p99) * us},
+                   {"p50_us", latency_json(c, c.p50, us)},
+                   {"p99_us", latency_json(c, c.p99, us)},
                    {"goodput_per_second", per_second(r, c.on_time)}});
   return all;
 }

@@ -57,6 +57,15 @@ TEST(SimBlock, MistakesAreNamedInOneLine) {
               HasSubstr("'arrive' has no meaning with requests"));
 }
 
+TEST(SimBlock, AClassWithoutCompletedRequestsHasNoLatency) {
+  const Ran ran = run_wm("sim --machine block --gpu k20c --app lbm:poisson=2000 --cycles 1000 --json -");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const Json service = Json::parse(ran.out)["classes"][0];
+  EXPECT_EQ(service["requests"], 0);
+  EXPECT_TRUE(service["p50_us"].is_null());
+  EXPECT_TRUE(service["p99_us"].is_null());
+}
+
 // The isolated run has the durations of the run that is compared with it.
 TEST(SimBlock, AProcessByItselfIsAsFastAsIsolatedWithEverySeed) {
   const Scratch scratch;
