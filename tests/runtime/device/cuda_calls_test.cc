@@ -84,7 +84,8 @@ class Steps {
       Compilation& compiler = backend->compilation();
       program = compiler.program_from_source(opencl_ptx(ptx_kernel("k", parameters, body))).object;
       const Status built = compiler.build(*program, "");
-      return fmt::format("{} {} {}", built, compiler.build_failed(*program), compiler.build_log(*program).c_str());
+      const bool failed = compiler.build_failed(*program);
+      return fmt::format("{} {} {}", built, failed, compiler.build_log(*program).c_str());
     });
     step("kernel", [&] {
       auto made = backend->compilation().create_kernel(*program, "k");

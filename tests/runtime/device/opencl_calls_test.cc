@@ -221,8 +221,10 @@ void programs(Steps& s) {
   std::string binary;
   s.status(c.binary(*program, binary));
   s.record.texts[CL_PROGRAM_KERNEL_NAMES] = "k;l";
-  s.record.say(fmt::format("{} {} {}", binary, c.build_log(*program).c_str(),
-                           c.kernel_names(*program).value_or("none").c_str()));
+  // Calls have statements of their own here and below: arguments are evaluated in any order, and calls are recorded.
+  const std::string log = c.build_log(*program);
+  const std::string names = c.kernel_names(*program).value_or("none");
+  s.record.say(fmt::format("{} {} {}", binary, log.c_str(), names.c_str()));
   std::vector<std::byte> answer;
   s.info(c.program_info(*program, 0x1161, answer), answer);
   s.info(c.build_info(*program, 0x1182, answer), answer);
@@ -297,7 +299,8 @@ void words(Steps& s) {
     for (int i = 0; i < 65; ++i) taken.push_back(pool->take(kind));
     for (const std::size_t i : {std::size_t{0}, taken.size() - 1}) {
       if (!taken[i]) continue;
-      s.record.say(fmt::format("{} {}", taken[i]->get(), taken[i]->ready_event() == nullptr));
+      const auto value = taken[i]->get();
+      s.record.say(fmt::format("{} {}", value, taken[i]->ready_event() == nullptr));
       s.status(taken[i]->set(5));
       s.record.say(std::to_string(taken[i]->get()));
     }
@@ -333,8 +336,9 @@ void device(Steps& s) {
   s.record.numbers[CL_DEVICE_GLOBAL_MEM_SIZE] = 12345;
   s.record.texts[CL_DRIVER_VERSION] = "1.2";
   s.record.texts[CL_DEVICE_VERSION] = "OpenCL 3.0";
-  s.record.say(
-      fmt::format("{} {} {}", s.backend->driver_version(), s.backend->memory_bytes(), s.backend->device_name()));
+  const std::string version = s.backend->driver_version();
+  const auto memory = s.backend->memory_bytes();
+  s.record.say(fmt::format("{} {} {}", version, memory, s.backend->device_name()));
   std::vector<std::byte> answer;
   s.info(s.backend->device_info(CL_DEVICE_NAME, answer), answer);
   constexpr std::pair<std::uint64_t, std::uint64_t> kVersions[] = {{0, 0}, {6, 1}, {7, 0}, {7, 5}, {8, 0},
