@@ -39,8 +39,9 @@ std::uint32_t OpenClBackend::reserved_local_bytes() const { return local_reserve
 std::uint64_t OpenClBackend::memory_bytes() const { return native_->fact<cl_ulong>(CL_DEVICE_GLOBAL_MEM_SIZE); }
 
 std::string OpenClBackend::driver_version() const {
-  return fmt::format("{} {} {} {}", platform_name(), device_name(), native_->text(CL_DRIVER_VERSION),
-                     native_->text(CL_DEVICE_VERSION));
+  const std::string names[] = {platform_name(), device_name(), native_->text(CL_DRIVER_VERSION),
+                               native_->text(CL_DEVICE_VERSION)};  // asked for in this order
+  return fmt::format("{}", fmt::join(names, " "));
 }
 
 bool OpenClBackend::is_alive() const {
