@@ -23,7 +23,8 @@ constexpr std::uint64_t mix_bits(std::uint64_t z) {
 
 class DurationShape {
  public:
-  static constexpr int kBits = 8;  // of the number of quantiles of a formula, or of few samples
+  // A formula, or few samples, have 2^kBits quantiles, many samples up to 2^kMaxBits.
+  static constexpr int kBits = 8;
   static constexpr int kMaxBits = 15;
 
   // All blocks take the mean.
@@ -56,7 +57,7 @@ class DurationShape {
   explicit DurationShape(const std::vector<double>& relative);
 
   std::vector<std::uint32_t> quantiles_;  // in 1/65536 of the mean, rising
-  int shift_ = 64 - kBits;                // of 64 random bits, for an index of the table
+  int shift_ = 64 - kBits;                // 64 random bits are shifted by it to an index of the table
   bool fixed_ = true;
 };
 

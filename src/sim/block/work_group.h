@@ -168,7 +168,7 @@ class WorkGroup {
 
  private:
   struct Pace {
-    std::uint64_t demand = 0;  // of a block
+    std::uint64_t demand = 0;  // the demand of one block
     std::uint64_t unhindered = kOne;
   };
   // A block has at most 1e13 cycles of work (kernel_model.cc), so ends up to this clock and beyond it fit into 64 bits.
