@@ -1,6 +1,8 @@
 #include "runtime/compiler/compiled_side.h"
 
+#include <array>
 #include <cstdlib>
+#include <numeric>
 
 #include "rewrite/ptx_compiler.h"
 #include "tree.h"
@@ -16,6 +18,23 @@ std::string no_compiled_device() {
     return the_daemon() != nullptr;
   }();
   return prepared ? "" : "no OpenCL device to compare with";
+}
+
+int CompiledContext::result_of(cl_program program) {
+  cl_int status = 1;
+  cl_kernel kernel = clCreateKernel(program, "f", &status);
+  EXPECT_EQ(status, CL_SUCCESS);
+  std::array<unsigned char, 64> bytes{};
+  std::iota(bytes.begin(), bytes.end(), static_cast<unsigned char>(0));
+  cl_mem memory = clCreateBuffer(side.context, CL_MEM_COPY_HOST_PTR, bytes.size(), bytes.data(), nullptr);
+  clSetKernelArg(kernel, 0, sizeof memory, &memory);
+  const std::size_t one = 1;
+  EXPECT_EQ(clEnqueueNDRangeKernel(side.queue, kernel, 1, nullptr, &one, &one, 0, nullptr, nullptr), CL_SUCCESS);
+  int value = -1;
+  EXPECT_EQ(clEnqueueReadBuffer(side.queue, memory, CL_TRUE, 0, 4, &value, 0, nullptr, nullptr), CL_SUCCESS);
+  clReleaseMemObject(memory);
+  clReleaseKernel(kernel);
+  return value;
 }
 
 std::string build_log(const Side& side, cl_program program) {

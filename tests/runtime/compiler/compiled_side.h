@@ -24,6 +24,9 @@ struct CompiledContext : CompiledDevice {
   }
   void TearDown() override { close_side(side); }
 
+  // The first word that kernel `f` leaves in a buffer of 64 bytes, each its index at the start.
+  int result_of(cl_program program);
+
   Side side;
 };
 

@@ -28,21 +28,6 @@ struct CompiledProgram : CompiledContext {
     clReleaseProgram(program);
     return log;
   }
-  // The first word that kernel `f` leaves in its buffer.
-  int result_of(cl_program program) {
-    cl_int status = 1;
-    cl_kernel kernel = clCreateKernel(program, "f", &status);
-    EXPECT_EQ(status, CL_SUCCESS);
-    cl_mem memory = clCreateBuffer(side.context, CL_MEM_READ_WRITE, 64, nullptr, nullptr);
-    clSetKernelArg(kernel, 0, sizeof memory, &memory);
-    const std::size_t one = 1;
-    EXPECT_EQ(clEnqueueNDRangeKernel(side.queue, kernel, 1, nullptr, &one, &one, 0, nullptr, nullptr), CL_SUCCESS);
-    int value = -1;
-    EXPECT_EQ(clEnqueueReadBuffer(side.queue, memory, CL_TRUE, 0, 4, &value, 0, nullptr, nullptr), CL_SUCCESS);
-    clReleaseMemObject(memory);
-    clReleaseKernel(kernel);
-    return value;
-  }
   template <typename T>
   T argument(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name) {
     T value{};

@@ -9,22 +9,11 @@ namespace {
 using testing::HasSubstr;
 
 struct CompiledRepairs : CompiledContext {
-  // The first word that kernel `f` leaves in a buffer of 64 bytes, each its index at the start.
+  using CompiledContext::result_of;
   int result_of(const char* text) {
     cl_program program = build(side, text);
-    cl_int status = 1;
-    cl_kernel kernel = clCreateKernel(program, "f", &status);
-    EXPECT_EQ(status, CL_SUCCESS) << build_log(side, program);
-    std::vector<unsigned char> bytes(64);
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(i);
-    cl_mem memory = clCreateBuffer(side.context, CL_MEM_COPY_HOST_PTR, bytes.size(), bytes.data(), nullptr);
-    clSetKernelArg(kernel, 0, sizeof memory, &memory);
-    const std::size_t one = 1;
-    EXPECT_EQ(clEnqueueNDRangeKernel(side.queue, kernel, 1, nullptr, &one, &one, 0, nullptr, nullptr), CL_SUCCESS);
-    int value = -1;
-    EXPECT_EQ(clEnqueueReadBuffer(side.queue, memory, CL_TRUE, 0, 4, &value, 0, nullptr, nullptr), CL_SUCCESS);
-    clReleaseMemObject(memory);
-    clReleaseKernel(kernel);
+    const int value = result_of(program);
+    EXPECT_NE(value, -1) << build_log(side, program);
     clReleaseProgram(program);
     return value;
   }
