@@ -170,6 +170,70 @@ TEST(WarpedSlicer, ASampleAtTheEndOfALaunchIsRepeated) {
   EXPECT_EQ(gpu.caps({1}), "3333333333333333");
 }
 
+TEST(WarpedSlicer, APlanIsKeptWhileAClientPausesForAtMostItsParameter) {
+  for (const char* policy : {"warped_slicer", "warped_slicer:pause=3000"}) {
+    FakeMachine gpu({.sms = 16, .limits = kTable1});
+    drive(gpu, policy, {arrive_together({img(), nn()}), run(30'000)});
+    ASSERT_EQ(gpu.caps({0}), "5555555555555555");
+    gpu.finish({1});
+    gpu.run({2'900});
+    const bool keeps = std::string(policy) != "warped_slicer";
+    EXPECT_EQ(gpu.caps({0}), keeps ? "5555555555555555" : "****************") << policy;
+    gpu.relaunch({1});
+    gpu.run({5'000});
+    EXPECT_EQ(gpu.caps({0}), "5555555555555555");
+    EXPECT_EQ(gpu.caps({1}), "3333333333333333");
+  }
+}
+
+TEST(WarpedSlicer, AClientThatIsAbsentForLongerHasNoPlan) {
+  FakeMachine gpu({.sms = 16, .limits = kTable1});
+  drive(gpu, "warped_slicer:pause=3000", {arrive_together({img(), nn()}), run(30'000)});
+  gpu.finish({1});
+  gpu.run({2'900});
+  EXPECT_EQ(gpu.caps({0}), "5555555555555555");
+  gpu.run({200});
+  EXPECT_EQ(gpu.caps({0}), "****************");
+}
+
+TEST(WarpedSlicer, ANewClientDoesNotWaitForOneThatPauses) {
+  FakeMachine gpu({.sms = 16, .limits = kTable1});
+  drive(gpu, "warped_slicer:pause=3000", {arrive_together({img(), nn()}), run(30'000)});
+  gpu.finish({1});
+  gpu.run({1'000});
+  gpu.arrive({.name = "t", .blocks = 1'000'000, .block = {64, 16, 0}, .ipc = {30, 60}});
+  EXPECT_EQ(gpu.caps({0}), "1234567800000000");
+}
+
+// Without a grace period every pause begins a measurement of 25,000 cycles anew, and none is ever complete.
+TEST(WarpedSlicer, AMeasurementGoesOnAfterAPause) {
+  FakeMachine gpu({.sms = 16, .limits = kTable1});
+  drive(gpu, "warped_slicer:pause=3000", {arrive_together({img(), nn()}), run(2'000)});
+  for (int i = 0; i < 4; ++i) {
+    gpu.finish({1});
+    gpu.run({1'000});
+    EXPECT_EQ(gpu.caps({0}), "1234567800000000") << "sampled while the other pauses";
+    gpu.relaunch({1});
+    gpu.run({8'000});
+  }
+  gpu.run({4'000});
+  EXPECT_EQ(gpu.caps({0}), "5555555555555555");
+  EXPECT_EQ(gpu.caps({1}), "3333333333333333");
+}
+
+// A sample that ends while a client pauses would lack that client's part of the curve.
+TEST(WarpedSlicer, NoSampleIsTakenAndNothingDecidedWhileAClientPauses) {
+  FakeMachine gpu({.sms = 16, .limits = kTable1});
+  drive(gpu, "warped_slicer:pause=3000", {arrive_together({img(), nn()}), run(24'000)});
+  gpu.finish({1});
+  gpu.run({2'000});
+  EXPECT_EQ(gpu.caps({0}), "1234567800000000") << "the sample ended at 25,000";
+  gpu.relaunch({1});
+  gpu.run({15'000});
+  EXPECT_EQ(gpu.caps({0}), "5555555555555555");
+  EXPECT_EQ(gpu.caps({1}), "3333333333333333");
+}
+
 TEST(Oracle, CapsNothingWhereNoCombinationIsGiven) {
   FakeMachine gpu({.sms = 2, .limits = kTable1});
   drive(gpu, "oracle", {arrive_together({img(), nn()}), run(50'000)});

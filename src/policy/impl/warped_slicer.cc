@@ -7,13 +7,15 @@
 //   watch     a kernel whose speed changes, and stays changed, starts a new measurement (section IV.B)
 //
 // A new kernel starts a new measurement too; blocks above a new cap run to their end. A kernel that was measured before
-// is not measured again. A client whose launches alternate between functions is measured as a whole.
+// is not measured again. A client whose launches alternate between functions is measured as a whole. While a client
+// pauses between two launches for at most `pause`, measurements and decisions wait for it.
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "policy/algorithm/alternating_clients.h"
 #include "policy/algorithm/members.h"
+#include "policy/algorithm/paused_clients.h"
 #include "policy/algorithm/water_filling.h"
 #include "policy/policy.h"
 
@@ -29,16 +31,19 @@ class WarpedSlicer final : public Policy {
         loss_(v.number("loss")),
         phase_change_(v.number("phase_change")),
         phase_samples_(static_cast<int>(v.integer("phase_samples"))),
-        psi_(v.choice<Psi>("psi")) {}
+        psi_(v.choice<Psi>("psi")),
+        pauses_(v.cycles("pause")) {}
 
   void on(const KernelSetChanged&, Machine& gpu) override {
     if (!members_.changed(gpu)) return;
     const bool is_measuring = stage_ == Stage::warming || stage_ == Stage::sampling;
-    const bool has_another_function = alternating_.note(gpu, is_measuring);
-    if (members_.other_clients() || has_another_function) regroup(gpu);
+    has_another_function_ |= alternating_.note(gpu, is_measuring);
+    adapt(gpu);
   }
 
   void on(const Wake& e, Machine& gpu) override {
+    if (e.tag == PausedClients::kTag) return adapt(gpu);
+    if (e.tag == plan_ && pauses_.some_absent()) return gpu.wake_at(gpu.now() + sample_, plan_);
     if (e.tag == plan_ && stage_ == Stage::warming) {
       // Blocks above their targets run to their end before the sample begins.
       if (!settled(gpu)) return gpu.wake_at(gpu.now() + sample_, plan_);
@@ -52,10 +57,12 @@ class WarpedSlicer final : public Policy {
 
   void on(const Epoch& e, Machine& gpu) override {
     if (stage_ == Stage::sampling) {
-      read_sample(gpu, e.length);
-      next_round(gpu);
+      if (!pauses_.some_absent()) {
+        read_sample(gpu, e.length);
+        next_round(gpu);
+      }
       begin_sample(gpu);
-    } else if (stage_ == Stage::sharing) {
+    } else if (stage_ == Stage::sharing && !pauses_.some_absent()) {
       watch(gpu);
     }
   }
@@ -74,8 +81,15 @@ class WarpedSlicer final : public Policy {
     return {k.id, alternating_.contains(k.id) ? kAllFunctions : k.function};
   }
 
+  void adapt(Machine& gpu) {
+    if (pauses_.postpones(gpu)) return;
+    if (pauses_.differs(gpu) || has_another_function_) regroup(gpu);
+  }
+
   void regroup(Machine& gpu) {
     const auto kernels = by_client(gpu);
+    pauses_.note_plan(gpu);
+    has_another_function_ = false;
     ++plan_;
     if (kernels.size() < 2) {
       stage_ = Stage::isolated;
@@ -276,6 +290,8 @@ class WarpedSlicer final : public Policy {
   Psi psi_;
   Members members_;
   AlternatingClients alternating_;
+  PausedClients pauses_;
+  bool has_another_function_ = false;  // since the last plan
   Stage stage_ = Stage::isolated;
   std::uint64_t plan_ = 0;  // tag of wake-ups, by which outdated ones are recognised
   std::size_t round_ = 0;
@@ -302,6 +318,8 @@ WM_POLICY(WarpedSlicer,
                number("phase_change", 0.5, {0, 100}, "change of a kernel's rate that may be a new phase", "IV.B"),
                integer("phase_samples", 2, {1, 1000}, "samples it must last", "IV.B"),
                added_later(choice("psi", {{"shares"}, {"printed"}},
-                                  "correction of bandwidth: by equal shares, or as equation 4 is printed", "eq. 4"))}})
+                                  "correction of bandwidth: by equal shares, or as equation 4 is printed", "eq. 4")),
+               added_later(cycles("pause", 0, {0, 1'000'000'000},
+                                  "a plan is kept for clients that have no launch for at most so long", ""))}})
 
 }  // namespace wm::policy

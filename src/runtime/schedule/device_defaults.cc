@@ -10,8 +10,9 @@ namespace {
 struct Default {
   std::string_view parameter, value;
 };
-constexpr std::array kDefaults{Default{"epoch", "2000000"}, Default{"profile", "2000000"}, Default{"warmup", "2000000"},
-                               Default{"sample", "2000000"}, Default{"first_ipc", "10"}};
+constexpr std::array kDefaults{Default{"epoch", "2000000"},  Default{"profile", "2000000"},
+                               Default{"warmup", "2000000"}, Default{"sample", "2000000"},
+                               Default{"first_ipc", "10"},   Default{"pause", "2000000"}};
 
 bool is_given(const std::string& text, std::string_view parameter) {
   return text.find(":" + std::string(parameter) + "=") != std::string::npos;

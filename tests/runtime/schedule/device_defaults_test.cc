@@ -17,6 +17,12 @@ TEST(DeviceDefaults, PeriodsAndRatesFitADevice) {
   EXPECT_NE(all.find(":scheme=elastic"), std::string::npos) << all;
 }
 
+// A client's host needs some of these between two launches.
+TEST(DeviceDefaults, PlansOutlastPausesOfMilliseconds) {
+  const std::string all = chosen("warped_slicer");
+  EXPECT_NE(all.find(":pause=2000000"), std::string::npos) << all;
+}
+
 TEST(DeviceDefaults, GivenValuesStay) {
   const std::string all = chosen("quota:epoch=500000:first_ipc=2");
   EXPECT_NE(all.find(":epoch=500000"), std::string::npos) << all;
