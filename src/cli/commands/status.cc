@@ -58,7 +58,7 @@ Result<int> status(const StatusOptions& options) {
   const Output output(options.json);
   const std::string notes = (*document)["clients"].empty() || document->contains("arbiter") ? "" : client_table_notes();
   output.say(status_heading(*document) + rules(*document) + client_table(*document) + notes +
-             goals_of_clients(*document) + short_launches_of_clients(*document) + kernels_of_clients(*document) +
+             goals_of_clients(*document) + unmodified_launches_of_clients(*document) + kernels_of_clients(*document) +
              ignored_requests_of_clients(*document) + troubles(*document));
   if (auto done = output.document(*document); !done) return done.error();
   return 0;

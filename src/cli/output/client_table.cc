@@ -164,14 +164,17 @@ std::string goals_of_clients(const Json& status) {
   return text;
 }
 
-std::string short_launches_of_clients(const Json& status) {
+std::string unmodified_launches_of_clients(const Json& status) {
   std::string text;
   for (const Json& c : status["clients"]) {
-    const auto unmodified = c.value("unmodified_short", std::uint64_t{0});
-    if (unmodified == 0) continue;
-    text +=
-        fmt::format("client {}: {} of {} launches were short and ran unmodified\n", c["client"].get<std::uint64_t>(),
-                    grouped(unmodified), grouped(c["launches"].get<std::uint64_t>()));
+    const auto add = [&](const char* key, const char* how) {
+      const auto unmodified = c.value(key, std::uint64_t{0});
+      if (unmodified == 0) return;
+      text += fmt::format("client {}: {} of {} launches {}\n", c["client"].get<std::uint64_t>(), grouped(unmodified),
+                          grouped(c["launches"].get<std::uint64_t>()), how);
+    };
+    add("unmodified_short", "were short and ran unmodified");
+    add("unmodified_capped", "ran unmodified, with caps by shared memory");
   }
   return text;
 }

@@ -25,8 +25,8 @@ std::string client_table(const nlohmann::ordered_json& status, const nlohmann::o
 std::string client_table_notes();
 // One line for each client of a device with a goal: the goal, and what its launches took.
 std::string goals_of_clients(const nlohmann::ordered_json& status);
-// A line for each client with launches that could run as workers and were too short for it.
-std::string short_launches_of_clients(const nlohmann::ordered_json& status);
+// A line for each client and reason for which launches that could run as workers ran unmodified.
+std::string unmodified_launches_of_clients(const nlohmann::ordered_json& status);
 // One line for each kernel of CUDA programs that should have gates: that it has, or why not.
 std::string kernels_of_clients(const nlohmann::ordered_json& status);
 

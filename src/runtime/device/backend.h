@@ -129,7 +129,9 @@ struct LaunchSharing {
   std::optional<int> order_priority = std::nullopt;  // in place of it, where the policy has an order of kernels
   std::uint32_t max_groups_per_unit = 0;             // groups of the launch on a compute unit; 0: no limit
   double unit_share = 1;                             // the part of a compute unit that the launch may take by itself
-  bool yields = false;                               // its groups pause while a launch that `holds_gates` runs
+  // Shared memory that each group occupies at least, so that others have their part of a compute unit; 0: what it uses.
+  std::uint32_t min_group_bytes = 0;
+  bool yields = false;  // its groups pause while a launch that `holds_gates` runs
   bool holds_gates = false;
 };
 
@@ -295,6 +297,7 @@ struct KernelInfo {
   std::uint64_t max_items = 0;  // limit of a group
   Size3 compiled_local{};
   std::uint32_t local_bytes = 0;  // per group, without local arguments
+  std::uint32_t registers = 0;    // per work-item; 0: not known
   std::vector<ParameterKind> parameters;
   // With `limits_workers_by_unit`: the kernel's workers, or why there are none.
   struct Workers {

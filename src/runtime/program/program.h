@@ -31,7 +31,8 @@ struct ProgramForm {
 struct KernelForm {
   KernelHandle workers;  // null: the kernel runs unmodified
   std::uint32_t chunk = 1, max_chunk = 1, extra_local_bytes = 0, registers = 0;
-  std::uint64_t max_items = 0;  // limit of a group
+  std::uint32_t undivided_registers = 0;  // needs of the original, where its device knows them
+  std::uint64_t max_items = 0;            // limit of a group
   std::string not_rewritten_reason;
 };
 

@@ -122,6 +122,7 @@ std::shared_ptr<const KernelForm> WorkerPrograms::without_workers(Kernel& kernel
 std::shared_ptr<const KernelForm> WorkerPrograms::made_by_compiler(const Kernel& kernel) const {
   auto form = std::make_shared<KernelForm>();
   const KernelInfo info = backend_.compilation().properties(*kernel.handle);
+  form->undivided_registers = info.registers;
   if (rewriter_ == nullptr) {
     form->not_rewritten_reason = "rewriting is off";
   } else if (kernel.program->uses_printf) {

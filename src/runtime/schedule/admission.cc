@@ -17,7 +17,8 @@ LaunchQuery Admission::query(const Command& command, double ahead) const {
           ahead,
           kernels_.is_isolated(*command.client),
           command.client->state.statistics.priority,
-          kernels_.shared_until()};
+          kernels_.shared_until(),
+          command.queue && command.queue->undivided_cap};
 }
 
 // Workers may be submitted again, and later commands of the device queue would overtake them. Workers with limits by
@@ -29,9 +30,11 @@ bool Admission::may_follow_workers(const Command& command, const Command& before
 }
 
 // The launch waits for the workers before it, which costs more than running it as workers would, so only a queue whose
-// launches have been short for a while changes.
+// launches have been short for a while changes. Caps are decided for long, so a queue changes at once with them.
 bool Admission::changes_form(const Command& command) const {
-  return command.launch && command.queue->short_launches >= kMaxPipelinedWorkers && runs_unmodified(command);
+  if (!command.launch) return false;
+  const bool may_change = command.queue->undivided_cap || command.queue->short_launches >= kMaxPipelinedWorkers;
+  return may_change && runs_unmodified(command);
 }
 
 bool Admission::may_follow(const Command& command, const Command& before) const {

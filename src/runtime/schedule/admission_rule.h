@@ -19,6 +19,8 @@ struct AdmissionOptions {
   double short_launch = 100'000;  // nanoseconds; 0: every launch that can be divided is
   // Nanoseconds: shorter launches of an isolated client run unmodified on devices that share launches; 0: none.
   double isolated_short_launch = 300'000;
+  // Nanoseconds: shorter launches of kernels whose caps are the same on all SMs run unmodified; 0: none.
+  double capped_launch = 0;
   double headroom = 0.5;  // the part of a compute unit that launches leave to clients of higher priority
   bool gates = false;     // launches pause while one of higher priority runs
   bool real_sms = false;  // the policy decides on single SMs, so that no launch may bypass it
@@ -32,6 +34,7 @@ struct LaunchQuery {
   bool isolated = true;            // no other client has a kernel
   int priority = 0;                // priority of the client
   std::uint64_t shared_until = 0;  // when kernels of several clients were last on the device, on the daemon's clock
+  bool is_capped_alike = false;    // the launches of its queue can keep their cap undivided
 };
 
 // A rule is a class in a header of rules/, named as the file; the build finds it. Its function

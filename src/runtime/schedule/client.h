@@ -27,6 +27,7 @@ struct ClientStatistics {
   std::uint64_t estimated_launches = 0;   // launches whose isolated time was estimated, not measured
   std::uint64_t as_workers = 0;           // launches that ran as workers
   std::uint64_t unmodified_short = 0;     // launches that were too short to run as workers, which they could
+  std::uint64_t unmodified_capped = 0;    // launches that could run as workers and kept their cap without
   std::uint64_t queued_workers = 0;       // … of these, launches on the device behind another one of the client
   std::uint64_t repeated_workers = 0;     // submissions of more workers for a launch
   std::uint64_t running_nanoseconds = 0;  // since the oldest of its running kernels was submitted

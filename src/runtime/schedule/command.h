@@ -20,6 +20,7 @@
 #include "runtime/device/worker_tables.h"
 #include "runtime/program/launch_plan.h"
 #include "runtime/schedule/client.h"
+#include "runtime/schedule/undivided_caps.h"
 
 namespace wm::runtime {
 
@@ -36,6 +37,7 @@ struct Queue {
   std::vector<std::weak_ptr<Command>> open;   // out-of-order queue: commands since that barrier
   std::weak_ptr<Command> last_submitted;      // latest command on the device queue
   std::shared_ptr<WorkerTable> worker_table;  // launches that run as workers with limits by compute unit share it
+  std::optional<UndividedCap> undivided_cap;  // where the policy's caps are such that its launches can run undivided
   std::uint32_t short_launches = 0;           // latest launches without a break that the rules would run unmodified
   std::uint64_t last_launch_completed = 0;    // on the daemon's clock
   std::uint64_t last_observed = 0;            // when a completion was last seen, on the daemon's clock

@@ -85,16 +85,19 @@ void KernelDispatch::update_weights(const Client& client) {
   }
 }
 
-gpu::Resources KernelDispatch::worker_footprint(const Command& command) const {
-  const LaunchPlan& plan = *command.launch;
-  const Size3& local = command.workers->local;
+gpu::Resources KernelDispatch::worker_footprint(const LaunchPlan& plan, const Size3& local) const {
   const std::uint32_t bytes = plan.local_bytes + plan.form->extra_local_bytes + reserved_local_bytes_;
   return gpu::footprint({clipped(local[0] * local[1] * local[2]), plan.form->registers, bytes}, machine_->limits());
 }
 
+gpu::Resources KernelDispatch::undivided_footprint(const LaunchPlan& plan) const {
+  const std::uint32_t bytes = plan.local_bytes + reserved_local_bytes_;
+  return gpu::footprint({clipped(group_items(plan)), plan.form->undivided_registers, bytes}, machine_->limits());
+}
+
 std::uint32_t KernelDispatch::room_for_workers(const Command& command) const {
   const auto sms = static_cast<std::uint32_t>(machine_->sms().size());
-  return gpu::fit(worker_footprint(command), machine_->limits().total) * sms;
+  return gpu::fit(worker_footprint(*command.launch, command.workers->local), machine_->limits().total) * sms;
 }
 
 void KernelDispatch::prepare_workers(Command& command) {
@@ -150,7 +153,7 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
     if (part > 0) arrival.goal_nanoseconds = arrival.isolated_nanoseconds / part;
   }
   if (command.workers) {
-    arrival.footprint = worker_footprint(command);
+    arrival.footprint = worker_footprint(plan, command.workers->local);
     arrival.groups = command.workers->groups;
     arrival.divisible = true;
     arrival.chunk = command.workers->range.chunk;
@@ -158,7 +161,11 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
     arrival.footprint =
         gpu::footprint({clipped(group_items(plan)), 0, plan.local_bytes + reserved_local_bytes_}, machine_->limits());
     arrival.groups = clipped(group_count(plan));
+    // The policy sees the same needs whether its client's launches run as workers or keep their caps undivided.
+    const auto local = worker_local_size(plan);
+    if (local && command.queue->undivided_cap) arrival.footprint = worker_footprint(plan, *local);
   }
+  arrival.undivided = undivided_footprint(plan);
   if (counts) arrival.group_instructions = instructions_of(arrival.isolated_nanoseconds / arrival.groups);
   return arrival;
 }
@@ -188,6 +195,7 @@ void KernelDispatch::dispatch(const std::function<void(const CommandPtr&, std::u
   changed_ = false;
   machine_->deliver_events(*policy_);
   policy_->on(policy::KernelSetChanged{}, *machine_);
+  note_undivided_caps();
   workers_->shrink_to_caps();
   make_room_for_transfers();
   machine_->dispatch(
@@ -198,6 +206,13 @@ void KernelDispatch::dispatch(const std::function<void(const CommandPtr&, std::u
       },
       transfers_ != 0 ? 1 : 0);
   changed_ |= machine_->has_events();
+}
+
+void KernelDispatch::note_undivided_caps() {
+  machine_->decide_undivided_caps();
+  for (const auto& [id, command] : kernels_.all()) {
+    command->queue->undivided_cap = machine_->undivided_cap(command->placement.kernel);
+  }
 }
 
 Status KernelDispatch::launch(Command& command, EventHandle* event) {
@@ -220,6 +235,11 @@ LaunchSharing KernelDispatch::sharing(const Command& command) const {
   LaunchSharing sharing = admission_.sharing(command);
   const Command::Placement& placement = command.placement;
   if (!admission_.bypasses_policy()) sharing.order_priority = order_priority(command);
+  if (const auto& cap = command.queue->undivided_cap; cap && !admission_.bypasses_policy()) {
+    sharing.min_group_bytes = cap->group_bytes;
+    sharing.order_priority = cap->priority;
+    return sharing;
+  }
   if (placement.kernel == policy::kNoKernel || placement.started_at_once || admission_.bypasses_policy())
     return sharing;
   sharing.max_groups_per_unit = machine_->allowed_per_unit(placement.kernel, backend_.compute_units());

@@ -79,7 +79,11 @@ class KernelDispatch {
   [[nodiscard]] RuntimeMachine::KernelArrival describe(Command& command, bool unmodified);
   // The launch as workers, if it can run so.
   void prepare_workers(Command& command);
-  [[nodiscard]] gpu::Resources worker_footprint(const Command& command) const;
+  // `local`: the size of a group.
+  [[nodiscard]] gpu::Resources worker_footprint(const LaunchPlan& plan, const Size3& local) const;
+  [[nodiscard]] gpu::Resources undivided_footprint(const LaunchPlan& plan) const;
+  // Tells queues whether and how their launches keep the policy's caps undivided.
+  void note_undivided_caps();
   // Workers for which the isolated device has room.
   [[nodiscard]] std::uint32_t room_for_workers(const Command& command) const;
   void make_machine(bool real_sms);

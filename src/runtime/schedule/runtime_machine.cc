@@ -54,13 +54,14 @@ KernelId RuntimeMachine::id_for(std::uint64_t stream) {
     if (extra.stream == stream && stream != 0) {
       // A client that paused is not behind its goal.
       const Cycles since = extra.first_arrived + (now_ - extra.ended);
-      extra = {Extra::State::waiting, extra.launches + 1, since, stream, 0, 0, extra.instructions, 1, extra.ended, 1};
+      extra = {
+          Extra::State::waiting, extra.launches + 1, since, stream, 0, 0, extra.instructions, 1, extra.ended, 1, {}};
     } else {
-      extra = {Extra::State::waiting, 0, now_, stream, 0, 0, 0, 1, now_, 1};
+      extra = {Extra::State::waiting, 0, now_, stream, 0, 0, 0, 1, now_, 1, {}};
     }
     return id;
   }
-  extras_.push_back({Extra::State::waiting, 0, now_, stream, 0, 0, 0, 1, now_, 1});
+  extras_.push_back({Extra::State::waiting, 0, now_, stream, 0, 0, 0, 1, now_, 1, {}});
   return KernelId{static_cast<std::uint32_t>(extras_.size() - 1)};
 }
 
@@ -70,6 +71,7 @@ KernelId RuntimeMachine::arrive(const KernelArrival& launch) {
   extra.state = launch.divisible ? Extra::State::divisible : Extra::State::waiting;
   extra.group_instructions = launch.group_instructions;
   extra.chunk = launch.chunk;
+  extra.undivided = launch.undivided;
   reset(id);
   policy::Kernel k;
   k.id = id;

@@ -14,6 +14,7 @@
 
 #include "policy/machine.h"
 #include "policy/policy.h"
+#include "runtime/schedule/undivided_caps.h"
 
 namespace wm::runtime {
 
@@ -31,7 +32,8 @@ class RuntimeMachine : public policy::Machine {
     double goal_nanoseconds = 0;      // time in which the launch should complete; 0: no goal
     double isolated_nanoseconds = 0;  // time that it takes isolated; 0: not known
     std::uint64_t group_instructions = 1;
-    std::uint32_t chunk = 1;  // groups that a worker takes at a time
+    std::uint32_t chunk = 1;        // groups that a worker takes at a time
+    gpu::Resources undivided = {};  // needs of a group that runs unmodified
   };
   // Adds the time since the latest call to the kernels that occupied the device.
   void set_now(Cycles now);
@@ -67,6 +69,10 @@ class RuntimeMachine : public policy::Machine {
   [[nodiscard]] virtual std::uint32_t allowed(policy::KernelId kernel) const = 0;
   // The limit of an undivided launch's groups on each of so many compute units; 0: none.
   [[nodiscard]] virtual std::uint32_t allowed_per_unit(policy::KernelId kernel, std::uint32_t units) const = 0;
+  // Called after the policy: whether and how the caps of the active kernels hold for undivided launches. They stay so
+  // while the policy changes no cap, also for a kernel that is not active.
+  virtual void decide_undivided_caps() {}
+  [[nodiscard]] virtual std::optional<UndividedCap> undivided_cap(policy::KernelId) const { return std::nullopt; }
   // The number of kernels that come after this one, where the policy gave them an order.
   [[nodiscard]] std::optional<int> kernels_after(policy::KernelId kernel) const;
   // When the policy asked to be called next; `fire_due_alarms` calls it.
@@ -113,6 +119,7 @@ class RuntimeMachine : public policy::Machine {
     std::uint64_t group_instructions = 1;
     Cycles ended;  // the launch before this one
     std::uint32_t chunk = 1;
+    gpu::Resources undivided = {};
   };
   [[noreturn]] static void refused(const char* what);
   [[nodiscard]] policy::Kernel* view(policy::KernelId id);

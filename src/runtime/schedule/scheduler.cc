@@ -309,7 +309,7 @@ void Scheduler::note_form(const Command& command, bool as_workers) {
   const bool is_short = dispatch_.admission().runs_unmodified(command);
   command.queue->short_launches = is_short ? command.queue->short_launches + 1 : 0;
   command.launch->kernel->ran_unmodified = !as_workers;
-  if (!as_workers) ++client.unmodified_short;
+  if (!as_workers) ++(command.queue->undivided_cap ? client.unmodified_capped : client.unmodified_short);
 }
 
 void Scheduler::launch(const CommandPtr& command, std::uint32_t groups, State state) {

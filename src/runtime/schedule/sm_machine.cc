@@ -38,6 +38,7 @@ void SmMachine::reset(KernelId id) {
   if (!goes_on) {
     const std::vector<std::uint32_t> none(sms_.size());
     places_[id.index] = {none, none, none, none, 0, now_, false, false, false, false};
+    undivided_caps_.erase(id);
   }
   // Groups of another function may count as more or fewer instructions.
   for (const Sm& sm : sms_) renew_quota(sm.id, id);
@@ -104,14 +105,24 @@ void SmMachine::all_left(KernelId id) {
 }
 
 void SmMachine::vacate_all(policy::Kernel& kernel) {
-  if (extras_[kernel.id.index].state == Extra::State::divisible) places_[kernel.id.index].done_before += kernel.blocks;
+  const Extra& extra = extras_[kernel.id.index];
+  if (extra.state == Extra::State::divisible) places_[kernel.id.index].done_before += kernel.blocks;
+  // The groups of an undivided launch are not counted while they run, so they count when it ends, on all SMs alike.
+  if (extra.state == Extra::State::started && undivided_caps_.contains(kernel.id)) {
+    const std::uint64_t per_sm = kernel.blocks * extra.group_instructions / sms_.size();
+    for (const Sm& sm : sms_) residents_[sm.index][kernel.id.index].counters.thread_instructions += per_sm;
+  }
   for (Sm& sm : sms_) vacate(sm, kernel, residents_[sm.index][kernel.id.index].resident);
 }
 
 // As far as there is room, on all SMs alike: an undivided launch takes no notice of owners.
 void SmMachine::occupy_undivided(policy::Kernel& kernel) {
   std::vector<std::uint32_t> room;
-  for (const Sm& sm : sms_) room.push_back(gpu::fit(kernel.footprint, sm.free));
+  for (const Sm& sm : sms_) {
+    const std::uint32_t cap = residents_[sm.index][kernel.id.index].cap;
+    const std::uint32_t allowed = undivided_caps_.contains(kernel.id) ? cap : kNoCap;
+    room.push_back(std::min(gpu::fit(kernel.footprint, sm.free), allowed));
+  }
   while (kernel.waiting != 0) {
     const auto open =
         static_cast<std::uint32_t>(std::count_if(room.begin(), room.end(), [](std::uint32_t n) { return n != 0; }));
@@ -166,6 +177,7 @@ void SmMachine::forget_decisions() {
   }
   for (Workers& w : places_) std::fill(w.quotas.begin(), w.quotas.end(), 0U), w.changed = true;
   for (Sm& sm : sms_) share(sm.id);
+  restrictions_changed_ = true;
   ready_.clear();
   idle_.clear();
   spent_.clear();
@@ -174,6 +186,7 @@ void SmMachine::forget_decisions() {
 
 void SmMachine::give(policy::SmId id, KernelId kernel, policy::Preempt how) {
   if (how != policy::Preempt::drain) refused("switch contexts");
+  restrictions_changed_ = true;
   Sm& sm = sms_[id.index];
   if (sm.state == Sm::State::reserved) {
     sm.next = kernel;
@@ -194,17 +207,49 @@ void SmMachine::give(policy::SmId id, KernelId kernel, policy::Preempt how) {
 
 void SmMachine::share(policy::SmId id) {
   Sm& sm = sms_[id.index];
+  restrictions_changed_ |= sm.owner != kNoKernel || sm.state != Sm::State::on;
   sm.owner = sm.next = kNoKernel;
   sm.state = Sm::State::on;
 }
 
 void SmMachine::cap(policy::SmId sm, KernelId kernel, std::uint32_t blocks) {
-  if (kernel.index < residents_[sm.index].size()) residents_[sm.index][kernel.index].cap = blocks;
+  if (kernel.index >= residents_[sm.index].size()) return;
+  restrictions_changed_ |= std::exchange(residents_[sm.index][kernel.index].cap, blocks) != blocks;
+}
+
+std::optional<std::uint32_t> SmMachine::uniform_cap(KernelId kernel) const {
+  const std::uint32_t cap = residents_[0][kernel.index].cap;
+  const bool is_uniform = std::all_of(sms_.begin(), sms_.end(), [&](const Sm& sm) {
+    const ResidentKernel& on = residents_[sm.index][kernel.index];
+    return sm.state == Sm::State::on && sm.owner == kNoKernel && on.cap == cap && on.quota == kNoQuota;
+  });
+  return is_uniform && cap != 0 && cap != kNoCap ? std::optional(cap) : std::nullopt;
+}
+
+// A kernel by itself has no caps that a policy means for long.
+void SmMachine::decide_undivided_caps() {
+  if (!std::exchange(restrictions_changed_, false)) return;
+  std::vector<CappedKernel> capped;
+  for (const policy::Kernel& k : kernels_) {
+    undivided_caps_.erase(k.id);
+    const Extra& extra = extras_[k.id.index];
+    const auto cap = uniform_cap(k.id);
+    if (cap && extra.undivided.blocks != 0) capped.push_back({*cap, k.blocks, extra.undivided});
+  }
+  if (capped.size() < 2 || capped.size() != kernels_.size()) return;
+  const auto caps = undivided_caps(capped, limits_);
+  for (std::size_t i = 0; caps && i < kernels_.size(); ++i) undivided_caps_[kernels_[i].id] = (*caps)[i];
+}
+
+std::optional<UndividedCap> SmMachine::undivided_cap(KernelId kernel) const {
+  const auto it = undivided_caps_.find(kernel);
+  return it == undivided_caps_.end() ? std::nullopt : std::optional(it->second);
 }
 
 void SmMachine::set_quota(policy::SmId sm, KernelId kernel, std::int64_t groups) {
   if (kernel.index >= residents_[sm.index].size()) return;
   residents_[sm.index][kernel.index].quota = groups;
+  restrictions_changed_ = true;
   renew_quota(sm, kernel);
 }
 

@@ -9,9 +9,10 @@
 // expects, and `observe` corrects what it expects with what the workers counted. Workers on an SM where the kernel may
 // have no more leave at once, so a kernel that is restricted to some SMs starts as many as would fill all; where too
 // few stayed, others are started after `kRetry`. A kernel that was not rewritten runs undivided on all SMs, as soon as
-// it may run on one of them.
+// it may run on one of them; so does a rewritten kernel whose launches keep their caps undivided (undivided_caps.h).
 #pragma once
 
+#include <map>
 #include <utility>
 
 #include "runtime/schedule/runtime_machine.h"
@@ -76,6 +77,8 @@ class SmMachine final : public RuntimeMachine {
   [[nodiscard]] bool full() const override { return false; }
   [[nodiscard]] std::uint32_t allowed(policy::KernelId kernel) const override;
   [[nodiscard]] std::uint32_t allowed_per_unit(policy::KernelId kernel, std::uint32_t units) const override;
+  void decide_undivided_caps() override;
+  [[nodiscard]] std::optional<UndividedCap> undivided_cap(policy::KernelId kernel) const override;
   [[nodiscard]] std::optional<Cycles> next_alarm() const override;
   void deliver_events(policy::Policy& policy) override;
   [[nodiscard]] bool has_events() const override { return !ready_.empty() || !idle_.empty() || !spent_.empty(); }
@@ -116,6 +119,8 @@ class SmMachine final : public RuntimeMachine {
   void vacate_all(policy::Kernel& kernel) override;
   void clear_counters() override;
   [[nodiscard]] std::uint32_t places(const policy::Kernel& kernel) const override;
+  // The kernel's cap where it is the same on all SMs, and nothing else restricts the kernel.
+  [[nodiscard]] std::optional<std::uint32_t> uniform_cap(policy::KernelId kernel) const;
   [[nodiscard]] bool may_run(const policy::Sm& sm, policy::KernelId kernel) const;
   void occupy(policy::Sm& sm, policy::Kernel& kernel, std::uint32_t groups);
   void vacate(policy::Sm& sm, policy::Kernel& kernel, std::uint32_t groups);
@@ -144,6 +149,8 @@ class SmMachine final : public RuntimeMachine {
   std::vector<policy::SmReady> ready_;  // events that the policy was not told yet
   std::vector<policy::SmIdle> idle_;
   std::vector<policy::QuotaSpent> spent_;
+  std::map<policy::KernelId, UndividedCap> undivided_caps_;
+  bool restrictions_changed_ = false;  // owners, caps or quotas, since undivided_caps_ were decided
 };
 
 }  // namespace wm::runtime

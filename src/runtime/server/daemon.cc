@@ -51,12 +51,20 @@ constexpr std::uint32_t kShortLaunch = 100;
 // A launch of an isolated client may be longer by this factor, as the help of --short says.
 constexpr double kIsolatedFactor = 3;
 
+// Microseconds below which a launch under caps may run unmodified: a client that arrives waits for a few of them.
+constexpr std::uint32_t kCappedLaunch = 1000;
+
 AdmissionOptions admission_options(const ServeOptions& options, const std::string& policy, bool real_sms) {
   const auto choice = policy::choose(policy);
   const bool leaves_short = choice && choice->entry->info.short_launches_unmodified;
+  // Other policies need workers that they can stop, or whose groups they can count at any time.
+  const policy::Cans caps_only{policy::Can::cap_blocks, policy::Can::count_instructions};
+  const bool only_caps = choice && choice->entry->info.needs.without(caps_only).empty();
+  const bool may_run_capped = only_caps && options.short_launch.value_or(kShortLaunch) != 0;
   return {.pass_through = is_fifo(options),
           .short_launch = options.short_launch.value_or(leaves_short ? kShortLaunch : 0) * 1000.0,
           .isolated_short_launch = options.short_launch.value_or(kShortLaunch) * kIsolatedFactor * 1000.0,
+          .capped_launch = may_run_capped ? kCappedLaunch * 1000.0 : 0,
           .headroom = options.headroom / 100.0,
           .gates = options.gates,
           .real_sms = real_sms};

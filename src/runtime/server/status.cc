@@ -46,6 +46,7 @@ nlohmann::ordered_json client_entry(const Session& session, const ClientStatisti
           {"launches", f.launches},
           {"as_workers", f.as_workers},
           {"unmodified_short", f.unmodified_short},
+          {"unmodified_capped", f.unmodified_capped},
           {"queued_workers", f.queued_workers},
           {"repeated_workers", f.repeated_workers},
           {"device_seconds", static_cast<double>(f.device_nanoseconds) * 1e-9},

@@ -21,10 +21,12 @@ TEST(ClientTable, GoalsStandBesideWhatLaunchesTook) {
   EXPECT_EQ(goals_of_clients({{"clients", nlohmann::ordered_json::array()}}), "");
 }
 
-TEST(ClientTable, ShortLaunchesThatRanUnmodifiedAreCounted) {
+TEST(ClientTable, LaunchesThatRanUnmodifiedAreCountedWithTheReason) {
   const auto status = nlohmann::ordered_json::parse(R"({"clients":[{"client":1,"launches":4},
-      {"client":2,"launches":5,"unmodified_short":0}, {"client":3,"launches":12345,"unmodified_short":1234}]})");
-  EXPECT_EQ(short_launches_of_clients(status), "client 3: 1,234 of 12,345 launches were short and ran unmodified\n");
+      {"client":2,"launches":5,"unmodified_short":0}, {"client":3,"launches":12345,"unmodified_short":1234,"unmodified_capped":17}]})");
+  EXPECT_EQ(unmodified_launches_of_clients(status),
+            "client 3: 1,234 of 12,345 launches were short and ran unmodified\n"
+            "client 3: 17 of 12,345 launches ran unmodified, with caps by shared memory\n");
 }
 
 TEST(ClientTable, KernelsWithoutGatesStandBesideTheirReason) {

@@ -80,6 +80,14 @@ TEST_F(CudaTest, LimitedLaunchesTakeSharedMemorySoThatNoMoreGroupsFit) {
   EXPECT_EQ(fake.launches[2].shared, 96U) << "only three fit anyway";
 }
 
+TEST_F(CudaTest, GroupsOccupyAtLeastTheSharedMemoryThatTheLaunchGivesThem) {
+  ASSERT_EQ(launch({.min_group_bytes = 10'240}), status::kSuccess);
+  EXPECT_EQ(fake.launches[0].shared + 1024, 10'240U) << "1 KB of it is the driver's";
+  ASSERT_EQ(launch({.min_group_bytes = 1'024}), status::kSuccess);
+  EXPECT_EQ(fake.launches[1].shared, 96U) << "it needs more";
+  EXPECT_EQ(fake.carveouts, std::vector{100}) << "once for a kernel, so that others fit beside it";
+}
+
 TEST_F(CudaTest, YieldingLaunchesUseTheGatedKernelAndOthersHoldTheGate) {
   ASSERT_EQ(launch({.yields = true}), status::kSuccess);
   EXPECT_EQ(fake.launches[0].kernel, "wm_gated_k");

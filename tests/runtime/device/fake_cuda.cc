@@ -140,7 +140,10 @@ void set_modules(DriverCalls& c) {
                                                         : 0;
     return kSuccess;
   };
-  c.set_function_attribute = [](Function, int, int) { return kSuccess; };
+  c.set_function_attribute = [](Function, int what, int value) {
+    if (what == function_attribute::kSharedCarveout) fake->carveouts.push_back(value);
+    return kSuccess;
+  };
   c.blocks_per_multiprocessor = [](int* n, Function, int, std::size_t) { return *n = fake->fit, kSuccess; };
   c.launch = [](Function f, unsigned x, unsigned y, unsigned z, unsigned a, unsigned b, unsigned d, unsigned shared,
                 Stream stream, void** parameters, void**) {

@@ -30,6 +30,7 @@ struct FakeCuda {
   std::size_t parameters_of_launch = 0;  // read from every launch
   std::function<void(const std::string& kernel, void** parameters)> on_launch;
   int static_shared = 0, registers = 0;  // attributes of every function
+  std::vector<int> carveouts;            // percent of an SM's memory that was asked to be shared
   int devices = 1, compute_major = 9;
   std::size_t pool_threshold = 0;  // bytes that the driver's pool keeps
 

@@ -50,6 +50,7 @@ TEST_F(CompilerWorkersTest, AreLaunchedByTheKernelsOwnObject) {
   EXPECT_EQ(workers->chunk, info.workers->chunk);
   EXPECT_EQ(workers->max_chunk, 8U);
   EXPECT_EQ(workers->registers, 24U);
+  EXPECT_EQ(workers->undivided_registers, 24U);
   EXPECT_EQ(workers->max_items, 1024U);
   EXPECT_EQ(workers->extra_local_bytes, 0U) << "as much as the kernel itself";
 }

@@ -43,6 +43,7 @@ struct WorkersOnOneSm {
     AdmissionOptions options;
     options.short_launch = 0;
     options.real_sms = true;
+    options.capped_launch = 1e6;
     scheduler = std::make_unique<Scheduler>(*backend, counts, std::move(policy), options);
     Compilation& compiler = backend->compilation();
     program = compiler
@@ -129,12 +130,20 @@ struct WorkersOnOneSm {
   // An even number of launches, each of which needs what all groups of the one before wrote. The first
   // of `period` launches is of unknown length, and the others are short.
   void reverse(const ClientRun& run, std::uint32_t launches, std::uint32_t period = 1) {
-    std::vector<MemoryHandle> buffers{run.out, buffer()};
-    backend->allocation().wipe(*run.queue->handle, *run.out);
-    backend->submission().finish(*run.queue->handle);
+    reverse_in_turn(std::span(&run, 1), launches, period);
+  }
+  void reverse_in_turn(std::span<const ClientRun> runs, std::uint32_t launches, std::uint32_t period) {
+    std::vector<std::vector<MemoryHandle>> buffers;
+    for (const ClientRun& run : runs) {
+      buffers.push_back({run.out, buffer()});
+      backend->allocation().wipe(*run.queue->handle, *run.out);
+      backend->submission().finish(*run.queue->handle);
+    }
     for (std::uint32_t i = 0; i < launches; ++i) {
-      launch(run, "reverse", buffers, i % period == 0 ? 0 : 1);
-      std::swap(buffers[0], buffers[1]);
+      for (std::size_t r = 0; r < runs.size(); ++r) {
+        launch(runs[r], "reverse", buffers[r], i % period == 0 ? 0 : 1);
+        std::swap(buffers[r][0], buffers[r][1]);
+      }
     }
   }
 
@@ -220,6 +229,26 @@ TEST(SimulatedGpuQuotas, LaunchesWaitForThoseBeforeThem) {
   gpu.reverse(b, 10);
   gpu.expect_values(a, [](std::uint32_t) { return 10U; });
   gpu.expect_values(b, [](std::uint32_t) { return 10U; });
+}
+
+// Caps that come and go with every 30 launches of a client, more than are on the device as workers at a time.
+struct ChangingCaps final : policy::Policy {
+  void on(const policy::KernelSetChanged&, policy::Machine& machine) override {
+    if (machine.kernels().size() < 2) return;
+    const bool has_caps = machine.kernels()[0].launch / 30 % 2 == 0;
+    for (const policy::Kernel& k : machine.kernels()) {
+      for (const policy::Sm& sm : machine.sms()) machine.cap(sm.id, k.id, has_caps ? 2 + k.id.index : policy::kNoCap);
+    }
+  }
+};
+
+// Launches go from workers to unmodified ones and back, and each needs the results of the one before it.
+TEST(SimulatedGpuCaps, LaunchesOfAQueueFollowEachOtherInBothForms) {
+  WorkersOnOneSm gpu(std::make_unique<ChangingCaps>());
+  const std::vector runs{gpu.start(), gpu.start()};
+  gpu.reverse_in_turn(runs, 100, 10);
+  for (const auto& run : runs) gpu.expect_values(run, [](std::uint32_t) { return 100U; });
+  for (const auto& run : runs) EXPECT_GT(gpu.scheduler->statistics(*run.client).unmodified_capped, 0U);
 }
 
 }  // namespace

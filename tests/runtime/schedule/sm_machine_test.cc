@@ -66,6 +66,76 @@ TEST_F(SmMachineTest, AFewGroupsMayRunWhereverTheDriverPlacesThem) {
   EXPECT_EQ(dispatched(), "") << "none is missing";
 }
 
+TEST_F(SmMachineTest, CapsThatAreTheSameOnAllSmsHoldForUndividedLaunches) {
+  const auto arrive_capped = [this] {
+    return machine.arrive({.footprint = {512, 0, 0, 1},
+                           .groups = 1000,
+                           .divisible = true,
+                           .stream = ++stream,
+                           .undivided = {512, 0, 1024, 1}});
+  };
+  const KernelId a = arrive_capped(), b = arrive_capped();
+  machine.decide_undivided_caps();
+  EXPECT_FALSE(machine.undivided_cap(a)) << "no caps";
+  for (std::uint32_t sm = 0; sm < 4; ++sm) machine.cap({sm}, a, 1), machine.cap({sm}, b, sm);
+  machine.decide_undivided_caps();
+  EXPECT_FALSE(machine.undivided_cap(a)) << "the other kernel needs workers";
+  for (std::uint32_t sm = 0; sm < 4; ++sm) machine.cap({sm}, b, 3);
+  machine.decide_undivided_caps();
+  ASSERT_TRUE(machine.undivided_cap(a) && machine.undivided_cap(b));
+  EXPECT_EQ(machine.undivided_cap(a)->priority, 1);
+  EXPECT_EQ(machine.undivided_cap(b)->priority, 0);
+  const UndividedCap before = *machine.undivided_cap(a);
+  machine.finish(b);
+  machine.decide_undivided_caps();
+  EXPECT_EQ(machine.undivided_cap(a), before) << "while the other pauses";
+  for (std::uint32_t sm = 0; sm < 4; ++sm) machine.cap({sm}, a, policy::kNoCap);
+  machine.decide_undivided_caps();
+  EXPECT_FALSE(machine.undivided_cap(a));
+}
+
+TEST_F(SmMachineTest, OwnersAndQuotasNeedWorkers) {
+  for (const bool has_quota : {false, true}) {
+    std::vector<KernelId> ids;
+    for (int i = 0; i < 2; ++i) {
+      ids.push_back(machine.arrive({.footprint = {512, 0, 0, 1},
+                                    .groups = 9,
+                                    .divisible = true,
+                                    .stream = ++stream,
+                                    .undivided = {512, 0, 1024, 1}}));
+      for (std::uint32_t sm = 0; sm < 4; ++sm) machine.cap({sm}, ids.back(), 2);
+    }
+    machine.decide_undivided_caps();
+    EXPECT_TRUE(machine.undivided_cap(ids[0]));
+    has_quota ? machine.set_quota({1}, ids[0], 5) : machine.give({1}, ids[0], policy::Preempt::drain);
+    machine.decide_undivided_caps();
+    EXPECT_FALSE(machine.undivided_cap(ids[0]));
+    EXPECT_FALSE(machine.undivided_cap(ids[1]));
+    for (const KernelId id : ids) machine.finish(id);
+    machine.share({1});
+  }
+}
+
+// A policy that watches rates sees launches when they end.
+TEST_F(SmMachineTest, AnUndividedLaunchUnderACapCountsWhenItEnds) {
+  const RuntimeMachine::KernelArrival launch{
+      .footprint = {512, 0, 0, 1}, .groups = 40, .divisible = true, .stream = 7, .undivided = {512, 0, 1024, 1}};
+  const KernelId a = machine.arrive(launch);
+  const KernelId b = machine.arrive(
+      {.footprint = {512, 0, 0, 1}, .groups = 40, .divisible = true, .stream = 8, .undivided = {512, 0, 1024, 1}});
+  for (std::uint32_t sm = 0; sm < 4; ++sm) machine.cap({sm}, a, 1), machine.cap({sm}, b, 2);
+  machine.decide_undivided_caps();
+  machine.finish(a);
+  auto undivided = launch;
+  undivided.divisible = false;
+  ASSERT_EQ(machine.arrive(undivided), a);
+  EXPECT_EQ(dispatched(), "1*16 0*40");
+  EXPECT_EQ(machine.residents({0})[a.index].resident, 1U) << "its cap";
+  EXPECT_EQ(machine.residents({0})[a.index].counters.thread_instructions, 0U);
+  machine.finish(a);
+  EXPECT_EQ(machine.residents({0})[a.index].counters.thread_instructions, 10U);
+}
+
 TEST_F(SmMachineTest, AKernelRestrictedToSomeSmsSubmitsWorkersForAll) {
   const KernelId a = arrive(3), b = arrive(1000);
   for (std::uint32_t sm = 0; sm < 4; ++sm) machine.give({sm}, sm == 3 ? a : b, policy::Preempt::drain);

@@ -55,6 +55,7 @@ struct DaemonTest : testing::Test {
     s.isolated_nanoseconds = 16e9;
     s.estimated_launches = 5;
     s.as_workers = 18;
+    s.unmodified_capped = 23;
     s.queued_workers = 19;
     s.repeated_workers = 20;
     s.workers = 21;
@@ -107,6 +108,7 @@ TEST_F(DaemonTest, TheStatusShowsEveryNumberOfAClient) {
                                 {"commands", 11},
                                 {"launches", 12},
                                 {"as_workers", 18},
+                                {"unmodified_capped", 23},
                                 {"queued_workers", 19},
                                 {"repeated_workers", 20},
                                 {"device_seconds", 14.0},

@@ -273,6 +273,7 @@ KernelInfo CudaCompilation::properties(const KernelObject& kernel) const {
   KernelInfo info = compiler_.properties(*k.compiled);
   info.max_items = std::min<std::uint64_t>(info.max_items, static_cast<std::uint64_t>(k.max_threads));
   info.local_bytes = static_cast<std::uint32_t>(k.static_shared);
+  info.registers = static_cast<std::uint32_t>(std::max(k.registers, 0));
   for (std::size_t i = 0; i < info.parameters.size() && i < k.layout.parameters.size(); ++i) {
     const rewrite::AdaptedParameter& p = k.layout.parameters[i];
     if (info.parameters[i] == ParameterKind::unknown) info.parameters[i] = ParameterKind::value;

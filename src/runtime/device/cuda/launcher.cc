@@ -118,13 +118,16 @@ Status Launcher::set(const CudaKernel& kernel, const KernelLaunch& launch, const
   return status::kSuccess;
 }
 
-unsigned Launcher::padded_shared(const CudaKernel& kernel, unsigned needed, std::uint32_t groups) const {
+// One more group than allowed must not fit.
+std::size_t Launcher::limiting_bytes(std::uint32_t groups) const {
+  const auto total = static_cast<std::size_t>(device_.facts().shared_per_multiprocessor);
+  return rounded_up(total / (std::size_t{groups} + 1) + 1, kSharedUnit);
+}
+
+unsigned Launcher::padded_shared(const CudaKernel& kernel, unsigned needed, std::size_t group_bytes) const {
   const DeviceFacts& facts = device_.facts();
-  const auto total = static_cast<std::size_t>(facts.shared_per_multiprocessor);
   const auto own =
       static_cast<std::size_t>(kernel.static_shared) + static_cast<std::size_t>(facts.reserved_shared_per_block);
-  // One more group than allowed must not fit.
-  const std::size_t group_bytes = rounded_up(total / (std::size_t{groups} + 1) + 1, kSharedUnit);
   const std::size_t dynamic = group_bytes > own ? group_bytes - own : 0;
   const auto max_dynamic = static_cast<std::size_t>(std::max(facts.shared_per_block_optin - kernel.static_shared, 0));
   return std::max(needed, static_cast<unsigned>(std::min(dynamic, max_dynamic)));
@@ -186,9 +189,12 @@ Status Launcher::launch(Stream stream, const KernelLaunch& launch, const Shape& 
     return status::kOutOfResources;
   }
   if (const std::uint32_t groups = group_limit(sharing, function, shape, shared); groups != 0) {
-    shared = padded_shared(kernel, shared, groups);
+    shared = padded_shared(kernel, shared, limiting_bytes(groups));
   }
-  if (sharing.unit_share < 1 || sharing.priority > 0) divide_memory_as_others(kernel, function);
+  if (sharing.min_group_bytes != 0) shared = padded_shared(kernel, shared, sharing.min_group_bytes);
+  // Kernels for which the driver divides an SM's memory otherwise cannot run beside each other.
+  const bool is_beside_others = sharing.unit_share < 1 || sharing.priority > 0 || sharing.min_group_bytes != 0;
+  if (is_beside_others) divide_memory_as_others(kernel, function);
   const bool holds = sharing.holds_gates && words_ != 0;
   if (holds) device_.cuda.write_value(stream, words_, 1, 0);
   const Code code =

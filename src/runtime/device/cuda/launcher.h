@@ -28,8 +28,10 @@ class Launcher {
 
   static Status check(const CudaKernel& kernel, std::uint32_t index, const KernelArgument& argument);
 
-  // Dynamic shared memory with which an SM holds at most `groups` groups of the kernel: at least what the launch needs.
-  [[nodiscard]] unsigned padded_shared(const CudaKernel& kernel, unsigned needed, std::uint32_t groups) const;
+  // Dynamic shared memory with which a group occupies `group_bytes` of shared memory: at least what the launch needs.
+  [[nodiscard]] unsigned padded_shared(const CudaKernel& kernel, unsigned needed, std::size_t group_bytes) const;
+  // The shared memory of a group with which an SM holds at most `groups` of them.
+  [[nodiscard]] std::size_t limiting_bytes(std::uint32_t groups) const;
 
  private:
   struct Parameters;
