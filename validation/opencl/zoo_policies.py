@@ -2,13 +2,14 @@
 """The zoo as OpenCL programs on a real GPU: what workers and gates cost, and pairs under policies that decide on SMs.
 
   validation/opencl/zoo_policies.py --build build/device --out OUT [--parts speed,quota,caps] [--seconds S]
-                                    [--pairs sad+mri-q,…] [--goals 0.5,…] [--policies warped_slicer,…]
+                                    [--pairs sad+mri-q,…] [--goals 0.5,…] [--policies warped_slicer,…] [--limit S]
 
-Writes OUT/zoo-policies.json, and the decisions of the policies of `caps` to OUT/decisions-*.txt.
+Writes OUT/zoo-policies.json, and the decisions of the policies of `caps` to OUT/decisions-*.txt. After `--limit` seconds no
+further pair begins.
 
   speed   every benchmark by itself: natively, unmodified through the daemon (fifo), with gates, and as workers (spatial)
   quota   pairs under `quota:scheme=rollover`, the first with a goal: the parts of their native isolated rates that both have
-  caps    pairs under warped_slicer, even and left_over: the sum of those parts
+  caps    pairs under warped_slicer, even and left_over: the sum of those parts, and in which forms the launches ran
 """
 import argparse
 import datetime
@@ -122,10 +123,16 @@ class Run:
         self.goals = [float(goal) for goal in options.goals.split(",")] if options.goals else GOALS
         self.isolated = {}
         self.rows = []
+        self.end = time.monotonic() + options.limit
 
     def note(self, **row):
         self.rows.append(row)
         print(json.dumps(row), flush=True)
+        self.write()
+
+    def write(self):
+        with open(os.path.join(self.out, "zoo-policies.json"), "w") as file:
+            json.dump({"schema": 1, "date": datetime.date.today().isoformat(), "rows": self.rows}, file, indent=1)
 
     # --- one program
     def native_rate(self, name):
@@ -196,12 +203,20 @@ class Run:
             thread.start()
         for thread in threads:
             thread.join()
+        forms = self.forms(daemon)
         for client in clients:
             client.close()
         # The first quarter of the time belongs to the policy's beginning.
         window = (begin + self.seconds / 4, begin + self.seconds)
         parts = [rate(ends[i], *window) / isolated[i] for i in range(2)]
-        return rate(before, isolated_begin, before[-1]) / isolated[0], parts
+        return rate(before, isolated_begin, before[-1]) / isolated[0], parts, forms
+
+    def forms(self, daemon):
+        """How many launches of each client ran in which form."""
+        status = subprocess.run([self.wm, "status", "--socket", daemon.socket, "--json", "-"], stdout=subprocess.PIPE,
+                                timeout=20)
+        keys = ("launches", "as_workers", "unmodified_short", "unmodified_capped", "repeated_workers")
+        return [{key: client[key] for key in keys} for client in json.loads(status.stdout)["clients"]]
 
     def quota(self):
         for first, second in self.pairs or QUOTA_PAIRS:
@@ -211,6 +226,8 @@ class Run:
 
     def caps(self):
         for first, second in self.pairs or CAPS_PAIRS:
+            if time.monotonic() > self.end:
+                return self.note(part="caps", first=first, second=second, error="not run: the time was over")
             for number, policy in enumerate(self.policies):
                 decisions = os.path.join(self.out, f"decisions-{first}-{second}-{number}.txt")
                 with Daemon(self, policy, "--decisions", decisions) as daemon:
@@ -218,10 +235,11 @@ class Run:
 
     def noted_pair(self, daemon, part, policy, first, second, goal):
         try:
-            isolated, parts = self.pair(daemon, first, second, goal)
+            isolated, parts, forms = self.pair(daemon, first, second, goal)
             self.note(part=part, policy=policy, first=first, second=second, goal=goal, isolated=round(isolated, 3),
-                      rates=[round(p, 3) for p in parts], sum=round(sum(parts), 3))
-        except (RuntimeError, OSError, ZeroDivisionError, IndexError, json.JSONDecodeError) as error:
+                      rates=[round(p, 3) for p in parts], sum=round(sum(parts), 3), forms=forms)
+        except (RuntimeError, OSError, ZeroDivisionError, IndexError, json.JSONDecodeError,
+                KeyError, subprocess.TimeoutExpired) as error:
             self.note(part=part, policy=policy, first=first, second=second, goal=goal, error=str(error))
 
 
@@ -235,6 +253,7 @@ def main():
     parser.add_argument("--pairs", default="", help="such as sad+mri-q,neural+sad, in place of the script's")
     parser.add_argument("--goals", default="", help="parts of the isolated rate, such as 0.5,0.95")
     parser.add_argument("--policies", default="warped_slicer,even,left_over", help="of the part caps")
+    parser.add_argument("--limit", type=float, default=math.inf, help="seconds after which no further pair of caps begins")
     options = parser.parse_args()
     parts = options.parts.split(",")
     if unknown := [part for part in parts if part not in PARTS]:
@@ -245,8 +264,7 @@ def main():
     run = Run(options)
     for part in parts:
         getattr(run, part)()
-    with open(os.path.join(options.out, "zoo-policies.json"), "w") as file:
-        json.dump({"schema": 1, "date": datetime.date.today().isoformat(), "rows": run.rows}, file, indent=1)
+    run.write()
 
 
 if __name__ == "__main__":

@@ -31,6 +31,9 @@ void SmMachine::reset(KernelId id) {
     // The next launch of a client has the cap of the last one, and what that left of its quota.
     on[id.index].cap = before.cap;
     on[id.index].quota = before.quota;
+    // Counters are those of the epoch, in which a client may have many launches. A kernel with quotas has only those of
+    // its latest launch: `quota` was measured so on a device, and would give more to kernels without goals otherwise.
+    if (before.quota == kNoQuota) on[id.index].counters = before.counters;
   }
   if (id.index >= places_.size()) places_.resize(id.index + 1);
   places_[id.index].retry = now_;

@@ -116,6 +116,22 @@ TEST_F(SmMachineTest, OwnersAndQuotasNeedWorkers) {
   }
 }
 
+// As on simulators: a rate that had only the latest launch would depend on when that began.
+TEST_F(SmMachineTest, CountersAreThoseOfAllLaunchesInAnEpoch) {
+  const RuntimeMachine::KernelArrival launch{.footprint = {512, 0, 0, 1}, .groups = 40, .divisible = true, .stream = 7};
+  const KernelId a = machine.arrive(launch);
+  dispatched();
+  machine.set_epoch(Cycles{1'000'000});
+  observe(a, Counts(4, 4), Counts(4, 10));
+  machine.finish(a);
+  ASSERT_EQ(machine.arrive(launch), a);
+  EXPECT_EQ(machine.epoch_instructions(a), 40U);
+  observe(a, Counts(4, 4), Counts(4, 15));
+  EXPECT_EQ(machine.epoch_instructions(a), 60U);
+  machine.set_epoch(Cycles{1'000'000});
+  EXPECT_EQ(machine.epoch_instructions(a), 0U);
+}
+
 // A policy that watches rates sees launches when they end.
 TEST_F(SmMachineTest, AnUndividedLaunchUnderACapCountsWhenItEnds) {
   const RuntimeMachine::KernelArrival launch{
