@@ -112,8 +112,8 @@ struct Command {
   EventId event = kNoEvent;
   std::size_t message_bytes = 0;
   Submit submit;
-  bool next_launch_queued = false;  // the next message is a launch for the same queue
-  bool blocking_transfer = false;   // `submit` waits until the transfer is complete
+  bool next_queued = false;        // the next message is for the same queue and, too, `only_uses_device`
+  bool blocking_transfer = false;  // `submit` waits until the transfer is complete
   std::unique_ptr<LaunchPlan> launch;
   std::unique_ptr<WorkerRun> workers;  // set at its arrival, if it runs as workers
   Status status = status::kComplete;
@@ -171,6 +171,11 @@ struct Command {
 
 [[nodiscard]] constexpr bool only_orders(CommandType type) {
   return type == CommandType::marker || type == CommandType::barrier;
+}
+// Work on the device alone: its end matters only to what follows, unless the client has an event.
+[[nodiscard]] constexpr bool only_uses_device(CommandType type) {
+  return type == CommandType::launch || type == CommandType::fill || type == CommandType::copy ||
+         type == CommandType::copy_rect;
 }
 [[nodiscard]] constexpr bool runs_on_device(CommandType type) {
   return !only_orders(type) && type != CommandType::host_access;

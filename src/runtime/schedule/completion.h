@@ -50,8 +50,8 @@ class CompletionSource {
   virtual void submitted(const QueueHandle& queue, bool in_order, Completion completion) = 0;
   // Called when a client or another command begins to wait for this command.
   virtual void expect(const Command& command) = 0;
-  // Whether the launch needs no event, because the event of a later launch will report it.
-  [[nodiscard]] virtual bool can_skip_event(const Command& launch) const = 0;
+  // Whether work that only uses the device needs no event, because the event of later work will report it.
+  [[nodiscard]] virtual bool can_skip_event(const Command& command) const = 0;
 };
 
 }  // namespace wm::runtime

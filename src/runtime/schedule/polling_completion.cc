@@ -64,7 +64,7 @@ void PollingCompletion::submitted(const QueueHandle& queue, bool in_order, Compl
 // A flush costs a tenth of a launch, so a launch that another one follows is flushed with that one.
 void PollingCompletion::flush_after(const Line& line, const Completion& completion) {
   Queue& queue = *completion.command->queue;
-  const bool may_wait = completion.command->next_launch_queued && queue.in_order && !completion.batch;
+  const bool may_wait = completion.command->next_queued && queue.in_order && !completion.batch;
   if (may_wait && queue.unflushed < kMaxUnflushed) {
     ++queue.unflushed;
   } else {
@@ -77,7 +77,7 @@ void PollingCompletion::flush_after(const Line& line, const Completion& completi
 void PollingCompletion::enqueue_flag(const Line& line, Completion& completion) {
   if (!flags_) return;
   // The flag of the next command on the same queue covers this one.
-  if (line.in_order && completion.command->next_launch_queued && !completion.batch) return;
+  if (line.in_order && completion.command->next_queued && !completion.batch) return;
   const auto is_others = [&](const Line& l) {
     return !l.open.empty() && l.open.front().command->client != completion.command->client;
   };
@@ -85,16 +85,17 @@ void PollingCompletion::enqueue_flag(const Line& line, Completion& completion) {
   completion.flag = flags_->enqueue(*line.queue, line.in_order ? nullptr : completion.event);
 }
 
-bool PollingCompletion::can_skip_event(const Command& launch) const {
-  const Queue& queue = *launch.queue;
-  if (!launch.next_launch_queued || launch.event != kNoEvent || !queue.in_order) return false;
-  const auto time = expected_nanoseconds(*launch.launch);
+bool PollingCompletion::can_skip_event(const Command& command) const {
+  const Queue& queue = *command.queue;
+  if (!command.next_queued || command.event != kNoEvent || !queue.in_order) return false;
+  // Fills and copies count with the launches, and no time is expected for them.
+  const auto time = command.launch ? expected_nanoseconds(*command.launch) : 0.0;
   const auto& shared = queue.without_event;
   if (!time || shared.launches >= kMaxWithoutEvent || shared.nanoseconds + *time > kMaxUnseenDelay) return false;
-  const auto& dependents = launch.dependencies.dependents;
+  const auto& dependents = command.dependencies.dependents;
   return std::all_of(dependents.begin(), dependents.end(), [&](const Command::Edge& edge) {
-    return edge.order_only && edge.command->queue == launch.queue &&
-           context_.admission.may_follow(*edge.command, launch);
+    return edge.order_only && edge.command->queue == command.queue &&
+           context_.admission.may_follow(*edge.command, command);
   });
 }
 

@@ -41,7 +41,7 @@ class PollingCompletion final : public CompletionSource {
   void stop() override;
   void submitted(const QueueHandle& queue, bool in_order, Completion completion) override;
   void expect(const Command& command) override;
-  [[nodiscard]] bool can_skip_event(const Command& launch) const override;
+  [[nodiscard]] bool can_skip_event(const Command& command) const override;
 
   // Polls once and reports completed commands; false: none has. For tests; otherwise the thread polls.
   bool poll();

@@ -168,7 +168,8 @@ void Scheduler::submit_transfer(const CommandPtr& command) {
     return transfers_->add(command);
   }
   EventHandle event = nullptr;
-  const Status status = command->submit(*command->queue->handle, &event);
+  const bool without_event = only_uses_device(command->type) && completions_->can_skip_event(*command);
+  const Status status = command->submit(*command->queue->handle, without_event ? nullptr : &event);
   if (status == status::kSuccess) dispatch_.begin_transfer(*command);
   submitted(command, State::submitted, status, event);
 }

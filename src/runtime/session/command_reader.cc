@@ -23,6 +23,16 @@ void CommandReader::submits(Command& command, Work work, std::shared_ptr<void> k
                        const QueueObject& queue, EventHandle* event) { return submission.submit(queue, work, event); };
 }
 
+void CommandReader::look_ahead(const RingReader& ring) {
+  next_queue_.reset();
+  std::byte bytes[sizeof(MessageHeader) + sizeof(CommandMessage)];
+  if (!ring.peek(bytes)) return;
+  Reader reader(bytes);
+  if (reader.take<MessageHeader>().op != Op::command) return;
+  const auto next = reader.take<CommandMessage>();
+  if (only_uses_device(next.type)) next_queue_ = next.queue;
+}
+
 bool CommandReader::read(Reader& reader, const std::shared_ptr<Client>& client) {
   const std::size_t size = reader.left();
   const auto m = reader.take<CommandMessage>();
@@ -39,6 +49,7 @@ bool CommandReader::read(Reader& reader, const std::shared_ptr<Client>& client) 
   command->message_bytes = size;
   command->dependencies.failed = m.dependency_failed != 0;
   if (!command->queue || !reader.ok()) return false;
+  command->next_queued = next_queue_ && state_.objects.queues.find(*next_queue_) == command->queue;
   if (!read_body(*command, reader) || !reader.ok()) return false;
   state_.daemon.scheduler.add(command, events);
   return true;

@@ -2,6 +2,9 @@
 // thread only.
 #pragma once
 
+#include <optional>
+
+#include "runtime/protocol/ring.h"
 #include "runtime/session/launch_reader.h"
 #include "runtime/session/memory_calls.h"
 #include "runtime/session/session_state.h"
@@ -15,6 +18,9 @@ class CommandReader {
 
   // Reads a command and gives it to the scheduler. False: the message breaks the protocol.
   bool read(Reader& reader, const std::shared_ptr<Client>& client);
+  // Looks at the next message of the ring, before the current one is read: if it is work for the same queue, the
+  // scheduler is told so.
+  void look_ahead(const RingReader& ring);
 
   static constexpr std::uint32_t kMaxWaits = 65'536;
 
@@ -32,6 +38,7 @@ class CommandReader {
   SessionState& state_;
   MemoryCalls& memory_;
   LaunchReader& launches_;
+  std::optional<std::uint64_t> next_queue_;  // of the next message, where that `only_uses_device`
 };
 
 }  // namespace wm::runtime

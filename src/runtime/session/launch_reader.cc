@@ -34,16 +34,6 @@ bool has_valid_local_size(const LaunchMessage& m) {
 
 }  // namespace
 
-void LaunchReader::look_ahead(const RingReader& ring) {
-  next_launch_queue_.reset();
-  std::byte bytes[sizeof(MessageHeader) + sizeof(CommandMessage)];
-  if (!ring.peek(bytes)) return;
-  Reader reader(bytes);
-  if (reader.take<MessageHeader>().op != Op::command) return;
-  const auto next = reader.take<CommandMessage>();
-  if (next.type == CommandType::launch) next_launch_queue_ = next.queue;
-}
-
 bool LaunchReader::read_range(const LaunchMessage& m, LaunchPlan& plan) const {
   plan.dimensions = m.dimensions;
   for (std::uint32_t i = 0; i < m.dimensions; ++i) {
@@ -94,7 +84,6 @@ bool LaunchReader::read(Command& command, Reader& reader) {
     plan->printed = output.bytes;
     plan->printed_region = std::move(output.region);
   }
-  command.next_launch_queued = next_launch_queue_ && state_.objects.queues.find(*next_launch_queue_) == command.queue;
   plan->form = state_.daemon.worker_programs.of(*plan->kernel);
   if (!precompile(*plan, *command.client)) return command.refuse(status::kOutOfResources), true;
   command.launch = std::move(plan);

@@ -2,9 +2,6 @@
 // Used by the reader thread only.
 #pragma once
 
-#include <optional>
-
-#include "runtime/protocol/ring.h"
 #include "runtime/protocol/wire.h"
 #include "runtime/session/session_state.h"
 
@@ -16,9 +13,6 @@ class LaunchReader {
 
   // False: the message breaks the protocol.
   bool read(Command& command, Reader& reader);
-  // Looks at the next message of the ring, before the current one is read: if it is a launch for the same queue, the
-  // scheduler is told so.
-  void look_ahead(const RingReader& ring);
 
   static constexpr std::uint32_t kMaxArguments = 4096;
 
@@ -30,7 +24,6 @@ class LaunchReader {
   bool precompile(LaunchPlan& plan, const Client& client);
 
   SessionState& state_;
-  std::optional<std::uint64_t> next_launch_queue_;
 };
 
 }  // namespace wm::runtime

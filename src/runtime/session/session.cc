@@ -82,7 +82,7 @@ void Session::read_messages() {
         ring.wait_for_message(200);
         break;
       case RingReader::Outcome::message:
-        launches_.look_ahead(ring);
+        commands_.look_ahead(ring);
         if (handle(message)) break;
         [[fallthrough]];
       case RingReader::Outcome::broken:

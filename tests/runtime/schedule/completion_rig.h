@@ -41,9 +41,9 @@ struct CompletionTest : testing::Test {
   }
   // A launch on the device.
   CommandPtr submit(CompletionSource& source, const std::shared_ptr<Queue>& queue, const LaunchOptions& options = {},
-                    bool next_launch_queued = false) {
+                    bool next_queued = false) {
     auto command = make_launch(client, queue, "k", options);
-    command->next_launch_queued = next_launch_queued;
+    command->next_queued = next_queued;
     command->times.submitted = clock.now();
     KernelLaunch launch;
     launch.kernel = command->launch->kernel->handle.get();

@@ -74,7 +74,7 @@ TEST_F(CallbackTest, WhatWasReportedBeforeTheEndIsHandedOn) {
 
 TEST_F(CallbackTest, EveryLaunchHasAnEvent) {
   const auto launch = make_launch(client, make_queue(), "k", {.group_nanoseconds = 1});
-  launch->next_launch_queued = true;
+  launch->next_queued = true;
   EXPECT_FALSE(source.can_skip_event(*launch));
 }
 

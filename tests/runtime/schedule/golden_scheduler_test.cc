@@ -161,7 +161,7 @@ class RandomSchedule {
     form->extra_local_bytes = 32 * below(2);
     plan.form = form;
     command->message_bytes = 100;
-    command->next_launch_queued = below(4) == 0;
+    command->next_queued = below(4) == 0;
     digest_.add(scheduler_->prefers_unmodified(*clients_[client], plan));
     digest_.add(scheduler_->local_size_of_workers(plan).value_or(Size3{})[0]);
     add(command, std::move(waits));

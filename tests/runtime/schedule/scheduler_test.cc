@@ -294,6 +294,23 @@ TEST_F(PolledMovingSharesTest, ANewlyArrivedClientsShareIsSubmittedAtOnce) {
   EXPECT_EQ(backend.control_words[0].lock()->value, 2U);
 }
 
+// A program that fills or copies between its launches submits as much work for each event as one that only launches.
+TEST_F(PolledSchedulerTest, FillsAndCopiesThatAreFollowedHaveNoEvent) {
+  const auto queue = make_queue();
+  const auto add_work = [&](CommandType type, bool next_queued) {
+    const CommandPtr command = make_transfer(backend, client, queue);
+    command->type = type;
+    command->next_queued = next_queued;
+    return add(command);
+  };
+  const auto fill = add_work(CommandType::fill, true), copy = add_work(CommandType::copy, true);
+  const auto rows = add_work(CommandType::copy_rect, true), last = add_work(CommandType::fill, false);
+  add_work(CommandType::write, true);
+  EXPECT_EQ(backend.log(), "copy- copy- copy- copy copy") << "a write has memory to give back";
+  complete(4);
+  for (const CommandPtr& command : {fill, copy, rows, last}) EXPECT_EQ(command->state(), Command::State::done);
+}
+
 TEST_F(PolledSchedulerTest, TimesOfTheDeviceAreShownToTheClient) {
   const auto c = add(make_transfer(backend, client, make_queue(), 1));
   complete(0);
