@@ -29,19 +29,29 @@ struct ServeOptions {
   std::vector<std::string> user_shares;
   std::string log_level = "info", log_format = "text";
   std::string policy;
-  std::string mode = "0600", memory, client_memory, when_full = "fail", short_launch;
+  std::string mode = "0600", memory, client_memory, when_full = "fail", short_launch, awake;
 };
 
-// The value of an option, or of the variable that a command which starts a daemon sets.
-Result<void> read_short_launch(ServeOptions& options) {
-  const char* given = std::getenv("WARPMUX_SHORT");
-  const std::string text = !options.short_launch.empty() ? options.short_launch : given == nullptr ? "" : given;
-  if (text.empty()) return {};
-  const auto microseconds = parse_integer<std::uint32_t>(text);
-  if (!microseconds || *microseconds > 1'000'000)
-    return Error{(options.short_launch.empty() ? "WARPMUX_SHORT" : "--short") + (" '" + text) +
-                 "' is no number of microseconds up to a million"};
-  options.serve.short_launch = *microseconds;
+// The number that an option has, or the variable that a command which starts a daemon sets; nothing: neither is given.
+Result<std::optional<std::uint32_t>> read_number(const char* option, const std::string& given, const char* variable,
+                                                 std::uint32_t max, const char* what) {
+  const char* set = std::getenv(variable);
+  const std::string text = !given.empty() ? given : set == nullptr ? "" : set;
+  if (text.empty()) return std::optional<std::uint32_t>();
+  const auto number = parse_integer<std::uint32_t>(text);
+  if (!number || *number > max) return Error{(given.empty() ? variable : option) + (" '" + text) + "' is no " + what};
+  return std::optional(*number);
+}
+
+Result<void> read_numbers(ServeOptions& options) {
+  const auto short_launch = read_number("--short", options.short_launch, "WARPMUX_SHORT", 1'000'000,
+                                        "number of microseconds up to a million");
+  if (!short_launch) return short_launch.error();
+  options.serve.short_launch = *short_launch;
+  const auto awake =
+      read_number("--awake", options.awake, "WARPMUX_AWAKE", 1'000, "number of milliseconds up to a thousand");
+  if (!awake) return awake.error();
+  if (*awake) options.serve.awake_milliseconds = **awake;
   return {};
 }
 
@@ -84,6 +94,7 @@ Result<void> check_kind(const ServeOptions& options) {
       {"--when-full", options.when_full != "fail"},
       {"--no-rewrite", options.no_rewrite},
       {"--short", !options.short_launch.empty()},
+      {"--awake", !options.awake.empty()},
       {"--cache", options.serve.cache != usual_server.cache},
       {"--sandbox", options.serve.sandbox_seconds != usual_server.sandbox_seconds},
       {"--user-share", !options.user_shares.empty()},
@@ -167,7 +178,7 @@ Result<int> serve(ServeOptions options) {
   if (options.when_full != "fail" && options.when_full != "wait") {
     return Error{"--when-full '" + options.when_full + "' is neither fail nor wait"};
   }
-  if (auto read = read_short_launch(options); !read) return read.error();
+  if (auto read = read_numbers(options); !read) return read.error();
   if (auto read = read_user_shares(options); !read) return read.error();
   if (auto done = runtime::log::configure(options.log_level, options.log_format); !done) return done.error();
   if (options.headroom != kNoHeadroom) options.serve.headroom = options.headroom;
@@ -222,6 +233,10 @@ void add_serve(const Command& wm) {
                        "while their client is isolated (default: $WARPMUX_SHORT, or 100 under moving_shares and 0 "
                        "under other policies, which divide every launch they can; on CUDA 100 for isolated clients "
                        "under every policy)");
+  serve_command.option("--awake", options->awake,
+                       "Idle threads of the daemon stay awake for twice the pauses of their client before they sleep, "
+                       "at most so many milliseconds (default: $WARPMUX_AWAKE, or 10); only with eight processors or "
+                       "more, on half of them, and not while others need these");
   serve_command.option("--headroom", options->headroom,
                        "Percent of every compute unit that launches leave free while a client of higher priority is "
                        "active, on devices that can limit them (CUDA; default: 50; with --cuda as much as --max-loss "

@@ -1,8 +1,10 @@
 #include "runtime/protocol/futex.h"
 
+#include <algorithm>
 #include <climits>
 #include <ctime>
 #include <linux/futex.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
@@ -23,20 +25,50 @@ std::chrono::nanoseconds spin_time() {
   return time;
 }
 
-bool AwakeThreads::wait(const std::function<bool()>& ready) {
+long preemptions() {
+  rusage usage{};
+  return ::getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
+bool AwakeThreads::wait(const std::function<bool()>& ready, std::chrono::nanoseconds awake) {
   if (spin_until(ready, spin_)) return true;
   const bool may_stay_awake = threads_.fetch_add(1, std::memory_order_relaxed) < max_;
-  const bool is_ready = may_stay_awake && spin_until(ready, awake_);
+  const bool is_ready = may_stay_awake && stay_awake(ready, awake);
   threads_.fetch_sub(1, std::memory_order_relaxed);
   return is_ready;
 }
 
-unsigned max_awake_with(unsigned processors) { return processors >= 8 ? processors / 4 : 0; }
+bool AwakeThreads::stay_awake(const std::function<bool()>& ready, std::chrono::nanoseconds awake) const {
+  constexpr std::chrono::microseconds kBetweenCounts{100};
+  const auto end = std::chrono::steady_clock::now() + awake;
+  const long before = count_preemptions_();
+  do {
+    if (spin_until(ready, std::min<std::chrono::nanoseconds>(awake, kBetweenCounts))) return true;
+    if (count_preemptions_() != before) return false;
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
 
-bool wait_awake(const std::function<bool()>& ready) {
-  static AwakeThreads threads(max_awake_with(std::thread::hardware_concurrency()), spin_time(),
-                              std::chrono::milliseconds(1));
-  return threads.wait(ready);
+unsigned max_awake_with(unsigned processors) { return processors >= 8 ? processors / 2 : 0; }
+
+namespace {
+
+std::atomic<std::int64_t> max_awake{std::chrono::nanoseconds(kDefaultMaxAwake).count()};
+
+}  // namespace
+
+void set_max_awake(std::chrono::nanoseconds time) { max_awake = time.count(); }
+
+std::chrono::nanoseconds AwakeTime::get() const { return std::min(time_, std::chrono::nanoseconds(max_awake)); }
+
+void AwakeTime::note_pause(std::chrono::nanoseconds pause) {
+  const std::chrono::nanoseconds max{max_awake};
+  time_ = pause > max ? kShortest : std::max(kShortest, std::min(2 * pause, max));
+}
+
+bool wait_awake(const std::function<bool()>& ready, const AwakeTime& time) {
+  static AwakeThreads threads(max_awake_with(std::thread::hardware_concurrency()), spin_time());
+  return threads.wait(ready, time.get());
 }
 
 void wake_all(const Word& word) { (void)syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }

@@ -34,26 +34,51 @@ bool spin_until(Ready ready, std::chrono::nanoseconds limit = spin_time()) {
   return ready();
 }
 
+// How often the system has taken the processor from the calling thread to give it to another.
+long preemptions();
+
 // Lets some threads of a process spin longer than the others: a thread that is needed again after a pause then answers
 // without being woken.
 class AwakeThreads {
  public:
-  // `max` threads at once spin for `awake` after they have spun for `spin`, as all do.
-  AwakeThreads(unsigned max, std::chrono::nanoseconds spin, std::chrono::nanoseconds awake)
-      : max_(max), spin_(spin), awake_(awake) {}
+  // `max` threads at once spin on after they have spun for `spin`, as all do. `count_preemptions` is for tests.
+  AwakeThreads(unsigned max, std::chrono::nanoseconds spin, long (*count_preemptions)() = preemptions)
+      : max_(max), spin_(spin), count_preemptions_(count_preemptions) {}
 
-  // False: it is not ready, and the caller should sleep.
-  bool wait(const std::function<bool()>& ready);
+  // Spins on for `awake`, unless another thread of the host needs the processor. False: it is not ready, and the caller
+  // should sleep.
+  bool wait(const std::function<bool()>& ready, std::chrono::nanoseconds awake);
 
  private:
+  [[nodiscard]] bool stay_awake(const std::function<bool()>& ready, std::chrono::nanoseconds awake) const;
+
   const unsigned max_;
-  const std::chrono::nanoseconds spin_, awake_;
+  const std::chrono::nanoseconds spin_;
+  long (*const count_preemptions_)();
   std::atomic<unsigned> threads_{0};
 };
-// A quarter of the processors, where there are many.
+// Half of the processors, where there are many.
 [[nodiscard]] unsigned max_awake_with(unsigned processors);
-// Waits with the threads of this process that may stay awake, for a millisecond.
-bool wait_awake(const std::function<bool()>& ready);
+
+// The longest time for which a thread of this process stays awake.
+void set_max_awake(std::chrono::nanoseconds time);
+inline constexpr std::chrono::milliseconds kDefaultMaxAwake{10};
+
+// How long one thread stays awake. It learns from the pauses in which it slept, as hypervisors do before they halt a
+// processor: a client whose pauses are short is served without waking a thread, and one that is away costs little.
+class AwakeTime {
+ public:
+  // At most the maximum of the process.
+  [[nodiscard]] std::chrono::nanoseconds get() const;
+  // The thread was needed again after `pause`, and had fallen asleep.
+  void note_pause(std::chrono::nanoseconds pause);
+
+ private:
+  static constexpr std::chrono::nanoseconds kShortest = std::chrono::milliseconds(1);
+  std::chrono::nanoseconds time_ = kShortest;
+};
+// Waits with the threads of this process that may stay awake.
+bool wait_awake(const std::function<bool()>& ready, const AwakeTime& time);
 
 // A mutex for sections of a few microseconds: a thread spins before it blocks.
 class SpinMutex {

@@ -56,12 +56,13 @@ RingReader::Outcome RingReader::try_read(std::vector<std::byte>& message) {
 }
 
 void RingReader::wait_for_message(int milliseconds) {
-  const auto has_message = [this] { return positions_->written.load(std::memory_order_acquire) != read_; };
-  if (wait_awake(has_message)) return;
+  const auto began = std::chrono::steady_clock::now();
+  if (wait_awake([this] { return has_message(); }, awake_)) return;
   positions_->reader_sleeps.store(1, std::memory_order_seq_cst);
   if (positions_->written.load(std::memory_order_seq_cst) == read_)
     sleep_on(positions_->reader_sleeps, 1, milliseconds);
   positions_->reader_sleeps.store(0, std::memory_order_relaxed);
+  awake_.note_pause(std::chrono::steady_clock::now() - began);
 }
 
 bool RingReader::peek(std::span<std::byte> beginning) const {

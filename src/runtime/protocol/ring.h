@@ -46,6 +46,7 @@ class RingReader {
   // `broken`: the position or the size that the writer gave is impossible.
   Outcome try_read(std::vector<std::byte>& message);
   void wait_for_message(int milliseconds);
+  [[nodiscard]] bool has_message() const { return positions_->written.load(std::memory_order_acquire) != read_; }
   // Copies the beginning of the next message if it has arrived. Only a hint: the client may still change the message.
   [[nodiscard]] bool peek(std::span<std::byte> beginning) const;
 
@@ -55,6 +56,7 @@ class RingReader {
   RingPositions* positions_;
   std::span<const std::byte> bytes_;
   std::uint64_t read_ = 0;
+  AwakeTime awake_;
 };
 
 }  // namespace wm::runtime

@@ -172,7 +172,7 @@ struct Command {
 [[nodiscard]] constexpr bool only_orders(CommandType type) {
   return type == CommandType::marker || type == CommandType::barrier;
 }
-// Work on the device alone: its end matters only to what follows, unless the client has an event.
+// The command uses no memory of the host: its end matters only to what follows, unless the client has an event.
 [[nodiscard]] constexpr bool only_uses_device(CommandType type) {
   return type == CommandType::launch || type == CommandType::fill || type == CommandType::copy ||
          type == CommandType::copy_rect;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -44,6 +45,9 @@ class CompletionSource {
   virtual void start() = 0;
   // Ends its thread. Nothing is on the device any more.
   virtual void stop() = 0;
+  // The calling thread observes completions while the source's own thread is asleep, until `ready` or nothing is on the
+  // device: waking a thread takes longer than a short command.
+  virtual void observe_until(const std::function<bool()>& /*ready*/) {}
 
   // --- with the scheduler's lock held
   // A command was submitted; `in_order`: it completes after the earlier commands of its queue.

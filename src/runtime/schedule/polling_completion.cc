@@ -246,18 +246,28 @@ void PollingCompletion::deliver() {
     for (const Watched& w : watched_) {
       if (w.state <= status::kComplete) take(w, completed);
     }
+    watched_.clear();
   }
   for (Completion& c : completed) query(c);
   const std::lock_guard lock(handler_.mutex());
   on_device_.fetch_sub(completed.size(), std::memory_order_relaxed);
   handler_.complete(completed);
+  correct_alarm();
+}
+
+void PollingCompletion::correct_alarm() {
+  const std::uint64_t asleep_until = asleep_until_;
+  if (asleep_until == kAwake || asleep_until == handler_.next_alarm().value_or(kNoAlarm)) return;
+  {
+    const std::lock_guard lock(mutex_);
+    asleep_until_ = kAwake;
+  }
+  changed_.notify_one();
 }
 
 bool PollingCompletion::poll() {
-  {
-    const std::lock_guard lock(handler_.mutex());
-    choose_events();
-  }
+  const std::lock_guard observing(observing_);
+  (void)choose();
   bool any = false;
   for (Watched& w : watched_) {
     if (w.event != nullptr) look_at(w, true);
@@ -267,18 +277,28 @@ bool PollingCompletion::poll() {
   return any;
 }
 
+PollingCompletion::Choice PollingCompletion::choose() {
+  const std::lock_guard lock(handler_.mutex());
+  choose_events();
+  return {changes_, handler_.next_alarm()};
+}
+
 template <std::predicate Due>
 bool PollingCompletion::wait_for_work(Due due, std::optional<std::uint64_t> alarm) {
   const auto more = [this] { return on_device_.load(std::memory_order_acquire) != 0; };
-  if (!wait_awake([&] { return more() || due(); }) && !due()) {
+  const auto began = SystemClock::now();
+  if (!wait_awake([&] { return more() || due(); }, awake_) && !due()) {
     std::unique_lock lock(mutex_);
     if (stop_) return false;
-    const auto wake = [&] { return stop_ || more(); };
+    asleep_until_ = alarm.value_or(kNoAlarm);
+    const auto wake = [&] { return stop_ || more() || asleep_until_ == kAwake; };
     if (alarm) {
       changed_.wait_until(lock, SystemClock::time_point(SystemClock::duration(*alarm)), wake);
     } else {
       changed_.wait(lock, wake);
     }
+    asleep_until_ = kAwake;
+    if (more()) awake_.note_pause(SystemClock::now() - began);
   }
   if (more()) {  // none of its commands has an event yet
     const std::uint64_t since = context_.clock.now();
@@ -288,16 +308,15 @@ bool PollingCompletion::wait_for_work(Due due, std::optional<std::uint64_t> alar
   return true;
 }
 
-template <std::predicate Due>
-bool PollingCompletion::look_until(Due due, std::uint64_t known_changes, std::uint64_t& driver_queried,
-                                   std::uint64_t last_activity) {
+template <std::predicate Due, std::predicate Ready>
+bool PollingCompletion::look_until(Due due, Ready ready, std::uint64_t known_changes, Pace& pace) {
   const Clock& clock = context_.clock;
   const std::uint64_t chosen = clock.now();
-  while (!due()) {
+  while (!due() && !ready()) {
     bool any = false;
     const std::uint64_t looked = clock.now();
-    const bool query_driver = looked - driver_queried > kDriverInterval;
-    if (query_driver) driver_queried = looked;
+    const bool query_driver = looked - pace.driver_queried > kDriverInterval;
+    if (query_driver) pace.driver_queried = looked;
     for (Watched& w : watched_) {
       if (w.event != nullptr && looked >= w.not_before) look_at(w, query_driver);
       any |= w.state <= status::kComplete;
@@ -305,12 +324,12 @@ bool PollingCompletion::look_until(Due due, std::uint64_t known_changes, std::ui
     if (any) return true;
     const std::uint64_t time = clock.now();
     // Where processors are free, the thread stays awake: it would sleep far longer than it asked for.
-    if (time - last_activity > kActiveTime && context_.spins < kSpinsAlways) {
+    if (time - pace.last_activity > kActiveTime && context_.spins < kSpinsAlways) {
       clock.sleep_for(kSleep);
     } else {
       const bool urgent = std::any_of(watched_.begin(), watched_.end(), [](const Watched& w) { return w.awaited; });
       const std::uint64_t interval = urgent ? kPollInterval : kIdlePollInterval;
-      while (clock.now() - time < interval && changes_ == known_changes) {
+      while (clock.now() - time < interval && changes_ == known_changes && !ready()) {
       }
     }
     if (changes_.load(std::memory_order_relaxed) != known_changes) return false;
@@ -319,28 +338,46 @@ bool PollingCompletion::look_until(Due due, std::uint64_t known_changes, std::ui
   return false;
 }
 
+template <std::predicate Ready>
+void PollingCompletion::observe(const Choice& choice, Pace& pace, Ready ready) {
+  const Clock& clock = context_.clock;
+  const auto due = [&] { return choice.alarm && *choice.alarm <= clock.now(); };
+  const bool any = look_until(due, ready, choice.changes, pace);
+  if (!any && !due()) return;
+  pace.last_activity = clock.now();
+  deliver();
+}
+
+void PollingCompletion::observe_until(const std::function<bool()>& ready) {
+  if (context_.spins < kSpinsAlways) return;  // another thread needs the processor
+  const auto leave = [&] { return asleep_until_ == kAwake || ready(); };
+  Pace pace{context_.clock.now(), 0};
+  while (on_device_.load(std::memory_order_acquire) != 0 && !leave()) {
+    const std::unique_lock observing(observing_, std::try_to_lock);
+    if (!observing) return;
+    const Choice choice = choose();
+    if (!watched_.empty()) observe(choice, pace, leave);
+  }
+}
+
 void PollingCompletion::run() {
   const Clock& clock = context_.clock;
-  std::uint64_t last_activity = clock.now(), driver_queried = 0;
+  asleep_until_ = kAwake;
+  Pace pace{clock.now(), 0};
   for (;;) {
-    std::optional<std::uint64_t> alarm;
-    std::uint64_t known_changes = 0;
-    {
-      const std::lock_guard lock(handler_.mutex());
-      choose_events();
-      known_changes = changes_;
-      alarm = handler_.next_alarm();
+    std::unique_lock observing(observing_);
+    const Choice choice = choose();
+    if (!watched_.empty()) {
+      observe(choice, pace, [] { return false; });
+      continue;
     }
-    const auto due = [&] { return alarm && *alarm <= clock.now(); };
-    bool any = false;
-    if (watched_.empty()) {
-      if (!wait_for_work(due, alarm)) return;
-      last_activity = clock.now();
-    } else {
-      any = look_until(due, known_changes, driver_queried, last_activity);
-    }
-    if (!any && !due()) continue;
-    last_activity = clock.now();
+    observing.unlock();
+    const auto due = [&] { return choice.alarm && *choice.alarm <= clock.now(); };
+    if (!wait_for_work(due, choice.alarm)) return;
+    pace.last_activity = clock.now();
+    if (!due()) continue;
+    observing.lock();
+    watched_.clear();
     deliver();
   }
 }

@@ -39,6 +39,7 @@ class PollingCompletion final : public CompletionSource {
 
   void start() override;
   void stop() override;
+  void observe_until(const std::function<bool()>& ready) override;
   void submitted(const QueueHandle& queue, bool in_order, Completion completion) override;
   void expect(const Command& command) override;
   [[nodiscard]] bool can_skip_event(const Command& command) const override;
@@ -73,9 +74,24 @@ class PollingCompletion final : public CompletionSource {
   [[nodiscard]] Line* find(const QueueObject* queue);
   // Queries the driver only if there is no flag or if `query_driver`, which finds errors of commands with flags.
   void look_at(Watched& watched, bool query_driver) const;
-  // Polls until a command has completed, the events to watch have changed, or `due`.
-  template <std::predicate Due>
-  bool look_until(Due due, std::uint64_t known_changes, std::uint64_t& driver_queried, std::uint64_t last_activity);
+  // The choice of events that a thread watches, and when the policy asked to be called.
+  struct Choice {
+    std::uint64_t changes = 0;
+    std::optional<std::uint64_t> alarm;
+  };
+  [[nodiscard]] Choice choose();
+  // How often one thread looks at the device.
+  struct Pace {
+    std::uint64_t last_activity = 0, driver_queried = 0;
+  };
+  // Polls until a command has completed, the events to watch have changed, `due`, or `ready`.
+  template <std::predicate Due, std::predicate Ready>
+  bool look_until(Due due, Ready ready, std::uint64_t known_changes, Pace& pace);
+  // Watches the events that were chosen, and reports what has completed or is due. With `observing_` held.
+  template <std::predicate Ready>
+  void observe(const Choice& choice, Pace& pace, Ready ready);
+  // The polling thread sleeps until another alarm than the policy's next one: it must choose again.
+  void correct_alarm();
   // Removes the command from its line, on an in-order queue with all commands before it.
   void take(const Watched& watched, std::vector<Completion>& completed);
   // Asks the driver about a completed event, without the lock: each query takes microseconds.
@@ -93,8 +109,13 @@ class PollingCompletion final : public CompletionSource {
   std::vector<Line> lines_;                // none is empty
   std::atomic<std::size_t> on_device_{0};  // in all lines
   std::atomic<std::uint64_t> changes_{0};  // increases when the events to poll change
-  std::vector<Watched> watched_;           // used by the polling thread only
-  bool unsettled_ = false;                 // a line waits to be flushed, or has no event yet
+  SpinMutex observing_;                    // the thread that observes holds it; guards the next two fields
+  std::vector<Watched> watched_;
+  bool unsettled_ = false;  // a line waits to be flushed, or has no event yet
+  // The alarm for which the polling thread sleeps. Before it runs it counts as asleep.
+  static constexpr std::uint64_t kAwake = 0, kNoAlarm = ~std::uint64_t{0};
+  std::atomic<std::uint64_t> asleep_until_{kNoAlarm};
+  AwakeTime awake_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stop_ = false;

@@ -50,6 +50,9 @@ class Scheduler final : private CompletionHandler {
   // Whether a launch that could be divided into workers would run unmodified now.
   [[nodiscard]] bool prefers_unmodified(const Client& client, const LaunchPlan& plan);
 
+  // A client's reader that has nothing to read observes completions meanwhile, as in CompletionSource.
+  void observe_until(const std::function<bool()>& ready) { completions_->observe_until(ready); }
+
   // Destroyed on the background cleanup thread.
   void destroy_later(std::shared_ptr<void> object) { cleanup_.take(std::move(object)); }
   [[nodiscard]] DeferredRelease& deferred_release() { return deferred_release_; }

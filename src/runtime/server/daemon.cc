@@ -88,6 +88,7 @@ Daemon::Daemon(const ServeOptions& options, std::unique_ptr<Backend> backend, st
       rewriter_(make_rewriter(options)),
       sandbox_(sandbox_options(options, *backend_)),
       comparisons_(comparison_options(sandbox_.options())) {
+  set_max_awake(std::chrono::milliseconds(options.awake_milliseconds));
   if (rewriter_) {
     rewriter_start_ = std::async(std::launch::async, [rewriter = rewriter_.get()] { rewriter->warm_up(); });
   }

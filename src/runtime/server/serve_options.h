@@ -19,6 +19,7 @@ struct ServeOptions {
   bool rewrite = true;              // kernels run as workers where possible
   // Microseconds: shorter launches run unmodified. Not given: as the policy says, also after `wm policy`.
   std::optional<std::uint32_t> short_launch;
+  std::uint32_t awake_milliseconds = 10;      // the longest time for which idle threads of the daemon stay awake
   std::uint32_t headroom = 50;                // percent of a compute unit that launches leave to higher priorities
   bool gates = false;                         // launches pause while one of higher priority runs, where the device can
   std::string cache;                          // folder of rewritten programs; empty: the user's cache

@@ -38,7 +38,7 @@ class CommandReader {
   SessionState& state_;
   MemoryCalls& memory_;
   LaunchReader& launches_;
-  std::optional<std::uint64_t> next_queue_;  // of the next message, where that `only_uses_device`
+  std::optional<std::uint64_t> next_queue_;  // the queue of the next message, where that `only_uses_device`
 };
 
 }  // namespace wm::runtime

@@ -79,6 +79,7 @@ void Session::read_messages() {
   while (!closed()) {
     switch (ring.try_read(message)) {
       case RingReader::Outcome::nothing:
+        state_.daemon.scheduler.observe_until([&] { return ring.has_message() || closed(); });
         ring.wait_for_message(200);
         break;
       case RingReader::Outcome::message:

@@ -141,6 +141,7 @@ TEST(Mistakes, OptionsThatTheMachineWouldIgnoreAreRefused) {
   expect_mistake("run --policy even -- true", "--policy needs --simulate");
   expect_mistake("run --timing cycle -- true", "--timing needs --simulate");
   expect_mistake("serve --cuda --metrics-port 9464", "--metrics-port has no meaning with --cuda");
+  expect_mistake("serve --cuda --awake 5", "--awake has no meaning with --cuda");
   expect_mistake("serve --cuda --user-share root=2", "--user-share has no meaning with --cuda");
   expect_mistake("serve --cuda --simulate h200", "--cuda has no meaning with --simulate");
   expect_mistake("serve --simulate h200 --decisions x.txt", "--decisions has no meaning with --simulate");

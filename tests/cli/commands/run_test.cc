@@ -126,15 +126,20 @@ TEST(WmRun, WithoutADaemonIsOneLine) {
   EXPECT_EQ(std::count(waited.err.begin(), waited.err.end(), '\n'), 1) << waited.err;
 }
 
-TEST(WmServe, RefusesAShortLaunchThatIsNoNumber) {
+TEST(WmServe, RefusesTimesThatAreNoNumbers) {
   const std::string socket = " --socket /nowhere/at/all";
-  for (const char* wrong : {"some", "-1", "1000001", "3.5"}) {
-    const Ran option = run_wm("serve" + socket + " --short=" + wrong);
-    EXPECT_EQ(option.code, 2) << wrong;
-    EXPECT_NE(option.err.find(std::string("--short '") + wrong + "' is no number"), std::string::npos) << option.err;
-    const Ran variable = shell("WARPMUX_SHORT=" + std::string(wrong) + " " + binary_path("bin/wm serve") + socket);
-    EXPECT_EQ(variable.code, 2) << wrong;
-    EXPECT_NE(variable.err.find("WARPMUX_SHORT '"), std::string::npos) << variable.err;
+  struct Time {
+    std::string option, variable, too_much;
+  };
+  for (const Time& time : {Time{"--short", "WARPMUX_SHORT", "1000001"}, Time{"--awake", "WARPMUX_AWAKE", "1001"}}) {
+    for (const std::string& wrong : {std::string("some"), std::string("-1"), time.too_much, std::string("3.5")}) {
+      const Ran option = run_wm("serve" + socket + " " + time.option + "=" + wrong);
+      EXPECT_EQ(option.code, 2) << wrong;
+      EXPECT_NE(option.err.find(time.option + " '" + wrong + "' is no number"), std::string::npos) << option.err;
+      const Ran variable = shell(time.variable + "=" + wrong + " " + binary_path("bin/wm serve") + socket);
+      EXPECT_EQ(variable.code, 2) << wrong;
+      EXPECT_NE(variable.err.find(time.variable + " '"), std::string::npos) << variable.err;
+    }
   }
 }
 

@@ -21,8 +21,8 @@ TEST(SpinTime, GrowsWithTheProcessorsOfTheHost) {
     std::chrono::nanoseconds spin;
     unsigned awake;  // threads that may spin longer
   };
-  for (const Row& row : {Row{1, 2us, 0}, Row{3, 2us, 0}, Row{4, 20us, 0}, Row{7, 20us, 0}, Row{8, 50us, 2},
-                         Row{11, 50us, 2}, Row{12, 50us, 3}, Row{64, 50us, 16}}) {
+  for (const Row& row : {Row{1, 2us, 0}, Row{3, 2us, 0}, Row{4, 20us, 0}, Row{7, 20us, 0}, Row{8, 50us, 4},
+                         Row{11, 50us, 5}, Row{12, 50us, 6}, Row{64, 50us, 32}}) {
     EXPECT_EQ(spin_time_with(row.processors), row.spin) << row.processors;
     EXPECT_EQ(max_awake_with(row.processors), row.awake) << row.processors;
   }
@@ -32,38 +32,76 @@ TEST(SpinTime, GrowsWithTheProcessorsOfTheHost) {
 // `ready` is checked 64 times between two looks at the clock, and once at the end.
 constexpr int kChecks = 65;
 
+// On a host whose processors nobody else needs.
+long never_preempted() { return 0; }
+
 TEST(AwakeThreads, AThreadThatMayNotStayAwakeGivesUpAfterItsSpin) {
-  AwakeThreads none(0, 0ns, 1h);
+  AwakeThreads none(0, 0ns, never_preempted);
   int checks = 0;
-  EXPECT_FALSE(none.wait([&] { return ++checks > 10'000; }));
+  EXPECT_FALSE(none.wait([&] { return ++checks > 10'000; }, 1h));
   EXPECT_EQ(checks, kChecks);
 }
 
 TEST(AwakeThreads, AThreadThatMayStayAwakeWaitsOn) {
-  AwakeThreads one(1, 0ns, 1h);
+  AwakeThreads one(1, 0ns, never_preempted);
   int checks = 0;
-  EXPECT_TRUE(one.wait([&] { return ++checks > 10'000; }));
+  EXPECT_TRUE(one.wait([&] { return ++checks > 10'000; }, 1h));
   EXPECT_EQ(checks, 10'001);
 }
 
 TEST(AwakeThreads, WhatIsReadyDuringTheSpinTakesNoPlace) {
-  AwakeThreads none(0, 1h, 0ns);
+  AwakeThreads none(0, 1h, never_preempted);
   int checks = 0;
-  EXPECT_TRUE(none.wait([&] { return ++checks > 10'000; }));
+  EXPECT_TRUE(none.wait([&] { return ++checks > 10'000; }, 0ns));
 }
 
 // A thread that stays awake calls `ready`, which here waits itself, as a second thread would.
 TEST(AwakeThreads, OnlySoManyStayAwakeAtOnce) {
-  AwakeThreads one(1, 0ns, 1h);
+  AwakeThreads one(1, 0ns, never_preempted);
   for (int round = 0; round < 3; ++round) {  // a place is free again when its thread has gone
     int outer = 0, inner = 0;
-    EXPECT_TRUE(one.wait([&] {
+    const auto inner_ready = [&] { return ++inner > 10'000; };
+    const auto outer_ready = [&] {
       if (++outer != kChecks + 10) return outer > kChecks + 10;
-      EXPECT_FALSE(one.wait([&] { return ++inner > 10'000; })) << "the place is taken";
+      EXPECT_FALSE(one.wait(inner_ready, 1h)) << "the place is taken";
       return false;
-    }));
+    };
+    EXPECT_TRUE(one.wait(outer_ready, 1h));
     EXPECT_EQ(inner, kChecks);
   }
+}
+
+TEST(AwakeThreads, AThreadWhoseProcessorOthersNeedSleeps) {
+  static long count;
+  count = 7;
+  AwakeThreads one(1, 0ns, [] { return count++; });
+  EXPECT_FALSE(one.wait([] { return false; }, 1h));
+  EXPECT_EQ(count, 9) << "counted at the beginning, and once more";
+  EXPECT_GE(preemptions(), 0);
+}
+
+TEST(AwakeTime, IsTwiceALatePauseIfThatWasShort) {
+  struct Row {
+    std::chrono::nanoseconds pause, awake;
+  };
+  AwakeTime time;
+  EXPECT_EQ(time.get(), 1ms);
+  for (const Row& row : {Row{1100us, 2200us}, Row{4ms, 8ms}, Row{10ms, 10ms}, Row{6ms, 10ms}, Row{200us, 1ms},
+                         Row{3ms, 6ms}, Row{10001us, 1ms}, Row{200ms, 1ms}}) {
+    time.note_pause(row.pause);
+    EXPECT_EQ(time.get(), row.awake) << row.pause.count();
+  }
+}
+
+TEST(AwakeTime, HasAMaximumForTheProcess) {
+  AwakeTime time;
+  set_max_awake(0ns);
+  EXPECT_EQ(time.get(), 0ns);
+  set_max_awake(50ms);
+  time.note_pause(20ms);
+  EXPECT_EQ(time.get(), 40ms);
+  set_max_awake(kDefaultMaxAwake);
+  EXPECT_EQ(time.get(), 10ms);
 }
 
 // --- Sleeping. A thread that nobody wakes would sleep for ten minutes.
@@ -153,6 +191,14 @@ TEST_F(SleepingRing, AReaderDoesNotSleepWhereAMessageIs) {
   ASSERT_TRUE(write());
   reader.wait_for_message(kLong);
   EXPECT_EQ(ends.reader_sleeps, 0U);
+}
+
+TEST_F(SleepingRing, AReaderKnowsWhetherThereIsAMessage) {
+  EXPECT_FALSE(reader.has_message());
+  ASSERT_TRUE(write());
+  EXPECT_TRUE(reader.has_message());
+  ASSERT_EQ(reader.try_read(message), RingReader::Outcome::message);
+  EXPECT_FALSE(reader.has_message());
 }
 
 TEST_F(SleepingRing, RoomWakesAWriter) {

@@ -1,4 +1,4 @@
-// What the session's reader tells the scheduler about the message behind a command.
+// The session's reader tells the scheduler whether work of the same queue is behind a command.
 #include <algorithm>
 #include <iterator>
 
