@@ -68,12 +68,17 @@ void IssueStage::issue_greedily(SchedulerState& s, WarpSlot& w, std::uint32_t nu
   warp_issue_.issue(s, w, now);
   s.now = now + 1;
   set.set_due(s, number, now);
-  if (w.unit != gpu::Unit::load_store && may_go_on(w)) go_on(s, w, number);
+  // One branch for all conditions: each by itself is hard for the host to predict.
+  const IssueTimes& times = set.times();
+  const std::uint64_t next = times.due(number);
+  if ((w.due <= next) & (next <= times.lsu_due(number)) & (w.unit != gpu::Unit::load_store) && may_go_on(w))
+    go_on(s, w, number);
 }
 
 void IssueStage::go_on(SchedulerState& s, WarpSlot& w, std::uint32_t number) {
   SchedulerSet& set = schedulers();
   const IssueTimes& times = set.times();
+  if (w.state != WarpState::waiting || !warp_issue_.is_local(w, *w.next)) return;
   const std::uint64_t end = undisturbed_until(s);
   for (std::uint64_t at = times.due(number); at < end; at = times.due(number)) {
     if (w.state != WarpState::waiting || w.due > at || !warp_issue_.is_local(w, *w.next)) return;
@@ -107,6 +112,7 @@ void IssueStage::tick(std::uint32_t number, std::uint64_t now) {
 // step with the clock would always favour the same scheduler; in that case the order has no short period.
 std::uint32_t IssueStage::first_scheduler(std::uint64_t now) const {
   const std::uint32_t count = warp_issue_.schedulers().count();
+  if (!scattered_ && std::has_single_bit(count)) return static_cast<std::uint32_t>(now) & (count - 1);
   if (!scattered_) return static_cast<std::uint32_t>(now % count);
   return static_cast<std::uint32_t>((now * 0x9e3779b97f4a7c15ULL >> 32) * count >> 32);
 }
@@ -122,10 +128,11 @@ void IssueStage::run(std::uint64_t begin, std::uint64_t until) {
     // Schedulers take turns at being first, so that none has the SM's common units to itself. Nothing that one does
     // makes another one due in the same cycle; but it may take the load/store unit.
     const std::uint32_t first = first_scheduler(now_);
-    for (std::uint32_t m = times.due_at(now_, first, count); m != 0; m &= m - 1) {
+    const IssueTimes::Due due = times.due_at(now_, first, count);
+    for (std::uint32_t m = due.any; m != 0; m &= times.lsu_open() <= now_ ? m - 1 : (m - 1) & due.without_lsu) {
       std::uint32_t i = first + static_cast<std::uint32_t>(std::countr_zero(m));
       if (i >= count) i -= count;
-      if (times.still_due(i, now_)) tick(i, now_);
+      tick(i, now_);
     }
   }
 }

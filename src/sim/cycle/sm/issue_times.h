@@ -55,21 +55,21 @@ class IssueTimes {
     for (const std::uint64_t due : lsu_due_) lsu = std::min(lsu, due);
     return std::min(next, std::max(lsu, lsu_open_));
   }
-  // The schedulers, of `count`, that have something to do at `now`: bit i stands for scheduler
-  // (first + i) % count.
-  [[nodiscard]] std::uint32_t due_at(std::uint64_t now, std::uint32_t first, std::uint32_t count) const {
+  // Schedulers that have something to do in a cycle, as bits.
+  struct Due {
+    std::uint32_t any;
+    std::uint32_t without_lsu;  // those that are due without the load/store unit
+  };
+  // The schedulers, of `count`, that are due at `now`: bit i stands for scheduler (first + i) % count.
+  [[nodiscard]] Due due_at(std::uint64_t now, std::uint32_t first, std::uint32_t count) const {
     std::uint32_t due = 0;
     std::uint32_t lsu = 0;
     for (std::uint32_t i = 0; i < kMaxSchedulers; ++i) {
       due |= static_cast<std::uint32_t>(due_[i] <= now) << i;
       lsu |= static_cast<std::uint32_t>(lsu_due_[i] <= now) << i;
     }
-    if (lsu_open_ <= now) due |= lsu;
-    return ((due | due << count) >> first) & ((1U << count) - 1);
-  }
-  // Whether a scheduler that was due at `now` still is, after other schedulers have issued.
-  [[nodiscard]] bool still_due(std::uint32_t scheduler, std::uint64_t now) const {
-    return due_[scheduler] <= now || lsu_open_ <= now;
+    const auto turned = [&](std::uint32_t bits) { return ((bits | bits << count) >> first) & ((1U << count) - 1); };
+    return {turned(lsu_open_ <= now ? due | lsu : due), turned(due)};
   }
 
  private:

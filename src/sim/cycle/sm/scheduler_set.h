@@ -139,12 +139,13 @@ class SchedulerSet {
   KernelCounters counters_;
 };
 
+// All units are examined without branches: which of them are free is hard for the host to predict.
 inline WarpMask SchedulerSet::eligible(const SchedulerState& s, std::uint64_t now) const {
   if (s.ready == 0) return 0;
   WarpMask mask = 0;
-  for (std::uint32_t m = s.units; m != 0; m &= m - 1) {
-    const auto unit = static_cast<std::size_t>(std::countr_zero(m));
-    if (unit_free(s, unit) <= now) mask |= s.wants[unit];
+  for (std::size_t unit = 0; unit < gpu::kUnits; ++unit) {
+    const bool free = unit == kLoadStore ? (s.free[unit] <= now) & (times_.lsu_open() <= now) : s.free[unit] <= now;
+    mask |= s.wants[unit] & (WarpMask{0} - static_cast<WarpMask>(free));
   }
   mask &= s.ready;
   return quota_.closed() == 0 ? mask : mask & ~s.warps_of(quota_.closed());

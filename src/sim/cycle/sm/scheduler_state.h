@@ -54,13 +54,12 @@ struct alignas(64) SchedulerState {
 
   // The next instruction of `w` needs that unit.
   void want(WarpSlot& w, gpu::Unit unit) {
-    if (w.unit == unit) return;
     const auto before = static_cast<std::size_t>(w.unit);
     const auto after = static_cast<std::size_t>(unit);
-    wants[before] &= ~w.bit;
-    if (wants[before] == 0) units &= ~(1U << before);
+    const WarpMask others = wants[before] & ~w.bit;
+    wants[before] = others;
     wants[after] |= w.bit;
-    units |= 1U << after;
+    units = (units & ~(static_cast<std::uint32_t>(others == 0) << before)) | 1U << after;
     w.unit = unit;
   }
   // The warp sleeps until `w.due`; returns when it wakes, which may be earlier.

@@ -35,9 +35,10 @@ class Wheel {
   [[nodiscard]] std::uint64_t first() const { return first_; }
   // A time before which no warp of that kind wakes.
   [[nodiscard]] std::uint64_t first(std::size_t kind) {
-    of_[kind] &= used_;
-    if (of_[kind] == 0) return kNever;
-    return first_ + static_cast<std::uint64_t>(std::countr_zero(turned(of_[kind], first_)));
+    const std::uint64_t buckets = of_[kind] & used_;
+    of_[kind] = buckets;
+    const std::uint64_t at = first_ + static_cast<std::uint64_t>(std::countr_zero(turned(buckets, first_)));
+    return buckets == 0 ? kNever : at;
   }
 
   // Removes and returns the warps that wake at first().

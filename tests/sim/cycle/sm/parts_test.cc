@@ -163,20 +163,22 @@ TEST(IssueTimes, WorkForTheLoadStoreUnitWaitsUntilTheUnitIsOpen) {
   times.no_later(1, kLoadStore, 10);
   times.open_lsu(25);
   EXPECT_EQ(times.earliest(), 25U);
-  EXPECT_EQ(times.due_at(20, 0, 4), 0U);
-  EXPECT_EQ(times.due_at(25, 0, 4), 0b0010U);
+  EXPECT_EQ(times.due_at(20, 0, 4).any, 0U);
+  EXPECT_EQ(times.due_at(25, 0, 4).any, 0b0010U);
   times.no_later(2, 0, 15);
   EXPECT_EQ(times.earliest(), 15U);
-  EXPECT_EQ(times.due_at(15, 0, 4), 0b0100U);
+  EXPECT_EQ(times.due_at(15, 0, 4).any, 0b0100U);
+  EXPECT_EQ(times.due_at(25, 0, 4).any, 0b0110U);
+  EXPECT_EQ(times.due_at(25, 0, 4).without_lsu, 0b0100U) << "the first needs the load/store unit";
 }
 
 TEST(IssueTimes, TurnsAreCountedFromTheSchedulerThatLooksFirst) {
   IssueTimes times;
   times.no_later(0, 0, 5);
   times.no_later(2, 0, 5);
-  EXPECT_EQ(times.due_at(5, 0, 4), 0b0101U);
-  EXPECT_EQ(times.due_at(5, 2, 4), 0b0101U);
-  EXPECT_EQ(times.due_at(5, 3, 4), 0b1010U);
+  EXPECT_EQ(times.due_at(5, 0, 4).any, 0b0101U);
+  EXPECT_EQ(times.due_at(5, 2, 4).any, 0b0101U);
+  EXPECT_EQ(times.due_at(5, 3, 4).any, 0b1010U);
 }
 
 TEST(SchedulerState, KnowsWhichWarpsCameBeforeAnother) {
