@@ -44,10 +44,10 @@ Json process_json(const lab::BlockRunResult& r, const lab::BlockProcessResult& p
           {"verified", nullptr}};
 }
 
-// Requests of a class a second of simulated time.
+// Requests of a class a second of the time that was asked for.
 double per_second(const lab::BlockRunResult& r, std::uint64_t requests) {
   return static_cast<double>(requests) * static_cast<double>(r.clock.count) /
-         static_cast<double>(std::max<std::uint64_t>(1, r.cycles));
+         static_cast<double>(std::max<std::uint64_t>(1, r.window));
 }
 
 // A class that has completed no request has no latency.
@@ -60,11 +60,11 @@ Json latency_json(const lab::ServiceClass& c, std::uint64_t cycles, double us) {
 
 std::string classes_text(const lab::BlockRunResult& r) {
   if (r.classes.empty()) return {};
-  Table table({"class", "requests", "p50", "p99", "on time", "goodput"});
+  Table table({"class", "arrived", "requests", "p50", "p99", "on time", "goodput"});
   const double us = 1e6 / static_cast<double>(r.clock.count);
   for (const lab::ServiceClass& c : r.classes)
-    table.add({Cell(c.name, Style::bold), grouped(c.requests), latency_text(c, c.p50, us), latency_text(c, c.p99, us),
-               grouped(c.on_time), fmt::format("{:.1f}/s", per_second(r, c.on_time))});
+    table.add({Cell(c.name, Style::bold), grouped(c.arrived), grouped(c.requests), latency_text(c, c.p50, us),
+               latency_text(c, c.p99, us), grouped(c.on_time), fmt::format("{:.1f}/s", per_second(r, c.on_time))});
   return table.to_string() + "\n";
 }
 
@@ -73,6 +73,7 @@ Json classes_json(const lab::BlockRunResult& r) {
   Json all = Json::array();
   for (const lab::ServiceClass& c : r.classes)
     all.push_back({{"name", c.name},
+                   {"arrived", c.arrived},
                    {"requests", c.requests},
                    {"on_time", c.on_time},
                    {"p50_us", latency_json(c, c.p50, us)},

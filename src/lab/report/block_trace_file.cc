@@ -13,8 +13,9 @@ namespace {
 constexpr std::uint32_t kSms = 1;
 constexpr std::uint32_t kTransfers = 2;
 constexpr std::uint32_t kProcesses = 10;
-constexpr std::uint32_t kStreamRows = 10;  // first row of a process's streams, behind its own rows
-constexpr std::uint32_t kRowsOfSm = 64;    // an SM has at most as many blocks, and so as many clients at a time
+constexpr std::uint32_t kStreamRows = 10;       // first row of a process's streams, behind its own rows
+constexpr std::uint32_t kMoreRuns = 1'000'000;  // first row of requests that wait for others, behind all streams
+constexpr std::uint32_t kRowsOfSm = 64;         // an SM has at most as many blocks, and so as many clients at a time
 
 std::string json_string(const std::string& text) { return nlohmann::json(text).dump(); }
 
@@ -124,8 +125,21 @@ void BlockTraceFile::launch_ended(std::uint32_t process, std::uint32_t stream, s
   span(kProcesses + process, kStreamRows + stream, open.name, open.begin, time);
 }
 
+// A request begins when it arrives, while others of its process may be under way: the first row whose last one ended
+// before.
+std::uint32_t BlockTraceFile::run_row(std::uint32_t process, std::uint64_t begin, std::uint64_t end) {
+  std::vector<std::uint64_t>& ends = at(runs_, process);
+  const auto free = std::find_if(ends.begin(), ends.end(), [&](std::uint64_t last) { return last <= begin; });
+  const auto row = static_cast<std::uint32_t>(free - ends.begin());
+  const bool is_new = row == ends.size();
+  at(ends, row) = end;
+  if (row == 0) return 0;
+  if (is_new) name_row(kProcesses + process, kMoreRuns + row, "runs");
+  return kMoreRuns + row;
+}
+
 void BlockTraceFile::run_ended(std::uint32_t process, std::uint64_t begin, std::uint64_t end) {
-  span(kProcesses + process, 0, processes_[process], begin, end);
+  span(kProcesses + process, run_row(process, begin, end), processes_[process], begin, end);
 }
 
 std::string BlockTraceFile::text(std::uint64_t end) {

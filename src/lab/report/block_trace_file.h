@@ -60,6 +60,7 @@ class BlockTraceFile final : public sim::SystemObserver {
   void span(std::uint32_t group, std::uint32_t row, const std::string& name, std::uint64_t begin, std::uint64_t end);
   void replace(Known& last, std::uint32_t group, std::uint32_t row, const Known& next);
   [[nodiscard]] std::uint32_t take_row(std::uint32_t sm);
+  [[nodiscard]] std::uint32_t run_row(std::uint32_t process, std::uint64_t begin, std::uint64_t end);
   void end_residency(std::uint32_t sm, std::uint32_t client, std::uint64_t at);
   [[nodiscard]] double microseconds(std::uint64_t cycles) const {
     return static_cast<double>(cycles) * 1e6 / static_cast<double>(clock_.count);
@@ -72,6 +73,7 @@ class BlockTraceFile final : public sim::SystemObserver {
   std::vector<std::uint32_t> stream_owners_;       // by stream
   std::vector<std::vector<Residency>> residents_;  // by SM, by stream
   std::vector<std::vector<bool>> rows_in_use_;     // by SM
+  std::vector<std::vector<std::uint64_t>> runs_;   // by process, by row of its runs: the end of the last
   std::vector<Known> cpu_phases_;                  // by process, the last
   std::array<Known, 2> copies_;                    // to device, to host, the last
 };

@@ -11,9 +11,23 @@ namespace {
 // Adds a 64-bit number to a hash.
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t number) { return sim::mix_bits(hash ^ number); }
 
-std::vector<ServiceClass> service_classes(const BlockRunResult& result, const RunSpec& spec) {
+// The arrivals of the requests of process `index`; none where it has no requests.
+Result<sim::Arrivals> arrivals_of(const RunSpec& spec, std::size_t index, Hertz clock) {
+  const std::string& text = spec.kernels[index].requests.arrivals;
+  if (text.empty()) return sim::Arrivals{};
+  return sim::parse_arrivals(text, clock, sim::mix_bits(spec.seed + 0x10000 * (index + 1)));
+}
+
+std::uint64_t arrived_by(sim::Arrivals arrivals, Cycles end) {
+  std::uint64_t arrived = 0;
+  for (auto at = arrivals.next(); at && *at <= end; at = arrivals.next()) ++arrived;
+  return arrived;
+}
+
+Result<std::vector<ServiceClass>> service_classes(const BlockRunResult& result, const RunSpec& spec) {
   std::map<std::string, std::vector<std::uint64_t>> latencies;
   std::map<std::string, std::uint64_t> on_time;
+  std::map<std::string, std::uint64_t> arrived;
   for (std::size_t i = 0; i < spec.kernels.size(); ++i) {
     const RequestSpec& r = spec.kernels[i].requests;
     if (r.arrivals.empty()) continue;
@@ -24,10 +38,18 @@ std::vector<ServiceClass> service_classes(const BlockRunResult& result, const Ru
       on_time[name] += t <= deadline ? 1 : 0;
     }
     latencies[name];
+    const auto arrivals = arrivals_of(spec, i, result.clock);
+    if (!arrivals) return arrivals.error();
+    arrived[name] += arrived_by(*arrivals, {result.cycles});
   }
   std::vector<ServiceClass> classes;
   for (const auto& [name, all] : latencies)
-    classes.push_back({name, all.size(), on_time[name], sim::percentile(all, 0.5), sim::percentile(all, 0.99)});
+    classes.push_back({.name = name,
+                       .arrived = arrived[name],
+                       .requests = all.size(),
+                       .on_time = on_time[name],
+                       .p50 = sim::percentile(all, 0.5),
+                       .p99 = sim::percentile(all, 0.99)});
   return classes;
 }
 
@@ -91,14 +113,9 @@ Result<BlockRunResult> block_run(BlockApps& apps, const policy::Choice& choice, 
     r.isolated_ipc = app->ipc;
     if (kernel.goal) r.goal = *kernel.goal * app->ipc;
     if (kernel.goal_ipc) r.goal = *kernel.goal_ipc;
-    sim::Arrivals arrivals;
-    if (!kernel.requests.arrivals.empty()) {
-      auto parsed = sim::parse_arrivals(kernel.requests.arrivals, config.machine.clock,
-                                        sim::mix_bits(spec.seed + 0x10000 * (system.processes() + 1)));
-      if (!parsed) return parsed.error();
-      arrivals = *std::move(parsed);
-    }
-    patience.add(kernel, *app, arrivals);
+    auto arrivals = arrivals_of(spec, system.processes(), config.machine.clock);
+    if (!arrivals) return arrivals.error();
+    patience.add(kernel, *app, *arrivals);
     system.add({.name = kernel.name,
                 .app = app->bound,
                 .priority = kernel.priority,
@@ -108,7 +125,7 @@ Result<BlockRunResult> block_run(BlockApps& apps, const policy::Choice& choice, 
                 .isolated_ipc = app->ipc,
                 .arrive = kernel.arrive,
                 .runs = kernel.launches,
-                .arrivals = std::move(arrivals)});
+                .arrivals = *std::move(arrivals)});
     result.processes.push_back(std::move(r));
   }
   const auto began = std::chrono::steady_clock::now();
@@ -118,6 +135,7 @@ Result<BlockRunResult> block_run(BlockApps& apps, const policy::Choice& choice, 
   if (log != nullptr) *decisions = log->log();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   result.cycles = system.now().count;
+  result.window = std::max(result.cycles, spec.cycles);
   result.run_hash = mixed(0, result.cycles);
   for (std::uint32_t i = 0; i < system.processes(); ++i) {
     BlockProcessResult& r = result.processes[i];
@@ -133,7 +151,9 @@ Result<BlockRunResult> block_run(BlockApps& apps, const policy::Choice& choice, 
       result.run_hash = mixed(result.run_hash, n);
     for (const std::uint64_t t : r.counts.turnarounds) result.run_hash = mixed(result.run_hash, t);
   }
-  result.classes = service_classes(result, spec);
+  auto classes = service_classes(result, spec);
+  if (!classes) return classes.error();
+  result.classes = *std::move(classes);
   return result;
 }
 

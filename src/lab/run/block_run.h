@@ -33,6 +33,7 @@ struct BlockProcessResult {
 // Requests of all applications of one class that have open arrivals.
 struct ServiceClass {
   std::string name;
+  std::uint64_t arrived = 0;   // by the end of the run
   std::uint64_t requests = 0;  // completed
   std::uint64_t on_time = 0;   // completed within their deadline; all where there is none
   std::uint64_t p50 = 0;       // cycles from arrival to completion
@@ -45,6 +46,7 @@ struct BlockRunResult {
   Hertz clock;
   std::uint32_t sms = 0;
   std::uint64_t cycles = 0;
+  std::uint64_t window = 0;  // cycles that were asked for, or `cycles`: a run ends earlier if no request is to come
   std::uint64_t seed = 0;
   std::uint64_t blocks = 0;
   std::vector<BlockProcessResult> processes;

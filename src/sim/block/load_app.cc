@@ -22,6 +22,7 @@ constexpr std::size_t kMaxSteps = 10'000'000;
 // More SMs than any GPU has; times the blocks on an SM the number still fits into 32 bits.
 constexpr std::uint32_t kMaxMeasuredSms = 100'000;
 constexpr double kLowestSaturation = 0.01;
+constexpr std::uint32_t kMaxBlockThreads = 1024;  // NVIDIA's GPUs run no larger block
 
 // Blocks and durations from a file with recorded blocks, whose path is relative to the application's.
 Result<void> read_record(KernelDescription& k, const std::string& recorded, const Place& place) {
@@ -62,6 +63,7 @@ Result<KernelDescription> read_kernel(const yaml::Member& member, std::uint32_t 
   if (!recorded.empty())
     if (auto read = read_record(k, recorded, member.place); !read) return read.error();
   if (k.blocks == 0 || k.threads == 0) return refuse("blocks and threads must be at least 1");
+  if (k.threads > kMaxBlockThreads) return refuse("a block has at most 1024 threads");
   if ((k.kernel_time.count == 0) == (k.block_time.count == 0)) return refuse("needs either 'time' or 'block_time'");
   if (k.kernel_time.count != 0 && measured_sms == 0) return refuse("'time' needs the application's 'measured_sms'");
   if (uniform < 0 || uniform >= 1) return refuse("'variation' must be from 0 to below 1");

@@ -66,6 +66,28 @@ TEST(SimBlock, AClassWithoutCompletedRequestsHasNoLatency) {
   EXPECT_TRUE(service["p99_us"].is_null());
 }
 
+// The run ends with its last request, 2 ms after the first; goodput is that of the second that was asked for.
+TEST(SimBlock, GoodputIsOverTheTimeThatWasAskedFor) {
+  const Scratch scratch;
+  scratch.write("times.txt", "0\n1000\n2000\n");
+  const Ran ran = run_wm("sim --machine block --gpu k20c --cycles 706000000 --json - --app spmv:requests=" +
+                         scratch.path("times.txt"));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const Json service = Json::parse(ran.out)["classes"][0];
+  EXPECT_EQ(service["arrived"], 3);
+  EXPECT_EQ(service["requests"], 3);
+  EXPECT_NEAR(service["goodput_per_second"].get<double>(), 3, 0.001);
+}
+
+// Many more requests arrive than the GPU completes.
+TEST(SimBlock, RequestsThatArrivedAreCounted) {
+  const Ran ran = run_wm("sim --machine block --gpu k20c --app lbm:poisson=2000 --cycles 70600000 --json -");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const Json service = Json::parse(ran.out)["classes"][0];
+  EXPECT_NEAR(service["arrived"].get<double>(), 200, 60);
+  EXPECT_LT(service["requests"], service["arrived"]);
+}
+
 // The isolated run has the durations of the run that is compared with it.
 TEST(SimBlock, AProcessByItselfIsAsFastAsIsolatedWithEverySeed) {
   const Scratch scratch;

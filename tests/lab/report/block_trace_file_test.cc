@@ -69,6 +69,20 @@ TEST(BlockTraceFile, ClientsOfOneSmHaveRowsOfTheirOwn) {
   EXPECT_EQ(spans[2], (Span{kSms, 64, 12, 20}));
 }
 
+TEST(BlockTraceFile, RequestsThatWaitForOthersHaveRowsOfTheirOwn) {
+  BlockTraceFile trace({"a"}, 1, {1'000'000});
+  trace.run_ended(0, 0, 10);
+  trace.run_ended(0, 5, 20);
+  trace.run_ended(0, 8, 30);
+  trace.run_ended(0, 20, 40);
+  const auto spans = spans_of(trace, 40);
+  ASSERT_EQ(spans.size(), 4U);
+  EXPECT_EQ(spans[0], (Span{kFirstProcess, 0, 0, 10}));
+  EXPECT_EQ(spans[1], (Span{kFirstProcess, 1'000'001, 5, 20}));
+  EXPECT_EQ(spans[2], (Span{kFirstProcess, 1'000'002, 8, 30}));
+  EXPECT_EQ(spans[3], (Span{kFirstProcess, 0, 20, 40})) << "the first row is free again";
+}
+
 // A run that --cycles ends has launches and blocks under way, and CPU phases and copies that would end later.
 TEST(BlockTraceFile, WhatIsUnderWayEndsWithTheRun) {
   BlockTraceFile trace({"a"}, 1, {1'000'000});

@@ -44,8 +44,11 @@ TEST(LoadApp, SizesBeyondTheMachinesCountersAreRefused) {
   EXPECT_EQ(error("blocks: 1, threads: 32, block_time: 1000 s"), "accepted");
   EXPECT_EQ(error("blocks: 1, threads: 32, block_time: 1000000 s"),
             "application 'a': kernel 'k': a block takes 1e+15 cycles, at most 1e+13 can be simulated");
+  EXPECT_EQ(error("blocks: 1, threads: 1024, block_time: 1 us"), "accepted");
+  EXPECT_EQ(error("blocks: 1, threads: 1025, block_time: 1 us"),
+            "a.yaml:3: kernel 'k': a block has at most 1024 threads");
   EXPECT_EQ(error("blocks: 1, threads: 4294967295, block_time: 1 us"),
-            "application 'a': kernel 'k': a block needs 4294967295 threads, an SM has 2048");
+            "a.yaml:3: kernel 'k': a block has at most 1024 threads");
   EXPECT_EQ(error("blocks: 1, threads: 32, block_time: 1 us, instructions: 18446744073709551615"),
             "application 'a': kernel 'k': a block has 18446744073709551615 instructions, at most 1000000000000000 can "
             "be simulated");
