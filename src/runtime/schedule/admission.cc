@@ -80,8 +80,12 @@ LaunchSharing Admission::sharing(const Command& command) const {
   LaunchSharing sharing;
   const LaunchQuery launch = query(command, 0);
   for (const auto& rule : rules_) rule->share(launch, sharing);
-  for (const auto& rule : rules_) rule->note_launch(launch);
   return sharing;
+}
+
+void Admission::note_launch(const Command& command) const {
+  const LaunchQuery launch = query(command, 0);
+  for (const auto& rule : rules_) rule->note_launch(launch);
 }
 
 bool Admission::wants_refill(const Client& client) const {

@@ -31,6 +31,8 @@ class Admission {
   [[nodiscard]] bool starts_at_once(const Command& command) const;
   // How the launch, which goes to the device now, shares it with others.
   [[nodiscard]] LaunchSharing sharing(const Command& command) const;
+  // Tells the rules of a launch, unmodified or as workers.
+  void note_launch(const Command& command) const;
   // Whether further launches may be pipelined now. True only for several at once, since observing a completion costs
   // time.
   [[nodiscard]] bool wants_refill(const Client& client) const;

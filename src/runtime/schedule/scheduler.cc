@@ -306,6 +306,7 @@ void Scheduler::note_form(const Command& command, bool as_workers) {
   client.kernel = command.launch->kernel->name;
   ++client.launches;
   if (as_workers) ++client.as_workers;
+  dispatch_.admission().note_launch(command);
   if (dispatch_.admission().bypasses_policy() || !worker_local_size(*command.launch)) return;
   const bool is_short = dispatch_.admission().runs_unmodified(command);
   command.queue->short_launches = is_short ? command.queue->short_launches + 1 : 0;

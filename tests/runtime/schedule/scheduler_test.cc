@@ -366,6 +366,19 @@ TEST_F(SharedLaunchesTest, TheCapOfThePolicyDoesNotLimitALaunchThatStartsAtOnce)
   EXPECT_EQ(backend.submitted[1].sharing.priority, 5);
 }
 
+// Workers of a lower priority are activity too: otherwise two clients whose first launches are workers stay so.
+TEST_F(SharedLaunchesTest, AHigherPriorityStartsAtOnceBesideWorkersOfALowerOne) {
+  client->state.statistics.priority = 5;
+  launch(other, make_queue(), "low", {.groups = 100, .workers = true});
+  launch(client, make_queue(), "high", {.groups = 2, .workers = true});
+  EXPECT_THAT(backend.log(), testing::AllOf(testing::StartsWith("low*"), testing::EndsWith(" high")));
+  launch(other, make_queue(), "next", {.groups = 100, .workers = true});
+  EXPECT_EQ(scheduler.statistics(*other).as_workers, 1U);
+  for (std::size_t i = 0; i < backend.submitted.size(); ++i) complete(i);
+  ASSERT_THAT(backend.log(), testing::EndsWith(" next")) << "unmodified, as long as the higher one is active";
+  EXPECT_EQ(backend.submitted.back().sharing.unit_share, 0.5);
+}
+
 // The last kernel in the order has priority 0, also where it is the only one.
 TEST_F(OrderedLaunchesTest, LaunchesHaveThePrioritiesOfThePolicysOrder) {
   const auto queue = make_queue();
