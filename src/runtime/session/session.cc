@@ -121,6 +121,8 @@ void Session::show_state(EventId event, Status state) {
 }
 
 void Session::show_completion(const Command& command) {
+  // The client shows the end of a user event itself, and may have given its record to a command since then.
+  if (!command.queue) return;
   const SharedArea& area = *state_.shared.area();
   EventRecord& record = area.events()[command.event];
   record.queued = command.times.device_queued;

@@ -141,6 +141,23 @@ TEST_F(CudaTest, AReadThatDoesNotWaitArrivesWhenItsCompletionIsSeen) {
   submission.release(event);
 }
 
+TEST_F(CudaTest, AReadArrivesThatCompletedWithALaterCommandOfItsQueue) {
+  const std::uint32_t value = 0x12345678;
+  std::memcpy(reinterpret_cast<void*>(of(*buffer).address), &value, sizeof value);
+  std::array<std::uint32_t, 2> got{};
+  std::array<EventHandle, 2> events{};
+  fake.complete = false;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    BufferTransfer read{false, buffer, 0, std::as_writable_bytes(std::span(&got[i], 1)), false};
+    ASSERT_EQ(submission.submit(*queue, read, &events[i]), status::kSuccess);
+  }
+  fake.finish();
+  EXPECT_EQ(submission.state(events[1]), status::kComplete);
+  for (const EventHandle event : events) submission.release(event);
+  EXPECT_EQ(got[0], value) << "nobody asked about its own event";
+  EXPECT_EQ(got[1], value);
+}
+
 TEST_F(CudaTest, RegisteredMemoryIsCopiedDirectly) {
   std::array<std::byte, 64> bytes{};
   const MemoryHandle pinned = allocation.pin(*queue, bytes);

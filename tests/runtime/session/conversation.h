@@ -115,10 +115,10 @@ class Conversation {
   }
   // The final state of a command; 1: it has not completed within ten seconds.
   Status ended(EventId event) {
-    const auto state = [&] { return static_cast<Status>(area_->events()[event].state.load()); };
-    return eventually([&] { return state() <= 0; }) ? state() : 1;
+    return eventually([&] { return state(event) <= 0; }) ? state(event) : 1;
   }
   [[nodiscard]] const EventRecord& record(EventId event) const { return area_->events()[event]; }
+  [[nodiscard]] Status state(EventId event) const { return static_cast<Status>(area_->events()[event].state.load()); }
   void queue_state(EventId event) { area_->events()[event].state.store(status::kQueued); }
 
   template <typename Condition>

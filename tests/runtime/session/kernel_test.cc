@@ -69,6 +69,16 @@ TEST(SessionCommands, WaitForTheEventsOfTheirListAndNoOthers) {
   c.set_user_event(0);
 }
 
+TEST(SessionCommands, TheEndOfAUserEventIsNotShownInARecordThatAnotherCommandMayHave) {
+  Conversation c = on_gpu(null_opencl(false));
+  c.queue_state(5);
+  c.user_event(5);
+  c.set_user_event(5);
+  post_command(c, CommandType::marker, 7, {});
+  EXPECT_EQ(c.ended(7), CL_COMPLETE);
+  EXPECT_EQ(c.state(5), CL_QUEUED);
+}
+
 TEST(SessionCommands, ABufferIsNoImage) {
   Conversation c = on_gpu(null_opencl(false));
   Writer buffer(Op::create_buffer);

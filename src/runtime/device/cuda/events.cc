@@ -85,11 +85,14 @@ Status Events::state(CommandEvent& event) const {
   device_.make_current();
   const Code code = is_written ? kSuccess : device_.cuda.query_event(event.end);
   if (code == kNotReady) return status::kRunning;
-  if (code == kSuccess && !event.copy_to.empty()) {
-    std::memcpy(event.copy_to.data(), event.bounce.data(), event.copy_to.size());
-    event.copy_to = {};
-  }
+  if (code == kSuccess) copy_out(event);
   return event.state = code == kSuccess ? status::kComplete : status_of(code);
+}
+
+void Events::copy_out(CommandEvent& event) {
+  if (event.copy_to.empty()) return;
+  std::memcpy(event.copy_to.data(), event.bounce.data(), event.copy_to.size());
+  event.copy_to = {};
 }
 
 std::uint64_t Events::time_of(Event event) {
@@ -128,6 +131,8 @@ DeviceTimes Events::times(const CommandEvent& event) {
 void Events::release(CommandEvent* event) {
   if (event == nullptr) return;
   const bool timed = event->start != nullptr;
+  // A read that completed with a later command of its stream was not asked about by itself.
+  if (event->state >= status::kComplete) copy_out(*event);
   if (!event->bounce.empty()) host_.give_back(event->bounce);
   words_.give_back(event->completion);
   give_back(event->start, timed);

@@ -41,9 +41,12 @@ class Events {
   void end(CommandEvent& event, Stream stream);
   [[nodiscard]] Status state(CommandEvent& event) const;
   [[nodiscard]] DeviceTimes times(const CommandEvent& event);
+  // The event's command has completed or failed.
   void release(CommandEvent* event);
 
  private:
+  // The client's memory takes what a read has brought.
+  static void copy_out(CommandEvent& event);
   Event take(bool timed);
   void give_back(Event event, bool timed);
   // Moves the base to a recent event that has completed.
