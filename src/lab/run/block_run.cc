@@ -18,9 +18,10 @@ Result<sim::Arrivals> arrivals_of(const RunSpec& spec, std::size_t index, Hertz 
   return sim::parse_arrivals(text, clock, sim::mix_bits(spec.seed + 0x10000 * (index + 1)));
 }
 
-std::uint64_t arrived_by(sim::Arrivals arrivals, Cycles end) {
+// Arrivals by `end`; a process takes at most `runs` of them, 0: all.
+std::uint64_t arrived_by(sim::Arrivals arrivals, Cycles end, std::uint64_t runs) {
   std::uint64_t arrived = 0;
-  for (auto at = arrivals.next(); at && *at <= end; at = arrivals.next()) ++arrived;
+  for (auto at = arrivals.next(); at && *at <= end && (runs == 0 || arrived < runs); at = arrivals.next()) ++arrived;
   return arrived;
 }
 
@@ -40,7 +41,7 @@ Result<std::vector<ServiceClass>> service_classes(const BlockRunResult& result, 
     latencies[name];
     const auto arrivals = arrivals_of(spec, i, result.clock);
     if (!arrivals) return arrivals.error();
-    arrived[name] += arrived_by(*arrivals, {result.cycles});
+    arrived[name] += arrived_by(*arrivals, {result.cycles}, spec.kernels[i].launches);
   }
   std::vector<ServiceClass> classes;
   for (const auto& [name, all] : latencies)

@@ -86,6 +86,10 @@ TEST(SimBlock, RequestsThatArrivedAreCounted) {
   const Json service = Json::parse(ran.out)["classes"][0];
   EXPECT_NEAR(service["arrived"].get<double>(), 200, 60);
   EXPECT_LT(service["requests"], service["arrived"]);
+  const Ran three =
+      run_wm("sim --machine block --gpu k20c --app spmv:poisson=5000:launches=3 --cycles 7060000 --json -");
+  ASSERT_EQ(three.code, 0) << three.err;
+  EXPECT_EQ(Json::parse(three.out)["classes"][0]["arrived"], 3) << "the process takes no more";
 }
 
 // The isolated run has the durations of the run that is compared with it.
