@@ -1,6 +1,7 @@
 // The CUDA backend's parts on a fake driver: what it asks of the driver, and what clients get.
 #include <algorithm>
 #include <cstring>
+#include <future>
 #include <gtest/gtest.h>
 
 #include "runtime/device/cuda/allocation.h"
@@ -178,6 +179,27 @@ TEST_F(CudaTest, ACompletionIsSeenWithoutACallOfTheDriver) {
   fake.finish();
   EXPECT_EQ(submission.state(event), status::kComplete);
   submission.release(event);
+}
+
+TEST_F(CudaTest, ThreadsSubmitWhileTheDriverTellsTimesOfAnEvent) {
+  const QueueHandle timed = allocation.create_queue(true, true).object;
+  EventHandle first = nullptr, second = nullptr;
+  ASSERT_EQ(submission.submit_marker(*timed, &first), status::kSuccess);
+  fake.finish();
+  ASSERT_EQ(submission.state(first), status::kComplete);
+  std::future<Status> submitted;
+  std::future_status seen = std::future_status::deferred;
+  fake.on_elapsed = [&] {
+    if (submitted.valid()) return;
+    submitted = std::async(std::launch::async, [&] { return submission.submit_marker(*timed, &second); });
+    seen = submitted.wait_for(std::chrono::seconds(10));
+  };
+  EXPECT_NE(submission.times(first, true).ended, 0U);
+  EXPECT_EQ(seen, std::future_status::ready);
+  ASSERT_TRUE(submitted.valid());
+  EXPECT_EQ(submitted.get(), status::kSuccess);
+  submission.release(first);
+  submission.release(second);
 }
 
 TEST_F(CudaTest, AFaultIsReportedToTheClientThatWaits) {

@@ -65,7 +65,10 @@ void set_streams(DriverCalls& c) {
   c.record_event = [](Event, Stream) { return kSuccess; };
   c.query_event = [](Event) { return fake->failure != 0 ? fake->failure : fake->complete ? kSuccess : kNotReady; };
   c.synchronize_event = [](Event) { return fake->failure; };
-  c.elapsed = [](float* ms, Event, Event) { return *ms = fake->milliseconds, kSuccess; };
+  c.elapsed = [](float* ms, Event, Event) {
+    if (fake->on_elapsed) fake->on_elapsed();
+    return *ms = fake->milliseconds, kSuccess;
+  };
 }
 
 void set_memory(DriverCalls& c) {

@@ -29,6 +29,7 @@ struct FakeCuda {
   std::string module_text;
   std::size_t parameters_of_launch = 0;  // read from every launch
   std::function<void(const std::string& kernel, void** parameters)> on_launch;
+  std::function<void()> on_elapsed;      // called before a difference between events is told
   int static_shared = 0, registers = 0;  // attributes of every function
   std::vector<int> carveouts;            // percent of an SM's memory that was asked to be shared
   int devices = 1, compute_major = 9;

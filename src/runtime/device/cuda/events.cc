@@ -36,7 +36,7 @@ Events::~Events() {
 
 Event Events::take(bool timed) {
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(free_mutex_);
     auto& list = free_[timed ? 1 : 0];
     if (!list.empty()) {
       Event event = list.back();
@@ -51,7 +51,7 @@ Event Events::take(bool timed) {
 
 void Events::give_back(Event event, bool timed) {
   if (event == nullptr) return;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(free_mutex_);
   free_[timed ? 1 : 0].push_back(event);
 }
 
@@ -119,7 +119,7 @@ void Events::move_base(Event to, std::uint64_t time) {
 DeviceTimes Events::times(const CommandEvent& event) {
   if (event.start == nullptr) return {};
   device_.make_current();
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(clock_mutex_);
   const std::uint64_t started = time_of(event.start);
   float ran = 0;
   if (started == 0 || device_.cuda.elapsed(&ran, event.start, event.end) != kSuccess) return {};

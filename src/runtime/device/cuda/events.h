@@ -56,8 +56,9 @@ class Events {
   Device& device_;
   HostMemory& host_;
   CompletionWords words_;
-  std::mutex mutex_;
+  std::mutex free_mutex_;       // never held during a call of the driver, because threads that submit take it
   std::vector<Event> free_[2];  // without and with times
+  std::mutex clock_mutex_;      // guards the base, also while the driver tells differences to it
   Stream clock_stream_ = nullptr;
   Event base_ = nullptr;
   std::uint64_t base_time_ = 0;
