@@ -294,7 +294,9 @@ class Allocation {
 };
 
 struct KernelInfo {
-  std::uint64_t max_items = 0;  // limit of a group
+  std::uint64_t max_items = 0;  // limit of a group, as the compiler tells clients
+  // The device takes groups of up to so many items, whatever `max_items` is; 0: not known, `max_items` holds.
+  std::uint64_t accepted_items = 0;
   Size3 compiled_local{};
   std::uint32_t local_bytes = 0;  // per group, without local arguments
   std::uint32_t registers = 0;    // per work-item; 0: not known

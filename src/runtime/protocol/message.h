@@ -137,7 +137,9 @@ struct UserEvent {  // host_access_done: the client has finished the access that
 // The answer to create_kernel; a ParameterKind for each parameter follows.
 enum class ParameterKind : std::uint32_t { unknown, value, memory, image, sampler, local };
 struct KernelProperties {
-  std::uint64_t max_work_group_size = 0, required_local_size[3] = {};
+  // Groups of up to so many items are certain to be accepted. Of a launch of larger ones only the device's driver knows.
+  std::uint64_t accepted_work_group_size = 0;
+  std::uint64_t required_local_size[3] = {};
   std::uint32_t parameters = 0;
   std::uint32_t uses_printf = 0;  // 1: its program calls printf, and launches bring a chunk for the output
 };

@@ -46,7 +46,7 @@ bool KernelCalls::create(const MessageHeader& header, Reader& reader) {
   kernel->compiled_local = info.compiled_local;
   kernel->parameters = info.parameters;
   KernelProperties properties;
-  properties.max_work_group_size = info.max_items;
+  properties.accepted_work_group_size = std::max(info.max_items, info.accepted_items);
   std::copy_n(info.compiled_local.begin(), 3, properties.required_local_size);
   properties.parameters = static_cast<std::uint32_t>(info.parameters.size());
   properties.uses_printf = program->uses_printf ? 1 : 0;

@@ -135,5 +135,18 @@ TEST_F(CudaPrograms, TheTextOfAKernelTellsItsParameters) {
   EXPECT_EQ(info.workers->refusal, "the rewriter has no workers for it");
 }
 
+// NVIDIA's compiler tells a smaller limit than its driver has. A client that did not know would wait for the start of
+// each launch of larger groups.
+TEST_F(CudaPrograms, GroupsUpToTheLimitOfTheDriverAreCertainToBeAccepted) {
+  CudaBackend other(std::move(*Device::open(FakeCuda::install(fake))), std::make_unique<PtxFrontEnd>(256));
+  const ProgramHandle program = other.compilation().program_from_source(opencl_ptx(kStraightLine)).object;
+  ASSERT_EQ(other.compilation().build(*program, ""), status::kSuccess);
+  const auto kernel = other.compilation().create_kernel(*program, "straight");
+  ASSERT_TRUE(kernel.object);
+  const KernelInfo info = other.compilation().properties(*kernel.object);
+  EXPECT_EQ(info.max_items, 256U);
+  EXPECT_EQ(info.accepted_items, 1024U);
+}
+
 }  // namespace
 }  // namespace wm::runtime::cuda

@@ -21,6 +21,8 @@ struct PtxKernel final : KernelObject {
 
 class PtxCompilation final : public Compilation {
  public:
+  // `max_items`: the limit of a group that it tells of every kernel.
+  explicit PtxCompilation(std::uint64_t max_items) : max_items_(max_items) {}
   Made<ProgramHandle> program_from_source(std::string_view source) override {
     auto program = std::make_shared<PtxProgram>();
     program->text = source;
@@ -73,7 +75,7 @@ class PtxCompilation final : public Compilation {
   }
   [[nodiscard]] KernelInfo properties(const KernelObject& kernel) const override {
     KernelInfo info;
-    info.max_items = 1024;
+    info.max_items = max_items_;
     info.parameters.resize(static_cast<const PtxKernel&>(kernel).parameters, ParameterKind::unknown);
     return info;
   }
@@ -89,10 +91,12 @@ class PtxCompilation final : public Compilation {
 
  private:
   static const PtxProgram& of(const ProgramObject& program) { return static_cast<const PtxProgram&>(program); }
+  const std::uint64_t max_items_;
 };
 
 class PtxFrontEnd final : public FrontEnd {
  public:
+  explicit PtxFrontEnd(std::uint64_t max_items = 1024) : compilation_(max_items) {}
   Compilation& compilation() override { return compilation_; }
   Status device_info(PropertyName, std::vector<std::byte>&) const override { return status::kInvalidValue; }
   [[nodiscard]] std::string platform_name() const override { return "PTX"; }

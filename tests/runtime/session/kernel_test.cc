@@ -41,7 +41,7 @@ TEST(SessionKernels, AClientIsToldTheSizesAndParametersOfAKernel) {
   KernelProperties properties;
   ASSERT_EQ(c.answer().size(), sizeof properties + 3 * sizeof(ParameterKind));
   std::memcpy(&properties, c.answer().data(), sizeof properties);
-  EXPECT_EQ(properties.max_work_group_size, 200U);
+  EXPECT_EQ(properties.accepted_work_group_size, 200U);
   EXPECT_EQ(properties.required_local_size[0], 8U);
   EXPECT_EQ(properties.required_local_size[1], 4U);
   EXPECT_EQ(properties.required_local_size[2], 2U);

@@ -271,7 +271,9 @@ KernelInfo::Workers CudaCompilation::worker_info(const CudaKernel& kernel) const
 KernelInfo CudaCompilation::properties(const KernelObject& kernel) const {
   const CudaKernel& k = of(kernel);
   KernelInfo info = compiler_.properties(*k.compiled);
-  info.max_items = std::min<std::uint64_t>(info.max_items, static_cast<std::uint64_t>(k.max_threads));
+  // NVIDIA's compiler tells 256 of most kernels, and its driver takes larger groups too.
+  info.accepted_items = static_cast<std::uint64_t>(std::max(k.max_threads, 0));
+  info.max_items = std::min(info.max_items, info.accepted_items);
   info.local_bytes = static_cast<std::uint32_t>(k.static_shared);
   info.registers = static_cast<std::uint32_t>(std::max(k.registers, 0));
   for (std::size_t i = 0; i < info.parameters.size() && i < k.layout.parameters.size(); ++i) {

@@ -14,7 +14,7 @@ namespace {
 bool read_properties(_cl_kernel& kernel, std::span<const std::byte> answer) {
   Reader reader(answer);
   const auto properties = reader.take<KernelProperties>();
-  kernel.max_work_group_size = properties.max_work_group_size;
+  kernel.accepted_work_group_size = properties.accepted_work_group_size;
   std::copy_n(properties.required_local_size, 3, kernel.required_local_size);
   kernel.uses_printf = properties.uses_printf != 0;
   for (std::uint32_t i = 0; i < properties.parameters && reader.ok(); ++i) {

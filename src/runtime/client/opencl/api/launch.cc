@@ -60,16 +60,16 @@ cl_int check_range(cl_kernel kernel, const Range& range) {
   return check_local(kernel, range);
 }
 
-// Whether the launch exceeds CL_KERNEL_WORK_GROUP_SIZE or CL_DEVICE_LOCAL_MEM_SIZE. Some drivers refuse such a launch
-// and others do not.
-bool exceeds_reported_limits(cl_kernel kernel, const Range& range) {
+// Whether the launch has larger groups than are certain to be accepted, or exceeds CL_DEVICE_LOCAL_MEM_SIZE. Some
+// drivers refuse such a launch and others do not.
+bool may_be_refused(cl_kernel kernel, const Range& range) {
   cl_ulong local = 0;
   for (const KernelArgument& a : kernel->arguments) local += a.head.kind == ArgumentKind::local ? a.head.size : 0;
   if (local > process().device_value<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE)) return true;
-  if (range.local == nullptr || kernel->max_work_group_size == 0) return false;
+  if (range.local == nullptr || kernel->accepted_work_group_size == 0) return false;
   std::size_t items = 1;
   for (cl_uint i = 0; i < range.dimensions; ++i) items *= range.local[i];
-  return items > kernel->max_work_group_size;
+  return items > kernel->accepted_work_group_size;
 }
 
 // Writes the printf output of a kernel to stdout: a u64 of its size, then the text.
@@ -98,7 +98,7 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   }
   if (is_empty(range)) return enqueue(CommandType::marker, type, queue, wait_list);
   EventId event = kNoEvent;
-  const bool wait_for_start = exceeds_reported_limits(kernel, range) && wait_list.count == 0;
+  const bool wait_for_start = may_be_refused(kernel, range) && wait_list.count == 0;
   if (wait_list.event != nullptr || wait_for_start || kernel->uses_printf) {
     event = connection().allocate_event(CL_QUEUED);
     if (event == kNoEvent) return CL_OUT_OF_HOST_MEMORY;

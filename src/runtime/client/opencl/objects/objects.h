@@ -138,8 +138,8 @@ struct _cl_kernel : wm::runtime::client::Object<8> {
   std::uint64_t id = 0;
   std::string function;
   std::vector<wm::runtime::client::Parameter> parameters;
-  std::size_t max_work_group_size = 0;      // CL_KERNEL_WORK_GROUP_SIZE
-  std::size_t required_local_size[3] = {};  // reqd_work_group_size, or zeros
+  std::size_t accepted_work_group_size = 0;  // larger groups may be refused by the device's driver; 0: not known
+  std::size_t required_local_size[3] = {};   // reqd_work_group_size, or zeros
   bool uses_printf = false;
   std::mutex mutex;  // guards arguments
   std::vector<wm::runtime::client::KernelArgument> arguments;
