@@ -37,9 +37,10 @@ std::optional<double> expected_nanoseconds(const LaunchPlan& plan) {
   return per_group > 0 ? std::optional(per_group * static_cast<double>(group_count(plan))) : std::nullopt;
 }
 
-void note_duration(const LaunchPlan& plan, std::uint64_t nanoseconds) {
+void note_duration(const LaunchPlan& plan, std::uint64_t nanoseconds, bool was_shared) {
   const double per_group = static_cast<double>(nanoseconds) / static_cast<double>(group_count(plan));
   const double known = plan.kernel->group_nanoseconds;
+  if (was_shared && known > 0 && per_group >= known) return;
   // The first launch may include its compilation, so a much shorter time replaces the estimate at once.
   plan.kernel->group_nanoseconds = known > 2 * per_group || known <= 0 ? per_group : 0.75 * known + 0.25 * per_group;
 }

@@ -44,8 +44,8 @@ struct LaunchPlan {
 
 // The expected time of the launch with the device to itself; nothing if its kernel has not run yet.
 [[nodiscard]] std::optional<double> expected_nanoseconds(const LaunchPlan& plan);
-// Updates the kernel's estimate.
-void note_duration(const LaunchPlan& plan, std::uint64_t nanoseconds);
+// Updates the kernel's estimate. A launch that `was_shared` may have waited for others and only shortens it.
+void note_duration(const LaunchPlan& plan, std::uint64_t nanoseconds, bool was_shared);
 
 // The group size of its workers; nothing if the launch cannot run as workers.
 [[nodiscard]] std::optional<Size3> worker_local_size(const LaunchPlan& plan);

@@ -140,18 +140,8 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
   arrival.function = plan.kernel->function;
   arrival.stream = command.queue->number;
   arrival.priority = command.client->state.statistics.priority;
-  const ClientState& client = command.client->state;
-  arrival.share = client.statistics.share;
-  arrival.goal_nanoseconds = client.statistics.goal_nanoseconds;
-  const double part = client.statistics.goal_part;
-  const bool counts = machine_->can(policy::Can::count_instructions);
-  if (arrival.goal_nanoseconds > 0 || part > 0 || counts) {
-    const IsolatedTimes::Key key{plan.kernel->function, group_count(plan)};
-    const auto measured = client.isolated_times.find(key);
-    arrival.isolated_nanoseconds = measured ? *measured : client.estimated_times.find(key).value_or(0);
-    // A part of a rate that is not known yet is no goal.
-    if (part > 0) arrival.goal_nanoseconds = arrival.isolated_nanoseconds / part;
-  }
+  arrival.share = command.client->state.statistics.share;
+  set_times(arrival, *command.client, plan);
   if (command.workers) {
     arrival.footprint = worker_footprint(plan, command.workers->local);
     arrival.groups = command.workers->groups;
@@ -166,8 +156,26 @@ DeviceMachine::KernelArrival KernelDispatch::describe(Command& command, bool unm
     if (local && command.queue->undivided_cap) arrival.footprint = worker_footprint(plan, *local);
   }
   arrival.undivided = undivided_footprint(plan);
-  if (counts) arrival.group_instructions = instructions_of(arrival.isolated_nanoseconds / arrival.groups);
+  if (machine_->can(policy::Can::count_instructions)) {
+    arrival.group_instructions = instructions_of(arrival.isolated_nanoseconds / arrival.groups);
+  }
   return arrival;
+}
+
+void KernelDispatch::set_times(RuntimeMachine::KernelArrival& arrival, const Client& of, const LaunchPlan& plan) const {
+  const ClientState& client = of.state;
+  arrival.goal_nanoseconds = client.statistics.goal_nanoseconds;
+  const double part = client.statistics.goal_part;
+  if (arrival.goal_nanoseconds > 0 || part > 0 || machine_->can(policy::Can::count_instructions)) {
+    const IsolatedTimes::Key key{plan.kernel->function, group_count(plan)};
+    const auto measured = client.isolated_times.find(key);
+    arrival.isolated_nanoseconds = measured ? *measured : client.estimated_times.find(key).value_or(0);
+    // A part of a rate that is not known yet is no goal.
+    if (part > 0) arrival.goal_nanoseconds = arrival.isolated_nanoseconds / part;
+  } else {
+    // The time of the launch on the device tells a policy its length, without the time of the client's calls.
+    arrival.isolated_nanoseconds = expected_nanoseconds(plan).value_or(0);
+  }
 }
 
 void KernelDispatch::add(const CommandPtr& command) {

@@ -77,6 +77,8 @@ class KernelDispatch {
  private:
   void add(const CommandPtr& command);
   [[nodiscard]] RuntimeMachine::KernelArrival describe(Command& command, bool unmodified);
+  // The goal of the launch and the time that it takes isolated.
+  void set_times(RuntimeMachine::KernelArrival& arrival, const Client& of, const LaunchPlan& plan) const;
   // The launch as workers, if it can run so.
   void prepare_workers(Command& command);
   // `local`: the size of a group.

@@ -272,7 +272,7 @@ void Scheduler::finish(const CommandPtr& command, Status status) {
   if (command->launch && ran) {
     const std::uint64_t nanoseconds = command->times.device_ended - command->times.device_started;
     client.state.statistics.workers = 0;
-    note_duration(*command->launch, nanoseconds);
+    note_duration(*command->launch, nanoseconds, dispatch_.kernels().shared_until() >= command->times.submitted);
   }
   if (printf_.is_printing(command)) end_printf(command);
   CommandGraph::close_event(command, status);

@@ -44,14 +44,18 @@ TEST(LaunchPlan, GroupsAreOfTheGivenSizeOrOfTheLargestThatTheDeviceMayChoose) {
 TEST(LaunchPlan, ItsExpectedTimeFollowsTheTimesOfItsGroups) {
   const LaunchPlan plan = plan_of(1, {64, 1, 1}, Size3{16, 1, 1});
   EXPECT_FALSE(expected_nanoseconds(plan).has_value()) << "it has not run yet";
-  note_duration(plan, 4000);
+  note_duration(plan, 4000, false);
   EXPECT_DOUBLE_EQ(*expected_nanoseconds(plan), 4000) << "the first time counts as it is";
-  note_duration(plan, 8000);
+  note_duration(plan, 8000, false);
   EXPECT_DOUBLE_EQ(*expected_nanoseconds(plan), 5000) << "a quarter of a later one";
-  note_duration(plan, 2500);
+  note_duration(plan, 2500, false);
   EXPECT_DOUBLE_EQ(*expected_nanoseconds(plan), 4375) << "half of it is not much shorter";
-  note_duration(plan, 2000);
+  note_duration(plan, 2000, false);
   EXPECT_DOUBLE_EQ(*expected_nanoseconds(plan), 2000) << "a much shorter one replaces it";
+  note_duration(plan, 6000, true);
+  EXPECT_DOUBLE_EQ(*expected_nanoseconds(plan), 2000) << "beside others it may have waited for them";
+  note_duration(plan, 1600, true);
+  EXPECT_DOUBLE_EQ(*expected_nanoseconds(plan), 1900) << "it would not take longer by itself";
   plan.kernel->group_nanoseconds = 0.5;
   EXPECT_DOUBLE_EQ(*expected_nanoseconds(plan), 2) << "half a nanosecond is known too";
 }

@@ -76,6 +76,10 @@ struct SharedLaunchesTest : SchedulerTest {
 struct OrderedLaunchesTest : SchedulerTest {
   OrderedLaunchesTest() : SchedulerTest(sharing_device(), {}, "least_served") {}
 };
+struct FairlyQueuedTest : SchedulerTest {
+  FairlyQueuedTest()
+      : SchedulerTest(sharing_device(), {.short_launch = 0, .isolated_short_launch = 0}, "fair_queueing") {}
+};
 struct FifoTest : SchedulerTest {
   FifoTest() : SchedulerTest(callback_device(), {.pass_through = true}, "left_over") {}
 };
@@ -397,6 +401,21 @@ TEST_F(OrderedLaunchesTest, LaunchesHaveThePrioritiesOfThePolicysOrder) {
   launch(client, queue, "behind", {.groups = 4, .group_nanoseconds = 1});
   ASSERT_EQ(backend.log(), "long short again behind");
   EXPECT_EQ(backend.submitted[3].sharing.order_priority, 0) << "before the policy knows of it";
+}
+
+TEST_F(FairlyQueuedTest, TheTimesOfEarlierLaunchesTellThePolicyTheirLengths) {
+  const auto queue = make_queue(), others = make_queue();
+  // Both clients are known: a launch of 100 us and one of 5 us.
+  for (int i = 0; i < 2; ++i) {
+    launch(client, queue, "long", {.groups = 100, .group_nanoseconds = 1'000});
+    complete(backend.submitted.size() - 1);
+    launch(other, others, "short", {.groups = 5, .group_nanoseconds = 1'000});
+    complete(backend.submitted.size() - 1);
+  }
+  launch(other, others, "short", {.groups = 5, .group_nanoseconds = 1'000});
+  EXPECT_EQ(backend.submitted.back().sharing.order_priority, 0);
+  launch(client, queue, "long", {.groups = 100, .group_nanoseconds = 1'000});
+  EXPECT_EQ(backend.submitted.back().sharing.order_priority, 0) << "it arrived last, and is longer";
 }
 
 TEST_F(SharedLaunchesTest, PoliciesWithoutAnOrderLeavePrioritiesAsTheyAre) {
