@@ -51,19 +51,13 @@ bool AwakeThreads::stay_awake(const std::function<bool()>& ready, std::chrono::n
 
 unsigned max_awake_with(unsigned processors) { return processors >= 8 ? processors / 2 : 0; }
 
-namespace {
-
-std::atomic<std::int64_t> max_awake{std::chrono::nanoseconds(kDefaultMaxAwake).count()};
-
-}  // namespace
-
-void set_max_awake(std::chrono::nanoseconds time) { max_awake = time.count(); }
-
-std::chrono::nanoseconds AwakeTime::get() const { return std::min(time_, std::chrono::nanoseconds(max_awake)); }
-
 void AwakeTime::note_pause(std::chrono::nanoseconds pause) {
-  const std::chrono::nanoseconds max{max_awake};
-  time_ = pause > max ? kShortest : std::max(kShortest, std::min(2 * pause, max));
+  if (pause <= max_) {
+    long_pauses_ = 0;
+    time_ = std::max(kShortest, std::min(2 * pause, max_));
+  } else if (++long_pauses_ > 1) {
+    time_ = std::max(kShortest, time_ / 2);
+  }
 }
 
 bool wait_awake(const std::function<bool()>& ready, const AwakeTime& time) {

@@ -1,6 +1,7 @@
 // Sleeping on a word of shared memory, between processes.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -60,22 +61,26 @@ class AwakeThreads {
 // Half of the processors, where there are many.
 [[nodiscard]] unsigned max_awake_with(unsigned processors);
 
-// The longest time for which a thread of this process stays awake.
-void set_max_awake(std::chrono::nanoseconds time);
 inline constexpr std::chrono::milliseconds kDefaultMaxAwake{10};
 
 // How long one thread stays awake. It learns from the pauses in which it slept, as hypervisors do before they halt a
-// processor: a client whose pauses are short is served without waking a thread, and one that is away costs little.
+// processor: a client whose pauses are short is served without waking a thread, and one that is away costs little. One
+// long pause between short ones teaches it nothing; each further one halves the time.
 class AwakeTime {
  public:
-  // At most the maximum of the process.
-  [[nodiscard]] std::chrono::nanoseconds get() const;
+  explicit AwakeTime(std::chrono::nanoseconds max = kDefaultMaxAwake) : max_(max) {}
+
+  [[nodiscard]] std::chrono::nanoseconds get() const { return std::min(time_, max_); }
   // The thread was needed again after `pause`, and had fallen asleep.
   void note_pause(std::chrono::nanoseconds pause);
+  // The thread was needed again while it was awake.
+  void note_ready() { long_pauses_ = 0; }
 
  private:
   static constexpr std::chrono::nanoseconds kShortest = std::chrono::milliseconds(1);
+  std::chrono::nanoseconds max_;
   std::chrono::nanoseconds time_ = kShortest;
+  unsigned long_pauses_ = 0;  // in a row
 };
 // Waits with the threads of this process that may stay awake.
 bool wait_awake(const std::function<bool()>& ready, const AwakeTime& time);

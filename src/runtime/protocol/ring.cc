@@ -57,7 +57,7 @@ RingReader::Outcome RingReader::try_read(std::vector<std::byte>& message) {
 
 void RingReader::wait_for_message(int milliseconds) {
   const auto began = std::chrono::steady_clock::now();
-  if (wait_awake([this] { return has_message(); }, awake_)) return;
+  if (wait_awake([this] { return has_message(); }, awake_)) return awake_.note_ready();
   positions_->reader_sleeps.store(1, std::memory_order_seq_cst);
   if (positions_->written.load(std::memory_order_seq_cst) == read_)
     sleep_on(positions_->reader_sleeps, 1, milliseconds);

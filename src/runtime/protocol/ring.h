@@ -40,7 +40,9 @@ class RingWriter {
 
 class RingReader {
  public:
-  RingReader(RingPositions* positions, std::span<const std::byte> bytes) : positions_(positions), bytes_(bytes) {}
+  RingReader(RingPositions* positions, std::span<const std::byte> bytes,
+             std::chrono::nanoseconds max_awake = kDefaultMaxAwake)
+      : positions_(positions), bytes_(bytes), awake_(max_awake) {}
 
   enum class Outcome { message, nothing, broken };
   // `broken`: the position or the size that the writer gave is impossible.

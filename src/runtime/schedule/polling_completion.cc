@@ -299,6 +299,8 @@ bool PollingCompletion::wait_for_work(Due due, std::optional<std::uint64_t> alar
     }
     asleep_until_ = kAwake;
     if (more()) awake_.note_pause(SystemClock::now() - began);
+  } else if (more()) {
+    awake_.note_ready();
   }
   if (more()) {  // none of its commands has an event yet
     const std::uint64_t since = context_.clock.now();

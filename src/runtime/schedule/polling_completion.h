@@ -30,11 +30,12 @@ class PollingCompletion final : public CompletionSource {
     const Clock& clock;
     const DeviceClock& device_clock;
     bool free_timestamps = false;
-    std::chrono::nanoseconds spins = spin_time();  // how long threads of this host spin before they sleep
+    std::chrono::nanoseconds max_awake = kDefaultMaxAwake;  // … and at most stay awake
+    std::chrono::nanoseconds spins = spin_time();           // how long threads of this host spin before they sleep
   };
   // `flags` may be null.
   PollingCompletion(CompletionHandler& handler, const Context& context, std::unique_ptr<CompletionFlags> flags)
-      : handler_(handler), context_(context), flags_(std::move(flags)) {}
+      : handler_(handler), context_(context), flags_(std::move(flags)), awake_(context.max_awake) {}
   ~PollingCompletion() override { stop(); }
 
   void start() override;

@@ -21,14 +21,14 @@ const Clock& Scheduler::steady_clock() {
 }
 
 Scheduler::Scheduler(Backend& backend, ObjectCounts& counts, std::unique_ptr<policy::Policy> policy,
-                     const AdmissionOptions& options, const Clock& clock)
+                     const AdmissionOptions& options, const Clock& clock, std::chrono::nanoseconds max_awake)
     : backend_(backend),
       counts_(counts),
       clock_(clock),
       deferred_release_(backend, [&counts] { return counts.events == 0; }),
       dispatch_(backend, std::move(policy), options, clock),
       device_clock_(clock),
-      completions_(make_completions()),
+      completions_(make_completions(max_awake)),
       graph_(dispatch_.admission(), *completions_),
       printf_(backend.submission(), backend.capabilities().printf_needs_finish) {
   if (backend.capabilities().prefers_blocking_transfers) {
@@ -39,14 +39,19 @@ Scheduler::Scheduler(Backend& backend, ObjectCounts& counts, std::unique_ptr<pol
   if (&clock == &steady_clock()) completions_->start();
 }
 
-std::unique_ptr<CompletionSource> Scheduler::make_completions() {
+std::unique_ptr<CompletionSource> Scheduler::make_completions(std::chrono::nanoseconds max_awake) {
   const Capabilities& device = backend_.capabilities();
   CompletionHandler& handler = *this;
   if (device.completion_callbacks) {
     return std::make_unique<CallbackCompletion>(handler, backend_.submission(), counts_);
   }
-  const PollingCompletion::Context context{backend_.submission(), dispatch_.kernels(),   dispatch_.admission(), clock_,
-                                           device_clock_,         device.free_timestamps};
+  const PollingCompletion::Context context{backend_.submission(),
+                                           dispatch_.kernels(),
+                                           dispatch_.admission(),
+                                           clock_,
+                                           device_clock_,
+                                           device.free_timestamps,
+                                           max_awake};
   return std::make_unique<PollingCompletion>(handler, context, backend_.make_completion_flags());
 }
 

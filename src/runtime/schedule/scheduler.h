@@ -27,8 +27,10 @@ namespace wm::runtime {
 
 class Scheduler final : private CompletionHandler {
  public:
+  // Idle threads stay awake for `max_awake` at most.
   Scheduler(Backend& backend, ObjectCounts& counts, std::unique_ptr<policy::Policy> policy,
-            const AdmissionOptions& options, const Clock& clock = steady_clock());
+            const AdmissionOptions& options, const Clock& clock = steady_clock(),
+            std::chrono::nanoseconds max_awake = kDefaultMaxAwake);
   // Waits until nothing is on the device.
   ~Scheduler() override;
   Scheduler(const Scheduler&) = delete;
@@ -77,9 +79,10 @@ class Scheduler final : private CompletionHandler {
   // For tests that poll or deliver completions themselves.
   [[nodiscard]] CompletionSource& completions() { return *completions_; }
 
- private:
   static const Clock& steady_clock();
-  [[nodiscard]] std::unique_ptr<CompletionSource> make_completions();
+
+ private:
+  [[nodiscard]] std::unique_ptr<CompletionSource> make_completions(std::chrono::nanoseconds max_awake);
 
   // --- CompletionHandler
   SpinMutex& mutex() override { return mutex_; }

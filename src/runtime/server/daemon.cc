@@ -15,6 +15,10 @@ bool decides_on_sms(const std::string& policy, const Backend& backend) {
   return choice && needs_real_sms(choice->entry->info, backend.capabilities());
 }
 
+std::chrono::milliseconds max_awake(const ServeOptions& options) {
+  return std::chrono::milliseconds(options.awake_milliseconds);
+}
+
 std::string cache_folder(const ServeOptions& options) {
   return options.cache.empty() ? rewrite::default_cache_folder() : options.cache;
 }
@@ -88,7 +92,6 @@ Daemon::Daemon(const ServeOptions& options, std::unique_ptr<Backend> backend, st
       rewriter_(make_rewriter(options)),
       sandbox_(sandbox_options(options, *backend_)),
       comparisons_(comparison_options(sandbox_.options())) {
-  set_max_awake(std::chrono::milliseconds(options.awake_milliseconds));
   if (rewriter_) {
     rewriter_start_ = std::async(std::launch::async, [rewriter = rewriter_.get()] { rewriter->warm_up(); });
   }
@@ -100,12 +103,13 @@ Daemon::Daemon(const ServeOptions& options, std::unique_ptr<Backend> backend, st
   precompilation_ = std::make_unique<Precompilation>(backend_->capabilities(), *worker_programs_, compilers_, sandbox_);
   verification_ = std::make_unique<Verification>(backend_->capabilities(), *worker_programs_, compilers_, comparisons_);
   scheduler_ = std::make_unique<Scheduler>(*backend_, counts_, std::move(policy),
-                                           admission_options(options_, policy_name_, real_sms_));
+                                           admission_options(options_, policy_name_, real_sms_),
+                                           Scheduler::steady_clock(), max_awake(options_));
 }
 
 DaemonContext Daemon::context() {
   return {*backend_,        counts_,        limits_,    *scheduler_, *worker_programs_,
-          *precompilation_, *verification_, compilers_, sandbox_};
+          *precompilation_, *verification_, compilers_, sandbox_,    max_awake(options_)};
 }
 
 Result<void> Daemon::set_policy(const std::string& text) {

@@ -1,6 +1,8 @@
 // The parts of the daemon that all sessions use.
 #pragma once
 
+#include <chrono>
+
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
 #include "runtime/device/object_counts.h"
@@ -8,6 +10,7 @@
 #include "runtime/program/precompilation.h"
 #include "runtime/program/verification.h"
 #include "runtime/program/worker_program.h"
+#include "runtime/protocol/futex.h"
 #include "runtime/sandbox/sandbox.h"
 #include "runtime/schedule/scheduler.h"
 
@@ -23,6 +26,7 @@ struct DaemonContext {
   const Verification& verification;
   Compilers& compilers;
   sandbox::Sandbox& sandbox;
+  std::chrono::nanoseconds max_awake = kDefaultMaxAwake;  // the longest time for which an idle thread stays awake
 };
 
 }  // namespace wm::runtime

@@ -74,7 +74,7 @@ void Session::start() {
 
 void Session::read_messages() {
   const SharedArea& area = *state_.shared.area();
-  RingReader ring(&area.header().ring, area.ring());
+  RingReader ring(&area.header().ring, area.ring(), state_.daemon.max_awake);
   std::vector<std::byte> message;
   while (!closed()) {
     switch (ring.try_read(message)) {

@@ -86,22 +86,43 @@ TEST(AwakeTime, IsTwiceALatePauseIfThatWasShort) {
   };
   AwakeTime time;
   EXPECT_EQ(time.get(), 1ms);
-  for (const Row& row : {Row{1100us, 2200us}, Row{4ms, 8ms}, Row{10ms, 10ms}, Row{6ms, 10ms}, Row{200us, 1ms},
-                         Row{3ms, 6ms}, Row{10001us, 1ms}, Row{200ms, 1ms}}) {
+  for (const Row& row :
+       {Row{1100us, 2200us}, Row{4ms, 8ms}, Row{10ms, 10ms}, Row{6ms, 10ms}, Row{200us, 1ms}, Row{3ms, 6ms}}) {
     time.note_pause(row.pause);
     EXPECT_EQ(time.get(), row.awake) << row.pause.count();
   }
 }
 
-TEST(AwakeTime, HasAMaximumForTheProcess) {
+TEST(AwakeTime, StaysAsItIsAfterALongPauseBetweenShortOnes) {
   AwakeTime time;
-  set_max_awake(0ns);
-  EXPECT_EQ(time.get(), 0ns);
-  set_max_awake(50ms);
-  time.note_pause(20ms);
-  EXPECT_EQ(time.get(), 40ms);
-  set_max_awake(kDefaultMaxAwake);
-  EXPECT_EQ(time.get(), 10ms);
+  time.note_pause(4ms);
+  for (int i = 0; i < 5; ++i) {
+    time.note_pause(100ms);
+    EXPECT_EQ(time.get(), 8ms);
+    if (i % 2 == 0) {
+      time.note_ready();
+    } else {
+      time.note_pause(4ms);
+    }
+  }
+}
+
+TEST(AwakeTime, HalvesWithEachFurtherLongPause) {
+  AwakeTime time;
+  time.note_pause(4ms);
+  for (const std::chrono::nanoseconds awake : {8'000'000ns, 4'000'000ns, 2'000'000ns, 1'000'000ns, 1'000'000ns}) {
+    time.note_pause(10001us);
+    EXPECT_EQ(time.get(), awake);
+  }
+}
+
+TEST(AwakeTime, HasAMaximum) {
+  AwakeTime none(0ns), long_one(50ms);
+  EXPECT_EQ(none.get(), 0ns);
+  none.note_pause(1us);
+  EXPECT_EQ(none.get(), 0ns);
+  long_one.note_pause(20ms);
+  EXPECT_EQ(long_one.get(), 40ms);
 }
 
 // --- Sleeping. A thread that nobody wakes would sleep for ten minutes.
