@@ -48,12 +48,12 @@ class FairQueueing final : public Policy {
  private:
   struct Client {
     double start = 0;   // virtual time at which its latest launch starts
-    double length = 0;  // of that launch, in cycles of the whole machine; 0: not known
-    double used = 0;    // by that launch
+    double length = 0;  // the length of that launch, in cycles of the whole machine; 0: not known
+    double used = 0;    // the part of it that has passed
     double share = 1;
     double places = 1;         // blocks that fill the machine
     std::uint32_t seen = 0;    // blocks on the machine at the last update
-    std::uint32_t blocks = 0;  // of the latest launch
+    std::uint32_t blocks = 0;  // its latest launch has so many
     std::uint32_t function = 0;
     std::uint64_t instructions = 0;                          // before the latest launch
     std::map<std::uint32_t, double> instructions_per_block;  // by function

@@ -137,8 +137,7 @@ struct UserEvent {  // host_access_done: the client has finished the access that
 // The answer to create_kernel; a ParameterKind for each parameter follows.
 enum class ParameterKind : std::uint32_t { unknown, value, memory, image, sampler, local };
 struct KernelProperties {
-  // Groups of up to so many items are certain to be accepted. Of a launch of larger ones only the device's driver
-  // knows.
+  // Groups of up to so many items are certain to be accepted. The device's driver decides on larger ones.
   std::uint64_t accepted_work_group_size = 0;
   std::uint64_t required_local_size[3] = {};
   std::uint32_t parameters = 0;
