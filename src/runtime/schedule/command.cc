@@ -14,7 +14,7 @@ constexpr unsigned successors(State s) {
   switch (s) {
     case State::waiting:
       return bit(State::awaiting_printf) | bit(State::arrived) | bit(State::host_access) | bit(State::transferring) |
-             bit(State::pipelined) | bit(State::submitted) | bit(State::done);
+             bit(State::pipelined) | bit(State::submitted) | bit(State::refused) | bit(State::done);
     case State::awaiting_printf:
       return bit(State::arrived) | bit(State::done);
     case State::arrived:
@@ -22,6 +22,7 @@ constexpr unsigned successors(State s) {
     case State::host_access:
     case State::transferring:
     case State::ended:
+    case State::refused:
       return bit(State::done);
     case State::pipelined:
       return bit(State::arrived) | bit(State::submitted) | bit(State::ended) | bit(State::done);

@@ -100,6 +100,7 @@ struct Command {
     pipelined,        // on the device behind a kernel of its client, before the policy knows of it
     submitted,        // on the device
     ended,            // the device is done with it; commands before it on its queue have not been seen to complete
+    refused,          // it will not run; commands before it on its queue have not been seen to complete
     done
   };
 

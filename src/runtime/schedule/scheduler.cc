@@ -195,7 +195,7 @@ void Scheduler::submitted(const CommandPtr& command, State state, Status status,
                           const std::shared_ptr<WorkerBatch>& batch) {
   if (status != status::kSuccess) {
     failed_command_ = true;
-    return finish(command, status);
+    return refuse(command, status);
   }
   ++counts_.events;
   if (command->state() != state) command->enter(state);
@@ -289,8 +289,15 @@ void Scheduler::finish(const CommandPtr& command, Status status) {
   command->workers.reset();
 }
 
+// What follows it on its queue, such as clFinish, must not complete before what precedes it.
+void Scheduler::refuse(const CommandPtr& command, Status status) {
+  if (command->state() != State::waiting || command->dependencies.unobserved == 0) return finish(command, status);
+  command->status = status;
+  command->enter(State::refused);
+}
+
 void Scheduler::observed(const CommandPtr& command) {
-  if (command->state() == State::ended) {
+  if (command->state() == State::ended || command->state() == State::refused) {
     finish(command, command->status);
   } else if (command->state() == State::pipelined) {
     const bool is_off_device = command->came_too_soon();

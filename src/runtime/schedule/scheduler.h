@@ -101,8 +101,9 @@ class Scheduler final : private CompletionHandler {
   void complete(const Completion& completion);
   void record_times(Command& command, const Completion& completion);
   void finish(const CommandPtr& command, Status status);
-  // Completes a command that will not run.
-  void fail(const CommandPtr& command) { finish(command, status::kDependencyFailed); }
+  // Completes a command that will not run, once those before it on its queue have been seen to complete.
+  void refuse(const CommandPtr& command, Status status);
+  void fail(const CommandPtr& command) { refuse(command, status::kDependencyFailed); }
   // All commands before it on its device queue have been seen to complete.
   void observed(const CommandPtr& command);
 

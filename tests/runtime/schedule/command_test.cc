@@ -40,7 +40,7 @@ std::set<State> successors(State state) {
 TEST(Command, ChangesItsStateAsTheDiagramShows) {
   EXPECT_EQ(successors(State::waiting),
             (std::set{State::awaiting_printf, State::arrived, State::host_access, State::transferring, State::pipelined,
-                      State::submitted, State::done}));
+                      State::submitted, State::refused, State::done}));
   EXPECT_EQ(successors(State::awaiting_printf), (std::set{State::arrived, State::done}));
   EXPECT_EQ(successors(State::arrived), (std::set{State::submitted, State::done}));
   EXPECT_EQ(successors(State::host_access), std::set{State::done});
@@ -48,6 +48,7 @@ TEST(Command, ChangesItsStateAsTheDiagramShows) {
   EXPECT_EQ(successors(State::pipelined), (std::set{State::arrived, State::submitted, State::ended, State::done}));
   EXPECT_EQ(successors(State::submitted), (std::set{State::ended, State::done}));
   EXPECT_EQ(successors(State::ended), std::set{State::done});
+  EXPECT_EQ(successors(State::refused), std::set{State::done});
   EXPECT_EQ(successors(State::done), std::set<State>{});
 }
 

@@ -104,6 +104,22 @@ TEST_F(SchedulerTest, ARefusedCommandFailsAndTheDeviceIsInDoubt) {
   EXPECT_FALSE(scheduler.take_failed_command());
 }
 
+// clFinish is such a marker: it must not return while earlier commands run.
+TEST_F(SchedulerTest, AMarkerBehindARefusedCommandWaitsForTheCommandsBeforeThat) {
+  const auto queue = make_queue();
+  add(make_transfer(backend, client, queue, 1));
+  backend.next_status = -30;
+  add(make_transfer(backend, client, queue, 2));
+  add(make_command(client, queue, CommandType::marker, 3));
+  EXPECT_EQ(client->shown(1), status::kRunning);
+  EXPECT_NE(client->shown(3), status::kComplete);
+  complete(0);
+  EXPECT_EQ(client->shown(1), status::kComplete);
+  EXPECT_EQ(client->shown(2), -30);
+  EXPECT_EQ(client->shown(3), status::kComplete);
+  EXPECT_EQ(counts.commands, 0);
+}
+
 TEST_F(SchedulerTest, AKernelFaultFailsLaterCommandsOfItsQueue) {
   const auto queue = make_queue();
   launch(client, queue, "k", {.groups = 8, .event = 1});
