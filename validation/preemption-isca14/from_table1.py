@@ -18,7 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SMS, BYTES_PER_US, PROCESSES = 13, 208e3 / 13, 8
 PLACES = {"threads": 2048, "registers": 65536, "blocks": 16}
 SHARED = (16384, 32768, 49152)  # the first configuration that holds a block (table 2)
-KERNEL = re.compile(r"^  (\w+): \{blocks: (\d+), threads: (\d+), registers: (\d+), shared_memory: (\d+) B, time: ([\d.]+) us", re.M)
+KERNEL = re.compile(r"^  (\w+): \{blocks: (\d+), threads: (\d+), registers: (\d+), shared_memory: (\d+) B, "
+                    r"time: ([\d.]+) us", re.M)
 CLASS2 = re.compile(r"class2: (\w+)")
 
 
