@@ -63,10 +63,11 @@ void KernelTable::end_replacing(std::uint32_t client, const Replacement& r) {
 
 BlockWork KernelTable::take_block(std::uint32_t client, bool& resumed) {
   Client& c = clients_[client];
-  resumed = !c.preempted.empty();
-  if (resumed) {
+  resumed = false;
+  if (!c.preempted.empty()) {
     const BlockWork work = c.preempted.front();
     c.preempted.pop_front();
+    resumed = work.left < duration_of(c, work.block);
     return work;
   }
   return take_new_block(client);

@@ -28,9 +28,9 @@ struct BlockClientSpec {
 };
 
 struct BlockClientTotals {
-  std::uint64_t launches = 0;  // completed
-  std::uint64_t blocks = 0;    // completed
-  std::uint64_t preemptions = 0;
+  std::uint64_t launches = 0;     // completed
+  std::uint64_t blocks = 0;       // completed
+  std::uint64_t preemptions = 0;  // blocks whose context was saved
   std::uint64_t instructions = 0;
   Cycles first_start = kNever;  // start of its first block
   Cycles last_end;              // end of its last launch
@@ -60,13 +60,14 @@ class KernelTable {
   [[nodiscard]] const BlockClientTotals& totals(std::uint32_t client) const { return clients_[client].totals; }
   [[nodiscard]] const BlockClientSpec& spec(std::uint32_t client) const { return clients_[client].spec; }
 
-  // The block to issue next: preempted ones first (section 3.3). `resumed`: its context has to be restored.
+  // The block to issue next: preempted ones first (section 3.3). `resumed`: it has worked before, so its context has to
+  // be restored.
   BlockWork take_block(std::uint32_t client, bool& resumed);
   // The same for a client without preempted blocks.
   BlockWork take_new_block(std::uint32_t client) {
     Client& c = clients_[client];
     const std::uint32_t block = c.next_block++;
-    return {block, c.model->shape.duration(c.model->block_time, c.launch_seed, block) << kFraction};
+    return {block, duration_of(c, block)};
   }
   // New blocks to be taken one after the other, and the instructions of those that they replace.
   struct Replacement {
@@ -130,6 +131,9 @@ class KernelTable {
     std::deque<BlockWork> preempted;  // the client's PTBQ
     BlockClientTotals totals;
   };
+  [[nodiscard]] static std::uint64_t duration_of(const Client& c, std::uint32_t block) {
+    return c.model->shape.duration(c.model->block_time, c.launch_seed, block) << kFraction;
+  }
 
   std::uint64_t seed_;
   std::vector<Client> clients_;

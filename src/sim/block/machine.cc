@@ -438,12 +438,12 @@ void BlockMachine::preempt(SmId sm, KernelId kernel, std::uint32_t blocks) {
 
 void BlockMachine::stop_blocks(std::uint32_t sm, std::uint32_t client, std::uint32_t count, bool asked) {
   SmTable::Entry& entry = sms_[sm];
-  const std::uint32_t stopped = entry.unit.stop(
+  const SmUnit::Stopped stopped = entry.unit.stop(
       client, count, kernels_.model(client).context_bytes, now_.count, now_.count + spec_.decision.count, asked,
       [&](std::uint64_t work) { entry.retired[client] += kernels_.retire(client, work); });
-  sms_.resident(sm, client).leaving += stopped;
-  sms_.view(sm).leaving += stopped;
-  kernels_.count_preempted(client, stopped);
+  sms_.resident(sm, client).leaving += stopped.blocks;
+  sms_.view(sm).leaving += stopped.blocks;
+  kernels_.count_preempted(client, stopped.saved);
   reschedule(sm);
 }
 

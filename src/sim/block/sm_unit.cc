@@ -35,6 +35,18 @@ std::uint64_t SmUnit::restore(std::uint64_t bytes, std::uint64_t from) {
   return port_free_;
 }
 
+// The port is free once the contexts on their way have been saved and the blocks that stay have been restored. A block
+// in its SM's setup counts as one that is being restored; the port is then at most found free later than it is.
+void SmUnit::abandon_restores(std::uint64_t from) {
+  if (port_free_ <= from) return;
+  std::uint64_t free = from;
+  for (const Leaving& l : leaving_)
+    if (l.at != kNoEvent) free = std::max(free, l.at);
+  for (const WorkGroup& g : groups_)
+    for (std::uint32_t i = 0; i < g.size(); ++i) free = std::max(free, g.begin_of(g[i]));
+  port_free_ = std::min(port_free_, free);
+}
+
 void SmUnit::set_rates(std::uint64_t now) {
   if (!contended_) return;
   std::uint64_t load = 0;  // U, in 1/65536

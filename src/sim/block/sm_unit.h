@@ -10,7 +10,8 @@
 // exceeds it.
 //
 // Contexts move at the SM's share of memory bandwidth, one batch after the other. Blocks do not work while their
-// context moves.
+// context moves. Only blocks that have worked since they were started have a context to save: the SM's setup or the
+// restore of one that has not is abandoned, and memory still holds what was saved of it before.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +29,7 @@ inline constexpr std::uint64_t kNoEvent = ~std::uint64_t{0};
 
 class SmUnit {
  public:
-  // A block whose context is being saved.
+  // A block that was stopped and whose context, if it has one, is being saved.
   struct Leaving {
     std::uint32_t client = 0;
     BlockWork work;
@@ -58,11 +59,16 @@ class SmUnit {
   }
   // Reserves the context port for a block's restore that may begin at `from`; returns when it is done.
   std::uint64_t restore(std::uint64_t bytes, std::uint64_t from);
-  // Stops up to `count` blocks of the client, those with most work left first; their contexts leave from `from` on.
-  // `progressed` is called with the work that each has done since it was started. Returns the number stopped.
+  // Stops up to `count` blocks of the client, those with most work left first. The contexts of those that have worked
+  // leave from `from` on, the others leave at `from`. `progressed` is called with the work that each has done since it
+  // was started.
+  struct Stopped {
+    std::uint32_t blocks = 0;
+    std::uint32_t saved = 0;  // how many of them have a context to save
+  };
   template <typename Progressed>
-  std::uint32_t stop(std::uint32_t client, std::uint32_t count, std::uint64_t context_bytes, std::uint64_t now,
-                     std::uint64_t from, bool asked, Progressed&& progressed);
+  Stopped stop(std::uint32_t client, std::uint32_t count, std::uint64_t context_bytes, std::uint64_t now,
+               std::uint64_t from, bool asked, Progressed&& progressed);
   // Removes blocks whose work ends by `now` and hands `on_end(client, block, work)` each, the work as it was started.
   template <typename OnEnd>
   void collect_ended(std::uint64_t now, OnEnd&& on_end);
@@ -102,6 +108,7 @@ class SmUnit {
   void drop_empty_groups();
   void set_rates(std::uint64_t now);
   void find_next();
+  void abandon_restores(std::uint64_t from);
   [[nodiscard]] std::uint64_t transfer_cycles(std::uint64_t bytes) const {
     return ((bytes << kFraction) + bytes_per_cycle_ - 1) / bytes_per_cycle_;
   }
@@ -206,22 +213,30 @@ void SmUnit::collect_left(std::uint64_t now, OnLeft&& on_left) {
 }
 
 template <typename Progressed>
-std::uint32_t SmUnit::stop(std::uint32_t client, std::uint32_t count, std::uint64_t context_bytes, std::uint64_t now,
-                           std::uint64_t from, bool asked, Progressed&& progressed) {
-  std::uint32_t stopped = 0;
+SmUnit::Stopped SmUnit::stop(std::uint32_t client, std::uint32_t count, std::uint64_t context_bytes, std::uint64_t now,
+                             std::uint64_t from, bool asked, Progressed&& progressed) {
+  Stopped stopped;
   for (WorkGroup& g : groups_) {
     if (g.client() != client) continue;
     g.catch_up(now);
-    stopped = std::min(count, g.size());
-    port_free_ = std::max(port_free_, from) + transfer_cycles(context_bytes * stopped);
-    for (std::uint32_t i = 0; i < stopped; ++i) {
+    stopped.blocks = std::min(count, g.size());
+    const std::size_t first = leaving_.size();
+    for (std::uint32_t i = 0; i < stopped.blocks; ++i) {
       const WorkGroup::Entry e = g.pop_last();
       const std::uint64_t done = g.done(e);
       progressed(done);
-      leaving_.push_back({client, {e.block, e.work - done}, port_free_, asked});
+      stopped.saved += done != 0 ? 1 : 0;
+      leaving_.push_back({client, {e.block, e.work - done}, done != 0 ? kNoEvent : from, asked});
     }
+    abandon_restores(from);
+    if (stopped.saved != 0) port_free_ = std::max(port_free_, from) + transfer_cycles(context_bytes * stopped.saved);
+    for (std::size_t i = first; i < leaving_.size(); ++i)
+      if (leaving_[i].at == kNoEvent) leaving_[i].at = port_free_;
     break;
   }
+  const auto earlier = [](const Leaving& a, const Leaving& b) { return a.at < b.at; };
+  if (!std::is_sorted(leaving_.begin(), leaving_.end(), earlier))
+    std::stable_sort(leaving_.begin(), leaving_.end(), earlier);
   drop_empty_groups();
   set_rates(now);
   next_is_stale_ = true;

@@ -146,6 +146,10 @@ class WorkGroup {
     const std::uint64_t left = end - clock_;
     return since_ + (rate_ == kOne ? (left + kOne - 1) >> kFraction : (left + rate_ - 1) / rate_);
   }
+  // The cycle from which the block works, or the last update of the clock where it works already.
+  [[nodiscard]] std::uint64_t begin_of(const Entry& e) const {
+    return e.end < e.work ? since_ : cycle_of(e.end - e.work);
+  }
   // Work the block has done since it was started.
   [[nodiscard]] std::uint64_t done(const Entry& e) const {
     const std::uint64_t left = e.end > clock_ ? e.end - clock_ : 0;

@@ -56,6 +56,32 @@ TEST(Figure2, DrainingRunsK3WhenTheBlocksOfK1HaveEnded) {
   EXPECT_EQ(s.end("K2"), 1400U);
 }
 
+// A launch of low priority arrives at 0, one of high priority at 100 and another one at 450, while the blocks of the
+// first are being restored. K1's contexts (100 bytes each, one byte a cycle) are saved by 300; K2 runs from 300 to 400.
+// K1's first block would be restored by 500, so K3 finds nothing to save at 450 and runs to 550. K1's blocks are
+// restored by 650 and 750 then, with 900 of their 1,000 cycles left.
+TEST(Schedule, ABlockThatIsBeingRestoredIsNotSavedAgain) {
+  const Scenario s({.sms = 1}, "ppq:preemption=switch",
+                   {{.name = "K1", .blocks = 2, .cycles = 1000, .blocks_per_sm = 2, .context_bytes = 100},
+                    {.name = "K2", .blocks = 1, .cycles = 100, .arrives = 100, .priority = 1, .context_bytes = 100},
+                    {.name = "K3", .blocks = 1, .cycles = 100, .arrives = 450, .priority = 1, .context_bytes = 100}});
+  EXPECT_EQ(s.end("K2"), 400U);
+  EXPECT_EQ(s.end("K3"), 550U);
+  EXPECT_EQ(s.end("K1"), 750U + 900);
+  EXPECT_EQ(s.machine().totals({0}).preemptions, 2U);
+}
+
+// K1 is given the SM at 0 and set up by 50; K2 arrives at 30 and is set up from 50 to 100. K1's block has no context
+// then: after K2 it takes a setup, no restore.
+TEST(Schedule, ABlockThatIsPreemptedInTheSetupStartsAnew) {
+  const Scenario s({.sms = 1, .setup = 50}, "ppq:preemption=switch",
+                   {{.name = "K1", .blocks = 1, .cycles = 1000, .context_bytes = 100},
+                    {.name = "K2", .blocks = 1, .cycles = 100, .arrives = 30, .priority = 1, .context_bytes = 100}});
+  EXPECT_EQ(s.end("K2"), 200U);
+  EXPECT_EQ(s.end("K1"), 200U + 50 + 1000);
+  EXPECT_EQ(s.machine().totals({0}).preemptions, 0U);
+}
+
 // Three waves of three blocks on three places: 3 x 50; the setup of 20 cycles comes once, before the first.
 TEST(Schedule, AnSmIsSetUpOncePerLaunch) {
   const Scenario s({.sms = 1, .setup = 20}, "fcfs", {{.name = "a", .blocks = 9, .cycles = 50, .blocks_per_sm = 3}});

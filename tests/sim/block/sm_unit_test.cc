@@ -106,7 +106,7 @@ TEST(SmUnit, ContextsLeaveAtTheSmsShareOfBandwidth) {
   SmUnit sm(2 * kOne);
   for (std::uint32_t i = 0; i < 3; ++i) sm.start(0, kernel(4), work(100 + i, i), 0, 0);
   std::uint64_t done = 0;
-  EXPECT_EQ(sm.stop(0, 99, 64, 40, 53, true, [&](std::uint64_t w) { done += w >> kFraction; }), 3U);
+  EXPECT_EQ(sm.stop(0, 99, 64, 40, 53, true, [&](std::uint64_t w) { done += w >> kFraction; }).saved, 3U);
   EXPECT_EQ(done, 3U * 40);
   EXPECT_EQ(sm.next_event(), 53U + 96);
   EXPECT_TRUE(left_at(sm, 53 + 95).empty());
@@ -115,10 +115,53 @@ TEST(SmUnit, ContextsLeaveAtTheSmsShareOfBandwidth) {
   EXPECT_EQ(cycles_left, (std::vector<std::uint64_t>{62, 61, 60}));
 }
 
+// The SM's setup ends at 40. Stopped at 39, the block has no context to save and leaves with the decision, at 45; a
+// cycle of work later, at 41, its 64 bytes take 64 cycles from the decision on.
+TEST(SmUnit, ABlockThatHasNotWorkedLeavesWithoutASave) {
+  for (const std::uint64_t now : {39U, 41U}) {
+    SmUnit sm(kOne);
+    sm.start(0, kernel(2), work(100, 7), 10, 40);
+    const SmUnit::Stopped stopped = sm.stop(0, 99, 64, now, 45, false, [](std::uint64_t) {});
+    const std::uint64_t left = now == 39 ? 45 : 45 + 64;
+    EXPECT_EQ(stopped.blocks, 1U);
+    EXPECT_EQ(stopped.saved, now == 39 ? 0U : 1U);
+    EXPECT_EQ(sm.next_event(), left);
+    EXPECT_TRUE(left_at(sm, left - 1).empty());
+    const auto all = left_at(sm, left);
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all.front().left >> kFraction, now == 39 ? 100U : 99U);
+  }
+}
+
+// Restores of 32 cycles each from cycle 10 on: the first block works from 42, the others would work from 74 and 106. At
+// 50 the first one is saved in 32 cycles, without a wait for the other two, and the port is free for the next restore.
+TEST(SmUnit, RestoresOfBlocksThatAreStoppedAreAbandoned) {
+  SmUnit sm(2 * kOne);
+  for (std::uint32_t i = 0; i < 3; ++i) sm.start(0, kernel(4), work(100, i), 10, sm.restore(64, 10));
+  const SmUnit::Stopped stopped = sm.stop(0, 99, 64, 50, 50, false, [](std::uint64_t) {});
+  EXPECT_EQ(stopped.blocks, 3U);
+  EXPECT_EQ(stopped.saved, 1U);
+  EXPECT_EQ(left_at(sm, 50).size(), 2U);
+  EXPECT_TRUE(left_at(sm, 81).empty());
+  EXPECT_EQ(left_at(sm, 82).size(), 1U);
+  EXPECT_EQ(sm.restore(64, 60), 82U + 32);
+}
+
+// The second block is the one that is restored last. It is stopped at 50, and the first one's restore goes on until 74.
+TEST(SmUnit, TheRestoreOfABlockThatStaysGoesOn) {
+  SmUnit sm(2 * kOne);
+  EXPECT_EQ(sm.restore(64, 10), 42U);
+  for (std::uint32_t i = 0; i < 2; ++i) sm.start(0, kernel(4), work(100, i), 10, sm.restore(64, 10));
+  EXPECT_EQ(sm.stop(0, 1, 64, 50, 50, false, [](std::uint64_t) {}).saved, 0U);
+  EXPECT_EQ(left_at(sm, 50).front().block, 1U);
+  EXPECT_EQ(sm.restore(64, 60), 74U + 32);
+  EXPECT_EQ(sm.next_event(), 174U);
+}
+
 TEST(SmUnit, OfSomeBlocksThoseWithMostWorkLeftAreStopped) {
   SmUnit sm(kOne);
   for (std::uint32_t i = 0; i < 3; ++i) sm.start(0, kernel(4), work(100 * (i + 1), i), 0, 0);
-  EXPECT_EQ(sm.stop(0, 1, 8, 50, 50, false, [](std::uint64_t) {}), 1U);
+  EXPECT_EQ(sm.stop(0, 1, 8, 50, 50, false, [](std::uint64_t) {}).blocks, 1U);
   const auto left = left_at(sm, 58);
   ASSERT_EQ(left.size(), 1U);
   EXPECT_EQ(left.front().block, 2U);
@@ -137,7 +180,7 @@ TEST(SmUnit, BlocksThatStartTogetherAreStoppedByWorkLeft) {
     });
     EXPECT_EQ(sm.next_event(), 100U);
     EXPECT_EQ(sm.last_end(), 400U);
-    EXPECT_EQ(sm.stop(0, 3, 8, 50, 50, false, [](std::uint64_t) {}), 3U);
+    EXPECT_EQ(sm.stop(0, 3, 8, 50, 50, false, [](std::uint64_t) {}).blocks, 3U);
     std::vector<std::uint64_t> cycles_left;
     for (const BlockWork& w : left_at(sm, 50 + 3 * 8)) cycles_left.push_back(w.left >> kFraction);
     EXPECT_EQ(cycles_left, (std::vector<std::uint64_t>{350, 250, 150}));

@@ -1,5 +1,7 @@
 // Table 1 of ISCA 2014 as the applications' files give it: resident blocks, context save times, kernel times.
 #include <gtest/gtest.h>
+#include <map>
+#include <utility>
 
 #include "sim/block/load_app.h"
 #include "sim/block/workload.h"
@@ -75,6 +77,25 @@ TEST_F(Table1, LaunchesAreThePapers) {
     for (const TraceStep& s : app->steps)
       launches += s.kind == TraceStep::Kind::launch && app->kernels[s.amount].name == row.kernel ? 1 : 0;
     EXPECT_EQ(launches, row.launches) << row.kernel;
+  }
+}
+
+// As Parboil's CUDA programs make them: histo copies its image row by row and two words up and down in each iteration,
+// stencil's second grid is a copy on the device.
+TEST_F(Table1, CopiesAreThoseOfTheParboilPrograms) {
+  using Copies = std::pair<std::uint32_t, std::uint32_t>;  // up, down
+  const std::map<std::string, Copies> expected = {{"lbm", {2, 1}},
+                                                  {"histo", {1040 + 20, 20 + 1}},
+                                                  {"stencil", {1, 1}},
+                                                  {"mri-q", {2 + 3 + 2, 1 + 2}},
+                                                  {"mri-gridding", {6, 4}}};
+  for (const auto& [name, copies] : expected) {
+    Copies counted;
+    for (const TraceStep& s : (*runner_.app(name))->steps) {
+      counted.first += s.kind == TraceStep::Kind::copy_to_device ? 1 : 0;
+      counted.second += s.kind == TraceStep::Kind::copy_to_host ? 1 : 0;
+    }
+    EXPECT_EQ(counted, copies) << name;
   }
 }
 
