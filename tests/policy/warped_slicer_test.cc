@@ -143,6 +143,24 @@ TEST(WarpedSlicer, BandwidthScalingUsesMemoryStalls) {
   EXPECT_EQ(printed.caps({0}), "6666666666666666");
 }
 
+// With the bandwidth that counters show, a kernel is flat from the number of blocks on with which all SMs fill the
+// DRAM.
+TEST(WarpedSlicer, AKernelGetsTheBlocksWithWhichAllSmsFillTheBandwidth) {
+  FakeKernel memory = img();
+  memory.ipc = {10, 20, 30, 40, 50, 60, 70, 80};
+  memory.memory_stalls = 0.5;
+  memory.dram_bytes = 0.1;  // 2 bytes per cycle of an SM with two blocks
+  const auto caps = [&](double dram_bytes_per_cycle, const char* policy) {
+    FakeMachine gpu({.sms = 16, .limits = kTable1, .dram_bytes_per_cycle = dram_bytes_per_cycle});
+    drive(gpu, policy, {arrive_together({memory, nn()}), run(25'000)});
+    return gpu.caps({0});
+  };
+  EXPECT_EQ(caps(16 * 2, "warped_slicer"), "2222222222222222");
+  EXPECT_EQ(caps(16 * 3, "warped_slicer"), "3333333333333333");
+  EXPECT_EQ(caps(16 * 8, "warped_slicer"), "6666666666666666") << "stalls without a lack of bandwidth change nothing";
+  EXPECT_EQ(caps(16 * 8, "warped_slicer:psi=shares"), caps(0, "warped_slicer")) << "where the peak is not known";
+}
+
 // The first kernel fills all SMs when the second one arrives, and its blocks outlast the warm-up.
 TEST(WarpedSlicer, ASampleWaitsUntilEverySmHoldsItsTarget) {
   FakeKernel slow = img();

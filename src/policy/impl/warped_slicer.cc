@@ -3,7 +3,7 @@
 //
 //   warm up   the SMs are divided among the kernels; a kernel's i-th SM runs i blocks of it and no others (figure 4)
 //   sample    for 5K cycles; where there are fewer SMs than block counts, in rounds, which only add blocks
-//   decide    scale for bandwidth (equations 3 and 4), water-fill (algorithm 1), or spatial sharing
+//   decide    scale for bandwidth (equations 2 to 4), water-fill (algorithm 1), or spatial sharing
 //   watch     a kernel whose speed changes, and stays changed, starts a new measurement (section IV.B)
 //
 // A new kernel starts a new measurement too; blocks above a new cap run to their end. A kernel that was measured before
@@ -69,7 +69,7 @@ class WarpedSlicer final : public Policy {
 
  private:
   enum class Stage { isolated, warming, sampling, deciding, sharing };
-  enum class Psi { shares, printed };  // the first is the default
+  enum class Psi { bandwidth, shares, printed };  // the first is the default
 
   struct Curve {
     std::vector<double> ipc;           // on one SM with 1, 2, … blocks
@@ -169,19 +169,31 @@ class WarpedSlicer final : public Policy {
         const Target& target = targets_[sm.index];
         if (target.kernel != k.id || target.blocks > max_blocks || (repeats_ < kMaxRepeats && !held_target(gpu, sm, k)))
           continue;
-        const Counters& c = gpu.residents(sm.id)[k.id.index].counters;
-        const double cycles = static_cast<double>(length.count);
-        const double stalls = std::min(static_cast<double>(c.memory_stall_cycles) / cycles, 1.0);  // phi_mem
-        const double ipc = static_cast<double>(c.thread_instructions) / cycles;
-        const double average = sum / sampled;
-        const double psi =
-            psi_ == Psi::printed ? psi_as_printed(target.blocks, average) : psi_of_shares(target.blocks, average);
-        const double scaled = scale_for_bandwidth(ipc, stalls, psi);
+        const double scaled =
+            scaled_ipc(gpu, gpu.residents(sm.id)[k.id.index].counters, length, target.blocks, sum / sampled);
         const std::size_t at = target.blocks - 1;
         curve.ipc[at] = (curve.ipc[at] * curve.times[at] + scaled) / (curve.times[at] + 1);
         ++curve.times[at];
       }
     }
+  }
+
+  // The sampled rate, corrected to the case that every SM runs as many blocks of the kernel: by equation 2 where
+  // bandwidth is counted, otherwise by equations 3 and 4. phi_mem has no part in the former: an SM that has more than
+  // its equal part of the bandwidth hardly stalls in the sample, and would when all SMs run as many blocks.
+  [[nodiscard]] double scaled_ipc(const Machine& gpu, const Counters& c, Cycles length, double blocks,
+                                  double average_blocks) const {
+    const auto cycles = static_cast<double>(length.count);
+    const double ipc = static_cast<double>(c.thread_instructions) / cycles;
+    const double peak = gpu.can(Can::count_traffic) ? gpu.dram_bytes_per_cycle() : 0;
+    if (psi_ == Psi::bandwidth && peak > 0) {
+      const double sms = static_cast<double>(gpu.sms().size());
+      return ipc * part_kept_at(static_cast<double>(c.dram_bytes) / cycles, peak / sms);
+    }
+    const double stalls = std::min(static_cast<double>(c.memory_stall_cycles) / cycles, 1.0);  // phi_mem
+    const double psi =
+        psi_ == Psi::printed ? psi_as_printed(blocks, average_blocks) : psi_of_shares(blocks, average_blocks);
+    return scale_for_bandwidth(ipc, stalls, psi);
   }
 
   // Whether every count of blocks of every kernel was sampled.
@@ -309,7 +321,7 @@ WM_POLICY(WarpedSlicer,
            .about = "divides every SM so that the kernel that loses most loses least",
            .paper = "Xu et al. (Warped-Slicer), ISCA 2016",
            .needs = {Can::cap_blocks, Can::count_instructions},
-           .uses = {Can::sample_stalls},
+           .uses = {Can::sample_stalls, Can::count_traffic},
            .parameters = {
                cycles("warmup", 20'000, {0, 10'000'000}, "wait before sampling, while blocks in the way end", "V"),
                cycles("sample", 5'000, {100, 10'000'000}, "length of a sample", "IV.A"),
@@ -317,8 +329,9 @@ WM_POLICY(WarpedSlicer,
                number("loss", 1.2, {0, 100}, "spatial sharing where a kernel would lose more than this over K", "IV"),
                number("phase_change", 0.5, {0, 100}, "change of a kernel's rate that may be a new phase", "IV.B"),
                integer("phase_samples", 2, {1, 1000}, "samples it must last", "IV.B"),
-               added_later(choice("psi", {{"shares"}, {"printed"}},
-                                  "correction of bandwidth: by equal shares, or as equation 4 is printed", "eq. 4")),
+               added_later(choice("psi", {{"bandwidth"}, {"shares"}, {"printed"}},
+                                  "correction of bandwidth: measured, by equal shares, or as equation 4 is printed",
+                                  "eq. 3, 4")),
                added_later(cycles("pause", 0, {0, 1'000'000'000},
                                   "a plan is kept for clients that have no launch for at most so long", ""))}})
 
