@@ -118,13 +118,45 @@ TEST(WarpedSlicer, ASustainedChangeOfRateStartsANewMeasurement) {
   FakeMachine gpu({.sms = 16, .limits = kTable1});
   drive(gpu, "warped_slicer", {arrive_together({img(), nn()}), run(60'000)});
   gpu.become({0}, {5, 10, 15, 20, 25, 30, 35, 40});
-  gpu.run({5'000});
-  EXPECT_EQ(gpu.caps({0}), "5555555555555555") << "one strange sample is not yet a phase";
+  gpu.run({20'000});
+  EXPECT_EQ(gpu.caps({0}), "5555555555555555") << "a change that is shorter than a measurement is not yet a phase";
   gpu.run({10'000});
   EXPECT_EQ(gpu.caps({0}), "1234567800000000");
   gpu.run({40'000});
   EXPECT_EQ(gpu.caps({0}), "6666666666666666");  // it rises to its last block now
   EXPECT_EQ(gpu.caps({1}), "2222222222222222");
+}
+
+// Blocks of the first kernel outlast the measurement of its new phase, which costs more the longer it takes.
+TEST(WarpedSlicer, TheMeasurementOfAPhaseIsGivenUpWhereBlocksHoldItUp) {
+  FakeKernel slow = img();
+  slow.block_instructions = 2'000'000;
+  FakeMachine gpu({.sms = 16, .limits = kTable1});
+  drive(gpu, "warped_slicer", {arrive_together({slow, nn()}), run(400'000)});
+  ASSERT_EQ(gpu.caps({0}), "5555555555555555");
+  gpu.become({0}, {5, 10, 15, 20, 25, 30, 35, 40});
+  gpu.run({35'000});
+  EXPECT_EQ(gpu.caps({0}), "1234567800000000");
+  gpu.run({40'000});
+  EXPECT_EQ(gpu.caps({0}), "5555555555555555") << "the partition of before, after two warm-ups";
+  gpu.run({80'000});
+  EXPECT_EQ(gpu.caps({0}), "5555555555555555") << "the rate of this phase is the usual one now";
+}
+
+// It slows down as its blocks run out, which says nothing about those that ran.
+TEST(WarpedSlicer, ALaunchThatRunsOutOfBlocksIsNoPhase) {
+  FakeKernel ends = img();
+  ends.blocks = 250;  // the last of four waves has fewer than one on each SM
+  ends.block_instructions = 2'000'000;
+  FakeMachine gpu({.sms = 16, .limits = kTable1});
+  drive(gpu, "warped_slicer", {arrive_together({ends, nn()}), run(25'000)});
+  ASSERT_EQ(gpu.caps({0}), "5555555555555555");
+  gpu.after_each_step([](const FakeMachine& seen) {
+    if (seen.kernels().size() == 2) {
+      EXPECT_EQ(seen.caps({0}), "5555555555555555") << seen.now().count;
+    }
+  });
+  gpu.run({1'000'000});
 }
 
 // It rises when sampled, since the SMs with more blocks took the bandwidth; with stalls in sight it is seen to be flat.
