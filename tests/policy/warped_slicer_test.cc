@@ -175,6 +175,22 @@ TEST(WarpedSlicer, BandwidthScalingUsesMemoryStalls) {
   EXPECT_EQ(printed.caps({0}), "6666666666666666");
 }
 
+// Eight block slots are not enough for three kernels to keep 60% each, but whole SMs would leave them a third.
+TEST(WarpedSlicer, ThreeKernelsShareSmsWhereTheyKeepMoreThanTheirPartOfTheSms) {
+  FakeKernel linear = img();
+  linear.ipc = {10, 20, 30, 40, 50, 60, 70, 80};
+  FakeKernel slow = linear;
+  slow.ipc = {1, 2, 3, 4, 5, 6, 7, 80};  // one eightieth with one block
+  FakeMachine gpu({.sms = 24, .limits = kTable1});
+  drive(gpu, "warped_slicer", {arrive_together({linear, linear, linear}), run(25'000)});
+  EXPECT_EQ(gpu.caps({0}), std::string(24, '3'));
+  EXPECT_EQ(gpu.caps({1}), std::string(24, '3'));
+  EXPECT_EQ(gpu.caps({2}), std::string(24, '2'));
+  FakeMachine other({.sms = 24, .limits = kTable1});
+  drive(other, "warped_slicer", {arrive_together({linear, linear, slow}), run(25'000)});
+  EXPECT_EQ(other.caps({2}), std::string(16, '0') + std::string(8, '*'));
+}
+
 // With the bandwidth that counters show, a kernel is flat from the number of blocks on with which all SMs fill the
 // DRAM.
 TEST(WarpedSlicer, AKernelGetsTheBlocksWithWhichAllSmsFillTheBandwidth) {

@@ -264,9 +264,10 @@ class WarpedSlicer final : public Policy {
     const auto blocks = water_fill(sharers, gpu.limits().total);
     bool together = blocks.has_value();
     for (std::size_t i = 0; together && i < kernels.size(); ++i) {
-      // "the performance loss threshold of any single kernel is 1/K x 120%"
+      // "The performance loss threshold of any single kernel is 1/K x 120%", which is printed for two: whole SMs cost
+      // each of K kernels 1 - 1/K of its rate, and no more than 120% of that may be lost.
       const double lost = 1 - curves[i][(*blocks)[i] - 1];
-      together = lost <= loss_ / static_cast<double>(kernels.size());
+      together = lost <= loss_ * (1 - 1 / static_cast<double>(kernels.size()));
     }
     const std::size_t sms = gpu.sms().size();
     for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -361,7 +362,8 @@ WM_POLICY(WarpedSlicer,
                cycles("warmup", 20'000, {0, 10'000'000}, "wait before sampling, while blocks in the way end", "V"),
                cycles("sample", 5'000, {100, 10'000'000}, "length of a sample", "IV.A"),
                cycles("delay", 0, {0, 10'000'000}, "from the last sample to the new partition", "V.H"),
-               number("loss", 1.2, {0, 100}, "spatial sharing where a kernel would lose more than this over K", "IV"),
+               number("loss", 1.2, {0, 100},
+                      "spatial sharing where a kernel would lose more than this times what whole SMs cost it", "IV"),
                number("phase_change", 0.5, {0, 100}, "change of a kernel's rate that may be a new phase", "IV.B"),
                integer("phase_samples", 2, {1, 1000}, "samples it must last, and as long as a measurement", "IV.B"),
                added_later(choice("psi", {{"bandwidth"}, {"shares"}, {"printed"}},
