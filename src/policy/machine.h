@@ -103,7 +103,7 @@ struct Counters {
   std::uint64_t lsu_blocked_cycles = 0;   // Can::sample_stalls: SM cycles in which memory held up the load/store unit
   std::uint64_t l2_accesses = 0;          // Can::count_traffic
   std::uint64_t l2_misses = 0;
-  std::uint64_t dram_bytes = 0;  // of loads and stores that L2 did not have
+  std::uint64_t dram_bytes = 0;  // loads and stores that L2 did not have
 };
 
 // One kernel on one SM.

@@ -36,7 +36,7 @@ struct FakeKernel {
   double idle_warps = 0;                            // result of sampling on each SM
   double memory_stalls = 0;                         // share of cycles
   double lsu_blocked = 0;                           // the same
-  double dram_bytes = 0;                            // of each thread instruction
+  double dram_bytes = 0;                            // bytes per thread instruction
 };
 
 struct FakeSpec {
