@@ -103,7 +103,7 @@ struct Counters {
   std::uint64_t lsu_blocked_cycles = 0;   // Can::sample_stalls: SM cycles in which memory held up the load/store unit
   std::uint64_t l2_accesses = 0;          // Can::count_traffic
   std::uint64_t l2_misses = 0;
-  std::uint64_t dram_bytes = 0;
+  std::uint64_t dram_bytes = 0;  // loads and stores that L2 did not have
 };
 
 // One kernel on one SM.
@@ -129,6 +129,8 @@ class Machine {
   // One entry for every client seen so far, by KernelId::index.
   [[nodiscard]] virtual std::span<const ResidentKernel> residents(SmId sm) const = 0;
   [[nodiscard]] virtual Cycles epoch_began() const = 0;
+  // The most bytes that DRAM can move per SM cycle, for all SMs together; 0: not known.
+  [[nodiscard]] virtual double dram_bytes_per_cycle() const { return 0; }
   // Random numbers of this run; the machine's seed decides them.
   virtual Random& random() = 0;
 

@@ -54,6 +54,7 @@ class Recorder final : public Machine {
   [[nodiscard]] std::span<const Kernel> kernels() const override { return inner_.kernels(); }
   [[nodiscard]] std::span<const ResidentKernel> residents(SmId sm) const override { return inner_.residents(sm); }
   [[nodiscard]] Cycles epoch_began() const override { return inner_.epoch_began(); }
+  [[nodiscard]] double dram_bytes_per_cycle() const override { return inner_.dram_bytes_per_cycle(); }
   Random& random() override { return inner_.random(); }
 
   void give(SmId sm, KernelId kernel, Preempt how) override;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "gpu/occupancy.h"
 #include "tree.h"
 
 namespace wm::gpu {
@@ -99,6 +100,23 @@ TEST(LoadGpu, AllThatAreShippedLoad) {
 TEST(LoadGpu, ReadOnlyLoadsHaveTheirOwnCacheWhereTheGpuHasOne) {
   for (const char* name : {"k20c", "smqos24"}) EXPECT_NE(load_gpu(name, kFolder)->texture.bytes, 0U) << name;
   for (const char* name : {"v100", "a100", "h200"}) EXPECT_EQ(load_gpu(name, kFolder)->texture.bytes, 0U) << name;
+}
+
+// Warped-Slicer's table II: the registers that the blocks of DXT, MM, HOT and IMG hold, in percent, rounded down. Steps
+// of four registers per thread give them; steps of eight give 62 for DXT's 36 registers and 50 for IMG's 28.
+TEST(LoadGpu, Slicer16AllocatesRegistersAsThePapersSimulator) {
+  for (const char* name : {"slicer16", "slicer16-lrr"}) {
+    const SmConfig sm = load_gpu(name, kFolder)->sm;
+    const SmLimits limits = {.total = {.threads = sm.threads, .registers = sm.registers, .blocks = sm.blocks},
+                             .register_unit = sm.register_unit};
+    const auto percent = [&limits](const BlockDemand& block) {
+      return *max_blocks(block, limits) * footprint(block, limits).registers * 100 / limits.total.registers;
+    };
+    EXPECT_EQ(percent({64, 35, 0}), 56U) << name;
+    EXPECT_EQ(percent({128, 43, 0}), 85U) << name << ": 86 in the paper";
+    EXPECT_EQ(percent({256, 35, 0}), 84U) << name;
+    EXPECT_EQ(percent({64, 27, 0}), 43U) << name;
+  }
 }
 
 TEST(LoadGpu, AnUnknownNameGetsTheNearest) {

@@ -313,6 +313,8 @@ void FakeMachine::advance(SmId at, KernelId id, std::int64_t instructions) {
   if (Kernel* k = view(id)) k->instructions += static_cast<std::uint64_t>(instructions);
   on_sm.counters.thread_instructions += static_cast<std::uint64_t>(instructions);
   on_sm.counters.warp_instructions += static_cast<std::uint64_t>(instructions / 32);
+  on_sm.counters.dram_bytes +=
+      static_cast<std::uint64_t>(clients_[id.index].spec.dram_bytes * static_cast<double>(instructions));
   if (on_sm.quota == kNoQuota) return;
   const bool had = on_sm.quota > 0;
   on_sm.quota -= instructions;

@@ -36,6 +36,7 @@ struct FakeKernel {
   double idle_warps = 0;                            // result of sampling on each SM
   double memory_stalls = 0;                         // share of cycles
   double lsu_blocked = 0;                           // the same
+  double dram_bytes = 0;                            // bytes per thread instruction
 };
 
 struct FakeSpec {
@@ -47,6 +48,7 @@ struct FakeSpec {
   Cycles wake_time = {1000};
   Cans cans = Cans::all();
   std::uint64_t seed = 1;
+  double dram_bytes_per_cycle = 0;
 };
 
 class FakeMachine final : public Machine {
@@ -90,6 +92,7 @@ class FakeMachine final : public Machine {
   [[nodiscard]] std::span<const Kernel> kernels() const override { return kernels_; }
   [[nodiscard]] std::span<const ResidentKernel> residents(SmId sm) const override { return residents_[sm.index]; }
   [[nodiscard]] Cycles epoch_began() const override { return epoch_began_; }
+  [[nodiscard]] double dram_bytes_per_cycle() const override { return spec_.dram_bytes_per_cycle; }
   Random& random() override { return random_; }
   void give(SmId sm, KernelId kernel, Preempt how) override;
   void share(SmId sm) override;

@@ -118,13 +118,45 @@ TEST(WarpedSlicer, ASustainedChangeOfRateStartsANewMeasurement) {
   FakeMachine gpu({.sms = 16, .limits = kTable1});
   drive(gpu, "warped_slicer", {arrive_together({img(), nn()}), run(60'000)});
   gpu.become({0}, {5, 10, 15, 20, 25, 30, 35, 40});
-  gpu.run({5'000});
-  EXPECT_EQ(gpu.caps({0}), "5555555555555555") << "one strange sample is not yet a phase";
+  gpu.run({20'000});
+  EXPECT_EQ(gpu.caps({0}), "5555555555555555") << "a change that is shorter than a measurement is not yet a phase";
   gpu.run({10'000});
   EXPECT_EQ(gpu.caps({0}), "1234567800000000");
   gpu.run({40'000});
   EXPECT_EQ(gpu.caps({0}), "6666666666666666");  // it rises to its last block now
   EXPECT_EQ(gpu.caps({1}), "2222222222222222");
+}
+
+// Blocks of the first kernel outlast the measurement of its new phase, which costs more the longer it takes.
+TEST(WarpedSlicer, TheMeasurementOfAPhaseIsGivenUpWhereBlocksHoldItUp) {
+  FakeKernel slow = img();
+  slow.block_instructions = 2'000'000;
+  FakeMachine gpu({.sms = 16, .limits = kTable1});
+  drive(gpu, "warped_slicer", {arrive_together({slow, nn()}), run(400'000)});
+  ASSERT_EQ(gpu.caps({0}), "5555555555555555");
+  gpu.become({0}, {5, 10, 15, 20, 25, 30, 35, 40});
+  gpu.run({35'000});
+  EXPECT_EQ(gpu.caps({0}), "1234567800000000");
+  gpu.run({40'000});
+  EXPECT_EQ(gpu.caps({0}), "5555555555555555") << "the partition of before, after two warm-ups";
+  gpu.run({80'000});
+  EXPECT_EQ(gpu.caps({0}), "5555555555555555") << "the rate of this phase is the usual one now";
+}
+
+// It slows down as its blocks run out, which says nothing about those that ran.
+TEST(WarpedSlicer, ALaunchThatRunsOutOfBlocksIsNoPhase) {
+  FakeKernel ends = img();
+  ends.blocks = 250;  // the last of four waves has fewer than one on each SM
+  ends.block_instructions = 2'000'000;
+  FakeMachine gpu({.sms = 16, .limits = kTable1});
+  drive(gpu, "warped_slicer", {arrive_together({ends, nn()}), run(25'000)});
+  ASSERT_EQ(gpu.caps({0}), "5555555555555555");
+  gpu.after_each_step([](const FakeMachine& seen) {
+    if (seen.kernels().size() == 2) {
+      EXPECT_EQ(seen.caps({0}), "5555555555555555") << seen.now().count;
+    }
+  });
+  gpu.run({1'000'000});
 }
 
 // It rises when sampled, since the SMs with more blocks took the bandwidth; with stalls in sight it is seen to be flat.
@@ -141,6 +173,40 @@ TEST(WarpedSlicer, BandwidthScalingUsesMemoryStalls) {
   FakeMachine printed({.sms = 16, .limits = kTable1});
   drive(printed, "warped_slicer:psi=printed", {arrive_together({memory, nn()}), run(25'000)});
   EXPECT_EQ(printed.caps({0}), "6666666666666666");
+}
+
+// Eight block slots are not enough for three kernels to keep 60% each, but whole SMs would leave them a third.
+TEST(WarpedSlicer, ThreeKernelsShareSmsWhereTheyKeepMoreThanTheirPartOfTheSms) {
+  FakeKernel linear = img();
+  linear.ipc = {10, 20, 30, 40, 50, 60, 70, 80};
+  FakeKernel slow = linear;
+  slow.ipc = {1, 2, 3, 4, 5, 6, 7, 80};  // one eightieth with one block
+  FakeMachine gpu({.sms = 24, .limits = kTable1});
+  drive(gpu, "warped_slicer", {arrive_together({linear, linear, linear}), run(25'000)});
+  EXPECT_EQ(gpu.caps({0}), std::string(24, '3'));
+  EXPECT_EQ(gpu.caps({1}), std::string(24, '3'));
+  EXPECT_EQ(gpu.caps({2}), std::string(24, '2'));
+  FakeMachine other({.sms = 24, .limits = kTable1});
+  drive(other, "warped_slicer", {arrive_together({linear, linear, slow}), run(25'000)});
+  EXPECT_EQ(other.caps({2}), std::string(16, '0') + std::string(8, '*'));
+}
+
+// With the bandwidth that counters show, a kernel is flat from the number of blocks on with which all SMs fill the
+// DRAM.
+TEST(WarpedSlicer, AKernelGetsTheBlocksWithWhichAllSmsFillTheBandwidth) {
+  FakeKernel memory = img();
+  memory.ipc = {10, 20, 30, 40, 50, 60, 70, 80};
+  memory.memory_stalls = 0.5;
+  memory.dram_bytes = 0.1;  // 2 bytes per cycle of an SM with two blocks
+  const auto caps = [&](double dram_bytes_per_cycle, const char* policy) {
+    FakeMachine gpu({.sms = 16, .limits = kTable1, .dram_bytes_per_cycle = dram_bytes_per_cycle});
+    drive(gpu, policy, {arrive_together({memory, nn()}), run(25'000)});
+    return gpu.caps({0});
+  };
+  EXPECT_EQ(caps(16 * 2, "warped_slicer"), "2222222222222222");
+  EXPECT_EQ(caps(16 * 3, "warped_slicer"), "3333333333333333");
+  EXPECT_EQ(caps(16 * 8, "warped_slicer"), "6666666666666666") << "stalls without a lack of bandwidth change nothing";
+  EXPECT_EQ(caps(16 * 8, "warped_slicer:psi=shares"), caps(0, "warped_slicer")) << "where the peak is not known";
 }
 
 // The first kernel fills all SMs when the second one arrives, and its blocks outlast the warm-up.

@@ -132,6 +132,13 @@ TEST(BandwidthScaling, AKernelThatFillsTheBandwidthNeedsOneBlock) {
     EXPECT_NEAR(scale_for_bandwidth(3.0 * blocks, 1, psi_of_shares(blocks, 4.5)), 13.5, 1e-9);
 }
 
+TEST(BandwidthScaling, AnSmKeepsNoMoreThanItsEqualPartOfTheBandwidth) {
+  EXPECT_DOUBLE_EQ(part_kept_at(12, 6), 0.5);
+  EXPECT_DOUBLE_EQ(part_kept_at(6, 6), 1);
+  EXPECT_DOUBLE_EQ(part_kept_at(2, 6), 1) << "all SMs together leave bandwidth unused";
+  EXPECT_DOUBLE_EQ(part_kept_at(0, 6), 1);
+}
+
 TEST(Combinations, AllThatFitWithOneOfEachAtLeast) {
   const std::vector<gpu::Resources> two = {{512, 0, 0, 1}, {512, 0, 0, 1}};
   EXPECT_THAT(combinations(two, kOneSm), ElementsAre(ElementsAre(1, 1), ElementsAre(1, 2), ElementsAre(2, 1)));

@@ -33,6 +33,12 @@ double scale_for_bandwidth(double sampled_ipc, double memory_stalls, double psi)
 inline double psi_of_shares(double blocks, double average_blocks) { return average_blocks / blocks - 1; }
 inline double psi_as_printed(double blocks, double average_blocks) { return blocks / average_blocks - 1; }
 
+// Equation 2 with counters: the part of its rate that an SM keeps when every SM runs as many blocks. All SMs together
+// cannot move more than the DRAM can, so that an SM has its equal part at most, whatever it had in the sample.
+inline double part_kept_at(double sampled_bandwidth, double equal_bandwidth) {
+  return sampled_bandwidth > equal_bandwidth ? equal_bandwidth / sampled_bandwidth : 1;
+}
+
 // A curve relative to its best point.
 std::vector<double> normalized(std::span<const double> ipc);
 

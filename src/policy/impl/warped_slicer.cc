@@ -3,8 +3,9 @@
 //
 //   warm up   the SMs are divided among the kernels; a kernel's i-th SM runs i blocks of it and no others (figure 4)
 //   sample    for 5K cycles; where there are fewer SMs than block counts, in rounds, which only add blocks
-//   decide    scale for bandwidth (equations 3 and 4), water-fill (algorithm 1), or spatial sharing
-//   watch     a kernel whose speed changes, and stays changed, starts a new measurement (section IV.B)
+//   decide    scale for bandwidth (equations 2 to 4), water-fill (algorithm 1), or spatial sharing
+//   watch     a kernel whose speed changes, and stays changed for as long as a measurement takes, starts a new one
+//             (section IV.B)
 //
 // A new kernel starts a new measurement too; blocks above a new cap run to their end. A kernel that was measured before
 // is not measured again. A client whose launches alternate between functions is measured as a whole. While a client
@@ -30,7 +31,7 @@ class WarpedSlicer final : public Policy {
         delay_(v.cycles("delay")),
         loss_(v.number("loss")),
         phase_change_(v.number("phase_change")),
-        phase_samples_(static_cast<int>(v.integer("phase_samples"))),
+        phase_samples_(static_cast<std::uint64_t>(v.integer("phase_samples"))),
         psi_(v.choice<Psi>("psi")),
         pauses_(v.cycles("pause")) {}
 
@@ -46,12 +47,12 @@ class WarpedSlicer final : public Policy {
     if (e.tag == plan_ && pauses_.some_absent()) return gpu.wake_at(gpu.now() + sample_, plan_);
     if (e.tag == plan_ && stage_ == Stage::warming) {
       // Blocks above their targets run to their end before the sample begins.
-      if (!settled(gpu)) return gpu.wake_at(gpu.now() + sample_, plan_);
+      if (!settled(gpu)) return takes_too_long(gpu) ? keep_partition(gpu) : gpu.wake_at(gpu.now() + sample_, plan_);
       stage_ = Stage::sampling;
       begin_sample(gpu);
       gpu.set_epoch(sample_);
     } else if (e.tag == plan_ && stage_ == Stage::deciding) {
-      partition(gpu);
+      end_measurement(gpu);
     }
   }
 
@@ -69,7 +70,7 @@ class WarpedSlicer final : public Policy {
 
  private:
   enum class Stage { isolated, warming, sampling, deciding, sharing };
-  enum class Psi { shares, printed };  // the first is the default
+  enum class Psi { bandwidth, shares, printed };  // the first is the default
 
   struct Curve {
     std::vector<double> ipc;           // on one SM with 1, 2, … blocks
@@ -90,6 +91,7 @@ class WarpedSlicer final : public Policy {
     const auto kernels = by_client(gpu);
     pauses_.note_plan(gpu);
     has_another_function_ = false;
+    curves_of_last_phase_.clear();
     ++plan_;
     if (kernels.size() < 2) {
       stage_ = Stage::isolated;
@@ -106,9 +108,21 @@ class WarpedSlicer final : public Policy {
     for (const Kernel& k : by_client(gpu)) curves_.erase(key(k));
     round_ = 0;
     repeats_ = 0;
+    measuring_since_ = gpu.now();
     place(gpu);
     stage_ = Stage::warming;
     gpu.wake_at(gpu.now() + warmup_, plan_);
+  }
+
+  // Long blocks may hold up the measurement of a new phase for longer than the phase lasts, while few blocks run. The
+  // partition is as good as it was, so that it is kept where they have not ended within a second warm-up. New kernels
+  // have no partition to keep.
+  [[nodiscard]] bool takes_too_long(const Machine& gpu) const {
+    return !curves_of_last_phase_.empty() && gpu.now() - measuring_since_ >= warmup_ + warmup_;
+  }
+  void keep_partition(Machine& gpu) {
+    curves_ = std::move(curves_of_last_phase_);
+    end_measurement(gpu);
   }
 
   // Figure 4: each kernel by itself on its part of the SMs, with one block more on every next SM.
@@ -169,19 +183,31 @@ class WarpedSlicer final : public Policy {
         const Target& target = targets_[sm.index];
         if (target.kernel != k.id || target.blocks > max_blocks || (repeats_ < kMaxRepeats && !held_target(gpu, sm, k)))
           continue;
-        const Counters& c = gpu.residents(sm.id)[k.id.index].counters;
-        const double cycles = static_cast<double>(length.count);
-        const double stalls = std::min(static_cast<double>(c.memory_stall_cycles) / cycles, 1.0);  // phi_mem
-        const double ipc = static_cast<double>(c.thread_instructions) / cycles;
-        const double average = sum / sampled;
-        const double psi =
-            psi_ == Psi::printed ? psi_as_printed(target.blocks, average) : psi_of_shares(target.blocks, average);
-        const double scaled = scale_for_bandwidth(ipc, stalls, psi);
+        const double scaled =
+            scaled_ipc(gpu, gpu.residents(sm.id)[k.id.index].counters, length, target.blocks, sum / sampled);
         const std::size_t at = target.blocks - 1;
         curve.ipc[at] = (curve.ipc[at] * curve.times[at] + scaled) / (curve.times[at] + 1);
         ++curve.times[at];
       }
     }
+  }
+
+  // The sampled rate, corrected to the case that every SM runs as many blocks of the kernel: by equation 2 where
+  // bandwidth is counted, otherwise by equations 3 and 4. phi_mem has no part in the former: an SM that has more than
+  // its equal part of the bandwidth hardly stalls in the sample, and would when all SMs run as many blocks.
+  [[nodiscard]] double scaled_ipc(const Machine& gpu, const Counters& c, Cycles length, double blocks,
+                                  double average_blocks) const {
+    const auto cycles = static_cast<double>(length.count);
+    const double ipc = static_cast<double>(c.thread_instructions) / cycles;
+    const double peak = gpu.can(Can::count_traffic) ? gpu.dram_bytes_per_cycle() : 0;
+    if (psi_ == Psi::bandwidth && peak > 0) {
+      const double sms = static_cast<double>(gpu.sms().size());
+      return ipc * part_kept_at(static_cast<double>(c.dram_bytes) / cycles, peak / sms);
+    }
+    const double stalls = std::min(static_cast<double>(c.memory_stall_cycles) / cycles, 1.0);  // phi_mem
+    const double psi =
+        psi_ == Psi::printed ? psi_as_printed(blocks, average_blocks) : psi_of_shares(blocks, average_blocks);
+    return scale_for_bandwidth(ipc, stalls, psi);
   }
 
   // Whether every count of blocks of every kernel was sampled.
@@ -224,6 +250,11 @@ class WarpedSlicer final : public Policy {
     });
   }
 
+  void end_measurement(Machine& gpu) {
+    measurement_ = gpu.now() - measuring_since_;
+    partition(gpu);
+  }
+
   void partition(Machine& gpu) {
     const auto kernels = by_client(gpu);
     std::vector<std::vector<double>> curves;
@@ -233,9 +264,10 @@ class WarpedSlicer final : public Policy {
     const auto blocks = water_fill(sharers, gpu.limits().total);
     bool together = blocks.has_value();
     for (std::size_t i = 0; together && i < kernels.size(); ++i) {
-      // "the performance loss threshold of any single kernel is 1/K x 120%"
+      // "The performance loss threshold of any single kernel is 1/K x 120%", which is printed for two: whole SMs cost
+      // each of K kernels 1 - 1/K of its rate, and no more than 120% of that may be lost.
       const double lost = 1 - curves[i][(*blocks)[i] - 1];
-      together = lost <= loss_ / static_cast<double>(kernels.size());
+      together = lost <= loss_ * (1 - 1 / static_cast<double>(kernels.size()));
     }
     const std::size_t sms = gpu.sms().size();
     for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -245,28 +277,41 @@ class WarpedSlicer final : public Policy {
       }
     }
     stage_ = Stage::sharing;
+    curves_of_last_phase_.clear();
     alternating_.note_measured();
     usual_.clear();
     gpu.set_epoch(sample_);
   }
 
-  // Section IV.B: a change that is large and stays for several samples is a new phase.
+  // Section IV.B: a change that is large, and stays for "at least the length of profile run", is a new phase. That run
+  // is the whole measurement, warm-up and waiting included: this is what a new one would cost.
   void watch(Machine& gpu) {
+    if (!within_caps(gpu)) return;  // blocks of the sampling phase are still leaving
     for (const Kernel& k : by_client(gpu)) {
+      if (k.waiting == 0) continue;  // a launch that runs out of blocks is no phase
       const double ipc = gpu.epoch_ipc(k.id);
       Usual& usual = usual_[k.id];
-      if (usual.samples < kSettling) {  // blocks of the sampling phase are still leaving
+      if (usual.samples < kSettling) {
         ++usual.samples;
         usual.ipc = ipc;
         continue;
       }
       const bool off = std::abs(ipc - usual.ipc) > phase_change_ * usual.ipc;
       usual.strange = off ? usual.strange + 1 : 0;
-      if (usual.strange >= phase_samples_) {
+      if (usual.strange >= phase_samples_ && usual.strange * sample_.count >= measurement_.count) {
         ++plan_;
+        curves_of_last_phase_ = curves_;
         return begin_profile(gpu);
       }
     }
+  }
+
+  [[nodiscard]] static bool within_caps(const Machine& gpu) {
+    return std::all_of(gpu.sms().begin(), gpu.sms().end(), [&gpu](const Sm& sm) {
+      const auto residents = gpu.residents(sm.id);
+      return std::all_of(residents.begin(), residents.end(),
+                         [](const ResidentKernel& r) { return r.resident <= r.cap; });
+    });
   }
 
   struct Target {
@@ -276,7 +321,7 @@ class WarpedSlicer final : public Policy {
   struct Usual {
     double ipc = 0;
     int samples = 0;
-    int strange = 0;
+    std::uint64_t strange = 0;  // samples in a row
   };
   static constexpr int kSettling = 4;
   static constexpr std::uint32_t kMaxRepeats = 4;  // repetitions of a sample in which an SM did not hold its target
@@ -286,7 +331,7 @@ class WarpedSlicer final : public Policy {
   Cycles delay_;
   double loss_;
   double phase_change_;
-  int phase_samples_;
+  std::uint64_t phase_samples_;
   Psi psi_;
   Members members_;
   AlternatingClients alternating_;
@@ -299,6 +344,9 @@ class WarpedSlicer final : public Policy {
   std::vector<Target> targets_;                 // by SM, while sampling
   std::map<KernelId, std::uint32_t> launches_;  // that ran when the sample began
   std::map<Key, Curve> curves_;
+  std::map<Key, Curve> curves_of_last_phase_;  // while a new phase is measured
+  Cycles measuring_since_;
+  Cycles measurement_;  // length of the last one
   std::map<KernelId, Usual> usual_;
 };
 
@@ -309,16 +357,18 @@ WM_POLICY(WarpedSlicer,
            .about = "divides every SM so that the kernel that loses most loses least",
            .paper = "Xu et al. (Warped-Slicer), ISCA 2016",
            .needs = {Can::cap_blocks, Can::count_instructions},
-           .uses = {Can::sample_stalls},
+           .uses = {Can::sample_stalls, Can::count_traffic},
            .parameters = {
                cycles("warmup", 20'000, {0, 10'000'000}, "wait before sampling, while blocks in the way end", "V"),
                cycles("sample", 5'000, {100, 10'000'000}, "length of a sample", "IV.A"),
                cycles("delay", 0, {0, 10'000'000}, "from the last sample to the new partition", "V.H"),
-               number("loss", 1.2, {0, 100}, "spatial sharing where a kernel would lose more than this over K", "IV"),
+               number("loss", 1.2, {0, 100},
+                      "spatial sharing where a kernel would lose more than this times what whole SMs cost it", "IV"),
                number("phase_change", 0.5, {0, 100}, "change of a kernel's rate that may be a new phase", "IV.B"),
-               integer("phase_samples", 2, {1, 1000}, "samples it must last", "IV.B"),
-               added_later(choice("psi", {{"shares"}, {"printed"}},
-                                  "correction of bandwidth: by equal shares, or as equation 4 is printed", "eq. 4")),
+               integer("phase_samples", 2, {1, 1000}, "samples it must last, and as long as a measurement", "IV.B"),
+               added_later(choice("psi", {{"bandwidth"}, {"shares"}, {"printed"}},
+                                  "correction of bandwidth: measured, by equal shares, or as equation 4 is printed",
+                                  "eq. 3, 4")),
                added_later(cycles("pause", 0, {0, 1'000'000'000},
                                   "a plan is kept for clients that have no launch for at most so long", ""))}})
 

@@ -203,7 +203,7 @@ void CycleMachine::refresh(std::uint32_t sm) const {
         .lsu_blocked_cycles = c.lsu_blocked_cycles - base.lsu_blocked_cycles,
         .l2_accesses = c.requests - base.requests,
         .l2_misses = c.l2_misses - base.l2_misses,
-        .dram_bytes = (c.l2_misses - base.l2_misses) * kSectorBytes,
+        .dram_bytes = (c.l2_misses - base.l2_misses + c.l2_write_misses - base.l2_write_misses) * kSectorBytes,
     };
   }
 }

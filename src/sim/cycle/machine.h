@@ -92,6 +92,9 @@ class CycleMachine final : public policy::Machine {
   [[nodiscard]] std::span<const policy::Kernel> kernels() const override { return kernels_; }
   [[nodiscard]] std::span<const policy::ResidentKernel> residents(policy::SmId sm) const override;
   [[nodiscard]] Cycles epoch_began() const override { return Cycles{epoch_.began()}; }
+  [[nodiscard]] double dram_bytes_per_cycle() const override {
+    return config_.dram.peak_bytes_per_second() / (config_.sm.clock_mhz * 1e6);
+  }
   Random& random() override { return random_; }
   void give(policy::SmId sm, policy::KernelId kernel, policy::Preempt how) override;
   void share(policy::SmId sm) override;

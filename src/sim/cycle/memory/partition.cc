@@ -203,13 +203,15 @@ bool Partition::serve_read(Slice& slice, const Message& m, std::uint64_t start, 
 // L2 is write-back: a store makes its sectors present and dirty without fetching them.
 bool Partition::serve_write(Slice& slice, const Message& m, std::uint64_t start, std::vector<Message>& replies) {
   if (late_writes_.size() >= slices_.size() * 8) return false;
-  if (slice.tags.write(m.line, m.sectors) != m.sectors) {
+  const Sectors present = slice.tags.write(m.line, m.sectors);
+  if (present != m.sectors) {
     const Tags::Evicted evicted = slice.tags.fill(m.line, m.sectors, true);
     if (evicted.dirty != 0) write_back(evicted.line, evicted.dirty, m.kernel, start);
   }
   clean(slice, m, start);
   Message acknowledge = m;
   acknowledge.sectors = 0;
+  acknowledge.missed = static_cast<std::uint8_t>(__builtin_popcount(static_cast<Sectors>(m.sectors & ~present)));
   reply(slice, acknowledge, start + timing_.l2, replies);
   return true;
 }

@@ -26,8 +26,9 @@ struct SmCounters {
   std::uint64_t l1_misses = 0;        // sectors
   std::uint64_t texture_sectors = 0;  // sectors of read-only loads, where a texture cache exists
   std::uint64_t texture_misses = 0;
-  std::uint64_t requests = 0;   // sent to L2
-  std::uint64_t l2_misses = 0;  // sectors that came from DRAM
+  std::uint64_t requests = 0;         // sent to L2
+  std::uint64_t l2_misses = 0;        // sectors that came from DRAM
+  std::uint64_t l2_write_misses = 0;  // sectors stored that L2 did not have, which go to DRAM later
   std::uint64_t noc_flits = 0;
   std::uint64_t blocks_done = 0;
   std::uint64_t lsu_blocked_cycles = 0;  // SM cycles in which an access of the kernel held up the load/store unit

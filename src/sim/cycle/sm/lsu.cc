@@ -154,7 +154,8 @@ void Lsu::pump(std::uint64_t now, std::uint64_t budget, SmCounters* counters) {
 
 std::uint64_t Lsu::replied(const Message& reply, std::vector<std::uint32_t>& done, SmCounters* counters) {
   --in_flight_[reply.kernel];
-  counters[reply.kernel].l2_misses += reply.missed;
+  (reply.kind == MessageKind::write ? counters[reply.kernel].l2_write_misses : counters[reply.kernel].l2_misses) +=
+      reply.missed;
   const std::uint32_t flits = cycles(data_bytes(reply.sectors) + kHeaderBytes, port_bytes_);
   const std::uint64_t at = std::max(reply.time, arrive_free_) + flits;
   arrive_free_ = at;

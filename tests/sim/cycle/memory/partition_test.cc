@@ -69,6 +69,22 @@ TEST(Slice, KeepsAsManyLinesOfASetDirtyAsItMay) {
   EXPECT_LT(written_back(0), 4U * 16);  // hashing overfills a set here and there
 }
 
+TEST(Slice, AStoreTellsTheSectorsThatL2DidNotHave) {
+  const gpu::GpuConfig c = one_slice(64);
+  Partition p(c, *derive_timing(c), 0);
+  std::vector<Message> out;
+  p.receive(message(MessageKind::write, 7, 0, 0x3));
+  p.receive(message(MessageKind::write, 7, 1'000, 0x7));
+  p.receive(message(MessageKind::write, 7, 2'000, 0xf));
+  p.receive(message(MessageKind::write, 7, 3'000, 0xf));
+  p.run(10'000, out);
+  ASSERT_EQ(out.size(), 4U);
+  EXPECT_EQ(out[0].missed, 2);
+  EXPECT_EQ(out[1].missed, 1);
+  EXPECT_EQ(out[2].missed, 1);
+  EXPECT_EQ(out[3].missed, 0);
+}
+
 // The time from a store's reply to that of a read that follows it at once, after an SM has read the sector.
 std::uint64_t after_store(std::uint16_t reader, Sectors read, std::uint32_t shared_write) {
   gpu::GpuConfig c = one_slice(64);
