@@ -83,9 +83,9 @@ void Block::arrive(Warp& warp, std::uint32_t id, std::uint32_t expected, Mask la
   barriers_used_ |= 1U << id;
   const Mask gone = warp.paths().exited();
   const bool leads = (lanes & (~gone & (0U - ~gone))) != 0;  // holds the warp's first lane that has not ended
-  b.threads += static_cast<std::uint32_t>(std::popcount(lanes));
-  b.padded += static_cast<std::uint32_t>(std::popcount(lanes) + (leads ? std::popcount(gone) : 0));
-  b.trues += static_cast<std::uint32_t>(std::popcount(lanes & trues));
+  b.threads += count_lanes(lanes);
+  b.padded += count_lanes(lanes) + (leads && gone != 0 ? count_lanes(gone) : 0);
+  b.trues += trues == 0 ? 0 : count_lanes(lanes & trues);
   if (expected != 0) b.expected = expected;
   try_complete(id);
 }
@@ -96,6 +96,7 @@ bool Block::try_complete(std::uint32_t id) {
   const bool complete =
       b.expected != 0 ? b.padded >= b.expected : b.threads + exited_threads_ >= grid_->threads_per_block();
   if (!complete) return false;
+  ++completed_barriers_;
   const Barrier finished = b;
   b = {};
   for (std::uint32_t w = 0; w < warp_count_; ++w) {

@@ -56,6 +56,9 @@ class Block {
   // Accesses that may be a wait in a loop: atomics, volatile and acquiring loads.
   [[nodiscard]] std::uint64_t spins() const { return spins_; }
 
+  // Barriers that have completed, each of which made warps ready that waited there.
+  [[nodiscard]] std::uint64_t completed_barriers() const { return completed_barriers_; }
+
   // One operation of a warp that is ready.
   void step(std::uint32_t warp, Step& out);
   // Runs warps in turn until the block is done or faulted, or `budget` operations are spent; returns those executed.
@@ -94,6 +97,7 @@ class Block {
   std::uint32_t exited_threads_ = 0;
   std::uint32_t turn_ = 0;  // the warp that runs next
   std::uint64_t spins_ = 0;
+  std::uint64_t completed_barriers_ = 0;
   std::vector<Warp> warps_;
   std::vector<std::byte> registers_;
   std::vector<std::byte> shared_;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,6 +16,11 @@ namespace wm::exec {
 inline constexpr int kLanes = 32;
 using Mask = std::uint32_t;
 inline constexpr Mask kAllLanes = 0xffffffffU;
+
+// The number of lanes in a mask. Plain x86-64 has no instruction for it and calls a function; most masks are full.
+[[nodiscard]] constexpr std::uint32_t count_lanes(Mask lanes) {
+  return lanes == kAllLanes ? std::uint32_t{kLanes} : static_cast<std::uint32_t>(std::popcount(lanes));
+}
 
 // The place of a register's row: a byte offset from the warp's registers, or, with the top bit set, from the constant
 // pool.

@@ -145,6 +145,7 @@ struct Op {
   bool synchronous = false;      // .sync: waits for the lanes its mask names
   bool timeless = false;         // its result does not depend on when it is executed before the next barrier
   bool shaped = false;           // a load from shared memory as shared_shape.h takes it
+  bool writes_base = false;      // may write a register in which such a load has its address
   std::uint32_t target = kNoPc;  // branch: pc; call: function; indexed branch: first of the table
   std::uint32_t targets = 0;  // indexed branch: how many; indirect call: the call's own record; cp.async.wait_group: N;
                               // wmma: 1 + a tile; alloca: alignment; textures, surfaces: TextureShape::pack()
@@ -265,7 +266,7 @@ Result<std::shared_ptr<const Program>> decode(const ptx::Module& module, std::st
                                               const std::string& file = {});
 
 // Marks the operations that Warp::run_ahead may execute early, and how.
-void mark_ahead(Op& op);
+void mark_ahead(std::vector<Op>& code);
 
 // The address of a function as a value: the result of `mov` of its name, and the operand of an indirect call.
 [[nodiscard]] constexpr std::uint64_t function_address(std::uint32_t module_index) {

@@ -1,5 +1,6 @@
 // Executes operations early whose timing no other warp can observe, so that a simulator that knows their time need not
 // call `step` for every one of them.
+#include <algorithm>
 #include <bit>
 
 #include "exec/block.h"
@@ -33,29 +34,25 @@ bool timeless(const Op& op) {
 
 }  // namespace
 
-void mark_ahead(Op& op) {
-  op.timeless = timeless(op);
-  op.shaped = op.kind == Kind::load && SharedShapes::takes(op);
-}
-
-std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t max_operations, const AccessNote& shared) {
-  std::uint32_t count = 0;
-  while (count != max_operations && paths_.ready() && !block_->fault_ &&
-         !(paths_.diverged() && turn_ + max_operations >= kTurn)) {
-    const std::uint32_t executed = run_path_ahead(out + count, max_operations - count, shared);
-    if (executed == 0) break;
-    count += executed;
-    if (paths_.diverged()) turn_ += executed;
-    if (!paths_.ready() && !paths_.done()) resume_waiting();
+void mark_ahead(std::vector<Op>& code) {
+  std::vector<std::uint32_t> bases;  // of loads that may have a shape, in any frame
+  for (Op& op : code) {
+    op.timeless = timeless(op);
+    op.shaped = op.kind == Kind::load && SharedShapes::takes(op);
+    if (op.shaped) bases.push_back(op.memory.base.value);
   }
-  return count;
+  const auto is_base = [&](RegisterRow row) { return std::find(bases.begin(), bases.end(), row.value) != bases.end(); };
+  for (Op& op : code) {
+    const Operands& o = op.operands;
+    op.writes_base = std::any_of(o.destination.begin(), o.destination.end(), is_base) ||
+                     std::any_of(o.more.begin(), o.more.end(), is_base);
+  }
 }
 
 // A load from shared memory whose addresses have a shape; false: it has none, or would fault.
-bool Warp::load_shaped(const Op& op, const Frame& frame, SharedShapes& shapes, const AccessNote& shared,
-                       Executed& out) const {
+inline bool Warp::load_shaped(const Op& op, const Frame& frame, const AccessNote& shared, Executed& out) {
   if (!op.shaped || frame.active != kAllLanes) return false;
-  const SharedShape& shape = shapes.of(op.memory, frame, shared);
+  const SharedShape& shape = shapes_.of(op.memory, frame, shared);
   if (!shape.grouped || !shape.load(op.memory.offset, block_->shared_.data(), block_->shared_.size(),
                                     frame.destination<std::uint32_t>(op.operands.destination[0])))
     return false;
@@ -68,13 +65,12 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t max_operations, 
   LaunchStatistics& statistics = block_->statistics_;
   Path& path = paths_.now();
   const Mask lanes = path.lanes;
-  const auto lane_count = static_cast<std::uint32_t>(std::popcount(lanes));
+  const auto lane_count = count_lanes(lanes);
   Frame frame{frames_[path.frame].registers, grid_->constants->data(), lanes};
   std::uint32_t pc = path.pc;
   std::uint32_t count = 0;
   std::uint64_t threads = 0;
   const Op* parting = nullptr;  // a divergent branch
-  SharedShapes shapes;
   while (count != max_operations) {
     const Op& op = code_[pc];
     if (!op.timeless) break;
@@ -83,7 +79,7 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t max_operations, 
     if (!op.guard.none()) {
       const Mask mask = *reinterpret_cast<const Mask*>(frame.registers + op.guard.offset());
       active &= op.guard_negated ? ~mask : mask;
-      if (active != lanes) active_count = static_cast<std::uint32_t>(std::popcount(active));
+      if (active != lanes) active_count = count_lanes(active);
     }
     out[count++] = {pc, active_count, 0};
     threads += active_count;
@@ -100,13 +96,13 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t max_operations, 
         frame.active = active;
         if (op.kind == Kind::lane) {
           op.run(op.operands, frame);
-        } else if (!load_shaped(op, frame, shapes, shared, out[count - 1])) {
+        } else if (!load_shaped(op, frame, shared, out[count - 1])) {
           path.pc = pc;  // for a fault
           if (!work(op, frame)) break;
           if (op.memory.space == ptx::Space::shared && shared.note != nullptr && block_->access_.lanes != 0)
             out[count - 1].note = shared.note(block_->access_, shared.argument);
         }
-        shapes.written(op.operands);
+        if (op.writes_base) shapes_.written(op.operands);
       }
       ++pc;
     }

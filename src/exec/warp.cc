@@ -28,6 +28,7 @@ void Warp::start(Block& block, std::uint32_t index, std::byte* registers) {
   turn_ = 0;
   yields_ = false;
   stack_.clear();
+  shapes_ = {};
   const std::uint32_t threads = grid_->threads_per_block() - index * kLanes;
   const Mask lanes = threads >= kLanes ? kAllLanes : (Mask{1} << threads) - 1;
   paths_.reset(lanes, program_->functions[0].entry);
@@ -78,6 +79,27 @@ void Warp::refresh_clock() {
       fill_special(row.special, frame.registers + row.destination.offset());
 }
 
+// Loads, stores and barriers write no other registers than their destinations, and none later than at their issue;
+// after any other operation that was not executed ahead nothing is known of the registers, or of their frame.
+void Warp::keep_shapes(const Op& op) {
+  if (op.kind == Kind::store || (op.kind == Kind::barrier && op.operands.destination[0].none())) return;
+  if (op.kind != Kind::load) return shapes_.forget();
+  if (op.writes_base) shapes_.written(op.operands);
+}
+
+std::uint32_t Warp::run_ahead(Executed* out, std::uint32_t max_operations, const AccessNote& shared) {
+  std::uint32_t count = 0;
+  while (count != max_operations && paths_.ready() && !block_->fault_ &&
+         !(paths_.diverged() && turn_ + max_operations >= kTurn)) {
+    const std::uint32_t executed = run_path_ahead(out + count, max_operations - count, shared);
+    if (executed == 0) break;
+    count += executed;
+    if (paths_.diverged()) turn_ += executed;
+    if (!paths_.ready() && !paths_.done()) resume_waiting();
+  }
+  return count;
+}
+
 void Warp::step(Step& step) {
   Path& path = paths_.now();
   const Op& op = code_[path.pc];
@@ -90,9 +112,10 @@ void Warp::step(Step& step) {
   block_->access_.lanes = 0;
   LaunchStatistics& statistics = block_->statistics_;
   ++statistics.warp_instructions;
-  statistics.thread_instructions += static_cast<std::uint64_t>(std::popcount(active));
+  statistics.thread_instructions += count_lanes(active);
   ++statistics.by_class[static_cast<std::size_t>(op.unit)];
   if (op.reads_clock) refresh_clock();
+  keep_shapes(op);
   if (keeps_paths(op.kind)) {
     if (active == 0 || work(op, frame_of(path, active))) {
       advance();
@@ -113,6 +136,7 @@ void Warp::step(Step& step) {
 
 std::uint64_t Warp::run(std::uint64_t budget) {
   std::uint64_t left = budget;
+  shapes_ = {};
   while (left != 0 && !block_->fault_) {
     if (!paths_.ready()) {
       if (!paths_.done()) resume_waiting();
@@ -137,7 +161,7 @@ void Warp::run_path(std::uint64_t& budget) {
   Path& path = paths_.now();
   const std::uint32_t meet = path.meet;
   const Mask lanes = path.lanes;
-  const auto lane_count = static_cast<std::uint64_t>(std::popcount(lanes));
+  const auto lane_count = std::uint64_t{count_lanes(lanes)};
   Frame frame{frames_[path.frame].registers, grid_->constants->data(), lanes};
   std::uint64_t left = budget;
   std::uint64_t threads = 0;
@@ -151,7 +175,7 @@ void Warp::run_path(std::uint64_t& budget) {
     } else {
       const Mask mask = *reinterpret_cast<const Mask*>(frame.registers + op.guard.offset());
       active &= op.guard_negated ? ~mask : mask;
-      threads += static_cast<std::uint64_t>(std::popcount(active));
+      threads += count_lanes(active);
     }
     --left;
     ++statistics.by_class[static_cast<std::size_t>(op.unit)];

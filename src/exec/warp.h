@@ -10,24 +10,16 @@
 #include <string>
 #include <vector>
 
+#include "exec/access.h"
 #include "exec/grid.h"
 #include "exec/lanes.h"
 #include "exec/paths.h"
 #include "exec/program.h"
+#include "exec/shared_shape.h"
 
 namespace wm::exec {
 
 class Block;
-class SharedShapes;
-
-// The addresses of the last memory operation, in the space it went to: the generic ones resolved, shared and local ones
-// as offsets. `space` is generic where lanes went to different spaces; addresses are generic then. Only `lanes` count.
-struct Access {
-  ptx::Space space = ptx::Space::generic;
-  std::uint8_t bytes = 0;  // size of one lane: all elements of a vector
-  Mask lanes = 0;
-  std::array<std::uint64_t, kLanes> address{};
-};
 
 // The effects of one step, for a simulator.
 struct Step {
@@ -48,12 +40,6 @@ struct Executed {
   std::uint32_t pc : 26 = 0;
   std::uint32_t lanes : 6 = 0;
   std::uint32_t note = 0;  // set and read by the caller only
-};
-
-// A callback with which the caller annotates an access to shared memory.
-struct AccessNote {
-  std::uint32_t (*note)(const Access& access, std::uint32_t argument) = nullptr;
-  std::uint32_t argument = 0;  // passed to `note`
 };
 
 class Warp {
@@ -77,7 +63,8 @@ class Warp {
   // Executes the operations from here on whose effect is the same at any time up to the warp's next barrier, up to
   // `max_operations`, and notes them in `out`; returns how many. These work on the warp's registers, or read and write
   // shared memory: only a program with a race could observe the difference. The first operation whose timing matters
-  // (other memory, barriers, exchanges, clocks) is left for `step`. A fault is stored in the block.
+  // (other memory, barriers, exchanges, clocks) is left for `step`. A fault is stored in the block. `shared` is the
+  // same in all calls for a warp.
   std::uint32_t run_ahead(Executed* out, std::uint32_t max_operations, const AccessNote& shared);
   // Executes until the warp is done, waits at a barrier, faults, or has executed `budget` operations; returns their
   // number.
@@ -135,8 +122,8 @@ class Warp {
 
   // run_ahead.cc
   std::uint32_t run_path_ahead(Executed* out, std::uint32_t max_operations, const AccessNote& shared);
-  bool load_shaped(const Op& op, const Frame& frame, SharedShapes& shapes, const AccessNote& shared,
-                   Executed& out) const;
+  bool load_shaped(const Op& op, const Frame& frame, const AccessNote& shared, Executed& out);
+  void keep_shapes(const Op& op);
 
   // warp.cc
   void run_path(std::uint64_t& budget);
@@ -257,6 +244,7 @@ class Warp {
   bool yields_ = false;     // the last operation waits for other warps: run() ends the warp's turn
   Event event_;
   Paths paths_;
+  SharedShapes shapes_;               // of the kernel's or the function's frame in which all lanes ran ahead last
   std::vector<CallFrame> frames_;     // [0] is the kernel's
   std::uint64_t frame_bytes_ = 0;     // size of the other frames
   std::vector<std::uint32_t> stack_;  // by lane, where memory of alloca begins in local_; empty before the first

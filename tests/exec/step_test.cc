@@ -138,6 +138,47 @@ TEST(RunAhead, ExecutesWhatStepsWouldAndStopsBeforeMemory) {
   }
 }
 
+// The address of a load from shared memory stays known from one run to the next until its register is written: by a
+// load from global memory, an exchange or an arithmetic operation.
+TEST(RunAhead, LoadsFromAnAddressThatWasWrittenSinceTheLastRun) {
+  LoadedKernel client(kernel(R"(
+    .shared .align 4 .b32 tile[32];
+    shl.b32 %r0, %lane, 2;
+    mov.u32 %r2, tile;
+    add.u32 %r3, %r2, %r0;
+    st.shared.u32 [%r3], %lane;
+    bar.sync 0;
+    add.u32 %r1, %r2, %r0;
+    ld.shared.u32 %r4, [%r1];
+    add.u32 %r5, %r2, 20;
+    st.global.u32 [%at], %r5;
+    ld.global.u32 %r1, [%at];
+    ld.shared.u32 %r6, [%r1];
+    shfl.sync.idx.b32 %r1, %r3, 7, 31, -1;
+    ld.shared.u32 %r7, [%r1];
+    bar.sync 0;
+    ld.shared.u32 %r8, [%r1];
+    sub.u32 %r1, %r1, 4;
+    ld.shared.u32 %r9, [%r1];
+    mad.lo.u32 %r4, %r6, 100, %r4;
+    mad.lo.u32 %r4, %r7, 1000, %r4;
+    mad.lo.u32 %r4, %r8, 10000, %r4;
+    mad.lo.u32 %r4, %r9, 100000, %r4;
+    st.global.u32 [%at], %r4;
+    ret;)"),
+                      32);
+  const Grid grid = client.grid({1, 1, 1}, {32, 1, 1});
+  Block block;
+  block.start(grid, {0, 0, 0});
+  Step step;
+  std::array<Executed, 16> list;
+  while (!block.done() && !block.fault()) {
+    const std::uint32_t count = block.warp(0).run_ahead(list.data(), 16, {});
+    if (count != 16 && block.warp(0).ready()) block.step(0, step);
+  }
+  EXPECT_EQ(client.out(), table(32, [](auto i) { return i + 500 + 7000 + 70000 + 600000; }));
+}
+
 TEST(Step, TwoClientsInterleavedDoNotTouchEachOther) {
   LoadedKernel a(kRounds, 512), b(kernel("mov.u32 %r0, 7;\nst.global.u32 [%at], %r0;\nret;"), 512);
   const Grid ga = a.grid({1, 1, 1}, {128, 1, 1}), gb = b.grid({1, 1, 1}, {128, 1, 1});

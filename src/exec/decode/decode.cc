@@ -135,7 +135,7 @@ Result<std::shared_ptr<const Program>> decode_or_throw(const ptx::Module& module
       FunctionDecoder(module, *layout, i, pool, *program).run();
     }
   }
-  for (Op& op : program->code) mark_ahead(op);
+  mark_ahead(program->code);
   program->constants = std::move(pool.bytes);
   program->relocations = std::move(pool.relocations);
   program->local_bytes = StackDepth(*program).of_kernel();

@@ -34,8 +34,6 @@ struct Message {
   std::uint16_t slice = 0;  // the L2 slice of the line within its channel, found when the message arrives there
 };
 
-[[nodiscard]] inline std::uint32_t data_bytes(Sectors sectors) {
-  return static_cast<std::uint32_t>(__builtin_popcount(sectors)) * kSectorBytes;
-}
+[[nodiscard]] inline std::uint32_t data_bytes(Sectors sectors) { return sector_count(sectors) * kSectorBytes; }
 
 }  // namespace wm::sim

@@ -129,7 +129,7 @@ void Partition::serve(Slice& slice, std::uint64_t start, std::vector<Message>& r
   }
   slice.queue.pop_front();
   PartitionCounters& c = counters_[m.kernel];
-  c.l2_sectors += static_cast<std::uint32_t>(__builtin_popcount(m.sectors));
+  c.l2_sectors += sector_count(m.sectors);
   std::uint32_t bytes = bytes_of(slice, m);
   std::uint32_t lane_cycles = 0;
   if (m.kind == MessageKind::atomic) {
@@ -189,9 +189,9 @@ bool Partition::serve_read(Slice& slice, const Message& m, std::uint64_t start, 
     free_pending_ = token;
     return false;
   }
-  counters_[m.kernel].l2_misses += static_cast<std::uint32_t>(__builtin_popcount(missing));
+  counters_[m.kernel].l2_misses += sector_count(missing);
   if (outcome.send != 0) {
-    counters_[m.kernel].dram_read_sectors += static_cast<std::uint32_t>(__builtin_popcount(outcome.send));
+    counters_[m.kernel].dram_read_sectors += sector_count(outcome.send);
     // The DRAM's token names the line and sectors by a pending of its own, freed by the fill.
     Message fetch = m;
     fetch.sectors = outcome.send;
@@ -236,7 +236,7 @@ void Partition::fill(const DramDone& done, std::vector<Message>& replies) {
   if (fetch.kind == MessageKind::atomic) clean(slice, fetch, at);
   slice.mshrs.fill(fetch.line, fetch.sectors, [&](std::uint32_t token) {
     Message m = pending_[token].message;
-    m.missed = static_cast<std::uint8_t>(__builtin_popcount(m.sectors));
+    m.missed = static_cast<std::uint8_t>(sector_count(m.sectors));
     pending_[token].next_free = free_pending_;
     free_pending_ = token;
     note_reader(slice, m);
@@ -264,7 +264,7 @@ void Partition::clean(Slice& slice, const Message& m, std::uint64_t at) {
 }
 
 void Partition::write_back(LineAddress line, Sectors sectors, std::uint8_t kernel, std::uint64_t at) {
-  counters_[kernel].dram_write_sectors += static_cast<std::uint32_t>(__builtin_popcount(sectors));
+  counters_[kernel].dram_write_sectors += sector_count(sectors);
   push_dram(line, sectors, kNone, true, at, kernel);
 }
 

@@ -57,6 +57,7 @@ void BlockSlots::begin(std::unique_ptr<BlockRun> run, std::uint64_t at) {
   r->alive = 0;
   r->at_barrier = 0;
   r->loads = 0;
+  r->completed_barriers.reset();
   r->stopping = false;
   issue_.counters().set_program(r->run->kernel.kernel_index, *r->run->kernel.program);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -132,6 +133,10 @@ void BlockSlots::follow(FinishedBlock& block, std::uint64_t number) {
 
 void BlockSlots::check_barrier(ResidentBlock& r, std::uint64_t now) {
   if (r.run == nullptr || r.at_barrier == 0) return;
+  // Warps that wait go on only if a barrier has completed since the last call, or if all of them wait.
+  const std::uint64_t completed = r.run->block.completed_barriers();
+  if (r.at_barrier != r.alive && r.completed_barriers == completed) return;
+  r.completed_barriers = completed;
   issue_.charge_until(now);
   WarpTable& warps = issue_.warps();
   const std::uint32_t before = r.at_barrier;

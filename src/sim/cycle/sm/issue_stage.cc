@@ -6,6 +6,7 @@ namespace wm::sim {
 
 IssueStage::IssueStage(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t sm, IssueEvents& events)
     : events_(events), scattered_(config.l1.lookups_per_cycle != 1), warp_issue_(config, timing, sm, events) {
+  power_of_two_ = std::has_single_bit(schedulers().count());
   greedy_ = schedulers().greedy() && warp_issue_.width() == 1;
 }
 
@@ -49,7 +50,7 @@ std::uint64_t IssueStage::undisturbed_until(const SchedulerState& s) const {
 // The warp that issued last if it can issue, else the one that the scheduler picks; null: none can issue.
 WarpSlot* IssueStage::choose(SchedulerState& s, std::uint32_t number, std::uint64_t now) {
   SchedulerSet& set = schedulers();
-  if (s.last < kMaxWarps) {
+  if (s.units_free > now && s.last < kMaxWarps) {  // it spares the examination of all units
     WarpSlot& last = set.warps().of(number, s.last);
     if ((s.ready & last.bit) != 0 && set.quota().closed() == 0 &&
         set.unit_free(s, static_cast<std::size_t>(last.unit)) <= now)
@@ -97,7 +98,7 @@ void IssueStage::go_on(SchedulerState& s, WarpSlot& w, std::uint32_t number) {
 void IssueStage::tick(std::uint32_t number, std::uint64_t now) {
   SchedulerSet& set = schedulers();
   SchedulerState& s = set[number];
-  set.catch_up(s, now);
+  set.catch_up_to_tick(s, now);
   if (!greedy_) {
     if (s.port <= now) issue_several(s, number, now);
     return set.set_due(s, number, now);
@@ -112,7 +113,7 @@ void IssueStage::tick(std::uint32_t number, std::uint64_t now) {
 // step with the clock would always favour the same scheduler; in that case the order has no short period.
 std::uint32_t IssueStage::first_scheduler(std::uint64_t now) const {
   const std::uint32_t count = warp_issue_.schedulers().count();
-  if (!scattered_ && std::has_single_bit(count)) return static_cast<std::uint32_t>(now) & (count - 1);
+  if (!scattered_ && power_of_two_) return static_cast<std::uint32_t>(now) & (count - 1);
   if (!scattered_) return static_cast<std::uint32_t>(now % count);
   return static_cast<std::uint32_t>((now * 0x9e3779b97f4a7c15ULL >> 32) * count >> 32);
 }
@@ -121,14 +122,23 @@ void IssueStage::run(std::uint64_t begin, std::uint64_t until) {
   const IssueTimes& times = schedulers().times();
   const std::uint32_t count = schedulers().count();
   outside_.until = until;
-  for (std::uint64_t from = begin;; from = now_ + 1) {
-    now_ = std::max(std::min(times.earliest(), outside_.next), from);
-    if (now_ >= until) return;
-    if (outside_.next <= now_) events_.on_arrival(now_);
+  bool dense = true;  // whether a scheduler was due in the cycle behind the last one
+  for (now_ = begin;; ++now_) {
+    const bool arrival = outside_.next <= now_;
+    std::uint32_t first = first_scheduler(now_);
+    IssueTimes::Due due;
+    if (dense && !arrival && now_ < until) due = times.due_at(now_, first, count);
+    if (due.any == 0) {
+      const std::uint64_t from = now_;
+      if (!arrival) now_ = std::max(std::min(times.earliest(), outside_.next), now_);
+      if (now_ >= until) return;
+      if (outside_.next <= now_) events_.on_arrival(now_);
+      dense = now_ == from;
+      first = first_scheduler(now_);
+      due = times.due_at(now_, first, count);
+    }
     // Schedulers take turns at being first, so that none has the SM's common units to itself. Nothing that one does
     // makes another one due in the same cycle; but it may take the load/store unit.
-    const std::uint32_t first = first_scheduler(now_);
-    const IssueTimes::Due due = times.due_at(now_, first, count);
     for (std::uint32_t m = due.any; m != 0; m &= times.lsu_open() <= now_ ? m - 1 : (m - 1) & due.without_lsu) {
       std::uint32_t i = first + static_cast<std::uint32_t>(std::countr_zero(m));
       if (i >= count) i -= count;

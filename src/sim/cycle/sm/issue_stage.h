@@ -93,8 +93,9 @@ class IssueStage {
   [[nodiscard]] inline std::uint64_t undisturbed_until(const SchedulerState& s) const;
 
   IssueEvents& events_;
-  bool greedy_;     // a scheduler stays with its warp, and issues one instruction a cycle
-  bool scattered_;  // the order in which schedulers look has no short period
+  bool greedy_;        // a scheduler stays with its warp, and issues one instruction a cycle
+  bool scattered_;     // the order in which schedulers look has no short period
+  bool power_of_two_;  // the number of schedulers is one
   WarpIssue warp_issue_;
   Outside outside_;
   std::uint64_t now_ = kNever;

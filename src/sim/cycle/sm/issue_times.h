@@ -9,11 +9,13 @@
 #include <cstdint>
 
 #include "gpu/gpu_config.h"
+#include "sim/cycle/sm/wheel.h"
 
 namespace wm::sim {
 
 inline constexpr std::uint32_t kMaxSchedulers = 4;
 inline constexpr std::size_t kLoadStore = static_cast<std::size_t>(gpu::Unit::load_store);
+static_assert(kLoadStore == Wheel::kApart);
 
 class IssueTimes {
  public:
@@ -57,22 +59,27 @@ class IssueTimes {
   }
   // Schedulers that have something to do in a cycle, as bits.
   struct Due {
-    std::uint32_t any;
-    std::uint32_t without_lsu;  // those that are due without the load/store unit
+    std::uint32_t any = 0;
+    std::uint32_t without_lsu = 0;  // those that are due without the load/store unit
   };
   // The schedulers, of `count`, that are due at `now`: bit i stands for scheduler (first + i) % count.
   [[nodiscard]] Due due_at(std::uint64_t now, std::uint32_t first, std::uint32_t count) const {
     std::uint32_t due = 0;
     std::uint32_t lsu = 0;
-    for (std::uint32_t i = 0; i < kMaxSchedulers; ++i) {
-      due |= static_cast<std::uint32_t>(due_[i] <= now) << i;
-      lsu |= static_cast<std::uint32_t>(lsu_due_[i] <= now) << i;
+    for (std::uint32_t i = kMaxSchedulers; i-- > 0;) {
+      due = 2 * due + static_cast<std::uint32_t>(due_[i] <= now);
+      lsu = 2 * lsu + static_cast<std::uint32_t>(lsu_due_[i] <= now);
     }
-    const auto turned = [&](std::uint32_t bits) { return ((bits | bits << count) >> first) & ((1U << count) - 1); };
-    return {turned(lsu_open_ <= now ? due | lsu : due), turned(due)};
+    // Both sets are turned as one number: `without_lsu` lies in its upper half.
+    const std::uint32_t both = due << kUpper | due | (lsu_open_ <= now ? lsu : 0);
+    const std::uint32_t turned = (both | both << count) >> first;
+    const std::uint32_t mask = (1U << count) - 1;
+    return {turned & mask, turned >> kUpper & mask};
   }
 
  private:
+  static constexpr std::uint32_t kUpper = 16;
+
   std::array<std::uint64_t, kMaxSchedulers> due_;
   std::array<std::uint64_t, kMaxSchedulers> lsu_due_;
   std::uint64_t lsu_open_ = 0;

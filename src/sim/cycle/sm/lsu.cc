@@ -8,7 +8,6 @@ namespace {
 constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
 
 std::uint32_t cycles(std::uint32_t bytes, std::uint32_t per_cycle) { return (bytes + per_cycle - 1) / per_cycle; }
-std::uint32_t count(Sectors s) { return static_cast<std::uint32_t>(__builtin_popcount(s)); }
 
 }  // namespace
 
@@ -95,9 +94,9 @@ Lsu::LineState Lsu::read(Cache& cache, const LineAccess& a, const Access& access
     outcome = cache.mshrs.accept(a.line, missing, load);
     if (!outcome.accepted) return LineState::refused;
   }
-  (texture ? counters.texture_sectors : counters.l1_sectors) += count(a.sectors);
+  (texture ? counters.texture_sectors : counters.l1_sectors) += sector_count(a.sectors);
   if (missing == 0) return LineState::present;
-  (texture ? counters.texture_misses : counters.l1_misses) += count(missing);
+  (texture ? counters.texture_misses : counters.l1_misses) += sector_count(missing);
   if (outcome.send != 0) {
     send(a.line, outcome.send, MessageKind::read, load, access.kernel, a.lanes, at, counters);
     outbox_.back().texture = texture;

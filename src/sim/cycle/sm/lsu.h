@@ -48,7 +48,7 @@ class Lsu {
 
   // A shared-memory access of `cycles` cycles.
   Issued shared(std::uint32_t cycles, std::uint64_t now) {
-    const std::uint64_t at = std::max(now, free_at_);
+    const std::uint64_t at = now > free_at_ ? now : free_at_;
     free_at_ = at + cycles;
     return {at + cycles - 1 + shared_latency_, kNoLoad};
   }

@@ -28,7 +28,7 @@ std::uint64_t MemoryStage::access(WarpSlot& w, std::uint32_t number, const Timed
     const bool turns = op.kind == TimedKind::atomic && config_.shared.atomic_turns && !op.adds_up;
     const std::uint32_t cycles = turns ? shared_turns(a, config_.shared.banks) * op.shared.weight
                                        : shared_cycles(a, shared_banks(config_.shared));
-    counters.shared_lanes += static_cast<std::uint64_t>(std::popcount(a.lanes)) * std::max(1, a.bytes / 4);
+    counters.shared_lanes += std::uint64_t{exec::count_lanes(a.lanes)} * std::max(1, a.bytes / 4);
     counters.shared_conflict_cycles += cycles - 1;
     if (op.shared.turn_slots != 0) counters.issued += std::uint64_t{op.shared.turn_slots} * lanes_on_one_word(a);
     return lsu_.shared(cycles, now).ready;

@@ -90,6 +90,7 @@ void SchedulerSet::charge(SchedulerState& s, std::uint64_t cycles) {
 WarpMask SchedulerSet::sleep_on(SchedulerState& s, WarpMask woken, std::uint64_t now) {
   for (WarpMask m = woken & s.far; m != 0; m &= m - 1) {
     const WarpSlot& w = warps_.of(static_cast<std::uint32_t>(&s - states_.data()), WarpChoice::first(m));
+    s.far &= ~w.bit;
     if (w.due <= now) continue;
     woken &= ~w.bit;
     times_.no_later(w.scheduler, static_cast<std::size_t>(w.unit), s.sleep(w, now));

@@ -91,6 +91,8 @@ class SchedulerSet {
   }
   // The same for one scheduler, and warps that wake at `now` are awake too.
   void catch_up(SchedulerState& s, std::uint64_t now);
+  // The same where the host cannot predict whether warps wake or cycles have passed.
+  void catch_up_to_tick(SchedulerState& s, std::uint64_t now);
   // Warps of the kernel that could issue but did not, by the time of charge_until().
   [[nodiscard]] std::uint32_t idle_warps(std::uint8_t kernel) const;
 
@@ -122,7 +124,9 @@ class SchedulerSet {
   }
   void wake_first(SchedulerState& s) {
     const std::uint64_t at = s.wheel.first();
-    WarpMask woken = s.wheel.take();
+    wake(s, s.wheel.take(), at);
+  }
+  void wake(SchedulerState& s, WarpMask woken, std::uint64_t at) {
     if ((woken & s.far) != 0) woken = sleep_on(s, woken, at);
     s.ready |= woken;
   }
@@ -139,13 +143,17 @@ class SchedulerSet {
   KernelCounters counters_;
 };
 
-// All units are examined without branches: which of them are free is hard for the host to predict.
+// Units are examined without branches: which of them are free is hard for the host to predict.
 inline WarpMask SchedulerSet::eligible(const SchedulerState& s, std::uint64_t now) const {
-  if (s.ready == 0) return 0;
-  WarpMask mask = 0;
-  for (std::size_t unit = 0; unit < gpu::kUnits; ++unit) {
-    const bool free = unit == kLoadStore ? (s.free[unit] <= now) & (times_.lsu_open() <= now) : s.free[unit] <= now;
-    mask |= s.wants[unit] & (WarpMask{0} - static_cast<WarpMask>(free));
+  const auto of = [&](std::size_t unit, bool free) {
+    return s.wants[unit] & (WarpMask{0} - static_cast<WarpMask>(free));
+  };
+  const WarpMask lsu = of(kLoadStore, (s.free[kLoadStore] <= now) & (times_.lsu_open() <= now));
+  WarpMask mask = lsu | ~s.wants[kLoadStore];
+  if (s.units_free > now) {
+    mask = lsu;
+    for (std::size_t unit = 0; unit < gpu::kUnits; ++unit)
+      if (unit != kLoadStore) mask |= of(unit, s.free[unit] <= now);
   }
   mask &= s.ready;
   return quota_.closed() == 0 ? mask : mask & ~s.warps_of(quota_.closed());
@@ -153,6 +161,15 @@ inline WarpMask SchedulerSet::eligible(const SchedulerState& s, std::uint64_t no
 
 inline void SchedulerSet::set_due(SchedulerState& s, std::uint32_t number, std::uint64_t now) {
   const WarpMask open = quota_.closed() == 0 ? s.ready : s.ready & ~s.warps_of(quota_.closed());
+  if (std::max(s.units_free, s.port) <= now + 1) {
+    // Both times are found before the choices, so that these are no branches: they are hard for the host to predict.
+    const WarpMask lsu = open & s.wants[kLoadStore];
+    std::uint64_t due = s.wheel.first_but_apart();
+    std::uint64_t lsu_due = s.wheel.first(kLoadStore);
+    due = open != lsu ? now + 1 : due;
+    lsu_due = lsu != 0 ? now + 1 : lsu_due;
+    return times_.set(number, due, lsu_due > s.free[kLoadStore] ? lsu_due : s.free[kLoadStore]);
+  }
   const auto from = [&](std::size_t unit) {
     const std::uint64_t at = (open & s.wants[unit]) != 0 ? now + 1 : s.wheel.first(unit);
     return std::max(at, s.free[unit]);
@@ -184,6 +201,17 @@ inline void SchedulerSet::catch_up(SchedulerState& s, std::uint64_t now) {
     wake_first(s);
   }
   charge_cycles(s, now);
+}
+
+inline void SchedulerSet::catch_up_to_tick(SchedulerState& s, std::uint64_t now) {
+  const bool same_reason = one_open_kernel_ && !lsu_.blocked;
+  if (!same_reason || s.ready == 0) return catch_up(s, now);
+  const std::uint64_t until = s.now > now ? s.now : now;
+  counters_[s.kernel[WarpChoice::first(s.ready)]].stalls[static_cast<std::size_t>(Stall::unit)] += until - s.now;
+  s.now = until;
+  const std::uint64_t first = s.wheel.first();
+  wake(s, s.wheel.take_by(now), first);
+  while (s.wheel.first() <= now) wake_first(s);
 }
 
 }  // namespace wm::sim

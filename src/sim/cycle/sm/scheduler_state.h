@@ -4,6 +4,7 @@
 // at a known time, waiting for memory, or waiting at a barrier.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -25,17 +26,18 @@ namespace wm::sim {
 }
 
 struct alignas(64) SchedulerState {
-  std::uint32_t units = 0;                        // bit: some warp's next instruction needs the unit
-  std::uint32_t last = kNoWarp;                   // the warp that issued last
-  WarpMask ready = 0;                             // warps that have their operands
-  std::array<WarpMask, gpu::kUnits> wants{};      // by unit: warps whose next instruction needs it, ready or not
-  WarpMask memory = 0;                            // warps that wait for a load
-  WarpMask barrier = 0;                           // warps that wait at a barrier
-  WarpMask all = 0;                               // warps that have not exited
-  WarpMask far = 0;                               // warps that sleep for longer than the wheel reaches
-  WarpMask fetching = 0;                          // warps that sleep, or last slept, until their code came
-  std::uint64_t port = 0;                         // the cycle from which it may issue its next instruction
-  std::uint64_t now = 0;                          // cycles before this one are accounted for
+  std::uint32_t units = 0;                    // bit: some warp's next instruction needs the unit
+  std::uint32_t last = kNoWarp;               // the warp that issued last
+  WarpMask ready = 0;                         // warps that have their operands
+  std::array<WarpMask, gpu::kUnits> wants{};  // by unit: warps whose next instruction needs it, ready or not
+  WarpMask memory = 0;                        // warps that wait for a load
+  WarpMask barrier = 0;                       // warps that wait at a barrier
+  WarpMask all = 0;                           // warps that have not exited
+  WarpMask far = 0;              // warps that slept for longer than the wheel reaches and have not woken since
+  WarpMask fetching = 0;         // warps that sleep, or last slept, until their code came
+  std::uint64_t port = 0;        // the cycle from which it may issue its next instruction
+  std::uint64_t now = 0;         // cycles before this one are accounted for
+  std::uint64_t units_free = 0;  // when all units but the load/store unit take another warp
   std::array<std::uint64_t, gpu::kUnits> free{};  // by unit: when it takes another warp
   std::array<std::uint8_t, kMaxWarps> kernel{};   // by warp
   Wheel wheel;                                    // warps that sleep
@@ -48,6 +50,11 @@ struct alignas(64) SchedulerState {
   void remove(const WarpSlot& w) {
     all &= ~w.bit;
     kernels[w.kernel] &= ~w.bit;
+  }
+  // A unit takes no other warp before `until`.
+  void occupy(std::size_t unit, std::uint64_t until) {
+    free[unit] = until;
+    if (unit != static_cast<std::size_t>(gpu::Unit::load_store)) units_free = std::max(units_free, until);
   }
   // Removes the warp from the set of its state.
   void leave(const WarpSlot& w);
@@ -65,7 +72,7 @@ struct alignas(64) SchedulerState {
   // The warp sleeps until `w.due`; returns when it wakes, which may be earlier.
   std::uint64_t sleep(const WarpSlot& w, std::uint64_t at) {
     const std::uint64_t wakes = wheel.sleep(w.bit, static_cast<std::size_t>(w.unit), w.due, at);
-    far = wakes == w.due ? far & ~w.bit : far | w.bit;
+    if (wakes != w.due) far |= w.bit;
     return wakes;
   }
   // Warps of the kernels in `closed`.

@@ -20,10 +20,16 @@ struct WarpChoice {
 
   [[nodiscard]] bool can_issue(std::uint32_t warp) const { return warp < kMaxWarps && (candidates >> warp & 1) != 0; }
   // The candidate that has been on the SM for longest.
-  [[nodiscard]] std::uint32_t oldest() const {
-    std::uint32_t warp = first(candidates);
-    for (WarpMask m = candidates & older[warp]; m != 0; m = candidates & older[warp]) warp = first(m);
+  [[nodiscard]] std::uint32_t oldest() const { return oldest(candidates); }
+  // The one of `among` that has been on the SM for longest. `among` must not be 0.
+  [[nodiscard]] std::uint32_t oldest(WarpMask among) const {
+    std::uint32_t warp = first(among);
+    for (WarpMask m = among & older[warp]; m != 0; m = among & older[warp]) warp = first(m);
     return warp;
+  }
+  // The mask of one warp; of kNoWarp 0.
+  [[nodiscard]] static WarpMask bit(std::uint32_t warp) {
+    return static_cast<WarpMask>(warp < kMaxWarps) << warp % kMaxWarps;
   }
   // The first warp of `among` with a larger number than `warp`, else the first of all. `among` must not be 0.
   [[nodiscard]] static std::uint32_t next_after(WarpMask among, std::uint32_t warp) {

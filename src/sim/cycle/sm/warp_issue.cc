@@ -50,7 +50,7 @@ bool WarpIssue::fold(WarpSlot& w, const TimedOp& op, std::uint64_t now) {
     exec::Step step;
     w.warp->step(step);
     if (w.resident->run->block.fault()) return false;
-    lanes = static_cast<std::uint32_t>(std::popcount(step.active));
+    lanes = exec::count_lanes(step.active);
   } else {
     lanes = w.front->lanes;
     ++w.front;
@@ -130,7 +130,7 @@ void WarpIssue::issue_now(SchedulerState& s, WarpSlot& w, std::uint64_t now) {
   r.run->block.clock = now;
   r.run->block.timer = now * cycle_nanoseconds_ >> 20;
   w.warp->step(step);
-  const auto lanes = static_cast<std::uint32_t>(std::popcount(step.active));
+  const auto lanes = exec::count_lanes(step.active);
   schedulers_.counters().count(w.kernel, static_cast<std::uint32_t>(&op - w.ops), lanes, true);
   take_unit(s, op, now);
   schedulers_.spend(w.kernel, lanes, now);

@@ -108,11 +108,11 @@ inline void WarpIssue::take_unit(SchedulerState& s, const TimedOp& op, std::uint
   const std::uint64_t until = now + op.occupies;
   s.port = now + op.issue_slots;
   if (!is_shared(op.unit)) {
-    s.free[unit] = until;
+    s.occupy(unit, until);
   } else if (unit == kLoadStore) {
     lsu_taken_ = until;
   } else {
-    for (std::uint32_t i = 0; i < kMaxSchedulers; ++i) schedulers_[i].free[unit] = until;
+    for (std::uint32_t i = 0; i < kMaxSchedulers; ++i) schedulers_[i].occupy(unit, until);
   }
 }
 
@@ -129,17 +129,22 @@ inline std::uint32_t WarpIssue::turn(const WarpSlot& w, const TimedOp& op, std::
 inline void WarpIssue::prepare_next(SchedulerState& s, WarpSlot& w, std::uint64_t now, std::uint64_t not_before) {
   if (!w.executed() || issue_width_ != 1) return prepare(w, now, not_before);
   const TimedOp& op = w.ops[w.front->pc];
-  if (!op.direct || op.line != w.line) return prepare(w, now, not_before);
-  const Scoreboard::Time latest = w.last_operand(op);
-  if (latest == Scoreboard::kUnknown) return prepare(w, now, not_before);
+  if (!op.direct) return prepare(w, now, not_before);
   w.next = &op;
-  w.due = std::max(not_before, scoreboard_.cycle(latest));
+  const std::uint64_t fetched = op.line == w.line ? now : fetch(w, op, now);
+  const Scoreboard::Time latest = w.last_operand(op);
+  if (latest == Scoreboard::kUnknown) {
+    w.state = WarpState::memory;
+    s.memory |= w.bit;
+    return;
+  }
+  w.due = std::max(std::max(not_before, fetched), scoreboard_.cycle(latest));
   s.want(w, op.unit);
   if (w.due == now + 1) {
     s.ready |= w.bit;
     return;
   }
-  s.fetching &= ~w.bit;
+  s.fetching = fetched == w.due ? s.fetching | w.bit : s.fetching & ~w.bit;
   s.sleep(w, now);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "exec/block.h"
@@ -20,11 +21,12 @@ enum class WarpState : std::uint8_t { empty, waiting, memory, barrier, done };
 
 struct ResidentBlock {
   std::unique_ptr<BlockRun> run;
-  std::vector<std::uint16_t> warps;  // slot numbers, by warp of the block
-  std::uint32_t alive = 0;           // warps that have not exited
-  std::uint32_t at_barrier = 0;      // warps that wait at a barrier
-  std::uint32_t loads = 0;           // in flight
-  bool stopping = false;             // it does not issue any more and leaves when its loads have come back
+  std::vector<std::uint16_t> warps;                 // slot numbers, by warp of the block
+  std::uint32_t alive = 0;                          // warps that have not exited
+  std::uint32_t at_barrier = 0;                     // warps that wait at a barrier
+  std::uint32_t loads = 0;                          // in flight
+  std::optional<std::uint64_t> completed_barriers;  // of the block, when its warps were last released
+  bool stopping = false;  // it does not issue any more and leaves when its loads have come back
 };
 
 // The fields used at every issue come first and fill a line of the host's cache.

@@ -115,5 +115,10 @@ TEST(Tags, BeyondItsDirtyWaysTheOldestDirtyLineBecomesCleanAndStays) {
   EXPECT_EQ(tags.fill(5, 0x1, false).dirty, 0U) << "line 2 is the oldest and clean";
 }
 
+TEST(Sectors, AreCounted) {
+  for (std::uint32_t bits = 0; bits < 256; ++bits)
+    EXPECT_EQ(sector_count(static_cast<Sectors>(bits)), static_cast<std::uint32_t>(__builtin_popcount(bits))) << bits;
+}
+
 }  // namespace
 }  // namespace wm::sim

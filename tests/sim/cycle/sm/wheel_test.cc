@@ -54,5 +54,34 @@ TEST(Wheel, AForgottenWarpDoesNotWake) {
   EXPECT_EQ(wheel.take(), 0b10U);
 }
 
+TEST(Wheel, LeavesOneKindOutOfTheOthers) {
+  Wheel wheel;
+  EXPECT_EQ(wheel.first_but_apart(), Wheel::kNever);
+  wheel.sleep(0b001, Wheel::kApart, 62, 60);
+  EXPECT_EQ(wheel.first_but_apart(), Wheel::kNever);
+  wheel.sleep(0b010, 1, 75, 60);
+  wheel.sleep(0b100, 0, 70, 60);
+  EXPECT_EQ(wheel.first_but_apart(), 70U);
+  wheel.take();
+  wheel.take();
+  EXPECT_EQ(wheel.first_but_apart(), 75U);
+  wheel.take();
+  EXPECT_EQ(wheel.first_but_apart(), Wheel::kNever);
+}
+
+TEST(Wheel, TakesOnlyWhoseTimeHasCome) {
+  Wheel wheel;
+  EXPECT_EQ(wheel.take_by(1000), 0U);
+  EXPECT_EQ(wheel.first(), Wheel::kNever);
+  wheel.sleep(0b01, 0, 110, 100);
+  wheel.sleep(0b10, 0, 112, 100);
+  EXPECT_EQ(wheel.take_by(109), 0U);
+  EXPECT_EQ(wheel.first(), 110U);
+  EXPECT_EQ(wheel.take_by(112), 0b01U);
+  EXPECT_EQ(wheel.first(), 112U);
+  EXPECT_EQ(wheel.take_by(112), 0b10U);
+  EXPECT_EQ(wheel.first(), Wheel::kNever);
+}
+
 }  // namespace
 }  // namespace wm::sim

@@ -9,7 +9,11 @@ namespace wm::sim::schedulers {
 struct Gto {
   static constexpr bool kGreedy = true;
 
-  std::uint32_t pick(const WarpChoice& choice) { return choice.can_issue(choice.last) ? choice.last : choice.oldest(); }
+  // Without a branch: whether the last warp can issue is hard for the host to predict.
+  std::uint32_t pick(const WarpChoice& choice) {
+    const WarpMask last = choice.candidates & WarpChoice::bit(choice.last);
+    return choice.oldest(last != 0 ? last : choice.candidates);
+  }
 };
 
 }  // namespace wm::sim::schedulers
