@@ -26,6 +26,9 @@ std::uint32_t key_of(const Op& op) {
          static_cast<std::uint32_t>(op.memory.bytes);
 }
 
+// Part of the key of paths that wait at an operation of the whole warp; the rest is its pc.
+constexpr std::uint32_t kOfWholeWarp = 1U << 31;
+
 // The source operand that holds the membermask.
 RegisterRow member_row(const Op& op) {
   switch (op.kind) {
@@ -256,6 +259,26 @@ void Warp::exchange(const Op& op, Mask active) {
   resume_waiting();
 }
 
+// A path without the other lanes of its warp has come to an operation of the whole warp. It waits until they are there,
+// too, and all continue as one path, which executes the operation.
+void Warp::assemble() {
+  event_.set_aside = true;
+  const std::uint32_t pc = paths_.now().pc;
+  paths_.wait(Path::State::warp_wait, kOfWholeWarp | pc, kAllLanes);
+  resume_waiting();
+}
+
+// Makes one path of those that stand at an operation of the whole warp; false after a fault.
+bool Warp::join_paths(const std::vector<std::uint32_t>& group) {
+  for (const std::uint32_t i : group) paths_.wake(i);
+  const Path& path = paths_.now();
+  if (!lacks_lanes(code_[path.pc], path)) return true;
+  raise(
+      fault_at(Fault::Kind::illegal_instruction, std::countr_zero(path.lanes),
+               fmt::format("'{}' by lanes of one warp in different calls or branches", program_->info[path.pc].text)));
+  return false;
+}
+
 // Lets waiting lanes continue if they can: a complete exchange executes; if all paths wait, lanes that wait at a join
 // continue, since other lanes may wait for them.
 void Warp::resume_waiting() {
@@ -298,6 +321,7 @@ bool Warp::complete_exchange() {
     if (paths_[first].state != Path::State::warp_wait) continue;
     const std::vector<std::uint32_t> group = partners(first);
     if (group.empty()) continue;
+    if ((paths_[first].key & kOfWholeWarp) != 0) return join_paths(group);
     Exchange e;
     for (const std::uint32_t i : group) {
       const Op& op = code_[paths_[i].pc];

@@ -163,6 +163,15 @@ void Paths::wait(Path::State state, std::uint32_t key, Mask awaited) {
 }
 
 void Paths::wake(std::uint32_t index) {
+  const Path& path = paths_[index];
+  for (const std::uint32_t ready : ready_) {
+    Path& other = paths_[ready];
+    if (other.pc != path.pc || other.meet != path.meet || other.parent != path.parent || other.frame != path.frame)
+      continue;
+    other.lanes |= path.lanes;
+    if (path.parent != Path::kNone) --paths_[path.parent].children;
+    return drop(index);
+  }
   paths_[index].state = Path::State::ready;
   ready_.push_back(index);
   settle();

@@ -6,7 +6,8 @@
 //
 // Run depth first this is the stack of a SIMT machine. It is a tree because lanes may wait for each other across paths
 // (shfl.sync, bar.warp.sync): a path that waits is suspended; if all paths wait, lanes that wait at a join
-// continue before the others arrive (`let_go`), as the independent threads of newer GPUs do.
+// continue before the others arrive (`let_go`), as the independent threads of newer GPUs do. Paths that went apart this
+// way are one again when they have waited together and continue at one place (`wake`).
 #pragma once
 
 #include <cstdint>
@@ -64,7 +65,8 @@ class Paths {
 
   // Sets the current path aside.
   void wait(Path::State state, std::uint32_t key, Mask awaited);
-  // Makes a path that was set aside ready again; it is the current one then.
+  // Makes a path that was set aside ready again; it is the current one then, unless it continues where another one
+  // stands that is ready and ends at the same join: they are one path from there on.
   void wake(std::uint32_t index);
   // Another ready path becomes the current one.
   void rotate();

@@ -143,6 +143,7 @@ struct Op {
   Class unit = Class::other;
   bool reads_clock = false;      // a special register that changes while the warp runs: its rows are refreshed before
   bool synchronous = false;      // .sync: waits for the lanes its mask names
+  bool whole_warp = false;       // matrices: all lanes of the warp execute it as one
   bool timeless = false;         // its result does not depend on when it is executed before the next barrier
   bool shaped = false;           // a load from shared memory as shared_shape.h takes it
   bool writes_base = false;      // may write a register in which such a load has its address

@@ -66,6 +66,7 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t max_operations, 
   Path& path = paths_.now();
   const Mask lanes = path.lanes;
   const auto lane_count = count_lanes(lanes);
+  const bool apart = (lanes | paths_.exited()) != kAllLanes;
   Frame frame{frames_[path.frame].registers, grid_->constants->data(), lanes};
   std::uint32_t pc = path.pc;
   std::uint32_t count = 0;
@@ -73,7 +74,7 @@ std::uint32_t Warp::run_path_ahead(Executed* out, std::uint32_t max_operations, 
   const Op* parting = nullptr;  // a divergent branch
   while (count != max_operations) {
     const Op& op = code_[pc];
-    if (!op.timeless) break;
+    if (!op.timeless || (apart && op.whole_warp)) break;
     Mask active = lanes;
     std::uint32_t active_count = lane_count;
     if (!op.guard.none()) {

@@ -116,7 +116,7 @@ void Warp::step(Step& step) {
   ++statistics.by_class[static_cast<std::size_t>(op.unit)];
   if (op.reads_clock) refresh_clock();
   keep_shapes(op);
-  if (keeps_paths(op.kind)) {
+  if (keeps_paths(op.kind) && !lacks_lanes(op, path)) {
     if (active == 0 || work(op, frame_of(path, active))) {
       advance();
       if (op.memory.spins && active != 0) spin();
@@ -162,6 +162,7 @@ void Warp::run_path(std::uint64_t& budget) {
   const std::uint32_t meet = path.meet;
   const Mask lanes = path.lanes;
   const auto lane_count = std::uint64_t{count_lanes(lanes)};
+  const bool apart = (lanes | paths_.exited()) != kAllLanes;
   Frame frame{frames_[path.frame].registers, grid_->constants->data(), lanes};
   std::uint64_t left = budget;
   std::uint64_t threads = 0;
@@ -179,6 +180,10 @@ void Warp::run_path(std::uint64_t& budget) {
     }
     --left;
     ++statistics.by_class[static_cast<std::size_t>(op.unit)];
+    if (apart && op.whole_warp) {
+      last = &op;
+      break;
+    }
     if (op.kind == Kind::lane) {
       if (op.reads_clock) {
         // Programs wait for clocks: one that counted instructions would let them wait for millions of these.
@@ -215,7 +220,7 @@ void Warp::run_path(std::uint64_t& budget) {
   if (block_->fault_) return;
   path.pc = pc;
   if (last == nullptr) return paths_.settle();
-  if (!keeps_paths(last->kind)) return execute(*last, guarded(*last, path));
+  if (!keeps_paths(last->kind) || last->whole_warp) return execute(*last, guarded(*last, path));
   paths_.settle();
   if (paths_.ready()) spin();
 }
@@ -273,6 +278,7 @@ bool Warp::work(const Op& op, const Frame& frame) {
 void Warp::execute(const Op& op, Mask active) {
   // An operation that no lane executes has no effect; `.sync` forms neither wait nor arrive.
   if (active == 0) return advance();
+  if (op.whole_warp) return assemble();
   switch (op.kind) {
     case Kind::branch:
       return branch(op, active);

@@ -132,6 +132,10 @@ class Warp {
   void setup_frame(const ProgramFunction& function, CallFrame& frame);
   void fill_special(ptx::Special special, std::byte* row) const;
   [[nodiscard]] Mask guarded(const Op& op, const Path& path) const;
+  // Whether lanes that must execute `op` together with those of `path` are elsewhere.
+  [[nodiscard]] bool lacks_lanes(const Op& op, const Path& path) const {
+    return op.whole_warp && (path.lanes | paths_.exited()) != kAllLanes;
+  }
   [[nodiscard]] Frame frame_of(const Path& path, Mask active) const {
     return {frames_[path.frame].registers, grid_->constants->data(), active};
   }
@@ -214,6 +218,8 @@ class Warp {
 
   // exchange.cc
   void exchange(const Op& op, Mask active);
+  void assemble();
+  bool join_paths(const std::vector<std::uint32_t>& group);
   void resume_waiting();
   bool complete_exchange();
   [[nodiscard]] bool waiting() const;

@@ -218,5 +218,66 @@ TEST(Exchange, FormsWithoutSyncTakeTheLanesThatAreThere) {
             table(32, [](auto i) { return i < 16 ? 0xffffU ^ i ^ 2 : 0xffff0000U ^ i ^ 1; }));
 }
 
+// Lanes spin for different times, so that those which have left the loop are let go before the others. The body is
+// executed by the whole warp.
+std::string after_contention(const std::string& body) {
+  return kernel(".shared .align 16 .b8 tile[512];\n.shared .u32 word;\n" + std::string(R"(
+    setp.eq.u32 %p0, %lane, 0;
+    @%p0 st.shared.u32 [word], 0;
+    bar.warp.sync -1;
+    mul.lo.u32 %r1, %lane, 100;
+    LOOP:
+    atom.shared.add.u32 %r2, [word], 1;
+    setp.eq.u32 %p1, %r1, 0;
+    sub.u32 %r1, %r1, 1;
+    @!%p1 bra LOOP;
+)") + body);
+}
+
+TEST(Exchange, MatricesAreStoredByTheWholeWarpAfterLanesWereLetGo) {
+  Snippet s;
+  s.text = after_contention(R"(
+    mov.u32 %r3, tile;
+    shl.b32 %r4, %lane, 4;
+    add.u32 %r4, %r3, %r4;
+    stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r4], {%lane};
+    bar.warp.sync -1;
+    shl.b32 %r4, %lane, 2;
+    add.u32 %r4, %r3, %r4;
+    ld.shared.u32 %r5, [%r4];
+    st.global.u32 [%at], %r5;
+    ret;)");
+  const std::string target = ".target sm_80";
+  s.text.replace(s.text.find(target), target.size(), ".target sm_90");
+  EXPECT_EQ(words("", s), table(32, [](auto i) { return i; }));
+}
+
+TEST(Exchange, MatricesAreMovedByTheWholeWarpAfterLanesWereLetGo) {
+  // A has one 1 in each row, in the column of its number; B's words are the lanes' numbers.
+  Snippet s;
+  s.text = after_contention(R"(
+    add.u32 %r8, %lane, 1;
+    movmatrix.sync.aligned.m8n8.trans.b16 %r6, %r8;
+    movmatrix.sync.aligned.m8n8.trans.b16 %r7, %r6;
+    st.global.u32 [%at], %r7;
+    ret;)");
+  EXPECT_EQ(words("", s), table(32, [](auto i) { return i + 1; }));
+}
+
+TEST(Exchange, OperationsOfTheWholeWarpInDifferentBranchesAreAFault) {
+  Snippet s;
+  s.text = kernel(R"(
+    setp.lt.u32 %p0, %lane, 16;
+    @%p0 bra LOW;
+    movmatrix.sync.aligned.m8n8.trans.b16 %r6, %lane;
+    bra DONE;
+    LOW:
+    movmatrix.sync.aligned.m8n8.trans.b16 %r6, %thread;
+    DONE:
+    st.global.u32 [%at], %r6;
+    ret;)");
+  EXPECT_NE(run(s).error, "");
+}
+
 }  // namespace
 }  // namespace wm::exec

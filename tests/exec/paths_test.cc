@@ -128,6 +128,44 @@ TEST(Paths, LanesAtAJoinCanBeLetGoAheadAndMeetFurtherOn) {
   EXPECT_EQ(p.now().lanes, 0xffU);
 }
 
+// Lanes 2 and 3 go ahead of lanes 0 and 1 behind a loop; both come to a wait at 40.
+TEST(Paths, ThoseThatWentAheadAreOnePathWithTheOthersOnceBothHaveWaitedAtOnePlace) {
+  Paths p;
+  p.reset(0x0f, 0);
+  p.diverge(0x0c, 30, 2, 30);
+  EXPECT_TRUE(p.let_go());
+  p.now().pc = 40;
+  p.wait(Path::State::block_wait, 0, 0);
+  EXPECT_EQ(p.now().lanes, 0x03U);
+  p.now().pc = 30;
+  p.settle();
+  p.now().pc = 40;
+  p.wait(Path::State::block_wait, 0, 0);
+  EXPECT_FALSE(p.ready());
+  for (std::uint32_t i = 0; i < p.size(); ++i)
+    if (p[i].state == Path::State::block_wait) p.wake(i);
+  EXPECT_EQ(p.now().lanes, 0x0fU);
+  EXPECT_FALSE(p.diverged());
+  p.exit(0x0f);
+  EXPECT_TRUE(p.done());
+}
+
+TEST(Paths, ThoseThatWaitedAtDifferentPlacesStayApart) {
+  Paths p;
+  p.reset(0x0f, 0);
+  p.diverge(0x0c, 30, 2, 50);
+  p.wait(Path::State::block_wait, 0, 0);
+  p.wait(Path::State::block_wait, 0, 0);
+  for (std::uint32_t i = 0; i < p.size(); ++i)
+    if (p[i].state == Path::State::block_wait) p.wake(i);
+  EXPECT_TRUE(p.diverged());
+  p.now().pc = 50;
+  p.settle();
+  p.now().pc = 50;
+  p.settle();
+  EXPECT_EQ(p.now().lanes, 0x0fU);
+}
+
 TEST(Paths, TurnsGoRound) {
   Paths p;
   p.reset(0xff, 0);

@@ -19,6 +19,25 @@ Error at(const Program& program, const ptx::Position& position, std::string what
   return {std::move(what), {program.file, position.line, position.column}};
 }
 
+// Operations on matrices that are spread over the lanes of a warp.
+bool takes_whole_warp(ptx::Opcode opcode) {
+  using ptx::Opcode;
+  switch (opcode) {
+    case Opcode::ldmatrix:
+    case Opcode::stmatrix:
+    case Opcode::movmatrix:
+    case Opcode::mma:
+    case Opcode::wmma_load_a:
+    case Opcode::wmma_load_b:
+    case Opcode::wmma_load_c:
+    case Opcode::wmma_store_d:
+    case Opcode::wmma_mma:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 std::string spelled(const ptx::Instruction& instruction) {
@@ -78,6 +97,7 @@ void FunctionDecoder::decode(const Instruction& instruction) {
       !cooperation(instruction, op) && !mbarrier(instruction, op) && !stack(instruction, op) &&
       !texture(instruction, op))
     refuse(instruction, "cannot be executed");
+  op.whole_warp = takes_whole_warp(instruction.opcode);
   OpInfo info;
   info.ptx_line = instruction.position.line;
   info.source = instruction.source;
