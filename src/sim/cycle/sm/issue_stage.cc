@@ -17,6 +17,7 @@ void IssueStage::add(WarpSlot& w, std::uint64_t at) {
 // Warps that were held back may issue at once.
 void IssueStage::set_quota(std::uint8_t kernel, std::int64_t instructions, std::uint64_t now, bool resident) {
   schedulers().set_quota(kernel, instructions, now);
+  wake_by(std::max(quota().spent_at(), now));
   if (instructions <= 0 || !resident) return;
   wake_by(now);
   schedulers().times().all_no_later(now);
@@ -122,9 +123,10 @@ void IssueStage::run(std::uint64_t begin, std::uint64_t until) {
   const std::uint32_t count = schedulers().count();
   outside_.until = until;
   for (std::uint64_t from = begin;; from = now_ + 1) {
-    now_ = std::max(std::min(times.earliest(), outside_.next), from);
+    now_ = std::max(std::min({times.earliest(), outside_.next, quota().spent_at()}), from);
     if (now_ >= until) return;
     if (outside_.next <= now_) events_.on_arrival(now_);
+    if (quota().spent_at() <= now_) schedulers().close_spent(now_);
     // Schedulers take turns at being first, so that none has the SM's common units to itself. Nothing that one does
     // makes another one due in the same cycle; but it may take the load/store unit.
     const std::uint32_t first = first_scheduler(now_);
