@@ -125,6 +125,11 @@ Result<int> record(const RecordOptions& options) {
   if (!origin) return origin.error();
   const auto subjects = find_subjects(options.names, *origin);
   if (!subjects) return subjects.error();
+  for (const Subject& subject : *subjects) {
+    const auto entry = zoo::find(subject.name);
+    if (entry && (*entry)->benchmark.constant_pointers)
+      return Error{subject.name + ": a CUDA driver cannot pass its pointers to constant memory"};
+  }
   const auto calls = runtime::cuda::load_driver();
   if (!calls) return calls.error();
   const auto device = runtime::cuda::Device::open(*calls);

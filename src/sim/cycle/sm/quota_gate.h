@@ -2,7 +2,7 @@
 //
 // An instruction is taken off its kernel's quota when it completes ("When a warp instruction of k is completed, C_k is
 // decremented", ISCA 2017, section 3.4.1), and a kernel whose quota is spent is closed: its warps issue nothing until
-// it gets more. What was in flight when it closed takes the quota below 0. Kernels without a quota are never closed.
+// it gets more. Instructions in flight when it closed take the quota below 0. Kernels without one are never closed.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class QuotaGate {
 
   // Gives the kernel that many instructions from `now` on; 0 or fewer close it, kNoQuota lifts the limit.
   void set(std::uint8_t kernel, std::int64_t instructions, std::uint64_t now);
-  // What is left by the instructions that completed before `now`.
+  // The quota without the instructions that completed before `now`.
   [[nodiscard]] std::int64_t left(std::uint8_t kernel, std::uint64_t now) const;
   [[nodiscard]] bool has_quota(std::uint8_t kernel) const { return with_quota_ != 0 && left_[kernel] != kNoQuota; }
 

@@ -62,7 +62,7 @@ class Sm final : private IssueEvents {
   // --- quotas
   // Thread instructions that the kernel may complete from `now` on; it issues none at 0 or below.
   void set_quota(std::uint8_t kernel, std::int64_t instructions, std::uint64_t now);
-  // What was left of it at the beginning of cycle `now`, which no quantum has passed.
+  // The rest of the quota at the beginning of cycle `now`, which no quantum has passed.
   [[nodiscard]] std::int64_t quota(std::uint8_t kernel, std::uint64_t now) const {
     return issue_.quota().left(kernel, now);
   }
