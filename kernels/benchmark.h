@@ -56,6 +56,9 @@ struct Benchmark {
   std::vector<std::string> aliases;  // the papers' abbreviations: "BLK"
   std::vector<Kernel> kernels;       // in the order the application first launches them
   std::function<Case(Size)> make;
+  // Its kernels take pointers to __constant memory. OpenCL and the simulators pass these; a CUDA driver cannot, which
+  // would read other memory.
+  bool constant_pointers = false;
 };
 
 // A benchmark with its compiled kernels.

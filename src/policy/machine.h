@@ -146,8 +146,8 @@ class Machine {
   virtual void cap(SmId sm, KernelId kernel, std::uint32_t blocks) = 0;
   // Switches `blocks` of the kernel out of the SM; Preempted comes when they have left. Can::switch_some.
   virtual void preempt(SmId sm, KernelId kernel, std::uint32_t blocks) = 0;
-  // The kernel may issue that many thread instructions on the SM, then QuotaSpent comes and it issues no more there
-  // until it is given more. The last warp instruction may take it below 0. kNoQuota lifts the limit. Can::quotas.
+  // The kernel may complete that many thread instructions on the SM, then QuotaSpent comes and it issues no more there
+  // until it is given more. Instructions in flight then take it below 0. kNoQuota lifts the limit. Can::quotas.
   virtual void set_quota(SmId sm, KernelId kernel, std::int64_t instructions) = 0;
   virtual void add_quota(SmId sm, KernelId kernel, std::int64_t instructions) = 0;
   // Starts no more blocks on the SM and switches it off once it is empty. It has no owner then. Can::gate_power.

@@ -37,9 +37,11 @@ TEST(H200, GaveTheExecutorsBuffersForEveryBenchmark) {
       EXPECT_EQ(row[6], "0") << row[0] << " " << row[2] << ": outside the benchmark's tolerance";
     }
   }
-  for (const Entry& e : entries())
+  for (const Entry& e : entries()) {
+    if (e.benchmark.constant_pointers) continue;  // a CUDA driver cannot run it
     for (const char* size : {" small", " medium"})
       EXPECT_TRUE(seen.contains(e.benchmark.name + size)) << e.benchmark.name << size;
+  }
 }
 
 }  // namespace

@@ -35,7 +35,14 @@ TEST(Registry, HasTheKernelsOfTheBenchmarksWithSeveral) {
             (std::set<std::string>{"binning", "scanL1", "scaninter1", "scaninter2", "uniformAdd", "reorder",
                                    "splitSort", "splitRearrange", "gridding"}));
   EXPECT_EQ(kernels("mri-q"), (std::set<std::string>{"phimag", "q"}));
+  EXPECT_EQ(kernels("mri-q-constant"), kernels("mri-q"));
   EXPECT_EQ(kernels("sad"), (std::set<std::string>{"mb", "8", "16"}));
+}
+
+// A CUDA driver passes addresses of global memory only, so such a benchmark must say that it needs others.
+TEST(Registry, PointersToConstantMemoryAreDeclared) {
+  for (const Entry& e : entries())
+    EXPECT_EQ(e.ptx.find(".ptr .const") != std::string_view::npos, e.benchmark.constant_pointers) << e.benchmark.name;
 }
 
 TEST(Registry, ThePapersAbbreviationsAreAliases) {

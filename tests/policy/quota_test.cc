@@ -142,19 +142,6 @@ TEST(Quota, HistoryRaisesTheQuotaByWhatWasMissed) {
   EXPECT_EQ(gpu.residents(kSm)[0].quota, 125);  // alpha = 1 / 0.8
 }
 
-// Section 3.5: the artificial goal follows the QoS kernels, each compared with what it was allotted.
-TEST(Quota, ArtificialGoalsMultiplyTheHeadroomOfAllQosKernels) {
-  FakeMachine gpu({.sms = 1});
-  gpu.start("quota:scheme=naive:epoch=1000:first_ipc=1");
-  gpu.arrive_together({{.name = "p", .goal = 1}, {.name = "q", .goal = 2}, {.name = "o"}});
-  gpu.spend(kSm, {0}, 500);   // half of its quota
-  gpu.spend(kSm, {1}, 1600);  // 0.8
-  gpu.spend(kSm, {2}, 10'000);
-  gpu.pass({1000});
-  gpu.end_epoch();
-  EXPECT_EQ(gpu.residents(kSm)[2].quota, 4000);  // 10 x 0.5 x 0.8 for 1000 cycles
-}
-
 TEST(Quota, LocalQuotasFollowResidentBlocks) {
   FakeMachine gpu({.sms = 4});
   gpu.start("quota:epoch=10000");

@@ -118,12 +118,27 @@ Result<runtime::Recording> record_subject(const RecordOptions& options, const Su
   return recording;
 }
 
+// The benchmarks that a CUDA driver can run; with no names all of these.
+Result<std::vector<Subject>> recordable(const std::vector<std::string>& names, const PtxOrigin& origin) {
+  auto subjects = find_subjects(names, origin);
+  if (!subjects) return subjects.error();
+  const auto refused = [](const Subject& subject) {
+    const auto entry = zoo::find(subject.name);
+    return entry && (*entry)->benchmark.constant_pointers;
+  };
+  const auto first = std::find_if(subjects->begin(), subjects->end(), refused);
+  if (!names.empty() && first != subjects->end())
+    return Error{first->name + ": a CUDA driver cannot pass its pointers to constant memory"};
+  std::erase_if(*subjects, refused);
+  return subjects;
+}
+
 Result<int> record(const RecordOptions& options) {
   const auto size = parse_size(options.size);
   if (!size) return size.error();
   const auto origin = PtxOrigin::parse("clang");
   if (!origin) return origin.error();
-  const auto subjects = find_subjects(options.names, *origin);
+  const auto subjects = recordable(options.names, *origin);
   if (!subjects) return subjects.error();
   const auto calls = runtime::cuda::load_driver();
   if (!calls) return calls.error();

@@ -29,6 +29,7 @@ class Quota final : public Policy {
       : scheme_(v.choice<Scheme>("scheme")),
         look_back_(scheme_ == Scheme::history || (scheme_ != Scheme::naive && v.choice<OnOff>("history") == OnOff::on)),
         adjust_(v.choice<OnOff>("adjust") == OnOff::on),
+        as_printed_(v.choice<Allotted>("allotted") == Allotted::printed),
         first_ipc_(v.number("first_ipc")),
         epoch_(v.cycles("epoch")) {}
 
@@ -86,6 +87,7 @@ class Quota final : public Policy {
  private:
   enum class Scheme { rollover, naive, history, elastic, rollover_time };  // the first is the default
   enum class OnOff { on, off };
+  enum class Allotted { quota, printed };
   static constexpr std::int64_t kMinRefill = 32;  // a warp instruction
   // The quota that kernels without a goal get once the others have spent theirs doubles after every fourth time in an
   // epoch: quotas of a few warp instructions would be spent, and asked for again, hundreds of times.
@@ -201,7 +203,7 @@ class Quota final : public Policy {
       any_goal = true;
       State& s = state_[k.id.index];
       const bool ran = gpu.epoch_length().count > 0;
-      if (ran) room *= headroom(gpu.epoch_ipc(k.id), s.alpha, k.goal);
+      if (ran) room *= headroom(gpu.epoch_ipc(k.id), 1, allotted(k, length));
       s.alpha = look_back_ ? history_factor(k.goal, k.history(gpu.now())) : 1.0;
     }
     for (const Kernel& k : gpu.kernels()) {
@@ -215,6 +217,15 @@ class Quota final : public Policy {
         distribute(gpu, k, epoch_quota(1, s.ipc * room, length));
       }
     }
+  }
+
+  // Section 3.5: the rate that the last epoch allotted a QoS kernel. As printed that is its goal with alpha. Under
+  // rollover it then keeps what rolled over for ever if it runs at its goal, because the others' quotas stay as they
+  // are.
+  [[nodiscard]] double allotted(const Kernel& k, Cycles length) const {
+    const State& s = state_[k.id.index];
+    if (as_printed_ || !rolls_over()) return s.alpha * k.goal;
+    return s.quota / static_cast<double>(std::max<std::uint64_t>(length.count, 1));
   }
 
   // Section 3.4.1: divides the quota over SMs by resident blocks; before any block runs, by the blocks that fit.
@@ -280,6 +291,7 @@ class Quota final : public Policy {
   Scheme scheme_;
   bool look_back_;
   bool adjust_;
+  bool as_printed_;
   double first_ipc_;
   Cycles epoch_;
   Members members_;
@@ -293,19 +305,23 @@ class Quota final : public Policy {
 
 }  // namespace
 
-WM_POLICY(Quota, {.name = "quota",
-                  .about = "instruction quotas that just meet the goals, the rest to kernels without one",
-                  .paper = "Wang et al., ISCA 2017",
-                  .goals = true,
-                  .needs = {Can::cap_blocks, Can::quotas, Can::count_instructions},
-                  .uses = {Can::switch_some, Can::sample_warps},
-                  .parameters = {
-                      choice("scheme", {{"rollover"}, {"naive"}, {"history"}, {"elastic"}, {"rollover_time"}},
-                             "what becomes of quotas at the end of an epoch", "3.4"),
-                      cycles("epoch", 10'000, {100, 10'000'000}, "length of an epoch", "4.1"),
-                      choice("history", {{"on"}, {"off"}},
-                             "raise quotas by what the past fell short (elastic, rollover)", "3.4.2"),
-                      choice("adjust", {{"on"}, {"off"}}, "adjust blocks by idle warps", "3.6"),
-                      number("first_ipc", 1, {1e-9, 1'000'000}, "rate a kernel without a goal starts from", "3.5")}})
+WM_POLICY(Quota,
+          {.name = "quota",
+           .about = "instruction quotas that just meet the goals, the rest to kernels without one",
+           .paper = "Wang et al., ISCA 2017",
+           .goals = true,
+           .needs = {Can::cap_blocks, Can::quotas, Can::count_instructions},
+           .uses = {Can::switch_some, Can::sample_warps},
+           .parameters = {choice("scheme", {{"rollover"}, {"naive"}, {"history"}, {"elastic"}, {"rollover_time"}},
+                                 "what becomes of quotas at the end of an epoch", "3.4"),
+                          cycles("epoch", 10'000, {100, 10'000'000}, "length of an epoch", "4.1"),
+                          choice("history", {{"on"}, {"off"}},
+                                 "raise quotas by what the past fell short (elastic, rollover)", "3.4.2"),
+                          choice("adjust", {{"on"}, {"off"}}, "adjust blocks by idle warps", "3.6"),
+                          number("first_ipc", 1, {1e-9, 1'000'000}, "rate a kernel without a goal starts from", "3.5"),
+                          added_later(choice("allotted", {{"quota"}, {"printed"}},
+                                             "rates of kernels with goals count against their quotas, or against the "
+                                             "goal with alpha as printed (rollover)",
+                                             "3.5"))}})
 
 }  // namespace wm::policy

@@ -146,7 +146,7 @@ bool CycleMachine::needs_short_quantum() const {
     if (sm.leaving != 0 || sm.state == policy::Sm::State::reserved || sm.state == policy::Sm::State::gating)
       return true;
     for (const policy::Kernel& k : kernels_)
-      if (const_cast<Chip&>(chip_).sm(s).quota(static_cast<std::uint8_t>(k.id.index)) != policy::kNoQuota) return true;
+      if (const_cast<Chip&>(chip_).sm(s).has_quota(static_cast<std::uint8_t>(k.id.index))) return true;
   }
   // Launches that are nearly over.
   for (const policy::Kernel& k : kernels_)
@@ -192,7 +192,7 @@ void CycleMachine::refresh(std::uint32_t sm) const {
     const SmCounters& c = unit.counters(static_cast<std::uint8_t>(i));
     const SmCounters& base = epoch_base_[sm][i];
     policy::ResidentKernel& on_sm = residents_[sm][i];
-    on_sm.quota = unit.quota(static_cast<std::uint8_t>(i));
+    on_sm.quota = unit.quota(static_cast<std::uint8_t>(i), chip_.now());
     on_sm.counters = {
         .thread_instructions = c.thread_instructions - base.thread_instructions,
         .warp_instructions = c.warp_instructions - base.warp_instructions,
@@ -289,7 +289,7 @@ void CycleMachine::set_quota(SmId sm, KernelId kernel, std::int64_t instructions
 }
 
 void CycleMachine::add_quota(SmId sm, KernelId kernel, std::int64_t instructions) {
-  const std::int64_t left = chip_.sm(sm.index).quota(static_cast<std::uint8_t>(kernel.index));
+  const std::int64_t left = chip_.sm(sm.index).quota(static_cast<std::uint8_t>(kernel.index), chip_.now());
   set_quota(sm, kernel, left == policy::kNoQuota ? policy::kNoQuota : left + instructions);
 }
 

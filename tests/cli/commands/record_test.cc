@@ -13,6 +13,16 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
+// The driver would pass an address of global memory, and the kernel read constant memory there.
+TEST(Record, RefusesABenchmarkThatTakesPointersToConstantMemory) {
+  const Scratch scratch;
+  const std::string wm = binary_path("bin/wm");
+  const Ran ran = shell(wm + " run --simulate qos16 --timing cycle -- " + wm +
+                        " record mri-q-constant --size small --out " + scratch.path("out"));
+  EXPECT_NE(ran.code, 0);
+  EXPECT_THAT(ran.err, HasSubstr("mri-q-constant: a CUDA driver cannot pass its pointers to constant memory"));
+}
+
 TEST(Record, WritesAnApplicationThatTheBlockMachineRuns) {
   const Scratch scratch;
   const std::string wm = binary_path("bin/wm");

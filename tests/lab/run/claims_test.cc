@@ -53,7 +53,7 @@ TEST_P(LongQosClaims, RolloverReachesWithLittleOvershootWhatNaiveMisses) {
     const std::vector<Participant> kernels{repeating(qos, goal), repeating(other)};
     const KernelResult naive = run("qos16", kernels, "quota:scheme=naive", for_cycles(cycles)).kernels[0];
     const KernelResult rollover = run("qos16", kernels, "quota:scheme=rollover", for_cycles(cycles)).kernels[0];
-    EXPECT_LE(naive.ipc, 1.002 * *naive.goal) << "a quota is never exceeded by more than a warp: goal " << goal;
+    EXPECT_LE(naive.ipc, 1.04 * *naive.goal) << "a quota is exceeded by what is in flight at most: goal " << goal;
     EXPECT_GE(rollover.ipc, 0.99 * *rollover.goal) << goal;
     EXPECT_LE(rollover.ipc, 1.04 * *rollover.goal) << goal;
     EXPECT_GE(rollover.ipc, 0.999 * naive.ipc) << goal;

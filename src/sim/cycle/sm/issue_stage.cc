@@ -18,6 +18,7 @@ void IssueStage::add(WarpSlot& w, std::uint64_t at) {
 // Warps that were held back may issue at once.
 void IssueStage::set_quota(std::uint8_t kernel, std::int64_t instructions, std::uint64_t now, bool resident) {
   schedulers().set_quota(kernel, instructions, now);
+  wake_by(std::max(quota().spent_at(), now));
   if (instructions <= 0 || !resident) return;
   wake_by(now);
   schedulers().times().all_no_later(now);
@@ -124,15 +125,16 @@ void IssueStage::run(std::uint64_t begin, std::uint64_t until) {
   outside_.until = until;
   bool dense = true;  // whether a scheduler was due in the cycle behind the last one
   for (now_ = begin;; ++now_) {
-    const bool arrival = outside_.next <= now_;
+    const std::uint64_t event = std::min(outside_.next, quota().spent_at());
     std::uint32_t first = first_scheduler(now_);
     IssueTimes::Due due;
-    if (dense && !arrival && now_ < until) due = times.due_at(now_, first, count);
+    if (dense && event > now_ && now_ < until) due = times.due_at(now_, first, count);
     if (due.any == 0) {
       const std::uint64_t from = now_;
-      if (!arrival) now_ = std::max(std::min(times.earliest(), outside_.next), now_);
+      now_ = std::max(std::min(times.earliest(), event), now_);
       if (now_ >= until) return;
       if (outside_.next <= now_) events_.on_arrival(now_);
+      if (quota().spent_at() <= now_) schedulers().close_spent(now_);
       dense = now_ == from;
       first = first_scheduler(now_);
       due = times.due_at(now_, first, count);

@@ -58,6 +58,10 @@ class IssueStage {
   }
   // Kernels whose quota was spent since the last call, as bits.
   std::uint32_t take_spent() { return schedulers().take_spent(); }
+  // Instructions of the kernel that waited for memory complete at `at`.
+  void complete(std::uint8_t kernel, std::uint32_t instructions, std::uint64_t at) {
+    schedulers().spend(kernel, instructions, now_, at);
+  }
   // Gives the kernel a quota (QuotaGate::set). `resident`: the kernel has blocks here, which may issue at once.
   void set_quota(std::uint8_t kernel, std::int64_t instructions, std::uint64_t now, bool resident);
 

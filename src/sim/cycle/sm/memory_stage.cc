@@ -33,7 +33,7 @@ std::uint64_t MemoryStage::access(WarpSlot& w, std::uint32_t number, const Timed
     if (op.shared.turn_slots != 0) counters.issued += std::uint64_t{op.shared.turn_slots} * lanes_on_one_word(a);
     return lsu_.shared(cycles, now).ready;
   }
-  return access_global(w, number, op, a, now, counters);
+  return access_global(w, number, op, step, now, counters);
 }
 
 std::uint64_t MemoryStage::read_constant(const WarpSlot& w, const exec::Access& a, std::uint64_t now) {
@@ -54,8 +54,9 @@ void MemoryStage::coalesce_local(const WarpSlot& w, const exec::Access& a, std::
   coalesce(spread, space, coalesced_);
 }
 
-std::uint64_t MemoryStage::access_global(WarpSlot& w, std::uint32_t number, const TimedOp& op, const exec::Access& a,
+std::uint64_t MemoryStage::access_global(WarpSlot& w, std::uint32_t number, const TimedOp& op, const exec::Step& step,
                                          std::uint64_t now, SmCounters& counters) {
+  const exec::Access& a = *step.access;
   const std::uint64_t space = w.resident->run->kernel.client << kClientShift;
   if (a.space == ptx::Space::local)
     coalesce_local(w, a, space);
@@ -78,7 +79,8 @@ std::uint64_t MemoryStage::access_global(WarpSlot& w, std::uint32_t number, cons
   const bool in_flight = issued.load != kNoLoad;
   const std::uint32_t group = copy ? w.copies.add(in_flight ? std::nullopt : std::optional(issued.ready)) : 0;
   if (!in_flight) return issued.ready;
-  remember(issued.load, {static_cast<std::uint16_t>(number), &op, atomic, group});
+  remember(issued.load, {static_cast<std::uint16_t>(number), &op, atomic, group,
+                         static_cast<std::uint32_t>(std::popcount(step.active))});
   ++w.resident->loads;
   ++w.loads;
   if (atomic != nullptr) {

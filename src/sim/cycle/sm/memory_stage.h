@@ -23,6 +23,7 @@ class MemoryStage {
     const TimedOp* op = nullptr;            // none: context of a block that is moved
     exec::PendingAtomic* atomic = nullptr;  // none: it is not an atomic
     std::uint32_t copy_group = 0;           // group of an asynchronous copy
+    std::uint32_t lanes = 0;                // thread instructions that complete with it
   };
 
   MemoryStage(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t sm);
@@ -43,7 +44,7 @@ class MemoryStage {
 
  private:
   [[nodiscard]] std::uint64_t read_constant(const WarpSlot& w, const exec::Access& a, std::uint64_t now);
-  std::uint64_t access_global(WarpSlot& w, std::uint32_t number, const TimedOp& op, const exec::Access& a,
+  std::uint64_t access_global(WarpSlot& w, std::uint32_t number, const TimedOp& op, const exec::Step& step,
                               std::uint64_t now, SmCounters& counters);
   void coalesce_local(const WarpSlot& w, const exec::Access& a, std::uint64_t space);
   void remember(std::uint32_t load, const Load& info);

@@ -27,14 +27,13 @@ void SchedulerSet::end(WarpSlot& w, std::uint64_t now) {
 
 void SchedulerSet::set_quota(std::uint8_t kernel, std::int64_t instructions, std::uint64_t now) {
   charge_until(now);
-  quota_.set(kernel, instructions);
+  quota_.set(kernel, instructions, now);
   update_one_open_kernel();
 }
 
-void SchedulerSet::spend_quota(std::uint8_t kernel, std::uint32_t lanes, std::uint64_t now) {
-  if (!quota_.spend(kernel, lanes)) return;
+void SchedulerSet::close_spent(std::uint64_t now) {
   charge_until(now);
-  quota_.close(kernel);
+  quota_.close_spent(now);
   update_one_open_kernel();
 }
 

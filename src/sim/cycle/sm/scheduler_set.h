@@ -54,10 +54,13 @@ class SchedulerSet {
   void set_quota(std::uint8_t kernel, std::int64_t instructions, std::uint64_t now);
   // Kernels whose quota was spent since the last call, as bits.
   std::uint32_t take_spent() { return quota_.take_newly_closed(); }
-  // Every executed instruction is counted, whether it took an issue slot or not: rates and goals count in the same way.
-  void spend(std::uint8_t kernel, std::uint32_t lanes, std::uint64_t now) {
-    if (quota_.has_quota(kernel)) spend_quota(kernel, lanes, now);
+  // At `now` it is known that an instruction of the kernel completes at `at`. Every executed instruction is counted,
+  // whether it took an issue slot or not: rates and goals count in the same way.
+  void spend(std::uint8_t kernel, std::uint32_t lanes, std::uint64_t now, std::uint64_t at) {
+    if (quota_.has_quota(kernel)) quota_.spend(kernel, lanes, now, at);
   }
+  // Closes the kernels that have spent their quota by `now`.
+  void close_spent(std::uint64_t now);
 
   // --- the load/store unit
   // From `now` on memory holds up the load/store unit, and an access of the kernel waits there; the unit is occupied
@@ -106,7 +109,6 @@ class SchedulerSet {
   void set_lsu(const BlockedLsu& lsu, std::uint64_t now);
   void account_lsu(std::uint64_t now);
   void update_one_open_kernel() { one_open_kernel_ = kernels_ == 1 && quota_.closed() == 0; }
-  void spend_quota(std::uint8_t kernel, std::uint32_t lanes, std::uint64_t now);
   void charge(SchedulerState& s, std::uint64_t cycles);
   void charge_cycles(SchedulerState& s, std::uint64_t until) {
     if (until <= s.now) return;

@@ -62,6 +62,7 @@ void Sm::finish_load(std::uint32_t load, std::uint64_t at) {
   ResidentBlock& r = *w.resident;
   --r.loads;
   --w.loads;
+  issue_.complete(w.kernel, info.lanes, at);
   w.set_written(*info.op, issue_.scoreboard().time(at));
   if (info.op->copies == CopyRole::copy) w.copies.finish(info.copy_group, at);
   if (info.atomic != nullptr) finish_atomic(w, *info.atomic);

@@ -60,9 +60,13 @@ class Sm final : private IssueEvents {
   std::vector<std::uint32_t>& moved() { return moved_; }
 
   // --- quotas
-  // Thread instructions the kernel may issue; it issues none at 0 or below.
+  // Thread instructions that the kernel may complete from `now` on; it issues none at 0 or below.
   void set_quota(std::uint8_t kernel, std::int64_t instructions, std::uint64_t now);
-  [[nodiscard]] std::int64_t quota(std::uint8_t kernel) const { return issue_.quota().left(kernel); }
+  // The rest of the quota at the beginning of cycle `now`, which no quantum has passed.
+  [[nodiscard]] std::int64_t quota(std::uint8_t kernel, std::uint64_t now) const {
+    return issue_.quota().left(kernel, now);
+  }
+  [[nodiscard]] bool has_quota(std::uint8_t kernel) const { return issue_.quota().has_quota(kernel); }
   // Kernels whose quota was spent since the last call, as bits.
   std::uint32_t take_spent() { return issue_.take_spent(); }
 

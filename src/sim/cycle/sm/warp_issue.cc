@@ -56,7 +56,7 @@ bool WarpIssue::fold(WarpSlot& w, const TimedOp& op, std::uint64_t now) {
     ++w.front;
   }
   schedulers_.counters().count(w.kernel, static_cast<std::uint32_t>(&op - w.ops), lanes, false);
-  schedulers_.spend(w.kernel, lanes, now);
+  schedulers_.spend(w.kernel, lanes, now, now);
   return true;
 }
 
@@ -133,7 +133,6 @@ void WarpIssue::issue_now(SchedulerState& s, WarpSlot& w, std::uint64_t now) {
   const auto lanes = exec::count_lanes(step.active);
   schedulers_.counters().count(w.kernel, static_cast<std::uint32_t>(&op - w.ops), lanes, true);
   take_unit(s, op, now);
-  schedulers_.spend(w.kernel, lanes, now);
   if (r.run->block.fault()) {
     refresh_lsu(now);
     return events_.on_fault(r);
@@ -143,6 +142,7 @@ void WarpIssue::issue_now(SchedulerState& s, WarpSlot& w, std::uint64_t now) {
   std::uint64_t ready = now + op.latency;
   if (step.memory)
     ready = memory_.access(w, schedulers_.warps().number_of(w), op, step, now, schedulers_.counters()[w.kernel]);
+  if (ready != Scoreboard::kPending) schedulers_.spend(w.kernel, lanes, now, ready);
   refresh_lsu(now);
   w.set_written(op, scoreboard_.time(ready));
   const bool turns = op.kind == TimedKind::branch;

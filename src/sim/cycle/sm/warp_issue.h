@@ -154,7 +154,6 @@ inline void WarpIssue::issue_executed(SchedulerState& s, WarpSlot& w, std::uint6
   const exec::Executed executed = *w.front++;
   KernelCounters& counters = schedulers_.counters();
   counters.count(w.kernel, executed.pc, executed.lanes, true);
-  schedulers_.spend(w.kernel, executed.lanes, now);
   std::uint64_t ready = now + op.latency;
   if (executed.note != 0) {
     const auto note = std::bit_cast<SharedNote>(executed.note);
@@ -163,6 +162,7 @@ inline void WarpIssue::issue_executed(SchedulerState& s, WarpSlot& w, std::uint6
     c.shared_conflict_cycles += note.cycles - 1U;
     ready = memory_.lsu().shared(note.cycles * op.shared.weight, now).ready;
   }
+  schedulers_.spend(w.kernel, executed.lanes, now, ready);
   take_unit(s, op, now);
   if (executed.note != 0 || op.unit == gpu::Unit::load_store) refresh_lsu(now);
   if (op.simple) {

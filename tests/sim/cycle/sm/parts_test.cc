@@ -14,31 +14,62 @@
 namespace wm::sim {
 namespace {
 
-TEST(QuotaGate, ClosesAKernelWithTheInstructionThatSpendsItsQuota) {
+TEST(QuotaGate, ClosesAKernelWhenTheInstructionThatSpendsItsQuotaCompletes) {
   QuotaGate gate;
-  gate.set(1, 40);
+  gate.set(1, 40, 0);
   EXPECT_TRUE(gate.has_quota(1));
-  EXPECT_FALSE(gate.spend(1, 32));
-  EXPECT_TRUE(gate.spend(1, 32));
-  EXPECT_EQ(gate.left(1), -24);
-  gate.close(1);
+  gate.spend(1, 32, 0, 10);
+  EXPECT_EQ(gate.spent_at(), QuotaGate::kNever);
+  gate.spend(1, 32, 1, 20);
+  EXPECT_EQ(gate.left(1, 10), 40) << "nothing has completed before cycle 10";
+  EXPECT_EQ(gate.left(1, 11), 8);
+  EXPECT_EQ(gate.spent_at(), 20U);
+  gate.close_spent(19);
+  EXPECT_EQ(gate.closed(), 0U);
+  gate.spend(1, 32, 19, 30);  // issued before it was closed
+  gate.close_spent(20);
   EXPECT_EQ(gate.closed(), 0b10U);
-  EXPECT_FALSE(gate.spend(1, 32)) << "it was spent before";
+  EXPECT_EQ(gate.spent_at(), QuotaGate::kNever);
+  EXPECT_EQ(gate.left(1, 31), -56);
   EXPECT_EQ(gate.take_newly_closed(), 0b10U);
   EXPECT_EQ(gate.take_newly_closed(), 0U);
 }
 
+TEST(QuotaGate, InstructionsInFlightCountAgainstTheNextQuota) {
+  QuotaGate gate;
+  gate.set(0, 32, 0);
+  gate.spend(0, 32, 0, 100);
+  gate.set(0, 64, 50);
+  EXPECT_EQ(gate.left(0, 100), 64);
+  EXPECT_EQ(gate.left(0, 101), 32);
+  gate.set(0, 16, 100);
+  EXPECT_EQ(gate.spent_at(), 100U) << "in the cycle in which they complete";
+}
+
 TEST(QuotaGate, OpensAKernelThatGetsMoreOrLosesItsLimit) {
   QuotaGate gate;
-  gate.set(0, 0);
+  gate.set(0, 0, 0);
   EXPECT_TRUE(gate.is_closed(0));
   EXPECT_EQ(gate.take_newly_closed(), 0U) << "it was not spent but given";
-  gate.set(0, 1);
+  gate.set(0, 1, 0);
   EXPECT_FALSE(gate.is_closed(0));
-  gate.set(0, -5);
-  gate.set(0, QuotaGate::kNoQuota);
+  gate.set(0, -5, 0);
+  gate.set(0, QuotaGate::kNoQuota, 0);
   EXPECT_FALSE(gate.is_closed(0));
   EXPECT_FALSE(gate.has_quota(0));
+}
+
+TEST(InFlight, CountsUntilTheGivenCycleAndWrapsAround) {
+  InFlight in_flight;
+  for (std::uint64_t now = 0; now < 1000; now += 100) {
+    in_flight.add(4, now + 150);
+    in_flight.add(3, now + 60);
+    EXPECT_EQ(in_flight.count_before(now + 61) - in_flight.count_before(now + 60), 3U);
+    EXPECT_EQ(in_flight.time_of(in_flight.count_before(now + 60) + 1), now + 60);
+    const std::uint64_t due = in_flight.count_before(now + 100);
+    EXPECT_EQ(in_flight.take_before(now + 100), due);
+    EXPECT_EQ(in_flight.total(), 4U);
+  }
 }
 
 // One operation of each kind that matters to an account: [0] folded, [1] issued in two slots.
