@@ -35,7 +35,7 @@ bool timeless(const Op& op) {
 }  // namespace
 
 void mark_ahead(std::vector<Op>& code) {
-  std::vector<std::uint32_t> bases;  // of loads that may have a shape, in any frame
+  std::vector<std::uint32_t> bases;  // the registers of loads that may have a shape, in any frame
   for (Op& op : code) {
     op.timeless = timeless(op);
     op.shaped = op.kind == Kind::load && SharedShapes::takes(op);

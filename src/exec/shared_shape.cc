@@ -47,9 +47,9 @@ void SharedShape::find(const Memory& memory, const Frame& frame, const AccessNot
   grouped = narrow ? find_groups(frame.source<std::uint32_t>(base), in_a_row, first)
                    : find_groups(frame.source<std::uint64_t>(base), in_a_row, first);
   if (!grouped) return;
-  const auto [least, most] = std::minmax_element(first.begin(), first.end());
+  const auto [least, greatest] = std::minmax_element(first.begin(), first.end());
   lowest = static_cast<std::uint64_t>(*least);
-  reach = static_cast<std::uint64_t>(*most - *least + (in_a_row ? kGroup * kWord : kWord));
+  reach = static_cast<std::uint64_t>(*greatest - *least + (in_a_row ? kGroup * kWord : kWord));
   for (std::size_t g = 0; g < kGroups; ++g) above[g] = static_cast<std::uint32_t>(first[g] - *least);
   if (shared.note == nullptr) return;
   // An offset moves all words alike, so it does not change which of them share a bank.

@@ -250,7 +250,7 @@ class Warp {
   bool yields_ = false;     // the last operation waits for other warps: run() ends the warp's turn
   Event event_;
   Paths paths_;
-  SharedShapes shapes_;               // of the kernel's or the function's frame in which all lanes ran ahead last
+  SharedShapes shapes_;               // their registers are those of the frame in which all lanes ran ahead last
   std::vector<CallFrame> frames_;     // [0] is the kernel's
   std::uint64_t frame_bytes_ = 0;     // size of the other frames
   std::vector<std::uint32_t> stack_;  // by lane, where memory of alloca begins in local_; empty before the first

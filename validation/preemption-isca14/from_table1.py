@@ -7,7 +7,7 @@ First: the kernels whose context takes longer to save than a block runs, which s
 crossing, with the table's time per block, and with the time per block that its kernel times need on 13 SMs. Then: the gain
 of equal sharing over first come, first served in turnaround, where all of 8 random processes always have a kernel and preemption
 costs nothing. A launch waits for one launch of each other process under FCFS, and has an eighth of the GPU under equal
-sharing. `floor` is the least gain with any number of processes active at a time.
+sharing. `least_gain` is the least gain with any number of processes active at a time.
 """
 
 import pathlib
@@ -62,16 +62,16 @@ def main():
     for kind, kernels in longer.items():
         print(f"save longer than a block, block time from the {kind}: {len(kernels)}: {', '.join(kernels)}")
     mean = statistics.mean(means.values())
-    print("\napplication,class2,mean_launch_us,gain,floor")
-    gains, floors = {}, {}
+    print("\napplication,class2,mean_launch_us,gain,least_gain")
+    gains, least_gains = {}, {}
     for app, group in sorted(groups.items(), key=lambda item: item[1]):
         ratio = mean / means[app]
-        gain, floor = (1 + (PROCESSES - 1) * ratio) / PROCESSES, min(1, ratio)
+        gain, least_gain = (1 + (PROCESSES - 1) * ratio) / PROCESSES, min(1, ratio)
         gains.setdefault(group, []).append(gain)
-        floors.setdefault(group, []).append(floor)
-        print(f"{app},{group},{means[app]:.1f},{gain:.2f},{floor:.2f}")
+        least_gains.setdefault(group, []).append(least_gain)
+        print(f"{app},{group},{means[app]:.1f},{gain:.2f},{least_gain:.2f}")
     for group in gains:
-        print(f"all of {group},{group},,{statistics.mean(gains[group]):.2f},{statistics.mean(floors[group]):.2f}")
+        print(f"all of {group},{group},,{statistics.mean(gains[group]):.2f},{statistics.mean(least_gains[group]):.2f}")
 
 
 if __name__ == "__main__":

@@ -30,8 +30,8 @@ class PollingCompletion final : public CompletionSource {
     const Clock& clock;
     const DeviceClock& device_clock;
     bool free_timestamps = false;
-    std::chrono::nanoseconds max_awake = kDefaultMaxAwake;  // … and at most stay awake
     std::chrono::nanoseconds spins = spin_time();           // how long threads of this host spin before they sleep
+    std::chrono::nanoseconds max_awake = kDefaultMaxAwake;  // the longest time for which they then stay awake
   };
   // `flags` may be null.
   PollingCompletion(CompletionHandler& handler, const Context& context, std::unique_ptr<CompletionFlags> flags)

@@ -45,13 +45,9 @@ std::unique_ptr<CompletionSource> Scheduler::make_completions(std::chrono::nanos
   if (device.completion_callbacks) {
     return std::make_unique<CallbackCompletion>(handler, backend_.submission(), counts_);
   }
-  const PollingCompletion::Context context{backend_.submission(),
-                                           dispatch_.kernels(),
-                                           dispatch_.admission(),
-                                           clock_,
-                                           device_clock_,
-                                           device.free_timestamps,
-                                           max_awake};
+  const PollingCompletion::Context context{
+      backend_.submission(), dispatch_.kernels(),    dispatch_.admission(), clock_,
+      device_clock_,         device.free_timestamps, spin_time(),           max_awake};
   return std::make_unique<PollingCompletion>(handler, context, backend_.make_completion_flags());
 }
 
@@ -289,7 +285,7 @@ void Scheduler::finish(const CommandPtr& command, Status status) {
   command->workers.reset();
 }
 
-// What follows it on its queue, such as clFinish, must not complete before what precedes it.
+// The commands behind it on its queue, such as clFinish, must not complete before those ahead of it.
 void Scheduler::refuse(const CommandPtr& command, Status status) {
   if (command->state() != State::waiting || command->dependencies.unobserved == 0) return finish(command, status);
   command->status = status;

@@ -25,7 +25,7 @@ struct ResidentBlock {
   std::uint32_t alive = 0;                          // warps that have not exited
   std::uint32_t at_barrier = 0;                     // warps that wait at a barrier
   std::uint32_t loads = 0;                          // in flight
-  std::optional<std::uint64_t> completed_barriers;  // of the block, when its warps were last released
+  std::optional<std::uint64_t> completed_barriers;  // the block's number of them when its warps were last released
   bool stopping = false;  // it does not issue any more and leaves when its loads have come back
 };
 
