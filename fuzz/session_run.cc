@@ -216,7 +216,8 @@ class Talk {
   void command(Writer& m) {
     const auto work = static_cast<CommandType>(in_.below(static_cast<std::uint64_t>(kLastCommandType) + 1));
     const std::uint32_t waits = in_.one() % 4 == 0 ? in_.one() % 3 : 0;
-    m.put(CommandMessage{in_.one() % 2 == 0 ? 0 : name(), work, slot(), waits, in_.one() % 16 == 0 ? 1U : 0U});
+    m.put(CommandMessage{in_.one() % 2 == 0 ? 0 : name(), work, slot(), waits,
+                         static_cast<std::uint16_t>(in_.one() % 16 == 0)});
     for (std::uint32_t i = 0; i < waits; ++i) m.put(static_cast<std::uint32_t>(in_.below(8)));
     m.pad();
     switch (work) {

@@ -96,6 +96,13 @@ Precompilation::Task Precompilation::as_workers(const LaunchPlan& plan, const Si
   return precompiled;
 }
 
+Precompilation::Task Precompilation::compared(const LaunchPlan& plan, const Size3& local) {
+  Task precompiled = unmodified(plan);
+  for (std::uint32_t i = 0; i < plan.dimensions; ++i) precompiled.launch.global[i] = local[i];
+  std::copy_n(precompiled.launch.global.begin(), plan.dimensions, precompiled.launch.local.begin());
+  return precompiled;
+}
+
 std::optional<sandbox::Request> Precompilation::request(const Task& launch) const {
   if (launch.workers) return worker_programs_.build_request(*launch.program);
   return request_of(build_kind(*launch.program), launch.link_options, launch.built_from);

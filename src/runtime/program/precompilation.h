@@ -31,6 +31,8 @@ class Precompilation {
   };
   [[nodiscard]] static Task unmodified(const LaunchPlan& plan);
   [[nodiscard]] static Task as_workers(const LaunchPlan& plan, const Size3& local);
+  // The unmodified kernel as a comparison with its workers launches it: few groups of their size.
+  [[nodiscard]] static Task compared(const LaunchPlan& plan, const Size3& local);
   [[nodiscard]] static LaunchShape shape(const LaunchPlan& plan, const std::optional<Size3>& workers);
 
   // Waits until the launch has been precompiled. The reason why it must not run; nothing where it may.

@@ -93,7 +93,8 @@ std::optional<sandbox::Comparison> Verification::comparison_of(const LaunchPlan&
 }
 
 std::optional<std::string> Verification::refusal(const LaunchPlan& plan, const Size3& local,
-                                                 const CompilingClient& client) const {
+                                                 const CompilingClient& client,
+                                                 const std::function<bool()>& compile_unmodified) const {
   if (!useful_ || !plan.kernel->program->form.valid()) return std::nullopt;
   const auto form = plan.kernel->program->form.get();
   const auto kernel = std::find_if(form->kernels.begin(), form->kernels.end(),
@@ -101,7 +102,7 @@ std::optional<std::string> Verification::refusal(const LaunchPlan& plan, const S
   if (kernel == form->kernels.end()) return std::nullopt;
   auto comparison = comparison_of(plan, local, *kernel);
   auto workers = worker_programs_.build_request(*plan.kernel->program);
-  if (!comparison || !workers) return std::nullopt;
+  if (!comparison || !workers || !compile_unmodified()) return std::nullopt;
   sandbox::Request request;
   request.kind = sandbox::Request::Kind::comparison;
   request.programs = {built_from(plan.kernel->program).front().text(), std::move(workers->programs.front())};

@@ -26,10 +26,13 @@ class Verification {
   [[nodiscard]] static std::optional<sandbox::Comparison> comparison_of(const LaunchPlan& plan, const Size3& local,
                                                                         const rewrite::KernelReply& kernel);
 
-  // Waits for the comparison. The reason why the kernel must run unmodified; nothing where it may run as workers. A
-  // kernel that cannot be tried, or fails unmodified on the inputs of the comparison, may.
+  // Waits for the comparison, after `compile_unmodified`, which puts the code of the unmodified kernel on disk: the
+  // time of a comparison is limited, and some kernels take longer to compile. False: that failed. The reason why the
+  // kernel must run unmodified; nothing where it may run as workers. A kernel that cannot be tried, or fails unmodified
+  // on the inputs of the comparison, may.
   [[nodiscard]] std::optional<std::string> refusal(const LaunchPlan& plan, const Size3& local,
-                                                   const CompilingClient& client) const;
+                                                   const CompilingClient& client,
+                                                   const std::function<bool()>& compile_unmodified) const;
 
  private:
   const WorkerPrograms& worker_programs_;

@@ -183,7 +183,8 @@ struct CommandMessage {
   CommandType type{};
   EventId event = kNoEvent;  // shows the command's progress
   std::uint32_t wait_count = 0;
-  std::uint32_t dependency_failed = 0;  // 1: an event of its wait list has failed already
+  std::uint16_t dependency_failed = 0;  // 1: an event of its wait list has failed already
+  std::uint16_t start_awaited = 0;      // 1: the application's call waits for its start, and returns its error
 };
 struct Transfer {  // read, write
   std::uint64_t memory = 0, offset = 0;

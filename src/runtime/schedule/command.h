@@ -29,7 +29,7 @@ struct Queue {
   QueueHandle handle;
   std::uint64_t number = 0;  // unique over all clients
   bool in_order = true;
-  bool faulted = false;                       // a kernel on it has faulted: later commands fail
+  bool faulted = false;                       // a launch has faulted or could not run: later commands fail
   bool timed = true;                          // the device records when commands started and ended
   std::uint64_t last_end = 0;                 // without device times: end of the latest command, on the daemon's clock
   std::weak_ptr<Command> last;                // in-order queue: the latest command
@@ -115,6 +115,7 @@ struct Command {
   Submit submit;
   bool next_queued = false;        // the next message is for the same queue and, too, `only_uses_device`
   bool blocking_transfer = false;  // `submit` waits until the transfer is complete
+  bool start_awaited = false;      // the application's call waits for its start, and returns its error
   std::unique_ptr<LaunchPlan> launch;
   std::unique_ptr<WorkerRun> workers;  // set at its arrival, if it runs as workers
   Status status = status::kComplete;

@@ -259,6 +259,9 @@ void Scheduler::record_times(Command& command, const Completion& completion) {
 void Scheduler::finish(const CommandPtr& command, Status status) {
   if (command->state() == State::done) return;
   const bool ran = command->state() == State::ended;
+  // The client was told that the launch is enqueued, and the memory that it would have written holds older data.
+  const bool left_out = !ran && command->type == CommandType::launch && status < 0 && !command->start_awaited;
+  if (left_out && status != status::kDependencyFailed) command->queue->faulted = true;
   command->enter(State::done);
   command->status = status;
   Client& client = *command->client;

@@ -48,6 +48,7 @@ bool CommandReader::read(Reader& reader, const std::shared_ptr<Client>& client) 
   command->event = m.event;
   command->message_bytes = size;
   command->dependencies.failed = m.dependency_failed != 0;
+  command->start_awaited = m.start_awaited != 0;
   if (!command->queue || !reader.ok()) return false;
   command->next_queued = next_queue_ && state_.objects.queues.find(*next_queue_) == command->queue;
   if (!read_body(*command, reader) || !reader.ok()) return false;

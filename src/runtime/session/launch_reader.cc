@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "runtime/server/log.h"
 #include "runtime/session/kernel_calls.h"
 
 namespace wm::runtime {
@@ -101,7 +102,11 @@ bool LaunchReader::precompile(LaunchPlan& plan, const Client& client) {
   const CompilingClient compiling = state_.compiling_client();
   if (workers && !known) {
     auto reason = precompilation.refusal(Precompilation::as_workers(plan, *workers), compiling);
-    if (!reason) reason = state_.daemon.verification.refusal(plan, *workers, compiling);
+    if (!reason) {
+      reason = state_.daemon.verification.refusal(plan, *workers, compiling, [&] {
+        return !precompilation.refusal(Precompilation::compared(plan, *workers), compiling);
+      });
+    }
     if (reason) {
       plan.form = WorkerPrograms::without_workers(kernel, *reason);
       workers.reset();
@@ -109,9 +114,13 @@ bool LaunchReader::precompile(LaunchPlan& plan, const Client& client) {
   }
   // A launch that can run as workers is precompiled unmodified too, once it turns out to be short.
   const bool unmodified = !workers || state_.daemon.scheduler.prefers_unmodified(client, plan);
-  plan.may_run_unmodified = unmodified && !precompilation.refusal(Precompilation::unmodified(plan), compiling);
+  std::optional<std::string> refused;
+  if (unmodified) refused = precompilation.refusal(Precompilation::unmodified(plan), compiling);
+  plan.may_run_unmodified = unmodified && !refused;
   kernel.precompiled = {shape, plan.may_run_unmodified};
-  return workers || plan.may_run_unmodified;
+  if (workers || plan.may_run_unmodified) return true;
+  if (!known) log::write(log::Level::warning, "launch_refused", {{"kernel", kernel.name}, {"reason", *refused}});
+  return false;
 }
 
 }  // namespace wm::runtime

@@ -120,26 +120,39 @@ constexpr const char* kEndsTheCompiler =
     "kernel void f(global int* x) { __asm__(\".pushsection .data\\n.quad no_such_symbol\\n.popsection\"); "
     "x[get_global_id(0)] = 1; }\nkernel void g(global int* x) { x[0] = 2; }";
 
+// A queue fails behind `f`, also for a program that has no event of it.
 void expect_only_f_to_fail(const Side& s, cl_program program) {
   cl_mem memory = clCreateBuffer(s.context, CL_MEM_READ_WRITE, 64, nullptr, nullptr);
   const std::size_t items = 16, group = 4;
-  const auto launch = [&](const char* name) {
+  const auto enqueue = [&](cl_command_queue queue, const char* name, cl_event* event) {
     cl_kernel kernel = clCreateKernel(program, name, nullptr);
     clSetKernelArg(kernel, 0, sizeof memory, &memory);
+    EXPECT_EQ(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &items, &group, 0, nullptr, event), CL_SUCCESS);
+    clReleaseKernel(kernel);
+  };
+  const auto launch = [&](cl_command_queue queue, const char* name) {
     cl_event event = nullptr;
-    EXPECT_EQ(clEnqueueNDRangeKernel(s.queue, kernel, 1, nullptr, &items, &group, 0, nullptr, &event), CL_SUCCESS);
+    enqueue(queue, name, &event);
     clWaitForEvents(1, &event);
     const cl_int status = status_of(event);
     clReleaseEvent(event);
-    clReleaseKernel(kernel);
     return status;
   };
-  EXPECT_EQ(launch("f"), CL_OUT_OF_RESOURCES);
-  EXPECT_EQ(launch("f"), CL_OUT_OF_RESOURCES) << "it is known by now";
-  EXPECT_EQ(launch("g"), CL_COMPLETE);
+  const auto read = [&](cl_command_queue queue, cl_int& value) {
+    return clEnqueueReadBuffer(queue, memory, CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr);
+  };
   cl_int value = 0;
-  EXPECT_EQ(clEnqueueReadBuffer(s.queue, memory, CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr), CL_SUCCESS);
+  cl_command_queue first = clCreateCommandQueue(s.context, s.device, 0, nullptr);
+  cl_command_queue second = clCreateCommandQueue(s.context, s.device, 0, nullptr);
+  EXPECT_EQ(launch(first, "f"), CL_OUT_OF_RESOURCES);
+  EXPECT_NE(read(first, value), CL_SUCCESS) << "the results of f are not there";
+  enqueue(second, "f", nullptr);  // it is known by now
+  EXPECT_NE(read(second, value), CL_SUCCESS);
+  EXPECT_EQ(clFinish(second), CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(launch(s.queue, "g"), CL_COMPLETE);
+  EXPECT_EQ(read(s.queue, value), CL_SUCCESS);
   EXPECT_EQ(value, 2);
+  for (cl_command_queue queue : {first, second}) clReleaseCommandQueue(queue);
   clReleaseMemObject(memory);
 }
 

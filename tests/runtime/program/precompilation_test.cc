@@ -96,6 +96,16 @@ TEST(Precompilation, ALinkedProgramIsBuiltFromItsInputs) {
   EXPECT_TRUE(precompiled.built_from[1].text().binary);
 }
 
+// The code that a comparison needs is that of few groups, also for a wide launch or without a local size.
+TEST(Precompilation, AComparedKernelIsLaunchedWithTheLocalSizeOfItsWorkers) {
+  for (const LaunchPlan& plan : {plan_for({1 << 20, 4, 1}), plan_for({1 << 20, 4, 1}, {32, 2, 1})}) {
+    const auto compared = Precompilation::compared(plan, {32, 2, 1});
+    EXPECT_FALSE(compared.workers);
+    EXPECT_EQ(compared.launch.local, (ThreeSizes{32, 2, 0}));
+    EXPECT_EQ(compared.launch.global, (ThreeSizes{32, 2, 1}));
+  }
+}
+
 TEST(Precompilation, WorkersAreOneGroupOfTheirSize) {
   const LaunchPlan plan = plan_for({64, 64, 1}, {16, 4, 1});
   const auto workers = Precompilation::as_workers(plan, {8, 2, 1});

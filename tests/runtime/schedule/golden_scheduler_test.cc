@@ -143,6 +143,7 @@ class RandomSchedule {
     options.prints = below(9) == 0;
     options.event = event();
     CommandPtr command = make_launch(clients_[client], queue, std::string(1, static_cast<char>('a' + kernel)), options);
+    command->start_awaited = true;  // refused commands do not end the queues of a run
     LaunchPlan& plan = *command->launch;
     plan.kernel->function = kernel + 1;
     plan.local_bytes = 64 * below(3);

@@ -131,6 +131,36 @@ TEST_F(SchedulerTest, AKernelFaultFailsLaterCommandsOfItsQueue) {
   EXPECT_EQ(client->shown(3), status::kRunning) << "another queue";
 }
 
+// The client was told that it is enqueued: a read behind it would return data without its results.
+TEST_F(SchedulerTest, ALaunchThatCannotRunFailsLaterCommandsOfItsQueue) {
+  const auto queue = make_queue();
+  add(make_transfer(backend, client, queue, 1));
+  const auto refused = make_command(client, queue, CommandType::launch, 2);
+  refused->refuse(status::kOutOfResources);
+  add(refused);
+  add(make_transfer(backend, client, queue, 3));
+  add(make_command(client, queue, CommandType::marker, 4));
+  add(make_transfer(backend, client, make_queue(), 5));
+  complete(0);
+  EXPECT_EQ(client->shown(1), status::kComplete) << "before it";
+  EXPECT_EQ(client->shown(2), status::kOutOfResources);
+  EXPECT_EQ(client->shown(3), status::kDependencyFailed);
+  EXPECT_EQ(client->shown(4), status::kDependencyFailed) << "clFinish";
+  EXPECT_EQ(client->shown(5), status::kRunning) << "another queue";
+}
+
+// Drivers refuse groups that are too large, and an application then tries smaller ones.
+TEST_F(SchedulerTest, AnApplicationThatIsToldOfALaunchThatCannotRunContinuesItsQueue) {
+  const auto queue = make_queue();
+  const auto refused = make_command(client, queue, CommandType::launch, 1);
+  refused->start_awaited = true;
+  refused->refuse(status::kInvalidWorkGroupSize);
+  add(refused);
+  add(make_transfer(backend, client, queue, 2));
+  EXPECT_EQ(client->shown(1), status::kInvalidWorkGroupSize);
+  EXPECT_EQ(client->shown(2), status::kRunning);
+}
+
 TEST_F(SchedulerTest, ALaunchThatFailsWithoutAFaultLeavesItsQueueUsable) {
   const auto queue = make_queue();
   launch(client, queue, "k", {.groups = 8, .event = 1});

@@ -112,7 +112,7 @@ Status outcome(Conversation& c, CommandType type, const Parts&... parts) {
   constexpr EventId kEvent = 3;
   c.queue_state(kEvent);
   Writer message(Op::command);
-  message.put(CommandMessage{0, type, kEvent, 0, 0});
+  message.put(CommandMessage{0, type, kEvent, 0, 0, 1});
   (message.put(parts), ...);
   c.post(message);
   return c.ended(kEvent);

@@ -175,18 +175,21 @@ TEST(Launches, ALaunchCompletesBesideALongerOneOfAnotherClient) {
   EXPECT_EQ(first.ended(1), CL_COMPLETE);
 }
 
-// The device refuses the launch when it is submitted; the next launch of its queue runs.
-TEST(Launches, ALaunchThatTheDeviceRefusesFailsNoOther) {
+// The device refuses the launch when it is submitted; launches of other queues run.
+TEST(Launches, ALaunchThatTheDeviceRefusesFailsItsQueueOnly) {
   for (const char* policy : {"accelos", "moving_shares"}) {
     Conversation client(null_opencl(true), policy, false);
     client.make_kernel();
-    for (const EventId event : {0U, 1U, 2U}) client.queue_state(event);
+    client.make_queue(1);
+    for (const EventId event : {0U, 1U, 2U, 3U}) client.queue_state(event);
     client.user_event(0);
     client.launch(range(4096, 512), 1, 0);  // the device takes groups of 256
-    client.launch(range(64, 16), 2);
+    client.launch(range(64, 16), 2, {}, 1);
+    client.launch(range(64, 16), 3);
     client.set_user_event(0);
     EXPECT_EQ(client.ended(1), CL_INVALID_WORK_GROUP_SIZE) << policy;
     EXPECT_EQ(client.ended(2), CL_COMPLETE) << policy;
+    EXPECT_EQ(client.ended(3), status::kDependencyFailed) << policy;
     EXPECT_TRUE(client.scheduler().take_failed_command()) << "the device is checked after a refusal";
     EXPECT_FALSE(client.scheduler().take_failed_command());
   }
@@ -199,8 +202,9 @@ TEST(Launches, ALocalSizeOfZeroReachesNoDriver) {
   LaunchMessage flat = range(64, 16);
   flat.dimensions = 2;
   flat.global[1] = 4;
+  client.make_queue(1);
   for (const EventId event : {0U, 1U}) client.queue_state(event);
-  client.launch(flat, 0);
+  client.launch(flat, 0, {}, 1);
   client.launch(range(64, 16), 1);
   EXPECT_EQ(client.ended(0), CL_INVALID_WORK_GROUP_SIZE);
   EXPECT_EQ(client.ended(1), CL_COMPLETE);

@@ -120,7 +120,7 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
     std::memset(text, 0, sizeof(std::uint64_t));
     connection().on_completion(event, launch_message.printf_output, {}, [text] { write_printf_output(text); });
   }
-  Writer message = begin_command(CommandType::launch, queue, event, wait_list);
+  Writer message = begin_command(CommandType::launch, queue, event, wait_list, kNoEvent, wait_for_start);
   message.put(launch_message);
   for (const KernelArgument& a : kernel->arguments) message.put(a.head).raw(a.bytes.data(), a.bytes.size()).pad();
   if (!connection().post(message)) return kDaemonLost;

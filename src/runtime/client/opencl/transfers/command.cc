@@ -15,7 +15,7 @@ cl_int check_wait_list(const WaitList& wait_list, cl_context context) {
 }
 
 Writer begin_command(CommandType type, cl_command_queue queue, EventId event, const WaitList& wait_list,
-                     EventId dependency) {
+                     EventId dependency, bool start_awaited) {
   std::vector<EventId> incomplete;
   bool dependency_failed = false;
   for (cl_uint i = 0; i < wait_list.count; ++i) {
@@ -28,7 +28,7 @@ Writer begin_command(CommandType type, cl_command_queue queue, EventId event, co
   queue->enqueued_commands.fetch_add(1, std::memory_order_acq_rel);
   Writer message(Op::command);
   message.put(CommandMessage{queue->id, type, event, static_cast<std::uint32_t>(incomplete.size()),
-                             dependency_failed ? 1U : 0U});
+                             std::uint16_t{dependency_failed}, std::uint16_t{start_awaited}});
   message.raw(incomplete.data(), incomplete.size() * sizeof(EventId)).pad();
   return message;
 }

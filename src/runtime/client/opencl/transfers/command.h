@@ -16,9 +16,10 @@ inline constexpr WaitList kNoWaitList{0, nullptr, nullptr};
 // CL_SUCCESS, or the error of a wait list that is not valid in that context.
 cl_int check_wait_list(const WaitList& wait_list, cl_context context);
 
-// Begins the message of a command: its queue, its event, and the events it waits for that have not completed.
+// Begins the message of a command: its queue, its event, the events it waits for that have not completed, and whether
+// the application's call will return the error of a command that cannot run.
 Writer begin_command(CommandType type, cl_command_queue queue, EventId event, const WaitList& wait_list,
-                     EventId dependency = kNoEvent);
+                     EventId dependency = kNoEvent, bool start_awaited = false);
 cl_event create_event(cl_command_queue queue, cl_command_type type, EventId id);
 
 // Notes that the first `count` commands of an in-order queue have completed.
