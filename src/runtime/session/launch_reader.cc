@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "runtime/server/log.h"
 #include "runtime/session/kernel_calls.h"
 
 namespace wm::runtime {
@@ -114,13 +113,9 @@ bool LaunchReader::precompile(LaunchPlan& plan, const Client& client) {
   }
   // A launch that can run as workers is precompiled unmodified too, once it turns out to be short.
   const bool unmodified = !workers || state_.daemon.scheduler.prefers_unmodified(client, plan);
-  std::optional<std::string> refused;
-  if (unmodified) refused = precompilation.refusal(Precompilation::unmodified(plan), compiling);
-  plan.may_run_unmodified = unmodified && !refused;
+  plan.may_run_unmodified = unmodified && !precompilation.refusal(Precompilation::unmodified(plan), compiling);
   kernel.precompiled = {shape, plan.may_run_unmodified};
-  if (workers || plan.may_run_unmodified) return true;
-  if (!known) log::write(log::Level::warning, "launch_refused", {{"kernel", kernel.name}, {"reason", *refused}});
-  return false;
+  return workers || plan.may_run_unmodified;
 }
 
 }  // namespace wm::runtime

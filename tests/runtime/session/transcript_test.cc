@@ -256,7 +256,8 @@ void launches(Transcript& t) {
     std::copy(shape.local.begin(), shape.local.end(), m.local);
     t.talk.queue_state(kEvent);
     Writer message(Op::command);
-    message.put(CommandMessage{0, CommandType::launch, kEvent, 0, 0}).put(m);
+    // The client waits for the start of each, so that one that is refused does not fail those behind it.
+    message.put(CommandMessage{0, CommandType::launch, kEvent, 0, 0, 1}).put(m);
     if (count > 0) message.put(Argument{first, 8});
     if (count > 0 && first != ArgumentKind::local && first != ArgumentKind::no_memory) message.put(object);
     if (count > 1) message.put(Argument{ArgumentKind::value, 8}).put(std::uint64_t{7});
