@@ -9,9 +9,14 @@ endif()
 # Every library may become part of a shared one: the Python module contains nearly all of them.
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
+# ccache stores compilations with precompiled headers only where it need not compare their macros, and where gcc leaves a
+# mark of the header in its preprocessed output.
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-fpch-preprocess)
+  endif()
 endif()
 
 # -ffp-contract=off: a*b+c rounds twice on every host; the sources call fma where one rounding is meant.
