@@ -243,7 +243,65 @@ TEST_F(QosBlocksTest, ABlockReturnOfABlocksAfterTwoEpochsWithAMargin) {
   EXPECT_EQ(adjusted(30), "");
   EXPECT_EQ(adjusted(30), kReturnOfABlock);
   gpu_.settle();
-  EXPECT_EQ(adjusted(30) + adjusted(30), "") << "no more than it took";
+  gpu_.on(0, kWithoutGoal).counters.idle_warps = 8;
+  EXPECT_EQ(adjusted(30) + adjusted(30), "") << "no more than it took, to a kernel that does not use its warps";
+}
+
+// A QoS kernel that has met its goal so far and would meet it with a block less, beside one that uses all its warps.
+class Surplus : public QosBlocksTest {
+ protected:
+  Surplus() { gpu_.kernel(kWithGoal).instructions = 20'000; }
+  std::string adjusted_twice() { return adjusted(30) + adjusted(30); }
+};
+
+TEST_F(Surplus, GoesToAKernelThatUsesAllItsWarps) {
+  EXPECT_EQ(adjusted(30), "");
+  EXPECT_EQ(adjusted(30), "cap sm 0 k0 at 7; preempt sm 0 k0 1; cap sm 0 k1 at 9; ");
+}
+
+TEST_F(Surplus, StaysWithAKernelThatIsBehindOverItsLife) {
+  gpu_.kernel(kWithGoal).instructions = 19'999;
+  gpu_.on(0, kWithGoal).counters.idle_warps = 8;  // nor does it take one
+  EXPECT_EQ(adjusted_twice(), "");
+}
+
+TEST_F(Surplus, StaysWithoutAMargin) { EXPECT_EQ(adjusted(22.8) + adjusted(22.8), ""); }  // 7/8 of it are 19.95
+
+TEST_F(Surplus, DoesNotGoToAKernelWithIdleBlocks) {
+  gpu_.on(0, kWithoutGoal).counters.idle_warps = 8;
+  EXPECT_EQ(adjusted_twice(), "");
+  gpu_.on(0, kWithoutGoal).counters.idle_warps = 7.9;
+  EXPECT_NE(adjusted(30), "");
+}
+
+TEST_F(Surplus, DoesNotGoWhereMemoryHoldsUpTheLoadStoreUnit) {
+  gpu_.on(0, kWithoutGoal).counters.lsu_blocked_cycles = 501;
+  EXPECT_EQ(adjusted_twice(), "");
+  gpu_.on(0, kWithoutGoal).counters.lsu_blocked_cycles = 500;
+  EXPECT_NE(adjusted(30), "");
+}
+
+TEST_F(Surplus, DoesNotGoToAKernelThatItsQuotaHeldBack) {
+  gpu_.on(0, kWithoutGoal).quota = 0;
+  EXPECT_EQ(adjusted_twice(), "");
+}
+
+TEST_F(Surplus, DoesNotGoBeyondTheBlocksThatAnSmHolds) {
+  gpu_.kernel(kWithoutGoal).max_blocks_per_sm = 8;
+  EXPECT_EQ(adjusted_twice(), "");
+}
+
+TEST_F(Surplus, DoesNotGoToAKernelThatMayStartABlockAlready) {
+  gpu_.place(kFirstSm, kWithoutGoal, 7);
+  EXPECT_EQ(adjusted_twice(), "");
+}
+
+// Section 3.6 gives every kernel without a goal its own part of the SMs.
+TEST_F(Surplus, DoesNotGoToAKernelThatHasNoPartOfTheSm) {
+  gpu_.on(0, kWithoutGoal).cap = 0;
+  gpu_.place(kFirstSm, kWithoutGoal, 0);
+  gpu_.place(kFirstSm, kWithGoal, 16);
+  EXPECT_EQ(adjusted_twice(), "");
 }
 
 TEST_F(QosBlocksTest, ABlockIsPreemptedOnlyByAMachineThatCan) {

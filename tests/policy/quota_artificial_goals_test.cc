@@ -38,5 +38,26 @@ TEST(Quota, ArtificialGoalsShrinkWhileQuotaThatRolledOverIsLeft) {
   }
 }
 
+// The goal is 2 per cycle. With a surplus of an epoch's quota the rest of the last epoch's is not needed.
+TEST(Quota, WhatRolledOverCountsUntilTheKernelIsAnEpochAheadOfItsGoal) {
+  for (const bool ahead : {false, true}) {
+    FakeMachine gpu({.sms = 1});
+    gpu.start("quota:epoch=1000:history=off:adjust=off");
+    gpu.arrive_together({{.name = "q", .goal = 2}, {.name = "o"}});
+    gpu.spend({0}, {0}, ahead ? 5000 : 4000);  // all but 2000 were in flight when its quota was spent
+    gpu.pass({1000});
+    gpu.end_epoch();
+    gpu.spend({0}, {0}, 1000);
+    gpu.pass({1000});
+    gpu.end_epoch();
+    ASSERT_EQ(gpu.residents({0})[0].quota, 3000) << "half of the last quota rolled over";
+    gpu.spend({0}, {0}, 2000);
+    gpu.spend({0}, {1}, 3000);
+    gpu.pass({1000});
+    gpu.end_epoch();  // 8000 or 7000 instructions; 8000 are due in 4000 cycles
+    EXPECT_EQ(gpu.residents({0})[1].quota, ahead ? 3000 : 2000);
+  }
+}
+
 }  // namespace
 }  // namespace wm::policy::test

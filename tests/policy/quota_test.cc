@@ -13,6 +13,13 @@ constexpr SmId kSm{0};
 constexpr KernelId kQos{0};
 constexpr KernelId kOther{1};
 
+// Rates with 1, 2, … blocks that grow by `step` with each.
+std::vector<double> rising(double step) {
+  std::vector<double> rates;
+  for (int blocks = 1; blocks <= 16; ++blocks) rates.push_back(step * blocks);
+  return rates;
+}
+
 // Figure 4: one SM, a QoS kernel with 100 instructions an epoch and another with 50. Nothing runs by itself; the test
 // spends.
 class Figure4 : public testing::Test {
@@ -213,8 +220,8 @@ TEST(Quota, Decisions) {
 // A service on SMs that are too slow for both: the goal is met exactly, the other gets the rest.
 TEST(Quota, RolloverMeetsTheGoalAndNoMore) {
   FakeMachine gpu({.sms = 2, .sm_ipc = 100});
-  const auto q =
-      FakeKernel{.name = "q", .blocks = 3000, .block_instructions = 2000, .ipc = {80}, .goal = 120, .launches = 0};
+  const auto q = FakeKernel{
+      .name = "q", .blocks = 3000, .block_instructions = 2000, .ipc = rising(10), .goal = 120, .launches = 0};
   const auto o = FakeKernel{.name = "o", .blocks = 3000, .block_instructions = 2000, .ipc = {80}, .launches = 0};
   drive(gpu, "quota", {arrive_together({q, o}), run(1'000'000)});
   EXPECT_GE(gpu.ipc({0}), 119.5);
@@ -298,13 +305,6 @@ TEST_F(Adjustment, AnotherQosKernelKeepsItsBlocksWithoutAMargin) {
   EXPECT_THAT(gpu_.recorder().actions(), Not(HasSubstr("preempt")));
 }
 
-// Rates with 1, 2, … blocks that grow by `step` with each.
-std::vector<double> rising(double step) {
-  std::vector<double> rates;
-  for (int blocks = 1; blocks <= 16; ++blocks) rates.push_back(step * blocks);
-  return rates;
-}
-
 TEST_F(Adjustment, TheLastBlockOfAKernelWithoutAGoalStays) {
   start({.name = "q", .ipc = rising(1), .goal = 20}, {.name = "o"});
   gpu_.run({40'000});
@@ -334,7 +334,7 @@ TEST(Quota, AKernelWithoutAGoalKeepsABlockSomewhere) {
 
 // The margin rule in the other direction: what was taken while the kernel was behind is returned when it is not.
 TEST_F(Adjustment, BlocksReturnWhenTheGoalIsMetWithFewer) {
-  start({.name = "q", .ipc = rising(1), .goal = 20}, {.name = "o"});
+  start({.name = "q", .ipc = rising(1), .goal = 20}, {.name = "o", .idle_warps = 8});
   gpu_.run({8'000});
   const std::uint32_t taken = gpu_.resident(kSm, kQos);
   ASSERT_GT(taken, 10U);
@@ -344,12 +344,22 @@ TEST_F(Adjustment, BlocksReturnWhenTheGoalIsMetWithFewer) {
   EXPECT_EQ(gpu_.resident(kSm, kOther), 8U) << "no more than it had at first";
 }
 
+// A QoS kernel that meets its goal with five of its eight blocks keeps these, and the other one has the rest of the SM.
+TEST_F(Adjustment, AKernelThatNeedsFewerBlocksLeavesTheRestToTheOther) {
+  start({.name = "q", .ipc = rising(10), .goal = 45}, {.name = "o", .ipc = rising(10)});
+  gpu_.run({199'000});
+  EXPECT_EQ(gpu_.resident(kSm, kQos), 5U);
+  EXPECT_EQ(gpu_.resident(kSm, kOther), 11U);
+  EXPECT_GE(gpu_.ipc(kQos), 44.9);
+}
+
 // The last block of a launch leaves most of its part free, and the QoS kernel, which is behind, takes it. No block was
 // preempted for that, but the next launch needs the part again.
 TEST_F(Adjustment, TheNextLaunchGetsItsPartBackFromAKernelThatMeetsItsGoal) {
   gpu_.start("quota:epoch=1000:first_ipc=1000");
-  gpu_.arrive_together({{.name = "q", .blocks = 1000, .block_instructions = 1'000'000, .ipc = {80}, .goal = 20},
-                        {.name = "o", .blocks = 9, .block_instructions = 50'000, .ipc = {100}, .launches = 0}});
+  gpu_.arrive_together(
+      {{.name = "q", .blocks = 1000, .block_instructions = 1'000'000, .ipc = {80}, .goal = 20},
+       {.name = "o", .blocks = 9, .block_instructions = 50'000, .ipc = {100}, .launches = 0, .idle_warps = 8}});
   for (int i = 0; i < 100 && gpu_.resident(kSm, kOther) != 1; ++i) gpu_.run({100});
   ASSERT_EQ(gpu_.resident(kSm, kOther), 1U) << "of nine blocks eight run first";
   gpu_.become(kQos, rising(1));
@@ -427,7 +437,7 @@ TEST_F(Adjustment, AKernelThatSpendsItsQuotaGetsNoMoreBlocks) {
 // The other was there first and fills the SM. Held to a small quota its blocks would not end for a long time.
 TEST_F(Adjustment, BlocksAboveTheirCapMakeRoom) {
   gpu_.start("quota:epoch=1000");
-  gpu_.arrive({.name = "o", .blocks = 1000, .block_instructions = 1'000'000'000});
+  gpu_.arrive({.name = "o", .blocks = 1000, .block_instructions = 1'000'000'000, .idle_warps = 8});
   gpu_.run({5'000});
   const KernelId q = gpu_.arrive({.name = "q", .blocks = 1000, .block_instructions = 1'000'000, .goal = 20});
   gpu_.run({3'000});

@@ -69,6 +69,14 @@ bool kept_out(const Sm& sm, const Kernel& k, const ResidentKernel& on_sm) {
   return on_sm.resident < on_sm.cap && gpu::fit(k.footprint, sm.free) == 0;
 }
 
+// Whether a kernel whose cap is reached on the SM uses all its warps there, so that another block would help.
+bool wants_more(const Machine& gpu, const Kernel& k, const ResidentKernel& on_sm) {
+  if (on_sm.cap == 0 || on_sm.resident < on_sm.cap || on_sm.cap >= k.max_blocks_per_sm) return false;
+  const double blocked = kMaxBlocked * static_cast<double>(gpu.epoch_length().count);
+  return idle_blocks(on_sm.counters.idle_warps, k.warps_per_block) <= 1 &&
+         static_cast<double>(on_sm.counters.lsu_blocked_cycles) <= blocked;
+}
+
 // The numbers of blocks on one SM whose threads are nearest to these and that fit together.
 std::vector<std::uint32_t> blocks_for(std::span<const Claim> claims, std::span<const std::uint32_t> threads,
                                       const gpu::Resources& sm) {
@@ -178,7 +186,7 @@ void QosBlocks::adjust(Machine& gpu, std::span<const Pace> paces) {
       --may_take[k.id.index];
       return true;
     });
-    if (!grown && returned < few && give_back(gpu, sm, paces, lost)) ++returned;
+    if (!grown && returned < few && give_up(gpu, sm, paces, lost)) ++returned;
   }
   start_ = (start_ + few) % sms;
   for (BlockGrowth& g : growth_) g.finish();
@@ -202,30 +210,34 @@ bool QosBlocks::grow(Machine& gpu, const Sm& sm, const Kernel& k, Counts& lost) 
   return true;
 }
 
-bool QosBlocks::give_back(Machine& gpu, const Sm& sm, std::span<const Pace> paces, Counts& lost) {
+bool QosBlocks::give_up(Machine& gpu, const Sm& sm, std::span<const Pace> paces, Counts& lost) {
   for (const Kernel& to : gpu.kernels()) {
     const ResidentKernel& of_to = gpu.residents(sm.id)[to.id.index];
     const bool lost_blocks = threads_[sm.index][to.id.index] < first_[sm.index][to.id.index];
-    if (to.has_goal() || to.waiting == 0 || (!lost_blocks && !kept_out(sm, to, of_to))) continue;
+    const bool is_kept_out = kept_out(sm, to, of_to);
+    if (to.has_goal() || to.waiting == 0) continue;
+    if (!lost_blocks && !is_kept_out && !wants_more(gpu, to, of_to)) continue;
     const bool held_back = of_to.resident > 0 && of_to.quota <= 0;
     for (const Kernel& from : gpu.kernels()) {
       const ResidentKernel& on_sm = gpu.residents(sm.id)[from.id.index];
       BlockGrowth& growth = growth_[from.id.index];
       const Pace& pace = paces[from.id.index];
       const bool took = threads_[sm.index][from.id.index] > first_[sm.index][from.id.index];
+      // Blocks that it had from the first leave only when it has met its goal so far.
+      if (!took && from.history(gpu.now()) < from.goal) continue;
       // A launch whose last blocks run has few of them for that reason, not because it needs no more.
-      if (!from.has_goal() || from.waiting == 0 || !took || !growth.may_return()) continue;
+      if (!from.has_goal() || from.waiting == 0 || !growth.may_return()) continue;
       const std::uint32_t n = blocks_in_the_way(sm, from, on_sm.resident, to);
       std::uint32_t& gone = lost[from.id.index];
       const bool idles = idle_blocks(on_sm.counters.idle_warps, from.warps_per_block) >= n + 1;
       const bool ahead = growth.has_steady_margin() && has_margin(from, pace.rate, gone + n, pace.needed);
-      const bool spare = growth.must_return() || (!held_back && (idles || ahead));
+      const bool spare = (growth.must_return() && took) || (!held_back && (ahead || (idles && took)));
       if (n >= on_sm.resident || !spare) continue;
       gone += n;
       growth.give_back();
       set(gpu, sm.id, from, on_sm.resident - n);
       if (n > 0 && gpu.can(Can::switch_some)) gpu.preempt(sm.id, from.id, n);
-      if (lost_blocks) set(gpu, sm.id, to, of_to.cap + 1);
+      if (lost_blocks || !is_kept_out) set(gpu, sm.id, to, of_to.cap + 1);
       return true;
     }
   }

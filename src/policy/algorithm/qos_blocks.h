@@ -32,11 +32,15 @@ class QosBlocks {
   // lack of warps; not where memory holds up the load/store unit, which more warps would only fill; not after blocks
   // that had no effect (BlockGrowth); nor while blocks are still leaving from the last time.
   //
-  // The margin that lets a QoS kernel lose a block to another one also returns blocks: a kernel without a goal that
-  // lost some, or whose next launch finds its part of the SM taken, gets one back on an SM from a QoS kernel that would
-  // still have spent its quota in two epochs in a row, unless the former's quota was spent there: then its quota held
-  // it back, and a block would not help. A kernel that has a quota left is not ahead, whatever its rate: what rolled
-  // over makes up for epochs in which it was behind. `paces` by kernel.
+  // The margin that lets a QoS kernel lose a block to another one also lets it lose one to a kernel without a goal,
+  // unless the latter's quota was spent on that SM: then its quota held it back, and a block would not help. A QoS
+  // kernel has the margin if it would still have spent its quota with a block less in two epochs in a row; one that has
+  // a quota left is not ahead, whatever its rate: what rolled over makes up for epochs in which it was behind.
+  //   - Blocks that the QoS kernel took return to a kernel that lost some, or whose next launch finds its part of the
+  //     SM taken.
+  //   - A QoS kernel that has met its goal so far gives up blocks that it had from the first, "just enough resources"
+  //     being left, for a kernel that uses all its warps there and whose loads and stores memory does not hold up.
+  // `paces` by kernel.
   void adjust(Machine& gpu, std::span<const Pace> paces);
 
  private:
@@ -44,7 +48,7 @@ class QosBlocks {
 
   void set(Machine& gpu, SmId sm, const Kernel& k, std::uint32_t blocks);
   bool grow(Machine& gpu, const Sm& sm, const Kernel& k, Counts& lost);
-  bool give_back(Machine& gpu, const Sm& sm, std::span<const Pace> paces, Counts& lost);
+  bool give_up(Machine& gpu, const Sm& sm, std::span<const Pace> paces, Counts& lost);
   static void enforce(Machine& gpu);
   static bool take_what_is_above(Machine& gpu, const Sm& sm, const Kernel& k);
   bool make_room(Machine& gpu, const Sm& sm, const Kernel& k, Counts& lost);

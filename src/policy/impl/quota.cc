@@ -203,7 +203,7 @@ class Quota final : public Policy {
       any_goal = true;
       State& s = state_[k.id.index];
       const bool ran = gpu.epoch_length().count > 0;
-      if (ran) room *= headroom(gpu.epoch_ipc(k.id), 1, allotted(k, length));
+      if (ran) room *= headroom(gpu.epoch_ipc(k.id), 1, allotted(gpu, k, length));
       s.alpha = look_back_ ? history_factor(k.goal, k.history(gpu.now())) : 1.0;
     }
     for (const Kernel& k : gpu.kernels()) {
@@ -221,11 +221,17 @@ class Quota final : public Policy {
 
   // Section 3.5: the rate that the last epoch allotted a QoS kernel. As printed that is its goal with alpha. Under
   // rollover it then keeps what rolled over for ever if it runs at its goal, because the others' quotas stay as they
-  // are.
-  [[nodiscard]] double allotted(const Kernel& k, Cycles length) const {
+  // are. So what rolled over counts, until the kernel is ahead of its goal by an epoch's quota: from then on it would
+  // meet the goal even if it did nothing in an epoch, as between launches, and the others need not make way for it.
+  [[nodiscard]] double allotted(const Machine& gpu, const Kernel& k, Cycles length) const {
     const State& s = state_[k.id.index];
-    if (as_printed_ || !rolls_over()) return s.alpha * k.goal;
-    return s.quota / static_cast<double>(std::max<std::uint64_t>(length.count, 1));
+    const double rate = s.alpha * k.goal;
+    if (as_printed_ || !rolls_over()) return rate;
+    const auto cycles = static_cast<double>(std::max<std::uint64_t>(length.count, 1));
+    const auto life = static_cast<double>((gpu.now() - k.first_arrived).count);
+    const double needed = std::max(k.goal * (life + cycles) - static_cast<double>(k.instructions), 0.0);
+    const double rolled_over = std::max(s.quota - rate * cycles, 0.0);
+    return rate + std::min(rolled_over, needed) / cycles;
   }
 
   // Section 3.4.1: divides the quota over SMs by resident blocks; before any block runs, by the blocks that fit.
