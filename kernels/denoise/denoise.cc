@@ -72,6 +72,7 @@ Case make(Size size) {
   gpu::Application& app = c.application;
   const auto image_id = app.add("image", picture.pixels);
   const auto smooth_id = app.add_uninitialized("smooth", picture.pixels.size() * sizeof(std::uint32_t));
+  app.texture_kernels = {"denoise"};  // the SDK's program reads its picture by tex2D
   app.upload(image_id);
   app.launch({"denoise",
               {blocks_for(width, kTile), blocks_for(height, kTile)},

@@ -104,6 +104,8 @@ struct Application {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
   std::vector<VariableContent> variables{};  // written before the first step
+  // Kernels, by entry, whose read-only loads are texture fetches in the program that they stand for.
+  std::vector<std::string> texture_kernels{};
 
   // A buffer whose initial content is `values`.
   template <typename T>

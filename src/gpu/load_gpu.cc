@@ -131,6 +131,7 @@ void read_caches(Map& m, GpuConfig& c) {
     replacement(t, c.texture.replacement);
     t.required("ways", c.texture.ways).required("latency", c.texture.latency);
     t.optional("mshrs", c.texture.mshrs).optional("mshr_waiters", c.texture.mshr_waiters);
+    t.optional("read_only_loads", c.texture.read_only_loads);
   });
   part(m, "l1", true, [&](Map& l) {
     bytes(l, "size", c.l1.bytes);

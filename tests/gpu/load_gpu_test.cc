@@ -99,6 +99,7 @@ TEST(LoadGpu, AllThatAreShippedLoad) {
 
 TEST(LoadGpu, ReadOnlyLoadsHaveTheirOwnCacheWhereTheGpuHasOne) {
   for (const char* name : {"k20c", "smqos24"}) EXPECT_NE(load_gpu(name, kFolder)->texture.bytes, 0U) << name;
+  for (const char* name : {"k20c", "smqos24"}) EXPECT_TRUE(load_gpu(name, kFolder)->texture.read_only_loads) << name;
   for (const char* name : {"v100", "a100", "h200"}) EXPECT_EQ(load_gpu(name, kFolder)->texture.bytes, 0U) << name;
 }
 

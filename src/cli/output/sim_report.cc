@@ -41,6 +41,7 @@ Json counters_of(const lab::KernelResult& k) {
           {"texture_misses", c.texture_misses},
           {"l2_sectors", m.l2_sectors},
           {"l2_misses", m.l2_misses},
+          {"l2_line_misses", m.l2_line_misses},
           {"dram_read_sectors", m.dram_read_sectors},
           {"dram_write_sectors", m.dram_write_sectors},
           {"dram_accesses", m.dram_accesses},

@@ -145,8 +145,8 @@ const std::vector<Named>& named() {
       {{"l2_miss", "L2 sectors missed, of those asked for"},
        [](const Json& r) { return ratio(total(r, "counters.l2_misses"), total(r, "counters.l2_sectors")); }},
       {{"l2_accesses", "L2 sectors asked for"}, [](const Json& r) { return Number(total(r, "counters.l2_sectors")); }},
-      {{"l2_mpki", "L2 sectors missed per thousand warp instructions"},
-       [](const Json& r) { return ratio(1000 * total(r, "counters.l2_misses"), total(r, "warp_instructions")); }},
+      {{"l2_mpki", "L2 lines missed per thousand warp instructions"},
+       [](const Json& r) { return ratio(1000 * total(r, "counters.l2_line_misses"), total(r, "warp_instructions")); }},
       {{"alu", "part of the time the integer and single-precision units are taken"},
        [](const Json& r) {
          return Number(occupied(r, "fp32", true).value_or(0) + occupied(r, "integer", true).value_or(0));

@@ -48,6 +48,7 @@ void add(Digest& digest, const gpu::Application& application) {
   for (const gpu::Step& s : application.steps) add(digest, s);
   for (const gpu::VariableContent& v : application.variables)
     digest.add(v.name).add(std::span<const std::byte>(v.bytes));
+  for (const std::string& kernel : application.texture_kernels) digest.add(kernel);
 }
 
 std::string sum_of(const std::string& key, const IsolatedRate& rate) {

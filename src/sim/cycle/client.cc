@@ -49,7 +49,9 @@ Result<Client::Kernel*> Client::kernel(const std::string& entry) {
   k = std::make_unique<Kernel>();
   k->program = *program;
   k->constants = *constants;
-  k->timed = time_program(*program, *config_, &module_);
+  const auto& textures = spec_.application->texture_kernels;
+  const bool fetches_textures = std::find(textures.begin(), textures.end(), entry) != textures.end();
+  k->timed = time_program(*program, *config_, &module_, fetches_textures);
   const ptx::Function* function = spec_.module->entry(entry);
   k->registers = ptx::register_demand(*spec_.module, *function).registers;
   return k.get();

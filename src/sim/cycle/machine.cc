@@ -351,6 +351,7 @@ ClientTotals CycleMachine::totals(std::uint32_t client) const {
     const PartitionCounters& c = chip.partition(p).counters(client);
     t.memory.l2_sectors += c.l2_sectors;
     t.memory.l2_misses += c.l2_misses;
+    t.memory.l2_line_misses += c.l2_line_misses;
     t.memory.dram_read_sectors += c.dram_read_sectors;
     t.memory.dram_write_sectors += c.dram_write_sectors;
     t.memory.dram_accesses += chip.partition(p).dram_use(client).columns;

@@ -68,6 +68,16 @@ TEST(TexturePath, AReadOnlyHitTakesItsCachesLatencyAndAMissTheWayToL2) {
   }
 }
 
+// Fermi has no read-only path for ordinary loads: only a texture fetch takes the texture cache.
+TEST(TexturePath, BeforeKeplerIsTakenByTextureFetchesAlone) {
+  const gpu::GpuConfig c = test_gpu("slicer16");
+  ASSERT_NE(c.texture.bytes, 0U);
+  const auto loads = chase(8, 128, 4, "ld.global.nc.u64");
+  const Measured plain = measure(c, loads.text, 1, 1, loads.ring);
+  EXPECT_EQ(plain.totals.sm.texture_sectors, 0U);
+  EXPECT_NE(plain.totals.sm.l1_sectors, 0U);
+}
+
 TEST(Rate, Fp32PeakIsReachedWithinOnePercent) {
   for (const char* name : {"qos16", "v100"}) {
     gpu::GpuConfig c = test_gpu(name);

@@ -33,6 +33,25 @@ std::vector<double> curve(const char* name) {
   return ipc;
 }
 
+// The SDK's image denoising reads its picture as a texture; of the other benchmarks of the paper's pairs none does.
+TEST(SlicerTextures, OnlyThePictureOfDenoiseTakesTheTextureCache) {
+  for (const char* name : {"denoise", "lbm"}) {
+    const zoo::Entry& entry = **zoo::find(name);
+    auto machine = *CycleMachine::make(test_gpu("slicer16"), 1, 1);
+    ClientSpec spec;
+    spec.name = name;
+    spec.module = std::make_shared<ptx::Module>(*ptx::parse(entry.ptx, name));
+    spec.application = std::make_shared<gpu::Application>(entry.benchmark.make(zoo::Size::small).application);
+    EXPECT_TRUE(machine->add(spec).ok());
+    const auto policy = *policy::make(*policy::choose("left_over"), machine->cans(), "cycle");
+    EXPECT_TRUE(machine->run(*policy, {.cycles = 3'000, .instructions = {}}).ok());
+    const SmCounters c = machine->totals(0).sm;
+    const bool has_textures = std::string_view(name) == "denoise";
+    EXPECT_EQ(c.texture_sectors != 0, has_textures) << name;
+    EXPECT_EQ(c.l1_sectors != 0, !has_textures) << name;
+  }
+}
+
 std::string text_of(const std::vector<double>& curve) {
   std::string all;
   for (const double ipc : curve) all += fmt::format(" {:.0f}", ipc);

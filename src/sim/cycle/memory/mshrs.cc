@@ -27,7 +27,8 @@ Mshrs::Entry* Mshrs::find(LineAddress line) {
 Mshrs::Outcome Mshrs::accept(LineAddress line, Sectors wanted, Waiter waiter) {
   Entry* e = find(line);
   Sectors send = wanted;
-  if (e != nullptr) {
+  const bool opens = e == nullptr;
+  if (!opens) {
     if (e->count == spec_.waiters) return {};
     send = static_cast<Sectors>(wanted & ~e->pending);
   } else {
@@ -44,7 +45,7 @@ Mshrs::Outcome Mshrs::accept(LineAddress line, Sectors wanted, Waiter waiter) {
   (e->last == kNone ? e->first : nodes_[e->last].next) = node;
   e->last = node;
   ++e->count;
-  return {true, send};
+  return {true, send, opens};
 }
 
 // Closes the gap a removed entry leaves, so that probing needs no tombstones.

@@ -25,7 +25,8 @@ class Mshrs {
 
   struct Outcome {
     bool accepted = false;
-    Sectors send = 0;  // sectors to request; 0: all are in flight already
+    Sectors send = 0;     // sectors to request; 0: all are in flight already
+    bool opened = false;  // nothing of the line was in flight
   };
   Outcome accept(LineAddress line, Sectors wanted, Waiter waiter);
 

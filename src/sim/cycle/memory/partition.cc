@@ -190,6 +190,7 @@ bool Partition::serve_read(Slice& slice, const Message& m, std::uint64_t start, 
     return false;
   }
   counters_[m.kernel].l2_misses += sector_count(missing);
+  if (outcome.opened && slice.tags.peek(m.line, 0xf) == 0) ++counters_[m.kernel].l2_line_misses;
   if (outcome.send != 0) {
     counters_[m.kernel].dram_read_sectors += sector_count(outcome.send);
     // The DRAM's token names the line and sectors by a pending of its own, freed by the fill.
@@ -205,6 +206,7 @@ bool Partition::serve_write(Slice& slice, const Message& m, std::uint64_t start,
   if (late_writes_.size() >= slices_.size() * 8) return false;
   const Sectors present = slice.tags.write(m.line, m.sectors);
   if (present != m.sectors) {
+    if (slice.tags.peek(m.line, 0xf) == 0) ++counters_[m.kernel].l2_line_misses;
     const Tags::Evicted evicted = slice.tags.fill(m.line, m.sectors, true);
     if (evicted.dirty != 0) write_back(evicted.line, evicted.dirty, m.kernel, start);
   }

@@ -25,6 +25,8 @@ inline constexpr std::uint32_t kMaxKernels = 16;  // resident at once, with coun
 struct PartitionCounters {
   std::uint64_t l2_sectors = 0;
   std::uint64_t l2_misses = 0;  // sectors
+  // Reads and writes of lines of which L2 has nothing and expects nothing: the misses of a cache without sectors.
+  std::uint64_t l2_line_misses = 0;
   std::uint64_t dram_read_sectors = 0;
   std::uint64_t dram_write_sectors = 0;
   std::uint64_t dram_accesses = 0;  // reads and writes of the channel, a line or less; in totals only

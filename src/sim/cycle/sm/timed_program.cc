@@ -330,7 +330,8 @@ void prepare(TimedOp& t, const exec::Program& program) {
 }  // namespace
 
 TimedProgram time_program(const std::shared_ptr<const exec::Program>& program, const gpu::GpuConfig& config,
-                          const ptx::Module* assembled) {
+                          const ptx::Module* assembled, bool fetches_textures) {
+  const bool takes_read_only = config.texture.read_only_loads || fetches_textures;
   const ptx::Module* const module = config.assembled ? assembled : nullptr;
   TimedProgram timed{.program = program, .ops = {}, .register_count = program->register_count};
   timed.ops.reserve(program->code.size());
@@ -352,7 +353,8 @@ TimedProgram time_program(const std::shared_ptr<const exec::Program>& program, c
     const bool is_plain = op.kind == Kind::lane && t.kind == TimedKind::compute && !t.folded && !t.waits_for_loads &&
                           t.copies == CopyRole::none;
     t.plain_unit = is_plain ? 0 : TimedOp::kNotPlain;
-    t.read_only = (op.kind == Kind::load && info.text.starts_with("ld.global.nc")) || op.kind == Kind::texture;
+    t.read_only =
+        op.kind == Kind::texture || (takes_read_only && op.kind == Kind::load && info.text.starts_with("ld.global.nc"));
     t.first_register = info.first_register;
     t.reads = info.reads;
     t.writes = mark.is_unused && op.memory.space == ptx::Space::shared ? 0 : info.writes;

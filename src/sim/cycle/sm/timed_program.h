@@ -33,8 +33,8 @@ struct TimedProgram {
 };
 
 // `assembled`: the module that was decoded, from which an assembled GPU's machine instructions are derived; none: PTX
-// instructions are timed one by one.
+// instructions are timed one by one. `fetches_textures`: its read-only loads stand for texture fetches.
 TimedProgram time_program(const std::shared_ptr<const exec::Program>& program, const gpu::GpuConfig& config,
-                          const ptx::Module* assembled = nullptr);
+                          const ptx::Module* assembled = nullptr, bool fetches_textures = false);
 
 }  // namespace wm::sim

@@ -85,6 +85,23 @@ TEST(Slice, AStoreTellsTheSectorsThatL2DidNotHave) {
   EXPECT_EQ(out[3].missed, 0);
 }
 
+// The misses per instruction of Warped-Slicer's table II are those of a cache without sectors.
+TEST(Slice, CountsAMissOfALineOnceForAllOfItsSectors) {
+  const gpu::GpuConfig c = one_slice(64);
+  Partition p(c, *derive_timing(c), 0);
+  std::vector<Message> out;
+  p.receive(message(MessageKind::read, 7, 0, 0x1));
+  p.receive(message(MessageKind::read, 7, 1, 0x1));       // joins the first
+  p.receive(message(MessageKind::read, 7, 2, 0x2));       // another sector, while the line is coming
+  p.receive(message(MessageKind::read, 7, 9'000, 0x4));   // and when it is there
+  p.receive(message(MessageKind::write, 8, 9'100, 0x1));  // a store's line is not fetched, but missed
+  p.receive(message(MessageKind::write, 8, 9'200, 0x2));
+  p.run(20'000, out);
+  ASSERT_EQ(out.size(), 6U);
+  EXPECT_EQ(p.counters(0).l2_line_misses, 2U);
+  EXPECT_EQ(p.counters(0).l2_misses, 4U) << "sectors, also those that are in flight already";
+}
+
 // The time from a store's reply to that of a read that follows it at once, after an SM has read the sector.
 std::uint64_t after_store(std::uint16_t reader, Sectors read, std::uint32_t shared_write) {
   gpu::GpuConfig c = one_slice(64);
