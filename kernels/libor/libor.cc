@@ -1,5 +1,5 @@
 // libor: 4096 paths at large, 64 blocks of 64 threads; 80 rates, 40 steps, 15 swaptions. With short blocks it has
-// 36,864 paths of one step and 9 swaptions, for which there is a kernel of its own.
+// 294,912 paths of one step and 9 swaptions, for which there is a kernel of its own.
 #include <algorithm>
 #include <cmath>
 
@@ -69,7 +69,7 @@ double payoff(const Model& m, std::size_t steps, const float* z, std::size_t str
 }
 
 Case make(Size size) {
-  const std::uint32_t blocks = at(size, 2U, 32U, 64U, 576U);
+  const std::uint32_t blocks = at(size, 2U, 32U, 64U, 4608U);
   const std::uint32_t steps = at(size, 40U, 40U, 40U, 1U);
   const std::uint32_t paths = blocks * kBlock;
   Random random(0x11b);
