@@ -24,7 +24,7 @@ struct Atom {
 struct Box {
   std::uint32_t regions;  // along each axis
   float cutoff;
-  std::uint32_t min_atoms;  // of a bin
+  std::uint32_t min_atoms;  // every bin has at least so many
   [[nodiscard]] std::uint32_t bins() const { return regions + 2 * kPadding; }
   [[nodiscard]] std::uint32_t points() const { return regions * kSide; }
 };

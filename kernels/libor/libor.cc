@@ -11,7 +11,7 @@ namespace libor {
 
 constexpr std::uint32_t kBlock = 64;
 constexpr std::size_t kRates = 80;
-constexpr std::size_t kSteps = 40;  // of paths that have all steps; rates from here on price the swaptions
+constexpr std::size_t kSteps = 40;  // rates from here on price the swaptions, also after fewer steps
 constexpr float kStart = 0.05F;
 constexpr float kAccrual = 0.25F;
 constexpr float kRootAccrual = 0.5F;
